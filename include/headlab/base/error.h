@@ -1,0 +1,57 @@
+// Errors. Everything that can go wrong because of input throws `Error`: what happened, in words, and
+// if something helps, a hint that says what to do. Nothing uses assert for input. Read next: json.h.
+#pragma once
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace headlab {
+
+/// What went wrong (`what()`) and what to do about it (`hint()`, may be empty).
+class Error : public std::runtime_error {
+ public:
+  explicit Error(const std::string& what, std::string hint = {})
+      : std::runtime_error(what), hint_(std::move(hint)) {}
+  const std::string& hint() const { return hint_; }
+
+ private:
+  std::string hint_;
+};
+
+/// A wrong command line: the program ends with status 2 instead of 1.
+class UsageError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// The parts, each as operator<< prints it, joined.
+template <class... Parts>
+std::string text(const Parts&... parts) {
+  std::ostringstream out;
+  (out << ... << parts);
+  return out.str();
+}
+
+/// Throws Error(text(parts...)) unless `condition` holds.
+template <class... Parts>
+void require(bool condition, const Parts&... parts) {
+  if (!condition) [[unlikely]] {
+    throw Error(text(parts...));
+  }
+}
+
+/// "unknown KIND 'NAME'" with the nearest known name, and all of them as the hint.
+Error unknown_name(std::string_view kind, std::string_view name,
+                   const std::vector<std::string>& known);
+
+/// The known name with the smallest edit distance to `name`, or "" if none is near.
+std::string nearest_name(std::string_view name, const std::vector<std::string>& known);
+
+/// `parts` with `separator` between them.
+std::string join(const std::vector<std::string>& parts, std::string_view separator);
+
+}  // namespace headlab

@@ -1,0 +1,88 @@
+// JSON (RFC 8259), small and strict: what is not JSON is refused with line and column, duplicate keys and
+// invalid UTF-8 included. Objects keep their order, so a file that is read and written stays the same.
+// A number is a double: whole numbers are exact up to 2^53. A number that is not finite is written null.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace headlab {
+
+class Json {
+ public:
+  using Array = std::vector<Json>;
+  using Member = std::pair<std::string, Json>;
+  using Object = std::vector<Member>;
+
+  Json() = default;
+  Json(std::nullptr_t) {}
+  Json(bool value) : value_(value) {}
+  template <class Number>
+    requires(std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>)
+  Json(Number value) : value_(static_cast<double>(value)) {}
+  Json(const char* value) : value_(std::string(value)) {}
+  Json(std::string value) : value_(std::move(value)) {}
+  Json(std::string_view value) : value_(std::string(value)) {}
+  Json(Array value) : value_(std::move(value)) {}
+  Json(Object value) : value_(std::move(value)) {}
+  /// Any vector of things that convert to Json becomes an array.
+  template <class T>
+    requires(!std::is_same_v<T, Json> && !std::is_same_v<T, Member>)
+  Json(const std::vector<T>& values) : value_(Array(values.begin(), values.end())) {}
+
+  static Json object() { return Json(Object{}); }
+  static Json array() { return Json(Array{}); }
+
+  bool is_null() const { return std::holds_alternative<std::nullptr_t>(value_); }
+  bool is_bool() const { return std::holds_alternative<bool>(value_); }
+  bool is_number() const { return std::holds_alternative<double>(value_); }
+  bool is_string() const { return std::holds_alternative<std::string>(value_); }
+  bool is_array() const { return std::holds_alternative<Array>(value_); }
+  bool is_object() const { return std::holds_alternative<Object>(value_); }
+
+  /// The value as this type. Error that says what was expected and what there is.
+  bool boolean() const;
+  double number() const;
+  /// A whole number with |value| <= 2^53.
+  std::int64_t integer() const;
+  const std::string& string() const;
+  const Array& items() const;
+  Array& items();
+  const Object& members() const;
+  Object& members();
+
+  /// The member `key` of an object, or nullptr.
+  const Json* find(std::string_view key) const;
+  /// The member `key`. Error if there is none.
+  const Json& at(std::string_view key) const;
+  /// The member `key`, made null at the end if there was none.
+  Json& operator[](std::string_view key);
+  void push_back(Json value) { items().push_back(std::move(value)); }
+
+  /// "null", "a number", "a string" ... for messages.
+  const char* kind() const;
+
+  /// One line without spaces if indent is 0, else indented; the inverse of parse, bit for bit.
+  std::string dump(int indent = 0) const;
+  /// Error with `source`, line and column, and what was expected. Nesting at most 100 deep.
+  static Json parse(std::string_view json, std::string_view source = "JSON");
+
+  friend bool operator==(const Json&, const Json&) = default;
+
+ private:
+  std::variant<std::nullptr_t, bool, double, std::string, Array, Object> value_ = nullptr;
+};
+
+/// The shortest decimal that reads back as `value`; "null" if it is not finite.
+std::string number_text(double value);
+/// The whole of `digits` as a number, in any locale, or false. Accepts what JSON accepts.
+bool parse_number(std::string_view digits, double& value);
+/// Whether `bytes` are valid UTF-8; `position` becomes that of the first byte that is not.
+bool valid_utf8(std::string_view bytes, std::size_t& position);
+
+}  // namespace headlab

@@ -1,0 +1,56 @@
+// The safetensors format: u64 length of the header (little endian), the header (JSON: name -> dtype, shape,
+// data_offsets; "__metadata__": strings), then the bytes of the tensors, in order and without holes. A header
+// can lie, so it is read strictly: nothing is believed before it is checked against the size of the file.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headlab {
+
+/// One tensor as it stands in a file. `bytes` are little endian, row-major.
+struct StoredTensor {
+  std::string name;
+  std::string dtype;  // "F64" "F32" "I64" "I32" "U8" "BOOL"; others are refused
+  std::vector<std::int64_t> shape;
+  std::string bytes;
+
+  std::int64_t count() const;
+  /// The elements, converted where that is exact or a rounding (F64 to float). Error for I64 read as floats
+  /// and the reverse.
+  std::vector<float> floats() const;
+  std::vector<double> doubles() const;
+  std::vector<std::int64_t> integers() const;  // I64, I32, U8, BOOL
+
+  static StoredTensor of(std::string name, std::vector<std::int64_t> shape,
+                         std::span<const float> values);
+  static StoredTensor of(std::string name, std::vector<std::int64_t> shape,
+                         std::span<const double> values);  // stored as F64
+  static StoredTensor of(std::string name, std::vector<std::int64_t> shape,
+                         std::span<const std::int64_t> values);
+};
+
+struct TensorFile {
+  std::map<std::string, std::string> metadata;
+  std::vector<StoredTensor> tensors;  // in the order of the file
+
+  const StoredTensor* find(std::string_view name) const;
+  /// Error if there is none.
+  const StoredTensor& at(std::string_view name) const;
+};
+
+/// Error that names the file and what is wrong with it: missing, truncated, header too long or no JSON,
+/// duplicate names, unknown dtype, negative or overflowing shape, size against shape, overlaps and holes.
+TensorFile read_safetensors(const std::filesystem::path& path);
+/// The same from bytes; `source` names them in messages.
+TensorFile parse_safetensors(std::string_view bytes, std::string_view source);
+
+/// Writes the file as one step (files.h). Error for duplicate names or a size that does not fit the shape.
+void write_safetensors(const std::filesystem::path& path, const TensorFile& file);
+
+}  // namespace headlab

@@ -1,0 +1,41 @@
+// Kernels over plain arrays: vector math, activations, and what the optimizer does to every parameter.
+// Each writes y[0..n) from its inputs; where nothing else is said, y may be one of the inputs. They use all
+// threads on long arrays, in fixed pieces.
+#pragma once
+
+#include "headlab/kernels/scalar.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+void exp_array(Index n, const Scalar* x, Scalar* y);
+void tanh_array(Index n, const Scalar* x, Scalar* y);
+
+/// gelu(x) = x / 2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) (Hendrycks and Gimpel 2016, tanh form).
+void gelu_forward(Index n, const Scalar* x, Scalar* y);
+/// dx = (accumulate ? dx : 0) + dy gelu'(x).
+void gelu_backward(Index n, const Scalar* x, const Scalar* dy, Scalar* dx, bool accumulate);
+
+/// y += a x.
+void add_scaled(Index n, Scalar a, const Scalar* x, Scalar* y);
+/// y *= a.
+void scale_array(Index n, Scalar a, Scalar* y);
+/// Sum of squares in double, added in a fixed order.
+double sum_of_squares(Index n, const Scalar* x);
+/// Whether every element is finite.
+bool all_finite(Index n, const Scalar* x);
+
+/// y = x scaled by 1/(1-p) where kept, 0 where dropped; element i is kept if bits(key, offset + i) say so.
+/// Applying it to dy with the same key gives the gradient. Needs 0 <= p < 1.
+void dropout_array(Index n, Scalar p, std::uint64_t key, const Scalar* x, Scalar* y);
+
+/// One AdamW step (Loshchilov and Hutter 2019): with g = grad_scale * grad,
+/// m = b1 m + (1-b1) g; v = b2 v + (1-b2) g^2; w -= lr * decay * w;
+/// w -= lr * (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps).
+struct AdamStep {
+  Scalar lr, beta1, beta2, eps, decay;
+  Scalar correction1, correction2;  // 1 - beta1^t, 1 - beta2^t
+  Scalar grad_scale = 1;
+};
+void adam_step(Index n, const AdamStep& step, const Scalar* grad, Scalar* w, Scalar* m, Scalar* v);
+
+}  // namespace headlab::inline HEADLAB_SCALAR
