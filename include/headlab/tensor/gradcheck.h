@@ -1,0 +1,41 @@
+// Gradient check: what backward says against what central differences measure. In double
+// (headlab_f64) they agree to about 1e-8, so a failure is a bug and never bad luck.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "headlab/tensor/tensor.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+struct GradcheckOptions {
+  double step = sizeof(Scalar) == 8 ? 1e-6 : 1e-2;       // of the central difference, x max(1, |x|)
+  double tolerance = sizeof(Scalar) == 8 ? 1e-6 : 2e-2;  // x max(1, |numeric|, |analytic|)
+};
+
+/// The worst element of a check.
+struct GradcheckResult {
+  bool passed = true;
+  std::string op;  // the op that made the output
+  int input = 0;
+  Index index = 0;
+  double numeric = 0, analytic = 0;
+  double error = 0;    // |numeric - analytic| / max(1, |numeric|, |analytic|)
+  Index elements = 0;  // how many were checked
+
+  /// `op`, input, index, numeric and analytic value in one sentence.
+  std::string text() const;
+};
+
+using GradcheckFunction = std::function<Tensor(const std::vector<Tensor>&)>;
+
+/// Compares d(sum(w * fn(inputs)))/dinput for every element of every input that requires a gradient
+/// (all, if none says so) with (f(x + h) - f(x - h)) / 2h; w is a fixed random tensor of the
+/// output's shape. `fn` must be differentiable near the inputs and give the same output for the
+/// same inputs.
+GradcheckResult gradcheck(const GradcheckFunction& fn, std::vector<Tensor> inputs,
+                          const GradcheckOptions& options = {});
+
+}  // namespace headlab::inline HEADLAB_SCALAR

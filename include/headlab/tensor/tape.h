@@ -1,0 +1,176 @@
+// The tape: reverse-mode differentiation. An op computes its output and calls
+//
+//   return record("exp", y, {x}, [](Node& node) { ... node.gradient() -> node.sum_into(0) ... });
+//
+// The closure *receives* its node and must not capture the output, or the graph would own itself
+// and leak; it may capture plain data and other tensors. `backward` runs closures in descending
+// order of creation, without recursion, and frees each as it goes. Nodes, closures and gradients
+// live in the pool. To follow one op from end to end, read ops/math.h and src/ops/math.cc.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <new>
+#include <set>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "headlab/tensor/pool.h"
+#include "headlab/tensor/tensor.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+/// Reference-counted elements: what tensors of one storage share.
+struct Storage {
+  std::atomic<int> references{1};
+  Index count;
+
+  static Storage* make(Index count);
+  static void release(Storage* storage) noexcept;
+  Scalar* data() { return reinterpret_cast<Scalar*>(reinterpret_cast<char*>(this) + 64); }
+};
+
+/// Where the gradient of an input goes: set `data`, or add to it if `accumulate`.
+struct GradientSlot {
+  Scalar* data;  // null: this input wants no gradient
+  bool accumulate;
+  explicit operator bool() const { return data != nullptr; }
+};
+
+class Node {
+ public:
+  /// What a backward works with.
+  const char* name() const { return name_; }
+  const Shape& shape() const { return shape_; }
+  Index count() const { return shape_.count(); }
+  /// The output's elements and dLoss/doutput.
+  const Scalar* output() const { return storage_->data(); }
+  const Scalar* gradient() const { return gradient_->data(); }
+  const Tensor& input(std::size_t i) const { return inputs_[i]; }
+  std::size_t input_count() const { return inputs_.size(); }
+  bool wants(std::size_t i) const { return inputs_[i].requires_grad(); }
+  /// For kernels that can set or add; asking is a promise to write every element.
+  GradientSlot slot(std::size_t i) const;
+  /// For loops that add: zero-filled at first use; null if the input wants no gradient.
+  Scalar* sum_into(std::size_t i) const;
+  /// The gradient of input i is the output's, element by element; moves it where possible.
+  void pass_to(std::size_t i) const;
+
+ private:
+  friend class Tensor;
+  friend class Tape;
+  Node(const Shape& shape, Storage* storage);
+  ~Node();
+  static Tensor make(const Shape& shape, Storage* storage);
+  static void release(Node* node) noexcept;
+  void drop_closure() noexcept;
+  void drop_gradient() noexcept;
+  bool is_leaf() const { return name_ == nullptr; }
+
+  std::atomic<int> references_{1};
+  bool requires_grad_ = false;
+  bool retain_gradient_ = false;
+  bool queued_ = false;    // waits in the queue of a running backward
+  bool consumed_ = false;  // backward has run and freed the closure
+  Shape shape_;
+  Storage* storage_;
+  Storage* gradient_ = nullptr;
+  std::uint64_t order_ = 0;
+  const char* name_ = nullptr;
+  PoolVector<Tensor> inputs_;
+  void (*run_)(void* closure, Node& node) = nullptr;
+  void (*destroy_)(void* closure) noexcept = nullptr;
+  void* closure_ = nullptr;
+  std::size_t closure_bytes_ = 0;
+  Node* next_dead_ = nullptr;  // see release
+};
+
+/// How ops and backward reach into nodes; see `record`.
+class Tape {
+ public:
+  using Run = void (*)(void*, Node&);
+  using Destroy = void (*)(void*) noexcept;
+  struct Closure {
+    void* memory;
+    std::size_t bytes;
+    Run run;
+    Destroy destroy;
+  };
+  /// Whether an op on these inputs must be recorded; also tells the OpLog of this thread.
+  static bool records(const char* name, std::span<const Tensor> inputs);
+  static void attach(const char* name, const Tensor& output, std::span<const Tensor> inputs,
+                     const Closure& closure);
+  static void run_backward(const Tensor& output, const Tensor& gradient);
+
+ private:
+  using Queue = PoolVector<Tensor>;
+  static bool older(const Tensor& a, const Tensor& b);
+  static void push(Queue& queue, const Tensor& tensor);
+  static void step(Node& node, Queue& queue);
+};
+
+/// Puts an op on the tape and returns `output`. `backward` is called as backward(Node&); it reads
+/// node.gradient() and writes to node.slot(i) or node.sum_into(i) for each input i that wants it.
+/// `name` must be a literal.
+template <class Backward>
+Tensor record(const char* name, Tensor output, std::span<const Tensor> inputs,
+              Backward&& backward) {
+  if (Tape::records(name, inputs)) {
+    using Plain = std::decay_t<Backward>;
+    void* memory = pool_allocate(sizeof(Plain));
+    new (memory) Plain(std::forward<Backward>(backward));
+    Tape::attach(
+        name, output, inputs,
+        {memory, sizeof(Plain), [](void* c, Node& node) { (*static_cast<Plain*>(c))(node); },
+         [](void* c) noexcept { static_cast<Plain*>(c)->~Plain(); }});
+  }
+  return output;
+}
+template <class Backward>
+Tensor record(const char* name, Tensor output, std::initializer_list<Tensor> inputs,
+              Backward&& backward) {
+  return record(name, std::move(output), std::span(inputs.begin(), inputs.size()),
+                std::forward<Backward>(backward));
+}
+
+/// Adds dLoss/dx to the gradient of every x that requires one and led to `loss`, and frees the
+/// graph. Errors: loss has more than one element, requires no gradient, or its graph was freed by
+/// an earlier backward.
+void backward(const Tensor& loss);
+/// The same from any output, given dLoss/doutput of its shape.
+void backward(const Tensor& output, const Tensor& gradient);
+
+/// While one of these lives, ops on this thread are not recorded.
+class NoGrad {
+ public:
+  NoGrad();
+  ~NoGrad();
+  NoGrad(const NoGrad&) = delete;
+  NoGrad& operator=(const NoGrad&) = delete;
+
+ private:
+  bool before_;
+};
+bool grad_enabled();
+
+/// While one of these lives, it keeps the names of the ops that ran on this thread (recorded or
+/// not).
+class OpLog {
+ public:
+  OpLog();
+  ~OpLog();
+  OpLog(const OpLog&) = delete;
+  OpLog& operator=(const OpLog&) = delete;
+  const std::set<std::string>& names() const { return names_; }
+
+ private:
+  friend class Tape;
+  std::set<std::string> names_;
+  OpLog* before_;
+};
+
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,221 @@
+#include "headlab/tensor/tape.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "headlab/base/error.h"
+#include "headlab/kernels/elementwise.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+thread_local bool recording = true;
+thread_local OpLog* op_log = nullptr;
+thread_local std::uint64_t nodes_recorded = 0;
+thread_local Node* dead_nodes = nullptr;
+thread_local bool burying = false;
+
+constexpr std::size_t kStorageHeader = 64;  // keeps the elements aligned to 64 bytes
+
+}  // namespace
+
+// --- Storage and nodes
+// ---------------------------------------------------------------------------------
+
+Storage* Storage::make(Index count) {
+  static_assert(sizeof(Storage) <= kStorageHeader);
+  void* memory = pool_allocate(kStorageHeader + static_cast<std::size_t>(count) * sizeof(Scalar));
+  auto* storage = new (memory) Storage;
+  storage->count = count;
+  return storage;
+}
+
+void Storage::release(Storage* storage) noexcept {
+  if (storage->references.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    const auto count = static_cast<std::size_t>(storage->count);
+    pool_free(storage, kStorageHeader + count * sizeof(Scalar));
+  }
+}
+
+Node::Node(const Shape& shape, Storage* storage) : shape_(shape), storage_(storage) {}
+
+Node::~Node() {
+  drop_closure();
+  drop_gradient();
+  Storage::release(storage_);
+}
+
+Tensor Node::make(const Shape& shape, Storage* storage) {
+  return Tensor(new (pool_allocate(sizeof(Node))) Node(shape, storage));
+}
+
+/// A graph may be 100,000 nodes deep, and the end of a node releases its inputs: by recursion that
+/// would overflow the stack. So the first caller buries, and every node that dies meanwhile waits
+/// in a list for it.
+void Node::release(Node* node) noexcept {
+  if (node->references_.fetch_sub(1, std::memory_order_acq_rel) != 1) {
+    return;
+  }
+  node->next_dead_ = dead_nodes;
+  dead_nodes = node;
+  if (burying) {
+    return;
+  }
+  burying = true;
+  while (dead_nodes != nullptr) {
+    Node* dead = dead_nodes;
+    dead_nodes = dead->next_dead_;
+    dead->~Node();
+    pool_free(dead, sizeof(Node));
+  }
+  burying = false;
+}
+
+void Node::drop_closure() noexcept {
+  if (closure_ != nullptr) {
+    destroy_(closure_);
+    pool_free(closure_, closure_bytes_);
+    closure_ = nullptr;
+  }
+  inputs_ = {};
+}
+
+void Node::drop_gradient() noexcept {
+  if (gradient_ != nullptr) {
+    Storage::release(gradient_);
+    gradient_ = nullptr;
+  }
+}
+
+GradientSlot Node::slot(std::size_t i) const {
+  if (!wants(i)) {
+    return {nullptr, false};
+  }
+  Node& to = *inputs_[i].node();
+  const bool accumulate = to.gradient_ != nullptr;
+  if (!accumulate) {
+    to.gradient_ = Storage::make(to.count());
+  }
+  return {to.gradient_->data(), accumulate};
+}
+
+Scalar* Node::sum_into(std::size_t i) const {
+  const GradientSlot to = slot(i);
+  if (to && !to.accumulate) {
+    std::fill_n(to.data, inputs_[i].count(), Scalar{0});
+  }
+  return to.data;
+}
+
+void Node::pass_to(std::size_t i) const {
+  if (!wants(i)) {
+    return;
+  }
+  Node& to = *inputs_[i].node();
+  if (to.gradient_ != nullptr) {
+    add_scaled(count(), 1, gradient(), to.gradient_->data());
+  } else if (!to.is_leaf() && !retain_gradient_ && gradient_->references == 1) {
+    gradient_->references.fetch_add(1, std::memory_order_relaxed);
+    to.gradient_ = gradient_;
+  } else {
+    to.gradient_ = Storage::make(count());
+    std::copy_n(gradient(), count(), to.gradient_->data());
+  }
+}
+
+// --- Recording
+// -----------------------------------------------------------------------------------------
+
+bool Tape::records(const char* name, std::span<const Tensor> inputs) {
+  if (op_log != nullptr) {
+    op_log->names_.insert(name);
+  }
+  return recording && std::any_of(inputs.begin(), inputs.end(),
+                                  [](const Tensor& t) { return t.requires_grad(); });
+}
+
+void Tape::attach(const char* name, const Tensor& output, std::span<const Tensor> inputs,
+                  const Closure& closure) {
+  Node& node = *output.node();
+  node.name_ = name;
+  node.requires_grad_ = true;
+  node.order_ = ++nodes_recorded;
+  node.inputs_.assign(inputs.begin(), inputs.end());
+  node.run_ = closure.run;
+  node.destroy_ = closure.destroy;
+  node.closure_ = closure.memory;
+  node.closure_bytes_ = closure.bytes;
+}
+
+NoGrad::NoGrad() : before_(recording) { recording = false; }
+NoGrad::~NoGrad() { recording = before_; }
+bool grad_enabled() { return recording; }
+
+OpLog::OpLog() : before_(op_log) { op_log = this; }
+OpLog::~OpLog() { op_log = before_; }
+
+// --- Backward
+// ------------------------------------------------------------------------------------------
+
+bool Tape::older(const Tensor& a, const Tensor& b) { return a.node()->order_ < b.node()->order_; }
+
+void Tape::push(Queue& queue, const Tensor& tensor) {
+  Node& node = *tensor.node();
+  if (node.is_leaf() || node.queued_ || !node.requires_grad_) {
+    return;
+  }
+  require(!node.consumed_, "backward: the graph behind `", node.name_,
+          "` was freed by an earlier backward; run the forward pass again");
+  node.queued_ = true;
+  queue.push_back(tensor);
+  std::push_heap(queue.begin(), queue.end(), older);
+}
+
+/// Runs one node's backward, queues its inputs, and frees what only this step needed.
+void Tape::step(Node& node, Queue& queue) {
+  node.queued_ = false;
+  if (node.gradient_ != nullptr) {
+    node.run_(node.closure_, node);
+    for (const Tensor& input : node.inputs_) {
+      push(queue, input);
+    }
+  }
+  node.consumed_ = true;
+  node.drop_closure();
+  if (!node.retain_gradient_) {
+    node.drop_gradient();
+  }
+}
+
+void Tape::run_backward(const Tensor& output, const Tensor& gradient) {
+  require(output.requires_grad(),
+          "backward: the loss depends on no tensor that requires a gradient");
+  require(output.shape() == gradient.shape(), "backward: the gradient has shape ", gradient.shape(),
+          ", the output ", output.shape());
+  Queue queue;
+  push(queue, output);
+  Node& root = *output.node();
+  if (root.gradient_ == nullptr) {
+    root.gradient_ = Storage::make(root.count());
+    std::fill_n(root.gradient_->data(), root.count(), Scalar{0});
+  }
+  add_scaled(root.count(), 1, gradient.data(), root.gradient_->data());
+  while (!queue.empty()) {
+    std::pop_heap(queue.begin(), queue.end(), older);
+    const Tensor next = std::move(queue.back());
+    queue.pop_back();
+    step(*next.node(), queue);
+  }
+}
+
+void backward(const Tensor& loss) {
+  require(loss.count() == 1, "backward: the loss must have one element, its shape is ",
+          loss.shape());
+  Tape::run_backward(loss, Tensor::full(loss.shape(), 1));
+}
+
+void backward(const Tensor& output, const Tensor& gradient) {
+  Tape::run_backward(output, gradient);
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR
