@@ -1,6 +1,6 @@
-// The version. HEADLAB_VERSION_TEXT is defined by CMakeLists.txt for this file alone, so that a new version
-// compiles one file. See headlab/base/version.h.
-
+// The version. HEADLAB_VERSION_TEXT comes from the `project` line of CMakeLists.txt, the one place
+// that states it, and is defined for this file alone: a new version compiles one file, and no
+// object of a library user depends on it.
 #include "headlab/base/version.h"
 
 namespace headlab {

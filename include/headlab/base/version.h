@@ -1,5 +1,6 @@
-// The version of headlab, stated once, in CMakeLists.txt. `headlab --version` prints it and every file that a
-// run writes carries it, so that a run can be made again with the program that made it.
+// The version of headlab. `headlab --version` prints it and every
+// file that a run writes carries it, so that a run can be made again with the program that made it.
+// It is stated in CMakeLists.txt alone. Read next: error.h.
 #pragma once
 
 namespace headlab {

@@ -1,0 +1,185 @@
+// The rules of rules.h. They rely on clang-format having laid out the text (a function at namespace
+// level begins in column 0 and ends with a lone brace in column 0), which CI checks first; that is
+// why none of them needs a parser.
+#include "structure/rules.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <sstream>
+
+namespace headlab::structure {
+namespace {
+
+constexpr std::array<std::string_view, 13> kLayers = {
+    "base",  "kernels", "tensor", "ops", "nn",     "model", "tasks",
+    "train", "heads",   "prune",  "lab", "report", "cli"};
+
+/// The place of a layer in the list; kLayers.size() for what is no layer.
+std::size_t rank(std::string_view layer) {
+  return static_cast<std::size_t>(std::find(kLayers.begin(), kLayers.end(), layer) -
+                                  kLayers.begin());
+}
+
+std::string at(const Source& file, std::size_t line, const std::string& what) {
+  return file.path + ":" + std::to_string(line + 1) + ": " + what;
+}
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+/// The path inside the quotes of an #include line; empty for any other line.
+std::string_view quoted_include(std::string_view line) {
+  constexpr std::string_view kStart = "#include \"";
+  if (!line.starts_with(kStart)) return {};
+  line.remove_prefix(kStart.size());
+  return line.substr(0, line.find('"'));
+}
+
+std::string_view first_folder(std::string_view path) { return path.substr(0, path.find('/')); }
+
+std::size_t characters(std::string_view line) {
+  return static_cast<std::size_t>(std::count_if(line.begin(), line.end(), [](char byte) {
+    return (static_cast<unsigned char>(byte) & 0xC0u) != 0x80u;  // no continuation byte of UTF-8
+  }));
+}
+
+/// The first of `words` in each line is a problem.
+Problems find_words(const Source& file, const std::vector<std::string>& words,
+                    const std::string& why) {
+  Problems problems;
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    for (const std::string& word : words) {
+      if (contains(file.lines[i], word)) problems.push_back(at(file, i, word + ": " + why));
+    }
+  }
+  return problems;
+}
+
+}  // namespace
+
+Source Source::of(std::string path, std::string_view text) {
+  Source file{std::move(path), {}};
+  std::istringstream stream{std::string(text)};
+  for (std::string line; std::getline(stream, line);) file.lines.push_back(line);
+  return file;
+}
+
+std::vector<Source> read_sources(const std::filesystem::path& project,
+                                 const std::vector<std::string>& roots) {
+  std::vector<Source> files;
+  for (const std::string& root : roots) {
+    if (!std::filesystem::exists(project / root)) continue;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(project / root)) {
+      const std::string extension = entry.path().extension().string();
+      if (extension != ".h" && extension != ".cc") continue;
+      std::ifstream stream(entry.path(), std::ios::binary);
+      std::ostringstream text;
+      text << stream.rdbuf();
+      files.push_back(
+          Source::of(entry.path().lexically_relative(project).generic_string(), text.str()));
+    }
+  }
+  std::sort(files.begin(), files.end(),
+            [](const Source& a, const Source& b) { return a.path < b.path; });
+  return files;
+}
+
+std::string layer_of(std::string_view path) {
+  for (const std::string_view root : {"src/", "include/headlab/"}) {
+    if (!path.starts_with(root)) continue;
+    path.remove_prefix(root.size());
+    return contains(path, "/") ? std::string(first_folder(path)) : std::string();
+  }
+  return {};
+}
+
+Problems check_layers(const Source& file) {
+  constexpr std::string_view kPrefix = "headlab/";
+  const std::string own = layer_of(file.path);
+  const bool start_here = file.path == "include/headlab/headlab.h";
+  Problems problems;
+  if (!start_here && rank(own) == kLayers.size()) problems.push_back(at(file, 0, "in no layer"));
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    std::string_view path = quoted_include(file.lines[i]);
+    if (path.empty()) continue;
+    if (path.starts_with(kPrefix)) path.remove_prefix(kPrefix.size());
+    const std::string layer(first_folder(path));
+    const bool whole = path == "headlab.h" && own == "cli";
+    if (rank(layer) == kLayers.size() && !whole) {
+      problems.push_back(at(file, i, "\"" + layer + "\" is no layer"));
+    } else if (!start_here && rank(layer) > rank(own) && !whole) {
+      problems.push_back(at(file, i, own + " includes " + layer + ", a layer further down"));
+    }
+  }
+  return problems;
+}
+
+Problems check_length(const Source& file, std::size_t limit) {
+  if (file.lines.size() <= limit) return {};
+  return {at(file, limit,
+             "has " + std::to_string(file.lines.size()) + " lines; the limit is " +
+                 std::to_string(limit))};
+}
+
+Problems check_opening(const Source& file) {
+  std::size_t count = 0;
+  while (count < file.lines.size() && file.lines[count].starts_with("//")) ++count;
+  Problems problems;
+  if (count < 3 || count > 12) {
+    problems.push_back(
+        at(file, 0, "opens with " + std::to_string(count) + " lines of comment instead of 3-12"));
+  }
+  const bool header = file.path.ends_with(".h");
+  if (header && (count == file.lines.size() || file.lines[count] != "#pragma once")) {
+    problems.push_back(at(file, count, "#pragma once does not follow the opening comment"));
+  }
+  return problems;
+}
+
+Problems check_functions(const Source& file) {
+  constexpr std::size_t kLimit = 40;
+  Problems problems;
+  std::size_t start = 0;
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    const std::string& line = file.lines[i];
+    if (line == "}" && i - start + 1 >= kLimit) {
+      problems.push_back(at(
+          file, start,
+          "a function of " + std::to_string(i - start + 1) + " lines; they are shorter than 40"));
+    }
+    if (!line.empty() && line[0] != ' ' && line[0] != ')') start = i;
+  }
+  return problems;
+}
+
+Problems check_lines(const Source& file) {
+  Problems problems;
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    const std::string& line = file.lines[i];
+    if (characters(line) > 100) problems.push_back(at(file, i, "longer than 100 characters"));
+    if (contains(line, "\t")) problems.push_back(at(file, i, "a tab"));
+    if (line.ends_with(' ')) problems.push_back(at(file, i, "a blank at the end"));
+  }
+  return problems;
+}
+
+Problems check_openmp(const Source& file) {
+  if (file.path.starts_with("src/base/threads")) return {};
+  return find_words(file, {"#pragma omp", "<omp.h>", "_OPENMP"},
+                    "only src/base/threads.cc knows OpenMP");
+}
+
+Problems check_portable(const Source& file) {
+  if (!file.path.starts_with("include/")) return {};
+  return find_words(file, {"vector_size", "immintrin", "__AVX", "__SSE", "__ARM_"},
+                    "an installed header depends on the instruction set");
+}
+
+Problems check_finished(const Source& file) {
+  const std::string to("TO");  // so that this file does not match itself
+  return find_words(file, {to + "DO", "FIX" + std::string("ME")}, "something is left to do");
+}
+
+}  // namespace headlab::structure

@@ -1,0 +1,78 @@
+// The rules of rules.h, applied to the project that these tests were built from: layers, lengths,
+// opening comments, portability, and what may lie at the top level. A stranger must be able to read
+// the engine in an evening, so its size is a test as well.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+
+#include "structure/rules.h"
+
+namespace headlab::structure {
+namespace {
+
+const std::filesystem::path kProject = HEADLAB_SOURCE_DIR;
+
+/// Applies a rule to every source below `roots` and reports each problem.
+template <class Rule>
+void expect_none(const std::vector<std::string>& roots, Rule rule) {
+  const std::vector<Source> files = read_sources(kProject, roots);
+  EXPECT_FALSE(files.empty());
+  for (const Source& file : files) {
+    for (const std::string& problem : rule(file)) ADD_FAILURE() << problem;
+  }
+}
+
+TEST(Project, IncludesOnlyUpwards) { expect_none({"src", "include"}, check_layers); }
+
+TEST(Project, HasFilesOfAtMostFourHundredLines) {
+  expect_none({"src", "include", "tests"},
+              [](const Source& file) { return check_length(file, 400); });
+}
+
+TEST(Project, HasExamplesUnderEightyLines) {
+  if (!std::filesystem::exists(kProject / "examples")) GTEST_SKIP() << "no examples here";
+  expect_none({"examples"}, [](const Source& file) { return check_length(file, 79); });
+}
+
+TEST(Project, OpensEveryFileWithAComment) { expect_none({"src", "include"}, check_opening); }
+
+TEST(Project, HasFunctionsUnderFortyLines) {
+  expect_none({"src", "include", "examples"}, check_functions);
+}
+
+TEST(Project, HasLinesOfAtMostHundredCharacters) {
+  expect_none({"src", "include", "tests", "examples"}, check_lines);
+}
+
+TEST(Project, KnowsOpenMPInOnePlace) { expect_none({"src", "include"}, check_openmp); }
+
+TEST(Project, InstallsPortableHeaders) { expect_none({"include"}, check_portable); }
+
+TEST(Project, LeavesNothingToDo) {
+  expect_none({"src", "include", "tests", "examples"}, check_finished);
+}
+
+TEST(Project, HasAnEngineOfLessThanFourThousandLines) {
+  const std::set<std::string> engine = {"kernels", "tensor", "ops", "nn", "model"};
+  std::size_t lines = 0;
+  for (const Source& file : read_sources(kProject, {"src", "include"})) {
+    if (engine.contains(layer_of(file.path))) lines += file.lines.size();
+  }
+  EXPECT_GT(lines, 0u);
+  EXPECT_LT(lines, 4000u);
+}
+
+TEST(Project, KeepsItsTopLevelShort) {
+  const std::set<std::string> allowed = {"src",   "include",        "examples", "datasets",
+                                         "tests", "CMakeLists.txt", "README.md"};
+  const std::set<std::string> made = {"runs", "compile_commands.json"};  // git ignores them
+  for (const auto& entry : std::filesystem::directory_iterator(kProject)) {
+    const std::string name = entry.path().filename().string();
+    const bool ignored = name.starts_with(".") || name.starts_with("build") || made.contains(name);
+    EXPECT_TRUE(ignored || allowed.contains(name)) << name << " does not belong at the top level";
+  }
+}
+
+}  // namespace
+}  // namespace headlab::structure
