@@ -1,7 +1,9 @@
-// Errors. Everything that can go wrong because of input throws `Error`: what happened, in words, and
-// if something helps, a hint that says what to do. Nothing uses assert for input. Read next: json.h.
+// Errors. Everything that can go wrong because of input throws `Error`: what happened, in words,
+// and if something helps, a hint that says what to do. Nothing uses assert for input. Read next:
+// json.h.
 #pragma once
 
+#include <locale>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -28,10 +30,11 @@ class UsageError : public Error {
   using Error::Error;
 };
 
-/// The parts, each as operator<< prints it, joined.
+/// The parts, each as operator<< prints it in the classic locale, joined.
 template <class... Parts>
 std::string text(const Parts&... parts) {
   std::ostringstream out;
+  out.imbue(std::locale::classic());
   (out << ... << parts);
   return out.str();
 }
@@ -44,11 +47,13 @@ void require(bool condition, const Parts&... parts) {
   }
 }
 
-/// "unknown KIND 'NAME'" with the nearest known name, and all of them as the hint.
+/// "unknown KIND 'NAME'; did you mean 'NEAREST'?" with all the known names as the hint.
 Error unknown_name(std::string_view kind, std::string_view name,
                    const std::vector<std::string>& known);
 
-/// The known name with the smallest edit distance to `name`, or "" if none is near.
+/// The known name with the smallest edit distance to `name` (insert, delete, replace, swap
+/// neighbours; capitals count as small letters), or "" if that is more than a third of the longer
+/// name.
 std::string nearest_name(std::string_view name, const std::vector<std::string>& known);
 
 /// `parts` with `separator` between them.

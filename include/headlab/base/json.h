@@ -1,8 +1,11 @@
-// JSON (RFC 8259), small and strict: what is not JSON is refused with line and column, duplicate keys and
-// invalid UTF-8 included. Objects keep their order, so a file that is read and written stays the same.
-// A number is a double: whole numbers are exact up to 2^53. A number that is not finite is written null.
+// JSON (RFC 8259), small and strict: what is not JSON is refused with line and column, duplicate
+// keys and invalid UTF-8 included. Objects keep their order, so a file that is read and written
+// stays the same. A number is a double: whole numbers are exact up to 2^53. A number that is not
+// finite is written null. Read next: numbers.h, which turns numbers into text and back.
 #pragma once
 
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -10,6 +13,8 @@
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include "headlab/base/numbers.h"
 
 namespace headlab {
 
@@ -21,10 +26,11 @@ class Json {
 
   Json() = default;
   Json(std::nullptr_t) {}
-  Json(bool value) : value_(value) {}
+  template <std::same_as<bool> Bool>  // a template, so that no pointer becomes a bool
+  Json(Bool value) : value_(value) {}
   template <class Number>
-    requires(std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>)
-  Json(Number value) : value_(static_cast<double>(value)) {}
+  requires(std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>) Json(Number value)
+      : value_(static_cast<double>(value)) {}
   Json(const char* value) : value_(std::string(value)) {}
   Json(std::string value) : value_(std::move(value)) {}
   Json(std::string_view value) : value_(std::string(value)) {}
@@ -32,8 +38,9 @@ class Json {
   Json(Object value) : value_(std::move(value)) {}
   /// Any vector of things that convert to Json becomes an array.
   template <class T>
-    requires(!std::is_same_v<T, Json> && !std::is_same_v<T, Member>)
-  Json(const std::vector<T>& values) : value_(Array(values.begin(), values.end())) {}
+  requires(!std::is_same_v<T, Json> && !std::is_same_v<T, Member>)
+      Json(const std::vector<T>& values)
+      : value_(Array(values.begin(), values.end())) {}
 
   static Json object() { return Json(Object{}); }
   static Json array() { return Json(Array{}); }
@@ -60,14 +67,15 @@ class Json {
   const Json* find(std::string_view key) const;
   /// The member `key`. Error if there is none.
   const Json& at(std::string_view key) const;
-  /// The member `key`, made null at the end if there was none.
+  /// The member `key`, made null at the end if there was none. A null becomes an object first.
   Json& operator[](std::string_view key);
   void push_back(Json value) { items().push_back(std::move(value)); }
 
   /// "null", "a number", "a string" ... for messages.
   const char* kind() const;
 
-  /// One line without spaces if indent is 0, else indented; the inverse of parse, bit for bit.
+  /// One line without spaces if indent is 0, else indented, with arrays of plain values on one
+  /// line. The inverse of parse, bit for bit. Error for a string that is not UTF-8.
   std::string dump(int indent = 0) const;
   /// Error with `source`, line and column, and what was expected. Nesting at most 100 deep.
   static Json parse(std::string_view json, std::string_view source = "JSON");
@@ -78,10 +86,6 @@ class Json {
   std::variant<std::nullptr_t, bool, double, std::string, Array, Object> value_ = nullptr;
 };
 
-/// The shortest decimal that reads back as `value`; "null" if it is not finite.
-std::string number_text(double value);
-/// The whole of `digits` as a number, in any locale, or false. Accepts what JSON accepts.
-bool parse_number(std::string_view digits, double& value);
 /// Whether `bytes` are valid UTF-8; `position` becomes that of the first byte that is not.
 bool valid_utf8(std::string_view bytes, std::size_t& position);
 

@@ -1,6 +1,8 @@
-// The safetensors format: u64 length of the header (little endian), the header (JSON: name -> dtype, shape,
-// data_offsets; "__metadata__": strings), then the bytes of the tensors, in order and without holes. A header
-// can lie, so it is read strictly: nothing is believed before it is checked against the size of the file.
+// The safetensors format: u64 length of the header (little endian), the header (JSON: name ->
+// dtype, shape, data_offsets; "__metadata__": strings), then the bytes of the tensors, in order and
+// without holes. A header can lie, so it is read strictly: nothing is believed before it is checked
+// against the size of the file. Format: github.com/huggingface/safetensors. Read next: json.h and
+// files.h, on which it stands.
 #pragma once
 
 #include <cstdint>
@@ -20,9 +22,10 @@ struct StoredTensor {
   std::vector<std::int64_t> shape;
   std::string bytes;
 
+  /// The product of the shape. Error if it is negative or overflows.
   std::int64_t count() const;
-  /// The elements, converted where that is exact or a rounding (F64 to float). Error for I64 read as floats
-  /// and the reverse.
+  /// The elements, converted where that is exact or a rounding (F64 to float). Error for I64 read
+  /// as floats and the reverse.
   std::vector<float> floats() const;
   std::vector<double> doubles() const;
   std::vector<std::int64_t> integers() const;  // I64, I32, U8, BOOL
@@ -37,20 +40,23 @@ struct StoredTensor {
 
 struct TensorFile {
   std::map<std::string, std::string> metadata;
-  std::vector<StoredTensor> tensors;  // in the order of the file
+  std::vector<StoredTensor> tensors;  // in the order of their bytes
 
   const StoredTensor* find(std::string_view name) const;
   /// Error if there is none.
   const StoredTensor& at(std::string_view name) const;
 };
 
-/// Error that names the file and what is wrong with it: missing, truncated, header too long or no JSON,
-/// duplicate names, unknown dtype, negative or overflowing shape, size against shape, overlaps and holes.
+/// Error that names the file and what is wrong with it: missing, truncated, header too long or no
+/// JSON, duplicate names, unknown dtype, negative or overflowing shape, size against shape,
+/// overlaps, holes and trailing bytes. The header may list the tensors in any order, as the format
+/// allows.
 TensorFile read_safetensors(const std::filesystem::path& path);
 /// The same from bytes; `source` names them in messages.
 TensorFile parse_safetensors(std::string_view bytes, std::string_view source);
 
-/// Writes the file as one step (files.h). Error for duplicate names or a size that does not fit the shape.
+/// Writes the file as one step (files.h). Error for duplicate names or a size that does not fit the
+/// shape.
 void write_safetensors(const std::filesystem::path& path, const TensorFile& file);
 
 }  // namespace headlab

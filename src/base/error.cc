@@ -1,0 +1,73 @@
+// Names that are nearly right. The distance is optimal string alignment (Damerau 1964, each part
+// edited at most once): it counts swapped neighbours, the commonest slip of the fingers, as one
+// edit. Read next: cli, where these messages reach the user.
+#include "headlab/base/error.h"
+
+#include <algorithm>
+#include <cstddef>
+
+namespace headlab {
+namespace {
+
+std::string lower_case(std::string_view name) {
+  std::string out(name);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({replaced, last[j] + 1, row[j - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        row[j] = std::min(row[j], before[j - 2] + 1);
+      }
+    }
+    before.swap(last);
+    last.swap(row);
+  }
+  return last[b.size()];
+}
+
+}  // namespace
+
+std::string nearest_name(std::string_view name, const std::vector<std::string>& known) {
+  const std::string wanted = lower_case(name);
+  std::string nearest;
+  std::size_t smallest = name.size() + 1;
+  for (const std::string& candidate : known) {
+    const std::size_t longer = std::max(name.size(), candidate.size());
+    const std::size_t distance = edit_distance(wanted, lower_case(candidate));
+    const bool near = distance <= std::max<std::size_t>(1, longer / 3) && distance < longer;
+    if (near && distance < smallest) {
+      smallest = distance;
+      nearest = candidate;
+    }
+  }
+  return nearest;
+}
+
+Error unknown_name(std::string_view kind, std::string_view name,
+                   const std::vector<std::string>& known) {
+  std::string what = text("unknown ", kind, " '", name, "'");
+  const std::string nearest = nearest_name(name, known);
+  if (!nearest.empty()) what += text("; did you mean '", nearest, "'?");
+  return Error(what, known.empty() ? "there is none to choose" : "known: " + join(known, ", "));
+}
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
+  std::string out;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0) out += separator;
+    out += parts[i];
+  }
+  return out;
+}
+
+}  // namespace headlab

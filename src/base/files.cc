@@ -1,0 +1,249 @@
+// Files over POSIX calls (files.h), because a stream can neither sync nor say why it failed. A
+// write is: temporary file beside the target, bytes, fsync, rename, fsync of the directory; what
+// fails on the way removes the temporary file and tells the reason of the system. Read next:
+// safetensors.cc.
+#include "headlab/base/files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "headlab/base/error.h"
+
+namespace headlab {
+namespace {
+
+using std::filesystem::path;
+
+std::string hint_for(int code) {
+  switch (code) {
+    case ENOSPC:
+    case EDQUOT:
+      return "free some space on this disk, or choose another place";
+    case EFBIG:
+      return "the file is larger than this disk or 'ulimit -f' allows";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "check who may read and write there, or choose another place";
+    case ENOENT:
+      return "check the path; directories in it must exist";
+    case EISDIR:
+      return "name a file, not a directory";
+    case ENOTDIR:
+    case EEXIST:
+      return "a part of the path is a file and not a directory";
+    case EMFILE:
+    case ENFILE:
+      return "close other files, or raise 'ulimit -n'";
+    default:
+      return "";
+  }
+}
+
+[[noreturn]] void fail(std::string_view action, const path& file, int code) {
+  const std::string reason = std::error_code(code, std::generic_category()).message();
+  throw Error(text("cannot ", action, " '", file.string(), "': ", reason), hint_for(code));
+}
+
+/// An open file that closes itself.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() { close(); }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int number() const { return number_; }
+  bool is_open() const { return number_ >= 0; }
+  int close() { return is_open() ? ::close(std::exchange(number_, -1)) : 0; }
+
+ private:
+  int number_;
+};
+
+int open_file(const path& file, int flags) {
+  int number = -1;
+  do {
+    number = ::open(file.c_str(), flags | O_CLOEXEC, 0666);
+  } while (number < 0 && errno == EINTR);
+  return number;
+}
+
+constexpr std::size_t kMostBytesPerCall = std::size_t{1} << 30;  // some systems refuse 2 GiB
+
+/// 0, or the error of the system.
+int write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count =
+        ::write(descriptor, bytes.data(), std::min(bytes.size(), kMostBytesPerCall));
+    if (count < 0 && errno != EINTR) return errno;
+    if (count > 0) bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
+  return 0;
+}
+
+int write_parts(int descriptor, const std::vector<std::string_view>& parts) {
+  for (const std::string_view part : parts) {
+    if (const int code = write_all(descriptor, part)) return code;
+  }
+  return 0;
+}
+
+int sync(int descriptor) { return ::fsync(descriptor) == 0 ? 0 : errno; }
+
+/// A rename lasts only when its directory is on the disk. File systems that cannot do it say
+/// EINVAL.
+int sync_directory(const path& file) {
+  const path directory = file.has_parent_path() ? file.parent_path() : path(".");
+  const Descriptor descriptor(open_file(directory, O_RDONLY));
+  if (!descriptor.is_open()) return errno == EACCES ? 0 : errno;  // may write there, but not list
+  const int code = sync(descriptor.number());
+  return code == EINVAL ? 0 : code;
+}
+
+/// Writes, syncs and closes the temporary file. 0, or the error of the system.
+int fill(Descriptor& temporary, const std::vector<std::string_view>& parts, const mode_t* mode) {
+  if (mode != nullptr && ::fchmod(temporary.number(), *mode & 07777) != 0) return errno;
+  if (const int code = write_parts(temporary.number(), parts)) return code;
+  if (const int code = sync(temporary.number())) return code;
+  return temporary.close() == 0 ? 0 : errno;
+}
+
+void replace_file(const path& file, const std::vector<std::string_view>& parts,
+                  const mode_t* mode) {
+  static std::atomic<unsigned> number = 0;
+  path name;
+  int opened = -1;
+  do {  // a name that exists was left by a process that died
+    name = file;
+    name += text(".tmp-", ::getpid(), "-", number++);
+    opened = open_file(name, O_WRONLY | O_CREAT | O_EXCL);
+  } while (opened < 0 && errno == EEXIST);
+  if (opened < 0) fail("write", file, errno);
+
+  Descriptor temporary(opened);
+  int code = fill(temporary, parts, mode);
+  if (code == 0 && ::rename(name.c_str(), file.c_str()) != 0) code = errno;
+  if (code != 0) {
+    ::unlink(name.c_str());
+    fail("write", file, code);
+  }
+  if ((code = sync_directory(file)) != 0) fail("sync the directory of", file, code);
+}
+
+void write_in_place(const path& file, const std::vector<std::string_view>& parts) {
+  Descriptor descriptor(open_file(file, O_WRONLY));
+  if (!descriptor.is_open()) fail("write", file, errno);
+  if (const int code = write_parts(descriptor.number(), parts)) fail("write", file, code);
+}
+
+/// Where a chain of symbolic links leads; the last need not exist.
+path followed(path file) {
+  std::error_code ignored;
+  for (int links = 0; std::filesystem::is_symlink(file, ignored) && links < 40; ++links) {
+    file = file.parent_path() / std::filesystem::read_symlink(file, ignored);
+  }
+  return file;
+}
+
+}  // namespace
+
+InputFile::InputFile(path file) : path_(std::move(file)), descriptor_(open_file(path_, O_RDONLY)) {
+  if (descriptor_ < 0) fail("read", path_, errno);
+}
+
+InputFile::~InputFile() { ::close(descriptor_); }
+
+std::uint64_t InputFile::size() const {
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0) fail("read", path_, errno);
+  if (S_ISDIR(status.st_mode)) fail("read", path_, EISDIR);
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+void InputFile::read(std::uint64_t offset, std::span<char> bytes) const {
+  while (!bytes.empty()) {
+    const std::size_t wanted = std::min(bytes.size(), kMostBytesPerCall);
+    const ssize_t count = ::pread(descriptor_, bytes.data(), wanted, static_cast<off_t>(offset));
+    if (count < 0 && errno != EINTR) fail("read", path_, errno);
+    require(count != 0, "cannot read '", path_.string(), "': it ends at byte ", offset);
+    if (count > 0) {
+      bytes = bytes.subspan(static_cast<std::size_t>(count));
+      offset += static_cast<std::uint64_t>(count);
+    }
+  }
+}
+
+std::string read_file(const path& file) {
+  const Descriptor descriptor(open_file(file, O_RDONLY));
+  struct stat status {};
+  if (!descriptor.is_open() || ::fstat(descriptor.number(), &status) != 0) {
+    fail("read", file, errno);
+  }
+  // One byte more than the size, so that the end is seen without growing; pipes say 0 and grow.
+  std::string bytes(static_cast<std::size_t>(std::max<off_t>(status.st_size, 0)) + 1, '\0');
+  std::size_t used = 0;
+  for (;;) {
+    if (used == bytes.size()) bytes.resize(2 * bytes.size() + 4096);
+    const std::size_t wanted = std::min(bytes.size() - used, kMostBytesPerCall);
+    const ssize_t count = ::read(descriptor.number(), bytes.data() + used, wanted);
+    if (count < 0 && errno != EINTR) fail("read", file, errno);
+    if (count == 0) break;
+    if (count > 0) used += static_cast<std::size_t>(count);
+  }
+  bytes.resize(used);
+  return bytes;
+}
+
+void write_file(const path& file, std::string_view bytes) {
+  write_file(file, std::vector<std::string_view>{bytes});
+}
+
+void write_file(const path& file, const std::vector<std::string_view>& parts) {
+  const path target = followed(file);
+  struct stat status {};
+  const bool exists = ::stat(target.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) fail("write", target, EISDIR);
+  if (exists && !S_ISREG(status.st_mode)) {
+    write_in_place(target, parts);
+  } else {
+    replace_file(target, parts, exists ? &status.st_mode : nullptr);
+  }
+}
+
+void append_line(const path& file, std::string_view line) {
+  require(line.find('\n') == line.npos, "a line for '", file.string(), "' has a newline inside");
+  std::string bytes(line);
+  bytes += '\n';
+  Descriptor descriptor(open_file(file, O_WRONLY | O_CREAT | O_APPEND));
+  struct stat status {};
+  if (!descriptor.is_open() || ::fstat(descriptor.number(), &status) != 0) {
+    fail("write", file, errno);
+  }
+  int code = write_all(descriptor.number(), bytes);
+  const bool regular = S_ISREG(status.st_mode);
+  if (code == 0 && regular) code = sync(descriptor.number());
+  if (code == 0) return;
+  if (regular && ::ftruncate(descriptor.number(), status.st_size) != 0) {
+    fail("take half a line back from", file, errno);
+  }
+  fail("write", file, code);
+}
+
+void make_directories(const path& directory) {
+  std::error_code code;
+  std::filesystem::create_directories(directory, code);
+  if (code) fail("make the directory", directory, code.value());
+  if (!std::filesystem::is_directory(directory, code)) {
+    fail("make the directory", directory, EEXIST);
+  }
+}
+
+}  // namespace headlab

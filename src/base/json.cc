@@ -1,0 +1,180 @@
+// JSON values and how they are written (json.h). Read next: json_parse.cc, the way back.
+#include "headlab/base/json.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "headlab/base/error.h"
+
+namespace headlab {
+namespace {
+
+[[noreturn]] void wrong_kind(const char* expected, const Json& value) {
+  throw Error(text("expected ", expected, ", got ", value.kind()));
+}
+
+void write_string(const std::string& value, std::string& out) {
+  std::size_t position = 0;
+  require(valid_utf8(value, position), "a string for JSON is not UTF-8 at its byte ", position);
+  constexpr std::string_view kSpecial = "\"\\\b\f\n\r\t";
+  constexpr std::string_view kLetters = "\"\\bfnrt";
+  constexpr std::string_view kHex = "0123456789abcdef";
+  out += '"';
+  for (const char c : value) {
+    const auto byte = static_cast<unsigned char>(c);
+    const std::size_t special = kSpecial.find(c);
+    if (special != std::string_view::npos) {
+      out += '\\';
+      out += kLetters[special];
+    } else if (byte < 0x20) {
+      out += "\\u00";
+      out += kHex[byte >> 4];
+      out += kHex[byte & 15];
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+bool is_container(const Json& value) { return value.is_array() || value.is_object(); }
+
+class Writer {
+ public:
+  explicit Writer(int indent) : indent_(std::max(indent, 0)) {}
+
+  void write(const Json& value, int depth) {
+    if (value.is_object()) {
+      write_object(value.members(), depth);
+    } else if (value.is_array()) {
+      write_array(value.items(), depth);
+    } else if (value.is_string()) {
+      write_string(value.string(), out);
+    } else if (value.is_number()) {
+      out += number_text(value.number());
+    } else if (value.is_bool()) {
+      out += value.boolean() ? "true" : "false";
+    } else {
+      out += "null";
+    }
+  }
+
+  std::string out;
+
+ private:
+  void write_object(const Json::Object& members, int depth) {
+    out += '{';
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      if (i > 0) out += ',';
+      new_line(depth + 1);
+      write_string(members[i].first, out);
+      out += indent_ > 0 ? ": " : ":";
+      write(members[i].second, depth + 1);
+    }
+    if (!members.empty()) new_line(depth);
+    out += '}';
+  }
+
+  void write_array(const Json::Array& items, int depth) {
+    const bool lines = std::any_of(items.begin(), items.end(), is_container);
+    out += '[';
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (i > 0) out += indent_ > 0 && !lines ? ", " : ",";
+      if (lines) new_line(depth + 1);
+      write(items[i], depth + 1);
+    }
+    if (lines) new_line(depth);
+    out += ']';
+  }
+
+  void new_line(int depth) {
+    if (indent_ == 0) return;
+    out += '\n';
+    out.append(static_cast<std::size_t>(indent_) * static_cast<std::size_t>(depth), ' ');
+  }
+
+  int indent_;
+};
+
+}  // namespace
+
+bool Json::boolean() const {
+  if (!is_bool()) wrong_kind("true or false", *this);
+  return std::get<bool>(value_);
+}
+
+double Json::number() const {
+  if (!is_number()) wrong_kind("a number", *this);
+  return std::get<double>(value_);
+}
+
+std::int64_t Json::integer() const {
+  if (!is_number()) wrong_kind("a whole number", *this);
+  const double value = number();
+  require(value == std::trunc(value) && std::abs(value) <= 0x1p53,
+          "expected a whole number of at most 2^53, got ", number_text(value));
+  return static_cast<std::int64_t>(value);
+}
+
+const std::string& Json::string() const {
+  if (!is_string()) wrong_kind("a string", *this);
+  return std::get<std::string>(value_);
+}
+
+const Json::Array& Json::items() const {
+  if (!is_array()) wrong_kind("an array", *this);
+  return std::get<Array>(value_);
+}
+
+Json::Array& Json::items() {
+  if (!is_array()) wrong_kind("an array", *this);
+  return std::get<Array>(value_);
+}
+
+const Json::Object& Json::members() const {
+  if (!is_object()) wrong_kind("an object", *this);
+  return std::get<Object>(value_);
+}
+
+Json::Object& Json::members() {
+  if (!is_object()) wrong_kind("an object", *this);
+  return std::get<Object>(value_);
+}
+
+const Json* Json::find(std::string_view key) const {
+  for (const Member& member : members()) {
+    if (member.first == key) return &member.second;
+  }
+  return nullptr;
+}
+
+const Json& Json::at(std::string_view key) const {
+  if (const Json* value = find(key)) return *value;
+  std::vector<std::string> keys;
+  for (const Member& member : members()) keys.push_back(member.first);
+  const std::string nearest = nearest_name(key, keys);
+  throw Error(text("the key '", key, "' is missing"),
+              nearest.empty() ? "" : text("there is '", nearest, "'"));
+}
+
+Json& Json::operator[](std::string_view key) {
+  if (is_null()) value_ = Object{};
+  for (Member& member : members()) {
+    if (member.first == key) return member.second;
+  }
+  return members().emplace_back(std::string(key), Json()).second;
+}
+
+const char* Json::kind() const {
+  constexpr const char* kKinds[] = {"null",     "true or false", "a number",
+                                    "a string", "an array",      "an object"};
+  return kKinds[value_.index()];
+}
+
+std::string Json::dump(int indent) const {
+  Writer writer(indent);
+  writer.write(*this, 0);
+  return std::move(writer.out);
+}
+
+}  // namespace headlab

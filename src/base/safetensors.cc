@@ -1,0 +1,292 @@
+// Reading and writing safetensors (safetensors.h). Reading has two steps: `read_layout` turns the
+// header into tensors with checked places, then the bytes of each are fetched straight from the
+// file, so that large files are in memory once. Read next: model/checkpoint.h, which gives the
+// tensors their meaning.
+#include "headlab/base/safetensors.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <unordered_set>
+#include <utility>
+
+#include "headlab/base/error.h"
+#include "headlab/base/files.h"
+#include "headlab/base/json.h"
+
+namespace headlab {
+namespace {
+
+static_assert(std::endian::native == std::endian::little,
+              "tensors are stored as memory holds them");
+
+constexpr std::uint64_t kMostHeader = 100'000'000;  // bytes; the reference implementation's limit
+constexpr std::string_view kMetadata = "__metadata__";
+
+struct Dtype {
+  std::string_view name;
+  std::size_t size;
+};
+constexpr Dtype kDtypes[] = {{"F64", 8}, {"F32", 4}, {"I64", 8},
+                             {"I32", 4}, {"U8", 1},  {"BOOL", 1}};
+
+std::size_t element_size(std::string_view dtype) {
+  std::vector<std::string> known;
+  for (const Dtype& entry : kDtypes) {
+    if (entry.name == dtype) return entry.size;
+    known.emplace_back(entry.name);
+  }
+  throw unknown_name("dtype", dtype, known);
+}
+
+/// size x the product of the shape. Error if a size is negative or the result exceeds 2^63 - 1.
+std::int64_t checked_product(std::int64_t size, const std::vector<std::int64_t>& shape) {
+  const bool empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
+  std::int64_t product = size;
+  for (const std::int64_t extent : shape) {
+    require(extent >= 0, "the shape has a negative size ", extent);
+    if (empty) continue;
+    require(product <= INT64_MAX / extent, "the shape has more elements than a file can hold");
+    product *= extent;
+  }
+  return empty ? 0 : product;
+}
+
+void check_size(const StoredTensor& tensor, std::uint64_t bytes) {
+  const std::size_t size = element_size(tensor.dtype);
+  const auto needed = checked_product(static_cast<std::int64_t>(size), tensor.shape);
+  require(static_cast<std::uint64_t>(needed) == bytes, "its dtype ", tensor.dtype,
+          " and shape need ", needed, " bytes, but it has ", bytes);
+}
+
+/// A tensor without its bytes, and where these are in the data.
+struct Place {
+  StoredTensor tensor;
+  std::uint64_t begin = 0, end = 0;
+};
+
+struct Layout {
+  std::map<std::string, std::string> metadata;
+  std::vector<Place> places;
+};
+
+Place read_place(const std::string& name, const Json& entry) {
+  constexpr std::string_view kKeys[] = {"dtype", "shape", "data_offsets"};
+  for (const auto& [key, value] : entry.members()) {
+    const bool known = std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys);
+    require(known, "it has an unknown key '", key, "'");
+  }
+  Place place;
+  place.tensor.name = name;
+  place.tensor.dtype = entry.at("dtype").string();
+  for (const Json& extent : entry.at("shape").items()) {
+    place.tensor.shape.push_back(extent.integer());
+  }
+  const Json::Array& offsets = entry.at("data_offsets").items();
+  require(offsets.size() == 2, "data_offsets has ", offsets.size(), " numbers instead of 2");
+  const std::int64_t begin = offsets[0].integer(), end = offsets[1].integer();
+  require(0 <= begin && begin <= end, "data_offsets [", begin, ", ", end, "] are out of order");
+  place.begin = static_cast<std::uint64_t>(begin);
+  place.end = static_cast<std::uint64_t>(end);
+  check_size(place.tensor, place.end - place.begin);
+  return place;
+}
+
+/// Sorts by place. Error unless the tensors fill the data exactly, one behind the other.
+void check_places(std::vector<Place>& places, std::uint64_t data_size) {
+  std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
+    return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
+  });
+  std::uint64_t filled = 0;
+  for (const Place& place : places) {
+    require(place.begin >= filled, "tensor '", place.tensor.name, "' overlaps the one before it");
+    require(place.begin == filled, "there is a hole before tensor '", place.tensor.name, "'");
+    require(place.end <= data_size, "the file ends inside tensor '", place.tensor.name,
+            "': it is truncated");
+    filled = place.end;
+  }
+  require(filled == data_size, data_size - filled, " bytes follow the last tensor");
+}
+
+Layout read_layout(std::string_view header, std::uint64_t data_size) {
+  require(header.starts_with('{'), "the header is not a JSON object");
+  const Json json = Json::parse(header, "header");
+  Layout layout;
+  for (const auto& [name, entry] : json.members()) {
+    try {
+      if (name != kMetadata) {
+        layout.places.push_back(read_place(name, entry));
+        continue;
+      }
+      for (const auto& [key, value] : entry.members()) layout.metadata[key] = value.string();
+    } catch (const Error& error) {
+      throw Error(text("tensor '", name, "': ", error.what()), error.hint());
+    }
+  }
+  check_places(layout.places, data_size);
+  return layout;
+}
+
+/// `fetch(offset, bytes)` fills the span from the file, which is `size` bytes long.
+template <class Fetch>
+TensorFile read_with(const Fetch& fetch, std::uint64_t size) {
+  require(size >= 8, "it has ", size,
+          " bytes, too few for the length of a header: it is truncated");
+  char prefix[8];
+  fetch(0, std::span<char>(prefix));
+  const auto length = std::bit_cast<std::uint64_t>(prefix);
+  require(length <= kMostHeader, "the header would have ", length, " bytes (limit ", kMostHeader,
+          "): this is no safetensors file");
+  require(length <= size - 8, "the header has ", length, " bytes, but only ", size - 8,
+          " follow: it is truncated");
+  std::string header(length, '\0');
+  fetch(8, std::span<char>(header));
+  const std::uint64_t start = 8 + length;
+  Layout layout = read_layout(header, size - start);
+
+  TensorFile file;
+  file.metadata = std::move(layout.metadata);
+  for (Place& place : layout.places) {
+    place.tensor.bytes.resize(place.end - place.begin);
+    fetch(start + place.begin, std::span<char>(place.tensor.bytes));
+    file.tensors.push_back(std::move(place.tensor));
+  }
+  return file;
+}
+
+template <class Fetch>
+TensorFile read_named(const Fetch& fetch, std::uint64_t size, std::string_view source) {
+  try {
+    return read_with(fetch, size);
+  } catch (const Error& error) {
+    throw Error(text("cannot read the tensors of '", source, "': ", error.what()), error.hint());
+  }
+}
+
+std::string write_header(const TensorFile& file) {
+  Json header = Json::object();
+  if (!file.metadata.empty()) {
+    Json& metadata = header[kMetadata] = Json::object();
+    for (const auto& [key, value] : file.metadata) metadata[key] = value;
+  }
+  std::unordered_set<std::string> names;
+  std::uint64_t end = 0;
+  for (const StoredTensor& tensor : file.tensors) {
+    require(tensor.name != kMetadata, "a tensor cannot be named '", kMetadata, "'");
+    require(names.insert(tensor.name).second, "two tensors are named '", tensor.name, "'");
+    try {
+      check_size(tensor, tensor.bytes.size());
+    } catch (const Error& error) {
+      throw Error(text("tensor '", tensor.name, "': ", error.what()), error.hint());
+    }
+    Json entry = Json::object();
+    entry["dtype"] = tensor.dtype;
+    entry["shape"] = tensor.shape;
+    entry["data_offsets"] = std::vector<std::uint64_t>{end, end + tensor.bytes.size()};
+    end += tensor.bytes.size();
+    header.members().emplace_back(tensor.name, std::move(entry));
+  }
+  std::string bytes = header.dump();
+  bytes.append((8 - bytes.size() % 8) % 8, ' ');  // so that the data is aligned
+  require(bytes.size() <= kMostHeader, "the header would have more than ", kMostHeader, " bytes");
+  return bytes;
+}
+
+template <class From, class To>
+std::vector<To> converted(const StoredTensor& tensor) {
+  std::vector<To> values(tensor.bytes.size() / sizeof(From));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    From value;
+    std::memcpy(&value, tensor.bytes.data() + i * sizeof(From), sizeof(From));
+    values[i] = static_cast<To>(value);
+  }
+  return values;
+}
+
+template <class Real>
+std::vector<Real> reals(const StoredTensor& tensor) {
+  check_size(tensor, tensor.bytes.size());
+  if (tensor.dtype == "F32") return converted<float, Real>(tensor);
+  if (tensor.dtype == "F64") return converted<double, Real>(tensor);
+  throw Error(text("tensor '", tensor.name, "' holds ", tensor.dtype, ", not real numbers"));
+}
+
+template <class Value>
+StoredTensor stored(std::string name, std::string_view dtype, std::vector<std::int64_t> shape,
+                    std::span<const Value> values) {
+  StoredTensor tensor{std::move(name), std::string(dtype), std::move(shape), {}};
+  const std::int64_t count = tensor.count();
+  require(static_cast<std::uint64_t>(count) == values.size(), "tensor '", tensor.name,
+          "': its shape needs ", count, " values, got ", values.size());
+  tensor.bytes.assign(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+  return tensor;
+}
+
+}  // namespace
+
+std::int64_t StoredTensor::count() const { return checked_product(1, shape); }
+
+std::vector<float> StoredTensor::floats() const { return reals<float>(*this); }
+
+std::vector<double> StoredTensor::doubles() const { return reals<double>(*this); }
+
+std::vector<std::int64_t> StoredTensor::integers() const {
+  check_size(*this, bytes.size());
+  if (dtype == "I64") return converted<std::int64_t, std::int64_t>(*this);
+  if (dtype == "I32") return converted<std::int32_t, std::int64_t>(*this);
+  if (dtype == "U8" || dtype == "BOOL") return converted<std::uint8_t, std::int64_t>(*this);
+  throw Error(text("tensor '", name, "' holds ", dtype, ", not whole numbers"));
+}
+
+StoredTensor StoredTensor::of(std::string name, std::vector<std::int64_t> shape,
+                              std::span<const float> values) {
+  return stored(std::move(name), "F32", std::move(shape), values);
+}
+
+StoredTensor StoredTensor::of(std::string name, std::vector<std::int64_t> shape,
+                              std::span<const double> values) {
+  return stored(std::move(name), "F64", std::move(shape), values);
+}
+
+StoredTensor StoredTensor::of(std::string name, std::vector<std::int64_t> shape,
+                              std::span<const std::int64_t> values) {
+  return stored(std::move(name), "I64", std::move(shape), values);
+}
+
+const StoredTensor* TensorFile::find(std::string_view name) const {
+  const auto named = [&](const StoredTensor& tensor) { return tensor.name == name; };
+  const auto found = std::find_if(tensors.begin(), tensors.end(), named);
+  return found == tensors.end() ? nullptr : &*found;
+}
+
+const StoredTensor& TensorFile::at(std::string_view name) const {
+  if (const StoredTensor* tensor = find(name)) return *tensor;
+  std::vector<std::string> names;
+  for (const StoredTensor& tensor : tensors) names.push_back(tensor.name);
+  const std::string nearest = nearest_name(name, names);
+  throw Error(text("there is no tensor '", name, "'"),
+              nearest.empty() ? "" : text("there is '", nearest, "'"));
+}
+
+TensorFile read_safetensors(const std::filesystem::path& path) {
+  const InputFile file(path);
+  const auto fetch = [&](std::uint64_t offset, std::span<char> bytes) { file.read(offset, bytes); };
+  return read_named(fetch, file.size(), path.string());
+}
+
+TensorFile parse_safetensors(std::string_view bytes, std::string_view source) {
+  const auto fetch = [&](std::uint64_t offset, std::span<char> out) {
+    std::copy_n(bytes.data() + offset, out.size(), out.data());
+  };
+  return read_named(fetch, bytes.size(), source);
+}
+
+void write_safetensors(const std::filesystem::path& path, const TensorFile& file) {
+  const std::string header = write_header(file);
+  const auto prefix = std::bit_cast<std::array<char, 8>>(std::uint64_t{header.size()});
+  std::vector<std::string_view> parts = {{prefix.data(), prefix.size()}, header};
+  for (const StoredTensor& tensor : file.tensors) parts.push_back(tensor.bytes);
+  write_file(path, parts);
+}
+
+}  // namespace headlab
