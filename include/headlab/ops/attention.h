@@ -1,0 +1,47 @@
+// Attention as one differentiable op: z = softmax(q k^T / sqrt(D) + mask) v, for all heads, in two
+// versions that compute the same: the fused kernel (kernels/attention.h) and one composed of
+// matmul, mask, softmax and matmul, which is the one to read. Read next: nn/attention.h, which adds
+// the projections.
+#pragma once
+
+#include "headlab/base/random.h"
+#include "headlab/ops/gather.h"
+#include "headlab/tensor/pool.h"
+#include "headlab/tensor/tensor.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+/// Flags in pool memory, one byte each.
+using Flags = PoolVector<std::uint8_t>;
+
+/// Which keys a query may look at: the intersection of what is set.
+struct AttentionMask {
+  bool causal = false;  // key s <= query t; needs S = T
+  Index window = 0;     // if > 0: |t - s| < window
+  Ids lengths;          // [B]: only keys s < lengths[b]; empty: all
+  Flags visible;        // [T, S]: 1 where visible; empty: all
+
+  bool sees(Index b, Index t, Index s, Index keys) const;
+};
+
+struct AttentionOptions {
+  Index heads = 1;
+  Ids kv_head;  // [H]: the K, V block that each head reads; empty: its own
+  AttentionMask mask;
+  Flags hidden_edges;  // [B, H, T, S]: 1 where a weight is forced to 0 and the rest renormalised
+  Scalar dropout = 0;  // of weights
+  Key key;             // of the dropout
+  Ids born_heads;      // [H]: the numbers by which dropout knows the heads; empty: 0, 1, ...
+  Tensor* pattern = nullptr;  // receives the weights before dropout, [B, H, T, S], off the tape
+};
+
+/// q [B, T, H*D], k [B, S, G*D], v [B, S, G*Dv] with G blocks of K and V; returns z [B, T, H*Dv]. A
+/// query that sees no key gives 0 and has no gradient. Errors: shapes that do not fit heads or one
+/// another, masks of the wrong size, causal with S != T.
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                 const AttentionOptions& options);
+/// The same, composed of simpler ops; holds [B, H, T, S] in memory.
+Tensor attention_composed(const Tensor& q, const Tensor& k, const Tensor& v,
+                          const AttentionOptions& options);
+
+}  // namespace headlab::inline HEADLAB_SCALAR

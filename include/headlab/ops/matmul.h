@@ -1,0 +1,22 @@
+// Matrix products. Letters: M, K, N are the sizes of one product, `...` any leading axes.
+#pragma once
+
+#include "headlab/tensor/tensor.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+struct MatmulOptions {
+  bool transpose_a = false;  // a is [..., K, M]
+  bool transpose_b = false;  // b is [..., N, K]
+};
+
+/// y[..., M, N] = a[..., M, K] b[..., K, N]; da = dy b^T, db = a^T dy. The leading axes must be
+/// equal, or one of the two a plain matrix, which then serves all products of the other. Errors:
+/// rank below 2; sizes that do not fit.
+Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options = {});
+
+/// y[..., N] = x[..., C] W[C, N] + b[N]; dx = dy W^T, dW = x^T dy, db = the sum of dy. An undefined
+/// b is left out.
+Tensor linear(const Tensor& x, const Tensor& W, const Tensor& b);
+
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,186 @@
+#include "headlab/ops/arithmetic.h"
+
+#include <array>
+
+#include "headlab/tensor/tape.h"
+#include "ops/pieces.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+/// How to walk two inputs along one output: the output's axes, neighbours merged where both inputs
+/// allow it, each with the step that it means in a and in b (0 where an input repeats).
+class Broadcast {
+ public:
+  Broadcast(const char* op, const Shape& a, const Shape& b) : output_(broadcast_shape(op, a, b)) {
+    Index step_a = 1, step_b = 1;
+    for (int axis = 1; axis <= output_.rank(); ++axis) {
+      const Index in_a = axis <= a.rank() ? a[-axis] : 1;
+      const Index in_b = axis <= b.rank() ? b[-axis] : 1;
+      push({output_[-axis], in_a == 1 ? 0 : step_a, in_b == 1 ? 0 : step_b});
+      step_a *= in_a;
+      step_b *= in_b;
+    }
+  }
+
+  const Shape& output() const { return output_; }
+  bool same_shapes() const { return axes_ == 1 && axis_[0].a == 1 && axis_[0].b == 1; }
+
+  /// Calls row(y, a, b, n, step_a, step_b) for every run of n elements: output y + i, inputs a + i
+  /// step_a and b + i step_b.
+  template <class Row>
+  void for_rows(Row&& row) const {
+    if (output_.count() == 0) {
+      return;
+    }
+    if (axes_ == 0) {
+      row(Index{0}, Index{0}, Index{0}, Index{1}, Index{1}, Index{1});
+      return;
+    }
+    std::array<Index, Shape::kMaxRank> at{};
+    Index a = 0, b = 0;
+    for (Index y = 0; y < output_.count(); y += axis_[0].size) {
+      row(y, a, b, axis_[0].size, axis_[0].a, axis_[0].b);
+      for (std::size_t k = 1; k < axes_; ++k) {
+        a += axis_[k].a;
+        b += axis_[k].b;
+        if (++at[k] < axis_[k].size) {
+          break;
+        }
+        a -= axis_[k].a * axis_[k].size;
+        b -= axis_[k].b * axis_[k].size;
+        at[k] = 0;
+      }
+    }
+  }
+
+ private:
+  struct Axis {
+    Index size, a, b;
+  };
+
+  void push(Axis next) {
+    if (next.size == 1) {
+      return;
+    }
+    if (axes_ > 0) {
+      Axis& last = axis_[axes_ - 1];
+      if (next.a == last.a * last.size && next.b == last.b * last.size) {
+        last.size *= next.size;
+        return;
+      }
+    }
+    axis_[axes_++] = next;
+  }
+
+  Shape output_;
+  std::array<Axis, Shape::kMaxRank> axis_{};  // innermost first
+  std::size_t axes_ = 0;
+};
+
+/// sum[i step] += term(i) for i in [0, n).
+template <class Term>
+void add_terms(Scalar* sum, Index step, Index n, Term&& term) {
+  for (Index i = 0; i < n; ++i) {
+    sum[i * step] += term(i);
+  }
+}
+
+/// An op y = f(a, b) with partial derivatives da(a, b) and db(a, b).
+template <class F, class DA, class DB>
+Tensor binary(const char* name, const Tensor& a, const Tensor& b, F f, DA da, DB db) {
+  const Broadcast walk(name, a.shape(), b.shape());
+  Tensor y = Tensor::empty(walk.output());
+  const Scalar *pa = a.data(), *pb = b.data();
+  Scalar* py = y.data();
+  if (walk.same_shapes()) {
+    for_pieces(y.count(), [=](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i) {
+        py[i] = f(pa[i], pb[i]);
+      }
+    });
+  } else {
+    walk.for_rows([=](Index at, Index ia, Index ib, Index n, Index sa, Index sb) {
+      for (Index i = 0; i < n; ++i) {
+        py[at + i] = f(pa[ia + i * sa], pb[ib + i * sb]);
+      }
+    });
+  }
+  return record(name, y, {a, b}, [walk, da, db](Node& node) {
+    const Scalar *xa = node.input(0).data(), *xb = node.input(1).data(), *dy = node.gradient();
+    Scalar *ga = node.sum_into(0), *gb = node.sum_into(1);
+    walk.for_rows([=](Index at, Index ia, Index ib, Index n, Index sa, Index sb) {
+      if (ga != nullptr) {
+        add_terms(ga + ia, sa, n,
+                  [=](Index i) { return dy[at + i] * da(xa[ia + i * sa], xb[ib + i * sb]); });
+      }
+      if (gb != nullptr) {
+        add_terms(gb + ib, sb, n,
+                  [=](Index i) { return dy[at + i] * db(xa[ia + i * sa], xb[ib + i * sb]); });
+      }
+    });
+  });
+}
+
+/// a + b of one shape, where both gradients are dy itself: the residual connection.
+Tensor add_same(const Tensor& a, const Tensor& b) {
+  Tensor y = Tensor::empty(a.shape());
+  const Scalar *pa = a.data(), *pb = b.data();
+  Scalar* py = y.data();
+  for_pieces(y.count(), [=](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      py[i] = pa[i] + pb[i];
+    }
+  });
+  return record("add", y, {a, b}, [](Node& node) {
+    node.pass_to(1);
+    node.pass_to(0);
+  });
+}
+
+}  // namespace
+
+Tensor add(const Tensor& a, const Tensor& b) {
+  if (a.shape() == b.shape()) {
+    return add_same(a, b);
+  }
+  return binary(
+      "add", a, b, [](Scalar x, Scalar y) { return x + y; },
+      [](Scalar, Scalar) { return Scalar{1}; }, [](Scalar, Scalar) { return Scalar{1}; });
+}
+
+Tensor sub(const Tensor& a, const Tensor& b) {
+  return binary(
+      "sub", a, b, [](Scalar x, Scalar y) { return x - y; },
+      [](Scalar, Scalar) { return Scalar{1}; }, [](Scalar, Scalar) { return Scalar{-1}; });
+}
+
+Tensor mul(const Tensor& a, const Tensor& b) {
+  return binary(
+      "mul", a, b, [](Scalar x, Scalar y) { return x * y; }, [](Scalar, Scalar y) { return y; },
+      [](Scalar x, Scalar) { return x; });
+}
+
+Tensor div(const Tensor& a, const Tensor& b) {
+  return binary(
+      "div", a, b, [](Scalar x, Scalar y) { return x / y; }, [](Scalar, Scalar y) { return 1 / y; },
+      [](Scalar x, Scalar y) { return -x / (y * y); });
+}
+
+Tensor affine(const Tensor& x, Scalar scale, Scalar shift) {
+  Tensor y = Tensor::empty(x.shape());
+  const Scalar* px = x.data();
+  Scalar* py = y.data();
+  for_pieces(y.count(), [=](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) {
+      py[i] = px[i] * scale + shift;
+    }
+  });
+  return record("affine", y, {x}, [scale](Node& node) {
+    if (Scalar* dx = node.sum_into(0)) {
+      add_terms(dx, 1, node.count(), [&](Index i) { return node.gradient()[i] * scale; });
+    }
+  });
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,187 @@
+#include "headlab/ops/attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "headlab/base/error.h"
+#include "headlab/kernels/attention.h"
+#include "headlab/ops/arithmetic.h"
+#include "headlab/ops/layout.h"
+#include "headlab/ops/matmul.h"
+#include "headlab/ops/softmax.h"
+#include "headlab/tensor/tape.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+/// The sizes of one call, checked.
+struct Sizes {
+  Index B, T, S, H, G, D, Dv;
+
+  Sizes(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionOptions& o) {
+    require(q.rank() == 3 && k.rank() == 3 && v.rank() == 3,
+            "attention: q, k, v need three axes, got ", q.shape(), ", ", k.shape(), ", ",
+            v.shape());
+    B = q.size(0), T = q.size(1), S = k.size(1), H = o.heads;
+    require(H >= 1 && q.size(2) % H == 0, "attention: q ", q.shape(), " does not split into ", H,
+            " heads");
+    G = o.kv_head.empty() ? H : 1 + *std::max_element(o.kv_head.begin(), o.kv_head.end());
+    D = q.size(2) / H;
+    Dv = v.size(2) / G;
+    require(k.shape() == Shape{B, S, G * D} && v.shape() == Shape{B, S, G * Dv}, "attention: q ",
+            q.shape(), " with ", H, " heads and ", G, " K, V blocks does not fit k ", k.shape(),
+            ", v ", v.shape());
+    check_masks(o);
+  }
+
+  Scalar scale() const { return static_cast<Scalar>(1 / std::sqrt(static_cast<double>(D))); }
+
+ private:
+  template <class Vector>
+  static void check(const char* name, const Vector& values, Index expected) {
+    require(values.empty() || static_cast<Index>(values.size()) == expected, "attention: ", name,
+            " needs ", expected, " values, got ", values.size());
+  }
+  void check_masks(const AttentionOptions& o) const {
+    check("kv_head", o.kv_head, H);
+    check("born_heads", o.born_heads, H);
+    check("lengths", o.mask.lengths, B);
+    check("visible", o.mask.visible, T * S);
+    check("hidden_edges", o.hidden_edges, B * H * T * S);
+    require(!o.mask.causal || T == S,
+            "attention: a causal mask needs as many keys as queries, got ", S, " and ", T);
+    require(o.dropout >= 0 && o.dropout < 1, "attention: dropout must lie in [0, 1), got ",
+            o.dropout);
+  }
+};
+
+template <class Vector>
+auto data_or_null(const Vector& values) {
+  return values.empty() ? nullptr : values.data();
+}
+
+AttentionProblem problem_of(const Sizes& sizes, const AttentionOptions& o, const Tensor& q,
+                            const Tensor& k, const Tensor& v) {
+  return {.batch = sizes.B,
+          .queries = sizes.T,
+          .keys = sizes.S,
+          .heads = sizes.H,
+          .kv_heads = sizes.G,
+          .d_head = sizes.D,
+          .d_value = sizes.Dv,
+          .kv_head = data_or_null(o.kv_head),
+          .q = q.data(),
+          .k = k.data(),
+          .v = v.data(),
+          .q_stride = sizes.H * sizes.D,
+          .k_stride = sizes.G * sizes.D,
+          .v_stride = sizes.G * sizes.Dv,
+          .scale = sizes.scale(),
+          .causal = o.mask.causal,
+          .window = o.mask.window,
+          .lengths = data_or_null(o.mask.lengths),
+          .visible = data_or_null(o.mask.visible),
+          .hidden_edges = data_or_null(o.hidden_edges),
+          .dropout = o.dropout,
+          .dropout_key = o.key.value,
+          .born_head = data_or_null(o.born_heads)};
+}
+
+/// x [B, S, G*D] as [B, H, S, D]: block kv_head[h] for head h.
+Tensor split_heads(const Tensor& x, Index blocks, const Ids& kv_head) {
+  const Tensor split =
+      permute(reshape(x, {x.size(0), x.size(1), blocks, x.size(2) / blocks}), {0, 2, 1, 3});
+  if (kv_head.empty()) {
+    return split;
+  }
+  std::vector<Tensor> heads;
+  for (std::int32_t block : kv_head) {
+    heads.push_back(slice(split, 1, block, block + 1));
+  }
+  return concat(heads, 1);
+}
+
+/// 0 where a query may look, -inf elsewhere; [B, H, T, S].
+Tensor mask_tensor(const Sizes& n, const AttentionOptions& o) {
+  Tensor mask = Tensor::zeros({n.B, n.H, n.T, n.S});
+  for (Index i = 0; i < mask.count(); ++i) {
+    const Index s = i % n.S, t = i / n.S % n.T, b = i / (n.S * n.T * n.H);
+    const bool hidden = !o.hidden_edges.empty() && o.hidden_edges[static_cast<std::size_t>(i)] != 0;
+    if (hidden || !o.mask.sees(b, t, s, n.S)) {
+      mask.data()[i] = -std::numeric_limits<Scalar>::infinity();
+    }
+  }
+  return mask;
+}
+
+/// 1 / (1 - p) where a weight is kept, 0 where it is dropped; [B, H, T, S].
+Tensor dropout_tensor(const Sizes& n, const AttentionOptions& o) {
+  Tensor keep = Tensor::zeros({n.B, n.H, n.T, n.S});
+  for (Index i = 0; i < keep.count(); ++i) {
+    const Index s = i % n.S, t = i / n.S % n.T, h = i / (n.S * n.T) % n.H,
+                b = i / (n.S * n.T * n.H);
+    const Index born = o.born_heads.empty() ? h : o.born_heads[static_cast<std::size_t>(h)];
+    if (attention_keeps(o.key.value, b, born, t, s, o.dropout)) {
+      keep.data()[i] = 1 / (1 - o.dropout);
+    }
+  }
+  return keep;
+}
+
+}  // namespace
+
+bool AttentionMask::sees(Index b, Index t, Index s, Index keys) const {
+  return (!causal || s <= t) && (window <= 0 || (t - s < window && s - t < window)) &&
+         (lengths.empty() || s < lengths[static_cast<std::size_t>(b)]) &&
+         (visible.empty() || visible[static_cast<std::size_t>(t * keys + s)] != 0);
+}
+
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                 const AttentionOptions& options) {
+  const Sizes sizes(q, k, v, options);
+  const Index z_stride = sizes.H * sizes.Dv;
+  Tensor z = Tensor::empty({sizes.B, sizes.T, z_stride});
+  Tensor log_sum_exp = Tensor::empty({sizes.B, sizes.H, sizes.T});
+  Scalar* pattern = nullptr;
+  if (options.pattern != nullptr) {
+    *options.pattern = Tensor::empty({sizes.B, sizes.H, sizes.T, sizes.S});
+    pattern = options.pattern->data();
+  }
+  attention_forward(problem_of(sizes, options, q, k, v), z.data(), z_stride, log_sum_exp.data(),
+                    pattern);
+  return record("attention", z, {q, k, v}, [sizes, options, log_sum_exp, z_stride](Node& node) {
+    const GradientSlot dq = node.slot(0), dk = node.slot(1), dv = node.slot(2);
+    attention_backward(problem_of(sizes, options, node.input(0), node.input(1), node.input(2)),
+                       {.z = node.output(),
+                        .dz = node.gradient(),
+                        .z_stride = z_stride,
+                        .log_sum_exp = log_sum_exp.data(),
+                        .dq = dq.data,
+                        .dk = dk.data,
+                        .dv = dv.data,
+                        .accumulate_dq = dq.accumulate,
+                        .accumulate_dk = dk.accumulate,
+                        .accumulate_dv = dv.accumulate});
+  });
+}
+
+Tensor attention_composed(const Tensor& q, const Tensor& k, const Tensor& v,
+                          const AttentionOptions& options) {
+  const Sizes n(q, k, v, options);
+  const Tensor queries = split_heads(q, n.H, {});
+  const Tensor keys = split_heads(k, n.G, options.kv_head);
+  const Tensor values = split_heads(v, n.G, options.kv_head);
+  const Tensor scores = matmul(queries, keys, {.transpose_b = true}) * n.scale();
+  Tensor weights = softmax(scores + mask_tensor(n, options));
+  if (options.pattern != nullptr) {
+    *options.pattern = weights.clone();
+  }
+  if (options.dropout > 0) {
+    weights = weights * dropout_tensor(n, options);
+  }
+  return reshape(permute(matmul(weights, values), {0, 2, 1, 3}), {n.B, n.T, n.H * n.Dv});
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR
