@@ -1,0 +1,72 @@
+// Multi-head attention, the heart of the project: heads that can be watched (captures), edited
+// (gates, replacements, hidden edges) and removed for good (`with_heads`). Letters: B batch, T
+// queries, S keys, C width, H heads, D and Dv widths of a head. Read next: ops/attention.h (what is
+// computed), model/transformer.h (where it is used).
+#pragma once
+
+#include <vector>
+
+#include "headlab/nn/layers.h"
+#include "headlab/ops/attention.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+/// Changes to what heads do in one call: head output z becomes gate z + (1 - gate) replacement,
+/// before W_O.
+struct HeadEdits {
+  Tensor gate;         // [H], [B, H] or [B, T, H]; differentiable; undefined: 1
+  Tensor replacement;  // broadcasts to [B, T, H, Dv]; undefined: 0
+  Flags hidden_edges;  // [B, H, T, S]: weights forced to 0, the rest renormalised; empty: none
+};
+
+/// What one call computed: heads side by side in the last axis. Off the tape unless gradients are
+/// recorded.
+struct AttentionCaptures {
+  bool wants_pattern = true;  // whether to fill in `pattern`, which takes memory of T x S
+  Tensor q, k, v;             // [B, T, H*D], [B, S, G*D], [B, S, G*Dv]
+  Tensor z;                   // [B, T, H*Dv], before edits
+  Tensor pattern;             // [B, H, T, S], before dropout
+
+  /// The pattern averaged over heads, [B, T, S].
+  Tensor average_pattern() const;
+};
+
+struct AttentionSizes {
+  Index d_model;
+  Index heads;
+  Index d_head;
+  Index d_value;
+  Index kv_heads;  // blocks of K and V, a divisor of heads: heads (usual), fewer (GQA), 1 (MQA)
+};
+
+/// z_h = softmax((x_q W_Q,h + b_Q,h)(x_kv W_K,h + b_K,h)^T / sqrt(D) + mask) (x_kv W_V,h + b_V,h),
+/// y = sum over h of z_h W_O,h + b_O (Vaswani et al. 2017). W_Q [C, H*D], W_K [C, G*D], W_V [C,
+/// G*Dv], W_O [H*Dv, C].
+struct MultiHeadAttention {
+  Linear Q, K, V, O;
+  Index d_head = 0, d_value = 0;
+  Scalar dropout = 0;
+  std::vector<std::int32_t> heads;      // the number that each head was born with
+  std::vector<std::int32_t> kv_blocks;  // likewise for the blocks of K and V
+  Ids kv_head;                          // [H]: position in kv_blocks of what a head reads
+
+  MultiHeadAttention() = default;
+  /// Error in words for sizes that do not fit.
+  explicit MultiHeadAttention(const AttentionSizes& sizes, Scalar dropout_of_weights = 0);
+
+  /// x_q [B, T, C], x_kv [B, S, C] (the same tensor for self-attention); returns [B, T, C]. Without
+  /// heads it adds b_O alone.
+  Tensor forward(const Tensor& x_q, const Tensor& x_kv, const AttentionMask& mask,
+                 const ForwardContext& context = {}, const HeadEdits* edits = nullptr,
+                 AttentionCaptures* captures = nullptr) const;
+
+  Index head_count() const { return static_cast<Index>(heads.size()); }
+  /// A copy with only these heads (numbers they were born with, in any order): smaller matrices,
+  /// the same function as with the other gates at 0. A K, V block goes when its last head goes.
+  /// Error for a head that is not there, or is named twice.
+  MultiHeadAttention with_heads(const std::vector<std::int32_t>& kept) const;
+
+  void visit(const std::string& prefix, const ParameterVisitor& f);
+};
+
+}  // namespace headlab::inline HEADLAB_SCALAR

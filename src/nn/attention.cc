@@ -1,0 +1,152 @@
+#include "headlab/nn/attention.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "headlab/base/error.h"
+#include "headlab/ops/ops.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+/// gate z + (1 - gate) replacement, with z [B, T, H*Dv].
+Tensor edited(const Tensor& z, Index heads, const HeadEdits& edits) {
+  if (!edits.gate.defined()) {
+    return z;
+  }
+  const Index B = z.size(0), T = z.size(1), Dv = z.size(2) / heads;
+  const Tensor& g = edits.gate;
+  const bool per_head = g.shape() == Shape{heads}, per_example = g.shape() == Shape{B, heads};
+  require(per_head || per_example || g.shape() == Shape{B, T, heads},
+          "head edits: the gate must be [", heads, "], [", B, ", ", heads, "] or [", B, ", ", T,
+          ", ", heads, "], got ", g.shape());
+  const Tensor gate = reshape(g, {per_head ? 1 : B, per_head || per_example ? 1 : T, heads, 1});
+  Tensor out = reshape(z, {B, T, heads, Dv}) * gate;
+  if (edits.replacement.defined()) {
+    out = out + (1 - gate) * edits.replacement;
+  }
+  return reshape(out, z.shape());
+}
+
+/// The columns of W (or elements of b) that belong to these blocks of `width`, in their order.
+Tensor take_columns(const Tensor& from, const std::vector<Index>& blocks, Index width) {
+  const Index rows = from.rank() == 2 ? from.size(0) : 1, columns = from.size(-1);
+  const Index kept = static_cast<Index>(blocks.size()) * width;
+  Tensor to = parameter(from.shape().with(-1, kept));
+  for (Index row = 0; row < rows; ++row) {
+    Scalar* out = to.data() + row * kept;
+    for (Index block : blocks) {
+      out = std::copy_n(from.data() + row * columns + block * width, width, out);
+    }
+  }
+  return to;
+}
+
+Tensor take_rows(const Tensor& from, const std::vector<Index>& blocks, Index height) {
+  const Index columns = from.size(1);
+  Tensor to = parameter({static_cast<Index>(blocks.size()) * height, columns});
+  Scalar* out = to.data();
+  for (Index block : blocks) {
+    out = std::copy_n(from.data() + block * height * columns, height * columns, out);
+  }
+  return to;
+}
+
+void take_blocks(Linear& linear, const std::vector<Index>& blocks, Index width) {
+  linear.W = take_columns(linear.W, blocks, width);
+  linear.b = take_columns(linear.b, blocks, width);
+}
+
+}  // namespace
+
+Tensor AttentionCaptures::average_pattern() const { return mean(pattern, 1); }
+
+MultiHeadAttention::MultiHeadAttention(const AttentionSizes& sizes, Scalar dropout_of_weights)
+    : d_head(sizes.d_head), d_value(sizes.d_value), dropout(dropout_of_weights) {
+  const Index groups = sizes.kv_heads;
+  require(sizes.heads >= 0 && d_head >= 1 && d_value >= 1, "attention: ", sizes.heads,
+          " heads of width ", d_head, " and ", d_value, " cannot be built");
+  require(sizes.heads == 0 || (groups >= 1 && sizes.heads % groups == 0),
+          "attention: ", sizes.heads, " heads do not divide into ", groups, " groups");
+  heads.resize(static_cast<std::size_t>(sizes.heads));
+  std::iota(heads.begin(), heads.end(), 0);
+  kv_blocks.resize(static_cast<std::size_t>(sizes.heads == 0 ? 0 : groups));
+  std::iota(kv_blocks.begin(), kv_blocks.end(), 0);
+  for (Index h = 0; h < sizes.heads; ++h) {
+    kv_head.push_back(static_cast<std::int32_t>(h / (sizes.heads / groups)));
+  }
+  const auto blocks = static_cast<Index>(kv_blocks.size());
+  Q = Linear(sizes.d_model, sizes.heads * d_head);
+  K = Linear(sizes.d_model, blocks * d_head);
+  V = Linear(sizes.d_model, blocks * d_value);
+  O = Linear(sizes.heads * d_value, sizes.d_model);
+}
+
+Tensor MultiHeadAttention::forward(const Tensor& x_q, const Tensor& x_kv, const AttentionMask& mask,
+                                   const ForwardContext& context, const HeadEdits* edits,
+                                   AttentionCaptures* captures) const {
+  if (heads.empty()) {
+    return Tensor::zeros(x_q.shape()) + O.b;
+  }
+  const Tensor q = Q.forward(x_q), k = K.forward(x_kv), v = V.forward(x_kv);
+  AttentionOptions options{.heads = head_count(),
+                           .kv_head = kv_head,
+                           .mask = mask,
+                           .hidden_edges = edits != nullptr ? edits->hidden_edges : Flags{},
+                           .dropout = context.training ? dropout : 0,
+                           .key = context.key,
+                           .born_heads = Ids(heads.begin(), heads.end())};
+  if (captures != nullptr && captures->wants_pattern) {
+    options.pattern = &captures->pattern;
+  }
+  const Tensor z = attention(q, k, v, options);
+  if (captures != nullptr) {
+    captures->q = q, captures->k = k, captures->v = v, captures->z = z;
+  }
+  return O.forward(edits != nullptr ? edited(z, head_count(), *edits) : z);
+}
+
+MultiHeadAttention MultiHeadAttention::with_heads(const std::vector<std::int32_t>& kept) const {
+  std::vector<Index> positions, groups;
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    const auto times = std::count(kept.begin(), kept.end(), heads[i]);
+    require(times <= 1, "head ", heads[i], " is named twice");
+    if (times == 1) {
+      positions.push_back(static_cast<Index>(i));
+      groups.push_back(kv_head[i]);
+    }
+  }
+  require(positions.size() == kept.size(), "a head to be kept is not there; there are ",
+          heads.size(), " heads");
+  std::vector<Index> blocks = groups;
+  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+
+  MultiHeadAttention smaller = *this;
+  smaller.heads.clear(), smaller.kv_blocks.clear(), smaller.kv_head.clear();
+  for (std::size_t i = 0; i < positions.size(); ++i) {
+    smaller.heads.push_back(heads[static_cast<std::size_t>(positions[i])]);
+    const auto block = std::find(blocks.begin(), blocks.end(), groups[i]);
+    smaller.kv_head.push_back(static_cast<std::int32_t>(block - blocks.begin()));
+  }
+  for (Index block : blocks) {
+    smaller.kv_blocks.push_back(kv_blocks[static_cast<std::size_t>(block)]);
+  }
+  take_blocks(smaller.Q, positions, d_head);
+  take_blocks(smaller.K, blocks, d_head);
+  take_blocks(smaller.V, blocks, d_value);
+  smaller.O.W = take_rows(O.W, positions, d_value);
+  smaller.O.b = take_columns(O.b, {0}, O.b.count());
+  return smaller;
+}
+
+void MultiHeadAttention::visit(const std::string& prefix, const ParameterVisitor& f) {
+  if (!heads.empty()) {
+    Q.visit(prefix, "_Q", f);
+    K.visit(prefix, "_K", f);
+    V.visit(prefix, "_V", f);
+    f(prefix + "W_O", O.W);
+  }
+  f(prefix + "b_O", O.b);
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR
