@@ -1,0 +1,78 @@
+// Settings: one table from which the command line, config files, recommended settings ("layers=2
+// lr=1e-3"), help and errors are all read. A struct of options binds its members once:
+//
+//   Settings s;
+//   s.integer("layers", options.layers, 0, 1000, "blocks in the model");
+//
+// and `layers` can be set from a flag (--layers 2), from JSON ({"layers": 2}) and from text
+// (layers=2).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlab/base/json.h"
+
+namespace headlab {
+
+struct Setting {
+  std::string name;         // d_model; the flag is --d-model
+  std::string placeholder;  // N, X, "pre|post": for help
+  std::string help;
+  std::function<void(const Json&)> set;  // Error that says what is allowed
+  std::function<Json()> get;
+  bool takes_text = false;  // a value on the command line is a text, even if it looks like a number
+};
+
+class Settings {
+ public:
+  /// Whole numbers in [low, high], numbers in [low, high], flags, texts.
+  void integer(std::string name, std::int64_t& value, std::int64_t low, std::int64_t high,
+               std::string help);
+  void real(std::string name, double& value, double low, double high, std::string help);
+  void boolean(std::string name, bool& value, std::string help);
+  void text(std::string name, std::string& value, std::string help);
+  /// One number, or several (JSON: an array; text: 4,0,2), each in [low, high].
+  void integers(std::string name, std::vector<std::int64_t>& value, std::int64_t low,
+                std::int64_t high, std::string help);
+  /// An enumeration: names[i] stands for the value i.
+  template <class Enum>
+  void choice(std::string name, Enum& value, std::vector<std::string> names, std::string help) {
+    add_choice(
+        std::move(name), [&value](std::size_t i) { value = static_cast<Enum>(i); },
+        [&value] { return static_cast<std::size_t>(value); }, std::move(names), std::move(help));
+  }
+  void add(Setting setting) { table_.push_back(std::move(setting)); }
+  /// All settings of another table.
+  void add(const Settings& others);
+
+  const std::vector<Setting>& all() const { return table_; }
+  std::vector<std::string> names() const;
+  const Setting* find(std::string_view name) const;
+
+  /// Sets one from JSON or from text. Errors: an unknown name (nearest match named), an ill-typed
+  /// or impossible value.
+  void set(std::string_view name, const Json& value) const;
+  void set_text(std::string_view name, std::string_view value) const;
+  /// "layers=2 heads=1 lr=1e-3", or with another separator "length=16,vocab=16".
+  void set_all_text(std::string_view assignments, char separator = ' ') const;
+  /// Every member of an object. `source` begins the messages. Members named in `ignored` are passed
+  /// over.
+  void set_all(const Json& object, std::string_view source,
+               const std::vector<std::string>& ignored = {}) const;
+  /// All settings as an object.
+  Json to_json() const;
+
+ private:
+  void add_choice(std::string name, std::function<void(std::size_t)> set,
+                  std::function<std::size_t()> get, std::vector<std::string> names,
+                  std::string help);
+  const Setting& at(std::string_view name) const;
+
+  std::vector<Setting> table_;
+};
+
+}  // namespace headlab

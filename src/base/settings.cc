@@ -1,0 +1,185 @@
+#include "headlab/base/settings.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "headlab/base/error.h"
+
+namespace headlab {
+namespace {
+
+std::int64_t checked_integer(const std::string& name, const Json& json, std::int64_t low,
+                             std::int64_t high) {
+  require(json.is_number() && json.number() >= static_cast<double>(low) &&
+              json.number() <= static_cast<double>(high) &&
+              std::floor(json.number()) == json.number(),
+          name, " must be a whole number from ", low, " to ", high, ", got ", json.dump());
+  return json.integer();
+}
+
+/// What a text on the command line means: a number or a flag where it looks like one, else a text.
+Json json_of_text(std::string_view value) {
+  double number = 0;
+  if (parse_number(value, number)) {
+    return number;
+  }
+  if (value == "true" || value == "false") {
+    return value == "true";
+  }
+  return std::string(value);
+}
+
+std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
+  std::vector<std::string_view> parts;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find_first_of(separators), text.size());
+    if (end > 0) {
+      parts.push_back(text.substr(0, end));
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parts;
+}
+
+/// "4,0,2" or an array as an array of JSON numbers; anything else as it is.
+Json as_list(const Json& json) {
+  Json list = Json::array();
+  if (json.is_array()) {
+    return json;
+  }
+  if (!json.is_string()) {
+    list.push_back(json);
+    return list;
+  }
+  for (std::string_view part : split(json.string(), ",[] ")) {
+    list.push_back(json_of_text(part));
+  }
+  return list;
+}
+
+}  // namespace
+
+void Settings::integer(std::string name, std::int64_t& value, std::int64_t low, std::int64_t high,
+                       std::string help) {
+  add({name, "N", std::move(help),
+       [=, &value](const Json& json) { value = checked_integer(name, json, low, high); },
+       [&value] { return Json(value); }});
+}
+
+void Settings::real(std::string name, double& value, double low, double high, std::string help) {
+  const auto set = [=, &value](const Json& json) {
+    require(json.is_number() && json.number() >= low && json.number() <= high, name,
+            " must be a number from ", low, " to ", high, ", got ", json.dump());
+    value = json.number();
+  };
+  add({name, "X", std::move(help), set, [&value] { return Json(value); }});
+}
+
+void Settings::boolean(std::string name, bool& value, std::string help) {
+  const auto set = [=, &value](const Json& json) {
+    require(json.is_bool(), name, " must be true or false, got ", json.dump());
+    value = json.boolean();
+  };
+  add({name, "true|false", std::move(help), set, [&value] { return Json(value); }});
+}
+
+void Settings::text(std::string name, std::string& value, std::string help) {
+  const auto set = [=, &value](const Json& json) {
+    require(!json.is_array() && !json.is_object(), name, " must be a text, got ", json.dump());
+    value = json.is_string() ? json.string() : json.dump();
+  };
+  add({name, "TEXT", std::move(help), set, [&value] { return Json(value); }, true});
+}
+
+void Settings::integers(std::string name, std::vector<std::int64_t>& value, std::int64_t low,
+                        std::int64_t high, std::string help) {
+  const auto set = [=, &value](const Json& json) {
+    std::vector<std::int64_t> read;
+    for (const Json& item : as_list(json).items()) {
+      read.push_back(checked_integer(name, item, low, high));
+    }
+    require(!read.empty(), name, " needs at least one number, got ", json.dump());
+    value = std::move(read);
+  };
+  const auto get = [&value] { return value.size() == 1 ? Json(value[0]) : Json(value); };
+  add({name, "N[,N...]", std::move(help), set, get});
+}
+
+void Settings::add_choice(std::string name, std::function<void(std::size_t)> set,
+                          std::function<std::size_t()> get, std::vector<std::string> names,
+                          std::string help) {
+  const auto set_json = [=](const Json& json) {
+    const auto found = std::find(names.begin(), names.end(), json.is_string() ? json.string() : "");
+    require(found != names.end(), name, " must be one of ", join(names, ", "), "; got ",
+            json.dump());
+    set(static_cast<std::size_t>(found - names.begin()));
+  };
+  add({name, join(names, "|"), std::move(help), set_json, [=] { return Json(names[get()]); }});
+}
+
+void Settings::add(const Settings& others) {
+  table_.insert(table_.end(), others.table_.begin(), others.table_.end());
+}
+
+std::vector<std::string> Settings::names() const {
+  std::vector<std::string> all;
+  for (const Setting& setting : table_) {
+    all.push_back(setting.name);
+  }
+  return all;
+}
+
+const Setting* Settings::find(std::string_view name) const {
+  const auto found = std::find_if(table_.begin(), table_.end(),
+                                  [&](const Setting& setting) { return setting.name == name; });
+  return found == table_.end() ? nullptr : &*found;
+}
+
+const Setting& Settings::at(std::string_view name) const {
+  const Setting* setting = find(name);
+  if (setting == nullptr) {
+    throw unknown_name("setting", name, names());
+  }
+  return *setting;
+}
+
+void Settings::set(std::string_view name, const Json& value) const { at(name).set(value); }
+
+void Settings::set_text(std::string_view name, std::string_view value) const {
+  const Setting& setting = at(name);
+  setting.set(setting.takes_text ? Json(value) : json_of_text(value));
+}
+
+void Settings::set_all_text(std::string_view assignments, char separator) const {
+  for (std::string_view part : split(assignments, std::string_view(&separator, 1))) {
+    const std::size_t equals = part.find('=');
+    require(equals != std::string_view::npos && equals > 0, "expected NAME=VALUE, got '", part,
+            "'");
+    set_text(part.substr(0, equals), part.substr(equals + 1));
+  }
+}
+
+void Settings::set_all(const Json& object, std::string_view source,
+                       const std::vector<std::string>& ignored) const {
+  require(object.is_object(), source, ": expected an object of settings, got ", object.kind());
+  for (const auto& [name, value] : object.members()) {
+    if (std::find(ignored.begin(), ignored.end(), name) != ignored.end()) {
+      continue;
+    }
+    try {
+      set(name, value);
+    } catch (const Error& error) {
+      throw Error(headlab::text(source, ": ", error.what()), error.hint());
+    }
+  }
+}
+
+Json Settings::to_json() const {
+  Json object = Json::object();
+  for (const Setting& setting : table_) {
+    object[setting.name] = setting.get();
+  }
+  return object;
+}
+
+}  // namespace headlab
