@@ -1,48 +1,52 @@
-// Fused attention: z = softmax(scale Q K^T + mask) V for all heads at once, without ever holding a [T, S]
-// matrix, so memory grows with T. Heads are read in place inside [B, T, H*D]. A row's result does not depend
-// on how it was tiled or threaded. On request the same pass fills in the patterns: what analysis sees is what
-// the model did. `attention_composed` in ops/ is the version written to be read; tests hold the two together.
+// Fused attention: z = softmax(scale Q K^T + mask) V for all heads at once, without ever holding a
+// [T, S] matrix, so memory grows with T. Heads are read in place inside [B, T, H*D]. A row's result
+// does not depend on how it was tiled or threaded. On request the same pass fills in the patterns:
+// what analysis sees is what the model did. `attention_composed` in ops/ is the version written to
+// be read; tests hold the two together.
 #pragma once
 
 #include "headlab/kernels/scalar.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
 
-/// Head h of q owns columns [h*D, (h+1)*D) of each row; rows are q_stride apart, batches T * q_stride. Likewise
-/// k and v with block kv_head[h]; D is d_head for q and k and d_value for v and z.
+/// Head h of q owns columns [h*D, (h+1)*D) of each row; rows are q_stride apart, batches T *
+/// q_stride. Likewise k and v with block kv_head[h]; D is d_head for q and k and d_value for v and
+/// z.
 struct AttentionProblem {
-  Index batch, queries, keys;       // B, T, S
-  Index heads, kv_heads;            // H and the number of K, V blocks
-  Index d_head, d_value;            // D, Dv
-  const std::int32_t* kv_head;      // [H]: the K, V block that head h reads (GQA); null: block h
+  Index batch, queries, keys;   // B, T, S
+  Index heads, kv_heads;        // H and the number of K, V blocks
+  Index d_head, d_value;        // D, Dv
+  const std::int32_t* kv_head;  // [H]: the K, V block that head h reads (GQA); null: block h
   const Scalar *q, *k, *v;
   Index q_stride, k_stride, v_stride;
-  Scalar scale;                     // 1 / sqrt(D)
+  Scalar scale;  // 1 / sqrt(D)
 
   // What a query may see: the intersection of these.
-  bool causal = false;              // key s <= query t (needs T = S)
-  Index window = 0;                 // if > 0: t - s < window (both directions: |t - s| < window)
-  const std::int32_t* lengths = nullptr;      // [B]: keys s < lengths[b]
-  const std::uint8_t* visible = nullptr;      // [T, S]: 1 where visible
-  const std::uint8_t* hidden_edges = nullptr; // [B, H, T, S]: 1 where hidden; the rest is renormalised
+  bool causal = false;  // key s <= query t (needs T = S)
+  Index window = 0;     // if > 0: t - s < window (both directions: |t - s| < window)
+  const std::int32_t* lengths = nullptr;  // [B]: keys s < lengths[b]
+  const std::uint8_t* visible = nullptr;  // [T, S]: 1 where visible
+  const std::uint8_t* hidden_edges =
+      nullptr;  // [B, H, T, S]: 1 where hidden; the rest is renormalised
 
-  // Dropout of weights: kept if the bits of (key, b, born head, t, s) say so, then scaled by 1/(1-p).
+  // Dropout of weights: kept if the bits of (key, b, born head, t, s) say so, then scaled by
+  // 1/(1-p).
   Scalar dropout = 0;
   std::uint64_t dropout_key = 0;
-  const std::int32_t* born_head = nullptr;    // [H]: numbers that key the dropout; null: h
+  const std::int32_t* born_head = nullptr;  // [H]: numbers that key the dropout; null: h
 };
 
-/// Writes z [B, T, H*Dv] (rows z_stride apart), log_sum_exp [B, H, T] (of the scaled, masked scores; -inf where a
-/// query sees nothing, whose z is 0) and, unless null, pattern [B, H, T, S]: weights before dropout, 0 where
-/// hidden.
+/// Writes z [B, T, H*Dv] (rows z_stride apart), log_sum_exp [B, H, T] (of the scaled, masked
+/// scores; -inf where a query sees nothing, whose z is 0) and, unless null, pattern [B, H, T, S]:
+/// weights before dropout, 0 where hidden.
 void attention_forward(const AttentionProblem& problem, Scalar* z, Index z_stride,
                        Scalar* log_sum_exp, Scalar* pattern);
 
-/// With P the weights, dP = dZ V^T (through dropout), dS = P (dP - sum(P dP)): dq = scale dS K, dk = scale dS^T Q,
-/// dv = (dropped P)^T dZ. Sets dq, dk, dv (strided like q, k, v), or adds to them if accumulate. Null ones are
-/// skipped.
+/// With P the weights, dP = dZ V^T (through dropout), dS = P (dP - sum(P dP)): dq = scale dS K, dk
+/// = scale dS^T Q, dv = (dropped P)^T dZ. Sets dq, dk, dv (strided like q, k, v), or adds to them
+/// if accumulate. Null ones are skipped.
 struct AttentionBackward {
-  const Scalar *z, *dz;             // both with rows z_stride apart
+  const Scalar *z, *dz;  // both with rows z_stride apart
   Index z_stride;
   const Scalar* log_sum_exp;
   Scalar *dq, *dk, *dv;
@@ -50,7 +54,16 @@ struct AttentionBackward {
 };
 void attention_backward(const AttentionProblem& problem, const AttentionBackward& gradients);
 
-/// Whether the weight of (b, born head, t, s) survives dropout; the function that the kernels agree on.
+/// Whether the weight of (b, born head, t, s) survives dropout; the function that the kernels agree
+/// on.
 bool attention_keeps(std::uint64_t key, Index b, Index born_head, Index t, Index s, Scalar dropout);
+
+/// Whether query t of head h in sequence b may look at key s: all masks together.
+bool attention_sees(const AttentionProblem& problem, Index b, Index h, Index t, Index s);
+
+/// The same results, one score at a time (attention_plain.cc): the references of the tests.
+void attention_forward_plain(const AttentionProblem& problem, Scalar* z, Index z_stride,
+                             Scalar* log_sum_exp, Scalar* pattern);
+void attention_backward_plain(const AttentionProblem& problem, const AttentionBackward& gradients);
 
 }  // namespace headlab::inline HEADLAB_SCALAR

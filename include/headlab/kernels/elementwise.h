@@ -1,6 +1,6 @@
-// Kernels over plain arrays: vector math, activations, and what the optimizer does to every parameter.
-// Each writes y[0..n) from its inputs; where nothing else is said, y may be one of the inputs. They use all
-// threads on long arrays, in fixed pieces.
+// Kernels over plain arrays: vector math, activations, and what the optimizer does to every
+// parameter. Each writes y[0..n) from its inputs; where nothing else is said, y may be one of the
+// inputs. They use all threads on long arrays, in fixed pieces.
 #pragma once
 
 #include "headlab/kernels/scalar.h"
@@ -10,7 +10,8 @@ namespace headlab::inline HEADLAB_SCALAR {
 void exp_array(Index n, const Scalar* x, Scalar* y);
 void tanh_array(Index n, const Scalar* x, Scalar* y);
 
-/// gelu(x) = x / 2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) (Hendrycks and Gimpel 2016, tanh form).
+/// gelu(x) = x / 2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) (Hendrycks and Gimpel 2016, tanh
+/// form).
 void gelu_forward(Index n, const Scalar* x, Scalar* y);
 /// dx = (accumulate ? dx : 0) + dy gelu'(x).
 void gelu_backward(Index n, const Scalar* x, const Scalar* dy, Scalar* dx, bool accumulate);
@@ -24,8 +25,8 @@ double sum_of_squares(Index n, const Scalar* x);
 /// Whether every element is finite.
 bool all_finite(Index n, const Scalar* x);
 
-/// y = x scaled by 1/(1-p) where kept, 0 where dropped; element i is kept if bits(key, offset + i) say so.
-/// Applying it to dy with the same key gives the gradient. Needs 0 <= p < 1.
+/// y = x scaled by 1/(1-p) where kept, 0 where dropped; element i is kept if bits(key, offset + i)
+/// say so. Applying it to dy with the same key gives the gradient. Needs 0 <= p < 1.
 void dropout_array(Index n, Scalar p, std::uint64_t key, const Scalar* x, Scalar* y);
 
 /// One AdamW step (Loshchilov and Hutter 2019): with g = grad_scale * grad,

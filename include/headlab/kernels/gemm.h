@@ -1,7 +1,8 @@
-// Matrix products: C = A B, with or without adding to C, for any size and any transposes. An operand is a
-// pointer and two strides, so that a transpose costs nothing and heads are read in place inside [B, T, H*D].
-// See src/kernels/gemm.cc for how it is made fast. The order in which the terms of an output are added
-// depends on k alone: results are bit-identical for any number of threads.
+// Matrix products: C = A B, with or without adding to C, for any size and any transposes. An
+// operand is a pointer and two strides, so that a transpose costs nothing and heads are read in
+// place inside [B, T, H*D]. See src/kernels/gemm.cc for how it is made fast. The order in which the
+// terms of an output are added depends on k alone: results are bit-identical for any number of
+// threads.
 #pragma once
 
 #include "headlab/kernels/scalar.h"
@@ -17,8 +18,9 @@ struct ConstMatrix {
   ConstMatrix transposed() const { return {data, column_stride, row_stride}; }
 };
 
-/// c[i, j] = (accumulate ? c[i, j] : 0) + sum over k of a[i, k] b[k, j]; a [m, k], b [k, n], c [m, n] with
-/// rows c_stride apart. c must not overlap a or b. k = 0 gives zeros (or leaves c, when accumulating).
+/// c[i, j] = (accumulate ? c[i, j] : 0) + sum over k of a[i, k] b[k, j]; a [m, k], b [k, n], c [m,
+/// n] with rows c_stride apart. c must not overlap a or b. k = 0 gives zeros (or leaves c, when
+/// accumulating).
 struct Gemm {
   Index m, n, k;
   ConstMatrix a, b;
@@ -34,7 +36,8 @@ void gemm_serial(const Gemm& problem);
 /// What it computes, in a dozen lines: the reference of the tests.
 void gemm_plain(const Gemm& problem);
 
-/// `count` products of one shape: problem i has its a, b, c moved by i times these strides (0: shared).
+/// `count` products of one shape: problem i has its a, b, c moved by i times these strides (0:
+/// shared).
 struct GemmBatch {
   Gemm first;
   Index count;

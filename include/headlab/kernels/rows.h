@@ -1,5 +1,6 @@
-// Kernels over the rows of a matrix [rows, n], contiguous: softmax, layer norm, cross-entropy, sums.
-// A reduction over rows (bias, gain) adds fixed blocks of rows in order, so that no sum depends on threads.
+// Kernels over the rows of a matrix [rows, n], contiguous: softmax, layer norm, cross-entropy,
+// sums. A reduction over rows (bias, gain) adds fixed blocks of rows in order, so that no sum
+// depends on threads.
 #pragma once
 
 #include "headlab/kernels/scalar.h"
@@ -17,12 +18,13 @@ void log_softmax_forward(Index rows, Index n, const Scalar* x, Scalar* y);
 void log_softmax_backward(Index rows, Index n, const Scalar* y, const Scalar* dy, Scalar* dx,
                           bool accumulate);
 
-/// y = (x - mean) rstd gain + bias, rstd = 1 / sqrt(variance + eps) (variance divided by n). Keeps mean and
-/// rstd of each row for the backward pass.
+/// y = (x - mean) rstd gain + bias, rstd = 1 / sqrt(variance + eps) (variance divided by n). Keeps
+/// mean and rstd of each row for the backward pass.
 void layer_norm_forward(Index rows, Index n, Scalar eps, const Scalar* x, const Scalar* gain,
                         const Scalar* bias, Scalar* y, Scalar* mean, Scalar* rstd);
-/// With h = (x - mean) rstd and g = dy gain: dx += rstd (g - mean(g) - h mean(g h)); dgain += sum(dy h);
-/// dbias += sum(dy). Null pointers are skipped. dx is set, not added to, unless accumulate_dx.
+/// With h = (x - mean) rstd and g = dy gain: dx += rstd (g - mean(g) - h mean(g h)); dgain +=
+/// sum(dy h); dbias += sum(dy). Null pointers are skipped. dx is set, not added to, unless
+/// accumulate_dx.
 struct LayerNormBackward {
   Index rows, n;
   const Scalar *x, *gain, *mean, *rstd, *dy;
@@ -31,10 +33,12 @@ struct LayerNormBackward {
 };
 void layer_norm_backward(const LayerNormBackward& problem);
 
-/// losses[r] = log(sum(exp(x[r]))) - x[r, target[r]], 0 where target is -1. Also keeps log_sum_exp [rows].
+/// losses[r] = log(sum(exp(x[r]))) - x[r, target[r]], 0 where target is -1. Also keeps log_sum_exp
+/// [rows].
 void cross_entropy_forward(Index rows, Index n, const Scalar* x, const std::int32_t* targets,
                            Scalar* losses, Scalar* log_sum_exp);
-/// dx = (accumulate ? dx : 0) + scale (exp(x - log_sum_exp) - [j == target]); nothing where target is -1.
+/// dx = (accumulate ? dx : 0) + scale (exp(x - log_sum_exp) - [j == target]); nothing where target
+/// is -1.
 struct CrossEntropyBackward {
   Index rows, n;
   const Scalar* x;
@@ -51,8 +55,8 @@ void add_row(Index rows, Index n, const Scalar* x, const Scalar* bias, Scalar* y
 /// sums[j] += sum over r of x[r, j].
 void add_column_sums(Index rows, Index n, const Scalar* x, Scalar* sums);
 
-/// table[ids[i]] += rows_in[i] for i in [0, count), rows of width n; in the order of i for each id. The gradient
-/// of a lookup. Ids must lie in [0, table_rows).
+/// table[ids[i]] += rows_in[i] for i in [0, count), rows of width n; in the order of i for each id.
+/// The gradient of a lookup. Ids must lie in [0, table_rows).
 void scatter_add_rows(Index count, Index n, const std::int32_t* ids, const Scalar* rows_in,
                       Index table_rows, Scalar* table);
 

@@ -1,0 +1,143 @@
+// Attention as its formulas say, one score at a time: the reference that attention.cc is tested
+// against, and the place to read what the masks mean. Sums run in double, in the order of the keys.
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "headlab/base/random.h"
+#include "headlab/kernels/attention.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+bool attention_keeps(std::uint64_t key, Index b, Index born_head, Index t, Index s,
+                     Scalar dropout) {
+  const auto low = static_cast<std::uint64_t>(t) << 32 | static_cast<std::uint64_t>(s / 4);
+  const auto high = static_cast<std::uint64_t>(b) << 32 | static_cast<std::uint64_t>(born_head);
+  const std::uint32_t bits = philox(key, low, high)[static_cast<std::size_t>(s % 4)];
+  return static_cast<double>(bits) >= std::ldexp(static_cast<double>(dropout), 32);
+}
+
+bool attention_sees(const AttentionProblem& p, Index b, Index h, Index t, Index s) {
+  if (p.causal && s > t) return false;
+  if (p.window > 0 && (t - s >= p.window || s - t >= p.window)) return false;
+  if (p.lengths && s >= p.lengths[b]) return false;
+  if (p.visible && !p.visible[t * p.keys + s]) return false;
+  return !p.hidden_edges || !p.hidden_edges[((b * p.heads + h) * p.queries + t) * p.keys + s];
+}
+
+namespace {
+
+/// One query of one head: its place, the K, V block it reads, and its weights over the keys.
+struct Query {
+  Index b, h, t, block, row;  // row = b T + t
+  std::vector<double> weights;
+  double log_sum_exp;
+};
+
+double dot(Index n, const Scalar* x, const Scalar* y) {
+  double sum = 0;
+  for (Index i = 0; i < n; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(y[i]);
+  return sum;
+}
+
+Query weigh(const AttentionProblem& p, Index b, Index h, Index t) {
+  Query query{b,
+              h,
+              t,
+              p.kv_head ? p.kv_head[h] : h,
+              b * p.queries + t,
+              std::vector<double>(static_cast<std::size_t>(p.keys)),
+              0};
+  const Scalar* q = p.q + query.row * p.q_stride + h * p.d_head;
+  double sum = 0;
+  double largest = -std::numeric_limits<double>::infinity();
+  for (Index s = 0; s < p.keys; ++s) {
+    double& weight = query.weights[static_cast<std::size_t>(s)];
+    const Scalar* k = p.k + (b * p.keys + s) * p.k_stride + query.block * p.d_head;
+    weight = attention_sees(p, b, h, t, s) ? static_cast<double>(p.scale) * dot(p.d_head, q, k)
+                                           : -std::numeric_limits<double>::infinity();
+    largest = std::fmax(largest, weight);
+  }
+  for (double& weight : query.weights) {
+    weight = std::isinf(weight) ? 0 : std::exp(weight - largest);
+    sum += weight;
+  }
+  for (double& weight : query.weights) weight = sum > 0 ? weight / sum : 0;
+  query.log_sum_exp = largest + std::log(sum);
+  return query;
+}
+
+/// 0 or 1/(1-p): what dropout multiplies the weight of key s by.
+double dropout_factor(const AttentionProblem& p, const Query& query, Index s) {
+  if (p.dropout == 0) return 1;
+  const Index born = p.born_head ? p.born_head[query.h] : query.h;
+  return attention_keeps(p.dropout_key, query.b, born, query.t, s, p.dropout)
+             ? 1 / (1 - static_cast<double>(p.dropout))
+             : 0;
+}
+
+template <class Body>
+void for_queries(const AttentionProblem& p, Body body) {
+  for (Index b = 0; b < p.batch; ++b) {
+    for (Index h = 0; h < p.heads; ++h) {
+      for (Index t = 0; t < p.queries; ++t) body(weigh(p, b, h, t));
+    }
+  }
+}
+
+}  // namespace
+
+void attention_forward_plain(const AttentionProblem& p, Scalar* z, Index z_stride,
+                             Scalar* log_sum_exp, Scalar* pattern) {
+  for_queries(p, [&](const Query& query) {
+    const Index row = (query.b * p.heads + query.h) * p.queries + query.t;
+    std::vector<double> sum(static_cast<std::size_t>(p.d_value));
+    for (Index s = 0; s < p.keys; ++s) {
+      const double weight = query.weights[static_cast<std::size_t>(s)];
+      const Scalar* v = p.v + (query.b * p.keys + s) * p.v_stride + query.block * p.d_value;
+      if (pattern) pattern[row * p.keys + s] = static_cast<Scalar>(weight);
+      const double dropped = weight * dropout_factor(p, query, s);
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += dropped * static_cast<double>(v[i]);
+    }
+    Scalar* out = z + query.row * z_stride + query.h * p.d_value;
+    for (double value : sum) *out++ = static_cast<Scalar>(value);
+    log_sum_exp[row] = static_cast<Scalar>(query.log_sum_exp);
+  });
+}
+
+namespace {
+
+void clear_unless(bool accumulate, Scalar* x, Index rows, Index width, Index stride) {
+  for (Index i = 0; x && !accumulate && i < rows; ++i) std::fill_n(x + i * stride, width, 0);
+}
+
+void add_scaled_row(Scalar* y, Index n, double a, const Scalar* x) {
+  for (Index i = 0; y && i < n; ++i) y[i] += static_cast<Scalar>(a * static_cast<double>(x[i]));
+}
+
+}  // namespace
+
+void attention_backward_plain(const AttentionProblem& p, const AttentionBackward& g) {
+  clear_unless(g.accumulate_dq, g.dq, p.batch * p.queries, p.heads * p.d_head, p.q_stride);
+  clear_unless(g.accumulate_dk, g.dk, p.batch * p.keys, p.kv_heads * p.d_head, p.k_stride);
+  clear_unless(g.accumulate_dv, g.dv, p.batch * p.keys, p.kv_heads * p.d_value, p.v_stride);
+  for_queries(p, [&](const Query& query) {
+    const Index q_at = query.row * p.q_stride + query.h * p.d_head;
+    const Index z_at = query.row * g.z_stride + query.h * p.d_value;
+    const double delta = dot(p.d_value, g.z + z_at, g.dz + z_at);  // = sum over keys of P dP
+    for (Index s = 0; s < p.keys; ++s) {
+      const double weight = query.weights[static_cast<std::size_t>(s)];
+      if (weight == 0) continue;
+      const Index k_at = (query.b * p.keys + s) * p.k_stride + query.block * p.d_head;
+      const Index v_at = (query.b * p.keys + s) * p.v_stride + query.block * p.d_value;
+      const double factor = dropout_factor(p, query, s);
+      const double dp = factor * dot(p.d_value, g.dz + z_at, p.v + v_at);
+      const double ds = static_cast<double>(p.scale) * weight * (dp - delta);
+      add_scaled_row(g.dq ? g.dq + q_at : nullptr, p.d_head, ds, p.k + k_at);
+      add_scaled_row(g.dk ? g.dk + k_at : nullptr, p.d_head, ds, p.q + q_at);
+      add_scaled_row(g.dv ? g.dv + v_at : nullptr, p.d_value, factor * weight, g.dz + z_at);
+    }
+  });
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR

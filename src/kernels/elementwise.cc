@@ -1,0 +1,179 @@
+// Kernels over plain arrays. Activations are bound by arithmetic and run on vectors
+// (vector_math.h); what only moves numbers (add_scaled, adam_step ...) is bound by memory, so a
+// plain loop that the compiler vectorises is as fast as anything. Long arrays are cut into fixed
+// pieces, one task each: small enough for L2, long enough to be worth a task. Sums add the pieces
+// in order. Read next: vector_math.h, rows.cc.
+#include "headlab/kernels/elementwise.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <vector>
+
+#include "headlab/base/error.h"
+#include "headlab/base/random.h"
+#include "headlab/base/threads.h"
+#include "kernels/scratch.h"
+#include "kernels/vector_math.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+namespace {
+
+constexpr Index kPiece = 1 << 14;
+
+/// Calls body(begin, length) for each piece of [0, n).
+template <class Body>
+void for_pieces(Index n, Body body) {
+  parallel_for((n + kPiece - 1) / kPiece,
+               [&](Index piece) { body(piece * kPiece, std::min(kPiece, n - piece * kPiece)); });
+}
+
+constexpr Scalar kRootTwoOverPi = static_cast<Scalar>(0.797884560802865355879892);
+constexpr Scalar kCubic = static_cast<Scalar>(0.044715);
+
+/// What the two passes of GELU share. Beyond |x| = 8 gelu(x) is x or 0 to the last bit; staying
+/// inside also keeps the sigmoid above 1e-22: subnormal numbers would make the backward pass many
+/// times slower.
+struct GeluParts {
+  Vec clamped;  // x within [-8, 8]
+  Vec sigmoid;  // (1 + tanh(u)) / 2 = 1 / (1 + exp(-2u)), u = sqrt(2/pi) (x + 0.044715 x^3)
+
+  explicit GeluParts(Vec x) {
+    clamped = select(x < -8, broadcast(-8), x);
+    clamped = select(clamped > 8, broadcast(8), clamped);
+    const Vec u = clamped * kRootTwoOverPi * (1 + kCubic * (clamped * clamped));
+    sigmoid = 1 / (1 + exp(-2 * u));
+  }
+};
+
+Vec gelu(Vec x) { return select(x < -8, broadcast(-8), x) * GeluParts(x).sigmoid; }
+
+/// d/dx x s(2u) = s + x s (1 - s) 2 u', u' = sqrt(2/pi) (1 + 3 * 0.044715 x^2).
+Vec gelu_slope(Vec x) {
+  const GeluParts g(x);
+  const Vec slope_of_2u = 2 * kRootTwoOverPi * (1 + 3 * kCubic * (g.clamped * g.clamped));
+  return g.sigmoid + g.clamped * g.sigmoid * (1 - g.sigmoid) * slope_of_2u;
+}
+
+double sum_of_squares_piece(Index n, const Scalar* x) {
+  constexpr Index kSums = 32;  // independent sums, or each addition would wait for the last
+  double sums[kSums] = {};
+  Index i = 0;
+  for (; i + kSums <= n; i += kSums) {
+    for (Index j = 0; j < kSums; ++j) {
+      const double value = static_cast<double>(x[i + j]);
+      sums[j] += value * value;
+    }
+  }
+  for (; i < n; ++i) sums[i % kSums] += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+  double total = 0;
+  for (double sum : sums) total += sum;
+  return total;
+}
+
+}  // namespace
+
+void exp_array(Index n, const Scalar* x, Scalar* y) {
+  for_pieces(n, [&](Index at, Index length) {
+    map(
+        length, [](Vec v) { return exp(v); }, y + at, x + at);
+  });
+}
+
+void tanh_array(Index n, const Scalar* x, Scalar* y) {
+  for_pieces(n, [&](Index at, Index length) {
+    map(
+        length, [](Vec v) { return tanh(v); }, y + at, x + at);
+  });
+}
+
+void gelu_forward(Index n, const Scalar* x, Scalar* y) {
+  for_pieces(n, [&](Index at, Index length) { map(length, gelu, y + at, x + at); });
+}
+
+void gelu_backward(Index n, const Scalar* x, const Scalar* dy, Scalar* dx, bool accumulate) {
+  const auto set = [](Vec v, Vec d) { return d * gelu_slope(v); };
+  const auto add = [](Vec v, Vec d, Vec old) { return old + d * gelu_slope(v); };
+  for_pieces(n, [&](Index at, Index length) {
+    if (accumulate) {
+      map(length, add, dx + at, x + at, dy + at, dx + at);
+    } else {
+      map(length, set, dx + at, x + at, dy + at);
+    }
+  });
+}
+
+void add_scaled(Index n, Scalar a, const Scalar* x, Scalar* y) {
+  for_pieces(n, [&](Index at, Index length) {
+    for (Index i = at; i < at + length; ++i) y[i] += a * x[i];
+  });
+}
+
+void scale_array(Index n, Scalar a, Scalar* y) {
+  for_pieces(n, [&](Index at, Index length) {
+    for (Index i = at; i < at + length; ++i) y[i] *= a;
+  });
+}
+
+double sum_of_squares(Index n, const Scalar* x) {
+  constexpr Index kGroup = 64;  // pieces whose sums are kept before they are added, in order
+  double total = 0;
+  for (Index start = 0; start < n; start += kGroup * kPiece) {
+    std::array<double, kGroup> sums{};
+    for_pieces(std::min(n - start, kGroup * kPiece), [&](Index at, Index length) {
+      sums[static_cast<std::size_t>(at / kPiece)] = sum_of_squares_piece(length, x + start + at);
+    });
+    for (double sum : sums) total += sum;
+  }
+  return total;
+}
+
+/// x is finite exactly if its exponent bits are not all ones; their AND-free maximum vectorises.
+bool all_finite(Index n, const Scalar* x) {
+  std::array<unsigned char, 64> bad{};
+  const Index task_length = std::max(kPiece, (n + 63) / 64);
+  parallel_for((n + task_length - 1) / task_length, [&](Index task) {
+    unsigned char any = 0;
+    const Index end = std::min(n, (task + 1) * task_length);
+    for (Index i = task * task_length; i < end; ++i) any |= !(x[i] - x[i] == 0);
+    bad[static_cast<std::size_t>(task)] = any;
+  });
+  return std::find(bad.begin(), bad.end(), 1) == bad.end();
+}
+
+/// One block of Philox gives the 32 bits of four elements: element i takes word (offset + i) % 4.
+void dropout_array(Index n, Scalar p, std::uint64_t key, const Scalar* x, Scalar* y) {
+  require(p >= 0 && p < 1, "dropout: probability ", p, " is not in [0, 1)");
+  const auto limit = static_cast<std::uint64_t>(std::ldexp(static_cast<double>(p), 32));
+  const Scalar scale = 1 / (1 - p);
+  for_pieces(n, [&](Index at, Index length) {
+    for (Index i = at; i < at + length; i += 4) {
+      const auto words = philox(key, static_cast<std::uint64_t>(i / 4));
+      for (Index j = 0; j < std::min<Index>(4, at + length - i); ++j) {
+        y[i + j] = words[static_cast<std::size_t>(j)] >= limit ? x[i + j] * scale : 0;
+      }
+    }
+  });
+}
+
+void adam_step(Index n, const AdamStep& step, const Scalar* grad, Scalar* w, Scalar* m, Scalar* v) {
+  const Scalar rate = step.lr / step.correction1;
+  const Scalar root_correction = 1 / std::sqrt(step.correction2);
+  const Scalar shrink = 1 - step.lr * step.decay;
+  const auto update = [=, b1 = step.beta1, b2 = step.beta2, eps = step.eps,
+                       grad_scale = step.grad_scale](Index count, const Scalar* __restrict g,
+                                                     Scalar* __restrict wp, Scalar* __restrict mp,
+                                                     Scalar* __restrict vp) {
+    for (Index i = 0; i < count; ++i) {
+      const Scalar gi = grad_scale * g[i];
+      mp[i] = b1 * mp[i] + (1 - b1) * gi;
+      vp[i] = b2 * vp[i] + (1 - b2) * gi * gi;
+      wp[i] = shrink * wp[i] - rate * mp[i] / (std::sqrt(vp[i]) * root_correction + eps);
+    }
+  };
+  for_pieces(n, [&](Index at, Index length) { update(length, grad + at, w + at, m + at, v + at); });
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,275 @@
+// Kernels over the rows of a matrix. A row fits L1, so each is read from memory once and the passes
+// over it (maximum, sum, result) run from cache: the bound is exp for the soft maximum, memory for
+// the others. Rows are cut into tasks of some 16 K numbers. Sums over rows add fixed blocks of
+// rows, then the blocks in order. Read next: simd.h for each_vector and map, vector_math.h for exp.
+#include "headlab/kernels/rows.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "headlab/base/error.h"
+#include "headlab/base/threads.h"
+#include "kernels/scratch.h"
+#include "kernels/vector_math.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+namespace {
+
+constexpr Scalar kLowest = -std::numeric_limits<Scalar>::infinity();
+
+/// Calls body(row) for each row; a task takes enough rows to be worth it.
+template <class Body>
+void for_rows(Index rows, Index n, Body body) {
+  const Index rows_per_task = std::max<Index>(1, (1 << 14) / std::max<Index>(n, 1));
+  parallel_for((rows + rows_per_task - 1) / rows_per_task, [&](Index task) {
+    const Index end = std::min(rows, (task + 1) * rows_per_task);
+    for (Index row = task * rows_per_task; row < end; ++row) body(row);
+  });
+}
+
+Scalar row_max(Index n, const Scalar* x) {
+  Vec m = broadcast(kLowest);
+  each_vector(
+      n, kLowest, [&](Vec v) { m = max(m, v); }, x);
+  return max_lanes(m);
+}
+
+Scalar row_sum(Index n, const Scalar* x) {
+  Vec sum{};
+  each_vector(
+      n, Scalar{0}, [&](Vec v) { sum += v; }, x);
+  return sum_lanes(sum);
+}
+
+Scalar row_dot(Index n, const Scalar* x, const Scalar* y) {
+  Vec sum{};
+  each_vector(
+      n, Scalar{0}, [&](Vec a, Vec b) { sum += a * b; }, x, y);
+  return sum_lanes(sum);
+}
+
+/// Sum of exp(x - shift).
+Scalar row_exp_sum(Index n, const Scalar* x, Scalar shift) {
+  Vec sum{};
+  each_vector(
+      n, kLowest, [&](Vec v) { sum += exp(v - shift); }, x);
+  return sum_lanes(sum);
+}
+
+/// log(sum(exp(x))), -inf for a row of -inf.
+Scalar row_log_sum_exp(Index n, const Scalar* x) {
+  const Scalar m = row_max(n, x);
+  return m == kLowest ? kLowest : m + std::log(row_exp_sum(n, x, m));
+}
+
+/// dx = f(inputs...), or dx += f(inputs...).
+template <class F, class... Input>
+void map_or_add(bool accumulate, Index n, F f, Scalar* dx, const Input*... inputs) {
+  if (accumulate) {
+    map(
+        n, [&](Vec old, auto... v) { return old + f(v...); }, dx, dx, inputs...);
+  } else {
+    map(n, f, dx, inputs...);
+  }
+}
+
+/// sums[0, width) += what body(first_row, end_row, block_sums) adds up for each block of rows: at
+/// most 64 blocks of at least 32 rows, whose sums are kept apart and then added in order.
+template <class Body>
+void add_over_row_blocks(Index rows, Index width, Scalar* sums, Body body) {
+  const Index block = std::max<Index>(32, (rows + 63) / 64);
+  const Index blocks = (rows + block - 1) / block;
+  thread_local Scratch scratch;
+  Scalar* partial = scratch.get(std::max<Index>(1, blocks * width));
+  parallel_for(blocks, [&](Index i) {
+    std::fill_n(partial + i * width, width, Scalar{0});
+    body(i * block, std::min(rows, (i + 1) * block), partial + i * width);
+  });
+  for (Index i = 0; i < blocks; ++i) {
+    map(
+        width, [](Vec sum, Vec v) { return sum + v; }, sums, sums, partial + i * width);
+  }
+}
+
+}  // namespace
+
+void softmax_forward(Index rows, Index n, const Scalar* x, Scalar* y) {
+  for_rows(rows, n, [&](Index row) {
+    const Scalar* xr = x + row * n;
+    Scalar* yr = y + row * n;
+    const Scalar m = row_max(n, xr);
+    if (m == kLowest) {
+      std::fill_n(yr, n, Scalar{0});
+      return;
+    }
+    map(
+        n, [m](Vec v) { return exp(v - m); }, yr, xr);
+    const Scalar inverse = 1 / row_sum(n, yr);
+    map(
+        n, [inverse](Vec v) { return v * inverse; }, yr, yr);
+  });
+}
+
+void softmax_backward(Index rows, Index n, const Scalar* y, const Scalar* dy, Scalar* dx,
+                      bool accumulate) {
+  for_rows(rows, n, [&](Index row) {
+    const Index at = row * n;
+    const Scalar dot = row_dot(n, y + at, dy + at);
+    map_or_add(
+        accumulate, n, [dot](Vec p, Vec d) { return p * (d - dot); }, dx + at, y + at, dy + at);
+  });
+}
+
+void log_softmax_forward(Index rows, Index n, const Scalar* x, Scalar* y) {
+  for_rows(rows, n, [&](Index row) {
+    const Scalar lse = row_log_sum_exp(n, x + row * n);
+    map(
+        n, [lse](Vec v) { return v - lse; }, y + row * n, x + row * n);
+  });
+}
+
+void log_softmax_backward(Index rows, Index n, const Scalar* y, const Scalar* dy, Scalar* dx,
+                          bool accumulate) {
+  for_rows(rows, n, [&](Index row) {
+    const Index at = row * n;
+    const Scalar sum = row_sum(n, dy + at);
+    map_or_add(
+        accumulate, n, [sum](Vec l, Vec d) { return d - exp(l) * sum; }, dx + at, y + at, dy + at);
+  });
+}
+
+void layer_norm_forward(Index rows, Index n, Scalar eps, const Scalar* x, const Scalar* gain,
+                        const Scalar* bias, Scalar* y, Scalar* mean, Scalar* rstd) {
+  for_rows(rows, n, [&](Index row) {
+    const Scalar* xr = x + row * n;
+    const Scalar m = row_sum(n, xr) / static_cast<Scalar>(n);
+    Vec squares{};
+    const auto square = [&](Vec v) { squares += (v - m) * (v - m); };
+    each_vector(n, m, square, xr);
+    const Scalar r = 1 / std::sqrt(sum_lanes(squares) / static_cast<Scalar>(n) + eps);
+    map(
+        n, [m, r](Vec v, Vec g, Vec b) { return (v - m) * r * g + b; }, y + row * n, xr, gain,
+        bias);
+    mean[row] = m;
+    rstd[row] = r;
+  });
+}
+
+namespace {
+
+void layer_norm_backward_row(const LayerNormBackward& p, Index row) {
+  const Index n = p.n;
+  const Scalar* x = p.x + row * n;
+  const Scalar* dy = p.dy + row * n;
+  const Scalar m = p.mean[row];
+  const Scalar r = p.rstd[row];
+  Vec sum_g{};
+  Vec sum_gh{};
+  const auto add = [&](Vec v, Vec d, Vec gain) {
+    sum_g += d * gain;
+    sum_gh += d * gain * ((v - m) * r);
+  };
+  each_vector(n, Scalar{0}, add, x, dy, p.gain);
+  const Scalar mean_g = sum_lanes(sum_g) / static_cast<Scalar>(n);
+  const Scalar mean_gh = sum_lanes(sum_gh) / static_cast<Scalar>(n);
+  const auto slope = [=](Vec v, Vec d, Vec gain) {
+    return r * (d * gain - mean_g - (v - m) * r * mean_gh);
+  };
+  map_or_add(p.accumulate_dx, n, slope, p.dx + row * n, x, dy, p.gain);
+}
+
+/// sums[0, n) += dy h, sums[n, 2n) += dy over the rows [first, end).
+void layer_norm_parameter_sums(const LayerNormBackward& p, Index first, Index end, Scalar* sums) {
+  for (Index row = first; row < end; ++row) {
+    const Scalar m = p.mean[row];
+    const Scalar r = p.rstd[row];
+    const Scalar* dy = p.dy + row * p.n;
+    const auto add_gain = [=](Vec sum, Vec v, Vec d) { return sum + d * ((v - m) * r); };
+    map(p.n, add_gain, sums, sums, p.x + row * p.n, dy);
+    map(
+        p.n, [](Vec sum, Vec d) { return sum + d; }, sums + p.n, sums + p.n, dy);
+  }
+}
+
+}  // namespace
+
+void layer_norm_backward(const LayerNormBackward& p) {
+  thread_local Scratch scratch;
+  Scalar* sums = scratch.get(2 * p.n);
+  std::fill_n(sums, 2 * p.n, Scalar{0});
+  const bool parameters = p.dgain || p.dbias;
+  // One pass over x and dy does both, while they are in cache. Without parameters the sums are of
+  // width 0.
+  add_over_row_blocks(p.rows, parameters ? 2 * p.n : 0, sums,
+                      [&](Index first, Index end, Scalar* block_sums) {
+                        if (parameters) layer_norm_parameter_sums(p, first, end, block_sums);
+                        if (!p.dx) return;
+                        for (Index row = first; row < end; ++row) layer_norm_backward_row(p, row);
+                      });
+  const auto add = [](Vec a, Vec b) { return a + b; };
+  if (p.dgain) map(p.n, add, p.dgain, p.dgain, sums);
+  if (p.dbias) map(p.n, add, p.dbias, p.dbias, sums + p.n);
+}
+
+void cross_entropy_forward(Index rows, Index n, const Scalar* x, const std::int32_t* targets,
+                           Scalar* losses, Scalar* log_sum_exp) {
+  for_rows(rows, n, [&](Index row) {
+    log_sum_exp[row] = row_log_sum_exp(n, x + row * n);
+    losses[row] = targets[row] < 0 ? 0 : log_sum_exp[row] - x[row * n + targets[row]];
+  });
+}
+
+void cross_entropy_backward(const CrossEntropyBackward& p) {
+  for_rows(p.rows, p.n, [&](Index row) {
+    Scalar* dx = p.dx + row * p.n;
+    if (p.targets[row] < 0) {
+      if (!p.accumulate) std::fill_n(dx, p.n, Scalar{0});
+      return;
+    }
+    const auto slope = [lse = p.log_sum_exp[row], scale = p.scale](Vec v) {
+      return scale * exp(v - lse);
+    };
+    map_or_add(p.accumulate, p.n, slope, dx, p.x + row * p.n);
+    dx[p.targets[row]] -= p.scale;
+  });
+}
+
+void add_row(Index rows, Index n, const Scalar* x, const Scalar* bias, Scalar* y) {
+  for_rows(rows, n, [&](Index row) {
+    map(
+        n, [](Vec v, Vec b) { return v + b; }, y + row * n, x + row * n, bias);
+  });
+}
+
+void add_column_sums(Index rows, Index n, const Scalar* x, Scalar* sums) {
+  add_over_row_blocks(rows, n, sums, [&](Index first, Index end, Scalar* block_sums) {
+    for (Index row = first; row < end; ++row) {
+      map(
+          n, [](Vec sum, Vec v) { return sum + v; }, block_sums, block_sums, x + row * n);
+    }
+  });
+}
+
+/// A task owns some columns of the table, so the order of the additions is that of i whatever the
+/// threads.
+void scatter_add_rows(Index count, Index n, const std::int32_t* ids, const Scalar* rows_in,
+                      Index table_rows, Scalar* table) {
+  for (Index i = 0; i < count; ++i) {
+    require(ids[i] >= 0 && ids[i] < table_rows, "scatter_add_rows: id ", ids[i], " at ", i,
+            " is not in [0, ", table_rows, ")");
+  }
+  const Index tasks = count * n < (1 << 14) ? 1 : std::max<Index>(1, std::min<Index>(16, n / 32));
+  parallel_for(tasks, [&](Index task) {
+    const Index first = n * task / tasks;
+    const Index width = n * (task + 1) / tasks - first;
+    for (Index i = 0; i < count; ++i) {
+      Scalar* row = table + ids[i] * n + first;
+      map(
+          width, [](Vec a, Vec b) { return a + b; }, row, row, rows_in + i * n + first);
+    }
+  });
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR

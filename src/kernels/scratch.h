@@ -1,0 +1,38 @@
+// Scratch memory of kernels: a buffer per thread and purpose that grows and stays, so that nothing
+// is allocated once the largest size has been seen. Declare one as `thread_local Scratch`.
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+#include <new>
+
+#include "headlab/kernels/scalar.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+class Scratch {
+ public:
+  /// `count` scalars on a 64-byte boundary, with whatever they hold; valid until the next call.
+  Scalar* get(Index count) {
+    if (count > capacity_) grow(count);
+    return data_.get();
+  }
+
+ private:
+  struct Free {
+    void operator()(Scalar* p) const { std::free(p); }
+  };
+  void grow(Index count) {
+    const Index bytes = (count * static_cast<Index>(sizeof(Scalar)) + 4095) / 4096 * 4096;
+    data_.reset();
+    capacity_ = 0;
+    data_.reset(static_cast<Scalar*>(std::aligned_alloc(64, static_cast<std::size_t>(bytes))));
+    if (!data_) throw std::bad_alloc();
+    capacity_ = bytes / static_cast<Index>(sizeof(Scalar));
+  }
+
+  std::unique_ptr<Scalar, Free> data_;
+  Index capacity_ = 0;
+};
+
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,107 @@
+// Vectors of Scalar, through the vector extensions that GCC and Clang share: `a * b + c` on a Vec
+// is one instruction per register. The width is the target's, so the same source is AVX-512, AVX2,
+// SSE2 or NEON; a width that the target lacks would be split into scalars, hence the #if. Private
+// to src/kernels: two files compiled for different targets must not share a Vec. Read next:
+// vector_math.h, tile.h.
+#pragma once
+
+#include <cstring>
+#include <type_traits>
+
+#include "headlab/kernels/scalar.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+#if defined(__AVX512F__)
+inline constexpr int kVectorBytes = 64;
+#elif defined(__AVX__)
+inline constexpr int kVectorBytes = 32;
+#else
+inline constexpr int kVectorBytes = 16;
+#endif
+
+/// Scalars per vector.
+inline constexpr Index kLanes = kVectorBytes / static_cast<Index>(sizeof(Scalar));
+
+/// The integer as wide as a Scalar; comparing two Vec gives an IntVec of 0 and -1.
+using Int = std::conditional_t<sizeof(Scalar) == 4, std::int32_t, std::int64_t>;
+
+using Vec [[gnu::vector_size(kVectorBytes)]] = Scalar;
+using IntVec [[gnu::vector_size(kVectorBytes)]] = Int;
+
+inline Vec broadcast(Scalar s) { return s - Vec{}; }
+inline IntVec broadcast_int(Int i) { return i - IntVec{}; }
+
+/// Reads kLanes scalars; no alignment needed.
+inline Vec load(const Scalar* p) {
+  Vec v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+inline void store(Scalar* p, Vec v) { std::memcpy(p, &v, sizeof v); }
+
+/// The first n < kLanes scalars, the other lanes `fill`.
+inline Vec load_first(const Scalar* p, Index n, Scalar fill = 0) {
+  Vec v = broadcast(fill);
+  for (Index i = 0; i < n; ++i) v[i] = p[i];
+  return v;
+}
+inline void store_first(Scalar* p, Index n, Vec v) {
+  for (Index i = 0; i < n; ++i) p[i] = v[i];
+}
+
+inline IntVec lane_numbers() {
+  IntVec v{};
+  for (Index i = 0; i < kLanes; ++i) v[i] = static_cast<Int>(i);
+  return v;
+}
+
+inline Vec select(IntVec mask, Vec if_set, Vec otherwise) { return mask ? if_set : otherwise; }
+inline Vec max(Vec a, Vec b) { return select(b > a, b, a); }  // keeps a NaN of a
+
+/// Sum and maximum of the lanes, halving: always in the same order.
+inline Scalar sum_lanes(Vec v) {
+  Scalar s[kLanes];
+  store(s, v);
+  for (Index half = kLanes / 2; half > 0; half /= 2) {
+    for (Index i = 0; i < half; ++i) s[i] += s[i + half];
+  }
+  return s[0];
+}
+inline Scalar max_lanes(Vec v) {
+  Scalar m = v[0];
+  for (Index i = 1; i < kLanes; ++i) m = v[i] > m ? v[i] : m;
+  return m;
+}
+
+/// y[i] = f(x[i], ...) a vector at a time. The end of an array that is no whole number of vectors
+/// is one more vector that overlaps the last: its inputs are read before any output is written, so
+/// y may be an input, and every element sees the same instructions wherever it stands.
+template <class F, class... Input>
+inline void map(Index n, F f, Scalar* y, const Input*... x) {
+  if (n < kLanes) {
+    store_first(y, n, f(load_first(x, n)...));
+    return;
+  }
+  const Index last = n - kLanes;
+  const Vec end = f(load(x + last)...);
+  for (Index i = 0; i < last; i += kLanes) store(y + i, f(load(x + i)...));
+  store(y + last, end);
+}
+
+/// Calls f(load(x + i)...) for all whole vectors of n elements, and once more for the rest, whose
+/// missing lanes hold `fill`. For reductions, where no element may be seen twice.
+template <class F, class... Input>
+inline void each_vector(Index n, Scalar fill, F f, const Input*... x) {
+  Index i = 0;
+  for (; i + kLanes <= n; i += kLanes) f(load(x + i)...);
+  if (i == n) return;
+  if (n < kLanes) {
+    f(load_first(x, n, fill)...);
+    return;
+  }
+  const IntVec fresh = lane_numbers() >= broadcast_int(static_cast<Int>(kLanes - (n - i)));
+  f(select(fresh, load(x + n - kLanes), broadcast(fill))...);
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR
