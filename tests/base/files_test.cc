@@ -1,0 +1,251 @@
+// Files: what is written is what is read, and whatever goes wrong leaves the old file and no other.
+// A full disk is played with a limit on the size of files (setrlimit). Read next:
+// src/base/files.cc.
+#include "headlab/base/files.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <fstream>
+#include <thread>
+
+#include "headlab/base/error.h"
+
+namespace headlab {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A fresh directory for each test.
+class Files : public testing::Test {
+ protected:
+  Files() {
+    std::string name = (fs::temp_directory_path() / "headlab-files-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw Error("no temporary directory");
+    directory_ = name;
+  }
+  ~Files() override { fs::remove_all(directory_); }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> out;
+    for (const auto& entry : fs::directory_iterator(directory_)) {
+      out.push_back(entry.path().filename().string());
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+  }
+
+  fs::path directory_;
+};
+
+/// While it lives, files cannot grow beyond `bytes`, as on a full disk.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    handler_ = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit = {bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int) = nullptr;
+};
+
+template <class Action>
+Error error_of(const Action& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error;
+  }
+  return Error("no error");
+}
+
+using Names = std::vector<std::string>;
+
+TEST_F(Files, AreReadAsTheyWereWritten) {
+  std::string bytes;
+  for (int i = 0; i < 100000; ++i) bytes += static_cast<char>(i * 7 % 256);
+  for (const std::string& content : {std::string(), std::string(1, '\0'), bytes}) {
+    write_file(directory_ / "a", content);
+    EXPECT_EQ(read_file(directory_ / "a"), content);
+  }
+  EXPECT_EQ(names(), Names{"a"});
+}
+
+TEST_F(Files, AreWrittenPartByPart) {
+  write_file(directory_ / "a", std::vector<std::string_view>{"one", "", "two"});
+  EXPECT_EQ(read_file(directory_ / "a"), "onetwo");
+  write_file(directory_ / "a", std::vector<std::string_view>{});
+  EXPECT_EQ(read_file(directory_ / "a"), "");
+}
+
+TEST_F(Files, SayWhyTheyCannotBeRead) {
+  const fs::path missing = directory_ / "none";
+  const Error error = error_of([&] { read_file(missing); });
+  EXPECT_EQ(error.what(), "cannot read '" + missing.string() + "': No such file or directory");
+  EXPECT_NE(error.hint(), "");
+  const Error folder = error_of([&] { read_file(directory_); });
+  EXPECT_NE(std::string(folder.what()).find("Is a directory"), std::string::npos);
+  EXPECT_THROW(InputFile{missing}, Error);
+}
+
+TEST_F(Files, SayWhyTheyCannotBeWritten) {
+  const Error missing = error_of([&] { write_file(directory_ / "none" / "a", "x"); });
+  EXPECT_NE(std::string(missing.what()).find("No such file or directory"), std::string::npos);
+  EXPECT_NE(missing.hint().find("directories in it must exist"), std::string::npos);
+  const Error folder = error_of([&] { write_file(directory_, "x"); });
+  EXPECT_NE(std::string(folder.what()).find("Is a directory"), std::string::npos);
+  write_file(directory_ / "file", "x");
+  EXPECT_THROW(write_file(directory_ / "file" / "a", "x"), Error);
+  EXPECT_THROW(write_file("", "x"), Error);
+  EXPECT_EQ(names(), Names{"file"});
+}
+
+TEST_F(Files, KeepTheOldContentWhenTheDiskIsFull) {
+  write_file(directory_ / "a", "old");
+  const std::string large(100000, 'x');
+  Error error("");
+  {
+    const FileSizeLimit limit(4096);
+    error = error_of([&] { write_file(directory_ / "a", large); });
+  }
+  EXPECT_NE(std::string(error.what()).find("File too large"), std::string::npos) << error.what();
+  EXPECT_NE(error.hint(), "");
+  EXPECT_EQ(read_file(directory_ / "a"), "old");
+  EXPECT_EQ(names(), Names{"a"});
+}
+
+TEST_F(Files, AreNotMadeWhenTheDiskIsFull) {
+  {
+    const FileSizeLimit limit(10);
+    EXPECT_THROW(write_file(directory_ / "a", std::vector<std::string_view>{"12345", "67890", "1"}),
+                 Error);
+  }
+  EXPECT_EQ(names(), Names{});
+}
+
+TEST_F(Files, SayThatADeviceIsFullAndHowToHelp) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "this system has no /dev/full";
+  const Error error = error_of([] { write_file("/dev/full", "x"); });
+  EXPECT_STREQ(error.what(), "cannot write '/dev/full': No space left on device");
+  EXPECT_NE(error.hint().find("free some space"), std::string::npos);
+  EXPECT_THROW(append_line("/dev/full", "x"), Error);
+}
+
+TEST_F(Files, LeaveDevicesWhereTheyAre) {
+  write_file("/dev/null", "x");
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+TEST_F(Files, RespectReadOnlyDirectories) {
+  if (geteuid() == 0) GTEST_SKIP() << "permissions do not bind root";
+  fs::permissions(directory_, fs::perms::owner_read | fs::perms::owner_exec);
+  const Error error = error_of([&] { write_file(directory_ / "a", "x"); });
+  fs::permissions(directory_, fs::perms::owner_all);
+  EXPECT_NE(std::string(error.what()).find("Permission denied"), std::string::npos);
+}
+
+TEST_F(Files, KeepTheirPermissions) {
+  write_file(directory_ / "a", "x");
+  fs::permissions(directory_ / "a", fs::perms::owner_read | fs::perms::owner_write);
+  write_file(directory_ / "a", "y");
+  EXPECT_EQ(fs::status(directory_ / "a").permissions(),
+            fs::perms::owner_read | fs::perms::owner_write);
+}
+
+TEST_F(Files, AreWrittenThroughLinks) {
+  fs::create_directory(directory_ / "sub");
+  fs::create_symlink("sub/real", directory_ / "link");
+  write_file(directory_ / "link", "x");
+  EXPECT_TRUE(fs::is_symlink(directory_ / "link"));
+  EXPECT_EQ(read_file(directory_ / "sub" / "real"), "x");
+}
+
+TEST_F(Files, DoNotHangOnLinksThatGoRound) {
+  fs::create_symlink("b", directory_ / "a");
+  fs::create_symlink("a", directory_ / "b");
+  EXPECT_THROW(read_file(directory_ / "a"), Error);
+}
+
+TEST_F(Files, AreReadFromPipes) {
+  const fs::path pipe = directory_ / "pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const std::string content(300000, 'p');
+  std::jthread writer([&] { std::ofstream(pipe) << content; });
+  EXPECT_EQ(read_file(pipe), content);
+}
+
+TEST_F(Files, AreNeverSeenHalfWritten) {
+  const fs::path path = directory_ / "a";
+  const std::string first(50000, 'a'), second(70000, 'b');
+  write_file(path, first);
+  std::jthread writer([&] {
+    for (int i = 0; i < 50; ++i) write_file(path, i % 2 == 0 ? second : first);
+  });
+  for (int i = 0; i < 500; ++i) {
+    const std::string seen = read_file(path);
+    ASSERT_TRUE(seen == first || seen == second);
+  }
+}
+
+TEST_F(Files, AreReadAtAnyPlace) {
+  write_file(directory_ / "a", "0123456789");
+  const InputFile file(directory_ / "a");
+  EXPECT_EQ(file.size(), 10u);
+  std::string bytes(3, ' ');
+  file.read(5, bytes);
+  EXPECT_EQ(bytes, "567");
+  EXPECT_THROW(file.read(8, bytes), Error);
+  EXPECT_THROW((void)InputFile(directory_).size(), Error);
+}
+
+TEST_F(Files, GrowLineByLine) {
+  append_line(directory_ / "a", "one");
+  append_line(directory_ / "a", "");
+  append_line(directory_ / "a", "two");
+  EXPECT_EQ(read_file(directory_ / "a"), "one\n\ntwo\n");
+  EXPECT_THROW(append_line(directory_ / "a", "x\ny"), Error);
+  EXPECT_THROW(append_line(directory_ / "none" / "a", "x"), Error);
+}
+
+TEST_F(Files, LoseAHalfWrittenLine) {
+  append_line(directory_ / "a", "one");
+  {
+    const FileSizeLimit limit(10);
+    EXPECT_THROW(append_line(directory_ / "a", std::string(100, 'x')), Error);
+  }
+  EXPECT_EQ(read_file(directory_ / "a"), "one\n");
+}
+
+TEST_F(Files, AreWrittenWhenNamesOfDeadProcessesAreInTheWay) {
+  const std::string mine = "a.tmp-" + std::to_string(getpid()) + "-";
+  for (int i = 0; i < 2000; ++i) std::ofstream(directory_ / (mine + std::to_string(i))) << "stale";
+  write_file(directory_ / "a", "x");
+  EXPECT_EQ(read_file(directory_ / "a"), "x");
+  EXPECT_EQ(names().size(), 2001u);
+}
+
+TEST_F(Files, LiveInDirectoriesThatAreMadeWithTheirParents) {
+  make_directories(directory_ / "x" / "y");
+  make_directories(directory_ / "x" / "y");
+  EXPECT_TRUE(fs::is_directory(directory_ / "x" / "y"));
+  write_file(directory_ / "file", "x");
+  EXPECT_THROW(make_directories(directory_ / "file"), Error);
+  EXPECT_THROW(make_directories(directory_ / "file" / "z"), Error);
+}
+
+}  // namespace
+}  // namespace headlab

@@ -1,0 +1,149 @@
+// Threads: every task runs once, whatever the counts, and a nested loop neither deadlocks nor
+// multiplies threads. Built without OpenMP the same tests hold on one thread. Read next:
+// src/base/threads.cc.
+#include "headlab/base/threads.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "headlab/base/error.h"
+
+namespace {
+
+std::atomic<std::int64_t> allocations = 0;
+
+}  // namespace
+
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace headlab {
+namespace {
+
+class Threads : public testing::Test {
+ protected:
+  ~Threads() override { set_thread_count(before_); }
+  int before_ = thread_count();
+};
+
+TEST_F(Threads, StartWithAtLeastOneProcessor) {
+  EXPECT_GE(processor_count(), 1);
+  EXPECT_GE(thread_count(), 1);
+  if (has_openmp() && std::getenv("OMP_NUM_THREADS") == nullptr) {
+    EXPECT_EQ(thread_count(), processor_count());
+  }
+}
+
+TEST_F(Threads, RefuseCountsThatMakeNoSense) {
+  for (const int count : {0, -1, 1025}) EXPECT_THROW(set_thread_count(count), Error) << count;
+}
+
+TEST_F(Threads, KeepTheCountTheyAreGiven) {
+  set_thread_count(3);
+  EXPECT_EQ(thread_count(), has_openmp() ? 3 : 1);
+}
+
+TEST_F(Threads, RunEveryTaskOnce) {
+  for (const int threads : {1, 2, 3, 8}) {
+    set_thread_count(threads);
+    for (const std::int64_t tasks : {0, 1, 2, 3, 7, 1000}) {
+      std::vector<std::atomic<int>> runs(static_cast<std::size_t>(tasks));
+      parallel_for(tasks, [&](std::int64_t task) { ++runs[static_cast<std::size_t>(task)]; });
+      for (const auto& count : runs) ASSERT_EQ(count, 1) << threads << " threads";
+    }
+  }
+}
+
+TEST_F(Threads, RunNothingForFewerThanOneTask) {
+  parallel_for(-3, [](std::int64_t) { FAIL(); });
+}
+
+TEST_F(Threads, ReallyRunAtTheSameTime) {
+  if (!has_openmp()) GTEST_SKIP() << "built without OpenMP";
+  set_thread_count(2);
+  std::atomic<int> arrived = 0;
+  parallel_for(2, [&](std::int64_t) {  // ends only if both tasks wait for each other
+    ++arrived;
+    while (arrived < 2) std::this_thread::yield();
+  });
+  EXPECT_EQ(arrived, 2);
+}
+
+TEST_F(Threads, RunOneTaskOnTheCaller) {
+  set_thread_count(4);
+  std::thread::id runner;
+  parallel_for(1, [&](std::int64_t) { runner = std::this_thread::get_id(); });
+  EXPECT_EQ(runner, std::this_thread::get_id());
+}
+
+TEST_F(Threads, RunEverythingOnTheCallerWhenThereIsOne) {
+  set_thread_count(1);
+  std::vector<std::int64_t> order;
+  parallel_for(5, [&](std::int64_t task) { order.push_back(task); });
+  EXPECT_EQ(order, (std::vector<std::int64_t>{0, 1, 2, 3, 4}));
+}
+
+TEST_F(Threads, RunNestedLoopsInOrderOnOneThread) {
+  set_thread_count(4);
+  std::array<std::vector<std::int64_t>, 8> orders;
+  std::array<std::set<std::thread::id>, 8> runners;
+  parallel_for(8, [&](std::int64_t outer) {
+    parallel_for(10, [&](std::int64_t inner) {
+      orders[static_cast<std::size_t>(outer)].push_back(inner);
+      runners[static_cast<std::size_t>(outer)].insert(std::this_thread::get_id());
+    });
+  });
+  for (std::size_t outer = 0; outer < 8; ++outer) {
+    EXPECT_TRUE(std::is_sorted(orders[outer].begin(), orders[outer].end()));
+    EXPECT_EQ(orders[outer].size(), 10u);
+    EXPECT_EQ(runners[outer].size(), 1u);
+  }
+}
+
+TEST_F(Threads, ServeSeveralCallersAtOnce) {
+  set_thread_count(2);
+  std::atomic<int> runs = 0;
+  {
+    std::array<std::jthread, 3> callers;
+    for (auto& caller : callers) {
+      caller = std::jthread([&] { parallel_for(100, [&](std::int64_t) { ++runs; }); });
+    }
+  }
+  EXPECT_EQ(runs, 300);
+}
+
+TEST_F(Threads, AllocateNothingInALoop) {
+  set_thread_count(2);
+  std::array<double, 64> out{};
+  const auto body = [&](std::int64_t i) { out[static_cast<std::size_t>(i)] = std::sqrt(i); };
+  parallel_for(64, body);
+  const std::int64_t before = allocations;
+  for (int i = 0; i < 100; ++i) parallel_for(64, body);
+  EXPECT_EQ(allocations, before);
+}
+
+TEST_F(Threads, AcceptConstAndMutableBodies) {
+  set_thread_count(1);
+  int sum = 0;
+  auto changes = [&sum, calls = 0](std::int64_t) mutable { sum = ++calls; };
+  parallel_for(3, changes);
+  EXPECT_EQ(sum, 3);
+}
+
+}  // namespace
+}  // namespace headlab
