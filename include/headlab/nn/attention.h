@@ -14,9 +14,9 @@ namespace headlab::inline HEADLAB_SCALAR {
 /// Changes to what heads do in one call: head output z becomes gate z + (1 - gate) replacement,
 /// before W_O.
 struct HeadEdits {
-  Tensor gate;         // [H], [B, H] or [B, T, H]; differentiable; undefined: 1
-  Tensor replacement;  // broadcasts to [B, T, H, Dv]; undefined: 0
-  Flags hidden_edges;  // [B, H, T, S]: weights forced to 0, the rest renormalised; empty: none
+  Tensor gate{};         // [H], [B, H] or [B, T, H]; differentiable; undefined: 1
+  Tensor replacement{};  // broadcasts to [B, T, H, Dv]; undefined: 0
+  Flags hidden_edges{};  // [B, H, T, S]: weights forced to 0, the rest renormalised; empty: none
 };
 
 /// What one call computed: heads side by side in the last axis. Off the tape unless gradients are

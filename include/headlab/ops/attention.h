@@ -18,20 +18,20 @@ using Flags = PoolVector<std::uint8_t>;
 struct AttentionMask {
   bool causal = false;  // key s <= query t; needs S = T
   Index window = 0;     // if > 0: |t - s| < window
-  Ids lengths;          // [B]: only keys s < lengths[b]; empty: all
-  Flags visible;        // [T, S]: 1 where visible; empty: all
+  Ids lengths{};        // [B]: only keys s < lengths[b]; empty: all
+  Flags visible{};      // [T, S]: 1 where visible; empty: all
 
   bool sees(Index b, Index t, Index s, Index keys) const;
 };
 
 struct AttentionOptions {
   Index heads = 1;
-  Ids kv_head;  // [H]: the K, V block that each head reads; empty: its own
-  AttentionMask mask;
-  Flags hidden_edges;  // [B, H, T, S]: 1 where a weight is forced to 0 and the rest renormalised
-  Scalar dropout = 0;  // of weights
-  Key key;             // of the dropout
-  Ids born_heads;      // [H]: the numbers by which dropout knows the heads; empty: 0, 1, ...
+  Ids kv_head{};  // [H]: the K, V block that each head reads; empty: its own
+  AttentionMask mask{};
+  Flags hidden_edges{};  // [B, H, T, S]: 1 where a weight is forced to 0 and the rest renormalised
+  Scalar dropout = 0;    // of weights
+  Key key{};             // of the dropout
+  Ids born_heads{};      // [H]: the numbers by which dropout knows the heads; empty: 0, 1, ...
   Tensor* pattern = nullptr;  // receives the weights before dropout, [B, H, T, S], off the tape
 };
 

@@ -1,0 +1,28 @@
+// Parameters to and from safetensors, under the names that `visit` gives them. Files always hold
+// F32.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "headlab/base/safetensors.h"
+#include "headlab/model/transformer.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+/// A tensor as it is stored, and its elements read back into a tensor of the same shape. The
+/// latter: Error that names the tensor if shape or dtype (F32) differ or an element is not finite.
+StoredTensor stored(const std::string& name, const Tensor& tensor);
+void read_into(const StoredTensor& from, Tensor& to);
+
+/// Adds every parameter to `file`, its name after `prefix`.
+void store_parameters(Transformer& model, TensorFile& file, const std::string& prefix = "");
+/// Fills every parameter from `file`; its other names beginning with `prefix` are an Error, as is a
+/// missing one. The model changes only if all is well.
+void load_parameters(Transformer& model, const TensorFile& file, const std::string& prefix = "");
+
+/// Writes and reads the file of a model (model.safetensors). Errors name the file.
+void write_model(const std::filesystem::path& path, Transformer& model);
+void read_model(const std::filesystem::path& path, Transformer& model);
+
+}  // namespace headlab::inline HEADLAB_SCALAR

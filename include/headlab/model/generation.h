@@ -1,0 +1,23 @@
+// Drawing tokens from a decoder, one after the other.
+#pragma once
+
+#include <vector>
+
+#include "headlab/model/transformer.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+struct GenerationOptions {
+  Index tokens = 200;      // how many to add
+  double temperature = 1;  // logits are divided by it; 0: always the likeliest token
+  Index top_k = 0;         // draw among the k likeliest; 0: among all
+  Key key{};
+};
+
+/// `prompt` and what follows it: each token drawn from softmax(logits / temperature) at the last
+/// position, given the last config.length tokens. Errors: an empty prompt, a token outside the
+/// vocabulary, a model that is no decoder or has several targets at each position.
+std::vector<std::int32_t> generate(const Transformer& model, std::vector<std::int32_t> prompt,
+                                   const GenerationOptions& options);
+
+}  // namespace headlab::inline HEADLAB_SCALAR

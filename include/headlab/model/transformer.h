@@ -1,0 +1,92 @@
+// The transformer: embeddings, blocks of attention and feed-forward, unembedding. Pre-norm blocks
+// compute x + attn(ln1(x)), x + mlp(ln2(x)) and end in ln_final; post-norm blocks ln1(x + attn(x)),
+// ln2(x + mlp(x)). Every call can be watched (captures) and edited (head edits). Read next:
+// nn/attention.h, train/trainer.h.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "headlab/model/batch.h"
+#include "headlab/model/config.h"
+#include "headlab/nn/attention.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+struct Block {
+  LayerNorm ln1, ln2;
+  MultiHeadAttention attn;
+  FeedForward mlp;
+  bool has_mlp = false;
+
+  void visit(const std::string& prefix, const ParameterVisitor& f);
+};
+
+/// What a forward pass computed, for whoever asks.
+struct ModelCaptures {
+  bool wants_patterns = true;
+  std::vector<AttentionCaptures> attention;  // by attention module, in execution order
+  std::vector<Tensor> residual;              // [B, T, C] before each block, and after the last
+};
+
+/// Optional companions of a forward pass. `edits` is empty or has one entry for each attention
+/// module.
+struct ModelHooks {
+  std::vector<HeadEdits> edits{};
+  ModelCaptures* captures = nullptr;
+};
+
+/// An attention module by its name in checkpoints and reports.
+struct AttentionModule {
+  std::string name;  // "blocks.0.attn"
+  MultiHeadAttention* attention;
+};
+
+class Transformer {
+ public:
+  /// Validates the config; parameters are zeros and ones until `initialize` (initial.h) or a
+  /// checkpoint fills them.
+  explicit Transformer(const TransformerConfig& config);
+
+  /// Logits [B, T, K*V]. Errors: a sequence longer than config.length, a token outside the
+  /// vocabulary.
+  Tensor forward(const Batch& batch, const ForwardContext& context = {},
+                 const ModelHooks& hooks = {}) const;
+  /// Cross-entropy in nats: the sum over all targets that are not -1, divided by `denominator` (0:
+  /// by their number).
+  Tensor loss(const Batch& batch, const ForwardContext& context = {}, const ModelHooks& hooks = {},
+              double denominator = 0) const;
+  /// The same from logits that are there already.
+  Tensor loss_of(const Tensor& logits, const Batch& batch, double denominator = 0) const;
+
+  /// The attention modules in execution order; reports number heads as [index here, number the head
+  /// was born with].
+  std::vector<AttentionModule> attention_modules();
+  /// A model without all heads but these, for each attention module: smaller matrices, the same
+  /// function as with the other heads' gates at 0; parameters are copied. Its config remembers
+  /// which heads are left.
+  Transformer with_heads(const std::vector<std::vector<std::int32_t>>& kept) const;
+  /// The heads of each attention module, by the numbers they were born with.
+  std::vector<std::vector<std::int32_t>> head_numbers() const;
+
+  void visit(const ParameterVisitor& f);
+  Index parameter_count();
+  /// A model whose parameters share nothing with this one's.
+  Transformer clone() const;
+  const TransformerConfig& config() const { return config_; }
+
+ private:
+  Tensor embed(const Batch& batch, const ForwardContext& context) const;
+  Tensor run_block(std::size_t layer, const Tensor& x, const AttentionMask& mask,
+                   const ForwardContext& context, const ModelHooks& hooks) const;
+  Tensor unembed(const Tensor& x) const;
+
+  TransformerConfig config_;
+  Embedding embed_;
+  Tensor positions_;  // learned [length, C], or the sinusoidal table, or undefined
+  std::vector<Block> blocks_;
+  LayerNorm ln_final_;
+  Linear unembed_;
+};
+
+}  // namespace headlab::inline HEADLAB_SCALAR

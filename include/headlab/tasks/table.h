@@ -1,0 +1,31 @@
+// The table of tasks. Help, defaults, errors, tests and reports read it; a new task is a class and
+// a row in src/tasks/table.cc.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "headlab/tasks/task.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+struct TaskEntry {
+  const char* name;
+  const char* summary;      // one line
+  const char* recommended;  // settings of the recommended model and training: "layers=2 heads=1
+                            // lr=1e-3 steps=1000"
+  std::unique_ptr<Task> (*make)(std::string_view parameters);  // "length=16,vocab=16", or ""
+  Settings (
+      *parameters)();  // names and defaults, for help; only Setting::name, help and get may be used
+};
+
+std::span<const TaskEntry> task_table();
+
+/// The entry for "NAME" or "NAME:parameters". Error that lists the known names and the nearest.
+const TaskEntry& find_task(std::string_view spec);
+/// Makes a task from "NAME:a=1,b=2". Errors: unknown name or parameter, impossible values.
+std::unique_ptr<Task> make_task(std::string_view spec);
+
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,92 @@
+// A task makes tokens and targets, and it knows the truth: for each query position and each
+// relation, the set of keys that a head would have to look at. That makes claims about heads
+// testable. Read next: table.h (all tasks), heads/scores.h (how heads are scored against gold).
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlab/base/random.h"
+#include "headlab/model/batch.h"
+#include "headlab/model/config.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+/// Something that a head may find: which key positions belong to a query position.
+struct Relation {
+  std::string name;         // "same": a column of every report
+  std::string description;  // "the last earlier token of the same class"
+  bool positional = false;  // it is an offset: scored against uniform attention alone
+};
+
+/// The gold of one relation over a batch: for some queries (b, t), their keys. Queries that are not
+/// here are not eligible.
+class Gold {
+ public:
+  /// Adds a query with its keys, ascending and not empty. Queries must come in ascending order of
+  /// (b, t).
+  void add(Index b, Index t, std::span<const std::int32_t> keys);
+  void add(Index b, Index t, std::int32_t key) { add(b, t, std::span(&key, 1)); }
+
+  Index queries() const { return static_cast<Index>(at_.size()); }
+  struct Query {
+    Index b, t;
+    std::span<const std::int32_t> keys;
+  };
+  Query query(Index i) const;
+  /// The keys of (b, t); empty if it is not eligible.
+  std::span<const std::int32_t> keys(Index b, Index t) const;
+
+ private:
+  struct Place {
+    Index b, t;
+    friend auto operator<=>(const Place&, const Place&) = default;
+  };
+  std::vector<Place> at_;
+  std::vector<std::size_t> begin_{0};
+  std::vector<std::int32_t> keys_;
+};
+
+/// A batch with its truth: gold[r] belongs to relations()[r] of its task.
+struct Example {
+  Batch batch;
+  std::vector<Gold> gold;
+};
+
+enum class Split { train, validation };
+
+/// What a task asks of a model; these settings are the task's, not the user's.
+struct TaskShape {
+  Architecture architecture = Architecture::decoder;
+  Index vocab = 0;
+  Index length = 0;   // the longest sequence
+  Index targets = 1;  // K
+};
+
+class Task {
+ public:
+  virtual ~Task() = default;
+
+  /// Its name with all parameters, from which make_task makes it again:
+  /// "relations:length=16,vocab=16,...".
+  virtual std::string spec() const = 0;
+  virtual TaskShape shape() const = 0;
+  virtual std::vector<Relation> relations() const = 0;
+  /// A name for each of the K targets.
+  virtual std::vector<std::string> target_names() const = 0;
+  /// `count` sequences with targets and gold. Sequence i depends on (key, split, i) alone, so a
+  /// larger batch begins with the same sequences, and training and validation never share a stream.
+  virtual Example make(Key key, Index count, Split split) const = 0;
+  /// How a token is shown.
+  virtual std::string token_text(std::int32_t token) const = 0;
+  /// The tokens of a text, for prompts. Error if the task has no texts, or for a character that it
+  /// does not know.
+  virtual std::vector<std::int32_t> encode(std::string_view text) const;
+  /// A fingerprint of the data file behind the task; "" where there is none.
+  virtual std::string data_hash() const { return ""; }
+};
+
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,45 @@
+#include "headlab/model/batch.h"
+
+#include <algorithm>
+
+#include "headlab/base/error.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+Ids rows_of(const Ids& values, Index begin, Index end, Index width) {
+  return values.empty() ? Ids{} : Ids(values.begin() + begin * width, values.begin() + end * width);
+}
+
+}  // namespace
+
+Batch Batch::make(Index size, Index length, Index targets_per_position) {
+  require(size >= 1 && length >= 1 && targets_per_position >= 1, "a batch cannot have ", size,
+          " sequences of ", length, " positions with ", targets_per_position, " targets");
+  Batch batch;
+  batch.size = size;
+  batch.length = length;
+  batch.targets_per_position = targets_per_position;
+  batch.tokens.assign(static_cast<std::size_t>(size * length), 0);
+  batch.targets.assign(static_cast<std::size_t>(size * length * targets_per_position), -1);
+  return batch;
+}
+
+Index Batch::target_count() const {
+  return std::count_if(targets.begin(), targets.end(), [](std::int32_t t) { return t >= 0; });
+}
+
+Batch Batch::rows(Index begin, Index end) const {
+  require(0 <= begin && begin < end && end <= size, "rows [", begin, ", ", end, ") of a batch of ",
+          size);
+  Batch part;
+  part.size = end - begin;
+  part.length = length;
+  part.targets_per_position = targets_per_position;
+  part.tokens = rows_of(tokens, begin, end, length);
+  part.lengths = rows_of(lengths, begin, end, 1);
+  part.targets = rows_of(targets, begin, end, length * targets_per_position);
+  return part;
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR

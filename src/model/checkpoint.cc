@@ -1,0 +1,74 @@
+#include "headlab/model/checkpoint.h"
+
+#include <algorithm>
+#include <set>
+
+#include "headlab/base/error.h"
+#include "headlab/kernels/elementwise.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+/// Everything that could be wrong with `from`, before anything changes.
+void check(const StoredTensor& from, const Shape& expected) {
+  require(from.dtype == "F32", "tensor ", from.name, " has dtype ", from.dtype, ", expected F32");
+  require(std::equal(from.shape.begin(), from.shape.end(), expected.begin(), expected.end()),
+          "tensor ", from.name, " has shape ", Shape(from.shape), ", expected ", expected);
+  const std::vector<float> values = from.floats();
+  const bool finite = std::all_of(values.begin(), values.end(), [](float v) { return v - v == 0; });
+  require(finite, "tensor ", from.name, " holds numbers that are not finite");
+}
+
+}  // namespace
+
+StoredTensor stored(const std::string& name, const Tensor& tensor) {
+  const std::vector<float> values(tensor.values().begin(), tensor.values().end());
+  const std::vector<std::int64_t> shape(tensor.shape().begin(), tensor.shape().end());
+  return StoredTensor::of(name, shape, std::span<const float>(values));
+}
+
+void read_into(const StoredTensor& from, Tensor& to) {
+  check(from, to.shape());
+  const std::vector<float> values = from.floats();
+  std::copy(values.begin(), values.end(), to.data());
+}
+
+void store_parameters(Transformer& model, TensorFile& file, const std::string& prefix) {
+  model.visit([&](const std::string& name, Tensor& parameter) {
+    file.tensors.push_back(stored(prefix + name, parameter));
+  });
+}
+
+void load_parameters(Transformer& model, const TensorFile& file, const std::string& prefix) {
+  std::set<std::string> expected;
+  model.visit([&](const std::string& name, Tensor& parameter) {
+    expected.insert(prefix + name);
+    check(file.at(prefix + name), parameter.shape());
+  });
+  for (const StoredTensor& tensor : file.tensors) {
+    require(tensor.name.compare(0, prefix.size(), prefix) != 0 || expected.count(tensor.name) == 1,
+            "tensor ", tensor.name, " is no parameter of this model");
+  }
+  model.visit([&](const std::string& name, Tensor& parameter) {
+    read_into(file.at(prefix + name), parameter);
+  });
+}
+
+void write_model(const std::filesystem::path& path, Transformer& model) {
+  TensorFile file;
+  store_parameters(model, file);
+  write_safetensors(path, file);
+}
+
+void read_model(const std::filesystem::path& path, Transformer& model) {
+  const TensorFile file = read_safetensors(path);
+  try {
+    load_parameters(model, file);
+  } catch (const Error& error) {
+    throw Error(
+        text(path.string(), ": ", error.what()),
+        "the file does not belong to this config.json; use the pair that was written together");
+  }
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,140 @@
+#include "headlab/model/config.h"
+
+#include <algorithm>
+
+#include "headlab/base/error.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+/// "1, 2, 4, 8 ...": the numbers of heads that divide d_model.
+std::string divisors(Index d_model) {
+  std::vector<std::string> found;
+  for (Index h = 1; h <= d_model && found.size() < 8; ++h) {
+    if (d_model % h == 0) {
+      found.push_back(std::to_string(h));
+    }
+  }
+  return join(found, ", ");
+}
+
+Json attention_to_json(const TransformerConfig& config) {
+  Json object = Json::object();
+  for (const auto& [module, heads] : config.attention) {
+    Json entry = Json::object();
+    entry["heads"] = Json(heads);
+    object[module] = std::move(entry);
+  }
+  return object;
+}
+
+void attention_from_json(TransformerConfig& config, const Json& json) {
+  require(json.is_object(),
+          "attention must be an object such as {\"blocks.0.attn\": {\"heads\": [0, 3]}}");
+  config.attention.clear();
+  for (const auto& [module, entry] : json.members()) {
+    require(entry.is_object() && entry.members().size() == 1 && entry.find("heads") != nullptr,
+            "attention.", module, " must be {\"heads\": [...]}, got ", entry.dump());
+    std::vector<std::int32_t> heads;
+    for (const Json& head : entry.at("heads").items()) {
+      const std::int64_t number = head.integer();
+      require(number >= 0 && number < 4096, "attention.", module, ": there is no head ", number);
+      heads.push_back(static_cast<std::int32_t>(number));
+    }
+    config.attention.emplace_back(module, std::move(heads));
+  }
+}
+
+/// The heads of one layer against the other sizes.
+void validate_heads(const TransformerConfig& c, Index layer) {
+  const Index heads = c.heads_of(layer);
+  if (heads == 0) {
+    return;
+  }
+  if (c.d_head == 0 && c.d_model % heads != 0) {
+    throw Error(text("d_model ", c.d_model, " is not divisible by heads ", heads),
+                text("set d_head, or use ", divisors(c.d_model), " ... heads"));
+  }
+  require(c.kv_heads <= heads && (c.kv_heads == 0 || heads % c.kv_heads == 0), "heads ", heads,
+          " do not divide into kv_heads ", c.kv_heads, " groups");
+}
+
+void validate_attention(const TransformerConfig& c) {
+  for (const auto& [module, kept] : c.attention) {
+    bool known = false;
+    for (Index layer = 0; layer < c.layers; ++layer) {
+      if (module == text("blocks.", layer, ".attn")) {
+        known = true;
+        for (std::int32_t head : kept) {
+          require(head < c.heads_of(layer), "attention.", module, " keeps head ", head,
+                  " but was born with ", c.heads_of(layer), " heads");
+          require(std::count(kept.begin(), kept.end(), head) == 1, "attention.", module,
+                  " names head ", head, " twice");
+        }
+      }
+    }
+    require(known, "attention: there is no module ", module, " in a model of ", c.layers,
+            " layers");
+  }
+}
+
+}  // namespace
+
+Index TransformerConfig::heads_of(Index layer) const {
+  return heads.size() == 1 ? heads[0] : heads[static_cast<std::size_t>(layer)];
+}
+
+Index TransformerConfig::d_head_of(Index layer) const {
+  const Index count = heads_of(layer);
+  return d_head > 0 ? d_head : count > 0 ? d_model / count : 0;
+}
+
+Index TransformerConfig::d_value_of(Index layer) const {
+  return d_value > 0 ? d_value : d_head_of(layer);
+}
+
+void TransformerConfig::validate() const {
+  require(heads.size() == 1 || static_cast<Index>(heads.size()) == layers, "heads names ",
+          heads.size(), " layers, but layers is ", layers);
+  for (Index layer = 0; layer < layers; ++layer) {
+    validate_heads(*this, layer);
+  }
+  require(!tied || targets == 1, "tied needs targets 1, got ", targets,
+          ": one embedding cannot unembed several targets");
+  require(positions != Positions::sinusoidal || d_model % 2 == 0,
+          "sinusoidal positions need an even d_model, got ", d_model);
+  require(static_cast<double>(targets) * static_cast<double>(vocab) * static_cast<double>(d_model) <
+              4e9,
+          "an unembedding of ", targets, " x ", vocab, " x ", d_model, " does not fit into memory");
+  validate_attention(*this);
+}
+
+Settings settings_of(TransformerConfig& c) {
+  Settings s;
+  s.choice("architecture", c.architecture, {"decoder", "encoder"}, "causal, or bidirectional");
+  s.integer("layers", c.layers, 0, 1000, "blocks of attention and feed-forward");
+  s.integers("heads", c.heads, 0, 4096,
+             "attention heads of each layer: one number, or one for each layer");
+  s.integer("d_model", c.d_model, 1, 65536, "width of the residual stream");
+  s.integer("d_head", c.d_head, 0, 65536,
+            "width of a head's queries and keys (0: d_model / heads)");
+  s.integer("d_value", c.d_value, 0, 65536, "width of a head's values (0: d_head)");
+  s.integer("kv_heads", c.kv_heads, 0, 4096,
+            "blocks of keys and values that heads share (0: one each)");
+  s.integer("d_ff", c.d_ff, 0, 1 << 20, "width of the feed-forward network (0: none)");
+  s.integer("vocab", c.vocab, 1, 1 << 24, "number of tokens");
+  s.integer("length", c.length, 1, 1 << 20, "longest sequence");
+  s.integer("targets", c.targets, 1, 1024, "targets predicted at each position");
+  s.choice("activation", c.activation, {"gelu", "relu"}, "of the feed-forward network");
+  s.choice("norm", c.norm, {"pre", "post"}, "layer norm before each sublayer, or after");
+  s.choice("positions", c.positions, {"learned", "sinusoidal", "none"}, "position embedding");
+  s.boolean("tied", c.tied, "unembed with the embedding's transpose");
+  s.real("dropout", c.dropout, 0, 0.95, "probability, of embeddings, weights and sublayer outputs");
+  s.choice("init", c.init, {"uniform", "gpt2"}, "recipe of the initial values");
+  s.add({"attention", "JSON", "heads that are left in modules that lost some (written by prune)",
+         [&c](const Json& json) { attention_from_json(c, json); },
+         [&c] { return attention_to_json(c); }});
+  return s;
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,61 @@
+#include "headlab/model/generation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "headlab/base/error.h"
+#include "headlab/tensor/tape.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+/// One token from logits [V].
+std::int32_t draw(std::span<const Scalar> logits, const GenerationOptions& options,
+                  Generator& random) {
+  std::vector<std::int32_t> order(logits.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+    return logits[static_cast<std::size_t>(a)] > logits[static_cast<std::size_t>(b)];
+  });
+  if (options.temperature <= 0) {
+    return order[0];
+  }
+  if (options.top_k > 0 && options.top_k < static_cast<Index>(order.size())) {
+    order.resize(static_cast<std::size_t>(options.top_k));
+  }
+  std::vector<double> cumulative;
+  double total = 0;
+  for (std::int32_t token : order) {
+    const double difference =
+        logits[static_cast<std::size_t>(token)] - logits[static_cast<std::size_t>(order[0])];
+    cumulative.push_back(total += std::exp(difference / options.temperature));
+  }
+  const auto chosen =
+      std::upper_bound(cumulative.begin(), cumulative.end(), random.uniform() * total);
+  const auto place = std::min<std::ptrdiff_t>(chosen - cumulative.begin(), std::ssize(order) - 1);
+  return order[static_cast<std::size_t>(place)];
+}
+
+}  // namespace
+
+std::vector<std::int32_t> generate(const Transformer& model, std::vector<std::int32_t> prompt,
+                                   const GenerationOptions& options) {
+  const TransformerConfig& config = model.config();
+  require(config.architecture == Architecture::decoder && config.targets == 1,
+          "only a decoder with one target at each position can continue a sequence");
+  require(!prompt.empty(), "the prompt is empty; at least one token is needed to continue from");
+  const NoGrad no_grad;
+  Generator random(options.key);
+  for (Index i = 0; i < options.tokens; ++i) {
+    const auto length = std::min(static_cast<Index>(prompt.size()), config.length);
+    Batch batch = Batch::make(1, length);
+    batch.tokens.assign(prompt.end() - length, prompt.end());
+    const Tensor logits = model.forward(batch);
+    const Scalar* last = logits.data() + (length - 1) * config.vocab;
+    prompt.push_back(draw({last, static_cast<std::size_t>(config.vocab)}, options, random));
+  }
+  return prompt;
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR

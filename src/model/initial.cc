@@ -1,0 +1,50 @@
+#include "headlab/model/initial.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+bool ends_with(const std::string& name, std::string_view end) {
+  return name.size() >= end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;
+}
+
+bool is_embedding(const std::string& name) {
+  return ends_with(name, ".W_E") || ends_with(name, ".W_pos");
+}
+
+void fill_normal(Tensor& parameter, double deviation, Generator random) {
+  for (Scalar& value : parameter.values()) {
+    value = static_cast<Scalar>(deviation * random.normal());
+  }
+}
+
+void fill_uniform(Tensor& parameter, double bound, Generator random) {
+  for (Scalar& value : parameter.values()) {
+    value = static_cast<Scalar>(random.uniform(-bound, bound));
+  }
+}
+
+}  // namespace
+
+void initialize(Transformer& model, Key key) {
+  const TransformerConfig& config = model.config();
+  model.visit([&](const std::string& name, Tensor& parameter) {
+    const Generator random(key.fold(name));
+    if (parameter.rank() < 2) {
+      const bool gain = ends_with(name, ".w");
+      std::fill(parameter.values().begin(), parameter.values().end(), Scalar(gain ? 1 : 0));
+    } else if (config.init == InitialValues::gpt2) {
+      const bool into_residual = ends_with(name, ".W_O") || ends_with(name, ".W_out");
+      const double layers = static_cast<double>(config.layers);
+      fill_normal(parameter, into_residual ? 0.02 / std::sqrt(2 * layers) : 0.02, random);
+    } else if (is_embedding(name)) {
+      fill_normal(parameter, 0.5, random);
+    } else {
+      fill_uniform(parameter, 1 / std::sqrt(static_cast<double>(parameter.size(0))), random);
+    }
+  });
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,37 @@
+#include "headlab/tasks/task.h"
+
+#include <algorithm>
+
+#include "headlab/base/error.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+void Gold::add(Index b, Index t, std::span<const std::int32_t> keys) {
+  require(!keys.empty() && std::is_sorted(keys.begin(), keys.end()),
+          "gold: the keys of a query must be ascending, "
+          "and at least one");
+  require(at_.empty() || at_.back() < Place{b, t}, "gold: queries must come in ascending order");
+  at_.push_back({b, t});
+  keys_.insert(keys_.end(), keys.begin(), keys.end());
+  begin_.push_back(keys_.size());
+}
+
+Gold::Query Gold::query(Index i) const {
+  const auto q = static_cast<std::size_t>(i);
+  return {at_[q].b, at_[q].t, std::span(keys_).subspan(begin_[q], begin_[q + 1] - begin_[q])};
+}
+
+std::span<const std::int32_t> Gold::keys(Index b, Index t) const {
+  const auto found = std::lower_bound(at_.begin(), at_.end(), Place{b, t});
+  if (found == at_.end() || *found != Place{b, t}) {
+    return {};
+  }
+  return query(found - at_.begin()).keys;
+}
+
+std::vector<std::int32_t> Task::encode(std::string_view) const {
+  throw Error(text("the task ", spec(), " has no texts to encode"),
+              "sample from a run of the task `text`");
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR
