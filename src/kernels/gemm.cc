@@ -37,6 +37,10 @@ void pack_b_panel(const ConstMatrix& b, Index p, Index j, Index k, Index columns
     }
     return;
   }
+  if (b.row_stride == 1) {
+    transpose_copy(columns, k, at(b, p, j), b.column_stride, panel, kTileColumns);
+    return;
+  }
   for (Index column = 0; column < columns; ++column) {
     const Scalar* source = at(b, p, j + column);
     for (Index i = 0; i < k; ++i) panel[i * kTileColumns + column] = source[i * b.row_stride];

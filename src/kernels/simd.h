@@ -7,6 +7,7 @@
 
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 #include "headlab/kernels/scalar.h"
 
@@ -73,6 +74,38 @@ inline Scalar max_lanes(Vec v) {
   for (Index i = 1; i < kLanes; ++i) m = v[i] > m ? v[i] : m;
   return m;
 }
+
+/// body(0), body(1) ... body(N - 1), each with its number as a constant: an array that is only
+/// indexed by constants becomes registers.
+template <int N, class Body>
+[[gnu::always_inline]] inline void unrolled(Body body) {
+  [&]<int... I>(std::integer_sequence<int, I...>) { (body(std::integral_constant<int, I>{}), ...); }
+  (std::make_integer_sequence<int, N>{});
+}
+
+/// Exchanges the off-diagonal quarters of every 2 Half x 2 Half block, for all powers of two from
+/// Half down: what remains is the transpose, after log2(kLanes) shuffles per row.
+template <int Half = static_cast<int>(kLanes / 2)>
+[[gnu::always_inline]] inline void transpose(Vec (&rows)[kLanes]) {
+  constexpr int lanes = static_cast<int>(kLanes);
+  [&]<int... Lane>(std::integer_sequence<int, Lane...>) {
+    unrolled<lanes>([&](auto i) {
+      if constexpr ((i & Half) == 0) {
+        const Vec a = rows[i];
+        const Vec b = rows[i + Half];
+        rows[i] = __builtin_shufflevector(a, b, ((Lane & Half) ? lanes + Lane - Half : Lane)...);
+        rows[i + Half] =
+            __builtin_shufflevector(a, b, ((Lane & Half) ? lanes + Lane : Lane + Half)...);
+      }
+    });
+  }
+  (std::make_integer_sequence<int, lanes>{});
+  if constexpr (Half > 1) transpose<Half / 2>(rows);
+}
+
+/// to[j * to_stride + i] = from[i * from_stride + j] for i < m, j < n.
+void transpose_copy(Index m, Index n, const Scalar* from, Index from_stride, Scalar* to,
+                    Index to_stride);
 
 /// y[i] = f(x[i], ...) a vector at a time. The end of an array that is no whole number of vectors
 /// is one more vector that overlaps the last: its inputs are read before any output is written, so

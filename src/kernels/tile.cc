@@ -3,6 +3,7 @@
 // costs half the speed.
 #include "kernels/tile.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -14,25 +15,33 @@ namespace {
 /// read.
 template <int Height, int Vectors, Rows ARows>
 void multiply_tile(const PanelProduct& t) {
-  Vec sum[Height][Vectors] = {};
+  Vec sum[Height][Vectors];
+  unrolled<Height>([&](auto r) { unrolled<Vectors>([&](auto v) { sum[r][v] = Vec{}; }); });
   const Scalar* a = t.a;
   const Scalar* b = t.b;
-  for (int r = 0; r < Height; ++r) __builtin_prefetch(t.c + r * t.c_stride, 1);
-  for (Index p = 0; p < t.k; ++p) {
+  Scalar* const c = t.c;
+  const Index a_stride = t.a_stride;
+  const Index b_stride = t.b_stride;
+  const Index c_stride = t.c_stride;
+  unrolled<Height>([&](auto r) { __builtin_prefetch(c + r * c_stride, 1); });
+  for (Index p = t.k; p > 0; --p) {
     Vec columns[Vectors];
-    for (int v = 0; v < Vectors; ++v) columns[v] = load(b + v * kLanes);
-    for (int r = 0; r < Height; ++r) {
-      const Vec row = broadcast(ARows == Rows::kApart ? a[r * t.a_stride] : a[r]);
-      for (int v = 0; v < Vectors; ++v) sum[r][v] += row * columns[v];
-    }
-    a += ARows == Rows::kApart ? 1 : t.a_stride;
-    b += t.b_stride;
+    unrolled<Vectors>([&](auto v) { columns[v] = load(b + v * kLanes); });
+    unrolled<Height>([&](auto r) {
+      const Vec row = broadcast(ARows == Rows::kApart ? a[r * a_stride] : a[r]);
+      unrolled<Vectors>([&](auto v) { sum[r][v] += row * columns[v]; });
+    });
+    a += ARows == Rows::kApart ? 1 : a_stride;
+    b += b_stride;
   }
-  for (int r = 0; r < Height; ++r) {
-    for (int v = 0; v < Vectors; ++v) {
-      Scalar* c = t.c + r * t.c_stride + v * kLanes;
-      store(c, t.accumulate ? load(c) + sum[r][v] : sum[r][v]);
-    }
+  const auto at = [&](int r, int v) { return c + r * c_stride + v * kLanes; };
+  if (t.accumulate) {
+    unrolled<Height>([&](auto r) {
+      unrolled<Vectors>([&](auto v) { store(at(r, v), load(at(r, v)) + sum[r][v]); });
+    });
+  } else {
+    unrolled<Height>(
+        [&](auto r) { unrolled<Vectors>([&](auto v) { store(at(r, v), sum[r][v]); }); });
   }
 }
 
@@ -65,6 +74,30 @@ void multiply_ragged(TileFunction tile, PanelProduct t, Index height) {
 }
 
 }  // namespace
+
+void transpose_copy(Index m, Index n, const Scalar* from, Index from_stride, Scalar* to,
+                    Index to_stride) {
+  const Index whole_n = n / kLanes * kLanes;
+  for (Index i = 0; i < m; i += kLanes) {
+    const Index height = std::min(kLanes, m - i);
+    const Scalar* block = from + i * from_stride;
+    if (height < kLanes) {
+      for (Index j = 0; j < n; ++j) {
+        for (Index r = 0; r < height; ++r) to[j * to_stride + i + r] = block[r * from_stride + j];
+      }
+      return;
+    }
+    for (Index j = 0; j < whole_n; j += kLanes) {
+      Vec rows[kLanes];
+      unrolled<kLanes>([&](auto r) { rows[r] = load(block + r * from_stride + j); });
+      transpose(rows);
+      unrolled<kLanes>([&](auto r) { store(to + (j + r) * to_stride + i, rows[r]); });
+    }
+    for (Index j = whole_n; j < n; ++j) {
+      for (Index r = 0; r < kLanes; ++r) to[j * to_stride + i + r] = block[r * from_stride + j];
+    }
+  }
+}
 
 void multiply_panel(const PanelProduct& product) {
   const bool ragged = product.columns % kLanes != 0;
