@@ -1,7 +1,8 @@
 #!/bin/bash
 # check_example.sh SOURCE PROGRAM: runs an example and compares what it prints with the comment at
-# the end of its source: the lines after `// prints:`, line by line, exactly. Where a line says `...`,
-# anything may stand (times, say). Every example must have such a comment; CI runs this for each.
+# the end of its source: the lines after `// prints:`, line by line, exactly. Where a line says
+# `...`, anything may stand (times, say). Every example must have such a comment; CI runs this for
+# each.
 set -euo pipefail
 export LC_ALL=C
 
@@ -14,7 +15,7 @@ fail() {
   exit 1
 }
 
-grep -q '^// prints:$' "$source" || fail 'no comment `// prints:` with the expected output'
+grep -q '^// prints:$' "$source" || fail "no comment // prints: with the expected output"
 mapfile -t expected < <(sed -e '1,/^\/\/ prints:$/d' -e 's/^\/\/ \{0,1\}//' "$source")
 (cd "$folder" && "$program") >"$folder/output" || fail "exit status $?"
 mapfile -t actual < <(sed -e 's/ *$//' "$folder/output")
