@@ -58,7 +58,8 @@ Error unknown_name(std::string_view kind, std::string_view name,
   std::string what = text("unknown ", kind, " '", name, "'");
   const std::string nearest = nearest_name(name, known);
   if (!nearest.empty()) what += text("; did you mean '", nearest, "'?");
-  return Error(what, known.empty() ? "there is none to choose" : "known: " + join(known, ", "));
+  return Error(what,
+               known.empty() ? "there is none to choose" : text("known: ", join(known, ", ")));
 }
 
 std::string join(const std::vector<std::string>& parts, std::string_view separator) {

@@ -9,7 +9,10 @@
 namespace headlab {
 namespace {
 
-[[noreturn]] void wrong_kind(const char* expected, const Json& value) {
+/// The alternative T of `variant`, which is what `value` holds.
+template <class T, class Variant>
+auto& checked(const char* expected, const Json& value, Variant& variant) {
+  if (auto* found = std::get_if<T>(&variant)) return *found;
   throw Error(text("expected ", expected, ", got ", value.kind()));
 }
 
@@ -98,48 +101,26 @@ class Writer {
 
 }  // namespace
 
-bool Json::boolean() const {
-  if (!is_bool()) wrong_kind("true or false", *this);
-  return std::get<bool>(value_);
-}
+bool Json::boolean() const { return checked<bool>("true or false", *this, value_); }
 
-double Json::number() const {
-  if (!is_number()) wrong_kind("a number", *this);
-  return std::get<double>(value_);
-}
+double Json::number() const { return checked<double>("a number", *this, value_); }
 
 std::int64_t Json::integer() const {
-  if (!is_number()) wrong_kind("a whole number", *this);
-  const double value = number();
+  const double value = checked<double>("a whole number", *this, value_);
   require(value == std::trunc(value) && std::abs(value) <= 0x1p53,
           "expected a whole number of at most 2^53, got ", number_text(value));
   return static_cast<std::int64_t>(value);
 }
 
-const std::string& Json::string() const {
-  if (!is_string()) wrong_kind("a string", *this);
-  return std::get<std::string>(value_);
-}
+const std::string& Json::string() const { return checked<std::string>("a string", *this, value_); }
 
-const Json::Array& Json::items() const {
-  if (!is_array()) wrong_kind("an array", *this);
-  return std::get<Array>(value_);
-}
+const Json::Array& Json::items() const { return checked<Array>("an array", *this, value_); }
 
-Json::Array& Json::items() {
-  if (!is_array()) wrong_kind("an array", *this);
-  return std::get<Array>(value_);
-}
+Json::Array& Json::items() { return checked<Array>("an array", *this, value_); }
 
-const Json::Object& Json::members() const {
-  if (!is_object()) wrong_kind("an object", *this);
-  return std::get<Object>(value_);
-}
+const Json::Object& Json::members() const { return checked<Object>("an object", *this, value_); }
 
-Json::Object& Json::members() {
-  if (!is_object()) wrong_kind("an object", *this);
-  return std::get<Object>(value_);
-}
+Json::Object& Json::members() { return checked<Object>("an object", *this, value_); }
 
 const Json* Json::find(std::string_view key) const {
   for (const Member& member : members()) {

@@ -148,22 +148,11 @@ class Parser {
   }
 
   static void append_utf8(unsigned code, std::string& out) {
-    const auto put = [&](unsigned byte) { out += static_cast<char>(byte); };
-    const auto follow = [&](unsigned shift) { put(0x80 | ((code >> shift) & 0x3F)); };
-    if (code < 0x80) {
-      put(code);
-    } else if (code < 0x800) {
-      put(0xC0 | (code >> 6));
-      follow(0);
-    } else if (code < 0x10000) {
-      put(0xE0 | (code >> 12));
-      follow(6);
-      follow(0);
-    } else {
-      put(0xF0 | (code >> 18));
-      follow(12);
-      follow(6);
-      follow(0);
+    const unsigned following = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    constexpr unsigned kLead[] = {0x00, 0xC0, 0xE0, 0xF0};
+    out += static_cast<char>(kLead[following] | (code >> (6 * following)));
+    for (unsigned left = following; left > 0; --left) {
+      out += static_cast<char>(0x80 | ((code >> (6 * (left - 1))) & 0x3F));
     }
   }
 

@@ -228,7 +228,7 @@ TEST(Parse, RefusesInvalidUtf8) {
   for (const char* bytes :
        {"\x80", "\xC0\x80", "\xC1\xBF", "\xE0\x9F\xBF", "\xED\xA0\x80", "\xC3", "\xF0\x8F\xBF\xBF",
         "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xE2\x82", "\xFF", "\xE2\x28\xA1"}) {
-    EXPECT_NE(error_of("\"" + std::string(bytes) + "\"").find("column 2: the bytes are not UTF-8"),
+    EXPECT_NE(error_of(text('"', bytes, '"')).find("column 2: the bytes are not UTF-8"),
               std::string::npos);
   }
 }

@@ -47,13 +47,13 @@ void expect_error(std::string_view bytes, std::string_view part) {
 
 /// A header entry of one F32 tensor.
 std::string entry(std::string_view name, std::string_view shape, std::string_view offsets) {
-  return "\"" + std::string(name) + R"(":{"dtype":"F32","shape":)" + std::string(shape) +
-         R"(,"data_offsets":)" + std::string(offsets) + "}";
+  return text('"', name, R"(":{"dtype":"F32","shape":)", shape, R"(,"data_offsets":)", offsets,
+              '}');
 }
 
 /// A file whose only tensor says `shape` and has 8 bytes.
 std::string with_shape(std::string_view shape) {
-  return file_of("{" + entry("a", shape, "[0,8]") + "}", 8);
+  return file_of(text('{', entry("a", shape, "[0,8]"), '}'), 8);
 }
 
 TensorFile small_file() {
@@ -202,7 +202,7 @@ TEST(SafetensorsHeader, MayListTensorsInAnyOrder) {
 
 TEST(SafetensorsHeader, HoldsOnlyStringsAsMetadata) {
   const auto metadata = [](std::string_view value) {
-    return file_of("{\"__metadata__\":" + std::string(value) + "}", 0);
+    return file_of(text(R"({"__metadata__":)", value, "}"), 0);
   };
   EXPECT_EQ(parse_safetensors(metadata(R"({"a":"b"})"), "x").metadata.at("a"), "b");
   expect_error(metadata(R"({"a":1})"), "expected a string, got a number");
