@@ -1,0 +1,41 @@
+// Loss and accuracy on held-out examples. The examples are the same for every run of a task, so
+// that two models can be compared.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "headlab/base/json.h"
+#include "headlab/model/transformer.h"
+#include "headlab/tasks/task.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+struct TargetScore {
+  std::string name;
+  double loss = 0;      // nats per target
+  double accuracy = 0;  // right targets / targets
+  Index count = 0;      // targets
+};
+
+struct Evaluation {
+  double loss = 0, accuracy = 0;  // over all targets together
+  Index count = 0;
+  std::vector<TargetScore> targets;  // each of the K apart
+
+  /// Adds the members loss, accuracy and targets to an object.
+  void write_to(Json& object) const;
+};
+
+struct EvaluateOptions {
+  Index examples = 512;
+  Index batch = 64;  // in one forward pass; the result does not depend on it beyond rounding
+  Key key{};         // which examples; the default is the held-out set
+  std::vector<HeadEdits> edits{};  // applied to every forward pass; gates of shape [H]
+};
+
+/// Runs the model without recording. A task without any target in these examples is an Error.
+Evaluation evaluate(const Transformer& model, const Task& task,
+                    const EvaluateOptions& options = {});
+
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,60 @@
+// Optimizers: AdamW, Adam, SGD with momentum. Parameters are added one by one, with a name under
+// which their state is saved. Decay is for tensors with two axes or more. Read next: trainer.h.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "headlab/base/safetensors.h"
+#include "headlab/tensor/tensor.h"
+#include "headlab/train/config.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+/// How some parameters differ from the rest.
+struct ParameterGroup {
+  double lr_scale = 1;
+  bool decay = true;
+};
+
+class Optimizer {
+ public:
+  explicit Optimizer(const TrainConfig& config) : config_(config) {}
+
+  /// The handle is kept: the tensor it means is updated in place.
+  void add(const std::string& name, const Tensor& parameter, const ParameterGroup& group = {});
+
+  /// The norm over all gradients together: sqrt(sum of g^2). Not finite if any element is not.
+  double gradient_norm() const;
+  /// The name of a parameter whose gradient holds a number that is not finite; "" if there is none.
+  std::string first_not_finite() const;
+
+  /// One step with g = gradient, times clip / (norm + 1e-6) where `norm` exceeds config.clip > 0:
+  /// adamw: w -= lr decay w; w -= lr mhat / (sqrt(vhat) + eps) (Loshchilov and Hutter 2019);
+  /// adam: the same with g += decay w in place of the first (Kingma and Ba 2015);
+  /// sgd: g += decay w; m = momentum m + g; w -= lr m.
+  /// Parameters without a gradient are left alone. Clears all gradients.
+  void step(double lr, double norm);
+  void zero_grad();
+  /// Steps taken: t in the bias corrections.
+  Index steps() const { return steps_; }
+
+  /// Moments as "optimizer.m.NAME" and "optimizer.v.NAME"; the number of steps comes from the
+  /// caller's file.
+  void store(TensorFile& file) const;
+  void load(const TensorFile& file, Index steps);
+
+ private:
+  struct Slot {
+    std::string name;
+    Tensor parameter, m, v;
+    ParameterGroup group;
+  };
+  void step_slot(Slot& slot, double lr, Scalar grad_scale);
+
+  TrainConfig config_;
+  std::vector<Slot> slots_;
+  Index steps_ = 0;
+};
+
+}  // namespace headlab::inline HEADLAB_SCALAR

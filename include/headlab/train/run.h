@@ -1,0 +1,79 @@
+// A run is a folder: config.json (every setting), metrics.jsonl (an object for each evaluation),
+// state.safetensors (all that resuming needs) and model.safetensors (its parameters, for others).
+// Files are replaced as one step, so a run killed at any moment, in the middle of a save too,
+// resumes bit for bit. Analysis adds its files to the folder.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "headlab/train/trainer.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+/// Every setting of a run; what config.json holds.
+struct RunConfig {
+  std::string task = "relations";  // "NAME:parameters"
+  TransformerConfig model;
+  TrainConfig train;
+  std::string parent;     // the run that this one was made from, by pruning
+  std::string data_hash;  // of the task's data file
+};
+
+/// The settings of a run as one flat table, bound to `config`. The second leaves out what the task
+/// decides (architecture, vocab, length, targets) and what pruning writes: it is for command lines.
+Settings settings_of(RunConfig& config);
+Settings user_settings_of(RunConfig& config);
+
+/// Makes the task and fits the model to it: architecture, vocab, length, targets, data_hash.
+std::unique_ptr<Task> fit_to_task(RunConfig& config);
+/// The recommended settings of a task on top of the defaults.
+RunConfig recommended_config(const std::string& task);
+
+struct Run {
+  std::filesystem::path path;
+  RunConfig config;
+  std::unique_ptr<Task> task;
+  Transformer model;
+};
+
+/// The files of a run.
+std::filesystem::path config_file(const Run& run);
+std::filesystem::path metrics_file(const Run& run);
+std::filesystem::path state_file(const Run& run);
+std::filesystem::path model_file(const Run& run);
+
+/// A new run with initial values, on disk from the start. Errors: an impossible config; `path`
+/// exists (unless `force`, which replaces a run, and nothing but a run). Nothing is written before
+/// all is checked.
+Run create_run(const std::filesystem::path& path, RunConfig config, bool force);
+/// A new run around a model that exists already: what pruning writes.
+Run create_run(const std::filesystem::path& path, RunConfig config, const Transformer& model,
+               bool force);
+/// Writes config.json again, after run.config has changed.
+void save_config(const Run& run);
+/// Reads config and parameters. Errors: no run there, damaged files, or a data file that changed
+/// since.
+Run open_run(const std::filesystem::path& path);
+
+struct TrainResult {
+  bool finished = false;  // false: stopped by should_stop
+  Index steps = 0;
+  double seconds = 0;
+  double tokens_per_s = 0;  // over all steps of this call
+  Evaluation held_out;      // of the model as it is now
+};
+
+/// Trains the run on from its state to config.train.steps, with evaluations into metrics.jsonl and
+/// saves. The callbacks come on top; `save` is called before each save and may add to the state
+/// through `extra_state`.
+struct RunCallbacks : TrainCallbacks {
+  std::function<void(Trainer&)> prepare;  // before the state is loaded: add parameters here
+  std::function<void(TensorFile&)>
+      store_extra;  // more tensors for state.safetensors, under names of your own
+  std::function<void(const TensorFile&)> load_extra;
+};
+TrainResult train_run(Run& run, const RunCallbacks& callbacks = {});
+
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,84 @@
+// The training loop: batch, forward, loss, backward, clip, step. Everything random is keyed by
+// (seed, purpose, step), so the state is parameters, moments and the step, and a run continues bit
+// for bit wherever it was stopped. Callbacks let experiments watch a run, edit heads while it
+// trains, and add terms to its loss. Read next: run.h.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "headlab/train/evaluate.h"
+#include "headlab/train/optimizer.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+/// One finished step.
+struct StepRecord {
+  Index step = 0;   // steps done, this one included
+  double loss = 0;  // of the training batch, extra terms included
+  double lr = 0;
+  double gradient_norm = 0;  // before clipping
+  double seconds = 0;        // since the run began, earlier parts of a resumed run included
+  double tokens_per_s = 0;   // of the last steps
+};
+
+/// One evaluation, and what led to it.
+struct EvaluationRecord {
+  StepRecord last;
+  double train_loss = 0;  // mean over the steps since the evaluation before
+  Evaluation held_out;
+
+  /// The line of metrics.jsonl: step, loss, accuracy, targets, train_loss, lr, gradient_norm,
+  /// seconds, tokens_per_s.
+  Json to_json() const;
+};
+
+/// All may be empty. Steps count from 0 before a step and are "steps done" after it.
+struct TrainCallbacks {
+  std::function<void(const StepRecord&)> on_step;
+  std::function<void(const EvaluationRecord&)> on_evaluation;
+  std::function<std::vector<HeadEdits>(Index step)> edits;  // applied to the step's forward passes
+  std::function<Tensor(Index step)> loss_terms;  // added to the loss of the step; one element
+  std::function<void(Index step)> after_step;
+  std::function<void()> save;  // called at every save_every steps, at the end and when stopped
+  std::function<bool()> should_stop;  // asked after every step
+};
+
+class Trainer {
+ public:
+  /// Binds the parameters of `model`; all three must outlive the trainer.
+  Trainer(Transformer& model, const Task& task, const TrainConfig& config);
+
+  /// To add parameters of an experiment (gates ...) before the first step or `load`.
+  Optimizer& optimizer() { return optimizer_; }
+  Index step() const { return step_; }
+  double seconds() const { return seconds_; }
+
+  /// Trains to config.steps, or until should_stop. Returns whether it came to the end. Error that
+  /// names step and tensor when the loss or a gradient is not finite; the parameters are then those
+  /// of the last good step.
+  bool run(const TrainCallbacks& callbacks = {});
+
+  /// Everything that `load` needs to continue bit for bit.
+  void store(TensorFile& file);
+  /// Error if the file does not belong to this model and optimizer.
+  void load(const TensorFile& file);
+
+ private:
+  StepRecord train_step(const TrainCallbacks& callbacks);
+  double accumulate_gradients(const TrainCallbacks& callbacks);
+  void require_finite(double loss, double norm) const;
+  void finish_step(const StepRecord& record, const TrainCallbacks& callbacks);
+  EvaluationRecord evaluate_now(const StepRecord& record);
+
+  Transformer& model_;
+  const Task& task_;
+  TrainConfig config_;
+  Optimizer optimizer_;
+  Index step_ = 0;
+  double seconds_ = 0;
+  double loss_sum_ = 0;  // since the last evaluation
+  Index loss_count_ = 0;
+};
+
+}  // namespace headlab::inline HEADLAB_SCALAR

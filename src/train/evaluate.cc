@@ -1,0 +1,87 @@
+#include "headlab/train/evaluate.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "headlab/base/error.h"
+#include "headlab/kernels/rows.h"
+#include "headlab/tensor/tape.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+/// Sums of losses and right answers, for each of the K targets.
+class Tally {
+ public:
+  explicit Tally(const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      scores_.push_back({name});
+    }
+  }
+
+  void add(const Tensor& logits, const Batch& batch, Index vocab) {
+    const auto rows = static_cast<Index>(batch.targets.size());
+    const Tensor losses = Tensor::empty({rows}), log_sum_exp = Tensor::empty({rows});
+    cross_entropy_forward(rows, vocab, logits.data(), batch.targets.data(), losses.data(),
+                          log_sum_exp.data());
+    for (Index row = 0; row < rows; ++row) {
+      const std::int32_t target = batch.targets[static_cast<std::size_t>(row)];
+      if (target < 0) {
+        continue;
+      }
+      const Scalar* x = logits.data() + row * vocab;
+      TargetScore& score = scores_[static_cast<std::size_t>(row % batch.targets_per_position)];
+      score.loss += static_cast<double>(losses.data()[row]);
+      score.accuracy += std::max_element(x, x + vocab) - x == target;
+      ++score.count;
+    }
+  }
+
+  Evaluation result() const {
+    Evaluation all;
+    for (TargetScore score : scores_) {
+      all.loss += score.loss, all.accuracy += score.accuracy, all.count += score.count;
+      const auto n = static_cast<double>(std::max<Index>(1, score.count));
+      score.loss /= n, score.accuracy /= n;
+      all.targets.push_back(score);
+    }
+    require(all.count > 0, "the held-out examples have no target at all");
+    all.loss /= static_cast<double>(all.count);
+    all.accuracy /= static_cast<double>(all.count);
+    return all;
+  }
+
+ private:
+  std::vector<TargetScore> scores_;
+};
+
+}  // namespace
+
+void Evaluation::write_to(Json& object) const {
+  object["loss"] = loss;
+  object["accuracy"] = accuracy;
+  Json list = Json::array();
+  for (const TargetScore& target : targets) {
+    Json entry = Json::object();
+    entry["name"] = target.name;
+    entry["loss"] = target.loss;
+    entry["accuracy"] = target.accuracy;
+    list.push_back(std::move(entry));
+  }
+  object["targets"] = std::move(list);
+}
+
+Evaluation evaluate(const Transformer& model, const Task& task, const EvaluateOptions& options) {
+  const NoGrad no_grad;
+  Tally tally(task.target_names());
+  const ModelHooks hooks{.edits = options.edits};
+  const Key key = options.key.fold("evaluate");
+  const Batch all = task.make(key, options.examples, Split::validation).batch;
+  for (Index begin = 0; begin < all.size; begin += options.batch) {
+    const Batch batch = all.rows(begin, std::min(all.size, begin + options.batch));
+    tally.add(model.forward(batch, {}, hooks), batch, model.config().vocab);
+  }
+  return tally.result();
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR

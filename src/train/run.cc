@@ -1,0 +1,253 @@
+#include "headlab/train/run.h"
+
+#include <algorithm>
+#include <array>
+#include <system_error>
+
+#include "headlab/base/error.h"
+#include "headlab/base/files.h"
+#include "headlab/base/version.h"
+#include "headlab/model/checkpoint.h"
+#include "headlab/model/initial.h"
+#include "headlab/tasks/table.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// All that a run's folder may hold: what --force may delete.
+constexpr std::array kRunFiles = {"config.json",          "metrics.jsonl", "state.safetensors",
+                                  "model.safetensors",    "heads.json",    "ablation.json",
+                                  "curve.json",           "prune.json",    "examples.json",
+                                  "patterns.safetensors", "report.html"};
+/// Settings that the task decides, and the one that pruning writes.
+constexpr std::array kDecided = {"architecture", "vocab",  "length",   "targets",
+                                 "attention",    "parent", "data_hash"};
+
+void clear_folder(const fs::path& path, bool force) {
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) {
+    return;
+  }
+  require(fs::is_directory(path, ignored), path.string(), " exists and is no folder");
+  if (fs::is_empty(path, ignored)) {
+    return;
+  }
+  if (!force) {
+    throw Error(
+        text(path.string(), " exists already"),
+        "use --force to replace it, or another --out; `headlab train --resume` continues a run");
+  }
+  require(fs::exists(path / "config.json", ignored), path.string(),
+          " is not empty and holds no run; --force only replaces runs");
+  for (const char* name : kRunFiles) {
+    fs::remove(path / name, ignored);
+  }
+}
+
+void save_state(const Run& run, Trainer& trainer, const RunCallbacks& callbacks) {
+  TensorFile file;
+  file.metadata["headlab"] = version();
+  trainer.store(file);
+  if (callbacks.store_extra) {
+    callbacks.store_extra(file);
+  }
+  write_safetensors(state_file(run), file);
+}
+
+/// Leaves out the lines of metrics.jsonl that come after `step`: the run goes on from there.
+void cut_metrics(const fs::path& path, Index step) {
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) {
+    return;
+  }
+  const std::string all = read_file(path);
+  std::string kept;
+  for (std::size_t begin = 0; begin < all.size();) {
+    const std::size_t end = std::min(all.find('\n', begin), all.size());
+    const std::string line = all.substr(begin, end - begin);
+    begin = end + 1;
+    try {
+      if (Json::parse(line).at("step").integer() <= step) {
+        kept += line + "\n";
+      }
+    } catch (const Error&) {
+      break;  // the process died while it wrote this line
+    }
+  }
+  if (kept != all) {
+    write_file(path, kept);
+  }
+}
+
+RunConfig read_config(const fs::path& path) {
+  const fs::path file = path / "config.json";
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) {
+    throw Error(text("there is no run at ", path.string(), " (no config.json)"),
+                "give the folder that `headlab train --out` wrote");
+  }
+  RunConfig config;
+  settings_of(config).set_all(Json::parse(read_file(file), file.string()), file.string(),
+                              {"headlab"});
+  return config;
+}
+
+/// The task's idea of the model against the config's.
+std::unique_ptr<Task> task_of(const RunConfig& config) {
+  RunConfig fitted = config;
+  std::unique_ptr<Task> task = fit_to_task(fitted);
+  const TransformerConfig &now = fitted.model, &then = config.model;
+  const bool same = now.architecture == then.architecture && now.vocab == then.vocab &&
+                    now.length == then.length && now.targets == then.targets &&
+                    fitted.data_hash == config.data_hash;
+  if (!same) {
+    throw Error(text("the task ", config.task, " is no longer what this run was trained on"),
+                "its data file, or config.json, has changed; restore it, or train anew");
+  }
+  return task;
+}
+
+}  // namespace
+
+Settings settings_of(RunConfig& config) {
+  Settings s;
+  s.text("task", config.task, "NAME:parameter=value,...; see `headlab list tasks`");
+  s.add(settings_of(config.model));
+  s.add(settings_of(config.train));
+  s.text("parent", config.parent, "the run that this one was made from");
+  s.text("data_hash", config.data_hash, "of the task's data file");
+  return s;
+}
+
+Settings user_settings_of(RunConfig& config) {
+  const Settings all = settings_of(config);
+  Settings mine;
+  for (const Setting& setting : all.all()) {
+    if (std::find(kDecided.begin(), kDecided.end(), setting.name) == kDecided.end()) {
+      mine.add(setting);
+    }
+  }
+  return mine;
+}
+
+std::unique_ptr<Task> fit_to_task(RunConfig& config) {
+  std::unique_ptr<Task> task = make_task(config.task);
+  const TaskShape shape = task->shape();
+  config.task = task->spec();
+  config.model.architecture = shape.architecture;
+  config.model.vocab = shape.vocab;
+  config.model.length = shape.length;
+  config.model.targets = shape.targets;
+  config.data_hash = task->data_hash();
+  return task;
+}
+
+RunConfig recommended_config(const std::string& task) {
+  RunConfig config;
+  config.task = task;
+  user_settings_of(config).set_all_text(find_task(task).recommended);
+  return config;
+}
+
+fs::path config_file(const Run& run) { return run.path / "config.json"; }
+fs::path metrics_file(const Run& run) { return run.path / "metrics.jsonl"; }
+fs::path state_file(const Run& run) { return run.path / "state.safetensors"; }
+fs::path model_file(const Run& run) { return run.path / "model.safetensors"; }
+
+Run create_run(const fs::path& path, RunConfig config, bool force) {
+  const std::unique_ptr<Task> task = fit_to_task(config);
+  Transformer model(config.model);
+  initialize(model, Key{static_cast<std::uint64_t>(config.train.seed)}.fold("initial values"));
+  return create_run(path, config, model, force);
+}
+
+Run create_run(const fs::path& path, RunConfig config, const Transformer& model, bool force) {
+  std::unique_ptr<Task> task = fit_to_task(config);
+  config.train.validate();
+  config.model = model.config();
+  Run run{path, config, std::move(task), model};
+  clear_folder(path, force);
+  make_directories(path);
+  Trainer trainer(run.model, *run.task, run.config.train);
+  save_state(run, trainer, {});
+  write_model(model_file(run), run.model);
+  save_config(run);
+  return run;
+}
+
+void save_config(const Run& run) {
+  RunConfig config = run.config;
+  Json json = Json::object();
+  json["headlab"] = version();
+  const Settings settings = settings_of(config);
+  for (const Setting& setting : settings.all()) {
+    json[setting.name] = setting.get();
+  }
+  write_file(config_file(run), json.dump(2) + "\n");
+}
+
+Run open_run(const fs::path& path) {
+  RunConfig config = read_config(path);
+  config.train.validate();
+  Transformer model(config.model);
+  Run run{path, config, task_of(config), std::move(model)};
+  std::error_code ignored;
+  if (!fs::exists(state_file(run), ignored)) {
+    read_model(model_file(run), run.model);
+    return run;
+  }
+  const TensorFile state = read_safetensors(state_file(run));
+  try {
+    load_parameters(run.model, state, "model.");
+  } catch (const Error& error) {
+    throw Error(text(state_file(run).string(), ": ", error.what()), error.hint());
+  }
+  return run;
+}
+
+TrainResult train_run(Run& run, const RunCallbacks& callbacks) {
+  Trainer trainer(run.model, *run.task, run.config.train);
+  if (callbacks.prepare) {
+    callbacks.prepare(trainer);
+  }
+  const TensorFile state = read_safetensors(state_file(run));
+  trainer.load(state);
+  if (callbacks.load_extra) {
+    callbacks.load_extra(state);
+  }
+  cut_metrics(metrics_file(run), trainer.step());
+  const Index first_step = trainer.step();
+  const double first_second = trainer.seconds();
+
+  TrainCallbacks inner = callbacks;
+  inner.save = [&] {
+    save_state(run, trainer, callbacks);
+    if (callbacks.save) {
+      callbacks.save();
+    }
+  };
+  TrainResult result;
+  inner.on_evaluation = [&](const EvaluationRecord& record) {
+    append_line(metrics_file(run), record.to_json().dump());
+    result.held_out = record.held_out;
+    if (callbacks.on_evaluation) {
+      callbacks.on_evaluation(record);
+    }
+  };
+  result.finished = trainer.run(inner);
+  result.steps = trainer.step();
+  result.seconds = trainer.seconds() - first_second;
+  const double tokens =
+      static_cast<double>((trainer.step() - first_step) * run.config.train.batch) *
+      static_cast<double>(run.config.model.length);
+  result.tokens_per_s = result.seconds > 0 ? tokens / result.seconds : 0;
+  if (!result.finished || result.held_out.count == 0) {
+    result.held_out = evaluate(run.model, *run.task, {.examples = run.config.train.eval_examples});
+  }
+  write_model(model_file(run), run.model);
+  return result;
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,171 @@
+#include "headlab/train/trainer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "headlab/base/error.h"
+#include "headlab/base/version.h"
+#include "headlab/model/checkpoint.h"
+#include "headlab/ops/arithmetic.h"
+#include "headlab/tensor/tape.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+constexpr const char* kStateSums =
+    "trainer.sums";  // [3]: loss since the last evaluation, its steps, seconds
+constexpr const char* kStateSteps = "trainer.steps";  // [2]: of the trainer, of the optimizer
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+
+bool due(Index step, Index every, Index steps) {
+  return step == steps || (every > 0 && step % every == 0);
+}
+
+}  // namespace
+
+Json EvaluationRecord::to_json() const {
+  Json line = Json::object();
+  line["headlab"] = version();
+  line["step"] = last.step;
+  held_out.write_to(line);
+  line["train_loss"] = number_or_null(train_loss);
+  line["lr"] = last.lr;
+  line["gradient_norm"] = last.gradient_norm;
+  line["seconds"] = last.seconds;
+  line["tokens_per_s"] = last.tokens_per_s;
+  return line;
+}
+
+Trainer::Trainer(Transformer& model, const Task& task, const TrainConfig& config)
+    : model_(model), task_(task), config_(config), optimizer_(config) {
+  config_.validate();
+  model_.visit(
+      [&](const std::string& name, Tensor& parameter) { optimizer_.add(name, parameter); });
+}
+
+bool Trainer::run(const TrainCallbacks& callbacks) {
+  optimizer_.zero_grad();
+  bool saved = false;
+  while (step_ < config_.steps) {
+    const double begin = now();
+    StepRecord record = train_step(callbacks);
+    const double took = now() - begin;
+    seconds_ += took;
+    record.seconds = seconds_;
+    record.tokens_per_s =
+        static_cast<double>(config_.batch * model_.config().length) / std::max(took, 1e-9);
+    finish_step(record, callbacks);
+    const bool stop = callbacks.should_stop && callbacks.should_stop();
+    saved = stop || due(step_, config_.save_every, config_.steps);
+    if (saved && callbacks.save) {
+      callbacks.save();
+    }
+    if (stop) {
+      return step_ == config_.steps;
+    }
+  }
+  return true;
+}
+
+StepRecord Trainer::train_step(const TrainCallbacks& callbacks) {
+  StepRecord record;
+  record.loss = accumulate_gradients(callbacks);
+  record.gradient_norm = optimizer_.gradient_norm();
+  require_finite(record.loss, record.gradient_norm);
+  record.lr = learning_rate(config_, step_);
+  optimizer_.step(record.lr, record.gradient_norm);
+  record.step = ++step_;
+  loss_sum_ += record.loss;
+  ++loss_count_;
+  return record;
+}
+
+/// The gradient of the whole batch, micro-batch by micro-batch; returns its loss.
+double Trainer::accumulate_gradients(const TrainCallbacks& callbacks) {
+  const Key seed = Key{static_cast<std::uint64_t>(config_.seed)};
+  const auto number = static_cast<std::uint64_t>(step_);
+  const Batch batch =
+      task_.make(seed.fold("batch").fold(number), config_.batch, Split::train).batch;
+  const auto targets = static_cast<double>(std::max<Index>(1, batch.target_count()));
+  const Index rows = config_.batch / config_.accumulate;
+  double total = 0;
+  for (Index micro = 0; micro < config_.accumulate; ++micro) {
+    const ForwardContext context{
+        true, seed.fold("dropout").fold(number).fold(static_cast<std::uint64_t>(micro))};
+    ModelHooks hooks;
+    if (callbacks.edits) {
+      hooks.edits = callbacks.edits(step_);
+    }
+    Tensor loss =
+        model_.loss(batch.rows(micro * rows, (micro + 1) * rows), context, hooks, targets);
+    if (micro == 0 && callbacks.loss_terms) {
+      loss = loss + callbacks.loss_terms(step_);
+    }
+    total += static_cast<double>(loss.item());
+    backward(loss);
+  }
+  return total;
+}
+
+void Trainer::require_finite(double loss, double norm) const {
+  if (std::isfinite(loss) && std::isfinite(norm)) {
+    return;
+  }
+  const std::string tensor = optimizer_.first_not_finite();
+  throw Error(
+      text("the ", std::isfinite(loss) ? "gradient" : "loss", " is not finite at step ", step_ + 1,
+           tensor.empty() ? std::string() : ": first in the gradient of " + tensor),
+      "try a smaller --lr, a longer --warmup or --clip 1; the last save is kept");
+}
+
+void Trainer::finish_step(const StepRecord& record, const TrainCallbacks& callbacks) {
+  if (callbacks.after_step) {
+    callbacks.after_step(step_);
+  }
+  if (callbacks.on_step) {
+    callbacks.on_step(record);
+  }
+  if (callbacks.on_evaluation && due(step_, config_.eval_every, config_.steps)) {
+    callbacks.on_evaluation(evaluate_now(record));
+  }
+}
+
+EvaluationRecord Trainer::evaluate_now(const StepRecord& record) {
+  EvaluationRecord evaluation;
+  evaluation.last = record;
+  evaluation.train_loss = loss_sum_ / static_cast<double>(std::max<Index>(1, loss_count_));
+  evaluation.held_out = evaluate(model_, task_, {.examples = config_.eval_examples});
+  loss_sum_ = 0;
+  loss_count_ = 0;
+  return evaluation;
+}
+
+void Trainer::store(TensorFile& file) {
+  store_parameters(model_, file, "model.");
+  optimizer_.store(file);
+  const std::vector<double> sums{loss_sum_, static_cast<double>(loss_count_), seconds_};
+  file.tensors.push_back(StoredTensor::of(kStateSums, {3}, std::span<const double>(sums)));
+  const std::vector<std::int64_t> steps{step_, optimizer_.steps()};
+  file.tensors.push_back(StoredTensor::of(kStateSteps, {2}, std::span<const std::int64_t>(steps)));
+}
+
+void Trainer::load(const TensorFile& file) {
+  const std::vector<std::int64_t> steps = file.at(kStateSteps).integers();
+  const std::vector<double> sums = file.at(kStateSums).doubles();
+  require(steps.size() == 2 && sums.size() == 3 && steps[0] >= 0 && steps[1] >= 0,
+          "the state of the trainer is damaged");
+  load_parameters(model_, file, "model.");
+  optimizer_.load(file, steps[1]);
+  step_ = steps[0];
+  loss_sum_ = sums[0];
+  loss_count_ = static_cast<Index>(sums[1]);
+  seconds_ = sums[2];
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR
