@@ -1,15 +1,156 @@
-// Fused attention.
+// Fused attention, forward. Of each block of queries all scores are kept, [keys][kQueries] in L2,
+// so that one pass finds the maximum and a second takes exp, sums and multiplies with V: no
+// rescaling, and a row's result is the same however long the sequence and however it was cut.
+// Memory is S numbers per lane and thread. Bound: 2 T S (D + Dv) / 2 multiply-adds with causal
+// order, and as many exp as scores, which weigh as much as 8 multiply-adds each: with heads of 16
+// half of the time is exp. Read next: attention_backward.cc.
 #include "headlab/kernels/attention.h"
+
+#include <cmath>
+
+#include "headlab/base/threads.h"
+#include "kernels/attention_tiles.h"
+#include "kernels/vector_math.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
 
-void attention_forward(const AttentionProblem& problem, Scalar* z, Index z_stride,
-                       Scalar* log_sum_exp, Scalar* pattern) {
-  attention_forward_plain(problem, z, z_stride, log_sum_exp, pattern);
+namespace {
+
+struct Output {
+  Scalar* z;
+  Index z_stride;
+  Scalar* log_sum_exp;
+  Scalar* pattern;
+};
+
+/// Buffers of a thread for one block of queries.
+struct Buffers {
+  Scalar* queries;  // [D][kQueries]
+  Scalar* weights;  // [keys][kQueries]: scores, then exp(score - maximum)
+  Scalar* dropped;  // [kKeys][kQueries]
+  Scalar* z;        // [Dv][kQueries]
+
+  explicit Buffers(const AttentionProblem& p) {
+    thread_local Scratch scratch;
+    queries = scratch.get((p.d_head + p.keys + kKeys + p.d_value) * kQueries);
+    weights = queries + p.d_head * kQueries;
+    dropped = weights + p.keys * kQueries;
+    z = dropped + kKeys * kQueries;
+  }
+};
+
+template <class Body>
+void for_key_tiles(const QueryBlock& block, Body body) {
+  for (Index s = block.keys_from; s < block.keys_to; s += kKeys) {
+    body(s, std::min(kKeys, block.keys_to - s));
+  }
 }
 
-void attention_backward(const AttentionProblem& problem, const AttentionBackward& gradients) {
-  attention_backward_plain(problem, gradients);
+/// All scores, and their maximum over the keys for each lane.
+void find_scores(const QueryBlock& block, const Buffers& buffers, Scalar* largest) {
+  Vec most[2] = {broadcast(kHidden), broadcast(kHidden)};
+  for_key_tiles(block, [&](Index s, Index keys) {
+    Scalar* tile = buffers.weights + (s - block.keys_from) * kQueries;
+    score_tile(block, buffers.queries, s, keys, tile);
+    for (Index i = 0; i < keys * kQueries; i += kQueries) {
+      most[0] = max(load(tile + i), most[0]);
+      most[1] = max(load(tile + i + kLanes), most[1]);
+    }
+  });
+  store(largest, most[0]);
+  store(largest + kLanes, most[1]);
+}
+
+/// weights = exp(scores - largest), their sums, and z = sum over keys of (dropped) weights V, not
+/// yet divided.
+void weigh_values(const QueryBlock& block, const Buffers& buffers, const Scalar* largest,
+                  Scalar* sums) {
+  const auto finite = [](Vec m) { return select(m == kHidden, Vec{}, m); };
+  const Vec shift[2] = {finite(load(largest)), finite(load(largest + kLanes))};
+  Vec sum[2] = {};
+  for_key_tiles(block, [&](Index s, Index keys) {
+    Scalar* tile = buffers.weights + (s - block.keys_from) * kQueries;
+    for (Index i = 0; i < keys * kQueries; i += kQueries) {
+      for (Index half = 0; half < block.lanes() / kLanes; ++half) {
+        const Vec weight = exp_bounded(load(tile + i + half * kLanes) - shift[half]);
+        store(tile + i + half * kLanes, weight);
+        sum[half] += weight;
+      }
+    }
+    if (block.p.dropout > 0) drop_tile(block, s, keys, tile, buffers.dropped);
+    multiply_panel({.m = block.p.d_value,
+                    .columns = block.lanes(),
+                    .k = keys,
+                    .a_rows = Rows::kSideBySide,
+                    .a = block.v(s),
+                    .a_stride = block.p.v_stride,
+                    .b = block.p.dropout > 0 ? buffers.dropped : tile,
+                    .b_stride = kQueries,
+                    .c = buffers.z,
+                    .c_stride = kQueries,
+                    .accumulate = s > block.keys_from});
+  });
+  store(sums, sum[0]);
+  store(sums + kLanes, sum[1]);
+}
+
+/// x[i][lane] *= factors[lane] for i < rows.
+void scale_lanes(Index rows, const Scalar* factors, Scalar* x) {
+  const Vec factor[2] = {load(factors), load(factors + kLanes)};
+  for (Index i = 0; i < rows; ++i, x += kQueries) {
+    store(x, load(x) * factor[0]);
+    store(x + kLanes, load(x + kLanes) * factor[1]);
+  }
+}
+
+void write_pattern(const QueryBlock& block, const Buffers& buffers, const Scalar* inverse,
+                   Scalar* pattern) {
+  const Index seen = block.keys_to - block.keys_from;
+  Scalar* rows = pattern + block.row() * block.p.keys;
+  std::fill_n(rows, block.count * block.p.keys, Scalar{0});
+  scale_lanes(seen, inverse, buffers.weights);
+  transpose_copy(seen, block.count, buffers.weights, kQueries, rows + block.keys_from,
+                 block.p.keys);
+}
+
+void attend(const QueryBlock& block, const Buffers& buffers, const Output& out) {
+  const AttentionProblem& p = block.p;
+  Scalar largest[kQueries];
+  Scalar sums[kQueries];
+  Scalar inverse[kQueries];
+  pack_lanes(block, block.q(), p.q_stride, p.d_head, p.scale, buffers.queries);
+  find_scores(block, buffers, largest);
+  weigh_values(block, buffers, largest, sums);
+  for (Index lane = 0; lane < kQueries; ++lane) {
+    inverse[lane] = sums[lane] == 0 ? 0 : 1 / sums[lane];
+  }
+  for (Index lane = 0; lane < block.count; ++lane) {
+    out.log_sum_exp[block.row() + lane] = largest[lane] + std::log(sums[lane]);
+  }
+  if (block.keys_from == block.keys_to) std::fill_n(buffers.z, p.d_value * kQueries, Scalar{0});
+  scale_lanes(p.d_value, inverse, buffers.z);
+  Scalar* z = out.z + (block.b * p.queries + block.t) * out.z_stride + block.h * p.d_value;
+  transpose_copy(p.d_value, block.count, buffers.z, kQueries, z, out.z_stride);
+  if (out.pattern) write_pattern(block, buffers, inverse, out.pattern);
+}
+
+}  // namespace
+
+void attention_forward(const AttentionProblem& p, Scalar* z, Index z_stride, Scalar* log_sum_exp,
+                       Scalar* pattern) {
+  const Output out{z, z_stride, log_sum_exp, pattern};
+  const Index blocks = (p.queries + kQueries - 1) / kQueries;
+  const Index sequences = p.batch * p.heads;
+  // Where there are few heads each is cut, into interleaved blocks: with causal order later ones
+  // cost more.
+  const Index cuts = sequences < 4 * thread_count() ? std::min<Index>(blocks, thread_count()) : 1;
+  parallel_for(sequences * cuts, [&](Index task) {
+    const Index sequence = task / cuts;
+    for (Index block = task % cuts; block < blocks; block += cuts) {
+      attend(QueryBlock(p, sequence / p.heads, sequence % p.heads, block * kQueries), Buffers(p),
+             out);
+    }
+  });
 }
 
 }  // namespace headlab::inline HEADLAB_SCALAR

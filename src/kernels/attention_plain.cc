@@ -1,21 +1,13 @@
 // Attention as its formulas say, one score at a time: the reference that attention.cc is tested
 // against, and the place to read what the masks mean. Sums run in double, in the order of the keys.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
-#include "headlab/base/random.h"
 #include "headlab/kernels/attention.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
-
-bool attention_keeps(std::uint64_t key, Index b, Index born_head, Index t, Index s,
-                     Scalar dropout) {
-  const auto low = static_cast<std::uint64_t>(t) << 32 | static_cast<std::uint64_t>(s / 4);
-  const auto high = static_cast<std::uint64_t>(b) << 32 | static_cast<std::uint64_t>(born_head);
-  const std::uint32_t bits = philox(key, low, high)[static_cast<std::size_t>(s % 4)];
-  return static_cast<double>(bits) >= std::ldexp(static_cast<double>(dropout), 32);
-}
 
 bool attention_sees(const AttentionProblem& p, Index b, Index h, Index t, Index s) {
   if (p.causal && s > t) return false;

@@ -44,7 +44,7 @@ struct GeluParts {
     clamped = select(x < -8, broadcast(-8), x);
     clamped = select(clamped > 8, broadcast(8), clamped);
     const Vec u = clamped * kRootTwoOverPi * (1 + kCubic * (clamped * clamped));
-    sigmoid = 1 / (1 + exp(-2 * u));
+    sigmoid = 1 / (1 + exp_bounded(-2 * u));
   }
 };
 

@@ -54,7 +54,7 @@ Scalar row_dot(Index n, const Scalar* x, const Scalar* y) {
 Scalar row_exp_sum(Index n, const Scalar* x, Scalar shift) {
   Vec sum{};
   each_vector(
-      n, kLowest, [&](Vec v) { sum += exp(v - shift); }, x);
+      n, kLowest, [&](Vec v) { sum += exp_bounded(v - shift); }, x);
   return sum_lanes(sum);
 }
 
@@ -105,7 +105,7 @@ void softmax_forward(Index rows, Index n, const Scalar* x, Scalar* y) {
       return;
     }
     map(
-        n, [m](Vec v) { return exp(v - m); }, yr, xr);
+        n, [m](Vec v) { return exp_bounded(v - m); }, yr, xr);
     const Scalar inverse = 1 / row_sum(n, yr);
     map(
         n, [inverse](Vec v) { return v * inverse; }, yr, yr);
@@ -136,7 +136,8 @@ void log_softmax_backward(Index rows, Index n, const Scalar* y, const Scalar* dy
     const Index at = row * n;
     const Scalar sum = row_sum(n, dy + at);
     map_or_add(
-        accumulate, n, [sum](Vec l, Vec d) { return d - exp(l) * sum; }, dx + at, y + at, dy + at);
+        accumulate, n, [sum](Vec l, Vec d) { return d - exp_bounded(l) * sum; }, dx + at, y + at,
+        dy + at);
   });
 }
 
@@ -229,7 +230,7 @@ void cross_entropy_backward(const CrossEntropyBackward& p) {
       return;
     }
     const auto slope = [lse = p.log_sum_exp[row], scale = p.scale](Vec v) {
-      return scale * exp(v - lse);
+      return scale * exp_bounded(v - lse);
     };
     map_or_add(p.accumulate, p.n, slope, dx, p.x + row * p.n);
     dx[p.targets[row]] -= p.scale;

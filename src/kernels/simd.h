@@ -60,27 +60,37 @@ inline IntVec lane_numbers() {
 inline Vec select(IntVec mask, Vec if_set, Vec otherwise) { return mask ? if_set : otherwise; }
 inline Vec max(Vec a, Vec b) { return select(b > a, b, a); }  // keeps a NaN of a
 
-/// Sum and maximum of the lanes, halving: always in the same order.
-inline Scalar sum_lanes(Vec v) {
-  Scalar s[kLanes];
-  store(s, v);
-  for (Index half = kLanes / 2; half > 0; half /= 2) {
-    for (Index i = 0; i < half; ++i) s[i] += s[i + half];
-  }
-  return s[0];
-}
-inline Scalar max_lanes(Vec v) {
-  Scalar m = v[0];
-  for (Index i = 1; i < kLanes; ++i) m = v[i] > m ? v[i] : m;
-  return m;
-}
-
 /// body(0), body(1) ... body(N - 1), each with its number as a constant: an array that is only
 /// indexed by constants becomes registers.
 template <int N, class Body>
 [[gnu::always_inline]] inline void unrolled(Body body) {
   [&]<int... I>(std::integer_sequence<int, I...>) { (body(std::integral_constant<int, I>{}), ...); }
   (std::make_integer_sequence<int, N>{});
+}
+
+/// The lane Distance away (lane ^ Distance), for every lane.
+template <int Distance>
+inline Vec neighbours(Vec v) {
+  return [&]<int... Lane>(std::integer_sequence<int, Lane...>) {
+    return __builtin_shufflevector(v, v, (Lane ^ Distance)...);
+  }
+  (std::make_integer_sequence<int, static_cast<int>(kLanes)>{});
+}
+
+/// Sum and maximum of the lanes, halving: always in the same order.
+template <int Half = static_cast<int>(kLanes / 2)>
+inline Scalar sum_lanes(Vec v) {
+  if constexpr (Half == 0)
+    return v[0];
+  else
+    return sum_lanes<Half / 2>(v + neighbours<Half>(v));
+}
+template <int Half = static_cast<int>(kLanes / 2)>
+inline Scalar max_lanes(Vec v) {
+  if constexpr (Half == 0)
+    return v[0];
+  else
+    return max_lanes<Half / 2>(max(v, neighbours<Half>(v)));
 }
 
 /// Exchanges the off-diagonal quarters of every 2 Half x 2 Half block, for all powers of two from

@@ -25,35 +25,52 @@ inline Vec each_lane(Vec x, F f) {
 inline Vec exp(Vec x) {
   return each_lane(x, [](Scalar s) { return std::exp(s); });
 }
+inline Vec exp_bounded(Vec x) { return exp(x); }
 inline Vec tanh(Vec x) {
   return each_lane(x, [](Scalar s) { return std::tanh(s); });
 }
 
 #else
 
-/// 2^n for whole n in [-126, 127], made in the exponent bits.
-inline Vec power_of_two(IntVec n) { return std::bit_cast<Vec>((n + 127) << 23); }
+/// x = n ln 2 + r with n whole and |r| <= ln(2)/2, ln 2 in two parts so that n * high is exact
+/// (Cody and Waite 1980); e^r by a polynomial.
+struct ExpParts {
+  IntVec n;  // below its lowest 9 bits: what adding 1.5 * 2^23 left there, shifted out by << 23
+  Vec e_r;
 
-/// e^x within 1 ulp, subnormal results included; 0 below, inf above the range, NaN for NaN.
-/// x = n ln 2 + r with |r| <= ln(2)/2; ln 2 in two parts so that n * high is exact (Cody and Waite
-/// 1980); e^r by a polynomial; 2^n as two factors, since 2^128 and 2^-149 are no normal floats.
+  explicit ExpParts(Vec x) {
+    const Vec shift = broadcast(12582912.0f);  // 1.5 * 2^23: adding it rounds to a whole number
+    const Vec shifted = x * 1.44269504f + shift;
+    const Vec whole = shifted - shift;
+    const Vec r = (x - whole * 0.693145752f) - whole * 1.42860677e-6f;
+    Vec p = broadcast(1.98910799e-4f);
+    p = p * r + 1.39337312e-3f;
+    p = p * r + 8.33331048e-3f;
+    p = p * r + 4.16664630e-2f;
+    p = p * r + 1.66666672e-1f;
+    p = p * r + 0.5f;
+    e_r = p * (r * r) + r + 1.0f;
+    n = std::bit_cast<IntVec>(shifted);
+  }
+};
+
+/// e^x for x <= 88; 0 below -87, -inf included; NaN for NaN. 2^n is added to the exponent bits.
+inline Vec exp_bounded(Vec x) {
+  const ExpParts parts(x);
+  const Vec y = std::bit_cast<Vec>(std::bit_cast<IntVec>(parts.e_r) + (parts.n << 23));
+  return select(x < -87.0f, Vec{}, y);
+}
+
+/// e^x for any x, within 1 ulp: subnormal results, 0 below, inf above the range, NaN for NaN. 2^n
+/// is two factors, since 2^128 and 2^-149 are no normal floats.
 inline Vec exp(Vec x) {
   x = select(x > 89.0f, broadcast(89.0f), x);
   x = select(x < -104.0f, broadcast(-104.0f), x);
-  const Vec shift = broadcast(12582912.0f);  // 1.5 * 2^23: adding it rounds to a whole number
-  const Vec shifted = x * 1.44269504f + shift;
-  const Vec n = shifted - shift;
-  const Vec r = (x - n * 0.693145752f) - n * 1.42860677e-6f;
-  Vec p = broadcast(1.98910799e-4f);
-  p = p * r + 1.39337312e-3f;
-  p = p * r + 8.33331048e-3f;
-  p = p * r + 4.16664630e-2f;
-  p = p * r + 1.66666672e-1f;
-  p = p * r + 0.5f;
-  p = p * (r * r) + r + 1.0f;
-  const IntVec whole = std::bit_cast<IntVec>(shifted) - std::bit_cast<IntVec>(shift);
-  const IntVec half = whole >> 1;
-  return p * power_of_two(half) * power_of_two(whole - half);
+  const ExpParts parts(x);
+  const IntVec n = parts.n - std::bit_cast<Int>(12582912.0f);
+  const IntVec half = n >> 1;
+  const auto power = [](IntVec i) { return std::bit_cast<Vec>((i + 127) << 23); };
+  return parts.e_r * power(half) * power(n - half);
 }
 
 /// Near 0 an odd polynomial, elsewhere 1 - 2 / (e^2|x| + 1) with the sign of x.

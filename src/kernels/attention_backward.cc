@@ -1,0 +1,251 @@
+// Fused attention, backward. The weights are computed again from Q, K and the log-sum-exp of each
+// query: two products more than the forward pass needs (five for its two), instead of T S numbers
+// of memory. One task does a K, V block of one sequence with all query heads that read it, in
+// order, so that dK and dV are added to by one thread and in one order. dK and dV of the task lie
+// in scratch memory, packed; the operands of the last three products are the tiles as the first two
+// left them. Bound: multiply-adds, then exp (attention.cc).
+#include <cmath>
+
+#include "headlab/base/threads.h"
+#include "headlab/kernels/attention.h"
+#include "kernels/attention_tiles.h"
+#include "kernels/vector_math.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+namespace {
+
+Index padded(Index width) { return (width + kLanes - 1) / kLanes * kLanes; }
+
+/// Scratch of one task. "Rows" are [queries][padded width], "lanes" are [width][kQueries].
+struct Buffers {
+  Scalar *q_lanes, *q_rows, *dz_lanes, *dz_rows, *z_lanes, *dq_lanes;
+  Scalar *weights, *dropped, *slopes;  // tiles: P, P through dropout, dP and then dS
+  Scalar *dk, *dv;                     // [keys][padded width]
+
+  explicit Buffers(const AttentionProblem& p) {
+    const Index d = padded(p.d_head);
+    const Index d_value = padded(p.d_value);
+    thread_local Scratch scratch;
+    Scalar* next = scratch.get(3 * d * kQueries + 3 * d_value * kQueries + 3 * kKeys * kQueries +
+                               p.keys * (d + d_value));
+    const auto take = [&next](Index count) { return std::exchange(next, next + count); };
+    for (Scalar** buffer : {&q_lanes, &q_rows, &dq_lanes}) *buffer = take(d * kQueries);
+    for (Scalar** buffer : {&dz_lanes, &dz_rows, &z_lanes}) *buffer = take(d_value * kQueries);
+    for (Scalar** buffer : {&weights, &dropped, &slopes}) *buffer = take(kKeys * kQueries);
+    dk = take(p.keys * d);
+    dv = take(p.keys * d_value);
+    std::fill(dk, next, Scalar{0});
+  }
+};
+
+/// rows[lane][j] = factor * x[lane * stride + j], zeros up to the padded width.
+void pack_rows(const QueryBlock& block, const Scalar* x, Index stride, Index width, Scalar factor,
+               Scalar* rows) {
+  if (padded(width) > width) std::fill_n(rows, block.count * padded(width), Scalar{0});
+  for (Index lane = 0; lane < block.count; ++lane) {
+    const auto scaled = [factor](Vec v) { return v * factor; };
+    map(width, scaled, rows + lane * padded(width), x + lane * stride);
+  }
+}
+
+/// What the tiles of a query block need per lane.
+struct Lanes {
+  Vec log_sum_exp[2];  // +inf where there is no query or it sees nothing: its weights become 0
+  Vec delta[2];        // sum over keys of P dP, which is also z . dz
+};
+
+Lanes prepare(const QueryBlock& block, const AttentionBackward& g, const Buffers& buffers) {
+  const AttentionProblem& p = block.p;
+  const Index z_at = (block.b * p.queries + block.t) * g.z_stride + block.h * p.d_value;
+  pack_lanes(block, block.q(), p.q_stride, p.d_head, p.scale, buffers.q_lanes);
+  pack_rows(block, block.q(), p.q_stride, p.d_head, p.scale, buffers.q_rows);
+  pack_lanes(block, g.dz + z_at, g.z_stride, p.d_value, 1, buffers.dz_lanes);
+  pack_rows(block, g.dz + z_at, g.z_stride, p.d_value, 1, buffers.dz_rows);
+  pack_lanes(block, g.z + z_at, g.z_stride, p.d_value, 1, buffers.z_lanes);
+  Lanes lanes{};
+  for (Index i = 0; i < p.d_value * kQueries; i += kQueries) {
+    for (Index half = 0; half < 2; ++half) {
+      const Index at = i + half * kLanes;
+      lanes.delta[half] += load(buffers.z_lanes + at) * load(buffers.dz_lanes + at);
+    }
+  }
+  Scalar log_sum_exp[kQueries];
+  std::fill_n(log_sum_exp, kQueries, -kHidden);
+  for (Index lane = 0; lane < block.count; ++lane) {
+    const Scalar value = g.log_sum_exp[block.row() + lane];
+    if (value != kHidden) log_sum_exp[lane] = value;
+  }
+  for (Index half = 0; half < 2; ++half)
+    lanes.log_sum_exp[half] = load(log_sum_exp + half * kLanes);
+  return lanes;
+}
+
+/// weights = P = exp(scores - log_sum_exp); slopes = dP = V dZ^T.
+void find_weights(const QueryBlock& block, const Lanes& lanes, const Buffers& buffers, Index s,
+                  Index keys) {
+  score_tile(block, buffers.q_lanes, s, keys, buffers.weights);
+  multiply_panel({.m = keys,
+                  .columns = block.lanes(),
+                  .k = block.p.d_value,
+                  .a_rows = Rows::kApart,
+                  .a = block.v(s),
+                  .a_stride = block.p.v_stride,
+                  .b = buffers.dz_lanes,
+                  .b_stride = kQueries,
+                  .c = buffers.slopes,
+                  .c_stride = kQueries,
+                  .accumulate = false});
+  for (Index i = 0; i < keys * kQueries; i += kQueries) {
+    for (Index half = 0; half < block.lanes() / kLanes; ++half) {
+      Scalar* weight = buffers.weights + i + half * kLanes;
+      store(weight, exp_bounded(load(weight) - lanes.log_sum_exp[half]));
+    }
+  }
+}
+
+/// slopes = dS = P (dP - delta).
+void find_slopes(const QueryBlock& block, const Lanes& lanes, const Buffers& buffers, Index keys) {
+  for (Index i = 0; i < keys * kQueries; i += kQueries) {
+    for (Index half = 0; half < block.lanes() / kLanes; ++half) {
+      const Index at = i + half * kLanes;
+      Scalar* slope = buffers.slopes + at;
+      store(slope, load(buffers.weights + at) * (load(slope) - lanes.delta[half]));
+    }
+  }
+}
+
+/// out[key][j] += sum over lanes of tile[key][lane] rows[lane][j]: dV from P and dZ, dK from dS and
+/// Q.
+void add_over_queries(const QueryBlock& block, Index keys, const Scalar* tile, const Scalar* rows,
+                      Index width, Scalar* out) {
+  for (Index column = 0; column < width; column += kTileColumns) {
+    multiply_panel({.m = keys,
+                    .columns = std::min(kTileColumns, width - column),
+                    .k = block.count,
+                    .a_rows = Rows::kApart,
+                    .a = tile,
+                    .a_stride = kQueries,
+                    .b = rows + column,
+                    .b_stride = width,
+                    .c = out + column,
+                    .c_stride = width,
+                    .accumulate = true});
+  }
+}
+
+/// dQ^T (+)= K^T dS.
+void add_over_keys(const QueryBlock& block, const Buffers& buffers, Index s, Index keys) {
+  multiply_panel({.m = block.p.d_head,
+                  .columns = block.lanes(),
+                  .k = keys,
+                  .a_rows = Rows::kSideBySide,
+                  .a = block.k(s),
+                  .a_stride = block.p.k_stride,
+                  .b = buffers.slopes,
+                  .b_stride = kQueries,
+                  .c = buffers.dq_lanes,
+                  .c_stride = kQueries,
+                  .accumulate = s > block.keys_from});
+}
+
+/// to[i] = factor * from[i] for `width` columns of `rows` rows, or += where accumulating.
+struct WriteRows {
+  Index rows, width;
+  const Scalar* from;
+  Index from_stride;
+  Scalar* to;
+  Index to_stride;
+  Scalar factor;
+  bool accumulate;
+};
+void write_rows(const WriteRows& w) {
+  const auto set = [&](Vec v) { return v * w.factor; };
+  const auto add = [&](Vec v, Vec old) { return old + v * w.factor; };
+  for (Index i = 0; i < w.rows; ++i) {
+    Scalar* to = w.to + i * w.to_stride;
+    if (w.accumulate) {
+      map(w.width, add, to, w.from + i * w.from_stride, to);
+    } else {
+      map(w.width, set, to, w.from + i * w.from_stride);
+    }
+  }
+}
+
+void write_dq(const QueryBlock& block, const AttentionBackward& g, const Buffers& buffers) {
+  const AttentionProblem& p = block.p;
+  if (block.keys_from == block.keys_to) {
+    std::fill_n(buffers.dq_lanes, p.d_head * kQueries, Scalar{0});
+  }
+  // q_rows has served, and has the right shape.
+  transpose_copy(p.d_head, block.count, buffers.dq_lanes, kQueries, buffers.q_rows,
+                 padded(p.d_head));
+  write_rows({.rows = block.count,
+              .width = p.d_head,
+              .from = buffers.q_rows,
+              .from_stride = padded(p.d_head),
+              .to = g.dq + (block.q() - p.q),
+              .to_stride = p.q_stride,
+              .factor = p.scale,
+              .accumulate = g.accumulate_dq});
+}
+
+void differentiate(const QueryBlock& block, const AttentionBackward& g, const Buffers& buffers) {
+  const AttentionProblem& p = block.p;
+  const Lanes lanes = prepare(block, g, buffers);
+  const bool dropout = p.dropout > 0;
+  const Index d = padded(p.d_head);
+  const Index d_value = padded(p.d_value);
+  for (Index s = block.keys_from; s < block.keys_to; s += kKeys) {
+    const Index keys = std::min(kKeys, block.keys_to - s);
+    find_weights(block, lanes, buffers, s, keys);
+    if (dropout) {
+      drop_tile(block, s, keys, buffers.weights, buffers.dropped);
+      drop_tile(block, s, keys, buffers.slopes, buffers.slopes);
+    }
+    if (g.dv) {
+      const Scalar* weights = dropout ? buffers.dropped : buffers.weights;
+      add_over_queries(block, keys, weights, buffers.dz_rows, d_value, buffers.dv + s * d_value);
+    }
+    find_slopes(block, lanes, buffers, keys);
+    if (g.dk) {
+      add_over_queries(block, keys, buffers.slopes, buffers.q_rows, d, buffers.dk + s * d);
+    }
+    if (g.dq) add_over_keys(block, buffers, s, keys);
+  }
+  if (g.dq) write_dq(block, g, buffers);
+}
+
+/// Everything that K, V block kv of sequence b takes part in.
+void differentiate_keys(const AttentionProblem& p, const AttentionBackward& g, Index b, Index kv) {
+  const Buffers buffers(p);
+  for (Index h = 0; h < p.heads; ++h) {
+    if ((p.kv_head ? p.kv_head[h] : h) != kv) continue;
+    for (Index t = 0; t < p.queries; t += kQueries) {
+      differentiate(QueryBlock(p, b, h, t), g, buffers);
+    }
+  }
+  const auto write = [&](Scalar* to, Index width, Index stride, const Scalar* from,
+                         bool accumulate) {
+    if (!to) return;
+    write_rows({.rows = p.keys,
+                .width = width,
+                .from = from,
+                .from_stride = padded(width),
+                .to = to + b * p.keys * stride + kv * width,
+                .to_stride = stride,
+                .factor = 1,
+                .accumulate = accumulate});
+  };
+  write(g.dk, p.d_head, p.k_stride, buffers.dk, g.accumulate_dk);
+  write(g.dv, p.d_value, p.v_stride, buffers.dv, g.accumulate_dv);
+}
+
+}  // namespace
+
+void attention_backward(const AttentionProblem& p, const AttentionBackward& g) {
+  parallel_for(p.batch * p.kv_heads,
+               [&](Index task) { differentiate_keys(p, g, task / p.kv_heads, task % p.kv_heads); });
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR

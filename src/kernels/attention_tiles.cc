@@ -1,0 +1,141 @@
+// See attention_tiles.h. Masks cost only where they bite: a tile that no edge of a mask crosses is
+// not looked at again, tiles that are hidden as a whole are never computed.
+#include "kernels/attention_tiles.h"
+
+#include <array>
+#include <cmath>
+
+#include "headlab/base/random.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+QueryBlock::QueryBlock(const AttentionProblem& problem, Index sequence, Index head, Index first)
+    : p(problem),
+      b(sequence),
+      h(head),
+      kv(problem.kv_head ? problem.kv_head[head] : head),
+      t(first),
+      count(std::min(kQueries, problem.queries - first)),
+      keys_from(0),
+      keys_to(problem.keys) {
+  if (p.causal) keys_to = std::min(keys_to, t + count);
+  if (p.lengths) keys_to = std::clamp<Index>(p.lengths[b], 0, keys_to);
+  if (p.window > 0) {
+    keys_to = std::min(keys_to, t + count - 1 + p.window);
+    keys_from = std::max<Index>(0, t - p.window + 1) / kKeys * kKeys;
+  }
+  keys_to = std::max(keys_to, keys_from);
+}
+
+void pack_lanes(const QueryBlock& block, const Scalar* x, Index stride, Index width, Scalar factor,
+                Scalar* panel) {
+  if (block.count < kQueries) std::fill_n(panel, width * kQueries, Scalar{0});
+  transpose_copy(block.count, width, x, stride, panel, kQueries);
+  if (factor == 1) return;
+  map(
+      width * kQueries, [factor](Vec v) { return v * factor; }, panel, panel);
+}
+
+namespace {
+
+/// Lanes of key s that causal order and window leave visible: [from, to).
+struct LaneRange {
+  Index from, to;
+};
+LaneRange visible_lanes(const QueryBlock& block, Index s) {
+  LaneRange lanes{0, kQueries};
+  if (block.p.causal) lanes.from = s - block.t;
+  if (block.p.window > 0) {
+    lanes.from = std::max(lanes.from, s - block.p.window - block.t + 1);
+    lanes.to = std::min(lanes.to, s + block.p.window - block.t);
+  }
+  return {std::clamp<Index>(lanes.from, 0, kQueries), std::clamp<Index>(lanes.to, 0, kQueries)};
+}
+
+void hide_by_position(const QueryBlock& block, Index s, Index keys, Scalar* tile) {
+  const IntVec lane = lane_numbers();
+  for (Index i = 0; i < keys; ++i) {
+    const LaneRange seen = visible_lanes(block, s + i);
+    if (seen.from == 0 && seen.to == kQueries) continue;
+    for (Index first = 0; first < kQueries; first += kLanes) {
+      Scalar* scores = tile + i * kQueries + first;
+      const IntVec inside = (lane >= static_cast<Int>(seen.from - first)) &
+                            (lane < static_cast<Int>(seen.to - first));
+      store(scores, select(inside, load(scores), broadcast(kHidden)));
+    }
+  }
+}
+
+void hide_by_table(const QueryBlock& block, Index s, Index keys, Scalar* tile) {
+  for (Index lane = 0; lane < block.count; ++lane) {
+    const std::uint8_t* visible =
+        block.p.visible ? block.p.visible + (block.t + lane) * block.p.keys + s : nullptr;
+    const std::uint8_t* hidden =
+        block.p.hidden_edges ? block.p.hidden_edges + (block.row() + lane) * block.p.keys + s
+                             : nullptr;
+    for (Index i = 0; i < keys; ++i) {
+      if ((visible && !visible[i]) || (hidden && hidden[i])) tile[i * kQueries + lane] = kHidden;
+    }
+  }
+}
+
+}  // namespace
+
+void score_tile(const QueryBlock& block, const Scalar* scaled_queries, Index s, Index keys,
+                Scalar* tile) {
+  multiply_panel({.m = keys,
+                  .columns = block.lanes(),
+                  .k = block.p.d_head,
+                  .a_rows = Rows::kApart,
+                  .a = block.k(s),
+                  .a_stride = block.p.k_stride,
+                  .b = scaled_queries,
+                  .b_stride = kQueries,
+                  .c = tile,
+                  .c_stride = kQueries,
+                  .accumulate = false});
+  if (block.p.causal || block.p.window > 0) hide_by_position(block, s, keys, tile);
+  if (block.p.visible || block.p.hidden_edges) hide_by_table(block, s, keys, tile);
+}
+
+namespace {
+
+/// The random bits of keys 4 i to 4 i + 3, from one block of the generator.
+std::array<std::uint32_t, 4> dropout_bits(std::uint64_t key, Index b, Index born_head, Index t,
+                                          Index i) {
+  const auto pair = [](Index high, Index low) {
+    return static_cast<std::uint64_t>(high) << 32 | static_cast<std::uint64_t>(low);
+  };
+  return philox(key, pair(t, i), pair(b, born_head));
+}
+
+/// Bits below this are dropped.
+std::uint64_t dropout_limit(Scalar dropout) {
+  return static_cast<std::uint64_t>(std::ldexp(static_cast<double>(dropout), 32));
+}
+
+}  // namespace
+
+bool attention_keeps(std::uint64_t key, Index b, Index born_head, Index t, Index s,
+                     Scalar dropout) {
+  const auto bits = dropout_bits(key, b, born_head, t, s / 4);
+  return bits[static_cast<std::size_t>(s % 4)] >= dropout_limit(dropout);
+}
+
+void drop_tile(const QueryBlock& block, Index s, Index keys, const Scalar* tile, Scalar* out) {
+  const AttentionProblem& p = block.p;
+  const Index born = p.born_head ? p.born_head[block.h] : block.h;
+  const std::uint64_t limit = dropout_limit(p.dropout);
+  const Scalar scale = 1 / (1 - p.dropout);
+  for (Index lane = 0; lane < block.count; ++lane) {
+    for (Index i = 0; i < keys; i += 4) {
+      const auto bits = dropout_bits(p.dropout_key, block.b, born, block.t + lane, (s + i) / 4);
+      for (Index j = 0; j < std::min<Index>(4, keys - i); ++j) {
+        const Index at = (i + j) * kQueries + lane;
+        out[at] = bits[static_cast<std::size_t>(j)] >= limit ? tile[at] * scale : 0;
+      }
+    }
+  }
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR

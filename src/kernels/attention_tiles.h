@@ -1,0 +1,54 @@
+// What the forward and the backward pass of attention share. Scores are kept transposed: a tile is
+// [keys][kQueries], one query per lane. So the maximum and the sum over the keys of a query are
+// plain vector operations, and every product in either pass is a panel product (tile.h) that reads
+// K and V in place. Read next: attention.cc, then attention_backward.cc.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+
+#include "headlab/kernels/attention.h"
+#include "kernels/scratch.h"
+#include "kernels/tile.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+inline constexpr Index kQueries = kTileColumns;  // of a block: the lanes of a tile
+inline constexpr Index kKeys = 128;              // of a tile, which is then 16 KB and stays in L1
+inline constexpr Scalar kHidden = -std::numeric_limits<Scalar>::infinity();
+
+/// The part of query block [t, t + count) of one head of one sequence.
+struct QueryBlock {
+  const AttentionProblem& p;
+  Index b, h;       // sequence, head
+  Index kv;         // the K, V block that the head reads
+  Index t, count;   // first query, number of queries (at most kQueries)
+  Index keys_from;  // keys outside [keys_from, keys_to) are hidden from all of them; a multiple of
+                    // kKeys
+  Index keys_to;
+
+  QueryBlock(const AttentionProblem& problem, Index sequence, Index head, Index first);
+
+  const Scalar* q() const { return p.q + (b * p.queries + t) * p.q_stride + h * p.d_head; }
+  const Scalar* k(Index s) const { return p.k + (b * p.keys + s) * p.k_stride + kv * p.d_head; }
+  const Scalar* v(Index s) const { return p.v + (b * p.keys + s) * p.v_stride + kv * p.d_value; }
+  /// Row (b, h, t) of [B, H, T].
+  Index row() const { return (b * p.heads + h) * p.queries + t; }
+  /// Where queries fill no more than one vector, the second is left out.
+  Index lanes() const { return count <= kLanes ? kLanes : kQueries; }
+};
+
+/// panel[j][lane] = factor * x[lane * stride + j], j < width; zeros in the lanes without a query.
+void pack_lanes(const QueryBlock& block, const Scalar* x, Index stride, Index width, Scalar factor,
+                Scalar* panel);
+
+/// tile[i][lane] = scaled score of key s + i for the query of that lane, kHidden where it may not
+/// look.
+void score_tile(const QueryBlock& block, const Scalar* scaled_queries, Index s, Index keys,
+                Scalar* tile);
+
+/// out = tile with the weights that dropout drops set to 0 and the others multiplied by 1 / (1 -
+/// p).
+void drop_tile(const QueryBlock& block, Index s, Index keys, const Scalar* tile, Scalar* out);
+
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,308 @@
+// The fused attention against its plain version, over shapes, masks, grouped heads, dropout and
+// threads; and the plain backward pass against central differences of the plain forward pass.
+#include "headlab/kernels/attention.h"
+
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <string>
+
+#include "kernels/numbers.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+struct Case {
+  std::string name;
+  Index batch = 2, queries = 5, keys = 5, heads = 2, kv_heads = 2, d_head = 8, d_value = 8;
+  bool causal = false;
+  Index window = 0;
+  bool lengths = false, visible = false, hidden = false, padded_rows = false, accumulate = false;
+  double dropout = 0;
+};
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+
+/// Inputs of a case, and the results of one of the two implementations.
+struct Trial {
+  std::vector<Scalar> q, k, v, dz, z, log_sum_exp, pattern, dq, dk, dv;
+  std::vector<std::int32_t> kv_head, born_head, lengths;
+  std::vector<std::uint8_t> visible, hidden;
+  AttentionProblem p{};
+  AttentionBackward g{};
+
+  explicit Trial(const Case& c) {
+    const Index pad = c.padded_rows ? 3 : 0;
+    const Index q_stride = c.heads * c.d_head + pad;
+    const Index k_stride = c.kv_heads * c.d_head + pad;
+    const Index v_stride = c.kv_heads * c.d_value + pad;
+    const Index z_stride = c.heads * c.d_value + pad;
+    const Index rows = c.batch * c.queries;
+    q = numbers(rows * q_stride, 1);
+    k = numbers(c.batch * c.keys * k_stride, 2);
+    v = numbers(c.batch * c.keys * v_stride, 3);
+    dz = numbers(rows * z_stride, 4);
+    z = numbers(rows * z_stride, 5);
+    dq = numbers(rows * q_stride, 6);
+    dk = numbers(c.batch * c.keys * k_stride, 7);
+    dv = numbers(c.batch * c.keys * v_stride, 8);
+    log_sum_exp.resize(static_cast<std::size_t>(rows * c.heads));
+    pattern = numbers(rows * c.heads * c.keys, 9);
+    fill_masks(c);
+    const auto scale = static_cast<Scalar>(1 / std::sqrt(static_cast<double>(c.d_head)));
+    p = {.batch = c.batch,
+         .queries = c.queries,
+         .keys = c.keys,
+         .heads = c.heads,
+         .kv_heads = c.kv_heads,
+         .d_head = c.d_head,
+         .d_value = c.d_value,
+         .kv_head = c.kv_heads == c.heads ? nullptr : kv_head.data(),
+         .q = q.data(),
+         .k = k.data(),
+         .v = v.data(),
+         .q_stride = q_stride,
+         .k_stride = k_stride,
+         .v_stride = v_stride,
+         .scale = scale,
+         .causal = c.causal,
+         .window = c.window,
+         .lengths = c.lengths ? lengths.data() : nullptr,
+         .visible = c.visible ? visible.data() : nullptr,
+         .hidden_edges = c.hidden ? hidden.data() : nullptr,
+         .dropout = static_cast<Scalar>(c.dropout),
+         .dropout_key = 77,
+         .born_head = c.dropout > 0 ? born_head.data() : nullptr};
+    g = {.z = z.data(),
+         .dz = dz.data(),
+         .z_stride = z_stride,
+         .log_sum_exp = log_sum_exp.data(),
+         .dq = dq.data(),
+         .dk = dk.data(),
+         .dv = dv.data(),
+         .accumulate_dq = c.accumulate,
+         .accumulate_dk = c.accumulate,
+         .accumulate_dv = c.accumulate};
+  }
+
+  void fill_masks(const Case& c) {
+    Generator random(Key{10});
+    for (Index h = 0; h < c.heads; ++h) {
+      kv_head.push_back(static_cast<std::int32_t>(h * c.kv_heads / c.heads));
+      born_head.push_back(static_cast<std::int32_t>(2 * h + 1));
+    }
+    // The first sequence is empty, the last full.
+    for (Index b = 0; b < c.batch; ++b) {
+      lengths.push_back(static_cast<std::int32_t>(b * c.keys / std::max<Index>(1, c.batch - 1)));
+    }
+    for (Index i = 0; i < c.queries * c.keys; ++i) {
+      visible.push_back(i / c.keys != 1 && random.uniform() < .6);  // query 1 sees nothing
+    }
+    for (Index i = 0; i < c.batch * c.heads * c.queries * c.keys; ++i) {
+      hidden.push_back(random.uniform() < .4);
+    }
+  }
+
+  void run_fused() {
+    attention_forward(p, z.data(), g.z_stride, log_sum_exp.data(), pattern.data());
+    attention_backward(p, g);
+  }
+  void run_plain() {
+    attention_forward_plain(p, z.data(), g.z_stride, log_sum_exp.data(), pattern.data());
+    attention_backward_plain(p, g);
+  }
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (Index t : {1, 2, 15, 16, 17, 31, 32, 33, 64, 127, 128, 129, 150}) {
+    all.push_back({.name = "full" + std::to_string(t), .queries = t, .keys = t});
+    all.push_back({.name = "causal" + std::to_string(t), .queries = t, .keys = t, .causal = true});
+  }
+  for (Index d : {1, 3, 15, 16, 17, 33, 64}) {
+    const std::string name = "width" + std::to_string(d);
+    all.push_back({.name = name,
+                   .queries = 37,
+                   .keys = 37,
+                   .d_head = d,
+                   .d_value = 40 - d / 2,
+                   .causal = true});
+  }
+  const std::vector<Case> masks = {
+      {.name = "no_keys", .keys = 0},
+      {.name = "cross", .queries = 40, .keys = 13},
+      {.name = "cross_long", .queries = 3, .keys = 300},
+      {.name = "window", .queries = 300, .keys = 300, .window = 5},
+      {.name = "window_causal", .queries = 300, .keys = 300, .causal = true, .window = 40},
+      {.name = "window_cross", .queries = 300, .keys = 20, .window = 30},
+      {.name = "lengths", .batch = 3, .queries = 40, .keys = 40, .lengths = true},
+      {.name = "visible", .queries = 40, .keys = 140, .visible = true},
+      {.name = "hidden", .queries = 40, .keys = 140, .hidden = true},
+      {.name = "rows", .queries = 33, .keys = 33, .padded_rows = true, .accumulate = true},
+      {.name = "groups", .queries = 33, .keys = 33, .heads = 6, .kv_heads = 2, .causal = true},
+      {.name = "one_group", .batch = 1, .queries = 70, .keys = 70, .heads = 3, .kv_heads = 1},
+      {.name = "dropout", .queries = 41, .keys = 141, .dropout = .3},
+      {.name = "everything",
+       .batch = 3,
+       .queries = 150,
+       .keys = 150,
+       .heads = 4,
+       .kv_heads = 2,
+       .d_head = 5,
+       .d_value = 7,
+       .causal = true,
+       .window = 100,
+       .lengths = true,
+       .visible = true,
+       .hidden = true,
+       .padded_rows = true,
+       .accumulate = true,
+       .dropout = .5}};
+  all.insert(all.end(), masks.begin(), masks.end());
+  return all;
+}
+
+class AttentionCases : public testing::TestWithParam<Case> {};
+
+TEST_P(AttentionCases, FusedAgreesWithPlain) {
+  Trial fused(GetParam());
+  Trial plain(GetParam());
+  fused.run_fused();
+  plain.run_plain();
+  // A row of weights sums to 1 (2 with dropout); a gradient of K or V adds one term per query and
+  // head of its group. Every term carries an error of some epsilon of numbers below 4.
+  const double terms = static_cast<double>(plain.p.queries * plain.p.heads / plain.p.kv_heads);
+  const double tolerance = 64 * kEpsilon;
+  expect_near(fused.z, plain.z, tolerance, "z");
+  expect_near(fused.log_sum_exp, plain.log_sum_exp, tolerance, "log_sum_exp");
+  expect_near(fused.pattern, plain.pattern, tolerance, "pattern");
+  expect_near(fused.dq, plain.dq, 2 * tolerance, "dq");
+  expect_near(fused.dk, plain.dk, tolerance * std::sqrt(terms), "dk");
+  expect_near(fused.dv, plain.dv, tolerance * std::sqrt(terms), "dv");
+}
+
+TEST_P(AttentionCases, AnyNumberOfThreadsGivesTheSameBits) {
+  Trial one(GetParam());
+  {
+    const Threads threads(1);
+    one.run_fused();
+  }
+  for (int count : {2, 3, 8}) {
+    const Threads threads(count);
+    Trial many(GetParam());
+    many.run_fused();
+    EXPECT_EQ(many.z, one.z);
+    EXPECT_EQ(many.pattern, one.pattern);
+    EXPECT_EQ(many.dq, one.dq);
+    EXPECT_EQ(many.dk, one.dk);
+    EXPECT_EQ(many.dv, one.dv);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, AttentionCases, testing::ValuesIn(cases()),
+                         [](const auto& c) { return c.param.name; });
+
+TEST(Attention, ARowDoesNotDependOnWhatFollowsIt) {
+  Trial longer({.name = "", .batch = 1, .queries = 150, .keys = 150, .causal = true});
+  Trial shorter({.name = "", .batch = 1, .queries = 150, .keys = 150, .causal = true});
+  longer.run_fused();
+  shorter.p.queries = shorter.p.keys = 69;
+  attention_forward(shorter.p, shorter.z.data(), shorter.g.z_stride, shorter.log_sum_exp.data(),
+                    nullptr);
+  const Index count = 69 * shorter.g.z_stride;
+  EXPECT_TRUE(std::equal(shorter.z.begin(), shorter.z.begin() + count, longer.z.begin()));
+}
+
+TEST(Attention, AQueryThatSeesNothingGivesZeroAndNoGradient) {
+  Trial run({.name = "", .batch = 1, .queries = 3, .keys = 3, .lengths = true});
+  run.lengths[0] = 0;
+  run.run_fused();
+  const auto zero = [](const std::vector<Scalar>& x) {
+    return std::all_of(x.begin(), x.end(), [](Scalar s) { return s == 0; });
+  };
+  EXPECT_TRUE(zero(run.z) && zero(run.pattern) && zero(run.dq) && zero(run.dk) && zero(run.dv));
+  EXPECT_EQ(run.log_sum_exp[0], -kInfinity);
+}
+
+TEST(Attention, ANaNInAKeyReachesEveryQueryThatSeesIt) {
+  Trial run({.name = "",
+             .batch = 1,
+             .queries = 40,
+             .keys = 40,
+             .heads = 1,
+             .kv_heads = 1,
+             .d_head = 4,
+             .d_value = 1,
+             .causal = true});
+  run.k[20 * 4] = std::numeric_limits<Scalar>::quiet_NaN();
+  run.run_fused();
+  for (std::size_t t = 0; t < 40; ++t) EXPECT_EQ(std::isnan(run.z[t]), t >= 20) << t;
+}
+
+TEST(Attention, NullGradientsAreSkipped) {
+  const Case c{.name = "", .queries = 40, .keys = 40};
+  Trial all(c);
+  Trial some(c);
+  all.run_fused();
+  some.g.dq = some.g.dv = nullptr;
+  const auto before = some.dq;
+  some.run_fused();
+  EXPECT_EQ(some.dk, all.dk);
+  EXPECT_EQ(some.dq, before);
+}
+
+TEST(Attention, DropoutKeepsTheExpectedShareAndFollowsTheBornHead) {
+  int kept = 0;
+  int same = 0;
+  for (Index t = 0; t < 100; ++t) {
+    for (Index s = 0; s < 100; ++s) {
+      const bool keeps = attention_keeps(5, 0, 3, t, s, Scalar(.25));
+      kept += keeps;
+      same += keeps == attention_keeps(5, 0, 4, t, s, Scalar(.25));
+    }
+  }
+  // Binomial(10000, p) within 5 standard deviations: p = .75, and .75^2 + .25^2 = .625 for another
+  // head.
+  EXPECT_NEAR(kept, 7500, 5 * 43.4);
+  EXPECT_NEAR(same, 6250, 5 * 48.5);
+}
+
+#ifdef HEADLAB_F64
+/// sum(dz z) after adding h to x[i].
+double loss_at(Trial& run, std::vector<Scalar>& x, std::size_t i, Scalar h) {
+  const Scalar before = x[i];
+  x[i] += h;
+  attention_forward_plain(run.p, run.z.data(), run.g.z_stride, run.log_sum_exp.data(), nullptr);
+  x[i] = before;
+  double loss = 0;
+  for (std::size_t j = 0; j < run.z.size(); ++j) loss += run.z[j] * run.dz[j];
+  return loss;
+}
+
+TEST(Attention, GradientsAreCentralDifferences) {
+  Trial run({.name = "",
+             .queries = 6,
+             .keys = 6,
+             .heads = 4,
+             .kv_heads = 2,
+             .d_head = 3,
+             .d_value = 2,
+             .causal = true,
+             .window = 4,
+             .visible = true,
+             .hidden = true,
+             .dropout = .3});
+  run.run_fused();
+  const auto check = [&](std::vector<Scalar>& x, const std::vector<Scalar>& gradient) {
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double slope = (loss_at(run, x, i, 1e-5) - loss_at(run, x, i, -1e-5)) / 2e-5;
+      EXPECT_NEAR(gradient[i], slope, 1e-9) << i;
+    }
+  };
+  check(run.q, run.dq);
+  check(run.k, run.dk);
+  check(run.v, run.dv);
+}
+#endif
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR
