@@ -1,0 +1,76 @@
+// What each head looks at, scored against the truth. The model's own attention patterns over
+// held-out examples are held against the gold of the task's relations. The head for a relation is
+// chosen on the even examples (split A) and all numbers are reported on the odd ones (split B), so
+// that choosing does not flatter. Read next: report/heads_text.h.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlab/base/json.h"
+#include "headlab/model/transformer.h"
+#include "headlab/tasks/task.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+/// How well one head finds one relation, on one split.
+struct RelationScore {
+  Index queries = 0;    // eligible queries whose gold keys no other relation asked there shares
+  double mass = 0;      // mean attention on the gold keys, over these queries
+  double mass_all = 0;  // over all eligible queries
+  double top1 = 0;      // share of these queries whose largest weight lies on a gold key
+  double null = 0;      // M0: what the strongest null reaches
+  double lift =
+      0;  // (mass - M0) / (1 - M0): 1 for a perfect head, 0 for the null; NaN where M0 = 1
+};
+
+struct HeadScores {
+  Index layer = 0;        // index of the attention module, in execution order
+  std::int32_t head = 0;  // the number it was born with
+  double entropy = 0;     // nats, mean over queries of -sum p ln p
+  double focus = 0;       // 1 - entropy / mean ln(visible keys): 0 uniform, 1 a single key
+  std::vector<RelationScore> chosen_on{};  // by relation, on split A
+  std::vector<RelationScore> relations{};  // by relation, on split B
+};
+
+struct RelationWinner {
+  Relation relation;
+  std::size_t best = 0;  // index of the head in `heads` with the largest mass on split A
+  bool owned = false;    // its lift on split B reaches kOwnerLift
+};
+
+struct HeadsReport {
+  std::vector<std::string> attention;  // names of the attention modules: what `layer` counts
+  std::vector<HeadScores> heads;
+  std::vector<RelationWinner> relations;  // empty if the model has no head
+  Index examples = 0;
+  Json to_json() const;
+};
+
+/// The lift from which a head counts as the owner of a relation.
+inline constexpr double kOwnerLift = 0.3;
+
+struct HeadsOptions {
+  Index examples = 512;
+  Index batch = 64;  // in one forward pass
+};
+
+/// Scores every head. M0 is the mean share of gold among visible keys (uniform attention) for a
+/// positional relation; for others the largest of that, of the best fixed offset (chosen on split
+/// A), and of the head's pattern averaged over split A at each query position.
+HeadsReport score_heads(Transformer& model, const Task& task, const HeadsOptions& options = {});
+
+/// One row of `headlab list scores`.
+struct ScoreEntry {
+  const char* name;
+  const char* meaning;
+};
+std::span<const ScoreEntry> score_table();
+
+/// Mean over queries of -sum p ln p, for rows of weights [rows, n]; 0 ln 0 = 0.
+double mean_entropy(Index rows, Index n, const Scalar* weights);
+/// sqrt of the Jensen-Shannon divergence of two distributions over n keys, natural logarithm.
+double jensen_shannon_distance(Index n, const Scalar* p, const Scalar* q);
+
+}  // namespace headlab::inline HEADLAB_SCALAR
