@@ -25,22 +25,9 @@ constexpr std::array kRunFiles = {"config.json",          "metrics.jsonl", "stat
 constexpr std::array kDecided = {"architecture", "vocab",  "length",   "targets",
                                  "attention",    "parent", "data_hash"};
 
-void clear_folder(const fs::path& path, bool force) {
+/// Deletes the files of the run at `path`, which check_run_folder has allowed.
+void clear_folder(const fs::path& path) {
   std::error_code ignored;
-  if (!fs::exists(path, ignored)) {
-    return;
-  }
-  require(fs::is_directory(path, ignored), path.string(), " exists and is no folder");
-  if (fs::is_empty(path, ignored)) {
-    return;
-  }
-  if (!force) {
-    throw Error(
-        text(path.string(), " exists already"),
-        "use --force to replace it, or another --out; `headlab train --resume` continues a run");
-  }
-  require(fs::exists(path / "config.json", ignored), path.string(),
-          " is not empty and holds no run; --force only replaces runs");
   for (const char* name : kRunFiles) {
     fs::remove(path / name, ignored);
   }
@@ -156,6 +143,24 @@ fs::path metrics_file(const Run& run) { return run.path / "metrics.jsonl"; }
 fs::path state_file(const Run& run) { return run.path / "state.safetensors"; }
 fs::path model_file(const Run& run) { return run.path / "model.safetensors"; }
 
+void check_run_folder(const fs::path& path, bool force) {
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) {
+    return;
+  }
+  require(fs::is_directory(path, ignored), path.string(), " exists and is no folder");
+  if (fs::is_empty(path, ignored)) {
+    return;
+  }
+  if (!force) {
+    throw Error(
+        text(path.string(), " exists already"),
+        "use --force to replace it, or another --out; `headlab train --resume` continues a run");
+  }
+  require(fs::exists(path / "config.json", ignored), path.string(),
+          " is not empty and holds no run; --force only replaces runs");
+}
+
 Run create_run(const fs::path& path, RunConfig config, bool force) {
   const std::unique_ptr<Task> task = fit_to_task(config);
   Transformer model(config.model);
@@ -168,7 +173,8 @@ Run create_run(const fs::path& path, RunConfig config, const Transformer& model,
   config.train.validate();
   config.model = model.config();
   Run run{path, config, std::move(task), model};
-  clear_folder(path, force);
+  check_run_folder(path, force);
+  clear_folder(path);
   make_directories(path);
   Trainer trainer(run.model, *run.task, run.config.train);
   save_state(run, trainer, {});

@@ -44,6 +44,9 @@ std::filesystem::path metrics_file(const Run& run);
 std::filesystem::path state_file(const Run& run);
 std::filesystem::path model_file(const Run& run);
 
+/// Error unless a run may be made at `path`: nothing is there, an empty folder, or, with `force`,
+/// another run.
+void check_run_folder(const std::filesystem::path& path, bool force);
 /// A new run with initial values, on disk from the start. Errors: an impossible config; `path`
 /// exists (unless `force`, which replaces a run, and nothing but a run). Nothing is written before
 /// all is checked.
