@@ -108,6 +108,11 @@ PruneResult prune_run(Run& run, const std::filesystem::path& out, const PruneOpt
   const Index held_out = run.config.train.eval_examples;
   const PruneProblem problem{run.model, *run.task, options.examples, options.seed};
   result.kept = choose_heads(problem, options.method, options.keep);
+  for (const HeadId& head : all_heads(run.model)) {
+    if (std::find(result.kept.begin(), result.kept.end(), head) == result.kept.end()) {
+      result.removed.push_back(head);
+    }
+  }
   Transformer pruned = remove_heads(run.model, result.kept);
   result.before = measure_model(run.model, *run.task, held_out);
   result.removed_only = measure_model(pruned, *run.task, held_out);
@@ -132,8 +137,9 @@ Json PruneResult::to_json() const {
   json["headlab"] = version();
   json["attention"] = Json(attention);
   json["kept"] = heads_to_json(kept);
+  json["removed_heads"] = heads_to_json(removed);
   json["before"] = before.to_json();
-  json["removed"] = removed_only.to_json();
+  json["without_finetuning"] = removed_only.to_json();
   json["after"] = after.to_json();
   return json;
 }

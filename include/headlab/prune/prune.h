@@ -34,7 +34,7 @@ ModelFigures measure_model(Transformer& model, const Task& task, Index examples)
 
 struct PruneResult {
   std::vector<std::string> attention;  // names of the attention modules: what HeadId::layer counts
-  std::vector<HeadId> kept;
+  std::vector<HeadId> kept, removed;
   ModelFigures before, removed_only,
       after;  // `after` includes fine-tuning; without it, it equals removed_only
   Json to_json() const;

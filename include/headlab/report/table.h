@@ -1,0 +1,37 @@
+// Text tables for terminals and files: columns are aligned, numbers to the right.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlab/kernels/scalar.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+class Table {
+ public:
+  explicit Table(std::vector<std::string> header) : header_(std::move(header)) {}
+  /// Error unless there is a cell for each column.
+  void add(std::vector<std::string> row);
+  /// Header, rule, rows; each line ends with a newline. Columns whose cells all look like numbers
+  /// are set to the right.
+  std::string text() const;
+
+ private:
+  std::vector<std::string> header_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+/// `digits` decimals; "-" if not finite.
+std::string fixed(double value, int digits);
+/// 4 significant digits, as short as possible: 0.0005, 1.234, 1.2e-06.
+std::string significant(double value);
+/// 1050624 as 1,050,624.
+std::string grouped(Index value);
+/// The number of columns that UTF-8 text takes on a terminal: its code points.
+std::size_t display_width(std::string_view text);
+/// `text` padded with blanks to `width` columns, at its end or its begin, or cut to it.
+std::string padded(std::string_view text, std::size_t width, bool to_the_right = false);
+
+}  // namespace headlab::inline HEADLAB_SCALAR
