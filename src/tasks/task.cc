@@ -1,3 +1,6 @@
+// Gold sets are kept as one list of keys with the place where each query's begin: a batch has
+// thousands of queries with one key each, and a vector for each would cost more than the training
+// step. Read next: table.cc.
 #include "headlab/tasks/task.h"
 
 #include <algorithm>
@@ -29,9 +32,21 @@ std::span<const std::int32_t> Gold::keys(Index b, Index t) const {
   return query(found - at_.begin()).keys;
 }
 
+Generator sequence_generator(Key key, Split split, Index i) {
+  return Generator(key.fold(split == Split::train ? "train" : "validation").fold(i));
+}
+
 std::vector<std::int32_t> Task::encode(std::string_view) const {
   throw Error(text("the task ", spec(), " has no texts to encode"),
               "sample from a run of the task `text`");
+}
+
+std::string Task::decode(std::span<const std::int32_t> tokens) const {
+  std::vector<std::string> words;
+  for (const std::int32_t token : tokens) {
+    words.push_back(token_text(token));
+  }
+  return join(words, " ");
 }
 
 }  // namespace headlab::inline HEADLAB_SCALAR

@@ -58,6 +58,10 @@ struct Example {
 
 enum class Split { train, validation };
 
+/// The generator of sequence i of a batch: its own stream for each (key, split, i), so rejection
+/// loops are safe and no sequence depends on another.
+Generator sequence_generator(Key key, Split split, Index i);
+
 /// What a task asks of a model; these settings are the task's, not the user's.
 struct TaskShape {
   Architecture architecture = Architecture::decoder;
@@ -85,6 +89,8 @@ class Task {
   /// The tokens of a text, for prompts. Error if the task has no texts, or for a character that it
   /// does not know.
   virtual std::vector<std::int32_t> encode(std::string_view text) const;
+  /// The text of tokens, the inverse of encode. Tasks without texts join token_text by blanks.
+  virtual std::string decode(std::span<const std::int32_t> tokens) const;
   /// A fingerprint of the data file behind the task; "" where there is none.
   virtual std::string data_hash() const { return ""; }
 };

@@ -1,0 +1,41 @@
+// Reverse, for a decoder: s1 ... sn | sn ... s1, with n from `shortest` to `longest` and symbols
+// drawn uniformly, repetitions allowed. From the separator on, each token predicts the next one;
+// the last answer is predicted, not read, so a sequence has 2n tokens. Shorter ones are padded.
+// Truth: `mirror`: at position n + j (the separator is n) the answer stands at position n - 1 - j,
+// as far before the last symbol as the query is behind the separator. No offset and no content
+// finds it: the first layer has to place the separator, the second to look.
+// Trap: a repeated symbol can give the right answer from the wrong key, and two layers mix
+// neighbours: attention on the gold key stays at .75 to .86 where accuracy is 1. Judge by top-1.
+// Read next: src/tasks/reverse.cc.
+#pragma once
+
+#include "headlab/base/settings.h"
+#include "headlab/tasks/task.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+struct ReverseOptions {
+  Index symbols = 16;
+  Index shortest = 4;
+  Index longest = 10;
+};
+Settings settings_of(ReverseOptions& options);
+
+class ReverseTask : public Task {
+ public:
+  using Options = ReverseOptions;
+  /// Error: shortest above longest.
+  explicit ReverseTask(const ReverseOptions& options = {});
+
+  std::string spec() const override;
+  TaskShape shape() const override;
+  std::vector<Relation> relations() const override;
+  std::vector<std::string> target_names() const override { return {"symbol"}; }
+  Example make(Key key, Index count, Split split) const override;
+  std::string token_text(std::int32_t token) const override;
+
+ private:
+  ReverseOptions options_;
+};
+
+}  // namespace headlab::inline HEADLAB_SCALAR

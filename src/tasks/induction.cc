@@ -1,0 +1,106 @@
+// Distinct tokens are drawn by shuffling the front of a list of all tokens; what is left behind
+// them are the other tokens. Read next: the opening of induction.h, for the definition.
+#include "headlab/tasks/induction.h"
+
+#include <numeric>
+#include <utility>
+
+#include "headlab/base/error.h"
+#include "tasks/parts.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+/// Where the two segments lie in a sequence.
+struct Places {
+  Index first, second, size;
+};
+
+Places draw_places(const InductionOptions& o, Generator& random) {
+  Places places{};
+  places.size = random.between(o.shortest, o.longest);
+  places.first = random.between(1, o.start);
+  places.second = places.first + places.size + random.between(0, o.gap);
+  return places;
+}
+
+/// Moves `count` tokens, drawn without replacement, to the front of `ids`.
+void draw_distinct(std::vector<std::int32_t>& ids, Index count, Generator& random) {
+  std::iota(ids.begin(), ids.end(), 0);
+  const auto size = static_cast<Index>(ids.size());
+  for (Index i = 0; i < count; ++i) {
+    std::swap(ids[static_cast<std::size_t>(i)],
+              ids[static_cast<std::size_t>(random.between(i, size - 1))]);
+  }
+}
+
+}  // namespace
+
+Settings settings_of(InductionOptions& o) {
+  Settings s;
+  s.integer("length", o.length, 3, 65536, "tokens in a sequence");
+  s.integer("vocab", o.vocab, 3, 1 << 16, "number of tokens");
+  s.integer("shortest", o.shortest, 2, 65536, "tokens of the shortest segment");
+  s.integer("longest", o.longest, 2, 65536, "tokens of the longest segment");
+  s.integer("start", o.start, 1, 65536, "most tokens before the first segment");
+  s.integer("gap", o.gap, 0, 65536, "most tokens between the segments");
+  return s;
+}
+
+InductionTask::InductionTask(const InductionOptions& options) : options_(options) {
+  check_ranges(settings_of(options_), "induction");
+  const InductionOptions& o = options_;
+  require(o.shortest <= o.longest, "shortest ", o.shortest, " must not exceed longest ", o.longest);
+  require(o.longest < o.vocab, "a segment of ", o.longest,
+          " distinct tokens and one other need vocab ", o.longest + 1, " or more, got ", o.vocab);
+  const Index room = o.start + 2 * o.longest + o.gap;
+  require(room <= o.length, "start ", o.start, ", two segments of ", o.longest, " and gap ", o.gap,
+          " need length ", room, " or more, got ", o.length);
+}
+
+std::string InductionTask::spec() const {
+  InductionOptions options = options_;
+  return spec_text("induction", settings_of(options));
+}
+
+TaskShape InductionTask::shape() const {
+  return {Architecture::decoder, options_.vocab, options_.length, 1};
+}
+
+std::vector<Relation> InductionTask::relations() const {
+  return {{"induction", "the token after the first occurrence of this one", false},
+          {"previous", "the token before this one, asked in the first segment", true}};
+}
+
+Example InductionTask::make(Key key, Index count, Split split) const {
+  Example example;
+  Batch& batch = example.batch;
+  batch = Batch::make(count, options_.length);
+  example.gold.resize(2);
+  std::vector<std::int32_t> ids(static_cast<std::size_t>(options_.vocab));
+  for (Index b = 0; b < count; ++b) {
+    Generator random = sequence_generator(key, split, b);
+    const Places at = draw_places(options_, random);
+    draw_distinct(ids, at.size, random);
+    for (Index t = 0; t < options_.length; ++t) {
+      const Index other = random.between(at.size, options_.vocab - 1);
+      batch.token(b, t) = ids[static_cast<std::size_t>(other)];
+    }
+    for (Index j = 0; j < at.size; ++j) {
+      const std::int32_t token = ids[static_cast<std::size_t>(j)];
+      batch.token(b, at.first + j) = batch.token(b, at.second + j) = token;
+      if (j > 0) {
+        batch.target(b, at.second + j - 1) = token;
+        example.gold[0].add(b, at.second + j - 1, static_cast<std::int32_t>(at.first + j));
+        example.gold[1].add(b, at.first + j, static_cast<std::int32_t>(at.first + j - 1));
+      }
+    }
+  }
+  return example;
+}
+
+std::string InductionTask::token_text(std::int32_t token) const {
+  return letter_text(token, options_.vocab);
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR

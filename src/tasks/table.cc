@@ -1,0 +1,75 @@
+// The table of tasks: a new task is a pair of files beside relations.h and relations.cc and a row
+// here. Recommended settings are text that the parsers of the model's and the trainer's settings
+// read; what a row leaves out is their default. Read next: relations.h.
+#include "headlab/tasks/table.h"
+
+#include "headlab/base/error.h"
+#include "headlab/tasks/induction.h"
+#include "headlab/tasks/relations.h"
+#include "headlab/tasks/reverse.h"
+#include "headlab/tasks/text.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+template <class T>
+std::unique_ptr<Task> make(std::string_view parameters) {
+  typename T::Options options;
+  settings_of(options).set_all_text(parameters, ',');
+  return std::make_unique<T>(options);
+}
+
+template <class T>
+Settings parameters() {
+  static typename T::Options defaults;
+  return settings_of(defaults);
+}
+
+template <class T>
+constexpr TaskEntry row(const char* name, const char* summary, const char* recommended) {
+  return {name, summary, recommended, make<T>, parameters<T>};
+}
+
+constexpr TaskEntry kTasks[] = {
+    row<RelationsTask>("relations", "several keys at once: tokens k back, last of the same class",
+                       "layers=1 heads=4 d_model=64 d_ff=0 steps=1000 batch=64 lr=1e-2 warmup=100 "
+                       "schedule=cosine decay=0.01 clip=1"),
+    row<InductionTask>("induction", "continue a segment of tokens that was seen before",
+                       "layers=2 heads=1 d_model=64 d_ff=0 steps=1000 batch=64 lr=1e-3 warmup=100 "
+                       "schedule=cosine decay=0.01 clip=1"),
+    row<ReverseTask>("reverse", "write symbols backwards, behind a separator",
+                     "layers=2 heads=1 d_model=64 d_ff=0 steps=1000 batch=64 lr=3e-3 warmup=100 "
+                     "schedule=cosine decay=0.01 clip=1"),
+    row<TextTask>("text", "the next character of any UTF-8 text",
+                  "layers=4 heads=4 d_model=128 d_ff=512 init=gpt2 steps=2000 batch=12 lr=1e-3 "
+                  "min_lr=1e-4 warmup=100 schedule=cosine beta2=0.99 decay=0.1 clip=1"),
+};
+
+}  // namespace
+
+std::span<const TaskEntry> task_table() { return kTasks; }
+
+const TaskEntry& find_task(std::string_view spec) {
+  const std::string_view name = spec.substr(0, spec.find(':'));
+  std::vector<std::string> known;
+  for (const TaskEntry& entry : kTasks) {
+    if (name == entry.name) {
+      return entry;
+    }
+    known.emplace_back(entry.name);
+  }
+  throw unknown_name("task", name, known);
+}
+
+std::unique_ptr<Task> make_task(std::string_view spec) {
+  const TaskEntry& entry = find_task(spec);
+  const std::size_t colon = spec.find(':');
+  const auto given = colon == spec.npos ? std::string_view() : spec.substr(colon + 1);
+  try {
+    return entry.make(given);
+  } catch (const Error& error) {
+    throw Error(text("task ", entry.name, ": ", error.what()), error.hint());
+  }
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR

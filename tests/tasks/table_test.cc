@@ -1,0 +1,229 @@
+// What holds for every task, run over the table, so that a new row is tested as soon as it is
+// there: streams, ranges, gold, names, text form, recommended settings. Read next: one of the files
+// for a single task.
+#include "headlab/tasks/table.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <sstream>
+
+#include "tasks/checks.h"
+
+namespace headlab {
+namespace {
+
+class EveryTask : public testing::TestWithParam<TaskEntry> {
+ protected:
+  EveryTask() {
+    std::filesystem::current_path(HEADLAB_SOURCE_DIR);  // where default data files are
+    task_ = GetParam().make("");
+  }
+  Example make(Index count, Split split = Split::train, Key key = {7}) const {
+    return task_->make(key, count, split);
+  }
+  std::unique_ptr<Task> task_;
+};
+
+std::string entry_name(const testing::TestParamInfo<TaskEntry>& info) { return info.param.name; }
+INSTANTIATE_TEST_SUITE_P(Table, EveryTask,
+                         testing::ValuesIn(task_table().begin(), task_table().end()), entry_name);
+
+TEST_P(EveryTask, HasTheShapeThatItSays) {
+  const TaskShape shape = task_->shape();
+  const Example example = make(3);
+  EXPECT_EQ(example.batch.size, 3);
+  EXPECT_EQ(example.batch.length, shape.length);
+  EXPECT_EQ(example.batch.targets_per_position, shape.targets);
+  EXPECT_EQ(static_cast<Index>(task_->target_names().size()), shape.targets);
+  EXPECT_EQ(example.gold.size(), task_->relations().size());
+}
+
+TEST_P(EveryTask, SameKeySameBatch) {
+  const Example first = make(4), second = make(4);
+  EXPECT_EQ(first.batch.tokens, second.batch.tokens);
+  EXPECT_EQ(first.batch.targets, second.batch.targets);
+  EXPECT_EQ(first.batch.lengths, second.batch.lengths);
+  for (std::size_t r = 0; r < first.gold.size(); ++r) {
+    EXPECT_EQ(gold_text(first.gold[r]), gold_text(second.gold[r]));
+  }
+}
+
+TEST_P(EveryTask, LargerBatchBeginsWithTheSameSequences) {
+  const Example small = make(3), large = make(11);
+  const Batch rows = large.batch.rows(0, 3);
+  EXPECT_EQ(small.batch.tokens, rows.tokens);
+  EXPECT_EQ(small.batch.targets, rows.targets);
+  EXPECT_EQ(small.batch.lengths, rows.lengths);
+  for (std::size_t r = 0; r < small.gold.size(); ++r) {
+    const std::string all = gold_text(large.gold[r]);
+    EXPECT_EQ(all.rfind(gold_text(small.gold[r]), 0), 0U) << "gold of relation " << r;
+  }
+}
+
+TEST_P(EveryTask, OtherKeysAndOtherSplitsGiveOtherSequences) {
+  const Batch batch = make(2).batch;
+  EXPECT_NE(batch.tokens, make(2, Split::validation).batch.tokens);
+  EXPECT_NE(batch.tokens, make(2, Split::train, Key{8}).batch.tokens);
+  EXPECT_NE(batch.rows(0, 1).tokens, batch.rows(1, 2).tokens);
+}
+
+TEST_P(EveryTask, TokensAndTargetsAreInTheVocabulary) {
+  const Index vocab = task_->shape().vocab;
+  const Batch batch = make(40).batch;
+  EXPECT_GT(batch.target_count(), 0);
+  for (const std::int32_t token : batch.tokens) {
+    ASSERT_TRUE(token >= 0 && token < vocab);
+  }
+  for (const std::int32_t target : batch.targets) {
+    ASSERT_TRUE(target >= -1 && target < vocab);
+  }
+}
+
+TEST_P(EveryTask, PaddingHasNoTargets) {
+  const Batch batch = make(40).batch;
+  for (Index b = 0; b < batch.size; ++b) {
+    for (Index t = batch.length_of(b); t < batch.length; ++t) {
+      for (Index k = 0; k < batch.targets_per_position; ++k) {
+        ASSERT_EQ(batch.target(b, t, k), -1);
+      }
+    }
+  }
+}
+
+TEST_P(EveryTask, GoldKeysCanBeSeen) {
+  const Example example = make(40);
+  const bool causal = task_->shape().architecture == Architecture::decoder;
+  for (const Gold& gold : example.gold) {
+    EXPECT_GT(gold.queries(), 0);
+    for (Index i = 0; i < gold.queries(); ++i) {
+      const auto query = gold.query(i);
+      const Index end = causal ? query.t + 1 : example.batch.length_of(query.b);
+      ASSERT_LT(query.t, example.batch.length_of(query.b));
+      ASSERT_GE(query.keys.front(), 0);
+      ASSERT_LT(query.keys.back(), end);
+    }
+  }
+}
+
+TEST_P(EveryTask, NamesAreUniqueAndExplained) {
+  std::set<std::string> names;
+  for (const Relation& relation : task_->relations()) {
+    EXPECT_TRUE(names.insert(relation.name).second) << relation.name;
+    EXPECT_FALSE(relation.description.empty());
+  }
+  std::set<std::string> tokens;
+  for (Index token = 0; token < task_->shape().vocab; ++token) {
+    EXPECT_TRUE(tokens.insert(task_->token_text(static_cast<std::int32_t>(token))).second);
+  }
+  EXPECT_NE(error_of([&] { task_->token_text(-1); }), "");
+  EXPECT_NE(error_of([&] { task_->token_text(static_cast<std::int32_t>(tokens.size())); }), "");
+}
+
+TEST_P(EveryTask, IsMadeAgainFromItsSpecification) {
+  const auto again = make_task(task_->spec());
+  EXPECT_EQ(again->spec(), task_->spec());
+  EXPECT_EQ(again->make(Key{7}, 3, Split::train).batch.tokens, make(3).batch.tokens);
+  EXPECT_EQ(task_->spec().rfind(text(GetParam().name, ":"), 0), 0U);
+}
+
+TEST_P(EveryTask, SpecificationNamesAllParameters) {
+  const Settings parameters = GetParam().parameters();
+  for (const Setting& setting : parameters.all()) {
+    const Json value = setting.get();
+    const std::string shown = value.is_string() ? value.string() : value.dump();
+    expect_contains(task_->spec(), text(setting.name, "=", shown));
+    EXPECT_FALSE(setting.help.empty());
+  }
+}
+
+TEST_P(EveryTask, UnknownParametersListTheKnown) {
+  for (const std::string& name : GetParam().parameters().names()) {
+    const std::string message = refusal(text(GetParam().name, ":", name, "s=3"));
+    expect_contains(message, text("did you mean '", name, "'"));
+    for (const std::string& known : GetParam().parameters().names()) {
+      expect_contains(message, known);
+    }
+  }
+}
+
+TEST_P(EveryTask, AbsurdNumbersAreRefused) {
+  const Settings parameters = GetParam().parameters();
+  for (const Setting& setting : parameters.all()) {
+    if (setting.get().is_number()) {
+      for (const char* value : {"-1", "1e30", "many", "", "0.00001"}) {
+        const std::string spec = text(GetParam().name, ":", setting.name, "=", value);
+        expect_contains(refusal(spec), text("task ", GetParam().name, ": ", setting.name));
+      }
+    }
+  }
+}
+
+TEST_P(EveryTask, RecommendedSettingsAreOneValidModel) {
+  TransformerConfig config;
+  const Settings model = settings_of(config);
+  Index known = 0;
+  std::istringstream words(GetParam().recommended);
+  for (std::string word; words >> word;) {
+    const std::size_t equals = word.find('=');
+    ASSERT_NE(equals, word.npos) << word;
+    if (model.find(word.substr(0, equals)) != nullptr) {
+      model.set_all_text(word);
+      ++known;
+    }
+  }
+  EXPECT_GE(known, 3);
+  EXPECT_NO_THROW(config.validate());
+}
+
+TEST(TaskTable, FindsATaskByItsName) {
+  EXPECT_STREQ(find_task("induction").name, "induction");
+  EXPECT_STREQ(find_task("reverse:symbols=4").name, "reverse");
+}
+
+TEST(TaskTable, UnknownTasksListTheKnown) {
+  const std::string message = refusal("relation:length=8");
+  expect_contains(message, "unknown task 'relation'");
+  expect_contains(message, "did you mean 'relations'");
+  for (const TaskEntry& entry : task_table()) {
+    expect_contains(message, entry.name);
+  }
+  expect_contains(refusal(""), "unknown task ''");
+}
+
+TEST(TaskTable, ParametersNeedAName) {
+  expect_contains(refusal("reverse:8"), "expected NAME=VALUE, got '8'");
+  EXPECT_EQ(refusal("reverse:"), "");
+}
+
+TEST(TaskTable, TasksWithoutTextsSaySo) {
+  const auto task = make_task("reverse");
+  expect_contains(error_of([&] { task->encode("abc"); }), "has no texts");
+  EXPECT_EQ(task->decode(std::vector<std::int32_t>{0, 1, 16}), "a b |");
+  EXPECT_EQ(task->data_hash(), "");
+}
+
+TEST(Gold, HoldsSetsOfKeysByQuery) {
+  Gold gold;
+  gold.add(0, 2, std::vector<std::int32_t>{0, 1});
+  gold.add(1, 0, 5);
+  EXPECT_EQ(gold_text(gold), "0,2:0 1 1,0:5 ");
+  EXPECT_EQ(gold.keys(0, 2).size(), 2U);
+  EXPECT_EQ(gold.keys(1, 0)[0], 5);
+  EXPECT_TRUE(gold.keys(0, 0).empty());
+  EXPECT_TRUE(gold.keys(3, 0).empty());
+}
+
+TEST(Gold, RefusesDisorder) {
+  Gold gold;
+  gold.add(1, 1, 0);
+  EXPECT_NE(error_of([&] { gold.add(1, 1, 0); }), "");
+  EXPECT_NE(error_of([&] { gold.add(0, 5, 0); }), "");
+  EXPECT_NE(error_of([&] { gold.add(2, 0, std::vector<std::int32_t>{}); }), "");
+  EXPECT_NE(error_of([&] { gold.add(2, 0, std::vector<std::int32_t>{3, 1}); }), "");
+}
+
+}  // namespace
+}  // namespace headlab
