@@ -1,0 +1,256 @@
+// The cases, a family per function. Shapes are small and uneven, so that a wrong stride or a
+// swapped axis cannot pass; inputs come from a fixed key, so that every run checks the same
+// numbers. Read next: src/tensor/gradcheck.cc.
+#include "headlab/ops/gradient_checks.h"
+
+#include "headlab/base/error.h"
+#include "headlab/ops/ops.h"
+#include "headlab/tensor/tape.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+using Inputs = const std::vector<Tensor>&;
+using Table = std::vector<GradientCheck>;
+
+constexpr Key kDropoutKey{11};
+
+void arithmetic_checks(Table& t) {
+  t.push_back({"add", "[2, 3] + [2, 3]", {{2, 3}, {2, 3}}, [](Inputs x) { return x[0] + x[1]; }});
+  t.push_back({"add", "[2, 3] + [3]", {{2, 3}, {3}}, [](Inputs x) { return x[0] + x[1]; }});
+  t.push_back({"add", "x + x", {{2, 3}}, [](Inputs x) { return x[0] + x[0]; }});
+  t.push_back({"sub", "[2, 3] - [2, 3]", {{2, 3}, {2, 3}}, [](Inputs x) { return x[0] - x[1]; }});
+  t.push_back({"sub", "[4, 1] - [3]", {{4, 1}, {3}}, [](Inputs x) { return x[0] - x[1]; }});
+  t.push_back({"mul", "[2, 3] [2, 3]", {{2, 3}, {2, 3}}, [](Inputs x) { return x[0] * x[1]; }});
+  t.push_back(
+      {"mul", "[2, 1, 3] [4, 1]", {{2, 1, 3}, {4, 1}}, [](Inputs x) { return x[0] * x[1]; }});
+  t.push_back({"mul", "[] [2, 3]", {{}, {2, 3}}, [](Inputs x) { return x[0] * x[1]; }});
+  t.push_back({"mul", "x x", {{2, 3}}, [](Inputs x) { return x[0] * x[0]; }});
+  t.push_back(
+      {"div", "[2, 3] / [2, 3]", {{2, 3}, {2, 3}}, [](Inputs x) { return x[0] / x[1]; }, 0.5, 2});
+  t.push_back(
+      {"div", "[3] / [2, 2, 1]", {{3}, {2, 2, 1}}, [](Inputs x) { return x[0] / x[1]; }, 0.5, 2});
+  t.push_back({"affine", "3 - 2 x", {{2, 3}}, [](Inputs x) { return affine(x[0], -2, 3); }});
+}
+
+void math_checks(Table& t) {
+  t.push_back({"exp", "[2, 5]", {{2, 5}}, [](Inputs x) { return exp(x[0]); }});
+  t.push_back({"log", "[2, 5], positive", {{2, 5}}, [](Inputs x) { return log(x[0]); }, 0.5, 2});
+  t.push_back({"sqrt", "[2, 5], positive", {{2, 5}}, [](Inputs x) { return sqrt(x[0]); }, 0.5, 2});
+  t.push_back({"tanh", "[2, 5]", {{2, 5}}, [](Inputs x) { return tanh(x[0]); }, -3, 3});
+  t.push_back({"relu", "[4, 5]", {{4, 5}}, [](Inputs x) { return relu(x[0]); }});
+  t.push_back({"gelu", "[4, 5]", {{4, 5}}, [](Inputs x) { return gelu(x[0]); }, -4, 4});
+  t.push_back(
+      {"gelu", "x also used elsewhere", {{4, 5}}, [](Inputs x) { return gelu(x[0]) + x[0]; }});
+}
+
+void matmul_checks(Table& t) {
+  const auto product = [](bool a, bool b) {
+    return [a, b](Inputs x) { return matmul(x[0], x[1], {.transpose_a = a, .transpose_b = b}); };
+  };
+  t.push_back({"matmul", "a b", {{3, 4}, {4, 5}}, product(false, false)});
+  t.push_back({"matmul", "a^T b", {{4, 3}, {4, 5}}, product(true, false)});
+  t.push_back({"matmul", "a b^T", {{3, 4}, {5, 4}}, product(false, true)});
+  t.push_back({"matmul", "a^T b^T", {{4, 3}, {5, 4}}, product(true, true)});
+  t.push_back({"matmul", "batch a b", {{2, 3, 4}, {2, 4, 5}}, product(false, false)});
+  t.push_back({"matmul", "batch a^T b^T", {{2, 4, 3}, {2, 5, 4}}, product(true, true)});
+  t.push_back({"matmul", "batch a, one b", {{2, 3, 4}, {4, 5}}, product(false, false)});
+  t.push_back({"matmul", "batch a^T, one b^T", {{2, 4, 3}, {5, 4}}, product(true, true)});
+  t.push_back({"matmul", "one a, batch b", {{3, 4}, {2, 4, 5}}, product(false, false)});
+  t.push_back({"matmul", "one a^T, batch b^T", {{4, 3}, {2, 5, 4}}, product(true, true)});
+  t.push_back({"matmul", "x x^T", {{3, 4}}, [](Inputs x) {
+                 return matmul(x[0], x[0], {.transpose_b = true});
+               }});
+  t.push_back({"linear", "[2, 3, 4], bias", {{2, 3, 4}, {4, 5}, {5}}, [](Inputs x) {
+                 return linear(x[0], x[1], x[2]);
+               }});
+  t.push_back(
+      {"linear", "[4], no bias", {{4}, {4, 5}}, [](Inputs x) { return linear(x[0], x[1], {}); }});
+}
+
+void layout_checks(Table& t) {
+  t.push_back({"reshape", "of a reshape", {{2, 6}}, [](Inputs x) {
+                 return reshape(reshape(x[0], {3, 4}), {2, 2, 3});
+               }});
+  t.push_back({"permute", "{2, 0, 1}", {{2, 3, 4}}, [](Inputs x) {
+                 return permute(x[0], {2, 0, 1});
+               }});
+  t.push_back(
+      {"transpose", "the last two axes", {{2, 3, 4}}, [](Inputs x) { return transpose(x[0]); }});
+  t.push_back(
+      {"transpose", "axes 0 and 2", {{2, 3, 4}}, [](Inputs x) { return transpose(x[0], 0, 2); }});
+  t.push_back({"slice", "axis 1", {{2, 5, 3}}, [](Inputs x) { return slice(x[0], 1, 1, 4); }});
+  t.push_back({"slice", "last axis", {{2, 5}}, [](Inputs x) { return slice(x[0], -1, 0, 2); }});
+  t.push_back({"concat", "axis 1", {{2, 1, 3}, {2, 4, 3}}, [](Inputs x) {
+                 return concat({x[0], x[1]}, 1);
+               }});
+  t.push_back({"concat", "x with itself", {{2, 3}}, [](Inputs x) {
+                 return concat({x[0], x[0]}, 0);
+               }});
+}
+
+void reduce_checks(Table& t) {
+  t.push_back({"sum", "axis 0", {{3, 4}}, [](Inputs x) { return sum(x[0], 0); }});
+  t.push_back({"sum", "axis 1, kept", {{2, 3, 4}}, [](Inputs x) { return sum(x[0], 1, true); }});
+  t.push_back({"sum", "everything", {{2, 3}}, [](Inputs x) { return sum(x[0]); }});
+  t.push_back({"sum", "mean of axis -1", {{2, 3, 4}}, [](Inputs x) { return mean(x[0], -1); }});
+  t.push_back({"sum", "mean of everything", {{2, 3}}, [](Inputs x) { return mean(x[0]); }});
+  t.push_back({"max", "axis 1", {{2, 5, 3}}, [](Inputs x) { return max(x[0], 1); }});
+  t.push_back({"max", "last axis, kept", {{4, 5}}, [](Inputs x) { return max(x[0], -1, true); }});
+}
+
+void row_checks(Table& t) {
+  t.push_back({"softmax", "[3, 5]", {{3, 5}}, [](Inputs x) { return softmax(x[0]); }, -2, 2});
+  t.push_back({"softmax", "x also used elsewhere", {{3, 5}}, [](Inputs x) {
+                 return softmax(x[0]) * x[0];
+               }});
+  t.push_back({"log_softmax", "[3, 5]", {{3, 5}}, [](Inputs x) { return log_softmax(x[0]); }});
+  t.push_back({"log_softmax", "x also used elsewhere", {{3, 5}}, [](Inputs x) {
+                 return log_softmax(x[0]) * x[0];
+               }});
+  t.push_back({"cross_entropy", "all targets", {{3, 5}}, [](Inputs x) {
+                 return cross_entropy(x[0], Ids{4, 0, 2});
+               }});
+  t.push_back({"cross_entropy", "ignored targets, denominator 7", {{2, 2, 5}}, [](Inputs x) {
+                 return cross_entropy(x[0], Ids{-1, 3, -1, 1}, 7);
+               }});
+}
+
+void norm_checks(Table& t) {
+  t.push_back({"layer_norm", "[2, 3, 5]", {{2, 3, 5}, {5}, {5}}, [](Inputs x) {
+                 return layer_norm(x[0], x[1], x[2]);
+               }});
+  t.push_back({"layer_norm", "x also used elsewhere", {{4, 5}, {5}, {5}}, [](Inputs x) {
+                 return layer_norm(x[0], x[1], x[2]) * x[0];
+               }});
+  t.push_back({"layer_norm", "one tensor for x, gain and bias", {{5}}, [](Inputs x) {
+                 return layer_norm(x[0], x[0], x[0]);
+               }});
+  t.push_back({"dropout", "p 0.4", {{5, 6}}, [](Inputs x) {
+                 return dropout(x[0], Scalar(0.4), kDropoutKey);
+               }});
+  t.push_back({"dropout", "x also used elsewhere", {{5, 6}}, [](Inputs x) {
+                 return dropout(x[0], Scalar(0.4), kDropoutKey) * x[0];
+               }});
+}
+
+void lookup_checks(Table& t) {
+  t.push_back({"embedding", "ids twice and never", {{4, 3}}, [](Inputs x) {
+                 return embedding(x[0], Ids{2, 0, 2, 2, 3, 0}, {2, 3});
+               }});
+  t.push_back({"gather", "[2, 3, 4]", {{2, 3, 4}}, [](Inputs x) {
+                 return gather(x[0], Ids{3, 0, 1, 1, 2, 3});
+               }});
+}
+
+/// B = 2, T = S = 5 (or S = 3), H = 4 (or 2), D = 3, Dv = 2.
+std::vector<Shape> self_shapes() { return {{2, 5, 6}, {2, 5, 6}, {2, 5, 4}}; }
+std::vector<Shape> cross_shapes() { return {{2, 5, 6}, {2, 3, 6}, {2, 3, 4}}; }
+std::vector<Shape> shared_shapes() { return {{2, 5, 12}, {2, 5, 6}, {2, 5, 4}}; }
+
+/// Every third edge hidden, and one query that sees nothing at all.
+Flags hidden_edges(Index count, Index keys) {
+  Flags flags(static_cast<std::size_t>(count), 0);
+  for (std::size_t i = 0; i < flags.size(); i += 3) {
+    flags[i] = 1;
+  }
+  std::fill_n(flags.begin(), keys, std::uint8_t{1});
+  return flags;
+}
+
+struct AttentionCase {
+  const char* description;
+  std::vector<Shape> shapes;
+  AttentionOptions options;
+};
+
+std::vector<AttentionCase> attention_cases() {
+  const Flags visible{1, 0, 0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 1, 1, 0, 1, 1, 1, 1, 1};
+  return {
+      {"no mask, T != S", cross_shapes(), {.heads = 2}},
+      {"causal", self_shapes(), {.heads = 2, .mask = {.causal = true}}},
+      {"causal, window 2", self_shapes(), {.heads = 2, .mask = {.causal = true, .window = 2}}},
+      {"window 2", self_shapes(), {.heads = 2, .mask = {.window = 2}}},
+      {"lengths 2, 0", cross_shapes(), {.heads = 2, .mask = {.lengths = {2, 0}}}},
+      {"a query sees nothing", self_shapes(), {.heads = 2, .mask = {.visible = visible}}},
+      {"heads share keys", shared_shapes(), {.heads = 4, .kv_head = {0, 0, 1, 1}}},
+      {"hidden edges", self_shapes(), {.heads = 2, .hidden_edges = hidden_edges(100, 5)}},
+      {"dropout", self_shapes(), {.heads = 2, .dropout = Scalar(0.3), .key = kDropoutKey}},
+      {"all together",
+       shared_shapes(),
+       {.heads = 4,
+        .kv_head = {0, 1, 1, 1},
+        .mask = {.causal = true, .window = 4, .lengths = {5, 3}},
+        .hidden_edges = hidden_edges(200, 5),
+        .dropout = Scalar(0.3),
+        .key = kDropoutKey,
+        .born_heads = {1, 4, 5, 7}}},
+  };
+}
+
+void attention_checks(Table& t) {
+  for (const AttentionCase& c : attention_cases()) {
+    t.push_back({"attention", c.description, c.shapes,
+                 [options = c.options](Inputs x) { return attention(x[0], x[1], x[2], options); }});
+  }
+  t.push_back({"attention", "x for q, k and v, causal", {{2, 5, 6}}, [](Inputs x) {
+                 return attention(x[0], x[0], x[0], {.heads = 2, .mask = {.causal = true}});
+               }});
+  t.push_back({"attention", "q, k, v also used elsewhere", self_shapes(), [](Inputs x) {
+                 return attention(x[0], x[1], x[2], {.heads = 2}) + sum(x[0] * x[1]) + x[2];
+               }});
+  const std::vector<AttentionCase> cases = attention_cases();
+  t.push_back({"softmax", "in attention_composed, all options together", cases.back().shapes,
+               [options = cases.back().options](Inputs x) {
+                 return attention_composed(x[0], x[1], x[2], options);
+               }});
+}
+
+}  // namespace
+
+const Table& gradient_check_table() {
+  static const Table table = [] {
+    Table t;
+    arithmetic_checks(t);
+    math_checks(t);
+    matmul_checks(t);
+    layout_checks(t);
+    reduce_checks(t);
+    row_checks(t);
+    norm_checks(t);
+    lookup_checks(t);
+    attention_checks(t);
+    return t;
+  }();
+  return table;
+}
+
+GradientCheckRow run(const GradientCheck& check) {
+  Generator random(Key{3}.fold(check.op).fold(check.description));
+  std::vector<Tensor> inputs;
+  for (const Shape& shape : check.shapes) {
+    inputs.push_back(Tensor::empty(shape));
+    for (Scalar& value : inputs.back().values()) {
+      value = static_cast<Scalar>(random.uniform(check.low, check.high));
+    }
+  }
+  const OpLog log;
+  const GradcheckResult result = gradcheck(check.apply, inputs);
+  const bool recorded = log.names().count(check.op) == 1;
+  return {check.op,
+          check.description,
+          result.elements,
+          result.error,
+          recorded ? result.text() : text("the case never ran ", check.op),
+          recorded && result.passed};
+}
+
+std::vector<GradientCheckRow> run_gradient_checks() {
+  std::vector<GradientCheckRow> rows;
+  for (const GradientCheck& check : gradient_check_table()) {
+    rows.push_back(run(check));
+  }
+  return rows;
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR
