@@ -116,8 +116,10 @@ MultiHeadAttention MultiHeadAttention::with_heads(const std::vector<std::int32_t
       groups.push_back(kv_head[i]);
     }
   }
-  require(positions.size() == kept.size(), "a head to be kept is not there; there are ",
-          heads.size(), " heads");
+  for (std::int32_t head : kept) {
+    require(std::count(heads.begin(), heads.end(), head) == 1, "head ", head,
+            " cannot be kept: it is not among the ", heads.size(), " heads that are there");
+  }
   std::vector<Index> blocks = groups;
   blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
 

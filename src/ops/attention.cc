@@ -25,8 +25,12 @@ struct Sizes {
             "attention: q, k, v need three axes, got ", q.shape(), ", ", k.shape(), ", ",
             v.shape());
     B = q.size(0), T = q.size(1), S = k.size(1), H = o.heads;
-    require(H >= 1 && q.size(2) % H == 0, "attention: q ", q.shape(), " does not split into ", H,
-            " heads");
+    require(H >= 1 && q.size(2) > 0 && q.size(2) % H == 0, "attention: q ", q.shape(),
+            " does not split into ", H, " heads");
+    check("kv_head", o.kv_head, H);
+    for (std::int32_t block : o.kv_head) {
+      require(block >= 0, "attention: a head cannot read the K, V block ", block);
+    }
     G = o.kv_head.empty() ? H : 1 + *std::max_element(o.kv_head.begin(), o.kv_head.end());
     D = q.size(2) / H;
     Dv = v.size(2) / G;
@@ -45,7 +49,6 @@ struct Sizes {
             " needs ", expected, " values, got ", values.size());
   }
   void check_masks(const AttentionOptions& o) const {
-    check("kv_head", o.kv_head, H);
     check("born_heads", o.born_heads, H);
     check("lengths", o.mask.lengths, B);
     check("visible", o.mask.visible, T * S);
@@ -151,20 +154,24 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v,
   }
   attention_forward(problem_of(sizes, options, q, k, v), z.data(), z_stride, log_sum_exp.data(),
                     pattern);
-  return record("attention", z, {q, k, v}, [sizes, options, log_sum_exp, z_stride](Node& node) {
-    const GradientSlot dq = node.slot(0), dk = node.slot(1), dv = node.slot(2);
-    attention_backward(problem_of(sizes, options, node.input(0), node.input(1), node.input(2)),
-                       {.z = node.output(),
-                        .dz = node.gradient(),
-                        .z_stride = z_stride,
-                        .log_sum_exp = log_sum_exp.data(),
-                        .dq = dq.data,
-                        .dk = dk.data,
-                        .dv = dv.data,
-                        .accumulate_dq = dq.accumulate,
-                        .accumulate_dk = dk.accumulate,
-                        .accumulate_dv = dv.accumulate});
-  });
+  // The kernel writes its three gradients at once: a tensor given twice needs a node for each use.
+  const Tensor key = k.node() == q.node() ? reshape(k, k.shape()) : k;
+  const Tensor value = v.node() == q.node() || v.node() == k.node() ? reshape(v, v.shape()) : v;
+  return record(
+      "attention", z, {q, key, value}, [sizes, options, log_sum_exp, z_stride](Node& node) {
+        const GradientSlot dq = node.slot(0), dk = node.slot(1), dv = node.slot(2);
+        attention_backward(problem_of(sizes, options, node.input(0), node.input(1), node.input(2)),
+                           {.z = node.output(),
+                            .dz = node.gradient(),
+                            .z_stride = z_stride,
+                            .log_sum_exp = log_sum_exp.data(),
+                            .dq = dq.data,
+                            .dk = dk.data,
+                            .dv = dv.data,
+                            .accumulate_dq = dq.accumulate,
+                            .accumulate_dk = dk.accumulate,
+                            .accumulate_dv = dv.accumulate});
+      });
 }
 
 Tensor attention_composed(const Tensor& q, const Tensor& k, const Tensor& v,

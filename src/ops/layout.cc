@@ -46,7 +46,7 @@ Tensor permute(const char* name, const Tensor& x, std::span<const int> order) {
   Steps sizes{}, steps{};
   const Steps in = steps_of(x.shape());
   unsigned seen = 0;
-  for (std::size_t i = 0; i < order.size(); ++i) {
+  for (std::size_t i = 0; i < std::min(order.size(), sizes.size()); ++i) {
     const int axis = x.shape().axis_of(order[i]);
     sizes[i] = x.shape()[axis];
     steps[i] = in[static_cast<std::size_t>(axis)];

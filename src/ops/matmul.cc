@@ -55,11 +55,15 @@ Plan plan_matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options)
 /// All products of a batch. Where they share their output, they are added to it one after the
 /// other.
 void run(const GemmBatch& batch) {
-  if (batch.c_step != 0 || batch.count <= 1) {
+  if (batch.c_step != 0 || batch.count == 1) {
     gemm_batched(batch);
     return;
   }
   Gemm product = batch.first;
+  if (batch.count == 0) {  // a sum of no products
+    product.k = 0;
+    gemm(product);
+  }
   for (Index i = 0; i < batch.count; ++i) {
     product.a.data = batch.first.a.data + i * batch.a_step;
     product.b.data = batch.first.b.data + i * batch.b_step;
