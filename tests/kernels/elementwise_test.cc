@@ -1,0 +1,238 @@
+// Vector math by ulp against libm in double, over dense sweeps; the other kernels against their
+// formulas.
+#include "headlab/kernels/elementwise.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "headlab/base/error.h"
+#include "kernels/numbers.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+using Kernel = void (*)(Index, const Scalar*, Scalar*);
+using Reference = double (*)(double);
+constexpr Scalar kNaN = std::numeric_limits<Scalar>::quiet_NaN();
+
+std::vector<Scalar> sweep(double from, double to, std::size_t count) {
+  std::vector<Scalar> x(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    x[i] = static_cast<Scalar>(from +
+                               (to - from) * static_cast<double>(i) / static_cast<double>(count));
+  }
+  return x;
+}
+
+std::vector<Scalar> apply(Kernel kernel, const std::vector<Scalar>& x) {
+  std::vector<Scalar> y(x.size());
+  kernel(static_cast<Index>(x.size()), x.data(), y.data());
+  return y;
+}
+
+/// The largest |kernel(x) - reference(x)|, in units of the last place of the reference.
+double worst_ulp(Kernel kernel, Reference reference, const std::vector<Scalar>& x) {
+  const std::vector<Scalar> y = apply(kernel, x);
+  double worst = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double expected = reference(static_cast<double>(x[i]));
+    const Scalar size = std::fabs(static_cast<Scalar>(expected));
+    const double ulp =
+        static_cast<double>(std::nextafter(size, kInfinity)) - static_cast<double>(size);
+    worst = std::max(worst, std::fabs(static_cast<double>(y[i]) - expected) / ulp);
+  }
+  return worst;
+}
+
+double gelu(double x) {
+  return x / 2 * (1 + std::tanh(std::sqrt(2 / std::acos(-1)) * (x + 0.044715 * x * x * x)));
+}
+double gelu_slope(double x) {
+  const double c = std::sqrt(2 / std::acos(-1));
+  const double u = c * (x + 0.044715 * x * x * x);
+  const double slope_of_tanh = 1 / (std::cosh(u) * std::cosh(u));
+  return (1 + std::tanh(u)) / 2 + x / 2 * slope_of_tanh * c * (1 + 3 * 0.044715 * x * x);
+}
+
+TEST(Exp, IsWithinOneUlp) {
+  EXPECT_LT(worst_ulp(exp_array, std::exp, sweep(-87, 88, 2'000'000)), 1);
+  EXPECT_LT(worst_ulp(exp_array, std::exp, sweep(-1, 1, 2'000'000)), 1);
+}
+
+TEST(Exp, GoesThroughSubnormalNumbersToZeroAndToInfinity) {
+#ifndef HEADLAB_F64
+  EXPECT_LT(worst_ulp(exp_array, std::exp, sweep(-104, -87, 200'000)), 1);
+#endif
+  const Scalar largest = std::log(std::numeric_limits<Scalar>::max());
+  const std::vector<Scalar> x{-kInfinity, -1e30f,    -2000, largest * Scalar(1.001),
+                              1e30f,      kInfinity, 0};
+  const std::vector<Scalar> y = apply(exp_array, x);
+  EXPECT_EQ(y, (std::vector<Scalar>{0, 0, 0, kInfinity, kInfinity, kInfinity, 1}));
+  EXPECT_TRUE(std::isnan(apply(exp_array, {kNaN})[0]));
+}
+
+TEST(Tanh, IsWithinTwoUlp) {
+  EXPECT_LT(worst_ulp(tanh_array, std::tanh, sweep(-12, 12, 2'000'000)), 2);
+  EXPECT_LT(worst_ulp(tanh_array, std::tanh, sweep(-.01, .01, 200'001)), 2);
+}
+
+TEST(Tanh, EndsAtOneAndKeepsNaN) {
+  EXPECT_EQ(apply(tanh_array, {-kInfinity, -100, 0, 100, kInfinity}),
+            (std::vector<Scalar>{-1, -1, 0, 1, 1}));
+  EXPECT_TRUE(std::isnan(apply(tanh_array, {kNaN})[0]));
+}
+
+TEST(Gelu, AgreesWithItsFormula) {
+  const std::vector<Scalar> x = sweep(-12, 12, 1'000'000);
+  const std::vector<Scalar> y = apply(gelu_forward, x);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double expected = gelu(static_cast<double>(x[i]));
+    // Relative in x: 1 + tanh(u) carries the rounding of the tanh, as the formula does.
+    const double bound = 4 * kEpsilon * std::max(1e-3, std::fabs(static_cast<double>(x[i])));
+    ASSERT_NEAR(static_cast<double>(y[i]), expected, bound) << x[i];
+  }
+}
+
+TEST(Gelu, StaysFiniteFarOut) {
+  const Scalar huge = std::numeric_limits<Scalar>::max();
+  const std::vector<Scalar> y =
+      apply(gelu_forward, {-kInfinity, -huge, -100, 100, huge, kInfinity});
+  for (std::size_t i : {0u, 1u, 2u}) EXPECT_NEAR(static_cast<double>(y[i]), 0, 1e-19);
+  EXPECT_EQ(y[3], 100);
+  EXPECT_EQ(y[4], huge);
+  EXPECT_EQ(y[5], kInfinity);
+  EXPECT_TRUE(std::isnan(apply(gelu_forward, {kNaN})[0]));
+}
+
+TEST(Gelu, BackwardIsTheSlopeAndAddsOnRequest) {
+  std::vector<Scalar> x = sweep(-12, 12, 100'000);
+  x.push_back(std::numeric_limits<Scalar>::max());
+  const std::vector<Scalar> dy = numbers(static_cast<Index>(x.size()), 1);
+  std::vector<Scalar> set(x.size(), 7);
+  std::vector<Scalar> added(x.size(), 1);
+  gelu_backward(static_cast<Index>(x.size()), x.data(), dy.data(), set.data(), false);
+  gelu_backward(static_cast<Index>(x.size()), x.data(), dy.data(), added.data(), true);
+  for (std::size_t i = 0; i + 1 < x.size(); ++i) {
+    const double expected = gelu_slope(static_cast<double>(x[i])) * static_cast<double>(dy[i]);
+    ASSERT_NEAR(static_cast<double>(set[i]), expected, 16 * kEpsilon) << x[i];
+    ASSERT_NEAR(static_cast<double>(added[i]), 1 + expected, 16 * kEpsilon) << x[i];
+  }
+  EXPECT_EQ(set.back(), dy.back());
+}
+
+/// Lengths around vectors, unrolled loops and the pieces of long arrays.
+const std::vector<Index> kLengths{0,  1,  3,  4,  7,     8,     15,    16,
+                                  17, 33, 64, 65, 16383, 16384, 16385, 40000};
+
+TEST(Elementwise, AnElementDoesNotDependOnWhereItStands) {
+  const std::vector<Scalar> all = numbers(40000, 1);
+  for (Kernel kernel : {Kernel{exp_array}, Kernel{tanh_array}, Kernel{gelu_forward}}) {
+    const std::vector<Scalar> expected = apply(kernel, all);
+    for (Index n : kLengths) {
+      std::vector<Scalar> y(all.begin(), all.begin() + n);
+      kernel(n, y.data(), y.data());  // in place
+      EXPECT_TRUE(std::equal(y.begin(), y.end(), expected.begin())) << n;
+    }
+  }
+}
+
+TEST(Elementwise, ScalesAndAdds) {
+  for (Index n : kLengths) {
+    const std::vector<Scalar> x = numbers(n, 1);
+    std::vector<Scalar> y = numbers(n, 2);
+    std::vector<Scalar> expected = y;
+    for (std::size_t i = 0; i < y.size(); ++i) expected[i] = (expected[i] + Scalar(.5) * x[i]) * 3;
+    add_scaled(n, Scalar(.5), x.data(), y.data());
+    scale_array(n, 3, y.data());
+    expect_near(y, expected, 8 * kEpsilon, "y");
+  }
+}
+
+TEST(SumOfSquares, AddsInDoubleAndInTheSameOrderForAnyNumberOfThreads) {
+  for (Index n : kLengths) {
+    const std::vector<Scalar> x = numbers(n, 1);
+    double expected = 0;
+    for (Scalar value : x) expected += static_cast<double>(value) * static_cast<double>(value);
+    const double sum = sum_of_squares(n, x.data());
+    EXPECT_NEAR(sum, expected, 1e-12 * static_cast<double>(n + 1));
+    const Threads threads(5);
+    EXPECT_EQ(sum_of_squares(n, x.data()), sum);
+  }
+}
+
+TEST(AllFinite, FindsOneBadNumberAnywhere) {
+  for (Index n : {1, 17, 16385, 2'000'000}) {
+    std::vector<Scalar> x = numbers(n, 1);
+    x[0] = std::numeric_limits<Scalar>::max();
+    EXPECT_TRUE(all_finite(n, x.data()));
+    for (Scalar bad : {kNaN, kInfinity, -kInfinity}) {
+      for (std::size_t i : {std::size_t{0}, x.size() / 2, x.size() - 1}) {
+        const Scalar before = std::exchange(x[i], bad);
+        EXPECT_FALSE(all_finite(n, x.data())) << n << ' ' << i;
+        x[i] = before;
+      }
+    }
+  }
+}
+
+TEST(DropoutArray, KeepsTheExpectedShareAndScalesIt) {
+  const std::vector<Scalar> x(100'001, 3);
+  std::vector<Scalar> y(x.size());
+  dropout_array(static_cast<Index>(x.size()), Scalar(.25), 9, x.data(), y.data());
+  const auto kept = std::count(y.begin(), y.end(), Scalar(3 / .75));
+  EXPECT_EQ(kept + std::count(y.begin(), y.end(), Scalar{0}), 100'001);
+  EXPECT_NEAR(static_cast<double>(kept), 75'000, 5 * 137);  // binomial, 5 standard deviations
+}
+
+TEST(DropoutArray, DependsOnKeyAndPlaceAlone) {
+  const std::vector<Scalar> x(40'000, 1);
+  std::vector<Scalar> all(x.size());
+  std::vector<Scalar> other(x.size());
+  dropout_array(40'000, Scalar(.5), 1, x.data(), all.data());
+  dropout_array(40'000, Scalar(.5), 2, x.data(), other.data());
+  EXPECT_NE(all, other);
+  for (Index n : kLengths) {
+    const Threads threads(3);
+    std::vector<Scalar> y(x.begin(), x.begin() + n);
+    dropout_array(n, Scalar(.5), 1, y.data(), y.data());
+    EXPECT_TRUE(std::equal(y.begin(), y.end(), all.begin())) << n;
+  }
+}
+
+TEST(DropoutArray, RefusesAProbabilityOfOne) {
+  Scalar x = 1;
+  EXPECT_THROW(dropout_array(1, 1, 0, &x, &x), Error);
+}
+
+TEST(AdamStep, AgreesWithTheFormulaInDouble) {
+  const AdamStep step{.lr = Scalar(.01),
+                      .beta1 = Scalar(.9),
+                      .beta2 = Scalar(.99),
+                      .eps = Scalar(1e-8),
+                      .decay = Scalar(.1),
+                      .correction1 = Scalar(.271),
+                      .correction2 = Scalar(.0297),
+                      .grad_scale = Scalar(.5)};
+  for (Index n : kLengths) {
+    const std::vector<Scalar> grad = numbers(n, 1);
+    std::vector<Scalar> w = numbers(n, 2);
+    std::vector<Scalar> m = numbers(n, 3);
+    std::vector<Scalar> v = numbers(n, 4);
+    for (Scalar& x : v) x = std::fabs(x);
+    std::vector<Scalar> expected = w;
+    for (std::size_t i = 0; i < w.size(); ++i) {
+      const double g = .5 * static_cast<double>(grad[i]);
+      const double mean = .9 * static_cast<double>(m[i]) + .1 * g;
+      const double square = .99 * static_cast<double>(v[i]) + .01 * g * g;
+      expected[i] = static_cast<Scalar>(static_cast<double>(w[i]) * (1 - .01 * .1) -
+                                        .01 * (mean / .271) / (std::sqrt(square / .0297) + 1e-8));
+    }
+    adam_step(n, step, grad.data(), w.data(), m.data(), v.data());
+    // lr m / sqrt(v) is below 1 for nearly all; v near 0 makes it as large as lr / sqrt(v).
+    expect_near(w, expected, 32 * kEpsilon, "w");
+  }
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR
