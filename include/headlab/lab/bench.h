@@ -1,0 +1,45 @@
+// How long a training step takes, beside what the machine can do. A step is forward, cross-entropy,
+// backward, clip and AdamW on random tokens. Ratios carry over to other machines, times do not.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "headlab/base/json.h"
+#include "headlab/base/settings.h"
+#include "headlab/model/config.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+struct BenchOptions {
+  std::string config = "toy";  // the name under which results are shown
+  Index batch = 64;
+  Index steps = 30;  // timed; a third as many come before, for warm-up
+  TransformerConfig model;
+};
+
+/// The configurations that have names: toy, char, medium, long, gpt2.
+std::vector<std::string> bench_config_names();
+/// Options of a named configuration. Error that lists the names.
+BenchOptions bench_options(const std::string& config);
+/// batch, steps and every setting of the model.
+Settings settings_of(BenchOptions& options);
+
+struct BenchResult {
+  std::string config;
+  int threads = 1;
+  double median_ms = 0, min_ms = 0;
+  double tokens_per_s = 0;
+  double gflops =
+      0;  // model operations: 6 B T (weights that multiply a token + layers x 2 T x H D)
+  double peak_gflops = 0, fraction_of_peak = 0;
+  double triad_gbs = 0;
+  double peak_memory_mb = 0;          // of the training, measured before the machine's limits
+  std::vector<std::string> warnings;  // "this build has no OpenMP ..."
+
+  Json to_json() const;
+};
+
+BenchResult bench_step(const BenchOptions& options);
+
+}  // namespace headlab::inline HEADLAB_SCALAR

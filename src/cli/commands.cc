@@ -1,0 +1,109 @@
+#include <array>
+#include <cstdio>
+#include <exception>
+
+#include "cli/all_commands.h"
+#include "cli/terminal.h"
+#include "headlab/base/error.h"
+#include "headlab/base/version.h"
+#include "headlab/cli/command.h"
+#include "headlab/report/table.h"
+
+namespace headlab::cli {
+namespace {
+
+constexpr std::array kCommands = {
+    Command{"train", "train a model on a task",
+            "headlab train --task relations --heads 8 --out runs/full", train_command},
+    Command{"eval", "loss and accuracy of a run on held-out examples", "headlab eval runs/full",
+            eval_command},
+    Command{"sample", "continue a text", "headlab sample runs/text --prompt \"The fox\"",
+            sample_command},
+    Command{"heads", "what each head looks at, scored against the truth", "headlab heads runs/full",
+            heads_command},
+    Command{"prune", "remove heads and show what it costs",
+            "headlab prune runs/full --method greedy --keep 4 --finetune 1000 --out runs/pruned",
+            prune_command},
+    Command{"bench", "time a training step beside the machine's limits",
+            "headlab bench step --config toy", bench_command},
+    Command{"check", "compare every gradient with central differences", "headlab check",
+            check_command},
+    Command{"list", "list tasks, scores or pruning methods", "headlab list tasks", list_command},
+};
+
+std::vector<std::string> command_names() {
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) {
+    names.emplace_back(command.name);
+  }
+  return names;
+}
+
+std::string program_help() {
+  std::string help =
+      "headlab: train toy transformers, see what each attention head does, remove those that do "
+      "nothing.\n\n"
+      "example: headlab train --task relations --heads 8 --out runs/full && headlab heads "
+      "runs/full\n\n"
+      "commands (headlab COMMAND --help says more):\n";
+  for (const Command& command : kCommands) {
+    help += text("  ", padded(command.name, 8), "  ", command.summary, "\n");
+  }
+  return help;
+}
+
+int run_command(const std::vector<std::string>& arguments) {
+  if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" ||
+      arguments[0] == "help") {
+    print(program_help());
+    return arguments.empty() ? 2 : 0;
+  }
+  if (arguments[0] == "--version") {
+    print(text("headlab ", version(), "\n"));
+    return 0;
+  }
+  for (const Command& command : kCommands) {
+    if (arguments[0] == command.name) {
+      return command.run(Arguments(arguments).subspan(1));
+    }
+  }
+  const Error unknown = unknown_name("command", arguments[0], command_names());
+  throw UsageError(unknown.what(), unknown.hint());
+}
+
+int report(const char* what, const std::string& hint, int status) {
+  note(text("error: ", what));
+  if (!hint.empty()) {
+    note("hint: " + hint);
+  }
+  return status;
+}
+
+}  // namespace
+
+std::span<const Command> commands() { return kCommands; }
+
+int run_program(const std::vector<std::string>& arguments) {
+  try {
+    return run_command(arguments);
+  } catch (const UsageError& error) {
+    return report(error.what(), error.hint(), 2);
+  } catch (const Error& error) {
+    return report(error.what(), error.hint(), 1);
+  } catch (const std::bad_alloc&) {
+    return report("out of memory", "use a smaller batch, length or model", 1);
+  } catch (const std::exception& error) {
+    return report(error.what(), "", 1);
+  }
+}
+
+void print_help(const char* name, const std::string& usage, const Settings& settings) {
+  for (const Command& command : kCommands) {
+    if (command.name == std::string_view(name)) {
+      print(text("example: ", command.example, "\n\n", command.summary, "\n\nusage: headlab ", name,
+                 usage.empty() ? "" : " ", usage, " [flags]\n", flags_help(settings)));
+    }
+  }
+}
+
+}  // namespace headlab::cli

@@ -1,0 +1,154 @@
+#include "headlab/lab/bench.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "headlab/base/error.h"
+#include "headlab/base/threads.h"
+#include "headlab/base/version.h"
+#include "headlab/lab/machine.h"
+#include "headlab/model/initial.h"
+#include "headlab/tensor/tape.h"
+#include "headlab/train/optimizer.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+struct NamedConfig {
+  const char* name;
+  Index layers, heads, d_model, d_ff, length, batch, vocab;
+  Index steps;
+};
+
+constexpr std::array<NamedConfig, 5> kConfigs = {{
+    {"toy", 2, 4, 64, 256, 32, 64, 64, 120},
+    {"char", 4, 4, 128, 512, 64, 12, 65, 90},  // the CPU example of nanoGPT's README
+    {"medium", 6, 6, 384, 1536, 256, 4, 65, 15},
+    {"long", 2, 4, 128, 512, 1024, 4, 65, 15},
+    {"gpt2", 12, 12, 768, 3072, 64, 4, 50257, 7},  // the CPU example of llm.c's README
+}};
+
+Batch random_batch(const BenchOptions& options) {
+  Generator random(Key{1}.fold("bench"));
+  Batch batch = Batch::make(options.batch, options.model.length, options.model.targets);
+  for (std::int32_t& token : batch.tokens) {
+    token = static_cast<std::int32_t>(random.below(options.model.vocab));
+  }
+  for (std::int32_t& target : batch.targets) {
+    target = static_cast<std::int32_t>(random.below(options.model.vocab));
+  }
+  return batch;
+}
+
+/// 6 B T (weights that multiply a token + attention over all keys), forward and backward.
+double operations_of(Transformer& model, const BenchOptions& options) {
+  const TransformerConfig& c = options.model;
+  double weights = c.tied ? static_cast<double>(c.vocab * c.d_model) : 0;
+  model.visit([&](const std::string& name, Tensor& parameter) {
+    const bool looked_up = name == "embed.W_E" || name == "pos_embed.W_pos";
+    weights += parameter.rank() == 2 && !looked_up ? static_cast<double>(parameter.count()) : 0;
+  });
+  double attention = 0;
+  for (Index layer = 0; layer < c.layers; ++layer) {
+    attention += static_cast<double>(c.heads_of(layer) *
+                                     (c.d_head_of(layer) + c.d_value_of(layer)) * c.length);
+  }
+  return 6 * static_cast<double>(options.batch * c.length) * (weights + attention);
+}
+
+/// Milliseconds of each step after the warm-up, sorted.
+std::vector<double> time_steps(Transformer& model, const BenchOptions& options) {
+  TrainConfig train;
+  train.lr = 1e-4;
+  Optimizer optimizer(train);
+  model.visit([&](const std::string& name, Tensor& parameter) { optimizer.add(name, parameter); });
+  const Batch batch = random_batch(options);
+  const Index warmup = std::max<Index>(1, options.steps / 3);
+  std::vector<double> times;
+  for (Index step = 0; step < warmup + options.steps; ++step) {
+    const auto begin = std::chrono::steady_clock::now();
+    backward(model.loss(batch, {.training = true, .key = {}}));
+    optimizer.step(train.lr, optimizer.gradient_norm());
+    const auto end = std::chrono::steady_clock::now();
+    times.push_back(std::chrono::duration<double, std::milli>(end - begin).count());
+  }
+  times.erase(times.begin(), times.begin() + warmup);
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
+}  // namespace
+
+std::vector<std::string> bench_config_names() {
+  std::vector<std::string> names;
+  for (const NamedConfig& config : kConfigs) {
+    names.emplace_back(config.name);
+  }
+  return names;
+}
+
+BenchOptions bench_options(const std::string& name) {
+  for (const NamedConfig& named : kConfigs) {
+    if (name == named.name) {
+      BenchOptions options{.config = name, .batch = named.batch, .steps = named.steps, .model = {}};
+      options.model.layers = named.layers;
+      options.model.heads = {named.heads};
+      options.model.d_model = named.d_model;
+      options.model.d_ff = named.d_ff;
+      options.model.length = named.length;
+      options.model.vocab = named.vocab;
+      options.model.init = InitialValues::gpt2;
+      return options;
+    }
+  }
+  throw unknown_name("configuration", name, bench_config_names());
+}
+
+Settings settings_of(BenchOptions& options) {
+  Settings s;
+  s.integer("batch", options.batch, 1, 1 << 20, "sequences in a step");
+  s.integer("steps", options.steps, 1, 1 << 20, "timed steps");
+  s.add(settings_of(options.model));
+  return s;
+}
+
+BenchResult bench_step(const BenchOptions& options) {
+  Transformer model(options.model);
+  initialize(model, Key{1}.fold("bench"));
+  const std::vector<double> times = time_steps(model, options);
+  BenchResult result;
+  result.config = options.config;
+  result.threads = thread_count();
+  result.peak_memory_mb = headlab::peak_memory_mb();
+  result.median_ms = times[times.size() / 2];
+  result.min_ms = times[0];
+  result.tokens_per_s =
+      static_cast<double>(options.batch * options.model.length) / result.median_ms * 1e3;
+  result.gflops = operations_of(model, options) / result.median_ms / 1e6;
+  result.peak_gflops = measure_fma_peak();
+  result.fraction_of_peak = result.gflops / result.peak_gflops;
+  result.triad_gbs = measure_triad();
+  if (!has_openmp()) {
+    result.warnings.emplace_back("this build has no OpenMP and uses one core; see README.md");
+  }
+  return result;
+}
+
+Json BenchResult::to_json() const {
+  Json json = Json::object();
+  json["headlab"] = version();
+  json["config"] = config;
+  json["threads"] = threads;
+  json["median_ms"] = median_ms;
+  json["min_ms"] = min_ms;
+  json["tokens_per_s"] = tokens_per_s;
+  json["gflops"] = gflops;
+  json["peak_gflops"] = peak_gflops;
+  json["fraction_of_peak"] = fraction_of_peak;
+  json["triad_gbs"] = triad_gbs;
+  json["peak_memory_mb"] = peak_memory_mb;
+  return json;
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,91 @@
+#include "headlab/lab/machine.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+
+#include "headlab/base/threads.h"
+#include "headlab/tensor/tensor.h"
+#include "kernels/simd.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+constexpr int kRuns = 7;
+
+template <class Body>
+double best_seconds(Body&& body) {
+  double best = 1e300;
+  for (int run = 0; run < kRuns; ++run) {
+    const auto begin = std::chrono::steady_clock::now();
+    body();
+    best = std::min(
+        best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  return best;
+}
+
+/// `rounds` times 16 independent multiply-adds of whole vectors.
+Scalar multiply_add(Index rounds) {
+  constexpr int kChains = 16;
+  Vec sums[kChains];
+  unrolled<kChains>([&](auto i) { sums[i] = broadcast(static_cast<Scalar>(i)); });
+  Vec factor = broadcast(Scalar(0.999)), addend = broadcast(Scalar(0.001));
+  for (Index round = 0; round < rounds; ++round) {
+    asm volatile("" : "+m"(factor), "+m"(addend));  // the compiler may not know them
+    const Vec f = factor, a = addend;
+    for (int inner = 0; inner < 16; ++inner) {
+      unrolled<kChains>([&](auto i) { sums[i] = sums[i] * f + a; });
+    }
+  }
+  Vec total = sums[0];
+  unrolled<kChains - 1>([&](auto i) { total += sums[i + 1]; });
+  return sum_lanes(total);
+}
+
+}  // namespace
+
+double measure_fma_peak() {
+  constexpr Index kRounds = 20000;
+  const Index tasks = thread_count();
+  std::atomic<Scalar> sink{0};
+  const double seconds = best_seconds([&] {
+    parallel_for(tasks,
+                 [&](Index) { sink.store(multiply_add(kRounds), std::memory_order_relaxed); });
+  });
+  const double operations = 2.0 * 16 * 16 * static_cast<double>(kLanes * kRounds * tasks);
+  return operations / seconds / 1e9;
+}
+
+double measure_triad() {
+  constexpr Index kElements = 16 << 20, kPieces = 64;
+  const Tensor a = Tensor::zeros({kElements}), b = Tensor::full({kElements}, 1),
+               c = Tensor::full({kElements}, 2);
+  const double seconds = best_seconds([&] {
+    parallel_for(kPieces, [&](Index piece) {
+      const Index begin = piece * (kElements / kPieces);
+      Scalar* to = a.data() + begin;
+      const Scalar *x = b.data() + begin, *y = c.data() + begin;
+      for (Index i = 0; i < kElements / kPieces; ++i) {
+        to[i] = x[i] + Scalar(0.5) * y[i];
+      }
+    });
+  });
+  return 3.0 * sizeof(Scalar) * static_cast<double>(kElements) / seconds / 1e9;
+}
+
+double peak_memory_mb() {
+  rusage usage{};
+  if (getrusage(RUSAGE_SELF, &usage) != 0) {
+    return 0;
+  }
+#ifdef __APPLE__
+  return static_cast<double>(usage.ru_maxrss) / (1 << 20);
+#else
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+#endif
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR
