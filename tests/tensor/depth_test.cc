@@ -1,0 +1,94 @@
+// Graphs that are very deep: neither backward nor the end of a graph may recurse, and nothing may
+// leak. The stack of a thread holds about 8 MB, so 100,000 nested calls would overflow it.
+#include "headlab/ops/ops.h"
+#include "headlab/tensor/pool.h"
+#include "headlab/tensor/tape.h"
+#include "support/tensors.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+constexpr int kDepth = 100000;
+
+Tensor chain(const Tensor& x) {
+  Tensor y = x;
+  for (int i = 0; i < kDepth; ++i) {
+    y = i % 2 == 0 ? y + Scalar{1} : reshape(y, {1});
+  }
+  return y;
+}
+
+std::size_t bytes_in_use() { return pool_statistics().bytes_in_use; }
+
+TEST(DeepGraph, RunsBackward) {
+  Tensor x = Tensor::of({1}, {2});
+  x.set_requires_grad();
+  const std::size_t before = bytes_in_use();
+  {
+    const Tensor loss = chain(x);
+    EXPECT_EQ(loss.item(), 2 + kDepth / 2);
+    backward(loss);
+    EXPECT_EQ(x.grad().item(), 1);
+  }
+  x.zero_grad();
+  EXPECT_EQ(bytes_in_use(), before);
+}
+
+TEST(DeepGraph, CanBeDroppedWithoutBackward) {
+  Tensor x = Tensor::of({1}, {2});
+  x.set_requires_grad();
+  const std::size_t before = bytes_in_use();
+  { const Tensor loss = chain(x); }
+  EXPECT_EQ(bytes_in_use(), before);
+}
+
+TEST(DeepGraph, IsFreedWhileBackwardRuns) {
+  Tensor x = Tensor::of({1}, {2});
+  x.set_requires_grad();
+  const std::size_t before = bytes_in_use();
+  const Tensor loss = chain(x);
+  backward(loss);
+  EXPECT_LT(bytes_in_use(), before + 10000);
+}
+
+TEST(DeepGraph, OfDiamondsRunsEachNodeOnce) {
+  Tensor x = Tensor::of({1}, {0});
+  x.set_requires_grad();
+  Tensor y = x;
+  for (int i = 0; i < 1000; ++i) {
+    y = (y + y) * Scalar(0.5);  // 2^1000 paths
+  }
+  backward(y);
+  EXPECT_EQ(x.grad().item(), 1);
+}
+
+TEST(WideGraph, IsDroppedWithoutALeak) {
+  Tensor x = Tensor::of({1}, {2});
+  x.set_requires_grad();
+  const std::size_t before = bytes_in_use();
+  {
+    std::vector<Tensor> parts;
+    for (int i = 0; i < 10000; ++i) {
+      parts.push_back(x * Scalar{2});
+    }
+    const Tensor loss = sum(concat(parts, 0));
+  }
+  EXPECT_EQ(bytes_in_use(), before);
+}
+
+TEST(FailedBackward, LeaksNothing) {
+  Tensor x = Tensor::of({1}, {2});
+  x.set_requires_grad();
+  const std::size_t before = bytes_in_use();
+  {
+    const Tensor shared = exp(x);
+    const Tensor other = sum(shared * Scalar{2});
+    backward(sum(shared));
+    EXPECT_THROW(backward(other), Error);
+  }
+  x.zero_grad();
+  EXPECT_EQ(bytes_in_use(), before);
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR

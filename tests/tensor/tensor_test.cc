@@ -1,0 +1,146 @@
+// Tensors: handles, shared storage, what may be asked of one that is not there, and the pool.
+#include "headlab/tensor/tensor.h"
+
+#include "headlab/ops/ops.h"
+#include "headlab/tensor/pool.h"
+#include "support/tensors.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+TEST(Tensor, IsAHandleThatCopiesShare) {
+  Tensor a = Tensor::of({2}, {1, 2});
+  const Tensor b = a;
+  a.data()[0] = 5;
+  EXPECT_EQ(b.data()[0], 5);
+  a = Tensor::zeros({3});
+  EXPECT_EQ(b.count(), 2);
+}
+
+TEST(Tensor, CanBeMovedFrom) {
+  Tensor a = Tensor::of({2}, {1, 2});
+  const Tensor b = std::move(a);
+  EXPECT_EQ(b.data()[1], 2);
+  EXPECT_FALSE(a.defined());  // NOLINT: what a move leaves is part of the contract
+}
+
+TEST(Tensor, ViewsShareTheirStorage) {
+  const Tensor a = Tensor::of({2, 3}, {1, 2, 3, 4, 5, 6});
+  EXPECT_EQ(a.viewed_as({3, 2}).data(), a.data());
+  EXPECT_EQ(a.detach().data(), a.data());
+  EXPECT_EQ(reshape(a, {6}).data(), a.data());
+  expect_error([&] { a.viewed_as({4}); }, {"[2, 3] has 6 elements", "[4] has 4"});
+}
+
+TEST(Tensor, ClonesShareNothing) {
+  const Tensor a = Tensor::of({2}, {1, 2});
+  const Tensor b = a.clone();
+  a.data()[0] = 7;
+  EXPECT_EQ(b.data()[0], 1);
+}
+
+TEST(Tensor, OutlivesTheTensorItWasViewedFrom) {
+  Tensor view;
+  {
+    const Tensor a = Tensor::of({2}, {1, 2});
+    view = a.viewed_as({2, 1});
+  }
+  EXPECT_EQ(view.data()[1], 2);
+}
+
+TEST(Tensor, RefusesValuesThatDoNotFillItsShape) {
+  expect_error([] { Tensor::of({2, 2}, {1, 2, 3}); }, {"[2, 2] holds 4 values, got 3"});
+}
+
+TEST(Tensor, HasAnItemOnlyIfItHasOneElement) {
+  EXPECT_EQ(Tensor::scalar(3).item(), 3);
+  EXPECT_EQ(Tensor::full({1, 1}, 4).item(), 4);
+  expect_error([] { Tensor::zeros({2}).item(); }, {"one element", "[2]"});
+  expect_error([] { Tensor::zeros({0}).item(); }, {"one element"});
+}
+
+TEST(Tensor, ThatIsUndefinedSaysSo) {
+  const Tensor none;
+  EXPECT_FALSE(none.defined());
+  EXPECT_FALSE(none.requires_grad());
+  EXPECT_FALSE(none.grad().defined());
+  expect_error([&] { none.shape(); }, {"undefined tensor"});
+  expect_error([&] { none.data(); }, {"undefined tensor"});
+}
+
+TEST(Tensor, CanBeEmpty) {
+  const Tensor empty = Tensor::zeros({2, 0, 3});
+  EXPECT_EQ(empty.count(), 0);
+  EXPECT_EQ(empty.clone().shape(), (Shape{2, 0, 3}));
+}
+
+TEST(Tensor, MadeByAnOpIsNoLeaf) {
+  Tensor x = random_leaf({2}, Key{1});
+  Tensor y = exp(x);
+  expect_error([&] { y.set_requires_grad(false); }, {"leaves", "exp"});
+}
+
+TEST(Tensor, KeepsItsElementsAlignedToCacheLines) {
+  for (Index n : {1, 7, 1000}) {
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(Tensor::empty({n}).data()) % 64, 0u);
+  }
+}
+
+TEST(Pool, HandsOutFreedBlocksAgain) {
+  { const Tensor warm = Tensor::empty({1000}); }
+  const PoolStatistics before = pool_statistics();
+  for (int i = 0; i < 100; ++i) {
+    const Tensor again = Tensor::empty({1000});
+  }
+  EXPECT_EQ(pool_statistics().system_allocations, before.system_allocations);
+  EXPECT_EQ(pool_statistics().bytes_in_use, before.bytes_in_use);
+}
+
+TEST(Pool, CountsWhatIsInUse) {
+  const PoolStatistics before = pool_statistics();
+  const Tensor held = Tensor::empty({100000});
+  const std::size_t grown = pool_statistics().bytes_in_use - before.bytes_in_use;
+  EXPECT_GE(grown, 100000 * sizeof(Scalar));
+  EXPECT_LE(grown, 100000 * sizeof(Scalar) * 9 / 8 + 1024);  // blocks are at most 1/8 too large
+}
+
+TEST(Pool, GivesUnusedBlocksBack) {
+  { const Tensor large = Tensor::empty({1 << 20}); }
+  EXPECT_GE(pool_statistics().bytes_held, (std::size_t{1} << 20) * sizeof(Scalar));
+  pool_release();
+  EXPECT_EQ(pool_statistics().bytes_held, pool_statistics().bytes_in_use);
+}
+
+TEST(Pool, HasBlocksOfEverySize) {
+  for (std::size_t bytes = 0; bytes < 5000; bytes = bytes * 5 / 4 + 1) {
+    void* block = pool_allocate(bytes);
+    std::fill_n(static_cast<char*>(block), bytes, 'x');
+    pool_free(block, bytes);
+  }
+}
+
+TEST(Pool, RefusesAbsurdSizes) {
+  expect_error([] { pool_allocate(std::size_t{1} << 60); }, {"out of memory"});
+}
+
+TEST(Pool, ServesTrainingWithoutTheSystemAfterTheFirstSteps) {
+  Tensor W = random_leaf({8, 8}, Key{1}), b = random_leaf({8}, Key{2});
+  const auto step = [&] {
+    const Tensor x = random_tensor({4, 8}, Key{3});
+    const Tensor y = layer_norm(gelu(linear(x, W, b)) + x, b, b);
+    backward(mean(max(softmax(y), -1) + sum(dropout(y, Scalar(0.1), Key{4}), -1)));
+    W.zero_grad();
+    b.zero_grad();
+  };
+  step();
+  step();
+  const PoolStatistics before = pool_statistics();
+  for (int i = 0; i < 10; ++i) {
+    step();
+  }
+  EXPECT_EQ(pool_statistics().system_allocations, before.system_allocations);
+  EXPECT_EQ(pool_statistics().bytes_in_use, before.bytes_in_use);
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR
