@@ -1,0 +1,129 @@
+// Ops that move elements, and lookups: which element ends up where.
+#include "headlab/ops/layout.h"
+
+#include "headlab/ops/arithmetic.h"
+#include "headlab/ops/gather.h"
+#include "headlab/ops/reduce.h"
+#include "support/tensors.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+using Values = std::vector<double>;
+
+/// 0, 1, 2, ...
+Tensor counting(const Shape& shape) {
+  Tensor x = Tensor::empty(shape);
+  for (Index i = 0; i < x.count(); ++i) {
+    x.data()[i] = static_cast<Scalar>(i);
+  }
+  return x;
+}
+
+TEST(Permute, PutsAxisOrderOfIAtI) {
+  const Tensor x = counting({2, 3, 4}), y = permute(x, {2, 0, 1});
+  ASSERT_EQ(y.shape(), (Shape{4, 2, 3}));
+  for (Index i = 0; i < 24; ++i) {
+    EXPECT_EQ(y.data()[i], x.data()[i / 3 % 2 * 12 + i % 3 * 4 + i / 6]);
+  }
+}
+
+TEST(Permute, IsUndoneByTheInverseOrder) {
+  const Tensor x = random_tensor({2, 3, 4, 5}, Key{1});
+  EXPECT_EQ(numbers(permute(permute(x, {3, 1, 0, 2}), {2, 1, 3, 0})), numbers(x));
+}
+
+TEST(Permute, NeedsEachAxisOnce) {
+  const Tensor x = counting({2, 3});
+  expect_error([&] { permute(x, {0, 0}); }, {"permute", "[2, 3]", "once"});
+  expect_error([&] { permute(x, {0}); }, {"permute", "once"});
+  expect_error([&] { permute(x, {0, 1, 0, 1, 0, 1, 0, 1, 0, 1}); }, {"permute", "once"});
+  expect_error([&] { permute(x, {0, 2}); }, {"no axis 2"});
+}
+
+TEST(Permute, KnowsEmptyAndRankZero) {
+  EXPECT_EQ(permute(counting({0, 3}), {1, 0}).shape(), (Shape{3, 0}));
+  EXPECT_EQ(permute(Tensor::scalar(4), {}).item(), 4);
+}
+
+TEST(Transpose, ExchangesTwoAxes) {
+  EXPECT_EQ(numbers(transpose(counting({2, 3}))), (Values{0, 3, 1, 4, 2, 5}));
+  EXPECT_EQ(transpose(counting({2, 3, 4}), 0, 2).shape(), (Shape{4, 3, 2}));
+  EXPECT_EQ(numbers(transpose(counting({2, 3}), 1, 1)), (Values{0, 1, 2, 3, 4, 5}));
+}
+
+TEST(Reshape, NeedsAnEqualCount) {
+  expect_error([] { reshape(counting({2, 3}), {5}); }, {"reshape", "[2, 3]", "[5]"});
+}
+
+TEST(Slice, TakesPartOfAnAxis) {
+  const Tensor x = counting({2, 4, 2});
+  EXPECT_EQ(numbers(slice(x, 1, 1, 3)), (Values{2, 3, 4, 5, 10, 11, 12, 13}));
+  EXPECT_EQ(numbers(slice(x, -1, 1, 2)), (Values{1, 3, 5, 7, 9, 11, 13, 15}));
+  EXPECT_EQ(slice(x, 1, 2, 2).shape(), (Shape{2, 0, 2}));
+}
+
+TEST(Slice, StaysInsideTheAxis) {
+  const Tensor x = counting({2, 4});
+  expect_error([&] { slice(x, 1, 2, 5); }, {"slice", "[2, 5)", "axis 1", "[2, 4]"});
+  expect_error([&] { slice(x, 1, -1, 2); }, {"slice", "[-1, 2)"});
+  expect_error([&] { slice(x, 1, 3, 2); }, {"slice", "[3, 2)"});
+  expect_error([&] { slice(x, 2, 0, 1); }, {"no axis 2"});
+}
+
+TEST(Slice, PutsItsGradientWhereItCameFrom) {
+  const Tensor x = counting({5}).set_requires_grad();
+  backward(sum(slice(x, 0, 1, 3)) + sum(slice(x, 0, 2, 4) * Scalar{10}));
+  EXPECT_EQ(numbers(x.grad()), (Values{0, 1, 11, 10, 0}));
+}
+
+TEST(Concat, IsUndoneBySlices) {
+  const Tensor a = random_tensor({2, 1, 3}, Key{1}), b = random_tensor({2, 4, 3}, Key{2});
+  const Tensor none = Tensor::zeros({2, 0, 3});
+  const Tensor y = concat({a, none, b}, 1);
+  ASSERT_EQ(y.shape(), (Shape{2, 5, 3}));
+  EXPECT_EQ(numbers(slice(y, 1, 0, 1)), numbers(a));
+  EXPECT_EQ(numbers(slice(y, -2, 1, 5)), numbers(b));
+}
+
+TEST(Concat, NamesTheShapesThatDoNotFit) {
+  const Tensor a = counting({2, 3});
+  expect_error([&] { concat({a, counting({2, 3, 1})}, 0); }, {"concat", "[2, 3]", "[2, 3, 1]"});
+  expect_error([&] { concat({a, counting({2, 4})}, 0); }, {"concat", "[2, 4]", "axis 0"});
+  expect_error([&] { concat(std::span<const Tensor>{}, 0); }, {"concat", "at least one"});
+}
+
+TEST(Embedding, TakesTheRowOfEachId) {
+  const Tensor table = counting({4, 2});
+  const Tensor y = embedding(table, Ids{3, 0, 3, 1}, {2, 2});
+  EXPECT_EQ(y.shape(), (Shape{2, 2, 2}));
+  EXPECT_EQ(numbers(y), (Values{6, 7, 0, 1, 6, 7, 2, 3}));
+}
+
+TEST(Embedding, AddsTheGradientsOfAnIdThatComesTwice) {
+  const Tensor table = counting({4, 2}).set_requires_grad();
+  backward(embedding(table, Ids{3, 0, 3}, {3}), Tensor::of({3, 2}, {1, 2, 3, 4, 10, 20}));
+  EXPECT_EQ(numbers(table.grad()), (Values{3, 4, 0, 0, 0, 0, 11, 22}));
+}
+
+TEST(Embedding, NamesTheFirstIdOutsideTheTable) {
+  const Tensor table = counting({4, 2});
+  expect_error(
+      [&] {
+        embedding(table, Ids{0, 4, -1}, {3});
+      },
+      {"embedding", "id 4", "position 1", "[0, 4)"});
+  expect_error([&] { embedding(table, Ids{0, -1}, {2}); }, {"id -1"});
+  expect_error([&] { embedding(table, Ids{0}, {2}); }, {"expected 2 ids, got 1"});
+  expect_error([&] { embedding(counting({4}), Ids{0}, {1}); }, {"two axes", "[4]"});
+  EXPECT_EQ(embedding(table, {}, {0}).shape(), (Shape{0, 2}));
+}
+
+TEST(Gather, TakesOneElementOfEachRow) {
+  EXPECT_EQ(numbers(gather(counting({2, 2, 3}), Ids{2, 0, 1, 1})), (Values{2, 3, 7, 10}));
+  expect_error([] { gather(counting({2, 3}), Ids{0, 3}); }, {"gather", "id 3", "[0, 3)"});
+  expect_error([] { gather(counting({2, 3}), Ids{0}); }, {"gather", "expected 2 ids"});
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,114 @@
+// Matrix products of all layouts against three loops in double.
+#include "headlab/ops/matmul.h"
+
+#include "support/tensors.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+struct Product {
+  Shape a, b;
+  bool transpose_a = false, transpose_b = false;
+};
+
+/// Element (i, j) of matrix `index` of x, which may be transposed or a single matrix.
+double element(const Tensor& x, bool transposed, Index index, Index i, Index j) {
+  const Index rows = x.size(-2), columns = x.size(-1);
+  const Index at = transposed ? j * columns + i : i * columns + j;
+  return static_cast<double>(x.data()[(x.rank() > 2 ? index * rows * columns : 0) + at]);
+}
+
+class Matmul : public testing::TestWithParam<Product> {};
+
+TEST_P(Matmul, SumsTheProductsOfRowsAndColumns) {
+  const Product& p = GetParam();
+  const Tensor a = random_tensor(p.a, Key{1}), b = random_tensor(p.b, Key{2});
+  const Tensor y = matmul(a, b, {.transpose_a = p.transpose_a, .transpose_b = p.transpose_b});
+  const Index m = y.size(-2), n = y.size(-1), k = a.size(p.transpose_a ? -2 : -1);
+  EXPECT_EQ(m, a.size(p.transpose_a ? -1 : -2));
+  EXPECT_EQ(n, b.size(p.transpose_b ? -2 : -1));
+  for (Index i = 0; i < y.count(); ++i) {
+    const Index matrix = i / (m * n), row = i / n % m, column = i % n;
+    double sum = 0;
+    for (Index j = 0; j < k; ++j) {
+      sum +=
+          element(a, p.transpose_a, matrix, row, j) * element(b, p.transpose_b, matrix, j, column);
+    }
+    ASSERT_NEAR(y.data()[i], sum, kEpsilon * static_cast<double>(k)) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Layouts, Matmul,
+    testing::Values(Product{{3, 4}, {4, 5}}, Product{{4, 3}, {4, 5}, true},
+                    Product{{3, 4}, {5, 4}, false, true}, Product{{4, 3}, {5, 4}, true, true},
+                    Product{{2, 3, 4}, {2, 4, 5}}, Product{{2, 2, 4, 3}, {2, 2, 5, 4}, true, true},
+                    Product{{2, 3, 4}, {4, 5}}, Product{{2, 4, 3}, {4, 5}, true},
+                    Product{{3, 4}, {2, 4, 5}}, Product{{4, 3}, {2, 5, 4}, true, true},
+                    Product{{1, 1}, {1, 1}}, Product{{0, 4}, {4, 5}}, Product{{3, 0}, {0, 5}},
+                    Product{{0, 3, 4}, {4, 5}}, Product{{2, 3, 0}, {2, 0, 5}},
+                    Product{{65, 130}, {130, 67}}));
+
+TEST(Matmul, OfAnEmptyBatchHasGradientsOfZero) {
+  const Tensor a = random_leaf({0, 2, 3}, Key{1}), b = random_leaf({3, 4}, Key{2});
+  backward(matmul(a, b), Tensor::zeros({0, 2, 4}));
+  EXPECT_EQ(numbers(b.grad()), std::vector<double>(12, 0));
+  const Tensor c = random_leaf({2, 3}, Key{3}), d = random_leaf({0, 3, 4}, Key{4});
+  backward(matmul(c, d), Tensor::zeros({0, 2, 4}));
+  EXPECT_EQ(numbers(c.grad()), std::vector<double>(6, 0));
+}
+
+TEST(Matmul, NamesTheShapesThatDoNotFit) {
+  const auto zeros = [](const Shape& shape) { return Tensor::zeros(shape); };
+  expect_error(
+      [&] {
+        matmul(zeros({2, 3}), zeros({4, 5}));
+      },
+      {"matmul", "[2, 3]", "[4, 5]", "3 and 4"});
+  expect_error(
+      [&] {
+        matmul(zeros({2, 3}), zeros({2, 3}), {.transpose_a = true, .transpose_b = true});
+      },
+      {"inner sizes", "2 and 3"});
+  expect_error([&] { matmul(zeros({3}), zeros({3, 2})); }, {"two axes", "[3]"});
+  expect_error([&] { matmul(zeros({2, 3, 4}), zeros({3, 4, 5})); }, {"leading axes", "[2, 3, 4]"});
+  expect_error([&] { matmul(zeros({1, 3, 4}), zeros({2, 4, 5})); }, {"leading axes"});
+}
+
+TEST(Linear, IsXTimesWPlusB) {
+  const Tensor x = random_tensor({2, 3, 4}, Key{1}), W = random_tensor({4, 5}, Key{2});
+  const Tensor b = random_tensor({5}, Key{3});
+  const Tensor y = linear(x, W, b);
+  ASSERT_EQ(y.shape(), (Shape{2, 3, 5}));
+  for (Index i = 0; i < y.count(); ++i) {
+    double sum = static_cast<double>(b.data()[i % 5]);
+    for (Index c = 0; c < 4; ++c) {
+      sum += static_cast<double>(x.data()[i / 5 * 4 + c]) *
+             static_cast<double>(W.data()[c * 5 + i % 5]);
+    }
+    EXPECT_NEAR(y.data()[i], sum, 8 * kEpsilon);
+  }
+}
+
+TEST(Linear, KnowsEmptyInputs) {
+  const Tensor x = random_leaf({0, 4}, Key{1}), W = random_leaf({4, 5}, Key{2});
+  const Tensor b = random_leaf({5}, Key{3});
+  backward(linear(x, W, b), Tensor::zeros({0, 5}));
+  EXPECT_EQ(numbers(W.grad()), std::vector<double>(20, 0));
+  EXPECT_EQ(numbers(b.grad()), std::vector<double>(5, 0));
+  const Tensor no_inputs = linear(Tensor::zeros({2, 0}), Tensor::zeros({0, 5}), b);
+  EXPECT_EQ(no_inputs.data()[7], b.data()[2]);
+}
+
+TEST(Linear, NamesTheShapesThatDoNotFit) {
+  const Tensor W = Tensor::zeros({4, 5});
+  expect_error([&] { linear(Tensor::zeros({2, 3}), W, {}); }, {"linear", "[2, 3]", "[4, 5]"});
+  expect_error(
+      [&] {
+        linear(Tensor::zeros({2, 4}), W, Tensor::zeros({4}));
+      },
+      {"needs b [5]", "got [4]"});
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR
