@@ -53,8 +53,9 @@ void find_scores(const QueryBlock& block, const Buffers& buffers, Scalar* larges
     Scalar* tile = buffers.weights + (s - block.keys_from) * kQueries;
     score_tile(block, buffers.queries, s, keys, tile);
     for (Index i = 0; i < keys * kQueries; i += kQueries) {
-      most[0] = max(load(tile + i), most[0]);
-      most[1] = max(load(tile + i + kLanes), most[1]);
+      for (Index half = 0; half < block.lanes() / kLanes; ++half) {
+        most[half] = max(most[half], load(tile + i + half * kLanes));
+      }
     }
   });
   store(largest, most[0]);

@@ -21,21 +21,16 @@ Index padded(Index width) { return (width + kLanes - 1) / kLanes * kLanes; }
 struct Buffers {
   Scalar *q_lanes, *q_rows, *dz_lanes, *dz_rows, *z_lanes, *dq_lanes;
   Scalar *weights, *dropped, *slopes;  // tiles: P, P through dropout, dP and then dS
-  Scalar *dk, *dv;                     // [keys][padded width]
 
   explicit Buffers(const AttentionProblem& p) {
     const Index d = padded(p.d_head);
     const Index d_value = padded(p.d_value);
     thread_local Scratch scratch;
-    Scalar* next = scratch.get(3 * d * kQueries + 3 * d_value * kQueries + 3 * kKeys * kQueries +
-                               p.keys * (d + d_value));
+    Scalar* next = scratch.get(3 * d * kQueries + 3 * d_value * kQueries + 3 * kKeys * kQueries);
     const auto take = [&next](Index count) { return std::exchange(next, next + count); };
     for (Scalar** buffer : {&q_lanes, &q_rows, &dq_lanes}) *buffer = take(d * kQueries);
     for (Scalar** buffer : {&dz_lanes, &dz_rows, &z_lanes}) *buffer = take(d_value * kQueries);
     for (Scalar** buffer : {&weights, &dropped, &slopes}) *buffer = take(kKeys * kQueries);
-    dk = take(p.keys * d);
-    dv = take(p.keys * d_value);
-    std::fill(dk, next, Scalar{0});
   }
 };
 
@@ -115,21 +110,24 @@ void find_slopes(const QueryBlock& block, const Lanes& lanes, const Buffers& buf
   }
 }
 
-/// out[key][j] += sum over lanes of tile[key][lane] rows[lane][j]: dV from P and dZ, dK from dS and
-/// Q.
-void add_over_queries(const QueryBlock& block, Index keys, const Scalar* tile, const Scalar* rows,
-                      Index width, Scalar* out) {
-  for (Index column = 0; column < width; column += kTileColumns) {
+/// One gradient of keys [s, s + keys): out += tile rows, dV from P and dZ, dK from dS and Q.
+struct KeyGradient {
+  const Scalar *tile, *rows;
+  Scalar* out;
+  Index width, stride;
+};
+void add_over_queries(const QueryBlock& block, Index keys, const KeyGradient& g) {
+  for (Index column = 0; column < g.width; column += kTileColumns) {
     multiply_panel({.m = keys,
-                    .columns = std::min(kTileColumns, width - column),
+                    .columns = std::min(kTileColumns, g.width - column),
                     .k = block.count,
                     .a_rows = Rows::kApart,
-                    .a = tile,
+                    .a = g.tile,
                     .a_stride = kQueries,
-                    .b = rows + column,
-                    .b_stride = width,
-                    .c = out + column,
-                    .c_stride = width,
+                    .b = g.rows + column,
+                    .b_stride = padded(g.width),
+                    .c = g.out + column,
+                    .c_stride = g.stride,
                     .accumulate = true});
   }
 }
@@ -149,96 +147,66 @@ void add_over_keys(const QueryBlock& block, const Buffers& buffers, Index s, Ind
                   .accumulate = s > block.keys_from});
 }
 
-/// to[i] = factor * from[i] for `width` columns of `rows` rows, or += where accumulating.
-struct WriteRows {
-  Index rows, width;
-  const Scalar* from;
-  Index from_stride;
-  Scalar* to;
-  Index to_stride;
-  Scalar factor;
-  bool accumulate;
-};
-void write_rows(const WriteRows& w) {
-  const auto set = [&](Vec v) { return v * w.factor; };
-  const auto add = [&](Vec v, Vec old) { return old + v * w.factor; };
-  for (Index i = 0; i < w.rows; ++i) {
-    Scalar* to = w.to + i * w.to_stride;
-    if (w.accumulate) {
-      map(w.width, add, to, w.from + i * w.from_stride, to);
-    } else {
-      map(w.width, set, to, w.from + i * w.from_stride);
-    }
-  }
-}
-
 void write_dq(const QueryBlock& block, const AttentionBackward& g, const Buffers& buffers) {
   const AttentionProblem& p = block.p;
-  if (block.keys_from == block.keys_to) {
-    std::fill_n(buffers.dq_lanes, p.d_head * kQueries, Scalar{0});
+  Scalar* dq = g.dq + (block.q() - p.q);
+  const auto scaled = [factor = p.scale](Vec v) { return v * factor; };
+  const Index count = block.keys_from == block.keys_to ? 0 : p.d_head * kQueries;
+  std::fill(buffers.dq_lanes + count, buffers.dq_lanes + p.d_head * kQueries, Scalar{0});
+  map(count, scaled, buffers.dq_lanes, buffers.dq_lanes);
+  if (!g.accumulate_dq) {
+    transpose_copy(p.d_head, block.count, buffers.dq_lanes, kQueries, dq, p.q_stride);
+    return;
   }
-  // q_rows has served, and has the right shape.
-  transpose_copy(p.d_head, block.count, buffers.dq_lanes, kQueries, buffers.q_rows,
-                 padded(p.d_head));
-  write_rows({.rows = block.count,
-              .width = p.d_head,
-              .from = buffers.q_rows,
-              .from_stride = padded(p.d_head),
-              .to = g.dq + (block.q() - p.q),
-              .to_stride = p.q_stride,
-              .factor = p.scale,
-              .accumulate = g.accumulate_dq});
+  const Index stride = padded(p.d_head);  // q_rows has served, and has the right shape
+  transpose_copy(p.d_head, block.count, buffers.dq_lanes, kQueries, buffers.q_rows, stride);
+  for (Index i = 0; i < block.count; ++i) {
+    const auto add = [](Vec a, Vec b) { return a + b; };
+    map(p.d_head, add, dq + i * p.q_stride, dq + i * p.q_stride, buffers.q_rows + i * stride);
+  }
 }
 
 void differentiate(const QueryBlock& block, const AttentionBackward& g, const Buffers& buffers) {
   const AttentionProblem& p = block.p;
   const Lanes lanes = prepare(block, g, buffers);
-  const bool dropout = p.dropout > 0;
-  const Index d = padded(p.d_head);
-  const Index d_value = padded(p.d_value);
+  const Scalar* dropped = p.dropout > 0 ? buffers.dropped : buffers.weights;
   for (Index s = block.keys_from; s < block.keys_to; s += kKeys) {
     const Index keys = std::min(kKeys, block.keys_to - s);
     find_weights(block, lanes, buffers, s, keys);
-    if (dropout) {
-      drop_tile(block, s, keys, buffers.weights, buffers.dropped);
-      drop_tile(block, s, keys, buffers.slopes, buffers.slopes);
-    }
+    if (p.dropout > 0) drop_tile(block, s, keys, buffers.weights, buffers.dropped, buffers.slopes);
     if (g.dv) {
-      const Scalar* weights = dropout ? buffers.dropped : buffers.weights;
-      add_over_queries(block, keys, weights, buffers.dz_rows, d_value, buffers.dv + s * d_value);
+      Scalar* dv = g.dv + (block.v(s) - p.v);
+      add_over_queries(block, keys, {dropped, buffers.dz_rows, dv, p.d_value, p.v_stride});
     }
     find_slopes(block, lanes, buffers, keys);
     if (g.dk) {
-      add_over_queries(block, keys, buffers.slopes, buffers.q_rows, d, buffers.dk + s * d);
+      Scalar* dk = g.dk + (block.k(s) - p.k);
+      add_over_queries(block, keys, {buffers.slopes, buffers.q_rows, dk, p.d_head, p.k_stride});
     }
     if (g.dq) add_over_keys(block, buffers, s, keys);
   }
   if (g.dq) write_dq(block, g, buffers);
 }
 
+void clear_rows(Scalar* x, Index rows, Index width, Index stride) {
+  for (Index i = 0; i < rows; ++i) std::fill_n(x + i * stride, width, Scalar{0});
+}
+
 /// Everything that K, V block kv of sequence b takes part in.
 void differentiate_keys(const AttentionProblem& p, const AttentionBackward& g, Index b, Index kv) {
   const Buffers buffers(p);
+  if (g.dk && !g.accumulate_dk) {
+    clear_rows(g.dk + b * p.keys * p.k_stride + kv * p.d_head, p.keys, p.d_head, p.k_stride);
+  }
+  if (g.dv && !g.accumulate_dv) {
+    clear_rows(g.dv + b * p.keys * p.v_stride + kv * p.d_value, p.keys, p.d_value, p.v_stride);
+  }
   for (Index h = 0; h < p.heads; ++h) {
     if ((p.kv_head ? p.kv_head[h] : h) != kv) continue;
     for (Index t = 0; t < p.queries; t += kQueries) {
       differentiate(QueryBlock(p, b, h, t), g, buffers);
     }
   }
-  const auto write = [&](Scalar* to, Index width, Index stride, const Scalar* from,
-                         bool accumulate) {
-    if (!to) return;
-    write_rows({.rows = p.keys,
-                .width = width,
-                .from = from,
-                .from_stride = padded(width),
-                .to = to + b * p.keys * stride + kv * width,
-                .to_stride = stride,
-                .factor = 1,
-                .accumulate = accumulate});
-  };
-  write(g.dk, p.d_head, p.k_stride, buffers.dk, g.accumulate_dk);
-  write(g.dv, p.d_value, p.v_stride, buffers.dv, g.accumulate_dv);
 }
 
 }  // namespace

@@ -2,10 +2,10 @@
 // not looked at again, tiles that are hidden as a whole are never computed.
 #include "kernels/attention_tiles.h"
 
-#include <array>
 #include <cmath>
 
 #include "headlab/base/random.h"
+#include "kernels/philox_lanes.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
 
@@ -100,39 +100,40 @@ void score_tile(const QueryBlock& block, const Scalar* scaled_queries, Index s, 
 
 namespace {
 
-/// The random bits of keys 4 i to 4 i + 3, from one block of the generator.
-std::array<std::uint32_t, 4> dropout_bits(std::uint64_t key, Index b, Index born_head, Index t,
-                                          Index i) {
-  const auto pair = [](Index high, Index low) {
-    return static_cast<std::uint64_t>(high) << 32 | static_cast<std::uint64_t>(low);
-  };
-  return philox(key, pair(t, i), pair(b, born_head));
+/// Counters of the generator: words 0 to 3 of a block are for keys 4 i to 4 i + 3; the next query
+/// is kNextQuery further.
+constexpr std::uint64_t kNextQuery = std::uint64_t{1} << 32;
+std::uint64_t low_counter(Index t, Index s) {
+  return static_cast<std::uint64_t>(t) * kNextQuery + static_cast<std::uint64_t>(s / 4);
 }
-
-/// Bits below this are dropped.
-std::uint64_t dropout_limit(Scalar dropout) {
-  return static_cast<std::uint64_t>(std::ldexp(static_cast<double>(dropout), 32));
+std::uint64_t high_counter(Index b, Index born_head) {
+  return static_cast<std::uint64_t>(b) << 32 | static_cast<std::uint64_t>(born_head);
 }
 
 }  // namespace
 
 bool attention_keeps(std::uint64_t key, Index b, Index born_head, Index t, Index s,
                      Scalar dropout) {
-  const auto bits = dropout_bits(key, b, born_head, t, s / 4);
+  const auto bits = philox(key, low_counter(t, s), high_counter(b, born_head));
   return bits[static_cast<std::size_t>(s % 4)] >= dropout_limit(dropout);
 }
 
-void drop_tile(const QueryBlock& block, Index s, Index keys, const Scalar* tile, Scalar* out) {
+void drop_tile(const QueryBlock& block, Index s, Index keys, const Scalar* tile, Scalar* out,
+               Scalar* also) {
   const AttentionProblem& p = block.p;
   const Index born = p.born_head ? p.born_head[block.h] : block.h;
-  const std::uint64_t limit = dropout_limit(p.dropout);
-  const Scalar scale = 1 / (1 - p.dropout);
-  for (Index lane = 0; lane < block.count; ++lane) {
+  const std::uint64_t high = high_counter(block.b, born);
+  const DropoutLanes drop(p.dropout);
+  for (Index first = 0; first < block.lanes(); first += kPhiloxLanes) {
+    const Index lanes = std::min(kPhiloxLanes, block.lanes() - first);
     for (Index i = 0; i < keys; i += 4) {
-      const auto bits = dropout_bits(p.dropout_key, block.b, born, block.t + lane, (s + i) / 4);
+      const std::uint64_t low = low_counter(block.t + first, s + i);
+      const PhiloxLanes random(p.dropout_key, low, kNextQuery, high);
       for (Index j = 0; j < std::min<Index>(4, keys - i); ++j) {
-        const Index at = (i + j) * kQueries + lane;
-        out[at] = bits[static_cast<std::size_t>(j)] >= limit ? tile[at] * scale : 0;
+        const Index at = (i + j) * kQueries + first;
+        const auto& bits = random.bits[static_cast<std::size_t>(j)];
+        drop(bits, lanes, tile + at, out + at);
+        if (also) drop(bits, lanes, also + at, also + at);
       }
     }
   }

@@ -48,7 +48,8 @@ void score_tile(const QueryBlock& block, const Scalar* scaled_queries, Index s, 
                 Scalar* tile);
 
 /// out = tile with the weights that dropout drops set to 0 and the others multiplied by 1 / (1 -
-/// p).
-void drop_tile(const QueryBlock& block, Index s, Index keys, const Scalar* tile, Scalar* out);
+/// p); the same is done to `also` in place, unless it is null.
+void drop_tile(const QueryBlock& block, Index s, Index keys, const Scalar* tile, Scalar* out,
+               Scalar* also = nullptr);
 
 }  // namespace headlab::inline HEADLAB_SCALAR

@@ -7,14 +7,11 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
-#include <vector>
 
 #include "headlab/base/error.h"
-#include "headlab/base/random.h"
 #include "headlab/base/threads.h"
-#include "kernels/scratch.h"
+#include "kernels/philox_lanes.h"
 #include "kernels/vector_math.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
@@ -143,16 +140,17 @@ bool all_finite(Index n, const Scalar* x) {
   return std::find(bad.begin(), bad.end(), 1) == bad.end();
 }
 
-/// One block of Philox gives the 32 bits of four elements: element i takes word (offset + i) % 4.
+/// Sixteen blocks of the generator serve 64 elements: word w of block l is for element 16 w + l.
 void dropout_array(Index n, Scalar p, std::uint64_t key, const Scalar* x, Scalar* y) {
   require(p >= 0 && p < 1, "dropout: probability ", p, " is not in [0, 1)");
-  const auto limit = static_cast<std::uint64_t>(std::ldexp(static_cast<double>(p), 32));
-  const Scalar scale = 1 / (1 - p);
+  const DropoutLanes drop(p);
   for_pieces(n, [&](Index at, Index length) {
-    for (Index i = at; i < at + length; i += 4) {
-      const auto words = philox(key, static_cast<std::uint64_t>(i / 4));
-      for (Index j = 0; j < std::min<Index>(4, at + length - i); ++j) {
-        y[i + j] = words[static_cast<std::size_t>(j)] >= limit ? x[i + j] * scale : 0;
+    for (Index i = at; i < at + length; i += 4 * kPhiloxLanes) {
+      const PhiloxLanes random(key, static_cast<std::uint64_t>(i / 4), 1, 0);
+      for (Index word = 0; word < 4; ++word) {
+        const Index first = i + word * kPhiloxLanes;
+        const Index count = std::clamp<Index>(at + length - first, 0, kPhiloxLanes);
+        drop(random.bits[static_cast<std::size_t>(word)], count, x + first, y + first);
       }
     }
   });

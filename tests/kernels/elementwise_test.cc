@@ -113,10 +113,13 @@ TEST(Gelu, BackwardIsTheSlopeAndAddsOnRequest) {
   std::vector<Scalar> added(x.size(), 1);
   gelu_backward(static_cast<Index>(x.size()), x.data(), dy.data(), set.data(), false);
   gelu_backward(static_cast<Index>(x.size()), x.data(), dy.data(), added.data(), true);
+  // exp(2u) carries the rounding of 2u, which matters most near 2u = 10: there it is some 10
+  // epsilon.
+  const double bound = 32 * kEpsilon;
   for (std::size_t i = 0; i + 1 < x.size(); ++i) {
     const double expected = gelu_slope(static_cast<double>(x[i])) * static_cast<double>(dy[i]);
-    ASSERT_NEAR(static_cast<double>(set[i]), expected, 16 * kEpsilon) << x[i];
-    ASSERT_NEAR(static_cast<double>(added[i]), 1 + expected, 16 * kEpsilon) << x[i];
+    ASSERT_NEAR(static_cast<double>(set[i]), expected, bound) << x[i];
+    ASSERT_NEAR(static_cast<double>(added[i]), 1 + expected, bound) << x[i];
   }
   EXPECT_EQ(set.back(), dy.back());
 }
