@@ -38,7 +38,7 @@ constexpr TaskEntry kTasks[] = {
                        "layers=2 heads=1 d_model=64 d_ff=0 steps=1000 batch=64 lr=1e-3 warmup=100 "
                        "schedule=cosine decay=0.01 clip=1"),
     row<ReverseTask>("reverse", "write symbols backwards, behind a separator",
-                     "layers=2 heads=1 d_model=64 d_ff=0 steps=1000 batch=64 lr=3e-3 warmup=100 "
+                     "layers=2 heads=1 d_model=64 d_ff=0 steps=2000 batch=64 lr=1e-2 warmup=100 "
                      "schedule=cosine decay=0.01 clip=1"),
     row<TextTask>("text", "the next character of any UTF-8 text",
                   "layers=4 heads=4 d_model=128 d_ff=512 init=gpt2 steps=2000 batch=12 lr=1e-3 "

@@ -4,8 +4,9 @@
 // Truth: `mirror`: at position n + j (the separator is n) the answer stands at position n - 1 - j,
 // as far before the last symbol as the query is behind the separator. No offset and no content
 // finds it: the first layer has to place the separator, the second to look.
-// Trap: a repeated symbol can give the right answer from the wrong key, and two layers mix
-// neighbours: attention on the gold key stays at .75 to .86 where accuracy is 1. Judge by top-1.
+// Trap: a repeated symbol can give the right answer from the wrong key, and the first layer mixes
+// neighbours, so the gold key gets less than its due: accuracy .998 to 1, but mass .86 to .94 and
+// top-1 .89 to .98 (three seeds of the recommended model).
 // Read next: src/tasks/reverse.cc.
 #pragma once
 
