@@ -95,7 +95,8 @@ void Settings::integers(std::string name, std::vector<std::int64_t>& value, std:
                         std::int64_t high, std::string help) {
   const auto set = [=, &value](const Json& json) {
     std::vector<std::int64_t> read;
-    for (const Json& item : as_list(json).items()) {
+    const Json list = as_list(json);
+    for (const Json& item : list.items()) {
       read.push_back(checked_integer(name, item, low, high));
     }
     require(!read.empty(), name, " needs at least one number, got ", json.dump());
