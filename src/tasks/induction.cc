@@ -1,5 +1,6 @@
 // Distinct tokens are drawn by shuffling the front of a list of all tokens; what is left behind
-// them are the other tokens. Read next: the opening of induction.h, for the definition.
+// them are the other tokens. The list is filled anew for every sequence, so that no sequence
+// depends on another. Read next: the opening of induction.h, for the definition.
 #include "headlab/tasks/induction.h"
 
 #include <numeric>

@@ -1,3 +1,4 @@
+// What every task would otherwise write for itself.
 // The text form of a task writes every setting, defaults too: a run that names its task so means
 // the same task after a default has changed. Read next: table.cc.
 #include "tasks/parts.h"

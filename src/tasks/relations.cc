@@ -1,5 +1,6 @@
 // The kinds of relations are a table: a new one is a function from (tokens, query) to the key, and
-// a row. Read next: the opening of relations.h, for the definition and the trap.
+// a row. Targets and gold come from the same key, so that they cannot disagree. Read next: the
+// opening of relations.h, for the definition and the trap.
 #include "headlab/tasks/relations.h"
 
 #include <algorithm>

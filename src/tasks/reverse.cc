@@ -1,5 +1,6 @@
 // Tokens 0 ... symbols - 1 are the symbols, the token `symbols` is the separator; padding holds
-// symbol 0 and counts for nothing. Read next: the opening of reverse.h, for the definition.
+// symbol 0 and counts for nothing: `lengths` says where it begins, and it has no targets. Read
+// next: the opening of reverse.h, for the definition.
 #include "headlab/tasks/reverse.h"
 
 #include "headlab/base/error.h"

@@ -1,5 +1,6 @@
 // Between bytes and tokens stand Unicode code points: UTF-8 is checked once for the whole file, and
-// after that every character is known to be well formed. Read next: the opening of text.h.
+// after that every character is known to be well formed. The file is held in memory as tokens, and
+// a window is a slice of them. Read next: the opening of text.h.
 #include "headlab/tasks/text.h"
 
 #include <algorithm>

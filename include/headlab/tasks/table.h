@@ -1,5 +1,6 @@
 // The table of tasks. Help, defaults, errors, tests and reports read it; a new task is a class and
-// a row in src/tasks/table.cc.
+// a row in src/tasks/table.cc. A task is named by text, "relations:length=16,vocab=16", so that a
+// flag, a config file and a report all mean the same. Read next: relations.h, the flagship.
 #pragma once
 
 #include <memory>
