@@ -1,0 +1,65 @@
+// Start here. headlab trains toy transformers, shows what each attention head does, and removes
+// those that do nothing. This header includes the whole library, layer by layer: the list below is
+// a reading order. To follow one batch from task to gradient, read tasks/task.h,
+// model/transformer.h, nn/attention.h, ops/attention.h, tensor/tape.h, train/trainer.h.
+//
+//   headlab::Run run = headlab::create_run("runs/full", headlab::recommended_config("relations"),
+//                                          false);
+//   headlab::train_run(run);
+//   std::cout << headlab::heads_text(headlab::score_heads(run.model, *run.task));
+//
+// Letters, the same everywhere: B batch, T queries (time), S keys, C model width (d_model), H
+// heads, D head width, V vocabulary, K targets at each position; dx is dLoss/dx.
+#pragma once
+
+// base: errors, random numbers, threads, JSON, files. Knows nothing of tensors.
+#include "headlab/base/error.h"
+#include "headlab/base/files.h"
+#include "headlab/base/json.h"
+#include "headlab/base/random.h"
+#include "headlab/base/safetensors.h"
+#include "headlab/base/settings.h"
+#include "headlab/base/threads.h"
+#include "headlab/base/version.h"
+// kernels: what is computed, over plain arrays, and fast.
+#include "headlab/kernels/attention.h"
+#include "headlab/kernels/elementwise.h"
+#include "headlab/kernels/gemm.h"
+#include "headlab/kernels/rows.h"
+#include "headlab/kernels/scalar.h"
+// tensor: shapes, tensors, the tape, gradient checks.
+#include "headlab/tensor/gradcheck.h"
+#include "headlab/tensor/pool.h"
+#include "headlab/tensor/shape.h"
+#include "headlab/tensor/tape.h"
+#include "headlab/tensor/tensor.h"
+// ops: differentiable operations.
+#include "headlab/ops/gradient_checks.h"
+#include "headlab/ops/ops.h"
+// nn: layers, multi-head attention.
+#include "headlab/nn/attention.h"
+#include "headlab/nn/layers.h"
+// model: the transformer, its settings, checkpoints, generation.
+#include "headlab/model/checkpoint.h"
+#include "headlab/model/config.h"
+#include "headlab/model/generation.h"
+#include "headlab/model/initial.h"
+#include "headlab/model/transformer.h"
+// tasks: data with known truth.
+#include "headlab/tasks/table.h"
+#include "headlab/tasks/task.h"
+// train: optimizers, the trainer, runs.
+#include "headlab/train/evaluate.h"
+#include "headlab/train/optimizer.h"
+#include "headlab/train/run.h"
+#include "headlab/train/trainer.h"
+// heads, prune: what heads do, and which can go.
+#include "headlab/heads/scores.h"
+#include "headlab/prune/methods.h"
+#include "headlab/prune/prune.h"
+// lab, report: benchmarks, and results as text.
+#include "headlab/lab/bench.h"
+#include "headlab/lab/machine.h"
+#include "headlab/report/heads_text.h"
+#include "headlab/report/heatmap.h"
+#include "headlab/report/table.h"
