@@ -1,0 +1,63 @@
+// Gradients of the loss of whole transformers, in double, against central differences: every
+// parameter of pre-norm and post-norm, tied, several targets, layers without heads, dropout.
+#include "headlab/tensor/gradcheck.h"
+#include "support/models.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+struct Case {
+  const char* name;
+  void (*change)(TransformerConfig&);
+};
+
+class ModelGradients : public testing::TestWithParam<Case> {};
+
+TEST_P(ModelGradients, AgreeWithCentralDifferences) {
+  TransformerConfig config;
+  config.layers = 2;
+  config.heads = {2};
+  config.d_model = 4;
+  config.d_ff = 5;
+  config.vocab = 5;
+  config.length = 4;
+  GetParam().change(config);
+  Transformer model = random_model(config);
+  const Batch batch = random_batch(config, 2, 3);
+  const ForwardContext training{.training = true, .key = Key{6}};
+  const auto result =
+      gradcheck([&](const std::vector<Tensor>&) { return model.loss(batch, training); },
+                parameters_of(model));
+  EXPECT_TRUE(result.passed) << result.text();
+  EXPECT_LT(result.error, 2e-8) << result.text();
+  EXPECT_EQ(result.elements, model.parameter_count());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, ModelGradients,
+    testing::Values(Case{"Pre", [](TransformerConfig&) {}},
+                    Case{"Post", [](TransformerConfig& c) { c.norm = NormPlace::post; }},
+                    Case{"Tied", [](TransformerConfig& c) { c.tied = true; }},
+                    Case{"TwoTargets", [](TransformerConfig& c) { c.targets = 2; }},
+                    Case{"ALayerWithoutHeads",
+                         [](TransformerConfig& c) {
+                           c.heads = {2, 0};
+                         }},
+                    Case{"SharedKeys", [](TransformerConfig& c) { c.heads = {4}, c.kv_heads = 2; }},
+                    Case{"Dropout", [](TransformerConfig& c) { c.dropout = 0.2; }},
+                    Case{"Encoder",
+                         [](TransformerConfig& c) {
+                           c.architecture = Architecture::encoder;
+                           c.activation = Activation::relu;
+                           c.positions = Positions::sinusoidal;
+                         }},
+                    Case{"AttentionOnly",
+                         [](TransformerConfig& c) {
+                           c.d_ff = 0;
+                           c.d_head = 3;
+                           c.d_value = 1;
+                         }}),
+    [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,155 @@
+// Heads removed for good: for every mask of a small model, the smaller model computes what the
+// whole one computes with the other heads' gates at 0.
+#include "headlab/model/checkpoint.h"
+#include "headlab/ops/ops.h"
+#include "support/models.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+using Kept = std::vector<std::vector<std::int32_t>>;
+
+struct Case {
+  const char* name;
+  std::vector<Index> heads;
+  Index kv_heads;
+  NormPlace norm;
+};
+
+/// The heads whose bit is set, bit by bit through the layers.
+Kept kept_of(const TransformerConfig& config, unsigned mask) {
+  Kept kept(static_cast<std::size_t>(config.layers));
+  for (Index layer = 0; layer < config.layers; ++layer) {
+    for (Index head = 0; head < config.heads_of(layer); ++head, mask >>= 1) {
+      if ((mask & 1) != 0) {
+        kept[static_cast<std::size_t>(layer)].push_back(static_cast<std::int32_t>(head));
+      }
+    }
+  }
+  return kept;
+}
+
+ModelHooks gates_of(const TransformerConfig& config, const Kept& kept) {
+  ModelHooks hooks;
+  for (Index layer = 0; layer < config.layers; ++layer) {
+    HeadEdits edits;
+    edits.gate = Tensor::zeros({config.heads_of(layer)});
+    for (std::int32_t head : kept[static_cast<std::size_t>(layer)]) {
+      edits.gate.data()[head] = 1;
+    }
+    hooks.edits.push_back(edits);
+  }
+  return hooks;
+}
+
+class WithHeads : public testing::TestWithParam<Case> {
+ protected:
+  WithHeads() : config_(small_config()) {
+    config_.heads = GetParam().heads;
+    config_.kv_heads = GetParam().kv_heads;
+    config_.norm = GetParam().norm;
+    config_.d_head = 3;
+    model_.emplace_back(random_model(config_));
+    batch_ = random_batch(config_, 2, 6);
+  }
+  unsigned masks() const {
+    Index heads = 0;
+    for (Index layer = 0; layer < config_.layers; ++layer) {
+      heads += config_.heads_of(layer);
+    }
+    return 1u << heads;
+  }
+
+  TransformerConfig config_;
+  std::vector<Transformer> model_;  // one
+  Batch batch_;
+};
+
+TEST_P(WithHeads, ComputesWhatGatesOfZeroCompute) {
+  const NoGrad no_grad;
+  for (unsigned mask = 0; mask < masks(); ++mask) {
+    const Kept kept = kept_of(config_, mask);
+    const Tensor gated = model_[0].forward(batch_, {}, gates_of(config_, kept));
+    const Tensor removed = model_[0].with_heads(kept).forward(batch_);
+    expect_near(removed, gated, 1e-5, text("mask ", mask));
+  }
+}
+
+TEST_P(WithHeads, ComputesItAgainFromItsConfigAndFile) {
+  const NoGrad no_grad;
+  for (unsigned mask = 0; mask < masks(); mask += 3) {
+    Transformer removed = model_[0].with_heads(kept_of(config_, mask));
+    TensorFile file;
+    store_parameters(removed, file);
+    TransformerConfig config;
+    TransformerConfig written = removed.config();
+    const Json json = settings_of(written).to_json();
+    settings_of(config).set_all(Json::parse(json.dump()), "config");
+    Transformer read(config);
+    load_parameters(read, file);
+    EXPECT_EQ(read.head_numbers(), removed.head_numbers());
+    expect_near(read.forward(batch_), removed.forward(batch_), 1e-5, text("mask ", mask));
+  }
+}
+
+TEST_P(WithHeads, HasFewerParametersForEveryHeadLess) {
+  Index before = model_[0].parameter_count();
+  for (unsigned mask = masks() - 1; mask != 0; mask &= mask - 1) {
+    Transformer smaller = model_[0].with_heads(kept_of(config_, mask & (mask - 1)));
+    EXPECT_LT(smaller.parameter_count(), before);
+    before = smaller.parameter_count();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, WithHeads,
+                         testing::Values(Case{"Self", {3}, 0, NormPlace::pre},
+                                         Case{"Post", {3}, 0, NormPlace::post},
+                                         Case{"SharedKeys", {4}, 2, NormPlace::pre},
+                                         Case{"OneKeyBlock", {4}, 1, NormPlace::pre},
+                                         Case{"UnevenLayers", {4, 0}, 0, NormPlace::pre}),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(WithHeads, RemovesInTwoStepsWhatItRemovesInOne) {
+  TransformerConfig config = small_config();
+  config.heads = {4};
+  const Transformer model = random_model(config);
+  const Batch batch = random_batch(config, 2, 6);
+  const Transformer twice = model.with_heads({{0, 2, 3}, {1, 2}}).with_heads({{3, 0}, {2}});
+  const Transformer once = model.with_heads({{0, 3}, {2}});
+  EXPECT_EQ(twice.head_numbers(), (Kept{{0, 3}, {2}}));
+  EXPECT_EQ(twice.config().attention, once.config().attention);
+  EXPECT_EQ(numbers(twice.forward(batch)), numbers(once.forward(batch)));
+}
+
+TEST(WithHeads, LeavesTheModelItCameFromAlone) {
+  const TransformerConfig config = small_config();
+  const Transformer model = random_model(config);
+  const Batch batch = random_batch(config, 2, 6);
+  const std::vector<double> before = numbers(model.forward(batch));
+  Transformer copy = model.with_heads({{0, 1}, {0, 1}});
+  for (Tensor& parameter : parameters_of(copy)) {
+    std::fill_n(parameter.data(), parameter.count(), Scalar{0});
+  }
+  EXPECT_EQ(numbers(model.forward(batch)), before);
+  EXPECT_TRUE(copy.config().attention.empty());
+}
+
+TEST(WithHeads, KeepsTheDropoutOfTheHeadsThatAreLeft) {
+  TransformerConfig config = small_config();
+  config.dropout = 0.3;
+  const Transformer model = random_model(config);
+  const Batch batch = random_batch(config, 2, 6);
+  const ForwardContext training{.training = true, .key = Key{4}};
+  const Kept kept{{1}, {0}};
+  expect_near(model.with_heads(kept).forward(batch, training),
+              model.forward(batch, training, gates_of(config, kept)), 1e-5);
+}
+
+TEST(WithHeads, NeedsHeadsForEveryModule) {
+  const Transformer model = random_model(small_config());
+  expect_error([&] { model.with_heads({{0}}); }, {"1 attention modules", "has 2"});
+  expect_error([&] { model.with_heads({{0}, {7}}); }, {"head 7"});
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR

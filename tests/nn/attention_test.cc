@@ -1,0 +1,210 @@
+// Multi-head attention as a module: edits, captures, removal of heads, and what it refuses.
+#include "headlab/nn/attention.h"
+
+#include <set>
+
+#include "headlab/ops/ops.h"
+#include "support/tensors.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+/// Random weights and biases, so that nothing is 0 by accident.
+MultiHeadAttention made(const AttentionSizes& sizes, Scalar dropout = 0) {
+  MultiHeadAttention attn(sizes, dropout);
+  attn.visit("", [](const std::string& name, Tensor& p) {
+    const Tensor values = random_tensor(p.shape(), Key{1}.fold(name));
+    std::copy_n(values.data(), values.count(), p.data());
+  });
+  return attn;
+}
+
+constexpr AttentionSizes kSelf{.d_model = 8, .heads = 4, .d_head = 3, .d_value = 2, .kv_heads = 4};
+constexpr AttentionSizes kGrouped{
+    .d_model = 8, .heads = 4, .d_head = 3, .d_value = 2, .kv_heads = 2};
+
+Tensor input() { return random_tensor({2, 5, 8}, Key{2}); }
+
+Tensor forward(const MultiHeadAttention& attn, const Tensor& x, const HeadEdits& edits) {
+  return attn.forward(x, x, {.causal = true}, {}, &edits);
+}
+
+TEST(MultiHeadAttention, SumsWhatItsHeadsWrite) {
+  const MultiHeadAttention attn = made(kSelf);
+  const Tensor x = input(), y = attn.forward(x, x, {.causal = true});
+  Tensor sum = Tensor::zeros(y.shape()) + attn.O.b;
+  for (std::int32_t head : attn.heads) {
+    sum = sum + (attn.with_heads({head}).forward(x, x, {.causal = true}) - attn.O.b);
+  }
+  expect_near(y, sum, 64 * kEpsilon);
+}
+
+TEST(MultiHeadAttention, WithoutHeadsAddsItsBiasAlone) {
+  const MultiHeadAttention attn =
+      made({.d_model = 8, .heads = 0, .d_head = 1, .d_value = 1, .kv_heads = 0});
+  const Tensor x = input();
+  expect_near(attn.forward(x, x, {}), Tensor::zeros(x.shape()) + attn.O.b, 0);
+}
+
+TEST(MultiHeadAttention, NamesItsParameters) {
+  const auto names = [](MultiHeadAttention attn) {
+    std::set<std::string> found;
+    attn.visit("a.", [&](const std::string& name, Tensor&) { found.insert(name); });
+    return found;
+  };
+  EXPECT_EQ(names(made(kSelf)), (std::set<std::string>{"a.W_Q", "a.W_K", "a.W_V", "a.W_O", "a.b_Q",
+                                                       "a.b_K", "a.b_V", "a.b_O"}));
+  EXPECT_EQ(names(made(kSelf).with_heads({})), std::set<std::string>{"a.b_O"});
+}
+
+TEST(MultiHeadAttention, RefusesSizesThatDoNotFit) {
+  expect_error([] { made({.d_model = 8, .heads = 3, .d_head = 2, .d_value = 2, .kv_heads = 2}); },
+               {"3 heads do not divide into 2 groups"});
+  expect_error([] { made({.d_model = 8, .heads = 3, .d_head = 0, .d_value = 2, .kv_heads = 3}); },
+               {"3 heads of width 0"});
+}
+
+TEST(Captures, HoldWhatTheHeadsComputed) {
+  const MultiHeadAttention attn = made(kGrouped);
+  const Tensor x = input();
+  AttentionCaptures captures;
+  const Tensor y = attn.forward(x, x, {}, {}, nullptr, &captures);
+  EXPECT_EQ(captures.q.shape(), (Shape{2, 5, 12}));
+  EXPECT_EQ(captures.k.shape(), (Shape{2, 5, 6}));
+  EXPECT_EQ(captures.v.shape(), (Shape{2, 5, 4}));
+  EXPECT_EQ(captures.pattern.shape(), (Shape{2, 4, 5, 5}));
+  expect_near(y, attn.O.forward(captures.z), 0);
+  expect_near(captures.q, attn.Q.forward(x), 0);
+}
+
+TEST(Captures, LeaveOutPatternsOnRequest) {
+  const MultiHeadAttention attn = made(kSelf);
+  AttentionCaptures captures;
+  captures.wants_pattern = false;
+  attn.forward(input(), input(), {}, {}, nullptr, &captures);
+  EXPECT_FALSE(captures.pattern.defined());
+  EXPECT_TRUE(captures.z.defined());
+}
+
+TEST(Captures, AverageTheirPatternsOverHeads) {
+  const MultiHeadAttention attn = made(kSelf);
+  AttentionCaptures captures;
+  attn.forward(input(), input(), {}, {}, nullptr, &captures);
+  const Tensor average = captures.average_pattern();
+  ASSERT_EQ(average.shape(), (Shape{2, 5, 5}));
+  double sum = 0;
+  for (Index h = 0; h < 4; ++h) {
+    sum += static_cast<double>(captures.pattern.data()[((4 + h) * 5 + 3) * 5 + 2]) / 4;
+  }
+  EXPECT_NEAR(average.data()[(5 + 3) * 5 + 2], sum, 4 * kEpsilon);
+}
+
+TEST(Dropout, ChangesWeightsWhileTrainingButNotThePattern) {
+  const MultiHeadAttention attn = made(kSelf, Scalar(0.5));
+  const Tensor x = input();
+  AttentionCaptures plain, dropped;
+  const Tensor y = attn.forward(x, x, {}, {}, nullptr, &plain);
+  const Tensor z = attn.forward(x, x, {}, {.training = true, .key = Key{3}}, nullptr, &dropped);
+  EXPECT_EQ(numbers(plain.pattern), numbers(dropped.pattern));
+  EXPECT_NE(numbers(y), numbers(z));
+  EXPECT_EQ(numbers(z), numbers(attn.forward(x, x, {}, {.training = true, .key = Key{3}})));
+}
+
+TEST(Dropout, KnowsHeadsByTheNumbersTheyWereBornWith) {
+  const MultiHeadAttention attn = made(kSelf, Scalar(0.5));
+  const Tensor x = input();
+  const ForwardContext training{.training = true, .key = Key{3}};
+  const HeadEdits edits{.gate = Tensor::of({4}, {0, 1, 0, 1})};
+  const Tensor gated = attn.forward(x, x, {}, training, &edits);
+  expect_near(attn.with_heads({1, 3}).forward(x, x, {}, training), gated, 64 * kEpsilon);
+}
+
+TEST(Gate, OfOneChangesNothing) {
+  const MultiHeadAttention attn = made(kSelf);
+  const Tensor x = input();
+  expect_near(forward(attn, x, {.gate = Tensor::full({4}, 1)}), forward(attn, x, {}), 0);
+}
+
+TEST(Gate, ScalesEachHeadForHeadsExamplesOrPositions) {
+  const MultiHeadAttention attn = made(kSelf);
+  const Tensor x = input();
+  AttentionCaptures captures;
+  attn.forward(x, x, {.causal = true}, {}, nullptr, &captures);
+  for (const Shape& shape : {Shape{4}, Shape{2, 4}, Shape{2, 5, 4}}) {
+    const Tensor gate = random_tensor(shape, Key{4});
+    Tensor z = captures.z.clone();
+    for (Index i = 0; i < z.count(); ++i) {
+      const Index h = i / 2 % 4, t = i / 8 % 5, b = i / 40;
+      const Index at = shape.rank() == 1 ? h : shape.rank() == 2 ? b * 4 + h : (b * 5 + t) * 4 + h;
+      z.data()[i] *= gate.data()[at];
+    }
+    expect_near(forward(attn, x, {.gate = gate}), attn.O.forward(z), 16 * kEpsilon);
+  }
+}
+
+TEST(Gate, OfZeroPutsTheReplacementInPlaceOfTheHead) {
+  const MultiHeadAttention attn = made(kSelf);
+  const Tensor x = input(), replacement = random_tensor({4, 2}, Key{5});
+  const Tensor y = forward(attn, x, {.gate = Tensor::zeros({4}), .replacement = replacement});
+  const Tensor z = Tensor::zeros({2, 5, 8}) + reshape(replacement, {8});
+  expect_near(y, attn.O.forward(z), 16 * kEpsilon);
+}
+
+TEST(Gate, OfAnotherShapeIsAnError) {
+  const MultiHeadAttention attn = made(kSelf);
+  expect_error([&] { forward(attn, input(), {.gate = Tensor::zeros({3})}); },
+               {"gate", "[4]", "[2, 4]", "[2, 5, 4]", "got [3]"});
+}
+
+TEST(HiddenEdges, TakeTheWeightAndRenormaliseTheRest) {
+  const MultiHeadAttention attn = made(kSelf);
+  const Tensor x = input();
+  HeadEdits edits;
+  edits.hidden_edges.assign(2 * 4 * 5 * 5, 0);
+  edits.hidden_edges[((0 * 4 + 2) * 5 + 4) * 5 + 1] = 1;  // b 0, head 2, query 4, key 1
+  AttentionCaptures before, after;
+  attn.forward(x, x, {.causal = true}, {}, nullptr, &before);
+  attn.forward(x, x, {.causal = true}, {}, &edits, &after);
+  std::vector<double> expected = numbers(before.pattern);
+  const std::size_t row = ((0 * 4 + 2) * 5 + 4) * 5;
+  const double left = 1 - expected[row + 1];
+  expected[row + 1] = 0;
+  for (std::size_t s = 0; s < 5; ++s) {
+    expected[row + s] /= left;
+  }
+  expect_near(numbers(after.pattern), expected, 16 * kEpsilon);
+}
+
+TEST(WithHeads, KeepsBornNumbersThroughTwoRemovals) {
+  const MultiHeadAttention attn = made(kGrouped).with_heads({3, 0, 2}).with_heads({2, 3});
+  EXPECT_EQ(attn.heads, (std::vector<std::int32_t>{2, 3}));
+  EXPECT_EQ(attn.kv_blocks, (std::vector<std::int32_t>{1}));
+  EXPECT_EQ(attn.kv_head, (Ids{0, 0}));
+  EXPECT_EQ(attn.Q.W.shape(), (Shape{8, 6}));
+  EXPECT_EQ(attn.K.W.shape(), (Shape{8, 3}));
+  EXPECT_EQ(attn.O.W.shape(), (Shape{4, 8}));
+}
+
+TEST(WithHeads, DropsAKeyBlockWhenItsLastHeadGoes) {
+  EXPECT_EQ(made(kGrouped).with_heads({0, 2}).kv_blocks, (std::vector<std::int32_t>{0, 1}));
+  EXPECT_EQ(made(kGrouped).with_heads({0, 1}).kv_blocks, std::vector<std::int32_t>{0});
+  EXPECT_EQ(made(kGrouped).with_heads({3}).kv_blocks, std::vector<std::int32_t>{1});
+}
+
+TEST(WithHeads, SharesNothingWithTheModuleItCameFrom) {
+  const MultiHeadAttention attn = made(kSelf);
+  MultiHeadAttention copy = attn.with_heads({0, 1, 2, 3});
+  const std::vector<double> before = numbers(attn.forward(input(), input(), {}));
+  copy.visit("",
+             [](const std::string&, Tensor& p) { std::fill_n(p.data(), p.count(), Scalar{0}); });
+  EXPECT_EQ(numbers(attn.forward(input(), input(), {})), before);
+}
+
+TEST(WithHeads, NamesAHeadThatIsNotThereOrNamedTwice) {
+  const MultiHeadAttention attn = made(kSelf).with_heads({0, 2});
+  expect_error([&] { attn.with_heads({2, 1}); }, {"head 1", "cannot be kept"});
+  expect_error([&] { attn.with_heads({2, 2}); }, {"head 2", "twice"});
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR

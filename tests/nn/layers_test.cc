@@ -1,0 +1,77 @@
+// The layers between attention: what they compute and what their parameters are called.
+#include "headlab/nn/layers.h"
+
+#include "headlab/ops/ops.h"
+#include "support/tensors.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+template <class Module, class... Name>
+std::vector<std::string> names_of(Module module, const Name&... name) {
+  std::vector<std::string> names;
+  module.visit(name..., [&](const std::string& full, Tensor&) { names.push_back(full); });
+  return names;
+}
+
+TEST(Linear, NamesItsWeightAndBias) {
+  EXPECT_EQ(names_of(Linear(2, 3), std::string("a."), std::string("_Q")),
+            (std::vector<std::string>{"a.W_Q", "a.b_Q"}));
+  EXPECT_EQ(names_of(Linear(2, 3, false), std::string("a."), std::string("_Q")),
+            (std::vector<std::string>{"a.W_Q"}));
+}
+
+TEST(Linear, WithoutBiasIsAProduct) {
+  Linear linear(3, 2, false);
+  const Tensor W = random_tensor({3, 2}, Key{1}), x = random_tensor({4, 3}, Key{2});
+  std::copy_n(W.data(), 6, linear.W.data());
+  expect_near(linear.forward(x), matmul(x, W), 0);
+}
+
+TEST(LayerNorm, StartsAsTheNormalisedInput) {
+  const LayerNorm norm(6);
+  const Tensor y = norm.forward(random_tensor({3, 6}, Key{1}, 2, 8));
+  expect_near(numbers(mean(y, -1)), {0, 0, 0}, 16 * kEpsilon);
+  expect_near(numbers(mean(y * y, -1)), {1, 1, 1}, 1e-4);  // 1 - eps / variance
+}
+
+TEST(FeedForward, IsTwoLinearMapsAroundItsActivation) {
+  for (Activation f : {Activation::gelu, Activation::relu}) {
+    FeedForward mlp(3, 5, f);
+    mlp.visit("", [](const std::string& name, Tensor& p) {
+      const Tensor values = random_tensor(p.shape(), Key{1}.fold(name));
+      std::copy_n(values.data(), values.count(), p.data());
+    });
+    const Tensor x = random_tensor({2, 3}, Key{2}), hidden = mlp.in.forward(x);
+    const Tensor active = f == Activation::gelu ? gelu(hidden) : relu(hidden);
+    expect_near(mlp.forward(x), mlp.out.forward(active), 0);
+  }
+}
+
+TEST(FeedForward, NamesItsParameters) {
+  EXPECT_EQ(names_of(FeedForward(2, 3, Activation::relu), std::string("mlp.")),
+            (std::vector<std::string>{"mlp.W_in", "mlp.b_in", "mlp.W_out", "mlp.b_out"}));
+}
+
+TEST(Embedding, TakesRowsOfItsTable) {
+  Embedding embed(5, 3);
+  const Tensor values = random_tensor({5, 3}, Key{1});
+  std::copy_n(values.data(), 15, embed.W.data());
+  const Tensor y = embed.forward(Ids{4, 1}, {2});
+  expect_near(numbers(slice(y, 0, 0, 1)), numbers(slice(values, 0, 4, 5)), 0);
+  expect_error([&] { embed.forward(Ids{5}, {1}); }, {"id 5", "[0, 5)"});
+}
+
+TEST(SinusoidalPositions, AreSinesAndCosinesOfGeometricRates) {
+  const Tensor P = sinusoidal_positions(50, 6);
+  for (Index t = 0; t < 50; ++t) {
+    for (Index i = 0; i < 3; ++i) {
+      const double angle = static_cast<double>(t) / std::pow(10000.0, static_cast<double>(i) / 3);
+      EXPECT_NEAR(P.data()[t * 6 + 2 * i], std::sin(angle), 2 * kEpsilon);
+      EXPECT_NEAR(P.data()[t * 6 + 2 * i + 1], std::cos(angle), 2 * kEpsilon);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR
