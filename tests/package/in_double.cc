@@ -1,8 +1,7 @@
 // The half of the consumer that computes in double: it links headlab::headlab_f64, which defines
 // HEADLAB_F64 for it. Both halves live in one program because the names of the two libraries differ
 // by an inline namespace. Read next: main.cc.
-#include <headlab/ops/ops.h>
-#include <headlab/tensor/tape.h>
+#include <headlab/headlab.h>
 
 #include <type_traits>
 

@@ -2,8 +2,7 @@
 // differentiates x^2 e^x at x = 1 both ways: the exact answer is 3 e. The exit status says whether
 // all was right. Read next: CMakeLists.txt.
 #include <headlab/base/version.h>
-#include <headlab/ops/ops.h>
-#include <headlab/tensor/tape.h>
+#include <headlab/headlab.h>
 
 #include <cmath>
 #include <cstdio>
