@@ -1,0 +1,129 @@
+// Checkpoints: what is written is read back, and a file that does not fit exactly is refused before
+// anything changes.
+#include "headlab/model/checkpoint.h"
+
+#include <filesystem>
+
+#include "support/models.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+std::vector<double> all_values(Transformer& model) {
+  std::vector<double> all;
+  for (const Tensor& parameter : parameters_of(model)) {
+    all.insert(all.end(), parameter.values().begin(), parameter.values().end());
+  }
+  return all;
+}
+
+TensorFile file_of(Transformer model, const std::string& prefix = "") {
+  TensorFile file;
+  store_parameters(model, file, prefix);
+  return file;
+}
+
+/// Loading `file` throws an error with these parts, and leaves the model alone.
+void expect_refused(const TensorFile& file, const std::vector<std::string>& parts) {
+  Transformer model = random_model(small_config(), Key{9});
+  const std::vector<double> before = all_values(model);
+  expect_error([&] { load_parameters(model, file); }, parts);
+  EXPECT_EQ(all_values(model), before);
+}
+
+StoredTensor& find(TensorFile& file, const std::string& name) {
+  for (StoredTensor& tensor : file.tensors) {
+    if (tensor.name == name) {
+      return tensor;
+    }
+  }
+  throw Error("no tensor " + name);
+}
+
+TEST(Checkpoint, HoldsParametersUnderTheirNames) {
+  const TensorFile file = file_of(random_model(small_config()));
+  for (const char* name : {"embed.W_E", "pos_embed.W_pos", "blocks.1.ln1.w", "blocks.0.attn.b_K",
+                           "blocks.1.mlp.W_in", "ln_final.b", "unembed.W_U"}) {
+    EXPECT_NE(file.find(name), nullptr) << name;
+  }
+  EXPECT_EQ(file.at("blocks.0.attn.W_Q").shape, (std::vector<std::int64_t>{8, 8}));
+  for (const StoredTensor& tensor : file.tensors) {
+    EXPECT_EQ(tensor.dtype, "F32") << tensor.name;
+  }
+}
+
+TEST(Checkpoint, ComesBackAsItWasWritten) {
+  const auto path = std::filesystem::path(testing::TempDir()) /
+                    text("headlab_checkpoint_", sizeof(Scalar), ".safetensors");
+  Transformer model = random_model(small_config());
+  write_model(path, model);
+  Transformer read = random_model(small_config(), Key{9});
+  read_model(path, read);
+  const auto as_float = [](std::vector<double> values) {
+    return std::vector<float>(values.begin(), values.end());
+  };
+  EXPECT_EQ(as_float(all_values(read)), as_float(all_values(model)));
+  for (const Tensor& parameter : parameters_of(read)) {
+    EXPECT_TRUE(parameter.requires_grad());
+  }
+  std::filesystem::remove(path);
+}
+
+TEST(Checkpoint, IsReadBesideOtherTensorsByItsPrefix) {
+  Transformer model = random_model(small_config());
+  TensorFile file = file_of(model, "model.");
+  file.tensors.push_back(stored("optimizer.m.embed.W_E", Tensor::zeros({2})));
+  Transformer read = random_model(small_config(), Key{9});
+  load_parameters(read, file, "model.");
+  expect_near(all_values(read), all_values(model), 1e-7);
+}
+
+TEST(Checkpoint, RefusesAMissingTensor) {
+  TensorFile file = file_of(random_model(small_config()));
+  file.tensors.pop_back();
+  expect_refused(file, {"unembed.b_U"});
+}
+
+TEST(Checkpoint, RefusesATensorTooMany) {
+  TensorFile file = file_of(random_model(small_config()));
+  file.tensors.push_back(stored("blocks.2.attn.b_O", Tensor::zeros({8})));
+  expect_refused(file, {"blocks.2.attn.b_O", "no parameter of this model"});
+}
+
+TEST(Checkpoint, RefusesAnotherShape) {
+  TensorFile file = file_of(random_model(small_config()));
+  find(file, "embed.W_E") = stored("embed.W_E", Tensor::zeros({8, 7}));
+  expect_refused(file, {"embed.W_E", "[8, 7]", "expected [7, 8]"});
+}
+
+TEST(Checkpoint, RefusesAnotherNumberType) {
+  TensorFile file = file_of(random_model(small_config()));
+  const std::vector<double> zeros(8, 0);
+  find(file, "ln_final.w") = StoredTensor::of("ln_final.w", {8}, std::span<const double>(zeros));
+  expect_refused(file, {"ln_final.w", "F64", "expected F32"});
+}
+
+TEST(Checkpoint, RefusesNumbersThatAreNotFinite) {
+  for (Scalar bad :
+       {std::numeric_limits<Scalar>::quiet_NaN(), std::numeric_limits<Scalar>::infinity()}) {
+    TensorFile file = file_of(random_model(small_config()));
+    find(file, "unembed.b_U") = stored("unembed.b_U", Tensor::full({7}, bad));
+    expect_refused(file, {"unembed.b_U", "not finite"});
+  }
+}
+
+TEST(Checkpoint, NamesTheFileThatDoesNotFit) {
+  const auto path = std::filesystem::path(testing::TempDir()) /
+                    text("headlab_misfit_", sizeof(Scalar), ".safetensors");
+  Transformer model = random_model(small_config());
+  write_model(path, model);
+  TransformerConfig other = small_config();
+  other.layers = 1;
+  Transformer read(other);
+  expect_error([&] { read_model(path, read); }, {path.string(), "config.json"});
+  std::filesystem::remove(path);
+  expect_error([&] { read_model(path, read); }, {path.string()});
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR

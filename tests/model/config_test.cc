@@ -1,0 +1,165 @@
+// The config: what does not fit is said in words, and what was written is read back.
+#include "headlab/model/config.h"
+
+#include "headlab/model/transformer.h"
+#include "support/models.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+using Change = void (*)(TransformerConfig&);
+
+void expect_invalid(Change change, const std::vector<std::string>& parts) {
+  TransformerConfig config = small_config();
+  change(config);
+  expect_error([&] { config.validate(); }, parts);
+  expect_error([&] { Transformer{config}; }, parts);
+}
+
+TEST(Config, SaysHowManyHeadsWouldFit) {
+  expect_invalid(
+      [](TransformerConfig& c) {
+        c.d_model = 512;
+        c.heads = {7};
+      },
+      {"d_model 512 is not divisible by heads 7", "set d_head, or use 1, 2, 4, 8"});
+}
+
+TEST(Config, LetsHeadsHaveAnyWidthThatIsSet) {
+  TransformerConfig c = small_config();
+  c.heads = {7};
+  c.d_head = 5;
+  c.validate();
+  EXPECT_EQ(c.d_head_of(0), 5);
+  EXPECT_EQ(c.d_value_of(0), 5);
+  c.d_value = 2;
+  EXPECT_EQ(c.d_value_of(0), 2);
+}
+
+TEST(Config, LetsLayersDifferInHeads) {
+  TransformerConfig c = small_config();
+  c.heads = {4, 0};
+  c.validate();
+  EXPECT_EQ(c.heads_of(0), 4);
+  EXPECT_EQ(c.heads_of(1), 0);
+  EXPECT_EQ(c.d_head_of(0), 2);
+  EXPECT_EQ(c.d_head_of(1), 0);
+}
+
+TEST(Config, NeedsHeadsForEveryLayer) {
+  expect_invalid([](TransformerConfig& c) { c.heads = {2, 2, 2}; }, {"3 layers", "layers is 2"});
+}
+
+TEST(Config, NeedsGroupsThatDivideTheHeads) {
+  expect_invalid(
+      [](TransformerConfig& c) {
+        c.heads = {4};
+        c.kv_heads = 3;
+      },
+      {"heads 4", "kv_heads 3"});
+  expect_invalid([](TransformerConfig& c) { c.kv_heads = 4; }, {"heads 2", "kv_heads 4"});
+}
+
+TEST(Config, TiesOneTargetOnly) {
+  expect_invalid(
+      [](TransformerConfig& c) {
+        c.tied = true;
+        c.targets = 2;
+      },
+      {"tied", "targets 1, got 2"});
+}
+
+TEST(Config, NeedsPairsOfSinesAndCosines) {
+  expect_invalid(
+      [](TransformerConfig& c) {
+        c.d_model = 7;
+        c.heads = {1};
+        c.positions = Positions::sinusoidal;
+      },
+      {"sinusoidal", "even d_model, got 7"});
+}
+
+TEST(Config, RefusesAnUnembeddingThatFitsNowhere) {
+  expect_invalid(
+      [](TransformerConfig& c) {
+        c.vocab = 1 << 24;
+        c.targets = 1024;
+      },
+      {"unembedding", "does not fit into memory"});
+}
+
+TEST(Config, KnowsWhichHeadsAModuleCanKeep) {
+  expect_invalid(
+      [](TransformerConfig& c) {
+        c.attention = {{"blocks.0.attn", {2}}};
+      },
+      {"blocks.0.attn", "head 2", "2 heads"});
+  expect_invalid(
+      [](TransformerConfig& c) {
+        c.attention = {{"blocks.0.attn", {1, 1}}};
+      },
+      {"blocks.0.attn", "head 1 twice"});
+  expect_invalid(
+      [](TransformerConfig& c) {
+        c.attention = {{"blocks.2.attn", {0}}};
+      },
+      {"no module blocks.2.attn", "2 layers"});
+}
+
+TEST(ConfigSettings, ComeBackFromJson) {
+  TransformerConfig c = small_config();
+  c.architecture = Architecture::encoder;
+  c.heads = {4, 0};
+  c.d_head = 3;
+  c.kv_heads = 2;
+  c.norm = NormPlace::post;
+  c.activation = Activation::relu;
+  c.positions = Positions::sinusoidal;
+  c.init = InitialValues::gpt2;
+  c.targets = 3;
+  c.dropout = 0.1;
+  c.attention = {{"blocks.0.attn", {0, 3}}, {"blocks.1.attn", {}}};
+  const Json json = Json::parse(settings_of(c).to_json().dump());
+  TransformerConfig read;
+  settings_of(read).set_all(json, "test");
+  EXPECT_EQ(settings_of(read).to_json(), settings_of(c).to_json());
+  EXPECT_EQ(read.heads, c.heads);
+  EXPECT_EQ(read.attention, c.attention);
+  EXPECT_EQ(read.norm, NormPlace::post);
+  EXPECT_EQ(read.dropout, 0.1);
+}
+
+TEST(ConfigSettings, AreReadFromText) {
+  TransformerConfig c;
+  settings_of(c).set_all_text("layers=2 heads=4,0 tied=true norm=post dropout=0.25");
+  EXPECT_EQ(c.layers, 2);
+  EXPECT_EQ(c.heads, (std::vector<Index>{4, 0}));
+  EXPECT_TRUE(c.tied);
+  EXPECT_EQ(c.norm, NormPlace::post);
+  EXPECT_EQ(c.dropout, 0.25);
+}
+
+TEST(ConfigSettings, NameWhatIsAllowed) {
+  TransformerConfig c;
+  const Settings s = settings_of(c);
+  expect_error([&] { s.set_text("norm", "mid"); }, {"norm", "pre", "post"});
+  expect_error([&] { s.set_text("layers", "-1"); }, {"layers", "0", "1000"});
+  expect_error([&] { s.set_text("d_model", "0"); }, {"d_model", "1"});
+  expect_error([&] { s.set_text("dropout", "1"); }, {"dropout"});
+  expect_error([&] { s.set_text("layer", "1"); }, {"layer", "layers"});
+}
+
+TEST(ConfigSettings, RefuseAttentionThatIsNoTableOfHeads) {
+  TransformerConfig c;
+  const Settings s = settings_of(c);
+  const auto set = [&](const char* json) {
+    return [&s, json] { s.set("attention", Json::parse(json)); };
+  };
+  expect_error(set("[1]"), {"attention must be an object"});
+  expect_error(set("{\"blocks.0.attn\": [0]}"), {"blocks.0.attn", "heads"});
+  expect_error(set("{\"blocks.0.attn\": {\"heads\": [-1]}}"), {"blocks.0.attn", "no head -1"});
+  expect_error(set("{\"blocks.0.attn\": {\"heads\": [0.5]}}"), {"0.5"});
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR
