@@ -150,6 +150,17 @@ TEST(Gate, OfZeroPutsTheReplacementInPlaceOfTheHead) {
   expect_near(y, attn.O.forward(z), 16 * kEpsilon);
 }
 
+TEST(Gate, InBetweenMixesTheHeadWithItsReplacement) {
+  const MultiHeadAttention attn = made(kSelf);
+  const Tensor x = input(), replacement = random_tensor({2, 5, 4, 2}, Key{5});
+  AttentionCaptures captures;
+  attn.forward(x, x, {.causal = true}, {}, nullptr, &captures);
+  const Tensor y =
+      forward(attn, x, {.gate = Tensor::full({4}, Scalar(0.25)), .replacement = replacement});
+  const Tensor z = captures.z * Scalar(0.25) + reshape(replacement, {2, 5, 8}) * Scalar(0.75);
+  expect_near(y, attn.O.forward(z), 16 * kEpsilon);
+}
+
 TEST(Gate, OfAnotherShapeIsAnError) {
   const MultiHeadAttention attn = made(kSelf);
   expect_error([&] { forward(attn, input(), {.gate = Tensor::zeros({3})}); },
