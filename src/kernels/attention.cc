@@ -69,6 +69,7 @@ void weigh_values(const QueryBlock& block, const Buffers& buffers, const Scalar*
   const auto finite = [](Vec m) { return select(m == kHidden, Vec{}, m); };
   const Vec shift[2] = {finite(load(largest)), finite(load(largest + kLanes))};
   Vec sum[2] = {};
+  const BlockDropout dropout(block);
   for_key_tiles(block, [&](Index s, Index keys) {
     Scalar* tile = buffers.weights + (s - block.keys_from) * kQueries;
     for (Index i = 0; i < keys * kQueries; i += kQueries) {
@@ -78,7 +79,7 @@ void weigh_values(const QueryBlock& block, const Buffers& buffers, const Scalar*
         sum[half] += weight;
       }
     }
-    if (block.p.dropout > 0) drop_tile(block, s, keys, tile, buffers.dropped);
+    if (block.p.dropout > 0) dropout.apply(s, keys, tile, buffers.dropped);
     multiply_panel({.m = block.p.d_value,
                     .columns = block.lanes(),
                     .k = keys,

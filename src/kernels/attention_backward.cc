@@ -169,11 +169,12 @@ void write_dq(const QueryBlock& block, const AttentionBackward& g, const Buffers
 void differentiate(const QueryBlock& block, const AttentionBackward& g, const Buffers& buffers) {
   const AttentionProblem& p = block.p;
   const Lanes lanes = prepare(block, g, buffers);
+  const BlockDropout dropout(block);
   const Scalar* dropped = p.dropout > 0 ? buffers.dropped : buffers.weights;
   for (Index s = block.keys_from; s < block.keys_to; s += kKeys) {
     const Index keys = std::min(kKeys, block.keys_to - s);
     find_weights(block, lanes, buffers, s, keys);
-    if (p.dropout > 0) drop_tile(block, s, keys, buffers.weights, buffers.dropped, buffers.slopes);
+    if (p.dropout > 0) dropout.apply(s, keys, buffers.weights, buffers.dropped, buffers.slopes);
     if (g.dv) {
       Scalar* dv = g.dv + (block.v(s) - p.v);
       add_over_queries(block, keys, {dropped, buffers.dz_rows, dv, p.d_value, p.v_stride});

@@ -2,11 +2,6 @@
 // not looked at again, tiles that are hidden as a whole are never computed.
 #include "kernels/attention_tiles.h"
 
-#include <cmath>
-
-#include "headlab/base/random.h"
-#include "kernels/philox_lanes.h"
-
 namespace headlab::inline HEADLAB_SCALAR {
 
 QueryBlock::QueryBlock(const AttentionProblem& problem, Index sequence, Index head, Index first)
@@ -100,41 +95,40 @@ void score_tile(const QueryBlock& block, const Scalar* scaled_queries, Index s, 
 
 namespace {
 
-/// Counters of the generator: words 0 to 3 of a block are for keys 4 i to 4 i + 3; the next query
-/// is kNextQuery further.
-constexpr std::uint64_t kNextQuery = std::uint64_t{1} << 32;
-std::uint64_t low_counter(Index t, Index s) {
-  return static_cast<std::uint64_t>(t) * kNextQuery + static_cast<std::uint64_t>(s / 4);
-}
-std::uint64_t high_counter(Index b, Index born_head) {
-  return static_cast<std::uint64_t>(b) << 32 | static_cast<std::uint64_t>(born_head);
+DropoutRow dropout_row(std::uint64_t key, Index b, Index born_head, Index t) {
+  const auto head = static_cast<std::uint64_t>(b) << 32 | static_cast<std::uint64_t>(born_head);
+  return {key, t, head};
 }
 
 }  // namespace
 
 bool attention_keeps(std::uint64_t key, Index b, Index born_head, Index t, Index s,
                      Scalar dropout) {
-  const auto bits = philox(key, low_counter(t, s), high_counter(b, born_head));
-  return bits[static_cast<std::size_t>(s % 4)] >= dropout_limit(dropout);
+  const DropoutRow row = dropout_row(key, b, born_head, t);
+  return DropoutFactor(dropout)(
+             dropout_bits(row.first, row.second, static_cast<std::uint32_t>(s))) != 0;
 }
 
-void drop_tile(const QueryBlock& block, Index s, Index keys, const Scalar* tile, Scalar* out,
-               Scalar* also) {
-  const AttentionProblem& p = block.p;
-  const Index born = p.born_head ? p.born_head[block.h] : block.h;
-  const std::uint64_t high = high_counter(block.b, born);
-  const DropoutLanes drop(p.dropout);
-  for (Index first = 0; first < block.lanes(); first += kPhiloxLanes) {
-    const Index lanes = std::min(kPhiloxLanes, block.lanes() - first);
-    for (Index i = 0; i < keys; i += 4) {
-      const std::uint64_t low = low_counter(block.t + first, s + i);
-      const PhiloxLanes random(p.dropout_key, low, kNextQuery, high);
-      for (Index j = 0; j < std::min<Index>(4, keys - i); ++j) {
-        const Index at = (i + j) * kQueries + first;
-        const auto& bits = random.bits[static_cast<std::size_t>(j)];
-        drop(bits, lanes, tile + at, out + at);
-        if (also) drop(bits, lanes, also + at, also + at);
-      }
+BlockDropout::BlockDropout(const QueryBlock& block) : factor(block.p.dropout) {
+  if (block.p.dropout == 0) return;
+  const Index born = block.p.born_head ? block.p.born_head[block.h] : block.h;
+  for (Index lane = 0; lane < block.count; ++lane) {
+    const DropoutRow row = dropout_row(block.p.dropout_key, block.b, born, block.t + lane);
+    first[static_cast<std::size_t>(lane)] = row.first;
+    second[static_cast<std::size_t>(lane)] = row.second;
+  }
+}
+
+void BlockDropout::apply(Index s, Index keys, const Scalar* tile, Scalar* out, Scalar* also) const {
+  for (Index half = 0; half < kQueries; half += kLanes) {
+    const BitsVec first_words = load_bits(first.data() + half);
+    const BitsVec second_words = load_bits(second.data() + half);
+    for (Index i = 0; i < keys; ++i) {
+      const BitsVec place = static_cast<std::uint32_t>(s + i) - BitsVec{};
+      const Vec factors = factor(dropout_bits(first_words, second_words, place));
+      const Index at = i * kQueries + half;
+      store(out + at, load(tile + at) * factors);
+      if (also) store(also + at, load(also + at) * factors);
     }
   }
 }

@@ -5,9 +5,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "headlab/kernels/attention.h"
+#include "kernels/dropout.h"
 #include "kernels/scratch.h"
 #include "kernels/tile.h"
 
@@ -47,9 +49,15 @@ void pack_lanes(const QueryBlock& block, const Scalar* x, Index stride, Index wi
 void score_tile(const QueryBlock& block, const Scalar* scaled_queries, Index s, Index keys,
                 Scalar* tile);
 
-/// out = tile with the weights that dropout drops set to 0 and the others multiplied by 1 / (1 -
-/// p); the same is done to `also` in place, unless it is null.
-void drop_tile(const QueryBlock& block, Index s, Index keys, const Scalar* tile, Scalar* out,
-               Scalar* also = nullptr);
+/// Dropout of the weights of a query block.
+struct BlockDropout {
+  DropoutFactor factor;
+  std::array<std::uint32_t, kQueries> first{}, second{};  // the random words of each query
+
+  explicit BlockDropout(const QueryBlock& block);
+  /// out = tile with the weights that dropout drops set to 0 and the others multiplied by 1 / (1 -
+  /// p); the same is done to `also` in place, unless it is null.
+  void apply(Index s, Index keys, const Scalar* tile, Scalar* out, Scalar* also = nullptr) const;
+};
 
 }  // namespace headlab::inline HEADLAB_SCALAR

@@ -11,7 +11,7 @@
 
 #include "headlab/base/error.h"
 #include "headlab/base/threads.h"
-#include "kernels/philox_lanes.h"
+#include "kernels/dropout.h"
 #include "kernels/vector_math.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
@@ -140,17 +140,22 @@ bool all_finite(Index n, const Scalar* x) {
   return std::find(bad.begin(), bad.end(), 1) == bad.end();
 }
 
-/// Sixteen blocks of the generator serve 64 elements: word w of block l is for element 16 w + l.
 void dropout_array(Index n, Scalar p, std::uint64_t key, const Scalar* x, Scalar* y) {
   require(p >= 0 && p < 1, "dropout: probability ", p, " is not in [0, 1)");
-  const DropoutLanes drop(p);
+  const DropoutFactor factor(p);
   for_pieces(n, [&](Index at, Index length) {
-    for (Index i = at; i < at + length; i += 4 * kPhiloxLanes) {
-      const PhiloxLanes random(key, static_cast<std::uint64_t>(i / 4), 1, 0);
-      for (Index word = 0; word < 4; ++word) {
-        const Index first = i + word * kPhiloxLanes;
-        const Index count = std::clamp<Index>(at + length - first, 0, kPhiloxLanes);
-        drop(random.bits[static_cast<std::size_t>(word)], count, x + first, y + first);
+    const DropoutRow row(key, at / kPiece, 0);
+    BitsVec place{};
+    for (Index lane = 0; lane < kLanes; ++lane) place[lane] = static_cast<std::uint32_t>(lane);
+    for (Index i = 0; i < length; i += kLanes, place += static_cast<std::uint32_t>(kLanes)) {
+      const Vec factors =
+          factor(dropout_bits(row.first - BitsVec{}, row.second - BitsVec{}, place));
+      const Index count = std::min(kLanes, length - i);
+      Scalar* out = y + at + i;
+      if (count == kLanes) {
+        store(out, load(x + at + i) * factors);
+      } else {
+        store_first(out, count, load_first(x + at + i, count) * factors);
       }
     }
   });

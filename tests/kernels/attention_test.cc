@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <ostream>
 #include <string>
 
@@ -250,20 +251,26 @@ TEST(Attention, NullGradientsAreSkipped) {
   EXPECT_EQ(some.dq, before);
 }
 
-TEST(Attention, DropoutKeepsTheExpectedShareAndFollowsTheBornHead) {
+TEST(Attention, DropoutKeepsTheExpectedShareAndHeadsQueriesAndKeysAreIndependent) {
+  const auto keeps = [](Index b, Index head, Index t, Index s) {
+    return attention_keeps(5, b, head, t, s, Scalar(.25));
+  };
   int kept = 0;
-  int same = 0;
+  std::array<int, 4> same{};
   for (Index t = 0; t < 100; ++t) {
     for (Index s = 0; s < 100; ++s) {
-      const bool keeps = attention_keeps(5, 0, 3, t, s, Scalar(.25));
-      kept += keeps;
-      same += keeps == attention_keeps(5, 0, 4, t, s, Scalar(.25));
+      const bool keep = keeps(0, 3, t, s);
+      kept += keep;
+      same[0] += keep == keeps(1, 3, t, s);
+      same[1] += keep == keeps(0, 4, t, s);
+      same[2] += keep == keeps(0, 3, t + 1, s);
+      same[3] += keep == keeps(0, 3, t, s + 1);
     }
   }
   // Binomial(10000, p) within 5 standard deviations: p = .75, and .75^2 + .25^2 = .625 for another
-  // head.
+  // place.
   EXPECT_NEAR(kept, 7500, 5 * 43.4);
-  EXPECT_NEAR(same, 6250, 5 * 48.5);
+  for (int count : same) EXPECT_NEAR(count, 6250, 5 * 48.5);
 }
 
 #ifdef HEADLAB_F64

@@ -1,0 +1,60 @@
+// Who survives dropout. A block of Philox per number would cost more than the products of a narrow
+// attention head, so a block serves a row of numbers: two of its words key a hash of the place in
+// the row (multiply and shift, as the finalizer of MurmurHash3 by Appleby does), which compilers
+// turn into a few vector instructions.
+#pragma once
+
+#include <array>
+#include <cmath>
+
+#include "headlab/base/random.h"
+#include "kernels/simd.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+/// The random words of a row: two rows share a block of the generator.
+struct DropoutRow {
+  std::uint32_t first, second;
+
+  DropoutRow(std::uint32_t a, std::uint32_t b) : first(a), second(b) {}
+  DropoutRow(std::uint64_t key, Index row, std::uint64_t high) {
+    const auto words = philox(key, static_cast<std::uint64_t>(row / 2), high);
+    const std::size_t at = row % 2 == 0 ? 0 : 2;
+    first = words[at];
+    second = words[at + 1];
+  }
+};
+
+/// As many 32-bit numbers as a Vec has lanes.
+using BitsVec [[gnu::vector_size(kLanes * 4)]] = std::uint32_t;
+
+inline BitsVec load_bits(const std::uint32_t* p) {
+  BitsVec v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+
+/// 32 random bits for a place in a row; of one number or of each lane.
+template <class Bits>
+inline Bits dropout_bits(Bits first, Bits second, Bits place) {
+  Bits bits = first + place * 0x9E3779B9U;
+  bits = (bits ^ bits >> 16) * 0x85EBCA6BU;
+  bits = (bits ^ second ^ bits >> 13) * 0xC2B2AE35U;
+  return bits ^ bits >> 16;
+}
+
+/// What a number is multiplied by: 0 with probability p, else 1 / (1 - p).
+struct DropoutFactor {
+  std::uint32_t limit;
+  Scalar scale;
+
+  explicit DropoutFactor(Scalar p)
+      : limit(static_cast<std::uint32_t>(std::ldexp(static_cast<double>(p), 32))),
+        scale(1 / (1 - p)) {}
+  Scalar operator()(std::uint32_t bits) const { return bits >= limit ? scale : 0; }
+  Vec operator()(BitsVec bits) const {
+    return select(__builtin_convertvector(bits >= limit, IntVec), broadcast(scale), Vec{});
+  }
+};
+
+}  // namespace headlab::inline HEADLAB_SCALAR
