@@ -111,8 +111,8 @@ void write_pattern(const QueryBlock& block, const Buffers& buffers, const Scalar
   Scalar* rows = pattern + block.row() * block.p.keys;
   std::fill_n(rows, block.count * block.p.keys, Scalar{0});
   scale_lanes(seen, inverse, buffers.weights);
-  transpose_copy(seen, block.count, buffers.weights, kQueries, rows + block.keys_from,
-                 block.p.keys);
+  transpose_copy(seen, block.count, {buffers.weights, kQueries},
+                 {rows + block.keys_from, block.p.keys});
 }
 
 void attend(const QueryBlock& block, const Buffers& buffers, const Output& out) {
@@ -120,7 +120,7 @@ void attend(const QueryBlock& block, const Buffers& buffers, const Output& out) 
   Scalar largest[kQueries];
   Scalar sums[kQueries];
   Scalar inverse[kQueries];
-  pack_lanes(block, block.q(), p.q_stride, p.d_head, p.scale, buffers.queries);
+  pack_lanes(block, block.q(), p.d_head, p.scale, buffers.queries);
   find_scores(block, buffers, largest);
   weigh_values(block, buffers, largest, sums);
   for (Index lane = 0; lane < kQueries; ++lane) {
@@ -132,7 +132,7 @@ void attend(const QueryBlock& block, const Buffers& buffers, const Output& out) 
   if (block.keys_from == block.keys_to) std::fill_n(buffers.z, p.d_value * kQueries, Scalar{0});
   scale_lanes(p.d_value, inverse, buffers.z);
   Scalar* z = out.z + (block.b * p.queries + block.t) * out.z_stride + block.h * p.d_value;
-  transpose_copy(p.d_value, block.count, buffers.z, kQueries, z, out.z_stride);
+  transpose_copy(p.d_value, block.count, {buffers.z, kQueries}, {z, out.z_stride});
   if (out.pattern) write_pattern(block, buffers, inverse, out.pattern);
 }
 

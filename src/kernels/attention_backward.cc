@@ -34,13 +34,13 @@ struct Buffers {
   }
 };
 
-/// rows[lane][j] = factor * x[lane * stride + j], zeros up to the padded width.
-void pack_rows(const QueryBlock& block, const Scalar* x, Index stride, Index width, Scalar factor,
+/// rows[lane][j] = factor * x(lane, j), zeros up to the padded width.
+void pack_rows(const QueryBlock& block, const ConstRows& x, Index width, Scalar factor,
                Scalar* rows) {
   if (padded(width) > width) std::fill_n(rows, block.count * padded(width), Scalar{0});
   for (Index lane = 0; lane < block.count; ++lane) {
     const auto scaled = [factor](Vec v) { return v * factor; };
-    map(width, scaled, rows + lane * padded(width), x + lane * stride);
+    map(width, scaled, rows + lane * padded(width), x.data + lane * x.stride);
   }
 }
 
@@ -53,11 +53,12 @@ struct Lanes {
 Lanes prepare(const QueryBlock& block, const AttentionBackward& g, const Buffers& buffers) {
   const AttentionProblem& p = block.p;
   const Index z_at = (block.b * p.queries + block.t) * g.z_stride + block.h * p.d_value;
-  pack_lanes(block, block.q(), p.q_stride, p.d_head, p.scale, buffers.q_lanes);
-  pack_rows(block, block.q(), p.q_stride, p.d_head, p.scale, buffers.q_rows);
-  pack_lanes(block, g.dz + z_at, g.z_stride, p.d_value, 1, buffers.dz_lanes);
-  pack_rows(block, g.dz + z_at, g.z_stride, p.d_value, 1, buffers.dz_rows);
-  pack_lanes(block, g.z + z_at, g.z_stride, p.d_value, 1, buffers.z_lanes);
+  const ConstRows dz{g.dz + z_at, g.z_stride};
+  pack_lanes(block, block.q(), p.d_head, p.scale, buffers.q_lanes);
+  pack_rows(block, block.q(), p.d_head, p.scale, buffers.q_rows);
+  pack_lanes(block, dz, p.d_value, 1, buffers.dz_lanes);
+  pack_rows(block, dz, p.d_value, 1, buffers.dz_rows);
+  pack_lanes(block, {g.z + z_at, g.z_stride}, p.d_value, 1, buffers.z_lanes);
   Lanes lanes{};
   for (Index i = 0; i < p.d_value * kQueries; i += kQueries) {
     for (Index half = 0; half < 2; ++half) {
@@ -149,17 +150,17 @@ void add_over_keys(const QueryBlock& block, const Buffers& buffers, Index s, Ind
 
 void write_dq(const QueryBlock& block, const AttentionBackward& g, const Buffers& buffers) {
   const AttentionProblem& p = block.p;
-  Scalar* dq = g.dq + (block.q() - p.q);
+  Scalar* dq = g.dq + (block.q().data - p.q);
   const auto scaled = [factor = p.scale](Vec v) { return v * factor; };
   const Index count = block.keys_from == block.keys_to ? 0 : p.d_head * kQueries;
   std::fill(buffers.dq_lanes + count, buffers.dq_lanes + p.d_head * kQueries, Scalar{0});
   map(count, scaled, buffers.dq_lanes, buffers.dq_lanes);
   if (!g.accumulate_dq) {
-    transpose_copy(p.d_head, block.count, buffers.dq_lanes, kQueries, dq, p.q_stride);
+    transpose_copy(p.d_head, block.count, {buffers.dq_lanes, kQueries}, {dq, p.q_stride});
     return;
   }
   const Index stride = padded(p.d_head);  // q_rows has served, and has the right shape
-  transpose_copy(p.d_head, block.count, buffers.dq_lanes, kQueries, buffers.q_rows, stride);
+  transpose_copy(p.d_head, block.count, {buffers.dq_lanes, kQueries}, {buffers.q_rows, stride});
   for (Index i = 0; i < block.count; ++i) {
     const auto add = [](Vec a, Vec b) { return a + b; };
     map(p.d_head, add, dq + i * p.q_stride, dq + i * p.q_stride, buffers.q_rows + i * stride);

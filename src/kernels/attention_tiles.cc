@@ -22,10 +22,10 @@ QueryBlock::QueryBlock(const AttentionProblem& problem, Index sequence, Index he
   keys_to = std::max(keys_to, keys_from);
 }
 
-void pack_lanes(const QueryBlock& block, const Scalar* x, Index stride, Index width, Scalar factor,
+void pack_lanes(const QueryBlock& block, const ConstRows& x, Index width, Scalar factor,
                 Scalar* panel) {
   if (block.count < kQueries) std::fill_n(panel, width * kQueries, Scalar{0});
-  transpose_copy(block.count, width, x, stride, panel, kQueries);
+  transpose_copy(block.count, width, x, {panel, kQueries});
   if (factor == 1) return;
   map(
       width * kQueries, [factor](Vec v) { return v * factor; }, panel, panel);

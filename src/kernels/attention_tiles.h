@@ -31,7 +31,9 @@ struct QueryBlock {
 
   QueryBlock(const AttentionProblem& problem, Index sequence, Index head, Index first);
 
-  const Scalar* q() const { return p.q + (b * p.queries + t) * p.q_stride + h * p.d_head; }
+  ConstRows q() const {
+    return {p.q + (b * p.queries + t) * p.q_stride + h * p.d_head, p.q_stride};
+  }
   const Scalar* k(Index s) const { return p.k + (b * p.keys + s) * p.k_stride + kv * p.d_head; }
   const Scalar* v(Index s) const { return p.v + (b * p.keys + s) * p.v_stride + kv * p.d_value; }
   /// Row (b, h, t) of [B, H, T].
@@ -40,8 +42,8 @@ struct QueryBlock {
   Index lanes() const { return count <= kLanes ? kLanes : kQueries; }
 };
 
-/// panel[j][lane] = factor * x[lane * stride + j], j < width; zeros in the lanes without a query.
-void pack_lanes(const QueryBlock& block, const Scalar* x, Index stride, Index width, Scalar factor,
+/// panel[j][lane] = factor * x(lane, j), j < width; zeros in the lanes without a query.
+void pack_lanes(const QueryBlock& block, const ConstRows& x, Index width, Scalar factor,
                 Scalar* panel);
 
 /// tile[i][lane] = scaled score of key s + i for the query of that lane, kHidden where it may not

@@ -35,23 +35,25 @@ constexpr Scalar kCubic = static_cast<Scalar>(0.044715);
 /// times slower.
 struct GeluParts {
   Vec clamped;  // x within [-8, 8]
-  Vec sigmoid;  // (1 + tanh(u)) / 2 = 1 / (1 + exp(-2u)), u = sqrt(2/pi) (x + 0.044715 x^3)
+  Vec e;        // exp(-2u), u = sqrt(2/pi) (x + 0.044715 x^3)
+  Vec sigmoid;  // (1 + tanh(u)) / 2 = 1 / (1 + e)
 
   explicit GeluParts(Vec x) {
     clamped = select(x < -8, broadcast(-8), x);
     clamped = select(clamped > 8, broadcast(8), clamped);
-    const Vec u = clamped * kRootTwoOverPi * (1 + kCubic * (clamped * clamped));
-    sigmoid = 1 / (1 + exp_bounded(-2 * u));
+    e = exp_bounded(-2 * kRootTwoOverPi * clamped * (1 + kCubic * (clamped * clamped)));
+    sigmoid = 1 / (1 + e);
   }
 };
 
 Vec gelu(Vec x) { return select(x < -8, broadcast(-8), x) * GeluParts(x).sigmoid; }
 
-/// d/dx x s(2u) = s + x s (1 - s) 2 u', u' = sqrt(2/pi) (1 + 3 * 0.044715 x^2).
+/// d/dx x s(2u) = s + x s (1 - s) 2 u', u' = sqrt(2/pi) (1 + 3 * 0.044715 x^2); 1 - s is e s,
+/// without rounding.
 Vec gelu_slope(Vec x) {
   const GeluParts g(x);
   const Vec slope_of_2u = 2 * kRootTwoOverPi * (1 + 3 * kCubic * (g.clamped * g.clamped));
-  return g.sigmoid + g.clamped * g.sigmoid * (1 - g.sigmoid) * slope_of_2u;
+  return g.sigmoid + g.clamped * g.sigmoid * (g.e * g.sigmoid) * slope_of_2u;
 }
 
 double sum_of_squares_piece(Index n, const Scalar* x) {
@@ -127,7 +129,7 @@ double sum_of_squares(Index n, const Scalar* x) {
   return total;
 }
 
-/// x is finite exactly if its exponent bits are not all ones; their AND-free maximum vectorises.
+/// x - x is 0 exactly if x is finite. At most 64 tasks, each with a byte for its answer.
 bool all_finite(Index n, const Scalar* x) {
   std::array<unsigned char, 64> bad{};
   const Index task_length = std::max(kPiece, (n + 63) / 64);

@@ -27,23 +27,21 @@ Index round_up(Index n, Index unit) { return (n + unit - 1) / unit * unit; }
 const Scalar* at(const ConstMatrix& x, Index i, Index j) {
   return x.data + i * x.row_stride + j * x.column_stride;
 }
+/// x from row i and column j on.
+ConstMatrix part(const ConstMatrix& x, Index i, Index j) {
+  return {at(x, i, j), x.row_stride, x.column_stride};
+}
 
-/// Copies rows [p, p + k) of b, columns [j, j + columns), to [k][kTileColumns], zeros to the right.
-void pack_b_panel(const ConstMatrix& b, Index p, Index j, Index k, Index columns, Scalar* panel) {
+/// Copies b [k, columns] to [k][kTileColumns], zeros to the right.
+void pack_b_panel(const ConstMatrix& b, Index k, Index columns, Scalar* panel) {
   if (columns < kTileColumns) std::fill_n(panel, k * kTileColumns, Scalar{0});
-  if (b.column_stride == 1) {
-    for (Index i = 0; i < k; ++i) {
-      std::copy_n(at(b, p + i, j), columns, panel + i * kTileColumns);
-    }
-    return;
-  }
   if (b.row_stride == 1) {
-    transpose_copy(columns, k, at(b, p, j), b.column_stride, panel, kTileColumns);
+    transpose_copy(columns, k, {b.data, b.column_stride}, {panel, kTileColumns});
     return;
   }
-  for (Index column = 0; column < columns; ++column) {
-    const Scalar* source = at(b, p, j + column);
-    for (Index i = 0; i < k; ++i) panel[i * kTileColumns + column] = source[i * b.row_stride];
+  for (Index i = 0; i < k; ++i) {
+    const Scalar* row = b.data + i * b.row_stride;
+    for (Index j = 0; j < columns; ++j) panel[i * kTileColumns + j] = row[j * b.column_stride];
   }
 }
 
@@ -54,16 +52,11 @@ struct BlockOfA {
   Index stride;
 };
 
-/// Copies rows [i, i + m) of a, columns [p, p + k), to [k][stride].
-void pack_a(const ConstMatrix& a, Index i, Index p, Index m, Index k, Scalar* block, Index stride) {
+/// Copies a [m, k] to [k][stride].
+void pack_a(const ConstMatrix& a, Index m, Index k, const MutableRows& block) {
   for (Index step = 0; step < k; ++step) {
-    const Scalar* source = at(a, i, p + step);
-    Scalar* row = block + step * stride;
-    if (a.row_stride == 1) {
-      std::copy_n(source, m, row);
-    } else {
-      for (Index r = 0; r < m; ++r) row[r] = source[r * a.row_stride];
-    }
+    const Scalar* column = a.data + step * a.column_stride;
+    for (Index i = 0; i < m; ++i) block.data[step * block.stride + i] = column[i * a.row_stride];
   }
 }
 
@@ -77,7 +70,7 @@ BlockOfA block_of_a(const Gemm& g, Index i, Index p, Index m, Index k) {
   // An odd number of cache lines: rows a power of two apart would share a few sets of the cache.
   const Index stride = (round_up(m, kLine) / kLine | 1) * kLine;
   Scalar* block = scratch.get(kBlockK * stride);
-  pack_a(g.a, i, p, m, k, block, stride);
+  pack_a(part(g.a, i, p), m, k, {block, stride});
   return {Rows::kSideBySide, block, stride};
 }
 
@@ -93,7 +86,8 @@ void multiply_block(const Gemm& g, Index p, Index k, Index j, Index n) {
   };
   for (Index column = 0; column < n; column += kTileColumns) {
     if (in_place(column)) continue;
-    pack_b_panel(g.b, p, j + column, k, std::min(kTileColumns, n - column), packed + column * k);
+    pack_b_panel(part(g.b, p, j + column), k, std::min(kTileColumns, n - column),
+                 packed + column * k);
   }
   for (Index i = 0; i < g.m; i += kBlockM) {
     const Index m = std::min(kBlockM, g.m - i);
@@ -117,13 +111,8 @@ void multiply_block(const Gemm& g, Index p, Index k, Index j, Index n) {
 
 /// Rows [i, i + m) and columns [j, j + n) of the product.
 Gemm slice(const Gemm& g, Index i, Index m, Index j, Index n) {
-  Gemm part = g;
-  part.m = m;
-  part.n = n;
-  part.a.data = at(g.a, i, 0);
-  part.b.data = at(g.b, 0, j);
-  part.c = g.c + i * g.c_stride + j;
-  return part;
+  return {m,          n,           g.k, part(g.a, i, 0), part(g.b, 0, j), g.c + i * g.c_stride + j,
+          g.c_stride, g.accumulate};
 }
 
 double work(const Gemm& g) {

@@ -113,9 +113,17 @@ template <int Half = static_cast<int>(kLanes / 2)>
   if constexpr (Half > 1) transpose<Half / 2>(rows);
 }
 
-/// to[j * to_stride + i] = from[i * from_stride + j] for i < m, j < n.
-void transpose_copy(Index m, Index n, const Scalar* from, Index from_stride, Scalar* to,
-                    Index to_stride);
+/// Rows `stride` apart.
+struct ConstRows {
+  const Scalar* data;
+  Index stride;
+};
+struct MutableRows {
+  Scalar* data;
+  Index stride;
+};
+/// to(j, i) = from(i, j) for i < m, j < n.
+void transpose_copy(Index m, Index n, const ConstRows& from, const MutableRows& to);
 
 /// y[i] = f(x[i], ...) a vector at a time. The end of an array that is no whole number of vectors
 /// is one more vector that overlaps the last: its inputs are read before any output is written, so

@@ -77,26 +77,21 @@ void multiply_ragged(TileFunction tile, PanelProduct t, Index height) {
 
 }  // namespace
 
-void transpose_copy(Index m, Index n, const Scalar* from, Index from_stride, Scalar* to,
-                    Index to_stride) {
-  const Index whole_n = n / kLanes * kLanes;
+void transpose_copy(Index m, Index n, const ConstRows& from, const MutableRows& to) {
   for (Index i = 0; i < m; i += kLanes) {
+    const Scalar* block = from.data + i * from.stride;
     const Index height = std::min(kLanes, m - i);
-    const Scalar* block = from + i * from_stride;
-    if (height < kLanes) {
-      for (Index j = 0; j < n; ++j) {
-        for (Index r = 0; r < height; ++r) to[j * to_stride + i + r] = block[r * from_stride + j];
-      }
-      return;
-    }
-    for (Index j = 0; j < whole_n; j += kLanes) {
+    Index j = 0;
+    for (; height == kLanes && j + kLanes <= n; j += kLanes) {
       Vec rows[kLanes];
-      unrolled<kLanes>([&](auto r) { rows[r] = load(block + r * from_stride + j); });
+      unrolled<kLanes>([&](auto r) { rows[r] = load(block + r * from.stride + j); });
       transpose(rows);
-      unrolled<kLanes>([&](auto r) { store(to + (j + r) * to_stride + i, rows[r]); });
+      unrolled<kLanes>([&](auto r) { store(to.data + (j + r) * to.stride + i, rows[r]); });
     }
-    for (Index j = whole_n; j < n; ++j) {
-      for (Index r = 0; r < kLanes; ++r) to[j * to_stride + i + r] = block[r * from_stride + j];
+    for (; j < n; ++j) {
+      for (Index r = 0; r < height; ++r) {
+        to.data[j * to.stride + i + r] = block[r * from.stride + j];
+      }
     }
   }
 }
