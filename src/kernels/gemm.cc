@@ -152,11 +152,11 @@ void gemm(const Gemm& g) {
     gemm_serial(g);
     return;
   }
-  // A grid of slices, one per thread: rows are cut while the slices stay taller than wide.
+  // A grid of slices, one per thread, that reads as little of A and B as it can.
+  const auto reads = [&](Index cuts) { return g.m / cuts + g.n / (threads / cuts); };
   Index row_cuts = 1;
-  while (row_cuts * 2 <= threads && threads % (row_cuts * 2) == 0 &&
-         2 * g.m / row_cuts >= g.n / (threads / row_cuts)) {
-    row_cuts *= 2;
+  for (Index cuts = 2; cuts <= threads; ++cuts) {
+    if (threads % cuts == 0 && reads(cuts) <= reads(row_cuts)) row_cuts = cuts;
   }
   const Index column_cuts = threads / row_cuts;
   const Index m = (g.m + row_cuts - 1) / row_cuts;

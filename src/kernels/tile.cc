@@ -23,9 +23,11 @@ void multiply_tile(const PanelProduct& t) {
   const Index a_stride = t.a_stride;
   const Index b_stride = t.b_stride;
   const Index c_stride = t.c_stride;
-  unrolled<Height>([&](auto r) {
-    unrolled<Vectors>([&](auto v) { __builtin_prefetch(c + r * c_stride + v * kLanes, 1); });
-  });
+  if (t.accumulate) {  // C is read at the end
+    unrolled<Height>([&](auto r) {
+      unrolled<Vectors>([&](auto v) { __builtin_prefetch(c + r * c_stride + v * kLanes, 1); });
+    });
+  }
   for (Index p = t.k; p > 0; --p) {
     Vec columns[Vectors];
     unrolled<Vectors>([&](auto v) { columns[v] = load(b + v * kLanes); });
