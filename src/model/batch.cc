@@ -1,3 +1,6 @@
+// Batches are plain numbers in pool memory, so that making one in every step asks the system for
+// nothing. Parts of a batch are copies: micro-batches are small beside what a model computes from
+// them.
 #include "headlab/model/batch.h"
 
 #include <algorithm>

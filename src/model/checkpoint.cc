@@ -1,3 +1,6 @@
+// Strict loading: every tensor is checked before the first is changed, so a file that does not fit
+// leaves the model as it was. Numbers are stored as F32 in both builds. Read next:
+// base/safetensors.h.
 #include "headlab/model/checkpoint.h"
 
 #include <algorithm>

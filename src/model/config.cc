@@ -1,3 +1,6 @@
+// The table of settings of a model, and all the ways in which they can fail to fit one another. A
+// message says what is wrong and what would be right, because it is the first thing that a user of
+// a new model reads. Read next: transformer.cc.
 #include "headlab/model/config.h"
 
 #include <algorithm>

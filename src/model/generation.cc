@@ -1,3 +1,6 @@
+// Drawing one token after the other, with the whole context computed anew for each: toy models are
+// so small that a cache of keys and values would only be more to read. Likelier tokens come first
+// in the order, and equals by number, so a draw is the same on every machine.
 #include "headlab/model/generation.h"
 
 #include <algorithm>

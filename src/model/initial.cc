@@ -1,3 +1,6 @@
+// Initial values by name: each parameter draws from a stream of its own, so
+// that none depends on which others there are, or in which order they were
+// made. Read next: transformer.cc.
 #include "headlab/model/initial.h"
 
 #include <algorithm>

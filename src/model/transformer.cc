@@ -1,3 +1,6 @@
+// One transformer for decoders and encoders: which norm goes where is a branch or two here rather
+// than a class each. Every module folds its name into the key of dropout, so that no two draw the
+// same mask. Read next: src/nn/attention.cc.
 #include "headlab/model/transformer.h"
 
 #include <algorithm>

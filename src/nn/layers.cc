@@ -1,3 +1,6 @@
+// Layers are parameters and a formula; the gradients come from ops/. Everything
+// starts at 0 (gains at 1), so that initial values stand in one place,
+// model/initial.cc. Read next: attention.cc.
 #include "headlab/nn/layers.h"
 
 #include <cmath>

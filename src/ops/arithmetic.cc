@@ -1,3 +1,6 @@
+// Broadcasting arithmetic. Forward and backward walk both inputs along the output by the same steps
+// (0 where an input repeats), so that the gradient of a repeated input is summed by writing to the
+// same place again. Read next: math.cc, reduce.cc.
 #include "headlab/ops/arithmetic.h"
 
 #include <array>

@@ -1,3 +1,6 @@
+// Attention, fused and composed. The fused op checks sizes and calls the kernel, which keeps one
+// number per row, log-sum-exp; the composed one says the same in ops that are simple to read, holds
+// [B, H, T, S] in memory, and is what tests compare with. Read next: kernels/attention.h.
 #include "headlab/ops/attention.h"
 
 #include <algorithm>

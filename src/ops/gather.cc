@@ -1,3 +1,6 @@
+// Lookups. Ids are checked before anything is read, and kept for the backward
+// pass, which adds rows back in the order of the ids, so that the sum does not
+// depend on threads. Read next: softmax.cc.
 #include "headlab/ops/gather.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// Moving elements. Each op is a walk that pairs places of input and output;
+// its backward is the same walk with the arrow turned round. Read next:
+// gather.cc, where ids choose the places.
 #include "headlab/ops/layout.h"
 
 #include <algorithm>

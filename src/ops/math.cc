@@ -1,3 +1,6 @@
+// Functions of one element. The slopes are written in terms of the output where that is cheaper
+// (exp, sqrt, tanh), so nothing but input and output is kept. Read next: arithmetic.cc, and
+// examples/own_op.cc for an op of your own.
 #include "headlab/ops/math.h"
 
 #include <cmath>

@@ -1,3 +1,6 @@
+// Layer norm keeps mean and 1/deviation of each row for its backward pass.
+// Dropout keeps only its key: the same key draws the same mask again. Read
+// next: kernels/rows.h, attention.cc.
 #include "headlab/ops/norm.h"
 
 #include "headlab/base/error.h"

@@ -1,4 +1,6 @@
-// How elementwise ops use the threads: long arrays in fixed pieces, short ones in place.
+// How elementwise ops use the threads: long arrays in fixed pieces, short ones in place. The pieces
+// depend on the length alone, and each output is written by one of them, so results are
+// bit-identical for any number of threads.
 #pragma once
 
 #include <algorithm>

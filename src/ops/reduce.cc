@@ -1,3 +1,6 @@
+// Reductions see a tensor as [outer, size, inner] and walk it in the order of memory. The largest
+// element is remembered by its place, so that its gradient goes to one place only. Read next:
+// softmax.cc.
 #include "headlab/ops/reduce.h"
 
 #include "headlab/base/error.h"

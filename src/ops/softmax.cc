@@ -1,3 +1,6 @@
+// Softmax and the loss. Cross-entropy keeps log-sum-exp of each row and no probabilities: the
+// backward pass computes them again, which is cheaper than to write and read them. Read next:
+// kernels/rows.h, norm.cc.
 #include "headlab/ops/softmax.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// The pool: free blocks in lists by size class, eight classes per power of two, under one lock. A
+// block is at most 1/8 too large, and a step that repeats finds every size it needs. Read next:
+// tape.cc, its greatest user.
 #include "headlab/tensor/pool.h"
 
 #include <array>

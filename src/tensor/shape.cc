@@ -1,3 +1,6 @@
+// Shapes: sizes checked where they are made, so that no op has to ask again whether a count
+// overflows or an axis exists. Broadcasting is decided here, once, for all ops. Read next:
+// tensor.cc.
 #include "headlab/tensor/shape.h"
 
 #include <algorithm>

@@ -1,3 +1,7 @@
+// The tape: nodes, recording, backward. Nothing here recurses, neither along a graph that runs
+// backward nor along one that dies, for a graph may be 100,000 nodes deep. Backward takes nodes
+// from a queue, youngest first, so that a node runs only after all that read its output. Read next:
+// src/ops/math.cc, the shortest ops.
 #include "headlab/tensor/tape.h"
 
 #include <algorithm>
@@ -20,7 +24,6 @@ constexpr std::size_t kStorageHeader = 64;  // keeps the elements aligned to 64 
 }  // namespace
 
 // --- Storage and nodes
-// ---------------------------------------------------------------------------------
 
 Storage* Storage::make(Index count) {
   static_assert(sizeof(Storage) <= kStorageHeader);
@@ -124,7 +127,6 @@ void Node::pass_to(std::size_t i) const {
 }
 
 // --- Recording
-// -----------------------------------------------------------------------------------------
 
 bool Tape::records(const char* name, std::span<const Tensor> inputs) {
   if (op_log != nullptr) {
@@ -155,7 +157,6 @@ OpLog::OpLog() : before_(op_log) { op_log = this; }
 OpLog::~OpLog() { op_log = before_; }
 
 // --- Backward
-// ------------------------------------------------------------------------------------------
 
 bool Tape::older(const Tensor& a, const Tensor& b) { return a.node()->order_ < b.node()->order_; }
 

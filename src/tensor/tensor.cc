@@ -1,3 +1,6 @@
+// Handles: counting references to nodes, and to the storage that nodes share. What a node holds and
+// how it ends stands in tape.cc, because the end of a graph is a matter of the tape. Read next:
+// tape.cc.
 #include "headlab/tensor/tensor.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // What a model is given: tokens and, for training, targets. A task makes it, the model turns it
-// into logits. Letters: B sequences, T positions, K targets at each position.
+// into logits. Letters: B sequences, T positions, K targets at each position. Read next:
+// transformer.h.
 #pragma once
 
 #include "headlab/ops/gather.h"

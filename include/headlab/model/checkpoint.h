@@ -1,5 +1,6 @@
 // Parameters to and from safetensors, under the names that `visit` gives them. Files always hold
-// F32.
+// F32, whichever number type this library was built with. Loading is strict: a file fits exactly or
+// is refused. Read next: base/safetensors.h.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,6 @@
 // What a transformer is made of. One struct serves decoders and encoders; `settings_of` binds it to
-// flags and files; `validate` says in words what does not fit. Read next: transformer.h.
+// flags and files; `validate` says in words what does not fit. It is part of a run's config.json.
+// Read next: transformer.h.
 #pragma once
 
 #include <string>

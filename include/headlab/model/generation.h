@@ -1,4 +1,6 @@
-// Drawing tokens from a decoder, one after the other.
+// Drawing tokens from a decoder, one after the other: the way to see
+// what a model of text has learned. The same key draws the same
+// tokens. Read next: transformer.h.
 #pragma once
 
 #include <vector>

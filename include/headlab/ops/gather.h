@@ -1,4 +1,6 @@
-// Lookups by whole numbers. Ids are plain numbers, not tensors: they have no gradient.
+// Lookups by whole numbers: rows of a table, and one element of each row. Ids are plain numbers,
+// not tensors, because they have no gradient; they are checked before anything is read. Read next:
+// softmax.h.
 #pragma once
 
 #include <span>

@@ -1,4 +1,6 @@
-// Ops that move elements and compute nothing. Reshape shares the storage; the others copy.
+// Ops that move elements and compute nothing. Reshape shares the storage; the
+// others copy, because tensors are always contiguous, which keeps every kernel
+// simple. Read next: src/ops/layout.cc.
 #pragma once
 
 #include <span>

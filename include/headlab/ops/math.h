@@ -1,5 +1,6 @@
-// Functions of one element at a time. Each is its formula and its derivative; the shortest ops to
-// read, and the pattern for your own.
+// Functions of one element at a time. Each is its formula and its derivative;
+// the shortest ops to read, and the pattern for your own. Read next:
+// src/ops/math.cc, then examples/own_op.cc.
 #pragma once
 
 #include "headlab/tensor/tensor.h"

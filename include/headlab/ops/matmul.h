@@ -1,4 +1,6 @@
-// Matrix products. Letters: M, K, N are the sizes of one product, `...` any leading axes.
+// Matrix products: batched ones with transposes, and the linear map of a layer
+// with its bias. Letters: M, K, N are the sizes of one product, `...` any
+// leading axes. Read next: kernels/gemm.h.
 #pragma once
 
 #include "headlab/tensor/tensor.h"

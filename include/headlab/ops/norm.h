@@ -1,4 +1,6 @@
 // Layer norm and dropout: what stands between the matrix products of a block.
+// Dropout takes a key and not a generator, so that a step can be made again
+// from its number. Read next: attention.h.
 #pragma once
 
 #include "headlab/base/random.h"

@@ -1,4 +1,6 @@
-// Sums, means and maxima over one axis or over everything.
+// Sums, means and maxima over one axis or over everything. Terms
+// are added in the order of memory, whatever the number of
+// threads. Read next: softmax.h.
 #pragma once
 
 #include "headlab/tensor/tensor.h"

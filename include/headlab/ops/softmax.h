@@ -1,4 +1,6 @@
-// Softmax over the last axis, and the loss that ends in it.
+// Softmax over the last axis, and the loss that ends in it. The loss takes
+// its denominator from outside, so that micro-batches together equal one
+// large batch. Read next: norm.h.
 #pragma once
 
 #include <span>

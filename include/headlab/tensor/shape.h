@@ -1,5 +1,6 @@
-// The sizes of a tensor's axes, kept in place: making one asks nobody for memory. Read next:
-// tensor.h.
+// The sizes of a tensor's axes, kept in place: making one asks nobody for
+// memory, so that ops can compute with shapes freely. Sizes are checked here,
+// in every build. Read next: tensor.h.
 #pragma once
 
 #include <array>
