@@ -1,3 +1,6 @@
+// The table of settings. A value comes in as JSON, or as text that looks like a number or a flag;
+// the setting itself checks it, so a flag and a config file fail with the same words. Read next:
+// src/train/run.cc, where the settings of a run are put together.
 #include "headlab/base/settings.h"
 
 #include <algorithm>
@@ -18,9 +21,11 @@ std::int64_t checked_integer(const std::string& name, const Json& json, std::int
 }
 
 /// What a text on the command line means: a number or a flag where it looks like one, else a text.
+/// People write .5, which JSON does not know.
 Json json_of_text(std::string_view value) {
   double number = 0;
-  if (parse_number(value, number)) {
+  const bool bare_point = !value.empty() && value[0] == '.';
+  if (parse_number((bare_point ? "0" : "") + std::string(value), number)) {
     return number;
   }
   if (value == "true" || value == "false") {
@@ -85,7 +90,8 @@ void Settings::boolean(std::string name, bool& value, std::string help) {
 
 void Settings::text(std::string name, std::string& value, std::string help) {
   const auto set = [=, &value](const Json& json) {
-    require(!json.is_array() && !json.is_object(), name, " must be a text, got ", json.dump());
+    require(!json.is_array() && !json.is_object() && !json.is_null(), name, " must be a text, got ",
+            json.dump());
     value = json.is_string() ? json.string() : json.dump();
   };
   add({name, "TEXT", std::move(help), set, [&value] { return Json(value); }, true});
