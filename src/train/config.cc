@@ -1,3 +1,6 @@
+// Training settings with their limits, and the learning rate of each step. Limits are wide: they
+// stop what cannot be meant (a negative size, a seed that JSON would round), not what is unwise.
+// Read next: trainer.cc.
 #include "headlab/train/config.h"
 
 #include <algorithm>
@@ -16,6 +19,9 @@ constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;
 }  // namespace
 
 void TrainConfig::validate() const {
+  TrainConfig checked = *this;  // made in code, perhaps, where no one has looked at the ranges
+  const Settings settings = settings_of(checked);
+  settings.set_all(settings.to_json(), "training");
   require(batch % accumulate == 0, "batch ", batch, " does not divide into accumulate ", accumulate,
           " micro-batches");
   require(min_lr <= lr, "min_lr ", min_lr, " is above lr ", lr);

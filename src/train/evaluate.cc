@@ -1,3 +1,6 @@
+// Evaluation: sums of losses and right answers over held-out examples, for each target apart. The
+// examples depend on no seed of a run, so two runs of a task are compared on the same ones. Read
+// next: trainer.cc.
 #include "headlab/train/evaluate.h"
 
 #include <algorithm>
@@ -72,6 +75,8 @@ void Evaluation::write_to(Json& object) const {
 }
 
 Evaluation evaluate(const Transformer& model, const Task& task, const EvaluateOptions& options) {
+  require(options.examples >= 1 && options.batch >= 1, "an evaluation of ", options.examples,
+          " examples, ", options.batch, " at a time, cannot be made");
   const NoGrad no_grad;
   Tally tally(task.target_names());
   const ModelHooks hooks{.edits = options.edits};

@@ -1,5 +1,9 @@
+// Optimizers over a list of parameters. AdamW is one pass over memory for each parameter
+// (kernels/, adam_step); Adam and SGD first fold decay and clipping into the gradient. Sums for
+// the norm are added in double, in a fixed order: the same for any number of threads.
 #include "headlab/train/optimizer.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "headlab/base/error.h"
@@ -32,6 +36,18 @@ std::string Optimizer::first_not_finite() const {
     if (grad.defined() && !all_finite(grad.count(), grad.data())) {
       return slot.name;
     }
+  }
+  return "";
+}
+
+std::string Optimizer::first_damaged() const {
+  const auto damaged = [](const Tensor& x) {
+    return x.defined() && !all_finite(x.count(), x.data());
+  };
+  for (const Slot& slot : slots_) {
+    if (damaged(slot.parameter)) return slot.name;
+    if (damaged(slot.m)) return "optimizer.m." + slot.name;
+    if (damaged(slot.v)) return "optimizer.v." + slot.name;
   }
   return "";
 }
@@ -95,6 +111,12 @@ void Optimizer::store(TensorFile& file) const {
 
 void Optimizer::load(const TensorFile& file, Index steps) {
   for (Slot& slot : slots_) {
+    if (file.find("optimizer.m." + slot.name) == nullptr &&
+        file.find("optimizer.v." + slot.name) == nullptr) {
+      std::fill_n(slot.m.data(), slot.m.count(), Scalar{0});
+      if (slot.v.defined()) std::fill_n(slot.v.data(), slot.v.count(), Scalar{0});
+      continue;
+    }
     read_into(file.at("optimizer.m." + slot.name), slot.m);
     if (slot.v.defined()) {
       read_into(file.at("optimizer.v." + slot.name), slot.v);

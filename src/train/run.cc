@@ -1,3 +1,7 @@
+// Run folders. The state is one file, so that no two files can disagree after a crash, and
+// config.json is written last, so that a folder with a config.json is a whole run. A run that
+// resumes cuts metrics.jsonl back to the saved step and writes the lines after it again, the same
+// ones.
 #include "headlab/train/run.h"
 
 #include <algorithm>
@@ -25,12 +29,58 @@ constexpr std::array kRunFiles = {"config.json",          "metrics.jsonl", "stat
 constexpr std::array kDecided = {"architecture", "vocab",  "length",   "targets",
                                  "attention",    "parent", "data_hash"};
 
-/// Deletes the files of the run at `path`, which check_run_folder has allowed.
+/// Whether `name` is what a writer that was killed leaves of a run's file (files.h).
+bool is_leftover(const std::string& name) {
+  return std::any_of(kRunFiles.begin(), kRunFiles.end(),
+                     [&](const char* file) { return name.rfind(text(file, ".tmp-"), 0) == 0; });
+}
+
+bool holds_only_leftovers(const fs::path& folder) {
+  std::error_code ignored;
+  return std::all_of(fs::directory_iterator(folder, ignored), fs::directory_iterator(),
+                     [](const auto& entry) { return is_leftover(entry.path().filename()); });
+}
+
+void remove_leftovers(const fs::path& folder) {
+  std::error_code ignored;
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (is_leftover(entry.path().filename())) {
+      found.push_back(entry.path());
+    }
+  }
+  for (const fs::path& file : found) {
+    fs::remove(file, ignored);
+  }
+}
+
+/// Deletes the files of the run at `path`, which check_run_folder has allowed; but not config.json,
+/// which is replaced: a folder that was abandoned half-way still shows that it is a run's.
 void clear_folder(const fs::path& path) {
   std::error_code ignored;
   for (const char* name : kRunFiles) {
-    fs::remove(path / name, ignored);
+    if (name != std::string_view("config.json")) {
+      fs::remove(path / name, ignored);
+    }
   }
+  remove_leftovers(path);
+}
+
+std::string config_text(const Run& run) {
+  RunConfig config = run.config;
+  Json json = Json::object();
+  json["headlab"] = version();
+  const Settings settings = settings_of(config);
+  for (const Setting& setting : settings.all()) {
+    json[setting.name] = setting.get();
+  }
+  return json.dump(2) + "\n";
+}
+
+/// Whether the model has the shape that the task asks for.
+bool fits(const TransformerConfig& model, const TransformerConfig& asked) {
+  return model.architecture == asked.architecture && model.vocab == asked.vocab &&
+         model.length == asked.length && model.targets == asked.targets;
 }
 
 void save_state(const Run& run, Trainer& trainer, const RunCallbacks& callbacks) {
@@ -41,6 +91,19 @@ void save_state(const Run& run, Trainer& trainer, const RunCallbacks& callbacks)
     callbacks.store_extra(file);
   }
   write_safetensors(state_file(run), file);
+}
+
+void load_state(const Run& run, Trainer& trainer, const RunCallbacks& callbacks) {
+  const fs::path file = state_file(run);
+  const TensorFile state = read_safetensors(file);
+  try {
+    trainer.load(state);
+    if (callbacks.load_extra) {
+      callbacks.load_extra(state);
+    }
+  } catch (const Error& error) {
+    throw Error(text(file.string(), ": ", error.what()), error.hint());
+  }
 }
 
 /// Leaves out the lines of metrics.jsonl that come after `step`: the run goes on from there.
@@ -85,11 +148,7 @@ RunConfig read_config(const fs::path& path) {
 std::unique_ptr<Task> task_of(const RunConfig& config) {
   RunConfig fitted = config;
   std::unique_ptr<Task> task = fit_to_task(fitted);
-  const TransformerConfig &now = fitted.model, &then = config.model;
-  const bool same = now.architecture == then.architecture && now.vocab == then.vocab &&
-                    now.length == then.length && now.targets == then.targets &&
-                    fitted.data_hash == config.data_hash;
-  if (!same) {
+  if (!fits(config.model, fitted.model) || fitted.data_hash != config.data_hash) {
     throw Error(text("the task ", config.task, " is no longer what this run was trained on"),
                 "its data file, or config.json, has changed; restore it, or train anew");
   }
@@ -149,7 +208,7 @@ void check_run_folder(const fs::path& path, bool force) {
     return;
   }
   require(fs::is_directory(path, ignored), path.string(), " exists and is no folder");
-  if (fs::is_empty(path, ignored)) {
+  if (holds_only_leftovers(path)) {
     return;
   }
   if (!force) {
@@ -171,28 +230,22 @@ Run create_run(const fs::path& path, RunConfig config, bool force) {
 Run create_run(const fs::path& path, RunConfig config, const Transformer& model, bool force) {
   std::unique_ptr<Task> task = fit_to_task(config);
   config.train.validate();
+  require(fits(model.config(), config.model), "the model does not fit the task ", config.task,
+          ": architecture, vocab, length and targets must be the task's");
   config.model = model.config();
-  Run run{path, config, std::move(task), model};
-  check_run_folder(path, force);
-  clear_folder(path);
-  make_directories(path);
+  Run run{path, config, std::move(task), model.clone()};
   Trainer trainer(run.model, *run.task, run.config.train);
+  const std::string settings = config_text(run);
+  check_run_folder(path, force);
+  make_directories(path);
+  clear_folder(path);
+  write_file(config_file(run), settings);
   save_state(run, trainer, {});
   write_model(model_file(run), run.model);
-  save_config(run);
   return run;
 }
 
-void save_config(const Run& run) {
-  RunConfig config = run.config;
-  Json json = Json::object();
-  json["headlab"] = version();
-  const Settings settings = settings_of(config);
-  for (const Setting& setting : settings.all()) {
-    json[setting.name] = setting.get();
-  }
-  write_file(config_file(run), json.dump(2) + "\n");
-}
+void save_config(const Run& run) { write_file(config_file(run), config_text(run)); }
 
 Run open_run(const fs::path& path) {
   RunConfig config = read_config(path);
@@ -218,11 +271,8 @@ TrainResult train_run(Run& run, const RunCallbacks& callbacks) {
   if (callbacks.prepare) {
     callbacks.prepare(trainer);
   }
-  const TensorFile state = read_safetensors(state_file(run));
-  trainer.load(state);
-  if (callbacks.load_extra) {
-    callbacks.load_extra(state);
-  }
+  remove_leftovers(run.path);
+  load_state(run, trainer, callbacks);
   cut_metrics(metrics_file(run), trainer.step());
   const Index first_step = trainer.step();
   const double first_second = trainer.seconds();

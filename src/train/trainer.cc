@@ -1,3 +1,6 @@
+// The training loop. The loss of a step is divided by the number of targets in the whole batch,
+// before it is cut into micro-batches, so accumulating changes nothing but memory. Nothing is
+// updated before loss and gradient are known to be finite. Read next: run.cc.
 #include "headlab/train/trainer.h"
 
 #include <algorithm>
@@ -15,6 +18,9 @@ namespace {
 
 constexpr const char* kStateSums =
     "trainer.sums";  // [3]: loss since the last evaluation, its steps, seconds
+constexpr double kMostSums = 1e15;
+constexpr const char* kNotFiniteHint =
+    "try a smaller --lr, a longer --warmup or --clip 1; the last save is kept";
 constexpr const char* kStateSteps = "trainer.steps";  // [2]: of the trainer, of the optimizer
 
 double now() {
@@ -51,7 +57,6 @@ Trainer::Trainer(Transformer& model, const Task& task, const TrainConfig& config
 
 bool Trainer::run(const TrainCallbacks& callbacks) {
   optimizer_.zero_grad();
-  bool saved = false;
   while (step_ < config_.steps) {
     const double begin = now();
     StepRecord record = train_step(callbacks);
@@ -62,8 +67,8 @@ bool Trainer::run(const TrainCallbacks& callbacks) {
         static_cast<double>(config_.batch * model_.config().length) / std::max(took, 1e-9);
     finish_step(record, callbacks);
     const bool stop = callbacks.should_stop && callbacks.should_stop();
-    saved = stop || due(step_, config_.save_every, config_.steps);
-    if (saved && callbacks.save) {
+    if (callbacks.save && (stop || due(step_, config_.save_every, config_.steps))) {
+      require_undamaged();
       callbacks.save();
     }
     if (stop) {
@@ -121,7 +126,16 @@ void Trainer::require_finite(double loss, double norm) const {
   throw Error(
       text("the ", std::isfinite(loss) ? "gradient" : "loss", " is not finite at step ", step_ + 1,
            tensor.empty() ? std::string() : ": first in the gradient of " + tensor),
-      "try a smaller --lr, a longer --warmup or --clip 1; the last save is kept");
+      kNotFiniteHint);
+}
+
+/// A state that holds NaN cannot be read again, so it must not replace one that can.
+void Trainer::require_undamaged() const {
+  const std::string tensor = optimizer_.first_damaged();
+  if (!tensor.empty()) {
+    throw Error(text("step ", step_, " left numbers that are not finite in ", tensor),
+                kNotFiniteHint);
+  }
 }
 
 void Trainer::finish_step(const StepRecord& record, const TrainCallbacks& callbacks) {
@@ -158,9 +172,12 @@ void Trainer::store(TensorFile& file) {
 void Trainer::load(const TensorFile& file) {
   const std::vector<std::int64_t> steps = file.at(kStateSteps).integers();
   const std::vector<double> sums = file.at(kStateSums).doubles();
-  require(steps.size() == 2 && sums.size() == 3 && steps[0] >= 0 && steps[1] >= 0,
-          "the state of the trainer is damaged");
+  const bool whole = steps.size() == 2 && sums.size() == 3 && steps[0] >= 0 && steps[1] >= 0 &&
+                     std::isfinite(sums[0]) && sums[1] >= 0 && sums[1] <= kMostSums &&
+                     std::isfinite(sums[2]);
+  require(whole, "the counts in ", kStateSteps, " and ", kStateSums, " are damaged");
   load_parameters(model_, file, "model.");
+  model_.visit([&](const std::string& name, Tensor&) { file.at("optimizer.m." + name); });
   optimizer_.load(file, steps[1]);
   step_ = steps[0];
   loss_sum_ = sums[0];

@@ -1,5 +1,6 @@
 // How a model is trained: optimizer, schedule, batch, evaluation. One flat table of settings; with
 // those of the model and the task it makes up config.json. Read next: trainer.h.
+// Sizes are whole numbers, rates are doubles.
 #pragma once
 
 #include "headlab/base/settings.h"
@@ -28,7 +29,7 @@ struct TrainConfig {
   Index save_every = 500;
   std::int64_t seed = 0;
 
-  /// Error that says which settings do not fit together.
+  /// Error that says which setting is out of range, or which do not fit together.
   void validate() const;
 };
 
@@ -36,6 +37,7 @@ Settings settings_of(TrainConfig& config);
 
 /// The learning rate of a step, counted from 0: lr (step + 1) / warmup while step < warmup, then
 /// from lr down to min_lr along half a cosine or a line, reached at the last step; or lr for good.
+/// A single step after the warm-up takes lr.
 double learning_rate(const TrainConfig& config, Index step);
 
 }  // namespace headlab::inline HEADLAB_SCALAR

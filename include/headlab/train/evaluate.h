@@ -1,5 +1,6 @@
 // Loss and accuracy on held-out examples. The examples are the same for every run of a task, so
 // that two models can be compared.
+// Read next: trainer.h, which evaluates while it trains.
 #pragma once
 
 #include <string>

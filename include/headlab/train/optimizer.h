@@ -1,5 +1,6 @@
 // Optimizers: AdamW, Adam, SGD with momentum. Parameters are added one by one, with a name under
 // which their state is saved. Decay is for tensors with two axes or more. Read next: trainer.h.
+// All of them leave a parameter without a gradient as it is.
 #pragma once
 
 #include <string>
@@ -28,6 +29,8 @@ class Optimizer {
   double gradient_norm() const;
   /// The name of a parameter whose gradient holds a number that is not finite; "" if there is none.
   std::string first_not_finite() const;
+  /// The same for parameters and moments: what a saved state holds, by its names there.
+  std::string first_damaged() const;
 
   /// One step with g = gradient, times clip / (norm + 1e-6) where `norm` exceeds config.clip > 0:
   /// adamw: w -= lr decay w; w -= lr mhat / (sqrt(vhat) + eps) (Loshchilov and Hutter 2019);
@@ -41,6 +44,8 @@ class Optimizer {
 
   /// Moments as "optimizer.m.NAME" and "optimizer.v.NAME"; the number of steps comes from the
   /// caller's file.
+  /// `load` starts the moments of a parameter that the file does not know at 0: an experiment may
+  /// add parameters to a run that has begun.
   void store(TensorFile& file) const;
   void load(const TensorFile& file, Index steps);
 

@@ -45,13 +45,14 @@ std::filesystem::path state_file(const Run& run);
 std::filesystem::path model_file(const Run& run);
 
 /// Error unless a run may be made at `path`: nothing is there, an empty folder, or, with `force`,
-/// another run.
+/// another run. What killed writers left behind does not count.
 void check_run_folder(const std::filesystem::path& path, bool force);
 /// A new run with initial values, on disk from the start. Errors: an impossible config; `path`
 /// exists (unless `force`, which replaces a run, and nothing but a run). Nothing is written before
 /// all is checked.
 Run create_run(const std::filesystem::path& path, RunConfig config, bool force);
-/// A new run around a model that exists already: what pruning writes.
+/// A new run around a copy of a model that exists already: what pruning writes. Error if the task
+/// asks for a model of another shape.
 Run create_run(const std::filesystem::path& path, RunConfig config, const Transformer& model,
                bool force);
 /// Writes config.json again, after run.config has changed.
@@ -68,15 +69,18 @@ struct TrainResult {
   Evaluation held_out;      // of the model as it is now
 };
 
-/// Trains the run on from its state to config.train.steps, with evaluations into metrics.jsonl and
-/// saves. The callbacks come on top; `save` is called before each save and may add to the state
-/// through `extra_state`.
+/// What an experiment adds to a run. `save` is called after each save.
 struct RunCallbacks : TrainCallbacks {
-  std::function<void(Trainer&)> prepare;  // before the state is loaded: add parameters here
-  std::function<void(TensorFile&)>
-      store_extra;  // more tensors for state.safetensors, under names of your own
-  std::function<void(const TensorFile&)> load_extra;
+  /// Before the state is loaded: add parameters here. Their moments are saved with the others.
+  std::function<void(Trainer&)> prepare{};
+  /// More tensors for state.safetensors, under names of your own. A new run has none of them yet.
+  std::function<void(TensorFile&)> store_extra{};
+  std::function<void(const TensorFile&)> load_extra{};
 };
+
+/// Trains the run on from its state to config.train.steps, with evaluations into metrics.jsonl and
+/// saves; the callbacks come on top. Whatever a killed process left in the folder is cleared first.
+/// Errors: those of Trainer::run, and a state file that is damaged or not this run's.
 TrainResult train_run(Run& run, const RunCallbacks& callbacks = {});
 
 }  // namespace headlab::inline HEADLAB_SCALAR

@@ -35,13 +35,14 @@ struct EvaluationRecord {
 
 /// All may be empty. Steps count from 0 before a step and are "steps done" after it.
 struct TrainCallbacks {
-  std::function<void(const StepRecord&)> on_step;
-  std::function<void(const EvaluationRecord&)> on_evaluation;
-  std::function<std::vector<HeadEdits>(Index step)> edits;  // applied to the step's forward passes
-  std::function<Tensor(Index step)> loss_terms;  // added to the loss of the step; one element
-  std::function<void(Index step)> after_step;
-  std::function<void()> save;  // called at every save_every steps, at the end and when stopped
-  std::function<bool()> should_stop;  // asked after every step
+  std::function<void(const StepRecord&)> on_step{};
+  std::function<void(const EvaluationRecord&)> on_evaluation{};
+  /// Applied to the forward passes of the step; called for each micro-batch.
+  std::function<std::vector<HeadEdits>(Index step)> edits{};
+  std::function<Tensor(Index step)> loss_terms{};  // added to the loss of the step; one element
+  std::function<void(Index step)> after_step{};
+  std::function<void()> save{};  // called at every save_every steps, at the end and when stopped
+  std::function<bool()> should_stop{};  // asked after every step
 };
 
 class Trainer {
@@ -55,8 +56,8 @@ class Trainer {
   double seconds() const { return seconds_; }
 
   /// Trains to config.steps, or until should_stop. Returns whether it came to the end. Error that
-  /// names step and tensor when the loss or a gradient is not finite; the parameters are then those
-  /// of the last good step.
+  /// names step and tensor when the loss or a gradient is not finite (the parameters are then those
+  /// of the last good step), or when a step left such numbers behind: nothing is saved then.
   bool run(const TrainCallbacks& callbacks = {});
 
   /// Everything that `load` needs to continue bit for bit.
@@ -68,6 +69,7 @@ class Trainer {
   StepRecord train_step(const TrainCallbacks& callbacks);
   double accumulate_gradients(const TrainCallbacks& callbacks);
   void require_finite(double loss, double norm) const;
+  void require_undamaged() const;
   void finish_step(const StepRecord& record, const TrainCallbacks& callbacks);
   EvaluationRecord evaluate_now(const StepRecord& record);
 

@@ -1,0 +1,127 @@
+// What the tests of train/ and of the layers behind it share: a folder that goes when the test
+// ends, a run that trains in a blink, and what of a run must be equal bit for bit: everything but
+// times.
+#pragma once
+
+#include <stdlib.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <csignal>
+#include <sstream>
+
+#include "headlab/base/files.h"
+#include "headlab/train/run.h"
+#include "support/tensors.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+namespace fs = std::filesystem;
+
+using TrainedRun = Run;  // inside a test, `Run` is a member of testing::Test
+
+/// A fresh folder for each test.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (fs::temp_directory_path() / "headlab-XXXXXX").string();
+    require(mkdtemp(name.data()) != nullptr, "no temporary folder");
+    path_ = name;
+  }
+  ~TemporaryFolder() { fs::remove_all(path_); }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  fs::path operator/(const std::string& name) const { return path_ / name; }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+/// While it lives, files cannot grow beyond `bytes`, as on a full disk.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    getrlimit(RLIMIT_FSIZE, &before_);
+    handler_ = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit = {bytes, before_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() {
+    setrlimit(RLIMIT_FSIZE, &before_);
+    std::signal(SIGXFSZ, handler_);
+  }
+  FileSizeLimit(const FileSizeLimit&) = delete;
+  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
+
+ private:
+  rlimit before_{};
+  void (*handler_)(int) = nullptr;
+};
+
+/// `relations` with two relations and a model of two small heads. Saves and evaluations share no
+/// rhythm, and there is dropout, so that resuming has to find its random numbers again.
+inline RunConfig tiny_config() {
+  RunConfig config;
+  config.task = "relations:length=8,vocab=6,classes=3,relations=1+same";
+  config.model.heads = {2};
+  config.model.d_model = 8;
+  config.model.d_ff = 12;
+  config.model.dropout = 0.1;
+  config.train.steps = 60;
+  config.train.batch = 4;
+  config.train.lr = 1e-2;
+  config.train.warmup = 5;
+  config.train.eval_every = 7;
+  config.train.eval_examples = 8;
+  config.train.save_every = 10;
+  return config;
+}
+
+/// All of state.safetensors but the seconds, which are the third number of "trainer.sums".
+inline std::string timeless_state(const Run& run) {
+  std::string all;
+  for (const StoredTensor& tensor : read_safetensors(state_file(run)).tensors) {
+    std::string bytes = tensor.bytes;
+    if (tensor.name == "trainer.sums") {
+      bytes.resize(2 * sizeof(double));
+    }
+    all += text(tensor.name, " ", tensor.dtype, " ", Shape(tensor.shape), " ") + bytes + "\n";
+  }
+  return all;
+}
+
+/// metrics.jsonl without times.
+inline std::string timeless_metrics(const Run& run) {
+  std::istringstream lines(read_file(metrics_file(run)));
+  std::string all;
+  for (std::string line; std::getline(lines, line);) {
+    Json json = Json::parse(line);
+    json["seconds"] = json["tokens_per_s"] = nullptr;
+    all += json.dump() + "\n";
+  }
+  return all;
+}
+
+/// The names of the files in a folder, sorted.
+inline std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    names.push_back(entry.path().filename().string());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+/// All parameters, one after the other.
+inline std::vector<double> parameters_in(const Transformer& model) {
+  std::vector<double> all;
+  Transformer copy = model;
+  copy.visit([&](const std::string&, const Tensor& parameter) {
+    const std::vector<double> values = numbers(parameter);
+    all.insert(all.end(), values.begin(), values.end());
+  });
+  return all;
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,116 @@
+// The learning rate at every corner of its schedule, and settings that cannot be.
+#include "headlab/train/config.h"
+
+#include "support/tensors.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+TrainConfig schedule(ScheduleKind kind, Index steps, Index warmup, double min_lr = 0.1) {
+  TrainConfig config;
+  config.schedule = kind;
+  config.steps = steps;
+  config.warmup = warmup;
+  config.lr = 2;
+  config.min_lr = min_lr;
+  return config;
+}
+
+constexpr ScheduleKind kKinds[] = {ScheduleKind::cosine, ScheduleKind::linear,
+                                   ScheduleKind::constant};
+
+TEST(LearningRate, RisesInEqualStepsOverTheWarmup) {
+  for (ScheduleKind kind : kKinds) {
+    const TrainConfig config = schedule(kind, 100, 10);
+    for (Index step = 0; step < 10; ++step) {
+      EXPECT_DOUBLE_EQ(learning_rate(config, step), 2 * static_cast<double>(step + 1) / 10);
+    }
+    EXPECT_DOUBLE_EQ(learning_rate(config, 10), 2);
+  }
+}
+
+TEST(LearningRate, ReachesItsMinimumAtTheLastStep) {
+  for (Index warmup : {0, 1, 10, 98}) {
+    EXPECT_NEAR(learning_rate(schedule(ScheduleKind::cosine, 100, warmup), 99), 0.1, 1e-15);
+    EXPECT_NEAR(learning_rate(schedule(ScheduleKind::linear, 100, warmup), 99), 0.1, 1e-15);
+    EXPECT_DOUBLE_EQ(learning_rate(schedule(ScheduleKind::constant, 100, warmup), 99), 2);
+  }
+}
+
+TEST(LearningRate, StartsAtTheTopWithoutWarmup) {
+  for (ScheduleKind kind : kKinds) {
+    EXPECT_DOUBLE_EQ(learning_rate(schedule(kind, 100, 0), 0), 2);
+  }
+}
+
+TEST(LearningRate, FallsAlongHalfACosineOrALine) {
+  // Steps 10 to 110: a quarter of the way at 35, half at 60.
+  const TrainConfig cosine = schedule(ScheduleKind::cosine, 111, 10);
+  EXPECT_NEAR(learning_rate(cosine, 35), 0.1 + 1.9 * (1 + std::sqrt(0.5)) / 2, 1e-14);
+  EXPECT_NEAR(learning_rate(cosine, 60), 1.05, 1e-14);
+  const TrainConfig linear = schedule(ScheduleKind::linear, 111, 10);
+  EXPECT_NEAR(learning_rate(linear, 35), 2 - 1.9 / 4, 1e-14);
+  EXPECT_NEAR(learning_rate(linear, 60), 1.05, 1e-14);
+}
+
+TEST(LearningRate, NeverRisesAfterTheWarmup) {
+  for (ScheduleKind kind : kKinds) {
+    const TrainConfig config = schedule(kind, 50, 7);
+    for (Index step = 7; step < 60; ++step) {
+      EXPECT_LE(learning_rate(config, step), learning_rate(config, step - 1));
+      EXPECT_GE(learning_rate(config, step), 0.1 - 1e-15);
+    }
+  }
+}
+
+TEST(LearningRate, StaysAtItsMinimumBeyondTheLastStep) {
+  EXPECT_NEAR(learning_rate(schedule(ScheduleKind::cosine, 100, 10), 5000), 0.1, 1e-15);
+  EXPECT_NEAR(learning_rate(schedule(ScheduleKind::linear, 100, 10), 5000), 0.1, 1e-15);
+}
+
+TEST(LearningRate, IsTheTopWhereOneStepIsLeft) {
+  for (ScheduleKind kind : kKinds) {
+    EXPECT_DOUBLE_EQ(learning_rate(schedule(kind, 1, 0), 0), 2);
+    EXPECT_DOUBLE_EQ(learning_rate(schedule(kind, 11, 10), 10), 2);
+  }
+}
+
+TEST(LearningRate, RisesToTheEndOfARunShorterThanItsWarmup) {
+  for (ScheduleKind kind : kKinds) {
+    EXPECT_DOUBLE_EQ(learning_rate(schedule(kind, 5, 10), 4), 1);
+    EXPECT_DOUBLE_EQ(learning_rate(schedule(kind, 10, 10), 9), 2);
+  }
+}
+
+TEST(TrainConfig, IsSoundByDefault) { EXPECT_NO_THROW(TrainConfig().validate()); }
+
+TEST(TrainConfig, SaysWhatDoesNotFitTogether) {
+  TrainConfig config;
+  config.batch = 10;
+  config.accumulate = 4;
+  expect_error([&] { config.validate(); }, {"batch 10", "accumulate 4"});
+  config = {};
+  config.min_lr = 1;
+  expect_error([&] { config.validate(); }, {"min_lr 1 is above lr 0.001"});
+}
+
+TEST(TrainConfig, SaysWhatIsOutOfRange) {
+  TrainConfig config;
+  config.accumulate = 0;
+  expect_error([&] { config.validate(); }, {"accumulate must be a whole number from 1"});
+  config = {};
+  config.batch = -64;
+  expect_error([&] { config.validate(); }, {"batch must be", "-64"});
+  config = {};
+  config.steps = -1;
+  expect_error([&] { config.validate(); }, {"steps must be", "-1"});
+  config = {};
+  config.lr = std::nan("");
+  expect_error([&] { config.validate(); }, {"lr must be a number"});
+  config = {};
+  config.beta2 = 1;
+  expect_error([&] { config.validate(); }, {"beta2 must be"});
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR

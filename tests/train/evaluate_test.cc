@@ -1,0 +1,107 @@
+// Held-out loss and accuracy against a plain count, and what they must not depend on.
+#include "headlab/train/evaluate.h"
+
+#include "headlab/tasks/table.h"
+#include "support/models.h"
+#include "support/runs.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+/// `relations` with random parameters: positions without targets, two targets at the others.
+class Evaluated : public testing::Test {
+ protected:
+  Evaluated() : config_(tiny_config()), task_(fit_to_task(config_)) {
+    config_.model.dropout = 0;
+    model_.emplace_back(random_model(config_.model));
+  }
+  Evaluation evaluated(const EvaluateOptions& options) const {
+    return evaluate(model_[0], *task_, options);
+  }
+
+  RunConfig config_;
+  std::unique_ptr<Task> task_;
+  std::vector<Transformer> model_;  // one
+};
+
+TEST_F(Evaluated, IsWhatAPlainCountGives) {
+  const NoGrad no_grad;
+  const Index V = config_.model.vocab;
+  const Batch batch = task_->make(Key{}.fold("evaluate"), 20, Split::validation).batch;
+  const std::vector<double> logits = numbers(model_[0].forward(batch));
+  double loss[2] = {}, right[2] = {}, count[2] = {};
+  for (std::size_t row = 0; row < batch.targets.size(); ++row) {
+    if (batch.targets[row] < 0) {
+      continue;
+    }
+    const auto x = logits.begin() + static_cast<std::ptrdiff_t>(row) * V;
+    double sum = 0;
+    for (Index v = 0; v < V; ++v) {
+      sum += std::exp(x[v]);
+    }
+    loss[row % 2] += std::log(sum) - x[batch.targets[row]];
+    right[row % 2] += std::max_element(x, x + V) - x == batch.targets[row];
+    ++count[row % 2];
+  }
+  const Evaluation got = evaluated({.examples = 20});
+  for (std::size_t k = 0; k < 2; ++k) {
+    EXPECT_NEAR(got.targets[k].loss, loss[k] / count[k], 16 * kEpsilon * largest(logits));
+    EXPECT_DOUBLE_EQ(got.targets[k].accuracy, right[k] / count[k]);
+    EXPECT_EQ(static_cast<double>(got.targets[k].count), count[k]);
+  }
+  EXPECT_NEAR(got.loss, (loss[0] + loss[1]) / (count[0] + count[1]), 16 * kEpsilon * 20);
+  EXPECT_DOUBLE_EQ(got.accuracy, (right[0] + right[1]) / (count[0] + count[1]));
+  EXPECT_EQ(got.targets[0].name, "back1");
+  EXPECT_EQ(got.targets[1].name, "same");
+}
+
+TEST_F(Evaluated, DoesNotDependOnTheSizeOfItsBatches) {
+  const Evaluation whole = evaluated({.examples = 30, .batch = 64});
+  for (Index batch : {1, 7, 30}) {
+    const Evaluation parts = evaluated({.examples = 30, .batch = batch});
+    EXPECT_NEAR(parts.loss, whole.loss, 64 * kEpsilon * whole.loss);
+    EXPECT_EQ(parts.count, whole.count);
+  }
+}
+
+TEST_F(Evaluated, TakesTheSameExamplesEveryTime) {
+  EXPECT_EQ(evaluated({}).loss, evaluated({}).loss);
+  EXPECT_NE(evaluated({}).loss, evaluated({.key = Key{1}}).loss);
+}
+
+TEST_F(Evaluated, LeavesOutWhatGatesClose) {
+  const std::vector<HeadEdits> open = {{.gate = Tensor::full({2}, 1)}};
+  const std::vector<HeadEdits> closed = {{.gate = Tensor::of({2}, {1, 0})}};
+  const double plain = evaluated({}).loss;
+  EXPECT_EQ(evaluated({.edits = open}).loss, plain);
+  EXPECT_NE(evaluated({.edits = closed}).loss, plain);
+}
+
+TEST_F(Evaluated, RecordsNothing) {
+  evaluated({});
+  Transformer copy = model_[0];
+  for (const Tensor& parameter : parameters_of(copy)) {
+    EXPECT_FALSE(parameter.grad().defined());
+  }
+}
+
+TEST_F(Evaluated, RefusesWhatCannotBeMade) {
+  expect_error([&] { evaluated({.examples = 0}); }, {"0 examples"});
+  expect_error([&] { evaluated({.batch = 0}); }, {"0 at a time"});
+}
+
+TEST_F(Evaluated, WritesTheKeysThatOtherProgramsRead) {
+  Json json = Json::object();
+  evaluated({}).write_to(json);
+  EXPECT_TRUE(json.at("loss").is_number());
+  EXPECT_TRUE(json.at("accuracy").is_number());
+  ASSERT_EQ(json.at("targets").items().size(), 2u);
+  for (const Json& target : json.at("targets").items()) {
+    EXPECT_TRUE(target.at("name").is_string());
+    EXPECT_TRUE(target.at("loss").is_number());
+    EXPECT_TRUE(target.at("accuracy").is_number());
+  }
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,311 @@
+// The folder of a run: what may be replaced, what is written, and how damage is met. Read next:
+// resume_test.cc.
+#include "headlab/train/run.h"
+
+#include <fstream>
+
+#include "headlab/tasks/table.h"
+#include "support/runs.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+const std::vector<std::string> kNewRun = {"config.json", "model.safetensors", "state.safetensors"};
+
+void write(const fs::path& path, const std::string& content) { std::ofstream(path) << content; }
+
+TEST(RunFolder, HoldsAWholeRunFromTheStart) {
+  const TemporaryFolder folder;
+  const TrainedRun made = create_run(folder / "a" / "b", tiny_config(), false);
+  EXPECT_EQ(names_in(made.path), kNewRun);
+  const TrainedRun read = open_run(folder / "a" / "b");
+  EXPECT_EQ(parameters_in(read.model), parameters_in(made.model));
+  EXPECT_EQ(read.task->spec(), made.task->spec());
+}
+
+TEST(RunFolder, MayBeEmptyOrHoldWhatKilledWritersLeft) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "run");
+  EXPECT_NO_THROW(check_run_folder(folder / "run", false));
+  write(folder / "run" / "config.json.tmp-12-3", "{");
+  EXPECT_NO_THROW(create_run(folder / "run", tiny_config(), false));
+  EXPECT_EQ(names_in(folder / "run"), kNewRun);
+}
+
+TEST(RunFolder, IsNotReplacedUnlessAsked) {
+  const TemporaryFolder folder;
+  TrainedRun run = create_run(folder / "run", tiny_config(), false);
+  const std::string state = read_file(state_file(run));
+  RunConfig other = tiny_config();
+  other.train.seed = 1;
+  expect_error([&] { create_run(run.path, other, false); }, {"exists already", "--force"});
+  EXPECT_EQ(read_file(state_file(run)), state);
+  create_run(run.path, other, true);
+  EXPECT_NE(read_file(state_file(run)), state);
+}
+
+TEST(RunFolder, MustBeAFolder) {
+  const TemporaryFolder folder;
+  write(folder / "run", "a file");
+  for (bool force : {false, true}) {
+    expect_error([&] { create_run(folder / "run", tiny_config(), force); }, {"is no folder"});
+  }
+  EXPECT_EQ(read_file(folder / "run"), "a file");
+}
+
+TEST(RunFolder, IsNotReplacedByForceIfItHoldsNoRun) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "thesis");
+  write(folder / "thesis" / "chapter1.tex", "years of work");
+  expect_error([&] { create_run(folder / "thesis", tiny_config(), true); }, {"holds no run"});
+  EXPECT_EQ(names_in(folder / "thesis"), std::vector<std::string>{"chapter1.tex"});
+}
+
+TEST(RunFolder, LosesOnlyTheFilesOfARunByForce) {
+  const TemporaryFolder folder;
+  const TrainedRun run = create_run(folder / "run", tiny_config(), false);
+  fs::create_directory(run.path / "plots");
+  for (const char* name : {"notes.txt", "heads.json", "prune.json", "report.html", "metrics.jsonl",
+                           "state.safetensors.tmp-5-5", "heads.json.backup"}) {
+    write(run.path / name, "x");
+  }
+  create_run(run.path, tiny_config(), true);
+  EXPECT_EQ(names_in(run.path),
+            (std::vector<std::string>{"config.json", "heads.json.backup", "model.safetensors",
+                                      "notes.txt", "plots", "state.safetensors"}));
+}
+
+TEST(RunFolder, StaysWhenTheNewConfigIsImpossible) {
+  const TemporaryFolder folder;
+  const TrainedRun run = create_run(folder / "run", tiny_config(), false);
+  const std::string state = read_file(state_file(run));
+  RunConfig wrong = tiny_config();
+  wrong.train.accumulate = 3;
+  expect_error([&] { create_run(run.path, wrong, true); }, {"does not divide"});
+  wrong = tiny_config();
+  wrong.model.heads = {3};
+  expect_error([&] { create_run(run.path, wrong, true); }, {"not divisible by heads 3"});
+  wrong = tiny_config();
+  wrong.task = "relation";
+  expect_error([&] { create_run(run.path, wrong, true); }, {"'relation'", "'relations'"});
+  wrong = tiny_config();
+  wrong.parent = "\xff";
+  EXPECT_THROW(create_run(run.path, wrong, true), Error);
+  EXPECT_EQ(read_file(state_file(run)), state);
+  EXPECT_EQ(names_in(run.path), kNewRun);
+}
+
+TEST(RunFolder, CannotBeMadeBelowAFile) {
+  const TemporaryFolder folder;
+  write(folder / "file", "x");
+  EXPECT_THROW(create_run(folder / "file" / "run", tiny_config(), false), Error);
+}
+
+TEST(RunFolder, HoldsNoHalfRunWhenTheDiskIsFull) {
+  const TemporaryFolder folder;
+  {
+    const FileSizeLimit limit(2000);  // the config fits, the state does not
+    expect_error([&] { create_run(folder / "run", tiny_config(), false); }, {"File too large"});
+  }
+  EXPECT_EQ(names_in(folder / "run"), std::vector<std::string>{"config.json"});
+  EXPECT_NO_THROW(create_run(folder / "run", tiny_config(), true));
+}
+
+TEST(RunConfig, MakesTheSameRunAgain) {
+  const TemporaryFolder folder;
+  RunConfig config = tiny_config();
+  config.train.seed = 12345678901;
+  config.train.lr = 0.1 + 0.2;
+  config.model.norm = NormPlace::post;
+  config.model.layers = 2;
+  config.model.heads = {2, 0};
+  const TrainedRun first = create_run(folder / "first", config, false);
+  const TrainedRun again = create_run(folder / "again", open_run(folder / "first").config, false);
+  EXPECT_EQ(read_file(config_file(again)), read_file(config_file(first)));
+  EXPECT_EQ(read_file(state_file(again)), read_file(state_file(first)));
+  EXPECT_EQ(read_file(model_file(again)), read_file(model_file(first)));
+}
+
+TEST(RunConfig, HoldsEverySettingAndTheVersion) {
+  const TemporaryFolder folder;
+  const TrainedRun run = create_run(folder / "run", tiny_config(), false);
+  const Json json = Json::parse(read_file(config_file(run)));
+  EXPECT_TRUE(json.at("headlab").is_string());
+  RunConfig config;
+  for (const std::string& name : settings_of(config).names()) {
+    EXPECT_NE(json.find(name), nullptr) << name;
+  }
+}
+
+TEST(RunConfig, LeavesToTheUserWhatTheTaskDoesNotDecide) {
+  RunConfig config;
+  const std::vector<std::string> names = user_settings_of(config).names();
+  for (const char* decided :
+       {"architecture", "vocab", "length", "targets", "attention", "parent", "data_hash"}) {
+    EXPECT_EQ(std::count(names.begin(), names.end(), decided), 0) << decided;
+  }
+  EXPECT_EQ(std::count(names.begin(), names.end(), "d_model"), 1);
+  EXPECT_EQ(std::count(names.begin(), names.end(), "lr"), 1);
+}
+
+TEST(RunConfig, FitsTheModelToEveryTask) {
+  fs::current_path(HEADLAB_SOURCE_DIR);  // where default data files are
+  for (const TaskEntry& entry : task_table()) {
+    RunConfig config = recommended_config(entry.name);
+    const TaskShape shape = fit_to_task(config)->shape();
+    EXPECT_EQ(config.model.vocab, shape.vocab) << entry.name;
+    EXPECT_EQ(config.model.length, shape.length) << entry.name;
+    EXPECT_EQ(config.model.targets, shape.targets) << entry.name;
+    EXPECT_NO_THROW(config.model.validate()) << entry.name;
+    EXPECT_NO_THROW(config.train.validate()) << entry.name;
+  }
+}
+
+TEST(Run, TakesACopyOfAModel) {
+  const TemporaryFolder folder;
+  RunConfig config = tiny_config();
+  fit_to_task(config);
+  Transformer model(config.model);
+  const std::vector<double> before = parameters_in(model);
+  TrainedRun run = create_run(folder / "run", config, model, false);
+  train_run(run);
+  EXPECT_EQ(parameters_in(model), before);
+  EXPECT_NE(parameters_in(run.model), before);
+}
+
+TEST(Run, RefusesAModelOfAnotherShape) {
+  const TemporaryFolder folder;
+  RunConfig config = tiny_config();
+  fit_to_task(config);
+  ++config.model.vocab;
+  const Transformer model(config.model);
+  expect_error([&] { create_run(folder / "run", config, model, false); },
+               {"does not fit the task relations"});
+  EXPECT_FALSE(fs::exists(folder / "run"));
+}
+
+/// A run whose files a test damages.
+class DamagedRun : public testing::Test {
+ protected:
+  DamagedRun() : run_(create_run(folder_ / "run", tiny_config(), false)) {}
+  /// What opening the run, and training it, says.
+  std::string refusal() {
+    return error_of([&] {
+      TrainedRun run = open_run(run_.path);
+      train_run(run);
+    });
+  }
+  void expect_refusal(const std::string& file, const std::string& part) {
+    const std::string message = refusal();
+    EXPECT_NE(message.find((run_.path / file).string()), std::string::npos) << message;
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  }
+  void edit_config(const std::string& name, const Json& value) {
+    Json json = Json::parse(read_file(config_file(run_)));
+    json[name] = value;
+    write(config_file(run_), json.dump());
+  }
+  /// Changes one tensor of the state.
+  template <class Change>
+  void edit_state(const std::string& name, Change change) {
+    TensorFile state = read_safetensors(state_file(run_));
+    for (StoredTensor& tensor : state.tensors) {
+      if (tensor.name == name) {
+        change(tensor);
+      }
+    }
+    write_safetensors(state_file(run_), state);
+  }
+
+  TemporaryFolder folder_;
+  TrainedRun run_;
+};
+
+TEST_F(DamagedRun, IsNoRunWithoutConfig) {
+  fs::remove(config_file(run_));
+  EXPECT_NE(refusal().find("there is no run at"), std::string::npos);
+  expect_error([] { open_run("/no/such/place"); }, {"there is no run at", "headlab train"});
+}
+
+TEST_F(DamagedRun, NamesATruncatedOrForeignConfig) {
+  const std::string whole = read_file(config_file(run_));
+  write(config_file(run_), whole.substr(0, whole.size() / 2));
+  expect_refusal("config.json", "line");
+  write(config_file(run_), "[]");
+  expect_refusal("config.json", "expected an object");
+  write(config_file(run_), R"({"laiers": 2})");
+  expect_refusal("config.json", "'layers'");
+  write(config_file(run_), R"({"layers": "two"})");
+  expect_refusal("config.json", "layers must be");
+}
+
+TEST_F(DamagedRun, NamesATruncatedState) {
+  const std::string whole = read_file(state_file(run_));
+  for (std::size_t size : {std::size_t{0}, std::size_t{7}, whole.size() / 2, whole.size() - 1}) {
+    write(state_file(run_), whole.substr(0, size));
+    expect_refusal("state.safetensors", "");
+  }
+}
+
+TEST_F(DamagedRun, NamesTheTensorThatHoldsNaN) {
+  const float nan = std::nanf("");
+  const auto poison = [&](StoredTensor& tensor) {
+    tensor.bytes.replace(4, 4, reinterpret_cast<const char*>(&nan), 4);
+  };
+  edit_state("model.blocks.0.attn.W_Q", poison);
+  expect_refusal("state.safetensors", "model.blocks.0.attn.W_Q holds numbers that are not finite");
+}
+
+TEST_F(DamagedRun, NamesTheMomentsThatAreDamaged) {
+  edit_state("optimizer.v.embed.W_E", [](StoredTensor& tensor) { tensor.shape = {48}; });
+  expect_refusal("state.safetensors", "optimizer.v.embed.W_E has shape [48]");
+}
+
+TEST_F(DamagedRun, NamesTheMomentsThatAreMissing) {
+  edit_state("optimizer.m.embed.W_E", [](StoredTensor& tensor) { tensor.name = "other.m"; });
+  edit_state("optimizer.v.embed.W_E", [](StoredTensor& tensor) { tensor.name = "other.v"; });
+  expect_refusal("state.safetensors", "optimizer.m.embed.W_E");
+}
+
+TEST_F(DamagedRun, NamesAStateOfAnotherModel) {
+  edit_config("d_ff", 20);
+  expect_refusal("state.safetensors", "W_in");
+  edit_config("d_ff", 0);
+  expect_refusal("state.safetensors", "no parameter of this model");
+}
+
+TEST_F(DamagedRun, IsRefusedIfTheTaskHasChanged) {
+  edit_config("vocab", 9);
+  EXPECT_NE(refusal().find("is no longer what this run was trained on"), std::string::npos);
+}
+
+TEST(Run, IsRefusedIfItsDataFileHasChanged) {
+  const TemporaryFolder folder;
+  const fs::path data = folder / "data.txt";
+  std::string content;
+  for (int i = 0; i < 200; ++i) {
+    content += "the cat sat on the mat. ";
+  }
+  write(data, content);
+  RunConfig config = tiny_config();
+  config.task = text("text:file=", data.string(), ",length=8");
+  create_run(folder / "run", config, false);
+  EXPECT_NO_THROW(open_run(folder / "run"));
+  std::swap(content[4], content[8]);  // the same characters, in another order
+  write(data, content);
+  expect_error([&] { open_run(folder / "run"); }, {"no longer what this run was trained on"});
+  fs::remove(data);
+  expect_error([&] { open_run(folder / "run"); }, {data.string()});
+}
+
+TEST(Run, IsReadFromItsModelWhereThereIsNoState) {
+  const TemporaryFolder folder;
+  const TrainedRun run = create_run(folder / "run", tiny_config(), false);
+  fs::remove(state_file(run));
+  EXPECT_EQ(parameters_in(open_run(run.path).model), parameters_in(run.model));
+  fs::remove(model_file(run));
+  expect_error([&] { open_run(run.path); }, {"model.safetensors"});
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR

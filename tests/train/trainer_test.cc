@@ -1,0 +1,249 @@
+// The training loop: what a step is made of, and what it must not depend on.
+#include "headlab/train/trainer.h"
+
+#include "headlab/base/threads.h"
+#include "headlab/model/initial.h"
+#include "headlab/ops/ops.h"
+#include "headlab/tasks/table.h"
+#include "support/runs.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+/// A task, a model with initial values, and a trainer of them.
+struct Bench {
+  RunConfig config;
+  std::unique_ptr<Task> task;
+  Transformer model;
+  Trainer trainer;
+
+  explicit Bench(RunConfig given)
+      : config(std::move(given)),
+        task(fit_to_task(config)),
+        model(config.model),
+        trainer(model, *task, config.train) {
+    initialize(model, Key{7});
+  }
+};
+
+std::vector<double> losses_of(Bench& bench) {
+  std::vector<double> losses;
+  bench.trainer.run({.on_step = [&](const StepRecord& record) { losses.push_back(record.loss); }});
+  return losses;
+}
+
+TEST(Trainer, BringsTheLossDown) {
+  RunConfig config = tiny_config();
+  config.model.dropout = 0;
+  config.train.steps = 150;
+  config.train.batch = 16;
+  Bench bench(config);
+  const double before = evaluate(bench.model, *bench.task).loss;
+  EXPECT_TRUE(bench.trainer.run());
+  EXPECT_LT(evaluate(bench.model, *bench.task).loss, 0.6 * before);
+}
+
+TEST(Trainer, TakesFourMicroBatchesOf16ForOneBatchOf64) {
+  RunConfig config = tiny_config();
+  config.task = "induction:length=16,vocab=8,shortest=2,longest=6,start=1,gap=3";
+  config.model.dropout = 0;
+  config.train.steps = 3;
+  config.train.batch = 64;
+  config.train.optimizer = OptimizerKind::sgd;  // its steps are as far apart as the gradients
+  Bench whole(config);
+  config.train.accumulate = 4;
+  Bench parts(config);
+  const Batch batch = whole.task->make(Key{1}, 64, Split::train).batch;
+  ASSERT_NE(batch.rows(0, 16).target_count(), batch.rows(16, 32).target_count());
+  const std::vector<double> one = losses_of(whole), four = losses_of(parts);
+  expect_near(four, one, 16 * kEpsilon * largest(one), "losses");
+  const std::vector<double> expected = parameters_in(whole.model);
+  // Gradients sum up to 64 x 16 terms; rounding errors grow with the root of that at most.
+  expect_near(parameters_in(parts.model), expected, 32 * kEpsilon * largest(expected));
+}
+
+TEST(Trainer, ComputesTheSameBitsOnAnyNumberOfThreads) {
+  RunConfig config = recommended_config("relations");
+  config.model.dropout = 0.1;
+  config.model.d_ff = 40;
+  config.train.steps = 4;
+  config.train.eval_every = 2;
+  const int before = thread_count();
+  std::vector<double> losses, parameters;
+  for (int threads : {1, 2, 3, 8}) {
+    set_thread_count(threads);
+    Bench bench(config);
+    std::vector<double> now = losses_of(bench);
+    now.push_back(evaluate(bench.model, *bench.task, {.examples = 100}).loss);
+    if (threads == 1) {
+      losses = now;
+      parameters = parameters_in(bench.model);
+    }
+    EXPECT_EQ(now, losses) << threads << " threads";
+    EXPECT_EQ(parameters_in(bench.model), parameters) << threads << " threads";
+  }
+  set_thread_count(before);
+}
+
+TEST(Trainer, DependsOnTheSeedInBatchesAndDropout) {
+  RunConfig config = tiny_config();
+  config.train.steps = 2;
+  Bench one(config), same(config);
+  config.train.seed = 1;
+  Bench other(config);
+  const std::vector<double> losses = losses_of(one);
+  EXPECT_EQ(losses_of(same), losses);
+  EXPECT_NE(losses_of(other), losses);
+}
+
+TEST(Trainer, CallsBackInOrder) {
+  RunConfig config = tiny_config();
+  config.train.steps = 5;
+  config.train.eval_every = 2;
+  config.train.save_every = 3;
+  Bench bench(config);
+  std::string calls;
+  TrainCallbacks callbacks;
+  callbacks.edits = [&](Index step) { return calls += text("g", step), std::vector<HeadEdits>{}; };
+  callbacks.loss_terms = [&](Index step) { return calls += text("l", step), Tensor::zeros({1}); };
+  callbacks.after_step = [&](Index step) { calls += text("a", step); };
+  callbacks.on_step = [&](const StepRecord& record) { calls += text("s", record.step); };
+  callbacks.on_evaluation = [&](const EvaluationRecord& e) { calls += text("e", e.last.step); };
+  callbacks.save = [&] { calls += "w"; };
+  callbacks.should_stop = [&] { return calls += " ", false; };
+  EXPECT_TRUE(bench.trainer.run(callbacks));
+  EXPECT_EQ(calls, "g0l0a1s1 g1l1a2s2e2 g2l2a3s3 wg3l3a4s4e4 g4l4a5s5e5 w")
+      << "after the step: callbacks, evaluation, question whether to stop, save";
+}
+
+TEST(Trainer, StopsAndSavesWhenAsked) {
+  Bench bench(tiny_config());
+  int saves = 0;
+  TrainCallbacks callbacks;
+  callbacks.save = [&] { ++saves; };
+  callbacks.should_stop = [&] { return bench.trainer.step() == 3; };
+  EXPECT_FALSE(bench.trainer.run(callbacks));
+  EXPECT_EQ(bench.trainer.step(), 3);
+  EXPECT_EQ(saves, 1);
+}
+
+TEST(Trainer, RecordsTheMeanLossSinceTheEvaluationBefore) {
+  RunConfig config = tiny_config();
+  config.train.steps = 6;
+  config.train.eval_every = 4;
+  Bench bench(config);
+  std::vector<double> losses, means;
+  TrainCallbacks callbacks;
+  callbacks.on_step = [&](const StepRecord& record) { losses.push_back(record.loss); };
+  callbacks.on_evaluation = [&](const EvaluationRecord& e) { means.push_back(e.train_loss); };
+  bench.trainer.run(callbacks);
+  ASSERT_EQ(means.size(), 2u);
+  EXPECT_DOUBLE_EQ(means[0], (losses[0] + losses[1] + losses[2] + losses[3]) / 4);
+  EXPECT_DOUBLE_EQ(means[1], (losses[4] + losses[5]) / 2);
+}
+
+TEST(Trainer, EditsHeadsWhileItTrains) {
+  RunConfig config = tiny_config();
+  config.train.optimizer = OptimizerKind::sgd;
+  config.train.decay = 0;
+  config.train.steps = 3;
+  Bench bench(config);
+  const Tensor W_O = bench.model.attention_modules()[0].attention->O.W;  // 8 rows, 4 of each head
+  const std::vector<double> before = numbers(W_O);
+  TrainCallbacks callbacks;
+  callbacks.edits = [](Index) { return std::vector<HeadEdits>{{.gate = Tensor::of({2}, {0, 1})}}; };
+  bench.trainer.run(callbacks);
+  const std::vector<double> after = numbers(W_O);
+  EXPECT_TRUE(std::equal(before.begin(), before.begin() + 32, after.begin()));
+  EXPECT_FALSE(std::equal(before.begin() + 32, before.end(), after.begin() + 32));
+}
+
+TEST(Trainer, AddsTermsToTheLossOncePerStep) {
+  RunConfig config = tiny_config();
+  config.train.steps = 1;
+  config.train.accumulate = 2;
+  config.train.clip = 0;
+  config.train.optimizer = OptimizerKind::sgd;
+  config.train.warmup = 0;
+  Bench plain(config), with(config);
+  Tensor extra = Tensor::full({1}, 5);
+  extra.set_requires_grad();
+  with.trainer.optimizer().add("extra", extra, {.decay = false});
+  double loss = 0;
+  TrainCallbacks callbacks;
+  callbacks.loss_terms = [&](Index) { return extra * Scalar(2); };
+  callbacks.on_step = [&](const StepRecord& record) { loss = record.loss; };
+  with.trainer.run(callbacks);
+  EXPECT_NEAR(loss, losses_of(plain)[0] + 10, 16 * kEpsilon * 12);
+  EXPECT_NEAR(extra.item(), 5 - 2 * config.train.lr, 4 * kEpsilon * 5);
+  EXPECT_EQ(parameters_in(with.model), parameters_in(plain.model));
+}
+
+TEST(Trainer, StopsAtALossThatIsNotFiniteAndSaysWhere) {
+  for (double bad : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+    Bench bench(tiny_config());
+    const auto poison = [bad](Index step) {
+      return Tensor::full({1}, static_cast<Scalar>(step == 3 ? bad : 0));
+    };
+    std::vector<double> last_good;
+    TrainCallbacks callbacks;
+    callbacks.loss_terms = poison;
+    callbacks.on_step = [&](const StepRecord&) { last_good = parameters_in(bench.model); };
+    expect_error([&] { bench.trainer.run(callbacks); },
+                 {"the loss is not finite at step 4", "--lr", "the last save is kept"});
+    EXPECT_EQ(bench.trainer.step(), 3);
+    EXPECT_EQ(parameters_in(bench.model), last_good);
+  }
+}
+
+TEST(Trainer, NamesTheTensorThroughWhichItDiverges) {
+  RunConfig config = tiny_config();
+  config.train.optimizer = OptimizerKind::sgd;
+  config.train.lr = 1000;
+  config.train.clip = 0;
+  config.train.warmup = 0;
+  config.model.norm = NormPlace::post;  // nothing holds the logits
+  config.model.layers = 0;
+  config.train.decay = 10;
+  Bench bench(config);
+  expect_error([&] { bench.trainer.run(); }, {"is not finite at step", "gradient of embed.W_E"});
+}
+
+TEST(Trainer, SavesNoStateThatCouldNotBeReadAgain) {
+  RunConfig config = tiny_config();
+  config.train.eps = 0;  // 0 / 0 for the tokens that are not in the batch
+  config.train.batch = 1;
+  config.train.save_every = 1;
+  config.model.dropout = 0;
+  config.task = "relations:length=4,vocab=30,classes=3,relations=1";
+  Bench bench(config);
+  bool saved = false;
+  expect_error([&] { bench.trainer.run({.save = [&] { saved = true; }}); },
+               {"step 1 left numbers that are not finite in embed.W_E"});
+  EXPECT_FALSE(saved);
+}
+
+TEST(Trainer, RefusesAStateWithDamagedCounts) {
+  Bench bench(tiny_config());
+  TensorFile file;
+  bench.trainer.store(file);
+  const auto damaged = [&](const char* name, const StoredTensor& with) {
+    TensorFile other = file;
+    *std::find_if(other.tensors.begin(), other.tensors.end(),
+                  [&](const StoredTensor& t) { return t.name == name; }) = with;
+    return other;
+  };
+  const std::vector<std::int64_t> negative = {-1, 0};
+  const std::vector<double> nan = {0, std::nan(""), 0}, few = {0};
+  for (const StoredTensor& with :
+       {StoredTensor::of("trainer.steps", {2}, std::span<const std::int64_t>(negative)),
+        StoredTensor::of("trainer.sums", {3}, std::span<const double>(nan)),
+        StoredTensor::of("trainer.sums", {1}, std::span<const double>(few))}) {
+    const TensorFile other = damaged(with.name.c_str(), with);
+    expect_error([&] { bench.trainer.load(other); }, {"damaged"});
+  }
+  EXPECT_NO_THROW(bench.trainer.load(file));
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR
