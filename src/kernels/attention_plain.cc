@@ -1,5 +1,6 @@
-// Attention as its formulas say, one score at a time: the reference that attention.cc is tested
-// against, and the place to read what the masks mean. Sums run in double, in the order of the keys.
+// Attention as its formulas say, one score at a time: the reference that attention.cc and
+// attention_backward.cc are tested against, and the place to read what the masks mean. Sums run in
+// double, in the order of the keys. Read next: attention_tiles.h, how the same is done fast.
 #include <algorithm>
 #include <cmath>
 #include <limits>

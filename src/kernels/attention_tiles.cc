@@ -1,5 +1,6 @@
-// See attention_tiles.h. Masks cost only where they bite: a tile that no edge of a mask crosses is
-// not looked at again, tiles that are hidden as a whole are never computed.
+// See attention_tiles.h. Masks cost only where they bite: tiles that are hidden as a whole are
+// never computed, in others a key that every query of the block may see costs one comparison, and
+// tables are read only if there are any. Read next: attention.cc.
 #include "kernels/attention_tiles.h"
 
 namespace headlab::inline HEADLAB_SCALAR {

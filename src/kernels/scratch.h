@@ -1,5 +1,6 @@
 // Scratch memory of kernels: a buffer per thread and purpose that grows and stays, so that nothing
-// is allocated once the largest size has been seen. Declare one as `thread_local Scratch`.
+// is allocated once the largest size has been seen. Declare one as `thread_local Scratch` inside
+// the function that uses it; a function that calls itself needs another.
 #pragma once
 
 #include <cstdlib>
