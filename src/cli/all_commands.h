@@ -1,8 +1,12 @@
-// The commands, each in a file of its own; src/cli/commands.cc lists them.
+// The commands, each a function; src/cli/commands.cc lists them and runs them, and what all of them
+// say in the same words (help, the right command line, how to make a number again) is here. Read
+// next: terminal.h.
 #pragma once
 
 #include <string>
+#include <vector>
 
+#include "headlab/base/error.h"
 #include "headlab/base/settings.h"
 #include "headlab/cli/arguments.h"
 #include "headlab/cli/command.h"
@@ -18,7 +22,24 @@ int bench_command(Arguments arguments);
 int check_command(Arguments arguments);
 int list_command(Arguments arguments);
 
-/// The help of a command: example first, then usage and flags.
-void print_help(const char* name, const std::string& usage, const Settings& settings);
+/// The positionals of a command, with its example from the table.
+Signature signature_of(const char* command, std::vector<std::string> positionals);
+
+/// Prints the help of a command, example first, then usage and flags, and returns 0.
+int print_help(const char* command, const std::string& positionals, const Settings& settings);
+
+/// The command line that makes the printed numbers again: the words as they were given, without
+/// those that change no number (--json, --force, --threads, --help).
+std::string again(const char* command, Arguments arguments);
+
+/// Runs `action`; an Error that it throws means that the command line is wrong (status 2).
+template <class Action>
+auto as_usage(const Action& action) {
+  try {
+    return action();
+  } catch (const Error& error) {
+    throw UsageError(error.what(), error.hint());
+  }
+}
 
 }  // namespace headlab::cli

@@ -1,3 +1,5 @@
+// The table of commands, and what happens around each: errors become `error: ...` and `hint: ...`,
+// and an exit status. Adding a command is a function and a row here. Read next: train.cc.
 #include <array>
 #include <cstdio>
 #include <exception>
@@ -39,6 +41,16 @@ std::vector<std::string> command_names() {
   return names;
 }
 
+const Command& find_command(std::string_view name) {
+  for (const Command& command : kCommands) {
+    if (name == command.name) {
+      return command;
+    }
+  }
+  const Error unknown = unknown_name("command", name, command_names());
+  throw UsageError(unknown.what(), unknown.hint());
+}
+
 std::string program_help() {
   std::string help =
       "headlab: train toy transformers, see what each attention head does, remove those that do "
@@ -53,22 +65,25 @@ std::string program_help() {
 }
 
 int run_command(const std::vector<std::string>& arguments) {
-  if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" ||
-      arguments[0] == "help") {
-    print(program_help());
-    return arguments.empty() ? 2 : 0;
+  if (arguments.empty()) {
+    throw UsageError("missing command", text("known: ", join(command_names(), ", "),
+                                             "; headlab --help shows an example"));
   }
-  if (arguments[0] == "--version") {
+  const std::string& first = arguments[0];
+  const bool help = first == "--help" || first == "-h" || first == "help";
+  if (help && arguments.size() > 1) {  // headlab help train
+    const std::vector<std::string> flag = {"--help"};
+    return find_command(arguments[1]).run(flag);
+  }
+  if (help) {
+    print(program_help());
+    return 0;
+  }
+  if (first == "--version") {
     print(text("headlab ", version(), "\n"));
     return 0;
   }
-  for (const Command& command : kCommands) {
-    if (arguments[0] == command.name) {
-      return command.run(Arguments(arguments).subspan(1));
-    }
-  }
-  const Error unknown = unknown_name("command", arguments[0], command_names());
-  throw UsageError(unknown.what(), unknown.hint());
+  return find_command(first).run(Arguments(arguments).subspan(1));
 }
 
 int report(const char* what, const std::string& hint, int status) {
@@ -97,13 +112,28 @@ int run_program(const std::vector<std::string>& arguments) {
   }
 }
 
-void print_help(const char* name, const std::string& usage, const Settings& settings) {
-  for (const Command& command : kCommands) {
-    if (command.name == std::string_view(name)) {
-      print(text("example: ", command.example, "\n\n", command.summary, "\n\nusage: headlab ", name,
-                 usage.empty() ? "" : " ", usage, " [flags]\n", flags_help(settings)));
+Signature signature_of(const char* command, std::vector<std::string> positionals) {
+  return {std::move(positionals), find_command(command).example};
+}
+
+int print_help(const char* command, const std::string& positionals, const Settings& settings) {
+  const Command& entry = find_command(command);
+  print(text("example: ", entry.example, "\n\n", entry.summary, "\n\nusage: headlab ", command,
+             positionals.empty() ? "" : " ", positionals, " [flags]\n", flags_help(settings)));
+  return 0;
+}
+
+std::string again(const char* command, Arguments arguments) {
+  std::string line = text("headlab ", command);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string flag = arguments[i].substr(0, arguments[i].find('='));
+    if (flag == "--threads" && flag.size() == arguments[i].size()) {
+      ++i;  // with its value
+    } else if (flag != "--threads" && flag != "--json" && flag != "--force") {
+      line += " " + shell_word(arguments[i]);
     }
   }
+  return line;
 }
 
 }  // namespace headlab::cli

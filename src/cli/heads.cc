@@ -1,8 +1,14 @@
 // `headlab heads`: the table of heads against gold relations, or one head's pattern as a heatmap.
+// A pattern is what the model did in a forward pass, and example N is the Nth of those that the
+// table is computed from. Read next: heads/scores.h.
+#include <algorithm>
+#include <sstream>
+
 #include "cli/all_commands.h"
 #include "cli/terminal.h"
 #include "headlab/base/error.h"
 #include "headlab/base/files.h"
+#include "headlab/base/version.h"
 #include "headlab/heads/scores.h"
 #include "headlab/report/heads_text.h"
 #include "headlab/report/heatmap.h"
@@ -10,6 +16,22 @@
 
 namespace headlab::cli {
 namespace {
+
+struct HeadsFlags {
+  HeadsOptions options;
+  std::string pattern;
+  Index example = 0;
+  CommonFlags common;
+
+  Settings settings() {
+    Settings s;
+    s.integer("examples", options.examples, 2, 1 << 24, "held-out examples to score on");
+    s.add(named_text("pattern", "LAYER.HEAD", pattern, "show this head's pattern, such as 0.2"));
+    s.integer("example", example, 0, 65535, "the example that --pattern shows");
+    s.add(common.settings());
+    return s;
+  }
+};
 
 /// "0.2": module 0, head born as 2.
 HeadId parse_head(const std::string& name) {
@@ -31,13 +53,24 @@ struct Pattern {
   std::vector<std::string> tokens;
 };
 
-Pattern pattern_of(Run& run, const HeadId& id, Index example) {
+/// The place of a head in its module. Error, with the heads there are, if it is not among them.
+Index place_of(const Run& run, const HeadId& id) {
   const auto numbers = run.model.head_numbers();
-  const bool known = id.layer >= 0 && id.layer < std::ssize(numbers);
-  const auto& heads =
-      known ? numbers[static_cast<std::size_t>(id.layer)] : std::vector<std::int32_t>{};
-  const auto place = std::find(heads.begin(), heads.end(), id.head) - heads.begin();
-  require(place < std::ssize(heads), "the model has no head ", id.layer, ".", id.head);
+  std::vector<std::string> known;
+  for (std::size_t layer = 0; layer < numbers.size(); ++layer) {
+    for (std::size_t place = 0; place < numbers[layer].size(); ++place) {
+      if (id == HeadId{static_cast<Index>(layer), numbers[layer][place]}) {
+        return static_cast<Index>(place);
+      }
+      known.push_back(text(layer, ".", numbers[layer][place]));
+    }
+  }
+  throw UsageError(text("the model has no head ", id.layer, ".", id.head),
+                   known.empty() ? "it has no head at all" : "its heads: " + join(known, " "));
+}
+
+Pattern pattern_of(Run& run, const HeadId& id, Index example) {
+  const Index place = place_of(run, id);
   const NoGrad no_grad;
   const Batch batch = run.task->make(Key{}.fold("heads"), example + 1, Split::validation)
                           .batch.rows(example, example + 1);
@@ -57,6 +90,7 @@ Pattern pattern_of(Run& run, const HeadId& id, Index example) {
 
 Json pattern_to_json(const HeadId& id, Index example, const Pattern& pattern) {
   Json json = Json::object();
+  json["headlab"] = version();
   json["layer"] = id.layer;
   json["head"] = id.head;
   json["example"] = example;
@@ -70,48 +104,57 @@ Json pattern_to_json(const HeadId& id, Index example, const Pattern& pattern) {
   return json;
 }
 
-}  // namespace
+int show_pattern(Run& run, const HeadsFlags& flags, Arguments arguments) {
+  const HeadId id = parse_head(flags.pattern);
+  const Pattern shown = pattern_of(run, id, flags.example);
+  const std::string command = again("heads", arguments);
+  if (flags.common.json) {
+    Json json = pattern_to_json(id, flags.example, shown);
+    json["command"] = command;
+    print(json);
+    return 0;
+  }
+  const auto modules = run.model.attention_modules();
+  print(text("head ", id.layer, ".", id.head, " (head ", id.head, " of ",
+             modules[static_cast<std::size_t>(id.layer)].name, ") on held-out example ",
+             flags.example, ": each row is a position, its cells the positions it looks at,\n",
+             "the number its largest weight\n\n"));
+  print(heatmap(shown.weights, shown.tokens, shown.tokens, {.color = stdout_wants_color()}));
+  print("\nagain: " + command + "\n");
+  return 0;
+}
 
-int heads_command(Arguments arguments) {
-  CommonFlags common;
-  HeadsOptions options;
-  std::string pattern;
-  Index example = 0;
-  Settings settings;
-  settings.integer("examples", options.examples, 2, 1 << 24, "held-out examples to score on");
-  settings.text("pattern", pattern, "LAYER.HEAD: show this head's pattern instead, such as 0.2");
-  settings.integer("example", example, 0, 1 << 24, "the example that --pattern shows");
-  settings.add(common.settings());
-  const auto paths = parse_arguments(arguments, {{"RUN"}, true}, settings);
-  if (common.help) {
-    print_help("heads", "RUN", settings);
-    return 0;
-  }
-  if (paths.empty()) {
-    throw UsageError("missing argument RUN", "see --help for an example");
-  }
-  common.apply();
-  if (!pattern.empty()) {
-    const HeadId id = parse_head(pattern);
-    Run run = open_run(paths[0]);
-    const Pattern shown = pattern_of(run, id, example);
-    if (common.json) {
-      print(pattern_to_json(id, example, shown));
-    } else {
-      print(heatmap(shown.weights, shown.tokens, shown.tokens, {.color = stdout_wants_color()}));
-    }
-    return 0;
-  }
-  Run run = open_run(paths[0]);
-  const HeadsReport report = score_heads(run.model, *run.task, options);
-  const Json json = report.to_json();
+int show_scores(Run& run, const HeadsFlags& flags, Arguments arguments) {
+  const HeadsReport report = score_heads(run.model, *run.task, flags.options);
+  Json json = report.to_json();
+  json["command"] = again("heads", arguments);
   write_file(run.path / "heads.json", json.dump(2) + "\n");
-  if (common.json) {
+  if (flags.common.json) {
     print(json);
   } else {
     print(heads_text(report));
+    print(text("\n", flags.options.examples, " held-out examples, the same every time\nagain: ",
+               again("heads", arguments), "\n"));
   }
   return 0;
+}
+
+}  // namespace
+
+int heads_command(Arguments arguments) {
+  HeadsFlags flags;
+  const Settings settings = flags.settings();
+  if (wants_help(arguments)) {
+    return print_help("heads", "RUN", settings);
+  }
+  const auto paths = parse_arguments(arguments, signature_of("heads", {"RUN"}), settings);
+  if (!flags.pattern.empty()) {
+    parse_head(flags.pattern);  // before anything slow
+  }
+  flags.common.apply();
+  Run run = open_run(paths[0]);
+  return flags.pattern.empty() ? show_scores(run, flags, arguments)
+                               : show_pattern(run, flags, arguments);
 }
 
 }  // namespace headlab::cli

@@ -1,4 +1,6 @@
-// The program's entry. Everything is in the library: see src/cli/commands.cc.
+// The program's entry. Everything it does is in the library, so that tests and other programs can
+// call it: see include/headlab/cli/command.h. Read next: src/cli/commands.cc, the table of
+// commands.
 #include <string>
 #include <vector>
 

@@ -1,3 +1,6 @@
+// Signals and terminals are the system's, so this file alone speaks POSIX. The handler does the
+// least that a handler may: it sets a flag, which training reads after every step, and gives the
+// signal back to the system. Read next: train.cc.
 #include "cli/terminal.h"
 
 #include <unistd.h>
@@ -9,6 +12,7 @@
 
 #include "headlab/base/error.h"
 #include "headlab/base/threads.h"
+#include "headlab/cli/arguments.h"
 #include "headlab/report/table.h"
 
 namespace headlab::cli {
@@ -62,6 +66,15 @@ void CommonFlags::apply() const {
   }
 }
 
+Setting named_text(std::string name, std::string placeholder, std::string& value,
+                   std::string help) {
+  Settings one;
+  one.text(std::move(name), value, std::move(help));
+  Setting setting = one.all().front();
+  setting.placeholder = std::move(placeholder);
+  return setting;
+}
+
 void print(const std::string& text) {
   write_all(stdout, text);
   require(std::ferror(stdout) == 0, "the result could not be written to the output");
@@ -83,6 +96,7 @@ void Progress::clear() {
 }
 
 void Progress::show(const StepRecord& record) {
+  last_ = record.step;
   if (first_ < 0) {
     first_ = record.step - 1;
   }
@@ -113,6 +127,15 @@ void Progress::show(const EvaluationRecord& record) {
   note(text("step ", record.last.step, "/", steps_, "  train loss ", significant(record.train_loss),
             "  held-out loss ", significant(record.held_out.loss), "  accuracy ",
             fixed(record.held_out.accuracy, 4)));
+}
+
+int Progress::status(const std::string& path) const {
+  if (!interrupted() || last_ >= steps_) {
+    return 0;
+  }
+  note(text("interrupted at step ", last_, " of ", steps_, "; the run is saved"));
+  note("hint: to continue it: headlab train --resume " + shell_word(path));
+  return 130;
 }
 
 RunCallbacks watch(Progress& progress) {

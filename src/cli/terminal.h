@@ -11,10 +11,10 @@
 
 namespace headlab::cli {
 
-/// Whether Ctrl-C (SIGINT) or SIGTERM has come. The first asks for a clean stop, the second ends
-/// the program at once.
-bool interrupted();
+/// From here on the first Ctrl-C (SIGINT) or SIGTERM asks for a clean stop, which `interrupted`
+/// tells; the second ends the program at once.
 void catch_interrupts();
+bool interrupted();
 
 /// Colour belongs on a terminal only, and never where NO_COLOR is set.
 bool stdout_wants_color();
@@ -28,12 +28,16 @@ struct CommonFlags {
   void apply() const;  // sets the number of threads
 };
 
+/// A text setting that help shows as `--name PLACEHOLDER`.
+Setting named_text(std::string name, std::string placeholder, std::string& value, std::string help);
+
 void print(const std::string& text);
 void print(const Json& json);
 /// A line on stderr.
 void note(const std::string& text);
 
-/// Shows training on stderr: one line, redrawn on a terminal; in a file a plain line now and then.
+/// Shows training on stderr: one line, redrawn on a terminal; in a file a plain line now and then,
+/// and one for each evaluation.
 class Progress {
  public:
   explicit Progress(Index steps);
@@ -42,11 +46,16 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   void show(const StepRecord& record);
   void show(const EvaluationRecord& record);
+  /// Takes the line off the terminal, for other output.
+  void clear();
+  /// The exit status: 130 if Ctrl-C came before the last step, with a note that says how to
+  /// continue the run at `path`; else 0.
+  int status(const std::string& path) const;
 
  private:
-  void clear();
   Index steps_;
   Index first_ = -1;  // the step before the first one seen
+  Index last_ = 0;    // the last one seen
   double first_seconds_ = 0;
   bool terminal_;
   bool drawn_ = false;

@@ -1,4 +1,6 @@
-// `headlab list`, `check` and `bench`: commands that need no run.
+// `headlab list`, `check` and `bench`: commands that need no run. Lists are read from the tables of
+// tasks, scores and pruning methods, so what is added there shows here. Read next: tasks/table.h,
+// prune/methods.h.
 #include "cli/all_commands.h"
 #include "cli/terminal.h"
 #include "headlab/base/error.h"
@@ -14,8 +16,11 @@ namespace headlab::cli {
 namespace {
 
 struct Listing {
+  struct Row {
+    std::string name, meaning, usage;  // usage may be empty
+  };
   const char* name;
-  std::vector<std::vector<std::string>> rows;  // name, then what it means
+  std::vector<Row> rows;
 };
 
 Listing list_tasks() {
@@ -29,7 +34,7 @@ Listing list_tasks() {
                            (value.is_string() ? value.string() : value.dump()));
     }
     listing.rows.push_back(
-        {task.name, text(task.summary, "; parameters: ", join(parameters, ","))});
+        {task.name, task.summary, text("--task ", task.name, ":", join(parameters, ","))});
   }
   return listing;
 }
@@ -37,7 +42,7 @@ Listing list_tasks() {
 Listing list_scores() {
   Listing listing{"scores", {}};
   for (const ScoreEntry& score : score_table()) {
-    listing.rows.push_back({score.name, score.meaning});
+    listing.rows.push_back({score.name, score.meaning, ""});
   }
   return listing;
 }
@@ -45,7 +50,7 @@ Listing list_scores() {
 Listing list_methods() {
   Listing listing{"methods", {}};
   for (const PruneMethod& method : prune_table()) {
-    listing.rows.push_back({method.name, method.summary});
+    listing.rows.push_back({method.name, method.summary, ""});
   }
   return listing;
 }
@@ -62,6 +67,22 @@ Listing listing_of(const std::string& what) {
   }
   const Error unknown = unknown_name("list", what, {"tasks", "scores", "methods"});
   throw UsageError(unknown.what(), unknown.hint());
+}
+
+Json listing_to_json(const Listing& listing) {
+  Json json = Json::object();
+  json["headlab"] = version();
+  Json& list = json[listing.name] = Json::array();
+  for (const Listing::Row& row : listing.rows) {
+    Json entry = Json::object();
+    entry["name"] = row.name;
+    entry["summary"] = row.meaning;
+    if (!row.usage.empty()) {
+      entry["usage"] = row.usage;
+    }
+    list.push_back(std::move(entry));
+  }
+  return json;
 }
 
 std::string bench_text(const BenchResult& result) {
@@ -90,31 +111,21 @@ Json check_to_json(const CheckRow& row) {
 int list_command(Arguments arguments) {
   CommonFlags common;
   const Settings settings = common.settings();
-  const auto names = parse_arguments(arguments, {{"tasks|scores|methods"}, true}, settings);
-  if (common.help) {
-    print_help("list", "tasks|scores|methods", settings);
-    return 0;
+  if (wants_help(arguments)) {
+    return print_help("list", "tasks|scores|methods", settings);
   }
-  if (names.empty()) {
-    throw UsageError("missing argument: list what?",
-                     "headlab list tasks, headlab list scores, headlab list methods");
-  }
+  const auto names =
+      parse_arguments(arguments, signature_of("list", {"tasks|scores|methods"}), settings);
   const Listing listing = listing_of(names[0]);
   if (common.json) {
-    Json json = Json::object();
-    json["headlab"] = version();
-    Json& list = json[listing.name] = Json::array();
-    for (const auto& row : listing.rows) {
-      Json entry = Json::object();
-      entry["name"] = row[0];
-      entry["summary"] = row[1];
-      list.push_back(std::move(entry));
-    }
-    print(json);
+    print(listing_to_json(listing));
     return 0;
   }
-  for (const auto& row : listing.rows) {
-    print(padded(row[0], 12) + row[1] + "\n");
+  for (const Listing::Row& row : listing.rows) {
+    print(padded(row.name, 12) + row.meaning + "\n");
+    if (!row.usage.empty()) {
+      print(padded("", 12) + row.usage + "\n");
+    }
   }
   return 0;
 }
@@ -122,11 +133,10 @@ int list_command(Arguments arguments) {
 int check_command(Arguments arguments) {
   CommonFlags common;
   const Settings settings = common.settings();
-  parse_arguments(arguments, {}, settings);
-  if (common.help) {
-    print_help("check", "", settings);
-    return 0;
+  if (wants_help(arguments)) {
+    return print_help("check", "", settings);
   }
+  parse_arguments(arguments, signature_of("check", {}), settings);
   common.apply();
   bool passed = true;
   Table table({"op", "case", "elements", "worst error", "verdict"});
@@ -155,21 +165,21 @@ int check_command(Arguments arguments) {
 int bench_command(Arguments arguments) {
   CommonFlags common;
   std::string config = find_value(arguments, "--config");
-  BenchOptions options = bench_options(config.empty() ? "toy" : config);
+  BenchOptions options = as_usage([&] { return bench_options(config.empty() ? "toy" : config); });
   Settings settings;
-  settings.text("config", config, join(bench_config_names(), ", ") + "; other flags change it");
+  settings.add(named_text("config", join(bench_config_names(), "|"), config,
+                          "where to begin; the other flags change it"));
   settings.add(settings_of(options));
   settings.add(common.settings());
-  const auto names = parse_arguments(arguments, {{"step"}, true}, settings);
-  if (common.help) {
-    print_help("bench", "step", settings);
-    return 0;
+  if (wants_help(arguments)) {
+    return print_help("bench", "step", settings);
   }
-  if (names.empty() || names[0] != "step") {
-    throw UsageError(names.empty() ? "missing argument: bench what?"
-                                   : text("unknown benchmark '", names[0], "'"),
-                     "headlab bench step --config " + join(bench_config_names(), "|"));
+  const auto names = parse_arguments(arguments, signature_of("bench", {"step"}), settings);
+  if (names[0] != "step") {
+    const Error unknown = unknown_name("benchmark", names[0], {"step"});
+    throw UsageError(unknown.what(), unknown.hint());
   }
+  as_usage([&] { options.model.validate(); });
   common.apply();
   const BenchResult result = bench_step(options);
   for (const std::string& warning : result.warnings) {
@@ -178,7 +188,7 @@ int bench_command(Arguments arguments) {
   if (common.json) {
     print(result.to_json());
   } else {
-    print(bench_text(result));
+    print(bench_text(result) + "\nagain: " + again("bench", arguments) + "\n");
   }
   return 0;
 }

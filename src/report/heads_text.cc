@@ -1,4 +1,9 @@
+// A model's heads and its pruning as tables. The table of heads has a group of columns for each
+// relation; as many groups stand side by side as a terminal of 100 columns holds, the others follow
+// below. Read next: table.h.
 #include "headlab/report/heads_text.h"
+
+#include <algorithm>
 
 #include "headlab/base/error.h"
 #include "headlab/report/table.h"
@@ -6,17 +11,56 @@
 namespace headlab::inline HEADLAB_SCALAR {
 namespace {
 
+constexpr std::size_t kLineWidth = 100;
+constexpr std::size_t kCell = 5;    // -0.12, 1.000
+constexpr std::size_t kFirst = 20;  // head, entropy, focus
+const std::string kBar = " │";
+
 std::string head_name(Index layer, std::int32_t head) { return text(layer, ".", head); }
+
+std::string right(const std::string& cell, std::size_t width) {
+  return padded(cell, std::max(width, display_width(cell)), true);
+}
+
+/// A head's three numbers on a relation; a star where it is the one that does it.
+std::string group(const RelationScore& score, bool owner) {
+  return kBar + right(fixed(score.mass, 2), kCell) + right(fixed(score.top1, 2), kCell) +
+         right(fixed(score.lift, 2), kCell + 1) + (owner ? "*" : " ");
+}
+
+/// The lines of the relations [first, end), one for each head.
+std::string heads_block(const HeadsReport& report, std::size_t first, std::size_t end) {
+  const std::size_t width = display_width(group({}, false)) - display_width(kBar);
+  std::string names(kFirst, ' '),
+      titles = right("head", 5) + right("entropy", 8) + right("focus", 7);
+  for (std::size_t r = first; r < end; ++r) {
+    names += kBar + " " + padded(report.relations[r].relation.name, width - 1);
+    titles += kBar + right("mass", kCell) + right("top1", kCell) + right("lift", kCell + 1) + " ";
+  }
+  std::string out = first < end ? names + "\n" : "";
+  out += titles + "\n";
+  for (std::size_t h = 0; h < report.heads.size(); ++h) {
+    const HeadScores& head = report.heads[h];
+    out += right(head_name(head.layer, head.head), 5) + right(fixed(head.entropy, 3), 8) +
+           right(fixed(head.focus, 3), 7);
+    for (std::size_t r = first; r < end; ++r) {
+      const RelationWinner& winner = report.relations[r];
+      out += group(head.relations[r], winner.owned && winner.best == h);
+    }
+    out += "\n";
+  }
+  return out;
+}
 
 std::string winners_text(const HeadsReport& report) {
   Table table({"relation", "best head", "mass", "top1", "lift", "null", "verdict"});
-  for (const RelationWinner& winner : report.relations) {
+  for (std::size_t r = 0; r < report.relations.size(); ++r) {
+    const RelationWinner& winner = report.relations[r];
     const HeadScores& head = report.heads[winner.best];
-    const RelationScore& score =
-        head.relations[static_cast<std::size_t>(&winner - report.relations.data())];
+    const RelationScore& score = head.relations[r];
     table.add({winner.relation.name, head_name(head.layer, head.head), fixed(score.mass, 3),
                fixed(score.top1, 3), fixed(score.lift, 3), fixed(score.null, 3),
-               winner.owned ? "does it" : "nobody does it"});
+               winner.owned ? "does it (*)" : "nobody does it"});
   }
   return table.text();
 }
@@ -34,32 +78,16 @@ std::vector<std::string> figures_row(const char* name, std::size_t heads,
 }  // namespace
 
 std::string heads_text(const HeadsReport& report) {
-  std::vector<std::string> header = {"head", "entropy", "focus"};
-  for (const RelationWinner& winner : report.relations) {
-    header.push_back(winner.relation.name);
-    header.emplace_back("top1");
-    header.emplace_back("lift");
-  }
-  Table table(header);
-  for (const HeadScores& head : report.heads) {
-    std::vector<std::string> row = {head_name(head.layer, head.head), fixed(head.entropy, 3),
-                                    fixed(head.focus, 3)};
-    for (const RelationScore& score : head.relations) {
-      row.push_back(fixed(score.mass, 3));
-      row.push_back(fixed(score.top1, 3));
-      row.push_back(fixed(score.lift, 3));
-    }
-    row.resize(header.size());
-    table.add(std::move(row));
-  }
   if (report.heads.empty()) {
     return "the model has no head\n";
   }
-  std::string out = table.text();
-  if (!report.relations.empty()) {
-    out += "\n" + winners_text(report);
+  const std::size_t width = display_width(group({}, false)), count = report.relations.size();
+  const std::size_t side_by_side = (kLineWidth - kFirst) / width;
+  std::string out = heads_block(report, 0, std::min(count, side_by_side));
+  for (std::size_t r = side_by_side; r < count; r += side_by_side) {
+    out += "\n" + heads_block(report, r, std::min(count, r + side_by_side));
   }
-  return out;
+  return count == 0 ? out : out + "\n" + winners_text(report);
 }
 
 std::string prune_text(const PruneResult& result) {

@@ -1,4 +1,6 @@
-// What heads do and what pruning did, as text for a terminal. Pure functions of the results.
+// What heads do and what pruning did, as text for a terminal. Pure functions of the results, so
+// that a test or another program can show them too. Read next: heads/scores.h, prune/prune.h.
+// Read next: table.h and heatmap.h, which they are made of.
 #pragma once
 
 #include <string>
@@ -8,8 +10,9 @@
 
 namespace headlab::inline HEADLAB_SCALAR {
 
-/// A line for each head: entropy, focus, and for each relation "mass top1 lift"; then a line for
-/// each relation: who does it.
+/// A line for each head: entropy, focus, and for each relation mass, top-1 and lift, with a star
+/// where the head does it; then a line for each relation: who does it. Lines are at most 100
+/// columns wide: relations beyond that follow below, with the heads again.
 std::string heads_text(const HeadsReport& report);
 
 /// Loss, accuracy, parameters and time per batch before and after, and the heads that are left.
