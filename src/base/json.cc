@@ -1,4 +1,6 @@
-// JSON values and how they are written (json.h). Read next: json_parse.cc, the way back.
+// JSON values and how they are written (json.h). Writing is the inverse of reading: a value that
+// is written and parsed again is the same value, with its members in the same order, so a file
+// that is read and written stays as it was. Read next: json_parse.cc, the way back.
 #include "headlab/base/json.h"
 
 #include <algorithm>

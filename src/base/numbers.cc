@@ -1,5 +1,6 @@
-// Numbers as text and back (numbers.h). The grammar of JSON is checked here, so that the converters
-// below never see "inf", "0x1p3", a leading + or a space, which some of them would take.
+// Numbers as text and back (numbers.h). The grammar of JSON is checked here, so that the
+// converters below never see "inf", "0x1p3", a leading + or a space, which some of them would
+// take. Read next: json_parse.cc, which reads numbers through this file.
 #include "headlab/base/numbers.h"
 
 #include <locale.h>

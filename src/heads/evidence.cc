@@ -1,3 +1,6 @@
+// Gathering evidence: one walk over the gold of each relation and one over all rows of the
+// patterns. Sums are kept in double, apart for the even and the odd examples, and turned into
+// scores only at the end (scores.cc), so that memory does not grow with the number of examples.
 #include "heads/evidence.h"
 
 #include <algorithm>
@@ -62,18 +65,21 @@ Index Evidence::visible(const Batch& batch, Index b, Index t) const {
   return causal_ ? std::min(keys, t + 1) : keys;
 }
 
-void Evidence::add(const Example& example, const ModelCaptures& captures, Index first) {
+void Evidence::add(const Example& example, Index first, Index end, const ModelCaptures& captures) {
+  const Pass pass{first, end, captures};
   for (std::size_t r = 0; r < example.gold.size(); ++r) {
-    add_relation(example, r, captures, first);
+    add_relation(example, r, pass);
   }
-  add_patterns(example.batch, captures, first);
+  add_patterns(example.batch, pass);
 }
 
-void Evidence::add_relation(const Example& example, std::size_t r, const ModelCaptures& captures,
-                            Index first) {
+void Evidence::add_relation(const Example& example, std::size_t r, const Pass& pass) {
   for (Index i = 0; i < example.gold[r].queries(); ++i) {
     const Gold::Query query = example.gold[r].query(i);
-    SplitEvidence& split = split_of(first + query.b);
+    if (query.b < pass.first || query.b >= pass.end) {
+      continue;
+    }
+    SplitEvidence& split = split_of(query.b);
     RelationEvidence& relation = split.relations[r];
     const bool disjoint = !collides(example, r, query);
     ++relation.queries_all;
@@ -86,7 +92,7 @@ void Evidence::add_relation(const Example& example, std::size_t r, const ModelCa
         ++relation.gold_at[at(query.t * length_ + key)];
       }
     }
-    for_head_rows(captures, query.b, query.t, [&](std::size_t h, std::span<const Scalar> weights) {
+    const auto add_head = [&](std::size_t h, std::span<const Scalar> weights) {
       const auto largest = std::max_element(weights.begin(), weights.end()) - weights.begin();
       double mass = 0, hit = 0;
       for (const std::int32_t key : query.keys) {
@@ -96,24 +102,26 @@ void Evidence::add_relation(const Example& example, std::size_t r, const ModelCa
       split.heads[h].mass_all[r] += mass;
       split.heads[h].mass[r] += disjoint ? mass : 0;
       split.heads[h].top1[r] += disjoint ? hit : 0;
-    });
+    };
+    for_head_rows(pass.captures, query.b - pass.first, query.t, add_head);
   }
 }
 
-void Evidence::add_patterns(const Batch& batch, const ModelCaptures& captures, Index first) {
-  for (Index b = 0; b < batch.size; ++b) {
-    SplitEvidence& split = split_of(first + b);
+void Evidence::add_patterns(const Batch& batch, const Pass& pass) {
+  for (Index b = pass.first; b < pass.end; ++b) {
+    SplitEvidence& split = split_of(b);
     for (Index t = 0; t < batch.length_of(b); ++t) {
       ++split.rows;
       split.log_visible += std::log(static_cast<double>(visible(batch, b, t)));
-      for_head_rows(captures, b, t, [&](std::size_t h, std::span<const Scalar> weights) {
+      const auto add_head = [&](std::size_t h, std::span<const Scalar> weights) {
         HeadEvidence& head = split.heads[h];
         head.entropy += entropy_of(weights);
         ++head.pattern_rows[at(t)];
         for (std::size_t s = 0; s < weights.size(); ++s) {
           head.pattern[at(t * length_) + s] += static_cast<double>(weights[s]);
         }
-      });
+      };
+      for_head_rows(pass.captures, b - pass.first, t, add_head);
     }
   }
 }

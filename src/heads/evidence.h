@@ -1,5 +1,6 @@
 // What score_heads gathers while the batches run: for each split, relation and head, sums over
-// queries.
+// queries. Private to this layer: scores.cc turns the sums into masses, nulls and lifts. Read
+// next: evidence.cc.
 #pragma once
 
 #include <array>
@@ -50,16 +51,20 @@ class Evidence {
  public:
   Evidence(Index heads, std::size_t relations, Index length, bool causal);
 
-  /// Adds a batch: `captures` of its forward pass, `first` the number of its first example.
-  void add(const Example& example, const ModelCaptures& captures, Index first);
+  /// Adds the sequences [first, end) of an example, with the captures of their forward pass.
+  void add(const Example& example, Index first, Index end, const ModelCaptures& captures);
 
   const SplitEvidence& split(std::size_t i) const { return splits_[i]; }
   Index length() const { return length_; }
 
  private:
-  void add_relation(const Example& example, std::size_t r, const ModelCaptures& captures,
-                    Index first);
-  void add_patterns(const Batch& batch, const ModelCaptures& captures, Index first);
+  /// A forward pass over the sequences [first, end).
+  struct Pass {
+    Index first, end;
+    const ModelCaptures& captures;
+  };
+  void add_relation(const Example& example, std::size_t r, const Pass& pass);
+  void add_patterns(const Batch& batch, const Pass& pass);
   Index visible(const Batch& batch, Index b, Index t) const;
   SplitEvidence& split_of(Index example) { return splits_[static_cast<std::size_t>(example % 2)]; }
 

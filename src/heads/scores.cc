@@ -1,3 +1,6 @@
+// Scores of heads: from the sums of evidence.cc to mass, top-1, nulls and lift. Whatever must be
+// chosen (the head of a relation, the best offset, the average pattern) is chosen on split A; what
+// is reported comes from split B. Read next: src/report/heads_text.cc.
 #include "headlab/heads/scores.h"
 
 #include <algorithm>
@@ -70,14 +73,12 @@ Evidence gather(Transformer& model, const Task& task, const HeadsOptions& option
   const NoGrad no_grad;
   Evidence evidence(heads, task.relations().size(), model.config().length,
                     model.config().architecture == Architecture::decoder);
-  const Key key = Key{}.fold("heads");
+  const Example example = task.make(Key{}.fold("heads"), options.examples, Split::validation);
   for (Index first = 0; first < options.examples; first += options.batch) {
-    const Index count = std::min(options.batch, options.examples - first);
-    const Example example =
-        task.make(key.fold(static_cast<std::uint64_t>(first)), count, Split::validation);
+    const Index end = std::min(options.examples, first + options.batch);
     ModelCaptures captures;
-    model.forward(example.batch, {}, {.captures = &captures});
-    evidence.add(example, captures, first);
+    model.forward(example.batch.rows(first, end), {}, {.captures = &captures});
+    evidence.add(example, first, end, captures);
   }
   return evidence;
 }
@@ -108,8 +109,9 @@ Json score_to_json(const RelationScore& score) {
 std::span<const ScoreEntry> score_table() { return kScores; }
 
 HeadsReport score_heads(Transformer& model, const Task& task, const HeadsOptions& options) {
-  require(options.examples >= 2,
-          "scoring heads needs at least two examples: one to choose, one to judge");
+  require(options.examples >= 2 && options.batch >= 1,
+          "scoring heads needs at least two examples, one to choose and one to judge, got ",
+          options.examples, " in batches of ", options.batch);
   HeadsReport report;
   report.examples = options.examples;
   for (const AttentionModule& module : model.attention_modules()) {

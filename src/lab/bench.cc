@@ -1,3 +1,7 @@
+// The benchmark of a training step. The step is the one that the trainer takes, without its
+// batches and files: forward, cross-entropy, backward, norm, AdamW. Operations are counted over
+// all T keys, so that skipping causal tiles shows as a larger share of peak. Read next:
+// machine.cc.
 #include "headlab/lab/bench.h"
 
 #include <algorithm>

@@ -1,3 +1,6 @@
+// The machine's limits, measured by the two shortest programs that reach them: multiply-adds whose
+// operands never leave the registers, and a triad over arrays that fit in no cache. Each takes the
+// best of several runs, because other work on the machine can only make a run slower.
 #include "headlab/lab/machine.h"
 
 #include <sys/resource.h>

@@ -1,3 +1,7 @@
+// The pruning methods and their table. Each is one function from a model to an order of removal,
+// judged on training examples alone; held-out examples decide afterwards how well it chose
+// (prune.cc). On a converged model gradients vanish, so `importance` may do no better than
+// `random`: that is no bug.
 #include "headlab/prune/methods.h"
 
 #include <algorithm>

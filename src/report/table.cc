@@ -1,9 +1,11 @@
+// Text tables. Widths count code points, not bytes, so that tokens of any script line up. A column
+// whose cells all look like numbers is set to the right, so that their digits stand below one
+// another. Read next: heatmap.cc.
 #include "headlab/report/table.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
+#include <iomanip>
 
 #include "headlab/base/error.h"
 
@@ -15,13 +17,6 @@ bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 
 bool looks_like_number(const std::string& cell) {
   return cell.empty() || cell == "-" ||
          cell.find_first_not_of("+-.,0123456789eE%x") == std::string::npos;
-}
-
-template <class... Values>
-std::string formatted(const char* format, Values... values) {
-  std::array<char, 64> buffer{};
-  const int length = std::snprintf(buffer.data(), buffer.size(), format, values...);
-  return {buffer.data(), static_cast<std::size_t>(std::clamp(length, 0, 63))};
 }
 
 void add_line(std::string& out, const std::vector<std::string>& cells,
@@ -68,11 +63,11 @@ std::string Table::text() const {
 }
 
 std::string fixed(double value, int digits) {
-  return std::isfinite(value) ? formatted("%.*f", digits, value) : "-";
+  return std::isfinite(value) ? headlab::text(std::fixed, std::setprecision(digits), value) : "-";
 }
 
 std::string significant(double value) {
-  return std::isfinite(value) ? formatted("%.4g", value) : "-";
+  return std::isfinite(value) ? headlab::text(std::setprecision(4), value) : "-";
 }
 
 std::string grouped(Index value) {

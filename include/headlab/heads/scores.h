@@ -53,7 +53,7 @@ inline constexpr double kOwnerLift = 0.3;
 
 struct HeadsOptions {
   Index examples = 512;
-  Index batch = 64;  // in one forward pass
+  Index batch = 64;  // in one forward pass; the result does not depend on it beyond rounding
 };
 
 /// Scores every head. M0 is the mean share of gold among visible keys (uniform attention) for a

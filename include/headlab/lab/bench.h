@@ -1,5 +1,6 @@
 // How long a training step takes, beside what the machine can do. A step is forward, cross-entropy,
 // backward, clip and AdamW on random tokens. Ratios carry over to other machines, times do not.
+// Read next: machine.h for the limits, tensor/pool.h for why a step asks for no memory.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // What this machine can do at most: the limits beside which every speed is shown. Both are
 // measured, in the same run.
+// Read next: bench.h, which shows a training step beside them.
 #pragma once
 
 #include "headlab/kernels/scalar.h"

@@ -1,4 +1,6 @@
 // Text tables for terminals and files: columns are aligned, numbers to the right.
+// Read next: heads_text.h,
+// where the tables of the program are put together.
 #pragma once
 
 #include <string>
