@@ -34,7 +34,6 @@
 #include "headlab/tensor/tape.h"
 #include "headlab/tensor/tensor.h"
 // ops: differentiable operations.
-#include "headlab/ops/gradient_checks.h"
 #include "headlab/ops/ops.h"
 // nn: layers, multi-head attention.
 #include "headlab/nn/attention.h"
@@ -59,6 +58,7 @@
 #include "headlab/prune/prune.h"
 // lab, report: benchmarks, and results as text.
 #include "headlab/lab/bench.h"
+#include "headlab/lab/gradient_checks.h"
 #include "headlab/lab/machine.h"
 #include "headlab/report/heads_text.h"
 #include "headlab/report/heatmap.h"

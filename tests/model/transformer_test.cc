@@ -4,8 +4,8 @@
 
 #include <map>
 
+#include "headlab/lab/gradient_checks.h"
 #include "headlab/model/initial.h"
-#include "headlab/ops/gradient_checks.h"
 #include "headlab/ops/ops.h"
 #include "headlab/tensor/pool.h"
 #include "support/models.h"

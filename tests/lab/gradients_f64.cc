@@ -1,8 +1,8 @@
 // The gradient of every op against central differences, in double: one test for each case of the
-// table in src/ops/gradient_checks.cc.
+// table in src/lab/gradient_checks.cc.
 #include <gtest/gtest.h>
 
-#include "headlab/ops/gradient_checks.h"
+#include "headlab/lab/gradient_checks.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
 namespace {
