@@ -1,0 +1,281 @@
+// Scores of heads whose behaviour is known: a perfect head scores exactly 1, each null what it
+// must, on the split and the queries that it must.
+#include "headlab/heads/scores.h"
+
+#include "headlab/tasks/table.h"
+#include "support/hand_built.h"
+#include "support/models.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+constexpr const char* kTask = "relations:length=10,vocab=6,classes=3,relations=1+3+same";
+
+/// Heads that look 1 back, 3 back, at the last of the same class, and everywhere.
+class HandBuilt : public testing::Test {
+ protected:
+  HandBuilt()
+      : task_(make_task(kTask)), model_(hand_built(task_->shape(), 3, {1, 3, kSame, kUniform})) {}
+  HeadsReport scored(const HeadsOptions& options = {.examples = 100}) {
+    return score_heads(model_, *task_, options);
+  }
+  Example examples(Index count = 100) const {
+    return task_->make(Key{}.fold("heads"), count, Split::validation);
+  }
+
+  std::unique_ptr<Task> task_;
+  Transformer model_;
+};
+
+/// Whether the gold of relation r at a query shares no key with that of another relation.
+bool disjoint(const Example& example, std::size_t r, const Gold::Query& query) {
+  for (std::size_t other = 0; other < example.gold.size(); ++other) {
+    for (const std::int32_t key : example.gold[other].keys(query.b, query.t)) {
+      if (other != r && std::count(query.keys.begin(), query.keys.end(), key) > 0) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+/// Calls visit(query) for the disjoint queries of relation r in the odd or even examples.
+template <class Visit>
+void for_queries(const Example& example, std::size_t r, Index odd, Visit&& visit) {
+  for (Index i = 0; i < example.gold[r].queries(); ++i) {
+    const Gold::Query query = example.gold[r].query(i);
+    if (query.b % 2 == odd && disjoint(example, r, query)) {
+      visit(query);
+    }
+  }
+}
+
+TEST_F(HandBuilt, PerfectHeadsScoreExactlyOne) {
+  const HeadsReport report = scored();
+  for (std::size_t r = 0; r < 3; ++r) {
+    const RelationScore& score = report.heads[r].relations[r];
+    EXPECT_EQ(score.mass, 1) << r;
+    EXPECT_EQ(score.mass_all, 1) << r;
+    EXPECT_EQ(score.top1, 1) << r;
+    EXPECT_EQ(score.lift, 1) << r;
+    EXPECT_LT(score.null, 1) << r;
+    EXPECT_EQ(report.relations[r].best, r);
+    EXPECT_TRUE(report.relations[r].owned);
+  }
+}
+
+TEST_F(HandBuilt, UniformAttentionHasTheMeanShareOfGoldAsItsMass) {
+  const HeadsReport report = scored();
+  const Example example = examples();
+  for (std::size_t r = 0; r < 3; ++r) {
+    double share = 0, count = 0;
+    for_queries(example, r, 1, [&](const Gold::Query& query) {
+      share += static_cast<double>(query.keys.size()) / static_cast<double>(query.t + 1);
+      ++count;
+    });
+    const RelationScore& score = report.heads[3].relations[r];
+    EXPECT_NEAR(score.mass, share / count, 10 * kEpsilon);
+    if (r < 2) {  // an offset is held against uniform attention alone
+      EXPECT_NEAR(score.null, share / count, 10 * kEpsilon);
+      EXPECT_NEAR(score.lift, 0, 20 * kEpsilon);
+    } else {
+      EXPECT_LT(score.lift, 0.01);
+    }
+  }
+}
+
+TEST_F(HandBuilt, HeadsOfOtherRelationsHaveNoMassWhereGoldIsDisjoint) {
+  const HeadsReport report = scored();
+  // Pairs (head, relation) where the head cannot hit by looking at the first key.
+  for (const auto& [other, r] : {std::pair<std::size_t, std::size_t>{0, 1}, {2, 1}, {0, 2}}) {
+    EXPECT_EQ(report.heads[other].relations[r].mass, 0);
+    EXPECT_EQ(report.heads[other].relations[r].top1, 0);
+    EXPECT_LT(report.heads[other].relations[r].lift, 0);
+  }
+  // Over all queries the head that looks 1 back does find the last of the same class now and then.
+  EXPECT_GT(report.heads[0].relations[2].mass_all, 0.2);
+}
+
+TEST_F(HandBuilt, QueriesWithSharedGoldAreLeftOutAndTheSplitsAreEvenAndOdd) {
+  const HeadsReport report = scored();
+  const Example example = examples();
+  for (std::size_t r = 0; r < 3; ++r) {
+    Index count[2] = {0, 0};
+    for (const Index odd : {0, 1}) {
+      for_queries(example, r, odd, [&](const Gold::Query&) { ++count[odd]; });
+    }
+    EXPECT_EQ(report.heads[0].chosen_on[r].queries, count[0]);
+    EXPECT_EQ(report.heads[0].relations[r].queries, count[1]);
+    EXPECT_LT(count[0] + count[1], example.gold[r].queries());
+  }
+}
+
+TEST_F(HandBuilt, EntropyAndFocusTellOneKeyFromAll) {
+  const HeadsReport report = scored();
+  double entropy = 0;
+  for (int t = 0; t < 10; ++t) {
+    entropy += std::log(t + 1.0) / 10;
+  }
+  EXPECT_NEAR(report.heads[3].entropy, entropy, 10 * kEpsilon * entropy);
+  EXPECT_NEAR(report.heads[3].focus, 0, 10 * kEpsilon);
+  for (std::size_t h = 0; h < 2; ++h) {
+    EXPECT_EQ(report.heads[h].entropy, 0);
+    EXPECT_EQ(report.heads[h].focus, 1);
+  }
+}
+
+TEST_F(HandBuilt, ScoresDoNotDependOnTheBatch) {
+  const Json whole = scored({.examples = 30, .batch = 64}).to_json();
+  for (Index batch : {1, 7, 30}) {
+    EXPECT_EQ(scored({.examples = 30, .batch = batch}).to_json(), whole) << batch;
+  }
+}
+
+TEST_F(HandBuilt, PrunedHeadsKeepTheirNumbersAndScores) {
+  const HeadsReport whole = scored();
+  Transformer pruned = model_.with_heads({{1, 2}});
+  const HeadsReport report = score_heads(pruned, *task_, {.examples = 100});
+  ASSERT_EQ(report.heads.size(), 2u);
+  for (std::size_t h = 0; h < 2; ++h) {
+    EXPECT_EQ(report.heads[h].head, static_cast<std::int32_t>(h + 1));
+    for (std::size_t r = 0; r < 3; ++r) {
+      EXPECT_EQ(report.heads[h].relations[r].mass, whole.heads[h + 1].relations[r].mass);
+    }
+  }
+  EXPECT_FALSE(report.relations[0].owned);
+  const Json json = report.to_json();
+  EXPECT_EQ(json.at("relations").items()[1].at("owner").dump(), "[0,1]");
+  EXPECT_EQ(json.at("relations").items()[2].at("owner").dump(), "[0,2]");
+}
+
+TEST_F(HandBuilt, ModelsAreOnlyRead) {
+  const auto all = [&] {
+    std::vector<double> values;
+    for (const Tensor& parameter : parameters_of(model_)) {
+      const std::vector<double> more = numbers(parameter);
+      values.insert(values.end(), more.begin(), more.end());
+      EXPECT_FALSE(parameter.grad().defined());
+    }
+    return values;
+  };
+  const std::vector<double> before = all();
+  scored();
+  EXPECT_EQ(all(), before);
+}
+
+TEST_F(HandBuilt, JsonHasTheKeysThatOtherProgramsRead) {
+  const Json json = scored().to_json();
+  EXPECT_TRUE(json.at("headlab").is_string());
+  EXPECT_EQ(json.at("attention").dump(), R"(["blocks.0.attn"])");
+  ASSERT_EQ(json.at("relations").items().size(), 3u);
+  for (const Json& relation : json.at("relations").items()) {
+    EXPECT_TRUE(relation.at("name").is_string());
+    EXPECT_TRUE(relation.at("positional").is_bool());
+    EXPECT_TRUE(relation.at("owner").is_array());
+    for (const char* key : {"layer", "head", "mass", "top1", "lift", "p"}) {
+      EXPECT_NE(relation.at("best").find(key), nullptr) << key;
+    }
+  }
+  ASSERT_EQ(json.at("heads").items().size(), 4u);
+  for (const Json& head : json.at("heads").items()) {
+    EXPECT_TRUE(head.at("layer").is_number());
+    EXPECT_TRUE(head.at("head").is_number());
+    EXPECT_TRUE(head.at("entropy").is_number());
+    for (const char* relation : {"back1", "back3", "same"}) {
+      for (const char* key : {"mass", "top1", "lift"}) {
+        EXPECT_TRUE(head.at("scores").at(relation).at(key).is_number()) << relation << " " << key;
+      }
+    }
+  }
+  EXPECT_EQ(Json::parse(json.dump()), json);
+}
+
+TEST_F(HandBuilt, NeedsAnExampleToChooseAndOneToJudge) {
+  expect_error([&] { scored({.examples = 1}); }, {"at least two examples"});
+  expect_error([&] { scored({.batch = 0}); }, {"batches of 0"});
+}
+
+TEST(HeadScores, OfTheBestOffsetHaveNoLiftForARelationOfContent) {
+  // Two classes: the last token of the same class is the one before in half of all cases.
+  const auto task = make_task("relations:length=10,vocab=6,classes=2,relations=same");
+  Transformer model = hand_built(task->shape(), 2, {1, 2, kSame, kUniform});
+  const HeadsReport report = score_heads(model, *task, {.examples = 200});
+  const RelationScore& offset = report.heads[0].relations[0];
+  EXPECT_GT(offset.mass, 0.4);
+  EXPECT_EQ(offset.null, offset.mass);
+  EXPECT_EQ(offset.lift, 0);
+  EXPECT_LT(report.heads[1].relations[0].lift, -0.3);
+  EXPECT_EQ(report.heads[2].relations[0].lift, 1);
+  EXPECT_LT(report.heads[3].relations[0].lift, 0);
+}
+
+TEST(HeadScores, OfAPatternThatDependsOnPositionAloneHaveNoLiftForARelationOfContent) {
+  // The model always looks at key 0: its own average pattern is the strongest null.
+  const auto task = make_task("relations:length=6,vocab=2,classes=1,relations=same");
+  Transformer model = hand_built(task->shape(), 1, {5});
+  const RelationScore score = score_heads(model, *task, {.examples = 20}).heads[0].relations[0];
+  EXPECT_NEAR(score.mass, 0.2, 1e-12);  // the one before is key 0 for t = 1 alone, of five queries
+  EXPECT_EQ(score.null, 1);             // with one class the offset 1 is always right
+  EXPECT_TRUE(std::isnan(score.lift));
+}
+
+TEST(HeadScores, AreUndefinedWhereNoQueryIsEligible) {
+  // With two tokens and one class, both relations ask for key 0: no query is disjoint.
+  const auto task = make_task("relations:length=2,vocab=2,classes=1,relations=1+same");
+  Transformer model = hand_built(task->shape(), 1, {1});
+  const HeadsReport report = score_heads(model, *task, {.examples = 10});
+  for (const RelationScore& score : report.heads[0].relations) {
+    EXPECT_EQ(score.queries, 0);
+    EXPECT_EQ(score.mass_all, 1);
+    EXPECT_TRUE(std::isnan(score.lift));
+  }
+  EXPECT_FALSE(report.relations[0].owned);
+  EXPECT_TRUE(report.to_json().at("relations").items()[0].at("best").at("lift").is_null());
+  EXPECT_TRUE(report.to_json().at("relations").items()[0].at("owner").is_null());
+}
+
+TEST(HeadScores, CountModulesThatHaveNoHeads) {
+  const auto task = make_task(kTask);
+  TransformerConfig config = small_config();
+  config.layers = 3;
+  config.heads = {0, 2, 1};
+  config.vocab = 6, config.length = 10, config.targets = 3;
+  Transformer model = random_model(config);
+  const HeadsReport report = score_heads(model, *task, {.examples = 10});
+  EXPECT_EQ(report.attention.size(), 3u);
+  ASSERT_EQ(report.heads.size(), 3u);
+  EXPECT_EQ(report.heads[0].layer, 1);
+  EXPECT_EQ(report.heads[1].layer, 1);
+  EXPECT_EQ(report.heads[2].layer, 2);
+}
+
+TEST(HeadScores, OfAModelWithoutHeadsAreEmpty) {
+  const auto task = make_task(kTask);
+  TransformerConfig config = small_config();
+  config.heads = {0};
+  config.vocab = 6, config.length = 10, config.targets = 3;
+  Transformer model = random_model(config);
+  const HeadsReport report = score_heads(model, *task, {.examples = 10});
+  EXPECT_TRUE(report.heads.empty());
+  EXPECT_TRUE(report.relations.empty());
+  EXPECT_EQ(report.to_json().at("heads").dump(), "[]");
+}
+
+TEST(HeadScores, SeeAllKeysInAnEncoder) {
+  const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1+next");
+  Transformer model = hand_built(task->shape(), 3, {kUniform});
+  const HeadScores head = score_heads(model, *task, {.examples = 20}).heads[0];
+  EXPECT_NEAR(head.relations[0].mass, 0.1, 10 * kEpsilon);
+  EXPECT_NEAR(head.relations[1].null, 0.1, 10 * kEpsilon);
+  EXPECT_NEAR(head.entropy, std::log(10), 20 * kEpsilon);
+}
+
+TEST(HeadScores, HaveATableOfMeanings) {
+  for (const ScoreEntry& entry : score_table()) {
+    EXPECT_STRNE(entry.name, "");
+    EXPECT_STRNE(entry.meaning, "");
+  }
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,207 @@
+// Methods of pruning: what holds for each of the table, and each against a plain computation of
+// what its row says.
+#include "headlab/prune/methods.h"
+
+#include <numeric>
+
+#include "headlab/prune/prune.h"
+#include "headlab/tasks/table.h"
+#include "support/models.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+/// Two layers of three heads and one without any, with large random weights.
+class SixHeads {
+ protected:
+  SixHeads() : task_(make_task("relations:length=8,vocab=6,classes=3,relations=1+same")) {
+    TransformerConfig config = small_config();
+    config.layers = 3;
+    config.heads = {3, 0, 3};
+    config.d_head = 4;
+    config.vocab = 6, config.length = 8, config.targets = 2;
+    model_.emplace_back(random_model(config));
+  }
+  PruneProblem problem(std::int64_t seed = 0) {
+    return {.model = model_[0], .task = *task_, .examples = 70, .seed = seed};
+  }
+  /// The examples on which heads are chosen.
+  Batch examples() const { return task_->make(Key{}.fold("prune"), 70, Split::train).batch; }
+
+  std::unique_ptr<Task> task_;
+  std::vector<Transformer> model_;  // one
+};
+
+class EveryMethod : public SixHeads, public testing::TestWithParam<PruneMethod> {};
+
+std::string method_name(const testing::TestParamInfo<PruneMethod>& test) { return test.param.name; }
+INSTANTIATE_TEST_SUITE_P(Table, EveryMethod,
+                         testing::ValuesIn(prune_table().begin(), prune_table().end()),
+                         method_name);
+
+TEST_P(EveryMethod, OrdersDistinctHeadsOfTheModel) {
+  const std::vector<HeadId> heads = all_heads(model_[0]);
+  const std::vector<HeadId> order = GetParam().order(problem(), 6);
+  ASSERT_EQ(order.size(), 6u);
+  for (const HeadId& head : heads) {
+    EXPECT_EQ(std::count(order.begin(), order.end(), head), 1) << head.layer << "." << head.head;
+  }
+}
+
+TEST_P(EveryMethod, RemovesFewerHeadsInTheSameOrder) {
+  const std::vector<HeadId> order = GetParam().order(problem(), 6);
+  for (Index count = 0; count < 6; ++count) {
+    const std::vector<HeadId> fewer = GetParam().order(problem(), count);
+    ASSERT_EQ(std::ssize(fewer), count);
+    EXPECT_TRUE(std::equal(fewer.begin(), fewer.end(), order.begin())) << count;
+  }
+}
+
+TEST_P(EveryMethod, LeavesTheModelAsItWas) {
+  const auto all = [&] {
+    std::vector<double> values;
+    for (const Tensor& parameter : parameters_of(model_[0])) {
+      const std::vector<double> more = numbers(parameter);
+      values.insert(values.end(), more.begin(), more.end());
+      EXPECT_FALSE(parameter.grad().defined());
+    }
+    return values;
+  };
+  const std::vector<double> before = all();
+  GetParam().order(problem(), 3);
+  EXPECT_EQ(all(), before);
+}
+
+TEST_P(EveryMethod, KnowsPrunedHeadsByTheNumbersTheyWereBornWith) {
+  const std::vector<HeadId> left = {{0, 2}, {2, 0}, {2, 1}};
+  Transformer pruned = remove_heads(model_[0], left);
+  EXPECT_EQ(all_heads(pruned), left);
+  const std::vector<HeadId> order = GetParam().order({pruned, *task_, 70, 0}, 3);
+  for (const HeadId& head : left) {
+    EXPECT_EQ(std::count(order.begin(), order.end(), head), 1);
+  }
+}
+
+TEST_P(EveryMethod, IsFoundByItsNameAndSaysWhatItIs) {
+  EXPECT_EQ(find_prune_method(GetParam().name).order, GetParam().order);
+  EXPECT_GT(std::string(GetParam().summary).size(), 10u);
+}
+
+TEST(PruneMethods, NameTheNearestOfAnUnknownOne) {
+  expect_error([] { find_prune_method("gredy"); },
+               {"unknown pruning method 'gredy'; did you mean 'greedy'?", "magnitude"});
+}
+
+class Method : public SixHeads, public testing::Test {
+ protected:
+  /// The loss of the model without all heads but these.
+  double loss_without_others(const std::vector<HeadId>& kept) {
+    const NoGrad no_grad;
+    return static_cast<double>(remove_heads(model_[0], kept).loss(examples()).item());
+  }
+};
+
+TEST_F(Method, GreedyRemovesTheHeadThatCostsLeastAgainAndAgain) {
+  std::vector<HeadId> left = all_heads(model_[0]), expected;
+  while (!left.empty()) {
+    std::vector<double> losses;
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      std::vector<HeadId> others = left;
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+      losses.push_back(loss_without_others(others));
+    }
+    const auto best = std::min_element(losses.begin(), losses.end()) - losses.begin();
+    expected.push_back(left[static_cast<std::size_t>(best)]);
+    left.erase(left.begin() + best);
+  }
+  EXPECT_EQ(find_prune_method("greedy").order(problem(), 6), expected);
+}
+
+/// d(loss of one example, summed over its targets)/d(gate of head h), by central differences.
+double sensitivity(Transformer& model, const Batch& example, std::size_t h) {
+  const NoGrad no_grad;
+  const double e = 1e-2;  // the loss is near 20: rounding 2e-6 / 2e-2 = 1e-4, curvature e^2
+  double loss[2] = {};
+  for (const int side : {0, 1}) {
+    const std::vector<HeadId> heads = all_heads(model);
+    ModelHooks hooks{.edits = gates_for(model, heads)};
+    Scalar* gate = hooks.edits[static_cast<std::size_t>(heads[h].layer)].gate.data();
+    gate[heads[h].head] = static_cast<Scalar>(side == 0 ? 1 - e : 1 + e);
+    loss[side] = static_cast<double>(model.loss(example, {}, hooks, 1).item());
+  }
+  return (loss[1] - loss[0]) / (2 * e);
+}
+
+TEST_F(Method, ImportanceIsTheMeanOverExamplesOfTheSlopeOfTheirLoss) {
+  const std::vector<HeadId> heads = all_heads(model_[0]);
+  const Batch all = examples();
+  std::vector<double> scores(heads.size());
+  for (std::size_t h = 0; h < heads.size(); ++h) {
+    for (Index b = 0; b < all.size; ++b) {
+      scores[h] += std::abs(sensitivity(model_[0], all.rows(b, b + 1), h));
+    }
+  }
+  for (const std::size_t first : {0, 3}) {  // each layer by its own norm
+    const double norm = std::hypot(scores[first], scores[first + 1], scores[first + 2]);
+    for (std::size_t h = first; h < first + 3; ++h) {
+      scores[h] /= norm;
+    }
+  }
+  std::vector<std::size_t> order(heads.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return scores[a] < scores[b]; });
+  std::vector<HeadId> expected;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    expected.push_back(heads[order[i]]);
+    if (i > 0) {
+      ASSERT_GT(scores[order[i]] - scores[order[i - 1]], 1e-3) << "too close to tell";
+    }
+  }
+  EXPECT_EQ(find_prune_method("importance").order(problem(), 6), expected);
+}
+
+TEST_F(Method, MagnitudeIsTheNormOfTheRowsOfWO) {
+  const std::vector<double> sizes = {3, 1, 2, 0.5, 4, 0.1};  // of the six heads
+  std::size_t head = 0;
+  for (const AttentionModule& module : model_[0].attention_modules()) {
+    Tensor& W = module.attention->O.W;
+    const Index elements = 4 * W.size(1);
+    for (Index h = 0; h < module.attention->head_count(); ++h, ++head) {
+      double norm = 0;
+      for (Index i = 0; i < elements; ++i) {
+        norm += std::pow(static_cast<double>(W.data()[h * elements + i]), 2);
+      }
+      for (Index i = 0; i < elements; ++i) {
+        W.data()[h * elements + i] *= static_cast<Scalar>(sizes[head] / std::sqrt(norm));
+      }
+    }
+  }
+  const std::vector<HeadId> expected = {{2, 2}, {2, 0}, {0, 1}, {0, 2}, {0, 0}, {2, 1}};
+  EXPECT_EQ(find_prune_method("magnitude").order(problem(), 6), expected);
+}
+
+TEST_F(Method, RandomDependsOnItsSeedAloneAndDrawsEveryHead) {
+  const PruneMethod& random = find_prune_method("random");
+  std::vector<int> first(3 * 3);
+  for (std::int64_t seed = 0; seed < 100; ++seed) {
+    const std::vector<HeadId> order = random.order(problem(seed), 6);
+    EXPECT_EQ(random.order(problem(seed), 6), order);
+    ++first[static_cast<std::size_t>(order[0].layer * 3 + order[0].head)];
+  }
+  for (const HeadId& head : all_heads(model_[0])) {
+    EXPECT_GE(first[static_cast<std::size_t>(head.layer * 3 + head.head)], 5);  // 17 on average
+  }
+}
+
+TEST_F(Method, GatesAreOpenForKeptHeadsAlone) {
+  const std::vector<HeadId> kept = {{0, 1}, {2, 2}};
+  const std::vector<HeadEdits> edits = gates_for(model_[0], kept);
+  ASSERT_EQ(edits.size(), 3u);
+  EXPECT_EQ(numbers(edits[0].gate), (std::vector<double>{0, 1, 0}));
+  EXPECT_EQ(edits[1].gate.count(), 0);
+  EXPECT_EQ(numbers(edits[2].gate), (std::vector<double>{0, 0, 1}));
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR

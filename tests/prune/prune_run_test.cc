@@ -1,0 +1,178 @@
+// Pruning a run: the new run is whole (it opens, trains, resumes, scores and prunes again), the old
+// one is untouched, and what cannot be done is refused before anything is written.
+#include "headlab/heads/scores.h"
+#include "headlab/prune/prune.h"
+#include "support/models.h"
+#include "support/runs.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+/// A run of two layers with three and two heads, trained a little.
+class PrunedRun : public testing::Test {
+ protected:
+  PrunedRun() : run_(create_run(folder_ / "full", config(), false)) { train_run(run_); }
+  static RunConfig config() {
+    RunConfig config = tiny_config();
+    config.model.layers = 2;
+    config.model.heads = {3, 2};
+    config.model.d_head = 4;
+    config.train.steps = 20;
+    return config;
+  }
+  PruneResult prune(const std::string& name, PruneOptions options) {
+    options.examples = 32;
+    return prune_run(run_, folder_ / name, options);
+  }
+
+  TemporaryFolder folder_;
+  TrainedRun run_;
+};
+
+TEST_F(PrunedRun, OpensWithTheHeadsThatWereKept) {
+  const PruneResult result = prune("pruned", {.keep = 3});
+  EXPECT_EQ(result.kept.size(), 3u);
+  EXPECT_EQ(result.removed.size(), 2u);
+  TrainedRun pruned = open_run(folder_ / "pruned");
+  EXPECT_EQ(all_heads(pruned.model), result.kept);
+  EXPECT_EQ(pruned.config.parent, run_.path.string());
+  EXPECT_EQ(pruned.model.parameter_count(), result.after.parameters);
+  EXPECT_LT(result.after.parameters, result.before.parameters);
+}
+
+TEST_F(PrunedRun, LeavesTheOldRunAlone) {
+  const std::vector<double> before = parameters_in(run_.model);
+  const std::string state = read_file(state_file(run_)), settings = read_file(config_file(run_));
+  prune("pruned", {.keep = 2, .finetune = 10});
+  EXPECT_EQ(parameters_in(run_.model), before);
+  EXPECT_EQ(read_file(state_file(run_)), state);
+  EXPECT_EQ(read_file(config_file(run_)), settings);
+}
+
+TEST_F(PrunedRun, ComputesForEveryMaskWhatGatesOfZeroCompute) {
+  const NoGrad no_grad;
+  const std::vector<HeadId> heads = all_heads(run_.model);
+  const Batch batch = random_batch(run_.config.model, 3, 8);
+  for (unsigned mask = 0; mask < 32; ++mask) {
+    std::vector<HeadId> kept;
+    for (std::size_t h = 0; h < heads.size(); ++h) {
+      if ((mask >> h & 1) != 0) {
+        kept.push_back(heads[h]);
+      }
+    }
+    const Transformer removed = remove_heads(run_.model, kept);
+    create_run(folder_ / "masked", run_.config, removed, true);
+    const ModelHooks hooks{.edits = gates_for(run_.model, kept)};
+    const Tensor gated = run_.model.forward(batch, {}, hooks);
+    expect_near(removed.forward(batch), gated, 1e-5, text("mask ", mask));
+    expect_near(open_run(folder_ / "masked").model.forward(batch), gated, 1e-5,
+                text("mask ", mask, " after save and load"));
+  }
+}
+
+TEST_F(PrunedRun, TrainsAndResumesBitForBit) {
+  prune("pruned", {.keep = 3, .finetune = 20});
+  const TrainedRun straight = open_run(folder_ / "pruned");
+  EXPECT_EQ(straight.config.train.steps, 20);
+  prune("resumed", {.keep = 3});
+  TrainedRun resumed = open_run(folder_ / "resumed");
+  resumed.config.train = straight.config.train;
+  save_config(resumed);
+  int left = 7;
+  train_run(resumed, {{.should_stop = [&] { return --left == 0; }}});
+  TrainedRun again = open_run(folder_ / "resumed");
+  EXPECT_TRUE(train_run(again).finished);
+  EXPECT_EQ(timeless_state(again), timeless_state(straight));
+  EXPECT_EQ(timeless_metrics(again), timeless_metrics(straight));
+}
+
+TEST_F(PrunedRun, FinetunesAtAThirdOfTheRateUnlessToldOtherwise) {
+  prune("third", {.keep = 3, .finetune = 5});
+  EXPECT_DOUBLE_EQ(open_run(folder_ / "third").config.train.lr, 0.3 * config().train.lr);
+  prune("told", {.keep = 3, .finetune = 5, .lr = 0.5});
+  EXPECT_EQ(open_run(folder_ / "told").config.train.lr, 0.5);
+}
+
+TEST_F(PrunedRun, FinetuningLowersTheLoss) {
+  const PruneResult result = prune("pruned", {.keep = 2, .finetune = 200});
+  EXPECT_LT(result.after.loss, result.removed_only.loss);
+  EXPECT_EQ(result.after.parameters, result.removed_only.parameters);
+  const TrainedRun pruned = open_run(folder_ / "pruned");
+  EXPECT_EQ(evaluate(pruned.model, *pruned.task, {.examples = config().train.eval_examples}).loss,
+            result.after.loss);
+}
+
+TEST_F(PrunedRun, ScoresAndPrunesAgainUnderTheOldNumbers) {
+  const PruneResult first = prune("first", {.keep = 3});
+  TrainedRun pruned = open_run(folder_ / "first");
+  const HeadsReport report = score_heads(pruned.model, *pruned.task, {.examples = 10});
+  ASSERT_EQ(report.heads.size(), 3u);
+  for (std::size_t h = 0; h < 3; ++h) {
+    EXPECT_EQ(report.heads[h].layer, first.kept[h].layer);
+    EXPECT_EQ(report.heads[h].head, first.kept[h].head);
+  }
+  const PruneResult second =
+      prune_run(pruned, folder_ / "second", {.keep = 1, .examples = 32, .finetune = 3});
+  EXPECT_EQ(std::count(first.kept.begin(), first.kept.end(), second.kept[0]), 1);
+  EXPECT_EQ(all_heads(open_run(folder_ / "second").model), second.kept);
+}
+
+TEST_F(PrunedRun, MayKeepNoHead) {
+  const PruneResult result = prune("none", {.keep = 0, .finetune = 5});
+  EXPECT_TRUE(result.kept.empty());
+  TrainedRun none = open_run(folder_ / "none");
+  EXPECT_TRUE(all_heads(none.model).empty());
+  EXPECT_TRUE(score_heads(none.model, *none.task, {.examples = 4}).heads.empty());
+  EXPECT_NO_THROW(prune_run(none, folder_ / "none again", {.keep = 0}));
+}
+
+TEST_F(PrunedRun, MayKeepAllHeads) {
+  const PruneResult result = prune("all", {.keep = 5});
+  EXPECT_TRUE(result.removed.empty());
+  EXPECT_EQ(parameters_in(open_run(folder_ / "all").model), parameters_in(run_.model));
+  EXPECT_EQ(result.after.loss, result.before.loss);
+}
+
+TEST_F(PrunedRun, RefusesWhatCannotBeDoneAndWritesNothing) {
+  expect_error([&] { prune("out", {.keep = 6}); }, {"--keep 6", "5 heads"});
+  expect_error([&] { prune("out", {.keep = -1}); }, {"--keep -1"});
+  expect_error([&] { prune("out", {.method = "gready", .keep = 1}); }, {"'greedy'"});
+  expect_error([&] { prune("out", {.keep = 1, .finetune = -5}); }, {"steps must be"});
+  EXPECT_FALSE(fs::exists(folder_ / "out"));
+}
+
+TEST_F(PrunedRun, RefusesAFolderThatIsTakenAndItsOwn) {
+  const std::string state = read_file(state_file(run_));
+  create_run(folder_ / "taken", tiny_config(), false);
+  expect_error([&] { prune("taken", {.keep = 1}); }, {"exists already", "--force"});
+  for (bool force : {false, true}) {
+    expect_error([&] { prune("full", {.keep = 1, .force = force}); }, {"is the run itself"});
+    expect_error(
+        [&] {
+          prune("../" + folder_.path().filename().string() + "/full/./",
+                {.keep = 1, .force = force});
+        },
+        {"is the run itself"});
+  }
+  EXPECT_EQ(read_file(state_file(run_)), state);
+  EXPECT_NO_THROW(prune("taken", {.keep = 1, .force = true}));
+  EXPECT_EQ(all_heads(open_run(folder_ / "taken").model).size(), 1u);
+}
+
+TEST_F(PrunedRun, WritesTheKeysThatOtherProgramsRead) {
+  prune("pruned", {.method = "random", .keep = 2, .seed = 9});
+  const Json json = Json::parse(read_file(folder_ / "pruned" / "prune.json"));
+  EXPECT_EQ(json.at("attention").dump(), R"(["blocks.0.attn","blocks.1.attn"])");
+  EXPECT_EQ(json.at("kept").items().size(), 2u);
+  EXPECT_EQ(json.at("kept").items()[0].items().size(), 2u);
+  for (const char* when : {"before", "after"}) {
+    for (const char* key : {"loss", "accuracy", "parameters", "ms_per_batch"}) {
+      EXPECT_TRUE(json.at(when).at(key).is_number()) << when << " " << key;
+    }
+  }
+  EXPECT_EQ(json.at("method").string(), "random");
+  EXPECT_EQ(json.at("seed").integer(), 9);
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR
