@@ -41,9 +41,8 @@ struct Buffers {
 
 template <class Body>
 void for_key_tiles(const QueryBlock& block, Body body) {
-  for (Index s = block.keys_from; s < block.keys_to; s += kKeys) {
+  for (Index s = block.keys_from; s < block.keys_to; s += kKeys)
     body(s, std::min(kKeys, block.keys_to - s));
-  }
 }
 
 /// All scores, and their maximum over the keys for each lane.
@@ -53,9 +52,8 @@ void find_scores(const QueryBlock& block, const Buffers& buffers, Scalar* larges
     Scalar* tile = buffers.weights + (s - block.keys_from) * kQueries;
     score_tile(block, buffers.queries, s, keys, tile);
     for (Index i = 0; i < keys * kQueries; i += kQueries) {
-      for (Index half = 0; half < block.lanes() / kLanes; ++half) {
+      for (Index half = 0; half < block.lanes() / kLanes; ++half)
         most[half] = max(most[half], load(tile + i + half * kLanes));
-      }
     }
   });
   store(largest, most[0]);
@@ -123,12 +121,10 @@ void attend(const QueryBlock& block, const Buffers& buffers, const Output& out) 
   pack_lanes(block, block.q(), p.d_head, p.scale, buffers.queries);
   find_scores(block, buffers, largest);
   weigh_values(block, buffers, largest, sums);
-  for (Index lane = 0; lane < kQueries; ++lane) {
+  for (Index lane = 0; lane < kQueries; ++lane)
     inverse[lane] = sums[lane] == 0 ? 0 : 1 / sums[lane];
-  }
-  for (Index lane = 0; lane < block.count; ++lane) {
+  for (Index lane = 0; lane < block.count; ++lane)
     out.log_sum_exp[block.row() + lane] = largest[lane] + std::log(sums[lane]);
-  }
   if (block.keys_from == block.keys_to) std::fill_n(buffers.z, p.d_value * kQueries, Scalar{0});
   scale_lanes(p.d_value, inverse, buffers.z);
   Scalar* z = out.z + (block.b * p.queries + block.t) * out.z_stride + block.h * p.d_value;
@@ -148,10 +144,9 @@ void attention_forward(const AttentionProblem& p, Scalar* z, Index z_stride, Sca
   const Index cuts = sequences < 4 * thread_count() ? std::min<Index>(blocks, thread_count()) : 1;
   parallel_for(sequences * cuts, [&](Index task) {
     const Index sequence = task / cuts;
-    for (Index block = task % cuts; block < blocks; block += cuts) {
+    for (Index block = task % cuts; block < blocks; block += cuts)
       attend(QueryBlock(p, sequence / p.heads, sequence % p.heads, block * kQueries), Buffers(p),
              out);
-    }
   });
 }
 

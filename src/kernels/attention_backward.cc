@@ -197,17 +197,14 @@ void clear_rows(Scalar* x, Index rows, Index width, Index stride) {
 /// Everything that K, V block kv of sequence b takes part in.
 void differentiate_keys(const AttentionProblem& p, const AttentionBackward& g, Index b, Index kv) {
   const Buffers buffers(p);
-  if (g.dk && !g.accumulate_dk) {
+  if (g.dk && !g.accumulate_dk)
     clear_rows(g.dk + b * p.keys * p.k_stride + kv * p.d_head, p.keys, p.d_head, p.k_stride);
-  }
-  if (g.dv && !g.accumulate_dv) {
+  if (g.dv && !g.accumulate_dv)
     clear_rows(g.dv + b * p.keys * p.v_stride + kv * p.d_value, p.keys, p.d_value, p.v_stride);
-  }
   for (Index h = 0; h < p.heads; ++h) {
     if ((p.kv_head ? p.kv_head[h] : h) != kv) continue;
-    for (Index t = 0; t < p.queries; t += kQueries) {
+    for (Index t = 0; t < p.queries; t += kQueries)
       differentiate(QueryBlock(p, b, h, t), g, buffers);
-    }
   }
 }
 

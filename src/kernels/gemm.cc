@@ -126,9 +126,8 @@ void gemm_plain(const Gemm& g) {
   for (Index i = 0; i < g.m; ++i) {
     for (Index j = 0; j < g.n; ++j) {
       double sum = 0;
-      for (Index p = 0; p < g.k; ++p) {
+      for (Index p = 0; p < g.k; ++p)
         sum += static_cast<double>(*at(g.a, i, p)) * static_cast<double>(*at(g.b, p, j));
-      }
       Scalar& c = g.c[i * g.c_stride + j];
       c = static_cast<Scalar>((g.accumulate ? static_cast<double>(c) : 0) + sum);
     }
@@ -140,9 +139,8 @@ void gemm_serial(const Gemm& g) {
     for (Index i = 0; i < g.m; ++i) std::fill_n(g.c + i * g.c_stride, g.n, Scalar{0});
   }
   for (Index j = 0; j < g.n; j += kBlockN) {
-    for (Index p = 0; p < g.k; p += kBlockK) {
+    for (Index p = 0; p < g.k; p += kBlockK)
       multiply_block(g, p, std::min(kBlockK, g.k - p), j, std::min(kBlockN, g.n - j));
-    }
   }
 }
 

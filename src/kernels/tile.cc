@@ -91,9 +91,8 @@ void transpose_copy(Index m, Index n, const ConstRows& from, const MutableRows& 
       unrolled<kLanes>([&](auto r) { store(to.data + (j + r) * to.stride + i, rows[r]); });
     }
     for (; j < n; ++j) {
-      for (Index r = 0; r < height; ++r) {
+      for (Index r = 0; r < height; ++r)
         to.data[j * to.stride + i + r] = block[r * from.stride + j];
-      }
     }
   }
 }

@@ -21,12 +21,9 @@ std::int32_t draw(std::span<const Scalar> logits, const GenerationOptions& optio
   std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
     return logits[static_cast<std::size_t>(a)] > logits[static_cast<std::size_t>(b)];
   });
-  if (options.temperature <= 0) {
-    return order[0];
-  }
-  if (options.top_k > 0 && options.top_k < static_cast<Index>(order.size())) {
+  if (options.temperature <= 0) return order[0];
+  if (options.top_k > 0 && options.top_k < static_cast<Index>(order.size()))
     order.resize(static_cast<std::size_t>(options.top_k));
-  }
   std::vector<double> cumulative;
   double total = 0;
   for (std::int32_t token : order) {

@@ -18,15 +18,12 @@ bool is_embedding(const std::string& name) {
 }
 
 void fill_normal(Tensor& parameter, double deviation, Generator random) {
-  for (Scalar& value : parameter.values()) {
-    value = static_cast<Scalar>(deviation * random.normal());
-  }
+  for (Scalar& value : parameter.values()) value = static_cast<Scalar>(deviation * random.normal());
 }
 
 void fill_uniform(Tensor& parameter, double bound, Generator random) {
-  for (Scalar& value : parameter.values()) {
+  for (Scalar& value : parameter.values())
     value = static_cast<Scalar>(random.uniform(-bound, bound));
-  }
 }
 
 }  // namespace

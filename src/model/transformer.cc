@@ -23,9 +23,8 @@ Block make_block(const TransformerConfig& c, Index layer) {
                                    .kv_heads = c.kv_heads > 0 ? c.kv_heads : heads},
                                   static_cast<Scalar>(c.dropout));
   for (const auto& [module, kept] : c.attention) {
-    if (module == block_name(static_cast<std::size_t>(layer)) + "attn") {
+    if (module == block_name(static_cast<std::size_t>(layer)) + "attn")
       block.attn = block.attn.with_heads(kept);
-    }
   }
   block.ln1 = LayerNorm(c.d_model);
   block.has_mlp = c.d_ff > 0;
@@ -56,22 +55,16 @@ Transformer::Transformer(const TransformerConfig& config) : config_(config) {
   } else if (c.positions == Positions::sinusoidal) {
     positions_ = sinusoidal_positions(c.length, c.d_model);
   }
-  for (Index layer = 0; layer < c.layers; ++layer) {
-    blocks_.push_back(make_block(c, layer));
-  }
+  for (Index layer = 0; layer < c.layers; ++layer) blocks_.push_back(make_block(c, layer));
   ln_final_ = LayerNorm(c.d_model);
-  if (!c.tied) {
-    unembed_ = Linear(c.d_model, c.targets * c.vocab);
-  }
+  if (!c.tied) unembed_ = Linear(c.d_model, c.targets * c.vocab);
 }
 
 Tensor Transformer::embed(const Batch& batch, const ForwardContext& context) const {
   require(batch.length <= config_.length, "the sequences have ", batch.length,
           " positions, but the model was made for at most ", config_.length);
   Tensor x = embed_.forward(batch.tokens, batch.shape());
-  if (positions_.defined()) {
-    x = x + slice(positions_, 0, 0, batch.length);
-  }
+  if (positions_.defined()) x = x + slice(positions_, 0, 0, batch.length);
   const auto p = static_cast<Scalar>(context.training ? config_.dropout : 0);
   return dropout(x, p, context.inside("embed").key);
 }
@@ -89,9 +82,7 @@ Tensor Transformer::run_block(std::size_t layer, const Tensor& x, const Attentio
   Tensor attended = block.attn.forward(h, h, mask, inside.inside("attn"), edits, captures);
   Tensor y = x + dropout(attended, p, inside.inside("attn_out").key);
   y = pre ? y : block.ln1.forward(y);
-  if (!block.has_mlp) {
-    return y;
-  }
+  if (!block.has_mlp) return y;
   const Tensor fed = block.mlp.forward(pre ? block.ln2.forward(y) : y);
   y = y + dropout(fed, p, inside.inside("mlp_out").key);
   return pre ? y : block.ln2.forward(y);
@@ -116,14 +107,10 @@ Tensor Transformer::forward(const Batch& batch, const ForwardContext& context,
   }
   Tensor x = embed(batch, context);
   for (std::size_t layer = 0; layer < blocks_.size(); ++layer) {
-    if (hooks.captures != nullptr) {
-      hooks.captures->residual.push_back(x);
-    }
+    if (hooks.captures != nullptr) hooks.captures->residual.push_back(x);
     x = run_block(layer, x, mask, context, hooks);
   }
-  if (hooks.captures != nullptr) {
-    hooks.captures->residual.push_back(x);
-  }
+  if (hooks.captures != nullptr) hooks.captures->residual.push_back(x);
   return unembed(x);
 }
 
@@ -155,35 +142,25 @@ Transformer Transformer::with_heads(const std::vector<std::vector<std::int32_t>>
   for (std::size_t layer = 0; layer < blocks_.size(); ++layer) {
     MultiHeadAttention& attn = smaller.blocks_[layer].attn;
     attn = attn.with_heads(kept[layer]);
-    if (static_cast<Index>(attn.heads.size()) < config_.heads_of(static_cast<Index>(layer))) {
+    if (static_cast<Index>(attn.heads.size()) < config_.heads_of(static_cast<Index>(layer)))
       smaller.config_.attention.emplace_back(block_name(layer) + "attn", attn.heads);
-    }
   }
   return smaller;
 }
 
 std::vector<std::vector<std::int32_t>> Transformer::head_numbers() const {
   std::vector<std::vector<std::int32_t>> numbers;
-  for (const Block& block : blocks_) {
-    numbers.push_back(block.attn.heads);
-  }
+  for (const Block& block : blocks_) numbers.push_back(block.attn.heads);
   return numbers;
 }
 
 void Transformer::visit(const ParameterVisitor& f) {
   embed_.visit("embed.W_E", f);
-  if (config_.positions == Positions::learned) {
-    f("pos_embed.W_pos", positions_);
-  }
-  for (std::size_t layer = 0; layer < blocks_.size(); ++layer) {
+  if (config_.positions == Positions::learned) f("pos_embed.W_pos", positions_);
+  for (std::size_t layer = 0; layer < blocks_.size(); ++layer)
     blocks_[layer].visit(block_name(layer), f);
-  }
-  if (config_.norm == NormPlace::pre) {
-    ln_final_.visit("ln_final.", f);
-  }
-  if (!config_.tied) {
-    unembed_.visit("unembed.", "_U", f);
-  }
+  if (config_.norm == NormPlace::pre) ln_final_.visit("ln_final.", f);
+  if (!config_.tied) unembed_.visit("unembed.", "_U", f);
 }
 
 Index Transformer::parameter_count() {

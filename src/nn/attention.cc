@@ -14,9 +14,7 @@ namespace {
 
 /// gate z + (1 - gate) replacement, with z [B, T, H*Dv].
 Tensor edited(const Tensor& z, Index heads, const HeadEdits& edits) {
-  if (!edits.gate.defined()) {
-    return z;
-  }
+  if (!edits.gate.defined()) return z;
   const Index B = z.size(0), T = z.size(1), Dv = z.size(2) / heads;
   const Tensor& g = edits.gate;
   const bool per_head = g.shape() == Shape{heads}, per_example = g.shape() == Shape{B, heads};
@@ -25,9 +23,7 @@ Tensor edited(const Tensor& z, Index heads, const HeadEdits& edits) {
           ", ", heads, "], got ", g.shape());
   const Tensor gate = reshape(g, {per_head ? 1 : B, per_head || per_example ? 1 : T, heads, 1});
   Tensor out = reshape(z, {B, T, heads, Dv}) * gate;
-  if (edits.replacement.defined()) {
-    out = out + (1 - gate) * edits.replacement;
-  }
+  if (edits.replacement.defined()) out = out + (1 - gate) * edits.replacement;
   return reshape(out, z.shape());
 }
 
@@ -38,9 +34,8 @@ Tensor take_columns(const Tensor& from, const std::vector<Index>& blocks, Index 
   Tensor to = parameter(from.shape().with(-1, kept));
   for (Index row = 0; row < rows; ++row) {
     Scalar* out = to.data() + row * kept;
-    for (Index block : blocks) {
+    for (Index block : blocks)
       out = std::copy_n(from.data() + row * columns + block * width, width, out);
-    }
   }
   return to;
 }
@@ -49,9 +44,8 @@ Tensor take_rows(const Tensor& from, const std::vector<Index>& blocks, Index hei
   const Index columns = from.size(1);
   Tensor to = parameter({static_cast<Index>(blocks.size()) * height, columns});
   Scalar* out = to.data();
-  for (Index block : blocks) {
+  for (Index block : blocks)
     out = std::copy_n(from.data() + block * height * columns, height * columns, out);
-  }
   return to;
 }
 
@@ -75,9 +69,8 @@ MultiHeadAttention::MultiHeadAttention(const AttentionSizes& sizes, Scalar dropo
   std::iota(heads.begin(), heads.end(), 0);
   kv_blocks.resize(static_cast<std::size_t>(sizes.heads == 0 ? 0 : groups));
   std::iota(kv_blocks.begin(), kv_blocks.end(), 0);
-  for (Index h = 0; h < sizes.heads; ++h) {
+  for (Index h = 0; h < sizes.heads; ++h)
     kv_head.push_back(static_cast<std::int32_t>(h / (sizes.heads / groups)));
-  }
   const auto blocks = static_cast<Index>(kv_blocks.size());
   Q = Linear(sizes.d_model, sizes.heads * d_head);
   K = Linear(sizes.d_model, blocks * d_head);
@@ -88,9 +81,7 @@ MultiHeadAttention::MultiHeadAttention(const AttentionSizes& sizes, Scalar dropo
 Tensor MultiHeadAttention::forward(const Tensor& x_q, const Tensor& x_kv, const AttentionMask& mask,
                                    const ForwardContext& context, const HeadEdits* edits,
                                    AttentionCaptures* captures) const {
-  if (heads.empty()) {
-    return Tensor::zeros(x_q.shape()) + O.b;
-  }
+  if (heads.empty()) return Tensor::zeros(x_q.shape()) + O.b;
   const Tensor q = Q.forward(x_q), k = K.forward(x_kv), v = V.forward(x_kv);
   AttentionOptions options{.heads = head_count(),
                            .kv_head = kv_head,
@@ -99,13 +90,9 @@ Tensor MultiHeadAttention::forward(const Tensor& x_q, const Tensor& x_kv, const 
                            .dropout = context.training ? dropout : 0,
                            .key = context.key,
                            .born_heads = Ids(heads.begin(), heads.end())};
-  if (captures != nullptr && captures->wants_pattern) {
-    options.pattern = &captures->pattern;
-  }
+  if (captures != nullptr && captures->wants_pattern) options.pattern = &captures->pattern;
   const Tensor z = attention(q, k, v, options);
-  if (captures != nullptr) {
-    captures->q = q, captures->k = k, captures->v = v, captures->z = z;
-  }
+  if (captures != nullptr) captures->q = q, captures->k = k, captures->v = v, captures->z = z;
   return O.forward(edits != nullptr ? edited(z, head_count(), *edits) : z);
 }
 
@@ -119,10 +106,9 @@ MultiHeadAttention MultiHeadAttention::with_heads(const std::vector<std::int32_t
       groups.push_back(kv_head[i]);
     }
   }
-  for (std::int32_t head : kept) {
+  for (std::int32_t head : kept)
     require(std::count(heads.begin(), heads.end(), head) == 1, "head ", head,
             " cannot be kept: it is not among the ", heads.size(), " heads that are there");
-  }
   std::vector<Index> blocks = groups;
   blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
 
@@ -133,9 +119,8 @@ MultiHeadAttention MultiHeadAttention::with_heads(const std::vector<std::int32_t
     const auto block = std::find(blocks.begin(), blocks.end(), groups[i]);
     smaller.kv_head.push_back(static_cast<std::int32_t>(block - blocks.begin()));
   }
-  for (Index block : blocks) {
+  for (Index block : blocks)
     smaller.kv_blocks.push_back(kv_blocks[static_cast<std::size_t>(block)]);
-  }
   take_blocks(smaller.Q, positions, d_head);
   take_blocks(smaller.K, blocks, d_head);
   take_blocks(smaller.V, blocks, d_value);

@@ -22,9 +22,7 @@ Tensor Linear::forward(const Tensor& x) const { return linear(x, W, b); }
 
 void Linear::visit(const std::string& prefix, const std::string& label, const ParameterVisitor& f) {
   f(prefix + "W" + label, W);
-  if (b.defined()) {
-    f(prefix + "b" + label, b);
-  }
+  if (b.defined()) f(prefix + "b" + label, b);
 }
 
 LayerNorm::LayerNorm(Index width) : w(parameter({width}, 1)), b(parameter({width})) {}

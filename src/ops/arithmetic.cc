@@ -33,9 +33,7 @@ class Broadcast {
   /// step_a and b + i step_b.
   template <class Row>
   void for_rows(Row&& row) const {
-    if (output_.count() == 0) {
-      return;
-    }
+    if (output_.count() == 0) return;
     if (axes_ == 0) {
       row(Index{0}, Index{0}, Index{0}, Index{1}, Index{1}, Index{1});
       return;
@@ -47,9 +45,7 @@ class Broadcast {
       for (std::size_t k = 1; k < axes_; ++k) {
         a += axis_[k].a;
         b += axis_[k].b;
-        if (++at[k] < axis_[k].size) {
-          break;
-        }
+        if (++at[k] < axis_[k].size) break;
         a -= axis_[k].a * axis_[k].size;
         b -= axis_[k].b * axis_[k].size;
         at[k] = 0;
@@ -63,9 +59,7 @@ class Broadcast {
   };
 
   void push(Axis next) {
-    if (next.size == 1) {
-      return;
-    }
+    if (next.size == 1) return;
     if (axes_ > 0) {
       Axis& last = axis_[axes_ - 1];
       if (next.a == last.a * last.size && next.b == last.b * last.size) {
@@ -84,9 +78,7 @@ class Broadcast {
 /// sum[i step] += term(i) for i in [0, n).
 template <class Term>
 void add_terms(Scalar* sum, Index step, Index n, Term&& term) {
-  for (Index i = 0; i < n; ++i) {
-    sum[i * step] += term(i);
-  }
+  for (Index i = 0; i < n; ++i) sum[i * step] += term(i);
 }
 
 /// An op y = f(a, b) with partial derivatives da(a, b) and db(a, b).
@@ -98,15 +90,11 @@ Tensor binary(const char* name, const Tensor& a, const Tensor& b, F f, DA da, DB
   Scalar* py = y.data();
   if (walk.same_shapes()) {
     for_pieces(y.count(), [=](Index begin, Index end) {
-      for (Index i = begin; i < end; ++i) {
-        py[i] = f(pa[i], pb[i]);
-      }
+      for (Index i = begin; i < end; ++i) py[i] = f(pa[i], pb[i]);
     });
   } else {
     walk.for_rows([=](Index at, Index ia, Index ib, Index n, Index sa, Index sb) {
-      for (Index i = 0; i < n; ++i) {
-        py[at + i] = f(pa[ia + i * sa], pb[ib + i * sb]);
-      }
+      for (Index i = 0; i < n; ++i) py[at + i] = f(pa[ia + i * sa], pb[ib + i * sb]);
     });
   }
   return record(name, y, {a, b}, [walk, da, db](Node& node) {
@@ -131,9 +119,7 @@ Tensor add_same(const Tensor& a, const Tensor& b) {
   const Scalar *pa = a.data(), *pb = b.data();
   Scalar* py = y.data();
   for_pieces(y.count(), [=](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) {
-      py[i] = pa[i] + pb[i];
-    }
+    for (Index i = begin; i < end; ++i) py[i] = pa[i] + pb[i];
   });
   return record("add", y, {a, b}, [](Node& node) {
     node.pass_to(1);
@@ -144,9 +130,7 @@ Tensor add_same(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 Tensor add(const Tensor& a, const Tensor& b) {
-  if (a.shape() == b.shape()) {
-    return add_same(a, b);
-  }
+  if (a.shape() == b.shape()) return add_same(a, b);
   return binary(
       "add", a, b, [](Scalar x, Scalar y) { return x + y; },
       [](Scalar, Scalar) { return Scalar{1}; }, [](Scalar, Scalar) { return Scalar{1}; });
@@ -175,9 +159,7 @@ Tensor affine(const Tensor& x, Scalar scale, Scalar shift) {
   const Scalar* px = x.data();
   Scalar* py = y.data();
   for_pieces(y.count(), [=](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) {
-      py[i] = px[i] * scale + shift;
-    }
+    for (Index i = begin; i < end; ++i) py[i] = px[i] * scale + shift;
   });
   return record("affine", y, {x}, [scale](Node& node) {
     if (Scalar* dx = node.sum_into(0)) {

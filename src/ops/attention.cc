@@ -31,9 +31,8 @@ struct Sizes {
     require(H >= 1 && q.size(2) > 0 && q.size(2) % H == 0, "attention: q ", q.shape(),
             " does not split into ", H, " heads");
     check("kv_head", o.kv_head, H);
-    for (std::int32_t block : o.kv_head) {
+    for (std::int32_t block : o.kv_head)
       require(block >= 0, "attention: a head cannot read the K, V block ", block);
-    }
     G = o.kv_head.empty() ? H : 1 + *std::max_element(o.kv_head.begin(), o.kv_head.end());
     D = q.size(2) / H;
     Dv = v.size(2) / G;
@@ -99,13 +98,9 @@ AttentionProblem problem_of(const Sizes& sizes, const AttentionOptions& o, const
 Tensor split_heads(const Tensor& x, Index blocks, const Ids& kv_head) {
   const Tensor split =
       permute(reshape(x, {x.size(0), x.size(1), blocks, x.size(2) / blocks}), {0, 2, 1, 3});
-  if (kv_head.empty()) {
-    return split;
-  }
+  if (kv_head.empty()) return split;
   std::vector<Tensor> heads;
-  for (std::int32_t block : kv_head) {
-    heads.push_back(slice(split, 1, block, block + 1));
-  }
+  for (std::int32_t block : kv_head) heads.push_back(slice(split, 1, block, block + 1));
   return concat(heads, 1);
 }
 
@@ -115,9 +110,8 @@ Tensor mask_tensor(const Sizes& n, const AttentionOptions& o) {
   for (Index i = 0; i < mask.count(); ++i) {
     const Index s = i % n.S, t = i / n.S % n.T, b = i / (n.S * n.T * n.H);
     const bool hidden = !o.hidden_edges.empty() && o.hidden_edges[static_cast<std::size_t>(i)] != 0;
-    if (hidden || !o.mask.sees(b, t, s, n.S)) {
+    if (hidden || !o.mask.sees(b, t, s, n.S))
       mask.data()[i] = -std::numeric_limits<Scalar>::infinity();
-    }
   }
   return mask;
 }
@@ -129,9 +123,8 @@ Tensor dropout_tensor(const Sizes& n, const AttentionOptions& o) {
     const Index s = i % n.S, t = i / n.S % n.T, h = i / (n.S * n.T) % n.H,
                 b = i / (n.S * n.T * n.H);
     const Index born = o.born_heads.empty() ? h : o.born_heads[static_cast<std::size_t>(h)];
-    if (attention_keeps(o.key.value, b, born, t, s, o.dropout)) {
+    if (attention_keeps(o.key.value, b, born, t, s, o.dropout))
       keep.data()[i] = 1 / (1 - o.dropout);
-    }
   }
   return keep;
 }
@@ -185,12 +178,8 @@ Tensor attention_composed(const Tensor& q, const Tensor& k, const Tensor& v,
   const Tensor values = split_heads(v, n.G, options.kv_head);
   const Tensor scores = matmul(queries, keys, {.transpose_b = true}) * n.scale();
   Tensor weights = softmax(scores + mask_tensor(n, options));
-  if (options.pattern != nullptr) {
-    *options.pattern = weights.clone();
-  }
-  if (options.dropout > 0) {
-    weights = weights * dropout_tensor(n, options);
-  }
+  if (options.pattern != nullptr) *options.pattern = weights.clone();
+  if (options.dropout > 0) weights = weights * dropout_tensor(n, options);
   return reshape(permute(matmul(weights, values), {0, 2, 1, 3}), {n.B, n.T, n.H * n.Dv});
 }
 

@@ -28,9 +28,8 @@ Tensor embedding(const Tensor& table, std::span<const std::int32_t> ids, const S
   check_ids("embedding", ids, ids_shape.count(), table.size(0));
   const Index width = table.size(1);
   Tensor y = Tensor::empty(ids_shape.then(width));
-  for (std::size_t i = 0; i < ids.size(); ++i) {
+  for (std::size_t i = 0; i < ids.size(); ++i)
     std::copy_n(table.data() + ids[i] * width, width, y.data() + static_cast<Index>(i) * width);
-  }
   return record("embedding", y, {table}, [kept = Ids(ids.begin(), ids.end())](Node& node) {
     if (Scalar* dtable = node.sum_into(0)) {
       const Shape& shape = node.input(0).shape();
@@ -46,14 +45,12 @@ Tensor gather(const Tensor& x, std::span<const std::int32_t> ids) {
   const Index width = x.size(-1);
   check_ids("gather", ids, shape.count(), width);
   Tensor y = Tensor::empty(shape);
-  for (std::size_t r = 0; r < ids.size(); ++r) {
+  for (std::size_t r = 0; r < ids.size(); ++r)
     y.data()[r] = x.data()[static_cast<Index>(r) * width + ids[r]];
-  }
   return record("gather", y, {x}, [width, kept = Ids(ids.begin(), ids.end())](Node& node) {
     if (Scalar* dx = node.sum_into(0)) {
-      for (std::size_t r = 0; r < kept.size(); ++r) {
+      for (std::size_t r = 0; r < kept.size(); ++r)
         dx[static_cast<Index>(r) * width + kept[r]] += node.gradient()[r];
-      }
     }
   });
 }

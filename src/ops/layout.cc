@@ -36,9 +36,7 @@ void walk(const Shape& shape, const Steps& steps, Visit&& visit) {
     for (int axis = shape.rank() - 1; axis >= 0; --axis) {
       const auto a = static_cast<std::size_t>(axis);
       j += steps[a];
-      if (++at[a] < shape[axis]) {
-        break;
-      }
+      if (++at[a] < shape[axis]) break;
       j -= steps[a] * shape[axis];
       at[a] = 0;
     }
@@ -82,14 +80,12 @@ struct Block {
     offset = begin * inner;
   }
   void copy_out(const Scalar* whole, Scalar* part) const {
-    for (Index i = 0; i < outer; ++i) {
+    for (Index i = 0; i < outer; ++i)
       std::copy_n(whole + i * pitch + offset, length, part + i * length);
-    }
   }
   void copy_in(const Scalar* part, Scalar* whole) const {
-    for (Index i = 0; i < outer; ++i) {
+    for (Index i = 0; i < outer; ++i)
       std::copy_n(part + i * length, length, whole + i * pitch + offset);
-    }
   }
   void add_out(const Scalar* whole, Scalar* part) const {
     add(whole, offset, pitch, part, 0, length);
@@ -102,9 +98,8 @@ struct Block {
   void add(const Scalar* from, Index from_offset, Index from_pitch, Scalar* to, Index to_offset,
            Index to_pitch) const {
     for (Index i = 0; i < outer; ++i) {
-      for (Index j = 0; j < length; ++j) {
+      for (Index j = 0; j < length; ++j)
         to[i * to_pitch + to_offset + j] += from[i * from_pitch + from_offset + j];
-      }
     }
   }
 };
@@ -121,9 +116,7 @@ Tensor permute(const Tensor& x, std::initializer_list<int> order) {
 
 Tensor transpose(const Tensor& x, int axis_a, int axis_b) {
   std::array<int, Shape::kMaxRank> order{};
-  for (int axis = 0; axis < x.rank(); ++axis) {
-    order[static_cast<std::size_t>(axis)] = axis;
-  }
+  for (int axis = 0; axis < x.rank(); ++axis) order[static_cast<std::size_t>(axis)] = axis;
   std::swap(order[static_cast<std::size_t>(x.shape().axis_of(axis_a))],
             order[static_cast<std::size_t>(x.shape().axis_of(axis_b))]);
   return permute("transpose", x,
@@ -138,9 +131,7 @@ Tensor slice(const Tensor& x, int axis, Index begin, Index end) {
   Tensor y = Tensor::empty(x.shape().with(axis, end - begin));
   block.copy_out(x.data(), y.data());
   return record("slice", y, {x}, [block](Node& node) {
-    if (Scalar* dx = node.sum_into(0)) {
-      block.add_in(node.gradient(), dx);
-    }
+    if (Scalar* dx = node.sum_into(0)) block.add_in(node.gradient(), dx);
   });
 }
 
@@ -164,9 +155,8 @@ Tensor concat(std::span<const Tensor> parts, int axis) {
     Index from = 0;
     for (std::size_t i = 0; i < node.input_count(); ++i) {
       const Index size = node.input(i).size(axis);
-      if (Scalar* dx = node.sum_into(i)) {
+      if (Scalar* dx = node.sum_into(i))
         Block(node.shape(), axis, from, from + size).add_out(node.gradient(), dx);
-      }
       from += size;
     }
   });

@@ -19,9 +19,7 @@ Tensor map(const Tensor& x, F f) {
   const Scalar* px = x.data();
   Scalar* py = y.data();
   for_pieces(x.count(), [=](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) {
-      py[i] = f(px[i]);
-    }
+    for (Index i = begin; i < end; ++i) py[i] = f(px[i]);
   });
   return y;
 }
@@ -30,14 +28,10 @@ Tensor map(const Tensor& x, F f) {
 template <class Slope>
 void add_gradient(Node& node, Slope slope) {
   Scalar* dx = node.sum_into(0);
-  if (dx == nullptr) {
-    return;
-  }
+  if (dx == nullptr) return;
   const Scalar *x = node.input(0).data(), *y = node.output(), *dy = node.gradient();
   for_pieces(node.count(), [=](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) {
-      dx[i] += dy[i] * slope(x[i], y[i]);
-    }
+    for (Index i = begin; i < end; ++i) dx[i] += dy[i] * slope(x[i], y[i]);
   });
 }
 
@@ -80,9 +74,8 @@ Tensor gelu(const Tensor& x) {
   Tensor y = Tensor::empty(x.shape());
   gelu_forward(x.count(), x.data(), y.data());
   return record("gelu", y, {x}, [](Node& node) {
-    if (const GradientSlot dx = node.slot(0)) {
+    if (const GradientSlot dx = node.slot(0))
       gelu_backward(node.count(), node.input(0).data(), node.gradient(), dx.data, dx.accumulate);
-    }
   });
 }
 

@@ -122,12 +122,8 @@ Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options) {
        plan.b_step,
        plan.m * plan.n});
   return record("matmul", y, {a, b}, [plan](Node& node) {
-    if (const GradientSlot da = node.slot(0)) {
-      matmul_backward_a(plan, node, da);
-    }
-    if (const GradientSlot db = node.slot(1)) {
-      matmul_backward_b(plan, node, db);
-    }
+    if (const GradientSlot da = node.slot(0)) matmul_backward_a(plan, node, da);
+    if (const GradientSlot db = node.slot(1)) matmul_backward_b(plan, node, db);
   });
 }
 
@@ -139,9 +135,7 @@ Tensor linear(const Tensor& x, const Tensor& W, const Tensor& b) {
           outputs, "], got ", b.defined() ? b.shape() : Shape{});
   Tensor y = Tensor::empty(x.shape().with(-1, outputs));
   gemm({rows, outputs, inputs, {x.data(), inputs}, {W.data(), outputs}, y.data(), outputs});
-  if (b.defined()) {
-    add_row(rows, outputs, y.data(), b.data(), y.data());
-  }
+  if (b.defined()) add_row(rows, outputs, y.data(), b.data(), y.data());
   const auto gradient = [rows, inputs, outputs](Node& node) {
     const ConstMatrix in{node.input(0).data(), inputs}, weight{node.input(1).data(), outputs};
     const ConstMatrix dy{node.gradient(), outputs};
@@ -151,9 +145,8 @@ Tensor linear(const Tensor& x, const Tensor& W, const Tensor& b) {
     if (const GradientSlot dW = node.slot(1)) {
       gemm({inputs, outputs, rows, in.transposed(), dy, dW.data, outputs, dW.accumulate});
     }
-    if (Scalar* db = node.input_count() > 2 ? node.sum_into(2) : nullptr) {
+    if (Scalar* db = node.input_count() > 2 ? node.sum_into(2) : nullptr)
       add_column_sums(rows, outputs, node.gradient(), db);
-    }
   };
   return b.defined() ? record("linear", y, {x, W, b}, gradient)
                      : record("linear", y, {x, W}, gradient);

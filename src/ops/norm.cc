@@ -36,9 +36,7 @@ Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, Scala
 
 Tensor dropout(const Tensor& x, Scalar p, Key key) {
   require(p >= 0 && p < 1, "dropout: the probability must lie in [0, 1), got ", p);
-  if (p == 0) {
-    return x;
-  }
+  if (p == 0) return x;
   Tensor y = Tensor::empty(x.shape());
   dropout_array(x.count(), p, key.value, x.data(), y.data());
   return record("dropout", y, {x}, [p, key](Node& node) {

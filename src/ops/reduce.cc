@@ -28,9 +28,7 @@ struct Reduction {
     Index in = 0;
     for (Index o = 0; o < outer; ++o) {
       for (Index s = 0; s < size; ++s) {
-        for (Index i = 0; i < inner; ++i) {
-          visit(in++, o * inner + i);
-        }
+        for (Index i = 0; i < inner; ++i) visit(in++, o * inner + i);
       }
     }
   }
@@ -65,18 +63,12 @@ Tensor max(const Tensor& x, int axis, bool keep) {
   const Scalar* px = x.data();
   reduction.walk([&](Index in, Index out) {
     Index& best = winner[static_cast<std::size_t>(out)];
-    if (best < 0 || px[in] > px[best]) {
-      best = in;
-    }
+    if (best < 0 || px[in] > px[best]) best = in;
   });
-  for (std::size_t i = 0; i < winner.size(); ++i) {
-    y.data()[i] = px[winner[i]];
-  }
+  for (std::size_t i = 0; i < winner.size(); ++i) y.data()[i] = px[winner[i]];
   return record("max", y, {x}, [winner](Node& node) {
     if (Scalar* dx = node.sum_into(0)) {
-      for (std::size_t i = 0; i < winner.size(); ++i) {
-        dx[winner[i]] += node.gradient()[i];
-      }
+      for (std::size_t i = 0; i < winner.size(); ++i) dx[winner[i]] += node.gradient()[i];
     }
   });
 }

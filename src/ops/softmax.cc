@@ -37,9 +37,8 @@ Tensor softmax(const Tensor& x) {
   Tensor y = Tensor::empty(x.shape());
   softmax_forward(rows, n, x.data(), y.data());
   return record("softmax", y, {x}, [rows, n](Node& node) {
-    if (const GradientSlot dx = node.slot(0)) {
+    if (const GradientSlot dx = node.slot(0))
       softmax_backward(rows, n, node.output(), node.gradient(), dx.data, dx.accumulate);
-    }
   });
 }
 
@@ -48,9 +47,8 @@ Tensor log_softmax(const Tensor& x) {
   Tensor y = Tensor::empty(x.shape());
   log_softmax_forward(rows, n, x.data(), y.data());
   return record("log_softmax", y, {x}, [rows, n](Node& node) {
-    if (const GradientSlot dx = node.slot(0)) {
+    if (const GradientSlot dx = node.slot(0))
       log_softmax_backward(rows, n, node.output(), node.gradient(), dx.data, dx.accumulate);
-    }
   });
 }
 

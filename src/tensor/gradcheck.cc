@@ -16,17 +16,14 @@ namespace {
 Tensor random_weights(const Shape& shape) {
   Generator random(Key{7}.fold("gradcheck"));
   Tensor weights = Tensor::empty(shape);
-  for (Scalar& w : weights.values()) {
-    w = static_cast<Scalar>(random.uniform(-1, 1));
-  }
+  for (Scalar& w : weights.values()) w = static_cast<Scalar>(random.uniform(-1, 1));
   return weights;
 }
 
 double weighted_sum(const Tensor& output, const Tensor& weights) {
   double sum = 0;
-  for (Index i = 0; i < output.count(); ++i) {
+  for (Index i = 0; i < output.count(); ++i)
     sum += static_cast<double>(output.data()[i]) * static_cast<double>(weights.data()[i]);
-  }
   return sum;
 }
 
@@ -55,13 +52,9 @@ GradcheckResult gradcheck(const GradcheckFunction& fn, std::vector<Tensor> input
                           const GradcheckOptions& options) {
   const auto wants = [](const Tensor& t) { return t.requires_grad(); };
   if (std::none_of(inputs.begin(), inputs.end(), wants)) {
-    for (Tensor& input : inputs) {
-      input.set_requires_grad();
-    }
+    for (Tensor& input : inputs) input.set_requires_grad();
   }
-  for (Tensor& input : inputs) {
-    input.zero_grad();
-  }
+  for (Tensor& input : inputs) input.zero_grad();
   GradcheckResult result;
   const Tensor output = fn(inputs);
   const Tensor weights = random_weights(output.shape());

@@ -32,9 +32,7 @@ int Shape::axis_of(int axis) const {
 
 Index Shape::count(int first, int last) const {
   Index product = 1;
-  for (int axis = first; axis < last; ++axis) {
-    product *= (*this)[axis];
-  }
+  for (int axis = first; axis < last; ++axis) product *= (*this)[axis];
   return product;
 }
 
@@ -63,9 +61,7 @@ bool operator==(const Shape& a, const Shape& b) {
 
 std::ostream& operator<<(std::ostream& out, const Shape& shape) {
   out << '[';
-  for (int axis = 0; axis < shape.rank(); ++axis) {
-    out << (axis ? ", " : "") << shape[axis];
-  }
+  for (int axis = 0; axis < shape.rank(); ++axis) out << (axis ? ", " : "") << shape[axis];
   return out << ']';
 }
 

@@ -56,14 +56,10 @@ Tensor Node::make(const Shape& shape, Storage* storage) {
 /// would overflow the stack. So the first caller buries, and every node that dies meanwhile waits
 /// in a list for it.
 void Node::release(Node* node) noexcept {
-  if (node->references_.fetch_sub(1, std::memory_order_acq_rel) != 1) {
-    return;
-  }
+  if (node->references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   node->next_dead_ = dead_nodes;
   dead_nodes = node;
-  if (burying) {
-    return;
-  }
+  if (burying) return;
   burying = true;
   while (dead_nodes != nullptr) {
     Node* dead = dead_nodes;
@@ -96,9 +92,7 @@ GradientSlot Node::slot(std::size_t i) const {
   }
   Node& to = *inputs_[i].node();
   const bool accumulate = to.gradient_ != nullptr;
-  if (!accumulate) {
-    to.gradient_ = Storage::make(to.count());
-  }
+  if (!accumulate) to.gradient_ = Storage::make(to.count());
   return {to.gradient_->data(), accumulate};
 }
 
@@ -111,9 +105,7 @@ Scalar* Node::sum_into(std::size_t i) const {
 }
 
 void Node::pass_to(std::size_t i) const {
-  if (!wants(i)) {
-    return;
-  }
+  if (!wants(i)) return;
   Node& to = *inputs_[i].node();
   if (to.gradient_ != nullptr) {
     add_scaled(count(), 1, gradient(), to.gradient_->data());
@@ -129,9 +121,7 @@ void Node::pass_to(std::size_t i) const {
 // --- Recording
 
 bool Tape::records(const char* name, std::span<const Tensor> inputs) {
-  if (op_log != nullptr) {
-    op_log->names_.insert(name);
-  }
+  if (op_log != nullptr) op_log->names_.insert(name);
   return recording && std::any_of(inputs.begin(), inputs.end(),
                                   [](const Tensor& t) { return t.requires_grad(); });
 }
@@ -162,9 +152,7 @@ bool Tape::older(const Tensor& a, const Tensor& b) { return a.node()->order_ < b
 
 void Tape::push(Queue& queue, const Tensor& tensor) {
   Node& node = *tensor.node();
-  if (node.is_leaf() || node.queued_ || !node.requires_grad_) {
-    return;
-  }
+  if (node.is_leaf() || node.queued_ || !node.requires_grad_) return;
   require(!node.consumed_, "backward: the graph behind `", node.name_,
           "` was freed by an earlier backward; run the forward pass again");
   node.queued_ = true;
@@ -177,15 +165,11 @@ void Tape::step(Node& node, Queue& queue) {
   node.queued_ = false;
   if (node.gradient_ != nullptr) {
     node.run_(node.closure_, node);
-    for (const Tensor& input : node.inputs_) {
-      push(queue, input);
-    }
+    for (const Tensor& input : node.inputs_) push(queue, input);
   }
   node.consumed_ = true;
   node.drop_closure();
-  if (!node.retain_gradient_) {
-    node.drop_gradient();
-  }
+  if (!node.retain_gradient_) node.drop_gradient();
 }
 
 void Tape::run_backward(const Tensor& output, const Tensor& gradient) {

@@ -12,9 +12,7 @@
 namespace headlab::inline HEADLAB_SCALAR {
 
 Tensor::Tensor(const Tensor& other) noexcept : node_(other.node_) {
-  if (node_ != nullptr) {
-    node_->references_.fetch_add(1, std::memory_order_relaxed);
-  }
+  if (node_ != nullptr) node_->references_.fetch_add(1, std::memory_order_relaxed);
 }
 
 Tensor& Tensor::operator=(Tensor other) noexcept {
@@ -23,9 +21,7 @@ Tensor& Tensor::operator=(Tensor other) noexcept {
 }
 
 Tensor::~Tensor() {
-  if (node_ != nullptr) {
-    Node::release(node_);
-  }
+  if (node_ != nullptr) Node::release(node_);
 }
 
 Tensor Tensor::empty(const Shape& shape) { return Node::make(shape, Storage::make(shape.count())); }
@@ -87,9 +83,7 @@ Tensor Tensor::grad() const {
 }
 
 void Tensor::zero_grad() {
-  if (defined()) {
-    node_->drop_gradient();
-  }
+  if (defined()) node_->drop_gradient();
 }
 
 Tensor Tensor::detach() const { return viewed_as(shape()); }
