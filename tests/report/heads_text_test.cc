@@ -1,0 +1,99 @@
+// What heads do and what pruning did, as a reader of the terminal sees it.
+#include "headlab/report/heads_text.h"
+
+#include <sstream>
+
+#include "headlab/report/table.h"
+#include "support/tensors.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+/// Two heads and `count` relations: head 3 does the first, nobody the others.
+HeadsReport report_of(std::size_t count) {
+  HeadsReport report;
+  report.attention = {"blocks.0.attn"};
+  report.heads = {{.layer = 0, .head = 1, .entropy = 1.25, .focus = 0.5},
+                  {.layer = 0, .head = 3, .entropy = 0, .focus = 1}};
+  for (std::size_t r = 0; r < count; ++r) {
+    report.relations.push_back({{text("relation", r), "", false}, r == 0 ? 1u : 0u, r == 0});
+    for (HeadScores& head : report.heads) {
+      const bool does = r == 0 && head.head == 3;
+      RelationScore score{.queries = 10, .mass = does ? 0.97 : 0.125, .top1 = does ? 1.0 : 0.0};
+      score.null = 0.25;
+      score.lift = does ? 0.96 : std::nan("");
+      head.relations.push_back(score);
+    }
+  }
+  return report;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+/// The first line that holds all of these; "" if there is none.
+std::string line_with(const std::string& text, const std::vector<std::string>& parts) {
+  for (const std::string& line : lines_of(text)) {
+    if (std::all_of(parts.begin(), parts.end(),
+                    [&](const std::string& part) { return line.find(part) != line.npos; })) {
+      return line;
+    }
+  }
+  return "";
+}
+
+TEST(HeadsText, HasALineForEachHeadWithItsNumbers) {
+  const std::string shown = heads_text(report_of(2));
+  EXPECT_NE(line_with(shown, {"0.1", "1.250", "0.500", "0.12"}), "") << shown;
+  EXPECT_NE(line_with(shown, {"0.3", "0.000", "1.000", "0.97", "0.96*"}), "") << shown;
+}
+
+TEST(HeadsText, SaysWhoDoesWhat) {
+  const std::string shown = heads_text(report_of(2));
+  EXPECT_NE(line_with(shown, {"relation0", "0.3", "0.970", "1.000", "0.960", "does it"}), "");
+  EXPECT_NE(line_with(shown, {"relation1", "0.1", "0.125", "-", "nobody does it"}), "") << shown;
+}
+
+TEST(HeadsText, NamesEveryRelationInLinesThatFit) {
+  for (std::size_t count : {1, 4, 5, 13}) {
+    const std::string shown = heads_text(report_of(count));
+    for (const std::string& line : lines_of(shown)) {
+      EXPECT_LE(display_width(line), 100u) << line;
+    }
+    for (std::size_t r = 0; r < count; ++r) {
+      EXPECT_NE(shown.find(text("relation", r)), std::string::npos);
+    }
+  }
+}
+
+TEST(HeadsText, IsShortWhereThereIsLittleToSay) {
+  EXPECT_EQ(heads_text({}), "the model has no head\n");
+  const std::string shown = heads_text(report_of(0));
+  EXPECT_NE(line_with(shown, {"0.3", "0.000"}), "");
+  EXPECT_EQ(shown.find("verdict"), std::string::npos);
+}
+
+TEST(PruneText, ShowsEachStageAndTheHeadsThatAreLeft) {
+  PruneResult result;
+  result.kept = {{0, 1}, {2, 3}};
+  result.removed = {{0, 0}};
+  result.before = {0.0005, 1, 1050624, 1.5};
+  result.removed_only = {0.25, 0.875, 1000, 1.25};
+  result.after = {0.001, 0.9999, 1000, 1.25};
+  const std::string shown = prune_text(result);
+  EXPECT_NE(line_with(shown, {"before", " 3 ", "0.0005", "1.0000", "1,050,624", "1.50"}), "");
+  EXPECT_NE(line_with(shown, {"heads removed", " 2 ", "0.25", "0.8750", "1,000"}), "");
+  EXPECT_NE(line_with(shown, {"after", " 2 ", "0.001", "0.9999"}), "");
+  EXPECT_NE(line_with(shown, {"kept heads: 0.1 2.3"}), "") << shown;
+  result.kept.clear();
+  EXPECT_NE(line_with(prune_text(result), {"kept heads: none"}), "");
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,93 @@
+// Patterns as text: which shade is which weight, tokens on both axes, and what happens to long
+// tokens and long sequences.
+#include "headlab/report/heatmap.h"
+
+#include <sstream>
+
+#include "headlab/report/table.h"
+#include "support/tensors.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+using Tokens = std::vector<std::string>;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+TEST(Heatmap, ShowsDestinationsAsRowsAndSourcesAsColumns) {
+  const std::vector<Scalar> weights = {1, 0, 0, 0.8f, 0.2f, 0};
+  EXPECT_EQ(heatmap(weights, {"the", "x"}, {"the", "x", "b"}),
+            "     t\n"
+            "     h\n"
+            "     e x b\n"
+            "the │██    │ 1.00\n"
+            "  x │██░░  │ 0.80\n");
+}
+
+TEST(Heatmap, IsTheDarkerTheLargerTheWeight) {
+  const std::vector<std::pair<double, const char*>> shades = {
+      {0, "  "},   {9e-7, "  "}, {2e-6, "· "}, {.049, "· "}, {.05, "░░"}, {.24, "░░"},
+      {.25, "▒▒"}, {.49, "▒▒"},  {.5, "▓▓"},   {.74, "▓▓"},  {.75, "██"}, {1, "██"}};
+  for (const auto& [weight, shade] : shades) {
+    // A little more, for what a float loses.
+    const std::vector<Scalar> weights = {static_cast<Scalar>(weight * (1 + 1e-6))};
+    const std::string row = lines_of(heatmap(weights, {"q"}, {"k"}))[1];
+    EXPECT_EQ(row, std::string("q │") + shade + "│ " + fixed(weight, 2)) << weight;
+  }
+}
+
+TEST(Heatmap, HasShadesOfGrayOnATerminal) {
+  const std::vector<Scalar> weights = {1, 0, 0.5f};
+  const std::string map = heatmap(weights, {"q"}, {"a", "b", "c"}, {.color = true});
+  EXPECT_NE(map.find("\033[48;5;255m  \033[0m  \033[48;5;243m  \033[0m"), std::string::npos) << map;
+}
+
+TEST(Heatmap, CutsLongTokensAndCountsCharacters) {
+  const std::vector<Scalar> weights = {1};
+  const std::vector<std::string> lines =
+      lines_of(heatmap(weights, {"überaus_langes_wort"}, {"überaus_langes_wort"}));
+  ASSERT_EQ(lines.size(), 13u);
+  EXPECT_EQ(lines[0], std::string(14, ' ') + "ü");
+  EXPECT_EQ(lines[12], "überaus_lan… │██│ 1.00");
+}
+
+TEST(Heatmap, FitsItsWidthHoweverLongTheSequence) {
+  for (std::size_t n : {1, 20, 44, 45, 89, 90, 200, 1000}) {
+    const std::vector<Scalar> weights(n, static_cast<Scalar>(1 / static_cast<double>(n)));
+    const std::string map = heatmap(weights, {"q"}, Tokens(n, "k"), {.width = 100});
+    for (const std::string& line : lines_of(map)) {
+      EXPECT_LE(display_width(line), 100u) << n;
+    }
+    EXPECT_EQ(map.find("neighbouring sources") != std::string::npos, n > 90) << n;
+  }
+}
+
+TEST(Heatmap, ShowsTheLargestOfSourcesThatShareACell) {
+  std::vector<Scalar> weights(100, 0);
+  weights[57] = 1;
+  const std::string map = heatmap(weights, {"q"}, Tokens(100, "k"), {.width = 30});
+  EXPECT_EQ(lines_of(map)[0],
+            "each cell is the largest weight of 5 neighbouring sources; the first is named");
+  EXPECT_EQ(lines_of(map).back(),
+            "q │" + std::string(11, ' ') + "█" + std::string(8, ' ') + "│ 1.00");
+}
+
+TEST(Heatmap, MayHaveNoRowsOrColumns) {
+  EXPECT_NO_THROW(heatmap({}, {}, {}));
+  EXPECT_NO_THROW(heatmap({}, {"q"}, {}));
+}
+
+TEST(Heatmap, NeedsAWeightForEachCell) {
+  const std::vector<Scalar> weights(5);
+  expect_error([&] { heatmap(weights, {"a", "b"}, {"a", "b", "c"}); }, {"2 x 3", "5 weights"});
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR
