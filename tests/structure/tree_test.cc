@@ -3,6 +3,7 @@
 // the engine in an evening, so its size is a test as well.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -54,11 +55,21 @@ TEST(Project, LeavesNothingToDo) {
   expect_none({"src", "include", "tests", "examples"}, check_finished);
 }
 
-TEST(Project, HasAnEngineOfLessThanFourThousandLines) {
+/// Lines of code: neither blank nor a comment nor for the preprocessor.
+std::size_t code_lines(const Source& file) {
+  return static_cast<std::size_t>(
+      std::count_if(file.lines.begin(), file.lines.end(), [](const std::string& line) {
+        const std::size_t first = line.find_first_not_of(' ');
+        return first != std::string::npos && line[first] != '#' &&
+               line.compare(first, 2, "//") != 0;
+      }));
+}
+
+TEST(Project, HasAnEngineOfLessThanFourThousandLinesOfCode) {
   const std::set<std::string> engine = {"kernels", "tensor", "ops", "nn", "model"};
   std::map<std::string, std::size_t> lines;
   for (const Source& file : read_sources(kProject, {"src", "include"})) {
-    if (engine.contains(layer_of(file.path))) lines[layer_of(file.path)] += file.lines.size();
+    if (engine.contains(layer_of(file.path))) lines[layer_of(file.path)] += code_lines(file);
   }
   std::size_t sum = 0;
   std::string list;
