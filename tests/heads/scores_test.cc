@@ -209,14 +209,59 @@ TEST(HeadScores, OfTheBestOffsetHaveNoLiftForARelationOfContent) {
   EXPECT_LT(report.heads[3].relations[0].lift, 0);
 }
 
+/// A task whose gold is a function of (sequence, query); a key below 0 means that there is none.
+class Scripted : public Task {
+ public:
+  using Script = Index (*)(Index b, Index t);
+  explicit Scripted(Script script) : script_(script) {}
+  std::string spec() const override { return "scripted"; }
+  TaskShape shape() const override { return {Architecture::decoder, 4, 8, 1}; }
+  std::vector<Relation> relations() const override { return {{"scripted", "", false}}; }
+  std::vector<std::string> target_names() const override { return {"none"}; }
+  std::string token_text(std::int32_t) const override { return "."; }
+  Example make(Key, Index count, Split) const override {
+    Example example{Batch::make(count, 8), std::vector<Gold>(1)};
+    for (Index b = 0; b < count; ++b) {
+      for (Index t = 0; t < 8; ++t) {
+        if (const Index key = script_(b, t); key >= 0) {
+          example.gold[0].add(b, t, static_cast<std::int32_t>(key));
+        }
+      }
+    }
+    return example;
+  }
+
+ private:
+  Script script_;
+};
+
 TEST(HeadScores, OfAPatternThatDependsOnPositionAloneHaveNoLiftForARelationOfContent) {
-  // The model always looks at key 0: its own average pattern is the strongest null.
-  const auto task = make_task("relations:length=6,vocab=2,classes=1,relations=same");
-  Transformer model = hand_built(task->shape(), 1, {5});
-  const RelationScore score = score_heads(model, *task, {.examples = 20}).heads[0].relations[0];
-  EXPECT_NEAR(score.mass, 0.2, 1e-12);  // the one before is key 0 for t = 1 alone, of five queries
-  EXPECT_EQ(score.null, 1);             // with one class the offset 1 is always right
-  EXPECT_TRUE(std::isnan(score.lift));
+  // Key 0 in three of four sequences, else key 1: a head that always looks at key 0 is right in
+  // three of four, and its average pattern says so. No single offset is.
+  const Scripted task([](Index b, Index t) { return t < 2 ? -1 : Index{b / 2 % 4 == 3}; });
+  Transformer model = hand_built(task.shape(), 1, {7, 1});
+  const HeadsReport report = score_heads(model, task, {.examples = 16});
+  const RelationScore& first = report.heads[0].relations[0];
+  EXPECT_EQ(first.mass, 0.75);
+  EXPECT_EQ(first.null, 0.75);
+  EXPECT_EQ(first.lift, 0);
+  // For the head that looks 1 back the strongest null is uniform attention.
+  double uniform = 0;
+  for (int t = 2; t < 8; ++t) {
+    uniform += 1.0 / (t + 1) / 6;
+  }
+  EXPECT_NEAR(report.heads[1].relations[0].null, uniform, 1e-12);
+}
+
+TEST(HeadScores, AreThoseOnTheOddExamplesOfTheHeadThatIsBestOnTheEven) {
+  const Scripted task([](Index b, Index t) { return t < 2 ? -1 : t - 1 - b % 2; });
+  Transformer model = hand_built(task.shape(), 1, {2, 1});
+  const HeadsReport report = score_heads(model, task, {.examples = 16});
+  EXPECT_EQ(report.relations[0].best, 1u);  // the one that looks 1 back
+  EXPECT_FALSE(report.relations[0].owned);
+  EXPECT_EQ(report.heads[1].chosen_on[0].mass, 1);
+  EXPECT_EQ(report.heads[1].relations[0].mass, 0);
+  EXPECT_EQ(report.heads[0].relations[0].mass, 1);
 }
 
 TEST(HeadScores, AreUndefinedWhereNoQueryIsEligible) {
