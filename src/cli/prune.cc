@@ -77,6 +77,7 @@ int prune_command(Arguments arguments) {
   flags.common.apply();
   Run run = open_run(paths[0]);
   check_keep(run, flags.options.keep);
+  check_run_folder(flags.out, flags.options.force);
   note(text("choosing ", flags.options.keep, " of ", all_heads(run.model).size(), " heads (",
             flags.options.method, ")"));
   Progress progress(flags.options.finetune);

@@ -22,6 +22,12 @@ std::string right(const std::string& cell, std::size_t width) {
   return padded(cell, std::max(width, display_width(cell)), true);
 }
 
+/// A line without the blanks at its end.
+std::string line_of(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
 /// A head's three numbers on a relation; a star where it is the one that does it.
 std::string group(const RelationScore& score, bool owner) {
   return kBar + right(fixed(score.mass, 2), kCell) + right(fixed(score.top1, 2), kCell) +
@@ -37,17 +43,16 @@ std::string heads_block(const HeadsReport& report, std::size_t first, std::size_
     names += kBar + " " + padded(report.relations[r].relation.name, width - 1);
     titles += kBar + right("mass", kCell) + right("top1", kCell) + right("lift", kCell + 1) + " ";
   }
-  std::string out = first < end ? names + "\n" : "";
-  out += titles + "\n";
+  std::string out = (first < end ? line_of(names) : "") + line_of(titles);
   for (std::size_t h = 0; h < report.heads.size(); ++h) {
     const HeadScores& head = report.heads[h];
-    out += right(head_name(head.layer, head.head), 5) + right(fixed(head.entropy, 3), 8) +
-           right(fixed(head.focus, 3), 7);
+    std::string line = right(head_name(head.layer, head.head), 5) +
+                       right(fixed(head.entropy, 3), 8) + right(fixed(head.focus, 3), 7);
     for (std::size_t r = first; r < end; ++r) {
       const RelationWinner& winner = report.relations[r];
-      out += group(head.relations[r], winner.owned && winner.best == h);
+      line += group(head.relations[r], winner.owned && winner.best == h);
     }
-    out += "\n";
+    out += line_of(line);
   }
   return out;
 }

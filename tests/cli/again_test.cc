@@ -1,0 +1,124 @@
+// The same numbers again: whatever the threads, after a pause, from the config that a run keeps,
+// and by the command that a result is printed with. Equal means equal bits. Read next:
+// interrupt_test.cc, where the pause is Ctrl-C.
+#include "cli/program.h"
+#include "headlab/base/safetensors.h"
+
+namespace headlab::cli {
+namespace {
+
+using Again = Program;
+
+TEST_F(Again, ThreadsChangeNothing) {
+  // 128 x 16 tokens: enough rows that every kernel cuts its work.
+  const Words words = {"train", "--steps", "5", "--batch", "128", "--d-ff", "64", "--json"};
+  std::map<std::string, Json> losses;
+  for (const char* threads : {"1", "2", "3"}) {
+    Words more = words;
+    more.insert(more.end(), {"--out", threads, "--threads", threads});
+    losses[threads] = done(more).json().at("loss");
+  }
+  EXPECT_EQ(file("1/model.safetensors"), file("2/model.safetensors"));
+  EXPECT_EQ(file("1/model.safetensors"), file("3/model.safetensors"));
+  EXPECT_EQ(losses["1"], losses["2"]);
+  EXPECT_EQ(losses["1"], losses["3"]);
+}
+
+TEST_F(Again, TheConfigOfARunMakesItAgain) {
+  done(tiny({"--out", "a", "--heads", "2", "--dropout", "0.1", "--seed", "5", "--lr", "3e-3"}));
+  done({"train", "--config", "a/config.json", "--out", "b"});
+  EXPECT_EQ(file("a/model.safetensors"), file("b/model.safetensors"));
+  EXPECT_EQ(file("a/config.json"), file("b/config.json"));
+}
+
+TEST_F(Again, FlagsOverrideTheConfig) {
+  done(tiny({"--out", "a"}));
+  done({"train", "--config", "a/config.json", "--out", "b", "--seed", "6", "--heads", "2"});
+  const Json config = Json::parse(file("b/config.json"));
+  EXPECT_EQ(config.at("seed").integer(), 6);
+  EXPECT_EQ(config.at("heads").integer(), 2);
+  EXPECT_EQ(config.at("d_model").integer(), 16);
+  EXPECT_NE(file("a/model.safetensors"), file("b/model.safetensors"));
+}
+
+TEST_F(Again, TheTaskRecommendsWhatNobodySays) {
+  done({"train", "--task", "induction", "--steps", "0", "--out", "a", "--eval-examples", "8"});
+  EXPECT_EQ(Json::parse(file("a/config.json")).at("layers").integer(), 2);
+}
+
+TEST_F(Again, SeedsDiffer) {
+  done(tiny({"--out", "a"}));
+  done(tiny({"--out", "b", "--seed", "1"}));
+  EXPECT_NE(file("a/model.safetensors"), file("b/model.safetensors"));
+}
+
+/// The words of the command behind `again: headlab`; these tests use none that need quotes.
+Words words_again(const std::string& out) {
+  const std::string mark = "again: headlab ";
+  const std::size_t begin = out.find(mark);
+  if (begin == std::string::npos) return {};
+  std::string line = out.substr(begin + mark.size());
+  line = line.substr(0, line.find('\n'));
+  Words words;
+  for (std::size_t at = 0; at < line.size();) {
+    const std::size_t end = std::min(line.find(' ', at), line.size());
+    words.push_back(line.substr(at, end - at));
+    at = end + 1;
+  }
+  return words;
+}
+
+TEST_F(Again, TrainPrintsTheCommandWithTheSeed) {
+  Words words = words_again(done(tiny({"--out", "a", "--force"})).out);
+  ASSERT_EQ(words.back(), "0");
+  words.insert(words.end(), {"--out", "b"});
+  done(words);
+  EXPECT_EQ(file("a/model.safetensors"), file("b/model.safetensors"));
+}
+
+TEST_F(Again, EvalAndHeadsPrintTheirCommands) {
+  done(tiny({"--out", "a"}));
+  for (const Words& words :
+       {Words{"eval", "a", "--examples", "16"}, Words{"heads", "a", "--examples", "16"},
+        Words{"heads", "a", "--pattern", "0.1"}}) {
+    const Outcome first = done(words);
+    EXPECT_EQ(words_again(first.out), words) << first.out;
+    EXPECT_EQ(done(words).out, first.out);
+  }
+}
+
+TEST_F(Again, PrunePrintsItsCommandAndItsSeeds) {
+  done(tiny({"--out", "a", "--seed", "3"}));
+  const Words words = {"prune",  "a", "--keep", "2", "--method",   "random",
+                       "--seed", "4", "--out",  "b", "--finetune", "5"};
+  const Outcome first = done(words);
+  EXPECT_EQ(words_again(first.out), words) << first.out;
+  EXPECT_TRUE(holds(first.out, "seed 4") && holds(first.out, "seed 3")) << first.out;
+  const std::string model = file("b/model.safetensors");
+  Words forced = words;
+  forced.push_back("--force");
+  done(forced);
+  EXPECT_EQ(file("b/model.safetensors"), model);
+}
+
+TEST_F(Again, TextsWithBlanksAreQuoted) {
+  const Outcome train = done(tiny({"--out", "a b"}));
+  const Outcome eval = done({"eval", "a b"});
+  EXPECT_TRUE(holds(eval.out, "again: headlab eval 'a b'\n")) << eval.out;
+}
+
+TEST_F(Again, AResumedRunSaysWhatMakesItAgain) {
+  done(tiny({"--out", "a"}));
+  const Outcome resumed = done({"train", "--resume", "a"});
+  EXPECT_TRUE(holds(resumed.out, "again: headlab train --config a/config.json\n")) << resumed.out;
+}
+
+TEST_F(Again, ARunThatGoesOnFurtherThanPlannedHasNoSuchCommand) {
+  done(tiny({"--out", "a"}));
+  const Outcome resumed = done({"train", "--resume", "a", "--steps", "40"});
+  EXPECT_FALSE(holds(resumed.out, "again:")) << resumed.out;
+  EXPECT_TRUE(holds(resumed.out, "40 steps")) << resumed.out;
+}
+
+}  // namespace
+}  // namespace headlab::cli

@@ -1,0 +1,136 @@
+// Ctrl-C: training saves and says how to go on, going on gives the same bits as never stopping, and
+// a second Ctrl-C ends the program at once. No test sleeps and hopes: stderr is a small pipe, so a
+// program that is not read must wait in the middle of its work for as long as the test likes.
+#include "cli/program.h"
+#include "headlab/base/safetensors.h"
+
+namespace headlab::cli {
+namespace {
+
+constexpr int kSteps = 300;  // with a line each: more than the pipe holds
+
+/// Settings of a run that says something after every step.
+Words talkative(Words more) {
+  Words words = tiny({"--eval-every", "1", "--eval-examples", "1", "--steps",
+                      std::to_string(kSteps), "--save-every", "70"});
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+class Interrupt : public Program {
+ protected:
+  ProcessOptions waiting() const { return {.folder = folder.path, .small_pipe = true}; }
+
+  /// The state without the seconds it took.
+  std::vector<std::pair<std::string, std::string>> state(const std::string& run_name) const {
+    std::vector<std::pair<std::string, std::string>> tensors;
+    for (const StoredTensor& tensor :
+         read_safetensors(folder.path / run_name / "state.safetensors").tensors) {
+      const bool holds_seconds = tensor.name == "trainer.sums";
+      tensors.emplace_back(tensor.name, holds_seconds ? tensor.bytes.substr(0, 16) : tensor.bytes);
+    }
+    return tensors;
+  }
+
+  /// The steps that metrics.jsonl has a line for.
+  std::vector<std::int64_t> evaluated(const std::string& run_name) const {
+    std::vector<std::int64_t> steps;
+    const std::string lines = file(run_name + "/metrics.jsonl");
+    for (std::size_t at = 0; at < lines.size();) {
+      const std::size_t end = lines.find('\n', at);
+      steps.push_back(Json::parse(lines.substr(at, end - at)).at("step").integer());
+      at = end + 1;
+    }
+    return steps;
+  }
+};
+
+TEST_F(Interrupt, SavesTheRunAndSaysHowToContinue) {
+  Process process(talkative({"--out", "a", "--json"}), waiting());
+  ASSERT_TRUE(process.wait_for("step 5/"));
+  process.signal(SIGINT);
+  const Outcome outcome = process.finish();
+  EXPECT_EQ(outcome.status, 130);
+  EXPECT_TRUE(holds(outcome.err, "hint: to continue it: headlab train --resume a\n"))
+      << outcome.err;
+  const auto steps = outcome.json().at("steps").integer();
+  EXPECT_GE(steps, 5);
+  EXPECT_LT(steps, kSteps);
+  EXPECT_TRUE(holds(outcome.err, "interrupted at step " + std::to_string(steps) + " of 300"));
+  EXPECT_EQ(done({"eval", "a", "--examples", "1", "--json"}).json().at("loss"),
+            outcome.json().at("loss"));
+}
+
+TEST_F(Interrupt, GoesOnAsIfItHadNeverStopped) {
+  Process process(talkative({"--out", "a", "--dropout", "0.1"}), waiting());
+  ASSERT_TRUE(process.wait_for("step 9/"));
+  process.signal(SIGTERM);
+  ASSERT_EQ(process.finish().status, 130);
+  done({"train", "--resume", "a"});
+  done(talkative({"--out", "b", "--dropout", "0.1"}));
+  EXPECT_EQ(state("a"), state("b"));
+  EXPECT_EQ(file("a/model.safetensors"), file("b/model.safetensors"));
+  std::vector<std::int64_t> all;
+  for (int step = 1; step <= kSteps; ++step) all.push_back(step);
+  EXPECT_EQ(evaluated("a"), all);
+}
+
+TEST_F(Interrupt, KilledWithoutWarningGoesOnFromTheLastSave) {
+  Process process(talkative({"--out", "a", "--save-every", "4"}), waiting());
+  ASSERT_TRUE(process.wait_for("step 9/"));
+  process.signal(SIGKILL);
+  ASSERT_EQ(process.finish().status, -SIGKILL);
+  const Outcome resumed = done({"train", "--resume", "a"});
+  EXPECT_FALSE(holds(resumed.err, "at step 0 of")) << resumed.err;
+  done(talkative({"--out", "b", "--save-every", "0"}));
+  EXPECT_EQ(state("a"), state("b"));
+  EXPECT_EQ(evaluated("a"), evaluated("b"));
+}
+
+TEST_F(Interrupt, TheSecondTimeEndsAtOnce) {
+  Process process(talkative({"--out", "a"}), waiting());
+  ASSERT_TRUE(process.wait_for("step 1/"));
+  if (!process.wait_until_blocked()) GTEST_SKIP() << "pipes are large here";
+  process.signal(SIGINT);  // it cannot come to an end: nobody reads what it says
+  bool ended = false;
+  for (int i = 0; i < 1000 && !ended; ++i) {
+    ended = process.ends_within(20);
+    if (!ended) process.signal(SIGINT);
+  }
+  ASSERT_TRUE(ended) << "it still waits";
+  EXPECT_EQ(process.finish().status, -SIGINT);
+}
+
+TEST_F(Interrupt, FinetuningIsSavedToo) {
+  done(tiny({"--out", "a", "--eval-every", "1", "--eval-examples", "1"}));
+  const Words words = {"prune",    "a",         "--keep", "2", "--finetune", std::to_string(kSteps),
+                       "--method", "magnitude", "--json"};
+  const auto into = [&](const char* out) {
+    Words all = words;
+    all.insert(all.end(), {"--out", out});
+    return all;
+  };
+  Process process(into("b"), waiting());
+  ASSERT_TRUE(process.wait_for("step 5/300"));
+  process.signal(SIGINT);
+  const Outcome outcome = process.finish();
+  EXPECT_EQ(outcome.status, 130);
+  EXPECT_EQ(outcome.json().at("kept").items().size(), 2u);
+  EXPECT_TRUE(holds(outcome.err, "headlab train --resume b\n")) << outcome.err;
+  done({"train", "--resume", "b"});
+  done(into("c"));
+  EXPECT_EQ(state("b"), state("c"));
+}
+
+TEST_F(Interrupt, WhileHeadsAreChosenLeavesNothing) {
+  done(tiny({"--out", "a"}));
+  // Choosing on this many examples takes seconds.
+  Process process({"prune", "a", "--keep", "1", "--out", "b", "--examples", "100000"}, waiting());
+  ASSERT_TRUE(process.wait_for("choosing"));
+  process.signal(SIGINT);
+  EXPECT_EQ(process.finish().status, -SIGINT);
+  EXPECT_FALSE(fs::exists(folder.path / "b"));
+}
+
+}  // namespace
+}  // namespace headlab::cli

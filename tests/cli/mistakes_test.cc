@@ -1,0 +1,178 @@
+// Wrong command lines and things that cannot be done: each is answered by one sentence and perhaps
+// a hint, with status 2 or 1, and changes no file. The table is the test; a row is a mistake.
+#include "cli/program.h"
+
+namespace headlab::cli {
+namespace {
+
+struct Mistake {
+  const char* name;
+  Words words;
+  int status;
+  Words said;  // parts of the answer
+};
+
+void PrintTo(const Mistake& mistake, std::ostream* out) { *out << mistake.name; }
+
+/// A folder with a run `a` and some files to trip over.
+class Mistakes : public Program, public testing::WithParamInterface<Mistake> {
+ protected:
+  Mistakes() {
+    done(tiny({"--out", "a"}));
+    write_file(folder.path / "unknown.json", R"({"heads": 2, "stepz": 3})");
+    write_file(folder.path / "ill_typed.json", R"({"heads": "many"})");
+    write_file(folder.path / "ill_typed_text.json", R"({"task": [1]})");
+    write_file(folder.path / "broken.json", "{\"heads\": 2,,}");
+    write_file(folder.path / "list.json", "[1, 2]");
+    write_file(folder.path / "tiny.txt", "abc");
+    write_file(folder.path / "latin.txt", "caf\xE9 au lait, tous les jours de la semaine");
+    write_file(folder.path / "plain", "no folder");
+    make_directories(folder.path / "photos");
+    write_file(folder.path / "photos" / "cat.jpg", "meow");
+  }
+};
+
+TEST_P(Mistakes, AreAnsweredInASentenceAndChangeNothing) {
+  const auto before = contents(folder.path);
+  const Outcome outcome = run(GetParam().words);
+  EXPECT_EQ(outcome.status, GetParam().status);
+  EXPECT_EQ(outcome.out, "");
+  expect_sentence(outcome.err, GetParam().said);
+  EXPECT_EQ(contents(folder.path), before);
+}
+
+std::string name_of(const testing::TestParamInfo<Mistake>& row) { return row.param.name; }
+
+const std::vector<Mistake> kWords = {
+    {"Command", {"trian"}, 2, {"unknown command 'trian'", "'train'", "prune"}},
+    {"HelpOfNoCommand", {"help", "evel"}, 2, {"'eval'"}},
+    {"Flag", {"train", "--stepz", "3"}, 2, {"unknown flag '--stepz'", "'--steps'", "--seed"}},
+    {"FlagOfOneLetter", {"eval", "-x", "a"}, 2, {"unknown flag '-x'", "--examples"}},
+    {"NoValue", {"train", "--steps"}, 2, {"--steps needs a value"}},
+    {"FlagForAValue", {"train", "--out", "--json"}, 2, {"--out needs a value"}},
+    {"SwitchWithANumber", {"eval", "a", "--json=3"}, 2, {"true or false"}},
+    {"ClearedNumber", {"train", "--no-steps"}, 2, {"unknown flag '--no-steps'"}},
+    {"NoRun", {"eval"}, 2, {"missing argument RUN", "headlab eval runs/full"}},
+    {"TwoRuns", {"eval", "a", "b"}, 2, {"unexpected argument 'b'"}},
+    {"ListOfNothing", {"list"}, 2, {"tasks|scores|methods"}},
+    {"ListOfUnknown", {"list", "task"}, 2, {"'tasks'"}},
+    {"Benchmark", {"bench", "stp"}, 2, {"'step'"}},
+    {"BenchConfig", {"bench", "step", "--config", "tyo"}, 2, {"'toy'", "gpt2"}},
+    {"BenchHeads", {"bench", "step", "--heads", "3"}, 2, {"d_model 64", "heads 3"}},
+    {"Task", {"train", "--task", "relation"}, 2, {"unknown task 'relation'", "'relations'"}},
+    {"TaskParameter",
+     {"train", "--task", "relations:lenth=8"},
+     2,
+     {"'lenth'", "'length'", "vocab"}},
+    {"TaskParameterZero", {"train", "--task", "relations:length=0"}, 2, {"length", "got 0"}},
+    {"TaskParameterText", {"train", "--task", "relations:vocab=big"}, 2, {"vocab", "\"big\""}},
+    {"TaskParameterBare", {"train", "--task", "relations:length"}, 2, {"NAME=VALUE", "length"}},
+    {"Method", {"prune", "a", "--method", "gredy", "--keep", "1", "--out", "b"}, 2, {"'greedy'"}},
+    {"NoKeep", {"prune", "a", "--out", "b"}, 2, {"missing --keep"}},
+    {"NoOut", {"prune", "a", "--keep", "1"}, 2, {"missing --out"}},
+    {"KeepTooMany", {"prune", "a", "--keep", "5", "--out", "b"}, 2, {"the model has 4 heads"}},
+    {"KeepNegative", {"prune", "a", "--keep", "-1", "--out", "b"}, 2, {"got -1"}},
+    {"NoSuchHead", {"heads", "a", "--pattern", "0.7"}, 2, {"no head 0.7", "0.0 0.1 0.2 0.3"}},
+    {"NoHeadAtAll", {"heads", "a", "--pattern", "x"}, 2, {"LAYER.HEAD"}},
+    {"ResumeWithAnotherRate", {"train", "--resume", "a", "--lr", "1"}, 2, {"--lr", "steps"}},
+    {"ResumeElsewhere", {"train", "--resume=a", "--out", "b"}, 2, {"--out cannot be given"}},
+    {"ResumeToThePast", {"train", "--resume", "a", "--steps", "3"}, 2, {"has done 30"}},
+};
+INSTANTIATE_TEST_SUITE_P(Words, Mistakes, testing::ValuesIn(kWords), name_of);
+
+const std::vector<Mistake> kSizes = {
+    {"HeadsThatDoNotDivide",
+     {"train", "--heads", "3"},
+     2,
+     {"d_model 64 is not divisible by heads 3", "set d_head, or use 1, 2, 4, 8"}},
+    {"LayersOfHeads", {"train", "--heads", "4,4"}, 2, {"heads names 2 layers, but layers is 1"}},
+    {"NegativeHeads", {"train", "--heads", "-1"}, 2, {"got -1"}},
+    {"NegativeSteps", {"train", "--steps", "-5"}, 2, {"got -5"}},
+    {"NegativeSeed", {"train", "--seed", "-1"}, 2, {"got -1"}},
+    {"HalfALayer", {"train", "--layers", "1.5"}, 2, {"whole number", "got 1.5"}},
+    {"ZeroBatch", {"train", "--batch", "0"}, 2, {"got 0"}},
+    {"ZeroWidth", {"train", "--d-model", "0"}, 2, {"got 0"}},
+    {"HugeWidth", {"train", "--d-model", "1e12"}, 2, {"to 65536"}},
+    {"HugeNumber", {"train", "--steps", "1e999"}, 2, {"steps", "1e999"}},
+    {"RateThatIsNone", {"train", "--lr", "nan"}, 2, {"lr must be a number"}},
+    {"Rates", {"train", "--lr", "1e-3", "--min-lr", "1"}, 2, {"min_lr 1 is above lr"}},
+    {"MicroBatches", {"train", "--batch", "7", "--accumulate", "2"}, 2, {"batch 7"}},
+    {"Optimizer", {"train", "--optimizer", "adamm"}, 2, {"adamw, adam, sgd"}},
+    {"ZeroExamples", {"eval", "a", "--examples", "0"}, 2, {"got 0"}},
+    {"OneExampleForTwoSplits", {"heads", "a", "--examples", "1"}, 2, {"from 2"}},
+    {"TooManyThreads", {"eval", "a", "--threads", "100000"}, 2, {"to 1024"}},
+    {"LargerThanMemory", {"train", "--d-model", "65536", "--heads", "1"}, 2, {"fit into memory"}},
+    {"DeeperThanMemory", {"train", "--layers", "1000", "--d-model", "4096"}, 2, {"into memory"}},
+};
+INSTANTIATE_TEST_SUITE_P(Sizes, Mistakes, testing::ValuesIn(kSizes), name_of);
+
+const std::vector<Mistake> kFiles = {
+    {"NoSuchRun", {"eval", "nowhere"}, 1, {"no run at nowhere", "headlab train --out"}},
+    {"AFolderThatIsNoRun", {"eval", "photos"}, 1, {"no run at photos"}},
+    {"AFileThatIsNoRun", {"heads", "plain"}, 1, {"plain"}},
+    {"NothingToResume", {"train", "--resume", "nowhere"}, 1, {"no run at nowhere"}},
+    {"NoConfig", {"train", "--config", "nowhere.json"}, 1, {"nowhere.json"}},
+    {"ConfigIsAFolder", {"train", "--config", "photos"}, 1, {"photos"}},
+    {"ConfigWithUnknownKey",
+     {"train", "--config", "unknown.json"},
+     1,
+     {"unknown.json", "'stepz'", "'steps'"}},
+    {"ConfigWithAText", {"train", "--config", "ill_typed.json"}, 1, {"ill_typed.json", "\"many\""}},
+    {"ConfigWithAList", {"train", "--config", "ill_typed_text.json"}, 1, {"task must be a text"}},
+    {"ConfigThatIsBroken", {"train", "--config", "broken.json"}, 1, {"broken.json", "line 1"}},
+    {"ConfigThatIsNoObject", {"train", "--config", "list.json"}, 1, {"object of settings"}},
+    {"NoText", {"train", "--task", "text:file=nowhere.txt"}, 1, {"nowhere.txt"}},
+    {"TextTooShort", {"train", "--task", "text:file=tiny.txt"}, 1, {"tiny.txt is too short", "3"}},
+    {"TextNotUtf8",
+     {"train", "--task", "text:file=latin.txt"},
+     1,
+     {"not UTF-8", "byte 3", "iconv"}},
+    {"RunExists", tiny({"--out", "a"}), 1, {"a exists already", "--force"}},
+    {"ForceOnAFolderThatIsNoRun", tiny({"--out", "photos", "--force"}), 1, {"no run", "photos"}},
+    {"ForceOnAFile", tiny({"--out", "plain", "--force"}), 1, {"plain"}},
+    {"OutBelowAFile", tiny({"--out", "plain/b"}), 1, {"plain/b"}},
+    {"OutOnADevice", tiny({"--out", "/dev/null"}), 1, {"/dev/null"}},
+    {"PruneOntoARun", {"prune", "a", "--keep", "1", "--out", "photos"}, 1, {"photos exists"}},
+    {"SampleWithoutTexts", {"sample", "a", "--prompt", "x"}, 1, {"text"}},
+};
+INSTANTIATE_TEST_SUITE_P(Files, Mistakes, testing::ValuesIn(kFiles), name_of);
+
+using Force = Program;
+
+TEST_F(Force, ReplacesARunAndNothingElse) {
+  done(tiny({"--out", "a"}));
+  done({"heads", "a"});
+  write_file(folder.path / "a" / "notes.txt", "mine");
+  done(tiny({"--out", "a", "--heads", "2", "--force"}));
+  EXPECT_EQ(Json::parse(file("a/config.json")).at("heads").integer(), 2);
+  EXPECT_FALSE(fs::exists(folder.path / "a" / "heads.json")) << "it spoke of the old run";
+  EXPECT_EQ(file("a/notes.txt"), "mine");
+}
+
+TEST_F(Force, ChangesNothingWhenTheNewRunIsImpossible) {
+  done(tiny({"--out", "a"}));
+  const auto before = contents(folder.path);
+  EXPECT_EQ(run(tiny({"--out", "a", "--heads", "3", "--force"})).status, 2);
+  EXPECT_EQ(contents(folder.path), before);
+}
+
+TEST_F(Force, DoesNotPruneARunOntoItself) {
+  done(tiny({"--out", "a"}));
+  const auto before = contents(folder.path);
+  const Outcome outcome = run({"prune", "a", "--keep", "1", "--out", "./a", "--force"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(holds(outcome.err, "error: --out ./a is the run itself")) << outcome.err;
+  EXPECT_EQ(contents(folder.path), before);
+}
+
+TEST_F(Force, AFolderWithoutPermissionIsLeftAlone) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  make_directories(folder.path / "locked");
+  fs::permissions(folder.path / "locked", fs::perms::owner_read | fs::perms::owner_exec);
+  const Outcome outcome = run(tiny({"--out", "locked/a"}));
+  EXPECT_EQ(outcome.status, 1);
+  expect_sentence(outcome.err, {"locked/a"});
+}
+
+}  // namespace
+}  // namespace headlab::cli

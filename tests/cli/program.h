@@ -1,0 +1,263 @@
+// Runs the built program as a user would and keeps what it said: `run({"train", "--steps", "3"})`.
+// Everything happens in a fresh folder for each test; `Process` can also be watched, interrupted,
+// and given a terminal. Children use one thread unless a test asks for more: tests share machines.
+#pragma once
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "headlab/base/files.h"
+#include "headlab/base/json.h"
+
+namespace headlab::cli {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+/// What a process left behind. `status` is the exit status, or -N if signal N ended it.
+struct Outcome {
+  int status = 0;
+  std::string out, err;
+  Json json() const { return Json::parse(out); }
+};
+
+struct ProcessOptions {
+  fs::path folder = fs::current_path();
+  bool terminal = false;    // stdout and stderr are one terminal; what it shows is `out`
+  std::string out_file{};   // stdout goes to this file
+  bool small_pipe = false;  // stderr holds little before a process that is not read must wait
+  Words environment{};      // NAME=VALUE
+};
+
+class Process {
+ public:
+  Process(const Words& words, const ProcessOptions& options) {
+    open_channels(options);
+    pid_ = fork();
+    if (pid_ == 0) {
+      become(words, options);
+    }
+    for (int& end : inner_) {
+      close_once(end);
+    }
+  }
+  ~Process() {
+    if (pid_ > 0) {
+      kill(pid_, SIGKILL);
+      waitpid(pid_, nullptr, 0);
+    }
+    close_once(out_);
+    close_once(err_);
+  }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  void signal(int number) const { kill(pid_, number); }
+
+  /// Reads stderr until it holds `part` and no further; false if it ends before.
+  bool wait_for(const std::string& part) {
+    while (seen_.err.find(part) == std::string::npos) {
+      char byte = 0;
+      if (read(err_, &byte, 1) != 1) return false;
+      seen_.err += byte;
+    }
+    return true;
+  }
+
+  /// Waits until stderr, a small pipe, has no room for a line of 90 bytes: the process cannot end
+  /// any more without being read. False where pipes are not that small.
+  bool wait_until_blocked() const {
+#ifdef F_SETPIPE_SZ
+    const int capacity = fcntl(err_, F_GETPIPE_SZ);
+    for (int waiting = 0; capacity == 4096 && waiting <= capacity - 90; usleep(1000)) {
+      if (ioctl(err_, FIONREAD, &waiting) != 0) return false;
+    }
+    return capacity == 4096;
+#else
+    return false;
+#endif
+  }
+
+  /// Whether the process ends within this time, without anything being read.
+  bool ends_within(int milliseconds) {
+    for (int waited = 0; waited <= milliseconds; waited += 5) {
+      if (waitpid(pid_, &raw_status_, WNOHANG) == pid_) {
+        pid_ = 0;
+        return true;
+      }
+      usleep(5000);
+    }
+    return false;
+  }
+
+  /// Reads to the end and waits.
+  Outcome finish() {
+    std::array<pollfd, 2> ends = {{{out_, POLLIN, 0}, {err_, POLLIN, 0}}};
+    while (ends[0].fd >= 0 || ends[1].fd >= 0) {
+      poll(ends.data(), ends.size(), -1);
+      drain(ends[0], seen_.out);
+      drain(ends[1], seen_.err);
+    }
+    if (pid_ > 0) {
+      waitpid(pid_, &raw_status_, 0);
+      pid_ = 0;
+    }
+    seen_.status = WIFEXITED(raw_status_) ? WEXITSTATUS(raw_status_) : -WTERMSIG(raw_status_);
+    return seen_;
+  }
+
+ private:
+  static void close_once(int& descriptor) {
+    if (descriptor >= 0) close(descriptor);
+    descriptor = -1;
+  }
+
+  static void drain(pollfd& end, std::string& into) {
+    if (end.fd < 0 || end.revents == 0) return;
+    std::array<char, 4096> buffer{};
+    const ssize_t count = read(end.fd, buffer.data(), buffer.size());
+    if (count <= 0) {
+      end.fd = -1;  // the end, or (EIO) a terminal that nobody writes to any more
+    } else {
+      into.append(buffer.data(), static_cast<std::size_t>(count));
+    }
+  }
+
+  void open_channels(const ProcessOptions& options) {
+    if (options.terminal) {
+      out_ = posix_openpt(O_RDWR | O_NOCTTY);
+      grantpt(out_);
+      unlockpt(out_);
+      inner_[0] = open(ptsname(out_), O_RDWR | O_NOCTTY);
+      inner_[1] = dup(inner_[0]);
+    } else {
+      open_pipe(out_, inner_[0]);
+      open_pipe(err_, inner_[1]);
+    }
+    if (!options.out_file.empty()) {
+      close_once(inner_[0]);
+      inner_[0] = open(options.out_file.c_str(), O_WRONLY);
+    }
+#ifdef F_SETPIPE_SZ
+    if (options.small_pipe) fcntl(err_, F_SETPIPE_SZ, 4096);
+#endif
+    fcntl(out_, F_SETFD, FD_CLOEXEC);
+    if (err_ >= 0) fcntl(err_, F_SETFD, FD_CLOEXEC);
+  }
+
+  static void open_pipe(int& reading, int& writing) {
+    std::array<int, 2> ends{};
+    if (pipe(ends.data()) != 0) throw std::runtime_error("no pipe");
+    reading = ends[0];
+    writing = ends[1];
+  }
+
+  [[noreturn]] void become(const Words& words, const ProcessOptions& options) {
+    dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
+    dup2(inner_[0], STDOUT_FILENO);
+    dup2(inner_[1], STDERR_FILENO);
+    close(inner_[0]);
+    close(inner_[1]);
+    unsetenv("NO_COLOR");
+    setenv("OMP_NUM_THREADS", "1", 1);
+    for (const std::string& variable : options.environment) {
+      const std::size_t equals = variable.find('=');
+      setenv(variable.substr(0, equals).c_str(), variable.substr(equals + 1).c_str(), 1);
+    }
+    std::vector<char*> values = {const_cast<char*>(HEADLAB_PROGRAM)};
+    for (const std::string& word : words) values.push_back(const_cast<char*>(word.c_str()));
+    values.push_back(nullptr);
+    if (chdir(options.folder.c_str()) == 0) execv(HEADLAB_PROGRAM, values.data());
+    _exit(127);
+  }
+
+  pid_t pid_ = 0;
+  int out_ = -1, err_ = -1;              // this side
+  std::array<int, 2> inner_ = {-1, -1};  // the child's stdout and stderr
+  int raw_status_ = 0;
+  Outcome seen_;
+};
+
+/// A folder that goes when the object goes.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (fs::temp_directory_path() / "headlab-cli-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    path = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  fs::path path;
+};
+
+/// Every file below a folder with its bytes: what must not change.
+inline std::map<std::string, std::string> contents(const fs::path& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : fs::recursive_directory_iterator(folder)) {
+    const std::string name = entry.path().lexically_relative(folder).generic_string();
+    files[name] = entry.is_regular_file() ? read_file(entry.path()) : "";
+  }
+  return files;
+}
+
+/// Words of a small training that takes a moment: a model of 4 heads of width 4.
+inline Words tiny(Words more) {
+  Words words = {"train",     "--task",  "relations:length=8",
+                 "--d-model", "16",      "--batch",
+                 "8",         "--steps", "30",
+                 "--warmup",  "5",       "--eval-examples",
+                 "32"};
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+/// A fresh folder in which the program runs.
+class Program : public testing::Test {
+ protected:
+  Outcome run(const Words& words, ProcessOptions options = {}) const {
+    options.folder = folder.path;
+    return Process(words, options).finish();
+  }
+  /// Runs what is only a preparation.
+  Outcome done(const Words& words) const {
+    const Outcome outcome = run(words);
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    return outcome;
+  }
+  std::string file(const std::string& name) const { return read_file(folder.path / name); }
+
+  TemporaryFolder folder;
+};
+
+inline bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// `error: ...`, then perhaps `hint: ...`, a line each, and nothing else.
+inline void expect_sentence(const std::string& err, const Words& parts) {
+  EXPECT_EQ(err.rfind("error: ", 0), 0u) << err;
+  const auto lines = std::count(err.begin(), err.end(), '\n');
+  EXPECT_TRUE(lines == 1 || (lines == 2 && holds(err, "\nhint: "))) << err;
+  for (const std::string& part : parts)
+    EXPECT_TRUE(holds(err, part)) << part << " is not in " << err;
+}
+
+}  // namespace headlab::cli

@@ -1,0 +1,195 @@
+// The main story, told by the program alone: train, look, prune, resume, look again. What other
+// programs read (JSON) and what a user may rely on (the same numbers again) is checked here; what
+// goes wrong is in mistakes_test.cc and damage_test.cc.
+#include "cli/program.h"
+
+namespace headlab::cli {
+namespace {
+
+using Story = Program;
+
+void expect_keys(const Json& json, const Words& keys) {
+  for (const std::string& key : keys) {
+    EXPECT_NE(json.find(key), nullptr) << key << " is not in " << json.dump();
+  }
+}
+
+TEST_F(Story, TrainsARunThatHasItsFiles) {
+  const Outcome train = run(tiny({"--out", "a"}));
+  EXPECT_EQ(train.status, 0) << train.err;
+  EXPECT_TRUE(holds(train.out, "back1")) << train.out;
+  for (const char* name :
+       {"config.json", "metrics.jsonl", "state.safetensors", "model.safetensors"}) {
+    EXPECT_TRUE(fs::exists(folder.path / "a" / name)) << name;
+  }
+}
+
+TEST_F(Story, NamesTheRunAfterItsTaskByDefault) {
+  done(tiny({}));
+  EXPECT_TRUE(fs::exists(folder.path / "runs" / "relations" / "config.json"));
+}
+
+TEST_F(Story, TrainPrintsItsKeys) {
+  const Outcome train = done(tiny({"--out", "a", "--json"}));
+  const Json json = train.json();
+  expect_keys(json, {"headlab", "loss", "accuracy", "targets", "steps", "seconds", "tokens_per_s",
+                     "seed", "command"});
+  ASSERT_EQ(json.at("targets").items().size(), 4u);
+  expect_keys(json.at("targets").items()[0], {"name", "loss", "accuracy"});
+  EXPECT_EQ(json.at("steps").integer(), 30);
+}
+
+TEST_F(Story, EvalPrintsItsKeysAndTheLossOfTraining) {
+  const Json trained = done(tiny({"--out", "a", "--json"})).json();
+  const Json json = done({"eval", "a", "--examples", "32", "--json"}).json();
+  expect_keys(json, {"headlab", "loss", "accuracy", "targets"});
+  EXPECT_EQ(json.at("loss"), trained.at("loss"));
+  EXPECT_EQ(json.at("targets"), trained.at("targets"));
+}
+
+TEST_F(Story, HeadsPrintsItsKeysAndKeepsThem) {
+  done(tiny({"--out", "a"}));
+  const Json json = done({"heads", "a", "--json"}).json();
+  expect_keys(json, {"headlab", "attention", "relations", "heads"});
+  ASSERT_EQ(json.at("relations").items().size(), 4u);
+  const Json& relation = json.at("relations").items()[0];
+  expect_keys(relation, {"name", "positional", "owner", "best"});
+  expect_keys(relation.at("best"), {"layer", "head", "mass", "top1", "lift", "p"});
+  ASSERT_EQ(json.at("heads").items().size(), 4u);
+  const Json& head = json.at("heads").items()[0];
+  expect_keys(head, {"layer", "head", "entropy", "scores"});
+  expect_keys(head.at("scores").at("back1"), {"mass", "top1", "lift"});
+  EXPECT_EQ(Json::parse(file("a/heads.json")), json);
+}
+
+TEST_F(Story, HeadsFitsOnATerminal) {
+  done(tiny({"--out", "a", "--heads", "8"}));
+  const Outcome heads = done({"heads", "a"});
+  std::size_t columns = 0;
+  for (const char byte : heads.out) {
+    const bool begins = (static_cast<unsigned char>(byte) & 0xC0) != 0x80;
+    columns = byte == '\n' ? 0 : columns + (begins ? 1 : 0);
+    EXPECT_LE(columns, 100u) << heads.out;
+  }
+  EXPECT_TRUE(holds(heads.out, " 0.7 ")) << heads.out;
+}
+
+TEST_F(Story, ShowsThePatternOfAHeadWithTokensOnBothAxes) {
+  done(tiny({"--out", "a"}));
+  const Outcome text = done({"heads", "a", "--pattern", "0.2", "--example", "3"});
+  const Json json = done({"heads", "a", "--pattern", "0.2", "--example", "3", "--json"}).json();
+  const auto& tokens = json.at("tokens").items();
+  ASSERT_EQ(tokens.size(), 8u);
+  std::string columns;
+  for (const Json& token : tokens) columns += (columns.empty() ? "" : " ") + token.string();
+  EXPECT_TRUE(holds(text.out, columns + "\n")) << text.out;
+  for (const Json& token : tokens) EXPECT_TRUE(holds(text.out, "\n" + token.string() + " │"));
+}
+
+TEST_F(Story, PatternsAreRowsThatSumToOneOverThePast) {
+  done(tiny({"--out", "a"}));
+  const Json json = done({"heads", "a", "--pattern", "0.1", "--json"}).json();
+  const auto& rows = json.at("pattern").items();
+  ASSERT_EQ(rows.size(), 8u);
+  for (std::size_t t = 0; t < rows.size(); ++t) {
+    double sum = 0;
+    for (std::size_t s = 0; s < rows[t].items().size(); ++s) {
+      const double weight = rows[t].items()[s].number();
+      if (s > t) {
+        EXPECT_EQ(weight, 0);
+      }
+      sum += weight;
+    }
+    EXPECT_NEAR(sum, 1, 8 * 1.2e-7);
+  }
+}
+
+class Pruning : public Program, public testing::WithParamInterface<const char*> {};
+
+TEST_P(Pruning, WritesARunThatEveryCommandAccepts) {
+  done(tiny({"--out", "a"}));
+  const Json json =
+      done({"prune", "a", "--method", GetParam(), "--keep", "2", "--out", "b", "--json"}).json();
+  ASSERT_EQ(json.at("kept").items().size(), 2u);
+  expect_keys(json.at("before"), {"loss", "accuracy", "parameters", "ms_per_batch"});
+  expect_keys(json.at("after"), {"loss", "accuracy", "parameters", "ms_per_batch"});
+  // Each head of width 4 has 3 x (16 x 4 + 4) for q, k, v and 4 x 16 of W_O.
+  EXPECT_EQ(
+      json.at("before").at("parameters").integer() - json.at("after").at("parameters").integer(),
+      2 * (3 * (16 * 4 + 4) + 4 * 16));
+  EXPECT_EQ(done({"heads", "b", "--json"}).json().at("heads").items().size(), 2u);
+  EXPECT_EQ(done({"eval", "b", "--examples", "32", "--json"}).json().at("loss"),
+            json.at("after").at("loss"));
+  EXPECT_EQ(done({"prune", "b", "--keep", "0", "--out", "c", "--json"}).json().at("kept"),
+            Json::array());
+  done({"train", "--resume", "b", "--steps", "2"});
+}
+
+INSTANTIATE_TEST_SUITE_P(Methods, Pruning,
+                         testing::Values("greedy", "importance", "magnitude", "random"));
+
+TEST_F(Story, FinetunesAfterPruning) {
+  done(tiny({"--out", "a"}));
+  const Outcome prune =
+      done({"prune", "a", "--keep", "3", "--finetune", "20", "--out", "b", "--json"});
+  const Json json = prune.json();
+  EXPECT_NE(json.at("after").at("loss"), json.at("without_finetuning").at("loss"));
+  EXPECT_TRUE(holds(prune.err, "step 20/20")) << prune.err;
+}
+
+TEST_F(Story, SamplesFromAText) {
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += "the fox sat. ";
+  write_file(folder.path / "fox.txt", text);
+  done({"train", "--task", "text:file=fox.txt,length=16", "--steps", "5", "--layers", "1",
+        "--d-model", "16", "--d-ff", "0", "--out", "a"});
+  const Words words = {"sample", "a", "--prompt", "the f", "--tokens", "20"};
+  const Outcome sample = done(words);
+  EXPECT_EQ(sample.out.substr(0, 5), "the f");
+  EXPECT_EQ(sample.out.size(), 5u + 20u + 1u);
+  EXPECT_EQ(done(words).out, sample.out);
+  Words seeded = words;
+  seeded.insert(seeded.end(), {"--seed", "1", "--json"});
+  EXPECT_NE(done(seeded).json().at("text").string() + "\n", sample.out);
+}
+
+TEST_F(Story, JsonIsAllThatIsPrinted) {
+  done(tiny({"--out", "a"}));
+  for (const Words& words :
+       {tiny({"--out", "b", "--json"}), Words{"eval", "a", "--json"}, Words{"heads", "a", "--json"},
+        Words{"prune", "a", "--keep", "1", "--out", "c", "--json"},
+        Words{"list", "tasks", "--json"}, Words{"list", "scores", "--json"},
+        Words{"list", "methods", "--json"}}) {
+    const Outcome outcome = done(words);
+    EXPECT_NO_THROW(outcome.json()) << outcome.out;
+    EXPECT_TRUE(outcome.json().is_object());
+  }
+}
+
+TEST_F(Story, ProgressGoesToStderrInPlainLines) {
+  const Outcome train = done(tiny({"--out", "a", "--eval-every", "10"}));
+  EXPECT_FALSE(holds(train.out, "step 10/30"));
+  for (const char* part : {"step 10/30", "step 20/30", "step 30/30", "held-out loss"}) {
+    EXPECT_TRUE(holds(train.err, part)) << train.err;
+  }
+  EXPECT_FALSE(holds(train.err, "\r")) << train.err;
+  EXPECT_FALSE(holds(train.err, "\033")) << train.err;
+}
+
+TEST_F(Story, TakesLongerTasks) {
+  done({"train", "--task", "relations:length=20,vocab=32", "--steps", "2", "--out", "a"});
+  const Json config = Json::parse(file("a/config.json"));
+  EXPECT_EQ(config.at("length").integer(), 20);
+  EXPECT_EQ(config.at("vocab").integer(), 32);
+}
+
+TEST_F(Story, BenchPrintsItsKeys) {
+  const Outcome bench = done({"bench", "step", "--config", "toy", "--steps", "2", "--batch", "2",
+                              "--heads", "2", "--json"});
+  expect_keys(bench.json(), {"config", "threads", "median_ms", "min_ms", "tokens_per_s", "gflops",
+                             "peak_gflops", "fraction_of_peak", "triad_gbs", "peak_memory_mb"});
+  EXPECT_EQ(bench.json().at("config").string(), "toy");
+}
+
+}  // namespace
+}  // namespace headlab::cli

@@ -1,0 +1,184 @@
+// Help, lists, versions, colours, and how words become settings.
+#include "cli/program.h"
+#include "headlab/base/error.h"
+#include "headlab/cli/arguments.h"
+#include "headlab/cli/command.h"
+
+namespace headlab::cli {
+namespace {
+
+using Talk = Program;
+
+TEST_F(Talk, HelpLeadsWithAnExampleAndNamesEveryCommand) {
+  for (const char* word : {"--help", "-h", "help"}) {
+    const Outcome help = done({word});
+    EXPECT_LT(help.out.find("example: headlab train"), help.out.find("commands")) << help.out;
+    for (const Command& command : commands()) {
+      EXPECT_TRUE(holds(help.out, std::string("\n  ") + command.name + " ")) << command.name;
+    }
+  }
+}
+
+TEST_F(Talk, HelpOfEachCommandLeadsWithItsExample) {
+  for (const Command& command : commands()) {
+    const Outcome help = done({command.name, "--help"});
+    EXPECT_EQ(help.out.rfind(std::string("example: headlab ") + command.name, 0), 0u) << help.out;
+    EXPECT_TRUE(holds(help.out, "\nusage: headlab ")) << help.out;
+    EXPECT_TRUE(holds(help.out, "  --json ")) << help.out;
+    EXPECT_EQ(help.err, "");
+    EXPECT_EQ(done({command.name, "-h"}).out, help.out);
+    EXPECT_EQ(done({"help", command.name}).out, help.out);
+  }
+}
+
+TEST_F(Talk, HelpIsGivenWhateverElseIsThere) {
+  EXPECT_TRUE(holds(done({"eval", "nowhere", "--wrong", "--help"}).out, "usage: headlab eval RUN"));
+}
+
+TEST_F(Talk, HelpOfTrainShowsWhatTheTaskRecommends) {
+  EXPECT_TRUE(holds(done({"train", "--task", "text", "--help"}).out, "[gpt2]"));
+  EXPECT_TRUE(holds(done({"train", "--help"}).out, "[uniform]"));
+}
+
+TEST_F(Talk, TheVersionIsOneLine) {
+  const Outcome outcome = done({"--version"});
+  EXPECT_EQ(outcome.out.rfind("headlab ", 0), 0u);
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 1);
+}
+
+TEST_F(Talk, ListsTasksScoresAndMethods) {
+  const std::map<std::string, Words> expected = {
+      {"tasks", {"relations", "induction", "reverse", "text", "length=16"}},
+      {"scores", {"mass", "top1", "lift", "entropy"}},
+      {"methods", {"greedy", "importance", "magnitude", "random"}}};
+  for (const auto& [what, names] : expected) {
+    const Outcome outcome = done({"list", what});
+    for (const std::string& name : names) EXPECT_TRUE(holds(outcome.out, name)) << name;
+    EXPECT_TRUE(done({"list", what, "--json"}).json().at(what).is_array());
+  }
+}
+
+TEST_F(Talk, NoCommandIsAWrongCommandLine) {
+  const Outcome outcome = run({});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_EQ(outcome.out, "");
+  expect_sentence(outcome.err, {"train", "--help"});
+}
+
+TEST_F(Talk, ColoursATerminalOnly) {
+  done(tiny({"--out", "a"}));
+  const Words words = {"heads", "a", "--pattern", "0.0"};
+  EXPECT_FALSE(holds(run(words).out, "\033["));
+  EXPECT_TRUE(holds(run(words, {.terminal = true}).out, "\033[48;5;"));
+  EXPECT_FALSE(holds(run(words, {.terminal = true, .environment = {"NO_COLOR=1"}}).out, "\033["));
+}
+
+TEST_F(Talk, RedrawsItsProgressOnATerminal) {
+  const Outcome train = run(tiny({"--out", "a"}), {.terminal = true});
+  EXPECT_EQ(train.status, 0);
+  EXPECT_TRUE(holds(train.out, "\r\033[Kstep 1/30")) << train.out;
+  EXPECT_TRUE(holds(train.out, "tokens/s")) << train.out;
+  const std::size_t table = train.out.find("held-out loss  accuracy");
+  ASSERT_NE(table, std::string::npos) << train.out;
+  EXPECT_EQ(train.out.find("\033", table), std::string::npos) << "the line stays under the result";
+}
+
+TEST_F(Talk, StopsQuietlyWhenNobodyReads) {
+  Process process({"list", "tasks"}, {.folder = folder.path, .out_file = ""});
+  const Outcome whole = process.finish();
+  EXPECT_EQ(whole.status, 0);
+  const std::string command = std::string(HEADLAB_PROGRAM) + " list tasks 2>&1 | head -n 1";
+  FILE* pipe = popen(command.c_str(), "r");
+  ASSERT_NE(pipe, nullptr);
+  std::string out;
+  for (int byte = fgetc(pipe); byte != EOF; byte = fgetc(pipe)) out += static_cast<char>(byte);
+  EXPECT_EQ(pclose(pipe), 0);
+  EXPECT_EQ(out, whole.out.substr(0, whole.out.find('\n') + 1));
+}
+
+TEST_F(Talk, AResultThatCannotBeWrittenIsAnError) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  for (const Words& words : {Words{"list", "tasks"}, Words{"--help"}, Words{"--version"},
+                             Words{"list", "tasks", "--json"}}) {
+    const Outcome outcome = run(words, {.out_file = "/dev/full"});
+    EXPECT_EQ(outcome.status, 1);
+    expect_sentence(outcome.err, {"could not be written"});
+  }
+}
+
+// ---- how words become settings
+// -------------------------------------------------------------------
+
+struct Options {
+  std::int64_t count = 1;
+  bool loud = false;
+  std::string name;
+  Settings settings() {
+    Settings s;
+    s.integer("some_count", count, 0, 9, "how many");
+    s.boolean("loud", loud, "speak up");
+    s.text("name", name, "who");
+    return s;
+  }
+};
+
+Words parse(Options& options, const Words& words, std::size_t positionals = 0) {
+  return parse_arguments(words, {Words(positionals, "RUN"), "headlab example"}, options.settings());
+}
+
+TEST(Arguments, ValuesFollowOrAreJoined) {
+  for (const Words& words : {Words{"--some-count", "3"}, Words{"--some-count=3"}}) {
+    Options options;
+    parse(options, words);
+    EXPECT_EQ(options.count, 3);
+  }
+}
+
+TEST(Arguments, SwitchesAreSetAndCleared) {
+  Options options;
+  parse(options, {"--loud"});
+  EXPECT_TRUE(options.loud);
+  parse(options, {"--no-loud"});
+  EXPECT_FALSE(options.loud);
+}
+
+TEST(Arguments, TheLastOfSeveralCounts) {
+  Options options;
+  const Words words = {"--some-count", "3", "--some-count", "4"};
+  parse(options, words);
+  EXPECT_EQ(options.count, 4);
+  EXPECT_EQ(find_value(words, "--some-count"), "4");
+}
+
+TEST(Arguments, PositionalsStandAnywhere) {
+  Options options;
+  EXPECT_EQ(parse(options, {"a", "--loud", "b"}, 2), (Words{"a", "b"}));
+}
+
+TEST(Arguments, AFlagIsNoValue) {
+  Options options;
+  EXPECT_THROW(parse(options, {"--name", "--loud"}), UsageError);
+  parse(options, {"--name=--loud"});
+  EXPECT_EQ(options.name, "--loud");
+}
+
+TEST(Arguments, NegativeNumbersAreValues) {
+  Options options;
+  try {
+    parse(options, {"--some-count", "-3"});
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_TRUE(holds(error.what(), "from 0 to 9, got -3")) << error.what();
+  }
+}
+
+TEST(Arguments, WordsAreQuotedForTheShell) {
+  EXPECT_EQ(shell_word("runs/a-b_c.d"), "runs/a-b_c.d");
+  EXPECT_EQ(shell_word("two words"), "'two words'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word("$HOME"), "'$HOME'");
+}
+
+}  // namespace
+}  // namespace headlab::cli
