@@ -62,6 +62,17 @@ void validate_heads(const TransformerConfig& c, Index layer) {
           " do not divide into kv_heads ", c.kv_heads, " groups");
 }
 
+/// Weights of all blocks, biases and layer norms left out.
+double block_weights(const TransformerConfig& c) {
+  double sum = 0;
+  for (Index layer = 0; layer < c.layers; ++layer) {
+    const Index per_head = 2 * (c.d_head_of(layer) + c.d_value_of(layer));
+    sum += static_cast<double>(c.d_model) * static_cast<double>(c.heads_of(layer) * per_head);
+    sum += static_cast<double>(c.d_model) * static_cast<double>(2 * c.d_ff);
+  }
+  return sum;
+}
+
 void validate_attention(const TransformerConfig& c) {
   for (const auto& [module, kept] : c.attention) {
     bool known = false;
@@ -109,6 +120,8 @@ void TransformerConfig::validate() const {
   require(static_cast<double>(targets) * static_cast<double>(vocab) * static_cast<double>(d_model) <
               4e9,
           "an unembedding of ", targets, " x ", vocab, " x ", d_model, " does not fit into memory");
+  require(block_weights(*this) < 2e9, layers, " layers with d_model ", d_model, " hold ",
+          block_weights(*this), " weights, which do not fit into memory");
   validate_attention(*this);
 }
 

@@ -3,8 +3,11 @@
 // tape.cc, its greatest user.
 #include "headlab/tensor/pool.h"
 
+#include <unistd.h>
+
 #include <array>
 #include <bit>
+#include <cstdint>
 #include <mutex>
 #include <new>
 
@@ -55,8 +58,20 @@ Pool& pool() {
   return instance;
 }
 
-void* from_system(std::size_t bytes) {
+/// Bytes of memory that the machine has. A system that promises more than that ends the process
+/// when the promise is called in, without a word.
+std::size_t machine_memory() {
+  const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+  return pages > 0 && bytes > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(bytes)
+                                : SIZE_MAX;
+}
+
+void* from_system(std::size_t bytes, std::size_t held) {
+  static const std::size_t limit = machine_memory();
   try {
+    if (bytes > limit || held > limit - bytes) {
+      throw std::bad_alloc();
+    }
     return ::operator new (bytes, std::align_val_t{kAlignment});
   } catch (const std::bad_alloc&) {
     throw Error(text("out of memory: ", bytes >> 20, " MB more were needed"),
@@ -75,7 +90,7 @@ void* pool_allocate(std::size_t bytes) {
   if (block != nullptr) {
     p.free[size.index] = block->next;
   } else {
-    block = static_cast<FreeBlock*>(from_system(size.bytes));
+    block = static_cast<FreeBlock*>(from_system(size.bytes, p.statistics.bytes_held));
     p.statistics.bytes_held += size.bytes;
     ++p.statistics.system_allocations;
   }
