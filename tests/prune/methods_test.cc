@@ -141,7 +141,7 @@ TEST_F(Method, ImportanceIsTheMeanOverExamplesOfTheSlopeOfTheirLoss) {
       scores[h] += std::abs(sensitivity(model_[0], all.rows(b, b + 1), h));
     }
   }
-  for (const std::size_t first : {0, 3}) {  // each layer by its own norm
+  for (const std::size_t first : {std::size_t{0}, std::size_t{3}}) {  // each layer by its own norm
     const double norm = std::hypot(scores[first], scores[first + 1], scores[first + 2]);
     for (std::size_t h = first; h < first + 3; ++h) {
       scores[h] /= norm;

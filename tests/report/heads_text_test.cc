@@ -61,7 +61,7 @@ TEST(HeadsText, SaysWhoDoesWhat) {
 }
 
 TEST(HeadsText, NamesEveryRelationInLinesThatFit) {
-  for (std::size_t count : {1, 4, 5, 13}) {
+  for (std::size_t count : {1u, 4u, 5u, 13u}) {
     const std::string shown = heads_text(report_of(count));
     for (const std::string& line : lines_of(shown)) {
       EXPECT_LE(display_width(line), 100u) << line;
