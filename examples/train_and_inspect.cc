@@ -1,0 +1,66 @@
+// Train a model on a task whose truth is known, and see which head learned what. The task
+// `relations` asks for four keys at once: the tokens 1, 3 and 5 back, and the last one of the same
+// class. Four heads share the work, one each. Read next: examples/prune.cc.
+#include <cstdio>
+
+#include "headlab/heads/scores.h"
+#include "headlab/model/initial.h"
+#include "headlab/report/heatmap.h"
+#include "headlab/tasks/table.h"
+#include "headlab/tensor/tape.h"
+#include "headlab/train/run.h"
+
+using namespace headlab;
+
+/// What a head looks at in one held-out sequence.
+void show_pattern(const Transformer& model, const Task& task, const HeadScores& head) {
+  const NoGrad no_grad;
+  const Batch batch = task.make(Key{}, 1, Split::validation).batch;
+  ModelCaptures captures;
+  model.forward(batch, {}, {.captures = &captures});
+  std::vector<std::string> tokens;
+  for (const std::int32_t token : batch.tokens) tokens.push_back(task.token_text(token));
+  const auto layer = static_cast<std::size_t>(head.layer), number = std::size_t(head.head);
+  const auto all = captures.attention[layer].pattern.values();  // [1, H, T, T]
+  const std::size_t cells = tokens.size() * tokens.size();
+  std::printf("%s", heatmap(all.subspan(number * cells, cells), tokens, tokens).c_str());
+}
+
+int main() {
+  RunConfig config = recommended_config("relations:length=10");  // 4 heads, 1000 steps
+  const std::unique_ptr<Task> task = fit_to_task(config);
+  Transformer model(config.model);
+  initialize(model, Key{0});
+  Trainer(model, *task, config.train).run();
+
+  const Evaluation held_out = evaluate(model, *task);
+  std::printf("%lld parameters, held-out loss %.2f, accuracy %.2f\n",
+              static_cast<long long>(model.parameter_count()), held_out.loss, held_out.accuracy);
+  const HeadsReport report = score_heads(model, *task);
+  for (std::size_t r = 0; r < report.relations.size(); ++r) {
+    const RelationWinner& winner = report.relations[r];
+    const HeadScores& head = report.heads[winner.best];
+    std::printf("%-6s head %lld.%d gives it %.3f of its attention: %s\n",
+                winner.relation.name.c_str(), static_cast<long long>(head.layer), head.head,
+                head.relations[r].mass, winner.owned ? "does it" : "nobody does it");
+  }
+  show_pattern(model, *task, report.heads[report.relations[0].best]);
+}
+
+// prints:
+// 22720 parameters, held-out loss 0.0..., accuracy ...
+// back1  head 0... gives it 0.9... of its attention: does it
+// back3  head 0... gives it 0.9... of its attention: does it
+// back5  head 0... gives it 0.9... of its attention: does it
+// same   head 0... gives it 0.9... of its attention: does it
+//    m i b p b f b l c h
+// m │██                  │ 1.00
+// i │...██...│ ...
+// b │...██...│ ...
+// p │...██...│ ...
+// b │...██...│ ...
+// f │...██...│ ...
+// b │...██...│ ...
+// l │...██...│ ...
+// c │...██...│ ...
+// h │...██...│ ...
