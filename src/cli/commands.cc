@@ -1,5 +1,6 @@
-// The table of commands, and what happens around each: errors become `error: ...` and `hint: ...`,
-// and an exit status. Adding a command is a function and a row here. Read next: train.cc.
+// The table of commands, and what happens around each: an error becomes `error: ...`, `hint: ...`
+// and an exit status, whichever command it came from. Adding a command is a function and a row
+// here. Read next: train.cc.
 #include <array>
 #include <cstdio>
 #include <exception>

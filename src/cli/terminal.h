@@ -1,5 +1,6 @@
 // What the commands share: the signal that stops them, the progress line, and how results are
-// printed.
+// printed. Results go to stdout, all else to stderr, so that `--json` can be piped. Read next:
+// src/cli/train.cc.
 #pragma once
 
 #include <cstdint>
