@@ -35,33 +35,34 @@ bool is_leftover(const std::string& name) {
                      [&](const char* file) { return name.rfind(text(file, ".tmp-"), 0) == 0; });
 }
 
-bool holds_only_leftovers(const fs::path& folder) {
+bool is_run_file(const std::string& name) {
+  return std::find(kRunFiles.begin(), kRunFiles.end(), name) != kRunFiles.end();
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
   std::error_code ignored;
-  return std::all_of(fs::directory_iterator(folder, ignored), fs::directory_iterator(),
-                     [](const auto& entry) { return is_leftover(entry.path().filename()); });
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    names.push_back(entry.path().filename().string());
+  }
+  return names;
 }
 
 void remove_leftovers(const fs::path& folder) {
   std::error_code ignored;
-  std::vector<fs::path> found;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    if (is_leftover(entry.path().filename())) {
-      found.push_back(entry.path());
+  for (const std::string& name : names_in(folder)) {
+    if (is_leftover(name)) {
+      fs::remove(folder / name, ignored);
     }
-  }
-  for (const fs::path& file : found) {
-    fs::remove(file, ignored);
   }
 }
 
-/// Deletes the files of the run at `path`, which check_run_folder has allowed; but not config.json,
-/// which is replaced: a folder that was abandoned half-way still shows that it is a run's.
+/// Deletes the files of the run at `path`, which check_run_folder has allowed: config.json first,
+/// so that what is left of it is no run.
 void clear_folder(const fs::path& path) {
   std::error_code ignored;
   for (const char* name : kRunFiles) {
-    if (name != std::string_view("config.json")) {
-      fs::remove(path / name, ignored);
-    }
+    fs::remove(path / name, ignored);
   }
   remove_leftovers(path);
 }
@@ -208,7 +209,8 @@ void check_run_folder(const fs::path& path, bool force) {
     return;
   }
   require(fs::is_directory(path, ignored), path.string(), " exists and is no folder");
-  if (holds_only_leftovers(path)) {
+  const std::vector<std::string> names = names_in(path);
+  if (std::all_of(names.begin(), names.end(), is_leftover)) {
     return;
   }
   if (!force) {
@@ -216,7 +218,10 @@ void check_run_folder(const fs::path& path, bool force) {
         text(path.string(), " exists already"),
         "use --force to replace it, or another --out; `headlab train --resume` continues a run");
   }
-  require(fs::exists(path / "config.json", ignored), path.string(),
+  const bool was_being_made = std::all_of(names.begin(), names.end(), [](const std::string& name) {
+    return is_run_file(name) || is_leftover(name);
+  });
+  require(was_being_made || fs::exists(path / "config.json", ignored), path.string(),
           " is not empty and holds no run; --force only replaces runs");
 }
 
@@ -239,9 +244,9 @@ Run create_run(const fs::path& path, RunConfig config, const Transformer& model,
   check_run_folder(path, force);
   make_directories(path);
   clear_folder(path);
-  write_file(config_file(run), settings);
   save_state(run, trainer, {});
   write_model(model_file(run), run.model);
+  write_file(config_file(run), settings);
   return run;
 }
 

@@ -32,6 +32,16 @@ TEST(RunFolder, MayBeEmptyOrHoldWhatKilledWritersLeft) {
   EXPECT_EQ(names_in(folder / "run"), kNewRun);
 }
 
+TEST(RunFolder, IsReplacedByForceIfItWasAbandonedWhileItWasMade) {
+  const TemporaryFolder folder;
+  create_run(folder / "run", tiny_config(), false);
+  fs::remove(folder / "run" / "config.json");  // it is written last
+  expect_error([&] { open_run(folder / "run"); }, {"there is no run"});
+  expect_error([&] { create_run(folder / "run", tiny_config(), false); }, {"exists already"});
+  create_run(folder / "run", tiny_config(), true);
+  EXPECT_EQ(names_in(folder / "run"), kNewRun);
+}
+
 TEST(RunFolder, IsNotReplacedUnlessAsked) {
   const TemporaryFolder folder;
   TrainedRun run = create_run(folder / "run", tiny_config(), false);
@@ -107,8 +117,8 @@ TEST(RunFolder, HoldsNoHalfRunWhenTheDiskIsFull) {
     const FileSizeLimit limit(2000);  // the config fits, the state does not
     expect_error([&] { create_run(folder / "run", tiny_config(), false); }, {"File too large"});
   }
-  EXPECT_EQ(names_in(folder / "run"), std::vector<std::string>{"config.json"});
-  EXPECT_NO_THROW(create_run(folder / "run", tiny_config(), true));
+  EXPECT_EQ(names_in(folder / "run"), std::vector<std::string>{});
+  EXPECT_NO_THROW(create_run(folder / "run", tiny_config(), false));
 }
 
 TEST(RunConfig, MakesTheSameRunAgain) {

@@ -1,6 +1,6 @@
 // What heads do and what pruning did, as text for a terminal. Pure functions of the results, so
-// that a test or another program can show them too. Read next: heads/scores.h, prune/prune.h.
-// Read next: table.h and heatmap.h, which they are made of.
+// that a test or another program can show them too. Read next: table.h and heatmap.h, which they
+// are made of.
 #pragma once
 
 #include <string>

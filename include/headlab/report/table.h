@@ -1,6 +1,6 @@
-// Text tables for terminals and files: columns are aligned, numbers to the right.
-// Read next: heads_text.h,
-// where the tables of the program are put together.
+// Text tables for terminals and files: columns are aligned, numbers to the right. A locale changes
+// nothing: 0.5 is 0.5 everywhere. Read next: heads_text.h, where the tables of the program are put
+// together.
 #pragma once
 
 #include <string>

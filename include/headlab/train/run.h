@@ -45,7 +45,7 @@ std::filesystem::path state_file(const Run& run);
 std::filesystem::path model_file(const Run& run);
 
 /// Error unless a run may be made at `path`: nothing is there, an empty folder, or, with `force`,
-/// another run. What killed writers left behind does not count.
+/// another run, or what was to become one. What killed writers left behind does not count.
 void check_run_folder(const std::filesystem::path& path, bool force);
 /// A new run with initial values, on disk from the start. Errors: an impossible config; `path`
 /// exists (unless `force`, which replaces a run, and nothing but a run). Nothing is written before
