@@ -174,5 +174,20 @@ TEST_F(Force, AFolderWithoutPermissionIsLeftAlone) {
   expect_sentence(outcome.err, {"locked/a"});
 }
 
+using Diverging = Program;
+
+TEST_F(Diverging, SaysWhereAndWhatToTryAndKeepsTheLastSave) {
+  const Words words = tiny({"--out", "a", "--optimizer", "sgd", "--lr", "1000", "--clip", "0",
+                            "--warmup", "0", "--steps", "2000"});
+  const Outcome outcome = run(words);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.out, "");
+  for (const char* part :
+       {"error: the ", " is not finite at step ", "gradient of ", "hint: ", "--lr"}) {
+    EXPECT_TRUE(holds(outcome.err, part)) << outcome.err;
+  }
+  done({"eval", "a"});
+}
+
 }  // namespace
 }  // namespace headlab::cli
