@@ -11,12 +11,17 @@
 #include <sstream>
 
 #include "headlab/base/files.h"
+#include "headlab/base/threads.h"
 #include "headlab/train/run.h"
 #include "support/tensors.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
 
 namespace fs = std::filesystem;
+
+/// Runs of toy size are fastest on one thread, most of all beside other work; what they compute
+/// does not depend on it (Trainer.ComputesTheSameBitsOnAnyNumberOfThreads).
+inline const bool kOnOneThread = (set_thread_count(1), true);
 
 using TrainedRun = Run;  // inside a test, `Run` is a member of testing::Test
 
