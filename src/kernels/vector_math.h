@@ -54,10 +54,13 @@ struct ExpParts {
   }
 };
 
-/// e^x for x <= 88; 0 below -87, -inf included; NaN for NaN. 2^n is added to the exponent bits.
+/// e^x for x <= 88; 0 below -87, -inf included; NaN for NaN. 2^n is added to the exponent bits,
+/// unsigned, since it may overflow in a lane that ends up as 0.
 inline Vec exp_bounded(Vec x) {
+  using Bits [[gnu::vector_size(kVectorBytes)]] = std::uint32_t;
   const ExpParts parts(x);
-  const Vec y = std::bit_cast<Vec>(std::bit_cast<IntVec>(parts.e_r) + (parts.n << 23));
+  const Bits power = std::bit_cast<Bits>(parts.n) << 23;
+  const Vec y = std::bit_cast<Vec>(std::bit_cast<Bits>(parts.e_r) + power);
   return select(x < -87.0f, Vec{}, y);
 }
 
