@@ -4,16 +4,15 @@
 #include "headlab/base/files.h"
 
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <fstream>
 #include <thread>
 
 #include "headlab/base/error.h"
+#include "support/folders.h"
 
 namespace headlab {
 namespace {
@@ -23,13 +22,6 @@ namespace fs = std::filesystem;
 /// A fresh directory for each test.
 class Files : public testing::Test {
  protected:
-  Files() {
-    std::string name = (fs::temp_directory_path() / "headlab-files-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw Error("no temporary directory");
-    directory_ = name;
-  }
-  ~Files() override { fs::remove_all(directory_); }
-
   std::vector<std::string> names() const {
     std::vector<std::string> out;
     for (const auto& entry : fs::directory_iterator(directory_)) {
@@ -39,28 +31,8 @@ class Files : public testing::Test {
     return out;
   }
 
-  fs::path directory_;
-};
-
-/// While it lives, files cannot grow beyond `bytes`, as on a full disk.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    handler_ = std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit = {bytes, before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-
- private:
-  rlimit before_{};
-  void (*handler_)(int) = nullptr;
+  TemporaryFolder folder_;
+  const fs::path& directory_ = folder_.path();
 };
 
 template <class Action>

@@ -3,16 +3,13 @@
 // times.
 #pragma once
 
-#include <stdlib.h>
-#include <sys/resource.h>
-
 #include <algorithm>
-#include <csignal>
 #include <sstream>
 
 #include "headlab/base/files.h"
 #include "headlab/base/threads.h"
 #include "headlab/train/run.h"
+#include "support/folders.h"
 #include "support/tensors.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
@@ -24,45 +21,6 @@ namespace fs = std::filesystem;
 inline const bool kOnOneThread = (set_thread_count(1), true);
 
 using TrainedRun = Run;  // inside a test, `Run` is a member of testing::Test
-
-/// A fresh folder for each test.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "headlab-XXXXXX").string();
-    require(mkdtemp(name.data()) != nullptr, "no temporary folder");
-    path_ = name;
-  }
-  ~TemporaryFolder() { fs::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  fs::path operator/(const std::string& name) const { return path_ / name; }
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
-/// While it lives, files cannot grow beyond `bytes`, as on a full disk.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    handler_ = std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit = {bytes, before_.rlim_max};
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit() {
-    setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-
- private:
-  rlimit before_{};
-  void (*handler_)(int) = nullptr;
-};
 
 /// `relations` with two relations and a model of two small heads. Saves and evaluations share no
 /// rhythm, and there is dropout, so that resuming has to find its random numbers again.

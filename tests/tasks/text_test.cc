@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "headlab/base/files.h"
+#include "support/folders.h"
 #include "tasks/checks.h"
 
 namespace headlab {
@@ -17,14 +18,6 @@ namespace fs = std::filesystem;
 /// A fresh folder for each test, with one text file in it.
 class Text : public testing::Test {
  protected:
-  Text() {
-    std::string name = (fs::temp_directory_path() / "headlab-text-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw Error("no temporary directory");
-    folder_ = name;
-    path_ = (folder_ / "story.txt").string();
-  }
-  ~Text() override { fs::remove_all(folder_); }
-
   std::string spec(Index length = 4, double validation = 0.25) const {
     return text("text:file=", path_, ",length=", length, ",validation=", validation);
   }
@@ -37,8 +30,9 @@ class Text : public testing::Test {
     return refusal(spec(length));
   }
 
-  fs::path folder_;
-  std::string path_;
+  TemporaryFolder temporary_;
+  const fs::path& folder_ = temporary_.path();
+  std::string path_ = (folder_ / "story.txt").string();
 };
 
 constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyz0123456789+-*/";  // 40 characters
