@@ -53,6 +53,7 @@
 #include "headlab/train/run.h"
 #include "headlab/train/trainer.h"
 // heads, prune: what heads do, and which can go.
+#include "headlab/heads/edits.h"
 #include "headlab/heads/scores.h"
 #include "headlab/prune/methods.h"
 #include "headlab/prune/prune.h"

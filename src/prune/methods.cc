@@ -152,18 +152,6 @@ constexpr std::array<PruneMethod, 4> kMethods = {{
 
 }  // namespace
 
-std::vector<HeadId> all_heads(const Transformer& model) {
-  std::vector<HeadId> heads;
-  Index layer = 0;
-  for (const auto& numbers : model.head_numbers()) {
-    for (const std::int32_t head : numbers) {
-      heads.push_back({layer, head});
-    }
-    ++layer;
-  }
-  return heads;
-}
-
 std::span<const PruneMethod> prune_table() { return kMethods; }
 
 const PruneMethod& find_prune_method(const std::string& name) {
@@ -175,22 +163,6 @@ const PruneMethod& find_prune_method(const std::string& name) {
     names.emplace_back(method.name);
   }
   throw unknown_name("pruning method", name, names);
-}
-
-std::vector<HeadEdits> gates_for(const Transformer& model, std::span<const HeadId> kept) {
-  std::vector<HeadEdits> edits;
-  Index layer = 0;
-  for (const auto& numbers : model.head_numbers()) {
-    Tensor gate = Tensor::zeros({static_cast<Index>(numbers.size())});
-    for (std::size_t h = 0; h < numbers.size(); ++h) {
-      const bool open =
-          std::find(kept.begin(), kept.end(), HeadId{layer, numbers[h]}) != kept.end();
-      gate.data()[h] = open ? 1 : 0;
-    }
-    edits.push_back({.gate = gate});
-    ++layer;
-  }
-  return edits;
 }
 
 }  // namespace headlab::inline HEADLAB_SCALAR

@@ -36,10 +36,15 @@ struct ModelHooks {
   ModelCaptures* captures = nullptr;
 };
 
+/// Which sequences an attention module joins: the only stack, or the decoder, with itself; the
+/// encoder of an encoder-decoder with itself; the decoder (queries) with the encoder (keys).
+enum class AttentionKind { self, encoder, cross };
+
 /// An attention module by its name in checkpoints and reports.
 struct AttentionModule {
   std::string name;  // "blocks.0.attn"
   MultiHeadAttention* attention;
+  AttentionKind kind = AttentionKind::self;
 };
 
 class Transformer {

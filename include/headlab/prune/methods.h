@@ -8,20 +8,10 @@
 #include <vector>
 
 #include "headlab/base/random.h"
-#include "headlab/model/transformer.h"
+#include "headlab/heads/edits.h"
 #include "headlab/tasks/task.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
-
-/// One head: the index of its attention module in execution order, and the number it was born with.
-struct HeadId {
-  Index layer = 0;
-  std::int32_t head = 0;
-  friend bool operator==(const HeadId&, const HeadId&) = default;
-};
-
-/// The heads that a model has, module by module.
-std::vector<HeadId> all_heads(const Transformer& model);
 
 /// What a method works with. Heads are chosen on training examples; results are judged on held-out
 /// ones.
@@ -42,8 +32,5 @@ struct PruneMethod {
 std::span<const PruneMethod> prune_table();
 /// Error that lists the known names and the nearest.
 const PruneMethod& find_prune_method(const std::string& name);
-
-/// Gates of shape [H] for each attention module: 1 for the heads in `kept`, 0 for the others.
-std::vector<HeadEdits> gates_for(const Transformer& model, std::span<const HeadId> kept);
 
 }  // namespace headlab::inline HEADLAB_SCALAR

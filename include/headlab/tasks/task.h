@@ -12,6 +12,7 @@
 #include "headlab/base/random.h"
 #include "headlab/model/batch.h"
 #include "headlab/model/config.h"
+#include "headlab/model/transformer.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
 
@@ -20,6 +21,7 @@ struct Relation {
   std::string name;         // "same": a column of every report
   std::string description;  // "the last earlier token of the same class"
   bool positional = false;  // it is an offset: scored against uniform attention alone
+  AttentionKind kind = AttentionKind::self;  // the modules whose heads may find it
 };
 
 /// The gold of one relation over a batch: for some queries (b, t), their keys. Queries that are not

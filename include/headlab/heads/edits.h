@@ -1,0 +1,27 @@
+// Names for single heads, and edits that act on chosen ones. Everything that asks "what if this
+// head were gone?" (ablation, pruning methods, subset search) is a set of gates on an unchanged
+// model. Read next: nn/attention.h for what an edit does, prune/prune.h for removing heads for
+// good.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "headlab/model/transformer.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+/// One head: the index of its attention module in execution order, and the number it was born with.
+struct HeadId {
+  Index layer = 0;
+  std::int32_t head = 0;
+  friend bool operator==(const HeadId&, const HeadId&) = default;
+};
+
+/// The heads that a model has, module by module.
+std::vector<HeadId> all_heads(const Transformer& model);
+
+/// Gates of shape [H] for each attention module: 1 for the heads in `kept`, 0 for the others.
+std::vector<HeadEdits> gates_for(const Transformer& model, std::span<const HeadId> kept);
+
+}  // namespace headlab::inline HEADLAB_SCALAR
