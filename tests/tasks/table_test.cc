@@ -108,6 +108,19 @@ TEST_P(EveryTask, GoldKeysCanBeSeen) {
   }
 }
 
+TEST_P(EveryTask, CandidatesIncludeTheGold) {
+  const Example example = make(40);
+  ASSERT_TRUE(example.candidates.empty() || example.candidates.size() == example.gold.size());
+  for (std::size_t r = 0; r < example.candidates.size(); ++r) {
+    for (Index i = 0; i < example.candidates[r].queries(); ++i) {
+      const auto [b, t, keys] = example.candidates[r].query(i);
+      const auto gold = example.gold[r].keys(b, t);
+      ASSERT_FALSE(gold.empty());
+      ASSERT_TRUE(std::includes(keys.begin(), keys.end(), gold.begin(), gold.end()));
+    }
+  }
+}
+
 TEST_P(EveryTask, NamesAreUniqueAndExplained) {
   std::set<std::string> names;
   for (const Relation& relation : task_->relations()) {

@@ -52,10 +52,14 @@ class Gold {
   std::vector<std::int32_t> keys_;
 };
 
-/// A batch with its truth: gold[r] belongs to relations()[r] of its task.
+/// A batch with its truth: gold[r] and candidates[r] belong to relations()[r] of its task.
+/// Candidates are the keys among which a naive reader would choose the nearest (all nouns of the
+/// sentence, say): a head is worth its name only if it beats that reader. A task that names none
+/// leaves `candidates` empty; one that does may leave single relations without queries.
 struct Example {
   Batch batch;
   std::vector<Gold> gold;
+  std::vector<Gold> candidates;
 };
 
 enum class Split { train, validation };
