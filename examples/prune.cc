@@ -27,8 +27,7 @@ int main() {
   show("trained", model, *task);
 
   const PruneProblem problem{.model = model, .task = *task};
-  const std::vector<HeadId> kept = choose_heads(problem, "greedy", 4);
-  Transformer small = remove_heads(model, kept);
+  Transformer small = remove_heads(model, choose_heads(problem, {.keep = 4}).kept);
   show("heads removed", small, *task);
 
   config.train.steps = 300;

@@ -11,6 +11,7 @@
 #include "headlab/base/files.h"
 #include "headlab/base/version.h"
 #include "headlab/tensor/tape.h"
+#include "prune/judge.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
 namespace {
@@ -47,11 +48,25 @@ RunConfig pruned_config(const Run& run, const Transformer& pruned, const PruneOp
   RunConfig config = run.config;
   config.model = pruned.config();
   config.parent = run.path.string();
-  config.train.steps = options.finetune;
-  config.train.warmup = std::min(config.train.warmup, options.finetune / 10);
-  config.train.lr = options.lr > 0 ? options.lr : 0.3 * config.train.lr;
-  config.train.min_lr = std::min(config.train.min_lr, config.train.lr);
+  config.train = finetuning(run.config.train, options.finetune, options.lr);
   return config;
+}
+
+/// The fewest heads with which the loss on the choosing examples rises by at most `rise`.
+Choice within_rise(const PruneProblem& problem, const PruneMethod& method, double rise) {
+  const std::vector<HeadId> heads = all_heads(problem.model);
+  std::vector<Index> sizes;
+  for (Index size = fewest_heads(problem); size <= std::ssize(heads); ++size) sizes.push_back(size);
+  const Batch examples = choosing_examples(problem);
+  PassCount cost;
+  const double limit = loss_with(problem, examples, heads, cost) + rise;
+  for (const Choice& choice : choose_heads(problem, method, sizes)) {
+    Transformer& model = choice.trained ? *choice.trained : problem.model;
+    PruneProblem judged{model, problem.task, problem.examples};
+    if (loss_with(judged, examples, choice.kept, cost) <= limit) return choice;
+  }
+  throw Error(text("no number of heads keeps the rise of the loss within ", rise),
+              "allow more, or take a method that does not train weights along");
 }
 
 void refuse_own_folder(const Run& run, const std::filesystem::path& out) {
@@ -76,18 +91,41 @@ ModelFigures measure_model(Transformer& model, const Task& task, Index examples)
   return {held_out.loss, held_out.accuracy, model.parameter_count(), time_forward(model, task)};
 }
 
-std::vector<HeadId> choose_heads(const PruneProblem& problem, const std::string& method,
-                                 Index keep) {
-  const std::vector<HeadId> heads = all_heads(problem.model);
-  const PruneMethod& chosen = find_prune_method(method);
-  require(keep >= 0 && keep <= std::ssize(heads), "--keep ", keep, ": the model has ", heads.size(),
-          " heads");
-  const std::vector<HeadId> removed = chosen.order(problem, std::ssize(heads) - keep);
-  std::vector<HeadId> kept;
-  std::copy_if(heads.begin(), heads.end(), std::back_inserter(kept), [&](const HeadId& head) {
-    return std::find(removed.begin(), removed.end(), head) == removed.end();
-  });
-  return kept;
+TrainConfig finetuning(const TrainConfig& trained, Index steps, double lr) {
+  TrainConfig config = trained;
+  config.steps = steps;
+  config.warmup = std::min(config.warmup, steps / 10);
+  config.lr = lr > 0 ? lr : 0.3 * config.lr;
+  config.min_lr = std::min(config.min_lr, config.lr);
+  return config;
+}
+
+PruneProblem problem_of(Run& run, const PruneOptions& options) {
+  return {.model = run.model,
+          .task = *run.task,
+          .examples = options.examples,
+          .seed = options.seed,
+          .per_layer_min = options.per_layer_min,
+          .train = run.config.train,
+          .gate_steps = options.gate_steps,
+          .penalty = options.penalty};
+}
+
+Choice choose_heads(const PruneProblem& problem, const PruneOptions& options) {
+  const int given = int{options.keep.has_value()} + int{options.drop.has_value()} +
+                    int{options.max_loss_rise.has_value()};
+  require(given == 1, "one of --keep, --drop and --max-loss-rise says how many heads stay, not ",
+          given, " of them");
+  const PruneMethod& method = find_prune_method(options.method);
+  if (options.max_loss_rise) return within_rise(problem, method, *options.max_loss_rise);
+  const auto heads = std::ssize(all_heads(problem.model));
+  Index size = options.keep.value_or(0);
+  if (options.drop) {
+    require(*options.drop >= 0 && *options.drop <= 100, "--drop ", *options.drop,
+            ": it is a percentage, from 0 to 100");
+    size = heads - static_cast<Index>(*options.drop / 100 * static_cast<double>(heads) + 1e-9);
+  }
+  return choose_heads(problem, method, std::span(&size, 1))[0];
 }
 
 Transformer remove_heads(const Transformer& model, std::span<const HeadId> kept) {
@@ -109,14 +147,14 @@ PruneResult prune_run(Run& run, const std::filesystem::path& out, const PruneOpt
     result.attention.push_back(module.name);
   }
   const Index held_out = run.config.train.eval_examples;
-  const PruneProblem problem{run.model, *run.task, options.examples, options.seed};
-  result.kept = choose_heads(problem, options.method, options.keep);
+  const Choice choice = choose_heads(problem_of(run, options), options);
+  result.kept = choice.kept;
   for (const HeadId& head : all_heads(run.model)) {
     if (std::find(result.kept.begin(), result.kept.end(), head) == result.kept.end()) {
       result.removed.push_back(head);
     }
   }
-  Transformer pruned = remove_heads(run.model, result.kept);
+  Transformer pruned = remove_heads(choice.trained ? *choice.trained : run.model, choice.kept);
   result.before = measure_model(run.model, *run.task, held_out);
   result.removed_only = measure_model(pruned, *run.task, held_out);
   result.after = result.removed_only;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,14 +14,20 @@
 
 namespace headlab::inline HEADLAB_SCALAR {
 
+/// How far, by one of the first three, and how.
 struct PruneOptions {
   std::string method = "greedy";
-  Index keep = 1;         // heads left in the whole model
-  Index examples = 512;   // on which heads are chosen
-  std::int64_t seed = 0;  // of the method `random`
-  Index finetune = 0;     // steps of training after the removal
-  double lr = 0;          // of fine-tuning; 0: 0.3 of the run's
-  bool force = false;     // replace the run at `out`
+  std::optional<Index> keep{};            // heads left in the whole model
+  std::optional<double> drop{};           // or: percent of its heads that go, rounded down
+  std::optional<double> max_loss_rise{};  // or: the fewest heads that cost at most this, in nats
+  Index examples = 512;                   // on which heads are chosen
+  std::int64_t seed = 0;                  // of random choices
+  Index finetune = 0;                     // steps of training after the removal
+  double lr = 0;                          // of fine-tuning; 0: 0.3 of the run's
+  bool force = false;                     // replace the run at `out`
+  Index per_layer_min = 0;                // heads that each attention module keeps
+  Index gate_steps = 600;                 // of the methods that train gates
+  double penalty = 0.2;                   // lambda of l0
 };
 
 /// A model as the pruning table shows it.
@@ -40,15 +47,20 @@ struct PruneResult {
   Json to_json() const;
 };
 
-/// Heads that `keep` leaves after the method's removals.
-std::vector<HeadId> choose_heads(const PruneProblem& problem, const std::string& method,
-                                 Index keep);
+/// What the methods are given when a run is pruned.
+PruneProblem problem_of(Run& run, const PruneOptions& options);
+/// What stays of a model. Errors: not exactly one of keep, drop and max_loss_rise; no size keeps
+/// the loss within max_loss_rise; those of choose_heads(problem, method, sizes).
+Choice choose_heads(const PruneProblem& problem, const PruneOptions& options);
 /// The model with these heads alone, their matrices smaller.
 Transformer remove_heads(const Transformer& model, std::span<const HeadId> kept);
 
+/// The settings with which a pruned model trains on: `steps`, and lr (0: 0.3 of the run's).
+TrainConfig finetuning(const TrainConfig& trained, Index steps, double lr = 0);
+
 /// Prunes `run` into a new run at `out`; the old one is not touched. Errors, before anything is
-/// written: an unknown method, keep above the number of heads or negative, `out` exists without
-/// `force` or is the run itself. `callbacks` watch the fine-tuning.
+/// written: those of choose_heads; `out` exists without `force` or is the run itself. `callbacks`
+/// watch the fine-tuning.
 PruneResult prune_run(Run& run, const std::filesystem::path& out, const PruneOptions& options,
                       const RunCallbacks& callbacks = {});
 
