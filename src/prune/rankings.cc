@@ -47,19 +47,32 @@ void add_gradients(const std::vector<HeadEdits>& gates, Sign sign, std::vector<d
   }
 }
 
-/// Sums over all examples of the gradients of gates.
-std::vector<double> gradient_sums(const PruneProblem& problem, Grain grain, Sign sign,
-                                  PassCount& cost) {
+/// What a mean counts: batches, examples, or positions that are no padding.
+Index terms_of(const Batch& batch, Grain grain) {
+  if (grain == Grain::batch) return 1;
+  if (grain == Grain::example) return batch.size;
+  Index positions = 0;
+  for (Index b = 0; b < batch.size; ++b) positions += batch.length_of(b);
+  return positions;
+}
+
+/// Means of the gradients of gates over examples, positions or batches; with their signs, the
+/// gradient of the mean loss.
+std::vector<double> mean_gradients(const PruneProblem& problem, Grain grain, Sign sign,
+                                   PassCount& cost) {
   std::vector<double> sums(all_heads(problem.model).size());
   const Batch all = choosing_examples(problem);
+  Index terms = sign == Sign::kept ? all.target_count() : 0;
   for (Index begin = 0; begin < all.size; begin += kJudgeBatch) {
     const Batch batch = all.rows(begin, std::min(all.size, begin + kJudgeBatch));
+    if (sign == Sign::dropped) terms += terms_of(batch, grain);
     const ModelHooks hooks{.edits = open_gates(problem, batch, grain)};
     // the loss of a batch is a mean over its targets, that of an example the sum over its own
     backward(problem.model.loss(batch, {}, hooks, grain == Grain::batch ? 0 : 1));
     add_gradients(hooks.edits, sign, sums);
   }
   problem.model.visit([](const std::string&, Tensor& parameter) { parameter.zero_grad(); });
+  for (double& value : sums) value /= static_cast<double>(std::max<Index>(1, terms));
   cost.forward += all.size;
   cost.backward += all.size;
   return sums;
@@ -79,7 +92,7 @@ void normalise_by_module(const std::vector<HeadId>& heads, std::vector<double>& 
 
 std::vector<double> sensitivity(const PruneProblem& problem, Grain grain, Norm norm,
                                 PassCount& cost) {
-  std::vector<double> scores = gradient_sums(problem, grain, Sign::dropped, cost);
+  std::vector<double> scores = mean_gradients(problem, grain, Sign::dropped, cost);
   if (norm == Norm::by_module) normalise_by_module(all_heads(problem.model), scores);
   return scores;
 }
@@ -218,7 +231,7 @@ std::vector<double> raw_batch_importance_scores(const PruneProblem& problem, Pas
 }
 
 std::vector<double> taylor_scores(const PruneProblem& problem, PassCount& cost) {
-  std::vector<double> scores = gradient_sums(problem, Grain::example, Sign::kept, cost);
+  std::vector<double> scores = mean_gradients(problem, Grain::example, Sign::kept, cost);
   for (double& score : scores) score = -score;
   return scores;
 }
@@ -226,11 +239,12 @@ std::vector<double> taylor_scores(const PruneProblem& problem, PassCount& cost) 
 std::vector<double> zero_ablation_scores(const PruneProblem& problem, PassCount& cost) {
   const Batch examples = choosing_examples(problem);
   const std::vector<HeadId> heads = all_heads(problem.model);
-  std::vector<double> losses;
+  const double full = loss_with(problem, examples, heads, cost);
+  std::vector<double> rises;
   for (const HeadId& head : heads) {
-    losses.push_back(loss_with(problem, examples, without(heads, head), cost));
+    rises.push_back(loss_with(problem, examples, without(heads, head), cost) - full);
   }
-  return losses;
+  return rises;
 }
 
 }  // namespace headlab::inline HEADLAB_SCALAR

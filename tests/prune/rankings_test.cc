@@ -1,0 +1,175 @@
+// Scores of heads, each against a plain computation of its formula: the slopes of losses by central
+// differences, norms by loops, patterns by hand.
+#include <cmath>
+
+#include "headlab/prune/prune.h"
+#include "headlab/tasks/table.h"
+#include "support/models.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+constexpr Index kExamples = 66;  // more than a batch of 64: a ragged end
+
+class Score : public testing::Test {
+ protected:
+  Score() : task_(make_task("relations:length=6,vocab=6,classes=3,relations=1+same")) {
+    TransformerConfig config = small_config();
+    config.layers = 2;
+    config.heads = {2, 3};
+    config.d_head = 4;
+    config.vocab = 6, config.length = 6, config.targets = 2;
+    model_.emplace_back(random_model(config));
+  }
+  std::vector<double> scores(const char* method) {
+    PassCount cost;
+    return find_prune_method(method).scores({model_[0], *task_, kExamples}, cost);
+  }
+  Batch examples() const { return task_->make(Key{}.fold("prune"), kExamples, Split::train).batch; }
+
+  /// d loss / d gate of head h by central differences; the gates of `layer` have `shape`, and the
+  /// one at `place` moves.
+  double slope(const Batch& batch, double denominator, Index layer, const Shape& shape,
+               Index place) {
+    const NoGrad no_grad;
+    const double e = 1e-2;
+    double loss[2] = {};
+    for (const int side : {0, 1}) {
+      ModelHooks hooks{.edits = std::vector<HeadEdits>(2)};
+      Tensor gate = Tensor::full(shape, 1);
+      gate.data()[place] = static_cast<Scalar>(side == 0 ? 1 - e : 1 + e);
+      hooks.edits[static_cast<std::size_t>(layer)].gate = gate;
+      loss[side] = static_cast<double>(model_[0].loss(batch, {}, hooks, denominator).item());
+    }
+    return (loss[1] - loss[0]) / (2 * e);
+  }
+
+  std::unique_ptr<Task> task_;
+  std::vector<Transformer> model_;  // one
+};
+
+void expect_relative(const std::vector<double>& actual, const std::vector<double>& expected,
+                     double tolerance) {
+  ASSERT_EQ(actual.size(), expected.size());
+  double scale = 0;
+  for (const double value : expected) scale = std::max(scale, std::abs(value));
+  for (std::size_t i = 0; i < actual.size(); ++i)
+    EXPECT_NEAR(actual[i], expected[i], tolerance * scale) << i;
+}
+
+TEST_F(Score, TokenImportanceSumsTheSlopesOfEachPositionWithoutTheirSigns) {
+  const Batch all = examples();
+  std::vector<double> expected;
+  for (const HeadId& head : all_heads(model_[0])) {
+    const Index H = head.layer == 0 ? 2 : 3;
+    double sum = 0;
+    for (Index b = 0; b < all.size; ++b) {
+      for (Index t = 0; t < all.length; ++t) {
+        const Index place = t * H + head.head;
+        sum += std::abs(slope(all.rows(b, b + 1), 1, head.layer, {1, all.length, H}, place));
+      }
+    }
+    expected.push_back(sum / static_cast<double>(all.size * all.length));
+  }
+  expect_relative(scores("importance_token_raw"), expected, 5e-3);
+}
+
+TEST_F(Score, BatchImportanceLetsSignsCancelInsideABatch) {
+  const Batch all = examples();
+  std::vector<double> expected;
+  for (const HeadId& head : all_heads(model_[0])) {
+    const Index H = head.layer == 0 ? 2 : 3;
+    const double first = std::abs(slope(all.rows(0, 64), 0, head.layer, {H}, head.head));
+    const double last = std::abs(slope(all.rows(64, 66), 0, head.layer, {H}, head.head));
+    expected.push_back((first + last) / 2);
+  }
+  expect_relative(scores("importance_batch_raw"), expected, 5e-3);
+}
+
+TEST_F(Score, TaylorIsWhatTheSlopeSaysThatRemovalCosts) {
+  const Batch all = examples();
+  const auto targets = static_cast<double>(all.target_count());
+  std::vector<double> expected;
+  for (const HeadId& head : all_heads(model_[0])) {
+    const Index H = head.layer == 0 ? 2 : 3;
+    expected.push_back(-slope(all, targets, head.layer, {H}, head.head));
+  }
+  expect_relative(scores("taylor"), expected, 5e-3);
+}
+
+TEST_F(Score, NormalisedImportanceHasLengthOneInEachLayer) {
+  for (const char* method : {"importance", "importance_token", "importance_batch"}) {
+    const std::vector<double> normalised = scores(method);
+    const std::vector<double> raw = scores((std::string(method) + "_raw").c_str());
+    EXPECT_NEAR(std::hypot(normalised[0], normalised[1]), 1, 1e-9);
+    EXPECT_NEAR(std::hypot(normalised[2], normalised[3], normalised[4]), 1, 1e-9);
+    EXPECT_NEAR(normalised[0] / normalised[1], raw[0] / raw[1], 1e-9);
+  }
+}
+
+TEST_F(Score, AblationIsTheRiseOfTheLossWithoutTheHead) {
+  const NoGrad no_grad;
+  const Batch all = examples();
+  const auto full = static_cast<double>(model_[0].loss(all).item());
+  std::vector<double> expected;
+  for (const HeadId& head : all_heads(model_[0])) {
+    std::vector<HeadId> others = all_heads(model_[0]);
+    std::erase(others, head);
+    expected.push_back(static_cast<double>(remove_heads(model_[0], others).loss(all).item()) -
+                       full);
+  }
+  expect_relative(scores("ablation"), expected, 1e-5);
+}
+
+TEST_F(Score, MagnitudeOfValuesIsTheNormOfTheirProduct) {
+  std::vector<double> expected;
+  for (const AttentionModule& module : model_[0].attention_modules()) {
+    const Tensor V = module.attention->V.W, O = module.attention->O.W;
+    const Index H = module.attention->head_count(), C = V.size(0), Dv = 4;
+    for (Index h = 0; h < H; ++h) {
+      double squares = 0;
+      for (Index i = 0; i < C; ++i) {
+        for (Index j = 0; j < C; ++j) {
+          double product = 0;
+          for (Index d = 0; d < Dv; ++d) {
+            product += static_cast<double>(V.data()[i * H * Dv + h * Dv + d]) *
+                       static_cast<double>(O.data()[(h * Dv + d) * C + j]);
+          }
+          squares += product * product;
+        }
+      }
+      expected.push_back(std::sqrt(squares));
+    }
+  }
+  expect_relative(scores("magnitude_ov"), expected, 1e-6);
+}
+
+TEST_F(Score, EntropyAndConfidenceAreMeansOverQueriesOfTheirRow) {
+  const NoGrad no_grad;
+  ModelCaptures captures;
+  const Batch all = examples();
+  model_[0].forward(all, {}, {.captures = &captures});
+  std::vector<double> entropy, confidence;
+  for (const AttentionCaptures& module : captures.attention) {
+    const Tensor& pattern = module.pattern;
+    const Index H = pattern.size(1), T = pattern.size(2);
+    for (Index h = 0; h < H; ++h) {
+      double sum = 0, largest = 0;
+      for (Index row = 0; row < all.size * T; ++row) {
+        const Scalar* p = pattern.data() + (row / T * H + h) * T * T + row % T * T;
+        for (Index s = 0; s < T; ++s) {
+          const auto w = static_cast<double>(p[s]);
+          sum -= w > 0 ? w * std::log(w) : 0;
+        }
+        largest += static_cast<double>(*std::max_element(p, p + T));
+      }
+      entropy.push_back(-sum / static_cast<double>(all.size * T));
+      confidence.push_back(largest / static_cast<double>(all.size * T));
+    }
+  }
+  expect_relative(scores("entropy"), entropy, 1e-5);
+  expect_relative(scores("confidence"), confidence, 1e-5);
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR
