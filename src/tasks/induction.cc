@@ -1,10 +1,7 @@
 // Distinct tokens are drawn by shuffling the front of a list of all tokens; what is left behind
-// them are the other tokens. The list is filled anew for every sequence, so that no sequence
-// depends on another. Read next: the opening of induction.h, for the definition.
+// them are the other tokens, which fill the whole sequence before the two segments are laid over
+// them. Read next: the opening of induction.h, for the definition.
 #include "headlab/tasks/induction.h"
-
-#include <numeric>
-#include <utility>
 
 #include "headlab/base/error.h"
 #include "tasks/parts.h"
@@ -23,16 +20,6 @@ Places draw_places(const InductionOptions& o, Generator& random) {
   places.first = random.between(1, o.start);
   places.second = places.first + places.size + random.between(0, o.gap);
   return places;
-}
-
-/// Moves `count` tokens, drawn without replacement, to the front of `ids`.
-void draw_distinct(std::vector<std::int32_t>& ids, Index count, Generator& random) {
-  std::iota(ids.begin(), ids.end(), 0);
-  const auto size = static_cast<Index>(ids.size());
-  for (Index i = 0; i < count; ++i) {
-    std::swap(ids[static_cast<std::size_t>(i)],
-              ids[static_cast<std::size_t>(random.between(i, size - 1))]);
-  }
 }
 
 }  // namespace
@@ -59,10 +46,7 @@ InductionTask::InductionTask(const InductionOptions& options) : options_(options
           " need length ", room, " or more, got ", o.length);
 }
 
-std::string InductionTask::spec() const {
-  InductionOptions options = options_;
-  return spec_text("induction", settings_of(options));
-}
+std::string InductionTask::spec() const { return spec_text("induction", options_); }
 
 TaskShape InductionTask::shape() const {
   return {Architecture::decoder, options_.vocab, options_.length, 1};
@@ -74,30 +58,25 @@ std::vector<Relation> InductionTask::relations() const {
 }
 
 Example InductionTask::make(Key key, Index count, Split split) const {
-  Example example;
-  Batch& batch = example.batch;
-  batch = Batch::make(count, options_.length);
-  example.gold.resize(2);
-  std::vector<std::int32_t> ids(static_cast<std::size_t>(options_.vocab));
-  for (Index b = 0; b < count; ++b) {
-    Generator random = sequence_generator(key, split, b);
+  const auto write = [this](Example& example, Index b, Generator& random) {
+    Batch& batch = example.batch;
     const Places at = draw_places(options_, random);
-    draw_distinct(ids, at.size, random);
-    for (Index t = 0; t < options_.length; ++t) {
+    const auto ids = draw_distinct(options_.vocab, at.size, random);
+    for (std::int32_t& token : row(batch, b)) {
       const Index other = random.between(at.size, options_.vocab - 1);
-      batch.token(b, t) = ids[static_cast<std::size_t>(other)];
+      token = ids[static_cast<std::size_t>(other)];
     }
     for (Index j = 0; j < at.size; ++j) {
       const std::int32_t token = ids[static_cast<std::size_t>(j)];
       batch.token(b, at.first + j) = batch.token(b, at.second + j) = token;
       if (j > 0) {
         batch.target(b, at.second + j - 1) = token;
-        example.gold[0].add(b, at.second + j - 1, static_cast<std::int32_t>(at.first + j));
-        example.gold[1].add(b, at.first + j, static_cast<std::int32_t>(at.first + j - 1));
+        example.gold[0].add(b, at.second + j - 1, id(at.first + j));
+        example.gold[1].add(b, at.first + j, id(at.first + j - 1));
       }
     }
-  }
-  return example;
+  };
+  return make_sequences(*this, key, count, split, write);
 }
 
 std::string InductionTask::token_text(std::int32_t token) const {

@@ -3,7 +3,8 @@
 // the same task after a default has changed. Read next: table.cc.
 #include "tasks/parts.h"
 
-#include <vector>
+#include <numeric>
+#include <utility>
 
 namespace headlab::inline HEADLAB_SCALAR {
 
@@ -21,12 +22,46 @@ void check_ranges(const Settings& settings, std::string_view name) {
   settings.set_all(settings.to_json(), name);
 }
 
-std::string letter_text(std::int32_t token, Index vocab) {
+void check_token(std::int32_t token, Index vocab) {
   require(token >= 0 && token < vocab, "there is no token ", token, " in a vocabulary of ", vocab);
+}
+
+std::string letter_text(std::int32_t token, Index vocab) {
+  check_token(token, vocab);
   if (token < 26) {
     return std::string(1, static_cast<char>('a' + token));
   }
   return token < 52 ? std::string(1, static_cast<char>('A' + token - 26)) : text("#", token);
+}
+
+std::span<std::int32_t> row(Batch& batch, Index b) {
+  const auto length = static_cast<std::size_t>(batch.length);
+  return std::span(batch.tokens).subspan(static_cast<std::size_t>(b) * length, length);
+}
+
+void fill_uniform(std::span<std::int32_t> tokens, Index vocab, Generator& random) {
+  for (std::int32_t& token : tokens) {
+    token = id(random.below(vocab));
+  }
+}
+
+std::vector<std::int32_t> draw_distinct(Index n, Index count, Generator& random) {
+  std::vector<std::int32_t> numbers(static_cast<std::size_t>(n));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  for (Index i = 0; i < count; ++i) {
+    std::swap(numbers[static_cast<std::size_t>(i)],
+              numbers[static_cast<std::size_t>(random.between(i, n - 1))]);
+  }
+  return numbers;
+}
+
+Index last_of_class(std::span<const std::int32_t> tokens, Index t, Index classes) {
+  const auto class_at = [&](Index s) { return tokens[static_cast<std::size_t>(s)] % classes; };
+  Index key = t - 1;
+  while (key >= 0 && class_at(key) != class_at(t)) {
+    --key;
+  }
+  return key;
 }
 
 }  // namespace headlab::inline HEADLAB_SCALAR

@@ -35,14 +35,7 @@ namespace {
 
 Index key_back(const Query& q) { return std::max<Index>(q.t - q.k, -1); }
 
-Index key_same(const Query& q) {
-  const auto class_at = [&](Index t) { return q.tokens[static_cast<std::size_t>(t)] % q.classes; };
-  Index key = q.t - 1;
-  while (key >= 0 && class_at(key) != class_at(q.t)) {
-    --key;
-  }
-  return key;
-}
+Index key_same(const Query& q) { return last_of_class(q.tokens, q.t, q.classes); }
 
 Index key_next(const Query& q) {
   return q.t + 1 < static_cast<Index>(q.tokens.size()) ? q.t + 1 : -1;
@@ -115,10 +108,7 @@ RelationsTask::RelationsTask(const RelationsOptions& options) : options_(options
   }
 }
 
-std::string RelationsTask::spec() const {
-  RelationsOptions options = options_;
-  return spec_text("relations", settings_of(options));
-}
+std::string RelationsTask::spec() const { return spec_text("relations", options_); }
 
 TaskShape RelationsTask::shape() const {
   const bool ahead =
@@ -148,29 +138,20 @@ std::vector<std::string> RelationsTask::target_names() const {
 }
 
 Example RelationsTask::make(Key key, Index count, Split split) const {
-  Example example;
-  Batch& batch = example.batch;
-  batch = Batch::make(count, options_.length, static_cast<Index>(asked_.size()));
-  example.gold.resize(asked_.size());
-  for (Index b = 0; b < count; ++b) {
-    Generator random = sequence_generator(key, split, b);
-    const auto tokens = std::span(batch.tokens)
-                            .subspan(static_cast<std::size_t>(b * options_.length),
-                                     static_cast<std::size_t>(options_.length));
-    for (std::int32_t& token : tokens) {
-      token = static_cast<std::int32_t>(random.below(options_.vocab));
-    }
+  const auto write = [this](Example& example, Index b, Generator& random) {
+    const auto tokens = row(example.batch, b);
+    fill_uniform(tokens, options_.vocab, random);
     for (std::size_t r = 0; r < asked_.size(); ++r) {
       for (Index t = 0; t < options_.length; ++t) {
         const Index at = asked_[r].kind->key({tokens, t, options_.classes, asked_[r].k});
         if (at >= 0) {
-          batch.target(b, t, static_cast<Index>(r)) = batch.token(b, at);
-          example.gold[r].add(b, t, static_cast<std::int32_t>(at));
+          example.batch.target(b, t, static_cast<Index>(r)) = example.batch.token(b, at);
+          example.gold[r].add(b, t, id(at));
         }
       }
     }
-  }
-  return example;
+  };
+  return make_sequences(*this, key, count, split, write);
 }
 
 std::string RelationsTask::token_text(std::int32_t token) const {
