@@ -53,7 +53,9 @@
 #include "headlab/train/run.h"
 #include "headlab/train/trainer.h"
 // heads, prune: what heads do, and which can go.
+#include "headlab/heads/ablation.h"
 #include "headlab/heads/edits.h"
+#include "headlab/heads/paired.h"
 #include "headlab/heads/scores.h"
 #include "headlab/prune/methods.h"
 #include "headlab/prune/prune.h"
@@ -61,6 +63,7 @@
 #include "headlab/lab/bench.h"
 #include "headlab/lab/gradient_checks.h"
 #include "headlab/lab/machine.h"
+#include "headlab/report/causes_text.h"
 #include "headlab/report/heads_text.h"
 #include "headlab/report/heatmap.h"
 #include "headlab/report/table.h"

@@ -17,6 +17,7 @@ int train_command(Arguments arguments);
 int eval_command(Arguments arguments);
 int sample_command(Arguments arguments);
 int heads_command(Arguments arguments);
+int ablate_command(Arguments arguments);
 int prune_command(Arguments arguments);
 int bench_command(Arguments arguments);
 int check_command(Arguments arguments);

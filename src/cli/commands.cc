@@ -24,6 +24,8 @@ constexpr std::array kCommands = {
             sample_command},
     Command{"heads", "what each head looks at, scored against the truth", "headlab heads runs/full",
             heads_command},
+    Command{"ablate", "what it costs to silence heads", "headlab ablate runs/full --kind mean",
+            ablate_command},
     Command{"prune", "remove heads and show what it costs",
             "headlab prune runs/full --method greedy --keep 4 --finetune 1000 --out runs/pruned",
             prune_command},

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "headlab/base/error.h"
+
 namespace headlab::inline HEADLAB_SCALAR {
 
 std::vector<HeadId> all_heads(const Transformer& model) {
@@ -17,6 +19,29 @@ std::vector<HeadId> all_heads(const Transformer& model) {
     ++layer;
   }
   return heads;
+}
+
+std::vector<std::string> module_names(const Transformer& model) {
+  std::vector<std::string> names;
+  for (const AttentionModule& module : Transformer(model).attention_modules()) {
+    names.push_back(module.name);
+  }
+  return names;
+}
+
+Index place_of(const Transformer& model, const HeadId& id) {
+  const auto numbers = model.head_numbers();
+  std::vector<std::string> known;
+  for (std::size_t layer = 0; layer < numbers.size(); ++layer) {
+    for (std::size_t place = 0; place < numbers[layer].size(); ++place) {
+      if (id == HeadId{static_cast<Index>(layer), numbers[layer][place]}) {
+        return static_cast<Index>(place);
+      }
+      known.push_back(text(layer, ".", numbers[layer][place]));
+    }
+  }
+  throw Error(text("the model has no head ", id.layer, ".", id.head),
+              known.empty() ? "it has no head at all" : "its heads: " + join(known, " "));
 }
 
 std::vector<HeadEdits> gates_for(const Transformer& model, std::span<const HeadId> kept) {

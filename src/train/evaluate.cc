@@ -23,11 +23,8 @@ class Tally {
   }
 
   void add(const Tensor& logits, const Batch& batch, Index vocab) {
-    const auto rows = static_cast<Index>(batch.targets.size());
-    const Tensor losses = Tensor::empty({rows}), log_sum_exp = Tensor::empty({rows});
-    cross_entropy_forward(rows, vocab, logits.data(), batch.targets.data(), losses.data(),
-                          log_sum_exp.data());
-    for (Index row = 0; row < rows; ++row) {
+    const Tensor losses = target_losses(logits, batch);
+    for (Index row = 0; row < losses.count(); ++row) {
       const std::int32_t target = batch.targets[static_cast<std::size_t>(row)];
       if (target < 0) {
         continue;
@@ -59,6 +56,16 @@ class Tally {
 };
 
 }  // namespace
+
+Tensor target_losses(const Tensor& logits, const Batch& batch) {
+  const auto rows = static_cast<Index>(batch.targets.size());
+  const Tensor log_sum_exp = Tensor::empty({rows});
+  Tensor losses = Tensor::empty({batch.size, batch.length, batch.targets_per_position});
+  require(losses.count() == rows && rows > 0, "a batch without targets has no losses");
+  cross_entropy_forward(rows, logits.count() / rows, logits.data(), batch.targets.data(),
+                        losses.data(), log_sum_exp.data());
+  return losses;
+}
 
 void Evaluation::write_to(Json& object) const {
   object["loss"] = loss;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "headlab/model/transformer.h"
@@ -20,6 +21,10 @@ struct HeadId {
 
 /// The heads that a model has, module by module.
 std::vector<HeadId> all_heads(const Transformer& model);
+/// The names of the attention modules: what HeadId::layer counts.
+std::vector<std::string> module_names(const Transformer& model);
+/// The place of a head in its module. Error that lists the heads there are, if it is not one.
+Index place_of(const Transformer& model, const HeadId& id);
 
 /// Gates of shape [H] for each attention module: 1 for the heads in `kept`, 0 for the others.
 std::vector<HeadEdits> gates_for(const Transformer& model, std::span<const HeadId> kept);

@@ -35,6 +35,9 @@ struct EvaluateOptions {
   std::vector<HeadEdits> edits{};  // applied to every forward pass; gates of shape [H]
 };
 
+/// The loss of each target in nats, 0 where there is none: logits [B, T, K*V], result [B, T, K].
+Tensor target_losses(const Tensor& logits, const Batch& batch);
+
 /// Runs the model without recording. A task without any target in these examples is an Error.
 Evaluation evaluate(const Transformer& model, const Task& task,
                     const EvaluateOptions& options = {});

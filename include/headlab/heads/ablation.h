@@ -1,0 +1,97 @@
+// Ablation: what does the loss become when heads are silenced? A pattern says where a head looks;
+// this says whether it matters. Heads are silenced by edits of an unchanged model, and all sets of
+// heads are judged on the same examples, made once: differences are paired (paired.h). Read next:
+// edits.h, prune/methods.h, which asks the same of many sets.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlab/base/json.h"
+#include "headlab/heads/edits.h"
+#include "headlab/heads/paired.h"
+#include "headlab/tasks/task.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+/// What takes the place of a silenced head's output z, before W_O.
+enum class AblationKind { zero, mean, resample };
+
+struct AblationEntry {
+  const char* name;
+  const char* meaning;
+  AblationKind kind;
+};
+/// The table of kinds.
+std::span<const AblationEntry> ablation_table();
+/// Error that lists the known names and the nearest.
+AblationKind find_ablation(const std::string& name);
+const char* name_of(AblationKind kind);
+
+struct AblationOptions {
+  AblationKind kind = AblationKind::zero;
+  Index batch = 64;       // in one forward pass; the result does not depend on it beyond rounding
+  std::int64_t seed = 0;  // of the draws of `resample`
+};
+
+using HeadSet = std::vector<HeadId>;
+
+/// A model on fixed examples with any heads silenced. Only reads the model.
+class Ablation {
+ public:
+  /// `mean`: a head's z averaged over all positions (but padding) of all examples. `resample`: z
+  /// of another example, drawn for each, at the same position; the other is at least as long, and
+  /// for the longest, positions beyond its end keep what they had. Error: examples without any
+  /// target; fewer than two of them.
+  Ablation(const Transformer& model, Batch examples, const AblationOptions& options = {});
+
+  /// The losses of the examples, each summed over its targets, in nats, with the heads of each set
+  /// silenced: [sets][examples]. The empty set is the model itself. Error for a head that the model
+  /// does not have.
+  std::vector<std::vector<double>> losses(std::span<const HeadSet> sets) const;
+  /// The same as means over all targets: [sets].
+  std::vector<double> mean_losses(std::span<const HeadSet> sets) const;
+
+  /// The targets of each example, [examples].
+  const std::vector<double>& targets() const { return targets_; }
+  double target_count() const { return target_count_; }
+
+ private:
+  void find_replacements();
+  std::vector<Tensor> outputs() const;
+  std::vector<HeadEdits> edits_for(const HeadSet& set, std::span<const Tensor> replacements) const;
+
+  Transformer model_;  // shares its parameters with the one that was given
+  std::vector<AttentionModule> modules_;
+  Batch examples_;
+  AblationOptions options_;
+  std::vector<double> targets_;
+  double target_count_ = 0;
+  std::vector<Tensor> replacements_;  // by module: [1, 1, H, Dv] or [examples, T, H, Dv]
+};
+
+/// The held-out examples that `evaluate` uses: losses agree with those of `headlab eval`.
+Example held_out_examples(const Task& task, Index count);
+
+struct HeadAblation {
+  HeadId head;
+  double loss = 0;  // with this head silenced
+  PairedChange change;
+};
+
+struct AblationReport {
+  std::vector<std::string> attention;  // names of the attention modules: what HeadId::layer counts
+  AblationOptions options;
+  Index examples = 0;
+  double loss = 0;                  // of the whole model, nats per target
+  std::vector<HeadAblation> heads;  // each silenced alone
+  double sets_per_second = 0;       // head sets judged on all examples, per second
+  Json to_json() const;
+};
+
+/// Silences each head alone. p is for each head by itself, not corrected for their number.
+AblationReport ablate_heads(const Transformer& model, const Batch& examples,
+                            const AblationOptions& options = {});
+
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,74 @@
+// Tables of causes: changes of the loss with their intervals. Numbers carry their sign, because an
+// ablation may well help. Maps show costs alone: what helps is blank there.
+// Read next: table.h.
+#include "headlab/report/causes_text.h"
+
+#include <algorithm>
+
+#include "headlab/base/error.h"
+#include "headlab/report/table.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+constexpr double kSignificant = 0.01;
+
+std::string head_name(const HeadId& head) { return text(head.layer, ".", head.head); }
+
+/// 4 significant digits with a sign.
+std::string change_text(double value) { return (value < 0 ? "" : "+") + significant(value); }
+
+/// "[+1.2, +1.4]"
+std::string interval_text(const PairedChange& change) {
+  return "[" + change_text(change.low) + ", " + change_text(change.high) + "]";
+}
+
+/// Changes of the loss as shades: rows are attention modules, columns the heads' born numbers.
+std::string change_map(const AblationReport& report, double largest,
+                       const HeatmapOptions& options) {
+  std::int32_t columns = 0;
+  for (const HeadAblation& one : report.heads) {
+    columns = std::max(columns, one.head.head + 1);
+  }
+  std::vector<std::string> modules, heads;
+  for (std::size_t m = 0; m < report.attention.size(); ++m) {
+    modules.push_back(std::to_string(m));
+  }
+  for (std::int32_t h = 0; h < columns; ++h) {
+    heads.push_back(std::to_string(h));
+  }
+  std::vector<Scalar> shades(modules.size() * heads.size());
+  for (const HeadAblation& one : report.heads) {
+    const auto at = one.head.layer * columns + one.head.head;
+    shades[static_cast<std::size_t>(at)] =
+        static_cast<Scalar>(std::max(0.0, one.change.change) / largest);
+  }
+  return heatmap(shades, modules, heads, options);
+}
+
+}  // namespace
+
+std::string ablation_text(const AblationReport& report, const HeatmapOptions& options) {
+  if (report.heads.empty()) {
+    return "the model has no head\n";
+  }
+  double largest = 0;
+  Table table({"head", "loss", "change", "95% interval", "p", "p < .01"});
+  for (const HeadAblation& one : report.heads) {
+    largest = std::max(largest, one.change.change);
+    table.add({head_name(one.head), significant(one.loss), change_text(one.change.change),
+               interval_text(one.change), significant(one.change.p),
+               one.change.p < kSignificant ? "*" : ""});
+  }
+  std::string map;
+  if (largest > 0) {
+    map = text(
+              "what it costs to silence a head: a row for each attention module, a column for "
+              "each head,\n1.00 is ",
+              change_text(largest), " nats per target\n\n") +
+          change_map(report, largest, options) + "\n";
+  }
+  return map + table.text() + text("loss of the whole model: ", significant(report.loss), "\n");
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR
