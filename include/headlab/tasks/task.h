@@ -59,7 +59,7 @@ class Gold {
 struct Example {
   Batch batch;
   std::vector<Gold> gold;
-  std::vector<Gold> candidates;
+  std::vector<Gold> candidates{};
 };
 
 enum class Split { train, validation };
