@@ -35,30 +35,40 @@ constexpr std::array<NamedConfig, 5> kConfigs = {{
 
 Batch random_batch(const BenchOptions& options) {
   Generator random(Key{1}.fold("bench"));
-  Batch batch = Batch::make(options.batch, options.model.length, options.model.targets);
-  for (std::int32_t& token : batch.tokens) {
-    token = static_cast<std::int32_t>(random.below(options.model.vocab));
-  }
-  for (std::int32_t& target : batch.targets) {
-    target = static_cast<std::int32_t>(random.below(options.model.vocab));
+  Batch batch = Batch::make(options.batch, options.model.length, options.model.targets,
+                            options.model.source_length);
+  for (Ids* ids : {&batch.tokens, &batch.targets, &batch.source}) {
+    for (std::int32_t& id : *ids) {
+      id = static_cast<std::int32_t>(random.below(options.model.vocab));
+    }
   }
   return batch;
 }
 
-/// 6 B T (weights that multiply a token + attention over all keys), forward and backward.
+/// Whether a weight multiplies the tokens of the source.
+bool reads_source(const std::string& name) {
+  return name.rfind("encoder.", 0) == 0 || name.find(".cross_attn.W_K") != name.npos ||
+         name.find(".cross_attn.W_V") != name.npos;
+}
+
+/// 6 B (weights x the tokens that they multiply + attention over all T x S keys), forward and
+/// backward.
 double operations_of(Transformer& model, const BenchOptions& options) {
   const TransformerConfig& c = options.model;
-  double weights = c.tied ? static_cast<double>(c.vocab * c.d_model) : 0;
+  Index products = c.tied ? c.vocab * c.d_model * c.length : 0;
   model.visit([&](const std::string& name, Tensor& parameter) {
-    const bool looked_up = name == "embed.W_E" || name == "pos_embed.W_pos";
-    weights += parameter.rank() == 2 && !looked_up ? static_cast<double>(parameter.count()) : 0;
+    const bool looked_up = name == "embed.W_E" || name.find("pos_embed.W_pos") != name.npos;
+    const bool multiplies = parameter.rank() == 2 && !looked_up;
+    const Index tokens = reads_source(name) ? c.source_length : c.length;
+    products += multiplies ? parameter.count() * tokens : 0;
   });
-  double attention = 0;
-  for (Index layer = 0; layer < c.layers; ++layer) {
-    attention += static_cast<double>(c.heads_of(layer) *
-                                     (c.d_head_of(layer) + c.d_value_of(layer)) * c.length);
+  for (const AttentionPlace& place : c.attention_places()) {
+    const Index queries = place.kind == AttentionKind::encoder ? c.source_length : c.length;
+    const Index keys = place.kind == AttentionKind::self ? c.length : c.source_length;
+    products += c.heads_of(place.layer) * (c.d_head_of(place.layer) + c.d_value_of(place.layer)) *
+                queries * keys;
   }
-  return 6 * static_cast<double>(options.batch * c.length) * (weights + attention);
+  return 6 * static_cast<double>(options.batch) * static_cast<double>(products);
 }
 
 /// Milliseconds of each step after the warm-up, sorted.
@@ -127,8 +137,8 @@ BenchResult bench_step(const BenchOptions& options) {
   result.peak_memory_mb = headlab::peak_memory_mb();
   result.median_ms = times[times.size() / 2];
   result.min_ms = times[0];
-  result.tokens_per_s =
-      static_cast<double>(options.batch * options.model.length) / result.median_ms * 1e3;
+  result.tokens_per_s = static_cast<double>(options.batch * options.model.tokens_per_sequence()) /
+                        result.median_ms * 1e3;
   result.gflops = operations_of(model, options) / result.median_ms / 1e6;
   result.peak_gflops = measure_fma_peak();
   result.fraction_of_peak = result.gflops / result.peak_gflops;

@@ -16,14 +16,17 @@ Ids rows_of(const Ids& values, Index begin, Index end, Index width) {
 
 }  // namespace
 
-Batch Batch::make(Index size, Index length, Index targets_per_position) {
-  require(size >= 1 && length >= 1 && targets_per_position >= 1, "a batch cannot have ", size,
-          " sequences of ", length, " positions with ", targets_per_position, " targets");
+Batch Batch::make(Index size, Index length, Index targets_per_position, Index source_length) {
+  require(size >= 1 && length >= 1 && targets_per_position >= 1 && source_length >= 0,
+          "a batch cannot have ", size, " sequences of ", length, " positions with ",
+          targets_per_position, " targets and ", source_length, " of a source");
   Batch batch;
   batch.size = size;
   batch.length = length;
   batch.targets_per_position = targets_per_position;
   batch.tokens.assign(static_cast<std::size_t>(size * length), 0);
+  batch.source_length = source_length;
+  batch.source.assign(static_cast<std::size_t>(size * source_length), 0);
   batch.targets.assign(static_cast<std::size_t>(size * length * targets_per_position), -1);
   return batch;
 }
@@ -41,6 +44,9 @@ Batch Batch::rows(Index begin, Index end) const {
   part.targets_per_position = targets_per_position;
   part.tokens = rows_of(tokens, begin, end, length);
   part.lengths = rows_of(lengths, begin, end, 1);
+  part.source_length = source_length;
+  part.source = rows_of(source, begin, end, source_length);
+  part.source_lengths = rows_of(source_lengths, begin, end, 1);
   part.targets = rows_of(targets, begin, end, length * targets_per_position);
   return part;
 }

@@ -65,34 +65,55 @@ void validate_heads(const TransformerConfig& c, Index layer) {
 /// Weights of all blocks, biases and layer norms left out.
 double block_weights(const TransformerConfig& c) {
   double sum = 0;
-  for (Index layer = 0; layer < c.layers; ++layer) {
-    const Index per_head = 2 * (c.d_head_of(layer) + c.d_value_of(layer));
-    sum += static_cast<double>(c.d_model) * static_cast<double>(c.heads_of(layer) * per_head);
-    sum += static_cast<double>(c.d_model) * static_cast<double>(2 * c.d_ff);
+  for (const AttentionPlace& place : c.attention_places()) {
+    const Index per_head = 2 * (c.d_head_of(place.layer) + c.d_value_of(place.layer));
+    sum += static_cast<double>(c.d_model) * static_cast<double>(c.heads_of(place.layer) * per_head);
   }
-  return sum;
+  return sum + static_cast<double>(c.d_model) * static_cast<double>(2 * c.d_ff * c.all_layers());
 }
 
 void validate_attention(const TransformerConfig& c) {
+  const std::vector<AttentionPlace> places = c.attention_places();
   for (const auto& [module, kept] : c.attention) {
-    bool known = false;
-    for (Index layer = 0; layer < c.layers; ++layer) {
-      if (module == text("blocks.", layer, ".attn")) {
-        known = true;
-        for (std::int32_t head : kept) {
-          require(head < c.heads_of(layer), "attention.", module, " keeps head ", head,
-                  " but was born with ", c.heads_of(layer), " heads");
-          require(std::count(kept.begin(), kept.end(), head) == 1, "attention.", module,
-                  " names head ", head, " twice");
-        }
-      }
+    const auto place = std::find_if(places.begin(), places.end(),
+                                    [&name = module](const auto& p) { return p.name == name; });
+    require(place != places.end(), "attention: there is no module ", module, " in a model of ",
+            c.all_layers(), " layers");
+    const Index born = c.heads_of(place->layer);
+    for (std::int32_t head : kept) {
+      require(head < born, "attention.", module, " keeps head ", head, " but was born with ", born,
+              " heads");
+      require(std::count(kept.begin(), kept.end(), head) == 1, "attention.", module, " names head ",
+              head, " twice");
     }
-    require(known, "attention: there is no module ", module, " in a model of ", c.layers,
-            " layers");
   }
 }
 
+/// What only an encoder-decoder has.
+void validate_source(const TransformerConfig& c) {
+  if (!c.has_source() && (c.encoder_layers != 0 || c.source_length != 0)) {
+    throw Error(text("encoder_layers ", c.encoder_layers, " and source_length ", c.source_length,
+                     " are for architecture encoder_decoder alone"),
+                "set `layers`, or take a task with sources, such as reverse_cross");
+  }
+  require(!c.has_source() || c.source_length >= 1,
+          "architecture encoder_decoder needs source_length 1 or more");
+}
+
 }  // namespace
+
+std::vector<AttentionPlace> TransformerConfig::attention_places() const {
+  std::vector<AttentionPlace> places;
+  for (Index layer = 0; layer < encoder_layers; ++layer)
+    places.push_back({text("encoder.blocks.", layer, ".attn"), AttentionKind::encoder, layer});
+  for (Index layer = 0; layer < layers; ++layer) {
+    const std::string block = text(has_source() ? "decoder." : "", "blocks.", layer, ".");
+    places.push_back({block + "attn", AttentionKind::self, encoder_layers + layer});
+    if (has_source())
+      places.push_back({block + "cross_attn", AttentionKind::cross, encoder_layers + layer});
+  }
+  return places;
+}
 
 Index TransformerConfig::heads_of(Index layer) const {
   return heads.size() == 1 ? heads[0] : heads[static_cast<std::size_t>(layer)];
@@ -108,9 +129,11 @@ Index TransformerConfig::d_value_of(Index layer) const {
 }
 
 void TransformerConfig::validate() const {
-  require(heads.size() == 1 || static_cast<Index>(heads.size()) == layers, "heads names ",
-          heads.size(), " layers, but layers is ", layers);
-  for (Index layer = 0; layer < layers; ++layer) {
+  validate_source(*this);
+  require(heads.size() == 1 || static_cast<Index>(heads.size()) == all_layers(), "heads names ",
+          heads.size(), " layers, but ", has_source() ? "encoder_layers + " : "", "layers is ",
+          all_layers());
+  for (Index layer = 0; layer < all_layers(); ++layer) {
     validate_heads(*this, layer);
   }
   require(!tied || targets == 1, "tied needs targets 1, got ", targets,
@@ -127,10 +150,12 @@ void TransformerConfig::validate() const {
 
 Settings settings_of(TransformerConfig& c) {
   Settings s;
-  s.choice("architecture", c.architecture, {"decoder", "encoder"}, "causal, or bidirectional");
+  s.choice("architecture", c.architecture, {"decoder", "encoder", "encoder_decoder"},
+           "causal, bidirectional, or both with cross-attention");
   s.integer("layers", c.layers, 0, 1000, "blocks of attention and feed-forward");
+  s.integer("encoder_layers", c.encoder_layers, 0, 1000, "blocks of an encoder-decoder's encoder");
   s.integers("heads", c.heads, 0, 4096,
-             "attention heads of each layer: one number, or one for each layer");
+             "attention heads of each layer: one number, or one for each layer, encoder first");
   s.integer("d_model", c.d_model, 1, 65536, "width of the residual stream");
   s.integer("d_head", c.d_head, 0, 65536,
             "width of a head's queries and keys (0: d_model / heads)");
@@ -140,6 +165,7 @@ Settings settings_of(TransformerConfig& c) {
   s.integer("d_ff", c.d_ff, 0, 1 << 20, "width of the feed-forward network (0: none)");
   s.integer("vocab", c.vocab, 1, 1 << 24, "number of tokens");
   s.integer("length", c.length, 1, 1 << 20, "longest sequence");
+  s.integer("source_length", c.source_length, 0, 1 << 20, "longest source (0: no sources)");
   s.integer("targets", c.targets, 1, 1024, "targets predicted at each position");
   s.choice("activation", c.activation, {"gelu", "relu"}, "of the feed-forward network");
   s.choice("norm", c.norm, {"pre", "post"}, "layer norm before each sublayer, or after");

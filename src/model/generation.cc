@@ -43,7 +43,8 @@ std::vector<std::int32_t> generate(const Transformer& model, std::vector<std::in
                                    const GenerationOptions& options) {
   const TransformerConfig& config = model.config();
   require(config.architecture == Architecture::decoder && config.targets == 1,
-          "only a decoder with one target at each position can continue a sequence");
+          "only a decoder with one target at each position can continue a sequence, and no ",
+          "encoder-decoder, which answers sources");
   require(!prompt.empty(), "the prompt is empty; at least one token is needed to continue from");
   const NoGrad no_grad;
   Generator random(options.key);
@@ -56,6 +57,29 @@ std::vector<std::int32_t> generate(const Transformer& model, std::vector<std::in
     prompt.push_back(draw({last, static_cast<std::size_t>(config.vocab)}, options, random));
   }
   return prompt;
+}
+
+Batch decode_greedily(const Transformer& model, Batch prompts, Index tokens) {
+  const TransformerConfig& config = model.config();
+  require(config.architecture != Architecture::encoder && config.targets == 1,
+          "only a decoder with one target at each position can continue sequences");
+  require(prompts.length + tokens <= config.length, prompts.length, " tokens and ", tokens,
+          " more are too many: the model was made for at most ", config.length, " positions");
+  require(prompts.lengths.empty(), "sequences of different lengths cannot be continued together");
+  const NoGrad no_grad;
+  for (; tokens > 0; --tokens) {
+    const Tensor logits = model.forward(prompts);
+    Batch longer = Batch::make(prompts.size, prompts.length + 1, 1, prompts.source_length);
+    longer.source = prompts.source, longer.source_lengths = prompts.source_lengths;
+    for (Index b = 0; b < prompts.size; ++b) {
+      for (Index t = 0; t < prompts.length; ++t) longer.token(b, t) = prompts.token(b, t);
+      const Scalar* last = logits.data() + ((b + 1) * prompts.length - 1) * config.vocab;
+      longer.token(b, prompts.length) =
+          static_cast<std::int32_t>(std::max_element(last, last + config.vocab) - last);
+    }
+    prompts = std::move(longer);
+  }
+  return prompts;
 }
 
 }  // namespace headlab::inline HEADLAB_SCALAR

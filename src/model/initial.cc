@@ -17,6 +17,14 @@ bool is_embedding(const std::string& name) {
   return ends_with(name, ".W_E") || ends_with(name, ".W_pos");
 }
 
+/// Attention and feed-forward in all blocks of the stack that a parameter belongs to.
+double sublayers_beside(const std::string& name, const TransformerConfig& config) {
+  const bool encodes = name.rfind("encoder.", 0) == 0;
+  return static_cast<double>(encodes               ? 2 * config.encoder_layers
+                             : config.has_source() ? 3 * config.layers
+                                                   : 2 * config.layers);
+}
+
 void fill_normal(Tensor& parameter, double deviation, Generator random) {
   for (Scalar& value : parameter.values()) value = static_cast<Scalar>(deviation * random.normal());
 }
@@ -37,8 +45,8 @@ void initialize(Transformer& model, Key key) {
       std::fill(parameter.values().begin(), parameter.values().end(), Scalar(gain ? 1 : 0));
     } else if (config.init == InitialValues::gpt2) {
       const bool into_residual = ends_with(name, ".W_O") || ends_with(name, ".W_out");
-      const double layers = static_cast<double>(config.layers);
-      fill_normal(parameter, into_residual ? 0.02 / std::sqrt(2 * layers) : 0.02, random);
+      const double sublayers = sublayers_beside(name, config);
+      fill_normal(parameter, into_residual ? 0.02 / std::sqrt(sublayers) : 0.02, random);
     } else if (is_embedding(name)) {
       fill_normal(parameter, 0.5, random);
     } else {

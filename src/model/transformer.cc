@@ -1,6 +1,7 @@
-// One transformer for decoders and encoders: which norm goes where is a branch or two here rather
-// than a class each. Every module folds its name into the key of dropout, so that no two draw the
-// same mask. Read next: src/nn/attention.cc.
+// One transformer for decoders, encoders and both together: which norm goes where is a branch or
+// two here rather than a class each, and an encoder-decoder is two stacks of the same blocks. Every
+// module folds its name into the key of dropout, so that no two draw the same mask. Read next:
+// src/nn/attention.cc.
 #include "headlab/model/transformer.h"
 
 #include <algorithm>
@@ -11,23 +12,28 @@
 namespace headlab::inline HEADLAB_SCALAR {
 namespace {
 
-std::string block_name(std::size_t layer) { return text("blocks.", layer, "."); }
-
-Block make_block(const TransformerConfig& c, Index layer) {
-  const Index heads = c.heads_of(layer);
-  Block block;
-  block.attn = MultiHeadAttention({.d_model = c.d_model,
-                                   .heads = heads,
-                                   .d_head = std::max<Index>(1, c.d_head_of(layer)),
-                                   .d_value = std::max<Index>(1, c.d_value_of(layer)),
-                                   .kv_heads = c.kv_heads > 0 ? c.kv_heads : heads},
-                                  static_cast<Scalar>(c.dropout));
+MultiHeadAttention make_attention(const TransformerConfig& c, const AttentionPlace& place) {
+  const Index heads = c.heads_of(place.layer);
+  MultiHeadAttention attention({.d_model = c.d_model,
+                                .heads = heads,
+                                .d_head = std::max<Index>(1, c.d_head_of(place.layer)),
+                                .d_value = std::max<Index>(1, c.d_value_of(place.layer)),
+                                .kv_heads = c.kv_heads > 0 ? c.kv_heads : heads},
+                               static_cast<Scalar>(c.dropout));
   for (const auto& [module, kept] : c.attention) {
-    if (module == block_name(static_cast<std::size_t>(layer)) + "attn")
-      block.attn = block.attn.with_heads(kept);
+    if (module == place.name) attention = attention.with_heads(kept);
   }
-  block.ln1 = LayerNorm(c.d_model);
+  return attention;
+}
+
+/// A block without its attention.
+Block make_block(const TransformerConfig& c, Index layer, bool has_cross) {
+  Block block;
+  block.name = text("blocks.", layer, ".");
+  block.has_cross = has_cross;
   block.has_mlp = c.d_ff > 0;
+  block.ln1 = LayerNorm(c.d_model);
+  if (block.has_cross) block.ln_cross = LayerNorm(c.d_model);
   if (block.has_mlp) {
     block.ln2 = LayerNorm(c.d_model);
     block.mlp = FeedForward(c.d_model, c.d_ff, c.activation);
@@ -35,11 +41,36 @@ Block make_block(const TransformerConfig& c, Index layer) {
   return block;
 }
 
+Tensor make_positions(const TransformerConfig& c, Index length) {
+  if (c.positions == Positions::none) return {};
+  return c.positions == Positions::learned ? parameter({length, c.d_model})
+                                           : sinusoidal_positions(length, c.d_model);
+}
+
+/// The attention modules of a stack in execution order.
+template <class AnyStack, class Visit>
+void for_attention(AnyStack& stack, Visit&& visit) {
+  for (auto& block : stack.blocks) {
+    visit(block.attn);
+    if (block.has_cross) visit(block.cross_attn);
+  }
+}
+
+void visit_stack(Stack& stack, const TransformerConfig& c, const ParameterVisitor& f) {
+  if (c.positions == Positions::learned) f(stack.name + "pos_embed.W_pos", stack.positions);
+  for (Block& block : stack.blocks) block.visit(stack.name + block.name, f);
+  if (c.norm == NormPlace::pre) stack.ln_final.visit(stack.name + "ln_final.", f);
+}
+
 }  // namespace
 
 void Block::visit(const std::string& prefix, const ParameterVisitor& f) {
   ln1.visit(prefix + "ln1.", f);
   attn.visit(prefix + "attn.", f);
+  if (has_cross) {
+    ln_cross.visit(prefix + "ln_cross.", f);
+    cross_attn.visit(prefix + "cross_attn.", f);
+  }
   if (has_mlp) {
     ln2.visit(prefix + "ln2.", f);
     mlp.visit(prefix + "mlp.", f);
@@ -50,68 +81,108 @@ Transformer::Transformer(const TransformerConfig& config) : config_(config) {
   config_.validate();
   const TransformerConfig& c = config_;
   embed_ = Embedding(c.vocab, c.d_model);
-  if (c.positions == Positions::learned) {
-    positions_ = parameter({c.length, c.d_model});
-  } else if (c.positions == Positions::sinusoidal) {
-    positions_ = sinusoidal_positions(c.length, c.d_model);
-  }
-  for (Index layer = 0; layer < c.layers; ++layer) blocks_.push_back(make_block(c, layer));
-  ln_final_ = LayerNorm(c.d_model);
+  main_ = {c.has_source() ? "decoder." : "", make_positions(c, c.length), {}, LayerNorm(c.d_model)};
+  if (c.has_source())
+    encoder_ = {"encoder.", make_positions(c, c.source_length), {}, LayerNorm(c.d_model)};
+  for (Index layer = 0; layer < c.encoder_layers; ++layer)
+    encoder_.blocks.push_back(make_block(c, layer, false));
+  for (Index layer = 0; layer < c.layers; ++layer)
+    main_.blocks.push_back(make_block(c, layer, c.has_source()));
+  const std::vector<AttentionPlace> places = c.attention_places();
+  auto place = places.begin();
+  for (Stack* stack : {&encoder_, &main_})
+    for_attention(*stack, [&](auto& attention) { attention = make_attention(c, *place++); });
   if (!c.tied) unembed_ = Linear(c.d_model, c.targets * c.vocab);
 }
 
-Tensor Transformer::embed(const Batch& batch, const ForwardContext& context) const {
-  require(batch.length <= config_.length, "the sequences have ", batch.length,
-          " positions, but the model was made for at most ", config_.length);
-  Tensor x = embed_.forward(batch.tokens, batch.shape());
-  if (positions_.defined()) x = x + slice(positions_, 0, 0, batch.length);
+/// What the modules of one forward pass share.
+struct Transformer::Pass {
+  const ModelHooks& hooks;
+  ForwardContext context{};
+  AttentionMask mask{};         // of self-attention
+  AttentionMask source_mask{};  // of cross-attention
+  Tensor memory{};              // [B, S, C], what the encoder made of the source
+  std::size_t module = 0;       // the attention module that runs next
+};
+
+Tensor Transformer::embed(const Stack& stack, const Ids& tokens, const Shape& shape,
+                          const ForwardContext& context) const {
+  Tensor x = embed_.forward(tokens, shape);
+  if (stack.positions.defined()) x = x + slice(stack.positions, 0, 0, shape[1]);
   const auto p = static_cast<Scalar>(context.training ? config_.dropout : 0);
   return dropout(x, p, context.inside("embed").key);
 }
 
-Tensor Transformer::run_block(std::size_t layer, const Tensor& x, const AttentionMask& mask,
-                              const ForwardContext& context, const ModelHooks& hooks) const {
-  const Block& block = blocks_[layer];
-  const ForwardContext inside = context.inside(block_name(layer));
+Tensor Transformer::run_block(const Block& block, const Tensor& x, Pass& pass) const {
+  const ForwardContext inside = pass.context.inside(block.name);
   const bool pre = config_.norm == NormPlace::pre;
-  const auto p = static_cast<Scalar>(context.training ? config_.dropout : 0);
-  AttentionCaptures* captures = hooks.captures ? &hooks.captures->attention[layer] : nullptr;
-  const HeadEdits* edits = hooks.edits.empty() ? nullptr : &hooks.edits[layer];
-
-  const Tensor h = pre ? block.ln1.forward(x) : x;
-  Tensor attended = block.attn.forward(h, h, mask, inside.inside("attn"), edits, captures);
-  Tensor y = x + dropout(attended, p, inside.inside("attn_out").key);
-  y = pre ? y : block.ln1.forward(y);
+  const auto p = static_cast<Scalar>(inside.training ? config_.dropout : 0);
+  const auto sublayer = [&](const Tensor& in, const LayerNorm& norm, const char* name, auto&& f) {
+    const Tensor out = in + dropout(f(pre ? norm.forward(in) : in), p, inside.inside(name).key);
+    return pre ? out : norm.forward(out);
+  };
+  const auto attend = [&](const MultiHeadAttention& attention, const Tensor& from, const Tensor& to,
+                          const AttentionMask& mask, const char* name) {
+    const ModelHooks& hooks = pass.hooks;
+    const std::size_t module = pass.module++;
+    return attention.forward(from, to, mask, inside.inside(name),
+                             hooks.edits.empty() ? nullptr : &hooks.edits[module],
+                             hooks.captures ? &hooks.captures->attention[module] : nullptr);
+  };
+  Tensor y = sublayer(x, block.ln1, "attn_out",
+                      [&](const Tensor& h) { return attend(block.attn, h, h, pass.mask, "attn"); });
+  if (block.has_cross) {
+    y = sublayer(y, block.ln_cross, "cross_attn_out", [&](const Tensor& h) {
+      return attend(block.cross_attn, h, pass.memory, pass.source_mask, "cross_attn");
+    });
+  }
   if (!block.has_mlp) return y;
-  const Tensor fed = block.mlp.forward(pre ? block.ln2.forward(y) : y);
-  y = y + dropout(fed, p, inside.inside("mlp_out").key);
-  return pre ? y : block.ln2.forward(y);
+  return sublayer(y, block.ln2, "mlp_out", [&](const Tensor& h) { return block.mlp.forward(h); });
 }
 
-Tensor Transformer::unembed(const Tensor& x) const {
-  const Tensor last = config_.norm == NormPlace::pre ? ln_final_.forward(x) : x;
-  return config_.tied ? matmul(last, embed_.W, {.transpose_b = true}) : unembed_.forward(last);
+Tensor Transformer::run(const Stack& stack, Tensor x, Pass& pass) const {
+  ModelCaptures* captures = pass.hooks.captures;
+  for (const Block& block : stack.blocks) {
+    if (captures != nullptr) captures->residual.push_back(x);
+    x = run_block(block, x, pass);
+  }
+  if (captures != nullptr) captures->residual.push_back(x);
+  return config_.norm == NormPlace::pre ? stack.ln_final.forward(x) : x;
+}
+
+void Transformer::check(const Batch& batch, const ModelHooks& hooks) const {
+  const std::size_t modules =
+      encoder_.blocks.size() + main_.blocks.size() * (config_.has_source() ? 2 : 1);
+  require(hooks.edits.empty() || hooks.edits.size() == modules, "head edits are for ",
+          hooks.edits.size(), " attention modules, but the model has ", modules);
+  require(batch.length <= config_.length, "the sequences have ", batch.length,
+          " positions, but the model was made for at most ", config_.length);
+  require(config_.has_source() == (batch.source_length > 0),
+          config_.has_source() ? "an encoder-decoder needs a batch with sources"
+                               : "the batch has sources, but the model is no encoder-decoder");
+  require(batch.source_length <= config_.source_length, "the sources have ", batch.source_length,
+          " positions, but the model was made for at most ", config_.source_length);
+  if (hooks.captures == nullptr) return;
+  AttentionCaptures fresh;
+  fresh.wants_pattern = hooks.captures->wants_patterns;
+  hooks.captures->attention.assign(modules, fresh);
+  hooks.captures->residual.clear();
 }
 
 Tensor Transformer::forward(const Batch& batch, const ForwardContext& context,
                             const ModelHooks& hooks) const {
-  require(hooks.edits.empty() || hooks.edits.size() == blocks_.size(), "head edits are for ",
-          hooks.edits.size(), " attention modules, but the model has ", blocks_.size());
-  const AttentionMask mask{.causal = config_.architecture == Architecture::decoder,
-                           .lengths = batch.lengths};
-  if (hooks.captures != nullptr) {
-    AttentionCaptures fresh;
-    fresh.wants_pattern = hooks.captures->wants_patterns;
-    hooks.captures->attention.assign(blocks_.size(), fresh);
-    hooks.captures->residual.clear();
+  check(batch, hooks);
+  Pass pass{.hooks = hooks};
+  if (config_.has_source()) {
+    pass.context = context.inside("encoder");
+    pass.mask = pass.source_mask = {.lengths = batch.source_lengths};
+    const Shape shape{batch.size, batch.source_length};
+    pass.memory = run(encoder_, embed(encoder_, batch.source, shape, pass.context), pass);
   }
-  Tensor x = embed(batch, context);
-  for (std::size_t layer = 0; layer < blocks_.size(); ++layer) {
-    if (hooks.captures != nullptr) hooks.captures->residual.push_back(x);
-    x = run_block(layer, x, mask, context, hooks);
-  }
-  if (hooks.captures != nullptr) hooks.captures->residual.push_back(x);
-  return unembed(x);
+  pass.context = context;
+  pass.mask = {.causal = config_.architecture != Architecture::encoder, .lengths = batch.lengths};
+  const Tensor x = run(main_, embed(main_, batch.tokens, batch.shape(), context), pass);
+  return config_.tied ? matmul(x, embed_.W, {.transpose_b = true}) : unembed_.forward(x);
 }
 
 Tensor Transformer::loss(const Batch& batch, const ForwardContext& context, const ModelHooks& hooks,
@@ -128,38 +199,41 @@ Tensor Transformer::loss_of(const Tensor& logits, const Batch& batch, double den
 
 std::vector<AttentionModule> Transformer::attention_modules() {
   std::vector<AttentionModule> modules;
-  for (std::size_t layer = 0; layer < blocks_.size(); ++layer) {
-    modules.push_back({block_name(layer) + "attn", &blocks_[layer].attn});
-  }
+  for (const AttentionPlace& place : config_.attention_places())
+    modules.push_back({place.name, nullptr, place.kind});
+  auto module = modules.begin();
+  for (Stack* stack : {&encoder_, &main_})
+    for_attention(*stack, [&](auto& attention) { (module++)->attention = &attention; });
   return modules;
 }
 
 Transformer Transformer::with_heads(const std::vector<std::vector<std::int32_t>>& kept) const {
-  require(kept.size() == blocks_.size(), "heads to keep are named for ", kept.size(),
-          " attention modules, but the model has ", blocks_.size());
   Transformer smaller = clone();
+  const std::vector<AttentionModule> modules = smaller.attention_modules();
+  require(kept.size() == modules.size(), "heads to keep are named for ", kept.size(),
+          " attention modules, but the model has ", modules.size());
+  const std::vector<AttentionPlace> places = config_.attention_places();
   smaller.config_.attention.clear();
-  for (std::size_t layer = 0; layer < blocks_.size(); ++layer) {
-    MultiHeadAttention& attn = smaller.blocks_[layer].attn;
-    attn = attn.with_heads(kept[layer]);
-    if (static_cast<Index>(attn.heads.size()) < config_.heads_of(static_cast<Index>(layer)))
-      smaller.config_.attention.emplace_back(block_name(layer) + "attn", attn.heads);
+  for (std::size_t i = 0; i < modules.size(); ++i) {
+    MultiHeadAttention& attention = *modules[i].attention;
+    attention = attention.with_heads(kept[i]);
+    if (attention.head_count() < config_.heads_of(places[i].layer))
+      smaller.config_.attention.emplace_back(places[i].name, attention.heads);
   }
   return smaller;
 }
 
 std::vector<std::vector<std::int32_t>> Transformer::head_numbers() const {
   std::vector<std::vector<std::int32_t>> numbers;
-  for (const Block& block : blocks_) numbers.push_back(block.attn.heads);
+  for (const Stack* stack : {&encoder_, &main_})
+    for_attention(*stack, [&](const auto& attention) { numbers.push_back(attention.heads); });
   return numbers;
 }
 
 void Transformer::visit(const ParameterVisitor& f) {
   embed_.visit("embed.W_E", f);
-  if (config_.positions == Positions::learned) f("pos_embed.W_pos", positions_);
-  for (std::size_t layer = 0; layer < blocks_.size(); ++layer)
-    blocks_[layer].visit(block_name(layer), f);
-  if (config_.norm == NormPlace::pre) ln_final_.visit("ln_final.", f);
+  if (config_.has_source()) visit_stack(encoder_, config_, f);
+  visit_stack(main_, config_, f);
   if (!config_.tied) unembed_.visit("unembed.", "_U", f);
 }
 

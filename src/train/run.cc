@@ -26,8 +26,8 @@ constexpr std::array kRunFiles = {"config.json",          "metrics.jsonl", "stat
                                   "curve.json",           "prune.json",    "examples.json",
                                   "patterns.safetensors", "report.html"};
 /// Settings that the task decides, and the one that pruning writes.
-constexpr std::array kDecided = {"architecture", "vocab",  "length",   "targets",
-                                 "attention",    "parent", "data_hash"};
+constexpr std::array kDecided = {"architecture", "vocab",     "length", "source_length",
+                                 "targets",      "attention", "parent", "data_hash"};
 
 /// Whether `name` is what a writer that was killed leaves of a run's file (files.h).
 bool is_leftover(const std::string& name) {
@@ -81,7 +81,8 @@ std::string config_text(const Run& run) {
 /// Whether the model has the shape that the task asks for.
 bool fits(const TransformerConfig& model, const TransformerConfig& asked) {
   return model.architecture == asked.architecture && model.vocab == asked.vocab &&
-         model.length == asked.length && model.targets == asked.targets;
+         model.length == asked.length && model.targets == asked.targets &&
+         model.source_length == asked.source_length;
 }
 
 void save_state(const Run& run, Trainer& trainer, const RunCallbacks& callbacks) {
@@ -187,6 +188,7 @@ std::unique_ptr<Task> fit_to_task(RunConfig& config) {
   config.model.vocab = shape.vocab;
   config.model.length = shape.length;
   config.model.targets = shape.targets;
+  config.model.source_length = shape.source_length;
   config.data_hash = task->data_hash();
   return task;
 }
@@ -236,7 +238,7 @@ Run create_run(const fs::path& path, RunConfig config, const Transformer& model,
   std::unique_ptr<Task> task = fit_to_task(config);
   config.train.validate();
   require(fits(model.config(), config.model), "the model does not fit the task ", config.task,
-          ": architecture, vocab, length and targets must be the task's");
+          ": architecture, vocab, length, source_length and targets must be the task's");
   config.model = model.config();
   Run run{path, config, std::move(task), model.clone()};
   Trainer trainer(run.model, *run.task, run.config.train);
@@ -302,7 +304,7 @@ TrainResult train_run(Run& run, const RunCallbacks& callbacks) {
   result.seconds = trainer.seconds() - first_second;
   const double tokens =
       static_cast<double>((trainer.step() - first_step) * run.config.train.batch) *
-      static_cast<double>(run.config.model.length);
+      static_cast<double>(run.config.model.tokens_per_sequence());
   result.tokens_per_s = result.seconds > 0 ? tokens / result.seconds : 0;
   if (!result.finished || result.held_out.count == 0) {
     result.held_out = evaluate(run.model, *run.task, {.examples = run.config.train.eval_examples});

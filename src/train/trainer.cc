@@ -64,7 +64,8 @@ bool Trainer::run(const TrainCallbacks& callbacks) {
     seconds_ += took;
     record.seconds = seconds_;
     record.tokens_per_s =
-        static_cast<double>(config_.batch * model_.config().length) / std::max(took, 1e-9);
+        static_cast<double>(config_.batch * model_.config().tokens_per_sequence()) /
+        std::max(took, 1e-9);
     finish_step(record, callbacks);
     const bool stop = callbacks.should_stop && callbacks.should_stop();
     if (callbacks.save && (stop || due(step_, config_.save_every, config_.steps))) {

@@ -50,6 +50,31 @@ TEST(Config, NeedsHeadsForEveryLayer) {
   expect_invalid([](TransformerConfig& c) { c.heads = {2, 2, 2}; }, {"3 layers", "layers is 2"});
 }
 
+TEST(Config, CountsTheLayersOfAnEncoderFirst) {
+  TransformerConfig c = small_encoder_decoder();
+  c.heads = {1, 2, 4};
+  c.validate();
+  EXPECT_EQ(c.heads_of(0), 1);
+  const std::vector<AttentionPlace> places = c.attention_places();
+  ASSERT_EQ(places.size(), 5u);
+  EXPECT_EQ(places[0].name, "encoder.blocks.0.attn");
+  EXPECT_EQ(places[4].name, "decoder.blocks.1.cross_attn");
+  EXPECT_EQ(places[4].kind, AttentionKind::cross);
+  EXPECT_EQ(c.heads_of(places[3].layer), 4);
+  EXPECT_EQ(c.heads_of(places[4].layer), 4);
+  c.heads = {1, 2};
+  expect_error([&] { c.validate(); }, {"heads names 2 layers", "encoder_layers + layers is 3"});
+}
+
+TEST(Config, HasSourcesInAnEncoderDecoderAlone) {
+  expect_invalid([](TransformerConfig& c) { c.encoder_layers = 1; },
+                 {"encoder_layers 1", "encoder_decoder alone"});
+  expect_invalid([](TransformerConfig& c) { c.source_length = 4; },
+                 {"source_length 4", "encoder_decoder alone"});
+  expect_invalid([](TransformerConfig& c) { c.architecture = Architecture::encoder_decoder; },
+                 {"encoder_decoder needs source_length"});
+}
+
 TEST(Config, NeedsGroupsThatDivideTheHeads) {
   expect_invalid(
       [](TransformerConfig& c) {
@@ -104,6 +129,12 @@ TEST(Config, KnowsWhichHeadsAModuleCanKeep) {
         c.attention = {{"blocks.2.attn", {0}}};
       },
       {"no module blocks.2.attn", "2 layers"});
+  expect_invalid(
+      [](TransformerConfig& c) {
+        c = small_encoder_decoder();
+        c.attention = {{"blocks.0.attn", {0}}};
+      },
+      {"no module blocks.0.attn", "3 layers"});
 }
 
 TEST(ConfigSettings, ComeBackFromJson) {
@@ -127,6 +158,17 @@ TEST(ConfigSettings, ComeBackFromJson) {
   EXPECT_EQ(read.attention, c.attention);
   EXPECT_EQ(read.norm, NormPlace::post);
   EXPECT_EQ(read.dropout, 0.1);
+}
+
+TEST(ConfigSettings, OfAnEncoderDecoderComeBackFromJson) {
+  TransformerConfig c = small_encoder_decoder();
+  c.attention = {{"encoder.blocks.0.attn", {1}}, {"decoder.blocks.1.cross_attn", {}}};
+  c.validate();
+  TransformerConfig read;
+  settings_of(read).set_all(Json::parse(settings_of(c).to_json().dump()), "test");
+  EXPECT_EQ(settings_of(read).to_json(), settings_of(c).to_json());
+  EXPECT_EQ(read.architecture, Architecture::encoder_decoder);
+  EXPECT_EQ(read.source_length, 9);
 }
 
 TEST(ConfigSettings, AreReadFromText) {

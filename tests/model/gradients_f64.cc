@@ -1,5 +1,6 @@
 // Gradients of the loss of whole transformers, in double, against central differences: every
-// parameter of pre-norm and post-norm, tied, several targets, layers without heads, dropout.
+// parameter of pre-norm and post-norm, tied, several targets, layers without heads, dropout,
+// encoder-decoders.
 #include "headlab/tensor/gradcheck.h"
 #include "support/models.h"
 
@@ -10,6 +11,12 @@ struct Case {
   const char* name;
   void (*change)(TransformerConfig&);
 };
+
+void encoder_decoder(TransformerConfig& c) {
+  c.architecture = Architecture::encoder_decoder;
+  c.encoder_layers = c.layers = 1;
+  c.source_length = 5;
+}
 
 class ModelGradients : public testing::TestWithParam<Case> {};
 
@@ -23,7 +30,8 @@ TEST_P(ModelGradients, AgreeWithCentralDifferences) {
   config.length = 4;
   GetParam().change(config);
   Transformer model = random_model(config);
-  const Batch batch = random_batch(config, 2, 3);
+  Batch batch = random_batch(config, 2, 3);
+  if (config.has_source()) batch.source_lengths = {5, 2};
   const ForwardContext training{.training = true, .key = Key{6}};
   const auto result =
       gradcheck([&](const std::vector<Tensor>&) { return model.loss(batch, training); },
@@ -50,6 +58,19 @@ INSTANTIATE_TEST_SUITE_P(
                            c.architecture = Architecture::encoder;
                            c.activation = Activation::relu;
                            c.positions = Positions::sinusoidal;
+                         }},
+                    Case{"EncoderDecoder", encoder_decoder},
+                    Case{"EncoderDecoderPost",
+                         [](TransformerConfig& c) {
+                           encoder_decoder(c);
+                           c.norm = NormPlace::post;
+                           c.dropout = 0.1;
+                         }},
+                    Case{"NoEncoderLayer",
+                         [](TransformerConfig& c) {
+                           encoder_decoder(c);
+                           c.encoder_layers = 0;
+                           c.tied = true;
                          }},
                     Case{"AttentionOnly",
                          [](TransformerConfig& c) {

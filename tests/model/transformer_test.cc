@@ -218,6 +218,13 @@ TEST(Initial, FollowsTheRecipeOfTheConfig) {
   EXPECT_EQ(deviation(uniform, "ln_final.w"), 1);
   EXPECT_NEAR(deviation(gpt2, "embed.W_E"), 0.02, 0.02 * 0.045);
   EXPECT_NEAR(deviation(gpt2, "blocks.1.attn.W_O"), 0.01, 0.01 * 0.045);
+  config.architecture = Architecture::encoder_decoder;  // 3 sublayers in each of 2 decoder blocks
+  config.encoder_layers = 4;
+  config.source_length = 5;
+  Transformer both(config);
+  initialize(both, Key{1});
+  EXPECT_NEAR(deviation(both, "decoder.blocks.1.cross_attn.W_O"), 0.02 / std::sqrt(6), 4e-4);
+  EXPECT_NEAR(deviation(both, "encoder.blocks.3.attn.W_O"), 0.02 / std::sqrt(8), 4e-4);
 }
 
 TEST(Initial, OfALayerDoesNotDependOnHowManyThereAre) {

@@ -11,30 +11,33 @@ using Kept = std::vector<std::vector<std::int32_t>>;
 
 struct Case {
   const char* name;
+  TransformerConfig config;
   std::vector<Index> heads;
   Index kv_heads;
   NormPlace norm;
 };
 
-/// The heads whose bit is set, bit by bit through the layers.
-Kept kept_of(const TransformerConfig& config, unsigned mask) {
-  Kept kept(static_cast<std::size_t>(config.layers));
-  for (Index layer = 0; layer < config.layers; ++layer) {
-    for (Index head = 0; head < config.heads_of(layer); ++head, mask >>= 1) {
+/// The heads of a whole model whose bit is set, bit by bit through the attention modules.
+Kept kept_of(const Transformer& model, unsigned mask) {
+  Kept kept;
+  for (const auto& heads : model.head_numbers()) {
+    kept.emplace_back();
+    for (std::int32_t head : heads) {
       if ((mask & 1) != 0) {
-        kept[static_cast<std::size_t>(layer)].push_back(static_cast<std::int32_t>(head));
+        kept.back().push_back(head);
       }
+      mask >>= 1;
     }
   }
   return kept;
 }
 
-ModelHooks gates_of(const TransformerConfig& config, const Kept& kept) {
+ModelHooks gates_of(const Transformer& model, const Kept& kept) {
   ModelHooks hooks;
-  for (Index layer = 0; layer < config.layers; ++layer) {
+  for (const auto& heads : model.head_numbers()) {
     HeadEdits edits;
-    edits.gate = Tensor::zeros({config.heads_of(layer)});
-    for (std::int32_t head : kept[static_cast<std::size_t>(layer)]) {
+    edits.gate = Tensor::zeros({static_cast<Index>(heads.size())});
+    for (std::int32_t head : kept[hooks.edits.size()]) {
       edits.gate.data()[head] = 1;
     }
     hooks.edits.push_back(edits);
@@ -44,7 +47,7 @@ ModelHooks gates_of(const TransformerConfig& config, const Kept& kept) {
 
 class WithHeads : public testing::TestWithParam<Case> {
  protected:
-  WithHeads() : config_(small_config()) {
+  WithHeads() : config_(GetParam().config) {
     config_.heads = GetParam().heads;
     config_.kv_heads = GetParam().kv_heads;
     config_.norm = GetParam().norm;
@@ -53,9 +56,9 @@ class WithHeads : public testing::TestWithParam<Case> {
     batch_ = random_batch(config_, 2, 6);
   }
   unsigned masks() const {
-    Index heads = 0;
-    for (Index layer = 0; layer < config_.layers; ++layer) {
-      heads += config_.heads_of(layer);
+    std::size_t heads = 0;
+    for (const auto& module : model_[0].head_numbers()) {
+      heads += module.size();
     }
     return 1u << heads;
   }
@@ -68,8 +71,8 @@ class WithHeads : public testing::TestWithParam<Case> {
 TEST_P(WithHeads, ComputesWhatGatesOfZeroCompute) {
   const NoGrad no_grad;
   for (unsigned mask = 0; mask < masks(); ++mask) {
-    const Kept kept = kept_of(config_, mask);
-    const Tensor gated = model_[0].forward(batch_, {}, gates_of(config_, kept));
+    const Kept kept = kept_of(model_[0], mask);
+    const Tensor gated = model_[0].forward(batch_, {}, gates_of(model_[0], kept));
     const Tensor removed = model_[0].with_heads(kept).forward(batch_);
     expect_near(removed, gated, 1e-5, text("mask ", mask));
   }
@@ -78,7 +81,7 @@ TEST_P(WithHeads, ComputesWhatGatesOfZeroCompute) {
 TEST_P(WithHeads, ComputesItAgainFromItsConfigAndFile) {
   const NoGrad no_grad;
   for (unsigned mask = 0; mask < masks(); mask += 3) {
-    Transformer removed = model_[0].with_heads(kept_of(config_, mask));
+    Transformer removed = model_[0].with_heads(kept_of(model_[0], mask));
     TensorFile file;
     store_parameters(removed, file);
     TransformerConfig config;
@@ -95,19 +98,22 @@ TEST_P(WithHeads, ComputesItAgainFromItsConfigAndFile) {
 TEST_P(WithHeads, HasFewerParametersForEveryHeadLess) {
   Index before = model_[0].parameter_count();
   for (unsigned mask = masks() - 1; mask != 0; mask &= mask - 1) {
-    Transformer smaller = model_[0].with_heads(kept_of(config_, mask & (mask - 1)));
+    Transformer smaller = model_[0].with_heads(kept_of(model_[0], mask & (mask - 1)));
     EXPECT_LT(smaller.parameter_count(), before);
     before = smaller.parameter_count();
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, WithHeads,
-                         testing::Values(Case{"Self", {3}, 0, NormPlace::pre},
-                                         Case{"Post", {3}, 0, NormPlace::post},
-                                         Case{"SharedKeys", {4}, 2, NormPlace::pre},
-                                         Case{"OneKeyBlock", {4}, 1, NormPlace::pre},
-                                         Case{"UnevenLayers", {4, 0}, 0, NormPlace::pre}),
-                         [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, WithHeads,
+    testing::Values(Case{"Self", small_config(), {3}, 0, NormPlace::pre},
+                    Case{"Post", small_config(), {3}, 0, NormPlace::post},
+                    Case{"SharedKeys", small_config(), {4}, 2, NormPlace::pre},
+                    Case{"OneKeyBlock", small_config(), {4}, 1, NormPlace::pre},
+                    Case{"UnevenLayers", small_config(), {4, 0}, 0, NormPlace::pre},
+                    Case{"Cross", small_encoder_decoder(), {2, 1, 2}, 0, NormPlace::pre},
+                    Case{"CrossPost", small_encoder_decoder(), {2, 0, 2}, 1, NormPlace::post}),
+    [](const auto& test) { return test.param.name; });
 
 TEST(WithHeads, RemovesInTwoStepsWhatItRemovesInOne) {
   TransformerConfig config = small_config();
@@ -142,7 +148,7 @@ TEST(WithHeads, KeepsTheDropoutOfTheHeadsThatAreLeft) {
   const ForwardContext training{.training = true, .key = Key{4}};
   const Kept kept{{1}, {0}};
   expect_near(model.with_heads(kept).forward(batch, training),
-              model.forward(batch, training, gates_of(config, kept)), 1e-5);
+              model.forward(batch, training, gates_of(model, kept)), 1e-5);
 }
 
 TEST(WithHeads, NeedsHeadsForEveryModule) {

@@ -16,12 +16,16 @@ inline Transformer random_model(const TransformerConfig& config, Key key = Key{1
   return model;
 }
 
-/// Random tokens; targets are random too, and `missing` of them are -1.
+/// Random tokens; targets are random too, and `missing` of them are -1. Sources, if the model reads
+/// any, are as long as it allows.
 inline Batch random_batch(const TransformerConfig& config, Index size, Index length,
                           double missing = 0.2, Key key = Key{2}) {
   Generator random(key);
-  Batch batch = Batch::make(size, length, config.targets);
+  Batch batch = Batch::make(size, length, config.targets, config.source_length);
   for (std::int32_t& token : batch.tokens) {
+    token = static_cast<std::int32_t>(random.below(config.vocab));
+  }
+  for (std::int32_t& token : batch.source) {
     token = static_cast<std::int32_t>(random.below(config.vocab));
   }
   for (std::int32_t& target : batch.targets) {
@@ -40,6 +44,15 @@ inline TransformerConfig small_config() {
   c.d_ff = 12;
   c.vocab = 7;
   c.length = 6;
+  return c;
+}
+
+/// One encoder layer, two decoder layers, sources longer than sequences.
+inline TransformerConfig small_encoder_decoder() {
+  TransformerConfig c = small_config();
+  c.architecture = Architecture::encoder_decoder;
+  c.encoder_layers = 1;
+  c.source_length = 9;
   return c;
 }
 

@@ -1,6 +1,6 @@
-// What a model is given: tokens and, for training, targets. A task makes it, the model turns it
-// into logits. Letters: B sequences, T positions, K targets at each position. Read next:
-// transformer.h.
+// What a model is given: tokens and, for training, targets; an encoder-decoder reads a source
+// beside them. A task makes it, the model turns it into logits. Letters: B sequences, T positions,
+// S positions of the source, K targets at each position. Read next: transformer.h.
 #pragma once
 
 #include "headlab/ops/gather.h"
@@ -11,12 +11,16 @@ struct Batch {
   Index size = 0;                  // B
   Index length = 0;                // T
   Index targets_per_position = 1;  // K
+  Index source_length = 0;         // S; 0: there is no source
   Ids tokens;                      // [B, T]
   Ids lengths;                     // [B]: positions that count, the rest is padding; empty: all T
-  Ids targets;  // [B, T, K], -1 where there is none; may be empty where no loss is asked
+  Ids targets;         // [B, T, K], -1 where there is none; may be empty where no loss is asked
+  Ids source;          // [B, S]: what the encoder of an encoder-decoder reads
+  Ids source_lengths;  // [B]: as lengths, of the sources
 
-  /// Room for B x T tokens (0) and B x T x K targets (-1).
-  static Batch make(Index size, Index length, Index targets_per_position = 1);
+  /// Room for B x T tokens (0), B x T x K targets (-1) and B x S tokens of sources (0).
+  static Batch make(Index size, Index length, Index targets_per_position = 1,
+                    Index source_length = 0);
   Shape shape() const { return {size, length}; }
   /// The number of targets that are not -1.
   Index target_count() const;
@@ -26,11 +30,20 @@ struct Batch {
   std::int32_t token(Index b, Index t) const {
     return tokens[static_cast<std::size_t>(b * length + t)];
   }
+  std::int32_t& source_token(Index b, Index s) {
+    return source[static_cast<std::size_t>(b * source_length + s)];
+  }
+  std::int32_t source_token(Index b, Index s) const {
+    return source[static_cast<std::size_t>(b * source_length + s)];
+  }
   std::int32_t& target(Index b, Index t, Index k = 0) { return targets[place(b, t, k)]; }
   std::int32_t target(Index b, Index t, Index k = 0) const { return targets[place(b, t, k)]; }
   /// Positions of sequence b that are no padding.
   Index length_of(Index b) const {
     return lengths.empty() ? length : lengths[static_cast<std::size_t>(b)];
+  }
+  Index source_length_of(Index b) const {
+    return source_lengths.empty() ? source_length : source_lengths[static_cast<std::size_t>(b)];
   }
 
  private:

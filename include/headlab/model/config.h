@@ -1,4 +1,4 @@
-// What a transformer is made of. One struct serves decoders and encoders; `settings_of` binds it to
+// What a transformer is made of. One struct serves all architectures; `settings_of` binds it to
 // flags and files; `validate` says in words what does not fit. It is part of a run's config.json.
 // Read next: transformer.h.
 #pragma once
@@ -13,24 +13,40 @@
 
 namespace headlab::inline HEADLAB_SCALAR {
 
-enum class Architecture { decoder, encoder };  // causal, or every position sees every other
-enum class NormPlace { pre, post };            // x + f(ln(x)), or ln(x + f(x))
+/// Causal; every position sees every other; or a decoder that also reads what an encoder makes of a
+/// source, through cross-attention (Vaswani et al. 2017).
+enum class Architecture { decoder, encoder, encoder_decoder };
+enum class NormPlace { pre, post };  // x + f(ln(x)), or ln(x + f(x))
 enum class Positions { learned, sinusoidal, none };
 enum class InitialValues { uniform, gpt2 };  // see initial.h
 
+/// Which sequences an attention module joins: the only stack, or the decoder, with itself; the
+/// encoder of an encoder-decoder with itself; the decoder (queries) with the encoder (keys).
+enum class AttentionKind { self, encoder, cross };
+
+/// An attention module as the config describes it.
+struct AttentionPlace {
+  std::string name;  // "blocks.0.attn"
+  AttentionKind kind;
+  Index layer;  // layers of the encoder count first
+};
+
 struct TransformerConfig {
   Architecture architecture = Architecture::decoder;
-  Index layers = 1;
-  std::vector<Index> heads = {
-      4};  // one number for all layers, or one for each; 0 leaves attention with b_O alone
+  Index layers = 1;          // of the decoder in an encoder-decoder
+  Index encoder_layers = 0;  // of its encoder
+  /// One number for all layers, or one for each, the encoder's first; a decoder block's counts for
+  /// self- and for cross-attention. 0 leaves attention with b_O alone.
+  std::vector<Index> heads = {4};
   Index d_model = 64;
   Index d_head = 0;    // 0: d_model / heads
   Index d_value = 0;   // 0: d_head
   Index kv_heads = 0;  // blocks of K and V; 0: heads
   Index d_ff = 0;      // width of the feed-forward network; 0: none
   Index vocab = 16;
-  Index length = 16;  // the longest sequence
-  Index targets = 1;  // K: softmaxes over the vocabulary at each position
+  Index length = 16;        // the longest sequence
+  Index source_length = 0;  // the longest source of an encoder-decoder
+  Index targets = 1;        // K: softmaxes over the vocabulary at each position
   Activation activation = Activation::gelu;
   NormPlace norm = NormPlace::pre;
   Positions positions = Positions::learned;
@@ -40,7 +56,13 @@ struct TransformerConfig {
   /// Attention modules that lost heads: (name, numbers of the heads that are left).
   std::vector<std::pair<std::string, std::vector<std::int32_t>>> attention;
 
-  Index heads_of(Index layer) const;   // born heads
+  bool has_source() const { return architecture == Architecture::encoder_decoder; }
+  Index tokens_per_sequence() const { return length + source_length; }
+  Index all_layers() const { return encoder_layers + layers; }
+  /// The attention modules in execution order: the encoder's, then those of each decoder block.
+  std::vector<AttentionPlace> attention_places() const;
+
+  Index heads_of(Index layer) const;   // born heads; `layer` counts those of the encoder first
   Index d_head_of(Index layer) const;  // 0 where a layer has no heads and d_head is not set
   Index d_value_of(Index layer) const;
 

@@ -1,6 +1,6 @@
-// Drawing tokens from a decoder, one after the other: the way to see
-// what a model of text has learned. The same key draws the same
-// tokens. Read next: transformer.h.
+// Writing tokens one after the other: drawn, to see what a model of text has learned, or always the
+// likeliest, for the answers of an encoder-decoder. The same key draws the same tokens. Read next:
+// transformer.h.
 #pragma once
 
 #include <vector>
@@ -21,5 +21,11 @@ struct GenerationOptions {
 /// vocabulary, a model that is no decoder or has several targets at each position.
 std::vector<std::int32_t> generate(const Transformer& model, std::vector<std::int32_t> prompt,
                                    const GenerationOptions& options);
+
+/// The batch with `tokens` more at the end of every sequence, each the likeliest after what stands
+/// before it. An encoder-decoder answers the sources of `prompts`, whose sequences hold the token
+/// that answers start with. Errors: an encoder, several targets at each position, more tokens than
+/// config.length has room for, sequences of different lengths.
+Batch decode_greedily(const Transformer& model, Batch prompts, Index tokens);
 
 }  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,7 +1,9 @@
 // The transformer: embeddings, blocks of attention and feed-forward, unembedding. Pre-norm blocks
 // compute x + attn(ln1(x)), x + mlp(ln2(x)) and end in ln_final; post-norm blocks ln1(x + attn(x)),
-// ln2(x + mlp(x)). Every call can be watched (captures) and edited (head edits). Read next:
-// nn/attention.h, train/trainer.h.
+// ln2(x + mlp(x)). In an encoder-decoder the blocks of the decoder attend, between the two, to what
+// the encoder made of the source, and both embed by one W_E (Vaswani et al. 2017, sections 3.1 and
+// 3.4). Every call can be watched (captures) and edited (head edits). Read next: nn/attention.h,
+// train/trainer.h.
 #pragma once
 
 #include <string>
@@ -14,19 +16,30 @@
 namespace headlab::inline HEADLAB_SCALAR {
 
 struct Block {
-  LayerNorm ln1, ln2;
-  MultiHeadAttention attn;
+  std::string name;  // "blocks.0.", after the name of its stack
+  LayerNorm ln1, ln_cross, ln2;
+  MultiHeadAttention attn, cross_attn;
   FeedForward mlp;
-  bool has_mlp = false;
+  bool has_cross = false, has_mlp = false;
 
   void visit(const std::string& prefix, const ParameterVisitor& f);
+};
+
+/// Positions and blocks that run one after the other: a whole decoder or encoder, or half of an
+/// encoder-decoder.
+struct Stack {
+  std::string name;  // "", "encoder." or "decoder."
+  Tensor positions;  // learned [length, C], or the sinusoidal table, or undefined
+  std::vector<Block> blocks;
+  LayerNorm ln_final;  // pre-norm alone
 };
 
 /// What a forward pass computed, for whoever asks.
 struct ModelCaptures {
   bool wants_patterns = true;
   std::vector<AttentionCaptures> attention;  // by attention module, in execution order
-  std::vector<Tensor> residual;              // [B, T, C] before each block, and after the last
+  /// [B, T, C] before each block, and after the last; first those of the encoder, [B, S, C].
+  std::vector<Tensor> residual;
 };
 
 /// Optional companions of a forward pass. `edits` is empty or has one entry for each attention
@@ -35,10 +48,6 @@ struct ModelHooks {
   std::vector<HeadEdits> edits{};
   ModelCaptures* captures = nullptr;
 };
-
-/// Which sequences an attention module joins: the only stack, or the decoder, with itself; the
-/// encoder of an encoder-decoder with itself; the decoder (queries) with the encoder (keys).
-enum class AttentionKind { self, encoder, cross };
 
 /// An attention module by its name in checkpoints and reports.
 struct AttentionModule {
@@ -54,7 +63,7 @@ class Transformer {
   explicit Transformer(const TransformerConfig& config);
 
   /// Logits [B, T, K*V]. Errors: a sequence longer than config.length, a token outside the
-  /// vocabulary.
+  /// vocabulary; a source that an encoder-decoder lacks or another model is given.
   Tensor forward(const Batch& batch, const ForwardContext& context = {},
                  const ModelHooks& hooks = {}) const;
   /// Cross-entropy in nats: the sum over all targets that are not -1, divided by `denominator` (0:
@@ -81,16 +90,17 @@ class Transformer {
   const TransformerConfig& config() const { return config_; }
 
  private:
-  Tensor embed(const Batch& batch, const ForwardContext& context) const;
-  Tensor run_block(std::size_t layer, const Tensor& x, const AttentionMask& mask,
-                   const ForwardContext& context, const ModelHooks& hooks) const;
-  Tensor unembed(const Tensor& x) const;
+  struct Pass;
+  Tensor embed(const Stack& stack, const Ids& tokens, const Shape& shape,
+               const ForwardContext& context) const;
+  Tensor run(const Stack& stack, Tensor x, Pass& pass) const;
+  Tensor run_block(const Block& block, const Tensor& x, Pass& pass) const;
+  void check(const Batch& batch, const ModelHooks& hooks) const;
 
   TransformerConfig config_;
   Embedding embed_;
-  Tensor positions_;  // learned [length, C], or the sinusoidal table, or undefined
-  std::vector<Block> blocks_;
-  LayerNorm ln_final_;
+  Stack encoder_;  // empty but in an encoder-decoder
+  Stack main_;     // its decoder, or the only stack
   Linear unembed_;
 };
 

@@ -72,8 +72,9 @@ Generator sequence_generator(Key key, Split split, Index i);
 struct TaskShape {
   Architecture architecture = Architecture::decoder;
   Index vocab = 0;
-  Index length = 0;   // the longest sequence
-  Index targets = 1;  // K
+  Index length = 0;         // the longest sequence
+  Index targets = 1;        // K
+  Index source_length = 0;  // the longest source, of an encoder-decoder
 };
 
 class Task {

@@ -21,12 +21,13 @@ struct RunConfig {
   std::string data_hash;  // of the task's data file
 };
 
-/// The settings of a run as one flat table, bound to `config`. The second leaves out what the task
-/// decides (architecture, vocab, length, targets) and what pruning writes: it is for command lines.
+/// The settings of a run as one flat table, bound to `config`. The second is for command
+/// lines: it leaves out what the task decides (architecture, vocab, lengths, targets) and what
+/// pruning writes.
 Settings settings_of(RunConfig& config);
 Settings user_settings_of(RunConfig& config);
 
-/// Makes the task and fits the model to it: architecture, vocab, length, targets, data_hash.
+/// Makes the task and fits the model to it: architecture, vocab, lengths, targets, data_hash.
 std::unique_ptr<Task> fit_to_task(RunConfig& config);
 /// The recommended settings of a task on top of the defaults.
 RunConfig recommended_config(const std::string& task);
