@@ -1,76 +1,74 @@
-// What score_heads gathers while the batches run: for each split, relation and head, sums over
-// queries. Private to this layer: scores.cc turns the sums into masses, nulls and lifts. Read
-// next: evidence.cc.
+// What score_heads gathers while the batches run: for each head, sums over queries. They are kept
+// in double, apart for the even and the odd examples, and turned into scores only at the end
+// (scores.cc), so that memory does not grow with the number of examples. Private to this layer.
+// Read next: evidence.cc.
 #pragma once
 
 #include <array>
 #include <vector>
 
-#include "headlab/model/transformer.h"
-#include "headlab/tasks/task.h"
+#include "heads/permutations.h"
+#include "heads/queries.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
 
-/// Gold of one relation on one split, apart from any head: what the nulls need.
-struct RelationEvidence {
-  Index queries = 0;                // disjoint ones
-  Index queries_all = 0;            // all eligible ones
-  double uniform = 0;               // sum over disjoint queries of the gold share of visible keys
-  std::vector<double> offset_hits;  // [2T]: disjoint queries whose key at offset s - t + T is gold
-  std::vector<double> gold_at;      // [T, T]: disjoint queries at t with gold key s
-
-  explicit RelationEvidence(Index length)
-      : offset_hits(static_cast<std::size_t>(2 * length)),
-        gold_at(static_cast<std::size_t>(length * length)) {}
+/// A head of a model and where its patterns are.
+struct HeadPlace {
+  Index layer = 0;        // index of the attention module, in execution order
+  Index place = 0;        // among the heads that the module has now
+  std::int32_t head = 0;  // the number it was born with
+  AttentionKind kind = AttentionKind::self;
 };
 
-/// One head on one split.
+/// What is asked of the heads of one kind: a relation's queries, and gold that means nothing.
+struct Question {
+  QuerySet set;
+  PermutedGold permuted;
+};
+
+/// One head on one question: sums over queries.
+struct Answer {
+  struct Split {
+    double mass = 0, mass_all = 0, top1 = 0;  // over disjoint, all, disjoint queries
+  };
+  std::array<Split, 2> splits;
+  std::vector<double> permuted;  // [permutations]: as splits[1].mass, on permuted gold
+};
+
+/// One head over all rows of its patterns. Positions from `length` on have no row.
 struct HeadEvidence {
-  std::vector<double> mass, mass_all, top1;  // [relations]: sums over queries
-  std::vector<double> pattern;       // [T, T]: sum of weights, for the position-averaged null
-  std::vector<double> pattern_rows;  // [T]: how many rows were added
-  double entropy = 0;
-
-  HeadEvidence(std::size_t relations, Index length)
-      : mass(relations),
-        mass_all(relations),
-        top1(relations),
-        pattern(static_cast<std::size_t>(length * length)),
-        pattern_rows(static_cast<std::size_t>(length)) {}
-};
-
-/// One half of the examples.
-struct SplitEvidence {
-  std::vector<RelationEvidence> relations;
-  std::vector<HeadEvidence> heads;
-  double log_visible = 0;  // sum over rows of ln(visible keys)
+  std::vector<Answer> answers;  // by question; zeros for those of another kind
+  // Split A: the average pattern, for a null.
+  std::vector<double> pattern;       // [length, length]: sums of weights
+  std::vector<double> pattern_rows;  // [length]: how many rows were added
+  // Split B.
+  double entropy = 0, log_visible = 0;  // sums of -sum p ln p, and of ln(visible keys)
   Index rows = 0;
 };
 
 class Evidence {
  public:
-  Evidence(Index heads, std::size_t relations, Index length, bool causal);
+  /// `length` is the largest number of positions, of queries or keys.
+  Evidence(const std::vector<HeadPlace>& heads, const std::vector<Question>& questions,
+           Index length, bool causal);
 
-  /// Adds the sequences [first, end) of an example, with the captures of their forward pass.
-  void add(const Example& example, Index first, Index end, const ModelCaptures& captures);
+  /// Adds the sequences [first, end) of the examples, with the captures of their forward pass.
+  void add(const Batch& batch, Index first, Index end, const ModelCaptures& captures);
 
-  const SplitEvidence& split(std::size_t i) const { return splits_[i]; }
+  const HeadPlace& place(std::size_t head) const { return heads_[head]; }
+  const HeadEvidence& of(std::size_t head) const { return evidence_[head]; }
   Index length() const { return length_; }
 
  private:
-  /// A forward pass over the sequences [first, end).
-  struct Pass {
-    Index first, end;
-    const ModelCaptures& captures;
-  };
-  void add_relation(const Example& example, std::size_t r, const Pass& pass);
-  void add_patterns(const Batch& batch, const Pass& pass);
-  Index visible(const Batch& batch, Index b, Index t) const;
-  SplitEvidence& split_of(Index example) { return splits_[static_cast<std::size_t>(example % 2)]; }
+  struct Rows;
+  void add_answers(std::size_t head, const Rows& rows);
+  void add_rows(std::size_t head, const Rows& rows);
 
+  const std::vector<HeadPlace>& heads_;
+  const std::vector<Question>& questions_;
   Index length_;
   bool causal_;
-  std::array<SplitEvidence, 2> splits_;
+  std::vector<HeadEvidence> evidence_;
 };
 
 }  // namespace headlab::inline HEADLAB_SCALAR

@@ -28,80 +28,134 @@ constexpr std::array<ScoreEntry, 5> kScores = {{
 
 double ratio(double sum, Index count) { return count > 0 ? sum / static_cast<double>(count) : 0; }
 
-Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-/// The mass that a null reaches on `judged`, which `fitted` was used to choose.
-double offset_null(const RelationEvidence& fitted, const RelationEvidence& judged) {
-  const auto best = std::max_element(fitted.offset_hits.begin(), fitted.offset_hits.end());
-  return ratio(judged.offset_hits[static_cast<std::size_t>(best - fitted.offset_hits.begin())],
-               judged.queries);
-}
-
-double position_null(const HeadEvidence& fitted, const RelationEvidence& judged, Index length) {
+/// What the head's average pattern on split A reaches on the disjoint queries of a split.
+double position_null(const HeadEvidence& head, const QuerySet& set, std::size_t split,
+                     Index length) {
   double sum = 0;
-  for (std::size_t i = 0; i < judged.gold_at.size(); ++i) {
-    const double rows = fitted.pattern_rows[i / static_cast<std::size_t>(length)];
-    sum += rows > 0 ? judged.gold_at[i] * fitted.pattern[i] / rows : 0;
+  for (const EligibleQuery& query : set.queries) {
+    const double rows = head.pattern_rows[static_cast<std::size_t>(query.t)];
+    if (!query.disjoint || split_of(query.b) != split || rows == 0) {
+      continue;
+    }
+    for (const std::int32_t key : query.keys) {
+      sum += head.pattern[static_cast<std::size_t>(query.t * length + key)] / rows;
+    }
   }
-  return ratio(sum, judged.queries);
+  return ratio(sum, set.splits[split].disjoint);
 }
 
-/// The score of one head on split `judge`; nulls that must be chosen are chosen on split A.
-RelationScore score(const Evidence& evidence, std::size_t judge, std::size_t head, std::size_t r,
-                    bool positional) {
-  const RelationEvidence& relation = evidence.split(judge).relations[r];
-  const RelationEvidence& fitted = evidence.split(0).relations[r];
-  const HeadEvidence& sums = evidence.split(judge).heads[head];
+/// The score of one head on one split; nulls that must be chosen are chosen on split A.
+RelationScore score(const HeadEvidence& head, const Answer& answer, const QuerySet& set,
+                    std::size_t split, Index length) {
+  const QuerySet::Split& facts = set.splits[split];
+  const Answer::Split& sums = answer.splits[split];
   RelationScore score;
-  score.queries = relation.queries;
-  score.mass = ratio(sums.mass[r], relation.queries);
-  score.mass_all = ratio(sums.mass_all[r], relation.queries_all);
-  score.top1 = ratio(sums.top1[r], relation.queries);
-  score.null = ratio(relation.uniform, relation.queries);
-  if (!positional) {
-    score.null =
-        std::max({score.null, offset_null(fitted, relation),
-                  position_null(evidence.split(0).heads[head], relation, evidence.length())});
+  score.queries = facts.disjoint;
+  score.mass = ratio(sums.mass, facts.disjoint);
+  score.mass_all = ratio(sums.mass_all, facts.all);
+  score.top1 = ratio(sums.top1, facts.disjoint);
+  score.null = facts.uniform;
+  if (!set.positional) {
+    score.null = std::max({facts.uniform, facts.offset, position_null(head, set, split, length)});
   }
-  const bool defined = score.null < 1 && relation.queries > 0;
-  score.lift = defined ? (score.mass - score.null) / (1 - score.null)
-                       : std::numeric_limits<double>::quiet_NaN();
+  if (score.null < 1 && facts.disjoint > 0) {
+    score.lift = (score.mass - score.null) / (1 - score.null);
+  }
   return score;
 }
 
-Evidence gather(Transformer& model, const Task& task, const HeadsOptions& options, Index heads) {
-  const NoGrad no_grad;
-  Evidence evidence(heads, task.relations().size(), model.config().length,
-                    model.config().architecture == Architecture::decoder);
-  const Example example = task.make(Key{}.fold("heads"), options.examples, Split::validation);
-  for (Index first = 0; first < options.examples; first += options.batch) {
-    const Index end = std::min(options.examples, first + options.batch);
-    ModelCaptures captures;
-    model.forward(example.batch.rows(first, end), {}, {.captures = &captures});
-    evidence.add(example, first, end, captures);
+/// The share of permutations, the true gold among them, whose largest mass over heads reaches that
+/// of each head. Sums that differ by rounding alone are equal.
+void fill_p(HeadsReport& report, const Evidence& evidence, const Question& question,
+            std::size_t r) {
+  const Index permutations = question.permuted.permutations();
+  std::vector<double> largest(static_cast<std::size_t>(permutations));
+  for (std::size_t h = 0; h < report.heads.size(); ++h) {
+    const std::vector<double>& permuted = evidence.of(h).answers[r].permuted;
+    for (std::size_t p = 0; p < largest.size(); ++p) {
+      largest[p] = std::max(largest[p], permuted[p]);
+    }
   }
-  return evidence;
+  for (std::size_t h = 0; h < report.heads.size(); ++h) {
+    const double mass = evidence.of(h).answers[r].splits[1].mass * (1 - 1e-12);
+    const auto reached = std::count_if(largest.begin(), largest.end(),
+                                       [mass](double chance) { return chance >= mass; });
+    RelationScore& score = report.heads[h].relations[r];
+    if (score.queries > 0) {
+      score.p = static_cast<double>(1 + reached) / static_cast<double>(1 + permutations);
+    }
+  }
 }
 
-RelationWinner winner(const std::vector<HeadScores>& heads, std::size_t r,
-                      const Relation& relation) {
-  const auto mass_on_a = [r](const HeadScores& head) { return head.chosen_on[r].mass; };
-  const auto best = std::max_element(
-      heads.begin(), heads.end(),
-      [&](const HeadScores& a, const HeadScores& b) { return mass_on_a(a) < mass_on_a(b); });
-  return {relation, static_cast<std::size_t>(best - heads.begin()),
-          best->relations[r].lift >= kOwnerLift};
+/// The relation's head among those of its kind: the largest mass on split A.
+RelationWinner winner(const HeadsReport& report, const std::vector<HeadPlace>& places,
+                      std::size_t r, const Relation& relation) {
+  RelationWinner winner{.relation = relation};
+  for (std::size_t h = 0; h < places.size(); ++h) {
+    if (places[h].kind != relation.kind) {
+      continue;
+    }
+    const bool better =
+        report.heads[h].chosen_on[r].mass > report.heads[winner.best].chosen_on[r].mass;
+    winner.best = winner.candidates == 0 || better ? h : winner.best;
+    ++winner.candidates;
+  }
+  const RelationScore& best = report.heads[winner.best].relations[r];
+  winner.p = best.p;
+  winner.owned = best.p < kOwnerP && best.lift >= kOwnerLift;
+  return winner;
 }
 
-Json score_to_json(const RelationScore& score) {
-  Json json = Json::object();
-  json["mass"] = score.mass;
-  json["top1"] = score.top1;
-  json["lift"] = finite_or_null(score.lift);
-  json["mass_all"] = score.mass_all;
-  json["null"] = score.null;
-  json["queries"] = score.queries;
-  return json;
+std::vector<HeadPlace> places_of(Transformer& model) {
+  std::vector<HeadPlace> places;
+  Index layer = 0;
+  for (const AttentionModule& module : model.attention_modules()) {
+    Index place = 0;
+    for (const std::int32_t head : module.attention->heads) {
+      places.push_back({layer, place++, head, module.kind});
+    }
+    ++layer;
+  }
+  return places;
+}
+
+std::vector<Question> questions_of(const Example& example, const std::vector<Relation>& relations,
+                                   const HeadsOptions& options, bool causal) {
+  std::vector<Question> questions;
+  for (std::size_t r = 0; r < relations.size(); ++r) {
+    const QuerySet set = queries_of(example, relations, r, causal);
+    const Key key = Key{}.fold("permutations").fold(relations[r].name);
+    questions.push_back({set, PermutedGold(set, options.permutations, key)});
+  }
+  return questions;
+}
+
+void run_model(const Transformer& model, const Batch& batch, Index batch_size, Evidence& evidence) {
+  const NoGrad no_grad;
+  for (Index first = 0; first < batch.size; first += batch_size) {
+    const Index end = std::min(batch.size, first + batch_size);
+    ModelCaptures captures;
+    model.forward(batch.rows(first, end), {}, {.captures = &captures});
+    evidence.add(batch, first, end, captures);
+  }
+}
+
+/// Scores on relations of another kind of attention stay empty: no query counts.
+void fill_head(HeadScores& head, const Evidence& evidence, std::size_t h,
+               const std::vector<Question>& questions) {
+  const HeadEvidence& sums = evidence.of(h);
+  head.entropy = ratio(sums.entropy, sums.rows);
+  head.focus = sums.log_visible > 0 ? 1 - sums.entropy / sums.log_visible : 0;
+  for (std::size_t r = 0; r < questions.size(); ++r) {
+    const auto on = [&](std::size_t split) {
+      const QuerySet& set = questions[r].set;
+      return set.kind == evidence.place(h).kind
+                 ? score(sums, sums.answers[r], set, split, evidence.length())
+                 : RelationScore{};
+    };
+    head.chosen_on.push_back(on(0));
+    head.relations.push_back(on(1));
+  }
 }
 
 }  // namespace
@@ -112,67 +166,30 @@ HeadsReport score_heads(Transformer& model, const Task& task, const HeadsOptions
   require(options.examples >= 2 && options.batch >= 1,
           "scoring heads needs at least two examples, one to choose and one to judge, got ",
           options.examples, " in batches of ", options.batch);
+  require(options.permutations >= 199, "p < ", kOwnerP, " takes at least 199 permutations, got ",
+          options.permutations);
   HeadsReport report;
-  report.examples = options.examples;
+  report.examples = options.examples, report.permutations = options.permutations;
   for (const AttentionModule& module : model.attention_modules()) {
-    const auto layer = static_cast<Index>(report.attention.size());
     report.attention.push_back(module.name);
-    for (const std::int32_t head : module.attention->heads) {
-      report.heads.push_back({.layer = layer, .head = head});
-    }
   }
-  const Evidence evidence = gather(model, task, options, static_cast<Index>(report.heads.size()));
+  const std::vector<HeadPlace> places = places_of(model);
   const std::vector<Relation> relations = task.relations();
-  const SplitEvidence& b = evidence.split(1);
-  for (std::size_t h = 0; h < report.heads.size(); ++h) {
-    HeadScores& head = report.heads[h];
-    head.entropy = ratio(b.heads[h].entropy, b.rows);
-    head.focus = b.log_visible > 0 ? 1 - b.heads[h].entropy / b.log_visible : 0;
-    for (std::size_t r = 0; r < relations.size(); ++r) {
-      head.chosen_on.push_back(score(evidence, 0, h, r, relations[r].positional));
-      head.relations.push_back(score(evidence, 1, h, r, relations[r].positional));
-    }
+  const bool causal = model.config().architecture == Architecture::decoder;
+  const Example example = task.make(Key{}.fold("heads"), options.examples, Split::validation);
+  const std::vector<Question> questions = questions_of(example, relations, options, causal);
+  Evidence evidence(places, questions, model.config().length, causal);
+  run_model(model, example.batch, options.batch, evidence);
+  for (std::size_t h = 0; h < places.size(); ++h) {
+    report.heads.push_back({.layer = places[h].layer, .head = places[h].head});
+    fill_head(report.heads[h], evidence, h, questions);
   }
-  for (std::size_t r = 0; r < relations.size() && !report.heads.empty(); ++r) {
-    report.relations.push_back(winner(report.heads, r, relations[r]));
+  for (std::size_t r = 0; r < relations.size() && !places.empty(); ++r) {
+    fill_p(report, evidence, questions[r], r);
+    report.relations.push_back(winner(report, places, r, relations[r]));
+    report.relations[r].exchanges = questions[r].permuted.different();
   }
   return report;
-}
-
-Json HeadsReport::to_json() const {
-  Json json = Json::object();
-  json["headlab"] = version();
-  json["attention"] = Json(attention);
-  json["examples"] = examples;
-  Json& list = json["relations"] = Json::array();
-  for (std::size_t r = 0; r < relations.size(); ++r) {
-    const HeadScores& head = heads[relations[r].best];
-    Json best = score_to_json(head.relations[r]);
-    best["layer"] = head.layer;
-    best["head"] = head.head;
-    best["p"] = nullptr;
-    Json entry = Json::object();
-    entry["name"] = relations[r].relation.name;
-    entry["positional"] = relations[r].relation.positional;
-    entry["owner"] = relations[r].owned ? Json(Json::Array{head.layer, head.head}) : Json(nullptr);
-    entry["best"] = std::move(best);
-    list.push_back(std::move(entry));
-  }
-  Json& rows = json["heads"] = Json::array();
-  for (const HeadScores& head : heads) {
-    Json row = Json::object();
-    row["layer"] = head.layer;
-    row["head"] = head.head;
-    row["entropy"] = head.entropy;
-    row["focus"] = head.focus;
-    Json scores = Json::object();
-    for (std::size_t r = 0; r < relations.size(); ++r) {
-      scores[relations[r].relation.name] = score_to_json(head.relations[r]);
-    }
-    row["scores"] = std::move(scores);
-    rows.push_back(std::move(row));
-  }
-  return json;
 }
 
 double mean_entropy(Index rows, Index n, const Scalar* weights) {

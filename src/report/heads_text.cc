@@ -57,17 +57,37 @@ std::string heads_block(const HeadsReport& report, std::size_t first, std::size_
   return out;
 }
 
-std::string winners_text(const HeadsReport& report) {
-  Table table({"relation", "best head", "mass", "top1", "lift", "null", "verdict"});
-  for (std::size_t r = 0; r < report.relations.size(); ++r) {
-    const RelationWinner& winner = report.relations[r];
-    const HeadScores& head = report.heads[winner.best];
-    const RelationScore& score = head.relations[r];
-    table.add({winner.relation.name, head_name(head.layer, head.head), fixed(score.mass, 3),
-               fixed(score.top1, 3), fixed(score.lift, 3), fixed(score.null, 3),
-               winner.owned ? "does it (*)" : "nobody does it"});
+/// Who does it, or why nobody does.
+std::string verdict(const RelationWinner& winner, const RelationScore& score) {
+  if (winner.owned) {
+    return "does it (*)";
   }
-  return table.text();
+  if (winner.candidates == 0) {
+    return "no head of its kind of attention";
+  }
+  if (score.queries == 0) {
+    return "no query to judge by";
+  }
+  return score.lift >= kOwnerLift ? "could be chance: p is not below .01" : "nobody does it";
+}
+
+std::string winners_text(const HeadsReport& report) {
+  Table table({"relation", "best head", "mass", "top1", "lift", "null", "p", "verdict"});
+  std::string few;
+  for (const RelationWinner& winner : report.relations) {
+    const HeadScores& head = report.heads[winner.best];
+    const RelationScore& score =
+        head.relations[static_cast<std::size_t>(&winner - report.relations.data())];
+    table.add({winner.relation.name, winner.candidates > 0 ? head_name(head.layer, head.head) : "-",
+               fixed(score.mass, 3), fixed(score.top1, 3), fixed(score.lift, 3),
+               fixed(score.null, 3), fixed(winner.p, 3), verdict(winner, score)});
+    if (winner.exchanges < report.permutations && score.queries > 0) {
+      few += text("note: the gold of ", winner.relation.name, " can be exchanged in few ways (",
+                  winner.exchanges, " of ", report.permutations,
+                  " permutations differ), so its p cannot become small\n");
+    }
+  }
+  return table.text() + few;
 }
 
 std::vector<std::string> figures_row(const char* name, std::size_t heads,

@@ -5,6 +5,7 @@
 #include "headlab/tasks/table.h"
 #include "support/hand_built.h"
 #include "support/models.h"
+#include "support/scripted.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
 namespace {
@@ -208,32 +209,6 @@ TEST(HeadScores, OfTheBestOffsetHaveNoLiftForARelationOfContent) {
   EXPECT_EQ(report.heads[2].relations[0].lift, 1);
   EXPECT_LT(report.heads[3].relations[0].lift, 0);
 }
-
-/// A task whose gold is a function of (sequence, query); a key below 0 means that there is none.
-class Scripted : public Task {
- public:
-  using Script = Index (*)(Index b, Index t);
-  explicit Scripted(Script script) : script_(script) {}
-  std::string spec() const override { return "scripted"; }
-  TaskShape shape() const override { return {Architecture::decoder, 4, 8, 1}; }
-  std::vector<Relation> relations() const override { return {{"scripted", "", false}}; }
-  std::vector<std::string> target_names() const override { return {"none"}; }
-  std::string token_text(std::int32_t) const override { return "."; }
-  Example make(Key, Index count, Split) const override {
-    Example example{Batch::make(count, 8), std::vector<Gold>(1)};
-    for (Index b = 0; b < count; ++b) {
-      for (Index t = 0; t < 8; ++t) {
-        if (const Index key = script_(b, t); key >= 0) {
-          example.gold[0].add(b, t, static_cast<std::int32_t>(key));
-        }
-      }
-    }
-    return example;
-  }
-
- private:
-  Script script_;
-};
 
 TEST(HeadScores, OfAPatternThatDependsOnPositionAloneHaveNoLiftForARelationOfContent) {
   // Key 0 in three of four sequences, else key 1: a head that always looks at key 0 is right in

@@ -13,10 +13,16 @@ namespace {
 HeadsReport report_of(std::size_t count) {
   HeadsReport report;
   report.attention = {"blocks.0.attn"};
+  report.permutations = 199;
   report.heads = {{.layer = 0, .head = 1, .entropy = 1.25, .focus = 0.5},
                   {.layer = 0, .head = 3, .entropy = 0, .focus = 1}};
   for (std::size_t r = 0; r < count; ++r) {
-    report.relations.push_back({{text("relation", r), "", false}, r == 0 ? 1u : 0u, r == 0});
+    report.relations.push_back({.relation = {text("relation", r), "", false},
+                                .best = r == 0 ? 1u : 0u,
+                                .owned = r == 0,
+                                .p = r == 0 ? 0.005 : 0.25,
+                                .candidates = 2,
+                                .exchanges = 199});
     for (HeadScores& head : report.heads) {
       const bool does = r == 0 && head.head == 3;
       RelationScore score{.queries = 10, .mass = does ? 0.97 : 0.125, .top1 = does ? 1.0 : 0.0};
@@ -56,8 +62,10 @@ TEST(HeadsText, HasALineForEachHeadWithItsNumbers) {
 
 TEST(HeadsText, SaysWhoDoesWhat) {
   const std::string shown = heads_text(report_of(2));
-  EXPECT_NE(line_with(shown, {"relation0", "0.3", "0.970", "1.000", "0.960", "does it"}), "");
-  EXPECT_NE(line_with(shown, {"relation1", "0.1", "0.125", "-", "nobody does it"}), "") << shown;
+  EXPECT_NE(line_with(shown, {"relation0", "0.3", "0.970", "1.000", "0.960", "0.005", "does it"}),
+            "");
+  EXPECT_NE(line_with(shown, {"relation1", "0.1", "0.125", "-", "0.250", "nobody does it"}), "")
+      << shown;
 }
 
 TEST(HeadsText, NamesEveryRelationInLinesThatFit) {

@@ -4,6 +4,7 @@
 // that choosing does not flatter. Read next: report/heads_text.h.
 #pragma once
 
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,8 +22,10 @@ struct RelationScore {
   double mass_all = 0;  // over all eligible queries
   double top1 = 0;      // share of these queries whose largest weight lies on a gold key
   double null = 0;      // M0: what the strongest null reaches
-  double lift =
-      0;  // (mass - M0) / (1 - M0): 1 for a perfect head, 0 for the null; NaN where M0 = 1
+  /// (mass - M0) / (1 - M0): 1 for a perfect head, 0 for the null; NaN where M0 = 1.
+  double lift = std::numeric_limits<double>::quiet_NaN();
+  /// How often permuted gold gave any head this much mass; on split B alone, else NaN.
+  double p = std::numeric_limits<double>::quiet_NaN();
 };
 
 struct HeadScores {
@@ -37,28 +40,41 @@ struct HeadScores {
 struct RelationWinner {
   Relation relation;
   std::size_t best = 0;  // index of the head in `heads` with the largest mass on split A
-  bool owned = false;    // its lift on split B reaches kOwnerLift
+  bool owned = false;    // on split B, p < kOwnerP and lift >= kOwnerLift
+  double p = std::numeric_limits<double>::quiet_NaN();  // of the best head
+  Index candidates = 0;  // heads of the relation's kind; 0: no head can do it
+  Index exchanges = 0;   // permutations of the gold that differ from it and from each other
 };
 
 struct HeadsReport {
   std::vector<std::string> attention;  // names of the attention modules: what `layer` counts
   std::vector<HeadScores> heads;
   std::vector<RelationWinner> relations;  // empty if the model has no head
-  Index examples = 0;
+  Index examples = 0, permutations = 0;
   Json to_json() const;
 };
 
-/// The lift from which a head counts as the owner of a relation.
+/// A head owns a relation if chance explains its mass with less than this probability, and its lift
+/// reaches this value. Significance alone is no proof: on a task without anything to learn nearly
+/// every trained head differs from chance, at a mass of .05.
+inline constexpr double kOwnerP = 0.01;
 inline constexpr double kOwnerLift = 0.3;
 
 struct HeadsOptions {
   Index examples = 512;
   Index batch = 64;  // in one forward pass; the result does not depend on it beyond rounding
+  Index permutations = 199;  // of the gold, for p; its smallest value is 1 / (permutations + 1)
 };
 
 /// Scores every head. M0 is the mean share of gold among visible keys (uniform attention) for a
 /// positional relation; for others the largest of that, of the best fixed offset (chosen on split
 /// A), and of the head's pattern averaged over split A at each query position.
+/// p = (1 + permutations whose largest mass over heads reaches the head's) / (1 + permutations), on
+/// split B: gold sets are exchanged among queries at the same position that see as many keys
+/// (positional: redrawn among the visible keys). Where few exchanges are possible p stays large.
+/// Only heads of the relation's kind of attention count.
+/// Errors: fewer than two examples; fewer than 199 permutations.
+/// Source: maximum over heads: Westfall and Young 1993, single-step maxT.
 HeadsReport score_heads(Transformer& model, const Task& task, const HeadsOptions& options = {});
 
 /// One row of `headlab list scores`.

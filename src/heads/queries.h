@@ -1,0 +1,58 @@
+// The eligible queries of a relation, and what can be said about them before any model is run: who
+// shares a key with whom, what uniform attention and the best fixed offset reach. Private to this
+// layer. Read next: permutations.h, evidence.h.
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "headlab/model/transformer.h"
+#include "headlab/tasks/task.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+/// What the queries of one kind of attention see of a batch: query t of sequence b sees the keys
+/// [0, visible(b, t)).
+struct Sight {
+  const Batch& batch;
+  AttentionKind kind = AttentionKind::self;
+  bool causal = true;
+
+  Index queries(Index b) const { return batch.length_of(b); }
+  Index visible(Index b, Index t) const;
+};
+
+struct EligibleQuery {
+  Index b = 0, t = 0;
+  std::span<const std::int32_t> keys;  // the gold
+  Index visible = 0;
+  bool disjoint = true;  // no other relation asked here shares a key
+  Index judged = -1;     // its place among the disjoint queries of split B; -1: it is none of them
+};
+
+/// The queries of one relation. Split 0 are the even examples (A), split 1 the odd ones (B).
+struct QuerySet {
+  struct Split {
+    Index all = 0, disjoint = 0;
+    double uniform = 0;  // mean over disjoint queries of the gold's share of the visible keys
+    double offset = 0;   // share of them that the fixed offset finds that finds most on split A
+  };
+  AttentionKind kind = AttentionKind::self;
+  bool positional = false;
+  std::vector<EligibleQuery> queries;  // ascending in (b, t)
+  std::array<Split, 2> splits;
+  Index best_offset = 0;  // key minus query
+
+  /// The queries of the sequences [first, end).
+  std::span<const EligibleQuery> of(Index first, Index end) const;
+};
+
+inline std::size_t split_of(Index example) { return static_cast<std::size_t>(example % 2); }
+
+/// The queries of gold r of an example, which must outlive them. `others` says which other golds
+/// count for disjointness: those of the same kind of attention.
+QuerySet queries_of(const Example& example, const std::vector<Relation>& relations, std::size_t r,
+                    bool causal);
+
+}  // namespace headlab::inline HEADLAB_SCALAR
