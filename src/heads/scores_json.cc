@@ -1,4 +1,5 @@
-// A report of heads as JSON: what heads.json holds and `headlab heads --json` prints. A number that
+// A report of heads as JSON: what heads.json holds and `headlab heads --json` prints. Each relation
+// names its best head once more beside its numbers, so that a reader need not search. A number that
 // is not defined is null. Read next: src/cli/heads.cc.
 #include <cmath>
 
