@@ -3,7 +3,6 @@
 // the function that uses it; a function that calls itself needs another.
 #pragma once
 
-#include <cstdlib>
 #include <memory>
 #include <new>
 
@@ -20,15 +19,15 @@ class Scratch {
   }
 
  private:
+  static constexpr std::align_val_t kAlignment{64};
   struct Free {
-    void operator()(Scalar* p) const { std::free(p); }
+    void operator()(Scalar* p) const { ::operator delete(p, kAlignment); }
   };
   void grow(Index count) {
     const Index bytes = (count * static_cast<Index>(sizeof(Scalar)) + 4095) / 4096 * 4096;
     data_.reset();
     capacity_ = 0;
-    data_.reset(static_cast<Scalar*>(std::aligned_alloc(64, static_cast<std::size_t>(bytes))));
-    if (!data_) throw std::bad_alloc();
+    data_.reset(static_cast<Scalar*>(::operator new(static_cast<std::size_t>(bytes), kAlignment)));
     capacity_ = bytes / static_cast<Index>(sizeof(Scalar));
   }
 

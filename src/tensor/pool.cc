@@ -1,61 +1,60 @@
-// The pool: free blocks in lists by size class, eight classes per power of two, under one lock. A
-// block is at most 1/8 too large, and a step that repeats finds every size it needs. Read next:
-// tape.cc, its greatest user.
+// The pool: regions from the system, cut into blocks, in lists by size class with a bit for each
+// list that has any, so that a fitting block is found in a few instructions (TLSF: Masmano, Ripoll,
+// Crespo and Real 2004). A free block is joined with its free neighbours: what the activations of
+// one layer leave is room for the gradients of another, and a step of any length fits into what a
+// longer one held. Between steps everything is free again, so each step finds what the one before
+// it found. Small blocks have regions of their own, and large ones are whole pages: all arrays
+// begin at the same place of a page, because a load that is some bytes ahead of a store, modulo
+// 4096, would wait for it. Read next: tape.cc, its greatest user.
 #include "headlab/tensor/pool.h"
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
 #include <mutex>
 #include <new>
+#include <utility>
 
 #include "headlab/base/error.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
 namespace {
 
-constexpr std::size_t kAlignment = 64;
-constexpr std::size_t kSteps =
-    8;  // size classes per power of two: a block is at most 1/8 too large
-constexpr std::size_t kClasses = 48 * kSteps;
+constexpr std::size_t kUnit = 64;   // alignment, and the unit of sizes
+constexpr std::size_t kSteps = 32;  // size classes per power of two: a block is 1/32 too large
+constexpr std::size_t kClasses = 36 * kSteps;
+constexpr std::size_t kPage = 4096 / kUnit;  // blocks from here on are whole pages
+constexpr std::align_val_t kRegionAlignment{kPage * kUnit};
+constexpr std::size_t kLeastRegion = std::size_t{1} << 25, kMostRegion = std::size_t{1} << 30;
 
-/// Rounds up to a size class: multiples of 64 below 512, then eight steps per power of two.
-struct SizeClass {
-  std::size_t index, bytes;
+/// What stands before each block. Blocks of a region follow one another.
+struct alignas(kUnit) Block {
+  std::size_t units;                // with this header
+  Block* before;                    // its neighbour in memory; null: the first of its region
+  Block *next, *previous;           // in its list, while it is free
+  bool free = false, last = false;  // last: of its region
 
-  explicit SizeClass(std::size_t wanted) {
-    const std::size_t units = (wanted + kAlignment - 1) / kAlignment;
-    if (units <= kSteps) {
-      index = units;
-      bytes = units * kAlignment;
-      return;
-    }
-    const auto power = static_cast<std::size_t>(std::bit_width(units - 1)) - 1;  // 2^power < units
-    const std::size_t step = (std::size_t{1} << power) / kSteps;
-    const std::size_t steps = (units - (std::size_t{1} << power) + step - 1) / step;
-    index = power * kSteps + steps;
-    bytes = ((std::size_t{1} << power) + steps * step) * kAlignment;
-  }
+  char* data() { return reinterpret_cast<char*>(this + 1); }
+  Block* after() { return last ? nullptr : this + units; }
 };
 
-struct FreeBlock {
-  FreeBlock* next;
-};
+/// The units of a block for `bytes`: any number below kSteps, then kSteps steps for each power of
+/// two.
+std::size_t units_for(std::size_t bytes) {
+  const std::size_t units = 1 + std::max<std::size_t>(1, (bytes + kUnit - 1) / kUnit);
+  if (units < kSteps) return units;
+  const std::size_t step = std::max(std::bit_floor(units) / kSteps, units < kPage ? 1 : kPage);
+  return (units + step - 1) / step * step;
+}
 
-struct Pool {
-  std::mutex mutex;
-  std::array<FreeBlock*, kClasses> free{};
-  PoolStatistics statistics{};
-
-  static void to_system(void* block) { ::operator delete (block, std::align_val_t{kAlignment}); }
-};
-
-/// Never destroyed: tensors with static lifetime may outlive any other static object.
-Pool& pool() {
-  static Pool& instance = *new Pool;
-  return instance;
+/// The largest class that is not above `units`.
+std::size_t class_of(std::size_t units) {
+  if (units < kSteps) return units;
+  const auto shift = static_cast<std::size_t>(std::bit_width(units / kSteps)) - 1;
+  return shift * kSteps + (units >> shift);
 }
 
 /// Bytes of memory that the machine has. A system that promises more than that ends the process
@@ -66,62 +65,166 @@ std::size_t machine_memory() {
                                 : SIZE_MAX;
 }
 
-void* from_system(std::size_t bytes, std::size_t held) {
-  static const std::size_t limit = machine_memory();
-  try {
-    if (bytes > limit || held > limit - bytes) {
-      throw std::bad_alloc();
+class Pool {
+ public:
+  std::mutex mutex;
+  PoolStatistics statistics{};
+
+  /// A block of at least `units`, marked as used.
+  Block* take(std::size_t units) {
+    Block* block = find(class_of(units));
+    if (block == nullptr) {
+      grow(units);
+      block = find(class_of(units));
     }
-    return ::operator new (bytes, std::align_val_t{kAlignment});
-  } catch (const std::bad_alloc&) {
-    throw Error(text("out of memory: ", bytes >> 20, " MB more were needed"),
+    unlink(block);
+    if (block->units > units + 1) split(block, units);
+    return block;
+  }
+
+  void give(Block* block) {
+    if (Block* after = block->after(); after != nullptr && after->free) {
+      unlink(after);
+      absorb(block, after);
+    }
+    if (Block* before = block->before; before != nullptr && before->free) {
+      unlink(before);
+      absorb(before, block);
+      block = before;
+    }
+    link(block);
+  }
+
+  /// Returns the regions of which nothing is in use.
+  void release() {
+    for (Block* list : lists_) {
+      while (list != nullptr) {
+        Block* block = std::exchange(list, list->next);
+        if (block->before != nullptr || !block->last) continue;
+        unlink(block);
+        statistics.bytes_held -= block->units * kUnit;
+        ::operator delete(block, kRegionAlignment);
+      }
+    }
+  }
+
+ private:
+  /// The first block of the lists from `index` on.
+  Block* find(std::size_t index) {
+    std::uint64_t bits = filled_[index / 64] >> (index % 64) << (index % 64);
+    for (std::size_t word = index / 64;; bits = filled_[word]) {
+      if (bits != 0) return lists_[word * 64 + static_cast<std::size_t>(std::countr_zero(bits))];
+      if (++word == filled_.size()) return nullptr;
+    }
+  }
+
+  void link(Block* block) {
+    const std::size_t index = class_of(block->units);
+    block->free = true;
+    block->previous = nullptr;
+    block->next = std::exchange(lists_[index], block);
+    if (block->next != nullptr) block->next->previous = block;
+    filled_[index / 64] |= std::uint64_t{1} << (index % 64);
+  }
+
+  void unlink(Block* block) {
+    const std::size_t index = class_of(block->units);
+    block->free = false;
+    if (block->next != nullptr) block->next->previous = block->previous;
+    (block->previous != nullptr ? block->previous->next : lists_[index]) = block->next;
+    if (lists_[index] == nullptr) filled_[index / 64] &= ~(std::uint64_t{1} << (index % 64));
+  }
+
+  /// Leaves `units` to a block; the rest is another, free one.
+  void split(Block* block, std::size_t units) {
+    Block* rest = new (block + units) Block;
+    rest->units = block->units - units;
+    rest->before = block;
+    rest->last = std::exchange(block->last, false);
+    block->units = units;
+    if (Block* after = rest->after()) after->before = rest;
+    link(rest);
+  }
+
+  /// Adds its neighbour to a block.
+  static void absorb(Block* block, Block* after) {
+    block->units += after->units;
+    block->last = after->last;
+    if (Block* next = block->after()) next->before = block;
+  }
+
+  /// Asks the system for room for `units`, and for as much again as there is: what stays untouched
+  /// is only an address, and a large region can be cut in more ways.
+  void grow(std::size_t units) {
+    static const std::size_t limit = machine_memory();
+    const std::size_t needed = units * kUnit;
+    for (const std::size_t bytes :
+         {std::max(needed, std::clamp(statistics.bytes_held, kLeastRegion, kMostRegion)), needed}) {
+      if (bytes > limit || statistics.bytes_held > limit - bytes) continue;
+      void* memory = ::operator new(bytes, kRegionAlignment, std::nothrow);
+      if (memory == nullptr) continue;
+      statistics.bytes_held += bytes / kUnit * kUnit;
+      ++statistics.system_allocations;
+      auto* region = new (memory) Block;
+      region->units = bytes / kUnit;
+      region->before = nullptr;
+      region->last = true;
+      link(region);
+      return;
+    }
+    throw Error(text("out of memory: ", needed >> 20, " MB more were needed"),
                 "use a smaller batch, length or model");
   }
+
+  std::array<Block*, kClasses> lists_{};
+  std::array<std::uint64_t, kClasses / 64> filled_{};  // a bit for each list that is not empty
+};
+
+/// One for small blocks and one for whole pages. Never destroyed: tensors with static lifetime may
+/// outlive any other static object.
+std::array<Pool, 2>& pools() {
+  static auto& instances = *new std::array<Pool, 2>;
+  return instances;
 }
+
+Pool& pool_for(std::size_t units) { return pools()[units < kPage ? 0 : 1]; }
 
 }  // namespace
 
 void* pool_allocate(std::size_t bytes) {
-  require(bytes < (std::size_t{1} << 46), "out of memory: ", bytes, " bytes were asked for");
-  const SizeClass size(bytes == 0 ? 1 : bytes);
-  Pool& p = pool();
+  require(bytes < (std::size_t{1} << 40), "out of memory: ", bytes, " bytes were asked for");
+  const std::size_t units = units_for(bytes);
+  Pool& p = pool_for(units);
   const std::lock_guard lock(p.mutex);
-  FreeBlock* block = p.free[size.index];
-  if (block != nullptr) {
-    p.free[size.index] = block->next;
-  } else {
-    block = static_cast<FreeBlock*>(from_system(size.bytes, p.statistics.bytes_held));
-    p.statistics.bytes_held += size.bytes;
-    ++p.statistics.system_allocations;
-  }
-  p.statistics.bytes_in_use += size.bytes;
-  return block;
+  Block* block = p.take(units);
+  p.statistics.bytes_in_use += block->units * kUnit;
+  return block->data();
 }
 
-void pool_free(void* block, std::size_t bytes) noexcept {
-  const SizeClass size(bytes == 0 ? 1 : bytes);
-  Pool& p = pool();
+void pool_free(void* memory, std::size_t bytes) noexcept {
+  Pool& p = pool_for(units_for(bytes));
   const std::lock_guard lock(p.mutex);
-  p.free[size.index] = new (block) FreeBlock{p.free[size.index]};
-  p.statistics.bytes_in_use -= size.bytes;
+  Block* block = static_cast<Block*>(memory) - 1;
+  p.statistics.bytes_in_use -= block->units * kUnit;
+  p.give(block);
 }
 
 void pool_release() {
-  Pool& p = pool();
-  const std::lock_guard lock(p.mutex);
-  for (FreeBlock*& list : p.free) {
-    while (list != nullptr) {
-      FreeBlock* next = list->next;
-      Pool::to_system(list);
-      list = next;
-    }
+  for (Pool& p : pools()) {
+    const std::lock_guard lock(p.mutex);
+    p.release();
   }
-  p.statistics.bytes_held = p.statistics.bytes_in_use;
 }
 
 PoolStatistics pool_statistics() {
-  const std::lock_guard lock(pool().mutex);
-  return pool().statistics;
+  PoolStatistics sum{};
+  for (Pool& p : pools()) {
+    const std::lock_guard lock(p.mutex);
+    sum.bytes_in_use += p.statistics.bytes_in_use;
+    sum.bytes_held += p.statistics.bytes_held;
+    sum.system_allocations += p.statistics.system_allocations;
+  }
+  return sum;
 }
 
 }  // namespace headlab::inline HEADLAB_SCALAR
