@@ -44,17 +44,17 @@ struct GeluParts {
     e = exp_bounded(-2 * kRootTwoOverPi * clamped * (1 + kCubic * (clamped * clamped)));
     sigmoid = 1 / (1 + e);
   }
+
+  /// d/dx x s(2u) = s + x s (1 - s) 2 u', u' = sqrt(2/pi) (1 + 3 * 0.044715 x^2); 1 - s is e s,
+  /// without rounding.
+  Vec slope() const {
+    const Vec slope_of_2u = 2 * kRootTwoOverPi * (1 + 3 * kCubic * (clamped * clamped));
+    return sigmoid + clamped * sigmoid * (e * sigmoid) * slope_of_2u;
+  }
 };
 
 Vec gelu(Vec x) { return select(x < -8, broadcast(-8), x) * GeluParts(x).sigmoid; }
-
-/// d/dx x s(2u) = s + x s (1 - s) 2 u', u' = sqrt(2/pi) (1 + 3 * 0.044715 x^2); 1 - s is e s,
-/// without rounding.
-Vec gelu_slope(Vec x) {
-  const GeluParts g(x);
-  const Vec slope_of_2u = 2 * kRootTwoOverPi * (1 + 3 * kCubic * (g.clamped * g.clamped));
-  return g.sigmoid + g.clamped * g.sigmoid * (g.e * g.sigmoid) * slope_of_2u;
-}
+Vec gelu_slope(Vec x) { return GeluParts(x).slope(); }
 
 double sum_of_squares_piece(Index n, const Scalar* x) {
   constexpr Index kSums = 32;  // independent sums, or each addition would wait for the last
@@ -90,6 +90,23 @@ void tanh_array(Index n, const Scalar* x, Scalar* y) {
 
 void gelu_forward(Index n, const Scalar* x, Scalar* y) {
   for_pieces(n, [&](Index at, Index length) { map(length, gelu, y + at, x + at); });
+}
+
+void gelu_with_slope(Index n, const Scalar* x, Scalar* y, Scalar* slope) {
+  const auto at = [&](Index i, Vec v) {
+    const GeluParts parts(v);
+    store(y + i, select(v < -8, broadcast(-8), v) * parts.sigmoid);
+    store(slope + i, parts.slope());
+  };
+  if (n < kLanes) {
+    const Vec v = load_first(x, n);
+    store_first(slope, n, gelu_slope(v));
+    store_first(y, n, gelu(v));
+    return;
+  }
+  const Vec end = load(x + n - kLanes);  // before it may be overwritten
+  for (Index i = 0; i + kLanes < n; i += kLanes) at(i, load(x + i));
+  at(n - kLanes, end);
 }
 
 void gelu_backward(Index n, const Scalar* x, const Scalar* dy, Scalar* dx, bool accumulate) {

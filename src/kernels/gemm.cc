@@ -3,13 +3,16 @@
 // L2; and operands that lie badly are copied first ("packed") into the order in which the tile
 // reads them, once per block, while operands that lie well are read in place. Threads cut C only,
 // and every element adds the same terms in the same order (a chain of multiply-adds per block of k,
-// blocks added in order), so the result does not depend on the cut. Bound: one multiply-add per
-// lane, unit and cycle. Measured: 80-96% of it from 128 x 128 x 128 up.
+// blocks added in order), so the result does not depend on the cut. What else is to be done to C
+// follows a block of rows at a time, while they are in L2: by panels it took twice as long, for
+// then no two neighbouring lines are touched in a row. Bound: one multiply-add per lane, unit and
+// cycle. Measured: 80-96% of it from 128 x 128 x 128 up.
 #include "headlab/kernels/gemm.h"
 
 #include <algorithm>
 
 #include "headlab/base/threads.h"
+#include "headlab/kernels/elementwise.h"
 #include "kernels/scratch.h"
 #include "kernels/tile.h"
 
@@ -74,6 +77,38 @@ BlockOfA block_of_a(const Gemm& g, Index i, Index p, Index m, Index k) {
   return {Rows::kSideBySide, block, stride};
 }
 
+/// The last touch of rows [i, i + m) and columns [j, j + n) of C.
+void finish(const Gemm& g, Index i, Index m, Index j, Index n) {
+  const auto add = [](Vec x, Vec y) { return x + y; };
+  const auto multiply = [](Vec x, Vec y) { return x * y; };
+  const Finish& f = g.finish;
+  for (Index row = i; row < i + m; ++row) {
+    const Index at = row * g.c_stride + j;
+    Scalar* c = g.c + at;
+    if (f.bias) map(n, add, c, c, f.bias + j);
+    if (f.residual) map(n, add, c, c, f.residual + at);
+    if (f.factor) map(n, multiply, c, c, f.factor + at);
+    if (f.gelu_slope) gelu_with_slope(n, c, c, f.gelu_slope + at);
+  }
+}
+
+/// sums[j] += sum over i < k of b[i * stride + j] for j < columns <= kTileColumns. Four sums run
+/// side by side, or each addition would wait for the last.
+void add_panel_sums(Index k, Index columns, const ConstRows& b, Scalar* sums) {
+  Vec sum[4][2] = {};
+  const auto add = [&](int chain, Index i) {
+    for (Index v = 0; v * kLanes < columns; ++v)
+      sum[chain][v] += load(b.data + i * b.stride + v * kLanes);
+  };
+  Index i = 0;
+  for (; i + 4 <= k; i += 4) unrolled<4>([&](auto chain) { add(chain, i + chain); });
+  for (; i < k; ++i) add(0, i);
+  Scalar total[kTileColumns];
+  for (int v = 0; v < 2; ++v)
+    store(total + v * kLanes, (sum[0][v] + sum[1][v]) + (sum[2][v] + sum[3][v]));
+  for (Index j = 0; j < columns; ++j) sums[j] += total[j];
+}
+
 /// C[:, j ... j + n) (+)= A[:, p ... p + k) B[p ... p + k, j ... j + n) for one block of k and n.
 void multiply_block(const Gemm& g, Index p, Index k, Index j, Index n) {
   thread_local Scratch scratch;
@@ -81,38 +116,74 @@ void multiply_block(const Gemm& g, Index p, Index k, Index j, Index n) {
   const bool rows_in_place =
       g.b.column_stride == 1 &&
       (g.m <= 2 * kTileRows || g.b.row_stride * static_cast<Index>(sizeof(Scalar)) <= 2048);
-  const auto in_place = [&](Index column) {
-    return rows_in_place && (n - column >= kTileColumns || n - column == kLanes);
+  const auto panel = [&](Index column) -> ConstRows {
+    const bool whole = n - column >= kTileColumns || n - column == kLanes;
+    if (rows_in_place && whole) return {at(g.b, p, j + column), g.b.row_stride};
+    return {packed + column * k, kTileColumns};
   };
   for (Index column = 0; column < n; column += kTileColumns) {
-    if (in_place(column)) continue;
-    pack_b_panel(part(g.b, p, j + column), k, std::min(kTileColumns, n - column),
-                 packed + column * k);
+    const Index columns = std::min(kTileColumns, n - column);
+    if (panel(column).data == packed + column * k)
+      pack_b_panel(part(g.b, p, j + column), k, columns, packed + column * k);
+    if (g.column_sums) add_panel_sums(k, columns, panel(column), g.column_sums + j + column);
   }
   for (Index i = 0; i < g.m; i += kBlockM) {
     const Index m = std::min(kBlockM, g.m - i);
     const BlockOfA a = block_of_a(g, i, p, m, k);
     for (Index column = 0; column < n; column += kTileColumns) {
-      const bool direct = in_place(column);
+      const Index columns = std::min(kTileColumns, n - column);
+      const ConstRows b = panel(column);
       multiply_panel({.m = m,
-                      .columns = std::min(kTileColumns, n - column),
+                      .columns = columns,
                       .k = k,
                       .a_rows = a.rows,
                       .a = a.data,
                       .a_stride = a.stride,
-                      .b = direct ? at(g.b, p, j + column) : packed + column * k,
-                      .b_stride = direct ? g.b.row_stride : kTileColumns,
+                      .b = b.data,
+                      .b_stride = b.stride,
                       .c = g.c + i * g.c_stride + j + column,
                       .c_stride = g.c_stride,
                       .accumulate = g.accumulate || p > 0});
     }
+    if (p + k == g.k) finish(g, i, m, j, n);
   }
 }
 
 /// Rows [i, i + m) and columns [j, j + n) of the product.
 Gemm slice(const Gemm& g, Index i, Index m, Index j, Index n) {
-  return {m,          n,           g.k, part(g.a, i, 0), part(g.b, 0, j), g.c + i * g.c_stride + j,
-          g.c_stride, g.accumulate};
+  const auto moved = [](auto* x, Index offset) { return x ? x + offset : x; };
+  const Index at_c = i * g.c_stride + j;
+  return {.m = m,
+          .n = n,
+          .k = g.k,
+          .a = part(g.a, i, 0),
+          .b = part(g.b, 0, j),
+          .c = g.c + at_c,
+          .c_stride = g.c_stride,
+          .accumulate = g.accumulate,
+          .finish = {.bias = moved(g.finish.bias, j),
+                     .residual = moved(g.finish.residual, at_c),
+                     .factor = moved(g.finish.factor, at_c),
+                     .gelu_slope = moved(g.finish.gelu_slope, at_c)},
+          .column_sums = moved(g.column_sums, j)};
+}
+
+/// The part of one of `threads` threads: a cell of a grid that reads as little of A and B as it
+/// can.
+Gemm slice_of_thread(const Gemm& g, Index thread, Index threads) {
+  const auto reads = [&](Index cuts) { return g.m / cuts + g.n / (threads / cuts); };
+  Index row_cuts = 1;
+  for (Index cuts = 2; cuts <= threads; ++cuts) {
+    if (threads % cuts == 0 && reads(cuts) <= reads(row_cuts)) row_cuts = cuts;
+  }
+  const Index column_cuts = threads / row_cuts;
+  const Index m = (g.m + row_cuts - 1) / row_cuts;
+  const Index n = round_up((g.n + column_cuts - 1) / column_cuts, kTileColumns);
+  const Index i = std::min(g.m, thread / column_cuts * m);
+  const Index j = std::min(g.n, thread % column_cuts * n);
+  Gemm cell = slice(g, i, std::min(m, g.m - i), j, std::min(n, g.n - j));
+  if (thread >= column_cuts) cell.column_sums = nullptr;  // the first row of cells adds them
+  return cell;
 }
 
 double work(const Gemm& g) {
@@ -128,15 +199,26 @@ void gemm_plain(const Gemm& g) {
       double sum = 0;
       for (Index p = 0; p < g.k; ++p)
         sum += static_cast<double>(*at(g.a, i, p)) * static_cast<double>(*at(g.b, p, j));
-      Scalar& c = g.c[i * g.c_stride + j];
-      c = static_cast<Scalar>((g.accumulate ? static_cast<double>(c) : 0) + sum);
+      const Index at_c = i * g.c_stride + j;
+      const auto value = [](const Scalar* x, Index i_x) { return static_cast<double>(x[i_x]); };
+      if (g.accumulate) sum += value(g.c, at_c);
+      if (g.finish.bias) sum += value(g.finish.bias, j);
+      if (g.finish.residual) sum += value(g.finish.residual, at_c);
+      if (g.finish.factor) sum *= value(g.finish.factor, at_c);
+      g.c[at_c] = static_cast<Scalar>(sum);
+      if (g.finish.gelu_slope)
+        gelu_with_slope(1, g.c + at_c, g.c + at_c, g.finish.gelu_slope + at_c);
     }
+  }
+  for (Index p = 0; g.column_sums && p < g.k; ++p) {
+    for (Index j = 0; j < g.n; ++j) g.column_sums[j] += *at(g.b, p, j);
   }
 }
 
 void gemm_serial(const Gemm& g) {
-  if (g.k == 0 && !g.accumulate) {
-    for (Index i = 0; i < g.m; ++i) std::fill_n(g.c + i * g.c_stride, g.n, Scalar{0});
+  if (g.k == 0) {
+    for (Index i = 0; i < g.m && !g.accumulate; ++i) std::fill_n(g.c + i * g.c_stride, g.n, 0);
+    finish(g, 0, g.m, 0, g.n);
   }
   for (Index j = 0; j < g.n; j += kBlockN) {
     for (Index p = 0; p < g.k; p += kBlockK)
@@ -144,25 +226,14 @@ void gemm_serial(const Gemm& g) {
   }
 }
 
-void gemm(const Gemm& g) {
-  const Index threads = thread_count();
-  if (threads == 1 || work(g) < kWorthThreads) {
-    gemm_serial(g);
-    return;
-  }
-  // A grid of slices, one per thread, that reads as little of A and B as it can.
-  const auto reads = [&](Index cuts) { return g.m / cuts + g.n / (threads / cuts); };
-  Index row_cuts = 1;
-  for (Index cuts = 2; cuts <= threads; ++cuts) {
-    if (threads % cuts == 0 && reads(cuts) <= reads(row_cuts)) row_cuts = cuts;
-  }
-  const Index column_cuts = threads / row_cuts;
-  const Index m = (g.m + row_cuts - 1) / row_cuts;
-  const Index n = round_up((g.n + column_cuts - 1) / column_cuts, kTileColumns);
-  parallel_for(row_cuts * column_cuts, [&](Index task) {
-    const Index i = std::min(g.m, task / column_cuts * m);
-    const Index j = std::min(g.n, task % column_cuts * n);
-    gemm_serial(slice(g, i, std::min(m, g.m - i), j, std::min(n, g.n - j)));
+void gemm(const Gemm& problem) { gemm_together({&problem, 1}); }
+
+void gemm_together(std::span<const Gemm> problems) {
+  double total = 0;
+  for (const Gemm& g : problems) total += work(g);
+  const Index threads = total < kWorthThreads ? 1 : thread_count();
+  parallel_for(threads, [&](Index thread) {
+    for (const Gemm& g : problems) gemm_serial(slice_of_thread(g, thread, threads));
   });
 }
 

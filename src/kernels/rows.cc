@@ -237,22 +237,6 @@ void cross_entropy_backward(const CrossEntropyBackward& p) {
   });
 }
 
-void add_row(Index rows, Index n, const Scalar* x, const Scalar* bias, Scalar* y) {
-  for_rows(rows, n, [&](Index row) {
-    map(
-        n, [](Vec v, Vec b) { return v + b; }, y + row * n, x + row * n, bias);
-  });
-}
-
-void add_column_sums(Index rows, Index n, const Scalar* x, Scalar* sums) {
-  add_over_row_blocks(rows, n, sums, [&](Index first, Index end, Scalar* block_sums) {
-    for (Index row = first; row < end; ++row) {
-      map(
-          n, [](Vec sum, Vec v) { return sum + v; }, block_sums, block_sums, x + row * n);
-    }
-  });
-}
-
 /// A task owns some columns of the table, so the order of the additions is that of i whatever the
 /// threads.
 void scatter_add_rows(Index count, Index n, const std::int32_t* ids, const Scalar* rows_in,

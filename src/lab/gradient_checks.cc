@@ -61,11 +61,31 @@ void matmul_checks(Table& t) {
   t.push_back({"matmul", "x x^T", {{3, 4}}, [](Inputs x) {
                  return matmul(x[0], x[0], {.transpose_b = true});
                }});
+}
+
+void linear_checks(Table& t) {
   t.push_back({"linear", "[2, 3, 4], bias", {{2, 3, 4}, {4, 5}, {5}}, [](Inputs x) {
                  return linear(x[0], x[1], x[2]);
                }});
   t.push_back(
       {"linear", "[4], no bias", {{4}, {4, 5}}, [](Inputs x) { return linear(x[0], x[1], {}); }});
+  t.push_back({"linear", "residual, no bias", {{3, 4}, {4, 5}, {3, 5}}, [](Inputs x) {
+                 return linear(x[0], x[1], {}, x[2]);
+               }});
+  t.push_back({"linear", "x W + b + x, x also used elsewhere", {{3, 4}, {4, 4}, {4}}, [](Inputs x) {
+                 return linear(x[0], x[1], x[2], x[0]) * x[0];
+               }});
+  const std::vector<Shape> network = {{2, 3, 4}, {4, 6}, {6}, {6, 5}, {5}, {2, 3, 5}};
+  t.push_back({"feed_forward", "all inputs", network, [](Inputs x) {
+                 return feed_forward({x[0], x[1], x[2], x[3], x[4], x[5]});
+               }});
+  t.push_back(
+      {"feed_forward", "the residual is x", {{3, 4}, {4, 6}, {6}, {6, 4}, {4}}, [](Inputs x) {
+         return feed_forward({x[0], x[1], x[2], x[3], x[4], x[0]});
+       }});
+  t.push_back({"feed_forward", "no residual", {{3, 4}, {4, 6}, {6}, {6, 4}, {4}}, [](Inputs x) {
+                 return feed_forward({x[0], x[1], x[2], x[3], x[4], {}});
+               }});
 }
 
 void layout_checks(Table& t) {
@@ -214,6 +234,7 @@ const Table& gradient_check_table() {
     arithmetic_checks(t);
     math_checks(t);
     matmul_checks(t);
+    linear_checks(t);
     layout_checks(t);
     reduce_checks(t);
     row_checks(t);

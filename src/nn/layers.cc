@@ -18,7 +18,9 @@ Tensor parameter(const Shape& shape, Scalar value) {
 Linear::Linear(Index in, Index out, bool bias)
     : W(parameter({in, out})), b(bias ? parameter({out}) : Tensor()) {}
 
-Tensor Linear::forward(const Tensor& x) const { return linear(x, W, b); }
+Tensor Linear::forward(const Tensor& x, const Tensor& residual) const {
+  return linear(x, W, b, residual);
+}
 
 void Linear::visit(const std::string& prefix, const std::string& label, const ParameterVisitor& f) {
   f(prefix + "W" + label, W);
@@ -45,9 +47,9 @@ void Embedding::visit(const std::string& name, const ParameterVisitor& f) { f(na
 FeedForward::FeedForward(Index width, Index hidden, Activation f)
     : in(width, hidden), out(hidden, width), activation(f) {}
 
-Tensor FeedForward::forward(const Tensor& x) const {
-  const Tensor hidden = in.forward(x);
-  return out.forward(activation == Activation::gelu ? gelu(hidden) : relu(hidden));
+Tensor FeedForward::forward(const Tensor& x, const Tensor& residual) const {
+  if (activation == Activation::gelu) return feed_forward({x, in.W, in.b, out.W, out.b, residual});
+  return out.forward(relu(in.forward(x)), residual);
 }
 
 void FeedForward::visit(const std::string& prefix, const ParameterVisitor& f) {

@@ -1,11 +1,10 @@
 // Matrix products for every layout, from one kernel: a transpose is a pair of strides, a batch a
 // step, and a matrix shared by a batch a step of 0. Gradients are such products again. Read next:
-// kernels/gemm.h.
+// linear.cc, where products carry biases and residuals along.
 #include "headlab/ops/matmul.h"
 
 #include "headlab/base/error.h"
 #include "headlab/kernels/gemm.h"
-#include "headlab/kernels/rows.h"
 #include "headlab/tensor/tape.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
@@ -125,31 +124,6 @@ Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options) {
     if (const GradientSlot da = node.slot(0)) matmul_backward_a(plan, node, da);
     if (const GradientSlot db = node.slot(1)) matmul_backward_b(plan, node, db);
   });
-}
-
-Tensor linear(const Tensor& x, const Tensor& W, const Tensor& b) {
-  require(W.rank() == 2 && x.rank() >= 1 && x.size(-1) == W.size(0), "linear: x ", x.shape(),
-          " does not fit W ", W.shape(), "; the last axis of x must be W's first");
-  const Index inputs = W.size(0), outputs = W.size(1), rows = x.shape().count(0, x.rank() - 1);
-  require(!b.defined() || b.shape() == Shape{outputs}, "linear: W ", W.shape(), " needs b [",
-          outputs, "], got ", b.defined() ? b.shape() : Shape{});
-  Tensor y = Tensor::empty(x.shape().with(-1, outputs));
-  gemm({rows, outputs, inputs, {x.data(), inputs}, {W.data(), outputs}, y.data(), outputs});
-  if (b.defined()) add_row(rows, outputs, y.data(), b.data(), y.data());
-  const auto gradient = [rows, inputs, outputs](Node& node) {
-    const ConstMatrix in{node.input(0).data(), inputs}, weight{node.input(1).data(), outputs};
-    const ConstMatrix dy{node.gradient(), outputs};
-    if (const GradientSlot dx = node.slot(0)) {
-      gemm({rows, inputs, outputs, dy, weight.transposed(), dx.data, inputs, dx.accumulate});
-    }
-    if (const GradientSlot dW = node.slot(1)) {
-      gemm({inputs, outputs, rows, in.transposed(), dy, dW.data, outputs, dW.accumulate});
-    }
-    if (Scalar* db = node.input_count() > 2 ? node.sum_into(2) : nullptr)
-      add_column_sums(rows, outputs, node.gradient(), db);
-  };
-  return b.defined() ? record("linear", y, {x, W, b}, gradient)
-                     : record("linear", y, {x, W}, gradient);
 }
 
 }  // namespace headlab::inline HEADLAB_SCALAR

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "kernels/numbers.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
@@ -139,6 +141,61 @@ TEST(Gemm, EqualsAChainOfMultiplyAddsInEveryBitForAnyNumberOfThreads) {
       gemm(product.g);
       EXPECT_EQ(product.c, serial.c) << count << " threads, form " << form;
     }
+  }
+}
+
+/// A product with everything that may be done to its elements, and sums of the columns of b.
+struct FinishedProduct : Product {
+  std::vector<Scalar> bias, residual, factor, slope, sums;
+
+  explicit FinishedProduct(const Size& size, bool gelu)
+      : Product(size.m, size.n, size.k, false, false),
+        bias(numbers(size.n, 4)),
+        residual(numbers(size.m * (size.n + 3), 5)),
+        factor(numbers(size.m * (size.n + 3), 6)),
+        slope(numbers(size.m * (size.n + 3), 7)),
+        sums(numbers(size.n, 8)) {
+    g.finish = {.bias = bias.data(), .residual = residual.data()};
+    if (gelu) g.finish.gelu_slope = slope.data();
+    if (!gelu) g.finish.factor = factor.data();
+    g.column_sums = sums.data();
+  }
+};
+
+TEST(Gemm, FinishesEachElementAfterItsSumAndAddsUpTheColumnsOfB) {
+  for (const Size& size : {Size{0, 5, 3}, Size{1, 1, 1}, Size{5, 15, 0}, Size{15, 17, 5},
+                           Size{130, 65, 7}, Size{40, 1030, 70}, Size{113, 40, 1030}}) {
+    for (bool gelu : {false, true}) {
+      FinishedProduct fast(size, gelu);
+      FinishedProduct plain(size, gelu);
+      gemm(fast.g);
+      gemm_plain(plain.g);
+      SCOPED_TRACE(testing::Message() << size.m << " x " << size.n << " x " << size.k);
+      // GELU and its slope change by at most 1.2 times what their argument does.
+      const double bound = 2 * tolerance(size.k) + 32 * kEpsilon;
+      expect_near(fast.c, plain.c, bound, "c");
+      expect_near(fast.slope, plain.slope, bound, "slope");
+      expect_near(fast.sums, plain.sums, kEpsilon * static_cast<double>(size.k + 4) * 8, "sums");
+    }
+  }
+}
+
+TEST(GemmTogether, EqualsTheProductsOneByOneInEveryBitForAnyNumberOfThreads) {
+  const auto run = [](bool together) {
+    FinishedProduct first({150, 97, 600}, true), second({70, 300, 64}, false);
+    Product third(70, 300, 9, false, true, true);
+    third.g.c = second.g.c;  // added to what the second one sets
+    if (together) {
+      gemm_together(std::array{first.g, second.g, third.g});
+    } else {
+      for (const Gemm* g : {&first.g, &second.g, &third.g}) gemm_serial(*g);
+    }
+    return std::vector{first.c, first.slope, first.sums, second.c, second.sums};
+  };
+  const auto one_by_one = run(false);
+  for (int count = 1; count <= 8; ++count) {
+    const Threads threads(count);
+    EXPECT_EQ(run(true), one_by_one) << count << " threads";
   }
 }
 

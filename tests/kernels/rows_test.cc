@@ -201,19 +201,6 @@ TEST_P(Rows, CrossEntropyForwardAndBackwardIgnoreTargetMinusOne) {
   expect_rows(dx, slope);
 }
 
-TEST_P(Rows, AddRowAndColumnSums) {
-  const std::vector<Scalar> bias = numbers(n, 4);
-  std::vector<Scalar> sums(bias.size(), 1);
-  add_row(rows, n, x.data(), bias.data(), y.data());
-  expect_rows(y, [&](Index row, Index j) { return at(x, row, j) + at(bias, 0, j); });
-  add_column_sums(rows, n, x.data(), sums.data());
-  for (Index j = 0; j < n; ++j) {
-    double expected = 1;
-    for (Index row = 0; row < rows; ++row) expected += at(x, row, j);
-    EXPECT_NEAR(at(sums, 0, j), expected, 8 * kEpsilon * static_cast<double>(rows + 4));
-  }
-}
-
 TEST(SoftmaxForward, RowsSumToOneAndHiddenNumbersGetNothing) {
   const std::vector<Scalar> x{1, -kInfinity, 3, -kInfinity, -kInfinity, -kInfinity};
   std::vector<Scalar> y(6);
@@ -246,10 +233,9 @@ TEST(ReductionsOverRows, GiveTheSameBitsForAnyNumberOfThreads) {
   const std::vector<Scalar> rstd = numbers(rows, 2);
   const auto reduce = [&](int count) {
     const Threads threads(count);
-    std::vector<Scalar> sums(3 * n);
-    add_column_sums(rows, n, x.data(), sums.data());
+    std::vector<Scalar> sums(2 * n);
     layer_norm_backward({rows, n, x.data(), x.data(), rstd.data(), rstd.data(), x.data(), nullptr,
-                         sums.data() + n, sums.data() + 2 * n, false});
+                         sums.data(), sums.data() + n, false});
     return sums;
   };
   const std::vector<Scalar> one = reduce(1);

@@ -5,6 +5,8 @@
 // threads.
 #pragma once
 
+#include <span>
+
 #include "headlab/kernels/scalar.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
@@ -18,19 +20,34 @@ struct ConstMatrix {
   ConstMatrix transposed() const { return {data, column_stride, row_stride}; }
 };
 
+/// What happens to c once a sum is complete and still in cache, in this order; null: nothing.
+/// Matrices lie as c does. It saves a pass over memory and a start of all threads for each.
+struct Finish {
+  const Scalar* bias = nullptr;      // [n]: c += bias[j]
+  const Scalar* residual = nullptr;  // [m, n]: c += residual
+  const Scalar* factor = nullptr;    // [m, n]: c *= factor
+  Scalar* gelu_slope = nullptr;      // [m, n]: receives gelu'(c), and c = gelu(c)
+};
+
 /// c[i, j] = (accumulate ? c[i, j] : 0) + sum over k of a[i, k] b[k, j]; a [m, k], b [k, n], c [m,
 /// n] with rows c_stride apart. c must not overlap a or b. k = 0 gives zeros (or leaves c, when
-/// accumulating).
+/// accumulating). column_sums [n], unless null: += sum over k of b[k, j], as if a had one more row,
+/// of ones: the gradient of a bias beside that of its weights.
 struct Gemm {
   Index m, n, k;
   ConstMatrix a, b;
   Scalar* c;
   Index c_stride;
   bool accumulate = false;
+  Finish finish{};
+  Scalar* column_sums = nullptr;
 };
 
 /// Blocked, vectorised, on all threads where that pays.
 void gemm(const Gemm& problem);
+/// The same for products that do not wait for one another: each thread does its part of all, so
+/// that threads start and meet once. Those that add to one c, in this order, need equal m and n.
+void gemm_together(std::span<const Gemm> problems);
 /// The same on the calling thread; bit-identical to gemm.
 void gemm_serial(const Gemm& problem);
 /// What it computes, in a dozen lines: the reference of the tests.

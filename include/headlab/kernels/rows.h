@@ -50,11 +50,6 @@ struct CrossEntropyBackward {
 };
 void cross_entropy_backward(const CrossEntropyBackward& problem);
 
-/// y[r, j] = x[r, j] + bias[j]; y may be x.
-void add_row(Index rows, Index n, const Scalar* x, const Scalar* bias, Scalar* y);
-/// sums[j] += sum over r of x[r, j].
-void add_column_sums(Index rows, Index n, const Scalar* x, Scalar* sums);
-
 /// table[ids[i]] += rows_in[i] for i in [0, count), rows of width n; in the order of i for each id.
 /// The gradient of a lookup. Ids must lie in [0, table_rows).
 void scatter_add_rows(Index count, Index n, const std::int32_t* ids, const Scalar* rows_in,

@@ -9,13 +9,13 @@
 
 namespace headlab::inline HEADLAB_SCALAR {
 
-/// y = x W + b; x [..., in], W [in, out], b [out].
+/// y = x W + b + residual; x [..., in], W [in, out], b [out]; an undefined residual is left out.
 struct Linear {
   Tensor W, b;
 
   Linear() = default;
   Linear(Index in, Index out, bool bias = true);
-  Tensor forward(const Tensor& x) const;
+  Tensor forward(const Tensor& x, const Tensor& residual = {}) const;
   /// Names: prefix + "W" + label and prefix + "b" + label, such as "blocks.0.attn." "W" "_Q".
   void visit(const std::string& prefix, const std::string& label, const ParameterVisitor& f);
 };
@@ -44,14 +44,14 @@ struct Embedding {
 
 enum class Activation { gelu, relu };
 
-/// y = f(x W_in + b_in) W_out + b_out with f = gelu (tanh form) or relu; x, y [..., C].
+/// y = f(x W_in + b_in) W_out + b_out + residual with f = gelu (tanh form) or relu; x, y [..., C].
 struct FeedForward {
   Linear in, out;
   Activation activation = Activation::gelu;
 
   FeedForward() = default;
   FeedForward(Index width, Index hidden, Activation f);
-  Tensor forward(const Tensor& x) const;
+  Tensor forward(const Tensor& x, const Tensor& residual = {}) const;
   void visit(const std::string& prefix, const ParameterVisitor& f);
 };
 

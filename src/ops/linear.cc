@@ -1,0 +1,119 @@
+// Linear maps, and the two of a feed-forward network with the GELU between. What is done to every
+// element of a product (bias, residual, GELU, its slope) is done by the product while the element
+// is in cache; gradients that do not wait for one another start together. So a network of two maps
+// is two starts of all threads forward and two backward, where op by op it would be five and nine.
+// Read next: kernels/gemm.h for Finish, attention.cc.
+#include <array>
+
+#include "headlab/base/error.h"
+#include "headlab/kernels/gemm.h"
+#include "headlab/ops/matmul.h"
+#include "headlab/tensor/tape.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+/// The sizes of y = x W.
+struct Sizes {
+  Index rows, inputs, outputs;
+
+  Sizes(const char* op, const Tensor& x, const Tensor& W, const Tensor& b) {
+    require(W.rank() == 2 && x.rank() >= 1 && x.size(-1) == W.size(0), op, ": x ", x.shape(),
+            " does not fit W ", W.shape(), "; the last axis of x must be W's first");
+    rows = x.shape().count(0, x.rank() - 1), inputs = W.size(0), outputs = W.size(1);
+    require(!b.defined() || b.shape() == Shape{outputs}, op, ": W ", W.shape(), " needs b [",
+            outputs, "], got ", b.defined() ? b.shape() : Shape{});
+  }
+
+  Gemm forward(const Scalar* x, const Tensor& W, Scalar* y, const Finish& finish) const {
+    return {rows, outputs, inputs, {x, inputs}, {W.data(), outputs}, y, outputs, false, finish};
+  }
+  /// dx = dy W^T; of no rows where nobody wants it.
+  Gemm input_gradient(const Scalar* dy, const Tensor& W, const GradientSlot& dx,
+                      const Scalar* factor = nullptr) const {
+    return {.m = dx ? rows : 0,
+            .n = inputs,
+            .k = outputs,
+            .a = {dy, outputs},
+            .b = {W.data(), 1, outputs},
+            .c = dx.data,
+            .c_stride = inputs,
+            .accumulate = dx.accumulate,
+            .finish = {.factor = factor}};
+  }
+  /// dW = x^T dy, db += the sum of dy.
+  Gemm weight_gradient(const Scalar* x, const Scalar* dy, const GradientSlot& dW,
+                       Scalar* db) const {
+    return {.m = dW ? inputs : 0,
+            .n = outputs,
+            .k = rows,
+            .a = {x, 1, inputs},
+            .b = {dy, outputs},
+            .c = dW.data,
+            .c_stride = outputs,
+            .accumulate = dW.accumulate,
+            .column_sums = db};
+  }
+};
+
+const Scalar* data_or_null(const Tensor& x) { return x.defined() ? x.data() : nullptr; }
+
+void check_residual(const char* op, const Tensor& y, const Tensor& residual) {
+  require(!residual.defined() || residual.shape() == y.shape(), op, ": the residual has shape ",
+          residual.defined() ? residual.shape() : Shape{}, ", the output ", y.shape());
+}
+
+}  // namespace
+
+Tensor linear(const Tensor& x, const Tensor& W, const Tensor& b, const Tensor& residual) {
+  const Sizes sizes("linear", x, W, b);
+  Tensor y = Tensor::empty(x.shape().with(-1, sizes.outputs));
+  check_residual("linear", y, residual);
+  gemm(sizes.forward(x.data(), W, y.data(),
+                     {.bias = data_or_null(b), .residual = data_or_null(residual)}));
+  std::array<Tensor, 4> inputs{x, W};
+  std::size_t count = 2;
+  const std::size_t at_b = b.defined() ? count++ : 0,
+                    at_residual = residual.defined() ? count++ : 0;
+  if (at_b > 0) inputs[at_b] = b;
+  if (at_residual > 0) inputs[at_residual] = residual;
+  return record("linear", y, std::span<const Tensor>(inputs.data(), count), [=](Node& node) {
+    const GradientSlot dx = node.slot(0), dW = node.slot(1);
+    Scalar* db = at_b > 0 ? node.sum_into(at_b) : nullptr;
+    gemm_together(std::array{sizes.input_gradient(node.gradient(), node.input(1), dx),
+                             sizes.weight_gradient(node.input(0).data(), node.gradient(), dW, db)});
+    if (at_residual > 0) node.pass_to(at_residual);  // last: it may give the memory of dy away
+  });
+}
+
+Tensor feed_forward(const FeedForwardInputs& in) {
+  require(in.b_in.defined() && in.b_out.defined(), "feed_forward: needs both biases");
+  const Sizes first("feed_forward", in.x, in.W_in, in.b_in);
+  const Tensor hidden = Tensor::empty(in.x.shape().with(-1, first.outputs));
+  const Tensor slope = Tensor::empty(hidden.shape());
+  const Sizes second("feed_forward", hidden, in.W_out, in.b_out);
+  Tensor y = Tensor::empty(in.x.shape().with(-1, second.outputs));
+  check_residual("feed_forward", y, in.residual);
+  gemm(first.forward(in.x.data(), in.W_in, hidden.data(),
+                     {.bias = in.b_in.data(), .gelu_slope = slope.data()}));
+  gemm(second.forward(hidden.data(), in.W_out, y.data(),
+                      {.bias = in.b_out.data(), .residual = data_or_null(in.residual)}));
+  const std::array<Tensor, 6> inputs{in.x, in.W_in, in.b_in, in.W_out, in.b_out, in.residual};
+  const std::size_t count = in.residual.defined() ? 6 : 5;
+  const auto gradient = [=](Node& node) {
+    const Tensor dhidden = Tensor::empty(hidden.shape());
+    const GradientSlot dW_out = node.slot(3);
+    gemm_together(std::array{
+        second.input_gradient(node.gradient(), node.input(3), {dhidden.data(), false},
+                              slope.data()),
+        second.weight_gradient(hidden.data(), node.gradient(), dW_out, node.sum_into(4))});
+    const GradientSlot dx = node.slot(0), dW_in = node.slot(1);
+    gemm_together(std::array{
+        first.input_gradient(dhidden.data(), node.input(1), dx),
+        first.weight_gradient(node.input(0).data(), dhidden.data(), dW_in, node.sum_into(2))});
+    if (node.input_count() > 5) node.pass_to(5);
+  };
+  return record("feed_forward", y, std::span<const Tensor>(inputs.data(), count), gradient);
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR
