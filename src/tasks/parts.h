@@ -40,7 +40,7 @@ template <class Write>
 Example make_sequences(const Task& task, Key key, Index count, Split split, Write write) {
   const TaskShape shape = task.shape();
   Example example;
-  example.batch = Batch::make(count, shape.length, shape.targets);
+  example.batch = Batch::make(count, shape.length, shape.targets, shape.source_length);
   example.gold.resize(task.relations().size());
   for (Index b = 0; b < count; ++b) {
     Generator random = sequence_generator(key, split, b);

@@ -1,67 +1,38 @@
-// Tokens 0 ... symbols - 1 are the symbols, the token `symbols` is the separator; padding holds
-// symbol 0 and counts for nothing: `lengths` says where it begins, and it has no targets. Read
-// next: the opening of reverse.h, for the definition.
+// The order of the answer is that of the symbols, from the last to the first. What a sequence looks
+// like is written in one place for all tasks of symbols. Read next: the opening of reverse.h, for
+// the definition; symbols.h.
 #include "headlab/tasks/reverse.h"
 
-#include "headlab/base/error.h"
-#include "tasks/parts.h"
+#include <numeric>
+
+#include "tasks/symbols.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
 
-Settings settings_of(ReverseOptions& o) {
-  Settings s;
-  s.integer("symbols", o.symbols, 1, 1 << 20, "number of symbols; the separator comes on top");
-  s.integer("shortest", o.shortest, 1, 32768, "fewest symbols to reverse");
-  s.integer("longest", o.longest, 1, 32768, "most symbols to reverse");
-  return s;
+ReverseTask::ReverseTask(const SymbolsOptions& options) : options_(options) {
+  check_symbols(options_, "reverse");
 }
 
-ReverseTask::ReverseTask(const ReverseOptions& options) : options_(options) {
-  check_ranges(settings_of(options_), "reverse");
-  require(options_.shortest <= options_.longest, "shortest ", options_.shortest,
-          " must not exceed longest ", options_.longest);
-}
+std::string ReverseTask::spec() const { return spec_text("reverse", options_); }
 
-std::string ReverseTask::spec() const {
-  ReverseOptions options = options_;
-  return spec_text("reverse", settings_of(options));
-}
-
-TaskShape ReverseTask::shape() const {
-  return {Architecture::decoder, options_.symbols + 1, 2 * options_.longest, 1};
-}
+TaskShape ReverseTask::shape() const { return decoder_shape(options_); }
 
 std::vector<Relation> ReverseTask::relations() const {
-  return {{"mirror", "the symbol as far before the separator as the answer is behind it", false}};
+  return {{"mirror", "the symbol as far before the separator as the answer is behind it"}};
 }
 
 Example ReverseTask::make(Key key, Index count, Split split) const {
-  Example example;
-  Batch& batch = example.batch;
-  batch = Batch::make(count, 2 * options_.longest);
-  example.gold.resize(1);
-  for (Index b = 0; b < count; ++b) {
-    Generator random = sequence_generator(key, split, b);
-    const Index n = random.between(options_.shortest, options_.longest);
-    batch.lengths.push_back(static_cast<std::int32_t>(2 * n));
-    for (Index t = 0; t < n; ++t) {
-      batch.token(b, t) = static_cast<std::int32_t>(random.below(options_.symbols));
-    }
-    batch.token(b, n) = static_cast<std::int32_t>(options_.symbols);
-    for (Index j = 0; j < n; ++j) {
-      const Index mirror = n - 1 - j;
-      batch.target(b, n + j) = batch.token(b, mirror);
-      example.gold[0].add(b, n + j, static_cast<std::int32_t>(mirror));
-      if (j + 1 < n) {
-        batch.token(b, n + j + 1) = batch.token(b, mirror);
-      }
-    }
-  }
-  return example;
+  const auto write = [this](Example& example, Index b, Generator& random) {
+    const std::vector<std::int32_t> symbols = draw_symbols(options_, random);
+    std::vector<std::int32_t> order(symbols.size());
+    std::iota(order.rbegin(), order.rend(), 0);
+    write_answer(example, b, options_, symbols, order);
+  };
+  return make_sequences(*this, key, count, split, write);
 }
 
 std::string ReverseTask::token_text(std::int32_t token) const {
-  return token == options_.symbols ? "|" : letter_text(token, options_.symbols);
+  return symbol_text(token, options_);
 }
 
 }  // namespace headlab::inline HEADLAB_SCALAR

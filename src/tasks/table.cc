@@ -4,9 +4,12 @@
 #include "headlab/tasks/table.h"
 
 #include "headlab/base/error.h"
+#include "headlab/tasks/copy.h"
 #include "headlab/tasks/induction.h"
 #include "headlab/tasks/relations.h"
 #include "headlab/tasks/reverse.h"
+#include "headlab/tasks/reverse_cross.h"
+#include "headlab/tasks/sort.h"
 #include "headlab/tasks/text.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
@@ -37,9 +40,19 @@ constexpr TaskEntry kTasks[] = {
     row<InductionTask>("induction", "continue a segment of tokens that was seen before",
                        "layers=2 heads=1 d_model=64 d_ff=0 steps=1000 batch=64 lr=1e-3 warmup=100 "
                        "schedule=cosine decay=0.01 clip=1"),
+    row<CopyTask>("copy", "write symbols again, behind a separator",
+                  "layers=2 heads=1 d_model=64 d_ff=0 steps=800 batch=64 lr=3e-3 warmup=100 "
+                  "schedule=cosine decay=0.01 clip=1"),
+    row<SortTask>("sort", "write distinct symbols in ascending order, behind a separator",
+                  "layers=1 heads=1 d_model=64 d_ff=0 steps=800 batch=64 lr=3e-3 warmup=100 "
+                  "schedule=cosine decay=0.01 clip=1"),
     row<ReverseTask>("reverse", "write symbols backwards, behind a separator",
                      "layers=2 heads=1 d_model=64 d_ff=0 steps=2000 batch=64 lr=1e-2 warmup=100 "
                      "schedule=cosine decay=0.01 clip=1"),
+    row<ReverseCrossTask>(
+        "reverse_cross", "write a source backwards: an encoder-decoder",
+        "encoder_layers=1 layers=1 heads=1 d_model=64 d_ff=0 steps=800 batch=64 lr=3e-3 warmup=100 "
+        "schedule=cosine decay=0.01 clip=1"),
     row<TextTask>("text", "the next character of any UTF-8 text",
                   "layers=4 heads=4 d_model=128 d_ff=512 init=gpt2 steps=2000 batch=12 lr=1e-3 "
                   "min_lr=1e-4 warmup=100 schedule=cosine beta2=0.99 decay=0.1 clip=1"),

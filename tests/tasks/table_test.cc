@@ -37,6 +37,7 @@ TEST_P(EveryTask, HasTheShapeThatItSays) {
   EXPECT_EQ(example.batch.size, 3);
   EXPECT_EQ(example.batch.length, shape.length);
   EXPECT_EQ(example.batch.targets_per_position, shape.targets);
+  EXPECT_EQ(example.batch.source_length, shape.source_length);
   EXPECT_EQ(static_cast<Index>(task_->target_names().size()), shape.targets);
   EXPECT_EQ(example.gold.size(), task_->relations().size());
 }
@@ -46,6 +47,8 @@ TEST_P(EveryTask, SameKeySameBatch) {
   EXPECT_EQ(first.batch.tokens, second.batch.tokens);
   EXPECT_EQ(first.batch.targets, second.batch.targets);
   EXPECT_EQ(first.batch.lengths, second.batch.lengths);
+  EXPECT_EQ(first.batch.source, second.batch.source);
+  EXPECT_EQ(first.batch.source_lengths, second.batch.source_lengths);
   for (std::size_t r = 0; r < first.gold.size(); ++r) {
     EXPECT_EQ(gold_text(first.gold[r]), gold_text(second.gold[r]));
   }
@@ -57,6 +60,8 @@ TEST_P(EveryTask, LargerBatchBeginsWithTheSameSequences) {
   EXPECT_EQ(small.batch.tokens, rows.tokens);
   EXPECT_EQ(small.batch.targets, rows.targets);
   EXPECT_EQ(small.batch.lengths, rows.lengths);
+  EXPECT_EQ(small.batch.source, rows.source);
+  EXPECT_EQ(small.batch.source_lengths, rows.source_lengths);
   for (std::size_t r = 0; r < small.gold.size(); ++r) {
     const std::string all = gold_text(large.gold[r]);
     EXPECT_EQ(all.rfind(gold_text(small.gold[r]), 0), 0U) << "gold of relation " << r;
@@ -77,6 +82,9 @@ TEST_P(EveryTask, TokensAndTargetsAreInTheVocabulary) {
   for (const std::int32_t token : batch.tokens) {
     ASSERT_TRUE(token >= 0 && token < vocab);
   }
+  for (const std::int32_t token : batch.source) {
+    ASSERT_TRUE(token >= 0 && token < vocab);
+  }
   for (const std::int32_t target : batch.targets) {
     ASSERT_TRUE(target >= -1 && target < vocab);
   }
@@ -95,12 +103,16 @@ TEST_P(EveryTask, PaddingHasNoTargets) {
 
 TEST_P(EveryTask, GoldKeysCanBeSeen) {
   const Example example = make(40);
-  const bool causal = task_->shape().architecture == Architecture::decoder;
-  for (const Gold& gold : example.gold) {
+  const bool causal = task_->shape().architecture != Architecture::encoder;
+  for (std::size_t r = 0; r < example.gold.size(); ++r) {
+    const Gold& gold = example.gold[r];
+    const bool cross = task_->relations()[r].kind == AttentionKind::cross;
     EXPECT_GT(gold.queries(), 0);
     for (Index i = 0; i < gold.queries(); ++i) {
       const auto query = gold.query(i);
-      const Index end = causal ? query.t + 1 : example.batch.length_of(query.b);
+      const Index end = cross    ? example.batch.source_length_of(query.b)
+                        : causal ? query.t + 1
+                                 : example.batch.length_of(query.b);
       ASSERT_LT(query.t, example.batch.length_of(query.b));
       ASSERT_GE(query.keys.front(), 0);
       ASSERT_LT(query.keys.back(), end);
@@ -180,6 +192,8 @@ TEST_P(EveryTask, RecommendedSettingsAreOneValidModelAndItsTraining) {
   Settings settings = settings_of(model);
   settings.add(settings_of(train));
   EXPECT_NO_THROW(settings.set_all_text(GetParam().recommended));
+  model.architecture = task_->shape().architecture;
+  model.source_length = task_->shape().source_length;
   EXPECT_NO_THROW(model.validate());
   EXPECT_NO_THROW(train.validate());
 }

@@ -7,26 +7,19 @@
 // Trap: a repeated symbol can give the right answer from the wrong key, and the first layer mixes
 // neighbours, so the gold key gets less than its due: accuracy .998 to 1, but mass .86 to .94 and
 // top-1 .89 to .98 (three seeds of the recommended model).
-// Read next: src/tasks/reverse.cc.
+// Read next: reverse_cross.h, where the symbols are a source.
 #pragma once
 
-#include "headlab/base/settings.h"
+#include "headlab/tasks/symbols.h"
 #include "headlab/tasks/task.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
 
-struct ReverseOptions {
-  Index symbols = 16;
-  Index shortest = 4;
-  Index longest = 10;
-};
-Settings settings_of(ReverseOptions& options);
-
 class ReverseTask : public Task {
  public:
-  using Options = ReverseOptions;
-  /// Error: shortest above longest.
-  explicit ReverseTask(const ReverseOptions& options = {});
+  using Options = SymbolsOptions;
+  /// Errors: shortest above longest.
+  explicit ReverseTask(const SymbolsOptions& options = {});
 
   std::string spec() const override;
   TaskShape shape() const override;
@@ -36,7 +29,7 @@ class ReverseTask : public Task {
   std::string token_text(std::int32_t token) const override;
 
  private:
-  ReverseOptions options_;
+  SymbolsOptions options_;
 };
 
 }  // namespace headlab::inline HEADLAB_SCALAR

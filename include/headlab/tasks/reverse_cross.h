@@ -1,0 +1,32 @@
+// Reverse, for an encoder-decoder: the source is s1 ... sn, with n from `shortest` to `longest` and
+// symbols drawn uniformly, repetitions allowed; the decoder reads | sn ... s2, and each of its
+// tokens predicts the next one. Sources and sequences are padded to `longest`.
+// Truth: `mirror`, of cross-attention: at position j of the decoder the answer stands at position
+// n - 1 - j of the source.
+// Trap: TRAP
+// Read next: src/tasks/symbols.h, model/transformer.h.
+#pragma once
+
+#include "headlab/tasks/symbols.h"
+#include "headlab/tasks/task.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+class ReverseCrossTask : public Task {
+ public:
+  using Options = SymbolsOptions;
+  /// Errors: shortest above longest.
+  explicit ReverseCrossTask(const SymbolsOptions& options = {});
+
+  std::string spec() const override;
+  TaskShape shape() const override;
+  std::vector<Relation> relations() const override;
+  std::vector<std::string> target_names() const override { return {"symbol"}; }
+  Example make(Key key, Index count, Split split) const override;
+  std::string token_text(std::int32_t token) const override;
+
+ private:
+  SymbolsOptions options_;
+};
+
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,31 @@
+// Sort, for a decoder: n distinct symbols | the same, ascending, with n from `shortest` to
+// `longest`. From the separator on, each token predicts the next one; the last answer is predicted,
+// not read, so a sequence has 2n tokens. Shorter ones are padded.
+// Truth: `larger`: at position n + j the answer is the smallest symbol above the token there (at
+// the separator: of all), wherever it stands before the separator. What is asked for follows from
+// the query's token alone, so one layer is enough. Trap: TRAP Read next: src/tasks/symbols.h.
+#pragma once
+
+#include "headlab/tasks/symbols.h"
+#include "headlab/tasks/task.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+class SortTask : public Task {
+ public:
+  using Options = SymbolsOptions;
+  /// Errors: shortest above longest; fewer symbols than `longest`, as they must be distinct.
+  explicit SortTask(const SymbolsOptions& options = {});
+
+  std::string spec() const override;
+  TaskShape shape() const override;
+  std::vector<Relation> relations() const override;
+  std::vector<std::string> target_names() const override { return {"symbol"}; }
+  Example make(Key key, Index count, Split split) const override;
+  std::string token_text(std::int32_t token) const override;
+
+ private:
+  SymbolsOptions options_;
+};
+
+}  // namespace headlab::inline HEADLAB_SCALAR
