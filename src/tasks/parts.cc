@@ -55,6 +55,16 @@ std::vector<std::int32_t> draw_distinct(Index n, Index count, Generator& random)
   return numbers;
 }
 
+std::vector<std::int32_t> positions_of(std::int32_t token, std::span<const std::int32_t> tokens) {
+  std::vector<std::int32_t> found;
+  for (std::size_t t = 0; t < tokens.size(); ++t) {
+    if (tokens[t] == token) {
+      found.push_back(id(static_cast<Index>(t)));
+    }
+  }
+  return found;
+}
+
 Index last_of_class(std::span<const std::int32_t> tokens, Index t, Index classes) {
   const auto class_at = [&](Index s) { return tokens[static_cast<std::size_t>(s)] % classes; };
   Index key = t - 1;

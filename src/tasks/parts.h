@@ -58,6 +58,9 @@ void fill_uniform(std::span<std::int32_t> tokens, Index vocab, Generator& random
 /// The numbers 0 ... n - 1, of which the first `count` are drawn without replacement.
 std::vector<std::int32_t> draw_distinct(Index n, Index count, Generator& random);
 
+/// The positions in `tokens` that hold `token`, ascending.
+std::vector<std::int32_t> positions_of(std::int32_t token, std::span<const std::int32_t> tokens);
+
 /// The last position before t whose token is of the class of token t, its number modulo `classes`;
 /// -1 if there is none.
 Index last_of_class(std::span<const std::int32_t> tokens, Index t, Index classes);

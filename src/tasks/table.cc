@@ -4,8 +4,15 @@
 #include "headlab/tasks/table.h"
 
 #include "headlab/base/error.h"
+#include "headlab/tasks/assign.h"
+#include "headlab/tasks/brackets.h"
+#include "headlab/tasks/control.h"
 #include "headlab/tasks/copy.h"
+#include "headlab/tasks/duplicate.h"
+#include "headlab/tasks/grid.h"
+#include "headlab/tasks/histogram.h"
 #include "headlab/tasks/induction.h"
+#include "headlab/tasks/recall.h"
 #include "headlab/tasks/relations.h"
 #include "headlab/tasks/reverse.h"
 #include "headlab/tasks/reverse_cross.h"
@@ -53,6 +60,23 @@ constexpr TaskEntry kTasks[] = {
         "reverse_cross", "write a source backwards: an encoder-decoder",
         "encoder_layers=1 layers=1 heads=1 d_model=64 d_ff=0 steps=800 batch=64 lr=3e-3 warmup=100 "
         "schedule=cosine decay=0.01 clip=1"),
+    row<RecallTask>("recall", "the values of keys from a list of pairs (MQAR)",
+                    "layers=2 heads=1 d_model=64 d_ff=0 steps=700 lr=3e-3"),
+    row<DuplicateTask>(
+        "duplicate", "has this token occurred before?",
+        "layers=1 heads=1 d_model=64 d_ff=256 positions=sinusoidal steps=1000 lr=3e-3"),
+    row<BracketsTask>("brackets", "the closing bracket that the innermost open one needs (Dyck)",
+                      "layers=2 heads=1 d_model=64 d_ff=0 steps=1000 lr=1e-2"),
+    row<GridTask>("grid", "hidden pixels of an image, from the pixels left of and above them",
+                  "layers=1 heads=2 d_model=64 d_ff=0 positions=sinusoidal steps=1000 lr=1e-2"),
+    row<AssignTask>("assign", "toy code: the values of variables, through chains of definitions",
+                    "layers=3 heads=2 d_model=64 d_ff=0 steps=2500 lr=1e-3"),
+    row<HistogramTask>("histogram", "how often does this token occur? Many heads share one job",
+                       "layers=1 heads=4 d_model=64 d_ff=256 positions=none steps=1500 lr=3e-3"),
+    row<MemorylessTask>("memoryless", "a control: the label depends on the token alone",
+                        "layers=1 heads=4 d_model=64 d_ff=0 steps=500 lr=1e-2"),
+    row<RandomTask>("random", "a control: the label is drawn by chance",
+                    "layers=1 heads=4 d_model=64 d_ff=0 steps=500 lr=1e-2"),
     row<TextTask>("text", "the next character of any UTF-8 text",
                   "layers=4 heads=4 d_model=128 d_ff=512 init=gpt2 steps=2000 batch=12 lr=1e-3 "
                   "min_lr=1e-4 warmup=100 schedule=cosine beta2=0.99 decay=0.1 clip=1"),

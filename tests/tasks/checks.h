@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "headlab/base/error.h"
 #include "headlab/tasks/table.h"
@@ -43,6 +44,36 @@ inline std::string gold_text(const Gold& gold) {
     }
   }
   return out;
+}
+
+/// The tokens of sequence b as they are shown, without padding: what a reader sees.
+inline std::vector<std::string> words_of(const Task& task, const Batch& batch, Index b) {
+  std::vector<std::string> words;
+  for (Index t = 0; t < batch.length_of(b); ++t) {
+    words.push_back(task.token_text(batch.token(b, t)));
+  }
+  return words;
+}
+
+/// What sequence b has to predict, position by position; "" where there is no target.
+inline std::vector<std::string> answers_of(const Task& task, const Batch& batch, Index b) {
+  std::vector<std::string> answers;
+  for (Index t = 0; t < batch.length_of(b); ++t) {
+    const std::int32_t target = batch.target(b, t);
+    answers.push_back(target < 0 ? "" : task.token_text(target));
+  }
+  return answers;
+}
+
+/// The keys of every position of sequence b; empty where the query is not eligible.
+using KeySets = std::vector<std::vector<std::int32_t>>;
+inline KeySets keys_of(const Example& example, std::size_t relation, Index b) {
+  KeySets all;
+  for (Index t = 0; t < example.batch.length_of(b); ++t) {
+    const auto keys = example.gold[relation].keys(b, t);
+    all.emplace_back(keys.begin(), keys.end());
+  }
+  return all;
 }
 
 /// Tokens `from` to `from + count` of a sequence, as they are shown.

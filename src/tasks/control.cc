@@ -1,0 +1,77 @@
+// Both controls draw the same tokens and the same gold and differ in the label alone: the class is
+// a template over which of them it is. Read next: the opening of control.h, for the definition.
+#include "headlab/tasks/control.h"
+
+#include "headlab/base/error.h"
+#include "tasks/parts.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+constexpr const char* name_of(ControlKind kind) {
+  return kind == ControlKind::memoryless ? "memoryless" : "random";
+}
+
+}  // namespace
+
+Settings settings_of(ControlOptions& o) {
+  Settings s;
+  s.integer("length", o.length, 2, 65536, "tokens in a sequence");
+  s.integer("vocab", o.vocab, 2, 1 << 20, "number of tokens");
+  s.integer("classes", o.classes, 1, 1 << 20, "the class of a token is its number modulo this");
+  return s;
+}
+
+template <ControlKind kind>
+ControlTask<kind>::ControlTask(const ControlOptions& options) : options_(options) {
+  check_ranges(settings_of(options_), name_of(kind));
+  require(options_.classes <= options_.vocab, "classes ", options_.classes,
+          " must not exceed vocab ", options_.vocab, ": a class would have no token");
+}
+
+template <ControlKind kind>
+std::string ControlTask<kind>::spec() const {
+  return spec_text(name_of(kind), options_);
+}
+
+template <ControlKind kind>
+TaskShape ControlTask<kind>::shape() const {
+  return {Architecture::decoder, options_.vocab, options_.length, 1};
+}
+
+template <ControlKind kind>
+std::vector<Relation> ControlTask<kind>::relations() const {
+  return {{"previous", "the token before this one", true},
+          {"same", "the last earlier token of the same class", false}};
+}
+
+template <ControlKind kind>
+Example ControlTask<kind>::make(Key key, Index count, Split split) const {
+  const auto write = [this](Example& example, Index b, Generator& random) {
+    Batch& batch = example.batch;
+    fill_uniform(row(batch, b), options_.vocab, random);
+    for (Index t = 0; t < options_.length; ++t) {
+      const bool learnable = kind == ControlKind::memoryless;
+      batch.target(b, t) =
+          learnable ? id(options_.vocab) - 1 - batch.token(b, t) : id(random.below(options_.vocab));
+      if (t > 0) {
+        example.gold[0].add(b, t, id(t - 1));
+      }
+      const Index same = last_of_class(row(batch, b), t, options_.classes);
+      if (same >= 0) {
+        example.gold[1].add(b, t, id(same));
+      }
+    }
+  };
+  return make_sequences(*this, key, count, split, write);
+}
+
+template <ControlKind kind>
+std::string ControlTask<kind>::token_text(std::int32_t token) const {
+  return letter_text(token, options_.vocab);
+}
+
+template class ControlTask<ControlKind::memoryless>;
+template class ControlTask<ControlKind::random>;
+
+}  // namespace headlab::inline HEADLAB_SCALAR
