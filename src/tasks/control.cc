@@ -1,5 +1,6 @@
-// Both controls draw the same tokens and the same gold and differ in the label alone: the class is
-// a template over which of them it is. Read next: the opening of control.h, for the definition.
+// Both controls draw tokens and gold in the same way and differ in the label alone, so the class is
+// a template over which of them it is; both are made at the end of this file.
+// Read next: the opening of control.h, for the definition.
 #include "headlab/tasks/control.h"
 
 #include "headlab/base/error.h"

@@ -1,4 +1,5 @@
-// The answers no and yes are the two tokens behind the symbols: they are predicted, never read.
+// The answers no and yes are the two tokens behind the symbols: they are predicted, never read. The
+// set of gold keys decides the answer, so that the two cannot disagree.
 // Read next: the opening of duplicate.h, for the definition.
 #include "headlab/tasks/duplicate.h"
 
