@@ -1,30 +1,155 @@
-// The only file that knows OpenMP; without it (_OPENMP undefined) all of this is serial. The team
-// has the same size in every region, even where there are fewer tasks: OpenMP libraries end and
-// start threads when the size changes, which costs more than an idle thread. Read next:
-// kernels/gemm.h, the heaviest user.
+// A team of threads that lasts as long as the program. A loop is cut into one range of tasks for
+// each thread; who has finished its own range takes tasks from the others', one at a time. So a
+// thread that the system has taken off its processor, or that still sleeps, costs the one task that
+// it holds and not a part of the loop: beside other work a loop slows down by about what that work
+// takes, where a barrier (OpenMP's) waits for every thread to come by. Waiting means looking for a
+// moment, which spares the 50 us of a wake-up between the loops of a training step, and then
+// sleeping, which leaves the processor to others. Read next: kernels/gemm.h, the heaviest user.
 #include "headlab/base/threads.h"
 
+#ifdef __linux__
+#include <sched.h>
+#endif
+
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <limits>
+#include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "headlab/base/error.h"
-
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 namespace headlab {
 namespace {
 
 constexpr int kMostThreads = 1024;
+using Run = void (*)(void* body, std::int64_t task);
+
+/// Whether this thread is running a task: then a loop inside it runs right here.
+thread_local bool inside_loop = false;
+
+/// Waits until `number` is no longer `old`: looks for `patience`, then sleeps.
+void await_change(const std::atomic<int>& number, int old, std::chrono::microseconds patience) {
+  const auto begin = std::chrono::steady_clock::now();
+  while (number.load(std::memory_order_acquire) == old) {
+    if (std::chrono::steady_clock::now() - begin < patience) continue;
+    number.wait(old, std::memory_order_acquire);
+  }
+}
+
+/// The tasks of one thread that nobody has taken yet, and what it sleeps on.
+struct alignas(64) Share {
+  std::atomic<std::uint64_t> tasks{0};  // [next, end), as next << 32 | end: taken in one exchange
+  std::atomic<int> calls{0};            // grows when there is work
+
+  bool take(std::int64_t& task) {
+    std::uint64_t seen = tasks.load(std::memory_order_relaxed);
+    while (seen >> 32 < (seen & 0xffffffff)) {
+      if (tasks.compare_exchange_weak(seen, seen + (std::uint64_t{1} << 32),
+                                      std::memory_order_acquire, std::memory_order_relaxed)) {
+        task = static_cast<std::int64_t>(seen >> 32);
+        return true;
+      }
+    }
+    return false;
+  }
+};
+
+/// Its caller is thread 0. What `loop` writes is published by the ranges, and a thread reads it
+/// only after it has taken a task: the loop cannot end, and be followed by another, before that
+/// task is done.
+class Team {
+ public:
+  /// False if another caller has the team, or there is nobody else in it.
+  bool loop(int tasks, Run run, void* body) {
+    const std::unique_lock lock(mutex_, std::try_to_lock);
+    const int count = lock.owns_lock() ? start(thread_count()) : 1;
+    if (count == 1) return false;
+    run_ = run;
+    body_ = body;
+    count_.store(count, std::memory_order_relaxed);
+    unfinished_.store(tasks, std::memory_order_relaxed);
+    for (std::int64_t i = count - 1; i >= 0; --i)
+      call(i, tasks * i / count, tasks * (i + 1) / count);
+    work(0);
+    for (int left; (left = unfinished_.load(std::memory_order_acquire)) != 0;) {
+      await_change(unfinished_, left, patience());
+    }
+    return true;
+  }
+
+ private:
+  /// Starts what is missing; returns how many threads there are for a loop.
+  int start(int wanted) {
+    try {
+      for (; started_ < wanted; ++started_)
+        std::thread([this, me = started_] { serve(me); }).detach();
+    } catch (const std::system_error&) {  // the system gives no more: those that there are will do
+    }
+    return std::min(wanted, started_);
+  }
+
+  void call(std::int64_t thread, std::int64_t next, std::int64_t end) {
+    Share& share = shares_[static_cast<std::size_t>(thread)];
+    share.tasks.store(static_cast<std::uint64_t>(next << 32 | end), std::memory_order_release);
+    if (thread == 0 || next == end) return;
+    share.calls.fetch_add(1, std::memory_order_release);
+    share.calls.notify_one();
+  }
+
+  void serve(int me) {
+    const std::atomic<int>& calls = shares_[static_cast<std::size_t>(me)].calls;
+    for (int seen = 0;; seen = calls.load(std::memory_order_acquire)) {
+      await_change(calls, seen, patience());
+      work(me);
+    }
+  }
+
+  /// Runs the tasks of thread `me`, then those that others have not begun.
+  void work(int me) {
+    inside_loop = true;
+    int done = 0;
+    const int count = count_.load(std::memory_order_relaxed);
+    for (int i = 0; i < count; ++i) {
+      Share& share = shares_[static_cast<std::size_t>((me + i) % count)];
+      for (std::int64_t task; share.take(task); ++done) run_(body_, task);
+    }
+    inside_loop = false;
+    if (done > 0 && unfinished_.fetch_sub(done, std::memory_order_acq_rel) == done) {
+      unfinished_.notify_one();
+    }
+  }
+
+  /// Looking is for threads that have a processor each.
+  std::chrono::microseconds patience() const {
+    static const int processors = processor_count();
+    const bool enough = count_.load(std::memory_order_relaxed) <= processors;
+    return std::chrono::microseconds(enough ? kSpinMicroseconds : 0);
+  }
+
+  std::mutex mutex_;
+  int started_ = 1;  // the caller included
+  Run run_ = nullptr;
+  void* body_ = nullptr;
+  std::atomic<int> count_{1}, unfinished_{0};
+  std::array<Share, kMostThreads> shares_;
+};
+
+/// Never destroyed: its threads sleep on it while the program ends. After a fork they are gone, and
+/// the caller does all tasks.
+Team& team() {
+  static Team& instance = *new Team;
+  return instance;
+}
 
 int default_threads() {
-#ifdef _OPENMP
-  return std::clamp(omp_get_max_threads(), 1, kMostThreads);
-#else
-  return 1;
-#endif
+  const char* wish = std::getenv("OMP_NUM_THREADS");
+  const int count = wish == nullptr ? 0 : std::atoi(wish);
+  return std::clamp(count > 0 ? count : processor_count(), 1, has_threads() ? kMostThreads : 1);
 }
 
 std::atomic<int>& threads() {
@@ -32,36 +157,22 @@ std::atomic<int>& threads() {
   return count;
 }
 
-#ifdef _OPENMP
-bool inside_parallel() { return omp_in_parallel() != 0; }
-
-void run_parallel(std::int64_t tasks, void (*run)(void*, std::int64_t), void* body) {
-  const int count = thread_count();
-#pragma omp parallel for schedule(static) num_threads(count)
-  for (std::int64_t task = 0; task < tasks; ++task) run(body, task);
-}
-#else
-bool inside_parallel() { return true; }
-
-void run_parallel(std::int64_t, void (*)(void*, std::int64_t), void*) {}
-#endif
-
 }  // namespace
 
-bool has_openmp() {
-#ifdef _OPENMP
-  return true;
-#else
+bool has_threads() {
+#ifdef HEADLAB_ONE_THREAD
   return false;
+#else
+  return true;
 #endif
 }
 
 int processor_count() {
-#ifdef _OPENMP
-  return std::max(1, omp_get_num_procs());
-#else
-  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+#ifdef __linux__
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
 #endif
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 int thread_count() { return threads().load(std::memory_order_relaxed); }
@@ -69,15 +180,13 @@ int thread_count() { return threads().load(std::memory_order_relaxed); }
 void set_thread_count(int count) {
   require(count >= 1 && count <= kMostThreads, "the number of threads is between 1 and ",
           kMostThreads, ", not ", count);
-  threads().store(has_openmp() ? count : 1, std::memory_order_relaxed);
+  threads().store(has_threads() ? count : 1, std::memory_order_relaxed);
 }
 
-void detail::parallel_for(std::int64_t tasks, void (*run)(void* body, std::int64_t task),
-                          void* body) {
-  if (tasks > 1 && thread_count() > 1 && !inside_parallel()) {
-    run_parallel(tasks, run, body);
-    return;
-  }
+void detail::parallel_for(std::int64_t tasks, Run run, void* body) {
+  const bool shared =
+      tasks > 1 && tasks <= std::numeric_limits<int>::max() && thread_count() > 1 && !inside_loop;
+  if (shared && team().loop(static_cast<int>(tasks), run, body)) return;
   for (std::int64_t task = 0; task < tasks; ++task) run(body, task);
 }
 

@@ -143,8 +143,9 @@ BenchResult bench_step(const BenchOptions& options) {
   result.peak_gflops = measure_fma_peak();
   result.fraction_of_peak = result.gflops / result.peak_gflops;
   result.triad_gbs = measure_triad();
-  if (!has_openmp()) {
-    result.warnings.emplace_back("this build has no OpenMP and uses one core; see README.md");
+  if (!has_threads()) {
+    result.warnings.emplace_back(
+        "this build has no threads (HEADLAB_THREADS=OFF) and uses one core");
   }
   return result;
 }

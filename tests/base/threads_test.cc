@@ -1,13 +1,16 @@
 // Threads: every task runs once, whatever the counts, and a nested loop neither deadlocks nor
-// multiplies threads. Built without OpenMP the same tests hold on one thread. Read next:
+// multiplies threads. Built without threads the same tests hold on one. Read next:
 // src/base/threads.cc.
 #include "headlab/base/threads.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <mutex>
@@ -48,7 +51,7 @@ class Threads : public testing::Test {
 TEST_F(Threads, StartWithAtLeastOneProcessor) {
   EXPECT_GE(processor_count(), 1);
   EXPECT_GE(thread_count(), 1);
-  if (has_openmp() && std::getenv("OMP_NUM_THREADS") == nullptr) {
+  if (has_threads() && std::getenv("OMP_NUM_THREADS") == nullptr) {
     EXPECT_EQ(thread_count(), processor_count());
   }
 }
@@ -59,7 +62,7 @@ TEST_F(Threads, RefuseCountsThatMakeNoSense) {
 
 TEST_F(Threads, KeepTheCountTheyAreGiven) {
   set_thread_count(3);
-  EXPECT_EQ(thread_count(), has_openmp() ? 3 : 1);
+  EXPECT_EQ(thread_count(), has_threads() ? 3 : 1);
 }
 
 TEST_F(Threads, RunEveryTaskOnce) {
@@ -78,7 +81,7 @@ TEST_F(Threads, RunNothingForFewerThanOneTask) {
 }
 
 TEST_F(Threads, ReallyRunAtTheSameTime) {
-  if (!has_openmp()) GTEST_SKIP() << "built without OpenMP";
+  if (!has_threads()) GTEST_SKIP() << "built without threads";
   set_thread_count(2);
   std::atomic<int> arrived = 0;
   parallel_for(2, [&](std::int64_t) {  // ends only if both tasks wait for each other
@@ -129,6 +132,42 @@ TEST_F(Threads, ServeSeveralCallersAtOnce) {
     }
   }
   EXPECT_EQ(runs, 300);
+}
+
+TEST_F(Threads, DoTheTasksOfOneThatIsHeldUp) {
+  if (!has_threads()) GTEST_SKIP() << "built without threads";
+  set_thread_count(2);
+  std::atomic<int> others = 0;
+  parallel_for(100, [&](std::int64_t task) {  // ends only if task 0 waits alone
+    if (task != 0) ++others;
+    while (task == 0 && others < 99) std::this_thread::yield();
+  });
+  EXPECT_EQ(others, 99);
+}
+
+TEST_F(Threads, WakeUpAfterTheyHaveSlept) {
+  set_thread_count(2);
+  for (int i = 0; i < 5; ++i) {
+    std::atomic<int> runs = 0;
+    parallel_for(10, [&](std::int64_t) { ++runs; });
+    EXPECT_EQ(runs, 10);
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+}
+
+TEST_F(Threads, AreNotMissedByTheChildOfAFork) {
+  set_thread_count(2);
+  parallel_for(10, [](std::int64_t) {});  // the team has started
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    std::atomic<int> runs = 0;
+    parallel_for(10, [&](std::int64_t) { ++runs; });
+    std::exit(runs == 10 ? 0 : 1);  // statics are destroyed, while the team sleeps
+  }
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(Threads, AllocateNothingInALoop) {

@@ -165,10 +165,10 @@ Problems check_lines(const Source& file) {
   return problems;
 }
 
-Problems check_openmp(const Source& file) {
+Problems check_threads(const Source& file) {
   if (file.path.starts_with("src/base/threads")) return {};
-  return find_words(file, {"#pragma omp", "<omp.h>", "_OPENMP"},
-                    "only src/base/threads.cc knows OpenMP");
+  return find_words(file, {"#pragma omp", "<omp.h>", "<thread>", "std::thread", "std::jthread"},
+                    "only src/base/threads.cc starts threads");
 }
 
 Problems check_portable(const Source& file) {

@@ -41,8 +41,8 @@ Problems check_opening(const Source& file);
 Problems check_functions(const Source& file);
 /// Lines of at most 100 characters (not bytes), without tabs and trailing blanks.
 Problems check_lines(const Source& file);
-/// OpenMP is named in src/base/threads.* alone: everything else calls parallel_for.
-Problems check_openmp(const Source& file);
+/// Threads are started in src/base/threads.* alone: everything else calls parallel_for.
+Problems check_threads(const Source& file);
 /// Installed headers hold no vector types and no tests of the instruction set.
 Problems check_portable(const Source& file);
 /// No note of something left to do.

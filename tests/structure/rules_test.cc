@@ -80,10 +80,11 @@ TEST(Lines, HoldNoTabsAndNoTrailingBlanks) {
   EXPECT_EQ(check_lines(Source::of("a.cc", "\tx\ny \n")).size(), 2u);
 }
 
-TEST(OpenMP, IsKnownInOnePlace) {
+TEST(Threads, AreStartedInOnePlace) {
   const std::string pragma = "#pragma " + std::string("omp parallel for\n");
-  EXPECT_EQ(check_openmp(Source::of("src/base/threads.cc", pragma)), Problems{});
-  EXPECT_EQ(check_openmp(Source::of("src/kernels/gemm.cc", pragma)).size(), 1u);
+  EXPECT_EQ(check_threads(Source::of("src/tasks/text.cc", "std::thread reader;\n")).size(), 1u);
+  EXPECT_EQ(check_threads(Source::of("src/base/threads.cc", pragma)), Problems{});
+  EXPECT_EQ(check_threads(Source::of("src/kernels/gemm.cc", pragma)).size(), 1u);
 }
 
 TEST(Portable, HeadersDoNotAskForTheInstructionSet) {

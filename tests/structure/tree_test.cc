@@ -47,7 +47,7 @@ TEST(Project, HasLinesOfAtMostHundredCharacters) {
   expect_none({"src", "include", "tests", "examples"}, check_lines);
 }
 
-TEST(Project, KnowsOpenMPInOnePlace) { expect_none({"src", "include"}, check_openmp); }
+TEST(Project, StartsThreadsInOnePlace) { expect_none({"src", "include"}, check_threads); }
 
 TEST(Project, InstallsPortableHeaders) { expect_none({"include"}, check_portable); }
 

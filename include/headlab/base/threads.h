@@ -1,6 +1,6 @@
-// Threads. The one place that knows OpenMP. Work is cut into tasks by its size alone, never by the
-// number of threads, and a task owns what it writes: that is why every result is bit-identical for
-// any count. Read next: src/base/threads.cc.
+// Threads: loops whose tasks run on all processors, by one team. Work is cut into tasks by its size
+// alone, never by the number of threads, and a task owns what it writes: that is why every result
+// is bit-identical for any count, and whoever runs a task. Read next: src/base/threads.cc.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,11 @@
 
 namespace headlab {
 
-/// Whether this build has OpenMP. Without it everything runs on one thread.
-bool has_openmp();
+/// Whether this build has threads (HEADLAB_THREADS). Without them everything runs on the caller's.
+bool has_threads();
+/// How long a thread without work looks for some before it sleeps: longer than the pauses within a
+/// training step. Threads that have no processor of their own sleep at once.
+inline constexpr int kSpinMicroseconds = 200;
 /// The processors that this process may use.
 int processor_count();
 /// How many threads `parallel_for` uses: at first processor_count(), or what OMP_NUM_THREADS says.
@@ -23,9 +26,10 @@ void parallel_for(std::int64_t tasks, void (*run)(void* body, std::int64_t task)
 }
 
 /// Calls body(task) for each task in [0, tasks), on all threads, in no particular order; each
-/// thread gets neighbouring tasks, so that consecutive loops over the same rows find them in its
-/// cache. Inside another parallel_for it runs the tasks one after the other. `body` must not throw.
-/// Allocates nothing.
+/// thread begins with neighbouring tasks of its own, so that consecutive loops over the same rows
+/// find them in its cache, and then helps the others. Inside another parallel_for, or while another
+/// thread of the caller is in one, it runs the tasks one after the other. `body` must not throw.
+/// Allocates nothing once the team has started.
 template <class Body>
 void parallel_for(std::int64_t tasks, Body&& body) {
   using Plain = std::remove_reference_t<Body>;

@@ -36,7 +36,7 @@ struct BenchResult {
   double peak_gflops = 0, fraction_of_peak = 0;
   double triad_gbs = 0;
   double peak_memory_mb = 0;          // of the training, measured before the machine's limits
-  std::vector<std::string> warnings;  // "this build has no OpenMP ..."
+  std::vector<std::string> warnings;  // "this build has no threads ..."
 
   Json to_json() const;
 };
