@@ -55,6 +55,7 @@
 // heads, prune: what heads do, and which can go.
 #include "headlab/heads/ablation.h"
 #include "headlab/heads/edits.h"
+#include "headlab/heads/gold_edges.h"
 #include "headlab/heads/paired.h"
 #include "headlab/heads/scores.h"
 #include "headlab/prune/methods.h"

@@ -1,18 +1,19 @@
-// `headlab ablate`: what the loss becomes when heads are silenced. A pattern shows where a head
-// looks; this shows whether it matters. The run's model is only read; the result is written beside
-// it. Read next: heads/ablation.h.
+// `headlab ablate`: what the loss becomes when heads, or exactly the edges that a task knows, are
+// silenced. A pattern shows where a head looks; this shows whether it matters. The run's model is
+// only read. Read next: heads/ablation.h, heads/gold_edges.h.
 #include "headlab/heads/ablation.h"
 
-#include "cli/all_commands.h"
-#include "cli/terminal.h"
-#include "headlab/base/files.h"
+#include "cli/findings.h"
+#include "headlab/heads/gold_edges.h"
 #include "headlab/report/causes_text.h"
+#include "headlab/report/table.h"
 
 namespace headlab::cli {
 namespace {
 
 struct AblateFlags {
   std::string kind = "zero";
+  bool gold_edges = false;
   Index examples = 512;
   std::int64_t seed = 0;
   CommonFlags common;
@@ -26,12 +27,34 @@ struct AblateFlags {
     s.add(named_text("kind", join(kinds, "|"), kind,
                      "what takes the place of a head's output: 0, its mean, or that of another "
                      "example"));
+    s.boolean("gold_edges", gold_edges,
+              "hide exactly the edges that the task knows, against random ones");
     s.integer("examples", examples, 30, 1 << 24, "held-out examples");
-    s.integer("seed", seed, 0, std::int64_t{1} << 53, "of what resample draws");
+    s.integer("seed", seed, 0, std::int64_t{1} << 53,
+              "of what is drawn: examples by resample, random edges");
     s.add(common.settings());
     return s;
   }
+
+  std::string in_words() const {
+    return text(examples, " held-out examples, the same every time; seed ", seed);
+  }
 };
+
+Finding silence_heads(const Run& run, const AblateFlags& flags) {
+  const Example held_out = held_out_examples(*run.task, flags.examples);
+  const AblationOptions options{.kind = find_ablation(flags.kind), .seed = flags.seed};
+  const AblationReport report = ablate_heads(run.model, held_out.batch, options);
+  return {"ablation.json", report.to_json(), ablation_text(report, {.color = stdout_wants_color()}),
+          text(flags.kind, "-ablation, ", flags.in_words(), "; ", fixed(report.sets_per_second, 0),
+               " head sets per second")};
+}
+
+Finding hide_edges(const Run& run, const AblateFlags& flags) {
+  const EdgeReport report =
+      test_gold_edges(run.model, *run.task, {.examples = flags.examples, .seed = flags.seed});
+  return {"gold_edges.json", report.to_json(), gold_edges_text(report), flags.in_words()};
+}
 
 }  // namespace
 
@@ -42,25 +65,11 @@ int ablate_command(Arguments arguments) {
     return print_help("ablate", "RUN", settings);
   }
   const auto paths = parse_arguments(arguments, signature_of("ablate", {"RUN"}), settings);
-  const AblationOptions options{.kind = as_usage([&] { return find_ablation(flags.kind); }),
-                                .seed = flags.seed};
+  as_usage([&] { find_ablation(flags.kind); });
   flags.common.apply();
   const Run run = open_run(paths[0]);
-  const Example held_out = held_out_examples(*run.task, flags.examples);
-  const AblationReport report = ablate_heads(run.model, held_out.batch, options);
-  const std::string command = again("ablate", arguments);
-  Json json = report.to_json();
-  json["command"] = command;
-  write_file(run.path / "ablation.json", json.dump(2) + "\n");
-  if (flags.common.json) {
-    print(json);
-  } else {
-    print(ablation_text(report, {.color = stdout_wants_color()}));
-    print(text("\nkind ", flags.kind, ", ", flags.examples,
-               " held-out examples, the same every time; seed ", flags.seed, "\nagain: ", command,
-               "\n"));
-  }
-  return 0;
+  Finding found = flags.gold_edges ? hide_edges(run, flags) : silence_heads(run, flags);
+  return keep(run, std::move(found), again("ablate", arguments), flags.common);
 }
 
 }  // namespace headlab::cli

@@ -71,4 +71,20 @@ std::string ablation_text(const AblationReport& report, const HeatmapOptions& op
   return map + table.text() + text("loss of the whole model: ", significant(report.loss), "\n");
 }
 
+std::string gold_edges_text(const EdgeReport& report) {
+  Table table({"relation", "head", "lift", "mass", "cost", "share", "random", "verdict"});
+  for (const EdgeReport::Row& row : report.relations) {
+    for (const EdgeTest& test : row.tests) {
+      table.add({row.relation.name, test.heads.size() == 1 ? head_name(test.heads[0]) : "all",
+                 fixed(test.lift, 2), fixed(test.mass, 2), change_text(test.gold.change),
+                 fixed(100 * test.gold.change / row.tests.back().gold.change, 1) + "%",
+                 change_text(test.control.change), test.verdict()});
+    }
+  }
+  return "cost: rise of the loss on a relation's own targets when exactly its edges are hidden; "
+         "share: of the\ncost in all heads together; random: cost of as much weight elsewhere; "
+         "mass: what was hidden\n\n" +
+         table.text();
+}
+
 }  // namespace headlab::inline HEADLAB_SCALAR

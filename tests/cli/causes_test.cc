@@ -30,7 +30,7 @@ TEST_F(Causes, AblateShowsAMapAndATable) {
   const Outcome text = done({"ablate", "a", "--examples", "32", "--kind", "resample"});
   EXPECT_TRUE(holds(text.out, "95% interval")) << text.out;
   EXPECT_TRUE(holds(text.out, "\n 0.3 ")) << text.out;
-  EXPECT_TRUE(holds(text.out, "kind resample")) << text.out;
+  EXPECT_TRUE(holds(text.out, "resample-ablation")) << text.out;
 }
 
 TEST_F(Causes, AblateRefusesWhatItDoesNotKnow) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "headlab/heads/ablation.h"
+#include "headlab/heads/gold_edges.h"
 #include "headlab/report/heatmap.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
@@ -13,5 +14,8 @@ namespace headlab::inline HEADLAB_SCALAR {
 /// A map of what silencing each head costs (a row for each attention module, a column for each
 /// head), then a line for each head with its interval; a star where p < .01.
 std::string ablation_text(const AblationReport& report, const HeatmapOptions& options = {});
+
+/// A line for each test of a relation's gold edges, with what it says in words.
+std::string gold_edges_text(const EdgeReport& report);
 
 }  // namespace headlab::inline HEADLAB_SCALAR

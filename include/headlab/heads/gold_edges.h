@@ -1,0 +1,90 @@
+// The gold-edge test: a head looks where a relation says; does it matter? Exactly the edges of
+// attention from the relation's queries to their gold keys are hidden, the rest renormalised, and
+// the loss may rise by more than hiding as much random mass costs, or not: then pattern and cause
+// disagree. (On Dyck languages patterns can be changed at will without a loss: a picture alone
+// proves nothing.) Read next: scores.h for the patterns, ablation.h for whole heads.
+#pragma once
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "headlab/heads/ablation.h"
+#include "headlab/heads/scores.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+struct EdgeOptions {
+  Index examples = 512;   // held-out ones
+  Index batch = 64;       // in one forward pass
+  Index draws = 5;        // of random edges; their costs are averaged
+  std::int64_t seed = 0;  // of these draws
+};
+
+/// Several heads have no lift.
+inline constexpr double kNoLift = std::numeric_limits<double>::quiet_NaN();
+
+/// What hiding one relation's gold edges in some heads does to the loss on its targets.
+struct EdgeTest {
+  HeadSet heads{};            // where the edges were hidden
+  double lift = kNoLift;      // of the pattern of a single head
+  double mass = 0;            // weight that was hidden at a query, over these heads, mean
+  double control_mass = 0;    // the same of the random edges
+  PairedChange gold{};        // hiding the gold edges against the whole model
+  PairedChange control{};     // hiding random edges against the whole model
+  PairedChange difference{};  // gold against control
+
+  /// The loss rises, and by more than for random edges: both intervals lie above 0.
+  bool is_cause() const { return gold.low > 0 && difference.low > 0; }
+  /// Pattern (lift >= kOwnerLift) and cause, in words; for several heads the cause alone.
+  std::string verdict() const;
+};
+
+/// Which targets a relation answers for, as flags [B, T, K]: those at its queries; with several
+/// targets at each position the one that bears its name, if one does. Where its queries have no
+/// target (what is read there is used later), or are positions of a source: all targets.
+std::vector<std::uint8_t> targets_of_relation(const Task& task, const Example& example,
+                                              std::size_t relation);
+
+/// A task's held-out examples, with what the unchanged model does on them.
+class EdgeExperiment {
+ public:
+  /// Errors: those of Ablation.
+  EdgeExperiment(const Transformer& model, const Task& task, const EdgeOptions& options = {});
+
+  /// The test for a relation, by its number, in these heads. Random edges: at each query, edges
+  /// with any weight of all modules of the relation's kind, not to its gold keys, in random order,
+  /// until they weigh as much as what was hidden there (or there are no more: see control_mass).
+  /// Error for a head that the model does not have or whose module is not of the relation's kind.
+  EdgeTest test(std::size_t relation, const HeadSet& heads) const;
+
+ private:
+  struct Pass;
+  Pass pass_for(std::size_t relation, const HeadSet& heads) const;
+  void add_part(Index first, Pass& pass) const;
+
+  Transformer model_;  // shares its parameters with the one that was given
+  std::vector<AttentionModule> modules_;
+  std::vector<Relation> relations_;
+  Example example_;
+  EdgeOptions options_;
+  std::vector<std::vector<std::uint8_t>> targets_;  // by relation
+};
+
+struct EdgeReport {
+  struct Row {
+    Relation relation;
+    std::vector<EdgeTest> tests;  // each head whose pattern holds the relation, or else the best
+                                  // one; then all heads of its kind together
+  };
+  std::vector<std::string> attention;
+  EdgeOptions options;
+  std::vector<Row> relations;
+  Json to_json() const;
+};
+
+/// Scores the patterns and tests every relation of the task.
+EdgeReport test_gold_edges(const Transformer& model, const Task& task,
+                           const EdgeOptions& options = {});
+
+}  // namespace headlab::inline HEADLAB_SCALAR

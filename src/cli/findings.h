@@ -1,0 +1,23 @@
+// What commands that analyse a run do with what they found: keep it as JSON beside the run, with
+// the command that makes it again, and print it as text or as that JSON.
+// Read next: ablate.cc.
+#pragma once
+
+#include <string>
+
+#include "cli/all_commands.h"
+#include "cli/terminal.h"
+
+namespace headlab::cli {
+
+struct Finding {
+  std::string file;  // in the folder of the run
+  Json json;
+  std::string text;
+  std::string settings;  // in words: on which examples, with which seed
+};
+
+/// Writes and prints a finding; returns the exit status.
+int keep(const Run& run, Finding finding, const std::string& command, const CommonFlags& common);
+
+}  // namespace headlab::cli

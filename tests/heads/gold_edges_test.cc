@@ -1,0 +1,146 @@
+// The gold-edge test where the truth is known: a circuit built by hand, whose edges carry all there
+// is, and heads that look where they should and say nothing.
+#include "headlab/heads/gold_edges.h"
+
+#include <numeric>
+
+#include "headlab/tasks/table.h"
+#include "headlab/train/evaluate.h"
+#include "support/hand_built.h"
+#include "support/induction_pair.h"
+#include "support/models.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+constexpr const char* kInduction = "induction:length=14,vocab=9,shortest=3,longest=5,start=1,gap=2";
+constexpr const char* kRelations = "relations:length=10,vocab=6,classes=3,relations=1+3+same";
+
+TEST(GoldEdges, OfTheInductionPairCarryTheWholeAnswer) {
+  const auto task = make_task(kInduction);
+  const Transformer model = induction_pair(task->shape());
+  const EdgeReport report = test_gold_edges(model, *task, {.examples = 40, .draws = 2});
+  ASSERT_EQ(report.relations.size(), 2u);
+  for (std::size_t r = 0; r < 2; ++r) {
+    const EdgeTest& owner = report.relations[r].tests[0];
+    EXPECT_EQ(owner.heads, (HeadSet{{r == 0 ? 1 : 0, 0}}));
+    EXPECT_EQ(owner.lift, 1);
+    EXPECT_EQ(owner.mass, 1);
+    EXPECT_EQ(owner.verdict(), "cause");
+    EXPECT_GT(owner.gold.low, std::log(9.0));
+    EXPECT_GT(owner.difference.low, 1);
+  }
+  // Without gold edges the induction head says the other tokens alike: the right one never.
+  EXPECT_EQ(report.relations[0].tests.back().heads.size(), 2u);
+}
+
+TEST(GoldEdges, HiddenRandomEdgesWeighAsMuchWhereTheyCan) {
+  const auto task = make_task(kInduction);
+  const Transformer model = induction_pair(task->shape());
+  const EdgeExperiment experiment(model, *task, {.examples = 40, .draws = 3});
+  // The other head has weight 1 on one other key of the query: that is what can be hidden.
+  const EdgeTest induction = experiment.test(0, {{1, 0}});
+  EXPECT_NEAR(induction.control_mass, 1, 1e-6);
+  EXPECT_LE(induction.control.change, induction.gold.change);
+}
+
+TEST(GoldEdges, OfHeadsThatSayNothingDisagreeWithTheirPatterns) {
+  const auto task = make_task(kRelations);
+  const Transformer model = hand_built(task->shape(), 3, {1, 3, kSame, kUniform});
+  const EdgeReport report = test_gold_edges(model, *task, {.examples = 40, .draws = 2});
+  ASSERT_EQ(report.relations.size(), 3u);
+  for (std::size_t r = 0; r < 3; ++r) {
+    const EdgeTest& owner = report.relations[r].tests[0];
+    EXPECT_EQ(owner.heads, (HeadSet{{0, static_cast<std::int32_t>(r)}}));
+    EXPECT_EQ(owner.lift, 1);
+    EXPECT_EQ(owner.gold.change, 0);
+    EXPECT_EQ(owner.gold.p, 1);
+    EXPECT_EQ(owner.verdict(), "pattern and cause disagree");
+    EXPECT_EQ(report.relations[r].tests.back().verdict(), "no cause");
+  }
+}
+
+TEST(GoldEdges, AreWhatIsHiddenAndNothingElse) {
+  const auto task = make_task(kRelations);
+  TransformerConfig config = small_config();
+  const TaskShape shape = task->shape();
+  config.vocab = shape.vocab, config.length = shape.length, config.targets = shape.targets;
+  config.kv_heads = 1;
+  const Transformer model = random_model(config).with_heads({{1}, {0, 1}});
+  const EdgeTest test = EdgeExperiment(model, *task, {.examples = 6, .batch = 4, .draws = 1})
+                            .test(2, {{0, 1}, {1, 0}});
+  const Example example = held_out_examples(*task, 6);
+  std::vector<HeadEdits> edits(2);
+  edits[0].hidden_edges.assign(6 * 1 * 10 * 10, 0);
+  edits[1].hidden_edges.assign(6 * 2 * 10 * 10, 0);
+  const Gold& gold = example.gold[2];
+  for (Index i = 0; i < gold.queries(); ++i) {
+    const auto [b, t, keys] = gold.query(i);
+    edits[0].hidden_edges[static_cast<std::size_t>((b * 10 + t) * 10 + keys[0])] = 1;
+    edits[1].hidden_edges[static_cast<std::size_t>((b * 20 + t) * 10 + keys[0])] = 1;
+  }
+  const auto mean_over_queries = [&](const Tensor& losses) {
+    double sum = 0;
+    for (Index i = 0; i < gold.queries(); ++i) {
+      const auto query = gold.query(i);
+      const Index row = query.b * 10 + query.t;  // target 2 of 3 is that of `same`
+      sum += static_cast<double>(losses.values()[static_cast<std::size_t>(row * 3 + 2)]);
+    }
+    return sum / static_cast<double>(gold.queries());
+  };
+  const Batch& batch = example.batch;
+  const double whole = mean_over_queries(target_losses(model.forward(batch), batch));
+  const double hidden =
+      mean_over_queries(target_losses(model.forward(batch, {}, {.edits = edits}), batch));
+  EXPECT_NEAR(test.gold.change, hidden - whole, 1e4 * kEpsilon);
+  EXPECT_GT(std::abs(hidden - whole), 1e-3);
+}
+
+std::size_t count_of(const std::vector<std::uint8_t>& flags) {
+  return std::accumulate(flags.begin(), flags.end(), std::size_t{0});
+}
+
+TEST(TargetsOfARelation, AreThoseOfItsNameAtItsQueries) {
+  const auto task = make_task(kRelations);
+  const Example example = held_out_examples(*task, 5);
+  for (std::size_t r = 0; r < 3; ++r) {
+    const std::vector<std::uint8_t> flags = targets_of_relation(*task, example, r);
+    EXPECT_EQ(count_of(flags), static_cast<std::size_t>(example.gold[r].queries()));
+    for (std::size_t i = 0; i < flags.size(); ++i) {
+      if (flags[i] != 0) {
+        EXPECT_EQ(i % 3, r);
+      }
+    }
+  }
+}
+
+TEST(TargetsOfARelation, AreAllWhereItsQueriesHaveNone) {
+  const auto task = make_task(kInduction);
+  const Example example = held_out_examples(*task, 5);
+  const auto all = static_cast<std::size_t>(example.batch.target_count());
+  EXPECT_EQ(count_of(targets_of_relation(*task, example, 0)), all);  // the repeat
+  EXPECT_EQ(count_of(targets_of_relation(*task, example, 1)), all);  // asked where no target is
+}
+
+TEST(GoldEdges, DependOnTheSeedOnlyInTheRandomOnes) {
+  const auto task = make_task(kInduction);
+  const Transformer model = induction_pair(task->shape());
+  const auto tested = [&](std::int64_t seed, Index batch) {
+    const EdgeOptions options{.examples = 30, .batch = batch, .draws = 1, .seed = seed};
+    return EdgeExperiment(model, *task, options).test(0, {{1, 0}});
+  };
+  EXPECT_EQ(tested(0, 64).control.change, tested(0, 64).control.change);
+  EXPECT_NEAR(tested(0, 7).control.change, tested(0, 64).control.change, 1e-4);
+  EXPECT_EQ(tested(1, 64).gold.change, tested(0, 64).gold.change);
+}
+
+TEST(GoldEdges, RefuseInWords) {
+  const auto task = make_task(kInduction);
+  const Transformer model = induction_pair(task->shape());
+  const EdgeExperiment experiment(model, *task, {.examples = 4});
+  expect_error([&] { experiment.test(0, {{1, 3}}); }, {"no head 1.3", "0.0 1.0"});
+  expect_error([&] { experiment.test(7, {{1, 0}}); }, {"2 relations"});
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR

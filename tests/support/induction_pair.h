@@ -1,0 +1,74 @@
+// An exact induction circuit, built by hand: a head that copies the token before each position, and
+// heads of the next layer that look for the position whose previous token is this one, and say
+// what stands there. Pre-norm, so that logits can be attributed. The residual stream has a
+// dimension for each position, token, previous token and token to say; every layer norm divides by
+// the same number at all positions, which weights undo. Read next: tests/heads/gold_edges_test.cc.
+#pragma once
+
+#include <cmath>
+
+#include "headlab/model/transformer.h"
+#include "headlab/tasks/task.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+/// Where the parts of the residual stream begin.
+struct InductionStream {
+  Index token, previous, said, width;
+  explicit InductionStream(const TaskShape& shape)
+      : token(shape.length),
+        previous(token + shape.vocab),
+        said(previous + shape.vocab),
+        width(said + shape.vocab) {}
+
+  /// 1 / standard deviation of a stream with `ones` ones and otherwise zeros.
+  double scale(double ones) const {
+    const double mean = ones / static_cast<double>(width);
+    return 1 / std::sqrt(mean - mean * mean + 1e-5);
+  }
+};
+
+/// Layer 0: the previous-token head. Layer 1: `copies` equal induction heads. A logit that is said
+/// stands 40 above the others whatever the number of copies; without any, all logits are equal.
+inline Transformer induction_pair(const TaskShape& shape, Index copies = 1) {
+  const InductionStream at(shape);
+  TransformerConfig config;
+  config.vocab = shape.vocab, config.length = shape.length;
+  config.layers = 2, config.heads = {1, copies};
+  config.d_model = config.d_head = at.width;
+  Transformer model(config);
+  const auto set = [](Tensor& W, Index row, Index column, double value) {
+    W.data()[row * W.size(-1) + column] = static_cast<Scalar>(value);
+  };
+  MultiHeadAttention& before = *model.attention_modules()[0].attention;
+  MultiHeadAttention& induction = *model.attention_modules()[1].attention;
+  for (Index t = 0; t < shape.length; ++t) {
+    set(before.Q.W, t, std::max<Index>(0, t - 1), 1e4);
+    set(before.K.W, t, t, 1);
+  }
+  for (Index v = 0; v < shape.vocab; ++v) {
+    set(before.V.W, at.token + v, v, 1);
+    set(before.O.W, v, at.previous + v, 1 / at.scale(2));
+    // what centring takes from every dimension
+    set(before.O.b, 0, at.previous + v, 2 / static_cast<double>(at.width));
+  }
+  for (Index h = 0; h < copies; ++h) {
+    const Index first = h * at.width;
+    for (Index v = 0; v < shape.vocab; ++v) {
+      set(induction.Q.W, at.token + v, first + v, 1e4);
+      set(induction.K.W, at.previous + v, first + v, 1);
+      set(induction.V.W, at.token + v, first + v, 1);
+      set(induction.O.W, first + v, at.said + v, 1 / at.scale(3));
+    }
+  }
+  model.visit([&](const std::string& name, Tensor& parameter) {
+    for (Index t = 0; name == "pos_embed.W_pos" && t < shape.length; ++t) set(parameter, t, t, 1);
+    for (Index v = 0; v < shape.vocab; ++v) {
+      if (name == "embed.W_E") set(parameter, v, at.token + v, 1);
+      if (name == "unembed.W_U") set(parameter, at.said + v, v, 40);
+    }
+  });
+  return model;
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR
