@@ -1,7 +1,7 @@
 // Ablation by gates and replacements. The outer loop goes over parts of the examples and the inner
-// one over head sets, so that what a part needs (its slice of the replacements) is made once, and
-// memory does not grow with the number of sets.
-// Read next: interactions.cc.
+// one over head sets, so that what a part needs is made once: its slice of the replacements, and
+// the unchanged residual streams, from which each set starts at the block of its first silenced
+// head. Read next: interactions.cc.
 #include "headlab/heads/ablation.h"
 
 #include <algorithm>
@@ -24,14 +24,14 @@ constexpr std::array<AblationEntry, 3> kKinds = {{
     {"resample", "its output on another example, at the same position", AblationKind::resample},
 }};
 
-/// The mean of z [N, T, H*Dv] over all positions but padding, as [1, 1, H, Dv].
-Tensor mean_output(const Tensor& z, const Batch& examples, Index heads) {
+/// The mean of z [N, T, H*Dv] over the first lengths[b] positions of each example, [1, 1, H, Dv].
+Tensor mean_output(const Tensor& z, std::span<const Index> lengths, Index heads) {
   const Index T = z.size(1), width = z.size(2);
   std::vector<double> sums(static_cast<std::size_t>(width));
   double rows = 0;
-  for (Index b = 0; b < z.size(0); ++b) {
-    for (Index t = 0; t < examples.length_of(b); ++t, ++rows) {
-      const Scalar* row = z.data() + (b * T + t) * width;
+  for (std::size_t b = 0; b < lengths.size(); ++b) {
+    for (Index t = 0; t < lengths[b]; ++t, ++rows) {
+      const Scalar* row = z.data() + (static_cast<Index>(b) * T + t) * width;
       std::transform(row, row + width, sums.begin(), sums.begin(),
                      [](Scalar x, double sum) { return sum + static_cast<double>(x); });
     }
@@ -43,33 +43,31 @@ Tensor mean_output(const Tensor& z, const Batch& examples, Index heads) {
 }
 
 /// For each example another one, among those at least as long if there are any.
-std::vector<Index> draw_donors(const Batch& examples, Key key) {
-  std::vector<Index> donors;
-  for (Index b = 0; b < examples.size; ++b) {
-    std::vector<Index> others, as_long;
-    for (Index other = 0; other < examples.size; ++other) {
-      if (other != b) {
-        others.push_back(other);
-        if (examples.length_of(other) >= examples.length_of(b)) as_long.push_back(other);
-      }
+std::vector<std::size_t> draw_donors(std::span<const Index> lengths, Key key) {
+  std::vector<std::size_t> donors;
+  for (std::size_t b = 0; b < lengths.size(); ++b) {
+    std::vector<std::size_t> others, as_long;
+    for (std::size_t other = 0; other < lengths.size(); ++other) {
+      if (other != b) others.push_back(other);
+      if (other != b && lengths[other] >= lengths[b]) as_long.push_back(other);
     }
-    const std::vector<Index>& among = as_long.empty() ? others : as_long;
+    const std::vector<std::size_t>& among = as_long.empty() ? others : as_long;
     const std::int64_t drawn = Generator(key.fold(b)).below(std::ssize(among));
     donors.push_back(among[static_cast<std::size_t>(drawn)]);
   }
   return donors;
 }
 
-/// z [N, T, H*Dv] with the rows of each example taken from its donor, as [N, T, H, Dv].
-Tensor donated(const Tensor& z, const Batch& examples, std::span<const Index> donors, Index heads) {
-  const Index T = z.size(1), width = z.size(2);
+/// z [N, T, H*Dv] with the positions of each example taken from its donor, as [N, T, H, Dv].
+Tensor donated_output(const Tensor& z, std::span<const Index> lengths, Index heads, Key key) {
+  const Index each = z.size(1) * z.size(2);
+  const std::vector<std::size_t> donors = draw_donors(lengths, key);
   Tensor taken = z.clone();
-  for (Index b = 0; b < z.size(0); ++b) {
-    const Index donor = donors[static_cast<std::size_t>(b)];
-    std::copy_n(z.data() + donor * T * width, examples.length_of(donor) * width,
-                taken.data() + b * T * width);
+  for (std::size_t b = 0; b < donors.size(); ++b) {
+    std::copy_n(z.data() + static_cast<Index>(donors[b]) * each, lengths[donors[b]] * z.size(2),
+                taken.data() + static_cast<Index>(b) * each);
   }
-  return taken.viewed_as({z.size(0), T, heads, width / heads});
+  return taken.viewed_as({z.size(0), z.size(1), heads, z.size(2) / heads});
 }
 
 /// Appends the sum of losses [B, T, K] over each example.
@@ -143,14 +141,16 @@ void Ablation::find_replacements() {
     return;
   }
   const Key key = Key{static_cast<std::uint64_t>(options_.seed)}.fold("resample");
-  const std::vector<Index> donors = draw_donors(examples_, key);
   const std::vector<Tensor> z = outputs();
   for (std::size_t m = 0; m < modules_.size(); ++m) {
-    const Index heads = modules_[m].attention->head_count();
-    if (heads > 0) {
+    std::vector<Index> lengths;
+    for (Index b = 0; b < examples_.size; ++b) {
+      lengths.push_back(queries_of(examples_, modules_[m].kind, b));
+    }
+    if (const Index heads = modules_[m].attention->head_count(); heads > 0) {
       replacements_[m] = options_.kind == AblationKind::mean
-                             ? mean_output(z[m], examples_, heads)
-                             : donated(z[m], examples_, donors, heads);
+                             ? mean_output(z[m], lengths, heads)
+                             : donated_output(z[m], lengths, heads, key);
     }
   }
 }
@@ -173,19 +173,44 @@ std::vector<HeadEdits> Ablation::edits_for(const HeadSet& set,
   return edits;
 }
 
+/// The residual streams from which a pass with these edits can start: all before the block of the
+/// first edited module is as it was.
+std::vector<Tensor> Ablation::unchanged(std::span<const HeadEdits> edits,
+                                        std::span<const Tensor> residual) const {
+  std::size_t m = 0, place = 0;  // place: that of the stream before the block of module m
+  for (; m < edits.size() && !edits[m].gate.defined(); ++m) {
+    place += modules_[m].kind == AttentionKind::cross ? 0 : 1;
+  }
+  const bool none = m == edits.size();
+  place -= !none && modules_[m].kind == AttentionKind::cross ? 1 : 0;
+  std::vector<Tensor> given(residual.size());
+  const TransformerConfig& config = model_.config();
+  if (config.has_source() && (none || modules_[m].kind != AttentionKind::encoder)) {
+    const auto read = static_cast<std::size_t>(config.encoder_layers);
+    given[read] = residual[read];  // what the encoder ends in, one stream more
+    ++place;
+  }
+  given[place] = residual[place];
+  return given;
+}
+
 std::vector<std::vector<double>> Ablation::losses(std::span<const HeadSet> sets) const {
   const NoGrad no_grad;
   std::vector<std::vector<double>> all(sets.size());
   for (Index first = 0; first < examples_.size; first += options_.batch) {
     const Index end = std::min(examples_.size, first + options_.batch);
     const Batch part = examples_.rows(first, end);
+    ModelCaptures whole;
+    whole.wants_patterns = false;
+    model_.forward(part, {}, {.captures = &whole});
     std::vector<Tensor> replacements = replacements_;
     for (Tensor& one : replacements) {
       if (one.defined() && one.size(0) > 1) one = slice(one, 0, first, end);
     }
     for (std::size_t i = 0; i < sets.size(); ++i) {
-      const Tensor logits = model_.forward(part, {}, {.edits = edits_for(sets[i], replacements)});
-      add_by_example(target_losses(logits, part), all[i]);
+      ModelHooks hooks{.edits = edits_for(sets[i], replacements)};
+      hooks.residual = unchanged(hooks.edits, whole.residual);
+      add_by_example(target_losses(model_.forward(part, {}, hooks), part), all[i]);
     }
   }
   return all;

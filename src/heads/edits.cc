@@ -44,6 +44,10 @@ Index place_of(const Transformer& model, const HeadId& id) {
               known.empty() ? "it has no head at all" : "its heads: " + join(known, " "));
 }
 
+Index queries_of(const Batch& batch, AttentionKind kind, Index b) {
+  return kind == AttentionKind::encoder ? batch.source_length_of(b) : batch.length_of(b);
+}
+
 std::vector<HeadEdits> gates_for(const Transformer& model, std::span<const HeadId> kept) {
   std::vector<HeadEdits> edits;
   Index layer = 0;

@@ -103,6 +103,7 @@ struct Transformer::Pass {
   AttentionMask source_mask{};  // of cross-attention
   Tensor memory{};              // [B, S, C], what the encoder made of the source
   std::size_t module = 0;       // the attention module that runs next
+  std::size_t stream = 0;       // the residual stream that comes next, as captures number them
 };
 
 Tensor Transformer::embed(const Stack& stack, const Ids& tokens, const Shape& shape,
@@ -141,12 +142,24 @@ Tensor Transformer::run_block(const Block& block, const Tensor& x, Pass& pass) c
 }
 
 Tensor Transformer::run(const Stack& stack, Tensor x, Pass& pass) const {
-  ModelCaptures* captures = pass.hooks.captures;
-  for (const Block& block : stack.blocks) {
-    if (captures != nullptr) captures->residual.push_back(x);
-    x = run_block(block, x, pass);
+  const ModelHooks& hooks = pass.hooks;
+  const auto given = [&](std::size_t place) {
+    return place < hooks.residual.size() && hooks.residual[place].defined();
+  };
+  const std::size_t first = pass.stream, last = first + stack.blocks.size();
+  std::size_t start = last;  // blocks before the last stream that is given are left out
+  while (start > first && !given(start)) --start;
+  for (std::size_t place = first; place <= last; ++place) {
+    require(!given(place) || hooks.residual[place].shape() == x.shape(), "residual stream ", place,
+            " is ", x.shape(), ", but a hook gives another shape");
+    if (given(place)) x = hooks.residual[place];
+    if (hooks.captures) hooks.captures->residual.push_back(place < start ? Tensor() : x);
+    if (place == last) break;
+    const Block& block = stack.blocks[place - first];
+    if (place < start) pass.module += block.has_cross ? 2 : 1;
+    if (place >= start) x = run_block(block, x, pass);
   }
-  if (captures != nullptr) captures->residual.push_back(x);
+  pass.stream = last + 1;
   return config_.norm == NormPlace::pre ? stack.ln_final.forward(x) : x;
 }
 

@@ -33,6 +33,21 @@ TEST_F(Causes, AblateShowsAMapAndATable) {
   EXPECT_TRUE(holds(text.out, "resample-ablation")) << text.out;
 }
 
+TEST_F(Causes, GoldEdgesSayWhetherTheyMatter) {
+  done(tiny({"--out", "a"}));
+  const auto before = contents(folder.path / "a");
+  const Words words = {"ablate", "a", "--gold-edges", "--examples", "32"};
+  const Outcome text = done(words);
+  EXPECT_TRUE(holds(text.out, "verdict")) << text.out;
+  const Json json = done({"ablate", "a", "--gold-edges", "--examples", "32", "--json"}).json();
+  EXPECT_EQ(json.at("relations").items().size(), 4u);
+  EXPECT_EQ(json.at("relations").items()[0].at("tests").items().back().at("heads").items().size(),
+            4u);
+  auto after = contents(folder.path / "a");
+  EXPECT_EQ(after.erase("gold_edges.json"), 1u);
+  EXPECT_EQ(after, before);
+}
+
 TEST_F(Causes, AblateRefusesWhatItDoesNotKnow) {
   done(tiny({"--out", "a"}));
   const Outcome outcome = run({"ablate", "a", "--kind", "meen"});

@@ -272,5 +272,64 @@ TEST(Memory, OfAStepComesFromThePoolAfterTheSecond) {
   EXPECT_EQ(pool_statistics().bytes_in_use, before.bytes_in_use);
 }
 
+class GivenStreams : public testing::TestWithParam<TransformerConfig> {};
+
+TEST_P(GivenStreams, OfTheSamePassChangeNothing) {
+  const Transformer model = random_model(GetParam());
+  const Batch batch = random_batch(GetParam(), 2, 5);
+  ModelCaptures captures;
+  const Tensor logits = model.forward(batch, {}, {.captures = &captures});
+  for (std::size_t place = 0; place < captures.residual.size(); ++place) {
+    ModelHooks hooks;
+    hooks.residual.resize(place + 1);
+    hooks.residual[place] = captures.residual[place];
+    EXPECT_EQ(numbers(model.forward(batch, {}, hooks)), numbers(logits)) << place;
+  }
+}
+
+TEST_P(GivenStreams, CarryAllThatCameBefore) {
+  const Transformer model = random_model(GetParam());
+  const Batch batch = random_batch(GetParam(), 2, 5);
+  const Batch other = random_batch(GetParam(), 2, 5, 0.2, Key{9});
+  ModelCaptures captures;
+  const Tensor expected = model.forward(other, {}, {.captures = &captures});
+  const std::size_t streams = captures.residual.size();
+  ModelHooks hooks;
+  hooks.residual.resize(streams);
+  hooks.residual[streams - 1] = captures.residual[streams - 1];
+  ModelCaptures seen;
+  hooks.captures = &seen;
+  EXPECT_EQ(numbers(model.forward(batch, {}, hooks)), numbers(expected));
+  EXPECT_FALSE(seen.residual[streams - 2].defined());  // it did not run
+}
+
+TEST_P(GivenStreams, MeetTheEditsOfTheModulesBehindThem) {
+  const Transformer model = random_model(GetParam());
+  const Batch batch = random_batch(GetParam(), 2, 5);
+  ModelCaptures captures;
+  model.forward(batch, {}, {.captures = &captures});
+  ModelHooks edited;
+  edited.edits.resize(captures.attention.size());
+  edited.edits.back().gate = Tensor::zeros({2});
+  ModelHooks both = edited;
+  both.residual.resize(captures.residual.size() - 1);
+  both.residual.back() = captures.residual[captures.residual.size() - 2];
+  EXPECT_EQ(numbers(model.forward(batch, {}, both)), numbers(model.forward(batch, {}, edited)));
+}
+
+TEST_P(GivenStreams, MustFit) {
+  const Transformer model = random_model(GetParam());
+  expect_error(
+      [&] {
+        ModelHooks hooks;
+        hooks.residual = {Tensor::zeros({1, 5, 8})};
+        model.forward(random_batch(GetParam(), 2, 5), {}, hooks);
+      },
+      {"residual stream 0", "another shape"});
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, GivenStreams,
+                         testing::Values(small_config(), small_encoder_decoder()));
+
 }  // namespace
 }  // namespace headlab::inline HEADLAB_SCALAR

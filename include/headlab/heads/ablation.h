@@ -60,6 +60,8 @@ class Ablation {
  private:
   void find_replacements();
   std::vector<Tensor> outputs() const;
+  std::vector<Tensor> unchanged(std::span<const HeadEdits> edits,
+                                std::span<const Tensor> residual) const;
   std::vector<HeadEdits> edits_for(const HeadSet& set, std::span<const Tensor> replacements) const;
 
   Transformer model_;  // shares its parameters with the one that was given

@@ -26,6 +26,9 @@ std::vector<std::string> module_names(const Transformer& model);
 /// The place of a head in its module. Error that lists the heads there are, if it is not one.
 Index place_of(const Transformer& model, const HeadId& id);
 
+/// Positions of sequence b that a module's queries stand at: of its source for the encoder's.
+Index queries_of(const Batch& batch, AttentionKind kind, Index b);
+
 /// Gates of shape [H] for each attention module: 1 for the heads in `kept`, 0 for the others.
 std::vector<HeadEdits> gates_for(const Transformer& model, std::span<const HeadId> kept);
 

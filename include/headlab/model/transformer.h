@@ -47,6 +47,9 @@ struct ModelCaptures {
 struct ModelHooks {
   std::vector<HeadEdits> edits{};
   ModelCaptures* captures = nullptr;
+  /// Streams that take the place of the computed ones, numbered as ModelCaptures::residual, of the
+  /// same shapes; undefined, or beyond the end: none. Blocks before the last one given do not run.
+  std::vector<Tensor> residual{};
 };
 
 /// An attention module by its name in checkpoints and reports.
