@@ -19,6 +19,7 @@
 #include "headlab/base/random.h"
 #include "headlab/base/safetensors.h"
 #include "headlab/base/settings.h"
+#include "headlab/base/statistics.h"
 #include "headlab/base/threads.h"
 #include "headlab/base/version.h"
 // kernels: what is computed, over plain arrays, and fast.
@@ -58,6 +59,7 @@
 #include "headlab/heads/gold_edges.h"
 #include "headlab/heads/paired.h"
 #include "headlab/heads/scores.h"
+#include "headlab/prune/curve.h"
 #include "headlab/prune/methods.h"
 #include "headlab/prune/prune.h"
 // lab, report: benchmarks, and results as text.
@@ -65,6 +67,7 @@
 #include "headlab/lab/gradient_checks.h"
 #include "headlab/lab/machine.h"
 #include "headlab/report/causes_text.h"
+#include "headlab/report/curve_text.h"
 #include "headlab/report/heads_text.h"
 #include "headlab/report/heatmap.h"
 #include "headlab/report/table.h"

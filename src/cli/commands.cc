@@ -29,6 +29,8 @@ constexpr std::array kCommands = {
     Command{"prune", "remove heads and show what it costs",
             "headlab prune runs/full --method greedy --keep 4 --finetune 1000 --out runs/pruned",
             prune_command},
+    Command{"curve", "compare pruning methods: loss against heads kept, beside the best subset",
+            "headlab curve runs/full --finetune 1000", curve_command},
     Command{"bench", "time a training step beside the machine's limits",
             "headlab bench step --config toy", bench_command},
     Command{"check", "compare every gradient with central differences", "headlab check",

@@ -34,6 +34,7 @@ class RelationsTask : public Task {
   std::string spec() const override;
   TaskShape shape() const override;
   std::vector<Relation> relations() const override;
+  Index needed_heads() const override { return std::ssize(asked_); }
   std::vector<std::string> target_names() const override;
   Example make(Key key, Index count, Split split) const override;
   std::string token_text(std::int32_t token) const override;

@@ -86,6 +86,9 @@ class Task {
   virtual std::string spec() const = 0;
   virtual TaskShape shape() const = 0;
   virtual std::vector<Relation> relations() const = 0;
+  /// The number of heads that the task needs: with fewer its loss stays high, more gain nothing. 0:
+  /// not known.
+  virtual Index needed_heads() const { return 0; }
   /// A name for each of the K targets.
   virtual std::vector<std::string> target_names() const = 0;
   /// `count` sequences with targets and gold. Sequence i depends on (key, split, i) alone, so a

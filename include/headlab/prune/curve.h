@@ -1,0 +1,74 @@
+// All pruning methods side by side on one model: loss against heads kept, how far each lies above
+// the best subset there is, and what it cost. Heads are chosen on training examples and judged on
+// held-out ones. The truth comes from two sides: exhaustive search says which subset is best, and
+// the task says how many heads are needed and which head owns which relation. Read next:
+// src/prune/curve.cc, report/curve_text.h.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "headlab/prune/prune.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+struct CurveOptions {
+  std::vector<std::string> methods{};  // by name; empty: all that need no training
+  std::vector<Index> sizes{};          // heads kept; empty: every number from 0 to all
+  Index examples = 512;                // on which heads are chosen
+  Index judged = 0;                    // on which models are judged; 0: the run's eval_examples
+  bool test_split = false;             // judge on examples that nothing else has seen
+  Index finetune = 0;                  // steps of training after each removal
+  Index draws = 8;                     // of the method random
+  std::int64_t seed = 0;
+  Index per_layer_min = 0;
+  Index gate_steps = 600;
+  double penalty = 0.2;
+  /// Told before each method, and before each fine-tuning: what is done now.
+  std::function<void(const std::string&)> progress{};
+};
+
+/// Loss and accuracy of a pruned model.
+struct Judged {
+  double loss = 0, accuracy = 0;
+};
+
+struct CurvePoint {
+  Index kept = 0;
+  std::vector<HeadId> heads;          // of the first draw
+  Judged pruned{};                    // mean over draws
+  std::optional<Judged> finetuned{};  // of the first draw
+  double recall = 0;     // relations with an owner that still have one / relations with one
+  double precision = 0;  // heads that own a relation which no head before owned / heads
+};
+
+struct MethodCurve {
+  std::string method;
+  std::vector<CurvePoint> points;  // by kept, ascending
+  double area = 0;  // mean loss along the curve, by trapezoids over the share of heads kept
+  std::optional<double> regret;  // mean over sizes of loss - loss of the exhaustive choice
+  double rank_correlation = 0;   // Spearman: how long a head is kept against its zero-ablation
+  std::optional<Index> knee;     // see knee_of
+  PassCount cost;
+  double seconds = 0;
+};
+
+struct Curve {
+  std::vector<std::string> attention;  // names of the attention modules: what HeadId::layer counts
+  Index heads = 0;
+  Index needed = 0;   // heads that the task needs, as it says; 0 where it does not
+  Judged full, none;  // the model with all heads, and with none
+  std::vector<std::pair<std::string, std::vector<HeadId>>> owners;  // by relation, all that own it
+  std::vector<double> ablation;                                     // rise of the loss, by head
+  std::vector<MethodCurve> methods;
+  Json to_json() const;
+};
+
+/// The fewest heads whose fine-tuned loss (without fine-tuning: loss) lies below full + 1% of (none
+/// - full); none if there are no such.
+std::optional<Index> knee_of(const MethodCurve& method, const Judged& full, const Judged& none);
+
+/// Errors: those of choose_heads; an unknown method.
+Curve prune_curve(Run& run, const CurveOptions& options = {});
+
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,100 @@
+// Student's t is had from its density by integration and bisection: slow beside the published
+// approximations, exact to twelve digits, and short. It is called a few times a report.
+// Read next: include/headlab/base/statistics.h.
+#include "headlab/base/statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <numeric>
+
+#include "headlab/base/error.h"
+
+namespace headlab {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// P(0 <= T <= x): with x = sqrt(n) tan(a), the density becomes cos(a)^(n-1), which is smooth and
+/// bounded, and Simpson's rule does the rest.
+double t_area(double x, double degrees) {
+  constexpr int kSteps = 2000;
+  const double end = std::atan(x / std::sqrt(degrees)), h = end / kSteps;
+  double sum = 0;
+  for (int i = 0; i <= kSteps; ++i) {
+    const double weight = i == 0 || i == kSteps ? 1 : (i % 2 == 1 ? 4 : 2);
+    sum += weight * std::pow(std::cos(i * h), degrees - 1);
+  }
+  const double log_scale = std::lgamma((degrees + 1) / 2) - std::lgamma(degrees / 2);
+  return sum * h / 3 * std::exp(log_scale) / std::sqrt(std::numbers::pi);
+}
+
+}  // namespace
+
+double mean(std::span<const double> values) {
+  if (values.empty()) return kNaN;
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+double standard_deviation(std::span<const double> values) {
+  if (values.size() < 2) return kNaN;
+  const double center = mean(values);
+  double squares = 0;
+  for (const double x : values) squares += (x - center) * (x - center);
+  return std::sqrt(squares / static_cast<double>(values.size() - 1));
+}
+
+double t_quantile(double p, double degrees) {
+  require(p > 0 && p < 1, "a quantile is asked for a probability between 0 and 1, not ", p);
+  require(degrees >= 1, "Student's t needs at least one degree of freedom, not ", degrees);
+  const double area = std::abs(p - 0.5);
+  double low = 0, high = 1;
+  while (t_area(high, degrees) < area && high < 1e12) high *= 2;
+  for (int i = 0; i < 100; ++i) {
+    const double middle = (low + high) / 2;
+    (t_area(middle, degrees) < area ? low : high) = middle;
+  }
+  return p < 0.5 ? -low : low;
+}
+
+Interval t_interval(std::span<const double> values, double confidence) {
+  if (values.size() < 2) return {mean(values), kNaN};
+  const auto n = static_cast<double>(values.size());
+  const double t = t_quantile(0.5 + confidence / 2, n - 1);
+  return {mean(values), t * standard_deviation(values) / std::sqrt(n)};
+}
+
+std::vector<double> ranks(std::span<const double> values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  std::vector<double> rank(values.size());
+  for (std::size_t i = 0; i < order.size();) {
+    std::size_t end = i;
+    while (end < order.size() && values[order[end]] == values[order[i]]) ++end;
+    for (std::size_t k = i; k < end; ++k) rank[order[k]] = static_cast<double>(i + end + 1) / 2;
+    i = end;
+  }
+  return rank;
+}
+
+double pearson(std::span<const double> a, std::span<const double> b) {
+  require(a.size() == b.size(), "a correlation needs as many values on both sides, not ", a.size(),
+          " and ", b.size());
+  const double mean_a = mean(a), mean_b = mean(b);
+  double ab = 0, aa = 0, bb = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    ab += (a[i] - mean_a) * (b[i] - mean_b);
+    aa += (a[i] - mean_a) * (a[i] - mean_a);
+    bb += (b[i] - mean_b) * (b[i] - mean_b);
+  }
+  return aa > 0 && bb > 0 ? ab / std::sqrt(aa * bb) : 0;
+}
+
+double spearman(std::span<const double> a, std::span<const double> b) {
+  return pearson(ranks(a), ranks(b));
+}
+
+}  // namespace headlab
