@@ -1,13 +1,11 @@
-// How a set of heads is judged: its gates are open and all others are closed, on one unchanged
-// model; the loss is over the same examples each time.
-// Read next: search.cc.
+// How a set of heads is judged: all others are silenced on one unchanged model, and the loss is
+// over the same examples each time. Read next: search.cc.
 #include "prune/judge.h"
 
 #include <algorithm>
 #include <numeric>
 
 #include "headlab/base/error.h"
-#include "headlab/tensor/tape.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
 
@@ -20,18 +18,25 @@ Batch choosing_examples(const PruneProblem& problem) {
   return examples;
 }
 
-double loss_with(const PruneProblem& problem, const Batch& examples, std::span<const HeadId> kept,
-                 PassCount& cost) {
-  const NoGrad no_grad;
-  const auto targets = static_cast<double>(examples.target_count());
-  const ModelHooks hooks{.edits = gates_for(problem.model, kept)};
-  double loss = 0;
-  for (Index begin = 0; begin < examples.size; begin += kJudgeBatch) {
-    const Batch part = examples.rows(begin, std::min(examples.size, begin + kJudgeBatch));
-    loss += static_cast<double>(problem.model.loss(part, {}, hooks, targets).item());
+Judge::Judge(const PruneProblem& problem, PassCount& cost, AblationKind kind)
+    : heads_(all_heads(problem.model)),
+      examples_(problem.examples),
+      ablation_(problem.model, choosing_examples(problem),
+                {.kind = kind, .batch = kJudgeBatch, .seed = problem.seed}),
+      cost_(cost) {
+  if (kind != AblationKind::zero) cost_.forward += examples_;  // for what replaces the outputs
+}
+
+std::vector<double> Judge::losses(std::span<const HeadSet> kept) const {
+  std::vector<HeadSet> silenced;
+  for (const HeadSet& set : kept) {
+    silenced.push_back(heads_);
+    std::erase_if(silenced.back(), [&](const HeadId& head) {
+      return std::find(set.begin(), set.end(), head) != set.end();
+    });
   }
-  cost.forward += examples.size;
-  return loss;
+  cost_.forward += examples_ * std::ssize(kept);
+  return ablation_.mean_losses(silenced);
 }
 
 LayerMinimum::LayerMinimum(const PruneProblem& problem) {

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "headlab/heads/ablation.h"
 #include "headlab/prune/methods.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
@@ -15,9 +16,21 @@ inline constexpr Index kJudgeBatch = 64;
 /// The examples on which heads are chosen; with `in_sample` those on which models are judged.
 Batch choosing_examples(const PruneProblem& problem);
 
-/// The loss over all examples with the gates of these heads alone open, counted in `cost`.
-double loss_with(const PruneProblem& problem, const Batch& examples, std::span<const HeadId> kept,
-                 PassCount& cost);
+/// Judges sets of heads by the loss over the choosing examples with all other heads silenced.
+class Judge {
+ public:
+  /// Counts its passes in `cost`, which must outlive it.
+  Judge(const PruneProblem& problem, PassCount& cost, AblationKind kind = AblationKind::zero);
+  /// The loss with these heads alone, for each set; nats per target.
+  std::vector<double> losses(std::span<const HeadSet> kept) const;
+  double loss(const HeadSet& kept) const { return losses(std::span(&kept, 1))[0]; }
+
+ private:
+  std::vector<HeadId> heads_;
+  Index examples_;
+  Ablation ablation_;
+  PassCount& cost_;
+};
 
 /// Whether every module keeps at least per_layer_min of its heads, or all that it has.
 class LayerMinimum {
@@ -55,6 +68,8 @@ std::vector<double> batch_importance_scores(const PruneProblem& problem, PassCou
 std::vector<double> raw_batch_importance_scores(const PruneProblem& problem, PassCount& cost);
 std::vector<double> taylor_scores(const PruneProblem& problem, PassCount& cost);
 std::vector<double> zero_ablation_scores(const PruneProblem& problem, PassCount& cost);
+std::vector<double> mean_ablation_scores(const PruneProblem& problem, PassCount& cost);
+std::vector<double> resample_ablation_scores(const PruneProblem& problem, PassCount& cost);
 
 /// The searches of search.cc.
 std::vector<Choice> greedy_choices(const PruneProblem& problem, std::span<const Index> sizes,

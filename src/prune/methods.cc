@@ -49,8 +49,14 @@ constexpr std::array kMethods = {
                 "backward pass",
                 "Molchanov et al. 2017", taylor_scores, nullptr},
     PruneMethod{"ablation", score,
-                "rise of the loss with this head alone at zero; H forward passes", kMichel,
+                "rise of the loss with this head's output at 0; H forward passes", kMichel,
                 zero_ablation_scores, nullptr},
+    PruneMethod{"ablation_mean", score,
+                "rise of the loss with this head's output at its mean; H forward passes", "",
+                mean_ablation_scores, nullptr},
+    PruneMethod{"ablation_resample", score,
+                "rise of the loss with this head's output from another example; H forward passes",
+                "", resample_ablation_scores, nullptr},
     PruneMethod{
         "greedy", search,
         "backward elimination: the head whose removal costs least goes, then all are judged "

@@ -57,13 +57,12 @@ Choice within_rise(const PruneProblem& problem, const PruneMethod& method, doubl
   const std::vector<HeadId> heads = all_heads(problem.model);
   std::vector<Index> sizes;
   for (Index size = fewest_heads(problem); size <= std::ssize(heads); ++size) sizes.push_back(size);
-  const Batch examples = choosing_examples(problem);
   PassCount cost;
-  const double limit = loss_with(problem, examples, heads, cost) + rise;
+  const double limit = Judge(problem, cost).loss(heads) + rise;
   for (const Choice& choice : choose_heads(problem, method, sizes)) {
     Transformer& model = choice.trained ? *choice.trained : problem.model;
-    PruneProblem judged{model, problem.task, problem.examples};
-    if (loss_with(judged, examples, choice.kept, cost) <= limit) return choice;
+    const PruneProblem judged{model, problem.task, problem.examples};
+    if (Judge(judged, cost).loss(choice.kept) <= limit) return choice;
   }
   throw Error(text("no number of heads keeps the rise of the loss within ", rise),
               "allow more, or take a method that does not train weights along");

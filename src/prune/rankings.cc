@@ -164,6 +164,18 @@ double ov_norm(const MultiHeadAttention& attention, Index head) {
   return std::sqrt(std::max(0.0, trace));
 }
 
+/// The rise of the loss with each head alone silenced.
+std::vector<double> ablation_rises(const PruneProblem& problem, AblationKind kind,
+                                   PassCount& cost) {
+  const std::vector<HeadId> heads = all_heads(problem.model);
+  std::vector<HeadSet> kept{heads};
+  for (const HeadId& head : heads) kept.push_back(without(heads, head));
+  const std::vector<double> losses = Judge(problem, cost, kind).losses(kept);
+  std::vector<double> rises;
+  for (std::size_t i = 1; i < losses.size(); ++i) rises.push_back(losses[i] - losses[0]);
+  return rises;
+}
+
 }  // namespace
 
 std::vector<double> random_scores(const PruneProblem& problem, PassCount&) {
@@ -237,14 +249,15 @@ std::vector<double> taylor_scores(const PruneProblem& problem, PassCount& cost) 
 }
 
 std::vector<double> zero_ablation_scores(const PruneProblem& problem, PassCount& cost) {
-  const Batch examples = choosing_examples(problem);
-  const std::vector<HeadId> heads = all_heads(problem.model);
-  const double full = loss_with(problem, examples, heads, cost);
-  std::vector<double> rises;
-  for (const HeadId& head : heads) {
-    rises.push_back(loss_with(problem, examples, without(heads, head), cost) - full);
-  }
-  return rises;
+  return ablation_rises(problem, AblationKind::zero, cost);
+}
+
+std::vector<double> mean_ablation_scores(const PruneProblem& problem, PassCount& cost) {
+  return ablation_rises(problem, AblationKind::mean, cost);
+}
+
+std::vector<double> resample_ablation_scores(const PruneProblem& problem, PassCount& cost) {
+  return ablation_rises(problem, AblationKind::resample, cost);
 }
 
 }  // namespace headlab::inline HEADLAB_SCALAR

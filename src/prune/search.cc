@@ -22,19 +22,11 @@ void take(std::span<const Index> sizes, const PruneProblem& problem, std::span<c
   }
 }
 
-/// The candidate set with the lowest loss; of equals the first.
-std::vector<HeadId> best_of(const PruneProblem& problem, const Batch& examples,
-                            const std::vector<std::vector<HeadId>>& candidates, PassCount& cost) {
-  double lowest = std::numeric_limits<double>::infinity();
-  std::size_t best = 0;
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const double loss = loss_with(problem, examples, candidates[i], cost);
-    if (loss < lowest) {
-      lowest = loss;
-      best = i;
-    }
-  }
-  return candidates[best];
+/// The candidate with the lowest loss; of equals the first.
+HeadSet best_of(const Judge& judge, const std::vector<HeadSet>& candidates) {
+  const std::vector<double> losses = judge.losses(candidates);
+  return candidates[static_cast<std::size_t>(std::min_element(losses.begin(), losses.end()) -
+                                             losses.begin())];
 }
 
 std::vector<HeadId> heads_of_mask(const std::vector<HeadId>& heads, std::uint32_t mask) {
@@ -52,17 +44,17 @@ std::vector<Choice> greedy_choices(const PruneProblem& problem, std::span<const 
   std::vector<Choice> choices(sizes.size());
   if (sizes.empty()) return choices;
   const LayerMinimum minimum(problem);
-  const Batch examples = choosing_examples(problem);
+  const Judge judge(problem, cost);
   const Index smallest = *std::min_element(sizes.begin(), sizes.end());
   std::vector<HeadId> left = all_heads(problem.model);
   take(sizes, problem, left, choices);
   while (std::ssize(left) > smallest) {
-    std::vector<std::vector<HeadId>> candidates;
+    std::vector<HeadSet> candidates;
     for (const HeadId& head : left) {
       candidates.push_back(without(left, head));
       if (!minimum.allows(candidates.back())) candidates.pop_back();
     }
-    left = best_of(problem, examples, candidates, cost);
+    left = best_of(judge, candidates);
     take(sizes, problem, left, choices);
   }
   return choices;
@@ -73,12 +65,12 @@ std::vector<Choice> forward_choices(const PruneProblem& problem, std::span<const
   std::vector<Choice> choices(sizes.size());
   if (sizes.empty()) return choices;
   const LayerMinimum minimum(problem);
-  const Batch examples = choosing_examples(problem);
+  const Judge judge(problem, cost);
   const Index largest = *std::max_element(sizes.begin(), sizes.end());
   std::vector<HeadId> kept;
   take(sizes, problem, kept, choices);
   while (std::ssize(kept) < largest) {
-    std::vector<std::vector<HeadId>> candidates;
+    std::vector<HeadSet> candidates;
     for (const HeadId& head : all_heads(problem.model)) {
       if (std::find(kept.begin(), kept.end(), head) != kept.end()) continue;
       candidates.push_back(kept);
@@ -87,7 +79,7 @@ std::vector<Choice> forward_choices(const PruneProblem& problem, std::span<const
       if (minimum.missing(kept) > 0 && minimum.missing(candidates.back()) >= minimum.missing(kept))
         candidates.pop_back();
     }
-    kept = best_of(problem, examples, candidates, cost);
+    kept = best_of(judge, candidates);
     take(sizes, problem, kept, choices);
   }
   return choices;
@@ -102,18 +94,20 @@ std::vector<Choice> exhaustive_choices(const PruneProblem& problem, std::span<co
                 "use --method greedy or forward, or prune some heads away first");
   }
   const LayerMinimum minimum(problem);
-  const Batch examples = choosing_examples(problem);
+  const Judge judge(problem, cost);
+  std::vector<HeadSet> subsets;
+  for (std::uint32_t mask = 0; mask < std::uint32_t{1} << heads.size(); ++mask) {
+    const HeadSet kept = heads_of_mask(heads, mask);
+    const bool wanted = std::find(sizes.begin(), sizes.end(), std::ssize(kept)) != sizes.end();
+    if (wanted && minimum.allows(kept)) subsets.push_back(kept);
+  }
+  const std::vector<double> losses = judge.losses(subsets);
   std::vector<double> lowest(heads.size() + 1, std::numeric_limits<double>::infinity());
   std::vector<Choice> choices(sizes.size());
-  for (std::uint32_t mask = 0; mask < std::uint32_t{1} << heads.size(); ++mask) {
-    const std::vector<HeadId> kept = heads_of_mask(heads, mask);
-    const bool wanted = std::find(sizes.begin(), sizes.end(), std::ssize(kept)) != sizes.end();
-    if (!wanted || !minimum.allows(kept)) continue;
-    const double loss = loss_with(problem, examples, kept, cost);
-    if (loss < lowest[kept.size()]) {
-      lowest[kept.size()] = loss;
-      take(sizes, problem, kept, choices);
-    }
+  for (std::size_t i = 0; i < subsets.size(); ++i) {
+    if (losses[i] >= lowest[subsets[i].size()]) continue;
+    lowest[subsets[i].size()] = losses[i];
+    take(sizes, problem, subsets[i], choices);
   }
   return choices;
 }

@@ -111,9 +111,10 @@ TEST_P(EveryMethod, CountsItsPasses) {
   choose_heads(problem(), GetParam(), sizes, &cost);
   const std::string name = GetParam().name;
   const std::map<std::string, Index> forward = {
-      {"random", 0},       {"magnitude", 0},     {"magnitude_ov", 0},     {"ablation", 7 * 70},
-      {"greedy", 15 * 70}, {"forward", 15 * 70}, {"exhaustive", 20 * 70}, {"l0", 20 * 4},
-      {"subset", 20 * 4},  {"flow", 30 * 4}};
+      {"random", 0},        {"magnitude", 0},          {"magnitude_ov", 0},
+      {"ablation", 7 * 70}, {"ablation_mean", 8 * 70}, {"ablation_resample", 8 * 70},
+      {"greedy", 15 * 70},  {"forward", 15 * 70},      {"exhaustive", 20 * 70},
+      {"l0", 20 * 4},       {"subset", 20 * 4},        {"flow", 30 * 4}};
   EXPECT_EQ(cost.forward, forward.contains(name) ? forward.at(name) : 70);
   const bool by_gradient = name.starts_with("importance") || name == "taylor";
   const bool trains = GetParam().kind == MethodKind::training;

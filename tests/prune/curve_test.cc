@@ -1,0 +1,169 @@
+// Curves: what holds for any model (the exhaustive choice is the best, ablation ranks like itself),
+// the summaries against sums by hand, and that the run is only read.
+#include "headlab/prune/curve.h"
+
+#include "headlab/report/curve_text.h"
+#include "support/models.h"
+#include "support/runs.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+/// A run of two layers with two heads each, trained a little.
+class SmallCurve : public testing::Test {
+ protected:
+  SmallCurve() : run_(create_run(folder_ / "run", config(), false)) { train_run(run_); }
+  static RunConfig config() {
+    RunConfig config = tiny_config();
+    config.model.layers = 2;
+    config.model.heads = {2, 2};
+    config.model.d_head = 4;
+    config.train.steps = 40;
+    config.train.eval_examples = 30;
+    return config;
+  }
+  Curve curve(CurveOptions options) {
+    options.examples = 30;
+    options.gate_steps = 10;
+    return prune_curve(run_, options);
+  }
+  const MethodCurve& find(const Curve& curve, const std::string& name) {
+    for (const MethodCurve& method : curve.methods) {
+      if (method.method == name) return method;
+    }
+    throw Error("no curve of " + name);
+  }
+
+  TemporaryFolder folder_;
+  TrainedRun run_;
+};
+
+TEST_F(SmallCurve, HasEveryMethodThatNeedsNoTrainingAndEverySizeByItself) {
+  const Curve all = curve({});
+  std::size_t untrained = 0;
+  for (const PruneMethod& method : prune_table())
+    untrained += method.kind == MethodKind::training ? 0 : 1;
+  EXPECT_EQ(all.methods.size(), untrained);
+  EXPECT_EQ(all.heads, 4);
+  EXPECT_EQ(all.needed, 2);
+  for (const MethodCurve& method : all.methods) {
+    ASSERT_EQ(method.points.size(), 5u);
+    EXPECT_EQ(method.points[0].pruned.loss, all.none.loss);
+    EXPECT_EQ(method.points[4].pruned.loss, all.full.loss);
+    for (Index kept = 0; kept <= 4; ++kept) {
+      EXPECT_EQ(method.points[static_cast<std::size_t>(kept)].kept, kept);
+    }
+  }
+}
+
+TEST_F(SmallCurve, JudgesWhatIsLeftOnHeldOutExamples) {
+  const Curve one = curve({.methods = {"greedy"}, .sizes = {2}});
+  const CurvePoint& point = one.methods[0].points[0];
+  const Transformer pruned = remove_heads(run_.model, point.heads);
+  const Evaluation judged = evaluate(pruned, *run_.task, {.examples = 30});
+  EXPECT_EQ(point.pruned.loss, judged.loss);
+  EXPECT_EQ(point.pruned.accuracy, judged.accuracy);
+  const Curve other = curve({.methods = {"greedy"}, .sizes = {2}, .test_split = true});
+  EXPECT_EQ(other.methods[0].points[0].heads, point.heads);
+  EXPECT_NE(other.methods[0].points[0].pruned.loss, point.pruned.loss);
+}
+
+TEST_F(SmallCurve, MeasuresRegretAgainstTheExhaustiveChoice) {
+  const Curve all = curve({.methods = {"magnitude", "exhaustive"}});
+  const MethodCurve &best = find(all, "exhaustive"), &other = find(all, "magnitude");
+  EXPECT_EQ(best.regret, 0);
+  double sum = 0;
+  for (std::size_t i = 0; i < 5; ++i)
+    sum += other.points[i].pruned.loss - best.points[i].pruned.loss;
+  EXPECT_NEAR(*other.regret, sum / 5, 1e-12);
+  EXPECT_FALSE(curve({.methods = {"magnitude"}}).methods[0].regret.has_value());
+}
+
+TEST_F(SmallCurve, RanksHeadsByHowLongTheyStay) {
+  const Curve all = curve({.methods = {"ablation"}});
+  EXPECT_NEAR(all.methods[0].rank_correlation, 1, 1e-12);
+}
+
+TEST_F(SmallCurve, AveragesTheDrawsOfTheBaseline) {
+  const Curve mean = curve({.methods = {"random"}, .sizes = {1}, .draws = 3});
+  double sum = 0;
+  for (const std::int64_t seed : {0, 1, 2}) {
+    sum += curve({.methods = {"random"}, .sizes = {1}, .draws = 1, .seed = seed})
+               .methods[0]
+               .points[0]
+               .pruned.loss;
+  }
+  EXPECT_NEAR(mean.methods[0].points[0].pruned.loss, sum / 3, 1e-12);
+}
+
+TEST_F(SmallCurve, MeasuresTheAreaByTrapezoidsOverTheShareOfHeads) {
+  const Curve all = curve({.methods = {"greedy"}, .sizes = {0, 1, 4}});
+  const std::vector<CurvePoint>& p = all.methods[0].points;
+  const double area =
+      ((p[0].pruned.loss + p[1].pruned.loss) / 2 + 3 * (p[1].pruned.loss + p[2].pruned.loss) / 2) /
+      4;
+  EXPECT_NEAR(all.methods[0].area, area, 1e-12);
+}
+
+TEST_F(SmallCurve, FinetunesEachSubsetOnceAndFindsTheKneeThere) {
+  std::vector<std::string> told;
+  const Curve tuned = curve({.methods = {"greedy", "exhaustive"},
+                             .sizes = {1, 4},
+                             .finetune = 20,
+                             .progress = [&](const std::string& what) { told.push_back(what); }});
+  for (const MethodCurve& method : tuned.methods) {
+    for (const CurvePoint& point : method.points) ASSERT_TRUE(point.finetuned.has_value());
+  }
+  EXPECT_EQ(tuned.methods[0].points[1].finetuned->loss, tuned.methods[1].points[1].finetuned->loss);
+  EXPECT_EQ(told.size(), 6u);
+  EXPECT_NE(curve_text(tuned).find("loss after fine-tuning"), std::string::npos);
+}
+
+TEST_F(SmallCurve, TakesTheModelsThatMethodsTrain) {
+  for (const char* name : {"l0", "subset", "flow"}) {
+    const Curve trained = curve({.methods = {name}, .sizes = {2}, .finetune = 5});
+    const CurvePoint& point = trained.methods[0].points[0];
+    EXPECT_EQ(point.heads.size(), 2u);
+    EXPECT_TRUE(std::isfinite(point.pruned.loss));
+    const Evaluation untrained =
+        evaluate(remove_heads(run_.model, point.heads), *run_.task, {.examples = 30});
+    EXPECT_NE(point.pruned.loss, untrained.loss) << name;
+  }
+}
+
+TEST_F(SmallCurve, OnlyReadsTheRun) {
+  const std::vector<double> before = parameters_in(run_.model);
+  const std::string state = read_file(state_file(run_));
+  curve({.methods = {"importance", "greedy", "l0", "flow"}, .sizes = {2}, .finetune = 3});
+  EXPECT_EQ(parameters_in(run_.model), before);
+  EXPECT_EQ(read_file(state_file(run_)), state);
+}
+
+TEST_F(SmallCurve, WritesTheKeysThatOtherProgramsRead) {
+  const Json json = curve({.methods = {"greedy"}}).to_json();
+  const Json& method = json.at("methods").items()[0];
+  EXPECT_EQ(method.at("method").string(), "greedy");
+  const Json& point = method.at("points").items()[3];
+  EXPECT_EQ(point.at("kept").integer(), 3);
+  EXPECT_EQ(point.at("heads").items().size(), 3u);
+  EXPECT_TRUE(point.at("loss").is_number());
+  EXPECT_TRUE(point.at("accuracy").is_number());
+}
+
+TEST(Knee, IsTheFewestHeadsWithinOneHundredthOfTheSpan) {
+  MethodCurve method;
+  const double losses[] = {2, 1, 0.13, 0.11, 0.1};
+  for (Index kept = 0; kept < 5; ++kept) {
+    method.points.push_back({.kept = kept, .heads = {}});
+    method.points.back().pruned.loss = losses[kept];
+  }
+  const Judged full{0.1, 1}, none{2, 0};
+  EXPECT_EQ(knee_of(method, full, none), 3);  // .1 + .019
+  method.points[2].finetuned = Judged{0.1, 1};
+  EXPECT_EQ(knee_of(method, full, none), 2);
+  method.points.resize(2);
+  EXPECT_EQ(knee_of(method, full, none), std::nullopt);
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR
