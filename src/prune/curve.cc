@@ -127,8 +127,8 @@ class CurveMaker {
     for (std::size_t r = 0; r < report.relations.size(); ++r) {
       std::vector<HeadId> owners;
       for (const HeadScores& head : report.heads) {
-        const bool owns =
-            head.chosen_on[r].lift >= kOwnerLift && head.relations[r].lift >= kOwnerLift;
+        const RelationScore& score = head.relations[r];
+        const bool owns = score.p < kOwnerP && score.lift >= kOwnerLift;
         if (owns) owners.push_back({head.layer, head.head});
       }
       if (!owners.empty()) curve_.owners.emplace_back(report.relations[r].relation.name, owners);

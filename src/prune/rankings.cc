@@ -8,6 +8,7 @@
 // Read next: search.cc, which judges sets of heads and not heads.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "headlab/heads/scores.h"
 #include "headlab/tensor/tape.h"
@@ -20,14 +21,24 @@ enum class Grain { example, token, batch };
 enum class Sign { dropped, kept };
 enum class Norm { by_module, none };
 
+/// Positions of a batch that ask the heads of a module something; padding counts only in `room`.
+Index positions_of(const Batch& batch, AttentionKind kind, bool room) {
+  const bool source = kind == AttentionKind::encoder;
+  const Index length = source ? batch.source_length : batch.length;
+  const Ids& lengths = source ? batch.source_lengths : batch.lengths;
+  if (room || lengths.empty()) return batch.size * length;
+  return std::accumulate(lengths.begin(), lengths.end(), Index{0});
+}
+
 /// A gate of ones for each head of the model, each with its own gradient for each `grain`.
 std::vector<HeadEdits> open_gates(const PruneProblem& problem, const Batch& batch, Grain grain) {
   std::vector<HeadEdits> edits;
   for (const AttentionModule& module : problem.model.attention_modules()) {
     const Index heads = module.attention->head_count();
+    const Index T = positions_of(batch, module.kind, true) / batch.size;
     const Shape shape = grain == Grain::batch     ? Shape{heads}
                         : grain == Grain::example ? Shape{batch.size, heads}
-                                                  : Shape{batch.size, batch.length, heads};
+                                                  : Shape{batch.size, T, heads};
     edits.push_back({.gate = Tensor::full(shape, 1).set_requires_grad()});
   }
   return edits;
@@ -47,32 +58,40 @@ void add_gradients(const std::vector<HeadEdits>& gates, Sign sign, std::vector<d
   }
 }
 
-/// What a mean counts: batches, examples, or positions that are no padding.
-Index terms_of(const Batch& batch, Grain grain) {
-  if (grain == Grain::batch) return 1;
-  if (grain == Grain::example) return batch.size;
-  Index positions = 0;
-  for (Index b = 0; b < batch.size; ++b) positions += batch.length_of(b);
-  return positions;
+/// Adds to each head what its mean counts: batches, examples, or positions that are no padding.
+void add_terms(const PruneProblem& problem, const Batch& batch, Grain grain,
+               std::vector<double>& terms) {
+  std::size_t head = 0;
+  for (const AttentionModule& module : problem.model.attention_modules()) {
+    const Index here = grain == Grain::batch     ? 1
+                       : grain == Grain::example ? batch.size
+                                                 : positions_of(batch, module.kind, false);
+    for (Index h = 0; h < module.attention->head_count(); ++h) {
+      terms[head++] += static_cast<double>(here);
+    }
+  }
 }
 
 /// Means of the gradients of gates over examples, positions or batches; with their signs, the
 /// gradient of the mean loss.
 std::vector<double> mean_gradients(const PruneProblem& problem, Grain grain, Sign sign,
                                    PassCount& cost) {
-  std::vector<double> sums(all_heads(problem.model).size());
   const Batch all = choosing_examples(problem);
-  Index terms = sign == Sign::kept ? all.target_count() : 0;
+  std::vector<double> sums(all_heads(problem.model).size());
+  std::vector<double> terms(sums.size());
   for (Index begin = 0; begin < all.size; begin += kJudgeBatch) {
     const Batch batch = all.rows(begin, std::min(all.size, begin + kJudgeBatch));
-    if (sign == Sign::dropped) terms += terms_of(batch, grain);
+    add_terms(problem, batch, grain, terms);
     const ModelHooks hooks{.edits = open_gates(problem, batch, grain)};
     // the loss of a batch is a mean over its targets, that of an example the sum over its own
     backward(problem.model.loss(batch, {}, hooks, grain == Grain::batch ? 0 : 1));
     add_gradients(hooks.edits, sign, sums);
   }
   problem.model.visit([](const std::string&, Tensor& parameter) { parameter.zero_grad(); });
-  for (double& value : sums) value /= static_cast<double>(std::max<Index>(1, terms));
+  const auto targets = static_cast<double>(all.target_count());
+  for (std::size_t h = 0; h < sums.size(); ++h) {
+    sums[h] /= sign == Sign::kept ? targets : std::max(1.0, terms[h]);
+  }
   cost.forward += all.size;
   cost.backward += all.size;
   return sums;

@@ -48,8 +48,8 @@ TEST_F(SmallCurve, HasEveryMethodThatNeedsNoTrainingAndEverySizeByItself) {
   EXPECT_EQ(all.needed, 2);
   for (const MethodCurve& method : all.methods) {
     ASSERT_EQ(method.points.size(), 5u);
-    EXPECT_EQ(method.points[0].pruned.loss, all.none.loss);
-    EXPECT_EQ(method.points[4].pruned.loss, all.full.loss);
+    EXPECT_DOUBLE_EQ(method.points[0].pruned.loss, all.none.loss);
+    EXPECT_DOUBLE_EQ(method.points[4].pruned.loss, all.full.loss);
     for (Index kept = 0; kept <= 4; ++kept) {
       EXPECT_EQ(method.points[static_cast<std::size_t>(kept)].kept, kept);
     }
