@@ -20,6 +20,7 @@ int heads_command(Arguments arguments);
 int ablate_command(Arguments arguments);
 int prune_command(Arguments arguments);
 int curve_command(Arguments arguments);
+int reproduce_command(Arguments arguments);
 int bench_command(Arguments arguments);
 int check_command(Arguments arguments);
 int list_command(Arguments arguments);

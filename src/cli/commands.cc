@@ -31,6 +31,8 @@ constexpr std::array kCommands = {
             prune_command},
     Command{"curve", "compare pruning methods: loss against heads kept, beside the best subset",
             "headlab curve runs/full --finetune 1000", curve_command},
+    Command{"reproduce", "the pruning experiments of two papers, on a run",
+            "headlab reproduce voita runs/full", reproduce_command},
     Command{"bench", "time a training step beside the machine's limits",
             "headlab bench step --config toy", bench_command},
     Command{"check", "compare every gradient with central differences", "headlab check",

@@ -6,6 +6,7 @@
 #include "cli/all_commands.h"
 #include "cli/terminal.h"
 #include "headlab/report/heads_text.h"
+#include "headlab/report/reproduce_text.h"
 #include "headlab/report/table.h"
 
 namespace headlab::cli {
@@ -40,6 +41,8 @@ struct PruneFlags {
     s.integer("gate-steps", options.gate_steps, 1, 1 << 30,
               "steps of training in the methods l0 and subset");
     s.real("lambda", options.penalty, 0, 1000, "penalty of the method l0 for each open head");
+    s.boolean("measure", options.measure,
+              "time the full, the masked and the removed model at batch 1, 4, 16, 64");
     s.boolean("force", options.force, "replace the run that --out names");
     s.add(common.settings());
     return s;
@@ -123,6 +126,7 @@ int prune_command(Arguments arguments) {
     json["command"] = again("prune", arguments);
     print(json);
   } else {
+    if (!result.timing.empty()) print(timing_text(result.timing) + "\n");
     print(prune_text(result) + summary_text(flags, run, arguments));
   }
   return progress.status(flags.out);

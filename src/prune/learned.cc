@@ -152,15 +152,14 @@ Tensor soft_top_k(const Tensor& noisy_logits, Index k, Scalar temperature) {
   return gates;
 }
 
-std::vector<Choice> l0_choices(const PruneProblem& problem, std::span<const Index> sizes,
-                               PassCount& cost) {
+TrainedGates train_gates(const PruneProblem& problem, PassCount* cost) {
   GateTraining training(problem);
   const auto modules = static_cast<Scalar>(training.logits().size());
   const auto gates = [&](Index step) {
     std::vector<HeadEdits> edits;
     for (std::size_t i = 0; i < training.logits().size(); ++i) {
-      edits.push_back(
-          {.gate = HardConcrete::sample(training.logits()[i], training.key(step).fold(i))});
+      const Key key = training.key(step).fold(i);
+      edits.push_back({.gate = HardConcrete::sample(training.logits()[i], key)});
     }
     return edits;
   };
@@ -170,13 +169,19 @@ std::vector<Choice> l0_choices(const PruneProblem& problem, std::span<const Inde
       open = open + sum(HardConcrete::open_probability(module));
     return open * (static_cast<Scalar>(problem.penalty) / modules);
   };
-  training.run({.edits = gates, .loss_terms = penalty}, cost);
-  const std::vector<double> logits = training.all_logits();
-  std::vector<double> final_gates;
-  for (const double logit : logits) final_gates.push_back(HardConcrete::final_gate(logit));
-  fold_gates(*training.model(), final_gates);
-  std::vector<Choice> choices = keep_highest(problem, logits, sizes);
-  for (Choice& choice : choices) choice.trained = training.model();
+  PassCount unused;
+  training.run({.edits = gates, .loss_terms = penalty}, cost != nullptr ? *cost : unused);
+  TrainedGates trained{training.all_logits(), training.model()};
+  for (double& gate : trained.gates) gate = HardConcrete::final_gate(gate);
+  fold_gates(*trained.model, trained.gates);
+  return trained;
+}
+
+std::vector<Choice> l0_choices(const PruneProblem& problem, std::span<const Index> sizes,
+                               PassCount& cost) {
+  const TrainedGates trained = train_gates(problem, &cost);
+  std::vector<Choice> choices = keep_highest(problem, trained.gates, sizes);
+  for (Choice& choice : choices) choice.trained = trained.model;
   return choices;
 }
 

@@ -154,6 +154,11 @@ PruneResult prune_run(Run& run, const std::filesystem::path& out, const PruneOpt
     }
   }
   Transformer pruned = remove_heads(choice.trained ? *choice.trained : run.model, choice.kept);
+  if (options.measure) {
+    const Batch batch =
+        run.task->make(Key{}.fold("time"), kTimedSequences, Split::validation).batch;
+    result.timing = time_pruning(run.model, result.kept, batch);
+  }
   result.before = measure_model(run.model, *run.task, held_out);
   result.removed_only = measure_model(pruned, *run.task, held_out);
   result.after = result.removed_only;
@@ -181,6 +186,10 @@ Json PruneResult::to_json() const {
   json["before"] = before.to_json();
   json["without_finetuning"] = removed_only.to_json();
   json["after"] = after.to_json();
+  if (!timing.empty()) {
+    Json& rows = json["timing"] = Json::array();
+    for (const PruneTiming& row : timing) rows.push_back(row.to_json());
+  }
   return json;
 }
 

@@ -87,6 +87,16 @@ struct HardConcrete {
   static double final_gate(double log_alpha);
 };
 
+/// What training with hard concrete gates leaves: the gates without noise, by head of the model,
+/// and the model with them folded into W_O. A gate of 0 is a head that can go.
+struct TrainedGates {
+  std::vector<double> gates;
+  std::shared_ptr<Transformer> model;
+};
+/// Trains the loss plus `penalty` times the expected number of open gates, averaged over attention
+/// modules, for gate_steps; weights train along. Voita et al. 2019, equations 6 to 9.
+TrainedGates train_gates(const PruneProblem& problem, PassCount* cost = nullptr);
+
 /// k-hot by k rounds of a softmax over r = logits + noise: r += ln(1 - p) after each, and the sum
 /// of the p; near 0 or 1 for a small temperature. Sum exactly k. logits [H]; differentiable. Xie
 /// and Ermon 2019, as Li et al. 2021 use it for heads.

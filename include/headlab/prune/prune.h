@@ -10,6 +10,7 @@
 
 #include "headlab/base/json.h"
 #include "headlab/prune/methods.h"
+#include "headlab/prune/timing.h"
 #include "headlab/train/run.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
@@ -28,6 +29,7 @@ struct PruneOptions {
   Index per_layer_min = 0;                // heads that each attention module keeps
   Index gate_steps = 600;                 // of the methods that train gates
   double penalty = 0.2;                   // lambda of l0
+  bool measure = false;                   // time the full, the masked and the removed model
 };
 
 /// A model as the pruning table shows it.
@@ -44,6 +46,7 @@ struct PruneResult {
   std::vector<HeadId> kept, removed;
   ModelFigures before, removed_only,
       after;  // `after` includes fine-tuning; without it, it equals removed_only
+  std::vector<PruneTiming> timing{};  // if asked for
   Json to_json() const;
 };
 

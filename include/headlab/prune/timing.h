@@ -1,0 +1,34 @@
+// What removal saves. A head behind a gate of 0 costs what it always did; a head that was removed
+// costs nothing. The full, the masked and the removed model are timed in turns, so that whatever
+// else the machine does falls on all three alike. Read next: src/prune/timing.cc.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "headlab/base/json.h"
+#include "headlab/heads/edits.h"
+#include "headlab/tasks/task.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+/// Median milliseconds of one batch: forward and backward.
+struct PruneTiming {
+  Index batch = 0;  // sequences
+  double full = 0, masked = 0, removed = 0;
+  double attention_full = 0, attention_removed = 0;  // all attention modules alone
+  double noise = 0;  // how far two timings of the full model in the same turns differ, as a share
+  Json to_json() const;
+};
+
+struct TimingOptions {
+  std::vector<Index> batches = {1, 4, 16, 64};
+  Index turns = 15;
+};
+
+/// Times a model with all its heads, with gates that leave `kept`, and with `kept` alone.
+/// `examples` holds at least as many sequences as the largest batch.
+std::vector<PruneTiming> time_pruning(const Transformer& model, std::span<const HeadId> kept,
+                                      const Batch& examples, const TimingOptions& options = {});
+
+}  // namespace headlab::inline HEADLAB_SCALAR

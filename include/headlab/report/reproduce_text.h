@@ -1,0 +1,18 @@
+// The experiments of Michel et al. and Voita et al. as tables, ours first and theirs below each.
+// The published models are others (translation, BERT): compare shapes, not values. Read next:
+// lab/michel.h, lab/voita.h.
+#pragma once
+
+#include <string>
+
+#include "headlab/lab/michel.h"
+#include "headlab/lab/voita.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+std::string michel_text(const MichelReport& report);
+std::string voita_text(const VoitaReport& report);
+/// Times of pruning, a row for each batch size.
+std::string timing_text(const std::vector<PruneTiming>& timing);
+
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,114 @@
+// One turn times everything once; the median over turns is taken for each. The first turn warms the
+// caches and the memory pool and does not count.
+// Read next: src/lab/bench.cc, whole training steps.
+#include "headlab/prune/timing.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <functional>
+
+#include "headlab/base/error.h"
+#include "headlab/ops/ops.h"
+#include "headlab/prune/prune.h"
+#include "headlab/tensor/tape.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+using Work = std::function<void()>;
+
+double milliseconds(const Work& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+      .count();
+}
+
+/// The medians of the times of several pieces of work, taken in turns.
+std::vector<double> interleaved_medians(const std::vector<Work>& works, Index turns) {
+  std::vector<std::vector<double>> times(works.size());
+  for (Index turn = 0; turn <= turns; ++turn) {
+    for (std::size_t i = 0; i < works.size(); ++i) {
+      const double took = milliseconds(works[i]);
+      if (turn > 0) times[i].push_back(took);
+    }
+  }
+  std::vector<double> medians;
+  for (std::vector<double>& one : times) {
+    std::nth_element(one.begin(), one.begin() + std::ssize(one) / 2, one.end());
+    medians.push_back(one[one.size() / 2]);
+  }
+  return medians;
+}
+
+/// Forward and backward of a whole model.
+Work step_of(Transformer& model, const Batch& batch, const ModelHooks& hooks) {
+  return [&model, &batch, &hooks] {
+    backward(model.loss(batch, {}, hooks));
+    model.visit([](const std::string&, Tensor& parameter) { parameter.zero_grad(); });
+  };
+}
+
+/// Forward and backward of the attention modules alone, each on an input like the model's. Cross-
+/// attention reads an input of the length of the source.
+Work attention_of(Transformer& model, const Batch& batch) {
+  const bool causal = model.config().architecture != Architecture::encoder;
+  return [&model, &batch, causal] {
+    const Index C = model.config().d_model;
+    for (const AttentionModule& module : model.attention_modules()) {
+      const bool in_source = module.kind == AttentionKind::encoder;
+      const bool from_source = module.kind != AttentionKind::self;
+      Tensor queries =
+          Tensor::full({batch.size, in_source ? batch.source_length : batch.length, C}, 1);
+      queries.set_requires_grad();
+      const Tensor keys = module.kind == AttentionKind::cross
+                              ? Tensor::full({batch.size, batch.source_length, C}, 1)
+                              : queries;
+      const AttentionMask mask{.causal = causal && !from_source};
+      backward(sum(module.attention->forward(queries, keys, mask)));
+    }
+    model.visit([](const std::string&, Tensor& parameter) { parameter.zero_grad(); });
+  };
+}
+
+}  // namespace
+
+std::vector<PruneTiming> time_pruning(const Transformer& model, std::span<const HeadId> kept,
+                                      const Batch& examples, const TimingOptions& options) {
+  Transformer full = model.clone();
+  Transformer removed = remove_heads(model, kept);
+  const ModelHooks none, gates{.edits = gates_for(model, kept)};
+  std::vector<PruneTiming> timings;
+  for (const Index size : options.batches) {
+    require(size >= 1 && size <= examples.size, "a batch of ", size, " cannot be timed with ",
+            examples.size, " examples");
+    const Batch batch = examples.rows(0, size);
+    const std::vector<double> ms = interleaved_medians(
+        {step_of(full, batch, none), step_of(full, batch, gates), step_of(removed, batch, none),
+         step_of(full, batch, none), attention_of(full, batch), attention_of(removed, batch)},
+        options.turns);
+    timings.push_back({.batch = size,
+                       .full = ms[0],
+                       .masked = ms[1],
+                       .removed = ms[2],
+                       .attention_full = ms[4],
+                       .attention_removed = ms[5],
+                       .noise = std::abs(ms[3] / ms[0] - 1)});
+  }
+  return timings;
+}
+
+Json PruneTiming::to_json() const {
+  Json json = Json::object();
+  json["batch"] = batch;
+  json["full_ms"] = full;
+  json["masked_ms"] = masked;
+  json["removed_ms"] = removed;
+  json["attention_full_ms"] = attention_full;
+  json["attention_removed_ms"] = attention_removed;
+  json["noise"] = noise;
+  return json;
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR
