@@ -1,4 +1,5 @@
 // Each penalty starts again from the run's model, so that rows differ in the penalty alone.
+// The model that was pruned is judged as it came out of the training of its gates.
 // Read next: src/prune/learned.cc, how gates are trained.
 #include "headlab/lab/voita.h"
 

@@ -1,5 +1,6 @@
 // How a set of heads is judged: all others are silenced on one unchanged model, and the loss is
-// over the same examples each time. Read next: search.cc.
+// over the same examples each time.
+// Read next: search.cc.
 #include "prune/judge.h"
 
 #include <algorithm>

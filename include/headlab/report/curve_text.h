@@ -1,5 +1,6 @@
 // A pruning curve as tables: loss against heads kept, a row for each method, then how the methods
-// compare. The lowest loss of each column is marked. Read next: src/report/curve_text.cc.
+// compare. The lowest loss of each column is marked.
+// Read next: src/report/curve_text.cc.
 #pragma once
 
 #include <string>
