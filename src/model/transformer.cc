@@ -138,6 +138,7 @@ Tensor Transformer::run_block(const Block& block, const Tensor& x, Pass& pass) c
     });
   }
   if (!block.has_mlp) return y;
+  if (pre && p == 0) return block.mlp.forward(block.ln2.forward(y), y);  // adds y on its way
   return sublayer(y, block.ln2, "mlp_out", [&](const Tensor& h) { return block.mlp.forward(h); });
 }
 

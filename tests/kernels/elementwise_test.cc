@@ -237,18 +237,34 @@ TEST(AdamStep, AgreesWithTheFormulaInDouble) {
     std::vector<Scalar> m = numbers(n, 3);
     std::vector<Scalar> v = numbers(n, 4);
     for (Scalar& x : v) x = std::fabs(x);
-    std::vector<Scalar> expected = w;
+    std::vector<Scalar> expected = w, expected_m = m, expected_v = v;
     for (std::size_t i = 0; i < w.size(); ++i) {
       const double g = .5 * static_cast<double>(grad[i]);
       const double mean = .9 * static_cast<double>(m[i]) + .1 * g;
       const double square = .99 * static_cast<double>(v[i]) + .01 * g * g;
+      expected_m[i] = static_cast<Scalar>(mean);
+      expected_v[i] = static_cast<Scalar>(square);
       expected[i] = static_cast<Scalar>(static_cast<double>(w[i]) * (1 - .01 * .1) -
                                         .01 * (mean / .271) / (std::sqrt(square / .0297) + 1e-8));
     }
     adam_step(n, step, grad.data(), w.data(), m.data(), v.data());
     // lr m / sqrt(v) is below 1 for nearly all; v near 0 makes it as large as lr / sqrt(v).
     expect_near(w, expected, 32 * kEpsilon, "w");
+    expect_near(m, expected_m, 4 * kEpsilon, "m");
+    expect_near(v, expected_v, 4 * kEpsilon, "v");
   }
+}
+
+TEST(AdamStep, GivesTheSameBitsForAnyNumberOfThreads) {
+  const auto run = [](int count) {
+    const Threads threads(count);
+    std::vector<Scalar> w = numbers(40'000, 1), m = numbers(40'000, 2), v(40'000, 1);
+    adam_step(40'000, {Scalar(.1), Scalar(.9), Scalar(.99), Scalar(1e-8), 0, 1, 1},
+              numbers(40'000, 3).data(), w.data(), m.data(), v.data());
+    return std::vector{w, m, v};
+  };
+  const auto one = run(1);
+  for (int count : {2, 3, 8}) EXPECT_EQ(run(count), one);
 }
 
 }  // namespace

@@ -242,6 +242,28 @@ TEST(ReductionsOverRows, GiveTheSameBitsForAnyNumberOfThreads) {
   for (int count : {2, 3, 8}) EXPECT_EQ(reduce(count), one);
 }
 
+TEST(RowKernels, GiveTheSameBitsForAnyNumberOfThreads) {
+  const Index rows = 700;
+  const Index n = 65;
+  const std::vector<Scalar> x = numbers(rows * n, 1);
+  const std::vector<std::int32_t> targets(static_cast<std::size_t>(rows), 3);
+  const auto run = [&](int count) {
+    const Threads threads(count);
+    std::vector<Scalar> y(x.size()), dx(x.size()), mean(targets.size()), rstd(targets.size());
+    layer_norm_forward(rows, n, Scalar(1e-5), x.data(), x.data(), x.data(), y.data(), mean.data(),
+                       rstd.data());
+    layer_norm_backward({rows, n, x.data(), x.data(), mean.data(), rstd.data(), y.data(), dx.data(),
+                         nullptr, nullptr, false});
+    std::vector<Scalar> losses(targets.size()), lse(targets.size()), slopes(x.size());
+    cross_entropy_forward(rows, n, x.data(), targets.data(), losses.data(), lse.data());
+    cross_entropy_backward(
+        {rows, n, x.data(), targets.data(), lse.data(), 1, slopes.data(), false});
+    return std::vector{y, dx, mean, rstd, losses, lse, slopes};
+  };
+  const auto one = run(1);
+  for (int count : {2, 3, 8}) EXPECT_EQ(run(count), one);
+}
+
 TEST(ScatterAddRows, AddsInTheOrderOfTheRowsForAnyNumberOfThreads) {
   const Index count = 900;
   for (Index n : {1, 17, 64, 200}) {
