@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "headlab/base/error.h"
 #include "headlab/base/threads.h"
@@ -160,38 +161,54 @@ void layer_norm_forward(Index rows, Index n, Scalar eps, const Scalar* x, const 
 
 namespace {
 
-void layer_norm_backward_row(const LayerNormBackward& p, Index row) {
-  const Index n = p.n;
-  const Scalar* x = p.x + row * n;
-  const Scalar* dy = p.dy + row * n;
-  const Scalar m = p.mean[row];
-  const Scalar r = p.rstd[row];
-  Vec sum_g{};
-  Vec sum_gh{};
-  const auto add = [&](Vec v, Vec d, Vec gain) {
-    sum_g += d * gain;
-    sum_gh += d * gain * ((v - m) * r);
-  };
-  each_vector(n, Scalar{0}, add, x, dy, p.gain);
-  const Scalar mean_g = sum_lanes(sum_g) / static_cast<Scalar>(n);
-  const Scalar mean_gh = sum_lanes(sum_gh) / static_cast<Scalar>(n);
-  const auto slope = [=](Vec v, Vec d, Vec gain) {
-    return r * (d * gain - mean_g - (v - m) * r * mean_gh);
-  };
-  map_or_add(p.accumulate_dx, n, slope, p.dx + row * n, x, dy, p.gain);
+/// h and g of one element, or of a vector of them.
+template <class Number>
+struct LayerNormTerms {
+  Number h, g;
+
+  LayerNormTerms(Scalar mean, Scalar rstd, Number x, Number dy, Number gain)
+      : h((x - mean) * rstd), g(dy * gain) {}
+};
+
+/// The first pass over a row: returns the sums of g and of g h, and adds dy h to sums[0, n) and dy
+/// to sums[n, 2n) unless that is null.
+std::pair<Scalar, Scalar> layer_norm_sums(const LayerNormBackward& p, Index row, Scalar* sums) {
+  const Scalar *x = p.x + row * p.n, *dy = p.dy + row * p.n;
+  const Scalar m = p.mean[row], r = p.rstd[row];
+  Vec sum_g{}, sum_gh{};
+  Index j = 0;
+  for (; j + kLanes <= p.n; j += kLanes) {
+    const Vec d = load(dy + j);
+    const LayerNormTerms<Vec> terms(m, r, load(x + j), d, load(p.gain + j));
+    sum_g += terms.g;
+    sum_gh += terms.g * terms.h;
+    if (!sums) continue;
+    store(sums + j, load(sums + j) + d * terms.h);
+    store(sums + p.n + j, load(sums + p.n + j) + d);
+  }
+  Scalar total_g = sum_lanes(sum_g), total_gh = sum_lanes(sum_gh);
+  for (; j < p.n; ++j) {
+    const LayerNormTerms<Scalar> terms(m, r, x[j], dy[j], p.gain[j]);
+    total_g += terms.g;
+    total_gh += terms.g * terms.h;
+    if (!sums) continue;
+    sums[j] += dy[j] * terms.h;
+    sums[p.n + j] += dy[j];
+  }
+  return {total_g, total_gh};
 }
 
-/// sums[0, n) += dy h, sums[n, 2n) += dy over the rows [first, end).
-void layer_norm_parameter_sums(const LayerNormBackward& p, Index first, Index end, Scalar* sums) {
-  for (Index row = first; row < end; ++row) {
-    const Scalar m = p.mean[row];
-    const Scalar r = p.rstd[row];
-    const Scalar* dy = p.dy + row * p.n;
-    const auto add_gain = [=](Vec sum, Vec v, Vec d) { return sum + d * ((v - m) * r); };
-    map(p.n, add_gain, sums, sums, p.x + row * p.n, dy);
-    map(
-        p.n, [](Vec sum, Vec d) { return sum + d; }, sums + p.n, sums + p.n, dy);
-  }
+void layer_norm_backward_row(const LayerNormBackward& p, Index row, Scalar* sums) {
+  const auto [sum_g, sum_gh] = layer_norm_sums(p, row, sums);
+  if (!p.dx) return;
+  const Scalar m = p.mean[row], r = p.rstd[row], count = static_cast<Scalar>(p.n);
+  const auto slope = [m, r, mean_g = sum_g / count, mean_gh = sum_gh / count](Vec x, Vec dy,
+                                                                              Vec gain) {
+    const LayerNormTerms<Vec> terms(m, r, x, dy, gain);
+    return r * (terms.g - mean_g - terms.h * mean_gh);
+  };
+  const Index at = row * p.n;
+  map_or_add(p.accumulate_dx, p.n, slope, p.dx + at, p.x + at, p.dy + at, p.gain);
 }
 
 }  // namespace
@@ -201,13 +218,11 @@ void layer_norm_backward(const LayerNormBackward& p) {
   Scalar* sums = scratch.get(2 * p.n);
   std::fill_n(sums, 2 * p.n, Scalar{0});
   const bool parameters = p.dgain || p.dbias;
-  // One pass over x and dy does both, while they are in cache. Without parameters the sums are of
-  // width 0.
+  // Without parameters the sums are of width 0.
   add_over_row_blocks(p.rows, parameters ? 2 * p.n : 0, sums,
                       [&](Index first, Index end, Scalar* block_sums) {
-                        if (parameters) layer_norm_parameter_sums(p, first, end, block_sums);
-                        if (!p.dx) return;
-                        for (Index row = first; row < end; ++row) layer_norm_backward_row(p, row);
+                        for (Index row = first; row < end; ++row)
+                          layer_norm_backward_row(p, row, parameters ? block_sums : nullptr);
                       });
   const auto add = [](Vec a, Vec b) { return a + b; };
   if (p.dgain) map(p.n, add, p.dgain, p.dgain, sums);
