@@ -10,6 +10,7 @@
 #include "headlab/base/settings.h"
 #include "headlab/cli/arguments.h"
 #include "headlab/cli/command.h"
+#include "headlab/lab/bench_table.h"
 
 namespace headlab::cli {
 
@@ -27,6 +28,9 @@ int list_command(Arguments arguments);
 
 /// The positionals of a command, with its example from the table.
 Signature signature_of(const char* command, std::vector<std::string> positionals);
+
+/// A table of measurements as text.
+std::string table_text(const BenchTable& bench);
 
 /// Prints the help of a command, example first, then usage and flags, and returns 0.
 int print_help(const char* command, const std::string& positionals, const Settings& settings);

@@ -1,4 +1,4 @@
-// `headlab list`, `check` and `bench`: commands that need no run. Lists are read from the tables of
+// `headlab list` and `check`: commands that need no run. Lists are read from the tables of
 // tasks, scores and pruning methods, so what is added there shows here. Read next: tasks/table.h,
 // prune/methods.h.
 #include "cli/all_commands.h"
@@ -7,7 +7,6 @@
 #include "headlab/base/version.h"
 #include "headlab/cli/check.h"
 #include "headlab/heads/scores.h"
-#include "headlab/lab/bench.h"
 #include "headlab/prune/methods.h"
 #include "headlab/report/table.h"
 #include "headlab/tasks/table.h"
@@ -85,17 +84,6 @@ Json listing_to_json(const Listing& listing) {
   return json;
 }
 
-std::string bench_text(const BenchResult& result) {
-  Table table({"config", "threads", "median ms", "min ms", "tokens/s", "GFLOP/s", "peak GFLOP/s",
-               "share of peak", "triad GB/s", "memory MB"});
-  table.add({result.config, std::to_string(result.threads), fixed(result.median_ms, 2),
-             fixed(result.min_ms, 2), grouped(static_cast<Index>(result.tokens_per_s)),
-             fixed(result.gflops, 1), fixed(result.peak_gflops, 1),
-             fixed(result.fraction_of_peak, 3), fixed(result.triad_gbs, 1),
-             fixed(result.peak_memory_mb, 0)});
-  return table.text();
-}
-
 Json check_to_json(const CheckRow& row) {
   Json json = Json::object();
   json["op"] = row.op;
@@ -160,37 +148,6 @@ int check_command(Arguments arguments) {
     print(table.text());
   }
   return passed ? 0 : 1;
-}
-
-int bench_command(Arguments arguments) {
-  CommonFlags common;
-  std::string config = find_value(arguments, "--config");
-  BenchOptions options = as_usage([&] { return bench_options(config.empty() ? "toy" : config); });
-  Settings settings;
-  settings.add(named_text("config", join(bench_config_names(), "|"), config,
-                          "where to begin; the other flags change it"));
-  settings.add(settings_of(options));
-  settings.add(common.settings());
-  if (wants_help(arguments)) {
-    return print_help("bench", "step", settings);
-  }
-  const auto names = parse_arguments(arguments, signature_of("bench", {"step"}), settings);
-  if (names[0] != "step") {
-    const Error unknown = unknown_name("benchmark", names[0], {"step"});
-    throw UsageError(unknown.what(), unknown.hint());
-  }
-  as_usage([&] { options.model.validate(); });
-  common.apply();
-  const BenchResult result = bench_step(options);
-  for (const std::string& warning : result.warnings) {
-    note("warning: " + warning);
-  }
-  if (common.json) {
-    print(result.to_json());
-  } else {
-    print(bench_text(result) + "\nagain: " + again("bench", arguments) + "\n");
-  }
-  return 0;
 }
 
 }  // namespace headlab::cli

@@ -3,6 +3,7 @@
 // is written before all of them are checked. Read next: train/run.h.
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "cli/all_commands.h"
@@ -11,6 +12,7 @@
 #include "headlab/base/files.h"
 #include "headlab/base/safetensors.h"
 #include "headlab/base/version.h"
+#include "headlab/lab/profile.h"
 #include "headlab/report/table.h"
 #include "headlab/tasks/table.h"
 
@@ -19,7 +21,7 @@ namespace {
 
 struct TrainFlags {
   std::string out, resume, config;
-  bool force = false;
+  bool force = false, profile = false;
   CommonFlags common;
 
   Settings settings() {
@@ -29,6 +31,7 @@ struct TrainFlags {
                      "continue the run in this folder, bit for bit as if it had never stopped"));
     s.add(named_text("config", "FILE", config, "a config.json; flags override it"));
     s.boolean("force", force, "replace the run that --out names");
+    s.boolean("profile", profile, "show where the time went: every op, forward and backward");
     s.add(common.settings());
     return s;
   }
@@ -104,15 +107,21 @@ std::string result_text(const Run& run, const TrainResult& result, const std::st
 }
 
 /// Trains and prints. An empty `command` means that no command makes the run again.
-int train_and_report(Run& run, const CommonFlags& common, const std::string& command) {
+int train_and_report(Run& run, const TrainFlags& flags, const std::string& command) {
   catch_interrupts();
   Progress progress(run.config.train.steps);
+  std::optional<Profile> profile;
+  if (flags.profile) profile.emplace();
   const TrainResult result = train_run(run, watch(progress));
+  const BenchTable times = profile_table(profile ? profile->rows() : std::vector<ProfileRow>());
   progress.clear();
-  if (common.json) {
-    print(result_to_json(run, result, command));
+  if (flags.common.json) {
+    Json json = result_to_json(run, result, command);
+    if (profile) json["profile"] = times.to_json().at("rows");
+    print(json);
   } else {
     print(result_text(run, result, command));
+    if (profile) print("\n" + table_text(times));
   }
   return progress.status(run.path.string());
 }
@@ -174,6 +183,7 @@ int resume(Arguments arguments) {
   RunConfig config;
   Settings settings = resumable(config);
   settings.add(named_text("resume", "DIR", flags.resume, "the folder of the run"));
+  settings.boolean("profile", flags.profile, "show where the time went");
   settings.add(flags.common.settings());
   refuse_fixed_flags(arguments, settings);
   std::vector<std::string> given;
@@ -184,8 +194,7 @@ int resume(Arguments arguments) {
   update_run(run, settings, given);
   const bool same = run.config.train.steps == steps;  // else the learning rate took another course
   return train_and_report(
-      run, flags.common,
-      same ? "headlab train --config " + shell_word(config_file(run).string()) : "");
+      run, flags, same ? "headlab train --config " + shell_word(config_file(run).string()) : "");
 }
 
 /// The words as they were given, without --out, and with the seed.
@@ -229,7 +238,7 @@ int train_command(Arguments arguments) {
       config, flags.force);
   note(text("training ", config.task, ": ", grouped(run.model.parameter_count()),
             " parameters, seed ", config.train.seed, " -> ", run.path.string()));
-  return train_and_report(run, flags.common, train_again(arguments, config));
+  return train_and_report(run, flags, train_again(arguments, config));
 }
 
 }  // namespace headlab::cli

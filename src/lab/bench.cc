@@ -72,18 +72,12 @@ double operations_of(Transformer& model, const BenchOptions& options) {
 }
 
 /// Milliseconds of each step after the warm-up, sorted.
-std::vector<double> time_steps(Transformer& model, const BenchOptions& options) {
-  TrainConfig train;
-  train.lr = 1e-4;
-  Optimizer optimizer(train);
-  model.visit([&](const std::string& name, Tensor& parameter) { optimizer.add(name, parameter); });
-  const Batch batch = random_batch(options);
-  const Index warmup = std::max<Index>(1, options.steps / 3);
+std::vector<double> time_steps(TrainingStep& step, Index steps) {
+  const Index warmup = std::max<Index>(1, steps / 3);
   std::vector<double> times;
-  for (Index step = 0; step < warmup + options.steps; ++step) {
+  for (Index i = 0; i < warmup + steps; ++i) {
     const auto begin = std::chrono::steady_clock::now();
-    backward(model.loss(batch, {.training = true, .key = {}}));
-    optimizer.step(train.lr, optimizer.gradient_norm());
+    step.run();
     const auto end = std::chrono::steady_clock::now();
     times.push_back(std::chrono::duration<double, std::milli>(end - begin).count());
   }
@@ -92,7 +86,44 @@ std::vector<double> time_steps(Transformer& model, const BenchOptions& options) 
   return times;
 }
 
+TrainConfig train_config() {
+  TrainConfig train;
+  train.lr = 1e-4;
+  train.clip = 1;
+  return train;
+}
+
 }  // namespace
+
+TrainingStep::TrainingStep(const BenchOptions& options)
+    : TrainingStep(options, random_batch(options)) {}
+
+TrainingStep::TrainingStep(const BenchOptions& options, Batch batch)
+    : model_(options.model), optimizer_(train_config()), batch_(std::move(batch)) {
+  initialize(model_, Key{1}.fold("bench"));
+  model_.visit(
+      [&](const std::string& name, Tensor& parameter) { optimizer_.add(name, parameter); });
+}
+
+void TrainingStep::run() {
+  backward(model_.loss(batch_, {.training = true, .key = {}}));
+  const double norm = optimizer_.gradient_norm();
+  note_work("gradient norm");
+  optimizer_.step(train_config().lr, norm);
+  note_work("optimizer");
+}
+
+Json bench_about(const BenchOptions& options) {
+  Json json = Json::object();
+  json["headlab"] = version();
+  json["config"] = options.config;
+  json["threads"] = thread_count();
+  json["processors"] = processor_count();
+  json["spin_us"] = thread_count() <= processor_count() ? kSpinMicroseconds : 0;
+  json["binding"] = "none";
+  json["load_average"] = load_average();
+  return json;
+}
 
 std::vector<std::string> bench_config_names() {
   std::vector<std::string> names;
@@ -123,15 +154,16 @@ Settings settings_of(BenchOptions& options) {
   Settings s;
   s.integer("batch", options.batch, 1, 1 << 20, "sequences in a step");
   s.integer("steps", options.steps, 1, 1 << 20, "timed steps");
+  s.boolean("quick", options.quick, "tables: one round at the smallest sizes");
   s.add(settings_of(options.model));
   return s;
 }
 
 BenchResult bench_step(const BenchOptions& options) {
-  Transformer model(options.model);
-  initialize(model, Key{1}.fold("bench"));
-  const std::vector<double> times = time_steps(model, options);
   BenchResult result;
+  result.about = bench_about(options);
+  TrainingStep step(options);
+  const std::vector<double> times = time_steps(step, options.steps);
   result.config = options.config;
   result.threads = thread_count();
   result.peak_memory_mb = headlab::peak_memory_mb();
@@ -139,7 +171,7 @@ BenchResult bench_step(const BenchOptions& options) {
   result.min_ms = times[0];
   result.tokens_per_s = static_cast<double>(options.batch * options.model.tokens_per_sequence()) /
                         result.median_ms * 1e3;
-  result.gflops = operations_of(model, options) / result.median_ms / 1e6;
+  result.gflops = operations_of(step.model(), options) / result.median_ms / 1e6;
   result.peak_gflops = measure_fma_peak();
   result.fraction_of_peak = result.gflops / result.peak_gflops;
   result.triad_gbs = measure_triad();
@@ -151,10 +183,7 @@ BenchResult bench_step(const BenchOptions& options) {
 }
 
 Json BenchResult::to_json() const {
-  Json json = Json::object();
-  json["headlab"] = version();
-  json["config"] = config;
-  json["threads"] = threads;
+  Json json = about;
   json["median_ms"] = median_ms;
   json["min_ms"] = min_ms;
   json["tokens_per_s"] = tokens_per_s;

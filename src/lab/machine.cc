@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdlib>
 
 #include "headlab/base/threads.h"
 #include "headlab/tensor/tensor.h"
@@ -77,6 +78,11 @@ double measure_triad() {
     });
   });
   return 3.0 * sizeof(Scalar) * static_cast<double>(kElements) / seconds / 1e9;
+}
+
+double load_average() {
+  double minute = 0;
+  return getloadavg(&minute, 1) == 1 ? minute : 0;
 }
 
 double peak_memory_mb() {

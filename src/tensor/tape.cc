@@ -14,7 +14,7 @@ namespace headlab::inline HEADLAB_SCALAR {
 namespace {
 
 thread_local bool recording = true;
-thread_local OpLog* op_log = nullptr;
+thread_local WorkWatch* watch = nullptr;
 thread_local std::uint64_t nodes_recorded = 0;
 thread_local Node* dead_nodes = nullptr;
 thread_local bool burying = false;
@@ -120,8 +120,12 @@ void Node::pass_to(std::size_t i) const {
 
 // --- Recording
 
-bool Tape::records(const char* name, std::span<const Tensor> inputs) {
-  if (op_log != nullptr) op_log->names_.insert(name);
+void Tape::tell(const WorkEvent& event) {
+  if (watch != nullptr) watch->tell_(event);
+}
+
+bool Tape::records(const char* name, const Tensor& output, std::span<const Tensor> inputs) {
+  tell({name, WorkEvent::Kind::forward, &output.shape(), inputs});
   return recording && std::any_of(inputs.begin(), inputs.end(),
                                   [](const Tensor& t) { return t.requires_grad(); });
 }
@@ -143,8 +147,9 @@ NoGrad::NoGrad() : before_(recording) { recording = false; }
 NoGrad::~NoGrad() { recording = before_; }
 bool grad_enabled() { return recording; }
 
-OpLog::OpLog() : before_(op_log) { op_log = this; }
-OpLog::~OpLog() { op_log = before_; }
+WorkWatch::WorkWatch(Tell tell) : tell_(std::move(tell)), before_(watch) { watch = this; }
+WorkWatch::~WorkWatch() { watch = before_; }
+void note_work(const char* name) { Tape::tell({name, WorkEvent::Kind::other}); }
 
 // --- Backward
 
@@ -165,6 +170,7 @@ void Tape::step(Node& node, Queue& queue) {
   node.queued_ = false;
   if (node.gradient_ != nullptr) {
     node.run_(node.closure_, node);
+    tell({node.name_, WorkEvent::Kind::backward, &node.shape_, node.inputs_});
     for (const Tensor& input : node.inputs_) push(queue, input);
   }
   node.consumed_ = true;

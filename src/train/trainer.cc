@@ -72,6 +72,7 @@ bool Trainer::run(const TrainCallbacks& callbacks) {
       require_undamaged();
       callbacks.save();
     }
+    note_work("other");
     if (stop) {
       return step_ == config_.steps;
     }
@@ -83,9 +84,11 @@ StepRecord Trainer::train_step(const TrainCallbacks& callbacks) {
   StepRecord record;
   record.loss = accumulate_gradients(callbacks);
   record.gradient_norm = optimizer_.gradient_norm();
+  note_work("gradient norm");
   require_finite(record.loss, record.gradient_norm);
   record.lr = learning_rate(config_, step_);
   optimizer_.step(record.lr, record.gradient_norm);
+  note_work("optimizer");
   record.step = ++step_;
   loss_sum_ += record.loss;
   ++loss_count_;
@@ -99,6 +102,7 @@ double Trainer::accumulate_gradients(const TrainCallbacks& callbacks) {
   const Batch batch =
       task_.make(seed.fold("batch").fold(number), config_.batch, Split::train).batch;
   const auto targets = static_cast<double>(std::max<Index>(1, batch.target_count()));
+  note_work("make batch");
   const Index rows = config_.batch / config_.accumulate;
   double total = 0;
   for (Index micro = 0; micro < config_.accumulate; ++micro) {
@@ -155,7 +159,9 @@ EvaluationRecord Trainer::evaluate_now(const StepRecord& record) {
   EvaluationRecord evaluation;
   evaluation.last = record;
   evaluation.train_loss = loss_sum_ / static_cast<double>(std::max<Index>(1, loss_count_));
+  note_work("other");
   evaluation.held_out = evaluate(model_, task_, {.examples = config_.eval_examples});
+  note_work("evaluation");
   loss_sum_ = 0;
   loss_count_ = 0;
   return evaluation;

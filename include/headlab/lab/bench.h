@@ -8,14 +8,16 @@
 
 #include "headlab/base/json.h"
 #include "headlab/base/settings.h"
-#include "headlab/model/config.h"
+#include "headlab/model/transformer.h"
+#include "headlab/train/optimizer.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
 
 struct BenchOptions {
   std::string config = "toy";  // the name under which results are shown
   Index batch = 64;
-  Index steps = 30;  // timed; a third as many come before, for warm-up
+  Index steps = 30;    // timed; a third as many come before, for warm-up
+  bool quick = false;  // tables: one round at the smallest sizes
   TransformerConfig model;
 };
 
@@ -25,6 +27,29 @@ std::vector<std::string> bench_config_names();
 BenchOptions bench_options(const std::string& config);
 /// batch, steps and every setting of the model.
 Settings settings_of(BenchOptions& options);
+
+/// A model with an optimizer and a batch that stays the same.
+class TrainingStep {
+ public:
+  /// Random tokens, or a batch that fits the model.
+  explicit TrainingStep(const BenchOptions& options);
+  TrainingStep(const BenchOptions& options, Batch batch);
+  TrainingStep(const TrainingStep&) = delete;
+  TrainingStep& operator=(const TrainingStep&) = delete;
+
+  /// Forward, cross-entropy, backward, norm, clip and AdamW.
+  void run();
+  Transformer& model() { return model_; }
+  const Batch& batch() const { return batch_; }
+
+ private:
+  Transformer model_;
+  Optimizer optimizer_;
+  Batch batch_;
+};
+
+/// What a benchmark ran with: config, threads, how they wait, processors, load of the machine.
+Json bench_about(const BenchOptions& options);
 
 struct BenchResult {
   std::string config;
@@ -36,6 +61,7 @@ struct BenchResult {
   double peak_gflops = 0, fraction_of_peak = 0;
   double triad_gbs = 0;
   double peak_memory_mb = 0;          // of the training, measured before the machine's limits
+  Json about;                         // bench_about
   std::vector<std::string> warnings;  // "this build has no threads ..."
 
   Json to_json() const;

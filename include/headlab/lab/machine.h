@@ -16,6 +16,10 @@ double measure_fma_peak();
 /// of several runs.
 double measure_triad();
 
+/// How many programs have been running or waiting for a processor during the last minute; 0 where
+/// the system does not tell.
+double load_average();
+
 /// The process's largest resident memory so far, in MB; 0 where the system does not tell.
 double peak_memory_mb();
 

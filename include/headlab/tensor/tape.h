@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <new>
 #include <set>
@@ -89,6 +90,15 @@ class Node {
   Node* next_dead_ = nullptr;  // see release
 };
 
+/// What has just ended on this thread: an op, the backward of an op, or other work (note_work).
+struct WorkEvent {
+  enum class Kind { forward, backward, other };
+  const char* name;
+  Kind kind;
+  const Shape* output = nullptr;  // null for other work
+  std::span<const Tensor> inputs{};
+};
+
 /// How ops and backward reach into nodes; see `record`.
 class Tape {
  public:
@@ -100,11 +110,12 @@ class Tape {
     Run run;
     Destroy destroy;
   };
-  /// Whether an op on these inputs must be recorded; also tells the OpLog of this thread.
-  static bool records(const char* name, std::span<const Tensor> inputs);
+  /// Whether an op on these inputs must be recorded; also tells the watch of this thread.
+  static bool records(const char* name, const Tensor& output, std::span<const Tensor> inputs);
   static void attach(const char* name, const Tensor& output, std::span<const Tensor> inputs,
                      const Closure& closure);
   static void run_backward(const Tensor& output, const Tensor& gradient);
+  static void tell(const WorkEvent& event);
 
  private:
   using Queue = PoolVector<Tensor>;
@@ -119,7 +130,7 @@ class Tape {
 template <class Backward>
 Tensor record(const char* name, Tensor output, std::span<const Tensor> inputs,
               Backward&& backward) {
-  if (Tape::records(name, inputs)) {
+  if (Tape::records(name, output, inputs)) {
     using Plain = std::decay_t<Backward>;
     void* memory = pool_allocate(sizeof(Plain));
     new (memory) Plain(std::forward<Backward>(backward));
@@ -157,20 +168,34 @@ class NoGrad {
 };
 bool grad_enabled();
 
-/// While one of these lives, it keeps the names of the ops that ran on this thread (recorded or
-/// not).
-class OpLog {
+/// While one of these lives, it is told of all work on this thread, recorded or not; of several,
+/// the youngest.
+class WorkWatch {
  public:
-  OpLog();
-  ~OpLog();
-  OpLog(const OpLog&) = delete;
-  OpLog& operator=(const OpLog&) = delete;
-  const std::set<std::string>& names() const { return names_; }
+  using Tell = std::function<void(const WorkEvent&)>;
+  explicit WorkWatch(Tell tell);
+  ~WorkWatch();
+  WorkWatch(const WorkWatch&) = delete;
+  WorkWatch& operator=(const WorkWatch&) = delete;
 
  private:
   friend class Tape;
+  Tell tell_;
+  WorkWatch* before_;
+};
+/// Tells the watch of this thread that work which is no op has ended: "optimizer".
+void note_work(const char* name);
+
+/// While one of these lives, it keeps the names of the ops that ran on this thread.
+class OpLog {
+ public:
+  const std::set<std::string>& names() const { return names_; }
+
+ private:
   std::set<std::string> names_;
-  OpLog* before_;
+  WorkWatch watch_{[this](const WorkEvent& event) {
+    if (event.kind == WorkEvent::Kind::forward) names_.insert(event.name);
+  }};
 };
 
 }  // namespace headlab::inline HEADLAB_SCALAR

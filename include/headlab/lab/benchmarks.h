@@ -1,0 +1,42 @@
+// The benchmarks beside the training step: tables of measurements, each with what they were
+// measured on. All take turns: in every round each variant runs once, and medians are shown, so
+// that a machine that grows slower does so for all. Read next: bench.h (the step), profile.h.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlab/lab/bench.h"
+#include "headlab/lab/bench_table.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+struct Benchmark {
+  const char* name;
+  const char* summary;
+  BenchTable (*run)(const BenchOptions& options);
+};
+/// ops, gemm, attention, scaling, tasks.
+std::span<const Benchmark> benchmarks();
+
+/// Milliseconds of each body: medians over `rounds` rounds, in each of which every body runs once,
+/// after one round that does not count.
+std::vector<double> interleaved_medians(std::span<const std::function<void()>> bodies,
+                                        Index rounds);
+
+/// Every op of a step, forward and backward, with the other work of it: milliseconds and share of
+/// the step, GFLOP/s beside the FMA peak or GB/s beside the triad.
+BenchTable bench_ops(const BenchOptions& options);
+/// Matrix products: squares, the shapes of a training step, and their transposes.
+BenchTable bench_gemm(const BenchOptions& options);
+/// Fused against composed attention over lengths: forward, and forward with backward.
+BenchTable bench_attention(const BenchOptions& options);
+/// The step with one size changed at a time. At a fixed d_model the number of heads costs nothing.
+BenchTable bench_scaling(const BenchOptions& options);
+/// For each task: the time to make a batch as a share of the training step of its recommended
+/// model.
+BenchTable bench_tasks(const BenchOptions& options);
+
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,161 @@
+// `bench gemm` and `bench attention`: kernels by themselves, on random numbers. A product of small
+// matrices is repeated until it takes long enough for a clock. Read next: kernels/gemm.h,
+// ops/attention.h.
+#include <algorithm>
+
+#include "headlab/base/error.h"
+#include "headlab/base/random.h"
+#include "headlab/kernels/gemm.h"
+#include "headlab/lab/benchmarks.h"
+#include "headlab/lab/machine.h"
+#include "headlab/ops/attention.h"
+#include "headlab/tensor/tape.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+constexpr double kOperationsPerTurn = 5e7;
+
+Tensor random_values(const Shape& shape) {
+  Generator random(Key{1}.fold("bench"));
+  Tensor x = Tensor::empty(shape);
+  for (Scalar& value : x.values()) value = static_cast<Scalar>(random.uniform(-1, 1));
+  return x;
+}
+
+struct Product {
+  Index m, n, k;
+  bool transpose_a, transpose_b;
+
+  double operations() const {
+    return 2.0 * static_cast<double>(m) * static_cast<double>(n) * static_cast<double>(k);
+  }
+  Index repeats() const {
+    return std::max<Index>(1, static_cast<Index>(kOperationsPerTurn / operations()));
+  }
+  const char* form() const { return transpose_a ? "TN" : transpose_b ? "NT" : "NN"; }
+};
+
+/// A square in all forms; a layer of the step as it comes forward, for its inputs and its weights.
+std::vector<Product> products_of(const BenchOptions& options) {
+  std::vector<Product> all;
+  for (Index size :
+       options.quick ? std::vector<Index>{64} : std::vector<Index>{32, 64, 128, 256, 512, 1024}) {
+    all.push_back({size, size, size, false, false});
+    all.push_back({size, size, size, false, true});
+    all.push_back({size, size, size, true, false});
+  }
+  const TransformerConfig& c = options.model;
+  const Index rows = options.batch * c.length;
+  for (Index width : {c.d_model, c.d_ff, c.vocab * c.targets}) {
+    if (width == 0) continue;
+    all.push_back({rows, width, c.d_model, false, false});
+    all.push_back({rows, c.d_model, width, false, true});
+    all.push_back({c.d_model, width, rows, true, false});
+  }
+  return all;
+}
+
+std::function<void()> runner(const Product& p) {
+  const Tensor a = random_values({p.m, p.k}), b = random_values({p.k, p.n}),
+               c = Tensor::empty({p.m, p.n});
+  const ConstMatrix left =
+      p.transpose_a ? ConstMatrix{a.data(), 1, p.m} : ConstMatrix{a.data(), p.k, 1};
+  const ConstMatrix right =
+      p.transpose_b ? ConstMatrix{b.data(), 1, p.k} : ConstMatrix{b.data(), p.n, 1};
+  return [=] {
+    for (Index i = 0; i < p.repeats(); ++i)
+      gemm({.m = p.m, .n = p.n, .k = p.k, .a = left, .b = right, .c = c.data(), .c_stride = p.n});
+  };
+}
+
+/// As many tokens at every length.
+Index batch_for(const BenchOptions& options, Index length) {
+  return std::max<Index>(1, options.batch * options.model.length / length);
+}
+
+using Attention = Tensor (*)(const Tensor&, const Tensor&, const Tensor&, const AttentionOptions&);
+
+/// One attention, forward alone or with its backward.
+std::function<void()> runner(Attention attend, const BenchOptions& options, Index length,
+                             bool with_backward) {
+  const TransformerConfig& c = options.model;
+  const Index heads = std::max<Index>(1, c.heads_of(0)), width = c.d_model / heads * heads;
+  const Index batch = batch_for(options, length);
+  std::vector<Tensor> qkv;
+  for (int i = 0; i < 3; ++i)
+    qkv.push_back(random_values({batch, length, width}).set_requires_grad());
+  const Tensor gradient = random_values({batch, length, width});
+  return [=]() mutable {
+    const Tensor z = attend(qkv[0], qkv[1], qkv[2], {.heads = heads, .mask = {.causal = true}});
+    if (with_backward) backward(z, gradient);
+    for (Tensor& x : qkv) x.zero_grad();
+  };
+}
+
+}  // namespace
+
+BenchTable bench_gemm(const BenchOptions& options) {
+  const std::vector<Product> products = products_of(options);
+  std::vector<std::function<void()>> bodies;
+  for (const Product& p : products) bodies.push_back(runner(p));
+  const std::vector<double> ms = interleaved_medians(bodies, options.steps);
+  BenchTable table{.about = bench_about(options),
+                   .columns = {{"form", "form"},
+                               {"m", "m", 0},
+                               {"n", "n", 0},
+                               {"k", "k", 0},
+                               {"ms", "ms", 4},
+                               {"gflops", "GFLOP/s", 1},
+                               {"fraction_of_peak", "of peak", 3}},
+                   .rows = {}};
+  const double peak = measure_fma_peak();
+  table.about["peak_gflops"] = peak;
+  for (std::size_t i = 0; i < products.size(); ++i) {
+    const Product& p = products[i];
+    const double each = ms[i] / static_cast<double>(p.repeats());
+    const double gflops = p.operations() / each / 1e6;
+    table.rows.push_back({p.form(), p.m, p.n, p.k, each, gflops, gflops / peak});
+  }
+  return table;
+}
+
+BenchTable bench_attention(const BenchOptions& options) {
+  const std::vector<Index> lengths =
+      options.quick ? std::vector<Index>{16} : std::vector<Index>{32, 64, 128, 256, 512, 1024};
+  std::vector<std::function<void()>> bodies;
+  for (Index length : lengths) {
+    for (Attention attend : {&attention, &attention_composed}) {
+      for (bool with_backward : {false, true})
+        bodies.push_back(runner(attend, options, length, with_backward));
+    }
+  }
+  const std::vector<double> ms = interleaved_medians(bodies, options.steps);
+  BenchTable table{.about = bench_about(options),
+                   .columns = {{"length", "T", 0},
+                               {"forward_ms", "forward ms", 3},
+                               {"both_ms", "with backward", 3},
+                               {"composed_forward_ms", "composed: forward", 3},
+                               {"composed_both_ms", "with backward", 3},
+                               {"forward_ratio", "ratio", 2},
+                               {"both_ratio", "ratio", 2},
+                               {"gflops", "GFLOP/s", 1},
+                               {"fraction_of_peak", "of peak", 3}},
+                   .rows = {}};
+  const double peak = measure_fma_peak();
+  table.about["peak_gflops"] = peak;
+  table.about["counted"] = "products of visible scores: 2 forward, 5 backward";
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    const double* t = &ms[4 * i];
+    const auto T = static_cast<double>(lengths[i]);
+    const double visible =
+        static_cast<double>(batch_for(options, lengths[i]) * options.model.d_model) * T * (T + 1) /
+        2;
+    const double gflops = 2 * 7 * visible / t[1] / 1e6;
+    table.rows.push_back(
+        {lengths[i], t[0], t[1], t[2], t[3], t[2] / t[0], t[3] / t[1], gflops, gflops / peak});
+  }
+  return table;
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR

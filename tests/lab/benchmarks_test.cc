@@ -1,0 +1,84 @@
+// Benchmarks at their smallest: what they return is complete and finite, whatever it took.
+#include "headlab/lab/benchmarks.h"
+
+#include <cmath>
+#include <set>
+
+#include "headlab/base/threads.h"
+#include "headlab/tasks/table.h"
+#include "support/tensors.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+BenchOptions quick_options() {
+  BenchOptions options = bench_options("toy");
+  options.batch = 2;
+  options.steps = 1;
+  options.quick = true;
+  options.model.d_model = 16;
+  options.model.d_ff = 32;
+  options.model.length = 8;
+  return options;
+}
+
+class Benchmarks : public testing::TestWithParam<Benchmark> {};
+
+TEST_P(Benchmarks, FillEveryColumnOfEveryRow) {
+  const int before = thread_count();
+  const BenchTable table = GetParam().run(quick_options());
+  ASSERT_FALSE(table.rows.empty());
+  for (const Json::Array& row : table.rows) {
+    ASSERT_EQ(row.size(), table.columns.size());
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      EXPECT_EQ(row[i].is_string(), table.columns[i].digits < 0) << table.columns[i].key;
+      EXPECT_TRUE(!row[i].is_number() || std::isfinite(row[i].number())) << table.columns[i].key;
+    }
+  }
+  const Json json = table.to_json();
+  EXPECT_EQ(json.at("rows").items().size(), table.rows.size());
+  for (const char* key : {"headlab", "config", "threads", "spin_us", "load_average"}) {
+    EXPECT_NE(json.find(key), nullptr) << key;
+  }
+  EXPECT_EQ(thread_count(), before);
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, Benchmarks,
+                         testing::ValuesIn(benchmarks().begin(), benchmarks().end()),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+TEST(BenchOps, SharesAddUpToTheStep) {
+  const BenchTable table = bench_ops(quick_options());
+  double share = 0;
+  std::set<std::string> names;
+  for (const Json::Array& row : table.rows) {
+    names.insert(row[0].string() + " " + row[1].string());
+    share += row[4].number();
+  }
+  EXPECT_NEAR(share, 1, 1e-9);
+  for (const char* name : {"attention forward", "attention backward", "optimizer "}) {
+    EXPECT_TRUE(names.contains(name)) << name;
+  }
+}
+
+TEST(BenchTasks, HasARowForEveryTask) {
+  EXPECT_EQ(bench_tasks(quick_options()).rows.size(), task_table().size());
+}
+
+TEST(BenchStep, HasTheKeysThatOthersRelyOn) {
+  const Json json = bench_step(quick_options()).to_json();
+  for (const char* key : {"config", "threads", "median_ms", "min_ms", "tokens_per_s", "gflops",
+                          "peak_gflops", "fraction_of_peak", "triad_gbs", "peak_memory_mb"}) {
+    EXPECT_NE(json.find(key), nullptr) << key;
+  }
+}
+
+TEST(Medians, TakeTurns) {
+  std::string order;
+  const std::vector<std::function<void()>> bodies = {[&] { order += 'a'; }, [&] { order += 'b'; }};
+  EXPECT_EQ(interleaved_medians(bodies, 2).size(), 2u);
+  EXPECT_EQ(order, "ababab");  // the first round warms up
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR
