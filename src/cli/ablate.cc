@@ -5,6 +5,7 @@
 
 #include "cli/findings.h"
 #include "headlab/heads/gold_edges.h"
+#include "headlab/heads/interactions.h"
 #include "headlab/report/causes_text.h"
 #include "headlab/report/table.h"
 
@@ -13,7 +14,7 @@ namespace {
 
 struct AblateFlags {
   std::string kind = "zero";
-  bool gold_edges = false;
+  bool pairs = false, gold_edges = false;
   Index examples = 512;
   std::int64_t seed = 0;
   CommonFlags common;
@@ -27,6 +28,7 @@ struct AblateFlags {
     s.add(named_text("kind", join(kinds, "|"), kind,
                      "what takes the place of a head's output: 0, its mean, or that of another "
                      "example"));
+    s.boolean("pairs", pairs, "silence pairs of heads too: which back each other up?");
     s.boolean("gold_edges", gold_edges,
               "hide exactly the edges that the task knows, against random ones");
     s.integer("examples", examples, 30, 1 << 24, "held-out examples");
@@ -50,6 +52,14 @@ Finding silence_heads(const Run& run, const AblateFlags& flags) {
                " head sets per second")};
 }
 
+Finding silence_pairs(const Run& run, const AblateFlags& flags) {
+  const Example held_out = held_out_examples(*run.task, flags.examples);
+  const AblationOptions options{.kind = find_ablation(flags.kind), .seed = flags.seed};
+  const InteractionReport report = ablate_pairs(run.model, held_out.batch, options);
+  return {"interactions.json", report.to_json(), interactions_text(report),
+          text(flags.kind, "-ablation, ", flags.in_words())};
+}
+
 Finding hide_edges(const Run& run, const AblateFlags& flags) {
   const EdgeReport report =
       test_gold_edges(run.model, *run.task, {.examples = flags.examples, .seed = flags.seed});
@@ -66,9 +76,15 @@ int ablate_command(Arguments arguments) {
   }
   const auto paths = parse_arguments(arguments, signature_of("ablate", {"RUN"}), settings);
   as_usage([&] { find_ablation(flags.kind); });
+  as_usage([&] {
+    require(!flags.pairs || !flags.gold_edges,
+            "--pairs and --gold-edges are two questions: ask one");
+  });
   flags.common.apply();
   const Run run = open_run(paths[0]);
-  Finding found = flags.gold_edges ? hide_edges(run, flags) : silence_heads(run, flags);
+  Finding found = flags.gold_edges ? hide_edges(run, flags)
+                  : flags.pairs    ? silence_pairs(run, flags)
+                                   : silence_heads(run, flags);
   return keep(run, std::move(found), again("ablate", arguments), flags.common);
 }
 

@@ -4,6 +4,7 @@
 #include "headlab/report/causes_text.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "headlab/base/error.h"
 #include "headlab/report/table.h"
@@ -85,6 +86,26 @@ std::string gold_edges_text(const EdgeReport& report) {
          "share: of the\ncost in all heads together; random: cost of as much weight elsewhere; "
          "mass: what was hidden\n\n" +
          table.text();
+}
+
+std::string interactions_text(const InteractionReport& report) {
+  constexpr std::size_t kShown = 12;
+  std::vector<Interaction> strongest = report.pairs;
+  std::stable_sort(strongest.begin(), strongest.end(), [](const auto& a, const auto& b) {
+    return std::abs(a.interaction.change) > std::abs(b.interaction.change);
+  });
+  strongest.resize(std::min(strongest.size(), kShown));
+  Table table({"heads", "both cost", "sum of each", "interaction", "95% interval", ""});
+  for (const Interaction& one : strongest) {
+    const PairedChange& change = one.interaction;
+    table.add({head_name(one.first) + " " + head_name(one.second), change_text(one.joint),
+               change_text(one.sum), change_text(change.change), interval_text(change),
+               change.low > 0    ? "back each other up"
+               : change.high < 0 ? "share a path"
+                                 : ""});
+  }
+  return table.text() + text("the ", strongest.size(), " strongest of ", report.pairs.size(),
+                             " pairs; loss of the whole model: ", significant(report.loss), "\n");
 }
 
 }  // namespace headlab::inline HEADLAB_SCALAR

@@ -33,19 +33,67 @@ TEST_F(Causes, AblateShowsAMapAndATable) {
   EXPECT_TRUE(holds(text.out, "resample-ablation")) << text.out;
 }
 
-TEST_F(Causes, GoldEdgesSayWhetherTheyMatter) {
-  done(tiny({"--out", "a"}));
+struct Question {
+  const char* name;
+  Words words;
+  Words keys;
+};
+
+class Questions : public Program, public testing::WithParamInterface<Question> {};
+
+TEST_P(Questions, ArePrintedKeptAndOnlyReadTheModel) {
+  done(tiny({"--out", "a", "--layers", "2", "--steps", "3"}));
   const auto before = contents(folder.path / "a");
-  const Words words = {"ablate", "a", "--gold-edges", "--examples", "32"};
+  Words words = GetParam().words;
+  words.insert(words.begin() + 1, "a");
   const Outcome text = done(words);
-  EXPECT_TRUE(holds(text.out, "verdict")) << text.out;
-  const Json json = done({"ablate", "a", "--gold-edges", "--examples", "32", "--json"}).json();
-  EXPECT_EQ(json.at("relations").items().size(), 4u);
-  EXPECT_EQ(json.at("relations").items()[0].at("tests").items().back().at("heads").items().size(),
-            4u);
+  EXPECT_TRUE(holds(text.out, "\nagain: headlab " + words[0])) << text.out;
+  words.push_back("--json");
+  const Json json = done(words).json();
+  for (const std::string& key : GetParam().keys) EXPECT_NE(json.find(key), nullptr) << key;
+  EXPECT_EQ(json, Json::parse(file(std::string("a/") + GetParam().name)));
   auto after = contents(folder.path / "a");
-  EXPECT_EQ(after.erase("gold_edges.json"), 1u);
+  EXPECT_EQ(after.erase(GetParam().name), 1u);
   EXPECT_EQ(after, before);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Commands, Questions,
+    testing::Values(Question{"interactions.json",
+                             {"ablate", "--pairs", "--examples", "32"},
+                             {"attention", "kind", "examples", "seed", "pairs"}},
+                    Question{"gold_edges.json",
+                             {"ablate", "--gold-edges", "--examples", "32"},
+                             {"attention", "examples", "draws", "seed", "relations"}},
+                    Question{"circuits.json",
+                             {"circuits", "--draws", "10"},
+                             {"attention", "draws", "seed", "heads", "compositions"}},
+                    Question{"attribution.json",
+                             {"attribute", "--examples", "32"},
+                             {"attention", "examples", "targets", "parts", "logits"}},
+                    Question{"patching.json",
+                             {"patch", "--examples", "32"},
+                             {"attention", "pairs", "clean", "corrupted", "heads", "residual"}}));
+
+TEST_F(Causes, CircuitsShowAHeadsMatrices) {
+  done(tiny({"--out", "a"}));
+  for (const char* matrix : {"ov", "qk"}) {
+    const Words words = {"circuits", "a", "--head", "0.2", "--matrix", matrix};
+    EXPECT_TRUE(holds(done(words).out, " │")) << matrix;
+    Words asked = words;
+    asked.push_back("--json");
+    EXPECT_EQ(done(asked).json().at(matrix).items().size(), 16u);
+  }
+  expect_sentence(run({"circuits", "a", "--head", "0.9"}).err, {"no head 0.9", "0.3"});
+  expect_sentence(run({"circuits", "a", "--matrix", "oo"}).err, {"unknown matrix 'oo'"});
+  EXPECT_FALSE(fs::exists(folder.path / "a" / "circuits.json"));
+}
+
+TEST_F(Causes, AttributionRefusesPostNorm) {
+  done(tiny({"--out", "a", "--norm", "post"}));
+  const Outcome outcome = run({"attribute", "a"});
+  EXPECT_EQ(outcome.status, 1);
+  expect_sentence(outcome.err, {"post-norm", "cannot be attributed"});
 }
 
 TEST_F(Causes, AblateRefusesWhatItDoesNotKnow) {

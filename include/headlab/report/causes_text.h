@@ -7,6 +7,7 @@
 
 #include "headlab/heads/ablation.h"
 #include "headlab/heads/gold_edges.h"
+#include "headlab/heads/interactions.h"
 #include "headlab/report/heatmap.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
@@ -17,5 +18,8 @@ std::string ablation_text(const AblationReport& report, const HeatmapOptions& op
 
 /// A line for each test of a relation's gold edges, with what it says in words.
 std::string gold_edges_text(const EdgeReport& report);
+
+/// The pairs of heads that interact most, strongest first.
+std::string interactions_text(const InteractionReport& report);
 
 }  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,44 @@
+// Direct logit attribution: a pre-norm model's residual stream is a sum of what embedding,
+// positions, heads and feed-forward networks wrote, so with the scale of the final layer norm
+// frozen every logit is a sum as well, and each part's share can be told exactly. What a part does
+// through later layers is not in its share: ablation.h asks for that. Elhage et al. 2021.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "headlab/base/json.h"
+#include "headlab/heads/edits.h"
+#include "headlab/tasks/task.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+/// Shares of the logits of a batch's targets.
+struct Attribution {
+  std::vector<std::string> parts;  // "embedding", "positions", "0.1" (a head), "blocks.0.attn.b_O",
+                                   // "blocks.0.mlp", "ln_final.b", "unembed.b_U"
+  std::vector<Index> rows;         // the targets: places in Batch::targets
+  std::vector<std::vector<double>> shares;  // [parts][rows]
+};
+
+/// share(p) = ((p - mean(p)) / sqrt(variance(x) + eps) * gain) . u, with x the last residual stream
+/// at the target's position and u the target's column of W_U; with `centred`, less the mean column
+/// of its vocabulary: then shares are of the logit above the mean logit, which is what a softmax
+/// sees. Their sum is that logit. Errors: a post-norm model, an encoder-decoder: their logits are
+/// no such sums; a batch without targets.
+Attribution attribute_logits(const Transformer& model, const Batch& batch, bool centred = true);
+
+struct AttributionReport {
+  std::vector<std::string> attention, parts, targets;
+  std::vector<std::vector<double>> shares;  // [parts][targets]: mean over positions and examples
+  std::vector<double> logits;               // [targets]: what the shares sum to
+  Index examples = 0;
+  Json to_json() const;
+};
+
+/// Mean shares of the logit above the mean logit, for each of the task's targets, on held-out
+/// examples.
+AttributionReport attribute_logits(const Transformer& model, const Task& task,
+                                   Index examples = 512);
+
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,65 @@
+// What a head's weights alone say, before any input: which tokens attend to which (QK), what a
+// token that is attended to does to the logits (OV), and which heads of earlier layers a head reads
+// (composition). Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits". The gains
+// and the centring of pre-norm layer norms are folded into the weights behind them; their scale,
+// all biases, positions, and the norms of post-norm models are left out. Read next: attribution.h,
+// which says what heads do on inputs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "headlab/base/json.h"
+#include "headlab/heads/edits.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+/// The weights of one head: W_Q, W_K [C, D], W_V [C, Dv] with the norm before them folded in, and
+/// W_O [Dv, C]. With grouped queries W_K and W_V are those of the block that the head reads.
+struct HeadWeights {
+  Tensor Q, K, V, O;
+};
+HeadWeights head_weights(const Transformer& model, const HeadId& head);
+
+/// qk [V, V] = W_E W_Q W_K^T W_E^T / sqrt(D): score of a query token (row) for a key token. ov [V,
+/// K*V] = W_E W_V W_O W_U: what attending to a token (row) adds to each logit. Error for an
+/// encoder-decoder, whose heads read and write two streams; so for all below.
+struct TokenCircuits {
+  Tensor qk, ov;
+};
+TokenCircuits token_circuits(const Transformer& model, const HeadId& head);
+
+/// A head's circuits in numbers.
+struct CircuitSummary {
+  HeadId head;
+  double matches = 0;  // share of tokens that score highest for themselves
+  std::vector<double>
+      copying;                 // by target: sum of eigenvalues / sum of |eigenvalues| of ov's block
+  std::vector<double> copies;  // by target: share of tokens that raise their own logit most
+};
+
+/// How much head `to` reads of what head `from` writes: |W_OV W_Q W_K^T|_F (queries), the same with
+/// W_Q and W_K exchanged (keys), or |W_OV W_V W_O|_F (values), divided by the two factors' norms.
+struct Composition {
+  HeadId from, to;
+  char kind = 'K';        // Q, K or V
+  double strength = 0;    // in [0, 1]
+  double random = 0;      // mean over random pairs: normal matrices of the same shapes
+  double percentile = 0;  // share of these that are weaker, in percent
+};
+
+struct CircuitOptions {
+  Index draws = 200;      // random pairs
+  std::int64_t seed = 0;  // of these draws
+};
+
+struct CircuitsReport {
+  std::vector<std::string> attention;
+  CircuitOptions options;
+  std::vector<CircuitSummary> heads;
+  std::vector<Composition> compositions;  // of all pairs of heads in different layers
+  Json to_json() const;
+};
+CircuitsReport find_circuits(const Transformer& model, const CircuitOptions& options = {});
+
+}  // namespace headlab::inline HEADLAB_SCALAR

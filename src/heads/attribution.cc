@@ -1,0 +1,243 @@
+// Each part is computed forward, the feed-forward networks too, and never as what is left over:
+// that the parts sum to the logits is then a test of all of them. Sums are kept in double. Read
+// next: patching.cc.
+#include "headlab/heads/attribution.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "headlab/base/error.h"
+#include "headlab/base/version.h"
+#include "headlab/heads/ablation.h"
+#include "headlab/ops/ops.h"
+#include "headlab/tensor/tape.h"
+#include "heads/parameters.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+/// What one part of the model wrote: [B, T, C], [T, C] or [C], repeated over what is missing.
+struct Part {
+  std::string name;
+  Tensor written;
+};
+
+void check(const Transformer& model) {
+  require(
+      model.config().norm == NormPlace::pre,
+      "logits of a post-norm model cannot be attributed: its layer norms rescale the sum of all "
+      "parts in every block");
+  require(!model.config().has_source(),
+          "logits of an encoder-decoder cannot be attributed: its decoder reads a second stream");
+}
+
+/// What the heads of one module wrote, and its bias.
+void add_attention(const AttentionModule& module, Index layer, const Tensor& z,
+                   std::vector<Part>& parts) {
+  const MultiHeadAttention& a = *module.attention;
+  for (Index h = 0; h < a.head_count(); ++h) {
+    const Index begin = h * a.d_value, end = begin + a.d_value;
+    parts.push_back({text(layer, ".", a.heads[static_cast<std::size_t>(h)]),
+                     matmul(slice(z, 2, begin, end), slice(a.O.W, 0, begin, end))});
+  }
+  parts.push_back({module.name + ".b_O", a.O.b});
+}
+
+/// mlp(ln2(x)) of a block.
+Tensor fed_forward(const Transformer& model, const Parameters& parameters, const std::string& block,
+                   const Tensor& x) {
+  LayerNorm norm(model.config().d_model);
+  norm.w = parameters.at(block + "ln2.w"), norm.b = parameters.at(block + "ln2.b");
+  FeedForward mlp(model.config().d_model, model.config().d_ff, model.config().activation);
+  mlp.in.W = parameters.at(block + "mlp.W_in"), mlp.in.b = parameters.at(block + "mlp.b_in");
+  mlp.out.W = parameters.at(block + "mlp.W_out"), mlp.out.b = parameters.at(block + "mlp.b_out");
+  return mlp.forward(norm.forward(x));
+}
+
+std::vector<Part> parts_of(const Transformer& model, const Batch& batch,
+                           const ModelCaptures& captures) {
+  const Parameters parameters(model);
+  const TransformerConfig& config = model.config();
+  std::vector<Part> parts = {
+      {"embedding", embedding(parameters.at("embed.W_E"), batch.tokens, batch.shape())}};
+  if (config.positions == Positions::learned) {
+    parts.push_back({"positions", slice(parameters.at("pos_embed.W_pos"), 0, 0, batch.length)});
+  } else if (config.positions == Positions::sinusoidal) {
+    parts.push_back({"positions", sinusoidal_positions(batch.length, config.d_model)});
+  }
+  Transformer shared = model;
+  Index layer = 0;
+  for (const AttentionModule& module : shared.attention_modules()) {
+    const auto at = static_cast<std::size_t>(layer);
+    const std::size_t first = parts.size();
+    add_attention(module, layer, captures.attention[at].z, parts);
+    if (config.d_ff > 0) {
+      Tensor x = captures.residual[at];
+      for (std::size_t p = first; p < parts.size(); ++p) x = x + parts[p].written;
+      const std::string block = text("blocks.", layer, ".");
+      parts.push_back({block + "mlp", fed_forward(model, parameters, block, x)});
+    }
+    ++layer;
+  }
+  return parts;
+}
+
+/// How a target's logit depends on the stream: logit = x . u / deviation(x) + bias.
+struct Direction {
+  std::vector<double> u;  // gain * column of W_U, less its mean: the mean of x counts for nothing
+  double norm_bias = 0;   // ln_final.b . column
+  double bias = 0;        // b_U
+};
+
+class Directions {
+ public:
+  Directions(const Transformer& model, bool centred) : parameters_(model), centred_(centred) {
+    const bool tied = model.config().tied;
+    W_ = tied ? transpose(parameters_.at("embed.W_E")) : parameters_.at("unembed.W_U");
+    b_ = tied ? Tensor::zeros({model.config().vocab}) : parameters_.at("unembed.b_U");
+    vocab_ = model.config().vocab;
+  }
+
+  const Direction& of(Index k, Index token) {
+    const auto [found, is_new] = known_.try_emplace({k, token});
+    if (is_new) found->second = make(k, token);
+    return found->second;
+  }
+
+ private:
+  Direction make(Index k, Index token) const {
+    const Tensor gain = parameters_.at("ln_final.w"), shift = parameters_.at("ln_final.b");
+    Direction direction;
+    direction.bias = above_mean(b_.data(), k, token);
+    for (Index c = 0; c < gain.count(); ++c) {
+      const double weight = above_mean(W_.data() + c * W_.size(1), k, token);
+      direction.u.push_back(static_cast<double>(gain.data()[c]) * weight);
+      direction.norm_bias += static_cast<double>(shift.data()[c]) * weight;
+    }
+    double mean = 0;
+    for (const double value : direction.u) mean += value / static_cast<double>(gain.count());
+    for (double& value : direction.u) value -= mean;
+    return direction;
+  }
+
+  /// The element of a token in block k of a row, less the block's mean where that is asked.
+  double above_mean(const Scalar* row, Index k, Index token) const {
+    const Scalar* block = row + k * vocab_;
+    double mean = 0;
+    for (Index v = 0; centred_ && v < vocab_; ++v) {
+      mean += static_cast<double>(block[v]) / static_cast<double>(vocab_);
+    }
+    return static_cast<double>(block[token]) - mean;
+  }
+
+  Parameters parameters_;
+  Tensor W_, b_;
+  Index vocab_ = 0;
+  bool centred_;
+  std::map<std::pair<Index, Index>, Direction> known_;
+};
+
+double dot(const Scalar* x, const std::vector<double>& u) {
+  double sum = 0;
+  for (std::size_t c = 0; c < u.size(); ++c) sum += static_cast<double>(x[c]) * u[c];
+  return sum;
+}
+
+/// sqrt(variance + eps) of a row of the stream.
+double deviation(const Scalar* x, Index width) {
+  const auto n = static_cast<double>(width);
+  double mean = 0, squares = 0;
+  for (Index c = 0; c < width; ++c) mean += static_cast<double>(x[c]) / n;
+  for (Index c = 0; c < width; ++c) {
+    squares += (static_cast<double>(x[c]) - mean) * (static_cast<double>(x[c]) - mean) / n;
+  }
+  return std::sqrt(squares + static_cast<double>(LayerNorm().eps));
+}
+
+}  // namespace
+
+Attribution attribute_logits(const Transformer& model, const Batch& batch, bool centred) {
+  const NoGrad no_grad;
+  check(model);
+  require(batch.target_count() > 0, "a batch without targets has no logits to attribute");
+  ModelCaptures captures;
+  captures.wants_patterns = false;
+  model.forward(batch, {}, {.captures = &captures});
+  const std::vector<Part> parts = parts_of(model, batch, captures);
+  Directions directions(model, centred);
+  const Tensor& last = captures.residual.back();
+  const Index C = last.size(2), K = batch.targets_per_position;
+  Attribution result;
+  for (const Part& part : parts) result.parts.push_back(part.name);
+  result.parts.insert(result.parts.end(), {"ln_final.b", "unembed.b_U"});
+  result.shares.resize(result.parts.size());
+  for (Index row = 0; row < std::ssize(batch.targets); ++row) {
+    const std::int32_t token = batch.targets[static_cast<std::size_t>(row)];
+    if (token < 0) continue;
+    const Direction& direction = directions.of(row % K, token);
+    const Index at = row / K * C;  // of the position in the stream
+    const double scale = 1 / deviation(last.data() + at, C);
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      const Tensor& x = parts[p].written;
+      result.shares[p].push_back(scale * dot(x.data() + at % x.count(), direction.u));
+    }
+    result.shares[parts.size()].push_back(direction.norm_bias);
+    result.shares[parts.size() + 1].push_back(direction.bias);
+    result.rows.push_back(row);
+  }
+  return result;
+}
+
+AttributionReport attribute_logits(const Transformer& model, const Task& task, Index examples) {
+  constexpr Index kBatch = 64;
+  check(model);
+  AttributionReport report;
+  report.attention = module_names(model);
+  report.targets = task.target_names();
+  report.examples = examples;
+  const std::size_t K = report.targets.size();
+  std::vector<double> counts(K);
+  const Batch all = held_out_examples(task, examples).batch;
+  for (Index first = 0; first < all.size; first += kBatch) {
+    const Batch part = all.rows(first, std::min(all.size, first + kBatch));
+    if (part.target_count() == 0) continue;
+    const Attribution found = attribute_logits(model, part);
+    report.parts = found.parts;
+    report.shares.resize(found.parts.size(), std::vector<double>(K));
+    for (std::size_t i = 0; i < found.rows.size(); ++i) {
+      const std::size_t k = static_cast<std::size_t>(found.rows[i]) % K;
+      ++counts[k];
+      for (std::size_t p = 0; p < found.parts.size(); ++p) {
+        report.shares[p][k] += found.shares[p][i];
+      }
+    }
+  }
+  report.logits.resize(K);
+  for (std::vector<double>& shares : report.shares) {
+    for (std::size_t k = 0; k < K; ++k) {
+      shares[k] /= std::max(1.0, counts[k]);
+      report.logits[k] += shares[k];
+    }
+  }
+  return report;
+}
+
+Json AttributionReport::to_json() const {
+  Json json = Json::object();
+  json["headlab"] = version();
+  json["attention"] = Json(attention);
+  json["examples"] = examples;
+  json["targets"] = Json(targets);
+  json["logits"] = Json(logits);
+  Json& list = json["parts"] = Json::array();
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    Json entry = Json::object();
+    entry["name"] = parts[p];
+    entry["shares"] = Json(shares[p]);
+    list.push_back(std::move(entry));
+  }
+  return json;
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,227 @@
+// Circuits from weights. Matrices over the vocabulary are made for one head at a time; composition
+// and copying never make a product as wide as the stream: the eigenvalues of W_E W_V W_O W_U, but
+// for zeros, are those of W_O W_U W_E W_V, which is as small as the head. Read next:
+// attribution.cc.
+#include "headlab/heads/circuits.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "headlab/base/error.h"
+#include "headlab/base/version.h"
+#include "headlab/ops/ops.h"
+#include "headlab/tensor/tape.h"
+#include "heads/matrix.h"
+#include "heads/parameters.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+/// (I - 1 1^T / C) diag(gain) W: what reads the stream through a layer norm of scale 1.
+Tensor folded(const Tensor& gain, const Tensor& W) {
+  const Tensor scaled = reshape(gain, {gain.count(), 1}) * W;
+  return scaled - mean(scaled, 0, true);
+}
+
+/// W_U [C, K*V], behind the final norm.
+Tensor unembedding(const Transformer& model) {
+  const Parameters parameters(model);
+  const bool tied = model.config().tied;
+  const Tensor W = tied ? transpose(parameters.at("embed.W_E")) : parameters.at("unembed.W_U");
+  return model.config().norm == NormPlace::pre ? folded(parameters.at("ln_final.w"), W) : W;
+}
+
+/// The share of rows of [V, V] whose largest element stands on the diagonal.
+double diagonal_share(const Tensor& square) {
+  const Index n = square.size(0);
+  double hits = 0;
+  for (Index i = 0; i < n; ++i) {
+    const Scalar* row = square.data() + i * n;
+    hits += std::max_element(row, row + n) - row == i;
+  }
+  return hits / static_cast<double>(n);
+}
+
+CircuitSummary summary_of(const Transformer& model, const HeadId& head) {
+  const TokenCircuits tokens = token_circuits(model, head);
+  const HeadWeights weights = head_weights(model, head);
+  const Index V = model.config().vocab;
+  const Tensor U = unembedding(model);
+  const Matrix read = Matrix(Parameters(model).at("embed.W_E")) * Matrix(weights.V);  // [V, Dv]
+  CircuitSummary summary{head, diagonal_share(tokens.qk), {}, {}};
+  for (Index k = 0; k < model.config().targets; ++k) {
+    const Matrix small = Matrix(weights.O) * Matrix(slice(U, 1, k * V, (k + 1) * V)) * read;
+    double sum = 0, sizes = 0;
+    for (const std::complex<double>& value : eigenvalues(small)) {
+      sum += value.real();
+      sizes += std::abs(value);
+    }
+    summary.copying.push_back(sizes > 0 ? sum / sizes : 0);
+    summary.copies.push_back(diagonal_share(slice(tokens.ov, 1, k * V, (k + 1) * V)));
+  }
+  return summary;
+}
+
+/// A head's weights for compositions.
+struct Reader {
+  HeadId head;
+  Matrix Q, K, V, O;  // O transposed: [C, Dv]
+
+  Reader(const Transformer& model, const HeadId& id) : Reader(id, head_weights(model, id)) {}
+  Reader(const HeadId& id, const HeadWeights& weights)
+      : head(id), Q(weights.Q), K(weights.K), V(weights.V), O(Matrix(weights.O).transposed()) {}
+};
+
+double norm_of(const Matrix& x, const Matrix& y) {
+  return std::sqrt(inner(x.transposed() * x, y.transposed() * y));
+}
+
+double strength(const Reader& from, const Reader& to, char kind) {
+  const Matrix& read = kind == 'Q' ? to.Q : kind == 'K' ? to.K : to.V;
+  const Matrix& other = kind == 'Q' ? to.K : kind == 'K' ? to.Q : to.O;
+  const double norms = norm_of(from.V, from.O) * norm_of(read, other);
+  return norms > 0 ? sandwich_norm(from.V, from.O.transposed() * read, other) / norms : 0;
+}
+
+Tensor normal_tensor(const Shape& shape, Key key) {
+  Tensor tensor = Tensor::empty(shape);
+  Generator random(key);
+  for (Scalar& value : tensor.values()) value = static_cast<Scalar>(random.normal());
+  return tensor;
+}
+
+/// Strengths between random heads of the shapes of two given ones, ascending; kept by shapes.
+class RandomPairs {
+ public:
+  explicit RandomPairs(const CircuitOptions& options) : options_(options) {}
+
+  const std::vector<double>& like(const Reader& from, const Reader& to, char kind) {
+    const std::vector<Index> shapes = {from.V.columns(), to.Q.columns(), to.V.columns(),
+                                       kind == 'V'};
+    std::vector<double>& known = known_[shapes];
+    const Key key = Key{static_cast<std::uint64_t>(options_.seed)}.fold("random pairs");
+    while (std::ssize(known) < options_.draws) {
+      const Key drawn = key.fold(kind == 'V').fold(known.size());
+      known.push_back(strength(draw(from, drawn.fold("from")), draw(to, drawn.fold("to")), kind));
+    }
+    std::sort(known.begin(), known.end());
+    return known;
+  }
+
+ private:
+  static Reader draw(const Reader& like, Key key) {
+    const Index C = like.Q.rows(), D = like.Q.columns(), Dv = like.V.columns();
+    return {{},
+            {normal_tensor({C, D}, key.fold("Q")), normal_tensor({C, D}, key.fold("K")),
+             normal_tensor({C, Dv}, key.fold("V")), normal_tensor({Dv, C}, key.fold("O"))}};
+  }
+
+  CircuitOptions options_;
+  std::map<std::vector<Index>, std::vector<double>> known_;
+};
+
+std::vector<Composition> compositions_of(const Transformer& model, const CircuitOptions& options) {
+  std::vector<Reader> readers;
+  for (const HeadId& head : all_heads(model)) readers.emplace_back(model, head);
+  RandomPairs random(options);
+  std::vector<Composition> all;
+  for (const Reader& from : readers) {
+    for (const Reader& to : readers) {
+      for (const char kind : {'Q', 'K', 'V'}) {
+        if (from.head.layer >= to.head.layer) break;
+        const std::vector<double>& others = random.like(from, to, kind);
+        Composition one{from.head, to.head, kind, strength(from, to, kind)};
+        const auto count = static_cast<double>(others.size());
+        for (const double other : others) one.random += other / count;
+        const auto weaker = std::lower_bound(others.begin(), others.end(), one.strength);
+        one.percentile = 100 * static_cast<double>(weaker - others.begin()) / count;
+        all.push_back(one);
+      }
+    }
+  }
+  return all;
+}
+
+void refuse_two_streams(const Transformer& model) {
+  require(
+      !model.config().has_source(),
+      "circuits and attribution follow one residual stream from tokens to logits; this model is "
+      "an encoder-decoder, whose heads read and write two");
+}
+
+}  // namespace
+
+HeadWeights head_weights(const Transformer& model, const HeadId& head) {
+  const NoGrad no_grad;
+  refuse_two_streams(model);
+  const Index place = place_of(model, head);
+  Transformer shared = model;
+  const AttentionModule module = shared.attention_modules()[static_cast<std::size_t>(head.layer)];
+  const MultiHeadAttention& a = *module.attention;
+  const Index block = a.kv_head[static_cast<std::size_t>(place)];
+  const auto columns = [](const Tensor& W, Index i, Index width) {
+    return slice(W, 1, i * width, (i + 1) * width);
+  };
+  HeadWeights weights{columns(a.Q.W, place, a.d_head), columns(a.K.W, block, a.d_head),
+                      columns(a.V.W, block, a.d_value),
+                      slice(a.O.W, 0, place * a.d_value, (place + 1) * a.d_value)};
+  if (model.config().norm == NormPlace::pre) {
+    const Tensor gain = Parameters(model).at(text("blocks.", head.layer, ".ln1.w"));
+    for (Tensor* W : {&weights.Q, &weights.K, &weights.V}) *W = folded(gain, *W);
+  }
+  return weights;
+}
+
+TokenCircuits token_circuits(const Transformer& model, const HeadId& head) {
+  const NoGrad no_grad;
+  const HeadWeights weights = head_weights(model, head);
+  const Tensor E = Parameters(model).at("embed.W_E");
+  const auto scale = static_cast<Scalar>(1 / std::sqrt(static_cast<double>(weights.Q.size(1))));
+  const Tensor queries = matmul(E, weights.Q), keys = matmul(E, weights.K);
+  return {matmul(queries, keys, {.transpose_b = true}) * scale,
+          matmul(matmul(E, weights.V), matmul(weights.O, unembedding(model)))};
+}
+
+CircuitsReport find_circuits(const Transformer& model, const CircuitOptions& options) {
+  const NoGrad no_grad;
+  require(options.draws >= 1, "random pairs: ", options.draws, " are too few to compare with");
+  refuse_two_streams(model);
+  CircuitsReport report{module_names(model), options, {}, compositions_of(model, options)};
+  for (const HeadId& head : all_heads(model)) {
+    report.heads.push_back(summary_of(model, head));
+  }
+  return report;
+}
+
+Json CircuitsReport::to_json() const {
+  Json json = Json::object();
+  json["headlab"] = version();
+  json["attention"] = Json(attention);
+  json["draws"] = options.draws;
+  json["seed"] = options.seed;
+  Json& list = json["heads"] = Json::array();
+  for (const CircuitSummary& head : heads) {
+    Json entry = Json::object();
+    entry["layer"] = head.head.layer;
+    entry["head"] = head.head.head;
+    entry["matches"] = head.matches;
+    entry["copying"] = Json(head.copying);
+    entry["copies"] = Json(head.copies);
+    list.push_back(std::move(entry));
+  }
+  Json& pairs = json["compositions"] = Json::array();
+  for (const Composition& one : compositions) {
+    Json entry = Json::object();
+    entry["from"] = Json::Array{one.from.layer, one.from.head};
+    entry["to"] = Json::Array{one.to.layer, one.to.head};
+    entry["kind"] = std::string(1, one.kind);
+    entry["strength"] = one.strength;
+    entry["random"] = one.random;
+    entry["percentile"] = one.percentile;
+    pairs.push_back(std::move(entry));
+  }
+  return json;
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR

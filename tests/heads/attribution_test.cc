@@ -1,0 +1,50 @@
+// Direct logit attribution: parts sum to logits, and in a circuit built by hand the head that says
+// the answer has all of it.
+#include "headlab/heads/attribution.h"
+
+#include "headlab/tasks/table.h"
+#include "heads/attribution_checks.h"
+#include "support/induction_pair.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+TEST(Attribution, PartsSumToTheLogits) { expect_parts_sum_to_logits(1e-5); }
+
+TEST(Attribution, NamesEveryPartOnce) {
+  const Transformer model = random_model(small_config());
+  const Attribution found = attribute_logits(model, random_batch(small_config(), 2, 5));
+  const std::vector<std::string> expected = {
+      "embedding",         "positions",    "0.0",        "0.1",
+      "blocks.0.attn.b_O", "blocks.0.mlp", "1.0",        "1.1",
+      "blocks.1.attn.b_O", "blocks.1.mlp", "ln_final.b", "unembed.b_U"};
+  EXPECT_EQ(found.parts, expected);
+}
+
+TEST(Attribution, GivesTheInductionHeadTheWholeAnswer) {
+  const auto task = make_task("induction:length=14,vocab=9,shortest=3,longest=5,start=1,gap=2");
+  const Transformer model = induction_pair(task->shape());
+  const AttributionReport report = attribute_logits(model, *task, 40);
+  ASSERT_EQ(report.logits.size(), 1u);
+  EXPECT_GT(report.logits[0], 30);
+  for (std::size_t p = 0; p < report.parts.size(); ++p) {
+    const double expected = report.parts[p] == "1.0" ? report.logits[0] : 0;
+    EXPECT_NEAR(report.shares[p][0], expected, 1e-3) << report.parts[p];
+  }
+}
+
+TEST(Attribution, RefusesWhatIsNoSum) {
+  TransformerConfig post = small_config();
+  post.norm = NormPlace::post;
+  expect_error([&] { attribute_logits(random_model(post), random_batch(post, 2, 5)); },
+               {"post-norm", "cannot be attributed"});
+  const TransformerConfig two = small_encoder_decoder();
+  expect_error([&] { attribute_logits(random_model(two), random_batch(two, 2, 5)); },
+               {"encoder-decoder", "cannot be attributed"});
+  const TransformerConfig one = small_config();
+  expect_error([&] { attribute_logits(random_model(one), random_batch(one, 2, 5, 1.0)); },
+               {"without targets"});
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR

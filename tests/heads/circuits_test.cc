@@ -1,0 +1,207 @@
+// Circuits of weights: matrices of known spectra, and a circuit built by hand whose composition and
+// copying are known.
+#include "headlab/heads/circuits.h"
+
+#include <complex>
+#include <numeric>
+
+#include "headlab/tasks/table.h"
+#include "heads/matrix.h"
+#include "support/induction_pair.h"
+#include "support/models.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+using Complex = std::complex<double>;
+
+Matrix random_matrix(Index n, Key key) {
+  Matrix m(n, n);
+  Generator random(key);
+  for (Index i = 0; i < n * n; ++i) m(i / n, i % n) = random.normal();
+  return m;
+}
+
+/// Each expected value is found among the eigenvalues, each of which counts once.
+void expect_spectrum(std::vector<Complex> actual, const std::vector<Complex>& expected,
+                     double tolerance) {
+  ASSERT_EQ(actual.size(), expected.size());
+  for (const Complex& value : expected) {
+    const auto nearest =
+        std::min_element(actual.begin(), actual.end(), [&](const Complex& a, const Complex& b) {
+          return std::abs(a - value) < std::abs(b - value);
+        });
+    EXPECT_LE(std::abs(*nearest - value), tolerance) << value << " but " << *nearest;
+    actual.erase(nearest);
+  }
+}
+
+TEST(Eigenvalues, OfACompanionMatrixAreTheRootsOfItsPolynomial) {
+  // (x - 1)(x - 2)(x + 3)(x^2 + 4) = x^5 + 0 x^4 - 3 x^3 + 6 x^2 - 28 x + 24
+  Matrix m(5, 5);
+  const double coefficients[5] = {24, -28, 6, -3, 0};
+  for (Index i = 0; i < 5; ++i) {
+    m(i, 4) = -coefficients[i];
+    if (i > 0) m(i, i - 1) = 1;
+  }
+  expect_spectrum(eigenvalues(m), {1, 2, -3, Complex(0, 2), Complex(0, -2)}, 1e-12);
+}
+
+TEST(Eigenvalues, OfATriangleAreItsDiagonalUnderAnySimilarity) {
+  constexpr Index n = 12;
+  Matrix triangle = random_matrix(n, Key{3});
+  std::vector<Complex> expected;
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < i; ++j) triangle(i, j) = 0;
+    triangle(i, i) = static_cast<double>(i) - 4;
+    expected.emplace_back(triangle(i, i));
+  }
+  // S = I + u v^T with inverse I - u v^T / (1 + v^T u)
+  Matrix S(n, n), inverse(n, n);
+  const double dot = 0.02 * 12;
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = 0; j < n; ++j) {
+      S(i, j) = (i == j) + 0.02;
+      inverse(i, j) = (i == j) - 0.02 / (1 + dot);
+    }
+  }
+  expect_spectrum(eigenvalues(S * triangle * inverse), expected, 1e-6);
+}
+
+TEST(Eigenvalues, SumToTheTraceAndTheirSquaresToThatOfTheSquare) {
+  for (const Index n : {1, 2, 3, 7, 20, 64}) {
+    const Matrix m = random_matrix(n, Key{7}.fold(n));
+    const Matrix square = m * m;
+    Complex sum = 0, squares = 0;
+    double trace = 0, trace_of_square = 0;
+    for (const Complex& value : eigenvalues(m)) sum += value, squares += value * value;
+    for (Index i = 0; i < n; ++i) trace += m(i, i), trace_of_square += square(i, i);
+    const double tolerance = 1e-13 * static_cast<double>(n * n);
+    EXPECT_NEAR(sum.real(), trace, tolerance) << n;
+    EXPECT_NEAR(sum.imag(), 0, tolerance) << n;
+    EXPECT_NEAR(squares.real(), trace_of_square, 10 * tolerance) << n;
+  }
+}
+
+TEST(Eigenvalues, MultiplyToTheDeterminant) {
+  Matrix m(3, 3);
+  const double values[9] = {2, -1, 3, 0.5, 4, 1, -2, 1, 5};
+  for (Index i = 0; i < 9; ++i) m(i / 3, i % 3) = values[i];
+  const double determinant = 2 * (4 * 5 - 1 * 1) + 1 * (0.5 * 5 + 2 * 1) + 3 * (0.5 + 8);
+  Complex product = 1;
+  for (const Complex& value : eigenvalues(m)) product *= value;
+  EXPECT_NEAR(product.real(), determinant, 1e-11);
+  EXPECT_NEAR(product.imag(), 0, 1e-11);
+}
+
+TEST(Eigenvalues, OfDefectiveAndOfZeroMatricesAreFoundToo) {
+  Matrix shift(6, 6);  // one Jordan block: all eigenvalues 0
+  for (Index i = 0; i + 1 < 6; ++i) shift(i, i + 1) = 1;
+  expect_spectrum(eigenvalues(shift), std::vector<Complex>(6), 1e-12);
+  expect_spectrum(eigenvalues(Matrix(4, 4)), std::vector<Complex>(4), 0);
+  Matrix turn(4, 4);  // a cyclic permutation: the four roots of 1
+  for (Index i = 0; i < 4; ++i) turn(i, (i + 1) % 4) = 1;
+  expect_spectrum(eigenvalues(turn), {1, -1, Complex(0, 1), Complex(0, -1)}, 1e-12);
+}
+
+TEST(Eigenvalues, RefuseInWords) {
+  expect_error([] { eigenvalues(Matrix(2, 3)); }, {"square", "2 x 3"});
+  Matrix m(1, 1);
+  m(0, 0) = NAN;
+  expect_error([&] { eigenvalues(m); }, {"nan"});
+}
+
+class HandMade : public testing::Test {
+ protected:
+  HandMade()
+      : task_(make_task("induction:length=14,vocab=9,shortest=3,longest=5,start=1,gap=2")),
+        model_(induction_pair(task_->shape())) {}
+  std::unique_ptr<Task> task_;
+  Transformer model_;
+};
+
+TEST_F(HandMade, TheInductionHeadReadsThePreviousTokenHeadByItsKeys) {
+  const CircuitsReport report = find_circuits(model_, {.draws = 50});
+  ASSERT_EQ(report.compositions.size(), 3u);
+  for (const Composition& one : report.compositions) {
+    EXPECT_EQ(one.from, (HeadId{0, 0}));
+    EXPECT_EQ(one.to, (HeadId{1, 0}));
+    // Only centring, which takes 1 / width from every dimension, joins the others.
+    EXPECT_TRUE(one.kind == 'K' ? one.percentile == 100 : one.strength < 0.1) << one.kind;
+    EXPECT_GT(one.random, 0);
+  }
+  EXPECT_GT(report.compositions[1].strength, 3 * report.compositions[0].strength);
+  EXPECT_EQ(report.compositions[1].kind, 'K');
+}
+
+TEST_F(HandMade, TheInductionHeadCopies) {
+  const CircuitsReport report = find_circuits(model_, {.draws = 1});
+  EXPECT_NEAR(report.heads[1].copying[0], 1, 1e-6);
+  EXPECT_EQ(report.heads[1].copies[0], 1);
+  EXPECT_LT(std::abs(report.heads[0].copying[0]), 1.0001);
+}
+
+TEST_F(HandMade, TokenCircuitsAreWhatTheHeadsWereGiven) {
+  const TokenCircuits induction = token_circuits(model_, {1, 0});
+  for (Index i = 0; i < 9; ++i) {
+    for (Index j = 0; j < 9; ++j) {
+      if (i == j) continue;
+      EXPECT_GT(induction.ov.data()[i * 9 + i], 30 + induction.ov.data()[i * 9 + j]);
+    }
+  }
+}
+
+TEST(Composition, IsTheNormOfTheWholeProduct) {
+  TransformerConfig config = small_config();
+  config.heads = {4};
+  config.kv_heads = 2;
+  const Transformer model = random_model(config).with_heads({{1, 3}, {2}});
+  const CircuitsReport report = find_circuits(model, {.draws = 2});
+  ASSERT_EQ(report.compositions.size(), 6u);
+  for (const Composition& one : report.compositions) {
+    const HeadWeights a = head_weights(model, one.from), b = head_weights(model, one.to);
+    const Matrix from = Matrix(a.V) * Matrix(a.O);
+    const Matrix qk = Matrix(b.Q) * Matrix(b.K).transposed(), ov = Matrix(b.V) * Matrix(b.O);
+    const Matrix read = one.kind == 'Q' ? qk : one.kind == 'K' ? qk.transposed() : ov;
+    const Matrix product = from * read;
+    EXPECT_NEAR(one.strength,
+                std::sqrt(inner(product, product) / inner(from, from) / inner(read, read)), 1e-9);
+  }
+}
+
+TEST(HeadWeights, WithTheNormFoldedInReadAStreamOfScaleOne) {
+  Transformer model = random_model(small_config());
+  ModelCaptures captures;
+  const Batch batch = random_batch(small_config(), 1, 1);
+  model.forward(batch, {}, {.captures = &captures});
+  const HeadWeights weights = head_weights(model, {1, 1});
+  const Tensor& x = captures.residual[1];
+  double average = 0, squares = 0;
+  for (const Scalar value : x.values()) average += static_cast<double>(value) / 8;
+  for (const Scalar value : x.values()) {
+    squares += std::pow(static_cast<double>(value) - average, 2) / 8;
+  }
+  const MultiHeadAttention& attention = *model.attention_modules()[1].attention;
+  Tensor shift;
+  model.visit([&](const std::string& name, Tensor& parameter) {
+    if (name == "blocks.1.ln1.b") shift = parameter;
+  });
+  for (Index d = 0; d < 4; ++d) {
+    double folded = 0, bias = static_cast<double>(attention.Q.b.data()[4 + d]);
+    for (Index c = 0; c < 8; ++c) {
+      folded += static_cast<double>(x.data()[c] * weights.Q.data()[c * 4 + d]);
+      bias += static_cast<double>(shift.data()[c] * attention.Q.W.data()[c * 8 + 4 + d]);
+    }
+    EXPECT_NEAR(static_cast<double>(captures.attention[1].q.data()[4 + d]),
+                folded / std::sqrt(squares + 1e-5) + bias, 100 * kEpsilon);
+  }
+}
+
+TEST(Circuits, RefuseTwoStreams) {
+  const Transformer model = random_model(small_encoder_decoder());
+  expect_error([&] { find_circuits(model); }, {"encoder-decoder"});
+  expect_error([&] { token_circuits(model, {0, 0}); }, {"encoder-decoder"});
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR
