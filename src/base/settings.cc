@@ -158,11 +158,18 @@ void Settings::set_text(std::string_view name, std::string_view value) const {
 }
 
 void Settings::set_all_text(std::string_view assignments, char separator) const {
+  const Setting* last_text = nullptr;  // what was set last, if it takes a text
   for (std::string_view part : split(assignments, std::string_view(&separator, 1))) {
     const std::size_t equals = part.find('=');
+    if (equals == std::string_view::npos && last_text != nullptr) {
+      last_text->set(last_text->get().string() + separator + std::string(part));
+      continue;
+    }
     require(equals != std::string_view::npos && equals > 0, "expected NAME=VALUE, got '", part,
             "'");
-    set_text(part.substr(0, equals), part.substr(equals + 1));
+    const Setting& setting = at(part.substr(0, equals));
+    set_text(setting.name, part.substr(equals + 1));
+    last_text = setting.takes_text ? &setting : nullptr;
   }
 }
 

@@ -3,6 +3,7 @@
 // the same task after a default has changed. Read next: table.cc.
 #include "tasks/parts.h"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -20,6 +21,16 @@ std::string spec_text(std::string_view name, const Settings& settings) {
 
 void check_ranges(const Settings& settings, std::string_view name) {
   settings.set_all(settings.to_json(), name);
+}
+
+void check_file_name(std::string_view name) {
+  for (std::size_t at = name.find(','); at != name.npos;) {
+    const std::size_t next = std::min(name.find(',', at + 1), name.size());
+    const std::string_view part = name.substr(at + 1, next - at - 1);
+    require(!part.empty() && part.find('=') == part.npos, "the parameters of a task could not be ",
+            "told from the file name '", name, "': rename it, or link it under a plainer name");
+    at = next < name.size() ? next : name.npos;
+  }
 }
 
 void check_token(std::int32_t token, Index vocab) {

@@ -26,6 +26,10 @@ std::string spec_text(std::string_view name, Options options) {
 /// where no one has checked them.
 void check_ranges(const Settings& settings, std::string_view name);
 
+/// Error for a file name that the text form of a task cannot hold: one with a comma that an `=`
+/// follows, or another comma, or nothing.
+void check_file_name(std::string_view name);
+
 /// Error for a token that is not in [0, vocab).
 void check_token(std::int32_t token, Index vocab);
 /// Symbols as letters: a ... z, A ... Z, then #52, #53 ... Error as check_token.

@@ -6,9 +6,11 @@
 #include "headlab/base/error.h"
 #include "headlab/tasks/assign.h"
 #include "headlab/tasks/brackets.h"
+#include "headlab/tasks/conllu.h"
 #include "headlab/tasks/control.h"
 #include "headlab/tasks/copy.h"
 #include "headlab/tasks/duplicate.h"
+#include "headlab/tasks/english.h"
 #include "headlab/tasks/grid.h"
 #include "headlab/tasks/histogram.h"
 #include "headlab/tasks/induction.h"
@@ -77,6 +79,12 @@ constexpr TaskEntry kTasks[] = {
                         "layers=1 heads=4 d_model=64 d_ff=0 steps=500 lr=1e-2"),
     row<RandomTask>("random", "a control: the label is drawn by chance",
                     "layers=1 heads=4 d_model=64 d_ff=0 steps=500 lr=1e-2"),
+    row<EnglishTask>("english", "agreement of words across attractors, in a toy grammar",
+                     "layers=2 heads=2 d_model=64 d_ff=0 steps=800 batch=64 lr=4e-3 warmup=100 "
+                     "schedule=cosine decay=0.01 clip=1"),
+    row<ConlluTask>("conllu", "the words of any treebank, with its dependencies as truth",
+                    "layers=2 heads=4 d_model=64 d_ff=128 steps=1000 batch=32 lr=2e-3 warmup=100 "
+                    "schedule=cosine decay=0.1 clip=1"),
     row<TextTask>("text", "the next character of any UTF-8 text",
                   "layers=4 heads=4 d_model=128 d_ff=512 init=gpt2 steps=2000 batch=12 lr=1e-3 "
                   "min_lr=1e-4 warmup=100 schedule=cosine beta2=0.99 decay=0.1 clip=1"),

@@ -114,6 +114,19 @@ TEST_F(EveryKind, RefusesNumbersThatAreNone) {
   EXPECT_EQ(rate_, 0.5);
 }
 
+TEST(Settings, ATextMayHoldItsSeparatorIfNoAssignmentFollows) {
+  std::string file;
+  std::int64_t length = 0;
+  Settings s;
+  s.text("file", file, "");
+  s.integer("length", length, 0, 9, "");
+  s.set_all_text("file=tea, coffee,cake.txt,length=3", ',');
+  EXPECT_EQ(file, "tea, coffee,cake.txt");
+  EXPECT_EQ(length, 3);
+  EXPECT_THROW(s.set_all_text("length=3,4", ','), Error);
+  EXPECT_THROW(s.set_all_text("file=a,size=4", ','), Error);
+}
+
 TEST(Settings, AcceptTheEndsOfTheirRange) {
   std::int64_t n = 0;
   double x = 0;

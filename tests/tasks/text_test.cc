@@ -135,7 +135,7 @@ TEST_F(Text, FilesOfAFewBytesAreTooShort) {
 TEST_F(Text, MissingFilesAndFoldersAreNamed) {
   expect_contains(refusal(spec()), path_);
   expect_contains(refusal("text:file=" + folder_.string()), folder_.string());
-  expect_contains(error_of([] { TextTask({.file = "a,b.txt"}); }), "comma");
+  expect_contains(error_of([] { TextTask({.file = "a,b=c.txt"}); }), "rename it");
 }
 
 // The expected value was computed with another program that gives the published 85944171F73967E8

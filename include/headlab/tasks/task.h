@@ -68,6 +68,10 @@ enum class Split { train, validation };
 /// loops are safe and no sequence depends on another.
 Generator sequence_generator(Key key, Split split, Index i);
 
+/// How tasks with sentences ask for words: hidden ones in an encoder, or each next one in a
+/// decoder.
+enum class LanguageModel { masked, causal };
+
 /// What a task asks of a model; these settings are the task's, not the user's.
 struct TaskShape {
   Architecture architecture = Architecture::decoder;

@@ -1,0 +1,39 @@
+// CoNLL-U, the format of Universal Dependencies (universaldependencies.org/format.html): a word per
+// line with ten columns between tabs (ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC), `_` for
+// what is not said, an empty line behind each sentence, `#` before comments. Multiword tokens (ID
+// 3-4) and empty nodes (ID 5.1) are passed over: the words that they cover or join have lines of
+// their own. Only what the laboratory uses is kept.
+// Read next: conllu.h, the task.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlab/kernels/scalar.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+struct TreebankWord {
+  std::string form;
+  std::string lemma = "_";
+  std::string part = "_";      // UPOS
+  std::string relation = "_";  // DEPREL, with its subtype: "nsubj:pass"
+  std::int32_t head = -1;      // the word it depends on, from 0; -1: the root, or not said
+};
+
+struct TreebankSentence {
+  std::vector<TreebankWord> words;
+};
+
+/// The sentences of a file, whose name `source` begins every message.
+/// Errors, with the line: bytes that are not UTF-8; a word without ten columns; an ID out of order;
+/// a HEAD that is no word of the sentence; heads that run in a circle; a sentence whose heads name
+/// no root.
+std::vector<TreebankSentence> parse_conllu(std::string_view bytes, std::string_view source);
+
+/// The sentence in this format, with the empty line behind it.
+std::string conllu_text(const TreebankSentence& sentence);
+
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,31 @@
+// What tasks that read files share: UTF-8, checked once for the whole file, so that after that
+// every character is known to be well formed; how a character is shown; and the fingerprint of a
+// file. Read next: text.cc and conllu.cc, which use it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "headlab/kernels/scalar.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+/// The last `digits` hexadecimal digits of a number, in capitals.
+std::string hexadecimal(std::uint64_t value, int digits);
+
+/// FNV-1a, 64 bits: h = (h xor byte) * prime. 16 hexadecimal digits.
+std::string fingerprint(std::string_view bytes);
+
+/// Error that names `source`, what is there and where, if the bytes are not UTF-8.
+void require_utf8(std::string_view bytes, std::string_view source);
+/// The code points of UTF-8. Error as above.
+std::u32string code_points(std::string_view bytes, std::string_view source);
+void append_utf8(std::string& out, char32_t point);
+
+/// A character as a reader can see it: escapes for what does not show, an open box for the blank.
+std::string shown(char32_t point);
+/// The same for all characters of a word, but blanks stay blanks.
+std::string shown(std::string_view word);
+
+}  // namespace headlab::inline HEADLAB_SCALAR

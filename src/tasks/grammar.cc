@@ -1,0 +1,219 @@
+// The lexicon is a table of rows, each with the words of one part of speech and kind, common or
+// rare; a sentence is put together from left to right, and each phrase hangs its words on its noun
+// as soon as the noun is there. Read next: english.cc.
+#include "headlab/tasks/grammar.h"
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+
+#include "headlab/base/error.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+struct Row {
+  Part part;
+  std::int32_t kind;
+  const char* common;
+  const char* rare;
+};
+
+constexpr Row kRows[] = {
+    {Part::determiner, 0, "th som an", ""},
+    {Part::adjective, 0, "old small heavy quiet bright crooked", "gaunt ochre"},
+    {Part::noun, 0, "king smith child baker nurse thief", "abbot vizier"},
+    {Part::noun, 1, "dog horse owl trout spider goat", "ibex marmot"},
+    {Part::noun, 2, "oak rose moss clover fern wheat", "medlar sorrel"},
+    {Part::noun, 3, "drum rope lamp spoon needle hammer", "adze astrolabe"},
+    {Part::noun, 4, "hill river mill tower harbour bridge", "oasis fjord"},
+    {Part::noun, 5, "boat cart sled raft wagon canoe", "gondola brig"},
+    {Part::preposition, 0, "near of behind under with beside", ""},
+    {Part::adverb, 0, "often now soon gladly", "seldom nightly"},
+    {Part::verb, 0, "find follow watch pull wash hurt dress defend", ""},
+    {Part::pronoun, 0, "h", ""},
+    {Part::pronoun, 1, "s", ""},
+    {Part::comma, 0, ",", ""},
+    {Part::stop, 0, ".", ""},
+};
+
+/// The words of a row: numbers [first, first + common) and then `rare` more.
+struct Range {
+  std::int32_t first = 0, common = 0, rare = 0;
+};
+
+struct Lexicon {
+  std::vector<Lexeme> lexemes;
+  std::array<Range, std::size(kRows)> ranges;
+
+  Lexicon() {
+    for (std::size_t r = 0; r < std::size(kRows); ++r) {
+      ranges[r].first = static_cast<std::int32_t>(lexemes.size());
+      ranges[r].common = add(kRows[r], kRows[r].common, false);
+      ranges[r].rare = add(kRows[r], kRows[r].rare, true);
+    }
+  }
+  std::int32_t add(const Row& row, const char* words, bool rare) {
+    std::istringstream in(words);
+    const std::size_t before = lexemes.size();
+    for (std::string stem; in >> stem;) {
+      lexemes.push_back({stem, row.part, row.kind, rare});
+    }
+    return static_cast<std::int32_t>(lexemes.size() - before);
+  }
+};
+
+const Lexicon& all_words() {
+  static const Lexicon words;
+  return words;
+}
+
+std::int32_t draw_lexeme(Generator& random, Part part, std::int32_t kind) {
+  const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& candidate) {
+    return candidate.part == part && candidate.kind == kind;
+  });
+  const Range& range = all_words().ranges[static_cast<std::size_t>(row - std::begin(kRows))];
+  const bool rare = range.rare > 0 && random.below(10) == 0;
+  const Index drawn = rare ? range.common + random.below(range.rare) : random.below(range.common);
+  return range.first + static_cast<std::int32_t>(drawn);
+}
+
+/// Puts a sentence together, from left to right.
+struct Composer {
+  Generator& random;
+  Sentence sentence;
+
+  std::int32_t add(Part part, std::int32_t kind = 0) {
+    sentence.words.push_back({draw_lexeme(random, part, kind)});
+    return static_cast<std::int32_t>(sentence.words.size()) - 1;
+  }
+  Sentence::Word& at(std::int32_t word) { return sentence.words[static_cast<std::size_t>(word)]; }
+
+  /// [preposition] determiner adjectives noun; returns the noun.
+  std::int32_t add_phrase(bool prepositional, Index adjectives) {
+    const auto begin = static_cast<std::int32_t>(sentence.words.size());
+    if (prepositional) {
+      add(Part::preposition);
+    }
+    const std::int32_t determiner = add(Part::determiner);
+    for (Index i = 0; i < adjectives && random.below(2) == 0; ++i) {
+      add(Part::adjective);
+    }
+    const auto noun_class = static_cast<std::int32_t>(random.below(Index{kEndings.size()}));
+    const std::int32_t noun = add(Part::noun, noun_class);
+    at(determiner).ending = noun_class;
+    for (std::int32_t word = begin; word < noun; ++word) {
+      at(word).head = noun;
+    }
+    return noun;
+  }
+
+  void add_adverb() {
+    if (random.below(2) == 0) {
+      add(Part::adverb);
+    }
+  }
+
+  /// [adverb] verb [adverb] pronoun . The pronoun means the subject, or `other` if there is one.
+  void add_predicate(std::int32_t other) {
+    add_adverb();
+    const std::int32_t verb = sentence.verb = add(Part::verb);
+    add_adverb();
+    const std::int32_t kind = other < 0 || random.below(2) == 0;
+    sentence.pronoun = add(Part::pronoun, kind);
+    add(Part::stop);
+    sentence.antecedent = kind == 1 ? sentence.subject : other;
+    at(verb).ending = at(sentence.subject).entry().kind;
+    at(sentence.pronoun).ending = at(sentence.antecedent).entry().kind;
+  }
+};
+
+const char* relation_of(const Sentence& sentence, std::int32_t word) {
+  switch (sentence.at(word).entry().part) {
+    case Part::determiner:
+      return "det";
+    case Part::adjective:
+      return "amod";
+    case Part::noun:
+      return word == sentence.subject                  ? "nsubj"
+             : sentence.at(word).head == sentence.verb ? "obl"
+                                                       : "nmod";
+    case Part::preposition:
+      return "case";
+    case Part::adverb:
+      return "advmod";
+    case Part::verb:
+      return "root";
+    case Part::pronoun:
+      return "obj";
+    case Part::comma:
+    case Part::stop:
+      return "punct";
+  }
+  return "dep";
+}
+
+/// The parts of speech of Universal Dependencies, in the order of Part.
+constexpr const char* kUniversal[] = {"DET",  "ADJ",  "NOUN",  "ADP",  "ADV",
+                                      "VERB", "PRON", "PUNCT", "PUNCT"};
+
+}  // namespace
+
+std::span<const Lexeme> lexicon() { return all_words().lexemes; }
+
+std::string Sentence::Word::text() const {
+  const std::string stem = entry().stem;
+  return ending < 0 ? stem : stem + kEndings[static_cast<std::size_t>(ending)];
+}
+
+Sentence draw_sentence(Generator& random, const GrammarOptions& options) {
+  Composer composer{random, {}};
+  std::int32_t fronted = -1, first_attractor = -1;
+  if (random.below(2) == 0) {
+    fronted = composer.add_phrase(true, options.adjectives);
+    composer.add(Part::comma);
+  }
+  const std::int32_t subject = composer.add_phrase(false, options.adjectives);
+  composer.sentence.subject = subject;
+  for (Index left = random.between(0, options.attractors); left > 0; --left) {
+    const std::int32_t noun = composer.add_phrase(true, options.adjectives);
+    composer.at(noun).head = subject;
+    first_attractor = first_attractor < 0 ? noun : first_attractor;
+  }
+  composer.add_predicate(fronted >= 0 ? fronted : first_attractor);
+  Sentence& sentence = composer.sentence;
+  for (std::size_t word = 0; word < sentence.words.size(); ++word) {  // what is left hangs on it
+    std::int32_t& head = sentence.words[word].head;
+    const bool root = static_cast<std::int32_t>(word) == sentence.verb;
+    head = head < 0 && !root ? sentence.verb : head;
+  }
+  return std::move(sentence);
+}
+
+TreebankSentence treebank_sentence(const Sentence& sentence) {
+  TreebankSentence tree;
+  for (std::int32_t i = 0; i < static_cast<std::int32_t>(sentence.words.size()); ++i) {
+    const Sentence::Word& word = sentence.at(i);
+    tree.words.push_back({.form = word.text(),
+                          .lemma = word.entry().stem,
+                          .part = kUniversal[static_cast<std::size_t>(word.entry().part)],
+                          .relation = relation_of(sentence, i),
+                          .head = word.head});
+  }
+  return tree;
+}
+
+std::string grammar_treebank(std::int64_t count) {
+  std::string out = text("# ", count,
+                         " sentences of headlab's toy grammar, from its seed 0: see "
+                         "include/headlab/tasks/grammar.h\n# made by examples/english_treebank.cc: "
+                         "example_english_treebank ",
+                         count, " > english.conllu\n");
+  for (std::int64_t i = 0; i < count; ++i) {
+    Generator random(Key{}.fold("treebank").fold(i));
+    out += conllu_text(treebank_sentence(draw_sentence(random)));
+  }
+  return out;
+}
+
+}  // namespace headlab::inline HEADLAB_SCALAR
