@@ -11,6 +11,7 @@ namespace headlab::inline HEADLAB_SCALAR {
 
 CopyTask::CopyTask(const SymbolsOptions& options) : options_(options) {
   check_symbols(options_, "copy");
+  check_distinct(options_);
 }
 
 std::string CopyTask::spec() const { return spec_text("copy", options_); }
@@ -24,7 +25,7 @@ std::vector<Relation> CopyTask::relations() const {
 
 Example CopyTask::make(Key key, Index count, Split split) const {
   const auto write = [this](Example& example, Index b, Generator& random) {
-    const std::vector<std::int32_t> symbols = draw_symbols(options_, random);
+    const auto symbols = draw_distinct_symbols(options_, random);
     std::vector<std::int32_t> order(symbols.size());
     std::iota(order.begin(), order.end(), 0);
     write_answer(example, b, options_, symbols, order);

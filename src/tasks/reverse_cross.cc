@@ -18,9 +18,11 @@ std::string ReverseCrossTask::spec() const { return spec_text("reverse_cross", o
 TaskShape ReverseCrossTask::shape() const { return encoder_decoder_shape(options_); }
 
 std::vector<Relation> ReverseCrossTask::relations() const {
+  // The key follows from positions alone: wherever n and j are the same, so is the gold, and no
+  // exchange of gold among examples could tell chance from skill.
   return {{"mirror",
-           "the symbol as far before the end of the source as the answer is behind the start",
-           false, AttentionKind::cross}};
+           "the symbol as far before the end of the source as the answer is behind the start", true,
+           AttentionKind::cross}};
 }
 
 Example ReverseCrossTask::make(Key key, Index count, Split split) const {

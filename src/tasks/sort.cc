@@ -1,6 +1,6 @@
-// Distinct symbols are drawn by shuffling the front of a list of all; the order of the answer is
-// found by sorting their positions. Read next: the opening of sort.h, for the definition;
-// symbols.h.
+// The order of the answer is found by sorting the positions of the symbols. What a sequence looks
+// like is written in one place for all tasks of symbols. Read next: the opening of sort.h, for the
+// definition; symbols.h.
 #include "headlab/tasks/sort.h"
 
 #include <algorithm>
@@ -12,8 +12,7 @@ namespace headlab::inline HEADLAB_SCALAR {
 
 SortTask::SortTask(const SymbolsOptions& options) : options_(options) {
   check_symbols(options_, "sort");
-  require(options_.longest <= options_.symbols, options_.longest, " distinct symbols need symbols ",
-          options_.longest, " or more, got ", options_.symbols);
+  check_distinct(options_);
 }
 
 std::string SortTask::spec() const { return spec_text("sort", options_); }
@@ -27,9 +26,7 @@ std::vector<Relation> SortTask::relations() const {
 
 Example SortTask::make(Key key, Index count, Split split) const {
   const auto write = [this](Example& example, Index b, Generator& random) {
-    const Index n = random.between(options_.shortest, options_.longest);
-    auto symbols = draw_distinct(options_.symbols, n, random);
-    symbols.resize(static_cast<std::size_t>(n));
+    const auto symbols = draw_distinct_symbols(options_, random);
     std::vector<std::int32_t> order(symbols.size());
     std::iota(order.begin(), order.end(), 0);
     std::sort(order.begin(), order.end(), [&symbols](std::int32_t i, std::int32_t j) {

@@ -37,6 +37,18 @@ std::vector<std::int32_t> draw_symbols(const SymbolsOptions& options, Generator&
   return symbols;
 }
 
+std::vector<std::int32_t> draw_distinct_symbols(const SymbolsOptions& options, Generator& random) {
+  const Index n = random.between(options.shortest, options.longest);
+  std::vector<std::int32_t> symbols = draw_distinct(options.symbols, n, random);
+  symbols.resize(static_cast<std::size_t>(n));
+  return symbols;
+}
+
+void check_distinct(const SymbolsOptions& options) {
+  require(options.longest <= options.symbols, options.longest, " distinct symbols need symbols ",
+          options.longest, " or more, got ", options.symbols);
+}
+
 void write_answer(Example& example, Index b, const SymbolsOptions& options,
                   std::span<const std::int32_t> symbols, std::span<const std::int32_t> order) {
   Batch& batch = example.batch;

@@ -17,8 +17,10 @@ void check_symbols(const SymbolsOptions& options, std::string_view name);
 TaskShape decoder_shape(const SymbolsOptions& options);
 TaskShape encoder_decoder_shape(const SymbolsOptions& options);
 
-/// n symbols, drawn uniformly.
+/// n symbols, drawn uniformly; or n distinct ones, for which there must be `longest` to draw from.
 std::vector<std::int32_t> draw_symbols(const SymbolsOptions& options, Generator& random);
+std::vector<std::int32_t> draw_distinct_symbols(const SymbolsOptions& options, Generator& random);
+void check_distinct(const SymbolsOptions& options);
 
 /// Writes sequence b, whose answer is symbols[order[0]], symbols[order[1]], ...: behind the
 /// separator, or, where the batch has sources, from position 0 on. order[j] is the gold of

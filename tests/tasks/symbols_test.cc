@@ -73,19 +73,21 @@ TEST(Sort, TheAnswerAscends) {
   });
 }
 
-TEST(Sort, SymbolsAreDistinctAndEachIsDrawnAtEveryPlace) {
-  const Batch batch = SortTask().make(Key{1}, kCount, Split::train).batch;
-  std::set<std::int32_t> first;
-  for (Index b = 0; b < kCount; ++b) {
-    const Index n = batch.length_of(b) / 2;
-    std::set<std::int32_t> seen;
-    for (Index t = 0; t < n; ++t) {
-      seen.insert(batch.token(b, t));
+TEST(Symbols, OfCopyAndSortAreDistinctAndAnyCanBeFirst) {
+  for (const char* name : {"copy", "sort"}) {
+    const Batch batch = make_task(name)->make(Key{1}, kCount, Split::train).batch;
+    std::set<std::int32_t> first;
+    for (Index b = 0; b < kCount; ++b) {
+      const Index n = batch.length_of(b) / 2;
+      std::set<std::int32_t> seen;
+      for (Index t = 0; t < n; ++t) {
+        seen.insert(batch.token(b, t));
+      }
+      ASSERT_EQ(static_cast<Index>(seen.size()), n) << name;
+      first.insert(batch.token(b, 0));
     }
-    ASSERT_EQ(static_cast<Index>(seen.size()), n);
-    first.insert(batch.token(b, 0));
+    EXPECT_EQ(first.size(), 16U) << name;
   }
-  EXPECT_EQ(first.size(), 16U);
 }
 
 TEST(Sort, GoldIsTheSmallestSymbolAboveTheQuery) {
@@ -107,9 +109,12 @@ TEST(Sort, GoldIsTheSmallestSymbolAboveTheQuery) {
   }
 }
 
-TEST(Sort, NeedsAsManySymbolsAsItDraws) {
-  expect_contains(refusal("sort:symbols=9"), "10 distinct symbols need symbols 10 or more, got 9");
-  EXPECT_EQ(refusal("sort:symbols=10"), "");
+TEST(Symbols, OfCopyAndSortMustSufficeForTheLongest) {
+  for (const char* name : {"copy", "sort"}) {
+    expect_contains(refusal(text(name, ":symbols=9")),
+                    "10 distinct symbols need symbols 10 or more, got 9");
+    EXPECT_EQ(refusal(text(name, ":symbols=10")), "");
+  }
 }
 
 TEST(ReverseCross, TheAnswerIsTheSourceBackwards) {
