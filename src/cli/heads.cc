@@ -12,6 +12,7 @@
 #include "headlab/heads/scores.h"
 #include "headlab/report/heads_text.h"
 #include "headlab/report/heatmap.h"
+#include "headlab/report/scores_text.h"
 #include "headlab/tensor/tape.h"
 
 namespace headlab::cli {
@@ -19,6 +20,7 @@ namespace {
 
 struct HeadsFlags {
   HeadsOptions options;
+  bool scores = false, map = false, all = false;
   std::string pattern;
   Index example = 0;
   CommonFlags common;
@@ -26,6 +28,11 @@ struct HeadsFlags {
   Settings settings() {
     Settings s;
     s.integer("examples", options.examples, 2, 1 << 24, "held-out examples to score on");
+    s.integer("permutations", options.permutations, 199, 1 << 20,
+              "of the gold, for p, which cannot be below 1 / (N + 1)");
+    s.boolean("scores", scores, "show what needs no gold too: previous, induction, labels ...");
+    s.boolean("map", map, "show which heads look at the same keys");
+    s.boolean("all", all, "show all of it");
     s.add(named_text("pattern", "LAYER.HEAD", pattern, "show this head's pattern, such as 0.2"));
     s.integer("example", example, 0, 65535, "the example that --pattern shows");
     s.add(common.settings());
@@ -47,10 +54,10 @@ HeadId parse_head(const std::string& name) {
   return id;
 }
 
-/// The pattern of one head on one held-out example, [T, T], with the tokens of its positions.
+/// The pattern of one head on one held-out example, [queries, keys], with their tokens.
 struct Pattern {
   std::vector<Scalar> weights;
-  std::vector<std::string> tokens;
+  std::vector<std::string> queries, keys;
 };
 
 /// The place of a head in its module. Error, with the heads there are, if it is not among them.
@@ -76,14 +83,20 @@ Pattern pattern_of(Run& run, const HeadId& id, Index example) {
                           .batch.rows(example, example + 1);
   ModelCaptures captures;
   run.model.forward(batch, {}, {.captures = &captures});
-  const Tensor& all =
-      captures.attention[static_cast<std::size_t>(id.layer)].pattern;  // [1, H, T, T]
-  Pattern pattern;
-  const Index length = batch.length_of(0);
-  for (Index t = 0; t < length; ++t) {
-    const Scalar* row = all.data() + (place * batch.length + t) * batch.length;
-    pattern.weights.insert(pattern.weights.end(), row, row + length);
-    pattern.tokens.push_back(run.task->token_text(batch.token(0, t)));
+  const auto layer = static_cast<std::size_t>(id.layer);
+  const AttentionKind kind = run.model.attention_modules()[layer].kind;
+  const Tensor& all = captures.attention[layer].pattern;  // [1, H, T, S]
+  const auto tokens = [&](bool source) {
+    std::vector<std::string> shown;
+    for (Index t = 0; t < (source ? batch.source_length_of(0) : batch.length_of(0)); ++t) {
+      shown.push_back(run.task->token_text(source ? batch.source_token(0, t) : batch.token(0, t)));
+    }
+    return shown;
+  };
+  Pattern pattern{{}, tokens(kind == AttentionKind::encoder), tokens(kind != AttentionKind::self)};
+  for (Index t = 0; t < std::ssize(pattern.queries); ++t) {
+    const Scalar* row = all.data() + (place * all.size(2) + t) * all.size(3);
+    pattern.weights.insert(pattern.weights.end(), row, row + std::ssize(pattern.keys));
   }
   return pattern;
 }
@@ -94,12 +107,12 @@ Json pattern_to_json(const HeadId& id, Index example, const Pattern& pattern) {
   json["layer"] = id.layer;
   json["head"] = id.head;
   json["example"] = example;
-  json["tokens"] = Json(pattern.tokens);
+  json["tokens"] = Json(pattern.queries);
+  json["keys"] = Json(pattern.keys);
   Json& rows = json["pattern"] = Json::array();
-  const std::size_t length = pattern.tokens.size();
-  for (std::size_t t = 0; t < length; ++t) {
-    const Scalar* row = pattern.weights.data() + t * length;
-    rows.push_back(Json(std::vector<Scalar>(row, row + length)));
+  for (std::size_t t = 0; t < pattern.queries.size(); ++t) {
+    const Scalar* row = pattern.weights.data() + t * pattern.keys.size();
+    rows.push_back(Json(std::vector<Scalar>(row, row + pattern.keys.size())));
   }
   return json;
 }
@@ -119,23 +132,34 @@ int show_pattern(Run& run, const HeadsFlags& flags, Arguments arguments) {
              modules[static_cast<std::size_t>(id.layer)].name, ") on held-out example ",
              flags.example, ": a row for each position, a column for each\n",
              "position it may look at; at its end the row's largest weight\n\n"));
-  print(heatmap(shown.weights, shown.tokens, shown.tokens, {.color = stdout_wants_color()}));
+  print(heatmap(shown.weights, shown.queries, shown.keys, {.color = stdout_wants_color()}));
   print("\nagain: " + command + "\n");
   return 0;
 }
 
 int show_scores(Run& run, const HeadsFlags& flags, Arguments arguments) {
-  const HeadsReport report = score_heads(run.model, *run.task, flags.options);
+  Transformer untrained = initial_model(run.config);
+  HeadsOptions options = flags.options;
+  options.untrained = &untrained;
+  const HeadsReport report = score_heads(run.model, *run.task, options);
   Json json = report.to_json();
+  json["seed"] = run.config.train.seed;
+  json["settings"] = settings_of(run.config).to_json();
   json["command"] = again("heads", arguments);
   write_file(run.path / "heads.json", json.dump(2) + "\n");
   if (flags.common.json) {
     print(json);
-  } else {
-    print(heads_text(report));
-    print(text("\n", flags.options.examples, " held-out examples, the same every time\nagain: ",
-               again("heads", arguments), "\n"));
+    return 0;
   }
+  print(heads_text(report));
+  if (flags.scores || flags.all) {
+    print("\n" + scores_text(report));
+  }
+  if (flags.map || flags.all) {
+    print("\n" + map_text(report));
+  }
+  print(text("\n", options.examples,
+             " held-out examples, the same every time\nagain: ", again("heads", arguments), "\n"));
   return 0;
 }
 

@@ -29,46 +29,70 @@ struct Question {
 /// One head on one question: sums over queries.
 struct Answer {
   struct Split {
-    double mass = 0, mass_all = 0, top1 = 0;  // over disjoint, all, disjoint queries
+    double mass = 0, mass_all = 0;                        // over disjoint queries, over all
+    Index top1 = 0;                                       // disjoint ones whose argmax is gold
+    Index top1_offset_wrong = 0, top1_nearest_wrong = 0;  // those where a baseline is wrong
   };
-  std::array<Split, 2> splits;
-  std::vector<double> permuted;  // [permutations]: as splits[1].mass, on permuted gold
+  std::array<Split, 2> splits{};
+  std::vector<double> permuted{};  // [permutations]: as splits[1].mass, on permuted gold
 };
 
-/// One head over all rows of its patterns. Positions from `length` on have no row.
+/// One head over all rows of its patterns, beside its answers.
 struct HeadEvidence {
   std::vector<Answer> answers;  // by question; zeros for those of another kind
   // Split A: the average pattern, for a null.
   std::vector<double> pattern;       // [length, length]: sums of weights
   std::vector<double> pattern_rows;  // [length]: how many rows were added
-  // Split B.
-  double entropy = 0, log_visible = 0;  // sums of -sum p ln p, and of ln(visible keys)
+  // Split B: sums over rows.
   Index rows = 0;
+  double entropy = 0, log_visible = 0;  // -sum p ln p, and ln(visible keys)
+  double largest = 0, distance = 0;     // the largest weight, and sum p |key - query|
+  // Over rows with a choice of keys, by key - query + length: where the argmax is; and differences
+  // of how often it could be there: the running sum up to an offset counts the rows that see it.
+  std::vector<Index> offsets, seen_changes;
+  std::vector<double> gram;  // [Dv, Dv]: sum of z z^T; the upper triangle
+};
+
+struct EvidenceOptions {
+  Index length = 0;      // the largest number of positions, of queries or keys
+  bool causal = true;    // self-attention
+  bool permuted = true;  // whether to score permuted gold
+  bool shapes = true;    // whether to compare heads with each other, and their outputs
 };
 
 class Evidence {
  public:
-  /// `length` is the largest number of positions, of queries or keys.
-  Evidence(const std::vector<HeadPlace>& heads, const std::vector<Question>& questions,
-           Index length, bool causal);
+  Evidence(const std::vector<HeadPlace>& heads, std::span<const Question> questions,
+           const EvidenceOptions& options);
 
   /// Adds the sequences [first, end) of the examples, with the captures of their forward pass.
   void add(const Batch& batch, Index first, Index end, const ModelCaptures& captures);
 
+  std::size_t heads() const { return heads_.size(); }
   const HeadPlace& place(std::size_t head) const { return heads_[head]; }
   const HeadEvidence& of(std::size_t head) const { return evidence_[head]; }
-  Index length() const { return length_; }
+  std::span<const Question> questions() const { return questions_; }
+  Index length() const { return options_.length; }
+  /// Mean Jensen-Shannon distance between the rows of two heads of one kind, over the first 64
+  /// examples of split B; NaN for heads of different kinds.
+  double distance(std::size_t a, std::size_t b) const;
 
  private:
   struct Rows;
+  Rows rows_of(std::size_t head, const Batch& batch, Index first, Index end,
+               const ModelCaptures& captures) const;
   void add_answers(std::size_t head, const Rows& rows);
   void add_rows(std::size_t head, const Rows& rows);
+  void add_output(std::size_t head, const Rows& rows, const Tensor& z);
+  void add_distances(const std::vector<Rows>& rows);
 
   const std::vector<HeadPlace>& heads_;
-  const std::vector<Question>& questions_;
-  Index length_;
-  bool causal_;
+  std::span<const Question> questions_;
+  EvidenceOptions options_;
   std::vector<HeadEvidence> evidence_;
+  std::vector<std::vector<std::int32_t>> argmax_;  // [heads][sequences in a pass, queries]
+  std::vector<double> distances_;                  // [heads, heads]: sums over rows, below the
+  std::vector<Index> distance_rows_;               // diagonal; and how many rows
 };
 
 }  // namespace headlab::inline HEADLAB_SCALAR

@@ -55,10 +55,10 @@ void rotate(Group& group, const Cycles& cycles, Give&& give) {
   }
 }
 
-/// `count` different keys below `visible`.
+/// `count` different keys below `visible`, or all of them.
 std::vector<std::int32_t> draw_keys(std::size_t count, Index visible, Generator& random) {
   std::set<std::int32_t> keys;
-  while (keys.size() < count) {
+  while (keys.size() < std::min(count, static_cast<std::size_t>(visible))) {
     keys.insert(static_cast<std::int32_t>(random.below(visible)));
   }
   return {keys.begin(), keys.end()};

@@ -9,15 +9,24 @@
 namespace headlab::inline HEADLAB_SCALAR {
 namespace {
 
-bool share_a_key(std::span<const std::int32_t> a, std::span<const std::int32_t> b) {
+using Keys = std::span<const std::int32_t>;
+
+bool share_a_key(Keys a, Keys b) {
   return std::find_first_of(a.begin(), a.end(), b.begin(), b.end()) != a.end();
 }
 
-bool contains(std::span<const std::int32_t> keys, Index key) {
+bool contains(Keys keys, Index key) {
   return std::find(keys.begin(), keys.end(), key) != keys.end();
 }
 
-/// The offset that finds most disjoint queries of split A; the nearest of equals.
+Index nearest_of(Keys candidates, Index t) {
+  const auto nearest = std::min_element(
+      candidates.begin(), candidates.end(),
+      [t](std::int32_t a, std::int32_t b) { return std::abs(a - t) < std::abs(b - t); });
+  return nearest == candidates.end() ? -1 : *nearest;
+}
+
+/// The offset that finds most disjoint queries of split A; the shortest of equals.
 Index best_offset_of(const QuerySet& set) {
   std::map<Index, Index> hits;
   for (const EligibleQuery& query : set.queries) {
@@ -39,25 +48,44 @@ void fill_splits(QuerySet& set) {
   for (EligibleQuery& query : set.queries) {
     QuerySet::Split& split = set.splits[split_of(query.b)];
     ++split.all;
+    query.offset_right = contains(query.keys, query.t + set.best_offset);
+    query.nearest_right = contains(query.keys, query.nearest);
     if (!query.disjoint) {
       continue;
     }
     query.judged = split_of(query.b) == 1 ? split.disjoint : -1;
     ++split.disjoint;
     split.uniform += static_cast<double>(query.keys.size()) / static_cast<double>(query.visible);
-    split.offset += contains(query.keys, query.t + set.best_offset);
+    split.offset_right += query.offset_right;
+    split.nearest_right += query.nearest_right;
   }
   for (QuerySet::Split& split : set.splits) {
-    const double count = static_cast<double>(std::max<Index>(1, split.disjoint));
-    split.uniform /= count, split.offset /= count;
+    split.uniform /= static_cast<double>(std::max<Index>(1, split.disjoint));
   }
 }
 
 }  // namespace
 
+Index Sight::queries(Index b) const {
+  return kind == AttentionKind::encoder ? batch.source_length_of(b) : batch.length_of(b);
+}
+
 Index Sight::visible(Index b, Index t) const {
-  const Index keys = batch.length_of(b);
-  return causal ? std::min(keys, t + 1) : keys;
+  if (kind != AttentionKind::self) {
+    return batch.source_length_of(b);
+  }
+  return causal ? std::min(batch.length_of(b), t + 1) : batch.length_of(b);
+}
+
+std::int32_t Sight::query_token(Index b, Index t) const {
+  return kind == AttentionKind::encoder ? batch.source_token(b, t) : batch.token(b, t);
+}
+
+std::span<const std::int32_t> Sight::key_tokens(Index b) const {
+  const bool own = kind == AttentionKind::self;
+  const Index length = own ? batch.length : batch.source_length;
+  return std::span(own ? batch.tokens : batch.source)
+      .subspan(static_cast<std::size_t>(b * length), static_cast<std::size_t>(length));
 }
 
 std::span<const EligibleQuery> QuerySet::of(Index first, Index end) const {
@@ -68,17 +96,34 @@ std::span<const EligibleQuery> QuerySet::of(Index first, Index end) const {
 
 QuerySet queries_of(const Example& example, const std::vector<Relation>& relations, std::size_t r,
                     bool causal) {
-  QuerySet set{relations[r].kind, relations[r].positional, {}, {}, 0};
+  QuerySet set{.kind = relations[r].kind, .positional = relations[r].positional};
   const Sight sight{example.batch, set.kind, causal};
+  const Gold* candidates = example.candidates.empty() ? nullptr : &example.candidates[r];
+  set.has_candidates = candidates != nullptr && candidates->queries() > 0;
   for (Index i = 0; i < example.gold[r].queries(); ++i) {
-    const Gold::Query query = example.gold[r].query(i);
+    const auto [b, t, keys] = example.gold[r].query(i);
+    if (sight.visible(b, t) < 1) {
+      continue;  // there is no source to look at
+    }
     bool disjoint = true;
     for (std::size_t other = 0; other < relations.size(); ++other) {
       disjoint = disjoint && (other == r || relations[other].kind != set.kind ||
-                              !share_a_key(query.keys, example.gold[other].keys(query.b, query.t)));
+                              !share_a_key(keys, example.gold[other].keys(b, t)));
     }
-    set.queries.push_back(
-        {query.b, query.t, query.keys, sight.visible(query.b, query.t), disjoint, -1});
+    set.queries.push_back({b, t, keys, sight.visible(b, t), disjoint});
+    if (set.has_candidates) {
+      set.queries.back().nearest = nearest_of(candidates->keys(b, t), t);
+    }
+  }
+  fill_splits(set);
+  return set;
+}
+
+QuerySet queries_of(const Gold& gold, const Sight& sight) {
+  QuerySet set{.kind = sight.kind, .positional = true};
+  for (Index i = 0; i < gold.queries(); ++i) {
+    const auto [b, t, keys] = gold.query(i);
+    set.queries.push_back({b, t, keys, sight.visible(b, t)});
   }
   fill_splits(set);
   return set;

@@ -1,6 +1,6 @@
 // The eligible queries of a relation, and what can be said about them before any model is run: who
-// shares a key with whom, what uniform attention and the best fixed offset reach. Private to this
-// layer. Read next: permutations.h, evidence.h.
+// shares a key with whom, what uniform attention, the best fixed offset and the nearest candidate
+// reach. Private to this layer. Read next: permutations.h, evidence.h.
 #pragma once
 
 #include <array>
@@ -17,32 +17,37 @@ namespace headlab::inline HEADLAB_SCALAR {
 struct Sight {
   const Batch& batch;
   AttentionKind kind = AttentionKind::self;
-  bool causal = true;
+  bool causal = true;  // what self-attention is; the encoder and cross-attention see all
 
-  Index queries(Index b) const { return batch.length_of(b); }
+  Index queries(Index b) const;
   Index visible(Index b, Index t) const;
+  std::int32_t query_token(Index b, Index t) const;
+  std::span<const std::int32_t> key_tokens(Index b) const;
 };
 
 struct EligibleQuery {
   Index b = 0, t = 0;
-  std::span<const std::int32_t> keys;  // the gold
+  std::span<const std::int32_t> keys{};  // the gold
   Index visible = 0;
   bool disjoint = true;  // no other relation asked here shares a key
   Index judged = -1;     // its place among the disjoint queries of split B; -1: it is none of them
+  Index nearest = -1;    // the candidate nearest to it, the earlier of two; -1: it has none
+  bool offset_right = false, nearest_right = false;  // what the two baselines find
 };
 
 /// The queries of one relation. Split 0 are the even examples (A), split 1 the odd ones (B).
 struct QuerySet {
   struct Split {
     Index all = 0, disjoint = 0;
-    double uniform = 0;  // mean over disjoint queries of the gold's share of the visible keys
-    double offset = 0;   // share of them that the fixed offset finds that finds most on split A
+    double uniform = 0;                         // mean share of the gold among the visible keys
+    Index offset_right = 0, nearest_right = 0;  // disjoint queries that the baselines find
   };
   AttentionKind kind = AttentionKind::self;
   bool positional = false;
-  std::vector<EligibleQuery> queries;  // ascending in (b, t)
-  std::array<Split, 2> splits;
-  Index best_offset = 0;  // key minus query
+  std::vector<EligibleQuery> queries{};  // ascending in (b, t)
+  std::array<Split, 2> splits{};
+  Index best_offset = 0;        // key minus query; finds most disjoint queries of split A
+  bool has_candidates = false;  // the task names candidates
 
   /// The queries of the sequences [first, end).
   std::span<const EligibleQuery> of(Index first, Index end) const;
@@ -50,9 +55,10 @@ struct QuerySet {
 
 inline std::size_t split_of(Index example) { return static_cast<std::size_t>(example % 2); }
 
-/// The queries of gold r of an example, which must outlive them. `others` says which other golds
-/// count for disjointness: those of the same kind of attention.
+/// The queries of relation r of an example, which must outlive them.
 QuerySet queries_of(const Example& example, const std::vector<Relation>& relations, std::size_t r,
                     bool causal);
+/// The queries of gold that stands alone: all count as disjoint. `gold` must outlive them.
+QuerySet queries_of(const Gold& gold, const Sight& sight);
 
 }  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,110 +1,21 @@
-// Scores of heads: from the sums of evidence.cc to mass, top-1, nulls and lift. Whatever must be
-// chosen (the head of a relation, the best offset, the average pattern) is chosen on split A; what
-// is reported comes from split B. Read next: src/report/heads_text.cc.
+// Scores of heads, from the examples to the report: what is asked of the heads is drawn up before
+// the model runs (queries.cc, permutations.cc, patterns.cc), sums are gathered while it runs
+// (evidence.cc), and turned into scores afterwards (against_gold.cc, without_gold.cc). Read next:
+// scores_json.cc and src/report/heads_text.cc.
 #include "headlab/heads/scores.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
 
 #include "headlab/base/error.h"
-#include "headlab/base/version.h"
 #include "headlab/tensor/tape.h"
-#include "heads/evidence.h"
+#include "heads/against_gold.h"
+#include "heads/patterns.h"
+#include "heads/without_gold.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
 namespace {
 
-constexpr std::array<ScoreEntry, 5> kScores = {{
-    {"mass",
-     "mean attention on the gold keys, over eligible queries that share no key with another "
-     "relation"},
-    {"top1", "share of these queries whose largest weight lies on a gold key"},
-    {"lift", "(mass - M0) / (1 - M0), M0 the strongest null: 1 for a perfect head, 0 for the null"},
-    {"entropy", "nats, mean over queries of -sum p ln p"},
-    {"focus", "1 - entropy / mean ln(visible keys): 0 uniform, 1 a single key"},
-}};
-
-double ratio(double sum, Index count) { return count > 0 ? sum / static_cast<double>(count) : 0; }
-
-/// What the head's average pattern on split A reaches on the disjoint queries of a split.
-double position_null(const HeadEvidence& head, const QuerySet& set, std::size_t split,
-                     Index length) {
-  double sum = 0;
-  for (const EligibleQuery& query : set.queries) {
-    const double rows = head.pattern_rows[static_cast<std::size_t>(query.t)];
-    if (!query.disjoint || split_of(query.b) != split || rows == 0) {
-      continue;
-    }
-    for (const std::int32_t key : query.keys) {
-      sum += head.pattern[static_cast<std::size_t>(query.t * length + key)] / rows;
-    }
-  }
-  return ratio(sum, set.splits[split].disjoint);
-}
-
-/// The score of one head on one split; nulls that must be chosen are chosen on split A.
-RelationScore score(const HeadEvidence& head, const Answer& answer, const QuerySet& set,
-                    std::size_t split, Index length) {
-  const QuerySet::Split& facts = set.splits[split];
-  const Answer::Split& sums = answer.splits[split];
-  RelationScore score;
-  score.queries = facts.disjoint;
-  score.mass = ratio(sums.mass, facts.disjoint);
-  score.mass_all = ratio(sums.mass_all, facts.all);
-  score.top1 = ratio(sums.top1, facts.disjoint);
-  score.null = facts.uniform;
-  if (!set.positional) {
-    score.null = std::max({facts.uniform, facts.offset, position_null(head, set, split, length)});
-  }
-  if (score.null < 1 && facts.disjoint > 0) {
-    score.lift = (score.mass - score.null) / (1 - score.null);
-  }
-  return score;
-}
-
-/// The share of permutations, the true gold among them, whose largest mass over heads reaches that
-/// of each head. Sums that differ by rounding alone are equal.
-void fill_p(HeadsReport& report, const Evidence& evidence, const Question& question,
-            std::size_t r) {
-  const Index permutations = question.permuted.permutations();
-  std::vector<double> largest(static_cast<std::size_t>(permutations));
-  for (std::size_t h = 0; h < report.heads.size(); ++h) {
-    const std::vector<double>& permuted = evidence.of(h).answers[r].permuted;
-    for (std::size_t p = 0; p < largest.size(); ++p) {
-      largest[p] = std::max(largest[p], permuted[p]);
-    }
-  }
-  for (std::size_t h = 0; h < report.heads.size(); ++h) {
-    const double mass = evidence.of(h).answers[r].splits[1].mass * (1 - 1e-12);
-    const auto reached = std::count_if(largest.begin(), largest.end(),
-                                       [mass](double chance) { return chance >= mass; });
-    RelationScore& score = report.heads[h].relations[r];
-    if (score.queries > 0) {
-      score.p = static_cast<double>(1 + reached) / static_cast<double>(1 + permutations);
-    }
-  }
-}
-
-/// The relation's head among those of its kind: the largest mass on split A.
-RelationWinner winner(const HeadsReport& report, const std::vector<HeadPlace>& places,
-                      std::size_t r, const Relation& relation) {
-  RelationWinner winner{.relation = relation};
-  for (std::size_t h = 0; h < places.size(); ++h) {
-    if (places[h].kind != relation.kind) {
-      continue;
-    }
-    const bool better =
-        report.heads[h].chosen_on[r].mass > report.heads[winner.best].chosen_on[r].mass;
-    winner.best = winner.candidates == 0 || better ? h : winner.best;
-    ++winner.candidates;
-  }
-  const RelationScore& best = report.heads[winner.best].relations[r];
-  winner.p = best.p;
-  winner.owned = best.p < kOwnerP && best.lift >= kOwnerLift;
-  return winner;
-}
+constexpr Index kFewestPermutations = 199;
 
 std::vector<HeadPlace> places_of(Transformer& model) {
   std::vector<HeadPlace> places;
@@ -119,18 +30,57 @@ std::vector<HeadPlace> places_of(Transformer& model) {
   return places;
 }
 
-std::vector<Question> questions_of(const Example& example, const std::vector<Relation>& relations,
-                                   const HeadsOptions& options, bool causal) {
-  std::vector<Question> questions;
-  for (std::size_t r = 0; r < relations.size(); ++r) {
-    const QuerySet set = queries_of(example, relations, r, causal);
-    const Key key = Key{}.fold("permutations").fold(relations[r].name);
-    questions.push_back({set, PermutedGold(set, options.permutations, key)});
+/// The examples and what is asked of the heads on them: first the relations, then the patterns of
+/// each kind of attention that the model has.
+struct Study {
+  Example example;
+  std::vector<Relation> relations;
+  std::vector<AttentionKind> kinds{};
+  std::vector<Gold> patterns{};  // by kind, by pattern score
+  std::vector<Question> questions{};
+  Index length = 0;
+  bool causal = true;
+
+  /// The questions of pattern_scores() for heads of this kind begin here.
+  std::size_t patterns_of(AttentionKind kind) const {
+    const auto place = std::find(kinds.begin(), kinds.end(), kind) - kinds.begin();
+    return relations.size() + static_cast<std::size_t>(place) * pattern_scores().size();
   }
-  return questions;
+  std::span<const Question> relation_questions() const {
+    return std::span(questions).first(relations.size());
+  }
+};
+
+void add_relations(Study& study, Index permutations) {
+  for (std::size_t r = 0; r < study.relations.size(); ++r) {
+    const QuerySet set = queries_of(study.example, study.relations, r, study.causal);
+    const Key key = Key{}.fold("permutations").fold(study.relations[r].name);
+    study.questions.push_back({set, PermutedGold(set, permutations, key)});
+  }
 }
 
-void run_model(const Transformer& model, const Batch& batch, Index batch_size, Evidence& evidence) {
+void add_patterns(Study& study, const Task& task, const std::vector<HeadPlace>& places) {
+  const Batch& batch = study.example.batch;
+  const std::vector<TokenFacts> facts = facts_of(batch, task);
+  for (const HeadPlace& place : places) {
+    if (std::find(study.kinds.begin(), study.kinds.end(), place.kind) == study.kinds.end()) {
+      study.kinds.push_back(place.kind);
+    }
+  }
+  for (const AttentionKind kind : study.kinds) {
+    for (const ScoreEntry& score : pattern_scores()) {
+      study.patterns.push_back(pattern_gold(score, {batch, kind, study.causal}, facts));
+    }
+  }
+  for (std::size_t i = 0; i < study.patterns.size(); ++i) {  // only now: they must stay in place
+    const AttentionKind kind = study.kinds[i / pattern_scores().size()];
+    const QuerySet set = queries_of(study.patterns[i], Sight{batch, kind, study.causal});
+    study.questions.push_back({set, PermutedGold(set, 0, Key{})});
+  }
+}
+
+/// Runs a model over the examples of a study.
+void gather(const Transformer& model, const Batch& batch, Index batch_size, Evidence& evidence) {
   const NoGrad no_grad;
   for (Index first = 0; first < batch.size; first += batch_size) {
     const Index end = std::min(batch.size, first + batch_size);
@@ -140,76 +90,78 @@ void run_model(const Transformer& model, const Batch& batch, Index batch_size, E
   }
 }
 
-/// Scores on relations of another kind of attention stay empty: no query counts.
-void fill_head(HeadScores& head, const Evidence& evidence, std::size_t h,
-               const std::vector<Question>& questions) {
-  const HeadEvidence& sums = evidence.of(h);
-  head.entropy = ratio(sums.entropy, sums.rows);
-  head.focus = sums.log_visible > 0 ? 1 - sums.entropy / sums.log_visible : 0;
-  for (std::size_t r = 0; r < questions.size(); ++r) {
-    const auto on = [&](std::size_t split) {
-      const QuerySet& set = questions[r].set;
-      return set.kind == evidence.place(h).kind
-                 ? score(sums, sums.answers[r], set, split, evidence.length())
-                 : RelationScore{};
-    };
-    head.chosen_on.push_back(on(0));
-    head.relations.push_back(on(1));
+void fill_heads(HeadsReport& report, const Study& study, const Evidence& evidence, bool all) {
+  for (std::size_t h = 0; h < evidence.heads(); ++h) {
+    const HeadPlace& place = evidence.place(h);
+    HeadScores& head = report.heads.emplace_back();
+    head.layer = place.layer, head.head = place.head;
+    fill_entropy(head, evidence.of(h));
+    fill_relations(head, evidence, h, study.relations.size());
+    if (all) {
+      const std::size_t patterns = study.patterns_of(place.kind);
+      fill_patterns(head, evidence, h, patterns);
+      fill_labels(head, evidence, h, patterns, study.relations);
+    }
+  }
+  if (all) {
+    fill_map(report, evidence);
+  }
+}
+
+void fill_winners(HeadsReport& report, const Study& study, const Evidence& evidence) {
+  for (std::size_t r = 0; r < study.relations.size() && !report.heads.empty(); ++r) {
+    fill_p(report, evidence, r);
+    report.relations.push_back(winner_of(report, evidence, r, study.relations[r]));
+  }
+  fill_assignment(report, evidence);
+}
+
+void compare_with_untrained(HeadsReport& report, const Study& study, const HeadsOptions& options) {
+  const std::vector<HeadPlace> places = places_of(*options.untrained);
+  Evidence evidence(
+      places, study.relation_questions(),
+      {.length = study.length, .causal = study.causal, .permuted = false, .shapes = false});
+  gather(*options.untrained, study.example.batch, options.batch, evidence);
+  for (std::size_t r = 0; r < report.relations.size(); ++r) {
+    RelationWinner& winner = report.relations[r];
+    fill_untrained(winner, report.heads[winner.best].relations[r].mass, evidence, r);
   }
 }
 
 }  // namespace
 
-std::span<const ScoreEntry> score_table() { return kScores; }
-
 HeadsReport score_heads(Transformer& model, const Task& task, const HeadsOptions& options) {
   require(options.examples >= 2 && options.batch >= 1,
           "scoring heads needs at least two examples, one to choose and one to judge, got ",
           options.examples, " in batches of ", options.batch);
-  require(options.permutations >= 199, "p < ", kOwnerP, " takes at least 199 permutations, got ",
-          options.permutations);
+  require(options.permutations >= kFewestPermutations, "p < ", kOwnerP, " takes at least ",
+          kFewestPermutations, " permutations, got ", options.permutations);
   HeadsReport report;
   report.examples = options.examples, report.permutations = options.permutations;
   for (const AttentionModule& module : model.attention_modules()) {
     report.attention.push_back(module.name);
   }
   const std::vector<HeadPlace> places = places_of(model);
-  const std::vector<Relation> relations = task.relations();
-  const bool causal = model.config().architecture == Architecture::decoder;
-  const Example example = task.make(Key{}.fold("heads"), options.examples, Split::validation);
-  const std::vector<Question> questions = questions_of(example, relations, options, causal);
-  Evidence evidence(places, questions, model.config().length, causal);
-  run_model(model, example.batch, options.batch, evidence);
-  for (std::size_t h = 0; h < places.size(); ++h) {
-    report.heads.push_back({.layer = places[h].layer, .head = places[h].head});
-    fill_head(report.heads[h], evidence, h, questions);
+  Study study{.example = task.make(Key{}.fold("heads"), options.examples, Split::validation),
+              .relations = task.relations()};
+  study.length = std::max(model.config().length, model.config().source_length);
+  study.causal = model.config().architecture != Architecture::encoder;
+  add_relations(study, options.permutations);
+  if (options.without_gold) {
+    add_patterns(study, task, places);
   }
-  for (std::size_t r = 0; r < relations.size() && !places.empty(); ++r) {
-    fill_p(report, evidence, questions[r], r);
-    report.relations.push_back(winner(report, places, r, relations[r]));
-    report.relations[r].exchanges = questions[r].permuted.different();
+  Evidence evidence(places, study.questions,
+                    {.length = study.length,
+                     .causal = study.causal,
+                     .permuted = true,
+                     .shapes = options.without_gold});
+  gather(model, study.example.batch, options.batch, evidence);
+  fill_heads(report, study, evidence, options.without_gold);
+  fill_winners(report, study, evidence);
+  if (options.untrained != nullptr) {
+    compare_with_untrained(report, study, options);
   }
   return report;
-}
-
-double mean_entropy(Index rows, Index n, const Scalar* weights) {
-  double sum = 0;
-  for (Index i = 0; i < rows * n; ++i) {
-    const auto p = static_cast<double>(weights[i]);
-    sum -= p > 0 ? p * std::log(p) : 0;
-  }
-  return ratio(sum, rows);
-}
-
-double jensen_shannon_distance(Index n, const Scalar* p, const Scalar* q) {
-  double divergence = 0;
-  for (Index i = 0; i < n; ++i) {
-    const auto a = static_cast<double>(p[i]), b = static_cast<double>(q[i]);
-    const double middle = (a + b) / 2;
-    divergence +=
-        (a > 0 ? a * std::log(a / middle) : 0) / 2 + (b > 0 ? b * std::log(b / middle) : 0) / 2;
-  }
-  return std::sqrt(std::max(0.0, divergence));
 }
 
 }  // namespace headlab::inline HEADLAB_SCALAR

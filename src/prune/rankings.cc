@@ -10,7 +10,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "headlab/heads/scores.h"
+#include "headlab/heads/geometry.h"
 #include "headlab/tensor/tape.h"
 #include "prune/judge.h"
 

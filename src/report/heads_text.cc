@@ -4,6 +4,7 @@
 #include "headlab/report/heads_text.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "headlab/base/error.h"
 #include "headlab/report/table.h"
@@ -71,23 +72,61 @@ std::string verdict(const RelationWinner& winner, const RelationScore& score) {
   return score.lift >= kOwnerLift ? "could be chance: p is not below .01" : "nobody does it";
 }
 
-std::string winners_text(const HeadsReport& report) {
-  Table table({"relation", "best head", "mass", "top1", "lift", "null", "p", "verdict"});
-  std::string few;
-  for (const RelationWinner& winner : report.relations) {
-    const HeadScores& head = report.heads[winner.best];
-    const RelationScore& score =
-        head.relations[static_cast<std::size_t>(&winner - report.relations.data())];
-    table.add({winner.relation.name, winner.candidates > 0 ? head_name(head.layer, head.head) : "-",
-               fixed(score.mass, 3), fixed(score.top1, 3), fixed(score.lift, 3),
-               fixed(score.null, 3), fixed(winner.p, 3), verdict(winner, score)});
-    if (winner.exchanges < report.permutations && score.queries > 0) {
-      few += text("note: the gold of ", winner.relation.name, " can be exchanged in few ways (",
-                  winner.exchanges, " of ", report.permutations,
-                  " permutations differ), so its p cannot become small\n");
+const RelationScore& best_score(const HeadsReport& report, std::size_t r) {
+  return report.heads[report.relations[r].best].relations[r];
+}
+
+std::string best_head(const HeadsReport& report, const RelationWinner& winner) {
+  const HeadScores& head = report.heads[winner.best];
+  return winner.candidates > 0 ? head_name(head.layer, head.head) : "-";
+}
+
+std::string winners_table(const HeadsReport& report) {
+  Table table(
+      {"relation", "best head", "mass", "top1", "lift", "null", "untrained", "p", "verdict"});
+  for (std::size_t r = 0; r < report.relations.size(); ++r) {
+    const RelationWinner& winner = report.relations[r];
+    const RelationScore& score = best_score(report, r);
+    table.add({winner.relation.name, best_head(report, winner), fixed(score.mass, 3),
+               fixed(score.top1, 3), fixed(score.lift, 3), fixed(score.null, 3),
+               fixed(winner.mass_untrained, 3), fixed(winner.p, 3), verdict(winner, score)});
+  }
+  return table.text();
+}
+
+/// What must be said about the table: gold that can hardly be exchanged, heads with two relations.
+std::string notes_text(const HeadsReport& report) {
+  std::string notes;
+  Index own = 0;
+  for (std::size_t r = 0; r < report.relations.size(); ++r) {
+    const RelationWinner& winner = report.relations[r];
+    own += winner.assigned_owns;
+    if (winner.exchanges < report.permutations && best_score(report, r).queries > 0) {
+      notes += text("note: the gold of ", winner.relation.name, " can be exchanged in few ways (",
+                    winner.exchanges, " of ", report.permutations,
+                    " permutations differ), so its p cannot become small\n");
     }
   }
-  return table.text() + few;
+  return notes + text("specialization ", fixed(report.specialization, 2), ": ", own, " of ",
+                      report.relations.size(), " relations have an owner of their own\n");
+}
+
+/// The share of queries that the best head finds, beside those of readers without a model.
+std::string baselines_table(const HeadsReport& report) {
+  Table table({"relation", "best head", "top1", "best offset", "top1 where wrong", "nearest",
+               "top1 where wrong"});
+  bool any = false;
+  for (std::size_t r = 0; r < report.relations.size(); ++r) {
+    const RelationWinner& winner = report.relations[r];
+    if (std::isfinite(winner.nearest.top1)) {
+      any = true;
+      table.add({winner.relation.name, best_head(report, winner),
+                 fixed(best_score(report, r).top1, 3), fixed(winner.offset.top1, 3),
+                 fixed(winner.offset.head_top1_where_wrong, 3), fixed(winner.nearest.top1, 3),
+                 fixed(winner.nearest.head_top1_where_wrong, 3)});
+    }
+  }
+  return any ? "\n" + table.text() : "";
 }
 
 std::vector<std::string> figures_row(const char* name, std::size_t heads,
@@ -112,7 +151,9 @@ std::string heads_text(const HeadsReport& report) {
   for (std::size_t r = side_by_side; r < count; r += side_by_side) {
     out += "\n" + heads_block(report, r, std::min(count, r + side_by_side));
   }
-  return count == 0 ? out : out + "\n" + winners_text(report);
+  return count == 0 ? out
+                    : out + "\n" + winners_table(report) + baselines_table(report) + "\n" +
+                          notes_text(report);
 }
 
 std::string prune_text(const PruneResult& result) {

@@ -200,6 +200,12 @@ RunConfig recommended_config(const std::string& task) {
   return config;
 }
 
+Transformer initial_model(const RunConfig& config) {
+  Transformer model(config.model);
+  initialize(model, Key{static_cast<std::uint64_t>(config.train.seed)}.fold("initial values"));
+  return model;
+}
+
 fs::path config_file(const Run& run) { return run.path / "config.json"; }
 fs::path metrics_file(const Run& run) { return run.path / "metrics.jsonl"; }
 fs::path state_file(const Run& run) { return run.path / "state.safetensors"; }
@@ -229,9 +235,7 @@ void check_run_folder(const fs::path& path, bool force) {
 
 Run create_run(const fs::path& path, RunConfig config, bool force) {
   const std::unique_ptr<Task> task = fit_to_task(config);
-  Transformer model(config.model);
-  initialize(model, Key{static_cast<std::uint64_t>(config.train.seed)}.fold("initial values"));
-  return create_run(path, config, model, force);
+  return create_run(path, config, initial_model(config), force);
 }
 
 Run create_run(const fs::path& path, RunConfig config, const Transformer& model, bool force) {

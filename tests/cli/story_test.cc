@@ -59,7 +59,20 @@ TEST_F(Story, HeadsPrintsItsKeysAndKeepsThem) {
   const Json& head = json.at("heads").items()[0];
   expect_keys(head, {"layer", "head", "entropy", "scores"});
   expect_keys(head.at("scores").at("back1"), {"mass", "top1", "lift"});
+  expect_keys(head, {"confidence", "distance", "rank", "patterns", "offsets", "labels", "map"});
+  expect_keys(json, {"permutations", "specialization", "distances", "seed", "settings"});
+  EXPECT_TRUE(relation.at("best").at("lift_untrained").is_number());
   EXPECT_EQ(Json::parse(file("a/heads.json")), json);
+}
+
+TEST_F(Story, HeadsShowsWhatNeedsNoGoldWhereAsked) {
+  done(tiny({"--out", "a"}));
+  const std::string plain = done({"heads", "a"}).out, all = done({"heads", "a", "--all"}).out;
+  const std::string scores = done({"heads", "a", "--scores"}).out;
+  EXPECT_FALSE(holds(plain, "induction"));
+  EXPECT_TRUE(holds(scores, "induction"));
+  EXPECT_FALSE(holds(scores, "near each other"));
+  EXPECT_TRUE(holds(all, "induction") && holds(all, "near each other")) << all;
 }
 
 TEST_F(Story, HeadsFitsOnATerminal) {

@@ -148,7 +148,8 @@ std::vector<double> smallest_p(Index heads, bool positional) {
     config.layers = 1, config.heads = {heads}, config.vocab = 4, config.length = 8;
     Transformer model = random_model(config, Key{seed});
     double smallest = 1;
-    for (const HeadScores& head : score_heads(model, task, {.examples = 24}).heads) {
+    for (const HeadScores& head :
+         score_heads(model, task, {.examples = 24, .without_gold = false}).heads) {
       smallest = std::min(smallest, head.relations[0].p);
     }
     all.push_back(smallest);

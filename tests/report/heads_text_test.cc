@@ -87,6 +87,29 @@ TEST(HeadsText, IsShortWhereThereIsLittleToSay) {
   EXPECT_EQ(shown.find("verdict"), std::string::npos);
 }
 
+TEST(HeadsText, SaysHowFarItsVerdictsCarry) {
+  HeadsReport report = report_of(4);
+  report.specialization = 0.25, report.relations[0].assigned_owns = true;
+  report.relations[1].exchanges = 3;
+  report.relations[2].candidates = 0;
+  report.heads[0].relations[3].lift = 0.5;
+  const std::string shown = heads_text(report);
+  EXPECT_NE(line_with(shown, {"relation1", "in few ways", "3 of 199"}), "") << shown;
+  EXPECT_NE(line_with(shown, {"relation2", "no head of its kind"}), "") << shown;
+  EXPECT_NE(line_with(shown, {"relation3", "could be chance"}), "") << shown;
+  EXPECT_NE(line_with(shown, {"specialization 0.25", "1 of 4"}), "") << shown;
+}
+
+TEST(HeadsText, HasBaselinesWhereATaskNamesCandidates) {
+  HeadsReport report = report_of(2);
+  EXPECT_EQ(line_with(heads_text(report), {"nearest"}), "");
+  report.relations[0].offset = {.top1 = 0.41, .wrong = 10, .head_top1_where_wrong = 0.92};
+  report.relations[0].nearest = {.top1 = 0.23, .wrong = 20, .head_top1_where_wrong = 0.97};
+  const std::string shown = heads_text(report);
+  EXPECT_NE(line_with(shown, {"relation0", "0.3", "0.410", "0.920", "0.230", "0.970"}), "")
+      << shown;
+}
+
 TEST(PruneText, ShowsEachStageAndTheHeadsThatAreLeft) {
   PruneResult result;
   result.kept = {{0, 1}, {2, 3}};

@@ -11,7 +11,8 @@
 namespace headlab::inline HEADLAB_SCALAR {
 
 /// A line for each head: entropy, focus, and for each relation mass, top-1 and lift, with a star
-/// where the head does it; then a line for each relation: who does it. Lines are at most 100
+/// where the head does it; then a line for each relation: who does it, with the mass of the best
+/// head before training; where the task names candidates, baselines. Lines are at most 100
 /// columns wide: relations beyond that follow below, with the heads again.
 std::string heads_text(const HeadsReport& report);
 

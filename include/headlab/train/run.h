@@ -32,6 +32,9 @@ std::unique_ptr<Task> fit_to_task(RunConfig& config);
 /// The recommended settings of a task on top of the defaults.
 RunConfig recommended_config(const std::string& task);
 
+/// The model of a run before its first step; `config` has been fitted to its task.
+Transformer initial_model(const RunConfig& config);
+
 struct Run {
   std::filesystem::path path;
   RunConfig config;

@@ -1,0 +1,109 @@
+// What is said of a relation beside its best head's mass: baselines of readers without a model, the
+// same model before training, and who does what one to one.
+#include <cmath>
+
+#include "headlab/heads/scores.h"
+#include "headlab/tasks/table.h"
+#include "support/hand_built.h"
+#include "support/models.h"
+#include "support/scripted.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+/// At the last query the gold is key 2 in one half of the sequences and key 4 in the other;
+/// candidates are 2 and 4 in all of them.
+class TwoNouns : public Scripted {
+ public:
+  TwoNouns()
+      : Scripted([](Index b, Index t) -> Index { return t < 7            ? -1
+                                                        : b / 2 % 2 == 0 ? 2
+                                                                         : 4; }) {}
+  Example make(Key key, Index count, Split split) const override {
+    Example example = Scripted::make(key, count, split);
+    example.candidates.resize(1);
+    const std::int32_t nouns[] = {2, 4};
+    for (Index b = 0; b < count; ++b) {
+      example.candidates[0].add(b, 7, nouns);
+    }
+    return example;
+  }
+};
+
+TEST(Baselines, SayWhatTheNearestCandidateFindsAndTheHeadWhereThatIsWrong) {
+  const TwoNouns task;
+  Transformer model = hand_built(task.shape(), 1, {5});  // always key 2
+  const HeadsReport report = score_heads(model, task, {.examples = 80});
+  const RelationWinner& winner = report.relations[0];
+  EXPECT_EQ(report.heads[0].relations[0].top1, 0.5);
+  EXPECT_EQ(winner.nearest.top1, 0.5);  // always key 4
+  EXPECT_EQ(winner.nearest.wrong, 20);
+  EXPECT_EQ(winner.nearest.head_top1_where_wrong, 1);
+  EXPECT_EQ(winner.best_offset, -3);  // as good as -5, and shorter
+  EXPECT_EQ(winner.offset.head_top1_where_wrong, 1);
+  const Json json = report.to_json().at("relations").items()[0].at("baselines");
+  EXPECT_EQ(json.at("nearest").at("wrong").integer(), 20);
+  EXPECT_EQ(json.at("best_offset").integer(), -3);
+}
+
+TEST(Baselines, OfTheNearestAreMissingWhereTheTaskNamesNoCandidates) {
+  const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1+same");
+  Transformer model = hand_built(task->shape(), 3, {1, kSame});
+  const HeadsReport report = score_heads(model, *task, {.examples = 40});
+  EXPECT_TRUE(std::isnan(report.relations[1].nearest.top1));
+  EXPECT_TRUE(report.to_json().at("relations").items()[1].at("baselines").at("nearest").is_null());
+  EXPECT_EQ(report.relations[0].offset.top1, 1);  // 1 back is an offset
+  EXPECT_EQ(report.relations[0].offset.wrong, 0);
+  EXPECT_TRUE(std::isnan(report.relations[0].offset.head_top1_where_wrong));
+  EXPECT_EQ(report.relations[1].offset.head_top1_where_wrong, 1);
+}
+
+class Assigned : public testing::Test {
+ protected:
+  HeadsReport report_of(const std::vector<Index>& heads, Transformer* untrained = nullptr) {
+    Transformer model = hand_built(task_->shape(), 3, heads);
+    return score_heads(model, *task_, {.examples = 100, .untrained = untrained});
+  }
+  std::unique_ptr<Task> task_ =
+      make_task("relations:length=10,vocab=6,classes=3,relations=1+3+same");
+};
+
+TEST_F(Assigned, HeadsThatEachDoOneRelationAreItsOwn) {
+  const HeadsReport report = report_of({kUniform, 3, kSame, 1});
+  EXPECT_EQ(report.relations[0].assigned, 3u);
+  EXPECT_EQ(report.relations[1].assigned, 1u);
+  EXPECT_EQ(report.relations[2].assigned, 2u);
+  EXPECT_EQ(report.specialization, 1);
+}
+
+TEST_F(Assigned, RelationsGoWithoutAHeadWhereHeadsAreFew) {
+  const HeadsReport report = report_of({3});
+  EXPECT_FALSE(report.relations[0].assigned.has_value());
+  EXPECT_EQ(report.relations[1].assigned, 0u);
+  EXPECT_TRUE(report.relations[1].assigned_owns);
+  EXPECT_NEAR(report.specialization, 1.0 / 3, 1e-15);
+  EXPECT_TRUE(report.to_json().at("relations").items()[0].at("assigned").is_null());
+}
+
+TEST_F(Assigned, CopiesOfAHeadSpecialiseOnce) {
+  const HeadsReport report = report_of({3, 3, 3});
+  EXPECT_NEAR(report.specialization, 1.0 / 3, 1e-15);
+}
+
+TEST_F(Assigned, LiftOverTheUntrainedModelIsThatOfItsBestHead) {
+  Transformer uniform = hand_built(task_->shape(), 3, {kUniform, kUniform});
+  const HeadsReport over_uniform = report_of({1, 3, kSame}, &uniform);
+  const HeadsReport of_uniform = report_of({kUniform});
+  for (std::size_t r = 0; r < 3; ++r) {
+    EXPECT_EQ(over_uniform.relations[r].mass_untrained, of_uniform.heads[0].relations[r].mass);
+    EXPECT_EQ(over_uniform.relations[r].lift_untrained, 1);
+  }
+  Transformer skilled = hand_built(task_->shape(), 3, {kUniform, 1});
+  const HeadsReport over_skilled = report_of({kUniform}, &skilled);
+  EXPECT_EQ(over_skilled.relations[0].mass_untrained, 1);
+  EXPECT_TRUE(std::isnan(over_skilled.relations[0].lift_untrained));
+  EXPECT_TRUE(std::isnan(report_of({1}).relations[0].lift_untrained));  // nobody asked
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR
