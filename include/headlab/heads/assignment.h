@@ -1,5 +1,6 @@
 // Who does what, one to one: a head that looks like the best for two relations can be given to one
-// of them only. Read next: scores.h, which assigns heads to relations.
+// of them only, and the other gets its next best. Choosing greedily, relation by relation, would
+// depend on their order. Read next: scores.h, which assigns heads to relations.
 #pragma once
 
 #include <span>
