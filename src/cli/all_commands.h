@@ -11,6 +11,7 @@
 #include "headlab/cli/arguments.h"
 #include "headlab/cli/command.h"
 #include "headlab/lab/bench_table.h"
+#include "headlab/train/run.h"
 
 namespace headlab::cli {
 
@@ -28,6 +29,9 @@ int reproduce_command(Arguments arguments);
 int bench_command(Arguments arguments);
 int check_command(Arguments arguments);
 int list_command(Arguments arguments);
+
+/// The part of `heads` that shows how heads developed.
+int show_heads_over_training(const Run& run, bool json, Arguments arguments);
 
 /// The positionals of a command, with its example from the table.
 Signature signature_of(const char* command, std::vector<std::string> positionals);

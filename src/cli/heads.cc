@@ -23,6 +23,7 @@ struct HeadsFlags {
   bool scores = false, map = false, all = false;
   std::string pattern;
   Index example = 0;
+  bool over_training = false;
   CommonFlags common;
 
   Settings settings() {
@@ -35,6 +36,8 @@ struct HeadsFlags {
     s.boolean("all", all, "show all of it");
     s.add(named_text("pattern", "LAYER.HEAD", pattern, "show this head's pattern, such as 0.2"));
     s.integer("example", example, 0, 65535, "the example that --pattern shows");
+    s.boolean("over_training", over_training,
+              "when each role was born (needs `train --track-heads`)");
     s.add(common.settings());
     return s;
   }
@@ -177,6 +180,9 @@ int heads_command(Arguments arguments) {
   }
   flags.common.apply();
   Run run = open_run(paths[0]);
+  if (flags.over_training) {
+    return show_heads_over_training(run, flags.common.json, arguments);
+  }
   return flags.pattern.empty() ? show_scores(run, flags, arguments)
                                : show_pattern(run, flags, arguments);
 }

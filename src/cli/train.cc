@@ -12,6 +12,7 @@
 #include "headlab/base/files.h"
 #include "headlab/base/safetensors.h"
 #include "headlab/base/version.h"
+#include "headlab/heads/tracking.h"
 #include "headlab/lab/profile.h"
 #include "headlab/report/table.h"
 #include "headlab/tasks/table.h"
@@ -112,7 +113,7 @@ int train_and_report(Run& run, const TrainFlags& flags, const std::string& comma
   Progress progress(run.config.train.steps);
   std::optional<Profile> profile;
   if (flags.profile) profile.emplace();
-  const TrainResult result = train_run(run, watch(progress));
+  const TrainResult result = train_run(run, track_heads(run, watch(progress)));
   const BenchTable times = profile_table(profile ? profile->rows() : std::vector<ProfileRow>());
   progress.clear();
   if (flags.common.json) {
@@ -130,7 +131,7 @@ int train_and_report(Run& run, const TrainFlags& flags, const std::string& comma
 Settings resumable(RunConfig& config) {
   const Settings all = user_settings_of(config);
   Settings some;
-  for (const char* name : {"steps", "eval_every", "eval_examples", "save_every"}) {
+  for (const char* name : {"steps", "eval_every", "eval_examples", "save_every", "track_heads"}) {
     some.add(*all.find(name));
   }
   return some;

@@ -1,6 +1,6 @@
 // Run folders. The state is one file, so that no two files can disagree after a crash, and
 // config.json is written last, so that a folder with a config.json is a whole run. A run that
-// resumes cuts metrics.jsonl back to the saved step and writes the lines after it again, the same
+// resumes cuts its logs back to the saved step and writes the lines after it again, the same
 // ones.
 #include "headlab/train/run.h"
 
@@ -21,10 +21,10 @@ namespace {
 namespace fs = std::filesystem;
 
 /// All that a run's folder may hold: what --force may delete.
-constexpr std::array kRunFiles = {"config.json",          "metrics.jsonl", "state.safetensors",
-                                  "model.safetensors",    "heads.json",    "ablation.json",
-                                  "curve.json",           "prune.json",    "examples.json",
-                                  "patterns.safetensors", "report.html"};
+constexpr std::array kRunFiles = {"config.json",          "metrics.jsonl", "heads.jsonl",
+                                  "state.safetensors",    "heads.json",    "model.safetensors",
+                                  "ablation.json",        "curve.json",    "prune.json",
+                                  "patterns.safetensors", "examples.json", "report.html"};
 /// Settings that the task decides, and the one that pruning writes.
 constexpr std::array kDecided = {"architecture", "vocab",     "length", "source_length",
                                  "targets",      "attention", "parent", "data_hash"};
@@ -108,27 +108,16 @@ void load_state(const Run& run, Trainer& trainer, const RunCallbacks& callbacks)
   }
 }
 
-/// Leaves out the lines of metrics.jsonl that come after `step`: the run goes on from there.
-void cut_metrics(const fs::path& path, Index step) {
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) {
-    return;
-  }
-  const std::string all = read_file(path);
+/// Leaves out the lines of a log that come after `step`: the run goes on from there.
+void cut_log(const fs::path& path, Index step) {
   std::string kept;
-  for (std::size_t begin = 0; begin < all.size();) {
-    const std::size_t end = std::min(all.find('\n', begin), all.size());
-    const std::string line = all.substr(begin, end - begin);
-    begin = end + 1;
-    try {
-      if (Json::parse(line).at("step").integer() <= step) {
-        kept += line + "\n";
-      }
-    } catch (const Error&) {
-      break;  // the process died while it wrote this line
+  for (const Json& line : read_log(path)) {
+    if (line.at("step").integer() <= step) {
+      kept += line.dump() + "\n";
     }
   }
-  if (kept != all) {
+  std::error_code ignored;
+  if (fs::exists(path, ignored) && kept != read_file(path)) {
     write_file(path, kept);
   }
 }
@@ -208,8 +197,26 @@ Transformer initial_model(const RunConfig& config) {
 
 fs::path config_file(const Run& run) { return run.path / "config.json"; }
 fs::path metrics_file(const Run& run) { return run.path / "metrics.jsonl"; }
+fs::path heads_log_file(const Run& run) { return run.path / "heads.jsonl"; }
 fs::path state_file(const Run& run) { return run.path / "state.safetensors"; }
 fs::path model_file(const Run& run) { return run.path / "model.safetensors"; }
+
+std::vector<Json> read_log(const fs::path& file) {
+  std::vector<Json> lines;
+  std::error_code ignored;
+  const std::string all = fs::exists(file, ignored) ? read_file(file) : "";
+  for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end + 1) {
+    end = std::min(all.find('\n', begin), all.size());
+    try {
+      Json line = Json::parse(std::string_view(all).substr(begin, end - begin));
+      line.at("step").integer();
+      lines.push_back(std::move(line));
+    } catch (const Error&) {
+      break;  // the process died while it wrote this line
+    }
+  }
+  return lines;
+}
 
 void check_run_folder(const fs::path& path, bool force) {
   std::error_code ignored;
@@ -284,7 +291,8 @@ TrainResult train_run(Run& run, const RunCallbacks& callbacks) {
   }
   remove_leftovers(run.path);
   load_state(run, trainer, callbacks);
-  cut_metrics(metrics_file(run), trainer.step());
+  cut_log(metrics_file(run), trainer.step());
+  cut_log(heads_log_file(run), trainer.step());
   const Index first_step = trainer.step();
   const double first_second = trainer.seconds();
 

@@ -27,6 +27,7 @@ struct TrainConfig {
   Index eval_every = 200;
   Index eval_examples = 512;
   Index save_every = 500;
+  Index track_heads = 0;  // steps between scores of all heads (heads/tracking.h)
   std::int64_t seed = 0;
 
   /// Error that says which setting is out of range, or which do not fit together.

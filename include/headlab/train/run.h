@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "headlab/train/trainer.h"
 
@@ -45,8 +46,13 @@ struct Run {
 /// The files of a run.
 std::filesystem::path config_file(const Run& run);
 std::filesystem::path metrics_file(const Run& run);
+std::filesystem::path heads_log_file(const Run& run);  // heads.jsonl: see heads/tracking.h
 std::filesystem::path state_file(const Run& run);
 std::filesystem::path model_file(const Run& run);
+
+/// The objects of metrics.jsonl or heads.jsonl in order, each with its step; none if there is no
+/// file. Ends before a line that a killed process left half.
+std::vector<Json> read_log(const std::filesystem::path& file);
 
 /// Error unless a run may be made at `path`: nothing is there, an empty folder, or, with `force`,
 /// another run, or what was to become one. What killed writers left behind does not count.

@@ -1,0 +1,40 @@
+// What heads do while they learn it. A training that tracks its heads scores all of them every few
+// steps into heads.jsonl, on a few held-out examples; the file is cut back with metrics.jsonl when
+// the run resumes, so it is the same however often the run was stopped. Read next: scores.h for
+// what is scored, report/history_text.h for how it is shown.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "headlab/heads/edits.h"
+#include "headlab/train/run.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+/// The callbacks with tracking on top: after every run.config.train.track_heads steps, and after
+/// the last, a line of heads.jsonl; unchanged where that setting is 0. `run` must outlive them.
+RunCallbacks track_heads(Run& run, RunCallbacks callbacks);
+
+/// One relation over a training.
+struct RelationHistory {
+  std::string name;
+  HeadId best;                // the head for it at the last step, chosen on split A
+  std::vector<double> lifts;  // of this head on split B at each step; NaN where it has none
+  /// The first step at which the lift reaches half of its last value; -1 if that last value is
+  /// below kOwnerLift: what is not there was never born.
+  Index born = -1;
+};
+
+struct HeadsHistory {
+  std::vector<std::string> attention;  // names of the attention modules: what `layer` counts
+  std::vector<Index> steps;
+  std::vector<RelationHistory> relations;
+  Json to_json() const;
+};
+
+/// Reads what track_heads wrote. Error if there is nothing, with the flag that makes it.
+HeadsHistory read_heads_history(const Run& run);
+
+}  // namespace headlab::inline HEADLAB_SCALAR

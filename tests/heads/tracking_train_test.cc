@@ -1,0 +1,28 @@
+// The birth of a circuit, watched: on `induction` a head of the first layer must have learned to
+// look one back before a head of the second can find what followed last time. One short training.
+#include "headlab/heads/tracking.h"
+#include "headlab/tasks/table.h"
+#include "support/runs.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+TEST(Birth, OfThePreviousTokenHeadComesBeforeThatOfInduction) {
+  const TemporaryFolder folder;
+  RunConfig config = recommended_config("induction");
+  config.train.steps = 600;
+  config.train.lr = 3e-3;
+  config.train.track_heads = 20;
+  TrainedRun run = create_run(folder / "run", config, false);
+  train_run(run, track_heads(run, {}));
+  const HeadsHistory history = read_heads_history(run);
+  Index previous = -1, induction = -1;
+  for (const RelationHistory& relation : history.relations) {
+    (relation.name == "previous" ? previous : induction) = relation.born;
+  }
+  EXPECT_GT(previous, 0);
+  EXPECT_LT(previous, induction);
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR
