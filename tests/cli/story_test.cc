@@ -204,5 +204,15 @@ TEST_F(Story, BenchPrintsItsKeys) {
   EXPECT_EQ(bench.json().at("config").string(), "toy");
 }
 
+TEST_F(Story, ShowsHowHeadsDevelopedIfTheyWereTracked) {
+  done(tiny({"--out", "a", "--track-heads", "10"}));
+  const Json json = done({"heads", "a", "--over-training", "--json"}).json();
+  expect_keys(json, {"headlab", "attention", "steps", "relations", "command"});
+  EXPECT_EQ(json.at("steps").dump(), "[10,20,30]");
+  ASSERT_EQ(json.at("relations").items().size(), 4u);
+  expect_keys(json.at("relations").items()[0], {"name", "layer", "head", "born", "lifts"});
+  EXPECT_TRUE(holds(done({"heads", "a", "--over-training"}).out, "lift over training"));
+}
+
 }  // namespace
 }  // namespace headlab::cli

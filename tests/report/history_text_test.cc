@@ -36,9 +36,9 @@ TEST(HistoryText, SaysWhenEachRoleWasBorn) {
   history.steps = {50, 100};
   history.relations = {{"same", {0, 3}, {0.1, 0.9}, 100}, {"other", {0, 1}, {0.2, 0.1}, -1}};
   const std::string shown = history_text(history);
-  EXPECT_NE(shown.find("same      0.3    100  0.900  ▂▇"), std::string::npos) << shown;
-  EXPECT_NE(shown.find("other     0.1      -  0.100"), std::string::npos) << shown;
-  EXPECT_NE(shown.find("  50  0.100  0.200"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("same       0.3   100  0.900  ▂▇"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("other      0.1     -  0.100"), std::string::npos) << shown;
+  EXPECT_NE(shown.find("\n  50  0.100  0.200"), std::string::npos) << shown;
 }
 
 }  // namespace
