@@ -1,5 +1,6 @@
 // `headlab heads RUN --over-training`: when the role of each head was born. Reads what
-// `headlab train --track-heads` wrote; no model runs. Read next: heads/tracking.h.
+// `headlab train --track-heads` wrote; no model runs. Read next: heads/tracking.h, which knows what
+// a birth is.
 #include "cli/all_commands.h"
 #include "cli/terminal.h"
 #include "headlab/report/history_text.h"

@@ -108,17 +108,17 @@ void load_state(const Run& run, Trainer& trainer, const RunCallbacks& callbacks)
   }
 }
 
-/// Leaves out the lines of a log that come after `step`: the run goes on from there.
-void cut_log(const fs::path& path, Index step) {
-  std::string kept;
-  for (const Json& line : read_log(path)) {
-    if (line.at("step").integer() <= step) {
-      kept += line.dump() + "\n";
+/// Leaves out the lines of the logs that come after `step`: the run goes on from there.
+void cut_logs(const Run& run, Index step) {
+  for (const fs::path& path : {metrics_file(run), heads_log_file(run)}) {
+    std::string kept;
+    for (const Json& line : read_log(path)) {
+      kept += line.at("step").integer() <= step ? line.dump() + "\n" : "";
     }
-  }
-  std::error_code ignored;
-  if (fs::exists(path, ignored) && kept != read_file(path)) {
-    write_file(path, kept);
+    std::error_code ignored;
+    if (fs::exists(path, ignored) && kept != read_file(path)) {
+      write_file(path, kept);
+    }
   }
 }
 
@@ -291,8 +291,7 @@ TrainResult train_run(Run& run, const RunCallbacks& callbacks) {
   }
   remove_leftovers(run.path);
   load_state(run, trainer, callbacks);
-  cut_log(metrics_file(run), trainer.step());
-  cut_log(heads_log_file(run), trainer.step());
+  cut_logs(run, trainer.step());
   const Index first_step = trainer.step();
   const double first_second = trainer.seconds();
 

@@ -1,5 +1,6 @@
-// The development of heads over a training as text: when each role was born, and how its lift grew.
-// A pure function of the history. Read next: heads/tracking.h, which keeps it.
+// The development of heads over a training as text: when each role was born, and how its lift
+// grew, thinned out to what a terminal holds. A pure function of the history. Read next:
+// heads/tracking.h, which keeps it.
 #pragma once
 
 #include <span>
