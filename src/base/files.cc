@@ -5,6 +5,7 @@
 #include "headlab/base/files.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -236,6 +237,13 @@ void append_line(const path& file, std::string_view line) {
   }
   fail("write", file, code);
 }
+
+FileLock::FileLock(const path& file) : descriptor_(open_file(file, O_RDWR | O_CREAT)) {
+  if (descriptor_ < 0) fail("lock", file, errno);
+  held_ = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
+FileLock::~FileLock() { ::close(descriptor_); }
 
 void make_directories(const path& directory) {
   std::error_code code;

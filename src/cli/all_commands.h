@@ -26,6 +26,7 @@ int patch_command(Arguments arguments);
 int prune_command(Arguments arguments);
 int curve_command(Arguments arguments);
 int reproduce_command(Arguments arguments);
+int sweep_command(Arguments arguments);
 int bench_command(Arguments arguments);
 int check_command(Arguments arguments);
 int list_command(Arguments arguments);

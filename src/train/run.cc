@@ -21,10 +21,11 @@ namespace {
 namespace fs = std::filesystem;
 
 /// All that a run's folder may hold: what --force may delete.
-constexpr std::array kRunFiles = {"config.json",          "metrics.jsonl", "heads.jsonl",
-                                  "state.safetensors",    "heads.json",    "model.safetensors",
-                                  "ablation.json",        "curve.json",    "prune.json",
-                                  "patterns.safetensors", "examples.json", "report.html"};
+constexpr std::array kRunFiles = {
+    "config.json", "metrics.jsonl",        "heads.jsonl",   "state.safetensors",
+    "heads.json",  "model.safetensors",    "ablation.json", "curve.json",
+    "prune.json",  "patterns.safetensors", "examples.json", "report.html",
+    "cell.json"};
 /// Settings that the task decides, and the one that pruning writes.
 constexpr std::array kDecided = {"architecture", "vocab",     "length", "source_length",
                                  "targets",      "attention", "parent", "data_hash"};
@@ -120,19 +121,6 @@ void cut_logs(const Run& run, Index step) {
       write_file(path, kept);
     }
   }
-}
-
-RunConfig read_config(const fs::path& path) {
-  const fs::path file = path / "config.json";
-  std::error_code ignored;
-  if (!fs::exists(file, ignored)) {
-    throw Error(text("there is no run at ", path.string(), " (no config.json)"),
-                "give the folder that `headlab train --out` wrote");
-  }
-  RunConfig config;
-  settings_of(config).set_all(Json::parse(read_file(file), file.string()), file.string(),
-                              {"headlab"});
-  return config;
 }
 
 /// The task's idea of the model against the config's.
@@ -264,6 +252,19 @@ Run create_run(const fs::path& path, RunConfig config, const Transformer& model,
 }
 
 void save_config(const Run& run) { write_file(config_file(run), config_text(run)); }
+
+RunConfig read_config(const fs::path& path) {
+  const fs::path file = path / "config.json";
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) {
+    throw Error(text("there is no run at ", path.string(), " (no config.json)"),
+                "give the folder that `headlab train --out` wrote");
+  }
+  RunConfig config;
+  settings_of(config).set_all(Json::parse(read_file(file), file.string()), file.string(),
+                              {"headlab"});
+  return config;
+}
 
 Run open_run(const fs::path& path) {
   RunConfig config = read_config(path);

@@ -219,5 +219,21 @@ TEST_F(Files, LiveInDirectoriesThatAreMadeWithTheirParents) {
   EXPECT_THROW(make_directories(directory_ / "file" / "z"), Error);
 }
 
+TEST(FileLock, IsHeldByOneAtATime) {
+  const TemporaryFolder folder;
+  {
+    const FileLock first(folder / "lock");
+    EXPECT_TRUE(first.held());
+    EXPECT_FALSE(FileLock(folder / "lock").held());
+    EXPECT_TRUE(FileLock(folder / "other").held());
+  }
+  EXPECT_TRUE(FileLock(folder / "lock").held());
+}
+
+TEST(FileLock, NeedsAFolderThatIsThere) {
+  const TemporaryFolder folder;
+  EXPECT_THROW(FileLock(folder / "nowhere" / "lock"), Error);
+}
+
 }  // namespace
 }  // namespace headlab

@@ -45,6 +45,24 @@ void write_file(const std::filesystem::path& path, const std::vector<std::string
 /// syncs it. Error (a newline inside `line`, disk full ...) leaves the file as it was.
 void append_line(const std::filesystem::path& path, std::string_view line);
 
+/// A lock that one process at a time can hold; it ends with the process, however that ends. Where
+/// the file system knows no locks everyone holds it.
+class FileLock {
+ public:
+  /// Asks for the lock of a file, which is made if it is not there and stays; does not wait. Error
+  /// if it cannot be made.
+  explicit FileLock(const std::filesystem::path& file);
+  ~FileLock();
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+  bool held() const { return held_; }
+
+ private:
+  int descriptor_;
+  bool held_;
+};
+
 /// Makes the directory and its parents. Error in words.
 void make_directories(const std::filesystem::path& path);
 

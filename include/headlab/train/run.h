@@ -67,6 +67,8 @@ Run create_run(const std::filesystem::path& path, RunConfig config, const Transf
                bool force);
 /// Writes config.json again, after run.config has changed.
 void save_config(const Run& run);
+/// Reads config.json. Errors: no run there, a damaged file.
+RunConfig read_config(const std::filesystem::path& path);
 /// Reads config and parameters. Errors: no run there, damaged files, or a data file that changed
 /// since.
 Run open_run(const std::filesystem::path& path);

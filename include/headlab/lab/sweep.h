@@ -1,0 +1,73 @@
+// A grid of trainings: every combination of some settings, each with several seeds. A cell of the
+// grid is a run like any other, in a folder of its own that its name tells; what is there is never
+// made twice, so a sweep that was killed goes on, and any number of processes or machines may work
+// on one folder. Read next: sweep_report.h, which says what came out.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "headlab/heads/edits.h"
+#include "headlab/heads/scores.h"
+#include "headlab/train/run.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+
+/// A setting of runs and the values it takes, as text: {"heads", {"1", "2", "4"}}.
+struct SweepAxis {
+  std::string name;
+  std::vector<std::string> values;
+};
+
+struct SweepCell {
+  std::string name;    // of its folder: "heads=4,seed=2"
+  std::string group;   // the cells that differ from it by the seed alone: "heads=4"
+  std::string family;  // those that differ by seed and heads: "all", or "layers=2"
+  RunConfig config;
+};
+
+/// The values of a list on a command line, "1,2,4". In a list of tasks a part that gives a
+/// parameter (NAME=VALUE) belongs to the task before it: "sort,relations:length=8,vocab=6" are two.
+std::vector<std::string> sweep_values(const std::string& list);
+
+/// All cells, the seeds of one combination side by side. Settings that no axis names are those that
+/// the task recommends; d_head is floor(d_model / heads) unless it is given. Errors: an unknown
+/// setting, an impossible value or combination, two cells that are the same.
+std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& grid);
+
+/// The grid of a sweep's folder, kept in grid.json for those who collect. Error if there is none.
+void write_grid(const std::filesystem::path& folder, const std::vector<SweepAxis>& grid);
+std::vector<SweepAxis> read_grid(const std::filesystem::path& folder);
+
+enum class CellState { missing, started, finished };
+/// How far a cell is. Error if its folder holds a run with other settings.
+CellState cell_state(const std::filesystem::path& folder, const SweepCell& cell);
+
+/// Which head does what in a finished cell.
+struct SweepRole {
+  std::string relation;
+  HeadId head;         // no two relations share one; layer -1: there are fewer heads than relations
+  double lift = 0;     // on split B; NaN without a head
+  bool owned = false;  // p < kOwnerP and lift >= kOwnerLift
+};
+
+/// Matches heads with relations one to one, the pair with the largest lift on split A first.
+std::vector<SweepRole> roles_of(const HeadsReport& report);
+
+/// What came out of a cell: cell.json.
+struct CellResult {
+  double loss = 0, accuracy = 0;
+  Index parameters = 0;
+  double keys = 0;  // the most keys that one query of the task must read at once, by its gold
+  std::vector<SweepRole> roles;
+};
+CellResult read_cell(const std::filesystem::path& folder, const SweepCell& cell);
+
+enum class CellEnd { finished, stopped, busy };
+/// Makes the cell or goes on with it, and writes cell.json at its end. stopped: by should_stop, and
+/// saved; busy: another process is at it. Errors: those of cell_state and train_run.
+CellEnd run_cell(const std::filesystem::path& folder, const SweepCell& cell,
+                 const RunCallbacks& callbacks = {});
+
+}  // namespace headlab::inline HEADLAB_SCALAR

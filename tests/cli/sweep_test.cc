@@ -1,0 +1,100 @@
+// `headlab sweep` as a user runs it: a grid at once, in slices beside each other, stopped and begun
+// again, and collected.
+#include "cli/program.h"
+
+namespace headlab::cli {
+namespace {
+
+/// A grid of cells that take a moment.
+Words grid(Words more) {
+  Words words = tiny({"--heads", "1,4", "--seeds", "2"});
+  words[0] = "sweep";
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+using SweepCommand = Program;
+
+TEST_F(SweepCommand, MakesTheGridOnceAndSaysWhatCameOut) {
+  const Outcome first = done(grid({"--out", "s", "--json"}));
+  const Json json = first.json();
+  EXPECT_EQ(json.at("groups").items().size(), 2u);
+  EXPECT_EQ(json.at("missing").items().size(), 0u);
+  EXPECT_EQ(Json::parse(file("s/sweep.json")), json);
+  EXPECT_TRUE(holds(first.err, "cell 4 of 4, heads=4,seed=1: loss ")) << first.err;
+  const auto before = contents(folder.path / "s");
+  const Outcome again = done(grid({"--out", "s", "--json"}));
+  EXPECT_EQ(again.json(), json);
+  EXPECT_FALSE(holds(again.err, "cell ")) << again.err;
+  EXPECT_EQ(contents(folder.path / "s"), before);
+  done({"heads", "s/heads=4,seed=0"});  // a cell is a run
+}
+
+TEST_F(SweepCommand, InSlicesBesideEachOtherMakesTheSame) {
+  const Json whole = done(grid({"--out", "whole", "--json"})).json();
+  Process first(grid({"--out", "s", "--shard", "0/2"}), {.folder = folder.path});
+  Process second(grid({"--out", "s", "--shard", "1/2"}), {.folder = folder.path});
+  EXPECT_EQ(first.finish().status, 0);
+  const Outcome last = second.finish();
+  EXPECT_EQ(last.status, 0) << last.err;
+  EXPECT_TRUE(holds(last.out, "slice 1/2: 2 cells finished")) << last.out;
+  EXPECT_FALSE(fs::exists(folder.path / "s" / "sweep.json"));
+  const Json collected = done({"sweep", "--collect", "--out", "s", "--json"}).json();
+  EXPECT_EQ(collected.at("groups"), whole.at("groups"));
+}
+
+TEST_F(SweepCommand, CollectsWhatIsThereAndNamesTheRest) {
+  done(grid({"--out", "s", "--shard", "1/4"}));
+  const Json json = done({"sweep", "--collect", "--out", "s", "--json"}).json();
+  EXPECT_EQ(json.at("missing").dump(), R"(["heads=1,seed=0","heads=4,seed=0","heads=4,seed=1"])");
+  EXPECT_TRUE(holds(done({"sweep", "--collect", "--out", "s"}).out, "missing: 3 of 4 cells"));
+}
+
+TEST_F(SweepCommand, SavesTheCellThatItIsAtWhenItIsInterrupted) {
+  const Words words = grid({"--steps", "30,20000", "--heads", "1", "--seeds", "1", "--out", "s"});
+  Process process(words, {.folder = folder.path});
+  ASSERT_TRUE(process.wait_for("cell 1 of 2"));
+  process.signal(SIGINT);
+  const Outcome outcome = process.finish();
+  EXPECT_EQ(outcome.status, 130);
+  EXPECT_TRUE(holds(outcome.err, "steps=20000,heads=1,seed=0: interrupted, and saved") ||
+              holds(outcome.err, "heads=1,steps=20000,seed=0: interrupted, and saved"))
+      << outcome.err;
+  EXPECT_TRUE(holds(outcome.err, "hint: to go on, give the same command again: headlab sweep"));
+  EXPECT_TRUE(holds(done({"sweep", "--collect", "--out", "s"}).out, "missing: 1 of 2 cells"));
+}
+
+TEST_F(SweepCommand, RefusesACellWithOtherSettings) {
+  done(grid({"--out", "s"}));
+  const auto before = contents(folder.path / "s");
+  const Outcome outcome = run(grid({"--out", "s", "--lr", "0.5"}));
+  EXPECT_EQ(outcome.status, 1);
+  expect_sentence(outcome.err, {"heads=1,seed=0 holds a run with other settings", "lr is 0.01",
+                                "another --out"});
+  EXPECT_EQ(contents(folder.path / "s"), before);
+}
+
+TEST_F(SweepCommand, GoesOnWithTheOtherCellsWhenOneFails) {
+  const Outcome outcome = run(grid({"--out", "s", "--optimizer", "sgd", "--clip", "0", "--heads",
+                                    "1", "--seeds", "1", "--lr", "1000,0.01"}));
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(holds(outcome.err, "lr=1000,seed=0: ")) << outcome.err;
+  EXPECT_TRUE(holds(outcome.out, "missing: 1 of 2 cells")) << outcome.out;
+}
+
+TEST_F(SweepCommand, SaysWhatIsWrongWithItsCommandLine) {
+  const auto refused = [&](const Words& words, const Words& parts) {
+    const Outcome outcome = run(words);
+    EXPECT_EQ(outcome.status, 2) << outcome.err;
+    expect_sentence(outcome.err, parts);
+    EXPECT_TRUE(fs::is_empty(folder.path));
+  };
+  refused(grid({}), {"missing --out"});
+  refused(grid({"--out", "s", "--heads", "1,x"}), {"heads=x", "whole number"});
+  refused(grid({"--out", "s", "--shard", "4/4"}), {"--shard 4/4", "from 0 to N - 1"});
+  refused(grid({"--out", "s", "--seed", "3"}), {"--seed and --seeds"});
+  refused(grid({"--out", "s", "--task", "relation,sort"}), {"'relation'"});
+}
+
+}  // namespace
+}  // namespace headlab::cli

@@ -1,0 +1,70 @@
+// A sweep as text: numbers with their intervals, sentences that say what was measured and what is
+// missing.
+#include "headlab/report/sweep_text.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+SweepReport two_groups(bool several_win) {
+  SweepReport report;
+  for (const Index heads : {1, 4}) {
+    SweepGroup group;
+    group.name = "heads=" + std::to_string(heads);
+    group.family = "all";
+    group.seeds = {0, 1, 2};
+    group.loss = {heads == 1 ? 0.946 : 0.0005, 0.0312};
+    group.accuracy = {heads == 1 ? 0.7 : 1, 0.001};
+    group.parameters = 12345;
+    group.roles = {{"same", {0.953, 0.01}, 2, {{0, 0}, {0, 2}, {0, 1}}}};
+    report.groups.push_back(group);
+  }
+  report.comparisons = {{.family = "all", .one = 0, .best = 1, .enough = 1}};
+  report.comparisons[0].loss_gain = {0.9455, 0.03};
+  report.comparisons[0].keys = 4;
+  report.comparisons[0].several_win = several_win;
+  return report;
+}
+
+void expect_part(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
+}
+
+TEST(IntervalText, GivesTheHalfWidthTwoDigits) {
+  EXPECT_EQ(interval_text({0.946, 0.0312}), "0.946 ± 0.031");
+  EXPECT_EQ(interval_text({1, 0}), "1 ± 0");
+  EXPECT_EQ(interval_text({0.25, kNaN}), "0.25");
+}
+
+TEST(SweepText, HasALineForEachGroup) {
+  const std::string shown = sweep_text(two_groups(true));
+  expect_part(shown, "0.946 ± 0.031");
+  expect_part(shown, "12,345");
+  expect_part(shown, "0.953 2/3");
+}
+
+TEST(SweepText, SaysOnWhatConditionSeveralHeadsWin) {
+  expect_part(sweep_text(two_groups(true)),
+              "several heads beat one: a query of this task must "
+              "read up to 4 keys at once");
+  expect_part(sweep_text(two_groups(false)), "several heads gain nothing over one");
+  expect_part(sweep_text(two_groups(true)), "heads=4 is enough");
+}
+
+TEST(SweepText, NamesWhatIsMissing) {
+  SweepReport report;
+  report.cells = 20;
+  for (int i = 0; i < 12; ++i) report.missing.push_back("seed=" + std::to_string(i));
+  const std::string shown = sweep_text(report);
+  expect_part(shown, "no cell is finished yet");
+  expect_part(shown, "missing: 12 of 20 cells: seed=0 seed=1");
+  expect_part(shown, "seed=7 ...");
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR
