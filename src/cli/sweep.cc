@@ -40,7 +40,8 @@ struct SweepFlags {
         named_text("shard", "I/N", shard, "make every Nth cell, beginning with the Ith (from 0)"));
     s.boolean("collect", collect, "make nothing; show what is there, and what is missing");
     s.add(common.settings());
-    for (const Setting& setting : user_settings_of(config).all()) {
+    const Settings of_runs = user_settings_of(config);
+    for (const Setting& setting : of_runs.all()) {
       auto& list = lists.emplace_back(setting.name, "");
       s.add(named_text(setting.name, setting.placeholder + "[,...]", list.second, setting.help));
     }

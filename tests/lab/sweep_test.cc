@@ -54,8 +54,8 @@ TEST(SweepCells, AreNamedByWhatChanges) {
 }
 
 TEST(SweepCells, TakeWhatEachTaskRecommends) {
-  const auto cells = sweep_cells({{"task", {"relations", "induction:vocab=9"}}, {"batch", {"8"}}});
-  ASSERT_EQ(names_of(cells), (Names{"task=relations,seed=0", "task=induction:vocab=9,seed=0"}));
+  const auto cells = sweep_cells({{"task", {"relations", "induction:vocab=20"}}, {"batch", {"8"}}});
+  ASSERT_EQ(names_of(cells), (Names{"task=relations,seed=0", "task=induction:vocab=20,seed=0"}));
   for (const SweepCell& cell : cells) {
     const RunConfig recommended = recommended_config(cell.config.task);
     EXPECT_EQ(cell.config.model.layers, recommended.model.layers);

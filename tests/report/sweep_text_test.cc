@@ -24,7 +24,8 @@ SweepReport two_groups(bool several_win) {
     group.roles = {{"same", {0.953, 0.01}, 2, {{0, 0}, {0, 2}, {0, 1}}}};
     report.groups.push_back(group);
   }
-  report.comparisons = {{.family = "all", .one = 0, .best = 1, .enough = 1}};
+  report.comparisons.resize(1);
+  report.comparisons[0].best = report.comparisons[0].enough = 1;
   report.comparisons[0].loss_gain = {0.9455, 0.03};
   report.comparisons[0].keys = 4;
   report.comparisons[0].several_win = several_win;
