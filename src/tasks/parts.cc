@@ -68,6 +68,7 @@ std::vector<std::int32_t> draw_distinct(Index n, Index count, Generator& random)
 
 std::vector<std::int32_t> positions_of(std::int32_t token, std::span<const std::int32_t> tokens) {
   std::vector<std::int32_t> found;
+  found.reserve(tokens.size());
   for (std::size_t t = 0; t < tokens.size(); ++t) {
     if (tokens[t] == token) {
       found.push_back(id(static_cast<Index>(t)));
@@ -77,9 +78,10 @@ std::vector<std::int32_t> positions_of(std::int32_t token, std::span<const std::
 }
 
 Index last_of_class(std::span<const std::int32_t> tokens, Index t, Index classes) {
-  const auto class_at = [&](Index s) { return tokens[static_cast<std::size_t>(s)] % classes; };
+  const auto class_at = [&](Index s) { return tokens[static_cast<std::size_t>(s)] % id(classes); };
+  const auto wanted = class_at(t);
   Index key = t - 1;
-  while (key >= 0 && class_at(key) != class_at(t)) {
+  while (key >= 0 && class_at(key) != wanted) {
     --key;
   }
   return key;

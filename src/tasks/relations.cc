@@ -142,11 +142,13 @@ Example RelationsTask::make(Key key, Index count, Split split) const {
     const auto tokens = row(example.batch, b);
     fill_uniform(tokens, options_.vocab, random);
     for (std::size_t r = 0; r < asked_.size(); ++r) {
+      const auto& [kind, k] = asked_[r];
+      Gold& gold = example.gold[r];
       for (Index t = 0; t < options_.length; ++t) {
-        const Index at = asked_[r].kind->key({tokens, t, options_.classes, asked_[r].k});
+        const Index at = kind->key({tokens, t, options_.classes, k});
         if (at >= 0) {
-          example.batch.target(b, t, static_cast<Index>(r)) = example.batch.token(b, at);
-          example.gold[r].add(b, t, id(at));
+          example.batch.target(b, t, static_cast<Index>(r)) = tokens[static_cast<std::size_t>(at)];
+          gold.add(b, t, id(at));
         }
       }
     }

@@ -9,14 +9,23 @@
 
 namespace headlab::inline HEADLAB_SCALAR {
 
+void Gold::add_place(const Place& place) {
+  require(at_.empty() || at_.back() < place, "gold: queries must come in ascending order");
+  at_.push_back(place);
+  begin_.push_back(keys_.size());
+}
+
 void Gold::add(Index b, Index t, std::span<const std::int32_t> keys) {
   require(!keys.empty() && std::is_sorted(keys.begin(), keys.end()),
           "gold: the keys of a query must be ascending, "
           "and at least one");
-  require(at_.empty() || at_.back() < Place{b, t}, "gold: queries must come in ascending order");
-  at_.push_back({b, t});
   keys_.insert(keys_.end(), keys.begin(), keys.end());
-  begin_.push_back(keys_.size());
+  add_place({b, t});
+}
+
+void Gold::add(Index b, Index t, std::int32_t key) {
+  keys_.push_back(key);
+  add_place({b, t});
 }
 
 Gold::Query Gold::query(Index i) const {

@@ -1,12 +1,13 @@
-// Assign: toy code, "a=3;b=a;c=7;b?a?". Each statement defines a new variable, by a digit or by a
-// variable before it; after the statements, variables are asked for. Wherever a variable is used
-// (right of = and before ?), the target is its value. A chain of definitions has at most `depth`
-// statements.
+// Assign: toy code, "a=3;b=a;c=7;b?a?c?". Each statement defines a new variable, by a digit or by a
+// variable before it; then variables are asked for. Wherever one is used (right of =, before ?),
+// the target is its value. A chain of definitions has at most `depth` statements.
 // Truth: `definition`, what stands right of = where the used variable is defined; `origin`, the
 // digit at the end of its chain, asked where that is another place; `name`, the variable left of
 // =, asked at the token right of it, which has to know whose value it is.
 // Trap: two circuits give the same answer. Values may be handed on along the chain, and a use reads
 // its definition; or names are looked up until a digit is found, and a use reads the origin.
+// Five seeds: accuracy 1.000, mass .91 to .95 (definition), .92 to .93 (name), .09 to .17 (origin):
+// values are handed on.
 // Read next: src/tasks/assign.cc.
 #pragma once
 

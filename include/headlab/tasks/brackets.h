@@ -3,8 +3,9 @@
 // memory"). Wherever a bracket is open, the target is the closing bracket that the innermost one
 // needs. An opening or a closing bracket follows with equal chances where both are possible.
 // Truth: `opener`, the innermost bracket that is still open, asked where it stands 2 or more back.
-// Trap: if all distances counted, the best fixed offset alone would find two thirds of the openers,
-// as most are the token itself.
+// Trap: if all distances counted, one fixed offset alone would find 63 openers in 100, which are
+// the token itself; and one layer is right 97 times in 100 without finding the others.
+// Five seeds: accuracy 1.000, mass .63 to .80, top-1 .84 to .94. One layer: mass .14.
 // Read next: src/tasks/brackets.cc.
 #pragma once
 

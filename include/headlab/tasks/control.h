@@ -3,9 +3,10 @@
 // no head is needed, and in `random` it is drawn by chance, so that there is nothing to learn.
 // Truth: the relations of the flagship that a head *could* be credited with: `previous`, and
 // `same`, the last earlier token of the same class (the token's number modulo `classes`).
-// Trap: a trained head is not uniform, whatever it was trained on. With enough examples nearly
-// every one differs from chance at p < .01, at a mass near that of chance: significant is not
-// specialised. Read next: src/tasks/control.cc.
+// Trap: a trained head is not uniform, whatever it was trained on. Of 200 heads of `memoryless` (50
+// seeds) 82 in 100 differ from chance on `same` at p < .01, at a mass of .04, which is below chance
+// (.32 for the best null): significant is not specialised. No head of either control is an owner.
+// Read next: src/tasks/control.cc.
 #pragma once
 
 #include "headlab/base/settings.h"

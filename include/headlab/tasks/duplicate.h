@@ -4,8 +4,9 @@
 // answer is no and the query is not eligible.
 // Trap: a head can find the duplicate and the model still not know it, because a softmax always
 // looks somewhere: whether what it found is the same token is for the feed-forward network to say.
-// And no is right about 72 times in 100, so that accuracy alone flatters.
-// Read next: src/tasks/duplicate.cc.
+// And no is right 74 times in 100, so that accuracy alone flatters.
+// Five seeds: accuracy 1.000, mass .89 to .96. Without feed-forward network .80 to .82. With
+// learned positions two seeds of five never find the head. Read next: src/tasks/duplicate.cc.
 #pragma once
 
 #include "headlab/base/settings.h"

@@ -5,7 +5,8 @@
 // Truth: `left` and `above`, asked at hidden pixels: offsets 1 and `width`. Colours are drawn
 // independently, so nothing else tells a hidden pixel, and both keys are needed in one query.
 // Trap: rule=mean does not care which is which. One head that gives each of them one half is
-// enough then, and owns both relations with a mass of .5; the contrast forces two heads apart.
+// enough then, and owns both relations with a mass of .42 to .46; the contrast takes two heads.
+// Five seeds: accuracy 1.000, mass .998 to 1.000 for both. One head: accuracy .22 to .54.
 // Read next: src/tasks/grid.cc.
 #pragma once
 

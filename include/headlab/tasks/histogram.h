@@ -4,6 +4,8 @@
 // Truth: `equal`, the other positions that hold the same token; asked where there are any.
 // Trap: many heads help and none is specialised. The count is read from how *much* attention falls
 // on equal tokens, so heads share one job at low mass, and four do better than one.
+// Five seeds: accuracy .998 to 1.000 with four heads, the best at mass .18 to .24; .62 to .76 with
+// one.
 // Read next: src/tasks/histogram.cc.
 #pragma once
 

@@ -31,7 +31,7 @@ class Gold {
   /// Adds a query with its keys, ascending and not empty. Queries must come in ascending order of
   /// (b, t).
   void add(Index b, Index t, std::span<const std::int32_t> keys);
-  void add(Index b, Index t, std::int32_t key) { add(b, t, std::span(&key, 1)); }
+  void add(Index b, Index t, std::int32_t key);
 
   Index queries() const { return static_cast<Index>(at_.size()); }
   struct Query {
@@ -47,6 +47,8 @@ class Gold {
     Index b, t;
     friend auto operator<=>(const Place&, const Place&) = default;
   };
+  void add_place(const Place& place);
+
   std::vector<Place> at_;
   std::vector<std::size_t> begin_{0};
   std::vector<std::int32_t> keys_;

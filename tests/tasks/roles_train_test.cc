@@ -1,0 +1,79 @@
+// What the tasks are for, seen in trained models: where one query needs two keys, two heads share
+// the work and one fails; where nothing is to be found, no head is said to have found it. One seed
+// of each recommended model. Read next: tests/prune/flagship_train_test.cc.
+#include "headlab/heads/scores.h"
+#include "headlab/tasks/table.h"
+#include "support/runs.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+struct Trained {
+  double accuracy;
+  HeadsReport report;
+};
+
+/// Trains a recommended model with `changes` ("heads=1") and looks at its heads.
+Trained trained(const std::string& task, const std::string& changes = "") {
+  const TemporaryFolder folder;
+  RunConfig config = recommended_config(task);
+  config.task = task;
+  Settings settings = settings_of(config.model);
+  settings.add(settings_of(config.train));
+  settings.set_all_text(changes);
+  TrainedRun run = create_run(folder / "run", config, false);
+  train_run(run);
+  return {evaluate(run.model, *run.task).accuracy, score_heads(run.model, *run.task)};
+}
+
+/// Relation r of a report: the score of its best head on split B.
+const RelationScore& best(const HeadsReport& report, std::size_t r) {
+  return report.heads[report.relations[r].best].relations[r];
+}
+
+TEST(Grid, TheContrastOfTwoPixelsTakesTwoHeads) {
+  const Trained two = trained("grid");
+  EXPECT_GT(two.accuracy, 0.99);
+  EXPECT_NE(two.report.relations[0].best, two.report.relations[1].best);
+  for (std::size_t r = 0; r < 2; ++r) {
+    EXPECT_TRUE(two.report.relations[r].owned);
+    EXPECT_GT(best(two.report, r).mass, 0.95);
+  }
+  EXPECT_LT(trained("grid", "heads=1").accuracy, 0.7);
+}
+
+TEST(Grid, TheMeanOfTwoPixelsIsReadByOneHeadInHalves) {
+  const Trained one = trained("grid:rule=mean", "heads=1");
+  EXPECT_GT(one.accuracy, 0.98);
+  for (std::size_t r = 0; r < 2; ++r) {
+    EXPECT_TRUE(one.report.relations[r].owned);
+    EXPECT_NEAR(best(one.report, r).mass, 0.45, 0.1);
+  }
+}
+
+TEST(Recall, IsTheWorkOfTwoLayersInOrder) {
+  const Trained two = trained("recall");
+  EXPECT_GT(two.accuracy, 0.99);
+  const HeadsReport& report = two.report;
+  EXPECT_EQ(report.heads[report.relations[0].best].layer, 1);  // association
+  EXPECT_EQ(report.heads[report.relations[1].best].layer, 0);  // previous
+  EXPECT_GT(best(report, 0).mass, 0.95);
+  EXPECT_GT(best(report, 1).mass, 0.85);
+}
+
+TEST(Duplicate, OneHeadFindsAllEarlierOccurrences) {
+  const Trained one = trained("duplicate");
+  EXPECT_GT(one.accuracy, 0.99);
+  EXPECT_GT(best(one.report, 0).lift, 0.8);
+}
+
+TEST(Controls, NoHeadOwnsARelation) {
+  for (const std::string task : {"memoryless", "random"}) {
+    for (const RelationWinner& relation : trained(task).report.relations) {
+      EXPECT_FALSE(relation.owned) << task << " " << relation.relation.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR
