@@ -75,7 +75,7 @@ std::string program_help() {
       "runs/full\n\n"
       "commands (headlab COMMAND --help says more):\n";
   for (const Command& command : kCommands) {
-    help += text("  ", padded(command.name, 8), "  ", command.summary, "\n");
+    help += text("  ", padded(command.name, 9), "  ", command.summary, "\n");
   }
   return help;
 }

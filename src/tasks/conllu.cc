@@ -9,6 +9,7 @@
 
 #include "headlab/base/error.h"
 #include "headlab/base/files.h"
+#include "headlab/base/shipped.h"
 #include "tasks/characters.h"
 #include "tasks/parts.h"
 
@@ -131,7 +132,7 @@ Settings settings_of(ConlluOptions& o) {
 ConlluTask::ConlluTask(const ConlluOptions& options) : options_(options) {
   check_ranges(settings_of(options_), "conllu");
   check_file_name(options_.file);
-  const std::string bytes = read_file(options_.file);
+  const std::string bytes = read_file(shipped_file(options_.file));
   hash_ = fingerprint(bytes);
   const std::vector<TreebankSentence> treebank =
       fitting(parse_conllu(bytes, options_.file), options_);

@@ -7,6 +7,7 @@
 
 #include "headlab/base/error.h"
 #include "headlab/base/files.h"
+#include "headlab/base/shipped.h"
 #include "tasks/characters.h"
 #include "tasks/parts.h"
 
@@ -22,7 +23,7 @@ Settings settings_of(TextOptions& o) {
 TextTask::TextTask(const TextOptions& options) : options_(options) {
   check_ranges(settings_of(options_), "text");
   check_file_name(options_.file);
-  const std::string bytes = read_file(options_.file);
+  const std::string bytes = read_file(shipped_file(options_.file));
   hash_ = fingerprint(bytes);
   std::u32string points = code_points(bytes, options_.file);
   if (!points.empty() && points.front() == 0xFEFF) {
