@@ -94,11 +94,16 @@ TEST(Assign, AUseIsWorthWhatAnInterpreterSays) {
 }
 
 TEST(Assign, GoldIsWhereTheInterpreterReads) {
-  for (Index b = 0; b < kCount; ++b) {
-    const Reading reading(program(b));
-    ASSERT_EQ(keys_of(sample(), 0, b), reading.definition) << program(b);
-    ASSERT_EQ(keys_of(sample(), 1, b), reading.origin) << program(b);
-    ASSERT_EQ(keys_of(sample(), 2, b), reading.name) << program(b);
+  for (const char* spec : {"assign", "assign:depth=4"}) {
+    const auto made = make_task(spec);
+    const Example example = made->make(Key{1}, kCount, Split::train);
+    for (Index b = 0; b < kCount; ++b) {
+      const std::string code = shown(*made, example.batch, b, 0, example.batch.length_of(b));
+      const Reading reading(code);
+      ASSERT_EQ(keys_of(example, 0, b), reading.definition) << code;
+      ASSERT_EQ(keys_of(example, 1, b), reading.origin) << code;
+      ASSERT_EQ(keys_of(example, 2, b), reading.name) << code;
+    }
   }
 }
 
