@@ -10,6 +10,7 @@
 #ifdef __linux__
 #include <sched.h>
 #endif
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -45,6 +46,7 @@ void await_change(const std::atomic<int>& number, int old, std::chrono::microsec
 struct alignas(64) Share {
   std::atomic<std::uint64_t> tasks{0};  // [next, end), as next << 32 | end: taken in one exchange
   std::atomic<int> calls{0};            // grows when there is work
+  std::atomic<bool> errand{false};      // whether its thread's memory has to grow
 
   bool take(std::int64_t& task) {
     std::uint64_t seen = tasks.load(std::memory_order_relaxed);
@@ -79,6 +81,7 @@ class Team {
     for (int left; (left = unfinished_.load(std::memory_order_acquire)) != 0;) {
       await_change(unfinished_, left, patience());
     }
+    if (detail::thread_memory_generation() != grown_) grow_memory(count);
     return true;
   }
 
@@ -86,7 +89,7 @@ class Team {
   /// Starts what is missing; returns how many threads there are for a loop.
   int start(int wanted) {
     try {
-      for (; started_ < wanted; ++started_)
+      for (; started_ < wanted; ++started_, grown_ = -1)
         std::thread([this, me = started_] { serve(me); }).detach();
     } catch (const std::system_error&) {  // the system gives no more: those that there are will do
     }
@@ -101,10 +104,33 @@ class Team {
     share.calls.notify_one();
   }
 
+  /// Lets every thread of the team grow its memory, and waits for all of them: after the first
+  /// loops of their kind.
+  void grow_memory(int count) {
+    grown_ = detail::thread_memory_generation();
+    if (getpid() != process_) return;  // after a fork there is nobody to wait for
+    unfinished_.store(count - 1, std::memory_order_relaxed);
+    for (int i = 1; i < count; ++i) {
+      Share& share = shares_[static_cast<std::size_t>(i)];
+      share.errand.store(true, std::memory_order_release);
+      share.calls.fetch_add(1, std::memory_order_release);
+      share.calls.notify_one();
+    }
+    detail::grow_thread_memory();
+    for (int left; (left = unfinished_.load(std::memory_order_acquire)) != 0;) {
+      await_change(unfinished_, left, patience());
+    }
+  }
+
   void serve(int me) {
-    const std::atomic<int>& calls = shares_[static_cast<std::size_t>(me)].calls;
-    for (int seen = 0;; seen = calls.load(std::memory_order_acquire)) {
-      await_change(calls, seen, patience());
+    Share& share = shares_[static_cast<std::size_t>(me)];
+    for (int seen = 0;;) {
+      await_change(share.calls, seen, patience());
+      seen = share.calls.load(std::memory_order_acquire);
+      if (share.errand.exchange(false, std::memory_order_acq_rel)) {
+        detail::grow_thread_memory();
+        if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1) unfinished_.notify_one();
+      }
       work(me);
     }
   }
@@ -133,6 +159,8 @@ class Team {
 
   std::mutex mutex_;
   int started_ = 1;  // the caller included
+  const pid_t process_ = getpid();
+  int grown_ = 0;  // the generation of thread memory that all threads have
   Run run_ = nullptr;
   void* body_ = nullptr;
   std::atomic<int> count_{1}, unfinished_{0};

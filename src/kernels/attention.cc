@@ -31,7 +31,7 @@ struct Buffers {
   Scalar* z;        // [Dv][kQueries]
 
   explicit Buffers(const AttentionProblem& p) {
-    thread_local Scratch scratch;
+    static Scratch scratch;
     queries = scratch.get((p.d_head + p.keys + kKeys + p.d_value) * kQueries);
     weights = queries + p.d_head * kQueries;
     dropped = weights + p.keys * kQueries;

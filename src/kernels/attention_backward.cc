@@ -25,7 +25,7 @@ struct Buffers {
   explicit Buffers(const AttentionProblem& p) {
     const Index d = padded(p.d_head);
     const Index d_value = padded(p.d_value);
-    thread_local Scratch scratch;
+    static Scratch scratch;
     Scalar* next = scratch.get(3 * d * kQueries + 3 * d_value * kQueries + 3 * kKeys * kQueries);
     const auto take = [&next](Index count) { return std::exchange(next, next + count); };
     for (Scalar** buffer : {&q_lanes, &q_rows, &dq_lanes}) *buffer = take(d * kQueries);

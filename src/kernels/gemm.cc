@@ -68,7 +68,7 @@ BlockOfA block_of_a(const Gemm& g, Index i, Index p, Index m, Index k) {
   if (g.a.row_stride == 1 && g.m <= 128) {
     return {Rows::kSideBySide, at(g.a, i, p), g.a.column_stride};
   }
-  thread_local Scratch scratch;
+  static Scratch scratch;
   constexpr Index kLine = 64 / static_cast<Index>(sizeof(Scalar));
   // An odd number of cache lines: rows a power of two apart would share a few sets of the cache.
   const Index stride = (round_up(m, kLine) / kLine | 1) * kLine;
@@ -111,7 +111,7 @@ void add_panel_sums(Index k, Index columns, const ConstRows& b, Scalar* sums) {
 
 /// C[:, j ... j + n) (+)= A[:, p ... p + k) B[p ... p + k, j ... j + n) for one block of k and n.
 void multiply_block(const Gemm& g, Index p, Index k, Index j, Index n) {
-  thread_local Scratch scratch;
+  static Scratch scratch;
   Scalar* packed = scratch.get(k * round_up(n, kTileColumns));
   const bool rows_in_place =
       g.b.column_stride == 1 &&

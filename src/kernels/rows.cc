@@ -82,7 +82,7 @@ template <class Body>
 void add_over_row_blocks(Index rows, Index width, Scalar* sums, Body body) {
   const Index block = std::max<Index>(32, (rows + 63) / 64);
   const Index blocks = (rows + block - 1) / block;
-  thread_local Scratch scratch;
+  static Scratch scratch;
   Scalar* partial = scratch.get(std::max<Index>(1, blocks * width));
   parallel_for(blocks, [&](Index i) {
     std::fill_n(partial + i * width, width, Scalar{0});
@@ -214,7 +214,7 @@ void layer_norm_backward_row(const LayerNormBackward& p, Index row, Scalar* sums
 }  // namespace
 
 void layer_norm_backward(const LayerNormBackward& p) {
-  thread_local Scratch scratch;
+  static Scratch scratch;
   Scalar* sums = scratch.get(2 * p.n);
   std::fill_n(sums, 2 * p.n, Scalar{0});
   const bool parameters = p.dgain || p.dbias;

@@ -3,6 +3,7 @@
 // is bit-identical for any count, and whoever runs a task. Read next: src/base/threads.cc.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <type_traits>
@@ -21,9 +22,30 @@ int thread_count();
 /// Error unless 1 <= count <= 1024.
 void set_thread_count(int count);
 
+/// Memory for one purpose, a block for each thread, which grows and stays. All threads get what one
+/// of them needed, at the end of the loop in which it grew: so nobody asks the system for memory
+/// later, whoever does which task. Objects are static and live to the end.
+class ThreadMemory {
+ public:
+  /// Error beyond 64 objects.
+  ThreadMemory();
+  ThreadMemory(const ThreadMemory&) = delete;
+  ThreadMemory& operator=(const ThreadMemory&) = delete;
+  /// This thread's block: at least `bytes`, on a 64-byte boundary, holding whatever it holds; valid
+  /// until its next call in this thread.
+  void* get(std::size_t bytes);
+
+ private:
+  std::size_t place_;  // in the table of each thread
+};
+
 namespace detail {
 void parallel_for(std::int64_t tasks, void (*run)(void* body, std::int64_t task), void* body);
-}
+/// Grows the calling thread's blocks to what any thread needed.
+void grow_thread_memory();
+/// Changes whenever a block grew beyond what any thread had.
+int thread_memory_generation();
+}  // namespace detail
 
 /// Calls body(task) for each task in [0, tasks), on all threads, in no particular order; each
 /// thread begins with neighbouring tasks of its own, so that consecutive loops over the same rows
