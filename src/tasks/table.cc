@@ -56,7 +56,7 @@ constexpr TaskEntry kTasks[] = {
                   "layers=1 heads=1 d_model=64 d_ff=0 steps=800 batch=64 lr=3e-3 warmup=100 "
                   "schedule=cosine decay=0.01 clip=1"),
     row<ReverseTask>("reverse", "write symbols backwards, behind a separator",
-                     "layers=2 heads=1 d_model=64 d_ff=0 steps=2000 batch=64 lr=1e-2 warmup=100 "
+                     "layers=2 heads=1 d_model=64 d_ff=0 steps=2000 batch=64 lr=3e-3 warmup=100 "
                      "schedule=cosine decay=0.01 clip=1"),
     row<ReverseCrossTask>(
         "reverse_cross", "write a source backwards: an encoder-decoder",

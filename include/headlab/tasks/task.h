@@ -20,7 +20,7 @@ namespace headlab::inline HEADLAB_SCALAR {
 struct Relation {
   std::string name;         // "same": a column of every report
   std::string description;  // "the last earlier token of the same class"
-  bool positional = false;  // positions alone decide it: scored against uniform attention alone
+  bool positional = false;  // place and number of keys fix it: scored against uniform attention
   AttentionKind kind = AttentionKind::self;  // the modules whose heads may find it
 };
 
