@@ -65,6 +65,19 @@ Interval t_interval(std::span<const double> values, double confidence) {
   return {mean(values), t * standard_deviation(values) / std::sqrt(n)};
 }
 
+Interval welch_interval(std::span<const double> a, std::span<const double> b, double confidence) {
+  const double gap = mean(a) - mean(b);
+  if (a.size() < 2 || b.size() < 2) return {gap, kNaN};
+  const auto n = static_cast<double>(a.size()), m = static_cast<double>(b.size());
+  const double variance_a = std::pow(standard_deviation(a), 2) / n;
+  const double variance_b = std::pow(standard_deviation(b), 2) / m;
+  const double variance = variance_a + variance_b;
+  if (variance == 0) return {gap, 0};
+  const double degrees =
+      variance * variance / (variance_a * variance_a / (n - 1) + variance_b * variance_b / (m - 1));
+  return {gap, t_quantile(0.5 + confidence / 2, degrees) * std::sqrt(variance)};
+}
+
 std::vector<double> ranks(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

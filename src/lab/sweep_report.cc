@@ -4,8 +4,6 @@
 #include "headlab/lab/sweep_report.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "headlab/base/error.h"
 #include "headlab/base/version.h"
@@ -67,22 +65,6 @@ SweepGroup group_of(const std::vector<const SweepCell*>& cells, const Results& r
     group.roles.push_back(roles_over_seeds(results, r));
   }
   return group;
-}
-
-/// The difference of two means, with the degrees of freedom of Welch (1947): variances may differ.
-Interval welch_interval(const std::vector<double>& a, const std::vector<double>& b) {
-  const Interval none{mean(a) - mean(b), std::numeric_limits<double>::quiet_NaN()};
-  if (a.size() < 2 || b.size() < 2) {
-    return none;
-  }
-  const auto n = static_cast<double>(a.size()), m = static_cast<double>(b.size());
-  const double va = std::pow(standard_deviation(a), 2) / n;
-  const double vb = std::pow(standard_deviation(b), 2) / m;
-  if (va + vb == 0) {
-    return {none.mean, 0};
-  }
-  const double degrees = (va + vb) * (va + vb) / (va * va / (n - 1) + vb * vb / (m - 1));
-  return {none.mean, t_quantile(0.975, degrees) * std::sqrt(va + vb)};
 }
 
 Index heads_of(const SweepGroup& group) { return group.config.model.heads_of(0); }

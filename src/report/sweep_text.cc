@@ -72,8 +72,9 @@ std::string comparison_text(const SweepReport& report, const SweepComparison& c)
               "; accuracy ", fixed(one.accuracy.mean, 4), " and ", fixed(best.accuracy.mean, 4),
               " (", kGain, " counts as a gain)\n");
   if (std::isfinite(c.loss_gain.half_width)) {
-    out += text("  ", report.groups[c.enough].name,
-                " is enough: fewer heads are measurably worse than the best\n");
+    out += text("  ", report.groups[c.enough].name, " is enough: ",
+                c.enough == c.one ? "no other is measurably better\n"
+                                  : "fewer heads are measurably worse than the best\n");
   }
   return out + (c.equal_parameters ? "  the numbers of parameters are equal\n"
                                    : "  the numbers of parameters differ: see the table\n");

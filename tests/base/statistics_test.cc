@@ -57,5 +57,20 @@ TEST(Statistics, CorrelatesRanksAndNotDistances) {
   EXPECT_THROW(pearson(a, std::span(b).first(3)), Error);
 }
 
+TEST(WelchInterval, HasTheDegreesOfFreedomOfWelch) {
+  // Equal sizes and variances give 2 (n - 1) = 4 degrees: t(.975) = 2.776; s^2 = 1/3 + 1/3.
+  const std::vector<double> a = {2, 3, 4}, b = {1, 2, 3}, constant = {1, 1, 1};
+  EXPECT_DOUBLE_EQ(welch_interval(a, b).mean, 1);
+  EXPECT_NEAR(welch_interval(a, b).half_width, 2.776445 * std::sqrt(2.0 / 3), 1e-5);
+  // No spread on one side leaves the n - 1 = 2 of the other: t(.975) = 4.303.
+  EXPECT_NEAR(welch_interval(a, constant).half_width, 4.302653 / std::sqrt(3.0), 1e-5);
+}
+
+TEST(WelchInterval, OfOneValueHasNoWidth) {
+  const std::vector<double> one = {2}, two = {1, 3};
+  EXPECT_DOUBLE_EQ(welch_interval(one, two).mean, 0);
+  EXPECT_TRUE(std::isnan(welch_interval(one, two).half_width));
+}
+
 }  // namespace
 }  // namespace headlab

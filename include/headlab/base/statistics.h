@@ -26,6 +26,11 @@ struct Interval {
 /// mean +- t s / sqrt(n), t the quantile of Student's t for two-sided `confidence`.
 Interval t_interval(std::span<const double> values, double confidence = 0.95);
 
+/// mean(a) - mean(b) +- t s, with s^2 = s_a^2 / n_a + s_b^2 / n_b and the degrees of freedom
+/// s^4 / (s_a^4 / (n_a^2 (n_a - 1)) + s_b^4 / (n_b^2 (n_b - 1))): variances may differ. Welch 1947.
+Interval welch_interval(std::span<const double> a, std::span<const double> b,
+                        double confidence = 0.95);
+
 /// Ranks from 1; equals share the mean of their ranks.
 std::vector<double> ranks(std::span<const double> values);
 /// Pearson's correlation; 0 where either side is constant. Error unless both have as many values.
