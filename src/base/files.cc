@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <system_error>
 #include <utility>
 
@@ -145,6 +146,30 @@ void write_in_place(const path& file, const std::vector<std::string_view>& parts
   if (const int code = write_parts(descriptor.number(), parts)) fail("write", file, code);
 }
 
+/// 0, or the error of the system; ENOTSUP where it cannot exchange.
+int exchange(const path& a, const path& b) {
+#if defined(RENAME_EXCHANGE)
+  return ::renameat2(AT_FDCWD, a.c_str(), AT_FDCWD, b.c_str(), RENAME_EXCHANGE) == 0 ? 0 : errno;
+#elif defined(RENAME_SWAP)
+  return ::renamex_np(a.c_str(), b.c_str(), RENAME_SWAP) == 0 ? 0 : errno;
+#else
+  return a == b ? 0 : ENOTSUP;
+#endif
+}
+
+/// The same in three steps, for systems and file systems that cannot do it in one.
+int exchange_by_renames(const path& a, const path& b) {
+  path aside = b;
+  aside += ".aside";
+  if (::rename(a.c_str(), aside.c_str()) != 0) return errno;
+  if (::rename(b.c_str(), a.c_str()) == 0) {
+    return ::rename(aside.c_str(), b.c_str()) == 0 ? 0 : errno;
+  }
+  const int code = errno;
+  ::rename(aside.c_str(), a.c_str());
+  return code;
+}
+
 /// Where a chain of symbolic links leads; the last need not exist.
 path followed(path file) {
   std::error_code ignored;
@@ -236,6 +261,13 @@ void append_line(const path& file, std::string_view line) {
     fail("take half a line back from", file, errno);
   }
   fail("write", file, code);
+}
+
+void exchange_directories(const path& a, const path& b) {
+  int code = exchange(a, b);
+  if (code == ENOTSUP || code == EINVAL || code == ENOSYS) code = exchange_by_renames(a, b);
+  if (code != 0) fail("replace", a, code);
+  if ((code = sync_directory(a)) != 0) fail("sync the directory of", a, code);
 }
 
 FileLock::FileLock(const path& file) : descriptor_(open_file(file, O_RDWR | O_CREAT)) {

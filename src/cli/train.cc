@@ -16,6 +16,7 @@
 #include "headlab/lab/profile.h"
 #include "headlab/report/table.h"
 #include "headlab/tasks/table.h"
+#include "headlab/train/memory.h"
 
 namespace headlab::cli {
 namespace {
@@ -57,7 +58,8 @@ RunConfig base_config(Arguments arguments) {
 /// The task with the model fitted to it, and all settings held against each other. What does not
 /// fit is a wrong command line, unless it is a data file that cannot be used.
 void check_config(RunConfig config) {
-  const TaskEntry& task = as_usage([&]() -> const TaskEntry& { return find_task(config.task); });
+  as_usage([&] { check_task(config.task); });
+  const TaskEntry& task = find_task(config.task);
   const std::string expected_hash = config.data_hash;
   if (task.parameters().find("file") == nullptr) {
     as_usage([&] { fit_to_task(config); });
@@ -67,6 +69,7 @@ void check_config(RunConfig config) {
   as_usage([&] {
     config.model.validate();
     config.train.validate();
+    require_memory(config.model, config.train);
   });
   if (!expected_hash.empty() && expected_hash != config.data_hash) {
     note("warning: the data file is not the one that this config was written for");

@@ -32,6 +32,12 @@ std::unique_ptr<Task> make(std::string_view parameters) {
 }
 
 template <class T>
+void check(std::string_view parameters) {
+  typename T::Options options;
+  settings_of(options).set_all_text(parameters, ',');
+}
+
+template <class T>
 Settings parameters() {
   static typename T::Options defaults;
   return settings_of(defaults);
@@ -39,7 +45,7 @@ Settings parameters() {
 
 template <class T>
 constexpr TaskEntry row(const char* name, const char* summary, const char* recommended) {
-  return {name, summary, recommended, make<T>, parameters<T>};
+  return {name, summary, recommended, make<T>, check<T>, parameters<T>};
 }
 
 constexpr TaskEntry kTasks[] = {
@@ -106,15 +112,29 @@ const TaskEntry& find_task(std::string_view spec) {
   throw unknown_name("task", name, known);
 }
 
-std::unique_ptr<Task> make_task(std::string_view spec) {
+namespace {
+
+/// Calls action(entry, parameters) for a spec; errors begin with the task's name.
+template <class Action>
+auto with_task(std::string_view spec, const Action& action) {
   const TaskEntry& entry = find_task(spec);
   const std::size_t colon = spec.find(':');
-  const auto given = colon == spec.npos ? std::string_view() : spec.substr(colon + 1);
   try {
-    return entry.make(given);
+    return action(entry, colon == spec.npos ? std::string_view() : spec.substr(colon + 1));
   } catch (const Error& error) {
     throw Error(text("task ", entry.name, ": ", error.what()), error.hint());
   }
+}
+
+}  // namespace
+
+void check_task(std::string_view spec) {
+  with_task(spec, [](const TaskEntry& entry, std::string_view given) { entry.check(given); });
+}
+
+std::unique_ptr<Task> make_task(std::string_view spec) {
+  return with_task(
+      spec, [](const TaskEntry& entry, std::string_view given) { return entry.make(given); });
 }
 
 }  // namespace headlab::inline HEADLAB_SCALAR

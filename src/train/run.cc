@@ -14,6 +14,7 @@
 #include "headlab/model/checkpoint.h"
 #include "headlab/model/initial.h"
 #include "headlab/tasks/table.h"
+#include "headlab/train/memory.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
 namespace {
@@ -66,6 +67,47 @@ void clear_folder(const fs::path& path) {
     fs::remove(path / name, ignored);
   }
   remove_leftovers(path);
+}
+
+/// Whether the folder can be renamed without pulling the ground from under relative paths.
+bool can_be_moved(const fs::path& folder) {
+  const std::string here = (fs::current_path() / "").string();
+  return here.rfind((folder / "").string(), 0) != 0;
+}
+
+/// Takes what an exchange left behind: files that are no run's go back to `path`, the rest goes.
+void absorb(const fs::path& beside, const fs::path& path) {
+  std::error_code ignored;
+  for (const std::string& name : names_in(beside)) {
+    if (!is_run_file(name) && !is_leftover(name) && !fs::exists(path / name, ignored)) {
+      fs::rename(beside / name, path / name, ignored);
+    }
+  }
+  clear_folder(beside);
+  fs::remove(beside, ignored);
+}
+
+/// Makes `path` by `fill`. A run that is there is replaced as one step: the new one is filled
+/// beside it and the two are exchanged, so that a full disk or a kill leaves one of them whole.
+template <class Fill>
+void replace_folder(const fs::path& path, const Fill& fill) {
+  std::error_code ignored;
+  const fs::path there = fs::canonical(path, ignored);
+  fs::path beside = there;
+  beside += ".being-replaced";
+  if (there.empty() || names_in(there).empty() || !can_be_moved(there)) {
+    fill(path);
+    return;
+  }
+  absorb(beside, there);  // of a process that was killed here
+  try {
+    fill(beside);
+    exchange_directories(there, beside);
+  } catch (const Error&) {
+    absorb(beside, there);
+    throw;
+  }
+  absorb(beside, there);
 }
 
 std::string config_text(const Run& run) {
@@ -230,6 +272,8 @@ void check_run_folder(const fs::path& path, bool force) {
 
 Run create_run(const fs::path& path, RunConfig config, bool force) {
   const std::unique_ptr<Task> task = fit_to_task(config);
+  config.model.validate();
+  require_memory(config.model, config.train);
   return create_run(path, config, initial_model(config), force);
 }
 
@@ -239,15 +283,21 @@ Run create_run(const fs::path& path, RunConfig config, const Transformer& model,
   require(fits(model.config(), config.model), "the model does not fit the task ", config.task,
           ": architecture, vocab, length, source_length and targets must be the task's");
   config.model = model.config();
+  require_memory(config.model, config.train);
   Run run{path, config, std::move(task), model.clone()};
   Trainer trainer(run.model, *run.task, run.config.train);
   const std::string settings = config_text(run);
   check_run_folder(path, force);
-  make_directories(path);
-  clear_folder(path);
-  save_state(run, trainer, {});
-  write_model(model_file(run), run.model);
-  write_file(config_file(run), settings);
+  const auto fill = [&](const fs::path& folder) {
+    run.path = folder;
+    make_directories(folder);
+    clear_folder(folder);
+    save_state(run, trainer, {});
+    write_model(model_file(run), run.model);
+    write_file(config_file(run), settings);
+  };
+  replace_folder(path, fill);
+  run.path = path;
   return run;
 }
 

@@ -235,5 +235,18 @@ TEST(FileLock, NeedsAFolderThatIsThere) {
   EXPECT_THROW(FileLock(folder / "nowhere" / "lock"), Error);
 }
 
+TEST_F(Files, OfTwoDirectoriesAreExchanged) {
+  for (const char* name : {"a", "b"}) {
+    fs::create_directory(directory_ / name);
+    write_file(directory_ / name / "file", name);
+  }
+  exchange_directories(directory_ / "a", directory_ / "b");
+  EXPECT_EQ(read_file(directory_ / "a" / "file"), "b");
+  EXPECT_EQ(read_file(directory_ / "b" / "file"), "a");
+  EXPECT_EQ(names(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_THROW(exchange_directories(directory_ / "a", directory_ / "c"), Error);
+  EXPECT_EQ(read_file(directory_ / "a" / "file"), "b");
+}
+
 }  // namespace
 }  // namespace headlab

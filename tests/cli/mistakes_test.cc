@@ -102,6 +102,10 @@ const std::vector<Mistake> kSizes = {
     {"OneExampleForTwoSplits", {"heads", "a", "--examples", "1"}, 2, {"from 2"}},
     {"TooManyThreads", {"eval", "a", "--threads", "100000"}, 2, {"to 1024"}},
     {"LargerThanMemory", {"train", "--d-model", "65536", "--heads", "1"}, 2, {"fit into memory"}},
+    {"BatchThatNoMemoryHolds",
+     {"train", "--batch", "1048576", "--layers", "1000"},
+     2,
+     {"batch 1048576", "--accumulate"}},
     {"DeeperThanMemory", {"train", "--layers", "1000", "--d-model", "4096"}, 2, {"into memory"}},
 };
 INSTANTIATE_TEST_SUITE_P(Sizes, Mistakes, testing::ValuesIn(kSizes), name_of);
@@ -121,6 +125,7 @@ const std::vector<Mistake> kFiles = {
     {"ConfigWithAList", {"train", "--config", "ill_typed_text.json"}, 1, {"task must be a text"}},
     {"ConfigThatIsBroken", {"train", "--config", "broken.json"}, 1, {"broken.json", "line 1"}},
     {"ConfigThatIsNoObject", {"train", "--config", "list.json"}, 1, {"object of settings"}},
+    {"MisspeltParameterOfText", {"train", "--task", "text:fil=a.txt"}, 2, {"'fil'", "'file'"}},
     {"NoText", {"train", "--task", "text:file=nowhere.txt"}, 1, {"nowhere.txt"}},
     {"TextTooShort", {"train", "--task", "text:file=tiny.txt"}, 1, {"tiny.txt is too short", "3"}},
     {"TextNotUtf8",

@@ -121,6 +121,43 @@ TEST(RunFolder, HoldsNoHalfRunWhenTheDiskIsFull) {
   EXPECT_NO_THROW(create_run(folder / "run", tiny_config(), false));
 }
 
+TEST(RunFolder, KeepsTheOldRunWhenTheDiskIsFull) {
+  const TemporaryFolder folder;
+  const TrainedRun run = create_run(folder / "run", tiny_config(), false);
+  write(run.path / "notes.txt", "mine");
+  const std::string state = read_file(state_file(run));
+  {
+    const FileSizeLimit limit(2000);  // the config fits, the state does not
+    expect_error([&] { create_run(folder / "run", tiny_config(), true); }, {"File too large"});
+  }
+  EXPECT_EQ(read_file(state_file(run)), state);
+  EXPECT_EQ(read_file(run.path / "notes.txt"), "mine");
+  EXPECT_NO_THROW(open_run(folder / "run"));
+  EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"run"});
+}
+
+TEST(RunFolder, FinishesAReplacementThatWasKilled) {
+  // Killed after the exchange: what was beside the run is the old one, with a file of the user's.
+  const TemporaryFolder folder;
+  create_run(folder / "run", tiny_config(), false);
+  const TrainedRun old = create_run(folder / "run.being-replaced", tiny_config(), false);
+  write(old.path / "notes.txt", "mine");
+  create_run(folder / "run", tiny_config(), true);
+  EXPECT_EQ(read_file(folder / "run" / "notes.txt"), "mine");
+  EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"run"});
+}
+
+TEST(RunFolder, IsReplacedWhereALinkLeads) {
+  const TemporaryFolder folder;
+  create_run(folder / "run", tiny_config(), false);
+  fs::create_directory_symlink(folder / "run", folder / "link");
+  RunConfig other = tiny_config();
+  other.train.seed = 1;
+  create_run(folder / "link", other, true);
+  EXPECT_TRUE(fs::is_symlink(folder / "link"));
+  EXPECT_EQ(open_run(folder / "run").config.train.seed, 1);
+}
+
 TEST(RunConfig, MakesTheSameRunAgain) {
   const TemporaryFolder folder;
   RunConfig config = tiny_config();

@@ -45,6 +45,10 @@ void write_file(const std::filesystem::path& path, const std::vector<std::string
 /// syncs it. Error (a newline inside `line`, disk full ...) leaves the file as it was.
 void append_line(const std::filesystem::path& path, std::string_view line);
 
+/// Exchanges two directories beside each other: as one step where the system can (Linux, macOS),
+/// else by three renames. Error if the system refuses (a mount point, no permission ...).
+void exchange_directories(const std::filesystem::path& a, const std::filesystem::path& b);
+
 /// A lock that one process at a time can hold; it ends with the process, however that ends. Where
 /// the file system knows no locks everyone holds it.
 class FileLock {
