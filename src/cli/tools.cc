@@ -109,11 +109,11 @@ int list_command(Arguments arguments) {
     print(listing_to_json(listing));
     return 0;
   }
+  std::size_t width = 0;
+  for (const Listing::Row& row : listing.rows) width = std::max(width, row.name.size() + 2);
   for (const Listing::Row& row : listing.rows) {
-    print(padded(row.name, 12) + row.meaning + "\n");
-    if (!row.usage.empty()) {
-      print(padded("", 12) + row.usage + "\n");
-    }
+    print(padded(row.name, width) + row.meaning + "\n");
+    if (!row.usage.empty()) print(padded("", width) + row.usage + "\n");
   }
   return 0;
 }
