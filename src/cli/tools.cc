@@ -1,6 +1,8 @@
 // `headlab list` and `check`: commands that need no run. Lists are read from the tables of
 // tasks, scores and pruning methods, so what is added there shows here. Read next: tasks/table.h,
 // prune/methods.h.
+#include <algorithm>
+
 #include "cli/all_commands.h"
 #include "cli/terminal.h"
 #include "headlab/base/error.h"
