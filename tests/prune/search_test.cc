@@ -167,7 +167,7 @@ TEST(HardConcrete, HasTheSlopeOfItsFormula) {
 }
 
 TEST(SoftTopK, SumsToItsBudgetAndNearlyPicksTheLargestWhenCold) {
-  const Tensor logits = Tensor::of({5}, {0.1, 2, -1, 1.5, 0.4});
+  const Tensor logits = Tensor::of({5}, {Scalar(0.1), 2, -1, 1.5, Scalar(0.4)});
   for (const Index k : {0, 1, 2, 3, 5}) {
     const std::vector<double> gates = numbers(soft_top_k(logits, k, Scalar(0.5)));
     double total = 0;

@@ -131,10 +131,10 @@ TEST(Pool, KeepsBlocksApart) {
   Generator random(Key{1});
   std::vector<Tensor> held(40);
   for (int round = 0; round < 4000; ++round) {
-    const std::uint64_t i = random.below(held.size());
+    const auto i = static_cast<std::size_t>(random.below(std::ssize(held)));
     held[i] = {};
     held[i] = Tensor::full({static_cast<Index>(random.below(3000))}, static_cast<Scalar>(i));
-    const std::uint64_t other = random.below(held.size());
+    const auto other = static_cast<std::size_t>(random.below(std::ssize(held)));
     if (!held[other].defined()) continue;
     for (const Scalar value : held[other].values()) ASSERT_EQ(value, static_cast<Scalar>(other));
   }
