@@ -48,6 +48,28 @@ TEST(PermutedGold, IsExchangedAmongQueriesAtTheSamePosition) {
   }
 }
 
+TEST(PermutedGold, IsExchangedAmongQueriesThatSeeAsManyKeys) {
+  Example example{Batch::make(40, 8), std::vector<Gold>(1), {}};
+  const auto length_of = [](Index b) { return b / 2 % 2 == 0 ? 6 : 8; };
+  for (Index b = 0; b < 40; ++b) {
+    example.batch.lengths.push_back(length_of(b));
+    for (Index t = 0; t < 4; ++t) {  // each position and length has keys of its own
+      example.gold[0].add(b, t,
+                          static_cast<std::int32_t>(b / 4 % 2 + 2 * (t % 2) + length_of(b) - 4));
+    }
+  }
+  const QuerySet set = queries_of(example, {{"content", "", false}}, 0, false);
+  const PermutedGold permuted(set, 199, Key{7});
+  EXPECT_GT(permuted.different(), 190);
+  for (const EligibleQuery& query : set.queries) {
+    for (Index p = 0; query.judged >= 0 && p < 199; ++p) {
+      const Index lowest = 2 * (query.t % 2) + length_of(query.b) - 4;
+      const std::int32_t key = permuted.keys(query.judged, p)[0];
+      ASSERT_TRUE(key == lowest || key == lowest + 1) << query.t << " " << key;
+    }
+  }
+}
+
 TEST(PermutedGold, KeepsTheGoldOfAnExampleTogetherWhereAllAreEligible) {
   Example example{Batch::make(20, 8), std::vector<Gold>(1), {}};
   for (Index b = 0; b < 20; ++b) {
