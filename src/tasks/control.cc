@@ -51,6 +51,7 @@ Example ControlTask<kind>::make(Key key, Index count, Split split) const {
   const auto write = [this](Example& example, Index b, Generator& random) {
     Batch& batch = example.batch;
     fill_uniform(row(batch, b), options_.vocab, random);
+    const auto classes = classes_of(row(batch, b), options_.classes);
     for (Index t = 0; t < options_.length; ++t) {
       const bool learnable = kind == ControlKind::memoryless;
       batch.target(b, t) =
@@ -58,7 +59,7 @@ Example ControlTask<kind>::make(Key key, Index count, Split split) const {
       if (t > 0) {
         example.gold[0].add(b, t, id(t - 1));
       }
-      const Index same = last_of_class(row(batch, b), t, options_.classes);
+      const Index same = last_equal(classes, t);
       if (same >= 0) {
         example.gold[1].add(b, t, id(same));
       }

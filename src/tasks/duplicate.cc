@@ -32,8 +32,9 @@ Example DuplicateTask::make(Key key, Index count, Split split) const {
   const auto write = [this](Example& example, Index b, Generator& random) {
     const auto tokens = row(example.batch, b);
     fill_uniform(tokens, options_.symbols, random);
+    std::vector<std::int32_t> keys;
     for (std::size_t t = 0; t < tokens.size(); ++t) {
-      const auto keys = positions_of(tokens[t], tokens.first(t));
+      find_token(tokens[t], tokens.first(t), keys);
       const auto at = static_cast<Index>(t);
       example.batch.target(b, at) = id(options_.symbols + (keys.empty() ? 0 : 1));
       if (!keys.empty()) {

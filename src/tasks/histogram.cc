@@ -34,8 +34,9 @@ Example HistogramTask::make(Key key, Index count, Split split) const {
   const auto write = [this](Example& example, Index b, Generator& random) {
     const auto tokens = row(example.batch, b);
     fill_uniform(tokens, options_.symbols, random);
+    std::vector<std::int32_t> keys;
     for (Index t = 0; t < options_.length; ++t) {
-      auto keys = positions_of(tokens[static_cast<std::size_t>(t)], tokens);
+      find_token(tokens[static_cast<std::size_t>(t)], tokens, keys);
       const auto found = static_cast<Index>(keys.size());
       example.batch.target(b, t) = id(options_.symbols + found - 1);
       if (found > 1) {

@@ -66,25 +66,22 @@ std::vector<std::int32_t> draw_distinct(Index n, Index count, Generator& random)
   return numbers;
 }
 
-std::vector<std::int32_t> positions_of(std::int32_t token, std::span<const std::int32_t> tokens) {
-  std::vector<std::int32_t> found;
-  found.reserve(tokens.size());
+void find_token(std::int32_t token, std::span<const std::int32_t> tokens,
+                std::vector<std::int32_t>& found) {
+  found.clear();
   for (std::size_t t = 0; t < tokens.size(); ++t) {
     if (tokens[t] == token) {
       found.push_back(id(static_cast<Index>(t)));
     }
   }
-  return found;
 }
 
-Index last_of_class(std::span<const std::int32_t> tokens, Index t, Index classes) {
-  const auto class_at = [&](Index s) { return tokens[static_cast<std::size_t>(s)] % id(classes); };
-  const auto wanted = class_at(t);
-  Index key = t - 1;
-  while (key >= 0 && class_at(key) != wanted) {
-    --key;
+std::vector<std::int32_t> classes_of(std::span<const std::int32_t> tokens, Index classes) {
+  std::vector<std::int32_t> all(tokens.begin(), tokens.end());
+  for (std::int32_t& token : all) {
+    token %= id(classes);
   }
-  return key;
+  return all;
 }
 
 }  // namespace headlab::inline HEADLAB_SCALAR

@@ -46,6 +46,9 @@ Example make_sequences(const Task& task, Key key, Index count, Split split, Writ
   Example example;
   example.batch = Batch::make(count, shape.length, shape.targets, shape.source_length);
   example.gold.resize(task.relations().size());
+  for (Gold& gold : example.gold) {
+    gold.reserve(count * shape.length);
+  }
   for (Index b = 0; b < count; ++b) {
     Generator random = sequence_generator(key, split, b);
     write(example, b, random);
@@ -62,11 +65,22 @@ void fill_uniform(std::span<std::int32_t> tokens, Index vocab, Generator& random
 /// The numbers 0 ... n - 1, of which the first `count` are drawn without replacement.
 std::vector<std::int32_t> draw_distinct(Index n, Index count, Generator& random);
 
-/// The positions in `tokens` that hold `token`, ascending.
-std::vector<std::int32_t> positions_of(std::int32_t token, std::span<const std::int32_t> tokens);
+/// The positions in `tokens` that hold `token`, ascending, into `found`, whose memory is used
+/// again.
+void find_token(std::int32_t token, std::span<const std::int32_t> tokens,
+                std::vector<std::int32_t>& found);
 
-/// The last position before t whose token is of the class of token t, its number modulo `classes`;
-/// -1 if there is none.
-Index last_of_class(std::span<const std::int32_t> tokens, Index t, Index classes);
+/// The class of each token: its number modulo `classes`.
+std::vector<std::int32_t> classes_of(std::span<const std::int32_t> tokens, Index classes);
+
+/// The last position before t that holds the same as t; -1 if there is none.
+inline Index last_equal(std::span<const std::int32_t> values, Index t) {
+  const std::int32_t wanted = values[static_cast<std::size_t>(t)];
+  Index key = t - 1;
+  while (key >= 0 && values[static_cast<std::size_t>(key)] != wanted) {
+    --key;
+  }
+  return key;
+}
 
 }  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,4 +1,4 @@
-// The kinds of relations are a table: a new one is a function from (tokens, query) to the key, and
+// The kinds of relations are a table: a new one is a function from (classes, query) to the key, and
 // a row. Targets and gold come from the same key, so that they cannot disagree. Read next: the
 // opening of relations.h, for the definition and the trap.
 #include "headlab/tasks/relations.h"
@@ -13,11 +13,10 @@ namespace headlab::inline HEADLAB_SCALAR {
 
 namespace {
 
-/// One sequence, and what a kind needs to know about a relation.
+/// A position of a sequence, and what a kind needs to know about a relation.
 struct Query {
-  std::span<const std::int32_t> tokens;
+  std::span<const std::int32_t> classes;  // of all tokens
   Index t;
-  Index classes;
   Index k;
 };
 
@@ -35,10 +34,10 @@ namespace {
 
 Index key_back(const Query& q) { return std::max<Index>(q.t - q.k, -1); }
 
-Index key_same(const Query& q) { return last_of_class(q.tokens, q.t, q.classes); }
+Index key_same(const Query& q) { return last_equal(q.classes, q.t); }
 
 Index key_next(const Query& q) {
-  return q.t + 1 < static_cast<Index>(q.tokens.size()) ? q.t + 1 : -1;
+  return q.t + 1 < static_cast<Index>(q.classes.size()) ? q.t + 1 : -1;
 }
 
 constexpr RelationKind kKinds[] = {
@@ -141,11 +140,12 @@ Example RelationsTask::make(Key key, Index count, Split split) const {
   const auto write = [this](Example& example, Index b, Generator& random) {
     const auto tokens = row(example.batch, b);
     fill_uniform(tokens, options_.vocab, random);
+    const auto classes = classes_of(tokens, options_.classes);
     for (std::size_t r = 0; r < asked_.size(); ++r) {
       const auto& [kind, k] = asked_[r];
       Gold& gold = example.gold[r];
       for (Index t = 0; t < options_.length; ++t) {
-        const Index at = kind->key({tokens, t, options_.classes, k});
+        const Index at = kind->key({classes, t, k});
         if (at >= 0) {
           example.batch.target(b, t, static_cast<Index>(r)) = tokens[static_cast<std::size_t>(at)];
           gold.add(b, t, id(at));

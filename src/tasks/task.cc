@@ -9,6 +9,13 @@
 
 namespace headlab::inline HEADLAB_SCALAR {
 
+void Gold::reserve(Index queries) {
+  const auto count = static_cast<std::size_t>(queries);
+  at_.reserve(count);
+  begin_.reserve(count + 1);
+  keys_.reserve(count);
+}
+
 void Gold::add_place(const Place& place) {
   require(at_.empty() || at_.back() < place, "gold: queries must come in ascending order");
   at_.push_back(place);

@@ -28,6 +28,8 @@ struct Relation {
 /// here are not eligible.
 class Gold {
  public:
+  /// Room for that many queries with one key each.
+  void reserve(Index queries);
   /// Adds a query with its keys, ascending and not empty. Queries must come in ascending order of
   /// (b, t).
   void add(Index b, Index t, std::span<const std::int32_t> keys);
