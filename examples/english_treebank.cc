@@ -35,5 +35,5 @@ int main(int argc, char** argv) {
 // 20...defendu...defend...VERB..._..._...0...root..._..._
 // 21...now...now...ADV..._..._...20...advmod..._..._
 // 22...ho...h...PRON..._..._...20...obj..._..._
-// 23...........PUNCT..._..._...20...punct..._..._
+// 23...PUNCT..._..._...20...punct..._..._
 //
