@@ -34,17 +34,19 @@ constexpr Scalar kCubic = static_cast<Scalar>(0.044715);
 /// inside also keeps the sigmoid above 1e-22: subnormal numbers would make the backward pass many
 /// times slower.
 struct GeluParts {
+  Vec above;    // x, at least -8
   Vec clamped;  // x within [-8, 8]
   Vec e;        // exp(-2u), u = sqrt(2/pi) (x + 0.044715 x^3)
   Vec sigmoid;  // (1 + tanh(u)) / 2 = 1 / (1 + e)
 
   explicit GeluParts(Vec x) {
-    clamped = select(x < -8, broadcast(-8), x);
-    clamped = select(clamped > 8, broadcast(8), clamped);
+    above = select(x < -8, broadcast(-8), x);
+    clamped = select(above > 8, broadcast(8), above);
     e = exp_bounded(-2 * kRootTwoOverPi * clamped * (1 + kCubic * (clamped * clamped)));
     sigmoid = 1 / (1 + e);
   }
 
+  Vec value() const { return above * sigmoid; }
   /// d/dx x s(2u) = s + x s (1 - s) 2 u', u' = sqrt(2/pi) (1 + 3 * 0.044715 x^2); 1 - s is e s,
   /// without rounding.
   Vec slope() const {
@@ -53,7 +55,7 @@ struct GeluParts {
   }
 };
 
-Vec gelu(Vec x) { return select(x < -8, broadcast(-8), x) * GeluParts(x).sigmoid; }
+Vec gelu(Vec x) { return GeluParts(x).value(); }
 Vec gelu_slope(Vec x) { return GeluParts(x).slope(); }
 
 double sum_of_squares_piece(Index n, const Scalar* x) {
@@ -93,20 +95,22 @@ void gelu_forward(Index n, const Scalar* x, Scalar* y) {
 }
 
 void gelu_with_slope(Index n, const Scalar* x, Scalar* y, Scalar* slope) {
-  const auto at = [&](Index i, Vec v) {
-    const GeluParts parts(v);
-    store(y + i, select(v < -8, broadcast(-8), v) * parts.sigmoid);
-    store(slope + i, parts.slope());
-  };
-  if (n < kLanes) {
-    const Vec v = load_first(x, n);
-    store_first(slope, n, gelu_slope(v));
-    store_first(y, n, gelu(v));
-    return;
-  }
-  const Vec end = load(x + n - kLanes);  // before it may be overwritten
-  for (Index i = 0; i + kLanes < n; i += kLanes) at(i, load(x + i));
-  at(n - kLanes, end);
+  for_pieces(n, [&](Index at, Index length) {
+    const auto both = [&](Index i, Vec v) {
+      const GeluParts parts(v);
+      store(y + i, parts.value());
+      store(slope + i, parts.slope());
+    };
+    const Index last = at + length - kLanes;
+    for (Index i = at; i < last; i += kLanes) both(i, load(x + i));
+    if (length >= kLanes) {
+      both(last, load(x + last));
+    } else {
+      const GeluParts parts(load_first(x + at, length));
+      store_first(y + at, length, parts.value());
+      store_first(slope + at, length, parts.slope());
+    }
+  });
 }
 
 void gelu_backward(Index n, const Scalar* x, const Scalar* dy, Scalar* dx, bool accumulate) {

@@ -88,7 +88,7 @@ void finish(const Gemm& g, Index i, Index m, Index j, Index n) {
     if (f.bias) map(n, add, c, c, f.bias + j);
     if (f.residual) map(n, add, c, c, f.residual + at);
     if (f.factor) map(n, multiply, c, c, f.factor + at);
-    if (f.gelu_slope) gelu_with_slope(n, c, c, f.gelu_slope + at);
+    if (f.gelu) gelu_forward(n, c, f.gelu + at);
   }
 }
 
@@ -164,7 +164,7 @@ Gemm slice(const Gemm& g, Index i, Index m, Index j, Index n) {
           .finish = {.bias = moved(g.finish.bias, j),
                      .residual = moved(g.finish.residual, at_c),
                      .factor = moved(g.finish.factor, at_c),
-                     .gelu_slope = moved(g.finish.gelu_slope, at_c)},
+                     .gelu = moved(g.finish.gelu, at_c)},
           .column_sums = moved(g.column_sums, j)};
 }
 
@@ -206,8 +206,7 @@ void gemm_plain(const Gemm& g) {
       if (g.finish.residual) sum += value(g.finish.residual, at_c);
       if (g.finish.factor) sum *= value(g.finish.factor, at_c);
       g.c[at_c] = static_cast<Scalar>(sum);
-      if (g.finish.gelu_slope)
-        gelu_with_slope(1, g.c + at_c, g.c + at_c, g.finish.gelu_slope + at_c);
+      if (g.finish.gelu) gelu_forward(1, g.c + at_c, g.finish.gelu + at_c);
     }
   }
   for (Index p = 0; g.column_sums && p < g.k; ++p) {

@@ -1,11 +1,15 @@
 // Linear maps, and the two of a feed-forward network with the GELU between. What is done to every
 // element of a product (bias, residual, GELU, its slope) is done by the product while the element
-// is in cache; gradients that do not wait for one another start together. So a network of two maps
-// is two starts of all threads forward and two backward, where op by op it would be five and nine.
+// is in cache; gradients that do not wait for one another start together. So a block of rows of a
+// network of two maps is two starts of all threads forward and three backward, where op by op it
+// would be five and nine. GELU is computed again in the backward pass: it costs less than to write
+// its values and slopes to memory and read them back, and the network keeps a third of the numbers.
 // Read next: kernels/gemm.h for Finish, attention.cc.
+#include <algorithm>
 #include <array>
 
 #include "headlab/base/error.h"
+#include "headlab/kernels/elementwise.h"
 #include "headlab/kernels/gemm.h"
 #include "headlab/ops/matmul.h"
 #include "headlab/tensor/tape.h"
@@ -23,6 +27,12 @@ struct Sizes {
     rows = x.shape().count(0, x.rank() - 1), inputs = W.size(0), outputs = W.size(1);
     require(!b.defined() || b.shape() == Shape{outputs}, op, ": W ", W.shape(), " needs b [",
             outputs, "], got ", b.defined() ? b.shape() : Shape{});
+  }
+
+  Sizes with_rows(Index count) const {
+    Sizes part = *this;
+    part.rows = count;
+    return part;
   }
 
   Gemm forward(const Scalar* x, const Tensor& W, Scalar* y, const Finish& finish) const {
@@ -86,34 +96,75 @@ Tensor linear(const Tensor& x, const Tensor& W, const Tensor& b, const Tensor& r
   });
 }
 
+namespace {
+
+/// Rows that a feed-forward network takes at a time. What only lies between its two maps is made
+/// and used up block by block, so that it stays in cache and its memory does not grow with the
+/// number of rows.
+constexpr Index kBlockRows = 512;
+
+/// Calls body(first row, rows) for each block; once where there are no rows, since gradients of
+/// weights have to become zero then.
+template <class Body>
+void for_row_blocks(Index rows, Body body) {
+  Index at = 0;
+  do body(at, std::min(kBlockRows, rows - at));
+  while ((at += kBlockRows) < rows);
+}
+
+/// Room for [rows of a block, width].
+Tensor block_of(const Sizes& sizes, Index width) {
+  return Tensor::empty({std::min(kBlockRows, sizes.rows), width});
+}
+
+/// The gradients of feed_forward; `before` is what GELU was applied to.
+void feed_forward_backward(Node& node, const Sizes& first, const Sizes& second,
+                           const Tensor& before) {
+  const Index width = first.outputs;
+  const Tensor hidden = block_of(first, width), slope = block_of(first, width);
+  const Tensor dhidden = block_of(first, width);
+  GradientSlot dx = node.slot(0), dW_in = node.slot(1), dW_out = node.slot(3);
+  Scalar *const db_in = node.sum_into(2), *const db_out = node.sum_into(4);
+  const Scalar* x = node.input(0).data();
+  for_row_blocks(first.rows, [&](Index at, Index rows) {
+    const Sizes in = first.with_rows(rows), out = second.with_rows(rows);
+    const Scalar* dy = node.gradient() + at * out.outputs;
+    gelu_with_slope(rows * width, before.data() + at * width, hidden.data(), slope.data());
+    gemm_together(
+        std::array{out.input_gradient(dy, node.input(3), {dhidden.data(), false}, slope.data()),
+                   out.weight_gradient(hidden.data(), dy, dW_out, db_out)});
+    gemm_together(std::array{in.input_gradient(dhidden.data(), node.input(1), dx),
+                             in.weight_gradient(x + at * in.inputs, dhidden.data(), dW_in, db_in)});
+    if (dx) dx.data += rows * in.inputs;
+    dW_in.accumulate = dW_out.accumulate = true;
+  });
+  if (node.input_count() > 5) node.pass_to(5);
+}
+
+}  // namespace
+
 Tensor feed_forward(const FeedForwardInputs& in) {
   require(in.b_in.defined() && in.b_out.defined(), "feed_forward: needs both biases");
   const Sizes first("feed_forward", in.x, in.W_in, in.b_in);
-  const Tensor hidden = Tensor::empty(in.x.shape().with(-1, first.outputs));
-  const Tensor slope = Tensor::empty(hidden.shape());
-  const Sizes second("feed_forward", hidden, in.W_out, in.b_out);
+  const Tensor before = Tensor::empty(in.x.shape().with(-1, first.outputs));
+  const Sizes second("feed_forward", before, in.W_out, in.b_out);
   Tensor y = Tensor::empty(in.x.shape().with(-1, second.outputs));
   check_residual("feed_forward", y, in.residual);
-  gemm(first.forward(in.x.data(), in.W_in, hidden.data(),
-                     {.bias = in.b_in.data(), .gelu_slope = slope.data()}));
-  gemm(second.forward(hidden.data(), in.W_out, y.data(),
-                      {.bias = in.b_out.data(), .residual = data_or_null(in.residual)}));
+  const Tensor hidden = block_of(first, first.outputs);
+  for_row_blocks(first.rows, [&](Index at, Index rows) {
+    const Index y_at = at * second.outputs;
+    gemm(first.with_rows(rows).forward(in.x.data() + at * first.inputs, in.W_in,
+                                       before.data() + at * first.outputs,
+                                       {.bias = in.b_in.data(), .gelu = hidden.data()}));
+    gemm(second.with_rows(rows).forward(
+        hidden.data(), in.W_out, y.data() + y_at,
+        {.bias = in.b_out.data(),
+         .residual = in.residual.defined() ? in.residual.data() + y_at : nullptr}));
+  });
   const std::array<Tensor, 6> inputs{in.x, in.W_in, in.b_in, in.W_out, in.b_out, in.residual};
   const std::size_t count = in.residual.defined() ? 6 : 5;
-  const auto gradient = [=](Node& node) {
-    const Tensor dhidden = Tensor::empty(hidden.shape());
-    const GradientSlot dW_out = node.slot(3);
-    gemm_together(std::array{
-        second.input_gradient(node.gradient(), node.input(3), {dhidden.data(), false},
-                              slope.data()),
-        second.weight_gradient(hidden.data(), node.gradient(), dW_out, node.sum_into(4))});
-    const GradientSlot dx = node.slot(0), dW_in = node.slot(1);
-    gemm_together(std::array{
-        first.input_gradient(dhidden.data(), node.input(1), dx),
-        first.weight_gradient(node.input(0).data(), dhidden.data(), dW_in, node.sum_into(2))});
-    if (node.input_count() > 5) node.pass_to(5);
-  };
-  return record("feed_forward", y, std::span<const Tensor>(inputs.data(), count), gradient);
+  return record("feed_forward", y, std::span<const Tensor>(inputs.data(), count),
+                [=](Node& node) { feed_forward_backward(node, first, second, before); });
 }
 
 }  // namespace headlab::inline HEADLAB_SCALAR

@@ -146,18 +146,18 @@ TEST(Gemm, EqualsAChainOfMultiplyAddsInEveryBitForAnyNumberOfThreads) {
 
 /// A product with everything that may be done to its elements, and sums of the columns of b.
 struct FinishedProduct : Product {
-  std::vector<Scalar> bias, residual, factor, slope, sums;
+  std::vector<Scalar> bias, residual, factor, gelu, sums;
 
-  explicit FinishedProduct(const Size& size, bool gelu)
+  explicit FinishedProduct(const Size& size, bool with_gelu)
       : Product(size.m, size.n, size.k, false, false),
         bias(numbers(size.n, 4)),
         residual(numbers(size.m * (size.n + 3), 5)),
         factor(numbers(size.m * (size.n + 3), 6)),
-        slope(numbers(size.m * (size.n + 3), 7)),
+        gelu(numbers(size.m * (size.n + 3), 7)),
         sums(numbers(size.n, 8)) {
     g.finish = {.bias = bias.data(), .residual = residual.data()};
-    if (gelu) g.finish.gelu_slope = slope.data();
-    if (!gelu) g.finish.factor = factor.data();
+    if (with_gelu) g.finish.gelu = gelu.data();
+    if (!with_gelu) g.finish.factor = factor.data();
     g.column_sums = sums.data();
   }
 };
@@ -171,10 +171,10 @@ TEST(Gemm, FinishesEachElementAfterItsSumAndAddsUpTheColumnsOfB) {
       gemm(fast.g);
       gemm_plain(plain.g);
       SCOPED_TRACE(testing::Message() << size.m << " x " << size.n << " x " << size.k);
-      // GELU and its slope change by at most 1.2 times what their argument does.
+      // GELU changes by at most 1.2 times what its argument does.
       const double bound = 2 * tolerance(size.k) + 32 * kEpsilon;
       expect_near(fast.c, plain.c, bound, "c");
-      expect_near(fast.slope, plain.slope, bound, "slope");
+      expect_near(fast.gelu, plain.gelu, bound, "gelu");
       expect_near(fast.sums, plain.sums, kEpsilon * static_cast<double>(size.k + 4) * 8, "sums");
     }
   }
@@ -190,7 +190,7 @@ TEST(GemmTogether, EqualsTheProductsOneByOneInEveryBitForAnyNumberOfThreads) {
     } else {
       for (const Gemm* g : {&first.g, &second.g, &third.g}) gemm_serial(*g);
     }
-    return std::vector{first.c, first.slope, first.sums, second.c, second.sums};
+    return std::vector{first.c, first.gelu, first.sums, second.c, second.sums};
   };
   const auto one_by_one = run(false);
   for (int count = 1; count <= 8; ++count) {

@@ -1,6 +1,7 @@
 // Matrix products of all layouts against three loops in double.
 #include "headlab/ops/matmul.h"
 
+#include "headlab/ops/math.h"
 #include "support/tensors.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
@@ -108,6 +109,41 @@ TEST(Linear, NamesTheShapesThatDoNotFit) {
         linear(Tensor::zeros({2, 4}), W, Tensor::zeros({4}));
       },
       {"needs b [5]", "got [4]"});
+}
+
+/// y and the gradients of the inputs of a feed-forward network, fused or op by op.
+std::vector<std::vector<double>> feed_forward_values(Index rows, bool fused, int passes = 1) {
+  const std::vector<Tensor> in{random_leaf({rows, 4}, Key{1}), random_leaf({4, 9}, Key{2}),
+                               random_leaf({9}, Key{3}),       random_leaf({9, 4}, Key{4}),
+                               random_leaf({4}, Key{5}),       random_leaf({rows, 4}, Key{6})};
+  std::vector<std::vector<double>> values;
+  for (int pass = 0; pass < passes; ++pass) {
+    const Tensor y = fused ? feed_forward({in[0], in[1], in[2], in[3], in[4], in[5]})
+                           : linear(gelu(linear(in[0], in[1], in[2])), in[3], in[4], in[5]);
+    if (pass == 0) values.push_back(numbers(y));
+    backward(y, random_tensor(y.shape(), Key{7}));
+  }
+  for (const Tensor& x : in) values.push_back(numbers(x.grad()));
+  return values;
+}
+
+TEST(FeedForward, IsLinearGeluLinearWhereverItsRowsAreCut) {
+  for (Index rows : {0, 1, 511, 512, 513, 1030}) {
+    const auto fused = feed_forward_values(rows, true), plain = feed_forward_values(rows, false);
+    for (std::size_t i = 0; i < plain.size(); ++i) {
+      const double scale = 1 + largest(plain[i]);
+      expect_near(fused[i], plain[i], 64 * kEpsilon * scale,
+                  std::to_string(rows) + " rows, value " + std::to_string(i));
+    }
+  }
+}
+
+TEST(FeedForward, AddsToTheGradientsThatAreThere) {
+  const auto once = feed_forward_values(600, true), twice = feed_forward_values(600, true, 2);
+  for (std::size_t i = 1; i < once.size(); ++i) {
+    for (std::size_t j = 0; j < once[i].size(); ++j)
+      ASSERT_NEAR(twice[i][j], 2 * once[i][j], 64 * kEpsilon * (1 + largest(once[i]))) << i;
+  }
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ void tanh_array(Index n, const Scalar* x, Scalar* y);
 /// gelu(x) = x / 2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) (Hendrycks and Gimpel 2016, tanh
 /// form).
 void gelu_forward(Index n, const Scalar* x, Scalar* y);
-/// y = gelu(x) and slope = gelu'(x), for little more than the first alone; y may be x.
+/// y = gelu(x) and slope = gelu'(x), for little more than the first alone.
 void gelu_with_slope(Index n, const Scalar* x, Scalar* y, Scalar* slope);
 /// dx = (accumulate ? dx : 0) + dy gelu'(x).
 void gelu_backward(Index n, const Scalar* x, const Scalar* dy, Scalar* dx, bool accumulate);

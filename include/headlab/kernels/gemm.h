@@ -26,7 +26,7 @@ struct Finish {
   const Scalar* bias = nullptr;      // [n]: c += bias[j]
   const Scalar* residual = nullptr;  // [m, n]: c += residual
   const Scalar* factor = nullptr;    // [m, n]: c *= factor
-  Scalar* gelu_slope = nullptr;      // [m, n]: receives gelu'(c), and c = gelu(c)
+  Scalar* gelu = nullptr;            // [m, n]: receives gelu(c)
 };
 
 /// c[i, j] = (accumulate ? c[i, j] : 0) + sum over k of a[i, k] b[k, j]; a [m, k], b [k, n], c [m,

@@ -22,8 +22,8 @@ Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options = {
 Tensor linear(const Tensor& x, const Tensor& W, const Tensor& b, const Tensor& residual = {});
 
 /// The feed-forward network y = gelu(x W_in + b_in) W_out + b_out + residual, with x [..., C], W_in
-/// [C, F], W_out [F, N]: two products forward and four backward, and nothing besides. The forward
-/// pass keeps gelu'(h) in place of h = x W_in + b_in, so that the backward pass only multiplies.
+/// [C, F], W_out [F, N]: two products forward and four backward. Of what lies between the maps only
+/// h = x W_in + b_in is kept, [..., F].
 struct FeedForwardInputs {
   const Tensor &x, &W_in, &b_in, &W_out, &b_out;
   const Tensor& residual;  // may be undefined
