@@ -20,4 +20,7 @@ struct Finding {
 /// Writes and prints a finding; returns the exit status.
 int keep(const Run& run, Finding finding, const std::string& command, const CommonFlags& common);
 
+/// The head that a flag names: "0.2" is head 2 of layer 0. UsageError for anything else.
+HeadId parse_head(const std::string& flag, const std::string& name);
+
 }  // namespace headlab::cli
