@@ -7,6 +7,7 @@
 
 #include "cli/all_commands.h"
 #include "cli/terminal.h"
+#include "headlab/heads/edits.h"
 
 namespace headlab::cli {
 
