@@ -7,6 +7,7 @@
 
 #include "cli/all_commands.h"
 #include "cli/terminal.h"
+#include "headlab/heads/edits.h"
 
 namespace headlab::cli {
 
@@ -19,5 +20,8 @@ struct Finding {
 
 /// Writes and prints a finding; returns the exit status.
 int keep(const Run& run, Finding finding, const std::string& command, const CommonFlags& common);
+
+/// The head that a flag names: "0.2" is head 2 of layer 0. UsageError for anything else.
+HeadId parse_head(const std::string& flag, const std::string& name);
 
 }  // namespace headlab::cli

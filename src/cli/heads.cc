@@ -2,9 +2,9 @@
 // A pattern is what the model did in a forward pass, and example N is the Nth of those that the
 // table is computed from. Read next: heads/scores.h.
 #include <algorithm>
-#include <sstream>
 
 #include "cli/all_commands.h"
+#include "cli/findings.h"
 #include "cli/terminal.h"
 #include "headlab/base/error.h"
 #include "headlab/base/files.h"
@@ -44,19 +44,6 @@ struct HeadsFlags {
 };
 
 /// "0.2": module 0, head born as 2.
-HeadId parse_head(const std::string& name) {
-  HeadId id;
-  char rest = 0;
-  std::istringstream in(name);
-  char dot = 0;
-  const bool read = (in >> id.layer >> dot >> id.head) && dot == '.' && !(in >> rest);
-  if (!read) {
-    throw UsageError(text("--pattern ", name, ": a head is LAYER.HEAD, such as 0.2"),
-                     "`headlab heads RUN` lists them");
-  }
-  return id;
-}
-
 /// The pattern of one head on one held-out example, [queries, keys], with their tokens.
 struct Pattern {
   std::vector<Scalar> weights;
@@ -121,7 +108,7 @@ Json pattern_to_json(const HeadId& id, Index example, const Pattern& pattern) {
 }
 
 int show_pattern(Run& run, const HeadsFlags& flags, Arguments arguments) {
-  const HeadId id = parse_head(flags.pattern);
+  const HeadId id = parse_head("--pattern", flags.pattern);
   const Pattern shown = pattern_of(run, id, flags.example);
   const std::string command = again("heads", arguments);
   if (flags.common.json) {
@@ -176,7 +163,7 @@ int heads_command(Arguments arguments) {
   }
   const auto paths = parse_arguments(arguments, signature_of("heads", {"RUN"}), settings);
   if (!flags.pattern.empty()) {
-    parse_head(flags.pattern);  // before anything slow
+    parse_head("--pattern", flags.pattern);  // before anything slow
   }
   flags.common.apply();
   Run run = open_run(paths[0]);

@@ -10,8 +10,6 @@
 namespace headlab::inline HEADLAB_SCALAR {
 namespace {
 
-double ratio(double sum, Index count) { return count > 0 ? sum / static_cast<double>(count) : 0; }
-
 /// What the head's average pattern on split A reaches on the disjoint queries of a split.
 double position_null(const HeadEvidence& head, const QuerySet& set, std::size_t split,
                      Index length) {

@@ -12,6 +12,11 @@
 
 namespace headlab::inline HEADLAB_SCALAR {
 
+/// A mean from a sum: 0 of nothing.
+inline double ratio(double sum, Index count) {
+  return count > 0 ? sum / static_cast<double>(count) : 0;
+}
+
 /// A head of a model and where its patterns are.
 struct HeadPlace {
   Index layer = 0;        // index of the attention module, in execution order

@@ -12,7 +12,7 @@
 namespace headlab::inline HEADLAB_SCALAR {
 namespace {
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+std::size_t as_size(Index i) { return static_cast<std::size_t>(i); }
 
 double x_log_x(double x) { return x > 0 ? x * std::log(x) : 0; }
 
@@ -21,7 +21,7 @@ struct Rotating {
   Index n;
   std::vector<double> a, axes;  // [n, n], rows of `axes` are eigenvectors in the end
 
-  double& el(Index i, Index j) { return a[at(i * n + j)]; }
+  double& el(Index i, Index j) { return a[as_size(i * n + j)]; }
 
   static void turn(double& x, double& y, double c, double s) {
     const double old = x;
@@ -40,7 +40,7 @@ struct Rotating {
     }
     for (Index k = 0; k < n; ++k) {
       turn(el(p, k), el(q, k), c, s);
-      turn(axes[at(p * n + k)], axes[at(q * n + k)], c, s);
+      turn(axes[as_size(p * n + k)], axes[as_size(q * n + k)], c, s);
     }
     el(p, q) = el(q, p) = 0;
   }
@@ -81,10 +81,10 @@ SymmetricEigen symmetric_eigen(Index n, std::span<const double> matrix) {
           n * n, " elements, got ", matrix.size());
   require(std::all_of(matrix.begin(), matrix.end(), [](double x) { return std::isfinite(x); }),
           "eigenvalues: an element is not finite");
-  Rotating work{n, {matrix.begin(), matrix.end()}, std::vector<double>(at(n * n))};
+  Rotating work{n, {matrix.begin(), matrix.end()}, std::vector<double>(as_size(n * n))};
   double whole = 0;
   for (Index p = 0; p < n; ++p) {
-    work.axes[at(p * n + p)] = 1;
+    work.axes[as_size(p * n + p)] = 1;
     for (Index q = p; q < n; ++q) {
       work.el(q, p) = work.el(p, q);
       whole += work.el(p, q) * work.el(p, q);
@@ -98,7 +98,7 @@ SymmetricEigen symmetric_eigen(Index n, std::span<const double> matrix) {
       }
     }
   }
-  std::vector<Index> order(at(n));
+  std::vector<Index> order(as_size(n));
   std::iota(order.begin(), order.end(), Index{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](Index i, Index j) { return work.el(i, i) > work.el(j, j); });
@@ -115,23 +115,24 @@ SymmetricEigen symmetric_eigen(Index n, std::span<const double> matrix) {
 }
 
 std::vector<std::array<double, 2>> classical_scaling(Index n, std::span<const double> distances) {
-  std::vector<double> means(at(n)), products(at(n * n));
+  std::vector<double> means(as_size(n)), products(as_size(n * n));
   double mean = 0;
   for (Index i = 0; i < n * n; ++i) {
-    const double square = distances[at(i)] * distances[at(i)];
-    products[at(i)] = square;
-    means[at(i / n)] += square / static_cast<double>(n);
+    const double square = distances[as_size(i)] * distances[as_size(i)];
+    products[as_size(i)] = square;
+    means[as_size(i / n)] += square / static_cast<double>(n);
     mean += square / static_cast<double>(n * n);
   }
   for (Index i = 0; i < n * n; ++i) {
-    products[at(i)] = -(products[at(i)] - means[at(i / n)] - means[at(i % n)] + mean) / 2;
+    products[as_size(i)] =
+        -(products[as_size(i)] - means[as_size(i / n)] - means[as_size(i % n)] + mean) / 2;
   }
   const SymmetricEigen eigen = symmetric_eigen(n, products);
-  std::vector<std::array<double, 2>> points(at(n));
+  std::vector<std::array<double, 2>> points(as_size(n));
   for (Index k = 0; k < std::min<Index>(2, n); ++k) {
-    const double scale = std::sqrt(std::max(0.0, eigen.values[at(k)]));
+    const double scale = std::sqrt(std::max(0.0, eigen.values[as_size(k)]));
     for (Index i = 0; i < n; ++i) {
-      points[at(i)][at(k)] = scale * eigen.vectors[at(k * n + i)];
+      points[as_size(i)][as_size(k)] = scale * eigen.vectors[as_size(k * n + i)];
     }
   }
   return points;

@@ -16,7 +16,6 @@ constexpr double kPositionalShare = 0.9;
 constexpr double kSyntacticGain = 0.1;
 constexpr double kRareShare = 0.5;
 
-double ratio(double sum, Index count) { return count > 0 ? sum / static_cast<double>(count) : 0; }
 double share(Index part, Index whole) { return ratio(static_cast<double>(part), whole); }
 
 void fill_offsets(HeadScores& head, const HeadEvidence& sums) {

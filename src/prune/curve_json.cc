@@ -7,12 +7,6 @@
 namespace headlab::inline HEADLAB_SCALAR {
 namespace {
 
-Json heads_to_json(const std::vector<HeadId>& heads) {
-  Json list = Json::array();
-  for (const HeadId& id : heads) list.push_back(Json::Array{id.layer, id.head});
-  return list;
-}
-
 Json judged_to_json(const Judged& judged) {
   Json json = Json::object();
   json["loss"] = judged.loss;

@@ -36,14 +36,6 @@ double time_forward(const Transformer& model, const Task& task) {
   return times[kTimedPasses / 2];
 }
 
-Json heads_to_json(const std::vector<HeadId>& heads) {
-  Json list = Json::array();
-  for (const HeadId& id : heads) {
-    list.push_back(Json::Array{id.layer, id.head});
-  }
-  return list;
-}
-
 RunConfig pruned_config(const Run& run, const Transformer& pruned, const PruneOptions& options) {
   RunConfig config = run.config;
   config.model = pruned.config();
@@ -75,6 +67,12 @@ void refuse_own_folder(const Run& run, const std::filesystem::path& out) {
 }
 
 }  // namespace
+
+Json heads_to_json(const std::vector<HeadId>& heads) {
+  Json list = Json::array();
+  for (const HeadId& id : heads) list.push_back(Json::Array{id.layer, id.head});
+  return list;
+}
 
 Json ModelFigures::to_json() const {
   Json json = Json::object();

@@ -8,13 +8,12 @@
 
 #include "headlab/base/error.h"
 #include "headlab/report/table.h"
+#include "report/head_name.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
 namespace {
 
 constexpr double kSignificant = 0.01;
-
-std::string head_name(const HeadId& head) { return text(head.layer, ".", head.head); }
 
 /// 4 significant digits with a sign.
 std::string change_text(double value) { return (value < 0 ? "" : "+") + significant(value); }

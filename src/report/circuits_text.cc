@@ -7,13 +7,12 @@
 
 #include "headlab/base/error.h"
 #include "headlab/report/table.h"
+#include "report/head_name.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
 namespace {
 
 constexpr std::size_t kShownCompositions = 10;
-
-std::string head_name(const HeadId& head) { return text(head.layer, ".", head.head); }
 
 /// Numbers with two decimals, one behind the other.
 std::string list_text(const std::vector<double>& values) {

@@ -6,6 +6,7 @@
 #include "headlab/base/error.h"
 #include "headlab/report/curve_text.h"
 #include "headlab/report/table.h"
+#include "report/head_name.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
 namespace {
@@ -43,8 +44,6 @@ constexpr const char* kVoitaScratch =
     "28.90 / 28.41\n";
 constexpr const char* kVoitaDrift =
     "published (authors' page): functions of heads that go drift to heads that survive\n";
-
-std::string head_name(const HeadId& id) { return text(id.layer, ".", id.head); }
 
 std::string signed_number(double value) { return (value >= 0 ? "+" : "") + significant(value); }
 

@@ -158,7 +158,7 @@ void rare(const Layout& at, std::int32_t t, Keys& keys) {
 
 using Finder = void (*)(const Layout&, std::int32_t t, Keys&);
 
-struct Row {
+struct RelationRow {
   const char* name;
   const char* masked;  // what it means in an encoder
   const char* causal;  // and in a decoder; nullptr where there is no such thing
@@ -167,7 +167,7 @@ struct Row {
   Finder candidates;  // nullptr: none are named
 };
 
-constexpr Row kRows[] = {
+constexpr RelationRow kRelationRows[] = {
     {"det", "the noun of a determiner", "the determiner of a noun, stem or ending", false, det,
      all_determiners_or_nouns},
     {"nsubj", "the subject of a verb", "the subject of a verb: its noun or determiner's ending",
@@ -181,9 +181,9 @@ constexpr Row kRows[] = {
     {"rare", "a rare word of the sentence", "a rare word before", false, rare, nullptr},
 };
 
-std::vector<const Row*> rows_of(bool causal) {
-  std::vector<const Row*> rows;
-  for (const Row& row : kRows) {
+std::vector<const RelationRow*> rows_of(bool causal) {
+  std::vector<const RelationRow*> rows;
+  for (const RelationRow& row : kRelationRows) {
     if (!causal || row.causal != nullptr) {
       rows.push_back(&row);
     }
@@ -192,7 +192,7 @@ std::vector<const Row*> rows_of(bool causal) {
 }
 
 /// Adds what a finder says about each token of sequence b, as far as the token can see it.
-void add_gold(Gold& gold, const Row& row, bool candidates, const Layout& at, Index b) {
+void add_gold(Gold& gold, const RelationRow& row, bool candidates, const Layout& at, Index b) {
   Keys keys;
   for (std::int32_t t = 0; t < static_cast<std::int32_t>(at.tokens.size()); ++t) {
     keys.clear();
@@ -253,7 +253,7 @@ TaskShape EnglishTask::shape() const {
 std::vector<Relation> EnglishTask::relations() const {
   const bool causal = options_.lm == LanguageModel::causal;
   std::vector<Relation> relations;
-  for (const Row* row : rows_of(causal)) {
+  for (const RelationRow* row : rows_of(causal)) {
     relations.push_back({row->name, causal ? row->causal : row->masked, row->positional});
   }
   return relations;
@@ -261,7 +261,7 @@ std::vector<Relation> EnglishTask::relations() const {
 
 Example EnglishTask::make(Key key, Index count, Split split) const {
   const bool causal = options_.lm == LanguageModel::causal;
-  const std::vector<const Row*> rows = rows_of(causal);
+  const std::vector<const RelationRow*> rows = rows_of(causal);
   Example example{Batch::make(count, options_.length), std::vector<Gold>(rows.size()),
                   std::vector<Gold>(rows.size())};
   Batch& batch = example.batch;

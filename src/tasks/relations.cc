@@ -11,32 +11,28 @@
 
 namespace headlab::inline HEADLAB_SCALAR {
 
-namespace {
-
 /// A position of a sequence, and what a kind needs to know about a relation.
-struct Query {
+struct RelationQuery {
   std::span<const std::int32_t> classes;  // of all tokens
   Index t;
   Index k;
 };
 
-}  // namespace
-
 struct RelationKind {
   const char* name;         // the name of its target and gold; k back is named with its number
   const char* description;  // likewise
   bool positional;
-  bool ahead;                    // the key is a later one: needs an encoder
-  Index (*key)(const Query& q);  // -1: there is none
+  bool ahead;                            // the key is a later one: needs an encoder
+  Index (*key)(const RelationQuery& q);  // -1: there is none
 };
 
 namespace {
 
-Index key_back(const Query& q) { return std::max<Index>(q.t - q.k, -1); }
+Index key_back(const RelationQuery& q) { return std::max<Index>(q.t - q.k, -1); }
 
-Index key_same(const Query& q) { return last_equal(q.classes, q.t); }
+Index key_same(const RelationQuery& q) { return last_equal(q.classes, q.t); }
 
-Index key_next(const Query& q) {
+Index key_next(const RelationQuery& q) {
   return q.t + 1 < static_cast<Index>(q.classes.size()) ? q.t + 1 : -1;
 }
 

@@ -1,9 +1,11 @@
 // Padding holds symbol 0 and counts for nothing: `lengths` says where it begins, and it has no
 // targets. The last answer is predicted and not read, so that n symbols and their answer take 2n
 // positions of a decoder, or n beside a source. Read next: copy.cc.
-#include "tasks/symbols.h"
+#include "headlab/tasks/symbols.h"
 
 #include <algorithm>
+
+#include "tasks/symbols.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
 

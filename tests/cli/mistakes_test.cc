@@ -41,7 +41,7 @@ TEST_P(Mistakes, AreAnsweredInASentenceAndChangeNothing) {
   EXPECT_EQ(contents(folder.path), before);
 }
 
-std::string name_of(const testing::TestParamInfo<Mistake>& row) { return row.param.name; }
+std::string name_of_mistake(const testing::TestParamInfo<Mistake>& row) { return row.param.name; }
 
 const std::vector<Mistake> kWords = {
     {"Command", {"trian"}, 2, {"unknown command 'trian'", "'train'", "prune"}},
@@ -78,7 +78,7 @@ const std::vector<Mistake> kWords = {
     {"ResumeElsewhere", {"train", "--resume=a", "--out", "b"}, 2, {"--out cannot be given"}},
     {"ResumeToThePast", {"train", "--resume", "a", "--steps", "3"}, 2, {"has done 30"}},
 };
-INSTANTIATE_TEST_SUITE_P(Words, Mistakes, testing::ValuesIn(kWords), name_of);
+INSTANTIATE_TEST_SUITE_P(Words, Mistakes, testing::ValuesIn(kWords), name_of_mistake);
 
 const std::vector<Mistake> kSizes = {
     {"HeadsThatDoNotDivide",
@@ -108,7 +108,7 @@ const std::vector<Mistake> kSizes = {
      {"batch 1048576", "--accumulate"}},
     {"DeeperThanMemory", {"train", "--layers", "1000", "--d-model", "4096"}, 2, {"into memory"}},
 };
-INSTANTIATE_TEST_SUITE_P(Sizes, Mistakes, testing::ValuesIn(kSizes), name_of);
+INSTANTIATE_TEST_SUITE_P(Sizes, Mistakes, testing::ValuesIn(kSizes), name_of_mistake);
 
 const std::vector<Mistake> kFiles = {
     {"NoSuchRun", {"eval", "nowhere"}, 1, {"no run at nowhere", "headlab train --out"}},
@@ -140,7 +140,7 @@ const std::vector<Mistake> kFiles = {
     {"PruneOntoARun", {"prune", "a", "--keep", "1", "--out", "photos"}, 1, {"photos exists"}},
     {"SampleWithoutTexts", {"sample", "a", "--prompt", "x"}, 1, {"text"}},
 };
-INSTANTIATE_TEST_SUITE_P(Files, Mistakes, testing::ValuesIn(kFiles), name_of);
+INSTANTIATE_TEST_SUITE_P(Files, Mistakes, testing::ValuesIn(kFiles), name_of_mistake);
 
 using Force = Program;
 

@@ -77,15 +77,8 @@ TEST_P(OfEveryModel, ZeroIsWhatRemovalLeaves) {
   }
 }
 
-TransformerConfig encoder_config() {
-  TransformerConfig config = small_config();
-  config.architecture = Architecture::encoder;
-  config.norm = NormPlace::post;
-  return config;
-}
-
 INSTANTIATE_TEST_SUITE_P(Kinds, OfEveryModel,
-                         testing::Values(small_config(), grouped_config(), encoder_config(),
+                         testing::Values(small_config(), grouped_config(), small_encoder(),
                                          small_encoder_decoder()));
 
 TEST(Ablation, OfAPrunedModelKnowsHeadsByTheirBornNumbers) {

@@ -106,16 +106,8 @@ TEST_P(PatchingOf, AHeadIsTheSameAsOneEditByHand) {
               (sum / count - report.corrupted) / (report.clean - report.corrupted), 1e5 * kEpsilon);
 }
 
-TransformerConfig encoder_config() {
-  TransformerConfig config = small_config();
-  config.architecture = Architecture::encoder;
-  config.norm = NormPlace::post;
-  return config;
-}
-
 INSTANTIATE_TEST_SUITE_P(Models, PatchingOf,
-                         testing::Values(small_config(), encoder_config(),
-                                         small_encoder_decoder()));
+                         testing::Values(small_config(), small_encoder(), small_encoder_decoder()));
 
 TEST(Patching, RefusesInWords) {
   const Transformer model = random_model(small_config());

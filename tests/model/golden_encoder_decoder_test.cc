@@ -7,7 +7,7 @@
 namespace headlab::inline HEADLAB_SCALAR {
 namespace {
 
-TransformerConfig config_of(const Golden& golden) {
+TransformerConfig two_stacks_of(const Golden& golden) {
   TransformerConfig c;
   c.architecture = Architecture::encoder_decoder;
   c.norm = golden.note("norm") == "pre" ? NormPlace::pre : NormPlace::post;
@@ -24,7 +24,7 @@ TransformerConfig config_of(const Golden& golden) {
 
 class GoldenEncoderDecoder : public testing::TestWithParam<const char*> {
  protected:
-  GoldenEncoderDecoder() : golden_(GetParam()), model_(config_of(golden_)) {
+  GoldenEncoderDecoder() : golden_(GetParam()), model_(two_stacks_of(golden_)) {
     model_.visit([&](const std::string& name, Tensor& p) { golden_.fill(name, p); });
     const Index size = golden_.tensor("logits").size(0);
     batch_ = Batch::make(size, model_.config().length, 1, model_.config().source_length);

@@ -40,6 +40,16 @@ TEST(Layers, AreNamedInTheInclude) {
   EXPECT_EQ(layers("src/odds/ends.cc", "headlab/base/json.h").size(), 1u);
 }
 
+TEST(FirstInclude, IsTheHeaderOfTheSource) {
+  const auto check = [](const std::string& text) {
+    return check_first_include(Source::of("src/ops/a.cc", text), "headlab/ops/a.h");
+  };
+  EXPECT_EQ(check("// 1\n#include \"headlab/ops/a.h\"\n#include <map>\n"), Problems{});
+  EXPECT_EQ(check("#include <map>\n#include \"headlab/ops/a.h\"\n"),
+            Problems{"src/ops/a.cc:1: the first include is not \"headlab/ops/a.h\""});
+  EXPECT_EQ(check("int x;\n").size(), 1u);
+}
+
 TEST(Length, OfAFileIsLimited) {
   EXPECT_EQ(check_length(Source::of("src/ops/a.cc", "1\n2\n3\n"), 3), Problems{});
   EXPECT_EQ(check_length(Source::of("src/ops/a.cc", "1\n2\n3\n4\n"), 3),

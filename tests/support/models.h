@@ -47,6 +47,13 @@ inline TransformerConfig small_config() {
   return c;
 }
 
+inline TransformerConfig small_encoder() {
+  TransformerConfig c = small_config();
+  c.architecture = Architecture::encoder;
+  c.norm = NormPlace::post;
+  return c;
+}
+
 /// One encoder layer, two decoder layers, sources longer than sequences.
 inline TransformerConfig small_encoder_decoder() {
   TransformerConfig c = small_config();

@@ -1,7 +1,7 @@
-// The number type of all tensors. The same sources are built twice, with float (library headlab)
-// and with double (library headlab_f64, made with HEADLAB_F64 defined), in an inline namespace
-// named after the type, so that one program may link both. Double is for gradient checks: central
-// differences agree to 1e-8.
+// The number type of all tensors. The engine is built twice from the same sources, with float
+// (library headlab) and with double (library headlab_f64, made with HEADLAB_F64 defined), in an
+// inline namespace named after the type, so that one program may link both. Double is for gradient
+// checks: central differences agree to 1e-8.
 #pragma once
 
 #include <cstdint>

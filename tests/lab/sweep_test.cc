@@ -1,5 +1,5 @@
 // The grid of a sweep and its cells: every combination once, each cell a run that is made once,
-// goes on where it was stopped, and is never taken for another. Read next: sweep_report_f32.cc.
+// goes on where it was stopped, and is never taken for another. Read next: sweep_report_test.cc.
 #include "headlab/lab/sweep.h"
 
 #include "headlab/base/files.h"
