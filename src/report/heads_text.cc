@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kLineWidth = 100;
 constexpr std::size_t kCell = 5;    // -0.12, 1.000
 constexpr std::size_t kFirst = 20;  // head, entropy, focus
+constexpr double kShared = 0.1;     // what the best head lacks where heads share a relation
 const std::string kBar = " │";
 
 std::string head_name(Index layer, std::int32_t head) { return text(layer, ".", head); }
@@ -94,7 +95,14 @@ std::string winners_table(const HeadsReport& report) {
   return table.text();
 }
 
-/// What must be said about the table: gold that can hardly be exchanged, heads with two relations.
+/// Whether heads divide the queries of a relation among them.
+bool is_shared(const RelationWinner& winner, const RelationScore& best) {
+  return winner.mass_any - best.mass >= kShared &&
+         winner.mass_any - best.null >= kOwnerLift * (1 - best.null);
+}
+
+/// What must be said about the table: gold that can hardly be exchanged, relations that heads
+/// share, heads with two relations.
 std::string notes_text(const HeadsReport& report) {
   std::string notes;
   Index own = 0;
@@ -105,6 +113,11 @@ std::string notes_text(const HeadsReport& report) {
       notes += text("note: the gold of ", winner.relation.name, " can be exchanged in few ways (",
                     winner.exchanges, " of ", report.permutations,
                     " permutations differ), so its p cannot become small\n");
+    }
+    if (is_shared(winner, best_score(report, r))) {
+      notes += text("note: heads share ", winner.relation.name, ": the best one has mass ",
+                    fixed(best_score(report, r).mass, 3), ", the best one at each query ",
+                    fixed(winner.mass_any, 3), "\n");
     }
   }
   return notes + text("specialization ", fixed(report.specialization, 2), ": ", own, " of ",
