@@ -67,11 +67,15 @@ TEST_F(SweepCommand, SavesTheCellThatItIsAtWhenItIsInterrupted) {
 TEST_F(SweepCommand, RefusesACellWithOtherSettings) {
   done(grid({"--out", "s"}));
   const auto before = contents(folder.path / "s");
-  const Outcome outcome = run(grid({"--out", "s", "--lr", "0.5"}));
-  EXPECT_EQ(outcome.status, 1);
-  expect_sentence(outcome.err, {"heads=1,seed=0 holds a run with other settings", "lr is 0.01",
-                                "another --out"});
-  EXPECT_EQ(contents(folder.path / "s"), before);
+  for (const Words& more : {Words{}, Words{"--collect"}}) {
+    Words words = grid({"--out", "s", "--lr", "0.5"});
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = run(words);
+    EXPECT_EQ(outcome.status, 1);
+    expect_sentence(outcome.err, {"heads=1,seed=0 holds a run with other settings", "lr is 0.01",
+                                  "another --out"});
+    EXPECT_EQ(contents(folder.path / "s"), before);
+  }
 }
 
 TEST_F(SweepCommand, GoesOnWithTheOtherCellsWhenOneFails) {
