@@ -3,8 +3,6 @@
 // model is only read. Read next: heads/circuits.h, heads/attribution.h, heads/patching.h.
 #include "headlab/heads/circuits.h"
 
-#include <sstream>
-
 #include "cli/findings.h"
 #include "headlab/base/version.h"
 #include "headlab/heads/ablation.h"
@@ -36,21 +34,9 @@ struct CircuitFlags {
   }
 };
 
-/// "0.2": module 0, head born as 2.
-HeadId parse_head(const std::string& name) {
-  HeadId id;
-  char dot = 0, rest = 0;
-  std::istringstream in(name);
-  if (!(in >> id.layer >> dot >> id.head) || dot != '.' || (in >> rest)) {
-    throw UsageError(text("--head ", name, ": a head is LAYER.HEAD, such as 0.2"),
-                     "`headlab heads RUN` lists them");
-  }
-  return id;
-}
-
 /// One matrix over the vocabulary; written nowhere.
 int show_matrix(const Run& run, const CircuitFlags& flags, const std::string& command) {
-  const HeadId head = parse_head(flags.head);
+  const HeadId head = parse_head("--head", flags.head);
   as_usage([&] { return place_of(run.model, head); });
   const TokenCircuits circuits = token_circuits(run.model, head);
   const Tensor& matrix = flags.matrix == "qk" ? circuits.qk : circuits.ov;
@@ -102,7 +88,7 @@ int circuits_command(Arguments arguments) {
     return print_help("circuits", "RUN", settings);
   }
   const auto paths = parse_arguments(arguments, signature_of("circuits", {"RUN"}), settings);
-  if (!flags.head.empty()) parse_head(flags.head);
+  if (!flags.head.empty()) parse_head("--head", flags.head);
   if (flags.matrix != "ov" && flags.matrix != "qk") {
     const Error unknown = unknown_name("matrix", flags.matrix, {"ov", "qk"});
     throw UsageError(unknown.what(), unknown.hint());

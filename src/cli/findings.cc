@@ -3,6 +3,8 @@
 // Read next: findings.h.
 #include "cli/findings.h"
 
+#include <sstream>
+
 #include "headlab/base/files.h"
 
 namespace headlab::cli {
@@ -16,6 +18,17 @@ int keep(const Run& run, Finding finding, const std::string& command, const Comm
     print(finding.text + "\n" + finding.settings + "\nagain: " + command + "\n");
   }
   return 0;
+}
+
+HeadId parse_head(const std::string& flag, const std::string& name) {
+  HeadId id;
+  char dot = 0, rest = 0;
+  std::istringstream in(name);
+  if (!(in >> id.layer >> dot >> id.head) || dot != '.' || (in >> rest)) {
+    throw UsageError(text(flag, " ", name, ": a head is LAYER.HEAD, such as 0.2"),
+                     "`headlab heads RUN` lists them");
+  }
+  return id;
 }
 
 }  // namespace headlab::cli

@@ -1,11 +1,7 @@
 // `headlab heads`: the table of heads against gold relations, or one head's pattern as a heatmap.
 // A pattern is what the model did in a forward pass, and example N is the Nth of those that the
 // table is computed from. Read next: heads/scores.h.
-#include <algorithm>
-#include <sstream>
-
-#include "cli/all_commands.h"
-#include "cli/terminal.h"
+#include "cli/findings.h"
 #include "headlab/base/error.h"
 #include "headlab/base/files.h"
 #include "headlab/base/version.h"
@@ -43,44 +39,14 @@ struct HeadsFlags {
   }
 };
 
-/// "0.2": module 0, head born as 2.
-HeadId parse_head(const std::string& name) {
-  HeadId id;
-  char rest = 0;
-  std::istringstream in(name);
-  char dot = 0;
-  const bool read = (in >> id.layer >> dot >> id.head) && dot == '.' && !(in >> rest);
-  if (!read) {
-    throw UsageError(text("--pattern ", name, ": a head is LAYER.HEAD, such as 0.2"),
-                     "`headlab heads RUN` lists them");
-  }
-  return id;
-}
-
 /// The pattern of one head on one held-out example, [queries, keys], with their tokens.
 struct Pattern {
   std::vector<Scalar> weights;
   std::vector<std::string> queries, keys;
 };
 
-/// The place of a head in its module. Error, with the heads there are, if it is not among them.
-Index place_of(const Run& run, const HeadId& id) {
-  const auto numbers = run.model.head_numbers();
-  std::vector<std::string> known;
-  for (std::size_t layer = 0; layer < numbers.size(); ++layer) {
-    for (std::size_t place = 0; place < numbers[layer].size(); ++place) {
-      if (id == HeadId{static_cast<Index>(layer), numbers[layer][place]}) {
-        return static_cast<Index>(place);
-      }
-      known.push_back(text(layer, ".", numbers[layer][place]));
-    }
-  }
-  throw UsageError(text("the model has no head ", id.layer, ".", id.head),
-                   known.empty() ? "it has no head at all" : "its heads: " + join(known, " "));
-}
-
 Pattern pattern_of(Run& run, const HeadId& id, Index example) {
-  const Index place = place_of(run, id);
+  const Index place = as_usage([&] { return place_of(run.model, id); });
   const NoGrad no_grad;
   const Batch batch = run.task->make(Key{}.fold("heads"), example + 1, Split::validation)
                           .batch.rows(example, example + 1);
@@ -121,7 +87,7 @@ Json pattern_to_json(const HeadId& id, Index example, const Pattern& pattern) {
 }
 
 int show_pattern(Run& run, const HeadsFlags& flags, Arguments arguments) {
-  const HeadId id = parse_head(flags.pattern);
+  const HeadId id = parse_head("--pattern", flags.pattern);
   const Pattern shown = pattern_of(run, id, flags.example);
   const std::string command = again("heads", arguments);
   if (flags.common.json) {
@@ -176,7 +142,7 @@ int heads_command(Arguments arguments) {
   }
   const auto paths = parse_arguments(arguments, signature_of("heads", {"RUN"}), settings);
   if (!flags.pattern.empty()) {
-    parse_head(flags.pattern);  // before anything slow
+    parse_head("--pattern", flags.pattern);  // before anything slow
   }
   flags.common.apply();
   Run run = open_run(paths[0]);
