@@ -97,9 +97,9 @@ int show_pattern(Run& run, const HeadsFlags& flags, Arguments arguments) {
     return 0;
   }
   const auto modules = run.model.attention_modules();
-  print(text("head ", id.layer, ".", id.head, " (",
-             modules[static_cast<std::size_t>(id.layer)].name, ") on held-out example ",
-             flags.example, ": a row for each position, a column for each\n",
+  print(text("head ", head_text(id), " (", modules[static_cast<std::size_t>(id.layer)].name,
+             ") on held-out example ", flags.example,
+             ": a row for each position, a column for each\n",
              "position it may look at; at its end the row's largest weight\n\n"));
   print(heatmap(shown.weights, shown.queries, shown.keys, {.color = stdout_wants_color()}));
   print("\nagain: " + command + "\n");

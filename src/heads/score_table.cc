@@ -40,6 +40,10 @@ constexpr std::array<ScoreEntry, 24> kScores = {{
      nullptr},
     {"lift_untrained", "(mass - U) / (1 - U), U the mass of the best head at initial values",
      nullptr},
+    {"mass_any_head",
+     "mean over queries of the largest mass that any head has: above that of the best head where "
+     "heads share the relation",
+     nullptr},
     {"p", "share of permuted golds on which some head has as much mass", nullptr},
     {"owner", "the relation's best head, if p < .01 and lift >= .3 on held-out examples", nullptr},
     {"specialization", "share of relations with an owner of their own, heads assigned one to one",
