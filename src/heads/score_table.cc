@@ -30,7 +30,7 @@ bool same(const PatternQuery& q, Index s) {
 bool induction(const PatternQuery& q, Index s) { return s > 0 && same(q, s - 1); }
 bool rare(const PatternQuery& q, Index s) { return facts_at(q, s).count == q.rarest; }
 
-constexpr std::array<ScoreEntry, 24> kScores = {{
+constexpr std::array<ScoreEntry, 25> kScores = {{
     {"mass",
      "mean attention on the gold keys, over eligible queries that share no key with another "
      "relation",
