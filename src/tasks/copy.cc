@@ -1,5 +1,6 @@
 // The order of the answer is that of the symbols.
-// Read next: the opening of copy.h, for the definition; symbols.h, for what a sequence looks like.
+// Read next: the opening of copy.h, for the definition; symbols.h, for what a sequence looks like
+// and how it is written.
 #include "headlab/tasks/copy.h"
 
 #include <numeric>

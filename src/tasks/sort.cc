@@ -1,5 +1,6 @@
 // The order of the answer is found by sorting the places of the symbols.
-// Read next: the opening of sort.h, for the definition; symbols.h, for what a sequence looks like.
+// Read next: the opening of sort.h, for the definition; symbols.h, for what a sequence looks like
+// and how it is written.
 #include "headlab/tasks/sort.h"
 
 #include <algorithm>
