@@ -33,11 +33,13 @@ TEST_F(SweepCommand, MakesTheGridOnceAndSaysWhatCameOut) {
 TEST_F(SweepCommand, InSlicesBesideEachOtherMakesTheSame) {
   const Json whole = done(grid({"--out", "whole", "--json"})).json();
   Process first(grid({"--out", "s", "--shard", "0/2"}), {.folder = folder.path});
-  Process second(grid({"--out", "s", "--shard", "1/2"}), {.folder = folder.path});
-  EXPECT_EQ(first.finish().status, 0);
-  const Outcome last = second.finish();
-  EXPECT_EQ(last.status, 0) << last.err;
-  EXPECT_TRUE(holds(last.out, "slice 1/2: 2 cells finished")) << last.out;
+  Process second(grid({"--out", "s", "--shard", "1/2", "--json"}), {.folder = folder.path});
+  const Outcome half = first.finish(), other = second.finish();
+  EXPECT_EQ(half.status, 0) << half.err;
+  EXPECT_EQ(other.status, 0) << other.err;
+  EXPECT_TRUE(holds(half.out, "slice 0/2: 2 cells finished")) << half.out;
+  EXPECT_EQ(other.json().at("finished").integer(), 2);
+  EXPECT_EQ(other.json().at("busy").integer(), 0) << "slices share no cell";
   EXPECT_FALSE(fs::exists(folder.path / "s" / "sweep.json"));
   const Json collected = done({"sweep", "--collect", "--out", "s", "--json"}).json();
   EXPECT_EQ(collected.at("groups"), whole.at("groups"));
