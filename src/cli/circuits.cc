@@ -34,7 +34,6 @@ struct CircuitFlags {
   }
 };
 
-/// "0.2": module 0, head born as 2.
 /// One matrix over the vocabulary; written nowhere.
 int show_matrix(const Run& run, const CircuitFlags& flags, const std::string& command) {
   const HeadId head = parse_head("--head", flags.head);

@@ -1,11 +1,7 @@
 // `headlab heads`: the table of heads against gold relations, or one head's pattern as a heatmap.
 // A pattern is what the model did in a forward pass, and example N is the Nth of those that the
 // table is computed from. Read next: heads/scores.h.
-#include <algorithm>
-
-#include "cli/all_commands.h"
 #include "cli/findings.h"
-#include "cli/terminal.h"
 #include "headlab/base/error.h"
 #include "headlab/base/files.h"
 #include "headlab/base/version.h"
@@ -43,31 +39,14 @@ struct HeadsFlags {
   }
 };
 
-/// "0.2": module 0, head born as 2.
 /// The pattern of one head on one held-out example, [queries, keys], with their tokens.
 struct Pattern {
   std::vector<Scalar> weights;
   std::vector<std::string> queries, keys;
 };
 
-/// The place of a head in its module. Error, with the heads there are, if it is not among them.
-Index place_of(const Run& run, const HeadId& id) {
-  const auto numbers = run.model.head_numbers();
-  std::vector<std::string> known;
-  for (std::size_t layer = 0; layer < numbers.size(); ++layer) {
-    for (std::size_t place = 0; place < numbers[layer].size(); ++place) {
-      if (id == HeadId{static_cast<Index>(layer), numbers[layer][place]}) {
-        return static_cast<Index>(place);
-      }
-      known.push_back(text(layer, ".", numbers[layer][place]));
-    }
-  }
-  throw UsageError(text("the model has no head ", id.layer, ".", id.head),
-                   known.empty() ? "it has no head at all" : "its heads: " + join(known, " "));
-}
-
 Pattern pattern_of(Run& run, const HeadId& id, Index example) {
-  const Index place = place_of(run, id);
+  const Index place = as_usage([&] { return place_of(run.model, id); });
   const NoGrad no_grad;
   const Batch batch = run.task->make(Key{}.fold("heads"), example + 1, Split::validation)
                           .batch.rows(example, example + 1);
@@ -118,9 +97,9 @@ int show_pattern(Run& run, const HeadsFlags& flags, Arguments arguments) {
     return 0;
   }
   const auto modules = run.model.attention_modules();
-  print(text("head ", id.layer, ".", id.head, " (",
-             modules[static_cast<std::size_t>(id.layer)].name, ") on held-out example ",
-             flags.example, ": a row for each position, a column for each\n",
+  print(text("head ", head_text(id), " (", modules[static_cast<std::size_t>(id.layer)].name,
+             ") on held-out example ", flags.example,
+             ": a row for each position, a column for each\n",
              "position it may look at; at its end the row's largest weight\n\n"));
   print(heatmap(shown.weights, shown.queries, shown.keys, {.color = stdout_wants_color()}));
   print("\nagain: " + command + "\n");

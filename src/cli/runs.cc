@@ -44,7 +44,7 @@ std::vector<std::int32_t> prompt_of(const Run& run, const std::string& prompt) {
   if (!prompt.empty()) {
     return run.task->encode(prompt);
   }
-  return {run.task->make(Key{}.fold("sample"), 1, Split::validation).batch.token(0, 0)};
+  return {run.task->make_batch(Key{}.fold("sample"), 1, Split::validation).token(0, 0)};
 }
 
 }  // namespace

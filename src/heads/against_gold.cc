@@ -125,6 +125,7 @@ RelationWinner winner_of(const HeadsReport& report, const Evidence& evidence, st
   const RelationScore& best = report.heads[winner.best].relations[r];
   winner.p = best.p;
   winner.owned = owns(best);
+  winner.mass_any = ratio(evidence.largest_masses(r), best.queries);
   winner.exchanges = evidence.questions()[r].permuted.different();
   fill_baselines(winner, evidence.questions()[r].set, evidence.of(winner.best).answers[r]);
   return winner;

@@ -9,6 +9,8 @@
 
 namespace headlab::inline HEADLAB_SCALAR {
 
+std::string head_text(const HeadId& id) { return text(id.layer, ".", id.head); }
+
 std::vector<HeadId> all_heads(const Transformer& model) {
   std::vector<HeadId> heads;
   Index layer = 0;
@@ -34,13 +36,14 @@ Index place_of(const Transformer& model, const HeadId& id) {
   std::vector<std::string> known;
   for (std::size_t layer = 0; layer < numbers.size(); ++layer) {
     for (std::size_t place = 0; place < numbers[layer].size(); ++place) {
-      if (id == HeadId{static_cast<Index>(layer), numbers[layer][place]}) {
+      const HeadId there{static_cast<Index>(layer), numbers[layer][place]};
+      if (id == there) {
         return static_cast<Index>(place);
       }
-      known.push_back(text(layer, ".", numbers[layer][place]));
+      known.push_back(head_text(there));
     }
   }
-  throw Error(text("the model has no head ", id.layer, ".", id.head),
+  throw Error(text("the model has no head ", head_text(id)),
               known.empty() ? "it has no head at all" : "its heads: " + join(known, " "));
 }
 

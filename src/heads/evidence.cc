@@ -81,6 +81,7 @@ Evidence::Evidence(const std::vector<HeadPlace>& heads, std::span<const Question
   empty.offsets.resize(at(2 * options.length + 1));
   empty.seen_changes.resize(at(2 * options.length + 1));
   evidence_.assign(heads.size(), empty);
+  largest_masses_.resize(questions.size());
   distances_.resize(heads.size() * heads.size());
   distance_rows_.resize(heads.size() * heads.size());
 }
@@ -115,6 +116,7 @@ void Evidence::add(const Batch& batch, Index first, Index end, const ModelCaptur
       add_output(at(h), rows[at(h)], captures.attention[at(heads_[at(h)].layer)].z);
     }
   });
+  add_largest_masses(rows, first, end);
   if (options_.shapes) {
     add_distances(rows);
   }
@@ -177,6 +179,21 @@ void Evidence::add_output(std::size_t head, const Rows& rows, const Tensor& z) {
       for (Index j = i; j < width; ++j) {
         gram[at(i * width + j)] += factor * static_cast<double>(out[j]);
       }
+    }
+  });
+}
+
+void Evidence::add_largest_masses(const std::vector<Rows>& rows, Index first, Index end) {
+  parallel_for(static_cast<Index>(questions_.size()), [&](Index q) {
+    const QuerySet& set = questions_[at(q)].set;
+    for (const EligibleQuery& query : set.of(first, end)) {
+      double largest = 0;
+      for (std::size_t h = 0; h < heads_.size() && query.judged >= 0; ++h) {
+        if (set.kind == heads_[h].kind) {
+          largest = std::max(largest, mass_on(query.keys, rows[h].row(query.b, query.t)));
+        }
+      }
+      largest_masses_[at(q)] += largest;
     }
   });
 }

@@ -77,6 +77,8 @@ class Evidence {
   const HeadPlace& place(std::size_t head) const { return heads_[head]; }
   const HeadEvidence& of(std::size_t head) const { return evidence_[head]; }
   std::span<const Question> questions() const { return questions_; }
+  /// Over the judged queries of a question: the sum of the largest mass that any head has.
+  double largest_masses(std::size_t question) const { return largest_masses_[question]; }
   Index length() const { return options_.length; }
   /// Mean Jensen-Shannon distance between the rows of two heads of one kind, over the first 64
   /// examples of split B; NaN for heads of different kinds.
@@ -89,6 +91,7 @@ class Evidence {
   void add_answers(std::size_t head, const Rows& rows);
   void add_rows(std::size_t head, const Rows& rows);
   void add_output(std::size_t head, const Rows& rows, const Tensor& z);
+  void add_largest_masses(const std::vector<Rows>& rows, Index first, Index end);
   void add_distances(const std::vector<Rows>& rows);
 
   const std::vector<HeadPlace>& heads_;
@@ -96,6 +99,7 @@ class Evidence {
   EvidenceOptions options_;
   std::vector<HeadEvidence> evidence_;
   std::vector<std::vector<std::int32_t>> argmax_;  // [heads][sequences in a pass, queries]
+  std::vector<double> largest_masses_;             // by question
   std::vector<double> distances_;                  // [heads, heads]: sums over rows, below the
   std::vector<Index> distance_rows_;               // diagonal; and how many rows
 };

@@ -63,20 +63,30 @@ class Edges {
 
 /// A query of a part of the examples, and what its gold edges weigh in the heads that lose them.
 struct Query {
-  Gold::Query at;  // b counts within the part
+  Gold::Query at;                   // b counts within the part
+  std::vector<std::int32_t> truth;  // the keys of all relations of its kind that are asked there
   double mass = 0;
 };
 
-std::vector<Query> queries_of(const Gold& gold, Index first, Index end) {
+std::vector<Query> queries_of(const Example& example, const std::vector<Relation>& relations,
+                              std::size_t relation, Index first, Index end) {
   std::vector<Query> queries;
-  for (Index i = 0; i < gold.queries(); ++i) {
-    const Gold::Query at = gold.query(i);
-    if (at.b >= first && at.b < end) queries.push_back({{at.b - first, at.t, at.keys}});
+  for (Index i = 0; i < example.gold[relation].queries(); ++i) {
+    const auto [b, t, keys] = example.gold[relation].query(i);
+    if (b < first || b >= end) continue;
+    Query& query = queries.emplace_back(Query{{b - first, t, keys}, {}, 0});
+    for (std::size_t r = 0; r < relations.size(); ++r) {
+      const auto more = example.gold[r].keys(b, t);
+      if (relations[r].kind == relations[relation].kind) {
+        query.truth.insert(query.truth.end(), more.begin(), more.end());
+      }
+    }
   }
   return queries;
 }
 
-/// Hides random edges of these modules at a query, not to its gold keys, until they weigh as much.
+/// Hides random edges of these modules at a query until they weigh as much. Edges to what another
+/// relation asks for are no random ones: they may carry another half of the answer.
 void hide_random(Edges& edges, const std::vector<std::size_t>& modules, const Query& query,
                  Generator random) {
   std::vector<Edges::Edge> pool;
@@ -84,7 +94,7 @@ void hide_random(Edges& edges, const std::vector<std::size_t>& modules, const Qu
     const Index heads = edges.shape(m)[1], keys = edges.shape(m)[3];
     for (Index i = 0; i < heads * keys; ++i) {
       const Edges::Edge edge = edges.edge(m, i / keys, query.at, i % keys);
-      if (edges.weight(edge) > 0 && !is_in(query.at.keys, i % keys)) pool.push_back(edge);
+      if (edges.weight(edge) > 0 && !is_in(query.truth, i % keys)) pool.push_back(edge);
     }
   }
   random.shuffle(std::span<Edges::Edge>(pool));
@@ -237,7 +247,7 @@ void EdgeExperiment::add_part(Index first, Pass& pass) const {
   ModelCaptures captures;
   const Tensor whole = model_.forward(part, {}, {.captures = &captures});
   add_losses(target_losses(whole, part), mask, first, 1, pass.whole);
-  std::vector<Query> queries = queries_of(example_.gold[pass.relation], first, end);
+  std::vector<Query> queries = queries_of(example_, relations_, pass.relation, first, end);
   Edges hidden(captures.attention);
   for (Query& query : queries) {
     for (const Pass::Place& at : pass.heads) {

@@ -30,7 +30,7 @@ bool same(const PatternQuery& q, Index s) {
 bool induction(const PatternQuery& q, Index s) { return s > 0 && same(q, s - 1); }
 bool rare(const PatternQuery& q, Index s) { return facts_at(q, s).count == q.rarest; }
 
-constexpr std::array<ScoreEntry, 24> kScores = {{
+constexpr std::array<ScoreEntry, 25> kScores = {{
     {"mass",
      "mean attention on the gold keys, over eligible queries that share no key with another "
      "relation",
@@ -39,6 +39,10 @@ constexpr std::array<ScoreEntry, 24> kScores = {{
     {"lift", "(mass - M0) / (1 - M0), M0 the strongest null: 1 for a perfect head, 0 for the null",
      nullptr},
     {"lift_untrained", "(mass - U) / (1 - U), U the mass of the best head at initial values",
+     nullptr},
+    {"mass_any_head",
+     "mean over queries of the largest mass that any head has: above that of the best head where "
+     "heads share the relation",
      nullptr},
     {"p", "share of permuted golds on which some head has as much mass", nullptr},
     {"owner", "the relation's best head, if p < .01 and lift >= .3 on held-out examples", nullptr},

@@ -48,6 +48,7 @@ Json relation_to_json(const HeadsReport& report, std::size_t r) {
   json["best"] = winner.candidates > 0 ? std::move(best) : Json(nullptr);
   json["assigned"] = winner.assigned ? head_name(report.heads[*winner.assigned]) : Json(nullptr);
   json["assigned_owns"] = winner.assigned_owns;
+  json["mass_any_head"] = winner.mass_any;
   json["exchanges"] = winner.exchanges;
   Json& baselines = json["baselines"] = Json::object();
   baselines["best_offset"] = winner.best_offset;

@@ -103,9 +103,9 @@ BenchTable bench_tasks(const BenchOptions& options) {
     const BenchOptions step = recommended_step(entry, options);
     const Task& task = *tasks.emplace_back(make_task(entry.name));
     TrainingStep& training = *steps.emplace_back(
-        std::make_unique<TrainingStep>(step, task.make(Key{1}, step.batch, Split::train).batch));
+        std::make_unique<TrainingStep>(step, task.make_batch(Key{1}, step.batch, Split::train)));
     bodies.push_back([&task, n = step.batch, key = Key{2}]() mutable {
-      task.make(key = key.fold("next"), n, Split::train);
+      task.make_batch(key = key.fold("next"), n, Split::train);
     });
     bodies.push_back([&training] { training.run(); });
   }

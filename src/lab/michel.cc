@@ -30,7 +30,7 @@ std::vector<OneHeadLeft> keep_one_head(Run& run, Index examples) {
   std::vector<HeadSet> silenced{{}};
   for (const HeadId& head : heads) silenced.push_back(neighbours(heads, head));
   const Batch held_out = held_out_examples(*run.task, examples).batch;
-  const Batch chosen_on = run.task->make(Key{}.fold("prune"), examples, Split::train).batch;
+  const Batch chosen_on = run.task->make_batch(Key{}.fold("prune"), examples, Split::train);
   const std::vector<double> judged = Ablation(run.model, held_out).mean_losses(silenced);
   const std::vector<double> chosen = Ablation(run.model, chosen_on).mean_losses(silenced);
   std::vector<OneHeadLeft> rows;
@@ -107,7 +107,7 @@ MichelReport reproduce_michel(Run& run, const MichelOptions& options) {
       choose_heads(problem, find_prune_method("importance"), std::span(&half, 1))[0];
   const std::vector<Index>& batches = options.timing.batches;
   const Index largest = batches.empty() ? 1 : *std::max_element(batches.begin(), batches.end());
-  const Batch examples = run.task->make(Key{}.fold("time"), largest, Split::validation).batch;
+  const Batch examples = run.task->make_batch(Key{}.fold("time"), largest, Split::validation);
   report.timing = time_pruning(run.model, kept.kept, examples, options.timing);
   return report;
 }

@@ -2,8 +2,6 @@
 // kept beside the run. cell.json is written last, so that a cell which has one is finished; a lock
 // that ends with its process keeps two of them off one cell. Read next: sweep_report.cc.
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "headlab/base/error.h"
 #include "headlab/base/files.h"
@@ -17,7 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr Index kScoredExamples = 512;  // as `headlab heads` takes
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 /// The most gold sets, all different, that the relations of a task have at one query.
 double keys_at_once(const Task& task) {
@@ -61,6 +58,21 @@ Json to_json(const CellResult& result) {
   return json;
 }
 
+/// The head of each relation: its one-to-one assignment.
+std::vector<SweepRole> roles_of(const HeadsReport& report) {
+  std::vector<SweepRole> roles;
+  for (const RelationWinner& winner : report.relations) {
+    SweepRole role{winner.relation.name, {-1, 0}, kUndefined, winner.assigned_owns};
+    if (winner.assigned) {
+      const HeadScores& head = report.heads[*winner.assigned];
+      role.head = {head.layer, head.head};
+      role.lift = head.relations[roles.size()].lift;
+    }
+    roles.push_back(std::move(role));
+  }
+  return roles;
+}
+
 CellResult result_of(Run& run, const Evaluation& held_out) {
   CellResult result;
   result.loss = held_out.loss;
@@ -84,36 +96,6 @@ std::string first_difference(RunConfig there, RunConfig wanted) {
 }
 
 }  // namespace
-
-std::vector<SweepRole> roles_of(const HeadsReport& report) {
-  struct Pair {
-    double lift;
-    std::size_t relation, head;
-  };
-  std::vector<Pair> pairs;
-  std::vector<SweepRole> roles;
-  for (std::size_t r = 0; r < report.relations.size(); ++r) {
-    roles.push_back({report.relations[r].relation.name, {-1, 0}, kNone, false});
-    for (std::size_t h = 0; h < report.heads.size(); ++h) {
-      pairs.push_back({report.heads[h].chosen_on[r].lift, r, h});
-    }
-  }
-  std::erase_if(pairs, [](const Pair& pair) { return std::isnan(pair.lift); });
-  std::stable_sort(pairs.begin(), pairs.end(),
-                   [](const Pair& a, const Pair& b) { return a.lift > b.lift; });
-  std::vector<bool> taken(report.heads.size(), false);
-  for (const auto& [lift, r, h] : pairs) {
-    if (roles[r].head.layer < 0 && !taken[h]) {
-      const HeadScores& head = report.heads[h];
-      const RelationScore& score = head.relations[r];
-      roles[r].head = {head.layer, head.head};
-      roles[r].lift = score.lift;
-      roles[r].owned = score.p < kOwnerP && score.lift >= kOwnerLift;
-      taken[h] = true;
-    }
-  }
-  return roles;
-}
 
 CellState cell_state(const fs::path& folder, const SweepCell& cell) {
   const fs::path path = folder / cell.name;
@@ -144,7 +126,7 @@ CellResult read_cell(const fs::path& folder, const SweepCell& cell) {
       role.head = {head.items().at(0).integer(),
                    static_cast<std::int32_t>(head.items().at(1).integer())};
     }
-    role.lift = lift.is_null() ? kNone : lift.number();
+    role.lift = lift.is_null() ? kUndefined : lift.number();
     result.roles.push_back(std::move(role));
   }
   return result;

@@ -13,7 +13,7 @@ namespace headlab::inline HEADLAB_SCALAR {
 Batch choosing_examples(const PruneProblem& problem) {
   const Key key = problem.in_sample ? Key{} : Key{}.fold("prune");
   const Split split = problem.in_sample ? Split::validation : Split::train;
-  Batch examples = problem.task.make(key, problem.examples, split).batch;
+  Batch examples = problem.task.make_batch(key, problem.examples, split);
   require(examples.target_count() > 0, "none of the ", problem.examples,
           " examples has a target, so there is no loss to judge heads by");
   return examples;

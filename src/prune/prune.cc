@@ -10,6 +10,7 @@
 #include "headlab/base/error.h"
 #include "headlab/base/files.h"
 #include "headlab/base/version.h"
+#include "headlab/heads/tracking.h"
 #include "headlab/tensor/tape.h"
 #include "prune/judge.h"
 
@@ -22,7 +23,7 @@ constexpr int kTimedPasses = 11;
 /// Median milliseconds of a forward pass without recording.
 double time_forward(const Transformer& model, const Task& task) {
   const NoGrad no_grad;
-  const Batch batch = task.make(Key{}.fold("time"), kTimedSequences, Split::validation).batch;
+  const Batch batch = task.make_batch(Key{}.fold("time"), kTimedSequences, Split::validation);
   std::vector<double> times;
   for (int pass = 0; pass < kTimedPasses + 2; ++pass) {
     const auto begin = std::chrono::steady_clock::now();
@@ -154,7 +155,7 @@ PruneResult prune_run(Run& run, const std::filesystem::path& out, const PruneOpt
   Transformer pruned = remove_heads(choice.trained ? *choice.trained : run.model, choice.kept);
   if (options.measure) {
     const Batch batch =
-        run.task->make(Key{}.fold("time"), kTimedSequences, Split::validation).batch;
+        run.task->make_batch(Key{}.fold("time"), kTimedSequences, Split::validation);
     result.timing = time_pruning(run.model, result.kept, batch);
   }
   result.before = measure_model(run.model, *run.task, held_out);
@@ -163,7 +164,7 @@ PruneResult prune_run(Run& run, const std::filesystem::path& out, const PruneOpt
 
   Run smaller = create_run(out, pruned_config(run, pruned, options), pruned, options.force);
   if (options.finetune > 0) {
-    train_run(smaller, callbacks);
+    train_run(smaller, track_heads(smaller, callbacks));
     result.after = measure_model(smaller.model, *smaller.task, held_out);
   }
   Json json = result.to_json();

@@ -8,7 +8,6 @@
 
 #include "headlab/base/error.h"
 #include "headlab/report/table.h"
-#include "report/head_name.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
 namespace {
@@ -56,7 +55,7 @@ std::string ablation_text(const AblationReport& report, const HeatmapOptions& op
   Table table({"head", "loss", "change", "95% interval", "p", "p < .01"});
   for (const HeadAblation& one : report.heads) {
     largest = std::max(largest, one.change.change);
-    table.add({head_name(one.head), significant(one.loss), change_text(one.change.change),
+    table.add({head_text(one.head), significant(one.loss), change_text(one.change.change),
                interval_text(one.change), significant(one.change.p),
                one.change.p < kSignificant ? "*" : ""});
   }
@@ -75,7 +74,7 @@ std::string gold_edges_text(const EdgeReport& report) {
   Table table({"relation", "head", "lift", "mass", "cost", "share", "random", "verdict"});
   for (const EdgeReport::Row& row : report.relations) {
     for (const EdgeTest& test : row.tests) {
-      table.add({row.relation.name, test.heads.size() == 1 ? head_name(test.heads[0]) : "all",
+      table.add({row.relation.name, test.heads.size() == 1 ? head_text(test.heads[0]) : "all",
                  fixed(test.lift, 2), fixed(test.mass, 2), change_text(test.gold.change),
                  fixed(100 * test.gold.change / row.tests.back().gold.change, 1) + "%",
                  change_text(test.control.change), test.verdict()});
@@ -97,7 +96,7 @@ std::string interactions_text(const InteractionReport& report) {
   Table table({"heads", "both cost", "sum of each", "interaction", "95% interval", ""});
   for (const Interaction& one : strongest) {
     const PairedChange& change = one.interaction;
-    table.add({head_name(one.first) + " " + head_name(one.second), change_text(one.joint),
+    table.add({head_text(one.first) + " " + head_text(one.second), change_text(one.joint),
                change_text(one.sum), change_text(change.change), interval_text(change),
                change.low > 0    ? "back each other up"
                : change.high < 0 ? "share a path"

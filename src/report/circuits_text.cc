@@ -7,7 +7,6 @@
 
 #include "headlab/base/error.h"
 #include "headlab/report/table.h"
-#include "report/head_name.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
 namespace {
@@ -32,7 +31,7 @@ std::vector<std::string> counted(std::size_t count) {
 std::string circuits_text(const CircuitsReport& report) {
   Table heads({"head", "matches", "copying", "copies"});
   for (const CircuitSummary& one : report.heads) {
-    heads.add({head_name(one.head), fixed(one.matches, 2), list_text(one.copying),
+    heads.add({head_text(one.head), fixed(one.matches, 2), list_text(one.copying),
                list_text(one.copies)});
   }
   std::vector<Composition> strongest = report.compositions;
@@ -42,7 +41,7 @@ std::string circuits_text(const CircuitsReport& report) {
   Table pairs({"from", "to", "reads by", "strength", "random pairs", "percentile"});
   for (const Composition& one : strongest) {
     const char* kind = one.kind == 'Q' ? "queries" : one.kind == 'K' ? "keys" : "values";
-    pairs.add({head_name(one.from), head_name(one.to), kind, fixed(one.strength, 3),
+    pairs.add({head_text(one.from), head_text(one.to), kind, fixed(one.strength, 3),
                fixed(one.random, 3), fixed(one.percentile, 1)});
   }
   const std::string note =
@@ -87,7 +86,7 @@ std::string attribution_text(const AttributionReport& report) {
 std::string patching_text(const PatchReport& report, const HeatmapOptions& options) {
   Table table({"head", "restored"});
   for (const PatchReport::Head& one : report.heads) {
-    table.add({head_name(one.head), fixed(100 * one.restored, 1) + "%"});
+    table.add({head_text(one.head), fixed(100 * one.restored, 1) + "%"});
   }
   std::vector<Scalar> shades;
   std::size_t positions = 0;

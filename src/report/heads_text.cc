@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "headlab/base/error.h"
+#include "headlab/heads/edits.h"
 #include "headlab/report/table.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
@@ -15,9 +16,8 @@ namespace {
 constexpr std::size_t kLineWidth = 100;
 constexpr std::size_t kCell = 5;    // -0.12, 1.000
 constexpr std::size_t kFirst = 20;  // head, entropy, focus
+constexpr double kShared = 0.1;     // what the best head lacks where heads share a relation
 const std::string kBar = " │";
-
-std::string head_name(Index layer, std::int32_t head) { return text(layer, ".", head); }
 
 std::string right(const std::string& cell, std::size_t width) {
   return padded(cell, std::max(width, display_width(cell)), true);
@@ -47,7 +47,7 @@ std::string heads_block(const HeadsReport& report, std::size_t first, std::size_
   std::string out = (first < end ? line_of(names) : "") + line_of(titles);
   for (std::size_t h = 0; h < report.heads.size(); ++h) {
     const HeadScores& head = report.heads[h];
-    std::string line = right(head_name(head.layer, head.head), 5) +
+    std::string line = right(head_text({head.layer, head.head}), 5) +
                        right(fixed(head.entropy, 3), 8) + right(fixed(head.focus, 3), 7);
     for (std::size_t r = first; r < end; ++r) {
       const RelationWinner& winner = report.relations[r];
@@ -78,7 +78,7 @@ const RelationScore& best_score(const HeadsReport& report, std::size_t r) {
 
 std::string best_head(const HeadsReport& report, const RelationWinner& winner) {
   const HeadScores& head = report.heads[winner.best];
-  return winner.candidates > 0 ? head_name(head.layer, head.head) : "-";
+  return winner.candidates > 0 ? head_text({head.layer, head.head}) : "-";
 }
 
 std::string winners_table(const HeadsReport& report) {
@@ -94,7 +94,14 @@ std::string winners_table(const HeadsReport& report) {
   return table.text();
 }
 
-/// What must be said about the table: gold that can hardly be exchanged, heads with two relations.
+/// Whether heads divide the queries of a relation among them.
+bool is_shared(const RelationWinner& winner, const RelationScore& best) {
+  return winner.mass_any - best.mass >= kShared &&
+         winner.mass_any - best.null >= kOwnerLift * (1 - best.null);
+}
+
+/// What must be said about the table: gold that can hardly be exchanged, relations that heads
+/// share, heads with two relations.
 std::string notes_text(const HeadsReport& report) {
   std::string notes;
   Index own = 0;
@@ -105,6 +112,11 @@ std::string notes_text(const HeadsReport& report) {
       notes += text("note: the gold of ", winner.relation.name, " can be exchanged in few ways (",
                     winner.exchanges, " of ", report.permutations,
                     " permutations differ), so its p cannot become small\n");
+    }
+    if (is_shared(winner, best_score(report, r))) {
+      notes += text("note: heads share ", winner.relation.name, ": the best one has mass ",
+                    fixed(best_score(report, r).mass, 3), ", the best one at each query ",
+                    fixed(winner.mass_any, 3), "\n");
     }
   }
   return notes + text("specialization ", fixed(report.specialization, 2), ": ", own, " of ",
@@ -159,7 +171,7 @@ std::string heads_text(const HeadsReport& report) {
 std::string prune_text(const PruneResult& result) {
   std::vector<std::string> kept;
   for (const HeadId& head : result.kept) {
-    kept.push_back(head_name(head.layer, head.head));
+    kept.push_back(head_text({head.layer, head.head}));
   }
   Table table({"model", "heads", "loss", "accuracy", "parameters", "ms per batch"});
   table.add(figures_row("before", result.kept.size() + result.removed.size(), result.before));

@@ -40,7 +40,7 @@ std::string history_text(const HeadsHistory& history) {
   Table births({"relation", "head", "born", "lift", "lift over training"});
   std::vector<std::string> header = {"step"};
   for (const RelationHistory& relation : history.relations) {
-    births.add({relation.name, text(relation.best.layer, ".", relation.best.head),
+    births.add({relation.name, head_text(relation.best),
                 relation.born < 0 ? "-" : std::to_string(relation.born),
                 fixed(relation.lifts.back(), 3), sparkline(relation.lifts, kSparkWidth)});
     header.push_back(relation.name);

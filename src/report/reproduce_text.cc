@@ -6,7 +6,6 @@
 #include "headlab/base/error.h"
 #include "headlab/report/curve_text.h"
 #include "headlab/report/table.h"
-#include "report/head_name.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
 namespace {
@@ -54,7 +53,7 @@ std::string ablation_table_text(const AblationReport& report) {
     const bool significant_change = row.change.p < 0.01;
     matter += significant_change ? 1 : 0;
     improve += significant_change && row.change.change < 0 ? 1 : 0;
-    table.add({head_name(row.head), signed_number(row.change.change),
+    table.add({head_text(row.head), signed_number(row.change.change),
                text(signed_number(row.change.low), " to ", signed_number(row.change.high)),
                significant(row.change.p)});
   }
@@ -66,8 +65,8 @@ std::string one_head_text(const std::vector<OneHeadLeft>& rows) {
   Table table({"only one head left in", "chosen in sample", "change of loss", "out of sample",
                "change of loss there"});
   for (const OneHeadLeft& row : rows) {
-    table.add({row.module, head_name(row.in_sample), signed_number(row.change_in_sample),
-               head_name(row.out_of_sample), signed_number(row.change_out_of_sample)});
+    table.add({row.module, head_text(row.in_sample), signed_number(row.change_in_sample),
+               head_text(row.out_of_sample), signed_number(row.change_out_of_sample)});
   }
   return table.text();
 }
@@ -127,8 +126,8 @@ std::string voita_text(const VoitaReport& report) {
   }
   Table roles({"relation", "before", "lift before", "after", "lift after"});
   for (const RoleDrift& role : report.drift) {
-    roles.add({role.relation, head_name(role.before), fixed(role.lift_before, 3),
-               head_name(role.after), fixed(role.lift_after, 3)});
+    roles.add({role.relation, head_text(role.before), fixed(role.lift_before, 3),
+               head_text(role.after), fixed(role.lift_after, 3)});
   }
   std::string out = text(
       "1. trained gates (weights train along): the count of survivors is a function of lambda\n",

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "headlab/base/error.h"
+#include "headlab/heads/edits.h"
 #include "headlab/report/table.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMapWidth = 72, kMapHeight = 20;
 
-std::string name_of(const HeadScores& head) { return text(head.layer, ".", head.head); }
+std::string name_of(const HeadScores& head) { return head_text({head.layer, head.head}); }
 
 std::string patterns_table(const HeadsReport& report) {
   std::vector<std::string> header = {"head"};

@@ -60,17 +60,26 @@ std::string roles_table(const SweepReport& report, const std::string& family) {
   return header.size() > 1 ? table.text() + "\n" : "";
 }
 
+/// The loss with one head beside the lowest one.
+std::string losses_text(const SweepGroup& one, const SweepGroup& best, const SweepComparison& c) {
+  if (c.best == c.one) {
+    return text("  ", one.name, " has the lowest loss; accuracy ", fixed(one.accuracy.mean, 4),
+                "\n");
+  }
+  return text("  loss of ", one.name, " - loss of ", best.name, ": ", interval_text(c.loss_gain),
+              "; accuracy ", fixed(one.accuracy.mean, 4), " and ", fixed(best.accuracy.mean, 4),
+              " (", kGain, " counts as a gain)\n");
+}
+
 std::string comparison_text(const SweepReport& report, const SweepComparison& c) {
   const SweepGroup &one = report.groups[c.one], &best = report.groups[c.best];
   const std::string keys = text(c.keys, c.keys == 1 ? " key" : " keys");
-  std::string out = c.several_win
-                        ? text("several heads beat one: a query of this task must read up to ",
-                               keys, " at once\n")
-                        : text("several heads gain nothing over one: a query of this task must ",
-                               "read at most ", keys, " at once\n");
-  out += text("  loss of ", one.name, " - loss of ", best.name, ": ", interval_text(c.loss_gain),
-              "; accuracy ", fixed(one.accuracy.mean, 4), " and ", fixed(best.accuracy.mean, 4),
-              " (", kGain, " counts as a gain)\n");
+  std::string out = one.family == "all" ? "" : one.family + ": ";
+  out += c.several_win ? text("several heads beat one: a query of this task must read up to ", keys,
+                              " at once\n")
+                       : text("several heads gain nothing over one: a query of this task must ",
+                              "read at most ", keys, " at once\n");
+  out += losses_text(one, best, c);
   if (std::isfinite(c.loss_gain.half_width)) {
     out += text("  ", report.groups[c.enough].name, " is enough: ",
                 c.enough == c.one ? "no other is measurably better\n"

@@ -262,15 +262,27 @@ void ConlluTask::add_words(Batch& batch, Index b, const Sentence& sentence,
   }
 }
 
-Example ConlluTask::make(Key key, Index count, Split split) const {
+const ConlluTask::Sentence& ConlluTask::draw(Generator& random, Split split) const {
   const std::vector<Sentence>& sentences = split == Split::train ? training_ : validation_;
-  Example example{Batch::make(count, length_), std::vector<Gold>(relations_.size()),
+  return sentences[static_cast<std::size_t>(random.below(static_cast<Index>(sentences.size())))];
+}
+
+Batch ConlluTask::make_batch(Key key, Index count, Split split) const {
+  Batch batch = empty_batch(*this, count);
+  for (Index b = 0; b < count; ++b) {
+    Generator random = sequence_generator(key, split, b);
+    const Sentence& sentence = draw(random, split);
+    add_words(batch, b, sentence, random);
+  }
+  return batch;
+}
+
+Example ConlluTask::make(Key key, Index count, Split split) const {
+  Example example{make_batch(key, count, split), std::vector<Gold>(relations_.size()),
                   std::vector<Gold>(relations_.size())};
   for (Index b = 0; b < count; ++b) {
     Generator random = sequence_generator(key, split, b);
-    const Index drawn = random.below(static_cast<Index>(sentences.size()));
-    const Sentence& sentence = sentences[static_cast<std::size_t>(drawn)];
-    add_words(example.batch, b, sentence, random);
+    const Sentence& sentence = draw(random, split);
     for (const Query& query : sentence.queries) {
       example.gold[query.relation].add(b, query.t, query.keys);
       example.candidates[query.relation].add(b, query.t, query.candidates);

@@ -47,25 +47,34 @@ std::vector<Relation> ControlTask<kind>::relations() const {
 }
 
 template <ControlKind kind>
-Example ControlTask<kind>::make(Key key, Index count, Split split) const {
-  const auto write = [this](Example& example, Index b, Generator& random) {
-    Batch& batch = example.batch;
+Batch ControlTask<kind>::make_batch(Key key, Index count, Split split) const {
+  Batch batch = empty_batch(*this, count);
+  for (Index b = 0; b < count; ++b) {
+    Generator random = sequence_generator(key, split, b);
     fill_uniform(row(batch, b), options_.vocab, random);
-    const auto classes = classes_of(row(batch, b), options_.classes);
     for (Index t = 0; t < options_.length; ++t) {
       const bool learnable = kind == ControlKind::memoryless;
       batch.target(b, t) =
           learnable ? id(options_.vocab) - 1 - batch.token(b, t) : id(random.below(options_.vocab));
-      if (t > 0) {
-        example.gold[0].add(b, t, id(t - 1));
-      }
+    }
+  }
+  return batch;
+}
+
+template <ControlKind kind>
+Example ControlTask<kind>::make(Key key, Index count, Split split) const {
+  Example example{make_batch(key, count, split), std::vector<Gold>(2)};
+  for (Index b = 0; b < count; ++b) {
+    const auto classes = classes_of(row(example.batch, b), options_.classes);
+    for (Index t = 1; t < options_.length; ++t) {
+      example.gold[0].add(b, t, id(t - 1));
       const Index same = last_equal(classes, t);
       if (same >= 0) {
         example.gold[1].add(b, t, id(same));
       }
     }
-  };
-  return make_sequences(*this, key, count, split, write);
+  }
+  return example;
 }
 
 template <ControlKind kind>

@@ -210,6 +210,16 @@ void add_gold(Gold& gold, const RelationRow& row, bool candidates, const Layout&
   }
 }
 
+/// The first sentence of a stream that fits.
+Layout draw_layout(const EnglishOptions& o, Generator random) {
+  for (;;) {
+    Layout at(draw_sentence(random, {o.attractors, o.adjectives}), o.lm == LanguageModel::causal);
+    if (static_cast<Index>(at.tokens.size()) <= o.length) {
+      return at;
+    }
+  }
+}
+
 Index shortest_sentence(bool causal) {
   const Index words = 5;    // determiner noun verb pronoun stop
   const Index endings = 3;  // of determiner, verb and pronoun
@@ -259,21 +269,11 @@ std::vector<Relation> EnglishTask::relations() const {
   return relations;
 }
 
-Example EnglishTask::make(Key key, Index count, Split split) const {
+Batch EnglishTask::make_batch(Key key, Index count, Split split) const {
   const bool causal = options_.lm == LanguageModel::causal;
-  const std::vector<const RelationRow*> rows = rows_of(causal);
-  Example example{Batch::make(count, options_.length), std::vector<Gold>(rows.size()),
-                  std::vector<Gold>(rows.size())};
-  Batch& batch = example.batch;
+  Batch batch = empty_batch(*this, count);
   for (Index b = 0; b < count; ++b) {
-    Generator random = sequence_generator(key, split, b);
-    const auto draw = [&] {
-      return Layout(draw_sentence(random, {options_.attractors, options_.adjectives}), causal);
-    };
-    Layout at = draw();
-    while (static_cast<Index>(at.tokens.size()) > options_.length) {
-      at = draw();
-    }
+    const Layout at = draw_layout(options_, sequence_generator(key, split, b));
     batch.lengths.push_back(static_cast<std::int32_t>(at.tokens.size()));
     std::copy(at.tokens.begin(), at.tokens.end(), &batch.token(b, 0));
     for (std::size_t w = 0; w < at.sentence.words.size(); ++w) {
@@ -283,6 +283,16 @@ Example EnglishTask::make(Key key, Index count, Split split) const {
         batch.target(b, at.stem[w]) = Layout::ending_token(word.ending);
       }
     }
+  }
+  return batch;
+}
+
+Example EnglishTask::make(Key key, Index count, Split split) const {
+  const std::vector<const RelationRow*> rows = rows_of(options_.lm == LanguageModel::causal);
+  Example example{make_batch(key, count, split), std::vector<Gold>(rows.size()),
+                  std::vector<Gold>(rows.size())};
+  for (Index b = 0; b < count; ++b) {  // drawn once more: tokens do not say who the subject is
+    const Layout at = draw_layout(options_, sequence_generator(key, split, b));
     for (std::size_t r = 0; r < rows.size(); ++r) {
       add_gold(example.gold[r], *rows[r], false, at, b);
       if (rows[r]->candidates != nullptr) {

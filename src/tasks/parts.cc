@@ -45,6 +45,11 @@ std::string letter_text(std::int32_t token, Index vocab) {
   return token < 52 ? std::string(1, static_cast<char>('A' + token - 26)) : text("#", token);
 }
 
+Batch empty_batch(const Task& task, Index count) {
+  const TaskShape shape = task.shape();
+  return Batch::make(count, shape.length, shape.targets, shape.source_length);
+}
+
 std::span<std::int32_t> row(Batch& batch, Index b) {
   const auto length = static_cast<std::size_t>(batch.length);
   return std::span(batch.tokens).subspan(static_cast<std::size_t>(b) * length, length);

@@ -38,16 +38,16 @@ std::string letter_text(std::int32_t token, Index vocab);
 /// A position or a count as a token, or as a key of gold.
 constexpr std::int32_t id(Index i) { return static_cast<std::int32_t>(i); }
 
+/// A batch of the task's shape, still without tokens.
+Batch empty_batch(const Task& task, Index count);
+
 /// A batch of the task's shape; write(example, b, random) fills sequence b. Every sequence has its
 /// own generator and `write` keeps nothing, so that no sequence depends on another.
 template <class Write>
 Example make_sequences(const Task& task, Key key, Index count, Split split, Write write) {
-  const TaskShape shape = task.shape();
-  Example example;
-  example.batch = Batch::make(count, shape.length, shape.targets, shape.source_length);
-  example.gold.resize(task.relations().size());
+  Example example{empty_batch(task, count), std::vector<Gold>(task.relations().size())};
   for (Gold& gold : example.gold) {
-    gold.reserve(count * shape.length);
+    gold.reserve(count * example.batch.length);
   }
   for (Index b = 0; b < count; ++b) {
     Generator random = sequence_generator(key, split, b);

@@ -132,24 +132,40 @@ std::vector<std::string> RelationsTask::target_names() const {
   return names;
 }
 
-Example RelationsTask::make(Key key, Index count, Split split) const {
-  const auto write = [this](Example& example, Index b, Generator& random) {
-    const auto tokens = row(example.batch, b);
-    fill_uniform(tokens, options_.vocab, random);
-    const auto classes = classes_of(tokens, options_.classes);
-    for (std::size_t r = 0; r < asked_.size(); ++r) {
-      const auto& [kind, k] = asked_[r];
-      Gold& gold = example.gold[r];
-      for (Index t = 0; t < options_.length; ++t) {
-        const Index at = kind->key({classes, t, k});
-        if (at >= 0) {
-          example.batch.target(b, t, static_cast<Index>(r)) = tokens[static_cast<std::size_t>(at)];
-          gold.add(b, t, id(at));
-        }
+template <class Use>
+void RelationsTask::each_key(std::span<const std::int32_t> tokens, const Use& use) const {
+  const auto classes = classes_of(tokens, options_.classes);
+  for (std::size_t r = 0; r < asked_.size(); ++r) {
+    const auto& [kind, k] = asked_[r];
+    for (Index t = 0; t < options_.length; ++t) {
+      const Index at = kind->key({classes, t, k});
+      if (at >= 0) {
+        use(r, t, at);
       }
     }
-  };
-  return make_sequences(*this, key, count, split, write);
+  }
+}
+
+Batch RelationsTask::make_batch(Key key, Index count, Split split) const {
+  Batch batch = empty_batch(*this, count);
+  for (Index b = 0; b < count; ++b) {
+    Generator random = sequence_generator(key, split, b);
+    const auto tokens = row(batch, b);
+    fill_uniform(tokens, options_.vocab, random);
+    each_key(tokens, [&](std::size_t r, Index t, Index at) {
+      batch.target(b, t, static_cast<Index>(r)) = tokens[static_cast<std::size_t>(at)];
+    });
+  }
+  return batch;
+}
+
+Example RelationsTask::make(Key key, Index count, Split split) const {
+  Example example{make_batch(key, count, split), std::vector<Gold>(asked_.size())};
+  for (Index b = 0; b < count; ++b) {
+    each_key(row(example.batch, b),
+             [&](std::size_t r, Index t, Index at) { example.gold[r].add(b, t, id(at)); });
+  }
+  return example;
 }
 
 std::string RelationsTask::token_text(std::int32_t token) const {

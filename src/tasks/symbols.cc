@@ -4,6 +4,7 @@
 #include "headlab/tasks/symbols.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "tasks/symbols.h"
 
@@ -17,38 +18,42 @@ Settings settings_of(SymbolsOptions& o) {
   return s;
 }
 
-void check_symbols(const SymbolsOptions& options, std::string_view name) {
+void check_symbols(const SymbolsOptions& options, const SymbolsDefinition& definition) {
   SymbolsOptions checked = options;
-  check_ranges(settings_of(checked), name);
+  check_ranges(settings_of(checked), definition.name);
   require(options.shortest <= options.longest, "shortest ", options.shortest,
           " must not exceed longest ", options.longest);
+  require(!definition.distinct || options.longest <= options.symbols, options.longest,
+          " distinct symbols need symbols ", options.longest, " or more, got ", options.symbols);
 }
 
-TaskShape decoder_shape(const SymbolsOptions& options) {
-  return {Architecture::decoder, options.symbols + 1, 2 * options.longest, 1};
+TaskShape symbols_shape(const SymbolsOptions& options, const SymbolsDefinition& definition) {
+  TaskShape shape{.vocab = options.symbols + 1, .length = 2 * options.longest};
+  if (definition.beside_source) {
+    shape.architecture = Architecture::encoder_decoder;
+    shape.length = shape.source_length = options.longest;
+  }
+  return shape;
 }
 
-TaskShape encoder_decoder_shape(const SymbolsOptions& options) {
-  return {Architecture::encoder_decoder, options.symbols + 1, options.longest, 1, options.longest};
-}
-
-std::vector<std::int32_t> draw_symbols(const SymbolsOptions& options, Generator& random) {
+std::vector<std::int32_t> draw_symbols(const SymbolsOptions& options,
+                                       const SymbolsDefinition& definition, Generator& random) {
   const Index n = random.between(options.shortest, options.longest);
-  std::vector<std::int32_t> symbols(static_cast<std::size_t>(n));
-  fill_uniform(symbols, options.symbols, random);
+  std::vector<std::int32_t> symbols;
+  if (definition.distinct) {
+    symbols = draw_distinct(options.symbols, n, random);
+    symbols.resize(static_cast<std::size_t>(n));
+  } else {
+    symbols.resize(static_cast<std::size_t>(n));
+    fill_uniform(symbols, options.symbols, random);
+  }
   return symbols;
 }
 
-std::vector<std::int32_t> draw_distinct_symbols(const SymbolsOptions& options, Generator& random) {
-  const Index n = random.between(options.shortest, options.longest);
-  std::vector<std::int32_t> symbols = draw_distinct(options.symbols, n, random);
-  symbols.resize(static_cast<std::size_t>(n));
-  return symbols;
-}
-
-void check_distinct(const SymbolsOptions& options) {
-  require(options.longest <= options.symbols, options.longest, " distinct symbols need symbols ",
-          options.longest, " or more, got ", options.symbols);
+std::vector<std::int32_t> last_first(std::span<const std::int32_t> symbols) {
+  std::vector<std::int32_t> order(symbols.size());
+  std::iota(order.rbegin(), order.rend(), 0);
+  return order;
 }
 
 void write_answer(Example& example, Index b, const SymbolsOptions& options,

@@ -52,6 +52,10 @@ Generator sequence_generator(Key key, Split split, Index i) {
   return Generator(key.fold(split == Split::train ? "train" : "validation").fold(i));
 }
 
+Batch Task::make_batch(Key key, Index count, Split split) const {
+  return make(key, count, split).batch;
+}
+
 std::vector<std::int32_t> Task::encode(std::string_view) const {
   throw Error(text("the task ", spec(), " has no texts to encode"),
               "sample from a run of the task `text`");

@@ -88,7 +88,7 @@ Evaluation evaluate(const Transformer& model, const Task& task, const EvaluateOp
   Tally tally(task.target_names());
   const ModelHooks hooks{.edits = options.edits};
   const Key key = options.key.fold("evaluate");
-  const Batch all = task.make(key, options.examples, Split::validation).batch;
+  const Batch all = task.make_batch(key, options.examples, Split::validation);
   for (Index begin = 0; begin < all.size; begin += options.batch) {
     const Batch batch = all.rows(begin, std::min(all.size, begin + options.batch));
     tally.add(model.forward(batch, {}, hooks), batch, model.config().vocab);

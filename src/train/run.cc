@@ -23,10 +23,11 @@ namespace fs = std::filesystem;
 
 /// All that a run's folder may hold: what --force may delete.
 constexpr std::array kRunFiles = {
-    "config.json", "metrics.jsonl",        "heads.jsonl",   "state.safetensors",
-    "heads.json",  "model.safetensors",    "ablation.json", "curve.json",
-    "prune.json",  "patterns.safetensors", "examples.json", "report.html",
-    "cell.json"};
+    "config.json",       "metrics.jsonl",    "heads.jsonl",   "state.safetensors",
+    "model.safetensors", "heads.json",       "ablation.json", "interactions.json",
+    "gold_edges.json",   "attribution.json", "circuits.json", "patching.json",
+    "curve.json",        "michel.json",      "voita.json",    "prune.json",
+    "cell.json",         "examples.json",    "report.html",   "patterns.safetensors"};
 /// Settings that the task decides, and the one that pruning writes.
 constexpr std::array kDecided = {"architecture", "vocab",     "length", "source_length",
                                  "targets",      "attention", "parent", "data_hash"};

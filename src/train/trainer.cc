@@ -100,7 +100,7 @@ double Trainer::accumulate_gradients(const TrainCallbacks& callbacks) {
   const Key seed = Key{static_cast<std::uint64_t>(config_.seed)};
   const auto number = static_cast<std::uint64_t>(step_);
   const Batch batch =
-      task_.make(seed.fold("batch").fold(number), config_.batch, Split::train).batch;
+      task_.make_batch(seed.fold("batch").fold(number), config_.batch, Split::train);
   const auto targets = static_cast<double>(std::max<Index>(1, batch.target_count()));
   note_work("make batch");
   const Index rows = config_.batch / config_.accumulate;

@@ -55,6 +55,8 @@ TEST_P(Questions, ArePrintedKeptAndOnlyReadTheModel) {
   auto after = contents(folder.path / "a");
   EXPECT_EQ(after.erase(GetParam().name), 1u);
   EXPECT_EQ(after, before);
+  done(tiny({"--out", "a", "--layers", "2", "--steps", "2", "--force"}));
+  EXPECT_EQ(contents(folder.path / "a").count(GetParam().name), 0u) << "it is of another model";
 }
 
 INSTANTIATE_TEST_SUITE_P(

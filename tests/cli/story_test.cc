@@ -212,6 +212,9 @@ TEST_F(Story, ShowsHowHeadsDevelopedIfTheyWereTracked) {
   ASSERT_EQ(json.at("relations").items().size(), 4u);
   expect_keys(json.at("relations").items()[0], {"name", "layer", "head", "born", "lifts"});
   EXPECT_TRUE(holds(done({"heads", "a", "--over-training"}).out, "lift over training"));
+  done({"train", "--resume", "a", "--steps", "45"});
+  EXPECT_EQ(done({"heads", "a", "--over-training", "--json"}).json().at("steps").dump(),
+            "[10,20,30,40,45]");
 }
 
 }  // namespace

@@ -33,11 +33,13 @@ TEST_F(SweepCommand, MakesTheGridOnceAndSaysWhatCameOut) {
 TEST_F(SweepCommand, InSlicesBesideEachOtherMakesTheSame) {
   const Json whole = done(grid({"--out", "whole", "--json"})).json();
   Process first(grid({"--out", "s", "--shard", "0/2"}), {.folder = folder.path});
-  Process second(grid({"--out", "s", "--shard", "1/2"}), {.folder = folder.path});
-  EXPECT_EQ(first.finish().status, 0);
-  const Outcome last = second.finish();
-  EXPECT_EQ(last.status, 0) << last.err;
-  EXPECT_TRUE(holds(last.out, "slice 1/2: 2 cells finished")) << last.out;
+  Process second(grid({"--out", "s", "--shard", "1/2", "--json"}), {.folder = folder.path});
+  const Outcome half = first.finish(), other = second.finish();
+  EXPECT_EQ(half.status, 0) << half.err;
+  EXPECT_EQ(other.status, 0) << other.err;
+  EXPECT_TRUE(holds(half.out, "slice 0/2: 2 cells finished")) << half.out;
+  EXPECT_EQ(other.json().at("finished").integer(), 2);
+  EXPECT_EQ(other.json().at("busy").integer(), 0) << "slices share no cell";
   EXPECT_FALSE(fs::exists(folder.path / "s" / "sweep.json"));
   const Json collected = done({"sweep", "--collect", "--out", "s", "--json"}).json();
   EXPECT_EQ(collected.at("groups"), whole.at("groups"));
@@ -67,11 +69,15 @@ TEST_F(SweepCommand, SavesTheCellThatItIsAtWhenItIsInterrupted) {
 TEST_F(SweepCommand, RefusesACellWithOtherSettings) {
   done(grid({"--out", "s"}));
   const auto before = contents(folder.path / "s");
-  const Outcome outcome = run(grid({"--out", "s", "--lr", "0.5"}));
-  EXPECT_EQ(outcome.status, 1);
-  expect_sentence(outcome.err, {"heads=1,seed=0 holds a run with other settings", "lr is 0.01",
-                                "another --out"});
-  EXPECT_EQ(contents(folder.path / "s"), before);
+  for (const Words& more : {Words{}, Words{"--collect"}}) {
+    Words words = grid({"--out", "s", "--lr", "0.5"});
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome outcome = run(words);
+    EXPECT_EQ(outcome.status, 1);
+    expect_sentence(outcome.err, {"heads=1,seed=0 holds a run with other settings", "lr is 0.01",
+                                  "another --out"});
+    EXPECT_EQ(contents(folder.path / "s"), before);
+  }
 }
 
 TEST_F(SweepCommand, GoesOnWithTheOtherCellsWhenOneFails) {

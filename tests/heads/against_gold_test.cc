@@ -58,6 +58,18 @@ TEST(Baselines, OfTheNearestAreMissingWhereTheTaskNamesNoCandidates) {
   EXPECT_EQ(report.relations[1].offset.head_top1_where_wrong, 1);
 }
 
+TEST(MassOfAnyHead, IsThatOfTheBestHeadAtEachQuery) {
+  const TwoNouns task;
+  for (const auto& [heads, mass] : std::vector<std::pair<std::vector<Index>, double>>{
+           {{5}, 0.5}, {{5, 5}, 0.5}, {{5, 3}, 1}, {{3, kUniform, 5}, 1}}) {
+    Transformer model = hand_built(task.shape(), 1, heads);
+    const HeadsReport report = score_heads(model, task, {.examples = 80, .batch = 32});
+    EXPECT_EQ(report.heads[report.relations[0].best].relations[0].mass, 0.5);
+    EXPECT_EQ(report.relations[0].mass_any, mass) << heads.size() << " heads";
+    EXPECT_EQ(report.to_json().at("relations").items()[0].at("mass_any_head").number(), mass);
+  }
+}
+
 class Assigned : public testing::Test {
  protected:
   HeadsReport report_of(const std::vector<Index>& heads, Transformer* untrained = nullptr) {

@@ -44,6 +44,16 @@ TEST(GoldEdges, HiddenRandomEdgesWeighAsMuchWhereTheyCan) {
   EXPECT_LE(induction.control.change, induction.gold.change);
 }
 
+TEST(GoldEdges, OfAnotherRelationAreNoRandomOnes) {
+  const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1+3");
+  const Transformer model = hand_built(task->shape(), 3, {1, 3});
+  const EdgeExperiment experiment(model, *task, {.examples = 20, .draws = 1});
+  // From position 3 on all weight lies on what one of the two asks for: seven of nine queries.
+  EXPECT_EQ(experiment.test(0, {{0, 0}}).mass, 1);
+  EXPECT_NEAR(experiment.test(1, {{0, 1}}).control_mass, 0, 1e-6);
+  EXPECT_LE(experiment.test(0, {{0, 0}}).control_mass, 2.0 / 9 + 1e-6);
+}
+
 TEST(GoldEdges, OfHeadsThatSayNothingDisagreeWithTheirPatterns) {
   const auto task = make_task(kRelations);
   const Transformer model = hand_built(task->shape(), 3, {1, 3, kSame, kUniform});

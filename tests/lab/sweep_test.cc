@@ -118,17 +118,45 @@ TEST_F(Cell, IsARunWithItsResult) {
   EXPECT_EQ(result.accuracy, held_out.accuracy);
   EXPECT_EQ(result.parameters, run.model.parameter_count());
   EXPECT_EQ(result.keys, 2);
-  ASSERT_EQ(result.roles.size(), 2u);
-  EXPECT_EQ(result.roles[1].relation, "same");
-  EXPECT_NE(result.roles[0].head, result.roles[1].head);
+}
+
+TEST_F(Cell, GivesEachRelationTheHeadThatIsAssignedToIt) {
+  for (const std::string heads : {"2", "1"}) {  // with one head, one relation has none
+    cell_ = sweep_cells(tiny_grid({{"heads", {heads}}}))[0];
+    train(heads);
+    TrainedRun run = open_run(folder_ / heads / cell_.name);
+    const HeadsReport report = score_heads(run.model, *run.task, {.examples = 512});
+    const CellResult result = read_cell(folder_ / heads, cell_);
+    ASSERT_EQ(result.roles.size(), 2u);
+    for (std::size_t r = 0; r < 2; ++r) {
+      const RelationWinner& winner = report.relations[r];
+      const SweepRole& role = result.roles[r];
+      EXPECT_EQ(role.relation, winner.relation.name);
+      EXPECT_EQ(role.owned, winner.assigned_owns);
+      ASSERT_EQ(role.head.layer < 0, !winner.assigned);
+      if (winner.assigned) {
+        EXPECT_EQ(role.head, (HeadId{0, report.heads[*winner.assigned].head}));
+        EXPECT_EQ(role.lift, report.heads[*winner.assigned].relations[r].lift);
+      } else {
+        EXPECT_TRUE(std::isnan(role.lift));
+      }
+    }
+    EXPECT_EQ(result.roles[0].head.layer < 0 || result.roles[1].head.layer < 0, heads == "1");
+    EXPECT_NE(result.roles[0].head, result.roles[1].head);
+  }
 }
 
 TEST_F(Cell, IsNotMadeTwice) {
   train("a");
-  const std::string state = read_file(folder_ / "a" / cell_.name / "state.safetensors");
+  const fs::path cell = folder_ / "a" / cell_.name;
+  const std::string state = read_file(cell / "state.safetensors");
+  Json result = Json::parse(read_file(cell / "cell.json"));
+  result["loss"] = 42;  // would be written anew with the cell
+  write_file(cell / "cell.json", result.dump());
   EXPECT_EQ(train("a"), CellEnd::finished);
   EXPECT_EQ(steps_, 20);
-  EXPECT_EQ(read_file(folder_ / "a" / cell_.name / "state.safetensors"), state);
+  EXPECT_EQ(read_file(cell / "state.safetensors"), state);
+  EXPECT_EQ(read_cell(folder_ / "a", cell_).loss, 42);
 }
 
 TEST_F(Cell, GoesOnWhereItWasStopped) {
@@ -177,48 +205,6 @@ TEST_F(Cell, IsLeftToWhoeverIsAtIt) {
     EXPECT_EQ(cell_state(folder_ / "a", cell_), CellState::missing);
   }
   EXPECT_EQ(train("a"), CellEnd::finished);
-}
-
-/// A report with these lifts [head][relation], alike on both splits.
-HeadsReport report_of(const std::vector<std::vector<double>>& lifts) {
-  HeadsReport report;
-  for (std::size_t h = 0; h < lifts.size(); ++h) {
-    HeadScores head{.layer = 0, .head = static_cast<std::int32_t>(h)};
-    for (const double lift : lifts[h]) {
-      RelationScore score;
-      score.lift = lift;
-      score.p = 0.001;
-      head.chosen_on.push_back(score);
-      head.relations.push_back(score);
-    }
-    report.heads.push_back(head);
-  }
-  for (std::size_t r = 0; r < lifts[0].size(); ++r) {
-    report.relations.push_back({.relation = {std::to_string(r), ""}});
-  }
-  return report;
-}
-
-TEST(SweepRoles, GiveEachRelationAHeadOfItsOwn) {
-  const auto roles = roles_of(report_of({{0.9, 0.95}, {0.5, 0.2}}));
-  EXPECT_EQ(roles[1].head.head, 0);
-  EXPECT_EQ(roles[0].head.head, 1);
-  EXPECT_TRUE(roles[0].owned && roles[1].owned);
-}
-
-TEST(SweepRoles, LeaveRelationsWithoutAHeadWhereHeadsAreFew) {
-  const auto roles = roles_of(report_of({{0.8, 0.9, 0.7}}));
-  EXPECT_EQ(roles[1].head, (HeadId{0, 0}));
-  for (const std::size_t r : {0u, 2u}) {
-    EXPECT_EQ(roles[r].head.layer, -1);
-    EXPECT_FALSE(roles[r].owned);
-    EXPECT_TRUE(std::isnan(roles[r].lift));
-  }
-}
-
-TEST(SweepRoles, AreOwnedFromTheLiftOnThatHeadsAskFor) {
-  EXPECT_TRUE(roles_of(report_of({{0.3}}))[0].owned);
-  EXPECT_FALSE(roles_of(report_of({{0.29}}))[0].owned);
 }
 
 }  // namespace

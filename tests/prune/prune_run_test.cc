@@ -1,6 +1,9 @@
 // Pruning a run: the new run is whole (it opens, trains, resumes, scores and prunes again), the old
 // one is untouched, and what cannot be done is refused before anything is written.
+#include <algorithm>
+
 #include "headlab/heads/scores.h"
+#include "headlab/heads/tracking.h"
 #include "headlab/prune/prune.h"
 #include "support/models.h"
 #include "support/runs.h"
@@ -84,6 +87,20 @@ TEST_F(PrunedRun, TrainsAndResumesBitForBit) {
   EXPECT_TRUE(train_run(again).finished);
   EXPECT_EQ(timeless_state(again), timeless_state(straight));
   EXPECT_EQ(timeless_metrics(again), timeless_metrics(straight));
+}
+
+TEST_F(PrunedRun, TracksItsHeadsAsTheRunDid) {
+  prune("untracked", {.keep = 3, .finetune = 10});
+  EXPECT_FALSE(fs::exists(folder_ / "untracked" / "heads.jsonl"));
+  run_.config.train.track_heads = 4;
+  const PruneResult result = prune("tracked", {.keep = 3, .finetune = 10});
+  const HeadsHistory history = read_heads_history(open_run(folder_ / "tracked"));
+  EXPECT_EQ(history.steps, (std::vector<Index>{4, 8, 10}));
+  for (const RelationHistory& relation : history.relations) {
+    EXPECT_NE(std::find(result.kept.begin(), result.kept.end(), relation.best), result.kept.end());
+  }
+  EXPECT_EQ(timeless_state(open_run(folder_ / "tracked")),
+            timeless_state(open_run(folder_ / "untracked")));
 }
 
 TEST_F(PrunedRun, FinetunesAtAThirdOfTheRateUnlessToldOtherwise) {

@@ -93,7 +93,13 @@ TEST(HeadsText, SaysHowFarItsVerdictsCarry) {
   report.relations[1].exchanges = 3;
   report.relations[2].candidates = 0;
   report.heads[0].relations[3].lift = 0.5;
+  report.relations[0].mass_any = 1;     // .03 more than its best head has
+  report.relations[2].mass_any = 0.45;  // .2 / .75 of what the null leaves: too little
+  report.relations[3].mass_any = 0.5;
   const std::string shown = heads_text(report);
+  EXPECT_EQ(line_with(shown, {"heads share relation0"}), "") << shown;
+  EXPECT_EQ(line_with(shown, {"heads share relation2"}), "") << shown;
+  EXPECT_NE(line_with(shown, {"heads share relation3", "0.125", "0.500"}), "") << shown;
   EXPECT_NE(line_with(shown, {"relation1", "in few ways", "3 of 199"}), "") << shown;
   EXPECT_NE(line_with(shown, {"relation2", "no head of its kind"}), "") << shown;
   EXPECT_NE(line_with(shown, {"relation3", "could be chance"}), "") << shown;

@@ -57,6 +57,21 @@ TEST(SweepText, SaysOnWhatConditionSeveralHeadsWin) {
   expect_part(sweep_text(two_groups(true)), "heads=4 is enough");
 }
 
+TEST(SweepText, ComparesTheLossOfOneHeadWithThatOfTheBest) {
+  SweepReport report = two_groups(true);
+  expect_part(sweep_text(report), "loss of heads=1 - loss of heads=4: 0.9455 ± 0.03; accuracy 0.7");
+  report.comparisons[0].best = report.comparisons[0].enough = 0;
+  expect_part(sweep_text(report), "heads=1 has the lowest loss; accuracy 0.7");
+  EXPECT_EQ(sweep_text(report).find("loss of"), std::string::npos);
+}
+
+TEST(SweepText, NamesTheTaskOfAComparisonWhereThereAreSeveral) {
+  SweepReport report = two_groups(true);
+  EXPECT_EQ(sweep_text(report).find("all: "), std::string::npos);
+  report.groups[0].family = report.groups[1].family = "task=relations";
+  expect_part(sweep_text(report), "task=relations: several heads beat one");
+}
+
 TEST(SweepText, NamesWhatIsMissing) {
   SweepReport report;
   report.cells = 20;

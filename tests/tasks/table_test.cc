@@ -68,6 +68,17 @@ TEST_P(EveryTask, LargerBatchBeginsWithTheSameSequences) {
   }
 }
 
+TEST_P(EveryTask, BatchesAreTheSameWithoutTheirTruth) {
+  for (const Split split : {Split::train, Split::validation}) {
+    const Batch with = make(5, split).batch, without = task_->make_batch(Key{7}, 5, split);
+    EXPECT_EQ(with.tokens, without.tokens);
+    EXPECT_EQ(with.targets, without.targets);
+    EXPECT_EQ(with.lengths, without.lengths);
+    EXPECT_EQ(with.source, without.source);
+    EXPECT_EQ(with.source_lengths, without.source_lengths);
+  }
+}
+
 TEST_P(EveryTask, OtherKeysAndOtherSplitsGiveOtherSequences) {
   const Batch batch = make(2).batch;
   EXPECT_NE(batch.tokens, make(2, Split::validation).batch.tokens);

@@ -19,6 +19,8 @@ struct HeadId {
   friend bool operator==(const HeadId&, const HeadId&) = default;
 };
 
+/// How a head is shown and named: "0.2", module 0, born as 2.
+std::string head_text(const HeadId& id);
 /// The heads that a model has, module by module.
 std::vector<HeadId> all_heads(const Transformer& model);
 /// The names of the attention modules: what HeadId::layer counts.

@@ -53,9 +53,10 @@ class EdgeExperiment {
   EdgeExperiment(const Transformer& model, const Task& task, const EdgeOptions& options = {});
 
   /// The test for a relation, by its number, in these heads. Random edges: at each query, edges
-  /// with any weight of all modules of the relation's kind, not to its gold keys, in random order,
-  /// until they weigh as much as what was hidden there (or there are no more: see control_mass).
-  /// Error for a head that the model does not have or whose module is not of the relation's kind.
+  /// with any weight of all modules of the relation's kind, not to keys of this or another relation
+  /// that is asked there, in random order, until they weigh as much as what was hidden (or there
+  /// are no more: see control_mass). Error for a head that the model does not have or whose module
+  /// is not of the relation's kind.
   EdgeTest test(std::size_t relation, const HeadSet& heads) const;
 
  private:

@@ -67,7 +67,10 @@ struct RelationWinner {
   bool owned = false;     // on split B, p < kOwnerP and lift >= kOwnerLift
   double p = kUndefined;  // of the best head
   Index candidates = 0;   // heads of the relation's kind; 0: no head can do it
-  Index exchanges = 0;    // permutations of the gold that differ from it and each other
+  /// Mean over split B of the largest mass that any head has at a query: where it is well above the
+  /// best head's, heads share the relation, each for some queries.
+  double mass_any = 0;
+  Index exchanges = 0;  // permutations of the gold that differ from it and each other
   double mass_untrained = kUndefined;  // of the best head at initial values
   double lift_untrained = kUndefined;  // (mass - mass_untrained) / (1 - mass_untrained)
   Index best_offset = 0;               // key - query, on split A

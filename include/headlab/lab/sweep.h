@@ -52,9 +52,6 @@ struct SweepRole {
   bool owned = false;  // p < kOwnerP and lift >= kOwnerLift
 };
 
-/// Matches heads with relations one to one, the pair with the largest lift on split A first.
-std::vector<SweepRole> roles_of(const HeadsReport& report);
-
 /// What came out of a cell: cell.json.
 struct CellResult {
   double loss = 0, accuracy = 0;

@@ -41,6 +41,7 @@ class ConlluTask : public Task {
   std::vector<Relation> relations() const override { return relations_; }
   std::vector<std::string> target_names() const override { return {"word"}; }
   Example make(Key key, Index count, Split split) const override;
+  Batch make_batch(Key key, Index count, Split split) const override;
   std::string token_text(std::int32_t token) const override;
   /// Words between blanks; those that are not in the vocabulary are <unk>.
   std::vector<std::int32_t> encode(std::string_view text) const override;
@@ -64,6 +65,7 @@ class ConlluTask : public Task {
   Sentence with_truth(const TreebankSentence& sentence) const;
   std::int32_t token_of(const std::string& form) const;
   std::string relation_name(const TreebankWord& word) const;
+  const Sentence& draw(Generator& random, Split split) const;
   void add_words(Batch& batch, Index b, const Sentence& sentence, Generator& random) const;
   bool causal() const { return options_.lm == LanguageModel::causal; }
 

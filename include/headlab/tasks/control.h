@@ -35,6 +35,7 @@ class ControlTask : public Task {
   std::vector<Relation> relations() const override;
   std::vector<std::string> target_names() const override { return {"label"}; }
   Example make(Key key, Index count, Split split) const override;
+  Batch make_batch(Key key, Index count, Split split) const override;
   std::string token_text(std::int32_t token) const override;
 
  private:

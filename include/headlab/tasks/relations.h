@@ -39,6 +39,7 @@ class RelationsTask : public Task {
   Index needed_heads() const override { return std::ssize(asked_); }
   std::vector<std::string> target_names() const override;
   Example make(Key key, Index count, Split split) const override;
+  Batch make_batch(Key key, Index count, Split split) const override;
   std::string token_text(std::int32_t token) const override;
 
  private:
@@ -47,6 +48,9 @@ class RelationsTask : public Task {
     Index k;  // how far back; 0 where the kind takes no number
   };
   Asked parse(const std::string& word) const;
+  /// Calls use(r, t, at) for each relation r and position t that has a key, at position `at`.
+  template <class Use>
+  void each_key(std::span<const std::int32_t> tokens, const Use& use) const;
 
   RelationsOptions options_;
   std::vector<Asked> asked_;

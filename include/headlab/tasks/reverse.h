@@ -11,25 +11,10 @@
 #pragma once
 
 #include "headlab/tasks/symbols.h"
-#include "headlab/tasks/task.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
 
-class ReverseTask : public Task {
- public:
-  using Options = SymbolsOptions;
-  /// Errors: shortest above longest.
-  explicit ReverseTask(const SymbolsOptions& options = {});
-
-  std::string spec() const override;
-  TaskShape shape() const override;
-  std::vector<Relation> relations() const override;
-  std::vector<std::string> target_names() const override { return {"symbol"}; }
-  Example make(Key key, Index count, Split split) const override;
-  std::string token_text(std::int32_t token) const override;
-
- private:
-  SymbolsOptions options_;
-};
+extern const SymbolsDefinition kReverse;
+using ReverseTask = SymbolsTask<kReverse>;
 
 }  // namespace headlab::inline HEADLAB_SCALAR

@@ -102,6 +102,9 @@ class Task {
   /// `count` sequences with targets and gold. Sequence i depends on (key, split, i) alone, so a
   /// larger batch begins with the same sequences, and training and validation never share a stream.
   virtual Example make(Key key, Index count, Split split) const = 0;
+  /// The batch of make without its truth, for those who only train or measure a loss. A task
+  /// overrides this where the truth costs more than 5% of a training step.
+  virtual Batch make_batch(Key key, Index count, Split split) const;
   /// How a token is shown.
   virtual std::string token_text(std::int32_t token) const = 0;
   /// The tokens of a text, for prompts. Error if the task has no texts, or for a character that it
