@@ -40,6 +40,15 @@ class Jury {
     return choice.trained ? tune() : once(finetuned_, choice.kept, tune);
   }
 
+  /// Heads of a module start alike, so models with as many heads in each module are one model.
+  Judged from_scratch(const Choice& choice) {
+    std::vector<Index> counts(run_.model.head_numbers().size());
+    for (const HeadId& head : choice.kept) ++counts[static_cast<std::size_t>(head.layer)];
+    const auto found = from_scratch_.find(counts);
+    if (found != from_scratch_.end()) return found->second;
+    return from_scratch_[counts] = judge(train_from_scratch(run_, choice.kept));
+  }
+
  private:
   Judged judge(const Transformer& model) const {
     const Index examples = options_.judged > 0 ? options_.judged : run_.config.train.eval_examples;
@@ -62,6 +71,7 @@ class Jury {
   const CurveOptions& options_;
   std::vector<HeadId> heads_;
   std::map<Subset, Judged> pruned_, finetuned_;
+  std::map<std::vector<Index>, Judged> from_scratch_;  // by the number of heads in each module
 };
 
 /// Computes one curve after another.
@@ -149,6 +159,10 @@ class CurveMaker {
       if (options_.finetune > 0 && number == 0) {
         say(text(method.name, ", fine-tuning ", sizes_[i], " heads"));
         points.back().finetuned = jury_.finetuned(choices[i]);
+      }
+      if (options_.from_scratch && number == 0) {
+        say(text(method.name, ", training ", sizes_[i], " heads from scratch"));
+        points.back().from_scratch = jury_.from_scratch(choices[i]);
       }
       score_against_owners(points.back());
     }
