@@ -1,0 +1,63 @@
+// Two heads that read the same columns have one pattern. If their values are the same as well,
+// W_O adds their blocks of rows, and one head could do it all; if their values differ, they are one
+// head with wider values: one question, more said in answer. And heads of width 1, four of them: a
+// score is the product of two numbers, so all queries above 0 rank the keys alike, and a query of 0
+// looks everywhere alike. Read next: silence_a_head.cc, five_tokens.cc.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "headlab/nn/attention.h"
+#include "headlab/ops/ops.h"
+
+using namespace headlab;
+
+double largest_difference(const Tensor& a, const Tensor& b) {
+  double largest = 0;
+  for (Index i = 0; i < a.count(); ++i) {
+    largest = std::max(largest, std::abs(static_cast<double>(a.data()[i] - b.data()[i])));
+  }
+  return largest;
+}
+
+int main() {
+  const Tensor x = Tensor::of({1, 5, 4}, {1, 0, 1, 0,    // The
+                                          0, 2, 0, 1,    // cat
+                                          1, 1, 1, 0,    // sat
+                                          0, 0, 1, 1,    // on
+                                          1, 0, 0, 1});  // mat
+  const Tensor W_O = Tensor::of({4, 4}, {1, 2, 0, 1, 0, 1, 1, 2, 2, 0, 1, 1, 1, 1, 2, 0});
+  const Tensor half = slice(x, 2, 0, 2);
+  const Tensor twice = concat({half, half}, 2);  // both heads read columns 0 and 1
+  Tensor pattern, one_pattern;
+  const auto attend = [](const Tensor& q, const Tensor& v, Index heads, Tensor& weights) {
+    return attention(q, q, v, {.heads = heads, .pattern = &weights});
+  };
+
+  const Tensor same = attend(twice, twice, 2, pattern);
+  std::printf("patterns of the two heads differ by %.4f\n",
+              largest_difference(slice(pattern, 1, 0, 1), slice(pattern, 1, 1, 2)));
+  const Tensor sum = slice(W_O, 0, 0, 2) + slice(W_O, 0, 2, 4);
+  const Tensor one = attend(half, half, 1, one_pattern);
+  std::printf("same values: two heads and one differ by %.4f\n",
+              largest_difference(matmul(same, W_O), matmul(one, sum)));
+
+  const Tensor values = attend(twice, x, 2, pattern);  // head 2 carries columns 2 and 3
+  const Tensor wide = attend(half, x, 1, one_pattern);
+  std::printf("other values: two heads and a wide one differ by %.4f\n",
+              largest_difference(values, wide));
+  std::printf("                         from the same values by %.4f\n",
+              largest_difference(values, same));
+
+  attend(x, x, 4, pattern);
+  const char* tokens[] = {"The", "cat", "sat", "on", "mat"};
+  for (Index head = 0; head < 4; ++head) {
+    std::printf("head %d of width 1\n", static_cast<int>(head + 1));
+    for (Index t = 0; t < 5; ++t) {
+      std::printf("%5s", tokens[t]);
+      const Scalar* row = pattern.data() + (head * 5 + t) * 5;
+      for (Index s = 0; s < 5; ++s) std::printf("  %.4f", static_cast<double>(row[s]));
+      std::printf("\n");
+    }
+  }
+}
