@@ -8,7 +8,7 @@
 namespace headlab::inline HEADLAB_SCALAR {
 namespace {
 
-constexpr TimingOptions kQuick{.batches = {2, 1}, .turns = 1};
+const TimingOptions kQuick{.batches = {2, 1}, .turns = 1};
 
 std::vector<double> times_of(const PruneTiming& row) {
   return {row.full, row.masked, row.removed, row.attention_full, row.attention_removed};
