@@ -69,15 +69,52 @@ void check_sizes(const CurveOptions& options, Run& run) {
   }
 }
 
-/// The curve of one run, written beside it; `json` receives what the file holds.
-Curve curve_of(Run& run, const CurveFlags& flags, const Json& settings, const std::string& command,
-               Json& json) {
-  const Curve curve = prune_curve(run, flags.options);
-  json = curve.to_json();
-  json["settings"] = settings;
-  json["command"] = command;
-  write_file(run.path / "curve.json", json.dump(2) + "\n");
-  return curve;
+/// Means need the same sizes in each run: heads that differ in number are noticed before the work.
+std::vector<Run> open_runs(const std::vector<std::string>& paths, const CurveOptions& options) {
+  std::vector<Run> runs;
+  for (const std::string& path : paths) {
+    runs.push_back(open_run(path));
+    check_sizes(options, runs.back());
+    const auto heads = all_heads(runs.back().model).size(), first = all_heads(runs[0].model).size();
+    if (heads != first && options.sizes.empty()) {
+      throw UsageError(text(path, " has ", heads, " heads, but ", paths[0], " has ", first),
+                       "name sizes that all runs have: --sizes 1,2");
+    }
+  }
+  return runs;
+}
+
+struct Result {
+  Json json;
+  std::string text;
+};
+
+/// Computes the curve of each run and writes it beside the run.
+Result curves_of(std::vector<Run>& runs, CurveFlags& flags, const Json& settings,
+                 const std::string& command) {
+  std::vector<Curve> curves;
+  Result result;
+  for (Run& run : runs) {
+    flags.options.progress = [&](const std::string& what) {
+      note(runs.size() > 1 ? run.path.string() + ": " + what : what);
+    };
+    curves.push_back(prune_curve(run, flags.options));
+    result.json = curves.back().to_json();
+    result.json["settings"] = settings;
+    result.json["command"] = command;
+    write_file(run.path / "curve.json", result.json.dump(2) + "\n");
+  }
+  if (runs.size() == 1) {
+    result.text = curve_text(curves[0]) + "\n" + (runs[0].path / "curve.json").string();
+    return result;
+  }
+  const CurveOverRuns all = over_runs(curves);
+  result.json = all.to_json();
+  Json& paths = result.json["paths"] = Json::array();
+  for (const Run& run : runs) paths.push_back(run.path.string());
+  result.json["command"] = command;
+  result.text = curve_text(all) + text("\ncurve.json in each of the ", runs.size(), " runs");
+  return result;
 }
 
 }  // namespace
@@ -94,32 +131,13 @@ int curve_command(Arguments arguments) {
   as_usage([&] {
     for (const std::string& name : flags.options.methods) find_prune_method(name);
   });
-  std::vector<Run> runs;
-  for (const std::string& path : paths)
-    check_sizes(flags.options, runs.emplace_back(open_run(path)));
-  std::vector<Curve> curves;
-  Json json;
+  std::vector<Run> runs = open_runs(paths, flags.options);
   const std::string command = again("curve", arguments);
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    flags.options.progress = [&](const std::string& what) {
-      note(runs.size() > 1 ? paths[i] + ": " + what : what);
-    };
-    curves.push_back(curve_of(runs[i], flags, settings.to_json(), command, json));
-  }
-  std::string shown = paths[0] + "/curve.json";
-  if (runs.size() > 1) {
-    const CurveOverRuns all = over_runs(curves);
-    json = all.to_json();
-    json["paths"] = Json(paths);
-    json["command"] = command;
-    shown = curve_text(all) + text("\ncurve.json in each of the ", runs.size(), " runs");
-  } else {
-    shown = curve_text(curves[0]) + "\n" + shown;
-  }
+  const Result result = curves_of(runs, flags, settings.to_json(), command);
   if (flags.common.json) {
-    print(json);
+    print(result.json);
   } else {
-    print(shown + "\nagain: " + command + "\n");
+    print(result.text + "\nagain: " + command + "\n");
   }
   return 0;
 }
