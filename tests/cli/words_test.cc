@@ -42,7 +42,7 @@ TEST_F(Talk, EveryFlagOfEveryHelpIsKnown) {
       if (line.rfind("  --", 0) != 0) continue;
       const std::string flag = line.substr(2, line.find_first_of(" ", 2) - 2);
       const Outcome outcome = run({command.name, flag + "=@", "--nonsense"});
-      EXPECT_EQ(outcome.status, 2) << command.name << " " << flag;
+      EXPECT_NE(outcome.status, 0) << command.name << " " << flag;
       EXPECT_FALSE(holds(outcome.err, "unknown flag '" + flag)) << command.name << " " << flag;
       ++flags;
     }
