@@ -20,6 +20,18 @@ double largest_difference(const Tensor& a, const Tensor& b) {
   return largest;
 }
 
+void print_pattern(const Tensor& pattern, Index head) {
+  const char* tokens[] = {"The", "cat", "sat", "on", "mat"};
+  std::printf("head %d of width 1\n", static_cast<int>(head + 1));
+  for (Index t = 0; t < 5; ++t) {
+    std::printf("%5s", tokens[t]);
+    for (Index s = 0; s < 5; ++s) {
+      std::printf("  %.4f", static_cast<double>(pattern.data()[(head * 5 + t) * 5 + s]));
+    }
+    std::printf("\n");
+  }
+}
+
 int main() {
   const Tensor x = Tensor::of({1, 5, 4}, {1, 0, 1, 0,    // The
                                           0, 2, 0, 1,    // cat
@@ -50,14 +62,35 @@ int main() {
               largest_difference(values, same));
 
   attend(x, x, 4, pattern);
-  const char* tokens[] = {"The", "cat", "sat", "on", "mat"};
-  for (Index head = 0; head < 4; ++head) {
-    std::printf("head %d of width 1\n", static_cast<int>(head + 1));
-    for (Index t = 0; t < 5; ++t) {
-      std::printf("%5s", tokens[t]);
-      const Scalar* row = pattern.data() + (head * 5 + t) * 5;
-      for (Index s = 0; s < 5; ++s) std::printf("  %.4f", static_cast<double>(row[s]));
-      std::printf("\n");
-    }
-  }
+  for (Index head = 0; head < 4; ++head) print_pattern(pattern, head);
 }
+
+// prints:
+// patterns of the two heads differ by 0.0000
+// same values: two heads and one differ by 0.0000
+// other values: two heads and a wide one differ by 0.0000
+//                          from the same values by 0.7919
+// head 1 of width 1
+//   The  0.2677  0.0985  0.2677  0.0985  0.2677
+//   cat  0.2000  0.2000  0.2000  0.2000  0.2000
+//   sat  0.2677  0.0985  0.2677  0.0985  0.2677
+//    on  0.2000  0.2000  0.2000  0.2000  0.2000
+//   mat  0.2677  0.0985  0.2677  0.0985  0.2677
+// head 2 of width 1
+//   The  0.2000  0.2000  0.2000  0.2000  0.2000
+//   cat  0.0154  0.8401  0.1137  0.0154  0.0154
+//   sat  0.0763  0.5637  0.2074  0.0763  0.0763
+//    on  0.2000  0.2000  0.2000  0.2000  0.2000
+//   mat  0.2000  0.2000  0.2000  0.2000  0.2000
+// head 3 of width 1
+//   The  0.2677  0.0985  0.2677  0.2677  0.0985
+//   cat  0.2000  0.2000  0.2000  0.2000  0.2000
+//   sat  0.2677  0.0985  0.2677  0.2677  0.0985
+//    on  0.2677  0.0985  0.2677  0.2677  0.0985
+//   mat  0.2000  0.2000  0.2000  0.2000  0.2000
+// head 4 of width 1
+//   The  0.2000  0.2000  0.2000  0.2000  0.2000
+//   cat  0.0985  0.2677  0.0985  0.2677  0.2677
+//   sat  0.2000  0.2000  0.2000  0.2000  0.2000
+//    on  0.0985  0.2677  0.0985  0.2677  0.2677
+//   mat  0.0985  0.2677  0.0985  0.2677  0.2677

@@ -174,8 +174,8 @@ TEST_F(SmallCurve, WritesTheKeysThatOtherProgramsRead) {
 /// A curve of one method with these losses of 0, 1, ... heads.
 Curve curve_with(const std::string& name, const std::vector<double>& losses) {
   Curve curve;
-  curve.methods.push_back({.method = name, .points = {}, .cost = {}});
-  MethodCurve& method = curve.methods[0];
+  MethodCurve& method = curve.methods.emplace_back();
+  method.method = name;
   for (std::size_t kept = 0; kept < losses.size(); ++kept) {
     method.points.push_back({.kept = static_cast<Index>(kept), .heads = {}});
     method.points.back().pruned.loss = losses[kept];
