@@ -40,13 +40,16 @@ class Jury {
     return choice.trained ? tune() : once(finetuned_, choice.kept, tune);
   }
 
-  /// Heads of a module start alike, so models with as many heads in each module are one model.
+  /// Which heads of a module it is makes no difference before training: the first ones.
   Judged from_scratch(const Choice& choice) {
-    std::vector<Index> counts(run_.model.head_numbers().size());
-    for (const HeadId& head : choice.kept) ++counts[static_cast<std::size_t>(head.layer)];
-    const auto found = from_scratch_.find(counts);
-    if (found != from_scratch_.end()) return found->second;
-    return from_scratch_[counts] = judge(train_from_scratch(run_, choice.kept));
+    std::vector<HeadId> first;
+    for (const HeadId& head : heads_) {
+      const auto beside = [&](const HeadId& other) { return other.layer == head.layer; };
+      if (std::count_if(first.begin(), first.end(), beside) <
+          std::count_if(choice.kept.begin(), choice.kept.end(), beside))
+        first.push_back(head);
+    }
+    return once(from_scratch_, first, [&] { return judge(train_from_scratch(run_, first)); });
   }
 
  private:
@@ -70,8 +73,7 @@ class Jury {
   Run& run_;
   const CurveOptions& options_;
   std::vector<HeadId> heads_;
-  std::map<Subset, Judged> pruned_, finetuned_;
-  std::map<std::vector<Index>, Judged> from_scratch_;  // by the number of heads in each module
+  std::map<Subset, Judged> pruned_, finetuned_, from_scratch_;
 };
 
 /// Computes one curve after another.

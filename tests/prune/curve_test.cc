@@ -2,6 +2,8 @@
 // the summaries against sums by hand, and that the run is only read.
 #include "headlab/prune/curve.h"
 
+#include <set>
+
 #include "headlab/report/curve_text.h"
 #include "support/models.h"
 #include "support/runs.h"
@@ -119,24 +121,28 @@ TEST_F(SmallCurve, FinetunesEachSubsetOnceAndFindsTheKneeThere) {
   EXPECT_NE(curve_text(tuned).find("loss after fine-tuning"), std::string::npos);
 }
 
-/// From the start, all heads are the run itself, and as many heads in each layer are one model.
+/// From the start, all heads are the run itself; fewer are a model that is trained once for each
+/// number of heads in each layer.
 TEST_F(SmallCurve, TrainsAsManyHeadsFromTheStart) {
-  std::size_t trainings = 0;
-  const Curve scratch =
-      curve({.methods = {"magnitude", "greedy"},
-             .sizes = {2, 4},
-             .from_scratch = true,
-             .per_layer_min = 1,
-             .progress = [&](const std::string& what) { trainings += what.ends_with("scratch"); }});
+  const Curve scratch = curve({.methods = {"random", "magnitude", "entropy", "greedy"},
+                               .sizes = {1, 2, 4},
+                               .from_scratch = true});
+  std::set<Index> layers_of_one;
   for (const MethodCurve& method : scratch.methods) {
-    EXPECT_EQ(method.points[1].from_scratch->loss, scratch.full.loss);
-    EXPECT_NE(method.points[0].from_scratch->loss, method.points[0].pruned.loss);
-    const Transformer model = train_from_scratch(run_, method.points[0].heads);
-    EXPECT_EQ(all_heads(model), method.points[0].heads);
-    EXPECT_EQ(method.points[0].from_scratch->loss,
-              evaluate(model, *run_.task, {.examples = 30}).loss);
+    EXPECT_EQ(method.points[2].from_scratch->loss, scratch.full.loss);
+    for (const CurvePoint& point : method.points) {
+      std::vector<HeadId> first;
+      for (const HeadId& head : point.heads) {
+        const bool second = !first.empty() && first.back().layer == head.layer;
+        first.push_back({head.layer, second ? 1 : 0});
+      }
+      const Transformer model = train_from_scratch(run_, first);
+      EXPECT_EQ(all_heads(model), first);
+      EXPECT_EQ(point.from_scratch->loss, evaluate(model, *run_.task, {.examples = 30}).loss);
+    }
+    layers_of_one.insert(method.points[0].heads[0].layer);
   }
-  EXPECT_EQ(trainings, 4u);
+  EXPECT_EQ(layers_of_one.size(), 2u) << "no two methods keep heads of different layers";
   EXPECT_NE(curve_text(scratch).find("trained from scratch"), std::string::npos);
 }
 

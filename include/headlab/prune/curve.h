@@ -40,7 +40,7 @@ struct CurvePoint {
   std::vector<HeadId> heads;          // of the first draw
   Judged pruned{};                    // mean over draws
   std::optional<Judged> finetuned{};  // of the first draw
-  /// As many heads in each module from the start; see train_from_scratch.
+  /// As many heads in each module (its first ones) from the start; see train_from_scratch.
   std::optional<Judged> from_scratch{};
   double recall = 0;     // relations with an owner that still have one / relations with one
   double precision = 0;  // heads that own a relation which no head before owned / heads
