@@ -34,12 +34,12 @@ class Reproduced : public testing::Test {
     return reproduce_voita(
         run_, {.penalties = std::move(penalties), .gate_steps = gate_steps, .examples = kExamples});
   }
-  double held_out_loss(const std::vector<HeadId>& kept) {
-    return evaluate(remove_heads(run_.model, kept), *run_.task, {.examples = kExamples}).loss;
+  double held_out_loss(const std::vector<HeadId>& kept, Index examples = kExamples) {
+    return evaluate(remove_heads(run_.model, kept), *run_.task, {.examples = examples}).loss;
   }
-  double choosing_loss(const std::vector<HeadId>& kept) {
+  double choosing_loss(const std::vector<HeadId>& kept, Index examples) {
     const NoGrad no_grad;
-    const Batch batch = run_.task->make(Key{}.fold("prune"), kExamples, Split::train).batch;
+    const Batch batch = run_.task->make(Key{}.fold("prune"), examples, Split::train).batch;
     return static_cast<double>(remove_heads(run_.model, kept).loss(batch).item());
   }
 
@@ -47,30 +47,39 @@ class Reproduced : public testing::Test {
   TrainedRun run_;
 };
 
+/// On few examples the best head of one sample is often not that of another.
 TEST_F(Reproduced, MichelKeepsTheBestSingleHeadOfEachLayerInAndOutOfSample) {
-  const MichelReport report = michel();
-  ASSERT_EQ(report.one_head.size(), 2u);
   const std::vector<HeadId> all = all_heads(run_.model);
-  for (const OneHeadLeft& row : report.one_head) {
-    const Index layer = row.in_sample.layer;
-    EXPECT_EQ(row.module, text("blocks.", layer, ".attn"));
-    double lowest = HUGE_VAL, lowest_chosen = HUGE_VAL, judged_of_chosen = 0;
-    for (const HeadId& head : all) {
-      if (head.layer != layer) continue;
-      std::vector<HeadId> kept = all;
-      std::erase_if(kept, [&](const HeadId& id) { return id.layer == layer && !(id == head); });
-      const double judged = held_out_loss(kept), chosen = choosing_loss(kept);
-      lowest = std::min(lowest, judged);
-      if (chosen < lowest_chosen) {
-        lowest_chosen = chosen;
-        judged_of_chosen = judged;
+  std::size_t differ = 0;
+  for (const Index examples : {2, 3, 4, 5, 6, 24}) {
+    const MichelReport report = reproduce_michel(
+        run_, {.examples = examples, .retrain = false, .timing = {.batches = {}, .turns = 1}});
+    ASSERT_EQ(report.one_head.size(), 2u);
+    for (const OneHeadLeft& row : report.one_head) {
+      const Index layer = row.in_sample.layer;
+      EXPECT_EQ(row.module, text("blocks.", layer, ".attn"));
+      const double full = held_out_loss(all, examples);
+      double lowest = HUGE_VAL, lowest_chosen = HUGE_VAL;
+      HeadId in_sample, out_of_sample;
+      for (const HeadId& head : all) {
+        if (head.layer != layer) continue;
+        std::vector<HeadId> kept = all;
+        std::erase_if(kept, [&](const HeadId& id) { return id.layer == layer && !(id == head); });
+        const double judged = held_out_loss(kept, examples), chosen = choosing_loss(kept, examples);
+        if (judged < lowest) lowest = judged, in_sample = head;
+        if (chosen >= lowest_chosen) continue;
+        lowest_chosen = chosen, out_of_sample = head;
+        if (head == row.out_of_sample) {
+          EXPECT_NEAR(row.change_out_of_sample, judged - full, 1e-5);
+        }
       }
+      EXPECT_EQ(row.in_sample, in_sample) << examples;
+      EXPECT_EQ(row.out_of_sample, out_of_sample) << examples;
+      EXPECT_NEAR(row.change_in_sample, lowest - full, 1e-5);
+      differ += in_sample == out_of_sample ? 0 : 1;
     }
-    const double full = held_out_loss(all);
-    EXPECT_NEAR(row.change_in_sample, lowest - full, 1e-5);
-    EXPECT_NEAR(row.change_out_of_sample, judged_of_chosen - full, 1e-5);
-    EXPECT_LE(row.change_in_sample, row.change_out_of_sample);
   }
+  EXPECT_GT(differ, 0u) << "the two samples never disagreed";
 }
 
 TEST_F(Reproduced, MichelTrainsTheSameModelAgainAndPrunesItOnTheWay) {
