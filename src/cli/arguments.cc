@@ -99,7 +99,7 @@ void check_count(const std::vector<std::string>& positionals, const Signature& s
   if (positionals.size() < wanted) {
     throw UsageError(text("missing argument ", signature.positionals[positionals.size()]), hint);
   }
-  if (positionals.size() > wanted) {
+  if (positionals.size() > wanted && !signature.repeats) {
     throw UsageError(text("unexpected argument '", positionals[wanted], "'"), hint);
   }
 }
@@ -159,7 +159,8 @@ std::string flags_help(const Settings& settings) {
     const std::string usage = flag_of(setting.name) + (boolean ? "" : " " + setting.placeholder);
     const Json value = setting.get();
     const std::string shown = value.is_string() ? value.string() : value.dump();
-    const std::string preset = boolean || shown.empty() || shown == "{}" ? "" : " [" + shown + "]";
+    const std::string preset =
+        boolean || shown.empty() || shown == "{}" || shown == "[]" ? "" : " [" + shown + "]";
     help += "  " + padded(usage, std::max<std::size_t>(26, usage.size())) + "  " + setting.help +
             preset + "\n";
   }

@@ -1,6 +1,7 @@
-// `headlab curve`: all pruning methods side by side on one run, as tables and curve.json. The run
-// is only read. Ctrl-C ends it at once: nothing is written before all is done.
-// Read next: prune/curve.h.
+// `headlab curve`: all pruning methods side by side on one run, as tables and curve.json; of
+// several runs each gets its file, and what is shown are means over them. Runs are only read.
+// Ctrl-C ends it at once: nothing is written of a run before its curve is done. Read next:
+// prune/curve.h.
 #include "headlab/prune/curve.h"
 
 #include "cli/all_commands.h"
@@ -20,17 +21,21 @@ struct CurveFlags {
     Settings s;
     s.add(named_text("methods", "A,B,...", methods,
                      "see `headlab list methods`; empty: all that need no training"));
+    s.integers("sizes", options.sizes, 0, 1 << 20,
+               "numbers of heads to keep; empty: all from 0 (or --per-layer-min) on");
     s.integer("finetune", options.finetune, 0, 1 << 30, "steps of training after each removal");
-    s.boolean("test-split", options.test_split,
+    s.boolean("from_scratch", options.from_scratch,
+              "also train models that have as many heads in each layer from the start");
+    s.boolean("test_split", options.test_split,
               "judge on examples that nothing else has seen, not on the held-out ones");
     s.integer("examples", options.examples, 1, 1 << 24,
               "training examples on which heads are chosen");
     s.integer("judged", options.judged, 0, 1 << 24,
               "examples on which models are judged (0: as many as the run's evaluations)");
     s.integer("draws", options.draws, 1, 1000, "of the method random, averaged");
-    s.integer("per-layer-min", options.per_layer_min, 0, 1 << 20,
+    s.integer("per_layer_min", options.per_layer_min, 0, 1 << 20,
               "heads that each attention module keeps");
-    s.integer("gate-steps", options.gate_steps, 1, 1 << 30,
+    s.integer("gate_steps", options.gate_steps, 1, 1 << 30,
               "steps of training in the methods l0 and subset");
     s.real("lambda", options.penalty, 0, 1000, "penalty of the method l0 for each open head");
     s.integer("seed", options.seed, 0, std::int64_t{1} << 53, "of random choices");
@@ -46,30 +51,93 @@ std::vector<std::string> split_names(const std::string& list) {
   return names;
 }
 
+void check_sizes(const CurveOptions& options, Run& run) {
+  const auto heads = std::ssize(all_heads(run.model));
+  const PruneProblem problem{
+      .model = run.model, .task = *run.task, .per_layer_min = options.per_layer_min};
+  const Index fewest = fewest_heads(problem);
+  for (const Index size : options.sizes) {
+    if (size > heads) {
+      throw UsageError(text("--sizes ", size, ": the model has ", heads, " heads"),
+                       text("name sizes from ", fewest, " to ", heads));
+    }
+    if (size < fewest) {
+      throw UsageError(text("--sizes ", size, " is less than the ", fewest, " heads that ",
+                            options.per_layer_min, " in each attention module make"),
+                       text("name sizes from ", fewest, ", or lower --per-layer-min"));
+    }
+  }
+}
+
+/// Means need the same sizes in each run: heads that differ in number are noticed before the work.
+std::vector<Run> open_runs(const std::vector<std::string>& paths, const CurveOptions& options) {
+  std::vector<Run> runs;
+  for (const std::string& path : paths) {
+    runs.push_back(open_run(path));
+    check_sizes(options, runs.back());
+    const auto heads = all_heads(runs.back().model).size(), first = all_heads(runs[0].model).size();
+    if (heads != first && options.sizes.empty()) {
+      throw UsageError(text(path, " has ", heads, " heads, but ", paths[0], " has ", first),
+                       "name sizes that all runs have: --sizes 1,2");
+    }
+  }
+  return runs;
+}
+
+struct Result {
+  Json json;
+  std::string text;
+};
+
+/// Computes the curve of each run and writes it beside the run.
+Result curves_of(std::vector<Run>& runs, CurveFlags& flags, const Json& settings,
+                 const std::string& command) {
+  std::vector<Curve> curves;
+  Result result;
+  for (Run& run : runs) {
+    flags.options.progress = [&](const std::string& what) {
+      note(runs.size() > 1 ? run.path.string() + ": " + what : what);
+    };
+    curves.push_back(prune_curve(run, flags.options));
+    result.json = curves.back().to_json();
+    result.json["settings"] = settings;
+    result.json["command"] = command;
+    write_file(run.path / "curve.json", result.json.dump(2) + "\n");
+  }
+  if (runs.size() == 1) {
+    result.text = curve_text(curves[0]) + "\n" + (runs[0].path / "curve.json").string();
+    return result;
+  }
+  const CurveOverRuns all = over_runs(curves);
+  result.json = all.to_json();
+  Json& paths = result.json["paths"] = Json::array();
+  for (const Run& run : runs) paths.push_back(run.path.string());
+  result.json["command"] = command;
+  result.text = curve_text(all) + text("\ncurve.json in each of the ", runs.size(), " runs");
+  return result;
+}
+
 }  // namespace
 
 int curve_command(Arguments arguments) {
   CurveFlags flags;
   const Settings settings = flags.settings();
-  if (wants_help(arguments)) return print_help("curve", "RUN", settings);
-  const auto paths = parse_arguments(arguments, signature_of("curve", {"RUN"}), settings);
+  if (wants_help(arguments)) return print_help("curve", "RUN [RUN ...]", settings);
+  Signature signature = signature_of("curve", {"RUN"});
+  signature.repeats = true;
+  const auto paths = parse_arguments(arguments, signature, settings);
   flags.common.apply();
   flags.options.methods = split_names(flags.methods);
   as_usage([&] {
     for (const std::string& name : flags.options.methods) find_prune_method(name);
   });
-  Run run = open_run(paths[0]);
-  flags.options.progress = [](const std::string& what) { note(what); };
-  const Curve curve = prune_curve(run, flags.options);
-  Json json = curve.to_json();
-  json["settings"] = settings.to_json();
-  json["command"] = again("curve", arguments);
-  write_file(run.path / "curve.json", json.dump(2) + "\n");
+  std::vector<Run> runs = open_runs(paths, flags.options);
+  const std::string command = again("curve", arguments);
+  const Result result = curves_of(runs, flags, settings.to_json(), command);
   if (flags.common.json) {
-    print(json);
+    print(result.json);
   } else {
-    print(curve_text(curve) +
-          text("\n", paths[0], "/curve.json\nagain: ", again("curve", arguments), "\n"));
+    print(result.text + "\nagain: " + command + "\n");
   }
   return 0;
 }

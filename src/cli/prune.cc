@@ -28,9 +28,9 @@ struct PruneFlags {
     s.add(named_text("out", "DIR", out, "folder of the pruned run (required)"));
     s.integer("keep", keep, 0, 1 << 20, "heads to keep in the whole model");
     s.real("drop", drop, 0, 100, "or: percent of the heads to remove");
-    s.real("max-loss-rise", max_loss_rise, 0, 1000,
+    s.real("max_loss_rise", max_loss_rise, 0, 1000,
            "or: keep the fewest heads with which the loss rises by at most so many nats");
-    s.integer("per-layer-min", options.per_layer_min, 0, 1 << 20,
+    s.integer("per_layer_min", options.per_layer_min, 0, 1 << 20,
               "heads that each attention module keeps");
     s.add(named_text("method", join(methods, "|"), options.method, "see `headlab list methods`"));
     s.integer("finetune", options.finetune, 0, 1 << 30, "steps of training after the removal");
@@ -38,7 +38,7 @@ struct PruneFlags {
     s.integer("examples", options.examples, 1, 1 << 24,
               "training examples on which heads are chosen");
     s.integer("seed", options.seed, 0, std::int64_t{1} << 53, "of random choices");
-    s.integer("gate-steps", options.gate_steps, 1, 1 << 30,
+    s.integer("gate_steps", options.gate_steps, 1, 1 << 30,
               "steps of training in the methods l0 and subset");
     s.real("lambda", options.penalty, 0, 1000, "penalty of the method l0 for each open head");
     s.boolean("measure", options.measure,
@@ -56,8 +56,8 @@ void check_flags(PruneFlags& flags, const std::vector<std::string>& given) {
   };
   if (has("keep")) flags.options.keep = flags.keep;
   if (has("drop")) flags.options.drop = flags.drop;
-  if (has("max-loss-rise")) flags.options.max_loss_rise = flags.max_loss_rise;
-  const int sizes = int{has("keep")} + int{has("drop")} + int{has("max-loss-rise")};
+  if (has("max_loss_rise")) flags.options.max_loss_rise = flags.max_loss_rise;
+  const int sizes = int{has("keep")} + int{has("drop")} + int{has("max_loss_rise")};
   const std::string example = "for example: " + signature_of("prune", {}).example;
   if (flags.out.empty()) throw UsageError("missing --out, the folder of the pruned run", example);
   if (sizes == 0)

@@ -21,7 +21,7 @@ struct ReproduceFlags {
     s.integer("stages", michel.stages, 1, 1000, "michel: points in training at which it is pruned");
     s.boolean("retrain", michel.retrain, "michel: train once more, to prune on the way");
     s.integer("turns", michel.timing.turns, 1, 100000, "michel: timings of each batch size");
-    s.integer("gate-steps", voita.gate_steps, 1, 1 << 30, "voita: steps of training gates");
+    s.integer("gate_steps", voita.gate_steps, 1, 1 << 30, "voita: steps of training gates");
     s.integer("seed", voita.seed, 0, std::int64_t{1} << 53, "voita: of the gates' noise");
     s.add(common.settings());
     return s;

@@ -15,6 +15,7 @@ constexpr Benchmark kBenchmarks[] = {
     {"attention", "fused and composed attention over lengths", bench_attention},
     {"scaling", "how a step grows with each size; heads are free", bench_scaling},
     {"tasks", "making batches, as a share of a training step", bench_tasks},
+    {"pruned", "what half of the heads cost: all, masked, removed", bench_pruned},
 };
 
 }  // namespace

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "headlab/base/error.h"
-#include "headlab/model/initial.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
 namespace {
@@ -15,15 +14,6 @@ Judged judge(const Transformer& model, const Run& run) {
   const Evaluation held_out =
       evaluate(model, *run.task, {.examples = run.config.train.eval_examples});
   return {held_out.loss, held_out.accuracy};
-}
-
-/// A model with these heads from the start, trained as the run was.
-Judged train_from_scratch(Run& run, std::span<const HeadId> heads) {
-  Transformer model = remove_heads(run.model, heads);
-  const Key seed{static_cast<std::uint64_t>(run.config.train.seed)};
-  initialize(model, seed.fold("initial values"));
-  Trainer(model, *run.task, run.config.train).run();
-  return judge(model, run);
 }
 
 struct Pruned {
@@ -104,7 +94,7 @@ VoitaReport reproduce_voita(Run& run, const VoitaOptions& options) {
     Pruned pruned = prune_with(run, penalty, options);
     if (options.progress)
       options.progress(text("training ", pruned.row.survivors.size(), " heads from scratch"));
-    pruned.row.from_scratch = train_from_scratch(run, pruned.row.survivors);
+    pruned.row.from_scratch = judge(train_from_scratch(run, pruned.row.survivors), run);
     report.rows.push_back(pruned.row);
     models.push_back(pruned.model);
   }

@@ -119,8 +119,9 @@ Tensor Transformer::run_block(const Block& block, const Tensor& x, Pass& pass) c
   const bool pre = config_.norm == NormPlace::pre;
   const auto p = static_cast<Scalar>(inside.training ? config_.dropout : 0);
   const auto sublayer = [&](const Tensor& in, const LayerNorm& norm, const char* name, auto&& f) {
-    const Tensor out = in + dropout(f(pre ? norm.forward(in) : in), p, inside.inside(name).key);
-    return pre ? out : norm.forward(out);
+    const Tensor x_in = pre ? norm.forward(in, inside.frozen) : in;
+    const Tensor out = in + dropout(f(x_in), p, inside.inside(name).key);
+    return pre ? out : norm.forward(out, inside.frozen);
   };
   const auto attend = [&](const MultiHeadAttention& attention, const Tensor& from, const Tensor& to,
                           const AttentionMask& mask, const char* name) {
@@ -138,7 +139,8 @@ Tensor Transformer::run_block(const Block& block, const Tensor& x, Pass& pass) c
     });
   }
   if (!block.has_mlp) return y;
-  if (pre && p == 0) return block.mlp.forward(block.ln2.forward(y), y);  // adds y on its way
+  if (pre && p == 0)
+    return block.mlp.forward(block.ln2.forward(y, inside.frozen), y);  // adds y on its way
   return sublayer(y, block.ln2, "mlp_out", [&](const Tensor& h) { return block.mlp.forward(h); });
 }
 
@@ -161,7 +163,7 @@ Tensor Transformer::run(const Stack& stack, Tensor x, Pass& pass) const {
     if (place >= start) x = run_block(block, x, pass);
   }
   pass.stream = last + 1;
-  return config_.norm == NormPlace::pre ? stack.ln_final.forward(x) : x;
+  return config_.norm == NormPlace::pre ? stack.ln_final.forward(x, pass.context.frozen) : x;
 }
 
 void Transformer::check(const Batch& batch, const ModelHooks& hooks) const {

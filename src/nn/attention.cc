@@ -82,7 +82,9 @@ Tensor MultiHeadAttention::forward(const Tensor& x_q, const Tensor& x_kv, const 
                                    const ForwardContext& context, const HeadEdits* edits,
                                    AttentionCaptures* captures) const {
   if (heads.empty()) return Tensor::zeros(x_q.shape()) + O.b;
-  const Tensor q = Q.forward(x_q), k = K.forward(x_kv), v = V.forward(x_kv);
+  Tensor q = Q.forward(x_q), k = K.forward(x_kv);
+  const Tensor v = V.forward(x_kv);
+  if (context.frozen) q = q.detach(), k = k.detach();  // nothing flows through the pattern
   AttentionOptions options{.heads = head_count(),
                            .kv_head = kv_head,
                            .mask = mask,

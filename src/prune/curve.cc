@@ -40,6 +40,18 @@ class Jury {
     return choice.trained ? tune() : once(finetuned_, choice.kept, tune);
   }
 
+  /// Which heads of a module it is makes no difference before training: the first ones.
+  Judged from_scratch(const Choice& choice) {
+    std::vector<HeadId> first;
+    for (const HeadId& head : heads_) {
+      const auto beside = [&](const HeadId& other) { return other.layer == head.layer; };
+      if (std::count_if(first.begin(), first.end(), beside) <
+          std::count_if(choice.kept.begin(), choice.kept.end(), beside))
+        first.push_back(head);
+    }
+    return once(from_scratch_, first, [&] { return judge(train_from_scratch(run_, first)); });
+  }
+
  private:
   Judged judge(const Transformer& model) const {
     const Index examples = options_.judged > 0 ? options_.judged : run_.config.train.eval_examples;
@@ -61,7 +73,7 @@ class Jury {
   Run& run_;
   const CurveOptions& options_;
   std::vector<HeadId> heads_;
-  std::map<Subset, Judged> pruned_, finetuned_;
+  std::map<Subset, Judged> pruned_, finetuned_, from_scratch_;
 };
 
 /// Computes one curve after another.
@@ -149,6 +161,10 @@ class CurveMaker {
       if (options_.finetune > 0 && number == 0) {
         say(text(method.name, ", fine-tuning ", sizes_[i], " heads"));
         points.back().finetuned = jury_.finetuned(choices[i]);
+      }
+      if (options_.from_scratch && number == 0) {
+        say(text(method.name, ", training ", sizes_[i], " heads from scratch"));
+        points.back().from_scratch = jury_.from_scratch(choices[i]);
       }
       score_against_owners(points.back());
     }

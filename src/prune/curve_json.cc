@@ -21,6 +21,7 @@ Json point_to_json(const CurvePoint& point) {
   json["recall"] = point.recall;
   json["precision"] = point.precision;
   if (point.finetuned) json["finetuned"] = judged_to_json(*point.finetuned);
+  if (point.from_scratch) json["from_scratch"] = judged_to_json(*point.from_scratch);
   return json;
 }
 

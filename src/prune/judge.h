@@ -67,6 +67,7 @@ std::vector<double> raw_token_importance_scores(const PruneProblem& problem, Pas
 std::vector<double> batch_importance_scores(const PruneProblem& problem, PassCount& cost);
 std::vector<double> raw_batch_importance_scores(const PruneProblem& problem, PassCount& cost);
 std::vector<double> taylor_scores(const PruneProblem& problem, PassCount& cost);
+std::vector<double> relevance_scores(const PruneProblem& problem, PassCount& cost);
 std::vector<double> zero_ablation_scores(const PruneProblem& problem, PassCount& cost);
 std::vector<double> mean_ablation_scores(const PruneProblem& problem, PassCount& cost);
 std::vector<double> resample_ablation_scores(const PruneProblem& problem, PassCount& cost);

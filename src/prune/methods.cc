@@ -48,6 +48,10 @@ constexpr std::array kMethods = {
                 "-dL/dgate with its sign: the first-order estimate of what removal costs; 1 "
                 "backward pass",
                 "Molchanov et al. 2017", taylor_scores, nullptr},
+    PruneMethod{"lrp", score,
+                "mean over examples of |sum of gradient x output|, of the right answers' logits "
+                "with patterns and norms frozen; 1 backward pass",
+                "Voita et al. 2019, section 4, in kind", relevance_scores, nullptr},
     PruneMethod{"ablation", score,
                 "rise of the loss with this head's output at 0; H forward passes", kMichel,
                 zero_ablation_scores, nullptr},

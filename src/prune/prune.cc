@@ -11,6 +11,7 @@
 #include "headlab/base/files.h"
 #include "headlab/base/version.h"
 #include "headlab/heads/tracking.h"
+#include "headlab/model/initial.h"
 #include "headlab/tensor/tape.h"
 #include "prune/judge.h"
 
@@ -122,6 +123,9 @@ Choice choose_heads(const PruneProblem& problem, const PruneOptions& options) {
     require(*options.drop >= 0 && *options.drop <= 100, "--drop ", *options.drop,
             ": it is a percentage, from 0 to 100");
     size = heads - static_cast<Index>(*options.drop / 100 * static_cast<double>(heads) + 1e-9);
+    const Index fewest = fewest_heads(problem);
+    require(size >= fewest, "--drop ", *options.drop, " leaves ", size, " heads, fewer than the ",
+            fewest, " that ", problem.per_layer_min, " in each attention module make");
   }
   return choose_heads(problem, method, std::span(&size, 1))[0];
 }
@@ -134,6 +138,13 @@ Transformer remove_heads(const Transformer& model, std::span<const HeadId> kept)
     numbers[static_cast<std::size_t>(head.layer)].push_back(head.head);
   }
   return model.with_heads(numbers);
+}
+
+Transformer train_from_scratch(const Run& run, std::span<const HeadId> heads) {
+  Transformer model = remove_heads(run.model, heads);
+  initialize(model, Key{static_cast<std::uint64_t>(run.config.train.seed)}.fold("initial values"));
+  Trainer(model, *run.task, run.config.train).run();
+  return model;
 }
 
 PruneResult prune_run(Run& run, const std::filesystem::path& out, const PruneOptions& options,

@@ -72,9 +72,34 @@ void add_terms(const PruneProblem& problem, const Batch& batch, Grain grain,
   }
 }
 
-/// Means of the gradients of gates over examples, positions or batches; with their signs, the
-/// gradient of the mean loss.
-std::vector<double> mean_gradients(const PruneProblem& problem, Grain grain, Sign sign,
+/// Runs one batch forward with gates, and backward.
+using Pass = void (*)(const Transformer& model, const Batch& batch, const ModelHooks& hooks);
+
+void differentiate_mean_loss(const Transformer& model, const Batch& batch,
+                             const ModelHooks& hooks) {
+  backward(model.loss(batch, {}, hooks));
+}
+
+/// The loss of an example is the sum over its own targets.
+void differentiate_losses(const Transformer& model, const Batch& batch, const ModelHooks& hooks) {
+  backward(model.loss(batch, {}, hooks, 1));
+}
+
+/// The sum of the right answers' logits, with patterns and deviations as constants.
+void differentiate_answers(const Transformer& model, const Batch& batch, const ModelHooks& hooks) {
+  const Tensor logits = model.forward(batch, {.frozen = true}, hooks);
+  const Tensor ones = Tensor::zeros(logits.shape());
+  const Index V = model.config().vocab;
+  for (Index row = 0; row < std::ssize(batch.targets); ++row) {
+    const std::int32_t answer = batch.targets[static_cast<std::size_t>(row)];
+    if (answer >= 0) ones.data()[row * V + answer] = 1;
+  }
+  backward(logits, ones);
+}
+
+/// Means of the gradients of gates over examples, positions or batches; with their signs, means
+/// over targets.
+std::vector<double> mean_gradients(const PruneProblem& problem, Grain grain, Sign sign, Pass pass,
                                    PassCount& cost) {
   const Batch all = choosing_examples(problem);
   std::vector<double> sums(all_heads(problem.model).size());
@@ -83,8 +108,7 @@ std::vector<double> mean_gradients(const PruneProblem& problem, Grain grain, Sig
     const Batch batch = all.rows(begin, std::min(all.size, begin + kJudgeBatch));
     add_terms(problem, batch, grain, terms);
     const ModelHooks hooks{.edits = open_gates(problem, batch, grain)};
-    // the loss of a batch is a mean over its targets, that of an example the sum over its own
-    backward(problem.model.loss(batch, {}, hooks, grain == Grain::batch ? 0 : 1));
+    pass(problem.model, batch, hooks);
     add_gradients(hooks.edits, sign, sums);
   }
   problem.model.visit([](const std::string&, Tensor& parameter) { parameter.zero_grad(); });
@@ -111,7 +135,8 @@ void normalise_by_module(const std::vector<HeadId>& heads, std::vector<double>& 
 
 std::vector<double> sensitivity(const PruneProblem& problem, Grain grain, Norm norm,
                                 PassCount& cost) {
-  std::vector<double> scores = mean_gradients(problem, grain, Sign::dropped, cost);
+  const Pass pass = grain == Grain::batch ? differentiate_mean_loss : differentiate_losses;
+  std::vector<double> scores = mean_gradients(problem, grain, Sign::dropped, pass, cost);
   if (norm == Norm::by_module) normalise_by_module(all_heads(problem.model), scores);
   return scores;
 }
@@ -262,9 +287,21 @@ std::vector<double> raw_batch_importance_scores(const PruneProblem& problem, Pas
 }
 
 std::vector<double> taylor_scores(const PruneProblem& problem, PassCount& cost) {
-  std::vector<double> scores = mean_gradients(problem, Grain::example, Sign::kept, cost);
+  std::vector<double> scores =
+      mean_gradients(problem, Grain::example, Sign::kept, differentiate_losses, cost);
   for (double& score : scores) score = -score;
   return scores;
+}
+
+/// Relevance r of a head for one example: the sum over its output z of z dA/dz, where A is the sum
+/// of the right answers' logits, with patterns and the deviations of layer norms as constants; the
+/// score is the mean of |r|. In kind after Voita et al. 2019, section 4, whose rules differ: they
+/// start from the top-1 logit, share relevance out in halves among positive and among negative
+/// terms (alpha = beta = 1/2), steady quotients by 1e-5, and pass it through patterns as well. Ours
+/// is linear and keeps signs: the relevances of one layer's heads and of all that passes them by
+/// sum to A, biases included, exactly where no feed-forward network follows.
+std::vector<double> relevance_scores(const PruneProblem& problem, PassCount& cost) {
+  return mean_gradients(problem, Grain::example, Sign::dropped, differentiate_answers, cost);
 }
 
 std::vector<double> zero_ablation_scores(const PruneProblem& problem, PassCount& cost) {

@@ -9,7 +9,6 @@
 #include <functional>
 
 #include "headlab/base/error.h"
-#include "headlab/ops/ops.h"
 #include "headlab/prune/prune.h"
 #include "headlab/tensor/tape.h"
 
@@ -50,23 +49,42 @@ Work step_of(Transformer& model, const Batch& batch, const ModelHooks& hooks) {
   };
 }
 
-/// Forward and backward of the attention modules alone, each on an input like the model's. Cross-
-/// attention reads an input of the length of the source.
-Work attention_of(Transformer& model, const Batch& batch) {
+/// One attention module with what it reads and a gradient of what it writes, made before the clock
+/// runs.
+struct ModuleAlone {
+  const MultiHeadAttention* attention;
+  Tensor queries, keys, gradient;
+  AttentionMask mask;
+};
+
+/// Inputs of the shapes that the model's have; cross-attention reads one of the source's length.
+std::vector<ModuleAlone> modules_alone(Transformer& model, const Batch& batch) {
   const bool causal = model.config().architecture != Architecture::encoder;
-  return [&model, &batch, causal] {
-    const Index C = model.config().d_model;
-    for (const AttentionModule& module : model.attention_modules()) {
-      const bool in_source = module.kind == AttentionKind::encoder;
-      const bool from_source = module.kind != AttentionKind::self;
-      Tensor queries =
-          Tensor::full({batch.size, in_source ? batch.source_length : batch.length, C}, 1);
-      queries.set_requires_grad();
-      const Tensor keys = module.kind == AttentionKind::cross
-                              ? Tensor::full({batch.size, batch.source_length, C}, 1)
-                              : queries;
-      const AttentionMask mask{.causal = causal && !from_source};
-      backward(sum(module.attention->forward(queries, keys, mask)));
+  const Index C = model.config().d_model;
+  std::vector<ModuleAlone> all;
+  for (const AttentionModule& module : model.attention_modules()) {
+    const bool in_source = module.kind == AttentionKind::encoder;
+    const Index T = in_source ? batch.source_length : batch.length;
+    ModuleAlone alone{.attention = module.attention,
+                      .queries = Tensor::full({batch.size, T, C}, 1).set_requires_grad(),
+                      .keys = {},
+                      .gradient = Tensor::full({batch.size, T, C}, 1),
+                      .mask = {.causal = causal && module.kind == AttentionKind::self}};
+    alone.keys = module.kind == AttentionKind::cross
+                     ? Tensor::full({batch.size, batch.source_length, C}, 1)
+                     : alone.queries;
+    all.push_back(std::move(alone));
+  }
+  return all;
+}
+
+/// Forward and backward of the attention modules alone.
+Work attention_of(Transformer& model, const Batch& batch) {
+  return [&model, modules = modules_alone(model, batch)]() mutable {
+    for (ModuleAlone& alone : modules) {
+      const Tensor y = alone.attention->forward(alone.queries, alone.keys, alone.mask);
+      backward(y, alone.gradient);
+      alone.queries.zero_grad();
     }
     model.visit([](const std::string&, Tensor& parameter) { parameter.zero_grad(); });
   };

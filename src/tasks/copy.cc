@@ -23,7 +23,8 @@ const SymbolsDefinition kCopy{
     .distinct = true,
     .order = as_they_stand,
     .relation = "original",
-    .description = "the symbol as far behind the beginning as the answer is behind the separator"};
+    .description = "the symbol as far behind the beginning as the answer is behind the separator",
+    .needed_heads = 2};  // one in each of two layers
 template class SymbolsTask<kCopy>;
 
 }  // namespace headlab::inline HEADLAB_SCALAR

@@ -11,7 +11,8 @@ const SymbolsDefinition kReverse{
     .name = "reverse",
     .order = last_first,
     .relation = "mirror",
-    .description = "the symbol as far before the separator as the answer is behind it"};
+    .description = "the symbol as far before the separator as the answer is behind it",
+    .needed_heads = 2};  // one in each of two layers
 template class SymbolsTask<kReverse>;
 
 }  // namespace headlab::inline HEADLAB_SCALAR

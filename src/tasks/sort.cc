@@ -27,7 +27,8 @@ const SymbolsDefinition kSort{
     .distinct = true,
     .order = ascending,
     .relation = "larger",
-    .description = "the smallest symbol above this one; behind the separator, the smallest of all"};
+    .description = "the smallest symbol above this one; behind the separator, the smallest of all",
+    .needed_heads = 1};
 template class SymbolsTask<kSort>;
 
 }  // namespace headlab::inline HEADLAB_SCALAR

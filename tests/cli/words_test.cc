@@ -1,4 +1,6 @@
 // Help, lists, versions, colours, and how words become settings.
+#include <sstream>
+
 #include "cli/program.h"
 #include "headlab/base/error.h"
 #include "headlab/cli/arguments.h"
@@ -29,6 +31,23 @@ TEST_F(Talk, HelpOfEachCommandLeadsWithItsExample) {
     EXPECT_EQ(done({command.name, "-h"}).out, help.out);
     EXPECT_EQ(done({"help", command.name}).out, help.out);
   }
+}
+
+/// Each flag before one that is unknown: whatever is wrong with the value, the flag is not.
+TEST_F(Talk, EveryFlagOfEveryHelpIsKnown) {
+  std::size_t flags = 0;
+  for (const Command& command : commands()) {
+    std::istringstream help(done({command.name, "--help"}).out);
+    for (std::string line; std::getline(help, line);) {
+      if (line.rfind("  --", 0) != 0) continue;
+      const std::string flag = line.substr(2, line.find_first_of(" ", 2) - 2);
+      const Outcome outcome = run({command.name, flag + "=@", "--nonsense"});
+      EXPECT_NE(outcome.status, 0) << command.name << " " << flag;
+      EXPECT_FALSE(holds(outcome.err, "unknown flag '" + flag)) << command.name << " " << flag;
+      ++flags;
+    }
+  }
+  EXPECT_GT(flags, 100u);
 }
 
 TEST_F(Talk, HelpIsGivenWhateverElseIsThere) {

@@ -65,6 +65,22 @@ TEST(BenchTasks, HasARowForEveryTask) {
   EXPECT_EQ(bench_tasks(quick_options()).rows.size(), task_table().size());
 }
 
+TEST(BenchPruned, ImpliesWhatAttentionSaves) {
+  BenchOptions options = quick_options();
+  options.quick = false;
+  const BenchTable table = bench_pruned(options);
+  ASSERT_EQ(table.rows.size(), 3u);
+  const double batches[] = {1, 4, 16};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Json::Array& row = table.rows[i];
+    const double full = row[1].number(), attention = row[4].number(), left = row[5].number();
+    EXPECT_EQ(row[0].number(), batches[i]);
+    EXPECT_NEAR(row[6].number(), 1 - left / attention, 1e-9);
+    EXPECT_NEAR(row[7].number(), 1 - row[3].number() / full, 1e-9);
+    EXPECT_NEAR(row[8].number(), (attention - left) / full, 1e-9);
+  }
+}
+
 TEST(BenchStep, HasTheKeysThatOthersRelyOn) {
   const Json json = bench_step(quick_options()).to_json();
   for (const char* key : {"config", "threads", "median_ms", "min_ms", "tokens_per_s", "gflops",

@@ -2,6 +2,8 @@
 // the summaries against sums by hand, and that the run is only read.
 #include "headlab/prune/curve.h"
 
+#include <set>
+
 #include "headlab/report/curve_text.h"
 #include "support/models.h"
 #include "support/runs.h"
@@ -119,6 +121,31 @@ TEST_F(SmallCurve, FinetunesEachSubsetOnceAndFindsTheKneeThere) {
   EXPECT_NE(curve_text(tuned).find("loss after fine-tuning"), std::string::npos);
 }
 
+/// From the start, all heads are the run itself; fewer are a model that is trained once for each
+/// number of heads in each layer.
+TEST_F(SmallCurve, TrainsAsManyHeadsFromTheStart) {
+  const Curve scratch = curve({.methods = {"random", "magnitude", "entropy", "greedy"},
+                               .sizes = {1, 2, 4},
+                               .from_scratch = true});
+  std::set<Index> layers_of_one;
+  for (const MethodCurve& method : scratch.methods) {
+    EXPECT_EQ(method.points[2].from_scratch->loss, scratch.full.loss);
+    for (const CurvePoint& point : method.points) {
+      std::vector<HeadId> first;
+      for (const HeadId& head : point.heads) {
+        const bool second = !first.empty() && first.back().layer == head.layer;
+        first.push_back({head.layer, second ? 1 : 0});
+      }
+      const Transformer model = train_from_scratch(run_, first);
+      EXPECT_EQ(all_heads(model), first);
+      EXPECT_EQ(point.from_scratch->loss, evaluate(model, *run_.task, {.examples = 30}).loss);
+    }
+    layers_of_one.insert(method.points[0].heads[0].layer);
+  }
+  EXPECT_EQ(layers_of_one.size(), 2u) << "no two methods keep heads of different layers";
+  EXPECT_NE(curve_text(scratch).find("trained from scratch"), std::string::npos);
+}
+
 TEST_F(SmallCurve, TakesTheModelsThatMethodsTrain) {
   for (const char* name : {"l0", "subset", "flow"}) {
     const Curve trained = curve({.methods = {name}, .sizes = {2}, .finetune = 5});
@@ -148,6 +175,52 @@ TEST_F(SmallCurve, WritesTheKeysThatOtherProgramsRead) {
   EXPECT_EQ(point.at("heads").items().size(), 3u);
   EXPECT_TRUE(point.at("loss").is_number());
   EXPECT_TRUE(point.at("accuracy").is_number());
+}
+
+/// A curve of one method with these losses of 0, 1, ... heads.
+Curve curve_with(const std::string& name, const std::vector<double>& losses) {
+  Curve curve;
+  MethodCurve& method = curve.methods.emplace_back();
+  method.method = name;
+  for (std::size_t kept = 0; kept < losses.size(); ++kept) {
+    method.points.push_back({.kept = static_cast<Index>(kept), .heads = {}});
+    method.points.back().pruned.loss = losses[kept];
+    method.points.back().finetuned = Judged{losses[kept] / 2, 1};
+  }
+  method.area = losses[0];
+  method.regret = losses[1];
+  method.knee = static_cast<Index>(losses[0]);
+  return curve;
+}
+
+TEST(CurvesOverRuns, AreMeansWithTheIntervalOfStudentsT) {
+  const Curve curves[] = {curve_with("greedy", {4, 1}), curve_with("greedy", {6, 1})};
+  const CurveOverRuns all = over_runs(curves);
+  EXPECT_EQ(all.runs, 2);
+  const MethodOverRuns& method = all.methods[0];
+  EXPECT_EQ(method.points[0].pruned.mean, 5);
+  EXPECT_NEAR(method.points[0].pruned.half_width, 12.706, 1e-3);  // t(.975, 1) x sqrt(2) / sqrt(2)
+  EXPECT_NEAR(method.points[0].finetuned->half_width, 6.353, 1e-3);
+  EXPECT_FALSE(method.points[0].from_scratch.has_value());
+  EXPECT_EQ(method.points[1].pruned.half_width, 0);
+  EXPECT_EQ(method.area.mean, 5);
+  EXPECT_EQ(method.regret->mean, 1);
+  EXPECT_EQ(method.knees[1], 6);
+  const std::string shown = curve_text(all);
+  for (const char* part : {"over 2 runs", "5 ± 13", "loss after fine-tuning", "4 6"})
+    EXPECT_NE(shown.find(part), std::string::npos) << part << " is not in " << shown;
+  EXPECT_EQ(
+      all.to_json().at("methods").items()[0].at("points").items()[0].at("loss").dump(),
+      text(R"({"mean":5,"half_width":)", Json(method.points[0].pruned.half_width).dump(), "}"));
+}
+
+TEST(CurvesOverRuns, MustBeOfTheSameMethodsAndSizes) {
+  const Curve one = curve_with("greedy", {4, 1});
+  const Curve longer[] = {one, curve_with("greedy", {4, 1, 0})};
+  const Curve other[] = {one, curve_with("lrp", {4, 1})};
+  expect_error([&] { over_runs(longer); }, {"different sizes"});
+  expect_error([&] { over_runs(other); }, {"different methods", "greedy and lrp"});
+  expect_error([] { over_runs({}); }, {"no curve"});
 }
 
 TEST(Knee, IsTheFewestHeadsWithinOneHundredthOfTheSpan) {

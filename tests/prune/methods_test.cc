@@ -116,7 +116,7 @@ TEST_P(EveryMethod, CountsItsPasses) {
       {"greedy", 15 * 70},  {"forward", 15 * 70},      {"exhaustive", 20 * 70},
       {"l0", 20 * 4},       {"subset", 20 * 4},        {"flow", 30 * 4}};
   EXPECT_EQ(cost.forward, forward.contains(name) ? forward.at(name) : 70);
-  const bool by_gradient = name.starts_with("importance") || name == "taylor";
+  const bool by_gradient = name.starts_with("importance") || name == "taylor" || name == "lrp";
   const bool trains = GetParam().kind == MethodKind::training;
   EXPECT_EQ(cost.backward, by_gradient || trains ? cost.forward : 0);
 }

@@ -158,6 +158,20 @@ TEST_F(PrunedRun, RefusesWhatCannotBeDoneAndWritesNothing) {
   EXPECT_FALSE(fs::exists(folder_ / "out"));
 }
 
+TEST_F(PrunedRun, RefusesToKeepAHeadTwiceOrOneThatIsGone) {
+  using Heads = std::vector<HeadId>;
+  expect_error([&] { remove_heads(run_.model, Heads{{0, 1}, {0, 1}}); }, {"head 1", "twice"});
+  expect_error([&] { remove_heads(run_.model, Heads{{2, 0}}); }, {"no attention module 2"});
+  const Transformer pruned = remove_heads(run_.model, Heads{{0, 1}, {1, 0}});
+  expect_error([&] { remove_heads(pruned, Heads{{0, 2}}); }, {"head 2", "cannot be kept"});
+}
+
+TEST_F(PrunedRun, RefusesToDropHeadsThatALayerMustKeep) {
+  expect_error([&] { prune("out", {.drop = 60, .per_layer_min = 2}); },
+               {"--drop 60 leaves 2 heads, fewer than the 4 that 2 in each"});
+  EXPECT_EQ(prune("out", {.drop = 20, .per_layer_min = 2}).kept.size(), 4u);
+}
+
 TEST_F(PrunedRun, RefusesAFolderThatIsTakenAndItsOwn) {
   const std::string state = read_file(state_file(run_));
   create_run(folder_ / "taken", tiny_config(), false);

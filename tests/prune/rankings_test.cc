@@ -1,7 +1,9 @@
 // Scores of heads, each against a plain computation of its formula: the slopes of losses by central
 // differences, norms by loops, patterns by hand.
 #include <cmath>
+#include <numeric>
 
+#include "headlab/heads/attribution.h"
 #include "headlab/prune/prune.h"
 #include "headlab/tasks/table.h"
 #include "support/models.h"
@@ -95,6 +97,31 @@ TEST_F(Score, TaylorIsWhatTheSlopeSaysThatRemovalCosts) {
     expected.push_back(-slope(all, targets, head.layer, {H}, head.head));
   }
   expect_relative(scores("taylor"), expected, 5e-3);
+}
+
+/// In the last layer of a pre-norm model nothing lies between a head and the logits but the final
+/// norm: its relevance is then its share of the logits, which attribution computes forward.
+TEST_F(Score, RelevanceOfTheLastLayerIsItsShareOfTheRightAnswersLogits) {
+  TransformerConfig config = model_[0].config();
+  config.d_ff = 0;
+  const Transformer model = model_[0] = random_model(config);
+  const std::vector<double> relevance = scores("lrp");
+  const Batch all = examples();
+  const std::vector<HeadId> heads = all_heads(model);
+  std::vector<double> expected(3), last;
+  for (Index b = 0; b < all.size; ++b) {
+    const Attribution found = attribute_logits(model, all.rows(b, b + 1), false);
+    for (std::size_t h = 0; h < 3; ++h) {
+      const auto part = std::find(found.parts.begin(), found.parts.end(), text("1.", h));
+      const auto& shares = found.shares[static_cast<std::size_t>(part - found.parts.begin())];
+      expected[h] += std::abs(std::accumulate(shares.begin(), shares.end(), 0.0)) /
+                     static_cast<double>(all.size);
+    }
+  }
+  for (std::size_t h = 0; h < heads.size(); ++h) {
+    if (heads[h].layer == 1) last.push_back(relevance[h]);
+  }
+  expect_relative(last, expected, 1e-4);
 }
 
 TEST_F(Score, NormalisedImportanceHasLengthOneInEachLayer) {

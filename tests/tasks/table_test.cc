@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "headlab/train/config.h"
@@ -207,6 +208,9 @@ TEST_P(EveryTask, RecommendedSettingsAreOneValidModelAndItsTraining) {
   model.source_length = task_->shape().source_length;
   EXPECT_NO_THROW(model.validate());
   EXPECT_NO_THROW(train.validate());
+  Index heads = 0;
+  for (const AttentionPlace& place : model.attention_places()) heads += model.heads_of(place.layer);
+  EXPECT_LE(task_->needed_heads(), heads);
 }
 
 TEST(TaskTable, FindsATaskByItsName) {
@@ -227,6 +231,21 @@ TEST(TaskTable, UnknownTasksListTheKnown) {
 TEST(TaskTable, ParametersNeedAName) {
   expect_contains(refusal("reverse:8"), "expected NAME=VALUE, got '8'");
   EXPECT_EQ(refusal("reverse:"), "");
+}
+
+TEST(TaskTable, KnowsHowManyHeadsATaskNeedsWhereItsDefinitionSaysSo) {
+  const std::map<std::string, Index> needed = {
+      {"relations", 4},      {"relations:relations=1+same", 2},
+      {"induction", 2},      {"copy", 2},
+      {"recall", 2},         {"reverse", 2},
+      {"brackets", 2},       {"sort", 1},
+      {"duplicate", 1},      {"grid", 2},
+      {"grid:rule=mean", 1}, {"histogram", 0},
+      {"memoryless", 0},     {"english", 0},
+      {"assign", 0}};
+  for (const auto& [spec, heads] : needed) {
+    EXPECT_EQ(make_task(spec)->needed_heads(), heads) << spec;
+  }
 }
 
 TEST(TaskTable, TasksWithoutTextsSaySo) {

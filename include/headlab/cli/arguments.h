@@ -15,6 +15,7 @@ namespace headlab::cli {
 struct Signature {
   std::vector<std::string> positionals;  // names for usage ("RUN"), all required
   std::string example;
+  bool repeats = false;  // more may follow the last positional
 };
 
 /// d_model as --d-model.

@@ -18,7 +18,7 @@ struct Benchmark {
   const char* summary;
   BenchTable (*run)(const BenchOptions& options);
 };
-/// ops, gemm, attention, scaling, tasks.
+/// ops, gemm, attention, scaling, tasks, pruned.
 std::span<const Benchmark> benchmarks();
 
 /// Milliseconds of each body: medians over `rounds` rounds, in each of which every body runs once,
@@ -38,5 +38,9 @@ BenchTable bench_scaling(const BenchOptions& options);
 /// For each task: the time to make a batch as a share of the training step of its recommended
 /// model.
 BenchTable bench_tasks(const BenchOptions& options);
+/// Forward and backward of the model with all heads, with half of them behind gates of 0, and with
+/// half of them removed, at batch 1, 4, 16 and 64; attention alone; and what of the whole that
+/// implies. `steps` is the number of turns.
+BenchTable bench_pruned(const BenchOptions& options);
 
 }  // namespace headlab::inline HEADLAB_SCALAR

@@ -18,12 +18,18 @@ using ParameterVisitor = std::function<void(const std::string& name, Tensor& par
 
 /// What a forward pass knows beside its inputs. Dropout is active while training and draws from
 /// `key`, which the trainer folds from (seed, purpose, step, micro-batch); each module folds in its
-/// own name.
+/// own name. `frozen` makes constants of the patterns of attention and of the deviations by which
+/// layer norms divide: the values are the same, but gradients pass neither, so that without a
+/// feed-forward network the logits are a linear function of embeddings and biases, and gradient x
+/// input sums to them.
 struct ForwardContext {
   bool training = false;
-  Key key;
+  Key key{};
+  bool frozen = false;
 
-  ForwardContext inside(std::string_view module) const { return {training, key.fold(module)}; }
+  ForwardContext inside(std::string_view module) const {
+    return {training, key.fold(module), frozen};
+  }
 };
 
 /// A parameter: a leaf of zeros that requires a gradient.

@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 
+#include "headlab/base/statistics.h"
 #include "headlab/prune/prune.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
@@ -19,6 +20,7 @@ struct CurveOptions {
   Index judged = 0;                    // on which models are judged; 0: the run's eval_examples
   bool test_split = false;             // judge on examples that nothing else has seen
   Index finetune = 0;                  // steps of training after each removal
+  bool from_scratch = false;           // also train models that have these heads from the start
   Index draws = 8;                     // of the method random
   std::int64_t seed = 0;
   Index per_layer_min = 0;
@@ -38,6 +40,8 @@ struct CurvePoint {
   std::vector<HeadId> heads;          // of the first draw
   Judged pruned{};                    // mean over draws
   std::optional<Judged> finetuned{};  // of the first draw
+  /// As many heads in each module (its first ones) from the start; see train_from_scratch.
+  std::optional<Judged> from_scratch{};
   double recall = 0;     // relations with an owner that still have one / relations with one
   double precision = 0;  // heads that own a relation which no head before owned / heads
 };
@@ -70,5 +74,30 @@ std::optional<Index> knee_of(const MethodCurve& method, const Judged& full, cons
 
 /// Errors: those of choose_heads; an unknown method.
 Curve prune_curve(Run& run, const CurveOptions& options = {});
+
+/// A point of a method's curve over several runs.
+struct PointOverRuns {
+  Index kept = 0;
+  Interval pruned{};                                    // of the loss, mean +- 95%
+  std::optional<Interval> finetuned{}, from_scratch{};  // where the curves have them
+};
+
+struct MethodOverRuns {
+  std::string method;
+  std::vector<PointOverRuns> points;
+  Interval area{};
+  std::optional<Interval> regret{};
+  std::vector<std::optional<Index>> knees;  // of each run
+};
+
+/// Curves of runs that differ in their seeds, say: means with 95% intervals (Student's t).
+struct CurveOverRuns {
+  Index runs = 0, needed = 0;
+  std::vector<MethodOverRuns> methods;
+  Json to_json() const;
+};
+
+/// Errors: no curve; curves of different methods or sizes.
+CurveOverRuns over_runs(std::span<const Curve> curves);
 
 }  // namespace headlab::inline HEADLAB_SCALAR

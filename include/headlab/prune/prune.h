@@ -63,6 +63,10 @@ Transformer remove_heads(const Transformer& model, std::span<const HeadId> kept)
 /// The settings with which a pruned model trains on: `steps`, and lr (0: 0.3 of the run's).
 TrainConfig finetuning(const TrainConfig& trained, Index steps, double lr = 0);
 
+/// A model that has these heads from the start, with initial values of its own, trained as the run
+/// was.
+Transformer train_from_scratch(const Run& run, std::span<const HeadId> heads);
+
 /// Prunes `run` into a new run at `out`; the old one is not touched. Errors, before anything is
 /// written: those of choose_heads; `out` exists without `force` or is the run itself. `callbacks`
 /// watch the fine-tuning.

@@ -28,6 +28,7 @@ class DuplicateTask : public Task {
   std::string spec() const override;
   TaskShape shape() const override;
   std::vector<Relation> relations() const override;
+  Index needed_heads() const override { return 1; }
   std::vector<std::string> target_names() const override { return {"seen"}; }
   Example make(Key key, Index count, Split split) const override;
   std::string token_text(std::int32_t token) const override;

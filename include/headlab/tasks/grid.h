@@ -33,6 +33,7 @@ class GridTask : public Task {
   std::string spec() const override;
   TaskShape shape() const override;
   std::vector<Relation> relations() const override;
+  Index needed_heads() const override { return options_.rule == GridRule::mean ? 1 : 2; }
   std::vector<std::string> target_names() const override { return {"hidden"}; }
   Example make(Key key, Index count, Split split) const override;
   std::string token_text(std::int32_t token) const override;

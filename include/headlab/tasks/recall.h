@@ -31,6 +31,7 @@ class RecallTask : public Task {
   std::string spec() const override;
   TaskShape shape() const override;
   std::vector<Relation> relations() const override;
+  Index needed_heads() const override { return 2; }  // one in each of two layers
   std::vector<std::string> target_names() const override { return {"value"}; }
   Example make(Key key, Index count, Split split) const override;
   std::string token_text(std::int32_t token) const override;

@@ -29,6 +29,7 @@ struct SymbolsDefinition {
   const char* relation;  // its name and description
   const char* description;
   bool positional = false;
+  Index needed_heads = 0;  // see Task
 };
 
 template <const SymbolsDefinition& definition>
@@ -41,6 +42,7 @@ class SymbolsTask : public Task {
   std::string spec() const override;
   TaskShape shape() const override;
   std::vector<Relation> relations() const override;
+  Index needed_heads() const override { return definition.needed_heads; }
   std::vector<std::string> target_names() const override { return {"symbol"}; }
   Example make(Key key, Index count, Split split) const override;
   std::string token_text(std::int32_t token) const override;

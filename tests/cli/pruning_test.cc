@@ -1,0 +1,199 @@
+// `curve` and `reproduce`, told by the program alone, and what they and `prune` refuse: one
+// sentence each, and nothing is written. What they compute is tested in tests/prune and tests/lab.
+#include "cli/program.h"
+
+namespace headlab::cli {
+namespace {
+
+/// A run of four heads and one of seventeen; one whose examples often have no target.
+class Curves : public Program {
+ protected:
+  Curves() { done(tiny({"--out", "a"})); }
+  /// The JSON that a command prints; checks that it is the file that it leaves, and the only one.
+  Json kept_in(const std::string& name, Words words) const {
+    const auto before = contents(folder.path / "a");
+    words.push_back("--json");
+    const Json json = done(words).json();
+    EXPECT_EQ(json, Json::parse(file("a/" + name)));
+    auto after = contents(folder.path / "a");
+    EXPECT_EQ(after.erase(name), 1u);
+    EXPECT_EQ(after, before);
+    return json;
+  }
+};
+
+TEST_F(Curves, PrintTheirKeysAndKeepThem) {
+  const Json json =
+      kept_in("curve.json", {"curve", "a", "--examples", "16", "--methods", "greedy,lrp"});
+  for (const char* key : {"headlab", "attention", "heads", "needed", "full", "none", "methods",
+                          "settings", "command"}) {
+    EXPECT_NE(json.find(key), nullptr) << key;
+  }
+  ASSERT_EQ(json.at("methods").items().size(), 2u);
+  EXPECT_EQ(json.at("methods").items()[1].at("method").string(), "lrp");
+  const auto& points = json.at("methods").items()[0].at("points").items();
+  ASSERT_EQ(points.size(), 5u);
+  for (const char* key : {"kept", "heads", "loss", "accuracy", "recall", "precision"}) {
+    EXPECT_NE(points[0].find(key), nullptr) << key;
+  }
+  EXPECT_EQ(points[0].find("finetuned"), nullptr);
+}
+
+TEST_F(Curves, KeepTheSizesThatAreAskedFineTunedAndFromScratch) {
+  const Words words = {"curve",   "a",   "--examples", "16", "--methods",     "magnitude",
+                       "--sizes", "3,1", "--finetune", "3",  "--from-scratch"};
+  const Json json = kept_in("curve.json", words);
+  const auto& points = json.at("methods").items()[0].at("points").items();
+  ASSERT_EQ(points.size(), 2u);
+  EXPECT_EQ(points[0].at("kept").integer(), 1);
+  EXPECT_EQ(points[1].at("kept").integer(), 3);
+  for (const Json& point : points) {
+    EXPECT_NE(point.at("finetuned").at("loss"), point.at("loss"));
+    EXPECT_NE(point.at("from_scratch").at("loss"), point.at("loss"));
+  }
+  // One head from the start is a training like any other.
+  const Json alone = done(tiny({"--heads", "1", "--d-head", "4", "--out", "b", "--json"})).json();
+  EXPECT_EQ(points[0].at("from_scratch").at("loss"), alone.at("loss"));
+}
+
+TEST_F(Curves, ShowEveryMethodThatNeedsNoTrainingAndHowToMakeThemAgain) {
+  const Outcome text = done({"curve", "a", "--examples", "16"});
+  for (const char* part : {"loss after removal", "exhaustive", "lrp", "regret",
+                           "again: headlab curve a --examples 16\n"}) {
+    EXPECT_TRUE(holds(text.out, part)) << text.out;
+  }
+  EXPECT_FALSE(holds(text.out, "subset")) << text.out;
+  EXPECT_TRUE(holds(text.err, "greedy")) << text.err;
+}
+
+TEST_F(Curves, OfSeveralRunsAreAveragedAndEachKeepsItsOwn) {
+  done(tiny({"--out", "b", "--seed", "1"}));
+  const Words words = {"curve", "a", "b", "--examples", "16", "--methods", "greedy"};
+  const Outcome text = done(words);
+  EXPECT_TRUE(holds(text.out, "over 2 runs")) << text.out;
+  EXPECT_TRUE(holds(text.err, "b: greedy")) << text.err;
+  Words json_words = words;
+  json_words.push_back("--json");
+  const Json json = done(json_words).json();
+  const auto loss_in = [&](const char* name) {
+    return Json::parse(file(name)).at("methods").items()[0].at("points").items()[2].at("loss");
+  };
+  const double mean = (loss_in("a/curve.json").number() + loss_in("b/curve.json").number()) / 2;
+  const Json& point = json.at("methods").items()[0].at("points").items()[2];
+  EXPECT_NEAR(point.at("loss").at("mean").number(), mean, 1e-12);
+  EXPECT_EQ(json.at("paths").dump(), R"(["a","b"])");
+}
+
+TEST_F(Curves, ReproduceMichelShowsHisNumbersBesideOurs) {
+  const Words words = {"reproduce", "michel", "a",       "--examples", "16",
+                       "--stages",  "2",      "--turns", "1"};
+  const Json json = kept_in("michel.json", words);
+  EXPECT_EQ(json.at("by_step").items().size(), 2u);
+  EXPECT_EQ(json.at("timing").items().size(), 4u);
+  const Outcome text = done(words);
+  EXPECT_TRUE(holds(text.out, "published (another model: WMT")) << text.out;
+  EXPECT_TRUE(holds(text.out, "again: headlab reproduce michel a")) << text.out;
+}
+
+TEST_F(Curves, ReproduceVoitaShowsTheirNumbersBesideOurs) {
+  const Words words = {"reproduce", "voita", "a", "--examples", "16", "--gate-steps", "3"};
+  const Json json = kept_in("voita.json", words);
+  EXPECT_EQ(json.at("rows").items().size(), 5u);
+  EXPECT_EQ(json.at("needed").integer(), 4);
+  const Outcome text = done(words);
+  EXPECT_TRUE(holds(text.out, "from scratch")) << text.out;
+  EXPECT_TRUE(holds(text.out, "authors' page")) << text.out;
+}
+
+struct Mistake {
+  const char* name;
+  Words words;
+  int status;
+  Words said;  // parts of the answer
+};
+
+void PrintTo(const Mistake& mistake, std::ostream* out) { *out << mistake.name; }
+
+/// A run of four heads; one of seventeen; one of a task of which one example may ask nothing.
+class PruningMistakes : public Program, public testing::WithParamInterface<Mistake> {
+ protected:
+  PruningMistakes() {
+    done(tiny({"--out", "a"}));
+    done(tiny({"--out", "large", "--heads", "17", "--d-head", "1", "--steps", "1"}));
+    done({"train", "--task", "grid:width=2,height=2,colors=3", "--steps", "1", "--eval-examples",
+          "8", "--d-model", "8", "--out", "silent"});
+  }
+};
+
+TEST_P(PruningMistakes, AreAnsweredInASentenceAndChangeNothing) {
+  const auto before = contents(folder.path);
+  const Outcome outcome = run(GetParam().words);
+  EXPECT_EQ(outcome.status, GetParam().status);
+  EXPECT_EQ(outcome.out, "");
+  std::string said = outcome.err;  // notes of progress may come before
+  said.erase(0, std::min(said.find("error: "), said.size()));
+  expect_sentence(said, GetParam().said);
+  EXPECT_EQ(contents(folder.path), before);
+}
+
+const std::vector<Mistake> kMistakes = {
+    {"KeepMoreThanThereAre",
+     {"prune", "a", "--keep", "5", "--out", "b"},
+     2,
+     {"--keep 5", "the model has 4 heads"}},
+    {"KeepLessThanTheMinimum",
+     {"prune", "a", "--keep", "2", "--per-layer-min", "3", "--out", "b"},
+     2,
+     {"--keep 2 is less than the 3 heads", "--per-layer-min"}},
+    {"DropMoreThanAll", {"prune", "a", "--drop", "101", "--out", "b"}, 2, {"drop", "got 101"}},
+    {"DropBelowTheMinimum",
+     {"prune", "a", "--drop", "50", "--per-layer-min", "3", "--out", "b"},
+     1,
+     {"--drop 50 leaves 2 heads", "3"}},
+    {"TwoSizes",
+     {"prune", "a", "--keep", "2", "--drop", "50", "--out", "b"},
+     2,
+     {"--keep, --drop and --max-loss-rise", "give one"}},
+    {"ExhaustiveSearchThatIsTooLarge",
+     {"prune", "large", "--keep", "2", "--method", "exhaustive", "--out", "b"},
+     1,
+     {"17 heads has 2^17 subsets", "greedy"}},
+    {"GradientsWithoutALoss",
+     {"prune", "silent", "--keep", "1", "--method", "importance", "--examples", "1", "--out", "b"},
+     1,
+     {"no loss to judge heads by"}},
+    {"SearchWithoutALoss",
+     {"prune", "silent", "--keep", "1", "--examples", "1", "--out", "b"},
+     1,
+     {"no loss to judge heads by"}},
+    {"CurveOfNoMethod", {"curve", "a", "--methods", "greedy,gredy"}, 2, {"'gredy'", "'greedy'"}},
+    {"CurveOfTooManyHeads", {"curve", "a", "--sizes", "2,5"}, 2, {"--sizes 5", "4 heads"}},
+    {"CurveBelowTheMinimum",
+     {"curve", "a", "--sizes", "2", "--per-layer-min", "3"},
+     2,
+     {"--sizes 2 is less than the 3 heads", "--per-layer-min"}},
+    {"CurveOfSizesThatAreNone", {"curve", "a", "--sizes", "two"}, 2, {"sizes", "two"}},
+    {"CurveThatIsTooLarge", {"curve", "large", "--methods", "exhaustive"}, 1, {"17 heads", "2^17"}},
+    {"CurveWithoutALoss",
+     {"curve", "silent", "--methods", "lrp", "--examples", "1"},
+     1,
+     {"no loss to judge heads by"}},
+    {"CurvesOfOtherNumbersOfHeads",
+     {"curve", "a", "large", "--methods", "greedy"},
+     2,
+     {"large has 17 heads, but a has 4", "--sizes"}},
+    {"CurveOfNoRun", {"curve", "nowhere"}, 1, {"no run at nowhere"}},
+    {"Paper", {"reproduce", "voitta", "a"}, 2, {"unknown paper 'voitta'", "'voita'"}},
+    {"PaperOfNoRun", {"reproduce", "michel", "nowhere"}, 1, {"no run at nowhere"}},
+    {"PaperWithoutARun", {"reproduce", "michel"}, 2, {"missing argument RUN"}},
+    {"PaperOnOneExample",
+     {"reproduce", "michel", "a", "--examples", "1"},
+     2,
+     {"examples", "from 2"}},
+};
+
+INSTANTIATE_TEST_SUITE_P(Table, PruningMistakes, testing::ValuesIn(kMistakes),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+}  // namespace
+}  // namespace headlab::cli

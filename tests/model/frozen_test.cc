@@ -1,0 +1,88 @@
+// Frozen passes: the same logits, but patterns and deviations are constants of the backward pass.
+// Logits are then a linear function of embeddings and biases, so gradient x input must sum to them
+// exactly, in every architecture; an activation that is not piecewise linear breaks the sum.
+#include "support/models.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+constexpr ForwardContext kFrozen{.frozen = true};
+
+/// Pre- and post-norm, grouped heads, several targets, two stacks; with ReLU or without any
+/// feed-forward network. Not frozen, the sums differ.
+std::vector<Transformer> linear_models() {
+  TransformerConfig plain = small_config();
+  plain.d_ff = 0;
+  TransformerConfig grouped = plain;
+  grouped.heads = {4}, grouped.kv_heads = 2, grouped.targets = 3;
+  TransformerConfig post = small_config();
+  post.norm = NormPlace::post, post.activation = Activation::relu;
+  post.architecture = Architecture::encoder;
+  TransformerConfig two = small_encoder_decoder();
+  two.activation = Activation::relu;
+  return {random_model(plain), random_model(grouped), random_model(post), random_model(two)};
+}
+
+bool is_input(const std::string& name) {
+  return name.ends_with("W_E") || name.ends_with("W_pos") ||
+         name.substr(name.rfind('.') + 1).starts_with('b');
+}
+
+/// Sums over logits and over gradient x input, both weighed by the same random numbers, and the sum
+/// of the sizes of the former's terms.
+struct Sums {
+  double of_logits = 0, of_inputs = 0, sizes = 0;
+};
+
+Sums sums_of(Transformer& model, const Batch& batch, const ForwardContext& context) {
+  const Tensor logits = model.forward(batch, context);
+  const Tensor weights = random_tensor(logits.shape(), Key{7});
+  Sums sums;
+  for (Index i = 0; i < logits.count(); ++i) {
+    const double term =
+        static_cast<double>(weights.data()[i]) * static_cast<double>(logits.data()[i]);
+    sums.of_logits += term;
+    sums.sizes += std::abs(term);
+  }
+  backward(logits, weights);
+  model.visit([&](const std::string& name, Tensor& p) {
+    const Tensor grad = p.grad();
+    for (Index i = 0; is_input(name) && grad.defined() && i < p.count(); ++i) {
+      sums.of_inputs += static_cast<double>(p.data()[i]) * static_cast<double>(grad.data()[i]);
+    }
+    p.zero_grad();
+  });
+  return sums;
+}
+
+TEST(FrozenPass, GradientTimesInputSumsToTheLogits) {
+  for (Transformer& model : linear_models()) {
+    const Batch batch = random_batch(model.config(), 3, 5);
+    const Sums frozen = sums_of(model, batch, kFrozen), free = sums_of(model, batch, {});
+    EXPECT_NEAR(frozen.of_inputs, frozen.of_logits, 100 * kEpsilon * frozen.sizes);
+    EXPECT_GT(std::abs(free.of_inputs - free.of_logits), 1e-2 * free.sizes);
+  }
+}
+
+TEST(FrozenPass, ComputesTheSameLogits) {
+  for (Transformer& model : linear_models()) {
+    const Batch batch = random_batch(model.config(), 3, 5);
+    const Tensor expected = model.forward(batch);
+    expect_near(model.forward(batch, kFrozen), expected,
+                100 * kEpsilon * largest(numbers(expected)));
+  }
+}
+
+TEST(FrozenPass, SendsNoGradientThroughPatterns) {
+  for (Transformer& model : linear_models()) {
+    backward(model.loss(random_batch(model.config(), 3, 5), kFrozen));
+    model.visit([](const std::string& name, Tensor& parameter) {
+      const bool of_pattern =
+          name.ends_with("_Q") || name.ends_with("_K") || name.find("ln_cross") != name.npos;
+      EXPECT_NE(parameter.grad().defined(), of_pattern) << name;
+    });
+  }
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR

@@ -1,0 +1,78 @@
+// What removal saves, timed: a row for each batch, of a model that stays as it was. How long
+// things take is not tested, except that attention without heads costs less than with them.
+#include "headlab/prune/timing.h"
+
+#include "headlab/prune/prune.h"
+#include "support/models.h"
+
+namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+const TimingOptions kQuick{.batches = {2, 1}, .turns = 1};
+
+std::vector<double> times_of(const PruneTiming& row) {
+  return {row.full, row.masked, row.removed, row.attention_full, row.attention_removed};
+}
+
+TEST(PruneTiming, HasARowOfTimesForEachBatch) {
+  for (const TransformerConfig& config : {small_config(), small_encoder_decoder()}) {
+    const Transformer model = random_model(config);
+    const std::vector<HeadId> kept = {{0, 1}};
+    const auto rows = time_pruning(model, kept, random_batch(config, 3, 6), kQuick);
+    ASSERT_EQ(rows.size(), 2u);
+    EXPECT_EQ(rows[0].batch, 2);
+    EXPECT_EQ(rows[1].batch, 1);
+    for (const PruneTiming& row : rows) {
+      for (const double ms : times_of(row)) EXPECT_GT(ms, 0);
+      EXPECT_GE(row.noise, 0);
+    }
+  }
+}
+
+TEST(PruneTiming, SeesThatAttentionWithoutHeadsIsCheaper) {
+  TransformerConfig config = small_config();
+  config.heads = {8}, config.d_model = 64, config.length = 64;
+  const auto rows = time_pruning(random_model(config), {}, random_batch(config, 8, 64),
+                                 {.batches = {8}, .turns = 5});
+  EXPECT_LT(rows[0].attention_removed, rows[0].attention_full / 2);
+}
+
+TEST(PruneTiming, LeavesTheModelAsItWas) {
+  Transformer model = random_model(small_config());
+  const auto all = [&] {
+    std::vector<double> values;
+    for (const Tensor& parameter : parameters_of(model)) {
+      const std::vector<double> more = numbers(parameter);
+      values.insert(values.end(), more.begin(), more.end());
+      EXPECT_FALSE(parameter.grad().defined());
+    }
+    return values;
+  };
+  const std::vector<double> before = all();
+  const std::vector<HeadId> kept = {{0, 0}, {1, 1}};
+  time_pruning(model, kept, random_batch(small_config(), 2, 6), kQuick);
+  EXPECT_EQ(all(), before);
+}
+
+TEST(PruneTiming, RefusesABatchThatTheExamplesDoNotFill) {
+  const Transformer model = random_model(small_config());
+  const Batch batch = random_batch(small_config(), 3, 6);
+  expect_error([&] { time_pruning(model, {}, batch, {.batches = {4}}); }, {"4", "3 examples"});
+  expect_error([&] { time_pruning(model, {}, batch, {.batches = {0}}); }, {"batch of 0"});
+}
+
+TEST(PruneTiming, WritesTheKeysThatOtherProgramsRead) {
+  const PruneTiming row{.batch = 4,
+                        .full = 3,
+                        .masked = 3.5,
+                        .removed = 2,
+                        .attention_full = 1,
+                        .attention_removed = 0.5,
+                        .noise = 0.01};
+  EXPECT_EQ(row.to_json().dump(),
+            R"({"batch":4,"full_ms":3,"masked_ms":3.5,"removed_ms":2,"attention_full_ms":1,)"
+            R"("attention_removed_ms":0.5,"noise":0.01})");
+}
+
+}  // namespace
+}  // namespace headlab::inline HEADLAB_SCALAR
