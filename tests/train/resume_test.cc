@@ -172,7 +172,7 @@ TEST_F(Killed, AtRandomMomentsEndsAsIfItHadNeverBeen) {
   int kills = 0;
   for (int status = -SIGKILL; status != 0;) {
     const pid_t child = in_child([&] { train_until(folder_ / "run", 60); });
-    usleep(static_cast<useconds_t>(random.between(2000, 40000 + 20000 * kills)));
+    usleep(static_cast<useconds_t>(random.between(500, 3000 + 3000 * kills)));
     kill(child, SIGKILL);
     status = ending_of(child);
     ASSERT_TRUE(status == 0 || status == -SIGKILL) << status;
