@@ -29,8 +29,8 @@ void check_alike(const Curve& first, const Curve& other) {
               a.points[p].finetuned.has_value() == b.points[p].finetuned.has_value() &&
               a.points[p].from_scratch.has_value() == b.points[p].from_scratch.has_value();
     }
-    require(alike, "curves of different sizes cannot be averaged: runs have ", first.heads,
-            " and ", other.heads, " heads");
+    require(alike, "curves of different sizes cannot be averaged: runs have ", first.heads, " and ",
+            other.heads, " heads");
   }
 }
 
