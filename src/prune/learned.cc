@@ -171,8 +171,8 @@ TrainedGates train_gates(const PruneProblem& problem, PassCount* cost) {
   };
   PassCount unused;
   training.run({.edits = gates, .loss_terms = penalty}, cost != nullptr ? *cost : unused);
-  TrainedGates trained{training.all_logits(), training.model()};
-  for (double& gate : trained.gates) gate = HardConcrete::final_gate(gate);
+  TrainedGates trained{training.all_logits(), {}, training.model()};
+  for (const double x : trained.log_alpha) trained.gates.push_back(HardConcrete::final_gate(x));
   fold_gates(*trained.model, trained.gates);
   return trained;
 }
@@ -180,7 +180,7 @@ TrainedGates train_gates(const PruneProblem& problem, PassCount* cost) {
 std::vector<Choice> l0_choices(const PruneProblem& problem, std::span<const Index> sizes,
                                PassCount& cost) {
   const TrainedGates trained = train_gates(problem, &cost);
-  std::vector<Choice> choices = keep_highest(problem, trained.gates, sizes);
+  std::vector<Choice> choices = keep_highest(problem, trained.log_alpha, sizes);
   for (Choice& choice : choices) choice.trained = trained.model;
   return choices;
 }

@@ -2,6 +2,8 @@
 // what its row says.
 #include "headlab/prune/methods.h"
 
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <numeric>
 
@@ -181,6 +183,23 @@ class Method : public SixHeads, public testing::Test {
     return static_cast<double>(remove_heads(model_[0], kept).loss(examples()).item());
   }
 };
+
+TEST_F(Method, L0RanksHeadsWhoseGatesAreAllShutByHowFar) {
+  PruneProblem shut = problem();
+  shut.penalty = 1000;
+  shut.gate_steps = 300;
+  const TrainedGates trained = train_gates(shut);
+  EXPECT_EQ(trained.gates, std::vector<double>(6, 0));
+  std::vector<std::size_t> order(6);
+  std::iota(order.begin(), order.end(), 0u);
+  std::ranges::sort(order, std::greater(), [&](std::size_t i) { return trained.log_alpha[i]; });
+  const std::vector<HeadId> all = all_heads(model_[0]);
+  std::sort(order.begin(), order.begin() + 2);
+  const std::vector<HeadId> expected = {all[order[0]], all[order[1]]};
+  const Index size = 2;
+  EXPECT_EQ(choose_heads(shut, find_prune_method("l0"), std::span(&size, 1))[0].kept, expected);
+  EXPECT_NE(expected, (std::vector<HeadId>{all[0], all[1]})) << "ranked by place";
+}
 
 TEST_F(Method, GreedyRemovesTheHeadThatCostsLeastAgainAndAgain) {
   std::vector<HeadId> left = all_heads(model_[0]), expected;

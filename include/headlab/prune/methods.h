@@ -87,10 +87,11 @@ struct HardConcrete {
   static double final_gate(double log_alpha);
 };
 
-/// What training with hard concrete gates leaves: the gates without noise, by head of the model,
-/// and the model with them folded into W_O. A gate of 0 is a head that can go.
+/// What training with hard concrete gates leaves, by head: ln alpha, and the gate without noise;
+/// and the model with the gates folded into W_O. A gate of 0 is a head that can go; ln alpha ranks
+/// those whose gates are equally 0 or 1.
 struct TrainedGates {
-  std::vector<double> gates;
+  std::vector<double> log_alpha, gates;
   std::shared_ptr<Transformer> model;
 };
 /// Trains the loss plus `penalty` times the expected number of open gates, averaged over attention
