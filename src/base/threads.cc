@@ -42,6 +42,42 @@ void await_change(const std::atomic<int>& number, int old, std::chrono::microsec
   }
 }
 
+/// The processor that this thread is on; -1 where the system does not tell.
+int current_processor() {
+#ifdef __linux__
+  return sched_getcpu();
+#else
+  return -1;
+#endif
+}
+
+/// The processors that a thread of the team may use. Linux likes to wake a thread where its waker
+/// runs, also if another processor is idle, and may leave both there for many training steps, each
+/// of which then takes twice as long. So the team's own threads move away from the caller's
+/// processor; the caller stays as free as it was.
+class Processors {
+ public:
+  /// Leaves `processor` if this thread is on it and may use another.
+  void leave([[maybe_unused]] int processor) const {
+#ifdef __linux__
+    if (processor < 0 || sched_getcpu() != processor || CPU_COUNT(&allowed_) < 2) return;
+    cpu_set_t others = allowed_;
+    CPU_CLR(static_cast<std::size_t>(processor), &others);
+    sched_setaffinity(0, sizeof others, &others);  // refused: it stays where it is
+#endif
+  }
+
+ private:
+#ifdef __linux__
+  static cpu_set_t of_this_thread() {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0) CPU_ZERO(&set);
+    return set;
+  }
+  cpu_set_t allowed_ = of_this_thread();
+#endif
+};
+
 /// The tasks of one thread that nobody has taken yet, and what it sleeps on.
 struct alignas(64) Share {
   std::atomic<std::uint64_t> tasks{0};  // [next, end), as next << 32 | end: taken in one exchange
@@ -75,6 +111,8 @@ class Team {
     body_ = body;
     count_.store(count, std::memory_order_relaxed);
     unfinished_.store(tasks, std::memory_order_relaxed);
+    callers_processor_.store(own_processors() ? current_processor() : -1,
+                             std::memory_order_relaxed);
     for (std::int64_t i = count - 1; i >= 0; --i)
       call(i, tasks * i / count, tasks * (i + 1) / count);
     work(0);
@@ -124,9 +162,11 @@ class Team {
 
   void serve(int me) {
     Share& share = shares_[static_cast<std::size_t>(me)];
+    const Processors processors;
     for (int seen = 0;;) {
       await_change(share.calls, seen, patience());
       seen = share.calls.load(std::memory_order_acquire);
+      processors.leave(callers_processor_.load(std::memory_order_relaxed));
       if (share.errand.exchange(false, std::memory_order_acq_rel)) {
         detail::grow_thread_memory();
         if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1) unfinished_.notify_one();
@@ -150,11 +190,14 @@ class Team {
     }
   }
 
+  /// Whether there is a processor for each thread.
+  bool own_processors() const {
+    static const int processors = processor_count();
+    return count_.load(std::memory_order_relaxed) <= processors;
+  }
   /// Looking is for threads that have a processor each.
   std::chrono::microseconds patience() const {
-    static const int processors = processor_count();
-    const bool enough = count_.load(std::memory_order_relaxed) <= processors;
-    return std::chrono::microseconds(enough ? kSpinMicroseconds : 0);
+    return std::chrono::microseconds(own_processors() ? kSpinMicroseconds : 0);
   }
 
   std::mutex mutex_;
@@ -163,7 +206,7 @@ class Team {
   int grown_ = 0;  // the generation of thread memory that all threads have
   Run run_ = nullptr;
   void* body_ = nullptr;
-  std::atomic<int> count_{1}, unfinished_{0};
+  std::atomic<int> count_{1}, unfinished_{0}, callers_processor_{-1};
   std::array<Share, kMostThreads> shares_;
 };
 

@@ -27,6 +27,12 @@ void for_pieces(Index n, Body body) {
                [&](Index piece) { body(piece * kPiece, std::min(kPiece, n - piece * kPiece)); });
 }
 
+/// y = f(x ...) of [0, n), piece by piece.
+template <class F, class... Input>
+void map_pieces(Index n, F f, Scalar* y, const Input*... x) {
+  for_pieces(n, [&](Index at, Index length) { map(length, f, y + at, (x + at)...); });
+}
+
 constexpr Scalar kRootTwoOverPi = static_cast<Scalar>(0.797884560802865355879892);
 constexpr Scalar kCubic = static_cast<Scalar>(0.044715);
 
@@ -77,22 +83,16 @@ double sum_of_squares_piece(Index n, const Scalar* x) {
 }  // namespace
 
 void exp_array(Index n, const Scalar* x, Scalar* y) {
-  for_pieces(n, [&](Index at, Index length) {
-    map(
-        length, [](Vec v) { return exp(v); }, y + at, x + at);
-  });
+  const auto f = [](Vec v) { return exp(v); };
+  map_pieces(n, f, y, x);
 }
 
 void tanh_array(Index n, const Scalar* x, Scalar* y) {
-  for_pieces(n, [&](Index at, Index length) {
-    map(
-        length, [](Vec v) { return tanh(v); }, y + at, x + at);
-  });
+  const auto f = [](Vec v) { return tanh(v); };
+  map_pieces(n, f, y, x);
 }
 
-void gelu_forward(Index n, const Scalar* x, Scalar* y) {
-  for_pieces(n, [&](Index at, Index length) { map(length, gelu, y + at, x + at); });
-}
+void gelu_forward(Index n, const Scalar* x, Scalar* y) { map_pieces(n, gelu, y, x); }
 
 void gelu_with_slope(Index n, const Scalar* x, Scalar* y, Scalar* slope) {
   for_pieces(n, [&](Index at, Index length) {
@@ -116,25 +116,21 @@ void gelu_with_slope(Index n, const Scalar* x, Scalar* y, Scalar* slope) {
 void gelu_backward(Index n, const Scalar* x, const Scalar* dy, Scalar* dx, bool accumulate) {
   const auto set = [](Vec v, Vec d) { return d * gelu_slope(v); };
   const auto add = [](Vec v, Vec d, Vec old) { return old + d * gelu_slope(v); };
-  for_pieces(n, [&](Index at, Index length) {
-    if (accumulate) {
-      map(length, add, dx + at, x + at, dy + at, dx + at);
-    } else {
-      map(length, set, dx + at, x + at, dy + at);
-    }
-  });
+  if (accumulate) {
+    map_pieces(n, add, dx, x, dy, dx);
+  } else {
+    map_pieces(n, set, dx, x, dy);
+  }
 }
 
 void add_scaled(Index n, Scalar a, const Scalar* x, Scalar* y) {
-  for_pieces(n, [&](Index at, Index length) {
-    for (Index i = at; i < at + length; ++i) y[i] += a * x[i];
-  });
+  const auto f = [a](Vec u, Vec v) { return u + a * v; };
+  map_pieces(n, f, y, y, x);
 }
 
 void scale_array(Index n, Scalar a, Scalar* y) {
-  for_pieces(n, [&](Index at, Index length) {
-    for (Index i = at; i < at + length; ++i) y[i] *= a;
-  });
+  const auto f = [a](Vec v) { return a * v; };
+  map_pieces(n, f, y, y);
 }
 
 double sum_of_squares(Index n, const Scalar* x) {

@@ -149,7 +149,7 @@ void multiply_block(const Gemm& g, Index p, Index k, Index j, Index n) {
   }
 }
 
-/// Rows [i, i + m) and columns [j, j + n) of the product.
+/// Rows [i, i + m) and columns [j, j + n) of the product. The first rows add the sums of columns.
 Gemm slice(const Gemm& g, Index i, Index m, Index j, Index n) {
   const auto moved = [](auto* x, Index offset) { return x ? x + offset : x; };
   const Index at_c = i * g.c_stride + j;
@@ -165,7 +165,7 @@ Gemm slice(const Gemm& g, Index i, Index m, Index j, Index n) {
                      .residual = moved(g.finish.residual, at_c),
                      .factor = moved(g.finish.factor, at_c),
                      .gelu = moved(g.finish.gelu, at_c)},
-          .column_sums = moved(g.column_sums, j)};
+          .column_sums = i == 0 ? moved(g.column_sums, j) : nullptr};
 }
 
 /// The part of one of `threads` threads: a cell of a grid that reads as little of A and B as it
@@ -181,15 +181,26 @@ Gemm slice_of_thread(const Gemm& g, Index thread, Index threads) {
   const Index n = round_up((g.n + column_cuts - 1) / column_cuts, kTileColumns);
   const Index i = std::min(g.m, thread / column_cuts * m);
   const Index j = std::min(g.n, thread % column_cuts * n);
-  Gemm cell = slice(g, i, std::min(m, g.m - i), j, std::min(n, g.n - j));
-  if (thread >= column_cuts) cell.column_sums = nullptr;  // the first row of cells adds them
-  return cell;
+  return slice(g, i, std::min(m, g.m - i), j, std::min(n, g.n - j));
+}
+
+/// Piece `piece` of what slice_of_thread gives: cut along the longer side of C.
+Gemm piece_of_slice(const Gemm& g, Index piece, Index pieces) {
+  const bool by_rows = g.m >= g.n;
+  const Index size = by_rows ? g.m : g.n;
+  const Index step = round_up((size + pieces - 1) / pieces, by_rows ? 1 : kTileColumns);
+  const Index first = std::min(size, piece * step), count = std::min(step, size - first);
+  return by_rows ? slice(g, first, count, 0, g.n) : slice(g, 0, g.m, first, count);
 }
 
 double work(const Gemm& g) {
   return static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
 }
 constexpr double kWorthThreads = 64.0 * 64.0 * 64.0;
+/// A thread's part is cut into up to so many pieces, so that others can take over some of it where
+/// its processor is slower or busy.
+constexpr Index kPieces = 4;
+constexpr double kWorthPiece = 8 * kWorthThreads;
 
 }  // namespace
 
@@ -231,8 +242,13 @@ void gemm_together(std::span<const Gemm> problems) {
   double total = 0;
   for (const Gemm& g : problems) total += work(g);
   const Index threads = total < kWorthThreads ? 1 : thread_count();
-  parallel_for(threads, [&](Index thread) {
-    for (const Gemm& g : problems) gemm_serial(slice_of_thread(g, thread, threads));
+  const double worth = total / (static_cast<double>(threads) * kWorthPiece);
+  const Index pieces = threads == 1 ? 1 : std::clamp(static_cast<Index>(worth), Index{1}, kPieces);
+  parallel_for(threads * pieces, [&](Index task) {
+    for (const Gemm& g : problems) {
+      const Gemm part = slice_of_thread(g, task / pieces, threads);
+      gemm_serial(piece_of_slice(part, task % pieces, pieces));
+    }
   });
 }
 

@@ -29,12 +29,6 @@ struct Sizes {
             outputs, "], got ", b.defined() ? b.shape() : Shape{});
   }
 
-  Sizes with_rows(Index count) const {
-    Sizes part = *this;
-    part.rows = count;
-    return part;
-  }
-
   Gemm forward(const Scalar* x, const Tensor& W, Scalar* y, const Finish& finish) const {
     return {rows, outputs, inputs, {x, inputs}, {W.data(), outputs}, y, outputs, false, finish};
   }
@@ -112,30 +106,26 @@ void for_row_blocks(Index rows, Body body) {
   while ((at += kBlockRows) < rows);
 }
 
-/// Room for [rows of a block, width].
-Tensor block_of(const Sizes& sizes, Index width) {
-  return Tensor::empty({std::min(kBlockRows, sizes.rows), width});
-}
-
 /// The gradients of feed_forward; `before` is what GELU was applied to.
-void feed_forward_backward(Node& node, const Sizes& first, const Sizes& second,
-                           const Tensor& before) {
+void feed_forward_backward(Node& node, Sizes first, Sizes second, const Tensor& before) {
   const Index width = first.outputs;
-  const Tensor hidden = block_of(first, width), slope = block_of(first, width);
-  const Tensor dhidden = block_of(first, width);
+  const Shape block{std::min(kBlockRows, first.rows), width};
+  const Tensor hidden = Tensor::empty(block), slope = Tensor::empty(block);
+  const Tensor dhidden = Tensor::empty(block);
   GradientSlot dx = node.slot(0), dW_in = node.slot(1), dW_out = node.slot(3);
   Scalar *const db_in = node.sum_into(2), *const db_out = node.sum_into(4);
   const Scalar* x = node.input(0).data();
   for_row_blocks(first.rows, [&](Index at, Index rows) {
-    const Sizes in = first.with_rows(rows), out = second.with_rows(rows);
-    const Scalar* dy = node.gradient() + at * out.outputs;
+    first.rows = second.rows = rows;
+    const Scalar* dy = node.gradient() + at * second.outputs;
     gelu_with_slope(rows * width, before.data() + at * width, hidden.data(), slope.data());
     gemm_together(
-        std::array{out.input_gradient(dy, node.input(3), {dhidden.data(), false}, slope.data()),
-                   out.weight_gradient(hidden.data(), dy, dW_out, db_out)});
-    gemm_together(std::array{in.input_gradient(dhidden.data(), node.input(1), dx),
-                             in.weight_gradient(x + at * in.inputs, dhidden.data(), dW_in, db_in)});
-    if (dx) dx.data += rows * in.inputs;
+        std::array{second.input_gradient(dy, node.input(3), {dhidden.data(), false}, slope.data()),
+                   second.weight_gradient(hidden.data(), dy, dW_out, db_out)});
+    gemm_together(
+        std::array{first.input_gradient(dhidden.data(), node.input(1), dx),
+                   first.weight_gradient(x + at * first.inputs, dhidden.data(), dW_in, db_in)});
+    if (dx) dx.data += rows * first.inputs;
     dW_in.accumulate = dW_out.accumulate = true;
   });
   if (node.input_count() > 5) node.pass_to(5);
@@ -150,16 +140,17 @@ Tensor feed_forward(const FeedForwardInputs& in) {
   const Sizes second("feed_forward", before, in.W_out, in.b_out);
   Tensor y = Tensor::empty(in.x.shape().with(-1, second.outputs));
   check_residual("feed_forward", y, in.residual);
-  const Tensor hidden = block_of(first, first.outputs);
+  const Tensor hidden = Tensor::empty({std::min(kBlockRows, first.rows), first.outputs});
+  const Scalar* residual = data_or_null(in.residual);
   for_row_blocks(first.rows, [&](Index at, Index rows) {
-    const Index y_at = at * second.outputs;
-    gemm(first.with_rows(rows).forward(in.x.data() + at * first.inputs, in.W_in,
-                                       before.data() + at * first.outputs,
-                                       {.bias = in.b_in.data(), .gelu = hidden.data()}));
-    gemm(second.with_rows(rows).forward(
+    Sizes to_hidden = first, from_hidden = second;
+    to_hidden.rows = from_hidden.rows = rows;
+    const Index x_at = at * first.inputs, h_at = at * first.outputs, y_at = at * second.outputs;
+    gemm(to_hidden.forward(in.x.data() + x_at, in.W_in, before.data() + h_at,
+                           {.bias = in.b_in.data(), .gelu = hidden.data()}));
+    gemm(from_hidden.forward(
         hidden.data(), in.W_out, y.data() + y_at,
-        {.bias = in.b_out.data(),
-         .residual = in.residual.defined() ? in.residual.data() + y_at : nullptr}));
+        {.bias = in.b_out.data(), .residual = residual ? residual + y_at : nullptr}));
   });
   const std::array<Tensor, 6> inputs{in.x, in.W_in, in.b_in, in.W_out, in.b_out, in.residual};
   const std::size_t count = in.residual.defined() ? 6 : 5;

@@ -4,6 +4,9 @@
 #include "headlab/base/threads.h"
 
 #include <gtest/gtest.h>
+#ifdef __linux__
+#include <sched.h>
+#endif
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -121,6 +124,39 @@ TEST_F(Threads, ReallyRunAtTheSameTime) {
   });
   EXPECT_EQ(arrived, 2);
 }
+
+#ifdef __linux__
+/// Two tasks at the same time, one on the caller and one on the thread beside it; returns the
+/// processor of the latter.
+int processor_of_the_other() {
+  std::atomic<int> arrived = 0, processor = -1;
+  const auto caller = std::this_thread::get_id();
+  parallel_for(2, [&](std::int64_t) {
+    if (std::this_thread::get_id() != caller) processor = sched_getcpu();
+    ++arrived;
+    while (arrived < 2) std::this_thread::yield();
+  });
+  return processor;
+}
+
+TEST_F(Threads, KeepOffTheProcessorOfTheirCaller) {
+  if (!has_threads() || processor_count() < 2) GTEST_SKIP() << "one processor, or no threads";
+  set_thread_count(2);
+  cpu_set_t before, one;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  for (int round = 0; round < 20; ++round) {
+    const int there = processor_of_the_other();
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<std::size_t>(there), &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);  // the caller comes to where the other is
+    EXPECT_NE(processor_of_the_other(), there) << round;
+    cpu_set_t now;
+    ASSERT_EQ(sched_getaffinity(0, sizeof now, &now), 0);
+    EXPECT_TRUE(CPU_EQUAL(&now, &one)) << "the caller was moved";
+    ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+  }
+}
+#endif
 
 TEST_F(Threads, RunOneTaskOnTheCaller) {
   set_thread_count(4);

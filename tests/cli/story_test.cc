@@ -39,6 +39,23 @@ TEST_F(Story, TrainPrintsItsKeys) {
   EXPECT_EQ(json.at("steps").integer(), 30);
 }
 
+TEST_F(Story, TrainSaysWhereTheTimeWent) {
+  const Outcome train = done(tiny({"--out", "a", "--profile"}));
+  EXPECT_TRUE(holds(train.out, "where the time went")) << train.out;
+  const Json rows = done(tiny({"--out", "b", "--profile", "--json"})).json().at("profile");
+  double shares = 0;
+  std::set<std::string> seen;
+  for (const Json& row : rows.items()) {
+    expect_keys(row, {"work", "pass", "calls", "ms", "share"});
+    shares += row.at("share").number();
+    seen.insert(row.at("work").string() + " " + row.at("pass").string());
+  }
+  EXPECT_NEAR(shares, 1, 0.001);
+  for (const char* work : {"linear forward", "linear backward", "attention forward",
+                           "attention backward", "layer_norm backward", "optimizer "})
+    EXPECT_TRUE(seen.contains(work)) << work;
+}
+
 TEST_F(Story, EvalPrintsItsKeysAndTheLossOfTraining) {
   const Json trained = done(tiny({"--out", "a", "--json"})).json();
   const Json json = done({"eval", "a", "--examples", "32", "--json"}).json();
