@@ -28,12 +28,12 @@ struct ReproduceFlags {
   }
 };
 
-struct Result {
+struct Reproduction {
   Json json;
   std::string text;
 };
 
-Result reproduce(const std::string& paper, Run& run, ReproduceFlags& flags) {
+Reproduction reproduce(const std::string& paper, Run& run, ReproduceFlags& flags) {
   const auto progress = [](const std::string& what) { note(what); };
   if (paper == "michel") {
     flags.michel.examples = flags.examples;
@@ -61,7 +61,7 @@ int reproduce_command(Arguments arguments) {
   }
   flags.common.apply();
   Run run = open_run(names[1]);
-  Result result = reproduce(names[0], run, flags);
+  Reproduction result = reproduce(names[0], run, flags);
   result.json["settings"] = settings.to_json();
   result.json["command"] = again("reproduce", arguments);
   const std::filesystem::path file = run.path / (names[0] + ".json");

@@ -105,17 +105,17 @@ TEST_F(Curves, ReproduceVoitaShowsTheirNumbersBesideOurs) {
   EXPECT_TRUE(holds(text.out, "authors' page")) << text.out;
 }
 
-struct Mistake {
+struct PruningMistake {
   const char* name;
   Words words;
   int status;
   Words said;  // parts of the answer
 };
 
-void PrintTo(const Mistake& mistake, std::ostream* out) { *out << mistake.name; }
+void PrintTo(const PruningMistake& mistake, std::ostream* out) { *out << mistake.name; }
 
 /// A run of four heads; one of seventeen; one of a task of which one example may ask nothing.
-class PruningMistakes : public Program, public testing::WithParamInterface<Mistake> {
+class PruningMistakes : public Program, public testing::WithParamInterface<PruningMistake> {
  protected:
   PruningMistakes() {
     done(tiny({"--out", "a"}));
@@ -136,7 +136,7 @@ TEST_P(PruningMistakes, AreAnsweredInASentenceAndChangeNothing) {
   EXPECT_EQ(contents(folder.path), before);
 }
 
-const std::vector<Mistake> kMistakes = {
+const std::vector<PruningMistake> kMistakes = {
     {"KeepMoreThanThereAre",
      {"prune", "a", "--keep", "5", "--out", "b"},
      2,
