@@ -184,9 +184,10 @@ Gemm slice_of_thread(const Gemm& g, Index thread, Index threads) {
   return slice(g, i, std::min(m, g.m - i), j, std::min(n, g.n - j));
 }
 
-/// Piece `piece` of what slice_of_thread gives: cut along the longer side of C.
+/// Piece `piece` of what slice_of_thread gives: cut along the longer side of C, or along columns
+/// where each cut along rows would have to pack all of B once more.
 Gemm piece_of_slice(const Gemm& g, Index piece, Index pieces) {
-  const bool by_rows = g.m >= g.n;
+  const bool by_rows = g.m >= g.n && g.b.column_stride == 1;
   const Index size = by_rows ? g.m : g.n;
   const Index step = round_up((size + pieces - 1) / pieces, by_rows ? 1 : kTileColumns);
   const Index first = std::min(size, piece * step), count = std::min(step, size - first);

@@ -45,8 +45,8 @@ struct Gemm {
 
 /// Blocked, vectorised, on all threads where that pays.
 void gemm(const Gemm& problem);
-/// The same for products that do not wait for one another: each thread does its part of all, so
-/// that threads start and meet once. Those that add to one c, in this order, need equal m and n.
+/// The same for products that do not wait for one another, each with a c of its own: each thread
+/// does its part of all, so that threads start and meet once.
 void gemm_together(std::span<const Gemm> problems);
 /// The same on the calling thread; bit-identical to gemm.
 void gemm_serial(const Gemm& problem);
