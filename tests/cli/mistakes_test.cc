@@ -5,15 +5,6 @@
 namespace headlab::cli {
 namespace {
 
-struct Mistake {
-  const char* name;
-  Words words;
-  int status;
-  Words said;  // parts of the answer
-};
-
-void PrintTo(const Mistake& mistake, std::ostream* out) { *out << mistake.name; }
-
 /// A folder with a run `a` and some files to trip over.
 class Mistakes : public Program, public testing::WithParamInterface<Mistake> {
  protected:

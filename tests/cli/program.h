@@ -260,4 +260,13 @@ inline void expect_sentence(const std::string& err, const Words& parts) {
     EXPECT_TRUE(holds(err, part)) << part << " is not in " << err;
 }
 
+/// A command line that cannot be carried out, for tables of tests.
+struct Mistake {
+  const char* name;
+  Words words;
+  int status;
+  Words said;  // parts of the answer
+};
+inline void PrintTo(const Mistake& mistake, std::ostream* out) { *out << mistake.name; }
+
 }  // namespace headlab::cli

@@ -105,17 +105,8 @@ TEST_F(Curves, ReproduceVoitaShowsTheirNumbersBesideOurs) {
   EXPECT_TRUE(holds(text.out, "authors' page")) << text.out;
 }
 
-struct PruningMistake {
-  const char* name;
-  Words words;
-  int status;
-  Words said;  // parts of the answer
-};
-
-void PrintTo(const PruningMistake& mistake, std::ostream* out) { *out << mistake.name; }
-
 /// A run of four heads; one of seventeen; one of a task of which one example may ask nothing.
-class PruningMistakes : public Program, public testing::WithParamInterface<PruningMistake> {
+class PruningMistakes : public Program, public testing::WithParamInterface<Mistake> {
  protected:
   PruningMistakes() {
     done(tiny({"--out", "a"}));
@@ -136,7 +127,7 @@ TEST_P(PruningMistakes, AreAnsweredInASentenceAndChangeNothing) {
   EXPECT_EQ(contents(folder.path), before);
 }
 
-const std::vector<PruningMistake> kMistakes = {
+const std::vector<Mistake> kMistakes = {
     {"KeepMoreThanThereAre",
      {"prune", "a", "--keep", "5", "--out", "b"},
      2,
