@@ -1,33 +1,46 @@
-// Optimizers over a list of parameters. AdamW is one pass over memory for each parameter
-// (kernels/, adam_step); Adam and SGD first fold decay and clipping into the gradient. Sums for
-// the norm are added in double, in a fixed order: the same for any number of threads.
+// Optimizers over a list of parameters. AdamW is one pass over memory (kernels/, adam_step); Adam
+// and SGD first fold decay and clipping into the gradient. All parameters are cut into pieces that
+// threads take in one loop: most tensors of a toy are too small to be shared, and a loop for each
+// left one thread with most of the work. Sums for the norm are added in double, in a fixed order:
+// the same for any number of threads.
 #include "headlab/train/optimizer.h"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <numeric>
 
 #include "headlab/base/error.h"
+#include "headlab/base/threads.h"
 #include "headlab/kernels/elementwise.h"
 #include "headlab/model/checkpoint.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
+namespace {
+
+constexpr Index kPiece = 1 << 14;
+
+}  // namespace
 
 void Optimizer::add(const std::string& name, const Tensor& parameter, const ParameterGroup& group) {
   Slot slot{name, parameter, Tensor::zeros(parameter.shape()), {}, group};
   if (config_.optimizer != OptimizerKind::sgd) {
     slot.v = Tensor::zeros(parameter.shape());
   }
+  for (Index begin = 0; begin < parameter.count(); begin += kPiece)
+    pieces_.push_back({slots_.size(), begin, std::min(kPiece, parameter.count() - begin)});
+  sums_.resize(pieces_.size());
   slots_.push_back(std::move(slot));
 }
 
 double Optimizer::gradient_norm() const {
-  double sum = 0;
-  for (const Slot& slot : slots_) {
-    if (const Tensor grad = slot.parameter.grad(); grad.defined()) {
-      sum += sum_of_squares(grad.count(), grad.data());
-    }
-  }
-  return std::sqrt(sum);
+  parallel_for(std::ssize(pieces_), [&](Index i) {
+    const Piece& piece = pieces_[static_cast<std::size_t>(i)];
+    const Tensor grad = slots_[piece.slot].parameter.grad();
+    sums_[static_cast<std::size_t>(i)] =
+        grad.defined() ? sum_of_squares(piece.length, grad.data() + piece.begin) : 0;
+  });
+  return std::sqrt(std::accumulate(sums_.begin(), sums_.end(), 0.0));
 }
 
 std::string Optimizer::first_not_finite() const {
@@ -56,18 +69,19 @@ void Optimizer::step(double lr, double norm) {
   ++steps_;
   const bool clipped = config_.clip > 0 && norm > config_.clip;
   const auto scale = static_cast<Scalar>(clipped ? config_.clip / (norm + 1e-6) : 1);
-  for (Slot& slot : slots_) {
-    if (slot.parameter.grad().defined()) {
-      step_slot(slot, lr * slot.group.lr_scale, scale);
-    }
-  }
+  parallel_for(std::ssize(pieces_), [&](Index i) {
+    const Piece& piece = pieces_[static_cast<std::size_t>(i)];
+    const Slot& slot = slots_[piece.slot];
+    if (slot.parameter.grad().defined()) step_piece(piece, lr * slot.group.lr_scale, scale);
+  });
   zero_grad();
 }
 
-void Optimizer::step_slot(Slot& slot, double lr, Scalar grad_scale) {
-  const Index n = slot.parameter.count();
-  const Tensor grad = slot.parameter.grad();
-  Scalar *g = grad.data(), *w = slot.parameter.data(), *m = slot.m.data();
+void Optimizer::step_piece(const Piece& piece, double lr, Scalar grad_scale) {
+  const Slot& slot = slots_[piece.slot];
+  const Index n = piece.length;
+  const auto from = [&](const Tensor& x) { return x.data() + piece.begin; };
+  Scalar *g = from(slot.parameter.grad()), *w = from(slot.parameter), *m = from(slot.m);
   const bool decays = slot.group.decay && slot.parameter.rank() >= 2;
   const auto decay = static_cast<Scalar>(decays ? config_.decay : 0);
   if (config_.optimizer != OptimizerKind::adamw) {
@@ -91,7 +105,7 @@ void Optimizer::step_slot(Slot& slot, double lr, Scalar grad_scale) {
              .correction1 = static_cast<Scalar>(1 - std::pow(config_.beta1, t)),
              .correction2 = static_cast<Scalar>(1 - std::pow(config_.beta2, t)),
              .grad_scale = grad_scale},
-            g, w, m, slot.v.data());
+            g, w, m, from(slot.v));
 }
 
 void Optimizer::zero_grad() {

@@ -55,10 +55,17 @@ class Optimizer {
     Tensor parameter, m, v;
     ParameterGroup group;
   };
-  void step_slot(Slot& slot, double lr, Scalar grad_scale);
+  /// Elements [begin, begin + length) of a slot.
+  struct Piece {
+    std::size_t slot;
+    Index begin, length;
+  };
+  void step_piece(const Piece& piece, double lr, Scalar grad_scale);
 
   TrainConfig config_;
   std::vector<Slot> slots_;
+  std::vector<Piece> pieces_;         // of all slots: the tasks of a loop over all parameters
+  mutable std::vector<double> sums_;  // one for each piece
   Index steps_ = 0;
 };
 
