@@ -85,7 +85,7 @@ void finish(const Gemm& g, Index i, Index m, Index j, Index n) {
   for (Index row = i; row < i + m; ++row) {
     const Index at = row * g.c_stride + j;
     Scalar* c = g.c + at;
-    if (f.bias) map(n, add, c, c, f.bias + j);
+    if (f.bias && (g.accumulate || g.k == 0)) map(n, add, c, c, f.bias + j);
     if (f.residual) map(n, add, c, c, f.residual + at);
     if (f.factor) map(n, multiply, c, c, f.factor + at);
     if (f.gelu) gelu_forward(n, c, f.gelu + at);
@@ -127,6 +127,7 @@ void multiply_block(const Gemm& g, Index p, Index k, Index j, Index n) {
       pack_b_panel(part(g.b, p, j + column), k, columns, packed + column * k);
     if (g.column_sums) add_panel_sums(k, columns, panel(column), g.column_sums + j + column);
   }
+  const Scalar* const bias = g.accumulate || p > 0 ? nullptr : g.finish.bias;
   for (Index i = 0; i < g.m; i += kBlockM) {
     const Index m = std::min(kBlockM, g.m - i);
     const BlockOfA a = block_of_a(g, i, p, m, k);
@@ -143,7 +144,8 @@ void multiply_block(const Gemm& g, Index p, Index k, Index j, Index n) {
                       .b_stride = b.stride,
                       .c = g.c + i * g.c_stride + j + column,
                       .c_stride = g.c_stride,
-                      .accumulate = g.accumulate || p > 0});
+                      .accumulate = g.accumulate || p > 0,
+                      .bias = bias ? bias + j + column : nullptr});
     }
     if (p + k == g.k) finish(g, i, m, j, n);
   }

@@ -31,11 +31,10 @@ void multiply_tile(const PanelProduct& t) {
   const Index a_stride = t.a_stride;
   const Index b_stride = t.b_stride;
   const Index c_stride = t.c_stride;
-  if (t.accumulate) {  // C is read at the end
-    unrolled<Height>([&](auto r) {
-      unrolled<Vectors>([&](auto v) { __builtin_prefetch(c + r * c_stride + v * kLanes, 1); });
-    });
-  }
+  // C is touched at the end: without this its first lines would be waited for.
+  unrolled<Height>([&](auto r) {
+    unrolled<Vectors>([&](auto v) { __builtin_prefetch(c + r * c_stride + v * kLanes, 1); });
+  });
   constexpr int kPointers = (Height + kRowsOfPointer - 1) / kRowsOfPointer;
   const Scalar* rows[kPointers];
   unrolled<kPointers>([&](auto i) { rows[i] = a + i * kRowsOfPointer * a_stride; });
@@ -52,15 +51,16 @@ void multiply_tile(const PanelProduct& t) {
     unrolled<Vectors>([&](auto v) { __builtin_prefetch(b + kStepsAhead * b_stride + v * kLanes); });
     b += b_stride;
   }
-  const auto at = [&](int r, int v) { return c + r * c_stride + v * kLanes; };
-  if (t.accumulate) {
+  const Scalar* const base = t.accumulate ? c : t.bias;
+  const Index base_stride = t.accumulate ? c_stride : 0;
+  if (base) {
     unrolled<Height>([&](auto r) {
-      unrolled<Vectors>([&](auto v) { store(at(r, v), load(at(r, v)) + sum[r][v]); });
+      unrolled<Vectors>([&](auto v) { sum[r][v] += load(base + r * base_stride + v * kLanes); });
     });
-  } else {
-    unrolled<Height>(
-        [&](auto r) { unrolled<Vectors>([&](auto v) { store(at(r, v), sum[r][v]); }); });
   }
+  unrolled<Height>([&](auto r) {
+    unrolled<Vectors>([&](auto v) { store(c + r * c_stride + v * kLanes, sum[r][v]); });
+  });
 }
 
 using TileFunction = void (*)(const PanelProduct&);
@@ -81,12 +81,13 @@ void multiply_ragged(TileFunction tile, PanelProduct t, Index height) {
   Scalar* c = std::exchange(t.c, buffer);
   const Index c_stride = std::exchange(t.c_stride, kTileColumns);
   const bool accumulate = std::exchange(t.accumulate, false);
+  const Scalar* const bias = std::exchange(t.bias, nullptr);
   tile(t);
   for (Index r = 0; r < height; ++r) {
     for (Index j = 0; j < t.columns; ++j) {
       const Scalar sum = buffer[r * kTileColumns + j];
       Scalar& out = c[r * c_stride + j];
-      out = accumulate ? out + sum : sum;
+      out = accumulate ? sum + out : bias ? sum + bias[j] : sum;
     }
   }
 }

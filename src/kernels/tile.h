@@ -20,7 +20,7 @@ inline constexpr Index kTileColumns = 2 * kLanes;
 /// i]).
 enum class Rows { kApart, kSideBySide };
 
-/// c[i, j] (+)= sum over p of a(i, p) b[p, j] for m rows and up to kTileColumns columns. All
+/// c[i, j] (+)= bias[j] + sum over p of a(i, p) b[p, j] for m rows and up to kTileColumns columns. All
 /// columns of b up to the next whole vector must be readable; only `columns` of c are touched.
 struct PanelProduct {
   Index m, columns, k;
@@ -32,9 +32,10 @@ struct PanelProduct {
   Scalar* c;
   Index c_stride;
   bool accumulate;
+  const Scalar* bias = nullptr;  // null: none; not together with accumulate
 };
-/// Each sum starts at zero, runs over p in order, and is added to c at the end (accumulate) or
-/// replaces it.
+/// Each sum starts at zero, runs over p in order, and is then added to c (accumulate) or the bias,
+/// or replaces c.
 void multiply_panel(const PanelProduct& product);
 
 }  // namespace headlab::inline HEADLAB_SCALAR
