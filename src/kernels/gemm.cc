@@ -109,33 +109,51 @@ void add_panel_sums(Index k, Index columns, const ConstRows& b, Scalar* sums) {
   for (Index j = 0; j < columns; ++j) sums[j] += total[j];
 }
 
+/// Block [p, p + k) x [j, j + n) of B where the tile can read it, in panels of kTileColumns.
+class BlockOfB {
+ public:
+  BlockOfB(const Gemm& g, Index p, Index k, Index j, Index n)
+      : b_(part(g.b, p, j)), k_(k), n_(n), in_place_(lies_well(g)) {
+    static Scratch scratch;
+    packed_ = scratch.get(k * round_up(n, kTileColumns));
+    for (Index column = 0; column < n; column += kTileColumns) {
+      const Index columns = std::min(kTileColumns, n - column);
+      const ConstRows read = panel(column);
+      if (read.data == packed_ + column * k)
+        pack_b_panel(part(b_, 0, column), k, columns, packed_ + column * k);
+      if (g.column_sums) add_panel_sums(k, columns, read, g.column_sums + j + column);
+    }
+  }
+
+  ConstRows panel(Index column) const {
+    const bool whole = n_ - column >= kTileColumns || n_ - column == kLanes;
+    if (in_place_ && whole) return {at(b_, 0, column), b_.row_stride};
+    return {packed_ + column * k_, kTileColumns};
+  }
+
+ private:
+  static bool lies_well(const Gemm& g) {
+    const Index row_bytes = g.b.row_stride * static_cast<Index>(sizeof(Scalar));
+    return g.b.column_stride == 1 && (g.m <= 2 * kTileRows || row_bytes <= 2048);
+  }
+
+  ConstMatrix b_;
+  Index k_, n_;
+  bool in_place_;
+  Scalar* packed_;
+};
+
 /// C[:, j ... j + n) (+)= A[:, p ... p + k) B[p ... p + k, j ... j + n) for one block of k and n.
 void multiply_block(const Gemm& g, Index p, Index k, Index j, Index n) {
-  static Scratch scratch;
-  Scalar* packed = scratch.get(k * round_up(n, kTileColumns));
-  const bool rows_in_place =
-      g.b.column_stride == 1 &&
-      (g.m <= 2 * kTileRows || g.b.row_stride * static_cast<Index>(sizeof(Scalar)) <= 2048);
-  const auto panel = [&](Index column) -> ConstRows {
-    const bool whole = n - column >= kTileColumns || n - column == kLanes;
-    if (rows_in_place && whole) return {at(g.b, p, j + column), g.b.row_stride};
-    return {packed + column * k, kTileColumns};
-  };
-  for (Index column = 0; column < n; column += kTileColumns) {
-    const Index columns = std::min(kTileColumns, n - column);
-    if (panel(column).data == packed + column * k)
-      pack_b_panel(part(g.b, p, j + column), k, columns, packed + column * k);
-    if (g.column_sums) add_panel_sums(k, columns, panel(column), g.column_sums + j + column);
-  }
-  const Scalar* const bias = g.accumulate || p > 0 ? nullptr : g.finish.bias;
+  const BlockOfB block(g, p, k, j, n);
+  const bool add = g.accumulate || p > 0;
   for (Index i = 0; i < g.m; i += kBlockM) {
     const Index m = std::min(kBlockM, g.m - i);
     const BlockOfA a = block_of_a(g, i, p, m, k);
     for (Index column = 0; column < n; column += kTileColumns) {
-      const Index columns = std::min(kTileColumns, n - column);
-      const ConstRows b = panel(column);
+      const ConstRows b = block.panel(column);
       multiply_panel({.m = m,
-                      .columns = columns,
+                      .columns = std::min(kTileColumns, n - column),
                       .k = k,
                       .a_rows = a.rows,
                       .a = a.data,
@@ -144,15 +162,51 @@ void multiply_block(const Gemm& g, Index p, Index k, Index j, Index n) {
                       .b_stride = b.stride,
                       .c = g.c + i * g.c_stride + j + column,
                       .c_stride = g.c_stride,
-                      .accumulate = g.accumulate || p > 0,
-                      .bias = bias ? bias + j + column : nullptr});
+                      .accumulate = add,
+                      .bias = add || !g.finish.bias ? nullptr : g.finish.bias + j + column});
     }
     if (p + k == g.k) finish(g, i, m, j, n);
   }
 }
 
-/// Rows [i, i + m) and columns [j, j + n) of the product. The first rows add the sums of columns.
-Gemm slice(const Gemm& g, Index i, Index m, Index j, Index n) {
+/// The part of one of `threads` threads: a cell of a grid that reads as little of A and B as it
+/// can.
+Gemm slice_of_thread(const Gemm& g, Index thread, Index threads) {
+  const auto reads = [&](Index cuts) { return g.m / cuts + g.n / (threads / cuts); };
+  Index row_cuts = 1;
+  for (Index cuts = 2; cuts <= threads; ++cuts) {
+    if (threads % cuts == 0 && reads(cuts) <= reads(row_cuts)) row_cuts = cuts;
+  }
+  const Index column_cuts = threads / row_cuts;
+  const Index m = (g.m + row_cuts - 1) / row_cuts;
+  const Index n = round_up((g.n + column_cuts - 1) / column_cuts, kTileColumns);
+  const Index i = std::min(g.m, thread / column_cuts * m);
+  const Index j = std::min(g.n, thread % column_cuts * n);
+  return gemm_part(g, i, std::min(m, g.m - i), j, std::min(n, g.n - j));
+}
+
+/// Piece `piece` of what slice_of_thread gives: cut along the longer side of C, or along columns
+/// where each cut along rows would have to pack all of B once more.
+Gemm piece_of_slice(const Gemm& g, Index piece, Index pieces) {
+  const bool by_rows = g.m >= g.n && g.b.column_stride == 1;
+  const Index size = by_rows ? g.m : g.n;
+  const Index step = round_up((size + pieces - 1) / pieces, by_rows ? 1 : kTileColumns);
+  const Index first = std::min(size, piece * step), count = std::min(step, size - first);
+  return by_rows ? gemm_part(g, first, count, 0, g.n) : gemm_part(g, 0, g.m, first, count);
+}
+
+double work(const Gemm& g) {
+  return static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
+}
+constexpr double kWorthThreads = 64.0 * 64.0 * 64.0;
+/// A thread's part is cut into up to so many pieces, so that others can take over some of it where
+/// its processor is slower or busy.
+constexpr Index kPieces = 4;
+constexpr double kWorthPiece = 8 * kWorthThreads;
+
+}  // namespace
+
+Gemm gemm_part(const Gemm& g, Index i, Index m, Index j, Index n) {
   const auto moved = [](auto* x, Index offset) { return x ? x + offset : x; };
   const Index at_c = i * g.c_stride + j;
   return {.m = m,
@@ -169,43 +223,6 @@ Gemm slice(const Gemm& g, Index i, Index m, Index j, Index n) {
                      .gelu = moved(g.finish.gelu, at_c)},
           .column_sums = i == 0 ? moved(g.column_sums, j) : nullptr};
 }
-
-/// The part of one of `threads` threads: a cell of a grid that reads as little of A and B as it
-/// can.
-Gemm slice_of_thread(const Gemm& g, Index thread, Index threads) {
-  const auto reads = [&](Index cuts) { return g.m / cuts + g.n / (threads / cuts); };
-  Index row_cuts = 1;
-  for (Index cuts = 2; cuts <= threads; ++cuts) {
-    if (threads % cuts == 0 && reads(cuts) <= reads(row_cuts)) row_cuts = cuts;
-  }
-  const Index column_cuts = threads / row_cuts;
-  const Index m = (g.m + row_cuts - 1) / row_cuts;
-  const Index n = round_up((g.n + column_cuts - 1) / column_cuts, kTileColumns);
-  const Index i = std::min(g.m, thread / column_cuts * m);
-  const Index j = std::min(g.n, thread % column_cuts * n);
-  return slice(g, i, std::min(m, g.m - i), j, std::min(n, g.n - j));
-}
-
-/// Piece `piece` of what slice_of_thread gives: cut along the longer side of C, or along columns
-/// where each cut along rows would have to pack all of B once more.
-Gemm piece_of_slice(const Gemm& g, Index piece, Index pieces) {
-  const bool by_rows = g.m >= g.n && g.b.column_stride == 1;
-  const Index size = by_rows ? g.m : g.n;
-  const Index step = round_up((size + pieces - 1) / pieces, by_rows ? 1 : kTileColumns);
-  const Index first = std::min(size, piece * step), count = std::min(step, size - first);
-  return by_rows ? slice(g, first, count, 0, g.n) : slice(g, 0, g.m, first, count);
-}
-
-double work(const Gemm& g) {
-  return static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
-}
-constexpr double kWorthThreads = 64.0 * 64.0 * 64.0;
-/// A thread's part is cut into up to so many pieces, so that others can take over some of it where
-/// its processor is slower or busy.
-constexpr Index kPieces = 4;
-constexpr double kWorthPiece = 8 * kWorthThreads;
-
-}  // namespace
 
 void gemm_plain(const Gemm& g) {
   for (Index i = 0; i < g.m; ++i) {
@@ -237,6 +254,14 @@ void gemm_serial(const Gemm& g) {
     for (Index p = 0; p < g.k; p += kBlockK)
       multiply_block(g, p, std::min(kBlockK, g.k - p), j, std::min(kBlockN, g.n - j));
   }
+}
+
+void transpose_matrix(Index m, Index n, const Scalar* from, Scalar* to) {
+  constexpr Index kRows = 64;
+  parallel_for((m + kRows - 1) / kRows, [&](Index task) {
+    const Index i = task * kRows;
+    transpose_copy(std::min(kRows, m - i), n, {from + i * n, n}, {to + i, m});
+  });
 }
 
 void gemm(const Gemm& problem) { gemm_together({&problem, 1}); }

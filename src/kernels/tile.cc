@@ -25,12 +25,9 @@ template <int Height, int Vectors, Rows ARows>
 void multiply_tile(const PanelProduct& t) {
   Vec sum[Height][Vectors];
   unrolled<Height>([&](auto r) { unrolled<Vectors>([&](auto v) { sum[r][v] = Vec{}; }); });
-  const Scalar* a = t.a;
-  const Scalar* b = t.b;
+  const Scalar *a = t.a, *b = t.b;
   Scalar* const c = t.c;
-  const Index a_stride = t.a_stride;
-  const Index b_stride = t.b_stride;
-  const Index c_stride = t.c_stride;
+  const Index a_stride = t.a_stride, b_stride = t.b_stride, c_stride = t.c_stride;
   // C is touched at the end: without this its first lines would be waited for.
   unrolled<Height>([&](auto r) {
     unrolled<Vectors>([&](auto v) { __builtin_prefetch(c + r * c_stride + v * kLanes, 1); });

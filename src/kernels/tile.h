@@ -20,8 +20,8 @@ inline constexpr Index kTileColumns = 2 * kLanes;
 /// i]).
 enum class Rows { kApart, kSideBySide };
 
-/// c[i, j] (+)= bias[j] + sum over p of a(i, p) b[p, j] for m rows and up to kTileColumns columns. All
-/// columns of b up to the next whole vector must be readable; only `columns` of c are touched.
+/// c[i, j] (+)= bias[j] + sum over p of a(i, p) b[p, j] for m rows and up to kTileColumns columns.
+/// All columns of b up to the next whole vector must be readable; only `columns` of c are touched.
 struct PanelProduct {
   Index m, columns, k;
   Rows a_rows;

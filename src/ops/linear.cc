@@ -1,18 +1,21 @@
 // Linear maps, and the two of a feed-forward network with the GELU between. What is done to every
 // element of a product (bias, residual, GELU, its slope) is done by the product while the element
-// is in cache; gradients that do not wait for one another start together. So a block of rows of a
-// network of two maps is two starts of all threads forward and three backward, where op by op it
-// would be five and nine. GELU is computed again in the backward pass: it costs less than to write
-// its values and slopes to memory and read them back, and the network keeps a third of the numbers.
+// is in cache; gradients that do not wait for one another start together. A network of two maps is
+// cut along its rows: a task takes some through both maps, so that what lies between is read where
+// it was written, and the threads meet once forward and twice backward, where op by op it would be
+// five and nine times. GELU is computed again in the backward pass: it costs less than to write its
+// values and slopes to memory and read them back, and the network keeps a third of the numbers.
 // Read next: kernels/gemm.h for Finish, attention.cc.
 #include <algorithm>
 #include <array>
 
 #include "headlab/base/error.h"
+#include "headlab/base/threads.h"
 #include "headlab/kernels/elementwise.h"
 #include "headlab/kernels/gemm.h"
 #include "headlab/ops/matmul.h"
 #include "headlab/tensor/tape.h"
+#include "kernels/scratch.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
 namespace {
@@ -92,42 +95,60 @@ Tensor linear(const Tensor& x, const Tensor& W, const Tensor& b, const Tensor& r
 
 namespace {
 
-/// Rows that a feed-forward network takes at a time. What only lies between its two maps is made
-/// and used up block by block, so that it stays in cache and its memory does not grow with the
+/// Rows of a feed-forward network that a task takes: what lies between its two maps stays in L2.
+constexpr Index kTaskRows = 128;
+/// Rows whose gradients between the maps are kept at a time: their memory does not grow with the
 /// number of rows.
 constexpr Index kBlockRows = 512;
 
-/// Calls body(first row, rows) for each block; once where there are no rows, since gradients of
-/// weights have to become zero then.
+/// Calls body(first row, rows) on all threads, on each for neighbouring rows.
 template <class Body>
-void for_row_blocks(Index rows, Body body) {
-  Index at = 0;
-  do body(at, std::min(kBlockRows, rows - at));
-  while ((at += kBlockRows) < rows);
+void for_row_tasks(Index rows, Body body) {
+  const Index threads = thread_count(), rows_of_thread = (rows + threads - 1) / threads;
+  const Index tasks = (rows_of_thread + kTaskRows - 1) / kTaskRows * threads;
+  parallel_for(tasks, [&](Index task) {
+    const Index begin = rows * task / tasks, end = rows * (task + 1) / tasks;
+    if (begin < end) body(begin, end - begin);
+  });
+}
+
+Tensor transposed(const Tensor& W) {
+  const Tensor result = Tensor::empty({W.size(1), W.size(0)});
+  transpose_matrix(W.size(0), W.size(1), W.data(), result.data());
+  return result;
 }
 
 /// The gradients of feed_forward; `before` is what GELU was applied to.
 void feed_forward_backward(Node& node, Sizes first, Sizes second, const Tensor& before) {
-  const Index width = first.outputs;
-  const Shape block{std::min(kBlockRows, first.rows), width};
-  const Tensor hidden = Tensor::empty(block), slope = Tensor::empty(block);
-  const Tensor dhidden = Tensor::empty(block);
+  static Scratch slopes;
+  const Index width = first.outputs, all_rows = first.rows;
+  const Shape block{std::min(kBlockRows, all_rows), width};
+  const Tensor hidden = Tensor::empty(block), dhidden = Tensor::empty(block);
+  const Tensor to_hidden = transposed(node.input(3)), to_x = transposed(node.input(1));
   GradientSlot dx = node.slot(0), dW_in = node.slot(1), dW_out = node.slot(3);
   Scalar *const db_in = node.sum_into(2), *const db_out = node.sum_into(4);
-  const Scalar* x = node.input(0).data();
-  for_row_blocks(first.rows, [&](Index at, Index rows) {
-    first.rows = second.rows = rows;
-    const Scalar* dy = node.gradient() + at * second.outputs;
-    gelu_with_slope(rows * width, before.data() + at * width, hidden.data(), slope.data());
-    gemm_together(
-        std::array{second.input_gradient(dy, node.input(3), {dhidden.data(), false}, slope.data()),
-                   second.weight_gradient(hidden.data(), dy, dW_out, db_out)});
-    gemm_together(
-        std::array{first.input_gradient(dhidden.data(), node.input(1), dx),
-                   first.weight_gradient(x + at * first.inputs, dhidden.data(), dW_in, db_in)});
-    if (dx) dx.data += rows * first.inputs;
+  const Scalar *x = node.input(0).data(), *dy = node.gradient(), *u = before.data();
+  Index at = 0;
+  do {  // once where there are no rows: gradients of weights have to become zero then
+    first.rows = second.rows = std::min(kBlockRows, all_rows - at);
+    Gemm hidden_gradient = second.input_gradient(dy, node.input(3), {dhidden.data(), false});
+    Gemm x_gradient = first.input_gradient(dhidden.data(), node.input(1), dx);
+    hidden_gradient.b = {to_hidden.data(), width};
+    x_gradient.b = {to_x.data(), first.inputs};
+    for_row_tasks(first.rows, [&](Index i, Index rows) {
+      Scalar* slope = slopes.get(std::min(kTaskRows, all_rows) * width);
+      gelu_with_slope(rows * width, u + i * width, hidden.data() + i * width, slope);
+      Gemm part = gemm_part(hidden_gradient, i, rows, 0, width);
+      part.finish.factor = slope;
+      gemm_serial(part);
+      if (dx) gemm_serial(gemm_part(x_gradient, i, rows, 0, first.inputs));
+    });
+    gemm_together(std::array{second.weight_gradient(hidden.data(), dy, dW_out, db_out),
+                             first.weight_gradient(x, dhidden.data(), dW_in, db_in)});
+    if (dx) dx.data += first.rows * first.inputs;
+    x += first.rows * first.inputs, dy += first.rows * second.outputs, u += first.rows * width;
     dW_in.accumulate = dW_out.accumulate = true;
-  });
+  } while ((at += kBlockRows) < all_rows);
   if (node.input_count() > 5) node.pass_to(5);
 }
 
@@ -140,17 +161,20 @@ Tensor feed_forward(const FeedForwardInputs& in) {
   const Sizes second("feed_forward", before, in.W_out, in.b_out);
   Tensor y = Tensor::empty(in.x.shape().with(-1, second.outputs));
   check_residual("feed_forward", y, in.residual);
-  const Tensor hidden = Tensor::empty({std::min(kBlockRows, first.rows), first.outputs});
-  const Scalar* residual = data_or_null(in.residual);
-  for_row_blocks(first.rows, [&](Index at, Index rows) {
-    Sizes to_hidden = first, from_hidden = second;
-    to_hidden.rows = from_hidden.rows = rows;
-    const Index x_at = at * first.inputs, h_at = at * first.outputs, y_at = at * second.outputs;
-    gemm(to_hidden.forward(in.x.data() + x_at, in.W_in, before.data() + h_at,
-                           {.bias = in.b_in.data(), .gelu = hidden.data()}));
-    gemm(from_hidden.forward(
-        hidden.data(), in.W_out, y.data() + y_at,
-        {.bias = in.b_out.data(), .residual = residual ? residual + y_at : nullptr}));
+  const Gemm to_hidden =
+      first.forward(in.x.data(), in.W_in, before.data(), {.bias = in.b_in.data()});
+  const Gemm to_y =
+      second.forward(before.data(), in.W_out, y.data(),
+                     {.bias = in.b_out.data(), .residual = data_or_null(in.residual)});
+  for_row_tasks(first.rows, [&](Index i, Index rows) {
+    static Scratch memory;
+    Scalar* hidden = memory.get(std::min(kTaskRows, first.rows) * first.outputs);
+    Gemm part = gemm_part(to_hidden, i, rows, 0, first.outputs);
+    part.finish.gelu = hidden;
+    gemm_serial(part);
+    part = gemm_part(to_y, i, rows, 0, second.outputs);
+    part.a.data = hidden;
+    gemm_serial(part);
   });
   const std::array<Tensor, 6> inputs{in.x, in.W_in, in.b_in, in.W_out, in.b_out, in.residual};
   const std::size_t count = in.residual.defined() ? 6 : 5;

@@ -52,6 +52,11 @@ void gemm_together(std::span<const Gemm> problems);
 void gemm_serial(const Gemm& problem);
 /// What it computes, in a dozen lines: the reference of the tests.
 void gemm_plain(const Gemm& problem);
+/// Rows [i, i + m) and columns [j, j + n) of the product, as a product of its own. The part with
+/// the first rows adds the column sums.
+Gemm gemm_part(const Gemm& problem, Index i, Index m, Index j, Index n);
+/// to [n, m] = the transpose of from [m, n]; on all threads.
+void transpose_matrix(Index m, Index n, const Scalar* from, Scalar* to);
 
 /// `count` products of one shape: problem i has its a, b, c moved by i times these strides (0:
 /// shared).
