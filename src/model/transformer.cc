@@ -118,30 +118,34 @@ Tensor Transformer::run_block(const Block& block, const Tensor& x, Pass& pass) c
   const ForwardContext inside = pass.context.inside(block.name);
   const bool pre = config_.norm == NormPlace::pre;
   const auto p = static_cast<Scalar>(inside.training ? config_.dropout : 0);
+  // f(x, residual) is a sublayer of x, which adds the residual on its way unless dropout comes
+  // first.
   const auto sublayer = [&](const Tensor& in, const LayerNorm& norm, const char* name, auto&& f) {
     const Tensor x_in = pre ? norm.forward(in, inside.frozen) : in;
-    const Tensor out = in + dropout(f(x_in), p, inside.inside(name).key);
+    const Tensor out =
+        p == 0 ? f(x_in, in) : in + dropout(f(x_in, Tensor()), p, inside.inside(name).key);
     return pre ? out : norm.forward(out, inside.frozen);
   };
   const auto attend = [&](const MultiHeadAttention& attention, const Tensor& from, const Tensor& to,
-                          const AttentionMask& mask, const char* name) {
+                          const AttentionMask& mask, const char* name, const Tensor& residual) {
     const ModelHooks& hooks = pass.hooks;
     const std::size_t module = pass.module++;
-    return attention.forward(from, to, mask, inside.inside(name),
-                             hooks.edits.empty() ? nullptr : &hooks.edits[module],
-                             hooks.captures ? &hooks.captures->attention[module] : nullptr);
+    return attention.forward(
+        from, to, mask, inside.inside(name), hooks.edits.empty() ? nullptr : &hooks.edits[module],
+        hooks.captures ? &hooks.captures->attention[module] : nullptr, residual);
   };
-  Tensor y = sublayer(x, block.ln1, "attn_out",
-                      [&](const Tensor& h) { return attend(block.attn, h, h, pass.mask, "attn"); });
+  Tensor y = sublayer(x, block.ln1, "attn_out", [&](const Tensor& h, const Tensor& residual) {
+    return attend(block.attn, h, h, pass.mask, "attn", residual);
+  });
   if (block.has_cross) {
-    y = sublayer(y, block.ln_cross, "cross_attn_out", [&](const Tensor& h) {
-      return attend(block.cross_attn, h, pass.memory, pass.source_mask, "cross_attn");
+    y = sublayer(y, block.ln_cross, "cross_attn_out", [&](const Tensor& h, const Tensor& residual) {
+      return attend(block.cross_attn, h, pass.memory, pass.source_mask, "cross_attn", residual);
     });
   }
   if (!block.has_mlp) return y;
-  if (pre && p == 0)
-    return block.mlp.forward(block.ln2.forward(y, inside.frozen), y);  // adds y on its way
-  return sublayer(y, block.ln2, "mlp_out", [&](const Tensor& h) { return block.mlp.forward(h); });
+  return sublayer(y, block.ln2, "mlp_out", [&](const Tensor& h, const Tensor& residual) {
+    return block.mlp.forward(h, residual);
+  });
 }
 
 Tensor Transformer::run(const Stack& stack, Tensor x, Pass& pass) const {

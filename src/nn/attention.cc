@@ -80,8 +80,8 @@ MultiHeadAttention::MultiHeadAttention(const AttentionSizes& sizes, Scalar dropo
 
 Tensor MultiHeadAttention::forward(const Tensor& x_q, const Tensor& x_kv, const AttentionMask& mask,
                                    const ForwardContext& context, const HeadEdits* edits,
-                                   AttentionCaptures* captures) const {
-  if (heads.empty()) return Tensor::zeros(x_q.shape()) + O.b;
+                                   AttentionCaptures* captures, const Tensor& residual) const {
+  if (heads.empty()) return (residual.defined() ? residual : Tensor::zeros(x_q.shape())) + O.b;
   Tensor q = Q.forward(x_q), k = K.forward(x_kv);
   const Tensor v = V.forward(x_kv);
   if (context.frozen) q = q.detach(), k = k.detach();  // nothing flows through the pattern
@@ -95,7 +95,7 @@ Tensor MultiHeadAttention::forward(const Tensor& x_q, const Tensor& x_kv, const 
   if (captures != nullptr && captures->wants_pattern) options.pattern = &captures->pattern;
   const Tensor z = attention(q, k, v, options);
   if (captures != nullptr) captures->q = q, captures->k = k, captures->v = v, captures->z = z;
-  return O.forward(edits != nullptr ? edited(z, head_count(), *edits) : z);
+  return O.forward(edits != nullptr ? edited(z, head_count(), *edits) : z, residual);
 }
 
 MultiHeadAttention MultiHeadAttention::with_heads(const std::vector<std::int32_t>& kept) const {

@@ -46,6 +46,17 @@ TEST(MultiHeadAttention, WithoutHeadsAddsItsBiasAlone) {
   expect_near(attn.forward(x, x, {}), Tensor::zeros(x.shape()) + attn.O.b, 0);
 }
 
+TEST(MultiHeadAttention, AddsAResidual) {
+  const Tensor x = input(), residual = random_tensor(x.shape(), Key{7});
+  AttentionSizes without = kSelf;
+  without.heads = without.kv_heads = 0;
+  for (const AttentionSizes& sizes : {kSelf, without}) {
+    const MultiHeadAttention attn = made(sizes);
+    expect_near(attn.forward(x, x, {}, {}, nullptr, nullptr, residual),
+                attn.forward(x, x, {}) + residual, 64 * kEpsilon);
+  }
+}
+
 TEST(MultiHeadAttention, NamesItsParameters) {
   const auto names = [](MultiHeadAttention attn) {
     std::set<std::string> found;

@@ -54,11 +54,11 @@ struct MultiHeadAttention {
   /// Error in words for sizes that do not fit.
   explicit MultiHeadAttention(const AttentionSizes& sizes, Scalar dropout_of_weights = 0);
 
-  /// x_q [B, T, C], x_kv [B, S, C] (the same tensor for self-attention); returns [B, T, C]. Without
-  /// heads it adds b_O alone.
+  /// x_q [B, T, C], x_kv [B, S, C] (the same tensor for self-attention); returns [B, T, C], with
+  /// `residual` added if it is defined. Without heads there is b_O alone.
   Tensor forward(const Tensor& x_q, const Tensor& x_kv, const AttentionMask& mask,
                  const ForwardContext& context = {}, const HeadEdits* edits = nullptr,
-                 AttentionCaptures* captures = nullptr) const;
+                 AttentionCaptures* captures = nullptr, const Tensor& residual = {}) const;
 
   Index head_count() const { return static_cast<Index>(heads.size()); }
   /// A copy with only these heads (numbers they were born with, in any order): smaller matrices,
