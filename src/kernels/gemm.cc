@@ -25,6 +25,10 @@ constexpr Index kBlockM =
 constexpr Index kBlockK = 512;
 constexpr Index kBlockN = 1024;
 
+/// Neighbouring rows this far apart share a few sets of L1 and throw one another out.
+constexpr Index kFarBytes = 2048;
+
+Index bytes(Index scalars) { return scalars * static_cast<Index>(sizeof(Scalar)); }
 Index round_up(Index n, Index unit) { return (n + unit - 1) / unit * unit; }
 
 const Scalar* at(const ConstMatrix& x, Index i, Index j) {
@@ -65,7 +69,7 @@ void pack_a(const ConstMatrix& a, Index m, Index k, const MutableRows& block) {
 
 BlockOfA block_of_a(const Gemm& g, Index i, Index p, Index m, Index k) {
   if (g.a.column_stride == 1) return {Rows::kApart, at(g.a, i, p), g.a.row_stride};
-  if (g.a.row_stride == 1 && g.m <= 128) {
+  if (g.a.row_stride == 1 && g.m <= 128 && bytes(g.a.column_stride) < kFarBytes) {
     return {Rows::kSideBySide, at(g.a, i, p), g.a.column_stride};
   }
   static Scratch scratch;
@@ -133,8 +137,7 @@ class BlockOfB {
 
  private:
   static bool lies_well(const Gemm& g) {
-    const Index row_bytes = g.b.row_stride * static_cast<Index>(sizeof(Scalar));
-    return g.b.column_stride == 1 && (g.m <= 2 * kTileRows || row_bytes <= 2048);
+    return g.b.column_stride == 1 && (g.m <= 2 * kTileRows || bytes(g.b.row_stride) <= kFarBytes);
   }
 
   ConstMatrix b_;
