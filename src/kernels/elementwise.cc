@@ -61,7 +61,7 @@ struct GeluParts {
   }
 };
 
-Vec gelu(Vec x) { return GeluParts(x).value(); }
+constexpr auto kGelu = [](Vec x) { return GeluParts(x).value(); };
 Vec gelu_slope(Vec x) { return GeluParts(x).slope(); }
 
 double sum_of_squares_piece(Index n, const Scalar* x) {
@@ -92,7 +92,7 @@ void tanh_array(Index n, const Scalar* x, Scalar* y) {
   map_pieces(n, f, y, x);
 }
 
-void gelu_forward(Index n, const Scalar* x, Scalar* y) { map_pieces(n, gelu, y, x); }
+void gelu_forward(Index n, const Scalar* x, Scalar* y) { map_pieces(n, kGelu, y, x); }
 
 void gelu_with_slope(Index n, const Scalar* x, Scalar* y, Scalar* slope) {
   for_pieces(n, [&](Index at, Index length) {
