@@ -254,6 +254,8 @@ void set_thread_count(int count) {
   threads().store(has_threads() ? count : 1, std::memory_order_relaxed);
 }
 
+bool in_parallel_for() { return inside_loop; }
+
 void detail::parallel_for(std::int64_t tasks, Run run, void* body) {
   const bool shared =
       tasks > 1 && tasks <= std::numeric_limits<int>::max() && thread_count() > 1 && !inside_loop;

@@ -272,7 +272,7 @@ void gemm(const Gemm& problem) { gemm_together({&problem, 1}); }
 void gemm_together(std::span<const Gemm> problems) {
   double total = 0;
   for (const Gemm& g : problems) total += work(g);
-  const Index threads = total < kWorthThreads ? 1 : thread_count();
+  const Index threads = total < kWorthThreads || in_parallel_for() ? 1 : thread_count();
   const double worth = total / (static_cast<double>(threads) * kWorthPiece);
   const Index pieces = threads == 1 ? 1 : std::clamp(static_cast<Index>(worth), Index{1}, kPieces);
   parallel_for(threads * pieces, [&](Index task) {

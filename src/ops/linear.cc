@@ -95,22 +95,32 @@ Tensor linear(const Tensor& x, const Tensor& W, const Tensor& b, const Tensor& r
 
 namespace {
 
-/// Rows of a feed-forward network that a task takes: what lies between its two maps stays in L2.
-constexpr Index kTaskRows = 128;
-/// Rows whose gradients between the maps are kept at a time: their memory does not grow with the
-/// number of rows.
-constexpr Index kBlockRows = 512;
+/// How a feed-forward network is cut along its rows. Where its weights stay in L2, a task takes a
+/// few rows through both maps; where they do not, more rows are needed to pay for reading them, and
+/// it is the products that are shared by the threads.
+struct RowCuts {
+  static constexpr Index kTaskRows = 128, kBlockRows = 512, kWeightsInL2 = 1 << 18;
+  Index rows;
+  bool shared;  // the rows, by the threads
 
-/// Calls body(first row, rows) on all threads, on each for neighbouring rows.
-template <class Body>
-void for_row_tasks(Index rows, Body body) {
-  const Index threads = thread_count(), rows_of_thread = (rows + threads - 1) / threads;
-  const Index tasks = (rows_of_thread + kTaskRows - 1) / kTaskRows * threads;
-  parallel_for(tasks, [&](Index task) {
-    const Index begin = rows * task / tasks, end = rows * (task + 1) / tasks;
-    if (begin < end) body(begin, end - begin);
-  });
-}
+  RowCuts(Index all_rows, Index weights) : rows(all_rows), shared(weights <= kWeightsInL2) {}
+
+  /// The most rows that a call of `body` gets.
+  Index most() const { return std::min(shared ? kTaskRows : kBlockRows, rows); }
+
+  /// Calls body(first row, rows).
+  template <class Body>
+  void for_each(Body body) const {
+    const Index runs = shared ? thread_count() : 1, rows_of_run = (rows + runs - 1) / runs;
+    const Index tasks = rows == 0 ? 0 : (rows_of_run + most() - 1) / most() * runs;
+    const auto task = [&](Index i) {
+      const Index begin = rows * i / tasks, end = rows * (i + 1) / tasks;
+      if (begin < end) body(begin, end - begin);
+    };
+    if (shared) parallel_for(tasks, task);
+    for (Index i = 0; i < tasks && !shared; ++i) task(i);
+  }
+};
 
 Tensor transposed(const Tensor& W) {
   const Tensor result = Tensor::empty({W.size(1), W.size(0)});
@@ -122,33 +132,35 @@ Tensor transposed(const Tensor& W) {
 void feed_forward_backward(Node& node, Sizes first, Sizes second, const Tensor& before) {
   static Scratch slopes;
   const Index width = first.outputs, all_rows = first.rows;
-  const Shape block{std::min(kBlockRows, all_rows), width};
+  const Shape block{std::min(RowCuts::kBlockRows, all_rows), width};
   const Tensor hidden = Tensor::empty(block), dhidden = Tensor::empty(block);
-  const Tensor to_hidden = transposed(node.input(3)), to_x = transposed(node.input(1));
+  const RowCuts cuts(std::min(RowCuts::kBlockRows, all_rows), node.input(1).count());
+  Tensor to_hidden, to_x;  // transposed once, not by every task
+  if (cuts.shared) to_hidden = transposed(node.input(3)), to_x = transposed(node.input(1));
   GradientSlot dx = node.slot(0), dW_in = node.slot(1), dW_out = node.slot(3);
   Scalar *const db_in = node.sum_into(2), *const db_out = node.sum_into(4);
   const Scalar *x = node.input(0).data(), *dy = node.gradient(), *u = before.data();
   Index at = 0;
   do {  // once where there are no rows: gradients of weights have to become zero then
-    first.rows = second.rows = std::min(kBlockRows, all_rows - at);
+    first.rows = second.rows = std::min(RowCuts::kBlockRows, all_rows - at);
     Gemm hidden_gradient = second.input_gradient(dy, node.input(3), {dhidden.data(), false});
     Gemm x_gradient = first.input_gradient(dhidden.data(), node.input(1), dx);
-    hidden_gradient.b = {to_hidden.data(), width};
-    x_gradient.b = {to_x.data(), first.inputs};
-    for_row_tasks(first.rows, [&](Index i, Index rows) {
-      Scalar* slope = slopes.get(std::min(kTaskRows, all_rows) * width);
+    if (cuts.shared) hidden_gradient.b = {to_hidden.data(), width};
+    if (cuts.shared) x_gradient.b = {to_x.data(), first.inputs};
+    RowCuts(first.rows, node.input(1).count()).for_each([&](Index i, Index rows) {
+      Scalar* slope = slopes.get(cuts.most() * width);
       gelu_with_slope(rows * width, u + i * width, hidden.data() + i * width, slope);
       Gemm part = gemm_part(hidden_gradient, i, rows, 0, width);
       part.finish.factor = slope;
-      gemm_serial(part);
-      if (dx) gemm_serial(gemm_part(x_gradient, i, rows, 0, first.inputs));
+      gemm(part);
+      if (dx) gemm(gemm_part(x_gradient, i, rows, 0, first.inputs));
     });
     gemm_together(std::array{second.weight_gradient(hidden.data(), dy, dW_out, db_out),
                              first.weight_gradient(x, dhidden.data(), dW_in, db_in)});
     if (dx) dx.data += first.rows * first.inputs;
     x += first.rows * first.inputs, dy += first.rows * second.outputs, u += first.rows * width;
     dW_in.accumulate = dW_out.accumulate = true;
-  } while ((at += kBlockRows) < all_rows);
+  } while ((at += RowCuts::kBlockRows) < all_rows);
   if (node.input_count() > 5) node.pass_to(5);
 }
 
@@ -166,15 +178,16 @@ Tensor feed_forward(const FeedForwardInputs& in) {
   const Gemm to_y =
       second.forward(before.data(), in.W_out, y.data(),
                      {.bias = in.b_out.data(), .residual = data_or_null(in.residual)});
-  for_row_tasks(first.rows, [&](Index i, Index rows) {
+  const RowCuts cuts(first.rows, in.W_in.count());
+  cuts.for_each([&](Index i, Index rows) {
     static Scratch memory;
-    Scalar* hidden = memory.get(std::min(kTaskRows, first.rows) * first.outputs);
+    Scalar* hidden = memory.get(cuts.most() * first.outputs);
     Gemm part = gemm_part(to_hidden, i, rows, 0, first.outputs);
     part.finish.gelu = hidden;
-    gemm_serial(part);
+    gemm(part);
     part = gemm_part(to_y, i, rows, 0, second.outputs);
     part.a.data = hidden;
-    gemm_serial(part);
+    gemm(part);
   });
   const std::array<Tensor, 6> inputs{in.x, in.W_in, in.b_in, in.W_out, in.b_out, in.residual};
   const std::size_t count = in.residual.defined() ? 6 : 5;

@@ -176,12 +176,17 @@ TEST_F(Threads, RunNestedLoopsInOrderOnOneThread) {
   set_thread_count(4);
   std::array<std::vector<std::int64_t>, 8> orders;
   std::array<std::set<std::thread::id>, 8> runners;
+  std::atomic<int> inside = 0;
+  EXPECT_FALSE(in_parallel_for());
   parallel_for(8, [&](std::int64_t outer) {
+    inside += in_parallel_for();
     parallel_for(10, [&](std::int64_t inner) {
       orders[static_cast<std::size_t>(outer)].push_back(inner);
       runners[static_cast<std::size_t>(outer)].insert(std::this_thread::get_id());
     });
   });
+  EXPECT_FALSE(in_parallel_for());
+  EXPECT_EQ(inside, 8);
   for (std::size_t outer = 0; outer < 8; ++outer) {
     EXPECT_TRUE(std::is_sorted(orders[outer].begin(), orders[outer].end()));
     EXPECT_EQ(orders[outer].size(), 10u);

@@ -1,6 +1,7 @@
 // Matrix products of all layouts against three loops in double.
 #include "headlab/ops/matmul.h"
 
+#include "headlab/base/threads.h"
 #include "headlab/ops/math.h"
 #include "support/tensors.h"
 
@@ -111,11 +112,16 @@ TEST(Linear, NamesTheShapesThatDoNotFit) {
       {"needs b [5]", "got [4]"});
 }
 
+struct Network {
+  Index rows, inputs = 4, hidden = 9;
+};
+
 /// y and the gradients of the inputs of a feed-forward network, fused or op by op.
-std::vector<std::vector<double>> feed_forward_values(Index rows, bool fused, int passes = 1) {
-  const std::vector<Tensor> in{random_leaf({rows, 4}, Key{1}), random_leaf({4, 9}, Key{2}),
-                               random_leaf({9}, Key{3}),       random_leaf({9, 4}, Key{4}),
-                               random_leaf({4}, Key{5}),       random_leaf({rows, 4}, Key{6})};
+std::vector<std::vector<double>> feed_forward_values(const Network& n, bool fused, int passes = 1) {
+  const std::vector<Tensor> in{
+      random_leaf({n.rows, n.inputs}, Key{1}), random_leaf({n.inputs, n.hidden}, Key{2}),
+      random_leaf({n.hidden}, Key{3}),         random_leaf({n.hidden, n.inputs}, Key{4}),
+      random_leaf({n.inputs}, Key{5}),         random_leaf({n.rows, n.inputs}, Key{6})};
   std::vector<std::vector<double>> values;
   for (int pass = 0; pass < passes; ++pass) {
     const Tensor y = fused ? feed_forward({in[0], in[1], in[2], in[3], in[4], in[5]})
@@ -127,19 +133,38 @@ std::vector<std::vector<double>> feed_forward_values(Index rows, bool fused, int
   return values;
 }
 
+constexpr Network kBeyondL2{.rows = 520, .inputs = 64, .hidden = 4100};
+
 TEST(FeedForward, IsLinearGeluLinearWhereverItsRowsAreCut) {
-  for (Index rows : {0, 1, 511, 512, 513, 1030}) {
-    const auto fused = feed_forward_values(rows, true), plain = feed_forward_values(rows, false);
+  std::vector<Network> networks;
+  for (Index rows : {0, 1, 127, 128, 129, 511, 512, 513, 1030}) networks.push_back({rows});
+  networks.push_back({0, kBeyondL2.inputs, kBeyondL2.hidden});
+  networks.push_back(kBeyondL2);
+  for (const Network& n : networks) {
+    const auto fused = feed_forward_values(n, true), plain = feed_forward_values(n, false);
     for (std::size_t i = 0; i < plain.size(); ++i) {
       const double scale = 1 + largest(plain[i]);
       expect_near(fused[i], plain[i], 64 * kEpsilon * scale,
-                  std::to_string(rows) + " rows, value " + std::to_string(i));
+                  std::to_string(n.rows) + " rows, value " + std::to_string(i));
     }
   }
 }
 
+TEST(FeedForward, IsTheSameForAnyNumberOfThreads) {
+  const int threads = thread_count();
+  for (const Network& n : {Network{700, 24, 40}, kBeyondL2}) {
+    set_thread_count(1);
+    const auto alone = feed_forward_values(n, true);
+    for (int count : {2, 3, 8}) {
+      set_thread_count(count);
+      EXPECT_EQ(feed_forward_values(n, true), alone) << count << " threads";
+    }
+  }
+  set_thread_count(threads);
+}
+
 TEST(FeedForward, AddsToTheGradientsThatAreThere) {
-  const auto once = feed_forward_values(600, true), twice = feed_forward_values(600, true, 2);
+  const auto once = feed_forward_values({600}, true), twice = feed_forward_values({600}, true, 2);
   for (std::size_t i = 1; i < once.size(); ++i) {
     for (std::size_t j = 0; j < once[i].size(); ++j)
       ASSERT_NEAR(twice[i][j], 2 * once[i][j], 64 * kEpsilon * (1 + largest(once[i]))) << i;
