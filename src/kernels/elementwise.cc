@@ -68,7 +68,9 @@ double sum_of_squares_piece(Index n, const Scalar* x) {
   constexpr Index kSums = 32;  // independent sums, or each addition would wait for the last
   double sums[kSums] = {};
   Index i = 0;
+  constexpr Index kAhead = 1024;  // one stream alone reads from memory at two thirds of the speed
   for (; i + kSums <= n; i += kSums) {
+    for (Index j = 0; j < kSums; j += kLanes) __builtin_prefetch(x + i + kAhead + j);
     for (Index j = 0; j < kSums; ++j) {
       const double value = static_cast<double>(x[i + j]);
       sums[j] += value * value;
