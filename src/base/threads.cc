@@ -257,10 +257,12 @@ void set_thread_count(int count) {
 bool in_parallel_for() { return inside_loop; }
 
 void detail::parallel_for(std::int64_t tasks, Run run, void* body) {
-  const bool shared =
-      tasks > 1 && tasks <= std::numeric_limits<int>::max() && thread_count() > 1 && !inside_loop;
+  const bool outermost = tasks > 1 && !inside_loop;
+  const bool shared = outermost && tasks <= std::numeric_limits<int>::max() && thread_count() > 1;
   if (shared && team().loop(static_cast<int>(tasks), run, body)) return;
+  if (outermost) inside_loop = true;
   for (std::int64_t task = 0; task < tasks; ++task) run(body, task);
+  if (outermost) inside_loop = false;
 }
 
 }  // namespace headlab

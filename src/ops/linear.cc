@@ -122,6 +122,24 @@ struct RowCuts {
   }
 };
 
+/// Room for `width` numbers of every row that a call of `body` gets: of its thread where the
+/// threads share the rows. Elsewhere the loops are inside the call, and a thread's scratch may move
+/// when a loop ends.
+class RowSpace {
+ public:
+  RowSpace(const RowCuts& cuts, Index width) : count_(cuts.most() * width) {
+    if (!cuts.shared) own_ = Tensor::empty({count_});
+  }
+  Scalar* get() const {
+    static Scratch scratch;
+    return own_.defined() ? own_.data() : scratch.get(count_);
+  }
+
+ private:
+  Index count_;
+  Tensor own_;
+};
+
 Tensor transposed(const Tensor& W) {
   const Tensor result = Tensor::empty({W.size(1), W.size(0)});
   transpose_matrix(W.size(0), W.size(1), W.data(), result.data());
@@ -130,11 +148,11 @@ Tensor transposed(const Tensor& W) {
 
 /// The gradients of feed_forward; `before` is what GELU was applied to.
 void feed_forward_backward(Node& node, Sizes first, Sizes second, const Tensor& before) {
-  static Scratch slopes;
   const Index width = first.outputs, all_rows = first.rows;
   const Shape block{std::min(RowCuts::kBlockRows, all_rows), width};
   const Tensor hidden = Tensor::empty(block), dhidden = Tensor::empty(block);
   const RowCuts cuts(std::min(RowCuts::kBlockRows, all_rows), node.input(1).count());
+  const RowSpace slopes(cuts, width);
   Tensor to_hidden, to_x;  // transposed once, not by every task
   if (cuts.shared) to_hidden = transposed(node.input(3)), to_x = transposed(node.input(1));
   GradientSlot dx = node.slot(0), dW_in = node.slot(1), dW_out = node.slot(3);
@@ -148,7 +166,7 @@ void feed_forward_backward(Node& node, Sizes first, Sizes second, const Tensor& 
     if (cuts.shared) hidden_gradient.b = {to_hidden.data(), width};
     if (cuts.shared) x_gradient.b = {to_x.data(), first.inputs};
     RowCuts(first.rows, node.input(1).count()).for_each([&](Index i, Index rows) {
-      Scalar* slope = slopes.get(cuts.most() * width);
+      Scalar* slope = slopes.get();
       gelu_with_slope(rows * width, u + i * width, hidden.data() + i * width, slope);
       Gemm part = gemm_part(hidden_gradient, i, rows, 0, width);
       part.finish.factor = slope;
@@ -179,9 +197,9 @@ Tensor feed_forward(const FeedForwardInputs& in) {
       second.forward(before.data(), in.W_out, y.data(),
                      {.bias = in.b_out.data(), .residual = data_or_null(in.residual)});
   const RowCuts cuts(first.rows, in.W_in.count());
+  const RowSpace between(cuts, first.outputs);
   cuts.for_each([&](Index i, Index rows) {
-    static Scratch memory;
-    Scalar* hidden = memory.get(cuts.most() * first.outputs);
+    Scalar* hidden = between.get();
     Gemm part = gemm_part(to_hidden, i, rows, 0, first.outputs);
     part.finish.gelu = hidden;
     gemm(part);

@@ -21,7 +21,8 @@ int processor_count();
 int thread_count();
 /// Error unless 1 <= count <= 1024.
 void set_thread_count(int count);
-/// Whether the caller is a task of parallel_for, whose own loops run on its thread alone.
+/// Whether the caller is one of several tasks of parallel_for: its own loops run on its thread
+/// alone.
 bool in_parallel_for();
 
 /// Memory for one purpose, a block for each thread, which grows and stays. All threads get what one
