@@ -113,8 +113,12 @@ class Team {
     unfinished_.store(tasks, std::memory_order_relaxed);
     callers_processor_.store(own_processors() ? current_processor() : -1,
                              std::memory_order_relaxed);
-    for (std::int64_t i = count - 1; i >= 0; --i)
-      call(i, tasks * i / count, tasks * (i + 1) / count);
+    // All tasks are laid out before anyone is called: who is done with his own helps the others.
+    const auto first = [&](std::int64_t thread) { return tasks * thread / count; };
+    for (std::int64_t i = 0; i < count; ++i) lay_out(i, first(i), first(i + 1));
+    for (std::int64_t i = 1; i < count; ++i) {
+      if (first(i) < first(i + 1)) call(i);
+    }
     work(0);
     for (int left; (left = unfinished_.load(std::memory_order_acquire)) != 0;) {
       await_change(unfinished_, left, patience());
@@ -134,10 +138,12 @@ class Team {
     return std::min(wanted, started_);
   }
 
-  void call(std::int64_t thread, std::int64_t next, std::int64_t end) {
+  void lay_out(std::int64_t thread, std::int64_t next, std::int64_t end) {
+    shares_[static_cast<std::size_t>(thread)].tasks.store(
+        static_cast<std::uint64_t>(next << 32 | end), std::memory_order_release);
+  }
+  void call(std::int64_t thread) {
     Share& share = shares_[static_cast<std::size_t>(thread)];
-    share.tasks.store(static_cast<std::uint64_t>(next << 32 | end), std::memory_order_release);
-    if (thread == 0 || next == end) return;
     share.calls.fetch_add(1, std::memory_order_release);
     share.calls.notify_one();
   }
@@ -149,10 +155,8 @@ class Team {
     if (getpid() != process_) return;  // after a fork there is nobody to wait for
     unfinished_.store(count - 1, std::memory_order_relaxed);
     for (int i = 1; i < count; ++i) {
-      Share& share = shares_[static_cast<std::size_t>(i)];
-      share.errand.store(true, std::memory_order_release);
-      share.calls.fetch_add(1, std::memory_order_release);
-      share.calls.notify_one();
+      shares_[static_cast<std::size_t>(i)].errand.store(true, std::memory_order_release);
+      call(i);
     }
     detail::grow_thread_memory();
     for (int left; (left = unfinished_.load(std::memory_order_acquire)) != 0;) {
