@@ -149,9 +149,10 @@ TEST_F(Threads, KeepOffTheProcessorOfTheirCaller) {
     CPU_ZERO(&one);
     CPU_SET(static_cast<std::size_t>(there), &one);
     ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);  // the caller comes to where the other is
-    // A thread that has not yet left the loop before takes a task of this one where it is.
-    const bool stays = processor_of_the_other() == there && processor_of_the_other() == there;
-    EXPECT_FALSE(stays) << round;
+    // Not always at once: a thread that has not yet left the loop before goes on where it is.
+    int loops = 1;
+    while (processor_of_the_other() == there && loops < 20) ++loops;
+    EXPECT_LT(loops, 20) << round;
     cpu_set_t now;
     ASSERT_EQ(sched_getaffinity(0, sizeof now, &now), 0);
     EXPECT_TRUE(CPU_EQUAL(&now, &one)) << "the caller was moved";
