@@ -18,6 +18,7 @@
 namespace headlab::inline HEADLAB_SCALAR {
 namespace {
 
+/// Elements of a piece: enough to be worth a task, few enough that threads end together.
 constexpr Index kPiece = 1 << 14;
 
 }  // namespace

@@ -9,7 +9,7 @@ using Causes = Program;
 
 TEST_F(Causes, AblatePrintsItsKeysAndKeepsThem) {
   done(tiny({"--out", "a"}));
-  const auto before = contents(folder.path / "a");
+  const auto before = contents(folder.path() / "a");
   const Json json = done({"ablate", "a", "--examples", "32", "--json"}).json();
   for (const char* key : {"headlab", "attention", "kind", "examples", "seed", "loss", "heads"}) {
     EXPECT_NE(json.find(key), nullptr) << key;
@@ -19,7 +19,7 @@ TEST_F(Causes, AblatePrintsItsKeysAndKeepsThem) {
     EXPECT_NE(json.at("heads").items()[0].find(key), nullptr) << key;
   }
   EXPECT_EQ(json, Json::parse(file("a/ablation.json")));
-  auto after = contents(folder.path / "a");
+  auto after = contents(folder.path() / "a");
   EXPECT_EQ(after.erase("ablation.json"), 1u);
   EXPECT_EQ(after, before);
   EXPECT_EQ(json.at("loss"), done({"eval", "a", "--examples", "32", "--json"}).json().at("loss"));
@@ -43,7 +43,7 @@ class Questions : public Program, public testing::WithParamInterface<Question> {
 
 TEST_P(Questions, ArePrintedKeptAndOnlyReadTheModel) {
   done(tiny({"--out", "a", "--layers", "2", "--steps", "3"}));
-  const auto before = contents(folder.path / "a");
+  const auto before = contents(folder.path() / "a");
   Words words = GetParam().words;
   words.insert(words.begin() + 1, "a");
   const Outcome text = done(words);
@@ -52,11 +52,11 @@ TEST_P(Questions, ArePrintedKeptAndOnlyReadTheModel) {
   const Json json = done(words).json();
   for (const std::string& key : GetParam().keys) EXPECT_NE(json.find(key), nullptr) << key;
   EXPECT_EQ(json, Json::parse(file(std::string("a/") + GetParam().name)));
-  auto after = contents(folder.path / "a");
+  auto after = contents(folder.path() / "a");
   EXPECT_EQ(after.erase(GetParam().name), 1u);
   EXPECT_EQ(after, before);
   done(tiny({"--out", "a", "--layers", "2", "--steps", "2", "--force"}));
-  EXPECT_EQ(contents(folder.path / "a").count(GetParam().name), 0u) << "it is of another model";
+  EXPECT_EQ(contents(folder.path() / "a").count(GetParam().name), 0u) << "it is of another model";
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -88,7 +88,7 @@ TEST_F(Causes, CircuitsShowAHeadsMatrices) {
   }
   expect_sentence(run({"circuits", "a", "--head", "0.9"}).err, {"no head 0.9", "0.3"});
   expect_sentence(run({"circuits", "a", "--matrix", "oo"}).err, {"unknown matrix 'oo'"});
-  EXPECT_FALSE(fs::exists(folder.path / "a" / "circuits.json"));
+  EXPECT_FALSE(fs::exists(folder.path() / "a" / "circuits.json"));
 }
 
 TEST_F(Causes, AttributionRefusesPostNorm) {
@@ -103,7 +103,7 @@ TEST_F(Causes, AblateRefusesWhatItDoesNotKnow) {
   const Outcome outcome = run({"ablate", "a", "--kind", "meen"});
   EXPECT_EQ(outcome.status, 2);
   expect_sentence(outcome.err, {"kind of ablation 'meen'", "mean"});
-  EXPECT_FALSE(fs::exists(folder.path / "a" / "ablation.json"));
+  EXPECT_FALSE(fs::exists(folder.path() / "a" / "ablation.json"));
 }
 
 }  // namespace

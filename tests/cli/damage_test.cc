@@ -24,9 +24,10 @@ class Damaged : public Program,
 TEST_P(Damaged, AreRefusedInASentence) {
   const auto& [damage, name] = GetParam();
   done(tiny({"--out", "a", "--steps", "2"}));
-  if (std::string(name) == "model.safetensors") fs::remove(folder.path / "a" / "state.safetensors");
-  damage.make(folder.path / "a" / name);
-  const auto before = contents(folder.path);
+  if (std::string(name) == "model.safetensors")
+    fs::remove(folder.path() / "a" / "state.safetensors");
+  damage.make(folder.path() / "a" / name);
+  const auto before = contents(folder.path());
   for (const Words& words :
        {Words{"eval", "a"}, Words{"heads", "a"}, Words{"train", "--resume", "a"},
         Words{"prune", "a", "--keep", "1", "--out", "b"}}) {
@@ -37,7 +38,7 @@ TEST_P(Damaged, AreRefusedInASentence) {
     said.emplace_back(name);
     expect_sentence(outcome.err, said);
   }
-  EXPECT_EQ(contents(folder.path), before);
+  EXPECT_EQ(contents(folder.path()), before);
 }
 
 // ---- ways to damage a file
@@ -170,9 +171,9 @@ using ARun = Program;
 
 TEST_F(ARun, WithoutParametersIsRefused) {
   done(tiny({"--out", "a", "--steps", "2"}));
-  fs::remove(folder.path / "a" / "state.safetensors");
+  fs::remove(folder.path() / "a" / "state.safetensors");
   done({"eval", "a"});
-  fs::remove(folder.path / "a" / "model.safetensors");
+  fs::remove(folder.path() / "a" / "model.safetensors");
   const Outcome outcome = run({"eval", "a"});
   EXPECT_EQ(outcome.status, 1);
   expect_sentence(outcome.err, {"model.safetensors"});
@@ -188,7 +189,7 @@ TEST_F(ARun, WhoseConfigWasEditedIsRefused) {
                                           {"\"vocab\": 16", "\"vocab\": 17"}}) {
     std::string edited = config;
     replace_first(edited, from, to);
-    write_file(folder.path / "a" / "config.json", edited);
+    write_file(folder.path() / "a" / "config.json", edited);
     const Outcome outcome = run({"eval", "a"});
     EXPECT_EQ(outcome.status, 1) << to;
     expect_sentence(outcome.err, {});
@@ -198,10 +199,10 @@ TEST_F(ARun, WhoseConfigWasEditedIsRefused) {
 TEST_F(ARun, WhoseTextChangedIsRefused) {
   std::string text;
   for (int i = 0; i < 60; ++i) text += "the fox sat. ";
-  write_file(folder.path / "fox.txt", text);
+  write_file(folder.path() / "fox.txt", text);
   done({"train", "--task", "text:file=fox.txt,length=16", "--steps", "1", "--layers", "1",
         "--d-model", "16", "--d-ff", "0", "--out", "a"});
-  write_file(folder.path / "fox.txt", text + "xt");
+  write_file(folder.path() / "fox.txt", text + "xt");
   const Outcome outcome = run({"eval", "a"});
   EXPECT_EQ(outcome.status, 1);
   expect_sentence(outcome.err, {"fox.txt"});

@@ -19,13 +19,13 @@ Words talkative(Words more) {
 
 class Interrupt : public Program {
  protected:
-  ProcessOptions waiting() const { return {.folder = folder.path, .small_pipe = true}; }
+  ProcessOptions waiting() const { return {.folder = folder.path(), .small_pipe = true}; }
 
   /// The state without the seconds it took.
   std::vector<std::pair<std::string, std::string>> state(const std::string& run_name) const {
     std::vector<std::pair<std::string, std::string>> tensors;
     for (const StoredTensor& tensor :
-         read_safetensors(folder.path / run_name / "state.safetensors").tensors) {
+         read_safetensors(folder.path() / run_name / "state.safetensors").tensors) {
       const bool holds_seconds = tensor.name == "trainer.sums";
       tensors.emplace_back(tensor.name, holds_seconds ? tensor.bytes.substr(0, 16) : tensor.bytes);
     }
@@ -129,7 +129,7 @@ TEST_F(Interrupt, WhileHeadsAreChosenLeavesNothing) {
   ASSERT_TRUE(process.wait_for("choosing"));
   process.signal(SIGINT);
   EXPECT_EQ(process.finish().status, -SIGINT);
-  EXPECT_FALSE(fs::exists(folder.path / "b"));
+  EXPECT_FALSE(fs::exists(folder.path() / "b"));
 }
 
 }  // namespace

@@ -10,26 +10,26 @@ class Mistakes : public Program, public testing::WithParamInterface<Mistake> {
  protected:
   Mistakes() {
     done(tiny({"--out", "a"}));
-    write_file(folder.path / "unknown.json", R"({"heads": 2, "stepz": 3})");
-    write_file(folder.path / "ill_typed.json", R"({"heads": "many"})");
-    write_file(folder.path / "ill_typed_text.json", R"({"task": [1]})");
-    write_file(folder.path / "broken.json", "{\"heads\": 2,,}");
-    write_file(folder.path / "list.json", "[1, 2]");
-    write_file(folder.path / "tiny.txt", "abc");
-    write_file(folder.path / "latin.txt", "caf\xE9 au lait, tous les jours de la semaine");
-    write_file(folder.path / "plain", "no folder");
-    make_directories(folder.path / "photos");
-    write_file(folder.path / "photos" / "cat.jpg", "meow");
+    write_file(folder.path() / "unknown.json", R"({"heads": 2, "stepz": 3})");
+    write_file(folder.path() / "ill_typed.json", R"({"heads": "many"})");
+    write_file(folder.path() / "ill_typed_text.json", R"({"task": [1]})");
+    write_file(folder.path() / "broken.json", "{\"heads\": 2,,}");
+    write_file(folder.path() / "list.json", "[1, 2]");
+    write_file(folder.path() / "tiny.txt", "abc");
+    write_file(folder.path() / "latin.txt", "caf\xE9 au lait, tous les jours de la semaine");
+    write_file(folder.path() / "plain", "no folder");
+    make_directories(folder.path() / "photos");
+    write_file(folder.path() / "photos" / "cat.jpg", "meow");
   }
 };
 
 TEST_P(Mistakes, AreAnsweredInASentenceAndChangeNothing) {
-  const auto before = contents(folder.path);
+  const auto before = contents(folder.path());
   const Outcome outcome = run(GetParam().words);
   EXPECT_EQ(outcome.status, GetParam().status);
   EXPECT_EQ(outcome.out, "");
   expect_sentence(outcome.err, GetParam().said);
-  EXPECT_EQ(contents(folder.path), before);
+  EXPECT_EQ(contents(folder.path()), before);
 }
 
 std::string name_of_mistake(const testing::TestParamInfo<Mistake>& row) { return row.param.name; }
@@ -138,33 +138,33 @@ using Force = Program;
 TEST_F(Force, ReplacesARunAndNothingElse) {
   done(tiny({"--out", "a"}));
   done({"heads", "a"});
-  write_file(folder.path / "a" / "notes.txt", "mine");
+  write_file(folder.path() / "a" / "notes.txt", "mine");
   done(tiny({"--out", "a", "--heads", "2", "--force"}));
   EXPECT_EQ(Json::parse(file("a/config.json")).at("heads").integer(), 2);
-  EXPECT_FALSE(fs::exists(folder.path / "a" / "heads.json")) << "it spoke of the old run";
+  EXPECT_FALSE(fs::exists(folder.path() / "a" / "heads.json")) << "it spoke of the old run";
   EXPECT_EQ(file("a/notes.txt"), "mine");
 }
 
 TEST_F(Force, ChangesNothingWhenTheNewRunIsImpossible) {
   done(tiny({"--out", "a"}));
-  const auto before = contents(folder.path);
+  const auto before = contents(folder.path());
   EXPECT_EQ(run(tiny({"--out", "a", "--heads", "3", "--force"})).status, 2);
-  EXPECT_EQ(contents(folder.path), before);
+  EXPECT_EQ(contents(folder.path()), before);
 }
 
 TEST_F(Force, DoesNotPruneARunOntoItself) {
   done(tiny({"--out", "a"}));
-  const auto before = contents(folder.path);
+  const auto before = contents(folder.path());
   const Outcome outcome = run({"prune", "a", "--keep", "1", "--out", "./a", "--force"});
   EXPECT_EQ(outcome.status, 1);
   EXPECT_TRUE(holds(outcome.err, "error: --out ./a is the run itself")) << outcome.err;
-  EXPECT_EQ(contents(folder.path), before);
+  EXPECT_EQ(contents(folder.path()), before);
 }
 
 TEST_F(Force, AFolderWithoutPermissionIsLeftAlone) {
   if (geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
-  make_directories(folder.path / "locked");
-  fs::permissions(folder.path / "locked", fs::perms::owner_read | fs::perms::owner_exec);
+  make_directories(folder.path() / "locked");
+  fs::permissions(folder.path() / "locked", fs::perms::owner_read | fs::perms::owner_exec);
   const Outcome outcome = run(tiny({"--out", "locked/a"}));
   EXPECT_EQ(outcome.status, 1);
   expect_sentence(outcome.err, {"locked/a"});

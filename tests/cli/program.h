@@ -21,6 +21,7 @@
 
 #include "headlab/base/files.h"
 #include "headlab/base/json.h"
+#include "support/folders.h"
 
 namespace headlab::cli {
 
@@ -191,23 +192,6 @@ class Process {
   Outcome seen_;
 };
 
-/// A folder that goes when the object goes.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "headlab-cli-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  fs::path path;
-};
-
 /// Every file below a folder with its bytes: what must not change.
 inline std::map<std::string, std::string> contents(const fs::path& folder) {
   std::map<std::string, std::string> files;
@@ -233,7 +217,7 @@ inline Words tiny(Words more) {
 class Program : public testing::Test {
  protected:
   Outcome run(const Words& words, ProcessOptions options = {}) const {
-    options.folder = folder.path;
+    options.folder = folder.path();
     return Process(words, options).finish();
   }
   /// Runs what is only a preparation.
@@ -242,7 +226,7 @@ class Program : public testing::Test {
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     return outcome;
   }
-  std::string file(const std::string& name) const { return read_file(folder.path / name); }
+  std::string file(const std::string& name) const { return read_file(folder.path() / name); }
 
   TemporaryFolder folder;
 };

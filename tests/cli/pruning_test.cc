@@ -11,11 +11,11 @@ class Curves : public Program {
   Curves() { done(tiny({"--out", "a"})); }
   /// The JSON that a command prints; checks that it is the file that it leaves, and the only one.
   Json kept_in(const std::string& name, Words words) const {
-    const auto before = contents(folder.path / "a");
+    const auto before = contents(folder.path() / "a");
     words.push_back("--json");
     const Json json = done(words).json();
     EXPECT_EQ(json, Json::parse(file("a/" + name)));
-    auto after = contents(folder.path / "a");
+    auto after = contents(folder.path() / "a");
     EXPECT_EQ(after.erase(name), 1u);
     EXPECT_EQ(after, before);
     return json;
@@ -117,14 +117,14 @@ class PruningMistakes : public Program, public testing::WithParamInterface<Mista
 };
 
 TEST_P(PruningMistakes, AreAnsweredInASentenceAndChangeNothing) {
-  const auto before = contents(folder.path);
+  const auto before = contents(folder.path());
   const Outcome outcome = run(GetParam().words);
   EXPECT_EQ(outcome.status, GetParam().status);
   EXPECT_EQ(outcome.out, "");
   std::string said = outcome.err;  // notes of progress may come before
   said.erase(0, std::min(said.find("error: "), said.size()));
   expect_sentence(said, GetParam().said);
-  EXPECT_EQ(contents(folder.path), before);
+  EXPECT_EQ(contents(folder.path()), before);
 }
 
 const std::vector<Mistake> kMistakes = {

@@ -20,13 +20,13 @@ TEST_F(Story, TrainsARunThatHasItsFiles) {
   EXPECT_TRUE(holds(train.out, "back1")) << train.out;
   for (const char* name :
        {"config.json", "metrics.jsonl", "state.safetensors", "model.safetensors"}) {
-    EXPECT_TRUE(fs::exists(folder.path / "a" / name)) << name;
+    EXPECT_TRUE(fs::exists(folder.path() / "a" / name)) << name;
   }
 }
 
 TEST_F(Story, NamesTheRunAfterItsTaskByDefault) {
   done(tiny({}));
-  EXPECT_TRUE(fs::exists(folder.path / "runs" / "relations" / "config.json"));
+  EXPECT_TRUE(fs::exists(folder.path() / "runs" / "relations" / "config.json"));
 }
 
 TEST_F(Story, TrainPrintsItsKeys) {
@@ -170,7 +170,7 @@ TEST_F(Story, FinetunesAfterPruning) {
 TEST_F(Story, SamplesFromAText) {
   std::string text;
   for (int i = 0; i < 60; ++i) text += "the fox sat. ";
-  write_file(folder.path / "fox.txt", text);
+  write_file(folder.path() / "fox.txt", text);
   done({"train", "--task", "text:file=fox.txt,length=16", "--steps", "5", "--layers", "1",
         "--d-model", "16", "--d-ff", "0", "--out", "a"});
   const Words words = {"sample", "a", "--prompt", "the f", "--tokens", "20"};

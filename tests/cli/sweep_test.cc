@@ -22,25 +22,25 @@ TEST_F(SweepCommand, MakesTheGridOnceAndSaysWhatCameOut) {
   EXPECT_EQ(json.at("missing").items().size(), 0u);
   EXPECT_EQ(Json::parse(file("s/sweep.json")), json);
   EXPECT_TRUE(holds(first.err, "cell 4 of 4, heads=4,seed=1: loss ")) << first.err;
-  const auto before = contents(folder.path / "s");
+  const auto before = contents(folder.path() / "s");
   const Outcome again = done(grid({"--out", "s", "--json"}));
   EXPECT_EQ(again.json(), json);
   EXPECT_FALSE(holds(again.err, "cell ")) << again.err;
-  EXPECT_EQ(contents(folder.path / "s"), before);
+  EXPECT_EQ(contents(folder.path() / "s"), before);
   done({"heads", "s/heads=4,seed=0"});  // a cell is a run
 }
 
 TEST_F(SweepCommand, InSlicesBesideEachOtherMakesTheSame) {
   const Json whole = done(grid({"--out", "whole", "--json"})).json();
-  Process first(grid({"--out", "s", "--shard", "0/2"}), {.folder = folder.path});
-  Process second(grid({"--out", "s", "--shard", "1/2", "--json"}), {.folder = folder.path});
+  Process first(grid({"--out", "s", "--shard", "0/2"}), {.folder = folder.path()});
+  Process second(grid({"--out", "s", "--shard", "1/2", "--json"}), {.folder = folder.path()});
   const Outcome half = first.finish(), other = second.finish();
   EXPECT_EQ(half.status, 0) << half.err;
   EXPECT_EQ(other.status, 0) << other.err;
   EXPECT_TRUE(holds(half.out, "slice 0/2: 2 cells finished")) << half.out;
   EXPECT_EQ(other.json().at("finished").integer(), 2);
   EXPECT_EQ(other.json().at("busy").integer(), 0) << "slices share no cell";
-  EXPECT_FALSE(fs::exists(folder.path / "s" / "sweep.json"));
+  EXPECT_FALSE(fs::exists(folder.path() / "s" / "sweep.json"));
   const Json collected = done({"sweep", "--collect", "--out", "s", "--json"}).json();
   EXPECT_EQ(collected.at("groups"), whole.at("groups"));
 }
@@ -54,7 +54,7 @@ TEST_F(SweepCommand, CollectsWhatIsThereAndNamesTheRest) {
 
 TEST_F(SweepCommand, SavesTheCellThatItIsAtWhenItIsInterrupted) {
   const Words words = grid({"--steps", "30,20000", "--heads", "1", "--seeds", "1", "--out", "s"});
-  Process process(words, {.folder = folder.path});
+  Process process(words, {.folder = folder.path()});
   ASSERT_TRUE(process.wait_for("cell 1 of 2"));
   process.signal(SIGINT);
   const Outcome outcome = process.finish();
@@ -68,7 +68,7 @@ TEST_F(SweepCommand, SavesTheCellThatItIsAtWhenItIsInterrupted) {
 
 TEST_F(SweepCommand, RefusesACellWithOtherSettings) {
   done(grid({"--out", "s"}));
-  const auto before = contents(folder.path / "s");
+  const auto before = contents(folder.path() / "s");
   for (const Words& more : {Words{}, Words{"--collect"}}) {
     Words words = grid({"--out", "s", "--lr", "0.5"});
     words.insert(words.end(), more.begin(), more.end());
@@ -76,7 +76,7 @@ TEST_F(SweepCommand, RefusesACellWithOtherSettings) {
     EXPECT_EQ(outcome.status, 1);
     expect_sentence(outcome.err, {"heads=1,seed=0 holds a run with other settings", "lr is 0.01",
                                   "another --out"});
-    EXPECT_EQ(contents(folder.path / "s"), before);
+    EXPECT_EQ(contents(folder.path() / "s"), before);
   }
 }
 
@@ -93,7 +93,7 @@ TEST_F(SweepCommand, SaysWhatIsWrongWithItsCommandLine) {
     const Outcome outcome = run(words);
     EXPECT_EQ(outcome.status, 2) << outcome.err;
     expect_sentence(outcome.err, parts);
-    EXPECT_TRUE(fs::is_empty(folder.path));
+    EXPECT_TRUE(fs::is_empty(folder.path()));
   };
   refused(grid({}), {"missing --out"});
   refused(grid({"--out", "s", "--heads", "1,x"}), {"heads=x", "whole number"});

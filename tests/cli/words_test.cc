@@ -103,7 +103,7 @@ TEST_F(Talk, RedrawsItsProgressOnATerminal) {
 }
 
 TEST_F(Talk, StopsQuietlyWhenNobodyReads) {
-  Process process({"list", "tasks"}, {.folder = folder.path, .out_file = ""});
+  Process process({"list", "tasks"}, {.folder = folder.path(), .out_file = ""});
   const Outcome whole = process.finish();
   EXPECT_EQ(whole.status, 0);
   const std::string command = std::string(HEADLAB_PROGRAM) + " list tasks 2>&1 | head -n 1";

@@ -2,25 +2,30 @@
 #pragma once
 
 #include <sys/resource.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <string>
-
-#include "headlab/base/error.h"
+#include <system_error>
 
 namespace headlab {
 
-/// A fresh folder for each test.
+/// A fresh folder that goes when the object goes.
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "headlab-XXXXXX").string();
-    require(mkdtemp(name.data()) != nullptr, "no temporary folder");
-    path_ = name;
+    static std::atomic<int> count = 0;
+    const auto prefix =
+        std::filesystem::temp_directory_path() / ("headlab-" + std::to_string(getpid()) + "-");
+    do path_ = prefix.string() + std::to_string(++count);
+    while (!std::filesystem::create_directory(path_));  // false: left behind by another process
   }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
   std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
