@@ -151,7 +151,7 @@ void feed_forward_backward(Node& node, Sizes first, Sizes second, const Tensor& 
   const Index width = first.outputs, all_rows = first.rows;
   const Shape block{std::min(RowCuts::kBlockRows, all_rows), width};
   const Tensor hidden = Tensor::empty(block), dhidden = Tensor::empty(block);
-  const RowCuts cuts(std::min(RowCuts::kBlockRows, all_rows), node.input(1).count());
+  RowCuts cuts(block[0], node.input(1).count());
   const RowSpace slopes(cuts, width);
   Tensor to_hidden, to_x;  // transposed once, not by every task
   if (cuts.shared) to_hidden = transposed(node.input(3)), to_x = transposed(node.input(1));
@@ -160,12 +160,12 @@ void feed_forward_backward(Node& node, Sizes first, Sizes second, const Tensor& 
   const Scalar *x = node.input(0).data(), *dy = node.gradient(), *u = before.data();
   Index at = 0;
   do {  // once where there are no rows: gradients of weights have to become zero then
-    first.rows = second.rows = std::min(RowCuts::kBlockRows, all_rows - at);
+    cuts.rows = first.rows = second.rows = std::min(RowCuts::kBlockRows, all_rows - at);
     Gemm hidden_gradient = second.input_gradient(dy, node.input(3), {dhidden.data(), false});
     Gemm x_gradient = first.input_gradient(dhidden.data(), node.input(1), dx);
     if (cuts.shared) hidden_gradient.b = {to_hidden.data(), width};
     if (cuts.shared) x_gradient.b = {to_x.data(), first.inputs};
-    RowCuts(first.rows, node.input(1).count()).for_each([&](Index i, Index rows) {
+    cuts.for_each([&](Index i, Index rows) {
       Scalar* slope = slopes.get();
       gelu_with_slope(rows * width, u + i * width, hidden.data() + i * width, slope);
       Gemm part = gemm_part(hidden_gradient, i, rows, 0, width);
