@@ -20,43 +20,62 @@ constexpr int kRowsOfPointer = 3;
 /// from beyond L2, up to 20% for the transposed A of a weight gradient.
 constexpr Index kStepsAhead = 16;
 
-/// A tile of `Height` rows and `Vectors` vectors of columns; m and columns of the product are not
-/// read.
+/// What a tile of `Height` rows and `Vectors` vectors of columns reads of A and B.
+template <int Height, int Vectors, Rows ARows>
+class Operands {
+ public:
+  explicit Operands(const PanelProduct& t)
+      : a_(t.a), b_(t.b), a_stride_(t.a_stride), b_stride_(t.b_stride) {
+    unrolled<kPointers>([&](auto i) { rows_[i] = a_ + i * kRowsOfPointer * a_stride_; });
+  }
+
+  /// One step along k.
+  [[gnu::always_inline]] void step(Vec (&sum)[Height][Vectors]) {
+    Vec columns[Vectors];
+    unrolled<Vectors>([&](auto v) { columns[v] = load(b_ + v * kLanes); });
+    unrolled<Height>([&](auto r) {
+      const Vec entry = broadcast(entry_of_row(r));
+      unrolled<Vectors>([&](auto v) { sum[r][v] += entry * columns[v]; });
+    });
+    unrolled<kPointers>([&](auto i) { ++rows_[i]; });
+    if constexpr (ARows == Rows::kSideBySide) {
+      __builtin_prefetch(a_ + kStepsAhead * a_stride_);
+      __builtin_prefetch(a_ + kStepsAhead * a_stride_ + Height - 1);
+      a_ += a_stride_;
+    }
+    unrolled<Vectors>(
+        [&](auto v) { __builtin_prefetch(b_ + kStepsAhead * b_stride_ + v * kLanes); });
+    b_ += b_stride_;
+  }
+
+ private:
+  static constexpr int kPointers = (Height + kRowsOfPointer - 1) / kRowsOfPointer;
+
+  Scalar entry_of_row(int r) const {
+    return ARows == Rows::kApart ? rows_[r / kRowsOfPointer][r % kRowsOfPointer * a_stride_]
+                                 : a_[r];
+  }
+
+  const Scalar *a_, *b_, *rows_[kPointers];
+  Index a_stride_, b_stride_;
+};
+
+/// A tile; m and columns of the product are not read.
 template <int Height, int Vectors, Rows ARows>
 void multiply_tile(const PanelProduct& t) {
   Vec sum[Height][Vectors];
   unrolled<Height>([&](auto r) { unrolled<Vectors>([&](auto v) { sum[r][v] = Vec{}; }); });
-  const Scalar *a = t.a, *b = t.b;
+  Operands<Height, Vectors, ARows> operands(t);
   Scalar* const c = t.c;
-  const Index a_stride = t.a_stride, b_stride = t.b_stride, c_stride = t.c_stride;
-  constexpr int kPointers = (Height + kRowsOfPointer - 1) / kRowsOfPointer;
-  const Scalar* rows[kPointers];
-  unrolled<kPointers>([&](auto i) { rows[i] = a + i * kRowsOfPointer * a_stride; });
-  const auto step = [&]() __attribute__((always_inline)) {
-    Vec columns[Vectors];
-    unrolled<Vectors>([&](auto v) { columns[v] = load(b + v * kLanes); });
-    unrolled<Height>([&](auto r) {
-      const Vec entry = broadcast(
-          ARows == Rows::kApart ? rows[r / kRowsOfPointer][r % kRowsOfPointer * a_stride] : a[r]);
-      unrolled<Vectors>([&](auto v) { sum[r][v] += entry * columns[v]; });
-    });
-    unrolled<kPointers>([&](auto i) { ++rows[i]; });
-    if constexpr (ARows == Rows::kSideBySide) {
-      __builtin_prefetch(a + kStepsAhead * a_stride);
-      __builtin_prefetch(a + kStepsAhead * a_stride + Height - 1);
-    }
-    a += a_stride;
-    unrolled<Vectors>([&](auto v) { __builtin_prefetch(b + kStepsAhead * b_stride + v * kLanes); });
-    b += b_stride;
-  };
+  const Index c_stride = t.c_stride;
   // C is touched at the end, and asked for in the first steps, a row in each: all at once would
   // take every place where a core keeps what it waits for, and A and B would queue behind.
   const Index first = std::min(t.k, Index{Height});
   for (Index p = 0; p < first; ++p) {
     unrolled<Vectors>([&](auto v) { __builtin_prefetch(c + p * c_stride + v * kLanes, 1); });
-    step();
+    operands.step(sum);
   }
-  for (Index p = first; p < t.k; ++p) step();
+  for (Index p = first; p < t.k; ++p) operands.step(sum);
   const Scalar* const base = t.accumulate ? c : t.bias;
   const Index base_stride = t.accumulate ? c_stride : 0;
   if (base) {

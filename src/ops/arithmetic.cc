@@ -3,8 +3,11 @@
 // same place again. Read next: math.cc, reduce.cc.
 #include "headlab/ops/arithmetic.h"
 
+#include <algorithm>
 #include <array>
 
+#include "headlab/kernels/rows.h"
+#include "headlab/ops/gather.h"
 #include "headlab/tensor/tape.h"
 #include "ops/pieces.h"
 
@@ -113,24 +116,41 @@ Tensor binary(const char* name, const Tensor& a, const Tensor& b, F f, DA da, DB
   });
 }
 
-/// a + b of one shape, where both gradients are dy itself: the residual connection.
-Tensor add_same(const Tensor& a, const Tensor& b) {
+/// a + b, where b has the shape of a, or of its last axes: residual connections, positions, biases.
+/// The gradient of a is dy itself.
+Tensor add_repeated(const Tensor& a, const Tensor& b) {
   Tensor y = Tensor::empty(a.shape());
   const Scalar *pa = a.data(), *pb = b.data();
   Scalar* py = y.data();
-  for_pieces(y.count(), [=](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) py[i] = pa[i] + pb[i];
+  for_pieces(y.count(), [=, n = b.count()](Index begin, Index end) {
+    for (Index at = begin, at_b = begin % n, run; at < end; at += run, at_b = 0) {
+      run = std::min(end - at, n - at_b);
+      for (Index i = 0; i < run; ++i) py[at + i] = pa[at + i] + pb[at_b + i];
+    }
   });
   return record("add", y, {a, b}, [](Node& node) {
-    node.pass_to(1);
+    const Index n = node.input(1).count();
+    if (n == node.count()) {
+      node.pass_to(1);
+    } else if (Scalar* db = node.sum_into(1)) {
+      const Ids only_row(static_cast<std::size_t>(node.count() / n), 0);
+      scatter_add_rows(node.count() / n, n, only_row.data(), node.gradient(), 1, db);
+    }
     node.pass_to(0);
   });
+}
+
+/// Whether `part` are the last axes of `whole`, or all.
+bool ends_with(const Shape& whole, const Shape& part) {
+  bool same = part.rank() <= whole.rank();
+  for (int axis = 1; same && axis <= part.rank(); ++axis) same = whole[-axis] == part[-axis];
+  return same;
 }
 
 }  // namespace
 
 Tensor add(const Tensor& a, const Tensor& b) {
-  if (a.shape() == b.shape()) return add_same(a, b);
+  if (ends_with(a.shape(), b.shape())) return add_repeated(a, b);
   return binary(
       "add", a, b, [](Scalar x, Scalar y) { return x + y; },
       [](Scalar, Scalar) { return Scalar{1}; }, [](Scalar, Scalar) { return Scalar{1}; });

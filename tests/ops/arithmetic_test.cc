@@ -50,7 +50,20 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Broadcasts,
                                          Shapes{{2, 3, 4}, {2, 1, 1}}, Shapes{{1}, {1, 1}},
                                          Shapes{{2, 0, 3}, {3}}, Shapes{{0}, {1}},
                                          Shapes{{2, 3, 4, 5}, {3, 1, 5}},
-                                         Shapes{{200, 200}, {200, 200}}));
+                                         Shapes{{200, 200}, {200, 200}},
+                                         Shapes{{40, 7, 90}, {7, 90}}, Shapes{{40, 7, 90}, {}}));
+
+TEST(Arithmetic, AddsTheGradientOfPositionsOverTheBatch) {
+  const Tensor x = random_leaf({40, 7, 90}, Key{1}), positions = random_leaf({7, 90}, Key{2});
+  const Tensor dy = random_tensor(x.shape(), Key{3}, -1, 1);
+  backward(x + positions, dy);
+  for (Index i = 0; i < x.count(); ++i) ASSERT_EQ(x.grad().data()[i], dy.data()[i]);
+  for (Index i = 0; i < positions.count(); ++i) {
+    Scalar sum = 0;
+    for (Index b = 0; b < 40; ++b) sum += dy.data()[b * positions.count() + i];
+    ASSERT_EQ(positions.grad().data()[i], sum);
+  }
+}
 
 TEST(Arithmetic, NamesTheOpAndBothShapesThatDoNotFit) {
   const Tensor a = Tensor::zeros({2, 3}), b = Tensor::zeros({2, 4});
