@@ -125,6 +125,10 @@ void gelu_backward(Index n, const Scalar* x, const Scalar* dy, Scalar* dx, bool 
   }
 }
 
+void fill_array(Index n, Scalar value, Scalar* y) {
+  for_pieces(n, [=](Index at, Index length) { std::fill_n(y + at, length, value); });
+}
+
 void add_scaled(Index n, Scalar a, const Scalar* x, Scalar* y) {
   const auto f = [a](Vec u, Vec v) { return u + a * v; };
   map_pieces(n, f, y, y, x);

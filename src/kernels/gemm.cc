@@ -23,7 +23,9 @@ namespace {
 constexpr Index kBlockM =
     8 * kTileRows;  // kBlockM x kBlockK numbers of A fit L2 beside a panel of B
 constexpr Index kBlockK = 512;
-constexpr Index kBlockN = 1024;
+/// kBlockK x kBlockN numbers of B stay in L2 as well; where A is packed, which is done anew for
+/// every block of columns, fewer and wider ones cost less.
+constexpr Index kBlockN = 512, kBlockNPackedA = 1024;
 
 /// Neighbouring rows this far apart share a few sets of L1 and throw one another out.
 constexpr Index kFarBytes = 2048;
@@ -253,9 +255,10 @@ void gemm_serial(const Gemm& g) {
     for (Index i = 0; i < g.m && !g.accumulate; ++i) std::fill_n(g.c + i * g.c_stride, g.n, 0);
     finish(g, 0, g.m, 0, g.n);
   }
-  for (Index j = 0; j < g.n; j += kBlockN) {
+  const Index block_n = g.a.column_stride == 1 ? kBlockN : kBlockNPackedA;
+  for (Index j = 0; j < g.n; j += block_n) {
     for (Index p = 0; p < g.k; p += kBlockK)
-      multiply_block(g, p, std::min(kBlockK, g.k - p), j, std::min(kBlockN, g.n - j));
+      multiply_block(g, p, std::min(kBlockK, g.k - p), j, std::min(block_n, g.n - j));
   }
 }
 

@@ -99,7 +99,7 @@ GradientSlot Node::slot(std::size_t i) const {
 Scalar* Node::sum_into(std::size_t i) const {
   const GradientSlot to = slot(i);
   if (to && !to.accumulate) {
-    std::fill_n(to.data, inputs_[i].count(), Scalar{0});
+    fill_array(inputs_[i].count(), 0, to.data);
   }
   return to.data;
 }
@@ -188,7 +188,7 @@ void Tape::run_backward(const Tensor& output, const Tensor& gradient) {
   Node& root = *output.node();
   if (root.gradient_ == nullptr) {
     root.gradient_ = Storage::make(root.count());
-    std::fill_n(root.gradient_->data(), root.count(), Scalar{0});
+    fill_array(root.count(), 0, root.gradient_->data());
   }
   add_scaled(root.count(), 1, gradient.data(), root.gradient_->data());
   while (!queue.empty()) {

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "headlab/base/error.h"
+#include "headlab/kernels/elementwise.h"
 #include "headlab/tensor/tape.h"
 
 namespace headlab::inline HEADLAB_SCALAR {
@@ -28,7 +29,7 @@ Tensor Tensor::empty(const Shape& shape) { return Node::make(shape, Storage::mak
 
 Tensor Tensor::full(const Shape& shape, Scalar value) {
   Tensor t = empty(shape);
-  std::fill_n(t.data(), t.count(), value);
+  fill_array(t.count(), value, t.data());
   return t;
 }
 

@@ -18,6 +18,8 @@ void gelu_with_slope(Index n, const Scalar* x, Scalar* y, Scalar* slope);
 /// dx = (accumulate ? dx : 0) + dy gelu'(x).
 void gelu_backward(Index n, const Scalar* x, const Scalar* dy, Scalar* dx, bool accumulate);
 
+/// y = value.
+void fill_array(Index n, Scalar value, Scalar* y);
 /// y += a x.
 void add_scaled(Index n, Scalar a, const Scalar* x, Scalar* y);
 /// y *= a.
