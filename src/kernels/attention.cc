@@ -121,8 +121,8 @@ void attend(const QueryBlock& block, const Buffers& buffers, const Output& out) 
   pack_lanes(block, block.q(), p.d_head, p.scale, buffers.queries);
   find_scores(block, buffers, largest);
   weigh_values(block, buffers, largest, sums);
-  for (Index lane = 0; lane < kQueries; ++lane)
-    inverse[lane] = sums[lane] == 0 ? 0 : 1 / sums[lane];
+  map(
+      kQueries, [](Vec sum) { return select(sum == 0, Vec{}, 1 / sum); }, inverse, sums);
   for (Index lane = 0; lane < block.count; ++lane)
     out.log_sum_exp[block.row() + lane] = largest[lane] + std::log(sums[lane]);
   if (block.keys_from == block.keys_to) std::fill_n(buffers.z, p.d_value * kQueries, Scalar{0});

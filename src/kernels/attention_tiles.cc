@@ -34,29 +34,19 @@ void pack_lanes(const QueryBlock& block, const ConstRows& x, Index width, Scalar
 
 namespace {
 
-/// Lanes of key s that causal order and window leave visible: [from, to).
-struct LaneRange {
-  Index from, to;
-};
-LaneRange visible_lanes(const QueryBlock& block, Index s) {
-  LaneRange lanes{0, kQueries};
-  if (block.p.causal) lanes.from = s - block.t;
-  if (block.p.window > 0) {
-    lanes.from = std::max(lanes.from, s - block.p.window - block.t + 1);
-    lanes.to = std::min(lanes.to, s + block.p.window - block.t);
-  }
-  return {std::clamp<Index>(lanes.from, 0, kQueries), std::clamp<Index>(lanes.to, 0, kQueries)};
-}
-
+/// Causal order and window leave a key visible to lanes [from, to) of its row.
 void hide_by_position(const QueryBlock& block, Index s, Index keys, Scalar* tile) {
+  const bool causal = block.p.causal;
+  const Index window = block.p.window > 0 ? block.p.window : block.p.queries + block.p.keys;
   const IntVec lane = lane_numbers();
   for (Index i = 0; i < keys; ++i) {
-    const LaneRange seen = visible_lanes(block, s + i);
-    if (seen.from == 0 && seen.to == kQueries) continue;
+    const Index place = s + i - block.t;  // from the first query on
+    const Index from = causal ? place : place - window + 1, to = place + window;
+    if (from <= 0 && to >= kQueries) continue;
     for (Index first = 0; first < kQueries; first += kLanes) {
       Scalar* scores = tile + i * kQueries + first;
-      const IntVec inside = (lane >= static_cast<Int>(seen.from - first)) &
-                            (lane < static_cast<Int>(seen.to - first));
+      const IntVec inside =
+          (lane >= static_cast<Int>(from - first)) & (lane < static_cast<Int>(to - first));
       store(scores, select(inside, load(scores), broadcast(kHidden)));
     }
   }

@@ -207,7 +207,7 @@ constexpr double kWorthThreads = 64.0 * 64.0 * 64.0;
 /// A thread's part is cut into up to so many pieces, so that others can take over some of it where
 /// its processor is slower or busy.
 constexpr Index kPieces = 4;
-constexpr double kWorthPiece = 8 * kWorthThreads;
+constexpr double kWorthPiece = 4 * kWorthThreads;
 
 }  // namespace
 

@@ -99,7 +99,7 @@ namespace {
 /// few rows through both maps; where they do not, more rows are needed to pay for reading them, and
 /// it is the products that are shared by the threads.
 struct RowCuts {
-  static constexpr Index kTaskRows = 128, kBlockRows = 512, kWeightsInL2 = 1 << 18;
+  static constexpr Index kTaskRows = 64, kBlockRows = 512, kWeightsInL2 = 1 << 18;
   Index rows;
   bool shared;  // the rows, by the threads
 
