@@ -174,6 +174,16 @@ void multiply_block(const Gemm& g, Index p, Index k, Index j, Index n) {
   }
 }
 
+double work(const Gemm& g) {
+  return static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
+}
+constexpr double kWorthThreads = 64.0 * 64.0 * 64.0;
+constexpr Index kRowsWorthPacking = 192;
+/// A thread's part is cut into up to so many pieces, so that others can take over some of it where
+/// its processor is slower or busy.
+constexpr Index kPieces = 4;
+constexpr double kWorthPiece = 4 * kWorthThreads;
+
 /// The part of one of `threads` threads: a cell of a grid that reads as little of A and B as it
 /// can.
 Gemm slice_of_thread(const Gemm& g, Index thread, Index threads) {
@@ -190,24 +200,16 @@ Gemm slice_of_thread(const Gemm& g, Index thread, Index threads) {
   return gemm_part(g, i, std::min(m, g.m - i), j, std::min(n, g.n - j));
 }
 
-/// Piece `piece` of what slice_of_thread gives: cut along the longer side of C, or along columns
-/// where each cut along rows would have to pack all of B once more.
+/// Piece `piece` of what slice_of_thread gives: cut along the longer side of C. Pieces of rows that
+/// have to pack all of B each are fewer.
 Gemm piece_of_slice(const Gemm& g, Index piece, Index pieces) {
-  const bool by_rows = g.m >= g.n && g.b.column_stride == 1;
+  const bool by_rows = g.m >= g.n;
   const Index size = by_rows ? g.m : g.n;
-  const Index step = round_up((size + pieces - 1) / pieces, by_rows ? 1 : kTileColumns);
+  const Index unit = !by_rows ? kTileColumns : g.b.column_stride == 1 ? 1 : kRowsWorthPacking;
+  const Index step = round_up((size + pieces - 1) / pieces, unit);
   const Index first = std::min(size, piece * step), count = std::min(step, size - first);
   return by_rows ? gemm_part(g, first, count, 0, g.n) : gemm_part(g, 0, g.m, first, count);
 }
-
-double work(const Gemm& g) {
-  return static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
-}
-constexpr double kWorthThreads = 64.0 * 64.0 * 64.0;
-/// A thread's part is cut into up to so many pieces, so that others can take over some of it where
-/// its processor is slower or busy.
-constexpr Index kPieces = 4;
-constexpr double kWorthPiece = 4 * kWorthThreads;
 
 }  // namespace
 
@@ -251,6 +253,7 @@ void gemm_plain(const Gemm& g) {
 }
 
 void gemm_serial(const Gemm& g) {
+  if (g.m == 0 && !g.column_sums) return;
   if (g.k == 0) {
     for (Index i = 0; i < g.m && !g.accumulate; ++i) std::fill_n(g.c + i * g.c_stride, g.n, 0);
     finish(g, 0, g.m, 0, g.n);
