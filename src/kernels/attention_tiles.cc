@@ -37,7 +37,8 @@ namespace {
 /// Causal order and window leave a key visible to lanes [from, to) of its row.
 void hide_by_position(const QueryBlock& block, Index s, Index keys, Scalar* tile) {
   const bool causal = block.p.causal;
-  const Index window = block.p.window > 0 ? block.p.window : block.p.queries + block.p.keys;
+  const Index everything = block.p.queries + block.p.keys;
+  const Index window = block.p.window > 0 ? std::min(block.p.window, everything) : everything;
   const IntVec lane = lane_numbers();
   for (Index i = 0; i < keys; ++i) {
     const Index place = s + i - block.t;  // from the first query on

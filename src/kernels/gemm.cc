@@ -178,6 +178,7 @@ double work(const Gemm& g) {
   return static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
 }
 constexpr double kWorthThreads = 64.0 * 64.0 * 64.0;
+/// The fewest rows of a piece that has to pack B for itself.
 constexpr Index kRowsWorthPacking = 192;
 /// A thread's part is cut into up to so many pieces, so that others can take over some of it where
 /// its processor is slower or busy.

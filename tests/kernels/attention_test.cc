@@ -135,6 +135,7 @@ std::vector<Case> cases() {
       {.name = "window", .queries = 300, .keys = 300, .window = 5},
       {.name = "window_causal", .queries = 300, .keys = 300, .causal = true, .window = 40},
       {.name = "window_cross", .queries = 300, .keys = 20, .window = 30},
+      {.name = "window_beyond_all", .queries = 40, .keys = 70, .window = Index{1} << 40},
       {.name = "lengths", .batch = 3, .queries = 40, .keys = 40, .lengths = true},
       {.name = "visible", .queries = 40, .keys = 140, .visible = true},
       {.name = "hidden", .queries = 40, .keys = 140, .hidden = true},

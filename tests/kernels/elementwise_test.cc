@@ -166,6 +166,15 @@ TEST(Elementwise, ScalesAndAdds) {
   }
 }
 
+TEST(Elementwise, FillsAndStopsAtTheEnd) {
+  for (Index n : kLengths) {
+    std::vector<Scalar> y(static_cast<std::size_t>(n) + 1, 1);
+    fill_array(n, 2, y.data());
+    EXPECT_EQ(std::count(y.begin(), y.end(), Scalar{2}), n);
+    EXPECT_EQ(y.back(), 1);
+  }
+}
+
 TEST(SumOfSquares, AddsInDoubleAndInTheSameOrderForAnyNumberOfThreads) {
   for (Index n : kLengths) {
     const std::vector<Scalar> x = numbers(n, 1);
