@@ -123,7 +123,8 @@ Tensor add_repeated(const Tensor& a, const Tensor& b) {
   const Scalar *pa = a.data(), *pb = b.data();
   Scalar* py = y.data();
   for_pieces(y.count(), [=, n = b.count()](Index begin, Index end) {
-    for (Index at = begin, at_b = begin % n, run; at < end; at += run, at_b = 0) {
+    for (Index at = begin, run; at < end; at += run) {
+      const Index at_b = at % n;
       run = std::min(end - at, n - at_b);
       for (Index i = 0; i < run; ++i) py[at + i] = pa[at + i] + pb[at_b + i];
     }
