@@ -1,6 +1,7 @@
 // Broadcasting arithmetic. Forward and backward walk both inputs along the output by the same steps
 // (0 where an input repeats), so that the gradient of a repeated input is summed by writing to the
-// same place again. Read next: math.cc, reduce.cc.
+// same place again. Sums as a model makes them, of one shape or with the last axes repeated, take a
+// shorter way on all threads. Read next: math.cc, reduce.cc.
 #include "headlab/ops/arithmetic.h"
 
 #include <algorithm>
@@ -134,6 +135,7 @@ Tensor add_repeated(const Tensor& a, const Tensor& b) {
     if (n == node.count()) {
       node.pass_to(1);
     } else if (Scalar* db = node.sum_into(1)) {
+      // The gradient of looking up the one row that b is, again and again.
       const Ids only_row(static_cast<std::size_t>(node.count() / n), 0);
       scatter_add_rows(node.count() / n, n, only_row.data(), node.gradient(), 1, db);
     }
