@@ -61,10 +61,14 @@ inline Vec select(IntVec mask, Vec if_set, Vec otherwise) { return mask ? if_set
 inline Vec max(Vec a, Vec b) { return select(b > a, b, a); }  // keeps a NaN of a
 
 /// body(0), body(1) ... body(N - 1), each with its number as a constant: an array that is only
-/// indexed by constants becomes registers.
+/// indexed by constants becomes registers. Only if everything is inlined, so the attributes say it:
+/// without the inner one g++ 12 leaves the closure out of line when it tunes for Skylake-AVX512 and
+/// its successors, and the array goes through memory.
 template <int N, class Body>
 [[gnu::always_inline]] inline void unrolled(Body body) {
-  [&]<int... I>(std::integer_sequence<int, I...>) { (body(std::integral_constant<int, I>{}), ...); }
+  [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
+    (body(std::integral_constant<int, I>{}), ...);
+  }
   (std::make_integer_sequence<int, N>{});
 }
 
