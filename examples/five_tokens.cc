@@ -15,9 +15,8 @@ void print(const char* title, const Tensor& x) {
   std::printf("%s\n", title);
   for (Index row = 0; row < 5; ++row) {
     std::printf("%5s", tokens[row]);
-    for (Index column = 0; column < x.size(-1); ++column) {
+    for (Index column = 0; column < x.size(-1); ++column)
       std::printf("  %.4f", static_cast<double>(x.data()[row * x.size(-1) + column]));
-    }
     std::printf("\n");
   }
 }

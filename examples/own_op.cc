@@ -15,9 +15,7 @@ Scalar sigmoid(Scalar x) { return 1 / (1 + std::exp(-x)); }
 
 Tensor swish(const Tensor& x) {
   Tensor y = Tensor::empty(x.shape());
-  for (Index i = 0; i < x.count(); ++i) {
-    y.data()[i] = x.data()[i] * sigmoid(x.data()[i]);
-  }
+  for (Index i = 0; i < x.count(); ++i) y.data()[i] = x.data()[i] * sigmoid(x.data()[i]);
   return record("swish", y, {x}, [](Node& node) {  // receives its node, never captures y
     if (Scalar* dx = node.sum_into(0)) {           // gradients accumulate
       for (Index i = 0; i < node.count(); ++i) {

@@ -37,9 +37,7 @@ class LargestTask : public headlab::Task {
           largest = token;
           places.clear();
         }
-        if (token == largest) {
-          places.push_back(static_cast<std::int32_t>(t));
-        }
+        if (token == largest) places.push_back(static_cast<std::int32_t>(t));
         batch.token(b, t) = token;
         batch.target(b, t) = largest;
         example.gold[0].add(b, t, places);

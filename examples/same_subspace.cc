@@ -14,18 +14,16 @@ using namespace headlab;
 
 double largest_difference(const Tensor& a, const Tensor& b) {
   double largest = 0;
-  for (Index i = 0; i < a.count(); ++i) {
+  for (Index i = 0; i < a.count(); ++i)
     largest = std::max(largest, std::abs(static_cast<double>(a.data()[i] - b.data()[i])));
-  }
   return largest;
 }
 
 void print_row(const Tensor& pattern, Index head, Index query) {
   const char* tokens[] = {"The", "cat", "sat", "on", "mat"};
   std::printf("head %d of width 1, %s:", static_cast<int>(head + 1), tokens[query]);
-  for (Index key = 0; key < 5; ++key) {
+  for (Index key = 0; key < 5; ++key)
     std::printf("  %.4f", static_cast<double>(pattern.data()[(head * 5 + query) * 5 + key]));
-  }
   std::printf("\n");
 }
 

@@ -17,9 +17,8 @@ void print_norms(const char* what, const Tensor& x) {
   std::printf("%-16s", what);
   for (Index column = 0; column < x.size(2); ++column) {
     double squares = 0;
-    for (Index row = 0; row < x.size(1); ++row) {
+    for (Index row = 0; row < x.size(1); ++row)
       squares += std::pow(static_cast<double>(x.data()[row * x.size(2) + column]), 2);
-    }
     std::printf("  %.4f", std::sqrt(squares));
     all += squares;
   }
@@ -43,9 +42,8 @@ void silence_each(const MultiHeadAttention& attention, const Tensor& x) {
 int main() {
   MultiHeadAttention attention(
       {.d_model = 4, .heads = 2, .d_head = 2, .d_value = 2, .kv_heads = 2});
-  for (Linear* linear : {&attention.Q, &attention.K, &attention.V, &attention.O}) {
+  for (Linear* linear : {&attention.Q, &attention.K, &attention.V, &attention.O})
     for (Index i = 0; i < 4; ++i) linear->W.data()[i * 5] = 1;
-  }
   const Tensor x = Tensor::of({1, 5, 4}, {1, 0, 1, 0,    // The
                                           0, 2, 0, 1,    // cat
                                           1, 1, 1, 0,    // sat

@@ -92,9 +92,8 @@ int write_all(int descriptor, std::string_view bytes) {
 }
 
 int write_parts(int descriptor, const std::vector<std::string_view>& parts) {
-  for (const std::string_view part : parts) {
+  for (const std::string_view part : parts)
     if (const int code = write_all(descriptor, part)) return code;
-  }
   return 0;
 }
 
@@ -162,9 +161,8 @@ int exchange_by_renames(const path& a, const path& b) {
   path aside = b;
   aside += ".aside";
   if (::rename(a.c_str(), aside.c_str()) != 0) return errno;
-  if (::rename(b.c_str(), a.c_str()) == 0) {
+  if (::rename(b.c_str(), a.c_str()) == 0)
     return ::rename(aside.c_str(), b.c_str()) == 0 ? 0 : errno;
-  }
   const int code = errno;
   ::rename(aside.c_str(), a.c_str());
   return code;
@@ -173,9 +171,8 @@ int exchange_by_renames(const path& a, const path& b) {
 /// Where a chain of symbolic links leads; the last need not exist.
 path followed(path file) {
   std::error_code ignored;
-  for (int links = 0; std::filesystem::is_symlink(file, ignored) && links < 40; ++links) {
+  for (int links = 0; std::filesystem::is_symlink(file, ignored) && links < 40; ++links)
     file = file.parent_path() / std::filesystem::read_symlink(file, ignored);
-  }
   return file;
 }
 
@@ -201,7 +198,7 @@ void InputFile::read(std::uint64_t offset, std::span<char> bytes) const {
     if (count < 0 && errno != EINTR) fail("read", path_, errno);
     require(count != 0, "cannot read '", path_.string(), "': it ends at byte ", offset);
     if (count > 0) {
-      bytes = bytes.subspan(static_cast<std::size_t>(count));
+      bytes = bytes.subspan(count);
       offset += static_cast<std::uint64_t>(count);
     }
   }
@@ -210,9 +207,8 @@ void InputFile::read(std::uint64_t offset, std::span<char> bytes) const {
 std::string read_file(const path& file) {
   const Descriptor descriptor(open_file(file, O_RDONLY));
   struct stat status {};
-  if (!descriptor.is_open() || ::fstat(descriptor.number(), &status) != 0) {
+  if (!descriptor.is_open() || ::fstat(descriptor.number(), &status) != 0)
     fail("read", file, errno);
-  }
   // One byte more than the size, so that the end is seen without growing; pipes say 0 and grow.
   std::string bytes(static_cast<std::size_t>(std::max<off_t>(status.st_size, 0)) + 1, '\0');
   std::size_t used = 0;
@@ -237,11 +233,10 @@ void write_file(const path& file, const std::vector<std::string_view>& parts) {
   struct stat status {};
   const bool exists = ::stat(target.c_str(), &status) == 0;
   if (exists && S_ISDIR(status.st_mode)) fail("write", target, EISDIR);
-  if (exists && !S_ISREG(status.st_mode)) {
+  if (exists && !S_ISREG(status.st_mode))
     write_in_place(target, parts);
-  } else {
+  else
     replace_file(target, parts, exists ? &status.st_mode : nullptr);
-  }
 }
 
 void append_line(const path& file, std::string_view line) {
@@ -250,16 +245,14 @@ void append_line(const path& file, std::string_view line) {
   bytes += '\n';
   Descriptor descriptor(open_file(file, O_WRONLY | O_CREAT | O_APPEND));
   struct stat status {};
-  if (!descriptor.is_open() || ::fstat(descriptor.number(), &status) != 0) {
+  if (!descriptor.is_open() || ::fstat(descriptor.number(), &status) != 0)
     fail("write", file, errno);
-  }
   int code = write_all(descriptor.number(), bytes);
   const bool regular = S_ISREG(status.st_mode);
   if (code == 0 && regular) code = sync(descriptor.number());
   if (code == 0) return;
-  if (regular && ::ftruncate(descriptor.number(), status.st_size) != 0) {
+  if (regular && ::ftruncate(descriptor.number(), status.st_size) != 0)
     fail("take half a line back from", file, errno);
-  }
   fail("write", file, code);
 }
 
@@ -281,9 +274,8 @@ void make_directories(const path& directory) {
   std::error_code code;
   std::filesystem::create_directories(directory, code);
   if (code) fail("make the directory", directory, code.value());
-  if (!std::filesystem::is_directory(directory, code)) {
+  if (!std::filesystem::is_directory(directory, code))
     fail("make the directory", directory, EEXIST);
-  }
 }
 
 }  // namespace headlab

@@ -136,13 +136,12 @@ class Parser {
     unsigned result = 0;
     for (int i = 0; i < 4; ++i, ++at_) {
       const char c = peek();
-      if (c >= '0' && c <= '9') {
+      if (c >= '0' && c <= '9')
         result = result * 16 + static_cast<unsigned>(c - '0');
-      } else if ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F')) {
+      else if ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'))
         result = result * 16 + static_cast<unsigned>((c | 0x20) - 'a' + 10);
-      } else {
+      else
         expected("four hexadecimal digits");
-      }
     }
     return result;
   }
@@ -151,9 +150,8 @@ class Parser {
     const unsigned following = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
     constexpr unsigned kLead[] = {0x00, 0xC0, 0xE0, 0xF0};
     out += static_cast<char>(kLead[following] | (code >> (6 * following)));
-    for (unsigned left = following; left > 0; --left) {
+    for (unsigned left = following; left > 0; --left)
       out += static_cast<char>(0x80 | ((code >> (6 * (left - 1))) & 0x3F));
-    }
   }
 
   char peek() const { return at_ < json_.size() ? json_[at_] : '\0'; }

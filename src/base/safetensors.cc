@@ -79,9 +79,8 @@ Place read_place(const std::string& name, const Json& entry) {
   Place place;
   place.tensor.name = name;
   place.tensor.dtype = entry.at("dtype").string();
-  for (const Json& extent : entry.at("shape").items()) {
+  for (const Json& extent : entry.at("shape").items())
     place.tensor.shape.push_back(extent.integer());
-  }
   const Json::Array& offsets = entry.at("data_offsets").items();
   require(offsets.size() == 2, "data_offsets has ", offsets.size(), " numbers instead of 2");
   const std::int64_t begin = offsets[0].integer(), end = offsets[1].integer();

@@ -25,12 +25,8 @@ std::int64_t checked_integer(const std::string& name, const Json& json, std::int
 Json json_of_text(std::string_view value) {
   double number = 0;
   const bool bare_point = !value.empty() && value[0] == '.';
-  if (parse_number((bare_point ? "0" : "") + std::string(value), number)) {
-    return number;
-  }
-  if (value == "true" || value == "false") {
-    return value == "true";
-  }
+  if (parse_number((bare_point ? "0" : "") + std::string(value), number)) return number;
+  if (value == "true" || value == "false") return value == "true";
   return std::string(value);
 }
 
@@ -38,9 +34,7 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
   std::vector<std::string_view> parts;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find_first_of(separators), text.size());
-    if (end > 0) {
-      parts.push_back(text.substr(0, end));
-    }
+    if (end > 0) parts.push_back(text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   return parts;
@@ -49,16 +43,12 @@ std::vector<std::string_view> split(std::string_view text, std::string_view sepa
 /// "4,0,2" or an array as an array of JSON numbers; anything else as it is.
 Json as_list(const Json& json) {
   Json list = Json::array();
-  if (json.is_array()) {
-    return json;
-  }
+  if (json.is_array()) return json;
   if (!json.is_string()) {
     list.push_back(json);
     return list;
   }
-  for (std::string_view part : split(json.string(), ",[] ")) {
-    list.push_back(json_of_text(part));
-  }
+  for (std::string_view part : split(json.string(), ",[] ")) list.push_back(json_of_text(part));
   return list;
 }
 
@@ -102,9 +92,7 @@ void Settings::integers(std::string name, std::vector<std::int64_t>& value, std:
   const auto set = [=, &value](const Json& json) {
     std::vector<std::int64_t> read;
     const Json list = as_list(json);
-    for (const Json& item : list.items()) {
-      read.push_back(checked_integer(name, item, low, high));
-    }
+    for (const Json& item : list.items()) read.push_back(checked_integer(name, item, low, high));
     require(!read.empty(), name, " needs at least one number, got ", json.dump());
     value = std::move(read);
   };
@@ -130,9 +118,7 @@ void Settings::add(const Settings& others) {
 
 std::vector<std::string> Settings::names() const {
   std::vector<std::string> all;
-  for (const Setting& setting : table_) {
-    all.push_back(setting.name);
-  }
+  for (const Setting& setting : table_) all.push_back(setting.name);
   return all;
 }
 
@@ -144,9 +130,7 @@ const Setting* Settings::find(std::string_view name) const {
 
 const Setting& Settings::at(std::string_view name) const {
   const Setting* setting = find(name);
-  if (setting == nullptr) {
-    throw unknown_name("setting", name, names());
-  }
+  if (setting == nullptr) throw unknown_name("setting", name, names());
   return *setting;
 }
 
@@ -177,9 +161,7 @@ void Settings::set_all(const Json& object, std::string_view source,
                        const std::vector<std::string>& ignored) const {
   require(object.is_object(), source, ": expected an object of settings, got ", object.kind());
   for (const auto& [name, value] : object.members()) {
-    if (std::find(ignored.begin(), ignored.end(), name) != ignored.end()) {
-      continue;
-    }
+    if (std::find(ignored.begin(), ignored.end(), name) != ignored.end()) continue;
     try {
       set(name, value);
     } catch (const Error& error) {
@@ -190,9 +172,7 @@ void Settings::set_all(const Json& object, std::string_view source,
 
 Json Settings::to_json() const {
   Json object = Json::object();
-  for (const Setting& setting : table_) {
-    object[setting.name] = setting.get();
-  }
+  for (const Setting& setting : table_) object[setting.name] = setting.get();
   return object;
 }
 

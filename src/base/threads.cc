@@ -116,13 +116,11 @@ class Team {
     // All tasks are laid out before anyone is called: who is done with his own helps the others.
     const auto first = [&](std::int64_t thread) { return tasks * thread / count; };
     for (std::int64_t i = 0; i < count; ++i) lay_out(i, first(i), first(i + 1));
-    for (std::int64_t i = 1; i < count; ++i) {
+    for (std::int64_t i = 1; i < count; ++i)
       if (first(i) < first(i + 1)) call(i);
-    }
     work(0);
-    for (int left; (left = unfinished_.load(std::memory_order_acquire)) != 0;) {
+    for (int left; (left = unfinished_.load(std::memory_order_acquire)) != 0;)
       await_change(unfinished_, left, patience());
-    }
     if (detail::thread_memory_generation() != grown_) grow_memory(count);
     return true;
   }
@@ -139,11 +137,11 @@ class Team {
   }
 
   void lay_out(std::int64_t thread, std::int64_t next, std::int64_t end) {
-    shares_[static_cast<std::size_t>(thread)].tasks.store(
-        static_cast<std::uint64_t>(next << 32 | end), std::memory_order_release);
+    shares_[thread].tasks.store(static_cast<std::uint64_t>(next << 32 | end),
+                                std::memory_order_release);
   }
   void call(std::int64_t thread) {
-    Share& share = shares_[static_cast<std::size_t>(thread)];
+    Share& share = shares_[thread];
     share.calls.fetch_add(1, std::memory_order_release);
     share.calls.notify_one();
   }
@@ -155,17 +153,16 @@ class Team {
     if (getpid() != process_) return;  // after a fork there is nobody to wait for
     unfinished_.store(count - 1, std::memory_order_relaxed);
     for (int i = 1; i < count; ++i) {
-      shares_[static_cast<std::size_t>(i)].errand.store(true, std::memory_order_release);
+      shares_[i].errand.store(true, std::memory_order_release);
       call(i);
     }
     detail::grow_thread_memory();
-    for (int left; (left = unfinished_.load(std::memory_order_acquire)) != 0;) {
+    for (int left; (left = unfinished_.load(std::memory_order_acquire)) != 0;)
       await_change(unfinished_, left, patience());
-    }
   }
 
   void serve(int me) {
-    Share& share = shares_[static_cast<std::size_t>(me)];
+    Share& share = shares_[me];
     const Processors processors;
     for (int seen = 0;;) {
       await_change(share.calls, seen, patience());
@@ -185,13 +182,12 @@ class Team {
     int done = 0;
     const int count = count_.load(std::memory_order_relaxed);
     for (int i = 0; i < count; ++i) {
-      Share& share = shares_[static_cast<std::size_t>((me + i) % count)];
+      Share& share = shares_[(me + i) % count];
       for (std::int64_t task; share.take(task); ++done) run_(body_, task);
     }
     inside_loop = false;
-    if (done > 0 && unfinished_.fetch_sub(done, std::memory_order_acq_rel) == done) {
+    if (done > 0 && unfinished_.fetch_sub(done, std::memory_order_acq_rel) == done)
       unfinished_.notify_one();
-    }
   }
 
   /// Whether there is a processor for each thread.

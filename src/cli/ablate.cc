@@ -21,9 +21,7 @@ struct AblateFlags {
 
   Settings settings() {
     std::vector<std::string> kinds;
-    for (const AblationEntry& entry : ablation_table()) {
-      kinds.emplace_back(entry.name);
-    }
+    for (const AblationEntry& entry : ablation_table()) kinds.emplace_back(entry.name);
     Settings s;
     s.add(named_text("kind", join(kinds, "|"), kind,
                      "what takes the place of a head's output: 0, its mean, or that of another "
@@ -71,9 +69,7 @@ Finding hide_edges(const Run& run, const AblateFlags& flags) {
 int ablate_command(Arguments arguments) {
   AblateFlags flags;
   const Settings settings = flags.settings();
-  if (wants_help(arguments)) {
-    return print_help("ablate", "RUN", settings);
-  }
+  if (wants_help(arguments)) return print_help("ablate", "RUN", settings);
   const auto paths = parse_arguments(arguments, signature_of("ablate", {"RUN"}), settings);
   as_usage([&] { find_ablation(flags.kind); });
   as_usage([&] {

@@ -8,9 +8,9 @@
 
 #include "headlab/base/error.h"
 #include "headlab/base/settings.h"
+#include "headlab/bench/bench_table.h"
 #include "headlab/cli/arguments.h"
 #include "headlab/cli/command.h"
-#include "headlab/lab/bench_table.h"
 #include "headlab/train/run.h"
 
 namespace headlab::cli {

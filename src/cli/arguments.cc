@@ -13,9 +13,7 @@ namespace {
 
 std::vector<std::string> flag_names(const Settings& settings) {
   std::vector<std::string> flags;
-  for (const std::string& name : settings.names()) {
-    flags.push_back(flag_of(name));
-  }
+  for (const std::string& name : settings.names()) flags.push_back(flag_of(name));
   return flags;
 }
 
@@ -96,12 +94,10 @@ void add_positional(std::vector<std::string>& positionals, const std::string& ar
 void check_count(const std::vector<std::string>& positionals, const Signature& signature) {
   const std::size_t wanted = signature.positionals.size();
   const std::string hint = "for example: " + signature.example;
-  if (positionals.size() < wanted) {
+  if (positionals.size() < wanted)
     throw UsageError(text("missing argument ", signature.positionals[positionals.size()]), hint);
-  }
-  if (positionals.size() > wanted && !signature.repeats) {
+  if (positionals.size() > wanted && !signature.repeats)
     throw UsageError(text("unexpected argument '", positionals[wanted], "'"), hint);
-  }
 }
 
 }  // namespace
@@ -113,9 +109,9 @@ std::string flag_of(const std::string& setting) {
 }
 
 bool wants_help(std::span<const std::string> arguments) {
-  return std::any_of(arguments.begin(), arguments.end(), [](const std::string& argument) {
-    return argument == "--help" || argument == "-h";
-  });
+  return std::any_of(
+      arguments.begin(), arguments.end(),
+      [](const std::string& argument) { return argument == "--help" || argument == "-h"; });
 }
 
 std::vector<std::string> parse_arguments(std::span<const std::string> arguments,
@@ -131,9 +127,7 @@ std::vector<std::string> parse_arguments(std::span<const std::string> arguments,
     const std::string* next = i + 1 < arguments.size() ? &arguments[i + 1] : nullptr;
     const std::string name = apply(settings, Flag(arguments[i]), next, used_next);
     i += used_next;
-    if (given != nullptr) {
-      given->push_back(name);
-    }
+    if (given != nullptr) given->push_back(name);
   }
   check_count(positionals, signature);
   return positionals;
@@ -142,12 +136,9 @@ std::vector<std::string> parse_arguments(std::span<const std::string> arguments,
 std::string find_value(std::span<const std::string> arguments, const std::string& flag) {
   std::string value;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i] == flag && i + 1 < arguments.size() && !begins_flag(arguments[i + 1])) {
+    if (arguments[i] == flag && i + 1 < arguments.size() && !begins_flag(arguments[i + 1]))
       value = arguments[i + 1];
-    }
-    if (arguments[i].rfind(flag + "=", 0) == 0) {
-      value = arguments[i].substr(flag.size() + 1);
-    }
+    if (arguments[i].rfind(flag + "=", 0) == 0) value = arguments[i].substr(flag.size() + 1);
   }
   return value;
 }
@@ -172,13 +163,9 @@ std::string shell_word(const std::string& word) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            std::string_view("-_=+:,./").find(c) != std::string_view::npos;
   });
-  if (plain && !word.empty()) {
-    return word;
-  }
+  if (plain && !word.empty()) return word;
   std::string quoted = "'";
-  for (const char c : word) {
-    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";
 }
 

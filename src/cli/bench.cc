@@ -1,12 +1,12 @@
-// `headlab bench`: the training step, and the tables of lab/benchmarks.h, shown as text or JSON by
-// their columns. What was measured, and on what, is said beside every result. Read next:
-// lab/bench.h.
+// `headlab bench`: the training step, and the tables of bench/benchmarks.h, shown as text or JSON
+// by their columns. What was measured, and on what, is said beside every result. Read next:
+// bench/bench.h.
 #include <algorithm>
 
 #include "cli/all_commands.h"
 #include "cli/terminal.h"
 #include "headlab/base/error.h"
-#include "headlab/lab/benchmarks.h"
+#include "headlab/bench/benchmarks.h"
 #include "headlab/report/table.h"
 
 namespace headlab::cli {
@@ -48,9 +48,8 @@ std::string about_text(const Json& about) {
 }
 
 const Benchmark* find_benchmark(const std::string& name) {
-  for (const Benchmark& benchmark : benchmarks()) {
+  for (const Benchmark& benchmark : benchmarks())
     if (name == benchmark.name) return &benchmark;
-  }
   return nullptr;
 }
 
@@ -70,9 +69,8 @@ std::string measured(const std::string& name, const BenchOptions& options, bool 
 int help(const Settings& settings, const std::vector<std::string>& names) {
   print_help("bench", join(names, "|"), settings);
   std::string list = "\nstep       a training step beside the machine's limits\n";
-  for (const Benchmark& benchmark : benchmarks()) {
+  for (const Benchmark& benchmark : benchmarks())
     list += padded(benchmark.name, 11) + benchmark.summary + "\n";
-  }
   print(list);
   return 0;
 }
@@ -112,9 +110,8 @@ int bench_command(Arguments arguments) {
   }
   as_usage([&] { options.model.validate(); });
   common.apply();
-  if (given[0] != "step" && std::find(set.begin(), set.end(), "steps") == set.end()) {
+  if (given[0] != "step" && std::find(set.begin(), set.end(), "steps") == set.end())
     options.steps = options.quick ? 1 : std::min<Index>(options.steps, kRounds);
-  }
   const std::string result = measured(given[0], options, common.json);
   print(common.json ? result : result + "again: " + again("bench", arguments) + "\n");
   return 0;

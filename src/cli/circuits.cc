@@ -41,9 +41,8 @@ int show_matrix(const Run& run, const CircuitFlags& flags, const std::string& co
   const TokenCircuits circuits = token_circuits(run.model, head);
   const Tensor& matrix = flags.matrix == "qk" ? circuits.qk : circuits.ov;
   std::vector<std::string> names;
-  for (std::int32_t v = 0; v < run.model.config().vocab; ++v) {
+  for (std::int32_t v = 0; v < run.model.config().vocab; ++v)
     names.push_back(run.task->token_text(v));
-  }
   const Index target = flags.matrix == "qk" ? 0 : flags.target;
   const std::string shown =
       token_matrix_text(matrix, names, target, {.color = stdout_wants_color()});
@@ -84,9 +83,7 @@ struct ExampleFlags {
 int circuits_command(Arguments arguments) {
   CircuitFlags flags;
   const Settings settings = flags.settings();
-  if (wants_help(arguments)) {
-    return print_help("circuits", "RUN", settings);
-  }
+  if (wants_help(arguments)) return print_help("circuits", "RUN", settings);
   const auto paths = parse_arguments(arguments, signature_of("circuits", {"RUN"}), settings);
   if (!flags.head.empty()) parse_head("--head", flags.head);
   if (flags.matrix != "ov" && flags.matrix != "qk") {
@@ -99,9 +96,7 @@ int circuits_command(Arguments arguments) {
   require(vocab <= kLargestVocabulary, "the vocabulary has ", vocab,
           " tokens: matrices over it are made for at most ", kLargestVocabulary);
   const std::string command = again("circuits", arguments);
-  if (!flags.head.empty()) {
-    return show_matrix(run, flags, command);
-  }
+  if (!flags.head.empty()) return show_matrix(run, flags, command);
   const CircuitsReport report = find_circuits(run.model, flags.options);
   Finding found{"circuits.json", report.to_json(), circuits_text(report),
                 text("from the weights alone; ", flags.options.draws, " random pairs, seed ",
@@ -112,9 +107,7 @@ int circuits_command(Arguments arguments) {
 int attribute_command(Arguments arguments) {
   ExampleFlags flags;
   const Settings settings = flags.settings("held-out examples");
-  if (wants_help(arguments)) {
-    return print_help("attribute", "RUN", settings);
-  }
+  if (wants_help(arguments)) return print_help("attribute", "RUN", settings);
   const auto paths = parse_arguments(arguments, signature_of("attribute", {"RUN"}), settings);
   flags.common.apply();
   const Run run = open_run(paths[0]);
@@ -128,9 +121,7 @@ int patch_command(Arguments arguments) {
   ExampleFlags flags{.examples = 64, .common = {}};
   const Settings settings =
       flags.settings("held-out examples as clean inputs; as many others are the corrupted ones");
-  if (wants_help(arguments)) {
-    return print_help("patch", "RUN", settings);
-  }
+  if (wants_help(arguments)) return print_help("patch", "RUN", settings);
   const auto paths = parse_arguments(arguments, signature_of("patch", {"RUN"}), settings);
   flags.common.apply();
   const Run run = open_run(paths[0]);

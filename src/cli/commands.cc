@@ -51,18 +51,13 @@ constexpr std::array kCommands = {
 
 std::vector<std::string> command_names() {
   std::vector<std::string> names;
-  for (const Command& command : kCommands) {
-    names.emplace_back(command.name);
-  }
+  for (const Command& command : kCommands) names.emplace_back(command.name);
   return names;
 }
 
 const Command& find_command(std::string_view name) {
-  for (const Command& command : kCommands) {
-    if (name == command.name) {
-      return command;
-    }
-  }
+  for (const Command& command : kCommands)
+    if (name == command.name) return command;
   const Error unknown = unknown_name("command", name, command_names());
   throw UsageError(unknown.what(), unknown.hint());
 }
@@ -74,9 +69,8 @@ std::string program_help() {
       "example: headlab train --task relations --heads 8 --out runs/full && headlab heads "
       "runs/full\n\n"
       "commands (headlab COMMAND --help says more):\n";
-  for (const Command& command : kCommands) {
+  for (const Command& command : kCommands)
     help += text("  ", padded(command.name, 9), "  ", command.summary, "\n");
-  }
   return help;
 }
 
@@ -104,9 +98,7 @@ int run_command(const std::vector<std::string>& arguments) {
 
 int report(const char* what, const std::string& hint, int status) {
   note(text("error: ", what));
-  if (!hint.empty()) {
-    note("hint: " + hint);
-  }
+  if (!hint.empty()) note("hint: " + hint);
   return status;
 }
 
@@ -143,11 +135,10 @@ std::string again(const char* command, Arguments arguments) {
   std::string line = text("headlab ", command);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string flag = arguments[i].substr(0, arguments[i].find('='));
-    if (flag == "--threads" && flag.size() == arguments[i].size()) {
+    if (flag == "--threads" && flag.size() == arguments[i].size())
       ++i;  // with its value
-    } else if (flag != "--threads" && flag != "--json" && flag != "--force") {
+    else if (flag != "--threads" && flag != "--json" && flag != "--force")
       line += " " + shell_word(arguments[i]);
-    }
   }
   return line;
 }

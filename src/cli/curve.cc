@@ -134,11 +134,10 @@ int curve_command(Arguments arguments) {
   std::vector<Run> runs = open_runs(paths, flags.options);
   const std::string command = again("curve", arguments);
   const Result result = curves_of(runs, flags, settings.to_json(), command);
-  if (flags.common.json) {
+  if (flags.common.json)
     print(result.json);
-  } else {
+  else
     print(result.text + "\nagain: " + command + "\n");
-  }
   return 0;
 }
 

@@ -12,11 +12,10 @@ namespace headlab::cli {
 int keep(const Run& run, Finding finding, const std::string& command, const CommonFlags& common) {
   finding.json["command"] = command;
   write_file(run.path / finding.file, finding.json.dump(2) + "\n");
-  if (common.json) {
+  if (common.json)
     print(finding.json);
-  } else {
+  else
     print(finding.text + "\n" + finding.settings + "\nagain: " + command + "\n");
-  }
   return 0;
 }
 

@@ -57,9 +57,8 @@ Pattern pattern_of(Run& run, const HeadId& id, Index example) {
   const Tensor& all = captures.attention[layer].pattern;  // [1, H, T, S]
   const auto tokens = [&](bool source) {
     std::vector<std::string> shown;
-    for (Index t = 0; t < (source ? batch.source_length_of(0) : batch.length_of(0)); ++t) {
+    for (Index t = 0; t < (source ? batch.source_length_of(0) : batch.length_of(0)); ++t)
       shown.push_back(run.task->token_text(source ? batch.source_token(0, t) : batch.token(0, t)));
-    }
     return shown;
   };
   Pattern pattern{{}, tokens(kind == AttentionKind::encoder), tokens(kind != AttentionKind::self)};
@@ -97,9 +96,8 @@ int show_pattern(Run& run, const HeadsFlags& flags, Arguments arguments) {
     return 0;
   }
   const auto modules = run.model.attention_modules();
-  print(text("head ", head_text(id), " (", modules[static_cast<std::size_t>(id.layer)].name,
-             ") on held-out example ", flags.example,
-             ": a row for each position, a column for each\n",
+  print(text("head ", head_text(id), " (", modules[id.layer].name, ") on held-out example ",
+             flags.example, ": a row for each position, a column for each\n",
              "position it may look at; at its end the row's largest weight\n\n"));
   print(heatmap(shown.weights, shown.queries, shown.keys, {.color = stdout_wants_color()}));
   print("\nagain: " + command + "\n");
@@ -121,12 +119,8 @@ int show_scores(Run& run, const HeadsFlags& flags, Arguments arguments) {
     return 0;
   }
   print(heads_text(report));
-  if (flags.scores || flags.all) {
-    print("\n" + scores_text(report));
-  }
-  if (flags.map || flags.all) {
-    print("\n" + map_text(report));
-  }
+  if (flags.scores || flags.all) print("\n" + scores_text(report));
+  if (flags.map || flags.all) print("\n" + map_text(report));
   print(text("\n", options.examples,
              " held-out examples, the same every time\nagain: ", again("heads", arguments), "\n"));
   return 0;
@@ -137,18 +131,12 @@ int show_scores(Run& run, const HeadsFlags& flags, Arguments arguments) {
 int heads_command(Arguments arguments) {
   HeadsFlags flags;
   const Settings settings = flags.settings();
-  if (wants_help(arguments)) {
-    return print_help("heads", "RUN", settings);
-  }
+  if (wants_help(arguments)) return print_help("heads", "RUN", settings);
   const auto paths = parse_arguments(arguments, signature_of("heads", {"RUN"}), settings);
-  if (!flags.pattern.empty()) {
-    parse_head("--pattern", flags.pattern);  // before anything slow
-  }
+  if (!flags.pattern.empty()) parse_head("--pattern", flags.pattern);  // before anything slow
   flags.common.apply();
   Run run = open_run(paths[0]);
-  if (flags.over_training) {
-    return show_heads_over_training(run, flags.common.json, arguments);
-  }
+  if (flags.over_training) return show_heads_over_training(run, flags.common.json, arguments);
   return flags.pattern.empty() ? show_scores(run, flags, arguments)
                                : show_pattern(run, flags, arguments);
 }

@@ -21,9 +21,7 @@ struct PruneFlags {
 
   Settings settings() {
     std::vector<std::string> methods;
-    for (const PruneMethod& method : prune_table()) {
-      methods.emplace_back(method.name);
-    }
+    for (const PruneMethod& method : prune_table()) methods.emplace_back(method.name);
     Settings s;
     s.add(named_text("out", "DIR", out, "folder of the pruned run (required)"));
     s.integer("keep", keep, 0, 1 << 20, "heads to keep in the whole model");
@@ -104,9 +102,7 @@ std::string summary_text(const PruneFlags& flags, const Run& run, Arguments argu
 int prune_command(Arguments arguments) {
   PruneFlags flags;
   const Settings settings = flags.settings();
-  if (wants_help(arguments)) {
-    return print_help("prune", "RUN", settings);
-  }
+  if (wants_help(arguments)) return print_help("prune", "RUN", settings);
   std::vector<std::string> given;
   const auto paths = parse_arguments(arguments, signature_of("prune", {"RUN"}), settings, &given);
   check_flags(flags, given);

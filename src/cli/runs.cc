@@ -41,9 +41,7 @@ struct SampleFlags {
 
 /// The tokens to continue from.
 std::vector<std::int32_t> prompt_of(const Run& run, const std::string& prompt) {
-  if (!prompt.empty()) {
-    return run.task->encode(prompt);
-  }
+  if (!prompt.empty()) return run.task->encode(prompt);
   return {run.task->make_batch(Key{}.fold("sample"), 1, Split::validation).token(0, 0)};
 }
 
@@ -55,9 +53,7 @@ int eval_command(Arguments arguments) {
   Settings settings;
   settings.integer("examples", examples, 1, 1 << 24, "held-out sequences");
   settings.add(common.settings());
-  if (wants_help(arguments)) {
-    return print_help("eval", "RUN", settings);
-  }
+  if (wants_help(arguments)) return print_help("eval", "RUN", settings);
   const auto paths = parse_arguments(arguments, signature_of("eval", {"RUN"}), settings);
   common.apply();
   const Run run = open_run(paths[0]);
@@ -82,9 +78,7 @@ int sample_command(Arguments arguments) {
   SampleFlags flags;
   Settings settings = flags.settings();
   settings.add(common.settings());
-  if (wants_help(arguments)) {
-    return print_help("sample", "RUN", settings);
-  }
+  if (wants_help(arguments)) return print_help("sample", "RUN", settings);
   const auto paths = parse_arguments(arguments, signature_of("sample", {"RUN"}), settings);
   common.apply();
   const Run run = open_run(paths[0]);

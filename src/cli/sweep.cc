@@ -50,9 +50,7 @@ struct SweepFlags {
 };
 
 void parse_shard(SweepFlags& flags) {
-  if (flags.shard.empty()) {
-    return;
-  }
+  if (flags.shard.empty()) return;
   const std::size_t slash = flags.shard.find('/');
   double index = -1, slices = 0;
   const bool read = slash != std::string::npos &&
@@ -69,22 +67,17 @@ void parse_shard(SweepFlags& flags) {
 
 std::vector<SweepAxis> grid_of(const SweepFlags& flags) {
   std::vector<SweepAxis> grid;
-  for (const auto& [name, list] : flags.lists) {
-    if (!list.empty()) {
-      grid.push_back({name, sweep_values(list)});
-    }
-  }
+  for (const auto& [name, list] : flags.lists)
+    if (!list.empty()) grid.push_back({name, sweep_values(list)});
   const bool has_seed =
       !grid.empty() &&
       std::any_of(grid.begin(), grid.end(), [](const auto& axis) { return axis.name == "seed"; });
-  if (flags.seeds > 0 && has_seed) {
+  if (flags.seeds > 0 && has_seed)
     throw UsageError("--seed and --seeds both name the seeds", "give one of them");
-  }
   if (flags.seeds > 0) {
     grid.push_back({"seed", {}});
-    for (Index seed = 0; seed < flags.seeds; ++seed) {
+    for (Index seed = 0; seed < flags.seeds; ++seed)
       grid.back().values.push_back(std::to_string(seed));
-    }
   }
   return grid;
 }
@@ -105,9 +98,7 @@ CellEnd make_cell(const std::string& folder, const SweepCell& cell) {
 SliceEnd make_cells(const SweepFlags& flags, const std::vector<SweepCell>& cells) {
   SliceEnd end;
   for (std::size_t i = 0; i < cells.size() && !end.stopped; ++i) {
-    if (static_cast<Index>(i) % flags.slices != flags.index) {
-      continue;
-    }
+    if (static_cast<Index>(i) % flags.slices != flags.index) continue;
     const std::string where = text("cell ", i + 1, " of ", cells.size(), ", ", cells[i].name);
     if (cell_state(flags.out, cells[i]) == CellState::finished) {
       ++end.finished;
@@ -137,11 +128,10 @@ int show(const SweepFlags& flags, const std::vector<SweepCell>& cells, Arguments
   Json json = report.to_json();
   json["command"] = command;
   write_file(std::filesystem::path(flags.out) / "sweep.json", json.dump(2) + "\n");
-  if (flags.common.json) {
+  if (flags.common.json)
     print(json);
-  } else {
+  else
     print(text(sweep_text(report), "again: ", command, "\n"));
-  }
   return 0;
 }
 
@@ -188,17 +178,12 @@ int sweep_command(Arguments arguments) {
   parse_shard(flags);
   std::vector<SweepAxis> grid = grid_of(flags);
   const bool from_folder = grid.empty() && flags.collect;
-  if (from_folder) {
-    grid = read_grid(flags.out);
-  }
+  if (from_folder) grid = read_grid(flags.out);
   const auto cells = from_folder ? sweep_cells(grid) : as_usage([&] { return sweep_cells(grid); });
   flags.common.apply();
-  for (const SweepCell& cell : cells) {
+  for (const SweepCell& cell : cells)
     cell_state(flags.out, cell);  // a cell with other settings is found before anything is made
-  }
-  if (flags.collect) {
-    return show(flags, cells, arguments);
-  }
+  if (flags.collect) return show(flags, cells, arguments);
   write_grid(flags.out, grid);
   return make_and_show(flags, cells, arguments);
 }

@@ -61,9 +61,7 @@ Settings CommonFlags::settings() {
 }
 
 void CommonFlags::apply() const {
-  if (threads > 0) {
-    set_thread_count(static_cast<int>(threads));
-  }
+  if (threads > 0) set_thread_count(static_cast<int>(threads));
 }
 
 Setting named_text(std::string name, std::string placeholder, std::string& value,
@@ -97,21 +95,13 @@ void Progress::clear() {
 
 void Progress::show(const StepRecord& record) {
   last_ = record.step;
-  if (first_ < 0) {
-    first_ = record.step - 1;
-  }
-  if (first_seconds_ == 0) {
-    first_seconds_ = record.seconds;
-  }
+  if (first_ < 0) first_ = record.step - 1;
+  if (first_seconds_ == 0) first_seconds_ = record.seconds;
   const double every = terminal_ ? 0.2 : 10;
-  if (record.seconds - last_drawn_ < every) {
-    return;
-  }
+  if (record.seconds - last_drawn_ < every) return;
   const bool first = last_drawn_ < 0;
   last_drawn_ = record.seconds;
-  if (first && !terminal_) {
-    return;  // a file needs no line for the first step
-  }
+  if (first && !terminal_) return;  // a file needs no line for the first step
   const auto done = static_cast<double>(record.step - first_);
   const double per_step = (record.seconds - first_seconds_) / std::max(1.0, done - 1);
   const double left = per_step * static_cast<double>(steps_ - record.step);
@@ -130,9 +120,7 @@ void Progress::show(const EvaluationRecord& record) {
 }
 
 int Progress::status(const std::string& path) const {
-  if (!interrupted() || last_ >= steps_) {
-    return 0;
-  }
+  if (!interrupted() || last_ >= steps_) return 0;
   note(text("interrupted at step ", last_, " of ", steps_, "; the run is saved"));
   note("hint: to continue it: headlab train --resume " + shell_word(path));
   return 130;

@@ -42,30 +42,22 @@ Listing list_tasks() {
 
 Listing list_scores() {
   Listing listing{"scores", {}};
-  for (const ScoreEntry& score : score_table()) {
+  for (const ScoreEntry& score : score_table())
     listing.rows.push_back({score.name, score.meaning, ""});
-  }
   return listing;
 }
 
 Listing list_methods() {
   Listing listing{"methods", {}};
-  for (const PruneMethod& method : prune_table()) {
+  for (const PruneMethod& method : prune_table())
     listing.rows.push_back({method.name, method.summary, ""});
-  }
   return listing;
 }
 
 Listing listing_of(const std::string& what) {
-  if (what == "tasks") {
-    return list_tasks();
-  }
-  if (what == "scores") {
-    return list_scores();
-  }
-  if (what == "methods") {
-    return list_methods();
-  }
+  if (what == "tasks") return list_tasks();
+  if (what == "scores") return list_scores();
+  if (what == "methods") return list_methods();
   const Error unknown = unknown_name("list", what, {"tasks", "scores", "methods"});
   throw UsageError(unknown.what(), unknown.hint());
 }
@@ -78,9 +70,7 @@ Json listing_to_json(const Listing& listing) {
     Json entry = Json::object();
     entry["name"] = row.name;
     entry["summary"] = row.meaning;
-    if (!row.usage.empty()) {
-      entry["usage"] = row.usage;
-    }
+    if (!row.usage.empty()) entry["usage"] = row.usage;
     list.push_back(std::move(entry));
   }
   return json;
@@ -101,9 +91,7 @@ Json check_to_json(const CheckRow& row) {
 int list_command(Arguments arguments) {
   CommonFlags common;
   const Settings settings = common.settings();
-  if (wants_help(arguments)) {
-    return print_help("list", "tasks|scores|methods", settings);
-  }
+  if (wants_help(arguments)) return print_help("list", "tasks|scores|methods", settings);
   const auto names =
       parse_arguments(arguments, signature_of("list", {"tasks|scores|methods"}), settings);
   const Listing listing = listing_of(names[0]);
@@ -123,9 +111,7 @@ int list_command(Arguments arguments) {
 int check_command(Arguments arguments) {
   CommonFlags common;
   const Settings settings = common.settings();
-  if (wants_help(arguments)) {
-    return print_help("check", "", settings);
-  }
+  if (wants_help(arguments)) return print_help("check", "", settings);
   parse_arguments(arguments, signature_of("check", {}), settings);
   common.apply();
   bool passed = true;
@@ -136,9 +122,7 @@ int check_command(Arguments arguments) {
     table.add({row.op, row.description, std::to_string(row.elements), significant(row.worst_error),
                row.passed ? "ok" : "FAILED"});
     checks.push_back(check_to_json(row));
-    if (!row.passed) {
-      note(row.text);
-    }
+    if (!row.passed) note(row.text);
   }
   if (common.json) {
     Json json = Json::object();

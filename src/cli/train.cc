@@ -12,8 +12,8 @@
 #include "headlab/base/files.h"
 #include "headlab/base/safetensors.h"
 #include "headlab/base/version.h"
+#include "headlab/bench/profile.h"
 #include "headlab/heads/tracking.h"
-#include "headlab/lab/profile.h"
 #include "headlab/report/table.h"
 #include "headlab/tasks/table.h"
 #include "headlab/train/memory.h"
@@ -61,19 +61,17 @@ void check_config(RunConfig config) {
   as_usage([&] { check_task(config.task); });
   const TaskEntry& task = find_task(config.task);
   const std::string expected_hash = config.data_hash;
-  if (task.parameters().find("file") == nullptr) {
+  if (task.parameters().find("file") == nullptr)
     as_usage([&] { fit_to_task(config); });
-  } else {
+  else
     fit_to_task(config);
-  }
   as_usage([&] {
     config.model.validate();
     config.train.validate();
     require_memory(config.model, config.train);
   });
-  if (!expected_hash.empty() && expected_hash != config.data_hash) {
+  if (!expected_hash.empty() && expected_hash != config.data_hash)
     note("warning: the data file is not the one that this config was written for");
-  }
   if (!config.parent.empty()) {
     note(text("note: this config was made by pruning ", config.parent,
               "; its heads are now trained from new initial values"));
@@ -95,12 +93,10 @@ Json result_to_json(const Run& run, const TrainResult& result, const std::string
 
 std::string result_text(const Run& run, const TrainResult& result, const std::string& command) {
   Table table({"target", "held-out loss", "accuracy"});
-  for (const TargetScore& target : result.held_out.targets) {
+  for (const TargetScore& target : result.held_out.targets)
     table.add({target.name, significant(target.loss), fixed(target.accuracy, 4)});
-  }
-  if (result.held_out.targets.size() > 1) {
+  if (result.held_out.targets.size() > 1)
     table.add({"all", significant(result.held_out.loss), fixed(result.held_out.accuracy, 4)});
-  }
   const std::string speed =  // there is none where nothing was left to do
       result.tokens_per_s > 0
           ? text(", ", grouped(static_cast<Index>(result.tokens_per_s)), " tokens/s")
@@ -134,9 +130,8 @@ int train_and_report(Run& run, const TrainFlags& flags, const std::string& comma
 Settings resumable(RunConfig& config) {
   const Settings all = user_settings_of(config);
   Settings some;
-  for (const char* name : {"steps", "eval_every", "eval_examples", "save_every", "track_heads"}) {
+  for (const char* name : {"steps", "eval_every", "eval_examples", "save_every", "track_heads"})
     some.add(*all.find(name));
-  }
   return some;
 }
 
@@ -168,11 +163,8 @@ Index saved_step(Run& run) {
 /// Changes the settings of the run that `given` names; says where it goes on.
 void update_run(Run& run, const Settings& settings, const std::vector<std::string>& given) {
   const Settings saved = resumable(run.config);
-  for (const std::string& name : given) {
-    if (saved.find(name) != nullptr) {
-      saved.set(name, settings.find(name)->get());
-    }
-  }
+  for (const std::string& name : given)
+    if (saved.find(name) != nullptr) saved.set(name, settings.find(name)->get());
   const Index step = saved_step(run), steps = run.config.train.steps;
   if (step > steps) {
     throw UsageError(text("--steps ", steps, ": the run has done ", step, " already"),
@@ -204,16 +196,13 @@ int resume(Arguments arguments) {
 /// The words as they were given, without --out, and with the seed.
 std::string train_again(Arguments arguments, const RunConfig& config) {
   std::vector<std::string> words;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i] == "--out") {
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (arguments[i] == "--out")
       ++i;  // with its value
-    } else if (arguments[i].rfind("--out=", 0) != 0) {
+    else if (arguments[i].rfind("--out=", 0) != 0)
       words.push_back(arguments[i]);
-    }
-  }
-  if (find_value(arguments, "--seed").empty()) {
+  if (find_value(arguments, "--seed").empty())
     words.insert(words.end(), {"--seed", std::to_string(config.train.seed)});
-  }
   return again("train", words);
 }
 
@@ -223,16 +212,12 @@ int train_command(Arguments arguments) {
   const bool resumes = std::any_of(arguments.begin(), arguments.end(), [](const auto& argument) {
     return argument == "--resume" || argument.rfind("--resume=", 0) == 0;
   });
-  if (resumes && !wants_help(arguments)) {
-    return resume(arguments);
-  }
+  if (resumes && !wants_help(arguments)) return resume(arguments);
   TrainFlags flags;
   RunConfig config = base_config(arguments);
   Settings settings = flags.settings();
   settings.add(user_settings_of(config));
-  if (wants_help(arguments)) {
-    return print_help("train", "", settings);
-  }
+  if (wants_help(arguments)) return print_help("train", "", settings);
   parse_arguments(arguments, signature_of("train", {}), settings);
   check_config(config);
   flags.common.apply();

@@ -15,7 +15,7 @@
 #include "headlab/tensor/tape.h"
 #include "headlab/train/evaluate.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr std::array<AblationEntry, 3> kKinds = {{
@@ -27,7 +27,7 @@ constexpr std::array<AblationEntry, 3> kKinds = {{
 /// The mean of z [N, T, H*Dv] over the first lengths[b] positions of each example, [1, 1, H, Dv].
 Tensor mean_output(const Tensor& z, std::span<const Index> lengths, Index heads) {
   const Index T = z.size(1), width = z.size(2);
-  std::vector<double> sums(static_cast<std::size_t>(width));
+  std::vector<double> sums(width);
   double rows = 0;
   for (std::size_t b = 0; b < lengths.size(); ++b) {
     for (Index t = 0; t < lengths[b]; ++t, ++rows) {
@@ -53,7 +53,7 @@ std::vector<std::size_t> draw_donors(std::span<const Index> lengths, Key key) {
     }
     const std::vector<std::size_t>& among = as_long.empty() ? others : as_long;
     const std::int64_t drawn = Generator(key.fold(b)).below(std::ssize(among));
-    donors.push_back(among[static_cast<std::size_t>(drawn)]);
+    donors.push_back(among[drawn]);
   }
   return donors;
 }
@@ -73,9 +73,8 @@ Tensor donated_output(const Tensor& z, std::span<const Index> lengths, Index hea
 /// Appends the sum of losses [B, T, K] over each example.
 void add_by_example(const Tensor& losses, std::vector<double>& sums) {
   const Index each = losses.shape().count(1, 3);
-  for (const Scalar* row = losses.data(); row < losses.data() + losses.count(); row += each) {
+  for (const Scalar* row = losses.data(); row < losses.data() + losses.count(); row += each)
     sums.push_back(std::accumulate(row, row + each, 0.0));
-  }
 }
 
 }  // namespace
@@ -85,17 +84,16 @@ std::span<const AblationEntry> ablation_table() { return kKinds; }
 AblationKind find_ablation(const std::string& name) {
   std::vector<std::string> names;
   for (const AblationEntry& entry : kKinds) {
-    if (name == entry.name) {
-      return entry.kind;
-    }
+    if (name == entry.name) return entry.kind;
     names.emplace_back(entry.name);
   }
   throw unknown_name("kind of ablation", name, names);
 }
 
 const char* name_of(AblationKind kind) {
-  return std::find_if(kKinds.begin(), kKinds.end(),
-                      [kind](const AblationEntry& entry) { return entry.kind == kind; })
+  return std::find_if(
+             kKinds.begin(), kKinds.end(),
+             [kind](const AblationEntry& entry) { return entry.kind == kind; })
       ->name;
 }
 
@@ -107,9 +105,8 @@ Ablation::Ablation(const Transformer& model, Batch examples, const AblationOptio
   require(examples_.size >= 2 && options_.batch >= 1,
           "an ablation needs at least two examples, got ", examples_.size, " in batches of ",
           options_.batch);
-  for (Index b = 0; b < examples_.size; ++b) {
+  for (Index b = 0; b < examples_.size; ++b)
     targets_.push_back(static_cast<double>(examples_.rows(b, b + 1).target_count()));
-  }
   target_count_ = std::accumulate(targets_.begin(), targets_.end(), 0.0);
   require(target_count_ > 0, "the examples have no target at all, so no loss can change");
   find_replacements();
@@ -124,29 +121,24 @@ std::vector<Tensor> Ablation::outputs() const {
     captures.wants_patterns = false;
     const Index end = std::min(examples_.size, first + options_.batch);
     model_.forward(examples_.rows(first, end), {}, {.captures = &captures});
-    for (std::size_t m = 0; m < modules_.size(); ++m) {
+    for (std::size_t m = 0; m < modules_.size(); ++m)
       if (captures.attention[m].z.defined()) parts[m].push_back(captures.attention[m].z);
-    }
   }
   std::vector<Tensor> all(modules_.size());
-  for (std::size_t m = 0; m < modules_.size(); ++m) {
+  for (std::size_t m = 0; m < modules_.size(); ++m)
     if (!parts[m].empty()) all[m] = concat(parts[m], 0);
-  }
   return all;
 }
 
 void Ablation::find_replacements() {
   replacements_.resize(modules_.size());
-  if (options_.kind == AblationKind::zero) {
-    return;
-  }
+  if (options_.kind == AblationKind::zero) return;
   const Key key = Key{static_cast<std::uint64_t>(options_.seed)}.fold("resample");
   const std::vector<Tensor> z = outputs();
   for (std::size_t m = 0; m < modules_.size(); ++m) {
     std::vector<Index> lengths;
-    for (Index b = 0; b < examples_.size; ++b) {
+    for (Index b = 0; b < examples_.size; ++b)
       lengths.push_back(queries_of(examples_, modules_[m].kind, b));
-    }
     if (const Index heads = modules_[m].attention->head_count(); heads > 0) {
       replacements_[m] = options_.kind == AblationKind::mean
                              ? mean_output(z[m], lengths, heads)
@@ -165,9 +157,8 @@ std::vector<HeadEdits> Ablation::edits_for(const HeadSet& set,
     const auto at = std::find(heads.begin(), heads.end(), id.head);
     require(known && at != heads.end(), "head ", id.layer, ".", id.head,
             " cannot be silenced: the model has no such head");
-    if (!edits[m].gate.defined()) {
+    if (!edits[m].gate.defined())
       edits[m] = {.gate = Tensor::full({std::ssize(heads)}, 1), .replacement = replacements[m]};
-    }
     edits[m].gate.data()[at - heads.begin()] = 0;
   }
   return edits;
@@ -178,9 +169,8 @@ std::vector<HeadEdits> Ablation::edits_for(const HeadSet& set,
 std::vector<Tensor> Ablation::unchanged(std::span<const HeadEdits> edits,
                                         std::span<const Tensor> residual) const {
   std::size_t m = 0, place = 0;  // place: that of the stream before the block of module m
-  for (; m < edits.size() && !edits[m].gate.defined(); ++m) {
+  for (; m < edits.size() && !edits[m].gate.defined(); ++m)
     place += modules_[m].kind == AttentionKind::cross ? 0 : 1;
-  }
   const bool none = m == edits.size();
   place -= !none && modules_[m].kind == AttentionKind::cross ? 1 : 0;
   std::vector<Tensor> given(residual.size());
@@ -204,9 +194,8 @@ std::vector<std::vector<double>> Ablation::losses(std::span<const HeadSet> sets)
     whole.wants_patterns = false;
     model_.forward(part, {}, {.captures = &whole});
     std::vector<Tensor> replacements = replacements_;
-    for (Tensor& one : replacements) {
+    for (Tensor& one : replacements)
       if (one.defined() && one.size(0) > 1) one = slice(one, 0, first, end);
-    }
     for (std::size_t i = 0; i < sets.size(); ++i) {
       ModelHooks hooks{.edits = edits_for(sets[i], replacements)};
       hooks.residual = unchanged(hooks.edits, whole.residual);
@@ -218,9 +207,8 @@ std::vector<std::vector<double>> Ablation::losses(std::span<const HeadSet> sets)
 
 std::vector<double> Ablation::mean_losses(std::span<const HeadSet> sets) const {
   std::vector<double> means;
-  for (const std::vector<double>& one : losses(sets)) {
+  for (const std::vector<double>& one : losses(sets))
     means.push_back(std::accumulate(one.begin(), one.end(), 0.0) / target_count_);
-  }
   return means;
 }
 
@@ -237,9 +225,7 @@ AblationReport ablate_heads(const Transformer& model, const Batch& examples,
   const Ablation ablation(model, examples, options);
   const std::vector<HeadId> heads = all_heads(model);
   std::vector<HeadSet> sets = {{}};
-  for (const HeadId& head : heads) {
-    sets.push_back({head});
-  }
+  for (const HeadId& head : heads) sets.push_back({head});
   const auto begin = std::chrono::steady_clock::now();
   const std::vector<std::vector<double>> losses = ablation.losses(sets);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
@@ -276,4 +262,4 @@ Json AblationReport::to_json() const {
   return json;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

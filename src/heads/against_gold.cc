@@ -7,7 +7,7 @@
 
 #include "headlab/heads/assignment.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 /// What the head's average pattern on split A reaches on the disjoint queries of a split.
@@ -15,13 +15,9 @@ double position_null(const HeadEvidence& head, const QuerySet& set, std::size_t 
                      Index length) {
   double sum = 0;
   for (const EligibleQuery& query : set.queries) {
-    const double rows = head.pattern_rows[static_cast<std::size_t>(query.t)];
-    if (!query.disjoint || split_of(query.b) != split || rows == 0) {
-      continue;
-    }
-    for (const std::int32_t key : query.keys) {
-      sum += head.pattern[static_cast<std::size_t>(query.t * length + key)] / rows;
-    }
+    const double rows = head.pattern_rows[query.t];
+    if (!query.disjoint || split_of(query.b) != split || rows == 0) continue;
+    for (const std::int32_t key : query.keys) sum += head.pattern[query.t * length + key] / rows;
   }
   return ratio(sum, set.splits[split].disjoint);
 }
@@ -41,9 +37,8 @@ RelationScore score(const HeadEvidence& head, const Answer& answer, const QueryS
     const double offset = ratio(static_cast<double>(facts.offset_right), facts.disjoint);
     score.null = std::max({facts.uniform, offset, position_null(head, set, split, length)});
   }
-  if (score.null < 1 && facts.disjoint > 0) {
+  if (score.null < 1 && facts.disjoint > 0)
     score.lift = (score.mass - score.null) / (1 - score.null);
-  }
   return score;
 }
 
@@ -52,12 +47,9 @@ bool owns(const RelationScore& score) { return score.p < kOwnerP && score.lift >
 Baseline baseline(const QuerySet::Split& facts, Index right, Index hits_where_wrong) {
   Baseline baseline;
   baseline.wrong = facts.disjoint - right;
-  if (facts.disjoint > 0) {
-    baseline.top1 = ratio(static_cast<double>(right), facts.disjoint);
-  }
-  if (baseline.wrong > 0) {
+  if (facts.disjoint > 0) baseline.top1 = ratio(static_cast<double>(right), facts.disjoint);
+  if (baseline.wrong > 0)
     baseline.head_top1_where_wrong = ratio(static_cast<double>(hits_where_wrong), baseline.wrong);
-  }
   return baseline;
 }
 
@@ -66,9 +58,8 @@ void fill_baselines(RelationWinner& winner, const QuerySet& set, const Answer& a
   const Answer::Split& sums = answer.splits[1];
   winner.best_offset = set.best_offset;
   winner.offset = baseline(facts, facts.offset_right, sums.top1_offset_wrong);
-  if (set.has_candidates) {
+  if (set.has_candidates)
     winner.nearest = baseline(facts, facts.nearest_right, sums.top1_nearest_wrong);
-  }
 }
 
 }  // namespace
@@ -92,21 +83,18 @@ void fill_relations(HeadScores& head, const Evidence& evidence, std::size_t h,
 // of each head. Sums that differ by rounding alone are equal.
 void fill_p(HeadsReport& report, const Evidence& evidence, std::size_t r) {
   const Index permutations = evidence.questions()[r].permuted.permutations();
-  std::vector<double> largest(static_cast<std::size_t>(permutations));
+  std::vector<double> largest(permutations);
   for (std::size_t h = 0; h < report.heads.size(); ++h) {
     const std::vector<double>& permuted = evidence.of(h).answers[r].permuted;
-    for (std::size_t p = 0; p < largest.size(); ++p) {
-      largest[p] = std::max(largest[p], permuted[p]);
-    }
+    for (std::size_t p = 0; p < largest.size(); ++p) largest[p] = std::max(largest[p], permuted[p]);
   }
   for (std::size_t h = 0; h < report.heads.size(); ++h) {
     const double mass = evidence.of(h).answers[r].splits[1].mass * (1 - 1e-12);
     const auto reached = std::count_if(largest.begin(), largest.end(),
                                        [mass](double chance) { return chance >= mass; });
     RelationScore& score = report.heads[h].relations[r];
-    if (score.queries > 0) {
+    if (score.queries > 0)
       score.p = static_cast<double>(1 + reached) / static_cast<double>(1 + permutations);
-    }
   }
 }
 
@@ -114,9 +102,7 @@ RelationWinner winner_of(const HeadsReport& report, const Evidence& evidence, st
                          const Relation& relation) {
   RelationWinner winner{.relation = relation};
   for (std::size_t h = 0; h < report.heads.size(); ++h) {
-    if (evidence.place(h).kind != relation.kind) {
-      continue;
-    }
+    if (evidence.place(h).kind != relation.kind) continue;
     const bool better =
         report.heads[h].chosen_on[r].mass > report.heads[winner.best].chosen_on[r].mass;
     winner.best = winner.candidates == 0 || better ? h : winner.best;
@@ -167,9 +153,8 @@ void fill_assignment(HeadsReport& report, const Evidence& evidence) {
       owned += winner.assigned_owns;
     }
   }
-  if (!report.relations.empty()) {
+  if (!report.relations.empty())
     report.specialization = ratio(static_cast<double>(owned), std::ssize(report.relations));
-  }
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -6,7 +6,7 @@
 #include "headlab/heads/scores.h"
 #include "heads/evidence.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// Fills chosen_on and relations of a head, for the first `relations` questions. Those on relations
 /// of another kind of attention stay empty: no query counts.
@@ -22,4 +22,4 @@ void fill_untrained(RelationWinner& winner, double mass, const Evidence& evidenc
 /// Assigns heads to relations one to one, and fills the specialization.
 void fill_assignment(HeadsReport& report, const Evidence& evidence);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -9,7 +9,7 @@
 
 #include "headlab/base/error.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -35,9 +35,7 @@ class Matching {
     do {
       column = advance(column);
     } while (row_of_[column] != 0);
-    for (; column != 0; column = before_[column]) {
-      row_of_[column] = row_of_[before_[column]];
-    }
+    for (; column != 0; column = before_[column]) row_of_[column] = row_of_[before_[column]];
   }
   std::size_t row_of(std::size_t column) const { return row_of_[column]; }
 
@@ -53,23 +51,16 @@ class Matching {
     std::size_t nearest = 0;
     double least = kInfinity;
     for (std::size_t column = 1; column <= columns_; ++column) {
-      if (done_[column]) {
-        continue;
-      }
-      if (const double cost = reduced(row_of_[from], column); cost < cost_[column]) {
+      if (done_[column]) continue;
+      if (const double cost = reduced(row_of_[from], column); cost < cost_[column])
         cost_[column] = cost, before_[column] = from;
-      }
-      if (cost_[column] < least) {
-        least = cost_[column], nearest = column;
-      }
+      if (cost_[column] < least) least = cost_[column], nearest = column;
     }
-    for (std::size_t column = 0; column <= columns_; ++column) {
-      if (done_[column]) {
+    for (std::size_t column = 0; column <= columns_; ++column)
+      if (done_[column])
         row_potential_[row_of_[column]] += least, column_potential_[column] -= least;
-      } else {
+      else
         cost_[column] -= least;
-      }
-    }
     return nearest;
   }
 
@@ -88,14 +79,12 @@ std::vector<Index> best_assignment(Index rows, Index columns, std::span<const do
           rows, " rows to ", columns, " columns needs as many values, got ", values.size());
   require(std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); }),
           "an assignment needs finite values");
-  std::vector<Index> column_of(static_cast<std::size_t>(rows), -1);
+  std::vector<Index> column_of(rows, -1);
   const bool transposed = rows > columns;
   const auto few = static_cast<std::size_t>(std::min(rows, columns));
   const auto many = static_cast<std::size_t>(std::max(rows, columns));
   Matching matching(few, many, values, transposed);
-  for (std::size_t row = 1; row <= few; ++row) {
-    matching.add(row);
-  }
+  for (std::size_t row = 1; row <= few; ++row) matching.add(row);
   for (std::size_t column = 1; column <= many; ++column) {
     if (const std::size_t row = matching.row_of(column); row != 0) {
       column_of[(transposed ? column : row) - 1] =
@@ -105,4 +94,4 @@ std::vector<Index> best_assignment(Index rows, Index columns, std::span<const do
   return column_of;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

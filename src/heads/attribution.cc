@@ -12,7 +12,7 @@
 #include "headlab/tensor/tape.h"
 #include "heads/parameters.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 /// What one part of the model wrote: [B, T, C], [T, C] or [C], repeated over what is missing.
@@ -36,7 +36,7 @@ void add_attention(const AttentionModule& module, Index layer, const Tensor& z,
   const MultiHeadAttention& a = *module.attention;
   for (Index h = 0; h < a.head_count(); ++h) {
     const Index begin = h * a.d_value, end = begin + a.d_value;
-    parts.push_back({text(layer, ".", a.heads[static_cast<std::size_t>(h)]),
+    parts.push_back({text(layer, ".", a.heads[h]),
                      matmul(slice(z, 2, begin, end), slice(a.O.W, 0, begin, end))});
   }
   parts.push_back({module.name + ".b_O", a.O.b});
@@ -59,11 +59,10 @@ std::vector<Part> parts_of(const Transformer& model, const Batch& batch,
   const TransformerConfig& config = model.config();
   std::vector<Part> parts = {
       {"embedding", embedding(parameters.at("embed.W_E"), batch.tokens, batch.shape())}};
-  if (config.positions == Positions::learned) {
+  if (config.positions == Positions::learned)
     parts.push_back({"positions", slice(parameters.at("pos_embed.W_pos"), 0, 0, batch.length)});
-  } else if (config.positions == Positions::sinusoidal) {
+  else if (config.positions == Positions::sinusoidal)
     parts.push_back({"positions", sinusoidal_positions(batch.length, config.d_model)});
-  }
   Transformer shared = model;
   Index layer = 0;
   for (const AttentionModule& module : shared.attention_modules()) {
@@ -123,9 +122,8 @@ class Directions {
   double above_mean(const Scalar* row, Index k, Index token) const {
     const Scalar* block = row + k * vocab_;
     double mean = 0;
-    for (Index v = 0; centred_ && v < vocab_; ++v) {
+    for (Index v = 0; centred_ && v < vocab_; ++v)
       mean += static_cast<double>(block[v]) / static_cast<double>(vocab_);
-    }
     return static_cast<double>(block[token]) - mean;
   }
 
@@ -147,9 +145,8 @@ double deviation(const Scalar* x, Index width) {
   const auto n = static_cast<double>(width);
   double mean = 0, squares = 0;
   for (Index c = 0; c < width; ++c) mean += static_cast<double>(x[c]) / n;
-  for (Index c = 0; c < width; ++c) {
+  for (Index c = 0; c < width; ++c)
     squares += (static_cast<double>(x[c]) - mean) * (static_cast<double>(x[c]) - mean) / n;
-  }
   return std::sqrt(squares + static_cast<double>(LayerNorm().eps));
 }
 
@@ -171,7 +168,7 @@ Attribution attribute_logits(const Transformer& model, const Batch& batch, bool 
   result.parts.insert(result.parts.end(), {"ln_final.b", "unembed.b_U"});
   result.shares.resize(result.parts.size());
   for (Index row = 0; row < std::ssize(batch.targets); ++row) {
-    const std::int32_t token = batch.targets[static_cast<std::size_t>(row)];
+    const std::int32_t token = batch.targets[row];
     if (token < 0) continue;
     const Direction& direction = directions.of(row % K, token);
     const Index at = row / K * C;  // of the position in the stream
@@ -187,4 +184,4 @@ Attribution attribute_logits(const Transformer& model, const Batch& batch, bool 
   return result;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

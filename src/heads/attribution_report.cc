@@ -7,7 +7,7 @@
 #include "headlab/heads/ablation.h"
 #include "headlab/heads/attribution.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 AttributionReport attribute_logits(const Transformer& model, const Task& task, Index examples) {
   constexpr Index kBatch = 64;
@@ -27,9 +27,8 @@ AttributionReport attribute_logits(const Transformer& model, const Task& task, I
     for (std::size_t i = 0; i < found.rows.size(); ++i) {
       const std::size_t k = static_cast<std::size_t>(found.rows[i]) % K;
       ++counts[k];
-      for (std::size_t p = 0; p < found.parts.size(); ++p) {
+      for (std::size_t p = 0; p < found.parts.size(); ++p)
         report.shares[p][k] += found.shares[p][i];
-      }
     }
   }
   report.logits.resize(K);
@@ -59,4 +58,4 @@ Json AttributionReport::to_json() const {
   return json;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -15,7 +15,7 @@
 #include "heads/matrix.h"
 #include "heads/parameters.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 /// (I - 1 1^T / C) diag(gain) W: what reads the stream through a layer norm of scale 1.
@@ -157,9 +157,9 @@ HeadWeights head_weights(const Transformer& model, const HeadId& head) {
   refuse_two_streams(model);
   const Index place = place_of(model, head);
   Transformer shared = model;
-  const AttentionModule module = shared.attention_modules()[static_cast<std::size_t>(head.layer)];
+  const AttentionModule module = shared.attention_modules()[head.layer];
   const MultiHeadAttention& a = *module.attention;
-  const Index block = a.kv_head[static_cast<std::size_t>(place)];
+  const Index block = a.kv_head[place];
   const auto columns = [](const Tensor& W, Index i, Index width) {
     return slice(W, 1, i * width, (i + 1) * width);
   };
@@ -188,9 +188,7 @@ CircuitsReport find_circuits(const Transformer& model, const CircuitOptions& opt
   require(options.draws >= 1, "random pairs: ", options.draws, " are too few to compare with");
   refuse_two_streams(model);
   CircuitsReport report{module_names(model), options, {}, compositions_of(model, options)};
-  for (const HeadId& head : all_heads(model)) {
-    report.heads.push_back(summary_of(model, head));
-  }
+  for (const HeadId& head : all_heads(model)) report.heads.push_back(summary_of(model, head));
   return report;
 }
 
@@ -224,4 +222,4 @@ Json CircuitsReport::to_json() const {
   return json;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -7,7 +7,7 @@
 
 #include "headlab/base/error.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 std::string head_text(const HeadId& id) { return text(id.layer, ".", id.head); }
 
@@ -15,9 +15,7 @@ std::vector<HeadId> all_heads(const Transformer& model) {
   std::vector<HeadId> heads;
   Index layer = 0;
   for (const auto& numbers : model.head_numbers()) {
-    for (const std::int32_t head : numbers) {
-      heads.push_back({layer, head});
-    }
+    for (const std::int32_t head : numbers) heads.push_back({layer, head});
     ++layer;
   }
   return heads;
@@ -25,9 +23,8 @@ std::vector<HeadId> all_heads(const Transformer& model) {
 
 std::vector<std::string> module_names(const Transformer& model) {
   std::vector<std::string> names;
-  for (const AttentionModule& module : Transformer(model).attention_modules()) {
+  for (const AttentionModule& module : Transformer(model).attention_modules())
     names.push_back(module.name);
-  }
   return names;
 }
 
@@ -37,9 +34,7 @@ Index place_of(const Transformer& model, const HeadId& id) {
   for (std::size_t layer = 0; layer < numbers.size(); ++layer) {
     for (std::size_t place = 0; place < numbers[layer].size(); ++place) {
       const HeadId there{static_cast<Index>(layer), numbers[layer][place]};
-      if (id == there) {
-        return static_cast<Index>(place);
-      }
+      if (id == there) return static_cast<Index>(place);
       known.push_back(head_text(there));
     }
   }
@@ -67,4 +62,4 @@ std::vector<HeadEdits> gates_for(const Transformer& model, std::span<const HeadI
   return edits;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -10,7 +10,7 @@
 #include "headlab/base/threads.h"
 #include "headlab/heads/geometry.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr Index kComparedExamples = 64;  // of split B; all pairs of heads cost more than the rest
@@ -19,9 +19,7 @@ std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 double mass_on(std::span<const std::int32_t> keys, const Scalar* weights) {
   double mass = 0;
-  for (const std::int32_t key : keys) {
-    mass += static_cast<double>(weights[key]);
-  }
+  for (const std::int32_t key : keys) mass += static_cast<double>(weights[key]);
   return mass;
 }
 
@@ -60,11 +58,8 @@ struct Evidence::Rows {
   /// Calls visit(b, t, number of visible keys) for every row.
   template <class Visit>
   void each(Visit&& visit) const {
-    for (Index b = first; b < end; ++b) {
-      for (Index t = 0; t < sight.queries(b); ++t) {
-        visit(b, t, sight.visible(b, t));
-      }
-    }
+    for (Index b = first; b < end; ++b)
+      for (Index t = 0; t < sight.queries(b); ++t) visit(b, t, sight.visible(b, t));
   }
 };
 
@@ -112,31 +107,24 @@ void Evidence::add(const Batch& batch, Index first, Index end, const ModelCaptur
   parallel_for(static_cast<Index>(heads_.size()), [&](Index h) {
     add_rows(at(h), rows[at(h)]);
     add_answers(at(h), rows[at(h)]);
-    if (options_.shapes) {
+    if (options_.shapes)
       add_output(at(h), rows[at(h)], captures.attention[at(heads_[at(h)].layer)].z);
-    }
   });
   add_largest_masses(rows, first, end);
-  if (options_.shapes) {
-    add_distances(rows);
-  }
+  if (options_.shapes) add_distances(rows);
 }
 
 void Evidence::add_answers(std::size_t head, const Rows& rows) {
   for (std::size_t q = 0; q < questions_.size(); ++q) {
     const Question& question = questions_[q];
-    if (question.set.kind != heads_[head].kind) {
-      continue;
-    }
+    if (question.set.kind != heads_[head].kind) continue;
     Answer& answer = evidence_[head].answers[q];
     for (const EligibleQuery& query : question.set.of(rows.first, rows.end)) {
       const Scalar* weights = rows.row(query.b, query.t);
       const double mass = mass_on(query.keys, weights);
       Answer::Split& split = answer.splits[split_of(query.b)];
       split.mass_all += mass;
-      if (!query.disjoint) {
-        continue;
-      }
+      if (!query.disjoint) continue;
       const bool hit =
           std::binary_search(query.keys.begin(), query.keys.end(), rows.largest(query.b, query.t));
       split.mass += mass;
@@ -162,9 +150,8 @@ void Evidence::add_rows(std::size_t head, const Rows& rows) {
       return;
     }
     ++sums.pattern_rows[at(t)];
-    for (Index s = 0; s < visible; ++s) {
+    for (Index s = 0; s < visible; ++s)
       sums.pattern[at(t * options_.length + s)] += static_cast<double>(weights[s]);
-    }
   });
 }
 
@@ -176,26 +163,25 @@ void Evidence::add_output(std::size_t head, const Rows& rows, const Tensor& z) {
         z.data() + ((b - rows.first) * rows.queries + t) * all + heads_[head].place * width;
     for (Index i = 0; i < width && split_of(b) == 1; ++i) {
       const auto factor = static_cast<double>(out[i]);
-      for (Index j = i; j < width; ++j) {
+      for (Index j = i; j < width; ++j)
         gram[at(i * width + j)] += factor * static_cast<double>(out[j]);
-      }
     }
   });
 }
 
 void Evidence::add_largest_masses(const std::vector<Rows>& rows, Index first, Index end) {
-  parallel_for(static_cast<Index>(questions_.size()), [&](Index q) {
-    const QuerySet& set = questions_[at(q)].set;
-    for (const EligibleQuery& query : set.of(first, end)) {
-      double largest = 0;
-      for (std::size_t h = 0; h < heads_.size() && query.judged >= 0; ++h) {
-        if (set.kind == heads_[h].kind) {
-          largest = std::max(largest, mass_on(query.keys, rows[h].row(query.b, query.t)));
+  parallel_for(
+      static_cast<Index>(questions_.size()),
+      [&](Index q) {
+        const QuerySet& set = questions_[at(q)].set;
+        for (const EligibleQuery& query : set.of(first, end)) {
+          double largest = 0;
+          for (std::size_t h = 0; h < heads_.size() && query.judged >= 0; ++h)
+            if (set.kind == heads_[h].kind)
+              largest = std::max(largest, mass_on(query.keys, rows[h].row(query.b, query.t)));
+          largest_masses_[at(q)] += largest;
         }
-      }
-      largest_masses_[at(q)] += largest;
-    }
-  });
+      });
 }
 
 /// Every pair of heads of one kind is a task of its own.
@@ -203,9 +189,7 @@ void Evidence::add_distances(const std::vector<Rows>& rows) {
   const Index count = static_cast<Index>(heads_.size());
   parallel_for(count * count, [&](Index pair) {
     const Rows &a = rows[at(pair / count)], &b = rows[at(pair % count)];
-    if (pair / count <= pair % count || a.sight.kind != b.sight.kind) {
-      return;
-    }
+    if (pair / count <= pair % count || a.sight.kind != b.sight.kind) return;
     a.each([&](Index sequence, Index t, Index visible) {
       if (split_of(sequence) == 1 && sequence < 2 * kComparedExamples) {
         distances_[at(pair)] +=
@@ -217,12 +201,10 @@ void Evidence::add_distances(const std::vector<Rows>& rows) {
 }
 
 double Evidence::distance(std::size_t a, std::size_t b) const {
-  if (a == b) {
-    return 0;
-  }
+  if (a == b) return 0;
   const std::size_t pair = std::max(a, b) * heads_.size() + std::min(a, b);
   return distance_rows_[pair] > 0 ? distances_[pair] / static_cast<double>(distance_rows_[pair])
                                   : std::numeric_limits<double>::quiet_NaN();
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -10,7 +10,7 @@
 #include "heads/permutations.h"
 #include "heads/queries.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// A mean from a sum: 0 of nothing.
 inline double ratio(double sum, Index count) {
@@ -104,4 +104,4 @@ class Evidence {
   std::vector<Index> distance_rows_;               // diagonal; and how many rows
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

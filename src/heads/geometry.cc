@@ -9,7 +9,7 @@
 
 #include "headlab/base/error.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 std::size_t as_size(Index i) { return static_cast<std::size_t>(i); }
@@ -29,15 +29,11 @@ struct Rotating {
   }
   /// Makes element (p, q) zero.
   void rotate(Index p, Index q) {
-    if (el(p, q) == 0) {
-      return;
-    }
+    if (el(p, q) == 0) return;
     const double theta = (el(q, q) - el(p, p)) / (2 * el(p, q));
     const double t = (theta < 0 ? -1 : 1) / (std::abs(theta) + std::hypot(theta, 1.0));
     const double c = 1 / std::hypot(t, 1.0), s = t * c;
-    for (Index k = 0; k < n; ++k) {
-      turn(el(k, p), el(k, q), c, s);
-    }
+    for (Index k = 0; k < n; ++k) turn(el(k, p), el(k, q), c, s);
     for (Index k = 0; k < n; ++k) {
       turn(el(p, k), el(q, k), c, s);
       turn(axes[as_size(p * n + k)], axes[as_size(q * n + k)], c, s);
@@ -46,11 +42,8 @@ struct Rotating {
   }
   double off_diagonal() {
     double sum = 0;
-    for (Index p = 0; p < n; ++p) {
-      for (Index q = p + 1; q < n; ++q) {
-        sum += el(p, q) * el(p, q);
-      }
-    }
+    for (Index p = 0; p < n; ++p)
+      for (Index q = p + 1; q < n; ++q) sum += el(p, q) * el(p, q);
     return sum;
   }
 };
@@ -59,9 +52,7 @@ struct Rotating {
 
 double mean_entropy(Index rows, Index n, const Scalar* weights) {
   double sum = 0;
-  for (Index i = 0; i < rows * n; ++i) {
-    sum -= x_log_x(static_cast<double>(weights[i]));
-  }
+  for (Index i = 0; i < rows * n; ++i) sum -= x_log_x(static_cast<double>(weights[i]));
   return rows > 0 ? sum / static_cast<double>(rows) : 0;
 }
 
@@ -92,11 +83,8 @@ SymmetricEigen symmetric_eigen(Index n, std::span<const double> matrix) {
   }
   constexpr int kMostSweeps = 50;  // it converges quadratically: ten are many
   for (int sweep = 0; sweep < kMostSweeps && work.off_diagonal() > 1e-32 * whole; ++sweep) {
-    for (Index p = 0; p < n; ++p) {
-      for (Index q = p + 1; q < n; ++q) {
-        work.rotate(p, q);
-      }
-    }
+    for (Index p = 0; p < n; ++p)
+      for (Index q = p + 1; q < n; ++q) work.rotate(p, q);
   }
   std::vector<Index> order(as_size(n));
   std::iota(order.begin(), order.end(), Index{0});
@@ -131,24 +119,19 @@ std::vector<std::array<double, 2>> classical_scaling(Index n, std::span<const do
   std::vector<std::array<double, 2>> points(as_size(n));
   for (Index k = 0; k < std::min<Index>(2, n); ++k) {
     const double scale = std::sqrt(std::max(0.0, eigen.values[as_size(k)]));
-    for (Index i = 0; i < n; ++i) {
+    for (Index i = 0; i < n; ++i)
       points[as_size(i)][as_size(k)] = scale * eigen.vectors[as_size(k * n + i)];
-    }
   }
   return points;
 }
 
 double effective_rank(Index n, std::span<const double> gram) {
   std::vector<double> singular = symmetric_eigen(n, gram).values;
-  for (double& value : singular) {
-    value = std::sqrt(std::max(0.0, value));
-  }
+  for (double& value : singular) value = std::sqrt(std::max(0.0, value));
   const double sum = std::accumulate(singular.begin(), singular.end(), 0.0);
   double entropy = 0;
-  for (const double value : singular) {
-    entropy -= sum > 0 ? x_log_x(value / sum) : 0;
-  }
+  for (const double value : singular) entropy -= sum > 0 ? x_log_x(value / sum) : 0;
   return sum > 0 ? std::exp(entropy) : 0;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

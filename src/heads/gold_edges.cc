@@ -14,7 +14,7 @@
 #include "headlab/tensor/tape.h"
 #include "headlab/train/evaluate.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 using Mask = std::vector<std::uint8_t>;
@@ -77,9 +77,8 @@ std::vector<Query> queries_of(const Example& example, const std::vector<Relation
     Query& query = queries.emplace_back(Query{{b - first, t, keys}, {}, 0});
     for (std::size_t r = 0; r < relations.size(); ++r) {
       const auto more = example.gold[r].keys(b, t);
-      if (relations[r].kind == relations[relation].kind) {
+      if (relations[r].kind == relations[relation].kind)
         query.truth.insert(query.truth.end(), more.begin(), more.end());
-      }
     }
   }
   return queries;
@@ -99,9 +98,7 @@ void hide_random(Edges& edges, const std::vector<std::size_t>& modules, const Qu
   }
   random.shuffle(std::span<Edges::Edge>(pool));
   double left = query.mass;
-  for (std::size_t i = 0; i < pool.size() && left > 0; ++i) {
-    left -= edges.hide(pool[i]);
-  }
+  for (std::size_t i = 0; i < pool.size() && left > 0; ++i) left -= edges.hide(pool[i]);
 }
 
 /// Adds `share` of the losses [B, T, K] that the mask selects to the sums of the examples from
@@ -109,20 +106,15 @@ void hide_random(Edges& edges, const std::vector<std::size_t>& modules, const Qu
 void add_losses(const Tensor& losses, const Mask& mask, Index first, double share,
                 std::vector<double>& sums) {
   const Index each = losses.shape().count(1, 3);
-  for (Index i = 0; i < losses.count(); ++i) {
-    if (mask[static_cast<std::size_t>(first * each + i)] != 0) {
-      sums[static_cast<std::size_t>(first + i / each)] +=
-          share * static_cast<double>(losses.values()[static_cast<std::size_t>(i)]);
-    }
-  }
+  for (Index i = 0; i < losses.count(); ++i)
+    if (mask[first * each + i] != 0)
+      sums[first + i / each] += share * static_cast<double>(losses.values()[i]);
 }
 
 Json test_to_json(const EdgeTest& test) {
   Json json = Json::object();
   Json& heads = json["heads"] = Json::array();
-  for (const HeadId& head : test.heads) {
-    heads.push_back(Json::Array{head.layer, head.head});
-  }
+  for (const HeadId& head : test.heads) heads.push_back(Json::Array{head.layer, head.head});
   json["lift"] = test.lift;
   json["mass"] = test.mass;
   json["control_mass"] = test.control_mass;
@@ -137,12 +129,9 @@ Json test_to_json(const EdgeTest& test) {
 }  // namespace
 
 std::string EdgeTest::verdict() const {
-  if (heads.size() == 1 && lift >= kOwnerLift) {
+  if (heads.size() == 1 && lift >= kOwnerLift)
     return is_cause() ? "cause" : "pattern and cause disagree";
-  }
-  if (heads.size() == 1 && is_cause()) {
-    return "cause without pattern";
-  }
+  if (heads.size() == 1 && is_cause()) return "cause without pattern";
   return is_cause() ? "cause" : "no cause";
 }
 
@@ -174,9 +163,8 @@ EdgeExperiment::EdgeExperiment(const Transformer& model, const Task& task,
   require(options.examples >= 2 && options.batch >= 1 && options.draws >= 1,
           "a test of gold edges on ", options.examples, " examples with ", options.draws,
           " draws of random edges cannot be made");
-  for (std::size_t r = 0; r < relations_.size(); ++r) {
+  for (std::size_t r = 0; r < relations_.size(); ++r)
     targets_.push_back(targets_of_relation(task, example_, r));
-  }
 }
 
 /// What one test gathers while it walks over parts of the examples.
@@ -197,11 +185,9 @@ EdgeExperiment::Pass EdgeExperiment::pass_for(std::size_t relation, const HeadSe
           relation + 1);
   const Relation& asked = relations_[relation];
   Pass pass{.relation = relation};
-  for (std::size_t m = 0; m < modules_.size(); ++m) {
-    if (modules_[m].kind == asked.kind && modules_[m].attention->head_count() > 0) {
+  for (std::size_t m = 0; m < modules_.size(); ++m)
+    if (modules_[m].kind == asked.kind && modules_[m].attention->head_count() > 0)
       pass.modules.push_back(m);
-    }
-  }
   for (const HeadId& head : heads) {
     const Index place = place_of(model_, head);
     const auto m = static_cast<std::size_t>(head.layer);
@@ -209,24 +195,20 @@ EdgeExperiment::Pass EdgeExperiment::pass_for(std::size_t relation, const HeadSe
             modules_[m].name, " cannot hold the relation ", asked.name);
     pass.heads.push_back({m, place});
   }
-  for (std::vector<double>* sums : {&pass.whole, &pass.gold, &pass.control}) {
+  for (std::vector<double>* sums : {&pass.whole, &pass.gold, &pass.control})
     sums->resize(static_cast<std::size_t>(example_.batch.size));
-  }
   return pass;
 }
 
 EdgeTest EdgeExperiment::test(std::size_t relation, const HeadSet& heads) const {
   const NoGrad no_grad;
   Pass pass = pass_for(relation, heads);
-  for (Index first = 0; first < example_.batch.size; first += options_.batch) {
-    add_part(first, pass);
-  }
+  for (Index first = 0; first < example_.batch.size; first += options_.batch) add_part(first, pass);
   const Mask& mask = targets_[relation];
   const auto each = std::ssize(mask) / example_.batch.size;
   std::vector<double> targets;
-  for (auto row = mask.begin(); row != mask.end(); row += each) {
+  for (auto row = mask.begin(); row != mask.end(); row += each)
     targets.push_back(std::accumulate(row, row + each, 0.0));
-  }
   const double queries = std::max(1.0, pass.queries);
   return {.heads = heads,
           .mass = pass.mass / queries,
@@ -250,11 +232,9 @@ void EdgeExperiment::add_part(Index first, Pass& pass) const {
   std::vector<Query> queries = queries_of(example_, relations_, pass.relation, first, end);
   Edges hidden(captures.attention);
   for (Query& query : queries) {
-    for (const Pass::Place& at : pass.heads) {
-      for (const std::int32_t key : query.at.keys) {
+    for (const Pass::Place& at : pass.heads)
+      for (const std::int32_t key : query.at.keys)
         query.mass += hidden.hide(hidden.edge(at.module, at.head, query.at, key));
-      }
-    }
   }
   add_with(hidden, 1, pass.gold);
   pass.mass += hidden.mass();
@@ -287,9 +267,7 @@ EdgeReport test_gold_edges(const Transformer& model, const Task& task, const Edg
     for (std::size_t h = 0; h < scores.heads.size(); ++h) {
       const HeadScores& head = scores.heads[h];
       const double lift = head.relations[r].lift;
-      if (modules[static_cast<std::size_t>(head.layer)].kind != relation.kind) {
-        continue;
-      }
+      if (modules[head.layer].kind != relation.kind) continue;
       all.push_back({head.layer, head.head});
       if (lift >= kOwnerLift || h == scores.relations[r].best) {
         row.tests.push_back(experiment.test(r, {all.back()}));
@@ -314,12 +292,10 @@ Json EdgeReport::to_json() const {
     Json entry = Json::object();
     entry["name"] = row.relation.name;
     Json& tests = entry["tests"] = Json::array();
-    for (const EdgeTest& test : row.tests) {
-      tests.push_back(test_to_json(test));
-    }
+    for (const EdgeTest& test : row.tests) tests.push_back(test_to_json(test));
     list.push_back(std::move(entry));
   }
   return json;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -10,7 +10,7 @@
 #include "headlab/base/error.h"
 #include "headlab/base/version.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 std::vector<double> plus(const std::vector<double>& a, const std::vector<double>& b) {
@@ -28,9 +28,8 @@ InteractionReport ablate_pairs(const Transformer& model, const Batch& examples,
   const Ablation ablation(model, examples, options);
   std::vector<HeadSet> sets = {{}};
   for (const HeadId& head : heads) sets.push_back({head});
-  for (std::size_t i = 0; i < heads.size(); ++i) {
+  for (std::size_t i = 0; i < heads.size(); ++i)
     for (std::size_t j = i + 1; j < heads.size(); ++j) sets.push_back({heads[i], heads[j]});
-  }
   const std::vector<std::vector<double>> losses = ablation.losses(sets);
   const auto mean = [&](const std::vector<double>& sums) {
     return std::accumulate(sums.begin(), sums.end(), 0.0) / ablation.target_count();
@@ -74,4 +73,4 @@ Json InteractionReport::to_json() const {
   return json;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -11,7 +11,7 @@
 
 #include "headlab/base/error.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 using Complex = std::complex<double>;
@@ -22,7 +22,7 @@ constexpr int kMostSteps = 300;  // for one eigenvalue; two or three are usual
 void reflect(Matrix& a, Index first, const std::vector<double>& v) {
   const Index n = a.rows();
   const double squares = std::inner_product(v.begin(), v.end(), v.begin(), 0.0);
-  const auto at = [&](Index i) { return v[static_cast<std::size_t>(i - first)]; };
+  const auto at = [&](Index i) { return v[i - first]; };
   for (Index j = 0; j < n; ++j) {
     double dot = 0;
     for (Index i = first; i < n; ++i) dot += at(i) * a(i, j);
@@ -74,7 +74,7 @@ class Iteration {
   }
 
  private:
-  Complex& at(Index i, Index j) { return h_[static_cast<std::size_t>(i * n_ + j)]; }
+  Complex& at(Index i, Index j) { return h_[i * n_ + j]; }
 
   bool negligible(Index i) {
     const double beside = std::abs(at(i, i)) + std::abs(at(i - 1, i - 1));
@@ -106,7 +106,7 @@ class Iteration {
       }
     }
     for (Index k = start; k < end; ++k) {
-      const auto [c, s] = rotations[static_cast<std::size_t>(k - start)];
+      const auto [c, s] = rotations[k - start];
       for (Index i = start; i <= std::min(k + 1, end); ++i) {
         const Complex left = at(i, k), right = at(i, k + 1);
         at(i, k) = left * c + right * s;
@@ -130,9 +130,8 @@ Matrix::Matrix(const Tensor& tensor) : Matrix(tensor.size(0), tensor.size(1)) {
 
 Matrix Matrix::transposed() const {
   Matrix result(columns_, rows_);
-  for (Index i = 0; i < rows_; ++i) {
+  for (Index i = 0; i < rows_; ++i)
     for (Index j = 0; j < columns_; ++j) result(j, i) = (*this)(i, j);
-  }
   return result;
 }
 
@@ -141,9 +140,8 @@ Matrix operator*(const Matrix& a, const Matrix& b) {
           " rows");
   Matrix result(a.rows(), b.columns());
   for (Index i = 0; i < a.rows(); ++i) {
-    for (Index k = 0; k < a.columns(); ++k) {
+    for (Index k = 0; k < a.columns(); ++k)
       for (Index j = 0; j < b.columns(); ++j) result(i, j) += a(i, k) * b(k, j);
-    }
   }
   return result;
 }
@@ -161,10 +159,9 @@ double sandwich_norm(const Matrix& x, const Matrix& m, const Matrix& y) {
 std::vector<Complex> eigenvalues(const Matrix& matrix) {
   require(matrix.rows() == matrix.columns(), "eigenvalues need a square matrix, got ",
           matrix.rows(), " x ", matrix.columns());
-  for (const double value : matrix.values()) {
+  for (const double value : matrix.values())
     require(std::isfinite(value), "a matrix with ", value, " has no eigenvalues");
-  }
   return Iteration(hessenberg(matrix)).run();
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

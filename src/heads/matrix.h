@@ -8,7 +8,7 @@
 
 #include "headlab/tensor/tensor.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 class Matrix {
  public:
@@ -19,12 +19,8 @@ class Matrix {
 
   Index rows() const { return rows_; }
   Index columns() const { return columns_; }
-  double& operator()(Index i, Index j) {
-    return values_[static_cast<std::size_t>(i * columns_ + j)];
-  }
-  double operator()(Index i, Index j) const {
-    return values_[static_cast<std::size_t>(i * columns_ + j)];
-  }
+  double& operator()(Index i, Index j) { return values_[i * columns_ + j]; }
+  double operator()(Index i, Index j) const { return values_[i * columns_ + j]; }
   const std::vector<double>& values() const { return values_; }
   Matrix transposed() const;
 
@@ -48,4 +44,4 @@ double sandwich_norm(const Matrix& x, const Matrix& m, const Matrix& y);
 /// an element that is not finite. Golub and Van Loan, "Matrix Computations", sections 7.4 and 7.5.
 std::vector<std::complex<double>> eigenvalues(const Matrix& matrix);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

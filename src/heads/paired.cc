@@ -8,7 +8,7 @@
 
 #include "headlab/base/error.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr double kNormal95 = 1.959963984540054;  // the 97.5% point of the normal distribution
@@ -28,13 +28,9 @@ PairedChange paired_change(std::span<const double> after, std::span<const double
   require(after.size() == n && before.size() == n && n >= 2, "a change over ", after.size(), ", ",
           before.size(), " and ", n, " examples cannot be judged: it takes two or more, the same");
   const double count = std::accumulate(targets.begin(), targets.end(), 0.0);
-  if (count <= 0) {
-    return {};
-  }
+  if (count <= 0) return {};
   PairedChange result;
-  for (std::size_t i = 0; i < n; ++i) {
-    result.change += (after[i] - before[i]) / count;
-  }
+  for (std::size_t i = 0; i < n; ++i) result.change += (after[i] - before[i]) / count;
   double squares = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const double residual = after[i] - before[i] - result.change * targets[i];
@@ -44,12 +40,11 @@ PairedChange paired_change(std::span<const double> after, std::span<const double
   const double error = std::sqrt(squares * examples / (examples - 1)) / count;
   result.low = result.change - kNormal95 * error;
   result.high = result.change + kNormal95 * error;
-  if (error > 0) {
+  if (error > 0)
     result.p = std::erfc(std::abs(result.change) / (error * std::sqrt(2.0)));
-  } else {
+  else
     result.p = result.change == 0 ? 1 : 0;
-  }
   return result;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

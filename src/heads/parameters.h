@@ -9,7 +9,7 @@
 #include "headlab/base/error.h"
 #include "headlab/model/transformer.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 class Parameters {
  public:
@@ -29,4 +29,4 @@ class Parameters {
   std::map<std::string, Tensor> by_name_;
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -9,7 +9,7 @@
 #include "headlab/base/version.h"
 #include "headlab/tensor/tape.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 /// The two columns of a row of logits [B*T*K, V] whose difference is judged.
@@ -48,9 +48,8 @@ HeadEdits put_head(const Tensor& z, Index heads, Index place) {
 Tensor put_position(const Tensor& stream, const Tensor& other, Index t) {
   Tensor patched = stream.clone();
   const Index T = stream.size(1), C = stream.size(2);
-  for (Index b = 0; b < stream.size(0); ++b) {
+  for (Index b = 0; b < stream.size(0); ++b)
     std::copy_n(other.data() + (b * T + t) * C, C, patched.data() + (b * T + t) * C);
-  }
   return patched;
 }
 
@@ -153,4 +152,4 @@ Json PatchReport::to_json() const {
   return json;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

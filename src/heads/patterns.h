@@ -6,7 +6,7 @@
 #include "headlab/heads/scores.h"
 #include "heads/queries.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// What is known of a token of the vocabulary.
 struct TokenFacts {
@@ -32,4 +32,4 @@ std::vector<TokenFacts> facts_of(const Batch& batch, const Task& task);
 /// them, is not eligible: no head could be told from another by it.
 Gold pattern_gold(const ScoreEntry& score, const Sight& sight, std::span<const TokenFacts> facts);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

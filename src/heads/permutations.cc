@@ -11,7 +11,7 @@
 
 #include "headlab/base/threads.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 /// A permutation of [0, count), as the cycle that each item is in and its place there.
@@ -28,9 +28,8 @@ struct Cycles {
     random.shuffle(std::span(next));
     for (std::size_t first = 0; first < next.size(); ++first) {
       std::size_t item = first;
-      for (Index step = 0; place[item].cycle < 0; item = next[item], ++step) {
+      for (Index step = 0; place[item].cycle < 0; item = next[item], ++step)
         place[item] = {static_cast<Index>(first), step};
-      }
     }
   }
 };
@@ -41,12 +40,9 @@ using Group = std::vector<std::pair<std::size_t, Index>>;
 /// Calls give(to, from) for each query of the group: from is that of the next example on its cycle.
 template <class Give>
 void rotate(Group& group, const Cycles& cycles, Give&& give) {
-  const auto place = [&](std::size_t i) {
-    return cycles.place[static_cast<std::size_t>(group[i].second)];
-  };
+  const auto place = [&](std::size_t i) { return cycles.place[group[i].second]; };
   std::sort(group.begin(), group.end(), [&](const auto& a, const auto& b) {
-    return cycles.place[static_cast<std::size_t>(a.second)] <
-           cycles.place[static_cast<std::size_t>(b.second)];
+    return cycles.place[a.second] < cycles.place[b.second];
   });
   for (std::size_t i = 0, first = 0; i < group.size(); ++i) {
     const bool closes = i + 1 == group.size() || place(i + 1).cycle != place(i).cycle;
@@ -58,9 +54,8 @@ void rotate(Group& group, const Cycles& cycles, Give&& give) {
 /// `count` different keys below `visible`, or all of them.
 std::vector<std::int32_t> draw_keys(std::size_t count, Index visible, Generator& random) {
   std::set<std::int32_t> keys;
-  while (keys.size() < std::min(count, static_cast<std::size_t>(visible))) {
+  while (keys.size() < std::min(count, static_cast<std::size_t>(visible)))
     keys.insert(static_cast<std::int32_t>(random.below(visible)));
-  }
   return {keys.begin(), keys.end()};
 }
 
@@ -71,7 +66,7 @@ PermutedGold::PermutedGold(const QuerySet& set, Index permutations, Key key)
   std::vector<EligibleQuery> judged;
   std::copy_if(set.queries.begin(), set.queries.end(), std::back_inserter(judged),
                [](const EligibleQuery& query) { return query.judged >= 0; });
-  sets_.resize(judged.size() * static_cast<std::size_t>(permutations));
+  sets_.resize(judged.size() * permutations);
   set.positional ? redraw(judged, key) : exchange(judged, key);
   different_ = count_different(judged);
 }
@@ -91,15 +86,12 @@ void PermutedGold::exchange(const std::vector<EligibleQuery>& judged, Key key) {
     examples = std::max(examples, judged[j].b + 1);
   }
   std::vector<Group> groups;
-  for (auto& [place, group] : by_place) {
-    groups.push_back(std::move(group));
-  }
+  for (auto& [place, group] : by_place) groups.push_back(std::move(group));
   for (Index p = 0; p < permutations_; ++p) {
     const Cycles cycles(examples, Generator(key.fold(p)));
     parallel_for(static_cast<Index>(groups.size()), [&](Index g) {
-      rotate(groups[static_cast<std::size_t>(g)], cycles, [&](std::size_t to, std::size_t from) {
-        sets_[to * static_cast<std::size_t>(permutations_) + static_cast<std::size_t>(p)] =
-            static_cast<std::uint32_t>(from);
+      rotate(groups[g], cycles, [&](std::size_t to, std::size_t from) {
+        sets_[to * permutations_ + p] = static_cast<std::uint32_t>(from);
       });
     });
   }
@@ -108,12 +100,9 @@ void PermutedGold::exchange(const std::vector<EligibleQuery>& judged, Key key) {
 void PermutedGold::redraw(const std::vector<EligibleQuery>& judged, Key key) {
   Generator random(key);
   Index most = 0;
-  for (const EligibleQuery& query : judged) {
-    most = std::max(most, query.visible);
-  }
-  for (std::int32_t single = 0; single < most; ++single) {  // set k is {k}
+  for (const EligibleQuery& query : judged) most = std::max(most, query.visible);
+  for (std::int32_t single = 0; single < most; ++single)  // set k is {k}
     add_set({&single, 1});
-  }
   auto set = sets_.begin();
   for (const EligibleQuery& query : judged) {
     for (Index p = 0; p < permutations_; ++p, ++set) {
@@ -128,22 +117,19 @@ void PermutedGold::redraw(const std::vector<EligibleQuery>& judged, Key key) {
 Index PermutedGold::count_different(const std::vector<EligibleQuery>& judged) const {
   const auto hash_of = [&](const auto& keys_of) {  // FNV-1a, a key at a time
     std::uint64_t hash = 0xcbf29ce484222325;
-    for (std::size_t j = 0; j < judged.size(); ++j) {
-      for (const std::int32_t key : keys_of(j)) {
+    for (std::size_t j = 0; j < judged.size(); ++j)
+      for (const std::int32_t key : keys_of(j))
         hash = (hash ^ static_cast<std::uint64_t>(key)) * 0x100000001b3;
-      }
-    }
     return hash;
   };
   const std::uint64_t truth = hash_of([&](std::size_t j) { return judged[j].keys; });
-  std::vector<std::uint64_t> hashes(static_cast<std::size_t>(permutations_));
+  std::vector<std::uint64_t> hashes(permutations_);
   parallel_for(permutations_, [&](Index p) {
-    hashes[static_cast<std::size_t>(p)] =
-        hash_of([&](std::size_t j) { return keys(static_cast<Index>(j), p); });
+    hashes[p] = hash_of([&](std::size_t j) { return keys(static_cast<Index>(j), p); });
   });
   std::set<std::uint64_t> seen(hashes.begin(), hashes.end());
   seen.erase(truth);
   return static_cast<Index>(seen.size());
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

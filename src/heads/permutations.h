@@ -5,7 +5,7 @@
 
 #include "heads/queries.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 class PermutedGold {
  public:
@@ -18,7 +18,7 @@ class PermutedGold {
   Index different() const { return different_; }
   /// The keys that permutation p gives to the judged query.
   std::span<const std::int32_t> keys(Index judged, Index p) const {
-    const auto set = sets_[static_cast<std::size_t>(judged * permutations_ + p)];
+    const auto set = sets_[judged * permutations_ + p];
     return std::span(keys_).subspan(begin_[set], begin_[set + 1] - begin_[set]);
   }
 
@@ -34,4 +34,4 @@ class PermutedGold {
   std::vector<std::int32_t> keys_;
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

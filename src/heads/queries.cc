@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 using Keys = std::span<const std::int32_t>;
@@ -29,17 +29,13 @@ Index nearest_of(Keys candidates, Index t) {
 /// The offset that finds most disjoint queries of split A; the shortest of equals.
 Index best_offset_of(const QuerySet& set) {
   std::map<Index, Index> hits;
-  for (const EligibleQuery& query : set.queries) {
-    for (const std::int32_t key : query.keys) {
+  for (const EligibleQuery& query : set.queries)
+    for (const std::int32_t key : query.keys)
       hits[key - query.t] += query.disjoint && split_of(query.b) == 0;
-    }
-  }
   Index best = 0, most = 0;
-  for (const auto& [offset, count] : hits) {
-    if (count > most || (count == most && std::abs(offset) < std::abs(best))) {
+  for (const auto& [offset, count] : hits)
+    if (count > most || (count == most && std::abs(offset) < std::abs(best)))
       best = offset, most = count;
-    }
-  }
   return best;
 }
 
@@ -50,18 +46,15 @@ void fill_splits(QuerySet& set) {
     ++split.all;
     query.offset_right = contains(query.keys, query.t + set.best_offset);
     query.nearest_right = contains(query.keys, query.nearest);
-    if (!query.disjoint) {
-      continue;
-    }
+    if (!query.disjoint) continue;
     query.judged = split_of(query.b) == 1 ? split.disjoint : -1;
     ++split.disjoint;
     split.uniform += static_cast<double>(query.keys.size()) / static_cast<double>(query.visible);
     split.offset_right += query.offset_right;
     split.nearest_right += query.nearest_right;
   }
-  for (QuerySet::Split& split : set.splits) {
+  for (QuerySet::Split& split : set.splits)
     split.uniform /= static_cast<double>(std::max<Index>(1, split.disjoint));
-  }
 }
 
 }  // namespace
@@ -71,9 +64,7 @@ Index Sight::queries(Index b) const {
 }
 
 Index Sight::visible(Index b, Index t) const {
-  if (kind != AttentionKind::self) {
-    return batch.source_length_of(b);
-  }
+  if (kind != AttentionKind::self) return batch.source_length_of(b);
   return causal ? std::min(batch.length_of(b), t + 1) : batch.length_of(b);
 }
 
@@ -84,8 +75,7 @@ std::int32_t Sight::query_token(Index b, Index t) const {
 std::span<const std::int32_t> Sight::key_tokens(Index b) const {
   const bool own = kind == AttentionKind::self;
   const Index length = own ? batch.length : batch.source_length;
-  return std::span(own ? batch.tokens : batch.source)
-      .subspan(static_cast<std::size_t>(b * length), static_cast<std::size_t>(length));
+  return std::span(own ? batch.tokens : batch.source).subspan((b * length), length);
 }
 
 std::span<const EligibleQuery> QuerySet::of(Index first, Index end) const {
@@ -102,18 +92,14 @@ QuerySet queries_of(const Example& example, const std::vector<Relation>& relatio
   set.has_candidates = candidates != nullptr && candidates->queries() > 0;
   for (Index i = 0; i < example.gold[r].queries(); ++i) {
     const auto [b, t, keys] = example.gold[r].query(i);
-    if (sight.visible(b, t) < 1) {
-      continue;  // there is no source to look at
-    }
+    if (sight.visible(b, t) < 1) continue;  // there is no source to look at
     bool disjoint = true;
     for (std::size_t other = 0; other < relations.size(); ++other) {
       disjoint = disjoint && (other == r || relations[other].kind != set.kind ||
                               !share_a_key(keys, example.gold[other].keys(b, t)));
     }
     set.queries.push_back({b, t, keys, sight.visible(b, t), disjoint});
-    if (set.has_candidates) {
-      set.queries.back().nearest = nearest_of(candidates->keys(b, t), t);
-    }
+    if (set.has_candidates) set.queries.back().nearest = nearest_of(candidates->keys(b, t), t);
   }
   fill_splits(set);
   return set;
@@ -129,4 +115,4 @@ QuerySet queries_of(const Gold& gold, const Sight& sight) {
   return set;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

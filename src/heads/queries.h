@@ -10,7 +10,7 @@
 #include "headlab/model/transformer.h"
 #include "headlab/tasks/task.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// What the queries of one kind of attention see of a batch: query t of sequence b sees the keys
 /// [0, visible(b, t)).
@@ -61,4 +61,4 @@ QuerySet queries_of(const Example& example, const std::vector<Relation>& relatio
 /// The queries of gold that stands alone: all count as disjoint. `gold` must outlive them.
 QuerySet queries_of(const Gold& gold, const Sight& sight);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -7,17 +7,13 @@
 
 #include "heads/patterns.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr Index kWindow = 2;  // the word "local" in its row says so too
 
-std::int32_t token_at(const PatternQuery& q, Index s) {
-  return q.keys[static_cast<std::size_t>(s)];
-}
-const TokenFacts& facts_at(const PatternQuery& q, Index s) {
-  return q.facts[static_cast<std::size_t>(token_at(q, s))];
-}
+std::int32_t token_at(const PatternQuery& q, Index s) { return q.keys[s]; }
+const TokenFacts& facts_at(const PatternQuery& q, Index s) { return q.facts[token_at(q, s)]; }
 
 bool previous(const PatternQuery& q, Index s) { return s == q.t - 1; }
 bool next(const PatternQuery& q, Index s) { return s == q.t + 1; }
@@ -86,4 +82,4 @@ std::span<const ScoreEntry> pattern_scores() {
   return {first, std::find_if_not(first, kScores.end(), asks)};
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -12,7 +12,7 @@
 #include "heads/patterns.h"
 #include "heads/without_gold.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr Index kFewestPermutations = 199;
@@ -22,9 +22,8 @@ std::vector<HeadPlace> places_of(Transformer& model) {
   Index layer = 0;
   for (const AttentionModule& module : model.attention_modules()) {
     Index place = 0;
-    for (const std::int32_t head : module.attention->heads) {
+    for (const std::int32_t head : module.attention->heads)
       places.push_back({layer, place++, head, module.kind});
-    }
     ++layer;
   }
   return places;
@@ -62,16 +61,12 @@ void add_relations(Study& study, Index permutations) {
 void add_patterns(Study& study, const Task& task, const std::vector<HeadPlace>& places) {
   const Batch& batch = study.example.batch;
   const std::vector<TokenFacts> facts = facts_of(batch, task);
-  for (const HeadPlace& place : places) {
-    if (std::find(study.kinds.begin(), study.kinds.end(), place.kind) == study.kinds.end()) {
+  for (const HeadPlace& place : places)
+    if (std::find(study.kinds.begin(), study.kinds.end(), place.kind) == study.kinds.end())
       study.kinds.push_back(place.kind);
-    }
-  }
-  for (const AttentionKind kind : study.kinds) {
-    for (const ScoreEntry& score : pattern_scores()) {
+  for (const AttentionKind kind : study.kinds)
+    for (const ScoreEntry& score : pattern_scores())
       study.patterns.push_back(pattern_gold(score, {batch, kind, study.causal}, facts));
-    }
-  }
   for (std::size_t i = 0; i < study.patterns.size(); ++i) {  // only now: they must stay in place
     const AttentionKind kind = study.kinds[i / pattern_scores().size()];
     const QuerySet set = queries_of(study.patterns[i], Sight{batch, kind, study.causal});
@@ -103,9 +98,7 @@ void fill_heads(HeadsReport& report, const Study& study, const Evidence& evidenc
       fill_labels(head, evidence, h, patterns, study.relations);
     }
   }
-  if (all) {
-    fill_map(report, evidence);
-  }
+  if (all) fill_map(report, evidence);
 }
 
 void fill_winners(HeadsReport& report, const Study& study, const Evidence& evidence) {
@@ -138,18 +131,15 @@ HeadsReport score_heads(Transformer& model, const Task& task, const HeadsOptions
           kFewestPermutations, " permutations, got ", options.permutations);
   HeadsReport report;
   report.examples = options.examples, report.permutations = options.permutations;
-  for (const AttentionModule& module : model.attention_modules()) {
+  for (const AttentionModule& module : model.attention_modules())
     report.attention.push_back(module.name);
-  }
   const std::vector<HeadPlace> places = places_of(model);
   Study study{.example = task.make(Key{}.fold("heads"), options.examples, Split::validation),
               .relations = task.relations()};
   study.length = std::max(model.config().length, model.config().source_length);
   study.causal = model.config().architecture != Architecture::encoder;
   add_relations(study, options.permutations);
-  if (options.without_gold) {
-    add_patterns(study, task, places);
-  }
+  if (options.without_gold) add_patterns(study, task, places);
   Evidence evidence(places, study.questions,
                     {.length = study.length,
                      .causal = study.causal,
@@ -158,10 +148,8 @@ HeadsReport score_heads(Transformer& model, const Task& task, const HeadsOptions
   gather(model, study.example.batch, options.batch, evidence);
   fill_heads(report, study, evidence, options.without_gold);
   fill_winners(report, study, evidence);
-  if (options.untrained != nullptr) {
-    compare_with_untrained(report, study, options);
-  }
+  if (options.untrained != nullptr) compare_with_untrained(report, study, options);
   return report;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

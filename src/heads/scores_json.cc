@@ -6,7 +6,7 @@
 #include "headlab/base/version.h"
 #include "headlab/heads/scores.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
@@ -64,13 +64,11 @@ void add_patterns(Json& json, const HeadScores& head) {
   json["distance"] = head.distance;
   json["rank"] = head.rank;
   Json& patterns = json["patterns"] = Json::object();
-  for (std::size_t i = 0; i < head.patterns.size(); ++i) {
+  for (std::size_t i = 0; i < head.patterns.size(); ++i)
     patterns[pattern_scores()[i].name] = finite_or_null(head.patterns[i]);
-  }
   Json& offsets = json["offsets"] = Json::array();
-  for (const HeadScores::Offset& offset : head.offsets) {
+  for (const HeadScores::Offset& offset : head.offsets)
     offsets.push_back(Json::Array{offset.offset, offset.share});
-  }
   json["labels"] = Json(head.labels);
   json["map"] = Json(Json::Array{head.map[0], head.map[1]});
 }
@@ -82,13 +80,10 @@ Json head_to_json(const HeadsReport& report, const HeadScores& head) {
   json["entropy"] = head.entropy;
   json["focus"] = head.focus;
   Json scores = Json::object();
-  for (std::size_t r = 0; r < report.relations.size(); ++r) {
+  for (std::size_t r = 0; r < report.relations.size(); ++r)
     scores[report.relations[r].relation.name] = score_to_json(head.relations[r]);
-  }
   json["scores"] = std::move(scores);
-  if (!head.patterns.empty()) {
-    add_patterns(json, head);
-  }
+  if (!head.patterns.empty()) add_patterns(json, head);
   return json;
 }
 
@@ -97,9 +92,8 @@ Json distances_to_json(const HeadsReport& report) {
   const auto count = report.heads.size();
   for (std::size_t a = 0; a < count; ++a) {
     Json::Array row;
-    for (std::size_t b = 0; b < count; ++b) {
+    for (std::size_t b = 0; b < count; ++b)
       row.push_back(finite_or_null(report.distances[a * count + b]));
-    }
     rows.push_back(std::move(row));
   }
   return rows;
@@ -115,17 +109,11 @@ Json HeadsReport::to_json() const {
   json["permutations"] = permutations;
   json["specialization"] = finite_or_null(specialization);
   Json& list = json["relations"] = Json::array();
-  for (std::size_t r = 0; r < relations.size(); ++r) {
-    list.push_back(relation_to_json(*this, r));
-  }
+  for (std::size_t r = 0; r < relations.size(); ++r) list.push_back(relation_to_json(*this, r));
   Json& rows = json["heads"] = Json::array();
-  for (const HeadScores& head : heads) {
-    rows.push_back(head_to_json(*this, head));
-  }
-  if (!distances.empty()) {
-    json["distances"] = distances_to_json(*this);
-  }
+  for (const HeadScores& head : heads) rows.push_back(head_to_json(*this, head));
+  if (!distances.empty()) json["distances"] = distances_to_json(*this);
   return json;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -12,7 +12,7 @@
 #include "headlab/base/version.h"
 #include "headlab/heads/scores.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr Index kExamples = 128;  // enough to see a birth, few enough to look often
@@ -44,9 +44,7 @@ Json line_of(Index step, const HeadsReport& report) {
         Json(Json::Array{Json(head.layer), Json(static_cast<Index>(head.head))});
   }
   Json& heads = line["heads"] = Json::array();
-  for (const HeadScores& head : report.heads) {
-    heads.push_back(head_to_json(head, report.relations));
-  }
+  for (const HeadScores& head : report.heads) heads.push_back(head_to_json(head, report.relations));
   return line;
 }
 
@@ -64,9 +62,7 @@ double lift_in(const Json& line, const HeadId& id, const std::string& relation) 
 
 /// The place of the first lift that reaches half of the last one; -1 if the last is too small.
 Index birth(const std::vector<double>& lifts) {
-  if (!(lifts.back() >= kOwnerLift)) {
-    return -1;
-  }
+  if (!(lifts.back() >= kOwnerLift)) return -1;
   return std::find_if(lifts.begin(), lifts.end(),
                       [&](double lift) { return lift >= lifts.back() / 2; }) -
          lifts.begin();
@@ -77,11 +73,9 @@ RelationHistory history_of(const std::string& relation, const Json& best,
   RelationHistory history;
   history.name = relation;
   history.best = {best.items()[0].integer(), static_cast<std::int32_t>(best.items()[1].integer())};
-  for (const Json& line : lines) {
-    history.lifts.push_back(lift_in(line, history.best, relation));
-  }
+  for (const Json& line : lines) history.lifts.push_back(lift_in(line, history.best, relation));
   const Index place = birth(history.lifts);
-  history.born = place < 0 ? -1 : lines[static_cast<std::size_t>(place)].at("step").integer();
+  history.born = place < 0 ? -1 : lines[place].at("step").integer();
   return history;
 }
 
@@ -89,13 +83,9 @@ RelationHistory history_of(const std::string& relation, const Json& best,
 
 RunCallbacks track_heads(Run& run, RunCallbacks callbacks) {
   const Index every = run.config.train.track_heads;
-  if (every == 0) {
-    return callbacks;
-  }
+  if (every == 0) return callbacks;
   callbacks.after_step = [&run, every, inner = callbacks.after_step](Index step) {
-    if (inner) {
-      inner(step);
-    }
+    if (inner) inner(step);
     if (step % every == 0 || step == run.config.train.steps) {
       const HeadsReport report = score_heads(run.model, *run.task, {.examples = kExamples});
       append_line(heads_log_file(run), line_of(step, report).dump());
@@ -112,15 +102,11 @@ HeadsHistory read_heads_history(const Run& run) {
   }
   HeadsHistory history;
   try {
-    for (const Json& name : lines.back().at("attention").items()) {
+    for (const Json& name : lines.back().at("attention").items())
       history.attention.push_back(name.string());
-    }
-    for (const Json& line : lines) {
-      history.steps.push_back(line.at("step").integer());
-    }
-    for (const auto& [relation, best] : lines.back().at("best").members()) {
+    for (const Json& line : lines) history.steps.push_back(line.at("step").integer());
+    for (const auto& [relation, best] : lines.back().at("best").members())
       history.relations.push_back(history_of(relation, best, lines));
-    }
   } catch (const Error& error) {
     throw Error(text(heads_log_file(run).string(), ": ", error.what()),
                 "the file is damaged: train the run again");
@@ -146,4 +132,4 @@ Json HeadsHistory::to_json() const {
   return json;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -9,7 +9,7 @@
 #include "headlab/base/error.h"
 #include "headlab/heads/geometry.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr double kPositionalShare = 0.9;
@@ -21,14 +21,10 @@ double share(Index part, Index whole) { return ratio(static_cast<double>(part), 
 void fill_offsets(HeadScores& head, const HeadEvidence& sums) {
   const Index length = std::ssize(sums.pattern_rows);
   Index all = 0;
-  for (const Index count : sums.offsets) {
-    all += count;
-  }
+  for (const Index count : sums.offsets) all += count;
   for (Index i = 0; i < std::ssize(sums.offsets); ++i) {
-    const Index count = sums.offsets[static_cast<std::size_t>(i)];
-    if (count > 0) {
-      head.offsets.push_back({i - length, share(count, all)});
-    }
+    const Index count = sums.offsets[i];
+    if (count > 0) head.offsets.push_back({i - length, share(count, all)});
   }
   std::stable_sort(head.offsets.begin(), head.offsets.end(),
                    [](const auto& a, const auto& b) { return a.share > b.share; });
@@ -39,15 +35,12 @@ void fill_offsets(HeadScores& head, const HeadEvidence& sums) {
 void add_positional(HeadScores& head, const HeadEvidence& sums) {
   const Index length = std::ssize(sums.pattern_rows);
   Index all = 0, seen = 0;
-  for (const Index count : sums.offsets) {
-    all += count;
-  }
+  for (const Index count : sums.offsets) all += count;
   for (Index i = 0; i < std::ssize(sums.offsets); ++i) {
-    seen += sums.seen_changes[static_cast<std::size_t>(i)];
-    const Index count = sums.offsets[static_cast<std::size_t>(i)];
-    if (seen > 0 && 2 * seen >= all && share(count, seen) >= kPositionalShare) {
+    seen += sums.seen_changes[i];
+    const Index count = sums.offsets[i];
+    if (seen > 0 && 2 * seen >= all && share(count, seen) >= kPositionalShare)
       head.labels.push_back(text("positional ", i > length ? "+" : "", i - length));
-    }
   }
 }
 
@@ -76,9 +69,7 @@ void fill_patterns(HeadScores& head, const Evidence& evidence, std::size_t h,
   }
   fill_offsets(head, sums);
   Index width = 0;
-  while (width * width < std::ssize(sums.gram)) {
-    ++width;
-  }
+  while (width * width < std::ssize(sums.gram)) ++width;
   head.rank = effective_rank(width, sums.gram);
 }
 
@@ -89,46 +80,33 @@ void fill_labels(HeadScores& head, const Evidence& evidence, std::size_t h, std:
   for (std::size_t r = 0; r < relations.size(); ++r) {
     const RelationScore& score = head.relations[r];
     if (!relations[r].positional && score.queries > 0 &&
-        beats_offset(score.top1, evidence.questions()[r].set)) {
+        beats_offset(score.top1, evidence.questions()[r].set))
       head.labels.push_back("syntactic " + relations[r].name);
-    }
   }
   for (std::size_t i = 0; i < pattern_scores().size(); ++i) {
     const QuerySet& set = evidence.questions()[patterns + i].set;
     const double top1 = share(sums.answers[patterns + i].splits[1].top1, set.splits[1].disjoint);
     if (pattern_scores()[i].name == std::string_view("rare") && top1 >= kRareShare &&
-        beats_offset(top1, set)) {
+        beats_offset(top1, set))
       head.labels.push_back("rare");
-    }
   }
 }
 
 void fill_map(HeadsReport& report, const Evidence& evidence) {
   const std::size_t count = report.heads.size();
-  for (std::size_t a = 0; a < count; ++a) {
-    for (std::size_t b = 0; b < count; ++b) {
-      report.distances.push_back(evidence.distance(a, b));
-    }
-  }
+  for (std::size_t a = 0; a < count; ++a)
+    for (std::size_t b = 0; b < count; ++b) report.distances.push_back(evidence.distance(a, b));
   for (const AttentionKind kind :
        {AttentionKind::self, AttentionKind::encoder, AttentionKind::cross}) {
     std::vector<std::size_t> members;
-    for (std::size_t h = 0; h < count; ++h) {
-      if (evidence.place(h).kind == kind) {
-        members.push_back(h);
-      }
-    }
+    for (std::size_t h = 0; h < count; ++h)
+      if (evidence.place(h).kind == kind) members.push_back(h);
     std::vector<double> distances;
-    for (const std::size_t a : members) {
-      for (const std::size_t b : members) {
-        distances.push_back(evidence.distance(a, b));
-      }
-    }
+    for (const std::size_t a : members)
+      for (const std::size_t b : members) distances.push_back(evidence.distance(a, b));
     const auto points = classical_scaling(std::ssize(members), distances);
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      report.heads[members[i]].map = points[i];
-    }
+    for (std::size_t i = 0; i < members.size(); ++i) report.heads[members[i]].map = points[i];
   }
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

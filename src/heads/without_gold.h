@@ -6,7 +6,7 @@
 #include "headlab/heads/scores.h"
 #include "heads/evidence.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// Fills entropy and focus.
 void fill_entropy(HeadScores& head, const HeadEvidence& evidence);
@@ -19,4 +19,4 @@ void fill_labels(HeadScores& head, const Evidence& evidence, std::size_t h, std:
 /// Fills the distances between heads and their places on the map, one for each kind of attention.
 void fill_map(HeadsReport& report, const Evidence& evidence);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

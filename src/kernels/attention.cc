@@ -12,7 +12,7 @@
 #include "kernels/attention_tiles.h"
 #include "kernels/vector_math.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 namespace {
 
@@ -51,10 +51,9 @@ void find_scores(const QueryBlock& block, const Buffers& buffers, Scalar* larges
   for_key_tiles(block, [&](Index s, Index keys) {
     Scalar* tile = buffers.weights + (s - block.keys_from) * kQueries;
     score_tile(block, buffers.queries, s, keys, tile);
-    for (Index i = 0; i < keys * kQueries; i += kQueries) {
+    for (Index i = 0; i < keys * kQueries; i += kQueries)
       for (Index half = 0; half < block.lanes() / kLanes; ++half)
         most[half] = max(most[half], load(tile + i + half * kLanes));
-    }
   });
   store(largest, most[0]);
   store(largest + kLanes, most[1]);
@@ -150,4 +149,4 @@ void attention_forward(const AttentionProblem& p, Scalar* z, Index z_stride, Sca
   });
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

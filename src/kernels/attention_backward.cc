@@ -11,7 +11,7 @@
 #include "kernels/attention_tiles.h"
 #include "kernels/vector_math.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 namespace {
 
@@ -211,8 +211,9 @@ void differentiate_keys(const AttentionProblem& p, const AttentionBackward& g, I
 }  // namespace
 
 void attention_backward(const AttentionProblem& p, const AttentionBackward& g) {
-  parallel_for(p.batch * p.kv_heads,
-               [&](Index task) { differentiate_keys(p, g, task / p.kv_heads, task % p.kv_heads); });
+  parallel_for(
+      p.batch * p.kv_heads,
+      [&](Index task) { differentiate_keys(p, g, task / p.kv_heads, task % p.kv_heads); });
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -8,7 +8,7 @@
 
 #include "headlab/kernels/attention.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 bool attention_sees(const AttentionProblem& p, Index b, Index h, Index t, Index s) {
   if (p.causal && s > t) return false;
@@ -45,7 +45,7 @@ Query weigh(const AttentionProblem& p, Index b, Index h, Index t) {
   double sum = 0;
   double largest = -std::numeric_limits<double>::infinity();
   for (Index s = 0; s < p.keys; ++s) {
-    double& weight = query.weights[static_cast<std::size_t>(s)];
+    double& weight = query.weights[s];
     const Scalar* k = p.k + (b * p.keys + s) * p.k_stride + query.block * p.d_head;
     weight = attention_sees(p, b, h, t, s) ? static_cast<double>(p.scale) * dot(p.d_head, q, k)
                                            : -std::numeric_limits<double>::infinity();
@@ -72,9 +72,8 @@ double dropout_factor(const AttentionProblem& p, const Query& query, Index s) {
 template <class Body>
 void for_queries(const AttentionProblem& p, Body body) {
   for (Index b = 0; b < p.batch; ++b) {
-    for (Index h = 0; h < p.heads; ++h) {
+    for (Index h = 0; h < p.heads; ++h)
       for (Index t = 0; t < p.queries; ++t) body(weigh(p, b, h, t));
-    }
   }
 }
 
@@ -82,20 +81,23 @@ void for_queries(const AttentionProblem& p, Body body) {
 
 void attention_forward_plain(const AttentionProblem& p, Scalar* z, Index z_stride,
                              Scalar* log_sum_exp, Scalar* pattern) {
-  for_queries(p, [&](const Query& query) {
-    const Index row = (query.b * p.heads + query.h) * p.queries + query.t;
-    std::vector<double> sum(static_cast<std::size_t>(p.d_value));
-    for (Index s = 0; s < p.keys; ++s) {
-      const double weight = query.weights[static_cast<std::size_t>(s)];
-      const Scalar* v = p.v + (query.b * p.keys + s) * p.v_stride + query.block * p.d_value;
-      if (pattern) pattern[row * p.keys + s] = static_cast<Scalar>(weight);
-      const double dropped = weight * dropout_factor(p, query, s);
-      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += dropped * static_cast<double>(v[i]);
-    }
-    Scalar* out = z + query.row * z_stride + query.h * p.d_value;
-    for (double value : sum) *out++ = static_cast<Scalar>(value);
-    log_sum_exp[row] = static_cast<Scalar>(query.log_sum_exp);
-  });
+  for_queries(
+      p,
+      [&](const Query& query) {
+        const Index row = (query.b * p.heads + query.h) * p.queries + query.t;
+        std::vector<double> sum(p.d_value);
+        for (Index s = 0; s < p.keys; ++s) {
+          const double weight = query.weights[s];
+          const Scalar* v = p.v + (query.b * p.keys + s) * p.v_stride + query.block * p.d_value;
+          if (pattern) pattern[row * p.keys + s] = static_cast<Scalar>(weight);
+          const double dropped = weight * dropout_factor(p, query, s);
+          for (std::size_t i = 0; i < sum.size(); ++i)
+            sum[i] += dropped * static_cast<double>(v[i]);
+        }
+        Scalar* out = z + query.row * z_stride + query.h * p.d_value;
+        for (double value : sum) *out++ = static_cast<Scalar>(value);
+        log_sum_exp[row] = static_cast<Scalar>(query.log_sum_exp);
+      });
 }
 
 namespace {
@@ -119,7 +121,7 @@ void attention_backward_plain(const AttentionProblem& p, const AttentionBackward
     const Index z_at = query.row * g.z_stride + query.h * p.d_value;
     const double delta = dot(p.d_value, g.z + z_at, g.dz + z_at);  // = sum over keys of P dP
     for (Index s = 0; s < p.keys; ++s) {
-      const double weight = query.weights[static_cast<std::size_t>(s)];
+      const double weight = query.weights[s];
       if (weight == 0) continue;
       const Index k_at = (query.b * p.keys + s) * p.k_stride + query.block * p.d_head;
       const Index v_at = (query.b * p.keys + s) * p.v_stride + query.block * p.d_value;
@@ -133,4 +135,4 @@ void attention_backward_plain(const AttentionProblem& p, const AttentionBackward
   });
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -3,7 +3,7 @@
 // tables are read only if there are any. Read next: attention.cc.
 #include "kernels/attention_tiles.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 QueryBlock::QueryBlock(const AttentionProblem& problem, Index sequence, Index head, Index first)
     : p(problem),
@@ -60,9 +60,8 @@ void hide_by_table(const QueryBlock& block, Index s, Index keys, Scalar* tile) {
     const std::uint8_t* hidden =
         block.p.hidden_edges ? block.p.hidden_edges + (block.row() + lane) * block.p.keys + s
                              : nullptr;
-    for (Index i = 0; i < keys; ++i) {
+    for (Index i = 0; i < keys; ++i)
       if ((visible && !visible[i]) || (hidden && hidden[i])) tile[i * kQueries + lane] = kHidden;
-    }
   }
 }
 
@@ -106,8 +105,8 @@ BlockDropout::BlockDropout(const QueryBlock& block) : factor(block.p.dropout) {
   const Index born = block.p.born_head ? block.p.born_head[block.h] : block.h;
   for (Index lane = 0; lane < block.count; ++lane) {
     const DropoutRow row = dropout_row(block.p.dropout_key, block.b, born, block.t + lane);
-    first[static_cast<std::size_t>(lane)] = row.first;
-    second[static_cast<std::size_t>(lane)] = row.second;
+    first[lane] = row.first;
+    second[lane] = row.second;
   }
 }
 
@@ -125,4 +124,4 @@ void BlockDropout::apply(Index s, Index keys, const Scalar* tile, Scalar* out, S
   }
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -13,7 +13,7 @@
 #include "kernels/scratch.h"
 #include "kernels/tile.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 inline constexpr Index kQueries = kTileColumns;  // of a block: the lanes of a tile
 inline constexpr Index kKeys = 128;              // of a tile, which is then 16 KB and stays in L1
@@ -62,4 +62,4 @@ struct BlockDropout {
   void apply(Index s, Index keys, const Scalar* tile, Scalar* out, Scalar* also = nullptr) const;
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -10,7 +10,7 @@
 #include "headlab/base/random.h"
 #include "kernels/simd.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// The random words of a row: two rows share a block of the generator.
 struct DropoutRow {
@@ -57,4 +57,4 @@ struct DropoutFactor {
   }
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -14,7 +14,7 @@
 #include "kernels/dropout.h"
 #include "kernels/vector_math.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 namespace {
 
@@ -30,7 +30,8 @@ void for_pieces(Index n, Body body) {
 /// y = f(x ...) of [0, n), piece by piece.
 template <class F, class... Input>
 void map_pieces(Index n, F f, Scalar* y, const Input*... x) {
-  for_pieces(n, [&](Index at, Index length) { map(length, f, y + at, (x + at)...); });
+  for_pieces(
+      n, [&](Index at, Index length) { map(length, f, y + at, (x + at)...); });
 }
 
 constexpr Scalar kRootTwoOverPi = static_cast<Scalar>(0.797884560802865355879892);
@@ -97,36 +98,38 @@ void tanh_array(Index n, const Scalar* x, Scalar* y) {
 void gelu_forward(Index n, const Scalar* x, Scalar* y) { map_pieces(n, kGelu, y, x); }
 
 void gelu_with_slope(Index n, const Scalar* x, Scalar* y, Scalar* slope) {
-  for_pieces(n, [&](Index at, Index length) {
-    const auto both = [&](Index i, Vec v) {
-      const GeluParts parts(v);
-      store(y + i, parts.value());
-      store(slope + i, parts.slope());
-    };
-    const Index last = at + length - kLanes;
-    for (Index i = at; i < last; i += kLanes) both(i, load(x + i));
-    if (length >= kLanes) {
-      both(last, load(x + last));
-    } else {
-      const GeluParts parts(load_first(x + at, length));
-      store_first(y + at, length, parts.value());
-      store_first(slope + at, length, parts.slope());
-    }
-  });
+  for_pieces(
+      n,
+      [&](Index at, Index length) {
+        const auto both = [&](Index i, Vec v) {
+          const GeluParts parts(v);
+          store(y + i, parts.value());
+          store(slope + i, parts.slope());
+        };
+        const Index last = at + length - kLanes;
+        for (Index i = at; i < last; i += kLanes) both(i, load(x + i));
+        if (length >= kLanes) {
+          both(last, load(x + last));
+        } else {
+          const GeluParts parts(load_first(x + at, length));
+          store_first(y + at, length, parts.value());
+          store_first(slope + at, length, parts.slope());
+        }
+      });
 }
 
 void gelu_backward(Index n, const Scalar* x, const Scalar* dy, Scalar* dx, bool accumulate) {
   const auto set = [](Vec v, Vec d) { return d * gelu_slope(v); };
   const auto add = [](Vec v, Vec d, Vec old) { return old + d * gelu_slope(v); };
-  if (accumulate) {
+  if (accumulate)
     map_pieces(n, add, dx, x, dy, dx);
-  } else {
+  else
     map_pieces(n, set, dx, x, dy);
-  }
 }
 
 void fill_array(Index n, Scalar value, Scalar* y) {
-  for_pieces(n, [=](Index at, Index length) { std::fill_n(y + at, length, value); });
+  for_pieces(
+      n, [=](Index at, Index length) { std::fill_n(y + at, length, value); });
 }
 
 void add_scaled(Index n, Scalar a, const Scalar* x, Scalar* y) {
@@ -145,7 +148,7 @@ double sum_of_squares(Index n, const Scalar* x) {
   for (Index start = 0; start < n; start += kGroup * kPiece) {
     std::array<double, kGroup> sums{};
     for_pieces(std::min(n - start, kGroup * kPiece), [&](Index at, Index length) {
-      sums[static_cast<std::size_t>(at / kPiece)] = sum_of_squares_piece(length, x + start + at);
+      sums[at / kPiece] = sum_of_squares_piece(length, x + start + at);
     });
     for (double sum : sums) total += sum;
   }
@@ -160,7 +163,7 @@ bool all_finite(Index n, const Scalar* x) {
     unsigned char any = 0;
     const Index end = std::min(n, (task + 1) * task_length);
     for (Index i = task * task_length; i < end; ++i) any |= !(x[i] - x[i] == 0);
-    bad[static_cast<std::size_t>(task)] = any;
+    bad[task] = any;
   });
   return std::find(bad.begin(), bad.end(), 1) == bad.end();
 }
@@ -177,11 +180,10 @@ void dropout_array(Index n, Scalar p, std::uint64_t key, const Scalar* x, Scalar
           factor(dropout_bits(row.first - BitsVec{}, row.second - BitsVec{}, place));
       const Index count = std::min(kLanes, length - i);
       Scalar* out = y + at + i;
-      if (count == kLanes) {
+      if (count == kLanes)
         store(out, load(x + at + i) * factors);
-      } else {
+      else
         store_first(out, count, load_first(x + at + i, count) * factors);
-      }
     }
   });
 }
@@ -204,4 +206,4 @@ void adam_step(Index n, const AdamStep& step, const Scalar* grad, Scalar* w, Sca
   for_pieces(n, [&](Index at, Index length) { update(length, grad + at, w + at, m + at, v + at); });
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -16,7 +16,7 @@
 #include "kernels/scratch.h"
 #include "kernels/tile.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 namespace {
 
@@ -71,9 +71,8 @@ void pack_a(const ConstMatrix& a, Index m, Index k, const MutableRows& block) {
 
 BlockOfA block_of_a(const Gemm& g, Index i, Index p, Index m, Index k) {
   if (g.a.column_stride == 1) return {Rows::kApart, at(g.a, i, p), g.a.row_stride};
-  if (g.a.row_stride == 1 && g.m <= 128 && bytes(g.a.column_stride) < kFarBytes) {
+  if (g.a.row_stride == 1 && g.m <= 128 && bytes(g.a.column_stride) < kFarBytes)
     return {Rows::kSideBySide, at(g.a, i, p), g.a.column_stride};
-  }
   static Scratch scratch;
   constexpr Index kLine = 64 / static_cast<Index>(sizeof(Scalar));
   // An odd number of cache lines: rows a power of two apart would share a few sets of the cache.
@@ -190,9 +189,8 @@ constexpr double kWorthPiece = 4 * kWorthThreads;
 Gemm slice_of_thread(const Gemm& g, Index thread, Index threads) {
   const auto reads = [&](Index cuts) { return g.m / cuts + g.n / (threads / cuts); };
   Index row_cuts = 1;
-  for (Index cuts = 2; cuts <= threads; ++cuts) {
+  for (Index cuts = 2; cuts <= threads; ++cuts)
     if (threads % cuts == 0 && reads(cuts) <= reads(row_cuts)) row_cuts = cuts;
-  }
   const Index column_cuts = threads / row_cuts;
   const Index m = (g.m + row_cuts - 1) / row_cuts;
   const Index n = round_up((g.n + column_cuts - 1) / column_cuts, kTileColumns);
@@ -248,9 +246,8 @@ void gemm_plain(const Gemm& g) {
       if (g.finish.gelu) gelu_forward(1, g.c + at_c, g.finish.gelu + at_c);
     }
   }
-  for (Index p = 0; g.column_sums && p < g.k; ++p) {
+  for (Index p = 0; g.column_sums && p < g.k; ++p)
     for (Index j = 0; j < g.n; ++j) g.column_sums[j] += *at(g.b, p, j);
-  }
 }
 
 void gemm_serial(const Gemm& g) {
@@ -260,10 +257,9 @@ void gemm_serial(const Gemm& g) {
     finish(g, 0, g.m, 0, g.n);
   }
   const Index block_n = g.a.column_stride == 1 ? kBlockN : kBlockNPackedA;
-  for (Index j = 0; j < g.n; j += block_n) {
+  for (Index j = 0; j < g.n; j += block_n)
     for (Index p = 0; p < g.k; p += kBlockK)
       multiply_block(g, p, std::min(kBlockK, g.k - p), j, std::min(block_n, g.n - j));
-  }
 }
 
 void transpose_matrix(Index m, Index n, const Scalar* from, Scalar* to) {
@@ -311,4 +307,4 @@ void gemm_batched(const GemmBatch& batch) {
   });
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

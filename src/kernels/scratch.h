@@ -6,7 +6,7 @@
 #include "headlab/base/threads.h"
 #include "headlab/kernels/scalar.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 class Scratch {
  public:
@@ -20,4 +20,4 @@ class Scratch {
   ThreadMemory memory_;
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

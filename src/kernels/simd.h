@@ -11,7 +11,7 @@
 
 #include "headlab/kernels/scalar.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 #if defined(__AVX512F__)
 inline constexpr int kVectorBytes = 64;
@@ -159,4 +159,4 @@ inline void each_vector(Index n, Scalar fill, F f, const Input*... x) {
   f(select(fresh, load(x + n - kLanes), broadcast(fill))...);
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

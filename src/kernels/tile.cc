@@ -7,7 +7,7 @@
 #include <array>
 #include <utility>
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 namespace {
 
@@ -130,10 +130,9 @@ void transpose_copy(Index m, Index n, const ConstRows& from, const MutableRows& 
       transpose(rows);
       unrolled<kLanes>([&](auto r) { store(to.data + (j + r) * to.stride + i, rows[r]); });
     }
-    for (; j < n; ++j) {
+    for (; j < n; ++j)
       for (Index r = 0; r < height; ++r)
         to.data[j * to.stride + i + r] = block[r * from.stride + j];
-    }
   }
 }
 
@@ -145,16 +144,15 @@ void multiply_panel(const PanelProduct& product) {
   PanelProduct t = product;
   for (Index left = (product.m + kTileRows - 1) / kTileRows, done = 0; left > 0; --left) {
     const Index height = (product.m - done + left - 1) / left;
-    const TileFunction tile = tile_of_height[static_cast<std::size_t>(height - 1)];
+    const TileFunction tile = tile_of_height[height - 1];
     t.a = product.a + done * row_step;
     t.c = product.c + done * product.c_stride;
-    if (ragged) {
+    if (ragged)
       multiply_ragged(tile, t, height);
-    } else {
+    else
       tile(t);
-    }
     done += height;
   }
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

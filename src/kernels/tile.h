@@ -7,7 +7,7 @@
 
 #include "kernels/simd.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 #if defined(__AVX512F__)
 inline constexpr int kTileRows = 14;  // 28 of 32 registers hold C
@@ -38,4 +38,4 @@ struct PanelProduct {
 /// or replaces c.
 void multiply_panel(const PanelProduct& product);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -10,7 +10,7 @@
 
 #include "kernels/simd.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// f on each lane.
 template <class F>
@@ -23,11 +23,13 @@ inline Vec each_lane(Vec x, F f) {
 #ifdef HEADLAB_F64
 
 inline Vec exp(Vec x) {
-  return each_lane(x, [](Scalar s) { return std::exp(s); });
+  return each_lane(
+      x, [](Scalar s) { return std::exp(s); });
 }
 inline Vec exp_bounded(Vec x) { return exp(x); }
 inline Vec tanh(Vec x) {
-  return each_lane(x, [](Scalar s) { return std::tanh(s); });
+  return each_lane(
+      x, [](Scalar s) { return std::tanh(s); });
 }
 
 #else
@@ -92,4 +94,4 @@ inline Vec tanh(Vec x) {
 
 #endif
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -9,7 +9,7 @@
 #include "headlab/base/version.h"
 #include "headlab/model/initial.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 Judged judge(const Transformer& model, const Task& task, Index examples) {
@@ -41,8 +41,8 @@ std::vector<OneHeadLeft> keep_one_head(Run& run, Index examples) {
       if (judged[h + 1] < judged[in + 1]) in = h;
       if (chosen[h + 1] < chosen[out + 1]) out = h;
     }
-    rows.push_back({modules[static_cast<std::size_t>(heads[first].layer)].name, heads[in],
-                    heads[out], judged[in + 1] - judged[0], judged[out + 1] - judged[0]});
+    rows.push_back({modules[heads[first].layer].name, heads[in], heads[out],
+                    judged[in + 1] - judged[0], judged[out + 1] - judged[0]});
     first = h;
   }
   return rows;
@@ -112,4 +112,4 @@ MichelReport reproduce_michel(Run& run, const MichelOptions& options) {
   return report;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

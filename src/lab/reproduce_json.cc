@@ -5,7 +5,7 @@
 #include "headlab/lab/michel.h"
 #include "headlab/lab/voita.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 Json id_to_json(const HeadId& id) { return Json(Json::Array{id.layer, id.head}); }
@@ -92,4 +92,4 @@ Json VoitaReport::to_json() const {
   return json;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

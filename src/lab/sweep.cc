@@ -10,7 +10,7 @@
 #include "headlab/base/files.h"
 #include "headlab/base/version.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 namespace fs = std::filesystem;
@@ -40,11 +40,8 @@ std::string folder_name(std::string name) {
 std::string name_of(const std::vector<Value>& values, const std::set<std::string>& shown,
                     const std::set<std::string>& hidden) {
   std::vector<std::string> parts;
-  for (const auto& [name, value] : values) {
-    if (shown.contains(name) && !hidden.contains(name)) {
-      parts.push_back(name + "=" + value);
-    }
-  }
+  for (const auto& [name, value] : values)
+    if (shown.contains(name) && !hidden.contains(name)) parts.push_back(name + "=" + value);
   return folder_name(parts.empty() ? "all" : join(parts, ","));
 }
 
@@ -52,14 +49,11 @@ RunConfig config_of(const std::vector<Value>& values) {
   const std::string* task = find_value(values, "task");
   RunConfig config = recommended_config(task == nullptr ? RunConfig().task : *task);
   const Settings settings = user_settings_of(config);
-  for (const auto& [name, value] : values) {
-    settings.set_text(name, value);
-  }
+  for (const auto& [name, value] : values) settings.set_text(name, value);
   const auto& heads = config.model.heads;
   if (heads.size() == 1 && heads[0] > 0 && heads[0] <= config.model.d_model &&
-      config.model.d_head == 0 && config.model.d_model % heads[0] != 0) {
+      config.model.d_head == 0 && config.model.d_model % heads[0] != 0)
     config.model.d_head = config.model.d_model / heads[0];
-  }
   fit_to_task(config);
   config.model.validate();
   config.train.validate();
@@ -70,9 +64,7 @@ RunConfig config_of(const std::vector<Value>& values) {
 std::vector<SweepAxis> completed(std::vector<SweepAxis> grid) {
   const auto seed = std::stable_partition(
       grid.begin(), grid.end(), [](const SweepAxis& axis) { return axis.name != "seed"; });
-  if (seed == grid.end()) {
-    grid.push_back({"seed", {"0"}});
-  }
+  if (seed == grid.end()) grid.push_back({"seed", {"0"}});
   return grid;
 }
 
@@ -100,11 +92,10 @@ std::vector<std::string> sweep_values(const std::string& list) {
     const std::size_t end = std::min(list.find(',', begin), list.size());
     const std::string part = list.substr(begin, end - begin);
     const bool parameter = part.substr(0, part.find(':')).find('=') != std::string::npos;
-    if (parameter && !values.empty()) {
+    if (parameter && !values.empty())
       values.back() += "," + part;
-    } else {
+    else
       values.push_back(part);
-    }
     begin = end + 1;
   }
   return values;
@@ -113,11 +104,8 @@ std::vector<std::string> sweep_values(const std::string& list) {
 std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& given) {
   const std::vector<SweepAxis> grid = completed(given);
   std::set<std::string> shown = {"heads", "seed"};
-  for (const SweepAxis& axis : grid) {
-    if (axis.values.size() > 1) {
-      shown.insert(axis.name);
-    }
-  }
+  for (const SweepAxis& axis : grid)
+    if (axis.values.size() > 1) shown.insert(axis.name);
   std::vector<SweepCell> cells;
   std::set<std::string> names;
   for (const std::vector<Value>& values : combinations(grid)) {
@@ -140,9 +128,7 @@ void write_grid(const fs::path& folder, const std::vector<SweepAxis>& grid) {
   Json json = Json::object();
   json["headlab"] = version();
   Json& axes = json["grid"] = Json::object();
-  for (const SweepAxis& axis : grid) {
-    axes[axis.name] = Json(axis.values);
-  }
+  for (const SweepAxis& axis : grid) axes[axis.name] = Json(axis.values);
   make_directories(folder);
   write_file(folder / "grid.json", json.dump(2) + "\n");
 }
@@ -158,12 +144,10 @@ std::vector<SweepAxis> read_grid(const fs::path& folder) {
   const Json json = Json::parse(read_file(file), file.string());
   for (const auto& [name, values] : json.at("grid").members()) {
     SweepAxis axis{name, {}};
-    for (const Json& value : values.items()) {
-      axis.values.push_back(value.string());
-    }
+    for (const Json& value : values.items()) axis.values.push_back(value.string());
     grid.push_back(std::move(axis));
   }
   return grid;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

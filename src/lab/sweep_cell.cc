@@ -9,7 +9,7 @@
 #include "headlab/heads/tracking.h"
 #include "headlab/lab/sweep.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 namespace fs = std::filesystem;
@@ -27,9 +27,8 @@ double keys_at_once(const Task& task) {
       for (const Gold& gold : example.gold) {
         const auto keys = gold.keys(b, t);
         const std::vector<std::int32_t> set(keys.begin(), keys.end());
-        if (!set.empty() && std::find(sets.begin(), sets.end(), set) == sets.end()) {
+        if (!set.empty() && std::find(sets.begin(), sets.end(), set) == sets.end())
           sets.push_back(set);
-        }
       }
       most = std::max(most, sets.size());
     }
@@ -88,9 +87,8 @@ std::string first_difference(RunConfig there, RunConfig wanted) {
   const Settings found = settings_of(there), asked = settings_of(wanted);
   for (const Setting& setting : asked.all()) {
     const Json have = found.find(setting.name)->get(), want = setting.get();
-    if (have != want) {
+    if (have != want)
       return text(setting.name, " is ", have.dump(), " there and ", want.dump(), " here");
-    }
   }
   return "";
 }
@@ -100,9 +98,7 @@ std::string first_difference(RunConfig there, RunConfig wanted) {
 CellState cell_state(const fs::path& folder, const SweepCell& cell) {
   const fs::path path = folder / cell.name;
   std::error_code ignored;
-  if (!fs::exists(path / "config.json", ignored)) {
-    return CellState::missing;
-  }
+  if (!fs::exists(path / "config.json", ignored)) return CellState::missing;
   const std::string difference = first_difference(read_config(path), cell.config);
   if (!difference.empty()) {
     throw Error(text(path.string(), " holds a run with other settings: ", difference),
@@ -135,21 +131,15 @@ CellResult read_cell(const fs::path& folder, const SweepCell& cell) {
 CellEnd run_cell(const fs::path& folder, const SweepCell& cell, const RunCallbacks& callbacks) {
   make_directories(folder / "locks");
   const FileLock lock(folder / "locks" / cell.name);
-  if (!lock.held()) {
-    return CellEnd::busy;
-  }
+  if (!lock.held()) return CellEnd::busy;
   const CellState state = cell_state(folder, cell);
-  if (state == CellState::finished) {
-    return CellEnd::finished;
-  }
+  if (state == CellState::finished) return CellEnd::finished;
   const fs::path path = folder / cell.name;
   Run run = state == CellState::started ? open_run(path) : create_run(path, cell.config, true);
   const TrainResult trained = train_run(run, track_heads(run, callbacks));
-  if (!trained.finished) {
-    return CellEnd::stopped;
-  }
+  if (!trained.finished) return CellEnd::stopped;
   write_file(path / "cell.json", to_json(result_of(run, trained.held_out)).dump(2) + "\n");
   return CellEnd::finished;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -4,7 +4,7 @@
 #include "headlab/base/version.h"
 #include "headlab/lab/sweep_report.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 Json to_json(const Interval& interval) {
@@ -40,9 +40,7 @@ Json to_json(const SweepGroup& group) {
   json["accuracy"] = to_json(group.accuracy);
   json["specialization"] = to_json(group.specialization);
   Json& relations = json["relations"] = Json::array();
-  for (const SweepRoles& roles : group.roles) {
-    relations.push_back(to_json(roles));
-  }
+  for (const SweepRoles& roles : group.roles) relations.push_back(to_json(roles));
   return json;
 }
 
@@ -54,9 +52,7 @@ Json SweepReport::to_json() const {
   json["cells"] = cells;
   json["missing"] = Json(missing);
   Json& list = json["groups"] = Json::array();
-  for (const SweepGroup& group : groups) {
-    list.push_back(headlab::to_json(group));
-  }
+  for (const SweepGroup& group : groups) list.push_back(headlab::to_json(group));
   Json& gains = json["comparisons"] = Json::array();
   for (const SweepComparison& comparison : comparisons) {
     Json entry = Json::object();
@@ -73,4 +69,4 @@ Json SweepReport::to_json() const {
   return json;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

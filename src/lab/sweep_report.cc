@@ -8,7 +8,7 @@
 #include "headlab/base/error.h"
 #include "headlab/base/version.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 using Results = std::vector<CellResult>;
@@ -16,9 +16,7 @@ using Results = std::vector<CellResult>;
 template <class Get>
 std::vector<double> each(const Results& results, Get&& get) {
   std::vector<double> values;
-  for (const CellResult& result : results) {
-    values.push_back(get(result));
-  }
+  for (const CellResult& result : results) values.push_back(get(result));
   return values;
 }
 
@@ -38,9 +36,7 @@ SweepRoles roles_over_seeds(const Results& results, std::size_t r) {
     const SweepRole& role = result.roles[r];
     roles.heads.push_back(role.head);
     roles.owned += role.owned;
-    if (role.head.layer >= 0) {
-      lifts.push_back(role.lift);
-    }
+    if (role.head.layer >= 0) lifts.push_back(role.lift);
   }
   roles.lift = t_interval(lifts);
   return roles;
@@ -51,9 +47,7 @@ SweepGroup group_of(const std::vector<const SweepCell*>& cells, const Results& r
   group.name = cells[0]->group;
   group.family = cells[0]->family;
   group.config = cells[0]->config;
-  for (const SweepCell* cell : cells) {
-    group.seeds.push_back(cell->config.train.seed);
-  }
+  for (const SweepCell* cell : cells) group.seeds.push_back(cell->config.train.seed);
   group.losses = each(results, [](const CellResult& result) { return result.loss; });
   group.loss = t_interval(group.losses);
   group.accuracy =
@@ -61,9 +55,8 @@ SweepGroup group_of(const std::vector<const SweepCell*>& cells, const Results& r
   group.specialization = t_interval(each(results, specialization));
   group.parameters = results[0].parameters;
   group.keys = results[0].keys;
-  for (std::size_t r = 0; r < results[0].roles.size(); ++r) {
+  for (std::size_t r = 0; r < results[0].roles.size(); ++r)
     group.roles.push_back(roles_over_seeds(results, r));
-  }
   return group;
 }
 
@@ -78,14 +71,12 @@ bool measurably_above(const SweepGroup& a, const SweepGroup& b) {
 /// Compares the groups of one family; nothing unless one of them has one head and another more.
 std::optional<SweepComparison> compare(const std::vector<SweepGroup>& groups,
                                        std::vector<std::size_t> members) {
-  std::sort(members.begin(), members.end(), [&](std::size_t a, std::size_t b) {
-    return heads_of(groups[a]) < heads_of(groups[b]);
-  });
+  std::sort(
+      members.begin(), members.end(),
+      [&](std::size_t a, std::size_t b) { return heads_of(groups[a]) < heads_of(groups[b]); });
   const auto one = std::find_if(members.begin(), members.end(),
                                 [&](std::size_t i) { return heads_of(groups[i]) == 1; });
-  if (one == members.end() || one + 1 == members.end()) {
-    return std::nullopt;
-  }
+  if (one == members.end() || one + 1 == members.end()) return std::nullopt;
   members.erase(members.begin(), one);  // models without heads
   SweepComparison result;
   result.family = groups[*one].family;
@@ -109,21 +100,16 @@ std::optional<SweepComparison> compare(const std::vector<SweepGroup>& groups,
 
 void add_comparisons(SweepReport& report) {
   std::vector<std::string> families;
-  for (const SweepGroup& group : report.groups) {
-    if (std::find(families.begin(), families.end(), group.family) == families.end()) {
+  for (const SweepGroup& group : report.groups)
+    if (std::find(families.begin(), families.end(), group.family) == families.end())
       families.push_back(group.family);
-    }
-  }
   for (const std::string& family : families) {
     std::vector<std::size_t> members;
-    for (std::size_t i = 0; i < report.groups.size(); ++i) {
-      if (report.groups[i].family == family && report.groups[i].config.model.heads.size() == 1) {
+    for (std::size_t i = 0; i < report.groups.size(); ++i)
+      if (report.groups[i].family == family && report.groups[i].config.model.heads.size() == 1)
         members.push_back(i);
-      }
-    }
-    if (const auto comparison = compare(report.groups, members)) {
+    if (const auto comparison = compare(report.groups, members))
       report.comparisons.push_back(*comparison);
-    }
   }
 }
 
@@ -153,4 +139,4 @@ SweepReport collect_sweep(const std::filesystem::path& folder,
   return report;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

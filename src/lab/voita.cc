@@ -7,7 +7,7 @@
 
 #include "headlab/base/error.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 Judged judge(const Transformer& model, const Run& run) {
@@ -37,7 +37,7 @@ Pruned prune_with(Run& run, double penalty, const VoitaOptions& options) {
   for (std::size_t h = 0; h < heads.size(); ++h) {
     if (trained.gates[h] <= 0) continue;
     row.survivors.push_back(heads[h]);
-    const AttentionKind kind = modules[static_cast<std::size_t>(heads[h].layer)].kind;
+    const AttentionKind kind = modules[heads[h].layer].kind;
     ++row.by_kind[static_cast<std::size_t>(kind)];
   }
   Transformer model = remove_heads(*trained.model, row.survivors);
@@ -103,4 +103,4 @@ VoitaReport reproduce_voita(Run& run, const VoitaOptions& options) {
   return report;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

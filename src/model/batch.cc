@@ -7,7 +7,7 @@
 
 #include "headlab/base/error.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
 Ids rows_of(const Ids& values, Index begin, Index end, Index width) {
@@ -24,15 +24,16 @@ Batch Batch::make(Index size, Index length, Index targets_per_position, Index so
   batch.size = size;
   batch.length = length;
   batch.targets_per_position = targets_per_position;
-  batch.tokens.assign(static_cast<std::size_t>(size * length), 0);
+  batch.tokens.assign((size * length), 0);
   batch.source_length = source_length;
-  batch.source.assign(static_cast<std::size_t>(size * source_length), 0);
-  batch.targets.assign(static_cast<std::size_t>(size * length * targets_per_position), -1);
+  batch.source.assign((size * source_length), 0);
+  batch.targets.assign((size * length * targets_per_position), -1);
   return batch;
 }
 
 Index Batch::target_count() const {
-  return std::count_if(targets.begin(), targets.end(), [](std::int32_t t) { return t >= 0; });
+  return std::count_if(
+      targets.begin(), targets.end(), [](std::int32_t t) { return t >= 0; });
 }
 
 Batch Batch::rows(Index begin, Index end) const {
@@ -51,4 +52,4 @@ Batch Batch::rows(Index begin, Index end) const {
   return part;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

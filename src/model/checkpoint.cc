@@ -9,7 +9,7 @@
 #include "headlab/base/error.h"
 #include "headlab/kernels/elementwise.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
 /// Everything that could be wrong with `from`, before anything changes.
@@ -73,4 +73,4 @@ void read_model(const std::filesystem::path& path, Transformer& model) {
   }
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

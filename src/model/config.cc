@@ -7,17 +7,14 @@
 
 #include "headlab/base/error.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
 /// "1, 2, 4, 8 ...": the numbers of heads that divide d_model.
 std::string divisors(Index d_model) {
   std::vector<std::string> found;
-  for (Index h = 1; h <= d_model && found.size() < 8; ++h) {
-    if (d_model % h == 0) {
-      found.push_back(std::to_string(h));
-    }
-  }
+  for (Index h = 1; h <= d_model && found.size() < 8; ++h)
+    if (d_model % h == 0) found.push_back(std::to_string(h));
   return join(found, ", ");
 }
 
@@ -51,9 +48,7 @@ void attention_from_json(TransformerConfig& config, const Json& json) {
 /// The heads of one layer against the other sizes.
 void validate_heads(const TransformerConfig& c, Index layer) {
   const Index heads = c.heads_of(layer);
-  if (heads == 0) {
-    return;
-  }
+  if (heads == 0) return;
   if (c.d_head == 0 && c.d_model % heads != 0) {
     throw Error(text("d_model ", c.d_model, " is not divisible by heads ", heads),
                 text("set d_head, or use ", divisors(c.d_model), " ... heads"));
@@ -116,7 +111,7 @@ std::vector<AttentionPlace> TransformerConfig::attention_places() const {
 }
 
 Index TransformerConfig::heads_of(Index layer) const {
-  return heads.size() == 1 ? heads[0] : heads[static_cast<std::size_t>(layer)];
+  return heads.size() == 1 ? heads[0] : heads[layer];
 }
 
 Index TransformerConfig::d_head_of(Index layer) const {
@@ -133,9 +128,7 @@ void TransformerConfig::validate() const {
   require(heads.size() == 1 || static_cast<Index>(heads.size()) == all_layers(), "heads names ",
           heads.size(), " layers, but ", has_source() ? "encoder_layers + " : "", "layers is ",
           all_layers());
-  for (Index layer = 0; layer < all_layers(); ++layer) {
-    validate_heads(*this, layer);
-  }
+  for (Index layer = 0; layer < all_layers(); ++layer) validate_heads(*this, layer);
   require(!tied || targets == 1, "tied needs targets 1, got ", targets,
           ": one embedding cannot unembed several targets");
   require(positions != Positions::sinusoidal || d_model % 2 == 0,
@@ -179,4 +172,4 @@ Settings settings_of(TransformerConfig& c) {
   return s;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

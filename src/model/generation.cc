@@ -10,7 +10,7 @@
 #include "headlab/base/error.h"
 #include "headlab/tensor/tape.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
 /// One token from logits [V].
@@ -18,23 +18,21 @@ std::int32_t draw(std::span<const Scalar> logits, const GenerationOptions& optio
                   Generator& random) {
   std::vector<std::int32_t> order(logits.size());
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
-    return logits[static_cast<std::size_t>(a)] > logits[static_cast<std::size_t>(b)];
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::int32_t a, std::int32_t b) { return logits[a] > logits[b]; });
   if (options.temperature <= 0) return order[0];
   if (options.top_k > 0 && options.top_k < static_cast<Index>(order.size()))
-    order.resize(static_cast<std::size_t>(options.top_k));
+    order.resize(options.top_k);
   std::vector<double> cumulative;
   double total = 0;
   for (std::int32_t token : order) {
-    const double difference =
-        logits[static_cast<std::size_t>(token)] - logits[static_cast<std::size_t>(order[0])];
+    const double difference = logits[token] - logits[order[0]];
     cumulative.push_back(total += std::exp(difference / options.temperature));
   }
   const auto chosen =
       std::upper_bound(cumulative.begin(), cumulative.end(), random.uniform() * total);
   const auto place = std::min<std::ptrdiff_t>(chosen - cumulative.begin(), std::ssize(order) - 1);
-  return order[static_cast<std::size_t>(place)];
+  return order[place];
 }
 
 }  // namespace
@@ -82,4 +80,4 @@ Batch decode_greedily(const Transformer& model, Batch prompts, Index tokens) {
   return prompts;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

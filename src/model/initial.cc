@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
 bool ends_with(const std::string& name, std::string_view end) {
@@ -55,4 +55,4 @@ void initialize(Transformer& model, Key key) {
   });
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -9,7 +9,7 @@
 #include "headlab/base/error.h"
 #include "headlab/ops/ops.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
 MultiHeadAttention make_attention(const TransformerConfig& c, const AttentionPlace& place) {
@@ -20,9 +20,8 @@ MultiHeadAttention make_attention(const TransformerConfig& c, const AttentionPla
                                 .d_value = std::max<Index>(1, c.d_value_of(place.layer)),
                                 .kv_heads = c.kv_heads > 0 ? c.kv_heads : heads},
                                static_cast<Scalar>(c.dropout));
-  for (const auto& [module, kept] : c.attention) {
+  for (const auto& [module, kept] : c.attention)
     if (module == place.name) attention = attention.with_heads(kept);
-  }
   return attention;
 }
 
@@ -138,9 +137,11 @@ Tensor Transformer::run_block(const Block& block, const Tensor& x, Pass& pass) c
     return attend(block.attn, h, h, pass.mask, "attn", residual);
   });
   if (block.has_cross) {
-    y = sublayer(y, block.ln_cross, "cross_attn_out", [&](const Tensor& h, const Tensor& residual) {
-      return attend(block.cross_attn, h, pass.memory, pass.source_mask, "cross_attn", residual);
-    });
+    y = sublayer(
+        y, block.ln_cross, "cross_attn_out",
+        [&](const Tensor& h, const Tensor& residual) {
+          return attend(block.cross_attn, h, pass.memory, pass.source_mask, "cross_attn", residual);
+        });
   }
   if (!block.has_mlp) return y;
   return sublayer(y, block.ln2, "mlp_out", [&](const Tensor& h, const Tensor& residual) {
@@ -272,4 +273,4 @@ Transformer Transformer::clone() const {
   return copy;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -9,7 +9,7 @@
 #include "headlab/base/error.h"
 #include "headlab/ops/ops.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
 /// gate z + (1 - gate) replacement, with z [B, T, H*Dv].
@@ -65,9 +65,9 @@ MultiHeadAttention::MultiHeadAttention(const AttentionSizes& sizes, Scalar dropo
           " heads of width ", d_head, " and ", d_value, " cannot be built");
   require(sizes.heads == 0 || (groups >= 1 && sizes.heads % groups == 0),
           "attention: ", sizes.heads, " heads do not divide into ", groups, " groups");
-  heads.resize(static_cast<std::size_t>(sizes.heads));
+  heads.resize(sizes.heads);
   std::iota(heads.begin(), heads.end(), 0);
-  kv_blocks.resize(static_cast<std::size_t>(sizes.heads == 0 ? 0 : groups));
+  kv_blocks.resize(sizes.heads == 0 ? 0 : groups);
   std::iota(kv_blocks.begin(), kv_blocks.end(), 0);
   for (Index h = 0; h < sizes.heads; ++h)
     kv_head.push_back(static_cast<std::int32_t>(h / (sizes.heads / groups)));
@@ -117,12 +117,11 @@ MultiHeadAttention MultiHeadAttention::with_heads(const std::vector<std::int32_t
   MultiHeadAttention smaller = *this;
   smaller.heads.clear(), smaller.kv_blocks.clear(), smaller.kv_head.clear();
   for (std::size_t i = 0; i < positions.size(); ++i) {
-    smaller.heads.push_back(heads[static_cast<std::size_t>(positions[i])]);
+    smaller.heads.push_back(heads[positions[i]]);
     const auto block = std::find(blocks.begin(), blocks.end(), groups[i]);
     smaller.kv_head.push_back(static_cast<std::int32_t>(block - blocks.begin()));
   }
-  for (Index block : blocks)
-    smaller.kv_blocks.push_back(kv_blocks[static_cast<std::size_t>(block)]);
+  for (Index block : blocks) smaller.kv_blocks.push_back(kv_blocks[block]);
   take_blocks(smaller.Q, positions, d_head);
   take_blocks(smaller.K, blocks, d_head);
   take_blocks(smaller.V, blocks, d_value);
@@ -141,4 +140,4 @@ void MultiHeadAttention::visit(const std::string& prefix, const ParameterVisitor
   f(prefix + "b_O", O.b);
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -7,7 +7,7 @@
 
 #include "headlab/ops/ops.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 Tensor parameter(const Shape& shape, Scalar value) {
   Tensor t = Tensor::full(shape, value);
@@ -75,4 +75,4 @@ Tensor sinusoidal_positions(Index length, Index width) {
   return table;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -16,7 +16,7 @@
 #include "headlab/ops/softmax.h"
 #include "headlab/tensor/tape.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
 /// The sizes of one call, checked.
@@ -109,7 +109,7 @@ Tensor mask_tensor(const Sizes& n, const AttentionOptions& o) {
   Tensor mask = Tensor::zeros({n.B, n.H, n.T, n.S});
   for (Index i = 0; i < mask.count(); ++i) {
     const Index s = i % n.S, t = i / n.S % n.T, b = i / (n.S * n.T * n.H);
-    const bool hidden = !o.hidden_edges.empty() && o.hidden_edges[static_cast<std::size_t>(i)] != 0;
+    const bool hidden = !o.hidden_edges.empty() && o.hidden_edges[i] != 0;
     if (hidden || !o.mask.sees(b, t, s, n.S))
       mask.data()[i] = -std::numeric_limits<Scalar>::infinity();
   }
@@ -122,7 +122,7 @@ Tensor dropout_tensor(const Sizes& n, const AttentionOptions& o) {
   for (Index i = 0; i < keep.count(); ++i) {
     const Index s = i % n.S, t = i / n.S % n.T, h = i / (n.S * n.T) % n.H,
                 b = i / (n.S * n.T * n.H);
-    const Index born = o.born_heads.empty() ? h : o.born_heads[static_cast<std::size_t>(h)];
+    const Index born = o.born_heads.empty() ? h : o.born_heads[h];
     if (attention_keeps(o.key.value, b, born, t, s, o.dropout))
       keep.data()[i] = 1 / (1 - o.dropout);
   }
@@ -133,8 +133,7 @@ Tensor dropout_tensor(const Sizes& n, const AttentionOptions& o) {
 
 bool AttentionMask::sees(Index b, Index t, Index s, Index keys) const {
   return (!causal || s <= t) && (window <= 0 || (t - s < window && s - t < window)) &&
-         (lengths.empty() || s < lengths[static_cast<std::size_t>(b)]) &&
-         (visible.empty() || visible[static_cast<std::size_t>(t * keys + s)] != 0);
+         (lengths.empty() || s < lengths[b]) && (visible.empty() || visible[t * keys + s] != 0);
 }
 
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v,
@@ -183,4 +182,4 @@ Tensor attention_composed(const Tensor& q, const Tensor& k, const Tensor& v,
   return reshape(permute(matmul(weights, values), {0, 2, 1, 3}), {n.B, n.T, n.H * n.Dv});
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -10,7 +10,7 @@
 #include "headlab/kernels/rows.h"
 #include "headlab/tensor/tape.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
 void check_ids(const char* op, std::span<const std::int32_t> ids, Index expected, Index limit) {
@@ -30,11 +30,12 @@ Tensor embedding(const Tensor& table, std::span<const std::int32_t> ids, const S
   const Index width = table.size(1);
   Tensor y = Tensor::empty(ids_shape.then(width));
   const Index rows = ids_shape.count(), rows_of_task = 64;
-  parallel_for((rows + rows_of_task - 1) / rows_of_task, [&](Index task) {
-    for (Index i = task * rows_of_task; i < std::min(rows, (task + 1) * rows_of_task); ++i)
-      std::copy_n(table.data() + ids[static_cast<std::size_t>(i)] * width, width,
-                  y.data() + i * width);
-  });
+  parallel_for((rows + rows_of_task - 1) / rows_of_task,
+               [&](Index task) {
+                 for (Index i = task * rows_of_task; i < std::min(rows, (task + 1) * rows_of_task);
+                      ++i)
+                   std::copy_n(table.data() + ids[i] * width, width, y.data() + i * width);
+               });
   return record("embedding", y, {table}, [kept = Ids(ids.begin(), ids.end())](Node& node) {
     if (Scalar* dtable = node.sum_into(0)) {
       const Shape& shape = node.input(0).shape();
@@ -53,11 +54,10 @@ Tensor gather(const Tensor& x, std::span<const std::int32_t> ids) {
   for (std::size_t r = 0; r < ids.size(); ++r)
     y.data()[r] = x.data()[static_cast<Index>(r) * width + ids[r]];
   return record("gather", y, {x}, [width, kept = Ids(ids.begin(), ids.end())](Node& node) {
-    if (Scalar* dx = node.sum_into(0)) {
+    if (Scalar* dx = node.sum_into(0))
       for (std::size_t r = 0; r < kept.size(); ++r)
         dx[static_cast<Index>(r) * width + kept[r]] += node.gradient()[r];
-    }
   });
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

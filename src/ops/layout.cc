@@ -9,7 +9,7 @@
 #include "headlab/base/error.h"
 #include "headlab/tensor/tape.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
 using Steps = std::array<Index, Shape::kMaxRank>;
@@ -19,7 +19,7 @@ Steps steps_of(const Shape& shape) {
   Steps steps{};
   Index step = 1;
   for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-    steps[static_cast<std::size_t>(axis)] = step;
+    steps[axis] = step;
     step *= shape[axis];
   }
   return steps;
@@ -50,7 +50,7 @@ Tensor permute(const char* name, const Tensor& x, std::span<const int> order) {
   for (std::size_t i = 0; i < std::min(order.size(), sizes.size()); ++i) {
     const int axis = x.shape().axis_of(order[i]);
     sizes[i] = x.shape()[axis];
-    steps[i] = in[static_cast<std::size_t>(axis)];
+    steps[i] = in[axis];
     seen |= 1u << axis;
   }
   require(static_cast<int>(order.size()) == x.rank() && seen + 1 == 1u << x.rank(), name,
@@ -58,7 +58,8 @@ Tensor permute(const char* name, const Tensor& x, std::span<const int> order) {
   Tensor y = Tensor::empty(Shape(std::span<const Index>(sizes.data(), order.size())));
   const Scalar* px = x.data();
   Scalar* py = y.data();
-  walk(y.shape(), steps, [=](Index i, Index j) { py[i] = px[j]; });
+  walk(
+      y.shape(), steps, [=](Index i, Index j) { py[i] = px[j]; });
   return record(name, y, {x}, [steps](Node& node) {
     const Scalar* dy = node.gradient();
     if (Scalar* dx = node.sum_into(0)) {
@@ -97,17 +98,17 @@ struct Block {
  private:
   void add(const Scalar* from, Index from_offset, Index from_pitch, Scalar* to, Index to_offset,
            Index to_pitch) const {
-    for (Index i = 0; i < outer; ++i) {
+    for (Index i = 0; i < outer; ++i)
       for (Index j = 0; j < length; ++j)
         to[i * to_pitch + to_offset + j] += from[i * from_pitch + from_offset + j];
-    }
   }
 };
 
 }  // namespace
 
 Tensor reshape(const Tensor& x, const Shape& shape) {
-  return record("reshape", x.viewed_as(shape), {x}, [](Node& node) { node.pass_to(0); });
+  return record(
+      "reshape", x.viewed_as(shape), {x}, [](Node& node) { node.pass_to(0); });
 }
 
 Tensor permute(const Tensor& x, std::initializer_list<int> order) {
@@ -116,9 +117,8 @@ Tensor permute(const Tensor& x, std::initializer_list<int> order) {
 
 Tensor transpose(const Tensor& x, int axis_a, int axis_b) {
   std::array<int, Shape::kMaxRank> order{};
-  for (int axis = 0; axis < x.rank(); ++axis) order[static_cast<std::size_t>(axis)] = axis;
-  std::swap(order[static_cast<std::size_t>(x.shape().axis_of(axis_a))],
-            order[static_cast<std::size_t>(x.shape().axis_of(axis_b))]);
+  for (int axis = 0; axis < x.rank(); ++axis) order[axis] = axis;
+  std::swap(order[x.shape().axis_of(axis_a)], order[x.shape().axis_of(axis_b)]);
   return permute("transpose", x,
                  std::span<const int>(order.data(), static_cast<std::size_t>(x.rank())));
 }
@@ -162,4 +162,4 @@ Tensor concat(std::span<const Tensor> parts, int axis) {
   });
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

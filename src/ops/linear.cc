@@ -17,7 +17,7 @@
 #include "headlab/tensor/tape.h"
 #include "kernels/scratch.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
 /// The sizes of y = x W.
@@ -213,4 +213,4 @@ Tensor feed_forward(const FeedForwardInputs& in) {
                 [=](Node& node) { feed_forward_backward(node, first, second, before); });
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

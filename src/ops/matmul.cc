@@ -7,7 +7,7 @@
 #include "headlab/kernels/gemm.h"
 #include "headlab/tensor/tape.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
 /// The sizes of a batched product, and where each of its matrices lies.
@@ -126,4 +126,4 @@ Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options) {
   });
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

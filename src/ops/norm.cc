@@ -8,7 +8,7 @@
 #include "headlab/kernels/rows.h"
 #include "headlab/tensor/tape.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, Scalar eps) {
   require(x.rank() >= 1, "layer_norm: needs at least one axis");
@@ -51,4 +51,4 @@ Tensor dropout(const Tensor& x, Scalar p, Key key) {
   });
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -8,7 +8,7 @@
 #include "headlab/base/threads.h"
 #include "headlab/kernels/scalar.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// Calls body(begin, end) for pieces that cover [0, n); pieces do not depend on the number of
 /// threads.
@@ -23,4 +23,4 @@ void for_pieces(Index n, Body&& body) {
                [&](Index piece) { body(piece * kPiece, std::min(n, (piece + 1) * kPiece)); });
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -8,7 +8,7 @@
 #include "headlab/ops/layout.h"
 #include "headlab/tensor/tape.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
 /// x seen as [outer, size, inner], reduced to [outer, inner].
@@ -27,9 +27,8 @@ struct Reduction {
   void walk(Visit&& visit) const {
     Index in = 0;
     for (Index o = 0; o < outer; ++o) {
-      for (Index s = 0; s < size; ++s) {
+      for (Index s = 0; s < size; ++s)
         for (Index i = 0; i < inner; ++i) visit(in++, o * inner + i);
-      }
     }
   }
 };
@@ -44,9 +43,8 @@ Tensor sum(const Tensor& x, int axis, bool keep) {
   reduction.walk([=](Index in, Index out) { py[out] += px[in]; });
   return record("sum", y, {x}, [reduction](Node& node) {
     const Scalar* dy = node.gradient();
-    if (Scalar* dx = node.sum_into(0)) {
+    if (Scalar* dx = node.sum_into(0))
       reduction.walk([=](Index in, Index out) { dx[in] += dy[out]; });
-    }
   });
 }
 
@@ -62,14 +60,13 @@ Tensor max(const Tensor& x, int axis, bool keep) {
   PoolVector<Index> winner(static_cast<std::size_t>(y.count()), -1);
   const Scalar* px = x.data();
   reduction.walk([&](Index in, Index out) {
-    Index& best = winner[static_cast<std::size_t>(out)];
+    Index& best = winner[out];
     if (best < 0 || px[in] > px[best]) best = in;
   });
   for (std::size_t i = 0; i < winner.size(); ++i) y.data()[i] = px[winner[i]];
   return record("max", y, {x}, [winner](Node& node) {
-    if (Scalar* dx = node.sum_into(0)) {
+    if (Scalar* dx = node.sum_into(0))
       for (std::size_t i = 0; i < winner.size(); ++i) dx[winner[i]] += node.gradient()[i];
-    }
   });
 }
 
@@ -77,4 +74,4 @@ Tensor sum(const Tensor& x) { return sum(reshape(x, {x.count()}), 0); }
 
 Tensor mean(const Tensor& x) { return mean(reshape(x, {x.count()}), 0); }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -10,7 +10,7 @@
 #include "headlab/kernels/rows.h"
 #include "headlab/tensor/tape.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
 Index width_of(const char* op, const Tensor& x) {
@@ -74,4 +74,4 @@ Tensor cross_entropy(const Tensor& logits, std::span<const std::int32_t> targets
                 });
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -14,7 +14,7 @@
 #include "headlab/heads/scores.h"
 #include "prune/judge.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 using Subset = std::vector<bool>;  // by place in all_heads(model)
@@ -202,8 +202,9 @@ class CurveMaker {
     if (points.size() > 1) result.area /= static_cast<double>(points.back().kept - points[0].kept);
     std::vector<double> stays;
     for (const HeadId& head : all_heads(run_.model)) {
-      stays.push_back(static_cast<double>(
-          std::count_if(points.begin(), points.end(), [&](const CurvePoint& point) {
+      stays.push_back(static_cast<double>(std::count_if(
+          points.begin(), points.end(),
+          [&](const CurvePoint& point) {
             return std::find(point.heads.begin(), point.heads.end(), head) != point.heads.end();
           })));
     }
@@ -225,9 +226,8 @@ void add_regrets(Curve& curve) {
   if (best == curve.methods.end()) return;
   for (MethodCurve& method : curve.methods) {
     double sum = 0;
-    for (std::size_t i = 0; i < method.points.size(); ++i) {
+    for (std::size_t i = 0; i < method.points.size(); ++i)
       sum += method.points[i].pruned.loss - best->points[i].pruned.loss;
-    }
     method.regret = sum / static_cast<double>(std::max<std::size_t>(1, method.points.size()));
   }
 }
@@ -248,9 +248,8 @@ std::vector<std::string> default_methods(Index heads) {
 
 std::optional<Index> knee_of(const MethodCurve& method, const Judged& full, const Judged& none) {
   const double limit = full.loss + 0.01 * (none.loss - full.loss);
-  for (const CurvePoint& point : method.points) {
+  for (const CurvePoint& point : method.points)
     if (point.finetuned.value_or(point.pruned).loss <= limit) return point.kept;
-  }
   return std::nullopt;
 }
 
@@ -260,13 +259,12 @@ Curve prune_curve(Run& run, const CurveOptions& options) {
       options.methods.empty() ? default_methods(std::ssize(all_heads(run.model))) : options.methods;
   for (const std::string& name : names) methods.push_back(&find_prune_method(name));
   Curve curve;
-  for (const AttentionModule& module : run.model.attention_modules()) {
+  for (const AttentionModule& module : run.model.attention_modules())
     curve.attention.push_back(module.name);
-  }
   CurveMaker maker(run, options, curve);
   for (const PruneMethod* method : methods) maker.add(*method);
   add_regrets(curve);
   return curve;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

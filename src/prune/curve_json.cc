@@ -4,7 +4,7 @@
 #include "headlab/base/version.h"
 #include "headlab/prune/curve.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 Json judged_to_json(const Judged& judged) {
@@ -59,4 +59,4 @@ Json Curve::to_json() const {
   return json;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -8,7 +8,7 @@
 
 #include "headlab/base/error.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 Batch choosing_examples(const PruneProblem& problem) {
   const Key key = problem.in_sample ? Key{} : Key{}.fold("prune");
@@ -41,14 +41,13 @@ std::vector<double> Judge::losses(std::span<const HeadSet> kept) const {
 }
 
 LayerMinimum::LayerMinimum(const PruneProblem& problem) {
-  for (const auto& heads : problem.model.head_numbers()) {
+  for (const auto& heads : problem.model.head_numbers())
     least_.push_back(std::min(problem.per_layer_min, static_cast<Index>(heads.size())));
-  }
 }
 
 Index LayerMinimum::missing(std::span<const HeadId> kept) const {
   std::vector<Index> left = least_;
-  for (const HeadId& head : kept) --left[static_cast<std::size_t>(head.layer)];
+  for (const HeadId& head : kept) --left[head.layer];
   Index sum = 0;
   for (const Index count : left) sum += std::max<Index>(0, count);
   return sum;
@@ -83,13 +82,12 @@ std::vector<Choice> keep_highest(const PruneProblem& problem, const std::vector<
   std::vector<HeadId> left = heads;
   auto lowest = order.begin();
   for (;;) {
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
+    for (std::size_t i = 0; i < sizes.size(); ++i)
       if (std::ssize(left) == sizes[i]) choices[i].kept = left;
-    }
     while (lowest != order.end() && !minimum.allows(without(left, heads[*lowest]))) ++lowest;
     if (lowest == order.end()) return choices;
     left = without(left, heads[*lowest++]);
   }
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

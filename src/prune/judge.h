@@ -8,7 +8,7 @@
 #include "headlab/heads/ablation.h"
 #include "headlab/prune/methods.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// Sequences in one forward pass.
 inline constexpr Index kJudgeBatch = 64;
@@ -88,4 +88,4 @@ std::vector<Choice> subset_choices(const PruneProblem& problem, std::span<const 
 std::vector<Choice> flow_choices(const PruneProblem& problem, std::span<const Index> sizes,
                                  PassCount& cost);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

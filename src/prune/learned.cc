@@ -11,7 +11,7 @@
 #include "headlab/train/trainer.h"
 #include "prune/judge.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr double kGateRate = 0.05;    // learning rate of gates, when that of the weights peaks
@@ -41,13 +41,11 @@ class GateTraining {
         key_(Key{static_cast<std::uint64_t>(config_.seed)}.fold("gates")),
         model_(std::make_shared<Transformer>(problem.model.clone())),
         trainer_(*model_, problem.task, config_) {
-    for (const auto& heads : model_->head_numbers()) {
+    for (const auto& heads : model_->head_numbers())
       logits_.push_back(parameter({static_cast<Index>(heads.size())}, kFirstLogAlpha));
-    }
     const double scale = kGateRate / std::max(config_.lr, 1e-12);
-    for (std::size_t i = 0; i < logits_.size(); ++i) {
+    for (std::size_t i = 0; i < logits_.size(); ++i)
       trainer_.optimizer().add(text("gates.", i), logits_[i], {.lr_scale = scale, .decay = false});
-    }
   }
 
   void run(const TrainCallbacks& callbacks, PassCount& cost) {
@@ -61,9 +59,8 @@ class GateTraining {
   const std::vector<Tensor>& logits() const { return logits_; }
   std::vector<double> all_logits() const {
     std::vector<double> all;
-    for (const Tensor& module : logits_) {
+    for (const Tensor& module : logits_)
       for (const Scalar logit : module.values()) all.push_back(static_cast<double>(logit));
-    }
     return all;
   }
   const std::shared_ptr<Transformer>& model() const { return model_; }
@@ -99,10 +96,9 @@ Choice train_subset(const PruneProblem& problem, Index k, PassCount& cost) {
                       Generator random(training.key(step));
                       const Tensor all = concat(std::span(training.logits()), 0);
                       Tensor noise = Tensor::zeros(all.shape());
-                      for (Index i = 0; i < noise.count(); ++i) {
+                      for (Index i = 0; i < noise.count(); ++i)
                         noise.data()[i] =
                             static_cast<Scalar>(-std::log(-std::log(random.uniform(1e-9, 1))));
-                      }
                       const Tensor gates = soft_top_k(all + noise, k, static_cast<Scalar>(t));
                       std::vector<HeadEdits> edits;
                       Index first = 0;
@@ -192,4 +188,4 @@ std::vector<Choice> subset_choices(const PruneProblem& problem, std::span<const 
   return choices;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

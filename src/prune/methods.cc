@@ -10,7 +10,7 @@
 #include "headlab/base/error.h"
 #include "prune/judge.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 using enum MethodKind;
@@ -116,4 +116,4 @@ std::vector<Choice> choose_heads(const PruneProblem& problem, const PruneMethod&
   return method.choose(problem, sizes, count);
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

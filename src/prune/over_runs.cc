@@ -5,7 +5,7 @@
 #include "headlab/base/version.h"
 #include "headlab/prune/curve.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 /// The interval of value(curve) over the curves.
@@ -104,4 +104,4 @@ Json CurveOverRuns::to_json() const {
   return json;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -15,7 +15,7 @@
 #include "headlab/tensor/tape.h"
 #include "prune/judge.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr Index kTimedSequences = 64;
@@ -135,7 +135,7 @@ Transformer remove_heads(const Transformer& model, std::span<const HeadId> kept)
   for (const HeadId& head : kept) {
     require(head.layer >= 0 && head.layer < std::ssize(numbers), "there is no attention module ",
             head.layer);
-    numbers[static_cast<std::size_t>(head.layer)].push_back(head.head);
+    numbers[head.layer].push_back(head.head);
   }
   return model.with_heads(numbers);
 }
@@ -152,17 +152,14 @@ PruneResult prune_run(Run& run, const std::filesystem::path& out, const PruneOpt
   refuse_own_folder(run, out);
   check_run_folder(out, options.force);
   PruneResult result;
-  for (const AttentionModule& module : run.model.attention_modules()) {
+  for (const AttentionModule& module : run.model.attention_modules())
     result.attention.push_back(module.name);
-  }
   const Index held_out = run.config.train.eval_examples;
   const Choice choice = choose_heads(problem_of(run, options), options);
   result.kept = choice.kept;
-  for (const HeadId& head : all_heads(run.model)) {
-    if (std::find(result.kept.begin(), result.kept.end(), head) == result.kept.end()) {
+  for (const HeadId& head : all_heads(run.model))
+    if (std::find(result.kept.begin(), result.kept.end(), head) == result.kept.end())
       result.removed.push_back(head);
-    }
-  }
   Transformer pruned = remove_heads(choice.trained ? *choice.trained : run.model, choice.kept);
   if (options.measure) {
     const Batch batch =
@@ -203,4 +200,4 @@ Json PruneResult::to_json() const {
   return json;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -14,7 +14,7 @@
 #include "headlab/tensor/tape.h"
 #include "prune/judge.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 enum class Grain { example, token, batch };
@@ -66,9 +66,8 @@ void add_terms(const PruneProblem& problem, const Batch& batch, Grain grain,
     const Index here = grain == Grain::batch     ? 1
                        : grain == Grain::example ? batch.size
                                                  : positions_of(batch, module.kind, false);
-    for (Index h = 0; h < module.attention->head_count(); ++h) {
+    for (Index h = 0; h < module.attention->head_count(); ++h)
       terms[head++] += static_cast<double>(here);
-    }
   }
 }
 
@@ -91,7 +90,7 @@ void differentiate_answers(const Transformer& model, const Batch& batch, const M
   const Tensor ones = Tensor::zeros(logits.shape());
   const Index V = model.config().vocab;
   for (Index row = 0; row < std::ssize(batch.targets); ++row) {
-    const std::int32_t answer = batch.targets[static_cast<std::size_t>(row)];
+    const std::int32_t answer = batch.targets[row];
     if (answer >= 0) ones.data()[row * V + answer] = 1;
   }
   backward(logits, ones);
@@ -113,9 +112,8 @@ std::vector<double> mean_gradients(const PruneProblem& problem, Grain grain, Sig
   }
   problem.model.visit([](const std::string&, Tensor& parameter) { parameter.zero_grad(); });
   const auto targets = static_cast<double>(all.target_count());
-  for (std::size_t h = 0; h < sums.size(); ++h) {
+  for (std::size_t h = 0; h < sums.size(); ++h)
     sums[h] /= sign == Sign::kept ? targets : std::max(1.0, terms[h]);
-  }
   cost.forward += all.size;
   cost.backward += all.size;
   return sums;
@@ -126,9 +124,8 @@ void normalise_by_module(const std::vector<HeadId>& heads, std::vector<double>& 
   for (std::size_t i = 0; i < heads.size();) {
     std::size_t end = i;
     double squares = 0;
-    for (; end < heads.size() && heads[end].layer == heads[i].layer; ++end) {
+    for (; end < heads.size() && heads[end].layer == heads[i].layer; ++end)
       squares += scores[end] * scores[end];
-    }
     for (; i < end; ++i) scores[i] /= squares > 0 ? std::sqrt(squares) : 1;
   }
 }
@@ -158,11 +155,10 @@ std::vector<double> pattern_means(const PruneProblem& problem,
       if (!module.pattern.defined()) continue;  // no heads
       const Index H = module.pattern.size(1), T = module.pattern.size(2),
                   S = module.pattern.size(3);
-      means.resize(std::max(means.size(), head + static_cast<std::size_t>(H)));
+      means.resize(std::max(means.size(), head + H));
       for (Index i = 0; i < batch.size * H; ++i) {
         const double here = measure(T, S, module.pattern.data() + i * T * S);
-        means[head + static_cast<std::size_t>(i % H)] +=
-            here * share / static_cast<double>(batch.size);
+        means[head + (i % H)] += here * share / static_cast<double>(batch.size);
       }
       head += static_cast<std::size_t>(H);
     }
@@ -191,7 +187,7 @@ double frobenius(std::span<const Scalar> values) {
 double ov_norm(const MultiHeadAttention& attention, Index head) {
   const Index Dv = attention.d_value, C = attention.O.W.size(1);
   const Index columns = attention.V.W.size(1);
-  const Index kv = attention.kv_head[static_cast<std::size_t>(head)];
+  const Index kv = attention.kv_head[head];
   const Scalar* W_V = attention.V.W.values().data() + kv * Dv;
   const Scalar* W_O = attention.O.W.values().data() + head * Dv * C;
   double trace = 0;
@@ -235,20 +231,17 @@ std::vector<double> magnitude_scores(const PruneProblem& problem, PassCount&) {
   for (const AttentionModule& module : problem.model.attention_modules()) {
     const MultiHeadAttention& attention = *module.attention;
     const auto elements = static_cast<std::size_t>(attention.d_value * attention.O.W.size(1));
-    for (std::size_t h = 0; h < attention.heads.size(); ++h) {
+    for (std::size_t h = 0; h < attention.heads.size(); ++h)
       norms.push_back(frobenius(attention.O.W.values().subspan(h * elements, elements)));
-    }
   }
   return norms;
 }
 
 std::vector<double> ov_magnitude_scores(const PruneProblem& problem, PassCount&) {
   std::vector<double> norms;
-  for (const AttentionModule& module : problem.model.attention_modules()) {
-    for (Index h = 0; h < module.attention->head_count(); ++h) {
+  for (const AttentionModule& module : problem.model.attention_modules())
+    for (Index h = 0; h < module.attention->head_count(); ++h)
       norms.push_back(ov_norm(*module.attention, h));
-    }
-  }
   return norms;
 }
 
@@ -316,4 +309,4 @@ std::vector<double> resample_ablation_scores(const PruneProblem& problem, PassCo
   return ablation_rises(problem, AblationKind::resample, cost);
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

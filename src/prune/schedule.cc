@@ -9,7 +9,7 @@
 #include "headlab/train/trainer.h"
 #include "prune/judge.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr double kFirstRemoval = 0.3, kLastRemoval = 0.6;  // as shares of the steps
@@ -55,10 +55,8 @@ class ThinningTraining {
     std::size_t head = 0;
     for (const HeadEdits& edits : gates_) {
       const Tensor grad = edits.gate.grad();
-      for (Index h = 0; h < edits.gate.count(); ++h, ++head) {
-        if (grad.defined())
-          flow_[head] += std::abs(static_cast<double>(grad.values()[static_cast<std::size_t>(h)]));
-      }
+      for (Index h = 0; h < edits.gate.count(); ++h, ++head)
+        if (grad.defined()) flow_[head] += std::abs(static_cast<double>(grad.values()[h]));
     }
     while (removed_ < removals_ && step >= due(removed_)) remove_lowest();
   }
@@ -99,4 +97,4 @@ std::vector<Choice> flow_choices(const PruneProblem& problem, std::span<const In
   return choices;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -9,7 +9,7 @@
 #include "headlab/base/error.h"
 #include "prune/judge.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr std::size_t kMostHeads = 16;
@@ -17,23 +17,20 @@ constexpr std::size_t kMostHeads = 16;
 /// Fills in the choices of this size.
 void take(std::span<const Index> sizes, const PruneProblem& problem, std::span<const HeadId> kept,
           std::vector<Choice>& choices) {
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
+  for (std::size_t i = 0; i < sizes.size(); ++i)
     if (sizes[i] == std::ssize(kept)) choices[i].kept = in_model_order(problem, kept);
-  }
 }
 
 /// The candidate with the lowest loss; of equals the first.
 HeadSet best_of(const Judge& judge, const std::vector<HeadSet>& candidates) {
   const std::vector<double> losses = judge.losses(candidates);
-  return candidates[static_cast<std::size_t>(std::min_element(losses.begin(), losses.end()) -
-                                             losses.begin())];
+  return candidates[std::min_element(losses.begin(), losses.end()) - losses.begin()];
 }
 
 std::vector<HeadId> heads_of_mask(const std::vector<HeadId>& heads, std::uint32_t mask) {
   std::vector<HeadId> kept;
-  for (std::size_t h = 0; h < heads.size(); ++h) {
+  for (std::size_t h = 0; h < heads.size(); ++h)
     if ((mask >> h & 1U) != 0) kept.push_back(heads[h]);
-  }
   return kept;
 }
 
@@ -112,4 +109,4 @@ std::vector<Choice> exhaustive_choices(const PruneProblem& problem, std::span<co
   return choices;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -1,6 +1,6 @@
 // One turn times everything once; the median over turns is taken for each. The first turn warms the
 // caches and the memory pool and does not count.
-// Read next: src/lab/bench.cc, whole training steps.
+// Read next: src/bench/bench.cc, whole training steps.
 #include "headlab/prune/timing.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 #include "headlab/prune/prune.h"
 #include "headlab/tensor/tape.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 using Work = std::function<void()>;
@@ -129,4 +129,4 @@ Json PruneTiming::to_json() const {
   return json;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -9,7 +9,7 @@
 #include "headlab/base/error.h"
 #include "headlab/report/table.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr double kSignificant = 0.01;
@@ -26,21 +26,14 @@ std::string interval_text(const PairedChange& change) {
 std::string change_map(const AblationReport& report, double largest,
                        const HeatmapOptions& options) {
   std::int32_t columns = 0;
-  for (const HeadAblation& one : report.heads) {
-    columns = std::max(columns, one.head.head + 1);
-  }
+  for (const HeadAblation& one : report.heads) columns = std::max(columns, one.head.head + 1);
   std::vector<std::string> modules, heads;
-  for (std::size_t m = 0; m < report.attention.size(); ++m) {
-    modules.push_back(std::to_string(m));
-  }
-  for (std::int32_t h = 0; h < columns; ++h) {
-    heads.push_back(std::to_string(h));
-  }
+  for (std::size_t m = 0; m < report.attention.size(); ++m) modules.push_back(std::to_string(m));
+  for (std::int32_t h = 0; h < columns; ++h) heads.push_back(std::to_string(h));
   std::vector<Scalar> shades(modules.size() * heads.size());
   for (const HeadAblation& one : report.heads) {
     const auto at = one.head.layer * columns + one.head.head;
-    shades[static_cast<std::size_t>(at)] =
-        static_cast<Scalar>(std::max(0.0, one.change.change) / largest);
+    shades[at] = static_cast<Scalar>(std::max(0.0, one.change.change) / largest);
   }
   return heatmap(shades, modules, heads, options);
 }
@@ -48,9 +41,7 @@ std::string change_map(const AblationReport& report, double largest,
 }  // namespace
 
 std::string ablation_text(const AblationReport& report, const HeatmapOptions& options) {
-  if (report.heads.empty()) {
-    return "the model has no head\n";
-  }
+  if (report.heads.empty()) return "the model has no head\n";
   double largest = 0;
   Table table({"head", "loss", "change", "95% interval", "p", "p < .01"});
   for (const HeadAblation& one : report.heads) {
@@ -106,4 +97,4 @@ std::string interactions_text(const InteractionReport& report) {
                              " pairs; loss of the whole model: ", significant(report.loss), "\n");
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

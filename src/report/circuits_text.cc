@@ -8,7 +8,7 @@
 #include "headlab/base/error.h"
 #include "headlab/report/table.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr std::size_t kShownCompositions = 10;
@@ -61,9 +61,8 @@ std::string token_matrix_text(const Tensor& matrix, const std::vector<std::strin
   for (Index i = 0; i < V; ++i) {
     const Scalar* row = matrix.data() + i * W + k * V;
     const Scalar largest = *std::max_element(row, row + V);
-    for (Index j = 0; j < V; ++j) {
+    for (Index j = 0; j < V; ++j)
       shades.push_back(largest > 0 ? std::max(Scalar{0}, row[j] / largest) : 0);
-    }
   }
   return heatmap(shades, names, names, options);
 }
@@ -85,16 +84,14 @@ std::string attribution_text(const AttributionReport& report) {
 
 std::string patching_text(const PatchReport& report, const HeatmapOptions& options) {
   Table table({"head", "restored"});
-  for (const PatchReport::Head& one : report.heads) {
+  for (const PatchReport::Head& one : report.heads)
     table.add({head_text(one.head), fixed(100 * one.restored, 1) + "%"});
-  }
   std::vector<Scalar> shades;
   std::size_t positions = 0;
   for (const auto& row : report.residual) positions = std::max(positions, row.size());
   for (const auto& row : report.residual) {
-    for (const double restored : row) {
+    for (const double restored : row)
       shades.push_back(static_cast<Scalar>(std::max(0.0, restored)));
-    }
     shades.resize(shades.size() + positions - row.size());
   }
   return text("mean logit difference: clean ", fixed(report.clean, 2), ", corrupted ",
@@ -105,4 +102,4 @@ std::string patching_text(const PatchReport& report, const HeatmapOptions& optio
          heatmap(shades, counted(report.residual.size()), counted(positions), options);
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

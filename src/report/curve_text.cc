@@ -10,7 +10,7 @@
 #include "headlab/report/sweep_text.h"
 #include "headlab/report/table.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 double pruned_loss(const CurvePoint& point) { return point.pruned.loss; }
@@ -27,10 +27,9 @@ std::string grid(const Curve& curve, double (*value)(const CurvePoint&), bool ma
   for (const CurvePoint& point : curve.methods[0].points)
     header.push_back(std::to_string(point.kept));
   std::vector<double> lowest(header.size(), std::numeric_limits<double>::infinity());
-  for (const MethodCurve& method : curve.methods) {
+  for (const MethodCurve& method : curve.methods)
     for (std::size_t i = 0; i < method.points.size(); ++i)
       lowest[i] = std::min(lowest[i], value(method.points[i]));
-  }
   Table table(header);
   for (const MethodCurve& method : curve.methods) {
     std::vector<std::string> row{method.method};
@@ -121,4 +120,4 @@ std::string curve_text(const Curve& curve) {
   return out + "\n" + summary(curve);
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -10,7 +10,7 @@
 #include "headlab/heads/edits.h"
 #include "headlab/report/table.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr std::size_t kLineWidth = 100;
@@ -60,15 +60,9 @@ std::string heads_block(const HeadsReport& report, std::size_t first, std::size_
 
 /// Who does it, or why nobody does.
 std::string verdict(const RelationWinner& winner, const RelationScore& score) {
-  if (winner.owned) {
-    return "does it (*)";
-  }
-  if (winner.candidates == 0) {
-    return "no head of its kind of attention";
-  }
-  if (score.queries == 0) {
-    return "no query to judge by";
-  }
+  if (winner.owned) return "does it (*)";
+  if (winner.candidates == 0) return "no head of its kind of attention";
+  if (score.queries == 0) return "no query to judge by";
   return score.lift >= kOwnerLift ? "could be chance: p is not below .01" : "nobody does it";
 }
 
@@ -154,15 +148,12 @@ std::vector<std::string> figures_row(const char* name, std::size_t heads,
 }  // namespace
 
 std::string heads_text(const HeadsReport& report) {
-  if (report.heads.empty()) {
-    return "the model has no head\n";
-  }
+  if (report.heads.empty()) return "the model has no head\n";
   const std::size_t width = display_width(group({}, false)), count = report.relations.size();
   const std::size_t side_by_side = (kLineWidth - kFirst) / width;
   std::string out = heads_block(report, 0, std::min(count, side_by_side));
-  for (std::size_t r = side_by_side; r < count; r += side_by_side) {
+  for (std::size_t r = side_by_side; r < count; r += side_by_side)
     out += "\n" + heads_block(report, r, std::min(count, r + side_by_side));
-  }
   return count == 0 ? out
                     : out + "\n" + winners_table(report) + baselines_table(report) + "\n" +
                           notes_text(report);
@@ -170,9 +161,7 @@ std::string heads_text(const HeadsReport& report) {
 
 std::string prune_text(const PruneResult& result) {
   std::vector<std::string> kept;
-  for (const HeadId& head : result.kept) {
-    kept.push_back(head_text({head.layer, head.head}));
-  }
+  for (const HeadId& head : result.kept) kept.push_back(head_text({head.layer, head.head}));
   Table table({"model", "heads", "loss", "accuracy", "parameters", "ms per batch"});
   table.add(figures_row("before", result.kept.size() + result.removed.size(), result.before));
   table.add(figures_row("heads removed", result.kept.size(), result.removed_only));
@@ -180,4 +169,4 @@ std::string prune_text(const PruneResult& result) {
   return table.text() + "kept heads: " + (kept.empty() ? "none" : join(kept, " ")) + "\n";
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

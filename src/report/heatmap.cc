@@ -10,7 +10,7 @@
 #include "headlab/base/error.h"
 #include "headlab/report/table.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr std::size_t kWidestLabel = 12;  // longer tokens are cut
@@ -42,21 +42,18 @@ std::string cell_text(double weight, std::size_t width, bool color) {
   const auto shade = static_cast<std::size_t>(
       std::upper_bound(limits.begin(), limits.end(), weight) - limits.begin());
   std::string out(kShades[shade]);
-  for (std::size_t i = 1; i < width; ++i) {
+  for (std::size_t i = 1; i < width; ++i)
     out += shade < 2 ? " " : kShades[shade];  // a dot stays small
-  }
   return out;
 }
 
 std::vector<std::string> characters_of(const std::string& token) {
   std::vector<std::string> characters;
-  for (const char byte : token) {
-    if ((static_cast<unsigned char>(byte) & 0xC0) == 0x80 && !characters.empty()) {
+  for (const char byte : token)
+    if ((static_cast<unsigned char>(byte) & 0xC0) == 0x80 && !characters.empty())
       characters.back() += byte;
-    } else {
+    else
       characters.emplace_back(1, byte);
-    }
-  }
   if (characters.size() > kWidestLabel) {
     characters.resize(kWidestLabel);
     characters.back() = "…";
@@ -92,9 +89,8 @@ std::string heatmap(std::span<const Scalar> weights, const std::vector<std::stri
   require(weights.size() == destinations.size() * sources.size(), "a heatmap of ",
           destinations.size(), " x ", sources.size(), " cells got ", weights.size(), " weights");
   std::size_t label = 0;
-  for (const std::string& destination : destinations) {
+  for (const std::string& destination : destinations)
     label = std::max(label, characters_of(destination).size());
-  }
   const Layout layout(label, sources.size(), options.width);
   std::string out = layout.pool > 1 ? text("each cell is the largest weight of ", layout.pool,
                                            " neighbouring sources; the first is named\n\n")
@@ -115,4 +111,4 @@ std::string heatmap(std::span<const Scalar> weights, const std::vector<std::stri
   return out;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

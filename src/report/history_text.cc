@@ -9,7 +9,7 @@
 #include "headlab/base/error.h"
 #include "headlab/report/table.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr std::size_t kSparkWidth = 40, kTableRows = 12;
@@ -18,9 +18,8 @@ constexpr std::size_t kSparkWidth = 40, kTableRows = 12;
 std::vector<std::size_t> thinned(std::size_t count, std::size_t wanted) {
   std::vector<std::size_t> places;
   const std::size_t shown = std::min(count, wanted);
-  for (std::size_t i = 0; i < shown; ++i) {
+  for (std::size_t i = 0; i < shown; ++i)
     places.push_back(shown < 2 ? count - 1 : i * (count - 1) / (shown - 1));
-  }
   return places;
 }
 
@@ -31,7 +30,7 @@ std::string sparkline(std::span<const double> values, std::size_t width) {
   std::string line;
   for (const std::size_t place : thinned(values.size(), width)) {
     const double value = std::clamp(values[place], 0.0, 1.0);
-    line += std::isnan(value) ? " " : kBlocks[static_cast<std::size_t>(std::lround(value * 7))];
+    line += std::isnan(value) ? " " : kBlocks[std::lround(value * 7)];
   }
   return line;
 }
@@ -48,13 +47,12 @@ std::string history_text(const HeadsHistory& history) {
   Table steps(header);
   for (const std::size_t place : thinned(history.steps.size(), kTableRows)) {
     std::vector<std::string> row = {std::to_string(history.steps[place])};
-    for (const RelationHistory& relation : history.relations) {
+    for (const RelationHistory& relation : history.relations)
       row.push_back(fixed(relation.lifts[place], 3));
-    }
     steps.add(row);
   }
   return text(births.text(), "\nborn: the first scored step at which the lift of the relation's ",
               "head reaches half of its last value\n\n", steps.text());
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -7,7 +7,7 @@
 #include "headlab/report/curve_text.h"
 #include "headlab/report/table.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr const char* kMichelAblation =
@@ -141,4 +141,4 @@ std::string voita_text(const VoitaReport& report) {
          roles.text() + kVoitaDrift;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -10,7 +10,7 @@
 #include "headlab/heads/edits.h"
 #include "headlab/report/table.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr std::size_t kMapWidth = 72, kMapHeight = 20;
@@ -19,15 +19,11 @@ std::string name_of(const HeadScores& head) { return head_text({head.layer, head
 
 std::string patterns_table(const HeadsReport& report) {
   std::vector<std::string> header = {"head"};
-  for (const ScoreEntry& score : pattern_scores()) {
-    header.emplace_back(score.name);
-  }
+  for (const ScoreEntry& score : pattern_scores()) header.emplace_back(score.name);
   Table table(header);
   for (const HeadScores& head : report.heads) {
     std::vector<std::string> row = {name_of(head)};
-    for (const double value : head.patterns) {
-      row.push_back(fixed(value, 2));
-    }
+    for (const double value : head.patterns) row.push_back(fixed(value, 2));
     table.add(row);
   }
   return table.text();
@@ -35,9 +31,7 @@ std::string patterns_table(const HeadsReport& report) {
 
 /// "-1 (98%)": where most argmaxes are.
 std::string commonest_offset(const HeadScores& head) {
-  if (head.offsets.empty()) {
-    return "-";
-  }
+  if (head.offsets.empty()) return "-";
   const HeadScores::Offset& offset = head.offsets.front();
   return text(offset.offset > 0 ? "+" : "", offset.offset, " (", fixed(100 * offset.share, 0),
               "%)");
@@ -49,9 +43,8 @@ std::string labels_cell(const std::vector<std::string>& labels) {
   std::string cell;
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const std::string more = (i > 0 ? ", " : "") + labels[i];
-    if (display_width(cell) + display_width(more) > kWidth) {
+    if (display_width(cell) + display_width(more) > kWidth)
       return cell + text(" and ", labels.size() - i, " more");
-    }
     cell += more;
   }
   return cell;
@@ -70,11 +63,8 @@ std::string shapes_table(const HeadsReport& report) {
 /// The heads of one kind of attention: those whose distance to `first` is defined.
 std::vector<std::size_t> comparable_with(const HeadsReport& report, std::size_t first) {
   std::vector<std::size_t> members;
-  for (std::size_t h = 0; h < report.heads.size(); ++h) {
-    if (std::isfinite(report.distances[first * report.heads.size() + h])) {
-      members.push_back(h);
-    }
-  }
+  for (std::size_t h = 0; h < report.heads.size(); ++h)
+    if (std::isfinite(report.distances[first * report.heads.size() + h])) members.push_back(h);
   return members;
 }
 
@@ -93,11 +83,9 @@ std::string plane(const HeadsReport& report, const std::vector<std::size_t>& mem
     const auto column = static_cast<std::size_t>(
         std::lround(static_cast<double>(kMapWidth) / 2 + x / extent * 2 * half));
     auto line = static_cast<std::size_t>(std::lround(half - y / extent * half));
-    for (std::size_t tries = 0; tries < lines.size(); ++tries, line = (line + 1) % lines.size()) {
-      if (lines[line].substr(column, name.size()).find_first_not_of(' ') == std::string::npos) {
+    for (std::size_t tries = 0; tries < lines.size(); ++tries, line = (line + 1) % lines.size())
+      if (lines[line].substr(column, name.size()).find_first_not_of(' ') == std::string::npos)
         break;
-      }
-    }
     lines[line].replace(column, name.size(), name);
   }
   std::string out;
@@ -135,13 +123,9 @@ std::string map_text(const HeadsReport& report) {
   std::string out;
   std::vector<bool> shown(report.heads.size());
   for (std::size_t first = 0; first < report.heads.size(); ++first) {
-    if (shown[first]) {
-      continue;
-    }
+    if (shown[first]) continue;
     const std::vector<std::size_t> members = comparable_with(report, first);
-    for (const std::size_t h : members) {
-      shown[h] = true;
-    }
+    for (const std::size_t h : members) shown[h] = true;
     out += out.empty() ? "" : "\n";
     out +=
         "near each other: heads whose patterns are alike (0 the same, 0.83 nothing in common)\n" +
@@ -150,4 +134,4 @@ std::string map_text(const HeadsReport& report) {
   return out;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -9,13 +9,11 @@
 #include "headlab/base/error.h"
 #include "headlab/report/table.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 std::string two_digits(double value) {
-  if (!(value > 0)) {
-    return "0";
-  }
+  if (!(value > 0)) return "0";
   const double place = std::pow(10.0, std::floor(std::log10(value)) - 1);
   return significant(std::round(value / place) * place);
 }
@@ -39,18 +37,11 @@ std::string roles_table(const SweepReport& report, const std::string& family) {
   std::vector<std::string> header = {"lift, seeds that own"};
   std::vector<std::vector<std::string>> rows;
   for (const SweepGroup& group : report.groups) {
-    if (group.family != family) {
-      continue;
-    }
-    if (rows.empty()) {
-      for (const SweepRoles& roles : group.roles) {
-        header.push_back(roles.relation);
-      }
-    }
+    if (group.family != family) continue;
+    if (rows.empty())
+      for (const SweepRoles& roles : group.roles) header.push_back(roles.relation);
     rows.push_back({group.name});
-    for (const SweepRoles& roles : group.roles) {
-      rows.back().push_back(role_text(roles));
-    }
+    for (const SweepRoles& roles : group.roles) rows.back().push_back(role_text(roles));
   }
   Table table(header);
   for (std::vector<std::string>& row : rows) {
@@ -90,16 +81,12 @@ std::string comparison_text(const SweepReport& report, const SweepComparison& c)
 }
 
 std::string missing_text(const SweepReport& report) {
-  if (report.missing.empty()) {
-    return "";
-  }
+  if (report.missing.empty()) return "";
   constexpr std::size_t kShown = 8;
   std::vector<std::string> names(report.missing.begin(),
                                  report.missing.begin() + static_cast<std::ptrdiff_t>(std::min(
                                                               kShown, report.missing.size())));
-  if (report.missing.size() > kShown) {
-    names.emplace_back("...");
-  }
+  if (report.missing.size() > kShown) names.emplace_back("...");
   return text("\nmissing: ", report.missing.size(), " of ", report.cells,
               " cells: ", join(names, " "), "\n");
 }
@@ -113,9 +100,7 @@ std::string interval_text(const Interval& interval) {
 }
 
 std::string sweep_text(const SweepReport& report) {
-  if (report.groups.empty()) {
-    return "no cell is finished yet\n" + missing_text(report);
-  }
+  if (report.groups.empty()) return "no cell is finished yet\n" + missing_text(report);
   std::string out = groups_table(report) + "\n";
   std::vector<std::string> families;
   for (const SweepGroup& group : report.groups) {
@@ -124,12 +109,11 @@ std::string sweep_text(const SweepReport& report) {
       out += roles_table(report, group.family);
     }
   }
-  for (const SweepComparison& comparison : report.comparisons) {
+  for (const SweepComparison& comparison : report.comparisons)
     out += comparison_text(report, comparison);
-  }
   return out +
          "mean ± 95% interval over seeds (Student's t); own a head: share of the relations, " +
          "no head counted twice\n" + missing_text(report);
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -9,7 +9,7 @@
 
 #include "headlab/base/error.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
@@ -22,9 +22,8 @@ bool looks_like_number(const std::string& cell) {
 void add_line(std::string& out, const std::vector<std::string>& cells,
               const std::vector<std::size_t>& widths, const std::vector<bool>& right) {
   std::string line;
-  for (std::size_t c = 0; c < cells.size(); ++c) {
+  for (std::size_t c = 0; c < cells.size(); ++c)
     line += (c > 0 ? "  " : "") + padded(cells[c], widths[c], right[c]);
-  }
   line.erase(line.find_last_not_of(' ') + 1);
   out += line + "\n";
 }
@@ -40,9 +39,7 @@ void Table::add(std::vector<std::string> row) {
 std::string Table::text() const {
   std::vector<std::size_t> widths;
   std::vector<bool> right(header_.size(), true);
-  for (const std::string& title : header_) {
-    widths.push_back(display_width(title));
-  }
+  for (const std::string& title : header_) widths.push_back(display_width(title));
   for (const auto& row : rows_) {
     for (std::size_t c = 0; c < row.size(); ++c) {
       widths[c] = std::max(widths[c], display_width(row[c]));
@@ -52,13 +49,9 @@ std::string Table::text() const {
   std::string out;
   add_line(out, header_, widths, right);
   std::vector<std::string> rule;
-  for (const std::size_t width : widths) {
-    rule.emplace_back(width, '-');
-  }
+  for (const std::size_t width : widths) rule.emplace_back(width, '-');
   add_line(out, rule, widths, right);
-  for (const auto& row : rows_) {
-    add_line(out, row, widths, right);
-  }
+  for (const auto& row : rows_) add_line(out, row, widths, right);
   return out;
 }
 
@@ -73,15 +66,14 @@ std::string significant(double value) {
 std::string grouped(Index value) {
   std::string digits = std::to_string(value);
   const std::ptrdiff_t first = value < 0 ? 1 : 0;
-  for (std::ptrdiff_t i = std::ssize(digits) - 3; i > first; i -= 3) {
+  for (std::ptrdiff_t i = std::ssize(digits) - 3; i > first; i -= 3)
     digits.insert(static_cast<std::size_t>(i), ",");
-  }
   return digits;
 }
 
 std::size_t display_width(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char byte) { return !continues(byte); }));
+  return static_cast<std::size_t>(std::count_if(
+      text.begin(), text.end(), [](char byte) { return !continues(byte); }));
 }
 
 std::string padded(std::string_view text, std::size_t width, bool to_the_right) {
@@ -89,13 +81,11 @@ std::string padded(std::string_view text, std::size_t width, bool to_the_right) 
   std::size_t columns = 0;
   for (const char byte : text) {
     columns += continues(byte) ? 0 : 1;
-    if (columns > width) {
-      break;
-    }
+    if (columns > width) break;
     cut += byte;
   }
   const std::string blanks(width - std::min(width, display_width(cut)), ' ');
   return to_the_right ? blanks + cut : cut + blanks;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

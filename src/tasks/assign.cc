@@ -6,7 +6,7 @@
 #include "headlab/base/error.h"
 #include "tasks/parts.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr std::string_view kSigns = "=;?";
@@ -44,7 +44,7 @@ class Writer {
   }
 
   void ask(Generator& random) {
-    use(defined_[static_cast<std::size_t>(random.below(static_cast<Index>(defined_.size())))]);
+    use(defined_[random.below(static_cast<Index>(defined_.size()))]);
     put_sign('?');
   }
 
@@ -62,24 +62,17 @@ class Writer {
   /// (and the first) have no source.
   const Variable* draw_source(Generator& random) const {
     std::vector<const Variable*> sources;
-    for (const Variable& variable : defined_) {
-      if (variable.chain < options_.depth) {
-        sources.push_back(&variable);
-      }
-    }
-    if (sources.empty() || random.below(2) == 0) {
-      return nullptr;
-    }
-    return sources[static_cast<std::size_t>(random.below(static_cast<Index>(sources.size())))];
+    for (const Variable& variable : defined_)
+      if (variable.chain < options_.depth) sources.push_back(&variable);
+    if (sources.empty() || random.below(2) == 0) return nullptr;
+    return sources[random.below(static_cast<Index>(sources.size()))];
   }
 
   void use(const Variable& variable) {
     const Index t = put(variable.name);
     example_.batch.target(b_, t) = id(options_.variables) + variable.value;
     example_.gold[kDefinition].add(b_, t, id(variable.at));
-    if (variable.origin != variable.at) {
-      example_.gold[kOrigin].add(b_, t, id(variable.origin));
-    }
+    if (variable.origin != variable.at) example_.gold[kOrigin].add(b_, t, id(variable.origin));
   }
 
   const AssignOptions& options_;
@@ -129,12 +122,8 @@ Example AssignTask::make(Key key, Index count, Split split) const {
     Writer program(options_, example, b);
     const Index statements = random.between(options_.shortest, options_.longest);
     const auto names = draw_distinct(options_.variables, statements, random);
-    for (Index i = 0; i < statements; ++i) {
-      program.define(names[static_cast<std::size_t>(i)], random);
-    }
-    for (Index q = 0; q < options_.queries; ++q) {
-      program.ask(random);
-    }
+    for (Index i = 0; i < statements; ++i) program.define(names[i], random);
+    for (Index q = 0; q < options_.queries; ++q) program.ask(random);
     example.batch.lengths.push_back(id(4 * statements + 2 * options_.queries));
   };
   return make_sequences(*this, key, count, split, write);
@@ -143,10 +132,8 @@ Example AssignTask::make(Key key, Index count, Split split) const {
 std::string AssignTask::token_text(std::int32_t token) const {
   check_token(token, shape().vocab);
   const Index digit = token - options_.variables, sign = digit - options_.values;
-  if (digit < 0) {
-    return letter_text(token, options_.variables);
-  }
-  return sign < 0 ? std::to_string(digit) : std::string(1, kSigns[static_cast<std::size_t>(sign)]);
+  if (digit < 0) return letter_text(token, options_.variables);
+  return sign < 0 ? std::to_string(digit) : std::string(1, kSigns[sign]);
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

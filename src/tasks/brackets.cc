@@ -8,7 +8,7 @@
 #include "headlab/base/error.h"
 #include "tasks/parts.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr std::string_view kOpening = "([{<", kClosing = ")]}>";
@@ -59,12 +59,8 @@ Example BracketsTask::make(Key key, Index count, Split split) const {
         batch.token(b, t) = id(random.below(types));
         open.push_back(t);
       }
-      if (!open.empty()) {
-        batch.target(b, t) = types + batch.token(b, open.back());
-      }
-      if (!open.empty() && t - open.back() >= kNearest) {
-        example.gold[0].add(b, t, id(open.back()));
-      }
+      if (!open.empty()) batch.target(b, t) = types + batch.token(b, open.back());
+      if (!open.empty() && t - open.back() >= kNearest) example.gold[0].add(b, t, id(open.back()));
     }
   };
   return make_sequences(*this, key, count, split, write);
@@ -77,4 +73,4 @@ std::string BracketsTask::token_text(std::int32_t token) const {
   return type < shapes.size() ? std::string(1, shapes[type]) : text(shapes[0], type);
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -8,7 +8,7 @@
 #include "headlab/base/error.h"
 #include "headlab/base/json.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 /// Whether a character would not be seen, or would disturb what stands around it: control
@@ -27,25 +27,21 @@ bool is_hidden(char32_t point) {
 
 std::string hexadecimal(std::uint64_t value, int digits) {
   std::string out(static_cast<std::size_t>(digits), '0');
-  for (auto digit = out.rbegin(); digit != out.rend(); ++digit, value >>= 4) {
+  for (auto digit = out.rbegin(); digit != out.rend(); ++digit, value >>= 4)
     *digit = "0123456789ABCDEF"[value & 15];
-  }
   return out;
 }
 
 std::string fingerprint(std::string_view bytes) {
   std::uint64_t hash = 0xCBF29CE484222325;  // the published offset basis
-  for (const char c : bytes) {
+  for (const char c : bytes)
     hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;  // and the published prime
-  }
   return hexadecimal(hash, 16);
 }
 
 void require_utf8(std::string_view bytes, std::string_view source) {
   std::size_t bad = 0;
-  if (valid_utf8(bytes, bad)) {
-    return;
-  }
+  if (valid_utf8(bytes, bad)) return;
   const auto line = 1 + std::count(bytes.begin(), bytes.begin() + static_cast<Index>(bad), '\n');
   const auto byte = static_cast<unsigned char>(bytes[bad]);
   throw Error(
@@ -60,11 +56,10 @@ std::u32string code_points(std::string_view bytes, std::string_view source) {
   points.reserve(bytes.size());
   for (const char c : bytes) {
     const auto byte = static_cast<unsigned char>(c);
-    if ((byte & 0xC0) == 0x80) {  // follows a leading byte: six bits more
+    if ((byte & 0xC0) == 0x80)  // follows a leading byte: six bits more
       points.back() = (points.back() << 6) | (byte & 0x3Fu);
-    } else {  // the leading byte of 1, 2, 3, 4 bytes holds 7, 5, 4, 3 bits
+    else  // the leading byte of 1, 2, 3, 4 bytes holds 7, 5, 4, 3 bits
       points.push_back(byte & (byte < 0x80 ? 0x7Fu : byte < 0xE0 ? 0x1Fu : byte < 0xF0 ? 15u : 7u));
-    }
   }
   return points;
 }
@@ -74,18 +69,13 @@ void append_utf8(std::string& out, char32_t point) {
   const int followers = point < 0x80 ? 0 : point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
   constexpr char32_t kLead[] = {0, 0xC0, 0xE0, 0xF0};
   put(kLead[followers] | (point >> (6 * followers)));
-  for (int i = followers - 1; i >= 0; --i) {
-    put(0x80 | ((point >> (6 * i)) & 0x3F));
-  }
+  for (int i = followers - 1; i >= 0; --i) put(0x80 | ((point >> (6 * i)) & 0x3F));
 }
 
 std::string shown(char32_t point) {
-  if (point == U'\n' || point == U'\t' || point == U'\r') {
+  if (point == U'\n' || point == U'\t' || point == U'\r')
     return point == U'\n' ? "\\n" : point == U'\t' ? "\\t" : "\\r";
-  }
-  if (is_hidden(point)) {
-    return text("\\u{", hexadecimal(point, 4), "}");
-  }
+  if (is_hidden(point)) return text("\\u{", hexadecimal(point, 4), "}");
   std::string out;
   append_utf8(out, point == U' ' ? U'\u2423' : point);  // U+2423: an open box for the blank
   return out;
@@ -93,10 +83,9 @@ std::string shown(char32_t point) {
 
 std::string shown(std::string_view word) {
   std::string out;
-  for (const char32_t point : code_points(word, "the word")) {
+  for (const char32_t point : code_points(word, "the word"))
     out += point == U' ' ? " " : shown(point);
-  }
   return out;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -9,7 +9,7 @@
 
 #include "headlab/kernels/scalar.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// The last `digits` hexadecimal digits of a number, in capitals.
 std::string hexadecimal(std::uint64_t value, int digits);
@@ -28,4 +28,4 @@ std::string shown(char32_t point);
 /// The same for all characters of a word, but blanks stay blanks.
 std::string shown(std::string_view word);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

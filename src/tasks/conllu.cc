@@ -13,7 +13,7 @@
 #include "tasks/characters.h"
 #include "tasks/parts.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr std::int32_t kUnknown = 0, kMask = 1;  // tokens; kMask in masked models alone
@@ -22,9 +22,7 @@ constexpr double kMasked = 0.15;                 // share of words, as in BERT (
 /// Whether a sentence is held out: decided by its words, so that its copies go the same way.
 bool held_out(const TreebankSentence& sentence, double share) {
   Key key = Key{}.fold("held out");
-  for (const TreebankWord& word : sentence.words) {
-    key = key.fold(word.form);
-  }
+  for (const TreebankWord& word : sentence.words) key = key.fold(word.form);
   return Generator(key).uniform() < share;
 }
 
@@ -35,15 +33,9 @@ void each_edge(const TreebankSentence& sentence, bool causal, Name name, Edge ed
   for (std::size_t i = 0; i < sentence.words.size(); ++i) {
     const TreebankWord& word = sentence.words[i];
     const auto dependent = static_cast<std::int32_t>(i);
-    if (word.head < 0 || word.relation == "_") {
-      continue;
-    }
-    if (!causal || word.head < dependent) {
-      edge(dependent, word.head, name(word) + ".up");
-    }
-    if (!causal || dependent < word.head) {
-      edge(word.head, dependent, name(word) + ".down");
-    }
+    if (word.head < 0 || word.relation == "_") continue;
+    if (!causal || word.head < dependent) edge(dependent, word.head, name(word) + ".up");
+    if (!causal || dependent < word.head) edge(word.head, dependent, name(word) + ".down");
   }
 }
 
@@ -69,13 +61,11 @@ std::vector<std::int32_t> candidates_of(const TreebankSentence& sentence, std::i
   const auto end = causal ? query : static_cast<std::int32_t>(sentence.words.size());
   for (std::int32_t s = 0; s < end; ++s) {
     const auto part_of = [&](std::int32_t word) -> const std::string& {
-      return sentence.words[static_cast<std::size_t>(word)].part;
+      return sentence.words[word].part;
     };
     const bool alike = std::any_of(keys.begin(), keys.end(),
                                    [&](std::int32_t key) { return part_of(key) == part_of(s); });
-    if (alike && s != query) {
-      candidates.push_back(s);
-    }
+    if (alike && s != query) candidates.push_back(s);
   }
   return candidates;
 }
@@ -91,9 +81,8 @@ std::vector<TreebankSentence> fitting(std::vector<TreebankSentence> treebank,
   Index shortest = 0, longest = 0;  // of those with at least 2 words
   for (const TreebankSentence& sentence : treebank) {
     longest = std::max(longest, size(sentence));
-    if (size(sentence) >= 2 && (shortest == 0 || size(sentence) < shortest)) {
+    if (size(sentence) >= 2 && (shortest == 0 || size(sentence) < shortest))
       shortest = size(sentence);
-    }
   }
   std::erase_if(treebank, [&](const auto& s) { return size(s) < 2 || size(s) > options.length; });
   if (treebank.empty()) {
@@ -156,15 +145,10 @@ ConlluTask::ConlluTask(const ConlluOptions& options) : options_(options) {
 
 void ConlluTask::number_words(const std::vector<TreebankSentence>& training) {
   std::map<std::string, Index> counts;
-  for (const TreebankSentence& sentence : training) {
-    for (const TreebankWord& word : sentence.words) {
-      ++counts[word.form];
-    }
-  }
+  for (const TreebankSentence& sentence : training)
+    for (const TreebankWord& word : sentence.words) ++counts[word.form];
   vocabulary_ = {"<unk>"};
-  if (!causal()) {
-    vocabulary_.emplace_back("<mask>");
-  }
+  if (!causal()) vocabulary_.emplace_back("<mask>");
   const std::vector<std::string> special = vocabulary_;
   const auto sorted = by_count(counts);
   for (const auto& [form, count] : sorted) {
@@ -190,8 +174,9 @@ void ConlluTask::number_relations(const std::vector<TreebankSentence>& treebank)
   const auto name = [this](const TreebankWord& word) { return relation_name(word); };
   std::map<std::string, Index> counts;
   for (const TreebankSentence& sentence : treebank) {
-    each_edge(sentence, causal(), name,
-              [&](std::int32_t, std::int32_t, const std::string& relation) { ++counts[relation]; });
+    each_edge(
+        sentence, causal(), name,
+        [&](std::int32_t, std::int32_t, const std::string& relation) { ++counts[relation]; });
   }
   for (const auto& [relation, count] : by_count(counts)) {
     relation_[relation] = relations_.size();
@@ -204,9 +189,8 @@ ConlluTask::Sentence ConlluTask::with_truth(const TreebankSentence& sentence) co
   for (const TreebankWord& word : sentence.words) {
     const bool has_context = !causal() || !known.tokens.empty();
     known.tokens.push_back(token_of(word.form));
-    if (has_context && known.tokens.back() != kUnknown) {
+    if (has_context && known.tokens.back() != kUnknown)
       known.asked.push_back(static_cast<std::int32_t>(known.tokens.size()) - 1);
-    }
   }
   std::map<std::pair<std::int32_t, std::size_t>, std::vector<std::int32_t>> keys;
   each_edge(
@@ -244,13 +228,13 @@ void ConlluTask::add_words(Batch& batch, Index b, const Sentence& sentence,
   std::copy(sentence.tokens.begin(), sentence.tokens.end(), &batch.token(b, 0));
   batch.lengths.push_back(static_cast<std::int32_t>(sentence.tokens.size()));
   const auto hide = [&](std::int32_t word) {
-    batch.target(b, word) = sentence.tokens[static_cast<std::size_t>(word)];
+    batch.target(b, word) = sentence.tokens[word];
     batch.token(b, word) = kMask;
   };
   bool any = causal();
   for (const std::int32_t word : sentence.asked) {
     if (causal()) {
-      batch.target(b, word - 1) = sentence.tokens[static_cast<std::size_t>(word)];
+      batch.target(b, word - 1) = sentence.tokens[word];
     } else if (random.uniform() < kMasked) {
       hide(word);
       any = true;
@@ -258,13 +242,13 @@ void ConlluTask::add_words(Batch& batch, Index b, const Sentence& sentence,
   }
   if (!any) {
     const Index asked = static_cast<Index>(sentence.asked.size());
-    hide(sentence.asked[static_cast<std::size_t>(random.below(asked))]);
+    hide(sentence.asked[random.below(asked)]);
   }
 }
 
 const ConlluTask::Sentence& ConlluTask::draw(Generator& random, Split split) const {
   const std::vector<Sentence>& sentences = split == Split::train ? training_ : validation_;
-  return sentences[static_cast<std::size_t>(random.below(static_cast<Index>(sentences.size())))];
+  return sentences[random.below(static_cast<Index>(sentences.size()))];
 }
 
 Batch ConlluTask::make_batch(Key key, Index count, Split split) const {
@@ -293,16 +277,14 @@ Example ConlluTask::make(Key key, Index count, Split split) const {
 
 std::string ConlluTask::token_text(std::int32_t token) const {
   check_token(token, shape().vocab);
-  return shown(vocabulary_[static_cast<std::size_t>(token)]);
+  return shown(vocabulary_[token]);
 }
 
 std::vector<std::int32_t> ConlluTask::encode(std::string_view text) const {
   std::istringstream words{std::string(text)};
   std::vector<std::int32_t> tokens;
-  for (std::string word; words >> word;) {
-    tokens.push_back(token_of(word));
-  }
+  for (std::string word; words >> word;) tokens.push_back(token_of(word));
   return tokens;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -10,7 +10,7 @@
 #include "headlab/base/error.h"
 #include "tasks/characters.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr std::size_t kColumns = 10;
@@ -31,14 +31,11 @@ class Reader {
 
   void add_line(std::string_view line) {
     ++line_;
-    if (!line.empty() && line.back() == '\r') {
-      line.remove_suffix(1);
-    }
-    if (line.empty()) {
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    if (line.empty())
       end_sentence();
-    } else if (line[0] != '#') {
+    else if (line[0] != '#')
       add_word(columns_of(line));
-    }
   }
 
   std::vector<TreebankSentence> finish() {
@@ -56,9 +53,7 @@ class Reader {
     std::size_t found = 0;
     for (std::size_t begin = 0; begin <= line.size(); ++found) {
       const std::size_t end = std::min(line.find('\t', begin), line.size());
-      if (found < kColumns) {
-        columns[found] = line.substr(begin, end - begin);
-      }
+      if (found < kColumns) columns[found] = line.substr(begin, end - begin);
       begin = end + 1;
     }
     if (found != kColumns) {
@@ -72,17 +67,15 @@ class Reader {
     const std::string_view id = columns[kId];
     const std::size_t mark = id.find_first_of("-.");
     if (mark != id.npos && number_of(id.substr(0, mark)) >= 0 &&
-        number_of(id.substr(mark + 1)) >= 0) {
+        number_of(id.substr(mark + 1)) >= 0)
       return;  // a multiword token or an empty node
-    }
     const auto expected = static_cast<std::int32_t>(words_.size()) + 1;
     if (number_of(id) != expected) {
       fail(line_, text("the ID should be ", expected, ", got '", id, "'"),
            "number the words of a sentence 1, 2, 3 ..., with an empty line between sentences");
     }
-    if (columns[kForm].empty()) {
+    if (columns[kForm].empty())
       fail(line_, "the word has no FORM", "write the word, or _, in the second column");
-    }
     const std::int32_t head = number_of(columns[kHead]);
     if (head < 0 && columns[kHead] != "_") {
       fail(line_, text("HEAD must be a number or _, got '", columns[kHead], "'"),
@@ -124,13 +117,12 @@ class Reader {
     std::vector<std::size_t> walk_of(words_.size());
     for (std::size_t start = 0; start < words_.size(); ++start) {
       auto at = static_cast<std::int32_t>(start);
-      while (at >= 0 && walk_of[static_cast<std::size_t>(at)] == 0) {
-        walk_of[static_cast<std::size_t>(at)] = start + 1;
-        at = words_[static_cast<std::size_t>(at)].head;
+      while (at >= 0 && walk_of[at] == 0) {
+        walk_of[at] = start + 1;
+        at = words_[at].head;
       }
-      if (at >= 0 && walk_of[static_cast<std::size_t>(at)] == start + 1) {
-        fail(lines_[static_cast<std::size_t>(at)],
-             text("the heads of word ", at + 1, " run in a circle"),
+      if (at >= 0 && walk_of[at] == start + 1) {
+        fail(lines_[at], text("the heads of word ", at + 1, " run in a circle"),
              "a tree is needed: following HEAD from any word must end at the root");
       }
     }
@@ -149,9 +141,7 @@ class Reader {
 
 std::vector<TreebankSentence> parse_conllu(std::string_view bytes, std::string_view source) {
   require_utf8(bytes, source);
-  if (bytes.substr(0, 3) == "\xEF\xBB\xBF") {
-    bytes.remove_prefix(3);  // a byte order mark
-  }
+  if (bytes.substr(0, 3) == "\xEF\xBB\xBF") bytes.remove_prefix(3);  // a byte order mark
   Reader reader(source);
   for (std::size_t begin = 0; begin < bytes.size();) {
     const std::size_t end = std::min(bytes.find('\n', begin), bytes.size());
@@ -171,4 +161,4 @@ std::string conllu_text(const TreebankSentence& sentence) {
   return out + "\n";
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -6,7 +6,7 @@
 #include "headlab/base/error.h"
 #include "tasks/parts.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr const char* name_of(ControlKind kind) {
@@ -69,9 +69,7 @@ Example ControlTask<kind>::make(Key key, Index count, Split split) const {
     for (Index t = 1; t < options_.length; ++t) {
       example.gold[0].add(b, t, id(t - 1));
       const Index same = last_equal(classes, t);
-      if (same >= 0) {
-        example.gold[1].add(b, t, id(same));
-      }
+      if (same >= 0) example.gold[1].add(b, t, id(same));
     }
   }
   return example;
@@ -85,4 +83,4 @@ std::string ControlTask<kind>::token_text(std::int32_t token) const {
 template class ControlTask<ControlKind::memoryless>;
 template class ControlTask<ControlKind::random>;
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -7,7 +7,7 @@
 
 #include "tasks/symbols.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 std::vector<std::int32_t> as_they_stand(std::span<const std::int32_t> symbols) {
@@ -27,4 +27,4 @@ const SymbolsDefinition kCopy{
     .needed_heads = 2};  // one in each of two layers
 template class SymbolsTask<kCopy>;
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -5,7 +5,7 @@
 
 #include "tasks/parts.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 Settings settings_of(DuplicateOptions& o) {
   Settings s;
@@ -37,9 +37,7 @@ Example DuplicateTask::make(Key key, Index count, Split split) const {
       find_token(tokens[t], tokens.first(t), keys);
       const auto at = static_cast<Index>(t);
       example.batch.target(b, at) = id(options_.symbols + (keys.empty() ? 0 : 1));
-      if (!keys.empty()) {
-        example.gold[0].add(b, at, keys);
-      }
+      if (!keys.empty()) example.gold[0].add(b, at, keys);
     }
   };
   return make_sequences(*this, key, count, split, write);
@@ -51,4 +49,4 @@ std::string DuplicateTask::token_text(std::int32_t token) const {
   return answer < 0 ? letter_text(token, options_.symbols) : answer == 0 ? "no" : "yes";
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

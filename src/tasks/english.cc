@@ -9,7 +9,7 @@
 #include "headlab/tasks/grammar.h"
 #include "tasks/parts.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 using Keys = std::vector<std::int32_t>;
@@ -40,9 +40,9 @@ struct Layout {
     return static_cast<std::int32_t>(tokens.size()) - 1;
   }
 
-  std::int32_t word_at(std::int32_t t) const { return word_of[static_cast<std::size_t>(t)]; }
-  std::int32_t stem_of(std::int32_t word) const { return stem[static_cast<std::size_t>(word)]; }
-  std::int32_t ending_of(std::int32_t word) const { return ending[static_cast<std::size_t>(word)]; }
+  std::int32_t word_at(std::int32_t t) const { return word_of[t]; }
+  std::int32_t stem_of(std::int32_t word) const { return stem[word]; }
+  std::int32_t ending_of(std::int32_t word) const { return ending[word]; }
   bool is(std::int32_t word, Part part) const { return sentence.at(word).entry().part == part; }
   bool is_stem(std::int32_t t) const { return stem_of(word_at(t)) == t; }
   /// Whether t is the stem of a word of this part of speech.
@@ -57,17 +57,13 @@ struct Layout {
   }
   bool is_rare(std::int32_t t) const { return sentence.at(word_at(t)).entry().rare; }
   std::int32_t determiner_of(std::int32_t noun) const {
-    while (!is(noun, Part::determiner)) {
-      --noun;
-    }
+    while (!is(noun, Part::determiner)) --noun;
     return noun;
   }
 };
 
 void add_shown(std::int32_t t, Keys& keys) {
-  if (t >= 0) {
-    keys.push_back(t);
-  }
+  if (t >= 0) keys.push_back(t);
 }
 
 /// The tokens that carry the class of a noun: the ending of its determiner, if shown, and itself.
@@ -83,21 +79,17 @@ void add_determiner(const Layout& at, std::int32_t determiner, Keys& keys) {
 
 template <class Choose>
 void add_tokens(const Layout& at, Keys& keys, Choose choose) {
-  for (std::int32_t s = 0; s < static_cast<std::int32_t>(at.tokens.size()); ++s) {
-    if (choose(s)) {
-      keys.push_back(s);
-    }
-  }
+  for (std::int32_t s = 0; s < static_cast<std::int32_t>(at.tokens.size()); ++s)
+    if (choose(s)) keys.push_back(s);
 }
 
 /// In an encoder a determiner looks for its noun; in a decoder the noun comes later, and looks
 /// back.
 void det(const Layout& at, std::int32_t t, Keys& keys) {
-  if (!at.causal && at.stem_is(t, Part::determiner)) {
+  if (!at.causal && at.stem_is(t, Part::determiner))
     keys.push_back(at.stem_of(at.sentence.at(at.word_at(t)).head));
-  } else if (at.causal && at.stem_is(t, Part::noun)) {
+  else if (at.causal && at.stem_is(t, Part::noun))
     add_determiner(at, at.determiner_of(at.word_at(t)), keys);
-  }
 }
 
 void all_determiners_or_nouns(const Layout& at, std::int32_t, Keys& keys) {
@@ -106,54 +98,44 @@ void all_determiners_or_nouns(const Layout& at, std::int32_t, Keys& keys) {
 }
 
 void nsubj(const Layout& at, std::int32_t t, Keys& keys) {
-  if (at.stem_is(t, Part::verb)) {
-    add_carriers(at, at.sentence.subject, keys);
-  }
+  if (at.stem_is(t, Part::verb)) add_carriers(at, at.sentence.subject, keys);
 }
 
 /// Every token that carries a class: nouns, and in a decoder the endings.
 void all_carriers(const Layout& at, std::int32_t, Keys& keys) {
-  add_tokens(at, keys, [&](std::int32_t s) { return at.stem_is(s, Part::noun) || !at.is_stem(s); });
+  add_tokens(
+      at, keys, [&](std::int32_t s) { return at.stem_is(s, Part::noun) || !at.is_stem(s); });
 }
 
 void obj(const Layout& at, std::int32_t t, Keys& keys) {
-  if (at.stem_is(t, Part::pronoun)) {
-    keys.push_back(at.stem_of(at.sentence.verb));
-  }
+  if (at.stem_is(t, Part::pronoun)) keys.push_back(at.stem_of(at.sentence.verb));
 }
 
 void antecedent(const Layout& at, std::int32_t t, Keys& keys) {
-  if (!at.stem_is(t, Part::pronoun)) {
-    return;
-  }
+  if (!at.stem_is(t, Part::pronoun)) return;
   add_carriers(at, at.sentence.antecedent, keys);
-  if (at.sentence.antecedent == at.sentence.subject) {
+  if (at.sentence.antecedent == at.sentence.subject)
     add_shown(at.ending_of(at.sentence.verb), keys);
-  }
 }
 
 void previous(const Layout& at, std::int32_t t, Keys& keys) {
-  if (t > 0 && !at.agrees(t)) {
-    keys.push_back(t - 1);
-  }
+  if (t > 0 && !at.agrees(t)) keys.push_back(t - 1);
 }
 
 void next(const Layout& at, std::int32_t t, Keys& keys) {
-  if (t + 1 < static_cast<std::int32_t>(at.tokens.size()) && !at.agrees(t)) {
-    keys.push_back(t + 1);
-  }
+  if (t + 1 < static_cast<std::int32_t>(at.tokens.size()) && !at.agrees(t)) keys.push_back(t + 1);
 }
 
 void separator(const Layout& at, std::int32_t t, Keys& keys) {
-  if (!at.agrees(t) && !at.is_separator(t)) {
-    add_tokens(at, keys, [&](std::int32_t s) { return at.is_separator(s); });
-  }
+  if (!at.agrees(t) && !at.is_separator(t))
+    add_tokens(
+        at, keys, [&](std::int32_t s) { return at.is_separator(s); });
 }
 
 void rare(const Layout& at, std::int32_t t, Keys& keys) {
-  if (!at.agrees(t) && !at.is_rare(t)) {
-    add_tokens(at, keys, [&](std::int32_t s) { return at.is_rare(s); });
-  }
+  if (!at.agrees(t) && !at.is_rare(t))
+    add_tokens(
+        at, keys, [&](std::int32_t s) { return at.is_rare(s); });
 }
 
 using Finder = void (*)(const Layout&, std::int32_t t, Keys&);
@@ -183,11 +165,8 @@ constexpr RelationRow kRelationRows[] = {
 
 std::vector<const RelationRow*> rows_of(bool causal) {
   std::vector<const RelationRow*> rows;
-  for (const RelationRow& row : kRelationRows) {
-    if (!causal || row.causal != nullptr) {
-      rows.push_back(&row);
-    }
-  }
+  for (const RelationRow& row : kRelationRows)
+    if (!causal || row.causal != nullptr) rows.push_back(&row);
   return rows;
 }
 
@@ -201,12 +180,8 @@ void add_gold(Gold& gold, const RelationRow& row, bool candidates, const Layout&
       keys.clear();
       row.candidates(at, t, keys);
     }
-    if (at.causal) {
-      std::erase_if(keys, [t](std::int32_t key) { return key > t; });
-    }
-    if (!keys.empty()) {
-      gold.add(b, t, keys);
-    }
+    if (at.causal) std::erase_if(keys, [t](std::int32_t key) { return key > t; });
+    if (!keys.empty()) gold.add(b, t, keys);
   }
 }
 
@@ -214,9 +189,7 @@ void add_gold(Gold& gold, const RelationRow& row, bool candidates, const Layout&
 Layout draw_layout(const EnglishOptions& o, Generator random) {
   for (;;) {
     Layout at(draw_sentence(random, {o.attractors, o.adjectives}), o.lm == LanguageModel::causal);
-    if (static_cast<Index>(at.tokens.size()) <= o.length) {
-      return at;
-    }
+    if (static_cast<Index>(at.tokens.size()) <= o.length) return at;
   }
 }
 
@@ -263,9 +236,8 @@ TaskShape EnglishTask::shape() const {
 std::vector<Relation> EnglishTask::relations() const {
   const bool causal = options_.lm == LanguageModel::causal;
   std::vector<Relation> relations;
-  for (const RelationRow* row : rows_of(causal)) {
+  for (const RelationRow* row : rows_of(causal))
     relations.push_back({row->name, causal ? row->causal : row->masked, row->positional});
-  }
   return relations;
 }
 
@@ -279,9 +251,8 @@ Batch EnglishTask::make_batch(Key key, Index count, Split split) const {
     for (std::size_t w = 0; w < at.sentence.words.size(); ++w) {
       const Sentence::Word& word = at.sentence.words[w];
       const bool determined = !causal || word.entry().part != Part::determiner;
-      if (word.ending >= 0 && determined) {
+      if (word.ending >= 0 && determined)
         batch.target(b, at.stem[w]) = Layout::ending_token(word.ending);
-      }
     }
   }
   return batch;
@@ -295,9 +266,7 @@ Example EnglishTask::make(Key key, Index count, Split split) const {
     const Layout at = draw_layout(options_, sequence_generator(key, split, b));
     for (std::size_t r = 0; r < rows.size(); ++r) {
       add_gold(example.gold[r], *rows[r], false, at, b);
-      if (rows[r]->candidates != nullptr) {
-        add_gold(example.candidates[r], *rows[r], true, at, b);
-      }
+      if (rows[r]->candidates != nullptr) add_gold(example.candidates[r], *rows[r], true, at, b);
     }
   }
   return example;
@@ -310,4 +279,4 @@ std::string EnglishTask::token_text(std::int32_t token) const {
                                   : text("-", kEndings[place - lexicon().size()]);
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

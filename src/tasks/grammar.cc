@@ -9,7 +9,7 @@
 
 #include "headlab/base/error.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 struct Row {
@@ -56,9 +56,7 @@ struct Lexicon {
   std::int32_t add(const Row& row, const char* words, bool rare) {
     std::istringstream in(words);
     const std::size_t before = lexemes.size();
-    for (std::string stem; in >> stem;) {
-      lexemes.push_back({stem, row.part, row.kind, rare});
-    }
+    for (std::string stem; in >> stem;) lexemes.push_back({stem, row.part, row.kind, rare});
     return static_cast<std::int32_t>(lexemes.size() - before);
   }
 };
@@ -72,7 +70,7 @@ std::int32_t draw_lexeme(Generator& random, Part part, std::int32_t kind) {
   const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& candidate) {
     return candidate.part == part && candidate.kind == kind;
   });
-  const Range& range = all_words().ranges[static_cast<std::size_t>(row - std::begin(kRows))];
+  const Range& range = all_words().ranges[row - std::begin(kRows)];
   const bool rare = range.rare > 0 && random.below(10) == 0;
   const Index drawn = rare ? range.common + random.below(range.rare) : random.below(range.common);
   return range.first + static_cast<std::int32_t>(drawn);
@@ -87,31 +85,23 @@ struct Composer {
     sentence.words.push_back({draw_lexeme(random, part, kind)});
     return static_cast<std::int32_t>(sentence.words.size()) - 1;
   }
-  Sentence::Word& at(std::int32_t word) { return sentence.words[static_cast<std::size_t>(word)]; }
+  Sentence::Word& at(std::int32_t word) { return sentence.words[word]; }
 
   /// [preposition] determiner adjectives noun; returns the noun.
   std::int32_t add_phrase(bool prepositional, Index adjectives) {
     const auto begin = static_cast<std::int32_t>(sentence.words.size());
-    if (prepositional) {
-      add(Part::preposition);
-    }
+    if (prepositional) add(Part::preposition);
     const std::int32_t determiner = add(Part::determiner);
-    for (Index i = 0; i < adjectives && random.below(2) == 0; ++i) {
-      add(Part::adjective);
-    }
+    for (Index i = 0; i < adjectives && random.below(2) == 0; ++i) add(Part::adjective);
     const auto noun_class = static_cast<std::int32_t>(random.below(Index{kEndings.size()}));
     const std::int32_t noun = add(Part::noun, noun_class);
     at(determiner).ending = noun_class;
-    for (std::int32_t word = begin; word < noun; ++word) {
-      at(word).head = noun;
-    }
+    for (std::int32_t word = begin; word < noun; ++word) at(word).head = noun;
     return noun;
   }
 
   void add_adverb() {
-    if (random.below(2) == 0) {
-      add(Part::adverb);
-    }
+    if (random.below(2) == 0) add(Part::adverb);
   }
 
   /// [adverb] verb [adverb] pronoun . The pronoun means the subject, or `other` if there is one.
@@ -163,7 +153,7 @@ std::span<const Lexeme> lexicon() { return all_words().lexemes; }
 
 std::string Sentence::Word::text() const {
   const std::string stem = entry().stem;
-  return ending < 0 ? stem : stem + kEndings[static_cast<std::size_t>(ending)];
+  return ending < 0 ? stem : stem + kEndings[ending];
 }
 
 Sentence draw_sentence(Generator& random, const GrammarOptions& options) {
@@ -216,4 +206,4 @@ std::string grammar_treebank(std::int64_t count) {
   return out;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -5,7 +5,7 @@
 
 #include "tasks/parts.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 Settings settings_of(GridOptions& o) {
   Settings s;
@@ -58,4 +58,4 @@ std::string GridTask::token_text(std::int32_t token) const {
   return token == options_.colors ? "?" : std::to_string(token);
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -7,7 +7,7 @@
 
 #include "tasks/parts.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 Settings settings_of(HistogramOptions& o) {
   Settings s;
@@ -36,7 +36,7 @@ Example HistogramTask::make(Key key, Index count, Split split) const {
     fill_uniform(tokens, options_.symbols, random);
     std::vector<std::int32_t> keys;
     for (Index t = 0; t < options_.length; ++t) {
-      find_token(tokens[static_cast<std::size_t>(t)], tokens, keys);
+      find_token(tokens[t], tokens, keys);
       const auto found = static_cast<Index>(keys.size());
       example.batch.target(b, t) = id(options_.symbols + found - 1);
       if (found > 1) {
@@ -54,4 +54,4 @@ std::string HistogramTask::token_text(std::int32_t token) const {
   return token < symbols ? letter_text(token, symbols) : std::to_string(token - symbols + 1);
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

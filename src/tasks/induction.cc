@@ -6,7 +6,7 @@
 #include "headlab/base/error.h"
 #include "tasks/parts.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 /// Where the two segments lie in a sequence.
@@ -64,10 +64,10 @@ Example InductionTask::make(Key key, Index count, Split split) const {
     const auto ids = draw_distinct(options_.vocab, at.size, random);
     for (std::int32_t& token : row(batch, b)) {
       const Index other = random.between(at.size, options_.vocab - 1);
-      token = ids[static_cast<std::size_t>(other)];
+      token = ids[other];
     }
     for (Index j = 0; j < at.size; ++j) {
-      const std::int32_t token = ids[static_cast<std::size_t>(j)];
+      const std::int32_t token = ids[j];
       batch.token(b, at.first + j) = batch.token(b, at.second + j) = token;
       if (j > 0) {
         batch.target(b, at.second + j - 1) = token;
@@ -83,4 +83,4 @@ std::string InductionTask::token_text(std::int32_t token) const {
   return letter_text(token, options_.vocab);
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <utility>
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 std::string spec_text(std::string_view name, const Settings& settings) {
   std::vector<std::string> assignments;
@@ -39,9 +39,7 @@ void check_token(std::int32_t token, Index vocab) {
 
 std::string letter_text(std::int32_t token, Index vocab) {
   check_token(token, vocab);
-  if (token < 26) {
-    return std::string(1, static_cast<char>('a' + token));
-  }
+  if (token < 26) return std::string(1, static_cast<char>('a' + token));
   return token < 52 ? std::string(1, static_cast<char>('A' + token - 26)) : text("#", token);
 }
 
@@ -52,41 +50,31 @@ Batch empty_batch(const Task& task, Index count) {
 
 std::span<std::int32_t> row(Batch& batch, Index b) {
   const auto length = static_cast<std::size_t>(batch.length);
-  return std::span(batch.tokens).subspan(static_cast<std::size_t>(b) * length, length);
+  return std::span(batch.tokens).subspan(b * length, length);
 }
 
 void fill_uniform(std::span<std::int32_t> tokens, Index vocab, Generator& random) {
-  for (std::int32_t& token : tokens) {
-    token = id(random.below(vocab));
-  }
+  for (std::int32_t& token : tokens) token = id(random.below(vocab));
 }
 
 std::vector<std::int32_t> draw_distinct(Index n, Index count, Generator& random) {
-  std::vector<std::int32_t> numbers(static_cast<std::size_t>(n));
+  std::vector<std::int32_t> numbers(n);
   std::iota(numbers.begin(), numbers.end(), 0);
-  for (Index i = 0; i < count; ++i) {
-    std::swap(numbers[static_cast<std::size_t>(i)],
-              numbers[static_cast<std::size_t>(random.between(i, n - 1))]);
-  }
+  for (Index i = 0; i < count; ++i) std::swap(numbers[i], numbers[random.between(i, n - 1)]);
   return numbers;
 }
 
 void find_token(std::int32_t token, std::span<const std::int32_t> tokens,
                 std::vector<std::int32_t>& found) {
   found.clear();
-  for (std::size_t t = 0; t < tokens.size(); ++t) {
-    if (tokens[t] == token) {
-      found.push_back(id(static_cast<Index>(t)));
-    }
-  }
+  for (std::size_t t = 0; t < tokens.size(); ++t)
+    if (tokens[t] == token) found.push_back(id(static_cast<Index>(t)));
 }
 
 std::vector<std::int32_t> classes_of(std::span<const std::int32_t> tokens, Index classes) {
   std::vector<std::int32_t> all(tokens.begin(), tokens.end());
-  for (std::int32_t& token : all) {
-    token %= id(classes);
-  }
+  for (std::int32_t& token : all) token %= id(classes);
   return all;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

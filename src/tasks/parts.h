@@ -13,7 +13,7 @@
 #include "headlab/base/settings.h"
 #include "headlab/tasks/task.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// "NAME:a=1,b=2", all settings named, so that make_task makes the same task from it.
 std::string spec_text(std::string_view name, const Settings& settings);
@@ -46,9 +46,7 @@ Batch empty_batch(const Task& task, Index count);
 template <class Write>
 Example make_sequences(const Task& task, Key key, Index count, Split split, Write write) {
   Example example{empty_batch(task, count), std::vector<Gold>(task.relations().size())};
-  for (Gold& gold : example.gold) {
-    gold.reserve(count * example.batch.length);
-  }
+  for (Gold& gold : example.gold) gold.reserve(count * example.batch.length);
   for (Index b = 0; b < count; ++b) {
     Generator random = sequence_generator(key, split, b);
     write(example, b, random);
@@ -75,12 +73,10 @@ std::vector<std::int32_t> classes_of(std::span<const std::int32_t> tokens, Index
 
 /// The last position before t that holds the same as t; -1 if there is none.
 inline Index last_equal(std::span<const std::int32_t> values, Index t) {
-  const std::int32_t wanted = values[static_cast<std::size_t>(t)];
+  const std::int32_t wanted = values[t];
   Index key = t - 1;
-  while (key >= 0 && values[static_cast<std::size_t>(key)] != wanted) {
-    --key;
-  }
+  while (key >= 0 && values[key] != wanted) --key;
   return key;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

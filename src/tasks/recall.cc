@@ -6,7 +6,7 @@
 #include "headlab/base/error.h"
 #include "tasks/parts.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 Settings settings_of(RecallOptions& o) {
   Settings s;
@@ -43,13 +43,13 @@ Example RecallTask::make(Key key, Index count, Split split) const {
     const auto keys = draw_distinct(keys_in_all, pairs, random);
     const auto values = draw_distinct(options_.vocab - keys_in_all, pairs, random);
     for (Index i = 0; i < pairs; ++i) {
-      batch.token(b, 2 * i) = keys[static_cast<std::size_t>(i)];
-      batch.token(b, 2 * i + 1) = id(keys_in_all) + values[static_cast<std::size_t>(i)];
+      batch.token(b, 2 * i) = keys[i];
+      batch.token(b, 2 * i + 1) = id(keys_in_all) + values[i];
       example.gold[1].add(b, 2 * i + 1, id(2 * i));
     }
     const auto asked = draw_distinct(pairs, options_.queries, random);
     for (Index q = 0; q < options_.queries; ++q) {
-      const Index t = 2 * pairs + q, at = 2 * asked[static_cast<std::size_t>(q)];
+      const Index t = 2 * pairs + q, at = 2 * asked[q];
       batch.token(b, t) = batch.token(b, at);
       batch.target(b, t) = batch.token(b, at + 1);
       example.gold[0].add(b, t, id(at + 1));
@@ -64,4 +64,4 @@ std::string RecallTask::token_text(std::int32_t token) const {
   return token < keys ? letter_text(token, keys) : std::to_string(token - keys);
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

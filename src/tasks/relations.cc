@@ -9,7 +9,7 @@
 #include "headlab/base/error.h"
 #include "tasks/parts.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// A position of a sequence, and what a kind needs to know about a relation.
 struct RelationQuery {
@@ -44,13 +44,11 @@ constexpr RelationKind kKinds[] = {
 
 std::vector<std::string> split_words(const std::string& words) {
   std::vector<std::string> parts(1);
-  for (const char c : words) {
-    if (c == '+') {
+  for (const char c : words)
+    if (c == '+')
       parts.emplace_back();
-    } else {
+    else
       parts.back() += c;
-    }
-  }
   return parts;
 }
 
@@ -81,9 +79,7 @@ RelationsTask::Asked RelationsTask::parse(const std::string& word) const {
   }
   std::vector<std::string> known = {"1", "2", "3 (any number back)"};
   for (const RelationKind& kind : std::span(kKinds).subspan(1)) {
-    if (word == kind.name) {
-      return {&kind, 0};
-    }
+    if (word == kind.name) return {&kind, 0};
     known.push_back(kind.name);
   }
   throw unknown_name("relation", word, known);
@@ -126,9 +122,7 @@ std::vector<Relation> RelationsTask::relations() const {
 
 std::vector<std::string> RelationsTask::target_names() const {
   std::vector<std::string> names;
-  for (const Relation& relation : relations()) {
-    names.push_back(relation.name);
-  }
+  for (const Relation& relation : relations()) names.push_back(relation.name);
   return names;
 }
 
@@ -139,9 +133,7 @@ void RelationsTask::each_key(std::span<const std::int32_t> tokens, const Use& us
     const auto& [kind, k] = asked_[r];
     for (Index t = 0; t < options_.length; ++t) {
       const Index at = kind->key({classes, t, k});
-      if (at >= 0) {
-        use(r, t, at);
-      }
+      if (at >= 0) use(r, t, at);
     }
   }
 }
@@ -153,7 +145,7 @@ Batch RelationsTask::make_batch(Key key, Index count, Split split) const {
     const auto tokens = row(batch, b);
     fill_uniform(tokens, options_.vocab, random);
     each_key(tokens, [&](std::size_t r, Index t, Index at) {
-      batch.target(b, t, static_cast<Index>(r)) = tokens[static_cast<std::size_t>(at)];
+      batch.target(b, t, static_cast<Index>(r)) = tokens[at];
     });
   }
   return batch;
@@ -162,8 +154,9 @@ Batch RelationsTask::make_batch(Key key, Index count, Split split) const {
 Example RelationsTask::make(Key key, Index count, Split split) const {
   Example example{make_batch(key, count, split), std::vector<Gold>(asked_.size())};
   for (Index b = 0; b < count; ++b) {
-    each_key(row(example.batch, b),
-             [&](std::size_t r, Index t, Index at) { example.gold[r].add(b, t, id(at)); });
+    each_key(
+        row(example.batch, b),
+        [&](std::size_t r, Index t, Index at) { example.gold[r].add(b, t, id(at)); });
   }
   return example;
 }
@@ -172,4 +165,4 @@ std::string RelationsTask::token_text(std::int32_t token) const {
   return letter_text(token, options_.vocab);
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

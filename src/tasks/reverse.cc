@@ -5,7 +5,7 @@
 
 #include "tasks/symbols.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 const SymbolsDefinition kReverse{
     .name = "reverse",
@@ -15,4 +15,4 @@ const SymbolsDefinition kReverse{
     .needed_heads = 2};  // one in each of two layers
 template class SymbolsTask<kReverse>;
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

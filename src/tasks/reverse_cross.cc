@@ -5,7 +5,7 @@
 
 #include "tasks/symbols.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 // Positional: the key follows from positions alone. Wherever n and j are the same, so is the gold,
 // and no exchange of gold among examples could tell chance from skill.
@@ -19,4 +19,4 @@ const SymbolsDefinition kReverseCross{
     .positional = true};
 template class SymbolsTask<kReverseCross>;
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -8,15 +8,14 @@
 
 #include "tasks/symbols.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 std::vector<std::int32_t> ascending(std::span<const std::int32_t> symbols) {
   std::vector<std::int32_t> order(symbols.size());
   std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&symbols](std::int32_t i, std::int32_t j) {
-    return symbols[static_cast<std::size_t>(i)] < symbols[static_cast<std::size_t>(j)];
-  });
+  std::sort(order.begin(), order.end(),
+            [&symbols](std::int32_t i, std::int32_t j) { return symbols[i] < symbols[j]; });
   return order;
 }
 
@@ -31,4 +30,4 @@ const SymbolsDefinition kSort{
     .needed_heads = 1};
 template class SymbolsTask<kSort>;
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

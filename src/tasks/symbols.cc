@@ -8,7 +8,7 @@
 
 #include "tasks/symbols.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 Settings settings_of(SymbolsOptions& o) {
   Settings s;
@@ -42,9 +42,9 @@ std::vector<std::int32_t> draw_symbols(const SymbolsOptions& options,
   std::vector<std::int32_t> symbols;
   if (definition.distinct) {
     symbols = draw_distinct(options.symbols, n, random);
-    symbols.resize(static_cast<std::size_t>(n));
+    symbols.resize(n);
   } else {
-    symbols.resize(static_cast<std::size_t>(n));
+    symbols.resize(n);
     fill_uniform(symbols, options.symbols, random);
   }
   return symbols;
@@ -67,8 +67,8 @@ void write_answer(Example& example, Index b, const SymbolsOptions& options,
   batch.lengths.push_back(id(separator + n));
   batch.token(b, separator) = id(options.symbols);
   for (Index j = 0; j < n; ++j) {
-    const std::int32_t key = order[static_cast<std::size_t>(j)];
-    const std::int32_t answer = symbols[static_cast<std::size_t>(key)];
+    const std::int32_t key = order[j];
+    const std::int32_t answer = symbols[key];
     batch.target(b, separator + j) = answer;
     if (j + 1 < n) batch.token(b, separator + j + 1) = answer;
     example.gold[0].add(b, separator + j, key);
@@ -79,4 +79,4 @@ std::string symbol_text(std::int32_t token, const SymbolsOptions& options) {
   return token == options.symbols ? "|" : letter_text(token, options.symbols);
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -6,7 +6,7 @@
 #include "headlab/tasks/symbols.h"
 #include "tasks/parts.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// What the constructor checks.
 void check_symbols(const SymbolsOptions& options, const SymbolsDefinition& definition);
@@ -62,4 +62,4 @@ std::string SymbolsTask<definition>::token_text(std::int32_t token) const {
   return symbol_text(token, options_);
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

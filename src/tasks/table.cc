@@ -21,7 +21,7 @@
 #include "headlab/tasks/sort.h"
 #include "headlab/tasks/text.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 template <class T>
@@ -104,9 +104,7 @@ const TaskEntry& find_task(std::string_view spec) {
   const std::string_view name = spec.substr(0, spec.find(':'));
   std::vector<std::string> known;
   for (const TaskEntry& entry : kTasks) {
-    if (name == entry.name) {
-      return entry;
-    }
+    if (name == entry.name) return entry;
     known.emplace_back(entry.name);
   }
   throw unknown_name("task", name, known);
@@ -129,7 +127,8 @@ auto with_task(std::string_view spec, const Action& action) {
 }  // namespace
 
 void check_task(std::string_view spec) {
-  with_task(spec, [](const TaskEntry& entry, std::string_view given) { entry.check(given); });
+  with_task(
+      spec, [](const TaskEntry& entry, std::string_view given) { entry.check(given); });
 }
 
 std::unique_ptr<Task> make_task(std::string_view spec) {
@@ -137,4 +136,4 @@ std::unique_ptr<Task> make_task(std::string_view spec) {
       spec, [](const TaskEntry& entry, std::string_view given) { return entry.make(given); });
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

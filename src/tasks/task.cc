@@ -7,7 +7,7 @@
 
 #include "headlab/base/error.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 void Gold::reserve(Index queries) {
   const auto count = static_cast<std::size_t>(queries);
@@ -42,9 +42,7 @@ Gold::Query Gold::query(Index i) const {
 
 std::span<const std::int32_t> Gold::keys(Index b, Index t) const {
   const auto found = std::lower_bound(at_.begin(), at_.end(), Place{b, t});
-  if (found == at_.end() || *found != Place{b, t}) {
-    return {};
-  }
+  if (found == at_.end() || *found != Place{b, t}) return {};
   return query(found - at_.begin()).keys;
 }
 
@@ -63,10 +61,8 @@ std::vector<std::int32_t> Task::encode(std::string_view) const {
 
 std::string Task::decode(std::span<const std::int32_t> tokens) const {
   std::vector<std::string> words;
-  for (const std::int32_t token : tokens) {
-    words.push_back(token_text(token));
-  }
+  for (const std::int32_t token : tokens) words.push_back(token_text(token));
   return join(words, " ");
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

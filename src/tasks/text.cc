@@ -11,7 +11,7 @@
 #include "tasks/characters.h"
 #include "tasks/parts.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 Settings settings_of(TextOptions& o) {
   Settings s;
   s.text("file", o.file, "any text in UTF-8");
@@ -26,9 +26,7 @@ TextTask::TextTask(const TextOptions& options) : options_(options) {
   const std::string bytes = read_file(shipped_file(options_.file));
   hash_ = fingerprint(bytes);
   std::u32string points = code_points(bytes, options_.file);
-  if (!points.empty() && points.front() == 0xFEFF) {
-    points.erase(points.begin());
-  }
+  if (!points.empty() && points.front() == 0xFEFF) points.erase(points.begin());
   vocabulary_ = points;
   std::sort(vocabulary_.begin(), vocabulary_.end());
   vocabulary_.erase(std::unique(vocabulary_.begin(), vocabulary_.end()), vocabulary_.end());
@@ -45,9 +43,7 @@ TextTask::TextTask(const TextOptions& options) : options_(options) {
 void TextTask::check_length() const {
   const std::size_t held_out = tokens_.size() - training_;
   const auto shortest = static_cast<Index>(std::min(training_, held_out));
-  if (shortest > options_.length) {
-    return;
-  }
+  if (shortest > options_.length) return;
   const std::string remedy = shortest < 2
                                  ? "give a longer file"
                                  : text("set length=", shortest - 1, " or give a longer file");
@@ -81,11 +77,9 @@ Example TextTask::make(Key key, Index count, Split split) const {
     Generator random = sequence_generator(key, split, b);
     const Index begin = random.below(static_cast<Index>(part.size()) - options_.length);
     for (Index t = 0; t < options_.length; ++t) {
-      batch.token(b, t) = part[static_cast<std::size_t>(begin + t)];
-      batch.target(b, t) = part[static_cast<std::size_t>(begin + t + 1)];
-      if (t > 0) {
-        example.gold[0].add(b, t, static_cast<std::int32_t>(t - 1));
-      }
+      batch.token(b, t) = part[begin + t];
+      batch.target(b, t) = part[begin + t + 1];
+      if (t > 0) example.gold[0].add(b, t, static_cast<std::int32_t>(t - 1));
     }
   }
   return example;
@@ -94,7 +88,7 @@ Example TextTask::make(Key key, Index count, Split split) const {
 std::string TextTask::token_text(std::int32_t token) const {
   require(token >= 0 && token < shape().vocab, "there is no token ", token, " in a vocabulary of ",
           shape().vocab);
-  return shown(vocabulary_[static_cast<std::size_t>(token)]);
+  return shown(vocabulary_[token]);
 }
 
 std::vector<std::int32_t> TextTask::encode(std::string_view text) const {
@@ -116,9 +110,9 @@ std::string TextTask::decode(std::span<const std::int32_t> tokens) const {
   for (const std::int32_t token : tokens) {
     require(token >= 0 && token < shape().vocab, "there is no token ", token,
             " in a vocabulary of ", shape().vocab);
-    append_utf8(out, vocabulary_[static_cast<std::size_t>(token)]);
+    append_utf8(out, vocabulary_[token]);
   }
   return out;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

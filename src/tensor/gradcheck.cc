@@ -1,6 +1,6 @@
 // Central differences against backward, element by element. The output is weighted with random
 // numbers, because a plain sum would hide errors that cancel (the gradient of a sum of softmax is
-// 0). Read next: src/lab/gradient_checks.cc.
+// 0). Read next: src/ops/gradient_checks.cc.
 #include "headlab/tensor/gradcheck.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include "headlab/base/random.h"
 #include "headlab/tensor/tape.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
 Tensor random_weights(const Shape& shape) {
@@ -51,9 +51,8 @@ std::string GradcheckResult::text() const {
 GradcheckResult gradcheck(const GradcheckFunction& fn, std::vector<Tensor> inputs,
                           const GradcheckOptions& options) {
   const auto wants = [](const Tensor& t) { return t.requires_grad(); };
-  if (std::none_of(inputs.begin(), inputs.end(), wants)) {
+  if (std::none_of(inputs.begin(), inputs.end(), wants))
     for (Tensor& input : inputs) input.set_requires_grad();
-  }
   for (Tensor& input : inputs) input.zero_grad();
   GradcheckResult result;
   const Tensor output = fn(inputs);
@@ -84,4 +83,4 @@ GradcheckResult gradcheck(const GradcheckFunction& fn, std::vector<Tensor> input
   return result;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

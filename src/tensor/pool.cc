@@ -20,7 +20,7 @@
 
 #include "headlab/base/error.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
 constexpr std::size_t kUnit = 64;   // alignment, and the unit of sizes
@@ -113,7 +113,7 @@ class Pool {
   Block* find(std::size_t index) {
     std::uint64_t bits = filled_[index / 64] >> (index % 64) << (index % 64);
     for (std::size_t word = index / 64;; bits = filled_[word]) {
-      if (bits != 0) return lists_[word * 64 + static_cast<std::size_t>(std::countr_zero(bits))];
+      if (bits != 0) return lists_[word * 64 + std::countr_zero(bits)];
       if (++word == filled_.size()) return nullptr;
     }
   }
@@ -227,4 +227,4 @@ PoolStatistics pool_statistics() {
   return sum;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -9,7 +9,7 @@
 
 #include "headlab/base/error.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 Shape::Shape(std::initializer_list<Index> sizes) : Shape(std::span(sizes.begin(), sizes.size())) {}
 
@@ -19,7 +19,7 @@ Shape::Shape(std::span<const Index> sizes) {
     require(size >= 0, "an axis cannot have the negative size ", size);
     require(size == 0 || count_ <= std::numeric_limits<Index>::max() / 64 / size,
             "a shape with this many elements does not fit into memory");
-    sizes_[static_cast<std::size_t>(rank_++)] = size;
+    sizes_[rank_++] = size;
     count_ *= size;
   }
 }
@@ -38,7 +38,7 @@ Index Shape::count(int first, int last) const {
 
 Shape Shape::with(int axis, Index size) const {
   std::array<Index, kMaxRank> sizes = sizes_;
-  sizes[static_cast<std::size_t>(axis_of(axis))] = size;
+  sizes[axis_of(axis)] = size;
   return Shape(std::span<const Index>(sizes.data(), static_cast<std::size_t>(rank_)));
 }
 
@@ -51,7 +51,7 @@ Shape Shape::without(int axis) const {
 Shape Shape::then(Index size) const {
   require(rank_ < kMaxRank, "a shape has at most ", kMaxRank, " axes");
   std::array<Index, kMaxRank> sizes = sizes_;
-  sizes[static_cast<std::size_t>(rank_)] = size;
+  sizes[rank_] = size;
   return Shape(std::span<const Index>(sizes.data(), static_cast<std::size_t>(rank_ + 1)));
 }
 
@@ -73,9 +73,9 @@ Shape broadcast_shape(const char* op, const Shape& a, const Shape& b) {
     const Index in_b = axis <= b.rank() ? b[-axis] : 1;
     require(in_a == in_b || in_a == 1 || in_b == 1, op, ": shapes ", a, " and ", b,
             " do not broadcast: axis ", -axis, " is ", in_a, " in one and ", in_b, " in the other");
-    sizes[static_cast<std::size_t>(rank - axis)] = in_a == 1 ? in_b : in_a;
+    sizes[rank - axis] = in_a == 1 ? in_b : in_a;
   }
   return Shape(std::span<const Index>(sizes.data(), static_cast<std::size_t>(rank)));
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -10,7 +10,7 @@
 #include "headlab/base/error.h"
 #include "headlab/kernels/elementwise.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
 thread_local bool recording = true;
@@ -87,9 +87,7 @@ void Node::drop_gradient() noexcept {
 }
 
 GradientSlot Node::slot(std::size_t i) const {
-  if (!wants(i)) {
-    return {nullptr, false};
-  }
+  if (!wants(i)) return {nullptr, false};
   Node& to = *inputs_[i].node();
   const bool accumulate = to.gradient_ != nullptr;
   if (!accumulate) to.gradient_ = Storage::make(to.count());
@@ -98,9 +96,7 @@ GradientSlot Node::slot(std::size_t i) const {
 
 Scalar* Node::sum_into(std::size_t i) const {
   const GradientSlot to = slot(i);
-  if (to && !to.accumulate) {
-    fill_array(inputs_[i].count(), 0, to.data);
-  }
+  if (to && !to.accumulate) fill_array(inputs_[i].count(), 0, to.data);
   return to.data;
 }
 
@@ -209,4 +205,4 @@ void backward(const Tensor& output, const Tensor& gradient) {
   Tape::run_backward(output, gradient);
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -10,7 +10,7 @@
 #include "headlab/kernels/elementwise.h"
 #include "headlab/tensor/tape.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 Tensor::Tensor(const Tensor& other) noexcept : node_(other.node_) {
   if (node_ != nullptr) node_->references_.fetch_add(1, std::memory_order_relaxed);
@@ -76,9 +76,7 @@ void Tensor::retain_grad() {
 }
 
 Tensor Tensor::grad() const {
-  if (!defined() || node_->gradient_ == nullptr) {
-    return {};
-  }
+  if (!defined() || node_->gradient_ == nullptr) return {};
   node_->gradient_->references.fetch_add(1, std::memory_order_relaxed);
   return Node::make(shape(), node_->gradient_);
 }
@@ -98,4 +96,4 @@ Tensor Tensor::viewed_as(const Shape& other) const {
   return Node::make(other, node_->storage_);
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

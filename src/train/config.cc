@@ -10,7 +10,7 @@
 
 #include "headlab/base/error.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000'000;
@@ -54,9 +54,7 @@ Settings settings_of(TrainConfig& c) {
 }
 
 double learning_rate(const TrainConfig& c, Index step) {
-  if (step < c.warmup) {
-    return c.lr * static_cast<double>(step + 1) / static_cast<double>(c.warmup);
-  }
+  if (step < c.warmup) return c.lr * static_cast<double>(step + 1) / static_cast<double>(c.warmup);
   const auto span = static_cast<double>(std::max<Index>(1, c.steps - 1 - c.warmup));
   const double done = std::min(1.0, static_cast<double>(step - c.warmup) / span);
   switch (c.schedule) {
@@ -70,4 +68,4 @@ double learning_rate(const TrainConfig& c, Index step) {
   return c.min_lr + (c.lr - c.min_lr) * 0.5 * (1 + std::cos(std::numbers::pi * done));
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -10,27 +10,23 @@
 #include "headlab/kernels/rows.h"
 #include "headlab/tensor/tape.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 /// Sums of losses and right answers, for each of the K targets.
 class Tally {
  public:
   explicit Tally(const std::vector<std::string>& names) {
-    for (const std::string& name : names) {
-      scores_.push_back({name});
-    }
+    for (const std::string& name : names) scores_.push_back({name});
   }
 
   void add(const Tensor& logits, const Batch& batch, Index vocab) {
     const Tensor losses = target_losses(logits, batch);
     for (Index row = 0; row < losses.count(); ++row) {
-      const std::int32_t target = batch.targets[static_cast<std::size_t>(row)];
-      if (target < 0) {
-        continue;
-      }
+      const std::int32_t target = batch.targets[row];
+      if (target < 0) continue;
       const Scalar* x = logits.data() + row * vocab;
-      TargetScore& score = scores_[static_cast<std::size_t>(row % batch.targets_per_position)];
+      TargetScore& score = scores_[row % batch.targets_per_position];
       score.loss += static_cast<double>(losses.data()[row]);
       score.accuracy += std::max_element(x, x + vocab) - x == target;
       ++score.count;
@@ -96,4 +92,4 @@ Evaluation evaluate(const Transformer& model, const Task& task, const EvaluateOp
   return tally.result();
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -9,7 +9,7 @@
 
 #include "headlab/base/error.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 double machine_memory() {
@@ -43,4 +43,4 @@ void require_memory(const TransformerConfig& model, const TrainConfig& train, do
   }
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -15,7 +15,7 @@
 #include "headlab/kernels/elementwise.h"
 #include "headlab/model/checkpoint.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 /// Elements of a piece: enough to be worth a task, few enough that threads end together.
@@ -25,9 +25,7 @@ constexpr Index kPiece = 1 << 14;
 
 void Optimizer::add(const std::string& name, const Tensor& parameter, const ParameterGroup& group) {
   Slot slot{name, parameter, Tensor::zeros(parameter.shape()), {}, group};
-  if (config_.optimizer != OptimizerKind::sgd) {
-    slot.v = Tensor::zeros(parameter.shape());
-  }
+  if (config_.optimizer != OptimizerKind::sgd) slot.v = Tensor::zeros(parameter.shape());
   for (Index begin = 0; begin < parameter.count(); begin += kPiece)
     pieces_.push_back({slots_.size(), begin, std::min(kPiece, parameter.count() - begin)});
   sums_.resize(pieces_.size());
@@ -36,10 +34,9 @@ void Optimizer::add(const std::string& name, const Tensor& parameter, const Para
 
 double Optimizer::gradient_norm() const {
   parallel_for(std::ssize(pieces_), [&](Index i) {
-    const Piece& piece = pieces_[static_cast<std::size_t>(i)];
+    const Piece& piece = pieces_[i];
     const Tensor grad = slots_[piece.slot].parameter.grad();
-    sums_[static_cast<std::size_t>(i)] =
-        grad.defined() ? sum_of_squares(piece.length, grad.data() + piece.begin) : 0;
+    sums_[i] = grad.defined() ? sum_of_squares(piece.length, grad.data() + piece.begin) : 0;
   });
   return std::sqrt(std::accumulate(sums_.begin(), sums_.end(), 0.0));
 }
@@ -47,9 +44,7 @@ double Optimizer::gradient_norm() const {
 std::string Optimizer::first_not_finite() const {
   for (const Slot& slot : slots_) {
     const Tensor grad = slot.parameter.grad();
-    if (grad.defined() && !all_finite(grad.count(), grad.data())) {
-      return slot.name;
-    }
+    if (grad.defined() && !all_finite(grad.count(), grad.data())) return slot.name;
   }
   return "";
 }
@@ -71,7 +66,7 @@ void Optimizer::step(double lr, double norm) {
   const bool clipped = config_.clip > 0 && norm > config_.clip;
   const auto scale = static_cast<Scalar>(clipped ? config_.clip / (norm + 1e-6) : 1);
   parallel_for(std::ssize(pieces_), [&](Index i) {
-    const Piece& piece = pieces_[static_cast<std::size_t>(i)];
+    const Piece& piece = pieces_[i];
     const Slot& slot = slots_[piece.slot];
     if (slot.parameter.grad().defined()) step_piece(piece, lr * slot.group.lr_scale, scale);
   });
@@ -110,17 +105,13 @@ void Optimizer::step_piece(const Piece& piece, double lr, Scalar grad_scale) {
 }
 
 void Optimizer::zero_grad() {
-  for (Slot& slot : slots_) {
-    slot.parameter.zero_grad();
-  }
+  for (Slot& slot : slots_) slot.parameter.zero_grad();
 }
 
 void Optimizer::store(TensorFile& file) const {
   for (const Slot& slot : slots_) {
     file.tensors.push_back(stored("optimizer.m." + slot.name, slot.m));
-    if (slot.v.defined()) {
-      file.tensors.push_back(stored("optimizer.v." + slot.name, slot.v));
-    }
+    if (slot.v.defined()) file.tensors.push_back(stored("optimizer.v." + slot.name, slot.v));
   }
 }
 
@@ -133,11 +124,9 @@ void Optimizer::load(const TensorFile& file, Index steps) {
       continue;
     }
     read_into(file.at("optimizer.m." + slot.name), slot.m);
-    if (slot.v.defined()) {
-      read_into(file.at("optimizer.v." + slot.name), slot.v);
-    }
+    if (slot.v.defined()) read_into(file.at("optimizer.v." + slot.name), slot.v);
   }
   steps_ = steps;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -16,7 +16,7 @@
 #include "headlab/tasks/table.h"
 #include "headlab/train/memory.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 namespace fs = std::filesystem;
@@ -34,8 +34,9 @@ constexpr std::array kDecided = {"architecture", "vocab",     "length", "source_
 
 /// Whether `name` is what a writer that was killed leaves of a run's file (files.h).
 bool is_leftover(const std::string& name) {
-  return std::any_of(kRunFiles.begin(), kRunFiles.end(),
-                     [&](const char* file) { return name.rfind(text(file, ".tmp-"), 0) == 0; });
+  return std::any_of(
+      kRunFiles.begin(), kRunFiles.end(),
+      [&](const char* file) { return name.rfind(text(file, ".tmp-"), 0) == 0; });
 }
 
 bool is_run_file(const std::string& name) {
@@ -45,28 +46,22 @@ bool is_run_file(const std::string& name) {
 std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+  for (const auto& entry : fs::directory_iterator(folder, ignored))
     names.push_back(entry.path().filename().string());
-  }
   return names;
 }
 
 void remove_leftovers(const fs::path& folder) {
   std::error_code ignored;
-  for (const std::string& name : names_in(folder)) {
-    if (is_leftover(name)) {
-      fs::remove(folder / name, ignored);
-    }
-  }
+  for (const std::string& name : names_in(folder))
+    if (is_leftover(name)) fs::remove(folder / name, ignored);
 }
 
 /// Deletes the files of the run at `path`, which check_run_folder has allowed: config.json first,
 /// so that what is left of it is no run.
 void clear_folder(const fs::path& path) {
   std::error_code ignored;
-  for (const char* name : kRunFiles) {
-    fs::remove(path / name, ignored);
-  }
+  for (const char* name : kRunFiles) fs::remove(path / name, ignored);
   remove_leftovers(path);
 }
 
@@ -79,11 +74,9 @@ bool can_be_moved(const fs::path& folder) {
 /// Takes what an exchange left behind: files that are no run's go back to `path`, the rest goes.
 void absorb(const fs::path& beside, const fs::path& path) {
   std::error_code ignored;
-  for (const std::string& name : names_in(beside)) {
-    if (!is_run_file(name) && !is_leftover(name) && !fs::exists(path / name, ignored)) {
+  for (const std::string& name : names_in(beside))
+    if (!is_run_file(name) && !is_leftover(name) && !fs::exists(path / name, ignored))
       fs::rename(beside / name, path / name, ignored);
-    }
-  }
   clear_folder(beside);
   fs::remove(beside, ignored);
 }
@@ -116,9 +109,7 @@ std::string config_text(const Run& run) {
   Json json = Json::object();
   json["headlab"] = version();
   const Settings settings = settings_of(config);
-  for (const Setting& setting : settings.all()) {
-    json[setting.name] = setting.get();
-  }
+  for (const Setting& setting : settings.all()) json[setting.name] = setting.get();
   return json.dump(2) + "\n";
 }
 
@@ -133,9 +124,7 @@ void save_state(const Run& run, Trainer& trainer, const RunCallbacks& callbacks)
   TensorFile file;
   file.metadata["headlab"] = version();
   trainer.store(file);
-  if (callbacks.store_extra) {
-    callbacks.store_extra(file);
-  }
+  if (callbacks.store_extra) callbacks.store_extra(file);
   write_safetensors(state_file(run), file);
 }
 
@@ -144,9 +133,7 @@ void load_state(const Run& run, Trainer& trainer, const RunCallbacks& callbacks)
   const TensorFile state = read_safetensors(file);
   try {
     trainer.load(state);
-    if (callbacks.load_extra) {
-      callbacks.load_extra(state);
-    }
+    if (callbacks.load_extra) callbacks.load_extra(state);
   } catch (const Error& error) {
     throw Error(text(file.string(), ": ", error.what()), error.hint());
   }
@@ -156,13 +143,10 @@ void load_state(const Run& run, Trainer& trainer, const RunCallbacks& callbacks)
 void cut_logs(const Run& run, Index step) {
   for (const fs::path& path : {metrics_file(run), heads_log_file(run)}) {
     std::string kept;
-    for (const Json& line : read_log(path)) {
+    for (const Json& line : read_log(path))
       kept += line.at("step").integer() <= step ? line.dump() + "\n" : "";
-    }
     std::error_code ignored;
-    if (fs::exists(path, ignored) && kept != read_file(path)) {
-      write_file(path, kept);
-    }
+    if (fs::exists(path, ignored) && kept != read_file(path)) write_file(path, kept);
   }
 }
 
@@ -192,11 +176,9 @@ Settings settings_of(RunConfig& config) {
 Settings user_settings_of(RunConfig& config) {
   const Settings all = settings_of(config);
   Settings mine;
-  for (const Setting& setting : all.all()) {
-    if (std::find(kDecided.begin(), kDecided.end(), setting.name) == kDecided.end()) {
+  for (const Setting& setting : all.all())
+    if (std::find(kDecided.begin(), kDecided.end(), setting.name) == kDecided.end())
       mine.add(setting);
-    }
-  }
   return mine;
 }
 
@@ -251,14 +233,10 @@ std::vector<Json> read_log(const fs::path& file) {
 
 void check_run_folder(const fs::path& path, bool force) {
   std::error_code ignored;
-  if (!fs::exists(path, ignored)) {
-    return;
-  }
+  if (!fs::exists(path, ignored)) return;
   require(fs::is_directory(path, ignored), path.string(), " exists and is no folder");
   const std::vector<std::string> names = names_in(path);
-  if (std::all_of(names.begin(), names.end(), is_leftover)) {
-    return;
-  }
+  if (std::all_of(names.begin(), names.end(), is_leftover)) return;
   if (!force) {
     throw Error(
         text(path.string(), " exists already"),
@@ -338,9 +316,7 @@ Run open_run(const fs::path& path) {
 
 TrainResult train_run(Run& run, const RunCallbacks& callbacks) {
   Trainer trainer(run.model, *run.task, run.config.train);
-  if (callbacks.prepare) {
-    callbacks.prepare(trainer);
-  }
+  if (callbacks.prepare) callbacks.prepare(trainer);
   remove_leftovers(run.path);
   load_state(run, trainer, callbacks);
   cut_logs(run, trainer.step());
@@ -350,17 +326,13 @@ TrainResult train_run(Run& run, const RunCallbacks& callbacks) {
   TrainCallbacks inner = callbacks;
   inner.save = [&] {
     save_state(run, trainer, callbacks);
-    if (callbacks.save) {
-      callbacks.save();
-    }
+    if (callbacks.save) callbacks.save();
   };
   TrainResult result;
   inner.on_evaluation = [&](const EvaluationRecord& record) {
     append_line(metrics_file(run), record.to_json().dump());
     result.held_out = record.held_out;
-    if (callbacks.on_evaluation) {
-      callbacks.on_evaluation(record);
-    }
+    if (callbacks.on_evaluation) callbacks.on_evaluation(record);
   };
   result.finished = trainer.run(inner);
   result.steps = trainer.step();
@@ -369,11 +341,10 @@ TrainResult train_run(Run& run, const RunCallbacks& callbacks) {
       static_cast<double>((trainer.step() - first_step) * run.config.train.batch) *
       static_cast<double>(run.config.model.tokens_per_sequence());
   result.tokens_per_s = result.seconds > 0 ? tokens / result.seconds : 0;
-  if (!result.finished || result.held_out.count == 0) {
+  if (!result.finished || result.held_out.count == 0)
     result.held_out = evaluate(run.model, *run.task, {.examples = run.config.train.eval_examples});
-  }
   write_model(model_file(run), run.model);
   return result;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -13,7 +13,7 @@
 #include "headlab/ops/arithmetic.h"
 #include "headlab/tensor/tape.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr const char* kStateSums =
@@ -73,9 +73,7 @@ bool Trainer::run(const TrainCallbacks& callbacks) {
       callbacks.save();
     }
     note_work("other");
-    if (stop) {
-      return step_ == config_.steps;
-    }
+    if (stop) return step_ == config_.steps;
   }
   return true;
 }
@@ -109,14 +107,10 @@ double Trainer::accumulate_gradients(const TrainCallbacks& callbacks) {
     const ForwardContext context{
         true, seed.fold("dropout").fold(number).fold(static_cast<std::uint64_t>(micro))};
     ModelHooks hooks;
-    if (callbacks.edits) {
-      hooks.edits = callbacks.edits(step_);
-    }
+    if (callbacks.edits) hooks.edits = callbacks.edits(step_);
     Tensor loss =
         model_.loss(batch.rows(micro * rows, (micro + 1) * rows), context, hooks, targets);
-    if (micro == 0 && callbacks.loss_terms) {
-      loss = loss + callbacks.loss_terms(step_);
-    }
+    if (micro == 0 && callbacks.loss_terms) loss = loss + callbacks.loss_terms(step_);
     total += static_cast<double>(loss.item());
     backward(loss);
   }
@@ -124,9 +118,7 @@ double Trainer::accumulate_gradients(const TrainCallbacks& callbacks) {
 }
 
 void Trainer::require_finite(double loss, double norm) const {
-  if (std::isfinite(loss) && std::isfinite(norm)) {
-    return;
-  }
+  if (std::isfinite(loss) && std::isfinite(norm)) return;
   const std::string tensor = optimizer_.first_not_finite();
   throw Error(
       text("the ", std::isfinite(loss) ? "gradient" : "loss", " is not finite at step ", step_ + 1,
@@ -144,15 +136,10 @@ void Trainer::require_undamaged() const {
 }
 
 void Trainer::finish_step(const StepRecord& record, const TrainCallbacks& callbacks) {
-  if (callbacks.after_step) {
-    callbacks.after_step(step_);
-  }
-  if (callbacks.on_step) {
-    callbacks.on_step(record);
-  }
-  if (callbacks.on_evaluation && due(step_, config_.eval_every, config_.steps)) {
+  if (callbacks.after_step) callbacks.after_step(step_);
+  if (callbacks.on_step) callbacks.on_step(record);
+  if (callbacks.on_evaluation && due(step_, config_.eval_every, config_.steps))
     callbacks.on_evaluation(evaluate_now(record));
-  }
 }
 
 EvaluationRecord Trainer::evaluate_now(const StepRecord& record) {
@@ -192,4 +179,4 @@ void Trainer::load(const TensorFile& file) {
   seconds_ = sums[2];
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -5,8 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headlab {
-namespace {
+namespace headlab { namespace {
 
 const std::vector<std::string> kTasks = {"relations", "induction", "reverse", "text"};
 

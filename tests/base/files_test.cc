@@ -14,8 +14,7 @@
 #include "headlab/base/error.h"
 #include "support/folders.h"
 
-namespace headlab {
-namespace {
+namespace headlab { namespace {
 
 namespace fs = std::filesystem;
 
@@ -24,9 +23,8 @@ class Files : public testing::Test {
  protected:
   std::vector<std::string> names() const {
     std::vector<std::string> out;
-    for (const auto& entry : fs::directory_iterator(directory_)) {
+    for (const auto& entry : fs::directory_iterator(directory_))
       out.push_back(entry.path().filename().string());
-    }
     std::sort(out.begin(), out.end());
     return out;
   }

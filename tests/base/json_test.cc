@@ -12,8 +12,7 @@
 #include "headlab/base/error.h"
 #include "headlab/base/random.h"
 
-namespace headlab {
-namespace {
+namespace headlab { namespace {
 
 std::string error_of(std::string_view json) {
   try {
@@ -187,9 +186,8 @@ TEST(Parse, RefusesWhatIsNotJson) {
                            "\"\\uD800\\u0041\"",
                            "\"\\uD800x\"",
                            "1e999",
-                           "{\"a\":1,\"a\":2}"}) {
+                           "{\"a\":1,\"a\":2}"})
     EXPECT_THROW(Json::parse(json), Error) << json;
-  }
   EXPECT_THROW(Json::parse(std::string_view("1\0", 2)), Error);
   EXPECT_THROW(Json::parse(std::string_view("\0", 1)), Error);
 }
@@ -235,11 +233,9 @@ TEST(Parse, RefusesInvalidUtf8) {
 
 TEST(ValidUtf8, AcceptsTheEdgesOfEachLength) {
   std::size_t position = 0;
-  for (const char* bytes :
-       {"\x7F", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF", "\xEE\x80\x80",
-        "\xEF\xBF\xBF", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"}) {
+  for (const char* bytes : {"\x7F", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF",
+                            "\xEE\x80\x80", "\xEF\xBF\xBF", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF"})
     EXPECT_TRUE(valid_utf8(bytes, position));
-  }
   EXPECT_FALSE(valid_utf8("ab\xC3(", position));
   EXPECT_EQ(position, 2u);
 }
@@ -264,13 +260,11 @@ Json random_value(Generator& random, int depth) {
     return string;
   }
   Json value = kind == 4 ? Json::array() : Json::object();
-  for (std::int64_t i = random.below(5); i > 0; --i) {
-    if (kind == 4) {
+  for (std::int64_t i = random.below(5); i > 0; --i)
+    if (kind == 4)
       value.push_back(random_value(random, depth - 1));
-    } else {
+    else
       value["k" + std::to_string(i)] = random_value(random, depth - 1);
-    }
-  }
   return value;
 }
 

@@ -14,8 +14,7 @@
 
 #include "headlab/base/random.h"
 
-namespace headlab {
-namespace {
+namespace headlab { namespace {
 
 /// Doubles of all kinds: special ones, and random bits.
 std::vector<double> many_doubles() {
@@ -110,9 +109,7 @@ TEST(Fallback, AgreesWithTheStandardFunctions) {
 TEST(Fallback, WritesNoMoreDigitsThanNeeded) {
   EXPECT_EQ(detail::shortest_portable(0.1), "0.1");
   EXPECT_EQ(detail::shortest_portable(1.0 / 3), "0.3333333333333333");
-  for (const double value : many_doubles()) {
-    ASSERT_LE(detail::shortest_portable(value).size(), 24u);
-  }
+  for (const double value : many_doubles()) ASSERT_LE(detail::shortest_portable(value).size(), 24u);
 }
 
 TEST(Fallback, RefusesOverflowAsTheStandardFunctionsDo) {
@@ -134,9 +131,8 @@ TEST(Fallback, WritesAPointWhenTheStreamsHaveAComma) {
 TEST(Fallback, ReadsAPointWhenTheLanguageHasAComma) {
   const std::string before = std::setlocale(LC_ALL, nullptr);
   bool found = false;
-  for (const char* name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"}) {
+  for (const char* name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"})
     found = found || std::setlocale(LC_ALL, name) != nullptr;
-  }
   double value = 0;
   const bool read = detail::convert_portable("0.5", value);
   std::setlocale(LC_ALL, before.c_str());

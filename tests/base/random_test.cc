@@ -14,8 +14,7 @@
 
 #include "headlab/base/error.h"
 
-namespace headlab {
-namespace {
+namespace headlab { namespace {
 
 using Block = std::array<std::uint32_t, 4>;
 
@@ -64,11 +63,8 @@ TEST(Key, ReadsTextLongerThanOneBlockToItsEnd) {
 
 TEST(Key, NeverMeetsItselfInATreeOfFolds) {
   std::set<std::uint64_t> seen;
-  for (std::int64_t step = 0; step < 300; ++step) {
-    for (int module = 0; module < 100; ++module) {
-      seen.insert(Key{42}.fold(step).fold(module).value);
-    }
-  }
+  for (std::int64_t step = 0; step < 300; ++step)
+    for (int module = 0; module < 100; ++module) seen.insert(Key{42}.fold(step).fold(module).value);
   EXPECT_EQ(seen.size(), 30000u);
 }
 
@@ -96,9 +92,8 @@ TEST(Generator, CopiesItsPosition) {
 
 TEST(Generator, DrawsTheWordsOfTheBlocksInOrder) {
   Generator random(Key{3});
-  for (std::uint64_t counter = 0; counter < 3; ++counter) {
+  for (std::uint64_t counter = 0; counter < 3; ++counter)
     for (const std::uint32_t word : philox(3, counter)) EXPECT_EQ(random.bits(), word);
-  }
 }
 
 constexpr int kDraws = 200000;
@@ -146,9 +141,8 @@ TEST(Normal, HasTheMomentsOfTheNormalDistribution) {
   const auto m = moments([&] { return random.normal(); });
   const double expected[] = {0, 1, 0, 3};
   const double variance[] = {1, 2, 15, 96};  // E x^2k - (E x^k)^2; E x^8 is 105
-  for (std::size_t i = 0; i < 4; ++i) {
+  for (std::size_t i = 0; i < 4; ++i)
     EXPECT_NEAR(m[i], expected[i], 5 * std::sqrt(variance[i] / kDraws)) << "moment " << i + 1;
-  }
 }
 
 TEST(Normal, HasTheTailsOfTheNormalDistribution) {
@@ -203,9 +197,8 @@ TEST(BelowEdges, IsUniformAboveTwoToTheThirtyTwo) {
   Generator random(Key{8});
   constexpr std::int64_t kParts = 10, kSize = std::int64_t{3} << 40;
   std::vector<int> counts(kParts);
-  for (int i = 0; i < kDraws; ++i) {
+  for (int i = 0; i < kDraws; ++i)
     ++counts[static_cast<std::size_t>(random.below(kSize) / (kSize / kParts + 1))];
-  }
   EXPECT_LT(chi_square(counts), chi_square_limit(kParts - 1));
 }
 

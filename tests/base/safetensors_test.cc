@@ -16,8 +16,7 @@
 #include "headlab/base/files.h"
 #include "headlab/base/random.h"
 
-namespace headlab {
-namespace {
+namespace headlab { namespace {
 
 namespace fs = std::filesystem;
 

@@ -8,8 +8,7 @@
 
 #include "headlab/base/error.h"
 
-namespace headlab {
-namespace {
+namespace headlab { namespace {
 
 enum class Shade { light, medium, dark };
 
@@ -81,16 +80,14 @@ TEST_F(EveryKind, KeepsItsValueWhenAnotherIsRefused) {
   const Json before = settings_.to_json();
   for (const char* wrong :
        {"layers=-1", "layers=101", "layers=2.5", "layers=two", "rate=1.1", "rate=-0.1", "tied=yes",
-        "tied=1", "heads=9", "heads=1,x", "heads=", "shade=black", "shade=1"}) {
+        "tied=1", "heads=9", "heads=1,x", "heads=", "shade=black", "shade=1"})
     EXPECT_THROW(settings_.set_all_text(wrong), Error) << wrong;
-  }
   for (const char* wrong :
        {R"({"layers": "3"})", R"({"layers": null})", R"({"rate": "0.5"})", R"({"rate": null})",
         R"({"tied": 0})", R"({"tied": "true"})", R"({"file": null})", R"({"file": ["a"]})",
         R"({"file": {}})", R"({"heads": []})", R"({"heads": [1, null]})", R"({"heads": [[1]]})",
-        R"({"heads": 1.5})", R"({"shade": null})", R"({"shade": 0})"}) {
+        R"({"heads": 1.5})", R"({"shade": null})", R"({"shade": 0})"})
     EXPECT_THROW(settings_.set_all(Json::parse(wrong), "here"), Error) << wrong;
-  }
   EXPECT_EQ(settings_.to_json(), before);
 }
 
@@ -195,9 +192,8 @@ TEST(Settings, AreCutAtTheSeparatorThatIsAskedFor) {
 TEST_F(EveryKind, NamesTheNearestOfAnUnknownName) {
   const Error error = error_of([&] { settings_.set_all_text("layer=2"); });
   EXPECT_STREQ(error.what(), "unknown setting 'layer'; did you mean 'layers'?");
-  for (const std::string& name : settings_.names()) {
+  for (const std::string& name : settings_.names())
     EXPECT_NE(error.hint().find(name), std::string::npos) << name;
-  }
 }
 
 TEST_F(EveryKind, BeginsMessagesWithTheirSource) {

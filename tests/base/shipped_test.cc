@@ -6,8 +6,7 @@
 #include "headlab/base/files.h"
 #include "support/folders.h"
 
-namespace headlab {
-namespace {
+namespace headlab { namespace {
 
 class Shipped : public testing::Test {
  protected:
@@ -30,9 +29,8 @@ TEST_F(Shipped, GivesWayToAFileThatIsThere) {
 }
 
 TEST_F(Shipped, LeavesOtherPathsAsTheyAre) {
-  for (const char* path : {"datasets/no such file", "fables.txt", "/nowhere/fables.txt", ""}) {
+  for (const char* path : {"datasets/no such file", "fables.txt", "/nowhere/fables.txt", ""})
     EXPECT_EQ(shipped_file(path), path);
-  }
 }
 
 }  // namespace

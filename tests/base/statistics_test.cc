@@ -7,8 +7,7 @@
 
 #include "headlab/base/error.h"
 
-namespace headlab {
-namespace {
+namespace headlab { namespace {
 
 TEST(Statistics, KnowsTheTableOfStudentsT) {
   EXPECT_NEAR(t_quantile(0.975, 1), 12.7062, 1e-4);  // any table of Student's t, two-sided 5%

@@ -50,8 +50,7 @@ bool forked = false;
 /// seems lost.
 extern "C" int __lsan_is_turned_off() { return forked ? 1 : 0; }
 
-namespace headlab {
-namespace {
+namespace headlab { namespace {
 
 TEST(ThreadMemory, IsThereForEveryThreadOnceOneHasNeededIt) {
   static ThreadMemory memory;
@@ -63,12 +62,14 @@ TEST(ThreadMemory, IsThereForEveryThreadOnceOneHasNeededIt) {
     if (task == 0) memory.get(100000);
   });
   for (int loop = 0; loop < 200; ++loop) {
-    parallel_for(64, [&](std::int64_t) {
-      void* block = memory.get(100000);
-      std::fill_n(static_cast<char*>(block), 100000, 'x');
-      const std::lock_guard lock(mutex);
-      blocks.insert(block);
-    });
+    parallel_for(
+        64,
+        [&](std::int64_t) {
+          void* block = memory.get(100000);
+          std::fill_n(static_cast<char*>(block), 100000, 'x');
+          const std::lock_guard lock(mutex);
+          blocks.insert(block);
+        });
   }
   EXPECT_LE(blocks.size(), 3u);
   EXPECT_EQ(memory.get(50), memory.get(100000));
@@ -85,9 +86,8 @@ class Threads : public testing::Test {
 TEST_F(Threads, StartWithAtLeastOneProcessor) {
   EXPECT_GE(processor_count(), 1);
   EXPECT_GE(thread_count(), 1);
-  if (has_threads() && std::getenv("OMP_NUM_THREADS") == nullptr) {
+  if (has_threads() && std::getenv("OMP_NUM_THREADS") == nullptr)
     EXPECT_EQ(thread_count(), processor_count());
-  }
 }
 
 TEST_F(Threads, RefuseCountsThatMakeNoSense) {
@@ -111,7 +111,8 @@ TEST_F(Threads, RunEveryTaskOnce) {
 }
 
 TEST_F(Threads, RunNothingForFewerThanOneTask) {
-  parallel_for(-3, [](std::int64_t) { FAIL(); });
+  parallel_for(
+      -3, [](std::int64_t) { FAIL(); });
 }
 
 TEST_F(Threads, ReallyRunAtTheSameTime) {
@@ -213,9 +214,8 @@ TEST_F(Threads, ServeSeveralCallersAtOnce) {
   std::atomic<int> runs = 0;
   {
     std::array<std::jthread, 3> callers;
-    for (auto& caller : callers) {
+    for (auto& caller : callers)
       caller = std::jthread([&] { parallel_for(100, [&](std::int64_t) { ++runs; }); });
-    }
   }
   EXPECT_EQ(runs, 300);
 }

@@ -2,8 +2,7 @@
 // What they compute is tested in tests/heads.
 #include "cli/program.h"
 
-namespace headlab::cli {
-namespace {
+namespace headlab::cli { namespace {
 
 using Causes = Program;
 
@@ -11,13 +10,11 @@ TEST_F(Causes, AblatePrintsItsKeysAndKeepsThem) {
   done(tiny({"--out", "a"}));
   const auto before = contents(folder.path() / "a");
   const Json json = done({"ablate", "a", "--examples", "32", "--json"}).json();
-  for (const char* key : {"headlab", "attention", "kind", "examples", "seed", "loss", "heads"}) {
+  for (const char* key : {"headlab", "attention", "kind", "examples", "seed", "loss", "heads"})
     EXPECT_NE(json.find(key), nullptr) << key;
-  }
   ASSERT_EQ(json.at("heads").items().size(), 4u);
-  for (const char* key : {"layer", "head", "loss", "change", "low", "high", "p"}) {
+  for (const char* key : {"layer", "head", "loss", "change", "low", "high", "p"})
     EXPECT_NE(json.at("heads").items()[0].find(key), nullptr) << key;
-  }
   EXPECT_EQ(json, Json::parse(file("a/ablation.json")));
   auto after = contents(folder.path() / "a");
   EXPECT_EQ(after.erase("ablation.json"), 1u);

@@ -7,8 +7,7 @@
 #include "cli/program.h"
 #include "headlab/base/safetensors.h"
 
-namespace headlab::cli {
-namespace {
+namespace headlab::cli { namespace {
 
 struct Damage {
   const char* name;
@@ -46,9 +45,7 @@ TEST_P(Damaged, AreRefusedInASentence) {
 
 std::uint64_t header_length(const std::string& bytes) {
   std::uint64_t length = 0;
-  for (std::size_t i = 8; i-- > 0;) {
-    length = length << 8 | static_cast<unsigned char>(bytes[i]);
-  }
+  for (std::size_t i = 8; i-- > 0;) length = length << 8 | static_cast<unsigned char>(bytes[i]);
   return length;
 }
 

@@ -4,8 +4,7 @@
 #include "cli/program.h"
 #include "headlab/base/safetensors.h"
 
-namespace headlab::cli {
-namespace {
+namespace headlab::cli { namespace {
 
 constexpr int kSteps = 300;  // with a line each: more than the pipe holds
 

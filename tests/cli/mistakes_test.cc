@@ -2,8 +2,7 @@
 // a hint, with status 2 or 1, and changes no file. The table is the test; a row is a mistake.
 #include "cli/program.h"
 
-namespace headlab::cli {
-namespace {
+namespace headlab::cli { namespace {
 
 /// A folder with a run `a` and some files to trip over.
 class Mistakes : public Program, public testing::WithParamInterface<Mistake> {
@@ -179,9 +178,8 @@ TEST_F(Diverging, SaysWhereAndWhatToTryAndKeepsTheLastSave) {
   EXPECT_EQ(outcome.status, 1);
   EXPECT_EQ(outcome.out, "");
   for (const char* part :
-       {"error: the ", " is not finite at step ", "gradient of ", "hint: ", "--lr"}) {
+       {"error: the ", " is not finite at step ", "gradient of ", "hint: ", "--lr"})
     EXPECT_TRUE(holds(outcome.err, part)) << outcome.err;
-  }
   done({"eval", "a"});
 }
 

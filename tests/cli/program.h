@@ -48,12 +48,8 @@ class Process {
   Process(const Words& words, const ProcessOptions& options) {
     open_channels(options);
     pid_ = fork();
-    if (pid_ == 0) {
-      become(words, options);
-    }
-    for (int& end : inner_) {
-      close_once(end);
-    }
+    if (pid_ == 0) become(words, options);
+    for (int& end : inner_) close_once(end);
   }
   ~Process() {
     if (pid_ > 0) {
@@ -83,9 +79,8 @@ class Process {
   bool wait_until_blocked() const {
 #ifdef F_SETPIPE_SZ
     const int capacity = fcntl(err_, F_GETPIPE_SZ);
-    for (int waiting = 0; capacity == 4096 && waiting <= capacity - 90; usleep(1000)) {
+    for (int waiting = 0; capacity == 4096 && waiting <= capacity - 90; usleep(1000))
       if (ioctl(err_, FIONREAD, &waiting) != 0) return false;
-    }
     return capacity == 4096;
 #else
     return false;
@@ -130,11 +125,10 @@ class Process {
     if (end.fd < 0 || end.revents == 0) return;
     std::array<char, 4096> buffer{};
     const ssize_t count = read(end.fd, buffer.data(), buffer.size());
-    if (count <= 0) {
+    if (count <= 0)
       end.fd = -1;  // the end, or (EIO) a terminal that nobody writes to any more
-    } else {
+    else
       into.append(buffer.data(), static_cast<std::size_t>(count));
-    }
   }
 
   void open_channels(const ProcessOptions& options) {

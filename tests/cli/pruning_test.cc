@@ -2,8 +2,7 @@
 // sentence each, and nothing is written. What they compute is tested in tests/prune and tests/lab.
 #include "cli/program.h"
 
-namespace headlab::cli {
-namespace {
+namespace headlab::cli { namespace {
 
 /// A run of four heads and one of seventeen; one whose examples often have no target.
 class Curves : public Program {
@@ -26,16 +25,14 @@ TEST_F(Curves, PrintTheirKeysAndKeepThem) {
   const Json json =
       kept_in("curve.json", {"curve", "a", "--examples", "16", "--methods", "greedy,lrp"});
   for (const char* key : {"headlab", "attention", "heads", "needed", "full", "none", "methods",
-                          "settings", "command"}) {
+                          "settings", "command"})
     EXPECT_NE(json.find(key), nullptr) << key;
-  }
   ASSERT_EQ(json.at("methods").items().size(), 2u);
   EXPECT_EQ(json.at("methods").items()[1].at("method").string(), "lrp");
   const auto& points = json.at("methods").items()[0].at("points").items();
   ASSERT_EQ(points.size(), 5u);
-  for (const char* key : {"kept", "heads", "loss", "accuracy", "recall", "precision"}) {
+  for (const char* key : {"kept", "heads", "loss", "accuracy", "recall", "precision"})
     EXPECT_NE(points[0].find(key), nullptr) << key;
-  }
   EXPECT_EQ(points[0].find("finetuned"), nullptr);
 }
 
@@ -59,9 +56,8 @@ TEST_F(Curves, KeepTheSizesThatAreAskedFineTunedAndFromScratch) {
 TEST_F(Curves, ShowEveryMethodThatNeedsNoTrainingAndHowToMakeThemAgain) {
   const Outcome text = done({"curve", "a", "--examples", "16"});
   for (const char* part : {"loss after removal", "exhaustive", "lrp", "regret",
-                           "again: headlab curve a --examples 16\n"}) {
+                           "again: headlab curve a --examples 16\n"})
     EXPECT_TRUE(holds(text.out, part)) << text.out;
-  }
   EXPECT_FALSE(holds(text.out, "subset")) << text.out;
   EXPECT_TRUE(holds(text.err, "greedy")) << text.err;
 }

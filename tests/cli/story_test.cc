@@ -3,15 +3,13 @@
 // goes wrong is in mistakes_test.cc and damage_test.cc.
 #include "cli/program.h"
 
-namespace headlab::cli {
-namespace {
+namespace headlab::cli { namespace {
 
 using Story = Program;
 
 void expect_keys(const Json& json, const Words& keys) {
-  for (const std::string& key : keys) {
+  for (const std::string& key : keys)
     EXPECT_NE(json.find(key), nullptr) << key << " is not in " << json.dump();
-  }
 }
 
 TEST_F(Story, TrainsARunThatHasItsFiles) {
@@ -19,9 +17,8 @@ TEST_F(Story, TrainsARunThatHasItsFiles) {
   EXPECT_EQ(train.status, 0) << train.err;
   EXPECT_TRUE(holds(train.out, "back1")) << train.out;
   for (const char* name :
-       {"config.json", "metrics.jsonl", "state.safetensors", "model.safetensors"}) {
+       {"config.json", "metrics.jsonl", "state.safetensors", "model.safetensors"})
     EXPECT_TRUE(fs::exists(folder.path() / "a" / name)) << name;
-  }
 }
 
 TEST_F(Story, NamesTheRunAfterItsTaskByDefault) {
@@ -125,9 +122,7 @@ TEST_F(Story, PatternsAreRowsThatSumToOneOverThePast) {
     double sum = 0;
     for (std::size_t s = 0; s < rows[t].items().size(); ++s) {
       const double weight = rows[t].items()[s].number();
-      if (s > t) {
-        EXPECT_EQ(weight, 0);
-      }
+      if (s > t) EXPECT_EQ(weight, 0);
       sum += weight;
     }
     EXPECT_NEAR(sum, 1, 8 * 1.2e-7);
@@ -199,9 +194,8 @@ TEST_F(Story, JsonIsAllThatIsPrinted) {
 TEST_F(Story, ProgressGoesToStderrInPlainLines) {
   const Outcome train = done(tiny({"--out", "a", "--eval-every", "10"}));
   EXPECT_FALSE(holds(train.out, "step 10/30"));
-  for (const char* part : {"step 10/30", "step 20/30", "step 30/30", "held-out loss"}) {
+  for (const char* part : {"step 10/30", "step 20/30", "step 30/30", "held-out loss"})
     EXPECT_TRUE(holds(train.err, part)) << train.err;
-  }
   EXPECT_FALSE(holds(train.err, "\r")) << train.err;
   EXPECT_FALSE(holds(train.err, "\033")) << train.err;
 }

@@ -2,8 +2,7 @@
 // again, and collected.
 #include "cli/program.h"
 
-namespace headlab::cli {
-namespace {
+namespace headlab::cli { namespace {
 
 /// A grid of cells that take a moment.
 Words grid(Words more) {

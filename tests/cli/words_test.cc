@@ -6,8 +6,7 @@
 #include "headlab/cli/arguments.h"
 #include "headlab/cli/command.h"
 
-namespace headlab::cli {
-namespace {
+namespace headlab::cli { namespace {
 
 using Talk = Program;
 
@@ -15,9 +14,8 @@ TEST_F(Talk, HelpLeadsWithAnExampleAndNamesEveryCommand) {
   for (const char* word : {"--help", "-h", "help"}) {
     const Outcome help = done({word});
     EXPECT_LT(help.out.find("example: headlab train"), help.out.find("commands")) << help.out;
-    for (const Command& command : commands()) {
+    for (const Command& command : commands())
       EXPECT_TRUE(holds(help.out, std::string("\n  ") + command.name + " ")) << command.name;
-    }
   }
 }
 

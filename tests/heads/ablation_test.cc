@@ -8,8 +8,7 @@
 #include "headlab/train/evaluate.h"
 #include "support/models.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 double sum_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
@@ -30,12 +29,9 @@ Batch ragged_batch(const TransformerConfig& config, Index size) {
   Batch batch = random_batch(config, size, config.length);
   for (Index b = 0; b < size; ++b) {
     batch.lengths.push_back(static_cast<std::int32_t>(config.length - b % 3));
-    for (Index t = batch.length_of(b); t < config.length; ++t) {
-      batch.target(b, t) = -1;
-    }
-    if (config.has_source()) {
+    for (Index t = batch.length_of(b); t < config.length; ++t) batch.target(b, t) = -1;
+    if (config.has_source())
       batch.source_lengths.push_back(static_cast<std::int32_t>(config.source_length - b % 4));
-    }
   }
   return batch;
 }
@@ -65,9 +61,7 @@ TEST_P(OfEveryModel, ZeroIsWhatRemovalLeaves) {
   const auto losses = ablation.losses(sets);
   for (std::size_t i = 0; i < sets.size(); ++i) {
     std::vector<std::vector<std::int32_t>> kept = model.head_numbers();
-    for (const HeadId& id : sets[i]) {
-      std::erase(kept[static_cast<std::size_t>(id.layer)], id.head);
-    }
+    for (const HeadId& id : sets[i]) std::erase(kept[static_cast<std::size_t>(id.layer)], id.head);
     const Transformer smaller = model.with_heads(kept);
     for (Index b = 0; b < examples.size; ++b) {
       const Batch one = examples.rows(b, b + 1);
@@ -147,9 +141,8 @@ TEST_P(OfEveryModel, PaddingIsNoPartOfMeansAndResamples) {
   Batch other = examples;
   for (Index b = 0; b < examples.size; ++b) {
     for (Index t = examples.length_of(b); t < 6; ++t) other.token(b, t) = 0;
-    for (Index s = examples.source_length_of(b); s < examples.source_length; ++s) {
+    for (Index s = examples.source_length_of(b); s < examples.source_length; ++s)
       other.source_token(b, s) = 0;
-    }
   }
   for (const AblationKind kind : {AblationKind::mean, AblationKind::resample}) {
     const auto losses = Ablation(model, examples, {.kind = kind}).losses(kNoneAndOne);
@@ -184,9 +177,8 @@ TEST(Ablation, OnlyReadsTheModel) {
   Transformer model = random_model(small_config());
   std::vector<std::vector<double>> before;
   for (const Tensor& parameter : parameters_of(model)) before.push_back(numbers(parameter));
-  for (const AblationEntry& entry : ablation_table()) {
+  for (const AblationEntry& entry : ablation_table())
     ablate_heads(model, random_batch(small_config(), 4, 6), {.kind = entry.kind});
-  }
   const std::vector<Tensor> after = parameters_of(model);
   for (std::size_t i = 0; i < after.size(); ++i) EXPECT_EQ(numbers(after[i]), before[i]);
 }
@@ -197,9 +189,8 @@ TEST(Ablation, ReportsEachHeadWithItsChange) {
   const AblationReport report = ablate_heads(model, examples, {.seed = 3});
   ASSERT_EQ(report.heads.size(), 8u);
   EXPECT_EQ(report.attention, (std::vector<std::string>{"blocks.0.attn", "blocks.1.attn"}));
-  for (const HeadAblation& one : report.heads) {
+  for (const HeadAblation& one : report.heads)
     EXPECT_NEAR(one.loss - report.loss, one.change.change, 1e-12);
-  }
   const Json json = report.to_json();
   EXPECT_EQ(json.at("heads").items()[5].at("layer").integer(), 1);
   EXPECT_EQ(json.at("heads").items()[5].at("head").integer(), 1);
@@ -217,4 +208,4 @@ TEST(Ablation, RefusesInWords) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

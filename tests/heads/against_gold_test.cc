@@ -8,8 +8,7 @@
 #include "support/models.h"
 #include "support/scripted.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 /// At the last query the gold is key 2 in one half of the sequences and key 4 in the other;
 /// candidates are 2 and 4 in all of them.
@@ -23,9 +22,7 @@ class TwoNouns : public Scripted {
     Example example = Scripted::make(key, count, split);
     example.candidates.resize(1);
     const std::int32_t nouns[] = {2, 4};
-    for (Index b = 0; b < count; ++b) {
-      example.candidates[0].add(b, 7, nouns);
-    }
+    for (Index b = 0; b < count; ++b) example.candidates[0].add(b, 7, nouns);
     return example;
   }
 };
@@ -118,4 +115,4 @@ TEST_F(Assigned, LiftOverTheUntrainedModelIsThatOfItsBestHead) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

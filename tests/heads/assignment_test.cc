@@ -8,8 +8,7 @@
 #include "headlab/base/random.h"
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 /// The largest sum that any assignment reaches: all orders of the longer side are tried.
 double best_by_force(Index rows, Index columns, const std::vector<double>& values) {
@@ -68,4 +67,4 @@ TEST(BestAssignment, RefusesWhatHasNoSum) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -5,7 +5,7 @@
 #include "headlab/heads/attribution.h"
 #include "support/models.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// A decoder with everything; grouped heads, some of them gone; several targets; a tied encoder
 /// without feed-forward networks.
@@ -34,9 +34,8 @@ inline void expect_parts_sum_to_logits(double tolerance) {
       for (std::size_t i = 0; i < found.rows.size(); ++i) {
         const Scalar* row = logits.data() + found.rows[i] * config.vocab;
         double expected = row[batch.targets[static_cast<std::size_t>(found.rows[i])]], sum = 0;
-        for (Index v = 0; centred && v < config.vocab; ++v) {
+        for (Index v = 0; centred && v < config.vocab; ++v)
           expected -= static_cast<double>(row[v]) / static_cast<double>(config.vocab);
-        }
         for (const std::vector<double>& shares : found.shares) sum += shares[i];
         EXPECT_NEAR(sum, expected, tolerance * most) << i;
       }
@@ -44,4 +43,4 @@ inline void expect_parts_sum_to_logits(double tolerance) {
   }
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

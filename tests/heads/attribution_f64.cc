@@ -2,10 +2,9 @@
 // nothing counts twice.
 #include "heads/attribution_checks.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 TEST(AttributionInDouble, PartsSumToTheLogits) { expect_parts_sum_to_logits(1e-10); }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -6,8 +6,7 @@
 #include "heads/attribution_checks.h"
 #include "support/induction_pair.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 TEST(Attribution, PartsSumToTheLogits) { expect_parts_sum_to_logits(1e-5); }
 
@@ -47,4 +46,4 @@ TEST(Attribution, RefusesWhatIsNoSum) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

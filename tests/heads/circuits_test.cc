@@ -10,8 +10,7 @@
 #include "support/induction_pair.h"
 #include "support/models.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 using Complex = std::complex<double>;
 
@@ -180,9 +179,8 @@ TEST(HeadWeights, WithTheNormFoldedInReadAStreamOfScaleOne) {
   const Tensor& x = captures.residual[1];
   double average = 0, squares = 0;
   for (const Scalar value : x.values()) average += static_cast<double>(value) / 8;
-  for (const Scalar value : x.values()) {
+  for (const Scalar value : x.values())
     squares += std::pow(static_cast<double>(value) - average, 2) / 8;
-  }
   const MultiHeadAttention& attention = *model.attention_modules()[1].attention;
   Tensor shift;
   model.visit([&](const std::string& name, Tensor& parameter) {
@@ -206,4 +204,4 @@ TEST(Circuits, RefuseTwoStreams) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -8,8 +8,7 @@
 #include "headlab/heads/patching.h"
 #include "support/runs.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 TEST(Causes, OfTrainedInductionAreThoseOfTheCircuit) {
   const TemporaryFolder folder;
@@ -21,22 +20,18 @@ TEST(Causes, OfTrainedInductionAreThoseOfTheCircuit) {
   const std::vector<double> before = parameters_in(run.model);
 
   const CircuitsReport circuits = find_circuits(run.model, {.draws = 100});
-  for (const Composition& one : circuits.compositions) {
+  for (const Composition& one : circuits.compositions)
     EXPECT_EQ(one.percentile == 100, one.kind == 'K') << one.kind << " " << one.strength;
-  }
   EXPECT_GT(circuits.heads[1].copying[0], 0.9);
 
-  for (const HeadAblation& one : ablate_heads(run.model, examples).heads) {
+  for (const HeadAblation& one : ablate_heads(run.model, examples).heads)
     EXPECT_GT(one.change.low, 1);
-  }
   EXPECT_LT(ablate_pairs(run.model, examples).pairs[0].interaction.high, 0);
-  for (const auto& row : test_gold_edges(run.model, *run.task, {.examples = 64}).relations) {
+  for (const auto& row : test_gold_edges(run.model, *run.task, {.examples = 64}).relations)
     EXPECT_EQ(row.tests[0].verdict(), "cause") << row.relation.name;
-  }
   const AttributionReport shares = attribute_logits(run.model, *run.task, 64);
-  for (std::size_t p = 0; p < shares.parts.size(); ++p) {
+  for (std::size_t p = 0; p < shares.parts.size(); ++p)
     EXPECT_EQ(shares.parts[p] == "1.0", shares.shares[p][0] > 0.8 * shares.logits[0]);
-  }
   const PatchReport patched =
       patch_activations(run.model, examples.rows(0, 64), examples.rows(64, 128));
   EXPECT_GT(patched.heads[1].restored, 0.8);
@@ -44,4 +39,4 @@ TEST(Causes, OfTrainedInductionAreThoseOfTheCircuit) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

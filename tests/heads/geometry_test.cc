@@ -11,8 +11,7 @@
 #include "support/numpy.h"
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 TEST(MeanEntropy, OfOneKeyIsZeroAndOfAllAlikeTheLogarithmOfTheirNumber) {
   const std::array<Scalar, 8> weights = {1, 0, 0, 0, .25, .25, .25, .25};
@@ -151,9 +150,8 @@ TEST(SymmetricEigen, RefusesWhatIsNoMatrix) {
 
 std::vector<double> distances_of(const std::vector<std::array<double, 2>>& points) {
   std::vector<double> distances;
-  for (const auto& a : points) {
+  for (const auto& a : points)
     for (const auto& b : points) distances.push_back(std::hypot(a[0] - b[0], a[1] - b[1]));
-  }
   return distances;
 }
 
@@ -183,9 +181,8 @@ TEST(EffectiveRank, OfKnownMatrices) {
   EXPECT_NEAR(effective_rank(3, identity), 3, 1e-14);
   const std::vector<double> column = random_numbers(5, Key{6}), row = random_numbers(4, Key{7});
   std::vector<double> outer;
-  for (const double x : column) {
+  for (const double x : column)
     for (const double y : row) outer.push_back(x * y);
-  }
   // Rounding leaves singular values of about 1e-8 of the first, and 18 times that as entropy.
   EXPECT_NEAR(effective_rank(4, gram_of(5, 4, outer)), 1, 3 * 4 * 18e-8);
   // Singular values 3 and 1: shares 3/4 and 1/4.
@@ -195,4 +192,4 @@ TEST(EffectiveRank, OfKnownMatrices) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

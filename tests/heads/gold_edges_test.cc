@@ -10,8 +10,7 @@
 #include "support/induction_pair.h"
 #include "support/models.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 constexpr const char* kInduction = "induction:length=14,vocab=9,shortest=3,longest=5,start=1,gap=2";
 constexpr const char* kRelations = "relations:length=10,vocab=6,classes=3,relations=1+3+same";
@@ -116,11 +115,8 @@ TEST(TargetsOfARelation, AreThoseOfItsNameAtItsQueries) {
   for (std::size_t r = 0; r < 3; ++r) {
     const std::vector<std::uint8_t> flags = targets_of_relation(*task, example, r);
     EXPECT_EQ(count_of(flags), static_cast<std::size_t>(example.gold[r].queries()));
-    for (std::size_t i = 0; i < flags.size(); ++i) {
-      if (flags[i] != 0) {
-        EXPECT_EQ(i % 3, r);
-      }
-    }
+    for (std::size_t i = 0; i < flags.size(); ++i)
+      if (flags[i] != 0) EXPECT_EQ(i % 3, r);
   }
 }
 
@@ -153,4 +149,4 @@ TEST(GoldEdges, RefuseInWords) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

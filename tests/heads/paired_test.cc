@@ -9,8 +9,7 @@
 #include "headlab/base/error.h"
 #include "headlab/base/random.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 using Numbers = std::vector<double>;
 
@@ -65,4 +64,4 @@ TEST(PairedChange, NeedsPairs) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

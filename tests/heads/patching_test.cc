@@ -7,8 +7,7 @@
 #include "support/induction_pair.h"
 #include "support/models.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 class OnInduction : public testing::Test {
  protected:
@@ -117,4 +116,4 @@ TEST(Patching, RefusesInWords) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

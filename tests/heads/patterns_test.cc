@@ -11,13 +11,11 @@
 #include "support/models.h"
 #include "support/scripted.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 const ScoreEntry& score_named(std::string_view name) {
-  for (const ScoreEntry& score : pattern_scores()) {
+  for (const ScoreEntry& score : pattern_scores())
     if (name == score.name) return score;
-  }
   throw Error(text("no pattern score ", name));
 }
 
@@ -191,9 +189,8 @@ TEST(InductionPair, IsRecognised) {
   EXPECT_EQ(report.heads[0].labels.front(), "positional -1");
   EXPECT_GT(pattern(report.heads[1], "induction"), 0.9);  // the first token precedes itself
   EXPECT_LT(pattern(report.heads[0], "induction"), 0.2);
-  for (const RelationWinner& winner : report.relations) {
+  for (const RelationWinner& winner : report.relations)
     EXPECT_TRUE(winner.owned) << winner.relation.name;
-  }
   EXPECT_EQ(report.specialization, 1);
 }
 
@@ -211,11 +208,9 @@ class OneRareToken : public Scripted {
   OneRareToken() : Scripted(nullptr) {}
   Example make(Key, Index count, Split) const override {
     Example example{Batch::make(count, 8), std::vector<Gold>(1), {}};
-    for (Index b = 0; b < count; ++b) {
-      for (Index t = 0; t < 8; ++t) {
+    for (Index b = 0; b < count; ++b)
+      for (Index t = 0; t < 8; ++t)
         example.batch.token(b, t) = static_cast<std::int32_t>(t == b / 2 % 4 ? 3 : t % 2);
-      }
-    }
     return example;
   }
 };
@@ -232,4 +227,4 @@ TEST(RareWordHeads, AreLabelled) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

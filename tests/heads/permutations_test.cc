@@ -10,19 +10,16 @@
 #include "support/models.h"
 #include "support/scripted.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 /// One key for most queries from position 3 on, anywhere before; not all examples are asked.
 Example random_gold(Index examples, Index length, Key key) {
   Generator random(key);
   Example example{Batch::make(examples, length), std::vector<Gold>(1), {}};
   for (Index b = 0; b < examples; ++b) {
-    for (Index t = 3; t < length; ++t) {
-      if (random.uniform() < 0.8) {
+    for (Index t = 3; t < length; ++t)
+      if (random.uniform() < 0.8)
         example.gold[0].add(b, t, static_cast<std::int32_t>(random.below(t)));
-      }
-    }
   }
   return example;
 }
@@ -72,40 +69,30 @@ TEST(PermutedGold, IsExchangedAmongQueriesThatSeeAsManyKeys) {
 
 TEST(PermutedGold, KeepsTheGoldOfAnExampleTogetherWhereAllAreEligible) {
   Example example{Batch::make(20, 8), std::vector<Gold>(1), {}};
-  for (Index b = 0; b < 20; ++b) {
-    for (Index t = 4; t < 8; ++t) {
+  for (Index b = 0; b < 20; ++b)
+    for (Index t = 4; t < 8; ++t)
       example.gold[0].add(b, t, static_cast<std::int32_t>((b / 2 + t) % 4));
-    }
-  }
   const QuerySet set = content_of(example);
   const PermutedGold permuted(set, 199, Key{3});
   for (Index p = 0; p < 199; ++p) {
     for (std::size_t i = 0; i + 1 < set.queries.size(); ++i) {
       const EligibleQuery &query = set.queries[i], &next = set.queries[i + 1];
-      if (query.judged >= 0 && next.b == query.b) {
+      if (query.judged >= 0 && next.b == query.b)
         EXPECT_EQ((permuted.keys(query.judged, p)[0] + 1) % 4, permuted.keys(next.judged, p)[0]);
-      }
     }
   }
 }
 
 TEST(PermutedGold, GivesEachQueryTheGoldOfEachOtherEquallyOften) {
   Example example{Batch::make(10, 8), std::vector<Gold>(1), {}};
-  for (Index b = 0; b < 10; ++b) {
-    example.gold[0].add(b, 7, static_cast<std::int32_t>(b / 2));
-  }
+  for (Index b = 0; b < 10; ++b) example.gold[0].add(b, 7, static_cast<std::int32_t>(b / 2));
   const PermutedGold permuted(content_of(example), 5000, Key{4});
   double counts[5][5] = {};
-  for (Index p = 0; p < 5000; ++p) {
-    for (Index j = 0; j < 5; ++j) {
-      ++counts[j][permuted.keys(j, p)[0]];
-    }
-  }
-  for (const auto& row : counts) {
-    for (const double count : row) {
+  for (Index p = 0; p < 5000; ++p)
+    for (Index j = 0; j < 5; ++j) ++counts[j][permuted.keys(j, p)[0]];
+  for (const auto& row : counts)
+    for (const double count : row)
       EXPECT_NEAR(count, 1000, 5 * std::sqrt(5000 * 0.2 * 0.8));  // five standard deviations
-    }
-  }
 }
 
 TEST(PermutedGold, OfAPositionalRelationIsAnyVisibleKeyEquallyOften) {
@@ -122,24 +109,16 @@ TEST(PermutedGold, OfAPositionalRelationIsAnyVisibleKeyEquallyOften) {
     ASSERT_LT(keys[0], keys[1]);
     ++two[keys[0]], ++two[keys[1]];
   }
-  for (const double count : one) {
-    EXPECT_NEAR(count, 1000, 5 * std::sqrt(4000 * 0.25 * 0.75));
-  }
-  for (const double count : two) {
-    EXPECT_NEAR(count, 1600, 5 * std::sqrt(4000 * 0.4 * 0.6));
-  }
+  for (const double count : one) EXPECT_NEAR(count, 1000, 5 * std::sqrt(4000 * 0.25 * 0.75));
+  for (const double count : two) EXPECT_NEAR(count, 1600, 5 * std::sqrt(4000 * 0.4 * 0.6));
 }
 
 TEST(PermutedGold, SaysHowFewExchangesThereAre) {
   Example example{Batch::make(6, 4), std::vector<Gold>(1), {}};
-  for (Index b = 0; b < 6; ++b) {
-    example.gold[0].add(b, 3, static_cast<std::int32_t>(b / 2));
-  }
+  for (Index b = 0; b < 6; ++b) example.gold[0].add(b, 3, static_cast<std::int32_t>(b / 2));
   EXPECT_EQ(PermutedGold(content_of(example), 199, Key{6}).different(), 5);  // 3! - 1
   Example constant{Batch::make(6, 4), std::vector<Gold>(1), {}};
-  for (Index b = 0; b < 6; ++b) {
-    constant.gold[0].add(b, 3, 1);
-  }
+  for (Index b = 0; b < 6; ++b) constant.gold[0].add(b, 3, 1);
   EXPECT_EQ(PermutedGold(content_of(constant), 199, Key{6}).different(), 0);
 }
 
@@ -151,9 +130,8 @@ class Unrelated : public Scripted {
   Example make(Key, Index count, Split) const override {
     Example example = random_gold(count, 8, Key{seed_}.fold("gold"));
     Generator random(Key{seed_}.fold("tokens"));
-    for (std::int32_t& token : example.batch.tokens) {
+    for (std::int32_t& token : example.batch.tokens)
       token = static_cast<std::int32_t>(random.below(4));
-    }
     return example;
   }
 
@@ -171,9 +149,8 @@ std::vector<double> smallest_p(Index heads, bool positional) {
     Transformer model = random_model(config, Key{seed});
     double smallest = 1;
     for (const HeadScores& head :
-         score_heads(model, task, {.examples = 24, .without_gold = false}).heads) {
+         score_heads(model, task, {.examples = 24, .without_gold = false}).heads)
       smallest = std::min(smallest, head.relations[0].p);
-    }
     all.push_back(smallest);
   }
   return all;
@@ -251,9 +228,8 @@ TEST(Owners, AreNotFoundInRandomModels) {
     TransformerConfig config = small_config();
     config.vocab = 16, config.length = 16, config.targets = 4;
     Transformer model = random_model(config, Key{seed});
-    for (const RelationWinner& winner : score_heads(model, *task, {.examples = 64}).relations) {
+    for (const RelationWinner& winner : score_heads(model, *task, {.examples = 64}).relations)
       EXPECT_FALSE(winner.owned) << seed << " " << winner.relation.name;
-    }
   }
 }
 
@@ -276,4 +252,4 @@ TEST(Owners, AreHeadsOfTheRelationsKindAlone) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -7,8 +7,7 @@
 #include "support/models.h"
 #include "support/scripted.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 constexpr const char* kTask = "relations:length=10,vocab=6,classes=3,relations=1+3+same";
 
@@ -31,11 +30,8 @@ class HandBuilt : public testing::Test {
 /// Whether the gold of relation r at a query shares no key with that of another relation.
 bool disjoint(const Example& example, std::size_t r, const Gold::Query& query) {
   for (std::size_t other = 0; other < example.gold.size(); ++other) {
-    for (const std::int32_t key : example.gold[other].keys(query.b, query.t)) {
-      if (other != r && std::count(query.keys.begin(), query.keys.end(), key) > 0) {
-        return false;
-      }
-    }
+    for (const std::int32_t key : example.gold[other].keys(query.b, query.t))
+      if (other != r && std::count(query.keys.begin(), query.keys.end(), key) > 0) return false;
   }
   return true;
 }
@@ -45,9 +41,7 @@ template <class Visit>
 void for_queries(const Example& example, std::size_t r, Index odd, Visit&& visit) {
   for (Index i = 0; i < example.gold[r].queries(); ++i) {
     const Gold::Query query = example.gold[r].query(i);
-    if (query.b % 2 == odd && disjoint(example, r, query)) {
-      visit(query);
-    }
+    if (query.b % 2 == odd && disjoint(example, r, query)) visit(query);
   }
 }
 
@@ -102,9 +96,8 @@ TEST_F(HandBuilt, QueriesWithSharedGoldAreLeftOutAndTheSplitsAreEvenAndOdd) {
   const Example example = examples();
   for (std::size_t r = 0; r < 3; ++r) {
     Index count[2] = {0, 0};
-    for (const Index odd : {0, 1}) {
+    for (const Index odd : {0, 1})
       for_queries(example, r, odd, [&](const Gold::Query&) { ++count[odd]; });
-    }
     EXPECT_EQ(report.heads[0].chosen_on[r].queries, count[0]);
     EXPECT_EQ(report.heads[0].relations[r].queries, count[1]);
     EXPECT_LT(count[0] + count[1], example.gold[r].queries());
@@ -114,9 +107,7 @@ TEST_F(HandBuilt, QueriesWithSharedGoldAreLeftOutAndTheSplitsAreEvenAndOdd) {
 TEST_F(HandBuilt, EntropyAndFocusTellOneKeyFromAll) {
   const HeadsReport report = scored();
   double entropy = 0;
-  for (int t = 0; t < 10; ++t) {
-    entropy += std::log(t + 1.0) / 10;
-  }
+  for (int t = 0; t < 10; ++t) entropy += std::log(t + 1.0) / 10;
   EXPECT_NEAR(report.heads[3].entropy, entropy, 10 * kEpsilon * entropy);
   EXPECT_NEAR(report.heads[3].focus, 0, 10 * kEpsilon);
   for (std::size_t h = 0; h < 2; ++h) {
@@ -127,9 +118,8 @@ TEST_F(HandBuilt, EntropyAndFocusTellOneKeyFromAll) {
 
 TEST_F(HandBuilt, ScoresDoNotDependOnTheBatch) {
   const Json whole = scored({.examples = 30, .batch = 64}).to_json();
-  for (Index batch : {1, 7, 30}) {
+  for (Index batch : {1, 7, 30})
     EXPECT_EQ(scored({.examples = 30, .batch = batch}).to_json(), whole) << batch;
-  }
 }
 
 TEST_F(HandBuilt, PrunedHeadsKeepTheirNumbersAndScores) {
@@ -139,9 +129,8 @@ TEST_F(HandBuilt, PrunedHeadsKeepTheirNumbersAndScores) {
   ASSERT_EQ(report.heads.size(), 2u);
   for (std::size_t h = 0; h < 2; ++h) {
     EXPECT_EQ(report.heads[h].head, static_cast<std::int32_t>(h + 1));
-    for (std::size_t r = 0; r < 3; ++r) {
+    for (std::size_t r = 0; r < 3; ++r)
       EXPECT_EQ(report.heads[h].relations[r].mass, whole.heads[h + 1].relations[r].mass);
-    }
   }
   EXPECT_FALSE(report.relations[0].owned);
   const Json json = report.to_json();
@@ -173,20 +162,17 @@ TEST_F(HandBuilt, JsonHasTheKeysThatOtherProgramsRead) {
     EXPECT_TRUE(relation.at("name").is_string());
     EXPECT_TRUE(relation.at("positional").is_bool());
     EXPECT_TRUE(relation.at("owner").is_array());
-    for (const char* key : {"layer", "head", "mass", "top1", "lift", "p"}) {
+    for (const char* key : {"layer", "head", "mass", "top1", "lift", "p"})
       EXPECT_NE(relation.at("best").find(key), nullptr) << key;
-    }
   }
   ASSERT_EQ(json.at("heads").items().size(), 4u);
   for (const Json& head : json.at("heads").items()) {
     EXPECT_TRUE(head.at("layer").is_number());
     EXPECT_TRUE(head.at("head").is_number());
     EXPECT_TRUE(head.at("entropy").is_number());
-    for (const char* relation : {"back1", "back3", "same"}) {
-      for (const char* key : {"mass", "top1", "lift"}) {
+    for (const char* relation : {"back1", "back3", "same"})
+      for (const char* key : {"mass", "top1", "lift"})
         EXPECT_TRUE(head.at("scores").at(relation).at(key).is_number()) << relation << " " << key;
-      }
-    }
   }
   EXPECT_EQ(Json::parse(json.dump()), json);
 }
@@ -222,9 +208,7 @@ TEST(HeadScores, OfAPatternThatDependsOnPositionAloneHaveNoLiftForARelationOfCon
   EXPECT_EQ(first.lift, 0);
   // For the head that looks 1 back the strongest null is uniform attention.
   double uniform = 0;
-  for (int t = 2; t < 8; ++t) {
-    uniform += 1.0 / (t + 1) / 6;
-  }
+  for (int t = 2; t < 8; ++t) uniform += 1.0 / (t + 1) / 6;
   EXPECT_NEAR(report.heads[1].relations[0].null, uniform, 1e-12);
 }
 
@@ -298,4 +282,4 @@ TEST(HeadScores, HaveATableOfMeanings) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

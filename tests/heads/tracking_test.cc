@@ -7,8 +7,7 @@
 #include "headlab/heads/scores.h"
 #include "support/runs.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 RunConfig tracked_config() {
   RunConfig config = tiny_config();
@@ -68,17 +67,13 @@ TEST_F(Tracking, ChangesNothingInTheTraining) {
 }
 
 TEST_F(Tracking, IsTheSameWhenTheRunWasStopped) {
-  for (const Index stop : {1, 9, 13, 20, 59, -1}) {
-    train_tracked(folder_ / "run", stop);
-  }
+  for (const Index stop : {1, 9, 13, 20, 59, -1}) train_tracked(folder_ / "run", stop);
   EXPECT_EQ(log("run"), log("straight"));
 }
 
 TEST_F(Tracking, IsTheSameWhenTheRunDiedBehindItsLastSave) {
   // The state is that of step 10 or 20, the log tells of 18 or 27.
-  for (const Index death : {19, 29}) {
-    EXPECT_THROW(train_tracked(folder_ / "run", -1, death), Error);
-  }
+  for (const Index death : {19, 29}) EXPECT_THROW(train_tracked(folder_ / "run", -1, death), Error);
   EXPECT_NE(log("run").find("\"step\":27,"), std::string::npos);
   std::ofstream(folder_ / "run" / "heads.jsonl", std::ios::app) << "{\"headlab\": \"0";
   train_tracked(folder_ / "run");
@@ -120,4 +115,4 @@ TEST_F(Tracking, KnowsNoBirthOfWhatIsNotThereInTheEnd) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

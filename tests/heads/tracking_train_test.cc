@@ -4,8 +4,7 @@
 #include "headlab/tasks/table.h"
 #include "support/runs.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 TEST(Birth, OfThePreviousTokenHeadComesBeforeThatOfInduction) {
   const TemporaryFolder folder;
@@ -20,13 +19,12 @@ TEST(Birth, OfThePreviousTokenHeadComesBeforeThatOfInduction) {
   train_run(run, track_heads(run, callbacks));
   const HeadsHistory history = read_heads_history(run);
   Index previous = -1, induction = -1;
-  for (const RelationHistory& relation : history.relations) {
+  for (const RelationHistory& relation : history.relations)
     (relation.name == "previous" ? previous : induction) = relation.born;
-  }
   EXPECT_GT(previous, 0);
   EXPECT_LT(previous, induction);
   EXPECT_LT(induction, 280);
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

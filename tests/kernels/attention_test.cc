@@ -10,8 +10,7 @@
 
 #include "kernels/numbers.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 struct Case {
   std::string name;
@@ -92,15 +91,12 @@ struct Trial {
       born_head.push_back(static_cast<std::int32_t>(2 * h + 1));
     }
     // The first sequence is empty, the last full.
-    for (Index b = 0; b < c.batch; ++b) {
+    for (Index b = 0; b < c.batch; ++b)
       lengths.push_back(static_cast<std::int32_t>(b * c.keys / std::max<Index>(1, c.batch - 1)));
-    }
-    for (Index i = 0; i < c.queries * c.keys; ++i) {
+    for (Index i = 0; i < c.queries * c.keys; ++i)
       visible.push_back(i / c.keys != 1 && random.uniform() < .6);  // query 1 sees nothing
-    }
-    for (Index i = 0; i < c.batch * c.heads * c.queries * c.keys; ++i) {
+    for (Index i = 0; i < c.batch * c.heads * c.queries * c.keys; ++i)
       hidden.push_back(random.uniform() < .4);
-    }
   }
 
   void run_fused() {
@@ -313,4 +309,4 @@ TEST(Attention, GradientsAreCentralDifferences) {
 #endif
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

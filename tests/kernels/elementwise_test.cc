@@ -9,8 +9,7 @@
 #include "headlab/base/error.h"
 #include "kernels/numbers.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 using Kernel = void (*)(Index, const Scalar*, Scalar*);
 using Reference = double (*)(double);
@@ -277,4 +276,4 @@ TEST(AdamStep, GivesTheSameBitsForAnyNumberOfThreads) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

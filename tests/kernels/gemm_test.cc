@@ -8,8 +8,7 @@
 
 #include "kernels/numbers.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 /// A product with its memory. Rows of C have three spare numbers, which must survive.
 struct Product {
@@ -59,17 +58,15 @@ void expect_agreement(const Size& size) {
 
 TEST(Gemm, AgreesWithThePlainProductForRaggedSizesAndAllTransposes) {
   for (Index m : {0, 1, 5, 6, 7, 13, 14, 15, 29, 130}) {
-    for (Index n : {0, 1, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 65}) {
+    for (Index n : {0, 1, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 65})
       for (Index k : {0, 1, 2, 17, 64}) expect_agreement({m, n, k});
-    }
   }
 }
 
 TEST(Gemm, AgreesWithThePlainProductAcrossBlocks) {
   for (const Size& size :
-       {Size{113, 40, 513}, Size{40, 1027, 70}, Size{257, 96, 1100}, Size{3, 70, 2000}}) {
+       {Size{113, 40, 513}, Size{40, 1027, 70}, Size{257, 96, 1100}, Size{3, 70, 2000}})
     expect_agreement(size);
-  }
 }
 
 TEST(Gemm, ReadsOperandsWithAnyStrides) {
@@ -87,9 +84,7 @@ TEST(Gemm, ReadsOperandsWithAnyStrides) {
 TEST(Gemm, KOfZeroGivesZerosOrLeavesC) {
   Product cleared(3, 5, 0, false, false);
   gemm(cleared.g);
-  for (std::size_t i = 0; i < cleared.c.size(); ++i) {
-    EXPECT_EQ(cleared.c[i] == 0, i % 8 < 5) << i;
-  }
+  for (std::size_t i = 0; i < cleared.c.size(); ++i) EXPECT_EQ(cleared.c[i] == 0, i % 8 < 5) << i;
   Product kept(3, 5, 0, false, false, true);
   const std::vector<Scalar> before = kept.c;
   gemm(kept.g);
@@ -104,9 +99,8 @@ void gemm_chains(const Gemm& g) {
       if (!g.accumulate) c = 0;
       for (Index block = 0; block < g.k; block += 512) {
         Scalar sum = 0;
-        for (Index p = block; p < std::min(g.k, block + 512); ++p) {
+        for (Index p = block; p < std::min(g.k, block + 512); ++p)
           sum = std::fma(element(g.a, i, p), element(g.b, p, j), sum);
-        }
         c += sum;
       }
     }
@@ -130,11 +124,10 @@ TEST(Gemm, EqualsAChainOfMultiplyAddsInEveryBitForAnyNumberOfThreads) {
     gemm_chains(chains.g);
     Product serial(150, 97, 600, form & 1, form & 2, form & 4);
     gemm_serial(serial.g);
-    if (fuses()) {
+    if (fuses())
       EXPECT_EQ(serial.c, chains.c);
-    } else {
+    else
       expect_near(serial.c, chains.c, tolerance(600), "c");
-    }
     for (int count = 1; count <= 8; ++count) {
       const Threads threads(count);
       Product product(150, 97, 600, form & 1, form & 2, form & 4);
@@ -185,11 +178,10 @@ TEST(GemmTogether, EqualsTheProductsOneByOneInEveryBitForAnyNumberOfThreads) {
     FinishedProduct first({250, 197, 600}, true), second({70, 300, 64}, false);
     FinishedProduct only_sums({0, 300, 64}, false);
     Product third(70, 300, 9, false, true, true);
-    if (together) {
+    if (together)
       gemm_together(std::array{first.g, second.g, third.g, only_sums.g});
-    } else {
+    else
       for (const Gemm* g : {&first.g, &second.g, &third.g, &only_sums.g}) gemm_serial(*g);
-    }
     return std::vector{first.c,     first.gelu, first.sums,    second.c,
                        second.sums, third.c,    only_sums.sums};
   };
@@ -222,4 +214,4 @@ TEST(GemmBatched, EqualsTheProductsOneByOne) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

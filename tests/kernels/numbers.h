@@ -12,7 +12,7 @@
 #include "headlab/base/threads.h"
 #include "headlab/kernels/scalar.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 inline constexpr double kEpsilon = static_cast<double>(std::numeric_limits<Scalar>::epsilon());
 inline constexpr Scalar kInfinity = std::numeric_limits<Scalar>::infinity();
@@ -50,4 +50,4 @@ class Threads {
   int before_;
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

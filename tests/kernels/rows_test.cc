@@ -6,8 +6,7 @@
 #include "headlab/base/error.h"
 #include "kernels/numbers.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 /// Shapes around vectors, blocks of 32 rows and tasks of many rows.
 struct Shape {
@@ -46,10 +45,9 @@ class Rows : public testing::TestWithParam<Shape> {
   template <class F>
   void expect_rows(const std::vector<Scalar>& values, F f, double factor = 1) const {
     const double bound = 16 * kEpsilon * factor * (4 + std::sqrt(static_cast<double>(n)));
-    for (Index row = 0; row < rows; ++row) {
+    for (Index row = 0; row < rows; ++row)
       for (Index j = 0; j < n; ++j)
         ASSERT_NEAR(at(values, row, j), f(row, j), bound) << row << ' ' << j;
-    }
   }
 };
 
@@ -82,7 +80,8 @@ TEST_P(Rows, SoftmaxBackwardSetsAndAdds) {
 
 TEST_P(Rows, LogSoftmaxForwardAndBackward) {
   log_softmax_forward(rows, n, x.data(), y.data());
-  expect_rows(y, [&](Index row, Index j) { return at(x, row, j) - log_sum_exp(row); });
+  expect_rows(
+      y, [&](Index row, Index j) { return at(x, row, j) - log_sum_exp(row); });
   const auto slope = [&](Index row, Index j) {
     return at(dy, row, j) - std::exp(at(y, row, j)) * sum([&](Index i) { return at(dy, row, i); });
   };
@@ -175,9 +174,8 @@ TEST_P(LayerNormRows, BackwardSetsOrAddsDxAndAddsTheParameters) {
 
 TEST_P(Rows, CrossEntropyForwardAndBackwardIgnoreTargetMinusOne) {
   std::vector<std::int32_t> targets;
-  for (Index row = 0; row < rows; ++row) {
+  for (Index row = 0; row < rows; ++row)
     targets.push_back(row % 5 == 2 ? -1 : static_cast<std::int32_t>(row % n));
-  }
   std::vector<Scalar> losses(targets.size(), 9);
   std::vector<Scalar> lse(targets.size(), 9);
   cross_entropy_forward(rows, n, x.data(), targets.data(), losses.data(), lse.data());
@@ -294,4 +292,4 @@ TEST(ScatterAddRows, RefusesAnIdOutsideTheTable) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -8,8 +8,7 @@
 #include "support/models.h"
 #include "support/runs.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 constexpr Index kExamples = 24;
 constexpr Index kGateSteps = 250;  // enough for a large penalty to shut every gate
@@ -69,9 +68,7 @@ TEST_F(Reproduced, MichelKeepsTheBestSingleHeadOfEachLayerInAndOutOfSample) {
         if (judged < lowest) lowest = judged, in_sample = head;
         if (chosen >= lowest_chosen) continue;
         lowest_chosen = chosen, out_of_sample = head;
-        if (head == row.out_of_sample) {
-          EXPECT_NEAR(row.change_out_of_sample, judged - full, 1e-5);
-        }
+        if (head == row.out_of_sample) EXPECT_NEAR(row.change_out_of_sample, judged - full, 1e-5);
       }
       EXPECT_EQ(row.in_sample, in_sample) << examples;
       EXPECT_EQ(row.out_of_sample, out_of_sample) << examples;
@@ -95,9 +92,8 @@ TEST_F(Reproduced, MichelTrainsTheSameModelAgainAndPrunesItOnTheWay) {
   const PruneProblem problem{.model = run_.model, .task = *run_.task, .examples = kExamples};
   const std::vector<Index> sizes = {5, 4, 3, 2, 1};  // 0, 20, 40, 60 and 80% of five are gone
   const auto choices = choose_heads(problem, find_prune_method("importance"), sizes);
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
+  for (std::size_t i = 0; i < sizes.size(); ++i)
     EXPECT_EQ(report.by_step[2].by_share[i].loss, held_out_loss(choices[i].kept)) << i;
-  }
 }
 
 TEST_F(Reproduced, MichelSilencesEveryHeadAndTimesEveryBatch) {
@@ -108,14 +104,12 @@ TEST_F(Reproduced, MichelSilencesEveryHeadAndTimesEveryBatch) {
   ASSERT_EQ(report.timing.size(), 2u);
   EXPECT_EQ(report.timing[1].batch, 2);
   const std::string shown = michel_text(report);
-  for (const char* part : {"published (BERT", "another model", "blocks.1.attn", "saved of all"}) {
+  for (const char* part : {"published (BERT", "another model", "blocks.1.attn", "saved of all"})
     EXPECT_NE(shown.find(part), std::string::npos) << part;
-  }
   const Json json = report.to_json();
   for (const char* key :
-       {"headlab", "ablation", "one_head_per_layer", "curve", "shares", "by_step", "timing"}) {
+       {"headlab", "ablation", "one_head_per_layer", "curve", "shares", "by_step", "timing"})
     EXPECT_NE(json.find(key), nullptr) << key;
-  }
 }
 
 TEST_F(Reproduced, MichelLeavesOutWhatIsNotAsked) {
@@ -140,9 +134,8 @@ TEST_F(Reproduced, VoitaKeepsTheHeadsWhoseGatesAreOpen) {
                                             .gate_steps = kGateSteps,
                                             .penalty = row.penalty});
     std::vector<HeadId> open;
-    for (std::size_t h = 0; h < heads.size(); ++h) {
+    for (std::size_t h = 0; h < heads.size(); ++h)
       if (gates.gates[h] > 0) open.push_back(heads[h]);
-    }
     EXPECT_EQ(row.survivors, open);
     EXPECT_EQ(row.by_kind, (std::array<Index, 3>{std::ssize(open), 0, 0}));
     const Transformer pruned = remove_heads(*gates.model, row.survivors);
@@ -163,11 +156,9 @@ TEST_F(Reproduced, VoitaChoosesTheFewestHeadsThatAreGoodEnough) {
   const double limit = report.full.loss + 0.01 * (report.none.loss - report.full.loss);
   const PenaltyRow& chosen = report.rows[report.chosen];
   ASSERT_LE(chosen.pruned.loss, limit);
-  for (const PenaltyRow& row : report.rows) {
-    if (row.pruned.loss <= limit) {
+  for (const PenaltyRow& row : report.rows)
+    if (row.pruned.loss <= limit)
       EXPECT_GE(row.survivors.size(), chosen.survivors.size()) << row.penalty;
-    }
-  }
 }
 
 TEST_F(Reproduced, VoitaFollowsRolesFromHeadToHead) {
@@ -182,9 +173,8 @@ TEST_F(Reproduced, VoitaFollowsRolesFromHeadToHead) {
     EXPECT_NE(report.drift[r].lift_after, report.drift[r].lift_before) << "weights train along";
   }
   const std::string shown = voita_text(report);
-  for (const char* part : {"authors' page", "the task needs 2", "lift after"}) {
+  for (const char* part : {"authors' page", "the task needs 2", "lift after"})
     EXPECT_NE(shown.find(part), std::string::npos) << part;
-  }
 }
 
 TEST_F(Reproduced, OnlyReadTheRun) {
@@ -221,4 +211,4 @@ TEST(ReproducedVoita, CountsSurvivorsOfEachKindOfAttention) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -5,8 +5,7 @@
 #include "headlab/base/files.h"
 #include "support/runs.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 /// What a cell is said to have reached.
 struct Reached {
@@ -27,9 +26,8 @@ class Sweep : public testing::Test {
       grid[3].values.push_back(std::to_string(seed));
     cells_ = sweep_cells(grid);
     std::size_t next = 0;
-    for (const auto& [heads, reached] : results) {
+    for (const auto& [heads, reached] : results)
       for (const Reached& one : reached) write(cells_[next++], one);
-    }
     return collect_sweep(folder_.path(), cells_);
   }
 
@@ -128,4 +126,4 @@ TEST_F(Sweep, IsWholeAsJson) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -5,8 +5,7 @@
 #include "headlab/base/files.h"
 #include "support/runs.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 using Names = std::vector<std::string>;
 
@@ -191,9 +190,8 @@ TEST_F(Cell, WithOtherSettingsIsRefused) {
   train("a");
   cell_.config.train.lr = 0.5;
   for (const auto& action : {std::function<void()>([&] { cell_state(folder_ / "a", cell_); }),
-                             std::function<void()>([&] { train("a"); })}) {
+                             std::function<void()>([&] { train("a"); })})
     expect_error(action, {"heads=2,seed=0", "lr is 0.01 there and 0.5 here", "another --out"});
-  }
   EXPECT_EQ(steps_, 20);
 }
 
@@ -208,4 +206,4 @@ TEST_F(Cell, IsLeftToWhoeverIsAtIt) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

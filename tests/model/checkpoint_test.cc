@@ -6,14 +6,12 @@
 
 #include "support/models.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 std::vector<double> all_values(Transformer& model) {
   std::vector<double> all;
-  for (const Tensor& parameter : parameters_of(model)) {
+  for (const Tensor& parameter : parameters_of(model))
     all.insert(all.end(), parameter.values().begin(), parameter.values().end());
-  }
   return all;
 }
 
@@ -32,24 +30,18 @@ void expect_refused(const TensorFile& file, const std::vector<std::string>& part
 }
 
 StoredTensor& find(TensorFile& file, const std::string& name) {
-  for (StoredTensor& tensor : file.tensors) {
-    if (tensor.name == name) {
-      return tensor;
-    }
-  }
+  for (StoredTensor& tensor : file.tensors)
+    if (tensor.name == name) return tensor;
   throw Error("no tensor " + name);
 }
 
 TEST(Checkpoint, HoldsParametersUnderTheirNames) {
   const TensorFile file = file_of(random_model(small_config()));
   for (const char* name : {"embed.W_E", "pos_embed.W_pos", "blocks.1.ln1.w", "blocks.0.attn.b_K",
-                           "blocks.1.mlp.W_in", "ln_final.b", "unembed.W_U"}) {
+                           "blocks.1.mlp.W_in", "ln_final.b", "unembed.W_U"})
     EXPECT_NE(file.find(name), nullptr) << name;
-  }
   EXPECT_EQ(file.at("blocks.0.attn.W_Q").shape, (std::vector<std::int64_t>{8, 8}));
-  for (const StoredTensor& tensor : file.tensors) {
-    EXPECT_EQ(tensor.dtype, "F32") << tensor.name;
-  }
+  for (const StoredTensor& tensor : file.tensors) EXPECT_EQ(tensor.dtype, "F32") << tensor.name;
 }
 
 TEST(Checkpoint, ComesBackAsItWasWritten) {
@@ -63,9 +55,7 @@ TEST(Checkpoint, ComesBackAsItWasWritten) {
     return std::vector<float>(values.begin(), values.end());
   };
   EXPECT_EQ(as_float(all_values(read)), as_float(all_values(model)));
-  for (const Tensor& parameter : parameters_of(read)) {
-    EXPECT_TRUE(parameter.requires_grad());
-  }
+  for (const Tensor& parameter : parameters_of(read)) EXPECT_TRUE(parameter.requires_grad());
   std::filesystem::remove(path);
 }
 
@@ -126,4 +116,4 @@ TEST(Checkpoint, NamesTheFileThatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -4,8 +4,7 @@
 #include "headlab/model/transformer.h"
 #include "support/models.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 using Change = void (*)(TransformerConfig&);
 
@@ -204,4 +203,4 @@ TEST(ConfigSettings, RefuseAttentionThatIsNoTableOfHeads) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

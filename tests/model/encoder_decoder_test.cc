@@ -6,8 +6,7 @@
 #include "headlab/ops/ops.h"
 #include "support/models.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 class EncoderDecoder : public testing::TestWithParam<NormPlace> {
  protected:
@@ -129,9 +128,7 @@ TEST_P(EncoderDecoder, HidesSingleEdgesOfCrossAttention) {
   const std::vector<double> pattern = numbers(captures.attention[2].pattern);
   EXPECT_EQ(pattern[edge], 0);
   double sum = 0;
-  for (std::size_t s = 0; s < 9; ++s) {
-    sum += pattern[edge - s];
-  }
+  for (std::size_t s = 0; s < 9; ++s) sum += pattern[edge - s];
   EXPECT_NEAR(sum, 1, 16 * kEpsilon);
   EXPECT_EQ(numbers(slice(edited, 1, 0, 4)), numbers(slice(plain, 1, 0, 4)));
   EXPECT_NE(numbers(slice(edited, 1, 4, 5)), numbers(slice(plain, 1, 4, 5)));
@@ -155,9 +152,7 @@ TEST_P(EncoderDecoder, PutsAnyReplacementIntoCrossAttention) {
 TEST_P(EncoderDecoder, LetsGradientsReachGatesOfEveryModule) {
   ModelHooks hooks;
   hooks.edits.resize(5);
-  for (HeadEdits& edits : hooks.edits) {
-    edits.gate = Tensor::full({2}, 1).set_requires_grad();
-  }
+  for (HeadEdits& edits : hooks.edits) edits.gate = Tensor::full({2}, 1).set_requires_grad();
   backward(model().loss(batch_, {}, hooks));
   for (const HeadEdits& edits : hooks.edits) {
     ASSERT_TRUE(edits.gate.grad().defined());
@@ -189,9 +184,8 @@ TEST_P(EncoderDecoder, ClonesShareNothing) {
   const std::vector<double> before = logits();
   Transformer copy = model().clone();
   EXPECT_EQ(numbers(copy.forward(batch_)), before);
-  for (Tensor& parameter : parameters_of(copy)) {
+  for (Tensor& parameter : parameters_of(copy))
     std::fill_n(parameter.data(), parameter.count(), Scalar{0});
-  }
   EXPECT_EQ(logits(), before);
 }
 
@@ -282,4 +276,4 @@ TEST(BatchOfSources, TakesRowsOfThem) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

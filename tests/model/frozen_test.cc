@@ -3,8 +3,7 @@
 // exactly, in every architecture; an activation that is not piecewise linear breaks the sum.
 #include "support/models.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 constexpr ForwardContext kFrozen{.frozen = true};
 
@@ -47,9 +46,8 @@ Sums sums_of(Transformer& model, const Batch& batch, const ForwardContext& conte
   backward(logits, weights);
   model.visit([&](const std::string& name, Tensor& p) {
     const Tensor grad = p.grad();
-    for (Index i = 0; is_input(name) && grad.defined() && i < p.count(); ++i) {
+    for (Index i = 0; is_input(name) && grad.defined() && i < p.count(); ++i)
       sums.of_inputs += static_cast<double>(p.data()[i]) * static_cast<double>(grad.data()[i]);
-    }
     p.zero_grad();
   });
   return sums;
@@ -85,4 +83,4 @@ TEST(FrozenPass, SendsNoGradientThroughPatterns) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

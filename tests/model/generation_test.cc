@@ -6,8 +6,7 @@
 #include "headlab/ops/softmax.h"
 #include "support/models.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 using Tokens = std::vector<std::int32_t>;
 
@@ -24,9 +23,7 @@ TEST(Generation, KeepsThePromptAndAddsTokens) {
   const Tokens tokens = generate(model, {1, 2, 3}, {.tokens = 10, .key = Key{1}});
   ASSERT_EQ(tokens.size(), 13u);
   EXPECT_EQ(Tokens(tokens.begin(), tokens.begin() + 3), (Tokens{1, 2, 3}));
-  for (std::int32_t token : tokens) {
-    EXPECT_TRUE(token >= 0 && token < 7);
-  }
+  for (std::int32_t token : tokens) EXPECT_TRUE(token >= 0 && token < 7);
 }
 
 TEST(Generation, AtTemperatureZeroTakesTheLikeliest) {
@@ -52,14 +49,11 @@ TEST(Generation, DrawsWithTheProbabilitiesOfTheModel) {
   const Transformer model = random_model(small_config());
   const std::vector<double> logits = last_logits(model, {3});
   double total = 0;
-  for (double logit : logits) {
-    total += std::exp(logit / 2);
-  }
+  for (double logit : logits) total += std::exp(logit / 2);
   std::map<std::int32_t, int> counts;
   const int draws = 2000;
-  for (std::uint64_t i = 0; i < draws; ++i) {
+  for (std::uint64_t i = 0; i < draws; ++i)
     ++counts[generate(model, {3}, {.tokens = 1, .temperature = 2, .key = Key{i}}).back()];
-  }
   for (std::int32_t token = 0; token < 7; ++token) {
     const double p = std::exp(logits[static_cast<std::size_t>(token)] / 2) / total;
     const double deviation = std::sqrt(p * (1 - p) * draws);  // five of them: once in 10^6
@@ -89,4 +83,4 @@ TEST(Generation, RefusesWhatItCannotContinue) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -4,8 +4,7 @@
 #include "headlab/ops/ops.h"
 #include "support/golden.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 TransformerConfig two_stacks_of(const Golden& golden) {
   TransformerConfig c;
@@ -47,9 +46,8 @@ TEST_P(GoldenEncoderDecoder, HasItsPatterns) {
   ModelCaptures captures;
   model_.forward(batch_, {}, {.captures = &captures});
   ASSERT_EQ(captures.attention.size(), 4u);
-  for (std::size_t i = 0; i < captures.attention.size(); ++i) {
+  for (std::size_t i = 0; i < captures.attention.size(); ++i)
     golden_.expect(captures.attention[i].pattern, text("pattern.", i), kValueTolerance);
-  }
 }
 
 TEST_P(GoldenEncoderDecoder, HasItsLossAndGradients) {
@@ -66,4 +64,4 @@ INSTANTIATE_TEST_SUITE_P(PyTorch, GoldenEncoderDecoder,
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

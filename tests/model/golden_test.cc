@@ -6,8 +6,7 @@
 #include "headlab/ops/ops.h"
 #include "headlab/train/optimizer.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 TransformerConfig config_of(const Golden& golden) {
   TransformerConfig c;
@@ -97,11 +96,10 @@ TEST_P(GoldenTransformer, HasItsParametersAfterTenSteps) {
     optimizer.step(kLearningRate, optimizer.gradient_norm());
   }
   model_.visit([&](const std::string& name, Tensor& p) {
-    if (name.find("b_K") != std::string::npos) {  // steps along rounding: see expect_gradient
+    if (name.find("b_K") != std::string::npos)  // steps along rounding: see expect_gradient
       expect_near(p, golden_.tensor("after." + name), 1e-4, name);
-    } else {
+    else
       golden_.expect(p, "after." + name, kGradientTolerance);
-    }
   });
 }
 
@@ -110,4 +108,4 @@ INSTANTIATE_TEST_SUITE_P(PyTorch, GoldenTransformer,
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

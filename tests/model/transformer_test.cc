@@ -4,14 +4,13 @@
 
 #include <map>
 
-#include "headlab/lab/gradient_checks.h"
 #include "headlab/model/initial.h"
+#include "headlab/ops/gradient_checks.h"
 #include "headlab/ops/ops.h"
 #include "headlab/tensor/pool.h"
 #include "support/models.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 std::vector<std::string> names_of(Transformer model) {
   std::vector<std::string> names;
@@ -38,9 +37,8 @@ TEST(Transformer, HasNoParametersForWhatIsLeftOut) {
   config.d_ff = 0;
   const std::vector<std::string> names = names_of(Transformer(config));
   for (const char* absent : {"ln_final.w", "pos_embed.W_pos", "unembed.W_U", "unembed.b_U",
-                             "blocks.0.ln2.w", "blocks.0.mlp.W_in"}) {
+                             "blocks.0.ln2.w", "blocks.0.mlp.W_in"})
     EXPECT_FALSE(has(names, absent)) << absent;
-  }
   EXPECT_TRUE(has(names, "blocks.0.ln1.w"));
 }
 
@@ -116,9 +114,7 @@ TEST(Transformer, RefusesWhatDoesNotFit) {
 
 TEST(Transformer, RecordsOnlyOpsWhoseGradientsAreChecked) {
   std::set<std::string> checked;
-  for (const GradientCheck& check : gradient_check_table()) {
-    checked.insert(check.op);
-  }
+  for (const GradientCheck& check : gradient_check_table()) checked.insert(check.op);
   TransformerConfig config = small_config();
   config.dropout = 0.1;
   config.heads = {2, 0};
@@ -136,9 +132,7 @@ TEST(Transformer, RecordsOnlyOpsWhoseGradientsAreChecked) {
     }
   }
   EXPECT_GE(log.names().size(), 11u);
-  for (const std::string& name : log.names()) {
-    EXPECT_EQ(checked.count(name), 1u) << name;
-  }
+  for (const std::string& name : log.names()) EXPECT_EQ(checked.count(name), 1u) << name;
 }
 
 std::map<std::string, std::vector<double>> gradients_of(Transformer& model) {
@@ -155,11 +149,8 @@ TEST(MicroBatches, FourOfSixteenEqualOneOfSixtyFour) {
   config.targets = 2;
   Transformer model = random_model(config);
   Batch batch = random_batch(config, 64, 6, 0.7);
-  for (Index t = 0; t < 6; ++t) {  // uneven: the first sixteen sequences have hardly any target
-    for (Index b = 0; b < 15; ++b) {
-      batch.target(b, t, 0) = batch.target(b, t, 1) = -1;
-    }
-  }
+  for (Index t = 0; t < 6; ++t)  // uneven: the first sixteen sequences have hardly any target
+    for (Index b = 0; b < 15; ++b) batch.target(b, t, 0) = batch.target(b, t, 1) = -1;
   const Tensor whole = model.loss(batch);
   backward(whole);
   const auto expected = gradients_of(model);
@@ -171,9 +162,8 @@ TEST(MicroBatches, FourOfSixteenEqualOneOfSixtyFour) {
     backward(loss);
   }
   EXPECT_NEAR(sum, whole.item(), 8 * kEpsilon * sum);
-  for (const auto& [name, gradient] : gradients_of(model)) {
+  for (const auto& [name, gradient] : gradients_of(model))
     expect_near(gradient, expected.at(name), 256 * kEpsilon, name);
-  }
 }
 
 TEST(Batch, CountsTargetsAndTakesRows) {
@@ -203,11 +193,10 @@ TEST(Initial, FollowsTheRecipeOfTheConfig) {
   const auto deviation = [](Transformer& model, const std::string& wanted) {
     double squares = 0;
     model.visit([&](const std::string& name, Tensor& p) {
-      for (Scalar value : p.values()) {
+      for (Scalar value : p.values())
         squares += name == wanted ? static_cast<double>(value) * static_cast<double>(value) /
                                         static_cast<double>(p.count())
                                   : 0;
-      }
     });
     return std::sqrt(squares);
   };
@@ -245,9 +234,7 @@ TEST(Clone, SharesNothing) {
   const Batch batch = random_batch(small_config(), 1, 4);
   const std::vector<double> before = numbers(model.forward(batch));
   EXPECT_EQ(numbers(copy.forward(batch)), before);
-  for (Tensor& p : parameters_of(copy)) {
-    std::fill_n(p.data(), p.count(), Scalar{0});
-  }
+  for (Tensor& p : parameters_of(copy)) std::fill_n(p.data(), p.count(), Scalar{0});
   EXPECT_EQ(numbers(model.forward(batch)), before);
 }
 
@@ -258,16 +245,12 @@ TEST(Memory, OfAStepComesFromThePoolAfterTheSecond) {
   const Batch batch = random_batch(config, 4, 6);
   const auto step = [&](std::uint64_t n) {
     backward(model.loss(batch, {.training = true, .key = Key{n}}));
-    for (Tensor& p : parameters_of(model)) {
-      p.zero_grad();
-    }
+    for (Tensor& p : parameters_of(model)) p.zero_grad();
   };
   step(0);
   step(1);
   const PoolStatistics before = pool_statistics();
-  for (std::uint64_t n = 2; n < 6; ++n) {
-    step(n);
-  }
+  for (std::uint64_t n = 2; n < 6; ++n) step(n);
   EXPECT_EQ(pool_statistics().system_allocations, before.system_allocations);
   EXPECT_EQ(pool_statistics().bytes_in_use, before.bytes_in_use);
 }
@@ -332,4 +315,4 @@ INSTANTIATE_TEST_SUITE_P(Models, GivenStreams,
                          testing::Values(small_config(), small_encoder_decoder()));
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -4,8 +4,7 @@
 #include "headlab/ops/ops.h"
 #include "support/models.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 using Kept = std::vector<std::vector<std::int32_t>>;
 
@@ -23,9 +22,7 @@ Kept kept_of(const Transformer& model, unsigned mask) {
   for (const auto& heads : model.head_numbers()) {
     kept.emplace_back();
     for (std::int32_t head : heads) {
-      if ((mask & 1) != 0) {
-        kept.back().push_back(head);
-      }
+      if ((mask & 1) != 0) kept.back().push_back(head);
       mask >>= 1;
     }
   }
@@ -37,9 +34,7 @@ ModelHooks gates_of(const Transformer& model, const Kept& kept) {
   for (const auto& heads : model.head_numbers()) {
     HeadEdits edits;
     edits.gate = Tensor::zeros({static_cast<Index>(heads.size())});
-    for (std::int32_t head : kept[hooks.edits.size()]) {
-      edits.gate.data()[head] = 1;
-    }
+    for (std::int32_t head : kept[hooks.edits.size()]) edits.gate.data()[head] = 1;
     hooks.edits.push_back(edits);
   }
   return hooks;
@@ -57,9 +52,7 @@ class WithHeads : public testing::TestWithParam<Case> {
   }
   unsigned masks() const {
     std::size_t heads = 0;
-    for (const auto& module : model_[0].head_numbers()) {
-      heads += module.size();
-    }
+    for (const auto& module : model_[0].head_numbers()) heads += module.size();
     return 1u << heads;
   }
 
@@ -133,9 +126,8 @@ TEST(WithHeads, LeavesTheModelItCameFromAlone) {
   const Batch batch = random_batch(config, 2, 6);
   const std::vector<double> before = numbers(model.forward(batch));
   Transformer copy = model.with_heads({{0, 1}, {0, 1}});
-  for (Tensor& parameter : parameters_of(copy)) {
+  for (Tensor& parameter : parameters_of(copy))
     std::fill_n(parameter.data(), parameter.count(), Scalar{0});
-  }
   EXPECT_EQ(numbers(model.forward(batch)), before);
   EXPECT_TRUE(copy.config().attention.empty());
 }
@@ -158,4 +150,4 @@ TEST(WithHeads, NeedsHeadsForEveryModule) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -6,8 +6,7 @@
 #include "support/numpy.h"
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 constexpr double kFourDecimals = 0.5e-4 + 16 * kEpsilon;
 constexpr double kThreeDecimals = 0.5e-3 + 16 * kEpsilon;
@@ -80,11 +79,8 @@ TEST(FiveTokens, HaveTheConcatenatedOutput) {
 TEST(FiveTokens, GoThroughMultiHeadAttentionUnchanged) {
   // Selection matrices as projections: heads see the columns of the input, and W_O is the identity.
   MultiHeadAttention attn({.d_model = 4, .heads = 2, .d_head = 2, .d_value = 2, .kv_heads = 2});
-  for (Linear* linear : {&attn.Q, &attn.K, &attn.V, &attn.O}) {
-    for (Index i = 0; i < 4; ++i) {
-      linear->W.data()[i * 5] = 1;
-    }
-  }
+  for (Linear* linear : {&attn.Q, &attn.K, &attn.V, &attn.O})
+    for (Index i = 0; i < 4; ++i) linear->W.data()[i * 5] = 1;
   const Tensor x = Tensor::of({1, 2, 4}, {1, 2, 0, 0, 0, 0, 1, 2});
   expect_near(attn.forward(x, x, {}), attend(x, x, x, 2).output, 4 * kEpsilon);
 }
@@ -150,18 +146,14 @@ std::vector<double> row(const Tensor& pattern, Index h, Index t) {
 
 double entropy(const std::vector<double>& p) {
   double sum = 0;
-  for (double x : p) {
-    sum -= x > 0 ? x * std::log(x) : 0;
-  }
+  for (double x : p) sum -= x > 0 ? x * std::log(x) : 0;
   return sum;
 }
 
 /// The square root of the Jensen-Shannon divergence: H((p + q) / 2) - (H(p) + H(q)) / 2.
 double distance(const std::vector<double>& p, const std::vector<double>& q) {
   std::vector<double> middle;
-  for (std::size_t i = 0; i < p.size(); ++i) {
-    middle.push_back((p[i] + q[i]) / 2);
-  }
+  for (std::size_t i = 0; i < p.size(); ++i) middle.push_back((p[i] + q[i]) / 2);
   return std::sqrt(std::max(0.0, entropy(middle) - (entropy(p) + entropy(q)) / 2));
 }
 
@@ -170,9 +162,7 @@ TEST(RandomHeads, HaveTheEntropiesThatTheArticlePrints) {
   const double expected[] = {1.206, 0.925, 1.259, 0.843};
   for (Index h = 0; h < 4; ++h) {
     double mean = 0;
-    for (Index t = 0; t < 6; ++t) {
-      mean += entropy(row(pattern, h, t)) / 6;
-    }
+    for (Index t = 0; t < 6; ++t) mean += entropy(row(pattern, h, t)) / 6;
     EXPECT_NEAR(mean, expected[h], kThreeDecimals) << "head " << h + 1;
   }
 }
@@ -185,11 +175,8 @@ TEST(RandomHeads, DifferAsMuchAsTheArticlePrints) {
     const Tensor pattern = random_pattern(x, heads);
     double total = 0;
     for (Index a = 0; a < heads; ++a) {
-      for (Index b = a + 1; b < heads; ++b) {
-        for (Index t = 0; t < 8; ++t) {
-          total += distance(row(pattern, a, t), row(pattern, b, t));
-        }
-      }
+      for (Index b = a + 1; b < heads; ++b)
+        for (Index t = 0; t < 8; ++t) total += distance(row(pattern, a, t), row(pattern, b, t));
     }
     const auto count = static_cast<double>(std::max<Index>(1, heads * (heads - 1) / 2 * 8));
     EXPECT_NEAR(total / count, diversity, kFourDecimals) << heads << " heads";
@@ -197,4 +184,4 @@ TEST(RandomHeads, DifferAsMuchAsTheArticlePrints) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

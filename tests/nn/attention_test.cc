@@ -6,8 +6,7 @@
 #include "headlab/ops/ops.h"
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 /// Random weights and biases, so that nothing is 0 by accident.
 MultiHeadAttention made(const AttentionSizes& sizes, Scalar dropout = 0) {
@@ -33,9 +32,8 @@ TEST(MultiHeadAttention, SumsWhatItsHeadsWrite) {
   const MultiHeadAttention attn = made(kSelf);
   const Tensor x = input(), y = attn.forward(x, x, {.causal = true});
   Tensor sum = Tensor::zeros(y.shape()) + attn.O.b;
-  for (std::int32_t head : attn.heads) {
+  for (std::int32_t head : attn.heads)
     sum = sum + (attn.with_heads({head}).forward(x, x, {.causal = true}) - attn.O.b);
-  }
   expect_near(y, sum, 64 * kEpsilon);
 }
 
@@ -104,9 +102,8 @@ TEST(Captures, AverageTheirPatternsOverHeads) {
   const Tensor average = captures.average_pattern();
   ASSERT_EQ(average.shape(), (Shape{2, 5, 5}));
   double sum = 0;
-  for (Index h = 0; h < 4; ++h) {
+  for (Index h = 0; h < 4; ++h)
     sum += static_cast<double>(captures.pattern.data()[((4 + h) * 5 + 3) * 5 + 2]) / 4;
-  }
   EXPECT_NEAR(average.data()[(5 + 3) * 5 + 2], sum, 4 * kEpsilon);
 }
 
@@ -191,9 +188,7 @@ TEST(HiddenEdges, TakeTheWeightAndRenormaliseTheRest) {
   const std::size_t row = ((0 * 4 + 2) * 5 + 4) * 5;
   const double left = 1 - expected[row + 1];
   expected[row + 1] = 0;
-  for (std::size_t s = 0; s < 5; ++s) {
-    expected[row + s] /= left;
-  }
+  for (std::size_t s = 0; s < 5; ++s) expected[row + s] /= left;
   expect_near(numbers(after.pattern), expected, 16 * kEpsilon);
 }
 
@@ -229,4 +224,4 @@ TEST(WithHeads, NamesAHeadThatIsNotThereOrNamedTwice) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

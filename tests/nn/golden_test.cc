@@ -5,8 +5,7 @@
 #include "headlab/nn/attention.h"
 #include "headlab/ops/ops.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 struct Fixture {
   const char* name;
@@ -49,9 +48,7 @@ TEST_P(GoldenAttention, HasItsGradients) {
   backward(y_, golden_.tensor("dy"));
   attn_.visit("", [&](const std::string& name, Tensor& p) { golden_.expect_gradient(p, name); });
   golden_.expect_gradient(x_q_, "x_q");
-  if (golden_.has("x_kv")) {
-    golden_.expect_gradient(x_kv_, "x_kv");
-  }
+  if (golden_.has("x_kv")) golden_.expect_gradient(x_kv_, "x_kv");
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -65,4 +62,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return test.param.name; });
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

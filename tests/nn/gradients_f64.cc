@@ -4,8 +4,7 @@
 #include "headlab/tensor/gradcheck.h"
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 struct Case {
   const char* name;
@@ -34,9 +33,7 @@ TEST_P(AttentionGradients, AgreeWithCentralDifferences) {
     inputs.insert(inputs.end(), {edits.gate, edits.replacement});
   }
   inputs.push_back(x_q);
-  if (c.cross) {
-    inputs.push_back(x_kv);
-  }
+  if (c.cross) inputs.push_back(x_kv);
   const ForwardContext training{.training = true, .key = Key{6}};
   const auto result = gradcheck(
       [&](const std::vector<Tensor>&) { return attn.forward(x_q, x_kv, c.mask, training, &edits); },
@@ -72,4 +69,4 @@ TEST(AttentionGradients, OfNoHeadsReachTheBias) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

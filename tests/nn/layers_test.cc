@@ -4,8 +4,7 @@
 #include "headlab/ops/ops.h"
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 template <class Module, class... Name>
 std::vector<std::string> names_of(Module module, const Name&... name) {
@@ -74,4 +73,4 @@ TEST(SinusoidalPositions, AreSinesAndCosinesOfGeometricRates) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -3,8 +3,7 @@
 
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 struct Shapes {
   Shape a, b;
@@ -31,9 +30,7 @@ TEST_P(Broadcasts, LikeNumPy) {
   const Tensor b = random_tensor(GetParam().b, Key{2}, 1, 2);
   const Shape output = broadcast_shape("test", a.shape(), b.shape());
   const Tensor plus = a + b, minus = a - b, times = a * b, over = a / b;
-  for (const Tensor* y : {&plus, &minus, &times, &over}) {
-    ASSERT_EQ(y->shape(), output);
-  }
+  for (const Tensor* y : {&plus, &minus, &times, &over}) ASSERT_EQ(y->shape(), output);
   for (Index i = 0; i < output.count(); ++i) {
     const Scalar x = broadcast_element(a, output, i), y = broadcast_element(b, output, i);
     EXPECT_EQ(plus.data()[i], x + y);
@@ -79,11 +76,8 @@ TEST(Arithmetic, SumsTheGradientOfARepeatedInputBackToItsShape) {
   ASSERT_EQ(b.grad().shape(), (Shape{3, 1}));
   for (Index row = 0; row < 3; ++row) {
     double sum = 0;
-    for (Index i = 0; i < 2; ++i) {
-      for (Index j = 0; j < 4; ++j) {
-        sum += a.data()[(i * 3 + row) * 4 + j];
-      }
-    }
+    for (Index i = 0; i < 2; ++i)
+      for (Index j = 0; j < 4; ++j) sum += a.data()[(i * 3 + row) * 4 + j];
     EXPECT_NEAR(b.grad().data()[row], sum, 8 * 8 * kEpsilon);
   }
 }
@@ -115,4 +109,4 @@ TEST(Arithmetic, LeavesItsInputsAlone) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

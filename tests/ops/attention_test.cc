@@ -6,8 +6,7 @@
 #include "headlab/ops/ops.h"
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 struct Case {
   const char* name;
@@ -20,9 +19,7 @@ std::size_t size(Index n) { return static_cast<std::size_t>(n); }
 Flags random_flags(Index count, double share, Key key) {
   Generator random(key);
   Flags flags(size(count));
-  for (std::uint8_t& flag : flags) {
-    flag = random.uniform() < share;
-  }
+  for (std::uint8_t& flag : flags) flag = random.uniform() < share;
   return flags;
 }
 
@@ -130,12 +127,10 @@ TEST_P(Fused, HasRowsThatSumToOneOrSeeNothing) {
       EXPECT_TRUE(visible || r.pattern.data()[i * c.S + s] == 0);
     }
     EXPECT_NEAR(sums.data()[i], sees ? 1 : 0, 64 * kEpsilon);
-    for (Index d = 0; !sees && d < c.Dv; ++d) {
+    for (Index d = 0; !sees && d < c.Dv; ++d)
       EXPECT_EQ(r.z.data()[((b * c.T + t) * c.H + h) * c.Dv + d], 0);
-    }
-    for (Index d = 0; !sees && d < c.D; ++d) {
+    for (Index d = 0; !sees && d < c.D; ++d)
       EXPECT_EQ(r.q.grad().data()[((b * c.T + t) * c.H + h) * c.D + d], 0);
-    }
   }
 }
 
@@ -146,9 +141,7 @@ TEST(Attention, OfOneTensorThreeTimesAddsThreeGradients) {
   const AttentionOptions options{.heads = 2, .mask = {.causal = true}};
   const Tensor x = random_leaf({2, 70, 8}, Key{1});
   const Tensor q = x.clone(), k = x.clone(), v = x.clone();
-  for (Tensor part : {q, k, v}) {
-    part.set_requires_grad();
-  }
+  for (Tensor part : {q, k, v}) part.set_requires_grad();
   const Tensor dz = random_tensor({2, 70, 8}, Key{2});
   backward(attention(x, x, x, options), dz);
   backward(attention(q, k, v, options), dz);
@@ -204,4 +197,4 @@ TEST(Attention, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -6,26 +6,22 @@
 #include "headlab/ops/reduce.h"
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 using Values = std::vector<double>;
 
 /// 0, 1, 2, ...
 Tensor counting(const Shape& shape) {
   Tensor x = Tensor::empty(shape);
-  for (Index i = 0; i < x.count(); ++i) {
-    x.data()[i] = static_cast<Scalar>(i);
-  }
+  for (Index i = 0; i < x.count(); ++i) x.data()[i] = static_cast<Scalar>(i);
   return x;
 }
 
 TEST(Permute, PutsAxisOrderOfIAtI) {
   const Tensor x = counting({2, 3, 4}), y = permute(x, {2, 0, 1});
   ASSERT_EQ(y.shape(), (Shape{4, 2, 3}));
-  for (Index i = 0; i < 24; ++i) {
+  for (Index i = 0; i < 24; ++i)
     EXPECT_EQ(y.data()[i], x.data()[i / 3 % 2 * 12 + i % 3 * 4 + i / 6]);
-  }
 }
 
 TEST(Permute, IsUndoneByTheInverseOrder) {
@@ -126,4 +122,4 @@ TEST(Gather, TakesOneElementOfEachRow) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -6,8 +6,7 @@
 #include "headlab/ops/reduce.h"
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 struct Function {
   const char* name;
@@ -67,9 +66,8 @@ TEST(Reduce, SumsAnyAxis) {
     for (Index i = 0; i < 24; ++i) {
       const Index at[3] = {i / 12, i / 4 % 3, i % 4};
       Index place = 0;
-      for (int other = 0; other < 3; ++other) {
+      for (int other = 0; other < 3; ++other)
         place = other == positive ? place : place * x.size(other) + at[other];
-      }
       expected[static_cast<std::size_t>(place)] += static_cast<double>(x.data()[i]);
     }
     expect_near(numbers(y), expected, 4 * 4 * kEpsilon);
@@ -107,4 +105,4 @@ TEST(Max, GivesTheGradientToTheFirstOfEquals) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

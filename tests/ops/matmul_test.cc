@@ -5,8 +5,7 @@
 #include "headlab/ops/math.h"
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 struct Product {
   Shape a, b;
@@ -165,11 +164,10 @@ TEST(FeedForward, IsTheSameForAnyNumberOfThreads) {
 
 TEST(FeedForward, AddsToTheGradientsThatAreThere) {
   const auto once = feed_forward_values({600}, true), twice = feed_forward_values({600}, true, 2);
-  for (std::size_t i = 1; i < once.size(); ++i) {
+  for (std::size_t i = 1; i < once.size(); ++i)
     for (std::size_t j = 0; j < once[i].size(); ++j)
       ASSERT_NEAR(twice[i][j], 2 * once[i][j], 64 * kEpsilon * (1 + largest(once[i]))) << i;
-  }
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

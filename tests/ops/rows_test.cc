@@ -3,8 +3,7 @@
 #include "headlab/ops/ops.h"
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 using Values = std::vector<double>;
 constexpr Scalar kInfinity = std::numeric_limits<Scalar>::infinity();
@@ -13,9 +12,7 @@ TEST(Softmax, IsTheShareOfEachExponential) {
   const Tensor x = random_tensor({3, 37}, Key{1}, -4, 4), y = softmax(x);
   for (Index r = 0; r < 3; ++r) {
     double total = 0;
-    for (Index j = 0; j < 37; ++j) {
-      total += std::exp(static_cast<double>(x.data()[r * 37 + j]));
-    }
+    for (Index j = 0; j < 37; ++j) total += std::exp(static_cast<double>(x.data()[r * 37 + j]));
     for (Index j = 0; j < 37; ++j) {
       const double expected = std::exp(static_cast<double>(x.data()[r * 37 + j])) / total;
       EXPECT_NEAR(y.data()[r * 37 + j], expected, 16 * kEpsilon);
@@ -74,9 +71,7 @@ TEST(CrossEntropy, GivesIgnoredRowsNoGradient) {
   const Tensor p = softmax(x);
   Values expected = numbers(p);
   expected[2] -= 1, expected[8] -= 1;
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    expected[i] = i / 4 == 1 ? 0 : expected[i] / 8;
-  }
+  for (std::size_t i = 0; i < expected.size(); ++i) expected[i] = i / 4 == 1 ? 0 : expected[i] / 8;
   expect_near(numbers(x.grad()), expected, 4 * kEpsilon);
 }
 
@@ -105,12 +100,9 @@ TEST(LayerNorm, CentresAndScalesEachRow) {
   const Tensor bias = random_tensor({21}, Key{7}), y = layer_norm(x, gain, bias);
   for (Index r = 0; r < 3; ++r) {
     double mean = 0, variance = 0;
-    for (Index j = 0; j < 21; ++j) {
-      mean += static_cast<double>(x.data()[r * 21 + j]) / 21;
-    }
-    for (Index j = 0; j < 21; ++j) {
+    for (Index j = 0; j < 21; ++j) mean += static_cast<double>(x.data()[r * 21 + j]) / 21;
+    for (Index j = 0; j < 21; ++j)
       variance += std::pow(static_cast<double>(x.data()[r * 21 + j]) - mean, 2) / 21;
-    }
     for (Index j = 0; j < 21; ++j) {
       const double h =
           (static_cast<double>(x.data()[r * 21 + j]) - mean) / std::sqrt(variance + 1e-5);
@@ -159,4 +151,4 @@ TEST(Dropout, OfNothingIsTheTensorItself) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

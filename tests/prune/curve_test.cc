@@ -8,8 +8,7 @@
 #include "support/models.h"
 #include "support/runs.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 /// A run of two layers with two heads each, trained a little.
 class SmallCurve : public testing::Test {
@@ -30,9 +29,8 @@ class SmallCurve : public testing::Test {
     return prune_curve(run_, options);
   }
   const MethodCurve& find(const Curve& curve, const std::string& name) {
-    for (const MethodCurve& method : curve.methods) {
+    for (const MethodCurve& method : curve.methods)
       if (method.method == name) return method;
-    }
     throw Error("no curve of " + name);
   }
 
@@ -52,9 +50,8 @@ TEST_F(SmallCurve, HasEveryMethodThatNeedsNoTrainingAndEverySizeByItself) {
     ASSERT_EQ(method.points.size(), 5u);
     EXPECT_DOUBLE_EQ(method.points[0].pruned.loss, all.none.loss);
     EXPECT_DOUBLE_EQ(method.points[4].pruned.loss, all.full.loss);
-    for (Index kept = 0; kept <= 4; ++kept) {
+    for (Index kept = 0; kept <= 4; ++kept)
       EXPECT_EQ(method.points[static_cast<std::size_t>(kept)].kept, kept);
-    }
   }
 }
 
@@ -113,9 +110,8 @@ TEST_F(SmallCurve, FinetunesEachSubsetOnceAndFindsTheKneeThere) {
                              .sizes = {1, 4},
                              .finetune = 20,
                              .progress = [&](const std::string& what) { told.push_back(what); }});
-  for (const MethodCurve& method : tuned.methods) {
+  for (const MethodCurve& method : tuned.methods)
     for (const CurvePoint& point : method.points) ASSERT_TRUE(point.finetuned.has_value());
-  }
   EXPECT_EQ(tuned.methods[0].points[1].finetuned->loss, tuned.methods[1].points[1].finetuned->loss);
   EXPECT_EQ(told.size(), 6u);
   EXPECT_NE(curve_text(tuned).find("loss after fine-tuning"), std::string::npos);
@@ -239,4 +235,4 @@ TEST(Knee, IsTheFewestHeadsWithinOneHundredthOfTheSpan) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

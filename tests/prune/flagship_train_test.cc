@@ -8,8 +8,7 @@
 #include "headlab/tasks/table.h"
 #include "support/runs.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 TrainedRun trained(const fs::path& folder, const RunConfig& config) {
   TrainedRun run = create_run(folder, config, false);
@@ -25,9 +24,8 @@ std::set<std::pair<Index, std::int32_t>> owners(TrainedRun& run) {
   std::set<std::pair<Index, std::int32_t>> found;
   for (std::size_t r = 0; r < report.relations.size(); ++r) {
     const HeadScores& best = report.heads[report.relations[r].best];
-    if (report.relations[r].owned && best.relations[r].mass > 0.6) {
+    if (report.relations[r].owned && best.relations[r].mass > 0.6)
       found.insert({best.layer, best.head});
-    }
   }
   return found;
 }
@@ -66,4 +64,4 @@ TEST(Induction, IsSolvedByTwoLayers) { EXPECT_GE(induction_accuracy(2), 0.99); }
 TEST(Induction, IsNotSolvedByOneLayer) { EXPECT_LE(induction_accuracy(1), 0.5); }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -11,8 +11,7 @@
 #include "headlab/tasks/table.h"
 #include "support/models.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 /// Two layers of three heads and one without any, with large random weights.
 class SixHeads {
@@ -53,10 +52,9 @@ std::vector<HeadId> removal_order(const PruneProblem& problem, const PruneMethod
   std::vector<Index> sizes;
   for (Index size = std::ssize(left) - 1; size >= 0; --size) sizes.push_back(size);
   for (const Choice& choice : choose_heads(problem, method, sizes)) {
-    for (const HeadId& head : left) {
+    for (const HeadId& head : left)
       if (std::find(choice.kept.begin(), choice.kept.end(), head) == choice.kept.end())
         order.push_back(head);
-    }
     left = choice.kept;
   }
   return order;
@@ -156,9 +154,7 @@ TEST_P(EveryMethod, KnowsPrunedHeadsByTheNumbersTheyWereBornWith) {
   rest.train = problem().train;
   rest.gate_steps = 5;
   const std::vector<HeadId> order = removal_order(rest, GetParam());
-  for (const HeadId& head : left) {
-    EXPECT_GE(std::count(order.begin(), order.end(), head), 1);
-  }
+  for (const HeadId& head : left) EXPECT_GE(std::count(order.begin(), order.end(), head), 1);
 }
 
 TEST_P(EveryMethod, IsFoundByItsNameAndSaysWhatItIs) {
@@ -236,16 +232,12 @@ TEST_F(Method, ImportanceIsTheMeanOverExamplesOfTheSlopeOfTheirLoss) {
   const std::vector<HeadId> heads = all_heads(model_[0]);
   const Batch all = examples();
   std::vector<double> scores(heads.size());
-  for (std::size_t h = 0; h < heads.size(); ++h) {
-    for (Index b = 0; b < all.size; ++b) {
+  for (std::size_t h = 0; h < heads.size(); ++h)
+    for (Index b = 0; b < all.size; ++b)
       scores[h] += std::abs(sensitivity(model_[0], all.rows(b, b + 1), h));
-    }
-  }
   for (const std::size_t first : {std::size_t{0}, std::size_t{3}}) {  // each layer by its own norm
     const double norm = std::hypot(scores[first], scores[first + 1], scores[first + 2]);
-    for (std::size_t h = first; h < first + 3; ++h) {
-      scores[h] /= norm;
-    }
+    for (std::size_t h = first; h < first + 3; ++h) scores[h] /= norm;
   }
   std::vector<std::size_t> order(heads.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -254,9 +246,7 @@ TEST_F(Method, ImportanceIsTheMeanOverExamplesOfTheSlopeOfTheirLoss) {
   std::vector<HeadId> expected;
   for (std::size_t i = 0; i < order.size(); ++i) {
     expected.push_back(heads[order[i]]);
-    if (i > 0) {
-      ASSERT_GT(scores[order[i]] - scores[order[i - 1]], 1e-3) << "too close to tell";
-    }
+    if (i > 0) ASSERT_GT(scores[order[i]] - scores[order[i - 1]], 1e-3) << "too close to tell";
   }
   EXPECT_EQ(removal_order(problem(), find_prune_method("importance")), expected);
 }
@@ -269,12 +259,10 @@ TEST_F(Method, MagnitudeIsTheNormOfTheRowsOfWO) {
     const Index elements = 4 * W.size(1);
     for (Index h = 0; h < module.attention->head_count(); ++h, ++head) {
       double norm = 0;
-      for (Index i = 0; i < elements; ++i) {
+      for (Index i = 0; i < elements; ++i)
         norm += std::pow(static_cast<double>(W.data()[h * elements + i]), 2);
-      }
-      for (Index i = 0; i < elements; ++i) {
+      for (Index i = 0; i < elements; ++i)
         W.data()[h * elements + i] *= static_cast<Scalar>(sizes[head] / std::sqrt(norm));
-      }
     }
   }
   const std::vector<HeadId> expected = {{2, 2}, {2, 0}, {0, 1}, {0, 2}, {0, 0}, {2, 1}};
@@ -289,9 +277,8 @@ TEST_F(Method, RandomDependsOnItsSeedAloneAndDrawsEveryHead) {
     EXPECT_EQ(removal_order(problem(seed), random), order);
     ++first[static_cast<std::size_t>(order[0].layer * 3 + order[0].head)];
   }
-  for (const HeadId& head : all_heads(model_[0])) {
+  for (const HeadId& head : all_heads(model_[0]))
     EXPECT_GE(first[static_cast<std::size_t>(head.layer * 3 + head.head)], 5);  // 17 on average
-  }
 }
 
 TEST_F(Method, GatesAreOpenForKeptHeadsAlone) {
@@ -304,4 +291,4 @@ TEST_F(Method, GatesAreOpenForKeptHeadsAlone) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

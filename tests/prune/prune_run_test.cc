@@ -8,8 +8,7 @@
 #include "support/models.h"
 #include "support/runs.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 /// A run of two layers with three and two heads, trained a little.
 class PrunedRun : public testing::Test {
@@ -58,11 +57,8 @@ TEST_F(PrunedRun, ComputesForEveryMaskWhatGatesOfZeroCompute) {
   const Batch batch = random_batch(run_.config.model, 3, 8);
   for (unsigned mask = 0; mask < 32; ++mask) {
     std::vector<HeadId> kept;
-    for (std::size_t h = 0; h < heads.size(); ++h) {
-      if ((mask >> h & 1) != 0) {
-        kept.push_back(heads[h]);
-      }
-    }
+    for (std::size_t h = 0; h < heads.size(); ++h)
+      if ((mask >> h & 1) != 0) kept.push_back(heads[h]);
     const Transformer removed = remove_heads(run_.model, kept);
     create_run(folder_ / "masked", run_.config, removed, true);
     const ModelHooks hooks{.edits = gates_for(run_.model, kept)};
@@ -96,9 +92,8 @@ TEST_F(PrunedRun, TracksItsHeadsAsTheRunDid) {
   const PruneResult result = prune("tracked", {.keep = 3, .finetune = 10});
   const HeadsHistory history = read_heads_history(open_run(folder_ / "tracked"));
   EXPECT_EQ(history.steps, (std::vector<Index>{4, 8, 10}));
-  for (const RelationHistory& relation : history.relations) {
+  for (const RelationHistory& relation : history.relations)
     EXPECT_NE(std::find(result.kept.begin(), result.kept.end(), relation.best), result.kept.end());
-  }
   EXPECT_EQ(timeless_state(open_run(folder_ / "tracked")),
             timeless_state(open_run(folder_ / "untracked")));
 }
@@ -196,14 +191,12 @@ TEST_F(PrunedRun, WritesTheKeysThatOtherProgramsRead) {
   EXPECT_EQ(json.at("attention").dump(), R"(["blocks.0.attn","blocks.1.attn"])");
   EXPECT_EQ(json.at("kept").items().size(), 2u);
   EXPECT_EQ(json.at("kept").items()[0].items().size(), 2u);
-  for (const char* when : {"before", "after"}) {
-    for (const char* key : {"loss", "accuracy", "parameters", "ms_per_batch"}) {
+  for (const char* when : {"before", "after"})
+    for (const char* key : {"loss", "accuracy", "parameters", "ms_per_batch"})
       EXPECT_TRUE(json.at(when).at(key).is_number()) << when << " " << key;
-    }
-  }
   EXPECT_EQ(json.at("method").string(), "random");
   EXPECT_EQ(json.at("seed").integer(), 9);
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

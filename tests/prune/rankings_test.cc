@@ -8,8 +8,7 @@
 #include "headlab/tasks/table.h"
 #include "support/models.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 constexpr Index kExamples = 66;  // more than a batch of 64: a ragged end
 
@@ -118,9 +117,8 @@ TEST_F(Score, RelevanceOfTheLastLayerIsItsShareOfTheRightAnswersLogits) {
                      static_cast<double>(all.size);
     }
   }
-  for (std::size_t h = 0; h < heads.size(); ++h) {
+  for (std::size_t h = 0; h < heads.size(); ++h)
     if (heads[h].layer == 1) last.push_back(relevance[h]);
-  }
   expect_relative(last, expected, 1e-4);
 }
 
@@ -199,4 +197,4 @@ TEST_F(Score, EntropyAndConfidenceAreMeansOverQueriesOfTheirRow) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -9,8 +9,7 @@
 #include "headlab/tasks/table.h"
 #include "support/models.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 class Search : public testing::Test {
  protected:
@@ -42,16 +41,14 @@ TEST_F(Search, ExhaustiveFindsTheSubsetWithTheLowestLossOfEachSize) {
   std::map<std::size_t, std::pair<double, std::vector<HeadId>>> best;
   for (unsigned mask = 0; mask < 32; ++mask) {
     std::vector<HeadId> kept;
-    for (std::size_t h = 0; h < 5; ++h) {
+    for (std::size_t h = 0; h < 5; ++h)
       if ((mask >> h & 1U) != 0) kept.push_back(heads[h]);
-    }
     const double loss = loss_of(kept);
     const auto found = best.find(kept.size());
     if (found == best.end() || loss < found->second.first) best[kept.size()] = {loss, kept};
   }
-  for (const auto& [size, winner] : best) {
+  for (const auto& [size, winner] : best)
     EXPECT_EQ(kept_by("exhaustive", static_cast<Index>(size)), winner.second) << size;
-  }
 }
 
 TEST_F(Search, ForwardAddsTheHeadThatHelpsMostAgainAndAgain) {
@@ -87,18 +84,16 @@ TEST_F(Search, KeepsTheFewestHeadsWithinTheRiseThatIsAllowed) {
   for (const double rise : {0.0, 0.5, 2.0, 100.0}) {
     const Choice choice = choose_heads(problem(), {.max_loss_rise = rise});
     EXPECT_LE(loss_of(choice.kept), full + rise + 1e-6);
-    for (Index fewer = 0; fewer < std::ssize(choice.kept); ++fewer) {
+    for (Index fewer = 0; fewer < std::ssize(choice.kept); ++fewer)
       EXPECT_GT(loss_of(kept_by("greedy", fewer)), full + rise) << rise << " " << fewer;
-    }
   }
 }
 
 TEST_F(Search, DropsAShareOfTheHeadsRoundedDown) {
   const std::vector<std::pair<double, std::size_t>> left = {
       {0, 5}, {19.9, 5}, {20, 4}, {50, 3}, {100, 0}};
-  for (const auto& [drop, kept] : left) {
+  for (const auto& [drop, kept] : left)
     EXPECT_EQ(choose_heads(problem(), {.drop = drop}).kept.size(), kept) << drop;
-  }
   expect_error([&] { choose_heads(problem(), {.drop = 101}); }, {"--drop 101", "percentage"});
 }
 
@@ -180,4 +175,4 @@ TEST(SoftTopK, SumsToItsBudgetAndNearlyPicksTheLargestWhenCold) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -5,8 +5,7 @@
 #include "headlab/prune/prune.h"
 #include "support/models.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 const TimingOptions kQuick{.batches = {2, 1}, .turns = 1};
 
@@ -75,4 +74,4 @@ TEST(PruneTiming, WritesTheKeysThatOtherProgramsRead) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -8,8 +8,7 @@
 #include "headlab/report/circuits_text.h"
 #include "headlab/report/table.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 /// The first line that begins with this, blanks aside; "" if none does.
 std::string line_of(const std::string& text, const std::string& begin) {
@@ -114,4 +113,4 @@ TEST(PatchingText, ShowsHeadsAndTheStream) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

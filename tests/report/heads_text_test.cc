@@ -6,8 +6,7 @@
 #include "headlab/report/table.h"
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 /// Two heads and `count` relations: head 3 does the first, nobody the others.
 HeadsReport report_of(std::size_t count) {
@@ -37,20 +36,16 @@ HeadsReport report_of(std::size_t count) {
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) {
-    lines.push_back(line);
-  }
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
   return lines;
 }
 
 /// The first line that holds all of these; "" if there is none.
 std::string line_with(const std::string& text, const std::vector<std::string>& parts) {
-  for (const std::string& line : lines_of(text)) {
+  for (const std::string& line : lines_of(text))
     if (std::all_of(parts.begin(), parts.end(),
-                    [&](const std::string& part) { return line.find(part) != line.npos; })) {
+                    [&](const std::string& part) { return line.find(part) != line.npos; }))
       return line;
-    }
-  }
   return "";
 }
 
@@ -71,12 +66,9 @@ TEST(HeadsText, SaysWhoDoesWhat) {
 TEST(HeadsText, NamesEveryRelationInLinesThatFit) {
   for (std::size_t count : {1u, 4u, 5u, 13u}) {
     const std::string shown = heads_text(report_of(count));
-    for (const std::string& line : lines_of(shown)) {
-      EXPECT_LE(display_width(line), 100u) << line;
-    }
-    for (std::size_t r = 0; r < count; ++r) {
+    for (const std::string& line : lines_of(shown)) EXPECT_LE(display_width(line), 100u) << line;
+    for (std::size_t r = 0; r < count; ++r)
       EXPECT_NE(shown.find(text("relation", r)), std::string::npos);
-    }
   }
 }
 
@@ -133,4 +125,4 @@ TEST(PruneText, ShowsEachStageAndTheHeadsThatAreLeft) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -7,17 +7,14 @@
 #include "headlab/report/table.h"
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 using Tokens = std::vector<std::string>;
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) {
-    lines.push_back(line);
-  }
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
   return lines;
 }
 
@@ -62,9 +59,7 @@ TEST(Heatmap, FitsItsWidthHoweverLongTheSequence) {
   for (std::size_t n : {1u, 20u, 44u, 45u, 89u, 90u, 200u, 1000u}) {
     const std::vector<Scalar> weights(n, static_cast<Scalar>(1 / static_cast<double>(n)));
     const std::string map = heatmap(weights, {"q"}, Tokens(n, "k"), {.width = 100});
-    for (const std::string& line : lines_of(map)) {
-      EXPECT_LE(display_width(line), 100u) << n;
-    }
+    for (const std::string& line : lines_of(map)) EXPECT_LE(display_width(line), 100u) << n;
     EXPECT_EQ(map.find("neighbouring sources") != std::string::npos, n > 90) << n;
   }
 }
@@ -90,4 +85,4 @@ TEST(Heatmap, NeedsAWeightForEachCell) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

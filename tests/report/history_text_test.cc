@@ -7,8 +7,7 @@
 
 #include "headlab/report/table.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -42,4 +41,4 @@ TEST(HistoryText, SaysWhenEachRoleWasBorn) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -8,8 +8,7 @@
 #include "headlab/report/table.h"
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 /// Heads on a circle; with `kinds`, the last of them belongs to another kind of attention.
 HeadsReport report_of(std::size_t count, bool kinds = false) {
@@ -41,9 +40,7 @@ bool holds(const std::string& text, const std::string& part) {
 
 void expect_to_fit(const std::string& shown) {
   std::istringstream lines(shown);
-  for (std::string line; std::getline(lines, line);) {
-    EXPECT_LE(display_width(line), 100u) << line;
-  }
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), 100u) << line;
 }
 
 TEST(ScoresText, NamesEveryPatternScoreAndItsValue) {
@@ -89,4 +86,4 @@ TEST(MapText, HasAPlaneForEachKindOfAttention) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

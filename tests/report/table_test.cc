@@ -6,8 +6,7 @@
 
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 TEST(Table, AlignsWordsToTheLeftAndNumbersToTheRight) {
   Table table({"task", "loss", "note"});
@@ -90,9 +89,8 @@ TEST(Grouped, HasACommaAfterEveryThousand) {
                                                   {1050624, "1,050,624"},
                                                   {-123, "-123"},
                                                   {-1234, "-1,234"},
-                                                  {-123456, "-123,456"}}) {
+                                                  {-123456, "-123,456"}})
     EXPECT_EQ(grouped(value), shown);
-  }
 }
 
 TEST(Padded, FillsOrCutsToTheWidth) {
@@ -106,4 +104,4 @@ TEST(Padded, FillsOrCutsToTheWidth) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

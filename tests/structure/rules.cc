@@ -40,9 +40,12 @@ std::string_view quoted_include(std::string_view line) {
 std::string_view first_folder(std::string_view path) { return path.substr(0, path.find('/')); }
 
 std::size_t characters(std::string_view line) {
-  return static_cast<std::size_t>(std::count_if(line.begin(), line.end(), [](char byte) {
-    return (static_cast<unsigned char>(byte) & 0xC0u) != 0x80u;  // no continuation byte of UTF-8
-  }));
+  return static_cast<std::size_t>(std::count_if(
+      line.begin(), line.end(),
+      [](char byte) {
+        return (static_cast<unsigned char>(byte) & 0xC0u) !=
+               0x80u;  // no continuation byte of UTF-8
+      }));
 }
 
 /// The first of `words` in each line is a problem.
@@ -50,9 +53,8 @@ Problems find_words(const Source& file, const std::vector<std::string>& words,
                     const std::string& why) {
   Problems problems;
   for (std::size_t i = 0; i < file.lines.size(); ++i) {
-    for (const std::string& word : words) {
+    for (const std::string& word : words)
       if (contains(file.lines[i], word)) problems.push_back(at(file, i, word + ": " + why));
-    }
   }
   return problems;
 }
@@ -107,11 +109,10 @@ Problems check_layers(const Source& file) {
     if (path.starts_with(kPrefix)) path.remove_prefix(kPrefix.size());
     const std::string layer(first_folder(path));
     const bool whole = path == "headlab.h" && own == "cli";
-    if (rank(layer) == kLayers.size() && !whole) {
+    if (rank(layer) == kLayers.size() && !whole)
       problems.push_back(at(file, i, "\"" + layer + "\" is no layer"));
-    } else if (!start_here && rank(layer) > rank(own) && !whole) {
+    else if (!start_here && rank(layer) > rank(own) && !whole)
       problems.push_back(at(file, i, own + " includes " + layer + ", a layer further down"));
-    }
   }
   return problems;
 }
@@ -141,9 +142,8 @@ Problems check_opening(const Source& file) {
         at(file, 0, "opens with " + std::to_string(count) + " lines of comment instead of 3-12"));
   }
   const bool header = file.path.ends_with(".h");
-  if (header && (count == file.lines.size() || file.lines[count] != "#pragma once")) {
+  if (header && (count == file.lines.size() || file.lines[count] != "#pragma once"))
     problems.push_back(at(file, count, "#pragma once does not follow the opening comment"));
-  }
   return problems;
 }
 

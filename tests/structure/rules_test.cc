@@ -5,8 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace headlab::structure {
-namespace {
+namespace headlab::structure { namespace {
 
 Problems layers(const std::string& path, const std::string& include) {
   return check_layers(Source::of(path, "#include <vector>\n#include \"" + include + "\"\n"));

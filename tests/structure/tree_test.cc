@@ -10,8 +10,7 @@
 
 #include "structure/rules.h"
 
-namespace headlab::structure {
-namespace {
+namespace headlab::structure { namespace {
 
 const std::filesystem::path kProject = HEADLAB_SOURCE_DIR;
 
@@ -20,9 +19,8 @@ template <class Rule>
 void expect_none(const std::vector<std::string>& roots, Rule rule) {
   const std::vector<Source> files = read_sources(kProject, roots);
   EXPECT_FALSE(files.empty());
-  for (const Source& file : files) {
+  for (const Source& file : files)
     for (const std::string& problem : rule(file)) ADD_FAILURE() << problem;
-  }
 }
 
 TEST(Project, IncludesOnlyUpwards) { expect_none({"src", "include"}, check_layers); }
@@ -38,16 +36,15 @@ TEST(Project, HasPublicHeadersThatCompileByThemselves) {
     const auto source = sources.find("src" + stem + ".cc");
     if (source == sources.end()) continue;  // the build compiles these by themselves
     ++found;
-    for (const std::string& problem : check_first_include(source->second, name)) {
+    for (const std::string& problem : check_first_include(source->second, name))
       ADD_FAILURE() << problem;
-    }
   }
   EXPECT_GT(found, 50u);
 }
 
 TEST(Project, HasFilesOfAtMostFourHundredLines) {
-  expect_none({"src", "include", "tests"},
-              [](const Source& file) { return check_length(file, 400); });
+  expect_none(
+      {"src", "include", "tests"}, [](const Source& file) { return check_length(file, 400); });
 }
 
 TEST(Project, HasExamplesUnderEightyLines) {
@@ -75,8 +72,9 @@ TEST(Project, LeavesNothingToDo) {
 
 /// Lines of code: neither blank nor a comment nor for the preprocessor.
 std::size_t code_lines(const Source& file) {
-  return static_cast<std::size_t>(
-      std::count_if(file.lines.begin(), file.lines.end(), [](const std::string& line) {
+  return static_cast<std::size_t>(std::count_if(
+      file.lines.begin(), file.lines.end(),
+      [](const std::string& line) {
         const std::size_t first = line.find_first_not_of(' ');
         return first != std::string::npos && line[first] != '#' &&
                line.compare(first, 2, "//") != 0;
@@ -86,9 +84,8 @@ std::size_t code_lines(const Source& file) {
 TEST(Project, HasAnEngineThatIsReadInAnEvening) {
   const std::set<std::string> engine = {"kernels", "tensor", "ops", "nn", "model"};
   std::map<std::string, std::size_t> lines;
-  for (const Source& file : read_sources(kProject, {"src", "include"})) {
+  for (const Source& file : read_sources(kProject, {"src", "include"}))
     if (engine.contains(layer_of(file.path))) lines[layer_of(file.path)] += code_lines(file);
-  }
   std::size_t sum = 0;
   std::string list;
   for (const auto& [layer, count] : lines) {

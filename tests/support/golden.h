@@ -10,7 +10,7 @@
 #include "headlab/ops/gather.h"
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 constexpr double kValueTolerance = 1e-5;
 constexpr double kGradientTolerance = 1e-4;
@@ -35,9 +35,7 @@ class Golden {
 
   Ids ids(const std::string& name) const {
     Ids ids;
-    for (std::int64_t id : file_.at(name).integers()) {
-      ids.push_back(static_cast<std::int32_t>(id));
-    }
+    for (std::int64_t id : file_.at(name).integers()) ids.push_back(static_cast<std::int32_t>(id));
     return ids;
   }
 
@@ -71,4 +69,4 @@ class Golden {
   TensorFile file_;
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -7,7 +7,7 @@
 #include "headlab/model/transformer.h"
 #include "headlab/tasks/task.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 constexpr Index kUniform = 0;  // looks at all keys alike
 constexpr Index kSame = -1;    // looks at the last earlier token of the same class
@@ -26,12 +26,9 @@ inline Transformer hand_built(const TaskShape& shape, Index classes,
   Transformer model(config);
   const Index C = config.d_model, T = shape.length, columns = config.d_head * config.heads[0];
   model.visit([&](const std::string& name, Tensor& parameter) {
-    for (Index t = 0; name == "pos_embed.W_pos" && t < T; ++t) {
-      parameter.data()[t * C + t] = 1;
-    }
-    for (Index v = 0; name == "embed.W_E" && v < shape.vocab; ++v) {
+    for (Index t = 0; name == "pos_embed.W_pos" && t < T; ++t) parameter.data()[t * C + t] = 1;
+    for (Index v = 0; name == "embed.W_E" && v < shape.vocab; ++v)
       parameter.data()[v * C + T + v % classes] = 1;
-    }
   });
   MultiHeadAttention& attention = *model.attention_modules()[0].attention;
   for (std::size_t h = 0; h < heads.size(); ++h) {
@@ -41,20 +38,15 @@ inline Transformer hand_built(const TaskShape& shape, Index classes,
     };
     for (Index c = 0; c < C; ++c) {
       attention.K.W.data()[c * columns + first + c] = 1;
-      if (heads[h] == kSame && c >= T) {
-        query(c, c, 1e5);  // the same class first,
-      }
+      if (heads[h] == kSame && c >= T) query(c, c, 1e5);  // the same class first,
     }
     for (Index t = 0; t < T && heads[h] != kUniform; ++t) {
-      if (heads[h] > 0) {
-        query(t, std::max<Index>(0, t - heads[h]), 1e5);
-      }
-      for (Index s = 0; s < t && heads[h] == kSame; ++s) {
+      if (heads[h] > 0) query(t, std::max<Index>(0, t - heads[h]), 1e5);
+      for (Index s = 0; s < t && heads[h] == kSame; ++s)
         query(t, s, 1e3 * static_cast<double>(s + 1));  // then the latest, but not itself
-      }
     }
   }
   return model;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

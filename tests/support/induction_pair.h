@@ -10,7 +10,7 @@
 #include "headlab/model/transformer.h"
 #include "headlab/tasks/task.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// Where the parts of the residual stream begin.
 struct InductionStream {
@@ -71,4 +71,4 @@ inline Transformer induction_pair(const TaskShape& shape, Index copies = 1) {
   return model;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

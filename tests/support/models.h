@@ -5,7 +5,7 @@
 #include "headlab/model/transformer.h"
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 inline Transformer random_model(const TransformerConfig& config, Key key = Key{1}) {
   Transformer model(config);
@@ -22,12 +22,10 @@ inline Batch random_batch(const TransformerConfig& config, Index size, Index len
                           double missing = 0.2, Key key = Key{2}) {
   Generator random(key);
   Batch batch = Batch::make(size, length, config.targets, config.source_length);
-  for (std::int32_t& token : batch.tokens) {
+  for (std::int32_t& token : batch.tokens)
     token = static_cast<std::int32_t>(random.below(config.vocab));
-  }
-  for (std::int32_t& token : batch.source) {
+  for (std::int32_t& token : batch.source)
     token = static_cast<std::int32_t>(random.below(config.vocab));
-  }
   for (std::int32_t& target : batch.targets) {
     const auto drawn = static_cast<std::int32_t>(random.below(config.vocab));
     target = random.uniform() < missing ? -1 : drawn;
@@ -69,4 +67,4 @@ inline std::vector<Tensor> parameters_of(Transformer& model) {
   return parameters;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

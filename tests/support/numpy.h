@@ -8,7 +8,7 @@
 
 #include "headlab/tensor/tensor.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 class NumPyRandom {
  public:
@@ -39,9 +39,7 @@ class NumPyRandom {
 
   Tensor normals(const Shape& shape, double scale = 1) {
     Tensor x = Tensor::empty(shape);
-    for (Scalar& value : x.values()) {
-      value = static_cast<Scalar>(scale * normal());
-    }
+    for (Scalar& value : x.values()) value = static_cast<Scalar>(scale * normal());
     return x;
   }
 
@@ -51,4 +49,4 @@ class NumPyRandom {
   double kept_ = 0;
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

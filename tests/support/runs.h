@@ -12,7 +12,7 @@
 #include "support/folders.h"
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 namespace fs = std::filesystem;
 
@@ -46,9 +46,7 @@ inline std::string timeless_state(const Run& run) {
   std::string all;
   for (const StoredTensor& tensor : read_safetensors(state_file(run)).tensors) {
     std::string bytes = tensor.bytes;
-    if (tensor.name == "trainer.sums") {
-      bytes.resize(2 * sizeof(double));
-    }
+    if (tensor.name == "trainer.sums") bytes.resize(2 * sizeof(double));
     all += text(tensor.name, " ", tensor.dtype, " ", Shape(tensor.shape), " ") + bytes + "\n";
   }
   return all;
@@ -69,9 +67,8 @@ inline std::string timeless_metrics(const Run& run) {
 /// The names of the files in a folder, sorted.
 inline std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
-  for (const auto& entry : fs::directory_iterator(folder)) {
+  for (const auto& entry : fs::directory_iterator(folder))
     names.push_back(entry.path().filename().string());
-  }
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -87,4 +84,4 @@ inline std::vector<double> parameters_in(const Transformer& model) {
   return all;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -4,7 +4,7 @@
 
 #include "headlab/tasks/task.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// Sequences of 8 tokens; gold is a function of (sequence, query), and a key below 0 means that
 /// there is none. All tokens are 0.
@@ -21,11 +21,9 @@ class Scripted : public Task {
   Example make(Key, Index count, Split) const override {
     Example example{Batch::make(count, 8), std::vector<Gold>(1), {}};
     for (Index b = 0; b < count; ++b) {
-      for (Index t = 0; t < 8; ++t) {
-        if (const Index key = script_(b, t); key >= 0) {
+      for (Index t = 0; t < 8; ++t)
+        if (const Index key = script_(b, t); key >= 0)
           example.gold[0].add(b, t, static_cast<std::int32_t>(key));
-        }
-      }
     }
     return example;
   }
@@ -35,4 +33,4 @@ class Scripted : public Task {
   bool positional_;
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -15,16 +15,14 @@
 #include "headlab/tensor/tape.h"
 #include "headlab/tensor/tensor.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 constexpr double kEpsilon = std::numeric_limits<Scalar>::epsilon();
 
 inline Tensor random_tensor(const Shape& shape, Key key, double low = -1, double high = 1) {
   Generator random(key);
   Tensor x = Tensor::empty(shape);
-  for (Scalar& value : x.values()) {
-    value = static_cast<Scalar>(random.uniform(low, high));
-  }
+  for (Scalar& value : x.values()) value = static_cast<Scalar>(random.uniform(low, high));
   return x;
 }
 
@@ -41,9 +39,7 @@ inline std::vector<double> numbers(const Tensor& x) {
 
 inline double largest(const std::vector<double>& values) {
   double largest = 0;
-  for (double value : values) {
-    largest = std::max(largest, std::abs(value));
-  }
+  for (double value : values) largest = std::max(largest, std::abs(value));
   return largest;
 }
 
@@ -89,9 +85,8 @@ std::string error_of(Body&& body) {
 template <class Body>
 void expect_error(Body&& body, const std::vector<std::string>& parts) {
   const std::string message = error_of(body);
-  for (const std::string& part : parts) {
+  for (const std::string& part : parts)
     EXPECT_NE(message.find(part), std::string::npos) << part << " is not in: " << message;
-  }
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -11,8 +11,7 @@
 
 #include "tasks/checks.h"
 
-namespace headlab {
-namespace {
+namespace headlab { namespace {
 
 constexpr Index kCount = 400;
 
@@ -41,9 +40,7 @@ struct Reading {
       : answers(code.size()), definition(code.size()), origin(code.size()), name(code.size()) {
     for (std::size_t t = 0; t < code.size(); ++t) {
       const bool right = t >= 2 && code[t - 1] == '=';
-      if (std::isalpha(code[t]) != 0 && code[t + 1] != '=') {
-        use(code, t);
-      }
+      if (std::isalpha(code[t]) != 0 && code[t + 1] != '=') use(code, t);
       if (right) {
         name[t] = {static_cast<std::int32_t>(t - 2)};
         defined[code[t - 2]] = t;
@@ -59,9 +56,7 @@ struct Reading {
       ++chain;
     }
     answers[t] = code[at];
-    if (chain > 1) {
-      origin[t] = {static_cast<std::int32_t>(at)};
-    }
+    if (chain > 1) origin[t] = {static_cast<std::int32_t>(at)};
     longest_chain = std::max(longest_chain, chain);
   }
 };
@@ -79,18 +74,16 @@ TEST(Assign, ProgramsAreStatementsAndThenQuestions) {
       ASSERT_TRUE(std::isdigit(code[t + 2]) != 0 || defined.count(code[t + 2]) == 1) << code;
       ASSERT_TRUE(code[t] >= 'a' && code[t] <= 'h' && defined.insert(code[t]).second) << code;
     }
-    for (std::size_t t = end; t < code.size(); t += 2) {
+    for (std::size_t t = end; t < code.size(); t += 2)
       ASSERT_TRUE(defined.count(code[t]) == 1 && code[t + 1] == '?') << code;
-    }
     statements.insert(end / 4);
   }
   EXPECT_EQ(statements, (std::set<std::size_t>{3, 4, 5, 6}));
 }
 
 TEST(Assign, AUseIsWorthWhatAnInterpreterSays) {
-  for (Index b = 0; b < kCount; ++b) {
+  for (Index b = 0; b < kCount; ++b)
     ASSERT_EQ(answers_of(task(), sample().batch, b), Reading(program(b)).answers) << program(b);
-  }
 }
 
 TEST(Assign, GoldIsWhereTheInterpreterReads) {

@@ -10,8 +10,7 @@
 
 #include "tasks/checks.h"
 
-namespace headlab {
-namespace {
+namespace headlab { namespace {
 
 constexpr Index kCount = 400;
 constexpr std::string_view kOpening = "([{<", kClosing = ")]}>";
@@ -35,9 +34,7 @@ Index open_at(const std::string& brackets, Index t) {
   int closed = 0;
   for (Index s = t; s >= 0; --s) {
     closed += opens(brackets[static_cast<std::size_t>(s)]) ? -1 : 1;
-    if (closed < 0) {
-      return s;
-    }
+    if (closed < 0) return s;
   }
   return -1;
 }
@@ -77,9 +74,7 @@ TEST(Brackets, TheTargetClosesTheInnermostOpenBracket) {
     for (Index t = 0; t < 16; ++t) {
       const Index at = open_at(brackets, t);
       answers.emplace_back();
-      if (at >= 0) {
-        answers.back() = kClosing[kOpening.find(brackets[static_cast<std::size_t>(at)])];
-      }
+      if (at >= 0) answers.back() = kClosing[kOpening.find(brackets[static_cast<std::size_t>(at)])];
     }
     ASSERT_EQ(answers_of(task(), sample().batch, b), answers) << brackets;
   }

@@ -39,9 +39,7 @@ inline std::string gold_text(const Gold& gold) {
   for (Index i = 0; i < gold.queries(); ++i) {
     const auto query = gold.query(i);
     out += text(query.b, ",", query.t, ":");
-    for (const std::int32_t key : query.keys) {
-      out += text(key, " ");
-    }
+    for (const std::int32_t key : query.keys) out += text(key, " ");
   }
   return out;
 }
@@ -49,9 +47,8 @@ inline std::string gold_text(const Gold& gold) {
 /// The tokens of sequence b as they are shown, without padding: what a reader sees.
 inline std::vector<std::string> words_of(const Task& task, const Batch& batch, Index b) {
   std::vector<std::string> words;
-  for (Index t = 0; t < batch.length_of(b); ++t) {
+  for (Index t = 0; t < batch.length_of(b); ++t)
     words.push_back(task.token_text(batch.token(b, t)));
-  }
   return words;
 }
 
@@ -79,9 +76,7 @@ inline KeySets keys_of(const Example& example, std::size_t relation, Index b) {
 /// Tokens `from` to `from + count` of a sequence, as they are shown.
 inline std::string shown(const Task& task, const Batch& batch, Index b, Index from, Index count) {
   std::string out;
-  for (Index t = from; t < from + count; ++t) {
-    out += task.token_text(batch.token(b, t));
-  }
+  for (Index t = from; t < from + count; ++t) out += task.token_text(batch.token(b, t));
   return out;
 }
 

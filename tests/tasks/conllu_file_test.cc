@@ -8,8 +8,7 @@
 #include "headlab/tasks/grammar.h"
 #include "tasks/checks.h"
 
-namespace headlab {
-namespace {
+namespace headlab { namespace {
 
 /// A word line: ID, FORM, HEAD, DEPREL.
 std::string word(int id, std::string_view form, std::string_view head, std::string_view relation) {
@@ -24,9 +23,8 @@ std::string refusal_of(const std::string& bytes) {
 std::string read_text(const std::string& bytes) {
   std::string out;
   for (const TreebankSentence& sentence : parse_conllu(bytes, "file")) {
-    for (const TreebankWord& each : sentence.words) {
+    for (const TreebankWord& each : sentence.words)
       out += text(each.form, "/", each.part, "/", each.head + 1, "/", each.relation, " ");
-    }
     out += "| ";
   }
   return out;
@@ -60,9 +58,8 @@ TEST(ConlluFile, TheLastSentenceNeedsNoEmptyLineAndAnyNumberMayFollow) {
 TEST(ConlluFile, CarriageReturnsAndAByteOrderMarkAreNoText) {
   std::string bytes = "\xEF\xBB\xBF# first\n" + word(1, "a", "0", "root") + "\n";
   const std::string plain = read_text(bytes);
-  for (std::size_t at = 0; (at = bytes.find('\n', at)) != bytes.npos; at += 2) {
+  for (std::size_t at = 0; (at = bytes.find('\n', at)) != bytes.npos; at += 2)
     bytes.insert(at, "\r");
-  }
   EXPECT_EQ(plain, "a/X/0/root | ");
   EXPECT_EQ(read_text(bytes), plain);
 }
@@ -70,9 +67,8 @@ TEST(ConlluFile, CarriageReturnsAndAByteOrderMarkAreNoText) {
 TEST(ConlluFile, IsWrittenAsItIsRead) {
   const std::string made = grammar_treebank(20);
   std::string again;
-  for (const TreebankSentence& sentence : parse_conllu(made, "made")) {
+  for (const TreebankSentence& sentence : parse_conllu(made, "made"))
     again += conllu_text(sentence);
-  }
   EXPECT_EQ(made.substr(made.find("\n1\t") + 1), again);
 }
 
@@ -95,9 +91,8 @@ TEST(ConlluFile, OtherNumbersOfColumnsAreRefused) {
 TEST(ConlluFile, NumbersOutOfOrderAreRefused) {
   expect_contains(refusal_of(word(1, "a", "0", "root") + word(3, "b", "1", "dep")),
                   "file:2: the ID should be 2, got '3'");
-  for (const char* id : {"0", "-1", "x", "", "1-", "1-x", "99999999999", "1 "}) {
+  for (const char* id : {"0", "-1", "x", "", "1-", "1-x", "99999999999", "1 "})
     expect_contains(refusal_of(text(id, "\ta\t_\t_\t_\t_\t0\troot\t_\t_\n")), "file:1: the ID");
-  }
 }
 
 TEST(ConlluFile, AWordNeedsAForm) {
@@ -138,9 +133,7 @@ TEST(ConlluFile, BytesThatAreNotUtf8AreRefused) {
 
 TEST(ConlluFile, AVeryLongSentenceIsReadInOnePass) {  // a walk from every word would never end
   std::string chain = word(1, "a", "0", "root");
-  for (int i = 2; i <= 100000; ++i) {
-    chain += word(i, "a", std::to_string(i - 1), "dep");
-  }
+  for (int i = 2; i <= 100000; ++i) chain += word(i, "a", std::to_string(i - 1), "dep");
   EXPECT_EQ(parse_conllu(chain, "file")[0].words.size(), 100000U);
 }
 

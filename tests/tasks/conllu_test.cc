@@ -12,8 +12,7 @@
 #include "support/folders.h"
 #include "tasks/checks.h"
 
-namespace headlab {
-namespace {
+namespace headlab { namespace {
 
 struct Line {
   std::string form, part;
@@ -47,9 +46,7 @@ class Conllu : public testing::Test {
  protected:
   static std::string many(int count) {
     std::string all;
-    for (int i = 0; i < count; ++i) {
-      all += numbered(i);
-    }
+    for (int i = 0; i < count; ++i) all += numbered(i);
     return all;
   }
   std::string spec(const std::string& parameters) const {
@@ -68,11 +65,9 @@ class Conllu : public testing::Test {
   static std::map<std::string, std::string> at(const Task& task, const std::vector<Gold>& golds,
                                                Index t) {
     std::map<std::string, std::string> keys;
-    for (std::size_t r = 0; r < golds.size(); ++r) {
-      for (const std::int32_t key : golds[r].keys(0, t)) {
+    for (std::size_t r = 0; r < golds.size(); ++r)
+      for (const std::int32_t key : golds[r].keys(0, t))
         keys[task.relations()[r].name] += text(key, " ");
-      }
-    }
     return keys;
   }
 
@@ -101,9 +96,7 @@ TEST_F(Conllu, ADecoderSeesWhatCameBefore) {
   EXPECT_EQ(at(*task, example.gold, 3), (ByRelation{{"nsubj.down", "1 "}}));
   EXPECT_EQ(at(*task, example.gold, 5), (ByRelation{{"det.down", "4 "}, {"obj.up", "3 "}}));
   std::set<std::string> names;
-  for (const Relation& relation : task->relations()) {
-    names.insert(relation.name);
-  }
+  for (const Relation& relation : task->relations()) names.insert(relation.name);
   EXPECT_EQ(names,
             (std::set<std::string>{"appos.up", "det.down", "nsubj.down", "obj.up", "punct.up"}));
 }
@@ -133,9 +126,7 @@ TEST_F(Conllu, SubtypesAreFoldedOrNot) {
   for (const bool kept : {false, true}) {
     std::set<std::string> names;
     const auto task = task_of(many(60), kept ? "subtypes=true" : "subtypes=false");
-    for (const Relation& relation : task->relations()) {
-      names.insert(relation.name);
-    }
+    for (const Relation& relation : task->relations()) names.insert(relation.name);
     EXPECT_EQ(names.count("nsubj:outer.up"), kept ? 1U : 0U);
     EXPECT_EQ(names.count("nsubj.up"), kept ? 0U : 1U);
   }
@@ -189,9 +180,8 @@ TEST_F(Conllu, CopiesOfASentenceAreOnOneSide) {
   for (const Split split : {Split::train, Split::validation}) {
     const auto causal = make_task(spec("min_count=1,validation=0.3,lm=causal"));
     const Batch batch = causal->make(Key{1}, 800, split).batch;
-    for (Index b = 0; b < batch.size; ++b) {
+    for (Index b = 0; b < batch.size; ++b)
       names[split == Split::train].insert(shown(*causal, batch, b, 2, 1));
-    }
   }
   EXPECT_EQ(names[1].count("<unk>"), 0U);
   EXPECT_EQ(names[0],
@@ -206,9 +196,8 @@ TEST_F(Conllu, TextsAreWordsBetweenBlanks) {
 
 TEST_F(Conllu, WhatDoesNotShowIsEscaped) {
   std::string bytes = many(60);
-  for (std::size_t at = 0; (at = bytes.find("dog", at)) != bytes.npos; ++at) {
+  for (std::size_t at = 0; (at = bytes.find("dog", at)) != bytes.npos; ++at)
     bytes.replace(at, 3, "d\x1Bg");
-  }
   const auto task = task_of(bytes, "lm=causal");
   EXPECT_EQ(task->token_text(task->encode("d\x1Bg")[0]), "d\\u{001B}g");
 }

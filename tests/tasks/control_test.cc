@@ -6,8 +6,7 @@
 
 #include "tasks/checks.h"
 
-namespace headlab {
-namespace {
+namespace headlab { namespace {
 
 constexpr Index kCount = 400;
 
@@ -32,11 +31,9 @@ TEST(Random, TheLabelDependsOnNothingThatCanBeRead) {
   for (Index b = 0; b < kCount; ++b) {
     for (Index t = 0; t < 16; ++t) {
       count(0, batch.target(b, t), batch.token(b, t));
-      for (std::size_t r = 0; r < 2; ++r) {
-        for (const std::int32_t key : example.gold[r].keys(b, t)) {
+      for (std::size_t r = 0; r < 2; ++r)
+        for (const std::int32_t key : example.gold[r].keys(b, t))
           count(1 + r, batch.target(b, t), batch.token(b, key));
-        }
-      }
     }
   }
   for (std::size_t table = 0; table < 3; ++table) {
@@ -56,11 +53,8 @@ void expect_gold_of_the_flagship() {
     KeySets previous(words.size()), same(words.size());
     for (std::size_t t = 1; t < words.size(); ++t) {
       previous[t] = {static_cast<std::int32_t>(t) - 1};
-      for (std::size_t s = 0; s < t; ++s) {
-        if ((words[s][0] - words[t][0]) % 4 == 0) {
-          same[t] = {static_cast<std::int32_t>(s)};
-        }
-      }
+      for (std::size_t s = 0; s < t; ++s)
+        if ((words[s][0] - words[t][0]) % 4 == 0) same[t] = {static_cast<std::int32_t>(s)};
     }
     ASSERT_EQ(keys_of(example, 0, b), previous);
     ASSERT_EQ(keys_of(example, 1, b), same);

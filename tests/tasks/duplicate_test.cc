@@ -10,8 +10,7 @@
 #include "headlab/tasks/histogram.h"
 #include "tasks/checks.h"
 
-namespace headlab {
-namespace {
+namespace headlab { namespace {
 
 constexpr Index kCount = 300;
 using Words = std::vector<std::string>;
@@ -19,11 +18,8 @@ using Words = std::vector<std::string>;
 /// The positions in [0, end) other than t that hold the word of t.
 std::vector<std::int32_t> others(const Words& words, std::size_t t, std::size_t end) {
   std::vector<std::int32_t> found;
-  for (std::size_t s = 0; s < end; ++s) {
-    if (s != t && words[s] == words[t]) {
-      found.push_back(static_cast<std::int32_t>(s));
-    }
-  }
+  for (std::size_t s = 0; s < end; ++s)
+    if (s != t && words[s] == words[t]) found.push_back(static_cast<std::int32_t>(s));
   return found;
 }
 
@@ -54,9 +50,7 @@ TEST(Duplicate, NoIsTheAnswerAsOftenAsChanceSays) {
 TEST(Duplicate, AnswersAreNeverRead) {
   const DuplicateTask task;
   const Example example = task.make(Key{1}, kCount, Split::train);
-  for (const std::int32_t token : example.batch.tokens) {
-    ASSERT_LT(token, 24);
-  }
+  for (const std::int32_t token : example.batch.tokens) ASSERT_LT(token, 24);
   EXPECT_EQ(task.token_text(24), "no");
   EXPECT_EQ(task.token_text(25), "yes");
 }

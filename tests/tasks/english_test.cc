@@ -9,8 +9,7 @@
 #include "tasks/checks.h"
 #include "tasks/english_words.h"
 
-namespace headlab {
-namespace {
+namespace headlab { namespace {
 
 constexpr Index kCount = 300;
 
@@ -54,23 +53,16 @@ class English : public testing::TestWithParam<const char*> {
   }
   Keys content_keys(const std::string& relation, const Sequence& s, std::size_t t) const {
     if (relation == "det" && s.part(t) == (causal() ? "noun" : "determiner")) {
-      if (!causal()) {
-        return {s.reading.noun_behind(t)};
-      }
+      if (!causal()) return {s.reading.noun_behind(t)};
       const std::size_t determiner = s.stems[s.reading.determiner(s.word(t))];
       return {determiner, determiner + 1};
     }
-    if (relation == "nsubj" && s.part(t) == "verb") {
-      return carriers(s, s.reading.subject());
-    }
-    if (relation == "obj" && s.part(t) == "pronoun") {
-      return {s.stems[s.reading.verb]};
-    }
+    if (relation == "nsubj" && s.part(t) == "verb") return carriers(s, s.reading.subject());
+    if (relation == "obj" && s.part(t) == "pronoun") return {s.stems[s.reading.verb]};
     if (relation == "antecedent" && s.part(t) == "pronoun") {
       Keys keys = carriers(s, s.reading.antecedent());
-      if (causal() && s.reading.antecedent() == s.reading.subject()) {
+      if (causal() && s.reading.antecedent() == s.reading.subject())
         keys.push_back(s.stems[s.reading.verb] + 1);
-      }
       return keys;
     }
     return {};
@@ -86,9 +78,7 @@ class English : public testing::TestWithParam<const char*> {
                          : relation == "separator" ? !self && s.part(k) == "separator"
                          : relation == "rare"      ? !self && is_rare_word(s.tokens[k])
                                                    : false;
-      if (found) {
-        keys.push_back(k);
-      }
+      if (found) keys.push_back(k);
     }
     return keys;
   }
@@ -100,9 +90,7 @@ class English : public testing::TestWithParam<const char*> {
       const bool here = relation == "det" && causal()
                             ? s.part(k) == "determiner" || of_determiner
                             : s.part(k) == "noun" || s.part(k) == "ending";
-      if (here) {
-        keys.push_back(k);
-      }
+      if (here) keys.push_back(k);
     }
     return keys;
   }
@@ -115,9 +103,7 @@ class English : public testing::TestWithParam<const char*> {
       for (std::size_t t = 0; t < sequence.tokens.size(); ++t) {
         const Keys keys = keys_of(sequence, t);
         out += keys.empty() ? "" : text(b, ",", t, ":");
-        for (const std::size_t key : keys) {
-          out += text(key, " ");
-        }
+        for (const std::size_t key : keys) out += text(key, " ");
       }
     }
     return out;
@@ -196,9 +182,7 @@ TEST_P(English, ASentenceMayFillTheShortestLength) {
   const Index shortest = causal() ? 8 : 5;
   const auto task = make_task(text("english:lm=", GetParam(), ",length=", shortest));
   const Batch batch = task->make(Key{1}, 20, Split::train).batch;
-  for (const std::int32_t length : batch.lengths) {
-    EXPECT_EQ(length, shortest);
-  }
+  for (const std::int32_t length : batch.lengths) EXPECT_EQ(length, shortest);
   const std::string message = refusal(text("english:lm=", GetParam(), ",length=", shortest - 1));
   expect_contains(message, "no sentence of the grammar fits");
   expect_contains(message, text("set length=", shortest));

@@ -26,9 +26,7 @@ inline std::string part_of(const std::string& word) {
     std::map<std::string, std::string> parts;
     for (const auto& [part, list] : lists) {
       std::istringstream in(list);
-      for (std::string each; in >> each;) {
-        parts[each] = part;
-      }
+      for (std::string each; in >> each;) parts[each] = part;
     }
     return parts;
   }();
@@ -85,15 +83,11 @@ struct Reading {
   }
   /// The determiner of a noun.
   std::size_t determiner(std::size_t noun) const {
-    while (part_of(words.at(noun)) != "determiner") {
-      --noun;
-    }
+    while (part_of(words.at(noun)) != "determiner") --noun;
     return noun;
   }
   std::size_t noun_behind(std::size_t determiner) const {
-    while (part_of(words.at(determiner)) != "noun") {
-      ++determiner;
-    }
+    while (part_of(words.at(determiner)) != "noun") ++determiner;
     return determiner;
   }
 };

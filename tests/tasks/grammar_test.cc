@@ -11,8 +11,7 @@
 #include "tasks/checks.h"
 #include "tasks/english_words.h"
 
-namespace headlab {
-namespace {
+namespace headlab { namespace {
 
 constexpr int kCount = 4000;
 
@@ -30,9 +29,7 @@ const std::vector<Sentence>& sentences() {
 
 Reading reading_of(const Sentence& sentence) {
   std::vector<std::string> stems;
-  for (const Sentence::Word& word : sentence.words) {
-    stems.push_back(word.entry().stem);
-  }
+  for (const Sentence::Word& word : sentence.words) stems.push_back(word.entry().stem);
   return Reading(stems);
 }
 
@@ -75,16 +72,18 @@ TEST(Grammar, EndingsAreThoseOfTheNounsThatWordsAgreeWith) {
 }
 
 TEST(Grammar, TheNearestNounIsTheSubjectInAQuarter) {
-  expect_share(0.25,
-               [](const Sentence&, const Reading& r) { return r.nouns.back() == r.subject(); });
+  expect_share(
+      0.25, [](const Sentence&, const Reading& r) { return r.nouns.back() == r.subject(); });
 }
 
 TEST(Grammar, TheFirstNounIsTheSubjectInHalf) {
-  expect_share(0.5, [](const Sentence&, const Reading& r) { return r.nouns[0] == r.subject(); });
+  expect_share(
+      0.5, [](const Sentence&, const Reading& r) { return r.nouns[0] == r.subject(); });
 }
 
 TEST(Grammar, ThePronounMeansTheSubjectInNineOfSixteen) {  // 1/2, and where there is no other noun
-  expect_share(0.5625, [](const Sentence& s, const Reading&) { return s.antecedent == s.subject; });
+  expect_share(
+      0.5625, [](const Sentence& s, const Reading&) { return s.antecedent == s.subject; });
 }
 
 TEST(Grammar, AttractorsAndAdjectivesTakeAllTheirNumbers) {
@@ -115,9 +114,8 @@ TEST(Grammar, OneNounInTenIsRare) {
 
 TEST(Grammar, StemsAreDifferent) {
   std::set<std::string> stems;
-  for (const Lexeme& lexeme : lexicon()) {
+  for (const Lexeme& lexeme : lexicon())
     EXPECT_TRUE(stems.insert(lexeme.stem).second) << lexeme.stem;
-  }
 }
 
 TEST(Grammar, TreesAreThoseOfUniversalDependencies) {
@@ -148,9 +146,8 @@ TEST(Grammar, TreesAreThoseOfUniversalDependencies) {
 
 TEST(Grammar, WordsAreStemAndEnding) {
   const std::string made = grammar_treebank(2);
-  for (const char* line : {"\ttho\tth\tDET\t", "\tneedle\tneedle\tNOUN\t", "\t,\t,\tPUNCT\t"}) {
+  for (const char* line : {"\ttho\tth\tDET\t", "\tneedle\tneedle\tNOUN\t", "\t,\t,\tPUNCT\t"})
     expect_contains(made, line);
-  }
 }
 
 TEST(Grammar, TheTreebankInDatasetsIsWhatItMakes) {

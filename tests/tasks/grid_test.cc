@@ -8,8 +8,7 @@
 
 #include "tasks/checks.h"
 
-namespace headlab {
-namespace {
+namespace headlab { namespace {
 
 constexpr Index kCount = 300;
 constexpr std::size_t kWidth = 6;
@@ -44,7 +43,8 @@ void expect_rule(const Task& task, const Example& example, Rule rule) {
 }
 
 TEST(Grid, HiddenPixelsAreTheContrastOfLeftAndAbove) {
-  expect_rule(GridTask(), sample(), [](int left, int above) { return (left + 7 - above) / 2; });
+  expect_rule(
+      GridTask(), sample(), [](int left, int above) { return (left + 7 - above) / 2; });
 }
 
 TEST(Grid, TheOtherRuleIsTheMean) {
@@ -55,9 +55,7 @@ TEST(Grid, TheOtherRuleIsTheMean) {
 
 TEST(Grid, EveryInnerPixelIsHiddenInSomeImages) {
   std::set<Index> hidden;
-  for (Index i = 0; i < sample().gold[0].queries(); ++i) {
-    hidden.insert(sample().gold[0].query(i).t);
-  }
+  for (Index i = 0; i < sample().gold[0].queries(); ++i) hidden.insert(sample().gold[0].query(i).t);
   EXPECT_EQ(hidden.size(), 25U);
 }
 
@@ -65,23 +63,18 @@ TEST(Grid, EveryInnerPixelIsHiddenInSomeImages) {
 // equal chances. At least 300 x 23 are visible: 862 of each value, deviation 28; five.
 TEST(Grid, VisiblePixelsAreUniform) {
   std::vector<int> counts(9);
-  for (const std::int32_t token : sample().batch.tokens) {
-    ++counts[static_cast<std::size_t>(token)];
-  }
+  for (const std::int32_t token : sample().batch.tokens) ++counts[static_cast<std::size_t>(token)];
   const double expected = static_cast<double>(kCount * 36 - counts[8]) / 8;
   EXPECT_GT(expected, 862);
-  for (std::size_t color = 0; color < 8; ++color) {
-    EXPECT_NEAR(counts[color], expected, 160);
-  }
+  for (std::size_t color = 0; color < 8; ++color) EXPECT_NEAR(counts[color], expected, 160);
 }
 
 TEST(Grid, ImagesNeedNotBeSquare) {
   const auto task = make_task("grid:width=3,height=2");
   const Example example = task->make(Key{1}, 20, Split::train);
   EXPECT_EQ(task->shape().length, 6);
-  for (Index i = 0; i < example.gold[1].queries(); ++i) {
+  for (Index i = 0; i < example.gold[1].queries(); ++i)
     EXPECT_EQ(example.gold[1].query(i).t - 3, example.gold[1].query(i).keys[0]);
-  }
 }
 
 TEST(Grid, ImpossibleSettingsGetASentence) {

@@ -9,8 +9,7 @@
 
 #include "tasks/checks.h"
 
-namespace headlab {
-namespace {
+namespace headlab { namespace {
 
 constexpr Index kCount = 500;
 
@@ -32,9 +31,8 @@ Segments find_segments(const Batch& batch, Index b) {
       found.size = t - found.second + 2;
     }
   }
-  for (Index t = found.second - 1; t >= 0; --t) {
+  for (Index t = found.second - 1; t >= 0; --t)
     found.first = batch.token(b, t) == batch.token(b, found.second) ? t : found.first;
-  }
   return found;
 }
 
@@ -75,9 +73,7 @@ TEST(Induction, GoldIsThePositionAfterTheFirstOccurrence) {
       }
       ++eligible;
       Index first = 0;
-      while (batch.token(b, first) != batch.token(b, t)) {
-        ++first;
-      }
+      while (batch.token(b, first) != batch.token(b, t)) ++first;
       ASSERT_EQ(sample().gold[0].keys(b, t)[0], first + 1);
       ASSERT_EQ(batch.token(b, first + 1), batch.target(b, t));
     }
@@ -114,12 +110,8 @@ TEST(Induction, StartGapAndSizeTakeAllTheirValues) {
 // so in a sequence. Three of them.
 TEST(Induction, NoTokenIsPreferred) {
   std::vector<int> counts(32);
-  for (const std::int32_t token : sample().batch.tokens) {
-    ++counts[static_cast<std::size_t>(token)];
-  }
-  for (const int count : counts) {
-    EXPECT_NEAR(count, 625, 3 * 89);
-  }
+  for (const std::int32_t token : sample().batch.tokens) ++counts[static_cast<std::size_t>(token)];
+  for (const int count : counts) EXPECT_NEAR(count, 625, 3 * 89);
 }
 
 TEST(Induction, ImpossibleSettingsGetASentence) {

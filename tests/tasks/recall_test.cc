@@ -9,8 +9,7 @@
 
 #include "tasks/checks.h"
 
-namespace headlab {
-namespace {
+namespace headlab { namespace {
 
 constexpr Index kCount = 300, kPairs = 8, kLength = 24;
 using Words = std::vector<std::string>;
@@ -31,9 +30,8 @@ TEST(Recall, KeysAndValuesAlternateAndThenKeysAreAskedFor) {
   for (Index b = 0; b < kCount; ++b) {
     const Words words = words_of(task(), sample().batch, b);
     ASSERT_EQ(static_cast<Index>(words.size()), kLength);
-    for (Index t = 0; t < kLength; ++t) {
+    for (Index t = 0; t < kLength; ++t)
       ASSERT_EQ(is_value(words[static_cast<std::size_t>(t)]), t < 2 * kPairs && t % 2 == 1);
-    }
     const std::set<std::string> listed(words.begin(), words.begin() + 2 * kPairs);
     const std::set<std::string> asked(words.begin() + 2 * kPairs, words.end());
     ASSERT_EQ(listed.size(), 16U);  // no key and no value twice
@@ -61,11 +59,8 @@ TEST(Recall, PreviousIsAskedAtTheValues) {
   for (Index b = 0; b < kCount; ++b) {
     const Words words = words_of(task(), sample().batch, b);
     KeySets keys(words.size());
-    for (std::size_t t = 0; t < words.size(); ++t) {
-      if (is_value(words[t])) {
-        keys[t] = {static_cast<std::int32_t>(t) - 1};
-      }
-    }
+    for (std::size_t t = 0; t < words.size(); ++t)
+      if (is_value(words[t])) keys[t] = {static_cast<std::int32_t>(t) - 1};
     ASSERT_EQ(keys_of(sample(), 1, b), keys);
   }
 }
@@ -78,9 +73,7 @@ TEST(Recall, QueriesComeInAnyOrderWithEqualChances) {
     const auto query = many.gold[0].query(i);
     ++asked[static_cast<std::size_t>((query.t - 2 * kPairs) * kPairs + query.keys[0] / 2)];
   }
-  for (const int count : asked) {
-    EXPECT_NEAR(count, 1000, 150);
-  }
+  for (const int count : asked) EXPECT_NEAR(count, 1000, 150);
 }
 
 TEST(Recall, ImpossibleSettingsGetASentence) {

@@ -8,8 +8,7 @@
 
 #include "tasks/checks.h"
 
-namespace headlab {
-namespace {
+namespace headlab { namespace {
 
 const Example& sample() {
   static const Example example = RelationsTask().make(Key{1}, 400, Split::train);
@@ -33,18 +32,15 @@ void expect_slot(const Example& example, Index r, KeyOf key) {
 
 TEST(Relations, BackTargetsAreTheTokensKBack) {
   const Index offsets[] = {1, 3, 5};
-  for (Index r = 0; r < 3; ++r) {
+  for (Index r = 0; r < 3; ++r)
     expect_slot(sample(), r, [&](Index, Index t) { return t >= offsets[r] ? t - offsets[r] : -1; });
-  }
 }
 
 TEST(Relations, SameTargetsAreTheLastEarlierTokenOfTheClass) {
   const Batch& batch = sample().batch;
   expect_slot(sample(), 3, [&](Index b, Index t) {
     Index last = -1;
-    for (Index s = 0; s < t; ++s) {
-      last = batch.token(b, s) % 4 == batch.token(b, t) % 4 ? s : last;
-    }
+    for (Index s = 0; s < t; ++s) last = batch.token(b, s) % 4 == batch.token(b, t) % 4 ? s : last;
     return last;
   });
 }
@@ -71,12 +67,8 @@ TEST(Relations, NamesFollowTheOrderAskedFor) {
 // five of them.
 TEST(Relations, TokensAreUniform) {
   std::vector<int> counts(16);
-  for (const std::int32_t token : sample().batch.tokens) {
-    ++counts[static_cast<std::size_t>(token)];
-  }
-  for (const int count : counts) {
-    EXPECT_NEAR(count, 400, 97);
-  }
+  for (const std::int32_t token : sample().batch.tokens) ++counts[static_cast<std::size_t>(token)];
+  for (const int count : counts) EXPECT_NEAR(count, 400, 97);
 }
 
 // A query at t has no earlier token of its class with probability (3/4)^t: in all 16 positions

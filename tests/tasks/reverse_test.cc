@@ -8,8 +8,7 @@
 
 #include "tasks/checks.h"
 
-namespace headlab {
-namespace {
+namespace headlab { namespace {
 
 constexpr Index kCount = 300;
 
@@ -26,9 +25,7 @@ TEST(Reverse, TheAnswerIsTheSymbolsBackwards) {
     const std::string symbols = shown(task, batch, b, 0, n);
     ASSERT_EQ(symbols.find('|'), std::string::npos);
     std::string answer;
-    for (Index t = n; t < 2 * n; ++t) {
-      answer += task.token_text(batch.target(b, t));
-    }
+    for (Index t = n; t < 2 * n; ++t) answer += task.token_text(batch.target(b, t));
     ASSERT_EQ(answer, std::string(symbols.rbegin(), symbols.rend()));
     ASSERT_EQ(shown(task, batch, b, n, 1), "|");
     ASSERT_EQ(shown(task, batch, b, n + 1, n - 1), answer.substr(0, answer.size() - 1));

@@ -5,8 +5,7 @@
 #include "headlab/tasks/table.h"
 #include "support/runs.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 struct Trained {
   double accuracy;
@@ -68,12 +67,10 @@ TEST(Duplicate, OneHeadFindsAllEarlierOccurrences) {
 }
 
 TEST(Controls, NoHeadOwnsARelation) {
-  for (const std::string task : {"memoryless", "random"}) {
-    for (const RelationWinner& relation : trained(task).report.relations) {
+  for (const std::string task : {"memoryless", "random"})
+    for (const RelationWinner& relation : trained(task).report.relations)
       EXPECT_FALSE(relation.owned) << task << " " << relation.relation.name;
-    }
-  }
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -10,17 +10,14 @@
 #include "headlab/tasks/sort.h"
 #include "tasks/checks.h"
 
-namespace headlab {
-namespace {
+namespace headlab { namespace {
 
 constexpr Index kCount = 300;
 
 /// The answer of sequence b as its targets say it, from position `first` on.
 std::string answer(const Task& task, const Batch& batch, Index b, Index first, Index n) {
   std::string out;
-  for (Index t = first; t < first + n; ++t) {
-    out += task.token_text(batch.target(b, t));
-  }
+  for (Index t = first; t < first + n; ++t) out += task.token_text(batch.target(b, t));
   return out;
 }
 
@@ -36,14 +33,14 @@ void expect_answers(const Task& task, Expected&& expected) {
     const std::string told = answer(task, batch, b, n, n);
     ASSERT_EQ(told, expected(symbols)) << symbols;
     ASSERT_EQ(shown(task, batch, b, n, n), "|" + told.substr(0, told.size() - 1));
-    for (Index t = 0; t < batch.length; ++t) {
+    for (Index t = 0; t < batch.length; ++t)
       ASSERT_EQ(batch.target(b, t) >= 0, t >= n && t < 2 * n) << t;
-    }
   }
 }
 
 TEST(Copy, TheAnswerIsTheSymbols) {
-  expect_answers(CopyTask(), [](const std::string& symbols) { return symbols; });
+  expect_answers(
+      CopyTask(), [](const std::string& symbols) { return symbols; });
 }
 
 TEST(Copy, GoldIsTheOriginalOfTheAnswer) {
@@ -67,10 +64,12 @@ TEST(Copy, LengthsAndSymbolsTakeAllTheirValues) {
 }
 
 TEST(Sort, TheAnswerAscends) {
-  expect_answers(SortTask(), [](std::string symbols) {
-    std::sort(symbols.begin(), symbols.end());
-    return symbols;
-  });
+  expect_answers(
+      SortTask(),
+      [](std::string symbols) {
+        std::sort(symbols.begin(), symbols.end());
+        return symbols;
+      });
 }
 
 TEST(Symbols, OfCopyAndSortAreDistinctAndAnyCanBeFirst) {
@@ -80,9 +79,7 @@ TEST(Symbols, OfCopyAndSortAreDistinctAndAnyCanBeFirst) {
     for (Index b = 0; b < kCount; ++b) {
       const Index n = batch.length_of(b) / 2;
       std::set<std::int32_t> seen;
-      for (Index t = 0; t < n; ++t) {
-        seen.insert(batch.token(b, t));
-      }
+      for (Index t = 0; t < n; ++t) seen.insert(batch.token(b, t));
       ASSERT_EQ(static_cast<Index>(seen.size()), n) << name;
       first.insert(batch.token(b, 0));
     }
@@ -125,9 +122,7 @@ TEST(ReverseCross, TheAnswerIsTheSourceBackwards) {
     const Index n = batch.source_length_of(b);
     lengths.insert(n);
     std::string source;
-    for (Index s = 0; s < n; ++s) {
-      source += task.token_text(batch.source_token(b, s));
-    }
+    for (Index s = 0; s < n; ++s) source += task.token_text(batch.source_token(b, s));
     ASSERT_EQ(source.find('|'), std::string::npos);
     const std::string told = answer(task, batch, b, 0, n);
     ASSERT_EQ(told, std::string(source.rbegin(), source.rend()));
@@ -153,11 +148,9 @@ TEST(ReverseCross, GoldLiesInTheSourceAndHoldsTheAnswer) {
 TEST(ReverseCross, AsksForTheAnswerOfReverse) {
   const Batch cross = make_task("reverse_cross")->make(Key{1}, 5, Split::train).batch;
   const Batch behind = make_task("reverse")->make(Key{1}, 5, Split::train).batch;
-  for (Index b = 0; b < 5; ++b) {
-    for (Index j = 0; j < cross.length_of(b); ++j) {
+  for (Index b = 0; b < 5; ++b)
+    for (Index j = 0; j < cross.length_of(b); ++j)
       ASSERT_EQ(cross.target(b, j), behind.target(b, cross.length_of(b) + j));
-    }
-  }
 }
 
 TEST(Symbols, ShowTheSeparatorAsABar) {
@@ -170,9 +163,8 @@ TEST(Symbols, ShowTheSeparatorAsABar) {
 }
 
 TEST(Symbols, ImpossibleSettingsGetASentence) {
-  for (const char* name : {"copy", "sort", "reverse", "reverse_cross"}) {
+  for (const char* name : {"copy", "sort", "reverse", "reverse_cross"})
     expect_contains(refusal(text(name, ":shortest=11")), "shortest 11 must not exceed longest 10");
-  }
 }
 
 TEST(Symbols, AnAnswerMayFillTheWholeSequence) {

@@ -13,8 +13,7 @@
 #include "headlab/train/config.h"
 #include "tasks/checks.h"
 
-namespace headlab {
-namespace {
+namespace headlab { namespace {
 
 class EveryTask : public testing::TestWithParam<TaskEntry> {
  protected:
@@ -50,9 +49,8 @@ TEST_P(EveryTask, SameKeySameBatch) {
   EXPECT_EQ(first.batch.lengths, second.batch.lengths);
   EXPECT_EQ(first.batch.source, second.batch.source);
   EXPECT_EQ(first.batch.source_lengths, second.batch.source_lengths);
-  for (std::size_t r = 0; r < first.gold.size(); ++r) {
+  for (std::size_t r = 0; r < first.gold.size(); ++r)
     EXPECT_EQ(gold_text(first.gold[r]), gold_text(second.gold[r]));
-  }
 }
 
 TEST_P(EveryTask, LargerBatchBeginsWithTheSameSequences) {
@@ -91,25 +89,16 @@ TEST_P(EveryTask, TokensAndTargetsAreInTheVocabulary) {
   const Index vocab = task_->shape().vocab;
   const Batch batch = make(40).batch;
   EXPECT_GT(batch.target_count(), 0);
-  for (const std::int32_t token : batch.tokens) {
-    ASSERT_TRUE(token >= 0 && token < vocab);
-  }
-  for (const std::int32_t token : batch.source) {
-    ASSERT_TRUE(token >= 0 && token < vocab);
-  }
-  for (const std::int32_t target : batch.targets) {
-    ASSERT_TRUE(target >= -1 && target < vocab);
-  }
+  for (const std::int32_t token : batch.tokens) ASSERT_TRUE(token >= 0 && token < vocab);
+  for (const std::int32_t token : batch.source) ASSERT_TRUE(token >= 0 && token < vocab);
+  for (const std::int32_t target : batch.targets) ASSERT_TRUE(target >= -1 && target < vocab);
 }
 
 TEST_P(EveryTask, PaddingHasNoTargets) {
   const Batch batch = make(40).batch;
   for (Index b = 0; b < batch.size; ++b) {
-    for (Index t = batch.length_of(b); t < batch.length; ++t) {
-      for (Index k = 0; k < batch.targets_per_position; ++k) {
-        ASSERT_EQ(batch.target(b, t, k), -1);
-      }
-    }
+    for (Index t = batch.length_of(b); t < batch.length; ++t)
+      for (Index k = 0; k < batch.targets_per_position; ++k) ASSERT_EQ(batch.target(b, t, k), -1);
   }
 }
 
@@ -152,9 +141,8 @@ TEST_P(EveryTask, NamesAreUniqueAndExplained) {
     EXPECT_FALSE(relation.description.empty());
   }
   std::set<std::string> tokens;
-  for (Index token = 0; token < task_->shape().vocab; ++token) {
+  for (Index token = 0; token < task_->shape().vocab; ++token)
     EXPECT_TRUE(tokens.insert(task_->token_text(static_cast<std::int32_t>(token))).second);
-  }
   EXPECT_NE(error_of([&] { task_->token_text(-1); }), "");
   EXPECT_NE(error_of([&] { task_->token_text(static_cast<std::int32_t>(tokens.size())); }), "");
 }
@@ -180,9 +168,8 @@ TEST_P(EveryTask, UnknownParametersListTheKnown) {
   for (const std::string& name : GetParam().parameters().names()) {
     const std::string message = refusal(text(GetParam().name, ":", name, "s=3"));
     expect_contains(message, text("did you mean '", name, "'"));
-    for (const std::string& known : GetParam().parameters().names()) {
+    for (const std::string& known : GetParam().parameters().names())
       expect_contains(message, known);
-    }
   }
 }
 
@@ -222,9 +209,7 @@ TEST(TaskTable, UnknownTasksListTheKnown) {
   const std::string message = refusal("relation:length=8");
   expect_contains(message, "unknown task 'relation'");
   expect_contains(message, "did you mean 'relations'");
-  for (const TaskEntry& entry : task_table()) {
-    expect_contains(message, entry.name);
-  }
+  for (const TaskEntry& entry : task_table()) expect_contains(message, entry.name);
   expect_contains(refusal(""), "unknown task ''");
 }
 
@@ -243,9 +228,8 @@ TEST(TaskTable, KnowsHowManyHeadsATaskNeedsWhereItsDefinitionSaysSo) {
       {"grid:rule=mean", 1}, {"histogram", 0},
       {"memoryless", 0},     {"english", 0},
       {"assign", 0}};
-  for (const auto& [spec, heads] : needed) {
+  for (const auto& [spec, heads] : needed)
     EXPECT_EQ(make_task(spec)->needed_heads(), heads) << spec;
-  }
 }
 
 TEST(TaskTable, TasksWithoutTextsSaySo) {

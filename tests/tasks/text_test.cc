@@ -10,8 +10,7 @@
 #include "support/folders.h"
 #include "tasks/checks.h"
 
-namespace headlab {
-namespace {
+namespace headlab { namespace {
 
 namespace fs = std::filesystem;
 
@@ -53,9 +52,8 @@ TEST_F(Text, WindowsComeFromTheirSplitAndReachBothItsEnds) {
       ASSERT_NE(begin, part.npos);
       seen[begin] = true;
     }
-    for (std::size_t begin = 0; begin < part.size(); ++begin) {  // the target needs one more
+    for (std::size_t begin = 0; begin < part.size(); ++begin)  // the target needs one more
       EXPECT_EQ(seen[begin], begin + 4 < part.size()) << begin;
-    }
   }
 }
 
@@ -84,9 +82,7 @@ TEST_F(Text, TokensAreSortedCodePoints) {
   const std::string sorted = "\n abertz\u00e9\u20ac\U0001F600";
   EXPECT_EQ(task->shape().vocab, 11);
   std::vector<std::int32_t> all;
-  for (std::int32_t token = 0; token < 11; ++token) {
-    all.push_back(token);
-  }
+  for (std::int32_t token = 0; token < 11; ++token) all.push_back(token);
   EXPECT_EQ(task->decode(all), sorted);
   EXPECT_EQ(task->encode(sorted), all);
 }

@@ -5,16 +5,13 @@
 #include "headlab/tensor/tape.h"
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 constexpr int kDepth = 100000;
 
 Tensor chain(const Tensor& x) {
   Tensor y = x;
-  for (int i = 0; i < kDepth; ++i) {
-    y = i % 2 == 0 ? y + Scalar{1} : reshape(y, {1});
-  }
+  for (int i = 0; i < kDepth; ++i) y = i % 2 == 0 ? y + Scalar{1} : reshape(y, {1});
   return y;
 }
 
@@ -55,9 +52,7 @@ TEST(DeepGraph, OfDiamondsRunsEachNodeOnce) {
   Tensor x = Tensor::of({1}, {0});
   x.set_requires_grad();
   Tensor y = x;
-  for (int i = 0; i < 1000; ++i) {
-    y = (y + y) * Scalar(0.5);  // 2^1000 paths
-  }
+  for (int i = 0; i < 1000; ++i) y = (y + y) * Scalar(0.5);  // 2^1000 paths
   backward(y);
   EXPECT_EQ(x.grad().item(), 1);
 }
@@ -68,9 +63,7 @@ TEST(WideGraph, IsDroppedWithoutALeak) {
   const std::size_t before = bytes_in_use();
   {
     std::vector<Tensor> parts;
-    for (int i = 0; i < 10000; ++i) {
-      parts.push_back(x * Scalar{2});
-    }
+    for (int i = 0; i < 10000; ++i) parts.push_back(x * Scalar{2});
     const Tensor loss = sum(concat(parts, 0));
   }
   EXPECT_EQ(bytes_in_use(), before);
@@ -91,4 +84,4 @@ TEST(FailedBackward, LeaksNothing) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -5,17 +5,17 @@
 #include "headlab/ops/ops.h"
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 /// x^2 with a derivative that is wrong at one element.
 Tensor wrong_square(const Tensor& x) {
-  return record("wrong_square", (x * x).detach(), {x}, [](Node& node) {
-    Scalar* dx = node.sum_into(0);
-    for (Index i = 0; i < node.count(); ++i) {
-      dx[i] += node.gradient()[i] * node.input(0).data()[i] * Scalar(i == 2 ? 3 : 2);
-    }
-  });
+  return record(
+      "wrong_square", (x * x).detach(), {x},
+      [](Node& node) {
+        Scalar* dx = node.sum_into(0);
+        for (Index i = 0; i < node.count(); ++i)
+          dx[i] += node.gradient()[i] * node.input(0).data()[i] * Scalar(i == 2 ? 3 : 2);
+      });
 }
 
 TEST(Gradcheck, PassesARightGradient) {
@@ -61,4 +61,4 @@ TEST(Gradcheck, FailsWhereAGradientIsNoNumber) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

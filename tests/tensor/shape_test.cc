@@ -3,8 +3,7 @@
 
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 std::string printed(const Shape& shape) { return text(shape); }
 
@@ -67,4 +66,4 @@ TEST(Broadcasting, NamesTheOpBothShapesAndTheAxis) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

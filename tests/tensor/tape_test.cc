@@ -6,8 +6,7 @@
 #include "headlab/ops/ops.h"
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 using Values = std::vector<double>;
 
@@ -237,4 +236,4 @@ TEST(OpLog, HandsBackToTheOneAroundIt) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -5,8 +5,7 @@
 #include "headlab/tensor/pool.h"
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 TEST(Tensor, IsAHandleThatCopiesShare) {
   Tensor a = Tensor::of({2}, {1, 2});
@@ -81,17 +80,14 @@ TEST(Tensor, MadeByAnOpIsNoLeaf) {
 }
 
 TEST(Tensor, KeepsItsElementsAlignedToCacheLines) {
-  for (Index n : {1, 7, 1000}) {
+  for (Index n : {1, 7, 1000})
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(Tensor::empty({n}).data()) % 64, 0u);
-  }
 }
 
 TEST(Pool, HandsOutFreedBlocksAgain) {
   { const Tensor warm = Tensor::empty({1000}); }
   const PoolStatistics before = pool_statistics();
-  for (int i = 0; i < 100; ++i) {
-    const Tensor again = Tensor::empty({1000});
-  }
+  for (int i = 0; i < 100; ++i) const Tensor again = Tensor::empty({1000});
   EXPECT_EQ(pool_statistics().system_allocations, before.system_allocations);
   EXPECT_EQ(pool_statistics().bytes_in_use, before.bytes_in_use);
 }
@@ -120,9 +116,8 @@ TEST(Pool, JoinsFreedNeighboursForWhatIsLarger) {
   std::vector<Tensor> small;
   for (Index i = 0; i < kCount; ++i) small.push_back(Tensor::empty({kEach}));
   const std::size_t held = pool_statistics().bytes_held;
-  for (Index parity : {0, 1}) {  // every other one first, so that each finds free neighbours
+  for (Index parity : {0, 1})  // every other one first, so that each finds free neighbours
     for (Index i = parity; i < kCount; i += 2) small[static_cast<std::size_t>(i)] = {};
-  }
   const Tensor large = Tensor::empty({kCount * kEach * 9 / 10});
   EXPECT_EQ(pool_statistics().bytes_held, held);
 }
@@ -164,12 +159,10 @@ TEST(Pool, ServesTrainingWithoutTheSystemAfterTheFirstSteps) {
   step();
   step();
   const PoolStatistics before = pool_statistics();
-  for (int i = 0; i < 10; ++i) {
-    step();
-  }
+  for (int i = 0; i < 10; ++i) step();
   EXPECT_EQ(pool_statistics().system_allocations, before.system_allocations);
   EXPECT_EQ(pool_statistics().bytes_in_use, before.bytes_in_use);
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

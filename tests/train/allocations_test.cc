@@ -47,8 +47,7 @@ void* counted(std::size_t size, std::size_t alignment) {
   std::free(memory);
 }
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 /// A training step, as the trainer takes it.
 class Steps {
@@ -122,4 +121,4 @@ TEST_P(Allocations, DoNotComeBackWithOtherLengths) {
 INSTANTIATE_TEST_SUITE_P(OnThreads, Allocations, testing::Values(1, 2));
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -3,8 +3,7 @@
 
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 TrainConfig schedule(ScheduleKind kind, Index steps, Index warmup, double min_lr = 0.1) {
   TrainConfig config;
@@ -22,9 +21,8 @@ constexpr ScheduleKind kKinds[] = {ScheduleKind::cosine, ScheduleKind::linear,
 TEST(LearningRate, RisesInEqualStepsOverTheWarmup) {
   for (ScheduleKind kind : kKinds) {
     const TrainConfig config = schedule(kind, 100, 10);
-    for (Index step = 0; step < 10; ++step) {
+    for (Index step = 0; step < 10; ++step)
       EXPECT_DOUBLE_EQ(learning_rate(config, step), 2 * static_cast<double>(step + 1) / 10);
-    }
     EXPECT_DOUBLE_EQ(learning_rate(config, 10), 2);
   }
 }
@@ -38,9 +36,7 @@ TEST(LearningRate, ReachesItsMinimumAtTheLastStep) {
 }
 
 TEST(LearningRate, StartsAtTheTopWithoutWarmup) {
-  for (ScheduleKind kind : kKinds) {
-    EXPECT_DOUBLE_EQ(learning_rate(schedule(kind, 100, 0), 0), 2);
-  }
+  for (ScheduleKind kind : kKinds) EXPECT_DOUBLE_EQ(learning_rate(schedule(kind, 100, 0), 0), 2);
 }
 
 TEST(LearningRate, FallsAlongHalfACosineOrALine) {
@@ -113,4 +109,4 @@ TEST(TrainConfig, SaysWhatIsOutOfRange) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -5,8 +5,7 @@
 #include "support/models.h"
 #include "support/runs.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 /// `relations` with random parameters: positions without targets, two targets at the others.
 class Evaluated : public testing::Test {
@@ -31,14 +30,10 @@ TEST_F(Evaluated, IsWhatAPlainCountGives) {
   const std::vector<double> logits = numbers(model_[0].forward(batch));
   double loss[2] = {}, right[2] = {}, count[2] = {};
   for (std::size_t row = 0; row < batch.targets.size(); ++row) {
-    if (batch.targets[row] < 0) {
-      continue;
-    }
+    if (batch.targets[row] < 0) continue;
     const auto x = logits.begin() + static_cast<std::ptrdiff_t>(row) * V;
     double sum = 0;
-    for (Index v = 0; v < V; ++v) {
-      sum += std::exp(x[v]);
-    }
+    for (Index v = 0; v < V; ++v) sum += std::exp(x[v]);
     loss[row % 2] += std::log(sum) - x[batch.targets[row]];
     right[row % 2] += std::max_element(x, x + V) - x == batch.targets[row];
     ++count[row % 2];
@@ -80,9 +75,7 @@ TEST_F(Evaluated, LeavesOutWhatGatesClose) {
 TEST_F(Evaluated, RecordsNothing) {
   evaluated({});
   Transformer copy = model_[0];
-  for (const Tensor& parameter : parameters_of(copy)) {
-    EXPECT_FALSE(parameter.grad().defined());
-  }
+  for (const Tensor& parameter : parameters_of(copy)) EXPECT_FALSE(parameter.grad().defined());
 }
 
 TEST_F(Evaluated, RefusesWhatCannotBeMade) {
@@ -104,4 +97,4 @@ TEST_F(Evaluated, WritesTheKeysThatOtherProgramsRead) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -3,8 +3,7 @@
 
 #include "support/runs.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 TEST(StepBytes, GrowWithTheBatchAndShrinkWithMicroBatches) {
   RunConfig config = tiny_config();
@@ -51,4 +50,4 @@ TEST(Memory, ThatNoMachineHasIsRefusedBeforeAnythingIsWritten) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

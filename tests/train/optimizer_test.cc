@@ -7,8 +7,7 @@
 #include "headlab/ops/ops.h"
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 constexpr int kSteps = 20;
 constexpr double kLr = 0.05;
@@ -26,11 +25,10 @@ struct Reference {
     const double decay = decays ? config.decay : 0;
     for (std::size_t i = 0; i < w.size(); ++i) {
       double g = scale * gradient[i];
-      if (config.optimizer == OptimizerKind::adamw) {
+      if (config.optimizer == OptimizerKind::adamw)
         w[i] -= lr * decay * w[i];
-      } else {
+      else
         g += decay * w[i];
-      }
       if (config.optimizer == OptimizerKind::sgd) {
         m[i] = config.momentum * m[i] + g;
         w[i] -= lr * m[i];
@@ -230,4 +228,4 @@ TEST(Optimizer, RefusesMomentsThatAreNotItsOwn) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

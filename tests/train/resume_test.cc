@@ -10,8 +10,7 @@
 #include "headlab/base/threads.h"
 #include "support/runs.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 /// Trains the run in `folder` on from where it is, until `stop` steps are done.
 bool train_until(const fs::path& folder, Index stop, const RunCallbacks& extra = {}) {
@@ -82,9 +81,7 @@ TEST_F(Resumed, EndsAsIfItHadNeverStopped) {
 }
 
 TEST_F(Resumed, EndsTheSameAfterManyStops) {
-  for (Index stop : {2, 3, 14, 20, 21, 44, 60}) {
-    train_until(folder_ / "run", stop);
-  }
+  for (Index stop : {2, 3, 14, 20, 21, 44, 60}) train_until(folder_ / "run", stop);
   expect_same_end();
 }
 
@@ -124,9 +121,8 @@ TEST_F(Resumed, LosesAHalfWrittenLineOfMetrics) {
 TEST_F(Resumed, ClearsWhatKilledWritersLeft) {
   train_until(folder_ / "run", 30);
   for (const char* name : {"state.safetensors.tmp-1-0", "metrics.jsonl.tmp-99-7",
-                           "config.json.tmp-1-1", "model.safetensors.tmp-123456-2"}) {
+                           "config.json.tmp-1-1", "model.safetensors.tmp-123456-2"})
     std::ofstream(folder_ / "run" / name) << "half a fi";
-  }
   train_until(folder_ / "run", 60);
   expect_same_end();
 }
@@ -145,9 +141,8 @@ TEST_F(Resumed, KeepsParametersOfAnExperiment) {
       file.tensors.push_back(StoredTensor::of("gates", {2}, std::span<const float>(values)));
     };
     extra.load_extra = [&](const TensorFile& file) {
-      if (const StoredTensor* stored = file.find("gates")) {
+      if (const StoredTensor* stored = file.find("gates"))
         std::ranges::copy(stored->floats(), gates.data());
-      }
     };
     train_until(folder_ / name, stop, extra);
   };
@@ -236,4 +231,4 @@ TEST_F(Killed, ByALossThatIsNotFiniteKeepsTheLastGoodState) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -7,8 +7,7 @@
 #include "headlab/tasks/table.h"
 #include "support/runs.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 const std::vector<std::string> kNewRun = {"config.json", "model.safetensors", "state.safetensors"};
 
@@ -57,9 +56,8 @@ TEST(RunFolder, IsNotReplacedUnlessAsked) {
 TEST(RunFolder, MustBeAFolder) {
   const TemporaryFolder folder;
   write(folder / "run", "a file");
-  for (bool force : {false, true}) {
+  for (bool force : {false, true})
     expect_error([&] { create_run(folder / "run", tiny_config(), force); }, {"is no folder"});
-  }
   EXPECT_EQ(read_file(folder / "run"), "a file");
 }
 
@@ -76,9 +74,8 @@ TEST(RunFolder, LosesOnlyTheFilesOfARunByForce) {
   const TrainedRun run = create_run(folder / "run", tiny_config(), false);
   fs::create_directory(run.path / "plots");
   for (const char* name : {"notes.txt", "heads.json", "prune.json", "report.html", "metrics.jsonl",
-                           "state.safetensors.tmp-5-5", "heads.json.backup"}) {
+                           "state.safetensors.tmp-5-5", "heads.json.backup"})
     write(run.path / name, "x");
-  }
   create_run(run.path, tiny_config(), true);
   EXPECT_EQ(names_in(run.path),
             (std::vector<std::string>{"config.json", "heads.json.backup", "model.safetensors",
@@ -179,18 +176,16 @@ TEST(RunConfig, HoldsEverySettingAndTheVersion) {
   const Json json = Json::parse(read_file(config_file(run)));
   EXPECT_TRUE(json.at("headlab").is_string());
   RunConfig config;
-  for (const std::string& name : settings_of(config).names()) {
+  for (const std::string& name : settings_of(config).names())
     EXPECT_NE(json.find(name), nullptr) << name;
-  }
 }
 
 TEST(RunConfig, LeavesToTheUserWhatTheTaskDoesNotDecide) {
   RunConfig config;
   const std::vector<std::string> names = user_settings_of(config).names();
   for (const char* decided :
-       {"architecture", "vocab", "length", "targets", "attention", "parent", "data_hash"}) {
+       {"architecture", "vocab", "length", "targets", "attention", "parent", "data_hash"})
     EXPECT_EQ(std::count(names.begin(), names.end(), decided), 0) << decided;
-  }
   EXPECT_EQ(std::count(names.begin(), names.end(), "d_model"), 1);
   EXPECT_EQ(std::count(names.begin(), names.end(), "lr"), 1);
 }
@@ -256,11 +251,8 @@ class DamagedRun : public testing::Test {
   template <class Change>
   void edit_state(const std::string& name, Change change) {
     TensorFile state = read_safetensors(state_file(run_));
-    for (StoredTensor& tensor : state.tensors) {
-      if (tensor.name == name) {
-        change(tensor);
-      }
-    }
+    for (StoredTensor& tensor : state.tensors)
+      if (tensor.name == name) change(tensor);
     write_safetensors(state_file(run_), state);
   }
 
@@ -309,7 +301,8 @@ TEST_F(DamagedRun, NamesTheMomentsThatAreDamaged) {
 }
 
 TEST_F(DamagedRun, NamesTheMomentsThatAreMissing) {
-  edit_state("optimizer.m.embed.W_E", [](StoredTensor& tensor) { tensor.name = "other.m"; });
+  edit_state(
+      "optimizer.m.embed.W_E", [](StoredTensor& tensor) { tensor.name = "other.m"; });
   edit_state("optimizer.v.embed.W_E", [](StoredTensor& tensor) { tensor.name = "other.v"; });
   expect_refusal("state.safetensors", "optimizer.m.embed.W_E");
 }
@@ -330,9 +323,7 @@ TEST(Run, IsRefusedIfItsDataFileHasChanged) {
   const TemporaryFolder folder;
   const fs::path data = folder / "data.txt";
   std::string content;
-  for (int i = 0; i < 200; ++i) {
-    content += "the cat sat on the mat. ";
-  }
+  for (int i = 0; i < 200; ++i) content += "the cat sat on the mat. ";
   write(data, content);
   RunConfig config = tiny_config();
   config.task = text("text:file=", data.string(), ",length=8");
@@ -355,4 +346,4 @@ TEST(Run, IsReadFromItsModelWhereThereIsNoState) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -7,8 +7,7 @@
 #include "headlab/tasks/table.h"
 #include "support/runs.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 /// A task, a model with initial values, and a trainer of them.
 struct Bench {
@@ -246,4 +245,4 @@ TEST(Trainer, RefusesAStateWithDamagedCounts) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

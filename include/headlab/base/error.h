@@ -42,9 +42,8 @@ std::string text(const Parts&... parts) {
 /// Throws Error(text(parts...)) unless `condition` holds.
 template <class... Parts>
 void require(bool condition, const Parts&... parts) {
-  if (!condition) [[unlikely]] {
+  if (!condition) [[unlikely]]
     throw Error(text(parts...));
-  }
 }
 
 /// "unknown KIND 'NAME'; did you mean 'NEAREST'?" with all the known names as the hint.

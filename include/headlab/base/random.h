@@ -71,9 +71,8 @@ class Generator {
 
   template <class T>
   void shuffle(std::span<T> items) {
-    for (std::size_t i = items.size(); i > 1; --i) {
-      std::swap(items[i - 1], items[static_cast<std::size_t>(below(static_cast<std::int64_t>(i)))]);
-    }
+    for (std::size_t i = items.size(); i > 1; --i)
+      std::swap(items[i - 1], items[below(static_cast<std::int64_t>(i))]);
   }
 
  private:

@@ -1,6 +1,6 @@
 // What `headlab check` prints: every gradient check, run in double. This header knows no number
 // type, so that the program, which computes in float, can call what is built in double
-// (src/cli/check_f64.cc). Read next: lab/gradient_checks.h.
+// (src/cli/check_f64.cc). Read next: ops/gradient_checks.h.
 #pragma once
 
 #include <cstdint>

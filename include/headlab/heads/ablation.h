@@ -13,7 +13,7 @@
 #include "headlab/heads/paired.h"
 #include "headlab/tasks/task.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// What takes the place of a silenced head's output z, before W_O.
 enum class AblationKind { zero, mean, resample };
@@ -96,4 +96,4 @@ struct AblationReport {
 AblationReport ablate_heads(const Transformer& model, const Batch& examples,
                             const AblationOptions& options = {});
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -8,7 +8,7 @@
 
 #include "headlab/kernels/scalar.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// For each row of values [rows, columns] a column of its own, such that the sum of their values is
 /// as large as it can be; -1 for the rows that are left over where there are fewer columns.
@@ -16,4 +16,4 @@ namespace headlab::inline HEADLAB_SCALAR {
 /// Source: the Hungarian method, Kuhn 1955; with potentials, O(rows^2 columns).
 std::vector<Index> best_assignment(Index rows, Index columns, std::span<const double> values);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -11,7 +11,7 @@
 #include "headlab/heads/edits.h"
 #include "headlab/tasks/task.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// Shares of the logits of a batch's targets.
 struct Attribution {
@@ -41,4 +41,4 @@ struct AttributionReport {
 AttributionReport attribute_logits(const Transformer& model, const Task& task,
                                    Index examples = 512);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -12,7 +12,7 @@
 #include "headlab/base/json.h"
 #include "headlab/heads/edits.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// The weights of one head: W_Q, W_K [C, D], W_V [C, Dv] with the norm before them folded in, and
 /// W_O [Dv, C]. With grouped queries W_K and W_V are those of the block that the head reads.
@@ -62,4 +62,4 @@ struct CircuitsReport {
 };
 CircuitsReport find_circuits(const Transformer& model, const CircuitOptions& options = {});
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

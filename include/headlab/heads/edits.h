@@ -10,7 +10,7 @@
 
 #include "headlab/model/transformer.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// One head: the index of its attention module in execution order, and the number it was born with.
 struct HeadId {
@@ -34,4 +34,4 @@ Index queries_of(const Batch& batch, AttentionKind kind, Index b);
 /// Gates of shape [H] for each attention module: 1 for the heads in `kept`, 0 for the others.
 std::vector<HeadEdits> gates_for(const Transformer& model, std::span<const HeadId> kept);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -9,7 +9,7 @@
 
 #include "headlab/kernels/scalar.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// Mean over queries of -sum p ln p, for rows of weights [rows, n]; 0 ln 0 = 0.
 double mean_entropy(Index rows, Index n, const Scalar* weights);
@@ -39,4 +39,4 @@ std::vector<std::array<double, 2>> classical_scaling(Index n, std::span<const do
 /// Source: Roy and Vetterli 2007, definition 1.
 double effective_rank(Index n, std::span<const double> gram);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -12,7 +12,7 @@
 #include "headlab/heads/ablation.h"
 #include "headlab/heads/scores.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 struct EdgeOptions {
   Index examples = 512;   // held-out ones
@@ -88,4 +88,4 @@ struct EdgeReport {
 EdgeReport test_gold_edges(const Transformer& model, const Task& task,
                            const EdgeOptions& options = {});
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

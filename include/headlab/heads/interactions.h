@@ -5,7 +5,7 @@
 
 #include "headlab/heads/ablation.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 struct Interaction {
   HeadId first, second;
@@ -28,4 +28,4 @@ struct InteractionReport {
 InteractionReport ablate_pairs(const Transformer& model, const Batch& examples,
                                const AblationOptions& options = {});
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

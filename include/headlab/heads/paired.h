@@ -8,7 +8,7 @@
 #include "headlab/base/json.h"
 #include "headlab/kernels/scalar.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// A change of the mean loss, in nats per target.
 struct PairedChange {
@@ -28,4 +28,4 @@ struct PairedChange {
 PairedChange paired_change(std::span<const double> after, std::span<const double> before,
                            std::span<const double> targets);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

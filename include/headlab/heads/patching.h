@@ -10,7 +10,7 @@
 #include "headlab/base/json.h"
 #include "headlab/heads/edits.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 struct PatchReport {
   struct Head {
@@ -33,4 +33,4 @@ struct PatchReport {
 /// different shapes; no target that differs; inputs that the model answers alike.
 PatchReport patch_activations(const Transformer& model, const Batch& clean, const Batch& corrupted);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

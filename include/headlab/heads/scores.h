@@ -15,7 +15,7 @@
 #include "headlab/model/transformer.h"
 #include "headlab/tasks/task.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 inline constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
@@ -132,4 +132,4 @@ std::span<const ScoreEntry> score_table();
 /// The rows that are read off the tokens alone: what HeadScores::patterns holds, in this order.
 std::span<const ScoreEntry> pattern_scores();
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

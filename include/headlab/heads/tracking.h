@@ -11,7 +11,7 @@
 #include "headlab/heads/edits.h"
 #include "headlab/train/run.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// The callbacks with tracking on top: after every run.config.train.track_heads steps, and after
 /// the last, a line of heads.jsonl; unchanged where that setting is 0. `run` must outlive them.
@@ -37,4 +37,4 @@ struct HeadsHistory {
 /// Reads what track_heads wrote. Error if there is nothing, with the flag that makes it.
 HeadsHistory read_heads_history(const Run& run);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

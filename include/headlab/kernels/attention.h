@@ -7,7 +7,7 @@
 
 #include "headlab/kernels/scalar.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// Head h of q owns columns [h*D, (h+1)*D) of each row; rows are q_stride apart, batches T *
 /// q_stride. Likewise k and v with block kv_head[h]; D is d_head for q and k and d_value for v and
@@ -66,4 +66,4 @@ void attention_forward_plain(const AttentionProblem& problem, Scalar* z, Index z
                              Scalar* log_sum_exp, Scalar* pattern);
 void attention_backward_plain(const AttentionProblem& problem, const AttentionBackward& gradients);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

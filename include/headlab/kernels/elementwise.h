@@ -5,7 +5,7 @@
 
 #include "headlab/kernels/scalar.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 void exp_array(Index n, const Scalar* x, Scalar* y);
 void tanh_array(Index n, const Scalar* x, Scalar* y);
@@ -43,4 +43,4 @@ struct AdamStep {
 };
 void adam_step(Index n, const AdamStep& step, const Scalar* grad, Scalar* w, Scalar* m, Scalar* v);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

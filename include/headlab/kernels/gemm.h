@@ -9,7 +9,7 @@
 
 #include "headlab/kernels/scalar.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// Element (i, j) is data[i * row_stride + j * column_stride].
 struct ConstMatrix {
@@ -68,4 +68,4 @@ struct GemmBatch {
 /// Runs the products in parallel, one thread each, or one after the other where each is large.
 void gemm_batched(const GemmBatch& batch);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

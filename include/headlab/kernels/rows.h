@@ -5,7 +5,7 @@
 
 #include "headlab/kernels/scalar.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// y = exp(x - max) / sum(exp(x - max)) for each row. A row of -inf gives zeros.
 void softmax_forward(Index rows, Index n, const Scalar* x, Scalar* y);
@@ -55,4 +55,4 @@ void cross_entropy_backward(const CrossEntropyBackward& problem);
 void scatter_add_rows(Index count, Index n, const std::int32_t* ids, const Scalar* rows_in,
                       Index table_rows, Scalar* table);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -12,7 +12,7 @@
 #define HEADLAB_SCALAR f32
 #endif
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 #ifdef HEADLAB_F64
 using Scalar = double;
@@ -23,4 +23,4 @@ using Scalar = float;
 /// Sizes, strides and positions.
 using Index = std::int64_t;
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

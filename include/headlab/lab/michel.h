@@ -9,7 +9,7 @@
 #include "headlab/prune/curve.h"
 #include "headlab/prune/timing.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// One attention module with a single head left, all other modules whole: the change of the
 /// held-out loss when the head is chosen on the held-out examples themselves, and on training
@@ -47,4 +47,4 @@ struct MichelReport {
 /// Error for a model without heads.
 MichelReport reproduce_michel(Run& run, const MichelOptions& options = {});
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -12,7 +12,7 @@
 #include "headlab/heads/scores.h"
 #include "headlab/train/run.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// A setting of runs and the values it takes, as text: {"heads", {"1", "2", "4"}}.
 struct SweepAxis {
@@ -67,4 +67,4 @@ enum class CellEnd { finished, stopped, busy };
 CellEnd run_cell(const std::filesystem::path& folder, const SweepCell& cell,
                  const RunCallbacks& callbacks = {});
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

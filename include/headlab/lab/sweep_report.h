@@ -8,7 +8,7 @@
 #include "headlab/base/statistics.h"
 #include "headlab/lab/sweep.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// One relation over the seeds of a group.
 struct SweepRoles {
@@ -57,4 +57,4 @@ struct SweepReport {
 /// Reads the finished cells below `folder`. Errors: those of cell_state; damaged files.
 SweepReport collect_sweep(const std::filesystem::path& folder, const std::vector<SweepCell>& cells);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -12,7 +12,7 @@
 #include "headlab/heads/scores.h"
 #include "headlab/prune/curve.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// Gates trained with one penalty.
 struct PenaltyRow {
@@ -51,4 +51,4 @@ struct VoitaReport {
 /// Error for a model without heads.
 VoitaReport reproduce_voita(Run& run, const VoitaOptions& options = {});
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

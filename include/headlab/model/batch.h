@@ -5,7 +5,7 @@
 
 #include "headlab/ops/gather.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 struct Batch {
   Index size = 0;                  // B
@@ -26,24 +26,16 @@ struct Batch {
   Index target_count() const;
   /// Sequences [begin, end).
   Batch rows(Index begin, Index end) const;
-  std::int32_t& token(Index b, Index t) { return tokens[static_cast<std::size_t>(b * length + t)]; }
-  std::int32_t token(Index b, Index t) const {
-    return tokens[static_cast<std::size_t>(b * length + t)];
-  }
-  std::int32_t& source_token(Index b, Index s) {
-    return source[static_cast<std::size_t>(b * source_length + s)];
-  }
-  std::int32_t source_token(Index b, Index s) const {
-    return source[static_cast<std::size_t>(b * source_length + s)];
-  }
+  std::int32_t& token(Index b, Index t) { return tokens[b * length + t]; }
+  std::int32_t token(Index b, Index t) const { return tokens[b * length + t]; }
+  std::int32_t& source_token(Index b, Index s) { return source[b * source_length + s]; }
+  std::int32_t source_token(Index b, Index s) const { return source[b * source_length + s]; }
   std::int32_t& target(Index b, Index t, Index k = 0) { return targets[place(b, t, k)]; }
   std::int32_t target(Index b, Index t, Index k = 0) const { return targets[place(b, t, k)]; }
   /// Positions of sequence b that are no padding.
-  Index length_of(Index b) const {
-    return lengths.empty() ? length : lengths[static_cast<std::size_t>(b)];
-  }
+  Index length_of(Index b) const { return lengths.empty() ? length : lengths[b]; }
   Index source_length_of(Index b) const {
-    return source_lengths.empty() ? source_length : source_lengths[static_cast<std::size_t>(b)];
+    return source_lengths.empty() ? source_length : source_lengths[b];
   }
 
  private:
@@ -52,4 +44,4 @@ struct Batch {
   }
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -9,7 +9,7 @@
 #include "headlab/base/safetensors.h"
 #include "headlab/model/transformer.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// A tensor as it is stored, and its elements read back into a tensor of the same shape. The
 /// latter: Error that names the tensor if shape or dtype (F32) differ or an element is not finite.
@@ -26,4 +26,4 @@ void load_parameters(Transformer& model, const TensorFile& file, const std::stri
 void write_model(const std::filesystem::path& path, Transformer& model);
 void read_model(const std::filesystem::path& path, Transformer& model);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -11,7 +11,7 @@
 #include "headlab/kernels/scalar.h"
 #include "headlab/nn/layers.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// Causal; every position sees every other; or a decoder that also reads what an encoder makes of a
 /// source, through cross-attention (Vaswani et al. 2017).
@@ -73,4 +73,4 @@ struct TransformerConfig {
 /// The table of settings, bound to `config`, which must outlive it.
 Settings settings_of(TransformerConfig& config);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -7,7 +7,7 @@
 
 #include "headlab/model/transformer.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 struct GenerationOptions {
   Index tokens = 200;      // how many to add
@@ -28,4 +28,4 @@ std::vector<std::int32_t> generate(const Transformer& model, std::vector<std::in
 /// config.length has room for, sequences of different lengths.
 Batch decode_greedily(const Transformer& model, Batch prompts, Index tokens);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -5,11 +5,11 @@
 
 #include "headlab/model/transformer.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// config.init uniform: W uniform(+-1/sqrt(inputs)), embeddings and positions normal(0, 0.5). gpt2:
 /// all normal(0, 0.02), W_O and W_out divided by sqrt(2 x layers) (Radford et al. 2019), or by
 /// sqrt(3 x layers) in a decoder with cross-attention. Both: biases 0, gains 1.
 void initialize(Transformer& model, Key key);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -13,7 +13,7 @@
 #include "headlab/model/config.h"
 #include "headlab/nn/attention.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 struct Block {
   std::string name;  // "blocks.0.", after the name of its stack
@@ -107,4 +107,4 @@ class Transformer {
   Linear unembed_;
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

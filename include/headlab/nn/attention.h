@@ -9,7 +9,7 @@
 #include "headlab/nn/layers.h"
 #include "headlab/ops/attention.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// Changes to what heads do in one call: head output z becomes gate z + (1 - gate) replacement,
 /// before W_O.
@@ -69,4 +69,4 @@ struct MultiHeadAttention {
   void visit(const std::string& prefix, const ParameterVisitor& f);
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

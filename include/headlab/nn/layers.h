@@ -7,7 +7,7 @@
 
 #include "headlab/nn/module.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// y = x W + b + residual; x [..., in], W [in, out], b [out]; an undefined residual is left out.
 struct Linear {
@@ -60,4 +60,4 @@ struct FeedForward {
 /// 2017, section 3.5).
 Tensor sinusoidal_positions(Index length, Index width);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -11,7 +11,7 @@
 #include "headlab/base/random.h"
 #include "headlab/tensor/tensor.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// Called with the full name of each parameter, such as "blocks.0.attn.W_Q".
 using ParameterVisitor = std::function<void(const std::string& name, Tensor& parameter)>;
@@ -35,4 +35,4 @@ struct ForwardContext {
 /// A parameter: a leaf of zeros that requires a gradient.
 Tensor parameter(const Shape& shape, Scalar value = 0);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -5,7 +5,7 @@
 
 #include "headlab/tensor/tensor.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// a + b; da = dy, db = dy.
 Tensor add(const Tensor& a, const Tensor& b);
@@ -31,4 +31,4 @@ inline Tensor operator*(Scalar c, const Tensor& x) { return affine(x, c, 0); }
 inline Tensor operator/(const Tensor& x, Scalar c) { return affine(x, 1 / c, 0); }
 inline Tensor operator-(const Tensor& x) { return affine(x, -1, 0); }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

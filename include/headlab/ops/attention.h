@@ -9,7 +9,7 @@
 #include "headlab/tensor/pool.h"
 #include "headlab/tensor/tensor.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// Flags in pool memory, one byte each.
 using Flags = PoolVector<std::uint8_t>;
@@ -44,4 +44,4 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v,
 Tensor attention_composed(const Tensor& q, const Tensor& k, const Tensor& v,
                           const AttentionOptions& options);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

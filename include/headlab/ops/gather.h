@@ -8,7 +8,7 @@
 #include "headlab/tensor/pool.h"
 #include "headlab/tensor/tensor.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// Whole numbers in pool memory: token ids, lengths, head numbers.
 using Ids = PoolVector<std::int32_t>;
@@ -20,4 +20,4 @@ Tensor embedding(const Tensor& table, std::span<const std::int32_t> ids, const S
 /// y[r] = x[r, ids[r]] for x [..., V]; y [...]. dx[r, ids[r]] = dy[r], 0 elsewhere.
 Tensor gather(const Tensor& x, std::span<const std::int32_t> ids);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -7,7 +7,7 @@
 
 #include "headlab/tensor/tensor.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// The same elements in another shape of equal count. Shares the storage.
 Tensor reshape(const Tensor& x, const Shape& shape);
@@ -24,4 +24,4 @@ inline Tensor concat(std::initializer_list<Tensor> parts, int axis) {
   return concat(std::span(parts.begin(), parts.size()), axis);
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

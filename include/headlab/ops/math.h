@@ -5,7 +5,7 @@
 
 #include "headlab/tensor/tensor.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// y = e^x; dx = dy y.
 Tensor exp(const Tensor& x);
@@ -20,4 +20,4 @@ Tensor relu(const Tensor& x);
 /// y = x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), the tanh form of Hendrycks and Gimpel 2016.
 Tensor gelu(const Tensor& x);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

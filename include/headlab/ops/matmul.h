@@ -5,7 +5,7 @@
 
 #include "headlab/tensor/tensor.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 struct MatmulOptions {
   bool transpose_a = false;  // a is [..., K, M]
@@ -30,4 +30,4 @@ struct FeedForwardInputs {
 };
 Tensor feed_forward(const FeedForwardInputs& inputs);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -6,7 +6,7 @@
 #include "headlab/base/random.h"
 #include "headlab/tensor/tensor.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// y = (x - mean) / sqrt(variance + eps) gain + bias over the last axis C (variance divided by C);
 /// gain, bias [C]. With h the normalised x and g = dy gain: dx = (g - mean(g) - h mean(g h)) /
@@ -18,4 +18,4 @@ Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias,
 /// alone. p = 0 returns x itself. Error unless 0 <= p < 1.
 Tensor dropout(const Tensor& x, Scalar p, Key key);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -5,7 +5,7 @@
 
 #include "headlab/tensor/tensor.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// The sum over an axis, which goes away (or stays with size 1 if `keep`). dx = dy, repeated.
 Tensor sum(const Tensor& x, int axis, bool keep = false);
@@ -17,4 +17,4 @@ Tensor max(const Tensor& x, int axis, bool keep = false);
 Tensor sum(const Tensor& x);
 Tensor mean(const Tensor& x);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

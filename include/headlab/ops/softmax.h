@@ -8,7 +8,7 @@
 #include "headlab/ops/gather.h"
 #include "headlab/tensor/tensor.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// y_j = exp(x_j) / sum_k exp(x_k) over the last axis; dx = y (dy - sum(y dy)). A row of -inf gives
 /// zeros.
@@ -23,4 +23,4 @@ Tensor log_softmax(const Tensor& x);
 Tensor cross_entropy(const Tensor& logits, std::span<const std::int32_t> targets,
                      double denominator = 0);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -11,7 +11,7 @@
 #include "headlab/base/statistics.h"
 #include "headlab/prune/prune.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 struct CurveOptions {
   std::vector<std::string> methods{};  // by name; empty: all that need no training
@@ -100,4 +100,4 @@ struct CurveOverRuns {
 /// Errors: no curve; curves of different methods or sizes.
 CurveOverRuns over_runs(std::span<const Curve> curves);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

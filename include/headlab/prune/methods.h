@@ -14,7 +14,7 @@
 #include "headlab/tasks/task.h"
 #include "headlab/train/config.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// What a method works with. Heads are chosen on training examples; results are judged on held-out
 /// ones.
@@ -103,4 +103,4 @@ TrainedGates train_gates(const PruneProblem& problem, PassCount* cost = nullptr)
 /// and Ermon 2019, as Li et al. 2021 use it for heads.
 Tensor soft_top_k(const Tensor& noisy_logits, Index k, Scalar temperature);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

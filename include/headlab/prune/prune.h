@@ -13,7 +13,7 @@
 #include "headlab/prune/timing.h"
 #include "headlab/train/run.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// How far, by one of the first three, and how.
 struct PruneOptions {
@@ -73,4 +73,4 @@ Transformer train_from_scratch(const Run& run, std::span<const HeadId> heads);
 PruneResult prune_run(Run& run, const std::filesystem::path& out, const PruneOptions& options,
                       const RunCallbacks& callbacks = {});
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -10,7 +10,7 @@
 #include "headlab/heads/edits.h"
 #include "headlab/tasks/task.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// Median milliseconds of one batch: forward and backward.
 struct PruneTiming {
@@ -31,4 +31,4 @@ struct TimingOptions {
 std::vector<PruneTiming> time_pruning(const Transformer& model, std::span<const HeadId> kept,
                                       const Batch& examples, const TimingOptions& options = {});
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

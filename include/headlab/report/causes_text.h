@@ -10,7 +10,7 @@
 #include "headlab/heads/interactions.h"
 #include "headlab/report/heatmap.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// A map of what silencing each head costs (a row for each attention module, a column for each
 /// head), then a line for each head with its interval; a star where p < .01.
@@ -22,4 +22,4 @@ std::string gold_edges_text(const EdgeReport& report);
 /// The pairs of heads that interact most, strongest first.
 std::string interactions_text(const InteractionReport& report);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

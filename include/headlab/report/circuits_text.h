@@ -10,7 +10,7 @@
 #include "headlab/heads/patching.h"
 #include "headlab/report/heatmap.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// A line for each head (what it matches and copies), then the strongest compositions for each
 /// kind.
@@ -27,4 +27,4 @@ std::string attribution_text(const AttributionReport& report);
 /// What each head restores, and the residual stream as a map of streams and positions.
 std::string patching_text(const PatchReport& report, const HeatmapOptions& options = {});
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -7,7 +7,7 @@
 
 #include "headlab/prune/curve.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// Loss of each method for each number of heads kept (and after fine-tuning, if there was any),
 /// then area, regret, rank correlation, knee and cost of each method.
@@ -15,4 +15,4 @@ std::string curve_text(const Curve& curve);
 /// Losses, area and regret as means with 95% intervals over the runs, and the knee of each run.
 std::string curve_text(const CurveOverRuns& curve);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

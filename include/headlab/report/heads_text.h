@@ -8,7 +8,7 @@
 #include "headlab/heads/scores.h"
 #include "headlab/prune/prune.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// A line for each head: entropy, focus, and for each relation mass, top-1 and lift, with a star
 /// where the head does it; then a line for each relation: who does it, with the mass of the best
@@ -19,4 +19,4 @@ std::string heads_text(const HeadsReport& report);
 /// Loss, accuracy, parameters and time per batch before and after, and the heads that are left.
 std::string prune_text(const PruneResult& result);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

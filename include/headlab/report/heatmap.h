@@ -9,7 +9,7 @@
 
 #include "headlab/kernels/scalar.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 struct HeatmapOptions {
   bool color = false;       // shades by the terminal's 256 colours instead of by characters
@@ -24,4 +24,4 @@ struct HeatmapOptions {
 std::string heatmap(std::span<const Scalar> weights, const std::vector<std::string>& destinations,
                     const std::vector<std::string>& sources, const HeatmapOptions& options = {});
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -8,7 +8,7 @@
 
 #include "headlab/heads/tracking.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// One character for each value, from a low block at 0 to a full one at 1; a blank for NaN. Values
 /// outside are drawn as 0 or 1; of more than `width` values, evenly spaced ones, the last included.
@@ -18,4 +18,4 @@ std::string sparkline(std::span<const double> values, std::size_t width);
 /// lifts at a dozen steps.
 std::string history_text(const HeadsHistory& history);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -8,11 +8,11 @@
 #include "headlab/lab/michel.h"
 #include "headlab/lab/voita.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 std::string michel_text(const MichelReport& report);
 std::string voita_text(const VoitaReport& report);
 /// Times of pruning, a row for each batch size.
 std::string timing_text(const std::vector<PruneTiming>& timing);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

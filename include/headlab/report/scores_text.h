@@ -7,7 +7,7 @@
 
 #include "headlab/heads/scores.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// A line for each head: mean attention by what the tokens say (previous, same, induction ...);
 /// then entropy, focus, confidence, distance, effective rank, the commonest offset and labels.
@@ -17,4 +17,4 @@ std::string scores_text(const HeadsReport& report);
 /// nearest other one.
 std::string map_text(const HeadsReport& report);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -7,7 +7,7 @@
 
 #include "headlab/lab/sweep_report.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// "0.9462 ± 0.031", the half width with two digits; the mean alone where there is no interval.
 std::string interval_text(const Interval& interval);
@@ -15,4 +15,4 @@ std::string interval_text(const Interval& interval);
 /// The tables, the comparisons in sentences, and what is missing.
 std::string sweep_text(const SweepReport& report);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -9,7 +9,7 @@
 
 #include "headlab/kernels/scalar.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 class Table {
  public:
@@ -36,4 +36,4 @@ std::size_t display_width(std::string_view text);
 /// `text` padded with blanks to `width` columns, at its end or its begin, or cut to it.
 std::string padded(std::string_view text, std::size_t width, bool to_the_right = false);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -14,7 +14,7 @@
 #include "headlab/base/settings.h"
 #include "headlab/tasks/task.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 struct AssignOptions {
   Index variables = 8;
@@ -43,4 +43,4 @@ class AssignTask : public Task {
   AssignOptions options_;
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

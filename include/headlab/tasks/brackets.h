@@ -12,7 +12,7 @@
 #include "headlab/base/settings.h"
 #include "headlab/tasks/task.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 struct BracketsOptions {
   Index length = 16;
@@ -39,4 +39,4 @@ class BracketsTask : public Task {
   BracketsOptions options_;
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -17,7 +17,7 @@
 #include "headlab/tasks/conllu_file.h"
 #include "headlab/tasks/task.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 struct ConlluOptions {
   std::string file = "datasets/english.conllu";
@@ -79,4 +79,4 @@ class ConlluTask : public Task {
   std::vector<Sentence> training_, validation_;
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -13,7 +13,7 @@
 
 #include "headlab/kernels/scalar.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 struct TreebankWord {
   std::string form;
@@ -36,4 +36,4 @@ std::vector<TreebankSentence> parse_conllu(std::string_view bytes, std::string_v
 /// The sentence in this format, with the empty line behind it.
 std::string conllu_text(const TreebankSentence& sentence);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -12,7 +12,7 @@
 #include "headlab/base/settings.h"
 #include "headlab/tasks/task.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 struct ControlOptions {
   Index length = 16;
@@ -45,4 +45,4 @@ class ControlTask : public Task {
 using MemorylessTask = ControlTask<ControlKind::memoryless>;
 using RandomTask = ControlTask<ControlKind::random>;
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

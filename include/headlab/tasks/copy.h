@@ -12,9 +12,9 @@
 
 #include "headlab/tasks/symbols.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 extern const SymbolsDefinition kCopy;
 using CopyTask = SymbolsTask<kCopy>;
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

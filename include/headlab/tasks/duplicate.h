@@ -12,7 +12,7 @@
 #include "headlab/base/settings.h"
 #include "headlab/tasks/task.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 struct DuplicateOptions {
   Index length = 16;
@@ -37,4 +37,4 @@ class DuplicateTask : public Task {
   DuplicateOptions options_;
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -13,7 +13,7 @@
 #include "headlab/base/settings.h"
 #include "headlab/tasks/task.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 struct EnglishOptions {
   LanguageModel lm = LanguageModel::masked;
@@ -49,4 +49,4 @@ class EnglishTask : public Task {
   EnglishOptions options_;
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -20,7 +20,7 @@
 #include "headlab/base/random.h"
 #include "headlab/tasks/conllu_file.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 enum class Part { determiner, adjective, noun, preposition, adverb, verb, pronoun, comma, stop };
 
@@ -49,14 +49,14 @@ struct Sentence {
     std::int32_t ending = -1;  // the class of the word it agrees with; -1 where nothing agrees
     std::int32_t head = -1;    // the word it depends on; -1: the verb, which is the root
 
-    const Lexeme& entry() const { return lexicon()[static_cast<std::size_t>(lexeme)]; }
+    const Lexeme& entry() const { return lexicon()[lexeme]; }
     /// Stem and ending.
     std::string text() const;
   };
   std::vector<Word> words;
   std::int32_t subject = -1, verb = -1, pronoun = -1, antecedent = -1;
 
-  const Word& at(std::int32_t word) const { return words[static_cast<std::size_t>(word)]; }
+  const Word& at(std::int32_t word) const { return words[word]; }
 };
 
 /// Draws a sentence.
@@ -69,4 +69,4 @@ TreebankSentence treebank_sentence(const Sentence& sentence);
 /// drawn from the seed 0.
 std::string grammar_treebank(std::int64_t count);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

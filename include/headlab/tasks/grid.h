@@ -13,7 +13,7 @@
 #include "headlab/base/settings.h"
 #include "headlab/tasks/task.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 enum class GridRule { contrast, mean };
 
@@ -42,4 +42,4 @@ class GridTask : public Task {
   GridOptions options_;
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -12,7 +12,7 @@
 #include "headlab/base/settings.h"
 #include "headlab/tasks/task.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 struct HistogramOptions {
   Index length = 16;
@@ -36,4 +36,4 @@ class HistogramTask : public Task {
   HistogramOptions options_;
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

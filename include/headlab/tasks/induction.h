@@ -14,7 +14,7 @@
 #include "headlab/base/settings.h"
 #include "headlab/tasks/task.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 struct InductionOptions {
   Index length = 40;
@@ -44,4 +44,4 @@ class InductionTask : public Task {
   InductionOptions options_;
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -13,7 +13,7 @@
 #include "headlab/base/settings.h"
 #include "headlab/tasks/task.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 struct RecallOptions {
   Index pairs = 8;
@@ -40,4 +40,4 @@ class RecallTask : public Task {
   RecallOptions options_;
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -14,7 +14,7 @@
 #include "headlab/base/settings.h"
 #include "headlab/tasks/task.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 struct RelationsOptions {
   Index length = 16;
@@ -56,4 +56,4 @@ class RelationsTask : public Task {
   std::vector<Asked> asked_;
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -12,9 +12,9 @@
 
 #include "headlab/tasks/symbols.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 extern const SymbolsDefinition kReverse;
 using ReverseTask = SymbolsTask<kReverse>;
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -11,9 +11,9 @@
 
 #include "headlab/tasks/symbols.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 extern const SymbolsDefinition kReverseCross;
 using ReverseCrossTask = SymbolsTask<kReverseCross>;
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

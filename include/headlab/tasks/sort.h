@@ -10,9 +10,9 @@
 
 #include "headlab/tasks/symbols.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 extern const SymbolsDefinition kSort;
 using SortTask = SymbolsTask<kSort>;
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -9,7 +9,7 @@
 #include "headlab/base/settings.h"
 #include "headlab/tasks/task.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 struct SymbolsOptions {
   Index symbols = 16;
@@ -51,4 +51,4 @@ class SymbolsTask : public Task {
   SymbolsOptions options_;
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -10,7 +10,7 @@
 
 #include "headlab/tasks/task.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 struct TaskEntry {
   const char* name;
@@ -32,4 +32,4 @@ void check_task(std::string_view spec);
 /// Makes a task from "NAME:a=1,b=2". Errors: unknown name or parameter, impossible values.
 std::unique_ptr<Task> make_task(std::string_view spec);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

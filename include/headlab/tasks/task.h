@@ -14,7 +14,7 @@
 #include "headlab/model/config.h"
 #include "headlab/model/transformer.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// Something that a head may find: which key positions belong to a query position.
 struct Relation {
@@ -116,4 +116,4 @@ class Task {
   virtual std::string data_hash() const { return ""; }
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -11,7 +11,7 @@
 #include "headlab/base/settings.h"
 #include "headlab/tasks/task.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 struct TextOptions {
   std::string file = "datasets/fables.txt";
@@ -49,4 +49,4 @@ class TextTask : public Task {
   std::size_t training_ = 0;          // tokens before the split
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

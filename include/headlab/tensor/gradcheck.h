@@ -1,6 +1,6 @@
 // Gradient check: what backward says against what central differences measure. In double
 // (headlab_f64) they agree to about 1e-8, so a failure is a bug and never bad luck. Read next:
-// lab/gradient_checks.h, the table of all checks.
+// ops/gradient_checks.h, the table of all checks.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,7 @@
 
 #include "headlab/tensor/tensor.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 struct GradcheckOptions {
   double step = sizeof(Scalar) == 8 ? 1e-6 : 1e-2;       // of the central difference, x max(1, |x|)
@@ -39,4 +39,4 @@ using GradcheckFunction = std::function<Tensor(const std::vector<Tensor>&)>;
 GradcheckResult gradcheck(const GradcheckFunction& fn, std::vector<Tensor> inputs,
                           const GradcheckOptions& options = {});
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

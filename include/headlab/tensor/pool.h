@@ -8,7 +8,7 @@
 
 #include "headlab/kernels/scalar.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// A block of at least `bytes`, aligned to 64. Error when the system has no more memory.
 void* pool_allocate(std::size_t bytes);
@@ -38,4 +38,4 @@ struct PoolAllocator {
 template <class T>
 using PoolVector = std::vector<T, PoolAllocator<T>>;
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

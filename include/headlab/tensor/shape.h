@@ -10,7 +10,7 @@
 
 #include "headlab/kernels/scalar.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 class Shape {
  public:
@@ -24,7 +24,7 @@ class Shape {
 
   int rank() const { return rank_; }
   /// The size of an axis; negative axes count from the end. Error if there is no such axis.
-  Index operator[](int axis) const { return sizes_[static_cast<std::size_t>(axis_of(axis))]; }
+  Index operator[](int axis) const { return sizes_[axis_of(axis)]; }
   /// The axis as a number in [0, rank). Error if there is no such axis.
   int axis_of(int axis) const;
   /// The number of elements.
@@ -53,4 +53,4 @@ class Shape {
 /// Error that names `op` and both shapes.
 Shape broadcast_shape(const char* op, const Shape& a, const Shape& b);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

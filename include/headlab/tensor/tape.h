@@ -23,7 +23,7 @@
 #include "headlab/tensor/pool.h"
 #include "headlab/tensor/tensor.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// Reference-counted elements: what tensors of one storage share.
 struct Storage {
@@ -198,4 +198,4 @@ class OpLog {
   }};
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -10,7 +10,7 @@
 #include "headlab/kernels/scalar.h"
 #include "headlab/tensor/shape.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 class Node;
 
@@ -73,4 +73,4 @@ class Tensor {
   Node* node_ = nullptr;
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -6,7 +6,7 @@
 #include "headlab/base/settings.h"
 #include "headlab/kernels/scalar.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 enum class OptimizerKind { adamw, adam, sgd };
 enum class ScheduleKind { cosine, linear, constant };
@@ -41,4 +41,4 @@ Settings settings_of(TrainConfig& config);
 /// A single step after the warm-up takes lr.
 double learning_rate(const TrainConfig& config, Index step);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -10,7 +10,7 @@
 #include "headlab/model/transformer.h"
 #include "headlab/tasks/task.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 struct TargetScore {
   std::string name;
@@ -42,4 +42,4 @@ Tensor target_losses(const Tensor& logits, const Batch& batch);
 Evaluation evaluate(const Transformer& model, const Task& task,
                     const EvaluateOptions& options = {});
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -6,7 +6,7 @@
 #include "headlab/model/config.h"
 #include "headlab/train/config.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// Bytes that a step holds at least: tokens and targets of the batch, and of one micro-batch what
 /// the backward pass needs (the inputs of the layer norms, of attention and of the feed-forward
@@ -17,4 +17,4 @@ double step_bytes(const TransformerConfig& model, const TrainConfig& train);
 /// it.
 void require_memory(const TransformerConfig& model, const TrainConfig& train, double available = 0);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

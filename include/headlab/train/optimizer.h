@@ -10,7 +10,7 @@
 #include "headlab/tensor/tensor.h"
 #include "headlab/train/config.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// How some parameters differ from the rest.
 struct ParameterGroup {
@@ -69,4 +69,4 @@ class Optimizer {
   Index steps_ = 0;
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -11,7 +11,7 @@
 
 #include "headlab/train/trainer.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// Every setting of a run; what config.json holds.
 struct RunConfig {
@@ -95,4 +95,4 @@ struct RunCallbacks : TrainCallbacks {
 /// Errors: those of Trainer::run, and a state file that is damaged or not this run's.
 TrainResult train_run(Run& run, const RunCallbacks& callbacks = {});
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

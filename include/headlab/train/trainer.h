@@ -10,7 +10,7 @@
 #include "headlab/train/evaluate.h"
 #include "headlab/train/optimizer.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// One finished step.
 struct StepRecord {
@@ -83,4 +83,4 @@ class Trainer {
   Index loss_count_ = 0;
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

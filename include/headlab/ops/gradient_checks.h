@@ -11,7 +11,7 @@
 #include "headlab/tensor/gradcheck.h"
 #include "headlab/tensor/tensor.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// One case of one op.
 struct GradientCheck {
@@ -37,4 +37,4 @@ GradientCheckRow run(const GradientCheck& check);
 /// Every case of the table.
 std::vector<GradientCheckRow> run_gradient_checks();
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -1,13 +1,13 @@
 // The cases, a family per function. Shapes are small and uneven, so that a wrong stride or a
 // swapped axis cannot pass; inputs come from a fixed key, so that every run checks the same
 // numbers. Read next: src/tensor/gradcheck.cc.
-#include "headlab/lab/gradient_checks.h"
+#include "headlab/ops/gradient_checks.h"
 
 #include "headlab/base/error.h"
 #include "headlab/ops/ops.h"
 #include "headlab/tensor/tape.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
 using Inputs = const std::vector<Tensor>&;
@@ -64,35 +64,46 @@ void matmul_checks(Table& t) {
 }
 
 void linear_checks(Table& t) {
-  t.push_back({"linear", "[2, 3, 4], bias", {{2, 3, 4}, {4, 5}, {5}}, [](Inputs x) {
-                 return linear(x[0], x[1], x[2]);
-               }});
+  t.push_back({"linear",
+               "[2, 3, 4], bias",
+               {{2, 3, 4}, {4, 5}, {5}},
+               [](Inputs x) { return linear(x[0], x[1], x[2]); }});
   t.push_back(
       {"linear", "[4], no bias", {{4}, {4, 5}}, [](Inputs x) { return linear(x[0], x[1], {}); }});
-  t.push_back({"linear", "residual, no bias", {{3, 4}, {4, 5}, {3, 5}}, [](Inputs x) {
-                 return linear(x[0], x[1], {}, x[2]);
-               }});
+  t.push_back({"linear",
+               "residual, no bias",
+               {{3, 4}, {4, 5}, {3, 5}},
+               [](Inputs x) { return linear(x[0], x[1], {}, x[2]); }});
   t.push_back({"linear", "x W + b + x, x also used elsewhere", {{3, 4}, {4, 4}, {4}}, [](Inputs x) {
                  return linear(x[0], x[1], x[2], x[0]) * x[0];
                }});
   const std::vector<Shape> network = {{2, 3, 4}, {4, 6}, {6}, {6, 5}, {5}, {2, 3, 5}};
-  t.push_back({"feed_forward", "all inputs", network, [](Inputs x) {
+  t.push_back({"feed_forward", "all inputs", network,
+               [](Inputs x) {
                  return feed_forward({x[0], x[1], x[2], x[3], x[4], x[5]});
                }});
-  t.push_back(
-      {"feed_forward", "the residual is x", {{3, 4}, {4, 6}, {6}, {6, 4}, {4}}, [](Inputs x) {
-         return feed_forward({x[0], x[1], x[2], x[3], x[4], x[0]});
-       }});
+  t.push_back({"feed_forward",
+               "the residual is x",
+               {{3, 4}, {4, 6}, {6}, {6, 4}, {4}},
+               [](Inputs x) {
+                 return feed_forward({x[0], x[1], x[2], x[3], x[4], x[0]});
+               }});
   t.push_back({"feed_forward", "no residual", {{3, 4}, {4, 6}, {6}, {6, 4}, {4}}, [](Inputs x) {
                  return feed_forward({x[0], x[1], x[2], x[3], x[4], {}});
                }});
 }
 
 void layout_checks(Table& t) {
-  t.push_back({"reshape", "of a reshape", {{2, 6}}, [](Inputs x) {
+  t.push_back({"reshape",
+               "of a reshape",
+               {{2, 6}},
+               [](Inputs x) {
                  return reshape(reshape(x[0], {3, 4}), {2, 2, 3});
                }});
-  t.push_back({"permute", "{2, 0, 1}", {{2, 3, 4}}, [](Inputs x) {
+  t.push_back({"permute",
+               "{2, 0, 1}",
+               {{2, 3, 4}},
+               [](Inputs x) {
                  return permute(x[0], {2, 0, 1});
                }});
   t.push_back(
@@ -101,7 +112,10 @@ void layout_checks(Table& t) {
       {"transpose", "axes 0 and 2", {{2, 3, 4}}, [](Inputs x) { return transpose(x[0], 0, 2); }});
   t.push_back({"slice", "axis 1", {{2, 5, 3}}, [](Inputs x) { return slice(x[0], 1, 1, 4); }});
   t.push_back({"slice", "last axis", {{2, 5}}, [](Inputs x) { return slice(x[0], -1, 0, 2); }});
-  t.push_back({"concat", "axis 1", {{2, 1, 3}, {2, 4, 3}}, [](Inputs x) {
+  t.push_back({"concat",
+               "axis 1",
+               {{2, 1, 3}, {2, 4, 3}},
+               [](Inputs x) {
                  return concat({x[0], x[1]}, 1);
                }});
   t.push_back({"concat", "x with itself", {{2, 3}}, [](Inputs x) {
@@ -121,14 +135,19 @@ void reduce_checks(Table& t) {
 
 void row_checks(Table& t) {
   t.push_back({"softmax", "[3, 5]", {{3, 5}}, [](Inputs x) { return softmax(x[0]); }, -2, 2});
-  t.push_back({"softmax", "x also used elsewhere", {{3, 5}}, [](Inputs x) {
-                 return softmax(x[0]) * x[0];
-               }});
+  t.push_back({"softmax",
+               "x also used elsewhere",
+               {{3, 5}},
+               [](Inputs x) { return softmax(x[0]) * x[0]; }});
   t.push_back({"log_softmax", "[3, 5]", {{3, 5}}, [](Inputs x) { return log_softmax(x[0]); }});
-  t.push_back({"log_softmax", "x also used elsewhere", {{3, 5}}, [](Inputs x) {
-                 return log_softmax(x[0]) * x[0];
-               }});
-  t.push_back({"cross_entropy", "all targets", {{3, 5}}, [](Inputs x) {
+  t.push_back({"log_softmax",
+               "x also used elsewhere",
+               {{3, 5}},
+               [](Inputs x) { return log_softmax(x[0]) * x[0]; }});
+  t.push_back({"cross_entropy",
+               "all targets",
+               {{3, 5}},
+               [](Inputs x) {
                  return cross_entropy(x[0], Ids{4, 0, 2});
                }});
   t.push_back({"cross_entropy", "ignored targets, denominator 7", {{2, 2, 5}}, [](Inputs x) {
@@ -137,25 +156,32 @@ void row_checks(Table& t) {
 }
 
 void norm_checks(Table& t) {
-  t.push_back({"layer_norm", "[2, 3, 5]", {{2, 3, 5}, {5}, {5}}, [](Inputs x) {
-                 return layer_norm(x[0], x[1], x[2]);
-               }});
-  t.push_back({"layer_norm", "x also used elsewhere", {{4, 5}, {5}, {5}}, [](Inputs x) {
-                 return layer_norm(x[0], x[1], x[2]) * x[0];
-               }});
-  t.push_back({"layer_norm", "one tensor for x, gain and bias", {{5}}, [](Inputs x) {
-                 return layer_norm(x[0], x[0], x[0]);
-               }});
-  t.push_back({"dropout", "p 0.4", {{5, 6}}, [](Inputs x) {
-                 return dropout(x[0], Scalar(0.4), kDropoutKey);
-               }});
+  t.push_back({"layer_norm",
+               "[2, 3, 5]",
+               {{2, 3, 5}, {5}, {5}},
+               [](Inputs x) { return layer_norm(x[0], x[1], x[2]); }});
+  t.push_back({"layer_norm",
+               "x also used elsewhere",
+               {{4, 5}, {5}, {5}},
+               [](Inputs x) { return layer_norm(x[0], x[1], x[2]) * x[0]; }});
+  t.push_back({"layer_norm",
+               "one tensor for x, gain and bias",
+               {{5}},
+               [](Inputs x) { return layer_norm(x[0], x[0], x[0]); }});
+  t.push_back({"dropout",
+               "p 0.4",
+               {{5, 6}},
+               [](Inputs x) { return dropout(x[0], Scalar(0.4), kDropoutKey); }});
   t.push_back({"dropout", "x also used elsewhere", {{5, 6}}, [](Inputs x) {
                  return dropout(x[0], Scalar(0.4), kDropoutKey) * x[0];
                }});
 }
 
 void lookup_checks(Table& t) {
-  t.push_back({"embedding", "ids twice and never", {{4, 3}}, [](Inputs x) {
+  t.push_back({"embedding",
+               "ids twice and never",
+               {{4, 3}},
+               [](Inputs x) {
                  return embedding(x[0], Ids{2, 0, 2, 2, 3, 0}, {2, 3});
                }});
   t.push_back({"gather", "[2, 3, 4]", {{2, 3, 4}}, [](Inputs x) {
@@ -171,9 +197,7 @@ std::vector<Shape> shared_shapes() { return {{2, 5, 12}, {2, 5, 6}, {2, 5, 4}}; 
 /// Every third edge hidden, and one query that sees nothing at all.
 Flags hidden_edges(Index count, Index keys) {
   Flags flags(static_cast<std::size_t>(count), 0);
-  for (std::size_t i = 0; i < flags.size(); i += 3) {
-    flags[i] = 1;
-  }
+  for (std::size_t i = 0; i < flags.size(); i += 3) flags[i] = 1;
   std::fill_n(flags.begin(), keys, std::uint8_t{1});
   return flags;
 }
@@ -213,7 +237,10 @@ void attention_checks(Table& t) {
     t.push_back({"attention", c.description, c.shapes,
                  [options = c.options](Inputs x) { return attention(x[0], x[1], x[2], options); }});
   }
-  t.push_back({"attention", "x for q, k and v, causal", {{2, 5, 6}}, [](Inputs x) {
+  t.push_back({"attention",
+               "x for q, k and v, causal",
+               {{2, 5, 6}},
+               [](Inputs x) {
                  return attention(x[0], x[0], x[0], {.heads = 2, .mask = {.causal = true}});
                }});
   t.push_back({"attention", "q, k, v also used elsewhere", self_shapes(), [](Inputs x) {
@@ -251,9 +278,8 @@ GradientCheckRow run(const GradientCheck& check) {
   std::vector<Tensor> inputs;
   for (const Shape& shape : check.shapes) {
     inputs.push_back(Tensor::empty(shape));
-    for (Scalar& value : inputs.back().values()) {
+    for (Scalar& value : inputs.back().values())
       value = static_cast<Scalar>(random.uniform(check.low, check.high));
-    }
   }
   const OpLog log;
   const GradcheckResult result = gradcheck(check.apply, inputs);
@@ -268,10 +294,8 @@ GradientCheckRow run(const GradientCheck& check) {
 
 std::vector<GradientCheckRow> run_gradient_checks() {
   std::vector<GradientCheckRow> rows;
-  for (const GradientCheck& check : gradient_check_table()) {
-    rows.push_back(run(check));
-  }
+  for (const GradientCheck& check : gradient_check_table()) rows.push_back(run(check));
   return rows;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}}  // namespace headlab

@@ -1,12 +1,12 @@
 // What the benchmarks share: the table of them, turns and medians, and the form of their results.
 // Adding one is a function and a row. Read next: bench_ops.cc (a profile), bench_kernels.cc (gemm
 // and attention), bench_scaling.cc (whole steps).
-#include "headlab/lab/benchmarks.h"
+#include "headlab/bench/benchmarks.h"
 
 #include <algorithm>
 #include <chrono>
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr Benchmark kBenchmarks[] = {
@@ -53,4 +53,4 @@ std::vector<double> interleaved_medians(std::span<const std::function<void()>> b
   return medians;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

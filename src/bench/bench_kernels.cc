@@ -5,13 +5,13 @@
 
 #include "headlab/base/error.h"
 #include "headlab/base/random.h"
+#include "headlab/bench/benchmarks.h"
+#include "headlab/bench/machine.h"
 #include "headlab/kernels/gemm.h"
-#include "headlab/lab/benchmarks.h"
-#include "headlab/lab/machine.h"
 #include "headlab/ops/attention.h"
 #include "headlab/tensor/tape.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 /// Of one product before the next: the caches then hold what fits them, as they do for a product of
@@ -129,10 +129,9 @@ BenchTable bench_attention(const BenchOptions& options) {
       options.quick ? std::vector<Index>{16} : std::vector<Index>{32, 64, 128, 256, 512, 1024};
   std::vector<std::function<void()>> bodies;
   for (Index length : lengths) {
-    for (Attention attend : {&attention, &attention_composed}) {
+    for (Attention attend : {&attention, &attention_composed})
       for (bool with_backward : {false, true})
         bodies.push_back(runner(attend, options, length, with_backward));
-    }
   }
   const std::vector<double> ms = interleaved_medians(bodies, options.steps);
   BenchTable table{.about = bench_about(options),
@@ -162,4 +161,4 @@ BenchTable bench_attention(const BenchOptions& options) {
   return table;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -1,6 +1,6 @@
 // No op goes unchecked: the names that stand in the sources of ops/ are compared with the table of
 // gradient checks, and every case records the op that it is there for.
-#include "headlab/lab/gradient_checks.h"
+#include "headlab/ops/gradient_checks.h"
 
 #include <gtest/gtest.h>
 
@@ -13,17 +13,13 @@
 #include "headlab/ops/ops.h"
 #include "headlab/tensor/tape.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 std::string sources_of_ops() {
   std::ostringstream all;
   const std::filesystem::path folder = std::filesystem::path(HEADLAB_SOURCE_DIR) / "src/ops";
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    if (entry.path().extension() == ".cc") {
-      all << std::ifstream(entry.path()).rdbuf();
-    }
-  }
+  for (const auto& entry : std::filesystem::directory_iterator(folder))
+    if (entry.path().extension() == ".cc") all << std::ifstream(entry.path()).rdbuf();
   return all.str();
 }
 
@@ -32,9 +28,8 @@ std::set<std::string> matches(const std::string& text, const std::string& patter
   std::set<std::string> found;
   const std::regex regex(pattern);
   for (auto it = std::sregex_iterator(text.begin(), text.end(), regex);
-       it != std::sregex_iterator(); ++it) {
+       it != std::sregex_iterator(); ++it)
     found.insert((*it)[1]);
-  }
   return found;
 }
 
@@ -45,17 +40,14 @@ std::set<std::string> recorded_names() {
   std::set<std::string> makers = matches(text, "Tensor (\\w+)\\(const char\\* name");
   makers.insert("record");
   std::set<std::string> names;
-  for (const std::string& maker : makers) {
+  for (const std::string& maker : makers)
     names.merge(matches(text, "\\b" + maker + "\\(\\s*\"(\\w+)\""));
-  }
   return names;
 }
 
 std::set<std::string> names_in_table() {
   std::set<std::string> names;
-  for (const GradientCheck& check : gradient_check_table()) {
-    names.insert(check.op);
-  }
+  for (const GradientCheck& check : gradient_check_table()) names.insert(check.op);
   return names;
 }
 
@@ -67,9 +59,8 @@ TEST(GradientChecks, CoverEveryOpThatTheSourcesRecord) {
 
 TEST(GradientChecks, FindOpsBehindHelpers) {
   const std::set<std::string> recorded = recorded_names();
-  for (const char* name : {"sub", "transpose", "attention", "exp"}) {
+  for (const char* name : {"sub", "transpose", "attention", "exp"})
     EXPECT_EQ(recorded.count(name), 1u) << name;
-  }
 }
 
 TEST(GradientChecks, RecordTheOpThatTheyAreFor) {
@@ -106,4 +97,4 @@ TEST(GradientChecks, FailWhenTheGradientIsWrong) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

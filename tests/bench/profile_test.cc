@@ -1,13 +1,12 @@
 // Costs that can be counted by hand, and a profile that leaves no time out.
-#include "headlab/lab/profile.h"
+#include "headlab/bench/profile.h"
 
 #include <algorithm>
 
 #include "headlab/ops/ops.h"
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 using Kind = WorkEvent::Kind;
 constexpr double kSize = sizeof(Scalar);
@@ -133,4 +132,4 @@ TEST(Profile, EndsWithItsScope) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -5,11 +5,11 @@
 
 #include "headlab/base/error.h"
 #include "headlab/base/threads.h"
-#include "headlab/lab/benchmarks.h"
+#include "headlab/bench/benchmarks.h"
 #include "headlab/tasks/table.h"
 #include "headlab/train/run.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 const std::string kThreads = "threads";
@@ -124,4 +124,4 @@ BenchTable bench_tasks(const BenchOptions& options) {
   return table;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -1,11 +1,11 @@
 // Costs, from shapes alone. A gradient costs what its products cost: one for each input that wants
 // it. Memory is counted as if every array came from it once, so that a share of the triad above 1
 // means that arrays stayed in the caches. Read next: profile.cc.
-#include "headlab/lab/costs.h"
+#include "headlab/bench/costs.h"
 
 #include <string_view>
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 using Kind = WorkEvent::Kind;
@@ -33,9 +33,8 @@ Cost weights(const WorkEvent& event) {
   Cost cost = moved(event);
   const Tensor& x = event.inputs[0];
   const double rows = static_cast<double>(x.count()) / static_cast<double>(x.size(-1));
-  for (const Tensor& weight : event.inputs.subspan(1)) {
+  for (const Tensor& weight : event.inputs.subspan(1))
     if (weight.rank() == 2) cost.operations += 2 * rows * static_cast<double>(weight.count());
-  }
   if (event.kind == Kind::backward) cost.operations *= x.requires_grad() ? 2 : 1;
   return cost;
 }
@@ -99,10 +98,9 @@ constexpr OpCost kCosts[] = {
 
 Cost cost_of(const WorkEvent& event) {
   if (event.kind == Kind::other) return {};
-  for (const OpCost& row : kCosts) {
+  for (const OpCost& row : kCosts)
     if (row.op == event.name) return row.cost(event);
-  }
   return moved(event);
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

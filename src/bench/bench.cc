@@ -2,7 +2,7 @@
 // batches and files: forward, cross-entropy, backward, norm, AdamW. Operations are counted over
 // all T keys, so that skipping causal tiles shows as a larger share of peak. Read next:
 // machine.cc.
-#include "headlab/lab/bench.h"
+#include "headlab/bench/bench.h"
 
 #include <algorithm>
 #include <array>
@@ -11,12 +11,12 @@
 #include "headlab/base/error.h"
 #include "headlab/base/threads.h"
 #include "headlab/base/version.h"
-#include "headlab/lab/machine.h"
+#include "headlab/bench/machine.h"
 #include "headlab/model/initial.h"
 #include "headlab/tensor/tape.h"
 #include "headlab/train/optimizer.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 struct NamedConfig {
@@ -37,11 +37,8 @@ Batch random_batch(const BenchOptions& options) {
   Generator random(Key{1}.fold("bench"));
   Batch batch = Batch::make(options.batch, options.model.length, options.model.targets,
                             options.model.source_length);
-  for (Ids* ids : {&batch.tokens, &batch.targets, &batch.source}) {
-    for (std::int32_t& id : *ids) {
-      id = static_cast<std::int32_t>(random.below(options.model.vocab));
-    }
-  }
+  for (Ids* ids : {&batch.tokens, &batch.targets, &batch.source})
+    for (std::int32_t& id : *ids) id = static_cast<std::int32_t>(random.below(options.model.vocab));
   return batch;
 }
 
@@ -127,9 +124,7 @@ Json bench_about(const BenchOptions& options) {
 
 std::vector<std::string> bench_config_names() {
   std::vector<std::string> names;
-  for (const NamedConfig& config : kConfigs) {
-    names.emplace_back(config.name);
-  }
+  for (const NamedConfig& config : kConfigs) names.emplace_back(config.name);
   return names;
 }
 
@@ -195,4 +190,4 @@ Json BenchResult::to_json() const {
   return json;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -1,11 +1,10 @@
 // The gradient of every op against central differences, in double: one test for each case of the
-// table in src/lab/gradient_checks.cc.
+// table in src/ops/gradient_checks.cc.
 #include <gtest/gtest.h>
 
-#include "headlab/lab/gradient_checks.h"
+#include "headlab/ops/gradient_checks.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 class Gradient : public testing::TestWithParam<GradientCheck> {};
 
@@ -24,4 +23,4 @@ std::string name_of(const testing::TestParamInfo<GradientCheck>& info) {
 INSTANTIATE_TEST_SUITE_P(Table, Gradient, testing::ValuesIn(gradient_check_table()), name_of);
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -5,7 +5,7 @@
 
 #include "headlab/tensor/tape.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 struct Cost {
   double operations = 0;  // of matrix products, a multiply-add counting two; 0: bound by memory
@@ -14,8 +14,8 @@ struct Cost {
 
 /// The cost of an op, forward or backward, from the shapes of its output and inputs. Attention
 /// counts all T x S scores, whether the mask hides them or not, and backward the five products that
-/// the fused kernel runs. An op that is not in the table of src/lab/costs.cc reads its inputs and
+/// the fused kernel runs. An op that is not in the table of src/bench/costs.cc reads its inputs and
 /// writes its output.
 Cost cost_of(const WorkEvent& event);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

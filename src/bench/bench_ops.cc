@@ -3,11 +3,11 @@
 // profile.cc, costs.cc.
 #include <algorithm>
 
-#include "headlab/lab/benchmarks.h"
-#include "headlab/lab/machine.h"
-#include "headlab/lab/profile.h"
+#include "headlab/bench/benchmarks.h"
+#include "headlab/bench/machine.h"
+#include "headlab/bench/profile.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 /// The optimizer's work is no op: AdamW reads four arrays and writes three, the norm reads one.
@@ -66,4 +66,4 @@ BenchTable bench_ops(const BenchOptions& options) {
   return table;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

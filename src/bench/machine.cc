@@ -1,7 +1,7 @@
 // The machine's limits, measured by the two shortest programs that reach them: multiply-adds whose
 // operands never leave the registers, and a triad over arrays that fit in no cache. Each takes the
 // best of several runs, because other work on the machine can only make a run slower.
-#include "headlab/lab/machine.h"
+#include "headlab/bench/machine.h"
 
 #include <sys/resource.h>
 
@@ -14,7 +14,7 @@
 #include "headlab/tensor/tensor.h"
 #include "kernels/simd.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr int kRuns = 7;
@@ -40,9 +40,8 @@ Scalar multiply_add(Index rounds) {
   for (Index round = 0; round < rounds; ++round) {
     asm volatile("" : "+m"(factor), "+m"(addend));  // the compiler may not know them
     const Vec f = factor, a = addend;
-    for (int inner = 0; inner < 16; ++inner) {
+    for (int inner = 0; inner < 16; ++inner)
       unrolled<kChains>([&](auto i) { sums[i] = sums[i] * f + a; });
-    }
   }
   Vec total = sums[0];
   unrolled<kChains - 1>([&](auto i) { total += sums[i + 1]; });
@@ -87,9 +86,7 @@ double load_average() {
 
 double peak_memory_mb() {
   rusage usage{};
-  if (getrusage(RUSAGE_SELF, &usage) != 0) {
-    return 0;
-  }
+  if (getrusage(RUSAGE_SELF, &usage) != 0) return 0;
 #ifdef __APPLE__
   return static_cast<double>(usage.ru_maxrss) / (1 << 20);
 #else
@@ -97,4 +94,4 @@ double peak_memory_mb() {
 #endif
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -11,7 +11,7 @@
 #include "headlab/model/transformer.h"
 #include "headlab/train/optimizer.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 struct BenchOptions {
   std::string config = "toy";  // the name under which results are shown
@@ -69,4 +69,4 @@ struct BenchResult {
 
 BenchResult bench_step(const BenchOptions& options);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "headlab/lab/bench_table.h"
-#include "headlab/lab/costs.h"
+#include "headlab/bench/bench_table.h"
+#include "headlab/bench/costs.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// One kind of work. `pass` is "forward", "backward" or "" for what is no op.
 struct ProfileRow {
@@ -44,4 +44,4 @@ class Profile {
   WorkWatch watch_;
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

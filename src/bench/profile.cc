@@ -1,11 +1,11 @@
 // The profile: whatever lies between the end of one piece of work and the end of the next belongs
 // to the next. So nothing is left out, and the rows add up to the time since the start. Read next:
 // costs.cc.
-#include "headlab/lab/profile.h"
+#include "headlab/bench/profile.h"
 
 #include <algorithm>
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 const char* pass_of(const WorkEvent& event) {
@@ -24,9 +24,8 @@ BenchTable profile_table(const std::vector<ProfileRow>& rows) {
                    {"calls", "calls", 0},
                    {"ms", "ms", 1},
                    {"share", "share", 3}};
-  for (const ProfileRow& row : rows) {
+  for (const ProfileRow& row : rows)
     table.rows.push_back({row.name, row.pass, row.calls, row.seconds * 1e3, row.seconds / all});
-  }
   return table;
 }
 
@@ -59,4 +58,4 @@ std::vector<ProfileRow> Profile::rows() const {
   return sorted;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

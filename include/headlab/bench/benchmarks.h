@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "headlab/lab/bench.h"
-#include "headlab/lab/bench_table.h"
+#include "headlab/bench/bench.h"
+#include "headlab/bench/bench_table.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 struct Benchmark {
   const char* name;
@@ -43,4 +43,4 @@ BenchTable bench_tasks(const BenchOptions& options);
 /// implies. `steps` is the number of turns.
 BenchTable bench_pruned(const BenchOptions& options);
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -5,7 +5,7 @@
 
 #include "headlab/kernels/scalar.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 /// Multiply-adds that stay in registers, on all threads of thread_count(): 10^9 operations a
 /// second, a multiply-add counting two. The best of several short runs.
@@ -23,4 +23,4 @@ double load_average();
 /// The process's largest resident memory so far, in MB; 0 where the system does not tell.
 double peak_memory_mb();
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

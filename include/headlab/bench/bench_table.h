@@ -8,7 +8,7 @@
 #include "headlab/base/json.h"
 #include "headlab/kernels/scalar.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 
 struct BenchColumn {
   const char* key;      // in JSON
@@ -25,4 +25,4 @@ struct BenchTable {
   Json to_json() const;
 };
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

@@ -4,10 +4,10 @@
 // next: src/prune/timing.cc.
 #include <algorithm>
 
-#include "headlab/lab/benchmarks.h"
+#include "headlab/bench/benchmarks.h"
 #include "headlab/prune/timing.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 /// 1, 4, 16 and 64, as far as the batch of the configuration or 16 goes.
@@ -21,11 +21,9 @@ std::vector<Index> batches_of(const BenchOptions& options) {
 std::vector<HeadId> first_half(const Transformer& model) {
   std::vector<HeadId> kept;
   const auto numbers = model.head_numbers();
-  for (std::size_t layer = 0; layer < numbers.size(); ++layer) {
-    for (std::size_t h = 0; h < (numbers[layer].size() + 1) / 2; ++h) {
+  for (std::size_t layer = 0; layer < numbers.size(); ++layer)
+    for (std::size_t h = 0; h < (numbers[layer].size() + 1) / 2; ++h)
       kept.push_back({static_cast<Index>(layer), numbers[layer][h]});
-    }
-  }
   return kept;
 }
 
@@ -58,4 +56,4 @@ BenchTable bench_pruned(const BenchOptions& options) {
   return table;
 }
 
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab

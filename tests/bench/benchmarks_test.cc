@@ -1,5 +1,5 @@
 // Benchmarks at their smallest: what they return is complete and finite, whatever it took.
-#include "headlab/lab/benchmarks.h"
+#include "headlab/bench/benchmarks.h"
 
 #include <cmath>
 #include <set>
@@ -8,8 +8,7 @@
 #include "headlab/tasks/table.h"
 #include "support/tensors.h"
 
-namespace headlab::inline HEADLAB_SCALAR {
-namespace {
+namespace headlab { namespace {
 
 BenchOptions quick_options() {
   BenchOptions options = bench_options("toy");
@@ -37,9 +36,8 @@ TEST_P(Benchmarks, FillEveryColumnOfEveryRow) {
   }
   const Json json = table.to_json();
   EXPECT_EQ(json.at("rows").items().size(), table.rows.size());
-  for (const char* key : {"headlab", "config", "threads", "spin_us", "load_average"}) {
+  for (const char* key : {"headlab", "config", "threads", "spin_us", "load_average"})
     EXPECT_NE(json.find(key), nullptr) << key;
-  }
   EXPECT_EQ(thread_count(), before);
 }
 
@@ -56,9 +54,8 @@ TEST(BenchOps, SharesAddUpToTheStep) {
     share += row[4].number();
   }
   EXPECT_NEAR(share, 1, 1e-9);
-  for (const char* name : {"attention forward", "attention backward", "optimizer "}) {
+  for (const char* name : {"attention forward", "attention backward", "optimizer "})
     EXPECT_TRUE(names.contains(name)) << name;
-  }
 }
 
 TEST(BenchTasks, HasARowForEveryTask) {
@@ -84,9 +81,8 @@ TEST(BenchPruned, ImpliesWhatAttentionSaves) {
 TEST(BenchStep, HasTheKeysThatOthersRelyOn) {
   const Json json = bench_step(quick_options()).to_json();
   for (const char* key : {"config", "threads", "median_ms", "min_ms", "tokens_per_s", "gflops",
-                          "peak_gflops", "fraction_of_peak", "triad_gbs", "peak_memory_mb"}) {
+                          "peak_gflops", "fraction_of_peak", "triad_gbs", "peak_memory_mb"})
     EXPECT_NE(json.find(key), nullptr) << key;
-  }
 }
 
 TEST(Medians, TakeTurns) {
@@ -97,4 +93,4 @@ TEST(Medians, TakeTurns) {
 }
 
 }  // namespace
-}  // namespace headlab::inline HEADLAB_SCALAR
+}  // namespace headlab
