@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "headlab/base/error.h"
+#include "headlab/base/version.h"
 
 namespace headlab {
 namespace {
@@ -155,6 +156,11 @@ std::string Json::dump(int indent) const {
   Writer writer(indent);
   writer.write(*this, 0);
   return std::move(writer.out);
+}
+
+Json stamped(Json::Object members) {
+  members.emplace(members.begin(), "headlab", version());
+  return Json::object(std::move(members));
 }
 
 }  // namespace headlab

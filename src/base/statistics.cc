@@ -110,4 +110,8 @@ double spearman(std::span<const double> a, std::span<const double> b) {
   return pearson(ranks(a), ranks(b));
 }
 
+Json to_json(const Interval& interval) {
+  return Json::object({{"mean", interval.mean}, {"half_width", interval.half_width}});
+}
+
 }  // namespace headlab

@@ -138,7 +138,7 @@ void Ablation::find_replacements() {
   for (std::size_t m = 0; m < modules_.size(); ++m) {
     std::vector<Index> lengths;
     for (Index b = 0; b < examples_.size; ++b)
-      lengths.push_back(queries_of(examples_, modules_[m].kind, b));
+      lengths.push_back(examples_.queries_of(modules_[m].kind, b));
     if (const Index heads = modules_[m].attention->head_count(); heads > 0) {
       replacements_[m] = options_.kind == AblationKind::mean
                              ? mean_output(z[m], lengths, heads)
@@ -168,19 +168,16 @@ std::vector<HeadEdits> Ablation::edits_for(const HeadSet& set,
 /// first edited module is as it was.
 std::vector<Tensor> Ablation::unchanged(std::span<const HeadEdits> edits,
                                         std::span<const Tensor> residual) const {
-  std::size_t m = 0, place = 0;  // place: that of the stream before the block of module m
-  for (; m < edits.size() && !edits[m].gate.defined(); ++m)
-    place += modules_[m].kind == AttentionKind::cross ? 0 : 1;
-  const bool none = m == edits.size();
-  place -= !none && modules_[m].kind == AttentionKind::cross ? 1 : 0;
+  const auto first = std::ranges::find_if(edits, [](const auto& e) { return e.gate.defined(); });
+  const bool none = first == edits.end();
+  const AttentionModule* module = none ? nullptr : &modules_[first - edits.begin()];
   std::vector<Tensor> given(residual.size());
-  const TransformerConfig& config = model_.config();
-  if (config.has_source() && (none || modules_[m].kind != AttentionKind::encoder)) {
-    const auto read = static_cast<std::size_t>(config.encoder_layers);
-    given[read] = residual[read];  // what the encoder ends in, one stream more
-    ++place;
+  const std::size_t start = none ? residual.size() - 1 : module->stream;
+  given[start] = residual[start];
+  if (model_.config().has_source() && (none || module->kind != AttentionKind::encoder)) {
+    const Index read = model_.config().encoder_layers;  // what the encoder ends in
+    given[read] = residual[read];
   }
-  given[place] = residual[place];
   return given;
 }
 

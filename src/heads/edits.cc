@@ -9,6 +9,8 @@
 
 namespace headlab {
 
+Json to_json(const HeadId& id) { return Json::Array{id.layer, id.head}; }
+
 std::string head_text(const HeadId& id) { return text(id.layer, ".", id.head); }
 
 std::vector<HeadId> all_heads(const Transformer& model) {
@@ -23,8 +25,7 @@ std::vector<HeadId> all_heads(const Transformer& model) {
 
 std::vector<std::string> module_names(const Transformer& model) {
   std::vector<std::string> names;
-  for (const AttentionModule& module : Transformer(model).attention_modules())
-    names.push_back(module.name);
+  for (const AttentionModule& module : model.attention_modules()) names.push_back(module.name);
   return names;
 }
 
@@ -40,10 +41,6 @@ Index place_of(const Transformer& model, const HeadId& id) {
   }
   throw Error(text("the model has no head ", head_text(id)),
               known.empty() ? "it has no head at all" : "its heads: " + join(known, " "));
-}
-
-Index queries_of(const Batch& batch, AttentionKind kind, Index b) {
-  return kind == AttentionKind::encoder ? batch.source_length_of(b) : batch.length_of(b);
 }
 
 std::vector<HeadEdits> gates_for(const Transformer& model, std::span<const HeadId> kept) {

@@ -5,14 +5,6 @@
 #include "headlab/lab/sweep_report.h"
 
 namespace headlab {
-namespace {
-
-Json to_json(const Interval& interval) {
-  Json json = Json::object();
-  json["mean"] = interval.mean;
-  json["half_width"] = interval.half_width;
-  return json;
-}
 
 Json to_json(const SweepRoles& roles) {
   Json json = Json::object();
@@ -43,8 +35,6 @@ Json to_json(const SweepGroup& group) {
   for (const SweepRoles& roles : group.roles) relations.push_back(to_json(roles));
   return json;
 }
-
-}  // namespace
 
 Json SweepReport::to_json() const {
   Json json = Json::object();

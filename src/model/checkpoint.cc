@@ -36,8 +36,8 @@ void read_into(const StoredTensor& from, Tensor& to) {
   std::copy(values.begin(), values.end(), to.data());
 }
 
-void store_parameters(Transformer& model, TensorFile& file, const std::string& prefix) {
-  model.visit([&](const std::string& name, Tensor& parameter) {
+void store_parameters(const Transformer& model, TensorFile& file, const std::string& prefix) {
+  model.visit([&](const std::string& name, const Tensor& parameter) {
     file.tensors.push_back(stored(prefix + name, parameter));
   });
 }
@@ -56,7 +56,7 @@ void load_parameters(Transformer& model, const TensorFile& file, const std::stri
   });
 }
 
-void write_model(const std::filesystem::path& path, Transformer& model) {
+void write_model(const std::filesystem::path& path, const Transformer& model) {
   TensorFile file;
   store_parameters(model, file);
   write_safetensors(path, file);

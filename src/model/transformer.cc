@@ -218,14 +218,22 @@ Tensor Transformer::loss_of(const Tensor& logits, const Batch& batch, double den
   return cross_entropy(reshape(logits, rows), batch.targets, denominator);
 }
 
-std::vector<AttentionModule> Transformer::attention_modules() {
+std::vector<AttentionModule> Transformer::attention_modules() const {
   std::vector<AttentionModule> modules;
-  for (const AttentionPlace& place : config_.attention_places())
-    modules.push_back({place.name, nullptr, place.kind});
+  for (const AttentionPlace& place : config_.attention_places()) {
+    // Each stack ends in one stream more than it has blocks.
+    const bool encoder = place.kind == AttentionKind::encoder;
+    const Index stream = place.layer + (config_.has_source() && !encoder ? 1 : 0);
+    modules.push_back({place.name, nullptr, place.kind, static_cast<std::size_t>(stream)});
+  }
   auto module = modules.begin();
-  for (Stack* stack : {&encoder_, &main_})
-    for_attention(*stack, [&](auto& attention) { (module++)->attention = &attention; });
+  for (const Stack* stack : {&encoder_, &main_})
+    for_attention(*stack, [&](const auto& attention) { (module++)->attention = &attention; });
   return modules;
+}
+
+MultiHeadAttention& Transformer::attention(std::size_t module) {
+  return const_cast<MultiHeadAttention&>(*attention_modules().at(module).attention);
 }
 
 Transformer Transformer::with_heads(const std::vector<std::vector<std::int32_t>>& kept) const {
@@ -236,7 +244,7 @@ Transformer Transformer::with_heads(const std::vector<std::vector<std::int32_t>>
   const std::vector<AttentionPlace> places = config_.attention_places();
   smaller.config_.attention.clear();
   for (std::size_t i = 0; i < modules.size(); ++i) {
-    MultiHeadAttention& attention = *modules[i].attention;
+    MultiHeadAttention& attention = smaller.attention(i);
     attention = attention.with_heads(kept[i]);
     if (attention.head_count() < config_.heads_of(places[i].layer))
       smaller.config_.attention.emplace_back(places[i].name, attention.heads);
@@ -258,9 +266,14 @@ void Transformer::visit(const ParameterVisitor& f) {
   if (!config_.tied) unembed_.visit("unembed.", "_U", f);
 }
 
-Index Transformer::parameter_count() {
+void Transformer::visit(const ConstParameterVisitor& f) const {
+  const_cast<Transformer*>(this)->visit(
+      [&](const std::string& name, Tensor& parameter) { f(name, parameter); });
+}
+
+Index Transformer::parameter_count() const {
   Index count = 0;
-  visit([&](const std::string&, Tensor& parameter) { count += parameter.count(); });
+  visit([&](const std::string&, const Tensor& parameter) { count += parameter.count(); });
   return count;
 }
 

@@ -17,7 +17,7 @@ Json judged_to_json(const Judged& judged) {
 Json point_to_json(const CurvePoint& point) {
   Json json = judged_to_json(point.pruned);
   json["kept"] = point.kept;
-  json["heads"] = heads_to_json(point.heads);
+  json["heads"] = Json(point.heads);
   json["recall"] = point.recall;
   json["precision"] = point.precision;
   if (point.finetuned) json["finetuned"] = judged_to_json(*point.finetuned);
@@ -51,7 +51,7 @@ Json Curve::to_json() const {
   json["full"] = judged_to_json(full);
   json["none"] = judged_to_json(none);
   Json& all = json["owners"] = Json::object();
-  for (const auto& [relation, list] : owners) all[relation] = heads_to_json(list);
+  for (const auto& [relation, list] : owners) all[relation] = Json(list);
   Json& rises = json["ablation"] = Json::array();
   for (const double rise : ablation) rises.push_back(rise);
   Json& list = json["methods"] = Json::array();

@@ -48,27 +48,20 @@ PointOverRuns point_over(std::span<const Curve> curves, std::size_t m, std::size
   return result;
 }
 
-Json interval_to_json(const Interval& interval) {
-  Json json = Json::object();
-  json["mean"] = interval.mean;
-  json["half_width"] = interval.half_width;
-  return json;
-}
-
 Json method_to_json(const MethodOverRuns& method) {
   Json json = Json::object();
   json["method"] = method.method;
-  json["area"] = interval_to_json(method.area);
-  json["regret"] = method.regret ? interval_to_json(*method.regret) : Json();
+  json["area"] = to_json(method.area);
+  json["regret"] = method.regret ? to_json(*method.regret) : Json();
   Json& knees = json["knees"] = Json::array();
   for (const auto& knee : method.knees) knees.push_back(knee ? Json(*knee) : Json());
   Json& points = json["points"] = Json::array();
   for (const PointOverRuns& point : method.points) {
     Json entry = Json::object();
     entry["kept"] = point.kept;
-    entry["loss"] = interval_to_json(point.pruned);
-    if (point.finetuned) entry["finetuned"] = interval_to_json(*point.finetuned);
-    if (point.from_scratch) entry["from_scratch"] = interval_to_json(*point.from_scratch);
+    entry["loss"] = to_json(point.pruned);
+    if (point.finetuned) entry["finetuned"] = to_json(*point.finetuned);
+    if (point.from_scratch) entry["from_scratch"] = to_json(*point.from_scratch);
     points.push_back(std::move(entry));
   }
   return json;

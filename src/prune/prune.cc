@@ -70,12 +70,6 @@ void refuse_own_folder(const Run& run, const std::filesystem::path& out) {
 
 }  // namespace
 
-Json heads_to_json(const std::vector<HeadId>& heads) {
-  Json list = Json::array();
-  for (const HeadId& id : heads) list.push_back(Json::Array{id.layer, id.head});
-  return list;
-}
-
 Json ModelFigures::to_json() const {
   Json json = Json::object();
   json["loss"] = loss;
@@ -188,8 +182,8 @@ Json PruneResult::to_json() const {
   Json json = Json::object();
   json["headlab"] = version();
   json["attention"] = Json(attention);
-  json["kept"] = heads_to_json(kept);
-  json["removed_heads"] = heads_to_json(removed);
+  json["kept"] = Json(kept);
+  json["removed_heads"] = Json(removed);
   json["before"] = before.to_json();
   json["without_finetuning"] = removed_only.to_json();
   json["after"] = after.to_json();

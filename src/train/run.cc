@@ -113,13 +113,6 @@ std::string config_text(const Run& run) {
   return json.dump(2) + "\n";
 }
 
-/// Whether the model has the shape that the task asks for.
-bool fits(const TransformerConfig& model, const TransformerConfig& asked) {
-  return model.architecture == asked.architecture && model.vocab == asked.vocab &&
-         model.length == asked.length && model.targets == asked.targets &&
-         model.source_length == asked.source_length;
-}
-
 void save_state(const Run& run, Trainer& trainer, const RunCallbacks& callbacks) {
   TensorFile file;
   file.metadata["headlab"] = version();
@@ -154,7 +147,7 @@ void cut_logs(const Run& run, Index step) {
 std::unique_ptr<Task> task_of(const RunConfig& config) {
   RunConfig fitted = config;
   std::unique_ptr<Task> task = fit_to_task(fitted);
-  if (!fits(config.model, fitted.model) || fitted.data_hash != config.data_hash) {
+  if (config.model.shape() != fitted.model.shape() || fitted.data_hash != config.data_hash) {
     throw Error(text("the task ", config.task, " is no longer what this run was trained on"),
                 "its data file, or config.json, has changed; restore it, or train anew");
   }
@@ -184,13 +177,8 @@ Settings user_settings_of(RunConfig& config) {
 
 std::unique_ptr<Task> fit_to_task(RunConfig& config) {
   std::unique_ptr<Task> task = make_task(config.task);
-  const TaskShape shape = task->shape();
   config.task = task->spec();
-  config.model.architecture = shape.architecture;
-  config.model.vocab = shape.vocab;
-  config.model.length = shape.length;
-  config.model.targets = shape.targets;
-  config.model.source_length = shape.source_length;
+  config.model.shape() = task->shape();
   config.data_hash = task->data_hash();
   return task;
 }
@@ -259,7 +247,8 @@ Run create_run(const fs::path& path, RunConfig config, bool force) {
 Run create_run(const fs::path& path, RunConfig config, const Transformer& model, bool force) {
   std::unique_ptr<Task> task = fit_to_task(config);
   config.train.validate();
-  require(fits(model.config(), config.model), "the model does not fit the task ", config.task,
+  require(model.config().shape() == config.model.shape(), "the model does not fit the task ",
+          config.task,
           ": architecture, vocab, length, source_length and targets must be the task's");
   config.model = model.config();
   require_memory(config.model, config.train);

@@ -7,6 +7,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -41,8 +42,18 @@ class Json {
   requires(!std::is_same_v<T, Json> && !std::is_same_v<T, Member>)
       Json(const std::vector<T>& values)
       : value_(Array(values.begin(), values.end())) {}
+  /// An empty optional becomes null.
+  template <class T>
+  Json(const std::optional<T>& value) : Json(value ? Json(*value) : Json()) {}
+  /// A struct says in a function beside it what it is as JSON: `Json to_json(const Struct&)`.
+  template <class T>
+  requires requires(const T& value) {
+    { to_json(value) } -> std::same_as<Json>;
+  }
+  Json(const T& value) : Json(to_json(value)) {}
 
-  static Json object() { return Json(Object{}); }
+  /// {{"loss", 0.5}, {"heads", heads}}: members of any types that convert to Json.
+  static Json object(Object members = {}) { return Json(std::move(members)); }
   static Json array() { return Json(Array{}); }
 
   bool is_null() const { return std::holds_alternative<std::nullptr_t>(value_); }
@@ -85,6 +96,9 @@ class Json {
  private:
   std::variant<std::nullptr_t, bool, double, std::string, Array, Object> value_ = nullptr;
 };
+
+/// An object that begins with "headlab": VERSION, as every file and every result does.
+Json stamped(Json::Object members = {});
 
 /// Whether `bytes` are valid UTF-8; `position` becomes that of the first byte that is not.
 bool valid_utf8(std::string_view bytes, std::size_t& position);

@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "headlab/base/json.h"
+
 namespace headlab {
 
 /// The arithmetic mean; NaN of nothing.
@@ -23,6 +25,7 @@ struct Interval {
   double mean = 0;
   double half_width = 0;  // NaN for fewer than two values
 };
+Json to_json(const Interval& interval);
 /// mean +- t s / sqrt(n), t the quantile of Student's t for two-sided `confidence`.
 Interval t_interval(std::span<const double> values, double confidence = 0.95);
 

@@ -19,6 +19,8 @@ struct HeadId {
   friend bool operator==(const HeadId&, const HeadId&) = default;
 };
 
+/// [layer, head], as every file numbers heads.
+Json to_json(const HeadId& id);
 /// How a head is shown and named: "0.2", module 0, born as 2.
 std::string head_text(const HeadId& id);
 /// The heads that a model has, module by module.
@@ -27,9 +29,6 @@ std::vector<HeadId> all_heads(const Transformer& model);
 std::vector<std::string> module_names(const Transformer& model);
 /// The place of a head in its module. Error that lists the heads there are, if it is not one.
 Index place_of(const Transformer& model, const HeadId& id);
-
-/// Positions of sequence b that a module's queries stand at: of its source for the encoder's.
-Index queries_of(const Batch& batch, AttentionKind kind, Index b);
 
 /// Gates of shape [H] for each attention module: 1 for the heads in `kept`, 0 for the others.
 std::vector<HeadEdits> gates_for(const Transformer& model, std::span<const HeadId> kept);

@@ -7,6 +7,10 @@
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
+/// Which sequences an attention module joins: the only stack, or the decoder, with itself; the
+/// encoder of an encoder-decoder with itself; the decoder (queries) with the encoder (keys).
+enum class AttentionKind { self, encoder, cross };
+
 struct Batch {
   Index size = 0;                  // B
   Index length = 0;                // T
@@ -32,6 +36,19 @@ struct Batch {
   std::int32_t source_token(Index b, Index s) const { return source[b * source_length + s]; }
   std::int32_t& target(Index b, Index t, Index k = 0) { return targets[place(b, t, k)]; }
   std::int32_t target(Index b, Index t, Index k = 0) const { return targets[place(b, t, k)]; }
+  /// The queries and keys of an attention module: [B, T], [B, S], and those of sequence b that are
+  /// no padding. The encoder attends from the source to the source, cross-attention from the tokens
+  /// to the source.
+  Index queries(AttentionKind kind) const {
+    return of_source(kind, false) ? source_length : length;
+  }
+  Index keys(AttentionKind kind) const { return of_source(kind, true) ? source_length : length; }
+  Index queries_of(AttentionKind kind, Index b) const {
+    return of_source(kind, false) ? source_length_of(b) : length_of(b);
+  }
+  Index keys_of(AttentionKind kind, Index b) const {
+    return of_source(kind, true) ? source_length_of(b) : length_of(b);
+  }
   /// Positions of sequence b that are no padding.
   Index length_of(Index b) const { return lengths.empty() ? length : lengths[b]; }
   Index source_length_of(Index b) const {
@@ -39,6 +56,9 @@ struct Batch {
   }
 
  private:
+  static bool of_source(AttentionKind kind, bool keys) {
+    return kind == AttentionKind::encoder || (keys && kind == AttentionKind::cross);
+  }
   std::size_t place(Index b, Index t, Index k) const {
     return static_cast<std::size_t>((b * length + t) * targets_per_position + k);
   }

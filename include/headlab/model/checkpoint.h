@@ -17,13 +17,13 @@ StoredTensor stored(const std::string& name, const Tensor& tensor);
 void read_into(const StoredTensor& from, Tensor& to);
 
 /// Adds every parameter to `file`, its name after `prefix`.
-void store_parameters(Transformer& model, TensorFile& file, const std::string& prefix = "");
+void store_parameters(const Transformer& model, TensorFile& file, const std::string& prefix = "");
 /// Fills every parameter from `file`; its other names beginning with `prefix` are an Error, as is a
 /// missing one. The model changes only if all is well.
 void load_parameters(Transformer& model, const TensorFile& file, const std::string& prefix = "");
 
 /// Writes and reads the file of a model (model.safetensors). Errors name the file.
-void write_model(const std::filesystem::path& path, Transformer& model);
+void write_model(const std::filesystem::path& path, const Transformer& model);
 void read_model(const std::filesystem::path& path, Transformer& model);
 
 }}  // namespace headlab

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "headlab/base/settings.h"
-#include "headlab/kernels/scalar.h"
+#include "headlab/model/batch.h"
 #include "headlab/nn/layers.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
@@ -20,10 +20,6 @@ enum class NormPlace { pre, post };  // x + f(ln(x)), or ln(x + f(x))
 enum class Positions { learned, sinusoidal, none };
 enum class InitialValues { uniform, gpt2 };  // see initial.h
 
-/// Which sequences an attention module joins: the only stack, or the decoder, with itself; the
-/// encoder of an encoder-decoder with itself; the decoder (queries) with the encoder (keys).
-enum class AttentionKind { self, encoder, cross };
-
 /// An attention module as the config describes it.
 struct AttentionPlace {
   std::string name;  // "blocks.0.attn"
@@ -31,8 +27,17 @@ struct AttentionPlace {
   Index layer;  // layers of the encoder count first
 };
 
-struct TransformerConfig {
+/// What a task decides of a model: these settings are the task's, not the user's.
+struct TaskShape {
   Architecture architecture = Architecture::decoder;
+  Index vocab = 16;
+  Index length = 16;        // the longest sequence
+  Index targets = 1;        // K: softmaxes over the vocabulary at each position
+  Index source_length = 0;  // the longest source, of an encoder-decoder
+  friend bool operator==(const TaskShape&, const TaskShape&) = default;
+};
+
+struct TransformerConfig : TaskShape {
   Index layers = 1;          // of the decoder in an encoder-decoder
   Index encoder_layers = 0;  // of its encoder
   /// One number for all layers, or one for each, the encoder's first; a decoder block's counts for
@@ -43,10 +48,6 @@ struct TransformerConfig {
   Index d_value = 0;   // 0: d_head
   Index kv_heads = 0;  // blocks of K and V; 0: heads
   Index d_ff = 0;      // width of the feed-forward network; 0: none
-  Index vocab = 16;
-  Index length = 16;        // the longest sequence
-  Index source_length = 0;  // the longest source of an encoder-decoder
-  Index targets = 1;        // K: softmaxes over the vocabulary at each position
   Activation activation = Activation::gelu;
   NormPlace norm = NormPlace::pre;
   Positions positions = Positions::learned;
@@ -68,6 +69,8 @@ struct TransformerConfig {
 
   /// Error that says which setting does not fit, and what would.
   void validate() const;
+  TaskShape& shape() { return *this; }
+  const TaskShape& shape() const { return *this; }
 };
 
 /// The table of settings, bound to `config`, which must outlive it.

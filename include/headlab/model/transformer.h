@@ -52,11 +52,13 @@ struct ModelHooks {
   std::vector<Tensor> residual{};
 };
 
-/// An attention module by its name in checkpoints and reports.
+/// An attention module of a model, with its place: its name in checkpoints and reports, and the
+/// stream that it reads.
 struct AttentionModule {
   std::string name;  // "blocks.0.attn"
-  MultiHeadAttention* attention;
+  const MultiHeadAttention* attention;
   AttentionKind kind = AttentionKind::self;
+  std::size_t stream = 0;  // ModelCaptures::residual[stream] enters the block of the module
 };
 
 class Transformer {
@@ -78,7 +80,9 @@ class Transformer {
 
   /// The attention modules in execution order; reports number heads as [index here, number the head
   /// was born with].
-  std::vector<AttentionModule> attention_modules();
+  std::vector<AttentionModule> attention_modules() const;
+  /// The module with that index, to change its weights by hand.
+  MultiHeadAttention& attention(std::size_t module);
   /// A model without all heads but these, for each attention module: smaller matrices, the same
   /// function as with the other heads' gates at 0; parameters are copied. Its config remembers
   /// which heads are left.
@@ -87,7 +91,8 @@ class Transformer {
   std::vector<std::vector<std::int32_t>> head_numbers() const;
 
   void visit(const ParameterVisitor& f);
-  Index parameter_count();
+  void visit(const ConstParameterVisitor& f) const;
+  Index parameter_count() const;
   /// A model whose parameters share nothing with this one's.
   Transformer clone() const;
   const TransformerConfig& config() const { return config_; }

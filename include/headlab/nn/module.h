@@ -15,6 +15,7 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// Called with the full name of each parameter, such as "blocks.0.attn.W_Q".
 using ParameterVisitor = std::function<void(const std::string& name, Tensor& parameter)>;
+using ConstParameterVisitor = std::function<void(const std::string& name, const Tensor& parameter)>;
 
 /// What a forward pass knows beside its inputs. Dropout is active while training and draws from
 /// `key`, which the trainer folds from (seed, purpose, step, micro-batch); each module folds in its

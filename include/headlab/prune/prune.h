@@ -50,8 +50,6 @@ struct PruneResult {
   Json to_json() const;
 };
 
-/// [[layer, head], ...].
-Json heads_to_json(const std::vector<HeadId>& heads);
 /// What the methods are given when a run is pruned.
 PruneProblem problem_of(Run& run, const PruneOptions& options);
 /// What stays of a model. Errors: not exactly one of keep, drop and max_loss_rise; no size keeps

@@ -76,15 +76,6 @@ Generator sequence_generator(Key key, Split split, Index i);
 /// decoder.
 enum class LanguageModel { masked, causal };
 
-/// What a task asks of a model; these settings are the task's, not the user's.
-struct TaskShape {
-  Architecture architecture = Architecture::decoder;
-  Index vocab = 0;
-  Index length = 0;         // the longest sequence
-  Index targets = 1;        // K
-  Index source_length = 0;  // the longest source, of an encoder-decoder
-};
-
 class Task {
  public:
   virtual ~Task() = default;
