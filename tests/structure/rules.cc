@@ -1,19 +1,20 @@
-// The rules of rules.h. They rely on clang-format having laid out the text (a function at namespace
-// level begins in column 0 and ends with a lone brace in column 0), which CI checks first; that is
-// why none of them needs a parser.
+// The rules of rules.h. They rely on clang-format having laid out the text (the brace that closes a
+// function stands as far in as the line that began it), which CI checks first; that is why none of
+// them needs a parser.
 #include "structure/rules.h"
 
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <regex>
 #include <sstream>
 
 namespace headlab::structure {
 namespace {
 
-constexpr std::array<std::string_view, 13> kLayers = {
-    "base",  "kernels", "tensor", "ops", "nn",     "model", "tasks",
-    "train", "heads",   "prune",  "lab", "report", "cli"};
+constexpr std::array<std::string_view, 14> kLayers = {
+    "base",  "kernels", "tensor", "ops", "nn",    "model",  "tasks",
+    "train", "heads",   "prune",  "lab", "bench", "report", "cli"};
 
 /// The place of a layer in the list; kLayers.size() for what is no layer.
 std::size_t rank(std::string_view layer) {
@@ -38,15 +39,6 @@ std::string_view quoted_include(std::string_view line) {
 }
 
 std::string_view first_folder(std::string_view path) { return path.substr(0, path.find('/')); }
-
-std::size_t characters(std::string_view line) {
-  return static_cast<std::size_t>(std::count_if(
-      line.begin(), line.end(),
-      [](char byte) {
-        return (static_cast<unsigned char>(byte) & 0xC0u) !=
-               0x80u;  // no continuation byte of UTF-8
-      }));
-}
 
 /// The first of `words` in each line is a problem.
 Problems find_words(const Source& file, const std::vector<std::string>& words,
@@ -147,29 +139,95 @@ Problems check_opening(const Source& file) {
   return problems;
 }
 
+namespace {
+
+constexpr std::size_t kLongest = 40;    // lines of a function
+constexpr std::size_t kParameters = 5;  // of a function
+
+std::size_t indentation(std::string_view line) { return line.find_first_not_of(' '); }
+
+/// Whether a line that ends in a brace opens the body of a function: it closes a list of parameters
+/// and is no loop or condition.
+bool opens_function(const std::string& line) {
+  if (!line.ends_with("{") || !contains(line, ")")) return false;
+  const std::string_view text = std::string_view(line).substr(indentation(line));
+  constexpr std::array<std::string_view, 6> kOthers = {"if ",     "for ", "while ",
+                                                       "switch ", "} ",   "do "};
+  return std::ranges::none_of(kOthers,
+                              [&](std::string_view word) { return text.starts_with(word); });
+}
+
+/// Whether a line closes what a line indented by `outer` has opened.
+bool closes(std::string_view line, std::size_t outer) {
+  const std::size_t inner = indentation(line);
+  return inner <= outer && line[inner] == '}';
+}
+
+/// The parts of a list in parentheses, cut at the commas that are in no bracket of their own.
+std::vector<std::string> split_list(std::string_view list) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (const char c : list) {
+    depth += (c == '(' || c == '<' || c == '{' || c == '[') -
+             (c == ')' || c == '>' || c == '}' || c == ']');
+    if (c == ',' && depth == 0)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  return parts;
+}
+
+/// Whether a part of such a list declares a parameter, "const Tensor& x" or "Index n = 0", and is
+/// no expression.
+bool declares(const std::string& part) {
+  static const std::regex kParameter(
+      R"(\s*(const )?[A-Za-z_][\w:]*(<.*>)?(\s+const)?[\s&*.]+[A-Za-z_]\w*(\[\w*\])?(\s*=[^=].*)?\s*)");
+  return std::regex_match(part, kParameter) && !part.starts_with("return ");
+}
+
+}  // namespace
+
 Problems check_functions(const Source& file) {
-  constexpr std::size_t kLimit = 40;
   Problems problems;
-  std::size_t start = 0;
   for (std::size_t i = 0; i < file.lines.size(); ++i) {
-    const std::string& line = file.lines[i];
-    if (line == "}" && i - start + 1 >= kLimit) {
-      problems.push_back(at(
-          file, start,
-          "a function of " + std::to_string(i - start + 1) + " lines; they are shorter than 40"));
-    }
-    if (!line.empty() && line[0] != ' ' && line[0] != ')') start = i;
+    if (!opens_function(file.lines[i])) continue;
+    const bool closure = contains(file.lines[i], "](");
+    std::size_t start = i;  // where the declaration begins: continued lines are indented further
+    while (!closure && start > 0 && indentation(file.lines[start - 1]) != std::string::npos &&
+           indentation(file.lines[start]) >= indentation(file.lines[start - 1]) + 4)
+      --start;
+    const std::size_t outer = indentation(file.lines[start]);
+    std::size_t end = i + 1;
+    while (end < file.lines.size() && !closes(file.lines[end], outer)) ++end;
+    if (const std::size_t lines = end - start + 1; lines >= kLongest && end < file.lines.size())
+      problems.push_back(at(file, start,
+                            "a function of " + std::to_string(lines) +
+                                " lines; they are shorter than " + std::to_string(kLongest)));
   }
   return problems;
 }
 
-Problems check_lines(const Source& file) {
-  Problems problems;
+Problems check_parameters(const Source& file) {
+  std::string text;
+  std::vector<std::size_t> line_of;  // by character
   for (std::size_t i = 0; i < file.lines.size(); ++i) {
-    const std::string& line = file.lines[i];
-    if (characters(line) > 100) problems.push_back(at(file, i, "longer than 100 characters"));
-    if (contains(line, "\t")) problems.push_back(at(file, i, "a tab"));
-    if (line.ends_with(' ')) problems.push_back(at(file, i, "a blank at the end"));
+    const std::string code = file.lines[i].substr(0, file.lines[i].find("//")) + " ";
+    text += code;
+    line_of.insert(line_of.end(), code.size(), i);
+  }
+  Problems problems;
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '(') open.push_back(i);
+    if (text[i] != ')' || open.empty()) continue;
+    const std::size_t begin = open.back() + 1;
+    open.pop_back();
+    const auto parts = split_list(std::string_view(text).substr(begin, i - begin));
+    if (parts.size() > kParameters && std::ranges::all_of(parts, declares))
+      problems.push_back(at(file, line_of[begin],
+                            "a function of " + std::to_string(parts.size()) + " parameters; " +
+                                std::to_string(kParameters) + " are the most: use a struct"));
   }
   return problems;
 }

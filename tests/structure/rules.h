@@ -39,10 +39,11 @@ Problems check_first_include(const Source& file, const std::string& header);
 Problems check_length(const Source& file, std::size_t limit);
 /// A comment of 3 to 12 lines opens the file; in a header, #pragma once follows it.
 Problems check_opening(const Source& file);
-/// Functions at namespace level are shorter than 40 lines, from their name to the closing brace.
+/// Functions, members and closures included, are shorter than 40 lines, from their name to the
+/// closing brace.
 Problems check_functions(const Source& file);
-/// Lines of at most 100 characters (not bytes), without tabs and trailing blanks.
-Problems check_lines(const Source& file);
+/// Functions have at most 5 parameters.
+Problems check_parameters(const Source& file);
 /// Threads are started in src/base/threads.* alone: everything else calls parallel_for.
 Problems check_threads(const Source& file);
 /// Installed headers hold no vector types and no tests of the instruction set.

@@ -80,13 +80,20 @@ TEST(Functions, EndBeforeTheNextBegins) {
             Problems{});
 }
 
-TEST(Lines, AreCountedInCharacters) {
-  EXPECT_EQ(check_lines(Source::of("a.cc", repeat("\u00e9", 100))), Problems{});
-  EXPECT_EQ(check_lines(Source::of("a.cc", repeat("x", 101))).size(), 1u);
+TEST(Functions, AreMeasuredInsideClassesToo) {
+  const std::string start = "class A {\n  void f() {\n";
+  EXPECT_EQ(check_functions(Source::of("a.cc", start + repeat("    g();\n", 38) + "  }\n};\n")),
+            Problems{"a.cc:2: a function of 40 lines; they are shorter than 40"});
 }
 
-TEST(Lines, HoldNoTabsAndNoTrailingBlanks) {
-  EXPECT_EQ(check_lines(Source::of("a.cc", "\tx\ny \n")).size(), 2u);
+TEST(Parameters, AreFiveAtMost) {
+  const auto count = [](const std::string& text) {
+    return check_parameters(Source::of("a.h", text)).size();
+  };
+  EXPECT_EQ(count("void f(int a, const B& b, C* c, std::map<int, D> d,\n       E e = {});\n"), 0u);
+  EXPECT_EQ(count("void f(int a, const B& b, C* c, std::map<int, D> d,\n       E e, F f);\n"), 1u);
+  EXPECT_EQ(count("auto f = [](int a, int b, int c, int d, int e, int f) {};\n"), 1u);
+  EXPECT_EQ(count("g(a, b + 1, c, d.e, f(1, 2), h);\n"), 0u);
 }
 
 TEST(Threads, AreStartedInOnePlace) {

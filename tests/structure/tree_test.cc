@@ -1,6 +1,6 @@
 // The rules of rules.h, applied to the project that these tests were built from: layers, lengths,
-// opening comments, portability, and what may lie at the top level. A stranger must be able to read
-// the engine in an evening, so its size is a test as well.
+// parameters, opening comments, portability, and what may lie at the top level. A stranger must be
+// able to read the engine in an evening, so sizes are tests as well.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -58,8 +58,27 @@ TEST(Project, HasFunctionsUnderFortyLines) {
   expect_none({"src", "include", "examples"}, check_functions);
 }
 
-TEST(Project, HasLinesOfAtMostHundredCharacters) {
-  expect_none({"src", "include", "tests", "examples"}, check_lines);
+TEST(Project, HasFunctionsOfAtMostFiveParameters) {
+  expect_none({"src", "include", "examples"}, check_parameters);
+}
+
+TEST(Project, ReachesEveryPublicHeaderFromTheFirst) {
+  const std::vector<Source> headers = read_sources(kProject, {"include/headlab"});
+  std::map<std::string, const Source*> by_name;
+  for (const Source& header : headers) by_name[header.path.substr(8)] = &header;  // after include/
+  std::vector<std::string> todo = {"headlab/headlab.h"};
+  std::set<std::string> reached(todo.begin(), todo.end());
+  while (!todo.empty()) {
+    const Source& header = *by_name.at(todo.back());
+    todo.pop_back();
+    for (const std::string& line : header.lines) {
+      if (!line.starts_with("#include \"headlab/")) continue;
+      const std::string name = line.substr(10, line.find('"', 10) - 10);
+      if (reached.insert(name).second) todo.push_back(name);
+    }
+  }
+  for (const auto& [name, header] : by_name)
+    EXPECT_TRUE(reached.contains(name)) << "headlab.h does not lead to " << name;
 }
 
 TEST(Project, StartsThreadsInOnePlace) { expect_none({"src", "include"}, check_threads); }
@@ -68,6 +87,19 @@ TEST(Project, InstallsPortableHeaders) { expect_none({"include"}, check_portable
 
 TEST(Project, LeavesNothingToDo) {
   expect_none({"src", "include", "tests", "examples"}, check_finished);
+}
+
+TEST(Project, IsSmall) {
+  std::ptrdiff_t lines = 0;
+  for (const Source& file : read_sources(kProject, {"src", "include"})) {
+    lines += std::ranges::count_if(
+        file.lines,
+        [](const std::string& line) {
+          const std::size_t first = line.find_first_not_of(' ');
+          return first != std::string::npos && line.compare(first, 2, "//") != 0;
+        });
+  }
+  EXPECT_LE(lines, 17500) << "lines that hold code, in src and include";
 }
 
 /// Lines of code: neither blank nor a comment nor for the preprocessor.
