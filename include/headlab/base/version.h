@@ -7,5 +7,8 @@ namespace headlab {
 
 /// "MAJOR.MINOR.PATCH".
 const char* version();
+/// Compiler, kind of build and processor: "g++ 12.2.0, Release, for rocketlake, tuned for
+/// rocketlake". Speed and the last bits of results depend on it.
+const char* build();
 
 }  // namespace headlab
