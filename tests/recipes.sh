@@ -9,6 +9,7 @@ set -euo pipefail
 
 source_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 folder=${1:-$(mktemp -d)}
+mkdir -p "$folder"
 copy=$folder/copy
 rm -rf "$copy"
 mkdir -p "$copy"
