@@ -109,9 +109,9 @@ std::string flag_of(const std::string& setting) {
 }
 
 bool wants_help(std::span<const std::string> arguments) {
-  return std::any_of(
-      arguments.begin(), arguments.end(),
-      [](const std::string& argument) { return argument == "--help" || argument == "-h"; });
+  return std::any_of(arguments.begin(), arguments.end(), [](const std::string& argument) {
+    return argument == "--help" || argument == "-h";
+  });
 }
 
 std::vector<std::string> parse_arguments(std::span<const std::string> arguments,

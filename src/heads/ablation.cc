@@ -91,9 +91,8 @@ AblationKind find_ablation(const std::string& name) {
 }
 
 const char* name_of(AblationKind kind) {
-  return std::find_if(
-             kKinds.begin(), kKinds.end(),
-             [kind](const AblationEntry& entry) { return entry.kind == kind; })
+  return std::find_if(kKinds.begin(), kKinds.end(),
+                      [kind](const AblationEntry& entry) { return entry.kind == kind; })
       ->name;
 }
 

@@ -170,18 +170,16 @@ void Evidence::add_output(std::size_t head, const Rows& rows, const Tensor& z) {
 }
 
 void Evidence::add_largest_masses(const std::vector<Rows>& rows, Index first, Index end) {
-  parallel_for(
-      static_cast<Index>(questions_.size()),
-      [&](Index q) {
-        const QuerySet& set = questions_[at(q)].set;
-        for (const EligibleQuery& query : set.of(first, end)) {
-          double largest = 0;
-          for (std::size_t h = 0; h < heads_.size() && query.judged >= 0; ++h)
-            if (set.kind == heads_[h].kind)
-              largest = std::max(largest, mass_on(query.keys, rows[h].row(query.b, query.t)));
-          largest_masses_[at(q)] += largest;
-        }
-      });
+  parallel_for(static_cast<Index>(questions_.size()), [&](Index q) {
+    const QuerySet& set = questions_[at(q)].set;
+    for (const EligibleQuery& query : set.of(first, end)) {
+      double largest = 0;
+      for (std::size_t h = 0; h < heads_.size() && query.judged >= 0; ++h)
+        if (set.kind == heads_[h].kind)
+          largest = std::max(largest, mass_on(query.keys, rows[h].row(query.b, query.t)));
+      largest_masses_[at(q)] += largest;
+    }
+  });
 }
 
 /// Every pair of heads of one kind is a task of its own.

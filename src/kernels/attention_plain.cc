@@ -81,23 +81,20 @@ void for_queries(const AttentionProblem& p, Body body) {
 
 void attention_forward_plain(const AttentionProblem& p, Scalar* z, Index z_stride,
                              Scalar* log_sum_exp, Scalar* pattern) {
-  for_queries(
-      p,
-      [&](const Query& query) {
-        const Index row = (query.b * p.heads + query.h) * p.queries + query.t;
-        std::vector<double> sum(p.d_value);
-        for (Index s = 0; s < p.keys; ++s) {
-          const double weight = query.weights[s];
-          const Scalar* v = p.v + (query.b * p.keys + s) * p.v_stride + query.block * p.d_value;
-          if (pattern) pattern[row * p.keys + s] = static_cast<Scalar>(weight);
-          const double dropped = weight * dropout_factor(p, query, s);
-          for (std::size_t i = 0; i < sum.size(); ++i)
-            sum[i] += dropped * static_cast<double>(v[i]);
-        }
-        Scalar* out = z + query.row * z_stride + query.h * p.d_value;
-        for (double value : sum) *out++ = static_cast<Scalar>(value);
-        log_sum_exp[row] = static_cast<Scalar>(query.log_sum_exp);
-      });
+  for_queries(p, [&](const Query& query) {
+    const Index row = (query.b * p.heads + query.h) * p.queries + query.t;
+    std::vector<double> sum(p.d_value);
+    for (Index s = 0; s < p.keys; ++s) {
+      const double weight = query.weights[s];
+      const Scalar* v = p.v + (query.b * p.keys + s) * p.v_stride + query.block * p.d_value;
+      if (pattern) pattern[row * p.keys + s] = static_cast<Scalar>(weight);
+      const double dropped = weight * dropout_factor(p, query, s);
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += dropped * static_cast<double>(v[i]);
+    }
+    Scalar* out = z + query.row * z_stride + query.h * p.d_value;
+    for (double value : sum) *out++ = static_cast<Scalar>(value);
+    log_sum_exp[row] = static_cast<Scalar>(query.log_sum_exp);
+  });
 }
 
 namespace {

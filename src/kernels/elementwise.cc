@@ -30,8 +30,7 @@ void for_pieces(Index n, Body body) {
 /// y = f(x ...) of [0, n), piece by piece.
 template <class F, class... Input>
 void map_pieces(Index n, F f, Scalar* y, const Input*... x) {
-  for_pieces(
-      n, [&](Index at, Index length) { map(length, f, y + at, (x + at)...); });
+  for_pieces(n, [&](Index at, Index length) { map(length, f, y + at, (x + at)...); });
 }
 
 constexpr Scalar kRootTwoOverPi = static_cast<Scalar>(0.797884560802865355879892);
@@ -98,24 +97,22 @@ void tanh_array(Index n, const Scalar* x, Scalar* y) {
 void gelu_forward(Index n, const Scalar* x, Scalar* y) { map_pieces(n, kGelu, y, x); }
 
 void gelu_with_slope(Index n, const Scalar* x, Scalar* y, Scalar* slope) {
-  for_pieces(
-      n,
-      [&](Index at, Index length) {
-        const auto both = [&](Index i, Vec v) {
-          const GeluParts parts(v);
-          store(y + i, parts.value());
-          store(slope + i, parts.slope());
-        };
-        const Index last = at + length - kLanes;
-        for (Index i = at; i < last; i += kLanes) both(i, load(x + i));
-        if (length >= kLanes) {
-          both(last, load(x + last));
-        } else {
-          const GeluParts parts(load_first(x + at, length));
-          store_first(y + at, length, parts.value());
-          store_first(slope + at, length, parts.slope());
-        }
-      });
+  for_pieces(n, [&](Index at, Index length) {
+    const auto both = [&](Index i, Vec v) {
+      const GeluParts parts(v);
+      store(y + i, parts.value());
+      store(slope + i, parts.slope());
+    };
+    const Index last = at + length - kLanes;
+    for (Index i = at; i < last; i += kLanes) both(i, load(x + i));
+    if (length >= kLanes) {
+      both(last, load(x + last));
+    } else {
+      const GeluParts parts(load_first(x + at, length));
+      store_first(y + at, length, parts.value());
+      store_first(slope + at, length, parts.slope());
+    }
+  });
 }
 
 void gelu_backward(Index n, const Scalar* x, const Scalar* dy, Scalar* dx, bool accumulate) {
@@ -128,8 +125,7 @@ void gelu_backward(Index n, const Scalar* x, const Scalar* dy, Scalar* dx, bool 
 }
 
 void fill_array(Index n, Scalar value, Scalar* y) {
-  for_pieces(
-      n, [=](Index at, Index length) { std::fill_n(y + at, length, value); });
+  for_pieces(n, [=](Index at, Index length) { std::fill_n(y + at, length, value); });
 }
 
 void add_scaled(Index n, Scalar a, const Scalar* x, Scalar* y) {

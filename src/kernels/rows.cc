@@ -97,76 +97,66 @@ void add_over_row_blocks(Index rows, Index width, Scalar* sums, Body body) {
 }  // namespace
 
 void softmax_forward(Index rows, Index n, const Scalar* x, Scalar* y) {
-  for_rows(
-      rows, n,
-      [&](Index row) {
-        const Scalar* xr = x + row * n;
-        Scalar* yr = y + row * n;
-        const Scalar m = row_max(n, xr);
-        if (m == kLowest) {
-          std::fill_n(yr, n, Scalar{0});
-          return;
-        }
-        map(
-            n, [m](Vec v) { return exp_bounded(v - m); }, yr, xr);
-        const Scalar inverse = 1 / row_sum(n, yr);
-        map(
-            n, [inverse](Vec v) { return v * inverse; }, yr, yr);
-      });
+  for_rows(rows, n, [&](Index row) {
+    const Scalar* xr = x + row * n;
+    Scalar* yr = y + row * n;
+    const Scalar m = row_max(n, xr);
+    if (m == kLowest) {
+      std::fill_n(yr, n, Scalar{0});
+      return;
+    }
+    map(
+        n, [m](Vec v) { return exp_bounded(v - m); }, yr, xr);
+    const Scalar inverse = 1 / row_sum(n, yr);
+    map(
+        n, [inverse](Vec v) { return v * inverse; }, yr, yr);
+  });
 }
 
 void softmax_backward(Index rows, Index n, const Scalar* y, const Scalar* dy, Scalar* dx,
                       bool accumulate) {
-  for_rows(
-      rows, n,
-      [&](Index row) {
-        const Index at = row * n;
-        const Scalar dot = row_dot(n, y + at, dy + at);
-        map_or_add(
-            accumulate, n, [dot](Vec p, Vec d) { return p * (d - dot); }, dx + at, y + at, dy + at);
-      });
+  for_rows(rows, n, [&](Index row) {
+    const Index at = row * n;
+    const Scalar dot = row_dot(n, y + at, dy + at);
+    map_or_add(
+        accumulate, n, [dot](Vec p, Vec d) { return p * (d - dot); }, dx + at, y + at, dy + at);
+  });
 }
 
 void log_softmax_forward(Index rows, Index n, const Scalar* x, Scalar* y) {
-  for_rows(
-      rows, n,
-      [&](Index row) {
-        const Scalar lse = row_log_sum_exp(n, x + row * n);
-        map(
-            n, [lse](Vec v) { return v - lse; }, y + row * n, x + row * n);
-      });
+  for_rows(rows, n, [&](Index row) {
+    const Scalar lse = row_log_sum_exp(n, x + row * n);
+    map(
+        n, [lse](Vec v) { return v - lse; }, y + row * n, x + row * n);
+  });
 }
 
 void log_softmax_backward(Index rows, Index n, const Scalar* y, const Scalar* dy, Scalar* dx,
                           bool accumulate) {
-  for_rows(
-      rows, n,
-      [&](Index row) {
-        const Index at = row * n;
-        const Scalar sum = row_sum(n, dy + at);
-        map_or_add(
-            accumulate, n, [sum](Vec l, Vec d) { return d - exp_bounded(l) * sum; }, dx + at,
-            y + at, dy + at);
-      });
+  for_rows(rows, n, [&](Index row) {
+    const Index at = row * n;
+    const Scalar sum = row_sum(n, dy + at);
+    map_or_add(
+        accumulate, n, [sum](Vec l, Vec d) { return d - exp_bounded(l) * sum; }, dx + at, y + at,
+        dy + at);
+  });
 }
 
 void layer_norm_forward(Index rows, Index n, Scalar eps, const Scalar* x, const Scalar* gain,
                         const Scalar* bias, Scalar* y, Scalar* mean, Scalar* rstd) {
-  for_rows(
-      rows, n,
-      [&](Index row) {
-        const Scalar* xr = x + row * n;
-        const Scalar m = row_sum(n, xr) / static_cast<Scalar>(n);
-        Vec squares{};
-        const auto square = [&](Vec v) { squares += (v - m) * (v - m); };
-        each_vector(n, m, square, xr);
-        const Scalar r = 1 / std::sqrt(sum_lanes(squares) / static_cast<Scalar>(n) + eps);
-        map(
-            n, [m, r](Vec v, Vec g, Vec b) { return (v - m) * r * g + b; }, y + row * n, xr, gain,
-            bias);
-        mean[row] = m;
-        rstd[row] = r;
-      });
+  for_rows(rows, n, [&](Index row) {
+    const Scalar* xr = x + row * n;
+    const Scalar m = row_sum(n, xr) / static_cast<Scalar>(n);
+    Vec squares{};
+    const auto square = [&](Vec v) { squares += (v - m) * (v - m); };
+    each_vector(n, m, square, xr);
+    const Scalar r = 1 / std::sqrt(sum_lanes(squares) / static_cast<Scalar>(n) + eps);
+    map(
+        n, [m, r](Vec v, Vec g, Vec b) { return (v - m) * r * g + b; }, y + row * n, xr, gain,
+        bias);
+    mean[row] = m;
+    rstd[row] = r;
+  });
 }
 
 namespace {
@@ -229,12 +219,11 @@ void layer_norm_backward(const LayerNormBackward& p) {
   std::fill_n(sums, 2 * p.n, Scalar{0});
   const bool parameters = p.dgain || p.dbias;
   // Without parameters the sums are of width 0.
-  add_over_row_blocks(
-      p.rows, parameters ? 2 * p.n : 0, sums,
-      [&](Index first, Index end, Scalar* block_sums) {
-        for (Index row = first; row < end; ++row)
-          layer_norm_backward_row(p, row, parameters ? block_sums : nullptr);
-      });
+  add_over_row_blocks(p.rows, parameters ? 2 * p.n : 0, sums,
+                      [&](Index first, Index end, Scalar* block_sums) {
+                        for (Index row = first; row < end; ++row)
+                          layer_norm_backward_row(p, row, parameters ? block_sums : nullptr);
+                      });
   const auto add = [](Vec a, Vec b) { return a + b; };
   if (p.dgain) map(p.n, add, p.dgain, p.dgain, sums);
   if (p.dbias) map(p.n, add, p.dbias, p.dbias, sums + p.n);
@@ -242,29 +231,25 @@ void layer_norm_backward(const LayerNormBackward& p) {
 
 void cross_entropy_forward(Index rows, Index n, const Scalar* x, const std::int32_t* targets,
                            Scalar* losses, Scalar* log_sum_exp) {
-  for_rows(
-      rows, n,
-      [&](Index row) {
-        log_sum_exp[row] = row_log_sum_exp(n, x + row * n);
-        losses[row] = targets[row] < 0 ? 0 : log_sum_exp[row] - x[row * n + targets[row]];
-      });
+  for_rows(rows, n, [&](Index row) {
+    log_sum_exp[row] = row_log_sum_exp(n, x + row * n);
+    losses[row] = targets[row] < 0 ? 0 : log_sum_exp[row] - x[row * n + targets[row]];
+  });
 }
 
 void cross_entropy_backward(const CrossEntropyBackward& p) {
-  for_rows(
-      p.rows, p.n,
-      [&](Index row) {
-        Scalar* dx = p.dx + row * p.n;
-        if (p.targets[row] < 0) {
-          if (!p.accumulate) std::fill_n(dx, p.n, Scalar{0});
-          return;
-        }
-        const auto slope = [lse = p.log_sum_exp[row], scale = p.scale](Vec v) {
-          return scale * exp_bounded(v - lse);
-        };
-        map_or_add(p.accumulate, p.n, slope, dx, p.x + row * p.n);
-        dx[p.targets[row]] -= p.scale;
-      });
+  for_rows(p.rows, p.n, [&](Index row) {
+    Scalar* dx = p.dx + row * p.n;
+    if (p.targets[row] < 0) {
+      if (!p.accumulate) std::fill_n(dx, p.n, Scalar{0});
+      return;
+    }
+    const auto slope = [lse = p.log_sum_exp[row], scale = p.scale](Vec v) {
+      return scale * exp_bounded(v - lse);
+    };
+    map_or_add(p.accumulate, p.n, slope, dx, p.x + row * p.n);
+    dx[p.targets[row]] -= p.scale;
+  });
 }
 
 /// A task owns some columns of the table, so the order of the additions is that of i whatever the

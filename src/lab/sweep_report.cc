@@ -71,9 +71,9 @@ bool measurably_above(const SweepGroup& a, const SweepGroup& b) {
 /// Compares the groups of one family; nothing unless one of them has one head and another more.
 std::optional<SweepComparison> compare(const std::vector<SweepGroup>& groups,
                                        std::vector<std::size_t> members) {
-  std::sort(
-      members.begin(), members.end(),
-      [&](std::size_t a, std::size_t b) { return heads_of(groups[a]) < heads_of(groups[b]); });
+  std::sort(members.begin(), members.end(), [&](std::size_t a, std::size_t b) {
+    return heads_of(groups[a]) < heads_of(groups[b]);
+  });
   const auto one = std::find_if(members.begin(), members.end(),
                                 [&](std::size_t i) { return heads_of(groups[i]) == 1; });
   if (one == members.end() || one + 1 == members.end()) return std::nullopt;

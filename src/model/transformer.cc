@@ -137,11 +137,9 @@ Tensor Transformer::run_block(const Block& block, const Tensor& x, Pass& pass) c
     return attend(block.attn, h, h, pass.mask, "attn", residual);
   });
   if (block.has_cross) {
-    y = sublayer(
-        y, block.ln_cross, "cross_attn_out",
-        [&](const Tensor& h, const Tensor& residual) {
-          return attend(block.cross_attn, h, pass.memory, pass.source_mask, "cross_attn", residual);
-        });
+    y = sublayer(y, block.ln_cross, "cross_attn_out", [&](const Tensor& h, const Tensor& residual) {
+      return attend(block.cross_attn, h, pass.memory, pass.source_mask, "cross_attn", residual);
+    });
   }
   if (!block.has_mlp) return y;
   return sublayer(y, block.ln2, "mlp_out", [&](const Tensor& h, const Tensor& residual) {

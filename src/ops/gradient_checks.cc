@@ -64,46 +64,35 @@ void matmul_checks(Table& t) {
 }
 
 void linear_checks(Table& t) {
-  t.push_back({"linear",
-               "[2, 3, 4], bias",
-               {{2, 3, 4}, {4, 5}, {5}},
-               [](Inputs x) { return linear(x[0], x[1], x[2]); }});
+  t.push_back({"linear", "[2, 3, 4], bias", {{2, 3, 4}, {4, 5}, {5}}, [](Inputs x) {
+                 return linear(x[0], x[1], x[2]);
+               }});
   t.push_back(
       {"linear", "[4], no bias", {{4}, {4, 5}}, [](Inputs x) { return linear(x[0], x[1], {}); }});
-  t.push_back({"linear",
-               "residual, no bias",
-               {{3, 4}, {4, 5}, {3, 5}},
-               [](Inputs x) { return linear(x[0], x[1], {}, x[2]); }});
+  t.push_back({"linear", "residual, no bias", {{3, 4}, {4, 5}, {3, 5}}, [](Inputs x) {
+                 return linear(x[0], x[1], {}, x[2]);
+               }});
   t.push_back({"linear", "x W + b + x, x also used elsewhere", {{3, 4}, {4, 4}, {4}}, [](Inputs x) {
                  return linear(x[0], x[1], x[2], x[0]) * x[0];
                }});
   const std::vector<Shape> network = {{2, 3, 4}, {4, 6}, {6}, {6, 5}, {5}, {2, 3, 5}};
-  t.push_back({"feed_forward", "all inputs", network,
-               [](Inputs x) {
+  t.push_back({"feed_forward", "all inputs", network, [](Inputs x) {
                  return feed_forward({x[0], x[1], x[2], x[3], x[4], x[5]});
                }});
-  t.push_back({"feed_forward",
-               "the residual is x",
-               {{3, 4}, {4, 6}, {6}, {6, 4}, {4}},
-               [](Inputs x) {
-                 return feed_forward({x[0], x[1], x[2], x[3], x[4], x[0]});
-               }});
+  t.push_back(
+      {"feed_forward", "the residual is x", {{3, 4}, {4, 6}, {6}, {6, 4}, {4}}, [](Inputs x) {
+         return feed_forward({x[0], x[1], x[2], x[3], x[4], x[0]});
+       }});
   t.push_back({"feed_forward", "no residual", {{3, 4}, {4, 6}, {6}, {6, 4}, {4}}, [](Inputs x) {
                  return feed_forward({x[0], x[1], x[2], x[3], x[4], {}});
                }});
 }
 
 void layout_checks(Table& t) {
-  t.push_back({"reshape",
-               "of a reshape",
-               {{2, 6}},
-               [](Inputs x) {
+  t.push_back({"reshape", "of a reshape", {{2, 6}}, [](Inputs x) {
                  return reshape(reshape(x[0], {3, 4}), {2, 2, 3});
                }});
-  t.push_back({"permute",
-               "{2, 0, 1}",
-               {{2, 3, 4}},
-               [](Inputs x) {
+  t.push_back({"permute", "{2, 0, 1}", {{2, 3, 4}}, [](Inputs x) {
                  return permute(x[0], {2, 0, 1});
                }});
   t.push_back(
@@ -112,10 +101,7 @@ void layout_checks(Table& t) {
       {"transpose", "axes 0 and 2", {{2, 3, 4}}, [](Inputs x) { return transpose(x[0], 0, 2); }});
   t.push_back({"slice", "axis 1", {{2, 5, 3}}, [](Inputs x) { return slice(x[0], 1, 1, 4); }});
   t.push_back({"slice", "last axis", {{2, 5}}, [](Inputs x) { return slice(x[0], -1, 0, 2); }});
-  t.push_back({"concat",
-               "axis 1",
-               {{2, 1, 3}, {2, 4, 3}},
-               [](Inputs x) {
+  t.push_back({"concat", "axis 1", {{2, 1, 3}, {2, 4, 3}}, [](Inputs x) {
                  return concat({x[0], x[1]}, 1);
                }});
   t.push_back({"concat", "x with itself", {{2, 3}}, [](Inputs x) {
@@ -135,19 +121,14 @@ void reduce_checks(Table& t) {
 
 void row_checks(Table& t) {
   t.push_back({"softmax", "[3, 5]", {{3, 5}}, [](Inputs x) { return softmax(x[0]); }, -2, 2});
-  t.push_back({"softmax",
-               "x also used elsewhere",
-               {{3, 5}},
-               [](Inputs x) { return softmax(x[0]) * x[0]; }});
+  t.push_back({"softmax", "x also used elsewhere", {{3, 5}}, [](Inputs x) {
+                 return softmax(x[0]) * x[0];
+               }});
   t.push_back({"log_softmax", "[3, 5]", {{3, 5}}, [](Inputs x) { return log_softmax(x[0]); }});
-  t.push_back({"log_softmax",
-               "x also used elsewhere",
-               {{3, 5}},
-               [](Inputs x) { return log_softmax(x[0]) * x[0]; }});
-  t.push_back({"cross_entropy",
-               "all targets",
-               {{3, 5}},
-               [](Inputs x) {
+  t.push_back({"log_softmax", "x also used elsewhere", {{3, 5}}, [](Inputs x) {
+                 return log_softmax(x[0]) * x[0];
+               }});
+  t.push_back({"cross_entropy", "all targets", {{3, 5}}, [](Inputs x) {
                  return cross_entropy(x[0], Ids{4, 0, 2});
                }});
   t.push_back({"cross_entropy", "ignored targets, denominator 7", {{2, 2, 5}}, [](Inputs x) {
@@ -156,32 +137,25 @@ void row_checks(Table& t) {
 }
 
 void norm_checks(Table& t) {
-  t.push_back({"layer_norm",
-               "[2, 3, 5]",
-               {{2, 3, 5}, {5}, {5}},
-               [](Inputs x) { return layer_norm(x[0], x[1], x[2]); }});
-  t.push_back({"layer_norm",
-               "x also used elsewhere",
-               {{4, 5}, {5}, {5}},
-               [](Inputs x) { return layer_norm(x[0], x[1], x[2]) * x[0]; }});
-  t.push_back({"layer_norm",
-               "one tensor for x, gain and bias",
-               {{5}},
-               [](Inputs x) { return layer_norm(x[0], x[0], x[0]); }});
-  t.push_back({"dropout",
-               "p 0.4",
-               {{5, 6}},
-               [](Inputs x) { return dropout(x[0], Scalar(0.4), kDropoutKey); }});
+  t.push_back({"layer_norm", "[2, 3, 5]", {{2, 3, 5}, {5}, {5}}, [](Inputs x) {
+                 return layer_norm(x[0], x[1], x[2]);
+               }});
+  t.push_back({"layer_norm", "x also used elsewhere", {{4, 5}, {5}, {5}}, [](Inputs x) {
+                 return layer_norm(x[0], x[1], x[2]) * x[0];
+               }});
+  t.push_back({"layer_norm", "one tensor for x, gain and bias", {{5}}, [](Inputs x) {
+                 return layer_norm(x[0], x[0], x[0]);
+               }});
+  t.push_back({"dropout", "p 0.4", {{5, 6}}, [](Inputs x) {
+                 return dropout(x[0], Scalar(0.4), kDropoutKey);
+               }});
   t.push_back({"dropout", "x also used elsewhere", {{5, 6}}, [](Inputs x) {
                  return dropout(x[0], Scalar(0.4), kDropoutKey) * x[0];
                }});
 }
 
 void lookup_checks(Table& t) {
-  t.push_back({"embedding",
-               "ids twice and never",
-               {{4, 3}},
-               [](Inputs x) {
+  t.push_back({"embedding", "ids twice and never", {{4, 3}}, [](Inputs x) {
                  return embedding(x[0], Ids{2, 0, 2, 2, 3, 0}, {2, 3});
                }});
   t.push_back({"gather", "[2, 3, 4]", {{2, 3, 4}}, [](Inputs x) {
@@ -237,10 +211,7 @@ void attention_checks(Table& t) {
     t.push_back({"attention", c.description, c.shapes,
                  [options = c.options](Inputs x) { return attention(x[0], x[1], x[2], options); }});
   }
-  t.push_back({"attention",
-               "x for q, k and v, causal",
-               {{2, 5, 6}},
-               [](Inputs x) {
+  t.push_back({"attention", "x for q, k and v, causal", {{2, 5, 6}}, [](Inputs x) {
                  return attention(x[0], x[0], x[0], {.heads = 2, .mask = {.causal = true}});
                }});
   t.push_back({"attention", "q, k, v also used elsewhere", self_shapes(), [](Inputs x) {

@@ -58,8 +58,7 @@ Tensor permute(const char* name, const Tensor& x, std::span<const int> order) {
   Tensor y = Tensor::empty(Shape(std::span<const Index>(sizes.data(), order.size())));
   const Scalar* px = x.data();
   Scalar* py = y.data();
-  walk(
-      y.shape(), steps, [=](Index i, Index j) { py[i] = px[j]; });
+  walk(y.shape(), steps, [=](Index i, Index j) { py[i] = px[j]; });
   return record(name, y, {x}, [steps](Node& node) {
     const Scalar* dy = node.gradient();
     if (Scalar* dx = node.sum_into(0)) {
@@ -107,8 +106,7 @@ struct Block {
 }  // namespace
 
 Tensor reshape(const Tensor& x, const Shape& shape) {
-  return record(
-      "reshape", x.viewed_as(shape), {x}, [](Node& node) { node.pass_to(0); });
+  return record("reshape", x.viewed_as(shape), {x}, [](Node& node) { node.pass_to(0); });
 }
 
 Tensor permute(const Tensor& x, std::initializer_list<int> order) {

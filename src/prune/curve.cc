@@ -202,9 +202,8 @@ class CurveMaker {
     if (points.size() > 1) result.area /= static_cast<double>(points.back().kept - points[0].kept);
     std::vector<double> stays;
     for (const HeadId& head : all_heads(run_.model)) {
-      stays.push_back(static_cast<double>(std::count_if(
-          points.begin(), points.end(),
-          [&](const CurvePoint& point) {
+      stays.push_back(static_cast<double>(
+          std::count_if(points.begin(), points.end(), [&](const CurvePoint& point) {
             return std::find(point.heads.begin(), point.heads.end(), head) != point.heads.end();
           })));
     }

@@ -72,8 +72,8 @@ std::string grouped(Index value) {
 }
 
 std::size_t display_width(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char byte) { return !continues(byte); }));
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char byte) { return !continues(byte); }));
 }
 
 std::string padded(std::string_view text, std::size_t width, bool to_the_right) {

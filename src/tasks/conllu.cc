@@ -174,9 +174,8 @@ void ConlluTask::number_relations(const std::vector<TreebankSentence>& treebank)
   const auto name = [this](const TreebankWord& word) { return relation_name(word); };
   std::map<std::string, Index> counts;
   for (const TreebankSentence& sentence : treebank) {
-    each_edge(
-        sentence, causal(), name,
-        [&](std::int32_t, std::int32_t, const std::string& relation) { ++counts[relation]; });
+    each_edge(sentence, causal(), name,
+              [&](std::int32_t, std::int32_t, const std::string& relation) { ++counts[relation]; });
   }
   for (const auto& [relation, count] : by_count(counts)) {
     relation_[relation] = relations_.size();

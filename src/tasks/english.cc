@@ -103,8 +103,7 @@ void nsubj(const Layout& at, std::int32_t t, Keys& keys) {
 
 /// Every token that carries a class: nouns, and in a decoder the endings.
 void all_carriers(const Layout& at, std::int32_t, Keys& keys) {
-  add_tokens(
-      at, keys, [&](std::int32_t s) { return at.stem_is(s, Part::noun) || !at.is_stem(s); });
+  add_tokens(at, keys, [&](std::int32_t s) { return at.stem_is(s, Part::noun) || !at.is_stem(s); });
 }
 
 void obj(const Layout& at, std::int32_t t, Keys& keys) {
@@ -128,14 +127,12 @@ void next(const Layout& at, std::int32_t t, Keys& keys) {
 
 void separator(const Layout& at, std::int32_t t, Keys& keys) {
   if (!at.agrees(t) && !at.is_separator(t))
-    add_tokens(
-        at, keys, [&](std::int32_t s) { return at.is_separator(s); });
+    add_tokens(at, keys, [&](std::int32_t s) { return at.is_separator(s); });
 }
 
 void rare(const Layout& at, std::int32_t t, Keys& keys) {
   if (!at.agrees(t) && !at.is_rare(t))
-    add_tokens(
-        at, keys, [&](std::int32_t s) { return at.is_rare(s); });
+    add_tokens(at, keys, [&](std::int32_t s) { return at.is_rare(s); });
 }
 
 using Finder = void (*)(const Layout&, std::int32_t t, Keys&);

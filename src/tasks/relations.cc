@@ -154,9 +154,8 @@ Batch RelationsTask::make_batch(Key key, Index count, Split split) const {
 Example RelationsTask::make(Key key, Index count, Split split) const {
   Example example{make_batch(key, count, split), std::vector<Gold>(asked_.size())};
   for (Index b = 0; b < count; ++b) {
-    each_key(
-        row(example.batch, b),
-        [&](std::size_t r, Index t, Index at) { example.gold[r].add(b, t, id(at)); });
+    each_key(row(example.batch, b),
+             [&](std::size_t r, Index t, Index at) { example.gold[r].add(b, t, id(at)); });
   }
   return example;
 }

@@ -127,8 +127,7 @@ auto with_task(std::string_view spec, const Action& action) {
 }  // namespace
 
 void check_task(std::string_view spec) {
-  with_task(
-      spec, [](const TaskEntry& entry, std::string_view given) { entry.check(given); });
+  with_task(spec, [](const TaskEntry& entry, std::string_view given) { entry.check(given); });
 }
 
 std::unique_ptr<Task> make_task(std::string_view spec) {

@@ -34,9 +34,8 @@ constexpr std::array kDecided = {"architecture", "vocab",     "length", "source_
 
 /// Whether `name` is what a writer that was killed leaves of a run's file (files.h).
 bool is_leftover(const std::string& name) {
-  return std::any_of(
-      kRunFiles.begin(), kRunFiles.end(),
-      [&](const char* file) { return name.rfind(text(file, ".tmp-"), 0) == 0; });
+  return std::any_of(kRunFiles.begin(), kRunFiles.end(),
+                     [&](const char* file) { return name.rfind(text(file, ".tmp-"), 0) == 0; });
 }
 
 bool is_run_file(const std::string& name) {

@@ -62,14 +62,12 @@ TEST(ThreadMemory, IsThereForEveryThreadOnceOneHasNeededIt) {
     if (task == 0) memory.get(100000);
   });
   for (int loop = 0; loop < 200; ++loop) {
-    parallel_for(
-        64,
-        [&](std::int64_t) {
-          void* block = memory.get(100000);
-          std::fill_n(static_cast<char*>(block), 100000, 'x');
-          const std::lock_guard lock(mutex);
-          blocks.insert(block);
-        });
+    parallel_for(64, [&](std::int64_t) {
+      void* block = memory.get(100000);
+      std::fill_n(static_cast<char*>(block), 100000, 'x');
+      const std::lock_guard lock(mutex);
+      blocks.insert(block);
+    });
   }
   EXPECT_LE(blocks.size(), 3u);
   EXPECT_EQ(memory.get(50), memory.get(100000));
@@ -111,8 +109,7 @@ TEST_F(Threads, RunEveryTaskOnce) {
 }
 
 TEST_F(Threads, RunNothingForFewerThanOneTask) {
-  parallel_for(
-      -3, [](std::int64_t) { FAIL(); });
+  parallel_for(-3, [](std::int64_t) { FAIL(); });
 }
 
 TEST_F(Threads, ReallyRunAtTheSameTime) {

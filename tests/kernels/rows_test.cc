@@ -80,8 +80,7 @@ TEST_P(Rows, SoftmaxBackwardSetsAndAdds) {
 
 TEST_P(Rows, LogSoftmaxForwardAndBackward) {
   log_softmax_forward(rows, n, x.data(), y.data());
-  expect_rows(
-      y, [&](Index row, Index j) { return at(x, row, j) - log_sum_exp(row); });
+  expect_rows(y, [&](Index row, Index j) { return at(x, row, j) - log_sum_exp(row); });
   const auto slope = [&](Index row, Index j) {
     return at(dy, row, j) - std::exp(at(y, row, j)) * sum([&](Index i) { return at(dy, row, i); });
   };

@@ -43,8 +43,8 @@ TEST(Project, HasPublicHeadersThatCompileByThemselves) {
 }
 
 TEST(Project, HasFilesOfAtMostFourHundredLines) {
-  expect_none(
-      {"src", "include", "tests"}, [](const Source& file) { return check_length(file, 400); });
+  expect_none({"src", "include", "tests"},
+              [](const Source& file) { return check_length(file, 400); });
 }
 
 TEST(Project, HasExamplesUnderEightyLines) {
@@ -92,21 +92,18 @@ TEST(Project, LeavesNothingToDo) {
 TEST(Project, IsSmall) {
   std::ptrdiff_t lines = 0;
   for (const Source& file : read_sources(kProject, {"src", "include"})) {
-    lines += std::ranges::count_if(
-        file.lines,
-        [](const std::string& line) {
-          const std::size_t first = line.find_first_not_of(' ');
-          return first != std::string::npos && line.compare(first, 2, "//") != 0;
-        });
+    lines += std::ranges::count_if(file.lines, [](const std::string& line) {
+      const std::size_t first = line.find_first_not_of(' ');
+      return first != std::string::npos && line.compare(first, 2, "//") != 0;
+    });
   }
   EXPECT_LE(lines, 17500) << "lines that hold code, in src and include";
 }
 
 /// Lines of code: neither blank nor a comment nor for the preprocessor.
 std::size_t code_lines(const Source& file) {
-  return static_cast<std::size_t>(std::count_if(
-      file.lines.begin(), file.lines.end(),
-      [](const std::string& line) {
+  return static_cast<std::size_t>(
+      std::count_if(file.lines.begin(), file.lines.end(), [](const std::string& line) {
         const std::size_t first = line.find_first_not_of(' ');
         return first != std::string::npos && line[first] != '#' &&
                line.compare(first, 2, "//") != 0;

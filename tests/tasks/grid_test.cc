@@ -43,8 +43,7 @@ void expect_rule(const Task& task, const Example& example, Rule rule) {
 }
 
 TEST(Grid, HiddenPixelsAreTheContrastOfLeftAndAbove) {
-  expect_rule(
-      GridTask(), sample(), [](int left, int above) { return (left + 7 - above) / 2; });
+  expect_rule(GridTask(), sample(), [](int left, int above) { return (left + 7 - above) / 2; });
 }
 
 TEST(Grid, TheOtherRuleIsTheMean) {

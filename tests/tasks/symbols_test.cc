@@ -39,8 +39,7 @@ void expect_answers(const Task& task, Expected&& expected) {
 }
 
 TEST(Copy, TheAnswerIsTheSymbols) {
-  expect_answers(
-      CopyTask(), [](const std::string& symbols) { return symbols; });
+  expect_answers(CopyTask(), [](const std::string& symbols) { return symbols; });
 }
 
 TEST(Copy, GoldIsTheOriginalOfTheAnswer) {
@@ -64,12 +63,10 @@ TEST(Copy, LengthsAndSymbolsTakeAllTheirValues) {
 }
 
 TEST(Sort, TheAnswerAscends) {
-  expect_answers(
-      SortTask(),
-      [](std::string symbols) {
-        std::sort(symbols.begin(), symbols.end());
-        return symbols;
-      });
+  expect_answers(SortTask(), [](std::string symbols) {
+    std::sort(symbols.begin(), symbols.end());
+    return symbols;
+  });
 }
 
 TEST(Symbols, OfCopyAndSortAreDistinctAndAnyCanBeFirst) {

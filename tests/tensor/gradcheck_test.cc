@@ -9,13 +9,11 @@ namespace headlab { namespace {
 
 /// x^2 with a derivative that is wrong at one element.
 Tensor wrong_square(const Tensor& x) {
-  return record(
-      "wrong_square", (x * x).detach(), {x},
-      [](Node& node) {
-        Scalar* dx = node.sum_into(0);
-        for (Index i = 0; i < node.count(); ++i)
-          dx[i] += node.gradient()[i] * node.input(0).data()[i] * Scalar(i == 2 ? 3 : 2);
-      });
+  return record("wrong_square", (x * x).detach(), {x}, [](Node& node) {
+    Scalar* dx = node.sum_into(0);
+    for (Index i = 0; i < node.count(); ++i)
+      dx[i] += node.gradient()[i] * node.input(0).data()[i] * Scalar(i == 2 ? 3 : 2);
+  });
 }
 
 TEST(Gradcheck, PassesARightGradient) {

@@ -301,8 +301,7 @@ TEST_F(DamagedRun, NamesTheMomentsThatAreDamaged) {
 }
 
 TEST_F(DamagedRun, NamesTheMomentsThatAreMissing) {
-  edit_state(
-      "optimizer.m.embed.W_E", [](StoredTensor& tensor) { tensor.name = "other.m"; });
+  edit_state("optimizer.m.embed.W_E", [](StoredTensor& tensor) { tensor.name = "other.m"; });
   edit_state("optimizer.v.embed.W_E", [](StoredTensor& tensor) { tensor.name = "other.v"; });
   expect_refusal("state.safetensors", "optimizer.m.embed.W_E");
 }
