@@ -9,6 +9,7 @@
 #include "headlab/base/error.h"
 #include "headlab/kernels/rows.h"
 #include "headlab/tensor/tape.h"
+#include "headlab/train/streams.h"
 
 namespace headlab {
 namespace {
@@ -63,18 +64,9 @@ Tensor target_losses(const Tensor& logits, const Batch& batch) {
   return losses;
 }
 
-void Evaluation::write_to(Json& object) const {
-  object["loss"] = loss;
-  object["accuracy"] = accuracy;
-  Json list = Json::array();
-  for (const TargetScore& target : targets) {
-    Json entry = Json::object();
-    entry["name"] = target.name;
-    entry["loss"] = target.loss;
-    entry["accuracy"] = target.accuracy;
-    list.push_back(std::move(entry));
-  }
-  object["targets"] = std::move(list);
+Json to_json(const TargetScore& target) {
+  return Json::object(
+      {{"name", target.name}, {"loss", target.loss}, {"accuracy", target.accuracy}});
 }
 
 Evaluation evaluate(const Transformer& model, const Task& task, const EvaluateOptions& options) {
@@ -83,7 +75,7 @@ Evaluation evaluate(const Transformer& model, const Task& task, const EvaluateOp
   const NoGrad no_grad;
   Tally tally(task.target_names());
   const ModelHooks hooks{.edits = options.edits};
-  const Key key = options.key.fold("evaluate");
+  const Key key = streams::evaluated(options.key);
   const Batch all = task.make_batch(key, options.examples, Split::validation);
   for (Index begin = 0; begin < all.size; begin += options.batch) {
     const Batch batch = all.rows(begin, std::min(all.size, begin + options.batch));

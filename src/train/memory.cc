@@ -39,7 +39,7 @@ void require_memory(const TransformerConfig& model, const TrainConfig& train, do
   if (needed > there) {
     throw Error(text("a step of batch ", train.batch, " needs at least ", gigabytes(needed),
                      " of memory, and this machine has ", gigabytes(there)),
-                "use a smaller --batch, or --accumulate N, which makes a step of N smaller ones");
+                "use a smaller `batch`, or `accumulate` N, which makes a step of N smaller ones");
   }
 }
 

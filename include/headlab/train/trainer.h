@@ -27,11 +27,10 @@ struct EvaluationRecord {
   StepRecord last;
   double train_loss = 0;  // mean over the steps since the evaluation before
   Evaluation held_out;
-
-  /// The line of metrics.jsonl: step, loss, accuracy, targets, train_loss, lr, gradient_norm,
-  /// seconds, tokens_per_s.
-  Json to_json() const;
 };
+/// The line of metrics.jsonl: step, loss, accuracy, targets, train_loss, lr, gradient_norm,
+/// seconds, tokens_per_s.
+Json to_json(const EvaluationRecord& record);
 
 /// All may be empty. Steps count from 0 before a step and are "steps done" after it.
 struct TrainCallbacks {
@@ -61,7 +60,7 @@ class Trainer {
   bool run(const TrainCallbacks& callbacks = {});
 
   /// Everything that `load` needs to continue bit for bit.
-  void store(TensorFile& file);
+  void store(TensorFile& file) const;
   /// Error if the file does not belong to this model and optimizer.
   void load(const TensorFile& file);
 

@@ -1,0 +1,24 @@
+// `headlab attribute`: what each part of a model adds to the right answer's logit. The run's model
+// is only read. Read next: heads/attribution.h.
+#include "headlab/heads/attribution.h"
+
+#include "cli/commands.h"
+#include "headlab/report/circuits_text.h"
+#include "headlab/train/run.h"
+
+namespace headlab::cli {
+
+Result attribute(Invocation& call) {
+  Index examples = 512;
+  Settings settings;
+  settings.integer("examples", examples, 2, 1 << 24, "held-out examples");
+  call.read(settings);
+  const Run run = open_run(call.positionals()[0]);
+  const AttributionReport report = attribute_logits(run.model, *run.task, examples);
+  return reproducible(
+      call, report.to_json(),
+      text(attribution_text(report), "\n", examples, " held-out examples, the same every time\n"),
+      run.path / "attribution.json");
+}
+
+}  // namespace headlab::cli
