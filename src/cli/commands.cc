@@ -58,10 +58,14 @@ std::span<const Command> commands() {
 
 namespace {
 
-const Command& find_command(const std::string& name) {
+std::vector<std::string> command_names() {
   std::vector<std::string> names;
   for (const Command& command : commands()) names.emplace_back(command.name);
-  require_known("command", name, names);
+  return names;
+}
+
+const Command& find_command(const std::string& name) {
+  require_known("command", name, command_names());
   return *std::ranges::find(commands(), name, &Command::name);
 }
 
@@ -107,13 +111,11 @@ int run_command(const std::string& name, std::span<const std::string> words) {
 }
 
 int run_words(const std::vector<std::string>& words) {
-  const std::string first = words.empty() ? "" : words[0];
   if (words.empty()) {
-    std::vector<std::string> names;
-    for (const Command& command : commands()) names.emplace_back(command.name);
-    throw UsageError("missing command",
-                     text("known: ", join(names, ", "), "; headlab --help shows an example"));
+    throw UsageError("missing command", text("known: ", join(command_names(), ", "),
+                                             "; headlab --help shows an example"));
   }
+  const std::string& first = words[0];
   const bool help = first == "--help" || first == "-h" || first == "help";
   if (help && words.size() > 1) return run_command(words[1], std::vector<std::string>{"--help"});
   if (!help && first != "--version") return run_command(first, std::span(words).subspan(1));

@@ -47,7 +47,7 @@ TEST(RunFolder, IsNotReplacedUnlessAsked) {
   const std::string state = read_file(state_file(run));
   RunConfig other = tiny_config();
   other.train.seed = 1;
-  expect_error([&] { create_run(run.path, other); }, {"exists already", "--force"});
+  expect_error([&] { create_run(run.path, other); }, {"exists already", "replace it"});
   EXPECT_EQ(read_file(state_file(run)), state);
   create_run(run.path, other, Existing::replace);
   EXPECT_NE(read_file(state_file(run)), state);
@@ -56,8 +56,8 @@ TEST(RunFolder, IsNotReplacedUnlessAsked) {
 TEST(RunFolder, MustBeAFolder) {
   const TemporaryFolder folder;
   write(folder / "run", "a file");
-  for (bool force : {false, true})
-    expect_error([&] { create_run(folder / "run", tiny_config(), force); }, {"is no folder"});
+  for (Existing existing : {Existing::refuse, Existing::replace})
+    expect_error([&] { create_run(folder / "run", tiny_config(), existing); }, {"is no folder"});
   EXPECT_EQ(read_file(folder / "run"), "a file");
 }
 
@@ -65,7 +65,8 @@ TEST(RunFolder, IsNotReplacedByForceIfItHoldsNoRun) {
   const TemporaryFolder folder;
   fs::create_directory(folder / "thesis");
   write(folder / "thesis" / "chapter1.tex", "years of work");
-  expect_error([&] { create_run(folder / "thesis", tiny_config(), Existing::replace); }, {"holds no run"});
+  expect_error([&] { create_run(folder / "thesis", tiny_config(), Existing::replace); },
+               {"holds no run"});
   EXPECT_EQ(names_in(folder / "thesis"), std::vector<std::string>{"chapter1.tex"});
 }
 
@@ -73,13 +74,47 @@ TEST(RunFolder, LosesOnlyTheFilesOfARunByForce) {
   const TemporaryFolder folder;
   const TrainedRun run = create_run(folder / "run", tiny_config());
   fs::create_directory(run.path / "plots");
-  for (const char* name : {"notes.txt", "heads.json", "prune.json", "report.html", "metrics.jsonl",
-                           "state.safetensors.tmp-5-5", "heads.json.backup"})
+  for (const char* name : {"metrics.jsonl", "state.safetensors.tmp-5-5", "a.json.tmp-12-0"})
     write(run.path / name, "x");
+  for (const char* name : {"heads.json", "what_a_later_version_writes.json"})
+    write(run.path / name, stamped({{"loss", 1}}).dump(2));
+  write(run.path / "heads.jsonl", stamped({{"step", 1}}).dump() + "\n");
+  for (const char* name : {"notes.txt", "report.html", "heads.json.backup", "patterns.safetensors",
+                           "measured.json", "log.jsonl", "empty.json", "notes.txt.tmp-1-1"})
+    write(run.path / name, name == std::string("empty.json") ? "" : "{\"mine\": 1}");
   create_run(run.path, tiny_config(), Existing::replace);
   EXPECT_EQ(names_in(run.path),
-            (std::vector<std::string>{"config.json", "heads.json.backup", "model.safetensors",
-                                      "notes.txt", "plots", "state.safetensors"}));
+            (std::vector<std::string>{"config.json", "empty.json", "heads.json.backup", "log.jsonl",
+                                      "measured.json", "model.safetensors", "notes.txt",
+                                      "notes.txt.tmp-1-1", "patterns.safetensors", "plots",
+                                      "report.html", "state.safetensors"}));
+  EXPECT_EQ(read_file(run.path / "report.html"), "{\"mine\": 1}");
+}
+
+TEST(RunFolder, IsNotReplacedByForceIfItHoldsAModelOfAnotherProgram) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "gpt2");
+  write(folder / "gpt2" / "config.json", "{\"architectures\": [\"GPT2LMHeadModel\"]}");
+  write(folder / "gpt2" / "model.safetensors", "gigabytes");
+  expect_error([&] { create_run(folder / "gpt2", tiny_config(), Existing::replace); },
+               {"holds no run"});
+  fs::remove(folder / "gpt2" / "config.json");
+  expect_error([&] { create_run(folder / "gpt2", tiny_config(), Existing::replace); },
+               {"holds no run"});
+  EXPECT_EQ(read_file(folder / "gpt2" / "model.safetensors"), "gigabytes");
+}
+
+TEST(RunFolder, IsReplacedWhileItIsTheCurrentOne) {
+  const TemporaryFolder folder;
+  const TrainedRun run = create_run(folder / "run", tiny_config());
+  write(run.path / "heads.json", stamped().dump());
+  write(run.path / "notes.txt", "mine");
+  const fs::path before = fs::current_path();
+  fs::current_path(run.path);
+  create_run(".", tiny_config(), Existing::replace);
+  fs::current_path(before);
+  EXPECT_EQ(names_in(run.path), (std::vector<std::string>{"config.json", "model.safetensors",
+                                                          "notes.txt", "state.safetensors"}));
 }
 
 TEST(RunFolder, StaysWhenTheNewConfigIsImpossible) {
@@ -91,10 +126,12 @@ TEST(RunFolder, StaysWhenTheNewConfigIsImpossible) {
   expect_error([&] { create_run(run.path, wrong, Existing::replace); }, {"does not divide"});
   wrong = tiny_config();
   wrong.model.heads = {3};
-  expect_error([&] { create_run(run.path, wrong, Existing::replace); }, {"not divisible by heads 3"});
+  expect_error([&] { create_run(run.path, wrong, Existing::replace); },
+               {"not divisible by heads 3"});
   wrong = tiny_config();
   wrong.task = "relation";
-  expect_error([&] { create_run(run.path, wrong, Existing::replace); }, {"'relation'", "'relations'"});
+  expect_error([&] { create_run(run.path, wrong, Existing::replace); },
+               {"'relation'", "'relations'"});
   wrong = tiny_config();
   wrong.parent = "\xff";
   EXPECT_THROW(create_run(run.path, wrong, Existing::replace), Error);
@@ -125,7 +162,8 @@ TEST(RunFolder, KeepsTheOldRunWhenTheDiskIsFull) {
   const std::string state = read_file(state_file(run));
   {
     const FileSizeLimit limit(2000);  // the config fits, the state does not
-    expect_error([&] { create_run(folder / "run", tiny_config(), Existing::replace); }, {"File too large"});
+    expect_error([&] { create_run(folder / "run", tiny_config(), Existing::replace); },
+                 {"File too large"});
   }
   EXPECT_EQ(read_file(state_file(run)), state);
   EXPECT_EQ(read_file(run.path / "notes.txt"), "mine");
@@ -263,7 +301,7 @@ class DamagedRun : public testing::Test {
 TEST_F(DamagedRun, IsNoRunWithoutConfig) {
   fs::remove(config_file(run_));
   EXPECT_NE(refusal().find("there is no run at"), std::string::npos);
-  expect_error([] { open_run("/no/such/place"); }, {"there is no run at", "headlab train"});
+  expect_error([] { open_run("/no/such/place"); }, {"there is no run at"});
 }
 
 TEST_F(DamagedRun, NamesATruncatedOrForeignConfig) {
