@@ -145,16 +145,12 @@ int run_program(const std::vector<std::string>& words) {
   }
 }
 
-void write_finding(const Invocation& call, const std::filesystem::path& file, Json& json) {
-  json["command"] = call.again();
-  write_file(file, json.dump(2) + "\n");
-}
-
 Result reproducible(const Invocation& call, Json json, const std::string& text,
                     const std::filesystem::path& file) {
-  json["command"] = call.again();
-  if (!file.empty()) write_finding(call, file, json);
-  return {.json = std::move(json), .text = text + "again: " + call.again() + "\n"};
+  const std::string command = call.again();
+  json["command"] = command;
+  if (!file.empty()) write_file(file, json.dump(2) + "\n");
+  return {.json = std::move(json), .text = text + "again: " + command + "\n"};
 }
 
 void require_known(const char* kind, const std::string& name,

@@ -13,9 +13,6 @@
 
 namespace headlab::cli {
 
-/// Adds the command that makes it again to `json`, as its last member, and writes it to `file`.
-void write_finding(const Invocation& call, const std::filesystem::path& file, Json& json);
-
 /// A result that ends with the command that makes it again; with a `file`, the JSON is written
 /// there first: what a user has seen is kept.
 Result reproducible(const Invocation& call, Json json, const std::string& text,

@@ -83,27 +83,26 @@ std::vector<Run> open_runs(const std::vector<std::string>& paths, const CurveOpt
   return runs;
 }
 
-/// Computes the curve of each run and writes it beside the run.
+/// Computes the curve of each run and writes it beside the run; shows the one, or means over all.
 Result curves_of(const Invocation& call, std::vector<Run>& runs, CurveOptions& options) {
   std::vector<Curve> curves;
-  Json json, paths = Json::array();
+  Json paths = Json::array();
+  Result result;
   for (Run& run : runs) {
     options.progress = [&](const std::string& what) {
       note(runs.size() > 1 ? run.path.string() + ": " + what : what);
     };
     curves.push_back(prune_curve(run, options));
-    json = curves.back().to_json();
+    const std::filesystem::path file = run.path / "curve.json";
+    Json json = curves.back().to_json();
     json["settings"] = call.settings().to_json();
-    write_finding(call, run.path / "curve.json", json);
+    result = reproducible(call, std::move(json),
+                          text(curve_text(curves.back()), "\n", file.string(), "\n"), file);
     paths.push_back(run.path.string());
   }
-  if (runs.size() == 1) {
-    return reproducible(
-        call, std::move(json),
-        text(curve_text(curves[0]), "\n", (runs[0].path / "curve.json").string(), "\n"));
-  }
+  if (runs.size() == 1) return result;
   const CurveOverRuns all = over_runs(curves);
-  json = all.to_json();
+  Json json = all.to_json();
   json["paths"] = std::move(paths);
   return reproducible(
       call, std::move(json),

@@ -47,11 +47,12 @@ struct PruneFlags {
 
 /// What is wrong whatever the run holds; fills in how far to prune.
 void check_flags(PruneFlags& flags, const Invocation& call) {
-  if (call.given("keep")) flags.options.keep = flags.keep;
-  if (call.given("drop")) flags.options.drop = flags.drop;
-  if (call.given("max_loss_rise")) flags.options.max_loss_rise = flags.max_loss_rise;
-  const int sizes =
-      int{call.given("keep")} + int{call.given("drop")} + int{call.given("max_loss_rise")};
+  const bool keep = call.given("keep"), drop = call.given("drop"),
+             rise = call.given("max_loss_rise");
+  if (keep) flags.options.keep = flags.keep;
+  if (drop) flags.options.drop = flags.drop;
+  if (rise) flags.options.max_loss_rise = flags.max_loss_rise;
+  const int sizes = int{keep} + int{drop} + int{rise};
   if (flags.out.empty())
     throw UsageError("missing --out, the folder of the pruned run", call.example());
   if (sizes == 0)

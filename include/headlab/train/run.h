@@ -91,7 +91,8 @@ struct TrainResult {
   Evaluation held_out;      // of the model as it is now
 };
 
-/// What an experiment adds to a run. `save` is called after each save.
+/// What an experiment adds to a run. Here `save`, inherited, is called after the files have been
+/// written: saving itself is the run's.
 struct RunCallbacks : TrainCallbacks {
   /// Before the state is loaded: add parameters here. Their moments are saved with the others.
   std::function<void(Trainer&)> prepare{};

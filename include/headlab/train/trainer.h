@@ -32,7 +32,9 @@ struct EvaluationRecord {
 /// seconds, tokens_per_s.
 Json to_json(const EvaluationRecord& record);
 
-/// All may be empty. Steps count from 0 before a step and are "steps done" after it.
+/// Hooks of the training loop; any of them may be empty. `edits` and `loss_terms`, which come
+/// before a step, are given its number, counted from 0; `after_step` is given the number of steps
+/// done.
 struct TrainCallbacks {
   std::function<void(const StepRecord&)> on_step{};
   std::function<void(const EvaluationRecord&)> on_evaluation{};
