@@ -47,7 +47,7 @@ Invocation::Invocation(const Command& command, std::span<const std::string> word
     const std::string& word = words[i];
     const std::size_t equals = word.find('=');
     if (!word.starts_with("--") || word.size() == 2)
-      arguments_.push_back({"", word});
+      arguments_.push_back({.flag = "", .value = word, .apart = true});
     else if (equals != word.npos)
       arguments_.push_back({word.substr(0, equals), word.substr(equals + 1), true});
     else if (i + 1 < words.size() && !words[i + 1].starts_with("--"))
@@ -76,21 +76,14 @@ void Invocation::read(const Settings& own, const Settings& more, const std::stri
   settings_.boolean("help", wants_help_, "show this help");
   settings_.add(more);
   if (wants_help_) throw HelpWanted{help() + more_help};
-  std::vector<Argument> given;
   for (Argument& argument : arguments_) {
-    Argument word{"", std::nullopt};
-    if (argument.flag.empty()) {
-      add_positional(*argument.value);
-    } else {
+    if (!argument.flag.empty()) {
       const Setting& setting = setting_for(argument);
-      if (is_switch(setting) && !argument.joined) std::swap(word.value, argument.value);
+      argument.apart = is_switch(setting) && !argument.joined;
       set(setting, argument);
-      if (word.value) add_positional(*word.value);
     }
-    given.push_back(std::move(argument));
-    if (word.value) given.push_back(std::move(word));
+    if (argument.apart && argument.value) add_positional(*argument.value);
   }
-  arguments_ = std::move(given);
   check_positionals();
   if (threads_ > 0) set_thread_count(static_cast<int>(threads_));
 }
@@ -106,13 +99,13 @@ const Setting& Invocation::setting_for(const Argument& argument) const {
   return *cleared;
 }
 
-void Invocation::set(const Setting& setting, Argument& argument) const {
+void Invocation::set(const Setting& setting, const Argument& argument) const {
   const std::string help = text(argument.flag, ": ", setting.help);
   std::string value;
-  if (argument.value)
-    value = *argument.value;
-  else if (is_switch(setting))
+  if (argument.apart)
     value = argument.flag == flag_of(setting.name) ? "true" : "false";
+  else if (argument.value)
+    value = *argument.value;
   else
     throw UsageError(text(argument.flag, " needs a value: ", setting.placeholder), help);
   try {
@@ -155,11 +148,11 @@ std::string Invocation::help() const {
 
 std::string Invocation::again(std::string_view left_out) const {
   std::string line = text("headlab ", command_.name);
-  for (const auto& [flag, value, joined] : arguments_) {
-    if (flag == "--json" || flag == "--force" || flag == "--threads" || flag == flag_of(left_out))
-      continue;
-    if (!flag.empty()) line += " " + shell_word(joined ? flag + "=" + *value : flag);
-    if (value && !joined) line += " " + shell_word(*value);
+  for (const auto& [flag, value, joined, apart] : arguments_) {
+    const bool dropped =
+        flag == "--json" || flag == "--force" || flag == "--threads" || flag == flag_of(left_out);
+    if (!flag.empty() && !dropped) line += " " + shell_word(joined ? flag + "=" + *value : flag);
+    if (value && !joined && (apart || !dropped)) line += " " + shell_word(*value);
   }
   return line;
 }

@@ -1,5 +1,6 @@
 // `headlab bench`: the training step, and the tables of bench/benchmarks.h. What was measured, and
-// on what, is said beside every result. Read next: bench/bench.h.
+// on what, is said beside every result, because times mean nothing without their machine. Read
+// next: bench/bench.h.
 #include "headlab/bench/bench.h"
 
 #include <algorithm>

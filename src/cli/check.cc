@@ -1,5 +1,6 @@
-// `headlab check`: every gradient against central differences, in double. Needs no run. Read next:
-// check_f64.cc, which runs the checks.
+// `headlab check`: every gradient against central differences. The program computes in float,
+// where differences agree to three digits; so the checks run in double, in a library of their own.
+// Read next: check_f64.cc.
 #include "headlab/cli/check.h"
 
 #include "cli/commands.h"

@@ -1,5 +1,6 @@
-// `headlab circuits`: how heads do what they do, from the weights alone. The run's model is only
-// read. Read next: heads/circuits.h.
+// `headlab circuits`: how heads do what they do, from the weights alone: what they match, copy and
+// read from one another; or one head's matrix over the vocabulary. The run's model is only read.
+// Read next: heads/circuits.h.
 #include "headlab/heads/circuits.h"
 
 #include "cli/commands.h"

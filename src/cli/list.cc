@@ -1,5 +1,6 @@
-// `headlab list`: what there is of tasks, scores and pruning methods. Lists are read from their
-// tables, so what is added there shows here. Read next: tasks/table.h, prune/methods.h.
+// `headlab list`: what there is of tasks, scores and pruning methods.
+// Lists are read from their tables, so what is added there shows here.
+// Needs no run. Read next: tasks/table.h, prune/methods.h.
 #include <algorithm>
 
 #include "cli/commands.h"

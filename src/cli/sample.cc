@@ -1,5 +1,6 @@
 // `headlab sample`: continues a text with a model of texts. Draws are keyed by a seed, so the same
-// command gives the same text. Read next: model/generation.h.
+// command gives the same text; without a prompt it begins with a held-out character. Read next:
+// model/generation.h.
 #include "cli/commands.h"
 #include "headlab/model/generation.h"
 #include "headlab/train/run.h"

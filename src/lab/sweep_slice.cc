@@ -1,5 +1,6 @@
-// A slice of a sweep's cells. Slices share nothing but the folder, so any scheduler that counts
-// from 0 can run them beside each other. Read next: sweep_cell.cc.
+// A slice of a sweep's cells, one after the other. Slices share nothing but the folder, so any
+// scheduler that counts from 0 can run them beside each other; a cell that fails does not keep the
+// others from being made. Read next: sweep_cell.cc.
 #include "headlab/base/error.h"
 #include "headlab/lab/sweep.h"
 

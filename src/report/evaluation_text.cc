@@ -1,5 +1,6 @@
-// Evaluations as tables. Losses have four significant digits, accuracies four decimals. Read next:
-// table.h.
+// Evaluations as tables. Losses have four significant digits
+// and accuracies four decimals, as everywhere in what the
+// program prints. Read next: table.h.
 #include "headlab/report/evaluation_text.h"
 
 #include "headlab/report/table.h"

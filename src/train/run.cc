@@ -1,5 +1,6 @@
 // Runs that exist: opened, read, trained on. A run that resumes cuts its logs back to the saved
-// step and writes the lines after it again, the same ones. Read next: trainer.cc.
+// step and writes the lines after it again, the same ones; a log is any .jsonl that belongs to the
+// run. Read next: trainer.cc.
 #include "headlab/train/run.h"
 
 #include <algorithm>

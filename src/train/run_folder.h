@@ -1,5 +1,6 @@
-// What a run's folder holds, and which of it is the run's. Private to src/train. Read next:
-// run_folder.cc.
+// What a run's folder holds, and which of its files are the
+// run's. Private to src/train: making a run and training it
+// share it. Read next: run_folder.cc.
 #pragma once
 
 #include <filesystem>

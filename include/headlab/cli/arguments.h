@@ -84,9 +84,10 @@ class Invocation {
     std::string flag;  // "--keep", or "" for a word
     std::optional<std::string> value;
     bool joined = false;  // by =
+    bool apart = false;   // the value is a positional: a word by itself, or one behind a switch
   };
   const Setting& setting_for(const Argument& argument) const;
-  void set(const Setting& setting, Argument& argument) const;
+  void set(const Setting& setting, const Argument& argument) const;
   void add_positional(const std::string& word);
   void check_positionals() const;
   std::string help() const;

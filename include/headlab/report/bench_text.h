@@ -1,5 +1,6 @@
 // Benchmarks as text: a table of measurements by its columns, a training step, and what either was
-// measured on. Read next: bench/bench_table.h.
+// measured on. The columns are those of the JSON, so neither can show what the other lacks. Read
+// next: bench/bench_table.h.
 #pragma once
 
 #include <string>

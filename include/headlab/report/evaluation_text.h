@@ -1,5 +1,6 @@
-// An evaluation as text: a row for each target, and one for all together where there are several.
-// Read next: train/evaluate.h.
+// An evaluation as text: a row for each target, and one for all together
+// where there are several. `train` and `eval` show the same table under
+// different headings. Read next: train/evaluate.h.
 #pragma once
 
 #include <string>
