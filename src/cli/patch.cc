@@ -1,6 +1,6 @@
 // `headlab patch`: which activations of a clean input bring its answer back into the pass over a
-// corrupted one. Pairs are neighbours among the held-out examples. The run's model is only read.
-// Read next: heads/patching.h.
+// corrupted one. Of the held-out examples the first half are clean, the second half corrupted. The
+// run's model is only read. Read next: heads/patching.h.
 #include "headlab/heads/patching.h"
 
 #include "cli/commands.h"
