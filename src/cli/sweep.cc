@@ -3,9 +3,9 @@
 // scheduler that counts from 0 can run them. Read next: lab/sweep.h.
 #include "headlab/lab/sweep.h"
 
-#include <cmath>
 #include <deque>
 #include <optional>
+#include <sstream>
 
 #include "cli/commands.h"
 #include "cli/terminal.h"
@@ -52,16 +52,15 @@ struct SweepFlags {
 
 SweepSlice parse_slice(const std::string& shard) {
   if (shard.empty()) return {};
-  const std::size_t slash = std::min(shard.find('/'), shard.size());
-  double index = -1, slices = 0;
-  const bool read = parse_number(shard.substr(0, slash), index) &&
-                    parse_number(shard.substr(std::min(slash + 1, shard.size())), slices);
-  const bool whole = index == std::floor(index) && slices == std::floor(slices);
-  if (!read || !whole || index < 0 || index >= slices || slices > 1e6) {
+  SweepSlice slice;
+  char slash = 0, rest = 0;
+  std::istringstream in(shard);
+  const bool read = (in >> slice.index >> slash >> slice.count) && slash == '/' && !(in >> rest);
+  if (!read || slice.index < 0 || slice.index >= slice.count || slice.count > 1'000'000) {
     throw UsageError(text("--shard ", shard, ": a slice is I/N, with I from 0 to N - 1"),
                      "--shard 0/4, 1/4, 2/4 and 3/4 make all cells together");
   }
-  return {static_cast<Index>(index), static_cast<Index>(slices)};
+  return slice;
 }
 
 std::vector<SweepAxis> grid_of(const SweepFlags& flags) {
