@@ -33,8 +33,7 @@ struct TrainFlags {
 };
 
 /// Defaults, then what the task recommends, then the config file; flags come last, with all others.
-RunConfig base_config(const Invocation& call) {
-  const std::string file = call.value("config"), task = call.value("task");
+RunConfig base_config(const std::string& file, const std::string& task) {
   const Json settings = file.empty() ? Json::object() : Json::parse(read_file(file), file);
   const auto apply_file = [&](RunConfig& config) {
     settings_of(config).set_all(settings, file, {"headlab"});
@@ -105,7 +104,7 @@ Result train_to_end(Run& run, Trainer& trainer, bool profiled, const std::string
 
 Result train_new_run(Invocation& call) {
   TrainFlags flags;
-  RunConfig config = base_config(call);
+  RunConfig config = base_config(call.value("config"), call.value("task"));
   call.read(flags.settings(), user_settings_of(config));
   const std::string task_given = config.task;
   std::unique_ptr<Task> task = fitted_task(config);
