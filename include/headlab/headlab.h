@@ -3,8 +3,7 @@
 // a reading order. To follow one batch from task to gradient, read tasks/task.h,
 // model/transformer.h, nn/attention.h, ops/attention.h, tensor/tape.h, train/trainer.h.
 //
-//   headlab::Run run = headlab::create_run("runs/full", headlab::recommended_config("relations"),
-//                                          false);
+//   headlab::Run run = headlab::create_run("runs/full", headlab::recommended_config("relations"));
 //   headlab::train_run(run);
 //   std::cout << headlab::heads_text(headlab::score_heads(run.model, *run.task));
 //
@@ -53,6 +52,7 @@
 #include "headlab/train/evaluate.h"
 #include "headlab/train/optimizer.h"
 #include "headlab/train/run.h"
+#include "headlab/train/run_config.h"
 #include "headlab/train/trainer.h"
 // heads, prune: what heads do, and which can go.
 #include "headlab/heads/ablation.h"
@@ -77,9 +77,11 @@
 #include "headlab/lab/sweep_report.h"
 #include "headlab/lab/voita.h"
 #include "headlab/ops/gradient_checks.h"
+#include "headlab/report/bench_text.h"
 #include "headlab/report/causes_text.h"
 #include "headlab/report/circuits_text.h"
 #include "headlab/report/curve_text.h"
+#include "headlab/report/evaluation_text.h"
 #include "headlab/report/heads_text.h"
 #include "headlab/report/heatmap.h"
 #include "headlab/report/history_text.h"

@@ -116,6 +116,11 @@ void Settings::add(const Settings& others) {
   table_.insert(table_.end(), others.table_.begin(), others.table_.end());
 }
 
+void Settings::mark_decided(const std::vector<std::string>& names) {
+  for (Setting& setting : table_)
+    setting.decided = setting.decided || std::ranges::find(names, setting.name) != names.end();
+}
+
 std::vector<std::string> Settings::names() const {
   std::vector<std::string> all;
   for (const Setting& setting : table_) all.push_back(setting.name);

@@ -3,11 +3,13 @@
 // only read. Read next: heads/ablation.h, heads/gold_edges.h.
 #include "headlab/heads/ablation.h"
 
-#include "cli/findings.h"
+#include "cli/commands.h"
+#include "cli/terminal.h"
 #include "headlab/heads/gold_edges.h"
 #include "headlab/heads/interactions.h"
 #include "headlab/report/causes_text.h"
 #include "headlab/report/table.h"
+#include "headlab/train/run.h"
 
 namespace headlab::cli {
 namespace {
@@ -17,7 +19,6 @@ struct AblateFlags {
   bool pairs = false, gold_edges = false;
   Index examples = 512;
   std::int64_t seed = 0;
-  CommonFlags common;
 
   Settings settings() {
     std::vector<std::string> kinds;
@@ -32,56 +33,42 @@ struct AblateFlags {
     s.integer("examples", examples, 30, 1 << 24, "held-out examples");
     s.integer("seed", seed, 0, std::int64_t{1} << 53,
               "of what is drawn: examples by resample, random edges");
-    s.add(common.settings());
     return s;
-  }
-
-  std::string in_words() const {
-    return text(examples, " held-out examples, the same every time; seed ", seed);
   }
 };
 
-Finding silence_heads(const Run& run, const AblateFlags& flags) {
-  const Example held_out = held_out_examples(*run.task, flags.examples);
-  const AblationOptions options{.kind = find_ablation(flags.kind), .seed = flags.seed};
-  const AblationReport report = ablate_heads(run.model, held_out.batch, options);
-  return {"ablation.json", report.to_json(), ablation_text(report, {.color = stdout_wants_color()}),
-          text(flags.kind, "-ablation, ", flags.in_words(), "; ", fixed(report.sets_per_second, 0),
-               " head sets per second")};
-}
-
-Finding silence_pairs(const Run& run, const AblateFlags& flags) {
-  const Example held_out = held_out_examples(*run.task, flags.examples);
-  const AblationOptions options{.kind = find_ablation(flags.kind), .seed = flags.seed};
-  const InteractionReport report = ablate_pairs(run.model, held_out.batch, options);
-  return {"interactions.json", report.to_json(), interactions_text(report),
-          text(flags.kind, "-ablation, ", flags.in_words())};
-}
-
-Finding hide_edges(const Run& run, const AblateFlags& flags) {
-  const EdgeReport report =
-      test_gold_edges(run.model, *run.task, {.examples = flags.examples, .seed = flags.seed});
-  return {"gold_edges.json", report.to_json(), gold_edges_text(report), flags.in_words()};
-}
-
 }  // namespace
 
-int ablate_command(Arguments arguments) {
+Result ablate(Invocation& call) {
   AblateFlags flags;
-  const Settings settings = flags.settings();
-  if (wants_help(arguments)) return print_help("ablate", "RUN", settings);
-  const auto paths = parse_arguments(arguments, signature_of("ablate", {"RUN"}), settings);
-  as_usage([&] { find_ablation(flags.kind); });
-  as_usage([&] {
-    require(!flags.pairs || !flags.gold_edges,
-            "--pairs and --gold-edges are two questions: ask one");
-  });
-  flags.common.apply();
-  const Run run = open_run(paths[0]);
-  Finding found = flags.gold_edges ? hide_edges(run, flags)
-                  : flags.pairs    ? silence_pairs(run, flags)
-                                   : silence_heads(run, flags);
-  return keep(run, std::move(found), again("ablate", arguments), flags.common);
+  call.read(flags.settings());
+  const AblationOptions options{.kind = as_usage([&] { return find_ablation(flags.kind); }),
+                                .seed = flags.seed};
+  if (flags.pairs && flags.gold_edges)
+    throw UsageError("--pairs and --gold-edges are two questions: ask one");
+  const Run run = open_run(call.positionals()[0]);
+  const std::string drawn = text(flags.examples, " held-out examples, the same every time; seed ",
+                                 flags.seed),
+                    kind = flags.kind + "-ablation, ";
+  if (flags.gold_edges) {
+    const EdgeReport report =
+        test_gold_edges(run.model, *run.task, {.examples = flags.examples, .seed = flags.seed});
+    return reproducible(call, report.to_json(), text(gold_edges_text(report), "\n", drawn, "\n"),
+                        run.path / "gold_edges.json");
+  }
+  const Batch batch = held_out_examples(*run.task, flags.examples).batch;
+  if (flags.pairs) {
+    const InteractionReport report = ablate_pairs(run.model, batch, options);
+    return reproducible(call, report.to_json(),
+                        text(interactions_text(report), "\n", kind, drawn, "\n"),
+                        run.path / "interactions.json");
+  }
+  const AblationReport report = ablate_heads(run.model, batch, options);
+  return reproducible(
+      call, report.to_json(),
+      text(ablation_text(report, {.color = stdout_wants_color()}), "\n", kind, drawn, "; ",
+           fixed(report.sets_per_second, 0), " head sets per second\n"),
+      run.path / "ablation.json");
 }
 
 }  // namespace headlab::cli

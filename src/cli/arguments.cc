@@ -1,147 +1,20 @@
 // How words become settings. A word that begins with -- is a flag wherever it stands, so that a
-// forgotten value is noticed instead of swallowing the flag after it. Read next: base/settings.h,
-// which knows what each value may be.
+// forgotten value is noticed instead of swallowing the flag after it. Whether the word behind a
+// flag is its value is known only when the settings are: a switch leaves it to the positionals.
+// Read next: base/settings.h, which knows what each value may be.
 #include "headlab/cli/arguments.h"
 
 #include <algorithm>
+#include <sstream>
+#include <utility>
 
-#include "headlab/base/error.h"
+#include "headlab/base/threads.h"
 #include "headlab/report/table.h"
 
 namespace headlab::cli {
 namespace {
 
-std::vector<std::string> flag_names(const Settings& settings) {
-  std::vector<std::string> flags;
-  for (const std::string& name : settings.names()) flags.push_back(flag_of(name));
-  return flags;
-}
-
-std::string setting_of(std::string_view flag) {
-  std::string name(flag.substr(2));
-  std::replace(name.begin(), name.end(), '-', '_');
-  return name;
-}
-
 bool is_switch(const Setting& setting) { return setting.get().is_bool(); }
-
-/// One flag with its value, split where it has the form --name=value.
-struct Flag {
-  std::string flag, value;
-  bool has_value = false;
-
-  explicit Flag(const std::string& argument) {
-    const std::size_t equals = argument.find('=');
-    has_value = equals != std::string::npos;
-    flag = argument.substr(0, equals);
-    value = has_value ? argument.substr(equals + 1) : "";
-  }
-};
-
-bool begins_flag(const std::string& argument) { return argument.rfind("--", 0) == 0; }
-
-/// The setting that a flag means, and what the flag is worth if it is a switch: `--no-tied` is
-/// false.
-const Setting& setting_for(const Settings& settings, Flag& flag) {
-  const std::string name = setting_of(flag.flag);
-  if (const Setting* setting = settings.find(name)) {
-    if (is_switch(*setting) && !flag.has_value) {
-      flag.value = "true";
-      flag.has_value = true;
-    }
-    return *setting;
-  }
-  const Setting* cleared = name.rfind("no_", 0) == 0 ? settings.find(name.substr(3)) : nullptr;
-  if (cleared == nullptr || !is_switch(*cleared) || flag.has_value) {
-    const Error unknown = unknown_name("flag", flag.flag, flag_names(settings));
-    throw UsageError(unknown.what(), unknown.hint());
-  }
-  flag.value = "false";
-  flag.has_value = true;
-  return *cleared;
-}
-
-/// Sets one flag; returns the name of its setting. `next` is the argument after it, if any.
-std::string apply(const Settings& settings, Flag flag, const std::string* next, bool& used_next) {
-  const Setting& setting = setting_for(settings, flag);
-  if (!flag.has_value) {
-    if (next == nullptr || begins_flag(*next)) {
-      throw UsageError(text(flag.flag, " needs a value: ", setting.placeholder),
-                       text(flag.flag, ": ", setting.help));
-    }
-    flag.value = *next;
-    used_next = true;
-  }
-  try {
-    settings.set_text(setting.name, flag.value);
-  } catch (const Error& error) {
-    throw UsageError(text(flag.flag, " ", flag.value, ": ", error.what()),
-                     error.hint().empty() ? text(flag.flag, ": ", setting.help) : error.hint());
-  }
-  return setting.name;
-}
-
-/// A word that is no flag of ours: an argument, unless it looks like `-x`.
-void add_positional(std::vector<std::string>& positionals, const std::string& argument,
-                    const Settings& settings) {
-  if (argument.size() > 1 && argument[0] == '-') {
-    const Error unknown = unknown_name("flag", argument, flag_names(settings));
-    throw UsageError(unknown.what(), unknown.hint());
-  }
-  positionals.push_back(argument);
-}
-
-void check_count(const std::vector<std::string>& positionals, const Signature& signature) {
-  const std::size_t wanted = signature.positionals.size();
-  const std::string hint = "for example: " + signature.example;
-  if (positionals.size() < wanted)
-    throw UsageError(text("missing argument ", signature.positionals[positionals.size()]), hint);
-  if (positionals.size() > wanted && !signature.repeats)
-    throw UsageError(text("unexpected argument '", positionals[wanted], "'"), hint);
-}
-
-}  // namespace
-
-std::string flag_of(const std::string& setting) {
-  std::string flag = "--" + setting;
-  std::replace(flag.begin(), flag.end(), '_', '-');
-  return flag;
-}
-
-bool wants_help(std::span<const std::string> arguments) {
-  return std::any_of(arguments.begin(), arguments.end(), [](const std::string& argument) {
-    return argument == "--help" || argument == "-h";
-  });
-}
-
-std::vector<std::string> parse_arguments(std::span<const std::string> arguments,
-                                         const Signature& signature, const Settings& settings,
-                                         std::vector<std::string>* given) {
-  std::vector<std::string> positionals;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (!begins_flag(arguments[i]) || arguments[i].size() == 2) {
-      add_positional(positionals, arguments[i], settings);
-      continue;
-    }
-    bool used_next = false;
-    const std::string* next = i + 1 < arguments.size() ? &arguments[i + 1] : nullptr;
-    const std::string name = apply(settings, Flag(arguments[i]), next, used_next);
-    i += used_next;
-    if (given != nullptr) given->push_back(name);
-  }
-  check_count(positionals, signature);
-  return positionals;
-}
-
-std::string find_value(std::span<const std::string> arguments, const std::string& flag) {
-  std::string value;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (arguments[i] == flag && i + 1 < arguments.size() && !begins_flag(arguments[i + 1]))
-      value = arguments[i + 1];
-    if (arguments[i].rfind(flag + "=", 0) == 0) value = arguments[i].substr(flag.size() + 1);
-  }
-  return value;
-}
 
 std::string flags_help(const Settings& settings) {
   std::string help;
@@ -158,8 +31,144 @@ std::string flags_help(const Settings& settings) {
   return help;
 }
 
+}  // namespace
+
+std::string flag_of(std::string_view setting) {
+  std::string flag = text("--", setting);
+  std::ranges::replace(flag, '_', '-');
+  return flag;
+}
+
+Invocation::Invocation(const Command& command, std::span<const std::string> words)
+    : command_(command) {
+  wants_help_ =
+      std::ranges::any_of(words, [](const auto& word) { return word == "--help" || word == "-h"; });
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    const std::size_t equals = word.find('=');
+    if (!word.starts_with("--") || word.size() == 2)
+      arguments_.push_back({.flag = "", .value = word, .apart = true});
+    else if (equals != word.npos)
+      arguments_.push_back({word.substr(0, equals), word.substr(equals + 1), true});
+    else if (i + 1 < words.size() && !words[i + 1].starts_with("--"))
+      arguments_.push_back({word, words[++i]});
+    else
+      arguments_.push_back({word, std::nullopt});
+  }
+}
+
+bool Invocation::given(std::string_view setting) const {
+  return std::ranges::find(arguments_, flag_of(setting), &Argument::flag) != arguments_.end();
+}
+
+std::string Invocation::value(std::string_view setting) const {
+  std::string value;
+  for (const Argument& argument : arguments_)
+    if (argument.flag == flag_of(setting)) value = argument.value.value_or(value);
+  return value;
+}
+
+void Invocation::read(const Settings& own, const Settings& more, const std::string& more_help) {
+  settings_ = own;
+  settings_.boolean("json", json_, "print the result as one JSON object and nothing else");
+  settings_.integer("threads", threads_, 0, 1024,
+                    "threads to use (0: all processors); results do not depend on it");
+  settings_.boolean("help", wants_help_, "show this help");
+  settings_.add(more);
+  if (wants_help_) throw HelpWanted{help() + more_help};
+  for (Argument& argument : arguments_) {
+    if (!argument.flag.empty()) {
+      const Setting& setting = setting_for(argument);
+      argument.apart = is_switch(setting) && !argument.joined;
+      set(setting, argument);
+    }
+    if (argument.apart && argument.value) add_positional(*argument.value);
+  }
+  check_positionals();
+  if (threads_ > 0) set_thread_count(static_cast<int>(threads_));
+}
+
+/// The setting that a flag means; `--no-tied` means `tied`.
+const Setting& Invocation::setting_for(const Argument& argument) const {
+  std::string name = argument.flag.substr(2);
+  std::ranges::replace(name, '-', '_');
+  if (const Setting* setting = settings_.find(name)) return *setting;
+  const Setting* cleared = name.starts_with("no_") ? settings_.find(name.substr(3)) : nullptr;
+  if (cleared == nullptr || !is_switch(*cleared) || argument.joined)
+    throw unknown_flag(argument.flag);
+  return *cleared;
+}
+
+void Invocation::set(const Setting& setting, const Argument& argument) const {
+  const std::string help = text(argument.flag, ": ", setting.help);
+  std::string value;
+  if (argument.apart)
+    value = argument.flag == flag_of(setting.name) ? "true" : "false";
+  else if (argument.value)
+    value = *argument.value;
+  else
+    throw UsageError(text(argument.flag, " needs a value: ", setting.placeholder), help);
+  try {
+    settings_.set_text(setting.name, value);
+  } catch (const Error& error) {
+    throw UsageError(text(argument.flag, " ", value, ": ", error.what()),
+                     error.hint().empty() ? help : error.hint());
+  }
+}
+
+/// A word that is no flag of ours: an argument, unless it looks like `-x`.
+void Invocation::add_positional(const std::string& word) {
+  if (word.size() > 1 && word[0] == '-') throw unknown_flag(word);
+  positionals_.push_back(word);
+}
+
+void Invocation::check_positionals() const {
+  std::istringstream wanted(command_.positionals);
+  std::size_t count = 0;
+  for (std::string name; wanted >> name; ++count) {
+    if (name[0] == '[') return;  // more may follow
+    if (count == positionals_.size()) throw UsageError("missing argument " + name, example());
+  }
+  if (positionals_.size() > count)
+    throw UsageError(text("unexpected argument '", positionals_[count], "'"), example());
+}
+
+UsageError Invocation::unknown_flag(const std::string& flag) const {
+  std::vector<std::string> flags;
+  for (const std::string& name : settings_.names()) flags.push_back(flag_of(name));
+  const Error unknown = unknown_name("flag", flag, flags);
+  return UsageError(unknown.what(), unknown.hint());
+}
+
+std::string Invocation::help() const {
+  return text("example: ", command_.example, "\n\n", command_.summary, "\n\nusage: headlab ",
+              command_.name, command_.positionals.empty() ? "" : " ", command_.positionals,
+              " [flags]\n", flags_help(settings_));
+}
+
+std::string Invocation::again(std::string_view left_out) const {
+  std::string line = text("headlab ", command_.name);
+  for (const auto& [flag, value, joined, apart] : arguments_) {
+    const bool dropped =
+        flag == "--json" || flag == "--force" || flag == "--threads" || flag == flag_of(left_out);
+    if (!flag.empty() && !dropped) line += " " + shell_word(joined ? flag + "=" + *value : flag);
+    if (value && !joined && (apart || !dropped)) line += " " + shell_word(*value);
+  }
+  return line;
+}
+
+std::string Invocation::example() const { return text("for example: ", command_.example); }
+
+std::string Invocation::in_flags(const std::string& message) const {
+  std::string said = message;
+  for (const std::string& name : settings_.names())
+    for (std::size_t at; (at = said.find("`" + name + "`")) != said.npos;)
+      said.replace(at, name.size() + 2, flag_of(name));
+  return said;
+}
+
 std::string shell_word(const std::string& word) {
-  const bool plain = std::all_of(word.begin(), word.end(), [](char c) {
+  const bool plain = std::ranges::all_of(word, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            std::string_view("-_=+:,./").find(c) != std::string_view::npos;
   });

@@ -1,14 +1,12 @@
-// `headlab circuits`, `headlab attribute` and `headlab patch`: how heads do what they do. From the
-// weights alone; from what each part adds to a logit; from what brings an answer back. The run's
-// model is only read. Read next: heads/circuits.h, heads/attribution.h, heads/patching.h.
+// `headlab circuits`: how heads do what they do, from the weights alone: what they match, copy and
+// read from one another; or one head's matrix over the vocabulary. The run's model is only read.
+// Read next: heads/circuits.h.
 #include "headlab/heads/circuits.h"
 
-#include "cli/findings.h"
-#include "headlab/base/version.h"
-#include "headlab/heads/ablation.h"
-#include "headlab/heads/attribution.h"
-#include "headlab/heads/patching.h"
+#include "cli/commands.h"
+#include "cli/terminal.h"
 #include "headlab/report/circuits_text.h"
+#include "headlab/train/run.h"
 
 namespace headlab::cli {
 namespace {
@@ -19,7 +17,6 @@ struct CircuitFlags {
   CircuitOptions options;
   std::string head, matrix = "ov";
   Index target = 0;
-  CommonFlags common;
 
   Settings settings() {
     Settings s;
@@ -29,110 +26,52 @@ struct CircuitFlags {
     s.integer("target", target, 0, 1 << 20, "of ov, where there are several targets");
     s.integer("draws", options.draws, 10, 1 << 20, "random pairs to compare compositions with");
     s.integer("seed", options.seed, 0, std::int64_t{1} << 53, "of these draws");
-    s.add(common.settings());
     return s;
   }
 };
 
 /// One matrix over the vocabulary; written nowhere.
-int show_matrix(const Run& run, const CircuitFlags& flags, const std::string& command) {
+Result show_matrix(const Invocation& call, const Run& run, const CircuitFlags& flags) {
   const HeadId head = parse_head("--head", flags.head);
   as_usage([&] { return place_of(run.model, head); });
   const TokenCircuits circuits = token_circuits(run.model, head);
-  const Tensor& matrix = flags.matrix == "qk" ? circuits.qk : circuits.ov;
-  std::vector<std::string> names;
+  const bool qk = flags.matrix == "qk";
+  const Tensor& matrix = qk ? circuits.qk : circuits.ov;
+  std::vector<std::string> tokens;
   for (std::int32_t v = 0; v < run.model.config().vocab; ++v)
-    names.push_back(run.task->token_text(v));
-  const Index target = flags.matrix == "qk" ? 0 : flags.target;
-  const std::string shown =
-      token_matrix_text(matrix, names, target, {.color = stdout_wants_color()});
-  if (!flags.common.json) {
-    print(shown + "\n" + flags.matrix + " of head " + flags.head + "\nagain: " + command + "\n");
-    return 0;
-  }
-  Json json = Json::object();
-  json["headlab"] = version();
-  json["layer"] = head.layer;
-  json["head"] = head.head;
-  json["tokens"] = Json(names);
-  Json& rows = json[flags.matrix] = Json::array();
-  const Index width = matrix.size(1);
+    tokens.push_back(run.task->token_text(v));
+  Json rows = Json::array();
   for (Index i = 0; i < matrix.size(0); ++i) {
-    const Scalar* row = matrix.data() + i * width;
-    rows.push_back(Json(std::vector<Scalar>(row, row + width)));
+    const Scalar* row = matrix.data() + i * matrix.size(1);
+    rows.push_back(std::vector<Scalar>(row, row + matrix.size(1)));
   }
-  json["command"] = command;
-  print(json);
-  return 0;
+  const std::string shown =
+      token_matrix_text(matrix, tokens, qk ? 0 : flags.target, {.color = stdout_wants_color()});
+  return reproducible(call,
+                      stamped({{"layer", head.layer},
+                               {"head", head.head},
+                               {"tokens", tokens},
+                               {flags.matrix, std::move(rows)}}),
+                      text(shown, "\n", flags.matrix, " of head ", flags.head, "\n"));
 }
-
-struct ExampleFlags {
-  Index examples = 512;
-  CommonFlags common;
-
-  Settings settings(const char* help) {
-    Settings s;
-    s.integer("examples", examples, 2, 1 << 24, help);
-    s.add(common.settings());
-    return s;
-  }
-};
 
 }  // namespace
 
-int circuits_command(Arguments arguments) {
+Result circuits(Invocation& call) {
   CircuitFlags flags;
-  const Settings settings = flags.settings();
-  if (wants_help(arguments)) return print_help("circuits", "RUN", settings);
-  const auto paths = parse_arguments(arguments, signature_of("circuits", {"RUN"}), settings);
-  if (!flags.head.empty()) parse_head("--head", flags.head);
-  if (flags.matrix != "ov" && flags.matrix != "qk") {
-    const Error unknown = unknown_name("matrix", flags.matrix, {"ov", "qk"});
-    throw UsageError(unknown.what(), unknown.hint());
-  }
-  flags.common.apply();
-  const Run run = open_run(paths[0]);
+  call.read(flags.settings());
+  if (!flags.head.empty()) parse_head("--head", flags.head);  // before anything slow
+  require_known("matrix", flags.matrix, {"ov", "qk"});
+  const Run run = open_run(call.positionals()[0]);
   const Index vocab = run.model.config().vocab;
   require(vocab <= kLargestVocabulary, "the vocabulary has ", vocab,
           " tokens: matrices over it are made for at most ", kLargestVocabulary);
-  const std::string command = again("circuits", arguments);
-  if (!flags.head.empty()) return show_matrix(run, flags, command);
+  if (!flags.head.empty()) return show_matrix(call, run, flags);
   const CircuitsReport report = find_circuits(run.model, flags.options);
-  Finding found{"circuits.json", report.to_json(), circuits_text(report),
-                text("from the weights alone; ", flags.options.draws, " random pairs, seed ",
-                     flags.options.seed)};
-  return keep(run, std::move(found), command, flags.common);
-}
-
-int attribute_command(Arguments arguments) {
-  ExampleFlags flags;
-  const Settings settings = flags.settings("held-out examples");
-  if (wants_help(arguments)) return print_help("attribute", "RUN", settings);
-  const auto paths = parse_arguments(arguments, signature_of("attribute", {"RUN"}), settings);
-  flags.common.apply();
-  const Run run = open_run(paths[0]);
-  const AttributionReport report = attribute_logits(run.model, *run.task, flags.examples);
-  Finding found{"attribution.json", report.to_json(), attribution_text(report),
-                text(flags.examples, " held-out examples, the same every time")};
-  return keep(run, std::move(found), again("attribute", arguments), flags.common);
-}
-
-int patch_command(Arguments arguments) {
-  ExampleFlags flags{.examples = 64, .common = {}};
-  const Settings settings =
-      flags.settings("held-out examples as clean inputs; as many others are the corrupted ones");
-  if (wants_help(arguments)) return print_help("patch", "RUN", settings);
-  const auto paths = parse_arguments(arguments, signature_of("patch", {"RUN"}), settings);
-  flags.common.apply();
-  const Run run = open_run(paths[0]);
-  const Index n = flags.examples;
-  const Batch all = held_out_examples(*run.task, 2 * n).batch;
-  const PatchReport report = patch_activations(run.model, all.rows(0, n), all.rows(n, 2 * n));
-  Finding found{"patching.json", report.to_json(),
-                patching_text(report, {.color = stdout_wants_color()}),
-                text(n, " pairs of held-out examples, the same every time; ", report.targets,
-                     " targets that differ")};
-  return keep(run, std::move(found), again("patch", arguments), flags.common);
+  return reproducible(call, report.to_json(),
+                      text(circuits_text(report), "\nfrom the weights alone; ", flags.options.draws,
+                           " random pairs, seed ", flags.options.seed, "\n"),
+                      run.path / "circuits.json");
 }
 
 }  // namespace headlab::cli

@@ -4,9 +4,10 @@
 // prune/curve.h.
 #include "headlab/prune/curve.h"
 
-#include "cli/all_commands.h"
+#include <sstream>
+
+#include "cli/commands.h"
 #include "cli/terminal.h"
-#include "headlab/base/files.h"
 #include "headlab/report/curve_text.h"
 
 namespace headlab::cli {
@@ -15,7 +16,6 @@ namespace {
 struct CurveFlags {
   CurveOptions options;
   std::string methods;
-  CommonFlags common;
 
   Settings settings() {
     Settings s;
@@ -39,7 +39,6 @@ struct CurveFlags {
               "steps of training in the methods l0 and subset");
     s.real("lambda", options.penalty, 0, 1000, "penalty of the method l0 for each open head");
     s.integer("seed", options.seed, 0, std::int64_t{1} << 53, "of random choices");
-    s.add(common.settings());
     return s;
   }
 };
@@ -84,61 +83,43 @@ std::vector<Run> open_runs(const std::vector<std::string>& paths, const CurveOpt
   return runs;
 }
 
-struct Result {
-  Json json;
-  std::string text;
-};
-
-/// Computes the curve of each run and writes it beside the run.
-Result curves_of(std::vector<Run>& runs, CurveFlags& flags, const Json& settings,
-                 const std::string& command) {
+/// Computes the curve of each run and writes it beside the run; shows the one, or means over all.
+Result curves_of(const Invocation& call, std::vector<Run>& runs, CurveOptions& options) {
   std::vector<Curve> curves;
+  Json paths = Json::array();
   Result result;
   for (Run& run : runs) {
-    flags.options.progress = [&](const std::string& what) {
+    options.progress = [&](const std::string& what) {
       note(runs.size() > 1 ? run.path.string() + ": " + what : what);
     };
-    curves.push_back(prune_curve(run, flags.options));
-    result.json = curves.back().to_json();
-    result.json["settings"] = settings;
-    result.json["command"] = command;
-    write_file(run.path / "curve.json", result.json.dump(2) + "\n");
+    curves.push_back(prune_curve(run, options));
+    const std::filesystem::path file = run.path / "curve.json";
+    Json json = curves.back().to_json();
+    json["settings"] = call.settings().to_json();
+    result = reproducible(call, std::move(json),
+                          text(curve_text(curves.back()), "\n", file.string(), "\n"), file);
+    paths.push_back(run.path.string());
   }
-  if (runs.size() == 1) {
-    result.text = curve_text(curves[0]) + "\n" + (runs[0].path / "curve.json").string();
-    return result;
-  }
+  if (runs.size() == 1) return result;
   const CurveOverRuns all = over_runs(curves);
-  result.json = all.to_json();
-  Json& paths = result.json["paths"] = Json::array();
-  for (const Run& run : runs) paths.push_back(run.path.string());
-  result.json["command"] = command;
-  result.text = curve_text(all) + text("\ncurve.json in each of the ", runs.size(), " runs");
-  return result;
+  Json json = all.to_json();
+  json["paths"] = std::move(paths);
+  return reproducible(
+      call, std::move(json),
+      text(curve_text(all), "\ncurve.json in each of the ", runs.size(), " runs\n"));
 }
 
 }  // namespace
 
-int curve_command(Arguments arguments) {
+Result curve(Invocation& call) {
   CurveFlags flags;
-  const Settings settings = flags.settings();
-  if (wants_help(arguments)) return print_help("curve", "RUN [RUN ...]", settings);
-  Signature signature = signature_of("curve", {"RUN"});
-  signature.repeats = true;
-  const auto paths = parse_arguments(arguments, signature, settings);
-  flags.common.apply();
+  call.read(flags.settings());
   flags.options.methods = split_names(flags.methods);
   as_usage([&] {
     for (const std::string& name : flags.options.methods) find_prune_method(name);
   });
-  std::vector<Run> runs = open_runs(paths, flags.options);
-  const std::string command = again("curve", arguments);
-  const Result result = curves_of(runs, flags, settings.to_json(), command);
-  if (flags.common.json)
-    print(result.json);
-  else
-    print(result.text + "\nagain: " + command + "\n");
-  return 0;
+  std::vector<Run> runs = open_runs(call.positionals(), flags.options);
+  return curves_of(call, runs, flags.options);
 }
 
 }  // namespace headlab::cli

@@ -1,26 +1,24 @@
-// `headlab heads`: the table of heads against gold relations, or one head's pattern as a heatmap.
-// A pattern is what the model did in a forward pass, and example N is the Nth of those that the
-// table is computed from. Read next: heads/scores.h.
-#include "cli/findings.h"
-#include "headlab/base/error.h"
-#include "headlab/base/files.h"
-#include "headlab/base/version.h"
+// `headlab heads`: the table of heads against gold relations, one head's pattern as a heatmap, or
+// when the role of each head was born. A pattern is what the model did in a forward pass, and
+// example N is the Nth of those that the table is computed from. Read next: heads/scores.h.
+#include "cli/commands.h"
+#include "cli/terminal.h"
 #include "headlab/heads/scores.h"
 #include "headlab/report/heads_text.h"
 #include "headlab/report/heatmap.h"
+#include "headlab/report/history_text.h"
 #include "headlab/report/scores_text.h"
 #include "headlab/tensor/tape.h"
+#include "headlab/train/streams.h"
 
 namespace headlab::cli {
 namespace {
 
 struct HeadsFlags {
   HeadsOptions options;
-  bool scores = false, map = false, all = false;
+  bool scores = false, map = false, all = false, over_training = false;
   std::string pattern;
   Index example = 0;
-  bool over_training = false;
-  CommonFlags common;
 
   Settings settings() {
     Settings s;
@@ -34,34 +32,36 @@ struct HeadsFlags {
     s.integer("example", example, 0, 65535, "the example that --pattern shows");
     s.boolean("over_training", over_training,
               "when each role was born (needs `train --track-heads`)");
-    s.add(common.settings());
     return s;
   }
 };
 
 /// The pattern of one head on one held-out example, [queries, keys], with their tokens.
-struct Pattern {
-  std::vector<Scalar> weights;
-  std::vector<std::string> queries, keys;
+struct HeadPattern {
+  HeadId head;
+  Index example = 0;
+  std::vector<Scalar> weights{};
+  std::vector<std::string> queries{}, keys{};
 };
 
-Pattern pattern_of(Run& run, const HeadId& id, Index example) {
-  const Index place = as_usage([&] { return place_of(run.model, id); });
+HeadPattern pattern_of(const Transformer& model, const Task& task, const HeadId& id,
+                       Index example) {
+  const Index place = place_of(model, id);
   const NoGrad no_grad;
-  const Batch batch = run.task->make(Key{}.fold("heads"), example + 1, Split::validation)
-                          .batch.rows(example, example + 1);
+  const Batch batch =
+      task.make(streams::scored(), example + 1, Split::validation).batch.rows(example, example + 1);
   ModelCaptures captures;
-  run.model.forward(batch, {}, {.captures = &captures});
-  const auto layer = static_cast<std::size_t>(id.layer);
-  const AttentionKind kind = run.model.attention_modules()[layer].kind;
-  const Tensor& all = captures.attention[layer].pattern;  // [1, H, T, S]
-  const auto tokens = [&](bool source) {
-    std::vector<std::string> shown;
-    for (Index t = 0; t < (source ? batch.source_length_of(0) : batch.length_of(0)); ++t)
-      shown.push_back(run.task->token_text(source ? batch.source_token(0, t) : batch.token(0, t)));
-    return shown;
+  model.forward(batch, {}, {.captures = &captures});
+  const AttentionKind kind = model.attention_modules()[id.layer].kind;
+  const Tensor& all = captures.attention[id.layer].pattern;  // [1, H, T, S]
+  HeadPattern pattern{.head = id, .example = example};
+  const auto shown = [&](bool source, Index t) {
+    return task.token_text(source ? batch.source_token(0, t) : batch.token(0, t));
   };
-  Pattern pattern{{}, tokens(kind == AttentionKind::encoder), tokens(kind != AttentionKind::self)};
+  for (Index t = 0; t < batch.queries_of(kind, 0); ++t)
+    pattern.queries.push_back(shown(kind == AttentionKind::encoder, t));
+  for (Index s = 0; s < batch.keys_of(kind, 0); ++s)
+    pattern.keys.push_back(shown(kind != AttentionKind::self, s));
   for (Index t = 0; t < std::ssize(pattern.queries); ++t) {
     const Scalar* row = all.data() + (place * all.size(2) + t) * all.size(3);
     pattern.weights.insert(pattern.weights.end(), row, row + std::ssize(pattern.keys));
@@ -69,42 +69,37 @@ Pattern pattern_of(Run& run, const HeadId& id, Index example) {
   return pattern;
 }
 
-Json pattern_to_json(const HeadId& id, Index example, const Pattern& pattern) {
-  Json json = Json::object();
-  json["headlab"] = version();
-  json["layer"] = id.layer;
-  json["head"] = id.head;
-  json["example"] = example;
-  json["tokens"] = Json(pattern.queries);
-  json["keys"] = Json(pattern.keys);
-  Json& rows = json["pattern"] = Json::array();
+Json to_json(const HeadPattern& pattern) {
+  Json rows = Json::array();
   for (std::size_t t = 0; t < pattern.queries.size(); ++t) {
     const Scalar* row = pattern.weights.data() + t * pattern.keys.size();
-    rows.push_back(Json(std::vector<Scalar>(row, row + pattern.keys.size())));
+    rows.push_back(std::vector<Scalar>(row, row + pattern.keys.size()));
   }
-  return json;
+  return Json::object({{"layer", pattern.head.layer},
+                       {"head", pattern.head.head},
+                       {"example", pattern.example},
+                       {"tokens", pattern.queries},
+                       {"keys", pattern.keys},
+                       {"pattern", std::move(rows)}});
 }
 
-int show_pattern(Run& run, const HeadsFlags& flags, Arguments arguments) {
+Result show_pattern(const Invocation& call, const Run& run, const HeadsFlags& flags) {
   const HeadId id = parse_head("--pattern", flags.pattern);
-  const Pattern shown = pattern_of(run, id, flags.example);
-  const std::string command = again("heads", arguments);
-  if (flags.common.json) {
-    Json json = pattern_to_json(id, flags.example, shown);
-    json["command"] = command;
-    print(json);
-    return 0;
-  }
-  const auto modules = run.model.attention_modules();
-  print(text("head ", head_text(id), " (", modules[id.layer].name, ") on held-out example ",
-             flags.example, ": a row for each position, a column for each\n",
-             "position it may look at; at its end the row's largest weight\n\n"));
-  print(heatmap(shown.weights, shown.queries, shown.keys, {.color = stdout_wants_color()}));
-  print("\nagain: " + command + "\n");
-  return 0;
+  as_usage([&] { place_of(run.model, id); });
+  const HeadPattern pattern = pattern_of(run.model, *run.task, id, flags.example);
+  const std::string opening =
+      text("head ", head_text(id), " (", run.model.attention_modules()[id.layer].name,
+           ") on held-out example ", flags.example,
+           ": a row for each position, a column for each\n"
+           "position it may look at; at its end the row's largest weight\n\n");
+  return reproducible(
+      call, stamped(to_json(pattern).members()),
+      opening +
+          heatmap(pattern.weights, pattern.queries, pattern.keys, {.color = stdout_wants_color()}) +
+          "\n");
 }
 
-int show_scores(Run& run, const HeadsFlags& flags, Arguments arguments) {
+Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
   Transformer untrained = initial_model(run.config);
   HeadsOptions options = flags.options;
   options.untrained = &untrained;
@@ -112,33 +107,27 @@ int show_scores(Run& run, const HeadsFlags& flags, Arguments arguments) {
   Json json = report.to_json();
   json["seed"] = run.config.train.seed;
   json["settings"] = settings_of(run.config).to_json();
-  json["command"] = again("heads", arguments);
-  write_file(run.path / "heads.json", json.dump(2) + "\n");
-  if (flags.common.json) {
-    print(json);
-    return 0;
-  }
-  print(heads_text(report));
-  if (flags.scores || flags.all) print("\n" + scores_text(report));
-  if (flags.map || flags.all) print("\n" + map_text(report));
-  print(text("\n", options.examples,
-             " held-out examples, the same every time\nagain: ", again("heads", arguments), "\n"));
-  return 0;
+  std::string shown = heads_text(report);
+  if (flags.scores || flags.all) shown += "\n" + scores_text(report);
+  if (flags.map || flags.all) shown += "\n" + map_text(report);
+  return reproducible(
+      call, std::move(json),
+      text(shown, "\n", options.examples, " held-out examples, the same every time\n"),
+      run.path / "heads.json");
 }
 
 }  // namespace
 
-int heads_command(Arguments arguments) {
+Result heads(Invocation& call) {
   HeadsFlags flags;
-  const Settings settings = flags.settings();
-  if (wants_help(arguments)) return print_help("heads", "RUN", settings);
-  const auto paths = parse_arguments(arguments, signature_of("heads", {"RUN"}), settings);
+  call.read(flags.settings());
   if (!flags.pattern.empty()) parse_head("--pattern", flags.pattern);  // before anything slow
-  flags.common.apply();
-  Run run = open_run(paths[0]);
-  if (flags.over_training) return show_heads_over_training(run, flags.common.json, arguments);
-  return flags.pattern.empty() ? show_scores(run, flags, arguments)
-                               : show_pattern(run, flags, arguments);
+  Run run = open_run(call.positionals()[0]);
+  if (flags.over_training) {
+    const HeadsHistory history = read_heads_history(run);
+    return reproducible(call, history.to_json(), history_text(history) + "\n");
+  }
+  return flags.pattern.empty() ? show_scores(call, run, flags) : show_pattern(call, run, flags);
 }
 
 }  // namespace headlab::cli

@@ -3,7 +3,7 @@
 // next: prune/prune.h, which does the work.
 #include "headlab/prune/prune.h"
 
-#include "cli/all_commands.h"
+#include "cli/commands.h"
 #include "cli/terminal.h"
 #include "headlab/report/heads_text.h"
 #include "headlab/report/reproduce_text.h"
@@ -17,7 +17,6 @@ struct PruneFlags {
   Index keep = 0;
   double drop = 0, max_loss_rise = 0;
   std::string out;
-  CommonFlags common;
 
   Settings settings() {
     std::vector<std::string> methods;
@@ -42,28 +41,26 @@ struct PruneFlags {
     s.boolean("measure", options.measure,
               "time the full, the masked and the removed model at batch 1, 4, 16, 64");
     s.boolean("force", options.force, "replace the run that --out names");
-    s.add(common.settings());
     return s;
   }
 };
 
 /// What is wrong whatever the run holds; fills in how far to prune.
-void check_flags(PruneFlags& flags, const std::vector<std::string>& given) {
-  const auto has = [&](const char* name) {
-    return std::find(given.begin(), given.end(), name) != given.end();
-  };
-  if (has("keep")) flags.options.keep = flags.keep;
-  if (has("drop")) flags.options.drop = flags.drop;
-  if (has("max_loss_rise")) flags.options.max_loss_rise = flags.max_loss_rise;
-  const int sizes = int{has("keep")} + int{has("drop")} + int{has("max_loss_rise")};
-  const std::string example = "for example: " + signature_of("prune", {}).example;
-  if (flags.out.empty()) throw UsageError("missing --out, the folder of the pruned run", example);
+void check_flags(PruneFlags& flags, const Invocation& call) {
+  const bool keep = call.given("keep"), drop = call.given("drop"),
+             rise = call.given("max_loss_rise");
+  if (keep) flags.options.keep = flags.keep;
+  if (drop) flags.options.drop = flags.drop;
+  if (rise) flags.options.max_loss_rise = flags.max_loss_rise;
+  const int sizes = int{keep} + int{drop} + int{rise};
+  if (flags.out.empty())
+    throw UsageError("missing --out, the folder of the pruned run", call.example());
   if (sizes == 0)
     throw UsageError("missing --keep, the number of heads to keep (or --drop, --max-loss-rise)",
-                     example);
+                     call.example());
   if (sizes > 1)
     throw UsageError("--keep, --drop and --max-loss-rise each say how many heads stay: give one",
-                     example);
+                     call.example());
   as_usage([&] { find_prune_method(flags.options.method); });
 }
 
@@ -82,50 +79,37 @@ void check_keep(Run& run, const PruneOptions& options) {
   }
 }
 
-/// "4 of 8 heads", "fewer of 8 heads".
-std::string aim_text(const PruneOptions& options, Run& run) {
+/// "4 of 8 heads", or "among 8 heads" where the number that stays is not known yet.
+std::string aim_text(const PruneOptions& options, const Run& run) {
   const auto heads = all_heads(run.model).size();
   return options.keep ? text(*options.keep, " of ", heads, " heads")
                       : text("among ", heads, " heads");
 }
 
-std::string summary_text(const PruneFlags& flags, const Run& run, Arguments arguments) {
-  return text("\n", flags.out, ": method ", flags.options.method, ", seed ", flags.options.seed,
-              flags.options.finetune > 0 ? text(", fine-tuned ", flags.options.finetune,
-                                                " steps with seed ", run.config.train.seed)
-                                         : std::string(),
-              "\nagain: ", again("prune", arguments), "\n");
-}
-
 }  // namespace
 
-int prune_command(Arguments arguments) {
+Result prune(Invocation& call) {
   PruneFlags flags;
-  const Settings settings = flags.settings();
-  if (wants_help(arguments)) return print_help("prune", "RUN", settings);
-  std::vector<std::string> given;
-  const auto paths = parse_arguments(arguments, signature_of("prune", {"RUN"}), settings, &given);
-  check_flags(flags, given);
-  flags.common.apply();
-  Run run = open_run(paths[0]);
-  check_keep(run, flags.options);
-  check_run_folder(flags.out, flags.options.force);
-  note(text("choosing ", aim_text(flags.options, run), " (", flags.options.method, ")"));
-  Progress progress(flags.options.finetune);
+  call.read(flags.settings());
+  check_flags(flags, call);
+  const PruneOptions& options = flags.options;
+  Run run = open_run(call.positionals()[0]);
+  check_keep(run, options);
+  check_run_folder(flags.out, Existing{options.force});
+  note(text("choosing ", aim_text(options, run), " (", options.method, ")"));
+  Progress progress(options.finetune);
   RunCallbacks callbacks = watch(progress);
-  callbacks.prepare = [](Trainer&) { catch_interrupts(); };
-  const PruneResult result = prune_run(run, flags.out, flags.options, callbacks);
+  callbacks.prepare = [](Trainer&) { catch_interrupts(); };  // from here on there is a run to save
+  const PruneResult pruned = prune_run(run, flags.out, options, callbacks);
   progress.clear();
-  if (flags.common.json) {
-    Json json = result.to_json();
-    json["seed"] = flags.options.seed;
-    json["command"] = again("prune", arguments);
-    print(json);
-  } else {
-    if (!result.timing.empty()) print(timing_text(result.timing) + "\n");
-    print(prune_text(result) + summary_text(flags, run, arguments));
-  }
-  return progress.status(flags.out);
+  Json json = pruned.to_json();
+  json["seed"] = options.seed;
+  std::string shown = pruned.timing.empty() ? "" : timing_text(pruned.timing) + "\n";
+  shown += text(prune_text(pruned), "\n", flags.out, ": method ", options.method, ", seed ",
+                options.seed);
+  if (options.finetune > 0)
+    shown += text(", fine-tuned ", options.finetune, " steps with seed ", run.config.train.seed);
+  return progress.interrupted_or(reproducible(call, std::move(json), shown + "\n"), flags.out);
 }
 
 }  // namespace headlab::cli

@@ -1,9 +1,10 @@
 // `headlab reproduce michel|voita RUN`: the experiments of the two papers that began head pruning,
 // on any run, with the published numbers beside ours. The run is only read; the results go to a
 // file of their own in its folder. Read next: lab/michel.h, lab/voita.h.
-#include "cli/all_commands.h"
+#include "cli/commands.h"
 #include "cli/terminal.h"
-#include "headlab/base/files.h"
+#include "headlab/lab/michel.h"
+#include "headlab/lab/voita.h"
 #include "headlab/report/reproduce_text.h"
 
 namespace headlab::cli {
@@ -13,7 +14,6 @@ struct ReproduceFlags {
   MichelOptions michel;
   VoitaOptions voita;
   Index examples = 512;
-  CommonFlags common;
 
   Settings settings() {
     Settings s;
@@ -23,7 +23,6 @@ struct ReproduceFlags {
     s.integer("turns", michel.timing.turns, 1, 100000, "michel: timings of each batch size");
     s.integer("gate_steps", voita.gate_steps, 1, 1 << 30, "voita: steps of training gates");
     s.integer("seed", voita.seed, 0, std::int64_t{1} << 53, "voita: of the gates' noise");
-    s.add(common.settings());
     return s;
   }
 };
@@ -33,46 +32,30 @@ struct Reproduction {
   std::string text;
 };
 
-Reproduction reproduce(const std::string& paper, Run& run, ReproduceFlags& flags) {
-  const auto progress = [](const std::string& what) { note(what); };
+Reproduction reproduce_paper(const std::string& paper, Run& run, ReproduceFlags& flags) {
+  flags.michel.examples = flags.voita.examples = flags.examples;
+  flags.michel.progress = flags.voita.progress = note;
   if (paper == "michel") {
-    flags.michel.examples = flags.examples;
-    flags.michel.progress = progress;
     const MichelReport report = reproduce_michel(run, flags.michel);
     return {report.to_json(), michel_text(report)};
   }
-  flags.voita.examples = flags.examples;
-  flags.voita.progress = progress;
   const VoitaReport report = reproduce_voita(run, flags.voita);
   return {report.to_json(), voita_text(report)};
 }
 
 }  // namespace
 
-int reproduce_command(Arguments arguments) {
+Result reproduce(Invocation& call) {
   ReproduceFlags flags;
-  const Settings settings = flags.settings();
-  if (wants_help(arguments)) return print_help("reproduce", "michel|voita RUN", settings);
-  const auto names =
-      parse_arguments(arguments, signature_of("reproduce", {"michel|voita", "RUN"}), settings);
-  if (names[0] != "michel" && names[0] != "voita") {
-    const Error unknown = unknown_name("paper", names[0], {"michel", "voita"});
-    throw UsageError(unknown.what(), unknown.hint());
-  }
-  flags.common.apply();
-  Run run = open_run(names[1]);
-  Reproduction result = reproduce(names[0], run, flags);
-  result.json["settings"] = settings.to_json();
-  result.json["command"] = again("reproduce", arguments);
-  const std::filesystem::path file = run.path / (names[0] + ".json");
-  write_file(file, result.json.dump(2) + "\n");
-  if (flags.common.json) {
-    print(result.json);
-  } else {
-    print(result.text +
-          text("\n", file.string(), "\nagain: ", again("reproduce", arguments), "\n"));
-  }
-  return 0;
+  call.read(flags.settings());
+  const std::string& paper = call.positionals()[0];
+  require_known("paper", paper, {"michel", "voita"});
+  Run run = open_run(call.positionals()[1]);
+  Reproduction found = reproduce_paper(paper, run, flags);
+  found.json["settings"] = call.settings().to_json();
+  const std::filesystem::path file = run.path / (paper + ".json");
+  return reproducible(call, std::move(found.json), text(found.text, "\n", file.string(), "\n"),
+                      file);
 }
 
 }  // namespace headlab::cli

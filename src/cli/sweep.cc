@@ -3,13 +3,12 @@
 // scheduler that counts from 0 can run them. Read next: lab/sweep.h.
 #include "headlab/lab/sweep.h"
 
-#include <algorithm>
-#include <cmath>
 #include <deque>
+#include <optional>
+#include <sstream>
 
-#include "cli/all_commands.h"
+#include "cli/commands.h"
 #include "cli/terminal.h"
-#include "headlab/base/files.h"
 #include "headlab/report/sweep_text.h"
 #include "headlab/report/table.h"
 
@@ -26,9 +25,8 @@ one slice for each machine or process, then --collect; with 4 slices:
 
 struct SweepFlags {
   std::string out, shard;
-  Index seeds = 0, index = 0, slices = 1;
+  Index seeds = 0;
   bool collect = false;
-  CommonFlags common;
   RunConfig config;                                       // for the names of its settings
   std::deque<std::pair<std::string, std::string>> lists;  // a setting of runs and its values
 
@@ -39,7 +37,10 @@ struct SweepFlags {
     s.add(
         named_text("shard", "I/N", shard, "make every Nth cell, beginning with the Ith (from 0)"));
     s.boolean("collect", collect, "make nothing; show what is there, and what is missing");
-    s.add(common.settings());
+    return s;
+  }
+  Settings settings_of_runs() {
+    Settings s;
     const Settings of_runs = user_settings_of(config);
     for (const Setting& setting : of_runs.all()) {
       auto& list = lists.emplace_back(setting.name, "");
@@ -49,31 +50,27 @@ struct SweepFlags {
   }
 };
 
-void parse_shard(SweepFlags& flags) {
-  if (flags.shard.empty()) return;
-  const std::size_t slash = flags.shard.find('/');
-  double index = -1, slices = 0;
-  const bool read = slash != std::string::npos &&
-                    parse_number(flags.shard.substr(0, slash), index) &&
-                    parse_number(flags.shard.substr(slash + 1), slices);
-  const bool whole = index == std::floor(index) && slices == std::floor(slices);
-  if (!read || !whole || index < 0 || index >= slices || slices > 1e6) {
-    throw UsageError(text("--shard ", flags.shard, ": a slice is I/N, with I from 0 to N - 1"),
+SweepSlice parse_slice(const std::string& shard) {
+  if (shard.empty()) return {};
+  SweepSlice slice;
+  char slash = 0, rest = 0;
+  std::istringstream in(shard);
+  const bool read = (in >> slice.index >> slash >> slice.count) && slash == '/' && !(in >> rest);
+  if (!read || slice.index < 0 || slice.index >= slice.count || slice.count > 1'000'000) {
+    throw UsageError(text("--shard ", shard, ": a slice is I/N, with I from 0 to N - 1"),
                      "--shard 0/4, 1/4, 2/4 and 3/4 make all cells together");
   }
-  flags.index = static_cast<Index>(index);
-  flags.slices = static_cast<Index>(slices);
+  return slice;
 }
 
 std::vector<SweepAxis> grid_of(const SweepFlags& flags) {
   std::vector<SweepAxis> grid;
-  for (const auto& [name, list] : flags.lists)
-    if (!list.empty()) grid.push_back({name, sweep_values(list)});
-  const bool has_seed =
-      !grid.empty() &&
-      std::any_of(grid.begin(), grid.end(), [](const auto& axis) { return axis.name == "seed"; });
-  if (flags.seeds > 0 && has_seed)
-    throw UsageError("--seed and --seeds both name the seeds", "give one of them");
+  for (const auto& [name, list] : flags.lists) {
+    if (list.empty()) continue;
+    grid.push_back({name, sweep_values(list)});
+    if (flags.seeds > 0 && name == "seed")
+      throw UsageError("--seed and --seeds both name the seeds", "give one of them");
+  }
   if (flags.seeds > 0) {
     grid.push_back({"seed", {}});
     for (Index seed = 0; seed < flags.seeds; ++seed)
@@ -82,110 +79,75 @@ std::vector<SweepAxis> grid_of(const SweepFlags& flags) {
   return grid;
 }
 
-/// How the cells of a slice ended.
-struct SliceEnd {
-  std::size_t finished = 0, failed = 0, busy = 0;
-  bool stopped = false;
-};
-
-CellEnd make_cell(const std::string& folder, const SweepCell& cell) {
-  Progress progress(cell.config.train.steps);
-  RunCallbacks callbacks = watch(progress);
-  callbacks.on_evaluation = {};  // of many runs, a line for each is enough
-  return run_cell(folder, cell, callbacks);
-}
-
-SliceEnd make_cells(const SweepFlags& flags, const std::vector<SweepCell>& cells) {
-  SliceEnd end;
-  for (std::size_t i = 0; i < cells.size() && !end.stopped; ++i) {
-    if (static_cast<Index>(i) % flags.slices != flags.index) continue;
-    const std::string where = text("cell ", i + 1, " of ", cells.size(), ", ", cells[i].name);
-    if (cell_state(flags.out, cells[i]) == CellState::finished) {
-      ++end.finished;
-      continue;
-    }
-    try {
-      const CellEnd cell = make_cell(flags.out, cells[i]);
-      end.stopped = cell == CellEnd::stopped;
-      end.busy += cell == CellEnd::busy;
-      end.finished += cell == CellEnd::finished;
-      note(where + (end.stopped ? ": interrupted, and saved"
-                    : cell == CellEnd::busy
-                        ? ": another process is making it"
-                        : text(": loss ", significant(read_cell(flags.out, cells[i]).loss))));
-    } catch (const Error& error) {
-      ++end.failed;
-      note(text(where, ": ", error.what()));
-    }
-    end.stopped = end.stopped || (interrupted() && i + 1 < cells.size());
-  }
-  return end;
-}
-
-int show(const SweepFlags& flags, const std::vector<SweepCell>& cells, Arguments arguments) {
-  const SweepReport report = collect_sweep(flags.out, cells);
-  const std::string command = again("sweep", arguments);
-  Json json = report.to_json();
-  json["command"] = command;
-  write_file(std::filesystem::path(flags.out) / "sweep.json", json.dump(2) + "\n");
-  if (flags.common.json)
-    print(json);
-  else
-    print(text(sweep_text(report), "again: ", command, "\n"));
-  return 0;
-}
-
-int make_and_show(const SweepFlags& flags, const std::vector<SweepCell>& cells,
-                  Arguments arguments) {
+/// Makes the cells of a slice, with a line for each.
+SliceEnd make_cells(const std::string& folder, const std::vector<SweepCell>& cells,
+                    const SweepSlice& slice) {
   catch_interrupts();
-  const SliceEnd end = make_cells(flags, cells);
-  if (end.stopped) {
-    note("hint: to go on, give the same command again: " + again("sweep", arguments));
-    return 130;
-  }
-  if (flags.slices == 1) {
-    show(flags, cells, arguments);
-  } else if (flags.common.json) {
-    Json json = Json::object();
-    json["shard"] = flags.shard;
-    json["finished"] = end.finished;
-    json["failed"] = end.failed;
-    json["busy"] = end.busy;
-    print(json);
+  std::optional<Progress> progress;
+  SliceCallbacks callbacks;
+  callbacks.of_cell = [&](const SweepCell& cell) {
+    progress.emplace(cell.config.train.steps);
+    RunCallbacks watching = watch(*progress);
+    watching.on_evaluation = {};  // of many runs, a line for each is enough
+    return watching;
+  };
+  callbacks.after_cell = [&](Index i, CellEnd end, const std::string& error) {
+    progress.reset();
+    note(text("cell ", i + 1, " of ", cells.size(), ", ", cells[i].name,
+              end == CellEnd::failed    ? ": " + error
+              : end == CellEnd::stopped ? ": interrupted, and saved"
+              : end == CellEnd::busy
+                  ? ": another process is making it"
+                  : text(": loss ", significant(read_cell(folder, cells[i]).loss))));
+  };
+  callbacks.should_stop = interrupted;
+  return run_slice(folder, cells, slice, callbacks);
+}
+
+Result show(const Invocation& call, const SweepFlags& flags, const std::vector<SweepCell>& cells) {
+  const SweepReport report = collect_sweep(flags.out, cells);
+  return reproducible(call, report.to_json(), sweep_text(report),
+                      std::filesystem::path(flags.out) / "sweep.json");
+}
+
+Result make_and_show(const Invocation& call, const SweepFlags& flags,
+                     const std::vector<SweepCell>& cells) {
+  const SweepSlice slice = parse_slice(flags.shard);
+  const SliceEnd end = make_cells(flags.out, cells, slice);
+  if (end.stopped)
+    return {.note = "hint: to go on, give the same command again: " + call.again(), .status = 130};
+  Result result;
+  if (slice.count == 1) {
+    result = show(call, flags, cells);
   } else {
-    print(text("slice ", flags.shard, ": ", end.finished, " cells finished, ", end.failed,
-               " failed\nto see what came out: headlab sweep --collect --out ",
-               shell_word(flags.out), "\n"));
+    result.json = Json::object({{"shard", flags.shard},
+                                {"finished", end.finished},
+                                {"failed", end.failed},
+                                {"busy", end.busy}});
+    result.text = text("slice ", flags.shard, ": ", end.finished, " cells finished, ", end.failed,
+                       " failed\nto see what came out: headlab sweep --collect --out ",
+                       shell_word(flags.out), "\n");
   }
-  return end.failed > 0 ? 1 : 0;
+  result.status = end.failed > 0 ? 1 : 0;
+  return result;
 }
 
 }  // namespace
 
-int sweep_command(Arguments arguments) {
+Result sweep(Invocation& call) {
   SweepFlags flags;
-  const Settings settings = flags.settings();
-  if (wants_help(arguments)) {
-    print_help("sweep", "", settings);
-    print(std::string(kSchedulers));
-    return 0;
-  }
-  parse_arguments(arguments, signature_of("sweep", {}), settings);
-  if (flags.out.empty()) {
-    throw UsageError("missing --out, the folder of the sweep",
-                     "for example: " + signature_of("sweep", {}).example);
-  }
-  parse_shard(flags);
+  call.read(flags.settings(), flags.settings_of_runs(), std::string(kSchedulers));
+  if (flags.out.empty()) throw UsageError("missing --out, the folder of the sweep", call.example());
+  parse_slice(flags.shard);
   std::vector<SweepAxis> grid = grid_of(flags);
   const bool from_folder = grid.empty() && flags.collect;
   if (from_folder) grid = read_grid(flags.out);
   const auto cells = from_folder ? sweep_cells(grid) : as_usage([&] { return sweep_cells(grid); });
-  flags.common.apply();
   for (const SweepCell& cell : cells)
     cell_state(flags.out, cell);  // a cell with other settings is found before anything is made
-  if (flags.collect) return show(flags, cells, arguments);
+  if (flags.collect) return show(call, flags, cells);
   write_grid(flags.out, grid);
-  return make_and_show(flags, cells, arguments);
+  return make_and_show(call, flags, cells);
 }
 
 }  // namespace headlab::cli

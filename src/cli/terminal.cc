@@ -1,6 +1,6 @@
-// Signals and terminals are the system's, so this file alone speaks POSIX. The handler does the
-// least that a handler may: it sets a flag, which training reads after every step, and gives the
-// signal back to the system. Read next: train.cc.
+// Signals and terminals, by POSIX. The signal handler does the least that a handler may: it sets a
+// flag, which training reads after every step, and restores the default action, so that a second
+// signal ends the process. Read next: train.cc.
 #include "cli/terminal.h"
 
 #include <unistd.h>
@@ -11,7 +11,6 @@
 #include <cstdlib>
 
 #include "headlab/base/error.h"
-#include "headlab/base/threads.h"
 #include "headlab/cli/arguments.h"
 #include "headlab/report/table.h"
 
@@ -51,34 +50,10 @@ bool stdout_wants_color() {
   return isatty(STDOUT_FILENO) != 0 && (no_color == nullptr || *no_color == '\0');
 }
 
-Settings CommonFlags::settings() {
-  Settings s;
-  s.boolean("json", json, "print the result as one JSON object and nothing else");
-  s.integer("threads", threads, 0, 1024,
-            "threads to use (0: all processors); results do not depend on it");
-  s.boolean("help", help, "show this help");
-  return s;
-}
-
-void CommonFlags::apply() const {
-  if (threads > 0) set_thread_count(static_cast<int>(threads));
-}
-
-Setting named_text(std::string name, std::string placeholder, std::string& value,
-                   std::string help) {
-  Settings one;
-  one.text(std::move(name), value, std::move(help));
-  Setting setting = one.all().front();
-  setting.placeholder = std::move(placeholder);
-  return setting;
-}
-
 void print(const std::string& text) {
   write_all(stdout, text);
   require(std::ferror(stdout) == 0, "the result could not be written to the output");
 }
-
-void print(const Json& json) { print(json.dump(2) + "\n"); }
 
 void note(const std::string& text) { write_all(stderr, text + "\n"); }
 
@@ -119,11 +94,13 @@ void Progress::show(const EvaluationRecord& record) {
             fixed(record.held_out.accuracy, 4)));
 }
 
-int Progress::status(const std::string& path) const {
-  if (!interrupted() || last_ >= steps_) return 0;
-  note(text("interrupted at step ", last_, " of ", steps_, "; the run is saved"));
-  note("hint: to continue it: headlab train --resume " + shell_word(path));
-  return 130;
+Result Progress::interrupted_or(Result result, const std::string& path) const {
+  if (!interrupted() || last_ >= steps_) return result;
+  result.status = 130;
+  result.note =
+      text("interrupted at step ", last_, " of ", steps_,
+           "; the run is saved\nhint: to continue it: headlab train --resume ", shell_word(path));
+  return result;
 }
 
 RunCallbacks watch(Progress& progress) {

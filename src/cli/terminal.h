@@ -1,13 +1,12 @@
-// What the commands share: the signal that stops them, the progress line, and how results are
-// printed. Results go to stdout, all else to stderr, so that `--json` can be piped. Read next:
-// src/cli/train.cc.
+// What commands share with the terminal: the signal that stops them, the progress line, and how
+// words get out. Results go to stdout, all else to stderr, so that `--json` can be piped. Read
+// next: src/cli/train.cc.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-#include "headlab/base/json.h"
-#include "headlab/base/settings.h"
+#include "headlab/cli/command.h"
 #include "headlab/train/run.h"
 
 namespace headlab::cli {
@@ -20,20 +19,7 @@ bool interrupted();
 /// Colour belongs on a terminal only, and never where NO_COLOR is set.
 bool stdout_wants_color();
 
-/// Settings that every command has.
-struct CommonFlags {
-  bool json = false, help = false;
-  std::int64_t threads = 0;  // 0: all processors
-
-  Settings settings();
-  void apply() const;  // sets the number of threads
-};
-
-/// A text setting that help shows as `--name PLACEHOLDER`.
-Setting named_text(std::string name, std::string placeholder, std::string& value, std::string help);
-
 void print(const std::string& text);
-void print(const Json& json);
 /// A line on stderr.
 void note(const std::string& text);
 
@@ -49,9 +35,9 @@ class Progress {
   void show(const EvaluationRecord& record);
   /// Takes the line off the terminal, for other output.
   void clear();
-  /// The exit status: 130 if Ctrl-C came before the last step, with a note that says how to
-  /// continue the run at `path`; else 0.
-  int status(const std::string& path) const;
+  /// If Ctrl-C came before the last step: the exit status is 130, and the note says how to continue
+  /// the run at `path`.
+  Result interrupted_or(Result result, const std::string& path) const;
 
  private:
   Index steps_;

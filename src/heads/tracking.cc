@@ -81,8 +81,10 @@ RelationHistory history_of(const std::string& relation, const Json& best,
 
 }  // namespace
 
+std::filesystem::path heads_log_file(const Run& run) { return run.path / "heads.jsonl"; }
+
 RunCallbacks track_heads(Run& run, RunCallbacks callbacks) {
-  const Index every = run.config.train.track_heads;
+  const Index every = run.config.track_heads;
   if (every == 0) return callbacks;
   callbacks.after_step = [&run, every, inner = callbacks.after_step](Index step) {
     if (inner) inner(step);

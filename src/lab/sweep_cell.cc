@@ -135,7 +135,8 @@ CellEnd run_cell(const fs::path& folder, const SweepCell& cell, const RunCallbac
   const CellState state = cell_state(folder, cell);
   if (state == CellState::finished) return CellEnd::finished;
   const fs::path path = folder / cell.name;
-  Run run = state == CellState::started ? open_run(path) : create_run(path, cell.config, true);
+  Run run = state == CellState::started ? open_run(path)
+                                        : create_run(path, cell.config, Existing::replace);
   const TrainResult trained = train_run(run, track_heads(run, callbacks));
   if (!trained.finished) return CellEnd::stopped;
   write_file(path / "cell.json", to_json(result_of(run, trained.held_out)).dump(2) + "\n");

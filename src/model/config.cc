@@ -169,6 +169,7 @@ Settings settings_of(TransformerConfig& c) {
   s.add({"attention", "JSON", "heads that are left in modules that lost some (written by prune)",
          [&c](const Json& json) { attention_from_json(c, json); },
          [&c] { return attention_to_json(c); }});
+  s.mark_decided({"architecture", "vocab", "length", "source_length", "targets", "attention"});
   return s;
 }
 

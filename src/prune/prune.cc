@@ -144,7 +144,7 @@ Transformer train_from_scratch(const Run& run, std::span<const HeadId> heads) {
 PruneResult prune_run(Run& run, const std::filesystem::path& out, const PruneOptions& options,
                       const RunCallbacks& callbacks) {
   refuse_own_folder(run, out);
-  check_run_folder(out, options.force);
+  check_run_folder(out, Existing{options.force});
   PruneResult result;
   for (const AttentionModule& module : run.model.attention_modules())
     result.attention.push_back(module.name);
@@ -164,7 +164,8 @@ PruneResult prune_run(Run& run, const std::filesystem::path& out, const PruneOpt
   result.removed_only = measure_model(pruned, *run.task, held_out);
   result.after = result.removed_only;
 
-  Run smaller = create_run(out, pruned_config(run, pruned, options), pruned, options.force);
+  Run smaller =
+      create_run(out, pruned_config(run, pruned, options), pruned, Existing{options.force});
   if (options.finetune > 0) {
     train_run(smaller, track_heads(smaller, callbacks));
     result.after = measure_model(smaller.model, *smaller.task, held_out);

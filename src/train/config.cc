@@ -47,8 +47,6 @@ Settings settings_of(TrainConfig& c) {
             "steps between evaluations (0: at the end only)");
   s.integer("eval_examples", c.eval_examples, 1, 1 << 24, "held-out sequences of an evaluation");
   s.integer("save_every", c.save_every, 0, kMostSteps, "steps between saves (0: at the end only)");
-  s.integer("track_heads", c.track_heads, 0, kMostSteps,
-            "steps between scores of all heads, for `heads --over-training` (0: never)");
   s.integer("seed", c.seed, 0, kLargestSeed, "of initial values, batches and dropout");
   return s;
 }

@@ -9,47 +9,40 @@
 #include "headlab/base/error.h"
 #include "headlab/kernels/rows.h"
 #include "headlab/tensor/tape.h"
+#include "headlab/train/streams.h"
 
 namespace headlab {
 namespace {
 
-/// Sums of losses and right answers, for each of the K targets.
-class Tally {
- public:
-  explicit Tally(const std::vector<std::string>& names) {
-    for (const std::string& name : names) scores_.push_back({name});
+/// Adds losses and right answers of a batch to the sums of each of the K targets.
+void add_scores(const Tensor& logits, const Batch& batch, Index vocab,
+                std::vector<TargetScore>& sums) {
+  const Tensor losses = target_losses(logits, batch);
+  for (Index row = 0; row < losses.count(); ++row) {
+    const std::int32_t target = batch.targets[row];
+    if (target < 0) continue;
+    const Scalar* x = logits.data() + row * vocab;
+    TargetScore& sum = sums[row % batch.targets_per_position];
+    sum.loss += static_cast<double>(losses.data()[row]);
+    sum.accuracy += std::max_element(x, x + vocab) - x == target;
+    ++sum.count;
   }
+}
 
-  void add(const Tensor& logits, const Batch& batch, Index vocab) {
-    const Tensor losses = target_losses(logits, batch);
-    for (Index row = 0; row < losses.count(); ++row) {
-      const std::int32_t target = batch.targets[row];
-      if (target < 0) continue;
-      const Scalar* x = logits.data() + row * vocab;
-      TargetScore& score = scores_[row % batch.targets_per_position];
-      score.loss += static_cast<double>(losses.data()[row]);
-      score.accuracy += std::max_element(x, x + vocab) - x == target;
-      ++score.count;
-    }
+/// Sums become means, of each target and over all of them together.
+Evaluation means_of(std::vector<TargetScore> sums) {
+  Evaluation all;
+  for (TargetScore& sum : sums) {
+    all.loss += sum.loss, all.accuracy += sum.accuracy, all.count += sum.count;
+    const auto n = static_cast<double>(std::max<Index>(1, sum.count));
+    sum.loss /= n, sum.accuracy /= n;
   }
-
-  Evaluation result() const {
-    Evaluation all;
-    for (TargetScore score : scores_) {
-      all.loss += score.loss, all.accuracy += score.accuracy, all.count += score.count;
-      const auto n = static_cast<double>(std::max<Index>(1, score.count));
-      score.loss /= n, score.accuracy /= n;
-      all.targets.push_back(score);
-    }
-    require(all.count > 0, "the held-out examples have no target at all");
-    all.loss /= static_cast<double>(all.count);
-    all.accuracy /= static_cast<double>(all.count);
-    return all;
-  }
-
- private:
-  std::vector<TargetScore> scores_;
-};
+  require(all.count > 0, "the held-out examples have no target at all");
+  all.loss /= static_cast<double>(all.count);
+  all.accuracy /= static_cast<double>(all.count);
+  all.targets = std::move(sums);
+  return all;
+}
 
 }  // namespace
 
@@ -63,33 +56,25 @@ Tensor target_losses(const Tensor& logits, const Batch& batch) {
   return losses;
 }
 
-void Evaluation::write_to(Json& object) const {
-  object["loss"] = loss;
-  object["accuracy"] = accuracy;
-  Json list = Json::array();
-  for (const TargetScore& target : targets) {
-    Json entry = Json::object();
-    entry["name"] = target.name;
-    entry["loss"] = target.loss;
-    entry["accuracy"] = target.accuracy;
-    list.push_back(std::move(entry));
-  }
-  object["targets"] = std::move(list);
+Json to_json(const TargetScore& target) {
+  return Json::object(
+      {{"name", target.name}, {"loss", target.loss}, {"accuracy", target.accuracy}});
 }
 
 Evaluation evaluate(const Transformer& model, const Task& task, const EvaluateOptions& options) {
   require(options.examples >= 1 && options.batch >= 1, "an evaluation of ", options.examples,
           " examples, ", options.batch, " at a time, cannot be made");
   const NoGrad no_grad;
-  Tally tally(task.target_names());
+  std::vector<TargetScore> sums;
+  for (const std::string& name : task.target_names()) sums.push_back({name});
   const ModelHooks hooks{.edits = options.edits};
-  const Key key = options.key.fold("evaluate");
+  const Key key = streams::evaluated(options.key);
   const Batch all = task.make_batch(key, options.examples, Split::validation);
   for (Index begin = 0; begin < all.size; begin += options.batch) {
     const Batch batch = all.rows(begin, std::min(all.size, begin + options.batch));
-    tally.add(model.forward(batch, {}, hooks), batch, model.config().vocab);
+    add_scores(model.forward(batch, {}, hooks), batch, model.config().vocab, sums);
   }
-  return tally.result();
+  return means_of(std::move(sums));
 }
 
 }  // namespace headlab

@@ -23,14 +23,18 @@ std::string gigabytes(double bytes) { return text(std::round(bytes / 1e8) / 10, 
 }  // namespace
 
 double step_bytes(const TransformerConfig& m, const TrainConfig& t) {
-  const double positions = static_cast<double>(t.batch) * static_cast<double>(m.length);
-  double floats = static_cast<double>(m.targets) * static_cast<double>(m.vocab);
-  for (Index layer = 0; layer < m.layers; ++layer) {
-    const Index width = m.heads_of(layer) * (m.d_head_of(layer) + m.d_value_of(layer));
-    floats += static_cast<double>(2 * m.d_model + 2 * width + m.d_ff);
+  Index floats = m.length * m.targets * m.vocab;
+  for (const AttentionPlace& place : m.attention_places()) {
+    const Index queries = place.kind == AttentionKind::encoder ? m.source_length : m.length;
+    const Index widths = m.d_head_of(place.layer) + m.d_value_of(place.layer);
+    floats += queries * (m.d_model + 2 * m.heads_of(place.layer) * widths);
   }
-  const double integers = static_cast<double>(1 + m.targets) * sizeof(std::int32_t);
-  return positions * (integers + floats * sizeof(Scalar) / static_cast<double>(t.accumulate));
+  const Index blocks = m.encoder_layers * m.source_length + m.layers * m.length;
+  floats += blocks * (m.d_model + m.d_ff);
+  const auto integers = m.source_length + m.length * (1 + m.targets);
+  return static_cast<double>(t.batch) *
+         (static_cast<double>(integers) * sizeof(std::int32_t) +
+          static_cast<double>(floats) * sizeof(Scalar) / static_cast<double>(t.accumulate));
 }
 
 void require_memory(const TransformerConfig& model, const TrainConfig& train, double available) {
@@ -39,7 +43,7 @@ void require_memory(const TransformerConfig& model, const TrainConfig& train, do
   if (needed > there) {
     throw Error(text("a step of batch ", train.batch, " needs at least ", gigabytes(needed),
                      " of memory, and this machine has ", gigabytes(there)),
-                "use a smaller --batch, or --accumulate N, which makes a step of N smaller ones");
+                "use a smaller `batch`, or `accumulate` N, which makes a step of N smaller ones");
   }
 }
 

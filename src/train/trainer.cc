@@ -8,10 +8,10 @@
 #include <cmath>
 
 #include "headlab/base/error.h"
-#include "headlab/base/version.h"
 #include "headlab/model/checkpoint.h"
 #include "headlab/ops/arithmetic.h"
 #include "headlab/tensor/tape.h"
+#include "headlab/train/streams.h"
 
 namespace headlab {
 namespace {
@@ -20,14 +20,12 @@ constexpr const char* kStateSums =
     "trainer.sums";  // [3]: loss since the last evaluation, its steps, seconds
 constexpr double kMostSums = 1e15;
 constexpr const char* kNotFiniteHint =
-    "try a smaller --lr, a longer --warmup or --clip 1; the last save is kept";
+    "try a smaller `lr`, a longer `warmup` or `clip` 1; the last save is kept";
 constexpr const char* kStateSteps = "trainer.steps";  // [2]: of the trainer, of the optimizer
 
 double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
-
-Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 bool due(Index step, Index every, Index steps) {
   return step == steps || (every > 0 && step % every == 0);
@@ -35,17 +33,16 @@ bool due(Index step, Index every, Index steps) {
 
 }  // namespace
 
-Json EvaluationRecord::to_json() const {
-  Json line = Json::object();
-  line["headlab"] = version();
-  line["step"] = last.step;
-  held_out.write_to(line);
-  line["train_loss"] = number_or_null(train_loss);
-  line["lr"] = last.lr;
-  line["gradient_norm"] = last.gradient_norm;
-  line["seconds"] = last.seconds;
-  line["tokens_per_s"] = last.tokens_per_s;
-  return line;
+Json to_json(const EvaluationRecord& record) {
+  return stamped({{"step", record.last.step},
+                  {"loss", record.held_out.loss},
+                  {"accuracy", record.held_out.accuracy},
+                  {"targets", record.held_out.targets},
+                  {"train_loss", record.train_loss},
+                  {"lr", record.last.lr},
+                  {"gradient_norm", record.last.gradient_norm},
+                  {"seconds", record.last.seconds},
+                  {"tokens_per_s", record.last.tokens_per_s}});
 }
 
 Trainer::Trainer(Transformer& model, const Task& task, const TrainConfig& config)
@@ -95,7 +92,7 @@ StepRecord Trainer::train_step(const TrainCallbacks& callbacks) {
 
 /// The gradient of the whole batch, micro-batch by micro-batch; returns its loss.
 double Trainer::accumulate_gradients(const TrainCallbacks& callbacks) {
-  const Key seed = Key{static_cast<std::uint64_t>(config_.seed)};
+  const Key seed = streams::seeded(config_.seed);
   const auto number = static_cast<std::uint64_t>(step_);
   const Batch batch =
       task_.make_batch(seed.fold("batch").fold(number), config_.batch, Split::train);
@@ -154,7 +151,7 @@ EvaluationRecord Trainer::evaluate_now(const StepRecord& record) {
   return evaluation;
 }
 
-void Trainer::store(TensorFile& file) {
+void Trainer::store(TensorFile& file) const {
   store_parameters(model_, file, "model.");
   optimizer_.store(file);
   const std::vector<double> sums{loss_sum_, static_cast<double>(loss_count_), seconds_};

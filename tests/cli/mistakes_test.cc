@@ -138,10 +138,12 @@ TEST_F(Force, ReplacesARunAndNothingElse) {
   done(tiny({"--out", "a"}));
   done({"heads", "a"});
   write_file(folder.path() / "a" / "notes.txt", "mine");
+  write_file(folder.path() / "a" / "report.html", "mine too");
   done(tiny({"--out", "a", "--heads", "2", "--force"}));
   EXPECT_EQ(Json::parse(file("a/config.json")).at("heads").integer(), 2);
   EXPECT_FALSE(fs::exists(folder.path() / "a" / "heads.json")) << "it spoke of the old run";
   EXPECT_EQ(file("a/notes.txt"), "mine");
+  EXPECT_EQ(file("a/report.html"), "mine too") << "nothing here writes such a file";
 }
 
 TEST_F(Force, ChangesNothingWhenTheNewRunIsImpossible) {

@@ -139,8 +139,19 @@ struct Options {
   }
 };
 
-Words parse(Options& options, const Words& words, std::size_t positionals = 0) {
-  return parse_arguments(words, {Words(positionals, "RUN"), "headlab example"}, options.settings());
+/// What a command that takes these options understands.
+struct Call {
+  Command command;
+  Invocation invocation;
+  Call(Options& options, const Words& words, const char* positionals = "")
+      : command{"example", "a summary", "headlab example", positionals, nullptr},
+        invocation(command, words) {
+    invocation.read(options.settings());
+  }
+};
+
+Words parse(Options& options, const Words& words, const char* positionals = "") {
+  return Call(options, words, positionals).invocation.positionals();
 }
 
 TEST(Arguments, ValuesFollowOrAreJoined) {
@@ -164,12 +175,13 @@ TEST(Arguments, TheLastOfSeveralCounts) {
   const Words words = {"--some-count", "3", "--some-count", "4"};
   parse(options, words);
   EXPECT_EQ(options.count, 4);
-  EXPECT_EQ(find_value(words, "--some-count"), "4");
+  EXPECT_EQ(Call(options, words).invocation.value("some_count"), "4");
 }
 
 TEST(Arguments, PositionalsStandAnywhere) {
   Options options;
-  EXPECT_EQ(parse(options, {"a", "--loud", "b"}, 2), (Words{"a", "b"}));
+  EXPECT_EQ(parse(options, {"a", "--loud", "b"}, "RUN RUN"), (Words{"a", "b"}));
+  EXPECT_EQ(parse(options, {"a", "--loud", "b"}, "RUN [RUN ...]"), (Words{"a", "b"}));
 }
 
 TEST(Arguments, AFlagIsNoValue) {
@@ -177,6 +189,30 @@ TEST(Arguments, AFlagIsNoValue) {
   EXPECT_THROW(parse(options, {"--name", "--loud"}), UsageError);
   parse(options, {"--name=--loud"});
   EXPECT_EQ(options.name, "--loud");
+}
+
+TEST(Arguments, KnowWhatWasGiven) {
+  Options options;
+  const Call call(options, {"--some-count=3", "a", "--loud", "b"}, "RUN RUN");
+  EXPECT_TRUE(call.invocation.given("some_count"));
+  EXPECT_TRUE(call.invocation.given("loud"));
+  EXPECT_FALSE(call.invocation.given("name"));
+}
+
+TEST(Arguments, CanBeGivenAgain) {
+  Options options;
+  const Words words = {"a b",    "--json", "--name",        "x", "--threads", "1",
+                       "--loud", "c",      "--some-count=3"};
+  const Call call(options, words, "RUN RUN");
+  EXPECT_EQ(call.invocation.again(), "headlab example 'a b' --name x --loud c --some-count=3");
+  EXPECT_EQ(call.invocation.again("name"), "headlab example 'a b' --loud c --some-count=3");
+}
+
+TEST(Arguments, FlagsStandForSettingsInWhatTheLibrarySays) {
+  Options options;
+  const Call call(options, {});
+  EXPECT_EQ(call.invocation.in_flags("raise `some_count`, as `headlab help` says of `text`"),
+            "raise --some-count, as `headlab help` says of `text`");
 }
 
 TEST(Arguments, NegativeNumbersAreValues) {

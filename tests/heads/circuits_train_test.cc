@@ -14,7 +14,7 @@ TEST(Causes, OfTrainedInductionAreThoseOfTheCircuit) {
   const TemporaryFolder folder;
   RunConfig config = recommended_config("induction");
   config.train.steps = 450;
-  TrainedRun run = create_run(folder / "run", config, false);
+  TrainedRun run = create_run(folder / "run", config);
   train_run(run);
   const Batch examples = held_out_examples(*run.task, 128).batch;
   const std::vector<double> before = parameters_in(run.model);

@@ -11,7 +11,7 @@ namespace headlab { namespace {
 
 RunConfig tracked_config() {
   RunConfig config = tiny_config();
-  config.train.track_heads = 9;
+  config.track_heads = 9;
   return config;
 }
 
@@ -29,9 +29,9 @@ void train_tracked(const fs::path& folder, Index stop = -1, Index die = -1) {
 class Tracking : public testing::Test {
  protected:
   Tracking() {
-    create_run(folder_ / "straight", tracked_config(), false);
+    create_run(folder_ / "straight", tracked_config());
     train_tracked(folder_ / "straight");
-    create_run(folder_ / "run", tracked_config(), false);
+    create_run(folder_ / "run", tracked_config());
   }
   std::string log(const char* name) const { return read_file(folder_ / name / "heads.jsonl"); }
 
@@ -59,8 +59,8 @@ TEST_F(Tracking, EndsWithTheScoresOfTheModel) {
 
 TEST_F(Tracking, ChangesNothingInTheTraining) {
   RunConfig config = tracked_config();
-  config.train.track_heads = 0;
-  TrainedRun run = create_run(folder_ / "untracked", config, false);
+  config.track_heads = 0;
+  TrainedRun run = create_run(folder_ / "untracked", config);
   train_run(run, track_heads(run, {}));
   EXPECT_FALSE(fs::exists(heads_log_file(run)));
   EXPECT_EQ(timeless_state(run), timeless_state(open_run(folder_ / "straight")));
@@ -81,7 +81,7 @@ TEST_F(Tracking, IsTheSameWhenTheRunDiedBehindItsLastSave) {
 }
 
 TEST_F(Tracking, IsReplacedWithItsRun) {
-  create_run(folder_ / "straight", tracked_config(), true);
+  create_run(folder_ / "straight", tracked_config(), Existing::replace);
   expect_error([&] { read_heads_history(open_run(folder_ / "straight")); },
                {"no scores of heads over training", "--track-heads"});
 }

@@ -10,8 +10,8 @@ TEST(Birth, OfThePreviousTokenHeadComesBeforeThatOfInduction) {
   const TemporaryFolder folder;
   RunConfig config = recommended_config("induction");
   config.train.seed = 1;
-  config.train.track_heads = 4;
-  TrainedRun run = create_run(folder / "run", config, false);
+  config.track_heads = 4;
+  TrainedRun run = create_run(folder / "run", config);
   Index done = 0;
   RunCallbacks callbacks;
   callbacks.on_step = [&](const StepRecord& record) { done = record.step; };

@@ -16,7 +16,7 @@ constexpr Index kGateSteps = 250;  // enough for a large penalty to shut every g
 /// A run of two layers with two and three heads, trained a little.
 class Reproduced : public testing::Test {
  protected:
-  Reproduced() : run_(create_run(folder_ / "run", config(), false)) { train_run(run_); }
+  Reproduced() : run_(create_run(folder_ / "run", config())) { train_run(run_); }
   static RunConfig config() {
     RunConfig config = tiny_config();
     config.model.layers = 2;
@@ -202,7 +202,7 @@ TEST(ReproducedVoita, CountsSurvivorsOfEachKindOfAttention) {
   config.model.d_model = 8, config.model.heads = {2};
   config.train.steps = 4, config.train.batch = 4, config.train.warmup = 1;
   config.train.eval_examples = 8;
-  TrainedRun run = create_run(folder / "run", config, false);
+  TrainedRun run = create_run(folder / "run", config);
   train_run(run);
   const VoitaReport report =
       reproduce_voita(run, {.penalties = {0}, .gate_steps = 2, .examples = 8});

@@ -32,7 +32,7 @@ class Sweep : public testing::Test {
   }
 
   void write(const SweepCell& cell, const Reached& reached) const {
-    create_run(folder_ / cell.name, cell.config, true);
+    create_run(folder_ / cell.name, cell.config, Existing::replace);
     const std::string head = reached.head < 0 ? "null" : text("[0,", reached.head, "]");
     write_file(
         folder_ / cell.name / "cell.json",

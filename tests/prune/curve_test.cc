@@ -13,7 +13,7 @@ namespace headlab { namespace {
 /// A run of two layers with two heads each, trained a little.
 class SmallCurve : public testing::Test {
  protected:
-  SmallCurve() : run_(create_run(folder_ / "run", config(), false)) { train_run(run_); }
+  SmallCurve() : run_(create_run(folder_ / "run", config())) { train_run(run_); }
   static RunConfig config() {
     RunConfig config = tiny_config();
     config.model.layers = 2;

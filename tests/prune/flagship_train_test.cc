@@ -11,7 +11,7 @@
 namespace headlab { namespace {
 
 TrainedRun trained(const fs::path& folder, const RunConfig& config) {
-  TrainedRun run = create_run(folder, config, false);
+  TrainedRun run = create_run(folder, config);
   train_run(run);
   return run;
 }

@@ -13,7 +13,7 @@ namespace headlab { namespace {
 /// A run of two layers with three and two heads, trained a little.
 class PrunedRun : public testing::Test {
  protected:
-  PrunedRun() : run_(create_run(folder_ / "full", config(), false)) { train_run(run_); }
+  PrunedRun() : run_(create_run(folder_ / "full", config())) { train_run(run_); }
   static RunConfig config() {
     RunConfig config = tiny_config();
     config.model.layers = 2;
@@ -60,7 +60,7 @@ TEST_F(PrunedRun, ComputesForEveryMaskWhatGatesOfZeroCompute) {
     for (std::size_t h = 0; h < heads.size(); ++h)
       if ((mask >> h & 1) != 0) kept.push_back(heads[h]);
     const Transformer removed = remove_heads(run_.model, kept);
-    create_run(folder_ / "masked", run_.config, removed, true);
+    create_run(folder_ / "masked", run_.config, removed, Existing::replace);
     const ModelHooks hooks{.edits = gates_for(run_.model, kept)};
     const Tensor gated = run_.model.forward(batch, {}, hooks);
     expect_near(removed.forward(batch), gated, 1e-5, text("mask ", mask));
@@ -88,7 +88,7 @@ TEST_F(PrunedRun, TrainsAndResumesBitForBit) {
 TEST_F(PrunedRun, TracksItsHeadsAsTheRunDid) {
   prune("untracked", {.keep = 3, .finetune = 10});
   EXPECT_FALSE(fs::exists(folder_ / "untracked" / "heads.jsonl"));
-  run_.config.train.track_heads = 4;
+  run_.config.track_heads = 4;
   const PruneResult result = prune("tracked", {.keep = 3, .finetune = 10});
   const HeadsHistory history = read_heads_history(open_run(folder_ / "tracked"));
   EXPECT_EQ(history.steps, (std::vector<Index>{4, 8, 10}));
@@ -169,7 +169,7 @@ TEST_F(PrunedRun, RefusesToDropHeadsThatALayerMustKeep) {
 
 TEST_F(PrunedRun, RefusesAFolderThatIsTakenAndItsOwn) {
   const std::string state = read_file(state_file(run_));
-  create_run(folder_ / "taken", tiny_config(), false);
+  create_run(folder_ / "taken", tiny_config());
   expect_error([&] { prune("taken", {.keep = 1}); }, {"exists already", "--force"});
   for (bool force : {false, true}) {
     expect_error([&] { prune("full", {.keep = 1, .force = force}); }, {"is the run itself"});

@@ -20,7 +20,7 @@ Trained trained(const std::string& task, const std::string& changes = "") {
   Settings settings = settings_of(config.model);
   settings.add(settings_of(config.train));
   settings.set_all_text(changes);
-  TrainedRun run = create_run(folder / "run", config, false);
+  TrainedRun run = create_run(folder / "run", config);
   train_run(run);
   return {evaluate(run.model, *run.task).accuracy, score_heads(run.model, *run.task)};
 }

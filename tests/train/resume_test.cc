@@ -52,9 +52,9 @@ class Resumed : public testing::Test {
   explicit Resumed(Index save_every = 10, Index eval_every = 7) : config_(tiny_config()) {
     config_.train.save_every = save_every;
     config_.train.eval_every = eval_every;
-    TrainedRun straight = create_run(folder_ / "straight", config_, false);
+    TrainedRun straight = create_run(folder_ / "straight", config_);
     train_run(straight);
-    create_run(folder_ / "run", config_, false);
+    create_run(folder_ / "run", config_);
   }
   void expect_same_end() {
     const TrainedRun straight = open_run(folder_ / "straight"), run = open_run(folder_ / "run");
@@ -73,7 +73,7 @@ class Resumed : public testing::Test {
 TEST_F(Resumed, EndsAsIfItHadNeverStopped) {
   for (Index stop : {1, 7, 10, 13, 35, 59, 60}) {
     fs::remove_all(folder_ / "run");
-    create_run(folder_ / "run", config_, false);
+    create_run(folder_ / "run", config_);
     EXPECT_EQ(train_until(folder_ / "run", stop), stop == 60) << stop;
     train_until(folder_ / "run", 60);
     expect_same_end();
@@ -147,7 +147,7 @@ TEST_F(Resumed, KeepsParametersOfAnExperiment) {
     train_until(folder_ / name, stop, extra);
   };
   fs::remove_all(folder_ / "straight");
-  create_run(folder_ / "straight", config_, false);
+  create_run(folder_ / "straight", config_);
   run_to("straight", 60);
   run_to("run", 17);
   run_to("run", 60);

@@ -15,7 +15,7 @@ void write(const fs::path& path, const std::string& content) { std::ofstream(pat
 
 TEST(RunFolder, HoldsAWholeRunFromTheStart) {
   const TemporaryFolder folder;
-  const TrainedRun made = create_run(folder / "a" / "b", tiny_config(), false);
+  const TrainedRun made = create_run(folder / "a" / "b", tiny_config());
   EXPECT_EQ(names_in(made.path), kNewRun);
   const TrainedRun read = open_run(folder / "a" / "b");
   EXPECT_EQ(parameters_in(read.model), parameters_in(made.model));
@@ -25,39 +25,39 @@ TEST(RunFolder, HoldsAWholeRunFromTheStart) {
 TEST(RunFolder, MayBeEmptyOrHoldWhatKilledWritersLeft) {
   const TemporaryFolder folder;
   fs::create_directory(folder / "run");
-  EXPECT_NO_THROW(check_run_folder(folder / "run", false));
+  EXPECT_NO_THROW(check_run_folder(folder / "run", Existing::refuse));
   write(folder / "run" / "config.json.tmp-12-3", "{");
-  EXPECT_NO_THROW(create_run(folder / "run", tiny_config(), false));
+  EXPECT_NO_THROW(create_run(folder / "run", tiny_config()));
   EXPECT_EQ(names_in(folder / "run"), kNewRun);
 }
 
 TEST(RunFolder, IsReplacedByForceIfItWasAbandonedWhileItWasMade) {
   const TemporaryFolder folder;
-  create_run(folder / "run", tiny_config(), false);
+  create_run(folder / "run", tiny_config());
   fs::remove(folder / "run" / "config.json");  // it is written last
   expect_error([&] { open_run(folder / "run"); }, {"there is no run"});
-  expect_error([&] { create_run(folder / "run", tiny_config(), false); }, {"exists already"});
-  create_run(folder / "run", tiny_config(), true);
+  expect_error([&] { create_run(folder / "run", tiny_config()); }, {"exists already"});
+  create_run(folder / "run", tiny_config(), Existing::replace);
   EXPECT_EQ(names_in(folder / "run"), kNewRun);
 }
 
 TEST(RunFolder, IsNotReplacedUnlessAsked) {
   const TemporaryFolder folder;
-  TrainedRun run = create_run(folder / "run", tiny_config(), false);
+  TrainedRun run = create_run(folder / "run", tiny_config());
   const std::string state = read_file(state_file(run));
   RunConfig other = tiny_config();
   other.train.seed = 1;
-  expect_error([&] { create_run(run.path, other, false); }, {"exists already", "--force"});
+  expect_error([&] { create_run(run.path, other); }, {"exists already", "replace it"});
   EXPECT_EQ(read_file(state_file(run)), state);
-  create_run(run.path, other, true);
+  create_run(run.path, other, Existing::replace);
   EXPECT_NE(read_file(state_file(run)), state);
 }
 
 TEST(RunFolder, MustBeAFolder) {
   const TemporaryFolder folder;
   write(folder / "run", "a file");
-  for (bool force : {false, true})
-    expect_error([&] { create_run(folder / "run", tiny_config(), force); }, {"is no folder"});
+  for (Existing existing : {Existing::refuse, Existing::replace})
+    expect_error([&] { create_run(folder / "run", tiny_config(), existing); }, {"is no folder"});
   EXPECT_EQ(read_file(folder / "run"), "a file");
 }
 
@@ -65,39 +65,76 @@ TEST(RunFolder, IsNotReplacedByForceIfItHoldsNoRun) {
   const TemporaryFolder folder;
   fs::create_directory(folder / "thesis");
   write(folder / "thesis" / "chapter1.tex", "years of work");
-  expect_error([&] { create_run(folder / "thesis", tiny_config(), true); }, {"holds no run"});
+  expect_error([&] { create_run(folder / "thesis", tiny_config(), Existing::replace); },
+               {"holds no run"});
   EXPECT_EQ(names_in(folder / "thesis"), std::vector<std::string>{"chapter1.tex"});
 }
 
 TEST(RunFolder, LosesOnlyTheFilesOfARunByForce) {
   const TemporaryFolder folder;
-  const TrainedRun run = create_run(folder / "run", tiny_config(), false);
+  const TrainedRun run = create_run(folder / "run", tiny_config());
   fs::create_directory(run.path / "plots");
-  for (const char* name : {"notes.txt", "heads.json", "prune.json", "report.html", "metrics.jsonl",
-                           "state.safetensors.tmp-5-5", "heads.json.backup"})
+  for (const char* name : {"metrics.jsonl", "state.safetensors.tmp-5-5", "a.json.tmp-12-0"})
     write(run.path / name, "x");
-  create_run(run.path, tiny_config(), true);
+  for (const char* name : {"heads.json", "what_a_later_version_writes.json"})
+    write(run.path / name, stamped({{"loss", 1}}).dump(2));
+  write(run.path / "heads.jsonl", stamped({{"step", 1}}).dump() + "\n");
+  for (const char* name : {"notes.txt", "report.html", "heads.json.backup", "patterns.safetensors",
+                           "measured.json", "log.jsonl", "empty.json", "notes.txt.tmp-1-1"})
+    write(run.path / name, name == std::string("empty.json") ? "" : "{\"mine\": 1}");
+  create_run(run.path, tiny_config(), Existing::replace);
   EXPECT_EQ(names_in(run.path),
-            (std::vector<std::string>{"config.json", "heads.json.backup", "model.safetensors",
-                                      "notes.txt", "plots", "state.safetensors"}));
+            (std::vector<std::string>{"config.json", "empty.json", "heads.json.backup", "log.jsonl",
+                                      "measured.json", "model.safetensors", "notes.txt",
+                                      "notes.txt.tmp-1-1", "patterns.safetensors", "plots",
+                                      "report.html", "state.safetensors"}));
+  EXPECT_EQ(read_file(run.path / "report.html"), "{\"mine\": 1}");
+}
+
+TEST(RunFolder, IsNotReplacedByForceIfItHoldsAModelOfAnotherProgram) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder / "gpt2");
+  write(folder / "gpt2" / "config.json", "{\"architectures\": [\"GPT2LMHeadModel\"]}");
+  write(folder / "gpt2" / "model.safetensors", "gigabytes");
+  expect_error([&] { create_run(folder / "gpt2", tiny_config(), Existing::replace); },
+               {"holds no run"});
+  fs::remove(folder / "gpt2" / "config.json");
+  expect_error([&] { create_run(folder / "gpt2", tiny_config(), Existing::replace); },
+               {"holds no run"});
+  EXPECT_EQ(read_file(folder / "gpt2" / "model.safetensors"), "gigabytes");
+}
+
+TEST(RunFolder, IsReplacedWhileItIsTheCurrentOne) {
+  const TemporaryFolder folder;
+  const TrainedRun run = create_run(folder / "run", tiny_config());
+  write(run.path / "heads.json", stamped().dump());
+  write(run.path / "notes.txt", "mine");
+  const fs::path before = fs::current_path();
+  fs::current_path(run.path);
+  create_run(".", tiny_config(), Existing::replace);
+  fs::current_path(before);
+  EXPECT_EQ(names_in(run.path), (std::vector<std::string>{"config.json", "model.safetensors",
+                                                          "notes.txt", "state.safetensors"}));
 }
 
 TEST(RunFolder, StaysWhenTheNewConfigIsImpossible) {
   const TemporaryFolder folder;
-  const TrainedRun run = create_run(folder / "run", tiny_config(), false);
+  const TrainedRun run = create_run(folder / "run", tiny_config());
   const std::string state = read_file(state_file(run));
   RunConfig wrong = tiny_config();
   wrong.train.accumulate = 3;
-  expect_error([&] { create_run(run.path, wrong, true); }, {"does not divide"});
+  expect_error([&] { create_run(run.path, wrong, Existing::replace); }, {"does not divide"});
   wrong = tiny_config();
   wrong.model.heads = {3};
-  expect_error([&] { create_run(run.path, wrong, true); }, {"not divisible by heads 3"});
+  expect_error([&] { create_run(run.path, wrong, Existing::replace); },
+               {"not divisible by heads 3"});
   wrong = tiny_config();
   wrong.task = "relation";
-  expect_error([&] { create_run(run.path, wrong, true); }, {"'relation'", "'relations'"});
+  expect_error([&] { create_run(run.path, wrong, Existing::replace); },
+               {"'relation'", "'relations'"});
   wrong = tiny_config();
   wrong.parent = "\xff";
-  EXPECT_THROW(create_run(run.path, wrong, true), Error);
+  EXPECT_THROW(create_run(run.path, wrong, Existing::replace), Error);
   EXPECT_EQ(read_file(state_file(run)), state);
   EXPECT_EQ(names_in(run.path), kNewRun);
 }
@@ -105,27 +142,28 @@ TEST(RunFolder, StaysWhenTheNewConfigIsImpossible) {
 TEST(RunFolder, CannotBeMadeBelowAFile) {
   const TemporaryFolder folder;
   write(folder / "file", "x");
-  EXPECT_THROW(create_run(folder / "file" / "run", tiny_config(), false), Error);
+  EXPECT_THROW(create_run(folder / "file" / "run", tiny_config()), Error);
 }
 
 TEST(RunFolder, HoldsNoHalfRunWhenTheDiskIsFull) {
   const TemporaryFolder folder;
   {
     const FileSizeLimit limit(2000);  // the config fits, the state does not
-    expect_error([&] { create_run(folder / "run", tiny_config(), false); }, {"File too large"});
+    expect_error([&] { create_run(folder / "run", tiny_config()); }, {"File too large"});
   }
   EXPECT_EQ(names_in(folder / "run"), std::vector<std::string>{});
-  EXPECT_NO_THROW(create_run(folder / "run", tiny_config(), false));
+  EXPECT_NO_THROW(create_run(folder / "run", tiny_config()));
 }
 
 TEST(RunFolder, KeepsTheOldRunWhenTheDiskIsFull) {
   const TemporaryFolder folder;
-  const TrainedRun run = create_run(folder / "run", tiny_config(), false);
+  const TrainedRun run = create_run(folder / "run", tiny_config());
   write(run.path / "notes.txt", "mine");
   const std::string state = read_file(state_file(run));
   {
     const FileSizeLimit limit(2000);  // the config fits, the state does not
-    expect_error([&] { create_run(folder / "run", tiny_config(), true); }, {"File too large"});
+    expect_error([&] { create_run(folder / "run", tiny_config(), Existing::replace); },
+                 {"File too large"});
   }
   EXPECT_EQ(read_file(state_file(run)), state);
   EXPECT_EQ(read_file(run.path / "notes.txt"), "mine");
@@ -136,21 +174,21 @@ TEST(RunFolder, KeepsTheOldRunWhenTheDiskIsFull) {
 TEST(RunFolder, FinishesAReplacementThatWasKilled) {
   // Killed after the exchange: what was beside the run is the old one, with a file of the user's.
   const TemporaryFolder folder;
-  create_run(folder / "run", tiny_config(), false);
-  const TrainedRun old = create_run(folder / "run.being-replaced", tiny_config(), false);
+  create_run(folder / "run", tiny_config());
+  const TrainedRun old = create_run(folder / "run.being-replaced", tiny_config());
   write(old.path / "notes.txt", "mine");
-  create_run(folder / "run", tiny_config(), true);
+  create_run(folder / "run", tiny_config(), Existing::replace);
   EXPECT_EQ(read_file(folder / "run" / "notes.txt"), "mine");
   EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"run"});
 }
 
 TEST(RunFolder, IsReplacedWhereALinkLeads) {
   const TemporaryFolder folder;
-  create_run(folder / "run", tiny_config(), false);
+  create_run(folder / "run", tiny_config());
   fs::create_directory_symlink(folder / "run", folder / "link");
   RunConfig other = tiny_config();
   other.train.seed = 1;
-  create_run(folder / "link", other, true);
+  create_run(folder / "link", other, Existing::replace);
   EXPECT_TRUE(fs::is_symlink(folder / "link"));
   EXPECT_EQ(open_run(folder / "run").config.train.seed, 1);
 }
@@ -163,8 +201,8 @@ TEST(RunConfig, MakesTheSameRunAgain) {
   config.model.norm = NormPlace::post;
   config.model.layers = 2;
   config.model.heads = {2, 0};
-  const TrainedRun first = create_run(folder / "first", config, false);
-  const TrainedRun again = create_run(folder / "again", open_run(folder / "first").config, false);
+  const TrainedRun first = create_run(folder / "first", config);
+  const TrainedRun again = create_run(folder / "again", open_run(folder / "first").config);
   EXPECT_EQ(read_file(config_file(again)), read_file(config_file(first)));
   EXPECT_EQ(read_file(state_file(again)), read_file(state_file(first)));
   EXPECT_EQ(read_file(model_file(again)), read_file(model_file(first)));
@@ -172,7 +210,7 @@ TEST(RunConfig, MakesTheSameRunAgain) {
 
 TEST(RunConfig, HoldsEverySettingAndTheVersion) {
   const TemporaryFolder folder;
-  const TrainedRun run = create_run(folder / "run", tiny_config(), false);
+  const TrainedRun run = create_run(folder / "run", tiny_config());
   const Json json = Json::parse(read_file(config_file(run)));
   EXPECT_TRUE(json.at("headlab").is_string());
   RunConfig config;
@@ -209,7 +247,7 @@ TEST(Run, TakesACopyOfAModel) {
   fit_to_task(config);
   Transformer model(config.model);
   const std::vector<double> before = parameters_in(model);
-  TrainedRun run = create_run(folder / "run", config, model, false);
+  TrainedRun run = create_run(folder / "run", config, model);
   train_run(run);
   EXPECT_EQ(parameters_in(model), before);
   EXPECT_NE(parameters_in(run.model), before);
@@ -221,7 +259,7 @@ TEST(Run, RefusesAModelOfAnotherShape) {
   fit_to_task(config);
   ++config.model.vocab;
   const Transformer model(config.model);
-  expect_error([&] { create_run(folder / "run", config, model, false); },
+  expect_error([&] { create_run(folder / "run", config, model); },
                {"does not fit the task relations"});
   EXPECT_FALSE(fs::exists(folder / "run"));
 }
@@ -229,7 +267,7 @@ TEST(Run, RefusesAModelOfAnotherShape) {
 /// A run whose files a test damages.
 class DamagedRun : public testing::Test {
  protected:
-  DamagedRun() : run_(create_run(folder_ / "run", tiny_config(), false)) {}
+  DamagedRun() : run_(create_run(folder_ / "run", tiny_config())) {}
   /// What opening the run, and training it, says.
   std::string refusal() {
     return error_of([&] {
@@ -263,7 +301,7 @@ class DamagedRun : public testing::Test {
 TEST_F(DamagedRun, IsNoRunWithoutConfig) {
   fs::remove(config_file(run_));
   EXPECT_NE(refusal().find("there is no run at"), std::string::npos);
-  expect_error([] { open_run("/no/such/place"); }, {"there is no run at", "headlab train"});
+  expect_error([] { open_run("/no/such/place"); }, {"there is no run at"});
 }
 
 TEST_F(DamagedRun, NamesATruncatedOrForeignConfig) {
@@ -326,7 +364,7 @@ TEST(Run, IsRefusedIfItsDataFileHasChanged) {
   write(data, content);
   RunConfig config = tiny_config();
   config.task = text("text:file=", data.string(), ",length=8");
-  create_run(folder / "run", config, false);
+  create_run(folder / "run", config);
   EXPECT_NO_THROW(open_run(folder / "run"));
   std::swap(content[4], content[8]);  // the same characters, in another order
   write(data, content);
@@ -337,7 +375,7 @@ TEST(Run, IsRefusedIfItsDataFileHasChanged) {
 
 TEST(Run, IsReadFromItsModelWhereThereIsNoState) {
   const TemporaryFolder folder;
-  const TrainedRun run = create_run(folder / "run", tiny_config(), false);
+  const TrainedRun run = create_run(folder / "run", tiny_config());
   fs::remove(state_file(run));
   EXPECT_EQ(parameters_in(open_run(run.path).model), parameters_in(run.model));
   fs::remove(model_file(run));

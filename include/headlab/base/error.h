@@ -24,12 +24,6 @@ class Error : public std::runtime_error {
   std::string hint_;
 };
 
-/// A wrong command line: the program ends with status 2 instead of 1.
-class UsageError : public Error {
- public:
-  using Error::Error;
-};
-
 /// The parts, each as operator<< prints it in the classic locale, joined.
 template <class... Parts>
 std::string text(const Parts&... parts) {

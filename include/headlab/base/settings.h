@@ -25,6 +25,7 @@ struct Setting {
   std::function<void(const Json&)> set;  // Error that says what is allowed
   std::function<Json()> get;
   bool takes_text = false;  // a value on the command line is a text, even if it looks like a number
+  bool decided = false;     // by the task, or by what wrote the config: part of files, no flag
 };
 
 class Settings {
@@ -48,6 +49,8 @@ class Settings {
   void add(Setting setting) { table_.push_back(std::move(setting)); }
   /// All settings of another table.
   void add(const Settings& others);
+  /// Marks settings as decided elsewhere.
+  void mark_decided(const std::vector<std::string>& names);
 
   const std::vector<Setting>& all() const { return table_; }
   std::vector<std::string> names() const;

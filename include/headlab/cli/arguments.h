@@ -1,43 +1,105 @@
 // The command line: flags are settings (base/settings.h), so that `--d-model 64`, `--d-model=64`, a
-// config file and a recommended setting all mean the same and fail with the same words. Read next:
-// command.h.
+// config file and a recommended setting all mean the same and fail with the same words. The words
+// are taken apart once, when an Invocation is made; `read` gives them their meaning. Read next:
+// src/cli/commands.h.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "headlab/base/error.h"
 #include "headlab/base/settings.h"
+#include "headlab/cli/command.h"
 
 namespace headlab::cli {
 
-/// What a command takes beside flags, and a command line that is right: hints show it.
-struct Signature {
-  std::vector<std::string> positionals;  // names for usage ("RUN"), all required
-  std::string example;
-  bool repeats = false;  // more may follow the last positional
+/// A wrong command line: the program ends with status 2 instead of 1.
+class UsageError : public Error {
+ public:
+  using Error::Error;
 };
 
+/// Runs `action`; an Error that it throws means that the command line is wrong (status 2).
+template <class Action>
+auto as_usage(const Action& action) {
+  try {
+    return action();
+  } catch (const Error& error) {
+    throw UsageError(error.what(), error.hint());
+  }
+}
+
 /// d_model as --d-model.
-std::string flag_of(const std::string& setting);
+std::string flag_of(std::string_view setting);
 
-/// Whether --help or -h is among the arguments: then nothing else matters.
-bool wants_help(std::span<const std::string> arguments);
+/// Thrown by `read` where --help or -h is among the words: then nothing else matters.
+struct HelpWanted {
+  std::string text;
+};
 
-/// Sets `settings` from the flags and returns the positionals. `--name value`, `--name=value`; a
-/// value that begins with -- needs the second form; a boolean is set by `--name` and cleared by
-/// `--no-name`. `given` receives the names of the settings that were set. UsageError: an unknown
-/// flag (nearest match named), a missing or impossible value, the wrong number of positionals.
-std::vector<std::string> parse_arguments(std::span<const std::string> arguments,
-                                         const Signature& signature, const Settings& settings,
-                                         std::vector<std::string>* given = nullptr);
+/// One call of a command: what was given, in which order, and what it means.
+class Invocation {
+ public:
+  /// `words` are those behind the command's name; `command` must outlive the call.
+  Invocation(const Command& command, std::span<const std::string> words);
+  Invocation(const Invocation&) = delete;
+  Invocation& operator=(const Invocation&) = delete;
 
-/// The last value of a flag, before all of them can be parsed (what --task recommends are the
-/// defaults of the others); "" if it is not there.
-std::string find_value(std::span<const std::string> arguments, const std::string& flag);
+  // What can be asked before `read`, because a setting's defaults may depend on it:
+  bool wants_help() const { return wants_help_; }
+  /// Whether the flag of a setting is there.
+  bool given(std::string_view setting) const;
+  /// The last value of a setting's flag, "" if it has none.
+  std::string value(std::string_view setting) const;
 
-/// The flags with their help and present values, a line each.
-std::string flags_help(const Settings& settings);
+  /// Sets `own` from the flags, --json, --threads and --help, which every command has, and `more`,
+  /// which help lists behind them. `--name value`, `--name=value`; a value that begins with --
+  /// needs the second form; a boolean is set by `--name` and cleared by `--no-name`. UsageError: an
+  /// unknown flag (nearest match named), a missing or impossible value, the wrong number of
+  /// positionals. `more_help` ends the help. To be called once.
+  void read(const Settings& own, const Settings& more = {}, const std::string& more_help = "");
+
+  // What is known after `read`:
+  bool json() const { return json_; }
+  const std::vector<std::string>& positionals() const { return positionals_; }
+  /// All settings, those of every command included.
+  const Settings& settings() const { return settings_; }
+  /// The command line that makes the printed numbers again: the words as they were given, without
+  /// those that change no number (--json, --force, --threads), and without the flag of `left_out`.
+  std::string again(std::string_view left_out = "") const;
+
+  const Command& command() const { return command_; }
+  /// "for example: headlab ...", the hint of errors.
+  std::string example() const;
+  /// What the library says of settings, said of flags: `batch` becomes --batch.
+  std::string in_flags(const std::string& message) const;
+
+ private:
+  /// A flag with what follows it, or a word that is no flag.
+  struct Argument {
+    std::string flag;  // "--keep", or "" for a word
+    std::optional<std::string> value;
+    bool joined = false;  // by =
+    bool apart = false;   // the value is a positional: a word by itself, or one behind a switch
+  };
+  const Setting& setting_for(const Argument& argument) const;
+  void set(const Setting& setting, const Argument& argument) const;
+  void add_positional(const std::string& word);
+  void check_positionals() const;
+  std::string help() const;
+  UsageError unknown_flag(const std::string& flag) const;
+
+  const Command& command_;
+  std::vector<Argument> arguments_;
+  std::vector<std::string> positionals_;
+  Settings settings_;
+  bool wants_help_, json_ = false;
+  std::int64_t threads_ = 0;  // 0: all processors
+};
 
 /// A word as a shell reads it: quoted where it holds anything but letters, digits and -_=+:,./
 std::string shell_word(const std::string& word);

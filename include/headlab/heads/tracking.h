@@ -13,7 +13,9 @@
 
 namespace headlab {
 
-/// The callbacks with tracking on top: after every run.config.train.track_heads steps, and after
+std::filesystem::path heads_log_file(const Run& run);  // heads.jsonl
+
+/// The callbacks with tracking on top: after every run.config.track_heads steps, and after
 /// the last, a line of heads.jsonl; unchanged where that setting is 0. `run` must outlive them.
 RunCallbacks track_heads(Run& run, RunCallbacks callbacks);
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -61,10 +62,30 @@ struct CellResult {
 };
 CellResult read_cell(const std::filesystem::path& folder, const SweepCell& cell);
 
-enum class CellEnd { finished, stopped, busy };
+enum class CellEnd { finished, stopped, busy, failed };
 /// Makes the cell or goes on with it, and writes cell.json at its end. stopped: by should_stop, and
 /// saved; busy: another process is at it. Errors: those of cell_state and train_run.
 CellEnd run_cell(const std::filesystem::path& folder, const SweepCell& cell,
                  const RunCallbacks& callbacks = {});
+
+/// Every `count`th cell, beginning with the one numbered `index` from 0.
+struct SweepSlice {
+  Index index = 0, count = 1;
+};
+/// How the cells of a slice ended.
+struct SliceEnd {
+  Index finished = 0, failed = 0, busy = 0;
+  bool stopped = false;
+};
+struct SliceCallbacks {
+  std::function<RunCallbacks(const SweepCell&)> of_cell{};
+  /// After each cell that was not finished before; `error` says why it failed.
+  std::function<void(Index cell, CellEnd end, const std::string& error)> after_cell{};
+  std::function<bool()> should_stop{};  // asked between cells
+};
+/// Makes the cells of a slice one after the other. A cell that fails does not keep the others from
+/// being made.
+SliceEnd run_slice(const std::filesystem::path& folder, const std::vector<SweepCell>& cells,
+                   const SweepSlice& slice, const SliceCallbacks& callbacks = {});
 
 }  // namespace headlab

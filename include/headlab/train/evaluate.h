@@ -18,14 +18,12 @@ struct TargetScore {
   double accuracy = 0;  // right targets / targets
   Index count = 0;      // targets
 };
+Json to_json(const TargetScore& target);  // name, loss, accuracy
 
 struct Evaluation {
   double loss = 0, accuracy = 0;  // over all targets together
   Index count = 0;
   std::vector<TargetScore> targets;  // each of the K apart
-
-  /// Adds the members loss, accuracy and targets to an object.
-  void write_to(Json& object) const;
 };
 
 struct EvaluateOptions {

@@ -27,13 +27,14 @@ struct EvaluationRecord {
   StepRecord last;
   double train_loss = 0;  // mean over the steps since the evaluation before
   Evaluation held_out;
-
-  /// The line of metrics.jsonl: step, loss, accuracy, targets, train_loss, lr, gradient_norm,
-  /// seconds, tokens_per_s.
-  Json to_json() const;
 };
+/// The line of metrics.jsonl: step, loss, accuracy, targets, train_loss, lr, gradient_norm,
+/// seconds, tokens_per_s.
+Json to_json(const EvaluationRecord& record);
 
-/// All may be empty. Steps count from 0 before a step and are "steps done" after it.
+/// Hooks of the training loop; any of them may be empty. `edits` and `loss_terms`, which come
+/// before a step, are given its number, counted from 0; `after_step` is given the number of steps
+/// done.
 struct TrainCallbacks {
   std::function<void(const StepRecord&)> on_step{};
   std::function<void(const EvaluationRecord&)> on_evaluation{};
@@ -61,7 +62,7 @@ class Trainer {
   bool run(const TrainCallbacks& callbacks = {});
 
   /// Everything that `load` needs to continue bit for bit.
-  void store(TensorFile& file);
+  void store(TensorFile& file) const;
   /// Error if the file does not belong to this model and optimizer.
   void load(const TensorFile& file);
 

@@ -1,0 +1,25 @@
+// `headlab attribute`: what each part of a model adds to the right
+// answer's logit, on held-out examples. The run's model is only read; the
+// result is kept beside it. Read next: heads/attribution.h.
+#include "headlab/heads/attribution.h"
+
+#include "cli/commands.h"
+#include "headlab/report/circuits_text.h"
+#include "headlab/train/run.h"
+
+namespace headlab::cli {
+
+Result attribute(Invocation& call) {
+  Index examples = 512;
+  Settings settings;
+  settings.integer("examples", examples, 2, 1 << 24, "held-out examples");
+  call.read(settings);
+  const Run run = open_run(call.positionals()[0]);
+  const AttributionReport report = attribute_logits(run.model, *run.task, examples);
+  return reproducible(
+      call, report.to_json(),
+      text(attribution_text(report), "\n", examples, " held-out examples, the same every time\n"),
+      run.path / "attribution.json");
+}
+
+}  // namespace headlab::cli

@@ -1,0 +1,34 @@
+// `headlab sample`: continues a text with a model of texts. Draws are keyed by a seed, so the same
+// command gives the same text; without a prompt it begins with a held-out character. Read next:
+// model/generation.h.
+#include "cli/commands.h"
+#include "headlab/model/generation.h"
+#include "headlab/train/run.h"
+#include "headlab/train/streams.h"
+
+namespace headlab::cli {
+
+Result sample(Invocation& call) {
+  std::string prompt;
+  std::int64_t seed = 0;
+  GenerationOptions options;
+  Settings settings;
+  settings.text("prompt", prompt,
+                "the text to continue (default: a character of the held-out text)");
+  settings.integer("tokens", options.tokens, 1, 1 << 20, "characters to add");
+  settings.real("temperature", options.temperature, 0, 100, "0: always the likeliest");
+  settings.integer("top_k", options.top_k, 0, 1 << 24, "draw among the k likeliest (0: all)");
+  settings.integer("seed", seed, 0, std::int64_t{1} << 53, "of the draws");
+  call.read(settings);
+  const Run run = open_run(call.positionals()[0]);
+  const std::vector<std::int32_t> begin =
+      prompt.empty()
+          ? std::vector{run.task->make_batch(streams::prompts(), 1, Split::validation).token(0, 0)}
+          : run.task->encode(prompt);
+  options.key = streams::seeded(seed).fold("sample");
+  const std::string out = run.task->decode(generate(run.model, begin, options));
+  return {.json = stamped({{"text", out}, {"seed", seed}, {"command", call.again()}}),
+          .text = out + "\n"};
+}
+
+}  // namespace headlab::cli
