@@ -22,6 +22,7 @@
 #include "headlab/base/shipped.h"
 #include "headlab/base/statistics.h"
 #include "headlab/base/threads.h"
+#include "headlab/base/timing.h"
 #include "headlab/base/version.h"
 // kernels: what is computed, over plain arrays, and fast.
 #include "headlab/kernels/attention.h"
