@@ -5,6 +5,7 @@
 
 #include "headlab/base/error.h"
 #include "headlab/base/threads.h"
+#include "headlab/base/timing.h"
 #include "headlab/bench/benchmarks.h"
 #include "headlab/tasks/table.h"
 #include "headlab/train/run.h"
@@ -85,8 +86,7 @@ BenchTable bench_scaling(const BenchOptions& options) {
                    .columns = {{"size", "size"},
                                {"value", "value", 0},
                                {"ms", "ms", 3},
-                               {"ratio", "ratio to the first", 2}},
-                   .rows = {}};
+                               {"ratio", "ratio to the first", 2}}};
   std::size_t first = 0;
   for (std::size_t i = 0; i < variants.size(); ++i) {
     if (variants[i].dimension != variants[first].dimension) first = i;
@@ -115,8 +115,7 @@ BenchTable bench_tasks(const BenchOptions& options) {
                                {"batch", "batch", 0},
                                {"make_ms", "make a batch, ms", 4},
                                {"step_ms", "training step, ms", 3},
-                               {"share", "share", 4}},
-                   .rows = {}};
+                               {"share", "share", 4}}};
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     table.rows.push_back({task_table()[i].name, steps[i]->batch().size, ms[2 * i], ms[2 * i + 1],
                           ms[2 * i] / ms[2 * i + 1]});

@@ -11,6 +11,7 @@
 #include "headlab/bench/bench_table.h"
 #include "headlab/cli/arguments.h"
 #include "headlab/cli/command.h"
+#include "headlab/prune/methods.h"
 #include "headlab/train/run.h"
 
 namespace headlab::cli {
@@ -46,6 +47,10 @@ int print_help(const char* command, const std::string& positionals, const Settin
 /// The command line that makes the printed numbers again: the words as they were given, without
 /// those that change no number (--json, --force, --threads, --help).
 std::string again(const char* command, Arguments arguments);
+
+/// A number of heads that does not fit, in the words of the flag that gave it.
+UsageError usage_of(const SizeError& error, const std::string& setting, Index per_layer_min,
+                    const std::string& hint);
 
 /// Runs `action`; an Error that it throws means that the command line is wrong (status 2).
 template <class Action>

@@ -57,12 +57,12 @@ const Benchmark* find_benchmark(const std::string& name) {
 std::string measured(const std::string& name, const BenchOptions& options, bool json) {
   if (const Benchmark* benchmark = find_benchmark(name)) {
     const BenchTable table = benchmark->run(options);
-    return json ? table.to_json().dump(2) + "\n"
+    return json ? to_json(table).dump(2) + "\n"
                 : table_text(table) + "\n" + about_text(table.about);
   }
   const BenchResult result = bench_step(options);
   for (const std::string& warning : result.warnings) note("warning: " + warning);
-  if (json) return result.to_json().dump(2) + "\n";
+  if (json) return to_json(result).dump(2) + "\n";
   return step_text(result) + "\n" + about_text(result.about);
 }
 

@@ -28,17 +28,12 @@ struct CurveFlags {
               "also train models that have as many heads in each layer from the start");
     s.boolean("test_split", options.test_split,
               "judge on examples that nothing else has seen, not on the held-out ones");
-    s.integer("examples", options.examples, 1, 1 << 24,
-              "training examples on which heads are chosen");
+    const Settings shared = settings_of(options.settings);
+    s.add(*shared.find("examples"));
     s.integer("judged", options.judged, 0, 1 << 24,
               "examples on which models are judged (0: as many as the run's evaluations)");
     s.integer("draws", options.draws, 1, 1000, "of the method random, averaged");
-    s.integer("per_layer_min", options.per_layer_min, 0, 1 << 20,
-              "heads that each attention module keeps");
-    s.integer("gate_steps", options.gate_steps, 1, 1 << 30,
-              "steps of training in the methods l0 and subset");
-    s.real("lambda", options.penalty, 0, 1000, "penalty of the method l0 for each open head");
-    s.integer("seed", options.seed, 0, std::int64_t{1} << 53, "of random choices");
+    s.add(shared);
     s.add(common.settings());
     return s;
   }
@@ -51,21 +46,14 @@ std::vector<std::string> split_names(const std::string& list) {
   return names;
 }
 
-void check_sizes(const CurveOptions& options, Run& run) {
-  const auto heads = std::ssize(all_heads(run.model));
-  const PruneProblem problem{
-      .model = run.model, .task = *run.task, .per_layer_min = options.per_layer_min};
-  const Index fewest = fewest_heads(problem);
-  for (const Index size : options.sizes) {
-    if (size > heads) {
-      throw UsageError(text("--sizes ", size, ": the model has ", heads, " heads"),
-                       text("name sizes from ", fewest, " to ", heads));
-    }
-    if (size < fewest) {
-      throw UsageError(text("--sizes ", size, " is less than the ", fewest, " heads that ",
-                            options.per_layer_min, " in each attention module make"),
-                       text("name sizes from ", fewest, ", or lower --per-layer-min"));
-    }
+void check_sizes(const CurveOptions& options, const Run& run) {
+  try {
+    headlab::check_sizes(problem_of(run, options.settings), options.sizes);
+  } catch (const SizeError& error) {
+    throw usage_of(error, "sizes", options.settings.per_layer_min,
+                   error.size > error.heads
+                       ? text("name sizes from ", error.fewest, " to ", error.heads)
+                       : text("name sizes from ", error.fewest, ", or lower --per-layer-min"));
   }
 }
 
@@ -94,12 +82,12 @@ Result curves_of(std::vector<Run>& runs, CurveFlags& flags, const Json& settings
                  const std::string& command) {
   std::vector<Curve> curves;
   Result result;
-  for (Run& run : runs) {
+  for (const Run& run : runs) {
     flags.options.progress = [&](const std::string& what) {
       note(runs.size() > 1 ? run.path.string() + ": " + what : what);
     };
     curves.push_back(prune_curve(run, flags.options));
-    result.json = curves.back().to_json();
+    result.json = to_json(curves.back());
     result.json["settings"] = settings;
     result.json["command"] = command;
     write_file(run.path / "curve.json", result.json.dump(2) + "\n");
@@ -109,7 +97,7 @@ Result curves_of(std::vector<Run>& runs, CurveFlags& flags, const Json& settings
     return result;
   }
   const CurveOverRuns all = over_runs(curves);
-  result.json = all.to_json();
+  result.json = to_json(all);
   Json& paths = result.json["paths"] = Json::array();
   for (const Run& run : runs) paths.push_back(run.path.string());
   result.json["command"] = command;

@@ -5,8 +5,7 @@
 
 #include "cli/all_commands.h"
 #include "cli/terminal.h"
-#include "headlab/report/heads_text.h"
-#include "headlab/report/reproduce_text.h"
+#include "headlab/report/prune_text.h"
 #include "headlab/report/table.h"
 
 namespace headlab::cli {
@@ -28,17 +27,13 @@ struct PruneFlags {
     s.real("drop", drop, 0, 100, "or: percent of the heads to remove");
     s.real("max_loss_rise", max_loss_rise, 0, 1000,
            "or: keep the fewest heads with which the loss rises by at most so many nats");
-    s.integer("per_layer_min", options.per_layer_min, 0, 1 << 20,
-              "heads that each attention module keeps");
+    const Settings shared = settings_of(options.settings);
+    s.add(*shared.find("per_layer_min"));
     s.add(named_text("method", join(methods, "|"), options.method, "see `headlab list methods`"));
     s.integer("finetune", options.finetune, 0, 1 << 30, "steps of training after the removal");
     s.real("lr", options.lr, 0, 1000, "learning rate of fine-tuning (0: 0.3 of the run's)");
-    s.integer("examples", options.examples, 1, 1 << 24,
-              "training examples on which heads are chosen");
-    s.integer("seed", options.seed, 0, std::int64_t{1} << 53, "of random choices");
-    s.integer("gate_steps", options.gate_steps, 1, 1 << 30,
-              "steps of training in the methods l0 and subset");
-    s.real("lambda", options.penalty, 0, 1000, "penalty of the method l0 for each open head");
+    for (const char* name : {"examples", "seed"}) s.add(*shared.find(name));
+    s.add(shared);
     s.boolean("measure", options.measure,
               "time the full, the masked and the removed model at batch 1, 4, 16, 64");
     s.boolean("force", options.force, "replace the run that --out names");
@@ -67,30 +62,28 @@ void check_flags(PruneFlags& flags, const std::vector<std::string>& given) {
   as_usage([&] { find_prune_method(flags.options.method); });
 }
 
-void check_keep(Run& run, const PruneOptions& options) {
-  const auto heads = std::ssize(all_heads(run.model));
-  const Index keep = options.keep.value_or(heads);
-  if (keep > heads) {
-    throw UsageError(text("--keep ", keep, ": the model has ", heads, " heads"),
-                     text("keep fewer than ", heads, " to remove some"));
-  }
-  const Index fewest = fewest_heads(problem_of(run, options));
-  if (keep < fewest) {
-    throw UsageError(text("--keep ", keep, " is less than the ", fewest, " heads that ",
-                          options.per_layer_min, " in each attention module make"),
-                     text("keep ", fewest, " or more, or lower --per-layer-min"));
+void check_keep(const Run& run, const PruneOptions& options) {
+  if (!options.keep) return;
+  try {
+    check_sizes(problem_of(run, options.settings), std::span(&*options.keep, 1));
+  } catch (const SizeError& error) {
+    throw usage_of(error, "keep", options.settings.per_layer_min,
+                   error.size > error.heads
+                       ? text("keep fewer than ", error.heads, " to remove some")
+                       : text("keep ", error.fewest, " or more, or lower --per-layer-min"));
   }
 }
 
-/// "4 of 8 heads", "fewer of 8 heads".
-std::string aim_text(const PruneOptions& options, Run& run) {
+/// "4 of 8 heads", "among 8 heads".
+std::string aim_text(const PruneOptions& options, const Run& run) {
   const auto heads = all_heads(run.model).size();
   return options.keep ? text(*options.keep, " of ", heads, " heads")
                       : text("among ", heads, " heads");
 }
 
 std::string summary_text(const PruneFlags& flags, const Run& run, Arguments arguments) {
-  return text("\n", flags.out, ": method ", flags.options.method, ", seed ", flags.options.seed,
+  return text("\n", flags.out, ": method ", flags.options.method, ", seed ",
+              flags.options.settings.seed,
               flags.options.finetune > 0 ? text(", fine-tuned ", flags.options.finetune,
                                                 " steps with seed ", run.config.train.seed)
                                          : std::string(),
@@ -98,6 +91,16 @@ std::string summary_text(const PruneFlags& flags, const Run& run, Arguments argu
 }
 
 }  // namespace
+
+UsageError usage_of(const SizeError& error, const std::string& setting, Index per_layer_min,
+                    const std::string& hint) {
+  const std::string what = flag_of(setting) + " " + std::to_string(error.size);
+  return UsageError(error.size > error.heads
+                        ? text(what, ": the model has ", error.heads, " heads")
+                        : text(what, " is less than the ", error.fewest, " heads that ",
+                               per_layer_min, " in each attention module make"),
+                    hint);
+}
 
 int prune_command(Arguments arguments) {
   PruneFlags flags;
@@ -107,7 +110,7 @@ int prune_command(Arguments arguments) {
   const auto paths = parse_arguments(arguments, signature_of("prune", {"RUN"}), settings, &given);
   check_flags(flags, given);
   flags.common.apply();
-  Run run = open_run(paths[0]);
+  const Run run = open_run(paths[0]);
   check_keep(run, flags.options);
   check_run_folder(flags.out, flags.options.force);
   note(text("choosing ", aim_text(flags.options, run), " (", flags.options.method, ")"));
@@ -117,8 +120,8 @@ int prune_command(Arguments arguments) {
   const PruneResult result = prune_run(run, flags.out, flags.options, callbacks);
   progress.clear();
   if (flags.common.json) {
-    Json json = result.to_json();
-    json["seed"] = flags.options.seed;
+    Json json = to_json(result);
+    json["seed"] = flags.options.settings.seed;
     json["command"] = again("prune", arguments);
     print(json);
   } else {

@@ -21,8 +21,9 @@ struct ReproduceFlags {
     s.integer("stages", michel.stages, 1, 1000, "michel: points in training at which it is pruned");
     s.boolean("retrain", michel.retrain, "michel: train once more, to prune on the way");
     s.integer("turns", michel.timing.turns, 1, 100000, "michel: timings of each batch size");
-    s.integer("gate_steps", voita.gate_steps, 1, 1 << 30, "voita: steps of training gates");
-    s.integer("seed", voita.seed, 0, std::int64_t{1} << 53, "voita: of the gates' noise");
+    s.integer("gate_steps", voita.settings.gate_steps, 1, 1 << 30,
+              "voita: steps of training gates");
+    s.integer("seed", voita.settings.seed, 0, std::int64_t{1} << 53, "voita: of the gates' noise");
     s.add(common.settings());
     return s;
   }
@@ -33,18 +34,18 @@ struct Reproduction {
   std::string text;
 };
 
-Reproduction reproduce(const std::string& paper, Run& run, ReproduceFlags& flags) {
+Reproduction reproduce(const std::string& paper, const Run& run, ReproduceFlags& flags) {
   const auto progress = [](const std::string& what) { note(what); };
   if (paper == "michel") {
     flags.michel.examples = flags.examples;
     flags.michel.progress = progress;
     const MichelReport report = reproduce_michel(run, flags.michel);
-    return {report.to_json(), michel_text(report)};
+    return {to_json(report), michel_text(report)};
   }
-  flags.voita.examples = flags.examples;
+  flags.voita.settings.examples = flags.examples;
   flags.voita.progress = progress;
   const VoitaReport report = reproduce_voita(run, flags.voita);
-  return {report.to_json(), voita_text(report)};
+  return {to_json(report), voita_text(report)};
 }
 
 }  // namespace
@@ -60,7 +61,7 @@ int reproduce_command(Arguments arguments) {
     throw UsageError(unknown.what(), unknown.hint());
   }
   flags.common.apply();
-  Run run = open_run(names[1]);
+  const Run run = open_run(names[1]);
   Reproduction result = reproduce(names[0], run, flags);
   result.json["settings"] = settings.to_json();
   result.json["command"] = again("reproduce", arguments);

@@ -125,7 +125,7 @@ SliceEnd make_cells(const SweepFlags& flags, const std::vector<SweepCell>& cells
 int show(const SweepFlags& flags, const std::vector<SweepCell>& cells, Arguments arguments) {
   const SweepReport report = collect_sweep(flags.out, cells);
   const std::string command = again("sweep", arguments);
-  Json json = report.to_json();
+  Json json = to_json(report);
   json["command"] = command;
   write_file(std::filesystem::path(flags.out) / "sweep.json", json.dump(2) + "\n");
   if (flags.common.json)

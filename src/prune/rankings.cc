@@ -5,14 +5,15 @@
 //   per example  mean over examples of |g|                 Michel et al. 2019, equation 2
 //   per token    mean over positions of |g at the position| their program
 //   per batch    mean over batches of |g of the batch|      popular scripts: signs cancel inside
-// Read next: search.cc, which judges sets of heads and not heads.
+// Read next: search.cc, which judges subsets of heads and not heads.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "headlab/heads/geometry.h"
 #include "headlab/tensor/tape.h"
-#include "prune/judge.h"
+#include "headlab/train/streams.h"
+#include "prune/subsets.h"
 
 namespace headlab {
 namespace {
@@ -21,58 +22,25 @@ enum class Grain { example, token, batch };
 enum class Sign { dropped, kept };
 enum class Norm { by_module, none };
 
-/// Positions of a batch that ask the heads of a module something; padding counts only in `room`.
-Index positions_of(const Batch& batch, AttentionKind kind, bool room) {
-  const bool source = kind == AttentionKind::encoder;
-  const Index length = source ? batch.source_length : batch.length;
-  const Ids& lengths = source ? batch.source_lengths : batch.lengths;
-  if (room || lengths.empty()) return batch.size * length;
-  return std::accumulate(lengths.begin(), lengths.end(), Index{0});
+/// The shape of the gates of a module: each head's has its own gradient for each `grain`.
+Shape gate_shape(const AttentionModule& module, const Batch& batch, Grain grain) {
+  const Index B = batch.size, T = batch.queries(module.kind), H = module.attention->head_count();
+  if (grain == Grain::batch) return {H};
+  return grain == Grain::example ? Shape{B, H} : Shape{B, T, H};
 }
 
-/// A gate of ones for each head of the model, each with its own gradient for each `grain`.
-std::vector<HeadEdits> open_gates(const PruneProblem& problem, const Batch& batch, Grain grain) {
-  std::vector<HeadEdits> edits;
-  for (const AttentionModule& module : problem.model.attention_modules()) {
-    const Index heads = module.attention->head_count();
-    const Index T = positions_of(batch, module.kind, true) / batch.size;
-    const Shape shape = grain == Grain::batch     ? Shape{heads}
-                        : grain == Grain::example ? Shape{batch.size, heads}
-                                                  : Shape{batch.size, T, heads};
-    edits.push_back({.gate = Tensor::full(shape, 1).set_requires_grad()});
-  }
-  return edits;
-}
-
-/// Adds the gradients of the gates (or their absolute values) to the sum of each head.
-void add_gradients(const std::vector<HeadEdits>& gates, Sign sign, std::vector<double>& sums) {
-  std::size_t first = 0;
-  for (const HeadEdits& edits : gates) {
-    const auto heads = static_cast<std::size_t>(edits.gate.size(-1));
-    const Tensor grad = edits.gate.grad();
-    for (std::size_t i = 0; grad.defined() && i < grad.values().size(); ++i) {
-      const auto g = static_cast<double>(grad.values()[i]);
-      sums[first + i % heads] += sign == Sign::kept ? g : std::abs(g);
-    }
-    first += heads;
-  }
-}
-
-/// Adds to each head what its mean counts: batches, examples, or positions that are no padding.
-void add_terms(const PruneProblem& problem, const Batch& batch, Grain grain,
-               std::vector<double>& terms) {
-  std::size_t head = 0;
-  for (const AttentionModule& module : problem.model.attention_modules()) {
-    const Index here = grain == Grain::batch     ? 1
-                       : grain == Grain::example ? batch.size
-                                                 : positions_of(batch, module.kind, false);
-    for (Index h = 0; h < module.attention->head_count(); ++h)
-      terms[head++] += static_cast<double>(here);
-  }
+/// What the mean of a module's heads counts in a batch: itself, its examples, or the positions that
+/// are no padding.
+Index terms_of(const AttentionModule& module, const Batch& batch, Grain grain) {
+  if (grain != Grain::token) return grain == Grain::batch ? 1 : batch.size;
+  Index positions = 0;
+  for (Index b = 0; b < batch.size; ++b) positions += batch.queries_of(module.kind, b);
+  return positions;
 }
 
 /// Runs one batch forward with gates, and backward.
-using Pass = void (*)(const Transformer& model, const Batch& batch, const ModelHooks& hooks);
+using Differentiate = void (*)(const Transformer& model, const Batch& batch,
+                               const ModelHooks& hooks);
 
 void differentiate_mean_loss(const Transformer& model, const Batch& batch,
                              const ModelHooks& hooks) {
@@ -89,33 +57,53 @@ void differentiate_answers(const Transformer& model, const Batch& batch, const M
   const Tensor logits = model.forward(batch, {.frozen = true}, hooks);
   const Tensor ones = Tensor::zeros(logits.shape());
   const Index V = model.config().vocab;
-  for (Index row = 0; row < std::ssize(batch.targets); ++row) {
-    const std::int32_t answer = batch.targets[row];
-    if (answer >= 0) ones.data()[row * V + answer] = 1;
-  }
+  for (Index row = 0; row < std::ssize(batch.targets); ++row)
+    if (const Index answer = batch.targets[row]; answer >= 0) ones.data()[row * V + answer] = 1;
   backward(logits, ones);
+}
+
+/// The choosing examples in batches.
+template <class Visit>
+void for_each_batch(const PruneProblem& problem, PassCount& cost, const Visit& visit) {
+  const Batch all = choosing_examples(problem);
+  for (Index begin = 0; begin < all.size; begin += kChoosingBatch)
+    visit(all.rows(begin, std::min(all.size, begin + kChoosingBatch)));
+  cost.forward += all.size;
 }
 
 /// Means of the gradients of gates over examples, positions or batches; with their signs, means
 /// over targets.
-std::vector<double> mean_gradients(const PruneProblem& problem, Grain grain, Sign sign, Pass pass,
-                                   PassCount& cost) {
-  const Batch all = choosing_examples(problem);
-  std::vector<double> sums(all_heads(problem.model).size());
-  std::vector<double> terms(sums.size());
-  for (Index begin = 0; begin < all.size; begin += kJudgeBatch) {
-    const Batch batch = all.rows(begin, std::min(all.size, begin + kJudgeBatch));
-    add_terms(problem, batch, grain, terms);
-    const ModelHooks hooks{.edits = open_gates(problem, batch, grain)};
-    pass(problem.model, batch, hooks);
-    add_gradients(hooks.edits, sign, sums);
-  }
-  problem.model.visit([](const std::string&, Tensor& parameter) { parameter.zero_grad(); });
-  const auto targets = static_cast<double>(all.target_count());
+std::vector<double> mean_gradients(const PruneProblem& problem, Grain grain, Sign sign,
+                                   Differentiate differentiate, PassCount& cost) {
+  const std::vector<AttentionModule> modules = problem.model.attention_modules();
+  std::vector<double> sums(all_heads(problem.model).size()), terms(sums.size());
+  Index targets = 0;
+  for_each_batch(
+      problem, cost,
+      [&](const Batch& batch) {
+        ModelHooks hooks;
+        for (const AttentionModule& module : modules) {
+          const Shape shape = gate_shape(module, batch, grain);
+          hooks.edits.push_back({.gate = Tensor::full(shape, 1).set_requires_grad()});
+        }
+        differentiate(problem.model, batch, hooks);
+        std::size_t first = 0;  // head of the module
+        for (std::size_t m = 0; m < modules.size(); ++m) {
+          const Index H = modules[m].attention->head_count();
+          const Tensor grad = hooks.edits[m].gate.grad();
+          for (Index i = 0; grad.defined() && i < grad.count(); ++i) {
+            const auto g = static_cast<double>(grad.data()[i]);
+            sums[first + i % H] += sign == Sign::kept ? g : std::abs(g);
+          }
+          for (Index h = 0; h < H; ++h)
+            terms[first++] += static_cast<double>(terms_of(modules[m], batch, grain));
+        }
+        targets += batch.target_count();
+        cost.backward += batch.size;
+      });
+  problem.model.visit([](const std::string&, Tensor parameter) { parameter.zero_grad(); });
   for (std::size_t h = 0; h < sums.size(); ++h)
-    sums[h] /= sign == Sign::kept ? targets : std::max(1.0, terms[h]);
-  cost.forward += all.size;
-  cost.backward += all.size;
+    sums[h] /= sign == Sign::kept ? static_cast<double>(targets) : std::max(1.0, terms[h]);
   return sums;
 }
 
@@ -130,12 +118,30 @@ void normalise_by_module(const std::vector<HeadId>& heads, std::vector<double>& 
   }
 }
 
-std::vector<double> sensitivity(const PruneProblem& problem, Grain grain, Norm norm,
-                                PassCount& cost) {
-  const Pass pass = grain == Grain::batch ? differentiate_mean_loss : differentiate_losses;
-  std::vector<double> scores = mean_gradients(problem, grain, Sign::dropped, pass, cost);
+template <Grain grain, Norm norm>
+std::vector<double> importance(const PruneProblem& problem, PassCount& cost) {
+  const auto differentiate = grain == Grain::batch ? differentiate_mean_loss : differentiate_losses;
+  auto scores = mean_gradients(problem, grain, Sign::dropped, differentiate, cost);
   if (norm == Norm::by_module) normalise_by_module(all_heads(problem.model), scores);
   return scores;
+}
+
+/// The first-order estimate of what removal costs.
+std::vector<double> taylor(const PruneProblem& problem, PassCount& cost) {
+  auto scores = mean_gradients(problem, Grain::example, Sign::kept, differentiate_losses, cost);
+  for (double& score : scores) score = -score;
+  return scores;
+}
+
+/// Relevance r of a head for one example: the sum over its output z of z dA/dz, where A is the sum
+/// of the right answers' logits, with patterns and the deviations of layer norms as constants; the
+/// score is the mean of |r|. In kind after Voita et al. 2019, section 4, whose rules differ: they
+/// start from the top-1 logit, share relevance out in halves among positive and among negative
+/// terms (alpha = beta = 1/2), steady quotients by 1e-5, and pass it through patterns as well. Ours
+/// is linear and keeps signs: the relevances of one layer's heads and of all that passes them by
+/// sum to A, biases included, exactly where no feed-forward network follows.
+std::vector<double> relevance(const PruneProblem& problem, PassCount& cost) {
+  return mean_gradients(problem, Grain::example, Sign::dropped, differentiate_answers, cost);
 }
 
 /// The mean over all examples and queries of `measure` (rows of weights [rows, keys]) of each head.
@@ -143,27 +149,24 @@ std::vector<double> pattern_means(const PruneProblem& problem,
                                   double (*measure)(Index rows, Index keys, const Scalar* weights),
                                   PassCount& cost) {
   const NoGrad no_grad;
-  std::vector<double> means;
-  const Batch all = choosing_examples(problem);
-  for (Index begin = 0; begin < all.size; begin += kJudgeBatch) {
-    const Batch batch = all.rows(begin, std::min(all.size, begin + kJudgeBatch));
+  std::vector<double> means(all_heads(problem.model).size());
+  const auto examples = static_cast<double>(problem.settings.examples);
+  for_each_batch(problem, cost, [&](const Batch& batch) {
     ModelCaptures captures;
     problem.model.forward(batch, {}, {.captures = &captures});
-    const double share = static_cast<double>(batch.size) / static_cast<double>(all.size);
-    std::size_t head = 0;
+    const double share = static_cast<double>(batch.size) / examples;
+    std::size_t first = 0;  // head of the module
     for (const AttentionCaptures& module : captures.attention) {
       if (!module.pattern.defined()) continue;  // no heads
       const Index H = module.pattern.size(1), T = module.pattern.size(2),
                   S = module.pattern.size(3);
-      means.resize(std::max(means.size(), head + H));
       for (Index i = 0; i < batch.size * H; ++i) {
         const double here = measure(T, S, module.pattern.data() + i * T * S);
-        means[head + (i % H)] += here * share / static_cast<double>(batch.size);
+        means[first + i % H] += here * share / static_cast<double>(batch.size);
       }
-      head += static_cast<std::size_t>(H);
+      first += H;
     }
-  }
-  cost.forward += all.size;
+  });
   return means;
 }
 
@@ -204,40 +207,26 @@ double ov_norm(const MultiHeadAttention& attention, Index head) {
   return std::sqrt(std::max(0.0, trace));
 }
 
-/// The rise of the loss with each head alone silenced.
-std::vector<double> ablation_rises(const PruneProblem& problem, AblationKind kind,
-                                   PassCount& cost) {
-  const std::vector<HeadId> heads = all_heads(problem.model);
-  std::vector<HeadSet> kept{heads};
-  for (const HeadId& head : heads) kept.push_back(without(heads, head));
-  const std::vector<double> losses = Judge(problem, cost, kind).losses(kept);
-  std::vector<double> rises;
-  for (std::size_t i = 1; i < losses.size(); ++i) rises.push_back(losses[i] - losses[0]);
-  return rises;
-}
-
-}  // namespace
-
-std::vector<double> random_scores(const PruneProblem& problem, PassCount&) {
+std::vector<double> random_order(const PruneProblem& problem, PassCount&) {
   std::vector<double> places(all_heads(problem.model).size());
-  for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<double>(i);
-  Generator random(Key{static_cast<std::uint64_t>(problem.seed)}.fold("prune at random"));
+  std::iota(places.begin(), places.end(), 0.0);
+  Generator random(streams::seeded(problem.settings.seed).fold("prune at random"));
   random.shuffle(std::span<double>(places));
   return places;
 }
 
-std::vector<double> magnitude_scores(const PruneProblem& problem, PassCount&) {
+std::vector<double> output_norms(const PruneProblem& problem, PassCount&) {
   std::vector<double> norms;
   for (const AttentionModule& module : problem.model.attention_modules()) {
     const MultiHeadAttention& attention = *module.attention;
-    const auto elements = static_cast<std::size_t>(attention.d_value * attention.O.W.size(1));
-    for (std::size_t h = 0; h < attention.heads.size(); ++h)
+    const auto elements = attention.d_value * attention.O.W.size(1);
+    for (Index h = 0; h < attention.head_count(); ++h)
       norms.push_back(frobenius(attention.O.W.values().subspan(h * elements, elements)));
   }
   return norms;
 }
 
-std::vector<double> ov_magnitude_scores(const PruneProblem& problem, PassCount&) {
+std::vector<double> product_norms(const PruneProblem& problem, PassCount&) {
   std::vector<double> norms;
   for (const AttentionModule& module : problem.model.attention_modules())
     for (Index h = 0; h < module.attention->head_count(); ++h)
@@ -245,68 +234,72 @@ std::vector<double> ov_magnitude_scores(const PruneProblem& problem, PassCount&)
   return norms;
 }
 
-std::vector<double> entropy_scores(const PruneProblem& problem, PassCount& cost) {
+std::vector<double> certainty(const PruneProblem& problem, PassCount& cost) {
   std::vector<double> scores = pattern_means(problem, mean_entropy, cost);
   for (double& score : scores) score = -score;
   return scores;
 }
 
-std::vector<double> confidence_scores(const PruneProblem& problem, PassCount& cost) {
+std::vector<double> confidence(const PruneProblem& problem, PassCount& cost) {
   return pattern_means(problem, mean_largest, cost);
 }
 
-std::vector<double> importance_scores(const PruneProblem& problem, PassCount& cost) {
-  return sensitivity(problem, Grain::example, Norm::by_module, cost);
+/// The rise of the loss with each head alone silenced.
+template <AblationKind kind>
+std::vector<double> ablation_rises(const PruneProblem& problem, PassCount& cost) {
+  const std::vector<HeadId> heads = all_heads(problem.model);
+  std::vector<HeadSet> kept{heads};
+  for (const HeadId& head : heads) kept.push_back(without(heads, head));
+  const std::vector<double> losses = SubsetLoss(problem, cost, kind)(kept);
+  std::vector<double> rises;
+  for (std::size_t i = 1; i < losses.size(); ++i) rises.push_back(losses[i] - losses[0]);
+  return rises;
 }
 
-std::vector<double> raw_importance_scores(const PruneProblem& problem, PassCount& cost) {
-  return sensitivity(problem, Grain::example, Norm::none, cost);
-}
+using enum MethodKind;
+constexpr const char* kMichel = "Michel et al. 2019";
+constexpr const char* kMichelProgram = "the program of Michel et al. 2019";
+constexpr const char* kRaw = "the same without the normalisation; 1 backward pass";
 
-std::vector<double> token_importance_scores(const PruneProblem& problem, PassCount& cost) {
-  return sensitivity(problem, Grain::token, Norm::by_module, cost);
-}
+constexpr PruneMethod kMethods[] = {
+    {"random", baseline, "heads drawn by the seed; no pass at all", "", random_order},
+    {"magnitude", score, "Frobenius norm of the head's rows of W_O; no pass", "", output_norms},
+    {"magnitude_ov", score, "Frobenius norm of the head's W_V W_O; no pass", "", product_norms},
+    {"entropy", score, "minus the mean entropy of the head's pattern; 1 forward pass", "",
+     certainty},
+    {"confidence", score, "mean of the largest weight of each query; 1 forward pass",
+     "Voita et al. 2019", confidence},
+    {"importance", score,
+     "mean over examples of |dL/dgate|, l2-normalised by layer; 1 backward pass",
+     "Michel et al. 2019, equation 2", importance<Grain::example, Norm::by_module>},
+    {"importance_raw", score, kRaw, kMichel, importance<Grain::example, Norm::none>},
+    {"importance_token", score,
+     "mean over positions of |dL/dgate| there, l2-normalised by layer; 1 backward pass",
+     kMichelProgram, importance<Grain::token, Norm::by_module>},
+    {"importance_token_raw", score, kRaw, kMichelProgram, importance<Grain::token, Norm::none>},
+    {"importance_batch", score,
+     "mean over batches of |dL(batch)/dgate|, l2-normalised by layer; 1 backward pass",
+     "popular scripts", importance<Grain::batch, Norm::by_module>},
+    {"importance_batch_raw", score, kRaw, "popular scripts", importance<Grain::batch, Norm::none>},
+    {"taylor", score,
+     "-dL/dgate with its sign: the first-order estimate of what removal costs; 1 backward pass",
+     "Molchanov et al. 2017", taylor},
+    {"lrp", score,
+     "mean over examples of |sum of gradient x output|, of the right answers' logits with patterns "
+     "and norms frozen; 1 backward pass",
+     "Voita et al. 2019, section 4, in kind", relevance},
+    {"ablation", score, "rise of the loss with this head's output at 0; H forward passes", kMichel,
+     ablation_rises<AblationKind::zero>},
+    {"ablation_mean", score,
+     "rise of the loss with this head's output at its mean; H forward passes", "",
+     ablation_rises<AblationKind::mean>},
+    {"ablation_resample", score,
+     "rise of the loss with this head's output from another example; H forward passes", "",
+     ablation_rises<AblationKind::resample>},
+};
 
-std::vector<double> raw_token_importance_scores(const PruneProblem& problem, PassCount& cost) {
-  return sensitivity(problem, Grain::token, Norm::none, cost);
-}
+}  // namespace
 
-std::vector<double> batch_importance_scores(const PruneProblem& problem, PassCount& cost) {
-  return sensitivity(problem, Grain::batch, Norm::by_module, cost);
-}
-
-std::vector<double> raw_batch_importance_scores(const PruneProblem& problem, PassCount& cost) {
-  return sensitivity(problem, Grain::batch, Norm::none, cost);
-}
-
-std::vector<double> taylor_scores(const PruneProblem& problem, PassCount& cost) {
-  std::vector<double> scores =
-      mean_gradients(problem, Grain::example, Sign::kept, differentiate_losses, cost);
-  for (double& score : scores) score = -score;
-  return scores;
-}
-
-/// Relevance r of a head for one example: the sum over its output z of z dA/dz, where A is the sum
-/// of the right answers' logits, with patterns and the deviations of layer norms as constants; the
-/// score is the mean of |r|. In kind after Voita et al. 2019, section 4, whose rules differ: they
-/// start from the top-1 logit, share relevance out in halves among positive and among negative
-/// terms (alpha = beta = 1/2), steady quotients by 1e-5, and pass it through patterns as well. Ours
-/// is linear and keeps signs: the relevances of one layer's heads and of all that passes them by
-/// sum to A, biases included, exactly where no feed-forward network follows.
-std::vector<double> relevance_scores(const PruneProblem& problem, PassCount& cost) {
-  return mean_gradients(problem, Grain::example, Sign::dropped, differentiate_answers, cost);
-}
-
-std::vector<double> zero_ablation_scores(const PruneProblem& problem, PassCount& cost) {
-  return ablation_rises(problem, AblationKind::zero, cost);
-}
-
-std::vector<double> mean_ablation_scores(const PruneProblem& problem, PassCount& cost) {
-  return ablation_rises(problem, AblationKind::mean, cost);
-}
-
-std::vector<double> resample_ablation_scores(const PruneProblem& problem, PassCount& cost) {
-  return ablation_rises(problem, AblationKind::resample, cost);
-}
+std::span<const PruneMethod> ranking_methods() { return kMethods; }
 
 }  // namespace headlab

@@ -5,44 +5,45 @@
 
 #include "headlab/base/error.h"
 #include "headlab/report/curve_text.h"
+#include "headlab/report/prune_text.h"
 #include "headlab/report/table.h"
 
 namespace headlab {
 namespace {
 
 constexpr const char* kMichelAblation =
-    "published (another model: WMT encoder, 96 heads, as transcribed): 8 heads matter at p < .01, "
-    "and\n"
-    "half of those improve BLEU when they go\n";
+    R"(published (another model: WMT encoder, 96 heads, as transcribed): 8 heads matter at p < .01, and
+half of those improve BLEU when they go
+)";
 constexpr const char* kMichelOneHead =
-    "published (another model: WMT, change of BLEU, chosen on the test set -> on other data, as\n"
-    "transcribed): encoder layer 6 -.36 -> -.67, cross layer 6 -13.56 -> -18.89, decoder layer 6 "
-    "+.24\n"
-    "-> -.03\n";
+    R"(published (another model: WMT, change of BLEU, chosen on the test set -> on other data, as
+transcribed): encoder layer 6 -.36 -> -.67, cross layer 6 -13.56 -> -18.89, decoder layer 6 +.24
+-> -.03
+)";
 constexpr const char* kMichelPruning =
-    "published (other models, as transcribed): 20% (WMT) and 40% (BERT) of the heads are free, "
-    "all\n"
-    "collapse past about 60%; importance beats the order of single ablations\n";
+    R"(published (other models, as transcribed): 20% (WMT) and 40% (BERT) of the heads are free, all
+collapse past about 60%; importance beats the order of single ablations
+)";
 constexpr const char* kMichelSteps =
-    "published (another model, as transcribed): in epochs 1-2 every cut costs; from epoch 10 up to "
-    "40%\n"
-    "of the heads can go at 85-90% of BLEU\n";
+    R"(published (another model, as transcribed): in epochs 1-2 every cut costs; from epoch 10 up to 40%
+of the heads can go at 85-90% of BLEU
+)";
 constexpr const char* kMichelSpeed =
-    "published (BERT, half of the heads removed, examples per second, as transcribed): batch 1 "
-    "+1.9%,\n"
-    "4 +2.7%, 16 +17.5%, 64 +17.5%\n";
+    R"(published (BERT, half of the heads removed, examples per second, as transcribed): batch 1 +1.9%,
+4 +2.7%, 16 +17.5%, 64 +17.5%
+)";
 constexpr const char* kVoitaPenalty =
-    "published (another model: WMT English-Russian, 48 encoder heads, authors' page): 10 stay "
-    "within\n"
-    ".15 BLEU, 17 keep every function\n";
+    R"(published (another model: WMT English-Russian, 48 encoder heads, authors' page): 10 stay within
+.15 BLEU, 17 keep every function
+)";
 constexpr const char* kVoitaScratch =
-    "published (another model, base 29.60 BLEU; heads in encoder/decoder/cross, pruned / from "
-    "scratch,\n"
-    "as transcribed): 14/31/30 29.62 / 29.47; 12/21/25 29.36 / 28.95; 8/13/15 29.06 / 28.56; "
-    "5/9/12\n"
-    "28.90 / 28.41\n";
+    R"(published (another model, base 29.60 BLEU; heads in encoder/decoder/cross, pruned / from scratch,
+as transcribed): 14/31/30 29.62 / 29.47; 12/21/25 29.36 / 28.95; 8/13/15 29.06 / 28.56; 5/9/12
+28.90 / 28.41
+)";
 constexpr const char* kVoitaDrift =
-    "published (authors' page): functions of heads that go drift to heads that survive\n";
+    R"(published (authors' page): functions of heads that go drift to heads that survive
+)";
 
 std::string signed_number(double value) { return (value >= 0 ? "+" : "") + significant(value); }
 
@@ -85,21 +86,6 @@ std::string steps_text(const MichelReport& report) {
 }
 
 }  // namespace
-
-std::string timing_text(const std::vector<PruneTiming>& timing) {
-  Table table({"batch", "full ms", "masked ms", "removed ms", "attention full", "attention removed",
-               "saved of attention", "saved of all", "noise"});
-  for (const PruneTiming& row : timing) {
-    const auto saved = [](double before, double after) {
-      return fixed(100 * (1 - after / before), 1) + "%";
-    };
-    table.add({std::to_string(row.batch), fixed(row.full, 3), fixed(row.masked, 3),
-               fixed(row.removed, 3), fixed(row.attention_full, 3), fixed(row.attention_removed, 3),
-               saved(row.attention_full, row.attention_removed), saved(row.full, row.removed),
-               fixed(100 * row.noise, 1) + "%"});
-  }
-  return table.text();
-}
 
 std::string michel_text(const MichelReport& report) {
   std::string out = "1. one head silenced at a time\n" + ablation_table_text(report.ablation) +

@@ -3,13 +3,15 @@
 // the gates are folded into W_O, so that what comes out is a plain model. The number of heads that
 // l0 leaves open is a function of its penalty; the budget of `subset` is exact. Read next:
 // schedule.cc, which prunes while a model trains from the start.
+#include "headlab/prune/gates.h"
+
 #include <algorithm>
 #include <cmath>
 
-#include "headlab/base/error.h"
 #include "headlab/ops/ops.h"
-#include "headlab/train/trainer.h"
-#include "prune/judge.h"
+#include "headlab/prune/prune.h"
+#include "headlab/train/streams.h"
+#include "prune/subsets.h"
 
 namespace headlab {
 namespace {
@@ -24,12 +26,8 @@ Tensor sigmoid(const Tensor& x) {
 
 /// How the weights go on: as in fine-tuning, at a third of the rate that they were trained with.
 TrainConfig gate_training(const PruneProblem& problem) {
-  TrainConfig config = problem.train;
-  config.steps = problem.gate_steps;
-  config.warmup = std::min(config.warmup, config.steps / 10);
-  config.lr *= 0.3;
-  config.min_lr = std::min(config.min_lr, config.lr);
-  config.seed += problem.seed;
+  TrainConfig config = finetuning(problem.train, problem.settings.gate_steps);
+  config.seed += problem.settings.seed;
   return config;
 }
 
@@ -38,11 +36,11 @@ class GateTraining {
  public:
   explicit GateTraining(const PruneProblem& problem)
       : config_(gate_training(problem)),
-        key_(Key{static_cast<std::uint64_t>(config_.seed)}.fold("gates")),
+        key_(streams::seeded(config_.seed).fold("gates")),
         model_(std::make_shared<Transformer>(problem.model.clone())),
         trainer_(*model_, problem.task, config_) {
     for (const auto& heads : model_->head_numbers())
-      logits_.push_back(parameter({static_cast<Index>(heads.size())}, kFirstLogAlpha));
+      logits_.push_back(parameter({std::ssize(heads)}, kFirstLogAlpha));
     const double scale = kGateRate / std::max(config_.lr, 1e-12);
     for (std::size_t i = 0; i < logits_.size(); ++i)
       trainer_.optimizer().add(text("gates.", i), logits_[i], {.lr_scale = scale, .decay = false});
@@ -85,45 +83,74 @@ void fold_gates(Transformer& model, const std::vector<double>& gates) {
   }
 }
 
-/// Trains gates of which `k` are open together.
-Choice train_subset(const PruneProblem& problem, Index k, PassCount& cost) {
-  GateTraining training(problem);
-  const double steps = static_cast<double>(std::max<Index>(1, training.config().steps - 1));
-  training.run({.edits =
-                    [&](Index step) {
-                      const double progress = static_cast<double>(step) / steps;
-                      const double t = kWarmest * std::pow(kColdest / kWarmest, progress);
-                      Generator random(training.key(step));
-                      const Tensor all = concat(std::span(training.logits()), 0);
-                      Tensor noise = Tensor::zeros(all.shape());
-                      for (Index i = 0; i < noise.count(); ++i)
-                        noise.data()[i] =
-                            static_cast<Scalar>(-std::log(-std::log(random.uniform(1e-9, 1))));
-                      const Tensor gates = soft_top_k(all + noise, k, static_cast<Scalar>(t));
-                      std::vector<HeadEdits> edits;
-                      Index first = 0;
-                      for (const Tensor& module : training.logits()) {
-                        edits.push_back({.gate = slice(gates, 0, first, first + module.count())});
-                        first += module.count();
-                      }
-                      return edits;
-                    }},
-               cost);
-  const Index sizes[] = {k};
-  Choice choice = keep_highest(problem, training.all_logits(), sizes)[0];
-  choice.trained = training.model();
-  return choice;
+/// A value for each element, of noise(random).
+template <class Noise>
+Tensor noise_like(const Tensor& x, Key key, const Noise& noise) {
+  Generator random(key);
+  Tensor y = Tensor::zeros(x.shape());
+  for (Scalar& value : y.values()) value = static_cast<Scalar>(noise(random));
+  return y;
 }
+
+/// Gates of which `k` are open together, for the modules of a model: a soft top-k of the logits
+/// with Gumbel noise, which picks sets in proportion to exp(logit).
+std::vector<HeadEdits> subset_gates(const GateTraining& training, Index step, Index k) {
+  const double steps = static_cast<double>(std::max<Index>(1, training.config().steps - 1));
+  const double t = kWarmest * std::pow(kColdest / kWarmest, static_cast<double>(step) / steps);
+  const Tensor all = concat(std::span(training.logits()), 0);
+  const Tensor gumbel = noise_like(all, training.key(step), [](Generator& random) {
+    return -std::log(-std::log(random.uniform(1e-9, 1)));
+  });
+  const Tensor gates = soft_top_k(all + gumbel, k, static_cast<Scalar>(t));
+  std::vector<HeadEdits> edits;
+  Index first = 0;
+  for (const Tensor& module : training.logits()) {
+    edits.push_back({.gate = slice(gates, 0, first, first + module.count())});
+    first += module.count();
+  }
+  return edits;
+}
+
+std::vector<Choice> train_subsets(const PruneProblem& problem, std::span<const Index> sizes,
+                                  PassCount& cost) {
+  std::vector<Choice> choices;
+  for (const Index k : sizes) {
+    GateTraining training(problem);
+    training.run({.edits = [&](Index step) { return subset_gates(training, step, k); }}, cost);
+    Choice choice = keep_highest(problem, training.all_logits(), std::span(&k, 1))[0];
+    choices.push_back({choice.kept, training.model()});
+  }
+  return choices;
+}
+
+std::vector<Choice> train_penalised(const PruneProblem& problem, std::span<const Index> sizes,
+                                    PassCount& cost) {
+  const TrainedGates trained = train_gates(problem, &cost);
+  std::vector<Choice> choices = keep_highest(problem, trained.log_alpha, sizes);
+  for (Choice& choice : choices) choice.trained = trained.model;
+  return choices;
+}
+
+constexpr PruneMethod kMethods[] = {
+    {"l0", MethodKind::training,
+     "hard concrete gates, penalty lambda times the expected number of open ones, trained along "
+     "with the weights; gate_steps of training",
+     "Voita et al. 2019, section 6; Louizos et al. 2018", nullptr, train_penalised},
+    {"subset", MethodKind::training,
+     "a gate by Gumbel soft top-k with exactly the budget open, trained along with the weights; "
+     "gate_steps of training for each size",
+     "Li et al. 2021", nullptr, train_subsets},
+};
 
 }  // namespace
 
+std::span<const PruneMethod> gate_methods() { return kMethods; }
+
 Tensor HardConcrete::sample(const Tensor& log_alpha, Key key) {
-  Generator random(key);
-  Tensor noise = Tensor::zeros(log_alpha.shape());
-  for (Index i = 0; i < noise.count(); ++i) {
+  const Tensor noise = noise_like(log_alpha, key, [](Generator& random) {
     const double u = random.uniform(1e-9, 1 - 1e-9);
-    noise.data()[i] = static_cast<Scalar>(std::log(u) - std::log1p(-u));
-  }
+    return std::log(u) - std::log1p(-u);
+  });
   const Tensor s = sigmoid((log_alpha + noise) / Scalar(kTemperature));
   const Tensor stretched = affine(s, Scalar(kHigh - kLow), Scalar(kLow));
   return relu(stretched) - relu(stretched - Scalar(1));
@@ -163,7 +190,7 @@ TrainedGates train_gates(const PruneProblem& problem, PassCount* cost) {
     Tensor open = Tensor::zeros({});
     for (const Tensor& module : training.logits())
       open = open + sum(HardConcrete::open_probability(module));
-    return open * (static_cast<Scalar>(problem.penalty) / modules);
+    return open * (static_cast<Scalar>(problem.settings.penalty) / modules);
   };
   PassCount unused;
   training.run({.edits = gates, .loss_terms = penalty}, cost != nullptr ? *cost : unused);
@@ -171,21 +198,6 @@ TrainedGates train_gates(const PruneProblem& problem, PassCount* cost) {
   for (const double x : trained.log_alpha) trained.gates.push_back(HardConcrete::final_gate(x));
   fold_gates(*trained.model, trained.gates);
   return trained;
-}
-
-std::vector<Choice> l0_choices(const PruneProblem& problem, std::span<const Index> sizes,
-                               PassCount& cost) {
-  const TrainedGates trained = train_gates(problem, &cost);
-  std::vector<Choice> choices = keep_highest(problem, trained.log_alpha, sizes);
-  for (Choice& choice : choices) choice.trained = trained.model;
-  return choices;
-}
-
-std::vector<Choice> subset_choices(const PruneProblem& problem, std::span<const Index> sizes,
-                                   PassCount& cost) {
-  std::vector<Choice> choices;
-  for (const Index size : sizes) choices.push_back(train_subset(problem, size, cost));
-  return choices;
 }
 
 }  // namespace headlab
