@@ -117,7 +117,7 @@ int train_and_report(Run& run, const TrainFlags& flags, const std::string& comma
   progress.clear();
   if (flags.common.json) {
     Json json = result_to_json(run, result, command);
-    if (profile) json["profile"] = times.to_json().at("rows");
+    if (profile) json["profile"] = to_json(times).at("rows");
     print(json);
   } else {
     print(result_text(run, result, command));

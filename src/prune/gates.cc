@@ -32,43 +32,36 @@ TrainConfig gate_training(const PruneProblem& problem) {
 }
 
 /// Gates for a copy of the model: one logit for each head, trained with the weights.
-class GateTraining {
- public:
+struct GateTraining {
   explicit GateTraining(const PruneProblem& problem)
-      : config_(gate_training(problem)),
-        key_(streams::seeded(config_.seed).fold("gates")),
-        model_(std::make_shared<Transformer>(problem.model.clone())),
-        trainer_(*model_, problem.task, config_) {
-    for (const auto& heads : model_->head_numbers())
-      logits_.push_back(parameter({std::ssize(heads)}, kFirstLogAlpha));
-    const double scale = kGateRate / std::max(config_.lr, 1e-12);
-    for (std::size_t i = 0; i < logits_.size(); ++i)
-      trainer_.optimizer().add(text("gates.", i), logits_[i], {.lr_scale = scale, .decay = false});
+      : config(gate_training(problem)),
+        model(std::make_shared<Transformer>(problem.model.clone())),
+        trainer(*model, problem.task, config) {
+    const double scale = kGateRate / std::max(config.lr, 1e-12);
+    for (const auto& heads : model->head_numbers()) {
+      logits.push_back(parameter({std::ssize(heads)}, kFirstLogAlpha));
+      trainer.optimizer().add(text("gates.", logits.size() - 1), logits.back(),
+                              {.lr_scale = scale, .decay = false});
+    }
   }
 
   void run(const TrainCallbacks& callbacks, PassCount& cost) {
-    trainer_.run(callbacks);
-    cost.forward += config_.steps * config_.batch;
-    cost.backward += config_.steps * config_.batch;
+    trainer.run(callbacks);
+    cost.forward += config.steps * config.batch;
+    cost.backward += config.steps * config.batch;
   }
-
-  const TrainConfig& config() const { return config_; }
-  Key key(Index step) const { return key_.fold(step); }
-  const std::vector<Tensor>& logits() const { return logits_; }
+  Key noise(Index step) const { return streams::seeded(config.seed).fold("gates").fold(step); }
   std::vector<double> all_logits() const {
     std::vector<double> all;
-    for (const Tensor& module : logits_)
-      for (const Scalar logit : module.values()) all.push_back(static_cast<double>(logit));
+    for (const Tensor& module : logits)
+      all.insert(all.end(), module.values().begin(), module.values().end());
     return all;
   }
-  const std::shared_ptr<Transformer>& model() const { return model_; }
 
- private:
-  TrainConfig config_;
-  Key key_;
-  std::shared_ptr<Transformer> model_;
-  Trainer trainer_;
-  std::vector<Tensor> logits_;
+  TrainConfig config;
+  std::shared_ptr<Transformer> model;
+  Trainer trainer;
+  std::vector<Tensor> logits{};  // [H] of each attention module
 };
 
 /// Multiplies each head's rows of W_O by its gate: the same function without the gate.
@@ -95,16 +88,16 @@ Tensor noise_like(const Tensor& x, Key key, const Noise& noise) {
 /// Gates of which `k` are open together, for the modules of a model: a soft top-k of the logits
 /// with Gumbel noise, which picks sets in proportion to exp(logit).
 std::vector<HeadEdits> subset_gates(const GateTraining& training, Index step, Index k) {
-  const double steps = static_cast<double>(std::max<Index>(1, training.config().steps - 1));
+  const double steps = static_cast<double>(std::max<Index>(1, training.config.steps - 1));
   const double t = kWarmest * std::pow(kColdest / kWarmest, static_cast<double>(step) / steps);
-  const Tensor all = concat(std::span(training.logits()), 0);
-  const Tensor gumbel = noise_like(all, training.key(step), [](Generator& random) {
+  const Tensor all = concat(std::span(training.logits), 0);
+  const Tensor gumbel = noise_like(all, training.noise(step), [](Generator& random) {
     return -std::log(-std::log(random.uniform(1e-9, 1)));
   });
   const Tensor gates = soft_top_k(all + gumbel, k, static_cast<Scalar>(t));
   std::vector<HeadEdits> edits;
   Index first = 0;
-  for (const Tensor& module : training.logits()) {
+  for (const Tensor& module : training.logits) {
     edits.push_back({.gate = slice(gates, 0, first, first + module.count())});
     first += module.count();
   }
@@ -118,7 +111,7 @@ std::vector<Choice> train_subsets(const PruneProblem& problem, std::span<const I
     GateTraining training(problem);
     training.run({.edits = [&](Index step) { return subset_gates(training, step, k); }}, cost);
     Choice choice = keep_highest(problem, training.all_logits(), std::span(&k, 1))[0];
-    choices.push_back({choice.kept, training.model()});
+    choices.push_back({choice.kept, training.model});
   }
   return choices;
 }
@@ -177,24 +170,24 @@ Tensor soft_top_k(const Tensor& noisy_logits, Index k, Scalar temperature) {
 
 TrainedGates train_gates(const PruneProblem& problem, PassCount* cost) {
   GateTraining training(problem);
-  const auto modules = static_cast<Scalar>(training.logits().size());
+  const auto modules = static_cast<Scalar>(training.logits.size());
   const auto gates = [&](Index step) {
     std::vector<HeadEdits> edits;
-    for (std::size_t i = 0; i < training.logits().size(); ++i) {
-      const Key key = training.key(step).fold(i);
-      edits.push_back({.gate = HardConcrete::sample(training.logits()[i], key)});
+    for (std::size_t i = 0; i < training.logits.size(); ++i) {
+      const Key key = training.noise(step).fold(i);
+      edits.push_back({.gate = HardConcrete::sample(training.logits[i], key)});
     }
     return edits;
   };
   const auto penalty = [&](Index) {
     Tensor open = Tensor::zeros({});
-    for (const Tensor& module : training.logits())
+    for (const Tensor& module : training.logits)
       open = open + sum(HardConcrete::open_probability(module));
     return open * (static_cast<Scalar>(problem.settings.penalty) / modules);
   };
   PassCount unused;
   training.run({.edits = gates, .loss_terms = penalty}, cost != nullptr ? *cost : unused);
-  TrainedGates trained{training.all_logits(), {}, training.model()};
+  TrainedGates trained{training.all_logits(), {}, training.model};
   for (const double x : trained.log_alpha) trained.gates.push_back(HardConcrete::final_gate(x));
   fold_gates(*trained.model, trained.gates);
   return trained;

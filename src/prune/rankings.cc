@@ -38,9 +38,13 @@ Index terms_of(const AttentionModule& module, const Batch& batch, Grain grain) {
   return positions;
 }
 
-/// Runs one batch forward with gates, and backward.
-using Differentiate = void (*)(const Transformer& model, const Batch& batch,
-                               const ModelHooks& hooks);
+/// What is differentiated with respect to the gates, and how the gradients are added up.
+struct Differentiation {
+  Grain grain;
+  Sign sign;
+  /// Runs one batch forward with gates, and backward.
+  void (*run)(const Transformer& model, const Batch& batch, const ModelHooks& hooks);
+};
 
 void differentiate_mean_loss(const Transformer& model, const Batch& batch,
                              const ModelHooks& hooks) {
@@ -71,40 +75,52 @@ void for_each_batch(const PruneProblem& problem, PassCount& cost, const Visit& v
   cost.forward += all.size;
 }
 
+/// Sums over batches, by head: of the gradients of the gates, and of what a mean of them counts.
+struct GradientSums {
+  std::vector<double> gradients, terms;
+};
+
+void add_batch(GradientSums& sums, const PruneProblem& problem, const Batch& batch,
+               const Differentiation& how) {
+  const std::vector<AttentionModule> modules = problem.model.attention_modules();
+  ModelHooks hooks;
+  for (const AttentionModule& module : modules) {
+    const Shape shape = gate_shape(module, batch, how.grain);
+    hooks.edits.push_back({.gate = Tensor::full(shape, 1).set_requires_grad()});
+  }
+  how.run(problem.model, batch, hooks);
+  std::size_t first = 0;  // head of the module
+  for (std::size_t m = 0; m < modules.size(); ++m) {
+    const Index H = modules[m].attention->head_count();
+    const Tensor grad = hooks.edits[m].gate.grad();
+    for (Index i = 0; grad.defined() && i < grad.count(); ++i) {
+      const double g = grad.data()[i];
+      sums.gradients[first + i % H] += how.sign == Sign::kept ? g : std::abs(g);
+    }
+    for (Index h = 0; h < H; ++h)
+      sums.terms[first++] += static_cast<double>(terms_of(modules[m], batch, how.grain));
+  }
+}
+
 /// Means of the gradients of gates over examples, positions or batches; with their signs, means
 /// over targets.
-std::vector<double> mean_gradients(const PruneProblem& problem, Grain grain, Sign sign,
-                                   Differentiate differentiate, PassCount& cost) {
-  const std::vector<AttentionModule> modules = problem.model.attention_modules();
-  std::vector<double> sums(all_heads(problem.model).size()), terms(sums.size());
+std::vector<double> mean_gradients(const PruneProblem& problem, const Differentiation& how,
+                                   PassCount& cost) {
+  const std::size_t heads = all_heads(problem.model).size();
+  GradientSums sums{std::vector<double>(heads), std::vector<double>(heads)};
   Index targets = 0;
   for_each_batch(
       problem, cost,
       [&](const Batch& batch) {
-        ModelHooks hooks;
-        for (const AttentionModule& module : modules) {
-          const Shape shape = gate_shape(module, batch, grain);
-          hooks.edits.push_back({.gate = Tensor::full(shape, 1).set_requires_grad()});
-        }
-        differentiate(problem.model, batch, hooks);
-        std::size_t first = 0;  // head of the module
-        for (std::size_t m = 0; m < modules.size(); ++m) {
-          const Index H = modules[m].attention->head_count();
-          const Tensor grad = hooks.edits[m].gate.grad();
-          for (Index i = 0; grad.defined() && i < grad.count(); ++i) {
-            const auto g = static_cast<double>(grad.data()[i]);
-            sums[first + i % H] += sign == Sign::kept ? g : std::abs(g);
-          }
-          for (Index h = 0; h < H; ++h)
-            terms[first++] += static_cast<double>(terms_of(modules[m], batch, grain));
-        }
+        add_batch(sums, problem, batch, how);
         targets += batch.target_count();
         cost.backward += batch.size;
       });
   problem.model.visit([](const std::string&, Tensor parameter) { parameter.zero_grad(); });
-  for (std::size_t h = 0; h < sums.size(); ++h)
-    sums[h] /= sign == Sign::kept ? static_cast<double>(targets) : std::max(1.0, terms[h]);
-  return sums;
+  for (std::size_t h = 0; h < heads; ++h)
+    sums.gradients[h] /=
+        how.sign == Sign::kept ? static_cast<double>(targets) : std::max(1.0, sums.terms[h]);
+  return sums.gradients;
 }
 
 /// Divides each module's scores by their l2 norm.
@@ -120,15 +136,16 @@ void normalise_by_module(const std::vector<HeadId>& heads, std::vector<double>& 
 
 template <Grain grain, Norm norm>
 std::vector<double> importance(const PruneProblem& problem, PassCount& cost) {
-  const auto differentiate = grain == Grain::batch ? differentiate_mean_loss : differentiate_losses;
-  auto scores = mean_gradients(problem, grain, Sign::dropped, differentiate, cost);
+  const auto run = grain == Grain::batch ? differentiate_mean_loss : differentiate_losses;
+  std::vector<double> scores = mean_gradients(problem, {grain, Sign::dropped, run}, cost);
   if (norm == Norm::by_module) normalise_by_module(all_heads(problem.model), scores);
   return scores;
 }
 
 /// The first-order estimate of what removal costs.
 std::vector<double> taylor(const PruneProblem& problem, PassCount& cost) {
-  auto scores = mean_gradients(problem, Grain::example, Sign::kept, differentiate_losses, cost);
+  std::vector<double> scores =
+      mean_gradients(problem, {Grain::example, Sign::kept, differentiate_losses}, cost);
   for (double& score : scores) score = -score;
   return scores;
 }
@@ -141,13 +158,26 @@ std::vector<double> taylor(const PruneProblem& problem, PassCount& cost) {
 /// is linear and keeps signs: the relevances of one layer's heads and of all that passes them by
 /// sum to A, biases included, exactly where no feed-forward network follows.
 std::vector<double> relevance(const PruneProblem& problem, PassCount& cost) {
-  return mean_gradients(problem, Grain::example, Sign::dropped, differentiate_answers, cost);
+  return mean_gradients(problem, {Grain::example, Sign::dropped, differentiate_answers}, cost);
 }
 
-/// The mean over all examples and queries of `measure` (rows of weights [rows, keys]) of each head.
-std::vector<double> pattern_means(const PruneProblem& problem,
-                                  double (*measure)(Index rows, Index keys, const Scalar* weights),
-                                  PassCount& cost) {
+/// What a pattern says at once: the mean over its rows of weights [rows, keys].
+using PatternMeasure = double (*)(Index rows, Index keys, const Scalar* weights);
+
+double minus_entropy(Index rows, Index keys, const Scalar* weights) {
+  return -mean_entropy(rows, keys, weights);
+}
+
+double mean_largest(Index rows, Index keys, const Scalar* weights) {
+  double sum = 0;
+  for (const Scalar* w = weights; w != weights + rows * keys; w += keys)
+    sum += *std::max_element(w, w + keys);
+  return sum / static_cast<double>(rows);
+}
+
+/// The mean over all examples of the measure of each head's pattern.
+template <PatternMeasure measure>
+std::vector<double> pattern_means(const PruneProblem& problem, PassCount& cost) {
   const NoGrad no_grad;
   std::vector<double> means(all_heads(problem.model).size());
   const auto examples = static_cast<double>(problem.settings.examples);
@@ -157,54 +187,54 @@ std::vector<double> pattern_means(const PruneProblem& problem,
     const double share = static_cast<double>(batch.size) / examples;
     std::size_t first = 0;  // head of the module
     for (const AttentionCaptures& module : captures.attention) {
-      if (!module.pattern.defined()) continue;  // no heads
-      const Index H = module.pattern.size(1), T = module.pattern.size(2),
-                  S = module.pattern.size(3);
-      for (Index i = 0; i < batch.size * H; ++i) {
-        const double here = measure(T, S, module.pattern.data() + i * T * S);
-        means[first + i % H] += here * share / static_cast<double>(batch.size);
-      }
+      const Tensor& P = module.pattern;  // [B, H, T, S]
+      if (!P.defined()) continue;        // no heads
+      const Index H = P.size(1), T = P.size(2), S = P.size(3);
+      for (Index i = 0; i < batch.size * H; ++i)
+        means[first + i % H] +=
+            measure(T, S, P.data() + i * T * S) * share / static_cast<double>(batch.size);
       first += H;
     }
   });
   return means;
 }
 
-double mean_largest(Index rows, Index keys, const Scalar* weights) {
-  double sum = 0;
-  for (Index row = 0; row < rows; ++row) {
-    const Scalar* w = weights + row * keys;
-    sum += static_cast<double>(*std::max_element(w, w + keys));
-  }
-  return sum / static_cast<double>(rows);
-}
-
-double frobenius(std::span<const Scalar> values) {
+/// The Frobenius norm of a head's rows of W_O, [Dv, C].
+double output_norm(const MultiHeadAttention& attention, Index head) {
+  const Index elements = attention.d_value * attention.O.W.size(1);
   double squares = 0;
-  for (const Scalar w : values) squares += static_cast<double>(w) * static_cast<double>(w);
+  for (const double w : attention.O.W.values().subspan(head * elements, elements)) squares += w * w;
   return std::sqrt(squares);
 }
 
 /// ||W_V W_O|| of one head: sqrt(tr(A B)) with A = W_V^T W_V, B = W_O W_O^T, both [Dv, Dv], so that
 /// the product [C, C] is never made.
-double ov_norm(const MultiHeadAttention& attention, Index head) {
+double product_norm(const MultiHeadAttention& attention, Index head) {
   const Index Dv = attention.d_value, C = attention.O.W.size(1);
   const Index columns = attention.V.W.size(1);
-  const Index kv = attention.kv_head[head];
-  const Scalar* W_V = attention.V.W.values().data() + kv * Dv;
-  const Scalar* W_O = attention.O.W.values().data() + head * Dv * C;
+  const Scalar* W_V = attention.V.W.data() + attention.kv_head[head] * Dv;  // [C, Dv] of columns
+  const Scalar* W_O = attention.O.W.data() + head * Dv * C;
   double trace = 0;
   for (Index i = 0; i < Dv; ++i) {
     for (Index j = 0; j < Dv; ++j) {
       double a = 0, b = 0;
       for (Index c = 0; c < C; ++c) {
-        a += static_cast<double>(W_V[c * columns + i]) * static_cast<double>(W_V[c * columns + j]);
-        b += static_cast<double>(W_O[i * C + c]) * static_cast<double>(W_O[j * C + c]);
+        a += double{W_V[c * columns + i]} * double{W_V[c * columns + j]};
+        b += double{W_O[i * C + c]} * double{W_O[j * C + c]};
       }
       trace += a * b;
     }
   }
   return std::sqrt(std::max(0.0, trace));
+}
+
+template <double (*norm)(const MultiHeadAttention& attention, Index head)>
+std::vector<double> norms(const PruneProblem& problem, PassCount&) {
+  std::vector<double> all;
+  for (const AttentionModule& module : problem.model.attention_modules())
+    for (Index h = 0; h < module.attention->head_count(); ++h)
+      all.push_back(norm(*module.attention, h));
+  return all;
 }
 
 std::vector<double> random_order(const PruneProblem& problem, PassCount&) {
@@ -213,35 +243,6 @@ std::vector<double> random_order(const PruneProblem& problem, PassCount&) {
   Generator random(streams::seeded(problem.settings.seed).fold("prune at random"));
   random.shuffle(std::span<double>(places));
   return places;
-}
-
-std::vector<double> output_norms(const PruneProblem& problem, PassCount&) {
-  std::vector<double> norms;
-  for (const AttentionModule& module : problem.model.attention_modules()) {
-    const MultiHeadAttention& attention = *module.attention;
-    const auto elements = attention.d_value * attention.O.W.size(1);
-    for (Index h = 0; h < attention.head_count(); ++h)
-      norms.push_back(frobenius(attention.O.W.values().subspan(h * elements, elements)));
-  }
-  return norms;
-}
-
-std::vector<double> product_norms(const PruneProblem& problem, PassCount&) {
-  std::vector<double> norms;
-  for (const AttentionModule& module : problem.model.attention_modules())
-    for (Index h = 0; h < module.attention->head_count(); ++h)
-      norms.push_back(ov_norm(*module.attention, h));
-  return norms;
-}
-
-std::vector<double> certainty(const PruneProblem& problem, PassCount& cost) {
-  std::vector<double> scores = pattern_means(problem, mean_entropy, cost);
-  for (double& score : scores) score = -score;
-  return scores;
-}
-
-std::vector<double> confidence(const PruneProblem& problem, PassCount& cost) {
-  return pattern_means(problem, mean_largest, cost);
 }
 
 /// The rise of the loss with each head alone silenced.
@@ -263,12 +264,14 @@ constexpr const char* kRaw = "the same without the normalisation; 1 backward pas
 
 constexpr PruneMethod kMethods[] = {
     {"random", baseline, "heads drawn by the seed; no pass at all", "", random_order},
-    {"magnitude", score, "Frobenius norm of the head's rows of W_O; no pass", "", output_norms},
-    {"magnitude_ov", score, "Frobenius norm of the head's W_V W_O; no pass", "", product_norms},
+    {"magnitude", score, "Frobenius norm of the head's rows of W_O; no pass", "",
+     norms<output_norm>},
+    {"magnitude_ov", score, "Frobenius norm of the head's W_V W_O; no pass", "",
+     norms<product_norm>},
     {"entropy", score, "minus the mean entropy of the head's pattern; 1 forward pass", "",
-     certainty},
+     pattern_means<minus_entropy>},
     {"confidence", score, "mean of the largest weight of each query; 1 forward pass",
-     "Voita et al. 2019", confidence},
+     "Voita et al. 2019", pattern_means<mean_largest>},
     {"importance", score,
      "mean over examples of |dL/dgate|, l2-normalised by layer; 1 backward pass",
      "Michel et al. 2019, equation 2", importance<Grain::example, Norm::by_module>},

@@ -1,8 +1,9 @@
-// What pruning did to one run, as tables: the model before and after, and the times of both. Pure
-// functions of the results. Read next: curve_text.h, which compares methods; table.h.
+// What pruning did and what it saved, as text for a terminal. Pure functions of the results. Read
+// next: curve_text.h, which shows many prunings.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "headlab/prune/prune.h"
 
@@ -10,7 +11,7 @@ namespace headlab {
 
 /// Loss, accuracy, parameters and time per batch before and after, and the heads that are left.
 std::string prune_text(const PruneResult& result);
-/// Times of the full, the masked and the removed model, a row for each batch size.
+/// Times of pruning, a row for each batch size.
 std::string timing_text(const std::vector<PruneTiming>& timing);
 
 }  // namespace headlab
