@@ -69,7 +69,8 @@ ModelFigures measure_model(const Transformer& model, const Task& task, Index exa
   const Judged judged = judge(model, task, {.examples = examples});
   const NoGrad no_grad;
   const Batch batch = timed_examples(task);
-  const double ms = interleaved_medians({[&] { model.forward(batch); }}, kTimedPasses)[0];
+  const std::function<void()> pass = [&] { model.forward(batch); };
+  const double ms = interleaved_medians(std::span(&pass, 1), kTimedPasses)[0];
   return {judged.loss, judged.accuracy, model.parameter_count(), ms};
 }
 

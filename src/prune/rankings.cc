@@ -109,13 +109,11 @@ std::vector<double> mean_gradients(const PruneProblem& problem, const Differenti
   const std::size_t heads = all_heads(problem.model).size();
   GradientSums sums{std::vector<double>(heads), std::vector<double>(heads)};
   Index targets = 0;
-  for_each_batch(
-      problem, cost,
-      [&](const Batch& batch) {
-        add_batch(sums, problem, batch, how);
-        targets += batch.target_count();
-        cost.backward += batch.size;
-      });
+  for_each_batch(problem, cost, [&](const Batch& batch) {
+    add_batch(sums, problem, batch, how);
+    targets += batch.target_count();
+    cost.backward += batch.size;
+  });
   problem.model.visit([](const std::string&, Tensor parameter) { parameter.zero_grad(); });
   for (std::size_t h = 0; h < heads; ++h)
     sums.gradients[h] /=

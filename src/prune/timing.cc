@@ -77,10 +77,10 @@ std::vector<PruneTiming> time_pruning(const Transformer& model, std::span<const 
     require(size >= 1 && size <= examples.size, "a batch of ", size, " cannot be timed with ",
             examples.size, " examples");
     const Batch batch = examples.rows(0, size);
-    const std::vector<double> ms = interleaved_medians(
-        {step_of(full, batch, none), step_of(full, batch, gates), step_of(removed, batch, none),
-         step_of(full, batch, none), attention_of(full, batch), attention_of(removed, batch)},
-        options.turns);
+    const std::vector<Work> works = {step_of(full, batch, none),    step_of(full, batch, gates),
+                                     step_of(removed, batch, none), step_of(full, batch, none),
+                                     attention_of(full, batch),     attention_of(removed, batch)};
+    const std::vector<double> ms = interleaved_medians(works, options.turns);
     timings.push_back({.batch = size,
                        .full = ms[0],
                        .masked = ms[1],

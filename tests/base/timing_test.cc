@@ -1,6 +1,4 @@
-// Timing: every piece of work runs once in each turn, and the time is that of the work.
-// How long things take is not tested beyond that a wait takes as long as it waits.
-// Read next: include/headlab/base/timing.h.
+// Timing: order and number of the calls, and which times count.
 #include "headlab/base/timing.h"
 
 #include <gtest/gtest.h>
@@ -10,15 +8,23 @@
 
 namespace headlab { namespace {
 
-TEST(Medians, TakeTurns) {
-  std::string order;
-  const std::vector<std::function<void()>> bodies = {[&] { order += 'a'; }, [&] { order += 'b'; }};
-  EXPECT_EQ(interleaved_medians(bodies, 2).size(), 2u);
-  EXPECT_EQ(order, "ababab");  // the first round warms up
+TEST(InterleavedMedians, RunAllInTurnsWithARoundThatDoesNotCount) {
+  std::string calls;
+  const std::vector<std::function<void()>> works = {[&] { calls += 'a'; }, [&] { calls += 'b'; }};
+  EXPECT_EQ(interleaved_medians(works, 2).size(), 2u);
+  EXPECT_EQ(calls, "ababab");
 }
 
-TEST(Milliseconds, AreThoseOfTheWork) {
-  EXPECT_GE(milliseconds([] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); }), 2);
+TEST(InterleavedMedians, AreNotMovedByOneSlowCall) {
+  int call = 0;
+  const std::vector<std::function<void()>> works = {[&] {
+    if (++call == 3) std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  }};
+  EXPECT_LT(interleaved_medians(works, 5)[0], 100);
+}
+
+TEST(Milliseconds, CountTheTimeOfACall) {
+  EXPECT_GE(milliseconds([] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }), 5);
 }
 
 }  // namespace
