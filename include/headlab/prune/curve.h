@@ -18,8 +18,8 @@ struct CurveOptions {
   std::vector<std::string> methods{};  // by name; empty: all that need no training
   std::vector<Index> sizes{};          // heads kept; empty: every number from the fewest to all
   PruneSettings settings{};
-  /// Examples on which models are judged; 0: the run's eval_examples. Twice as many halve nothing
-  /// but the noise of the losses, at twice the time.
+  /// Examples on which models are judged; 0: the run's eval_examples. Time grows in proportion; the
+  /// noise of the losses falls with the square root.
   Index judged = 0;
   bool test_split = false;    // judge on examples that nothing else has seen
   Index finetune = 0;         // steps of training after each removal: a training for each subset

@@ -17,8 +17,8 @@ namespace headlab {
 
 /// What every method may be told: the settings that all commands which prune have in common.
 struct PruneSettings {
-  /// Training examples on which heads are chosen. What a method costs grows in proportion; a few
-  /// hundred rank heads that differ, and tell hardly apart heads that do not.
+  /// Training examples on which heads are chosen. What a method costs grows in proportion; the
+  /// noise of what it measures falls with the square root.
   Index examples = 512;
   /// Of random choices: the draws of `random`, what `ablation_resample` puts in a head's place, and
   /// the noise and batches of the methods that train.
@@ -26,11 +26,11 @@ struct PruneSettings {
   /// Heads that each attention module keeps, or all that it has. 0 lets whole modules lose theirs,
   /// whose output is then their bias alone.
   Index per_layer_min = 0;
-  /// Steps of training in the methods l0 (once) and subset (for each size). Too few leave gates
-  /// half open; the default suits models that trained for 1000 to 3000 steps.
+  /// Steps of training in the methods l0 (once) and subset (for each size), as dear as any others.
+  /// With too few the gates have not moved far from where they began, nearly open.
   Index gate_steps = 600;
   /// lambda of the method l0, in nats for each open head, averaged over attention modules: the
-  /// larger, the fewer heads stay open. The result is no smooth function of it: try several.
+  /// larger, the fewer gates stay open. How many is a result and no setting: try several.
   double penalty = 0.2;
 };
 /// The table of settings, bound to `settings`, which must outlive it.

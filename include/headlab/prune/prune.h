@@ -21,9 +21,7 @@ struct PruneOptions {
   std::optional<double> drop{};           // or: percent of its heads that go, rounded down
   std::optional<double> max_loss_rise{};  // or: the fewest heads that cost at most this, in nats
   PruneSettings settings{};
-  /// Steps of training after the removal; 0: none. What a removal costs is often mended within a
-  /// tenth of the steps that the model was trained for.
-  Index finetune = 0;
+  Index finetune = 0;    // steps of training after the removal; 0: none
   double lr = 0;         // of fine-tuning; 0: 0.3 of the run's
   bool force = false;    // replace the run at `out`
   bool measure = false;  // time the full, the masked and the removed model: some seconds

@@ -23,7 +23,7 @@ Json to_json(const PruneTiming& timing);
 
 struct TimingOptions {
   std::vector<Index> batches = {1, 4, 16, 64};
-  Index turns = 15;  // of each batch size; what is noise at 15 shrinks with their square root
+  Index turns = 15;  // of each batch size, after one that does not count
 };
 
 /// Times a model with all its heads, with gates that leave `kept`, and with `kept` alone. Error if
