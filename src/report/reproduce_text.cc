@@ -12,38 +12,38 @@ namespace headlab {
 namespace {
 
 constexpr const char* kMichelAblation =
-    R"(published (another model: WMT encoder, 96 heads, as transcribed): 8 heads matter at p < .01, and
-half of those improve BLEU when they go
-)";
+    "published (another model: WMT encoder, 96 heads, as transcribed): 8 heads matter at p < .01, "
+    "and\n"
+    "half of those improve BLEU when they go\n";
 constexpr const char* kMichelOneHead =
-    R"(published (another model: WMT, change of BLEU, chosen on the test set -> on other data, as
-transcribed): encoder layer 6 -.36 -> -.67, cross layer 6 -13.56 -> -18.89, decoder layer 6 +.24
--> -.03
-)";
+    "published (another model: WMT, change of BLEU, chosen on the test set -> on other data, as\n"
+    "transcribed): encoder layer 6 -.36 -> -.67, cross layer 6 -13.56 -> -18.89, decoder layer 6 "
+    "+.24\n"
+    "-> -.03\n";
 constexpr const char* kMichelPruning =
-    R"(published (other models, as transcribed): 20% (WMT) and 40% (BERT) of the heads are free, all
-collapse past about 60%; importance beats the order of single ablations
-)";
+    "published (other models, as transcribed): 20% (WMT) and 40% (BERT) of the heads are free, "
+    "all\n"
+    "collapse past about 60%; importance beats the order of single ablations\n";
 constexpr const char* kMichelSteps =
-    R"(published (another model, as transcribed): in epochs 1-2 every cut costs; from epoch 10 up to 40%
-of the heads can go at 85-90% of BLEU
-)";
+    "published (another model, as transcribed): in epochs 1-2 every cut costs; from epoch 10 up to "
+    "40%\n"
+    "of the heads can go at 85-90% of BLEU\n";
 constexpr const char* kMichelSpeed =
-    R"(published (BERT, half of the heads removed, examples per second, as transcribed): batch 1 +1.9%,
-4 +2.7%, 16 +17.5%, 64 +17.5%
-)";
+    "published (BERT, half of the heads removed, examples per second, as transcribed): batch 1 "
+    "+1.9%,\n"
+    "4 +2.7%, 16 +17.5%, 64 +17.5%\n";
 constexpr const char* kVoitaPenalty =
-    R"(published (another model: WMT English-Russian, 48 encoder heads, authors' page): 10 stay within
-.15 BLEU, 17 keep every function
-)";
+    "published (another model: WMT English-Russian, 48 encoder heads, authors' page): 10 stay "
+    "within\n"
+    ".15 BLEU, 17 keep every function\n";
 constexpr const char* kVoitaScratch =
-    R"(published (another model, base 29.60 BLEU; heads in encoder/decoder/cross, pruned / from scratch,
-as transcribed): 14/31/30 29.62 / 29.47; 12/21/25 29.36 / 28.95; 8/13/15 29.06 / 28.56; 5/9/12
-28.90 / 28.41
-)";
+    "published (another model, base 29.60 BLEU; heads in encoder/decoder/cross, pruned / from "
+    "scratch,\n"
+    "as transcribed): 14/31/30 29.62 / 29.47; 12/21/25 29.36 / 28.95; 8/13/15 29.06 / 28.56; "
+    "5/9/12\n"
+    "28.90 / 28.41\n";
 constexpr const char* kVoitaDrift =
-    R"(published (authors' page): functions of heads that go drift to heads that survive
-)";
+    "published (authors' page): functions of heads that go drift to heads that survive\n";
 
 std::string signed_number(double value) { return (value >= 0 ? "+" : "") + significant(value); }
 
