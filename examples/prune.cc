@@ -9,7 +9,7 @@
 
 using namespace headlab;
 
-void show(const char* name, Transformer& model, const Task& task) {
+void show(const char* name, const Transformer& model, const Task& task) {
   const Evaluation held_out = evaluate(model, task);
   std::printf("%-16s %zu heads  %5lld parameters  loss %.4f  accuracy %.3f\n", name,
               all_heads(model).size(), static_cast<long long>(model.parameter_count()),
@@ -30,10 +30,7 @@ int main() {
   Transformer small = remove_heads(model, choose_heads(problem, {.keep = 4}).kept);
   show("heads removed", small, *task);
 
-  config.train.steps = 300;
-  config.train.warmup = 30;
-  config.train.lr *= 0.3;
-  Trainer(small, *task, config.train).run();
+  Trainer(small, *task, finetuning(config.train, 300)).run();
   show("trained further", small, *task);
 }
 

@@ -113,7 +113,8 @@ void Settings::add_choice(std::string name, std::function<void(std::size_t)> set
 }
 
 void Settings::add(const Settings& others) {
-  table_.insert(table_.end(), others.table_.begin(), others.table_.end());
+  for (const Setting& setting : others.table_)
+    if (find(setting.name) == nullptr) table_.push_back(setting);
 }
 
 void Settings::mark_decided(const std::vector<std::string>& names) {

@@ -5,12 +5,10 @@
 #include "headlab/bench/bench.h"
 
 #include <algorithm>
-#include <array>
-#include <chrono>
 
 #include "headlab/base/error.h"
 #include "headlab/base/threads.h"
-#include "headlab/base/version.h"
+#include "headlab/base/timing.h"
 #include "headlab/bench/machine.h"
 #include "headlab/model/initial.h"
 #include "headlab/tensor/tape.h"
@@ -21,17 +19,18 @@ namespace {
 
 struct NamedConfig {
   const char* name;
-  Index layers, heads, d_model, d_ff, length, batch, vocab;
-  Index steps;
+  const char* settings;
 };
 
-constexpr std::array<NamedConfig, 5> kConfigs = {{
-    {"toy", 2, 4, 64, 256, 32, 64, 64, 120},
-    {"char", 4, 4, 128, 512, 64, 12, 65, 90},  // the CPU example of nanoGPT's README
-    {"medium", 6, 6, 384, 1536, 256, 4, 65, 15},
-    {"long", 2, 4, 128, 512, 1024, 4, 65, 15},
-    {"gpt2", 12, 12, 768, 3072, 64, 4, 50257, 7},  // the CPU example of llm.c's README
-}};
+constexpr NamedConfig kConfigs[] = {
+    {"toy", "layers=2 heads=4 d_model=64 d_ff=256 length=32 vocab=64 batch=64 steps=120"},
+    // the CPU example of nanoGPT's README
+    {"char", "layers=4 heads=4 d_model=128 d_ff=512 length=64 vocab=65 batch=12 steps=90"},
+    {"medium", "layers=6 heads=6 d_model=384 d_ff=1536 length=256 vocab=65 batch=4 steps=15"},
+    {"long", "layers=2 heads=4 d_model=128 d_ff=512 length=1024 vocab=65 batch=4 steps=15"},
+    // the CPU example of llm.c's README
+    {"gpt2", "layers=12 heads=12 d_model=768 d_ff=3072 length=64 vocab=50257 batch=4 steps=7"},
+};
 
 Batch random_batch(const BenchOptions& options) {
   Generator random(Key{1}.fold("bench"));
@@ -44,40 +43,32 @@ Batch random_batch(const BenchOptions& options) {
 
 /// Whether a weight multiplies the tokens of the source.
 bool reads_source(const std::string& name) {
-  return name.rfind("encoder.", 0) == 0 || name.find(".cross_attn.W_K") != name.npos ||
+  return name.starts_with("encoder.") || name.find(".cross_attn.W_K") != name.npos ||
          name.find(".cross_attn.W_V") != name.npos;
 }
 
 /// 6 B (weights x the tokens that they multiply + attention over all T x S keys), forward and
 /// backward.
-double operations_of(Transformer& model, const BenchOptions& options) {
-  const TransformerConfig& c = options.model;
+double operations_of(const TrainingStep& step) {
+  const TransformerConfig& c = step.model().config();
   Index products = c.tied ? c.vocab * c.d_model * c.length : 0;
-  model.visit([&](const std::string& name, Tensor& parameter) {
+  step.model().visit([&](const std::string& name, const Tensor& parameter) {
     const bool looked_up = name == "embed.W_E" || name.find("pos_embed.W_pos") != name.npos;
     const bool multiplies = parameter.rank() == 2 && !looked_up;
     const Index tokens = reads_source(name) ? c.source_length : c.length;
     products += multiplies ? parameter.count() * tokens : 0;
   });
-  for (const AttentionPlace& place : c.attention_places()) {
-    const Index queries = place.kind == AttentionKind::encoder ? c.source_length : c.length;
-    const Index keys = place.kind == AttentionKind::self ? c.length : c.source_length;
-    products += c.heads_of(place.layer) * (c.d_head_of(place.layer) + c.d_value_of(place.layer)) *
-                queries * keys;
-  }
-  return 6 * static_cast<double>(options.batch) * static_cast<double>(products);
+  for (const auto& [name, kind, layer] : c.attention_places())
+    products += c.heads_of(layer) * (c.d_head_of(layer) + c.d_value_of(layer)) *
+                step.batch().queries(kind) * step.batch().keys(kind);
+  return 6 * static_cast<double>(step.batch().size) * static_cast<double>(products);
 }
 
 /// Milliseconds of each step after the warm-up, sorted.
 std::vector<double> time_steps(TrainingStep& step, Index steps) {
   const Index warmup = std::max<Index>(1, steps / 3);
   std::vector<double> times;
-  for (Index i = 0; i < warmup + steps; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
-    step.run();
-    const auto end = std::chrono::steady_clock::now();
-    times.push_back(std::chrono::duration<double, std::milli>(end - begin).count());
-  }
+  for (Index i = 0; i < warmup + steps; ++i) times.push_back(milliseconds([&] { step.run(); }));
   times.erase(times.begin(), times.begin() + warmup);
   std::sort(times.begin(), times.end());
   return times;
@@ -111,15 +102,12 @@ void TrainingStep::run() {
 }
 
 Json bench_about(const BenchOptions& options) {
-  Json json = Json::object();
-  json["headlab"] = version();
-  json["config"] = options.config;
-  json["threads"] = thread_count();
-  json["processors"] = processor_count();
-  json["spin_us"] = thread_count() <= processor_count() ? kSpinMicroseconds : 0;
-  json["binding"] = "none";
-  json["load_average"] = load_average();
-  return json;
+  return stamped({{"config", options.config},
+                  {"threads", thread_count()},
+                  {"processors", processor_count()},
+                  {"spin_us", thread_count() <= processor_count() ? kSpinMicroseconds : 0},
+                  {"binding", "none"},
+                  {"load_average", load_average()}});
 }
 
 std::vector<std::string> bench_config_names() {
@@ -130,17 +118,11 @@ std::vector<std::string> bench_config_names() {
 
 BenchOptions bench_options(const std::string& name) {
   for (const NamedConfig& named : kConfigs) {
-    if (name == named.name) {
-      BenchOptions options{.config = name, .batch = named.batch, .steps = named.steps, .model = {}};
-      options.model.layers = named.layers;
-      options.model.heads = {named.heads};
-      options.model.d_model = named.d_model;
-      options.model.d_ff = named.d_ff;
-      options.model.length = named.length;
-      options.model.vocab = named.vocab;
-      options.model.init = InitialValues::gpt2;
-      return options;
-    }
+    if (name != named.name) continue;
+    BenchOptions options{.config = name};
+    options.model.init = InitialValues::gpt2;
+    settings_of(options).set_all_text(named.settings);
+    return options;
   }
   throw unknown_name("configuration", name, bench_config_names());
 }
@@ -166,7 +148,7 @@ BenchResult bench_step(const BenchOptions& options) {
   result.min_ms = times[0];
   result.tokens_per_s = static_cast<double>(options.batch * options.model.tokens_per_sequence()) /
                         result.median_ms * 1e3;
-  result.gflops = operations_of(step.model(), options) / result.median_ms / 1e6;
+  result.gflops = operations_of(step) / result.median_ms / 1e6;
   result.peak_gflops = measure_fma_peak();
   result.fraction_of_peak = result.gflops / result.peak_gflops;
   result.triad_gbs = measure_triad();
@@ -177,16 +159,17 @@ BenchResult bench_step(const BenchOptions& options) {
   return result;
 }
 
-Json BenchResult::to_json() const {
-  Json json = about;
-  json["median_ms"] = median_ms;
-  json["min_ms"] = min_ms;
-  json["tokens_per_s"] = tokens_per_s;
-  json["gflops"] = gflops;
-  json["peak_gflops"] = peak_gflops;
-  json["fraction_of_peak"] = fraction_of_peak;
-  json["triad_gbs"] = triad_gbs;
-  json["peak_memory_mb"] = peak_memory_mb;
+Json to_json(const BenchResult& result) {
+  Json json = result.about;
+  const Json measured = Json::object({{"median_ms", result.median_ms},
+                                      {"min_ms", result.min_ms},
+                                      {"tokens_per_s", result.tokens_per_s},
+                                      {"gflops", result.gflops},
+                                      {"peak_gflops", result.peak_gflops},
+                                      {"fraction_of_peak", result.fraction_of_peak},
+                                      {"triad_gbs", result.triad_gbs},
+                                      {"peak_memory_mb", result.peak_memory_mb}});
+  for (const auto& [key, value] : measured.members()) json[key] = value;
   return json;
 }
 

@@ -5,6 +5,7 @@
 
 #include "headlab/base/error.h"
 #include "headlab/base/random.h"
+#include "headlab/base/timing.h"
 #include "headlab/bench/benchmarks.h"
 #include "headlab/bench/machine.h"
 #include "headlab/kernels/gemm.h"
@@ -111,8 +112,7 @@ BenchTable bench_gemm(const BenchOptions& options) {
                                {"k", "k", 0},
                                {"ms", "ms", 4},
                                {"gflops", "GFLOP/s", 1},
-                               {"fraction_of_peak", "of peak", 3}},
-                   .rows = {}};
+                               {"fraction_of_peak", "of peak", 3}}};
   const double peak = std::max(before, measure_fma_peak());
   table.about["peak_gflops"] = peak;
   for (std::size_t i = 0; i < products.size(); ++i) {
@@ -143,8 +143,7 @@ BenchTable bench_attention(const BenchOptions& options) {
                                {"forward_ratio", "ratio", 2},
                                {"both_ratio", "ratio", 2},
                                {"gflops", "GFLOP/s", 1},
-                               {"fraction_of_peak", "of peak", 3}},
-                   .rows = {}};
+                               {"fraction_of_peak", "of peak", 3}}};
   const double peak = measure_fma_peak();
   table.about["peak_gflops"] = peak;
   table.about["counted"] = "products of visible scores: 2 forward, 5 backward";

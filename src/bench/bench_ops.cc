@@ -52,8 +52,7 @@ BenchTable bench_ops(const BenchOptions& options) {
                                {"gflops", "GFLOP/s", 1},
                                {"fraction_of_peak", "of peak", 3},
                                {"gbs", "GB/s", 1},
-                               {"fraction_of_triad", "of triad", 3}},
-                   .rows = {}};
+                               {"fraction_of_triad", "of triad", 3}}};
   table.about["peak_gflops"] = measure_fma_peak();
   table.about["triad_gbs"] = measure_triad();
   double all = 0;

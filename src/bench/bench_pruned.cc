@@ -44,8 +44,7 @@ BenchTable bench_pruned(const BenchOptions& options) {
                                {"attention_saved", "saved of attention", 3},
                                {"saved", "saved of all", 3},
                                {"implied", "implied by attention", 3},
-                               {"noise", "noise", 3}},
-                   .rows = {}};
+                               {"noise", "noise", 3}}};
   for (const PruneTiming& row : time_pruning(step.model(), first_half(step.model()), step.batch(),
                                              {.batches = batches, .turns = options.steps})) {
     const double of_attention = row.attention_full - row.attention_removed;

@@ -5,6 +5,7 @@
 
 #include "headlab/base/error.h"
 #include "headlab/base/threads.h"
+#include "headlab/base/timing.h"
 #include "headlab/bench/benchmarks.h"
 #include "headlab/tasks/table.h"
 #include "headlab/train/run.h"
@@ -14,26 +15,18 @@ namespace {
 
 const std::string kThreads = "threads";
 
-/// A size of the step, and how to set it.
+/// A setting of the step, or the number of threads, and the values that it takes in turn.
 struct Dimension {
-  std::string name;
+  std::string setting;
   std::vector<Index> values;
-  void (*set)(BenchOptions& options, Index value);
 };
 
 std::vector<Dimension> dimensions() {
   std::vector<Index> threads = {1};
   while (2 * threads.back() <= thread_count()) threads.push_back(2 * threads.back());
-  const auto set_width = [](BenchOptions& o, Index v) {
-    o.model.d_ff = o.model.d_ff / o.model.d_model * v;
-    o.model.d_model = v;
-  };
-  return {{"length", {16, 32, 64, 128}, [](BenchOptions& o, Index v) { o.model.length = v; }},
-          {"batch", {8, 16, 32, 64}, [](BenchOptions& o, Index v) { o.batch = v; }},
-          {"d_model", {32, 64, 128, 256}, set_width},
-          {"layers", {1, 2, 4, 8}, [](BenchOptions& o, Index v) { o.model.layers = v; }},
-          {"heads", {1, 2, 4, 8}, [](BenchOptions& o, Index v) { o.model.heads = {v}; }},
-          {kThreads, threads, [](BenchOptions&, Index) {}}};
+  return {{"length", {16, 32, 64, 128}},   {"batch", {8, 16, 32, 64}},
+          {"d_model", {32, 64, 128, 256}}, {"layers", {1, 2, 4, 8}},
+          {"heads", {1, 2, 4, 8}},         {kThreads, threads}};
 }
 
 /// One step of each, with its number of threads.
@@ -50,14 +43,18 @@ struct Variant {
   }
 };
 
+/// d_ff keeps its ratio to d_model.
 std::vector<Variant> variants_of(const BenchOptions& options) {
   std::vector<Variant> all;
   for (Dimension dimension : dimensions()) {
+    const std::string& name = dimension.setting;
     if (options.quick) dimension.values.resize(1);
-    for (Index value : dimension.values) {
+    for (const Index value : dimension.values) {
       BenchOptions changed = options;
-      dimension.set(changed, value);
-      all.push_back({dimension.name, value, std::make_unique<TrainingStep>(changed)});
+      if (name == "d_model")
+        changed.model.d_ff = options.model.d_ff / options.model.d_model * value;
+      if (name != kThreads) settings_of(changed).set(name, value);
+      all.push_back({name, value, std::make_unique<TrainingStep>(changed)});
     }
   }
   return all;
@@ -85,8 +82,7 @@ BenchTable bench_scaling(const BenchOptions& options) {
                    .columns = {{"size", "size"},
                                {"value", "value", 0},
                                {"ms", "ms", 3},
-                               {"ratio", "ratio to the first", 2}},
-                   .rows = {}};
+                               {"ratio", "ratio to the first", 2}}};
   std::size_t first = 0;
   for (std::size_t i = 0; i < variants.size(); ++i) {
     if (variants[i].dimension != variants[first].dimension) first = i;
@@ -115,8 +111,7 @@ BenchTable bench_tasks(const BenchOptions& options) {
                                {"batch", "batch", 0},
                                {"make_ms", "make a batch, ms", 4},
                                {"step_ms", "training step, ms", 3},
-                               {"share", "share", 4}},
-                   .rows = {}};
+                               {"share", "share", 4}}};
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     table.rows.push_back({task_table()[i].name, steps[i]->batch().size, ms[2 * i], ms[2 * i + 1],
                           ms[2 * i] / ms[2 * i + 1]});

@@ -7,10 +7,10 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
 
 #include "headlab/base/threads.h"
+#include "headlab/base/timing.h"
 #include "headlab/tensor/tensor.h"
 #include "kernels/simd.h"
 
@@ -22,12 +22,7 @@ constexpr int kRuns = 7;
 template <class Body>
 double best_seconds(Body&& body) {
   double best = 1e300;
-  for (int run = 0; run < kRuns; ++run) {
-    const auto begin = std::chrono::steady_clock::now();
-    body();
-    best = std::min(
-        best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-  }
+  for (int run = 0; run < kRuns; ++run) best = std::min(best, milliseconds(body) / 1e3);
   return best;
 }
 

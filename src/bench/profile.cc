@@ -1,6 +1,6 @@
-// The profile: whatever lies between the end of one piece of work and the end of the next belongs
-// to the next. So nothing is left out, and the rows add up to the time since the start. Read next:
-// costs.cc.
+// The profile: the clock is read once, at the end of each op, and the time since the last reading
+// is charged to the op that has just ended. So no time between two ops is lost, and the rows add up
+// to the time since the start. Read next: costs.cc.
 #include "headlab/bench/profile.h"
 
 #include <algorithm>

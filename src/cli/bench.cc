@@ -27,11 +27,11 @@ Result measured(const std::string& name, const BenchOptions& options) {
   for (const Benchmark& benchmark : benchmarks()) {
     if (name != benchmark.name) continue;
     const BenchTable table = benchmark.run(options);
-    return {.json = table.to_json(), .text = bench_text(table)};
+    return {.json = to_json(table), .text = bench_text(table)};
   }
   const BenchResult step = bench_step(options);
   for (const std::string& warning : step.warnings) note("warning: " + warning);
-  return {.json = step.to_json(), .text = bench_text(step)};
+  return {.json = to_json(step), .text = bench_text(step)};
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "headlab/cli/arguments.h"
 #include "headlab/cli/command.h"
 #include "headlab/heads/edits.h"
+#include "headlab/prune/methods.h"
 
 namespace headlab::cli {
 
@@ -21,6 +22,10 @@ Result reproducible(const Invocation& call, Json json, const std::string& text,
 /// UsageError, with the nearest name, unless `name` is known.
 void require_known(const char* kind, const std::string& name,
                    const std::vector<std::string>& known);
+
+/// A number of heads that does not fit, in the words of the flag that gave it.
+UsageError usage_of(const SizeError& error, const std::string& setting, Index per_layer_min,
+                    const std::string& hint);
 
 /// A text setting that help shows as `--name PLACEHOLDER`.
 Setting named_text(std::string name, std::string placeholder, std::string& value, std::string help);

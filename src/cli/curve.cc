@@ -28,17 +28,12 @@ struct CurveFlags {
               "also train models that have as many heads in each layer from the start");
     s.boolean("test_split", options.test_split,
               "judge on examples that nothing else has seen, not on the held-out ones");
-    s.integer("examples", options.examples, 1, 1 << 24,
-              "training examples on which heads are chosen");
+    const Settings shared = settings_of(options.settings);
+    s.add(*shared.find("examples"));
     s.integer("judged", options.judged, 0, 1 << 24,
               "examples on which models are judged (0: as many as the run's evaluations)");
     s.integer("draws", options.draws, 1, 1000, "of the method random, averaged");
-    s.integer("per_layer_min", options.per_layer_min, 0, 1 << 20,
-              "heads that each attention module keeps");
-    s.integer("gate_steps", options.gate_steps, 1, 1 << 30,
-              "steps of training in the methods l0 and subset");
-    s.real("lambda", options.penalty, 0, 1000, "penalty of the method l0 for each open head");
-    s.integer("seed", options.seed, 0, std::int64_t{1} << 53, "of random choices");
+    s.add(shared);
     return s;
   }
 };
@@ -50,21 +45,14 @@ std::vector<std::string> split_names(const std::string& list) {
   return names;
 }
 
-void check_sizes(const CurveOptions& options, Run& run) {
-  const auto heads = std::ssize(all_heads(run.model));
-  const PruneProblem problem{
-      .model = run.model, .task = *run.task, .per_layer_min = options.per_layer_min};
-  const Index fewest = fewest_heads(problem);
-  for (const Index size : options.sizes) {
-    if (size > heads) {
-      throw UsageError(text("--sizes ", size, ": the model has ", heads, " heads"),
-                       text("name sizes from ", fewest, " to ", heads));
-    }
-    if (size < fewest) {
-      throw UsageError(text("--sizes ", size, " is less than the ", fewest, " heads that ",
-                            options.per_layer_min, " in each attention module make"),
-                       text("name sizes from ", fewest, ", or lower --per-layer-min"));
-    }
+void check_sizes(const CurveOptions& options, const Run& run) {
+  try {
+    headlab::check_sizes(problem_of(run, options.settings), options.sizes);
+  } catch (const SizeError& error) {
+    throw usage_of(error, "sizes", options.settings.per_layer_min,
+                   error.size > error.heads
+                       ? text("name sizes from ", error.fewest, " to ", error.heads)
+                       : text("name sizes from ", error.fewest, ", or lower --per-layer-min"));
   }
 }
 
@@ -94,7 +82,7 @@ Result curves_of(const Invocation& call, std::vector<Run>& runs, CurveOptions& o
     };
     curves.push_back(prune_curve(run, options));
     const std::filesystem::path file = run.path / "curve.json";
-    Json json = curves.back().to_json();
+    Json json = to_json(curves.back());
     json["settings"] = call.settings().to_json();
     result = reproducible(call, std::move(json),
                           text(curve_text(curves.back()), "\n", file.string(), "\n"), file);
@@ -102,7 +90,7 @@ Result curves_of(const Invocation& call, std::vector<Run>& runs, CurveOptions& o
   }
   if (runs.size() == 1) return result;
   const CurveOverRuns all = over_runs(curves);
-  Json json = all.to_json();
+  Json json = to_json(all);
   json["paths"] = std::move(paths);
   return reproducible(
       call, std::move(json),

@@ -5,8 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/terminal.h"
-#include "headlab/report/heads_text.h"
-#include "headlab/report/reproduce_text.h"
+#include "headlab/report/prune_text.h"
 #include "headlab/report/table.h"
 
 namespace headlab::cli {
@@ -27,17 +26,13 @@ struct PruneFlags {
     s.real("drop", drop, 0, 100, "or: percent of the heads to remove");
     s.real("max_loss_rise", max_loss_rise, 0, 1000,
            "or: keep the fewest heads with which the loss rises by at most so many nats");
-    s.integer("per_layer_min", options.per_layer_min, 0, 1 << 20,
-              "heads that each attention module keeps");
+    const Settings shared = settings_of(options.settings);
+    s.add(*shared.find("per_layer_min"));
     s.add(named_text("method", join(methods, "|"), options.method, "see `headlab list methods`"));
     s.integer("finetune", options.finetune, 0, 1 << 30, "steps of training after the removal");
     s.real("lr", options.lr, 0, 1000, "learning rate of fine-tuning (0: 0.3 of the run's)");
-    s.integer("examples", options.examples, 1, 1 << 24,
-              "training examples on which heads are chosen");
-    s.integer("seed", options.seed, 0, std::int64_t{1} << 53, "of random choices");
-    s.integer("gate_steps", options.gate_steps, 1, 1 << 30,
-              "steps of training in the methods l0 and subset");
-    s.real("lambda", options.penalty, 0, 1000, "penalty of the method l0 for each open head");
+    for (const char* name : {"examples", "seed"}) s.add(*shared.find(name));
+    s.add(shared);
     s.boolean("measure", options.measure,
               "time the full, the masked and the removed model at batch 1, 4, 16, 64");
     s.boolean("force", options.force, "replace the run that --out names");
@@ -64,18 +59,15 @@ void check_flags(PruneFlags& flags, const Invocation& call) {
   as_usage([&] { find_prune_method(flags.options.method); });
 }
 
-void check_keep(Run& run, const PruneOptions& options) {
-  const auto heads = std::ssize(all_heads(run.model));
-  const Index keep = options.keep.value_or(heads);
-  if (keep > heads) {
-    throw UsageError(text("--keep ", keep, ": the model has ", heads, " heads"),
-                     text("keep fewer than ", heads, " to remove some"));
-  }
-  const Index fewest = fewest_heads(problem_of(run, options));
-  if (keep < fewest) {
-    throw UsageError(text("--keep ", keep, " is less than the ", fewest, " heads that ",
-                          options.per_layer_min, " in each attention module make"),
-                     text("keep ", fewest, " or more, or lower --per-layer-min"));
+void check_keep(const Run& run, const PruneOptions& options) {
+  if (!options.keep) return;
+  try {
+    check_sizes(problem_of(run, options.settings), std::span(&*options.keep, 1));
+  } catch (const SizeError& error) {
+    throw usage_of(error, "keep", options.settings.per_layer_min,
+                   error.size > error.heads
+                       ? text("keep fewer than ", error.heads, " to remove some")
+                       : text("keep ", error.fewest, " or more, or lower --per-layer-min"));
   }
 }
 
@@ -88,12 +80,22 @@ std::string aim_text(const PruneOptions& options, const Run& run) {
 
 }  // namespace
 
+UsageError usage_of(const SizeError& error, const std::string& setting, Index per_layer_min,
+                    const std::string& hint) {
+  const std::string what = flag_of(setting) + " " + std::to_string(error.size);
+  return UsageError(error.size > error.heads
+                        ? text(what, ": the model has ", error.heads, " heads")
+                        : text(what, " is less than the ", error.fewest, " heads that ",
+                               per_layer_min, " in each attention module make"),
+                    hint);
+}
+
 Result prune(Invocation& call) {
   PruneFlags flags;
   call.read(flags.settings());
   check_flags(flags, call);
   const PruneOptions& options = flags.options;
-  Run run = open_run(call.positionals()[0]);
+  const Run run = open_run(call.positionals()[0]);
   check_keep(run, options);
   check_run_folder(flags.out, Existing{options.force});
   note(text("choosing ", aim_text(options, run), " (", options.method, ")"));
@@ -102,11 +104,11 @@ Result prune(Invocation& call) {
   callbacks.prepare = [](Trainer&) { catch_interrupts(); };  // from here on there is a run to save
   const PruneResult pruned = prune_run(run, flags.out, options, callbacks);
   progress.clear();
-  Json json = pruned.to_json();
-  json["seed"] = options.seed;
+  Json json = to_json(pruned);
+  json["seed"] = options.settings.seed;
   std::string shown = pruned.timing.empty() ? "" : timing_text(pruned.timing) + "\n";
   shown += text(prune_text(pruned), "\n", flags.out, ": method ", options.method, ", seed ",
-                options.seed);
+                options.settings.seed);
   if (options.finetune > 0)
     shown += text(", fine-tuned ", options.finetune, " steps with seed ", run.config.train.seed);
   return progress.interrupted_or(reproducible(call, std::move(json), shown + "\n"), flags.out);

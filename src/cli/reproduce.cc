@@ -21,8 +21,9 @@ struct ReproduceFlags {
     s.integer("stages", michel.stages, 1, 1000, "michel: points in training at which it is pruned");
     s.boolean("retrain", michel.retrain, "michel: train once more, to prune on the way");
     s.integer("turns", michel.timing.turns, 1, 100000, "michel: timings of each batch size");
-    s.integer("gate_steps", voita.gate_steps, 1, 1 << 30, "voita: steps of training gates");
-    s.integer("seed", voita.seed, 0, std::int64_t{1} << 53, "voita: of the gates' noise");
+    s.integer("gate_steps", voita.settings.gate_steps, 1, 1 << 30,
+              "voita: steps of training gates");
+    s.integer("seed", voita.settings.seed, 0, std::int64_t{1} << 53, "voita: of the gates' noise");
     return s;
   }
 };
@@ -32,15 +33,15 @@ struct Reproduction {
   std::string text;
 };
 
-Reproduction reproduce_paper(const std::string& paper, Run& run, ReproduceFlags& flags) {
-  flags.michel.examples = flags.voita.examples = flags.examples;
+Reproduction reproduce_paper(const std::string& paper, const Run& run, ReproduceFlags& flags) {
+  flags.michel.examples = flags.voita.settings.examples = flags.examples;
   flags.michel.progress = flags.voita.progress = note;
   if (paper == "michel") {
     const MichelReport report = reproduce_michel(run, flags.michel);
-    return {report.to_json(), michel_text(report)};
+    return {to_json(report), michel_text(report)};
   }
   const VoitaReport report = reproduce_voita(run, flags.voita);
-  return {report.to_json(), voita_text(report)};
+  return {to_json(report), voita_text(report)};
 }
 
 }  // namespace
@@ -50,7 +51,7 @@ Result reproduce(Invocation& call) {
   call.read(flags.settings());
   const std::string& paper = call.positionals()[0];
   require_known("paper", paper, {"michel", "voita"});
-  Run run = open_run(call.positionals()[1]);
+  const Run run = open_run(call.positionals()[1]);
   Reproduction found = reproduce_paper(paper, run, flags);
   found.json["settings"] = call.settings().to_json();
   const std::filesystem::path file = run.path / (paper + ".json");

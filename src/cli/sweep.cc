@@ -106,7 +106,7 @@ SliceEnd make_cells(const std::string& folder, const std::vector<SweepCell>& cel
 
 Result show(const Invocation& call, const SweepFlags& flags, const std::vector<SweepCell>& cells) {
   const SweepReport report = collect_sweep(flags.out, cells);
-  return reproducible(call, report.to_json(), sweep_text(report),
+  return reproducible(call, to_json(report), sweep_text(report),
                       std::filesystem::path(flags.out) / "sweep.json");
 }
 

@@ -96,7 +96,7 @@ Result train_to_end(Run& run, Trainer& trainer, bool profiled, const std::string
   progress.clear();
   Result result = train_result(run, trained, command);
   if (profile) {
-    result.json["profile"] = times.to_json().at("rows");
+    result.json["profile"] = to_json(times).at("rows");
     result.text += "\n" + table_text(times);
   }
   return progress.interrupted_or(std::move(result), run.path.string());

@@ -17,7 +17,7 @@ namespace {
 
 constexpr Index kFewestPermutations = 199;
 
-std::vector<HeadPlace> places_of(Transformer& model) {
+std::vector<HeadPlace> places_of(const Transformer& model) {
   std::vector<HeadPlace> places;
   Index layer = 0;
   for (const AttentionModule& module : model.attention_modules()) {
@@ -123,7 +123,7 @@ void compare_with_untrained(HeadsReport& report, const Study& study, const Heads
 
 }  // namespace
 
-HeadsReport score_heads(Transformer& model, const Task& task, const HeadsOptions& options) {
+HeadsReport score_heads(const Transformer& model, const Task& task, const HeadsOptions& options) {
   require(options.examples >= 2 && options.batch >= 1,
           "scoring heads needs at least two examples, one to choose and one to judge, got ",
           options.examples, " in batches of ", options.batch);

@@ -6,110 +6,125 @@
 #include <algorithm>
 
 #include "headlab/base/error.h"
-#include "headlab/base/version.h"
 #include "headlab/model/initial.h"
+#include "headlab/train/streams.h"
 
 namespace headlab {
 namespace {
 
-Judged judge(const Transformer& model, const Task& task, Index examples) {
-  const Evaluation held_out = evaluate(model, task, {.examples = examples});
-  return {held_out.loss, held_out.accuracy};
-}
-
 /// The other heads of the same module.
 HeadSet neighbours(const std::vector<HeadId>& heads, const HeadId& head) {
-  HeadSet others;
-  std::copy_if(heads.begin(), heads.end(), std::back_inserter(others),
-               [&](const HeadId& other) { return other.layer == head.layer && !(other == head); });
+  HeadSet others = heads;
+  std::erase_if(others,
+                [&](const HeadId& other) { return other.layer != head.layer || other == head; });
   return others;
 }
 
-std::vector<OneHeadLeft> keep_one_head(Run& run, Index examples) {
+std::vector<OneHeadLeft> keep_one_head(const Run& run, Index examples) {
   const std::vector<HeadId> heads = all_heads(run.model);
   std::vector<HeadSet> silenced{{}};
   for (const HeadId& head : heads) silenced.push_back(neighbours(heads, head));
   const Batch held_out = held_out_examples(*run.task, examples).batch;
-  const Batch chosen_on = run.task->make_batch(Key{}.fold("prune"), examples, Split::train);
+  const Batch chosen_on = run.task->make_batch(streams::choosing(), examples, Split::train);
   const std::vector<double> judged = Ablation(run.model, held_out).mean_losses(silenced);
   const std::vector<double> chosen = Ablation(run.model, chosen_on).mean_losses(silenced);
   std::vector<OneHeadLeft> rows;
-  const auto modules = run.model.attention_modules();
+  const std::vector<std::string> modules = module_names(run.model);
   for (std::size_t first = 0; first < heads.size();) {
     std::size_t in = first, out = first, h = first;
     for (; h < heads.size() && heads[h].layer == heads[first].layer; ++h) {
       if (judged[h + 1] < judged[in + 1]) in = h;
       if (chosen[h + 1] < chosen[out + 1]) out = h;
     }
-    rows.push_back({modules[heads[first].layer].name, heads[in], heads[out],
-                    judged[in + 1] - judged[0], judged[out + 1] - judged[0]});
+    rows.push_back({modules[heads[first].layer], heads[in], heads[out], judged[in + 1] - judged[0],
+                    judged[out + 1] - judged[0]});
     first = h;
   }
   return rows;
 }
 
-/// Prunes a model by importance to each share and judges what is left.
-PrunedAtStep prune_now(Transformer& model, const Run& run, Index step, Index examples,
-                       std::span<const double> shares) {
-  PrunedAtStep stage{step, {}};
-  const auto heads = static_cast<double>(all_heads(model).size());
-  const PruneProblem problem{.model = model, .task = *run.task, .examples = examples};
-  for (const double share : shares) {
-    const auto size = static_cast<Index>(heads) - static_cast<Index>(share * heads + 1e-9);
-    const Choice choice =
-        choose_heads(problem, find_prune_method("importance"), std::span(&size, 1))[0];
-    stage.by_share.push_back(judge(remove_heads(model, choice.kept), *run.task, examples));
-  }
-  return stage;
+/// What stays of a model that loses this share of its heads, rounded down, by importance.
+Choice choose_by_importance(const Transformer& model, const Task& task, Index examples,
+                            double share) {
+  const auto heads = std::ssize(all_heads(model));
+  const auto gone = static_cast<Index>(share * static_cast<double>(heads) + 1e-9);
+  const PruneProblem problem{.model = model, .task = task, .settings = {.examples = examples}};
+  return choose_heads(problem, find_prune_method("importance"), heads - gone);
 }
 
 /// Trains the run's model once more and prunes copies of it on the way.
-std::vector<PrunedAtStep> prune_while_training(Run& run, const MichelOptions& options,
+std::vector<PrunedAtStep> prune_while_training(const Run& run, const MichelOptions& options,
                                                std::span<const double> shares) {
   Transformer model = run.model.clone();
   const TrainConfig& config = run.config.train;
-  initialize(model, Key{static_cast<std::uint64_t>(config.seed)}.fold("initial values"));
+  initialize(model, streams::initial_values(config.seed));
   std::vector<PrunedAtStep> stages;
   const Index count = std::max<Index>(1, std::min(options.stages, config.steps));
   const auto after_step = [&](Index step) {
-    const Index due = config.steps * (std::ssize(stages) + 1) / count;
-    if (step < due) return;
-    Transformer copy = model.clone();
-    stages.push_back(prune_now(copy, run, step, options.examples, shares));
+    if (step < config.steps * (std::ssize(stages) + 1) / count) return;
+    const Transformer now = model.clone();
+    PrunedAtStep& stage = stages.emplace_back(PrunedAtStep{step, {}});
+    for (const double share : shares) {
+      const Choice kept = choose_by_importance(now, *run.task, options.examples, share);
+      stage.by_share.push_back(
+          judge(pruned_model(now, kept), *run.task, {.examples = options.examples}));
+    }
   };
   Trainer(model, *run.task, config).run({.after_step = after_step});
   return stages;
 }
 
+/// Half of the heads removed, by importance.
+std::vector<PruneTiming> time_half(const Run& run, const MichelOptions& options) {
+  const Choice half = choose_by_importance(run.model, *run.task, options.examples, 0.5);
+  const std::vector<Index>& batches = options.timing.batches;
+  const Index largest = batches.empty() ? 1 : std::ranges::max(batches);
+  const Batch examples = run.task->make_batch(streams::timed(), largest, Split::validation);
+  return time_pruning(run.model, half.kept, examples, options.timing);
+}
+
 }  // namespace
 
-MichelReport reproduce_michel(Run& run, const MichelOptions& options) {
-  const std::vector<HeadId> heads = all_heads(run.model);
-  require(!heads.empty(), "the model has no head to prune");
-  const auto say = [&](const char* what) {
+MichelReport reproduce_michel(const Run& run, const MichelOptions& options) {
+  require(!all_heads(run.model).empty(), "the model has no head to prune");
+  const auto tell = [&](const char* what) {
     if (options.progress) options.progress(what);
   };
   MichelReport report;
-  say("ablating single heads");
+  tell("ablating single heads");
   report.ablation = ablate_heads(run.model, held_out_examples(*run.task, options.examples).batch);
   report.one_head = keep_one_head(run, options.examples);
-  say("pruning by importance and by single ablation");
-  report.curve = prune_curve(
-      run, {.methods = {"importance", "ablation", "random"}, .examples = options.examples});
+  tell("pruning by importance and by single ablation");
+  report.curve = prune_curve(run, {.methods = {"importance", "ablation", "random"},
+                                   .settings = {.examples = options.examples}});
   if (options.retrain) {
-    say("training once more, to prune on the way");
+    tell("training once more, to prune on the way");
     report.by_step = prune_while_training(run, options, report.shares);
   }
-  say("timing the full, the masked and the pruned model");
-  const PruneProblem problem{.model = run.model, .task = *run.task, .examples = options.examples};
-  const Index half = (std::ssize(heads) + 1) / 2;
-  const Choice kept =
-      choose_heads(problem, find_prune_method("importance"), std::span(&half, 1))[0];
-  const std::vector<Index>& batches = options.timing.batches;
-  const Index largest = batches.empty() ? 1 : *std::max_element(batches.begin(), batches.end());
-  const Batch examples = run.task->make_batch(Key{}.fold("time"), largest, Split::validation);
-  report.timing = time_pruning(run.model, kept.kept, examples, options.timing);
+  tell("timing the full, the masked and the pruned model");
+  report.timing = time_half(run, options);
   return report;
+}
+
+Json to_json(const OneHeadLeft& row) {
+  return Json::object({{"module", row.module},
+                       {"in_sample", row.in_sample},
+                       {"change_in_sample", row.change_in_sample},
+                       {"out_of_sample", row.out_of_sample},
+                       {"change_out_of_sample", row.change_out_of_sample}});
+}
+
+Json to_json(const PrunedAtStep& stage) {
+  return Json::object({{"step", stage.step}, {"by_share", stage.by_share}});
+}
+
+Json to_json(const MichelReport& report) {
+  return stamped({{"ablation", report.ablation.to_json()},
+                  {"one_head_per_layer", report.one_head},
+                  {"curve", report.curve},
+                  {"shares", report.shares},
+                  {"by_step", report.by_step},
+                  {"timing", report.timing}});
 }
 
 }  // namespace headlab

@@ -4,11 +4,11 @@
 #include "headlab/lab/sweep.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "headlab/base/error.h"
 #include "headlab/base/files.h"
-#include "headlab/base/version.h"
 
 namespace headlab {
 namespace {
@@ -17,37 +17,26 @@ namespace fs = std::filesystem;
 
 using Value = std::pair<std::string, std::string>;  // a setting and its value
 
-const std::string* find_value(const std::vector<Value>& values, std::string_view name) {
-  const auto found = std::find_if(values.begin(), values.end(),
-                                  [&](const Value& value) { return value.first == name; });
-  return found == values.end() ? nullptr : &found->second;
-}
-
 /// Letters that every file system and shell takes as they are; others become '_'.
 std::string folder_name(std::string name) {
-  std::replace_if(
-      name.begin(), name.end(),
-      [](char c) {
-        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        const bool digit = c >= '0' && c <= '9';
-        return !letter && !digit && std::string_view("=,.+-_:").find(c) == std::string_view::npos;
-      },
-      '_');
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789=,.+-_:";
+  std::ranges::replace_if(
+      name, [&](char c) { return kPlain.find(c) == kPlain.npos; }, '_');
   return name;
 }
 
-/// "heads=4,seed=2": the values of `shown`, without the settings in `hidden`.
-std::string name_of(const std::vector<Value>& values, const std::set<std::string>& shown,
-                    const std::set<std::string>& hidden) {
+/// "heads=4,seed=2": the values of the settings in `shown`.
+std::string name_of(const std::vector<Value>& values, const std::set<std::string>& shown) {
   std::vector<std::string> parts;
   for (const auto& [name, value] : values)
-    if (shown.contains(name) && !hidden.contains(name)) parts.push_back(name + "=" + value);
+    if (shown.contains(name)) parts.push_back(name + "=" + value);
   return folder_name(parts.empty() ? "all" : join(parts, ","));
 }
 
 RunConfig config_of(const std::vector<Value>& values) {
-  const std::string* task = find_value(values, "task");
-  RunConfig config = recommended_config(task == nullptr ? RunConfig().task : *task);
+  const auto task = std::ranges::find(values, "task", &Value::first);
+  RunConfig config = recommended_config(task == values.end() ? RunConfig().task : task->second);
   const Settings settings = user_settings_of(config);
   for (const auto& [name, value] : values) settings.set_text(name, value);
   const auto& heads = config.model.heads;
@@ -60,11 +49,11 @@ RunConfig config_of(const std::vector<Value>& values) {
   return config;
 }
 
-/// The axes with the seed last.
+/// The axes with the seed last; seed 0 if none is given.
 std::vector<SweepAxis> completed(std::vector<SweepAxis> grid) {
-  const auto seed = std::stable_partition(
-      grid.begin(), grid.end(), [](const SweepAxis& axis) { return axis.name != "seed"; });
-  if (seed == grid.end()) grid.push_back({"seed", {"0"}});
+  const auto is_seed = [](const SweepAxis& axis) { return axis.name == "seed"; };
+  if (std::ranges::none_of(grid, is_seed)) grid.push_back({"seed", {"0"}});
+  std::ranges::stable_partition(grid, std::not_fn(is_seed));
   return grid;
 }
 
@@ -103,16 +92,19 @@ std::vector<std::string> sweep_values(const std::string& list) {
 
 std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& given) {
   const std::vector<SweepAxis> grid = completed(given);
-  std::set<std::string> shown = {"heads", "seed"};
+  std::set<std::string> of_family;  // the settings that the name of a family shows
   for (const SweepAxis& axis : grid)
-    if (axis.values.size() > 1) shown.insert(axis.name);
+    if (axis.values.size() > 1 && axis.name != "heads" && axis.name != "seed")
+      of_family.insert(axis.name);
+  std::set<std::string> of_group = of_family;
+  of_group.insert("heads");
+  std::set<std::string> of_cell = of_group;
+  of_cell.insert("seed");
   std::vector<SweepCell> cells;
   std::set<std::string> names;
   for (const std::vector<Value>& values : combinations(grid)) {
-    SweepCell cell{name_of(values, shown, {}),
-                   name_of(values, shown, {"seed"}),
-                   name_of(values, shown, {"seed", "heads"}),
-                   {}};
+    SweepCell cell{
+        name_of(values, of_cell), name_of(values, of_group), name_of(values, of_family), {}};
     try {
       cell.config = config_of(values);
     } catch (const Error& error) {
@@ -125,12 +117,10 @@ std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& given) {
 }
 
 void write_grid(const fs::path& folder, const std::vector<SweepAxis>& grid) {
-  Json json = Json::object();
-  json["headlab"] = version();
-  Json& axes = json["grid"] = Json::object();
-  for (const SweepAxis& axis : grid) axes[axis.name] = Json(axis.values);
+  Json axes = Json::object();
+  for (const SweepAxis& axis : grid) axes[axis.name] = axis.values;
   make_directories(folder);
-  write_file(folder / "grid.json", json.dump(2) + "\n");
+  write_file(folder / "grid.json", stamped({{"grid", axes}}).dump(2) + "\n");
 }
 
 std::vector<SweepAxis> read_grid(const fs::path& folder) {
@@ -138,7 +128,7 @@ std::vector<SweepAxis> read_grid(const fs::path& folder) {
   std::error_code ignored;
   if (!fs::exists(file, ignored)) {
     throw Error(text("there is no sweep at ", folder.string(), " (no grid.json)"),
-                "give the folder that `headlab sweep --out` wrote");
+                "a sweep writes it there before its first cell");
   }
   std::vector<SweepAxis> grid;
   const Json json = Json::parse(read_file(file), file.string());

@@ -4,25 +4,26 @@
 #include "headlab/lab/sweep_report.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "headlab/base/error.h"
-#include "headlab/base/version.h"
 
 namespace headlab {
 namespace {
 
 using Results = std::vector<CellResult>;
 
-template <class Get>
-std::vector<double> each(const Results& results, Get&& get) {
+/// value(result) for each cell of a group.
+template <class Value>
+std::vector<double> by_seed(const Results& results, const Value& value) {
   std::vector<double> values;
-  for (const CellResult& result : results) values.push_back(get(result));
+  for (const CellResult& result : results) values.push_back(std::invoke(value, result));
   return values;
 }
 
 double specialization(const CellResult& result) {
-  const auto owned = std::count_if(result.roles.begin(), result.roles.end(),
-                                   [](const SweepRole& role) { return role.owned; });
+  const auto owned = std::ranges::count(result.roles, true, &SweepRole::owned);
   return result.roles.empty()
              ? 0
              : static_cast<double>(owned) / static_cast<double>(result.roles.size());
@@ -36,7 +37,7 @@ SweepRoles roles_over_seeds(const Results& results, std::size_t r) {
     const SweepRole& role = result.roles[r];
     roles.heads.push_back(role.head);
     roles.owned += role.owned;
-    if (role.head.layer >= 0) lifts.push_back(role.lift);
+    if (role.head) lifts.push_back(role.lift);
   }
   roles.lift = t_interval(lifts);
   return roles;
@@ -48,11 +49,10 @@ SweepGroup group_of(const std::vector<const SweepCell*>& cells, const Results& r
   group.family = cells[0]->family;
   group.config = cells[0]->config;
   for (const SweepCell* cell : cells) group.seeds.push_back(cell->config.train.seed);
-  group.losses = each(results, [](const CellResult& result) { return result.loss; });
+  group.losses = by_seed(results, &CellResult::loss);
   group.loss = t_interval(group.losses);
-  group.accuracy =
-      t_interval(each(results, [](const CellResult& result) { return result.accuracy; }));
-  group.specialization = t_interval(each(results, specialization));
+  group.accuracy = t_interval(by_seed(results, &CellResult::accuracy));
+  group.specialization = t_interval(by_seed(results, specialization));
   group.parameters = results[0].parameters;
   group.keys = results[0].keys;
   for (std::size_t r = 0; r < results[0].roles.size(); ++r)
@@ -68,49 +68,43 @@ bool measurably_above(const SweepGroup& a, const SweepGroup& b) {
   return gap.mean - gap.half_width > 0;
 }
 
-/// Compares the groups of one family; nothing unless one of them has one head and another more.
+/// Compares the groups of one family, numbered in `report`; nothing unless one of them has one head
+/// and another more.
 std::optional<SweepComparison> compare(const std::vector<SweepGroup>& groups,
                                        std::vector<std::size_t> members) {
-  std::sort(members.begin(), members.end(), [&](std::size_t a, std::size_t b) {
-    return heads_of(groups[a]) < heads_of(groups[b]);
-  });
-  const auto one = std::find_if(members.begin(), members.end(),
-                                [&](std::size_t i) { return heads_of(groups[i]) == 1; });
-  if (one == members.end() || one + 1 == members.end()) return std::nullopt;
-  members.erase(members.begin(), one);  // models without heads
+  const auto heads = [&](std::size_t i) { return heads_of(groups[i]); };
+  const auto loss = [&](std::size_t i) { return groups[i].loss.mean; };
+  std::erase_if(members, [&](std::size_t i) { return heads(i) < 1; });
+  std::ranges::sort(members, {}, heads);
+  if (members.size() < 2 || heads(members[0]) != 1) return std::nullopt;
   SweepComparison result;
-  result.family = groups[*one].family;
+  result.family = groups[members[0]].family;
   result.one = members[0];
-  result.best = *std::min_element(
-      members.begin(), members.end(),
-      [&](std::size_t a, std::size_t b) { return groups[a].loss.mean < groups[b].loss.mean; });
+  result.best = *std::ranges::min_element(members, {}, loss);
   const SweepGroup &single = groups[result.one], &best = groups[result.best];
-  result.enough = *std::find_if(members.begin(), members.end(), [&](std::size_t i) {
+  result.enough = *std::ranges::find_if(members, [&](std::size_t i) {
     return i == result.best || !measurably_above(groups[i], best);
   });
   result.loss_gain = welch_interval(single.losses, best.losses);
   result.accuracy_gain = best.accuracy.mean - single.accuracy.mean;
-  result.equal_parameters = std::all_of(members.begin(), members.end(), [&](std::size_t i) {
-    return groups[i].parameters == single.parameters;
-  });
+  result.equal_parameters = std::ranges::all_of(
+      members, [&](std::size_t i) { return groups[i].parameters == single.parameters; });
   result.keys = single.keys;
   result.several_win = result.accuracy_gain >= kGain && measurably_above(single, best);
   return result;
 }
 
 void add_comparisons(SweepReport& report) {
-  std::vector<std::string> families;
-  for (const SweepGroup& group : report.groups)
-    if (std::find(families.begin(), families.end(), group.family) == families.end())
-      families.push_back(group.family);
-  for (const std::string& family : families) {
-    std::vector<std::size_t> members;
-    for (std::size_t i = 0; i < report.groups.size(); ++i)
-      if (report.groups[i].family == family && report.groups[i].config.model.heads.size() == 1)
-        members.push_back(i);
+  std::vector<std::pair<std::string, std::vector<std::size_t>>> families;  // and their groups
+  for (std::size_t i = 0; i < report.groups.size(); ++i) {
+    const std::string& name = report.groups[i].family;
+    auto family = std::ranges::find(families, name, [](const auto& f) { return f.first; });
+    if (family == families.end()) family = families.insert(family, {name, {}});
+    if (report.groups[i].config.model.heads.size() == 1) family->second.push_back(i);
+  }
+  for (const auto& [name, members] : families)
     if (const auto comparison = compare(report.groups, members))
       report.comparisons.push_back(*comparison);
-  }
 }
 
 }  // namespace
@@ -137,6 +131,46 @@ SweepReport collect_sweep(const std::filesystem::path& folder,
   }
   add_comparisons(report);
   return report;
+}
+
+Json to_json(const SweepRoles& roles) {
+  return Json::object({{"name", roles.relation},
+                       {"lift", roles.lift},
+                       {"owned", roles.owned},
+                       {"heads", roles.heads}});
+}
+
+Json to_json(const SweepGroup& group) {
+  RunConfig config = group.config;
+  return Json::object({{"name", group.name},
+                       {"task", config.task},
+                       {"model", settings_of(config.model).to_json()},
+                       {"seeds", group.seeds},
+                       {"parameters", group.parameters},
+                       {"losses", group.losses},
+                       {"loss", group.loss},
+                       {"accuracy", group.accuracy},
+                       {"specialization", group.specialization},
+                       {"relations", group.roles}});
+}
+
+Json to_json(const SweepReport& report) {
+  const auto name = [&](std::size_t group) { return report.groups[group].name; };
+  Json comparisons = Json::array();
+  for (const SweepComparison& comparison : report.comparisons) {
+    comparisons.push_back(Json::object({{"one", name(comparison.one)},
+                                        {"best", name(comparison.best)},
+                                        {"enough", name(comparison.enough)},
+                                        {"loss_gain", comparison.loss_gain},
+                                        {"accuracy_gain", comparison.accuracy_gain},
+                                        {"equal_parameters", comparison.equal_parameters},
+                                        {"keys_at_once", comparison.keys},
+                                        {"several_win", comparison.several_win}}));
+  }
+  return stamped({{"cells", report.cells},
+                  {"missing", report.missing},
+                  {"groups", report.groups},
+                  {"comparisons", comparisons}});
 }
 
 }  // namespace headlab

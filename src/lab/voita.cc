@@ -1,51 +1,41 @@
 // Each penalty starts again from the run's model, so that rows differ in the penalty alone.
 // The model that was pruned is judged as it came out of the training of its gates.
-// Read next: src/prune/learned.cc, how gates are trained.
+// Read next: src/prune/gates.cc, how gates are trained.
 #include "headlab/lab/voita.h"
 
 #include <algorithm>
 
 #include "headlab/base/error.h"
+#include "headlab/prune/gates.h"
 
 namespace headlab {
 namespace {
-
-Judged judge(const Transformer& model, const Run& run) {
-  const Evaluation held_out =
-      evaluate(model, *run.task, {.examples = run.config.train.eval_examples});
-  return {held_out.loss, held_out.accuracy};
-}
 
 struct Pruned {
   PenaltyRow row;
   Transformer model;
 };
 
-Pruned prune_with(Run& run, double penalty, const VoitaOptions& options) {
-  const PruneProblem problem{.model = run.model,
-                             .task = *run.task,
-                             .examples = options.examples,
-                             .seed = options.seed,
-                             .train = run.config.train,
-                             .gate_steps = options.gate_steps,
-                             .penalty = penalty};
-  const TrainedGates trained = train_gates(problem);
-  PenaltyRow row;
-  row.penalty = penalty;
+Judged judge_like(const Run& run, const Transformer& model) {
+  return judge(model, *run.task, {.examples = run.config.train.eval_examples});
+}
+
+Pruned prune_with(const Run& run, const PruneSettings& settings) {
+  const TrainedGates trained = train_gates(problem_of(run, settings));
+  PenaltyRow row{.penalty = settings.penalty};
   const std::vector<HeadId> heads = all_heads(run.model);
   const auto modules = run.model.attention_modules();
   for (std::size_t h = 0; h < heads.size(); ++h) {
     if (trained.gates[h] <= 0) continue;
     row.survivors.push_back(heads[h]);
-    const AttentionKind kind = modules[heads[h].layer].kind;
-    ++row.by_kind[static_cast<std::size_t>(kind)];
+    ++row.by_kind[static_cast<std::size_t>(modules[heads[h].layer].kind)];
   }
-  Transformer model = remove_heads(*trained.model, row.survivors);
-  row.pruned = judge(model, run);
+  const Transformer model = remove_heads(*trained.model, row.survivors);
+  row.pruned = judge_like(run, model);
   return {row, model};
 }
 
-std::vector<RoleDrift> drift_between(Run& run, Transformer& after, Index examples) {
+std::vector<RoleDrift> drift_between(const Run& run, const Transformer& after, Index examples) {
   const HeadsReport old = score_heads(run.model, *run.task, {.examples = examples});
   const HeadsReport now = score_heads(after, *run.task, {.examples = examples});
   std::vector<RoleDrift> drift;
@@ -78,29 +68,60 @@ std::size_t choose_row(const VoitaReport& report) {
 
 }  // namespace
 
-VoitaReport reproduce_voita(Run& run, const VoitaOptions& options) {
+VoitaReport reproduce_voita(const Run& run, const VoitaOptions& options) {
   require(!all_heads(run.model).empty(), "the model has no head to prune");
   require(!options.penalties.empty(), "there is no penalty to try");
+  const auto tell = [&](const std::string& what) {
+    if (options.progress) options.progress(what);
+  };
   VoitaReport report;
-  for (const AttentionModule& module : run.model.attention_modules())
-    report.attention.push_back(module.name);
+  report.attention = module_names(run.model);
   report.heads = std::ssize(all_heads(run.model));
   report.needed = run.task->needed_heads();
-  report.full = judge(run.model, run);
-  report.none = judge(remove_heads(run.model, {}), run);
-  std::vector<Transformer> models;
+  report.full = judge_like(run, run.model);
+  report.none = judge_like(run, remove_heads(run.model, {}));
+  std::vector<Pruned> pruned;
   for (const double penalty : options.penalties) {
-    if (options.progress) options.progress(text("training gates, lambda ", penalty));
-    Pruned pruned = prune_with(run, penalty, options);
-    if (options.progress)
-      options.progress(text("training ", pruned.row.survivors.size(), " heads from scratch"));
-    pruned.row.from_scratch = judge(train_from_scratch(run, pruned.row.survivors), run);
-    report.rows.push_back(pruned.row);
-    models.push_back(pruned.model);
+    tell(text("training gates, lambda ", penalty));
+    PruneSettings settings = options.settings;
+    settings.penalty = penalty;
+    auto& [row, model] = pruned.emplace_back(prune_with(run, settings));
+    tell(text("training ", row.survivors.size(), " heads from scratch"));
+    row.from_scratch = judge_like(run, train_from_scratch(run, row.survivors));
+    report.rows.push_back(row);
   }
   report.chosen = choose_row(report);
-  report.drift = drift_between(run, models[report.chosen], options.examples);
+  report.drift = drift_between(run, pruned[report.chosen].model, options.settings.examples);
   return report;
+}
+
+Json to_json(const PenaltyRow& row) {
+  return Json::object({{"lambda", row.penalty},
+                       {"survivors", row.survivors},
+                       {"self", row.by_kind[0]},
+                       {"encoder", row.by_kind[1]},
+                       {"cross", row.by_kind[2]},
+                       {"pruned", row.pruned},
+                       {"from_scratch", row.from_scratch}});
+}
+
+Json to_json(const RoleDrift& role) {
+  return Json::object({{"relation", role.relation},
+                       {"before", role.before},
+                       {"after", role.after},
+                       {"lift_before", role.lift_before},
+                       {"lift_after", role.lift_after}});
+}
+
+Json to_json(const VoitaReport& report) {
+  return stamped({{"attention", report.attention},
+                  {"heads", report.heads},
+                  {"needed", report.needed > 0 ? Json(report.needed) : Json()},
+                  {"full", report.full},
+                  {"none", report.none},
+                  {"rows", report.rows},
+                  {"chosen", report.chosen},
+                  {"drift", report.drift}});
 }
 
 }  // namespace headlab

@@ -4,38 +4,34 @@
 #include "headlab/prune/curve.h"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
-#include <numeric>
 
-#include "headlab/base/error.h"
-#include "headlab/base/statistics.h"
-#include "headlab/base/version.h"
+#include "headlab/base/timing.h"
 #include "headlab/heads/scores.h"
-#include "prune/judge.h"
+#include "headlab/train/streams.h"
+#include "prune/subsets.h"
 
 namespace headlab {
 namespace {
 
 using Subset = std::vector<bool>;  // by place in all_heads(model)
 
-/// Judges subsets of the heads of one run.
-class Jury {
+/// Results on held-out examples, remembered by subset of the heads of one run.
+class SubsetResults {
  public:
-  Jury(Run& run, const CurveOptions& options)
+  SubsetResults(const Run& run, const CurveOptions& options)
       : run_(run), options_(options), heads_(all_heads(run.model)) {}
 
   Judged pruned(const Choice& choice) {
-    if (choice.trained) return judge(remove_heads(*choice.trained, choice.kept));
-    return once(pruned_, choice.kept, [&] { return judge(remove_heads(run_.model, choice.kept)); });
+    const auto prune = [&] { return judged(pruned_model(run_.model, choice)); };
+    return choice.trained ? prune() : once(pruned_, choice.kept, prune);
   }
 
   Judged finetuned(const Choice& choice) {
     const auto tune = [&] {
-      Transformer model = remove_heads(choice.trained ? *choice.trained : run_.model, choice.kept);
-      const TrainConfig config = finetuning(run_.config.train, options_.finetune);
-      Trainer(model, *run_.task, config).run();
-      return judge(model);
+      Transformer model = pruned_model(run_.model, choice);
+      Trainer(model, *run_.task, finetuning(run_.config.train, options_.finetune)).run();
+      return judged(model);
     };
     return choice.trained ? tune() : once(finetuned_, choice.kept, tune);
   }
@@ -45,69 +41,93 @@ class Jury {
     std::vector<HeadId> first;
     for (const HeadId& head : heads_) {
       const auto beside = [&](const HeadId& other) { return other.layer == head.layer; };
-      if (std::count_if(first.begin(), first.end(), beside) <
-          std::count_if(choice.kept.begin(), choice.kept.end(), beside))
+      if (std::ranges::count_if(first, beside) < std::ranges::count_if(choice.kept, beside))
         first.push_back(head);
     }
-    return once(from_scratch_, first, [&] { return judge(train_from_scratch(run_, first)); });
+    return once(from_scratch_, first, [&] { return judged(train_from_scratch(run_, first)); });
   }
 
  private:
-  Judged judge(const Transformer& model) const {
+  Judged judged(const Transformer& model) const {
     const Index examples = options_.judged > 0 ? options_.judged : run_.config.train.eval_examples;
-    const Key key = options_.test_split ? Key{}.fold("test") : Key{};
-    const Evaluation held_out = evaluate(model, *run_.task, {.examples = examples, .key = key});
-    return {held_out.loss, held_out.accuracy};
+    const Key key = options_.test_split ? streams::test() : streams::held_out();
+    return judge(model, *run_.task, {.examples = examples, .key = key});
   }
 
   template <class Compute>
   Judged once(std::map<Subset, Judged>& known, std::span<const HeadId> kept, Compute compute) {
     Subset subset;
-    for (const HeadId& head : heads_)
-      subset.push_back(std::find(kept.begin(), kept.end(), head) != kept.end());
+    for (const HeadId& head : heads_) subset.push_back(contains(kept, head));
     const auto found = known.find(subset);
-    if (found != known.end()) return found->second;
-    return known[subset] = compute();
+    return found != known.end() ? found->second : known[subset] = compute();
   }
 
-  Run& run_;
+  const Run& run_;
   const CurveOptions& options_;
   std::vector<HeadId> heads_;
   std::map<Subset, Judged> pruned_, finetuned_, from_scratch_;
 };
 
-/// Computes one curve after another.
+using Owners = std::vector<std::pair<std::string, std::vector<HeadId>>>;
+
+/// Which heads own which relation, by their patterns.
+Owners find_owners(const Run& run, Index examples) {
+  const HeadsReport report = score_heads(run.model, *run.task, {.examples = examples});
+  Owners owners;
+  for (std::size_t r = 0; r < report.relations.size(); ++r) {
+    std::vector<HeadId> own;
+    for (const HeadScores& head : report.heads) {
+      const RelationScore& score = head.relations[r];
+      if (score.p < kOwnerP && score.lift >= kOwnerLift) own.push_back({head.layer, head.head});
+    }
+    if (!own.empty()) owners.emplace_back(report.relations[r].relation.name, own);
+  }
+  return owners;
+}
+
+/// Fills in recall and precision.
+void score_against_owners(CurvePoint& point, const Owners& owners) {
+  std::vector<HeadId> unmatched = point.heads;
+  std::size_t recalled = 0;
+  for (const auto& [relation, list] : owners) {
+    const auto owns = [&, &own = list](const HeadId& head) { return contains(own, head); };
+    recalled += std::ranges::any_of(point.heads, owns);
+    const auto match = std::ranges::find_if(unmatched, owns);
+    if (match != unmatched.end()) unmatched.erase(match);
+  }
+  const auto share = [](std::size_t part, std::size_t all) {
+    return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
+  };
+  point.recall = share(recalled, owners.size());
+  point.precision = share(point.heads.size() - unmatched.size(), point.heads.size());
+}
+
+/// Computes one method's curve after another.
 class CurveMaker {
  public:
-  CurveMaker(Run& run, const CurveOptions& options, Curve& curve)
-      : run_(run), options_(options), curve_(curve), jury_(run, options), sizes_(options.sizes) {
-    const PruneProblem problem = this->problem(0);
-    curve_.heads = std::ssize(all_heads(run.model));
+  CurveMaker(const Run& run, const CurveOptions& options)
+      : run_(run), options_(options), results_(run, options), sizes_(options.sizes) {
+    const std::vector<HeadId> heads = all_heads(run.model);
+    const PruneProblem problem = problem_of(run, options.settings);
+    curve_.attention = module_names(run.model);
+    curve_.heads = std::ssize(heads);
     curve_.needed = run.task->needed_heads();
     for (Index size = fewest_heads(problem); options.sizes.empty() && size <= curve_.heads; ++size)
       sizes_.push_back(size);
-    std::sort(sizes_.begin(), sizes_.end());
+    std::ranges::sort(sizes_);
     sizes_.erase(std::unique(sizes_.begin(), sizes_.end()), sizes_.end());
-    curve_.full = jury_.pruned({all_heads(run.model)});
-    curve_.none = jury_.pruned({});
+    curve_.full = results_.pruned({heads});
+    curve_.none = results_.pruned({});
     PassCount unused;
-    curve_.ablation = zero_ablation_scores(problem, unused);
-    find_owners();
+    curve_.ablation = find_prune_method("ablation").scores(problem, unused);
+    if (!heads.empty()) curve_.owners = find_owners(run, options.settings.examples);
   }
 
   void add(const PruneMethod& method) {
-    MethodCurve result;
-    result.method = method.name;
-    result.points = draw(method, 0, result);
+    MethodCurve result{.method = method.name};
     const bool random = method.kind == MethodKind::baseline;
     const Index draws = random ? std::max<Index>(1, options_.draws) : 1;
-    for (Index i = 1; i < draws; ++i) {
-      const std::vector<CurvePoint> more = draw(method, i, result);
-      for (std::size_t p = 0; p < more.size(); ++p) {
-        result.points[p].pruned.loss += more[p].pruned.loss;
-        result.points[p].pruned.accuracy += more[p].pruned.accuracy;
-      }
-    }
+    for (Index draw = 0; draw < draws; ++draw) add_draw(method, draw, result);
     for (CurvePoint& point : result.points) {
       point.pruned.loss /= static_cast<double>(draws);
       point.pruned.accuracy /= static_cast<double>(draws);
@@ -116,83 +136,45 @@ class CurveMaker {
     curve_.methods.push_back(std::move(result));
   }
 
- private:
-  PruneProblem problem(Index draw) {
-    return {.model = run_.model,
-            .task = *run_.task,
-            .examples = options_.examples,
-            .seed = options_.seed + draw,
-            .per_layer_min = options_.per_layer_min,
-            .train = run_.config.train,
-            .gate_steps = options_.gate_steps,
-            .penalty = options_.penalty};
-  }
+  Curve take() { return std::move(curve_); }
 
-  void say(const std::string& what) const {
+ private:
+  void tell(const std::string& what) const {
     if (options_.progress) options_.progress(what);
   }
 
-  /// Which heads own which relation, by their patterns.
-  void find_owners() {
-    if (curve_.heads == 0) return;
-    const HeadsReport report = score_heads(run_.model, *run_.task, {.examples = options_.examples});
-    for (std::size_t r = 0; r < report.relations.size(); ++r) {
-      std::vector<HeadId> owners;
-      for (const HeadScores& head : report.heads) {
-        const RelationScore& score = head.relations[r];
-        const bool owns = score.p < kOwnerP && score.lift >= kOwnerLift;
-        if (owns) owners.push_back({head.layer, head.head});
-      }
-      if (!owners.empty()) curve_.owners.emplace_back(report.relations[r].relation.name, owners);
-    }
-  }
-
-  /// Chooses and judges all sizes once.
-  std::vector<CurvePoint> draw(const PruneMethod& method, Index number, MethodCurve& result) {
-    say(text(method.name, number > 0 ? text(", draw ", number + 1) : std::string()));
-    const auto begin = std::chrono::steady_clock::now();
-    const std::vector<Choice> choices = choose_heads(problem(number), method, sizes_, &result.cost);
-    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-    result.seconds += took.count();
-    std::vector<CurvePoint> points;
+  /// Chooses and judges all sizes once more; losses and accuracies are added up.
+  void add_draw(const PruneMethod& method, Index draw, MethodCurve& result) {
+    tell(draw > 0 ? text(method.name, ", draw ", draw + 1) : method.name);
+    PruneProblem problem = problem_of(run_, options_.settings);
+    problem.settings.seed += draw;
+    std::vector<Choice> choices;
+    result.seconds +=
+        milliseconds([&] { choices = choose_heads(problem, method, sizes_, &result.cost); }) / 1e3;
     for (std::size_t i = 0; i < choices.size(); ++i) {
-      points.push_back({.kept = sizes_[i], .heads = choices[i].kept});
-      points.back().pruned = jury_.pruned(choices[i]);
-      if (options_.finetune > 0 && number == 0) {
-        say(text(method.name, ", fine-tuning ", sizes_[i], " heads"));
-        points.back().finetuned = jury_.finetuned(choices[i]);
-      }
-      if (options_.from_scratch && number == 0) {
-        say(text(method.name, ", training ", sizes_[i], " heads from scratch"));
-        points.back().from_scratch = jury_.from_scratch(choices[i]);
-      }
-      score_against_owners(points.back());
+      if (draw == 0) result.points.push_back(first_point(method, sizes_[i], choices[i]));
+      const Judged judged = results_.pruned(choices[i]);
+      result.points[i].pruned.loss += judged.loss;
+      result.points[i].pruned.accuracy += judged.accuracy;
     }
-    return points;
   }
 
-  /// A relation is recalled if any of its owners was kept; a kept head is a hit if it owns a
-  /// relation for which no other hit is needed.
-  void score_against_owners(CurvePoint& point) const {
-    std::vector<HeadId> unused = point.heads;
-    double recalled = 0, hits = 0;
-    for (const auto& [relation, owners] : curve_.owners) {
-      const auto is_owner = [&, &list = owners](const HeadId& head) {
-        return std::find(list.begin(), list.end(), head) != list.end();
-      };
-      recalled += std::any_of(point.heads.begin(), point.heads.end(), is_owner) ? 1 : 0;
-      const auto hit = std::find_if(unused.begin(), unused.end(), is_owner);
-      if (hit == unused.end()) continue;
-      unused.erase(hit);
-      ++hits;
+  /// A point without the result of its removal.
+  CurvePoint first_point(const PruneMethod& method, Index size, const Choice& choice) {
+    CurvePoint point{.kept = size, .heads = choice.kept};
+    if (options_.finetune > 0) {
+      tell(text(method.name, ", fine-tuning ", size, " heads"));
+      point.finetuned = results_.finetuned(choice);
     }
-    const auto share = [](double part, std::size_t all) {
-      return all > 0 ? part / static_cast<double>(all) : 0;
-    };
-    point.recall = share(recalled, curve_.owners.size());
-    point.precision = share(hits, point.heads.size());
+    if (options_.from_scratch) {
+      tell(text(method.name, ", training ", size, " heads from scratch"));
+      point.from_scratch = results_.from_scratch(choice);
+    }
+    score_against_owners(point, curve_.owners);
+    return point;
   }
 
+  /// Area, rank correlation and knee.
   void summarise(MethodCurve& result) const {
     const std::vector<CurvePoint>& points = result.points;
     for (std::size_t i = 1; i < points.size(); ++i) {
@@ -200,28 +182,25 @@ class CurveMaker {
       result.area += width * (points[i].pruned.loss + points[i - 1].pruned.loss) / 2;
     }
     if (points.size() > 1) result.area /= static_cast<double>(points.back().kept - points[0].kept);
-    std::vector<double> stays;
+    std::vector<double> stays;  // at how many sizes
     for (const HeadId& head : all_heads(run_.model)) {
-      stays.push_back(static_cast<double>(
-          std::count_if(points.begin(), points.end(), [&](const CurvePoint& point) {
-            return std::find(point.heads.begin(), point.heads.end(), head) != point.heads.end();
-          })));
+      const auto has = [&](const CurvePoint& point) { return contains(point.heads, head); };
+      stays.push_back(static_cast<double>(std::ranges::count_if(points, has)));
     }
     result.rank_correlation = spearman(stays, curve_.ablation);
     result.knee = knee_of(result, curve_.full, curve_.none);
   }
 
-  Run& run_;
+  const Run& run_;
   const CurveOptions& options_;
-  Curve& curve_;
-  Jury jury_;
+  Curve curve_;
+  SubsetResults results_;
   std::vector<Index> sizes_;
 };
 
 /// Mean over sizes of the loss above that of the exhaustive choice.
 void add_regrets(Curve& curve) {
-  const auto best = std::find_if(curve.methods.begin(), curve.methods.end(),
-                                 [](const MethodCurve& m) { return m.method == "exhaustive"; });
+  const auto best = std::ranges::find(curve.methods, "exhaustive", &MethodCurve::method);
   if (best == curve.methods.end()) return;
   for (MethodCurve& method : curve.methods) {
     double sum = 0;
@@ -232,13 +211,12 @@ void add_regrets(Curve& curve) {
 }
 
 /// All methods that can be had without training, and the exhaustive search where it is small.
-std::vector<std::string> default_methods(Index heads) {
-  constexpr Index kSmall = 12;
+std::vector<std::string> default_methods(const Transformer& model) {
+  constexpr std::size_t kSmall = 12;
   std::vector<std::string> names;
   for (const PruneMethod& method : prune_table()) {
-    const bool exhaustive = std::string(method.name) == "exhaustive";
-    if (method.kind != MethodKind::training && (!exhaustive || heads <= kSmall))
-      names.emplace_back(method.name);
+    const bool large = method.name == std::string("exhaustive") && all_heads(model).size() > kSmall;
+    if (method.kind != MethodKind::training && !large) names.emplace_back(method.name);
   }
   return names;
 }
@@ -252,18 +230,50 @@ std::optional<Index> knee_of(const MethodCurve& method, const Judged& full, cons
   return std::nullopt;
 }
 
-Curve prune_curve(Run& run, const CurveOptions& options) {
+Curve prune_curve(const Run& run, const CurveOptions& options) {
   std::vector<const PruneMethod*> methods;
-  const std::vector<std::string> names =
-      options.methods.empty() ? default_methods(std::ssize(all_heads(run.model))) : options.methods;
-  for (const std::string& name : names) methods.push_back(&find_prune_method(name));
-  Curve curve;
-  for (const AttentionModule& module : run.model.attention_modules())
-    curve.attention.push_back(module.name);
-  CurveMaker maker(run, options, curve);
+  for (const std::string& name :
+       options.methods.empty() ? default_methods(run.model) : options.methods)
+    methods.push_back(&find_prune_method(name));
+  CurveMaker maker(run, options);
   for (const PruneMethod* method : methods) maker.add(*method);
+  Curve curve = maker.take();
   add_regrets(curve);
   return curve;
+}
+
+Json to_json(const CurvePoint& point) {
+  Json json = to_json(point.pruned);
+  json["kept"] = point.kept;
+  json["heads"] = point.heads;
+  json["recall"] = point.recall;
+  json["precision"] = point.precision;
+  if (point.finetuned) json["finetuned"] = *point.finetuned;
+  if (point.from_scratch) json["from_scratch"] = *point.from_scratch;
+  return json;
+}
+
+Json to_json(const MethodCurve& method) {
+  return Json::object({{"method", method.method},
+                       {"area", method.area},
+                       {"regret", method.regret},
+                       {"rank_correlation", method.rank_correlation},
+                       {"knee", method.knee},
+                       {"sequences_forward", method.cost.forward},
+                       {"sequences_backward", method.cost.backward},
+                       {"seconds", method.seconds},
+                       {"points", method.points}});
+}
+
+Json to_json(const Curve& curve) {
+  return stamped({{"attention", curve.attention},
+                  {"heads", curve.heads},
+                  {"needed", curve.needed > 0 ? Json(curve.needed) : Json()},
+                  {"full", curve.full},
+                  {"none", curve.none},
+                  {"owners", Json::Object(curve.owners.begin(), curve.owners.end())},
+                  {"ablation", curve.ablation},
+                  {"methods", curve.methods}});
 }
 
 }  // namespace headlab

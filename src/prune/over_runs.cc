@@ -1,8 +1,10 @@
 // Curves of several runs as one: every number becomes a mean with its interval over the runs, which
 // must have been pruned by the same methods to the same sizes.
 // Read next: report/curve_text.cc.
+#include <algorithm>
+#include <tuple>
+
 #include "headlab/base/error.h"
-#include "headlab/base/version.h"
 #include "headlab/prune/curve.h"
 
 namespace headlab {
@@ -16,6 +18,11 @@ Interval over(std::span<const Curve> curves, const Value& value) {
   return t_interval(values);
 }
 
+/// What two points must have in common: their size, and what was done at it.
+std::tuple<Index, bool, bool> kind_of(const CurvePoint& point) {
+  return {point.kept, point.finetuned.has_value(), point.from_scratch.has_value()};
+}
+
 void check_alike(const Curve& first, const Curve& other) {
   require(first.methods.size() == other.methods.size(),
           "curves of different methods cannot be averaged");
@@ -23,13 +30,8 @@ void check_alike(const Curve& first, const Curve& other) {
     const MethodCurve &a = first.methods[m], &b = other.methods[m];
     require(a.method == b.method, "curves of different methods cannot be averaged: ", a.method,
             " and ", b.method);
-    bool alike = a.points.size() == b.points.size();
-    for (std::size_t p = 0; alike && p < a.points.size(); ++p) {
-      alike = a.points[p].kept == b.points[p].kept &&
-              a.points[p].finetuned.has_value() == b.points[p].finetuned.has_value() &&
-              a.points[p].from_scratch.has_value() == b.points[p].from_scratch.has_value();
-    }
-    require(alike, "curves of different sizes cannot be averaged: runs have ", first.heads, " and ",
+    require(std::ranges::equal(a.points, b.points, {}, kind_of, kind_of),
+            "curves of different sizes cannot be averaged: runs have ", first.heads, " and ",
             other.heads, " heads");
   }
 }
@@ -46,25 +48,6 @@ PointOverRuns point_over(std::span<const Curve> curves, std::size_t m, std::size
   if (first.from_scratch)
     result.from_scratch = over(curves, [&](const Curve& c) { return point(c).from_scratch->loss; });
   return result;
-}
-
-Json method_to_json(const MethodOverRuns& method) {
-  Json json = Json::object();
-  json["method"] = method.method;
-  json["area"] = to_json(method.area);
-  json["regret"] = method.regret ? to_json(*method.regret) : Json();
-  Json& knees = json["knees"] = Json::array();
-  for (const auto& knee : method.knees) knees.push_back(knee ? Json(*knee) : Json());
-  Json& points = json["points"] = Json::array();
-  for (const PointOverRuns& point : method.points) {
-    Json entry = Json::object();
-    entry["kept"] = point.kept;
-    entry["loss"] = to_json(point.pruned);
-    if (point.finetuned) entry["finetuned"] = to_json(*point.finetuned);
-    if (point.from_scratch) entry["from_scratch"] = to_json(*point.from_scratch);
-    points.push_back(std::move(entry));
-  }
-  return json;
 }
 
 }  // namespace
@@ -87,14 +70,25 @@ CurveOverRuns over_runs(std::span<const Curve> curves) {
   return all;
 }
 
-Json CurveOverRuns::to_json() const {
-  Json json = Json::object();
-  json["headlab"] = version();
-  json["runs"] = runs;
-  json["needed"] = needed > 0 ? Json(needed) : Json();
-  Json& list = json["methods"] = Json::array();
-  for (const MethodOverRuns& method : methods) list.push_back(method_to_json(method));
+Json to_json(const PointOverRuns& point) {
+  Json json = Json::object({{"kept", point.kept}, {"loss", point.pruned}});
+  if (point.finetuned) json["finetuned"] = *point.finetuned;
+  if (point.from_scratch) json["from_scratch"] = *point.from_scratch;
   return json;
+}
+
+Json to_json(const MethodOverRuns& method) {
+  return Json::object({{"method", method.method},
+                       {"area", method.area},
+                       {"regret", method.regret},
+                       {"knees", method.knees},
+                       {"points", method.points}});
+}
+
+Json to_json(const CurveOverRuns& curve) {
+  return stamped({{"runs", curve.runs},
+                  {"needed", curve.needed > 0 ? Json(curve.needed) : Json()},
+                  {"methods", curve.methods}});
 }
 
 }  // namespace headlab

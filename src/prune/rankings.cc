@@ -5,14 +5,15 @@
 //   per example  mean over examples of |g|                 Michel et al. 2019, equation 2
 //   per token    mean over positions of |g at the position| their program
 //   per batch    mean over batches of |g of the batch|      popular scripts: signs cancel inside
-// Read next: search.cc, which judges sets of heads and not heads.
+// Read next: search.cc, which judges subsets of heads and not heads.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "headlab/heads/geometry.h"
 #include "headlab/tensor/tape.h"
-#include "prune/judge.h"
+#include "headlab/train/streams.h"
+#include "prune/subsets.h"
 
 namespace headlab {
 namespace {
@@ -21,58 +22,29 @@ enum class Grain { example, token, batch };
 enum class Sign { dropped, kept };
 enum class Norm { by_module, none };
 
-/// Positions of a batch that ask the heads of a module something; padding counts only in `room`.
-Index positions_of(const Batch& batch, AttentionKind kind, bool room) {
-  const bool source = kind == AttentionKind::encoder;
-  const Index length = source ? batch.source_length : batch.length;
-  const Ids& lengths = source ? batch.source_lengths : batch.lengths;
-  if (room || lengths.empty()) return batch.size * length;
-  return std::accumulate(lengths.begin(), lengths.end(), Index{0});
+/// The shape of the gates of a module: each head's has its own gradient for each `grain`.
+Shape gate_shape(const AttentionModule& module, const Batch& batch, Grain grain) {
+  const Index B = batch.size, T = batch.queries(module.kind), H = module.attention->head_count();
+  if (grain == Grain::batch) return {H};
+  return grain == Grain::example ? Shape{B, H} : Shape{B, T, H};
 }
 
-/// A gate of ones for each head of the model, each with its own gradient for each `grain`.
-std::vector<HeadEdits> open_gates(const PruneProblem& problem, const Batch& batch, Grain grain) {
-  std::vector<HeadEdits> edits;
-  for (const AttentionModule& module : problem.model.attention_modules()) {
-    const Index heads = module.attention->head_count();
-    const Index T = positions_of(batch, module.kind, true) / batch.size;
-    const Shape shape = grain == Grain::batch     ? Shape{heads}
-                        : grain == Grain::example ? Shape{batch.size, heads}
-                                                  : Shape{batch.size, T, heads};
-    edits.push_back({.gate = Tensor::full(shape, 1).set_requires_grad()});
-  }
-  return edits;
+/// What the mean of a module's heads counts in a batch: itself, its examples, or the positions that
+/// are no padding.
+Index terms_of(const AttentionModule& module, const Batch& batch, Grain grain) {
+  if (grain != Grain::token) return grain == Grain::batch ? 1 : batch.size;
+  Index positions = 0;
+  for (Index b = 0; b < batch.size; ++b) positions += batch.queries_of(module.kind, b);
+  return positions;
 }
 
-/// Adds the gradients of the gates (or their absolute values) to the sum of each head.
-void add_gradients(const std::vector<HeadEdits>& gates, Sign sign, std::vector<double>& sums) {
-  std::size_t first = 0;
-  for (const HeadEdits& edits : gates) {
-    const auto heads = static_cast<std::size_t>(edits.gate.size(-1));
-    const Tensor grad = edits.gate.grad();
-    for (std::size_t i = 0; grad.defined() && i < grad.values().size(); ++i) {
-      const auto g = static_cast<double>(grad.values()[i]);
-      sums[first + i % heads] += sign == Sign::kept ? g : std::abs(g);
-    }
-    first += heads;
-  }
-}
-
-/// Adds to each head what its mean counts: batches, examples, or positions that are no padding.
-void add_terms(const PruneProblem& problem, const Batch& batch, Grain grain,
-               std::vector<double>& terms) {
-  std::size_t head = 0;
-  for (const AttentionModule& module : problem.model.attention_modules()) {
-    const Index here = grain == Grain::batch     ? 1
-                       : grain == Grain::example ? batch.size
-                                                 : positions_of(batch, module.kind, false);
-    for (Index h = 0; h < module.attention->head_count(); ++h)
-      terms[head++] += static_cast<double>(here);
-  }
-}
-
-/// Runs one batch forward with gates, and backward.
-using Pass = void (*)(const Transformer& model, const Batch& batch, const ModelHooks& hooks);
+/// What is differentiated with respect to the gates, and how the gradients are added up.
+struct Differentiation {
+  Grain grain;
+  Sign sign;
+  /// Runs one batch forward with gates, and backward.
+  void (*run)(const Transformer& model, const Batch& batch, const ModelHooks& hooks);
+};
 
 void differentiate_mean_loss(const Transformer& model, const Batch& batch,
                              const ModelHooks& hooks) {
@@ -89,34 +61,64 @@ void differentiate_answers(const Transformer& model, const Batch& batch, const M
   const Tensor logits = model.forward(batch, {.frozen = true}, hooks);
   const Tensor ones = Tensor::zeros(logits.shape());
   const Index V = model.config().vocab;
-  for (Index row = 0; row < std::ssize(batch.targets); ++row) {
-    const std::int32_t answer = batch.targets[row];
-    if (answer >= 0) ones.data()[row * V + answer] = 1;
-  }
+  for (Index row = 0; row < std::ssize(batch.targets); ++row)
+    if (const Index answer = batch.targets[row]; answer >= 0) ones.data()[row * V + answer] = 1;
   backward(logits, ones);
+}
+
+/// The choosing examples in batches.
+template <class Visit>
+void for_each_batch(const PruneProblem& problem, PassCount& cost, const Visit& visit) {
+  const Batch all = choosing_examples(problem);
+  for (Index begin = 0; begin < all.size; begin += kChoosingBatch)
+    visit(all.rows(begin, std::min(all.size, begin + kChoosingBatch)));
+  cost.forward += all.size;
+}
+
+/// Sums over batches, by head: of the gradients of the gates, and of what a mean of them counts.
+struct GradientSums {
+  std::vector<double> gradients, terms;
+};
+
+void add_batch(GradientSums& sums, const PruneProblem& problem, const Batch& batch,
+               const Differentiation& how) {
+  const std::vector<AttentionModule> modules = problem.model.attention_modules();
+  ModelHooks hooks;
+  for (const AttentionModule& module : modules) {
+    const Shape shape = gate_shape(module, batch, how.grain);
+    hooks.edits.push_back({.gate = Tensor::full(shape, 1).set_requires_grad()});
+  }
+  how.run(problem.model, batch, hooks);
+  std::size_t first = 0;  // head of the module
+  for (std::size_t m = 0; m < modules.size(); ++m) {
+    const Index H = modules[m].attention->head_count();
+    const Tensor grad = hooks.edits[m].gate.grad();
+    for (Index i = 0; grad.defined() && i < grad.count(); ++i) {
+      const double g = grad.data()[i];
+      sums.gradients[first + i % H] += how.sign == Sign::kept ? g : std::abs(g);
+    }
+    for (Index h = 0; h < H; ++h)
+      sums.terms[first++] += static_cast<double>(terms_of(modules[m], batch, how.grain));
+  }
 }
 
 /// Means of the gradients of gates over examples, positions or batches; with their signs, means
 /// over targets.
-std::vector<double> mean_gradients(const PruneProblem& problem, Grain grain, Sign sign, Pass pass,
+std::vector<double> mean_gradients(const PruneProblem& problem, const Differentiation& how,
                                    PassCount& cost) {
-  const Batch all = choosing_examples(problem);
-  std::vector<double> sums(all_heads(problem.model).size());
-  std::vector<double> terms(sums.size());
-  for (Index begin = 0; begin < all.size; begin += kJudgeBatch) {
-    const Batch batch = all.rows(begin, std::min(all.size, begin + kJudgeBatch));
-    add_terms(problem, batch, grain, terms);
-    const ModelHooks hooks{.edits = open_gates(problem, batch, grain)};
-    pass(problem.model, batch, hooks);
-    add_gradients(hooks.edits, sign, sums);
-  }
-  problem.model.visit([](const std::string&, Tensor& parameter) { parameter.zero_grad(); });
-  const auto targets = static_cast<double>(all.target_count());
-  for (std::size_t h = 0; h < sums.size(); ++h)
-    sums[h] /= sign == Sign::kept ? targets : std::max(1.0, terms[h]);
-  cost.forward += all.size;
-  cost.backward += all.size;
-  return sums;
+  const std::size_t heads = all_heads(problem.model).size();
+  GradientSums sums{std::vector<double>(heads), std::vector<double>(heads)};
+  Index targets = 0;
+  for_each_batch(problem, cost, [&](const Batch& batch) {
+    add_batch(sums, problem, batch, how);
+    targets += batch.target_count();
+    cost.backward += batch.size;
+  });
+  problem.model.visit([](const std::string&, Tensor parameter) { parameter.zero_grad(); });
+  for (std::size_t h = 0; h < heads; ++h)
+    sums.gradients[h] /=
+        how.sign == Sign::kept ? static_cast<double>(targets) : std::max(1.0, sums.terms[h]);
+  return sums.gradients;
 }
 
 /// Divides each module's scores by their l2 norm.
@@ -130,158 +132,18 @@ void normalise_by_module(const std::vector<HeadId>& heads, std::vector<double>& 
   }
 }
 
-std::vector<double> sensitivity(const PruneProblem& problem, Grain grain, Norm norm,
-                                PassCount& cost) {
-  const Pass pass = grain == Grain::batch ? differentiate_mean_loss : differentiate_losses;
-  std::vector<double> scores = mean_gradients(problem, grain, Sign::dropped, pass, cost);
+template <Grain grain, Norm norm>
+std::vector<double> importance(const PruneProblem& problem, PassCount& cost) {
+  const auto run = grain == Grain::batch ? differentiate_mean_loss : differentiate_losses;
+  std::vector<double> scores = mean_gradients(problem, {grain, Sign::dropped, run}, cost);
   if (norm == Norm::by_module) normalise_by_module(all_heads(problem.model), scores);
   return scores;
 }
 
-/// The mean over all examples and queries of `measure` (rows of weights [rows, keys]) of each head.
-std::vector<double> pattern_means(const PruneProblem& problem,
-                                  double (*measure)(Index rows, Index keys, const Scalar* weights),
-                                  PassCount& cost) {
-  const NoGrad no_grad;
-  std::vector<double> means;
-  const Batch all = choosing_examples(problem);
-  for (Index begin = 0; begin < all.size; begin += kJudgeBatch) {
-    const Batch batch = all.rows(begin, std::min(all.size, begin + kJudgeBatch));
-    ModelCaptures captures;
-    problem.model.forward(batch, {}, {.captures = &captures});
-    const double share = static_cast<double>(batch.size) / static_cast<double>(all.size);
-    std::size_t head = 0;
-    for (const AttentionCaptures& module : captures.attention) {
-      if (!module.pattern.defined()) continue;  // no heads
-      const Index H = module.pattern.size(1), T = module.pattern.size(2),
-                  S = module.pattern.size(3);
-      means.resize(std::max(means.size(), head + H));
-      for (Index i = 0; i < batch.size * H; ++i) {
-        const double here = measure(T, S, module.pattern.data() + i * T * S);
-        means[head + (i % H)] += here * share / static_cast<double>(batch.size);
-      }
-      head += static_cast<std::size_t>(H);
-    }
-  }
-  cost.forward += all.size;
-  return means;
-}
-
-double mean_largest(Index rows, Index keys, const Scalar* weights) {
-  double sum = 0;
-  for (Index row = 0; row < rows; ++row) {
-    const Scalar* w = weights + row * keys;
-    sum += static_cast<double>(*std::max_element(w, w + keys));
-  }
-  return sum / static_cast<double>(rows);
-}
-
-double frobenius(std::span<const Scalar> values) {
-  double squares = 0;
-  for (const Scalar w : values) squares += static_cast<double>(w) * static_cast<double>(w);
-  return std::sqrt(squares);
-}
-
-/// ||W_V W_O|| of one head: sqrt(tr(A B)) with A = W_V^T W_V, B = W_O W_O^T, both [Dv, Dv], so that
-/// the product [C, C] is never made.
-double ov_norm(const MultiHeadAttention& attention, Index head) {
-  const Index Dv = attention.d_value, C = attention.O.W.size(1);
-  const Index columns = attention.V.W.size(1);
-  const Index kv = attention.kv_head[head];
-  const Scalar* W_V = attention.V.W.values().data() + kv * Dv;
-  const Scalar* W_O = attention.O.W.values().data() + head * Dv * C;
-  double trace = 0;
-  for (Index i = 0; i < Dv; ++i) {
-    for (Index j = 0; j < Dv; ++j) {
-      double a = 0, b = 0;
-      for (Index c = 0; c < C; ++c) {
-        a += static_cast<double>(W_V[c * columns + i]) * static_cast<double>(W_V[c * columns + j]);
-        b += static_cast<double>(W_O[i * C + c]) * static_cast<double>(W_O[j * C + c]);
-      }
-      trace += a * b;
-    }
-  }
-  return std::sqrt(std::max(0.0, trace));
-}
-
-/// The rise of the loss with each head alone silenced.
-std::vector<double> ablation_rises(const PruneProblem& problem, AblationKind kind,
-                                   PassCount& cost) {
-  const std::vector<HeadId> heads = all_heads(problem.model);
-  std::vector<HeadSet> kept{heads};
-  for (const HeadId& head : heads) kept.push_back(without(heads, head));
-  const std::vector<double> losses = Judge(problem, cost, kind).losses(kept);
-  std::vector<double> rises;
-  for (std::size_t i = 1; i < losses.size(); ++i) rises.push_back(losses[i] - losses[0]);
-  return rises;
-}
-
-}  // namespace
-
-std::vector<double> random_scores(const PruneProblem& problem, PassCount&) {
-  std::vector<double> places(all_heads(problem.model).size());
-  for (std::size_t i = 0; i < places.size(); ++i) places[i] = static_cast<double>(i);
-  Generator random(Key{static_cast<std::uint64_t>(problem.seed)}.fold("prune at random"));
-  random.shuffle(std::span<double>(places));
-  return places;
-}
-
-std::vector<double> magnitude_scores(const PruneProblem& problem, PassCount&) {
-  std::vector<double> norms;
-  for (const AttentionModule& module : problem.model.attention_modules()) {
-    const MultiHeadAttention& attention = *module.attention;
-    const auto elements = static_cast<std::size_t>(attention.d_value * attention.O.W.size(1));
-    for (std::size_t h = 0; h < attention.heads.size(); ++h)
-      norms.push_back(frobenius(attention.O.W.values().subspan(h * elements, elements)));
-  }
-  return norms;
-}
-
-std::vector<double> ov_magnitude_scores(const PruneProblem& problem, PassCount&) {
-  std::vector<double> norms;
-  for (const AttentionModule& module : problem.model.attention_modules())
-    for (Index h = 0; h < module.attention->head_count(); ++h)
-      norms.push_back(ov_norm(*module.attention, h));
-  return norms;
-}
-
-std::vector<double> entropy_scores(const PruneProblem& problem, PassCount& cost) {
-  std::vector<double> scores = pattern_means(problem, mean_entropy, cost);
-  for (double& score : scores) score = -score;
-  return scores;
-}
-
-std::vector<double> confidence_scores(const PruneProblem& problem, PassCount& cost) {
-  return pattern_means(problem, mean_largest, cost);
-}
-
-std::vector<double> importance_scores(const PruneProblem& problem, PassCount& cost) {
-  return sensitivity(problem, Grain::example, Norm::by_module, cost);
-}
-
-std::vector<double> raw_importance_scores(const PruneProblem& problem, PassCount& cost) {
-  return sensitivity(problem, Grain::example, Norm::none, cost);
-}
-
-std::vector<double> token_importance_scores(const PruneProblem& problem, PassCount& cost) {
-  return sensitivity(problem, Grain::token, Norm::by_module, cost);
-}
-
-std::vector<double> raw_token_importance_scores(const PruneProblem& problem, PassCount& cost) {
-  return sensitivity(problem, Grain::token, Norm::none, cost);
-}
-
-std::vector<double> batch_importance_scores(const PruneProblem& problem, PassCount& cost) {
-  return sensitivity(problem, Grain::batch, Norm::by_module, cost);
-}
-
-std::vector<double> raw_batch_importance_scores(const PruneProblem& problem, PassCount& cost) {
-  return sensitivity(problem, Grain::batch, Norm::none, cost);
-}
-
-std::vector<double> taylor_scores(const PruneProblem& problem, PassCount& cost) {
+/// The first-order estimate of what removal costs.
+std::vector<double> taylor(const PruneProblem& problem, PassCount& cost) {
   std::vector<double> scores =
-      mean_gradients(problem, Grain::example, Sign::kept, differentiate_losses, cost);
+      mean_gradients(problem, {Grain::example, Sign::kept, differentiate_losses}, cost);
   for (double& score : scores) score = -score;
   return scores;
 }
@@ -293,20 +155,152 @@ std::vector<double> taylor_scores(const PruneProblem& problem, PassCount& cost) 
 /// terms (alpha = beta = 1/2), steady quotients by 1e-5, and pass it through patterns as well. Ours
 /// is linear and keeps signs: the relevances of one layer's heads and of all that passes them by
 /// sum to A, biases included, exactly where no feed-forward network follows.
-std::vector<double> relevance_scores(const PruneProblem& problem, PassCount& cost) {
-  return mean_gradients(problem, Grain::example, Sign::dropped, differentiate_answers, cost);
+std::vector<double> relevance(const PruneProblem& problem, PassCount& cost) {
+  return mean_gradients(problem, {Grain::example, Sign::dropped, differentiate_answers}, cost);
 }
 
-std::vector<double> zero_ablation_scores(const PruneProblem& problem, PassCount& cost) {
-  return ablation_rises(problem, AblationKind::zero, cost);
+/// What a pattern says at once: the mean over its rows of weights [rows, keys].
+using PatternMeasure = double (*)(Index rows, Index keys, const Scalar* weights);
+
+double minus_entropy(Index rows, Index keys, const Scalar* weights) {
+  return -mean_entropy(rows, keys, weights);
 }
 
-std::vector<double> mean_ablation_scores(const PruneProblem& problem, PassCount& cost) {
-  return ablation_rises(problem, AblationKind::mean, cost);
+double mean_largest(Index rows, Index keys, const Scalar* weights) {
+  double sum = 0;
+  for (const Scalar* w = weights; w != weights + rows * keys; w += keys)
+    sum += *std::max_element(w, w + keys);
+  return sum / static_cast<double>(rows);
 }
 
-std::vector<double> resample_ablation_scores(const PruneProblem& problem, PassCount& cost) {
-  return ablation_rises(problem, AblationKind::resample, cost);
+/// The mean over all examples of the measure of each head's pattern.
+template <PatternMeasure measure>
+std::vector<double> pattern_means(const PruneProblem& problem, PassCount& cost) {
+  const NoGrad no_grad;
+  std::vector<double> means(all_heads(problem.model).size());
+  const auto examples = static_cast<double>(problem.settings.examples);
+  for_each_batch(problem, cost, [&](const Batch& batch) {
+    ModelCaptures captures;
+    problem.model.forward(batch, {}, {.captures = &captures});
+    const double share = static_cast<double>(batch.size) / examples;
+    std::size_t first = 0;  // head of the module
+    for (const AttentionCaptures& module : captures.attention) {
+      const Tensor& P = module.pattern;  // [B, H, T, S]
+      if (!P.defined()) continue;        // no heads
+      const Index H = P.size(1), T = P.size(2), S = P.size(3);
+      for (Index i = 0; i < batch.size * H; ++i)
+        means[first + i % H] +=
+            measure(T, S, P.data() + i * T * S) * share / static_cast<double>(batch.size);
+      first += H;
+    }
+  });
+  return means;
 }
+
+/// The Frobenius norm of a head's rows of W_O, [Dv, C].
+double output_norm(const MultiHeadAttention& attention, Index head) {
+  const Index elements = attention.d_value * attention.O.W.size(1);
+  double squares = 0;
+  for (const double w : attention.O.W.values().subspan(head * elements, elements)) squares += w * w;
+  return std::sqrt(squares);
+}
+
+/// ||W_V W_O|| of one head: sqrt(tr(A B)) with A = W_V^T W_V, B = W_O W_O^T, both [Dv, Dv], so that
+/// the product [C, C] is never made.
+double product_norm(const MultiHeadAttention& attention, Index head) {
+  const Index Dv = attention.d_value, C = attention.O.W.size(1);
+  const Index columns = attention.V.W.size(1);
+  const Scalar* W_V = attention.V.W.data() + attention.kv_head[head] * Dv;  // [C, Dv] of columns
+  const Scalar* W_O = attention.O.W.data() + head * Dv * C;
+  double trace = 0;
+  for (Index i = 0; i < Dv; ++i) {
+    for (Index j = 0; j < Dv; ++j) {
+      double a = 0, b = 0;
+      for (Index c = 0; c < C; ++c) {
+        a += double{W_V[c * columns + i]} * double{W_V[c * columns + j]};
+        b += double{W_O[i * C + c]} * double{W_O[j * C + c]};
+      }
+      trace += a * b;
+    }
+  }
+  return std::sqrt(std::max(0.0, trace));
+}
+
+template <double (*norm)(const MultiHeadAttention& attention, Index head)>
+std::vector<double> norms(const PruneProblem& problem, PassCount&) {
+  std::vector<double> all;
+  for (const AttentionModule& module : problem.model.attention_modules())
+    for (Index h = 0; h < module.attention->head_count(); ++h)
+      all.push_back(norm(*module.attention, h));
+  return all;
+}
+
+std::vector<double> random_order(const PruneProblem& problem, PassCount&) {
+  std::vector<double> places(all_heads(problem.model).size());
+  std::iota(places.begin(), places.end(), 0.0);
+  Generator random(streams::seeded(problem.settings.seed).fold("prune at random"));
+  random.shuffle(std::span<double>(places));
+  return places;
+}
+
+/// The rise of the loss with each head alone silenced.
+template <AblationKind kind>
+std::vector<double> ablation_rises(const PruneProblem& problem, PassCount& cost) {
+  const std::vector<HeadId> heads = all_heads(problem.model);
+  std::vector<HeadSet> kept{heads};
+  for (const HeadId& head : heads) kept.push_back(without(heads, head));
+  const std::vector<double> losses = SubsetLoss(problem, cost, kind)(kept);
+  std::vector<double> rises;
+  for (std::size_t i = 1; i < losses.size(); ++i) rises.push_back(losses[i] - losses[0]);
+  return rises;
+}
+
+using enum MethodKind;
+constexpr const char* kMichel = "Michel et al. 2019";
+constexpr const char* kMichelProgram = "the program of Michel et al. 2019";
+constexpr const char* kRaw = "the same without the normalisation; 1 backward pass";
+
+constexpr PruneMethod kMethods[] = {
+    {"random", baseline, "heads drawn by the seed; no pass at all", "", random_order},
+    {"magnitude", score, "Frobenius norm of the head's rows of W_O; no pass", "",
+     norms<output_norm>},
+    {"magnitude_ov", score, "Frobenius norm of the head's W_V W_O; no pass", "",
+     norms<product_norm>},
+    {"entropy", score, "minus the mean entropy of the head's pattern; 1 forward pass", "",
+     pattern_means<minus_entropy>},
+    {"confidence", score, "mean of the largest weight of each query; 1 forward pass",
+     "Voita et al. 2019", pattern_means<mean_largest>},
+    {"importance", score,
+     "mean over examples of |dL/dgate|, l2-normalised by layer; 1 backward pass",
+     "Michel et al. 2019, equation 2", importance<Grain::example, Norm::by_module>},
+    {"importance_raw", score, kRaw, kMichel, importance<Grain::example, Norm::none>},
+    {"importance_token", score,
+     "mean over positions of |dL/dgate| there, l2-normalised by layer; 1 backward pass",
+     kMichelProgram, importance<Grain::token, Norm::by_module>},
+    {"importance_token_raw", score, kRaw, kMichelProgram, importance<Grain::token, Norm::none>},
+    {"importance_batch", score,
+     "mean over batches of |dL(batch)/dgate|, l2-normalised by layer; 1 backward pass",
+     "popular scripts", importance<Grain::batch, Norm::by_module>},
+    {"importance_batch_raw", score, kRaw, "popular scripts", importance<Grain::batch, Norm::none>},
+    {"taylor", score,
+     "-dL/dgate with its sign: the first-order estimate of what removal costs; 1 backward pass",
+     "Molchanov et al. 2017", taylor},
+    {"lrp", score,
+     "mean over examples of |sum of gradient x output|, of the right answers' logits with patterns "
+     "and norms frozen; 1 backward pass",
+     "Voita et al. 2019, section 4, in kind", relevance},
+    {"ablation", score, "rise of the loss with this head's output at 0; H forward passes", kMichel,
+     ablation_rises<AblationKind::zero>},
+    {"ablation_mean", score,
+     "rise of the loss with this head's output at its mean; H forward passes", "",
+     ablation_rises<AblationKind::mean>},
+    {"ablation_resample", score,
+     "rise of the loss with this head's output from another example; H forward passes", "",
+     ablation_rises<AblationKind::resample>},
+};
+
+}  // namespace
+
+std::span<const PruneMethod> ranking_methods() { return kMethods; }
 
 }  // namespace headlab

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "headlab/model/initial.h"
-#include "headlab/train/trainer.h"
-#include "prune/judge.h"
+#include "headlab/train/streams.h"
+#include "prune/subsets.h"
 
 namespace headlab {
 namespace {
@@ -24,22 +24,17 @@ class ThinningTraining {
         left_(all_heads(problem.model)),
         flow_(left_.size()),
         removals_(std::ssize(left_) - keep) {
-    config_.seed += problem.seed;
-    initialize(*model_, Key{static_cast<std::uint64_t>(config_.seed)}.fold("initial values"));
+    config_.seed += problem.settings.seed;
+    initialize(*model_, streams::initial_values(config_.seed));
   }
 
   Choice run(PassCount& cost) {
     Trainer trainer(*model_, problem_.task, config_);
-    trainer.run({.edits =
-                     [&](Index) {
-                       gates_ = gates_for(*model_, left_);
-                       for (HeadEdits& edits : gates_) edits.gate.set_requires_grad();
-                       return gates_;
-                     },
+    trainer.run({.edits = [&](Index) { return new_gates(); },
                  .after_step = [&](Index step) { watch(step); }});
     cost.forward += config_.steps * config_.batch;
     cost.backward += config_.steps * config_.batch;
-    return {in_model_order(problem_, left_), model_};
+    return {in_model_order(*model_, left_), model_};
   }
 
  private:
@@ -51,6 +46,14 @@ class ThinningTraining {
     return static_cast<Index>(std::lround(at * static_cast<double>(config_.steps)));
   }
 
+  /// 1 for each head that is left, 0 for the others; with gradients.
+  std::vector<HeadEdits> new_gates() {
+    gates_ = gates_for(*model_, left_);
+    for (HeadEdits& edits : gates_) edits.gate.set_requires_grad();
+    return gates_;
+  }
+
+  /// Adds up |dL/dgate|, and removes what is due.
   void watch(Index step) {
     std::size_t head = 0;
     for (const HeadEdits& edits : gates_) {
@@ -63,19 +66,14 @@ class ThinningTraining {
 
   void remove_lowest() {
     const LayerMinimum minimum(problem_);
-    const std::vector<HeadId> heads = all_heads(problem_.model);
-    const HeadId* lowest = nullptr;
-    double least = 0;
+    const std::vector<HeadId> heads = all_heads(*model_);
+    std::size_t lowest = heads.size();
     for (std::size_t h = 0; h < heads.size(); ++h) {
-      const bool here = std::find(left_.begin(), left_.end(), heads[h]) != left_.end();
-      if (!here || !minimum.allows(without(left_, heads[h]))) continue;
-      if (lowest == nullptr || flow_[h] < least) {
-        lowest = &heads[h];
-        least = flow_[h];
-      }
+      if (!contains(left_, heads[h]) || !minimum.allows(without(left_, heads[h]))) continue;
+      if (lowest == heads.size() || flow_[h] < flow_[lowest]) lowest = h;
     }
-    left_ = without(left_, *lowest);
-    std::fill(flow_.begin(), flow_.end(), 0.0);
+    left_ = without(left_, heads[lowest]);
+    std::ranges::fill(flow_, 0.0);
     ++removed_;
   }
 
@@ -88,13 +86,22 @@ class ThinningTraining {
   std::vector<HeadEdits> gates_;
 };
 
-}  // namespace
-
-std::vector<Choice> flow_choices(const PruneProblem& problem, std::span<const Index> sizes,
-                                 PassCount& cost) {
+std::vector<Choice> train_thinner(const PruneProblem& problem, std::span<const Index> sizes,
+                                  PassCount& cost) {
   std::vector<Choice> choices;
   for (const Index size : sizes) choices.push_back(ThinningTraining(problem, size).run(cost));
   return choices;
 }
+
+constexpr PruneMethod kMethods[] = {
+    {"flow", MethodKind::training,
+     "trained again from the start; on the way, the head with the least gradient of its gate goes, "
+     "one by one; a whole training for each size",
+     "", nullptr, train_thinner},
+};
+
+}  // namespace
+
+std::span<const PruneMethod> schedule_methods() { return kMethods; }
 
 }  // namespace headlab

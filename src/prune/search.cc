@@ -1,112 +1,119 @@
-// Searches: they judge sets of heads by the loss that the set has, and so see what no score of a
-// single head can: two heads that do the same job look useless one by one, yet one of them must
-// stay. Exhaustive search is the truth that all others are measured by.
-// Read next: learned.cc.
+// Searches: they judge subsets of heads by the loss that the subset has, and so see what no score
+// of a single head can: two heads that do the same job look useless one by one, yet one of them
+// must stay. Exhaustive search is the truth that all others are measured by.
+// Read next: gates.cc.
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 
-#include "headlab/base/error.h"
-#include "prune/judge.h"
+#include "prune/subsets.h"
 
 namespace headlab {
 namespace {
 
 constexpr std::size_t kMostHeads = 16;
 
-/// Fills in the choices of this size.
-void take(std::span<const Index> sizes, const PruneProblem& problem, std::span<const HeadId> kept,
-          std::vector<Choice>& choices) {
-  for (std::size_t i = 0; i < sizes.size(); ++i)
-    if (sizes[i] == std::ssize(kept)) choices[i].kept = in_model_order(problem, kept);
-}
-
-/// The candidate with the lowest loss; of equals the first.
-HeadSet best_of(const Judge& judge, const std::vector<HeadSet>& candidates) {
-  const std::vector<double> losses = judge.losses(candidates);
-  return candidates[std::min_element(losses.begin(), losses.end()) - losses.begin()];
-}
-
-std::vector<HeadId> heads_of_mask(const std::vector<HeadId>& heads, std::uint32_t mask) {
-  std::vector<HeadId> kept;
-  for (std::size_t h = 0; h < heads.size(); ++h)
-    if ((mask >> h & 1U) != 0) kept.push_back(heads[h]);
-  return kept;
-}
-
-}  // namespace
-
-std::vector<Choice> greedy_choices(const PruneProblem& problem, std::span<const Index> sizes,
-                                   PassCount& cost) {
+/// Goes from one subset to the best of its candidates (of equals the first): from all heads down to
+/// the smallest size, or from none up to the largest.
+std::vector<Choice> search_greedily(
+    const PruneProblem& problem, std::span<const Index> sizes, PassCount& cost, HeadSet subset,
+    const std::function<std::vector<HeadSet>(const HeadSet&)>& candidates_of) {
   std::vector<Choice> choices(sizes.size());
   if (sizes.empty()) return choices;
+  const SubsetLoss loss_of(problem, cost);
+  const Index last = subset.empty() ? std::ranges::max(sizes) : std::ranges::min(sizes);
+  enter_choice(problem, subset, sizes, choices);
+  while (std::ssize(subset) != last) {
+    const std::vector<HeadSet> candidates = candidates_of(subset);
+    const std::vector<double> losses = loss_of(candidates);
+    subset = candidates[std::ranges::min_element(losses) - losses.begin()];
+    enter_choice(problem, subset, sizes, choices);
+  }
+  return choices;
+}
+
+std::vector<Choice> eliminate_backward(const PruneProblem& problem, std::span<const Index> sizes,
+                                       PassCount& cost) {
   const LayerMinimum minimum(problem);
-  const Judge judge(problem, cost);
-  const Index smallest = *std::min_element(sizes.begin(), sizes.end());
-  std::vector<HeadId> left = all_heads(problem.model);
-  take(sizes, problem, left, choices);
-  while (std::ssize(left) > smallest) {
+  return search_greedily(problem, sizes, cost, all_heads(problem.model), [&](const HeadSet& left) {
     std::vector<HeadSet> candidates;
     for (const HeadId& head : left) {
       candidates.push_back(without(left, head));
       if (!minimum.allows(candidates.back())) candidates.pop_back();
     }
-    left = best_of(judge, candidates);
-    take(sizes, problem, left, choices);
-  }
-  return choices;
+    return candidates;
+  });
 }
 
-std::vector<Choice> forward_choices(const PruneProblem& problem, std::span<const Index> sizes,
-                                    PassCount& cost) {
-  std::vector<Choice> choices(sizes.size());
-  if (sizes.empty()) return choices;
+std::vector<Choice> select_forward(const PruneProblem& problem, std::span<const Index> sizes,
+                                   PassCount& cost) {
   const LayerMinimum minimum(problem);
-  const Judge judge(problem, cost);
-  const Index largest = *std::max_element(sizes.begin(), sizes.end());
-  std::vector<HeadId> kept;
-  take(sizes, problem, kept, choices);
-  while (std::ssize(kept) < largest) {
+  return search_greedily(problem, sizes, cost, {}, [&](const HeadSet& kept) {
+    const Index missing = minimum.missing(kept);
     std::vector<HeadSet> candidates;
     for (const HeadId& head : all_heads(problem.model)) {
-      if (std::find(kept.begin(), kept.end(), head) != kept.end()) continue;
+      if (contains(kept, head)) continue;
       candidates.push_back(kept);
       candidates.back().push_back(head);
       // until every module has its minimum, only heads that a module misses are added
-      if (minimum.missing(kept) > 0 && minimum.missing(candidates.back()) >= minimum.missing(kept))
-        candidates.pop_back();
+      if (missing > 0 && minimum.missing(candidates.back()) >= missing) candidates.pop_back();
     }
-    kept = best_of(judge, candidates);
-    take(sizes, problem, kept, choices);
-  }
-  return choices;
+    return candidates;
+  });
 }
 
-std::vector<Choice> exhaustive_choices(const PruneProblem& problem, std::span<const Index> sizes,
-                                       PassCount& cost) {
+/// The subsets of the sizes asked for that leave each module its minimum.
+std::vector<HeadSet> subsets_of(const PruneProblem& problem, std::span<const Index> sizes) {
   const std::vector<HeadId> heads = all_heads(problem.model);
-  if (heads.size() > kMostHeads) {
-    throw Error(text("an exhaustive search over ", heads.size(), " heads has 2^", heads.size(),
-                     " subsets to judge; ", kMostHeads, " heads are the most it takes"),
-                "use --method greedy or forward, or prune some heads away first");
-  }
   const LayerMinimum minimum(problem);
-  const Judge judge(problem, cost);
   std::vector<HeadSet> subsets;
   for (std::uint32_t mask = 0; mask < std::uint32_t{1} << heads.size(); ++mask) {
-    const HeadSet kept = heads_of_mask(heads, mask);
-    const bool wanted = std::find(sizes.begin(), sizes.end(), std::ssize(kept)) != sizes.end();
-    if (wanted && minimum.allows(kept)) subsets.push_back(kept);
+    HeadSet kept;
+    for (std::size_t h = 0; h < heads.size(); ++h)
+      if ((mask >> h & 1U) != 0) kept.push_back(heads[h]);
+    const bool wanted = std::ranges::find(sizes, std::ssize(kept)) != sizes.end();
+    if (wanted && minimum.allows(kept)) subsets.push_back(std::move(kept));
   }
-  const std::vector<double> losses = judge.losses(subsets);
-  std::vector<double> lowest(heads.size() + 1, std::numeric_limits<double>::infinity());
+  return subsets;
+}
+
+std::vector<Choice> try_all(const PruneProblem& problem, std::span<const Index> sizes,
+                            PassCount& cost) {
+  const std::size_t heads = all_heads(problem.model).size();
+  if (heads > kMostHeads) {
+    throw Error(text("an exhaustive search over ", heads, " heads has 2^", heads,
+                     " subsets to judge; ", kMostHeads, " heads are the most it takes"),
+                "take the method greedy or forward, or prune some heads away first");
+  }
+  const std::vector<HeadSet> subsets = subsets_of(problem, sizes);
+  const std::vector<double> losses = SubsetLoss(problem, cost)(subsets);
+  std::vector<double> lowest(heads + 1, std::numeric_limits<double>::infinity());
   std::vector<Choice> choices(sizes.size());
   for (std::size_t i = 0; i < subsets.size(); ++i) {
     if (losses[i] >= lowest[subsets[i].size()]) continue;
     lowest[subsets[i].size()] = losses[i];
-    take(sizes, problem, subsets[i], choices);
+    enter_choice(problem, subsets[i], sizes, choices);
   }
   return choices;
 }
+
+constexpr PruneMethod kMethods[] = {
+    {"greedy", MethodKind::search,
+     "backward elimination: the head whose removal costs least goes, then all are judged again; "
+     "H^2/2 forward passes",
+     "", nullptr, eliminate_backward},
+    {"forward", MethodKind::search,
+     "forward selection: from no head at all, the one that helps most is added; H^2/2 forward "
+     "passes",
+     "", nullptr, select_forward},
+    {"exhaustive", MethodKind::search,
+     "the subset with the lowest loss of all of its size; 2^H forward passes, H <= 16", "", nullptr,
+     try_all},
+};
+
+}  // namespace
+
+std::span<const PruneMethod> search_methods() { return kMethods; }
 
 }  // namespace headlab

@@ -1,14 +1,12 @@
-// One turn times everything once; the median over turns is taken for each. The first turn warms the
-// caches and the memory pool and does not count.
-// Read next: src/bench/bench.cc, whole training steps.
+// Five pieces of work take turns: the three models, and the attention modules of two of them alone.
+// The full model is timed twice, which shows how far the clock can be believed.
+// Read next: include/headlab/base/timing.h.
 #include "headlab/prune/timing.h"
 
-#include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <functional>
 
 #include "headlab/base/error.h"
+#include "headlab/base/timing.h"
 #include "headlab/prune/prune.h"
 #include "headlab/tensor/tape.h"
 
@@ -17,63 +15,40 @@ namespace {
 
 using Work = std::function<void()>;
 
-double milliseconds(const Work& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
-      .count();
-}
-
-/// The medians of the times of several pieces of work, taken in turns.
-std::vector<double> interleaved_medians(const std::vector<Work>& works, Index turns) {
-  std::vector<std::vector<double>> times(works.size());
-  for (Index turn = 0; turn <= turns; ++turn) {
-    for (std::size_t i = 0; i < works.size(); ++i) {
-      const double took = milliseconds(works[i]);
-      if (turn > 0) times[i].push_back(took);
-    }
-  }
-  std::vector<double> medians;
-  for (std::vector<double>& one : times) {
-    std::nth_element(one.begin(), one.begin() + std::ssize(one) / 2, one.end());
-    medians.push_back(one[one.size() / 2]);
-  }
-  return medians;
+void clear_gradients(Transformer& model) {
+  model.visit([](const std::string&, Tensor& parameter) { parameter.zero_grad(); });
 }
 
 /// Forward and backward of a whole model.
 Work step_of(Transformer& model, const Batch& batch, const ModelHooks& hooks) {
   return [&model, &batch, &hooks] {
     backward(model.loss(batch, {}, hooks));
-    model.visit([](const std::string&, Tensor& parameter) { parameter.zero_grad(); });
+    clear_gradients(model);
   };
 }
 
 /// One attention module with what it reads and a gradient of what it writes, made before the clock
 /// runs.
 struct ModuleAlone {
-  const MultiHeadAttention* attention;
+  const MultiHeadAttention* attention = nullptr;
   Tensor queries, keys, gradient;
   AttentionMask mask;
 };
 
 /// Inputs of the shapes that the model's have; cross-attention reads one of the source's length.
-std::vector<ModuleAlone> modules_alone(Transformer& model, const Batch& batch) {
+std::vector<ModuleAlone> modules_alone(const Transformer& model, const Batch& batch) {
   const bool causal = model.config().architecture != Architecture::encoder;
-  const Index C = model.config().d_model;
+  const auto ones = [&](Index length) {
+    return Tensor::full({batch.size, length, model.config().d_model}, 1);
+  };
   std::vector<ModuleAlone> all;
-  for (const AttentionModule& module : model.attention_modules()) {
-    const bool in_source = module.kind == AttentionKind::encoder;
-    const Index T = in_source ? batch.source_length : batch.length;
-    ModuleAlone alone{.attention = module.attention,
-                      .queries = Tensor::full({batch.size, T, C}, 1).set_requires_grad(),
-                      .keys = {},
-                      .gradient = Tensor::full({batch.size, T, C}, 1),
-                      .mask = {.causal = causal && module.kind == AttentionKind::self}};
-    alone.keys = module.kind == AttentionKind::cross
-                     ? Tensor::full({batch.size, batch.source_length, C}, 1)
-                     : alone.queries;
-    all.push_back(std::move(alone));
+  for (const auto& [name, attention, kind, stream] : model.attention_modules()) {
+    ModuleAlone& alone = all.emplace_back();
+    alone.attention = attention;
+    alone.queries = ones(batch.queries(kind)).set_requires_grad();
+    alone.keys = kind == AttentionKind::cross ? ones(batch.keys(kind)) : alone.queries;
+    alone.gradient = ones(batch.queries(kind));
+    alone.mask.causal = causal && kind == AttentionKind::self;
   }
   return all;
 }
@@ -86,7 +61,7 @@ Work attention_of(Transformer& model, const Batch& batch) {
       backward(y, alone.gradient);
       alone.queries.zero_grad();
     }
-    model.visit([](const std::string&, Tensor& parameter) { parameter.zero_grad(); });
+    clear_gradients(model);
   };
 }
 
@@ -102,10 +77,10 @@ std::vector<PruneTiming> time_pruning(const Transformer& model, std::span<const 
     require(size >= 1 && size <= examples.size, "a batch of ", size, " cannot be timed with ",
             examples.size, " examples");
     const Batch batch = examples.rows(0, size);
-    const std::vector<double> ms = interleaved_medians(
-        {step_of(full, batch, none), step_of(full, batch, gates), step_of(removed, batch, none),
-         step_of(full, batch, none), attention_of(full, batch), attention_of(removed, batch)},
-        options.turns);
+    const std::vector<Work> works = {step_of(full, batch, none),    step_of(full, batch, gates),
+                                     step_of(removed, batch, none), step_of(full, batch, none),
+                                     attention_of(full, batch),     attention_of(removed, batch)};
+    const std::vector<double> ms = interleaved_medians(works, options.turns);
     timings.push_back({.batch = size,
                        .full = ms[0],
                        .masked = ms[1],
@@ -117,16 +92,14 @@ std::vector<PruneTiming> time_pruning(const Transformer& model, std::span<const 
   return timings;
 }
 
-Json PruneTiming::to_json() const {
-  Json json = Json::object();
-  json["batch"] = batch;
-  json["full_ms"] = full;
-  json["masked_ms"] = masked;
-  json["removed_ms"] = removed;
-  json["attention_full_ms"] = attention_full;
-  json["attention_removed_ms"] = attention_removed;
-  json["noise"] = noise;
-  return json;
+Json to_json(const PruneTiming& timing) {
+  return Json::object({{"batch", timing.batch},
+                       {"full_ms", timing.full},
+                       {"masked_ms", timing.masked},
+                       {"removed_ms", timing.removed},
+                       {"attention_full_ms", timing.attention_full},
+                       {"attention_removed_ms", timing.attention_removed},
+                       {"noise", timing.noise}});
 }
 
 }  // namespace headlab

@@ -7,40 +7,41 @@
 #include <limits>
 
 #include "headlab/base/error.h"
-#include "headlab/report/sweep_text.h"
 #include "headlab/report/table.h"
 
 namespace headlab {
 namespace {
 
-double pruned_loss(const CurvePoint& point) { return point.pruned.loss; }
-double loss_or_nan(const std::optional<Judged>& judged) {
-  return judged ? judged->loss : std::numeric_limits<double>::quiet_NaN();
-}
-double finetuned_loss(const CurvePoint& point) { return loss_or_nan(point.finetuned); }
-double loss_from_scratch(const CurvePoint& point) { return loss_or_nan(point.from_scratch); }
-double recall(const CurvePoint& point) { return point.recall; }
-
-/// A row for each method, a column for each number of heads.
-std::string grid(const Curve& curve, double (*value)(const CurvePoint&), bool mark_lowest) {
+/// A row for each method, a column for each number of heads; cell(point, column) is what stands
+/// there.
+template <class Method, class Cell>
+std::string grid(const std::vector<Method>& methods, const Cell& cell) {
   std::vector<std::string> header{"heads kept"};
-  for (const CurvePoint& point : curve.methods[0].points)
-    header.push_back(std::to_string(point.kept));
-  std::vector<double> lowest(header.size(), std::numeric_limits<double>::infinity());
-  for (const MethodCurve& method : curve.methods)
-    for (std::size_t i = 0; i < method.points.size(); ++i)
-      lowest[i] = std::min(lowest[i], value(method.points[i]));
+  for (const auto& point : methods[0].points) header.push_back(std::to_string(point.kept));
   Table table(header);
-  for (const MethodCurve& method : curve.methods) {
+  for (const Method& method : methods) {
     std::vector<std::string> row{method.method};
-    for (std::size_t i = 0; i < method.points.size(); ++i) {
-      const double v = value(method.points[i]);
-      const bool wins = mark_lowest && v <= lowest[i] * (1 + 1e-4);
-      row.push_back(mark_lowest ? significant(v) + (wins ? "*" : "") : fixed(v, 2));
-    }
+    for (std::size_t i = 0; i < method.points.size(); ++i) row.push_back(cell(method.points[i], i));
     table.add(std::move(row));
   }
   return table.text();
+}
+
+/// Losses; the lowest of each column is marked.
+std::string grid_of_losses(const Curve& curve,
+                           std::optional<Judged> (*judged)(const CurvePoint& point)) {
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  const auto loss = [&](const CurvePoint& point) {
+    return judged(point).value_or(Judged{kNone}).loss;
+  };
+  std::vector<double> lowest(curve.methods[0].points.size(),
+                             std::numeric_limits<double>::infinity());
+  for (const MethodCurve& method : curve.methods)
+    for (std::size_t i = 0; i < method.points.size(); ++i)
+      lowest[i] = std::min(lowest[i], loss(method.points[i]));
+  return grid(curve.methods, [&](const CurvePoint& point, std::size_t i) {
+    return significant(loss(point)) + (loss(point) <= lowest[i] * (1 + 1e-4) ? "*" : "");
+  });
 }
 
 std::string summary(const Curve& curve) {
@@ -54,21 +55,14 @@ std::string summary(const Curve& curve) {
   return table.text();
 }
 
-std::string grid_over_runs(const CurveOverRuns& curve,
-                           std::optional<Interval> (*value)(const PointOverRuns&)) {
-  std::vector<std::string> header{"heads kept"};
-  for (const PointOverRuns& point : curve.methods[0].points)
-    header.push_back(std::to_string(point.kept));
-  Table table(header);
-  for (const MethodOverRuns& method : curve.methods) {
-    std::vector<std::string> row{method.method};
-    for (const PointOverRuns& point : method.points) {
-      const auto interval = value(point);
-      row.push_back(interval ? interval_text(*interval) : "-");
-    }
-    table.add(std::move(row));
-  }
-  return table.text();
+std::string grid_of_intervals(const CurveOverRuns& curve,
+                              std::optional<Interval> (*loss)(const PointOverRuns& point)) {
+  return grid(
+      curve.methods,
+      [&](const PointOverRuns& point, std::size_t) {
+        const std::optional<Interval> interval = loss(point);
+        return interval ? interval_text(*interval) : "-";
+      });
 }
 
 std::string summary_over_runs(const CurveOverRuns& curve) {
@@ -91,32 +85,34 @@ std::string curve_text(const CurveOverRuns& curve) {
       text("mean ± 95% interval over ", curve.runs, " runs (Student's t)",
            curve.needed > 0 ? text("; the task needs ", curve.needed, " heads") : std::string(),
            "\n\nloss after removal\n") +
-      grid_over_runs(curve, [](const PointOverRuns& p) { return std::optional(p.pruned); });
+      grid_of_intervals(curve, [](const PointOverRuns& p) { return std::optional(p.pruned); });
   if (first.finetuned)
     out += "\nloss after fine-tuning\n" +
-           grid_over_runs(curve, [](const PointOverRuns& p) { return p.finetuned; });
+           grid_of_intervals(curve, [](const PointOverRuns& p) { return p.finetuned; });
   if (first.from_scratch)
     out += "\nloss of as many heads in each layer, trained from scratch\n" +
-           grid_over_runs(curve, [](const PointOverRuns& p) { return p.from_scratch; });
+           grid_of_intervals(curve, [](const PointOverRuns& p) { return p.from_scratch; });
   return out + "\n" + summary_over_runs(curve);
 }
 
 std::string curve_text(const Curve& curve) {
   if (curve.methods.empty() || curve.methods[0].points.empty()) return "nothing was pruned\n";
-  std::string out = text("loss with all ", curve.heads, " heads ", significant(curve.full.loss),
-                         ", with none ", significant(curve.none.loss),
-                         curve.needed > 0 ? text("; the task needs ", curve.needed) : std::string(),
-                         "\n\nloss after removal (* lowest)\n") +
-                    grid(curve, pruned_loss, true);
+  std::string out =
+      text("loss with all ", curve.heads, " heads ", significant(curve.full.loss), ", with none ",
+           significant(curve.none.loss),
+           curve.needed > 0 ? text("; the task needs ", curve.needed) : std::string(),
+           "\n\nloss after removal (* lowest)\n") +
+      grid_of_losses(curve, [](const CurvePoint& p) { return std::optional(p.pruned); });
   if (curve.methods[0].points[0].finetuned)
-    out += "\nloss after fine-tuning (* lowest)\n" + grid(curve, finetuned_loss, true);
+    out += "\nloss after fine-tuning (* lowest)\n" +
+           grid_of_losses(curve, [](const CurvePoint& p) { return p.finetuned; });
   if (curve.methods[0].points[0].from_scratch)
     out += "\nloss of as many heads in each layer, trained from scratch (* lowest)\n" +
-           grid(curve, loss_from_scratch, true);
+           grid_of_losses(curve, [](const CurvePoint& p) { return p.from_scratch; });
   if (!curve.owners.empty())
     out +=
         text("\nshare of the ", curve.owners.size(), " relations with an owner that keep one\n") +
-        grid(curve, recall, false);
+        grid(curve.methods, [](const CurvePoint& p, std::size_t) { return fixed(p.recall, 2); });
   return out + "\n" + summary(curve);
 }
 

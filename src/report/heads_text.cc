@@ -135,16 +135,6 @@ std::string baselines_table(const HeadsReport& report) {
   return any ? "\n" + table.text() : "";
 }
 
-std::vector<std::string> figures_row(const char* name, std::size_t heads,
-                                     const ModelFigures& figures) {
-  return {name,
-          std::to_string(heads),
-          significant(figures.loss),
-          fixed(figures.accuracy, 4),
-          grouped(figures.parameters),
-          fixed(figures.ms_per_batch, 2)};
-}
-
 }  // namespace
 
 std::string heads_text(const HeadsReport& report) {
@@ -157,16 +147,6 @@ std::string heads_text(const HeadsReport& report) {
   return count == 0 ? out
                     : out + "\n" + winners_table(report) + baselines_table(report) + "\n" +
                           notes_text(report);
-}
-
-std::string prune_text(const PruneResult& result) {
-  std::vector<std::string> kept;
-  for (const HeadId& head : result.kept) kept.push_back(head_text({head.layer, head.head}));
-  Table table({"model", "heads", "loss", "accuracy", "parameters", "ms per batch"});
-  table.add(figures_row("before", result.kept.size() + result.removed.size(), result.before));
-  table.add(figures_row("heads removed", result.kept.size(), result.removed_only));
-  table.add(figures_row("after", result.kept.size(), result.after));
-  return table.text() + "kept heads: " + (kept.empty() ? "none" : join(kept, " ")) + "\n";
 }
 
 }  // namespace headlab

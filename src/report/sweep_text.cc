@@ -12,12 +12,6 @@
 namespace headlab {
 namespace {
 
-std::string two_digits(double value) {
-  if (!(value > 0)) return "0";
-  const double place = std::pow(10.0, std::floor(std::log10(value)) - 1);
-  return significant(std::round(value / place) * place);
-}
-
 std::string groups_table(const SweepReport& report) {
   Table table({"cells", "seeds", "parameters", "loss", "accuracy", "own a head"});
   for (const SweepGroup& group : report.groups) {
@@ -42,13 +36,12 @@ std::string roles_table(const SweepReport& report, const std::string& family) {
       for (const SweepRoles& roles : group.roles) header.push_back(roles.relation);
     rows.push_back({group.name});
     for (const SweepRoles& roles : group.roles) rows.back().push_back(role_text(roles));
+    rows.back().resize(header.size(), "-");
   }
+  if (header.size() == 1) return "";
   Table table(header);
-  for (std::vector<std::string>& row : rows) {
-    row.resize(header.size(), "-");
-    table.add(row);
-  }
-  return header.size() > 1 ? table.text() + "\n" : "";
+  for (std::vector<std::string>& row : rows) table.add(std::move(row));
+  return table.text() + "\n";
 }
 
 /// The loss with one head beside the lowest one.
@@ -83,28 +76,20 @@ std::string comparison_text(const SweepReport& report, const SweepComparison& c)
 std::string missing_text(const SweepReport& report) {
   if (report.missing.empty()) return "";
   constexpr std::size_t kShown = 8;
-  std::vector<std::string> names(report.missing.begin(),
-                                 report.missing.begin() + static_cast<std::ptrdiff_t>(std::min(
-                                                              kShown, report.missing.size())));
-  if (report.missing.size() > kShown) names.emplace_back("...");
+  std::vector<std::string> names = report.missing;
+  if (names.size() > kShown) names.resize(kShown), names.emplace_back("...");
   return text("\nmissing: ", report.missing.size(), " of ", report.cells,
               " cells: ", join(names, " "), "\n");
 }
 
 }  // namespace
 
-std::string interval_text(const Interval& interval) {
-  const std::string center = significant(interval.mean);
-  return std::isfinite(interval.half_width) ? center + " ± " + two_digits(interval.half_width)
-                                            : center;
-}
-
 std::string sweep_text(const SweepReport& report) {
   if (report.groups.empty()) return "no cell is finished yet\n" + missing_text(report);
   std::string out = groups_table(report) + "\n";
   std::vector<std::string> families;
   for (const SweepGroup& group : report.groups) {
-    if (std::find(families.begin(), families.end(), group.family) == families.end()) {
+    if (std::ranges::find(families, group.family) == families.end()) {
       families.push_back(group.family);
       out += roles_table(report, group.family);
     }

@@ -28,6 +28,12 @@ void add_line(std::string& out, const std::vector<std::string>& cells,
   out += line + "\n";
 }
 
+std::string two_digits(double value) {
+  if (!(value > 0)) return "0";
+  const double place = std::pow(10.0, std::floor(std::log10(value)) - 1);
+  return significant(std::round(value / place) * place);
+}
+
 }  // namespace
 
 void Table::add(std::vector<std::string> row) {
@@ -61,6 +67,12 @@ std::string fixed(double value, int digits) {
 
 std::string significant(double value) {
   return std::isfinite(value) ? headlab::text(std::setprecision(4), value) : "-";
+}
+
+std::string interval_text(const Interval& interval) {
+  const std::string center = significant(interval.mean);
+  return std::isfinite(interval.half_width) ? center + " ± " + two_digits(interval.half_width)
+                                            : center;
 }
 
 std::string grouped(Index value) {

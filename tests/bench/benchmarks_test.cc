@@ -34,7 +34,7 @@ TEST_P(Benchmarks, FillEveryColumnOfEveryRow) {
       EXPECT_TRUE(!row[i].is_number() || std::isfinite(row[i].number())) << table.columns[i].key;
     }
   }
-  const Json json = table.to_json();
+  const Json json = to_json(table);
   EXPECT_EQ(json.at("rows").items().size(), table.rows.size());
   for (const char* key : {"headlab", "config", "threads", "spin_us", "load_average"})
     EXPECT_NE(json.find(key), nullptr) << key;
@@ -79,17 +79,10 @@ TEST(BenchPruned, ImpliesWhatAttentionSaves) {
 }
 
 TEST(BenchStep, HasTheKeysThatOthersRelyOn) {
-  const Json json = bench_step(quick_options()).to_json();
+  const Json json = to_json(bench_step(quick_options()));
   for (const char* key : {"config", "threads", "median_ms", "min_ms", "tokens_per_s", "gflops",
                           "peak_gflops", "fraction_of_peak", "triad_gbs", "peak_memory_mb"})
     EXPECT_NE(json.find(key), nullptr) << key;
-}
-
-TEST(Medians, TakeTurns) {
-  std::string order;
-  const std::vector<std::function<void()>> bodies = {[&] { order += 'a'; }, [&] { order += 'b'; }};
-  EXPECT_EQ(interleaved_medians(bodies, 2).size(), 2u);
-  EXPECT_EQ(order, "ababab");  // the first round warms up
 }
 
 }  // namespace

@@ -158,7 +158,7 @@ TEST_F(Force, DoesNotPruneARunOntoItself) {
   const auto before = contents(folder.path());
   const Outcome outcome = run({"prune", "a", "--keep", "1", "--out", "./a", "--force"});
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_TRUE(holds(outcome.err, "error: --out ./a is the run itself")) << outcome.err;
+  EXPECT_TRUE(holds(outcome.err, "error: ./a is the run itself")) << outcome.err;
   EXPECT_EQ(contents(folder.path()), before);
 }
 

@@ -136,7 +136,7 @@ const std::vector<Mistake> kMistakes = {
     {"DropBelowTheMinimum",
      {"prune", "a", "--drop", "50", "--per-layer-min", "3", "--out", "b"},
      1,
-     {"--drop 50 leaves 2 heads", "3"}},
+     {"2 heads cannot stay", "keep 3"}},
     {"TwoSizes",
      {"prune", "a", "--keep", "2", "--drop", "50", "--out", "b"},
      2,

@@ -76,7 +76,7 @@ TEST_F(SweepCommand, RefusesACellWithOtherSettings) {
     const Outcome outcome = run(words);
     EXPECT_EQ(outcome.status, 1);
     expect_sentence(outcome.err, {"heads=1,seed=0 holds a run with other settings", "lr is 0.01",
-                                  "another --out"});
+                                  "another folder"});
     EXPECT_EQ(contents(folder.path() / "s"), before);
   }
 }

@@ -4,6 +4,7 @@
 #include "headlab/base/files.h"
 #include "headlab/lab/michel.h"
 #include "headlab/lab/voita.h"
+#include "headlab/prune/gates.h"
 #include "headlab/report/reproduce_text.h"
 #include "support/models.h"
 #include "support/runs.h"
@@ -30,8 +31,8 @@ class Reproduced : public testing::Test {
         run_, {.examples = kExamples, .stages = 3, .timing = {.batches = {1, 2}, .turns = 1}});
   }
   VoitaReport voita(std::vector<double> penalties, Index gate_steps = 30) {
-    return reproduce_voita(
-        run_, {.penalties = std::move(penalties), .gate_steps = gate_steps, .examples = kExamples});
+    return reproduce_voita(run_, {.penalties = std::move(penalties),
+                                  .settings = {.examples = kExamples, .gate_steps = gate_steps}});
   }
   double held_out_loss(const std::vector<HeadId>& kept, Index examples = kExamples) {
     return evaluate(remove_heads(run_.model, kept), *run_.task, {.examples = examples}).loss;
@@ -68,7 +69,9 @@ TEST_F(Reproduced, MichelKeepsTheBestSingleHeadOfEachLayerInAndOutOfSample) {
         if (judged < lowest) lowest = judged, in_sample = head;
         if (chosen >= lowest_chosen) continue;
         lowest_chosen = chosen, out_of_sample = head;
-        if (head == row.out_of_sample) EXPECT_NEAR(row.change_out_of_sample, judged - full, 1e-5);
+        if (head == row.out_of_sample) {
+          EXPECT_NEAR(row.change_out_of_sample, judged - full, 1e-5);
+        }
       }
       EXPECT_EQ(row.in_sample, in_sample) << examples;
       EXPECT_EQ(row.out_of_sample, out_of_sample) << examples;
@@ -89,7 +92,8 @@ TEST_F(Reproduced, MichelTrainsTheSameModelAgainAndPrunesItOnTheWay) {
   }
   EXPECT_EQ(report.by_step[2].by_share[0].loss, full);
   EXPECT_NE(report.by_step[0].by_share[0].loss, full);
-  const PruneProblem problem{.model = run_.model, .task = *run_.task, .examples = kExamples};
+  const PruneProblem problem{
+      .model = run_.model, .task = *run_.task, .settings = {.examples = kExamples}};
   const std::vector<Index> sizes = {5, 4, 3, 2, 1};  // 0, 20, 40, 60 and 80% of five are gone
   const auto choices = choose_heads(problem, find_prune_method("importance"), sizes);
   for (std::size_t i = 0; i < sizes.size(); ++i)
@@ -106,7 +110,7 @@ TEST_F(Reproduced, MichelSilencesEveryHeadAndTimesEveryBatch) {
   const std::string shown = michel_text(report);
   for (const char* part : {"published (BERT", "another model", "blocks.1.attn", "saved of all"})
     EXPECT_NE(shown.find(part), std::string::npos) << part;
-  const Json json = report.to_json();
+  const Json json = to_json(report);
   for (const char* key :
        {"headlab", "ablation", "one_head_per_layer", "curve", "shares", "by_step", "timing"})
     EXPECT_NE(json.find(key), nullptr) << key;
@@ -127,12 +131,11 @@ TEST_F(Reproduced, VoitaKeepsTheHeadsWhoseGatesAreOpen) {
   EXPECT_TRUE(report.rows[1].survivors.empty());
   const std::vector<HeadId> heads = all_heads(run_.model);
   for (const PenaltyRow& row : report.rows) {
-    const TrainedGates gates = train_gates({.model = run_.model,
-                                            .task = *run_.task,
-                                            .examples = kExamples,
-                                            .train = run_.config.train,
-                                            .gate_steps = kGateSteps,
-                                            .penalty = row.penalty});
+    const TrainedGates gates = train_gates(
+        {.model = run_.model,
+         .task = *run_.task,
+         .settings = {.examples = kExamples, .gate_steps = kGateSteps, .penalty = row.penalty},
+         .train = run_.config.train});
     std::vector<HeadId> open;
     for (std::size_t h = 0; h < heads.size(); ++h)
       if (gates.gates[h] > 0) open.push_back(heads[h]);
@@ -156,9 +159,11 @@ TEST_F(Reproduced, VoitaChoosesTheFewestHeadsThatAreGoodEnough) {
   const double limit = report.full.loss + 0.01 * (report.none.loss - report.full.loss);
   const PenaltyRow& chosen = report.rows[report.chosen];
   ASSERT_LE(chosen.pruned.loss, limit);
-  for (const PenaltyRow& row : report.rows)
-    if (row.pruned.loss <= limit)
+  for (const PenaltyRow& row : report.rows) {
+    if (row.pruned.loss <= limit) {
       EXPECT_GE(row.survivors.size(), chosen.survivors.size()) << row.penalty;
+    }
+  }
 }
 
 TEST_F(Reproduced, VoitaFollowsRolesFromHeadToHead) {
@@ -189,7 +194,7 @@ TEST_F(Reproduced, OnlyReadTheRun) {
 }
 
 TEST_F(Reproduced, RefuseAModelWithoutHeads) {
-  prune_run(run_, folder_ / "none", {.keep = 0, .examples = kExamples});
+  prune_run(run_, folder_ / "none", {.keep = 0, .settings = {.examples = kExamples}});
   TrainedRun none = open_run(folder_ / "none");
   expect_error([&] { reproduce_michel(none); }, {"no head to prune"});
   expect_error([&] { reproduce_voita(none); }, {"no head to prune"});
@@ -205,9 +210,9 @@ TEST(ReproducedVoita, CountsSurvivorsOfEachKindOfAttention) {
   TrainedRun run = create_run(folder / "run", config);
   train_run(run);
   const VoitaReport report =
-      reproduce_voita(run, {.penalties = {0}, .gate_steps = 2, .examples = 8});
+      reproduce_voita(run, {.penalties = {0}, .settings = {.examples = 8, .gate_steps = 2}});
   EXPECT_EQ(report.rows[0].by_kind, (std::array<Index, 3>{2, 2, 2}));
-  EXPECT_EQ(report.to_json().at("rows").items()[0].at("cross").integer(), 2);
+  EXPECT_EQ(to_json(report).at("rows").items()[0].at("cross").integer(), 2);
 }
 
 }  // namespace

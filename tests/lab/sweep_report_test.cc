@@ -63,7 +63,8 @@ TEST_F(Sweep, AlignsHeadsByWhatTheyDo) {
   const SweepReport report = collect({{"2", {{1, 1, 1}, {1, 1, 0}, {1, 1, -1}}}});
   const SweepRoles& roles = report.groups[0].roles.at(0);
   EXPECT_EQ(roles.relation, "a");
-  EXPECT_EQ(roles.heads, (std::vector<HeadId>{{0, 1}, {0, 0}, {-1, 0}}));
+  EXPECT_EQ(roles.heads,
+            (std::vector<std::optional<HeadId>>{HeadId{0, 1}, HeadId{0, 0}, std::nullopt}));
   EXPECT_EQ(roles.owned, 2);
   EXPECT_DOUBLE_EQ(roles.lift.mean, 0.5);
   EXPECT_NEAR(report.groups[0].specialization.mean, 1.0 / 3, 1e-12);  // 1/2, 1/2, 0 of relations
@@ -116,7 +117,7 @@ TEST_F(Sweep, SaysWhatIsMissing) {
 
 TEST_F(Sweep, IsWholeAsJson) {
   const SweepReport report = collect({{"1", {{1, 1}, {1, 1, -1}}}, {"2", {{1, 1}, {1, 1}}}});
-  const Json json = Json::parse(report.to_json().dump());
+  const Json json = Json::parse(to_json(report).dump());
   const Json& group = json.at("groups").items().at(0);
   EXPECT_EQ(group.at("model").at("heads").integer(), 1);
   EXPECT_EQ(group.at("relations").items().at(0).at("heads").dump(), "[[0,0],null]");

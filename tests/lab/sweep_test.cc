@@ -132,7 +132,7 @@ TEST_F(Cell, GivesEachRelationTheHeadThatIsAssignedToIt) {
       const SweepRole& role = result.roles[r];
       EXPECT_EQ(role.relation, winner.relation.name);
       EXPECT_EQ(role.owned, winner.assigned_owns);
-      ASSERT_EQ(role.head.layer < 0, !winner.assigned);
+      ASSERT_EQ(role.head.has_value(), winner.assigned.has_value());
       if (winner.assigned) {
         EXPECT_EQ(role.head, (HeadId{0, report.heads[*winner.assigned].head}));
         EXPECT_EQ(role.lift, report.heads[*winner.assigned].relations[r].lift);
@@ -140,7 +140,7 @@ TEST_F(Cell, GivesEachRelationTheHeadThatIsAssignedToIt) {
         EXPECT_TRUE(std::isnan(role.lift));
       }
     }
-    EXPECT_EQ(result.roles[0].head.layer < 0 || result.roles[1].head.layer < 0, heads == "1");
+    EXPECT_EQ(!result.roles[0].head || !result.roles[1].head, heads == "1");
     EXPECT_NE(result.roles[0].head, result.roles[1].head);
   }
 }
@@ -191,7 +191,7 @@ TEST_F(Cell, WithOtherSettingsIsRefused) {
   cell_.config.train.lr = 0.5;
   for (const auto& action : {std::function<void()>([&] { cell_state(folder_ / "a", cell_); }),
                              std::function<void()>([&] { train("a"); })})
-    expect_error(action, {"heads=2,seed=0", "lr is 0.01 there and 0.5 here", "another --out"});
+    expect_error(action, {"heads=2,seed=0", "lr is 0.01 there and 0.5 here", "another folder"});
   EXPECT_EQ(steps_, 20);
 }
 

@@ -24,8 +24,8 @@ class SmallCurve : public testing::Test {
     return config;
   }
   Curve curve(CurveOptions options) {
-    options.examples = 30;
-    options.gate_steps = 10;
+    options.settings.examples = 30;
+    options.settings.gate_steps = 10;
     return prune_curve(run_, options);
   }
   const MethodCurve& find(const Curve& curve, const std::string& name) {
@@ -87,7 +87,7 @@ TEST_F(SmallCurve, AveragesTheDrawsOfTheBaseline) {
   const Curve mean = curve({.methods = {"random"}, .sizes = {1}, .draws = 3});
   double sum = 0;
   for (const std::int64_t seed : {0, 1, 2}) {
-    sum += curve({.methods = {"random"}, .sizes = {1}, .draws = 1, .seed = seed})
+    sum += curve({.methods = {"random"}, .sizes = {1}, .settings = {.seed = seed}, .draws = 1})
                .methods[0]
                .points[0]
                .pruned.loss;
@@ -163,7 +163,7 @@ TEST_F(SmallCurve, OnlyReadsTheRun) {
 }
 
 TEST_F(SmallCurve, WritesTheKeysThatOtherProgramsRead) {
-  const Json json = curve({.methods = {"greedy"}}).to_json();
+  const Json json = to_json(curve({.methods = {"greedy"}}));
   const Json& method = json.at("methods").items()[0];
   EXPECT_EQ(method.at("method").string(), "greedy");
   const Json& point = method.at("points").items()[3];
@@ -206,7 +206,7 @@ TEST(CurvesOverRuns, AreMeansWithTheIntervalOfStudentsT) {
   for (const char* part : {"over 2 runs", "5 ± 13", "loss after fine-tuning", "4 6"})
     EXPECT_NE(shown.find(part), std::string::npos) << part << " is not in " << shown;
   EXPECT_EQ(
-      all.to_json().at("methods").items()[0].at("points").items()[0].at("loss").dump(),
+      to_json(all).at("methods").items()[0].at("points").items()[0].at("loss").dump(),
       text(R"({"mean":5,"half_width":)", Json(method.points[0].pruned.half_width).dump(), "}"));
 }
 

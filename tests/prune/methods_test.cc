@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 
+#include "headlab/prune/gates.h"
 #include "headlab/prune/prune.h"
 #include "headlab/tasks/table.h"
 #include "support/models.h"
@@ -25,11 +26,12 @@ class SixHeads {
     model_.emplace_back(random_model(config));
   }
   PruneProblem problem(std::int64_t seed = 0) {
-    PruneProblem problem{.model = model_[0], .task = *task_, .examples = 70, .seed = seed};
+    PruneProblem problem{
+        .model = model_[0], .task = *task_, .settings = {.examples = 70, .seed = seed}};
     problem.train.steps = 30;
     problem.train.batch = 4;
     problem.train.warmup = 3;
-    problem.gate_steps = 20;
+    problem.settings.gate_steps = 20;
     return problem;
   }
   /// The examples on which heads are chosen.
@@ -85,7 +87,7 @@ TEST_P(EveryMethod, ChoosesTheSameForOneSizeAsForMany) {
 
 TEST_P(EveryMethod, LeavesEachModuleItsMinimum) {
   PruneProblem two = problem();
-  two.per_layer_min = 2;
+  two.settings.per_layer_min = 2;
   const std::vector<Index> sizes = {4, 5};
   for (const Choice& choice : choose_heads(two, GetParam(), sizes)) {
     for (const Index layer : {0, 2}) {
@@ -95,35 +97,52 @@ TEST_P(EveryMethod, LeavesEachModuleItsMinimum) {
   }
   EXPECT_EQ(fewest_heads(two), 4);
   const std::vector<Index> fewer = {3};
-  expect_error([&] { choose_heads(two, GetParam(), fewer); }, {"--keep 3", "4 heads"});
+  expect_error([&] { choose_heads(two, GetParam(), fewer); }, {"3 heads cannot stay", "keep 4"});
 }
 
 TEST_P(EveryMethod, RefusesMoreHeadsThanThereAre) {
   for (const Index size : {7, -1}) {
-    expect_error([&] { choose_heads(problem(), GetParam(), std::span(&size, 1)); },
-                 {text("--keep ", size), "6 heads"});
+    expect_error([&] { choose_heads(problem(), GetParam(), size); },
+                 {text(size, " heads cannot stay: the model has 6")});
   }
 }
 
-TEST_P(EveryMethod, CountsItsPasses) {
+/// What a method says that it costs, and how many sequences go forward at least and at most when it
+/// keeps 3 of 6 heads on 70 examples, or trains for 20 or 30 steps of 4.
+struct StatedCost {
+  const char* words;
+  Index least, most;
+};
+constexpr StatedCost kStatedCosts[] = {
+    {"no pass", 0, 0},
+    {"no pass at all", 0, 0},
+    {"1 forward pass", 70, 70},
+    {"1 backward pass", 70, 70},
+    {"H forward passes", 7 * 70, 8 * 70},  // the loss with all heads, and means of outputs, on top
+    {"H^2/2 forward passes", 15 * 70, 15 * 70},
+    {"2^H forward passes, H <= 16", 20 * 70, 20 * 70},  // of the size that is asked for
+    {"gate_steps of training", 20 * 4, 20 * 4},
+    {"gate_steps of training for each size", 20 * 4, 20 * 4},
+    {"a whole training for each size", 30 * 4, 30 * 4},
+};
+
+TEST_P(EveryMethod, CostsWhatItsRowSays) {
   PassCount cost;
   const std::vector<Index> sizes = {3};
   choose_heads(problem(), GetParam(), sizes, &cost);
-  const std::string name = GetParam().name;
-  const std::map<std::string, Index> forward = {
-      {"random", 0},        {"magnitude", 0},          {"magnitude_ov", 0},
-      {"ablation", 7 * 70}, {"ablation_mean", 8 * 70}, {"ablation_resample", 8 * 70},
-      {"greedy", 15 * 70},  {"forward", 15 * 70},      {"exhaustive", 20 * 70},
-      {"l0", 20 * 4},       {"subset", 20 * 4},        {"flow", 30 * 4}};
-  EXPECT_EQ(cost.forward, forward.contains(name) ? forward.at(name) : 70);
-  const bool by_gradient = name.starts_with("importance") || name == "taylor" || name == "lrp";
-  const bool trains = GetParam().kind == MethodKind::training;
-  EXPECT_EQ(cost.backward, by_gradient || trains ? cost.forward : 0);
+  const std::string summary = GetParam().summary;
+  const std::string words = summary.substr(summary.rfind("; ") + 2);
+  const auto stated = std::ranges::find(kStatedCosts, words, &StatedCost::words);
+  ASSERT_NE(stated, std::end(kStatedCosts)) << "a summary ends in its cost, not in: " << words;
+  EXPECT_GE(cost.forward, stated->least);
+  EXPECT_LE(cost.forward, stated->most);
+  const bool goes_back = words.ends_with("backward pass") || words.find("training") != words.npos;
+  EXPECT_EQ(cost.backward, goes_back ? cost.forward : 0);
 }
 
 TEST_P(EveryMethod, GivesItsTrainedModelIfItTrains) {
   const Index size = 3;
-  const Choice choice = choose_heads(problem(), GetParam(), std::span(&size, 1))[0];
+  const Choice choice = choose_heads(problem(), GetParam(), size);
   ASSERT_EQ(choice.trained != nullptr, GetParam().kind == MethodKind::training);
   if (choice.trained == nullptr) return;
   EXPECT_EQ(all_heads(*choice.trained), all_heads(model_[0]));
@@ -142,7 +161,7 @@ TEST_P(EveryMethod, LeavesTheModelAsItWas) {
   };
   const std::vector<double> before = all();
   const Index size = 3;
-  choose_heads(problem(), GetParam(), std::span(&size, 1));
+  choose_heads(problem(), GetParam(), size);
   EXPECT_EQ(all(), before);
 }
 
@@ -150,9 +169,9 @@ TEST_P(EveryMethod, KnowsPrunedHeadsByTheNumbersTheyWereBornWith) {
   const std::vector<HeadId> left = {{0, 2}, {2, 0}, {2, 1}};
   Transformer pruned = remove_heads(model_[0], left);
   EXPECT_EQ(all_heads(pruned), left);
-  PruneProblem rest{pruned, *task_, 70, 0};
+  PruneProblem rest{pruned, *task_, {.examples = 70}};
   rest.train = problem().train;
-  rest.gate_steps = 5;
+  rest.settings.gate_steps = 5;
   const std::vector<HeadId> order = removal_order(rest, GetParam());
   for (const HeadId& head : left) EXPECT_GE(std::count(order.begin(), order.end(), head), 1);
 }
@@ -182,8 +201,8 @@ class Method : public SixHeads, public testing::Test {
 
 TEST_F(Method, L0RanksHeadsWhoseGatesAreAllShutByHowFar) {
   PruneProblem shut = problem();
-  shut.penalty = 1000;
-  shut.gate_steps = 300;
+  shut.settings.penalty = 1000;
+  shut.settings.gate_steps = 300;
   const TrainedGates trained = train_gates(shut);
   EXPECT_EQ(trained.gates, std::vector<double>(6, 0));
   std::vector<std::size_t> order(6);
@@ -193,8 +212,51 @@ TEST_F(Method, L0RanksHeadsWhoseGatesAreAllShutByHowFar) {
   std::sort(order.begin(), order.begin() + 2);
   const std::vector<HeadId> expected = {all[order[0]], all[order[1]]};
   const Index size = 2;
-  EXPECT_EQ(choose_heads(shut, find_prune_method("l0"), std::span(&size, 1))[0].kept, expected);
+  EXPECT_EQ(choose_heads(shut, find_prune_method("l0"), size).kept, expected);
   EXPECT_NE(expected, (std::vector<HeadId>{all[0], all[1]})) << "ranked by place";
+}
+
+TEST_F(Method, AblationPassesOnceMoreForWhatTakesTheOutputsPlace) {
+  for (const auto& [name, passes] : std::map<std::string, Index>{
+           {"ablation", 7}, {"ablation_mean", 8}, {"ablation_resample", 8}}) {
+    PassCount cost;
+    find_prune_method(name).scores(problem(), cost);
+    EXPECT_EQ(cost.forward, passes * 70) << name;
+  }
+}
+
+TEST_F(Method, SettingsAreThoseOfAllCommandsThatPrune) {
+  PruneSettings settings;
+  settings_of(settings).set_all_text("examples=5 per_layer_min=1 gate_steps=9 lambda=0.5 seed=3");
+  EXPECT_EQ(settings.examples, 5);
+  EXPECT_EQ(settings.per_layer_min, 1);
+  EXPECT_EQ(settings.gate_steps, 9);
+  EXPECT_EQ(settings.penalty, 0.5);
+  EXPECT_EQ(settings.seed, 3);
+}
+
+TEST_F(Method, AreTheRowsOfAllFilesEachOnce) {
+  std::vector<std::string> names;
+  for (const PruneMethod& method : prune_table()) names.emplace_back(method.name);
+  EXPECT_EQ(names.front(), "random");
+  std::ranges::sort(names);
+  EXPECT_EQ(std::ranges::adjacent_find(names), names.end());
+}
+
+TEST_F(Method, SaysWhichSizesDoNotFit) {
+  PruneProblem one = problem();
+  one.settings.per_layer_min = 1;
+  const std::vector<Index> fits = {2, 6}, small = {3, 1}, large = {7};
+  EXPECT_NO_THROW(check_sizes(one, fits));
+  try {
+    check_sizes(one, small);
+    FAIL() << "1 is below 2";
+  } catch (const SizeError& error) {
+    EXPECT_EQ(error.size, 1);
+    EXPECT_EQ(error.heads, 6);
+    EXPECT_EQ(error.fewest, 2);
+  }
+  EXPECT_THROW(check_sizes(one, large), SizeError);
 }
 
 TEST_F(Method, GreedyRemovesTheHeadThatCostsLeastAgainAndAgain) {
@@ -246,7 +308,9 @@ TEST_F(Method, ImportanceIsTheMeanOverExamplesOfTheSlopeOfTheirLoss) {
   std::vector<HeadId> expected;
   for (std::size_t i = 0; i < order.size(); ++i) {
     expected.push_back(heads[order[i]]);
-    if (i > 0) ASSERT_GT(scores[order[i]] - scores[order[i - 1]], 1e-3) << "too close to tell";
+    if (i > 0) {
+      ASSERT_GT(scores[order[i]] - scores[order[i - 1]], 1e-3) << "too close to tell";
+    }
   }
   EXPECT_EQ(removal_order(problem(), find_prune_method("importance")), expected);
 }
@@ -255,7 +319,7 @@ TEST_F(Method, MagnitudeIsTheNormOfTheRowsOfWO) {
   const std::vector<double> sizes = {3, 1, 2, 0.5, 4, 0.1};  // of the six heads
   std::size_t head = 0;
   for (const AttentionModule& module : model_[0].attention_modules()) {
-    Tensor& W = module.attention->O.W;
+    const Tensor W = module.attention->O.W;
     const Index elements = 4 * W.size(1);
     for (Index h = 0; h < module.attention->head_count(); ++h, ++head) {
       double norm = 0;

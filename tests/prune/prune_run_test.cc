@@ -23,7 +23,7 @@ class PrunedRun : public testing::Test {
     return config;
   }
   PruneResult prune(const std::string& name, PruneOptions options) {
-    options.examples = 32;
+    options.settings.examples = 32;
     return prune_run(run_, folder_ / name, options);
   }
 
@@ -123,8 +123,8 @@ TEST_F(PrunedRun, ScoresAndPrunesAgainUnderTheOldNumbers) {
     EXPECT_EQ(report.heads[h].layer, first.kept[h].layer);
     EXPECT_EQ(report.heads[h].head, first.kept[h].head);
   }
-  const PruneResult second =
-      prune_run(pruned, folder_ / "second", {.keep = 1, .examples = 32, .finetune = 3});
+  const PruneResult second = prune_run(pruned, folder_ / "second",
+                                       {.keep = 1, .settings = {.examples = 32}, .finetune = 3});
   EXPECT_EQ(std::count(first.kept.begin(), first.kept.end(), second.kept[0]), 1);
   EXPECT_EQ(all_heads(open_run(folder_ / "second").model), second.kept);
 }
@@ -146,8 +146,8 @@ TEST_F(PrunedRun, MayKeepAllHeads) {
 }
 
 TEST_F(PrunedRun, RefusesWhatCannotBeDoneAndWritesNothing) {
-  expect_error([&] { prune("out", {.keep = 6}); }, {"--keep 6", "5 heads"});
-  expect_error([&] { prune("out", {.keep = -1}); }, {"--keep -1"});
+  expect_error([&] { prune("out", {.keep = 6}); }, {"6 heads cannot stay", "has 5"});
+  expect_error([&] { prune("out", {.keep = -1}); }, {"-1 heads cannot stay"});
   expect_error([&] { prune("out", {.method = "gready", .keep = 1}); }, {"'greedy'"});
   expect_error([&] { prune("out", {.keep = 1, .finetune = -5}); }, {"steps must be"});
   EXPECT_FALSE(fs::exists(folder_ / "out"));
@@ -162,9 +162,9 @@ TEST_F(PrunedRun, RefusesToKeepAHeadTwiceOrOneThatIsGone) {
 }
 
 TEST_F(PrunedRun, RefusesToDropHeadsThatALayerMustKeep) {
-  expect_error([&] { prune("out", {.drop = 60, .per_layer_min = 2}); },
-               {"--drop 60 leaves 2 heads, fewer than the 4 that 2 in each"});
-  EXPECT_EQ(prune("out", {.drop = 20, .per_layer_min = 2}).kept.size(), 4u);
+  expect_error([&] { prune("out", {.drop = 60, .settings = {.per_layer_min = 2}}); },
+               {"2 heads cannot stay: the modules keep 4"});
+  EXPECT_EQ(prune("out", {.drop = 20, .settings = {.per_layer_min = 2}}).kept.size(), 4u);
 }
 
 TEST_F(PrunedRun, RefusesAFolderThatIsTakenAndItsOwn) {
@@ -186,7 +186,7 @@ TEST_F(PrunedRun, RefusesAFolderThatIsTakenAndItsOwn) {
 }
 
 TEST_F(PrunedRun, WritesTheKeysThatOtherProgramsRead) {
-  prune("pruned", {.method = "random", .keep = 2, .seed = 9});
+  prune("pruned", {.method = "random", .keep = 2, .settings = {.seed = 9}});
   const Json json = Json::parse(read_file(folder_ / "pruned" / "prune.json"));
   EXPECT_EQ(json.at("attention").dump(), R"(["blocks.0.attn","blocks.1.attn"])");
   EXPECT_EQ(json.at("kept").items().size(), 2u);

@@ -24,7 +24,7 @@ class Score : public testing::Test {
   }
   std::vector<double> scores(const char* method) {
     PassCount cost;
-    return find_prune_method(method).scores({model_[0], *task_, kExamples}, cost);
+    return find_prune_method(method).scores({model_[0], *task_, {.examples = kExamples}}, cost);
   }
   Batch examples() const { return task_->make(Key{}.fold("prune"), kExamples, Split::train).batch; }
 

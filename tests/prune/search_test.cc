@@ -5,6 +5,7 @@
 
 #include "headlab/base/error.h"
 #include "headlab/ops/ops.h"
+#include "headlab/prune/gates.h"
 #include "headlab/prune/prune.h"
 #include "headlab/tasks/table.h"
 #include "support/models.h"
@@ -21,7 +22,9 @@ class Search : public testing::Test {
     config.vocab = 6, config.length = 8, config.targets = 2;
     model_.emplace_back(random_model(config));
   }
-  PruneProblem problem() { return {.model = model_[0], .task = *task_, .examples = 40}; }
+  PruneProblem problem() {
+    return {.model = model_[0], .task = *task_, .settings = {.examples = 40}};
+  }
   /// The loss on the choosing examples of the model without all other heads.
   double loss_of(const std::vector<HeadId>& kept) {
     const NoGrad no_grad;
@@ -29,7 +32,7 @@ class Search : public testing::Test {
     return static_cast<double>(remove_heads(model_[0], kept).loss(batch).item());
   }
   std::vector<HeadId> kept_by(const char* method, Index size) {
-    return choose_heads(problem(), find_prune_method(method), std::span(&size, 1))[0].kept;
+    return choose_heads(problem(), find_prune_method(method), size).kept;
   }
 
   std::unique_ptr<Task> task_;
@@ -73,8 +76,7 @@ TEST_F(Search, RefusesToTryAllSubsetsOfSeventeenHeads) {
   const Index size = 4;
   expect_error(
       [&] {
-        choose_heads({.model = large, .task = *task_}, find_prune_method("exhaustive"),
-                     std::span(&size, 1));
+        choose_heads({.model = large, .task = *task_}, find_prune_method("exhaustive"), size);
       },
       {"17 heads", "2^17", "greedy"});
 }
@@ -94,31 +96,15 @@ TEST_F(Search, DropsAShareOfTheHeadsRoundedDown) {
       {0, 5}, {19.9, 5}, {20, 4}, {50, 3}, {100, 0}};
   for (const auto& [drop, kept] : left)
     EXPECT_EQ(choose_heads(problem(), {.drop = drop}).kept.size(), kept) << drop;
-  expect_error([&] { choose_heads(problem(), {.drop = 101}); }, {"--drop 101", "percentage"});
+  expect_error([&] { choose_heads(problem(), {.drop = 101}); }, {"101 percent", "from 0 to 100"});
 }
 
 TEST_F(Search, WantsToBeToldOnceHowManyHeadsStay) {
-  expect_error([&] { choose_heads(problem(), PruneOptions{}); }, {"one of --keep", "not 0"});
+  expect_error([&] { choose_heads(problem(), PruneOptions{}); }, {"one of keep", "not 0"});
   expect_error([&] { choose_heads(problem(), {.keep = 2, .drop = 10}); }, {"not 2"});
 }
 
-TEST_F(Search, ChoosesOnOtherExamplesThanItIsJudgedOnUnlessInSample) {
-  PruneProblem in_sample = problem();
-  in_sample.in_sample = true;
-  const Index size = 2;
-  const auto best = [&](const PruneProblem& problem) {
-    return choose_heads(problem, find_prune_method("exhaustive"), std::span(&size, 1))[0].kept;
-  };
-  const Batch held_out = task_->make(Key{}, 40, Split::validation).batch;
-  const auto judged = [&](const std::vector<HeadId>& kept) {
-    const NoGrad no_grad;
-    return static_cast<double>(remove_heads(model_[0], kept).loss(held_out).item());
-  };
-  EXPECT_LE(judged(best(in_sample)), judged(best(problem())));
-}
-
-// ---- gates
-// ---------------------------------------------------------------------------------------
+// ---- gates -------------------------------------------------------------------------------
 
 TEST(HardConcrete, IsOpenWithTheProbabilityThatItsPenaltyCounts) {
   for (const double log_alpha : {-2.0, 0.0, 1.5}) {

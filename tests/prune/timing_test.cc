@@ -68,7 +68,7 @@ TEST(PruneTiming, WritesTheKeysThatOtherProgramsRead) {
                         .attention_full = 1,
                         .attention_removed = 0.5,
                         .noise = 0.01};
-  EXPECT_EQ(row.to_json().dump(),
+  EXPECT_EQ(to_json(row).dump(),
             R"({"batch":4,"full_ms":3,"masked_ms":3.5,"removed_ms":2,"attention_full_ms":1,)"
             R"("attention_removed_ms":0.5,"noise":0.01})");
 }

@@ -6,6 +6,8 @@
 
 #include <limits>
 
+#include "headlab/report/table.h"
+
 namespace headlab { namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
@@ -20,7 +22,7 @@ SweepReport two_groups(bool several_win) {
     group.loss = {heads == 1 ? 0.946 : 0.0005, 0.0312};
     group.accuracy = {heads == 1 ? 0.7 : 1, 0.001};
     group.parameters = 12345;
-    group.roles = {{"same", {0.953, 0.01}, 2, {{0, 0}, {0, 2}, {0, 1}}}};
+    group.roles = {{"same", {0.953, 0.01}, 2, {HeadId{0, 0}, HeadId{0, 2}, HeadId{0, 1}}}};
     report.groups.push_back(group);
   }
   report.comparisons.resize(1);

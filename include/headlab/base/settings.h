@@ -47,7 +47,8 @@ class Settings {
         [&value] { return static_cast<std::size_t>(value); }, std::move(names), std::move(help));
   }
   void add(Setting setting) { table_.push_back(std::move(setting)); }
-  /// All settings of another table.
+  /// All settings of another table, but for names that are here already: so one that is to stand
+  /// earlier in help can be added by itself before.
   void add(const Settings& others);
   /// Marks settings as decided elsewhere.
   void mark_decided(const std::vector<std::string>& names);

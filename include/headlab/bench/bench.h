@@ -16,9 +16,9 @@ namespace headlab {
 struct BenchOptions {
   std::string config = "toy";  // the name under which results are shown
   Index batch = 64;
-  Index steps = 30;    // timed; a third as many come before, for warm-up
+  Index steps = 30;    // timed, or rounds of a table; a third as many come before, for warm-up
   bool quick = false;  // tables: one round at the smallest sizes
-  TransformerConfig model;
+  TransformerConfig model{};
 };
 
 /// The configurations that have names: toy, char, medium, long, gpt2.
@@ -39,7 +39,7 @@ class TrainingStep {
 
   /// Forward, cross-entropy, backward, norm, clip and AdamW.
   void run();
-  Transformer& model() { return model_; }
+  const Transformer& model() const { return model_; }
   const Batch& batch() const { return batch_; }
 
  private:
@@ -56,16 +56,15 @@ struct BenchResult {
   int threads = 1;
   double median_ms = 0, min_ms = 0;
   double tokens_per_s = 0;
-  double gflops =
-      0;  // model operations: 6 B T (weights that multiply a token + layers x 2 T x H D)
+  /// Model operations: 6 B T (weights that multiply a token + layers x 2 T x H D).
+  double gflops = 0;
   double peak_gflops = 0, fraction_of_peak = 0;
   double triad_gbs = 0;
   double peak_memory_mb = 0;          // of the training, measured before the machine's limits
   Json about;                         // bench_about
   std::vector<std::string> warnings;  // "this build has no threads ..."
-
-  Json to_json() const;
 };
+Json to_json(const BenchResult& result);
 
 BenchResult bench_step(const BenchOptions& options);
 

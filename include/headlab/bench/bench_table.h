@@ -18,11 +18,10 @@ struct BenchColumn {
 
 struct BenchTable {
   Json about = Json::object();  // what was measured, and on what
-  std::vector<BenchColumn> columns;
-  std::vector<Json::Array> rows;  // a value for each column
-
-  /// `about`, and "rows": an object for each row.
-  Json to_json() const;
+  std::vector<BenchColumn> columns{};
+  std::vector<Json::Array> rows{};  // a value for each column
 };
+/// `about`, and "rows": an object for each row.
+Json to_json(const BenchTable& table);
 
 }  // namespace headlab

@@ -117,7 +117,8 @@ struct HeadsOptions {
 /// masses on split A. Labels: the criteria of Voita et al. 2019, see score_table().
 /// Errors: fewer than two examples; fewer than 199 permutations.
 /// Source: maximum over heads: Westfall and Young 1993, single-step maxT.
-HeadsReport score_heads(Transformer& model, const Task& task, const HeadsOptions& options = {});
+HeadsReport score_heads(const Transformer& model, const Task& task,
+                        const HeadsOptions& options = {});
 
 struct PatternQuery;  // a query and what it sees; see src/heads/patterns.h
 

@@ -27,9 +27,10 @@ struct PrunedAtStep {
 };
 
 struct MichelOptions {
-  Index examples = 512;
-  Index stages = 5;     // points in training at which prunability is measured
-  bool retrain = true;  // prunability by step trains the model once more from its start
+  Index examples = 512;  // on which heads are chosen, and others on which they are judged
+  Index stages = 5;      // points in training at which prunability is measured
+  /// Whether to measure that at all: it trains the model once more from its start.
+  bool retrain = true;
   TimingOptions timing{};
   std::function<void(const std::string&)> progress{};
 };
@@ -41,10 +42,10 @@ struct MichelReport {
   std::vector<double> shares = {0, 0.2, 0.4, 0.6, 0.8};  // of heads that go, rounded down
   std::vector<PrunedAtStep> by_step;
   std::vector<PruneTiming> timing;  // half of the heads removed, by importance
-  Json to_json() const;
 };
+Json to_json(const MichelReport& report);
 
 /// Error for a model without heads.
-MichelReport reproduce_michel(Run& run, const MichelOptions& options = {});
+MichelReport reproduce_michel(const Run& run, const MichelOptions& options = {});
 
 }  // namespace headlab

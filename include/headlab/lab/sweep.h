@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,9 @@ struct SweepAxis {
 };
 
 struct SweepCell {
-  std::string name;    // of its folder: "heads=4,seed=2"
-  std::string group;   // the cells that differ from it by the seed alone: "heads=4"
-  std::string family;  // those that differ by seed and heads: "all", or "layers=2"
+  std::string name;    // of its folder, from all that changes: "layers=2,heads=4,seed=2"
+  std::string group;   // without the seed, "layers=2,heads=4": cells of one group are averaged
+  std::string family;  // nor the heads, "layers=2", or "all": groups of one family are compared
   RunConfig config;
 };
 
@@ -48,9 +49,9 @@ CellState cell_state(const std::filesystem::path& folder, const SweepCell& cell)
 /// Which head does what in a finished cell.
 struct SweepRole {
   std::string relation;
-  HeadId head;         // no two relations share one; layer -1: there are fewer heads than relations
-  double lift = 0;     // on split B; NaN without a head
-  bool owned = false;  // p < kOwnerP and lift >= kOwnerLift
+  std::optional<HeadId> head;  // no two relations share one; none where heads are too few
+  double lift = 0;             // on split B; NaN without a head
+  bool owned = false;          // p < kOwnerP and lift >= kOwnerLift
 };
 
 /// What came out of a cell: cell.json.

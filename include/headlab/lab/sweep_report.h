@@ -13,9 +13,9 @@ namespace headlab {
 /// One relation over the seeds of a group.
 struct SweepRoles {
   std::string relation;
-  Interval lift;              // of the relation's head
-  Index owned = 0;            // seeds in which that head owns it
-  std::vector<HeadId> heads;  // the head in each seed; layer -1: none
+  Interval lift;                             // of the relation's head
+  Index owned = 0;                           // seeds in which that head owns it
+  std::vector<std::optional<HeadId>> heads;  // the head in each seed, if there is one
 };
 
 /// Cells that differ by the seed alone.
@@ -51,8 +51,8 @@ struct SweepReport {
   std::vector<SweepComparison> comparisons;  // where there is a group with one head and another
   std::vector<std::string> missing;          // cells that are not finished
   std::size_t cells = 0;
-  Json to_json() const;
 };
+Json to_json(const SweepReport& report);
 
 /// Reads the finished cells below `folder`. Errors: those of cell_state; damaged files.
 SweepReport collect_sweep(const std::filesystem::path& folder, const std::vector<SweepCell>& cells);

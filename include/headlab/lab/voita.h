@@ -17,10 +17,10 @@ namespace headlab {
 /// Gates trained with one penalty.
 struct PenaltyRow {
   double penalty = 0;
-  std::vector<HeadId> survivors;   // gates above 0
-  std::array<Index, 3> by_kind{};  // of them: self, encoder, cross (AttentionKind)
-  Judged pruned;                   // with weights that trained along
-  Judged from_scratch;             // the same heads, trained from initial values like the run
+  std::vector<HeadId> survivors{};  // gates above 0
+  std::array<Index, 3> by_kind{};   // of them: self, encoder, cross (AttentionKind)
+  Judged pruned{};                  // with weights that trained along
+  Judged from_scratch{};            // the same heads, trained from initial values like the run
 };
 
 /// Who does a relation: the best head and its lift, before and after pruning.
@@ -31,10 +31,9 @@ struct RoleDrift {
 };
 
 struct VoitaOptions {
+  /// Two trainings for each: one of gates, one from scratch.
   std::vector<double> penalties = {0.01, 0.03, 0.1, 0.2, 0.4};
-  Index gate_steps = 600;
-  Index examples = 512;
-  std::int64_t seed = 0;
+  PruneSettings settings{};  // the penalty is that of the row
   std::function<void(const std::string&)> progress{};
 };
 
@@ -45,10 +44,10 @@ struct VoitaReport {
   std::vector<PenaltyRow> rows;
   std::size_t chosen = 0;  // the row with the fewest survivors whose loss passes the knee's limit
   std::vector<RoleDrift> drift;  // at the chosen row
-  Json to_json() const;
 };
+Json to_json(const VoitaReport& report);
 
 /// Error for a model without heads.
-VoitaReport reproduce_voita(Run& run, const VoitaOptions& options = {});
+VoitaReport reproduce_voita(const Run& run, const VoitaOptions& options = {});
 
 }  // namespace headlab

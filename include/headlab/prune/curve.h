@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <optional>
+#include <utility>
 
 #include "headlab/base/statistics.h"
 #include "headlab/prune/prune.h"
@@ -15,24 +16,17 @@ namespace headlab {
 
 struct CurveOptions {
   std::vector<std::string> methods{};  // by name; empty: all that need no training
-  std::vector<Index> sizes{};          // heads kept; empty: every number from 0 to all
-  Index examples = 512;                // on which heads are chosen
-  Index judged = 0;                    // on which models are judged; 0: the run's eval_examples
-  bool test_split = false;             // judge on examples that nothing else has seen
-  Index finetune = 0;                  // steps of training after each removal
-  bool from_scratch = false;           // also train models that have these heads from the start
-  Index draws = 8;                     // of the method random
-  std::int64_t seed = 0;
-  Index per_layer_min = 0;
-  Index gate_steps = 600;
-  double penalty = 0.2;
+  std::vector<Index> sizes{};          // heads kept; empty: every number from the fewest to all
+  PruneSettings settings{};
+  /// Examples on which models are judged; 0: the run's eval_examples. Time grows in proportion; the
+  /// noise of the losses falls with the square root.
+  Index judged = 0;
+  bool test_split = false;    // judge on examples that nothing else has seen
+  Index finetune = 0;         // steps of training after each removal: a training for each subset
+  bool from_scratch = false;  // also train models that have these heads from the start
+  Index draws = 8;            // of the method random, averaged
   /// Told before each method, and before each fine-tuning: what is done now.
   std::function<void(const std::string&)> progress{};
-};
-
-/// Loss and accuracy of a pruned model.
-struct Judged {
-  double loss = 0, accuracy = 0;
 };
 
 struct CurvePoint {
@@ -42,18 +36,20 @@ struct CurvePoint {
   std::optional<Judged> finetuned{};  // of the first draw
   /// As many heads in each module (its first ones) from the start; see train_from_scratch.
   std::optional<Judged> from_scratch{};
-  double recall = 0;     // relations with an owner that still have one / relations with one
-  double precision = 0;  // heads that own a relation which no head before owned / heads
+  double recall = 0;  // relations with an owner that still have one / relations with one
+  /// Heads that can be matched with a relation of their own / heads: each relation in turn takes
+  /// the first of its owners that no relation before it took.
+  double precision = 0;
 };
 
 struct MethodCurve {
   std::string method;
-  std::vector<CurvePoint> points;  // by kept, ascending
+  std::vector<CurvePoint> points{};  // by kept, ascending
   double area = 0;  // mean loss along the curve, by trapezoids over the share of heads kept
-  std::optional<double> regret;  // mean over sizes of loss - loss of the exhaustive choice
-  double rank_correlation = 0;   // Spearman: how long a head is kept against its zero-ablation
-  std::optional<Index> knee;     // see knee_of
-  PassCount cost;
+  std::optional<double> regret{};  // mean over sizes of loss - loss of the exhaustive choice
+  double rank_correlation = 0;     // Spearman: how long a head is kept against its zero-ablation
+  std::optional<Index> knee{};     // see knee_of
+  PassCount cost{};
   double seconds = 0;
 };
 
@@ -65,15 +61,15 @@ struct Curve {
   std::vector<std::pair<std::string, std::vector<HeadId>>> owners;  // by relation, all that own it
   std::vector<double> ablation;                                     // rise of the loss, by head
   std::vector<MethodCurve> methods;
-  Json to_json() const;
 };
+Json to_json(const Curve& curve);
 
 /// The fewest heads whose fine-tuned loss (without fine-tuning: loss) lies below full + 1% of (none
 /// - full); none if there are no such.
 std::optional<Index> knee_of(const MethodCurve& method, const Judged& full, const Judged& none);
 
 /// Errors: those of choose_heads; an unknown method.
-Curve prune_curve(Run& run, const CurveOptions& options = {});
+Curve prune_curve(const Run& run, const CurveOptions& options = {});
 
 /// A point of a method's curve over several runs.
 struct PointOverRuns {
@@ -94,8 +90,8 @@ struct MethodOverRuns {
 struct CurveOverRuns {
   Index runs = 0, needed = 0;
   std::vector<MethodOverRuns> methods;
-  Json to_json() const;
 };
+Json to_json(const CurveOverRuns& curve);
 
 /// Errors: no curve; curves of different methods or sizes.
 CurveOverRuns over_runs(std::span<const Curve> curves);

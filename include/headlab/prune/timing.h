@@ -18,16 +18,16 @@ struct PruneTiming {
   double full = 0, masked = 0, removed = 0;
   double attention_full = 0, attention_removed = 0;  // all attention modules alone
   double noise = 0;  // how far two timings of the full model in the same turns differ, as a share
-  Json to_json() const;
 };
+Json to_json(const PruneTiming& timing);
 
 struct TimingOptions {
   std::vector<Index> batches = {1, 4, 16, 64};
-  Index turns = 15;
+  Index turns = 15;  // of each batch size, after one that does not count
 };
 
-/// Times a model with all its heads, with gates that leave `kept`, and with `kept` alone.
-/// `examples` holds at least as many sequences as the largest batch.
+/// Times a model with all its heads, with gates that leave `kept`, and with `kept` alone. Error if
+/// `examples` holds fewer sequences than the largest batch.
 std::vector<PruneTiming> time_pruning(const Transformer& model, std::span<const HeadId> kept,
                                       const Batch& examples, const TimingOptions& options = {});
 

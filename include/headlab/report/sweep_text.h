@@ -9,9 +9,6 @@
 
 namespace headlab {
 
-/// "0.9462 ± 0.031", the half width with two digits; the mean alone where there is no interval.
-std::string interval_text(const Interval& interval);
-
 /// The tables, the comparisons in sentences, and what is missing.
 std::string sweep_text(const SweepReport& report);
 

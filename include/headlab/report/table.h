@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "headlab/base/statistics.h"
 #include "headlab/kernels/scalar.h"
 
 namespace headlab {
@@ -29,6 +30,8 @@ class Table {
 std::string fixed(double value, int digits);
 /// 4 significant digits, as short as possible: 0.0005, 1.234, 1.2e-06.
 std::string significant(double value);
+/// "0.9462 ± 0.031", the half width with two digits; the mean alone where there is no interval.
+std::string interval_text(const Interval& interval);
 /// 1050624 as 1,050,624.
 std::string grouped(Index value);
 /// The number of columns that UTF-8 text takes on a terminal: its code points.

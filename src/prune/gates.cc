@@ -1,0 +1,196 @@
+// Gates that are trained. A copy of the model goes on training with a gate on every head; the gates
+// are pushed shut (l0) or share a budget (subset), the weights adapt beside them, and at the end
+// the gates are folded into W_O, so that what comes out is a plain model. The number of heads that
+// l0 leaves open is a function of its penalty; the budget of `subset` is exact. Read next:
+// schedule.cc, which prunes while a model trains from the start.
+#include "headlab/prune/gates.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "headlab/ops/ops.h"
+#include "headlab/prune/prune.h"
+#include "headlab/train/streams.h"
+#include "prune/subsets.h"
+
+namespace headlab {
+namespace {
+
+constexpr double kGateRate = 0.05;    // learning rate of gates, when that of the weights peaks
+constexpr Scalar kFirstLogAlpha = 2;  // nearly all gates open: P = .98
+constexpr double kWarmest = 1, kColdest = 0.05;  // temperature of the soft top-k, first and last
+
+Tensor sigmoid(const Tensor& x) {
+  return affine(tanh(affine(x, Scalar(0.5), 0)), Scalar(0.5), Scalar(0.5));
+}
+
+/// How the weights go on: as in fine-tuning, at a third of the rate that they were trained with.
+TrainConfig gate_training(const PruneProblem& problem) {
+  TrainConfig config = finetuning(problem.train, problem.settings.gate_steps);
+  config.seed += problem.settings.seed;
+  return config;
+}
+
+/// Gates for a copy of the model: one logit for each head, trained with the weights.
+struct GateTraining {
+  explicit GateTraining(const PruneProblem& problem)
+      : config(gate_training(problem)),
+        model(std::make_shared<Transformer>(problem.model.clone())),
+        trainer(*model, problem.task, config) {
+    const double scale = kGateRate / std::max(config.lr, 1e-12);
+    for (const auto& heads : model->head_numbers()) {
+      logits.push_back(parameter({std::ssize(heads)}, kFirstLogAlpha));
+      trainer.optimizer().add(text("gates.", logits.size() - 1), logits.back(),
+                              {.lr_scale = scale, .decay = false});
+    }
+  }
+
+  void run(const TrainCallbacks& callbacks, PassCount& cost) {
+    trainer.run(callbacks);
+    cost.forward += config.steps * config.batch;
+    cost.backward += config.steps * config.batch;
+  }
+  Key noise(Index step) const { return streams::seeded(config.seed).fold("gates").fold(step); }
+  std::vector<double> all_logits() const {
+    std::vector<double> all;
+    for (const Tensor& module : logits)
+      all.insert(all.end(), module.values().begin(), module.values().end());
+    return all;
+  }
+
+  TrainConfig config;
+  std::shared_ptr<Transformer> model;
+  Trainer trainer;
+  std::vector<Tensor> logits{};  // [H] of each attention module
+};
+
+/// Multiplies each head's rows of W_O by its gate: the same function without the gate.
+void fold_gates(Transformer& model, const std::vector<double>& gates) {
+  std::size_t head = 0;
+  for (const AttentionModule& module : model.attention_modules()) {
+    const Index elements = module.attention->d_value * module.attention->O.W.size(1);
+    for (Index h = 0; h < module.attention->head_count(); ++h, ++head) {
+      Scalar* rows = module.attention->O.W.data() + h * elements;
+      for (Index i = 0; i < elements; ++i) rows[i] *= static_cast<Scalar>(gates[head]);
+    }
+  }
+}
+
+/// A value for each element, of noise(random).
+template <class Noise>
+Tensor noise_like(const Tensor& x, Key key, const Noise& noise) {
+  Generator random(key);
+  Tensor y = Tensor::zeros(x.shape());
+  for (Scalar& value : y.values()) value = static_cast<Scalar>(noise(random));
+  return y;
+}
+
+/// Gates of which `k` are open together, for the modules of a model: a soft top-k of the logits
+/// with Gumbel noise, which picks sets in proportion to exp(logit).
+std::vector<HeadEdits> subset_gates(const GateTraining& training, Index step, Index k) {
+  const double steps = static_cast<double>(std::max<Index>(1, training.config.steps - 1));
+  const double t = kWarmest * std::pow(kColdest / kWarmest, static_cast<double>(step) / steps);
+  const Tensor all = concat(std::span(training.logits), 0);
+  const Tensor gumbel = noise_like(all, training.noise(step), [](Generator& random) {
+    return -std::log(-std::log(random.uniform(1e-9, 1)));
+  });
+  const Tensor gates = soft_top_k(all + gumbel, k, static_cast<Scalar>(t));
+  std::vector<HeadEdits> edits;
+  Index first = 0;
+  for (const Tensor& module : training.logits) {
+    edits.push_back({.gate = slice(gates, 0, first, first + module.count())});
+    first += module.count();
+  }
+  return edits;
+}
+
+std::vector<Choice> train_subsets(const PruneProblem& problem, std::span<const Index> sizes,
+                                  PassCount& cost) {
+  std::vector<Choice> choices;
+  for (const Index k : sizes) {
+    GateTraining training(problem);
+    training.run({.edits = [&](Index step) { return subset_gates(training, step, k); }}, cost);
+    Choice choice = keep_highest(problem, training.all_logits(), std::span(&k, 1))[0];
+    choices.push_back({choice.kept, training.model});
+  }
+  return choices;
+}
+
+std::vector<Choice> train_penalised(const PruneProblem& problem, std::span<const Index> sizes,
+                                    PassCount& cost) {
+  const TrainedGates trained = train_gates(problem, &cost);
+  std::vector<Choice> choices = keep_highest(problem, trained.log_alpha, sizes);
+  for (Choice& choice : choices) choice.trained = trained.model;
+  return choices;
+}
+
+constexpr PruneMethod kMethods[] = {
+    {"l0", MethodKind::training,
+     "hard concrete gates, penalty lambda times the expected number of open ones, trained along "
+     "with the weights; gate_steps of training",
+     "Voita et al. 2019, section 6; Louizos et al. 2018", nullptr, train_penalised},
+    {"subset", MethodKind::training,
+     "a gate by Gumbel soft top-k with exactly the budget open, trained along with the weights; "
+     "gate_steps of training for each size",
+     "Li et al. 2021", nullptr, train_subsets},
+};
+
+}  // namespace
+
+std::span<const PruneMethod> gate_methods() { return kMethods; }
+
+Tensor HardConcrete::sample(const Tensor& log_alpha, Key key) {
+  const Tensor noise = noise_like(log_alpha, key, [](Generator& random) {
+    const double u = random.uniform(1e-9, 1 - 1e-9);
+    return std::log(u) - std::log1p(-u);
+  });
+  const Tensor s = sigmoid((log_alpha + noise) / Scalar(kTemperature));
+  const Tensor stretched = affine(s, Scalar(kHigh - kLow), Scalar(kLow));
+  return relu(stretched) - relu(stretched - Scalar(1));
+}
+
+Tensor HardConcrete::open_probability(const Tensor& log_alpha) {
+  return sigmoid(log_alpha - static_cast<Scalar>(kTemperature * std::log(-kLow / kHigh)));
+}
+
+double HardConcrete::final_gate(double log_alpha) {
+  return std::clamp((kHigh - kLow) / (1 + std::exp(-log_alpha)) + kLow, 0.0, 1.0);
+}
+
+Tensor soft_top_k(const Tensor& noisy_logits, Index k, Scalar temperature) {
+  Tensor r = noisy_logits;
+  Tensor gates = Tensor::zeros(noisy_logits.shape());
+  for (Index round = 0; round < k; ++round) {
+    const Tensor p = softmax(r / temperature);
+    gates = gates + p;
+    r = r + log(affine(p, -1, Scalar(1 + 1e-6)));
+  }
+  return gates;
+}
+
+TrainedGates train_gates(const PruneProblem& problem, PassCount* cost) {
+  GateTraining training(problem);
+  const auto modules = static_cast<Scalar>(training.logits.size());
+  const auto gates = [&](Index step) {
+    std::vector<HeadEdits> edits;
+    for (std::size_t i = 0; i < training.logits.size(); ++i) {
+      const Key key = training.noise(step).fold(i);
+      edits.push_back({.gate = HardConcrete::sample(training.logits[i], key)});
+    }
+    return edits;
+  };
+  const auto penalty = [&](Index) {
+    Tensor open = Tensor::zeros({});
+    for (const Tensor& module : training.logits)
+      open = open + sum(HardConcrete::open_probability(module));
+    return open * (static_cast<Scalar>(problem.settings.penalty) / modules);
+  };
+  PassCount unused;
+  training.run({.edits = gates, .loss_terms = penalty}, cost != nullptr ? *cost : unused);
+  TrainedGates trained{training.all_logits(), {}, training.model};
+  for (const double x : trained.log_alpha) trained.gates.push_back(HardConcrete::final_gate(x));
+  fold_gates(*trained.model, trained.gates);
+  return trained;
+}
+
+}  // namespace headlab
