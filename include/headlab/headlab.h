@@ -56,6 +56,7 @@
 #include "headlab/train/trainer.h"
 // heads, prune: what heads do, and which can go.
 #include "headlab/heads/ablation.h"
+#include "headlab/heads/activations.h"
 #include "headlab/heads/attribution.h"
 #include "headlab/heads/circuits.h"
 #include "headlab/heads/edits.h"
@@ -83,6 +84,7 @@
 #include "headlab/report/heads_text.h"
 #include "headlab/report/heatmap.h"
 #include "headlab/report/history_text.h"
+#include "headlab/report/prune_text.h"
 #include "headlab/report/reproduce_text.h"
 #include "headlab/report/sweep_text.h"
 #include "headlab/report/table.h"

@@ -45,7 +45,7 @@ Finding silence_heads(const Run& run, const AblateFlags& flags) {
   const Example held_out = held_out_examples(*run.task, flags.examples);
   const AblationOptions options{.kind = find_ablation(flags.kind), .seed = flags.seed};
   const AblationReport report = ablate_heads(run.model, held_out.batch, options);
-  return {"ablation.json", report.to_json(), ablation_text(report, {.color = stdout_wants_color()}),
+  return {"ablation.json", report, ablation_text(report, {.color = stdout_wants_color()}),
           text(flags.kind, "-ablation, ", flags.in_words(), "; ", fixed(report.sets_per_second, 0),
                " head sets per second")};
 }
@@ -54,14 +54,14 @@ Finding silence_pairs(const Run& run, const AblateFlags& flags) {
   const Example held_out = held_out_examples(*run.task, flags.examples);
   const AblationOptions options{.kind = find_ablation(flags.kind), .seed = flags.seed};
   const InteractionReport report = ablate_pairs(run.model, held_out.batch, options);
-  return {"interactions.json", report.to_json(), interactions_text(report),
+  return {"interactions.json", report, interactions_text(report),
           text(flags.kind, "-ablation, ", flags.in_words())};
 }
 
 Finding hide_edges(const Run& run, const AblateFlags& flags) {
   const EdgeReport report =
       test_gold_edges(run.model, *run.task, {.examples = flags.examples, .seed = flags.seed});
-  return {"gold_edges.json", report.to_json(), gold_edges_text(report), flags.in_words()};
+  return {"gold_edges.json", report, gold_edges_text(report), flags.in_words()};
 }
 
 }  // namespace

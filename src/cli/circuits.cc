@@ -98,7 +98,7 @@ int circuits_command(Arguments arguments) {
   const std::string command = again("circuits", arguments);
   if (!flags.head.empty()) return show_matrix(run, flags, command);
   const CircuitsReport report = find_circuits(run.model, flags.options);
-  Finding found{"circuits.json", report.to_json(), circuits_text(report),
+  Finding found{"circuits.json", report, circuits_text(report),
                 text("from the weights alone; ", flags.options.draws, " random pairs, seed ",
                      flags.options.seed)};
   return keep(run, std::move(found), command, flags.common);
@@ -112,7 +112,7 @@ int attribute_command(Arguments arguments) {
   flags.common.apply();
   const Run run = open_run(paths[0]);
   const AttributionReport report = attribute_logits(run.model, *run.task, flags.examples);
-  Finding found{"attribution.json", report.to_json(), attribution_text(report),
+  Finding found{"attribution.json", report, attribution_text(report),
                 text(flags.examples, " held-out examples, the same every time")};
   return keep(run, std::move(found), again("attribute", arguments), flags.common);
 }
@@ -128,7 +128,7 @@ int patch_command(Arguments arguments) {
   const Index n = flags.examples;
   const Batch all = held_out_examples(*run.task, 2 * n).batch;
   const PatchReport report = patch_activations(run.model, all.rows(0, n), all.rows(n, 2 * n));
-  Finding found{"patching.json", report.to_json(),
+  Finding found{"patching.json", report,
                 patching_text(report, {.color = stdout_wants_color()}),
                 text(n, " pairs of held-out examples, the same every time; ", report.targets,
                      " targets that differ")};

@@ -11,7 +11,7 @@ int show_heads_over_training(const Run& run, bool json, Arguments arguments) {
   const HeadsHistory history = read_heads_history(run);
   const std::string command = again("heads", arguments);
   if (json) {
-    Json object = history.to_json();
+    Json object = history;
     object["command"] = command;
     print(object);
   } else {

@@ -5,8 +5,7 @@
 
 #include "cli/all_commands.h"
 #include "cli/terminal.h"
-#include "headlab/report/heads_text.h"
-#include "headlab/report/reproduce_text.h"
+#include "headlab/report/prune_text.h"
 #include "headlab/report/table.h"
 
 namespace headlab::cli {

@@ -77,18 +77,17 @@ class Matching {
 std::vector<Index> best_assignment(Index rows, Index columns, std::span<const double> values) {
   require(rows >= 0 && columns >= 0 && std::ssize(values) == rows * columns, "an assignment of ",
           rows, " rows to ", columns, " columns needs as many values, got ", values.size());
-  require(std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); }),
+  require(std::ranges::all_of(values, [](double v) { return std::isfinite(v); }),
           "an assignment needs finite values");
   std::vector<Index> column_of(rows, -1);
   const bool transposed = rows > columns;
-  const auto few = static_cast<std::size_t>(std::min(rows, columns));
-  const auto many = static_cast<std::size_t>(std::max(rows, columns));
+  const std::size_t few = std::min(rows, columns), many = std::max(rows, columns);
   Matching matching(few, many, values, transposed);
   for (std::size_t row = 1; row <= few; ++row) matching.add(row);
   for (std::size_t column = 1; column <= many; ++column) {
     if (const std::size_t row = matching.row_of(column); row != 0) {
-      column_of[(transposed ? column : row) - 1] =
-          static_cast<Index>((transposed ? row : column) - 1);
+      const std::size_t other = transposed ? row : column;
+      column_of[(transposed ? column : row) - 1] = static_cast<Index>(other) - 1;
     }
   }
   return column_of;

@@ -9,9 +9,9 @@
 #include <map>
 
 #include "headlab/base/error.h"
-#include "headlab/base/version.h"
 #include "headlab/ops/ops.h"
 #include "headlab/tensor/tape.h"
+#include "headlab/train/streams.h"
 #include "heads/matrix.h"
 #include "heads/parameters.h"
 
@@ -26,10 +26,10 @@ Tensor folded(const Tensor& gain, const Tensor& W) {
 
 /// W_U [C, K*V], behind the final norm.
 Tensor unembedding(const Transformer& model) {
-  const Parameters parameters(model);
-  const bool tied = model.config().tied;
-  const Tensor W = tied ? transpose(parameters.at("embed.W_E")) : parameters.at("unembed.W_U");
-  return model.config().norm == NormPlace::pre ? folded(parameters.at("ln_final.w"), W) : W;
+  const Tensor W = model.config().tied ? transpose(parameter_of(model, "embed.W_E"))
+                                       : parameter_of(model, "unembed.W_U");
+  const bool pre = model.config().norm == NormPlace::pre;
+  return pre ? folded(parameter_of(model, "ln_final.w"), W) : W;
 }
 
 /// The share of rows of [V, V] whose largest element stands on the diagonal.
@@ -48,7 +48,7 @@ CircuitSummary summary_of(const Transformer& model, const HeadId& head) {
   const HeadWeights weights = head_weights(model, head);
   const Index V = model.config().vocab;
   const Tensor U = unembedding(model);
-  const Matrix read = Matrix(Parameters(model).at("embed.W_E")) * Matrix(weights.V);  // [V, Dv]
+  const Matrix read = Matrix(parameter_of(model, "embed.W_E")) * Matrix(weights.V);  // [V, Dv]
   CircuitSummary summary{head, diagonal_share(tokens.qk), {}, {}};
   for (Index k = 0; k < model.config().targets; ++k) {
     const Matrix small = Matrix(weights.O) * Matrix(slice(U, 1, k * V, (k + 1) * V)) * read;
@@ -100,12 +100,12 @@ class RandomPairs {
     const std::vector<Index> shapes = {from.V.columns(), to.Q.columns(), to.V.columns(),
                                        kind == 'V'};
     std::vector<double>& known = known_[shapes];
-    const Key key = Key{static_cast<std::uint64_t>(options_.seed)}.fold("random pairs");
+    const Key key = streams::seeded(options_.seed).fold("random pairs");
     while (std::ssize(known) < options_.draws) {
       const Key drawn = key.fold(kind == 'V').fold(known.size());
       known.push_back(strength(draw(from, drawn.fold("from")), draw(to, drawn.fold("to")), kind));
     }
-    std::sort(known.begin(), known.end());
+    std::ranges::sort(known);
     return known;
   }
 
@@ -156,9 +156,7 @@ HeadWeights head_weights(const Transformer& model, const HeadId& head) {
   const NoGrad no_grad;
   refuse_two_streams(model);
   const Index place = place_of(model, head);
-  Transformer shared = model;
-  const AttentionModule module = shared.attention_modules()[head.layer];
-  const MultiHeadAttention& a = *module.attention;
+  const MultiHeadAttention& a = *model.attention_modules()[head.layer].attention;
   const Index block = a.kv_head[place];
   const auto columns = [](const Tensor& W, Index i, Index width) {
     return slice(W, 1, i * width, (i + 1) * width);
@@ -167,7 +165,7 @@ HeadWeights head_weights(const Transformer& model, const HeadId& head) {
                       columns(a.V.W, block, a.d_value),
                       slice(a.O.W, 0, place * a.d_value, (place + 1) * a.d_value)};
   if (model.config().norm == NormPlace::pre) {
-    const Tensor gain = Parameters(model).at(text("blocks.", head.layer, ".ln1.w"));
+    const Tensor gain = parameter_of(model, text("blocks.", head.layer, ".ln1.w"));
     for (Tensor* W : {&weights.Q, &weights.K, &weights.V}) *W = folded(gain, *W);
   }
   return weights;
@@ -176,7 +174,7 @@ HeadWeights head_weights(const Transformer& model, const HeadId& head) {
 TokenCircuits token_circuits(const Transformer& model, const HeadId& head) {
   const NoGrad no_grad;
   const HeadWeights weights = head_weights(model, head);
-  const Tensor E = Parameters(model).at("embed.W_E");
+  const Tensor E = parameter_of(model, "embed.W_E");
   const auto scale = static_cast<Scalar>(1 / std::sqrt(static_cast<double>(weights.Q.size(1))));
   const Tensor queries = matmul(E, weights.Q), keys = matmul(E, weights.K);
   return {matmul(queries, keys, {.transpose_b = true}) * scale,
@@ -192,34 +190,29 @@ CircuitsReport find_circuits(const Transformer& model, const CircuitOptions& opt
   return report;
 }
 
-Json CircuitsReport::to_json() const {
-  Json json = Json::object();
-  json["headlab"] = version();
-  json["attention"] = Json(attention);
-  json["draws"] = options.draws;
-  json["seed"] = options.seed;
-  Json& list = json["heads"] = Json::array();
-  for (const CircuitSummary& head : heads) {
-    Json entry = Json::object();
-    entry["layer"] = head.head.layer;
-    entry["head"] = head.head.head;
-    entry["matches"] = head.matches;
-    entry["copying"] = Json(head.copying);
-    entry["copies"] = Json(head.copies);
-    list.push_back(std::move(entry));
-  }
-  Json& pairs = json["compositions"] = Json::array();
-  for (const Composition& one : compositions) {
-    Json entry = Json::object();
-    entry["from"] = Json::Array{one.from.layer, one.from.head};
-    entry["to"] = Json::Array{one.to.layer, one.to.head};
-    entry["kind"] = std::string(1, one.kind);
-    entry["strength"] = one.strength;
-    entry["random"] = one.random;
-    entry["percentile"] = one.percentile;
-    pairs.push_back(std::move(entry));
-  }
-  return json;
+static Json to_json(const CircuitSummary& one) {
+  return Json::object({{"layer", one.head.layer},
+                       {"head", one.head.head},
+                       {"matches", one.matches},
+                       {"copying", one.copying},
+                       {"copies", one.copies}});
+}
+
+static Json to_json(const Composition& one) {
+  return Json::object({{"from", one.from},
+                       {"to", one.to},
+                       {"kind", std::string(1, one.kind)},
+                       {"strength", one.strength},
+                       {"random", one.random},
+                       {"percentile", one.percentile}});
+}
+
+Json to_json(const CircuitsReport& report) {
+  return stamped({{"attention", report.attention},
+                  {"draws", report.options.draws},
+                  {"seed", report.options.seed},
+                  {"heads", report.heads},
+                  {"compositions", report.compositions}});
 }
 
 }  // namespace headlab

@@ -63,7 +63,7 @@ Json drift_to_json(const RoleDrift& role) {
 Json MichelReport::to_json() const {
   Json json = Json::object();
   json["headlab"] = version();
-  json["ablation"] = ablation.to_json();
+  json["ablation"] = ablation;
   Json& one = json["one_head_per_layer"] = Json::array();
   for (const OneHeadLeft& row : one_head) one.push_back(one_head_to_json(row));
   json["curve"] = curve.to_json();

@@ -5,6 +5,7 @@
 
 #include "headlab/base/error.h"
 #include "headlab/report/curve_text.h"
+#include "headlab/report/prune_text.h"
 #include "headlab/report/table.h"
 
 namespace headlab {
@@ -85,21 +86,6 @@ std::string steps_text(const MichelReport& report) {
 }
 
 }  // namespace
-
-std::string timing_text(const std::vector<PruneTiming>& timing) {
-  Table table({"batch", "full ms", "masked ms", "removed ms", "attention full", "attention removed",
-               "saved of attention", "saved of all", "noise"});
-  for (const PruneTiming& row : timing) {
-    const auto saved = [](double before, double after) {
-      return fixed(100 * (1 - after / before), 1) + "%";
-    };
-    table.add({std::to_string(row.batch), fixed(row.full, 3), fixed(row.masked, 3),
-               fixed(row.removed, 3), fixed(row.attention_full, 3), fixed(row.attention_removed, 3),
-               saved(row.attention_full, row.attention_removed), saved(row.full, row.removed),
-               fixed(100 * row.noise, 1) + "%"});
-  }
-  return table.text();
-}
 
 std::string michel_text(const MichelReport& report) {
   std::string out = "1. one head silenced at a time\n" + ablation_table_text(report.ablation) +

@@ -15,20 +15,6 @@ namespace {
 
 constexpr std::size_t kMapWidth = 72, kMapHeight = 20;
 
-std::string name_of(const HeadScores& head) { return head_text({head.layer, head.head}); }
-
-std::string patterns_table(const HeadsReport& report) {
-  std::vector<std::string> header = {"head"};
-  for (const ScoreEntry& score : pattern_scores()) header.emplace_back(score.name);
-  Table table(header);
-  for (const HeadScores& head : report.heads) {
-    std::vector<std::string> row = {name_of(head)};
-    for (const double value : head.patterns) row.push_back(fixed(value, 2));
-    table.add(row);
-  }
-  return table.text();
-}
-
 /// "-1 (98%)": where most argmaxes are.
 std::string commonest_offset(const HeadScores& head) {
   if (head.offsets.empty()) return "-";
@@ -50,14 +36,44 @@ std::string labels_cell(const std::vector<std::string>& labels) {
   return cell;
 }
 
-std::string shapes_table(const HeadsReport& report) {
-  Table table({"head", "entropy", "focus", "conf.", "distance", "rank", "argmax offset", "labels"});
-  for (const HeadScores& head : report.heads) {
-    table.add({name_of(head), fixed(head.entropy, 3), fixed(100 * head.focus, 1) + "%",
-               fixed(head.confidence, 3), fixed(head.distance, 2), fixed(head.rank, 2),
-               commonest_offset(head), labels_cell(head.labels)});
+/// A table of the rows of score_table() with `function` set, a line for each head.
+/// The scores that `chosen` selects, a column for each, behind the names of the heads.
+template <class Chosen>
+std::vector<std::vector<std::string>> score_columns(const HeadsReport& report, Chosen&& chosen) {
+  std::vector<std::vector<std::string>> lines{{"head"}};
+  for (const HeadScores& head : report.heads) lines.push_back({head_text(head)});
+  for (std::size_t row = 0; row < score_table().size(); ++row) {
+    const ScoreEntry& score = score_table()[row];
+    if (!chosen(score)) continue;
+    lines[0].emplace_back(score.title != nullptr ? score.title : score.name);
+    for (std::size_t h = 0; h < report.heads.size(); ++h) {
+      const double value = report.heads[h].values[row];
+      lines[h + 1].push_back(score.percent ? fixed(100 * value, score.decimals) + "%"
+                                           : fixed(value, score.decimals));
+    }
   }
+  return lines;
+}
+
+std::string table_of(const std::vector<std::vector<std::string>>& lines) {
+  Table table(lines[0]);
+  for (std::size_t i = 1; i < lines.size(); ++i) table.add(lines[i]);
   return table.text();
+}
+
+std::string patterns_table(const HeadsReport& report) {
+  return table_of(score_columns(
+      report, [](const ScoreEntry& row) { return row.wants != nullptr; }));
+}
+
+std::string shapes_table(const HeadsReport& report) {
+  auto lines = score_columns(report, [](const ScoreEntry& row) { return row.value != nullptr; });
+  lines[0].insert(lines[0].end(), {"argmax offset", "labels"});
+  for (std::size_t h = 0; h < report.heads.size(); ++h) {
+    const HeadScores& head = report.heads[h];
+    lines[h + 1].insert(lines[h + 1].end(), {commonest_offset(head), labels_cell(head.labels)});
+  }
+  return table_of(lines);
 }
 
 /// The heads of one kind of attention: those whose distance to `first` is defined.
@@ -79,7 +95,7 @@ std::string plane(const HeadsReport& report, const std::vector<std::size_t>& mem
   const double half = static_cast<double>(kMapHeight) / 2;
   for (const std::size_t h : members) {
     const auto& [x, y] = report.heads[h].map;
-    const std::string name = name_of(report.heads[h]);
+    const std::string name = head_text(report.heads[h]);
     const auto column = static_cast<std::size_t>(
         std::lround(static_cast<double>(kMapWidth) / 2 + x / extent * 2 * half));
     auto line = static_cast<std::size_t>(std::lround(half - y / extent * half));
@@ -89,10 +105,7 @@ std::string plane(const HeadsReport& report, const std::vector<std::size_t>& mem
     lines[line].replace(column, name.size(), name);
   }
   std::string out;
-  for (std::string& line : lines) {
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += "  │" + line + "\n";
-  }
+  for (const std::string& line : lines) out += "  │" + trimmed_line(line);
   return out;
 }
 
@@ -106,8 +119,8 @@ std::string places_table(const HeadsReport& report, const std::vector<std::size_
       nearest = other != h && nearer ? other : nearest;
     }
     const HeadScores& head = report.heads[h];
-    table.add({name_of(head), fixed(head.map[0], 3), fixed(head.map[1], 3),
-               nearest == h ? "-" : name_of(report.heads[nearest]),
+    table.add({head_text(head), fixed(head.map[0], 3), fixed(head.map[1], 3),
+               nearest == h ? "-" : head_text(report.heads[nearest]),
                nearest == h ? "-" : fixed(distances[nearest], 3)});
   }
   return table.text();
@@ -116,7 +129,7 @@ std::string places_table(const HeadsReport& report, const std::vector<std::size_
 }  // namespace
 
 std::string scores_text(const HeadsReport& report) {
-  return report.heads.empty() ? "" : patterns_table(report) + "\n" + shapes_table(report);
+  return report.distances.empty() ? "" : patterns_table(report) + "\n" + shapes_table(report);
 }
 
 std::string map_text(const HeadsReport& report) {

@@ -9,6 +9,7 @@
 #include "headlab/base/error.h"
 #include "headlab/kernels/rows.h"
 #include "headlab/tensor/tape.h"
+#include "headlab/train/streams.h"
 
 namespace headlab {
 namespace {
@@ -53,6 +54,10 @@ class Tally {
 
 }  // namespace
 
+Example held_out_examples(const Task& task, Index count) {
+  return task.make(streams::evaluated(), count, Split::validation);
+}
+
 Tensor target_losses(const Tensor& logits, const Batch& batch) {
   const auto rows = static_cast<Index>(batch.targets.size());
   const Tensor log_sum_exp = Tensor::empty({rows});
@@ -83,7 +88,7 @@ Evaluation evaluate(const Transformer& model, const Task& task, const EvaluateOp
   const NoGrad no_grad;
   Tally tally(task.target_names());
   const ModelHooks hooks{.edits = options.edits};
-  const Key key = options.key.fold("evaluate");
+  const Key key = streams::evaluated(options.key);
   const Batch all = task.make_batch(key, options.examples, Split::validation);
   for (Index begin = 0; begin < all.size; begin += options.batch) {
     const Batch batch = all.rows(begin, std::min(all.size, begin + options.batch));

@@ -31,10 +31,10 @@ struct HeadsHistory {
   std::vector<std::string> attention;  // names of the attention modules: what `layer` counts
   std::vector<Index> steps;
   std::vector<RelationHistory> relations;
-  Json to_json() const;
 };
+Json to_json(const HeadsHistory& history);
 
-/// Reads what track_heads wrote. Error if there is nothing, with the flag that makes it.
+/// Reads what track_heads wrote. Error if there is nothing, with the setting that makes it.
 HeadsHistory read_heads_history(const Run& run);
 
 }  // namespace headlab

@@ -1,22 +1,18 @@
-// What heads do and what pruning did, as text for a terminal. Pure functions of the results, so
-// that a test or another program can show them too. Read next: table.h and heatmap.h, which they
-// are made of.
+// What heads do, as text for a terminal. A pure function of the report, so that a test or another
+// program can show it too. Read next: table.h, and scores_text.h for what needs no gold.
 #pragma once
 
 #include <string>
 
 #include "headlab/heads/scores.h"
-#include "headlab/prune/prune.h"
 
 namespace headlab {
 
-/// A line for each head: entropy, focus, and for each relation mass, top-1 and lift, with a star
-/// where the head does it; then a line for each relation: who does it, with the mass of the best
-/// head before training; where the task names candidates, baselines. Lines are at most 100
-/// columns wide: relations beyond that follow below, with the heads again.
+/// A line for each head: the scores of score_table() that every report has, and for each relation
+/// mass, top-1 and lift, with a star where the head does it; then a line for each relation: who
+/// does it, with the mass of the best head before training; where the task names candidates,
+/// baselines. Lines are at most 100 columns wide: relations beyond that follow below, with the
+/// heads again.
 std::string heads_text(const HeadsReport& report);
-
-/// Loss, accuracy, parameters and time per batch before and after, and the heads that are left.
-std::string prune_text(const PruneResult& result);
 
 }  // namespace headlab

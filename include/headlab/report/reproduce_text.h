@@ -12,7 +12,5 @@ namespace headlab {
 
 std::string michel_text(const MichelReport& report);
 std::string voita_text(const VoitaReport& report);
-/// Times of pruning, a row for each batch size.
-std::string timing_text(const std::vector<PruneTiming>& timing);
 
 }  // namespace headlab

@@ -31,6 +31,8 @@ std::string fixed(double value, int digits);
 std::string significant(double value);
 /// 1050624 as 1,050,624.
 std::string grouped(Index value);
+/// A line without the blanks at its end, and with its newline.
+std::string trimmed_line(std::string line);
 /// The number of columns that UTF-8 text takes on a terminal: its code points.
 std::size_t display_width(std::string_view text);
 /// `text` padded with blanks to `width` columns, at its end or its begin, or cut to it.
