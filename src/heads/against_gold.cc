@@ -24,8 +24,8 @@ double position_null(const HeadEvidence& head, const QuerySet& set, std::size_t 
 /// The score of one head on one split; nulls that must be chosen are chosen on split A.
 RelationScore score_of(const HeadEvidence& head, const Answer& answer, const QuerySet& set,
                        std::size_t split) {
-  const QuerySet::Split& facts = set.splits[split];
-  const Answer::Split& sums = answer.splits[split];
+  const QuerySet::Facts& facts = set.splits[split];
+  const Answer::Sums& sums = answer.splits[split];
   RelationScore score{.queries = facts.disjoint,
                       .mass = ratio(sums.mass, facts.disjoint),
                       .mass_all = ratio(sums.mass_all, facts.all),
@@ -40,7 +40,7 @@ RelationScore score_of(const HeadEvidence& head, const Answer& answer, const Que
   return score;
 }
 
-Baseline baseline(const QuerySet::Split& facts, Index right, Index hits_where_wrong) {
+Baseline baseline(const QuerySet::Facts& facts, Index right, Index hits_where_wrong) {
   Baseline baseline{.wrong = facts.disjoint - right};
   if (facts.disjoint > 0) baseline.top1 = ratio(right, facts.disjoint);
   if (baseline.wrong > 0) baseline.head_top1_where_wrong = ratio(hits_where_wrong, baseline.wrong);
@@ -93,8 +93,8 @@ RelationWinner winner_of(const HeadsReport& report, const Evidence& evidence, st
   const Question& question = evidence.questions()[r];
   winner.exchanges = question.permuted.different();
   winner.best_offset = question.set.best_offset;
-  const QuerySet::Split& facts = question.set.splits[1];
-  const Answer::Split& sums = evidence.heads()[winner.best].answers[r].splits[1];
+  const QuerySet::Facts& facts = question.set.splits[1];
+  const Answer::Sums& sums = evidence.heads()[winner.best].answers[r].splits[1];
   winner.offset = baseline(facts, facts.offset_right, sums.top1_offset_wrong);
   if (question.set.has_candidates)
     winner.nearest = baseline(facts, facts.nearest_right, sums.top1_nearest_wrong);

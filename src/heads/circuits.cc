@@ -5,6 +5,7 @@
 #include "headlab/heads/circuits.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
@@ -68,7 +69,6 @@ struct Reader {
   HeadId head;
   Matrix Q, K, V, O;  // O transposed: [C, Dv]
 
-  Reader(const Transformer& model, const HeadId& id) : Reader(id, head_weights(model, id)) {}
   Reader(const HeadId& id, const HeadWeights& weights)
       : head(id), Q(weights.Q), K(weights.K), V(weights.V), O(Matrix(weights.O).transposed()) {}
 };
@@ -91,51 +91,42 @@ Tensor normal_tensor(const Shape& shape, Key key) {
   return tensor;
 }
 
-/// Strengths between random heads of the shapes of two given ones, ascending; kept by shapes.
-class RandomPairs {
- public:
-  explicit RandomPairs(const CircuitOptions& options) : options_(options) {}
-
-  const std::vector<double>& like(const Reader& from, const Reader& to, char kind) {
-    const std::vector<Index> shapes = {from.V.columns(), to.Q.columns(), to.V.columns(),
-                                       kind == 'V'};
-    std::vector<double>& known = known_[shapes];
-    const Key key = streams::seeded(options_.seed).fold("random pairs");
-    while (std::ssize(known) < options_.draws) {
-      const Key drawn = key.fold(kind == 'V').fold(known.size());
-      known.push_back(strength(draw(from, drawn.fold("from")), draw(to, drawn.fold("to")), kind));
-    }
-    std::ranges::sort(known);
-    return known;
-  }
-
- private:
-  static Reader draw(const Reader& like, Key key) {
+/// Strengths between random heads of the shapes of two given ones, ascending.
+std::vector<double> random_strengths(const Reader& from, const Reader& to, char kind,
+                                     const CircuitOptions& options) {
+  const auto draw = [](const Reader& like, Key key) {
     const Index C = like.Q.rows(), D = like.Q.columns(), Dv = like.V.columns();
-    return {{},
-            {normal_tensor({C, D}, key.fold("Q")), normal_tensor({C, D}, key.fold("K")),
-             normal_tensor({C, Dv}, key.fold("V")), normal_tensor({Dv, C}, key.fold("O"))}};
+    return Reader({},
+                  {normal_tensor({C, D}, key.fold("Q")), normal_tensor({C, D}, key.fold("K")),
+                   normal_tensor({C, Dv}, key.fold("V")), normal_tensor({Dv, C}, key.fold("O"))});
+  };
+  const Key key = streams::seeded(options.seed).fold("random pairs").fold(kind == 'V');
+  std::vector<double> strengths;
+  while (std::ssize(strengths) < options.draws) {
+    const Key drawn = key.fold(strengths.size());
+    strengths.push_back(strength(draw(from, drawn.fold("from")), draw(to, drawn.fold("to")), kind));
   }
-
-  CircuitOptions options_;
-  std::map<std::vector<Index>, std::vector<double>> known_;
-};
+  std::ranges::sort(strengths);
+  return strengths;
+}
 
 std::vector<Composition> compositions_of(const Transformer& model, const CircuitOptions& options) {
   std::vector<Reader> readers;
-  for (const HeadId& head : all_heads(model)) readers.emplace_back(model, head);
-  RandomPairs random(options);
+  for (const HeadId& head : all_heads(model)) readers.emplace_back(head, head_weights(model, head));
+  std::map<std::array<Index, 4>, std::vector<double>> random;  // by what decides the shapes
   std::vector<Composition> all;
   for (const Reader& from : readers) {
     for (const Reader& to : readers) {
       for (const char kind : {'Q', 'K', 'V'}) {
         if (from.head.layer >= to.head.layer) break;
-        const std::vector<double>& others = random.like(from, to, kind);
+        std::vector<double>& others =
+            random[{from.V.columns(), to.Q.columns(), to.V.columns(), kind == 'V'}];
+        if (others.empty()) others = random_strengths(from, to, kind, options);
         Composition one{from.head, to.head, kind, strength(from, to, kind)};
         const auto count = static_cast<double>(others.size());
         for (const double other : others) one.random += other / count;
-        const auto weaker = std::lower_bound(others.begin(), others.end(), one.strength);
-        one.percentile = 100 * static_cast<double>(weaker - others.begin()) / count;
+        const auto weaker = std::ranges::lower_bound(others, one.strength) - others.begin();
+        one.percentile = 100 * static_cast<double>(weaker) / count;
         all.push_back(one);
       }
     }

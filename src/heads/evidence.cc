@@ -22,10 +22,14 @@ double mass_on(std::span<const std::int32_t> keys, const Scalar* weights) {
   return mass;
 }
 
-/// Adds a row of split B; `largest` is its argmax.
-void add_judged_row(HeadEvidence& sums, const Scalar* weights, Index t, Index visible,
-                    Index largest) {
-  const Index length = std::ssize(sums.pattern_rows);
+/// The key with the largest weight, the first of equals.
+Index argmax_of(const Scalar* weights, Index visible) {
+  return std::max_element(weights, weights + visible) - weights;
+}
+
+/// Adds a row of split B.
+void add_judged_row(HeadEvidence& sums, const Scalar* weights, Index t, Index visible) {
+  const Index length = std::ssize(sums.pattern_rows), largest = argmax_of(weights, visible);
   ++sums.rows;
   sums.log_visible += std::log(static_cast<double>(visible));
   sums.largest += static_cast<double>(weights[largest]);
@@ -44,17 +48,16 @@ void add_judged_row(HeadEvidence& sums, const Scalar* weights, Index t, Index vi
 }  // namespace
 
 /// One head's rows of weights in one forward pass over the sequences [first, end).
-struct Evidence::Rows {
+struct Evidence::HeadRows {
   Sight sight;
   Index first, end;
-  const Scalar* pattern;
-  Index heads, queries, keys;  // of the pattern [B, H, T, S]
-  std::int32_t* argmax;
+  const Tensor& pattern;  // [B, H, T, S] of its module
+  Index place;            // of the head there
 
   const Scalar* row(Index b, Index t) const {
-    return pattern + ((b - first) * heads * queries + t) * keys;
+    const Index head = (b - first) * pattern.size(1) + place;
+    return pattern.data() + (head * pattern.size(2) + t) * pattern.size(3);
   }
-  std::int32_t& largest(Index b, Index t) const { return argmax[(b - first) * queries + t]; }
   /// Calls visit(b, t, number of visible keys) for every row.
   template <class Visit>
   void for_rows(Visit&& visit) const {
@@ -68,10 +71,8 @@ struct Evidence::Rows {
     const Index length = std::ssize(sums.pattern_rows);
     for_rows([&](Index b, Index t, Index visible) {
       const Scalar* weights = row(b, t);
-      const Index argmax_of_row = std::max_element(weights, weights + visible) - weights;
-      largest(b, t) = static_cast<std::int32_t>(argmax_of_row);
       if (split_of(b) == 1) {
-        add_judged_row(sums, weights, t, visible, argmax_of_row);
+        add_judged_row(sums, weights, t, visible);
         return;
       }
       ++sums.pattern_rows[t];
@@ -84,7 +85,7 @@ struct Evidence::Rows {
   void add_output_to(HeadEvidence& sums, const Tensor& z) const {
     const Index all = z.size(2), width = sums.d_value;
     for_rows([&](Index b, Index t, Index) {
-      const Scalar* out = z.data() + ((b - first) * queries + t) * all + sums.place * width;
+      const Scalar* out = z.data() + ((b - first) * z.size(1) + t) * all + place * width;
       for (Index i = 0; i < width && split_of(b) == 1; ++i) {
         const auto factor = static_cast<double>(out[i]);
         for (Index j = i; j < width; ++j)
@@ -119,37 +120,25 @@ Evidence::Evidence(const Transformer& model, std::span<const Question> questions
     }
     ++head.id.layer;
   }
-  argmax_.resize(heads_.size());
   largest_masses_.resize(questions.size());
   distances_.resize(heads_.size() * heads_.size());
   distance_rows_.resize(heads_.size() * heads_.size());
 }
 
 void Evidence::gather(const Transformer& model, const Batch& examples, Index size) {
-  for_parts(
-      examples, size,
-      [&](const Batch& part, Index first) {
-        const Activations activations(model, part);
-        std::vector<Rows> rows;
-        for (std::size_t h = 0; h < heads_.size(); ++h) {
-          const HeadEvidence& head = heads_[h];
-          const Tensor& pattern = activations.captures().attention[head.id.layer].pattern;
-          const Index heads = pattern.size(1), queries = pattern.size(2), keys = pattern.size(3);
-          argmax_[h].resize(part.size * queries);
-          rows.push_back({{examples, head.kind, causal_},
-                          first,
-                          first + part.size,
-                          pattern.data() + head.place * queries * keys,
-                          heads,
-                          queries,
-                          keys,
-                          argmax_[h].data()});
-        }
-        if (!rows.empty()) add(rows, activations.captures());
-      });
+  for_parts(examples, size, [&](const Batch& part, Index first) {
+    const Activations activations(model, part);
+    std::vector<HeadRows> rows;
+    for (const HeadEvidence& head : heads_) {
+      const Tensor& pattern = activations.captures().attention[head.id.layer].pattern;
+      const Sight sight{examples, head.kind, causal_};
+      rows.push_back({sight, first, first + part.size, pattern, head.place});
+    }
+    if (!rows.empty()) add(rows, activations.captures());
+  });
 }
 
-void Evidence::add(const std::vector<Rows>& rows, const ModelCaptures& captures) {
+void Evidence::add(const std::vector<HeadRows>& rows, const ModelCaptures& captures) {
   parallel_for(std::ssize(heads_), [&](Index h) {
     HeadEvidence& head = heads_[h];
     rows[h].add_to(head);
@@ -160,7 +149,7 @@ void Evidence::add(const std::vector<Rows>& rows, const ModelCaptures& captures)
   if (options_.shapes) add_distances(rows);
 }
 
-void Evidence::add_answers(HeadEvidence& head, const Rows& rows) const {
+void Evidence::add_answers(HeadEvidence& head, const HeadRows& rows) const {
   for (std::size_t q = 0; q < questions_.size(); ++q) {
     const Question& question = questions_[q];
     if (question.set.kind != head.kind) continue;
@@ -168,10 +157,10 @@ void Evidence::add_answers(HeadEvidence& head, const Rows& rows) const {
     for (const EligibleQuery& query : question.set.of(rows.first, rows.end)) {
       const Scalar* weights = rows.row(query.b, query.t);
       const double mass = mass_on(query.keys, weights);
-      Answer::Split& split = answer.splits[split_of(query.b)];
+      Answer::Sums& split = answer.splits[split_of(query.b)];
       split.mass_all += mass;
       if (!query.disjoint) continue;
-      const bool hit = std::ranges::binary_search(query.keys, rows.largest(query.b, query.t));
+      const bool hit = std::ranges::binary_search(query.keys, argmax_of(weights, query.visible));
       split.mass += mass;
       split.top1 += hit;
       split.top1_offset_wrong += hit && !query.offset_right;
@@ -184,26 +173,24 @@ void Evidence::add_answers(HeadEvidence& head, const Rows& rows) const {
   }
 }
 
-void Evidence::add_largest_masses(const std::vector<Rows>& rows) {
-  parallel_for(
-      std::ssize(questions_),
-      [&](Index q) {
-        const QuerySet& set = questions_[q].set;
-        for (const EligibleQuery& query : set.of(rows[0].first, rows[0].end)) {
-          double largest = 0;
-          for (std::size_t h = 0; h < heads_.size() && query.judged >= 0; ++h)
-            if (set.kind == heads_[h].kind)
-              largest = std::max(largest, mass_on(query.keys, rows[h].row(query.b, query.t)));
-          largest_masses_[q] += largest;
-        }
-      });
+void Evidence::add_largest_masses(const std::vector<HeadRows>& rows) {
+  parallel_for(std::ssize(questions_), [&](Index q) {
+    const QuerySet& set = questions_[q].set;
+    for (const EligibleQuery& query : set.of(rows[0].first, rows[0].end)) {
+      double largest = 0;
+      for (std::size_t h = 0; h < heads_.size() && query.judged >= 0; ++h)
+        if (set.kind == heads_[h].kind)
+          largest = std::max(largest, mass_on(query.keys, rows[h].row(query.b, query.t)));
+      largest_masses_[q] += largest;
+    }
+  });
 }
 
 /// Every pair of heads of one kind is a task of its own.
-void Evidence::add_distances(const std::vector<Rows>& rows) {
+void Evidence::add_distances(const std::vector<HeadRows>& rows) {
   const Index count = std::ssize(heads_);
   parallel_for(count * count, [&](Index pair) {
-    const Rows &a = rows[pair / count], &b = rows[pair % count];
+    const HeadRows &a = rows[pair / count], &b = rows[pair % count];
     if (pair / count <= pair % count || a.sight.kind != b.sight.kind) return;
     a.for_rows([&](Index sequence, Index t, Index visible) {
       if (split_of(sequence) == 1 && sequence < 2 * kComparedExamples) {

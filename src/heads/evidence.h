@@ -28,12 +28,12 @@ struct Question {
 
 /// One head on one question: sums over queries.
 struct Answer {
-  struct Split {
+  struct Sums {
     double mass = 0, mass_all = 0;                        // over disjoint queries, over all
     Index top1 = 0;                                       // disjoint ones whose argmax is gold
     Index top1_offset_wrong = 0, top1_nearest_wrong = 0;  // those where a baseline is wrong
   };
-  std::array<Split, 2> splits{};
+  std::array<Sums, 2> splits{};
   std::vector<double> permuted{};  // [permutations]: as splits[1].mass, on permuted gold
 };
 
@@ -80,18 +80,17 @@ class Evidence {
   double distance(std::size_t a, std::size_t b) const;
 
  private:
-  struct Rows;
-  void add(const std::vector<Rows>& rows, const ModelCaptures& captures);
-  void add_answers(HeadEvidence& head, const Rows& rows) const;
-  void add_largest_masses(const std::vector<Rows>& rows);
-  void add_distances(const std::vector<Rows>& rows);
+  struct HeadRows;
+  void add(const std::vector<HeadRows>& rows, const ModelCaptures& captures);
+  void add_answers(HeadEvidence& head, const HeadRows& rows) const;
+  void add_largest_masses(const std::vector<HeadRows>& rows);
+  void add_distances(const std::vector<HeadRows>& rows);
 
   std::span<const Question> questions_;
   EvidenceOptions options_;
   bool causal_;
   std::vector<HeadEvidence> heads_;
-  std::vector<std::vector<std::int32_t>> argmax_;  // [heads][sequences in a pass, queries]
-  std::vector<double> largest_masses_;             // by question
+  std::vector<double> largest_masses_;  // by question
   // [heads, heads], below the diagonal: sums of distances over rows, and how many rows.
   std::vector<double> distances_;
   std::vector<Index> distance_rows_;

@@ -91,8 +91,8 @@ SymmetricEigen symmetric_eigen(Index n, std::span<const double> matrix) {
   for (const Index i : order) {
     eigen.values.push_back(work.el(i, i));
     const auto row = work.axes.begin() + i * n;
-    const double largest = *std::ranges::max_element(
-        row, row + n, {}, [](double x) { return std::abs(x); });
+    const double largest =
+        *std::ranges::max_element(row, row + n, {}, [](double x) { return std::abs(x); });
     std::transform(row, row + n, std::back_inserter(eigen.vectors),
                    [largest](double x) { return largest < 0 ? -x : x; });
   }

@@ -37,7 +37,7 @@ Index best_offset_of(const QuerySet& set) {
 void fill_splits(QuerySet& set) {
   set.best_offset = best_offset_of(set);
   for (EligibleQuery& query : set.queries) {
-    QuerySet::Split& split = set.splits[split_of(query.b)];
+    QuerySet::Facts& split = set.splits[split_of(query.b)];
     ++split.all;
     query.offset_right = contains(query.keys, query.t + set.best_offset);
     query.nearest_right = contains(query.keys, query.nearest);
@@ -48,7 +48,7 @@ void fill_splits(QuerySet& set) {
     split.offset_right += query.offset_right;
     split.nearest_right += query.nearest_right;
   }
-  for (QuerySet::Split& split : set.splits)
+  for (QuerySet::Facts& split : set.splits)
     split.uniform /= static_cast<double>(std::max<Index>(1, split.disjoint));
 }
 

@@ -31,14 +31,14 @@ struct EligibleQuery {
   std::span<const std::int32_t> keys{};  // the gold
   Index visible = 0;
   bool disjoint = true;  // no other relation asked here shares a key
-  Index judged = -1;     // its place among the disjoint queries of split B; -1: it is none of them
-  Index nearest = -1;    // the candidate nearest to it, the earlier of two; -1: it has none
+  Index judged = -1;     // its index among the disjoint queries of split B, else -1
+  Index nearest = -1;    // the candidate nearest to it, the earlier of two; -1: no candidate
   bool offset_right = false, nearest_right = false;  // what the two baselines find
 };
 
 /// The queries of one relation. Split 0 are the even examples (A), split 1 the odd ones (B).
 struct QuerySet {
-  struct Split {
+  struct Facts {
     Index all = 0, disjoint = 0;
     double uniform = 0;                         // mean share of the gold among the visible keys
     Index offset_right = 0, nearest_right = 0;  // disjoint queries that the baselines find
@@ -46,7 +46,7 @@ struct QuerySet {
   AttentionKind kind = AttentionKind::self;
   bool positional = false;
   std::vector<EligibleQuery> queries{};  // ascending in (b, t)
-  std::array<Split, 2> splits{};
+  std::array<Facts, 2> splits{};
   Index best_offset = 0;        // key minus query; finds most disjoint queries of split A
   bool has_candidates = false;  // the task names candidates
 

@@ -62,7 +62,7 @@ RelationHistory history_of(const std::string& relation, const Json& best,
 
 }  // namespace
 
-RunCallbacks track_heads(Run& run, RunCallbacks callbacks) {
+RunCallbacks track_heads(const Run& run, RunCallbacks callbacks) {
   const Index every = run.config.train.track_heads;
   if (every == 0) return callbacks;
   callbacks.after_step = [&run, every, inner = callbacks.after_step](Index step) {

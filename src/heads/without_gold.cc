@@ -33,7 +33,7 @@ void add_positional(const HeadEvidence& head, std::vector<std::string>& labels) 
 
 /// Whether the argmax finds a question's gold 10 points more often than the best offset does.
 bool beats_offset(double top1, const QuerySet& set) {
-  const QuerySet::Split& facts = set.splits[1];
+  const QuerySet::Facts& facts = set.splits[1];
   return facts.disjoint > 0 && top1 >= ratio(facts.offset_right, facts.disjoint) + kSyntacticGain;
 }
 

@@ -15,7 +15,7 @@ namespace headlab {
 
 /// The callbacks with tracking on top: after every run.config.train.track_heads steps, and after
 /// the last, a line of heads.jsonl; unchanged where that setting is 0. `run` must outlive them.
-RunCallbacks track_heads(Run& run, RunCallbacks callbacks);
+RunCallbacks track_heads(const Run& run, RunCallbacks callbacks);
 
 /// One relation over a training.
 struct RelationHistory {
