@@ -47,7 +47,7 @@ Gold pattern_gold(const ScoreEntry& score, const Sight& sight, std::span<const T
                                .rarest = count_of(std::ranges::min(visible, {}, count_of))};
       std::vector<std::int32_t> wanted;
       for (Index s = 0; s < std::ssize(visible); ++s)
-        if (score.wants(query, s)) wanted.push_back(static_cast<std::int32_t>(s));
+        if (score.from.wants(query, s)) wanted.push_back(static_cast<std::int32_t>(s));
       if (!wanted.empty() && wanted.size() < visible.size()) gold.add(b, t, wanted);
     }
   }

@@ -3,7 +3,6 @@
 // is to add a row, and lists, JSON and tables have it. Rows without a function describe what the
 // report holds beside numbers. Read next: patterns.h, evidence.h (what rows may read), scores.cc.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "headlab/base/error.h"
@@ -38,86 +37,63 @@ double confidence(const HeadEvidence& head) { return ratio(head.largest, head.ro
 double distance(const HeadEvidence& head) { return ratio(head.distance, head.rows); }
 double rank(const HeadEvidence& head) { return effective_rank(head.d_value, head.gram); }
 
-constexpr std::array<ScoreEntry, 25> kScores = {{
-    {.name = "mass",
-     .meaning = "mean attention on the gold keys, over eligible queries that share no key with "
-                "another relation",
-     .relation = [](const RelationScore& score) { return score.mass; },
-     .width = 5},
-    {.name = "top1",
-     .meaning = "share of these queries whose largest weight lies on a gold key",
-     .relation = [](const RelationScore& score) { return score.top1; },
-     .width = 5},
-    {.name = "lift",
-     .meaning = "(mass - M0) / (1 - M0), M0 the strongest null: 1 for a perfect head, 0 for the "
-                "null",
-     .relation = [](const RelationScore& score) { return score.lift; },
-     .width = 6},
-    {.name = "lift_untrained",
-     .meaning = "(mass - U) / (1 - U), U the mass of the best head at initial values"},
-    {.name = "mass_any_head",
-     .meaning = "mean over queries of the largest mass that any head has: above that of the best "
-                "head where heads share the relation"},
-    {.name = "p",
-     .meaning = "share of permuted golds on which some head has as much mass",
-     .relation = [](const RelationScore& score) { return score.p; }},
-    {.name = "owner",
-     .meaning = "the relation's best head, if p < .01 and lift >= .3 on held-out examples"},
-    {.name = "specialization",
-     .meaning = "share of relations with an owner of their own, heads assigned one to one"},
-    {.name = "baselines",
-     .meaning = "top1 of the best offset and of the nearest candidate, and where they are wrong"},
-    {.name = "entropy",
-     .meaning = "nats, mean over queries of -sum p ln p",
-     .value = entropy,
-     .decimals = 3,
-     .always = true},
-    {.name = "focus",
-     .meaning = "1 - entropy / mean ln(visible keys): 0 uniform, 1 a single key",
-     .value = focus,
-     .decimals = 1,
-     .percent = true,
-     .always = true},
-    {.name = "confidence",
-     .meaning = "mean over queries of the largest weight",
-     .value = confidence,
-     .title = "conf.",
-     .decimals = 3},
-    {.name = "distance",
-     .meaning = "mean over queries of sum p |key - query|, positions",
-     .value = distance},
-    {.name = "previous", .meaning = "mean attention on the token before", .wants = previous},
-    {.name = "next", .meaning = "mean attention on the token behind", .wants = next},
-    {.name = "first", .meaning = "mean attention on the first token", .wants = first},
-    {.name = "local",
-     .meaning = "mean attention on keys at most 2 away, where there are others",
-     .wants = local},
-    {.name = "separator",
-     .meaning = "mean attention on separators (| . , ; : and the like)",
-     .wants = separator},
-    {.name = "same",
-     .meaning = "mean attention on other places of the query's token",
-     .wants = same},
-    {.name = "induction",
-     .meaning = "mean attention on tokens behind other places of the query's token; where all "
-                "repeats have one period a positional head scores as much: see its label",
-     .wants = induction},
-    {.name = "rare",
-     .meaning = "mean attention on the rarest of the visible tokens",
-     .wants = rare,
-     .label = true},
-    {.name = "offsets", .meaning = "share of queries by argmax key - query"},
-    {.name = "labels",
-     .meaning = "positional: 90% of argmaxes at one offset; syntactic: top1 10 points above the "
-                "best offset; rare: argmax on the rarest token in half of all queries, 10 points "
-                "above the best offset"},
-    {.name = "rank",
-     .meaning = "effective rank of the output z: exp entropy of its normalised singular values",
-     .value = rank},
-    {.name = "map",
-     .meaning = "plane where heads lie near whose patterns do: mean Jensen-Shannon distance, "
-                "scaled"},
-}};
+constexpr ScoreEntry kScores[] = {
+    {"mass",
+     "mean attention on the gold keys, over eligible queries that share no key with another "
+     "relation",
+     {.relation = [](const RelationScore& score) { return score.mass; }},
+     {.width = 5}},
+    {"top1",
+     "share of these queries whose largest weight lies on a gold key",
+     {.relation = [](const RelationScore& score) { return score.top1; }},
+     {.width = 5}},
+    {"lift",
+     "(mass - M0) / (1 - M0), M0 the strongest null: 1 for a perfect head, 0 for the null",
+     {.relation = [](const RelationScore& score) { return score.lift; }},
+     {.width = 6}},
+    {"lift_untrained", "(mass - U) / (1 - U), U the mass of the best head at initial values"},
+    {"mass_any_head",
+     "mean over queries of the largest mass that any head has: above that of the best head where "
+     "heads share the relation"},
+    {"p",
+     "share of permuted golds on which some head has as much mass",
+     {.relation = [](const RelationScore& score) { return score.p; }}},
+    {"owner", "the relation's best head, if p < .01 and lift >= .3 on held-out examples"},
+    {"specialization", "share of relations with an owner of their own, heads assigned one to one"},
+    {"baselines", "top1 of the best offset and of the nearest candidate, and where they are wrong"},
+    {"entropy",
+     "nats, mean over queries of -sum p ln p",
+     {.value = entropy, .always = true},
+     {.decimals = 3}},
+    {"focus",
+     "1 - entropy / mean ln(visible keys): 0 uniform, 1 a single key",
+     {.value = focus, .always = true},
+     {.decimals = 1, .percent = true}},
+    {"confidence",
+     "mean over queries of the largest weight",
+     {.value = confidence},
+     {.title = "conf.", .decimals = 3}},
+    {"distance", "mean over queries of sum p |key - query|, positions", {.value = distance}},
+    {"previous", "mean attention on the token before", {.wants = previous}},
+    {"next", "mean attention on the token behind", {.wants = next}},
+    {"first", "mean attention on the first token", {.wants = first}},
+    {"local", "mean attention on keys at most 2 away, where there are others", {.wants = local}},
+    {"separator", "mean attention on separators (| . , ; : and the like)", {.wants = separator}},
+    {"same", "mean attention on other places of the query's token", {.wants = same}},
+    {"induction",
+     "mean attention on tokens behind other places of the query's token; where all repeats have "
+     "one period a positional head scores as much: see its label",
+     {.wants = induction}},
+    {"rare", "mean attention on the rarest of the visible tokens", {.wants = rare, .label = true}},
+    {"offsets", "share of queries by argmax key - query"},
+    {"labels",
+     "positional: 90% of argmaxes at one offset; syntactic: top1 10 points above the best offset; "
+     "rare: argmax on the rarest token in half of all queries, 10 points above the best offset"},
+    {"rank",
+     "effective rank of the output z: exp entropy of its normalised singular values",
+     {.value = rank}},
+    {"map", "plane where heads lie near whose patterns do: mean Jensen-Shannon distance, scaled"},
+};
 
 }  // namespace
 
@@ -125,7 +101,7 @@ std::span<const ScoreEntry> score_table() { return kScores; }
 
 double HeadScores::value(std::string_view name) const {
   std::vector<std::string> names;
-  for (std::size_t row = 0; row < kScores.size(); ++row) {
+  for (std::size_t row = 0; row < std::size(kScores); ++row) {
     if (name == kScores[row].name && row < values.size()) return values[row];
     names.emplace_back(kScores[row].name);
   }

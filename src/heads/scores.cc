@@ -44,7 +44,7 @@ struct Study {
       first_of_kind.push_back(questions.size());
       const Sight sight{example.batch, module.kind, causal};
       for (const ScoreEntry& row : score_table()) {
-        if (row.wants == nullptr) continue;
+        if (row.from.wants == nullptr) continue;
         patterns.push_back(pattern_gold(row, sight, facts));
         const QuerySet set = lone_queries(patterns.back(), sight);
         questions.push_back({set, PermutedGold(set, 0, Key{})});
@@ -64,8 +64,8 @@ std::vector<double> values_of(const HeadEvidence& head, const Evidence& evidence
   std::vector<double> values;
   for (const ScoreEntry& row : score_table()) {
     double value = kUndefined;
-    if (row.value != nullptr && (row.always || all)) value = row.value(head);
-    if (row.wants != nullptr && all) value = pattern_mass(head, evidence, patterns++);
+    if (row.from.value != nullptr && (row.from.always || all)) value = row.from.value(head);
+    if (row.from.wants != nullptr && all) value = pattern_mass(head, evidence, patterns++);
     values.push_back(value);
   }
   return values;

@@ -26,7 +26,7 @@ void append(Json& object, Json::Object members) {
 static Json to_json(const RelationScore& score) {
   Json json = Json::object();
   for (const ScoreEntry& row : score_table())
-    if (row.relation != nullptr) json[row.name] = row.relation(score);
+    if (row.from.relation != nullptr) json[row.name] = row.from.relation(score);
   append(json, {{"mass_all", score.mass_all}, {"null", score.null}, {"queries", score.queries}});
   return json;
 }
@@ -71,9 +71,13 @@ Json relation_to_json(const HeadsReport& report, std::size_t r) {
 }
 
 Json head_to_json(const HeadsReport& report, const HeadScores& head) {
-  const auto always = [](const ScoreEntry& row) { return row.value != nullptr && row.always; };
-  const auto others = [](const ScoreEntry& row) { return row.value != nullptr && !row.always; };
-  const auto patterns = [](const ScoreEntry& row) { return row.wants != nullptr; };
+  const auto always = [](const ScoreEntry& row) {
+    return row.from.value != nullptr && row.from.always;
+  };
+  const auto others = [](const ScoreEntry& row) {
+    return row.from.value != nullptr && !row.from.always;
+  };
+  const auto patterns = [](const ScoreEntry& row) { return row.from.wants != nullptr; };
   Json json = Json::object({{"layer", head.layer}, {"head", head.head}});
   append(json, values_to_json(head, always));
   Json& scores = json["scores"] = Json::object();

@@ -65,10 +65,11 @@ std::vector<std::string> labels_of(const HeadScores& scores, const HeadEvidence&
       labels.push_back("syntactic " + relations[r].name);
   }
   for (const ScoreEntry& row : score_table()) {
-    if (row.wants == nullptr) continue;
+    if (row.from.wants == nullptr) continue;
     const QuerySet& set = evidence.questions()[patterns].set;
     const double top1 = ratio(head.answers[patterns].splits[1].top1, set.splits[1].disjoint);
-    if (row.label && top1 >= kRareShare && beats_offset(top1, set)) labels.emplace_back(row.name);
+    if (row.from.label && top1 >= kRareShare && beats_offset(top1, set))
+      labels.emplace_back(row.name);
     ++patterns;
   }
   return labels;

@@ -27,7 +27,7 @@ std::string head_columns(const HeadScores* head) {
   std::string cells = right(head != nullptr ? head_text(*head) : "head", 5);
   for (std::size_t row = 0; row < score_table().size(); ++row) {
     const ScoreEntry& score = score_table()[row];
-    if (!score.always) continue;
+    if (!score.from.always) continue;
     const std::size_t width = std::max<std::size_t>(7, display_width(score.name) + 1);
     cells += right(head != nullptr ? fixed(head->values[row], 3) : score.name, width);
   }
@@ -39,10 +39,10 @@ std::string head_columns(const HeadScores* head) {
 std::string relation_columns(const RelationScore* score, bool owner) {
   std::string cells = kBar;
   for (const ScoreEntry& row : score_table()) {
-    if (row.width == 0) continue;
+    if (row.column.width == 0) continue;
     const std::string cell =
-        score != nullptr ? fixed(row.relation(*score), row.decimals) : row.name;
-    cells += right(cell, row.width);
+        score != nullptr ? fixed(row.from.relation(*score), row.column.decimals) : row.name;
+    cells += right(cell, row.column.width);
   }
   return cells + (owner ? "*" : " ");
 }

@@ -45,11 +45,11 @@ std::vector<std::vector<std::string>> score_columns(const HeadsReport& report, C
   for (std::size_t row = 0; row < score_table().size(); ++row) {
     const ScoreEntry& score = score_table()[row];
     if (!chosen(score)) continue;
-    lines[0].emplace_back(score.title != nullptr ? score.title : score.name);
+    lines[0].emplace_back(score.column.title != nullptr ? score.column.title : score.name);
     for (std::size_t h = 0; h < report.heads.size(); ++h) {
       const double value = report.heads[h].values[row];
-      lines[h + 1].push_back(score.percent ? fixed(100 * value, score.decimals) + "%"
-                                           : fixed(value, score.decimals));
+      lines[h + 1].push_back(score.column.percent ? fixed(100 * value, score.column.decimals) + "%"
+                                                  : fixed(value, score.column.decimals));
     }
   }
   return lines;
@@ -62,12 +62,13 @@ std::string table_of(const std::vector<std::vector<std::string>>& lines) {
 }
 
 std::string patterns_table(const HeadsReport& report) {
-  return table_of(score_columns(
-      report, [](const ScoreEntry& row) { return row.wants != nullptr; }));
+  return table_of(
+      score_columns(report, [](const ScoreEntry& row) { return row.from.wants != nullptr; }));
 }
 
 std::string shapes_table(const HeadsReport& report) {
-  auto lines = score_columns(report, [](const ScoreEntry& row) { return row.value != nullptr; });
+  auto lines =
+      score_columns(report, [](const ScoreEntry& row) { return row.from.value != nullptr; });
   lines[0].insert(lines[0].end(), {"argmax offset", "labels"});
   for (std::size_t h = 0; h < report.heads.size(); ++h) {
     const HeadScores& head = report.heads[h];

@@ -283,7 +283,9 @@ TEST(HeadScores, HaveATableOfMeanings) {
   for (const ScoreEntry& row : score_table()) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
     EXPECT_STRNE(row.meaning, "");
-    EXPECT_LE((row.wants != nullptr) + (row.value != nullptr) + (row.relation != nullptr), 1);
+    EXPECT_LE(
+        (row.from.wants != nullptr) + (row.from.value != nullptr) + (row.from.relation != nullptr),
+        1);
   }
 }
 
@@ -293,12 +295,13 @@ TEST_F(HandBuilt, EveryRowOfTheTableThatIsANumberIsComputedAndIsInTheJson) {
   std::set<std::string> seen;  // NaN is right where a task has nothing that a row asks for
   for (std::size_t row = 0; row < score_table().size(); ++row) {
     const ScoreEntry& score = score_table()[row];
-    EXPECT_TRUE(score.value == nullptr || head.find(score.name) != nullptr) << score.name;
-    EXPECT_EQ(score.wants != nullptr, head.at("patterns").find(score.name) != nullptr);
+    EXPECT_TRUE(score.from.value == nullptr || head.find(score.name) != nullptr) << score.name;
+    EXPECT_EQ(score.from.wants != nullptr, head.at("patterns").find(score.name) != nullptr);
     const Json& same = head.at("scores").at("same");
-    EXPECT_EQ(score.relation != nullptr, same.find(score.name) != nullptr) << score.name;
+    EXPECT_EQ(score.from.relation != nullptr, same.find(score.name) != nullptr) << score.name;
     const bool computed = !std::isnan(report.heads[3].values[row]);
-    EXPECT_FALSE(computed && score.value == nullptr && score.wants == nullptr) << score.name;
+    EXPECT_FALSE(computed && score.from.value == nullptr && score.from.wants == nullptr)
+        << score.name;
     if (computed) seen.insert(score.name);
   }
   for (const char* name : {"entropy", "focus", "confidence", "distance", "rank", "previous",

@@ -50,8 +50,9 @@ void expect_to_fit(const std::string& shown) {
 TEST(ScoresText, NamesEveryPatternScoreAndItsValue) {
   const std::string shown = scores_text(report_of(3));
   for (const ScoreEntry& row : score_table()) {
-    if (row.wants == nullptr && row.value == nullptr) continue;
-    EXPECT_TRUE(holds(shown, row.title != nullptr ? row.title : row.name)) << row.name;
+    if (row.from.wants == nullptr && row.from.value == nullptr) continue;
+    EXPECT_TRUE(holds(shown, row.column.title != nullptr ? row.column.title : row.name))
+        << row.name;
   }
   for (const char* part : {"0.2", "0.25", "  - ", "1.250", "32.7%", "0.500", "3.50", "-1 (98%)"})
     EXPECT_TRUE(holds(shown, part)) << part << "\n" << shown;

@@ -130,24 +130,34 @@ HeadsReport score_heads(const Transformer& model, const Task& task,
 struct PatternQuery;  // a query and the keys that it sees; see src/heads/patterns.h
 struct HeadEvidence;  // sums over the rows of a head's pattern; see src/heads/evidence.h
 
-/// One score, from its name to JSON and tables. At most one of the three functions is set; a row
-/// without any describes a part of the report that is no single number.
-struct ScoreEntry {
-  const char* name;  // its member in JSON
-  const char* meaning;
+/// How a score is computed: at most one of the three functions is set.
+struct ScoreSource {
   /// Read off the tokens alone: whether the query asks for key s. The score is the mean attention
   /// on the keys asked for, at queries that ask for some but not all of the keys they see.
   bool (*wants)(const PatternQuery& query, Index s) = nullptr;
-  /// Computed from what was gathered of a head.
+  /// From what was gathered of a head.
   double (*value)(const HeadEvidence& head) = nullptr;
-  /// Computed from the score on one relation.
+  /// From the score on one relation.
   double (*relation)(const RelationScore& score) = nullptr;
-  const char* title = nullptr;  // of its column; null: its name
-  int decimals = 2;             // in its column
-  bool percent = false;         // whether the column shows 100 times the value
-  bool always = false;          // `value`: scored without options.without_gold too
-  bool label = false;           // `wants`: heads whose argmax finds these keys bear its name
-  int width = 0;                // `relation`: of its column in the table of heads; 0: not there
+  bool always = false;  // `value`: scored without options.without_gold too
+  bool label = false;   // `wants`: heads whose argmax finds these keys bear the score's name
+};
+
+/// How tables show a score.
+struct ScoreColumn {
+  const char* title = nullptr;  // null: the score's name
+  int decimals = 2;
+  bool percent = false;  // whether it shows 100 times the value
+  int width = 0;         // `relation`: in the table of heads; 0: it has no column there
+};
+
+/// One score, from its name to JSON and tables. A row without a function describes a part of the
+/// report that is no single number.
+struct ScoreEntry {
+  const char* name;  // its member in JSON
+  const char* meaning;
+  ScoreSource from{};
+  ScoreColumn column{};
 };
 /// All scores. Adding one is adding a row.
 std::span<const ScoreEntry> score_table();
