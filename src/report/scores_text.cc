@@ -36,45 +36,39 @@ std::string labels_cell(const std::vector<std::string>& labels) {
   return cell;
 }
 
-/// A table of the rows of score_table() with `function` set, a line for each head.
 /// The scores that `chosen` selects, a column for each, behind the names of the heads.
 template <class Chosen>
-std::vector<std::vector<std::string>> score_columns(const HeadsReport& report, Chosen&& chosen) {
-  std::vector<std::vector<std::string>> lines{{"head"}};
-  for (const HeadScores& head : report.heads) lines.push_back({head_text(head)});
+Table scores_table(const HeadsReport& report, Chosen&& chosen) {
+  Table table({"head"});
+  for (const HeadScores& head : report.heads) table.add({head_text(head)});
   for (std::size_t row = 0; row < score_table().size(); ++row) {
-    const ScoreEntry& score = score_table()[row];
-    if (!chosen(score)) continue;
-    lines[0].emplace_back(score.column.title != nullptr ? score.column.title : score.name);
-    for (std::size_t h = 0; h < report.heads.size(); ++h) {
-      const double value = report.heads[h].values[row];
-      lines[h + 1].push_back(score.column.percent ? fixed(100 * value, score.column.decimals) + "%"
-                                                  : fixed(value, score.column.decimals));
+    const auto& [name, meaning, from, column] = score_table()[row];
+    if (!chosen(from)) continue;
+    std::vector<std::string> cells;
+    for (const HeadScores& head : report.heads) {
+      const double value = head.values[row];
+      cells.push_back(column.percent ? fixed(100 * value, column.decimals) + "%"
+                                     : fixed(value, column.decimals));
     }
+    table.add_column(column.title != nullptr ? column.title : name, cells);
   }
-  return lines;
-}
-
-std::string table_of(const std::vector<std::vector<std::string>>& lines) {
-  Table table(lines[0]);
-  for (std::size_t i = 1; i < lines.size(); ++i) table.add(lines[i]);
-  return table.text();
+  return table;
 }
 
 std::string patterns_table(const HeadsReport& report) {
-  return table_of(
-      score_columns(report, [](const ScoreEntry& row) { return row.from.wants != nullptr; }));
+  return scores_table(report, [](const ScoreSource& from) { return from.wants != nullptr; }).text();
 }
 
 std::string shapes_table(const HeadsReport& report) {
-  auto lines =
-      score_columns(report, [](const ScoreEntry& row) { return row.from.value != nullptr; });
-  lines[0].insert(lines[0].end(), {"argmax offset", "labels"});
-  for (std::size_t h = 0; h < report.heads.size(); ++h) {
-    const HeadScores& head = report.heads[h];
-    lines[h + 1].insert(lines[h + 1].end(), {commonest_offset(head), labels_cell(head.labels)});
+  std::vector<std::string> offsets, labels;
+  for (const HeadScores& head : report.heads) {
+    offsets.push_back(commonest_offset(head));
+    labels.push_back(labels_cell(head.labels));
   }
-  return table_of(lines);
+  Table table = scores_table(report, [](const ScoreSource& from) { return from.value != nullptr; });
+  table.add_column("argmax offset", offsets);
+  table.add_column("labels", labels);
+  return table.text();
 }
 
 /// The heads of one kind of attention: those whose distance to `first` is defined.

@@ -35,6 +35,13 @@ void Table::add(std::vector<std::string> row) {
   rows_.push_back(std::move(row));
 }
 
+void Table::add_column(std::string title, const std::vector<std::string>& cells) {
+  require(cells.size() == rows_.size(), "a table of ", rows_.size(), " rows got a column of ",
+          cells.size(), " cells");
+  header_.push_back(std::move(title));
+  for (std::size_t i = 0; i < cells.size(); ++i) rows_[i].push_back(cells[i]);
+}
+
 std::string Table::text() const {
   std::vector<std::size_t> widths;
   std::vector<bool> right(header_.size(), true);

@@ -77,8 +77,8 @@ TEST(PermutedGold, KeepsTheGoldOfAnExampleTogetherWhereAllAreEligible) {
   for (Index p = 0; p < 199; ++p) {
     for (std::size_t i = 0; i + 1 < set.queries.size(); ++i) {
       const EligibleQuery &query = set.queries[i], &next = set.queries[i + 1];
-      if (query.judged >= 0 && next.b == query.b)
-        EXPECT_EQ((permuted.keys(query.judged, p)[0] + 1) % 4, permuted.keys(next.judged, p)[0]);
+      if (query.judged < 0 || next.b != query.b) continue;
+      EXPECT_EQ((permuted.keys(query.judged, p)[0] + 1) % 4, permuted.keys(next.judged, p)[0]);
     }
   }
 }

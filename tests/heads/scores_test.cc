@@ -121,9 +121,9 @@ TEST_F(HandBuilt, EntropyAndFocusTellOneKeyFromAll) {
 }
 
 TEST_F(HandBuilt, ScoresDoNotDependOnTheBatch) {
-  const Json whole = to_json(scored({.examples = 30, .batch = 64}));
+  const std::string whole = to_json(scored({.examples = 30, .batch = 64})).dump();
   for (Index batch : {1, 7, 30})
-    EXPECT_EQ(to_json(scored({.examples = 30, .batch = batch})), whole) << batch;
+    EXPECT_EQ(to_json(scored({.examples = 30, .batch = batch})).dump(), whole) << batch;
 }
 
 TEST_F(HandBuilt, PrunedHeadsKeepTheirNumbersAndScores) {
@@ -178,7 +178,7 @@ TEST_F(HandBuilt, JsonHasTheKeysThatOtherProgramsRead) {
       for (const char* key : {"mass", "top1", "lift"})
         EXPECT_TRUE(head.at("scores").at(relation).at(key).is_number()) << relation << " " << key;
   }
-  EXPECT_EQ(Json::parse(json.dump()), json);
+  EXPECT_EQ(Json::parse(json.dump()).dump(), json.dump());
 }
 
 TEST_F(HandBuilt, NeedsAnExampleToChooseAndOneToJudge) {

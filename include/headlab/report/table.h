@@ -16,6 +16,8 @@ class Table {
   explicit Table(std::vector<std::string> header) : header_(std::move(header)) {}
   /// Error unless there is a cell for each column.
   void add(std::vector<std::string> row);
+  /// A column at the right. Error unless there is a cell for each row.
+  void add_column(std::string title, const std::vector<std::string>& cells);
   /// Header, rule, rows; each line ends with a newline. Columns whose cells all look like numbers
   /// are set to the right.
   std::string text() const;
