@@ -17,12 +17,21 @@ struct Contrast {
   Index row, clean, corrupted;
 };
 
+/// Where both have a target and these differ. Errors: different shapes; no such target.
 std::vector<Contrast> contrasts_of(const Batch& clean, const Batch& corrupted) {
+  const bool alike = clean.shape() == corrupted.shape() &&
+                     clean.targets.size() == corrupted.targets.size() &&
+                     clean.source_length == corrupted.source_length;
+  require(alike, "patching needs clean and corrupted inputs of the same shape, got ", clean.shape(),
+          " and ", corrupted.shape());
   std::vector<Contrast> contrasts;
   for (std::size_t i = 0; i < clean.targets.size(); ++i) {
     const Index a = clean.targets[i], b = corrupted.targets[i];
     if (a >= 0 && b >= 0 && a != b) contrasts.push_back({static_cast<Index>(i), a, b});
   }
+  require(!contrasts.empty(),
+          "the clean and the corrupted inputs ask for the same answers: there is nothing to "
+          "restore");
   return contrasts;
 }
 
@@ -58,15 +67,7 @@ Tensor put_position(const Tensor& stream, const Tensor& other, Index t) {
 PatchReport patch_activations(const Transformer& model, const Batch& clean,
                               const Batch& corrupted) {
   const NoGrad no_grad;
-  const bool alike = clean.shape() == corrupted.shape() &&
-                     clean.targets.size() == corrupted.targets.size() &&
-                     clean.source_length == corrupted.source_length;
-  require(alike, "patching needs clean and corrupted inputs of the same shape, got ", clean.shape(),
-          " and ", corrupted.shape());
   const std::vector<Contrast> contrasts = contrasts_of(clean, corrupted);
-  require(!contrasts.empty(),
-          "the clean and the corrupted inputs ask for the same answers: there is nothing to "
-          "restore");
   const Activations from(model, clean, false), into(model, corrupted, false);
   const Index vocab = model.config().vocab;
   PatchReport report{.attention = module_names(model),

@@ -1,5 +1,6 @@
 // What heads do, as text for a terminal. A pure function of the report, so that a test or another
-// program can show it too. Read next: table.h, and scores_text.h for what needs no gold.
+// program can show it too. Which scores there are says score_table().
+// Read next: table.h, and scores_text.h for what needs no gold.
 #pragma once
 
 #include <string>
