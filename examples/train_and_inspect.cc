@@ -3,28 +3,14 @@
 // class. Four heads share the work, one each. Read next: examples/prune.cc.
 #include <cstdio>
 
+#include "headlab/heads/activations.h"
 #include "headlab/heads/scores.h"
 #include "headlab/model/initial.h"
 #include "headlab/report/heatmap.h"
 #include "headlab/tasks/table.h"
-#include "headlab/tensor/tape.h"
 #include "headlab/train/run.h"
 
 using namespace headlab;
-
-/// What a head looks at in one held-out sequence.
-void show_pattern(const Transformer& model, const Task& task, const HeadScores& head) {
-  const NoGrad no_grad;
-  const Batch batch = task.make(Key{}, 1, Split::validation).batch;
-  ModelCaptures captures;
-  model.forward(batch, {}, {.captures = &captures});
-  std::vector<std::string> tokens;
-  for (const std::int32_t token : batch.tokens) tokens.push_back(task.token_text(token));
-  const auto layer = static_cast<std::size_t>(head.layer), number = std::size_t(head.head);
-  const auto all = captures.attention[layer].pattern.values();  // [1, H, T, T]
-  const std::size_t cells = tokens.size() * tokens.size();
-  std::printf("%s", heatmap(all.subspan(number * cells, cells), tokens, tokens).c_str());
-}
 
 int main() {
   RunConfig config = recommended_config("relations:length=10");  // 4 heads, 1000 steps
@@ -44,7 +30,9 @@ int main() {
                 winner.relation.name.c_str(), static_cast<long long>(head.layer), head.head,
                 head.relations[r].mass, winner.owned ? "does it" : "nobody does it");
   }
-  show_pattern(model, *task, report.heads[report.relations[0].best]);
+  const Batch one = task->make(Key{}, 1, Split::validation).batch;
+  const HeadPattern shown = pattern_of(model, *task, report.heads[report.relations[0].best], one);
+  std::printf("%s", heatmap(shown.weights, shown.queries, shown.keys).c_str());
 }
 
 // prints:

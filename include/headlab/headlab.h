@@ -57,6 +57,7 @@
 #include "headlab/train/trainer.h"
 // heads, prune: what heads do, and which can go.
 #include "headlab/heads/ablation.h"
+#include "headlab/heads/activations.h"
 #include "headlab/heads/attribution.h"
 #include "headlab/heads/circuits.h"
 #include "headlab/heads/edits.h"

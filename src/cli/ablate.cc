@@ -53,19 +53,19 @@ Result ablate(Invocation& call) {
   if (flags.gold_edges) {
     const EdgeReport report =
         test_gold_edges(run.model, *run.task, {.examples = flags.examples, .seed = flags.seed});
-    return reproducible(call, report.to_json(), text(gold_edges_text(report), "\n", drawn, "\n"),
+    return reproducible(call, to_json(report), text(gold_edges_text(report), "\n", drawn, "\n"),
                         run.path / "gold_edges.json");
   }
   const Batch batch = held_out_examples(*run.task, flags.examples).batch;
   if (flags.pairs) {
     const InteractionReport report = ablate_pairs(run.model, batch, options);
-    return reproducible(call, report.to_json(),
+    return reproducible(call, to_json(report),
                         text(interactions_text(report), "\n", kind, drawn, "\n"),
                         run.path / "interactions.json");
   }
   const AblationReport report = ablate_heads(run.model, batch, options);
   return reproducible(
-      call, report.to_json(),
+      call, to_json(report),
       text(ablation_text(report, {.color = stdout_wants_color()}), "\n", kind, drawn, "; ",
            fixed(report.sets_per_second, 0), " head sets per second\n"),
       run.path / "ablation.json");

@@ -17,7 +17,7 @@ Result attribute(Invocation& call) {
   const Run run = open_run(call.positionals()[0]);
   const AttributionReport report = attribute_logits(run.model, *run.task, examples);
   return reproducible(
-      call, report.to_json(),
+      call, to_json(report),
       text(attribution_text(report), "\n", examples, " held-out examples, the same every time\n"),
       run.path / "attribution.json");
 }

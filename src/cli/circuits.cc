@@ -68,7 +68,7 @@ Result circuits(Invocation& call) {
           " tokens: matrices over it are made for at most ", kLargestVocabulary);
   if (!flags.head.empty()) return show_matrix(call, run, flags);
   const CircuitsReport report = find_circuits(run.model, flags.options);
-  return reproducible(call, report.to_json(),
+  return reproducible(call, to_json(report),
                       text(circuits_text(report), "\nfrom the weights alone; ", flags.options.draws,
                            " random pairs, seed ", flags.options.seed, "\n"),
                       run.path / "circuits.json");

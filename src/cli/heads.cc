@@ -3,13 +3,12 @@
 // example N is the Nth of those that the table is computed from. Read next: heads/scores.h.
 #include "cli/commands.h"
 #include "cli/terminal.h"
+#include "headlab/heads/activations.h"
 #include "headlab/heads/scores.h"
 #include "headlab/report/heads_text.h"
 #include "headlab/report/heatmap.h"
 #include "headlab/report/history_text.h"
 #include "headlab/report/scores_text.h"
-#include "headlab/tensor/tape.h"
-#include "headlab/train/streams.h"
 
 namespace headlab::cli {
 namespace {
@@ -36,59 +35,12 @@ struct HeadsFlags {
   }
 };
 
-/// The pattern of one head on one held-out example, [queries, keys], with their tokens.
-struct HeadPattern {
-  HeadId head;
-  Index example = 0;
-  std::vector<Scalar> weights{};
-  std::vector<std::string> queries{}, keys{};
-};
-
-HeadPattern pattern_of(const Transformer& model, const Task& task, const HeadId& id,
-                       Index example) {
-  const Index place = place_of(model, id);
-  const NoGrad no_grad;
-  const Batch batch =
-      task.make(streams::scored(), example + 1, Split::validation).batch.rows(example, example + 1);
-  ModelCaptures captures;
-  model.forward(batch, {}, {.captures = &captures});
-  const AttentionKind kind = model.attention_modules()[id.layer].kind;
-  const Tensor& all = captures.attention[id.layer].pattern;  // [1, H, T, S]
-  HeadPattern pattern{.head = id, .example = example};
-  const auto shown = [&](bool source, Index t) {
-    return task.token_text(source ? batch.source_token(0, t) : batch.token(0, t));
-  };
-  for (Index t = 0; t < batch.queries_of(kind, 0); ++t)
-    pattern.queries.push_back(shown(kind == AttentionKind::encoder, t));
-  for (Index s = 0; s < batch.keys_of(kind, 0); ++s)
-    pattern.keys.push_back(shown(kind != AttentionKind::self, s));
-  for (Index t = 0; t < std::ssize(pattern.queries); ++t) {
-    const Scalar* row = all.data() + (place * all.size(2) + t) * all.size(3);
-    pattern.weights.insert(pattern.weights.end(), row, row + std::ssize(pattern.keys));
-  }
-  return pattern;
-}
-
-Json to_json(const HeadPattern& pattern) {
-  Json rows = Json::array();
-  for (std::size_t t = 0; t < pattern.queries.size(); ++t) {
-    const Scalar* row = pattern.weights.data() + t * pattern.keys.size();
-    rows.push_back(std::vector<Scalar>(row, row + pattern.keys.size()));
-  }
-  return Json::object({{"layer", pattern.head.layer},
-                       {"head", pattern.head.head},
-                       {"example", pattern.example},
-                       {"tokens", pattern.queries},
-                       {"keys", pattern.keys},
-                       {"pattern", std::move(rows)}});
-}
-
 Result show_pattern(const Invocation& call, const Run& run, const HeadsFlags& flags) {
   const HeadId id = parse_head("--pattern", flags.pattern);
-  as_usage([&] { place_of(run.model, id); });
+  as_usage([&] { return place_of(run.model, id); });
   const HeadPattern pattern = pattern_of(run.model, *run.task, id, flags.example);
   const std::string opening =
-      text("head ", head_text(id), " (", run.model.attention_modules()[id.layer].name,
+      text("head ", head_text(id), " (", module_names(run.model)[id.layer],
            ") on held-out example ", flags.example,
            ": a row for each position, a column for each\n"
            "position it may look at; at its end the row's largest weight\n\n");
@@ -100,11 +52,11 @@ Result show_pattern(const Invocation& call, const Run& run, const HeadsFlags& fl
 }
 
 Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
-  Transformer untrained = initial_model(run.config);
+  const Transformer untrained = initial_model(run.config);
   HeadsOptions options = flags.options;
   options.untrained = &untrained;
   const HeadsReport report = score_heads(run.model, *run.task, options);
-  Json json = report.to_json();
+  Json json = report;
   json["seed"] = run.config.train.seed;
   json["settings"] = settings_of(run.config).to_json();
   std::string shown = heads_text(report);
@@ -125,7 +77,7 @@ Result heads(Invocation& call) {
   Run run = open_run(call.positionals()[0]);
   if (flags.over_training) {
     const HeadsHistory history = read_heads_history(run);
-    return reproducible(call, history.to_json(), history_text(history) + "\n");
+    return reproducible(call, to_json(history), history_text(history) + "\n");
   }
   return flags.pattern.empty() ? show_scores(call, run, flags) : show_pattern(call, run, flags);
 }

@@ -20,7 +20,7 @@ Result patch(Invocation& call) {
   const Run run = open_run(call.positionals()[0]);
   const Batch all = held_out_examples(*run.task, 2 * n).batch;
   const PatchReport report = patch_activations(run.model, all.rows(0, n), all.rows(n, 2 * n));
-  return reproducible(call, report.to_json(),
+  return reproducible(call, to_json(report),
                       text(patching_text(report, {.color = stdout_wants_color()}), "\n", n,
                            " pairs of held-out examples, the same every time; ", report.targets,
                            " targets that differ\n"),

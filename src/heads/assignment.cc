@@ -1,6 +1,6 @@
-// Shortest augmenting paths: rows are added one by one, and each takes the way of least cost to a
+// Shortest augmenting paths: rows are added one by one, and each takes the path of least cost to a
 // free column, on which earlier rows may have to move. Potentials keep all reduced costs from
-// becoming negative, so the ways are found as by Dijkstra. Read next: scores.cc.
+// becoming negative, so the paths are found as by Dijkstra. Read next: scores.cc.
 #include "headlab/heads/assignment.h"
 
 #include <algorithm>
@@ -14,82 +14,59 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Rows and columns count from 1; column 0 is where the row that is being added begins its way.
-class Matching {
- public:
-  Matching(std::size_t rows, std::size_t columns, std::span<const double> values, bool transposed)
-      : columns_(columns),
-        values_(values),
-        row_step_(transposed ? 1 : columns),
-        column_step_(transposed ? rows : 1),
-        row_potential_(rows + 1),
-        column_potential_(columns + 1),
-        row_of_(columns + 1) {}
-
-  void add(std::size_t row) {
-    cost_.assign(columns_ + 1, kInfinity);
-    before_.assign(columns_ + 1, 0);
-    done_.assign(columns_ + 1, false);
-    row_of_[0] = row;
-    std::size_t column = 0;
-    do {
-      column = advance(column);
-    } while (row_of_[column] != 0);
-    for (; column != 0; column = before_[column]) row_of_[column] = row_of_[before_[column]];
-  }
-  std::size_t row_of(std::size_t column) const { return row_of_[column]; }
-
- private:
-  double reduced(std::size_t row, std::size_t column) const {
-    return -values_[(row - 1) * row_step_ + (column - 1) * column_step_] - row_potential_[row] -
-           column_potential_[column];
-  }
-
-  /// Goes on from a column that has a row to the nearest one that is not done.
-  std::size_t advance(std::size_t from) {
-    done_[from] = true;
-    std::size_t nearest = 0;
-    double least = kInfinity;
-    for (std::size_t column = 1; column <= columns_; ++column) {
-      if (done_[column]) continue;
-      if (const double cost = reduced(row_of_[from], column); cost < cost_[column])
-        cost_[column] = cost, before_[column] = from;
-      if (cost_[column] < least) least = cost_[column], nearest = column;
+/// The row of each column, where there are at least as many columns as rows. Both count from 1; 0:
+/// no row. cost(row, column) is to be small.
+template <class Cost>
+std::vector<Index> rows_of_columns(Index rows, Index columns, const Cost& cost) {
+  std::vector<double> row_potential(rows + 1), column_potential(columns + 1);
+  std::vector<Index> row_of(columns + 1), before(columns + 1);
+  for (Index row = 1; row <= rows; ++row) {
+    std::vector<double> least(columns + 1, kInfinity);  // cost of the best path to each column
+    std::vector<bool> done(columns + 1);
+    row_of[0] = row;  // column 0 is where the new row's path begins
+    Index column = 0;
+    while (row_of[column] != 0) {
+      done[column] = true;
+      Index nearest = 0;
+      double step = kInfinity;
+      for (Index c = 1; c <= columns; ++c) {
+        if (done[c]) continue;
+        const Index r = row_of[column];
+        const double reduced = cost(r, c) - row_potential[r] - column_potential[c];
+        if (reduced < least[c]) least[c] = reduced, before[c] = column;
+        if (least[c] < step) step = least[c], nearest = c;
+      }
+      for (Index c = 0; c <= columns; ++c)
+        if (done[c])
+          row_potential[row_of[c]] += step, column_potential[c] -= step;
+        else
+          least[c] -= step;
+      column = nearest;
     }
-    for (std::size_t column = 0; column <= columns_; ++column)
-      if (done_[column])
-        row_potential_[row_of_[column]] += least, column_potential_[column] -= least;
-      else
-        cost_[column] -= least;
-    return nearest;
+    for (; column != 0; column = before[column]) row_of[column] = row_of[before[column]];
   }
-
-  std::size_t columns_;
-  std::span<const double> values_;
-  std::size_t row_step_, column_step_;
-  std::vector<double> row_potential_, column_potential_, cost_;
-  std::vector<std::size_t> row_of_, before_;  // 0: free
-  std::vector<bool> done_;
-};
+  return row_of;
+}
 
 }  // namespace
 
 std::vector<Index> best_assignment(Index rows, Index columns, std::span<const double> values) {
   require(rows >= 0 && columns >= 0 && std::ssize(values) == rows * columns, "an assignment of ",
           rows, " rows to ", columns, " columns needs as many values, got ", values.size());
-  require(std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); }),
+  require(std::ranges::all_of(values, [](double v) { return std::isfinite(v); }),
           "an assignment needs finite values");
   std::vector<Index> column_of(rows, -1);
-  const bool transposed = rows > columns;
-  const auto few = static_cast<std::size_t>(std::min(rows, columns));
-  const auto many = static_cast<std::size_t>(std::max(rows, columns));
-  Matching matching(few, many, values, transposed);
-  for (std::size_t row = 1; row <= few; ++row) matching.add(row);
-  for (std::size_t column = 1; column <= many; ++column) {
-    if (const std::size_t row = matching.row_of(column); row != 0) {
-      column_of[(transposed ? column : row) - 1] =
-          static_cast<Index>((transposed ? row : column) - 1);
-    }
+  const auto cost = [&](Index row, Index column) {
+    return -values[(row - 1) * columns + column - 1];
+  };
+  if (rows <= columns) {
+    const std::vector<Index> row_of = rows_of_columns(rows, columns, cost);
+    for (Index column = 1; column <= columns; ++column)
+      if (row_of[column] != 0) column_of[row_of[column] - 1] = column - 1;
+  } else {
+    const std::vector<Index> found =
+        rows_of_columns(columns, rows, [&](Index column, Index row) { return cost(row, column); });
+    for (Index row = 1; row <= rows; ++row) column_of[row - 1] = found[row] - 1;
   }
   return column_of;
 }

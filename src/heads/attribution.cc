@@ -43,37 +43,36 @@ void add_attention(const AttentionModule& module, Index layer, const Tensor& z,
 }
 
 /// mlp(ln2(x)) of a block.
-Tensor fed_forward(const Transformer& model, const Parameters& parameters, const std::string& block,
-                   const Tensor& x) {
-  LayerNorm norm(model.config().d_model);
-  norm.w = parameters.at(block + "ln2.w"), norm.b = parameters.at(block + "ln2.b");
-  FeedForward mlp(model.config().d_model, model.config().d_ff, model.config().activation);
-  mlp.in.W = parameters.at(block + "mlp.W_in"), mlp.in.b = parameters.at(block + "mlp.b_in");
-  mlp.out.W = parameters.at(block + "mlp.W_out"), mlp.out.b = parameters.at(block + "mlp.b_out");
+Tensor fed_forward(const Transformer& model, const std::string& block, const Tensor& x) {
+  const TransformerConfig& config = model.config();
+  const auto named = [&](const char* name) { return parameter_of(model, block + name); };
+  LayerNorm norm(config.d_model);
+  norm.w = named("ln2.w"), norm.b = named("ln2.b");
+  FeedForward mlp(config.d_model, config.d_ff, config.activation);
+  mlp.in.W = named("mlp.W_in"), mlp.in.b = named("mlp.b_in");
+  mlp.out.W = named("mlp.W_out"), mlp.out.b = named("mlp.b_out");
   return mlp.forward(norm.forward(x));
 }
 
 std::vector<Part> parts_of(const Transformer& model, const Batch& batch,
                            const ModelCaptures& captures) {
-  const Parameters parameters(model);
   const TransformerConfig& config = model.config();
   std::vector<Part> parts = {
-      {"embedding", embedding(parameters.at("embed.W_E"), batch.tokens, batch.shape())}};
+      {"embedding", embedding(parameter_of(model, "embed.W_E"), batch.tokens, batch.shape())}};
   if (config.positions == Positions::learned)
-    parts.push_back({"positions", slice(parameters.at("pos_embed.W_pos"), 0, 0, batch.length)});
+    parts.push_back(
+        {"positions", slice(parameter_of(model, "pos_embed.W_pos"), 0, 0, batch.length)});
   else if (config.positions == Positions::sinusoidal)
     parts.push_back({"positions", sinusoidal_positions(batch.length, config.d_model)});
-  Transformer shared = model;
   Index layer = 0;
-  for (const AttentionModule& module : shared.attention_modules()) {
-    const auto at = static_cast<std::size_t>(layer);
+  for (const AttentionModule& module : model.attention_modules()) {
     const std::size_t first = parts.size();
-    add_attention(module, layer, captures.attention[at].z, parts);
+    add_attention(module, layer, captures.attention[layer].z, parts);
     if (config.d_ff > 0) {
-      Tensor x = captures.residual[at];
+      Tensor x = captures.residual[module.stream];
       for (std::size_t p = first; p < parts.size(); ++p) x = x + parts[p].written;
       const std::string block = text("blocks.", layer, ".");
-      parts.push_back({block + "mlp", fed_forward(model, parameters, block, x)});
+      parts.push_back({block + "mlp", fed_forward(model, block, x)});
     }
     ++layer;
   }
@@ -89,11 +88,14 @@ struct Direction {
 
 class Directions {
  public:
-  Directions(const Transformer& model, bool centred) : parameters_(model), centred_(centred) {
+  Directions(const Transformer& model, bool centred)
+      : gain_(parameter_of(model, "ln_final.w")),
+        shift_(parameter_of(model, "ln_final.b")),
+        vocab_(model.config().vocab),
+        centred_(centred) {
     const bool tied = model.config().tied;
-    W_ = tied ? transpose(parameters_.at("embed.W_E")) : parameters_.at("unembed.W_U");
-    b_ = tied ? Tensor::zeros({model.config().vocab}) : parameters_.at("unembed.b_U");
-    vocab_ = model.config().vocab;
+    W_ = tied ? transpose(parameter_of(model, "embed.W_E")) : parameter_of(model, "unembed.W_U");
+    b_ = tied ? Tensor::zeros({vocab_}) : parameter_of(model, "unembed.b_U");
   }
 
   const Direction& of(Index k, Index token) {
@@ -104,16 +106,15 @@ class Directions {
 
  private:
   Direction make(Index k, Index token) const {
-    const Tensor gain = parameters_.at("ln_final.w"), shift = parameters_.at("ln_final.b");
     Direction direction;
     direction.bias = above_mean(b_.data(), k, token);
-    for (Index c = 0; c < gain.count(); ++c) {
+    for (Index c = 0; c < gain_.count(); ++c) {
       const double weight = above_mean(W_.data() + c * W_.size(1), k, token);
-      direction.u.push_back(static_cast<double>(gain.data()[c]) * weight);
-      direction.norm_bias += static_cast<double>(shift.data()[c]) * weight;
+      direction.u.push_back(static_cast<double>(gain_.data()[c]) * weight);
+      direction.norm_bias += static_cast<double>(shift_.data()[c]) * weight;
     }
     double mean = 0;
-    for (const double value : direction.u) mean += value / static_cast<double>(gain.count());
+    for (const double value : direction.u) mean += value / static_cast<double>(gain_.count());
     for (double& value : direction.u) value -= mean;
     return direction;
   }
@@ -127,9 +128,8 @@ class Directions {
     return static_cast<double>(block[token]) - mean;
   }
 
-  Parameters parameters_;
-  Tensor W_, b_;
-  Index vocab_ = 0;
+  Tensor gain_, shift_, W_, b_;
+  Index vocab_;
   bool centred_;
   std::map<std::pair<Index, Index>, Direction> known_;
 };

@@ -5,13 +5,14 @@
 #include "headlab/heads/circuits.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 
 #include "headlab/base/error.h"
-#include "headlab/base/version.h"
 #include "headlab/ops/ops.h"
 #include "headlab/tensor/tape.h"
+#include "headlab/train/streams.h"
 #include "heads/matrix.h"
 #include "heads/parameters.h"
 
@@ -26,10 +27,10 @@ Tensor folded(const Tensor& gain, const Tensor& W) {
 
 /// W_U [C, K*V], behind the final norm.
 Tensor unembedding(const Transformer& model) {
-  const Parameters parameters(model);
-  const bool tied = model.config().tied;
-  const Tensor W = tied ? transpose(parameters.at("embed.W_E")) : parameters.at("unembed.W_U");
-  return model.config().norm == NormPlace::pre ? folded(parameters.at("ln_final.w"), W) : W;
+  const Tensor W = model.config().tied ? transpose(parameter_of(model, "embed.W_E"))
+                                       : parameter_of(model, "unembed.W_U");
+  const bool pre = model.config().norm == NormPlace::pre;
+  return pre ? folded(parameter_of(model, "ln_final.w"), W) : W;
 }
 
 /// The share of rows of [V, V] whose largest element stands on the diagonal.
@@ -48,7 +49,7 @@ CircuitSummary summary_of(const Transformer& model, const HeadId& head) {
   const HeadWeights weights = head_weights(model, head);
   const Index V = model.config().vocab;
   const Tensor U = unembedding(model);
-  const Matrix read = Matrix(Parameters(model).at("embed.W_E")) * Matrix(weights.V);  // [V, Dv]
+  const Matrix read = Matrix(parameter_of(model, "embed.W_E")) * Matrix(weights.V);  // [V, Dv]
   CircuitSummary summary{head, diagonal_share(tokens.qk), {}, {}};
   for (Index k = 0; k < model.config().targets; ++k) {
     const Matrix small = Matrix(weights.O) * Matrix(slice(U, 1, k * V, (k + 1) * V)) * read;
@@ -68,7 +69,6 @@ struct Reader {
   HeadId head;
   Matrix Q, K, V, O;  // O transposed: [C, Dv]
 
-  Reader(const Transformer& model, const HeadId& id) : Reader(id, head_weights(model, id)) {}
   Reader(const HeadId& id, const HeadWeights& weights)
       : head(id), Q(weights.Q), K(weights.K), V(weights.V), O(Matrix(weights.O).transposed()) {}
 };
@@ -91,51 +91,42 @@ Tensor normal_tensor(const Shape& shape, Key key) {
   return tensor;
 }
 
-/// Strengths between random heads of the shapes of two given ones, ascending; kept by shapes.
-class RandomPairs {
- public:
-  explicit RandomPairs(const CircuitOptions& options) : options_(options) {}
-
-  const std::vector<double>& like(const Reader& from, const Reader& to, char kind) {
-    const std::vector<Index> shapes = {from.V.columns(), to.Q.columns(), to.V.columns(),
-                                       kind == 'V'};
-    std::vector<double>& known = known_[shapes];
-    const Key key = Key{static_cast<std::uint64_t>(options_.seed)}.fold("random pairs");
-    while (std::ssize(known) < options_.draws) {
-      const Key drawn = key.fold(kind == 'V').fold(known.size());
-      known.push_back(strength(draw(from, drawn.fold("from")), draw(to, drawn.fold("to")), kind));
-    }
-    std::sort(known.begin(), known.end());
-    return known;
-  }
-
- private:
-  static Reader draw(const Reader& like, Key key) {
+/// Strengths between random heads of the shapes of two given ones, ascending.
+std::vector<double> random_strengths(const Reader& from, const Reader& to, char kind,
+                                     const CircuitOptions& options) {
+  const auto draw = [](const Reader& like, Key key) {
     const Index C = like.Q.rows(), D = like.Q.columns(), Dv = like.V.columns();
-    return {{},
-            {normal_tensor({C, D}, key.fold("Q")), normal_tensor({C, D}, key.fold("K")),
-             normal_tensor({C, Dv}, key.fold("V")), normal_tensor({Dv, C}, key.fold("O"))}};
+    return Reader({},
+                  {normal_tensor({C, D}, key.fold("Q")), normal_tensor({C, D}, key.fold("K")),
+                   normal_tensor({C, Dv}, key.fold("V")), normal_tensor({Dv, C}, key.fold("O"))});
+  };
+  const Key key = streams::seeded(options.seed).fold("random pairs").fold(kind == 'V');
+  std::vector<double> strengths;
+  while (std::ssize(strengths) < options.draws) {
+    const Key drawn = key.fold(strengths.size());
+    strengths.push_back(strength(draw(from, drawn.fold("from")), draw(to, drawn.fold("to")), kind));
   }
-
-  CircuitOptions options_;
-  std::map<std::vector<Index>, std::vector<double>> known_;
-};
+  std::ranges::sort(strengths);
+  return strengths;
+}
 
 std::vector<Composition> compositions_of(const Transformer& model, const CircuitOptions& options) {
   std::vector<Reader> readers;
-  for (const HeadId& head : all_heads(model)) readers.emplace_back(model, head);
-  RandomPairs random(options);
+  for (const HeadId& head : all_heads(model)) readers.emplace_back(head, head_weights(model, head));
+  std::map<std::array<Index, 4>, std::vector<double>> random;  // by what decides the shapes
   std::vector<Composition> all;
   for (const Reader& from : readers) {
     for (const Reader& to : readers) {
       for (const char kind : {'Q', 'K', 'V'}) {
         if (from.head.layer >= to.head.layer) break;
-        const std::vector<double>& others = random.like(from, to, kind);
+        std::vector<double>& others =
+            random[{from.V.columns(), to.Q.columns(), to.V.columns(), kind == 'V'}];
+        if (others.empty()) others = random_strengths(from, to, kind, options);
         Composition one{from.head, to.head, kind, strength(from, to, kind)};
         const auto count = static_cast<double>(others.size());
         for (const double other : others) one.random += other / count;
-        const auto weaker = std::lower_bound(others.begin(), others.end(), one.strength);
-        one.percentile = 100 * static_cast<double>(weaker - others.begin()) / count;
+        const auto weaker = std::ranges::lower_bound(others, one.strength) - others.begin();
+        one.percentile = 100 * static_cast<double>(weaker) / count;
         all.push_back(one);
       }
     }
@@ -156,9 +147,7 @@ HeadWeights head_weights(const Transformer& model, const HeadId& head) {
   const NoGrad no_grad;
   refuse_two_streams(model);
   const Index place = place_of(model, head);
-  Transformer shared = model;
-  const AttentionModule module = shared.attention_modules()[head.layer];
-  const MultiHeadAttention& a = *module.attention;
+  const MultiHeadAttention& a = *model.attention_modules()[head.layer].attention;
   const Index block = a.kv_head[place];
   const auto columns = [](const Tensor& W, Index i, Index width) {
     return slice(W, 1, i * width, (i + 1) * width);
@@ -167,7 +156,7 @@ HeadWeights head_weights(const Transformer& model, const HeadId& head) {
                       columns(a.V.W, block, a.d_value),
                       slice(a.O.W, 0, place * a.d_value, (place + 1) * a.d_value)};
   if (model.config().norm == NormPlace::pre) {
-    const Tensor gain = Parameters(model).at(text("blocks.", head.layer, ".ln1.w"));
+    const Tensor gain = parameter_of(model, text("blocks.", head.layer, ".ln1.w"));
     for (Tensor* W : {&weights.Q, &weights.K, &weights.V}) *W = folded(gain, *W);
   }
   return weights;
@@ -176,7 +165,7 @@ HeadWeights head_weights(const Transformer& model, const HeadId& head) {
 TokenCircuits token_circuits(const Transformer& model, const HeadId& head) {
   const NoGrad no_grad;
   const HeadWeights weights = head_weights(model, head);
-  const Tensor E = Parameters(model).at("embed.W_E");
+  const Tensor E = parameter_of(model, "embed.W_E");
   const auto scale = static_cast<Scalar>(1 / std::sqrt(static_cast<double>(weights.Q.size(1))));
   const Tensor queries = matmul(E, weights.Q), keys = matmul(E, weights.K);
   return {matmul(queries, keys, {.transpose_b = true}) * scale,
@@ -192,34 +181,29 @@ CircuitsReport find_circuits(const Transformer& model, const CircuitOptions& opt
   return report;
 }
 
-Json CircuitsReport::to_json() const {
-  Json json = Json::object();
-  json["headlab"] = version();
-  json["attention"] = Json(attention);
-  json["draws"] = options.draws;
-  json["seed"] = options.seed;
-  Json& list = json["heads"] = Json::array();
-  for (const CircuitSummary& head : heads) {
-    Json entry = Json::object();
-    entry["layer"] = head.head.layer;
-    entry["head"] = head.head.head;
-    entry["matches"] = head.matches;
-    entry["copying"] = Json(head.copying);
-    entry["copies"] = Json(head.copies);
-    list.push_back(std::move(entry));
-  }
-  Json& pairs = json["compositions"] = Json::array();
-  for (const Composition& one : compositions) {
-    Json entry = Json::object();
-    entry["from"] = Json::Array{one.from.layer, one.from.head};
-    entry["to"] = Json::Array{one.to.layer, one.to.head};
-    entry["kind"] = std::string(1, one.kind);
-    entry["strength"] = one.strength;
-    entry["random"] = one.random;
-    entry["percentile"] = one.percentile;
-    pairs.push_back(std::move(entry));
-  }
-  return json;
+static Json to_json(const CircuitSummary& one) {
+  return Json::object({{"layer", one.head.layer},
+                       {"head", one.head.head},
+                       {"matches", one.matches},
+                       {"copying", one.copying},
+                       {"copies", one.copies}});
+}
+
+static Json to_json(const Composition& one) {
+  return Json::object({{"from", one.from},
+                       {"to", one.to},
+                       {"kind", std::string(1, one.kind)},
+                       {"strength", one.strength},
+                       {"random", one.random},
+                       {"percentile", one.percentile}});
+}
+
+Json to_json(const CircuitsReport& report) {
+  return stamped({{"attention", report.attention},
+                  {"draws", report.options.draws},
+                  {"seed", report.options.seed},
+                  {"heads", report.heads},
+                  {"compositions", report.compositions}});
 }
 
 }  // namespace headlab

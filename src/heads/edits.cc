@@ -11,6 +11,11 @@ namespace headlab {
 
 Json to_json(const HeadId& id) { return Json::Array{id.layer, id.head}; }
 
+HeadId head_of(const Json& json) {
+  require(json.items().size() == 2, "a head is [layer, head], got ", json.dump());
+  return {json.items()[0].integer(), static_cast<std::int32_t>(json.items()[1].integer())};
+}
+
 std::string head_text(const HeadId& id) { return text(id.layer, ".", id.head); }
 
 std::vector<HeadId> all_heads(const Transformer& model) {
@@ -31,14 +36,12 @@ std::vector<std::string> module_names(const Transformer& model) {
 
 Index place_of(const Transformer& model, const HeadId& id) {
   const auto numbers = model.head_numbers();
-  std::vector<std::string> known;
-  for (std::size_t layer = 0; layer < numbers.size(); ++layer) {
-    for (std::size_t place = 0; place < numbers[layer].size(); ++place) {
-      const HeadId there{static_cast<Index>(layer), numbers[layer][place]};
-      if (id == there) return static_cast<Index>(place);
-      known.push_back(head_text(there));
-    }
+  if (id.layer >= 0 && id.layer < std::ssize(numbers)) {
+    const auto place = std::ranges::find(numbers[id.layer], id.head) - numbers[id.layer].begin();
+    if (place < std::ssize(numbers[id.layer])) return place;
   }
+  std::vector<std::string> known;
+  for (const HeadId& head : all_heads(model)) known.push_back(head_text(head));
   throw Error(text("the model has no head ", head_text(id)),
               known.empty() ? "it has no head at all" : "its heads: " + join(known, " "));
 }
@@ -47,12 +50,9 @@ std::vector<HeadEdits> gates_for(const Transformer& model, std::span<const HeadI
   std::vector<HeadEdits> edits;
   Index layer = 0;
   for (const auto& numbers : model.head_numbers()) {
-    Tensor gate = Tensor::zeros({static_cast<Index>(numbers.size())});
-    for (std::size_t h = 0; h < numbers.size(); ++h) {
-      const bool open =
-          std::find(kept.begin(), kept.end(), HeadId{layer, numbers[h]}) != kept.end();
-      gate.data()[h] = open ? 1 : 0;
-    }
+    Tensor gate = Tensor::zeros({std::ssize(numbers)});
+    for (std::size_t h = 0; h < numbers.size(); ++h)
+      gate.data()[h] = std::ranges::count(kept, HeadId{layer, numbers[h]}) > 0 ? 1 : 0;
     edits.push_back({.gate = gate});
     ++layer;
   }

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "headlab/base/threads.h"
+#include "headlab/heads/activations.h"
 #include "headlab/heads/geometry.h"
 
 namespace headlab {
@@ -15,17 +16,20 @@ namespace {
 
 constexpr Index kComparedExamples = 64;  // of split B; all pairs of heads cost more than the rest
 
-std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
 double mass_on(std::span<const std::int32_t> keys, const Scalar* weights) {
   double mass = 0;
   for (const std::int32_t key : keys) mass += static_cast<double>(weights[key]);
   return mass;
 }
 
-/// Adds a row of split B; `largest` is its argmax.
-void add_row(HeadEvidence& sums, const Scalar* weights, Index t, Index visible, Index largest) {
-  const Index length = std::ssize(sums.pattern_rows);
+/// The key with the largest weight, the first of equals.
+Index argmax_of(const Scalar* weights, Index visible) {
+  return std::max_element(weights, weights + visible) - weights;
+}
+
+/// Adds a row of split B.
+void add_judged_row(HeadEvidence& sums, const Scalar* weights, Index t, Index visible) {
+  const Index length = std::ssize(sums.pattern_rows), largest = argmax_of(weights, visible);
   ++sums.rows;
   sums.log_visible += std::log(static_cast<double>(visible));
   sums.largest += static_cast<double>(weights[largest]);
@@ -35,98 +39,128 @@ void add_row(HeadEvidence& sums, const Scalar* weights, Index t, Index visible, 
     sums.distance += w * static_cast<double>(std::abs(s - t));
   }
   if (visible > 1) {
-    ++sums.offsets[at(largest - t + length)];
-    ++sums.seen_changes[at(length - t)];
-    --sums.seen_changes[at(length - t + visible)];
+    ++sums.offsets[largest - t + length];
+    ++sums.seen_changes[length - t];
+    --sums.seen_changes[length - t + visible];
   }
 }
 
 }  // namespace
 
-/// One head's rows of weights in one forward pass.
-struct Evidence::Rows {
+/// One head's rows of weights in one forward pass over the sequences [first, end).
+struct Evidence::HeadRows {
   Sight sight;
-  Index first = 0, end = 0;  // sequences
-  const Scalar* pattern = nullptr;
-  Index heads = 0, queries = 0, keys = 0;  // of the pattern [B, H, T, S]
-  std::int32_t* argmax = nullptr;
+  Index first, end;
+  const Tensor& pattern;  // [B, H, T, S] of its module
+  Index place;            // of the head there
 
   const Scalar* row(Index b, Index t) const {
-    return pattern + ((b - first) * heads * queries + t) * keys;
+    const Index head = (b - first) * pattern.size(1) + place;
+    return pattern.data() + (head * pattern.size(2) + t) * pattern.size(3);
   }
-  std::int32_t& largest(Index b, Index t) const { return argmax[(b - first) * queries + t]; }
   /// Calls visit(b, t, number of visible keys) for every row.
   template <class Visit>
-  void each(Visit&& visit) const {
+  void for_rows(Visit&& visit) const {
     for (Index b = first; b < end; ++b)
-      for (Index t = 0; t < sight.queries(b); ++t) visit(b, t, sight.visible(b, t));
+      for (Index t = 0; t < sight.batch.queries_of(sight.kind, b); ++t)
+        visit(b, t, sight.visible(b, t));
+  }
+
+  /// What needs no gold: the average pattern of split A, sums over the rows of split B.
+  void add_to(HeadEvidence& sums) const {
+    const Index length = std::ssize(sums.pattern_rows);
+    for_rows([&](Index b, Index t, Index visible) {
+      const Scalar* weights = row(b, t);
+      if (split_of(b) == 1) {
+        add_judged_row(sums, weights, t, visible);
+        return;
+      }
+      ++sums.pattern_rows[t];
+      for (Index s = 0; s < visible; ++s)
+        sums.pattern[t * length + s] += static_cast<double>(weights[s]);
+    });
+  }
+
+  /// The Gram matrix of its outputs, from z [B, T, H*Dv] of its module.
+  void add_output_to(HeadEvidence& sums, const Tensor& z) const {
+    const Index all = z.size(2), width = sums.d_value;
+    for_rows([&](Index b, Index t, Index) {
+      const Scalar* out = z.data() + ((b - first) * z.size(1) + t) * all + place * width;
+      for (Index i = 0; i < width && split_of(b) == 1; ++i) {
+        const auto factor = static_cast<double>(out[i]);
+        for (Index j = i; j < width; ++j)
+          sums.gram[i * width + j] += factor * static_cast<double>(out[j]);
+      }
+    });
   }
 };
 
-Evidence::Evidence(const std::vector<HeadPlace>& heads, std::span<const Question> questions,
+Evidence::Evidence(const Transformer& model, std::span<const Question> questions,
                    const EvidenceOptions& options)
-    : heads_(heads), questions_(questions), options_(options), argmax_(heads.size()) {
-  HeadEvidence empty;
+    : questions_(questions),
+      options_(options),
+      causal_(model.config().architecture != Architecture::encoder) {
+  const Index length = std::max(model.config().length, model.config().source_length);
+  HeadEvidence head;
   for (const Question& question : questions) {
     const Index permutations = options.permuted ? question.permuted.permutations() : 0;
-    empty.answers.push_back({.permuted = std::vector<double>(at(permutations))});
+    head.answers.push_back({.permuted = std::vector<double>(permutations)});
   }
-  empty.pattern.resize(at(options.length * options.length));
-  empty.pattern_rows.resize(at(options.length));
-  empty.offsets.resize(at(2 * options.length + 1));
-  empty.seen_changes.resize(at(2 * options.length + 1));
-  evidence_.assign(heads.size(), empty);
+  head.pattern.resize(length * length);
+  head.pattern_rows.resize(length);
+  head.offsets.resize(2 * length + 1);
+  head.seen_changes.resize(2 * length + 1);
+  for (const AttentionModule& module : model.attention_modules()) {
+    head.kind = module.kind, head.place = 0, head.d_value = module.attention->d_value;
+    head.gram.resize(options.shapes ? head.d_value * head.d_value : 0);
+    for (const std::int32_t number : module.attention->heads) {
+      head.id.head = number;
+      heads_.push_back(head);
+      ++head.place;
+    }
+    ++head.id.layer;
+  }
   largest_masses_.resize(questions.size());
-  distances_.resize(heads.size() * heads.size());
-  distance_rows_.resize(heads.size() * heads.size());
+  distances_.resize(heads_.size() * heads_.size());
+  distance_rows_.resize(heads_.size() * heads_.size());
 }
 
-Evidence::Rows Evidence::rows_of(std::size_t head, const Batch& batch, Index first, Index end,
-                                 const ModelCaptures& captures) const {
-  const HeadPlace& place = heads_[head];
-  const Tensor& pattern = captures.attention[at(place.layer)].pattern;  // [B, H, T, S]
-  const Index queries = pattern.size(2), keys = pattern.size(3);
-  return {.sight = {batch, place.kind, options_.causal},
-          .first = first,
-          .end = end,
-          .pattern = pattern.data() + place.place * queries * keys,
-          .heads = pattern.size(1),
-          .queries = queries,
-          .keys = keys};
-}
-
-void Evidence::add(const Batch& batch, Index first, Index end, const ModelCaptures& captures) {
-  std::vector<Rows> rows;
-  for (std::size_t h = 0; h < heads_.size(); ++h) {
-    rows.push_back(rows_of(h, batch, first, end, captures));
-    argmax_[h].resize(at((end - first) * rows[h].queries));
-    rows[h].argmax = argmax_[h].data();
-    const Index width = captures.attention[at(heads_[h].layer)].z.size(2) / rows[h].heads;
-    evidence_[h].gram.resize(at(options_.shapes ? width * width : 0));
-  }
-  parallel_for(static_cast<Index>(heads_.size()), [&](Index h) {
-    add_rows(at(h), rows[at(h)]);
-    add_answers(at(h), rows[at(h)]);
-    if (options_.shapes)
-      add_output(at(h), rows[at(h)], captures.attention[at(heads_[at(h)].layer)].z);
+void Evidence::gather(const Transformer& model, const Batch& examples, Index size) {
+  for_parts(examples, size, [&](const Batch& part, Index first) {
+    const Activations activations(model, part);
+    std::vector<HeadRows> rows;
+    for (const HeadEvidence& head : heads_) {
+      const Tensor& pattern = activations.captures().attention[head.id.layer].pattern;
+      const Sight sight{examples, head.kind, causal_};
+      rows.push_back({sight, first, first + part.size, pattern, head.place});
+    }
+    if (!rows.empty()) add(rows, activations.captures());
   });
-  add_largest_masses(rows, first, end);
+}
+
+void Evidence::add(const std::vector<HeadRows>& rows, const ModelCaptures& captures) {
+  parallel_for(std::ssize(heads_), [&](Index h) {
+    HeadEvidence& head = heads_[h];
+    rows[h].add_to(head);
+    add_answers(head, rows[h]);
+    if (options_.shapes) rows[h].add_output_to(head, captures.attention[head.id.layer].z);
+  });
+  add_largest_masses(rows);
   if (options_.shapes) add_distances(rows);
 }
 
-void Evidence::add_answers(std::size_t head, const Rows& rows) {
+void Evidence::add_answers(HeadEvidence& head, const HeadRows& rows) const {
   for (std::size_t q = 0; q < questions_.size(); ++q) {
     const Question& question = questions_[q];
-    if (question.set.kind != heads_[head].kind) continue;
-    Answer& answer = evidence_[head].answers[q];
+    if (question.set.kind != head.kind) continue;
+    Answer& answer = head.answers[q];
     for (const EligibleQuery& query : question.set.of(rows.first, rows.end)) {
       const Scalar* weights = rows.row(query.b, query.t);
       const double mass = mass_on(query.keys, weights);
-      Answer::Split& split = answer.splits[split_of(query.b)];
+      Answer::Sums& split = answer.splits[split_of(query.b)];
       split.mass_all += mass;
       if (!query.disjoint) continue;
-      const bool hit =
-          std::binary_search(query.keys.begin(), query.keys.end(), rows.largest(query.b, query.t));
+      const bool hit = std::ranges::binary_search(query.keys, argmax_of(weights, query.visible));
       split.mass += mass;
       split.top1 += hit;
       split.top1_offset_wrong += hit && !query.offset_right;
@@ -139,60 +173,30 @@ void Evidence::add_answers(std::size_t head, const Rows& rows) {
   }
 }
 
-void Evidence::add_rows(std::size_t head, const Rows& rows) {
-  HeadEvidence& sums = evidence_[head];
-  rows.each([&](Index b, Index t, Index visible) {
-    const Scalar* weights = rows.row(b, t);
-    const Index largest = std::max_element(weights, weights + visible) - weights;
-    rows.largest(b, t) = static_cast<std::int32_t>(largest);
-    if (split_of(b) == 1) {
-      add_row(sums, weights, t, visible, largest);
-      return;
-    }
-    ++sums.pattern_rows[at(t)];
-    for (Index s = 0; s < visible; ++s)
-      sums.pattern[at(t * options_.length + s)] += static_cast<double>(weights[s]);
-  });
-}
-
-void Evidence::add_output(std::size_t head, const Rows& rows, const Tensor& z) {
-  std::vector<double>& gram = evidence_[head].gram;
-  const Index all = z.size(2), width = all / rows.heads;
-  rows.each([&](Index b, Index t, Index) {
-    const Scalar* out =
-        z.data() + ((b - rows.first) * rows.queries + t) * all + heads_[head].place * width;
-    for (Index i = 0; i < width && split_of(b) == 1; ++i) {
-      const auto factor = static_cast<double>(out[i]);
-      for (Index j = i; j < width; ++j)
-        gram[at(i * width + j)] += factor * static_cast<double>(out[j]);
-    }
-  });
-}
-
-void Evidence::add_largest_masses(const std::vector<Rows>& rows, Index first, Index end) {
-  parallel_for(static_cast<Index>(questions_.size()), [&](Index q) {
-    const QuerySet& set = questions_[at(q)].set;
-    for (const EligibleQuery& query : set.of(first, end)) {
+void Evidence::add_largest_masses(const std::vector<HeadRows>& rows) {
+  parallel_for(std::ssize(questions_), [&](Index q) {
+    const QuerySet& set = questions_[q].set;
+    for (const EligibleQuery& query : set.of(rows[0].first, rows[0].end)) {
       double largest = 0;
       for (std::size_t h = 0; h < heads_.size() && query.judged >= 0; ++h)
         if (set.kind == heads_[h].kind)
           largest = std::max(largest, mass_on(query.keys, rows[h].row(query.b, query.t)));
-      largest_masses_[at(q)] += largest;
+      largest_masses_[q] += largest;
     }
   });
 }
 
 /// Every pair of heads of one kind is a task of its own.
-void Evidence::add_distances(const std::vector<Rows>& rows) {
-  const Index count = static_cast<Index>(heads_.size());
+void Evidence::add_distances(const std::vector<HeadRows>& rows) {
+  const Index count = std::ssize(heads_);
   parallel_for(count * count, [&](Index pair) {
-    const Rows &a = rows[at(pair / count)], &b = rows[at(pair % count)];
+    const HeadRows &a = rows[pair / count], &b = rows[pair % count];
     if (pair / count <= pair % count || a.sight.kind != b.sight.kind) return;
-    a.each([&](Index sequence, Index t, Index visible) {
+    a.for_rows([&](Index sequence, Index t, Index visible) {
       if (split_of(sequence) == 1 && sequence < 2 * kComparedExamples) {
-        distances_[at(pair)] +=
+        distances_[pair] +=
             jensen_shannon_distance(visible, a.row(sequence, t), b.row(sequence, t));
-        ++distance_rows_[at(pair)];
+        ++distance_rows_[pair];
       }
     });
   });

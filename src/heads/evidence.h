@@ -7,6 +7,7 @@
 #include <array>
 #include <vector>
 
+#include "headlab/heads/edits.h"
 #include "heads/permutations.h"
 #include "heads/queries.h"
 
@@ -16,16 +17,10 @@ namespace headlab {
 inline double ratio(double sum, Index count) {
   return count > 0 ? sum / static_cast<double>(count) : 0;
 }
+inline double ratio(Index part, Index whole) { return ratio(static_cast<double>(part), whole); }
 
-/// A head of a model and where its patterns are.
-struct HeadPlace {
-  Index layer = 0;        // index of the attention module, in execution order
-  Index place = 0;        // among the heads that the module has now
-  std::int32_t head = 0;  // the number it was born with
-  AttentionKind kind = AttentionKind::self;
-};
-
-/// What is asked of the heads of one kind: a relation's queries, and gold that means nothing.
+/// What is asked of the heads of one kind of attention: which keys they look at, at these queries,
+/// and, for p, at the same queries with other keys.
 struct Question {
   QuerySet set;
   PermutedGold permuted;
@@ -33,75 +28,72 @@ struct Question {
 
 /// One head on one question: sums over queries.
 struct Answer {
-  struct Split {
+  struct Sums {
     double mass = 0, mass_all = 0;                        // over disjoint queries, over all
     Index top1 = 0;                                       // disjoint ones whose argmax is gold
     Index top1_offset_wrong = 0, top1_nearest_wrong = 0;  // those where a baseline is wrong
   };
-  std::array<Split, 2> splits{};
+  std::array<Sums, 2> splits{};
   std::vector<double> permuted{};  // [permutations]: as splits[1].mass, on permuted gold
 };
 
 /// One head over all rows of its patterns, beside its answers.
 struct HeadEvidence {
-  std::vector<Answer> answers;  // by question; zeros for those of another kind
+  HeadId id{};
+  AttentionKind kind = AttentionKind::self;
+  Index place = 0;                // among the heads that its module has now
+  Index d_value = 0;              // the width of its output z
+  std::vector<Answer> answers{};  // by question; zeros for those of another kind
   // Split A: the average pattern, for a null.
-  std::vector<double> pattern;       // [length, length]: sums of weights
-  std::vector<double> pattern_rows;  // [length]: how many rows were added
+  std::vector<double> pattern{};       // [length, length]: sums of weights
+  std::vector<double> pattern_rows{};  // [length]: how many rows were added
   // Split B: sums over rows.
   Index rows = 0;
   double entropy = 0, log_visible = 0;  // -sum p ln p, and ln(visible keys)
   double largest = 0, distance = 0;     // the largest weight, and sum p |key - query|
-  // Over rows with a choice of keys, by key - query + length: where the argmax is; and differences
-  // of how often it could be there: the running sum up to an offset counts the rows that see it.
-  std::vector<Index> offsets, seen_changes;
-  std::vector<double> gram;  // [Dv, Dv]: sum of z z^T; the upper triangle
+  // Over rows that see more than one key, at index key - query + length: how often the largest
+  // weight lies at that offset; and, as differences (their running sum is the count), how many rows
+  // see a key at that offset.
+  std::vector<Index> offsets{}, seen_changes{};
+  std::vector<double> gram{};  // [Dv, Dv]: sum of z z^T; the upper triangle
 };
 
 struct EvidenceOptions {
-  Index length = 0;      // the largest number of positions, of queries or keys
-  bool causal = true;    // self-attention
   bool permuted = true;  // whether to score permuted gold
   bool shapes = true;    // whether to compare heads with each other, and their outputs
 };
 
 class Evidence {
  public:
-  Evidence(const std::vector<HeadPlace>& heads, std::span<const Question> questions,
+  Evidence(const Transformer& model, std::span<const Question> questions,
            const EvidenceOptions& options);
 
-  /// Adds the sequences [first, end) of the examples, with the captures of their forward pass.
-  void add(const Batch& batch, Index first, Index end, const ModelCaptures& captures);
+  /// Runs the model over the examples, `size` sequences at a time, and adds what its heads do.
+  void gather(const Transformer& model, const Batch& examples, Index size);
 
-  std::size_t heads() const { return heads_.size(); }
-  const HeadPlace& place(std::size_t head) const { return heads_[head]; }
-  const HeadEvidence& of(std::size_t head) const { return evidence_[head]; }
+  const std::vector<HeadEvidence>& heads() const { return heads_; }
   std::span<const Question> questions() const { return questions_; }
   /// Over the judged queries of a question: the sum of the largest mass that any head has.
   double largest_masses(std::size_t question) const { return largest_masses_[question]; }
-  Index length() const { return options_.length; }
   /// Mean Jensen-Shannon distance between the rows of two heads of one kind, over the first 64
   /// examples of split B; NaN for heads of different kinds.
   double distance(std::size_t a, std::size_t b) const;
 
  private:
-  struct Rows;
-  Rows rows_of(std::size_t head, const Batch& batch, Index first, Index end,
-               const ModelCaptures& captures) const;
-  void add_answers(std::size_t head, const Rows& rows);
-  void add_rows(std::size_t head, const Rows& rows);
-  void add_output(std::size_t head, const Rows& rows, const Tensor& z);
-  void add_largest_masses(const std::vector<Rows>& rows, Index first, Index end);
-  void add_distances(const std::vector<Rows>& rows);
+  struct HeadRows;
+  void add(const std::vector<HeadRows>& rows, const ModelCaptures& captures);
+  void add_answers(HeadEvidence& head, const HeadRows& rows) const;
+  void add_largest_masses(const std::vector<HeadRows>& rows);
+  void add_distances(const std::vector<HeadRows>& rows);
 
-  const std::vector<HeadPlace>& heads_;
   std::span<const Question> questions_;
   EvidenceOptions options_;
-  std::vector<HeadEvidence> evidence_;
-  std::vector<std::vector<std::int32_t>> argmax_;  // [heads][sequences in a pass, queries]
-  std::vector<double> largest_masses_;             // by question
-  std::vector<double> distances_;                  // [heads, heads]: sums over rows, below the
-  std::vector<Index> distance_rows_;               // diagonal; and how many rows
+  bool causal_;
+  std::vector<HeadEvidence> heads_;
+  std::vector<double> largest_masses_;  // by question
+  // [heads, heads], below the diagonal: sums of distances over rows, and how many rows.
+  std::vector<double> distances_;
+  std::vector<Index> distance_rows_;
 };
 
 }  // namespace headlab

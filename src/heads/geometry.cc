@@ -12,8 +12,6 @@
 namespace headlab {
 namespace {
 
-std::size_t as_size(Index i) { return static_cast<std::size_t>(i); }
-
 double x_log_x(double x) { return x > 0 ? x * std::log(x) : 0; }
 
 /// A symmetric matrix on its way to a diagonal one, and the axes that it is seen along.
@@ -21,7 +19,7 @@ struct Rotating {
   Index n;
   std::vector<double> a, axes;  // [n, n], rows of `axes` are eigenvectors in the end
 
-  double& el(Index i, Index j) { return a[as_size(i * n + j)]; }
+  double& el(Index i, Index j) { return a[i * n + j]; }
 
   static void turn(double& x, double& y, double c, double s) {
     const double old = x;
@@ -36,7 +34,7 @@ struct Rotating {
     for (Index k = 0; k < n; ++k) turn(el(k, p), el(k, q), c, s);
     for (Index k = 0; k < n; ++k) {
       turn(el(p, k), el(q, k), c, s);
-      turn(axes[as_size(p * n + k)], axes[as_size(q * n + k)], c, s);
+      turn(axes[p * n + k], axes[q * n + k], c, s);
     }
     el(p, q) = el(q, p) = 0;
   }
@@ -70,12 +68,12 @@ double jensen_shannon_distance(Index n, const Scalar* p, const Scalar* q) {
 SymmetricEigen symmetric_eigen(Index n, std::span<const double> matrix) {
   require(n >= 0 && std::ssize(matrix) == n * n, "eigenvalues: a matrix of ", n, " rows has ",
           n * n, " elements, got ", matrix.size());
-  require(std::all_of(matrix.begin(), matrix.end(), [](double x) { return std::isfinite(x); }),
+  require(std::ranges::all_of(matrix, [](double x) { return std::isfinite(x); }),
           "eigenvalues: an element is not finite");
-  Rotating work{n, {matrix.begin(), matrix.end()}, std::vector<double>(as_size(n * n))};
+  Rotating work{n, {matrix.begin(), matrix.end()}, std::vector<double>(n * n)};
   double whole = 0;
   for (Index p = 0; p < n; ++p) {
-    work.axes[as_size(p * n + p)] = 1;
+    work.axes[p * n + p] = 1;
     for (Index q = p; q < n; ++q) {
       work.el(q, p) = work.el(p, q);
       whole += work.el(p, q) * work.el(p, q);
@@ -86,16 +84,15 @@ SymmetricEigen symmetric_eigen(Index n, std::span<const double> matrix) {
     for (Index p = 0; p < n; ++p)
       for (Index q = p + 1; q < n; ++q) work.rotate(p, q);
   }
-  std::vector<Index> order(as_size(n));
+  std::vector<Index> order(n);
   std::iota(order.begin(), order.end(), Index{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](Index i, Index j) { return work.el(i, i) > work.el(j, j); });
+  std::ranges::stable_sort(order, std::greater<>(), [&](Index i) { return work.el(i, i); });
   SymmetricEigen eigen;
   for (const Index i : order) {
     eigen.values.push_back(work.el(i, i));
     const auto row = work.axes.begin() + i * n;
-    const double largest = *std::max_element(
-        row, row + n, [](double x, double y) { return std::abs(x) < std::abs(y); });
+    const double largest =
+        *std::ranges::max_element(row, row + n, {}, [](double x) { return std::abs(x); });
     std::transform(row, row + n, std::back_inserter(eigen.vectors),
                    [largest](double x) { return largest < 0 ? -x : x; });
   }
@@ -103,24 +100,21 @@ SymmetricEigen symmetric_eigen(Index n, std::span<const double> matrix) {
 }
 
 std::vector<std::array<double, 2>> classical_scaling(Index n, std::span<const double> distances) {
-  std::vector<double> means(as_size(n)), products(as_size(n * n));
+  std::vector<double> means(n), products(n * n);
   double mean = 0;
   for (Index i = 0; i < n * n; ++i) {
-    const double square = distances[as_size(i)] * distances[as_size(i)];
-    products[as_size(i)] = square;
-    means[as_size(i / n)] += square / static_cast<double>(n);
+    const double square = distances[i] * distances[i];
+    products[i] = square;
+    means[i / n] += square / static_cast<double>(n);
     mean += square / static_cast<double>(n * n);
   }
-  for (Index i = 0; i < n * n; ++i) {
-    products[as_size(i)] =
-        -(products[as_size(i)] - means[as_size(i / n)] - means[as_size(i % n)] + mean) / 2;
-  }
+  for (Index i = 0; i < n * n; ++i)
+    products[i] = -(products[i] - means[i / n] - means[i % n] + mean) / 2;
   const SymmetricEigen eigen = symmetric_eigen(n, products);
-  std::vector<std::array<double, 2>> points(as_size(n));
+  std::vector<std::array<double, 2>> points(n);
   for (Index k = 0; k < std::min<Index>(2, n); ++k) {
-    const double scale = std::sqrt(std::max(0.0, eigen.values[as_size(k)]));
-    for (Index i = 0; i < n; ++i)
-      points[as_size(i)][as_size(k)] = scale * eigen.vectors[as_size(k * n + i)];
+    const double scale = std::sqrt(std::max(0.0, eigen.values[k]));
+    for (Index i = 0; i < n; ++i) points[i][k] = scale * eigen.vectors[k * n + i];
   }
   return points;
 }

@@ -5,45 +5,41 @@
 #include "headlab/heads/gold_edges.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
 
 #include "headlab/base/error.h"
-#include "headlab/base/version.h"
+#include "headlab/heads/activations.h"
 #include "headlab/tensor/tape.h"
-#include "headlab/train/evaluate.h"
+#include "headlab/train/streams.h"
+#include "heads/losses.h"
 
 namespace headlab {
 namespace {
 
-using Mask = std::vector<std::uint8_t>;
-
-bool is_in(std::span<const std::int32_t> keys, Index s) {
-  return std::find(keys.begin(), keys.end(), s) != keys.end();
-}
+/// Where captures hold a head.
+struct Place {
+  Index module, head;
+};
 
 /// Edges of attention that are to be hidden in a pass, and what they weighed.
-class Edges {
+class HiddenEdges {
  public:
-  explicit Edges(const std::vector<AttentionCaptures>& modules) : modules_(&modules) {
-    for (const AttentionCaptures& module : modules) {
-      const Index count = module.pattern.defined() ? module.pattern.count() : 0;
-      edits_.push_back({.hidden_edges = Flags(static_cast<std::size_t>(count), 0)});
+  explicit HiddenEdges(const ModelCaptures& captures) : modules_(captures.attention) {
+    for (const AttentionCaptures& module : modules_) {
+      const std::size_t count = module.pattern.defined() ? module.pattern.values().size() : 0;
+      edits_.push_back({.hidden_edges = Flags(count, 0)});
     }
   }
 
   /// The place of an edge in the pattern [B, H, T, S] of its module.
   struct Edge {
-    std::size_t module, place;
+    Index module, place;
   };
-  Edge edge(std::size_t module, Index head, const Gold::Query& query, Index key) const {
-    const Shape& shape = (*modules_)[module].pattern.shape();
-    const Index row = (query.b * shape[1] + head) * shape[2] + query.t;
-    return {module, static_cast<std::size_t>(row * shape[3] + key)};
+  Edge edge(const Place& at, const Gold::Query& query, Index key) const {
+    const Shape& shape = modules_[at.module].pattern.shape();
+    return {at.module, ((query.b * shape[1] + at.head) * shape[2] + query.t) * shape[3] + key};
   }
   double weight(const Edge& edge) const {
-    return static_cast<double>((*modules_)[edge.module].pattern.values()[edge.place]);
+    return static_cast<double>(modules_[edge.module].pattern.values()[edge.place]);
   }
   /// Returns its weight.
   double hide(const Edge& edge) {
@@ -51,30 +47,31 @@ class Edges {
     mass_ += weight(edge);
     return weight(edge);
   }
-  const Shape& shape(std::size_t module) const { return (*modules_)[module].pattern.shape(); }
   const std::vector<HeadEdits>& edits() const { return edits_; }
   double mass() const { return mass_; }
 
  private:
-  const std::vector<AttentionCaptures>* modules_;
+  const std::vector<AttentionCaptures>& modules_;
   std::vector<HeadEdits> edits_;
   double mass_ = 0;
 };
 
 /// A query of a part of the examples, and what its gold edges weigh in the heads that lose them.
-struct Query {
+struct TestedQuery {
   Gold::Query at;                   // b counts within the part
   std::vector<std::int32_t> truth;  // the keys of all relations of its kind that are asked there
   double mass = 0;
 };
 
-std::vector<Query> queries_of(const Example& example, const std::vector<Relation>& relations,
-                              std::size_t relation, Index first, Index end) {
-  std::vector<Query> queries;
+/// The queries of a relation in the examples [first, end).
+std::vector<TestedQuery> tested_queries(const Example& example,
+                                        const std::vector<Relation>& relations,
+                                        std::size_t relation, Index first, Index end) {
+  std::vector<TestedQuery> queries;
   for (Index i = 0; i < example.gold[relation].queries(); ++i) {
     const auto [b, t, keys] = example.gold[relation].query(i);
     if (b < first || b >= end) continue;
-    Query& query = queries.emplace_back(Query{{b - first, t, keys}, {}, 0});
+    TestedQuery& query = queries.emplace_back(TestedQuery{{b - first, t, keys}, {}});
     for (std::size_t r = 0; r < relations.size(); ++r) {
       const auto more = example.gold[r].keys(b, t);
       if (relations[r].kind == relations[relation].kind)
@@ -84,46 +81,20 @@ std::vector<Query> queries_of(const Example& example, const std::vector<Relation
   return queries;
 }
 
-/// Hides random edges of these modules at a query until they weigh as much. Edges to what another
-/// relation asks for are no random ones: they may carry another half of the answer.
-void hide_random(Edges& edges, const std::vector<std::size_t>& modules, const Query& query,
-                 Generator random) {
-  std::vector<Edges::Edge> pool;
-  for (const std::size_t m : modules) {
-    const Index heads = edges.shape(m)[1], keys = edges.shape(m)[3];
-    for (Index i = 0; i < heads * keys; ++i) {
-      const Edges::Edge edge = edges.edge(m, i / keys, query.at, i % keys);
-      if (edges.weight(edge) > 0 && !is_in(query.truth, i % keys)) pool.push_back(edge);
+/// Hides random edges of these heads at a query until they weigh as much as its gold edges. Edges
+/// to what another relation asks for are no random ones: they may carry another half of the answer.
+void hide_random(HiddenEdges& edges, const std::vector<Place>& heads, Index keys,
+                 const TestedQuery& query, Generator random) {
+  std::vector<HiddenEdges::Edge> pool;
+  for (const Place& head : heads) {
+    for (Index key = 0; key < keys; ++key) {
+      const HiddenEdges::Edge edge = edges.edge(head, query.at, key);
+      if (edges.weight(edge) > 0 && std::ranges::count(query.truth, key) == 0) pool.push_back(edge);
     }
   }
-  random.shuffle(std::span<Edges::Edge>(pool));
+  random.shuffle(std::span<HiddenEdges::Edge>(pool));
   double left = query.mass;
   for (std::size_t i = 0; i < pool.size() && left > 0; ++i) left -= edges.hide(pool[i]);
-}
-
-/// Adds `share` of the losses [B, T, K] that the mask selects to the sums of the examples from
-/// `first` on.
-void add_losses(const Tensor& losses, const Mask& mask, Index first, double share,
-                std::vector<double>& sums) {
-  const Index each = losses.shape().count(1, 3);
-  for (Index i = 0; i < losses.count(); ++i)
-    if (mask[first * each + i] != 0)
-      sums[first + i / each] += share * static_cast<double>(losses.values()[i]);
-}
-
-Json test_to_json(const EdgeTest& test) {
-  Json json = Json::object();
-  Json& heads = json["heads"] = Json::array();
-  for (const HeadId& head : test.heads) heads.push_back(Json::Array{head.layer, head.head});
-  json["lift"] = test.lift;
-  json["mass"] = test.mass;
-  json["control_mass"] = test.control_mass;
-  test.gold.write_to(json["gold"] = Json::object());
-  test.control.write_to(json["control"] = Json::object());
-  test.difference.write_to(json["difference"] = Json::object());
-  json["cause"] = test.is_cause();
-  json["verdict"] = test.verdict();
-  return json;
 }
 
 }  // namespace
@@ -135,142 +106,123 @@ std::string EdgeTest::verdict() const {
   return is_cause() ? "cause" : "no cause";
 }
 
-Mask targets_of_relation(const Task& task, const Example& example, std::size_t relation) {
-  const Batch& batch = example.batch;
+Batch with_targets_of(const Task& task, const Example& example, std::size_t relation) {
   const Relation asked = task.relations()[relation];
   const std::vector<std::string> names = task.target_names();
-  const bool named = std::find(names.begin(), names.end(), asked.name) != names.end();
-  Mask chosen(batch.targets.size()), all(batch.targets.size());
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const auto K = static_cast<std::size_t>(batch.targets_per_position);
-    const auto T = static_cast<std::size_t>(batch.length);
-    const auto b = static_cast<Index>(i / K / T), t = static_cast<Index>(i / K % T);
-    const bool wanted = !named || names[i % K] == asked.name;
-    all[i] = batch.targets[i] >= 0;
-    chosen[i] = all[i] != 0 && wanted && !example.gold[relation].keys(b, t).empty();
+  const bool named = std::ranges::count(names, asked.name) > 0;
+  Batch chosen = example.batch;
+  for (Index b = 0; b < chosen.size; ++b) {
+    for (Index t = 0; t < chosen.length; ++t) {
+      const bool is_query = !example.gold[relation].keys(b, t).empty();
+      for (Index k = 0; k < chosen.targets_per_position; ++k)
+        if (!is_query || (named && names[k] != asked.name)) chosen.target(b, t, k) = -1;
+    }
   }
-  const bool none = std::find(chosen.begin(), chosen.end(), 1) == chosen.end();
-  return none || asked.kind == AttentionKind::encoder ? all : chosen;
+  const bool all = chosen.target_count() == 0 || asked.kind == AttentionKind::encoder;
+  return all ? example.batch : chosen;
 }
+
+/// What one test gathers while it walks over parts of the examples.
+struct EdgeExperiment::Trial {
+  std::size_t relation;
+  Batch examples;                                  // with the targets of the relation alone
+  std::vector<Place> heads{}, all{};               // that lose gold edges; of the relation's kind
+  std::vector<double> whole{}, gold{}, control{};  // losses of the examples
+  double mass = 0, control_mass = 0, queries = 0;  // sums over queries, and how many these are
+};
 
 EdgeExperiment::EdgeExperiment(const Transformer& model, const Task& task,
                                const EdgeOptions& options)
     : model_(model),
-      modules_(model_.attention_modules()),
+      task_(task),
       relations_(task.relations()),
       example_(held_out_examples(task, options.examples)),
       options_(options) {
   require(options.examples >= 2 && options.batch >= 1 && options.draws >= 1,
           "a test of gold edges on ", options.examples, " examples with ", options.draws,
           " draws of random edges cannot be made");
-  for (std::size_t r = 0; r < relations_.size(); ++r)
-    targets_.push_back(targets_of_relation(task, example_, r));
 }
 
-/// What one test gathers while it walks over parts of the examples.
-struct EdgeExperiment::Pass {
-  struct Place {
-    std::size_t module;
-    Index head;  // its place in the module
-  };
-  std::size_t relation;
-  std::vector<Place> heads{};          // in which gold edges are hidden
-  std::vector<std::size_t> modules{};  // of the relation's kind: where random edges are hidden
-  std::vector<double> whole{}, gold{}, control{};  // losses of the examples
-  double mass = 0, control_mass = 0, queries = 0;  // sums over queries, and how many these are
-};
-
-EdgeExperiment::Pass EdgeExperiment::pass_for(std::size_t relation, const HeadSet& heads) const {
-  require(relation < relations_.size(), "the task has ", relations_.size(), " relations, not ",
-          relation + 1);
-  const Relation& asked = relations_[relation];
-  Pass pass{.relation = relation};
-  for (std::size_t m = 0; m < modules_.size(); ++m)
-    if (modules_[m].kind == asked.kind && modules_[m].attention->head_count() > 0)
-      pass.modules.push_back(m);
+void EdgeExperiment::choose_heads(const HeadSet& heads, Trial& trial) const {
+  const Relation& asked = relations_[trial.relation];
+  const std::vector<AttentionModule> modules = model_.attention_modules();
+  for (const HeadId& head : all_heads(model_))
+    if (modules[head.layer].kind == asked.kind)
+      trial.all.push_back({head.layer, place_of(model_, head)});
   for (const HeadId& head : heads) {
     const Index place = place_of(model_, head);
-    const auto m = static_cast<std::size_t>(head.layer);
-    require(modules_[m].kind == asked.kind, "head ", head.layer, ".", head.head, " of ",
-            modules_[m].name, " cannot hold the relation ", asked.name);
-    pass.heads.push_back({m, place});
+    const AttentionModule& module = modules[head.layer];
+    require(module.kind == asked.kind, "head ", head_text(head), " of ", module.name,
+            " cannot hold the relation ", asked.name);
+    trial.heads.push_back({head.layer, place});
   }
-  for (std::vector<double>* sums : {&pass.whole, &pass.gold, &pass.control})
-    sums->resize(static_cast<std::size_t>(example_.batch.size));
-  return pass;
 }
 
 EdgeTest EdgeExperiment::test(std::size_t relation, const HeadSet& heads) const {
   const NoGrad no_grad;
-  Pass pass = pass_for(relation, heads);
-  for (Index first = 0; first < example_.batch.size; first += options_.batch) add_part(first, pass);
-  const Mask& mask = targets_[relation];
-  const auto each = std::ssize(mask) / example_.batch.size;
-  std::vector<double> targets;
-  for (auto row = mask.begin(); row != mask.end(); row += each)
-    targets.push_back(std::accumulate(row, row + each, 0.0));
-  const double queries = std::max(1.0, pass.queries);
+  require(relation < relations_.size(), "the task has ", relations_.size(), " relations, not ",
+          relation + 1);
+  Trial trial{relation, with_targets_of(task_, example_, relation)};
+  choose_heads(heads, trial);
+  for (std::vector<double>* sums : {&trial.whole, &trial.gold, &trial.control})
+    sums->resize(trial.examples.size);
+  for_parts(trial.examples, options_.batch,
+            [&](const Batch& part, Index first) { add_part(part, first, trial); });
+  const std::vector<double> targets = targets_by_example(trial.examples);
+  const double queries = std::max(1.0, trial.queries);
   return {.heads = heads,
-          .mass = pass.mass / queries,
-          .control_mass = pass.control_mass / queries,
-          .gold = paired_change(pass.gold, pass.whole, targets),
-          .control = paired_change(pass.control, pass.whole, targets),
-          .difference = paired_change(pass.gold, pass.control, targets)};
+          .mass = trial.mass / queries,
+          .control_mass = trial.control_mass / queries,
+          .gold = paired_change(trial.gold, trial.whole, targets),
+          .control = paired_change(trial.control, trial.whole, targets),
+          .difference = paired_change(trial.gold, trial.control, targets)};
 }
 
-void EdgeExperiment::add_part(Index first, Pass& pass) const {
-  const Index end = std::min(example_.batch.size, first + options_.batch);
-  const Batch part = example_.batch.rows(first, end);
-  const Mask& mask = targets_[pass.relation];
-  const auto add_with = [&](const Edges& edges, double share, std::vector<double>& sums) {
-    const Tensor logits = model_.forward(part, {}, {.edits = edges.edits()});
-    add_losses(target_losses(logits, part), mask, first, share, sums);
+void EdgeExperiment::add_part(const Batch& part, Index first, Trial& trial) const {
+  const Activations whole(model_, part);
+  add_losses(whole.logits(), part, first, 1, trial.whole);
+  const auto add_without = [&](const HiddenEdges& edges, double share, std::vector<double>& sums) {
+    add_losses(model_.forward(part, {}, {.edits = edges.edits()}), part, first, share, sums);
   };
-  ModelCaptures captures;
-  const Tensor whole = model_.forward(part, {}, {.captures = &captures});
-  add_losses(target_losses(whole, part), mask, first, 1, pass.whole);
-  std::vector<Query> queries = queries_of(example_, relations_, pass.relation, first, end);
-  Edges hidden(captures.attention);
-  for (Query& query : queries) {
-    for (const Pass::Place& at : pass.heads)
+  std::vector<TestedQuery> queries =
+      tested_queries(example_, relations_, trial.relation, first, first + part.size);
+  HiddenEdges gold(whole.captures());
+  for (TestedQuery& query : queries)
+    for (const Place& head : trial.heads)
       for (const std::int32_t key : query.at.keys)
-        query.mass += hidden.hide(hidden.edge(at.module, at.head, query.at, key));
-  }
-  add_with(hidden, 1, pass.gold);
-  pass.mass += hidden.mass();
-  pass.queries += static_cast<double>(queries.size());
+        query.mass += gold.hide(gold.edge(head, query.at, key));
+  add_without(gold, 1, trial.gold);
+  trial.mass += gold.mass();
+  trial.queries += static_cast<double>(queries.size());
   const double share = 1 / static_cast<double>(options_.draws);
-  const Key key = Key{static_cast<std::uint64_t>(options_.seed)}.fold("random edges");
+  const Index keys = part.keys(relations_[trial.relation].kind);
+  const Key key = streams::seeded(options_.seed).fold("random edges").fold(trial.relation);
   for (Index draw = 0; draw < options_.draws; ++draw) {
-    Edges random(captures.attention);
-    for (const Query& query : queries) {
-      const Key drawn = key.fold(pass.relation).fold(draw).fold(first + query.at.b);
-      hide_random(random, pass.modules, query, Generator(drawn.fold(query.at.t)));
+    HiddenEdges random(whole.captures());
+    for (const TestedQuery& query : queries) {
+      const Key drawn = key.fold(draw).fold(first + query.at.b).fold(query.at.t);
+      hide_random(random, trial.all, keys, query, Generator(drawn));
     }
-    add_with(random, share, pass.control);
-    pass.control_mass += share * random.mass();
+    add_without(random, share, trial.control);
+    trial.control_mass += share * random.mass();
   }
 }
 
 EdgeReport test_gold_edges(const Transformer& model, const Task& task, const EdgeOptions& options) {
   const EdgeExperiment experiment(model, task, options);
-  Transformer shared = model;
-  const std::vector<AttentionModule> modules = shared.attention_modules();
-  const HeadsReport scores = score_heads(shared, task, {.examples = options.examples});
-  EdgeReport report;
-  report.options = options;
-  report.attention = scores.attention;
+  const std::vector<AttentionModule> modules = model.attention_modules();
+  const HeadsReport scores = score_heads(model, task, {.examples = options.examples});
+  EdgeReport report{.attention = scores.attention, .options = options, .relations = {}};
   for (std::size_t r = 0; r < scores.relations.size(); ++r) {
-    const Relation& relation = scores.relations[r].relation;
-    EdgeReport::Row row{relation, {}};
+    EdgeReport::Row row{scores.relations[r].relation, {}};
     HeadSet all;
     for (std::size_t h = 0; h < scores.heads.size(); ++h) {
       const HeadScores& head = scores.heads[h];
       const double lift = head.relations[r].lift;
-      if (modules[head.layer].kind != relation.kind) continue;
-      all.push_back({head.layer, head.head});
+      if (modules[head.layer].kind != row.relation.kind) continue;
+      all.push_back(head);
       if (lift >= kOwnerLift || h == scores.relations[r].best) {
-        row.tests.push_back(experiment.test(r, {all.back()}));
+        row.tests.push_back(experiment.test(r, {head}));
         row.tests.back().lift = lift;
       }
     }
@@ -280,22 +232,28 @@ EdgeReport test_gold_edges(const Transformer& model, const Task& task, const Edg
   return report;
 }
 
-Json EdgeReport::to_json() const {
-  Json json = Json::object();
-  json["headlab"] = version();
-  json["attention"] = Json(attention);
-  json["examples"] = options.examples;
-  json["draws"] = options.draws;
-  json["seed"] = options.seed;
-  Json& list = json["relations"] = Json::array();
-  for (const Row& row : relations) {
-    Json entry = Json::object();
-    entry["name"] = row.relation.name;
-    Json& tests = entry["tests"] = Json::array();
-    for (const EdgeTest& test : row.tests) tests.push_back(test_to_json(test));
-    list.push_back(std::move(entry));
-  }
-  return json;
+static Json to_json(const EdgeTest& test) {
+  return Json::object({{"heads", test.heads},
+                       {"lift", test.lift},
+                       {"mass", test.mass},
+                       {"control_mass", test.control_mass},
+                       {"gold", test.gold},
+                       {"control", test.control},
+                       {"difference", test.difference},
+                       {"cause", test.is_cause()},
+                       {"verdict", test.verdict()}});
+}
+
+static Json to_json(const EdgeReport::Row& row) {
+  return Json::object({{"name", row.relation.name}, {"tests", row.tests}});
+}
+
+Json to_json(const EdgeReport& report) {
+  return stamped({{"attention", report.attention},
+                  {"examples", report.options.examples},
+                  {"draws", report.options.draws},
+                  {"seed", report.options.seed},
+                  {"relations", report.relations}});
 }
 
 }  // namespace headlab

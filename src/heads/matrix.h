@@ -12,8 +12,7 @@ namespace headlab {
 
 class Matrix {
  public:
-  Matrix(Index rows, Index columns)
-      : rows_(rows), columns_(columns), values_(static_cast<std::size_t>(rows * columns)) {}
+  Matrix(Index rows, Index columns) : rows_(rows), columns_(columns), values_(rows * columns) {}
   /// Copies a tensor of rank 2.
   explicit Matrix(const Tensor& tensor);
 

@@ -9,21 +9,15 @@
 #include "headlab/base/error.h"
 
 namespace headlab {
-namespace {
 
-constexpr double kNormal95 = 1.959963984540054;  // the 97.5% point of the normal distribution
-
-}  // namespace
-
-void PairedChange::write_to(Json& object) const {
-  object["change"] = change;
-  object["low"] = low;
-  object["high"] = high;
-  object["p"] = p;
+Json to_json(const PairedChange& change) {
+  return Json::object(
+      {{"change", change.change}, {"low", change.low}, {"high", change.high}, {"p", change.p}});
 }
 
 PairedChange paired_change(std::span<const double> after, std::span<const double> before,
                            std::span<const double> targets) {
+  constexpr double kNormal95 = 1.959963984540054;  // the 97.5% point of the normal distribution
   const std::size_t n = targets.size();
   require(after.size() == n && before.size() == n && n >= 2, "a change over ", after.size(), ", ",
           before.size(), " and ", n, " examples cannot be judged: it takes two or more, the same");

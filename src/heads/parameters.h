@@ -1,9 +1,8 @@
-// The parameters of a model by their names, for the study of weights: a table of handles that share
-// storage with the model. Private to this layer.
+// The parameters of a model by their names, for the study of weights: handles that share storage
+// with the model, off the tape. Private to this layer.
 // Read next: circuits.cc, attribution.cc.
 #pragma once
 
-#include <map>
 #include <string>
 
 #include "headlab/base/error.h"
@@ -11,22 +10,14 @@
 
 namespace headlab {
 
-class Parameters {
- public:
-  explicit Parameters(Transformer model) {
-    model.visit([&](const std::string& name, Tensor& parameter) {
-      by_name_.emplace(name, parameter.detach());
-    });
-  }
-  /// Error for a name that the model does not have.
-  const Tensor& at(const std::string& name) const {
-    const auto found = by_name_.find(name);
-    require(found != by_name_.end(), "the model has no parameter ", name);
-    return found->second;
-  }
-
- private:
-  std::map<std::string, Tensor> by_name_;
-};
+/// Error for a name that the model does not have.
+inline Tensor parameter_of(const Transformer& model, const std::string& name) {
+  Tensor found;
+  model.visit([&](const std::string& other, const Tensor& parameter) {
+    if (other == name) found = parameter.detach();
+  });
+  require(found.defined(), "the model has no parameter ", name);
+  return found;
+}
 
 }  // namespace headlab

@@ -22,7 +22,7 @@ struct Cycles {
   };
   std::vector<Place> place;
 
-  Cycles(Index count, Generator random) : place(static_cast<std::size_t>(count), Place{-1, 0}) {
+  Cycles(Index count, Generator random) : place(count, Place{-1, 0}) {
     std::vector<std::size_t> next(place.size());
     std::iota(next.begin(), next.end(), std::size_t{0});
     random.shuffle(std::span(next));
@@ -41,9 +41,7 @@ using Group = std::vector<std::pair<std::size_t, Index>>;
 template <class Give>
 void rotate(Group& group, const Cycles& cycles, Give&& give) {
   const auto place = [&](std::size_t i) { return cycles.place[group[i].second]; };
-  std::sort(group.begin(), group.end(), [&](const auto& a, const auto& b) {
-    return cycles.place[a.second] < cycles.place[b.second];
-  });
+  std::ranges::sort(group, {}, [&](const auto& query) { return cycles.place[query.second]; });
   for (std::size_t i = 0, first = 0; i < group.size(); ++i) {
     const bool closes = i + 1 == group.size() || place(i + 1).cycle != place(i).cycle;
     give(group[i].first, group[closes ? first : i + 1].first);
@@ -64,8 +62,8 @@ std::vector<std::int32_t> draw_keys(std::size_t count, Index visible, Generator&
 PermutedGold::PermutedGold(const QuerySet& set, Index permutations, Key key)
     : permutations_(permutations) {
   std::vector<EligibleQuery> judged;
-  std::copy_if(set.queries.begin(), set.queries.end(), std::back_inserter(judged),
-               [](const EligibleQuery& query) { return query.judged >= 0; });
+  std::ranges::copy_if(set.queries, std::back_inserter(judged),
+                       [](const EligibleQuery& query) { return query.judged >= 0; });
   sets_.resize(judged.size() * permutations);
   set.positional ? redraw(judged, key) : exchange(judged, key);
   different_ = count_different(judged);

@@ -11,18 +11,13 @@ namespace {
 
 using Keys = std::span<const std::int32_t>;
 
-bool share_a_key(Keys a, Keys b) {
-  return std::find_first_of(a.begin(), a.end(), b.begin(), b.end()) != a.end();
-}
+bool share_a_key(Keys a, Keys b) { return std::ranges::find_first_of(a, b) != a.end(); }
 
-bool contains(Keys keys, Index key) {
-  return std::find(keys.begin(), keys.end(), key) != keys.end();
-}
+bool contains(Keys keys, Index key) { return std::ranges::find(keys, key) != keys.end(); }
 
 Index nearest_of(Keys candidates, Index t) {
-  const auto nearest = std::min_element(
-      candidates.begin(), candidates.end(),
-      [t](std::int32_t a, std::int32_t b) { return std::abs(a - t) < std::abs(b - t); });
+  const auto nearest =
+      std::ranges::min_element(candidates, {}, [t](std::int32_t key) { return std::abs(key - t); });
   return nearest == candidates.end() ? -1 : *nearest;
 }
 
@@ -42,7 +37,7 @@ Index best_offset_of(const QuerySet& set) {
 void fill_splits(QuerySet& set) {
   set.best_offset = best_offset_of(set);
   for (EligibleQuery& query : set.queries) {
-    QuerySet::Split& split = set.splits[split_of(query.b)];
+    QuerySet::Facts& split = set.splits[split_of(query.b)];
     ++split.all;
     query.offset_right = contains(query.keys, query.t + set.best_offset);
     query.nearest_right = contains(query.keys, query.nearest);
@@ -53,39 +48,19 @@ void fill_splits(QuerySet& set) {
     split.offset_right += query.offset_right;
     split.nearest_right += query.nearest_right;
   }
-  for (QuerySet::Split& split : set.splits)
+  for (QuerySet::Facts& split : set.splits)
     split.uniform /= static_cast<double>(std::max<Index>(1, split.disjoint));
 }
 
 }  // namespace
 
-Index Sight::queries(Index b) const {
-  return kind == AttentionKind::encoder ? batch.source_length_of(b) : batch.length_of(b);
-}
-
-Index Sight::visible(Index b, Index t) const {
-  if (kind != AttentionKind::self) return batch.source_length_of(b);
-  return causal ? std::min(batch.length_of(b), t + 1) : batch.length_of(b);
-}
-
-std::int32_t Sight::query_token(Index b, Index t) const {
-  return kind == AttentionKind::encoder ? batch.source_token(b, t) : batch.token(b, t);
-}
-
-std::span<const std::int32_t> Sight::key_tokens(Index b) const {
-  const bool own = kind == AttentionKind::self;
-  const Index length = own ? batch.length : batch.source_length;
-  return std::span(own ? batch.tokens : batch.source).subspan((b * length), length);
-}
-
 std::span<const EligibleQuery> QuerySet::of(Index first, Index end) const {
-  const auto before = [](const EligibleQuery& query, Index b) { return query.b < b; };
-  const auto from = std::lower_bound(queries.begin(), queries.end(), first, before);
-  return {from, std::lower_bound(from, queries.end(), end, before)};
+  const auto from = std::ranges::lower_bound(queries, first, {}, &EligibleQuery::b);
+  return {from, std::ranges::lower_bound(from, queries.end(), end, {}, &EligibleQuery::b)};
 }
 
-QuerySet queries_of(const Example& example, const std::vector<Relation>& relations, std::size_t r,
-                    bool causal) {
+QuerySet relation_queries(const Example& example, const std::vector<Relation>& relations,
+                          std::size_t r, bool causal) {
   QuerySet set{.kind = relations[r].kind, .positional = relations[r].positional};
   const Sight sight{example.batch, set.kind, causal};
   const Gold* candidates = example.candidates.empty() ? nullptr : &example.candidates[r];
@@ -105,7 +80,7 @@ QuerySet queries_of(const Example& example, const std::vector<Relation>& relatio
   return set;
 }
 
-QuerySet queries_of(const Gold& gold, const Sight& sight) {
+QuerySet lone_queries(const Gold& gold, const Sight& sight) {
   QuerySet set{.kind = sight.kind, .positional = true};
   for (Index i = 0; i < gold.queries(); ++i) {
     const auto [b, t, keys] = gold.query(i);

@@ -1,16 +1,19 @@
-// The table of scores: `headlab list scores`, the columns of the report and the members of its JSON
-// are read from here. A score that asks for keys by the tokens alone has its question in the row;
-// a new one is a row. Read next: scores.cc for those that need gold, evidence.cc for the others.
+// The table of scores. A row says how a score is computed (from the tokens, from a head's sums, or
+// from its score on a relation), what it is called in JSON, and how tables show it: to add a score
+// is to add a row, and lists, JSON and tables have it. Rows without a function describe what the
+// report holds beside numbers. Read next: patterns.h, evidence.h (what rows may read), scores.cc.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
+#include "headlab/base/error.h"
+#include "headlab/heads/geometry.h"
+#include "heads/evidence.h"
 #include "heads/patterns.h"
 
 namespace headlab {
 namespace {
 
-constexpr Index kWindow = 2;  // the word "local" in its row says so too
+constexpr Index kWindow = 2;  // of `local`, whose row says so too
 
 std::int32_t token_at(const PatternQuery& q, Index s) { return q.keys[s]; }
 const TokenFacts& facts_at(const PatternQuery& q, Index s) { return q.facts[token_at(q, s)]; }
@@ -26,60 +29,83 @@ bool same(const PatternQuery& q, Index s) {
 bool induction(const PatternQuery& q, Index s) { return s > 0 && same(q, s - 1); }
 bool rare(const PatternQuery& q, Index s) { return facts_at(q, s).count == q.rarest; }
 
-constexpr std::array<ScoreEntry, 25> kScores = {{
+double entropy(const HeadEvidence& head) { return ratio(head.entropy, head.rows); }
+double focus(const HeadEvidence& head) {
+  return head.log_visible > 0 ? 1 - head.entropy / head.log_visible : 0;
+}
+double confidence(const HeadEvidence& head) { return ratio(head.largest, head.rows); }
+double distance(const HeadEvidence& head) { return ratio(head.distance, head.rows); }
+double rank(const HeadEvidence& head) { return effective_rank(head.d_value, head.gram); }
+
+constexpr ScoreEntry kScores[] = {
     {"mass",
      "mean attention on the gold keys, over eligible queries that share no key with another "
      "relation",
-     nullptr},
-    {"top1", "share of these queries whose largest weight lies on a gold key", nullptr},
-    {"lift", "(mass - M0) / (1 - M0), M0 the strongest null: 1 for a perfect head, 0 for the null",
-     nullptr},
-    {"lift_untrained", "(mass - U) / (1 - U), U the mass of the best head at initial values",
-     nullptr},
+     {.relation = [](const RelationScore& score) { return score.mass; }},
+     {.width = 5}},
+    {"top1",
+     "share of these queries whose largest weight lies on a gold key",
+     {.relation = [](const RelationScore& score) { return score.top1; }},
+     {.width = 5}},
+    {"lift",
+     "(mass - M0) / (1 - M0), M0 the strongest null: 1 for a perfect head, 0 for the null",
+     {.relation = [](const RelationScore& score) { return score.lift; }},
+     {.width = 6}},
+    {"lift_untrained", "(mass - U) / (1 - U), U the mass of the best head at initial values"},
     {"mass_any_head",
      "mean over queries of the largest mass that any head has: above that of the best head where "
-     "heads share the relation",
-     nullptr},
-    {"p", "share of permuted golds on which some head has as much mass", nullptr},
-    {"owner", "the relation's best head, if p < .01 and lift >= .3 on held-out examples", nullptr},
-    {"specialization", "share of relations with an owner of their own, heads assigned one to one",
-     nullptr},
-    {"baselines", "top1 of the best offset and of the nearest candidate, and where they are wrong",
-     nullptr},
-    {"entropy", "nats, mean over queries of -sum p ln p", nullptr},
-    {"focus", "1 - entropy / mean ln(visible keys): 0 uniform, 1 a single key", nullptr},
-    {"confidence", "mean over queries of the largest weight", nullptr},
-    {"distance", "mean over queries of sum p |key - query|, positions", nullptr},
-    {"previous", "mean attention on the token before", previous},
-    {"next", "mean attention on the token behind", next},
-    {"first", "mean attention on the first token", first},
-    {"local", "mean attention on keys at most 2 away, where there are others", local},
-    {"separator", "mean attention on separators (| . , ; : and the like)", separator},
-    {"same", "mean attention on other places of the query's token", same},
+     "heads share the relation"},
+    {"p",
+     "share of permuted golds on which some head has as much mass",
+     {.relation = [](const RelationScore& score) { return score.p; }}},
+    {"owner", "the relation's best head, if p < .01 and lift >= .3 on held-out examples"},
+    {"specialization", "share of relations with an owner of their own, heads assigned one to one"},
+    {"baselines", "top1 of the best offset and of the nearest candidate, and where they are wrong"},
+    {"entropy",
+     "nats, mean over queries of -sum p ln p",
+     {.value = entropy, .always = true},
+     {.decimals = 3}},
+    {"focus",
+     "1 - entropy / mean ln(visible keys): 0 uniform, 1 a single key",
+     {.value = focus, .always = true},
+     {.decimals = 1, .percent = true}},
+    {"confidence",
+     "mean over queries of the largest weight",
+     {.value = confidence},
+     {.title = "conf.", .decimals = 3}},
+    {"distance", "mean over queries of sum p |key - query|, positions", {.value = distance}},
+    {"previous", "mean attention on the token before", {.wants = previous}},
+    {"next", "mean attention on the token behind", {.wants = next}},
+    {"first", "mean attention on the first token", {.wants = first}},
+    {"local", "mean attention on keys at most 2 away, where there are others", {.wants = local}},
+    {"separator", "mean attention on separators (| . , ; : and the like)", {.wants = separator}},
+    {"same", "mean attention on other places of the query's token", {.wants = same}},
     {"induction",
      "mean attention on tokens behind other places of the query's token; where all repeats have "
      "one period a positional head scores as much: see its label",
-     induction},
-    {"rare", "mean attention on the rarest of the visible tokens", rare},
-    {"offsets", "share of queries by argmax key - query", nullptr},
+     {.wants = induction}},
+    {"rare", "mean attention on the rarest of the visible tokens", {.wants = rare, .label = true}},
+    {"offsets", "share of queries by argmax key - query"},
     {"labels",
      "positional: 90% of argmaxes at one offset; syntactic: top1 10 points above the best offset; "
-     "rare: argmax on the rarest token in half of all queries, 10 points above the best offset",
-     nullptr},
-    {"rank", "effective rank of the output z: exp entropy of its normalised singular values",
-     nullptr},
-    {"map", "plane where heads lie near whose patterns do: mean Jensen-Shannon distance, scaled",
-     nullptr},
-}};
+     "rare: argmax on the rarest token in half of all queries, 10 points above the best offset"},
+    {"rank",
+     "effective rank of the output z: exp entropy of its normalised singular values",
+     {.value = rank}},
+    {"map", "plane where heads lie near whose patterns do: mean Jensen-Shannon distance, scaled"},
+};
 
 }  // namespace
 
 std::span<const ScoreEntry> score_table() { return kScores; }
 
-std::span<const ScoreEntry> pattern_scores() {
-  const auto asks = [](const ScoreEntry& score) { return score.wants != nullptr; };
-  const auto first = std::find_if(kScores.begin(), kScores.end(), asks);
-  return {first, std::find_if_not(first, kScores.end(), asks)};
+double HeadScores::value(std::string_view name) const {
+  std::vector<std::string> names;
+  for (std::size_t row = 0; row < std::size(kScores); ++row) {
+    if (name == kScores[row].name && row < values.size()) return values[row];
+    names.emplace_back(kScores[row].name);
+  }
+  throw unknown_name("score of heads", name, names);
 }
 
 }  // namespace headlab

@@ -1,118 +1,113 @@
-// A report of heads as JSON: what heads.json holds and `headlab heads --json` prints. Each relation
-// names its best head once more beside its numbers, so that a reader need not search. A number that
-// is not defined is null. Read next: src/cli/heads.cc.
+// A report of heads as JSON: what heads.json holds. The scores are those of score_table(), in its
+// order. Each relation names its best head once more beside its numbers, so that a reader need not
+// search. A number that is not defined is null. Read next: src/cli/heads.cc.
 #include <cmath>
 
-#include "headlab/base/version.h"
 #include "headlab/heads/scores.h"
 
 namespace headlab {
 namespace {
 
-Json finite_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
-
-Json score_to_json(const RelationScore& score) {
-  Json json = Json::object();
-  json["mass"] = score.mass;
-  json["top1"] = score.top1;
-  json["lift"] = finite_or_null(score.lift);
-  json["p"] = finite_or_null(score.p);
-  json["mass_all"] = score.mass_all;
-  json["null"] = score.null;
-  json["queries"] = score.queries;
-  return json;
+/// The values of the rows of score_table() that `chosen` selects, by name.
+template <class Chosen>
+Json::Object values_to_json(const HeadScores& head, Chosen&& chosen) {
+  Json::Object members;
+  for (std::size_t row = 0; row < head.values.size(); ++row)
+    if (chosen(score_table()[row])) members.emplace_back(score_table()[row].name, head.values[row]);
+  return members;
 }
 
-Json baseline_to_json(const Baseline& baseline) {
-  Json json = Json::object();
-  json["top1"] = finite_or_null(baseline.top1);
-  json["wrong"] = baseline.wrong;
-  json["best_top1_where_wrong"] = finite_or_null(baseline.head_top1_where_wrong);
-  return json;
-}
-
-Json head_name(const HeadScores& head) { return Json(Json::Array{head.layer, head.head}); }
-
-Json relation_to_json(const HeadsReport& report, std::size_t r) {
-  const RelationWinner& winner = report.relations[r];
-  const HeadScores& head = report.heads[winner.best];
-  Json best = score_to_json(head.relations[r]);
-  best["layer"] = head.layer;
-  best["head"] = head.head;
-  best["mass_untrained"] = finite_or_null(winner.mass_untrained);
-  best["lift_untrained"] = finite_or_null(winner.lift_untrained);
-  Json json = Json::object();
-  json["name"] = winner.relation.name;
-  json["positional"] = winner.relation.positional;
-  json["owner"] = winner.owned ? head_name(head) : Json(nullptr);
-  json["best"] = winner.candidates > 0 ? std::move(best) : Json(nullptr);
-  json["assigned"] = winner.assigned ? head_name(report.heads[*winner.assigned]) : Json(nullptr);
-  json["assigned_owns"] = winner.assigned_owns;
-  json["mass_any_head"] = winner.mass_any;
-  json["exchanges"] = winner.exchanges;
-  Json& baselines = json["baselines"] = Json::object();
-  baselines["best_offset"] = winner.best_offset;
-  baselines["offset"] = baseline_to_json(winner.offset);
-  const bool named = std::isfinite(winner.nearest.top1);
-  baselines["nearest"] = named ? baseline_to_json(winner.nearest) : Json(nullptr);
-  return json;
-}
-
-/// What needs no gold, beside entropy and focus.
-void add_patterns(Json& json, const HeadScores& head) {
-  json["confidence"] = head.confidence;
-  json["distance"] = head.distance;
-  json["rank"] = head.rank;
-  Json& patterns = json["patterns"] = Json::object();
-  for (std::size_t i = 0; i < head.patterns.size(); ++i)
-    patterns[pattern_scores()[i].name] = finite_or_null(head.patterns[i]);
-  Json& offsets = json["offsets"] = Json::array();
-  for (const HeadScores::Offset& offset : head.offsets)
-    offsets.push_back(Json::Array{offset.offset, offset.share});
-  json["labels"] = Json(head.labels);
-  json["map"] = Json(Json::Array{head.map[0], head.map[1]});
-}
-
-Json head_to_json(const HeadsReport& report, const HeadScores& head) {
-  Json json = Json::object();
-  json["layer"] = head.layer;
-  json["head"] = head.head;
-  json["entropy"] = head.entropy;
-  json["focus"] = head.focus;
-  Json scores = Json::object();
-  for (std::size_t r = 0; r < report.relations.size(); ++r)
-    scores[report.relations[r].relation.name] = score_to_json(head.relations[r]);
-  json["scores"] = std::move(scores);
-  if (!head.patterns.empty()) add_patterns(json, head);
-  return json;
-}
-
-Json distances_to_json(const HeadsReport& report) {
-  Json rows = Json::array();
-  const auto count = report.heads.size();
-  for (std::size_t a = 0; a < count; ++a) {
-    Json::Array row;
-    for (std::size_t b = 0; b < count; ++b)
-      row.push_back(finite_or_null(report.distances[a * count + b]));
-    rows.push_back(std::move(row));
-  }
-  return rows;
+void append(Json& object, Json::Object members) {
+  for (Json::Member& member : members) object.members().push_back(std::move(member));
 }
 
 }  // namespace
 
-Json HeadsReport::to_json() const {
+static Json to_json(const RelationScore& score) {
   Json json = Json::object();
-  json["headlab"] = version();
-  json["attention"] = Json(attention);
-  json["examples"] = examples;
-  json["permutations"] = permutations;
-  json["specialization"] = finite_or_null(specialization);
-  Json& list = json["relations"] = Json::array();
-  for (std::size_t r = 0; r < relations.size(); ++r) list.push_back(relation_to_json(*this, r));
-  Json& rows = json["heads"] = Json::array();
-  for (const HeadScores& head : heads) rows.push_back(head_to_json(*this, head));
-  if (!distances.empty()) json["distances"] = distances_to_json(*this);
+  for (const ScoreEntry& row : score_table())
+    if (row.from.relation != nullptr) json[row.name] = row.from.relation(score);
+  append(json, {{"mass_all", score.mass_all}, {"null", score.null}, {"queries", score.queries}});
+  return json;
+}
+
+static Json to_json(const Baseline& baseline) {
+  return Json::object({{"top1", baseline.top1},
+                       {"wrong", baseline.wrong},
+                       {"best_top1_where_wrong", baseline.head_top1_where_wrong}});
+}
+
+static Json to_json(const HeadScores::Offset& offset) {
+  return Json::Array{offset.offset, offset.share};
+}
+
+namespace {
+
+Json relation_to_json(const HeadsReport& report, std::size_t r) {
+  const RelationWinner& winner = report.relations[r];
+  const HeadId& head = report.heads[winner.best];
+  Json best = report.best_score(r);
+  append(best, {{"layer", head.layer},
+                {"head", head.head},
+                {"mass_untrained", winner.mass_untrained},
+                {"lift_untrained", winner.lift_untrained}});
+  const auto name_or_null = [&](std::optional<std::size_t> h) {
+    return h ? to_json(HeadId(report.heads[*h])) : Json();
+  };
+  return Json::object(
+      {{"name", winner.relation.name},
+       {"positional", winner.relation.positional},
+       {"owner", name_or_null(winner.owned ? std::optional(winner.best) : std::nullopt)},
+       {"best", winner.candidates > 0 ? best : Json()},
+       {"assigned", name_or_null(winner.assigned)},
+       {"assigned_owns", winner.assigned_owns},
+       {"mass_any_head", winner.mass_any},
+       {"exchanges", winner.exchanges},
+       {"baselines",
+        Json::object(
+            {{"best_offset", winner.best_offset},
+             {"offset", winner.offset},
+             {"nearest", std::isfinite(winner.nearest.top1) ? Json(winner.nearest) : Json()}})}});
+}
+
+Json head_to_json(const HeadsReport& report, const HeadScores& head) {
+  const auto always = [](const ScoreEntry& row) {
+    return row.from.value != nullptr && row.from.always;
+  };
+  const auto others = [](const ScoreEntry& row) {
+    return row.from.value != nullptr && !row.from.always;
+  };
+  const auto patterns = [](const ScoreEntry& row) { return row.from.wants != nullptr; };
+  Json json = Json::object({{"layer", head.layer}, {"head", head.head}});
+  append(json, values_to_json(head, always));
+  Json& scores = json["scores"] = Json::object();
+  for (std::size_t r = 0; r < report.relations.size(); ++r)
+    scores[report.relations[r].relation.name] = head.relations[r];
+  if (report.distances.empty()) return json;
+  append(json, values_to_json(head, others));
+  append(json, {{"patterns", values_to_json(head, patterns)},
+                {"offsets", head.offsets},
+                {"labels", head.labels},
+                {"map", Json::Array{head.map[0], head.map[1]}}});
+  return json;
+}
+
+}  // namespace
+
+Json to_json(const HeadsReport& report) {
+  Json::Array relations, heads, distances;
+  for (std::size_t r = 0; r < report.relations.size(); ++r)
+    relations.push_back(relation_to_json(report, r));
+  for (const HeadScores& head : report.heads) heads.push_back(head_to_json(report, head));
+  for (auto row = report.distances.begin(); row != report.distances.end(); row += std::ssize(heads))
+    distances.push_back(std::vector<double>(row, row + std::ssize(heads)));
+  Json json = stamped({{"attention", report.attention},
+                       {"examples", report.examples},
+                       {"permutations", report.permutations},
+                       {"specialization", report.specialization},
+                       {"relations", relations},
+                       {"heads", heads}});
+  if (!distances.empty()) json["distances"] = distances;
   return json;
 }
 

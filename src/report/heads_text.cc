@@ -1,6 +1,6 @@
-// A model's heads and its pruning as tables. The table of heads has a group of columns for each
-// relation; as many groups stand side by side as a terminal of 100 columns holds, the others follow
-// below. Read next: table.h.
+// A model's heads as tables. The table of heads has a group of columns for each relation; as many
+// groups stand side by side as a terminal of 100 columns holds, the others follow below. Which
+// scores have a column says score_table(). Read next: table.h.
 #include "headlab/report/heads_text.h"
 
 #include <algorithm>
@@ -14,46 +14,56 @@ namespace headlab {
 namespace {
 
 constexpr std::size_t kLineWidth = 100;
-constexpr std::size_t kCell = 5;    // -0.12, 1.000
-constexpr std::size_t kFirst = 20;  // head, entropy, focus
-constexpr double kShared = 0.1;     // what the best head lacks where heads share a relation
+constexpr double kShared = 0.1;  // what the best head lacks where heads share a relation
 const std::string kBar = " │";
 
+/// Set to the right, never cut.
 std::string right(const std::string& cell, std::size_t width) {
   return padded(cell, std::max(width, display_width(cell)), true);
 }
 
-/// A line without the blanks at its end.
-std::string line_of(std::string line) {
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line + "\n";
+/// The columns of a head, before those of its relations: its name, and the scores of every report.
+std::string head_columns(const HeadScores* head) {
+  std::string cells = right(head != nullptr ? head_text(*head) : "head", 5);
+  for (std::size_t row = 0; row < score_table().size(); ++row) {
+    const ScoreEntry& score = score_table()[row];
+    if (!score.from.always) continue;
+    const std::size_t width = std::max<std::size_t>(7, display_width(score.name) + 1);
+    cells += right(head != nullptr ? fixed(head->values[row], 3) : score.name, width);
+  }
+  return cells;
 }
 
-/// A head's three numbers on a relation; a star where it is the one that does it.
-std::string group(const RelationScore& score, bool owner) {
-  return kBar + right(fixed(score.mass, 2), kCell) + right(fixed(score.top1, 2), kCell) +
-         right(fixed(score.lift, 2), kCell + 1) + (owner ? "*" : " ");
+/// The columns of a relation: titles, or a head's numbers, with a star where it is the one that
+/// does it.
+std::string relation_columns(const RelationScore* score, bool owner) {
+  std::string cells = kBar;
+  for (const ScoreEntry& row : score_table()) {
+    if (row.column.width == 0) continue;
+    const std::string cell =
+        score != nullptr ? fixed(row.from.relation(*score), row.column.decimals) : row.name;
+    cells += right(cell, row.column.width);
+  }
+  return cells + (owner ? "*" : " ");
 }
 
 /// The lines of the relations [first, end), one for each head.
 std::string heads_block(const HeadsReport& report, std::size_t first, std::size_t end) {
-  const std::size_t width = display_width(group({}, false)) - display_width(kBar);
-  std::string names(kFirst, ' '),
-      titles = right("head", 5) + right("entropy", 8) + right("focus", 7);
+  const std::size_t width =
+      display_width(relation_columns(nullptr, false)) - display_width(kBar) - 1;
+  std::string titles = head_columns(nullptr), names(display_width(titles), ' ');
   for (std::size_t r = first; r < end; ++r) {
-    names += kBar + " " + padded(report.relations[r].relation.name, width - 1);
-    titles += kBar + right("mass", kCell) + right("top1", kCell) + right("lift", kCell + 1) + " ";
+    names += kBar + " " + padded(report.relations[r].relation.name, width);
+    titles += relation_columns(nullptr, false);
   }
-  std::string out = (first < end ? line_of(names) : "") + line_of(titles);
+  std::string out = (first < end ? trimmed_line(names) : "") + trimmed_line(titles);
   for (std::size_t h = 0; h < report.heads.size(); ++h) {
-    const HeadScores& head = report.heads[h];
-    std::string line = right(head_text({head.layer, head.head}), 5) +
-                       right(fixed(head.entropy, 3), 8) + right(fixed(head.focus, 3), 7);
+    std::string line = head_columns(&report.heads[h]);
     for (std::size_t r = first; r < end; ++r) {
       const RelationWinner& winner = report.relations[r];
-      line += group(head.relations[r], winner.owned && winner.best == h);
+      line += relation_columns(&report.heads[h].relations[r], winner.owned && winner.best == h);
     }
-    out += line_of(line);
+    out += trimmed_line(line);
   }
   return out;
 }
@@ -66,13 +76,8 @@ std::string verdict(const RelationWinner& winner, const RelationScore& score) {
   return score.lift >= kOwnerLift ? "could be chance: p is not below .01" : "nobody does it";
 }
 
-const RelationScore& best_score(const HeadsReport& report, std::size_t r) {
-  return report.heads[report.relations[r].best].relations[r];
-}
-
 std::string best_head(const HeadsReport& report, const RelationWinner& winner) {
-  const HeadScores& head = report.heads[winner.best];
-  return winner.candidates > 0 ? head_text({head.layer, head.head}) : "-";
+  return winner.candidates > 0 ? head_text(report.heads[winner.best]) : "-";
 }
 
 std::string winners_table(const HeadsReport& report) {
@@ -80,7 +85,7 @@ std::string winners_table(const HeadsReport& report) {
       {"relation", "best head", "mass", "top1", "lift", "null", "untrained", "p", "verdict"});
   for (std::size_t r = 0; r < report.relations.size(); ++r) {
     const RelationWinner& winner = report.relations[r];
-    const RelationScore& score = best_score(report, r);
+    const RelationScore& score = report.best_score(r);
     table.add({winner.relation.name, best_head(report, winner), fixed(score.mass, 3),
                fixed(score.top1, 3), fixed(score.lift, 3), fixed(score.null, 3),
                fixed(winner.mass_untrained, 3), fixed(winner.p, 3), verdict(winner, score)});
@@ -102,14 +107,14 @@ std::string notes_text(const HeadsReport& report) {
   for (std::size_t r = 0; r < report.relations.size(); ++r) {
     const RelationWinner& winner = report.relations[r];
     own += winner.assigned_owns;
-    if (winner.exchanges < report.permutations && best_score(report, r).queries > 0) {
+    if (winner.exchanges < report.permutations && report.best_score(r).queries > 0) {
       notes += text("note: the gold of ", winner.relation.name, " can be exchanged in few ways (",
                     winner.exchanges, " of ", report.permutations,
                     " permutations differ), so its p cannot become small\n");
     }
-    if (is_shared(winner, best_score(report, r))) {
+    if (is_shared(winner, report.best_score(r))) {
       notes += text("note: heads share ", winner.relation.name, ": the best one has mass ",
-                    fixed(best_score(report, r).mass, 3), ", the best one at each query ",
+                    fixed(report.best_score(r).mass, 3), ", the best one at each query ",
                     fixed(winner.mass_any, 3), "\n");
     }
   }
@@ -127,7 +132,7 @@ std::string baselines_table(const HeadsReport& report) {
     if (std::isfinite(winner.nearest.top1)) {
       any = true;
       table.add({winner.relation.name, best_head(report, winner),
-                 fixed(best_score(report, r).top1, 3), fixed(winner.offset.top1, 3),
+                 fixed(report.best_score(r).top1, 3), fixed(winner.offset.top1, 3),
                  fixed(winner.offset.head_top1_where_wrong, 3), fixed(winner.nearest.top1, 3),
                  fixed(winner.nearest.head_top1_where_wrong, 3)});
     }
@@ -139,8 +144,9 @@ std::string baselines_table(const HeadsReport& report) {
 
 std::string heads_text(const HeadsReport& report) {
   if (report.heads.empty()) return "the model has no head\n";
-  const std::size_t width = display_width(group({}, false)), count = report.relations.size();
-  const std::size_t side_by_side = (kLineWidth - kFirst) / width;
+  const std::size_t count = report.relations.size();
+  const std::size_t side_by_side = (kLineWidth - display_width(head_columns(nullptr))) /
+                                   display_width(relation_columns(nullptr, false));
   std::string out = heads_block(report, 0, std::min(count, side_by_side));
   for (std::size_t r = side_by_side; r < count; r += side_by_side)
     out += "\n" + heads_block(report, r, std::min(count, r + side_by_side));

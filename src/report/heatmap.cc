@@ -39,8 +39,7 @@ std::string cell_text(double weight, std::size_t width, bool color) {
     return weight == 0 ? blanks : text("\033[48;5;", gray, "m", blanks, "\033[0m");
   }
   const std::array<double, 5> limits = {1e-6, 0.05, 0.25, 0.5, 0.75};
-  const auto shade = static_cast<std::size_t>(
-      std::upper_bound(limits.begin(), limits.end(), weight) - limits.begin());
+  const auto shade = std::ranges::upper_bound(limits, weight) - limits.begin();
   std::string out(kShades[shade]);
   for (std::size_t i = 1; i < width; ++i)
     out += shade < 2 ? " " : kShades[shade];  // a dot stays small
@@ -76,8 +75,7 @@ std::string column_labels(const std::vector<std::string>& sources, const Layout&
       const std::size_t skipped = height - characters.size();
       row += padded(line >= skipped ? characters[line - skipped] : "", layout.cell);
     }
-    row.erase(row.find_last_not_of(' ') + 1);
-    out += row + "\n";
+    out += trimmed_line(std::move(row));
   }
   return out;
 }
@@ -97,7 +95,7 @@ std::string heatmap(std::span<const Scalar> weights, const std::vector<std::stri
                                     : "";
   out += column_labels(sources, layout);
   const auto largest = [](std::span<const Scalar> some) {
-    return some.empty() ? 0 : static_cast<double>(*std::max_element(some.begin(), some.end()));
+    return some.empty() ? 0 : static_cast<double>(std::ranges::max(some));
   };
   for (std::size_t t = 0; t < destinations.size(); ++t) {
     const auto row = weights.subspan(t * sources.size(), sources.size());

@@ -1,5 +1,6 @@
 // A pruning as two tables: the model before and after, and the time of a batch with heads masked
-// and with heads removed. Read next: table.h.
+// and with heads removed. Times are in milliseconds; what is saved is a share of the time before.
+// Read next: table.h.
 #include "headlab/report/prune_text.h"
 
 #include "headlab/base/error.h"

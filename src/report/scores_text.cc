@@ -15,20 +15,6 @@ namespace {
 
 constexpr std::size_t kMapWidth = 72, kMapHeight = 20;
 
-std::string name_of(const HeadScores& head) { return head_text({head.layer, head.head}); }
-
-std::string patterns_table(const HeadsReport& report) {
-  std::vector<std::string> header = {"head"};
-  for (const ScoreEntry& score : pattern_scores()) header.emplace_back(score.name);
-  Table table(header);
-  for (const HeadScores& head : report.heads) {
-    std::vector<std::string> row = {name_of(head)};
-    for (const double value : head.patterns) row.push_back(fixed(value, 2));
-    table.add(row);
-  }
-  return table.text();
-}
-
 /// "-1 (98%)": where most argmaxes are.
 std::string commonest_offset(const HeadScores& head) {
   if (head.offsets.empty()) return "-";
@@ -50,13 +36,38 @@ std::string labels_cell(const std::vector<std::string>& labels) {
   return cell;
 }
 
-std::string shapes_table(const HeadsReport& report) {
-  Table table({"head", "entropy", "focus", "conf.", "distance", "rank", "argmax offset", "labels"});
-  for (const HeadScores& head : report.heads) {
-    table.add({name_of(head), fixed(head.entropy, 3), fixed(100 * head.focus, 1) + "%",
-               fixed(head.confidence, 3), fixed(head.distance, 2), fixed(head.rank, 2),
-               commonest_offset(head), labels_cell(head.labels)});
+/// The scores that `chosen` selects, a column for each, behind the names of the heads.
+template <class Chosen>
+Table scores_table(const HeadsReport& report, Chosen&& chosen) {
+  Table table({"head"});
+  for (const HeadScores& head : report.heads) table.add({head_text(head)});
+  for (std::size_t row = 0; row < score_table().size(); ++row) {
+    const auto& [name, meaning, from, column] = score_table()[row];
+    if (!chosen(from)) continue;
+    std::vector<std::string> cells;
+    for (const HeadScores& head : report.heads) {
+      const double value = head.values[row];
+      cells.push_back(column.percent ? fixed(100 * value, column.decimals) + "%"
+                                     : fixed(value, column.decimals));
+    }
+    table.add_column(column.title != nullptr ? column.title : name, cells);
   }
+  return table;
+}
+
+std::string patterns_table(const HeadsReport& report) {
+  return scores_table(report, [](const ScoreSource& from) { return from.wants != nullptr; }).text();
+}
+
+std::string shapes_table(const HeadsReport& report) {
+  std::vector<std::string> offsets, labels;
+  for (const HeadScores& head : report.heads) {
+    offsets.push_back(commonest_offset(head));
+    labels.push_back(labels_cell(head.labels));
+  }
+  Table table = scores_table(report, [](const ScoreSource& from) { return from.value != nullptr; });
+  table.add_column("argmax offset", offsets);
+  table.add_column("labels", labels);
   return table.text();
 }
 
@@ -79,7 +90,7 @@ std::string plane(const HeadsReport& report, const std::vector<std::size_t>& mem
   const double half = static_cast<double>(kMapHeight) / 2;
   for (const std::size_t h : members) {
     const auto& [x, y] = report.heads[h].map;
-    const std::string name = name_of(report.heads[h]);
+    const std::string name = head_text(report.heads[h]);
     const auto column = static_cast<std::size_t>(
         std::lround(static_cast<double>(kMapWidth) / 2 + x / extent * 2 * half));
     auto line = static_cast<std::size_t>(std::lround(half - y / extent * half));
@@ -89,10 +100,7 @@ std::string plane(const HeadsReport& report, const std::vector<std::size_t>& mem
     lines[line].replace(column, name.size(), name);
   }
   std::string out;
-  for (std::string& line : lines) {
-    line.erase(line.find_last_not_of(' ') + 1);
-    out += "  │" + line + "\n";
-  }
+  for (const std::string& line : lines) out += "  │" + trimmed_line(line);
   return out;
 }
 
@@ -106,8 +114,8 @@ std::string places_table(const HeadsReport& report, const std::vector<std::size_
       nearest = other != h && nearer ? other : nearest;
     }
     const HeadScores& head = report.heads[h];
-    table.add({name_of(head), fixed(head.map[0], 3), fixed(head.map[1], 3),
-               nearest == h ? "-" : name_of(report.heads[nearest]),
+    table.add({head_text(head), fixed(head.map[0], 3), fixed(head.map[1], 3),
+               nearest == h ? "-" : head_text(report.heads[nearest]),
                nearest == h ? "-" : fixed(distances[nearest], 3)});
   }
   return table.text();
@@ -116,7 +124,7 @@ std::string places_table(const HeadsReport& report, const std::vector<std::size_
 }  // namespace
 
 std::string scores_text(const HeadsReport& report) {
-  return report.heads.empty() ? "" : patterns_table(report) + "\n" + shapes_table(report);
+  return report.distances.empty() ? "" : patterns_table(report) + "\n" + shapes_table(report);
 }
 
 std::string map_text(const HeadsReport& report) {

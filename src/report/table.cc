@@ -24,8 +24,7 @@ void add_line(std::string& out, const std::vector<std::string>& cells,
   std::string line;
   for (std::size_t c = 0; c < cells.size(); ++c)
     line += (c > 0 ? "  " : "") + padded(cells[c], widths[c], right[c]);
-  line.erase(line.find_last_not_of(' ') + 1);
-  out += line + "\n";
+  out += trimmed_line(std::move(line));
 }
 
 std::string two_digits(double value) {
@@ -40,6 +39,13 @@ void Table::add(std::vector<std::string> row) {
   require(row.size() == header_.size(), "a table of ", header_.size(), " columns got a row of ",
           row.size());
   rows_.push_back(std::move(row));
+}
+
+void Table::add_column(std::string title, const std::vector<std::string>& cells) {
+  require(cells.size() == rows_.size(), "a table of ", rows_.size(), " rows got a column of ",
+          cells.size(), " cells");
+  header_.push_back(std::move(title));
+  for (std::size_t i = 0; i < cells.size(); ++i) rows_[i].push_back(cells[i]);
 }
 
 std::string Table::text() const {
@@ -78,14 +84,17 @@ std::string interval_text(const Interval& interval) {
 std::string grouped(Index value) {
   std::string digits = std::to_string(value);
   const std::ptrdiff_t first = value < 0 ? 1 : 0;
-  for (std::ptrdiff_t i = std::ssize(digits) - 3; i > first; i -= 3)
-    digits.insert(static_cast<std::size_t>(i), ",");
+  for (std::ptrdiff_t i = std::ssize(digits) - 3; i > first; i -= 3) digits.insert(i, ",");
   return digits;
 }
 
+std::string trimmed_line(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
 std::size_t display_width(std::string_view text) {
-  return static_cast<std::size_t>(
-      std::count_if(text.begin(), text.end(), [](char byte) { return !continues(byte); }));
+  return text.size() - std::ranges::count_if(text, continues);
 }
 
 std::string padded(std::string_view text, std::size_t width, bool to_the_right) {

@@ -46,6 +46,10 @@ Evaluation means_of(std::vector<TargetScore> sums) {
 
 }  // namespace
 
+Example held_out_examples(const Task& task, Index count) {
+  return task.make(streams::evaluated(), count, Split::validation);
+}
+
 Tensor target_losses(const Tensor& logits, const Batch& batch) {
   const auto rows = static_cast<Index>(batch.targets.size());
   const Tensor log_sum_exp = Tensor::empty({rows});

@@ -84,13 +84,13 @@ TEST(Ablation, OfAPrunedModelKnowsHeadsByTheirBornNumbers) {
       pruned.with_heads({{1}, {2}}).loss(examples, {}, {}, ablation.target_count()).item());
   EXPECT_NEAR(ablation.mean_losses({&last, 1})[0], expected, kTolerance);
   const HeadSet gone = {{0, 2}};
-  expect_error([&] { ablation.losses({&gone, 1}); }, {"head 0.2", "no such head"});
+  expect_error([&] { ablation.losses({&gone, 1}); }, {"no head 0.2"});
 }
 
 /// Every head of a layer puts out its b_V, whatever it sees.
 void make_constant(Transformer& model) {
   for (const AttentionModule& module : model.attention_modules()) {
-    Tensor& values = module.attention->V.W;
+    const Tensor& values = module.attention->V.W;
     std::fill_n(values.data(), values.count(), Scalar{0});
   }
 }
@@ -191,7 +191,7 @@ TEST(Ablation, ReportsEachHeadWithItsChange) {
   EXPECT_EQ(report.attention, (std::vector<std::string>{"blocks.0.attn", "blocks.1.attn"}));
   for (const HeadAblation& one : report.heads)
     EXPECT_NEAR(one.loss - report.loss, one.change.change, 1e-12);
-  const Json json = report.to_json();
+  const Json json = to_json(report);
   EXPECT_EQ(json.at("heads").items()[5].at("layer").integer(), 1);
   EXPECT_EQ(json.at("heads").items()[5].at("head").integer(), 1);
   EXPECT_EQ(json.at("kind").string(), "zero");

@@ -38,7 +38,7 @@ TEST(Baselines, SayWhatTheNearestCandidateFindsAndTheHeadWhereThatIsWrong) {
   EXPECT_EQ(winner.nearest.head_top1_where_wrong, 1);
   EXPECT_EQ(winner.best_offset, -3);  // as good as -5, and shorter
   EXPECT_EQ(winner.offset.head_top1_where_wrong, 1);
-  const Json json = report.to_json().at("relations").items()[0].at("baselines");
+  const Json json = to_json(report).at("relations").items()[0].at("baselines");
   EXPECT_EQ(json.at("nearest").at("wrong").integer(), 20);
   EXPECT_EQ(json.at("best_offset").integer(), -3);
 }
@@ -48,7 +48,7 @@ TEST(Baselines, OfTheNearestAreMissingWhereTheTaskNamesNoCandidates) {
   Transformer model = hand_built(task->shape(), 3, {1, kSame});
   const HeadsReport report = score_heads(model, *task, {.examples = 40});
   EXPECT_TRUE(std::isnan(report.relations[1].nearest.top1));
-  EXPECT_TRUE(report.to_json().at("relations").items()[1].at("baselines").at("nearest").is_null());
+  EXPECT_TRUE(to_json(report).at("relations").items()[1].at("baselines").at("nearest").is_null());
   EXPECT_EQ(report.relations[0].offset.top1, 1);  // 1 back is an offset
   EXPECT_EQ(report.relations[0].offset.wrong, 0);
   EXPECT_TRUE(std::isnan(report.relations[0].offset.head_top1_where_wrong));
@@ -63,7 +63,7 @@ TEST(MassOfAnyHead, IsThatOfTheBestHeadAtEachQuery) {
     const HeadsReport report = score_heads(model, task, {.examples = 80, .batch = 32});
     EXPECT_EQ(report.heads[report.relations[0].best].relations[0].mass, 0.5);
     EXPECT_EQ(report.relations[0].mass_any, mass) << heads.size() << " heads";
-    EXPECT_EQ(report.to_json().at("relations").items()[0].at("mass_any_head").number(), mass);
+    EXPECT_EQ(to_json(report).at("relations").items()[0].at("mass_any_head").number(), mass);
   }
 }
 
@@ -91,7 +91,7 @@ TEST_F(Assigned, RelationsGoWithoutAHeadWhereHeadsAreFew) {
   EXPECT_EQ(report.relations[1].assigned, 0u);
   EXPECT_TRUE(report.relations[1].assigned_owns);
   EXPECT_NEAR(report.specialization, 1.0 / 3, 1e-15);
-  EXPECT_TRUE(report.to_json().at("relations").items()[0].at("assigned").is_null());
+  EXPECT_TRUE(to_json(report).at("relations").items()[0].at("assigned").is_null());
 }
 
 TEST_F(Assigned, CopiesOfAHeadSpecialiseOnce) {

@@ -105,27 +105,22 @@ TEST(GoldEdges, AreWhatIsHiddenAndNothingElse) {
   EXPECT_GT(std::abs(hidden - whole), 1e-3);
 }
 
-std::size_t count_of(const std::vector<std::uint8_t>& flags) {
-  return std::accumulate(flags.begin(), flags.end(), std::size_t{0});
-}
-
 TEST(TargetsOfARelation, AreThoseOfItsNameAtItsQueries) {
   const auto task = make_task(kRelations);
   const Example example = held_out_examples(*task, 5);
   for (std::size_t r = 0; r < 3; ++r) {
-    const std::vector<std::uint8_t> flags = targets_of_relation(*task, example, r);
-    EXPECT_EQ(count_of(flags), static_cast<std::size_t>(example.gold[r].queries()));
-    for (std::size_t i = 0; i < flags.size(); ++i)
-      if (flags[i] != 0) EXPECT_EQ(i % 3, r);
+    const Batch asked = with_targets_of(*task, example, r);
+    EXPECT_EQ(asked.target_count(), example.gold[r].queries());
+    for (std::size_t i = 0; i < asked.targets.size(); ++i)
+      EXPECT_TRUE(asked.targets[i] < 0 || i % 3 == r) << i;
   }
 }
 
 TEST(TargetsOfARelation, AreAllWhereItsQueriesHaveNone) {
   const auto task = make_task(kInduction);
   const Example example = held_out_examples(*task, 5);
-  const auto all = static_cast<std::size_t>(example.batch.target_count());
-  EXPECT_EQ(count_of(targets_of_relation(*task, example, 0)), all);  // the repeat
-  EXPECT_EQ(count_of(targets_of_relation(*task, example, 1)), all);  // asked where no target is
+  for (std::size_t r = 0; r < 2; ++r)  // the repeat, and what is asked where no target is
+    EXPECT_EQ(with_targets_of(*task, example, r).targets, example.batch.targets);
 }
 
 TEST(GoldEdges, DependOnTheSeedOnlyInTheRandomOnes) {

@@ -25,7 +25,7 @@ Example random_gold(Index examples, Index length, Key key) {
 }
 
 QuerySet content_of(const Example& example) {
-  return queries_of(example, {{"content", "", false}}, 0, true);
+  return relation_queries(example, {{"content", "", false}}, 0, true);
 }
 
 TEST(PermutedGold, IsExchangedAmongQueriesAtTheSamePosition) {
@@ -55,7 +55,7 @@ TEST(PermutedGold, IsExchangedAmongQueriesThatSeeAsManyKeys) {
                           static_cast<std::int32_t>(b / 4 % 2 + 2 * (t % 2) + length_of(b) - 4));
     }
   }
-  const QuerySet set = queries_of(example, {{"content", "", false}}, 0, false);
+  const QuerySet set = relation_queries(example, {{"content", "", false}}, 0, false);
   const PermutedGold permuted(set, 199, Key{7});
   EXPECT_GT(permuted.different(), 190);
   for (const EligibleQuery& query : set.queries) {
@@ -77,8 +77,8 @@ TEST(PermutedGold, KeepsTheGoldOfAnExampleTogetherWhereAllAreEligible) {
   for (Index p = 0; p < 199; ++p) {
     for (std::size_t i = 0; i + 1 < set.queries.size(); ++i) {
       const EligibleQuery &query = set.queries[i], &next = set.queries[i + 1];
-      if (query.judged >= 0 && next.b == query.b)
-        EXPECT_EQ((permuted.keys(query.judged, p)[0] + 1) % 4, permuted.keys(next.judged, p)[0]);
+      if (query.judged < 0 || next.b != query.b) continue;
+      EXPECT_EQ((permuted.keys(query.judged, p)[0] + 1) % 4, permuted.keys(next.judged, p)[0]);
     }
   }
 }
@@ -100,7 +100,8 @@ TEST(PermutedGold, OfAPositionalRelationIsAnyVisibleKeyEquallyOften) {
   example.gold[0].add(1, 3, 2);
   const std::int32_t pair[] = {0, 1};
   example.gold[0].add(1, 4, pair);
-  const PermutedGold permuted(queries_of(example, {{"back1", "", true}}, 0, true), 4000, Key{5});
+  const PermutedGold permuted(relation_queries(example, {{"back1", "", true}}, 0, true), 4000,
+                              Key{5});
   double one[4] = {}, two[5] = {};
   for (Index p = 0; p < 4000; ++p) {
     ++one[permuted.keys(0, p)[0]];
@@ -248,7 +249,7 @@ TEST(Owners, AreHeadsOfTheRelationsKindAlone) {
   EXPECT_FALSE(report.relations[0].owned);
   EXPECT_EQ(report.heads[0].relations[0].queries, 0);
   EXPECT_TRUE(std::isnan(report.relations[0].p));
-  EXPECT_TRUE(report.to_json().at("relations").items()[0].at("best").is_null());
+  EXPECT_TRUE(to_json(report).at("relations").items()[0].at("best").is_null());
 }
 
 }  // namespace

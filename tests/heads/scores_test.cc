@@ -2,7 +2,11 @@
 // must, on the split and the queries that it must.
 #include "headlab/heads/scores.h"
 
+#include <cmath>
+#include <set>
+
 #include "headlab/tasks/table.h"
+#include "headlab/train/streams.h"
 #include "support/hand_built.h"
 #include "support/models.h"
 #include "support/scripted.h"
@@ -20,7 +24,7 @@ class HandBuilt : public testing::Test {
     return score_heads(model_, *task_, options);
   }
   Example examples(Index count = 100) const {
-    return task_->make(Key{}.fold("heads"), count, Split::validation);
+    return task_->make(streams::scored(), count, Split::validation);
   }
 
   std::unique_ptr<Task> task_;
@@ -108,18 +112,18 @@ TEST_F(HandBuilt, EntropyAndFocusTellOneKeyFromAll) {
   const HeadsReport report = scored();
   double entropy = 0;
   for (int t = 0; t < 10; ++t) entropy += std::log(t + 1.0) / 10;
-  EXPECT_NEAR(report.heads[3].entropy, entropy, 10 * kEpsilon * entropy);
-  EXPECT_NEAR(report.heads[3].focus, 0, 10 * kEpsilon);
+  EXPECT_NEAR(report.heads[3].value("entropy"), entropy, 10 * kEpsilon * entropy);
+  EXPECT_NEAR(report.heads[3].value("focus"), 0, 10 * kEpsilon);
   for (std::size_t h = 0; h < 2; ++h) {
-    EXPECT_EQ(report.heads[h].entropy, 0);
-    EXPECT_EQ(report.heads[h].focus, 1);
+    EXPECT_EQ(report.heads[h].value("entropy"), 0);
+    EXPECT_EQ(report.heads[h].value("focus"), 1);
   }
 }
 
 TEST_F(HandBuilt, ScoresDoNotDependOnTheBatch) {
-  const Json whole = scored({.examples = 30, .batch = 64}).to_json();
+  const std::string whole = to_json(scored({.examples = 30, .batch = 64})).dump();
   for (Index batch : {1, 7, 30})
-    EXPECT_EQ(scored({.examples = 30, .batch = batch}).to_json(), whole) << batch;
+    EXPECT_EQ(to_json(scored({.examples = 30, .batch = batch})).dump(), whole) << batch;
 }
 
 TEST_F(HandBuilt, PrunedHeadsKeepTheirNumbersAndScores) {
@@ -133,7 +137,7 @@ TEST_F(HandBuilt, PrunedHeadsKeepTheirNumbersAndScores) {
       EXPECT_EQ(report.heads[h].relations[r].mass, whole.heads[h + 1].relations[r].mass);
   }
   EXPECT_FALSE(report.relations[0].owned);
-  const Json json = report.to_json();
+  const Json json = to_json(report);
   EXPECT_EQ(json.at("relations").items()[1].at("owner").dump(), "[0,1]");
   EXPECT_EQ(json.at("relations").items()[2].at("owner").dump(), "[0,2]");
 }
@@ -154,7 +158,7 @@ TEST_F(HandBuilt, ModelsAreOnlyRead) {
 }
 
 TEST_F(HandBuilt, JsonHasTheKeysThatOtherProgramsRead) {
-  const Json json = scored().to_json();
+  const Json json = to_json(scored());
   EXPECT_TRUE(json.at("headlab").is_string());
   EXPECT_EQ(json.at("attention").dump(), R"(["blocks.0.attn"])");
   ASSERT_EQ(json.at("relations").items().size(), 3u);
@@ -174,7 +178,7 @@ TEST_F(HandBuilt, JsonHasTheKeysThatOtherProgramsRead) {
       for (const char* key : {"mass", "top1", "lift"})
         EXPECT_TRUE(head.at("scores").at(relation).at(key).is_number()) << relation << " " << key;
   }
-  EXPECT_EQ(Json::parse(json.dump()), json);
+  EXPECT_EQ(Json::parse(json.dump()).dump(), json.dump());
 }
 
 TEST_F(HandBuilt, NeedsAnExampleToChooseAndOneToJudge) {
@@ -234,8 +238,8 @@ TEST(HeadScores, AreUndefinedWhereNoQueryIsEligible) {
     EXPECT_TRUE(std::isnan(score.lift));
   }
   EXPECT_FALSE(report.relations[0].owned);
-  EXPECT_TRUE(report.to_json().at("relations").items()[0].at("best").at("lift").is_null());
-  EXPECT_TRUE(report.to_json().at("relations").items()[0].at("owner").is_null());
+  EXPECT_EQ(to_json(report).at("relations").items()[0].at("best").at("lift").dump(), "null");
+  EXPECT_TRUE(to_json(report).at("relations").items()[0].at("owner").is_null());
 }
 
 TEST(HeadScores, CountModulesThatHaveNoHeads) {
@@ -262,7 +266,7 @@ TEST(HeadScores, OfAModelWithoutHeadsAreEmpty) {
   const HeadsReport report = score_heads(model, *task, {.examples = 10});
   EXPECT_TRUE(report.heads.empty());
   EXPECT_TRUE(report.relations.empty());
-  EXPECT_EQ(report.to_json().at("heads").dump(), "[]");
+  EXPECT_EQ(to_json(report).at("heads").dump(), "[]");
 }
 
 TEST(HeadScores, SeeAllKeysInAnEncoder) {
@@ -271,14 +275,43 @@ TEST(HeadScores, SeeAllKeysInAnEncoder) {
   const HeadScores head = score_heads(model, *task, {.examples = 20}).heads[0];
   EXPECT_NEAR(head.relations[0].mass, 0.1, 10 * kEpsilon);
   EXPECT_NEAR(head.relations[1].null, 0.1, 10 * kEpsilon);
-  EXPECT_NEAR(head.entropy, std::log(10), 20 * kEpsilon);
+  EXPECT_NEAR(head.value("entropy"), std::log(10), 20 * kEpsilon);
 }
 
 TEST(HeadScores, HaveATableOfMeanings) {
-  for (const ScoreEntry& entry : score_table()) {
-    EXPECT_STRNE(entry.name, "");
-    EXPECT_STRNE(entry.meaning, "");
+  std::set<std::string> names;
+  for (const ScoreEntry& row : score_table()) {
+    EXPECT_TRUE(names.insert(row.name).second) << row.name;
+    EXPECT_STRNE(row.meaning, "");
+    EXPECT_LE(
+        (row.from.wants != nullptr) + (row.from.value != nullptr) + (row.from.relation != nullptr),
+        1);
   }
+}
+
+TEST_F(HandBuilt, EveryRowOfTheTableThatIsANumberIsComputedAndIsInTheJson) {
+  const HeadsReport report = scored();
+  const Json head = to_json(report).at("heads").items()[3];
+  std::set<std::string> seen;  // NaN is right where a task has nothing that a row asks for
+  for (std::size_t row = 0; row < score_table().size(); ++row) {
+    const ScoreEntry& score = score_table()[row];
+    EXPECT_TRUE(score.from.value == nullptr || head.find(score.name) != nullptr) << score.name;
+    EXPECT_EQ(score.from.wants != nullptr, head.at("patterns").find(score.name) != nullptr);
+    const Json& same = head.at("scores").at("same");
+    EXPECT_EQ(score.from.relation != nullptr, same.find(score.name) != nullptr) << score.name;
+    const bool computed = !std::isnan(report.heads[3].values[row]);
+    EXPECT_FALSE(computed && score.from.value == nullptr && score.from.wants == nullptr)
+        << score.name;
+    if (computed) seen.insert(score.name);
+  }
+  for (const char* name : {"entropy", "focus", "confidence", "distance", "rank", "previous",
+                           "first", "local", "same", "induction", "rare"})
+    EXPECT_TRUE(seen.contains(name)) << name;
+}
+
+TEST_F(HandBuilt, ValuesHaveNames) {
+  const HeadScores head = scored().heads[3];
+  expect_error([&] { head.value("entrpy"); }, {"score of heads 'entrpy'", "entropy"});
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ TEST_F(Tracking, IsTheSameWhenTheRunDiedBehindItsLastSave) {
 TEST_F(Tracking, IsReplacedWithItsRun) {
   create_run(folder_ / "straight", tracked_config(), Existing::replace);
   expect_error([&] { read_heads_history(open_run(folder_ / "straight")); },
-               {"no scores of heads over training", "--track-heads"});
+               {"no scores of heads over training"});
 }
 
 TEST_F(Tracking, SaysThatItsFileIsDamaged) {

@@ -1,9 +1,8 @@
-// What heads do and what pruning did, as a reader of the terminal sees it.
+// What heads do, as a reader of the terminal sees it.
 #include "headlab/report/heads_text.h"
 
-#include <sstream>
-
 #include "headlab/report/table.h"
+#include "report/lines.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {
@@ -13,8 +12,12 @@ HeadsReport report_of(std::size_t count) {
   HeadsReport report;
   report.attention = {"blocks.0.attn"};
   report.permutations = 199;
-  report.heads = {{.layer = 0, .head = 1, .entropy = 1.25, .focus = 0.5},
-                  {.layer = 0, .head = 3, .entropy = 0, .focus = 1}};
+  report.heads = {HeadScores{HeadId{0, 1}}, HeadScores{HeadId{0, 3}}};
+  for (const ScoreEntry& row : score_table()) {
+    const bool is_entropy = row.name == std::string("entropy");
+    report.heads[0].values.push_back(is_entropy ? 1.25 : 0.5);
+    report.heads[1].values.push_back(is_entropy ? 0 : 1);
+  }
   for (std::size_t r = 0; r < count; ++r) {
     report.relations.push_back({.relation = {text("relation", r), "", false},
                                 .best = r == 0 ? 1u : 0u,
@@ -31,22 +34,6 @@ HeadsReport report_of(std::size_t count) {
     }
   }
   return report;
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
-
-/// The first line that holds all of these; "" if there is none.
-std::string line_with(const std::string& text, const std::vector<std::string>& parts) {
-  for (const std::string& line : lines_of(text))
-    if (std::all_of(parts.begin(), parts.end(),
-                    [&](const std::string& part) { return line.find(part) != line.npos; }))
-      return line;
-  return "";
 }
 
 TEST(HeadsText, HasALineForEachHeadWithItsNumbers) {

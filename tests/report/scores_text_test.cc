@@ -2,6 +2,7 @@
 #include "headlab/report/scores_text.h"
 
 #include <cmath>
+#include <map>
 #include <sstream>
 
 #include "headlab/base/error.h"
@@ -16,9 +17,12 @@ HeadsReport report_of(std::size_t count, bool kinds = false) {
   for (std::size_t h = 0; h < count; ++h) {
     HeadScores& head = report.heads.emplace_back();
     head.layer = static_cast<Index>(h / 8), head.head = static_cast<std::int32_t>(h % 8);
-    head.entropy = 1.25, head.focus = 0.327, head.confidence = 0.5, head.rank = 3.5;
-    head.patterns.assign(pattern_scores().size(), 0.25);
-    head.patterns[0] = std::nan("");
+    const std::map<std::string, double> known = {
+        {"entropy", 1.25}, {"focus", 0.327}, {"confidence", 0.5}, {"rank", 3.5}, {"distance", 0}};
+    for (const ScoreEntry& row : score_table())
+      head.values.push_back(known.contains(row.name)              ? known.at(row.name)
+                            : row.name == std::string("previous") ? std::nan("")
+                                                                  : 0.25);
     head.offsets = {{-1, 0.98}, {2, 0.02}};
     const double angle = 6.28 * static_cast<double>(h) / static_cast<double>(count);
     head.map = {std::cos(angle), std::sin(angle)};
@@ -45,7 +49,11 @@ void expect_to_fit(const std::string& shown) {
 
 TEST(ScoresText, NamesEveryPatternScoreAndItsValue) {
   const std::string shown = scores_text(report_of(3));
-  for (const ScoreEntry& score : pattern_scores()) EXPECT_TRUE(holds(shown, score.name));
+  for (const ScoreEntry& row : score_table()) {
+    if (row.from.wants == nullptr && row.from.value == nullptr) continue;
+    EXPECT_TRUE(holds(shown, row.column.title != nullptr ? row.column.title : row.name))
+        << row.name;
+  }
   for (const char* part : {"0.2", "0.25", "  - ", "1.250", "32.7%", "0.500", "3.50", "-1 (98%)"})
     EXPECT_TRUE(holds(shown, part)) << part << "\n" << shown;
   expect_to_fit(shown);

@@ -81,6 +81,14 @@ TEST(Numbers, LookTheSameInEveryLocale) {
   EXPECT_EQ(written, "1234.5 0.25 1,234");
 }
 
+TEST(Columns, StandAtTheRightAndNeedACellForEachRow) {
+  Table table({"a"});
+  table.add({"1"});
+  table.add_column("b", {"x"});
+  EXPECT_EQ(table.text(), "a  b\n-  -\n1  x\n");
+  expect_error([&] { table.add_column("c", {}); }, {"1 rows", "0 cells"});
+}
+
 TEST(Grouped, HasACommaAfterEveryThousand) {
   for (const auto& [value, shown] :
        std::vector<std::pair<Index, const char*>>{{0, "0"},

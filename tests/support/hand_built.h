@@ -30,7 +30,7 @@ inline Transformer hand_built(const TaskShape& shape, Index classes,
     for (Index v = 0; name == "embed.W_E" && v < shape.vocab; ++v)
       parameter.data()[v * C + T + v % classes] = 1;
   });
-  MultiHeadAttention& attention = *model.attention_modules()[0].attention;
+  MultiHeadAttention& attention = model.attention(0);
   for (std::size_t h = 0; h < heads.size(); ++h) {
     const Index first = static_cast<Index>(h) * C;
     const auto query = [&](Index row, Index column, double weight) {

@@ -40,8 +40,8 @@ inline Transformer induction_pair(const TaskShape& shape, Index copies = 1) {
   const auto set = [](Tensor& W, Index row, Index column, double value) {
     W.data()[row * W.size(-1) + column] = static_cast<Scalar>(value);
   };
-  MultiHeadAttention& before = *model.attention_modules()[0].attention;
-  MultiHeadAttention& induction = *model.attention_modules()[1].attention;
+  MultiHeadAttention& before = model.attention(0);
+  MultiHeadAttention& induction = model.attention(1);
   for (Index t = 0; t < shape.length; ++t) {
     set(before.Q.W, t, std::max<Index>(0, t - 1), 1e4);
     set(before.K.W, t, t, 1);

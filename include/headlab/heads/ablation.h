@@ -8,10 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "headlab/base/json.h"
 #include "headlab/heads/edits.h"
 #include "headlab/heads/paired.h"
-#include "headlab/tasks/task.h"
 
 namespace headlab {
 
@@ -37,7 +35,7 @@ struct AblationOptions {
 
 using HeadSet = std::vector<HeadId>;
 
-/// A model on fixed examples with any heads silenced. Only reads the model.
+/// A model on fixed examples with any heads silenced. Only reads the model, which must outlive it.
 class Ablation {
  public:
   /// `mean`: a head's z averaged over all positions (but padding) of all examples. `resample`: z
@@ -52,6 +50,8 @@ class Ablation {
   std::vector<std::vector<double>> losses(std::span<const HeadSet> sets) const;
   /// The same as means over all targets: [sets].
   std::vector<double> mean_losses(std::span<const HeadSet> sets) const;
+  /// The mean over all targets of the losses of the examples.
+  double mean(std::span<const double> losses) const;
 
   /// The targets of each example, [examples].
   const std::vector<double>& targets() const { return targets_; }
@@ -59,12 +59,11 @@ class Ablation {
 
  private:
   void find_replacements();
-  std::vector<Tensor> outputs() const;
-  std::vector<Tensor> unchanged(std::span<const HeadEdits> edits,
-                                std::span<const Tensor> residual) const;
+  std::vector<Tensor> residual_before(std::span<const HeadEdits> edits,
+                                      std::span<const Tensor> residual) const;
   std::vector<HeadEdits> edits_for(const HeadSet& set, std::span<const Tensor> replacements) const;
 
-  Transformer model_;  // shares its parameters with the one that was given
+  const Transformer& model_;
   std::vector<AttentionModule> modules_;
   Batch examples_;
   AblationOptions options_;
@@ -72,9 +71,6 @@ class Ablation {
   double target_count_ = 0;
   std::vector<Tensor> replacements_;  // by module: [1, 1, H, Dv] or [examples, T, H, Dv]
 };
-
-/// The held-out examples that `evaluate` uses: losses agree with those of `headlab eval`.
-Example held_out_examples(const Task& task, Index count);
 
 struct HeadAblation {
   HeadId head;
@@ -89,8 +85,8 @@ struct AblationReport {
   double loss = 0;                  // of the whole model, nats per target
   std::vector<HeadAblation> heads;  // each silenced alone
   double sets_per_second = 0;       // head sets judged on all examples, per second
-  Json to_json() const;
 };
+Json to_json(const AblationReport& report);
 
 /// Silences each head alone. p is for each head by itself, not corrected for their number.
 AblationReport ablate_heads(const Transformer& model, const Batch& examples,

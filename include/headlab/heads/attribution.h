@@ -29,12 +29,12 @@ struct Attribution {
 Attribution attribute_logits(const Transformer& model, const Batch& batch, bool centred = true);
 
 struct AttributionReport {
-  std::vector<std::string> attention, parts, targets;
-  std::vector<std::vector<double>> shares;  // [parts][targets]: mean over positions and examples
-  std::vector<double> logits;               // [targets]: what the shares sum to
+  std::vector<std::string> attention{}, parts{}, targets{};
+  std::vector<std::vector<double>> shares{};  // [parts][targets]: mean over positions and examples
+  std::vector<double> logits{};               // [targets]: what the shares sum to
   Index examples = 0;
-  Json to_json() const;
 };
+Json to_json(const AttributionReport& report);
 
 /// Mean shares of the logit above the mean logit, for each of the task's targets, on held-out
 /// examples.

@@ -58,8 +58,8 @@ struct CircuitsReport {
   CircuitOptions options;
   std::vector<CircuitSummary> heads;
   std::vector<Composition> compositions;  // of all pairs of heads in different layers
-  Json to_json() const;
 };
+Json to_json(const CircuitsReport& report);
 CircuitsReport find_circuits(const Transformer& model, const CircuitOptions& options = {});
 
 }  // namespace headlab

@@ -21,6 +21,8 @@ struct HeadId {
 
 /// [layer, head], as every file numbers heads.
 Json to_json(const HeadId& id);
+/// The inverse. Error for anything else.
+HeadId head_of(const Json& json);
 /// How a head is shown and named: "0.2", module 0, born as 2.
 std::string head_text(const HeadId& id);
 /// The heads that a model has, module by module.

@@ -5,7 +5,6 @@
 // proves nothing.) Read next: scores.h for the patterns, ablation.h for whole heads.
 #pragma once
 
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -21,13 +20,10 @@ struct EdgeOptions {
   std::int64_t seed = 0;  // of these draws
 };
 
-/// Several heads have no lift.
-inline constexpr double kNoLift = std::numeric_limits<double>::quiet_NaN();
-
 /// What hiding one relation's gold edges in some heads does to the loss on its targets.
 struct EdgeTest {
   HeadSet heads{};            // where the edges were hidden
-  double lift = kNoLift;      // of the pattern of a single head
+  double lift = kUndefined;   // of the pattern of a single head; several have none
   double mass = 0;            // weight that was hidden at a query, over these heads, mean
   double control_mass = 0;    // the same of the random edges
   PairedChange gold{};        // hiding the gold edges against the whole model
@@ -40,13 +36,13 @@ struct EdgeTest {
   std::string verdict() const;
 };
 
-/// Which targets a relation answers for, as flags [B, T, K]: those at its queries; with several
-/// targets at each position the one that bears its name, if one does. Where its queries have no
-/// target (what is read there is used later), or are positions of a source: all targets.
-std::vector<std::uint8_t> targets_of_relation(const Task& task, const Example& example,
-                                              std::size_t relation);
+/// The examples with only those targets that a relation answers for: those at its queries; with
+/// several targets at each position the one that bears its name, if one does. Where its queries
+/// have no target (what is read there is used later), or are positions of a source: all targets.
+Batch with_targets_of(const Task& task, const Example& example, std::size_t relation);
 
-/// A task's held-out examples, with what the unchanged model does on them.
+/// A task's held-out examples, with what the unchanged model does on them. Only reads model and
+/// task, which must outlive it.
 class EdgeExperiment {
  public:
   /// Errors: those of Ablation.
@@ -60,16 +56,15 @@ class EdgeExperiment {
   EdgeTest test(std::size_t relation, const HeadSet& heads) const;
 
  private:
-  struct Pass;
-  Pass pass_for(std::size_t relation, const HeadSet& heads) const;
-  void add_part(Index first, Pass& pass) const;
+  struct Trial;
+  void choose_heads(const HeadSet& heads, Trial& trial) const;
+  void add_part(const Batch& part, Index first, Trial& trial) const;
 
-  Transformer model_;  // shares its parameters with the one that was given
-  std::vector<AttentionModule> modules_;
+  const Transformer& model_;
+  const Task& task_;
   std::vector<Relation> relations_;
   Example example_;
   EdgeOptions options_;
-  std::vector<std::vector<std::uint8_t>> targets_;  // by relation
 };
 
 struct EdgeReport {
@@ -81,8 +76,8 @@ struct EdgeReport {
   std::vector<std::string> attention;
   EdgeOptions options;
   std::vector<Row> relations;
-  Json to_json() const;
 };
+Json to_json(const EdgeReport& report);
 
 /// Scores the patterns and tests every relation of the task.
 EdgeReport test_gold_edges(const Transformer& model, const Task& task,

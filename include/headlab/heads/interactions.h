@@ -20,8 +20,8 @@ struct InteractionReport {
   Index examples = 0;
   double loss = 0;  // of the whole model
   std::vector<Interaction> pairs;
-  Json to_json() const;
 };
+Json to_json(const InteractionReport& report);
 
 /// Silences each head and each pair of heads: H + H (H - 1) / 2 sets. Error for fewer than two
 /// heads.

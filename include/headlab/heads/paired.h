@@ -15,10 +15,9 @@ struct PairedChange {
   double change = 0;         // after - before
   double low = 0, high = 0;  // its 95% interval
   double p = 1;              // of no change, two-sided
-
-  /// Adds the members change, low, high and p to an object.
-  void write_to(Json& object) const;
 };
+/// {"change", "low", "high", "p"}.
+Json to_json(const PairedChange& change);
 
 /// With d = after - before of each example: R = sum of d / sum of targets; its variance n / (n - 1)
 /// sum (d - R targets)^2 / (sum of targets)^2, and the normal distribution, which wants some thirty

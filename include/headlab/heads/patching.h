@@ -22,10 +22,11 @@ struct PatchReport {
   Index targets = 0;  // where both have a target and these differ
   double clean = 0;   // mean over these of logit(clean target) - logit(corrupted target)
   double corrupted = 0;
-  std::vector<Head> heads;                    // its z at all positions
-  std::vector<std::vector<double>> residual;  // [streams][positions]: as ModelCaptures numbers them
-  Json to_json() const;
+  std::vector<Head> heads{};  // its z at all positions
+  std::vector<std::vector<double>>
+      residual{};  // [streams][positions]: as ModelCaptures numbers them
 };
+Json to_json(const PatchReport& report);
 
 /// restored = (d - corrupted) / (clean - corrupted), with d the mean logit difference of the
 /// corrupted sequences with that one activation from the clean ones: 1 brings the answer back, 0

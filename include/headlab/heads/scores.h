@@ -1,7 +1,8 @@
 // What each head looks at, scored against the truth. The model's own attention patterns over
 // held-out examples are held against the gold of the task's relations. The head for a relation is
 // chosen on the even examples (split A) and all numbers are reported on the odd ones (split B), so
-// that choosing does not flatter. Read next: report/heads_text.h.
+// that choosing does not flatter. Which scores there are says score_table(): JSON, tables and lists
+// walk its rows. Read next: src/heads/score_table.cc, report/heads_text.h.
 #pragma once
 
 #include <array>
@@ -9,15 +10,22 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headlab/base/json.h"
-#include "headlab/model/transformer.h"
+#include "headlab/heads/edits.h"
 #include "headlab/tasks/task.h"
 
 namespace headlab {
 
 inline constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
+
+/// A head owns a relation if chance explains its mass with less than this probability, and its lift
+/// reaches this value. Significance alone is no proof: on a task without anything to learn nearly
+/// every trained head differs from chance, at a mass of .05.
+inline constexpr double kOwnerP = 0.01;
+inline constexpr double kOwnerLift = 0.3;
 
 /// How well one head finds one relation, on one split.
 struct RelationScore {
@@ -30,21 +38,18 @@ struct RelationScore {
   double lift = kUndefined;
   /// How often permuted gold gave any head this much mass; on split B alone, else NaN.
   double p = kUndefined;
+
+  /// Whether a head with this score on split B owns the relation.
+  bool owns() const { return p < kOwnerP && lift >= kOwnerLift; }
 };
 
 /// One head. What needs no gold is taken over split B as well.
-struct HeadScores {
-  Index layer = 0;        // index of the attention module, in execution order
-  std::int32_t head = 0;  // the number it was born with
-  double entropy = 0;     // nats, mean over queries of -sum p ln p
-  double focus = 0;       // 1 - entropy / mean ln(visible keys): 0 uniform, 1 a single key
+struct HeadScores : HeadId {
   std::vector<RelationScore> chosen_on{};  // by relation, on split A
   std::vector<RelationScore> relations{};  // by relation, on split B
-  double confidence = 0;                   // mean over queries of the largest weight
-  double distance = 0;                     // positions, mean over queries of sum p |key - query|
-  double rank = kUndefined;                // effective rank of its output z
-  /// By pattern_scores(): mean attention on the keys that it asks for; NaN where it never asks.
-  std::vector<double> patterns{};
+  /// By row of score_table(): its number for this head. NaN for rows without one, for keys that no
+  /// query asks for, and for what was not scored.
+  std::vector<double> values{};
   struct Offset {
     Index offset = 0;  // key - query
     double share = 0;  // of the argmaxes of queries with a choice of keys
@@ -52,6 +57,9 @@ struct HeadScores {
   std::vector<Offset> offsets{};      // the commonest first
   std::vector<std::string> labels{};  // "positional -1", "syntactic same", "rare"
   std::array<double, 2> map{};        // its place among the heads of its kind of attention
+
+  /// The value of a score by its name, such as "entropy". Error for a name without a row.
+  double value(std::string_view name) const;
 };
 
 /// What a reader would find who does not look at the model.
@@ -64,7 +72,7 @@ struct Baseline {
 struct RelationWinner {
   Relation relation;
   std::size_t best = 0;   // index of the head in `heads` with the largest mass on split A
-  bool owned = false;     // on split B, p < kOwnerP and lift >= kOwnerLift
+  bool owned = false;     // whether the best head owns it
   double p = kUndefined;  // of the best head
   Index candidates = 0;   // heads of the relation's kind; 0: no head can do it
   /// Mean over split B of the largest mass that any head has at a query: where it is well above the
@@ -89,21 +97,20 @@ struct HeadsReport {
   /// [heads, heads]: mean Jensen-Shannon distance of their patterns; NaN between kinds of
   /// attention. Empty unless options.without_gold.
   std::vector<double> distances{};
-  Json to_json() const;
-};
 
-/// A head owns a relation if chance explains its mass with less than this probability, and its lift
-/// reaches this value. Significance alone is no proof: on a task without anything to learn nearly
-/// every trained head differs from chance, at a mass of .05.
-inline constexpr double kOwnerP = 0.01;
-inline constexpr double kOwnerLift = 0.3;
+  /// The score of the best head for relation r.
+  const RelationScore& best_score(std::size_t r) const {
+    return heads[relations[r].best].relations[r];
+  }
+};
+Json to_json(const HeadsReport& report);
 
 struct HeadsOptions {
   Index examples = 512;
   Index batch = 64;  // in one forward pass; the result does not depend on it beyond rounding
   Index permutations = 199;  // of the gold, for p; its smallest value is 1 / (permutations + 1)
   /// The same architecture at its initial values (initial_model), for lift_untrained.
-  Transformer* untrained = nullptr;
+  const Transformer* untrained = nullptr;
   bool without_gold = true;  // whether to score what needs no gold, beside entropy and focus
 };
 
@@ -120,17 +127,39 @@ struct HeadsOptions {
 HeadsReport score_heads(const Transformer& model, const Task& task,
                         const HeadsOptions& options = {});
 
-struct PatternQuery;  // a query and what it sees; see src/heads/patterns.h
+struct PatternQuery;  // a query and the keys that it sees; see src/heads/patterns.h
+struct HeadEvidence;  // sums over the rows of a head's pattern; see src/heads/evidence.h
 
-/// One row of `headlab list scores`.
-struct ScoreEntry {
-  const char* name;
-  const char* meaning;
-  /// For a score read off the tokens alone: whether the query asks for key s. Else nullptr.
-  bool (*wants)(const PatternQuery& query, Index s);
+/// How a score is computed: at most one of the three functions is set.
+struct ScoreSource {
+  /// Read off the tokens alone: whether the query asks for key s. The score is the mean attention
+  /// on the keys asked for, at queries that ask for some but not all of the keys they see.
+  bool (*wants)(const PatternQuery& query, Index s) = nullptr;
+  /// From what was gathered of a head.
+  double (*value)(const HeadEvidence& head) = nullptr;
+  /// From the score on one relation.
+  double (*relation)(const RelationScore& score) = nullptr;
+  bool always = false;  // `value`: scored without options.without_gold too
+  bool label = false;   // `wants`: heads whose argmax finds these keys bear the score's name
 };
+
+/// How tables show a score.
+struct ScoreColumn {
+  const char* title = nullptr;  // null: the score's name
+  int decimals = 2;
+  bool percent = false;  // whether it shows 100 times the value
+  int width = 0;         // `relation`: in the table of heads; 0: it has no column there
+};
+
+/// One score, from its name to JSON and tables. A row without a function describes a part of the
+/// report that is no single number.
+struct ScoreEntry {
+  const char* name;  // its member in JSON
+  const char* meaning;
+  ScoreSource from{};
+  ScoreColumn column{};
+};
+/// All scores. Adding one is adding a row.
 std::span<const ScoreEntry> score_table();
-/// The rows that are read off the tokens alone: what HeadScores::patterns holds, in this order.
-std::span<const ScoreEntry> pattern_scores();
 
 }  // namespace headlab

@@ -17,7 +17,7 @@ std::filesystem::path heads_log_file(const Run& run);  // heads.jsonl
 
 /// The callbacks with tracking on top: after every run.config.track_heads steps, and after
 /// the last, a line of heads.jsonl; unchanged where that setting is 0. `run` must outlive them.
-RunCallbacks track_heads(Run& run, RunCallbacks callbacks);
+RunCallbacks track_heads(const Run& run, RunCallbacks callbacks);
 
 /// One relation over a training.
 struct RelationHistory {
@@ -33,10 +33,10 @@ struct HeadsHistory {
   std::vector<std::string> attention;  // names of the attention modules: what `layer` counts
   std::vector<Index> steps;
   std::vector<RelationHistory> relations;
-  Json to_json() const;
 };
+Json to_json(const HeadsHistory& history);
 
-/// Reads what track_heads wrote. Error if there is nothing, with the flag that makes it.
+/// Reads what track_heads wrote. Error if there is nothing, with the setting that makes it.
 HeadsHistory read_heads_history(const Run& run);
 
 }  // namespace headlab

@@ -1,5 +1,6 @@
-// What pruning did and what it saved, as text for a terminal. Pure functions of the results. Read
-// next: curve_text.h, which shows many prunings.
+// What pruning did and what it saved, as text for a terminal. Pure functions of the results, so
+// that a test or another program can show them too.
+// Read next: curve_text.h, which shows many prunings.
 #pragma once
 
 #include <string>

@@ -17,6 +17,8 @@ class Table {
   explicit Table(std::vector<std::string> header) : header_(std::move(header)) {}
   /// Error unless there is a cell for each column.
   void add(std::vector<std::string> row);
+  /// A column at the right. Error unless there is a cell for each row.
+  void add_column(std::string title, const std::vector<std::string>& cells);
   /// Header, rule, rows; each line ends with a newline. Columns whose cells all look like numbers
   /// are set to the right.
   std::string text() const;
@@ -34,6 +36,8 @@ std::string significant(double value);
 std::string interval_text(const Interval& interval);
 /// 1050624 as 1,050,624.
 std::string grouped(Index value);
+/// A line without the blanks at its end, and with its newline.
+std::string trimmed_line(std::string line);
 /// The number of columns that UTF-8 text takes on a terminal: its code points.
 std::size_t display_width(std::string_view text);
 /// `text` padded with blanks to `width` columns, at its end or its begin, or cut to it.

@@ -33,6 +33,9 @@ struct EvaluateOptions {
   std::vector<HeadEdits> edits{};  // applied to every forward pass; gates of shape [H]
 };
 
+/// Held-out examples with their truth: the first `count` of those that `evaluate` uses.
+Example held_out_examples(const Task& task, Index count);
+
 /// The loss of each target in nats, 0 where there is none: logits [B, T, K*V], result [B, T, K].
 Tensor target_losses(const Tensor& logits, const Batch& batch);
 

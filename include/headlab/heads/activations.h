@@ -1,0 +1,68 @@
+// What people look at most in a model: the pattern of a head, its output, a residual stream, by the
+// head's name and not by offsets into captures. A pruned model's heads keep the numbers they were
+// born with, and are found by them. Read next: model/transformer.h (ModelCaptures), scores.h.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "headlab/heads/edits.h"
+#include "headlab/tasks/task.h"
+
+namespace headlab {
+
+/// One forward pass over a batch, without recording for gradients, and what it computed on the way.
+class Activations {
+ public:
+  /// `patterns`: whether to keep these too, which take memory of queries x keys. `model` must
+  /// outlive it.
+  Activations(const Transformer& model, const Batch& batch, bool patterns = true);
+
+  /// Logits [B, T, K*V].
+  const Tensor& logits() const { return logits_; }
+  /// The weights of a head, [B, T, S]: a row for each query. Error if the model has no such head.
+  Tensor pattern(const HeadId& head) const;
+  /// Its output z [B, T, Dv], before W_O. Error if the model has no such head.
+  Tensor output(const HeadId& head) const;
+  /// The stream [B, T, C] before each block and after the last, the encoder's first.
+  const Tensor& residual(std::size_t i) const { return captures_.residual[i]; }
+  /// All of it, by attention module.
+  const ModelCaptures& captures() const { return captures_; }
+
+ private:
+  const Transformer& model_;
+  ModelCaptures captures_;
+  Tensor logits_;
+};
+
+/// Calls use(part, first) for the sequences of a batch, at most `size` at a time; `first` is the
+/// place of the part's first sequence.
+template <class Use>
+void for_parts(const Batch& batch, Index size, Use&& use) {
+  for (Index first = 0; first < batch.size; first += size)
+    use(batch.rows(first, first + size < batch.size ? first + size : batch.size), first);
+}
+
+/// The tokens at the queries and keys of a module of this kind in sequence b, without padding.
+std::span<const std::int32_t> query_tokens(const Batch& batch, AttentionKind kind, Index b);
+std::span<const std::int32_t> key_tokens(const Batch& batch, AttentionKind kind, Index b);
+
+/// The pattern of one head on one sequence, without padding.
+struct HeadPattern {
+  HeadId head;
+  Index example = 0;                           // the number of the sequence
+  std::vector<Scalar> weights{};               // [queries, keys], row-major
+  std::vector<std::string> queries{}, keys{};  // their tokens, as the task shows them
+};
+
+/// The pattern of a head on sequence b of a batch of the task. Error if the model has no such head.
+HeadPattern pattern_of(const Transformer& model, const Task& task, const HeadId& head,
+                       const Batch& batch, Index b = 0);
+/// The same on one of the held-out examples on which heads are scored.
+HeadPattern pattern_of(const Transformer& model, const Task& task, const HeadId& head,
+                       Index example = 0);
+/// {"layer", "head", "example", "tokens" of the queries, "keys", "pattern": rows}.
+Json to_json(const HeadPattern& pattern);
+
+}  // namespace headlab

@@ -1,0 +1,71 @@
+// Heads by name: what is found is what captures hold, whatever was pruned beside it.
+#include "headlab/heads/activations.h"
+
+#include "headlab/heads/scores.h"
+#include "headlab/tasks/table.h"
+#include "support/hand_built.h"
+#include "support/models.h"
+
+namespace headlab { namespace {
+
+TEST(PatternOf, APrunedModelIsThatOfTheHeadWithTheNumber) {
+  const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1+3+same");
+  const Transformer model = hand_built(task->shape(), 3, {1, 3, kSame, kUniform});
+  const Transformer pruned = model.with_heads({{1, 3}});
+  for (const std::int32_t head : {1, 3}) {
+    const HeadPattern whole = pattern_of(model, *task, {0, head}, 5);
+    EXPECT_EQ(pattern_of(pruned, *task, {0, head}, 5).weights, whole.weights) << head;
+    EXPECT_EQ(whole.example, 5);
+  }
+  const HeadPattern back3 = pattern_of(pruned, *task, {0, 1});
+  EXPECT_EQ(back3.weights[9 * 10 + 6], 1);
+  EXPECT_EQ(back3.queries, back3.keys);
+  expect_error([&] { pattern_of(pruned, *task, {0, 2}); }, {"no head 0.2"});
+}
+
+TEST(PatternOf, CrossAttentionHasTokensOfTheSourceAsKeys) {
+  const auto task = make_task("reverse_cross");
+  TransformerConfig config = small_encoder_decoder();
+  config.shape() = task->shape();
+  const Transformer model = random_model(config);
+  const Batch batch = task->make(Key{}, 3, Split::validation).batch;
+  Index layer = 0;
+  for (const AttentionModule& module : model.attention_modules()) {
+    const HeadPattern shown = pattern_of(model, *task, {layer++, 0}, batch, 2);
+    EXPECT_EQ(std::ssize(shown.queries), batch.queries_of(module.kind, 2)) << module.name;
+    EXPECT_EQ(std::ssize(shown.keys), batch.keys_of(module.kind, 2)) << module.name;
+    const bool reads_source = module.kind != AttentionKind::self;
+    EXPECT_EQ(shown.keys[0],
+              task->token_text(reads_source ? batch.source_token(2, 0) : batch.token(2, 0)));
+    double sum = 0;  // of the first row
+    for (std::size_t s = 0; s < shown.keys.size(); ++s)
+      sum += static_cast<double>(shown.weights[s]);
+    EXPECT_NEAR(sum, 1, 10 * kEpsilon);
+  }
+}
+
+TEST(Activations, HoldTheOutputOfAHeadAndTheStreams) {
+  const Transformer model = random_model(small_config()).with_heads({{1}, {0, 1}});
+  const Batch batch = random_batch(small_config(), 2, 6);
+  const Activations activations(model, batch);
+  EXPECT_EQ(numbers(activations.logits()), numbers(model.forward(batch)));
+  EXPECT_EQ(numbers(activations.output({0, 1})), numbers(activations.captures().attention[0].z));
+  const Tensor second = activations.output({1, 1}), both = activations.captures().attention[1].z;
+  EXPECT_EQ(second.shape(), Shape({2, 6, both.size(2) / 2}));
+  EXPECT_EQ(second.data()[0], both.data()[both.size(2) / 2]);
+  EXPECT_EQ(activations.residual(2).shape(), activations.residual(0).shape());
+  expect_error([&] { activations.output({0, 0}); }, {"no head 0.0"});
+}
+
+TEST(ForParts, CoversEverySequenceOnce) {
+  const Batch batch = random_batch(small_config(), 7, 4);
+  std::vector<Index> sizes;
+  for_parts(batch, 3, [&](const Batch& part, Index first) {
+    EXPECT_EQ(part.token(0, 0), batch.token(first, 0));
+    sizes.push_back(part.size);
+  });
+  EXPECT_EQ(sizes, (std::vector<Index>{3, 3, 1}));
+}
+
+}  // namespace
+}  // namespace headlab
