@@ -10,6 +10,7 @@
 #include "headlab/base/files.h"
 #include "tasks/checks.h"
 #include "tasks/english_words.h"
+#include "tasks/sentence.h"
 
 namespace headlab { namespace {
 
@@ -72,18 +73,16 @@ TEST(Grammar, EndingsAreThoseOfTheNounsThatWordsAgreeWith) {
 }
 
 TEST(Grammar, TheNearestNounIsTheSubjectInAQuarter) {
-  expect_share(
-      0.25, [](const Sentence&, const Reading& r) { return r.nouns.back() == r.subject(); });
+  expect_share(0.25,
+               [](const Sentence&, const Reading& r) { return r.nouns.back() == r.subject(); });
 }
 
 TEST(Grammar, TheFirstNounIsTheSubjectInHalf) {
-  expect_share(
-      0.5, [](const Sentence&, const Reading& r) { return r.nouns[0] == r.subject(); });
+  expect_share(0.5, [](const Sentence&, const Reading& r) { return r.nouns[0] == r.subject(); });
 }
 
 TEST(Grammar, ThePronounMeansTheSubjectInNineOfSixteen) {  // 1/2, and where there is no other noun
-  expect_share(
-      0.5625, [](const Sentence& s, const Reading&) { return s.antecedent == s.subject; });
+  expect_share(0.5625, [](const Sentence& s, const Reading&) { return s.antecedent == s.subject; });
 }
 
 TEST(Grammar, AttractorsAndAdjectivesTakeAllTheirNumbers) {
