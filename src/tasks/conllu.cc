@@ -46,13 +46,6 @@ bool is_held_out(const TreebankSentence& sentence, double share) {
   return Generator(key).uniform() < share;
 }
 
-std::string described(const std::string& relation) {
-  const std::size_t dot = relation.rfind('.');
-  const std::string name = relation.substr(0, dot);
-  return relation.ends_with(".up") ? text("the head of a word that is its ", name)
-                                   : text("the words that are the ", name, " of a word");
-}
-
 /// Names by falling count, and by name among equals.
 std::vector<std::pair<std::string, Index>> by_count(const std::map<std::string, Index>& counts) {
   std::vector<std::pair<std::string, Index>> sorted(counts.begin(), counts.end());
@@ -143,12 +136,11 @@ struct Conllu {
 
   /// Error that says what to do if a part has no sentence.
   void require_sentences(std::size_t trained, std::size_t validated) const {
-    if (trained == 0 || validated == 0) {
-      throw Error(text("of the sentences of ", file, " that fit, ", trained,
-                       " are for training and ", validated, " for validation"),
-                  text("give a longer file, or a ", validated == 0 ? "larger" : "smaller",
-                       " share with validation=X (now ", validation, ")"));
-    }
+    if (trained > 0 && validated > 0) return;
+    throw Error(text("of the sentences of ", file, " that fit, ", trained, " are for training and ",
+                     validated, " for validation"),
+                text("give a longer file, or a ", validated == 0 ? "larger" : "smaller",
+                     " share with validation=X (now ", validation, ")"));
   }
 
   /// Errors that name the file: it cannot be read or is no treebank (with the line), or no sentence
@@ -185,13 +177,12 @@ struct Conllu {
       token[form] = id(std::ssize(vocabulary));
       vocabulary.push_back(form);
     }
-    if (token.empty()) {
-      const auto& [form, count] = sorted[0];
-      throw Error(text("no word of ", file, " occurs ", min_count,
-                       " times in its training part: the most frequent one, '", shown(form),
-                       "', occurs ", count, " times"),
-                  text("set min_count=", count, " or less"));
-    }
+    if (!token.empty()) return;
+    const auto& [form, count] = sorted[0];
+    throw Error(text("no word of ", file, " occurs ", min_count,
+                     " times in its training part: the most frequent one, '", shown(form),
+                     "', occurs ", count, " times"),
+                text("set min_count=", count, " or less"));
   }
 
   void number_relations(const std::vector<TreebankSentence>& treebank) {
@@ -199,8 +190,11 @@ struct Conllu {
     for (const TreebankSentence& sentence : treebank)
       each_edge(sentence, [&](Index, Index, const std::string& name) { ++counts[name]; });
     for (const auto& [name, count] : by_count(counts)) {
+      const std::string word = name.substr(0, name.rfind('.'));
       relation[name] = std::ssize(known_relations);
-      known_relations.push_back({name, described(name)});
+      known_relations.push_back({name, name.ends_with(".up")
+                                           ? text("the head of a word that is its ", word)
+                                           : text("the words that are the ", word, " of a word")});
     }
   }
 

@@ -14,17 +14,15 @@
 namespace headlab {
 namespace {
 
-using Places = std::vector<std::int32_t>;
+enum class Order { as_given, ascending, backwards };
 
 struct Symbols {
-  bool distinct = false;       // no symbol occurs twice; else each is drawn by itself
-  bool beside_source = false;  // an encoder-decoder
-  /// The places of the symbols in the order of the answer. Place `order[j]` is the gold where
-  /// answer j is asked.
-  Places (*order)(const std::vector<std::int32_t>& symbols);
-  const char* truth;    // the name of the relation
-  const char* meaning;  // and its description
-  Index heads = 0;      // see Task::needed_heads
+  bool distinct = false;          // no symbol occurs twice; else each is drawn by itself
+  bool beside_source = false;     // an encoder-decoder
+  Order order = Order::as_given;  // of the answer
+  const char* truth;              // the name of the relation
+  const char* meaning;            // and its description
+  Index heads = 0;                // see Task::needed_heads
 
   Index symbols = 16, shortest = 4, longest = 10;
 
@@ -62,6 +60,17 @@ struct Symbols {
     return drawn;
   }
 
+  /// The places of the symbols in the order of the answer: place j of this is the gold where answer
+  /// j is asked.
+  std::vector<std::int32_t> ordered(const std::vector<std::int32_t>& drawn) const {
+    std::vector<std::int32_t> places(drawn.size());
+    std::iota(places.begin(), places.end(), 0);
+    if (order == Order::backwards) std::ranges::reverse(places);
+    if (order == Order::ascending)
+      std::ranges::sort(places, {}, [&](std::int32_t place) { return drawn[place]; });
+    return places;
+  }
+
   void write(Sequence& s) const {
     Batch& batch = s.example.batch;
     const std::vector<std::int32_t> drawn = draw(s.random);
@@ -70,7 +79,7 @@ struct Symbols {
     if (beside_source) batch.source_lengths.push_back(id(n));
     s.pad_behind(separator + n);
     s.token(separator) = id(symbols);
-    const Places places = order(drawn);
+    const std::vector<std::int32_t> places = ordered(drawn);
     for (Index j = 0; j < n; ++j) {
       s.target(separator + j) = drawn[places[j]];
       if (j + 1 < n) s.token(separator + j + 1) = drawn[places[j]];
@@ -78,24 +87,6 @@ struct Symbols {
     }
   }
 };
-
-Places as_they_stand(const std::vector<std::int32_t>& symbols) {
-  Places order(symbols.size());
-  std::iota(order.begin(), order.end(), 0);
-  return order;
-}
-
-Places ascending(const std::vector<std::int32_t>& symbols) {
-  Places order = as_they_stand(symbols);
-  std::ranges::sort(order, {}, [&](std::int32_t place) { return symbols[place]; });
-  return order;
-}
-
-Places last_first(const std::vector<std::int32_t>& symbols) {
-  Places order = as_they_stand(symbols);
-  std::ranges::reverse(order);
-  return order;
-}
 
 }  // namespace
 
@@ -107,7 +98,7 @@ TaskEntry copy_task() {
   return task_entry(
       Symbols{
           .distinct = true,
-          .order = as_they_stand,
+
           .truth = "original",
           .meaning = "the symbol as far behind the beginning as the answer is behind the separator",
           .heads = 2},  // one in each of two layers
@@ -124,7 +115,7 @@ TaskEntry copy_task() {
 TaskEntry sort_task() {
   return task_entry(
       Symbols{.distinct = true,
-              .order = ascending,
+              .order = Order::ascending,
               .truth = "larger",
               .meaning =
                   "the smallest symbol above this one; behind the separator, the smallest of all",
@@ -142,7 +133,7 @@ TaskEntry sort_task() {
 /// its due.
 TaskEntry reverse_task() {
   return task_entry(
-      Symbols{.order = last_first,
+      Symbols{.order = Order::backwards,
               .truth = "mirror",
               .meaning = "the symbol as far before the separator as the answer is behind it",
               .heads = 2},  // one in each of two layers
@@ -159,7 +150,7 @@ TaskEntry reverse_cross_task() {
   return task_entry(
       Symbols{
           .beside_source = true,
-          .order = last_first,
+          .order = Order::backwards,
           .truth = "mirror",
           .meaning =
               "the symbol as far before the end of the source as the answer is behind the start"},
