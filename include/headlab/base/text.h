@@ -1,5 +1,6 @@
-// Texts in pieces. What joins texts, text(...) and join, stands in error.h, because messages need
-// it first. A piece is a view of the whole: the whole has to live as long. Read next: error.h.
+// Texts in pieces, and in characters. What joins texts, text(...) and join, stands in error.h,
+// because messages need it first.
+// Read next: error.h.
 #pragma once
 
 #include <string>
