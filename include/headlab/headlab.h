@@ -47,6 +47,7 @@
 #include "headlab/model/initial.h"
 #include "headlab/model/transformer.h"
 // tasks: data with known truth.
+#include "headlab/tasks/definition.h"
 #include "headlab/tasks/table.h"
 #include "headlab/tasks/task.h"
 // train: optimizers, the trainer, runs.

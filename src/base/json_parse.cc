@@ -5,6 +5,7 @@
 
 #include "headlab/base/error.h"
 #include "headlab/base/json.h"
+#include "headlab/base/text.h"
 
 namespace headlab {
 namespace {
@@ -117,7 +118,7 @@ class Parser {
       out += kMeanings[letter];
       ++at_;
     } else if (take('u')) {
-      append_utf8(code_point(start), out);
+      append_utf8(out, code_point(start));
     } else {
       fail(start, "unknown escape in a string");
     }
@@ -144,14 +145,6 @@ class Parser {
         expected("four hexadecimal digits");
     }
     return result;
-  }
-
-  static void append_utf8(unsigned code, std::string& out) {
-    const unsigned following = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-    constexpr unsigned kLead[] = {0x00, 0xC0, 0xE0, 0xF0};
-    out += static_cast<char>(kLead[following] | (code >> (6 * following)));
-    for (unsigned left = following; left > 0; --left)
-      out += static_cast<char>(0x80 | ((code >> (6 * (left - 1))) & 0x3F));
   }
 
   char peek() const { return at_ < json_.size() ? json_[at_] : '\0'; }

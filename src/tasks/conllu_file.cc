@@ -1,20 +1,20 @@
 // The reader goes line by line and checks each tree when its sentence ends; following the heads
 // marks every word once, so that no file takes longer than its size. Errors name the line where
 // the mistake stands. Read next: conllu.cc.
-#include "headlab/tasks/conllu_file.h"
+#include "tasks/conllu_file.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 #include "headlab/base/error.h"
-#include "tasks/characters.h"
+#include "headlab/base/text.h"
+#include "tasks/language.h"
 
 namespace headlab {
 namespace {
 
 constexpr std::size_t kColumns = 10;
-using Columns = std::array<std::string_view, kColumns>;
+using Columns = std::vector<std::string_view>;
 enum Column { kId, kForm, kLemma, kPart, kHead = 6, kRelation };
 
 /// The text as a whole number from 0 on; -1 if it is none.
@@ -49,15 +49,9 @@ class Reader {
   }
 
   Columns columns_of(std::string_view line) const {
-    Columns columns;
-    std::size_t found = 0;
-    for (std::size_t begin = 0; begin <= line.size(); ++found) {
-      const std::size_t end = std::min(line.find('\t', begin), line.size());
-      if (found < kColumns) columns[found] = line.substr(begin, end - begin);
-      begin = end + 1;
-    }
-    if (found != kColumns) {
-      fail(line_, text("a word has 10 columns, separated by tabs; this line has ", found),
+    Columns columns = split(line, '\t');
+    if (columns.size() != kColumns) {
+      fail(line_, text("a word has 10 columns, separated by tabs; this line has ", columns.size()),
            "write _ for a column with nothing to say, and tabs, not blanks, between columns");
     }
     return columns;
@@ -141,13 +135,9 @@ class Reader {
 
 std::vector<TreebankSentence> parse_conllu(std::string_view bytes, std::string_view source) {
   require_utf8(bytes, source);
-  if (bytes.substr(0, 3) == "\xEF\xBB\xBF") bytes.remove_prefix(3);  // a byte order mark
+  if (bytes.starts_with("\xEF\xBB\xBF")) bytes.remove_prefix(3);  // a byte order mark
   Reader reader(source);
-  for (std::size_t begin = 0; begin < bytes.size();) {
-    const std::size_t end = std::min(bytes.find('\n', begin), bytes.size());
-    reader.add_line(bytes.substr(begin, end - begin));
-    begin = end + 1;
-  }
+  for (const std::string_view line : split(bytes, '\n')) reader.add_line(line);
   return reader.finish();
 }
 

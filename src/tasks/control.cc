@@ -1,86 +1,63 @@
-// Both controls draw tokens and gold in the same way and differ in the label alone, so the class is
-// a template over which of them it is; both are made at the end of this file.
-// Read next: the opening of control.h, for the definition.
-#include "headlab/tasks/control.h"
-
-#include "headlab/base/error.h"
-#include "tasks/parts.h"
+// Two controls, in which no head may be reported as specialised. Tokens are uniform; in
+// `memoryless` the target is a function of the token itself (the alphabet read backwards), so that
+// no head is needed, and in `random` it is drawn by chance, so that there is nothing to learn.
+// Truth: the relations of the flagship that a head *could* be credited with: `previous`, and
+// `same`, the last earlier token of the same class (the token's number modulo `classes`).
+// Trap: a trained head is not uniform, whatever it was trained on: most heads of `memoryless`
+// differ from chance on `same`, significantly, at a mass below what chance gives. Significant is
+// not specialised, and no head of either control is an owner.
+// Read next: relations.cc.
+#include "headlab/tasks/definition.h"
 
 namespace headlab {
 namespace {
 
-constexpr const char* name_of(ControlKind kind) {
-  return kind == ControlKind::memoryless ? "memoryless" : "random";
-}
+struct Control {
+  bool learnable;  // which of the two it is
+  Index length = 16, vocab = 16, classes = 4;
+
+  void bind(Settings& s) {
+    s.integer("length", length, 2, 65536, "tokens in a sequence");
+    s.integer("vocab", vocab, 2, 1 << 20, "number of tokens");
+    s.integer("classes", classes, 1, 1 << 20, "the class of a token is its number modulo this");
+  }
+  void prepare() const {
+    require(classes <= vocab, "classes ", classes, " must not exceed vocab ", vocab,
+            ": a class would have no token");
+  }
+  TaskShape shape() const { return {Architecture::decoder, vocab, length}; }
+  std::vector<Relation> relations() const {
+    return {{"previous", "the token before this one", true},
+            {"same", "the last earlier token of the same class"}};
+  }
+  std::vector<std::string> target_names() const { return {"label"}; }
+
+  void write(Sequence& s) const {
+    fill_uniform(s.tokens(), vocab, s.random);
+    for (Index t = 0; t < length; ++t)
+      s.target(t) = id(learnable ? vocab - 1 - s.token(t) : s.random.below(vocab));
+    if (!s.with_truth) return;
+    const auto class_of = classes_of(s.tokens(), classes);
+    for (Index t = 1; t < length; ++t) {
+      s.add_gold(0, t, t - 1);
+      const Index same = last_equal(class_of, t);
+      if (same >= 0) s.add_gold(1, t, same);
+    }
+  }
+};
 
 }  // namespace
 
-Settings settings_of(ControlOptions& o) {
-  Settings s;
-  s.integer("length", o.length, 2, 65536, "tokens in a sequence");
-  s.integer("vocab", o.vocab, 2, 1 << 20, "number of tokens");
-  s.integer("classes", o.classes, 1, 1 << 20, "the class of a token is its number modulo this");
-  return s;
+TaskEntry memoryless_task() {
+  return task_entry(Control{.learnable = true},
+                    {"memoryless", "a control: the label depends on the token alone",
+                     "layers=1 heads=4 d_model=64 d_ff=0 steps=500 lr=1e-2"});
 }
 
-template <ControlKind kind>
-ControlTask<kind>::ControlTask(const ControlOptions& options) : options_(options) {
-  check_ranges(settings_of(options_), name_of(kind));
-  require(options_.classes <= options_.vocab, "classes ", options_.classes,
-          " must not exceed vocab ", options_.vocab, ": a class would have no token");
+TaskEntry random_task() {
+  return task_entry(Control{.learnable = false},
+                    {"random", "a control: the label is drawn by chance",
+                     "layers=1 heads=4 d_model=64 d_ff=0 steps=500 lr=1e-2"});
 }
-
-template <ControlKind kind>
-std::string ControlTask<kind>::spec() const {
-  return spec_text(name_of(kind), options_);
-}
-
-template <ControlKind kind>
-TaskShape ControlTask<kind>::shape() const {
-  return {Architecture::decoder, options_.vocab, options_.length, 1};
-}
-
-template <ControlKind kind>
-std::vector<Relation> ControlTask<kind>::relations() const {
-  return {{"previous", "the token before this one", true},
-          {"same", "the last earlier token of the same class", false}};
-}
-
-template <ControlKind kind>
-Batch ControlTask<kind>::make_batch(Key key, Index count, Split split) const {
-  Batch batch = empty_batch(*this, count);
-  for (Index b = 0; b < count; ++b) {
-    Generator random = sequence_generator(key, split, b);
-    fill_uniform(row(batch, b), options_.vocab, random);
-    for (Index t = 0; t < options_.length; ++t) {
-      const bool learnable = kind == ControlKind::memoryless;
-      batch.target(b, t) =
-          learnable ? id(options_.vocab) - 1 - batch.token(b, t) : id(random.below(options_.vocab));
-    }
-  }
-  return batch;
-}
-
-template <ControlKind kind>
-Example ControlTask<kind>::make(Key key, Index count, Split split) const {
-  Example example{make_batch(key, count, split), std::vector<Gold>(2)};
-  for (Index b = 0; b < count; ++b) {
-    const auto classes = classes_of(row(example.batch, b), options_.classes);
-    for (Index t = 1; t < options_.length; ++t) {
-      example.gold[0].add(b, t, id(t - 1));
-      const Index same = last_equal(classes, t);
-      if (same >= 0) example.gold[1].add(b, t, id(same));
-    }
-  }
-  return example;
-}
-
-template <ControlKind kind>
-std::string ControlTask<kind>::token_text(std::int32_t token) const {
-  return letter_text(token, options_.vocab);
-}
-
-template class ControlTask<ControlKind::memoryless>;
-template class ControlTask<ControlKind::random>;
 
 }  // namespace headlab

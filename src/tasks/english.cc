@@ -1,141 +1,137 @@
-// A sentence is laid out as tokens, words first and perhaps their endings; each relation is a row
-// of a table with a function from a token to its keys, and one to the keys among which a naive
-// reader would choose. Tokens: the lexicon, then the six endings. Read next: grammar.cc.
-#include "headlab/tasks/english.h"
-
+// Sentences of a toy grammar (headlab/tasks/grammar.h): determiners, verbs and pronouns agree with
+// nouns, and the model must say their endings. The query is the stem ("th"), the target its ending.
+//   lm=masked: no ending is shown; an encoder reads     near th king , th drum of th hill find h .
+//   lm=causal: each ending follows its stem, and is the next token that the decoder must predict
+//     (but behind a determiner, whose noun is not there yet):   near th -a king , th -o drum ...
+// Truth: `det`, `nsubj`, `antecedent`; where several tokens carry the class, any of them will do:
+// in a decoder the subject is its noun or the ending of its determiner. `obj` (the pronoun's verb)
+// and, at all other words, `previous`, `next`, `separator` and `rare` are known but not needed.
+// Traps: the nearest noun is the subject in 25% of sentences; `obj` has a single candidate, and one
+// offset finds half of it: look at its lift. And heads divide the sentences among them, each for
+// one kind, so that the best head has less of a relation than the best one at each query. Read
+// next: sentence.h; headlab/tasks/definition.h.
 #include <algorithm>
 
-#include "headlab/base/error.h"
-#include "headlab/tasks/grammar.h"
-#include "tasks/parts.h"
+#include "headlab/tasks/definition.h"
+#include "tasks/language.h"
+#include "tasks/sentence.h"
 
 namespace headlab {
 namespace {
 
 using Keys = std::vector<std::int32_t>;
 
-/// Where the words of a sentence stand among its tokens.
+/// A sentence laid out as tokens, words first and perhaps their endings. Tokens are the lexicon,
+/// then the six endings.
 struct Layout {
   Sentence sentence;
   bool causal;
-  Keys tokens;
-  Keys word_of;  // by token
-  Keys stem;     // by word
-  Keys ending;   // by word; -1 where none is shown
+  Keys tokens = {};
+  Keys word_of = {};  // by token
+  Keys stem = {};     // by word
+  Keys ending = {};   // by word; -1 where none is shown
 
   Layout(Sentence drawn, bool causal_order) : sentence(std::move(drawn)), causal(causal_order) {
-    for (std::size_t w = 0; w < sentence.words.size(); ++w) {
+    for (Index w = 0; w < std::ssize(sentence.words); ++w) {
       const Sentence::Word& word = sentence.words[w];
-      const bool shown = causal && word.ending >= 0;
       stem.push_back(add(w, word.lexeme));
-      ending.push_back(shown ? add(w, ending_token(word.ending)) : -1);
+      ending.push_back(causal && word.ending >= 0 ? add(w, ending_token(word.ending)) : -1);
     }
   }
-  static std::int32_t ending_token(std::int32_t noun_class) {
-    return static_cast<std::int32_t>(lexicon().size()) + noun_class;
+  static std::int32_t ending_token(Index noun_class) {
+    return id(std::ssize(lexicon()) + noun_class);
   }
-  std::int32_t add(std::size_t word, std::int32_t token) {
+  std::int32_t add(Index word, std::int32_t token) {
     tokens.push_back(token);
-    word_of.push_back(static_cast<std::int32_t>(word));
-    return static_cast<std::int32_t>(tokens.size()) - 1;
+    word_of.push_back(id(word));
+    return id(std::ssize(tokens) - 1);
   }
 
-  std::int32_t word_at(std::int32_t t) const { return word_of[t]; }
-  std::int32_t stem_of(std::int32_t word) const { return stem[word]; }
-  std::int32_t ending_of(std::int32_t word) const { return ending[word]; }
-  bool is(std::int32_t word, Part part) const { return sentence.at(word).entry().part == part; }
-  bool is_stem(std::int32_t t) const { return stem_of(word_at(t)) == t; }
+  const Lexeme& entry(Index t) const { return sentence.words[word_of[t]].entry(); }
+  bool is(Index t, Part part) const { return entry(t).part == part; }
+  bool is_stem(Index t) const { return stem[word_of[t]] == t; }
   /// Whether t is the stem of a word of this part of speech.
-  bool stem_is(std::int32_t t, Part part) const { return is_stem(t) && is(word_at(t), part); }
+  bool stem_is(Index t, Part part) const { return is_stem(t) && is(t, part); }
   /// Whether a relation of agreement is asked at t.
-  bool agrees(std::int32_t t) const {
+  bool agrees(Index t) const {
     return stem_is(t, causal ? Part::noun : Part::determiner) || stem_is(t, Part::verb) ||
            stem_is(t, Part::pronoun);
   }
-  bool is_separator(std::int32_t t) const {
-    return is(word_at(t), Part::comma) || is(word_at(t), Part::stop);
-  }
-  bool is_rare(std::int32_t t) const { return sentence.at(word_at(t)).entry().rare; }
-  std::int32_t determiner_of(std::int32_t noun) const {
-    while (!is(noun, Part::determiner)) --noun;
+  bool is_separator(Index t) const { return is(t, Part::comma) || is(t, Part::stop); }
+  Index determiner_of(Index noun) const {
+    while (sentence.words[noun].entry().part != Part::determiner) --noun;
     return noun;
+  }
+  /// The tokens that carry the class of a noun: the ending of its determiner, if shown, and itself.
+  Keys carriers(Index noun) const {
+    if (!causal) return {stem[noun]};
+    return {ending[determiner_of(noun)], stem[noun]};
+  }
+  template <class Choose>
+  Keys all(Choose choose) const {
+    Keys keys;
+    for (Index s = 0; s < std::ssize(tokens); ++s)
+      if (choose(s)) keys.push_back(id(s));
+    return keys;
   }
 };
 
-void add_shown(std::int32_t t, Keys& keys) {
-  if (t >= 0) keys.push_back(t);
-}
-
-/// The tokens that carry the class of a noun: the ending of its determiner, if shown, and itself.
-void add_carriers(const Layout& at, std::int32_t noun, Keys& keys) {
-  add_shown(at.ending_of(at.determiner_of(noun)), keys);
-  keys.push_back(at.stem_of(noun));
-}
-
-void add_determiner(const Layout& at, std::int32_t determiner, Keys& keys) {
-  keys.push_back(at.stem_of(determiner));
-  keys.push_back(at.ending_of(determiner));
-}
-
-template <class Choose>
-void add_tokens(const Layout& at, Keys& keys, Choose choose) {
-  for (std::int32_t s = 0; s < static_cast<std::int32_t>(at.tokens.size()); ++s)
-    if (choose(s)) keys.push_back(s);
-}
-
 /// In an encoder a determiner looks for its noun; in a decoder the noun comes later, and looks
 /// back.
-void det(const Layout& at, std::int32_t t, Keys& keys) {
-  if (!at.causal && at.stem_is(t, Part::determiner))
-    keys.push_back(at.stem_of(at.sentence.at(at.word_at(t)).head));
-  else if (at.causal && at.stem_is(t, Part::noun))
-    add_determiner(at, at.determiner_of(at.word_at(t)), keys);
+Keys det(const Layout& at, Index t) {
+  const Index word = at.word_of[t];
+  if (!at.causal && at.stem_is(t, Part::determiner)) return {at.stem[at.sentence.words[word].head]};
+  if (!at.causal || !at.stem_is(t, Part::noun)) return {};
+  const Index determiner = at.determiner_of(word);
+  return {at.stem[determiner], at.ending[determiner]};
 }
 
-void all_determiners_or_nouns(const Layout& at, std::int32_t, Keys& keys) {
+Keys determiners_or_nouns(const Layout& at, Index) {
   const Part part = at.causal ? Part::determiner : Part::noun;
-  add_tokens(at, keys, [&](std::int32_t s) { return at.is(at.word_at(s), part); });
+  return at.all([&](Index s) { return at.is(s, part); });
 }
 
-void nsubj(const Layout& at, std::int32_t t, Keys& keys) {
-  if (at.stem_is(t, Part::verb)) add_carriers(at, at.sentence.subject, keys);
+Keys nsubj(const Layout& at, Index t) {
+  return at.stem_is(t, Part::verb) ? at.carriers(at.sentence.subject) : Keys();
 }
 
 /// Every token that carries a class: nouns, and in a decoder the endings.
-void all_carriers(const Layout& at, std::int32_t, Keys& keys) {
-  add_tokens(at, keys, [&](std::int32_t s) { return at.stem_is(s, Part::noun) || !at.is_stem(s); });
+Keys all_carriers(const Layout& at, Index) {
+  return at.all([&](Index s) { return at.stem_is(s, Part::noun) || !at.is_stem(s); });
 }
 
-void obj(const Layout& at, std::int32_t t, Keys& keys) {
-  if (at.stem_is(t, Part::pronoun)) keys.push_back(at.stem_of(at.sentence.verb));
+Keys obj(const Layout& at, Index t) {
+  return at.stem_is(t, Part::pronoun) ? Keys{at.stem[at.sentence.verb]} : Keys();
 }
 
-void antecedent(const Layout& at, std::int32_t t, Keys& keys) {
-  if (!at.stem_is(t, Part::pronoun)) return;
-  add_carriers(at, at.sentence.antecedent, keys);
-  if (at.sentence.antecedent == at.sentence.subject)
-    add_shown(at.ending_of(at.sentence.verb), keys);
+Keys antecedent(const Layout& at, Index t) {
+  const auto& [words, subject, verb, pronoun, meant] = at.sentence;
+  if (!at.stem_is(t, Part::pronoun)) return {};
+  Keys keys = at.carriers(meant);
+  if (at.causal && meant == subject) keys.push_back(at.ending[verb]);
+  return keys;
 }
 
-void previous(const Layout& at, std::int32_t t, Keys& keys) {
-  if (t > 0 && !at.agrees(t)) keys.push_back(t - 1);
+Keys previous(const Layout& at, Index t) {
+  return t > 0 && !at.agrees(t) ? Keys{id(t - 1)} : Keys();
 }
 
-void next(const Layout& at, std::int32_t t, Keys& keys) {
-  if (t + 1 < static_cast<std::int32_t>(at.tokens.size()) && !at.agrees(t)) keys.push_back(t + 1);
+Keys next(const Layout& at, Index t) {
+  return t + 1 < std::ssize(at.tokens) && !at.agrees(t) ? Keys{id(t + 1)} : Keys();
 }
 
-void separator(const Layout& at, std::int32_t t, Keys& keys) {
-  if (!at.agrees(t) && !at.is_separator(t))
-    add_tokens(at, keys, [&](std::int32_t s) { return at.is_separator(s); });
+Keys separator(const Layout& at, Index t) {
+  if (at.agrees(t) || at.is_separator(t)) return {};
+  return at.all([&](Index s) { return at.is_separator(s); });
 }
 
-void rare(const Layout& at, std::int32_t t, Keys& keys) {
-  if (!at.agrees(t) && !at.is_rare(t))
-    add_tokens(at, keys, [&](std::int32_t s) { return at.is_rare(s); });
+Keys rare(const Layout& at, Index t) {
+  if (at.agrees(t) || at.entry(t).rare) return {};
+  return at.all([&](Index s) { return at.entry(s).rare; });
 }
 
-using Finder = void (*)(const Layout&, std::int32_t t, Keys&);
+/// The keys of a token, or the keys among which a naive reader would choose.
+using Finder = Keys (*)(const Layout&, Index t);
 
 struct RelationRow {
   const char* name;
@@ -148,7 +144,7 @@ struct RelationRow {
 
 constexpr RelationRow kRelationRows[] = {
     {"det", "the noun of a determiner", "the determiner of a noun, stem or ending", false, det,
-     all_determiners_or_nouns},
+     determiners_or_nouns},
     {"nsubj", "the subject of a verb", "the subject of a verb: its noun or determiner's ending",
      false, nsubj, all_carriers},
     {"obj", "the verb of a pronoun", "the verb of a pronoun", false, obj, nullptr},
@@ -160,120 +156,91 @@ constexpr RelationRow kRelationRows[] = {
     {"rare", "a rare word of the sentence", "a rare word before", false, rare, nullptr},
 };
 
-std::vector<const RelationRow*> rows_of(bool causal) {
-  std::vector<const RelationRow*> rows;
-  for (const RelationRow& row : kRelationRows)
-    if (!causal || row.causal != nullptr) rows.push_back(&row);
-  return rows;
-}
+struct English {
+  LanguageModel lm = LanguageModel::masked;
+  Index length = 32, attractors = 3, adjectives = 2;
 
-/// Adds what a finder says about each token of sequence b, as far as the token can see it.
-void add_gold(Gold& gold, const RelationRow& row, bool candidates, const Layout& at, Index b) {
-  Keys keys;
-  for (std::int32_t t = 0; t < static_cast<std::int32_t>(at.tokens.size()); ++t) {
-    keys.clear();
-    row.keys(at, t, keys);
-    if (candidates && !keys.empty()) {
-      keys.clear();
-      row.candidates(at, t, keys);
+  void bind(Settings& s) {
+    s.choice("lm", lm, {"masked", "causal"},
+             "hidden endings in an encoder, or the next token in a decoder");
+    s.integer("length", length, 1, 65536, "the longest sentence, in tokens");
+    s.integer("attractors", attractors, 0, 8, "most nouns between a subject and its verb");
+    s.integer("adjectives", adjectives, 0, 8, "most adjectives before a noun");
+  }
+  bool causal() const { return lm == LanguageModel::causal; }
+  void prepare() const {
+    const Index shortest = causal() ? 8 : 5;  // determiner noun verb pronoun stop, and 3 endings
+    if (length >= shortest) return;
+    throw Error(text("no sentence of the grammar fits in length ", length, ": the shortest has ",
+                     shortest, " tokens"),
+                text("set length=", shortest, " or more; 32 holds nearly all"));
+  }
+  TaskShape shape() const {
+    return {architecture_of(lm), std::ssize(lexicon()) + std::ssize(kEndings), length};
+  }
+  std::vector<RelationRow> rows() const {
+    std::vector<RelationRow> rows(std::begin(kRelationRows), std::end(kRelationRows));
+    if (causal()) std::erase_if(rows, [](const RelationRow& row) { return row.causal == nullptr; });
+    return rows;
+  }
+  std::vector<Relation> relations() const {
+    std::vector<Relation> relations;
+    for (const RelationRow& row : rows())
+      relations.push_back({row.name, causal() ? row.causal : row.masked, row.positional});
+    return relations;
+  }
+  std::vector<std::string> target_names() const { return {"ending"}; }
+  std::string token_text(Index token) const {
+    const Index words = std::ssize(lexicon());
+    return token < words ? lexicon()[token].stem : text("-", kEndings[token - words]);
+  }
+
+  /// The first sentence of a stream that fits.
+  Layout draw(Generator& random) const {
+    for (;;) {
+      Layout at(draw_sentence(random, {attractors, adjectives}), causal());
+      if (std::ssize(at.tokens) <= length) return at;
     }
-    if (at.causal) std::erase_if(keys, [t](std::int32_t key) { return key > t; });
-    if (!keys.empty()) gold.add(b, t, keys);
   }
-}
 
-/// The first sentence of a stream that fits.
-Layout draw_layout(const EnglishOptions& o, Generator random) {
-  for (;;) {
-    Layout at(draw_sentence(random, {o.attractors, o.adjectives}), o.lm == LanguageModel::causal);
-    if (static_cast<Index>(at.tokens.size()) <= o.length) return at;
+  void write(Sequence& s) const {
+    const Layout at = draw(s.random);
+    std::ranges::copy(at.tokens, s.tokens().begin());
+    s.pad_behind(std::ssize(at.tokens));
+    for (Index w = 0; w < std::ssize(at.stem); ++w) {
+      const Sentence::Word& word = at.sentence.words[w];
+      const bool determined = !causal() || word.entry().part != Part::determiner;
+      if (word.ending >= 0 && determined) s.target(at.stem[w]) = Layout::ending_token(word.ending);
+    }
+    if (s.with_truth) write_truth(s, at);
   }
-}
 
-Index shortest_sentence(bool causal) {
-  const Index words = 5;    // determiner noun verb pronoun stop
-  const Index endings = 3;  // of determiner, verb and pronoun
-  return causal ? words + endings : words;
-}
+  /// What the finders say about each token, as far as the token can see it.
+  void write_truth(Sequence& s, const Layout& at) const {
+    const auto visible = [&](Finder finder, Index t) {
+      Keys keys = finder(at, t);
+      if (at.causal) std::erase_if(keys, [t](Index key) { return key > t; });
+      return keys;
+    };
+    const std::vector<RelationRow> asked = rows();
+    for (std::size_t r = 0; r < asked.size(); ++r) {
+      for (Index t = 0; t < std::ssize(at.tokens); ++t) {
+        const Keys keys = visible(asked[r].keys, t);
+        if (keys.empty()) continue;
+        s.add_gold(r, t, keys);
+        if (asked[r].candidates != nullptr) s.add_candidates(r, t, visible(asked[r].candidates, t));
+      }
+    }
+  }
+};
 
 }  // namespace
 
-Settings settings_of(EnglishOptions& o) {
-  Settings s;
-  s.choice("lm", o.lm, {"masked", "causal"},
-           "hidden endings in an encoder, or the next token in a decoder");
-  s.integer("length", o.length, 1, 65536, "the longest sentence, in tokens");
-  s.integer("attractors", o.attractors, 0, 8, "most nouns between a subject and its verb");
-  s.integer("adjectives", o.adjectives, 0, 8, "most adjectives before a noun");
-  return s;
-}
-
-EnglishTask::EnglishTask(const EnglishOptions& options) : options_(options) {
-  check_ranges(settings_of(options_), "english");
-  const Index shortest = shortest_sentence(options_.lm == LanguageModel::causal);
-  if (options_.length < shortest) {
-    throw Error(text("no sentence of the grammar fits in length ", options_.length,
-                     ": the shortest has ", shortest, " tokens"),
-                text("set length=", shortest, " or more; 32 holds nearly all"));
-  }
-}
-
-std::string EnglishTask::spec() const {
-  EnglishOptions options = options_;
-  return spec_text("english", settings_of(options));
-}
-
-TaskShape EnglishTask::shape() const {
-  const bool causal = options_.lm == LanguageModel::causal;
-  return {.architecture = causal ? Architecture::decoder : Architecture::encoder,
-          .vocab = static_cast<Index>(lexicon().size() + kEndings.size()),
-          .length = options_.length};
-}
-
-std::vector<Relation> EnglishTask::relations() const {
-  const bool causal = options_.lm == LanguageModel::causal;
-  std::vector<Relation> relations;
-  for (const RelationRow* row : rows_of(causal))
-    relations.push_back({row->name, causal ? row->causal : row->masked, row->positional});
-  return relations;
-}
-
-Batch EnglishTask::make_batch(Key key, Index count, Split split) const {
-  const bool causal = options_.lm == LanguageModel::causal;
-  Batch batch = empty_batch(*this, count);
-  for (Index b = 0; b < count; ++b) {
-    const Layout at = draw_layout(options_, sequence_generator(key, split, b));
-    batch.lengths.push_back(static_cast<std::int32_t>(at.tokens.size()));
-    std::copy(at.tokens.begin(), at.tokens.end(), &batch.token(b, 0));
-    for (std::size_t w = 0; w < at.sentence.words.size(); ++w) {
-      const Sentence::Word& word = at.sentence.words[w];
-      const bool determined = !causal || word.entry().part != Part::determiner;
-      if (word.ending >= 0 && determined)
-        batch.target(b, at.stem[w]) = Layout::ending_token(word.ending);
-    }
-  }
-  return batch;
-}
-
-Example EnglishTask::make(Key key, Index count, Split split) const {
-  const std::vector<const RelationRow*> rows = rows_of(options_.lm == LanguageModel::causal);
-  Example example{make_batch(key, count, split), std::vector<Gold>(rows.size()),
-                  std::vector<Gold>(rows.size())};
-  for (Index b = 0; b < count; ++b) {  // drawn once more: tokens do not say who the subject is
-    const Layout at = draw_layout(options_, sequence_generator(key, split, b));
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-      add_gold(example.gold[r], *rows[r], false, at, b);
-      if (rows[r]->candidates != nullptr) add_gold(example.candidates[r], *rows[r], true, at, b);
-    }
-  }
-  return example;
-}
-
-std::string EnglishTask::token_text(std::int32_t token) const {
-  check_token(token, shape().vocab);
-  const auto place = static_cast<std::size_t>(token);
-  return place < lexicon().size() ? lexicon()[place].stem
-                                  : text("-", kEndings[place - lexicon().size()]);
+TaskEntry english_task() {
+  return task_entry(English{},
+                    {"english", "agreement of words across attractors, in a toy grammar",
+                     "layers=2 heads=2 d_model=64 d_ff=0 steps=800 batch=64 lr=4e-3 warmup=100 "
+                     "schedule=cosine decay=0.01 clip=1"});
 }
 
 }  // namespace headlab

@@ -4,10 +4,11 @@
 #include "headlab/tasks/grammar.h"
 
 #include <algorithm>
-#include <array>
-#include <sstream>
+#include <tuple>
 
 #include "headlab/base/error.h"
+#include "headlab/base/text.h"
+#include "tasks/sentence.h"
 
 namespace headlab {
 namespace {
@@ -37,43 +38,16 @@ constexpr Row kRows[] = {
     {Part::stop, 0, ".", ""},
 };
 
-/// The words of a row: numbers [first, first + common) and then `rare` more.
-struct Range {
-  std::int32_t first = 0, common = 0, rare = 0;
-};
-
-struct Lexicon {
-  std::vector<Lexeme> lexemes;
-  std::array<Range, std::size(kRows)> ranges;
-
-  Lexicon() {
-    for (std::size_t r = 0; r < std::size(kRows); ++r) {
-      ranges[r].first = static_cast<std::int32_t>(lexemes.size());
-      ranges[r].common = add(kRows[r], kRows[r].common, false);
-      ranges[r].rare = add(kRows[r], kRows[r].rare, true);
-    }
-  }
-  std::int32_t add(const Row& row, const char* words, bool rare) {
-    std::istringstream in(words);
-    const std::size_t before = lexemes.size();
-    for (std::string stem; in >> stem;) lexemes.push_back({stem, row.part, row.kind, rare});
-    return static_cast<std::int32_t>(lexemes.size() - before);
-  }
-};
-
-const Lexicon& all_words() {
-  static const Lexicon words;
-  return words;
-}
-
+/// The number of a random word. The lexicon ascends by part, kind and rarity, as the rows do.
 std::int32_t draw_lexeme(Generator& random, Part part, std::int32_t kind) {
-  const auto row = std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& candidate) {
-    return candidate.part == part && candidate.kind == kind;
-  });
-  const Range& range = all_words().ranges[row - std::begin(kRows)];
-  const bool rare = range.rare > 0 && random.below(10) == 0;
-  const Index drawn = rare ? range.common + random.below(range.rare) : random.below(range.common);
-  return range.first + static_cast<std::int32_t>(drawn);
+  const auto words = [&](bool rare) {
+    return std::ranges::equal_range(
+        lexicon(), std::tuple(part, kind, rare), {},
+        [](const Lexeme& word) { return std::tuple(word.part, word.kind, word.rare); });
+  };
+  const bool rare = !words(true).empty() && random.below(10) == 0;
+  const Index drawn = random.below(std::ssize(words(rare)));
+  return static_cast<std::int32_t>(words(rare).begin() - lexicon().begin() + drawn);
 }
 
 /// Puts a sentence together, from left to right.
@@ -118,38 +92,32 @@ struct Composer {
   }
 };
 
-const char* relation_of(const Sentence& sentence, std::int32_t word) {
-  switch (sentence.at(word).entry().part) {
-    case Part::determiner:
-      return "det";
-    case Part::adjective:
-      return "amod";
-    case Part::noun:
-      return word == sentence.subject                  ? "nsubj"
-             : sentence.at(word).head == sentence.verb ? "obl"
-                                                       : "nmod";
-    case Part::preposition:
-      return "case";
-    case Part::adverb:
-      return "advmod";
-    case Part::verb:
-      return "root";
-    case Part::pronoun:
-      return "obj";
-    case Part::comma:
-    case Part::stop:
-      return "punct";
-  }
-  return "dep";
-}
-
-/// The parts of speech of Universal Dependencies, in the order of Part.
-constexpr const char* kUniversal[] = {"DET",  "ADJ",  "NOUN",  "ADP",  "ADV",
-                                      "VERB", "PRON", "PUNCT", "PUNCT"};
+/// Part of speech and relation in Universal Dependencies, in the order of Part; a noun's relation
+/// depends on its place.
+struct UniversalNames {
+  const char* part;
+  const char* relation;
+};
+constexpr UniversalNames kUniversal[] = {{"DET", "det"},  {"ADJ", "amod"},    {"NOUN", nullptr},
+                                         {"ADP", "case"}, {"ADV", "advmod"},  {"VERB", "root"},
+                                         {"PRON", "obj"}, {"PUNCT", "punct"}, {"PUNCT", "punct"}};
 
 }  // namespace
 
-std::span<const Lexeme> lexicon() { return all_words().lexemes; }
+std::span<const Lexeme> lexicon() {
+  static const std::vector<Lexeme> lexemes = [] {
+    std::vector<Lexeme> all;
+    for (const auto& [part, kind, common, rare] : kRows) {
+      for (const std::string_view stem : split(common, ' '))
+        all.push_back({std::string(stem), part, kind, false});
+      for (const std::string_view stem : split(rare, ' '))
+        all.push_back({std::string(stem), part, kind, true});
+    }
+    std::erase_if(all, [](const Lexeme& word) { return word.stem.empty(); });
+    return all;
+  }();
+  return lexemes;
+}
 
 std::string Sentence::Word::text() const {
   const std::string stem = entry().stem;
@@ -172,22 +140,25 @@ Sentence draw_sentence(Generator& random, const GrammarOptions& options) {
   }
   composer.add_predicate(fronted >= 0 ? fronted : first_attractor);
   Sentence& sentence = composer.sentence;
-  for (std::size_t word = 0; word < sentence.words.size(); ++word) {  // what is left hangs on it
+  for (Index word = 0; word < std::ssize(sentence.words); ++word) {  // what is left hangs on it
     std::int32_t& head = sentence.words[word].head;
-    const bool root = static_cast<std::int32_t>(word) == sentence.verb;
-    head = head < 0 && !root ? sentence.verb : head;
+    if (head < 0 && word != sentence.verb) head = sentence.verb;
   }
   return std::move(sentence);
 }
 
 TreebankSentence treebank_sentence(const Sentence& sentence) {
   TreebankSentence tree;
-  for (std::int32_t i = 0; i < static_cast<std::int32_t>(sentence.words.size()); ++i) {
-    const Sentence::Word& word = sentence.at(i);
+  for (Index i = 0; i < std::ssize(sentence.words); ++i) {
+    const Sentence::Word& word = sentence.words[i];
+    const UniversalNames names = kUniversal[static_cast<std::size_t>(word.entry().part)];
+    const char* of_noun = i == sentence.subject        ? "nsubj"
+                          : word.head == sentence.verb ? "obl"
+                                                       : "nmod";
     tree.words.push_back({.form = word.text(),
                           .lemma = word.entry().stem,
-                          .part = kUniversal[static_cast<std::size_t>(word.entry().part)],
-                          .relation = relation_of(sentence, i),
+                          .part = names.part,
+                          .relation = names.relation != nullptr ? names.relation : of_noun,
                           .head = word.head});
   }
   return tree;

@@ -1,61 +1,64 @@
-// Every pixel gets a random colour first; then, in reading order, each that has visible pixels left
-// of and above it is hidden with probability 1/2. Its own colour is never read by anyone. Read
-// next: the opening of grid.h, for the definition.
-#include "headlab/tasks/grid.h"
-
-#include "tasks/parts.h"
+// Grid: a small image, read row by row by an encoder. Brightness is random, but some pixels are
+// hidden (?), and theirs follows from two others, left and above, which are never hidden: the mean
+// of left and the negative of above, (left + colors - 1 - above) / 2, rounded down; with rule=mean
+// the mean of left and above.
+// Truth: `left` and `above`, asked at hidden pixels: offsets 1 and `width`. Colours are drawn
+// independently, so nothing else tells a hidden pixel, and both keys are needed in one query.
+// Trap: rule=mean does not care which is which. One head that gives each of them one half is
+// enough then, and owns both relations; the contrast takes two heads.
+// Read next: headlab/tasks/definition.h.
+#include "headlab/tasks/definition.h"
 
 namespace headlab {
+namespace {
 
-Settings settings_of(GridOptions& o) {
-  Settings s;
-  s.integer("width", o.width, 2, 256, "pixels in a row");
-  s.integer("height", o.height, 2, 256, "rows");
-  s.integer("colors", o.colors, 2, 1 << 16, "number of colours; the hidden pixel comes on top");
-  s.choice("rule", o.rule, {"contrast", "mean"},
-           "of the pixel left and the negative of the one above, or of both as they are");
-  return s;
-}
+enum class GridRule { contrast, mean };
 
-GridTask::GridTask(const GridOptions& options) : options_(options) {
-  check_ranges(settings_of(options_), "grid");
-}
+struct Grid {
+  Index width = 6, height = 6, colors = 8;
+  GridRule rule = GridRule::contrast;
 
-std::string GridTask::spec() const { return spec_text("grid", options_); }
+  void bind(Settings& s) {
+    s.integer("width", width, 2, 256, "pixels in a row");
+    s.integer("height", height, 2, 256, "rows");
+    s.integer("colors", colors, 2, 1 << 16, "number of colours; the hidden pixel comes on top");
+    s.choice("rule", rule, {"contrast", "mean"},
+             "of the pixel left and the negative of the one above, or of both as they are");
+  }
+  TaskShape shape() const { return {Architecture::encoder, colors + 1, width * height}; }
+  std::vector<Relation> relations() const {
+    return {{"left", "the pixel left of a hidden one", true},
+            {"above", "the pixel above a hidden one", true}};
+  }
+  Index needed_heads() const { return rule == GridRule::mean ? 1 : 2; }
+  std::vector<std::string> target_names() const { return {"hidden"}; }
+  std::string token_text(Index token) const {
+    return token == colors ? "?" : std::to_string(token);
+  }
 
-TaskShape GridTask::shape() const {
-  return {Architecture::encoder, options_.colors + 1, options_.width * options_.height, 1};
-}
-
-std::vector<Relation> GridTask::relations() const {
-  return {{"left", "the pixel left of a hidden one", true},
-          {"above", "the pixel above a hidden one", true}};
-}
-
-Example GridTask::make(Key key, Index count, Split split) const {
-  const auto write = [this](Example& example, Index b, Generator& random) {
-    Batch& batch = example.batch;
-    const auto colors = id(options_.colors);
-    fill_uniform(row(batch, b), colors, random);
-    for (Index t = options_.width; t < batch.length; ++t) {
-      const Index at_left = t - 1, at_above = t - options_.width;
-      const std::int32_t left = batch.token(b, at_left), above = batch.token(b, at_above);
-      const bool follows = t % options_.width > 0 && left < colors && above < colors;
-      if (follows && random.below(2) == 0) {
-        const bool mean = options_.rule == GridRule::mean;
-        batch.target(b, t) = (left + (mean ? above : colors - 1 - above)) / 2;
-        batch.token(b, t) = colors;
-        example.gold[0].add(b, t, id(at_left));
-        example.gold[1].add(b, t, id(at_above));
-      }
+  /// Every pixel gets a random colour first; then, in reading order, each that has visible pixels
+  /// left of and above it is hidden with probability 1/2.
+  void write(Sequence& s) const {
+    fill_uniform(s.tokens(), colors, s.random);
+    for (Index t = width; t < s.length(); ++t) {
+      const Index left = s.token(t - 1), above = s.token(t - width);
+      const bool follows = t % width > 0 && left < colors && above < colors;
+      if (!follows || s.random.below(2) == 1) continue;
+      const Index other = rule == GridRule::mean ? above : colors - 1 - above;
+      s.target(t) = id((left + other) / 2);
+      s.token(t) = id(colors);
+      s.add_gold(0, t, t - 1);
+      s.add_gold(1, t, t - width);
     }
-  };
-  return make_sequences(*this, key, count, split, write);
-}
+  }
+};
 
-std::string GridTask::token_text(std::int32_t token) const {
-  check_token(token, shape().vocab);
-  return token == options_.colors ? "?" : std::to_string(token);
+}  // namespace
+
+TaskEntry grid_task() {
+  return task_entry(Grid{},
+                    {"grid", "hidden pixels of an image, from the pixels left of and above them",
+                     "layers=1 heads=2 d_model=64 d_ff=0 positions=sinusoidal steps=1000 lr=1e-2"});
 }
 
 }  // namespace headlab

@@ -1,57 +1,51 @@
-// The answers are the tokens behind the symbols, one for each count: they are predicted, never
-// read. Equal tokens are found by comparing all pairs, which for short sequences costs less than
-// sorting. Read next: the opening of histogram.h, for the definition.
-#include "headlab/tasks/histogram.h"
-
-#include <algorithm>
-
-#include "tasks/parts.h"
+// Histogram: how often does this token occur in the sequence? An encoder; tokens are uniform among
+// `symbols`, and the answer is a token of its own for each count from 1 to `length`, predicted and
+// never read. (A standard example for what transformers can compute: Weiss et al. 2021, "Thinking
+// like transformers".)
+// Truth: `equal`, the other positions that hold the same token; asked where there are any.
+// Trap: many heads help and none is specialised. The count is read from how *much* attention falls
+// on equal tokens, so heads share one job at low mass, and four do better than one.
+// Read next: duplicate.cc.
+#include "headlab/tasks/definition.h"
 
 namespace headlab {
+namespace {
 
-Settings settings_of(HistogramOptions& o) {
-  Settings s;
-  s.integer("length", o.length, 2, 65536, "tokens in a sequence");
-  s.integer("symbols", o.symbols, 1, 1 << 20, "number of symbols; the counts come on top");
-  return s;
-}
+struct Histogram {
+  Index length = 16, symbols = 16;
 
-HistogramTask::HistogramTask(const HistogramOptions& options) : options_(options) {
-  check_ranges(settings_of(options_), "histogram");
-}
+  void bind(Settings& s) {
+    s.integer("length", length, 2, 65536, "tokens in a sequence");
+    s.integer("symbols", symbols, 1, 1 << 20, "number of symbols; the counts come on top");
+  }
+  TaskShape shape() const { return {Architecture::encoder, symbols + length, length}; }
+  std::vector<Relation> relations() const {
+    return {{"equal", "the other positions with the same token"}};
+  }
+  std::vector<std::string> target_names() const { return {"count"}; }
+  std::string token_text(Index token) const {
+    return token < symbols ? letter_text(token) : std::to_string(token - symbols + 1);
+  }
 
-std::string HistogramTask::spec() const { return spec_text("histogram", options_); }
-
-TaskShape HistogramTask::shape() const {
-  return {Architecture::encoder, options_.symbols + options_.length, options_.length, 1};
-}
-
-std::vector<Relation> HistogramTask::relations() const {
-  return {{"equal", "the other positions with the same token", false}};
-}
-
-Example HistogramTask::make(Key key, Index count, Split split) const {
-  const auto write = [this](Example& example, Index b, Generator& random) {
-    const auto tokens = row(example.batch, b);
-    fill_uniform(tokens, options_.symbols, random);
-    std::vector<std::int32_t> keys;
-    for (Index t = 0; t < options_.length; ++t) {
-      find_token(tokens[t], tokens, keys);
-      const auto found = static_cast<Index>(keys.size());
-      example.batch.target(b, t) = id(options_.symbols + found - 1);
-      if (found > 1) {
-        keys.erase(std::find(keys.begin(), keys.end(), id(t)));
-        example.gold[0].add(b, t, keys);
-      }
+  /// Equal tokens are found by comparing all pairs, which for short sequences costs less than
+  /// sorting.
+  void write(Sequence& s) const {
+    fill_uniform(s.tokens(), symbols, s.random);
+    for (Index t = 0; t < length; ++t) {
+      auto keys = find_token(s.token(t), s.tokens());
+      s.target(t) = id(symbols + std::ssize(keys) - 1);
+      std::erase(keys, id(t));
+      if (!keys.empty()) s.add_gold(0, t, keys);
     }
-  };
-  return make_sequences(*this, key, count, split, write);
-}
+  }
+};
 
-std::string HistogramTask::token_text(std::int32_t token) const {
-  check_token(token, shape().vocab);
-  const Index symbols = options_.symbols;
-  return token < symbols ? letter_text(token, symbols) : std::to_string(token - symbols + 1);
+}  // namespace
+
+TaskEntry histogram_task() {
+  return task_entry(Histogram{},
+                    {"histogram", "how often does this token occur? Many heads share one job",
+                     "layers=1 heads=4 d_model=64 d_ff=256 positions=none steps=1500 lr=3e-3"});
 }
 
 }  // namespace headlab

@@ -1,67 +1,67 @@
-// Pairs lie at fixed positions, key i at 2 i and its value behind it, and queries fill the rest.
-// Which key has which value, and in which order they are asked, is drawn for each sequence. Read
-// next: the opening of recall.h, for the definition.
-#include "headlab/tasks/recall.h"
-
-#include "headlab/base/error.h"
-#include "tasks/parts.h"
+// Associative recall of many pairs (MQAR: Arora et al. 2023, "Zoology: Measuring and improving
+// recall in efficient language models"): a sequence lists `pairs` keys, each followed by its value,
+// and then asks for `queries` of these keys in random order; each is answered by its value. Keys
+// are the first half of the vocabulary, values the second; both are drawn without repetition.
+// Truth: at a query `association` is the position of the value, right behind the key. To be found
+// there, a value must know which key came before it: `previous`, asked at the values.
+// Trap: a head of the second layer that looks at the *key* of the pair finds the same token, and a
+// detector of that would name it; but the answer is not there, so it is not counted here.
+// Read next: headlab/tasks/definition.h.
+#include "headlab/tasks/definition.h"
 
 namespace headlab {
+namespace {
 
-Settings settings_of(RecallOptions& o) {
-  Settings s;
-  s.integer("pairs", o.pairs, 1, 16384, "keys with a value");
-  s.integer("queries", o.queries, 1, 16384, "keys that are asked for");
-  s.integer("vocab", o.vocab, 2, 1 << 20, "number of tokens; the first half of them are keys");
-  return s;
-}
+struct Recall {
+  Index pairs = 8, queries = 8, vocab = 32;
 
-RecallTask::RecallTask(const RecallOptions& options) : options_(options) {
-  check_ranges(settings_of(options_), "recall");
-  const RecallOptions& o = options_;
-  require(o.pairs <= o.vocab / 2, o.pairs, " pairs with different keys and values need vocab ",
-          2 * o.pairs, " or more, got ", o.vocab);
-  require(o.queries <= o.pairs, "each key is asked for once at most: set queries to ", o.pairs,
-          " or less, got ", o.queries);
-}
+  void bind(Settings& s) {
+    s.integer("pairs", pairs, 1, 16384, "keys with a value");
+    s.integer("queries", queries, 1, 16384, "keys that are asked for");
+    s.integer("vocab", vocab, 2, 1 << 20, "number of tokens; the first half of them are keys");
+  }
+  void prepare() const {
+    require(pairs <= keys_in_all(), pairs, " pairs with different keys and values need vocab ",
+            2 * pairs, " or more, got ", vocab);
+    require(queries <= pairs, "each key is asked for once at most: set queries to ", pairs,
+            " or less, got ", queries);
+  }
+  TaskShape shape() const { return {Architecture::decoder, vocab, 2 * pairs + queries}; }
+  std::vector<Relation> relations() const {
+    return {{"association", "the value of the key that is asked for"},
+            {"previous", "the key before a value", true}};
+  }
+  Index needed_heads() const { return 2; }  // one in each of two layers
+  std::vector<std::string> target_names() const { return {"value"}; }
+  std::string token_text(Index token) const {
+    return token < keys_in_all() ? letter_text(token) : std::to_string(token - keys_in_all());
+  }
+  Index keys_in_all() const { return vocab / 2; }
 
-std::string RecallTask::spec() const { return spec_text("recall", options_); }
-
-TaskShape RecallTask::shape() const {
-  return {Architecture::decoder, options_.vocab, 2 * options_.pairs + options_.queries, 1};
-}
-
-std::vector<Relation> RecallTask::relations() const {
-  return {{"association", "the value of the key that is asked for", false},
-          {"previous", "the key before a value", true}};
-}
-
-Example RecallTask::make(Key key, Index count, Split split) const {
-  const auto write = [this](Example& example, Index b, Generator& random) {
-    Batch& batch = example.batch;
-    const Index keys_in_all = options_.vocab / 2, pairs = options_.pairs;
-    const auto keys = draw_distinct(keys_in_all, pairs, random);
-    const auto values = draw_distinct(options_.vocab - keys_in_all, pairs, random);
+  /// Pairs lie at fixed positions, key i at 2 i and its value behind it, and queries fill the rest.
+  void write(Sequence& s) const {
+    const auto keys = draw_distinct(keys_in_all(), pairs, s.random);
+    const auto values = draw_distinct(vocab - keys_in_all(), pairs, s.random);
     for (Index i = 0; i < pairs; ++i) {
-      batch.token(b, 2 * i) = keys[i];
-      batch.token(b, 2 * i + 1) = id(keys_in_all) + values[i];
-      example.gold[1].add(b, 2 * i + 1, id(2 * i));
+      s.token(2 * i) = keys[i];
+      s.token(2 * i + 1) = id(keys_in_all()) + values[i];
+      s.add_gold(1, 2 * i + 1, 2 * i);
     }
-    const auto asked = draw_distinct(pairs, options_.queries, random);
-    for (Index q = 0; q < options_.queries; ++q) {
+    const auto asked = draw_distinct(pairs, queries, s.random);
+    for (Index q = 0; q < queries; ++q) {
       const Index t = 2 * pairs + q, at = 2 * asked[q];
-      batch.token(b, t) = batch.token(b, at);
-      batch.target(b, t) = batch.token(b, at + 1);
-      example.gold[0].add(b, t, id(at + 1));
+      s.token(t) = s.token(at);
+      s.target(t) = s.token(at + 1);
+      s.add_gold(0, t, at + 1);
     }
-  };
-  return make_sequences(*this, key, count, split, write);
-}
+  }
+};
 
-std::string RecallTask::token_text(std::int32_t token) const {
-  check_token(token, options_.vocab);
-  const Index keys = options_.vocab / 2;
-  return token < keys ? letter_text(token, keys) : std::to_string(token - keys);
+}  // namespace
+
+TaskEntry recall_task() {
+  return task_entry(Recall{}, {"recall", "the values of keys from a list of pairs (MQAR)",
+                               "layers=2 heads=1 d_model=64 d_ff=0 steps=700 lr=3e-3"});
 }
 
 }  // namespace headlab

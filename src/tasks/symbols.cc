@@ -1,82 +1,162 @@
-// Padding holds symbol 0 and counts for nothing: `lengths` says where it begins, and it has no
-// targets. The last answer is predicted and not read, so that n symbols and their answer take 2n
-// positions of a decoder, or n beside a source. Read next: copy.cc.
-#include "headlab/tasks/symbols.h"
-
+// Copy, sort, reverse and reverse_cross: n symbols, with n drawn from `shortest` to `longest`, and
+// an answer of the same symbols in another order. Tokens 0 ... symbols - 1 are the symbols, and the
+// token `symbols`, shown as |, asks for the answer: from it on, each token predicts the next one.
+// Shorter sequences are padded. A decoder reads "symbols | answer"; the last answer is predicted
+// and not read, so a sequence has 2n tokens. An encoder-decoder reads the symbols as its source,
+// and
+// "| answer" beside it. In what the four differ stands, with truth and trap, in their rows below.
+// Read next: headlab/tasks/definition.h.
 #include <algorithm>
 #include <numeric>
 
-#include "tasks/symbols.h"
+#include "headlab/tasks/definition.h"
 
 namespace headlab {
+namespace {
 
-Settings settings_of(SymbolsOptions& o) {
-  Settings s;
-  s.integer("symbols", o.symbols, 1, 1 << 20, "number of symbols; the separator comes on top");
-  s.integer("shortest", o.shortest, 1, 32768, "fewest symbols in a sequence");
-  s.integer("longest", o.longest, 1, 32768, "most symbols in a sequence");
-  return s;
-}
+enum class Order { as_given, ascending, backwards };
 
-void check_symbols(const SymbolsOptions& options, const SymbolsDefinition& definition) {
-  SymbolsOptions checked = options;
-  check_ranges(settings_of(checked), definition.name);
-  require(options.shortest <= options.longest, "shortest ", options.shortest,
-          " must not exceed longest ", options.longest);
-  require(!definition.distinct || options.longest <= options.symbols, options.longest,
-          " distinct symbols need symbols ", options.longest, " or more, got ", options.symbols);
-}
+struct Symbols {
+  bool distinct = false;          // no symbol occurs twice; else each is drawn by itself
+  bool beside_source = false;     // an encoder-decoder
+  Order order = Order::as_given;  // of the answer
+  const char* truth;              // the name of the relation
+  const char* meaning;            // and its description
+  Index heads = 0;                // see Task::needed_heads
 
-TaskShape symbols_shape(const SymbolsOptions& options, const SymbolsDefinition& definition) {
-  TaskShape shape{.vocab = options.symbols + 1, .length = 2 * options.longest};
-  if (definition.beside_source) {
-    shape.architecture = Architecture::encoder_decoder;
-    shape.length = shape.source_length = options.longest;
+  Index symbols = 16, shortest = 4, longest = 10;
+
+  void bind(Settings& s) {
+    s.integer("symbols", symbols, 1, 1 << 20, "number of symbols; the separator comes on top");
+    s.integer("shortest", shortest, 1, 32768, "fewest symbols in a sequence");
+    s.integer("longest", longest, 1, 32768, "most symbols in a sequence");
   }
-  return shape;
-}
-
-std::vector<std::int32_t> draw_symbols(const SymbolsOptions& options,
-                                       const SymbolsDefinition& definition, Generator& random) {
-  const Index n = random.between(options.shortest, options.longest);
-  std::vector<std::int32_t> symbols;
-  if (definition.distinct) {
-    symbols = draw_distinct(options.symbols, n, random);
-    symbols.resize(n);
-  } else {
-    symbols.resize(n);
-    fill_uniform(symbols, options.symbols, random);
+  void prepare() const {
+    require(shortest <= longest, "shortest ", shortest, " must not exceed longest ", longest);
+    require(!distinct || longest <= symbols, longest, " distinct symbols need symbols ", longest,
+            " or more, got ", symbols);
   }
-  return symbols;
-}
-
-std::vector<std::int32_t> last_first(std::span<const std::int32_t> symbols) {
-  std::vector<std::int32_t> order(symbols.size());
-  std::iota(order.rbegin(), order.rend(), 0);
-  return order;
-}
-
-void write_answer(Example& example, Index b, const SymbolsOptions& options,
-                  std::span<const std::int32_t> symbols, std::span<const std::int32_t> order) {
-  Batch& batch = example.batch;
-  const auto n = static_cast<Index>(symbols.size());
-  const bool apart = batch.source_length > 0;
-  const Index separator = apart ? 0 : n;
-  std::copy(symbols.begin(), symbols.end(), apart ? &batch.source_token(b, 0) : &batch.token(b, 0));
-  if (apart) batch.source_lengths.push_back(id(n));
-  batch.lengths.push_back(id(separator + n));
-  batch.token(b, separator) = id(options.symbols);
-  for (Index j = 0; j < n; ++j) {
-    const std::int32_t key = order[j];
-    const std::int32_t answer = symbols[key];
-    batch.target(b, separator + j) = answer;
-    if (j + 1 < n) batch.token(b, separator + j + 1) = answer;
-    example.gold[0].add(b, separator + j, key);
+  TaskShape shape() const {
+    if (beside_source) return {Architecture::encoder_decoder, symbols + 1, longest, 1, longest};
+    return {Architecture::decoder, symbols + 1, 2 * longest};
   }
+  /// Beside a source the key follows from positions alone: no exchange of gold among examples could
+  /// tell chance from skill.
+  std::vector<Relation> relations() const {
+    return {{truth, meaning, beside_source,
+             beside_source ? AttentionKind::cross : AttentionKind::self}};
+  }
+  Index needed_heads() const { return heads; }
+  std::vector<std::string> target_names() const { return {"symbol"}; }
+  std::string token_text(Index token) const { return token == symbols ? "|" : letter_text(token); }
+
+  std::vector<std::int32_t> draw(Generator& random) const {
+    const Index n = random.between(shortest, longest);
+    std::vector<std::int32_t> drawn(n);
+    if (distinct)
+      (drawn = draw_distinct(symbols, n, random)).resize(n);
+    else
+      fill_uniform(drawn, symbols, random);
+    return drawn;
+  }
+
+  /// The places of the symbols in the order of the answer: place j of this is the gold where answer
+  /// j is asked.
+  std::vector<std::int32_t> ordered(const std::vector<std::int32_t>& drawn) const {
+    std::vector<std::int32_t> places(drawn.size());
+    std::iota(places.begin(), places.end(), 0);
+    if (order == Order::backwards) std::ranges::reverse(places);
+    if (order == Order::ascending)
+      std::ranges::sort(places, {}, [&](std::int32_t place) { return drawn[place]; });
+    return places;
+  }
+
+  void write(Sequence& s) const {
+    Batch& batch = s.example.batch;
+    const std::vector<std::int32_t> drawn = draw(s.random);
+    const Index n = std::ssize(drawn), separator = beside_source ? 0 : n;
+    std::ranges::copy(drawn, beside_source ? &batch.source_token(s.b, 0) : &s.token(0));
+    if (beside_source) batch.source_lengths.push_back(id(n));
+    s.pad_behind(separator + n);
+    s.token(separator) = id(symbols);
+    const std::vector<std::int32_t> places = ordered(drawn);
+    for (Index j = 0; j < n; ++j) {
+      s.target(separator + j) = drawn[places[j]];
+      if (j + 1 < n) s.token(separator + j + 1) = drawn[places[j]];
+      s.add_gold(0, separator + j, places[j]);
+    }
+  }
+};
+
+}  // namespace
+
+/// Distinct symbols | the same, in the same order. Truth: `original`: at position n + j (the
+/// separator is n) the answer stands at position j. No offset finds it, because n varies.
+/// Trap: no counting is needed: the answer is also what followed the same token before, so the head
+/// that does it is an induction head. If symbols could repeat, that rule would mislead it.
+TaskEntry copy_task() {
+  return task_entry(
+      Symbols{
+          .distinct = true,
+
+          .truth = "original",
+          .meaning = "the symbol as far behind the beginning as the answer is behind the separator",
+          .heads = 2},  // one in each of two layers
+      {"copy", "write symbols again, behind a separator",
+       "layers=2 heads=1 d_model=64 d_ff=0 steps=800 batch=64 lr=3e-3 warmup=100 "
+       "schedule=cosine decay=0.01 clip=1"});
 }
 
-std::string symbol_text(std::int32_t token, const SymbolsOptions& options) {
-  return token == options.symbols ? "|" : letter_text(token, options.symbols);
+/// Distinct symbols | the same, ascending. Truth: `larger`: at position n + j the answer is the
+/// smallest symbol above the token there (at the separator: of all), wherever it stands before the
+/// separator. The query's token says what to look for, so one layer is enough.
+/// Trap: several heads are no sign of several jobs: four heads share this one and answer no better
+/// than one.
+TaskEntry sort_task() {
+  return task_entry(
+      Symbols{.distinct = true,
+              .order = Order::ascending,
+              .truth = "larger",
+              .meaning =
+                  "the smallest symbol above this one; behind the separator, the smallest of all",
+              .heads = 1},
+      {"sort", "write distinct symbols in ascending order, behind a separator",
+       "layers=1 heads=1 d_model=64 d_ff=0 steps=800 batch=64 lr=3e-3 warmup=100 "
+       "schedule=cosine decay=0.01 clip=1"});
+}
+
+/// Symbols, repetitions allowed | the same, from the last to the first. Truth: `mirror`: at
+/// position n + j (the separator is n) the answer stands at position n - 1 - j, as far before the
+/// last symbol as the query is behind the separator. No offset and no content finds it: the first
+/// layer has to place the separator, the second to look. Trap: a repeated symbol can give the right
+/// answer from the wrong key, and the first layer mixes neighbours, so the gold key gets less than
+/// its due.
+TaskEntry reverse_task() {
+  return task_entry(
+      Symbols{.order = Order::backwards,
+              .truth = "mirror",
+              .meaning = "the symbol as far before the separator as the answer is behind it",
+              .heads = 2},  // one in each of two layers
+      {"reverse", "write symbols backwards, behind a separator",
+       "layers=2 heads=1 d_model=64 d_ff=0 steps=2000 batch=64 lr=3e-3 warmup=100 "
+       "schedule=cosine decay=0.01 clip=1"});
+}
+
+/// The same for an encoder-decoder. Truth: `mirror`, of cross-attention: at position j of the
+/// decoder the answer stands at position n - 1 - j of the source.
+/// Trap: the encoder has mixed what the head reads, so an answer may also be found beside its key.
+/// An encoder without layers mixes nothing, but marks no end of the source either.
+TaskEntry reverse_cross_task() {
+  return task_entry(
+      Symbols{
+          .beside_source = true,
+          .order = Order::backwards,
+          .truth = "mirror",
+          .meaning =
+              "the symbol as far before the end of the source as the answer is behind the start"},
+      {"reverse_cross", "write a source backwards: an encoder-decoder",
+       "encoder_layers=1 layers=1 heads=1 d_model=64 d_ff=0 steps=800 batch=64 lr=3e-3 "
+       "warmup=100 schedule=cosine decay=0.01 clip=1"});
 }
 
 }  // namespace headlab

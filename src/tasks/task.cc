@@ -9,13 +9,6 @@
 
 namespace headlab {
 
-void Gold::reserve(Index queries) {
-  const auto count = static_cast<std::size_t>(queries);
-  at_.reserve(count);
-  begin_.reserve(count + 1);
-  keys_.reserve(count);
-}
-
 void Gold::add_place(const Place& place) {
   require(at_.empty() || at_.back() < place, "gold: queries must come in ascending order");
   at_.push_back(place);
@@ -23,21 +16,19 @@ void Gold::add_place(const Place& place) {
 }
 
 void Gold::add(Index b, Index t, std::span<const std::int32_t> keys) {
-  require(!keys.empty() && std::is_sorted(keys.begin(), keys.end()),
-          "gold: the keys of a query must be ascending, "
-          "and at least one");
+  require(!keys.empty() && std::ranges::is_sorted(keys),
+          "gold: the keys of a query must be ascending, and at least one");
   keys_.insert(keys_.end(), keys.begin(), keys.end());
   add_place({b, t});
 }
 
-void Gold::add(Index b, Index t, std::int32_t key) {
-  keys_.push_back(key);
+void Gold::add(Index b, Index t, Index key) {
+  keys_.push_back(static_cast<std::int32_t>(key));
   add_place({b, t});
 }
 
 Gold::Query Gold::query(Index i) const {
-  const auto q = static_cast<std::size_t>(i);
-  return {at_[q].b, at_[q].t, std::span(keys_).subspan(begin_[q], begin_[q + 1] - begin_[q])};
+  return {at_[i].b, at_[i].t, std::span(keys_).subspan(begin_[i], begin_[i + 1] - begin_[i])};
 }
 
 std::span<const std::int32_t> Gold::keys(Index b, Index t) const {

@@ -1,8 +1,6 @@
 // Assign against its definition: an interpreter, which reads the program as text from the left,
 // says what every use is worth and where that is written. Read next:
-// include/headlab/tasks/assign.h.
-#include "headlab/tasks/assign.h"
-
+// src/tasks/assign.cc.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -15,9 +13,9 @@ namespace headlab { namespace {
 
 constexpr Index kCount = 400;
 
-const AssignTask& task() {
-  static const AssignTask made;
-  return made;
+const Task& task() {
+  static const auto made = make_task("assign");
+  return *made;
 }
 
 const Example& sample() {

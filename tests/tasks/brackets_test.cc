@@ -1,8 +1,6 @@
 // Brackets against their definition: sequences are checked by crossing out pairs, and openers are
 // found by walking back, without the stack that made them. Read next:
-// include/headlab/tasks/brackets.h.
-#include "headlab/tasks/brackets.h"
-
+// src/tasks/brackets.cc.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,9 +13,9 @@ namespace headlab { namespace {
 constexpr Index kCount = 400;
 constexpr std::string_view kOpening = "([{<", kClosing = ")]}>";
 
-const BracketsTask& task() {
-  static const BracketsTask made;
-  return made;
+const Task& task() {
+  static const auto made = make_task("brackets");
+  return *made;
 }
 
 const Example& sample() {

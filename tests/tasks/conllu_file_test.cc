@@ -1,6 +1,6 @@
 // CoNLL-U: what is read, what is passed over, and what is refused, with its line. Read next:
-// include/headlab/tasks/conllu_file.h.
-#include "headlab/tasks/conllu_file.h"
+// src/tasks/conllu_file.cc.
+#include "tasks/conllu_file.h"
 
 #include <gtest/gtest.h>
 

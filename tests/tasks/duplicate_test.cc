@@ -1,13 +1,10 @@
 // Duplicate and histogram, which count equal tokens, against their definitions: everything is
-// counted again from the words. Read next: include/headlab/tasks/duplicate.h.
-#include "headlab/tasks/duplicate.h"
-
+// counted again from the words. Read next: src/tasks/duplicate.cc.
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <set>
 
-#include "headlab/tasks/histogram.h"
 #include "tasks/checks.h"
 
 namespace headlab { namespace {
@@ -24,17 +21,17 @@ std::vector<std::int32_t> others(const Words& words, std::size_t t, std::size_t 
 }
 
 TEST(Duplicate, TheAnswerAndTheGoldAreTheEarlierEqualWords) {
-  const DuplicateTask task;
-  const Example example = task.make(Key{1}, kCount, Split::train);
+  const auto task = make_task("duplicate");
+  const Example example = task->make(Key{1}, kCount, Split::train);
   for (Index b = 0; b < kCount; ++b) {
-    const Words words = words_of(task, example.batch, b);
+    const Words words = words_of(*task, example.batch, b);
     Words answers;
     KeySets keys;
     for (std::size_t t = 0; t < words.size(); ++t) {
       keys.push_back(others(words, t, t));
       answers.push_back(keys.back().empty() ? "no" : "yes");
     }
-    ASSERT_EQ(answers_of(task, example.batch, b), answers);
+    ASSERT_EQ(answers_of(*task, example.batch, b), answers);
     ASSERT_EQ(keys_of(example, 0, b), keys);
   }
 }
@@ -42,31 +39,31 @@ TEST(Duplicate, TheAnswerAndTheGoldAreTheEarlierEqualWords) {
 // At position t a token is new with probability (23/24)^t: 11.87 of 16 on average, as the header
 // says. The deviation of one sequence's count is below 2, of the mean of 300 below .12; five.
 TEST(Duplicate, NoIsTheAnswerAsOftenAsChanceSays) {
-  const Example example = DuplicateTask().make(Key{1}, kCount, Split::train);
+  const Example example = make_task("duplicate")->make(Key{1}, kCount, Split::train);
   const double yes = static_cast<double>(example.gold[0].queries()) / kCount;
   EXPECT_NEAR(16 - yes, (1 - std::pow(23.0 / 24, 16)) * 24, 0.6);
 }
 
 TEST(Duplicate, AnswersAreNeverRead) {
-  const DuplicateTask task;
-  const Example example = task.make(Key{1}, kCount, Split::train);
+  const auto task = make_task("duplicate");
+  const Example example = task->make(Key{1}, kCount, Split::train);
   for (const std::int32_t token : example.batch.tokens) ASSERT_LT(token, 24);
-  EXPECT_EQ(task.token_text(24), "no");
-  EXPECT_EQ(task.token_text(25), "yes");
+  EXPECT_EQ(task->token_text(24), "no");
+  EXPECT_EQ(task->token_text(25), "yes");
 }
 
 TEST(Histogram, TheAnswerIsTheCountAndTheGoldAreTheOthers) {
-  const HistogramTask task;
-  const Example example = task.make(Key{1}, kCount, Split::train);
+  const auto task = make_task("histogram");
+  const Example example = task->make(Key{1}, kCount, Split::train);
   for (Index b = 0; b < kCount; ++b) {
-    const Words words = words_of(task, example.batch, b);
+    const Words words = words_of(*task, example.batch, b);
     Words answers;
     KeySets keys;
     for (std::size_t t = 0; t < words.size(); ++t) {
       keys.push_back(others(words, t, words.size()));
       answers.push_back(std::to_string(keys.back().size() + 1));
     }
-    ASSERT_EQ(answers_of(task, example.batch, b), answers);
+    ASSERT_EQ(answers_of(*task, example.batch, b), answers);
     ASSERT_EQ(keys_of(example, 0, b), keys);
   }
 }

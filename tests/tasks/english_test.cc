@@ -1,7 +1,5 @@
 // English against an independent reading of its tokens: targets, and all gold by brute force. Read
-// next: include/headlab/tasks/english.h.
-#include "headlab/tasks/english.h"
-
+// next: src/tasks/english.cc.
 #include <gtest/gtest.h>
 
 #include <functional>

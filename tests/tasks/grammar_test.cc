@@ -10,6 +10,7 @@
 #include "headlab/base/files.h"
 #include "tasks/checks.h"
 #include "tasks/english_words.h"
+#include "tasks/sentence.h"
 
 namespace headlab { namespace {
 

@@ -1,7 +1,5 @@
 // Grid against its definition: every image is read again from the words. Read next:
-// include/headlab/tasks/grid.h.
-#include "headlab/tasks/grid.h"
-
+// src/tasks/grid.cc.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -15,7 +13,7 @@ constexpr std::size_t kWidth = 6;
 using Words = std::vector<std::string>;
 
 const Example& sample() {
-  static const Example example = GridTask().make(Key{1}, kCount, Split::train);
+  static const Example example = make_task("grid")->make(Key{1}, kCount, Split::train);
   return example;
 }
 
@@ -43,13 +41,14 @@ void expect_rule(const Task& task, const Example& example, Rule rule) {
 }
 
 TEST(Grid, HiddenPixelsAreTheContrastOfLeftAndAbove) {
-  expect_rule(GridTask(), sample(), [](int left, int above) { return (left + 7 - above) / 2; });
+  expect_rule(*make_task("grid"), sample(),
+              [](int left, int above) { return (left + 7 - above) / 2; });
 }
 
 TEST(Grid, TheOtherRuleIsTheMean) {
-  const GridTask task({.rule = GridRule::mean});
-  const Example example = task.make(Key{1}, kCount, Split::train);
-  expect_rule(task, example, [](int left, int above) { return (left + above) / 2; });
+  const auto task = make_task("grid:rule=mean");
+  const Example example = task->make(Key{1}, kCount, Split::train);
+  expect_rule(*task, example, [](int left, int above) { return (left + above) / 2; });
 }
 
 TEST(Grid, EveryInnerPixelIsHiddenInSomeImages) {

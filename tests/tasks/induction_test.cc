@@ -1,7 +1,5 @@
 // Induction against its definition. The segments are found again from the tokens and the targets
-// alone. Read next: include/headlab/tasks/induction.h.
-#include "headlab/tasks/induction.h"
-
+// alone. Read next: src/tasks/induction.cc.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,7 +12,7 @@ namespace headlab { namespace {
 constexpr Index kCount = 500;
 
 const Example& sample() {
-  static const Example example = InductionTask().make(Key{1}, kCount, Split::train);
+  static const Example example = make_task("induction")->make(Key{1}, kCount, Split::train);
   return example;
 }
 

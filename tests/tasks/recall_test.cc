@@ -1,7 +1,5 @@
 // Recall against its definition: pairs and queries are read again from the words alone. Read next:
-// include/headlab/tasks/recall.h.
-#include "headlab/tasks/recall.h"
-
+// src/tasks/recall.cc.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,9 +12,9 @@ namespace headlab { namespace {
 constexpr Index kCount = 300, kPairs = 8, kLength = 24;
 using Words = std::vector<std::string>;
 
-const RecallTask& task() {
-  static const RecallTask made;
-  return made;
+const Task& task() {
+  static const auto made = make_task("recall");
+  return *made;
 }
 
 const Example& sample() {

@@ -1,7 +1,5 @@
 // The flagship against its definition, worked out again here from the tokens alone. Read next:
-// include/headlab/tasks/relations.h.
-#include "headlab/tasks/relations.h"
-
+// src/tasks/relations.cc.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,7 +9,7 @@
 namespace headlab { namespace {
 
 const Example& sample() {
-  static const Example example = RelationsTask().make(Key{1}, 400, Split::train);
+  static const Example example = make_task("relations")->make(Key{1}, 400, Split::train);
   return example;
 }
 
@@ -48,7 +46,7 @@ TEST(Relations, SameTargetsAreTheLastEarlierTokenOfTheClass) {
 TEST(Relations, NextIsAheadAndMakesAnEncoder) {
   const auto task = make_task("relations:relations=next+1");
   EXPECT_EQ(task->shape().architecture, Architecture::encoder);
-  EXPECT_EQ(RelationsTask().shape().architecture, Architecture::decoder);
+  EXPECT_EQ(make_task("relations")->shape().architecture, Architecture::decoder);
   expect_slot(task->make(Key{1}, 20, Split::train), 0,
               [](Index, Index t) { return t < 15 ? t + 1 : -1; });
 }
@@ -95,8 +93,8 @@ TEST(Relations, ImpossibleSettingsGetASentence) {
   expect_contains(refusal("relations:relations="), "unknown relation ''");
 }
 
-TEST(Relations, OptionsFromCodeAreCheckedToo) {
-  expect_contains(error_of([] { RelationsTask({.length = -3}); }), "length must be a whole number");
+TEST(Relations, NumbersOutOfTheirRangeAreRefused) {
+  expect_contains(refusal("relations:length=-3"), "length must be a whole number");
 }
 
 }  // namespace

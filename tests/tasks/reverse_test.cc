@@ -1,6 +1,4 @@
-// Reverse against its definition. Read next: include/headlab/tasks/reverse.h.
-#include "headlab/tasks/reverse.h"
-
+// Reverse against its definition. Read next: src/tasks/symbols.cc.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,22 +11,22 @@ namespace headlab { namespace {
 constexpr Index kCount = 300;
 
 const Example& sample() {
-  static const Example example = ReverseTask().make(Key{1}, kCount, Split::train);
+  static const Example example = make_task("reverse")->make(Key{1}, kCount, Split::train);
   return example;
 }
 
 TEST(Reverse, TheAnswerIsTheSymbolsBackwards) {
-  const ReverseTask task;
+  const auto task = make_task("reverse");
   const Batch& batch = sample().batch;
   for (Index b = 0; b < kCount; ++b) {
     const Index n = batch.length_of(b) / 2;
-    const std::string symbols = shown(task, batch, b, 0, n);
+    const std::string symbols = shown(*task, batch, b, 0, n);
     ASSERT_EQ(symbols.find('|'), std::string::npos);
     std::string answer;
-    for (Index t = n; t < 2 * n; ++t) answer += task.token_text(batch.target(b, t));
+    for (Index t = n; t < 2 * n; ++t) answer += task->token_text(batch.target(b, t));
     ASSERT_EQ(answer, std::string(symbols.rbegin(), symbols.rend()));
-    ASSERT_EQ(shown(task, batch, b, n, 1), "|");
-    ASSERT_EQ(shown(task, batch, b, n + 1, n - 1), answer.substr(0, answer.size() - 1));
+    ASSERT_EQ(shown(*task, batch, b, n, 1), "|");
+    ASSERT_EQ(shown(*task, batch, b, n + 1, n - 1), answer.substr(0, answer.size() - 1));
   }
 }
 

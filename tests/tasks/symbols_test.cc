@@ -1,13 +1,10 @@
 // Copy, sort and reverse_cross against their definitions, sequence by sequence. Read next:
-// reverse_test.cc; include/headlab/tasks/copy.h.
+// reverse_test.cc; src/tasks/symbols.cc.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
-#include "headlab/tasks/copy.h"
-#include "headlab/tasks/reverse_cross.h"
-#include "headlab/tasks/sort.h"
 #include "tasks/checks.h"
 
 namespace headlab { namespace {
@@ -39,11 +36,11 @@ void expect_answers(const Task& task, Expected&& expected) {
 }
 
 TEST(Copy, TheAnswerIsTheSymbols) {
-  expect_answers(CopyTask(), [](const std::string& symbols) { return symbols; });
+  expect_answers(*make_task("copy"), [](const std::string& symbols) { return symbols; });
 }
 
 TEST(Copy, GoldIsTheOriginalOfTheAnswer) {
-  const Example example = CopyTask().make(Key{1}, kCount, Split::train);
+  const Example example = make_task("copy")->make(Key{1}, kCount, Split::train);
   const Gold& gold = example.gold[0];
   EXPECT_EQ(gold.queries(), example.batch.target_count());
   for (Index i = 0; i < gold.queries(); ++i) {
@@ -55,7 +52,7 @@ TEST(Copy, GoldIsTheOriginalOfTheAnswer) {
 }
 
 TEST(Copy, LengthsAndSymbolsTakeAllTheirValues) {
-  const Batch batch = CopyTask().make(Key{1}, kCount, Split::train).batch;
+  const Batch batch = make_task("copy")->make(Key{1}, kCount, Split::train).batch;
   const std::set<std::int32_t> lengths(batch.lengths.begin(), batch.lengths.end());
   EXPECT_EQ(lengths, (std::set<std::int32_t>{8, 10, 12, 14, 16, 18, 20}));
   const std::set<std::int32_t> tokens(batch.tokens.begin(), batch.tokens.end());
@@ -63,7 +60,7 @@ TEST(Copy, LengthsAndSymbolsTakeAllTheirValues) {
 }
 
 TEST(Sort, TheAnswerAscends) {
-  expect_answers(SortTask(), [](std::string symbols) {
+  expect_answers(*make_task("sort"), [](std::string symbols) {
     std::sort(symbols.begin(), symbols.end());
     return symbols;
   });
@@ -85,7 +82,7 @@ TEST(Symbols, OfCopyAndSortAreDistinctAndAnyCanBeFirst) {
 }
 
 TEST(Sort, GoldIsTheSmallestSymbolAboveTheQuery) {
-  const Example example = SortTask().make(Key{1}, kCount, Split::train);
+  const Example example = make_task("sort")->make(Key{1}, kCount, Split::train);
   const Batch& batch = example.batch;
   EXPECT_EQ(example.gold[0].queries(), batch.target_count());
   for (Index i = 0; i < example.gold[0].queries(); ++i) {
@@ -112,27 +109,27 @@ TEST(Symbols, OfCopyAndSortMustSufficeForTheLongest) {
 }
 
 TEST(ReverseCross, TheAnswerIsTheSourceBackwards) {
-  const ReverseCrossTask task;
-  const Batch batch = task.make(Key{1}, kCount, Split::train).batch;
+  const auto task = make_task("reverse_cross");
+  const Batch batch = task->make(Key{1}, kCount, Split::train).batch;
   std::set<Index> lengths;
   for (Index b = 0; b < kCount; ++b) {
     const Index n = batch.source_length_of(b);
     lengths.insert(n);
     std::string source;
-    for (Index s = 0; s < n; ++s) source += task.token_text(batch.source_token(b, s));
+    for (Index s = 0; s < n; ++s) source += task->token_text(batch.source_token(b, s));
     ASSERT_EQ(source.find('|'), std::string::npos);
-    const std::string told = answer(task, batch, b, 0, n);
+    const std::string told = answer(*task, batch, b, 0, n);
     ASSERT_EQ(told, std::string(source.rbegin(), source.rend()));
-    ASSERT_EQ(shown(task, batch, b, 0, n), "|" + told.substr(0, told.size() - 1));
+    ASSERT_EQ(shown(*task, batch, b, 0, n), "|" + told.substr(0, told.size() - 1));
     ASSERT_EQ(batch.length_of(b), n);
   }
   EXPECT_EQ(lengths, (std::set<Index>{4, 5, 6, 7, 8, 9, 10}));
 }
 
 TEST(ReverseCross, GoldLiesInTheSourceAndHoldsTheAnswer) {
-  const ReverseCrossTask task;
-  EXPECT_EQ(task.relations()[0].kind, AttentionKind::cross);
-  const Example example = task.make(Key{1}, kCount, Split::train);
+  const auto task = make_task("reverse_cross");
+  EXPECT_EQ(task->relations()[0].kind, AttentionKind::cross);
+  const Example example = task->make(Key{1}, kCount, Split::train);
   const Batch& batch = example.batch;
   EXPECT_EQ(example.gold[0].queries(), batch.target_count());
   for (Index i = 0; i < example.gold[0].queries(); ++i) {

@@ -1,26 +1,33 @@
-// The table of tasks. Help, defaults, errors, tests and reports read it; a new task is a class and
-// a row in src/tasks/table.cc. A task is named by text, "relations:length=16,vocab=16", so that a
-// flag, a config file and a report all mean the same. Read next: relations.h, the flagship.
+// The table of tasks. Help, defaults, errors, tests and reports read it; a new task is a source
+// file and its name in src/tasks/table.cc. A task is named by text, "relations:length=16,vocab=16",
+// so that a flag, a config file and a report all mean the same. Read next: definition.h, how a task
+// is written; src/tasks/relations.cc, the flagship.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "headlab/base/settings.h"
 #include "headlab/tasks/task.h"
 
 namespace headlab {
 
 struct TaskEntry {
-  const char* name;
-  const char* summary;      // one line
-  const char* recommended;  // settings of the recommended model and training: "layers=2 heads=1
-                            // lr=1e-3 steps=1000"
-  std::unique_ptr<Task> (*make)(std::string_view parameters);  // "length=16,vocab=16", or ""
-  void (*check)(std::string_view parameters);  // Error if they cannot be; opens no file
-  Settings (
-      *parameters)();  // names and defaults, for help; only Setting::name, help and get may be used
+  const char* name = nullptr;
+  const char* summary = nullptr;  // one line
+  /// Settings of the recommended model and training, "layers=2 heads=1 lr=1e-3 steps=1000"; what
+  /// they leave out has its default.
+  const char* recommended = nullptr;
+  /// The rest is filled in by task_entry (definition.h). Parameters are "length=16,vocab=16", or
+  /// "".
+  std::function<std::unique_ptr<Task>(std::string_view parameters)> make = {};
+  /// Error if they cannot be; opens no file.
+  std::function<void(std::string_view parameters)> check = {};
+  /// Names, defaults and help; nothing may be set.
+  std::function<Settings()> parameters = {};
 };
 
 std::span<const TaskEntry> task_table();
@@ -31,5 +38,9 @@ const TaskEntry& find_task(std::string_view spec);
 void check_task(std::string_view spec);
 /// Makes a task from "NAME:a=1,b=2". Errors: unknown name or parameter, impossible values.
 std::unique_ptr<Task> make_task(std::string_view spec);
+
+/// "NAME:a=1,b=2" with all parameters, those at their defaults too: a run that names its task so
+/// means the same task after a default has changed.
+std::string spec_text(std::string_view name, const Settings& parameters);
 
 }  // namespace headlab

@@ -1,6 +1,8 @@
 // A task makes tokens and targets, and it knows the truth: for each query position and each
 // relation, the set of keys that a head would have to look at. That makes claims about heads
-// testable. Read next: table.h (all tasks), heads/scores.h (how heads are scored against gold).
+// testable. Most tasks are written as plain structs, from which one template makes the rest
+// (definition.h). Read next: table.h (all tasks), heads/scores.h (how heads are scored against
+// gold).
 #pragma once
 
 #include <memory>
@@ -28,12 +30,10 @@ struct Relation {
 /// here are not eligible.
 class Gold {
  public:
-  /// Room for that many queries with one key each.
-  void reserve(Index queries);
   /// Adds a query with its keys, ascending and not empty. Queries must come in ascending order of
   /// (b, t).
   void add(Index b, Index t, std::span<const std::int32_t> keys);
-  void add(Index b, Index t, std::int32_t key);
+  void add(Index b, Index t, Index key);
 
   Index queries() const { return static_cast<Index>(at_.size()); }
   struct Query {
@@ -72,10 +72,6 @@ enum class Split { train, validation };
 /// loops are safe and no sequence depends on another.
 Generator sequence_generator(Key key, Split split, Index i);
 
-/// How tasks with sentences ask for words: hidden ones in an encoder, or each next one in a
-/// decoder.
-enum class LanguageModel { masked, causal };
-
 class Task {
  public:
   virtual ~Task() = default;
@@ -93,8 +89,7 @@ class Task {
   /// `count` sequences with targets and gold. Sequence i depends on (key, split, i) alone, so a
   /// larger batch begins with the same sequences, and training and validation never share a stream.
   virtual Example make(Key key, Index count, Split split) const = 0;
-  /// The batch of make without its truth, for those who only train or measure a loss. A task
-  /// overrides this where the truth costs more than 5% of a training step.
+  /// The batch of make without its truth, for those who only train or measure a loss.
   virtual Batch make_batch(Key key, Index count, Split split) const;
   /// How a token is shown.
   virtual std::string token_text(std::int32_t token) const = 0;

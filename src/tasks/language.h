@@ -1,15 +1,23 @@
-// What tasks that read files share: UTF-8, checked once for the whole file, so that after that
-// every character is known to be well formed; how a character is shown; and the fingerprint of a
-// file. Read next: text.cc and conllu.cc, which use it.
+// What tasks over language share: how they ask for words; UTF-8, checked once for the whole file,
+// so that after that every character is known to be well formed; how a character is shown; and the
+// fingerprint of a file.
+// Read next: text.cc and conllu.cc, which use it.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "headlab/kernels/scalar.h"
+#include "headlab/model/config.h"
 
 namespace headlab {
+
+/// How words are asked for: hidden ones in an encoder, or each next one in a decoder.
+enum class LanguageModel { masked, causal };
+
+constexpr Architecture architecture_of(LanguageModel lm) {
+  return lm == LanguageModel::causal ? Architecture::decoder : Architecture::encoder;
+}
 
 /// The last `digits` hexadecimal digits of a number, in capitals.
 std::string hexadecimal(std::uint64_t value, int digits);
@@ -21,7 +29,6 @@ std::string fingerprint(std::string_view bytes);
 void require_utf8(std::string_view bytes, std::string_view source);
 /// The code points of UTF-8. Error as above.
 std::u32string code_points(std::string_view bytes, std::string_view source);
-void append_utf8(std::string& out, char32_t point);
 
 /// A character as a reader can see it: escapes for what does not show, an open box for the blank.
 std::string shown(char32_t point);

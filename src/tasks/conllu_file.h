@@ -3,7 +3,7 @@
 // what is not said, an empty line behind each sentence, `#` before comments. Multiword tokens (ID
 // 3-4) and empty nodes (ID 5.1) are passed over: the words that they cover or join have lines of
 // their own. Only what the laboratory uses is kept.
-// Read next: conllu.h, the task.
+// Read next: conllu.cc, the task.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,13 @@
 // The ranges of characters that do not show are those of Unicode that turn up in texts: controls,
 // special blanks, marks that join or turn the direction of writing. A reader of a
 // terminal or a report must see each token. Read next: text.cc.
-#include "tasks/characters.h"
+#include "tasks/language.h"
 
 #include <algorithm>
 
 #include "headlab/base/error.h"
 #include "headlab/base/json.h"
+#include "headlab/base/text.h"
 
 namespace headlab {
 namespace {
@@ -18,15 +19,14 @@ bool is_hidden(char32_t point) {
                                      {0x300, 0x36F},   {0x1680, 0x1680}, {0x2000, 0x200F},
                                      {0x2028, 0x202F}, {0x205F, 0x206F}, {0x3000, 0x3000},
                                      {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}};
-  return std::any_of(std::begin(kRanges), std::end(kRanges), [&](const char32_t(&range)[2]) {
-    return range[0] <= point && point <= range[1];
-  });
+  return std::ranges::any_of(
+      kRanges, [&](const auto& range) { return range[0] <= point && point <= range[1]; });
 }
 
 }  // namespace
 
 std::string hexadecimal(std::uint64_t value, int digits) {
-  std::string out(static_cast<std::size_t>(digits), '0');
+  std::string out(digits, '0');
   for (auto digit = out.rbegin(); digit != out.rend(); ++digit, value >>= 4)
     *digit = "0123456789ABCDEF"[value & 15];
   return out;
@@ -62,14 +62,6 @@ std::u32string code_points(std::string_view bytes, std::string_view source) {
       points.push_back(byte & (byte < 0x80 ? 0x7Fu : byte < 0xE0 ? 0x1Fu : byte < 0xF0 ? 15u : 7u));
   }
   return points;
-}
-
-void append_utf8(std::string& out, char32_t point) {
-  const auto put = [&](char32_t byte) { out += static_cast<char>(byte); };
-  const int followers = point < 0x80 ? 0 : point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
-  constexpr char32_t kLead[] = {0, 0xC0, 0xE0, 0xF0};
-  put(kLead[followers] | (point >> (6 * followers)));
-  for (int i = followers - 1; i >= 0; --i) put(0x80 | ((point >> (6 * i)) & 0x3F));
 }
 
 std::string shown(char32_t point) {

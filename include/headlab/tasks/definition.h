@@ -1,0 +1,185 @@
+// A task as a plain struct, its definition. The members are the parameters with their defaults, and
+// `bind` names them; the other functions say what the task is:
+//   void bind(Settings& s);                                names, ranges and help of the parameters
+//   TaskShape shape() const;                               these three as in Task
+//   std::vector<Relation> relations() const;
+//   std::vector<std::string> target_names() const;
+//   void write(Sequence& s) const;                         one sequence: tokens, targets, truth
+// Only where it is needed: void prepare(), which is called once the parameters are set and throws
+// an Error if they do not fit together; and needed_heads, token_text, encode, decode and data_hash
+// as in Task. task_entry makes a row of the table of tasks from a definition.
+// Read next: src/tasks/duplicate.cc, a short one; examples/own_task.cc.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "headlab/base/error.h"
+#include "headlab/base/settings.h"
+#include "headlab/tasks/table.h"
+#include "headlab/tasks/task.h"
+
+namespace headlab {
+
+/// A position or a count as a token, or as a key of gold.
+constexpr std::int32_t id(Index i) { return static_cast<std::int32_t>(i); }
+
+/// One sequence of a batch, for the definition that writes it. At first its tokens are 0 and no
+/// position has a target. Whatever is drawn must come from `random`, the sequence's own stream, so
+/// that no sequence depends on another.
+struct Sequence {
+  Example& example;
+  Index b;  // its place in the batch
+  Split split;
+  Generator random;
+  bool with_truth;  // whether gold is asked for; if not, what is added to it is dropped
+
+  Index length() const { return example.batch.length; }
+  std::int32_t& token(Index t) { return example.batch.token(b, t); }
+  std::int32_t& target(Index t, Index k = 0) { return example.batch.target(b, t, k); }
+  /// All tokens, padding included.
+  std::span<std::int32_t> tokens() {
+    return std::span(example.batch.tokens).subspan(b * length()).first(length());
+  }
+  /// Makes what lies behind the first n tokens padding. All sequences of a task say this, or none.
+  void pad_behind(Index n) { example.batch.lengths.push_back(id(n)); }
+
+  /// The truth: relation r, asked at position t, has this key, or these, ascending and not empty.
+  /// The positions of a relation must come in ascending order.
+  template <class Keys>
+  void add_gold(std::size_t r, Index t, const Keys& keys) {
+    if (with_truth) example.gold[r].add(b, t, keys);
+  }
+  /// The keys among which a naive reader would choose: see Example.
+  void add_candidates(std::size_t r, Index t, std::span<const std::int32_t> keys) {
+    if (!with_truth) return;
+    example.candidates.resize(example.gold.size());
+    example.candidates[r].add(b, t, keys);
+  }
+};
+
+/// Fills tokens with numbers uniform in [0, vocab).
+void fill_uniform(std::span<std::int32_t> tokens, Index vocab, Generator& random);
+
+/// The numbers 0 ... n - 1, of which the first `count` are drawn without replacement.
+std::vector<std::int32_t> draw_distinct(Index n, Index count, Generator& random);
+
+/// The positions in `tokens` that hold `token`, ascending.
+std::vector<std::int32_t> find_token(std::int32_t token, std::span<const std::int32_t> tokens);
+
+/// The class of each token: its number modulo `classes`.
+std::vector<std::int32_t> classes_of(std::span<const std::int32_t> tokens, Index classes);
+
+/// The last position before t that holds the same as t; -1 if there is none.
+inline Index last_equal(std::span<const std::int32_t> values, Index t) {
+  const std::int32_t wanted = values[t];
+  Index key = t - 1;
+  while (key >= 0 && values[key] != wanted) --key;
+  return key;
+}
+
+/// A token as a letter: a ... z, A ... Z, then #52, #53 ...
+std::string letter_text(Index token);
+
+/// The task that a definition describes. Tokens are shown as letters unless it shows them itself.
+template <class Definition>
+class TaskOf final : public Task {
+ public:
+  TaskOf(std::string spec, Definition definition)
+      : spec_(std::move(spec)), definition_(std::move(definition)) {
+    if constexpr (requires { definition_.prepare(); }) definition_.prepare();
+  }
+
+  std::string spec() const override { return spec_; }
+  TaskShape shape() const override { return definition_.shape(); }
+  std::vector<Relation> relations() const override { return definition_.relations(); }
+  std::vector<std::string> target_names() const override { return definition_.target_names(); }
+  Index needed_heads() const override {
+    if constexpr (requires { definition_.needed_heads(); }) return definition_.needed_heads();
+    return Task::needed_heads();
+  }
+  Example make(Key key, Index count, Split split) const override {
+    return write(key, count, split, true);
+  }
+  Batch make_batch(Key key, Index count, Split split) const override {
+    return write(key, count, split, false).batch;
+  }
+  std::string token_text(std::int32_t token) const override {
+    check_token(token);
+    if constexpr (requires { definition_.token_text(token); }) return definition_.token_text(token);
+    return letter_text(token);
+  }
+  std::vector<std::int32_t> encode(std::string_view text) const override {
+    if constexpr (requires { definition_.encode(text); }) return definition_.encode(text);
+    return Task::encode(text);
+  }
+  std::string decode(std::span<const std::int32_t> tokens) const override {
+    if constexpr (requires { definition_.decode(tokens); }) {
+      for (const std::int32_t token : tokens) check_token(token);
+      return definition_.decode(tokens);
+    }
+    return Task::decode(tokens);
+  }
+  std::string data_hash() const override {
+    if constexpr (requires { definition_.data_hash(); }) return definition_.data_hash();
+    return Task::data_hash();
+  }
+
+ private:
+  void check_token(std::int32_t token) const {
+    const Index vocab = shape().vocab;
+    require(token >= 0 && token < vocab, "there is no token ", token, " in a vocabulary of ",
+            vocab);
+  }
+  Example write(Key key, Index count, Split split, bool with_truth) const {
+    const TaskShape of = shape();
+    Example example{Batch::make(count, of.length, of.targets, of.source_length), {}};
+    if (with_truth) example.gold.resize(relations().size());
+    for (Index b = 0; b < count; ++b) {
+      Sequence sequence{example, b, split, sequence_generator(key, split, b), with_truth};
+      definition_.write(sequence);
+    }
+    return example;
+  }
+
+  std::string spec_;
+  Definition definition_;
+};
+
+/// The parameters of a definition, bound to its members.
+template <class Definition>
+Settings parameters_of(Definition& definition) {
+  Settings settings;
+  definition.bind(settings);
+  return settings;
+}
+
+/// The definition with the parameters that are named in a text, "length=16,vocab=16". Error for an
+/// unknown name or a value out of its range.
+template <class Definition>
+Definition with_parameters(Definition definition, std::string_view given) {
+  parameters_of(definition).set_all_text(given, ',');
+  return definition;
+}
+
+/// A row of the table of tasks: `entry`, which says name, summary and recommended settings, with
+/// the functions that follow from the definition.
+template <class Definition>
+TaskEntry task_entry(const Definition& defaults, TaskEntry entry) {
+  entry.make = [defaults, name = entry.name](std::string_view given) -> std::unique_ptr<Task> {
+    Definition definition = with_parameters(defaults, given);
+    const std::string spec = spec_text(name, parameters_of(definition));
+    return std::make_unique<TaskOf<Definition>>(spec, std::move(definition));
+  };
+  entry.check = [defaults](std::string_view given) { with_parameters(defaults, given); };
+  entry.parameters = [shared = std::make_shared<Definition>(defaults)] {
+    return parameters_of(*shared);
+  };
+  return entry;
+}
+
+}  // namespace headlab
