@@ -9,11 +9,12 @@
 #include <chrono>
 
 #include "headlab/base/error.h"
+#include "headlab/base/timing.h"
 #include "headlab/base/threads.h"
 #include "headlab/base/version.h"
 #include "headlab/bench/machine.h"
 #include "headlab/model/initial.h"
-#include "headlab/tensor/tape.h"
+#include "headlab/tensor/watch.h"
 #include "headlab/train/optimizer.h"
 
 namespace headlab {
@@ -72,12 +73,7 @@ double operations_of(Transformer& model, const BenchOptions& options) {
 std::vector<double> time_steps(TrainingStep& step, Index steps) {
   const Index warmup = std::max<Index>(1, steps / 3);
   std::vector<double> times;
-  for (Index i = 0; i < warmup + steps; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
-    step.run();
-    const auto end = std::chrono::steady_clock::now();
-    times.push_back(std::chrono::duration<double, std::milli>(end - begin).count());
-  }
+  for (Index i = 0; i < warmup + steps; ++i) times.push_back(milliseconds([&] { step.run(); }));
   times.erase(times.begin(), times.begin() + warmup);
   std::sort(times.begin(), times.end());
   return times;

@@ -3,9 +3,6 @@
 // and attention), bench_scaling.cc (whole steps).
 #include "headlab/bench/benchmarks.h"
 
-#include <algorithm>
-#include <chrono>
-
 namespace headlab {
 namespace {
 
@@ -31,26 +28,6 @@ Json BenchTable::to_json() const {
     list.push_back(std::move(entry));
   }
   return json;
-}
-
-std::vector<double> interleaved_medians(std::span<const std::function<void()>> bodies,
-                                        Index rounds) {
-  std::vector<std::vector<double>> times(bodies.size());
-  for (Index round = 0; round <= rounds; ++round) {
-    for (std::size_t i = 0; i < bodies.size(); ++i) {
-      const auto begin = std::chrono::steady_clock::now();
-      bodies[i]();
-      const auto end = std::chrono::steady_clock::now();
-      if (round > 0)
-        times[i].push_back(std::chrono::duration<double, std::milli>(end - begin).count());
-    }
-  }
-  std::vector<double> medians;
-  for (std::vector<double>& all : times) {
-    std::sort(all.begin(), all.end());
-    medians.push_back(all[all.size() / 2]);
-  }
-  return medians;
 }
 
 }  // namespace headlab

@@ -64,7 +64,7 @@ Query weigh(const AttentionProblem& p, Index b, Index h, Index t) {
 double dropout_factor(const AttentionProblem& p, const Query& query, Index s) {
   if (p.dropout == 0) return 1;
   const Index born = p.born_head ? p.born_head[query.h] : query.h;
-  return attention_keeps(p.dropout_key, query.b, born, query.t, s, p.dropout)
+  return attention_keeps({query.b, born, query.t, s}, p.dropout_key, p.dropout)
              ? 1 / (1 - static_cast<double>(p.dropout))
              : 0;
 }
@@ -79,8 +79,7 @@ void for_queries(const AttentionProblem& p, Body body) {
 
 }  // namespace
 
-void attention_forward_plain(const AttentionProblem& p, Scalar* z, Index z_stride,
-                             Scalar* log_sum_exp, Scalar* pattern) {
+void attention_forward_plain(const AttentionProblem& p, const AttentionOutput& out) {
   for_queries(
       p,
       [&](const Query& query) {
@@ -89,14 +88,14 @@ void attention_forward_plain(const AttentionProblem& p, Scalar* z, Index z_strid
         for (Index s = 0; s < p.keys; ++s) {
           const double weight = query.weights[s];
           const Scalar* v = p.v + (query.b * p.keys + s) * p.v_stride + query.block * p.d_value;
-          if (pattern) pattern[row * p.keys + s] = static_cast<Scalar>(weight);
+          if (out.pattern) out.pattern[row * p.keys + s] = static_cast<Scalar>(weight);
           const double dropped = weight * dropout_factor(p, query, s);
           for (std::size_t i = 0; i < sum.size(); ++i)
             sum[i] += dropped * static_cast<double>(v[i]);
         }
-        Scalar* out = z + query.row * z_stride + query.h * p.d_value;
-        for (double value : sum) *out++ = static_cast<Scalar>(value);
-        log_sum_exp[row] = static_cast<Scalar>(query.log_sum_exp);
+        Scalar* z = out.z + query.row * out.z_stride + query.h * p.d_value;
+        for (double value : sum) *z++ = static_cast<Scalar>(value);
+        out.log_sum_exp[row] = static_cast<Scalar>(query.log_sum_exp);
       });
 }
 
@@ -119,18 +118,22 @@ void attention_backward_plain(const AttentionProblem& p, const AttentionBackward
   for_queries(p, [&](const Query& query) {
     const Index q_at = query.row * p.q_stride + query.h * p.d_head;
     const Index z_at = query.row * g.z_stride + query.h * p.d_value;
-    const double delta = dot(p.d_value, g.z + z_at, g.dz + z_at);  // = sum over keys of P dP
+    // softmax: P = exp(S) / sum(exp(S)), so dS = P (dP - sum over keys of P dP); as z = P V, that
+    // sum is z . dz
+    const double delta = dot(p.d_value, g.z + z_at, g.dz + z_at);
     for (Index s = 0; s < p.keys; ++s) {
       const double weight = query.weights[s];
       if (weight == 0) continue;
       const Index k_at = (query.b * p.keys + s) * p.k_stride + query.block * p.d_head;
       const Index v_at = (query.b * p.keys + s) * p.v_stride + query.block * p.d_value;
       const double factor = dropout_factor(p, query, s);
+      // forward: z += factor * weight * v
+      add_scaled_row(g.dv ? g.dv + v_at : nullptr, p.d_value, factor * weight, g.dz + z_at);
       const double dp = factor * dot(p.d_value, g.dz + z_at, p.v + v_at);
+      // forward: score = scale * q . k
       const double ds = static_cast<double>(p.scale) * weight * (dp - delta);
       add_scaled_row(g.dq ? g.dq + q_at : nullptr, p.d_head, ds, p.k + k_at);
       add_scaled_row(g.dk ? g.dk + k_at : nullptr, p.d_head, ds, p.q + q_at);
-      add_scaled_row(g.dv ? g.dv + v_at : nullptr, p.d_value, factor * weight, g.dz + z_at);
     }
   });
 }

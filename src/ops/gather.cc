@@ -39,8 +39,8 @@ Tensor embedding(const Tensor& table, std::span<const std::int32_t> ids, const S
   return record("embedding", y, {table}, [kept = Ids(ids.begin(), ids.end())](Node& node) {
     if (Scalar* dtable = node.sum_into(0)) {
       const Shape& shape = node.input(0).shape();
-      scatter_add_rows(static_cast<Index>(kept.size()), shape[1], kept.data(), node.gradient(),
-                       shape[0], dtable);
+      scatter_add_rows(
+          {std::ssize(kept), shape[1], kept.data(), node.gradient(), shape[0], dtable});
     }
   });
 }

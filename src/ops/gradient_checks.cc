@@ -5,7 +5,7 @@
 
 #include "headlab/base/error.h"
 #include "headlab/ops/ops.h"
-#include "headlab/tensor/tape.h"
+#include "headlab/tensor/watch.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

@@ -4,11 +4,11 @@
 #include "headlab/prune/timing.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <functional>
 
 #include "headlab/base/error.h"
+#include "headlab/base/timing.h"
 #include "headlab/prune/prune.h"
 #include "headlab/tensor/tape.h"
 
@@ -16,30 +16,6 @@ namespace headlab {
 namespace {
 
 using Work = std::function<void()>;
-
-double milliseconds(const Work& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
-      .count();
-}
-
-/// The medians of the times of several pieces of work, taken in turns.
-std::vector<double> interleaved_medians(const std::vector<Work>& works, Index turns) {
-  std::vector<std::vector<double>> times(works.size());
-  for (Index turn = 0; turn <= turns; ++turn) {
-    for (std::size_t i = 0; i < works.size(); ++i) {
-      const double took = milliseconds(works[i]);
-      if (turn > 0) times[i].push_back(took);
-    }
-  }
-  std::vector<double> medians;
-  for (std::vector<double>& one : times) {
-    std::nth_element(one.begin(), one.begin() + std::ssize(one) / 2, one.end());
-    medians.push_back(one[one.size() / 2]);
-  }
-  return medians;
-}
 
 /// Forward and backward of a whole model.
 Work step_of(Transformer& model, const Batch& batch, const ModelHooks& hooks) {
@@ -102,10 +78,10 @@ std::vector<PruneTiming> time_pruning(const Transformer& model, std::span<const 
     require(size >= 1 && size <= examples.size, "a batch of ", size, " cannot be timed with ",
             examples.size, " examples");
     const Batch batch = examples.rows(0, size);
-    const std::vector<double> ms = interleaved_medians(
-        {step_of(full, batch, none), step_of(full, batch, gates), step_of(removed, batch, none),
-         step_of(full, batch, none), attention_of(full, batch), attention_of(removed, batch)},
-        options.turns);
+    const std::vector<Work> works = {step_of(full, batch, none),    step_of(full, batch, gates),
+                                     step_of(removed, batch, none), step_of(full, batch, none),
+                                     attention_of(full, batch),     attention_of(removed, batch)};
+    const std::vector<double> ms = interleaved_medians(works, options.turns);
     timings.push_back({.batch = size,
                        .full = ms[0],
                        .masked = ms[1],

@@ -3,19 +3,13 @@
 // slip of the finger from a model. Read next: run.cc.
 #include "headlab/train/memory.h"
 
-#include <unistd.h>
-
 #include <cmath>
 
 #include "headlab/base/error.h"
+#include "headlab/base/pool.h"
 
 namespace headlab {
 namespace {
-
-double machine_memory() {
-  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
-  return pages > 0 && size > 0 ? static_cast<double>(pages) * static_cast<double>(size) : 1e18;
-}
 
 /// "1.5 GB"; at least one digit behind the point, so that 0.1 GB is not 0.
 std::string gigabytes(double bytes) { return text(std::round(bytes / 1e8) / 10, " GB"); }
@@ -35,7 +29,7 @@ double step_bytes(const TransformerConfig& m, const TrainConfig& t) {
 
 void require_memory(const TransformerConfig& model, const TrainConfig& train, double available) {
   const double needed = step_bytes(model, train);
-  const double there = available > 0 ? available : machine_memory();
+  const double there = available > 0 ? available : static_cast<double>(machine_memory());
   if (needed > there) {
     throw Error(text("a step of batch ", train.batch, " needs at least ", gigabytes(needed),
                      " of memory, and this machine has ", gigabytes(there)),

@@ -11,7 +11,7 @@
 #include "headlab/base/version.h"
 #include "headlab/model/checkpoint.h"
 #include "headlab/ops/arithmetic.h"
-#include "headlab/tensor/tape.h"
+#include "headlab/tensor/watch.h"
 
 namespace headlab {
 namespace {

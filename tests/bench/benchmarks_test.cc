@@ -85,12 +85,5 @@ TEST(BenchStep, HasTheKeysThatOthersRelyOn) {
     EXPECT_NE(json.find(key), nullptr) << key;
 }
 
-TEST(Medians, TakeTurns) {
-  std::string order;
-  const std::vector<std::function<void()>> bodies = {[&] { order += 'a'; }, [&] { order += 'b'; }};
-  EXPECT_EQ(interleaved_medians(bodies, 2).size(), 2u);
-  EXPECT_EQ(order, "ababab");  // the first round warms up
-}
-
 }  // namespace
 }  // namespace headlab

@@ -18,7 +18,7 @@ struct Attended {
 /// Attention whose projections are the identity: heads see slices of q, k and v.
 Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, Index heads) {
   Attended result;
-  result.output = attention(q, k, v, {.heads = heads, .pattern = &result.pattern});
+  result.output = attention(q, k, v, {.heads = heads}, &result.pattern);
   return result;
 }
 

@@ -3,11 +3,11 @@
 // that a machine that grows slower does so for all. Read next: bench.h (the step), profile.h.
 #pragma once
 
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "headlab/base/timing.h"
 #include "headlab/bench/bench.h"
 #include "headlab/bench/bench_table.h"
 
@@ -20,11 +20,6 @@ struct Benchmark {
 };
 /// ops, gemm, attention, scaling, tasks, pruned.
 std::span<const Benchmark> benchmarks();
-
-/// Milliseconds of each body: medians over `rounds` rounds, in each of which every body runs once,
-/// after one round that does not count.
-std::vector<double> interleaved_medians(std::span<const std::function<void()>> bodies,
-                                        Index rounds);
 
 /// Every op of a step, forward and backward, with the other work of it: milliseconds and share of
 /// the step, GFLOP/s beside the FMA peak or GB/s beside the triad.

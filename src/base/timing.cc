@@ -1,0 +1,34 @@
+// The median of an even number of times is the upper of the two in the middle. Read next:
+// bench/benchmarks.h, the heaviest user.
+#include "headlab/base/timing.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace headlab {
+
+double milliseconds(const std::function<void()>& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+  return took.count();
+}
+
+std::vector<double> interleaved_medians(std::span<const std::function<void()>> works,
+                                        std::int64_t rounds) {
+  std::vector<std::vector<double>> times(works.size());
+  for (std::int64_t round = 0; round <= rounds; ++round) {
+    for (std::size_t i = 0; i < works.size(); ++i) {
+      const double took = milliseconds(works[i]);
+      if (round > 0) times[i].push_back(took);
+    }
+  }
+  std::vector<double> medians;
+  for (std::vector<double>& all : times) {
+    std::ranges::sort(all);
+    medians.push_back(all[all.size() / 2]);
+  }
+  return medians;
+}
+
+}  // namespace headlab
