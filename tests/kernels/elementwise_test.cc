@@ -268,7 +268,7 @@ TEST(AdamStep, GivesTheSameBitsForAnyNumberOfThreads) {
     const Threads threads(count);
     std::vector<Scalar> w = numbers(40'000, 1), m = numbers(40'000, 2), v(40'000, 1);
     adam_step(40'000, {Scalar(.1), Scalar(.9), Scalar(.99), Scalar(1e-8), 0, 1, 1},
-              numbers(40'000, 3).data(), w.data(), m.data(), v.data());
+              {numbers(40'000, 3).data(), w.data(), m.data(), v.data()});
     return std::vector{w, m, v};
   };
   const auto one = run(1);
