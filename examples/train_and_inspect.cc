@@ -20,10 +20,9 @@ void show_pattern(const Transformer& model, const Task& task, const HeadScores& 
   model.forward(batch, {}, {.captures = &captures});
   std::vector<std::string> tokens;
   for (const std::int32_t token : batch.tokens) tokens.push_back(task.token_text(token));
-  const auto layer = static_cast<std::size_t>(head.layer), number = std::size_t(head.head);
-  const auto all = captures.attention[layer].pattern.values();  // [1, H, T, T]
-  const std::size_t cells = tokens.size() * tokens.size();
-  std::printf("%s", heatmap(all.subspan(number * cells, cells), tokens, tokens).c_str());
+  const AttentionCaptures& module = captures.attention[head.layer];
+  const std::span<const Scalar> pattern = module.pattern_of(module.place_of(head.head));  // [T, T]
+  std::printf("%s", heatmap(pattern, tokens, tokens).c_str());
 }
 
 int main() {

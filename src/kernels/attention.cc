@@ -2,8 +2,8 @@
 // so that one pass finds the maximum and a second takes exp, sums and multiplies with V: no
 // rescaling, and a row's result is the same however long the sequence and however it was cut.
 // Memory is S numbers per lane and thread. Bound: 2 T S (D + Dv) / 2 multiply-adds with causal
-// order, and as many exp as scores, which weigh as much as 8 multiply-adds each: with heads of 16
-// half of the time is exp. Read next: attention_backward.cc.
+// order, and as many exp as scores, which weigh as much as 8 multiply-adds each: for narrow heads
+// most of the time is exp. Read next: attention_backward.cc.
 #include "headlab/kernels/attention.h"
 
 #include <cmath>

@@ -211,9 +211,8 @@ void differentiate_keys(const AttentionProblem& p, const AttentionBackward& g, I
 }  // namespace
 
 void attention_backward(const AttentionProblem& p, const AttentionBackward& g) {
-  parallel_for(
-      p.batch * p.kv_heads,
-      [&](Index task) { differentiate_keys(p, g, task / p.kv_heads, task % p.kv_heads); });
+  parallel_for(p.batch * p.kv_heads,
+               [&](Index task) { differentiate_keys(p, g, task / p.kv_heads, task % p.kv_heads); });
 }
 
 }}  // namespace headlab

@@ -20,8 +20,7 @@ namespace {
 /// y = f(x ...) of [0, n), piece by piece.
 template <class F, class... Input>
 void map_pieces(Index n, F f, Scalar* y, const Input*... x) {
-  for_pieces(
-      n, [&](Index at, Index end) { map(end - at, f, y + at, (x + at)...); });
+  for_pieces(n, [&](Index at, Index end) { map(end - at, f, y + at, (x + at)...); });
 }
 
 constexpr Scalar kRootTwoOverPi = static_cast<Scalar>(0.797884560802865355879892);
@@ -116,8 +115,7 @@ void gelu_backward(Index n, const Scalar* x, const Scalar* dy, Scalar* dx, bool 
 }
 
 void fill_array(Index n, Scalar value, Scalar* y) {
-  for_pieces(
-      n, [=](Index at, Index end) { std::fill(y + at, y + end, value); });
+  for_pieces(n, [=](Index at, Index end) { std::fill(y + at, y + end, value); });
 }
 
 void add_scaled(Index n, Scalar a, const Scalar* x, Scalar* y) {

@@ -98,73 +98,61 @@ void add_over_row_blocks(Index rows, Index width, Scalar* sums, Body body) {
 }  // namespace
 
 void softmax_forward(Index rows, Index n, const Scalar* x, Scalar* y) {
-  for_rows(
-      rows, n,
-      [&](Index row) {
-        const Scalar* xr = x + row * n;
-        Scalar* yr = y + row * n;
-        const Scalar m = row_max(n, xr);
-        if (m == kLowest) {
-          std::fill_n(yr, n, Scalar{0});
-          return;
-        }
-        map(
-            n, [m](Vec v) { return exp_bounded(v - m); }, yr, xr);
-        const Scalar inverse = 1 / row_sum(n, yr);
-        map(
-            n, [inverse](Vec v) { return v * inverse; }, yr, yr);
-      });
+  for_rows(rows, n, [&](Index row) {
+    const Scalar* xr = x + row * n;
+    Scalar* yr = y + row * n;
+    const Scalar m = row_max(n, xr);
+    if (m == kLowest) {
+      std::fill_n(yr, n, Scalar{0});
+      return;
+    }
+    map(
+        n, [m](Vec v) { return exp_bounded(v - m); }, yr, xr);
+    const Scalar inverse = 1 / row_sum(n, yr);
+    map(
+        n, [inverse](Vec v) { return v * inverse; }, yr, yr);
+  });
 }
 
 void softmax_backward(const SoftmaxBackward& p) {
-  for_rows(
-      p.rows, p.n,
-      [&](Index row) {
-        const Scalar *y = p.y + row * p.n, *dy = p.dy + row * p.n;
-        const auto slope = [dot = row_dot(p.n, y, dy)](Vec weight, Vec d) {
-          return weight * (d - dot);
-        };
-        map_or_add(p.accumulate, p.n, slope, p.dx + row * p.n, y, dy);
-      });
+  for_rows(p.rows, p.n, [&](Index row) {
+    const Scalar *y = p.y + row * p.n, *dy = p.dy + row * p.n;
+    const auto slope = [dot = row_dot(p.n, y, dy)](Vec weight, Vec d) {
+      return weight * (d - dot);
+    };
+    map_or_add(p.accumulate, p.n, slope, p.dx + row * p.n, y, dy);
+  });
 }
 
 void log_softmax_forward(Index rows, Index n, const Scalar* x, Scalar* y) {
-  for_rows(
-      rows, n,
-      [&](Index row) {
-        const Scalar lse = row_log_sum_exp(n, x + row * n);
-        map(
-            n, [lse](Vec v) { return v - lse; }, y + row * n, x + row * n);
-      });
+  for_rows(rows, n, [&](Index row) {
+    const Scalar lse = row_log_sum_exp(n, x + row * n);
+    map(
+        n, [lse](Vec v) { return v - lse; }, y + row * n, x + row * n);
+  });
 }
 
 void log_softmax_backward(const SoftmaxBackward& p) {
-  for_rows(
-      p.rows, p.n,
-      [&](Index row) {
-        const Scalar *y = p.y + row * p.n, *dy = p.dy + row * p.n;
-        const auto slope = [sum = row_sum(p.n, dy)](Vec l, Vec d) {
-          return d - exp_bounded(l) * sum;
-        };
-        map_or_add(p.accumulate, p.n, slope, p.dx + row * p.n, y, dy);
-      });
+  for_rows(p.rows, p.n, [&](Index row) {
+    const Scalar *y = p.y + row * p.n, *dy = p.dy + row * p.n;
+    const auto slope = [sum = row_sum(p.n, dy)](Vec l, Vec d) { return d - exp_bounded(l) * sum; };
+    map_or_add(p.accumulate, p.n, slope, p.dx + row * p.n, y, dy);
+  });
 }
 
 void layer_norm_forward(const LayerNormForward& p) {
-  for_rows(
-      p.rows, p.n,
-      [&](Index row) {
-        const Scalar* x = p.x + row * p.n;
-        const Scalar count = static_cast<Scalar>(p.n), m = row_sum(p.n, x) / count;
-        Vec squares{};
-        const auto square = [&](Vec v) { squares += (v - m) * (v - m); };
-        each_vector(p.n, m, square, x);
-        const Scalar r = 1 / std::sqrt(sum_lanes(squares) / count + p.eps);
-        const auto normal = [m, r](Vec v, Vec g, Vec b) { return (v - m) * r * g + b; };
-        map(p.n, normal, p.y + row * p.n, x, p.gain, p.bias);
-        p.mean[row] = m;
-        p.rstd[row] = r;
-      });
+  for_rows(p.rows, p.n, [&](Index row) {
+    const Scalar* x = p.x + row * p.n;
+    const Scalar count = static_cast<Scalar>(p.n), m = row_sum(p.n, x) / count;
+    Vec squares{};
+    const auto square = [&](Vec v) { squares += (v - m) * (v - m); };
+    each_vector(p.n, m, square, x);
+    const Scalar r = 1 / std::sqrt(sum_lanes(squares) / count + p.eps);
+    const auto normal = [m, r](Vec v, Vec g, Vec b) { return (v - m) * r * g + b; };
+    map(p.n, normal, p.y + row * p.n, x, p.gain, p.bias);
+    p.mean[row] = m;
+    p.rstd[row] = r;
+  });
 }
 
 namespace {
@@ -227,43 +215,38 @@ void layer_norm_backward(const LayerNormBackward& p) {
   std::fill_n(sums, 2 * p.n, Scalar{0});
   const bool parameters = p.dgain || p.dbias;
   // Without parameters the sums are of width 0.
-  add_over_row_blocks(
-      p.rows, parameters ? 2 * p.n : 0, sums,
-      [&](Index first, Index end, Scalar* block_sums) {
-        for (Index row = first; row < end; ++row)
-          layer_norm_backward_row(p, row, parameters ? block_sums : nullptr);
-      });
+  add_over_row_blocks(p.rows, parameters ? 2 * p.n : 0, sums,
+                      [&](Index first, Index end, Scalar* block_sums) {
+                        for (Index row = first; row < end; ++row)
+                          layer_norm_backward_row(p, row, parameters ? block_sums : nullptr);
+                      });
   const auto add = [](Vec a, Vec b) { return a + b; };
   if (p.dgain) map(p.n, add, p.dgain, p.dgain, sums);
   if (p.dbias) map(p.n, add, p.dbias, p.dbias, sums + p.n);
 }
 
 void cross_entropy_forward(const CrossEntropyForward& p) {
-  for_rows(
-      p.rows, p.n,
-      [&](Index row) {
-        const Scalar* x = p.x + row * p.n;
-        const std::int32_t target = p.targets[row];
-        p.log_sum_exp[row] = row_log_sum_exp(p.n, x);
-        p.losses[row] = target < 0 ? 0 : p.log_sum_exp[row] - x[target];
-      });
+  for_rows(p.rows, p.n, [&](Index row) {
+    const Scalar* x = p.x + row * p.n;
+    const std::int32_t target = p.targets[row];
+    p.log_sum_exp[row] = row_log_sum_exp(p.n, x);
+    p.losses[row] = target < 0 ? 0 : p.log_sum_exp[row] - x[target];
+  });
 }
 
 void cross_entropy_backward(const CrossEntropyBackward& p) {
-  for_rows(
-      p.rows, p.n,
-      [&](Index row) {
-        Scalar* dx = p.dx + row * p.n;
-        if (p.targets[row] < 0) {
-          if (!p.accumulate) std::fill_n(dx, p.n, Scalar{0});
-          return;
-        }
-        const auto slope = [lse = p.log_sum_exp[row], scale = p.scale](Vec v) {
-          return scale * exp_bounded(v - lse);
-        };
-        map_or_add(p.accumulate, p.n, slope, dx, p.x + row * p.n);
-        dx[p.targets[row]] -= p.scale;
-      });
+  for_rows(p.rows, p.n, [&](Index row) {
+    Scalar* dx = p.dx + row * p.n;
+    if (p.targets[row] < 0) {
+      if (!p.accumulate) std::fill_n(dx, p.n, Scalar{0});
+      return;
+    }
+    const auto slope = [lse = p.log_sum_exp[row], scale = p.scale](Vec v) {
+      return scale * exp_bounded(v - lse);
+    };
+    map_or_add(p.accumulate, p.n, slope, dx, p.x + row * p.n);
+    dx[p.targets[row]] -= p.scale;
+  });
 }
 
 /// A task owns some columns of the table, so the order of the additions is that of i whatever the

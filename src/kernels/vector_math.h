@@ -23,13 +23,11 @@ inline Vec each_lane(Vec x, F f) {
 #ifdef HEADLAB_F64
 
 inline Vec exp(Vec x) {
-  return each_lane(
-      x, [](Scalar s) { return std::exp(s); });
+  return each_lane(x, [](Scalar s) { return std::exp(s); });
 }
 inline Vec exp_bounded(Vec x) { return exp(x); }
 inline Vec tanh(Vec x) {
-  return each_lane(
-      x, [](Scalar s) { return std::tanh(s); });
+  return each_lane(x, [](Scalar s) { return std::tanh(s); });
 }
 
 #else

@@ -32,8 +32,7 @@ Batch Batch::make(Index size, Index length, Index targets_per_position, Index so
 }
 
 Index Batch::target_count() const {
-  return std::count_if(
-      targets.begin(), targets.end(), [](std::int32_t t) { return t >= 0; });
+  return std::count_if(targets.begin(), targets.end(), [](std::int32_t t) { return t >= 0; });
 }
 
 Batch Batch::rows(Index begin, Index end) const {

@@ -130,9 +130,9 @@ Tensor Transformer::add_sublayer(const Tensor& x, const LayerNorm& norm,
                                  Sublayer f) const {
   const bool pre = config_.norm == NormPlace::pre;
   const auto p = static_cast<Scalar>(context.training ? config_.dropout : 0);
-  const Tensor h = pre ? norm.forward(x, context.frozen) : x;
+  const Tensor h = pre ? norm.forward(x, context) : x;
   const Tensor y = p == 0 ? f(h, x) : x + dropout(f(h, Tensor()), p, context.inside(name).key);
-  return pre ? y : norm.forward(y, context.frozen);
+  return pre ? y : norm.forward(y, context);
 }
 
 Tensor Transformer::run_block(const Block& block, Tensor x, const Pass& pass) const {
@@ -168,7 +168,7 @@ Tensor Transformer::run(const Stack& stack, Tensor x, const Pass& pass) const {
       captures->residual.push_back(i < first ? Tensor() : x);
     if (i >= first && i < blocks) x = run_block(stack.blocks[i], x, pass);
   }
-  return config_.norm == NormPlace::pre ? stack.ln_final.forward(x, pass.context.frozen) : x;
+  return config_.norm == NormPlace::pre ? stack.ln_final.forward(x, pass.context) : x;
 }
 
 void Transformer::check(const Batch& batch, const ModelHooks& hooks) const {

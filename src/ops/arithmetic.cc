@@ -91,11 +91,9 @@ Tensor binary(const char* name, const Tensor& a, const Tensor& b, F f, SlopesOf 
   const Scalar *pa = a.data(), *pb = b.data();
   Scalar* py = y.data();
   if (walk.same_shapes()) {
-    for_pieces(
-        y.count(),
-        [=](Index begin, Index end) {
-          for (Index i = begin; i < end; ++i) py[i] = f(pa[i], pb[i]);
-        });
+    for_pieces(y.count(), [=](Index begin, Index end) {
+      for (Index i = begin; i < end; ++i) py[i] = f(pa[i], pb[i]);
+    });
   } else {
     walk.for_rows([=](Index at, Index ia, Index ib, Index n, Index sa, Index sb) {
       for (Index i = 0; i < n; ++i) py[at + i] = f(pa[ia + i * sa], pb[ib + i * sb]);
@@ -119,15 +117,13 @@ Tensor add_repeated(const Tensor& a, const Tensor& b) {
   Tensor y = Tensor::empty(a.shape());
   const Scalar *pa = a.data(), *pb = b.data();
   Scalar* py = y.data();
-  for_pieces(
-      y.count(),
-      [=, n = b.count()](Index begin, Index end) {
-        for (Index at = begin, run; at < end; at += run) {
-          const Index at_b = at % n;
-          run = std::min(end - at, n - at_b);
-          for (Index i = 0; i < run; ++i) py[at + i] = pa[at + i] + pb[at_b + i];
-        }
-      });
+  for_pieces(y.count(), [=, n = b.count()](Index begin, Index end) {
+    for (Index at = begin, run; at < end; at += run) {
+      const Index at_b = at % n;
+      run = std::min(end - at, n - at_b);
+      for (Index i = 0; i < run; ++i) py[at + i] = pa[at + i] + pb[at_b + i];
+    }
+  });
   return record("add", y, {a, b}, [](Node& node) {
     const Index n = node.input(1).count();
     if (n == node.count()) {

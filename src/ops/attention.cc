@@ -154,18 +154,18 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionOpt
   return record("attention", z, {q, key, value},
                 [n, options = std::move(options), log_sum_exp, z_stride](Node& node) {
                   const GradientSlot dq = node.slot(0), dk = node.slot(1), dv = node.slot(2);
-                  attention_backward(
-                      problem_of(n, options, node.input(0), node.input(1), node.input(2)),
-                      {.z = node.output(),
-                       .dz = node.gradient(),
-                       .z_stride = z_stride,
-                       .log_sum_exp = log_sum_exp.data(),
-                       .dq = dq.data,
-                       .dk = dk.data,
-                       .dv = dv.data,
-                       .accumulate_dq = dq.accumulate,
-                       .accumulate_dk = dk.accumulate,
-                       .accumulate_dv = dv.accumulate});
+                  attention_backward(problem_of(n, options, node.input(0), node.input(1),
+                                                node.input(2)),
+                                     {.z = node.output(),
+                                      .dz = node.gradient(),
+                                      .z_stride = z_stride,
+                                      .log_sum_exp = log_sum_exp.data(),
+                                      .dq = dq.data,
+                                      .dk = dk.data,
+                                      .dv = dv.data,
+                                      .accumulate_dq = dq.accumulate,
+                                      .accumulate_dk = dk.accumulate,
+                                      .accumulate_dv = dv.accumulate});
                 });
 }
 

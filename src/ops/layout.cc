@@ -57,8 +57,7 @@ Tensor permute(const char* name, const Tensor& x, std::span<const int> order) {
   Tensor y = Tensor::empty(Shape(std::span<const Index>(sizes.data(), order.size())));
   const Scalar* px = x.data();
   Scalar* py = y.data();
-  walk(
-      y.shape(), steps, [=](Index i, Index j) { py[i] = px[j]; });
+  walk(y.shape(), steps, [=](Index i, Index j) { py[i] = px[j]; });
   return record(name, y, {x}, [steps](Node& node) {
     const Scalar* dy = node.gradient();
     if (Scalar* dx = node.sum_into(0)) {
@@ -93,8 +92,7 @@ void add_run(const Scalar* from, Scalar* to, Index n) {
 }  // namespace
 
 Tensor reshape(const Tensor& x, const Shape& shape) {
-  return record(
-      "reshape", x.viewed_as(shape), {x}, [](Node& node) { node.pass_to(0); });
+  return record("reshape", x.viewed_as(shape), {x}, [](Node& node) { node.pass_to(0); });
 }
 
 Tensor permute(const Tensor& x, std::initializer_list<int> order) {
@@ -115,9 +113,8 @@ Tensor slice(const Tensor& x, int axis, Index begin, Index end) {
           ") does not lie in axis ", axis, " of ", x.shape());
   const AxisRange range(x.shape(), axis, begin, end);
   Tensor y = Tensor::empty(x.shape().with(axis, end - begin));
-  range.for_runs(
-      x.data(), y.data(),
-      [](const Scalar* from, Scalar* to, Index n) { std::copy_n(from, n, to); });
+  range.for_runs(x.data(), y.data(),
+                 [](const Scalar* from, Scalar* to, Index n) { std::copy_n(from, n, to); });
   return record("slice", y, {x}, [range](Node& node) {
     if (Scalar* dx = node.sum_into(0))
       range.for_runs(dx, node.gradient(),

@@ -83,9 +83,9 @@ Tensor linear(const Tensor& x, const Tensor& W, const Tensor& b, const Tensor& r
                      {.bias = data_or_null(b), .residual = data_or_null(residual)}));
   return record("linear", y, {x, W, b, residual}, [sizes](Node& node) {
     const GradientSlot dx = node.slot(0), dW = node.slot(1);
-    gemm_together(std::array{
-        sizes.input_gradient(node.gradient(), node.input(1), dx),
-        sizes.weight_gradient(node.input(0).data(), node.gradient(), dW, node.sum_into(2))});
+    gemm_together(std::array{sizes.input_gradient(node.gradient(), node.input(1), dx),
+                             sizes.weight_gradient(node.input(0).data(), node.gradient(), dW,
+                                                   node.sum_into(2))});
     node.pass_to(3);  // at the end: the storage of dy may become that of dresidual
   });
 }

@@ -45,27 +45,14 @@ Tensor exp(const Tensor& x) {
 }
 
 Tensor log(const Tensor& x) {
-  return record(
-      "log",
-      map(
-          x, [](Scalar v) { return std::log(v); }),
-      {x},
-      [](Node& node) {
-        add_gradient(
-            node, [](Scalar in, Scalar) { return 1 / in; });
-      });
+  return record("log", map(x, [](Scalar v) { return std::log(v); }), {x},
+                [](Node& node) { add_gradient(node, [](Scalar in, Scalar) { return 1 / in; }); });
 }
 
 Tensor sqrt(const Tensor& x) {
-  return record(
-      "sqrt",
-      map(
-          x, [](Scalar v) { return std::sqrt(v); }),
-      {x},
-      [](Node& node) {
-        add_gradient(
-            node, [](Scalar, Scalar out) { return Scalar{0.5} / out; });
-      });
+  return record("sqrt", map(x, [](Scalar v) { return std::sqrt(v); }), {x}, [](Node& node) {
+    add_gradient(node, [](Scalar, Scalar out) { return Scalar{0.5} / out; });
+  });
 }
 
 Tensor tanh(const Tensor& x) {
@@ -77,15 +64,10 @@ Tensor tanh(const Tensor& x) {
 }
 
 Tensor relu(const Tensor& x) {
-  return record(
-      "relu",
-      map(
-          x, [](Scalar v) { return v > 0 ? v : Scalar{0}; }),
-      {x},
-      [](Node& node) {
-        add_gradient(
-            node, [](Scalar in, Scalar) { return Scalar(in > 0 ? 1 : 0); });
-      });
+  return record("relu", map(x, [](Scalar v) { return v > 0 ? v : Scalar{0}; }), {x},
+                [](Node& node) {
+                  add_gradient(node, [](Scalar in, Scalar) { return Scalar(in > 0 ? 1 : 0); });
+                });
 }
 
 Tensor gelu(const Tensor& x) {

@@ -17,14 +17,21 @@ std::string gigabytes(double bytes) { return text(std::round(bytes / 1e8) / 10, 
 }  // namespace
 
 double step_bytes(const TransformerConfig& m, const TrainConfig& t) {
-  const double positions = static_cast<double>(t.batch) * static_cast<double>(m.length);
-  double floats = static_cast<double>(m.targets) * static_cast<double>(m.vocab);
-  for (Index layer = 0; layer < m.layers; ++layer) {
-    const Index width = m.heads_of(layer) * (m.d_head_of(layer) + m.d_value_of(layer));
-    floats += static_cast<double>(2 * m.d_model + 2 * width + m.d_ff);
+  Index floats =
+      m.length * m.targets * m.vocab;  // of a sequence: logits, then what each module keeps
+  for (const AttentionPlace& place : m.attention_places()) {
+    const Index queries = place.kind == AttentionKind::encoder ? m.source_length : m.length;
+    const Index keys = place.kind == AttentionKind::self ? m.length : m.source_length;
+    const Index heads =
+        m.heads_of(place.layer) * (m.d_head_of(place.layer) + m.d_value_of(place.layer));
+    const bool first = place.kind != AttentionKind::cross;  // of its block: counts the network too
+    floats += (queries + keys) * heads + queries * (first ? 2 * m.d_model + m.d_ff : m.d_model);
   }
-  const double integers = static_cast<double>(1 + m.targets) * sizeof(std::int32_t);
-  return positions * (integers + floats * sizeof(Scalar) / static_cast<double>(t.accumulate));
+  const Index integers = m.length * (1 + m.targets) + m.source_length;
+  const double bytes =
+      static_cast<double>(integers) * sizeof(std::int32_t) +
+      static_cast<double>(floats) * sizeof(Scalar) / static_cast<double>(t.accumulate);
+  return static_cast<double>(t.batch) * bytes;
 }
 
 void require_memory(const TransformerConfig& model, const TrainConfig& train, double available) {

@@ -30,6 +30,25 @@ TEST(StepBytes, AreWhatIsCountedByHand) {
   EXPECT_DOUBLE_EQ(step_bytes(model, train), 3 * 5 * (12 + (12 + 16 + 32 + 12) * sizeof(Scalar)));
 }
 
+TEST(StepBytes, CountTheHeadsOfEncoderAndDecoderWhereTheyAre) {
+  TransformerConfig model;
+  model.architecture = Architecture::encoder_decoder;
+  model.layers = model.encoder_layers = 1;
+  model.heads = {1, 3};  // of the encoder, of the decoder
+  model.d_model = 8;
+  model.d_head = 4;
+  model.vocab = 6;
+  model.length = 5;
+  model.source_length = 7;
+  TrainConfig train;
+  train.batch = 3;
+  // Encoder, at 7 positions: 2 x 8 for the norms, 2 x (4 + 4) for its head. Decoder, at 5: 6
+  // logits, 3 x 8, 2 x 3 x (4 + 4), and 3 x 4 each for queries and outputs of cross-attention; its
+  // keys and values are at 7.
+  const double floats = 7 * (16 + 16) + 5 * (6 + 24 + 48 + 24) + 7 * 24;
+  EXPECT_DOUBLE_EQ(step_bytes(model, train), 3 * (4 * (5 * 2 + 7) + sizeof(Scalar) * floats));
+}
+
 TEST(Memory, IsRefusedInWordsWhereThereIsNotEnough) {
   RunConfig config = tiny_config();
   fit_to_task(config);

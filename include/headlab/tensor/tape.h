@@ -125,10 +125,10 @@ Tensor record(const char* name, Tensor output, std::span<const Tensor> inputs,
     using Plain = std::decay_t<Backward>;
     void* memory = pool_allocate(sizeof(Plain));
     new (memory) Plain(std::forward<Backward>(backward));
-    Tape::attach(
-        name, output, inputs,
-        {memory, sizeof(Plain), [](void* c, Node& node) { (*static_cast<Plain*>(c))(node); },
-         [](void* c) noexcept { static_cast<Plain*>(c)->~Plain(); }});
+    Tape::attach(name, output, inputs,
+                 {memory, sizeof(Plain),
+                  [](void* c, Node& node) { (*static_cast<Plain*>(c))(node); },
+                  [](void* c) noexcept { static_cast<Plain*>(c)->~Plain(); }});
   }
   return output;
 }
