@@ -1,6 +1,6 @@
-// How work over long arrays is cut into tasks: pieces of one length, whatever the number of threads.
-// So a sum that adds piece after piece has its terms in the same order on every machine, and the
-// random numbers of a piece depend on its place alone. Read next: base/threads.h.
+// How work over long arrays is cut into tasks: pieces of one length, whatever the number of
+// threads. So a sum that adds piece after piece has its terms in the same order on every machine,
+// and the random numbers of a piece depend on its place alone. Read next: base/threads.h.
 #pragma once
 
 #include <algorithm>
