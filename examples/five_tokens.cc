@@ -39,7 +39,7 @@ int main() {
                                           0, 0, 0, 1,  //
                                           h, h, h, h});
   AttentionCaptures captures;
-  const Tensor z = attention(q, k, v, {.heads = 2, .pattern = &captures.pattern});
+  const Tensor z = attention(q, k, v, {.heads = 2}, &captures.pattern);
   print("weights of head 1", slice(captures.pattern, 1, 0, 1));
   print("weights of head 2", slice(captures.pattern, 1, 1, 2));
   print("weights, averaged", captures.average_pattern());

@@ -38,7 +38,7 @@ int main() {
   const Tensor twice = concat({half, half}, 2);  // both heads read columns 0 and 1
   Tensor pattern, one_pattern;
   const auto attend = [](const Tensor& q, const Tensor& v, Index heads, Tensor& weights) {
-    return attention(q, q, v, {.heads = heads, .pattern = &weights});
+    return attention(q, q, v, {.heads = heads}, &weights);
   };
 
   const Tensor same = attend(twice, twice, 2, pattern);

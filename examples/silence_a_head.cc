@@ -32,7 +32,7 @@ void silence_each(const MultiHeadAttention& attention, const Tensor& x) {
   for (const Index head : {0, 1}) {
     HeadEdits edits{.gate = Tensor::full({2}, 1)};
     edits.gate.data()[head] = 0;
-    const Tensor change = y - attention.forward(x, x, {}, {}, &edits);
+    const Tensor change = y - attention.forward(x, x, {}, {}, {.edits = &edits});
     print_norms(head == 0 ? "silence head 1" : "silence head 2", change);
     rest = rest - change;
   }

@@ -30,8 +30,8 @@
 #include "headlab/kernels/rows.h"
 #include "headlab/kernels/scalar.h"
 // tensor: shapes, tensors, the tape, gradient checks.
+#include "headlab/base/pool.h"
 #include "headlab/tensor/gradcheck.h"
-#include "headlab/tensor/pool.h"
 #include "headlab/tensor/shape.h"
 #include "headlab/tensor/tape.h"
 #include "headlab/tensor/tensor.h"

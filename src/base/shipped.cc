@@ -11,7 +11,7 @@ namespace headlab {
 std::filesystem::path shipped_file(const std::string& path) {
   const std::string prefix = "datasets/";
   std::error_code ignored;
-  if (std::filesystem::exists(path, ignored) || path.rfind(prefix, 0) != 0) return path;
+  if (std::filesystem::exists(path, ignored) || !path.starts_with(prefix)) return path;
   for (const std::filesystem::path folder : {HEADLAB_DATASETS, HEADLAB_INSTALLED_DATASETS}) {
     const std::filesystem::path found = folder / path.substr(prefix.size());
     if (std::filesystem::exists(found, ignored)) return found;

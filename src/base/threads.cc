@@ -1,16 +1,16 @@
-// A team of threads that lasts as long as the program. A loop is cut into one range of tasks for
-// each thread; who has finished its own range takes tasks from the others', one at a time. So a
-// thread that the system has taken off its processor, or that still sleeps, costs the one task that
-// it holds and not a part of the loop: beside other work a loop slows down by about what that work
-// takes, where a barrier (OpenMP's) waits for every thread to come by. Waiting means looking for a
-// moment, which spares the 50 us of a wake-up between the loops of a training step, and then
-// sleeping, which leaves the processor to others. Read next: kernels/gemm.h, the heaviest user.
+// A thread pool with work stealing that lasts as long as the program. A loop is cut into one range
+// of tasks for each thread; a thread that has finished its own range steals tasks from the others',
+// one at a time. So a thread that the system has preempted, or that still sleeps, delays the one
+// task that it holds and not its whole range: beside other processes a loop slows down by about
+// what they take, where OpenMP's barrier after a static schedule waits for every thread. An idle
+// thread first spins, which saves the wake-up (some 50 us) between the loops of a training step,
+// and then sleeps on a futex (std::atomic::wait), which leaves the processor to others. Read next:
+// kernels/gemm.h, the heaviest user.
 #include "headlab/base/threads.h"
 
 #ifdef __linux__
 #include <sched.h>
 #endif
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -33,11 +33,11 @@ using Run = void (*)(void* body, std::int64_t task);
 /// Whether this thread is running a task: then a loop inside it runs right here.
 thread_local bool inside_loop = false;
 
-/// Waits until `number` is no longer `old`: looks for `patience`, then sleeps.
-void await_change(const std::atomic<int>& number, int old, std::chrono::microseconds patience) {
+/// Waits until `number` is no longer `old`: spins for `spin`, then sleeps.
+void await_change(const std::atomic<int>& number, int old, std::chrono::microseconds spin) {
   const auto begin = std::chrono::steady_clock::now();
   while (number.load(std::memory_order_acquire) == old) {
-    if (std::chrono::steady_clock::now() - begin < patience) continue;
+    if (std::chrono::steady_clock::now() - begin < spin) continue;
     number.wait(old, std::memory_order_acquire);
   }
 }
@@ -51,11 +51,11 @@ int current_processor() {
 #endif
 }
 
-/// The processors that a thread of the team may use. Linux likes to wake a thread where its waker
-/// runs, also if another processor is idle, and may leave both there for many training steps, each
-/// of which then takes twice as long. So the team's own threads move away from the caller's
-/// processor; the caller stays as free as it was.
-class Processors {
+/// The affinity of a thread of the team. Linux likes to wake a thread on its waker's processor,
+/// also if another is idle, and may leave both there for many training steps, each of which then
+/// takes twice as long. So the team's own threads exclude the caller's processor from their
+/// affinity mask where they find themselves on it; the mask of the caller is left alone.
+class Affinity {
  public:
   /// Leaves `processor` if this thread is on it and may use another.
   void leave([[maybe_unused]] int processor) const {
@@ -82,7 +82,6 @@ class Processors {
 struct alignas(64) Share {
   std::atomic<std::uint64_t> tasks{0};  // [next, end), as next << 32 | end: taken in one exchange
   std::atomic<int> calls{0};            // grows when there is work
-  std::atomic<bool> errand{false};      // whether its thread's memory has to grow
 
   bool take(std::int64_t& task) {
     std::uint64_t seen = tasks.load(std::memory_order_relaxed);
@@ -113,15 +112,14 @@ class Team {
     unfinished_.store(tasks, std::memory_order_relaxed);
     callers_processor_.store(own_processors() ? current_processor() : -1,
                              std::memory_order_relaxed);
-    // All tasks are laid out before anyone is called: who is done with his own helps the others.
+    // All ranges are published before anyone is called, because a thread steals from any of them.
     const auto first = [&](std::int64_t thread) { return tasks * thread / count; };
-    for (std::int64_t i = 0; i < count; ++i) lay_out(i, first(i), first(i + 1));
+    for (std::int64_t i = 0; i < count; ++i) publish(i, first(i), first(i + 1));
     for (std::int64_t i = 1; i < count; ++i)
       if (first(i) < first(i + 1)) call(i);
     work(0);
     for (int left; (left = unfinished_.load(std::memory_order_acquire)) != 0;)
-      await_change(unfinished_, left, patience());
-    if (detail::thread_memory_generation() != grown_) grow_memory(count);
+      await_change(unfinished_, left, spin_time());
     return true;
   }
 
@@ -129,14 +127,14 @@ class Team {
   /// Starts what is missing; returns how many threads there are for a loop.
   int start(int wanted) {
     try {
-      for (; started_ < wanted; ++started_, grown_ = -1)
+      for (; started_ < wanted; ++started_)
         std::thread([this, me = started_] { serve(me); }).detach();
     } catch (const std::system_error&) {  // the system gives no more: those that there are will do
     }
     return std::min(wanted, started_);
   }
 
-  void lay_out(std::int64_t thread, std::int64_t next, std::int64_t end) {
+  void publish(std::int64_t thread, std::int64_t next, std::int64_t end) {
     shares_[thread].tasks.store(static_cast<std::uint64_t>(next << 32 | end),
                                 std::memory_order_release);
   }
@@ -146,37 +144,18 @@ class Team {
     share.calls.notify_one();
   }
 
-  /// Lets every thread of the team grow its memory, and waits for all of them: after the first
-  /// loops of their kind.
-  void grow_memory(int count) {
-    grown_ = detail::thread_memory_generation();
-    if (getpid() != process_) return;  // after a fork there is nobody to wait for
-    unfinished_.store(count - 1, std::memory_order_relaxed);
-    for (int i = 1; i < count; ++i) {
-      shares_[i].errand.store(true, std::memory_order_release);
-      call(i);
-    }
-    detail::grow_thread_memory();
-    for (int left; (left = unfinished_.load(std::memory_order_acquire)) != 0;)
-      await_change(unfinished_, left, patience());
-  }
-
   void serve(int me) {
     Share& share = shares_[me];
-    const Processors processors;
+    const Affinity affinity;
     for (int seen = 0;;) {
-      await_change(share.calls, seen, patience());
+      await_change(share.calls, seen, spin_time());
       seen = share.calls.load(std::memory_order_acquire);
-      processors.leave(callers_processor_.load(std::memory_order_relaxed));
-      if (share.errand.exchange(false, std::memory_order_acq_rel)) {
-        detail::grow_thread_memory();
-        if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1) unfinished_.notify_one();
-      }
+      affinity.leave(callers_processor_.load(std::memory_order_relaxed));
       work(me);
     }
   }
 
-  /// Runs the tasks of thread `me`, then those that others have not begun.
+  /// Runs the tasks of thread `me`, then steals those that others have not begun.
   void work(int me) {
     inside_loop = true;
     int done = 0;
@@ -195,15 +174,13 @@ class Team {
     static const int processors = processor_count();
     return count_.load(std::memory_order_relaxed) <= processors;
   }
-  /// Looking is for threads that have a processor each.
-  std::chrono::microseconds patience() const {
+  /// With more threads than processors a spinning thread would only keep another from working.
+  std::chrono::microseconds spin_time() const {
     return std::chrono::microseconds(own_processors() ? kSpinMicroseconds : 0);
   }
 
   std::mutex mutex_;
   int started_ = 1;  // the caller included
-  const pid_t process_ = getpid();
-  int grown_ = 0;  // the generation of thread memory that all threads have
   Run run_ = nullptr;
   void* body_ = nullptr;
   std::atomic<int> count_{1}, unfinished_{0}, callers_processor_{-1};

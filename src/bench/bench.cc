@@ -11,7 +11,7 @@
 #include "headlab/base/timing.h"
 #include "headlab/bench/machine.h"
 #include "headlab/model/initial.h"
-#include "headlab/tensor/tape.h"
+#include "headlab/tensor/watch.h"
 #include "headlab/train/optimizer.h"
 
 namespace headlab {

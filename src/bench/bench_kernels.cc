@@ -78,7 +78,8 @@ Index batch_for(const BenchOptions& options, Index length) {
   return std::max<Index>(1, options.batch * options.model.length / length);
 }
 
-using Attention = Tensor (*)(const Tensor&, const Tensor&, const Tensor&, const AttentionOptions&);
+using Attention = Tensor (*)(const Tensor&, const Tensor&, const Tensor&, AttentionOptions,
+                             Tensor*);
 
 /// One attention, forward alone or with its backward.
 std::function<void()> runner(Attention attend, const BenchOptions& options, Index length,
@@ -91,7 +92,8 @@ std::function<void()> runner(Attention attend, const BenchOptions& options, Inde
     qkv.push_back(random_values({batch, length, width}).set_requires_grad());
   const Tensor gradient = random_values({batch, length, width});
   return [=]() mutable {
-    const Tensor z = attend(qkv[0], qkv[1], qkv[2], {.heads = heads, .mask = {.causal = true}});
+    const Tensor z =
+        attend(qkv[0], qkv[1], qkv[2], {.heads = heads, .mask = {.causal = true}}, nullptr);
     if (with_backward) backward(z, gradient);
     for (Tensor& x : qkv) x.zero_grad();
   };

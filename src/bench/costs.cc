@@ -21,6 +21,7 @@ double count_of(const WorkEvent& event, std::size_t input) {
 Cost moved(const WorkEvent& event) {
   Cost cost{0, numbers(event.output->count())};
   for (const Tensor& input : event.inputs) {
+    if (!input.defined()) continue;
     const bool wanted = event.kind == Kind::backward && input.requires_grad();
     if (event.kind == Kind::forward || wanted) cost.bytes += numbers(input.count());
     if (wanted) cost.bytes += numbers(input.count());
@@ -34,7 +35,8 @@ Cost weights(const WorkEvent& event) {
   const Tensor& x = event.inputs[0];
   const double rows = static_cast<double>(x.count()) / static_cast<double>(x.size(-1));
   for (const Tensor& weight : event.inputs.subspan(1))
-    if (weight.rank() == 2) cost.operations += 2 * rows * static_cast<double>(weight.count());
+    if (weight.defined() && weight.rank() == 2)
+      cost.operations += 2 * rows * static_cast<double>(weight.count());
   if (event.kind == Kind::backward) cost.operations *= x.requires_grad() ? 2 : 1;
   return cost;
 }

@@ -64,11 +64,11 @@ Result ablate(Invocation& call) {
                         run.path / "interactions.json");
   }
   const AblationReport report = ablate_heads(run.model, batch, options);
-  return reproducible(
-      call, to_json(report),
-      text(ablation_text(report, {.color = stdout_wants_color()}), "\n", kind, drawn, "; ",
-           fixed(report.sets_per_second, 0), " head sets per second\n"),
-      run.path / "ablation.json");
+  return reproducible(call, to_json(report),
+                      text(ablation_text(report, {.color = stdout_wants_color()}), "\n", kind,
+                           drawn, "; ", fixed(report.sets_per_second, 0),
+                           " head sets per second\n"),
+                      run.path / "ablation.json");
 }
 
 }  // namespace headlab::cli

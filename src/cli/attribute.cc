@@ -16,10 +16,10 @@ Result attribute(Invocation& call) {
   call.read(settings);
   const Run run = open_run(call.positionals()[0]);
   const AttributionReport report = attribute_logits(run.model, *run.task, examples);
-  return reproducible(
-      call, to_json(report),
-      text(attribution_text(report), "\n", examples, " held-out examples, the same every time\n"),
-      run.path / "attribution.json");
+  return reproducible(call, to_json(report),
+                      text(attribution_text(report), "\n", examples,
+                           " held-out examples, the same every time\n"),
+                      run.path / "attribution.json");
 }
 
 }  // namespace headlab::cli

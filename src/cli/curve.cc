@@ -92,9 +92,9 @@ Result curves_of(const Invocation& call, std::vector<Run>& runs, CurveOptions& o
   const CurveOverRuns all = over_runs(curves);
   Json json = to_json(all);
   json["paths"] = std::move(paths);
-  return reproducible(
-      call, std::move(json),
-      text(curve_text(all), "\ncurve.json in each of the ", runs.size(), " runs\n"));
+  return reproducible(call, std::move(json),
+                      text(curve_text(all), "\ncurve.json in each of the ", runs.size(),
+                           " runs\n"));
 }
 
 }  // namespace

@@ -44,11 +44,11 @@ Result show_pattern(const Invocation& call, const Run& run, const HeadsFlags& fl
            ") on held-out example ", flags.example,
            ": a row for each position, a column for each\n"
            "position it may look at; at its end the row's largest weight\n\n");
-  return reproducible(
-      call, stamped(to_json(pattern).members()),
-      opening +
-          heatmap(pattern.weights, pattern.queries, pattern.keys, {.color = stdout_wants_color()}) +
-          "\n");
+  return reproducible(call, stamped(to_json(pattern).members()),
+                      opening +
+                          heatmap(pattern.weights, pattern.queries, pattern.keys,
+                                  {.color = stdout_wants_color()}) +
+                          "\n");
 }
 
 Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
@@ -62,10 +62,10 @@ Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
   std::string shown = heads_text(report);
   if (flags.scores || flags.all) shown += "\n" + scores_text(report);
   if (flags.map || flags.all) shown += "\n" + map_text(report);
-  return reproducible(
-      call, std::move(json),
-      text(shown, "\n", options.examples, " held-out examples, the same every time\n"),
-      run.path / "heads.json");
+  return reproducible(call, std::move(json),
+                      text(shown, "\n", options.examples,
+                           " held-out examples, the same every time\n"),
+                      run.path / "heads.json");
 }
 
 }  // namespace

@@ -80,9 +80,10 @@ void Progress::show(const StepRecord& record) {
   const auto done = static_cast<double>(record.step - first_);
   const double per_step = (record.seconds - first_seconds_) / std::max(1.0, done - 1);
   const double left = per_step * static_cast<double>(steps_ - record.step);
-  const std::string line = text(
-      "step ", record.step, "/", steps_, "  loss ", significant(record.loss), "  ",
-      grouped(static_cast<Index>(record.tokens_per_s)), " tokens/s  ", clock_text(left), " left");
+  const std::string line =
+      text("step ", record.step, "/", steps_, "  loss ", significant(record.loss), "  ",
+           grouped(static_cast<Index>(record.tokens_per_s)), " tokens/s  ", clock_text(left),
+           " left");
   write_all(stderr, terminal_ ? "\r\033[K" + line : line + "\n");
   drawn_ = terminal_;
 }

@@ -78,9 +78,9 @@ Result train_result(const Run& run, const TrainResult& trained, const std::strin
       trained.tokens_per_s > 0
           ? text(", ", grouped(static_cast<Index>(trained.tokens_per_s)), " tokens/s")
           : "";
-  return {
-      .json = std::move(json),
-      .text = text(evaluation_text(trained.held_out, {.loss_heading = "held-out loss"}), "\n",
+  return {.json = std::move(json),
+          .text =
+              text(evaluation_text(trained.held_out, {.loss_heading = "held-out loss"}), "\n",
                    run.path.string(), ": ", trained.steps, " steps, seed ", run.config.train.seed,
                    speed, "\n", command.empty() ? "" : "again: " + command + "\n")};
 }

@@ -12,8 +12,9 @@
 namespace headlab {
 namespace {
 
-constexpr std::array<std::string_view, 11> kSeparators = {
-    "|", ".", ",", ";", ":", "\n", "\\n", "[SEP]", "<sep>", "</s>", "<eos>"};
+constexpr std::array<std::string_view, 11> kSeparators = {"|",     ".",    ",",    ";",
+                                                          ":",     "\n",   "\\n",  "[SEP]",
+                                                          "<sep>", "</s>", "<eos>"};
 
 }  // namespace
 

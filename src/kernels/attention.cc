@@ -2,8 +2,8 @@
 // so that one pass finds the maximum and a second takes exp, sums and multiplies with V: no
 // rescaling, and a row's result is the same however long the sequence and however it was cut.
 // Memory is S numbers per lane and thread. Bound: 2 T S (D + Dv) / 2 multiply-adds with causal
-// order, and as many exp as scores, which weigh as much as 8 multiply-adds each: with heads of 16
-// half of the time is exp. Read next: attention_backward.cc.
+// order, and as many exp as scores, which weigh as much as 8 multiply-adds each: for narrow heads
+// most of the time is exp. Read next: attention_backward.cc.
 #include "headlab/kernels/attention.h"
 
 #include <cmath>
@@ -16,23 +16,17 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 
 namespace {
 
-struct Output {
-  Scalar* z;
-  Index z_stride;
-  Scalar* log_sum_exp;
-  Scalar* pattern;
-};
-
-/// Buffers of a thread for one block of queries.
+/// Buffers of a task for one block of queries.
 struct Buffers {
+  PoolBlock<Scalar> memory;
   Scalar* queries;  // [D][kQueries]
   Scalar* weights;  // [keys][kQueries]: scores, then exp(score - maximum)
   Scalar* dropped;  // [kKeys][kQueries]
   Scalar* z;        // [Dv][kQueries]
 
-  explicit Buffers(const AttentionProblem& p) {
-    static Scratch scratch;
-    queries = scratch.get((p.d_head + p.keys + kKeys + p.d_value) * kQueries);
+  explicit Buffers(const AttentionProblem& p)
+      : memory((p.d_head + p.keys + kKeys + p.d_value) * kQueries) {
+    queries = memory.data();
     weights = queries + p.d_head * kQueries;
     dropped = weights + p.keys * kQueries;
     z = dropped + kKeys * kQueries;
@@ -80,7 +74,7 @@ void weigh_values(const QueryBlock& block, const Buffers& buffers, const Scalar*
     multiply_panel({.m = block.p.d_value,
                     .columns = block.lanes(),
                     .k = keys,
-                    .a_rows = Rows::kSideBySide,
+                    .a_layout = Layout::kColumnMajor,
                     .a = block.v(s),
                     .a_stride = block.p.v_stride,
                     .b = block.p.dropout > 0 ? buffers.dropped : tile,
@@ -112,7 +106,7 @@ void write_pattern(const QueryBlock& block, const Buffers& buffers, const Scalar
                  {rows + block.keys_from, block.p.keys});
 }
 
-void attend(const QueryBlock& block, const Buffers& buffers, const Output& out) {
+void attend(const QueryBlock& block, const Buffers& buffers, const AttentionOutput& out) {
   const AttentionProblem& p = block.p;
   Scalar largest[kQueries];
   Scalar sums[kQueries];
@@ -133,19 +127,18 @@ void attend(const QueryBlock& block, const Buffers& buffers, const Output& out) 
 
 }  // namespace
 
-void attention_forward(const AttentionProblem& p, Scalar* z, Index z_stride, Scalar* log_sum_exp,
-                       Scalar* pattern) {
-  const Output out{z, z_stride, log_sum_exp, pattern};
+void attention_forward(const AttentionProblem& p, const AttentionOutput& out) {
   const Index blocks = (p.queries + kQueries - 1) / kQueries;
   const Index sequences = p.batch * p.heads;
-  // Where there are few heads each is cut, into interleaved blocks: with causal order later ones
-  // cost more.
+  // With fewer than four heads for each thread, a head is shared by several tasks. Each takes every
+  // cuts-th block of queries: under a causal mask later blocks see more keys and take longer, and
+  // so every task gets as many late ones as early ones.
   const Index cuts = sequences < 4 * thread_count() ? std::min<Index>(blocks, thread_count()) : 1;
   parallel_for(sequences * cuts, [&](Index task) {
     const Index sequence = task / cuts;
+    const Buffers buffers(p);
     for (Index block = task % cuts; block < blocks; block += cuts)
-      attend(QueryBlock(p, sequence / p.heads, sequence % p.heads, block * kQueries), Buffers(p),
-             out);
+      attend(QueryBlock(p, sequence / p.heads, sequence % p.heads, block * kQueries), buffers, out);
   });
 }
 

@@ -1,9 +1,8 @@
 // Fused attention, backward. The weights are computed again from Q, K and the log-sum-exp of each
-// query: two products more than the forward pass needs (five for its two), instead of T S numbers
-// of memory. One task does a K, V block of one sequence with all query heads that read it, in
-// order, so that dK and dV are added to by one thread and in one order. dK and dV of the task lie
-// in scratch memory, packed; the operands of the last three products are the tiles as the first two
-// left them. Bound: multiply-adds, then exp (attention.cc).
+// query: five products where the forward pass has two, instead of T S numbers of memory. One task
+// does a K, V block of one sequence with all query heads that read it, in order, so that one thread
+// adds to its dK and dV, in one order. The tiles that the first two products write (weights and
+// their slopes) are the operands of the other three. Bound: multiply-adds, then exp (attention.cc).
 #include <cmath>
 
 #include "headlab/base/threads.h"
@@ -19,14 +18,14 @@ Index padded(Index width) { return (width + kLanes - 1) / kLanes * kLanes; }
 
 /// Scratch of one task. "Rows" are [queries][padded width], "lanes" are [width][kQueries].
 struct Buffers {
+  PoolBlock<Scalar> memory;
   Scalar *q_lanes, *q_rows, *dz_lanes, *dz_rows, *z_lanes, *dq_lanes;
   Scalar *weights, *dropped, *slopes;  // tiles: P, P through dropout, dP and then dS
 
-  explicit Buffers(const AttentionProblem& p) {
-    const Index d = padded(p.d_head);
-    const Index d_value = padded(p.d_value);
-    static Scratch scratch;
-    Scalar* next = scratch.get(3 * d * kQueries + 3 * d_value * kQueries + 3 * kKeys * kQueries);
+  explicit Buffers(const AttentionProblem& p)
+      : memory(3 * (padded(p.d_head) + padded(p.d_value) + kKeys) * kQueries) {
+    const Index d = padded(p.d_head), d_value = padded(p.d_value);
+    Scalar* next = memory.data();
     const auto take = [&next](Index count) { return std::exchange(next, next + count); };
     for (Scalar** buffer : {&q_lanes, &q_rows, &dq_lanes}) *buffer = take(d * kQueries);
     for (Scalar** buffer : {&dz_lanes, &dz_rows, &z_lanes}) *buffer = take(d_value * kQueries);
@@ -84,7 +83,7 @@ void find_weights(const QueryBlock& block, const Lanes& lanes, const Buffers& bu
   multiply_panel({.m = keys,
                   .columns = block.lanes(),
                   .k = block.p.d_value,
-                  .a_rows = Rows::kApart,
+                  .a_layout = Layout::kRowMajor,
                   .a = block.v(s),
                   .a_stride = block.p.v_stride,
                   .b = buffers.dz_lanes,
@@ -122,7 +121,7 @@ void add_over_queries(const QueryBlock& block, Index keys, const KeyGradient& g)
     multiply_panel({.m = keys,
                     .columns = std::min(kTileColumns, g.width - column),
                     .k = block.count,
-                    .a_rows = Rows::kApart,
+                    .a_layout = Layout::kRowMajor,
                     .a = g.tile,
                     .a_stride = kQueries,
                     .b = g.rows + column,
@@ -138,7 +137,7 @@ void add_over_keys(const QueryBlock& block, const Buffers& buffers, Index s, Ind
   multiply_panel({.m = block.p.d_head,
                   .columns = block.lanes(),
                   .k = keys,
-                  .a_rows = Rows::kSideBySide,
+                  .a_layout = Layout::kColumnMajor,
                   .a = block.k(s),
                   .a_stride = block.p.k_stride,
                   .b = buffers.slopes,
@@ -159,7 +158,8 @@ void write_dq(const QueryBlock& block, const AttentionBackward& g, const Buffers
     transpose_copy(p.d_head, block.count, {buffers.dq_lanes, kQueries}, {dq, p.q_stride});
     return;
   }
-  const Index stride = padded(p.d_head);  // q_rows has served, and has the right shape
+  const Index stride = padded(p.d_head);
+  // The rows of Q are not needed any more: their buffer, of the same shape, takes the rows of dQ.
   transpose_copy(p.d_head, block.count, {buffers.dq_lanes, kQueries}, {buffers.q_rows, stride});
   for (Index i = 0; i < block.count; ++i) {
     const auto add = [](Vec a, Vec b) { return a + b; };

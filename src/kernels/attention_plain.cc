@@ -21,10 +21,10 @@ bool attention_sees(const AttentionProblem& p, Index b, Index h, Index t, Index 
 namespace {
 
 /// One query of one head: its place, the K, V block it reads, and its weights over the keys.
-struct Query {
+struct QueryWeights {
   Index b, h, t, block, row;  // row = b T + t
-  std::vector<double> weights;
-  double log_sum_exp;
+  std::vector<double> weights{};
+  double log_sum_exp = 0;
 };
 
 double dot(Index n, const Scalar* x, const Scalar* y) {
@@ -33,14 +33,9 @@ double dot(Index n, const Scalar* x, const Scalar* y) {
   return sum;
 }
 
-Query weigh(const AttentionProblem& p, Index b, Index h, Index t) {
-  Query query{b,
-              h,
-              t,
-              p.kv_head ? p.kv_head[h] : h,
-              b * p.queries + t,
-              std::vector<double>(static_cast<std::size_t>(p.keys)),
-              0};
+QueryWeights weigh(const AttentionProblem& p, Index b, Index h, Index t) {
+  QueryWeights query{b, h, t, p.kv_head ? p.kv_head[h] : h, b * p.queries + t};
+  query.weights.resize(p.keys);
   const Scalar* q = p.q + query.row * p.q_stride + h * p.d_head;
   double sum = 0;
   double largest = -std::numeric_limits<double>::infinity();
@@ -61,10 +56,10 @@ Query weigh(const AttentionProblem& p, Index b, Index h, Index t) {
 }
 
 /// 0 or 1/(1-p): what dropout multiplies the weight of key s by.
-double dropout_factor(const AttentionProblem& p, const Query& query, Index s) {
+double dropout_factor(const AttentionProblem& p, const QueryWeights& query, Index s) {
   if (p.dropout == 0) return 1;
   const Index born = p.born_head ? p.born_head[query.h] : query.h;
-  return attention_keeps(p.dropout_key, query.b, born, query.t, s, p.dropout)
+  return attention_keeps({query.b, born, query.t, s}, p.dropout_key, p.dropout)
              ? 1 / (1 - static_cast<double>(p.dropout))
              : 0;
 }
@@ -79,21 +74,20 @@ void for_queries(const AttentionProblem& p, Body body) {
 
 }  // namespace
 
-void attention_forward_plain(const AttentionProblem& p, Scalar* z, Index z_stride,
-                             Scalar* log_sum_exp, Scalar* pattern) {
-  for_queries(p, [&](const Query& query) {
+void attention_forward_plain(const AttentionProblem& p, const AttentionOutput& out) {
+  for_queries(p, [&](const QueryWeights& query) {
     const Index row = (query.b * p.heads + query.h) * p.queries + query.t;
     std::vector<double> sum(p.d_value);
     for (Index s = 0; s < p.keys; ++s) {
       const double weight = query.weights[s];
       const Scalar* v = p.v + (query.b * p.keys + s) * p.v_stride + query.block * p.d_value;
-      if (pattern) pattern[row * p.keys + s] = static_cast<Scalar>(weight);
+      if (out.pattern) out.pattern[row * p.keys + s] = static_cast<Scalar>(weight);
       const double dropped = weight * dropout_factor(p, query, s);
       for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += dropped * static_cast<double>(v[i]);
     }
-    Scalar* out = z + query.row * z_stride + query.h * p.d_value;
-    for (double value : sum) *out++ = static_cast<Scalar>(value);
-    log_sum_exp[row] = static_cast<Scalar>(query.log_sum_exp);
+    Scalar* z = out.z + query.row * out.z_stride + query.h * p.d_value;
+    for (double value : sum) *z++ = static_cast<Scalar>(value);
+    out.log_sum_exp[row] = static_cast<Scalar>(query.log_sum_exp);
   });
 }
 
@@ -113,21 +107,25 @@ void attention_backward_plain(const AttentionProblem& p, const AttentionBackward
   clear_unless(g.accumulate_dq, g.dq, p.batch * p.queries, p.heads * p.d_head, p.q_stride);
   clear_unless(g.accumulate_dk, g.dk, p.batch * p.keys, p.kv_heads * p.d_head, p.k_stride);
   clear_unless(g.accumulate_dv, g.dv, p.batch * p.keys, p.kv_heads * p.d_value, p.v_stride);
-  for_queries(p, [&](const Query& query) {
+  for_queries(p, [&](const QueryWeights& query) {
     const Index q_at = query.row * p.q_stride + query.h * p.d_head;
     const Index z_at = query.row * g.z_stride + query.h * p.d_value;
-    const double delta = dot(p.d_value, g.z + z_at, g.dz + z_at);  // = sum over keys of P dP
+    // softmax: P = exp(S) / sum(exp(S)), so dS = P (dP - sum over keys of P dP); as z = P V, that
+    // sum is z . dz
+    const double delta = dot(p.d_value, g.z + z_at, g.dz + z_at);
     for (Index s = 0; s < p.keys; ++s) {
       const double weight = query.weights[s];
       if (weight == 0) continue;
       const Index k_at = (query.b * p.keys + s) * p.k_stride + query.block * p.d_head;
       const Index v_at = (query.b * p.keys + s) * p.v_stride + query.block * p.d_value;
       const double factor = dropout_factor(p, query, s);
+      // forward: z += factor * weight * v
+      add_scaled_row(g.dv ? g.dv + v_at : nullptr, p.d_value, factor * weight, g.dz + z_at);
       const double dp = factor * dot(p.d_value, g.dz + z_at, p.v + v_at);
+      // forward: score = scale * q . k
       const double ds = static_cast<double>(p.scale) * weight * (dp - delta);
       add_scaled_row(g.dq ? g.dq + q_at : nullptr, p.d_head, ds, p.k + k_at);
       add_scaled_row(g.dk ? g.dk + k_at : nullptr, p.d_head, ds, p.q + q_at);
-      add_scaled_row(g.dv ? g.dv + v_at : nullptr, p.d_value, factor * weight, g.dz + z_at);
     }
   });
 }

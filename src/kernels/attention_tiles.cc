@@ -72,7 +72,7 @@ void score_tile(const QueryBlock& block, const Scalar* scaled_queries, Index s, 
   multiply_panel({.m = keys,
                   .columns = block.lanes(),
                   .k = block.p.d_head,
-                  .a_rows = Rows::kApart,
+                  .a_layout = Layout::kRowMajor,
                   .a = block.k(s),
                   .a_stride = block.p.k_stride,
                   .b = scaled_queries,
@@ -93,11 +93,10 @@ DropoutRow dropout_row(std::uint64_t key, Index b, Index born_head, Index t) {
 
 }  // namespace
 
-bool attention_keeps(std::uint64_t key, Index b, Index born_head, Index t, Index s,
-                     Scalar dropout) {
-  const DropoutRow row = dropout_row(key, b, born_head, t);
-  return DropoutFactor(dropout)(
-             dropout_bits(row.first, row.second, static_cast<std::uint32_t>(s))) != 0;
+bool attention_keeps(const WeightPlace& weight, std::uint64_t key, Scalar dropout) {
+  const DropoutRow row = dropout_row(key, weight.b, weight.born_head, weight.t);
+  const auto s = static_cast<std::uint32_t>(weight.s);
+  return DropoutFactor(dropout)(dropout_bits(row.first, row.second, s)) != 0;
 }
 
 BlockDropout::BlockDropout(const QueryBlock& block) : factor(block.p.dropout) {

@@ -8,9 +8,9 @@
 #include <array>
 #include <limits>
 
+#include "headlab/base/pool.h"
 #include "headlab/kernels/attention.h"
 #include "kernels/dropout.h"
-#include "kernels/scratch.h"
 #include "kernels/tile.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {

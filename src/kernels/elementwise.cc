@@ -1,8 +1,7 @@
 // Kernels over plain arrays. Activations are bound by arithmetic and run on vectors
 // (vector_math.h); what only moves numbers (add_scaled, adam_step ...) is bound by memory, so a
-// plain loop that the compiler vectorises is as fast as anything. Long arrays are cut into fixed
-// pieces, one task each: small enough for L2, long enough to be worth a task. Sums add the pieces
-// in order. Read next: vector_math.h, rows.cc.
+// plain loop that the compiler vectorises is as fast as anything. Long arrays are cut into pieces
+// (pieces.h), one task each; sums add the pieces in order. Read next: vector_math.h, rows.cc.
 #include "headlab/kernels/elementwise.h"
 
 #include <algorithm>
@@ -10,7 +9,7 @@
 #include <cmath>
 
 #include "headlab/base/error.h"
-#include "headlab/base/threads.h"
+#include "headlab/kernels/pieces.h"
 #include "kernels/dropout.h"
 #include "kernels/vector_math.h"
 
@@ -18,19 +17,10 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 
 namespace {
 
-constexpr Index kPiece = 1 << 14;
-
-/// Calls body(begin, length) for each piece of [0, n).
-template <class Body>
-void for_pieces(Index n, Body body) {
-  parallel_for((n + kPiece - 1) / kPiece,
-               [&](Index piece) { body(piece * kPiece, std::min(kPiece, n - piece * kPiece)); });
-}
-
 /// y = f(x ...) of [0, n), piece by piece.
 template <class F, class... Input>
 void map_pieces(Index n, F f, Scalar* y, const Input*... x) {
-  for_pieces(n, [&](Index at, Index length) { map(length, f, y + at, (x + at)...); });
+  for_pieces(n, [&](Index at, Index end) { map(end - at, f, y + at, (x + at)...); });
 }
 
 constexpr Scalar kRootTwoOverPi = static_cast<Scalar>(0.797884560802865355879892);
@@ -68,7 +58,7 @@ double sum_of_squares_piece(Index n, const Scalar* x) {
   constexpr Index kSums = 32;  // independent sums, or each addition would wait for the last
   double sums[kSums] = {};
   Index i = 0;
-  constexpr Index kAhead = 1024;  // one stream alone reads from memory at two thirds of the speed
+  constexpr Index kAhead = 1024;  // prefetch distance: the hardware's own falls behind one stream
   for (; i + kSums <= n; i += kSums) {
     for (Index j = 0; j < kSums; j += kLanes) __builtin_prefetch(x + i + kAhead + j);
     for (Index j = 0; j < kSums; ++j) {
@@ -97,20 +87,20 @@ void tanh_array(Index n, const Scalar* x, Scalar* y) {
 void gelu_forward(Index n, const Scalar* x, Scalar* y) { map_pieces(n, kGelu, y, x); }
 
 void gelu_with_slope(Index n, const Scalar* x, Scalar* y, Scalar* slope) {
-  for_pieces(n, [&](Index at, Index length) {
-    const auto both = [&](Index i, Vec v) {
-      const GeluParts parts(v);
-      store(y + i, parts.value());
-      store(slope + i, parts.slope());
-    };
-    const Index last = at + length - kLanes;
+  const auto both = [&](Index i, Vec v) {
+    const GeluParts parts(v);
+    store(y + i, parts.value());
+    store(slope + i, parts.slope());
+  };
+  for_pieces(n, [&](Index at, Index end) {
+    const Index last = end - kLanes;
     for (Index i = at; i < last; i += kLanes) both(i, load(x + i));
-    if (length >= kLanes) {
+    if (last >= at) {
       both(last, load(x + last));
     } else {
-      const GeluParts parts(load_first(x + at, length));
-      store_first(y + at, length, parts.value());
-      store_first(slope + at, length, parts.slope());
+      const GeluParts parts(load_first(x + at, end - at));
+      store_first(y + at, end - at, parts.value());
+      store_first(slope + at, end - at, parts.slope());
     }
   });
 }
@@ -125,7 +115,7 @@ void gelu_backward(Index n, const Scalar* x, const Scalar* dy, Scalar* dx, bool 
 }
 
 void fill_array(Index n, Scalar value, Scalar* y) {
-  for_pieces(n, [=](Index at, Index length) { std::fill_n(y + at, length, value); });
+  for_pieces(n, [=](Index at, Index end) { std::fill(y + at, y + end, value); });
 }
 
 void add_scaled(Index n, Scalar a, const Scalar* x, Scalar* y) {
@@ -143,8 +133,8 @@ double sum_of_squares(Index n, const Scalar* x) {
   double total = 0;
   for (Index start = 0; start < n; start += kGroup * kPiece) {
     std::array<double, kGroup> sums{};
-    for_pieces(std::min(n - start, kGroup * kPiece), [&](Index at, Index length) {
-      sums[at / kPiece] = sum_of_squares_piece(length, x + start + at);
+    for_pieces(std::min(n - start, kGroup * kPiece), [&](Index at, Index end) {
+      sums[at / kPiece] = sum_of_squares_piece(end - at, x + start + at);
     });
     for (double sum : sums) total += sum;
   }
@@ -167,8 +157,9 @@ bool all_finite(Index n, const Scalar* x) {
 void dropout_array(Index n, Scalar p, std::uint64_t key, const Scalar* x, Scalar* y) {
   require(p >= 0 && p < 1, "dropout: probability ", p, " is not in [0, 1)");
   const DropoutFactor factor(p);
-  for_pieces(n, [&](Index at, Index length) {
+  for_pieces(n, [&](Index at, Index end) {
     const DropoutRow row(key, at / kPiece, 0);
+    const Index length = end - at;
     BitsVec place{};
     for (Index lane = 0; lane < kLanes; ++lane) place[lane] = static_cast<std::uint32_t>(lane);
     for (Index i = 0; i < length; i += kLanes, place += static_cast<std::uint32_t>(kLanes)) {
@@ -184,7 +175,7 @@ void dropout_array(Index n, Scalar p, std::uint64_t key, const Scalar* x, Scalar
   });
 }
 
-void adam_step(Index n, const AdamStep& step, const Scalar* grad, Scalar* w, Scalar* m, Scalar* v) {
+void adam_step(Index n, const AdamStep& step, const AdamArrays& arrays) {
   const Scalar rate = step.lr / step.correction1;
   const Scalar root_correction = 1 / std::sqrt(step.correction2);
   const Scalar shrink = 1 - step.lr * step.decay;
@@ -199,7 +190,10 @@ void adam_step(Index n, const AdamStep& step, const Scalar* grad, Scalar* w, Sca
       wp[i] = shrink * wp[i] - rate * mp[i] / (std::sqrt(vp[i]) * root_correction + eps);
     }
   };
-  for_pieces(n, [&](Index at, Index length) { update(length, grad + at, w + at, m + at, v + at); });
+  const auto [grad, w, m, v] = arrays;
+  for_pieces(n, [&, grad = grad, w = w, m = m, v = v](Index at, Index end) {
+    update(end - at, grad + at, w + at, m + at, v + at);
+  });
 }
 
 }}  // namespace headlab

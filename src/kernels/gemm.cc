@@ -1,19 +1,19 @@
-// Matrix products near the FMA peak. Three ideas carry it: C is cut into tiles that stay in
-// registers (tile.h); k is cut into blocks of kBlockK, so that what a tile reads comes from L1 and
-// L2; and operands that lie badly are copied first ("packed") into the order in which the tile
-// reads them, once per block, while operands that lie well are read in place. Threads cut C only,
-// and every element adds the same terms in the same order (a chain of multiply-adds per block of k,
-// blocks added in order), so the result does not depend on the cut. What else is to be done to C
-// follows a block of rows at a time, while they are in L2: by panels it took twice as long, for
-// then no two neighbouring lines are touched in a row. Bound: one multiply-add per lane, unit and
-// cycle. Measured: 80-96% of it from 128 x 128 x 128 up.
+// Matrix products near the FMA peak. C is cut into tiles that stay in registers (tile.h); k is cut
+// into blocks of kBlockK, so that what a tile reads comes from L1 and L2; and operands whose rows
+// are not contiguous, or lie a leading dimension apart that the caches handle badly, are first
+// copied ("packed") into the order in which the tile reads them, once per block. Threads cut C
+// only, and every element adds the same terms in the same order (a chain of multiply-adds per block
+// of k, blocks added in order), so the result does not depend on the cut. The epilogue (Finish)
+// runs over whole rows of a block of C while they are in L2: run on each panel of a few columns it
+// would touch a cache line or two of every row at a time, which is slower by far. Bound: one
+// multiply-add per lane, unit and cycle.
 #include "headlab/kernels/gemm.h"
 
 #include <algorithm>
 
+#include "headlab/base/pool.h"
 #include "headlab/base/threads.h"
 #include "headlab/kernels/elementwise.h"
-#include "kernels/scratch.h"
 #include "kernels/tile.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
@@ -54,35 +54,53 @@ void pack_b_panel(const ConstMatrix& b, Index k, Index columns, Scalar* panel) {
   }
 }
 
+/// Whether the tile reads A and whole panels of B where they lie, instead of packed copies.
+bool reads_a_in_place(const Gemm& g) {
+  return g.a.column_stride == 1 ||
+         (g.a.row_stride == 1 && g.m <= 128 && bytes(g.a.column_stride) < kFarBytes);
+}
+bool reads_b_in_place(const Gemm& g) {
+  return g.b.column_stride == 1 && (g.m <= 2 * kTileRows || bytes(g.b.row_stride) <= kFarBytes);
+}
+Index columns_of_block(const Gemm& g) { return g.a.column_stride == 1 ? kBlockN : kBlockNPackedA; }
+
+/// The leading dimension of a packed block of m rows of A: an odd number of cache lines, because
+/// rows a power of two apart share a few sets of the cache.
+Index packed_stride(Index m) {
+  constexpr Index kLine = 64 / static_cast<Index>(sizeof(Scalar));
+  return (round_up(m, kLine) / kLine | 1) * kLine;
+}
+
+/// Room for one packed block of each operand.
+struct Packing {
+  PoolBlock<Scalar> a, b;
+
+  explicit Packing(const Gemm& g)
+      : a(reads_a_in_place(g) ? 0 : std::min(kBlockK, g.k) * packed_stride(std::min(kBlockM, g.m))),
+        b(std::min(kBlockK, g.k) * round_up(std::min(columns_of_block(g), g.n), kTileColumns)) {}
+};
+
 /// A block of A where the tile can read it.
 struct BlockOfA {
-  Rows rows;
+  Layout layout;
   const Scalar* data;
   Index stride;
 };
 
-/// Copies a [m, k] to [k][stride].
-void pack_a(const ConstMatrix& a, Index m, Index k, const MutableRows& block) {
+/// Rows [i, i + m) and columns [p, p + k) of A, packed to [k][stride] where that is needed.
+BlockOfA block_of_a(const Gemm& g, Index i, Index p, const MutableRows& packed) {
+  if (g.a.column_stride == 1) return {Layout::kRowMajor, at(g.a, i, p), g.a.row_stride};
+  if (reads_a_in_place(g)) return {Layout::kColumnMajor, at(g.a, i, p), g.a.column_stride};
+  const Index m = std::min(kBlockM, g.m - i), k = std::min(kBlockK, g.k - p);
   for (Index step = 0; step < k; ++step) {
-    const Scalar* column = a.data + step * a.column_stride;
-    for (Index i = 0; i < m; ++i) block.data[step * block.stride + i] = column[i * a.row_stride];
+    const Scalar* column = at(g.a, i, p + step);
+    for (Index row = 0; row < m; ++row)
+      packed.data[step * packed.stride + row] = column[row * g.a.row_stride];
   }
+  return {Layout::kColumnMajor, packed.data, packed.stride};
 }
 
-BlockOfA block_of_a(const Gemm& g, Index i, Index p, Index m, Index k) {
-  if (g.a.column_stride == 1) return {Rows::kApart, at(g.a, i, p), g.a.row_stride};
-  if (g.a.row_stride == 1 && g.m <= 128 && bytes(g.a.column_stride) < kFarBytes)
-    return {Rows::kSideBySide, at(g.a, i, p), g.a.column_stride};
-  static Scratch scratch;
-  constexpr Index kLine = 64 / static_cast<Index>(sizeof(Scalar));
-  // An odd number of cache lines: rows a power of two apart would share a few sets of the cache.
-  const Index stride = (round_up(m, kLine) / kLine | 1) * kLine;
-  Scalar* block = scratch.get(kBlockK * stride);
-  pack_a(part(g.a, i, p), m, k, {block, stride});
-  return {Rows::kSideBySide, block, stride};
-}
-
-/// The last touch of rows [i, i + m) and columns [j, j + n) of C.
+/// The epilogue of rows [i, i + m) and columns [j, j + n) of C.
 void finish(const Gemm& g, Index i, Index m, Index j, Index n) {
   const auto add = [](Vec x, Vec y) { return x + y; };
   const auto multiply = [](Vec x, Vec y) { return x * y; };
@@ -117,19 +135,23 @@ void add_panel_sums(Index k, Index columns, const ConstRows& b, Scalar* sums) {
 /// Block [p, p + k) x [j, j + n) of B where the tile can read it, in panels of kTileColumns.
 class BlockOfB {
  public:
-  BlockOfB(const Gemm& g, Index p, Index k, Index j, Index n)
-      : b_(part(g.b, p, j)), k_(k), n_(n), in_place_(lies_well(g)) {
-    static Scratch scratch;
-    packed_ = scratch.get(k * round_up(n, kTileColumns));
-    for (Index column = 0; column < n; column += kTileColumns) {
-      const Index columns = std::min(kTileColumns, n - column);
+  BlockOfB(const Gemm& g, Index p, Index j, Scalar* packed)
+      : b_(part(g.b, p, j)),
+        k_(std::min(kBlockK, g.k - p)),
+        n_(std::min(columns_of_block(g), g.n - j)),
+        in_place_(reads_b_in_place(g)),
+        packed_(packed) {
+    for (Index column = 0; column < n_; column += kTileColumns) {
+      const Index columns = std::min(kTileColumns, n_ - column);
       const ConstRows read = panel(column);
-      if (read.data == packed_ + column * k)
-        pack_b_panel(part(b_, 0, column), k, columns, packed_ + column * k);
-      if (g.column_sums) add_panel_sums(k, columns, read, g.column_sums + j + column);
+      if (read.data == packed_ + column * k_)
+        pack_b_panel(part(b_, 0, column), k_, columns, packed_ + column * k_);
+      if (g.column_sums) add_panel_sums(k_, columns, read, g.column_sums + j + column);
     }
   }
 
+  Index k() const { return k_; }
+  Index n() const { return n_; }
   ConstRows panel(Index column) const {
     const bool whole = n_ - column >= kTileColumns || n_ - column == kLanes;
     if (in_place_ && whole) return {at(b_, 0, column), b_.row_stride};
@@ -137,10 +159,6 @@ class BlockOfB {
   }
 
  private:
-  static bool lies_well(const Gemm& g) {
-    return g.b.column_stride == 1 && (g.m <= 2 * kTileRows || bytes(g.b.row_stride) <= kFarBytes);
-  }
-
   ConstMatrix b_;
   Index k_, n_;
   bool in_place_;
@@ -148,18 +166,18 @@ class BlockOfB {
 };
 
 /// C[:, j ... j + n) (+)= A[:, p ... p + k) B[p ... p + k, j ... j + n) for one block of k and n.
-void multiply_block(const Gemm& g, Index p, Index k, Index j, Index n) {
-  const BlockOfB block(g, p, k, j, n);
+void multiply_block(const Gemm& g, Index p, Index j, const Packing& packing) {
+  const BlockOfB block(g, p, j, packing.b.data());
   const bool add = g.accumulate || p > 0;
   for (Index i = 0; i < g.m; i += kBlockM) {
     const Index m = std::min(kBlockM, g.m - i);
-    const BlockOfA a = block_of_a(g, i, p, m, k);
-    for (Index column = 0; column < n; column += kTileColumns) {
+    const BlockOfA a = block_of_a(g, i, p, {packing.a.data(), packed_stride(m)});
+    for (Index column = 0; column < block.n(); column += kTileColumns) {
       const ConstRows b = block.panel(column);
       multiply_panel({.m = m,
-                      .columns = std::min(kTileColumns, n - column),
-                      .k = k,
-                      .a_rows = a.rows,
+                      .columns = std::min(kTileColumns, block.n() - column),
+                      .k = block.k(),
+                      .a_layout = a.layout,
                       .a = a.data,
                       .a_stride = a.stride,
                       .b = b.data,
@@ -169,7 +187,7 @@ void multiply_block(const Gemm& g, Index p, Index k, Index j, Index n) {
                       .accumulate = add,
                       .bias = add || !g.finish.bias ? nullptr : g.finish.bias + j + column});
     }
-    if (p + k == g.k) finish(g, i, m, j, n);
+    if (p + block.k() == g.k) finish(g, i, m, j, block.n());
   }
 }
 
@@ -179,8 +197,8 @@ double work(const Gemm& g) {
 constexpr double kWorthThreads = 64.0 * 64.0 * 64.0;
 /// The fewest rows of a piece that has to pack B for itself.
 constexpr Index kRowsWorthPacking = 192;
-/// A thread's part is cut into up to so many pieces, so that others can take over some of it where
-/// its processor is slower or busy.
+/// The part of a thread is cut into up to this many pieces, so that others can steal some of it
+/// where its processor is slower or busy.
 constexpr Index kPieces = 4;
 constexpr double kWorthPiece = 4 * kWorthThreads;
 
@@ -256,10 +274,9 @@ void gemm_serial(const Gemm& g) {
     for (Index i = 0; i < g.m && !g.accumulate; ++i) std::fill_n(g.c + i * g.c_stride, g.n, 0);
     finish(g, 0, g.m, 0, g.n);
   }
-  const Index block_n = g.a.column_stride == 1 ? kBlockN : kBlockNPackedA;
-  for (Index j = 0; j < g.n; j += block_n)
-    for (Index p = 0; p < g.k; p += kBlockK)
-      multiply_block(g, p, std::min(kBlockK, g.k - p), j, std::min(block_n, g.n - j));
+  const Packing packing(g);
+  for (Index j = 0; j < g.n; j += columns_of_block(g))
+    for (Index p = 0; p < g.k; p += kBlockK) multiply_block(g, p, j, packing);
 }
 
 void transpose_matrix(Index m, Index n, const Scalar* from, Scalar* to) {

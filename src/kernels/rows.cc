@@ -10,8 +10,9 @@
 #include <utility>
 
 #include "headlab/base/error.h"
+#include "headlab/base/pool.h"
 #include "headlab/base/threads.h"
-#include "kernels/scratch.h"
+#include "headlab/kernels/pieces.h"
 #include "kernels/vector_math.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
@@ -23,7 +24,7 @@ constexpr Scalar kLowest = -std::numeric_limits<Scalar>::infinity();
 /// Calls body(row) for each row; a task takes enough rows to be worth it.
 template <class Body>
 void for_rows(Index rows, Index n, Body body) {
-  const Index rows_per_task = std::max<Index>(1, (1 << 14) / std::max<Index>(n, 1));
+  const Index rows_per_task = std::max<Index>(1, kPiece / std::max<Index>(n, 1));
   parallel_for((rows + rows_per_task - 1) / rows_per_task, [&](Index task) {
     const Index end = std::min(rows, (task + 1) * rows_per_task);
     for (Index row = task * rows_per_task; row < end; ++row) body(row);
@@ -82,8 +83,8 @@ template <class Body>
 void add_over_row_blocks(Index rows, Index width, Scalar* sums, Body body) {
   const Index block = std::max<Index>(32, (rows + 63) / 64);
   const Index blocks = (rows + block - 1) / block;
-  static Scratch scratch;
-  Scalar* partial = scratch.get(std::max<Index>(1, blocks * width));
+  const PoolBlock<Scalar> memory(blocks * width);
+  Scalar* partial = memory.data();
   parallel_for(blocks, [&](Index i) {
     std::fill_n(partial + i * width, width, Scalar{0});
     body(i * block, std::min(rows, (i + 1) * block), partial + i * width);
@@ -113,13 +114,13 @@ void softmax_forward(Index rows, Index n, const Scalar* x, Scalar* y) {
   });
 }
 
-void softmax_backward(Index rows, Index n, const Scalar* y, const Scalar* dy, Scalar* dx,
-                      bool accumulate) {
-  for_rows(rows, n, [&](Index row) {
-    const Index at = row * n;
-    const Scalar dot = row_dot(n, y + at, dy + at);
-    map_or_add(
-        accumulate, n, [dot](Vec p, Vec d) { return p * (d - dot); }, dx + at, y + at, dy + at);
+void softmax_backward(const SoftmaxBackward& p) {
+  for_rows(p.rows, p.n, [&](Index row) {
+    const Scalar *y = p.y + row * p.n, *dy = p.dy + row * p.n;
+    const auto slope = [dot = row_dot(p.n, y, dy)](Vec weight, Vec d) {
+      return weight * (d - dot);
+    };
+    map_or_add(p.accumulate, p.n, slope, p.dx + row * p.n, y, dy);
   });
 }
 
@@ -131,31 +132,26 @@ void log_softmax_forward(Index rows, Index n, const Scalar* x, Scalar* y) {
   });
 }
 
-void log_softmax_backward(Index rows, Index n, const Scalar* y, const Scalar* dy, Scalar* dx,
-                          bool accumulate) {
-  for_rows(rows, n, [&](Index row) {
-    const Index at = row * n;
-    const Scalar sum = row_sum(n, dy + at);
-    map_or_add(
-        accumulate, n, [sum](Vec l, Vec d) { return d - exp_bounded(l) * sum; }, dx + at, y + at,
-        dy + at);
+void log_softmax_backward(const SoftmaxBackward& p) {
+  for_rows(p.rows, p.n, [&](Index row) {
+    const Scalar *y = p.y + row * p.n, *dy = p.dy + row * p.n;
+    const auto slope = [sum = row_sum(p.n, dy)](Vec l, Vec d) { return d - exp_bounded(l) * sum; };
+    map_or_add(p.accumulate, p.n, slope, p.dx + row * p.n, y, dy);
   });
 }
 
-void layer_norm_forward(Index rows, Index n, Scalar eps, const Scalar* x, const Scalar* gain,
-                        const Scalar* bias, Scalar* y, Scalar* mean, Scalar* rstd) {
-  for_rows(rows, n, [&](Index row) {
-    const Scalar* xr = x + row * n;
-    const Scalar m = row_sum(n, xr) / static_cast<Scalar>(n);
+void layer_norm_forward(const LayerNormForward& p) {
+  for_rows(p.rows, p.n, [&](Index row) {
+    const Scalar* x = p.x + row * p.n;
+    const Scalar count = static_cast<Scalar>(p.n), m = row_sum(p.n, x) / count;
     Vec squares{};
     const auto square = [&](Vec v) { squares += (v - m) * (v - m); };
-    each_vector(n, m, square, xr);
-    const Scalar r = 1 / std::sqrt(sum_lanes(squares) / static_cast<Scalar>(n) + eps);
-    map(
-        n, [m, r](Vec v, Vec g, Vec b) { return (v - m) * r * g + b; }, y + row * n, xr, gain,
-        bias);
-    mean[row] = m;
-    rstd[row] = r;
+    each_vector(p.n, m, square, x);
+    const Scalar r = 1 / std::sqrt(sum_lanes(squares) / count + p.eps);
+    const auto normal = [m, r](Vec v, Vec g, Vec b) { return (v - m) * r * g + b; };
+    map(p.n, normal, p.y + row * p.n, x, p.gain, p.bias);
+    p.mean[row] = m;
+    p.rstd[row] = r;
   });
 }
 
@@ -214,8 +210,8 @@ void layer_norm_backward_row(const LayerNormBackward& p, Index row, Scalar* sums
 }  // namespace
 
 void layer_norm_backward(const LayerNormBackward& p) {
-  static Scratch scratch;
-  Scalar* sums = scratch.get(2 * p.n);
+  const PoolBlock<Scalar> memory(2 * p.n);
+  Scalar* sums = memory.data();
   std::fill_n(sums, 2 * p.n, Scalar{0});
   const bool parameters = p.dgain || p.dbias;
   // Without parameters the sums are of width 0.
@@ -229,11 +225,12 @@ void layer_norm_backward(const LayerNormBackward& p) {
   if (p.dbias) map(p.n, add, p.dbias, p.dbias, sums + p.n);
 }
 
-void cross_entropy_forward(Index rows, Index n, const Scalar* x, const std::int32_t* targets,
-                           Scalar* losses, Scalar* log_sum_exp) {
-  for_rows(rows, n, [&](Index row) {
-    log_sum_exp[row] = row_log_sum_exp(n, x + row * n);
-    losses[row] = targets[row] < 0 ? 0 : log_sum_exp[row] - x[row * n + targets[row]];
+void cross_entropy_forward(const CrossEntropyForward& p) {
+  for_rows(p.rows, p.n, [&](Index row) {
+    const Scalar* x = p.x + row * p.n;
+    const std::int32_t target = p.targets[row];
+    p.log_sum_exp[row] = row_log_sum_exp(p.n, x);
+    p.losses[row] = target < 0 ? 0 : p.log_sum_exp[row] - x[target];
   });
 }
 
@@ -254,20 +251,19 @@ void cross_entropy_backward(const CrossEntropyBackward& p) {
 
 /// A task owns some columns of the table, so the order of the additions is that of i whatever the
 /// threads.
-void scatter_add_rows(Index count, Index n, const std::int32_t* ids, const Scalar* rows_in,
-                      Index table_rows, Scalar* table) {
-  for (Index i = 0; i < count; ++i) {
-    require(ids[i] >= 0 && ids[i] < table_rows, "scatter_add_rows: id ", ids[i], " at ", i,
-            " is not in [0, ", table_rows, ")");
+void scatter_add_rows(const ScatterAdd& p) {
+  for (Index i = 0; p.ids && i < p.count; ++i) {
+    require(p.ids[i] >= 0 && p.ids[i] < p.table_rows, "scatter_add_rows: id ", p.ids[i], " at ", i,
+            " is not in [0, ", p.table_rows, ")");
   }
-  const Index tasks = count * n < (1 << 14) ? 1 : std::max<Index>(1, std::min<Index>(16, n / 32));
+  const Index tasks =
+      p.count * p.n < kPiece ? 1 : std::max<Index>(1, std::min<Index>(16, p.n / 32));
+  const auto add = [](Vec a, Vec b) { return a + b; };
   parallel_for(tasks, [&](Index task) {
-    const Index first = n * task / tasks;
-    const Index width = n * (task + 1) / tasks - first;
-    for (Index i = 0; i < count; ++i) {
-      Scalar* row = table + ids[i] * n + first;
-      map(
-          width, [](Vec a, Vec b) { return a + b; }, row, row, rows_in + i * n + first);
+    const Index first = p.n * task / tasks, width = p.n * (task + 1) / tasks - first;
+    for (Index i = 0; i < p.count; ++i) {
+      Scalar* row = p.table + (p.ids ? p.ids[i] * p.n : 0) + first;
+      map(width, add, row, row, p.rows + i * p.n + first);
     }
   });
 }

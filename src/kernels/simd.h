@@ -1,8 +1,8 @@
 // Vectors of Scalar, through the vector extensions that GCC and Clang share: `a * b + c` on a Vec
 // is one instruction per register. The width is the target's, so the same source is AVX-512, AVX2,
-// SSE2 or NEON; a width that the target lacks would be split into scalars, hence the #if. Private
-// to src/kernels: two files compiled for different targets must not share a Vec. Read next:
-// vector_math.h, tile.h.
+// SSE2 or NEON; a width that the target lacks would be split into scalars, hence the #if. Not
+// installed: files compiled for different targets must not share a Vec, so that only the library's
+// own may include this. Read next: vector_math.h, tile.h.
 #pragma once
 
 #include <cstring>

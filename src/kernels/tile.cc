@@ -11,17 +11,16 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 
 namespace {
 
-/// Rows of A that lie apart are read from a pointer for every three: with 0, 1 and 2 strides from
-/// it an instruction reaches all of them, and the pointers stay in registers. One pointer and a
-/// distance for each of 14 rows does not fit: reloading those cost 4-7% of the speed.
+/// A row-major A is read through one pointer for every three rows: an instruction addresses 0, 1
+/// and 2 strides from it, and the pointers stay in registers. A pointer for each of 14 rows would
+/// not fit, and reloading spilled ones costs some percent of the speed.
 constexpr int kRowsOfPointer = 3;
-/// So many steps ahead B is asked for, and A where a step reads a piece of a line of it. Such
-/// pieces lie too far apart for the processor to guess the next: up to 14% where rows of B come
-/// from beyond L2, up to 20% for the transposed A of a weight gradient.
-constexpr Index kStepsAhead = 16;
+/// The prefetch distance, in steps along k, of B and of a column-major A. Their rows lie a leading
+/// dimension apart, which the processor's own prefetcher does not follow.
+constexpr Index kPrefetchSteps = 16;
 
 /// What a tile of `Height` rows and `Vectors` vectors of columns reads of A and B.
-template <int Height, int Vectors, Rows ARows>
+template <int Height, int Vectors, Layout ALayout>
 class Operands {
  public:
   explicit Operands(const PanelProduct& t)
@@ -38,13 +37,13 @@ class Operands {
       unrolled<Vectors>([&](auto v) { sum[r][v] += entry * columns[v]; });
     });
     unrolled<kPointers>([&](auto i) { ++rows_[i]; });
-    if constexpr (ARows == Rows::kSideBySide) {
-      __builtin_prefetch(a_ + kStepsAhead * a_stride_);
-      __builtin_prefetch(a_ + kStepsAhead * a_stride_ + Height - 1);
+    if constexpr (ALayout == Layout::kColumnMajor) {
+      __builtin_prefetch(a_ + kPrefetchSteps * a_stride_);
+      __builtin_prefetch(a_ + kPrefetchSteps * a_stride_ + Height - 1);
       a_ += a_stride_;
     }
     unrolled<Vectors>(
-        [&](auto v) { __builtin_prefetch(b_ + kStepsAhead * b_stride_ + v * kLanes); });
+        [&](auto v) { __builtin_prefetch(b_ + kPrefetchSteps * b_stride_ + v * kLanes); });
     b_ += b_stride_;
   }
 
@@ -52,8 +51,8 @@ class Operands {
   static constexpr int kPointers = (Height + kRowsOfPointer - 1) / kRowsOfPointer;
 
   Scalar entry_of_row(int r) const {
-    return ARows == Rows::kApart ? rows_[r / kRowsOfPointer][r % kRowsOfPointer * a_stride_]
-                                 : a_[r];
+    return ALayout == Layout::kRowMajor ? rows_[r / kRowsOfPointer][r % kRowsOfPointer * a_stride_]
+                                        : a_[r];
   }
 
   const Scalar *a_, *b_, *rows_[kPointers];
@@ -61,15 +60,15 @@ class Operands {
 };
 
 /// A tile; m and columns of the product are not read.
-template <int Height, int Vectors, Rows ARows>
+template <int Height, int Vectors, Layout ALayout>
 void multiply_tile(const PanelProduct& t) {
   Vec sum[Height][Vectors];
   unrolled<Height>([&](auto r) { unrolled<Vectors>([&](auto v) { sum[r][v] = Vec{}; }); });
-  Operands<Height, Vectors, ARows> operands(t);
+  Operands<Height, Vectors, ALayout> operands(t);
   Scalar* const c = t.c;
   const Index c_stride = t.c_stride;
-  // C is touched at the end, and asked for in the first steps, a row in each: all at once would
-  // take every place where a core keeps what it waits for, and A and B would queue behind.
+  // C is needed at the end and prefetched in the first steps, a row in each: all rows at once would
+  // fill the core's queue of outstanding cache misses, and loads of A and B would wait behind them.
   const Index first = std::min(t.k, Index{Height});
   for (Index p = 0; p < first; ++p) {
     unrolled<Vectors>([&](auto v) { __builtin_prefetch(c + p * c_stride + v * kLanes, 1); });
@@ -91,14 +90,14 @@ void multiply_tile(const PanelProduct& t) {
 using TileFunction = void (*)(const PanelProduct&);
 
 /// The tiles of heights 1 to kTileRows.
-template <int Vectors, Rows ARows, int... Below>
+template <int Vectors, Layout ALayout, int... Below>
 constexpr std::array<TileFunction, kTileRows> tiles(std::integer_sequence<int, Below...>) {
-  return {multiply_tile<Below + 1, Vectors, ARows>...};
+  return {multiply_tile<Below + 1, Vectors, ALayout>...};
 }
 constexpr auto kHeights = std::make_integer_sequence<int, kTileRows>{};
 constexpr std::array<TileFunction, kTileRows> kTiles[2][2] = {
-    {tiles<1, Rows::kApart>(kHeights), tiles<1, Rows::kSideBySide>(kHeights)},
-    {tiles<2, Rows::kApart>(kHeights), tiles<2, Rows::kSideBySide>(kHeights)}};
+    {tiles<1, Layout::kRowMajor>(kHeights), tiles<1, Layout::kColumnMajor>(kHeights)},
+    {tiles<2, Layout::kRowMajor>(kHeights), tiles<2, Layout::kColumnMajor>(kHeights)}};
 
 /// The tile through a buffer, for columns that end inside a vector.
 void multiply_ragged(TileFunction tile, PanelProduct t, Index height) {
@@ -139,8 +138,8 @@ void transpose_copy(Index m, Index n, const ConstRows& from, const MutableRows& 
 void multiply_panel(const PanelProduct& product) {
   const bool ragged = product.columns % kLanes != 0;
   const auto& tile_of_height =
-      kTiles[product.columns > kLanes][product.a_rows == Rows::kSideBySide];
-  const Index row_step = product.a_rows == Rows::kApart ? product.a_stride : 1;
+      kTiles[product.columns > kLanes][product.a_layout == Layout::kColumnMajor];
+  const Index row_step = product.a_layout == Layout::kRowMajor ? product.a_stride : 1;
   PanelProduct t = product;
   for (Index left = (product.m + kTileRows - 1) / kTileRows, done = 0; left > 0; --left) {
     const Index height = (product.m - done + left - 1) / left;

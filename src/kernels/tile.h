@@ -1,8 +1,8 @@
 // The one inner loop of gemm and attention: a tile of C, 14 rows by two vectors of columns (with
 // 512-bit vectors), kept in registers while k runs. Each step reads two vectors of B and 14 numbers
-// of A for 28 multiply-adds, so loads never limit it: it reaches 96% of the FMA peak with A and B
-// in L2. Tiles of every height exist, so 32 rows are 11 + 11 + 10 and no slow path handles what is
-// left over. Read next: gemm.cc.
+// of A for 28 multiply-adds, so loads never limit it. Tiles of every height exist, so 32 rows are
+// 11
+// + 11 + 10 and no slow path handles what is left over. Read next: gemm.cc.
 #pragma once
 
 #include "kernels/simd.h"
@@ -16,15 +16,15 @@ inline constexpr int kTileRows = 6;  // 12 of 16
 #endif
 inline constexpr Index kTileColumns = 2 * kLanes;
 
-/// How the rows of A lie: one after the other (a[i * stride + k]), or side by side (a[k * stride +
-/// i]).
-enum class Rows { kApart, kSideBySide };
+/// How A [m, k] lies in memory, with its stride as leading dimension: row-major (a[i * stride + k])
+/// or column-major (a[k * stride + i]).
+enum class Layout { kRowMajor, kColumnMajor };
 
 /// c[i, j] (+)= bias[j] + sum over p of a(i, p) b[p, j] for m rows and up to kTileColumns columns.
 /// All columns of b up to the next whole vector must be readable; only `columns` of c are touched.
 struct PanelProduct {
   Index m, columns, k;
-  Rows a_rows;
+  Layout a_layout;
   const Scalar* a;
   Index a_stride;
   const Scalar* b;

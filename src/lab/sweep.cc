@@ -103,8 +103,10 @@ std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& given) {
   std::vector<SweepCell> cells;
   std::set<std::string> names;
   for (const std::vector<Value>& values : combinations(grid)) {
-    SweepCell cell{
-        name_of(values, of_cell), name_of(values, of_group), name_of(values, of_family), {}};
+    SweepCell cell{name_of(values, of_cell),
+                   name_of(values, of_group),
+                   name_of(values, of_family),
+                   {}};
     try {
       cell.config = config_of(values);
     } catch (const Error& error) {

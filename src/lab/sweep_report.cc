@@ -87,8 +87,9 @@ std::optional<SweepComparison> compare(const std::vector<SweepGroup>& groups,
   });
   result.loss_gain = welch_interval(single.losses, best.losses);
   result.accuracy_gain = best.accuracy.mean - single.accuracy.mean;
-  result.equal_parameters = std::ranges::all_of(
-      members, [&](std::size_t i) { return groups[i].parameters == single.parameters; });
+  result.equal_parameters = std::ranges::all_of(members, [&](std::size_t i) {
+    return groups[i].parameters == single.parameters;
+  });
   result.keys = single.keys;
   result.several_win = result.accuracy_gain >= kGain && measurably_above(single, best);
   return result;

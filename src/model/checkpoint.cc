@@ -49,8 +49,8 @@ void load_parameters(Transformer& model, const TensorFile& file, const std::stri
     check(file.at(prefix + name), parameter.shape());
   });
   for (const StoredTensor& tensor : file.tensors)
-    require(tensor.name.compare(0, prefix.size(), prefix) != 0 || expected.count(tensor.name) == 1,
-            "tensor ", tensor.name, " is no parameter of this model");
+    require(!tensor.name.starts_with(prefix) || expected.contains(tensor.name), "tensor ",
+            tensor.name, " is no parameter of this model");
   model.visit([&](const std::string& name, Tensor& parameter) {
     read_into(file.at(prefix + name), parameter);
   });

@@ -20,11 +20,8 @@ std::string divisors(Index d_model) {
 
 Json attention_to_json(const TransformerConfig& config) {
   Json object = Json::object();
-  for (const auto& [module, heads] : config.attention) {
-    Json entry = Json::object();
-    entry["heads"] = Json(heads);
-    object[module] = std::move(entry);
-  }
+  for (const auto& [module, heads] : config.attention)
+    object[module] = Json::object({{"heads", heads}});
   return object;
 }
 

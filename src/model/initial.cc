@@ -9,17 +9,13 @@
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
-bool ends_with(const std::string& name, std::string_view end) {
-  return name.size() >= end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;
-}
-
 bool is_embedding(const std::string& name) {
-  return ends_with(name, ".W_E") || ends_with(name, ".W_pos");
+  return name.ends_with(".W_E") || name.ends_with(".W_pos");
 }
 
 /// Attention and feed-forward in all blocks of the stack that a parameter belongs to.
 double sublayers_beside(const std::string& name, const TransformerConfig& config) {
-  const bool encodes = name.rfind("encoder.", 0) == 0;
+  const bool encodes = name.starts_with("encoder.");
   return static_cast<double>(encodes               ? 2 * config.encoder_layers
                              : config.has_source() ? 3 * config.layers
                                                    : 2 * config.layers);
@@ -41,10 +37,10 @@ void initialize(Transformer& model, Key key) {
   model.visit([&](const std::string& name, Tensor& parameter) {
     const Generator random(key.fold(name));
     if (parameter.rank() < 2) {
-      const bool gain = ends_with(name, ".w");
-      std::fill(parameter.values().begin(), parameter.values().end(), Scalar(gain ? 1 : 0));
+      const bool gain = name.ends_with(".w");
+      std::ranges::fill(parameter.values(), Scalar(gain ? 1 : 0));
     } else if (config.init == InitialValues::gpt2) {
-      const bool into_residual = ends_with(name, ".W_O") || ends_with(name, ".W_out");
+      const bool into_residual = name.ends_with(".W_O") || name.ends_with(".W_out");
       const double sublayers = sublayers_beside(name, config);
       fill_normal(parameter, into_residual ? 0.02 / std::sqrt(sublayers) : 0.02, random);
     } else if (is_embedding(name)) {

@@ -25,34 +25,33 @@ MultiHeadAttention make_attention(const TransformerConfig& c, const AttentionPla
   return attention;
 }
 
-/// A block without its attention.
-Block make_block(const TransformerConfig& c, Index layer, bool has_cross) {
-  Block block;
-  block.name = text("blocks.", layer, ".");
-  block.has_cross = has_cross;
-  block.has_mlp = c.d_ff > 0;
-  block.ln1 = LayerNorm(c.d_model);
-  if (block.has_cross) block.ln_cross = LayerNorm(c.d_model);
-  if (block.has_mlp) {
-    block.ln2 = LayerNorm(c.d_model);
-    block.mlp = FeedForward(c.d_model, c.d_ff, c.activation);
+/// The blocks of a stack, where `module` is the index of the first attention module.
+void add_blocks(Stack& stack, const TransformerConfig& c, Index count, std::size_t module) {
+  const std::vector<AttentionPlace> places = c.attention_places();
+  for (Index layer = 0; layer < count; ++layer) {
+    Block& block = stack.blocks.emplace_back();
+    block.name = text("blocks.", layer, ".");
+    block.module = module;
+    block.stream = stack.stream + layer;
+    block.has_cross = module + 1 < places.size() && places[module + 1].kind == AttentionKind::cross;
+    block.has_mlp = c.d_ff > 0;
+    block.attn = make_attention(c, places[module++]);
+    block.ln1 = LayerNorm(c.d_model);
+    if (block.has_cross) {
+      block.ln_cross = LayerNorm(c.d_model);
+      block.cross_attn = make_attention(c, places[module++]);
+    }
+    if (block.has_mlp) {
+      block.ln2 = LayerNorm(c.d_model);
+      block.mlp = FeedForward(c.d_model, c.d_ff, c.activation);
+    }
   }
-  return block;
 }
 
 Tensor make_positions(const TransformerConfig& c, Index length) {
   if (c.positions == Positions::none) return {};
   return c.positions == Positions::learned ? parameter({length, c.d_model})
                                            : sinusoidal_positions(length, c.d_model);
-}
-
-/// The attention modules of a stack in execution order.
-template <class AnyStack, class Visit>
-void for_attention(AnyStack& stack, Visit&& visit) {
-  for (auto& block : stack.blocks) {
-    visit(block.attn);
-    if (block.has_cross) visit(block.cross_attn);
-  }
 }
 
 void visit_stack(Stack& stack, const TransformerConfig& c, const ParameterVisitor& f) {
@@ -80,18 +79,19 @@ Transformer::Transformer(const TransformerConfig& config) : config_(config) {
   config_.validate();
   const TransformerConfig& c = config_;
   embed_ = Embedding(c.vocab, c.d_model);
-  main_ = {c.has_source() ? "decoder." : "", make_positions(c, c.length), {}, LayerNorm(c.d_model)};
-  if (c.has_source())
+  if (c.has_source()) {
     encoder_ = {"encoder.", make_positions(c, c.source_length), {}, LayerNorm(c.d_model)};
-  for (Index layer = 0; layer < c.encoder_layers; ++layer)
-    encoder_.blocks.push_back(make_block(c, layer, false));
-  for (Index layer = 0; layer < c.layers; ++layer)
-    main_.blocks.push_back(make_block(c, layer, c.has_source()));
-  const std::vector<AttentionPlace> places = c.attention_places();
-  auto place = places.begin();
-  for (Stack* stack : {&encoder_, &main_})
-    for_attention(*stack, [&](auto& attention) { attention = make_attention(c, *place++); });
+    add_blocks(encoder_, c, c.encoder_layers, 0);
+  }
+  main_ = {c.has_source() ? "decoder." : "", make_positions(c, c.length), {}, LayerNorm(c.d_model)};
+  main_.stream = c.has_source() ? encoder_.blocks.size() + 1 : 0;  // a stream after its last block
+  add_blocks(main_, c, c.layers, encoder_.blocks.size());
   if (!c.tied) unembed_ = Linear(c.d_model, c.targets * c.vocab);
+}
+
+const Tensor& ModelCaptures::stream_into(const AttentionModule& module) const {
+  require(module.stream < residual.size(), "no residual stream was captured before ", module.name);
+  return residual[module.stream];
 }
 
 /// What the modules of one forward pass share.
@@ -101,72 +101,74 @@ struct Transformer::Pass {
   AttentionMask mask{};         // of self-attention
   AttentionMask source_mask{};  // of cross-attention
   Tensor memory{};              // [B, S, C], what the encoder made of the source
-  std::size_t module = 0;       // the attention module that runs next
-  std::size_t stream = 0;       // the residual stream that comes next, as captures number them
+
+  AttentionHooks hooks_of(std::size_t module, const Tensor& residual) const {
+    return {hooks.edits.empty() ? nullptr : &hooks.edits[module],
+            hooks.captures ? &hooks.captures->attention[module] : nullptr, residual};
+  }
+  /// The stream that a hook gives in place of the computed one, or null.
+  const Tensor* given(std::size_t stream) const {
+    const bool is_given = stream < hooks.residual.size() && hooks.residual[stream].defined();
+    return is_given ? &hooks.residual[stream] : nullptr;
+  }
 };
 
 Tensor Transformer::embed(const Stack& stack, const Ids& tokens, const Shape& shape,
                           const ForwardContext& context) const {
-  Tensor x = embed_.forward(tokens, shape);
+  Tensor x = embed_.forward(tokens, shape);  // [B, T, C]
   if (stack.positions.defined()) x = x + slice(stack.positions, 0, 0, shape[1]);
   const auto p = static_cast<Scalar>(context.training ? config_.dropout : 0);
   return dropout(x, p, context.inside("embed").key);
 }
 
-Tensor Transformer::run_block(const Block& block, const Tensor& x, Pass& pass) const {
-  const ForwardContext inside = pass.context.inside(block.name);
+/// x + f(norm(x)), or norm(x + f(x)) where norms come last; f(h, residual) adds the residual to
+/// what it computes from h, as the epilogue of its last product. With dropout, which comes before
+/// the sum, it gets none.
+template <class Sublayer>
+Tensor Transformer::add_sublayer(const Tensor& x, const LayerNorm& norm,
+                                 const ForwardContext& context, const char* name,
+                                 Sublayer f) const {
   const bool pre = config_.norm == NormPlace::pre;
-  const auto p = static_cast<Scalar>(inside.training ? config_.dropout : 0);
-  // f(x, residual) is a sublayer of x, which adds the residual on its way unless dropout comes
-  // first.
-  const auto sublayer = [&](const Tensor& in, const LayerNorm& norm, const char* name, auto&& f) {
-    const Tensor x_in = pre ? norm.forward(in, inside.frozen) : in;
-    const Tensor out =
-        p == 0 ? f(x_in, in) : in + dropout(f(x_in, Tensor()), p, inside.inside(name).key);
-    return pre ? out : norm.forward(out, inside.frozen);
-  };
-  const auto attend = [&](const MultiHeadAttention& attention, const Tensor& from, const Tensor& to,
-                          const AttentionMask& mask, const char* name, const Tensor& residual) {
-    const ModelHooks& hooks = pass.hooks;
-    const std::size_t module = pass.module++;
-    return attention.forward(
-        from, to, mask, inside.inside(name), hooks.edits.empty() ? nullptr : &hooks.edits[module],
-        hooks.captures ? &hooks.captures->attention[module] : nullptr, residual);
-  };
-  Tensor y = sublayer(x, block.ln1, "attn_out", [&](const Tensor& h, const Tensor& residual) {
-    return attend(block.attn, h, h, pass.mask, "attn", residual);
-  });
-  if (block.has_cross) {
-    y = sublayer(y, block.ln_cross, "cross_attn_out", [&](const Tensor& h, const Tensor& residual) {
-      return attend(block.cross_attn, h, pass.memory, pass.source_mask, "cross_attn", residual);
-    });
-  }
-  if (!block.has_mlp) return y;
-  return sublayer(y, block.ln2, "mlp_out", [&](const Tensor& h, const Tensor& residual) {
-    return block.mlp.forward(h, residual);
-  });
+  const auto p = static_cast<Scalar>(context.training ? config_.dropout : 0);
+  const Tensor h = pre ? norm.forward(x, context) : x;
+  const Tensor y = p == 0 ? f(h, x) : x + dropout(f(h, Tensor()), p, context.inside(name).key);
+  return pre ? y : norm.forward(y, context);
 }
 
-Tensor Transformer::run(const Stack& stack, Tensor x, Pass& pass) const {
-  const ModelHooks& hooks = pass.hooks;
-  const auto given = [&](std::size_t place) {
-    return place < hooks.residual.size() && hooks.residual[place].defined();
+Tensor Transformer::run_block(const Block& block, Tensor x, const Pass& pass) const {
+  const ForwardContext in = pass.context.inside(block.name);
+  const auto attn = [&](const Tensor& h, const Tensor& residual) {
+    return block.attn.forward(h, h, pass.mask, in.inside("attn"),
+                              pass.hooks_of(block.module, residual));
   };
-  const std::size_t first = pass.stream, last = first + stack.blocks.size();
-  std::size_t start = last;  // blocks before the last stream that is given are left out
-  while (start > first && !given(start)) --start;
-  for (std::size_t place = first; place <= last; ++place) {
-    require(!given(place) || hooks.residual[place].shape() == x.shape(), "residual stream ", place,
-            " is ", x.shape(), ", but a hook gives another shape");
-    if (given(place)) x = hooks.residual[place];
-    if (hooks.captures) hooks.captures->residual.push_back(place < start ? Tensor() : x);
-    if (place == last) break;
-    const Block& block = stack.blocks[place - first];
-    if (place < start) pass.module += block.has_cross ? 2 : 1;
-    if (place >= start) x = run_block(block, x, pass);
+  const auto cross_attn = [&](const Tensor& h, const Tensor& residual) {
+    return block.cross_attn.forward(h, pass.memory, pass.source_mask, in.inside("cross_attn"),
+                                    pass.hooks_of(block.module + 1, residual));
+  };
+  const auto mlp = [&](const Tensor& h, const Tensor& residual) {
+    return block.mlp.forward(h, residual);
+  };
+  x = add_sublayer(x, block.ln1, in, "attn_out", attn);  // [B, T, C], as all that follow
+  if (block.has_cross) x = add_sublayer(x, block.ln_cross, in, "cross_attn_out", cross_attn);
+  if (block.has_mlp) x = add_sublayer(x, block.ln2, in, "mlp_out", mlp);
+  return x;
+}
+
+Tensor Transformer::run(const Stack& stack, Tensor x, const Pass& pass) const {
+  const std::size_t blocks = stack.blocks.size();
+  std::size_t first = blocks;  // blocks before the last stream that is given do not run
+  while (first > 0 && !pass.given(stack.stream + first)) --first;
+  for (std::size_t i = 0; i <= blocks; ++i) {
+    if (const Tensor* given = pass.given(stack.stream + i)) {
+      require(given->shape() == x.shape(), "residual stream ", stack.stream + i, " is ", x.shape(),
+              ", but a hook gives another shape");
+      x = *given;
+    }
+    if (ModelCaptures* captures = pass.hooks.captures)
+      captures->residual.push_back(i < first ? Tensor() : x);
+    if (i >= first && i < blocks) x = run_block(stack.blocks[i], x, pass);
   }
-  pass.stream = last + 1;
-  return config_.norm == NormPlace::pre ? stack.ln_final.forward(x, pass.context.frozen) : x;
+  return config_.norm == NormPlace::pre ? stack.ln_final.forward(x, pass.context) : x;
 }
 
 void Transformer::check(const Batch& batch, const ModelHooks& hooks) const {
@@ -200,7 +202,8 @@ Tensor Transformer::forward(const Batch& batch, const ForwardContext& context,
   }
   pass.context = context;
   pass.mask = {.causal = config_.architecture != Architecture::encoder, .lengths = batch.lengths};
-  const Tensor x = run(main_, embed(main_, batch.tokens, batch.shape(), context), pass);
+  const Tensor x =
+      run(main_, embed(main_, batch.tokens, batch.shape(), context), pass);  // [B, T, C]
   return config_.tied ? matmul(x, embed_.W, {.transpose_b = true}) : unembed_.forward(x);
 }
 
@@ -217,16 +220,18 @@ Tensor Transformer::loss_of(const Tensor& logits, const Batch& batch, double den
 }
 
 std::vector<AttentionModule> Transformer::attention_modules() const {
+  const std::vector<AttentionPlace> places = config_.attention_places();
   std::vector<AttentionModule> modules;
-  for (const AttentionPlace& place : config_.attention_places()) {
-    // Each stack ends in one stream more than it has blocks.
-    const bool encoder = place.kind == AttentionKind::encoder;
-    const Index stream = place.layer + (config_.has_source() && !encoder ? 1 : 0);
-    modules.push_back({place.name, nullptr, place.kind, static_cast<std::size_t>(stream)});
+  const auto add = [&](const MultiHeadAttention& attention, std::size_t stream) {
+    const AttentionPlace& place = places[modules.size()];
+    modules.push_back({place.name, &attention, place.kind, stream});
+  };
+  for (const Stack* stack : {&encoder_, &main_}) {
+    for (const Block& block : stack->blocks) {
+      add(block.attn, block.stream);
+      if (block.has_cross) add(block.cross_attn, block.stream);
+    }
   }
-  auto module = modules.begin();
-  for (const Stack* stack : {&encoder_, &main_})
-    for_attention(*stack, [&](const auto& attention) { (module++)->attention = &attention; });
   return modules;
 }
 
@@ -252,8 +257,8 @@ Transformer Transformer::with_heads(const std::vector<std::vector<std::int32_t>>
 
 std::vector<std::vector<std::int32_t>> Transformer::head_numbers() const {
   std::vector<std::vector<std::int32_t>> numbers;
-  for (const Stack* stack : {&encoder_, &main_})
-    for_attention(*stack, [&](const auto& attention) { numbers.push_back(attention.heads); });
+  for (const AttentionModule& module : attention_modules())
+    numbers.push_back(module.attention->heads);
   return numbers;
 }
 

@@ -56,6 +56,27 @@ void take_blocks(Linear& linear, const std::vector<Index>& blocks, Index width) 
 
 }  // namespace
 
+Index AttentionCaptures::place_of(std::int32_t head) const {
+  const auto place = std::ranges::find(heads, head);
+  require(place != heads.end(), "head ", head, " is not among the ", heads.size(),
+          " heads that were captured");
+  return place - heads.begin();
+}
+
+std::span<const Scalar> AttentionCaptures::pattern_of(Index place, Index b) const {
+  require(pattern.defined(), "no pattern was captured");
+  const Index B = pattern.size(0), H = pattern.size(1), T = pattern.size(2), S = pattern.size(3);
+  require(0 <= place && place < H && 0 <= b && b < B, "there is no head at place ", place,
+          " for sequence ", b, " in patterns ", pattern.shape());
+  return {pattern.data() + (b * H + place) * T * S, static_cast<std::size_t>(T * S)};
+}
+
+Tensor AttentionCaptures::output_of(Index place) const {
+  require(z.defined(), "no head output was captured");
+  const Index width = z.size(2) / std::ssize(heads);  // Dv
+  return slice(z, 2, place * width, (place + 1) * width);
+}
+
 Tensor AttentionCaptures::average_pattern() const { return mean(pattern, 1); }
 
 MultiHeadAttention::MultiHeadAttention(const AttentionSizes& sizes, Scalar dropout_of_weights)
@@ -79,23 +100,26 @@ MultiHeadAttention::MultiHeadAttention(const AttentionSizes& sizes, Scalar dropo
 }
 
 Tensor MultiHeadAttention::forward(const Tensor& x_q, const Tensor& x_kv, const AttentionMask& mask,
-                                   const ForwardContext& context, const HeadEdits* edits,
-                                   AttentionCaptures* captures, const Tensor& residual) const {
+                                   const ForwardContext& context,
+                                   const AttentionHooks& hooks) const {
+  const auto& [edits, captures, residual] = hooks;
   if (heads.empty()) return (residual.defined() ? residual : Tensor::zeros(x_q.shape())) + O.b;
-  Tensor q = Q.forward(x_q), k = K.forward(x_kv);
-  const Tensor v = V.forward(x_kv);
+  Tensor q = Q.forward(x_q), k = K.forward(x_kv);      // [B, T, H*D], [B, S, G*D]
+  const Tensor v = V.forward(x_kv);                    // [B, S, G*Dv]
   if (context.frozen) q = q.detach(), k = k.detach();  // nothing flows through the pattern
-  AttentionOptions options{.heads = head_count(),
-                           .kv_head = kv_head,
-                           .mask = mask,
-                           .hidden_edges = edits != nullptr ? edits->hidden_edges : Flags{},
-                           .dropout = context.training ? dropout : 0,
-                           .key = context.key,
-                           .born_heads = Ids(heads.begin(), heads.end())};
-  if (captures != nullptr && captures->wants_pattern) options.pattern = &captures->pattern;
-  const Tensor z = attention(q, k, v, options);
-  if (captures != nullptr) captures->q = q, captures->k = k, captures->v = v, captures->z = z;
-  return O.forward(edits != nullptr ? edited(z, head_count(), *edits) : z, residual);
+  Tensor pattern;                                      // [B, H, T, S], if it is asked for
+  Tensor z = attention(q, k, v,                        // [B, T, H*Dv]
+                       {.heads = head_count(),
+                        .kv_head = kv_head,
+                        .mask = mask,
+                        .hidden_edges = edits ? edits->hidden_edges : Flags{},
+                        .dropout = context.training ? dropout : 0,
+                        .key = context.key,
+                        .born_heads = Ids(heads.begin(), heads.end())},
+                       captures && captures->wants_pattern ? &pattern : nullptr);
+  if (captures) *captures = {captures->wants_pattern, heads, q, k, v, z, pattern};
+  if (edits) z = edited(z, head_count(), *edits);
+  return O.forward(z, residual);  // [B, T, C]
 }
 
 MultiHeadAttention MultiHeadAttention::with_heads(const std::vector<std::int32_t>& kept) const {

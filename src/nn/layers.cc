@@ -29,8 +29,8 @@ void Linear::visit(const std::string& prefix, const std::string& label, const Pa
 
 LayerNorm::LayerNorm(Index width) : w(parameter({width}, 1)), b(parameter({width})) {}
 
-Tensor LayerNorm::forward(const Tensor& x, bool frozen) const {
-  if (!frozen) return layer_norm(x, w, b, eps);
+Tensor LayerNorm::forward(const Tensor& x, const ForwardContext& context) const {
+  if (!context.frozen) return layer_norm(x, w, b, eps);
   const Tensor centred = x - mean(x, -1, true), constant = centred.detach();
   return centred / sqrt(mean(constant * constant, -1, true) + eps) * w + b;
 }

@@ -7,10 +7,9 @@
 #include <algorithm>
 #include <array>
 
+#include "headlab/kernels/pieces.h"
 #include "headlab/kernels/rows.h"
-#include "headlab/ops/gather.h"
 #include "headlab/tensor/tape.h"
-#include "ops/pieces.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
@@ -79,15 +78,14 @@ class Broadcast {
   std::size_t axes_ = 0;
 };
 
-/// sum[i step] += term(i) for i in [0, n).
-template <class Term>
-void add_terms(Scalar* sum, Index step, Index n, Term&& term) {
-  for (Index i = 0; i < n; ++i) sum[i * step] += term(i);
-}
+/// The partial derivatives of y = f(a, b).
+struct Slopes {
+  Scalar a, b;
+};
 
-/// An op y = f(a, b) with partial derivatives da(a, b) and db(a, b).
-template <class F, class DA, class DB>
-Tensor binary(const char* name, const Tensor& a, const Tensor& b, F f, DA da, DB db) {
+/// An op y = f(a, b) with slopes(a, b).
+template <class F, class SlopesOf>
+Tensor binary(const char* name, const Tensor& a, const Tensor& b, F f, SlopesOf slopes) {
   const Broadcast walk(name, a.shape(), b.shape());
   Tensor y = Tensor::empty(walk.output());
   const Scalar *pa = a.data(), *pb = b.data();
@@ -101,16 +99,14 @@ Tensor binary(const char* name, const Tensor& a, const Tensor& b, F f, DA da, DB
       for (Index i = 0; i < n; ++i) py[at + i] = f(pa[ia + i * sa], pb[ib + i * sb]);
     });
   }
-  return record(name, y, {a, b}, [walk, da, db](Node& node) {
+  return record(name, y, {a, b}, [walk, slopes](Node& node) {
     const Scalar *xa = node.input(0).data(), *xb = node.input(1).data(), *dy = node.gradient();
-    Scalar *ga = node.sum_into(0), *gb = node.sum_into(1);
+    Scalar *da = node.sum_into(0), *db = node.sum_into(1);
     walk.for_rows([=](Index at, Index ia, Index ib, Index n, Index sa, Index sb) {
-      if (ga != nullptr)
-        add_terms(ga + ia, sa, n,
-                  [=](Index i) { return dy[at + i] * da(xa[ia + i * sa], xb[ib + i * sb]); });
-      if (gb != nullptr)
-        add_terms(gb + ib, sb, n,
-                  [=](Index i) { return dy[at + i] * db(xa[ia + i * sa], xb[ib + i * sb]); });
+      for (Index i = 0; da && i < n; ++i)
+        da[ia + i * sa] += dy[at + i] * slopes(xa[ia + i * sa], xb[ib + i * sb]).a;
+      for (Index i = 0; db && i < n; ++i)
+        db[ib + i * sb] += dy[at + i] * slopes(xa[ia + i * sa], xb[ib + i * sb]).b;
     });
   });
 }
@@ -133,9 +129,8 @@ Tensor add_repeated(const Tensor& a, const Tensor& b) {
     if (n == node.count()) {
       node.pass_to(1);
     } else if (Scalar* db = node.sum_into(1)) {
-      // The gradient of looking up the one row that b is, again and again.
-      const Ids only_row(static_cast<std::size_t>(node.count() / n), 0);
-      scatter_add_rows(node.count() / n, n, only_row.data(), node.gradient(), 1, db);
+      // db = the sum of dy, seen as rows of b's size, over its rows.
+      scatter_add_rows({node.count() / n, n, nullptr, node.gradient(), 1, db});
     }
     node.pass_to(0);
   });
@@ -154,25 +149,33 @@ Tensor add(const Tensor& a, const Tensor& b) {
   if (ends_with(a.shape(), b.shape())) return add_repeated(a, b);
   return binary(
       "add", a, b, [](Scalar x, Scalar y) { return x + y; },
-      [](Scalar, Scalar) { return Scalar{1}; }, [](Scalar, Scalar) { return Scalar{1}; });
+      [](Scalar, Scalar) {
+        return Slopes{1, 1};
+      });
 }
 
 Tensor sub(const Tensor& a, const Tensor& b) {
   return binary(
       "sub", a, b, [](Scalar x, Scalar y) { return x - y; },
-      [](Scalar, Scalar) { return Scalar{1}; }, [](Scalar, Scalar) { return Scalar{-1}; });
+      [](Scalar, Scalar) {
+        return Slopes{1, -1};
+      });
 }
 
 Tensor mul(const Tensor& a, const Tensor& b) {
   return binary(
-      "mul", a, b, [](Scalar x, Scalar y) { return x * y; }, [](Scalar, Scalar y) { return y; },
-      [](Scalar x, Scalar) { return x; });
+      "mul", a, b, [](Scalar x, Scalar y) { return x * y; },
+      [](Scalar x, Scalar y) {
+        return Slopes{y, x};
+      });
 }
 
 Tensor div(const Tensor& a, const Tensor& b) {
   return binary(
-      "div", a, b, [](Scalar x, Scalar y) { return x / y; }, [](Scalar, Scalar y) { return 1 / y; },
-      [](Scalar x, Scalar y) { return -x / (y * y); });
+      "div", a, b, [](Scalar x, Scalar y) { return x / y; },
+      [](Scalar x, Scalar y) {
+        return Slopes{1 / y, -x / (y * y)};
+      });
 }
 
 Tensor affine(const Tensor& x, Scalar scale, Scalar shift) {
@@ -183,9 +186,9 @@ Tensor affine(const Tensor& x, Scalar scale, Scalar shift) {
     for (Index i = begin; i < end; ++i) py[i] = px[i] * scale + shift;
   });
   return record("affine", y, {x}, [scale](Node& node) {
-    if (Scalar* dx = node.sum_into(0)) {
-      add_terms(dx, 1, node.count(), [&](Index i) { return node.gradient()[i] * scale; });
-    }
+    const Scalar* dy = node.gradient();
+    Scalar* dx = node.sum_into(0);
+    for (Index i = 0; dx && i < node.count(); ++i) dx[i] += dy[i] * scale;
   });
 }
 

@@ -123,7 +123,7 @@ Tensor dropout_tensor(const Sizes& n, const AttentionOptions& o) {
     const Index s = i % n.S, t = i / n.S % n.T, h = i / (n.S * n.T) % n.H,
                 b = i / (n.S * n.T * n.H);
     const Index born = o.born_heads.empty() ? h : o.born_heads[h];
-    if (attention_keeps(o.key.value, b, born, t, s, o.dropout))
+    if (attention_keeps({b, born, t, s}, o.key.value, o.dropout))
       keep.data()[i] = 1 / (1 - o.dropout);
   }
   return keep;
@@ -136,50 +136,51 @@ bool AttentionMask::sees(Index b, Index t, Index s, Index keys) const {
          (lengths.empty() || s < lengths[b]) && (visible.empty() || visible[t * keys + s] != 0);
 }
 
-Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v,
-                 const AttentionOptions& options) {
-  const Sizes sizes(q, k, v, options);
-  const Index z_stride = sizes.H * sizes.Dv;
-  Tensor z = Tensor::empty({sizes.B, sizes.T, z_stride});
-  Tensor log_sum_exp = Tensor::empty({sizes.B, sizes.H, sizes.T});
-  Scalar* pattern = nullptr;
-  if (options.pattern != nullptr) {
-    *options.pattern = Tensor::empty({sizes.B, sizes.H, sizes.T, sizes.S});
-    pattern = options.pattern->data();
-  }
-  attention_forward(problem_of(sizes, options, q, k, v), z.data(), z_stride, log_sum_exp.data(),
-                    pattern);
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionOptions options,
+                 Tensor* pattern) {
+  const Sizes n(q, k, v, options);
+  const Index z_stride = n.H * n.Dv;
+  Tensor z = Tensor::empty({n.B, n.T, z_stride});
+  const Tensor log_sum_exp = Tensor::empty({n.B, n.H, n.T});
+  if (pattern != nullptr) *pattern = Tensor::empty({n.B, n.H, n.T, n.S});
+  attention_forward(problem_of(n, options, q, k, v),
+                    {.z = z.data(),
+                     .z_stride = z_stride,
+                     .log_sum_exp = log_sum_exp.data(),
+                     .pattern = pattern ? pattern->data() : nullptr});
   // The kernel writes its three gradients at once: a tensor given twice needs a node for each use.
   const Tensor key = k.node() == q.node() ? reshape(k, k.shape()) : k;
   const Tensor value = v.node() == q.node() || v.node() == k.node() ? reshape(v, v.shape()) : v;
-  return record(
-      "attention", z, {q, key, value}, [sizes, options, log_sum_exp, z_stride](Node& node) {
-        const GradientSlot dq = node.slot(0), dk = node.slot(1), dv = node.slot(2);
-        attention_backward(problem_of(sizes, options, node.input(0), node.input(1), node.input(2)),
-                           {.z = node.output(),
-                            .dz = node.gradient(),
-                            .z_stride = z_stride,
-                            .log_sum_exp = log_sum_exp.data(),
-                            .dq = dq.data,
-                            .dk = dk.data,
-                            .dv = dv.data,
-                            .accumulate_dq = dq.accumulate,
-                            .accumulate_dk = dk.accumulate,
-                            .accumulate_dv = dv.accumulate});
-      });
+  return record("attention", z, {q, key, value},
+                [n, options = std::move(options), log_sum_exp, z_stride](Node& node) {
+                  const GradientSlot dq = node.slot(0), dk = node.slot(1), dv = node.slot(2);
+                  attention_backward(problem_of(n, options, node.input(0), node.input(1),
+                                                node.input(2)),
+                                     {.z = node.output(),
+                                      .dz = node.gradient(),
+                                      .z_stride = z_stride,
+                                      .log_sum_exp = log_sum_exp.data(),
+                                      .dq = dq.data,
+                                      .dk = dk.data,
+                                      .dv = dv.data,
+                                      .accumulate_dq = dq.accumulate,
+                                      .accumulate_dk = dk.accumulate,
+                                      .accumulate_dv = dv.accumulate});
+                });
 }
 
 Tensor attention_composed(const Tensor& q, const Tensor& k, const Tensor& v,
-                          const AttentionOptions& options) {
+                          AttentionOptions options, Tensor* pattern) {
   const Sizes n(q, k, v, options);
-  const Tensor queries = split_heads(q, n.H, {});
-  const Tensor keys = split_heads(k, n.G, options.kv_head);
-  const Tensor values = split_heads(v, n.G, options.kv_head);
-  const Tensor scores = matmul(queries, keys, {.transpose_b = true}) * n.scale();
-  Tensor weights = softmax(scores + mask_tensor(n, options));
-  if (options.pattern != nullptr) *options.pattern = weights.clone();
+  const Tensor queries = split_heads(q, n.H, {});                                  // [B, H, T, D]
+  const Tensor keys = split_heads(k, n.G, options.kv_head);                        // [B, H, S, D]
+  const Tensor values = split_heads(v, n.G, options.kv_head);                      // [B, H, S, Dv]
+  const Tensor scores = matmul(queries, keys, {.transpose_b = true}) * n.scale();  // [B, H, T, S]
+  Tensor weights = softmax(scores + mask_tensor(n, options));                      // [B, H, T, S]
+  if (pattern != nullptr) *pattern = weights.clone();
   if (options.dropout > 0) weights = weights * dropout_tensor(n, options);
-  return reshape(permute(matmul(weights, values), {0, 2, 1, 3}), {n.B, n.T, n.H * n.Dv});
+  const Tensor z = permute(matmul(weights, values), {0, 2, 1, 3});  // [B, T, H, Dv]
+  return reshape(z, {n.B, n.T, n.H * n.Dv});                        // [B, T, H*Dv]
 }
 
 }}  // namespace headlab

@@ -29,16 +29,17 @@ Tensor embedding(const Tensor& table, std::span<const std::int32_t> ids, const S
   check_ids("embedding", ids, ids_shape.count(), table.size(0));
   const Index width = table.size(1);
   Tensor y = Tensor::empty(ids_shape.then(width));
-  const Index rows = ids_shape.count(), rows_of_task = 64;
-  parallel_for((rows + rows_of_task - 1) / rows_of_task, [&](Index task) {
-    for (Index i = task * rows_of_task; i < std::min(rows, (task + 1) * rows_of_task); ++i)
+  constexpr Index kRows = 64;  // of a task
+  const Index rows = ids_shape.count();
+  parallel_for((rows + kRows - 1) / kRows, [&](Index task) {
+    for (Index i = task * kRows; i < std::min(rows, (task + 1) * kRows); ++i)
       std::copy_n(table.data() + ids[i] * width, width, y.data() + i * width);
   });
   return record("embedding", y, {table}, [kept = Ids(ids.begin(), ids.end())](Node& node) {
     if (Scalar* dtable = node.sum_into(0)) {
       const Shape& shape = node.input(0).shape();
-      scatter_add_rows(static_cast<Index>(kept.size()), shape[1], kept.data(), node.gradient(),
-                       shape[0], dtable);
+      scatter_add_rows(
+          {std::ssize(kept), shape[1], kept.data(), node.gradient(), shape[0], dtable});
     }
   });
 }

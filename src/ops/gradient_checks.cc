@@ -5,162 +5,151 @@
 
 #include "headlab/base/error.h"
 #include "headlab/ops/ops.h"
-#include "headlab/tensor/tape.h"
+#include "headlab/tensor/watch.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
 using Inputs = const std::vector<Tensor>&;
-using Table = std::vector<GradientCheck>;
+
+/// What the inputs of a case are drawn from, uniformly.
+struct Range {
+  double low = -1, high = 1;
+};
+
+struct Table {
+  std::vector<GradientCheck> rows;
+  void add(const char* op, const char* description, const std::vector<Shape>& shapes,
+           const GradcheckFunction& apply, const Range& range = {}) {
+    rows.push_back({op, description, shapes, apply, range.low, range.high});
+  }
+};
 
 constexpr Key kDropoutKey{11};
 
 void arithmetic_checks(Table& t) {
-  t.push_back({"add", "[2, 3] + [2, 3]", {{2, 3}, {2, 3}}, [](Inputs x) { return x[0] + x[1]; }});
-  t.push_back({"add", "[2, 3] + [3]", {{2, 3}, {3}}, [](Inputs x) { return x[0] + x[1]; }});
-  t.push_back({"add", "x + x", {{2, 3}}, [](Inputs x) { return x[0] + x[0]; }});
-  t.push_back({"sub", "[2, 3] - [2, 3]", {{2, 3}, {2, 3}}, [](Inputs x) { return x[0] - x[1]; }});
-  t.push_back({"sub", "[4, 1] - [3]", {{4, 1}, {3}}, [](Inputs x) { return x[0] - x[1]; }});
-  t.push_back({"mul", "[2, 3] [2, 3]", {{2, 3}, {2, 3}}, [](Inputs x) { return x[0] * x[1]; }});
-  t.push_back(
-      {"mul", "[2, 1, 3] [4, 1]", {{2, 1, 3}, {4, 1}}, [](Inputs x) { return x[0] * x[1]; }});
-  t.push_back({"mul", "[] [2, 3]", {{}, {2, 3}}, [](Inputs x) { return x[0] * x[1]; }});
-  t.push_back({"mul", "x x", {{2, 3}}, [](Inputs x) { return x[0] * x[0]; }});
-  t.push_back(
-      {"div", "[2, 3] / [2, 3]", {{2, 3}, {2, 3}}, [](Inputs x) { return x[0] / x[1]; }, 0.5, 2});
-  t.push_back(
-      {"div", "[3] / [2, 2, 1]", {{3}, {2, 2, 1}}, [](Inputs x) { return x[0] / x[1]; }, 0.5, 2});
-  t.push_back({"affine", "3 - 2 x", {{2, 3}}, [](Inputs x) { return affine(x[0], -2, 3); }});
+  t.add("add", "[2, 3] + [2, 3]", {{2, 3}, {2, 3}}, [](Inputs x) { return x[0] + x[1]; });
+  t.add("add", "[2, 3] + [3]", {{2, 3}, {3}}, [](Inputs x) { return x[0] + x[1]; });
+  t.add("add", "x + x", {{2, 3}}, [](Inputs x) { return x[0] + x[0]; });
+  t.add("sub", "[2, 3] - [2, 3]", {{2, 3}, {2, 3}}, [](Inputs x) { return x[0] - x[1]; });
+  t.add("sub", "[4, 1] - [3]", {{4, 1}, {3}}, [](Inputs x) { return x[0] - x[1]; });
+  t.add("mul", "[2, 3] [2, 3]", {{2, 3}, {2, 3}}, [](Inputs x) { return x[0] * x[1]; });
+  t.add("mul", "[2, 1, 3] [4, 1]", {{2, 1, 3}, {4, 1}}, [](Inputs x) { return x[0] * x[1]; });
+  t.add("mul", "[] [2, 3]", {{}, {2, 3}}, [](Inputs x) { return x[0] * x[1]; });
+  t.add("mul", "x x", {{2, 3}}, [](Inputs x) { return x[0] * x[0]; });
+  t.add("div", "[2, 3] / [2, 3]", {{2, 3}, {2, 3}}, [](Inputs x) { return x[0] / x[1]; }, {0.5, 2});
+  t.add("div", "[3] / [2, 2, 1]", {{3}, {2, 2, 1}}, [](Inputs x) { return x[0] / x[1]; }, {0.5, 2});
+  t.add("affine", "3 - 2 x", {{2, 3}}, [](Inputs x) { return affine(x[0], -2, 3); });
 }
 
 void math_checks(Table& t) {
-  t.push_back({"exp", "[2, 5]", {{2, 5}}, [](Inputs x) { return exp(x[0]); }});
-  t.push_back({"log", "[2, 5], positive", {{2, 5}}, [](Inputs x) { return log(x[0]); }, 0.5, 2});
-  t.push_back({"sqrt", "[2, 5], positive", {{2, 5}}, [](Inputs x) { return sqrt(x[0]); }, 0.5, 2});
-  t.push_back({"tanh", "[2, 5]", {{2, 5}}, [](Inputs x) { return tanh(x[0]); }, -3, 3});
-  t.push_back({"relu", "[4, 5]", {{4, 5}}, [](Inputs x) { return relu(x[0]); }});
-  t.push_back({"gelu", "[4, 5]", {{4, 5}}, [](Inputs x) { return gelu(x[0]); }, -4, 4});
-  t.push_back(
-      {"gelu", "x also used elsewhere", {{4, 5}}, [](Inputs x) { return gelu(x[0]) + x[0]; }});
+  t.add("exp", "[2, 5]", {{2, 5}}, [](Inputs x) { return exp(x[0]); });
+  t.add("log", "[2, 5], positive", {{2, 5}}, [](Inputs x) { return log(x[0]); }, {0.5, 2});
+  t.add("sqrt", "[2, 5], positive", {{2, 5}}, [](Inputs x) { return sqrt(x[0]); }, {0.5, 2});
+  t.add("tanh", "[2, 5]", {{2, 5}}, [](Inputs x) { return tanh(x[0]); }, {-3, 3});
+  t.add("relu", "[4, 5]", {{4, 5}}, [](Inputs x) { return relu(x[0]); });
+  t.add("gelu", "[4, 5]", {{4, 5}}, [](Inputs x) { return gelu(x[0]); }, {-4, 4});
+  t.add("gelu", "x also used elsewhere", {{4, 5}}, [](Inputs x) { return gelu(x[0]) + x[0]; });
 }
 
 void matmul_checks(Table& t) {
   const auto product = [](bool a, bool b) {
     return [a, b](Inputs x) { return matmul(x[0], x[1], {.transpose_a = a, .transpose_b = b}); };
   };
-  t.push_back({"matmul", "a b", {{3, 4}, {4, 5}}, product(false, false)});
-  t.push_back({"matmul", "a^T b", {{4, 3}, {4, 5}}, product(true, false)});
-  t.push_back({"matmul", "a b^T", {{3, 4}, {5, 4}}, product(false, true)});
-  t.push_back({"matmul", "a^T b^T", {{4, 3}, {5, 4}}, product(true, true)});
-  t.push_back({"matmul", "batch a b", {{2, 3, 4}, {2, 4, 5}}, product(false, false)});
-  t.push_back({"matmul", "batch a^T b^T", {{2, 4, 3}, {2, 5, 4}}, product(true, true)});
-  t.push_back({"matmul", "batch a, one b", {{2, 3, 4}, {4, 5}}, product(false, false)});
-  t.push_back({"matmul", "batch a^T, one b^T", {{2, 4, 3}, {5, 4}}, product(true, true)});
-  t.push_back({"matmul", "one a, batch b", {{3, 4}, {2, 4, 5}}, product(false, false)});
-  t.push_back({"matmul", "one a^T, batch b^T", {{4, 3}, {2, 5, 4}}, product(true, true)});
-  t.push_back({"matmul", "x x^T", {{3, 4}}, [](Inputs x) {
-                 return matmul(x[0], x[0], {.transpose_b = true});
-               }});
+  t.add("matmul", "a b", {{3, 4}, {4, 5}}, product(false, false));
+  t.add("matmul", "a^T b", {{4, 3}, {4, 5}}, product(true, false));
+  t.add("matmul", "a b^T", {{3, 4}, {5, 4}}, product(false, true));
+  t.add("matmul", "a^T b^T", {{4, 3}, {5, 4}}, product(true, true));
+  t.add("matmul", "batch a b", {{2, 3, 4}, {2, 4, 5}}, product(false, false));
+  t.add("matmul", "batch a^T b^T", {{2, 4, 3}, {2, 5, 4}}, product(true, true));
+  t.add("matmul", "batch a, one b", {{2, 3, 4}, {4, 5}}, product(false, false));
+  t.add("matmul", "batch a^T, one b^T", {{2, 4, 3}, {5, 4}}, product(true, true));
+  t.add("matmul", "one a, batch b", {{3, 4}, {2, 4, 5}}, product(false, false));
+  t.add("matmul", "one a^T, batch b^T", {{4, 3}, {2, 5, 4}}, product(true, true));
+  t.add("matmul", "x x^T", {{3, 4}},
+        [](Inputs x) { return matmul(x[0], x[0], {.transpose_b = true}); });
 }
 
 void linear_checks(Table& t) {
-  t.push_back({"linear", "[2, 3, 4], bias", {{2, 3, 4}, {4, 5}, {5}}, [](Inputs x) {
-                 return linear(x[0], x[1], x[2]);
-               }});
-  t.push_back(
-      {"linear", "[4], no bias", {{4}, {4, 5}}, [](Inputs x) { return linear(x[0], x[1], {}); }});
-  t.push_back({"linear", "residual, no bias", {{3, 4}, {4, 5}, {3, 5}}, [](Inputs x) {
-                 return linear(x[0], x[1], {}, x[2]);
-               }});
-  t.push_back({"linear", "x W + b + x, x also used elsewhere", {{3, 4}, {4, 4}, {4}}, [](Inputs x) {
-                 return linear(x[0], x[1], x[2], x[0]) * x[0];
-               }});
+  t.add("linear", "[2, 3, 4], bias", {{2, 3, 4}, {4, 5}, {5}},
+        [](Inputs x) { return linear(x[0], x[1], x[2]); });
+  t.add("linear", "[4], no bias", {{4}, {4, 5}}, [](Inputs x) { return linear(x[0], x[1], {}); });
+  t.add("linear", "residual, no bias", {{3, 4}, {4, 5}, {3, 5}},
+        [](Inputs x) { return linear(x[0], x[1], {}, x[2]); });
+  t.add("linear", "x W + b + x, x also used elsewhere", {{3, 4}, {4, 4}, {4}},
+        [](Inputs x) { return linear(x[0], x[1], x[2], x[0]) * x[0]; });
   const std::vector<Shape> network = {{2, 3, 4}, {4, 6}, {6}, {6, 5}, {5}, {2, 3, 5}};
-  t.push_back({"feed_forward", "all inputs", network, [](Inputs x) {
-                 return feed_forward({x[0], x[1], x[2], x[3], x[4], x[5]});
-               }});
-  t.push_back(
-      {"feed_forward", "the residual is x", {{3, 4}, {4, 6}, {6}, {6, 4}, {4}}, [](Inputs x) {
-         return feed_forward({x[0], x[1], x[2], x[3], x[4], x[0]});
-       }});
-  t.push_back({"feed_forward", "no residual", {{3, 4}, {4, 6}, {6}, {6, 4}, {4}}, [](Inputs x) {
-                 return feed_forward({x[0], x[1], x[2], x[3], x[4], {}});
-               }});
+  t.add("feed_forward", "all inputs", network, [](Inputs x) {
+    return feed_forward({x[0], x[1], x[2], x[3], x[4], x[5]});
+  });
+  t.add("feed_forward", "the residual is x", {{3, 4}, {4, 6}, {6}, {6, 4}, {4}}, [](Inputs x) {
+    return feed_forward({x[0], x[1], x[2], x[3], x[4], x[0]});
+  });
+  t.add("feed_forward", "no residual", {{3, 4}, {4, 6}, {6}, {6, 4}, {4}}, [](Inputs x) {
+    return feed_forward({x[0], x[1], x[2], x[3], x[4], {}});
+  });
 }
 
 void layout_checks(Table& t) {
-  t.push_back({"reshape", "of a reshape", {{2, 6}}, [](Inputs x) {
-                 return reshape(reshape(x[0], {3, 4}), {2, 2, 3});
-               }});
-  t.push_back({"permute", "{2, 0, 1}", {{2, 3, 4}}, [](Inputs x) {
-                 return permute(x[0], {2, 0, 1});
-               }});
-  t.push_back(
-      {"transpose", "the last two axes", {{2, 3, 4}}, [](Inputs x) { return transpose(x[0]); }});
-  t.push_back(
-      {"transpose", "axes 0 and 2", {{2, 3, 4}}, [](Inputs x) { return transpose(x[0], 0, 2); }});
-  t.push_back({"slice", "axis 1", {{2, 5, 3}}, [](Inputs x) { return slice(x[0], 1, 1, 4); }});
-  t.push_back({"slice", "last axis", {{2, 5}}, [](Inputs x) { return slice(x[0], -1, 0, 2); }});
-  t.push_back({"concat", "axis 1", {{2, 1, 3}, {2, 4, 3}}, [](Inputs x) {
-                 return concat({x[0], x[1]}, 1);
-               }});
-  t.push_back({"concat", "x with itself", {{2, 3}}, [](Inputs x) {
-                 return concat({x[0], x[0]}, 0);
-               }});
+  t.add("reshape", "of a reshape", {{2, 6}}, [](Inputs x) {
+    return reshape(reshape(x[0], {3, 4}), {2, 2, 3});
+  });
+  t.add("permute", "{2, 0, 1}", {{2, 3, 4}}, [](Inputs x) { return permute(x[0], {2, 0, 1}); });
+  t.add("transpose", "the last two axes", {{2, 3, 4}}, [](Inputs x) { return transpose(x[0]); });
+  t.add("transpose", "axes 0 and 2", {{2, 3, 4}}, [](Inputs x) { return transpose(x[0], 0, 2); });
+  t.add("slice", "axis 1", {{2, 5, 3}}, [](Inputs x) { return slice(x[0], 1, 1, 4); });
+  t.add("slice", "last axis", {{2, 5}}, [](Inputs x) { return slice(x[0], -1, 0, 2); });
+  t.add("concat", "axis 1", {{2, 1, 3}, {2, 4, 3}}, [](Inputs x) {
+    return concat({x[0], x[1]}, 1);
+  });
+  t.add("concat", "x with itself", {{2, 3}}, [](Inputs x) { return concat({x[0], x[0]}, 0); });
 }
 
 void reduce_checks(Table& t) {
-  t.push_back({"sum", "axis 0", {{3, 4}}, [](Inputs x) { return sum(x[0], 0); }});
-  t.push_back({"sum", "axis 1, kept", {{2, 3, 4}}, [](Inputs x) { return sum(x[0], 1, true); }});
-  t.push_back({"sum", "everything", {{2, 3}}, [](Inputs x) { return sum(x[0]); }});
-  t.push_back({"sum", "mean of axis -1", {{2, 3, 4}}, [](Inputs x) { return mean(x[0], -1); }});
-  t.push_back({"sum", "mean of everything", {{2, 3}}, [](Inputs x) { return mean(x[0]); }});
-  t.push_back({"max", "axis 1", {{2, 5, 3}}, [](Inputs x) { return max(x[0], 1); }});
-  t.push_back({"max", "last axis, kept", {{4, 5}}, [](Inputs x) { return max(x[0], -1, true); }});
+  t.add("sum", "axis 0", {{3, 4}}, [](Inputs x) { return sum(x[0], 0); });
+  t.add("sum", "axis 1, kept", {{2, 3, 4}}, [](Inputs x) { return sum(x[0], 1, true); });
+  t.add("sum", "everything", {{2, 3}}, [](Inputs x) { return sum(x[0]); });
+  t.add("sum", "mean of axis -1", {{2, 3, 4}}, [](Inputs x) { return mean(x[0], -1); });
+  t.add("sum", "mean of everything", {{2, 3}}, [](Inputs x) { return mean(x[0]); });
+  t.add("max", "axis 1", {{2, 5, 3}}, [](Inputs x) { return max(x[0], 1); });
+  t.add("max", "last axis, kept", {{4, 5}}, [](Inputs x) { return max(x[0], -1, true); });
 }
 
 void row_checks(Table& t) {
-  t.push_back({"softmax", "[3, 5]", {{3, 5}}, [](Inputs x) { return softmax(x[0]); }, -2, 2});
-  t.push_back({"softmax", "x also used elsewhere", {{3, 5}}, [](Inputs x) {
-                 return softmax(x[0]) * x[0];
-               }});
-  t.push_back({"log_softmax", "[3, 5]", {{3, 5}}, [](Inputs x) { return log_softmax(x[0]); }});
-  t.push_back({"log_softmax", "x also used elsewhere", {{3, 5}}, [](Inputs x) {
-                 return log_softmax(x[0]) * x[0];
-               }});
-  t.push_back({"cross_entropy", "all targets", {{3, 5}}, [](Inputs x) {
-                 return cross_entropy(x[0], Ids{4, 0, 2});
-               }});
-  t.push_back({"cross_entropy", "ignored targets, denominator 7", {{2, 2, 5}}, [](Inputs x) {
-                 return cross_entropy(x[0], Ids{-1, 3, -1, 1}, 7);
-               }});
+  t.add("softmax", "[3, 5]", {{3, 5}}, [](Inputs x) { return softmax(x[0]); }, {-2, 2});
+  t.add("softmax", "x also used elsewhere", {{3, 5}},
+        [](Inputs x) { return softmax(x[0]) * x[0]; });
+  t.add("log_softmax", "[3, 5]", {{3, 5}}, [](Inputs x) { return log_softmax(x[0]); });
+  t.add("log_softmax", "x also used elsewhere", {{3, 5}},
+        [](Inputs x) { return log_softmax(x[0]) * x[0]; });
+  t.add("cross_entropy", "all targets", {{3, 5}}, [](Inputs x) {
+    return cross_entropy(x[0], Ids{4, 0, 2});
+  });
+  t.add("cross_entropy", "ignored targets, denominator 7", {{2, 2, 5}}, [](Inputs x) {
+    return cross_entropy(x[0], Ids{-1, 3, -1, 1}, 7);
+  });
 }
 
 void norm_checks(Table& t) {
-  t.push_back({"layer_norm", "[2, 3, 5]", {{2, 3, 5}, {5}, {5}}, [](Inputs x) {
-                 return layer_norm(x[0], x[1], x[2]);
-               }});
-  t.push_back({"layer_norm", "x also used elsewhere", {{4, 5}, {5}, {5}}, [](Inputs x) {
-                 return layer_norm(x[0], x[1], x[2]) * x[0];
-               }});
-  t.push_back({"layer_norm", "one tensor for x, gain and bias", {{5}}, [](Inputs x) {
-                 return layer_norm(x[0], x[0], x[0]);
-               }});
-  t.push_back({"dropout", "p 0.4", {{5, 6}}, [](Inputs x) {
-                 return dropout(x[0], Scalar(0.4), kDropoutKey);
-               }});
-  t.push_back({"dropout", "x also used elsewhere", {{5, 6}}, [](Inputs x) {
-                 return dropout(x[0], Scalar(0.4), kDropoutKey) * x[0];
-               }});
+  t.add("layer_norm", "[2, 3, 5]", {{2, 3, 5}, {5}, {5}},
+        [](Inputs x) { return layer_norm(x[0], x[1], x[2]); });
+  t.add("layer_norm", "x also used elsewhere", {{4, 5}, {5}, {5}},
+        [](Inputs x) { return layer_norm(x[0], x[1], x[2]) * x[0]; });
+  t.add("layer_norm", "one tensor for x, gain and bias", {{5}},
+        [](Inputs x) { return layer_norm(x[0], x[0], x[0]); });
+  t.add("dropout", "p 0.4", {{5, 6}},
+        [](Inputs x) { return dropout(x[0], Scalar(0.4), kDropoutKey); });
+  t.add("dropout", "x also used elsewhere", {{5, 6}},
+        [](Inputs x) { return dropout(x[0], Scalar(0.4), kDropoutKey) * x[0]; });
 }
 
 void lookup_checks(Table& t) {
-  t.push_back({"embedding", "ids twice and never", {{4, 3}}, [](Inputs x) {
-                 return embedding(x[0], Ids{2, 0, 2, 2, 3, 0}, {2, 3});
-               }});
-  t.push_back({"gather", "[2, 3, 4]", {{2, 3, 4}}, [](Inputs x) {
-                 return gather(x[0], Ids{3, 0, 1, 1, 2, 3});
-               }});
+  t.add("embedding", "ids twice and never", {{4, 3}}, [](Inputs x) {
+    return embedding(x[0], Ids{2, 0, 2, 2, 3, 0}, {2, 3});
+  });
+  t.add("gather", "[2, 3, 4]", {{2, 3, 4}}, [](Inputs x) {
+    return gather(x[0], Ids{3, 0, 1, 1, 2, 3});
+  });
 }
 
 /// B = 2, T = S = 5 (or S = 3), H = 4 (or 2), D = 3, Dv = 2.
@@ -208,26 +197,26 @@ std::vector<AttentionCase> attention_cases() {
 
 void attention_checks(Table& t) {
   for (const AttentionCase& c : attention_cases()) {
-    t.push_back({"attention", c.description, c.shapes,
-                 [options = c.options](Inputs x) { return attention(x[0], x[1], x[2], options); }});
+    t.add("attention", c.description, c.shapes,
+          [options = c.options](Inputs x) { return attention(x[0], x[1], x[2], options); });
   }
-  t.push_back({"attention", "x for q, k and v, causal", {{2, 5, 6}}, [](Inputs x) {
-                 return attention(x[0], x[0], x[0], {.heads = 2, .mask = {.causal = true}});
-               }});
-  t.push_back({"attention", "q, k, v also used elsewhere", self_shapes(), [](Inputs x) {
-                 return attention(x[0], x[1], x[2], {.heads = 2}) + sum(x[0] * x[1]) + x[2];
-               }});
+  t.add("attention", "x for q, k and v, causal", {{2, 5, 6}}, [](Inputs x) {
+    return attention(x[0], x[0], x[0], {.heads = 2, .mask = {.causal = true}});
+  });
+  t.add("attention", "q, k, v also used elsewhere", self_shapes(), [](Inputs x) {
+    return attention(x[0], x[1], x[2], {.heads = 2}) + sum(x[0] * x[1]) + x[2];
+  });
   const std::vector<AttentionCase> cases = attention_cases();
-  t.push_back({"softmax", "in attention_composed, all options together", cases.back().shapes,
-               [options = cases.back().options](Inputs x) {
-                 return attention_composed(x[0], x[1], x[2], options);
-               }});
+  t.add("softmax", "in attention_composed, all options together", cases.back().shapes,
+        [options = cases.back().options](Inputs x) {
+          return attention_composed(x[0], x[1], x[2], options);
+        });
 }
 
 }  // namespace
 
-const Table& gradient_check_table() {
-  static const Table table = [] {
+const std::vector<GradientCheck>& gradient_check_table() {
+  static const std::vector<GradientCheck> table = [] {
     Table t;
     arithmetic_checks(t);
     math_checks(t);
@@ -239,7 +228,7 @@ const Table& gradient_check_table() {
     norm_checks(t);
     lookup_checks(t);
     attention_checks(t);
-    return t;
+    return t.rows;
   }();
   return table;
 }
@@ -259,7 +248,7 @@ GradientCheckRow run(const GradientCheck& check) {
           check.description,
           result.elements,
           result.error,
-          recorded ? result.text() : text("the case never ran ", check.op),
+          recorded ? result.sentence() : text("the case never ran ", check.op),
           recorded && result.passed};
 }
 

@@ -1,6 +1,6 @@
-// Moving elements. Each op is a walk that pairs places of input and output;
-// its backward is the same walk with the arrow turned round. Read next:
-// gather.cc, where ids choose the places.
+// Moving elements. Each op pairs every place of its output with a place of its input; forward
+// copies from input to output, and backward adds the gradient from output to input over the same
+// pairs. Read next: gather.cc, where ids choose the places.
 #include "headlab/ops/layout.h"
 
 #include <algorithm>
@@ -34,11 +34,10 @@ void walk(const Shape& shape, const Steps& steps, Visit&& visit) {
   for (Index i = 0; i < shape.count(); ++i) {
     visit(i, j);
     for (int axis = shape.rank() - 1; axis >= 0; --axis) {
-      const auto a = static_cast<std::size_t>(axis);
-      j += steps[a];
-      if (++at[a] < shape[axis]) break;
-      j -= steps[a] * shape[axis];
-      at[a] = 0;
+      j += steps[axis];
+      if (++at[axis] < shape[axis]) break;
+      j -= steps[axis] * shape[axis];
+      at[axis] = 0;
     }
   }
 }
@@ -67,41 +66,28 @@ Tensor permute(const char* name, const Tensor& x, std::span<const int> order) {
   });
 }
 
-/// A block of an axis inside a larger tensor: `outer` runs of `length` elements, `pitch` apart,
-/// from `offset` on.
-struct Block {
-  Index outer, length, pitch, offset;
+/// Where elements [begin, end) of an axis lie in a tensor: `runs` stretches of `length` contiguous
+/// elements, `stride` apart, from `offset` on.
+struct AxisRange {
+  Index runs, length, stride, offset;
 
-  Block(const Shape& whole, int axis, Index begin, Index end) {
+  AxisRange(const Shape& whole, int axis, Index begin, Index end) {
     const Index inner = whole.count(axis + 1, whole.rank());
-    outer = whole.count(0, axis);
+    runs = whole.count(0, axis);
     length = (end - begin) * inner;
-    pitch = whole[axis] * inner;
+    stride = whole[axis] * inner;
     offset = begin * inner;
   }
-  void copy_out(const Scalar* whole, Scalar* part) const {
-    for (Index i = 0; i < outer; ++i)
-      std::copy_n(whole + i * pitch + offset, length, part + i * length);
-  }
-  void copy_in(const Scalar* part, Scalar* whole) const {
-    for (Index i = 0; i < outer; ++i)
-      std::copy_n(part + i * length, length, whole + i * pitch + offset);
-  }
-  void add_out(const Scalar* whole, Scalar* part) const {
-    add(whole, offset, pitch, part, 0, length);
-  }
-  void add_in(const Scalar* part, Scalar* whole) const {
-    add(part, 0, length, whole, offset, pitch);
-  }
-
- private:
-  void add(const Scalar* from, Index from_offset, Index from_pitch, Scalar* to, Index to_offset,
-           Index to_pitch) const {
-    for (Index i = 0; i < outer; ++i)
-      for (Index j = 0; j < length; ++j)
-        to[i * to_pitch + to_offset + j] += from[i * from_pitch + from_offset + j];
+  /// Calls body(stretch of the whole, stretch of the part, length) for each stretch.
+  template <class Whole, class Part, class Body>
+  void for_runs(Whole* whole, Part* part, Body body) const {
+    for (Index i = 0; i < runs; ++i) body(whole + i * stride + offset, part + i * length, length);
   }
 };
+
+void add_run(const Scalar* from, Scalar* to, Index n) {
+  for (Index i = 0; i < n; ++i) to[i] += from[i];
+}
 
 }  // namespace
 
@@ -125,11 +111,14 @@ Tensor slice(const Tensor& x, int axis, Index begin, Index end) {
   axis = x.shape().axis_of(axis);
   require(0 <= begin && begin <= end && end <= x.size(axis), "slice: [", begin, ", ", end,
           ") does not lie in axis ", axis, " of ", x.shape());
-  const Block block(x.shape(), axis, begin, end);
+  const AxisRange range(x.shape(), axis, begin, end);
   Tensor y = Tensor::empty(x.shape().with(axis, end - begin));
-  block.copy_out(x.data(), y.data());
-  return record("slice", y, {x}, [block](Node& node) {
-    if (Scalar* dx = node.sum_into(0)) block.add_in(node.gradient(), dx);
+  range.for_runs(x.data(), y.data(),
+                 [](const Scalar* from, Scalar* to, Index n) { std::copy_n(from, n, to); });
+  return record("slice", y, {x}, [range](Node& node) {
+    if (Scalar* dx = node.sum_into(0))
+      range.for_runs(dx, node.gradient(),
+                     [](Scalar* to, const Scalar* from, Index n) { add_run(from, to, n); });
   });
 }
 
@@ -146,7 +135,9 @@ Tensor concat(std::span<const Tensor> parts, int axis) {
   Tensor y = Tensor::empty(first.with(axis, total));
   Index at = 0;
   for (const Tensor& part : parts) {
-    Block(y.shape(), axis, at, at + part.size(axis)).copy_in(part.data(), y.data());
+    const AxisRange range(y.shape(), axis, at, at + part.size(axis));
+    range.for_runs(y.data(), part.data(),
+                   [](Scalar* to, const Scalar* from, Index n) { std::copy_n(from, n, to); });
     at += part.size(axis);
   }
   return record("concat", y, parts, [axis](Node& node) {
@@ -154,7 +145,7 @@ Tensor concat(std::span<const Tensor> parts, int axis) {
     for (std::size_t i = 0; i < node.input_count(); ++i) {
       const Index size = node.input(i).size(axis);
       if (Scalar* dx = node.sum_into(i))
-        Block(node.shape(), axis, from, from + size).add_out(node.gradient(), dx);
+        AxisRange(node.shape(), axis, from, from + size).for_runs(node.gradient(), dx, add_run);
       from += size;
     }
   });

@@ -1,21 +1,24 @@
-// Linear maps, and the two of a feed-forward network with the GELU between. What is done to every
-// element of a product (bias, residual, GELU, its slope) is done by the product while the element
-// is in cache; gradients that do not wait for one another start together. A network of two maps is
-// cut along its rows: a task takes some through both maps, so that what lies between is read where
-// it was written, and the threads meet once forward and twice backward, where op by op it would be
-// five and nine times. GELU is computed again in the backward pass: it costs less than to write its
-// values and slopes to memory and read them back, and the network keeps a third of the numbers.
-// Read next: kernels/gemm.h for Finish, attention.cc.
+// Linear maps, and the feed-forward network of two of them with GELU between. What is done to every
+// element of a product (bias, residual, GELU, its slope) is an epilogue of the product (Finish in
+// kernels/gemm.h), applied while the element is in cache; gradients that do not wait for one
+// another run in one parallel loop. feed_forward_composed is the network to read. feed_forward
+// computes the same from blocks of rows: a task takes some rows through both maps, so that the
+// hidden values are read where they were written, in L2, and the threads meet once forward and
+// twice for each block of rows backward, where op by op it would be five and nine times. The
+// backward pass computes GELU again, which is cheaper than to write its values and slopes to memory
+// and read them back; a third of the numbers have to be kept. Read next: kernels/gemm.h,
+// attention.cc.
 #include <algorithm>
 #include <array>
 
 #include "headlab/base/error.h"
+#include "headlab/base/pool.h"
 #include "headlab/base/threads.h"
 #include "headlab/kernels/elementwise.h"
 #include "headlab/kernels/gemm.h"
+#include "headlab/ops/math.h"
 #include "headlab/ops/matmul.h"
 #include "headlab/tensor/tape.h"
-#include "kernels/scratch.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
@@ -78,66 +81,46 @@ Tensor linear(const Tensor& x, const Tensor& W, const Tensor& b, const Tensor& r
   check_residual("linear", y, residual);
   gemm(sizes.forward(x.data(), W, y.data(),
                      {.bias = data_or_null(b), .residual = data_or_null(residual)}));
-  std::array<Tensor, 4> inputs{x, W};
-  std::size_t count = 2;
-  const std::size_t at_b = b.defined() ? count++ : 0,
-                    at_residual = residual.defined() ? count++ : 0;
-  if (at_b > 0) inputs[at_b] = b;
-  if (at_residual > 0) inputs[at_residual] = residual;
-  return record("linear", y, std::span<const Tensor>(inputs.data(), count), [=](Node& node) {
+  return record("linear", y, {x, W, b, residual}, [sizes](Node& node) {
     const GradientSlot dx = node.slot(0), dW = node.slot(1);
-    Scalar* db = at_b > 0 ? node.sum_into(at_b) : nullptr;
     gemm_together(std::array{sizes.input_gradient(node.gradient(), node.input(1), dx),
-                             sizes.weight_gradient(node.input(0).data(), node.gradient(), dW, db)});
-    if (at_residual > 0) node.pass_to(at_residual);  // last: it may give the memory of dy away
+                             sizes.weight_gradient(node.input(0).data(), node.gradient(), dW,
+                                                   node.sum_into(2))});
+    node.pass_to(3);  // at the end: the storage of dy may become that of dresidual
   });
+}
+
+Tensor feed_forward_composed(const FeedForwardInputs& in) {
+  const Tensor before = linear(in.x, in.W_in, in.b_in);          // [..., F]
+  return linear(gelu(before), in.W_out, in.b_out, in.residual);  // [..., N]
 }
 
 namespace {
 
-/// How a feed-forward network is cut along its rows. Where its weights stay in L2, a task takes a
-/// few rows through both maps; where they do not, more rows are needed to pay for reading them, and
-/// it is the products that are shared by the threads.
-struct RowCuts {
+/// How rows are cut into tasks that take them through both maps. Where the weights stay in L2, the
+/// threads share the rows, a few for each task; where they do not, more rows are needed to pay for
+/// reading them, so that tasks run one after the other and the threads share each product.
+struct RowTasks {
   static constexpr Index kTaskRows = 64, kBlockRows = 512, kWeightsInL2 = 1 << 18;
-  Index rows;
-  bool shared;  // the rows, by the threads
+  bool parallel;
 
-  RowCuts(Index all_rows, Index weights) : rows(all_rows), shared(weights <= kWeightsInL2) {}
+  explicit RowTasks(const Tensor& W) : parallel(W.count() <= kWeightsInL2) {}
 
-  /// The most rows that a call of `body` gets.
-  Index most() const { return std::min(shared ? kTaskRows : kBlockRows, rows); }
-
-  /// Calls body(first row, rows).
+  /// Calls body(first row, rows) for parts of [0, rows).
   template <class Body>
-  void for_each(Body body) const {
-    const Index runs = shared ? thread_count() : 1, rows_of_run = (rows + runs - 1) / runs;
-    const Index tasks = rows == 0 ? 0 : (rows_of_run + most() - 1) / most() * runs;
+  void for_each(Index rows, Body body) const {
+    if (rows == 0) return;
+    const Index most = std::min(parallel ? kTaskRows : kBlockRows, rows);
+    const Index threads = parallel ? thread_count() : 1,
+                rows_of_thread = (rows + threads - 1) / threads;
+    const Index tasks = (rows_of_thread + most - 1) / most * threads;
     const auto task = [&](Index i) {
       const Index begin = rows * i / tasks, end = rows * (i + 1) / tasks;
       if (begin < end) body(begin, end - begin);
     };
-    if (shared) parallel_for(tasks, task);
-    for (Index i = 0; i < tasks && !shared; ++i) task(i);
+    if (parallel) parallel_for(tasks, task);
+    for (Index i = 0; i < tasks && !parallel; ++i) task(i);
   }
-};
-
-/// Room for `width` numbers of every row that a call of `body` gets: of its thread where the
-/// threads share the rows. Elsewhere the loops are inside the call, and a thread's scratch may move
-/// when a loop ends.
-class RowSpace {
- public:
-  RowSpace(const RowCuts& cuts, Index width) : count_(cuts.most() * width) {
-    if (!cuts.shared) own_ = Tensor::empty({count_});
-  }
-  Scalar* get() const {
-    static Scratch scratch;
-    return own_.defined() ? own_.data() : scratch.get(count_);
-  }
-
- private:
-  Index count_;
-  Tensor own_;
 };
 
 Tensor transposed(const Tensor& W) {
@@ -146,71 +129,99 @@ Tensor transposed(const Tensor& W) {
   return result;
 }
 
-/// The gradients of feed_forward; `before` is what GELU was applied to.
-void feed_forward_backward(Node& node, Sizes first, Sizes second, const Tensor& before) {
-  const Index width = first.outputs, all_rows = first.rows;
-  const Shape block{std::min(RowCuts::kBlockRows, all_rows), width};
-  const Tensor hidden = Tensor::empty(block), dhidden = Tensor::empty(block);
-  RowCuts cuts(block[0], node.input(1).count());
-  const RowSpace slopes(cuts, width);
-  Tensor to_hidden, to_x;  // transposed once, not by every task
-  if (cuts.shared) to_hidden = transposed(node.input(3)), to_x = transposed(node.input(1));
-  GradientSlot dx = node.slot(0), dW_in = node.slot(1), dW_out = node.slot(3);
-  Scalar *const db_in = node.sum_into(2), *const db_out = node.sum_into(4);
-  const Scalar *x = node.input(0).data(), *dy = node.gradient(), *u = before.data();
-  Index at = 0;
-  do {  // once where there are no rows: gradients of weights have to become zero then
-    cuts.rows = first.rows = second.rows = std::min(RowCuts::kBlockRows, all_rows - at);
-    Gemm hidden_gradient = second.input_gradient(dy, node.input(3), {dhidden.data(), false});
-    Gemm x_gradient = first.input_gradient(dhidden.data(), node.input(1), dx);
-    if (cuts.shared) hidden_gradient.b = {to_hidden.data(), width};
-    if (cuts.shared) x_gradient.b = {to_x.data(), first.inputs};
-    cuts.for_each([&](Index i, Index rows) {
-      Scalar* slope = slopes.get();
-      gelu_with_slope(rows * width, u + i * width, hidden.data() + i * width, slope);
-      Gemm part = gemm_part(hidden_gradient, i, rows, 0, width);
-      part.finish.factor = slope;
+/// The backward pass of feed_forward: y = hidden W_out + b_out + residual, hidden = gelu(before),
+/// before = x W_in + b_in. A block of rows at a time: dhidden = dy W_out^T, dbefore = dhidden
+/// gelu'(before), dx = dbefore W_in^T row by row; then dW_out += hidden^T dy, dW_in += x^T dbefore.
+class FeedForwardBackward {
+ public:
+  FeedForwardBackward(Node& node, const Sizes& first, const Sizes& second, const Tensor& before)
+      : node_(node), first_(first), second_(second), before_(before), tasks_(node.input(1)) {
+    const Shape block{std::min(RowTasks::kBlockRows, first.rows), first.outputs};
+    hidden_ = Tensor::empty(block), dbefore_ = Tensor::empty(block);
+    if (!tasks_.parallel) return;  // else W^T is made once, and not packed anew by every task
+    W_out_transposed_ = transposed(node.input(3)), W_in_transposed_ = transposed(node.input(1));
+  }
+
+  void run() {
+    const Index all = first_.rows;
+    Index at = 0;
+    do {  // also for no rows: gradients of weights have to become zero then
+      first_.rows = second_.rows = std::min(RowTasks::kBlockRows, all - at);
+      propagate(at);
+      add_weight_gradients(at);
+    } while ((at += RowTasks::kBlockRows) < all);
+  }
+
+ private:
+  const Scalar* dy(Index row) const { return node_.gradient() + row * second_.outputs; }
+
+  /// From dy to dbefore and dx, and hidden again, of the block that begins at row `at`.
+  void propagate(Index at) {
+    const Index width = first_.outputs;
+    GradientSlot dx = dx_;
+    if (dx) dx.data += at * first_.inputs;
+    Gemm to_before = second_.input_gradient(dy(at), node_.input(3), {dbefore_.data(), false});
+    Gemm to_x = first_.input_gradient(dbefore_.data(), node_.input(1), dx);
+    if (tasks_.parallel) to_before.b = {W_out_transposed_.data(), width};
+    if (tasks_.parallel) to_x.b = {W_in_transposed_.data(), first_.inputs};
+    tasks_.for_each(first_.rows, [&](Index i, Index rows) {
+      const PoolBlock<Scalar> slope(rows * width);
+      gelu_with_slope(rows * width, before_.data() + (at + i) * width, hidden_.data() + i * width,
+                      slope.data());
+      Gemm part = gemm_part(to_before, i, rows, 0, width);
+      part.finish.factor = slope.data();
       gemm(part);
-      if (dx) gemm(gemm_part(x_gradient, i, rows, 0, first.inputs));
+      if (dx) gemm(gemm_part(to_x, i, rows, 0, first_.inputs));
     });
-    gemm_together(std::array{second.weight_gradient(hidden.data(), dy, dW_out, db_out),
-                             first.weight_gradient(x, dhidden.data(), dW_in, db_in)});
-    if (dx) dx.data += first.rows * first.inputs;
-    x += first.rows * first.inputs, dy += first.rows * second.outputs, u += first.rows * width;
-    dW_in.accumulate = dW_out.accumulate = true;
-  } while ((at += RowCuts::kBlockRows) < all_rows);
-  if (node.input_count() > 5) node.pass_to(5);
-}
+  }
+
+  void add_weight_gradients(Index at) {
+    const Scalar* x = node_.input(0).data() + at * first_.inputs;
+    const auto sum = [at](const GradientSlot& slot) {
+      return GradientSlot{slot.data, slot.accumulate || at > 0};
+    };
+    gemm_together(std::array{second_.weight_gradient(hidden_.data(), dy(at), sum(dW_out_), db_out_),
+                             first_.weight_gradient(x, dbefore_.data(), sum(dW_in_), db_in_)});
+  }
+
+  Node& node_;
+  Sizes first_, second_;  // rows: those of a block
+  const Tensor& before_;
+  RowTasks tasks_;
+  Tensor hidden_, dbefore_;  // [rows of a block, F]
+  Tensor W_out_transposed_, W_in_transposed_;
+  GradientSlot dx_ = node_.slot(0), dW_in_ = node_.slot(1), dW_out_ = node_.slot(3);
+  Scalar *db_in_ = node_.sum_into(2), *db_out_ = node_.sum_into(4);
+};
 
 }  // namespace
 
 Tensor feed_forward(const FeedForwardInputs& in) {
   require(in.b_in.defined() && in.b_out.defined(), "feed_forward: needs both biases");
   const Sizes first("feed_forward", in.x, in.W_in, in.b_in);
-  const Tensor before = Tensor::empty(in.x.shape().with(-1, first.outputs));
+  const Tensor before = Tensor::empty(in.x.shape().with(-1, first.outputs));  // [..., F]
   const Sizes second("feed_forward", before, in.W_out, in.b_out);
-  Tensor y = Tensor::empty(in.x.shape().with(-1, second.outputs));
+  Tensor y = Tensor::empty(in.x.shape().with(-1, second.outputs));  // [..., N]
   check_residual("feed_forward", y, in.residual);
-  const Gemm to_hidden =
+  const Gemm to_before =
       first.forward(in.x.data(), in.W_in, before.data(), {.bias = in.b_in.data()});
   const Gemm to_y =
       second.forward(before.data(), in.W_out, y.data(),
                      {.bias = in.b_out.data(), .residual = data_or_null(in.residual)});
-  const RowCuts cuts(first.rows, in.W_in.count());
-  const RowSpace between(cuts, first.outputs);
-  cuts.for_each([&](Index i, Index rows) {
-    Scalar* hidden = between.get();
-    Gemm part = gemm_part(to_hidden, i, rows, 0, first.outputs);
-    part.finish.gelu = hidden;
+  RowTasks(in.W_in).for_each(first.rows, [&](Index i, Index rows) {
+    const PoolBlock<Scalar> hidden(rows * first.outputs);
+    Gemm part = gemm_part(to_before, i, rows, 0, first.outputs);
+    part.finish.gelu = hidden.data();
     gemm(part);
     part = gemm_part(to_y, i, rows, 0, second.outputs);
-    part.a.data = hidden;
+    part.a.data = hidden.data();
     gemm(part);
   });
-  const std::array<Tensor, 6> inputs{in.x, in.W_in, in.b_in, in.W_out, in.b_out, in.residual};
-  const std::size_t count = in.residual.defined() ? 6 : 5;
-  return record("feed_forward", y, std::span<const Tensor>(inputs.data(), count),
-                [=](Node& node) { feed_forward_backward(node, first, second, before); });
+  return record("feed_forward", y, {in.x, in.W_in, in.b_in, in.W_out, in.b_out, in.residual},
+                [first, second, before](Node& node) {
+                  FeedForwardBackward(node, first, second, before).run();
+                  node.pass_to(5);
+                });
 }
 
 }}  // namespace headlab

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "headlab/kernels/elementwise.h"
+#include "headlab/kernels/pieces.h"
 #include "headlab/tensor/tape.h"
-#include "ops/pieces.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

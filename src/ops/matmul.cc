@@ -10,18 +10,25 @@
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
+/// An operand of all products of a batch: its matrix in the first, and how far apart they are.
+struct Operand {
+  ConstMatrix matrix;
+  Index step;  // 0: one matrix for all products
+  Operand transposed() const { return {matrix.transposed(), step}; }
+};
+
 /// The sizes of a batched product, and where each of its matrices lies.
 struct Plan {
   Index count = 1, m = 0, k = 0, n = 0;
-  Index a_step = 0, b_step = 0;  // 0: one matrix for all products
+  Index a_step = 0, b_step = 0;
   bool transpose_a = false, transpose_b = false;
   Shape output;
 
-  ConstMatrix a(const Scalar* data) const {
-    return transpose_a ? ConstMatrix{data, 1, m} : ConstMatrix{data, k, 1};
+  Operand a(const Tensor& x) const {
+    return {transpose_a ? ConstMatrix{x.data(), 1, m} : ConstMatrix{x.data(), k, 1}, a_step};
   }
-  ConstMatrix b(const Scalar* data) const {
-    return transpose_b ? ConstMatrix{data, 1, k} : ConstMatrix{data, n, 1};
+  Operand b(const Tensor& x) const {
+    return {transpose_b ? ConstMatrix{x.data(), 1, k} : ConstMatrix{x.data(), n, 1}, b_step};
   }
 };
 
@@ -46,84 +53,63 @@ Plan plan_matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options)
   plan.a_step = a.rank() > 2 ? plan.m * plan.k : 0;
   plan.b_step = b.rank() > 2 ? plan.k * plan.n : 0;
   plan.output = lead.then(plan.m).then(plan.n);
-  if (plan.b_step == 0 && !plan.transpose_a &&
-      plan.count > 1) {  // rows of all products in one matrix
-    plan.m *= plan.count;
+  if (plan.b_step == 0 && !plan.transpose_a && plan.count > 1) {
+    plan.m *= plan.count;  // the rows of all products are those of one matrix
     plan.count = 1;
   }
   return plan;
 }
 
-/// All products of a batch. Where they share their output, they are added to it one after the
-/// other.
-void run(const GemmBatch& batch) {
-  if (batch.c_step != 0 || batch.count == 1) {
-    gemm_batched(batch);
+struct Sizes {
+  Index count, m, n, k;
+};
+
+/// c [m, n] (+)= a [m, k] b [k, n] for all products, with the matrices of c c_step apart. Where
+/// that is 0 they share their output: the products are added to it one after the other.
+void run(const Sizes& size, const Operand& a, const Operand& b, const GradientSlot& c,
+         Index c_step) {
+  Gemm product{size.m, size.n, size.k, a.matrix, b.matrix, c.data, size.n, c.accumulate};
+  if (c_step != 0 || size.count == 1) {
+    gemm_batched({product, size.count, a.step, b.step, c_step});
     return;
   }
-  Gemm product = batch.first;
-  if (batch.count == 0) {  // a sum of no products
+  if (size.count == 0) {  // a sum of no products
     product.k = 0;
     gemm(product);
   }
-  for (Index i = 0; i < batch.count; ++i) {
-    product.a.data = batch.first.a.data + i * batch.a_step;
-    product.b.data = batch.first.b.data + i * batch.b_step;
-    product.accumulate = batch.first.accumulate || i > 0;
+  for (Index i = 0; i < size.count; ++i) {
+    product.a.data = a.matrix.data + i * a.step;
+    product.b.data = b.matrix.data + i * b.step;
+    product.accumulate = c.accumulate || i > 0;
     gemm(product);
   }
 }
 
-/// da = dy b^T, laid out as a is: where a is transposed, its transpose b dy^T.
-void matmul_backward_a(const Plan& p, Node& node, const GradientSlot& da) {
-  const ConstMatrix dy{node.gradient(), p.n, 1}, b = p.b(node.input(1).data());
-  if (p.transpose_a) {
-    run({{p.k, p.m, p.n, b, dy.transposed(), da.data, p.m, da.accumulate},
-         p.count,
-         p.b_step,
-         p.m * p.n,
-         p.a_step});
-  } else {
-    run({{p.m, p.k, p.n, dy, b.transposed(), da.data, p.k, da.accumulate},
-         p.count,
-         p.m * p.n,
-         p.b_step,
-         p.a_step});
+/// da = dy b^T and db = a^T dy; where a or b was transposed, the transpose of that.
+void matmul_backward(const Plan& p, Node& node) {
+  const Operand a = p.a(node.input(0)), b = p.b(node.input(1));
+  const Operand dy{{node.gradient(), p.n, 1}, p.m * p.n};
+  if (const GradientSlot da = node.slot(0)) {
+    if (p.transpose_a)
+      run({p.count, p.k, p.m, p.n}, b, dy.transposed(), da, p.a_step);
+    else
+      run({p.count, p.m, p.k, p.n}, dy, b.transposed(), da, p.a_step);
   }
-}
-
-/// db = a^T dy, laid out as b is: where b is transposed, its transpose dy^T a.
-void matmul_backward_b(const Plan& p, Node& node, const GradientSlot& db) {
-  const ConstMatrix dy{node.gradient(), p.n, 1}, a = p.a(node.input(0).data());
-  if (p.transpose_b) {
-    run({{p.n, p.k, p.m, dy.transposed(), a, db.data, p.k, db.accumulate},
-         p.count,
-         p.m * p.n,
-         p.a_step,
-         p.b_step});
-  } else {
-    run({{p.k, p.n, p.m, a.transposed(), dy, db.data, p.n, db.accumulate},
-         p.count,
-         p.a_step,
-         p.m * p.n,
-         p.b_step});
+  if (const GradientSlot db = node.slot(1)) {
+    if (p.transpose_b)
+      run({p.count, p.n, p.k, p.m}, dy.transposed(), a, db, p.b_step);
+    else
+      run({p.count, p.k, p.n, p.m}, a.transposed(), dy, db, p.b_step);
   }
 }
 
 }  // namespace
 
 Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options) {
-  const Plan plan = plan_matmul(a, b, options);
-  Tensor y = Tensor::empty(plan.output);
-  run({{plan.m, plan.n, plan.k, plan.a(a.data()), plan.b(b.data()), y.data(), plan.n},
-       plan.count,
-       plan.a_step,
-       plan.b_step,
-       plan.m * plan.n});
-  return record("matmul", y, {a, b}, [plan](Node& node) {
-    if (const GradientSlot da = node.slot(0)) matmul_backward_a(plan, node, da);
-    if (const GradientSlot db = node.slot(1)) matmul_backward_b(plan, node, db);
-  });
+  const Plan p = plan_matmul(a, b, options);
+  Tensor y = Tensor::empty(p.output);
+  run({p.count, p.m, p.n, p.k}, p.a(a), p.b(b), {y.data(), false}, p.m * p.n);
+  return record("matmul", y, {a, b}, [p](Node& node) { matmul_backward(p, node); });
 }
 
 }}  // namespace headlab

@@ -16,8 +16,8 @@ Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, Scala
   require(gain.shape() == Shape{n} && bias.shape() == Shape{n}, "layer_norm: x ", x.shape(),
           " needs gain and bias [", n, "], got ", gain.shape(), " and ", bias.shape());
   Tensor y = Tensor::empty(x.shape()), mean = Tensor::empty({rows}), rstd = Tensor::empty({rows});
-  layer_norm_forward(rows, n, eps, x.data(), gain.data(), bias.data(), y.data(), mean.data(),
-                     rstd.data());
+  layer_norm_forward(
+      {rows, n, eps, x.data(), gain.data(), bias.data(), y.data(), mean.data(), rstd.data()});
   return record("layer_norm", y, {x, gain, bias}, [rows, n, mean, rstd](Node& node) {
     const GradientSlot dx = node.slot(0);
     layer_norm_backward({.rows = rows,

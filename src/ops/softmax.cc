@@ -38,7 +38,7 @@ Tensor softmax(const Tensor& x) {
   softmax_forward(rows, n, x.data(), y.data());
   return record("softmax", y, {x}, [rows, n](Node& node) {
     if (const GradientSlot dx = node.slot(0))
-      softmax_backward(rows, n, node.output(), node.gradient(), dx.data, dx.accumulate);
+      softmax_backward({rows, n, node.output(), node.gradient(), dx.data, dx.accumulate});
   });
 }
 
@@ -48,7 +48,7 @@ Tensor log_softmax(const Tensor& x) {
   log_softmax_forward(rows, n, x.data(), y.data());
   return record("log_softmax", y, {x}, [rows, n](Node& node) {
     if (const GradientSlot dx = node.slot(0))
-      log_softmax_backward(rows, n, node.output(), node.gradient(), dx.data, dx.accumulate);
+      log_softmax_backward({rows, n, node.output(), node.gradient(), dx.data, dx.accumulate});
   });
 }
 
@@ -61,7 +61,8 @@ Tensor cross_entropy(const Tensor& logits, std::span<const std::int32_t> targets
   const double divisor =
       denominator > 0 ? denominator : std::max<double>(1, static_cast<double>(valid));
   Tensor losses = Tensor::empty({rows}), log_sum_exp = Tensor::empty({rows});
-  cross_entropy_forward(rows, n, logits.data(), targets.data(), losses.data(), log_sum_exp.data());
+  cross_entropy_forward(
+      {rows, n, logits.data(), targets.data(), losses.data(), log_sum_exp.data()});
   const double total = std::accumulate(losses.values().begin(), losses.values().end(), 0.0);
   return record("cross_entropy", Tensor::scalar(static_cast<Scalar>(total / divisor)), {logits},
                 [=, kept = Ids(targets.begin(), targets.end())](Node& node) {

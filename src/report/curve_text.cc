@@ -57,12 +57,10 @@ std::string summary(const Curve& curve) {
 
 std::string grid_of_intervals(const CurveOverRuns& curve,
                               std::optional<Interval> (*loss)(const PointOverRuns& point)) {
-  return grid(
-      curve.methods,
-      [&](const PointOverRuns& point, std::size_t) {
-        const std::optional<Interval> interval = loss(point);
-        return interval ? interval_text(*interval) : "-";
-      });
+  return grid(curve.methods, [&](const PointOverRuns& point, std::size_t) {
+    const std::optional<Interval> interval = loss(point);
+    return interval ? interval_text(*interval) : "-";
+  });
 }
 
 std::string summary_over_runs(const CurveOverRuns& curve) {

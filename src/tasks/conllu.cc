@@ -126,10 +126,10 @@ struct Conllu {
       return std::ssize(s.words) < 2 || std::ssize(s.words) > length;
     });
     if (treebank.empty()) {
-      throw Error(
-          text("no sentence of ", file, " has 2 to ", length, " words: its longest has ", most),
-          most < 2 ? "one word alone predicts nothing; give another file"
-                   : text("set length=", shortest, " or more"));
+      throw Error(text("no sentence of ", file, " has 2 to ", length, " words: its longest has ",
+                       most),
+                  most < 2 ? "one word alone predicts nothing; give another file"
+                           : text("set length=", shortest, " or more"));
     }
     return treebank;
   }

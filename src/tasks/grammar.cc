@@ -41,9 +41,10 @@ constexpr Row kRows[] = {
 /// The number of a random word. The lexicon ascends by part, kind and rarity, as the rows do.
 std::int32_t draw_lexeme(Generator& random, Part part, std::int32_t kind) {
   const auto words = [&](bool rare) {
-    return std::ranges::equal_range(
-        lexicon(), std::tuple(part, kind, rare), {},
-        [](const Lexeme& word) { return std::tuple(word.part, word.kind, word.rare); });
+    return std::ranges::equal_range(lexicon(), std::tuple(part, kind, rare), {},
+                                    [](const Lexeme& word) {
+                                      return std::tuple(word.part, word.kind, word.rare);
+                                    });
   };
   const bool rare = !words(true).empty() && random.below(10) == 0;
   const Index drawn = random.below(std::ssize(words(rare)));

@@ -19,8 +19,9 @@ bool is_hidden(char32_t point) {
                                      {0x300, 0x36F},   {0x1680, 0x1680}, {0x2000, 0x200F},
                                      {0x2028, 0x202F}, {0x205F, 0x206F}, {0x3000, 0x3000},
                                      {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}};
-  return std::ranges::any_of(
-      kRanges, [&](const auto& range) { return range[0] <= point && point <= range[1]; });
+  return std::ranges::any_of(kRanges, [&](const auto& range) {
+    return range[0] <= point && point <= range[1];
+  });
 }
 
 }  // namespace
@@ -44,10 +45,10 @@ void require_utf8(std::string_view bytes, std::string_view source) {
   if (valid_utf8(bytes, bad)) return;
   const auto line = 1 + std::count(bytes.begin(), bytes.begin() + static_cast<Index>(bad), '\n');
   const auto byte = static_cast<unsigned char>(bytes[bad]);
-  throw Error(
-      text(source, " is not UTF-8: byte ", bad, " (line ", line, ") is 0x", hexadecimal(byte, 2)),
-      "convert it first: iconv -f ENCODING -t UTF-8 FILE > NEW_FILE, where ENCODING may "
-      "be WINDOWS-1252 or UTF-16");
+  throw Error(text(source, " is not UTF-8: byte ", bad, " (line ", line, ") is 0x",
+                   hexadecimal(byte, 2)),
+              "convert it first: iconv -f ENCODING -t UTF-8 FILE > NEW_FILE, where ENCODING may "
+              "be WINDOWS-1252 or UTF-16");
 }
 
 std::u32string code_points(std::string_view bytes, std::string_view source) {

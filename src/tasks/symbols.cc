@@ -96,12 +96,12 @@ struct Symbols {
 /// that does it is an induction head. If symbols could repeat, that rule would mislead it.
 TaskEntry copy_task() {
   return task_entry(
-      Symbols{
-          .distinct = true,
+      Symbols{.distinct = true,
 
-          .truth = "original",
-          .meaning = "the symbol as far behind the beginning as the answer is behind the separator",
-          .heads = 2},  // one in each of two layers
+              .truth = "original",
+              .meaning =
+                  "the symbol as far behind the beginning as the answer is behind the separator",
+              .heads = 2},  // one in each of two layers
       {"copy", "write symbols again, behind a separator",
        "layers=2 heads=1 d_model=64 d_ff=0 steps=800 batch=64 lr=3e-3 warmup=100 "
        "schedule=cosine decay=0.01 clip=1"});
@@ -132,14 +132,14 @@ TaskEntry sort_task() {
 /// answer from the wrong key, and the first layer mixes neighbours, so the gold key gets less than
 /// its due.
 TaskEntry reverse_task() {
-  return task_entry(
-      Symbols{.order = Order::backwards,
-              .truth = "mirror",
-              .meaning = "the symbol as far before the separator as the answer is behind it",
-              .heads = 2},  // one in each of two layers
-      {"reverse", "write symbols backwards, behind a separator",
-       "layers=2 heads=1 d_model=64 d_ff=0 steps=2000 batch=64 lr=3e-3 warmup=100 "
-       "schedule=cosine decay=0.01 clip=1"});
+  return task_entry(Symbols{.order = Order::backwards,
+                            .truth = "mirror",
+                            .meaning =
+                                "the symbol as far before the separator as the answer is behind it",
+                            .heads = 2},  // one in each of two layers
+                    {"reverse", "write symbols backwards, behind a separator",
+                     "layers=2 heads=1 d_model=64 d_ff=0 steps=2000 batch=64 lr=3e-3 warmup=100 "
+                     "schedule=cosine decay=0.01 clip=1"});
 }
 
 /// The same for an encoder-decoder. Truth: `mirror`, of cross-attention: at position j of the

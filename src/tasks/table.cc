@@ -13,12 +13,13 @@ TaskEntry relations_task(), induction_task(), copy_task(), sort_task(), reverse_
     conllu_task(), text_task();
 
 std::span<const TaskEntry> task_table() {
-  static const TaskEntry entries[] = {
-      // in the order of lists and reports
-      relations_task(),     induction_task(), copy_task(),       sort_task(),     reverse_task(),
-      reverse_cross_task(), recall_task(),    duplicate_task(),  brackets_task(), grid_task(),
-      assign_task(),        histogram_task(), memoryless_task(), random_task(),   english_task(),
-      conllu_task(),        text_task()};
+  static const TaskEntry entries[] = {// in the order of lists and reports
+                                      relations_task(),  induction_task(), copy_task(),
+                                      sort_task(),       reverse_task(),   reverse_cross_task(),
+                                      recall_task(),     duplicate_task(), brackets_task(),
+                                      grid_task(),       assign_task(),    histogram_task(),
+                                      memoryless_task(), random_task(),    english_task(),
+                                      conllu_task(),     text_task()};
   return entries;
 }
 

@@ -49,11 +49,11 @@ struct Characters {
     const Index shortest = std::min(training, held_out);
     if (shortest > length) return;
     const std::string longer_file = "give a longer file";
-    throw Error(
-        text(file, " is too short: of its ", tokens.size(), " characters ", training,
-             " are for training and ", held_out, " for validation, and length ", length, " needs ",
-             length + 1, " in each"),
-        shortest < 2 ? longer_file : text("set length=", shortest - 1, " or ", longer_file));
+    throw Error(text(file, " is too short: of its ", tokens.size(), " characters ", training,
+                     " are for training and ", held_out, " for validation, and length ", length,
+                     " needs ", length + 1, " in each"),
+                shortest < 2 ? longer_file
+                             : text("set length=", shortest - 1, " or ", longer_file));
   }
   /// -1: it does not occur in the file.
   std::int32_t token_of(char32_t point) const {

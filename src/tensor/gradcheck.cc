@@ -43,9 +43,9 @@ double central_difference(const std::function<double()>& f, Scalar& x, double st
 
 }  // namespace
 
-std::string GradcheckResult::text() const {
-  return headlab::text(op, ": input ", input, ", index ", index, ": numeric ", numeric,
-                       ", analytic ", analytic, ", error ", error);
+std::string GradcheckResult::sentence() const {
+  return text(op, ": input ", input, ", index ", index, ": numeric ", numeric, ", analytic ",
+              analytic, ", error ", error);
 }
 
 GradcheckResult gradcheck(const GradcheckFunction& fn, std::vector<Tensor> inputs,

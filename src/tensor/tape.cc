@@ -9,6 +9,7 @@
 
 #include "headlab/base/error.h"
 #include "headlab/kernels/elementwise.h"
+#include "headlab/tensor/watch.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
@@ -152,8 +153,9 @@ void note_work(const char* name) { Tape::tell({name, WorkEvent::Kind::other}); }
 bool Tape::older(const Tensor& a, const Tensor& b) { return a.node()->order_ < b.node()->order_; }
 
 void Tape::push(Queue& queue, const Tensor& tensor) {
+  if (!tensor.requires_grad()) return;
   Node& node = *tensor.node();
-  if (node.is_leaf() || node.queued_ || !node.requires_grad_) return;
+  if (node.is_leaf() || node.queued_) return;
   require(!node.consumed_, "backward: the graph behind `", node.name_,
           "` was freed by an earlier backward; run the forward pass again");
   node.queued_ = true;

@@ -81,7 +81,7 @@ Tensor Tensor::grad() const {
   return Node::make(shape(), node_->gradient_);
 }
 
-void Tensor::zero_grad() {
+void Tensor::zero_grad() const {
   if (defined()) node_->drop_gradient();
 }
 

@@ -55,8 +55,8 @@ Tensor target_losses(const Tensor& logits, const Batch& batch) {
   const Tensor log_sum_exp = Tensor::empty({rows});
   Tensor losses = Tensor::empty({batch.size, batch.length, batch.targets_per_position});
   require(losses.count() == rows && rows > 0, "a batch without targets has no losses");
-  cross_entropy_forward(rows, logits.count() / rows, logits.data(), batch.targets.data(),
-                        losses.data(), log_sum_exp.data());
+  cross_entropy_forward({rows, logits.count() / rows, logits.data(), batch.targets.data(),
+                         losses.data(), log_sum_exp.data()});
   return losses;
 }
 

@@ -13,15 +13,10 @@
 #include "headlab/base/error.h"
 #include "headlab/base/threads.h"
 #include "headlab/kernels/elementwise.h"
+#include "headlab/kernels/pieces.h"
 #include "headlab/model/checkpoint.h"
 
 namespace headlab {
-namespace {
-
-/// Elements of a piece: enough to be worth a task, few enough that threads end together.
-constexpr Index kPiece = 1 << 14;
-
-}  // namespace
 
 void Optimizer::add(const std::string& name, const Tensor& parameter, const ParameterGroup& group) {
   Slot slot{name, parameter, Tensor::zeros(parameter.shape()), {}, group};
@@ -101,7 +96,7 @@ void Optimizer::step_piece(const Piece& piece, double lr, Scalar grad_scale) {
              .correction1 = static_cast<Scalar>(1 - std::pow(config_.beta1, t)),
              .correction2 = static_cast<Scalar>(1 - std::pow(config_.beta2, t)),
              .grad_scale = grad_scale},
-            g, w, m, from(slot.v));
+            {g, w, m, from(slot.v)});
 }
 
 void Optimizer::zero_grad() {

@@ -10,7 +10,7 @@
 #include "headlab/base/error.h"
 #include "headlab/model/checkpoint.h"
 #include "headlab/ops/arithmetic.h"
-#include "headlab/tensor/tape.h"
+#include "headlab/tensor/watch.h"
 #include "headlab/train/streams.h"
 
 namespace headlab {
@@ -101,8 +101,8 @@ double Trainer::accumulate_gradients(const TrainCallbacks& callbacks) {
   const Index rows = config_.batch / config_.accumulate;
   double total = 0;
   for (Index micro = 0; micro < config_.accumulate; ++micro) {
-    const ForwardContext context{
-        true, seed.fold("dropout").fold(number).fold(static_cast<std::uint64_t>(micro))};
+    const ForwardContext context{true, seed.fold("dropout").fold(number).fold(
+                                           static_cast<std::uint64_t>(micro))};
     ModelHooks hooks;
     if (callbacks.edits) hooks.edits = callbacks.edits(step_);
     Tensor loss =
@@ -117,10 +117,10 @@ double Trainer::accumulate_gradients(const TrainCallbacks& callbacks) {
 void Trainer::require_finite(double loss, double norm) const {
   if (std::isfinite(loss) && std::isfinite(norm)) return;
   const std::string tensor = optimizer_.first_not_finite();
-  throw Error(
-      text("the ", std::isfinite(loss) ? "gradient" : "loss", " is not finite at step ", step_ + 1,
-           tensor.empty() ? std::string() : ": first in the gradient of " + tensor),
-      kNotFiniteHint);
+  throw Error(text("the ", std::isfinite(loss) ? "gradient" : "loss", " is not finite at step ",
+                   step_ + 1,
+                   tensor.empty() ? std::string() : ": first in the gradient of " + tensor),
+              kNotFiniteHint);
 }
 
 /// A state that holds NaN cannot be read again, so it must not replace one that can.

@@ -187,9 +187,9 @@ TEST(SafetensorsHeader, MustBeAJsonObject) {
 }
 
 TEST(SafetensorsHeader, MustNotNameATensorTwice) {
-  expect_error(
-      file_of("{" + entry("a", "[1]", "[0,4]") + "," + entry("a", "[1]", "[4,8]") + "}", 8),
-      "the key 'a' is there twice");
+  expect_error(file_of("{" + entry("a", "[1]", "[0,4]") + "," + entry("a", "[1]", "[4,8]") + "}",
+                       8),
+               "the key 'a' is there twice");
 }
 
 TEST(SafetensorsHeader, MayListTensorsInAnyOrder) {

@@ -139,9 +139,9 @@ TEST_P(Pruning, WritesARunThatEveryCommandAccepts) {
   expect_keys(json.at("before"), {"loss", "accuracy", "parameters", "ms_per_batch"});
   expect_keys(json.at("after"), {"loss", "accuracy", "parameters", "ms_per_batch"});
   // Each head of width 4 has 3 x (16 x 4 + 4) for q, k, v and 4 x 16 of W_O.
-  EXPECT_EQ(
-      json.at("before").at("parameters").integer() - json.at("after").at("parameters").integer(),
-      2 * (3 * (16 * 4 + 4) + 4 * 16));
+  EXPECT_EQ(json.at("before").at("parameters").integer() -
+                json.at("after").at("parameters").integer(),
+            2 * (3 * (16 * 4 + 4) + 4 * 16));
   EXPECT_EQ(done({"heads", "b", "--json"}).json().at("heads").items().size(), 2u);
   EXPECT_EQ(done({"eval", "b", "--examples", "32", "--json"}).json().at("loss"),
             json.at("after").at("loss"));

@@ -53,7 +53,7 @@ Tensor random_pattern(const Tensor& x, Index heads) {
   const Tensor qkv = matmul(x, W);
   const auto part = [&](Index i) { return slice(qkv, 2, i * width, (i + 1) * width); };
   Tensor pattern;
-  attention(part(0), part(1), part(2), {.heads = heads, .pattern = &pattern});
+  attention(part(0), part(1), part(2), {.heads = heads}, &pattern);
   return pattern;
 }
 

@@ -4,8 +4,8 @@
 
 #include "headlab/heads/interactions.h"
 #include "headlab/tasks/table.h"
-#include "support/induction_pair.h"
 #include "headlab/train/evaluate.h"
+#include "support/induction_pair.h"
 #include "support/models.h"
 
 namespace headlab { namespace {

@@ -283,9 +283,9 @@ TEST(HeadScores, HaveATableOfMeanings) {
   for (const ScoreEntry& row : score_table()) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
     EXPECT_STRNE(row.meaning, "");
-    EXPECT_LE(
-        (row.from.wants != nullptr) + (row.from.value != nullptr) + (row.from.relation != nullptr),
-        1);
+    EXPECT_LE((row.from.wants != nullptr) + (row.from.value != nullptr) +
+                  (row.from.relation != nullptr),
+              1);
   }
 }
 

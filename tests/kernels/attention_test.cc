@@ -100,11 +100,11 @@ struct Trial {
   }
 
   void run_fused() {
-    attention_forward(p, z.data(), g.z_stride, log_sum_exp.data(), pattern.data());
+    attention_forward(p, {z.data(), g.z_stride, log_sum_exp.data(), pattern.data()});
     attention_backward(p, g);
   }
   void run_plain() {
-    attention_forward_plain(p, z.data(), g.z_stride, log_sum_exp.data(), pattern.data());
+    attention_forward_plain(p, {z.data(), g.z_stride, log_sum_exp.data(), pattern.data()});
     attention_backward_plain(p, g);
   }
 };
@@ -204,8 +204,8 @@ TEST(Attention, ARowDoesNotDependOnWhatFollowsIt) {
   Trial shorter({.name = "", .batch = 1, .queries = 150, .keys = 150, .causal = true});
   longer.run_fused();
   shorter.p.queries = shorter.p.keys = 69;
-  attention_forward(shorter.p, shorter.z.data(), shorter.g.z_stride, shorter.log_sum_exp.data(),
-                    nullptr);
+  attention_forward(shorter.p,
+                    {shorter.z.data(), shorter.g.z_stride, shorter.log_sum_exp.data(), nullptr});
   const Index count = 69 * shorter.g.z_stride;
   EXPECT_TRUE(std::equal(shorter.z.begin(), shorter.z.begin() + count, longer.z.begin()));
 }
@@ -250,7 +250,7 @@ TEST(Attention, NullGradientsAreSkipped) {
 
 TEST(Attention, DropoutKeepsTheExpectedShareAndHeadsQueriesAndKeysAreIndependent) {
   const auto keeps = [](Index b, Index head, Index t, Index s) {
-    return attention_keeps(5, b, head, t, s, Scalar(.25));
+    return attention_keeps({b, head, t, s}, 5, Scalar(.25));
   };
   int kept = 0;
   std::array<int, 4> same{};
@@ -275,7 +275,7 @@ TEST(Attention, DropoutKeepsTheExpectedShareAndHeadsQueriesAndKeysAreIndependent
 double loss_at(Trial& run, std::vector<Scalar>& x, std::size_t i, Scalar h) {
   const Scalar before = x[i];
   x[i] += h;
-  attention_forward_plain(run.p, run.z.data(), run.g.z_stride, run.log_sum_exp.data(), nullptr);
+  attention_forward_plain(run.p, {run.z.data(), run.g.z_stride, run.log_sum_exp.data(), nullptr});
   x[i] = before;
   double loss = 0;
   for (std::size_t j = 0; j < run.z.size(); ++j) loss += run.z[j] * run.dz[j];

@@ -255,7 +255,7 @@ TEST(AdamStep, AgreesWithTheFormulaInDouble) {
       expected[i] = static_cast<Scalar>(static_cast<double>(w[i]) * (1 - .01 * .1) -
                                         .01 * (mean / .271) / (std::sqrt(square / .0297) + 1e-8));
     }
-    adam_step(n, step, grad.data(), w.data(), m.data(), v.data());
+    adam_step(n, step, {grad.data(), w.data(), m.data(), v.data()});
     // lr m / sqrt(v) is below 1 for nearly all; v near 0 makes it as large as lr / sqrt(v).
     expect_near(w, expected, 32 * kEpsilon, "w");
     expect_near(m, expected_m, 4 * kEpsilon, "m");
@@ -268,7 +268,7 @@ TEST(AdamStep, GivesTheSameBitsForAnyNumberOfThreads) {
     const Threads threads(count);
     std::vector<Scalar> w = numbers(40'000, 1), m = numbers(40'000, 2), v(40'000, 1);
     adam_step(40'000, {Scalar(.1), Scalar(.9), Scalar(.99), Scalar(1e-8), 0, 1, 1},
-              numbers(40'000, 3).data(), w.data(), m.data(), v.data());
+              {numbers(40'000, 3).data(), w.data(), m.data(), v.data()});
     return std::vector{w, m, v};
   };
   const auto one = run(1);

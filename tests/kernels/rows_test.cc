@@ -72,9 +72,9 @@ TEST_P(Rows, SoftmaxBackwardSetsAndAdds) {
     const double dot = sum([&](Index i) { return at(y, row, i) * at(dy, row, i); });
     return at(y, row, j) * (at(dy, row, j) - dot);
   };
-  softmax_backward(rows, n, y.data(), dy.data(), dx.data(), true);
+  softmax_backward({rows, n, y.data(), dy.data(), dx.data(), true});
   expect_rows(dx, [&](Index row, Index j) { return at(old_dx, row, j) + slope(row, j); });
-  softmax_backward(rows, n, y.data(), dy.data(), dx.data(), false);
+  softmax_backward({rows, n, y.data(), dy.data(), dx.data(), false});
   expect_rows(dx, slope);
 }
 
@@ -84,9 +84,9 @@ TEST_P(Rows, LogSoftmaxForwardAndBackward) {
   const auto slope = [&](Index row, Index j) {
     return at(dy, row, j) - std::exp(at(y, row, j)) * sum([&](Index i) { return at(dy, row, i); });
   };
-  log_softmax_backward(rows, n, y.data(), dy.data(), dx.data(), true);
+  log_softmax_backward({rows, n, y.data(), dy.data(), dx.data(), true});
   expect_rows(dx, [&](Index row, Index j) { return at(old_dx, row, j) + slope(row, j); });
-  log_softmax_backward(rows, n, y.data(), dy.data(), dx.data(), false);
+  log_softmax_backward({rows, n, y.data(), dy.data(), dx.data(), false});
   expect_rows(dx, slope);
 }
 
@@ -117,8 +117,8 @@ class LayerNormRows : public Rows {
   }
   double g(Index row, Index j) const { return at(dy, row, j) * at(gain, 0, j); }
   void forward() {
-    layer_norm_forward(rows, n, Scalar(kEps), x.data(), gain.data(), bias.data(), y.data(),
-                       mean.data(), rstd.data());
+    layer_norm_forward({rows, n, Scalar(kEps), x.data(), gain.data(), bias.data(), y.data(),
+                        mean.data(), rstd.data()});
   }
 };
 
@@ -177,7 +177,7 @@ TEST_P(Rows, CrossEntropyForwardAndBackwardIgnoreTargetMinusOne) {
     targets.push_back(row % 5 == 2 ? -1 : static_cast<std::int32_t>(row % n));
   std::vector<Scalar> losses(targets.size(), 9);
   std::vector<Scalar> lse(targets.size(), 9);
-  cross_entropy_forward(rows, n, x.data(), targets.data(), losses.data(), lse.data());
+  cross_entropy_forward({rows, n, x.data(), targets.data(), losses.data(), lse.data()});
   const double bound = 64 * kEpsilon;
   for (std::size_t row = 0; row < targets.size(); ++row) {
     const auto r = static_cast<Index>(row);
@@ -219,7 +219,7 @@ TEST(CrossEntropy, ANaNReachesTheLoss) {
   const std::int32_t target = 0;
   Scalar loss = 0;
   Scalar lse = 0;
-  cross_entropy_forward(1, 3, x.data(), &target, &loss, &lse);
+  cross_entropy_forward({1, 3, x.data(), &target, &loss, &lse});
   EXPECT_TRUE(std::isnan(loss));
 }
 
@@ -247,12 +247,12 @@ TEST(RowKernels, GiveTheSameBitsForAnyNumberOfThreads) {
   const auto run = [&](int count) {
     const Threads threads(count);
     std::vector<Scalar> y(x.size()), dx(x.size()), mean(targets.size()), rstd(targets.size());
-    layer_norm_forward(rows, n, Scalar(1e-5), x.data(), x.data(), x.data(), y.data(), mean.data(),
-                       rstd.data());
+    layer_norm_forward(
+        {rows, n, Scalar(1e-5), x.data(), x.data(), x.data(), y.data(), mean.data(), rstd.data()});
     layer_norm_backward({rows, n, x.data(), x.data(), mean.data(), rstd.data(), y.data(), dx.data(),
                          nullptr, nullptr, false});
     std::vector<Scalar> losses(targets.size()), lse(targets.size()), slopes(x.size());
-    cross_entropy_forward(rows, n, x.data(), targets.data(), losses.data(), lse.data());
+    cross_entropy_forward({rows, n, x.data(), targets.data(), losses.data(), lse.data()});
     cross_entropy_backward(
         {rows, n, x.data(), targets.data(), lse.data(), 1, slopes.data(), false});
     return std::vector{y, dx, mean, rstd, losses, lse, slopes};
@@ -275,7 +275,7 @@ TEST(ScatterAddRows, AddsInTheOrderOfTheRowsForAnyNumberOfThreads) {
     for (int threads_count : {1, 3}) {
       const Threads threads(threads_count);
       std::vector<Scalar> table(expected.size(), 1);
-      scatter_add_rows(count, n, ids.data(), x.data(), 7, table.data());
+      scatter_add_rows({count, n, ids.data(), x.data(), 7, table.data()});
       EXPECT_EQ(table, expected);
     }
   }
@@ -286,7 +286,7 @@ TEST(ScatterAddRows, RefusesAnIdOutsideTheTable) {
   std::vector<Scalar> table(6);
   for (std::int32_t bad : {-1, 3}) {
     const std::vector<std::int32_t> ids{0, bad};
-    EXPECT_THROW(scatter_add_rows(2, 2, ids.data(), x.data(), 3, table.data()), Error);
+    EXPECT_THROW(scatter_add_rows({2, 2, ids.data(), x.data(), 3, table.data()}), Error);
   }
 }
 

@@ -27,8 +27,9 @@ class Reproduced : public testing::Test {
     return config;
   }
   MichelReport michel() {
-    return reproduce_michel(
-        run_, {.examples = kExamples, .stages = 3, .timing = {.batches = {1, 2}, .turns = 1}});
+    return reproduce_michel(run_, {.examples = kExamples,
+                                   .stages = 3,
+                                   .timing = {.batches = {1, 2}, .turns = 1}});
   }
   VoitaReport voita(std::vector<double> penalties, Index gate_steps = 30) {
     return reproduce_voita(run_, {.penalties = std::move(penalties),
@@ -52,8 +53,9 @@ TEST_F(Reproduced, MichelKeepsTheBestSingleHeadOfEachLayerInAndOutOfSample) {
   const std::vector<HeadId> all = all_heads(run_.model);
   std::size_t differ = 0;
   for (const Index examples : {2, 3, 4, 5, 6, 24}) {
-    const MichelReport report = reproduce_michel(
-        run_, {.examples = examples, .retrain = false, .timing = {.batches = {}, .turns = 1}});
+    const MichelReport report = reproduce_michel(run_, {.examples = examples,
+                                                        .retrain = false,
+                                                        .timing = {.batches = {}, .turns = 1}});
     ASSERT_EQ(report.one_head.size(), 2u);
     for (const OneHeadLeft& row : report.one_head) {
       const Index layer = row.in_sample.layer;
@@ -92,8 +94,9 @@ TEST_F(Reproduced, MichelTrainsTheSameModelAgainAndPrunesItOnTheWay) {
   }
   EXPECT_EQ(report.by_step[2].by_share[0].loss, full);
   EXPECT_NE(report.by_step[0].by_share[0].loss, full);
-  const PruneProblem problem{
-      .model = run_.model, .task = *run_.task, .settings = {.examples = kExamples}};
+  const PruneProblem problem{.model = run_.model,
+                             .task = *run_.task,
+                             .settings = {.examples = kExamples}};
   const std::vector<Index> sizes = {5, 4, 3, 2, 1};  // 0, 20, 40, 60 and 80% of five are gone
   const auto choices = choose_heads(problem, find_prune_method("importance"), sizes);
   for (std::size_t i = 0; i < sizes.size(); ++i)
@@ -117,8 +120,9 @@ TEST_F(Reproduced, MichelSilencesEveryHeadAndTimesEveryBatch) {
 }
 
 TEST_F(Reproduced, MichelLeavesOutWhatIsNotAsked) {
-  const MichelReport report = reproduce_michel(
-      run_, {.examples = 8, .retrain = false, .timing = {.batches = {1}, .turns = 1}});
+  const MichelReport report =
+      reproduce_michel(run_,
+                       {.examples = 8, .retrain = false, .timing = {.batches = {1}, .turns = 1}});
   EXPECT_TRUE(report.by_step.empty());
   EXPECT_EQ(michel_text(report).find("while it trains"), std::string::npos);
 }

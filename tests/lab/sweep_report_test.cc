@@ -34,13 +34,13 @@ class Sweep : public testing::Test {
   void write(const SweepCell& cell, const Reached& reached) const {
     create_run(folder_ / cell.name, cell.config, Existing::replace);
     const std::string head = reached.head < 0 ? "null" : text("[0,", reached.head, "]");
-    write_file(
-        folder_ / cell.name / "cell.json",
-        text(R"({"loss":)", reached.loss, R"(,"accuracy":)", reached.accuracy, R"(,"parameters":)",
-             100 + cell.config.model.heads[0] / 4, R"(,"keys":2,"roles":[{"relation":"a","head":)",
-             head, R"(,"lift":)", reached.head < 0 ? "null" : "0.5", R"(,"owned":)",
-             reached.head < 0 ? "false" : "true",
-             R"(},{"relation":"b","head":null,"lift":null,"owned":false}]})"));
+    write_file(folder_ / cell.name / "cell.json",
+               text(R"({"loss":)", reached.loss, R"(,"accuracy":)", reached.accuracy,
+                    R"(,"parameters":)", 100 + cell.config.model.heads[0] / 4,
+                    R"(,"keys":2,"roles":[{"relation":"a","head":)", head, R"(,"lift":)",
+                    reached.head < 0 ? "null" : "0.5", R"(,"owned":)",
+                    reached.head < 0 ? "false" : "true",
+                    R"(},{"relation":"b","head":null,"lift":null,"owned":false}]})"));
   }
 
   TemporaryFolder folder_;

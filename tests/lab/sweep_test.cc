@@ -11,12 +11,12 @@ using Names = std::vector<std::string>;
 
 /// A training that takes a moment; more axes come on top.
 std::vector<SweepAxis> tiny_grid(std::vector<SweepAxis> more) {
-  std::vector<SweepAxis> grid = {
-      {"task", {"relations:length=8,vocab=6,classes=3,relations=1+same"}},
-      {"d_model", {"8"}},
-      {"steps", {"20"}},
-      {"batch", {"4"}},
-      {"eval_examples", {"8"}}};
+  std::vector<SweepAxis> grid = {{"task",
+                                  {"relations:length=8,vocab=6,classes=3,relations=1+same"}},
+                                 {"d_model", {"8"}},
+                                 {"steps", {"20"}},
+                                 {"batch", {"4"}},
+                                 {"eval_examples", {"8"}}};
   grid.insert(grid.end(), more.begin(), more.end());
   return grid;
 }

@@ -141,7 +141,7 @@ TEST_P(EncoderDecoder, PutsAnyReplacementIntoCrossAttention) {
   hooks.edits[4].replacement = random_tensor({2, 5, 2, 4}, Key{3});
   const Tensor replaced = model().forward(batch_, {}, hooks);
   Transformer without = model().clone();
-  MultiHeadAttention& last = *without.attention_modules()[4].attention;
+  MultiHeadAttention& last = without.attention(4);
   std::fill_n(last.V.W.data(), last.V.W.count(), Scalar{0});  // its heads then give b_V alone
   std::fill_n(last.V.b.data(), last.V.b.count(), Scalar{0});
   EXPECT_NE(numbers(replaced), numbers(without.forward(batch_)));

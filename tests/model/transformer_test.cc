@@ -4,10 +4,11 @@
 
 #include <map>
 
+#include "headlab/base/pool.h"
 #include "headlab/model/initial.h"
 #include "headlab/ops/gradient_checks.h"
 #include "headlab/ops/ops.h"
-#include "headlab/tensor/pool.h"
+#include "headlab/tensor/watch.h"
 #include "support/models.h"
 
 namespace headlab { namespace {
@@ -87,6 +88,9 @@ TEST(Transformer, CapturesEveryLayerAndTheResidualStream) {
   EXPECT_EQ(captures.attention[1].pattern.shape(), (Shape{2, 2, 5, 5}));
   EXPECT_EQ(captures.residual[0].shape(), (Shape{2, 5, 8}));
   EXPECT_EQ(numbers(logits), numbers(model.forward(batch)));
+  const std::vector<AttentionModule> modules = model.attention_modules();
+  EXPECT_EQ(captures.stream_into(modules[1]).data(), captures.residual[1].data());
+  EXPECT_EQ(captures.attention[1].heads, modules[1].attention->heads);
 }
 
 TEST(Transformer, LetsGradientsReachGates) {

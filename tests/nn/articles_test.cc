@@ -18,7 +18,7 @@ struct Attended {
 /// Attention whose projections are the identity: heads see slices of q, k and v.
 Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, Index heads) {
   Attended result;
-  result.output = attention(q, k, v, {.heads = heads, .pattern = &result.pattern});
+  result.output = attention(q, k, v, {.heads = heads}, &result.pattern);
   return result;
 }
 
@@ -26,8 +26,8 @@ Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, Index heads) 
 Attended five_tokens() {
   const Tensor q =
       Tensor::of({1, 5, 4}, {1, 0, 1, 0, 0, 2, 0, 1, 1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 1});
-  const Tensor k = Tensor::of(
-      {1, 5, 4}, {0, 1, 0, 1, 1, 0, 1, 0, 1, 1, 0, 0, 0, 0, 1, 1, 1, 0, Scalar(.5), Scalar(.5)});
+  const Tensor k = Tensor::of({1, 5, 4}, {0, 1, 0, 1, 1, 0, 1, 0, 1,          1,
+                                          0, 0, 0, 0, 1, 1, 1, 0, Scalar(.5), Scalar(.5)});
   const Tensor v =
       Tensor::of({1, 5, 4}, {1, 0, 0, 0, 0, 1, 0,          0,          0,          0,
                              1, 0, 0, 0, 0, 1, Scalar(.5), Scalar(.5), Scalar(.5), Scalar(.5)});
@@ -169,8 +169,10 @@ TEST(RandomHeads, HaveTheEntropiesThatTheArticlePrints) {
 
 TEST(RandomHeads, DifferAsMuchAsTheArticlePrints) {
   const Tensor x = NumPyRandom(42).normals({1, 8, 64});
-  const std::vector<std::pair<Index, double>> expected = {
-      {1, 0}, {2, 0.5962}, {4, 0.5770}, {8, 0.5774}};
+  const std::vector<std::pair<Index, double>> expected = {{1, 0},
+                                                          {2, 0.5962},
+                                                          {4, 0.5770},
+                                                          {8, 0.5774}};
   for (const auto& [heads, diversity] : expected) {
     const Tensor pattern = random_pattern(x, heads);
     double total = 0;

@@ -25,7 +25,7 @@ constexpr AttentionSizes kGrouped{
 Tensor input() { return random_tensor({2, 5, 8}, Key{2}); }
 
 Tensor forward(const MultiHeadAttention& attn, const Tensor& x, const HeadEdits& edits) {
-  return attn.forward(x, x, {.causal = true}, {}, &edits);
+  return attn.forward(x, x, {.causal = true}, {}, {.edits = &edits});
 }
 
 TEST(MultiHeadAttention, SumsWhatItsHeadsWrite) {
@@ -50,7 +50,7 @@ TEST(MultiHeadAttention, AddsAResidual) {
   without.heads = without.kv_heads = 0;
   for (const AttentionSizes& sizes : {kSelf, without}) {
     const MultiHeadAttention attn = made(sizes);
-    expect_near(attn.forward(x, x, {}, {}, nullptr, nullptr, residual),
+    expect_near(attn.forward(x, x, {}, {}, {.residual = residual}),
                 attn.forward(x, x, {}) + residual, 64 * kEpsilon);
   }
 }
@@ -77,7 +77,7 @@ TEST(Captures, HoldWhatTheHeadsComputed) {
   const MultiHeadAttention attn = made(kGrouped);
   const Tensor x = input();
   AttentionCaptures captures;
-  const Tensor y = attn.forward(x, x, {}, {}, nullptr, &captures);
+  const Tensor y = attn.forward(x, x, {}, {}, {.captures = &captures});
   EXPECT_EQ(captures.q.shape(), (Shape{2, 5, 12}));
   EXPECT_EQ(captures.k.shape(), (Shape{2, 5, 6}));
   EXPECT_EQ(captures.v.shape(), (Shape{2, 5, 4}));
@@ -90,15 +90,46 @@ TEST(Captures, LeaveOutPatternsOnRequest) {
   const MultiHeadAttention attn = made(kSelf);
   AttentionCaptures captures;
   captures.wants_pattern = false;
-  attn.forward(input(), input(), {}, {}, nullptr, &captures);
+  attn.forward(input(), input(), {}, {}, {.captures = &captures});
   EXPECT_FALSE(captures.pattern.defined());
   EXPECT_TRUE(captures.z.defined());
+}
+
+TEST(Captures, NameThePatternAndTheOutputOfAHeadByItsPlace) {
+  const MultiHeadAttention attn = made(kSelf).with_heads({1, 3});
+  AttentionCaptures captures;
+  attn.forward(input(), input(), {.causal = true}, {}, {.captures = &captures});
+  EXPECT_EQ(captures.place_of(1), 0);
+  EXPECT_EQ(captures.place_of(3), 1);
+  const std::span<const Scalar> pattern = captures.pattern_of(captures.place_of(3), 1);
+  ASSERT_EQ(pattern.size(), 25u);
+  expect_near(std::vector<double>(pattern.begin(), pattern.end()),
+              numbers(slice(slice(captures.pattern, 0, 1, 2), 1, 1, 2)), 0);
+  EXPECT_EQ(pattern[1], 0);  // causal: the first query does not see the second key
+  const Tensor output = captures.output_of(1);
+  EXPECT_EQ(output.shape(), (Shape{2, 5, 2}));
+  expect_near(output, slice(captures.z, 2, 2, 4), 0);
+}
+
+TEST(Captures, RefuseHeadsThatAreNotThere) {
+  const MultiHeadAttention attn = made(kSelf).with_heads({1, 3});
+  AttentionCaptures captures;
+  captures.wants_pattern = false;
+  expect_error([&] { captures.output_of(0); }, {"no head output"});
+  attn.forward(input(), input(), {}, {}, {.captures = &captures});
+  expect_error([&] { captures.place_of(2); }, {"head 2", "2 heads"});
+  expect_error([&] { captures.pattern_of(0); }, {"no pattern"});
+  captures.wants_pattern = true;
+  attn.forward(input(), input(), {}, {}, {.captures = &captures});
+  expect_error([&] { captures.pattern_of(2); }, {"place 2"});
+  expect_error([&] { captures.pattern_of(0, 2); }, {"sequence 2"});
+  expect_error([&] { captures.output_of(2); }, {"slice"});
 }
 
 TEST(Captures, AverageTheirPatternsOverHeads) {
   const MultiHeadAttention attn = made(kSelf);
   AttentionCaptures captures;
-  attn.forward(input(), input(), {}, {}, nullptr, &captures);
+  attn.forward(input(), input(), {}, {}, {.captures = &captures});
   const Tensor average = captures.average_pattern();
   ASSERT_EQ(average.shape(), (Shape{2, 5, 5}));
   double sum = 0;
@@ -111,8 +142,9 @@ TEST(Dropout, ChangesWeightsWhileTrainingButNotThePattern) {
   const MultiHeadAttention attn = made(kSelf, Scalar(0.5));
   const Tensor x = input();
   AttentionCaptures plain, dropped;
-  const Tensor y = attn.forward(x, x, {}, {}, nullptr, &plain);
-  const Tensor z = attn.forward(x, x, {}, {.training = true, .key = Key{3}}, nullptr, &dropped);
+  const Tensor y = attn.forward(x, x, {}, {}, {.captures = &plain});
+  const Tensor z =
+      attn.forward(x, x, {}, {.training = true, .key = Key{3}}, {.captures = &dropped});
   EXPECT_EQ(numbers(plain.pattern), numbers(dropped.pattern));
   EXPECT_NE(numbers(y), numbers(z));
   EXPECT_EQ(numbers(z), numbers(attn.forward(x, x, {}, {.training = true, .key = Key{3}})));
@@ -123,7 +155,7 @@ TEST(Dropout, KnowsHeadsByTheNumbersTheyWereBornWith) {
   const Tensor x = input();
   const ForwardContext training{.training = true, .key = Key{3}};
   const HeadEdits edits{.gate = Tensor::of({4}, {0, 1, 0, 1})};
-  const Tensor gated = attn.forward(x, x, {}, training, &edits);
+  const Tensor gated = attn.forward(x, x, {}, training, {.edits = &edits});
   expect_near(attn.with_heads({1, 3}).forward(x, x, {}, training), gated, 64 * kEpsilon);
 }
 
@@ -137,7 +169,7 @@ TEST(Gate, ScalesEachHeadForHeadsExamplesOrPositions) {
   const MultiHeadAttention attn = made(kSelf);
   const Tensor x = input();
   AttentionCaptures captures;
-  attn.forward(x, x, {.causal = true}, {}, nullptr, &captures);
+  attn.forward(x, x, {.causal = true}, {}, {.captures = &captures});
   for (const Shape& shape : {Shape{4}, Shape{2, 4}, Shape{2, 5, 4}}) {
     const Tensor gate = random_tensor(shape, Key{4});
     Tensor z = captures.z.clone();
@@ -162,7 +194,7 @@ TEST(Gate, InBetweenMixesTheHeadWithItsReplacement) {
   const MultiHeadAttention attn = made(kSelf);
   const Tensor x = input(), replacement = random_tensor({2, 5, 4, 2}, Key{5});
   AttentionCaptures captures;
-  attn.forward(x, x, {.causal = true}, {}, nullptr, &captures);
+  attn.forward(x, x, {.causal = true}, {}, {.captures = &captures});
   const Tensor y =
       forward(attn, x, {.gate = Tensor::full({4}, Scalar(0.25)), .replacement = replacement});
   const Tensor z = captures.z * Scalar(0.25) + reshape(replacement, {2, 5, 8}) * Scalar(0.75);
@@ -182,8 +214,8 @@ TEST(HiddenEdges, TakeTheWeightAndRenormaliseTheRest) {
   edits.hidden_edges.assign(2 * 4 * 5 * 5, 0);
   edits.hidden_edges[((0 * 4 + 2) * 5 + 4) * 5 + 1] = 1;  // b 0, head 2, query 4, key 1
   AttentionCaptures before, after;
-  attn.forward(x, x, {.causal = true}, {}, nullptr, &before);
-  attn.forward(x, x, {.causal = true}, {}, &edits, &after);
+  attn.forward(x, x, {.causal = true}, {}, {.captures = &before});
+  attn.forward(x, x, {.causal = true}, {}, {.edits = &edits, .captures = &after});
   std::vector<double> expected = numbers(before.pattern);
   const std::size_t row = ((0 * 4 + 2) * 5 + 4) * 5;
   const double left = 1 - expected[row + 1];

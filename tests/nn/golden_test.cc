@@ -19,7 +19,7 @@ class GoldenAttention : public testing::TestWithParam<Fixture> {
     attn_.visit("", [&](const std::string& name, Tensor& p) { golden_.fill(name, p); });
     x_q_ = golden_.tensor("x_q").set_requires_grad();
     x_kv_ = golden_.has("x_kv") ? golden_.tensor("x_kv").set_requires_grad() : x_q_;
-    y_ = attn_.forward(x_q_, x_kv_, GetParam().mask, {}, nullptr, &captures_);
+    y_ = attn_.forward(x_q_, x_kv_, GetParam().mask, {}, {.captures = &captures_});
   }
 
   Golden golden_;

@@ -36,7 +36,9 @@ TEST_P(AttentionGradients, AgreeWithCentralDifferences) {
   if (c.cross) inputs.push_back(x_kv);
   const ForwardContext training{.training = true, .key = Key{6}};
   const auto result = gradcheck(
-      [&](const std::vector<Tensor>&) { return attn.forward(x_q, x_kv, c.mask, training, &edits); },
+      [&](const std::vector<Tensor>&) {
+        return attn.forward(x_q, x_kv, c.mask, training, {.edits = &edits});
+      },
       inputs);
   EXPECT_TRUE(result.passed) << result.text();
   EXPECT_LT(result.error, 2e-8) << result.text();

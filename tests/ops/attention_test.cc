@@ -75,8 +75,7 @@ Result run(const Case& c, Attention attend) {
   r.v = random_leaf({c.B, c.S, c.G * c.Dv}, Key{3});
   AttentionOptions options = c.options;
   options.heads = c.H;
-  options.pattern = &r.pattern;
-  r.z = attend(r.q, r.k, r.v, options);
+  r.z = attend(r.q, r.k, r.v, options, &r.pattern);
   backward(r.z, random_tensor(r.z.shape(), Key{4}));
   return r;
 }
@@ -103,10 +102,8 @@ TEST_P(Fused, GivesTheGradientsOfComposed) {
 }
 
 TEST_P(Fused, GivesTheSameValuesWithAndWithoutPatterns) {
-  const auto without = [](const Tensor& q, const Tensor& k, const Tensor& v, AttentionOptions o) {
-    o.pattern = nullptr;
-    return attention(q, k, v, o);
-  };
+  const auto without = [](const Tensor& q, const Tensor& k, const Tensor& v,
+                          const AttentionOptions& o, Tensor*) { return attention(q, k, v, o); };
   const Result a = run(GetParam(), attention), b = run(GetParam(), without);
   EXPECT_EQ(numbers(a.z), numbers(b.z));
   EXPECT_EQ(numbers(a.q.grad()), numbers(b.q.grad()));
@@ -169,8 +166,8 @@ TEST(Attention, GivesGradientsOnlyToWhoWantsThem) {
 TEST(Attention, DropsTheWeightsThatTheKeyNames) {
   const Tensor q = Tensor::zeros({1, 4, 2}), v = Tensor::full({1, 4, 2}, 1);
   Tensor pattern;
-  const AttentionOptions options{.dropout = Scalar(0.5), .key = Key{3}, .pattern = &pattern};
-  const Tensor z = attention(q, q, v, options);
+  const AttentionOptions options{.dropout = Scalar(0.5), .key = Key{3}};
+  const Tensor z = attention(q, q, v, options, &pattern);
   expect_near(numbers(pattern), std::vector<double>(16, 0.25), kEpsilon);
   for (Scalar value : z.values()) {  // kept / 4 * 2
     const double kept = static_cast<double>(value) * 2;

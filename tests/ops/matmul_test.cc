@@ -115,16 +115,18 @@ struct Network {
   Index rows, inputs = 4, hidden = 9;
 };
 
-/// y and the gradients of the inputs of a feed-forward network, fused or op by op.
+/// y and the gradients of the inputs of a feed-forward network, fused or composed.
 std::vector<std::vector<double>> feed_forward_values(const Network& n, bool fused, int passes = 1) {
-  const std::vector<Tensor> in{
-      random_leaf({n.rows, n.inputs}, Key{1}), random_leaf({n.inputs, n.hidden}, Key{2}),
-      random_leaf({n.hidden}, Key{3}),         random_leaf({n.hidden, n.inputs}, Key{4}),
-      random_leaf({n.inputs}, Key{5}),         random_leaf({n.rows, n.inputs}, Key{6})};
+  const std::vector<Tensor> in{random_leaf({n.rows, n.inputs}, Key{1}),
+                               random_leaf({n.inputs, n.hidden}, Key{2}),
+                               random_leaf({n.hidden}, Key{3}),
+                               random_leaf({n.hidden, n.inputs}, Key{4}),
+                               random_leaf({n.inputs}, Key{5}),
+                               random_leaf({n.rows, n.inputs}, Key{6})};
   std::vector<std::vector<double>> values;
   for (int pass = 0; pass < passes; ++pass) {
-    const Tensor y = fused ? feed_forward({in[0], in[1], in[2], in[3], in[4], in[5]})
-                           : linear(gelu(linear(in[0], in[1], in[2])), in[3], in[4], in[5]);
+    const FeedForwardInputs inputs{in[0], in[1], in[2], in[3], in[4], in[5]};
+    const Tensor y = fused ? feed_forward(inputs) : feed_forward_composed(inputs);
     if (pass == 0) values.push_back(numbers(y));
     backward(y, random_tensor(y.shape(), Key{7}));
   }
@@ -134,7 +136,7 @@ std::vector<std::vector<double>> feed_forward_values(const Network& n, bool fuse
 
 constexpr Network kBeyondL2{.rows = 520, .inputs = 64, .hidden = 4100};
 
-TEST(FeedForward, IsLinearGeluLinearWhereverItsRowsAreCut) {
+TEST(FeedForward, HasValuesAndGradientsOfTheComposedOneWhereverItsRowsAreCut) {
   std::vector<Network> networks;
   for (Index rows : {0, 1, 127, 128, 129, 511, 512, 513, 1030}) networks.push_back({rows});
   networks.push_back({0, kBeyondL2.inputs, kBeyondL2.hidden});

@@ -205,9 +205,9 @@ TEST(CurvesOverRuns, AreMeansWithTheIntervalOfStudentsT) {
   const std::string shown = curve_text(all);
   for (const char* part : {"over 2 runs", "5 ± 13", "loss after fine-tuning", "4 6"})
     EXPECT_NE(shown.find(part), std::string::npos) << part << " is not in " << shown;
-  EXPECT_EQ(
-      to_json(all).at("methods").items()[0].at("points").items()[0].at("loss").dump(),
-      text(R"({"mean":5,"half_width":)", Json(method.points[0].pruned.half_width).dump(), "}"));
+  EXPECT_EQ(to_json(all).at("methods").items()[0].at("points").items()[0].at("loss").dump(),
+            text(R"({"mean":5,"half_width":)", Json(method.points[0].pruned.half_width).dump(),
+                 "}"));
 }
 
 TEST(CurvesOverRuns, MustBeOfTheSameMethodsAndSizes) {

@@ -26,8 +26,9 @@ class SixHeads {
     model_.emplace_back(random_model(config));
   }
   PruneProblem problem(std::int64_t seed = 0) {
-    PruneProblem problem{
-        .model = model_[0], .task = *task_, .settings = {.examples = 70, .seed = seed}};
+    PruneProblem problem{.model = model_[0],
+                         .task = *task_,
+                         .settings = {.examples = 70, .seed = seed}};
     problem.train.steps = 30;
     problem.train.batch = 4;
     problem.train.warmup = 3;
@@ -217,8 +218,9 @@ TEST_F(Method, L0RanksHeadsWhoseGatesAreAllShutByHowFar) {
 }
 
 TEST_F(Method, AblationPassesOnceMoreForWhatTakesTheOutputsPlace) {
-  for (const auto& [name, passes] : std::map<std::string, Index>{
-           {"ablation", 7}, {"ablation_mean", 8}, {"ablation_resample", 8}}) {
+  for (const auto& [name, passes] : std::map<std::string, Index>{{"ablation", 7},
+                                                                 {"ablation_mean", 8},
+                                                                 {"ablation_resample", 8}}) {
     PassCount cost;
     find_prune_method(name).scores(problem(), cost);
     EXPECT_EQ(cost.forward, passes * 70) << name;

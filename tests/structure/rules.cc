@@ -12,9 +12,10 @@
 namespace headlab::structure {
 namespace {
 
-constexpr std::array<std::string_view, 14> kLayers = {
-    "base",  "kernels", "tensor", "ops", "nn",    "model",  "tasks",
-    "train", "heads",   "prune",  "lab", "bench", "report", "cli"};
+constexpr std::array<std::string_view, 14> kLayers = {"base",   "kernels", "tensor", "ops",
+                                                      "nn",     "model",   "tasks",  "train",
+                                                      "heads",  "prune",   "lab",    "bench",
+                                                      "report", "cli"};
 
 /// The place of a layer in the list; kLayers.size() for what is no layer.
 std::size_t rank(std::string_view layer) {

@@ -19,7 +19,7 @@ Tensor wrong_square(const Tensor& x) {
 TEST(Gradcheck, PassesARightGradient) {
   const auto result = gradcheck([](const auto& x) { return x[0] * x[1]; },
                                 {random_tensor({2, 3}, Key{1}), random_tensor({3}, Key{2})});
-  EXPECT_TRUE(result.passed) << result.text();
+  EXPECT_TRUE(result.passed) << result.sentence();
   EXPECT_EQ(result.elements, 9);
   EXPECT_EQ(result.op, "mul");
 }
@@ -31,7 +31,7 @@ TEST(Gradcheck, NamesTheElementThatIsWrong) {
   EXPECT_EQ(result.input, 0);
   EXPECT_EQ(result.index, 2);
   EXPECT_NEAR(result.analytic, 1.5 * result.numeric, 0.1);
-  EXPECT_EQ(result.text().find("add: input 0, index 2: numeric "), 0u) << result.text();
+  EXPECT_EQ(result.sentence().find("add: input 0, index 2: numeric "), 0u) << result.sentence();
 }
 
 TEST(Gradcheck, ChecksOnlyInputsThatRequireAGradientIfAnyDoes) {

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "headlab/ops/ops.h"
+#include "headlab/tensor/watch.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {

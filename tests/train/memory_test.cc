@@ -30,24 +30,23 @@ TEST(StepBytes, AreWhatIsCountedByHand) {
   EXPECT_DOUBLE_EQ(step_bytes(model, train), 3 * 5 * (12 + (12 + 16 + 32 + 12) * sizeof(Scalar)));
 }
 
-TEST(StepBytes, CountTheHeadsOfEncoderAndDecoderEachInItsPlace) {
+TEST(StepBytes, CountTheHeadsOfEncoderAndDecoderWhereTheyAre) {
   TransformerConfig model;
   model.architecture = Architecture::encoder_decoder;
-  model.encoder_layers = 1;
-  model.heads = {3, 1};
+  model.layers = model.encoder_layers = 1;
+  model.heads = {1, 3};  // of the encoder, of the decoder
   model.d_model = 8;
   model.d_head = 4;
-  model.d_ff = 12;
   model.vocab = 6;
   model.length = 5;
   model.source_length = 7;
   TrainConfig train;
   train.batch = 3;
-  // The encoder's block has 2 norms, 3 heads and 12 of the feed-forward at 7 positions; the
-  // decoder's has 3 norms and, twice, 1 head, at 5.
-  const double encoder = 7 * (16 + 3 * 16 + 12), decoder = 5 * (6 + 24 + 2 * 16 + 12);
-  EXPECT_DOUBLE_EQ(step_bytes(model, train),
-                   3 * (4.0 * (7 + 5 * 2) + (encoder + decoder) * sizeof(Scalar)));
+  // Encoder, at 7 positions: 2 x 8 for the norms, 2 x (4 + 4) for its head. Decoder, at 5: 6
+  // logits, 3 x 8, 2 x 3 x (4 + 4), and 3 x 4 each for queries and outputs of cross-attention; its
+  // keys and values are at 7.
+  const double floats = 7 * (16 + 16) + 5 * (6 + 24 + 48 + 24) + 7 * 24;
+  EXPECT_DOUBLE_EQ(step_bytes(model, train), 3 * (4 * (5 * 2 + 7) + sizeof(Scalar) * floats));
 }
 
 TEST(Memory, IsRefusedInWordsWhereThereIsNotEnough) {
@@ -56,7 +55,7 @@ TEST(Memory, IsRefusedInWordsWhereThereIsNotEnough) {
   const double needed = step_bytes(config.model, config.train);
   EXPECT_NO_THROW(require_memory(config.model, config.train, needed));
   expect_error([&] { require_memory(config.model, config.train, needed - 1); },
-               {"batch 4", "this machine has", "`accumulate`"});
+               {"batch 4", "this machine has", "--accumulate"});
 }
 
 TEST(Memory, ThatNoMachineHasIsRefusedBeforeAnythingIsWritten) {
@@ -65,7 +64,7 @@ TEST(Memory, ThatNoMachineHasIsRefusedBeforeAnythingIsWritten) {
   config.model.d_model = 64;
   config.model.layers = 1000;
   config.train.batch = 1 << 20;
-  expect_error([&] { create_run(folder / "run", config); }, {"batch 1048576", "GB"});
+  expect_error([&] { create_run(folder / "run", config, false); }, {"batch 1048576", "GB"});
   EXPECT_FALSE(fs::exists(folder / "run"));
 }
 

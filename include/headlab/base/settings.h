@@ -61,9 +61,9 @@ class Settings {
   /// or impossible value.
   void set(std::string_view name, const Json& value) const;
   void set_text(std::string_view name, std::string_view value) const;
-  /// "layers=2 heads=1 lr=1e-3", or with another separator "length=16,vocab=16". What follows a
-  /// text without a `=` belongs to it: the file in "file=tea, coffee.txt,length=16" is "tea,
-  /// coffee.txt".
+  /// "layers=2 heads=1 lr=1e-3", or with another separator "length=16,vocab=16". The value of a
+  /// setting that takes text may contain the separator: a part without `=` continues the value
+  /// before it, so that "file=tea, coffee.txt,length=16" sets file to "tea, coffee.txt".
   void set_all_text(std::string_view assignments, char separator = ' ') const;
   /// Every member of an object. `source` begins the messages. Members named in `ignored` are passed
   /// over.

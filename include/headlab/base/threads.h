@@ -1,9 +1,10 @@
-// Threads: loops whose tasks run on all processors, by one team. Work is cut into tasks by its size
-// alone, never by the number of threads, and a task owns what it writes: that is why every result
-// is bit-identical for any count, and whoever runs a task. Read next: src/base/threads.cc.
+// Threads: parallel loops over tasks, run by one thread pool. Results are bit-identical for any
+// number of threads, by two rules that every loop keeps: an output is written by one task alone,
+// and the order in which its terms are added depends on sizes alone. How many tasks there are may
+// depend on the number of threads; which thread runs a task is left to chance. Read next:
+// src/base/threads.cc.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <type_traits>
@@ -12,8 +13,8 @@ namespace headlab {
 
 /// Whether this build has threads (HEADLAB_THREADS). Without them everything runs on the caller's.
 bool has_threads();
-/// How long a thread without work looks for some before it sleeps: longer than the pauses within a
-/// training step. Threads that have no processor of their own sleep at once.
+/// How long a thread without work spins before it sleeps: longer than the pauses within a training
+/// step. If there are more threads than processors, they sleep at once.
 inline constexpr int kSpinMicroseconds = 200;
 /// The processors that this process may use.
 int processor_count();
@@ -25,36 +26,15 @@ void set_thread_count(int count);
 /// alone.
 bool in_parallel_for();
 
-/// Memory for one purpose, a block for each thread, which grows and stays. All threads get what one
-/// of them needed, at the end of the loop in which it grew: so nobody asks the system for memory
-/// later, whoever does which task. Objects are static and live to the end.
-class ThreadMemory {
- public:
-  /// Error beyond 64 objects.
-  ThreadMemory();
-  ThreadMemory(const ThreadMemory&) = delete;
-  ThreadMemory& operator=(const ThreadMemory&) = delete;
-  /// This thread's block: at least `bytes`, on a 64-byte boundary, holding whatever it holds; valid
-  /// until its next call in this thread.
-  void* get(std::size_t bytes);
-
- private:
-  std::size_t place_;  // in the table of each thread
-};
-
 namespace detail {
 void parallel_for(std::int64_t tasks, void (*run)(void* body, std::int64_t task), void* body);
-/// Grows the calling thread's blocks to what any thread needed.
-void grow_thread_memory();
-/// Changes whenever a block grew beyond what any thread had.
-int thread_memory_generation();
 }  // namespace detail
 
 /// Calls body(task) for each task in [0, tasks), on all threads, in no particular order; each
-/// thread begins with neighbouring tasks of its own, so that consecutive loops over the same rows
-/// find them in its cache, and then helps the others. Inside another parallel_for, or while another
-/// thread of the caller is in one, it runs the tasks one after the other. `body` must not throw.
-/// Allocates nothing once the team has started.
+/// thread begins with consecutive tasks of its own, so that successive loops over the same rows
+/// find them in its cache, and then steals from the others. Inside another parallel_for, or while
+/// another thread of the caller is in one, it runs the tasks one after the other. `body` must not
+/// throw. Allocates nothing once the team has started.
 template <class Body>
 void parallel_for(std::int64_t tasks, Body&& body) {
   using Plain = std::remove_reference_t<Body>;

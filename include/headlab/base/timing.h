@@ -1,5 +1,6 @@
-// Measuring time. What is compared is timed in turns, and the medians are compared, so that a
-// machine that grows slower or busier does so for all. Read next: bench/bench.h.
+// Measuring time, for benchmarks and for what removed heads save. What is compared is timed in
+// turns, and the medians are compared, so that a machine that grows slower or busier does so for
+// all. Read next: bench/bench.h.
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,7 @@
 
 #include <span>
 
+#include "headlab/base/timing.h"
 #include "headlab/bench/bench.h"
 #include "headlab/bench/bench_table.h"
 

@@ -3,7 +3,7 @@
 // profile.h.
 #pragma once
 
-#include "headlab/tensor/tape.h"
+#include "headlab/tensor/watch.h"
 
 namespace headlab {
 

@@ -36,11 +36,14 @@ struct AttentionProblem {
   const std::int32_t* born_head = nullptr;  // [H]: numbers that key the dropout; null: h
 };
 
-/// Writes z [B, T, H*Dv] (rows z_stride apart), log_sum_exp [B, H, T] (of the scaled, masked
-/// scores; -inf where a query sees nothing, whose z is 0) and, unless null, pattern [B, H, T, S]:
-/// weights before dropout, 0 where hidden.
-void attention_forward(const AttentionProblem& problem, Scalar* z, Index z_stride,
-                       Scalar* log_sum_exp, Scalar* pattern);
+/// What the forward pass writes.
+struct AttentionOutput {
+  Scalar* z;  // [B, T, H*Dv], rows z_stride apart; 0 for a query that sees nothing
+  Index z_stride;
+  Scalar* log_sum_exp;  // [B, H, T], of the scaled, masked scores; -inf for such a query
+  Scalar* pattern;      // [B, H, T, S]: weights before dropout, 0 where hidden; null: not wanted
+};
+void attention_forward(const AttentionProblem& problem, const AttentionOutput& out);
 
 /// With P the weights, dP = dZ V^T (through dropout), dS = P (dP - sum(P dP)): dq = scale dS K, dk
 /// = scale dS^T Q, dv = (dropped P)^T dZ. Sets dq, dk, dv (strided like q, k, v), or adds to them
@@ -54,16 +57,18 @@ struct AttentionBackward {
 };
 void attention_backward(const AttentionProblem& problem, const AttentionBackward& gradients);
 
-/// Whether the weight of (b, born head, t, s) survives dropout; the function that the kernels agree
-/// on.
-bool attention_keeps(std::uint64_t key, Index b, Index born_head, Index t, Index s, Scalar dropout);
+/// A weight, as dropout knows it: a head counts by the number that it was born with.
+struct WeightPlace {
+  Index b, born_head, t, s;
+};
+/// Whether dropout keeps the weight: the one definition that all kernels follow.
+bool attention_keeps(const WeightPlace& weight, std::uint64_t key, Scalar dropout);
 
 /// Whether query t of head h in sequence b may look at key s: all masks together.
 bool attention_sees(const AttentionProblem& problem, Index b, Index h, Index t, Index s);
 
 /// The same results, one score at a time (attention_plain.cc): the references of the tests.
-void attention_forward_plain(const AttentionProblem& problem, Scalar* z, Index z_stride,
-                             Scalar* log_sum_exp, Scalar* pattern);
+void attention_forward_plain(const AttentionProblem& problem, const AttentionOutput& out);
 void attention_backward_plain(const AttentionProblem& problem, const AttentionBackward& gradients);
 
 }}  // namespace headlab

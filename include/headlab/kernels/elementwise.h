@@ -41,6 +41,10 @@ struct AdamStep {
   Scalar correction1, correction2;  // 1 - beta1^t, 1 - beta2^t
   Scalar grad_scale = 1;
 };
-void adam_step(Index n, const AdamStep& step, const Scalar* grad, Scalar* w, Scalar* m, Scalar* v);
+struct AdamArrays {
+  const Scalar* grad;
+  Scalar *w, *m, *v;
+};
+void adam_step(Index n, const AdamStep& step, const AdamArrays& arrays);
 
 }}  // namespace headlab

@@ -11,7 +11,8 @@
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
-/// Element (i, j) is data[i * row_stride + j * column_stride].
+/// Element (i, j) is data[i * row_stride + j * column_stride]: row-major if column_stride is 1,
+/// with row_stride as leading dimension; column-major if row_stride is 1.
 struct ConstMatrix {
   const Scalar* data;
   Index row_stride;
@@ -20,8 +21,8 @@ struct ConstMatrix {
   ConstMatrix transposed() const { return {data, column_stride, row_stride}; }
 };
 
-/// What happens to c once a sum is complete and still in cache, in this order; null: nothing.
-/// Matrices lie as c does. It saves a pass over memory and a start of all threads for each.
+/// The epilogue: what happens to c once a sum is complete and still in cache, in this order; null:
+/// nothing. Matrices have c's leading dimension. Each saves a pass over memory and a parallel loop.
 struct Finish {
   const Scalar* bias = nullptr;      // [n]: c += bias[j]
   const Scalar* residual = nullptr;  // [m, n]: c += residual

@@ -3,7 +3,8 @@
 // S positions of the source, K targets at each position. Read next: transformer.h.
 #pragma once
 
-#include "headlab/ops/gather.h"
+#include "headlab/base/pool.h"
+#include "headlab/tensor/shape.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 

@@ -38,6 +38,9 @@ struct TaskShape {
 };
 
 struct TransformerConfig : TaskShape {
+  // Sizes. Cost of a step: proportional to layers and, for wide models, to d_model squared; heads
+  // are free at a fixed d_model, as they share it. Begin small: two layers of width 64 show
+  // induction.
   Index layers = 1;          // of the decoder in an encoder-decoder
   Index encoder_layers = 0;  // of its encoder
   /// One number for all layers, or one for each, the encoder's first; a decoder block's counts for
@@ -47,12 +50,12 @@ struct TransformerConfig : TaskShape {
   Index d_head = 0;    // 0: d_model / heads
   Index d_value = 0;   // 0: d_head
   Index kv_heads = 0;  // blocks of K and V; 0: heads
-  Index d_ff = 0;      // width of the feed-forward network; 0: none
+  Index d_ff = 0;      // width of the feed-forward network, usually 4 d_model; 0: none
   Activation activation = Activation::gelu;
   NormPlace norm = NormPlace::pre;
   Positions positions = Positions::learned;
-  bool tied = false;  // the unembedding is the embedding's transpose
-  double dropout = 0;
+  bool tied = false;   // the unembedding is the embedding's transpose: fewer parameters
+  double dropout = 0;  // costs some time; for text small enough to be learned by heart, 0.1 to 0.2
   InitialValues init = InitialValues::uniform;
   /// Attention modules that lost heads: (name, numbers of the heads that are left).
   std::vector<std::pair<std::string, std::vector<std::int32_t>>> attention;

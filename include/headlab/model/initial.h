@@ -1,6 +1,6 @@
 // Initial values. A parameter's numbers depend on the key and its name alone, so a model with one
-// layer more starts with the same values in the others. Initial values decide what heads can learn:
-// `relations` reaches a six times lower loss with the first recipe than with the second.
+// layer more starts with the same values in the others. The recipe decides what heads can learn:
+// small models learn to attend much sooner from the wider values of `uniform`.
 #pragma once
 
 #include "headlab/model/transformer.h"

@@ -16,7 +16,9 @@
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
 struct Block {
-  std::string name;  // "blocks.0.", after the name of its stack
+  std::string name;        // "blocks.0.", after the name of its stack
+  std::size_t module = 0;  // the index of attn among the model's attention modules; cross_attn: + 1
+  std::size_t stream = 0;  // the residual stream that it reads: ModelCaptures::residual[stream]
   LayerNorm ln1, ln_cross, ln2;
   MultiHeadAttention attn, cross_attn;
   FeedForward mlp;
@@ -31,7 +33,17 @@ struct Stack {
   std::string name;  // "", "encoder." or "decoder."
   Tensor positions;  // learned [length, C], or the sinusoidal table, or undefined
   std::vector<Block> blocks;
-  LayerNorm ln_final;  // pre-norm alone
+  LayerNorm ln_final;      // pre-norm alone
+  std::size_t stream = 0;  // the residual stream that enters the first block
+};
+
+/// An attention module of a model, with its place: its name in checkpoints and reports, and the
+/// stream that it reads.
+struct AttentionModule {
+  std::string name;  // "blocks.0.attn"
+  const MultiHeadAttention* attention;
+  AttentionKind kind = AttentionKind::self;
+  std::size_t stream = 0;  // ModelCaptures::residual[stream] enters the block of the module
 };
 
 /// What a forward pass computed, for whoever asks.
@@ -40,6 +52,9 @@ struct ModelCaptures {
   std::vector<AttentionCaptures> attention;  // by attention module, in execution order
   /// [B, T, C] before each block, and after the last; first those of the encoder, [B, S, C].
   std::vector<Tensor> residual;
+
+  /// The residual stream that enters the block of an attention module.
+  const Tensor& stream_into(const AttentionModule& module) const;
 };
 
 /// Optional companions of a forward pass. `edits` is empty or has one entry for each attention
@@ -50,15 +65,6 @@ struct ModelHooks {
   /// Streams that take the place of the computed ones, numbered as ModelCaptures::residual, of the
   /// same shapes; undefined, or beyond the end: none. Blocks before the last one given do not run.
   std::vector<Tensor> residual{};
-};
-
-/// An attention module of a model, with its place: its name in checkpoints and reports, and the
-/// stream that it reads.
-struct AttentionModule {
-  std::string name;  // "blocks.0.attn"
-  const MultiHeadAttention* attention;
-  AttentionKind kind = AttentionKind::self;
-  std::size_t stream = 0;  // ModelCaptures::residual[stream] enters the block of the module
 };
 
 class Transformer {
@@ -101,8 +107,11 @@ class Transformer {
   struct Pass;
   Tensor embed(const Stack& stack, const Ids& tokens, const Shape& shape,
                const ForwardContext& context) const;
-  Tensor run(const Stack& stack, Tensor x, Pass& pass) const;
-  Tensor run_block(const Block& block, const Tensor& x, Pass& pass) const;
+  Tensor run(const Stack& stack, Tensor x, const Pass& pass) const;
+  Tensor run_block(const Block& block, Tensor x, const Pass& pass) const;
+  template <class Sublayer>
+  Tensor add_sublayer(const Tensor& x, const LayerNorm& norm, const ForwardContext& context,
+                      const char* name, Sublayer f) const;
   void check(const Batch& batch, const ModelHooks& hooks) const;
 
   TransformerConfig config_;

@@ -4,6 +4,7 @@
 // computed), model/transformer.h (where it is used).
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "headlab/nn/layers.h"
@@ -22,13 +23,30 @@ struct HeadEdits {
 /// What one call computed: heads side by side in the last axis. Off the tape unless gradients are
 /// recorded.
 struct AttentionCaptures {
-  bool wants_pattern = true;  // whether to fill in `pattern`, which takes memory of T x S
-  Tensor q, k, v;             // [B, T, H*D], [B, S, G*D], [B, S, G*Dv]
-  Tensor z;                   // [B, T, H*Dv], before edits
-  Tensor pattern;             // [B, H, T, S], before dropout
+  bool wants_pattern = true;        // whether to fill in `pattern`, which takes memory of T x S
+  std::vector<std::int32_t> heads;  // [H]: the numbers that the module's heads were born with
+  Tensor q, k, v;                   // [B, T, H*D], [B, S, G*D], [B, S, G*Dv]
+  Tensor z;                         // [B, T, H*Dv], before edits
+  Tensor pattern;                   // [B, H, T, S], before dropout
 
+  /// Where in the module the head stands that was born with this number: places count the heads
+  /// that are left. Error if it is not among them.
+  Index place_of(std::int32_t head) const;
+  /// The pattern of the head at a place for sequence b, [T, S]: row t holds its weights on the
+  /// keys. The numbers are the capture's own. Error if there is no such head or sequence, or no
+  /// pattern.
+  std::span<const Scalar> pattern_of(Index place, Index b = 0) const;
+  /// The output z of the head at a place, [B, T, Dv].
+  Tensor output_of(Index place) const;
   /// The pattern averaged over heads, [B, T, S].
   Tensor average_pattern() const;
+};
+
+/// Optional companions of one call.
+struct AttentionHooks {
+  const HeadEdits* edits = nullptr;
+  AttentionCaptures* captures = nullptr;  // is filled in
+  Tensor residual{};                      // [B, T, C], added to the output; undefined: nothing
 };
 
 struct AttentionSizes {
@@ -54,11 +72,10 @@ struct MultiHeadAttention {
   /// Error in words for sizes that do not fit.
   explicit MultiHeadAttention(const AttentionSizes& sizes, Scalar dropout_of_weights = 0);
 
-  /// x_q [B, T, C], x_kv [B, S, C] (the same tensor for self-attention); returns [B, T, C], with
-  /// `residual` added if it is defined. Without heads there is b_O alone.
+  /// x_q [B, T, C], x_kv [B, S, C] (the same tensor for self-attention); returns [B, T, C]. Without
+  /// heads there is b_O alone.
   Tensor forward(const Tensor& x_q, const Tensor& x_kv, const AttentionMask& mask,
-                 const ForwardContext& context = {}, const HeadEdits* edits = nullptr,
-                 AttentionCaptures* captures = nullptr, const Tensor& residual = {}) const;
+                 const ForwardContext& context = {}, const AttentionHooks& hooks = {}) const;
 
   Index head_count() const { return static_cast<Index>(heads.size()); }
   /// A copy with only these heads (numbers they were born with, in any order): smaller matrices,

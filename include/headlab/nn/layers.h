@@ -20,15 +20,15 @@ struct Linear {
   void visit(const std::string& prefix, const std::string& label, const ParameterVisitor& f);
 };
 
-/// y = (x - mean) / sqrt(variance + eps) w + b over the last axis; see ops/norm.h. Where it is
-/// `frozen` the square root is a constant: dx = (g - mean(g)) / sqrt(variance + eps), g = dy w.
+/// y = (x - mean) / sqrt(variance + eps) w + b over the last axis; see ops/norm.h. In a frozen
+/// context the square root is a constant: dx = (g - mean(g)) / sqrt(variance + eps), g = dy w.
 struct LayerNorm {
   Tensor w, b;
   Scalar eps = Scalar(1e-5);
 
   LayerNorm() = default;
   explicit LayerNorm(Index width);
-  Tensor forward(const Tensor& x, bool frozen = false) const;
+  Tensor forward(const Tensor& x, const ForwardContext& context = {}) const;
   void visit(const std::string& prefix, const ParameterVisitor& f);
 };
 

@@ -4,15 +4,11 @@
 // the projections.
 #pragma once
 
+#include "headlab/base/pool.h"
 #include "headlab/base/random.h"
-#include "headlab/ops/gather.h"
-#include "headlab/tensor/pool.h"
 #include "headlab/tensor/tensor.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
-
-/// Flags in pool memory, one byte each.
-using Flags = PoolVector<std::uint8_t>;
 
 /// Which keys a query may look at: the intersection of what is set.
 struct AttentionMask {
@@ -32,16 +28,16 @@ struct AttentionOptions {
   Scalar dropout = 0;    // of weights
   Key key{};             // of the dropout
   Ids born_heads{};      // [H]: the numbers by which dropout knows the heads; empty: 0, 1, ...
-  Tensor* pattern = nullptr;  // receives the weights before dropout, [B, H, T, S], off the tape
 };
 
 /// q [B, T, H*D], k [B, S, G*D], v [B, S, G*Dv] with G blocks of K and V; returns z [B, T, H*Dv]. A
-/// query that sees no key gives 0 and has no gradient. Errors: shapes that do not fit heads or one
+/// query that sees no key gives 0 and has no gradient. Unless it is null, `pattern` receives the
+/// weights before dropout, [B, H, T, S], off the tape. Errors: shapes that do not fit heads or one
 /// another, masks of the wrong size, causal with S != T.
-Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v,
-                 const AttentionOptions& options);
-/// The same, composed of simpler ops; holds [B, H, T, S] in memory.
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionOptions options,
+                 Tensor* pattern = nullptr);
+/// The same, composed of simpler ops: the definition. Holds [B, H, T, S] in memory.
 Tensor attention_composed(const Tensor& q, const Tensor& k, const Tensor& v,
-                          const AttentionOptions& options);
+                          AttentionOptions options, Tensor* pattern = nullptr);
 
 }}  // namespace headlab

@@ -5,13 +5,10 @@
 
 #include <span>
 
-#include "headlab/tensor/pool.h"
+#include "headlab/base/pool.h"
 #include "headlab/tensor/tensor.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
-
-/// Whole numbers in pool memory: token ids, lengths, head numbers.
-using Ids = PoolVector<std::int32_t>;
 
 /// y[i] = table[ids[i]]: table [V, C], y [ids..., C] where `ids_shape` is the shape of the ids.
 /// dtable[v] = the sum of dy[i] over ids[i] = v. Error that names the first id outside [0, V).

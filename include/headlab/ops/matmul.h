@@ -29,5 +29,7 @@ struct FeedForwardInputs {
   const Tensor& residual;  // may be undefined
 };
 Tensor feed_forward(const FeedForwardInputs& inputs);
+/// The same, composed of linear and gelu: the definition.
+Tensor feed_forward_composed(const FeedForwardInputs& inputs);
 
 }}  // namespace headlab

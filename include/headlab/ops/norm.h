@@ -14,8 +14,9 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias,
                   Scalar eps = Scalar(1e-5));
 
-/// Each element is 0 with probability p, else x / (1 - p); which, depends on the key and its place
-/// alone. p = 0 returns x itself. Error unless 0 <= p < 1.
+/// Each element is 0 with probability p, else x / (1 - p). The key and the position of an element
+/// decide whether it is dropped: the same key drops the same elements again. dx is dy with the same
+/// elements dropped. p = 0 returns x itself. Error unless 0 <= p < 1.
 Tensor dropout(const Tensor& x, Scalar p, Key key);
 
 }}  // namespace headlab

@@ -5,7 +5,6 @@
 
 #include <span>
 
-#include "headlab/ops/gather.h"
 #include "headlab/tensor/tensor.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {

@@ -27,7 +27,7 @@ struct GradcheckResult {
   Index elements = 0;  // how many were checked
 
   /// `op`, input, index, numeric and analytic value in one sentence.
-  std::string text() const;
+  std::string sentence() const;
 };
 
 using GradcheckFunction = std::function<Tensor(const std::vector<Tensor>&)>;

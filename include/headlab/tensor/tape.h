@@ -5,22 +5,20 @@
 // The closure *receives* its node and must not capture the output, or the graph would own itself
 // and leak; it may capture plain data and other tensors. `backward` runs closures in descending
 // order of creation, without recursion, and frees each as it goes. Nodes, closures and gradients
-// live in the pool. To follow one op from end to end, read ops/math.h and src/ops/math.cc.
+// live in the pool. To follow one op from end to end, read ops/math.h and src/ops/math.cc; to watch
+// ops run, watch.h.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <initializer_list>
 #include <new>
-#include <set>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <utility>
 
-#include "headlab/tensor/pool.h"
+#include "headlab/base/pool.h"
 #include "headlab/tensor/tensor.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
@@ -90,14 +88,7 @@ class Node {
   Node* next_dead_ = nullptr;  // see release
 };
 
-/// What has just ended on this thread: an op, the backward of an op, or other work (note_work).
-struct WorkEvent {
-  enum class Kind { forward, backward, other };
-  const char* name;
-  Kind kind;
-  const Shape* output = nullptr;  // null for other work
-  std::span<const Tensor> inputs{};
-};
+struct WorkEvent;
 
 /// How ops and backward reach into nodes; see `record`.
 class Tape {
@@ -110,7 +101,7 @@ class Tape {
     Run run;
     Destroy destroy;
   };
-  /// Whether an op on these inputs must be recorded; also tells the watch of this thread.
+  /// Whether an op on these inputs must be recorded; also tells the watch of this thread (watch.h).
   static bool records(const char* name, const Tensor& output, std::span<const Tensor> inputs);
   static void attach(const char* name, const Tensor& output, std::span<const Tensor> inputs,
                      const Closure& closure);
@@ -126,7 +117,7 @@ class Tape {
 
 /// Puts an op on the tape and returns `output`. `backward` is called as backward(Node&); it reads
 /// node.gradient() and writes to node.slot(i) or node.sum_into(i) for each input i that wants it.
-/// `name` must be a literal.
+/// An input may be undefined: it wants no gradient. `name` must be a literal.
 template <class Backward>
 Tensor record(const char* name, Tensor output, std::span<const Tensor> inputs,
               Backward&& backward) {
@@ -134,10 +125,10 @@ Tensor record(const char* name, Tensor output, std::span<const Tensor> inputs,
     using Plain = std::decay_t<Backward>;
     void* memory = pool_allocate(sizeof(Plain));
     new (memory) Plain(std::forward<Backward>(backward));
-    Tape::attach(
-        name, output, inputs,
-        {memory, sizeof(Plain), [](void* c, Node& node) { (*static_cast<Plain*>(c))(node); },
-         [](void* c) noexcept { static_cast<Plain*>(c)->~Plain(); }});
+    Tape::attach(name, output, inputs,
+                 {memory, sizeof(Plain),
+                  [](void* c, Node& node) { (*static_cast<Plain*>(c))(node); },
+                  [](void* c) noexcept { static_cast<Plain*>(c)->~Plain(); }});
   }
   return output;
 }
@@ -167,35 +158,5 @@ class NoGrad {
   bool before_;
 };
 bool grad_enabled();
-
-/// While one of these lives, it is told of all work on this thread, recorded or not; of several,
-/// the youngest.
-class WorkWatch {
- public:
-  using Tell = std::function<void(const WorkEvent&)>;
-  explicit WorkWatch(Tell tell);
-  ~WorkWatch();
-  WorkWatch(const WorkWatch&) = delete;
-  WorkWatch& operator=(const WorkWatch&) = delete;
-
- private:
-  friend class Tape;
-  Tell tell_;
-  WorkWatch* before_;
-};
-/// Tells the watch of this thread that work which is no op has ended: "optimizer".
-void note_work(const char* name);
-
-/// While one of these lives, it keeps the names of the ops that ran on this thread.
-class OpLog {
- public:
-  const std::set<std::string>& names() const { return names_; }
-
- private:
-  std::set<std::string> names_;
-  WorkWatch watch_{[this](const WorkEvent& event) {
-    if (event.kind == WorkEvent::Kind::forward) names_.insert(event.name);
-  }};
-};
 
 }}  // namespace headlab

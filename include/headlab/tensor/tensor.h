@@ -55,7 +55,7 @@ class Tensor {
   /// dLoss/dthis, of the same shape, after backward; undefined if nothing reached it. Gradients
   /// accumulate over backward calls until zero_grad.
   Tensor grad() const;
-  void zero_grad();
+  void zero_grad() const;
 
   /// The same storage, cut off from the tape.
   Tensor detach() const;

@@ -6,7 +6,7 @@
 // it found. Small blocks have regions of their own, and large ones are whole pages: all arrays
 // begin at the same place of a page, because a load that is some bytes ahead of a store, modulo
 // 4096, would wait for it. Read next: tape.cc, its greatest user.
-#include "headlab/tensor/pool.h"
+#include "headlab/base/pool.h"
 
 #include <unistd.h>
 
@@ -20,7 +20,7 @@
 
 #include "headlab/base/error.h"
 
-namespace headlab { inline namespace HEADLAB_SCALAR {
+namespace headlab {
 namespace {
 
 constexpr std::size_t kUnit = 64;   // alignment, and the unit of sizes
@@ -55,14 +55,6 @@ std::size_t class_of(std::size_t units) {
   if (units < kSteps) return units;
   const auto shift = static_cast<std::size_t>(std::bit_width(units / kSteps)) - 1;
   return shift * kSteps + (units >> shift);
-}
-
-/// Bytes of memory that the machine has. A system that promises more than that ends the process
-/// when the promise is called in, without a word.
-std::size_t machine_memory() {
-  const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
-  return pages > 0 && bytes > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(bytes)
-                                : SIZE_MAX;
 }
 
 class Pool {
@@ -154,7 +146,9 @@ class Pool {
   }
 
   /// Asks the system for room for `units`, and for as much again as there is: what stays untouched
-  /// is only an address, and a large region can be cut in more ways.
+  /// is only an address, and a large region can be cut in more ways. Never for more than the
+  /// machine has: a system that promises that ends the process, without a word, when the memory is
+  /// used.
   void grow(std::size_t units) {
     static const std::size_t limit = machine_memory();
     const std::size_t needed = units * kUnit;
@@ -227,4 +221,10 @@ PoolStatistics pool_statistics() {
   return sum;
 }
 
-}}  // namespace headlab
+std::size_t machine_memory() {
+  const long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+  return pages > 0 && bytes > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(bytes)
+                                : SIZE_MAX;
+}
+
+}  // namespace headlab

@@ -1,14 +1,14 @@
 // The memory pool. Training frees in each step what it needs again in the next, so freed blocks are
-// kept, by size, and handed out again: after the second step nobody asks the system for memory.
-// Safe to use from any thread. `pool_release` gives unused blocks back.
+// kept and handed out again: after the second step nobody asks the system for memory. Safe to use
+// from any thread. Tensors, the tape, token ids and the scratch memory of kernels all live in it.
+// Read next: src/base/pool.cc.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
-#include "headlab/kernels/scalar.h"
-
-namespace headlab { inline namespace HEADLAB_SCALAR {
+namespace headlab {
 
 /// A block of at least `bytes`, aligned to 64. Error when the system has no more memory.
 void* pool_allocate(std::size_t bytes);
@@ -24,6 +24,9 @@ struct PoolStatistics {
 };
 PoolStatistics pool_statistics();
 
+/// The memory of this machine in bytes; SIZE_MAX where the system does not tell.
+std::size_t machine_memory();
+
 /// The pool as an allocator of the standard containers.
 template <class T>
 struct PoolAllocator {
@@ -38,4 +41,27 @@ struct PoolAllocator {
 template <class T>
 using PoolVector = std::vector<T, PoolAllocator<T>>;
 
-}}  // namespace headlab
+/// Whole numbers: token ids, lengths, head numbers.
+using Ids = PoolVector<std::int32_t>;
+/// Flags, one byte each.
+using Flags = PoolVector<std::uint8_t>;
+
+/// Scratch memory: room for `count` elements, not initialised, which returns to the pool at the end
+/// of the scope. Null for 0. Costs two uncontended locks.
+template <class T>
+class PoolBlock {
+ public:
+  explicit PoolBlock(std::int64_t count) : bytes_(static_cast<std::size_t>(count) * sizeof(T)) {}
+  ~PoolBlock() {
+    if (data_ != nullptr) pool_free(data_, bytes_);
+  }
+  PoolBlock(const PoolBlock&) = delete;
+  PoolBlock& operator=(const PoolBlock&) = delete;
+  T* data() const { return data_; }
+
+ private:
+  std::size_t bytes_;
+  T* data_ = bytes_ == 0 ? nullptr : static_cast<T*>(pool_allocate(bytes_));
+};
+
+}  // namespace headlab
