@@ -70,24 +70,26 @@ expect() {
 }
 
 cd "$folder"
+run=$folder/run
 expect cube "$program" check
-expect cube build/test_ops_f64 --gtest_filter='*cube*'
-expect parity "$program" list tasks
-expect parity "$program" train --task parity --steps 20 --out "$folder/parity" --force
-expect '"parity' cat "$folder/parity/config.json"
-expect parity build/test_tasks --gtest_filter='*parity*'
-expect two_back "$program" list scores
-expect two_back "$program" heads "$folder/parity" --scores
-expect '"two_back"' "$program" heads "$folder/parity" --scores --json
-expect sharpest "$program" list scores
-expect '"sharpest"' "$program" heads "$folder/parity" --scores --json
-expect newest "$program" list methods
-expect newest "$program" prune --help
-expect '"newest"' "$program" curve "$folder/parity" --methods newest,random --json
-expect newest "$program" prune "$folder/parity" --method newest --keep 1 --out "$folder/pruned" --force
-expect newest build/test_prune --gtest_filter='*newest*'
-expect size "$program" --help
+expect '[  PASSED  ] 1 test' build/test_ops_f64 --gtest_filter='*/cube_*'
+expect echo:length=16 "$program" list tasks
+expect 'accuracy' "$program" train --task echo --steps 20 --track-heads 10 --out "$run"
+expect '"echo:length=16' cat "$run/config.json"
+expect 'EveryTask' build/test_tasks --gtest_filter='*/echo'
+for score in last sharpness gain; do
+  expect $score "$program" list scores
+  expect $score "$program" heads "$run" --scores
+  expect "\"$score\"" "$program" heads "$run" --scores --json
+done
+expect last_first "$program" list methods
+expect last_first "$program" prune --help
+expect '"last_first"' "$program" curve "$run" --methods last_first,random --sizes 0,1 --json
+expect last_first "$program" prune "$run" --method last_first --keep 0 --out "$folder/pruned"
+expect PASSED build/test_prune --gtest_filter='*/last_first'
+expect 'how large a model is' "$program" --help
 expect 'example: headlab size' "$program" size --help
-expect parameters "$program" size "$folder/parity"
-expect '"parameters"' "$program" size "$folder/parity" --json
+expect parameters "$program" size "$run"
+expect '"parameters"' "$program" size "$run" --json
+[[ $failed -eq 0 ]] && echo "every recipe works"
 exit $failed

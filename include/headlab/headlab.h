@@ -1,7 +1,8 @@
 // Start here. headlab trains toy transformers, shows what each attention head does, and removes
 // those that do nothing. This header includes the whole library, layer by layer: the list below is
-// a reading order. To follow one batch from task to gradient, read tasks/task.h,
-// model/transformer.h, nn/attention.h, ops/attention.h, tensor/tape.h, train/trainer.h.
+// a reading order; in double (headlab_f64) there is the engine alone. To follow one batch from task
+// to gradient, read tasks/task.h, model/transformer.h, nn/attention.h, ops/attention.h,
+// tensor/tape.h, train/trainer.h.
 //
 //   headlab::Run run = headlab::create_run("runs/full", headlab::recommended_config("relations"));
 //   headlab::train_run(run);
@@ -11,78 +12,118 @@
 // heads, D head width, V vocabulary, K targets at each position; dx is dLoss/dx.
 #pragma once
 
-// base: errors, random numbers, threads, JSON, files. Knows nothing of tensors.
+// base: errors, random numbers, threads, memory, JSON, files. Knows nothing of tensors.
 #include "headlab/base/error.h"
 #include "headlab/base/files.h"
 #include "headlab/base/json.h"
+#include "headlab/base/numbers.h"
+#include "headlab/base/pool.h"
 #include "headlab/base/random.h"
 #include "headlab/base/safetensors.h"
 #include "headlab/base/settings.h"
 #include "headlab/base/shipped.h"
 #include "headlab/base/statistics.h"
+#include "headlab/base/text.h"
 #include "headlab/base/threads.h"
 #include "headlab/base/timing.h"
 #include "headlab/base/version.h"
-// kernels: what is computed, over plain arrays, and fast.
+
+// kernels: matrix products, rows, attention, on plain spans and strides.
 #include "headlab/kernels/attention.h"
 #include "headlab/kernels/elementwise.h"
 #include "headlab/kernels/gemm.h"
+#include "headlab/kernels/pieces.h"
 #include "headlab/kernels/rows.h"
 #include "headlab/kernels/scalar.h"
-// tensor: shapes, tensors, the tape, gradient checks.
-#include "headlab/base/pool.h"
+
+// tensor: shapes, tensors, the tape.
 #include "headlab/tensor/gradcheck.h"
 #include "headlab/tensor/shape.h"
 #include "headlab/tensor/tape.h"
 #include "headlab/tensor/tensor.h"
-// ops: differentiable operations.
+#include "headlab/tensor/watch.h"
+
+// ops: differentiable operations, and the table of their gradient checks.
+#include "headlab/ops/arithmetic.h"
+#include "headlab/ops/attention.h"
+#include "headlab/ops/gather.h"
+#include "headlab/ops/gradient_checks.h"
+#include "headlab/ops/layout.h"
+#include "headlab/ops/math.h"
+#include "headlab/ops/matmul.h"
+#include "headlab/ops/norm.h"
 #include "headlab/ops/ops.h"
-// nn: layers, multi-head attention.
+#include "headlab/ops/reduce.h"
+#include "headlab/ops/softmax.h"
+
+// nn: linear maps, layer norm, feed-forward, multi-head attention.
 #include "headlab/nn/attention.h"
 #include "headlab/nn/layers.h"
-// model: the transformer, its settings, checkpoints, generation.
+#include "headlab/nn/module.h"
+
+// model: configuration, the transformer, checkpoints, generation.
+#include "headlab/model/batch.h"
 #include "headlab/model/checkpoint.h"
 #include "headlab/model/config.h"
 #include "headlab/model/generation.h"
 #include "headlab/model/initial.h"
 #include "headlab/model/transformer.h"
-// tasks: data with known truth.
+
+#ifndef HEADLAB_F64
+
+// tasks: tokens, targets, and the truth.
 #include "headlab/tasks/definition.h"
+#include "headlab/tasks/grammar.h"
 #include "headlab/tasks/table.h"
 #include "headlab/tasks/task.h"
+
 // train: optimizers, the trainer, runs.
+#include "headlab/train/config.h"
 #include "headlab/train/evaluate.h"
+#include "headlab/train/memory.h"
 #include "headlab/train/optimizer.h"
 #include "headlab/train/run.h"
 #include "headlab/train/run_config.h"
+#include "headlab/train/streams.h"
 #include "headlab/train/trainer.h"
-// heads, prune: what heads do, and which can go.
+
+// heads: what each head does.
 #include "headlab/heads/ablation.h"
 #include "headlab/heads/activations.h"
+#include "headlab/heads/assignment.h"
 #include "headlab/heads/attribution.h"
 #include "headlab/heads/circuits.h"
 #include "headlab/heads/edits.h"
+#include "headlab/heads/geometry.h"
 #include "headlab/heads/gold_edges.h"
 #include "headlab/heads/interactions.h"
 #include "headlab/heads/paired.h"
 #include "headlab/heads/patching.h"
 #include "headlab/heads/scores.h"
 #include "headlab/heads/tracking.h"
+
+// prune: which heads can go.
 #include "headlab/prune/curve.h"
 #include "headlab/prune/gates.h"
 #include "headlab/prune/methods.h"
 #include "headlab/prune/prune.h"
 #include "headlab/prune/timing.h"
-// lab, report: benchmarks, and results as text.
-#include "headlab/bench/bench.h"
-#include "headlab/bench/benchmarks.h"
-#include "headlab/bench/machine.h"
-#include "headlab/bench/profile.h"
+
+// lab: experiments over many runs.
 #include "headlab/lab/michel.h"
 #include "headlab/lab/sweep.h"
 #include "headlab/lab/sweep_report.h"
 #include "headlab/lab/voita.h"
-#include "headlab/ops/gradient_checks.h"
+
+// bench: the machine, a training step beside its limits, benchmarks.
+#include "headlab/bench/bench.h"
+#include "headlab/bench/bench_table.h"
+#include "headlab/bench/benchmarks.h"
+#include "headlab/bench/costs.h"
+#include "headlab/bench/machine.h"
+#include "headlab/bench/profile.h"
+
+// report: results as tables and pictures for a terminal.
 #include "headlab/report/bench_text.h"
 #include "headlab/report/causes_text.h"
 #include "headlab/report/circuits_text.h"
@@ -93,5 +134,8 @@
 #include "headlab/report/history_text.h"
 #include "headlab/report/prune_text.h"
 #include "headlab/report/reproduce_text.h"
+#include "headlab/report/scores_text.h"
 #include "headlab/report/sweep_text.h"
 #include "headlab/report/table.h"
+
+#endif

@@ -35,8 +35,8 @@ TEST_P(ModelGradients, AgreeWithCentralDifferences) {
   const auto result =
       gradcheck([&](const std::vector<Tensor>&) { return model.loss(batch, training); },
                 parameters_of(model));
-  EXPECT_TRUE(result.passed) << result.text();
-  EXPECT_LT(result.error, 2e-8) << result.text();
+  EXPECT_TRUE(result.passed) << result.sentence();
+  EXPECT_LT(result.error, 2e-8) << result.sentence();
   EXPECT_EQ(result.elements, model.parameter_count());
 }
 

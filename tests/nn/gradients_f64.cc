@@ -40,8 +40,8 @@ TEST_P(AttentionGradients, AgreeWithCentralDifferences) {
         return attn.forward(x_q, x_kv, c.mask, training, {.edits = &edits});
       },
       inputs);
-  EXPECT_TRUE(result.passed) << result.text();
-  EXPECT_LT(result.error, 2e-8) << result.text();
+  EXPECT_TRUE(result.passed) << result.sentence();
+  EXPECT_LT(result.error, 2e-8) << result.sentence();
   EXPECT_GT(result.elements, 50);
 }
 
@@ -66,7 +66,7 @@ TEST(AttentionGradients, OfNoHeadsReachTheBias) {
   const Tensor x = random_tensor({2, 3, 4}, Key{2});
   const auto result =
       gradcheck([&](const std::vector<Tensor>&) { return attn.forward(x, x, {}); }, {attn.O.b});
-  EXPECT_TRUE(result.passed) << result.text();
+  EXPECT_TRUE(result.passed) << result.sentence();
   EXPECT_EQ(result.elements, 4);
 }
 

@@ -64,7 +64,7 @@ TEST(Memory, ThatNoMachineHasIsRefusedBeforeAnythingIsWritten) {
   config.model.d_model = 64;
   config.model.layers = 1000;
   config.train.batch = 1 << 20;
-  expect_error([&] { create_run(folder / "run", config, false); }, {"batch 1048576", "GB"});
+  expect_error([&] { create_run(folder / "run", config); }, {"batch 1048576", "GB"});
   EXPECT_FALSE(fs::exists(folder / "run"));
 }
 
