@@ -52,7 +52,7 @@ struct GeluParts {
 };
 
 constexpr auto kGelu = [](Vec x) { return GeluParts(x).value(); };
-Vec gelu_slope(Vec x) { return GeluParts(x).slope(); }
+[[gnu::always_inline]] inline Vec gelu_slope(Vec x) { return GeluParts(x).slope(); }
 
 double sum_of_squares_piece(Index n, const Scalar* x) {
   constexpr Index kSums = 32;  // independent sums, or each addition would wait for the last

@@ -32,19 +32,22 @@ class Broadcast {
   const Shape& output() const { return output_; }
   bool same_shapes() const { return axes_ == 1 && axis_[0].a == 1 && axis_[0].b == 1; }
 
-  /// Calls row(y, a, b, n, step_a, step_b) for every run of n elements: output y + i, inputs a + i
-  /// step_a and b + i step_b.
-  template <class Row>
-  void for_rows(Row&& row) const {
+  /// A run of n elements along the innermost axis: element i of the output stands at y + i, those
+  /// of the inputs at a + i step_a and b + i step_b.
+  struct Run {
+    Index y, a, b, n, step_a, step_b;
+    Index at_a(Index i) const { return a + i * step_a; }
+    Index at_b(Index i) const { return b + i * step_b; }
+  };
+  /// Calls visit(run) for every run.
+  template <class Visit>
+  void for_runs(Visit&& visit) const {
     if (output_.count() == 0) return;
-    if (axes_ == 0) {
-      row(Index{0}, Index{0}, Index{0}, Index{1}, Index{1}, Index{1});
-      return;
-    }
+    if (axes_ == 0) return visit(Run{0, 0, 0, 1, 1, 1});
     std::array<Index, Shape::kMaxRank> at{};
     Index a = 0, b = 0;
     for (Index y = 0; y < output_.count(); y += axis_[0].size) {
-      row(y, a, b, axis_[0].size, axis_[0].a, axis_[0].b);
+      visit(Run{y, a, b, axis_[0].size, axis_[0].a, axis_[0].b});
       for (std::size_t k = 1; k < axes_; ++k) {
         a += axis_[k].a;
         b += axis_[k].b;
@@ -95,18 +98,17 @@ Tensor binary(const char* name, const Tensor& a, const Tensor& b, F f, SlopesOf 
       for (Index i = begin; i < end; ++i) py[i] = f(pa[i], pb[i]);
     });
   } else {
-    walk.for_rows([=](Index at, Index ia, Index ib, Index n, Index sa, Index sb) {
-      for (Index i = 0; i < n; ++i) py[at + i] = f(pa[ia + i * sa], pb[ib + i * sb]);
+    walk.for_runs([=](const Broadcast::Run& run) {
+      for (Index i = 0; i < run.n; ++i) py[run.y + i] = f(pa[run.at_a(i)], pb[run.at_b(i)]);
     });
   }
   return record(name, y, {a, b}, [walk, slopes](Node& node) {
     const Scalar *xa = node.input(0).data(), *xb = node.input(1).data(), *dy = node.gradient();
     Scalar *da = node.sum_into(0), *db = node.sum_into(1);
-    walk.for_rows([=](Index at, Index ia, Index ib, Index n, Index sa, Index sb) {
-      for (Index i = 0; da && i < n; ++i)
-        da[ia + i * sa] += dy[at + i] * slopes(xa[ia + i * sa], xb[ib + i * sb]).a;
-      for (Index i = 0; db && i < n; ++i)
-        db[ib + i * sb] += dy[at + i] * slopes(xa[ia + i * sa], xb[ib + i * sb]).b;
+    walk.for_runs([=](const Broadcast::Run& run) {
+      const auto slopes_at = [&](Index i) { return slopes(xa[run.at_a(i)], xb[run.at_b(i)]); };
+      for (Index i = 0; da && i < run.n; ++i) da[run.at_a(i)] += dy[run.y + i] * slopes_at(i).a;
+      for (Index i = 0; db && i < run.n; ++i) db[run.at_b(i)] += dy[run.y + i] * slopes_at(i).b;
     });
   });
 }

@@ -124,7 +124,7 @@ std::vector<Choice> train_penalised(const PruneProblem& problem, std::span<const
   return choices;
 }
 
-constexpr PruneMethod kMethods[] = {
+constexpr PruneMethod kGateMethods[] = {
     {"l0", MethodKind::training,
      "hard concrete gates, penalty lambda times the expected number of open ones, trained along "
      "with the weights; gate_steps of training",
@@ -137,7 +137,7 @@ constexpr PruneMethod kMethods[] = {
 
 }  // namespace
 
-std::span<const PruneMethod> gate_methods() { return kMethods; }
+std::span<const PruneMethod> gate_methods() { return kGateMethods; }
 
 Tensor HardConcrete::sample(const Tensor& log_alpha, Key key) {
   const Tensor noise = noise_like(log_alpha, key, [](Generator& random) {

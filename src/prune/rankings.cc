@@ -260,7 +260,7 @@ constexpr const char* kMichel = "Michel et al. 2019";
 constexpr const char* kMichelProgram = "the program of Michel et al. 2019";
 constexpr const char* kRaw = "the same without the normalisation; 1 backward pass";
 
-constexpr PruneMethod kMethods[] = {
+constexpr PruneMethod kRankings[] = {
     {"random", baseline, "heads drawn by the seed; no pass at all", "", random_order},
     {"magnitude", score, "Frobenius norm of the head's rows of W_O; no pass", "",
      norms<output_norm>},
@@ -301,6 +301,6 @@ constexpr PruneMethod kMethods[] = {
 
 }  // namespace
 
-std::span<const PruneMethod> ranking_methods() { return kMethods; }
+std::span<const PruneMethod> ranking_methods() { return kRankings; }
 
 }  // namespace headlab

@@ -93,7 +93,7 @@ std::vector<Choice> train_thinner(const PruneProblem& problem, std::span<const I
   return choices;
 }
 
-constexpr PruneMethod kMethods[] = {
+constexpr PruneMethod kScheduled[] = {
     {"flow", MethodKind::training,
      "trained again from the start; on the way, the head with the least gradient of its gate goes, "
      "one by one; a whole training for each size",
@@ -102,6 +102,6 @@ constexpr PruneMethod kMethods[] = {
 
 }  // namespace
 
-std::span<const PruneMethod> schedule_methods() { return kMethods; }
+std::span<const PruneMethod> schedule_methods() { return kScheduled; }
 
 }  // namespace headlab

@@ -98,7 +98,7 @@ std::vector<Choice> try_all(const PruneProblem& problem, std::span<const Index> 
   return choices;
 }
 
-constexpr PruneMethod kMethods[] = {
+constexpr PruneMethod kSearches[] = {
     {"greedy", MethodKind::search,
      "backward elimination: the head whose removal costs least goes, then all are judged again; "
      "H^2/2 forward passes",
@@ -114,6 +114,6 @@ constexpr PruneMethod kMethods[] = {
 
 }  // namespace
 
-std::span<const PruneMethod> search_methods() { return kMethods; }
+std::span<const PruneMethod> search_methods() { return kSearches; }
 
 }  // namespace headlab

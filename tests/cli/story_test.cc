@@ -122,7 +122,9 @@ TEST_F(Story, PatternsAreRowsThatSumToOneOverThePast) {
     double sum = 0;
     for (std::size_t s = 0; s < rows[t].items().size(); ++s) {
       const double weight = rows[t].items()[s].number();
-      if (s > t) EXPECT_EQ(weight, 0);
+      if (s > t) {
+        EXPECT_EQ(weight, 0);
+      }
       sum += weight;
     }
     EXPECT_NEAR(sum, 1, 8 * 1.2e-7);

@@ -170,7 +170,7 @@ TEST_F(PrunedRun, RefusesToDropHeadsThatALayerMustKeep) {
 TEST_F(PrunedRun, RefusesAFolderThatIsTakenAndItsOwn) {
   const std::string state = read_file(state_file(run_));
   create_run(folder_ / "taken", tiny_config());
-  expect_error([&] { prune("taken", {.keep = 1}); }, {"exists already", "--force"});
+  expect_error([&] { prune("taken", {.keep = 1}); }, {"exists already", "replace it"});
   for (bool force : {false, true}) {
     expect_error([&] { prune("full", {.keep = 1, .force = force}); }, {"is the run itself"});
     expect_error(
