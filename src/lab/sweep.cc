@@ -53,7 +53,7 @@ RunConfig config_of(const std::vector<Value>& values) {
 std::vector<SweepAxis> completed(std::vector<SweepAxis> grid) {
   const auto is_seed = [](const SweepAxis& axis) { return axis.name == "seed"; };
   if (std::ranges::none_of(grid, is_seed)) grid.push_back({"seed", {"0"}});
-  std::ranges::stable_partition(grid, std::not_fn(is_seed));
+  std::stable_partition(grid.begin(), grid.end(), std::not_fn(is_seed));
   return grid;
 }
 

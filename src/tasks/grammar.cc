@@ -41,14 +41,16 @@ constexpr Row kRows[] = {
 /// The number of a random word. The lexicon ascends by part, kind and rarity, as the rows do.
 std::int32_t draw_lexeme(Generator& random, Part part, std::int32_t kind) {
   const auto words = [&](bool rare) {
-    return std::ranges::equal_range(lexicon(), std::tuple(part, kind, rare), {},
-                                    [](const Lexeme& word) {
-                                      return std::tuple(word.part, word.kind, word.rare);
-                                    });
+    const auto rank = [](const Lexeme& word) {
+      return std::tuple(word.part, word.kind, word.rare);
+    };
+    const std::tuple wanted(part, kind, rare);
+    return std::span(std::ranges::lower_bound(lexicon(), wanted, {}, rank),
+                     std::ranges::upper_bound(lexicon(), wanted, {}, rank));
   };
   const bool rare = !words(true).empty() && random.below(10) == 0;
   const Index drawn = random.below(std::ssize(words(rare)));
-  return static_cast<std::int32_t>(words(rare).begin() - lexicon().begin() + drawn);
+  return static_cast<std::int32_t>(words(rare).data() - lexicon().data() + drawn);
 }
 
 /// Puts a sentence together, from left to right.

@@ -80,17 +80,17 @@ TEST(GradientChecks, HaveDescriptionsThatTellThemApart) {
 
 TEST(GradientChecks, FailWhenTheirOpDoesNotRun) {
   const GradientCheckRow row =
-      run({"exp", "computes tanh", {{3}}, [](const auto& x) { return tanh(x[0]); }});
+      headlab::run({"exp", "computes tanh", {{3}}, [](const auto& x) { return tanh(x[0]); }});
   EXPECT_FALSE(row.passed);
   EXPECT_EQ(row.text, "the case never ran exp");
 }
 
 TEST(GradientChecks, FailWhenTheGradientIsWrong) {
   const GradientCheckRow row =
-      run({"wrong", "the derivative of 2 x is not 1", {{3}}, [](const auto& x) {
-             return record("wrong", (x[0] * Scalar{2}).detach(), {x[0]},
-                           [](Node& node) { node.pass_to(0); });
-           }});
+      headlab::run({"wrong", "the derivative of 2 x is not 1", {{3}}, [](const auto& x) {
+                      return record("wrong", (x[0] * Scalar{2}).detach(), {x[0]},
+                                    [](Node& node) { node.pass_to(0); });
+                    }});
   EXPECT_FALSE(row.passed);
   EXPECT_NEAR(row.worst_error, 0.5, 0.2);
   EXPECT_NE(row.text.find("wrong: input 0, index "), std::string::npos) << row.text;
