@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdio>
 
 namespace headlab {
 namespace {
@@ -34,6 +35,11 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
+
+void tell_user(const std::string& note) {
+  std::fputs(text("note: ", note, "\n").c_str(), stderr);
+  std::fflush(stderr);
+}
 
 std::string nearest_name(std::string_view name, const std::vector<std::string>& known) {
   const std::string wanted = lower_case(name);

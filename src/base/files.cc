@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <ctime>
 #include <system_error>
 #include <utility>
 
@@ -24,29 +25,15 @@ namespace {
 using std::filesystem::path;
 
 std::string hint_for(int code) {
-  switch (code) {
-    case ENOSPC:
-    case EDQUOT:
-      return "free some space on this disk, or choose another place";
-    case EFBIG:
-      return "the file is larger than this disk or 'ulimit -f' allows";
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return "check who may read and write there, or choose another place";
-    case ENOENT:
-      return "check the path; directories in it must exist";
-    case EISDIR:
-      return "name a file, not a directory";
-    case ENOTDIR:
-    case EEXIST:
-      return "a part of the path is a file and not a directory";
-    case EMFILE:
-    case ENFILE:
-      return "close other files, or raise 'ulimit -n'";
-    default:
-      return "";
-  }
+  if (code == ENOSPC || code == EDQUOT)
+    return "free some space on this disk, or choose another place";
+  if (code == EFBIG) return "the file is larger than this disk or 'ulimit -f' allows";
+  if (code == EACCES || code == EPERM || code == EROFS)
+    return "check who may read and write there, or choose another place";
+  if (code == ENOENT) return "check the path; directories in it must exist";
+  if (code == EISDIR) return "name a file, not a directory";
+  if (code == ENOTDIR || code == EEXIST) return "a part of the path is a file and not a directory";
+  return code == EMFILE || code == ENFILE ? "close other files, or raise 'ulimit -n'" : "";
 }
 
 [[noreturn]] void fail(std::string_view action, const path& file, int code) {
@@ -64,6 +51,7 @@ class Descriptor {
 
   int number() const { return number_; }
   bool is_open() const { return number_ >= 0; }
+  int release() { return std::exchange(number_, -1); }
   int close() { return is_open() ? ::close(std::exchange(number_, -1)) : 0; }
 
  private:
@@ -79,6 +67,22 @@ int open_file(const path& file, int flags) {
 }
 
 constexpr std::size_t kMostBytesPerCall = std::size_t{1} << 30;  // some systems refuse 2 GiB
+
+constexpr std::size_t kMostBytesRead = std::size_t{1} << 36;  // of a file, as a whole
+
+/// Opens a file for reading, and nothing that might not end. Does not wait for the writer of a
+/// pipe.
+int open_regular(const path& file) {
+  Descriptor descriptor(open_file(file, O_RDONLY | O_NONBLOCK));
+  struct stat status {};
+  if (!descriptor.is_open() || ::fstat(descriptor.number(), &status) != 0)
+    fail("read", file, errno);
+  if (S_ISDIR(status.st_mode)) fail("read", file, EISDIR);
+  if (!S_ISREG(status.st_mode))
+    throw Error(text("cannot read '", file.string(), "': it is a device or a pipe"),
+                "name a file on a disk");
+  return descriptor.release();
+}
 
 /// 0, or the error of the system.
 int write_all(int descriptor, std::string_view bytes) {
@@ -168,6 +172,17 @@ int exchange_by_renames(const path& a, const path& b) {
   return code;
 }
 
+/// "process 1234 on HOST since 2026-11-22 08:40:01".
+std::string this_process() {
+  char host[65] = "", time[32] = "";
+  ::gethostname(host, sizeof host - 1);
+  const std::time_t now = std::time(nullptr);
+  std::tm local{};
+  if (::localtime_r(&now, &local) != nullptr)
+    std::strftime(time, sizeof time, "%Y-%m-%d %H:%M:%S", &local);
+  return text("process ", ::getpid(), " on ", host, " since ", time);
+}
+
 /// Where a chain of symbolic links leads; the last need not exist.
 path followed(path file) {
   std::error_code ignored;
@@ -178,41 +193,16 @@ path followed(path file) {
 
 }  // namespace
 
-InputFile::InputFile(path file) : path_(std::move(file)), descriptor_(open_file(path_, O_RDONLY)) {
-  if (descriptor_ < 0) fail("read", path_, errno);
-}
-
-InputFile::~InputFile() { ::close(descriptor_); }
-
-std::uint64_t InputFile::size() const {
-  struct stat status {};
-  if (::fstat(descriptor_, &status) != 0) fail("read", path_, errno);
-  if (S_ISDIR(status.st_mode)) fail("read", path_, EISDIR);
-  return static_cast<std::uint64_t>(status.st_size);
-}
-
-void InputFile::read(std::uint64_t offset, std::span<char> bytes) const {
-  while (!bytes.empty()) {
-    const std::size_t wanted = std::min(bytes.size(), kMostBytesPerCall);
-    const ssize_t count = ::pread(descriptor_, bytes.data(), wanted, static_cast<off_t>(offset));
-    if (count < 0 && errno != EINTR) fail("read", path_, errno);
-    require(count != 0, "cannot read '", path_.string(), "': it ends at byte ", offset);
-    if (count > 0) {
-      bytes = bytes.subspan(count);
-      offset += static_cast<std::uint64_t>(count);
-    }
-  }
-}
-
 std::string read_file(const path& file) {
-  const Descriptor descriptor(open_file(file, O_RDONLY));
+  const Descriptor descriptor(open_regular(file));
   struct stat status {};
-  if (!descriptor.is_open() || ::fstat(descriptor.number(), &status) != 0)
-    fail("read", file, errno);
-  // One byte more than the size, so that the end is seen without growing; pipes say 0 and grow.
-  std::string bytes(static_cast<std::size_t>(std::max<off_t>(status.st_size, 0)) + 1, '\0');
+  if (::fstat(descriptor.number(), &status) != 0) fail("read", file, errno);
+  // One byte more than the size, so that the end is seen without growing; /proc says 0 and grows.
+  const auto size = static_cast<std::size_t>(std::max<off_t>(status.st_size, 0));
+  std::string bytes(std::min(size, kMostBytesRead) + 1, '\0');
   std::size_t used = 0;
   for (;;) {
+    require(used <= kMostBytesRead, "cannot read '", file.string(), "': it has more than 64 GiB");
     if (used == bytes.size()) bytes.resize(2 * bytes.size() + 4096);
     const std::size_t wanted = std::min(bytes.size() - used, kMostBytesPerCall);
     const ssize_t count = ::read(descriptor.number(), bytes.data() + used, wanted);
@@ -263,12 +253,35 @@ void exchange_directories(const path& a, const path& b) {
   if ((code = sync_directory(a)) != 0) fail("sync the directory of", a, code);
 }
 
-FileLock::FileLock(const path& file) : descriptor_(open_file(file, O_RDWR | O_CREAT)) {
-  if (descriptor_ < 0) fail("lock", file, errno);
-  held_ = ::flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+FileLock::FileLock(path file) : file_(std::move(file)), process_(::getpid()) {
+  for (int tries = 0;; ++tries) {
+    Descriptor descriptor(open_file(file_, O_RDWR | O_CREAT));
+    if (!descriptor.is_open()) fail("lock", file_, errno);
+    const bool locked = ::flock(descriptor.number(), LOCK_EX | LOCK_NB) == 0;
+    certain_ = locked || errno == EWOULDBLOCK;
+    held_ = locked || !certain_;
+    struct stat opened {
+    }, named{};
+    if (::fstat(descriptor.number(), &opened) != 0) fail("lock", file_, errno);
+    const bool gone = ::stat(file_.c_str(), &named) != 0 || opened.st_ino != named.st_ino;
+    if (gone && tries < 100) continue;  // its holder has just removed it
+    if (!held_) {
+      holder_ = "another process";
+      char line[256];
+      const ssize_t size = ::pread(descriptor.number(), line, sizeof line, 0);
+      if (size > 0) holder_.assign(line, static_cast<std::size_t>(size));
+    } else if (::ftruncate(descriptor.number(), 0) == 0) {
+      write_all(descriptor.number(), this_process());  // for others to read; the lock needs it not
+    }
+    descriptor_ = descriptor.release();
+    return;
+  }
 }
 
-FileLock::~FileLock() { ::close(descriptor_); }
+FileLock::~FileLock() {
+  if (held_ && process_ == ::getpid()) ::unlink(file_.c_str());  // first: nobody gets a lost file
+  ::close(descriptor_);
+}
 
 void make_directories(const path& directory) {
   std::error_code code;

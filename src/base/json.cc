@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
+#include "headlab/base/build.h"
 #include "headlab/base/error.h"
-#include "headlab/base/version.h"
+#include "headlab/base/text.h"
 
 namespace headlab {
 namespace {
@@ -109,8 +111,8 @@ double Json::number() const { return checked<double>("a number", *this, value_);
 
 std::int64_t Json::integer() const {
   const double value = checked<double>("a whole number", *this, value_);
-  require(value == std::trunc(value) && std::abs(value) <= 0x1p53,
-          "expected a whole number of at most 2^53, got ", number_text(value));
+  require(value == std::trunc(value) && std::abs(value) <= static_cast<double>(kMostExact),
+          "expected a whole number of at most 2^53 - 1, got ", number_text(value));
   return static_cast<std::int64_t>(value);
 }
 
@@ -161,6 +163,20 @@ std::string Json::dump(int indent) const {
 Json stamped(Json::Object members) {
   members.emplace(members.begin(), "headlab", version());
   return Json::object(std::move(members));
+}
+
+void require_known_version(const Json& json, std::string_view source) {
+  const auto numbers = [](const std::string& version) {
+    std::pair<int, int> parts{0, 0};
+    std::sscanf(version.c_str(), "%d.%d", &parts.first, &parts.second);
+    return parts;
+  };
+  const Json* stamp = json.is_object() ? json.find("headlab") : nullptr;
+  if (stamp == nullptr || !stamp->is_string() || numbers(stamp->string()) <= numbers(version()))
+    return;
+  throw Error(text(source, " was written by headlab ", stamp->string(), ", and this is ",
+                   version()),
+              "use that version, or a later one");
 }
 
 }  // namespace headlab

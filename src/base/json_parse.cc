@@ -1,6 +1,6 @@
 // Reading JSON: recursive descent over the grammar of RFC 8259, one function a rule. Bytes are
 // checked to be UTF-8 once, before anything else, so the rules need not. Depth is limited, so no
-// input can overflow the stack. Read next: numbers.cc.
+// input can overflow the stack. Read next: text.cc.
 #include <unordered_set>
 
 #include "headlab/base/error.h"
@@ -87,7 +87,7 @@ class Parser {
   }
 
   Json number() {
-    const std::string_view digits = json_.substr(at_, detail::number_length(json_.substr(at_)));
+    const std::string_view digits = json_.substr(at_, number_length(json_.substr(at_)));
     if (digits.empty()) expected("a value");
     double result = 0;
     if (!parse_number(digits, result)) fail(at_, "the number is too large");

@@ -1,7 +1,6 @@
 // Reading and writing safetensors (safetensors.h). Reading has two steps: `read_layout` turns the
-// header into tensors with checked places, then the bytes of each are fetched straight from the
-// file, so that large files are in memory once. Read next: model/checkpoint.h, which gives the
-// tensors their meaning.
+// header into tensors with checked places, then each takes its bytes. Read next:
+// model/checkpoint.h, which gives the tensors their meaning.
 #include "headlab/base/safetensors.h"
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "headlab/base/checksum.h"
 #include "headlab/base/error.h"
 #include "headlab/base/files.h"
 #include "headlab/base/json.h"
@@ -21,7 +21,9 @@ static_assert(std::endian::native == std::endian::little,
               "tensors are stored as memory holds them");
 
 constexpr std::uint64_t kMostHeader = 100'000'000;  // bytes; the reference implementation's limit
-constexpr std::string_view kMetadata = "__metadata__";
+constexpr std::uint64_t kMostTensors = 100'000;
+constexpr std::string_view kMetadata = "__metadata__", kChecksum = "checksum";
+constexpr std::string_view kUnknownSum = "0000000000000000";  // while it is being computed
 
 struct Dtype {
   std::string_view name;
@@ -109,6 +111,9 @@ void check_places(std::vector<Place>& places, std::uint64_t data_size) {
 
 Layout read_layout(std::string_view header, std::uint64_t data_size) {
   require(header.starts_with('{'), "the header is not a JSON object");
+  const auto brackets = std::ranges::count(header, '{');
+  require(static_cast<std::uint64_t>(brackets) <= kMostTensors, "the header lists ", brackets,
+          " tensors; a model of this library has fewer than ", kMostTensors);
   const Json json = Json::parse(header, "header");
   Layout layout;
   for (const auto& [name, entry] : json.members()) {
@@ -126,48 +131,54 @@ Layout read_layout(std::string_view header, std::uint64_t data_size) {
   return layout;
 }
 
-/// `fetch(offset, bytes)` fills the span from the file, which is `size` bytes long.
-template <class Fetch>
-TensorFile read_with(const Fetch& fetch, std::uint64_t size) {
-  require(size >= 8, "it has ", size,
+/// Of the header, with zeros where the checksum is to stand, and of all data behind it.
+std::string checksum_of(std::string_view header, const TensorFile& file) {
+  Checksum sum;
+  sum.add(header);
+  for (const StoredTensor& tensor : file.tensors) sum.add(tensor.bytes);
+  return sum.text();
+}
+
+/// Error if the file has a checksum and it is another one.
+void check_sum(TensorFile& file, std::string header) {
+  const auto stored = file.metadata.find(std::string(kChecksum));
+  if (stored == file.metadata.end()) return;
+  const std::string sum = std::exchange(stored->second, std::string(kUnknownSum));
+  const std::size_t place = sum.size() == kUnknownSum.size() ? header.find(sum) : header.npos;
+  if (place != header.npos) header.replace(place, sum.size(), kUnknownSum);
+  require(place != header.npos && checksum_of(header, file) == sum,
+          "its checksum is not that of its bytes: the file is damaged");
+  file.metadata.erase(stored);
+  file.checked = true;
+}
+
+TensorFile read_tensors(std::string_view bytes) {
+  require(bytes.size() >= 8, "it has ", bytes.size(),
           " bytes, too few for the length of a header: it is truncated");
-  char prefix[8];
-  fetch(0, std::span<char>(prefix));
-  const auto length = std::bit_cast<std::uint64_t>(prefix);
+  std::uint64_t length = 0;
+  std::memcpy(&length, bytes.data(), sizeof length);
   require(length <= kMostHeader, "the header would have ", length, " bytes (limit ", kMostHeader,
           "): this is no safetensors file");
-  require(length <= size - 8, "the header has ", length, " bytes, but only ", size - 8,
-          " follow: it is truncated");
-  std::string header(length, '\0');
-  fetch(8, std::span<char>(header));
-  const std::uint64_t start = 8 + length;
-  Layout layout = read_layout(header, size - start);
+  require(length <= bytes.size() - 8, "the header has ", length, " bytes, but only ",
+          bytes.size() - 8, " follow: it is truncated");
+  const std::string_view data = bytes.substr(8 + length);
+  Layout layout = read_layout(bytes.substr(8, length), data.size());
 
   TensorFile file;
   file.metadata = std::move(layout.metadata);
   for (Place& place : layout.places) {
-    place.tensor.bytes.resize(place.end - place.begin);
-    fetch(start + place.begin, std::span<char>(place.tensor.bytes));
+    place.tensor.bytes = data.substr(place.begin, place.end - place.begin);
     file.tensors.push_back(std::move(place.tensor));
   }
+  check_sum(file, std::string(bytes.substr(8, length)));
   return file;
-}
-
-template <class Fetch>
-TensorFile read_named(const Fetch& fetch, std::uint64_t size, std::string_view source) {
-  try {
-    return read_with(fetch, size);
-  } catch (const Error& error) {
-    throw Error(text("cannot read the tensors of '", source, "': ", error.what()), error.hint());
-  }
 }
 
 std::string write_header(const TensorFile& file) {
   Json header = Json::object();
-  if (!file.metadata.empty()) {
-    Json& metadata = header[kMetadata] = Json::object();
-    for (const auto& [key, value] : file.metadata) metadata[key] = value;
-  }
+  Json& metadata = header[kMetadata] = Json::object({{std::string(kChecksum), kUnknownSum}});
+  for (const auto& [key, value] : file.metadata)
+    if (key != kChecksum) metadata[key] = value;
   std::unordered_set<std::string> names;
   std::uint64_t end = 0;
   for (const StoredTensor& tensor : file.tensors) {
@@ -268,20 +279,20 @@ const StoredTensor& TensorFile::at(std::string_view name) const {
 }
 
 TensorFile read_safetensors(const std::filesystem::path& path) {
-  const InputFile file(path);
-  const auto fetch = [&](std::uint64_t offset, std::span<char> bytes) { file.read(offset, bytes); };
-  return read_named(fetch, file.size(), path.string());
+  return parse_safetensors(read_file(path), path.string());
 }
 
 TensorFile parse_safetensors(std::string_view bytes, std::string_view source) {
-  const auto fetch = [&](std::uint64_t offset, std::span<char> out) {
-    std::copy_n(bytes.data() + offset, out.size(), out.data());
-  };
-  return read_named(fetch, bytes.size(), source);
+  try {
+    return read_tensors(bytes);
+  } catch (const Error& error) {
+    throw Error(text("cannot read the tensors of '", source, "': ", error.what()), error.hint());
+  }
 }
 
 void write_safetensors(const std::filesystem::path& path, const TensorFile& file) {
-  const std::string header = write_header(file);
+  std::string header = write_header(file);
+  header.replace(header.find(kUnknownSum), kUnknownSum.size(), checksum_of(header, file));
   const auto prefix = std::bit_cast<std::array<char, 8>>(std::uint64_t{header.size()});
   std::vector<std::string_view> parts = {{prefix.data(), prefix.size()}, header};
   for (const StoredTensor& tensor : file.tensors) parts.push_back(tensor.bytes);

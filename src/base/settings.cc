@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "headlab/base/error.h"
+#include "headlab/base/text.h"
 
 namespace headlab {
 namespace {
@@ -27,28 +28,26 @@ Json json_of_text(std::string_view value) {
   const bool bare_point = !value.empty() && value[0] == '.';
   if (parse_number((bare_point ? "0" : "") + std::string(value), number)) return number;
   if (value == "true" || value == "false") return value == "true";
+  if (value.starts_with('{')) return Json::parse(value, "the value");
   return std::string(value);
 }
 
-std::vector<std::string_view> split(std::string_view text, std::string_view separators) {
-  std::vector<std::string_view> parts;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find_first_of(separators), text.size());
-    if (end > 0) parts.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+/// The pieces of a list that hold something.
+std::vector<std::string_view> parts_of(std::string_view list, char separator) {
+  std::vector<std::string_view> parts = split(list, separator);
+  std::erase(parts, std::string_view());
   return parts;
 }
 
-/// "4,0,2" or an array as an array of JSON numbers; anything else as it is.
-Json as_list(const Json& json) {
-  Json list = Json::array();
-  if (json.is_array()) return json;
-  if (!json.is_string()) {
-    list.push_back(json);
-    return list;
-  }
-  for (std::string_view part : split(json.string(), ",[] ")) list.push_back(json_of_text(part));
+/// "4,0,2" or "[4, 0, 2]", an array or one number as a list of JSON numbers.
+Json::Array as_list(const Json& json) {
+  if (json.is_array()) return json.items();
+  if (!json.is_string()) return {json};
+  std::string numbers = json.string();
+  std::ranges::replace_if(
+      numbers, [](char c) { return c == '[' || c == ']' || c == ' '; }, ',');
+  Json::Array list;
+  for (std::string_view part : parts_of(numbers, ',')) list.push_back(json_of_text(part));
   return list;
 }
 
@@ -78,21 +77,21 @@ void Settings::boolean(std::string name, bool& value, std::string help) {
   add({name, "true|false", std::move(help), set, [&value] { return Json(value); }});
 }
 
-void Settings::text(std::string name, std::string& value, std::string help) {
+void Settings::string(std::string name, std::string& value, std::string help,
+                      std::string placeholder) {
   const auto set = [=, &value](const Json& json) {
     require(!json.is_array() && !json.is_object() && !json.is_null(), name, " must be a text, got ",
             json.dump());
     value = json.is_string() ? json.string() : json.dump();
   };
-  add({name, "TEXT", std::move(help), set, [&value] { return Json(value); }, true});
+  add({name, std::move(placeholder), std::move(help), set, [&value] { return Json(value); }, true});
 }
 
 void Settings::integers(std::string name, std::vector<std::int64_t>& value, std::int64_t low,
                         std::int64_t high, std::string help) {
   const auto set = [=, &value](const Json& json) {
     std::vector<std::int64_t> read;
-    const Json list = as_list(json);
-    for (const Json& item : list.items()) read.push_back(checked_integer(name, item, low, high));
+    for (const Json& item : as_list(json)) read.push_back(checked_integer(name, item, low, high));
     require(!read.empty(), name, " needs at least one number, got ", json.dump());
     value = std::move(read);
   };
@@ -122,15 +121,10 @@ void Settings::mark_decided(const std::vector<std::string>& names) {
     setting.decided = setting.decided || std::ranges::find(names, setting.name) != names.end();
 }
 
-std::vector<std::string> Settings::names() const {
-  std::vector<std::string> all;
-  for (const Setting& setting : table_) all.push_back(setting.name);
-  return all;
-}
+std::vector<std::string> Settings::names() const { return texts_of(table_, &Setting::name); }
 
 const Setting* Settings::find(std::string_view name) const {
-  const auto found = std::find_if(table_.begin(), table_.end(),
-                                  [&](const Setting& setting) { return setting.name == name; });
+  const auto found = std::ranges::find(table_, name, &Setting::name);
   return found == table_.end() ? nullptr : &*found;
 }
 
@@ -149,7 +143,7 @@ void Settings::set_text(std::string_view name, std::string_view value) const {
 
 void Settings::set_all_text(std::string_view assignments, char separator) const {
   const Setting* last_text = nullptr;  // what was set last, if it takes a text
-  for (std::string_view part : split(assignments, std::string_view(&separator, 1))) {
+  for (std::string_view part : parts_of(assignments, separator)) {
     const std::size_t equals = part.find('=');
     if (equals == std::string_view::npos && last_text != nullptr) {
       last_text->set(last_text->get().string() + separator + std::string(part));
@@ -158,6 +152,8 @@ void Settings::set_all_text(std::string_view assignments, char separator) const 
     require(equals != std::string_view::npos && equals > 0, "expected NAME=VALUE, got '", part,
             "'");
     const Setting& setting = at(part.substr(0, equals));
+    require(!setting.takes_text || equals + 1 < part.size(), setting.name,
+            " needs a value, and got an empty one");
     set_text(setting.name, part.substr(equals + 1));
     last_text = setting.takes_text ? &setting : nullptr;
   }
@@ -167,11 +163,11 @@ void Settings::set_all(const Json& object, std::string_view source,
                        const std::vector<std::string>& ignored) const {
   require(object.is_object(), source, ": expected an object of settings, got ", object.kind());
   for (const auto& [name, value] : object.members()) {
-    if (std::find(ignored.begin(), ignored.end(), name) != ignored.end()) continue;
+    if (std::ranges::find(ignored, name) != ignored.end()) continue;
     try {
       set(name, value);
     } catch (const Error& error) {
-      throw Error(headlab::text(source, ": ", error.what()), error.hint());
+      throw Error(text(source, ": ", error.what()), error.hint());
     }
   }
 }

@@ -1,6 +1,6 @@
 // Times are those of the steady clock. The median of an even number of them is the upper of the two
 // in the middle.
-// Read next: bench/benchmarks.h, the heaviest user.
+// Read next: bench/bench.h, the heaviest user.
 #include "headlab/base/timing.h"
 
 #include <algorithm>

@@ -3,7 +3,6 @@
 // does a K, V block of one sequence with all query heads that read it, in order, so that one thread
 // adds to its dK and dV, in one order. The tiles that the first two products write (weights and
 // their slopes) are the operands of the other three. Bound: multiply-adds, then exp (attention.cc).
-#include <cmath>
 
 #include "headlab/base/threads.h"
 #include "headlab/kernels/attention.h"
@@ -149,12 +148,12 @@ void add_over_keys(const QueryBlock& block, const Buffers& buffers, Index s, Ind
 
 void write_dq(const QueryBlock& block, const AttentionBackward& g, const Buffers& buffers) {
   const AttentionProblem& p = block.p;
-  Scalar* dq = g.dq + (block.q().data - p.q);
+  Scalar* dq = g.dq.data + (block.q().data - p.q);
   const auto scaled = [factor = p.scale](Vec v) { return v * factor; };
   const Index count = block.keys_from == block.keys_to ? 0 : p.d_head * kQueries;
   std::fill(buffers.dq_lanes + count, buffers.dq_lanes + p.d_head * kQueries, Scalar{0});
   map(count, scaled, buffers.dq_lanes, buffers.dq_lanes);
-  if (!g.accumulate_dq) {
+  if (!g.dq.accumulate) {
     transpose_copy(p.d_head, block.count, {buffers.dq_lanes, kQueries}, {dq, p.q_stride});
     return;
   }
@@ -177,12 +176,12 @@ void differentiate(const QueryBlock& block, const AttentionBackward& g, const Bu
     find_weights(block, lanes, buffers, s, keys);
     if (p.dropout > 0) dropout.apply(s, keys, buffers.weights, buffers.dropped, buffers.slopes);
     if (g.dv) {
-      Scalar* dv = g.dv + (block.v(s) - p.v);
+      Scalar* dv = g.dv.data + (block.v(s) - p.v);
       add_over_queries(block, keys, {dropped, buffers.dz_rows, dv, p.d_value, p.v_stride});
     }
     find_slopes(block, lanes, buffers, keys);
     if (g.dk) {
-      Scalar* dk = g.dk + (block.k(s) - p.k);
+      Scalar* dk = g.dk.data + (block.k(s) - p.k);
       add_over_queries(block, keys, {buffers.slopes, buffers.q_rows, dk, p.d_head, p.k_stride});
     }
     if (g.dq) add_over_keys(block, buffers, s, keys);
@@ -197,10 +196,10 @@ void clear_rows(Scalar* x, Index rows, Index width, Index stride) {
 /// Everything that K, V block kv of sequence b takes part in.
 void differentiate_keys(const AttentionProblem& p, const AttentionBackward& g, Index b, Index kv) {
   const Buffers buffers(p);
-  if (g.dk && !g.accumulate_dk)
-    clear_rows(g.dk + b * p.keys * p.k_stride + kv * p.d_head, p.keys, p.d_head, p.k_stride);
-  if (g.dv && !g.accumulate_dv)
-    clear_rows(g.dv + b * p.keys * p.v_stride + kv * p.d_value, p.keys, p.d_value, p.v_stride);
+  if (g.dk && !g.dk.accumulate)
+    clear_rows(g.dk.data + b * p.keys * p.k_stride + kv * p.d_head, p.keys, p.d_head, p.k_stride);
+  if (g.dv && !g.dv.accumulate)
+    clear_rows(g.dv.data + b * p.keys * p.v_stride + kv * p.d_value, p.keys, p.d_value, p.v_stride);
   for (Index h = 0; h < p.heads; ++h) {
     if ((p.kv_head ? p.kv_head[h] : h) != kv) continue;
     for (Index t = 0; t < p.queries; t += kQueries)

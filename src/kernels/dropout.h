@@ -4,7 +4,6 @@
 // turn into a few vector instructions.
 #pragma once
 
-#include <array>
 #include <cmath>
 
 #include "headlab/base/random.h"

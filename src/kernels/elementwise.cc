@@ -179,14 +179,14 @@ void adam_step(Index n, const AdamStep& step, const AdamArrays& arrays) {
   const Scalar rate = step.lr / step.correction1;
   const Scalar root_correction = 1 / std::sqrt(step.correction2);
   const Scalar shrink = 1 - step.lr * step.decay;
-  const auto update = [=, b1 = step.beta1, b2 = step.beta2, eps = step.eps,
+  const auto update = [=, share1 = step.share1, share2 = step.share2, eps = step.eps,
                        grad_scale = step.grad_scale](Index count, const Scalar* __restrict g,
                                                      Scalar* __restrict wp, Scalar* __restrict mp,
                                                      Scalar* __restrict vp) {
     for (Index i = 0; i < count; ++i) {
       const Scalar gi = grad_scale * g[i];
-      mp[i] = b1 * mp[i] + (1 - b1) * gi;
-      vp[i] = b2 * vp[i] + (1 - b2) * gi * gi;
+      mp[i] += share1 * (gi - mp[i]);
+      vp[i] += share2 * (gi * gi - vp[i]);
       wp[i] = shrink * wp[i] - rate * mp[i] / (std::sqrt(vp[i]) * root_correction + eps);
     }
   };

@@ -248,26 +248,6 @@ Gemm gemm_part(const Gemm& g, Index i, Index m, Index j, Index n) {
           .column_sums = i == 0 ? moved(g.column_sums, j) : nullptr};
 }
 
-void gemm_plain(const Gemm& g) {
-  for (Index i = 0; i < g.m; ++i) {
-    for (Index j = 0; j < g.n; ++j) {
-      double sum = 0;
-      for (Index p = 0; p < g.k; ++p)
-        sum += static_cast<double>(*at(g.a, i, p)) * static_cast<double>(*at(g.b, p, j));
-      const Index at_c = i * g.c_stride + j;
-      const auto value = [](const Scalar* x, Index i_x) { return static_cast<double>(x[i_x]); };
-      if (g.accumulate) sum += value(g.c, at_c);
-      if (g.finish.bias) sum += value(g.finish.bias, j);
-      if (g.finish.residual) sum += value(g.finish.residual, at_c);
-      if (g.finish.factor) sum *= value(g.finish.factor, at_c);
-      g.c[at_c] = static_cast<Scalar>(sum);
-      if (g.finish.gelu) gelu_forward(1, g.c + at_c, g.finish.gelu + at_c);
-    }
-  }
-  for (Index p = 0; g.column_sums && p < g.k; ++p)
-    for (Index j = 0; j < g.n; ++j) g.column_sums[j] += *at(g.b, p, j);
-}
-
 void gemm_serial(const Gemm& g) {
   if (g.m == 0 && !g.column_sums) return;
   if (g.k == 0) {

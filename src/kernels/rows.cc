@@ -66,10 +66,11 @@ Scalar row_log_sum_exp(Index n, const Scalar* x) {
   return m == kLowest ? kLowest : m + std::log(row_exp_sum(n, x, m));
 }
 
-/// dx = f(inputs...), or dx += f(inputs...).
+/// dx = f(inputs...), or dx += f(inputs...), for the n numbers from `at` on.
 template <class F, class... Input>
-void map_or_add(bool accumulate, Index n, F f, Scalar* dx, const Input*... inputs) {
-  if (accumulate) {
+void map_or_add(const GradientSlot& slot, Index at, Index n, F f, const Input*... inputs) {
+  Scalar* dx = slot.data + at;
+  if (slot.accumulate) {
     map(
         n, [&](Vec old, auto... v) { return old + f(v...); }, dx, dx, inputs...);
   } else {
@@ -120,7 +121,7 @@ void softmax_backward(const SoftmaxBackward& p) {
     const auto slope = [dot = row_dot(p.n, y, dy)](Vec weight, Vec d) {
       return weight * (d - dot);
     };
-    map_or_add(p.accumulate, p.n, slope, p.dx + row * p.n, y, dy);
+    map_or_add(p.dx, row * p.n, p.n, slope, y, dy);
   });
 }
 
@@ -136,7 +137,7 @@ void log_softmax_backward(const SoftmaxBackward& p) {
   for_rows(p.rows, p.n, [&](Index row) {
     const Scalar *y = p.y + row * p.n, *dy = p.dy + row * p.n;
     const auto slope = [sum = row_sum(p.n, dy)](Vec l, Vec d) { return d - exp_bounded(l) * sum; };
-    map_or_add(p.accumulate, p.n, slope, p.dx + row * p.n, y, dy);
+    map_or_add(p.dx, row * p.n, p.n, slope, y, dy);
   });
 }
 
@@ -204,7 +205,7 @@ void layer_norm_backward_row(const LayerNormBackward& p, Index row, Scalar* sums
     return r * (terms.g - mean_g - terms.h * mean_gh);
   };
   const Index at = row * p.n;
-  map_or_add(p.accumulate_dx, p.n, slope, p.dx + at, p.x + at, p.dy + at, p.gain);
+  map_or_add(p.dx, at, p.n, slope, p.x + at, p.dy + at, p.gain);
 }
 
 }  // namespace
@@ -236,15 +237,15 @@ void cross_entropy_forward(const CrossEntropyForward& p) {
 
 void cross_entropy_backward(const CrossEntropyBackward& p) {
   for_rows(p.rows, p.n, [&](Index row) {
-    Scalar* dx = p.dx + row * p.n;
+    Scalar* dx = p.dx.data + row * p.n;
     if (p.targets[row] < 0) {
-      if (!p.accumulate) std::fill_n(dx, p.n, Scalar{0});
+      if (!p.dx.accumulate) std::fill_n(dx, p.n, Scalar{0});
       return;
     }
     const auto slope = [lse = p.log_sum_exp[row], scale = p.scale](Vec v) {
       return scale * exp_bounded(v - lse);
     };
-    map_or_add(p.accumulate, p.n, slope, dx, p.x + row * p.n);
+    map_or_add(p.dx, row * p.n, p.n, slope, p.x + row * p.n);
     dx[p.targets[row]] -= p.scale;
   });
 }

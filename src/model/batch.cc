@@ -20,15 +20,13 @@ Batch Batch::make(Index size, Index length, Index targets_per_position, Index so
   require(size >= 1 && length >= 1 && targets_per_position >= 1 && source_length >= 0,
           "a batch cannot have ", size, " sequences of ", length, " positions with ",
           targets_per_position, " targets and ", source_length, " of a source");
-  Batch batch;
-  batch.size = size;
-  batch.length = length;
-  batch.targets_per_position = targets_per_position;
-  batch.tokens.assign((size * length), 0);
-  batch.source_length = source_length;
-  batch.source.assign((size * source_length), 0);
-  batch.targets.assign((size * length * targets_per_position), -1);
-  return batch;
+  return {.size = size,
+          .length = length,
+          .targets_per_position = targets_per_position,
+          .source_length = source_length,
+          .tokens = Ids(size * length, 0),
+          .targets = Ids(size * length * targets_per_position, -1),
+          .source = Ids(size * source_length, 0)};
 }
 
 Index Batch::target_count() const {
@@ -38,17 +36,15 @@ Index Batch::target_count() const {
 Batch Batch::rows(Index begin, Index end) const {
   require(0 <= begin && begin < end && end <= size, "rows [", begin, ", ", end, ") of a batch of ",
           size);
-  Batch part;
-  part.size = end - begin;
-  part.length = length;
-  part.targets_per_position = targets_per_position;
-  part.tokens = rows_of(tokens, begin, end, length);
-  part.lengths = rows_of(lengths, begin, end, 1);
-  part.source_length = source_length;
-  part.source = rows_of(source, begin, end, source_length);
-  part.source_lengths = rows_of(source_lengths, begin, end, 1);
-  part.targets = rows_of(targets, begin, end, length * targets_per_position);
-  return part;
+  return {.size = end - begin,
+          .length = length,
+          .targets_per_position = targets_per_position,
+          .source_length = source_length,
+          .tokens = rows_of(tokens, begin, end, length),
+          .lengths = rows_of(lengths, begin, end, 1),
+          .targets = rows_of(targets, begin, end, length * targets_per_position),
+          .source = rows_of(source, begin, end, source_length),
+          .source_lengths = rows_of(source_lengths, begin, end, 1)};
 }
 
 }}  // namespace headlab

@@ -7,7 +7,6 @@
 #include <set>
 
 #include "headlab/base/error.h"
-#include "headlab/kernels/elementwise.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

@@ -54,16 +54,6 @@ void validate_heads(const TransformerConfig& c, Index layer) {
           " do not divide into kv_heads ", c.kv_heads, " groups");
 }
 
-/// Weights of all blocks, biases and layer norms left out.
-double block_weights(const TransformerConfig& c) {
-  double sum = 0;
-  for (const AttentionPlace& place : c.attention_places()) {
-    const Index per_head = 2 * (c.d_head_of(place.layer) + c.d_value_of(place.layer));
-    sum += static_cast<double>(c.d_model) * static_cast<double>(c.heads_of(place.layer) * per_head);
-  }
-  return sum + static_cast<double>(c.d_model) * static_cast<double>(2 * c.d_ff * c.all_layers());
-}
-
 void validate_attention(const TransformerConfig& c) {
   const std::vector<AttentionPlace> places = c.attention_places();
   for (const auto& [module, kept] : c.attention) {
@@ -96,13 +86,18 @@ void validate_source(const TransformerConfig& c) {
 
 std::vector<AttentionPlace> TransformerConfig::attention_places() const {
   std::vector<AttentionPlace> places;
+  const auto add = [&](const std::string& name, AttentionKind kind, Index layer) {
+    const Index each = d_head_of(layer) + d_value_of(layer), born = heads_of(layer);
+    places.push_back({name, kind, layer, kind == AttentionKind::encoder ? source_length : length,
+                      kind == AttentionKind::self ? length : source_length, born * each,
+                      (kv_heads > 0 ? std::min(kv_heads, born) : born) * each});
+  };
   for (Index layer = 0; layer < encoder_layers; ++layer)
-    places.push_back({text("encoder.blocks.", layer, ".attn"), AttentionKind::encoder, layer});
+    add(text("encoder.blocks.", layer, ".attn"), AttentionKind::encoder, layer);
   for (Index layer = 0; layer < layers; ++layer) {
     const std::string block = text(has_source() ? "decoder." : "", "blocks.", layer, ".");
-    places.push_back({block + "attn", AttentionKind::self, encoder_layers + layer});
-    if (has_source())
-      places.push_back({block + "cross_attn", AttentionKind::cross, encoder_layers + layer});
+    add(block + "attn", AttentionKind::self, encoder_layers + layer);
+    if (has_source()) add(block + "cross_attn", AttentionKind::cross, encoder_layers + layer);
   }
   return places;
 }
@@ -120,6 +115,13 @@ Index TransformerConfig::d_value_of(Index layer) const {
   return d_value > 0 ? d_value : d_head_of(layer);
 }
 
+double TransformerConfig::block_weights() const {
+  auto sum = static_cast<double>(2 * d_ff * all_layers());
+  for (const AttentionPlace& place : attention_places())
+    sum += static_cast<double>(place.width + place.key_width);
+  return static_cast<double>(d_model) * sum;
+}
+
 void TransformerConfig::validate() const {
   validate_source(*this);
   require(heads.size() == 1 || static_cast<Index>(heads.size()) == all_layers(), "heads names ",
@@ -133,8 +135,8 @@ void TransformerConfig::validate() const {
   require(static_cast<double>(targets) * static_cast<double>(vocab) * static_cast<double>(d_model) <
               4e9,
           "an unembedding of ", targets, " x ", vocab, " x ", d_model, " does not fit into memory");
-  require(block_weights(*this) < 2e9, layers, " layers with d_model ", d_model, " hold ",
-          block_weights(*this), " weights, which do not fit into memory");
+  require(block_weights() < 2e9, layers, " layers with d_model ", d_model, " hold ",
+          block_weights(), " weights, which do not fit into memory");
   validate_attention(*this);
 }
 

@@ -9,10 +9,6 @@
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
-bool is_embedding(const std::string& name) {
-  return name.ends_with(".W_E") || name.ends_with(".W_pos");
-}
-
 /// Attention and feed-forward in all blocks of the stack that a parameter belongs to.
 double sublayers_beside(const std::string& name, const TransformerConfig& config) {
   const bool encodes = name.starts_with("encoder.");
@@ -21,32 +17,28 @@ double sublayers_beside(const std::string& name, const TransformerConfig& config
                                                    : 2 * config.layers);
 }
 
-void fill_normal(Tensor& parameter, double deviation, Generator random) {
-  for (Scalar& value : parameter.values()) value = static_cast<Scalar>(deviation * random.normal());
-}
-
-void fill_uniform(Tensor& parameter, double bound, Generator random) {
-  for (Scalar& value : parameter.values())
-    value = static_cast<Scalar>(random.uniform(-bound, bound));
-}
-
 }  // namespace
 
 void initialize(Transformer& model, Key key) {
   const TransformerConfig& config = model.config();
   model.visit([&](const std::string& name, Tensor& parameter) {
-    const Generator random(key.fold(name));
+    Generator random(key.fold(name));
+    const auto fill_normal = [&](double deviation) {
+      for (Scalar& value : parameter.values())
+        value = static_cast<Scalar>(deviation * random.normal());
+    };
     if (parameter.rank() < 2) {
       const bool gain = name.ends_with(".w");
       std::ranges::fill(parameter.values(), Scalar(gain ? 1 : 0));
     } else if (config.init == InitialValues::gpt2) {
       const bool into_residual = name.ends_with(".W_O") || name.ends_with(".W_out");
-      const double sublayers = sublayers_beside(name, config);
-      fill_normal(parameter, into_residual ? 0.02 / std::sqrt(sublayers) : 0.02, random);
-    } else if (is_embedding(name)) {
-      fill_normal(parameter, 0.5, random);
+      fill_normal(into_residual ? 0.02 / std::sqrt(sublayers_beside(name, config)) : 0.02);
+    } else if (name.ends_with(".W_E") || name.ends_with(".W_pos")) {
+      fill_normal(0.5);
     } else {
-      fill_uniform(parameter, 1 / std::sqrt(static_cast<double>(parameter.size(0))), random);
+      const double bound = 1 / std::sqrt(static_cast<double>(parameter.size(0)));
+      for (Scalar& value : parameter.values())
+        value = static_cast<Scalar>(random.uniform(-bound, bound));
     }
   });
 }

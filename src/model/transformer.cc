@@ -78,7 +78,7 @@ void Block::visit(const std::string& prefix, const ParameterVisitor& f) {
 Transformer::Transformer(const TransformerConfig& config) : config_(config) {
   config_.validate();
   const TransformerConfig& c = config_;
-  embed_ = Embedding(c.vocab, c.d_model);
+  W_E_ = parameter({c.vocab, c.d_model});
   if (c.has_source()) {
     encoder_ = {"encoder.", make_positions(c, c.source_length), {}, LayerNorm(c.d_model)};
     add_blocks(encoder_, c, c.encoder_layers, 0);
@@ -115,7 +115,7 @@ struct Transformer::Pass {
 
 Tensor Transformer::embed(const Stack& stack, const Ids& tokens, const Shape& shape,
                           const ForwardContext& context) const {
-  Tensor x = embed_.forward(tokens, shape);  // [B, T, C]
+  Tensor x = embedding(W_E_, tokens, shape);  // [B, T, C]
   if (stack.positions.defined()) x = x + slice(stack.positions, 0, 0, shape[1]);
   const auto p = static_cast<Scalar>(context.training ? config_.dropout : 0);
   return dropout(x, p, context.inside("embed").key);
@@ -204,7 +204,7 @@ Tensor Transformer::forward(const Batch& batch, const ForwardContext& context,
   pass.mask = {.causal = config_.architecture != Architecture::encoder, .lengths = batch.lengths};
   const Tensor x =
       run(main_, embed(main_, batch.tokens, batch.shape(), context), pass);  // [B, T, C]
-  return config_.tied ? matmul(x, embed_.W, {.transpose_b = true}) : unembed_.forward(x);
+  return config_.tied ? matmul(x, W_E_, {.transpose_b = true}) : unembed_.forward(x);
 }
 
 Tensor Transformer::loss(const Batch& batch, const ForwardContext& context, const ModelHooks& hooks,
@@ -263,7 +263,7 @@ std::vector<std::vector<std::int32_t>> Transformer::head_numbers() const {
 }
 
 void Transformer::visit(const ParameterVisitor& f) {
-  embed_.visit("embed.W_E", f);
+  f("embed.W_E", W_E_);
   if (config_.has_source()) visit_stack(encoder_, config_, f);
   visit_stack(main_, config_, f);
   if (!config_.tied) unembed_.visit("unembed.", "_U", f);

@@ -8,6 +8,7 @@
 
 #include "headlab/base/error.h"
 #include "headlab/ops/ops.h"
+#include "headlab/tensor/tape.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
@@ -27,31 +28,17 @@ Tensor edited(const Tensor& z, Index heads, const HeadEdits& edits) {
   return reshape(out, z.shape());
 }
 
-/// The columns of W (or elements of b) that belong to these blocks of `width`, in their order.
-Tensor take_columns(const Tensor& from, const std::vector<Index>& blocks, Index width) {
-  const Index rows = from.rank() == 2 ? from.size(0) : 1, columns = from.size(-1);
-  const Index kept = static_cast<Index>(blocks.size()) * width;
-  Tensor to = parameter(from.shape().with(-1, kept));
-  for (Index row = 0; row < rows; ++row) {
-    Scalar* out = to.data() + row * kept;
-    for (Index block : blocks)
-      out = std::copy_n(from.data() + row * columns + block * width, width, out);
-  }
-  return to;
-}
-
-Tensor take_rows(const Tensor& from, const std::vector<Index>& blocks, Index height) {
-  const Index columns = from.size(1);
-  Tensor to = parameter({static_cast<Index>(blocks.size()) * height, columns});
-  Scalar* out = to.data();
-  for (Index block : blocks)
-    out = std::copy_n(from.data() + block * height * columns, height * columns, out);
-  return to;
+/// The parameter that holds these blocks of `width` along an axis of another, in their order.
+Tensor take(const Tensor& from, int axis, const std::vector<Index>& blocks, Index width) {
+  const NoGrad no_grad;
+  std::vector<Tensor> parts = {slice(from, axis, 0, 0)};
+  for (Index block : blocks) parts.push_back(slice(from, axis, block * width, (block + 1) * width));
+  return concat(parts, axis).set_requires_grad();
 }
 
 void take_blocks(Linear& linear, const std::vector<Index>& blocks, Index width) {
-  linear.W = take_columns(linear.W, blocks, width);
-  linear.b = take_columns(linear.b, blocks, width);
+  linear.W = take(linear.W, 1, blocks, width);
+  linear.b = take(linear.b, 0, blocks, width);
 }
 
 }  // namespace
@@ -123,34 +110,29 @@ Tensor MultiHeadAttention::forward(const Tensor& x_q, const Tensor& x_kv, const 
 }
 
 MultiHeadAttention MultiHeadAttention::with_heads(const std::vector<std::int32_t>& kept) const {
-  std::vector<Index> positions, groups;
-  for (std::size_t i = 0; i < heads.size(); ++i) {
-    const auto times = std::count(kept.begin(), kept.end(), heads[i]);
-    require(times <= 1, "head ", heads[i], " is named twice");
-    if (times == 1) {
-      positions.push_back(static_cast<Index>(i));
-      groups.push_back(kv_head[i]);
-    }
-  }
-  for (std::int32_t head : kept)
-    require(std::count(heads.begin(), heads.end(), head) == 1, "head ", head,
+  for (std::int32_t head : kept) {
+    require(std::ranges::count(kept, head) == 1, "head ", head, " is named twice");
+    require(std::ranges::count(heads, head) == 1, "head ", head,
             " cannot be kept: it is not among the ", heads.size(), " heads that are there");
-  std::vector<Index> blocks = groups;
-  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
-
+  }
   MultiHeadAttention smaller = *this;
   smaller.heads.clear(), smaller.kv_blocks.clear(), smaller.kv_head.clear();
-  for (std::size_t i = 0; i < positions.size(); ++i) {
-    smaller.heads.push_back(heads[positions[i]]);
-    const auto block = std::find(blocks.begin(), blocks.end(), groups[i]);
-    smaller.kv_head.push_back(static_cast<std::int32_t>(block - blocks.begin()));
+  std::vector<Index> positions, blocks;  // what stays, of the heads and of the blocks of K and V
+  for (Index i = 0; i < head_count(); ++i) {
+    if (std::ranges::count(kept, heads[i]) == 0) continue;
+    if (blocks.empty() || blocks.back() != kv_head[i]) {
+      blocks.push_back(kv_head[i]);
+      smaller.kv_blocks.push_back(kv_blocks[kv_head[i]]);
+    }
+    positions.push_back(i);
+    smaller.heads.push_back(heads[i]);
+    smaller.kv_head.push_back(static_cast<std::int32_t>(blocks.size()) - 1);
   }
-  for (Index block : blocks) smaller.kv_blocks.push_back(kv_blocks[block]);
   take_blocks(smaller.Q, positions, d_head);
   take_blocks(smaller.K, blocks, d_head);
   take_blocks(smaller.V, blocks, d_value);
-  smaller.O.W = take_rows(O.W, positions, d_value);
-  smaller.O.b = take_columns(O.b, {0}, O.b.count());
+  smaller.O.W = take(O.W, 0, positions, d_value);
+  smaller.O.b = O.b.clone().set_requires_grad();
   return smaller;
 }
 

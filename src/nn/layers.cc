@@ -40,14 +40,6 @@ void LayerNorm::visit(const std::string& prefix, const ParameterVisitor& f) {
   f(prefix + "b", b);
 }
 
-Embedding::Embedding(Index vocab, Index width) : W(parameter({vocab, width})) {}
-
-Tensor Embedding::forward(std::span<const std::int32_t> ids, const Shape& shape) const {
-  return embedding(W, ids, shape);
-}
-
-void Embedding::visit(const std::string& name, const ParameterVisitor& f) { f(name, W); }
-
 FeedForward::FeedForward(Index width, Index hidden, Activation f)
     : in(width, hidden), out(hidden, width), activation(f) {}
 

@@ -1,12 +1,18 @@
-// Broadcasting arithmetic. Forward and backward walk both inputs along the output by the same steps
-// (0 where an input repeats), so that the gradient of a repeated input is summed by writing to the
-// same place again. Sums as a model makes them, of one shape or with the last axes repeated, take a
-// shorter way on all threads. Read next: math.cc, reduce.cc.
+// Broadcasting arithmetic, then functions of one element. Forward and backward of arithmetic walk
+// both inputs along the output by the same steps (0 where an input repeats), so that the gradient
+// of a repeated input is summed by writing to the same place again. Sums as a model makes them, of
+// one shape or with the last axes repeated, take a shorter way on all threads. The slopes of
+// functions are written in terms of the output where that is cheaper (exp, sqrt, tanh), so nothing
+// but input and output is kept. Dropout keeps only its key: the same key draws the same mask again.
+// Read next: rows.cc, and examples/own_op.cc for an op of your own.
 #include "headlab/ops/arithmetic.h"
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
+#include "headlab/base/error.h"
+#include "headlab/kernels/elementwise.h"
 #include "headlab/kernels/pieces.h"
 #include "headlab/kernels/rows.h"
 #include "headlab/tensor/tape.h"
@@ -84,6 +90,7 @@ class Broadcast {
 /// The partial derivatives of y = f(a, b).
 struct Slopes {
   Scalar a, b;
+  Slopes(Scalar of_a, Scalar of_b) : a(of_a), b(of_b) {}
 };
 
 /// An op y = f(a, b) with slopes(a, b).
@@ -145,52 +152,119 @@ bool ends_with(const Shape& whole, const Shape& part) {
   return same;
 }
 
+/// y[i] = f(x[i]).
+template <class F>
+Tensor map(const Tensor& x, F f) {
+  Tensor y = Tensor::empty(x.shape());
+  const Scalar* px = x.data();
+  Scalar* py = y.data();
+  for_pieces(x.count(), [=](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) py[i] = f(px[i]);
+  });
+  return y;
+}
+
+/// dx[i] += dy[i] slope(x[i], y[i]).
+template <class Slope>
+void add_gradient(Node& node, Slope slope) {
+  Scalar* dx = node.sum_into(0);
+  if (dx == nullptr) return;
+  const Scalar *x = node.input(0).data(), *y = node.output(), *dy = node.gradient();
+  for_pieces(node.count(), [=](Index begin, Index end) {
+    for (Index i = begin; i < end; ++i) dx[i] += dy[i] * slope(x[i], y[i]);
+  });
+}
+
 }  // namespace
 
 Tensor add(const Tensor& a, const Tensor& b) {
   if (ends_with(a.shape(), b.shape())) return add_repeated(a, b);
   return binary(
       "add", a, b, [](Scalar x, Scalar y) { return x + y; },
-      [](Scalar, Scalar) {
-        return Slopes{1, 1};
-      });
+      [](Scalar, Scalar) { return Slopes(1, 1); });
 }
 
 Tensor sub(const Tensor& a, const Tensor& b) {
   return binary(
       "sub", a, b, [](Scalar x, Scalar y) { return x - y; },
-      [](Scalar, Scalar) {
-        return Slopes{1, -1};
-      });
+      [](Scalar, Scalar) { return Slopes(1, -1); });
 }
 
 Tensor mul(const Tensor& a, const Tensor& b) {
   return binary(
       "mul", a, b, [](Scalar x, Scalar y) { return x * y; },
-      [](Scalar x, Scalar y) {
-        return Slopes{y, x};
-      });
+      [](Scalar x, Scalar y) { return Slopes(y, x); });
 }
 
 Tensor div(const Tensor& a, const Tensor& b) {
   return binary(
       "div", a, b, [](Scalar x, Scalar y) { return x / y; },
-      [](Scalar x, Scalar y) {
-        return Slopes{1 / y, -x / (y * y)};
-      });
+      [](Scalar x, Scalar y) { return Slopes(1 / y, -x / (y * y)); });
 }
 
 Tensor affine(const Tensor& x, Scalar scale, Scalar shift) {
+  return record("affine", map(x, [=](Scalar v) { return v * scale + shift; }), {x},
+                [scale](Node& node) {
+                  add_gradient(node, [scale](Scalar, Scalar) { return scale; });
+                });
+}
+
+Tensor exp(const Tensor& x) {
   Tensor y = Tensor::empty(x.shape());
-  const Scalar* px = x.data();
-  Scalar* py = y.data();
-  for_pieces(y.count(), [=](Index begin, Index end) {
-    for (Index i = begin; i < end; ++i) py[i] = px[i] * scale + shift;
+  exp_array(x.count(), x.data(), y.data());
+  return record("exp", y, {x},
+                [](Node& node) { add_gradient(node, [](Scalar, Scalar out) { return out; }); });
+}
+
+Tensor log(const Tensor& x) {
+  return record("log", map(x, [](Scalar v) { return std::log(v); }), {x},
+                [](Node& node) { add_gradient(node, [](Scalar in, Scalar) { return 1 / in; }); });
+}
+
+Tensor sqrt(const Tensor& x) {
+  return record("sqrt", map(x, [](Scalar v) { return std::sqrt(v); }), {x}, [](Node& node) {
+    add_gradient(node, [](Scalar, Scalar out) { return Scalar{0.5} / out; });
   });
-  return record("affine", y, {x}, [scale](Node& node) {
-    const Scalar* dy = node.gradient();
-    Scalar* dx = node.sum_into(0);
-    for (Index i = 0; dx && i < node.count(); ++i) dx[i] += dy[i] * scale;
+}
+
+Tensor tanh(const Tensor& x) {
+  Tensor y = Tensor::empty(x.shape());
+  tanh_array(x.count(), x.data(), y.data());
+  return record("tanh", y, {x}, [](Node& node) {
+    add_gradient(node, [](Scalar, Scalar out) { return 1 - out * out; });
+  });
+}
+
+Tensor relu(const Tensor& x) {
+  return record("relu", map(x, [](Scalar v) { return v > 0 ? v : Scalar{0}; }), {x},
+                [](Node& node) {
+                  add_gradient(node, [](Scalar in, Scalar) { return Scalar(in > 0 ? 1 : 0); });
+                });
+}
+
+Tensor gelu(const Tensor& x) {
+  Tensor y = Tensor::empty(x.shape());
+  gelu_forward(x.count(), x.data(), y.data());
+  return record("gelu", y, {x}, [](Node& node) {
+    if (const GradientSlot dx = node.slot(0))
+      gelu_backward(node.count(), node.input(0).data(), node.gradient(), dx.data, dx.accumulate);
+  });
+}
+
+Tensor dropout(const Tensor& x, Scalar p, Key key) {
+  require(p >= 0 && p < 1, "dropout: the probability must lie in [0, 1), got ", p);
+  if (p == 0) return x;
+  Tensor y = Tensor::empty(x.shape());
+  dropout_array(x.count(), p, key.value, x.data(), y.data());
+  return record("dropout", y, {x}, [p, key](Node& node) {
+    const GradientSlot dx = node.slot(0);
+    if (!dx.accumulate) {
+      dropout_array(node.count(), p, key.value, node.gradient(), dx.data);
+      return;
+    }
+    const Tensor masked = Tensor::empty(node.shape());
+    dropout_array(node.count(), p, key.value, node.gradient(), masked.data());
+    add_scaled(node.count(), 1, masked.data(), dx.data);
   });
 }
 

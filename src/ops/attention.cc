@@ -13,7 +13,7 @@
 #include "headlab/ops/arithmetic.h"
 #include "headlab/ops/layout.h"
 #include "headlab/ops/matmul.h"
-#include "headlab/ops/softmax.h"
+#include "headlab/ops/rows.h"
 #include "headlab/tensor/tape.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
@@ -153,19 +153,15 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionOpt
   const Tensor value = v.node() == q.node() || v.node() == k.node() ? reshape(v, v.shape()) : v;
   return record("attention", z, {q, key, value},
                 [n, options = std::move(options), log_sum_exp, z_stride](Node& node) {
-                  const GradientSlot dq = node.slot(0), dk = node.slot(1), dv = node.slot(2);
                   attention_backward(problem_of(n, options, node.input(0), node.input(1),
                                                 node.input(2)),
                                      {.z = node.output(),
                                       .dz = node.gradient(),
                                       .z_stride = z_stride,
                                       .log_sum_exp = log_sum_exp.data(),
-                                      .dq = dq.data,
-                                      .dk = dk.data,
-                                      .dv = dv.data,
-                                      .accumulate_dq = dq.accumulate,
-                                      .accumulate_dk = dk.accumulate,
-                                      .accumulate_dv = dv.accumulate});
+                                      .dq = node.slot(0),
+                                      .dk = node.slot(1),
+                                      .dv = node.slot(2)});
                 });
 }
 

@@ -218,16 +218,10 @@ void attention_checks(Table& t) {
 const std::vector<GradientCheck>& gradient_check_table() {
   static const std::vector<GradientCheck> table = [] {
     Table t;
-    arithmetic_checks(t);
-    math_checks(t);
-    matmul_checks(t);
-    linear_checks(t);
-    layout_checks(t);
-    reduce_checks(t);
-    row_checks(t);
-    norm_checks(t);
-    lookup_checks(t);
-    attention_checks(t);
+    for (const auto add :
+         {arithmetic_checks, math_checks, matmul_checks, linear_checks, layout_checks,
+          reduce_checks, row_checks, norm_checks, lookup_checks, attention_checks})
+      add(t);
     return t.rows;
   }();
   return table;

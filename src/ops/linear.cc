@@ -16,7 +16,7 @@
 #include "headlab/base/threads.h"
 #include "headlab/kernels/elementwise.h"
 #include "headlab/kernels/gemm.h"
-#include "headlab/ops/math.h"
+#include "headlab/ops/arithmetic.h"
 #include "headlab/ops/matmul.h"
 #include "headlab/tensor/tape.h"
 

@@ -1,11 +1,10 @@
 // The tape: nodes, recording, backward. Nothing here recurses, neither along a graph that runs
 // backward nor along one that dies, for a graph may be 100,000 nodes deep. Backward takes nodes
 // from a queue, youngest first, so that a node runs only after all that read its output. Read next:
-// src/ops/math.cc, the shortest ops.
+// src/ops/arithmetic.cc, the shortest ops.
 #include "headlab/tensor/tape.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "headlab/base/error.h"
 #include "headlab/kernels/elementwise.h"

@@ -19,7 +19,7 @@ class EveryKind : public testing::Test {
     settings_.integer("layers", layers_, 0, 100, "blocks");
     settings_.real("rate", rate_, 0, 1, "how fast");
     settings_.boolean("tied", tied_, "or not");
-    settings_.text("file", file_, "what to read");
+    settings_.string("file", file_, "what to read");
     settings_.integers("heads", heads_, 0, 8, "of each layer");
     settings_.choice("shade", shade_, {"light", "medium", "dark"}, "how dark");
   }
@@ -115,7 +115,7 @@ TEST(Settings, ATextMayHoldItsSeparatorIfNoAssignmentFollows) {
   std::string file;
   std::int64_t length = 0;
   Settings s;
-  s.text("file", file, "");
+  s.string("file", file, "");
   s.integer("length", length, 0, 9, "");
   s.set_all_text("file=tea, coffee,cake.txt,length=3", ',');
   EXPECT_EQ(file, "tea, coffee,cake.txt");
@@ -155,7 +155,7 @@ TEST(Settings, ReadNumbersAsPeopleWriteThem) {
 TEST(Settings, TakeTextsThatLookLikeNumbersAsTheyAreWritten) {
   std::string file;
   Settings settings;
-  settings.text("file", file, "");
+  settings.string("file", file, "");
   for (const char* written : {"007", "1e3", "true", "null", "", "a=b"}) {
     settings.set_text("file", written);
     EXPECT_EQ(file, written);

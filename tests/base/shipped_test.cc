@@ -1,5 +1,5 @@
 // Data files that ship with headlab are found from anywhere; others are left to their reader.
-#include "headlab/base/shipped.h"
+#include "headlab/base/build.h"
 
 #include <gtest/gtest.h>
 

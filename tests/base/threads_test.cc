@@ -4,9 +4,6 @@
 #include "headlab/base/threads.h"
 
 #include <gtest/gtest.h>
-#ifdef __linux__
-#include <sched.h>
-#endif
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,33 +11,13 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cmath>
 #include <cstdlib>
 #include <mutex>
-#include <new>
 #include <set>
 #include <thread>
 #include <vector>
 
 #include "headlab/base/error.h"
-
-namespace {
-
-std::atomic<std::int64_t> allocations = 0;
-
-}  // namespace
-
-// Counts what the program asks for. Not inlined, or GCC sees a malloc behind a new and warns.
-[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-  ++allocations;
-  return std::malloc(size == 0 ? 1 : size);
-}
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  if (void* memory = operator new(size, std::nothrow)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace {
 bool forked = false;
@@ -99,42 +76,6 @@ TEST_F(Threads, ReallyRunAtTheSameTime) {
   });
   EXPECT_EQ(arrived, 2);
 }
-
-#ifdef __linux__
-/// Two tasks at the same time, one on the caller and one on the thread beside it; returns the
-/// processor of the latter.
-int processor_of_the_other() {
-  std::atomic<int> arrived = 0, processor = -1;
-  const auto caller = std::this_thread::get_id();
-  parallel_for(2, [&](std::int64_t) {
-    if (std::this_thread::get_id() != caller) processor = sched_getcpu();
-    ++arrived;
-    while (arrived < 2) std::this_thread::yield();
-  });
-  return processor;
-}
-
-TEST_F(Threads, KeepOffTheProcessorOfTheirCaller) {
-  if (!has_threads() || processor_count() < 2) GTEST_SKIP() << "one processor, or no threads";
-  set_thread_count(2);
-  cpu_set_t before, one;
-  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
-  for (int round = 0; round < 20; ++round) {
-    const int there = processor_of_the_other();
-    CPU_ZERO(&one);
-    CPU_SET(static_cast<std::size_t>(there), &one);
-    ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);  // the caller comes to where the other is
-    // Not always at once: a thread that has not yet left the loop before goes on where it is.
-    int loops = 1;
-    while (processor_of_the_other() == there && loops < 20) ++loops;
-    EXPECT_LT(loops, 20) << round;
-    cpu_set_t now;
-    ASSERT_EQ(sched_getaffinity(0, sizeof now, &now), 0);
-    EXPECT_TRUE(CPU_EQUAL(&now, &one)) << "the caller was moved";
-    ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
-  }
-}
-#endif
 
 TEST_F(Threads, RunOneTaskOnTheCaller) {
   set_thread_count(4);
@@ -215,30 +156,76 @@ TEST_F(Threads, WakeUpAfterTheyHaveSlept) {
   }
 }
 
-TEST_F(Threads, AreNotMissedByTheChildOfAFork) {
-  set_thread_count(2);
-  parallel_for(10, [](std::int64_t) {});  // the team has started
+/// Exit status of a forked child that runs a loop of its own.
+int status_of_child() {
   const pid_t child = fork();
-  ASSERT_GE(child, 0);
   if (child == 0) {
     forked = true;
     std::atomic<int> runs = 0;
     parallel_for(10, [&](std::int64_t) { ++runs; });
-    std::exit(runs == 10 ? 0 : 1);  // statics are destroyed, while the team sleeps
+    _exit(runs == 10 ? 0 : 1);
   }
   int status = -1;
   EXPECT_EQ(waitpid(child, &status, 0), child);
-  EXPECT_EQ(status, 0);
+  return status;
 }
 
-TEST_F(Threads, AllocateNothingInALoop) {
+TEST_F(Threads, AreNotMissedByTheChildOfAFork) {
   set_thread_count(2);
-  std::array<double, 64> out{};
-  const auto body = [&](std::int64_t i) { out[static_cast<std::size_t>(i)] = std::sqrt(i); };
-  parallel_for(64, body);
-  const std::int64_t before = allocations;
-  for (int i = 0; i < 100; ++i) parallel_for(64, body);
-  EXPECT_EQ(allocations, before);
+  parallel_for(10, [](std::int64_t) {});  // they have started
+  EXPECT_EQ(status_of_child(), 0);
+}
+
+TEST_F(Threads, AreNotMissedByTheChildOfAForkWhileAnotherThreadUsesThem) {
+  set_thread_count(2);
+  std::atomic<bool> stop = false;
+  std::jthread busy([&] {
+    while (!stop) parallel_for(10, [](std::int64_t) {});
+  });
+  for (int round = 0; round < 40; ++round) EXPECT_EQ(status_of_child(), 0) << round;
+  stop = true;
+}
+
+TEST_F(Threads, StandReadyForEveryLoopOfABody) {
+  set_thread_count(2);
+  std::atomic<int> runs = 0, at_once = 0;
+  with_threads([&] {
+    for (int i = 0; i < 100; ++i) parallel_for(10, [&](std::int64_t) { ++runs; });
+    with_threads([&] { parallel_for(10, [&](std::int64_t) { ++runs; }); });
+    parallel_for(2, [&](std::int64_t) {  // ends only if both tasks wait for each other
+      ++at_once;
+      while (has_threads() && at_once < 2) std::this_thread::yield();
+    });
+  });
+  EXPECT_EQ(runs, 1010);
+  EXPECT_EQ(at_once, 2);
+}
+
+TEST_F(Threads, PassOnWhatABodyThrows) {
+  set_thread_count(2);
+  EXPECT_THROW(with_threads([] { throw Error("no"); }), Error);
+  int ran = 0;
+  with_threads([&] { ++ran; });  // they are free again
+  EXPECT_EQ(ran, 1);
+}
+
+TEST_F(Threads, AreNoMoreThanABodyStartedWith) {
+  set_thread_count(2);
+  const int most = std::max(2, processor_count());
+  with_threads([&] { set_thread_count(1000); });
+  EXPECT_EQ(thread_count(), has_threads() ? most : 1);
+}
+
+TEST_F(Threads, ServeTheirHolderAloneWhileOthersGoOnByThemselves) {
+  set_thread_count(2);
+  std::atomic<int> runs = 0;
+  with_threads([&] {
+    std::jthread other([&] {
+      const auto me = std::this_thread::get_id();
+      parallel_for(50, [&](std::int64_t) { runs += std::this_thread::get_id() == me; });
+    });
+  });
+  EXPECT_EQ(runs, 50);
 }
 
 TEST_F(Threads, AcceptConstAndMutableBodies) {

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "kernels/numbers.h"
+#include "kernels/plain.h"
 
 namespace headlab { namespace {
 
@@ -76,12 +77,9 @@ struct Trial {
          .dz = dz.data(),
          .z_stride = z_stride,
          .log_sum_exp = log_sum_exp.data(),
-         .dq = dq.data(),
-         .dk = dk.data(),
-         .dv = dv.data(),
-         .accumulate_dq = c.accumulate,
-         .accumulate_dk = c.accumulate,
-         .accumulate_dv = c.accumulate};
+         .dq = {dq.data(), c.accumulate},
+         .dk = {dk.data(), c.accumulate},
+         .dv = {dv.data(), c.accumulate}};
   }
 
   void fill_masks(const Case& c) {
@@ -241,7 +239,7 @@ TEST(Attention, NullGradientsAreSkipped) {
   Trial all(c);
   Trial some(c);
   all.run_fused();
-  some.g.dq = some.g.dv = nullptr;
+  some.g.dq = some.g.dv = {};
   const auto before = some.dq;
   some.run_fused();
   EXPECT_EQ(some.dk, all.dk);

@@ -232,8 +232,8 @@ TEST(DropoutArray, RefusesAProbabilityOfOne) {
 
 TEST(AdamStep, AgreesWithTheFormulaInDouble) {
   const AdamStep step{.lr = Scalar(.01),
-                      .beta1 = Scalar(.9),
-                      .beta2 = Scalar(.99),
+                      .share1 = Scalar(1 - .9),
+                      .share2 = Scalar(1 - .99),
                       .eps = Scalar(1e-8),
                       .decay = Scalar(.1),
                       .correction1 = Scalar(.271),
@@ -267,7 +267,7 @@ TEST(AdamStep, GivesTheSameBitsForAnyNumberOfThreads) {
   const auto run = [](int count) {
     const Threads threads(count);
     std::vector<Scalar> w = numbers(40'000, 1), m = numbers(40'000, 2), v(40'000, 1);
-    adam_step(40'000, {Scalar(.1), Scalar(.9), Scalar(.99), Scalar(1e-8), 0, 1, 1},
+    adam_step(40'000, {Scalar(.1), Scalar(.1), Scalar(.01), Scalar(1e-8), 0, 1, 1},
               {numbers(40'000, 3).data(), w.data(), m.data(), v.data()});
     return std::vector{w, m, v};
   };

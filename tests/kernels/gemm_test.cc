@@ -7,6 +7,7 @@
 #include <array>
 
 #include "kernels/numbers.h"
+#include "kernels/plain.h"
 
 namespace headlab { namespace {
 

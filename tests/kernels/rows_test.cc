@@ -72,9 +72,9 @@ TEST_P(Rows, SoftmaxBackwardSetsAndAdds) {
     const double dot = sum([&](Index i) { return at(y, row, i) * at(dy, row, i); });
     return at(y, row, j) * (at(dy, row, j) - dot);
   };
-  softmax_backward({rows, n, y.data(), dy.data(), dx.data(), true});
+  softmax_backward({rows, n, y.data(), dy.data(), {dx.data(), true}});
   expect_rows(dx, [&](Index row, Index j) { return at(old_dx, row, j) + slope(row, j); });
-  softmax_backward({rows, n, y.data(), dy.data(), dx.data(), false});
+  softmax_backward({rows, n, y.data(), dy.data(), {dx.data(), false}});
   expect_rows(dx, slope);
 }
 
@@ -84,9 +84,9 @@ TEST_P(Rows, LogSoftmaxForwardAndBackward) {
   const auto slope = [&](Index row, Index j) {
     return at(dy, row, j) - std::exp(at(y, row, j)) * sum([&](Index i) { return at(dy, row, i); });
   };
-  log_softmax_backward({rows, n, y.data(), dy.data(), dx.data(), true});
+  log_softmax_backward({rows, n, y.data(), dy.data(), {dx.data(), true}});
   expect_rows(dx, [&](Index row, Index j) { return at(old_dx, row, j) + slope(row, j); });
-  log_softmax_backward({rows, n, y.data(), dy.data(), dx.data(), false});
+  log_softmax_backward({rows, n, y.data(), dy.data(), {dx.data(), false}});
   expect_rows(dx, slope);
 }
 
@@ -137,9 +137,8 @@ TEST_P(LayerNormRows, BackwardSetsOrAddsDxAndAddsTheParameters) {
   forward();
   std::vector<Scalar> dgain(gain.size(), 1);
   std::vector<Scalar> dbias(gain.size(), 2);
-  LayerNormBackward problem{rows,        n,         x.data(),  gain.data(),  mean.data(),
-                            rstd.data(), dy.data(), dx.data(), dgain.data(), dbias.data(),
-                            true};
+  LayerNormBackward problem{rows,        n,         x.data(),          gain.data(),  mean.data(),
+                            rstd.data(), dy.data(), {dx.data(), true}, dgain.data(), dbias.data()};
   layer_norm_backward(problem);
   std::vector<double> mean_g;
   std::vector<double> mean_gh;
@@ -165,7 +164,7 @@ TEST_P(LayerNormRows, BackwardSetsOrAddsDxAndAddsTheParameters) {
     EXPECT_NEAR(at(dgain, 0, j), expected_gain, bound);
     EXPECT_NEAR(at(dbias, 0, j), expected_bias, bound);
   }
-  problem.accumulate_dx = false;
+  problem.dx.accumulate = false;
   problem.dgain = problem.dbias = nullptr;
   layer_norm_backward(problem);
   expect_rows(dx, slope, 4);
@@ -189,11 +188,11 @@ TEST_P(Rows, CrossEntropyForwardAndBackwardIgnoreTargetMinusOne) {
     const std::int32_t target = targets[static_cast<std::size_t>(row)];
     return target < 0 ? 0 : .5 * (std::exp(at(x, row, j) - log_sum_exp(row)) - (j == target));
   };
-  CrossEntropyBackward problem{rows,       n,          x.data(),  targets.data(),
-                               lse.data(), Scalar(.5), dx.data(), true};
+  CrossEntropyBackward problem{rows,       n,          x.data(),         targets.data(),
+                               lse.data(), Scalar(.5), {dx.data(), true}};
   cross_entropy_backward(problem);
   expect_rows(dx, [&](Index row, Index j) { return at(old_dx, row, j) + slope(row, j); });
-  problem.accumulate = false;
+  problem.dx.accumulate = false;
   cross_entropy_backward(problem);
   expect_rows(dx, slope);
 }
@@ -231,8 +230,16 @@ TEST(ReductionsOverRows, GiveTheSameBitsForAnyNumberOfThreads) {
   const auto reduce = [&](int count) {
     const Threads threads(count);
     std::vector<Scalar> sums(2 * n);
-    layer_norm_backward({rows, n, x.data(), x.data(), rstd.data(), rstd.data(), x.data(), nullptr,
-                         sums.data(), sums.data() + n, false});
+    layer_norm_backward({rows,
+                         n,
+                         x.data(),
+                         x.data(),
+                         rstd.data(),
+                         rstd.data(),
+                         x.data(),
+                         {},
+                         sums.data(),
+                         sums.data() + n});
     return sums;
   };
   const std::vector<Scalar> one = reduce(1);
@@ -249,12 +256,20 @@ TEST(RowKernels, GiveTheSameBitsForAnyNumberOfThreads) {
     std::vector<Scalar> y(x.size()), dx(x.size()), mean(targets.size()), rstd(targets.size());
     layer_norm_forward(
         {rows, n, Scalar(1e-5), x.data(), x.data(), x.data(), y.data(), mean.data(), rstd.data()});
-    layer_norm_backward({rows, n, x.data(), x.data(), mean.data(), rstd.data(), y.data(), dx.data(),
-                         nullptr, nullptr, false});
+    layer_norm_backward({rows,
+                         n,
+                         x.data(),
+                         x.data(),
+                         mean.data(),
+                         rstd.data(),
+                         y.data(),
+                         {dx.data(), false},
+                         nullptr,
+                         nullptr});
     std::vector<Scalar> losses(targets.size()), lse(targets.size()), slopes(x.size());
     cross_entropy_forward({rows, n, x.data(), targets.data(), losses.data(), lse.data()});
     cross_entropy_backward(
-        {rows, n, x.data(), targets.data(), lse.data(), 1, slopes.data(), false});
+        {rows, n, x.data(), targets.data(), lse.data(), 1, {slopes.data(), false}});
     return std::vector{y, dx, mean, rstd, losses, lse, slopes};
   };
   const auto one = run(1);

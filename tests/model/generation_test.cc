@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "headlab/ops/softmax.h"
+#include "headlab/ops/rows.h"
 #include "support/models.h"
 
 namespace headlab { namespace {

@@ -6,7 +6,7 @@
 
 namespace headlab { namespace {
 
-struct Case {
+struct CheckedModel {
   const char* name;
   void (*change)(TransformerConfig&);
 };
@@ -17,7 +17,7 @@ void encoder_decoder(TransformerConfig& c) {
   c.source_length = 5;
 }
 
-class ModelGradients : public testing::TestWithParam<Case> {};
+class ModelGradients : public testing::TestWithParam<CheckedModel> {};
 
 TEST_P(ModelGradients, AgreeWithCentralDifferences) {
   TransformerConfig config;
@@ -42,41 +42,42 @@ TEST_P(ModelGradients, AgreeWithCentralDifferences) {
 
 INSTANTIATE_TEST_SUITE_P(
     Kinds, ModelGradients,
-    testing::Values(Case{"Pre", [](TransformerConfig&) {}},
-                    Case{"Post", [](TransformerConfig& c) { c.norm = NormPlace::post; }},
-                    Case{"Tied", [](TransformerConfig& c) { c.tied = true; }},
-                    Case{"TwoTargets", [](TransformerConfig& c) { c.targets = 2; }},
-                    Case{"ALayerWithoutHeads",
-                         [](TransformerConfig& c) {
-                           c.heads = {2, 0};
-                         }},
-                    Case{"SharedKeys", [](TransformerConfig& c) { c.heads = {4}, c.kv_heads = 2; }},
-                    Case{"Dropout", [](TransformerConfig& c) { c.dropout = 0.2; }},
-                    Case{"Encoder",
-                         [](TransformerConfig& c) {
-                           c.architecture = Architecture::encoder;
-                           c.activation = Activation::relu;
-                           c.positions = Positions::sinusoidal;
-                         }},
-                    Case{"EncoderDecoder", encoder_decoder},
-                    Case{"EncoderDecoderPost",
-                         [](TransformerConfig& c) {
-                           encoder_decoder(c);
-                           c.norm = NormPlace::post;
-                           c.dropout = 0.1;
-                         }},
-                    Case{"NoEncoderLayer",
-                         [](TransformerConfig& c) {
-                           encoder_decoder(c);
-                           c.encoder_layers = 0;
-                           c.tied = true;
-                         }},
-                    Case{"AttentionOnly",
-                         [](TransformerConfig& c) {
-                           c.d_ff = 0;
-                           c.d_head = 3;
-                           c.d_value = 1;
-                         }}),
+    testing::Values(CheckedModel{"Pre", [](TransformerConfig&) {}},
+                    CheckedModel{"Post", [](TransformerConfig& c) { c.norm = NormPlace::post; }},
+                    CheckedModel{"Tied", [](TransformerConfig& c) { c.tied = true; }},
+                    CheckedModel{"TwoTargets", [](TransformerConfig& c) { c.targets = 2; }},
+                    CheckedModel{"ALayerWithoutHeads",
+                                 [](TransformerConfig& c) {
+                                   c.heads = {2, 0};
+                                 }},
+                    CheckedModel{"SharedKeys",
+                                 [](TransformerConfig& c) { c.heads = {4}, c.kv_heads = 2; }},
+                    CheckedModel{"Dropout", [](TransformerConfig& c) { c.dropout = 0.2; }},
+                    CheckedModel{"Encoder",
+                                 [](TransformerConfig& c) {
+                                   c.architecture = Architecture::encoder;
+                                   c.activation = Activation::relu;
+                                   c.positions = Positions::sinusoidal;
+                                 }},
+                    CheckedModel{"EncoderDecoder", encoder_decoder},
+                    CheckedModel{"EncoderDecoderPost",
+                                 [](TransformerConfig& c) {
+                                   encoder_decoder(c);
+                                   c.norm = NormPlace::post;
+                                   c.dropout = 0.1;
+                                 }},
+                    CheckedModel{"NoEncoderLayer",
+                                 [](TransformerConfig& c) {
+                                   encoder_decoder(c);
+                                   c.encoder_layers = 0;
+                                   c.tied = true;
+                                 }},
+                    CheckedModel{"AttentionOnly",
+                                 [](TransformerConfig& c) {
+                                   c.d_ff = 0;
+                                   c.d_head = 3;
+                                   c.d_value = 1;
+                                 }}),
     [](const auto& test) { return test.param.name; });
 
 }  // namespace

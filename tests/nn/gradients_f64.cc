@@ -46,7 +46,7 @@ TEST_P(AttentionGradients, AgreeWithCentralDifferences) {
 }
 
 constexpr AttentionSizes kHeads{.d_model = 4, .heads = 2, .d_head = 3, .d_value = 2, .kv_heads = 2};
-constexpr AttentionSizes kGrouped{
+constexpr AttentionSizes kSharedKeys{
     .d_model = 4, .heads = 4, .d_head = 2, .d_value = 3, .kv_heads = 2};
 constexpr AttentionSizes kNoHeads{
     .d_model = 4, .heads = 0, .d_head = 1, .d_value = 1, .kv_heads = 0};
@@ -55,9 +55,9 @@ INSTANTIATE_TEST_SUITE_P(
     Kinds, AttentionGradients,
     testing::Values(Case{"Self", kHeads, false, {}, {.causal = true}},
                     Case{"Cross", kHeads, true, {}, {.lengths = {5, 2}}},
-                    Case{"SharedKeys", kGrouped, false, {}, {}},
+                    Case{"SharedKeys", kSharedKeys, false, {}, {}},
                     Case{"GatedHeads", kHeads, false, {2}, {}},
-                    Case{"GatedExamples", kGrouped, true, {2, 4}, {}},
+                    Case{"GatedExamples", kSharedKeys, true, {2, 4}, {}},
                     Case{"GatedPositions", kHeads, false, {2, 3, 2}, {.causal = true}}),
     [](const auto& test) { return test.param.name; });
 

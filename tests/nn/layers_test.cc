@@ -52,15 +52,6 @@ TEST(FeedForward, NamesItsParameters) {
             (std::vector<std::string>{"mlp.W_in", "mlp.b_in", "mlp.W_out", "mlp.b_out"}));
 }
 
-TEST(Embedding, TakesRowsOfItsTable) {
-  Embedding embed(5, 3);
-  const Tensor values = random_tensor({5, 3}, Key{1});
-  std::copy_n(values.data(), 15, embed.W.data());
-  const Tensor y = embed.forward(Ids{4, 1}, {2});
-  expect_near(numbers(slice(y, 0, 0, 1)), numbers(slice(values, 0, 4, 5)), 0);
-  expect_error([&] { embed.forward(Ids{5}, {1}); }, {"id 5", "[0, 5)"});
-}
-
 TEST(SinusoidalPositions, AreSinesAndCosinesOfGeometricRates) {
   const Tensor P = sinusoidal_positions(50, 6);
   for (Index t = 0; t < 50; ++t) {

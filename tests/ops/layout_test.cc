@@ -2,8 +2,7 @@
 #include "headlab/ops/layout.h"
 
 #include "headlab/ops/arithmetic.h"
-#include "headlab/ops/gather.h"
-#include "headlab/ops/reduce.h"
+#include "headlab/ops/rows.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {
@@ -119,6 +118,13 @@ TEST(Gather, TakesOneElementOfEachRow) {
   EXPECT_EQ(numbers(gather(counting({2, 2, 3}), Ids{2, 0, 1, 1})), (Values{2, 3, 7, 10}));
   expect_error([] { gather(counting({2, 3}), Ids{0, 3}); }, {"gather", "id 3", "[0, 3)"});
   expect_error([] { gather(counting({2, 3}), Ids{0}); }, {"gather", "expected 2 ids"});
+}
+
+TEST(Gather, AddsItsGradientToWhatIsThere) {
+  Tensor x = counting({2, 3});
+  x.set_requires_grad();
+  backward(sum(gather(x, Ids{2, 0})) + sum(gather(x, Ids{2, 1}) * Scalar(10)));
+  EXPECT_EQ(numbers(x.grad()), (Values{0, 0, 11, 1, 10, 0}));
 }
 
 }  // namespace

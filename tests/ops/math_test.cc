@@ -1,9 +1,8 @@
 // Functions of one element, against the standard library in double. Sizes straddle the lanes of
 // vectors and the pieces that threads take. The float kernels err by a few units in the last place.
-#include "headlab/ops/math.h"
-
 #include "headlab/ops/arithmetic.h"
-#include "headlab/ops/reduce.h"
+
+#include "headlab/ops/rows.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {

@@ -2,7 +2,7 @@
 #include "headlab/ops/matmul.h"
 
 #include "headlab/base/threads.h"
-#include "headlab/ops/math.h"
+#include "headlab/ops/arithmetic.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {

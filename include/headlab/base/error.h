@@ -3,6 +3,7 @@
 // json.h.
 #pragma once
 
+#include <functional>
 #include <locale>
 #include <sstream>
 #include <stdexcept>
@@ -40,6 +41,9 @@ void require(bool condition, const Parts&... parts) {
     throw Error(text(parts...));
 }
 
+/// Something that a user should know although nothing failed: a line "note: ..." on stderr.
+void tell_user(const std::string& note);
+
 /// "unknown KIND 'NAME'; did you mean 'NEAREST'?" with all the known names as the hint.
 Error unknown_name(std::string_view kind, std::string_view name,
                    const std::vector<std::string>& known);
@@ -51,5 +55,13 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
 
 /// `parts` with `separator` between them.
 std::string join(const std::vector<std::string>& parts, std::string_view separator);
+
+/// A text for each of `items`: `of` is a function of an item or a pointer to a member of it.
+template <class Items, class Of>
+std::vector<std::string> texts_of(const Items& items, const Of& of) {
+  std::vector<std::string> texts;
+  for (const auto& item : items) texts.emplace_back(std::invoke(of, item));
+  return texts;
+}
 
 }  // namespace headlab

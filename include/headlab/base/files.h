@@ -3,36 +3,16 @@
 // safetensors.h, whose files these are.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace headlab {
 
-/// All bytes of the file. Error that names the path and the reason of the system.
+/// All bytes of the file. Error that names the path and the reason of the system; devices and
+/// pipes, which may never end, and files beyond 64 GiB are refused.
 std::string read_file(const std::filesystem::path& path);
-
-/// A file open for reading at any position: for files too large to be held twice. Errors as
-/// read_file.
-class InputFile {
- public:
-  explicit InputFile(std::filesystem::path path);
-  ~InputFile();
-  InputFile(const InputFile&) = delete;
-  InputFile& operator=(const InputFile&) = delete;
-
-  /// Bytes.
-  std::uint64_t size() const;
-  /// Fills `bytes` from `offset` on. Error if the file ends before.
-  void read(std::uint64_t offset, std::span<char> bytes) const;
-
- private:
-  std::filesystem::path path_;
-  int descriptor_;
-};
 
 /// Replaces the file as one step. Error (disk full, no permission ...) leaves the old file as it
 /// was, and no temporary file behind. Follows a symbolic link; keeps the permissions of the old
@@ -49,22 +29,28 @@ void append_line(const std::filesystem::path& path, std::string_view line);
 /// else by three renames. Error if the system refuses (a mount point, no permission ...).
 void exchange_directories(const std::filesystem::path& a, const std::filesystem::path& b);
 
-/// A lock that one process at a time can hold; it ends with the process, however that ends. Where
-/// the file system knows no locks everyone holds it.
+/// A lock that one process at a time can hold; it ends with the process, however that ends, or with
+/// the object. While it is held its file says who holds it; the end of the object removes the file.
 class FileLock {
  public:
-  /// Asks for the lock of a file, which is made if it is not there and stays; does not wait. Error
-  /// if it cannot be made.
-  explicit FileLock(const std::filesystem::path& file);
+  /// Asks for the lock of a file, which is made if it is not there; does not wait. Error if it
+  /// cannot be made.
+  explicit FileLock(std::filesystem::path file);
   ~FileLock();
   FileLock(const FileLock&) = delete;
   FileLock& operator=(const FileLock&) = delete;
 
   bool held() const { return held_; }
+  /// Whether the file system knows locks; where it does not, everyone holds them.
+  bool is_certain() const { return certain_; }
+  /// "process 1234 on HOST since 2026-11-22 08:40:01": who holds it, if another process does.
+  const std::string& holder() const { return holder_; }
 
  private:
-  int descriptor_;
-  bool held_;
+  std::filesystem::path file_;
+  int descriptor_ = -1, process_;
+  bool held_ = true, certain_ = true;
+  std::string holder_;
 };
 
 /// Makes the directory and its parents. Error in words.

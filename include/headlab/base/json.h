@@ -1,9 +1,10 @@
 // JSON (RFC 8259), small and strict: what is not JSON is refused with line and column, duplicate
 // keys and invalid UTF-8 included. Objects keep their order, so a file that is read and written
-// stays the same. A number is a double: whole numbers are exact up to 2^53. A number that is not
-// finite is written null. Read next: numbers.h, which turns numbers into text and back.
+// stays the same. A number is a double: whole numbers are exact up to 2^53 - 1, and refused beyond.
+// One that is not finite is null. Read next: text.h, which turns numbers into text and back.
 #pragma once
 
+#include <cmath>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -15,9 +16,10 @@
 #include <variant>
 #include <vector>
 
-#include "headlab/base/numbers.h"
-
 namespace headlab {
+
+/// Above it two whole numbers may be one double.
+inline constexpr std::int64_t kMostExact = (std::int64_t{1} << 53) - 1;
 
 class Json {
  public:
@@ -25,13 +27,14 @@ class Json {
   using Member = std::pair<std::string, Json>;
   using Object = std::vector<Member>;
 
-  Json() = default;
+  Json() {}
   Json(std::nullptr_t) {}
   template <std::same_as<bool> Bool>  // a template, so that no pointer becomes a bool
   Json(Bool value) : value_(value) {}
   template <class Number>
-  requires(std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>) Json(Number value)
-      : value_(static_cast<double>(value)) {}
+  requires(std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>) Json(Number value) {
+    if (std::isfinite(static_cast<double>(value))) value_ = static_cast<double>(value);
+  }
   Json(const char* value) : value_(std::string(value)) {}
   Json(std::string value) : value_(std::move(value)) {}
   Json(std::string_view value) : value_(std::string(value)) {}
@@ -56,7 +59,7 @@ class Json {
   static Json object(Object members = {}) { return Json(std::move(members)); }
   static Json array() { return Json(Array{}); }
 
-  bool is_null() const { return std::holds_alternative<std::nullptr_t>(value_); }
+  bool is_null() const { return std::holds_alternative<Null>(value_); }
   bool is_bool() const { return std::holds_alternative<bool>(value_); }
   bool is_number() const { return std::holds_alternative<double>(value_); }
   bool is_string() const { return std::holds_alternative<std::string>(value_); }
@@ -66,7 +69,7 @@ class Json {
   /// The value as this type. Error that says what was expected and what there is.
   bool boolean() const;
   double number() const;
-  /// A whole number with |value| <= 2^53.
+  /// A whole number with |value| <= kMostExact.
   std::int64_t integer() const;
   const std::string& string() const;
   const Array& items() const;
@@ -94,11 +97,23 @@ class Json {
   friend bool operator==(const Json&, const Json&) = default;
 
  private:
-  std::variant<std::nullptr_t, bool, double, std::string, Array, Object> value_ = nullptr;
+  /// Its copy is a function: std::variant of libstdc++ takes alternatives for such as can never be
+  /// left half made if all are plain, strings or vectors, and then crashes where memory ends.
+  struct Null {
+    Null() = default;
+    Null(const Null&) {}
+    Null& operator=(const Null&) { return *this; }
+    friend bool operator==(const Null&, const Null&) { return true; }
+  };
+  std::variant<Null, bool, double, std::string, Array, Object> value_;
 };
 
 /// An object that begins with "headlab": VERSION, as every file and every result does.
 Json stamped(Json::Object members = {});
+
+/// Error if a later version, by its first two numbers, wrote the object: its files may mean another
+/// thing. Says nothing of objects without a version.
+void require_known_version(const Json& json, std::string_view source);
 
 /// Whether `bytes` are valid UTF-8; `position` becomes that of the first byte that is not.
 bool valid_utf8(std::string_view bytes, std::size_t& position);

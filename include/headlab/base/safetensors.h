@@ -41,6 +41,7 @@ struct StoredTensor {
 struct TensorFile {
   std::map<std::string, std::string> metadata;
   std::vector<StoredTensor> tensors;  // in the order of their bytes
+  bool checked = false;               // read from a file with a checksum, which was right
 
   const StoredTensor* find(std::string_view name) const;
   /// Error if there is none.
@@ -49,13 +50,14 @@ struct TensorFile {
 
 /// Error that names the file and what is wrong with it: missing, truncated, header too long or no
 /// JSON, duplicate names, unknown dtype, negative or overflowing shape, size against shape,
-/// overlaps, holes and trailing bytes. The header may list the tensors in any order, as the format
-/// allows.
+/// overlaps, holes, trailing bytes and a checksum that is not that of the bytes. The header may
+/// list the tensors in any order, as the format allows.
 TensorFile read_safetensors(const std::filesystem::path& path);
 /// The same from bytes; `source` names them in messages.
 TensorFile parse_safetensors(std::string_view bytes, std::string_view source);
 
-/// Writes the file as one step (files.h). Error for duplicate names or a size that does not fit the
+/// Writes the file as one step (files.h), with a checksum of header and data in its metadata:
+/// "checksum", 16 hexadecimal digits. Error for duplicate names or a size that does not fit the
 /// shape.
 void write_safetensors(const std::filesystem::path& path, const TensorFile& file);
 

@@ -35,7 +35,8 @@ class Settings {
                std::string help);
   void real(std::string name, double& value, double low, double high, std::string help);
   void boolean(std::string name, bool& value, std::string help);
-  void text(std::string name, std::string& value, std::string help);
+  void string(std::string name, std::string& value, std::string help,
+              std::string placeholder = "TEXT");
   /// One number, or several (JSON: an array; text: 4,0,2), each in [low, high].
   void integers(std::string name, std::vector<std::int64_t>& value, std::int64_t low,
                 std::int64_t high, std::string help);

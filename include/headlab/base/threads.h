@@ -11,16 +11,14 @@
 
 namespace headlab {
 
-/// Whether this build has threads (HEADLAB_THREADS). Without them everything runs on the caller's.
+/// Whether this build has threads: HEADLAB_THREADS, and a compiler with OpenMP. Without them
+/// everything runs on the caller's.
 bool has_threads();
-/// How long a thread without work spins before it sleeps: longer than the pauses within a training
-/// step. If there are more threads than processors, they sleep at once.
-inline constexpr int kSpinMicroseconds = 200;
 /// The processors that this process may use.
 int processor_count();
 /// How many threads `parallel_for` uses: at first processor_count(), or what OMP_NUM_THREADS says.
 int thread_count();
-/// Error unless 1 <= count <= 1024.
+/// Error unless 1 <= count <= 1024. Within with_threads at most the threads that it started.
 void set_thread_count(int count);
 /// Whether the caller is one of several tasks of parallel_for: its own loops run on its thread
 /// alone.
@@ -28,19 +26,32 @@ bool in_parallel_for();
 
 namespace detail {
 void parallel_for(std::int64_t tasks, void (*run)(void* body, std::int64_t task), void* body);
+void with_threads(void (*run)(void* body), void* body);
 }  // namespace detail
 
 /// Calls body(task) for each task in [0, tasks), on all threads, in no particular order; each
 /// thread begins with consecutive tasks of its own, so that successive loops over the same rows
-/// find them in its cache, and then steals from the others. Inside another parallel_for, or while
-/// another thread of the caller is in one, it runs the tasks one after the other. `body` must not
-/// throw. Allocates nothing once the team has started.
+/// find them in its cache, and then steals from the others. Inside another parallel_for, while
+/// another thread of the caller has the threads, and in the child of a fork, it runs the tasks one
+/// after the other. `body` must not throw.
 template <class Body>
 void parallel_for(std::int64_t tasks, Body&& body) {
   using Plain = std::remove_reference_t<Body>;
   detail::parallel_for(
       tasks, [](void* b, std::int64_t task) { (*static_cast<Plain*>(b))(task); },
       const_cast<void*>(static_cast<const void*>(std::addressof(body))));
+}
+
+/// Calls body() while the threads stand ready for its loops, which then cost less: beside other
+/// processes a loop waits for work that has begun and not for threads. For a whole training run or
+/// analysis; the program runs every command in it. There are as many threads as processors, or
+/// thread_count() if that is more; set_thread_count cannot ask for more until body ends. What body
+/// throws is thrown.
+template <class Body>
+void with_threads(Body&& body) {
+  using Plain = std::remove_reference_t<Body>;
+  detail::with_threads([](void* b) { (*static_cast<Plain*>(b))(); },
+                       const_cast<void*>(static_cast<const void*>(std::addressof(body))));
 }
 
 }  // namespace headlab

@@ -46,14 +46,12 @@ struct AttentionOutput {
 void attention_forward(const AttentionProblem& problem, const AttentionOutput& out);
 
 /// With P the weights, dP = dZ V^T (through dropout), dS = P (dP - sum(P dP)): dq = scale dS K, dk
-/// = scale dS^T Q, dv = (dropped P)^T dZ. Sets dq, dk, dv (strided like q, k, v), or adds to them
-/// if accumulate. Null ones are skipped.
+/// = scale dS^T Q, dv = (dropped P)^T dZ, strided like q, k, v. Null ones are skipped.
 struct AttentionBackward {
   const Scalar *z, *dz;  // both with rows z_stride apart
   Index z_stride;
   const Scalar* log_sum_exp;
-  Scalar *dq, *dk, *dv;
-  bool accumulate_dq = false, accumulate_dk = false, accumulate_dv = false;
+  GradientSlot dq, dk, dv;
 };
 void attention_backward(const AttentionProblem& problem, const AttentionBackward& gradients);
 
@@ -63,12 +61,5 @@ struct WeightPlace {
 };
 /// Whether dropout keeps the weight: the one definition that all kernels follow.
 bool attention_keeps(const WeightPlace& weight, std::uint64_t key, Scalar dropout);
-
-/// Whether query t of head h in sequence b may look at key s: all masks together.
-bool attention_sees(const AttentionProblem& problem, Index b, Index h, Index t, Index s);
-
-/// The same results, one score at a time (attention_plain.cc): the references of the tests.
-void attention_forward_plain(const AttentionProblem& problem, const AttentionOutput& out);
-void attention_backward_plain(const AttentionProblem& problem, const AttentionBackward& gradients);
 
 }}  // namespace headlab

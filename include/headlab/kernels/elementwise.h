@@ -34,10 +34,14 @@ bool all_finite(Index n, const Scalar* x);
 void dropout_array(Index n, Scalar p, std::uint64_t key, const Scalar* x, Scalar* y);
 
 /// One AdamW step (Loshchilov and Hutter 2019): with g = grad_scale * grad,
-/// m = b1 m + (1-b1) g; v = b2 v + (1-b2) g^2; w -= lr * decay * w;
+/// m += (1-b1) (g - m); v += (1-b2) (g^2 - v); w -= lr * decay * w;
 /// w -= lr * (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps).
+/// 1 - b is rounded once: the difference of 1 and a rounded b2 = .999 would be 5e-5 too large, and
+/// so would the moments be against their corrections.
 struct AdamStep {
-  Scalar lr, beta1, beta2, eps, decay;
+  Scalar lr;
+  Scalar share1, share2;  // 1 - b1, 1 - b2: what a new gradient counts in the moments
+  Scalar eps, decay;
   Scalar correction1, correction2;  // 1 - beta1^t, 1 - beta2^t
   Scalar grad_scale = 1;
 };

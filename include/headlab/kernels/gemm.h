@@ -51,8 +51,6 @@ void gemm(const Gemm& problem);
 void gemm_together(std::span<const Gemm> problems);
 /// The same on the calling thread; bit-identical to gemm.
 void gemm_serial(const Gemm& problem);
-/// What it computes, in a dozen lines: the reference of the tests.
-void gemm_plain(const Gemm& problem);
 /// Rows [i, i + m) and columns [j, j + n) of the product, as a product of its own. The part with
 /// the first rows adds the column sums.
 Gemm gemm_part(const Gemm& problem, Index i, Index m, Index j, Index n);

@@ -14,12 +14,11 @@ void log_softmax_forward(Index rows, Index n, const Scalar* x, Scalar* y);
 struct SoftmaxBackward {
   Index rows, n;
   const Scalar *y, *dy;
-  Scalar* dx;
-  bool accumulate;
+  GradientSlot dx;
 };
-/// dx = (accumulate ? dx : 0) + y (dy - sum(y dy)).
+/// dx (+)= y (dy - sum(y dy)).
 void softmax_backward(const SoftmaxBackward& problem);
-/// dx = (accumulate ? dx : 0) + dy - exp(y) sum(dy).
+/// dx (+)= dy - exp(y) sum(dy).
 void log_softmax_backward(const SoftmaxBackward& problem);
 
 /// y = (x - mean) rstd gain + bias, rstd = 1 / sqrt(variance + eps) (variance divided by n). Keeps
@@ -31,14 +30,13 @@ struct LayerNormForward {
   Scalar *y, *mean, *rstd;
 };
 void layer_norm_forward(const LayerNormForward& problem);
-/// With h = (x - mean) rstd and g = dy gain: dx += rstd (g - mean(g) - h mean(g h)); dgain +=
-/// sum(dy h); dbias += sum(dy). Null pointers are skipped. dx is set, not added to, unless
-/// accumulate_dx.
+/// With h = (x - mean) rstd and g = dy gain: dx (+)= rstd (g - mean(g) - h mean(g h)); dgain +=
+/// sum(dy h); dbias += sum(dy). Null ones are skipped.
 struct LayerNormBackward {
   Index rows, n;
   const Scalar *x, *gain, *mean, *rstd, *dy;
-  Scalar *dx, *dgain, *dbias;
-  bool accumulate_dx;
+  GradientSlot dx;
+  Scalar *dgain, *dbias;
 };
 void layer_norm_backward(const LayerNormBackward& problem);
 
@@ -51,16 +49,14 @@ struct CrossEntropyForward {
   Scalar *losses, *log_sum_exp;
 };
 void cross_entropy_forward(const CrossEntropyForward& problem);
-/// dx = (accumulate ? dx : 0) + scale (exp(x - log_sum_exp) - [j == target]); nothing where target
-/// is -1.
+/// dx (+)= scale (exp(x - log_sum_exp) - [j == target]); nothing where target is -1.
 struct CrossEntropyBackward {
   Index rows, n;
   const Scalar* x;
   const std::int32_t* targets;
   const Scalar* log_sum_exp;
   Scalar scale;
-  Scalar* dx;
-  bool accumulate;
+  GradientSlot dx;
 };
 void cross_entropy_backward(const CrossEntropyBackward& problem);
 

@@ -23,4 +23,11 @@ using Scalar = float;
 /// Sizes, strides and positions.
 using Index = std::int64_t;
 
+/// Where the gradient of an input goes: set `data`, or add to it if `accumulate`.
+struct GradientSlot {
+  Scalar* data;  // null: this input wants no gradient
+  bool accumulate;
+  explicit operator bool() const { return data != nullptr; }
+};
+
 }}  // namespace headlab

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "headlab/base/pool.h"
-#include "headlab/tensor/shape.h"
+#include "headlab/tensor/tensor.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
@@ -18,10 +18,10 @@ struct Batch {
   Index targets_per_position = 1;  // K
   Index source_length = 0;         // S; 0: there is no source
   Ids tokens;                      // [B, T]
-  Ids lengths;                     // [B]: positions that count, the rest is padding; empty: all T
-  Ids targets;         // [B, T, K], -1 where there is none; may be empty where no loss is asked
-  Ids source;          // [B, S]: what the encoder of an encoder-decoder reads
-  Ids source_lengths;  // [B]: as lengths, of the sources
+  Ids lengths{};                   // [B]: positions that count, the rest is padding; empty: all T
+  Ids targets;           // [B, T, K], -1 where there is none; may be empty where no loss is asked
+  Ids source;            // [B, S]: what the encoder of an encoder-decoder reads
+  Ids source_lengths{};  // [B]: as lengths, of the sources
 
   /// Room for B x T tokens (0), B x T x K targets (-1) and B x S tokens of sources (0).
   static Batch make(Index size, Index length, Index targets_per_position = 1,

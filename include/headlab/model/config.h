@@ -20,11 +20,14 @@ enum class NormPlace { pre, post };  // x + f(ln(x)), or ln(x + f(x))
 enum class Positions { learned, sinusoidal, none };
 enum class InitialValues { uniform, gpt2 };  // see initial.h
 
-/// An attention module as the config describes it.
+/// An attention module as the config describes it, born heads and all.
 struct AttentionPlace {
   std::string name;  // "blocks.0.attn"
   AttentionKind kind;
-  Index layer;  // layers of the encoder count first
+  Index layer;             // layers of the encoder count first
+  Index queries, keys;     // T and S, where sequences have their full length
+  Index width, key_width;  // H (d_head + d_value), and G (d_head + d_value) with G kv_heads
+  bool begins_block() const { return kind != AttentionKind::cross; }
 };
 
 /// What a task decides of a model: these settings are the task's, not the user's.
@@ -69,6 +72,9 @@ struct TransformerConfig : TaskShape {
   Index heads_of(Index layer) const;   // born heads; `layer` counts those of the encoder first
   Index d_head_of(Index layer) const;  // 0 where a layer has no heads and d_head is not set
   Index d_value_of(Index layer) const;
+
+  /// Weights of the blocks' matrices. Each multiplies every query or every key of its module.
+  double block_weights() const;
 
   /// Error that says which setting does not fit, and what would.
   void validate() const;

@@ -115,7 +115,7 @@ class Transformer {
   void check(const Batch& batch, const ModelHooks& hooks) const;
 
   TransformerConfig config_;
-  Embedding embed_;
+  Tensor W_E_;     // [V, C]
   Stack encoder_;  // empty but in an encoder-decoder
   Stack main_;     // its decoder, or the only stack
   Linear unembed_;

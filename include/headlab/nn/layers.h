@@ -1,13 +1,41 @@
-// The layers between attention: linear maps, layer norm, embeddings and the feed-forward network.
-// Parameters start at zero (gains at 1); model/initial.h gives a whole model its initial values.
-// Read next: attention.h.
+// The layers between attention: linear maps, layer norm and the feed-forward network. A layer is a
+// plain struct: its members are its parameters, `forward` computes, and `visit` names the
+// parameters. Optimizer, checkpoint, pruning and the parameter count all read `visit`, so a name
+// stands in one place only. Parameters start at zero (gains at 1); model/initial.h gives a whole
+// model its initial values. Read next: attention.h.
 #pragma once
 
-#include <span>
+#include <functional>
+#include <string>
+#include <string_view>
 
-#include "headlab/nn/module.h"
+#include "headlab/base/random.h"
+#include "headlab/tensor/tensor.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
+
+/// Called with the full name of each parameter, such as "blocks.0.attn.W_Q".
+using ParameterVisitor = std::function<void(const std::string& name, Tensor& parameter)>;
+using ConstParameterVisitor = std::function<void(const std::string& name, const Tensor& parameter)>;
+
+/// What a forward pass knows beside its inputs. Dropout is active while training and draws from
+/// `key`, which the trainer folds from (seed, purpose, step, micro-batch); each module folds in its
+/// own name. `frozen` makes constants of the patterns of attention and of the deviations by which
+/// layer norms divide: the values are the same, but gradients pass neither, so that without a
+/// feed-forward network the logits are a linear function of embeddings and biases, and gradient x
+/// input sums to them.
+struct ForwardContext {
+  bool training = false;
+  Key key{};
+  bool frozen = false;
+
+  ForwardContext inside(std::string_view module) const {
+    return {training, key.fold(module), frozen};
+  }
+};
+
+/// A parameter: a leaf of zeros that requires a gradient.
+Tensor parameter(const Shape& shape, Scalar value = 0);
 
 /// y = x W + b + residual; x [..., in], W [in, out], b [out]; an undefined residual is left out.
 struct Linear {
@@ -20,7 +48,7 @@ struct Linear {
   void visit(const std::string& prefix, const std::string& label, const ParameterVisitor& f);
 };
 
-/// y = (x - mean) / sqrt(variance + eps) w + b over the last axis; see ops/norm.h. In a frozen
+/// y = (x - mean) / sqrt(variance + eps) w + b over the last axis; see ops/rows.h. In a frozen
 /// context the square root is a constant: dx = (g - mean(g)) / sqrt(variance + eps), g = dy w.
 struct LayerNorm {
   Tensor w, b;
@@ -30,17 +58,6 @@ struct LayerNorm {
   explicit LayerNorm(Index width);
   Tensor forward(const Tensor& x, const ForwardContext& context = {}) const;
   void visit(const std::string& prefix, const ParameterVisitor& f);
-};
-
-/// Rows of a table W [V, C], chosen by ids.
-struct Embedding {
-  Tensor W;
-
-  Embedding() = default;
-  Embedding(Index vocab, Index width);
-  /// [shape..., C]. Error that names an id outside [0, V).
-  Tensor forward(std::span<const std::int32_t> ids, const Shape& shape) const;
-  void visit(const std::string& name, const ParameterVisitor& f);
 };
 
 enum class Activation { gelu, relu };

@@ -1,8 +1,12 @@
-// Sums, differences, products and quotients, element by element, with NumPy broadcasting: shapes
-// align at the last axis, and an axis of size 1 repeats. The gradient of an input that was repeated
-// is summed back to its shape.
+// Ops on single elements: arithmetic with NumPy broadcasting, functions, dropout. In broadcasting
+// shapes align at the last axis, and an axis of size 1 repeats; the gradient of an input that was
+// repeated is summed back to its shape. A function is its formula and its derivative: the shortest
+// ops to read, and the pattern for your own. Dropout takes a key and not a generator, so that a
+// step can be made again from its number. Read next: src/ops/arithmetic.cc, then
+// examples/own_op.cc.
 #pragma once
 
+#include "headlab/base/random.h"
 #include "headlab/tensor/tensor.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
@@ -30,5 +34,23 @@ inline Tensor operator*(const Tensor& x, Scalar c) { return affine(x, c, 0); }
 inline Tensor operator*(Scalar c, const Tensor& x) { return affine(x, c, 0); }
 inline Tensor operator/(const Tensor& x, Scalar c) { return affine(x, 1 / c, 0); }
 inline Tensor operator-(const Tensor& x) { return affine(x, -1, 0); }
+
+/// y = e^x; dx = dy y.
+Tensor exp(const Tensor& x);
+/// y = ln x; dx = dy / x.
+Tensor log(const Tensor& x);
+/// dx = dy / (2 y).
+Tensor sqrt(const Tensor& x);
+/// dx = dy (1 - y^2).
+Tensor tanh(const Tensor& x);
+/// y = max(x, 0); dx = dy where x > 0.
+Tensor relu(const Tensor& x);
+/// y = x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), the tanh form of Hendrycks and Gimpel 2016.
+Tensor gelu(const Tensor& x);
+
+/// Each element is 0 with probability p, else x / (1 - p). The key and the position of an element
+/// decide whether it is dropped: the same key drops the same elements again. dx is dy with the same
+/// elements dropped. p = 0 returns x itself. Error unless 0 <= p < 1.
+Tensor dropout(const Tensor& x, Scalar p, Key key);
 
 }}  // namespace headlab

@@ -1,6 +1,7 @@
-// Ops that move elements and compute nothing. Reshape shares the storage; the
-// others copy, because tensors are always contiguous, which keeps every kernel
-// simple. Read next: src/ops/layout.cc.
+// Ops that move elements and compute nothing, and lookups by whole numbers. Reshape shares the
+// storage; the others copy, because tensors are always contiguous, which keeps every kernel simple.
+// Ids are plain numbers, not tensors, because they have no gradient; they are checked before
+// anything is read. Read next: src/ops/layout.cc.
 #pragma once
 
 #include <span>
@@ -23,5 +24,12 @@ Tensor concat(std::span<const Tensor> parts, int axis);
 inline Tensor concat(std::initializer_list<Tensor> parts, int axis) {
   return concat(std::span(parts.begin(), parts.size()), axis);
 }
+
+/// y[i] = table[ids[i]]: table [V, C], y [ids..., C] where `ids_shape` is the shape of the ids.
+/// dtable[v] = the sum of dy[i] over ids[i] = v. Error that names the first id outside [0, V).
+Tensor embedding(const Tensor& table, std::span<const std::int32_t> ids, const Shape& ids_shape);
+
+/// y[r] = x[r, ids[r]] for x [..., V]; y [...]. dx[r, ids[r]] = dy[r], 0 elsewhere.
+Tensor gather(const Tensor& x, std::span<const std::int32_t> ids);
 
 }}  // namespace headlab

@@ -5,8 +5,8 @@
 // The closure *receives* its node and must not capture the output, or the graph would own itself
 // and leak; it may capture plain data and other tensors. `backward` runs closures in descending
 // order of creation, without recursion, and frees each as it goes. Nodes, closures and gradients
-// live in the pool. To follow one op from end to end, read ops/math.h and src/ops/math.cc; to watch
-// ops run, watch.h.
+// live in the pool. To follow one op from end to end, read ops/arithmetic.h and
+// src/ops/arithmetic.cc; to watch ops run, watch.h.
 #pragma once
 
 #include <atomic>
@@ -31,13 +31,6 @@ struct Storage {
   static Storage* make(Index count);
   static void release(Storage* storage) noexcept;
   Scalar* data() { return reinterpret_cast<Scalar*>(reinterpret_cast<char*>(this) + 64); }
-};
-
-/// Where the gradient of an input goes: set `data`, or add to it if `accumulate`.
-struct GradientSlot {
-  Scalar* data;  // null: this input wants no gradient
-  bool accumulate;
-  explicit operator bool() const { return data != nullptr; }
 };
 
 class Node {

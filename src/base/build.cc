@@ -1,12 +1,17 @@
-// HEADLAB_DATASETS and HEADLAB_INSTALLED_DATASETS come from CMakeLists.txt and are defined for this
-// file alone: the folder of the sources, which is there while one works on headlab, and the one
-// that `cmake --install` fills.
-#include "headlab/base/shipped.h"
+// The texts and folders come from CMakeLists.txt (the version from its `project` line, the one
+// place that states it) and are defined for this file alone: a new version compiles one file, and
+// no object of a library user depends on it. HEADLAB_DATASETS is the folder of the sources, which
+// is there while one works on headlab, HEADLAB_INSTALLED_DATASETS the one that `cmake --install`
+// fills.
+#include "headlab/base/build.h"
 
 #include <initializer_list>
 #include <system_error>
 
 namespace headlab {
+
+const char* version() { return HEADLAB_VERSION_TEXT; }
+const char* build() { return HEADLAB_BUILD_TEXT; }
 
 std::filesystem::path shipped_file(const std::string& path) {
   const std::string prefix = "datasets/";

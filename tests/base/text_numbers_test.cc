@@ -1,7 +1,7 @@
 // Numbers as text. The fallback for libraries without floating-point from_chars must agree with the
 // standard functions on every double, so both are run over the same values, in a locale with a
-// decimal comma too. Read next: src/base/numbers.cc.
-#include "headlab/base/numbers.h"
+// decimal comma too. Read next: src/base/text.cc.
+#include "headlab/base/text.h"
 
 #include <gtest/gtest.h>
 
@@ -95,46 +95,23 @@ TEST(ParseNumber, RoundsTinyNumbersToZero) {
   EXPECT_EQ(value, 5e-324);
 }
 
-TEST(Fallback, AgreesWithTheStandardFunctions) {
-  for (const double value : many_doubles()) {
-    double back = 0, portable = 0;
-    const std::string text = detail::shortest_portable(value);
-    ASSERT_TRUE(parse_number(text, back));
-    ASSERT_EQ(back, value) << text;
-    ASSERT_TRUE(detail::convert_portable(number_text(value), portable));
-    ASSERT_EQ(portable, value);
-  }
-}
-
-TEST(Fallback, WritesNoMoreDigitsThanNeeded) {
-  EXPECT_EQ(detail::shortest_portable(0.1), "0.1");
-  EXPECT_EQ(detail::shortest_portable(1.0 / 3), "0.3333333333333333");
-  for (const double value : many_doubles()) ASSERT_LE(detail::shortest_portable(value).size(), 24u);
-}
-
-TEST(Fallback, RefusesOverflowAsTheStandardFunctionsDo) {
-  double value = 0;
-  EXPECT_FALSE(detail::convert_portable("1e999", value));
-  EXPECT_TRUE(detail::convert_portable("1e-999", value));
-}
-
-TEST(Fallback, WritesAPointWhenTheStreamsHaveAComma) {
+TEST(Numbers, WriteAPointWhenTheStreamsHaveAComma) {
   struct Comma : std::numpunct<char> {
     char do_decimal_point() const override { return ','; }
   };
   const std::locale before = std::locale::global(std::locale(std::locale::classic(), new Comma));
-  const std::string written = detail::shortest_portable(1234.5);
+  const std::string written = number_text(1234.5);
   std::locale::global(before);
   EXPECT_EQ(written, "1234.5");
 }
 
-TEST(Fallback, ReadsAPointWhenTheLanguageHasAComma) {
+TEST(Numbers, ReadAPointWhenTheLanguageHasAComma) {
   const std::string before = std::setlocale(LC_ALL, nullptr);
   bool found = false;
   for (const char* name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "de_DE"})
     found = found || std::setlocale(LC_ALL, name) != nullptr;
   double value = 0;
-  const bool read = detail::convert_portable("0.5", value);
+  const bool read = parse_number("0.5", value);
   std::setlocale(LC_ALL, before.c_str());
   EXPECT_TRUE(read);
   EXPECT_EQ(value, 0.5);

@@ -1,24 +1,51 @@
-// Attention as its formulas say, one score at a time: the reference that attention.cc and
-// attention_backward.cc are tested against, and the place to read what the masks mean. Sums run in
-// double, in the order of the keys. Read next: attention_tiles.h, how the same is done fast.
+// What the fast kernels compute, as the formulas say: a product entry by entry, attention one score
+// at a time. The references that gemm.cc, attention.cc and attention_backward.cc are tested
+// against. Sums run in double, in the order of the terms.
+#pragma once
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
 
 #include "headlab/kernels/attention.h"
+#include "headlab/kernels/elementwise.h"
+#include "headlab/kernels/gemm.h"
 
-namespace headlab { inline namespace HEADLAB_SCALAR {
+namespace headlab {
 
-bool attention_sees(const AttentionProblem& p, Index b, Index h, Index t, Index s) {
+inline Scalar entry(const ConstMatrix& x, Index i, Index j) {
+  return x.data[i * x.row_stride + j * x.column_stride];
+}
+
+inline void gemm_plain(const Gemm& g) {
+  for (Index i = 0; i < g.m; ++i) {
+    for (Index j = 0; j < g.n; ++j) {
+      double sum = 0;
+      for (Index p = 0; p < g.k; ++p)
+        sum += static_cast<double>(entry(g.a, i, p)) * static_cast<double>(entry(g.b, p, j));
+      const Index at_c = i * g.c_stride + j;
+      const auto value = [](const Scalar* x, Index i_x) { return static_cast<double>(x[i_x]); };
+      if (g.accumulate) sum += value(g.c, at_c);
+      if (g.finish.bias) sum += value(g.finish.bias, j);
+      if (g.finish.residual) sum += value(g.finish.residual, at_c);
+      if (g.finish.factor) sum *= value(g.finish.factor, at_c);
+      g.c[at_c] = static_cast<Scalar>(sum);
+      if (g.finish.gelu) gelu_forward(1, g.c + at_c, g.finish.gelu + at_c);
+    }
+  }
+  for (Index p = 0; g.column_sums && p < g.k; ++p)
+    for (Index j = 0; j < g.n; ++j) g.column_sums[j] += entry(g.b, p, j);
+}
+
+/// Whether query t of head h in sequence b may look at key s: all masks together.
+inline bool attention_sees(const AttentionProblem& p, Index b, Index h, Index t, Index s) {
   if (p.causal && s > t) return false;
   if (p.window > 0 && (t - s >= p.window || s - t >= p.window)) return false;
   if (p.lengths && s >= p.lengths[b]) return false;
   if (p.visible && !p.visible[t * p.keys + s]) return false;
   return !p.hidden_edges || !p.hidden_edges[((b * p.heads + h) * p.queries + t) * p.keys + s];
 }
-
-namespace {
 
 /// One query of one head: its place, the K, V block it reads, and its weights over the keys.
 struct QueryWeights {
@@ -27,13 +54,13 @@ struct QueryWeights {
   double log_sum_exp = 0;
 };
 
-double dot(Index n, const Scalar* x, const Scalar* y) {
+inline double dot(Index n, const Scalar* x, const Scalar* y) {
   double sum = 0;
   for (Index i = 0; i < n; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(y[i]);
   return sum;
 }
 
-QueryWeights weigh(const AttentionProblem& p, Index b, Index h, Index t) {
+inline QueryWeights weigh(const AttentionProblem& p, Index b, Index h, Index t) {
   QueryWeights query{b, h, t, p.kv_head ? p.kv_head[h] : h, b * p.queries + t};
   query.weights.resize(p.keys);
   const Scalar* q = p.q + query.row * p.q_stride + h * p.d_head;
@@ -56,7 +83,7 @@ QueryWeights weigh(const AttentionProblem& p, Index b, Index h, Index t) {
 }
 
 /// 0 or 1/(1-p): what dropout multiplies the weight of key s by.
-double dropout_factor(const AttentionProblem& p, const QueryWeights& query, Index s) {
+inline double dropout_factor(const AttentionProblem& p, const QueryWeights& query, Index s) {
   if (p.dropout == 0) return 1;
   const Index born = p.born_head ? p.born_head[query.h] : query.h;
   return attention_keeps({query.b, born, query.t, s}, p.dropout_key, p.dropout)
@@ -72,9 +99,7 @@ void for_queries(const AttentionProblem& p, Body body) {
   }
 }
 
-}  // namespace
-
-void attention_forward_plain(const AttentionProblem& p, const AttentionOutput& out) {
+inline void attention_forward_plain(const AttentionProblem& p, const AttentionOutput& out) {
   for_queries(p, [&](const QueryWeights& query) {
     const Index row = (query.b * p.heads + query.h) * p.queries + query.t;
     std::vector<double> sum(p.d_value);
@@ -91,22 +116,18 @@ void attention_forward_plain(const AttentionProblem& p, const AttentionOutput& o
   });
 }
 
-namespace {
-
-void clear_unless(bool accumulate, Scalar* x, Index rows, Index width, Index stride) {
-  for (Index i = 0; x && !accumulate && i < rows; ++i) std::fill_n(x + i * stride, width, 0);
+inline void clear_unless_added(const GradientSlot& x, Index rows, Index width, Index stride) {
+  for (Index i = 0; x && !x.accumulate && i < rows; ++i) std::fill_n(x.data + i * stride, width, 0);
 }
 
-void add_scaled_row(Scalar* y, Index n, double a, const Scalar* x) {
+inline void add_scaled_row(Scalar* y, Index n, double a, const Scalar* x) {
   for (Index i = 0; y && i < n; ++i) y[i] += static_cast<Scalar>(a * static_cast<double>(x[i]));
 }
 
-}  // namespace
-
-void attention_backward_plain(const AttentionProblem& p, const AttentionBackward& g) {
-  clear_unless(g.accumulate_dq, g.dq, p.batch * p.queries, p.heads * p.d_head, p.q_stride);
-  clear_unless(g.accumulate_dk, g.dk, p.batch * p.keys, p.kv_heads * p.d_head, p.k_stride);
-  clear_unless(g.accumulate_dv, g.dv, p.batch * p.keys, p.kv_heads * p.d_value, p.v_stride);
+inline void attention_backward_plain(const AttentionProblem& p, const AttentionBackward& g) {
+  clear_unless_added(g.dq, p.batch * p.queries, p.heads * p.d_head, p.q_stride);
+  clear_unless_added(g.dk, p.batch * p.keys, p.kv_heads * p.d_head, p.k_stride);
+  clear_unless_added(g.dv, p.batch * p.keys, p.kv_heads * p.d_value, p.v_stride);
   for_queries(p, [&](const QueryWeights& query) {
     const Index q_at = query.row * p.q_stride + query.h * p.d_head;
     const Index z_at = query.row * g.z_stride + query.h * p.d_value;
@@ -120,14 +141,14 @@ void attention_backward_plain(const AttentionProblem& p, const AttentionBackward
       const Index v_at = (query.b * p.keys + s) * p.v_stride + query.block * p.d_value;
       const double factor = dropout_factor(p, query, s);
       // forward: z += factor * weight * v
-      add_scaled_row(g.dv ? g.dv + v_at : nullptr, p.d_value, factor * weight, g.dz + z_at);
+      add_scaled_row(g.dv ? g.dv.data + v_at : nullptr, p.d_value, factor * weight, g.dz + z_at);
       const double dp = factor * dot(p.d_value, g.dz + z_at, p.v + v_at);
       // forward: score = scale * q . k
       const double ds = static_cast<double>(p.scale) * weight * (dp - delta);
-      add_scaled_row(g.dq ? g.dq + q_at : nullptr, p.d_head, ds, p.k + k_at);
-      add_scaled_row(g.dk ? g.dk + k_at : nullptr, p.d_head, ds, p.q + q_at);
+      add_scaled_row(g.dq ? g.dq.data + q_at : nullptr, p.d_head, ds, p.k + k_at);
+      add_scaled_row(g.dk ? g.dk.data + k_at : nullptr, p.d_head, ds, p.q + q_at);
     }
   });
 }
 
-}}  // namespace headlab
+}  // namespace headlab

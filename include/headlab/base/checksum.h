@@ -1,0 +1,33 @@
+// Checksums of files and texts, to notice damage and mistakes; they are no defence against anyone
+// who wants to deceive.
+// Read next: safetensors.h, whose files carry one.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace headlab {
+
+/// The last `digits` hexadecimal digits of a number, in capitals.
+std::string hexadecimal(std::uint64_t value, int digits);
+
+/// FNV-1a, 64 bits: h = (h xor byte) * prime. 16 hexadecimal digits.
+std::string fingerprint(std::string_view bytes);
+
+/// A 64-bit checksum of bytes that come in parts, several GB a second: four FNV-1a hashes over
+/// words of 8 bytes, side by side, joined at the end. Each step is one-to-one, so that a single bit
+/// that flips always changes the sum; two different texts share one by chance, 1 in 2^64.
+class Checksum {
+ public:
+  /// Parts are taken apart: the sum depends on where they end.
+  void add(std::string_view part);
+  std::string text() const;  // 16 hexadecimal digits
+
+ private:
+  std::array<std::uint64_t, 4> lanes_{0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB,
+                                      0xD6E8FEB86659FD93};  // arbitrary, all different
+};
+
+}  // namespace headlab

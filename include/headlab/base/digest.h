@@ -1,0 +1,26 @@
+// Bytes as text, and what tells bytes apart: base64 for numbers inside a page, SHA-256 for the
+// scripts that a page allows itself to run, and a small hash that notices any changed bit.
+// Read next: files.h.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace headlab {
+
+/// The SHA-256 of some bytes. Source: FIPS 180-4, section 6.2.
+std::array<std::uint8_t, 32> sha256(std::string_view bytes);
+
+/// Base64 with padding and without line breaks. Source: RFC 4648, section 4.
+std::string base64(std::string_view bytes);
+/// The inverse, strict: Error for a length that is no multiple of 4, for any character outside of
+/// the alphabet, for padding in the middle, and for bits behind the last byte that are not 0.
+std::string from_base64(std::string_view text);
+
+/// The 32-bit FNV-1a hash. A change of a single byte always changes it: each step is a bijection of
+/// the state. Source: Fowler, Noll and Vo, 1991.
+std::uint32_t fnv1a(std::string_view bytes);
+
+}  // namespace headlab

@@ -1,0 +1,169 @@
+// Reductions see a tensor as [outer, size, inner] and walk it in the order of memory. The largest
+// element is remembered by its place, so that its gradient goes to one place only. Cross-entropy
+// keeps log-sum-exp of each row and no probabilities: the backward pass computes them again, which
+// is cheaper than to write and read them. Layer norm keeps mean and 1/deviation of each row. Read
+// next: kernels/rows.h, layout.cc.
+#include "headlab/ops/rows.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "headlab/base/error.h"
+#include "headlab/kernels/rows.h"
+#include "headlab/ops/arithmetic.h"
+#include "headlab/ops/layout.h"
+#include "headlab/tensor/tape.h"
+
+namespace headlab { inline namespace HEADLAB_SCALAR {
+namespace {
+
+/// x seen as [outer, size, inner], reduced to [outer, inner].
+struct Reduction {
+  Index outer, size, inner;
+  Shape output;
+
+  Reduction(const Tensor& x, int axis, bool keep)
+      : outer(x.shape().count(0, x.shape().axis_of(axis))),
+        size(x.size(axis)),
+        inner(x.shape().count(x.shape().axis_of(axis) + 1, x.rank())),
+        output(keep ? x.shape().with(axis, 1) : x.shape().without(axis)) {}
+
+  /// Calls visit(element of x, element of y) in the order of x.
+  template <class Visit>
+  void walk(Visit&& visit) const {
+    Index in = 0;
+    for (Index o = 0; o < outer; ++o) {
+      for (Index s = 0; s < size; ++s)
+        for (Index i = 0; i < inner; ++i) visit(in++, o * inner + i);
+    }
+  }
+};
+
+/// x seen as rows of n elements.
+struct Rows {
+  Index count, n;
+};
+
+Rows rows_of(const char* op, const Tensor& x) {
+  require(x.rank() >= 1, op, ": needs at least one axis");
+  return {x.shape().count(0, x.rank() - 1), x.size(-1)};
+}
+
+/// softmax or log_softmax, by their kernels.
+Tensor softmax_by(const char* name, const Tensor& x, decltype(softmax_forward)* forward,
+                  decltype(softmax_backward)* differentiate) {
+  const Rows rows = rows_of(name, x);
+  Tensor y = Tensor::empty(x.shape());
+  forward(rows.count, rows.n, x.data(), y.data());
+  return record(name, y, {x}, [rows, differentiate](Node& node) {
+    if (const GradientSlot dx = node.slot(0))
+      differentiate({rows.count, rows.n, node.output(), node.gradient(), dx});
+  });
+}
+
+Index count_targets(std::span<const std::int32_t> targets, Index vocab) {
+  Index valid = 0;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    require(targets[i] >= -1 && targets[i] < vocab, "cross_entropy: target ", targets[i],
+            " at position ", i, " is neither -1 nor in [0, ", vocab, ")");
+    valid += targets[i] >= 0;
+  }
+  return valid;
+}
+
+}  // namespace
+
+Tensor sum(const Tensor& x, int axis, bool keep) {
+  const Reduction reduction(x, axis, keep);
+  Tensor y = Tensor::zeros(reduction.output);
+  const Scalar* px = x.data();
+  Scalar* py = y.data();
+  reduction.walk([=](Index in, Index out) { py[out] += px[in]; });
+  return record("sum", y, {x}, [reduction](Node& node) {
+    const Scalar* dy = node.gradient();
+    if (Scalar* dx = node.sum_into(0))
+      reduction.walk([=](Index in, Index out) { dx[in] += dy[out]; });
+  });
+}
+
+Tensor mean(const Tensor& x, int axis, bool keep) {
+  require(x.size(axis) > 0, "mean: axis ", axis, " of ", x.shape(), " is empty");
+  return sum(x, axis, keep) / static_cast<Scalar>(x.size(axis));
+}
+
+Tensor max(const Tensor& x, int axis, bool keep) {
+  const Reduction reduction(x, axis, keep);
+  require(reduction.size > 0, "max: axis ", axis, " of ", x.shape(), " is empty");
+  Tensor y = Tensor::empty(reduction.output);
+  PoolVector<Index> winner(static_cast<std::size_t>(y.count()), -1);
+  const Scalar* px = x.data();
+  reduction.walk([&](Index in, Index out) {
+    Index& best = winner[out];
+    if (best < 0 || px[in] > px[best]) best = in;
+  });
+  for (std::size_t i = 0; i < winner.size(); ++i) y.data()[i] = px[winner[i]];
+  return record("max", y, {x}, [winner](Node& node) {
+    if (Scalar* dx = node.sum_into(0))
+      for (std::size_t i = 0; i < winner.size(); ++i) dx[winner[i]] += node.gradient()[i];
+  });
+}
+
+Tensor sum(const Tensor& x) { return sum(reshape(x, {x.count()}), 0); }
+
+Tensor mean(const Tensor& x) { return mean(reshape(x, {x.count()}), 0); }
+
+Tensor softmax(const Tensor& x) {
+  return softmax_by("softmax", x, softmax_forward, softmax_backward);
+}
+
+Tensor log_softmax(const Tensor& x) {
+  return softmax_by("log_softmax", x, log_softmax_forward, log_softmax_backward);
+}
+
+Tensor cross_entropy(const Tensor& logits, std::span<const std::int32_t> targets,
+                     double denominator) {
+  const Rows rows = rows_of("cross_entropy", logits);
+  require(static_cast<Index>(targets.size()) == rows.count, "cross_entropy: logits ",
+          logits.shape(), " need ", rows.count, " targets, got ", targets.size());
+  const Index valid = count_targets(targets, rows.n);
+  const double divisor =
+      denominator > 0 ? denominator : std::max<double>(1, static_cast<double>(valid));
+  Tensor losses = Tensor::empty({rows.count}), log_sum_exp = Tensor::empty({rows.count});
+  cross_entropy_forward(
+      {rows.count, rows.n, logits.data(), targets.data(), losses.data(), log_sum_exp.data()});
+  const double total = std::accumulate(losses.values().begin(), losses.values().end(), 0.0);
+  return record("cross_entropy", Tensor::scalar(static_cast<Scalar>(total / divisor)), {logits},
+                [=, kept = Ids(targets.begin(), targets.end())](Node& node) {
+                  if (const GradientSlot dx = node.slot(0)) {
+                    const auto scale =
+                        static_cast<Scalar>(static_cast<double>(*node.gradient()) / divisor);
+                    cross_entropy_backward({rows.count, rows.n, node.input(0).data(), kept.data(),
+                                            log_sum_exp.data(), scale, dx});
+                  }
+                });
+}
+
+Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, Scalar eps) {
+  const Rows rows = rows_of("layer_norm", x);
+  require(gain.shape() == Shape{rows.n} && bias.shape() == Shape{rows.n}, "layer_norm: x ",
+          x.shape(), " needs gain and bias [", rows.n, "], got ", gain.shape(), " and ",
+          bias.shape());
+  Tensor y = Tensor::empty(x.shape()), mean = Tensor::empty({rows.count}),
+         rstd = Tensor::empty({rows.count});
+  layer_norm_forward({rows.count, rows.n, eps, x.data(), gain.data(), bias.data(), y.data(),
+                      mean.data(), rstd.data()});
+  return record("layer_norm", y, {x, gain, bias}, [rows, mean, rstd](Node& node) {
+    layer_norm_backward({.rows = rows.count,
+                         .n = rows.n,
+                         .x = node.input(0).data(),
+                         .gain = node.input(1).data(),
+                         .mean = mean.data(),
+                         .rstd = rstd.data(),
+                         .dy = node.gradient(),
+                         .dx = node.slot(0),
+                         .dgain = node.sum_into(1),
+                         .dbias = node.sum_into(2)});
+  });
+}
+
+}}  // namespace headlab
