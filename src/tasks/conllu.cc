@@ -10,11 +10,13 @@
 // for, so a head that finds none is no failure. Source of the comparison: Clark et al. 2019,
 // section 4. Read next: conllu_file.cc; headlab/tasks/definition.h.
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <set>
 #include <sstream>
 
+#include "headlab/base/build.h"
 #include "headlab/base/files.h"
-#include "headlab/base/shipped.h"
 #include "headlab/tasks/definition.h"
 #include "tasks/conllu_file.h"
 #include "tasks/language.h"
@@ -46,6 +48,13 @@ bool is_held_out(const TreebankSentence& sentence, double share) {
   return Generator(key).uniform() < share;
 }
 
+/// The words of a sentence behind each other, each with a line's end.
+std::string words_of(const TreebankSentence& sentence) {
+  std::string words;
+  for (const TreebankWord& word : sentence.words) words += word.form + "\n";
+  return words;
+}
+
 /// Names by falling count, and by name among equals.
 std::vector<std::pair<std::string, Index>> by_count(const std::map<std::string, Index>& counts) {
   std::vector<std::pair<std::string, Index>> sorted(counts.begin(), counts.end());
@@ -63,6 +72,7 @@ struct Conllu {
   // What is read from the file. Words and relations are numbered by falling count.
   std::string hash = {};
   Index longest = 0;                               // sentence
+  std::size_t sentences = 0, left_out = 0;         // in the file; of these
   std::vector<std::string> vocabulary = {};        // by token
   std::map<std::string, std::int32_t> token = {};  // by word
   std::vector<Relation> known_relations = {};
@@ -70,7 +80,7 @@ struct Conllu {
   std::vector<KnownSentence> training = {}, held_out = {};
 
   void bind(Settings& s) {
-    s.text("file", file, "a treebank in CoNLL-U");
+    s.string("file", file, "a treebank in CoNLL-U");
     s.choice("lm", lm, {"masked", "causal"},
              "masked words in an encoder, or the next in a decoder");
     s.integer("min_count", min_count, 1, 1 << 30, "words seen less often are <unk>");
@@ -148,18 +158,28 @@ struct Conllu {
   void prepare() {
     const std::string bytes = read_file(shipped_file(file));
     hash = fingerprint(bytes);
-    const std::vector<TreebankSentence> treebank = fitting(parse_conllu(bytes, file));
+    std::vector<TreebankSentence> parsed = parse_conllu(bytes, file);
+    sentences = parsed.size();
+    const std::vector<TreebankSentence> treebank = fitting(std::move(parsed));
+    left_out = sentences - treebank.size();
     const auto validated = [&](const auto& sentence) { return is_held_out(sentence, validation); };
     std::vector<TreebankSentence> trained = treebank;
     const std::size_t erased = std::erase_if(trained, validated);
     require_sentences(trained.size(), erased);
     number_words(trained);
     number_relations(treebank);
+    std::set<std::string> known_held_out;  // sentences by their words: none is judged twice
     for (const TreebankSentence& sentence : treebank) {
       KnownSentence known = with_truth(sentence);
-      if (known.asked.empty()) continue;
+      if (known.asked.empty()) {
+        ++left_out;
+        continue;
+      }
       longest = std::max(longest, std::ssize(known.tokens));
-      (validated(sentence) ? held_out : training).push_back(std::move(known));
+      if (!validated(sentence))
+        training.push_back(std::move(known));
+      else if (known_held_out.insert(words_of(sentence)).second)
+        held_out.push_back(std::move(known));
     }
     require_sentences(training.size(), held_out.size());
   }
@@ -230,9 +250,25 @@ struct Conllu {
     return known;
   }
 
+  Index different(Split split) const {
+    return std::ssize(split == Split::train ? training : held_out);
+  }
+  /// What the numbers of a report rest on.
+  std::string about_data() const {
+    double words = 0, unknown = 0;
+    for (const KnownSentence& sentence : held_out) {
+      words += static_cast<double>(sentence.tokens.size());
+      unknown += static_cast<double>(std::ranges::count(sentence.tokens, kUnknown));
+    }
+    return text(sentences, " sentences: ", left_out, " left out (their length, or no known word), ",
+                different(Split::train), " to train on, ", different(Split::validation),
+                " different ones held out; ", vocabulary.size(), " words and marks, ",
+                static_cast<Index>(std::lround(100 * unknown / words)),
+                "% of the held-out words are <unk>");
+  }
+
   void write(Sequence& s) const {
-    const std::vector<KnownSentence>& part = s.split == Split::train ? training : held_out;
-    const auto& [tokens, asked, truth] = part[s.random.below(std::ssize(part))];
+    const auto& [tokens, asked, truth] = (s.split == Split::train ? training : held_out)[s.unit];
     std::ranges::copy(tokens, s.tokens().begin());
     s.pad_behind(std::ssize(tokens));
     bool any = false;

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "headlab/base/error.h"
-#include "headlab/base/json.h"
 #include "headlab/base/text.h"
 
 namespace headlab {
@@ -25,20 +24,6 @@ bool is_hidden(char32_t point) {
 }
 
 }  // namespace
-
-std::string hexadecimal(std::uint64_t value, int digits) {
-  std::string out(digits, '0');
-  for (auto digit = out.rbegin(); digit != out.rend(); ++digit, value >>= 4)
-    *digit = "0123456789ABCDEF"[value & 15];
-  return out;
-}
-
-std::string fingerprint(std::string_view bytes) {
-  std::uint64_t hash = 0xCBF29CE484222325;  // the published offset basis
-  for (const char c : bytes)
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3;  // and the published prime
-  return hexadecimal(hash, 16);
-}
 
 void require_utf8(std::string_view bytes, std::string_view source) {
   std::size_t bad = 0;

@@ -1,6 +1,5 @@
 // What tasks over language share: how they ask for words; UTF-8, checked once for the whole file,
-// so that after that every character is known to be well formed; how a character is shown; and the
-// fingerprint of a file.
+// so that after that every character is known to be well formed; and how a character is shown.
 // Read next: text.cc and conllu.cc, which use it.
 #pragma once
 
@@ -8,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "headlab/base/checksum.h"
 #include "headlab/model/config.h"
 
 namespace headlab {
@@ -18,12 +18,6 @@ enum class LanguageModel { masked, causal };
 constexpr Architecture architecture_of(LanguageModel lm) {
   return lm == LanguageModel::causal ? Architecture::decoder : Architecture::encoder;
 }
-
-/// The last `digits` hexadecimal digits of a number, in capitals.
-std::string hexadecimal(std::uint64_t value, int digits);
-
-/// FNV-1a, 64 bits: h = (h xor byte) * prime. 16 hexadecimal digits.
-std::string fingerprint(std::string_view bytes);
 
 /// Error that names `source`, what is there and where, if the bytes are not UTF-8.
 void require_utf8(std::string_view bytes, std::string_view source);

@@ -54,9 +54,9 @@ struct Relations {
     s.integer("length", length, 2, 65536, "tokens in a sequence");
     s.integer("vocab", vocab, 2, 1 << 20, "number of tokens");
     s.integer("classes", classes, 1, 1 << 20, "the class of a token is its number modulo this");
-    s.text("relations", words,
-           "what each position predicts, joined by +: a number k (the token k back), same (the "
-           "last earlier token of the same class), next (makes the model an encoder)");
+    s.string("relations", words,
+             "what each position predicts, joined by +: a number k (the token k back), same (the "
+             "last earlier token of the same class), next (makes the model an encoder)");
   }
   void prepare() {
     require(classes <= vocab, "classes ", classes, " must not exceed vocab ", vocab,

@@ -1,30 +1,32 @@
 // Gold sets are kept as one list of keys with the place where each query's begin: a batch has
 // thousands of queries with one key each, and a vector for each would cost more than the training
-// step. Read next: table.cc.
+// step. Behind them, ways to draw and to show tokens that several tasks share. What is drawn, and
+// in which order, is part of every published number: a change there makes other sequences. Read
+// next: table.cc; duplicate.cc, a short task.
 #include "headlab/tasks/task.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "headlab/base/error.h"
+#include "headlab/base/text.h"
+#include "headlab/tasks/definition.h"
 
 namespace headlab {
 
-void Gold::add_place(const Place& place) {
+void Gold::add(Index b, Index t, std::span<const std::int32_t> keys) {
+  const Place place{b, t};
+  require(!keys.empty() && std::ranges::is_sorted(keys),
+          "gold: the keys of a query must be ascending, and at least one");
   require(at_.empty() || at_.back() < place, "gold: queries must come in ascending order");
   at_.push_back(place);
+  keys_.insert(keys_.end(), keys.begin(), keys.end());
   begin_.push_back(keys_.size());
 }
 
-void Gold::add(Index b, Index t, std::span<const std::int32_t> keys) {
-  require(!keys.empty() && std::ranges::is_sorted(keys),
-          "gold: the keys of a query must be ascending, and at least one");
-  keys_.insert(keys_.end(), keys.begin(), keys.end());
-  add_place({b, t});
-}
-
 void Gold::add(Index b, Index t, Index key) {
-  keys_.push_back(static_cast<std::int32_t>(key));
-  add_place({b, t});
+  const auto one = static_cast<std::int32_t>(key);
+  add(b, t, std::span(&one, 1));
 }
 
 Gold::Query Gold::query(Index i) const {
@@ -37,23 +39,68 @@ std::span<const std::int32_t> Gold::keys(Index b, Index t) const {
   return query(found - at_.begin()).keys;
 }
 
-Generator sequence_generator(Key key, Split split, Index i) {
-  return Generator(key.fold(split == Split::train ? "train" : "validation").fold(i));
-}
-
 Batch Task::make_batch(Key key, Index count, Split split) const {
   return make(key, count, split).batch;
 }
 
-std::vector<std::int32_t> Task::encode(std::string_view) const {
-  throw Error(text("the task ", spec(), " has no texts to encode"),
-              "sample from a run of the task `text`");
+std::vector<std::int32_t> Task::encode(std::string_view words) const {
+  std::vector<std::string> known;
+  for (std::int32_t token = 0; token < shape().vocab; ++token) known.push_back(token_text(token));
+  std::vector<std::int32_t> tokens;
+  for (const std::string_view word : split(words, ' ')) {
+    if (word.empty()) continue;
+    const auto found = std::ranges::find(known, word);
+    if (found == known.end()) throw unknown_name("token", word, known);
+    tokens.push_back(static_cast<std::int32_t>(found - known.begin()));
+  }
+  return tokens;
 }
 
 std::string Task::decode(std::span<const std::int32_t> tokens) const {
   std::vector<std::string> words;
   for (const std::int32_t token : tokens) words.push_back(token_text(token));
   return join(words, " ");
+}
+
+// ---- what definitions of tasks share
+
+std::vector<Index> units_in_turn(Index n, Index count, Key key) {
+  std::vector<Index> turns;
+  for (Index turn = 0; std::ssize(turns) < count; ++turn) {
+    Generator random(key.fold("units").fold(turn));
+    const std::vector<std::int32_t> order = draw_distinct(n, n, random);
+    turns.insert(turns.end(), order.begin(), order.end());
+  }
+  return turns;
+}
+
+void fill_uniform(std::span<std::int32_t> tokens, Index vocab, Generator& random) {
+  for (std::int32_t& token : tokens) token = id(random.below(vocab));
+}
+
+std::vector<std::int32_t> draw_distinct(Index n, Index count, Generator& random) {
+  std::vector<std::int32_t> numbers(n);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  for (Index i = 0; i < count; ++i) std::swap(numbers[i], numbers[random.between(i, n - 1)]);
+  return numbers;
+}
+
+std::vector<std::int32_t> find_token(std::int32_t token, std::span<const std::int32_t> tokens) {
+  std::vector<std::int32_t> found;
+  for (Index t = 0; t < std::ssize(tokens); ++t)
+    if (tokens[t] == token) found.push_back(id(t));
+  return found;
+}
+
+std::vector<std::int32_t> classes_of(std::span<const std::int32_t> tokens, Index classes) {
+  std::vector<std::int32_t> all(tokens.begin(), tokens.end());
+  for (std::int32_t& token : all) token %= id(classes);
+  return all;
+}
+
+std::string letter_text(Index token) {
+  if (token >= 52) return text("#", token);
+  return std::string(1, static_cast<char>(token < 26 ? 'a' + token : 'A' + token - 26));
 }
 
 }  // namespace headlab

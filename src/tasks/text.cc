@@ -1,7 +1,8 @@
 // Characters of any UTF-8 file: predict the next one. The vocabulary is the set of the file's
 // Unicode code points, sorted (a byte order mark at its beginning is dropped); the last share
-// `validation` of the text is held out; each sequence is a random window of `length` characters of
-// its split, and every position predicts the character that follows.
+// `validation` of the text is held out; a training sequence is a random window of `length`
+// characters, a held-out one a block of that length, no two of which overlap; every position
+// predicts the character that follows.
 // Truth: only `previous` is known here, the position before, and it is an offset. What else heads
 // find in a language nobody has labelled; that is what the other tasks are for.
 // Trap: a small file is learned by heart, and the held-out loss rises again long before the
@@ -9,8 +10,8 @@
 // Read next: language.h; headlab/tasks/definition.h.
 #include <algorithm>
 
+#include "headlab/base/build.h"
 #include "headlab/base/files.h"
-#include "headlab/base/shipped.h"
 #include "headlab/base/text.h"
 #include "headlab/tasks/definition.h"
 #include "tasks/language.h"
@@ -29,7 +30,7 @@ struct Characters {
   Index training = 0;                     // tokens before the split
 
   void bind(Settings& s) {
-    s.text("file", file, "any text in UTF-8");
+    s.string("file", file, "any text in UTF-8");
     s.integer("length", length, 1, 65536, "characters in a sequence");
     s.real("validation", validation, 0.001, 0.9, "share of the text that is held out, at its end");
   }
@@ -62,6 +63,19 @@ struct Characters {
     return known ? id(found - vocabulary.begin()) : -1;
   }
 
+  std::span<const std::int32_t> part(Split split) const {
+    const auto all = std::span(tokens);
+    return split == Split::train ? all.first(training) : all.subspan(training);
+  }
+  /// Training windows begin anywhere; held-out ones are blocks that do not overlap.
+  Index different(Split split) const {
+    const Index windows = std::ssize(part(split)) - length;
+    return split == Split::train ? windows : (windows + length - 1) / length;
+  }
+  std::string about_data() const {
+    return text(tokens.size(), " characters, ", vocabulary.size(), " different ones; ",
+                different(Split::validation), " blocks of ", length, " are held out");
+  }
   TaskShape shape() const { return {Architecture::decoder, std::ssize(vocabulary), length}; }
   std::vector<Relation> relations() const {
     return {{"previous", "the character before this one", true}};
@@ -89,12 +103,11 @@ struct Characters {
   }
 
   void write(Sequence& s) const {
-    const auto all = std::span(tokens);
-    const auto part = s.split == Split::train ? all.first(training) : all.subspan(training);
-    const Index begin = s.random.below(std::ssize(part) - length);
+    const Index begin = s.split == Split::train ? s.unit : s.unit * length;
+    const auto read = part(s.split).subspan(begin, length + 1);
     for (Index t = 0; t < length; ++t) {
-      s.token(t) = part[begin + t];
-      s.target(t) = part[begin + t + 1];
+      s.token(t) = read[t];
+      s.target(t) = read[t + 1];
       if (t > 0) s.add_gold(0, t, t - 1);
     }
   }

@@ -14,7 +14,6 @@ namespace headlab {
 namespace {
 
 constexpr std::int64_t kMostSteps = 1'000'000'000;
-constexpr std::int64_t kLargestSeed = std::int64_t{1} << 53;
 
 }  // namespace
 
@@ -47,7 +46,7 @@ Settings settings_of(TrainConfig& c) {
             "steps between evaluations (0: at the end only)");
   s.integer("eval_examples", c.eval_examples, 1, 1 << 24, "held-out sequences of an evaluation");
   s.integer("save_every", c.save_every, 0, kMostSteps, "steps between saves (0: at the end only)");
-  s.integer("seed", c.seed, 0, kLargestSeed, "of initial values, batches and dropout");
+  s.integer("seed", c.seed, 0, kMostExact, "of initial values, batches and dropout");
   return s;
 }
 

@@ -7,6 +7,8 @@
 #include <cmath>
 
 #include "headlab/base/error.h"
+#include "headlab/base/progress.h"
+#include "headlab/kernels/elementwise.h"
 #include "headlab/kernels/rows.h"
 #include "headlab/tensor/tape.h"
 #include "headlab/train/streams.h"
@@ -44,10 +46,36 @@ Evaluation means_of(std::vector<TargetScore> sums) {
   return all;
 }
 
+bool has_finite_values(const Tensor& x) { return all_finite(x.count(), x.data()); }
+
+/// The first tensor, in the order in which they are computed, that holds a number which is not
+/// finite: a parameter, a residual stream, or the logits.
+std::string first_not_finite(const Transformer& model, const Batch& batch, ModelHooks hooks) {
+  std::string first;
+  model.visit([&](const std::string& name, const Tensor& parameter) {
+    if (first.empty() && !has_finite_values(parameter)) first = "the parameter " + name;
+  });
+  if (!first.empty()) return first;
+  ModelCaptures captures;
+  captures.wants_patterns = false;
+  hooks.captures = &captures;
+  model.forward(batch, {}, hooks);
+  const std::vector<Tensor>& streams = captures.residual;
+  const auto stream = std::ranges::find_if_not(streams, has_finite_values);
+  if (stream == streams.end()) return "the logits";
+  return text("the residual stream number ", stream - streams.begin(), " of ", streams.size(),
+              ", where the embeddings are number 0");
+}
+
 }  // namespace
 
+Index at_most_different(const Task& task, Index count) {
+  const Index different = task.different(Split::validation);
+  return different > 0 ? std::min(count, different) : count;
+}
+
 Example held_out_examples(const Task& task, Index count) {
-  return task.make(streams::evaluated(), count, Split::validation);
+  return task.make(streams::evaluated(), at_most_different(task, count), Split::validation);
 }
 
 Tensor target_losses(const Tensor& logits, const Batch& batch) {
@@ -73,12 +101,20 @@ Evaluation evaluate(const Transformer& model, const Task& task, const EvaluateOp
   for (const std::string& name : task.target_names()) sums.push_back({name});
   const ModelHooks hooks{.edits = options.edits};
   const Key key = streams::evaluated(options.key);
-  const Batch all = task.make_batch(key, options.examples, Split::validation);
+  const Batch all =
+      task.make_batch(key, at_most_different(task, options.examples), Split::validation);
+  Steps steps((all.size + options.batch - 1) / options.batch);
   for (Index begin = 0; begin < all.size; begin += options.batch) {
+    steps.done();
     const Batch batch = all.rows(begin, std::min(all.size, begin + options.batch));
     add_scores(model.forward(batch, {}, hooks), batch, model.config().vocab, sums);
   }
-  return means_of(std::move(sums));
+  Evaluation evaluation = means_of(std::move(sums));
+  if (!std::isfinite(evaluation.loss)) {
+    throw Error("the loss is not finite: first in " + first_not_finite(model, all, hooks),
+                "the weights are too large, or damaged: go back to a run that is well");
+  }
+  return evaluation;
 }
 
 }  // namespace headlab

@@ -36,22 +36,20 @@ double Optimizer::gradient_norm() const {
   return std::sqrt(std::accumulate(sums_.begin(), sums_.end(), 0.0));
 }
 
+/// Whether all elements are finite; true of no tensor at all.
+static bool is_finite(const Tensor& x) { return !x.defined() || all_finite(x.count(), x.data()); }
+
 std::string Optimizer::first_not_finite() const {
-  for (const Slot& slot : slots_) {
-    const Tensor grad = slot.parameter.grad();
-    if (grad.defined() && !all_finite(grad.count(), grad.data())) return slot.name;
-  }
+  for (const Slot& slot : slots_)
+    if (!is_finite(slot.parameter.grad())) return slot.name;
   return "";
 }
 
 std::string Optimizer::first_damaged() const {
-  const auto damaged = [](const Tensor& x) {
-    return x.defined() && !all_finite(x.count(), x.data());
-  };
   for (const Slot& slot : slots_) {
-    if (damaged(slot.parameter)) return slot.name;
-    if (damaged(slot.m)) return "optimizer.m." + slot.name;
-    if (damaged(slot.v)) return "optimizer.v." + slot.name;
+    if (!is_finite(slot.parameter)) return slot.name;
+    if (!is_finite(slot.m)) return "optimizer.m." + slot.name;
+    if (!is_finite(slot.v)) return "optimizer.v." + slot.name;
   }
   return "";
 }
@@ -89,8 +87,8 @@ void Optimizer::step_piece(const Piece& piece, double lr, Scalar grad_scale) {
   const auto t = static_cast<double>(steps_);
   adam_step(n,
             {.lr = static_cast<Scalar>(lr),
-             .beta1 = static_cast<Scalar>(config_.beta1),
-             .beta2 = static_cast<Scalar>(config_.beta2),
+             .share1 = static_cast<Scalar>(1 - config_.beta1),
+             .share2 = static_cast<Scalar>(1 - config_.beta2),
              .eps = static_cast<Scalar>(config_.eps),
              .decay = config_.optimizer == OptimizerKind::adamw ? decay : 0,
              .correction1 = static_cast<Scalar>(1 - std::pow(config_.beta1, t)),
@@ -112,14 +110,16 @@ void Optimizer::store(TensorFile& file) const {
 
 void Optimizer::load(const TensorFile& file, Index steps) {
   for (Slot& slot : slots_) {
-    if (file.find("optimizer.m." + slot.name) == nullptr &&
-        file.find("optimizer.v." + slot.name) == nullptr) {
-      std::fill_n(slot.m.data(), slot.m.count(), Scalar{0});
-      if (slot.v.defined()) std::fill_n(slot.v.data(), slot.v.count(), Scalar{0});
-      continue;
-    }
-    read_into(file.at("optimizer.m." + slot.name), slot.m);
-    if (slot.v.defined()) read_into(file.at("optimizer.v." + slot.name), slot.v);
+    const std::string m = "optimizer.m." + slot.name, v = "optimizer.v." + slot.name;
+    const bool known = file.find(m) != nullptr || file.find(v) != nullptr;
+    const auto load_moment = [&](const std::string& name, Tensor& moment) {
+      if (known)
+        read_into(file.at(name), moment);
+      else
+        std::ranges::fill(moment.values(), Scalar{0});
+    };
+    load_moment(m, slot.m);
+    if (slot.v.defined()) load_moment(v, slot.v);
   }
   steps_ = steps;
 }

@@ -1,20 +1,92 @@
-// Runs that exist: opened, read, trained on. A run that resumes cuts its logs back to the saved
-// step and writes the lines after it again, the same ones; a log is any .jsonl that belongs to the
-// run. Read next: trainer.cc.
+// How a run comes into a folder, and runs that exist: opened, read, trained on. The state is one
+// file, so that no two files can disagree after a crash, and config.json is written last, so that a
+// folder with a config.json is a whole run. One that resumes cuts its logs back to the saved step
+// and writes the lines after it again, the same ones. Read next: run_folder.cc, trainer.cc.
 #include "headlab/train/run.h"
 
 #include <algorithm>
+#include <limits>
 #include <system_error>
 
+#include "headlab/base/build.h"
 #include "headlab/base/error.h"
 #include "headlab/base/files.h"
 #include "headlab/model/checkpoint.h"
+#include "headlab/train/snapshots.h"
+#include "tasks/language.h"
 #include "train/run_folder.h"
 
 namespace headlab {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kBuild = "build";  // in config.json: what the bits of the run depend on
+
+void save_state(const Run& run, const Trainer& trainer, const RunCallbacks& callbacks = {}) {
+  TensorFile file;
+  file.metadata["headlab"] = version();
+  file.metadata["config"] = identity_of(run.config);
+  trainer.store(file);
+  if (callbacks.store_extra) callbacks.store_extra(file);
+  write_safetensors(state_file(run), file);
+}
+
+std::string config_text(const Run& run) {
+  RunConfig config = run.config;
+  Json::Object members = settings_of(config).to_json().members();
+  members.emplace(members.begin(), kBuild, build());
+  return stamped(std::move(members)).dump(2) + "\n";
+}
+
+/// The parameters alone, for others to read.
+void save_model(const Run& run) {
+  TensorFile file;
+  file.metadata["config"] = identity_of(run.config);
+  store_parameters(run.model, file);
+  write_safetensors(model_file(run), file);
+}
+
+/// Error if a file says that it belongs to another config; a note if it does not say, or has no
+/// checksum: then an older version wrote it.
+void check_identity(const Run& run, const TensorFile& file, const fs::path& path) {
+  const auto said = file.metadata.find("config");
+  if (said == file.metadata.end() || !file.checked) {
+    tell_user(text(path.string(), " has no checksum, or says not of which run it is: an older ",
+                   "version wrote it, and damage cannot be seen"));
+  } else if (said->second != identity_of(run.config)) {
+    throw Error(text(path.string(), " does not belong to the config.json beside it"),
+                "one of the two has changed since; use the pair that was written together");
+  }
+}
+
+/// Calls take(tensors) with what a file of the run holds; errors name the file.
+template <class Take>
+void read_tensors(const Run& run, const fs::path& path, const Take& take) {
+  const TensorFile file = read_safetensors(path);
+  check_identity(run, file, path);
+  try {
+    take(file);
+  } catch (const Error& error) {
+    throw Error(text(path.string(), ": ", error.what()), error.hint());
+  }
+}
+
+/// A run in memory becomes a run on disk.
+Run written(Run run, Existing existing, const RunFiles& files = {}) {
+  const Trainer trainer(run.model, *run.task, run.config.train);
+  write_new_run(run, trainer, existing, files);
+  return run;
+}
+
+/// A run that another build began goes on, but not with the bits that that build would have given.
+void note_other_build(const Run& run) {
+  const Json config = Json::parse(read_file(config_file(run)), config_file(run).string());
+  const Json* said = config.find(kBuild);
+  if (said != nullptr && said->is_string() && said->string() != build())
+    tell_user(text(run.path.string(), " was begun by another build (", said->string(),
+                   "), this is ", build(), ": it goes on, with other last bits"));
+}
 
 /// Leaves out the lines of the run's logs that come after `step`: it goes on from there.
 void cut_logs(const Run& run, Index step) {
@@ -25,6 +97,19 @@ void cut_logs(const Run& run, Index step) {
       kept += line.at("step").integer() <= step ? line.dump() + "\n" : "";
     if (kept != read_file(log)) write_file(log, kept);
   }
+}
+
+bool keeps_best(const Run& run) { return !run.config.data_hash.empty(); }
+
+/// The lowest held-out loss in the run's metrics, whose parameters best.safetensors holds; infinite
+/// where there is no such file.
+double lowest_loss(const Run& run) {
+  std::error_code ignored;
+  double lowest = std::numeric_limits<double>::infinity();
+  if (!fs::exists(best_file(run), ignored)) return lowest;
+  for (const Json& line : read_log(metrics_file(run)))
+    lowest = std::min(lowest, line.at("loss").number());
+  return lowest;
 }
 
 /// The task's idea of the model against the config's.
@@ -40,23 +125,97 @@ std::unique_ptr<Task> task_of(const RunConfig& config) {
 
 }  // namespace
 
+Run create_run(const fs::path& path, RunConfig config, Existing existing) {
+  std::unique_ptr<Task> task = fit_to_task(config);
+  config.validate();
+  Transformer model = initial_model(config);
+  return written({path, std::move(config), std::move(task), std::move(model)}, existing);
+}
+
+Run create_run(const fs::path& path, RunConfig config, const Transformer& model, Existing existing,
+               const RunFiles& files) {
+  std::unique_ptr<Task> task = fit_to_task(config);
+  require(model.config().shape() == config.model.shape(), "the model does not fit the task ",
+          config.task,
+          ": architecture, vocab, length, source_length and targets must be the task's");
+  config.model = model.config();
+  config.validate();
+  return written({path, std::move(config), std::move(task), model.clone()}, existing, files);
+}
+
+void write_new_run(Run& run, const Trainer& trainer, Existing existing, const RunFiles& files) {
+  const fs::path path = run.path;
+  const std::string settings = config_text(run);
+  check_run_folder(path, existing);  // what cannot be made is not locked
+  run.lock = lock_run(path);
+  recover(path);
+  check_run_folder(path, existing);
+  const auto fill = [&](const fs::path& folder) {
+    run.path = folder;
+    make_directories(folder);
+    clear_folder(folder);
+    save_state(run, trainer);
+    save_model(run);
+    for (const auto& [name, content] : files) write_file(folder / name, content);
+    write_file(config_file(run), settings);
+  };
+  replace_folder(path, fill);
+  run.path = path;
+}
+
+void save_config(const Run& run) {
+  if (identity_of(read_config(run.path)) != identity_of(run.config)) {
+    TensorFile state = read_safetensors(state_file(run));
+    state.metadata["config"] = identity_of(run.config);
+    write_safetensors(state_file(run), state);
+  }
+  write_file(config_file(run), config_text(run));
+}
+
 fs::path config_file(const Run& run) { return run.path / "config.json"; }
 fs::path metrics_file(const Run& run) { return run.path / "metrics.jsonl"; }
 fs::path state_file(const Run& run) { return run.path / "state.safetensors"; }
 fs::path model_file(const Run& run) { return run.path / "model.safetensors"; }
+fs::path best_file(const Run& run) { return run.path / "best.safetensors"; }
+
+std::string weights_hash(const Transformer& model) {
+  TensorFile file;
+  store_parameters(model, file);
+  std::string all;
+  for (const StoredTensor& tensor : file.tensors) all += tensor.name + fingerprint(tensor.bytes);
+  return fingerprint(all);
+}
+
+std::vector<std::string> outdated_findings(const Run& run) {
+  const std::string hash = weights_hash(run.model);
+  std::vector<std::string> names;
+  for (const fs::path& file : files_in(run.path)) {
+    if (file.extension() != ".json" || !is_run_file(file)) continue;
+    try {
+      const Json finding = Json::parse(read_file(file), file.string());
+      const Json* weights = finding.find("weights");
+      if (weights != nullptr && *weights != Json(hash)) names.push_back(file.filename().string());
+    } catch (const Error&) {
+      continue;  // damaged: it describes nothing
+    }
+  }
+  std::ranges::sort(names);
+  return names;
+}
 
 std::vector<Json> read_log(const fs::path& file) {
   std::vector<Json> lines;
   std::error_code ignored;
   const std::string all = fs::exists(file, ignored) ? read_file(file) : "";
   for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end + 1) {
-    end = std::min(all.find('\n', begin), all.size());
+    end = all.find('\n', begin);
+    if (end == all.npos) break;  // somebody is writing it, or died
     try {
       Json line = Json::parse(std::string_view(all).substr(begin, end - begin));
       line.at("step").integer();
       lines.push_back(std::move(line));
     } catch (const Error&) {
-      break;  // the process died while it wrote this line
+      break;
     }
   }
   return lines;
@@ -65,55 +224,54 @@ std::vector<Json> read_log(const fs::path& file) {
 RunConfig read_config(const fs::path& path) {
   const fs::path file = path / "config.json";
   std::error_code ignored;
+  if (!fs::exists(path, ignored)) recover(path);
   if (!fs::exists(file, ignored)) {
     throw MissingRun(text("there is no run at ", path.string(), " (no config.json)"),
                      "give the folder that a training wrote");
   }
   RunConfig config;
-  settings_of(config).set_all(Json::parse(read_file(file), file.string()), file.string(),
-                              {"headlab"});
+  const Json json = Json::parse(read_file(file), file.string());
+  require_known_version(json, file.string());
+  settings_of(config).set_all(json, file.string(), {"headlab", kBuild});
   return config;
 }
 
-Run open_run(const fs::path& path) {
+Run open_run(const fs::path& path, Access access) {
+  RunLock lock = access == Access::write && fs::exists(path) ? lock_run(path) : nullptr;
   RunConfig config = read_config(path);
   config.train.validate();
   Transformer model(config.model);
-  Run run{path, config, task_of(config), std::move(model)};
+  Run run{path, config, task_of(config), std::move(model), std::move(lock)};
+  if (access == Access::write) note_other_build(run);
   std::error_code ignored;
-  if (!fs::exists(state_file(run), ignored)) {
-    read_model(model_file(run), run.model);
-    return run;
-  }
-  const TensorFile state = read_safetensors(state_file(run));
-  try {
-    load_parameters(run.model, state, "model.");
-  } catch (const Error& error) {
-    throw Error(text(state_file(run).string(), ": ", error.what()), error.hint());
-  }
+  const bool trains = fs::exists(state_file(run), ignored);
+  read_tensors(run, trains ? state_file(run) : model_file(run), [&](const TensorFile& file) {
+    load_parameters(run.model, file, trains ? "model." : "");
+    run.step = trains ? Trainer::steps_in(file) : -1;
+  });
   return run;
 }
 
 void load_state(const Run& run, Trainer& trainer, const RunCallbacks& callbacks) {
-  const TensorFile state = read_safetensors(state_file(run));
-  try {
+  read_tensors(run, state_file(run), [&](const TensorFile& state) {
     trainer.load(state);
     if (callbacks.load_extra) callbacks.load_extra(state);
-  } catch (const Error& error) {
-    throw Error(text(state_file(run).string(), ": ", error.what()), error.hint());
-  }
+  });
 }
 
 TrainResult train_run(Run& run, const RunCallbacks& callbacks) {
+  if (!run.lock) run.lock = lock_run(run.path);
   Trainer trainer(run.model, *run.task, run.config.train);
   if (callbacks.prepare) callbacks.prepare(trainer);
   load_state(run, trainer, callbacks);
   return train_run(run, trainer, callbacks);
 }
 
-TrainResult train_run(Run& run, Trainer& trainer, const RunCallbacks& callbacks) {
+TrainResult train_run(Run& run, Trainer& trainer, const RunCallbacks& given) {
+  if (!run.lock) run.lock = lock_run(run.path);
   remove_leftovers(run.path);
   cut_logs(run, trainer.step());
+  const RunCallbacks callbacks = keep_weights(run, trainer.step(), given);
   const Index first_step = trainer.step();
   const double first_second = trainer.seconds();
 
@@ -123,13 +281,18 @@ TrainResult train_run(Run& run, Trainer& trainer, const RunCallbacks& callbacks)
     if (callbacks.save) callbacks.save();
   };
   TrainResult result;
+  double best = lowest_loss(run);
   inner.on_evaluation = [&](const EvaluationRecord& record) {
     append_line(metrics_file(run), to_json(record).dump());
     result.held_out = record.held_out;
+    if (keeps_best(run) && record.held_out.loss < best) {
+      best = record.held_out.loss;
+      write_model(best_file(run), run.model);
+    }
     if (callbacks.on_evaluation) callbacks.on_evaluation(record);
   };
   result.finished = trainer.run(inner);
-  result.steps = trainer.step();
+  result.steps = run.step = trainer.step();
   result.seconds = trainer.seconds() - first_second;
   const double tokens =
       static_cast<double>((trainer.step() - first_step) * run.config.train.batch) *
@@ -137,7 +300,7 @@ TrainResult train_run(Run& run, Trainer& trainer, const RunCallbacks& callbacks)
   result.tokens_per_s = result.seconds > 0 ? tokens / result.seconds : 0;
   if (!result.finished || result.held_out.count == 0)
     result.held_out = evaluate(run.model, *run.task, {.examples = run.config.train.eval_examples});
-  write_model(model_file(run), run.model);
+  save_model(run);
   return result;
 }
 

@@ -1,14 +1,27 @@
 // The settings of a run are those of its task, its model and its training, in the order in which
 // config.json has always held them. Which of them a user may set is said where each table is made.
-// Read next: run_folder.cc.
+// The estimate of memory counts what every implementation of the backward pass must keep, and
+// nothing of what a clever one could drop: enough to tell a slip of the finger from a model, before
+// the system tells it after half an hour of swapping. Read next: run.cc.
 #include "headlab/train/run_config.h"
 
+#include <algorithm>
+#include <cmath>
+
+#include "headlab/base/checksum.h"
+#include "headlab/base/error.h"
+#include "headlab/base/pool.h"
 #include "headlab/model/initial.h"
 #include "headlab/tasks/table.h"
-#include "headlab/train/memory.h"
 #include "headlab/train/streams.h"
 
 namespace headlab {
+namespace {
+
+/// "1.5 GB"
+std::string gigabytes(double bytes) { return text(std::round(bytes / 1e8) / 10, " GB"); }
+
+}  // namespace
 
 void RunConfig::validate() const {
   model.validate();
@@ -18,19 +31,23 @@ void RunConfig::validate() const {
 
 Settings settings_of(RunConfig& config) {
   Settings s;
-  s.text("task", config.task, "NAME:parameter=value,...; see `headlab list tasks`");
+  s.string("task", config.task, "NAME:parameter=value,..., of the table of tasks");
   s.add(settings_of(config.model));
   const Settings training = settings_of(config.train);
   for (const Setting& setting : training.all()) {
     if (setting.name == "seed") {  // files keep the order of their members
       s.integer("track_heads", config.track_heads, 0, 1'000'000'000,
-                "steps between scores of all heads, for `heads --over-training` (0: never)");
+                "steps between scores of all heads, kept as their history (0: never)");
+      s.integer("keep_weights", config.keep_weights, 0, 10'000,
+                "points of training at which weights are kept (0: none)");
     }
     s.add(setting);
   }
-  s.text("parent", config.parent, "the run that this one was made from");
-  s.text("data_hash", config.data_hash, "of the task's data file");
-  s.mark_decided({"parent", "data_hash"});
+  s.string("parent", config.parent, "the run that this one was made from");
+  s.string("data_hash", config.data_hash, "of the task's data file");
+  s.string("pruning", config.pruning, "how this run was made from its parent");
+  s.string("extended", config.extended, "steps planned before the run went on further");
+  s.mark_decided({"parent", "data_hash", "pruning", "extended"});
   return s;
 }
 
@@ -40,6 +57,23 @@ Settings user_settings_of(RunConfig& config) {
   for (const Setting& setting : all.all())
     if (!setting.decided) mine.add(setting);
   return mine;
+}
+
+const std::vector<std::string>& resumable_settings() {
+  static const std::vector<std::string> names = {"steps",      "eval_every",  "eval_examples",
+                                                 "save_every", "track_heads", "keep_weights"};
+  return names;
+}
+
+std::string identity_of(const RunConfig& config) {
+  RunConfig mine = config, defaults;
+  const Settings table = settings_of(mine), preset = settings_of(defaults);
+  Json differing = Json::object();
+  for (const Setting& setting : table.all())
+    if (std::ranges::count(resumable_settings(), setting.name) == 0 &&
+        setting.get() != preset.find(setting.name)->get())
+      differing[setting.name] = setting.get();
+  return fingerprint(differing.dump());
 }
 
 std::unique_ptr<Task> fit_to_task(RunConfig& config) {
@@ -61,6 +95,41 @@ Transformer initial_model(const RunConfig& config) {
   Transformer model(config.model);
   initialize(model, streams::initial_values(config.train.seed));
   return model;
+}
+
+double step_bytes(const TransformerConfig& m, const TrainConfig& t) {
+  Index floats =
+      m.length * m.targets * m.vocab;  // of a sequence: logits, then what each module keeps
+  for (const AttentionPlace& place : m.attention_places()) {
+    const Index residuals = place.begins_block() ? 2 * m.d_model + m.d_ff : m.d_model;
+    floats += place.queries * (place.width + residuals) + place.keys * place.key_width;
+  }
+  const Index integers = m.length * (1 + m.targets) + m.source_length;
+  const double bytes =
+      static_cast<double>(integers) * sizeof(std::int32_t) +
+      static_cast<double>(floats) * sizeof(Scalar) / static_cast<double>(t.accumulate);
+  return static_cast<double>(t.batch) * bytes;
+}
+
+double parameter_bytes(const TransformerConfig& m, const TrainConfig& t) {
+  const Index tables = m.vocab * (m.tied ? 1 : 1 + m.targets) +
+                       (m.positions == Positions::learned ? m.tokens_per_sequence() : 0);
+  const double weights = m.block_weights() + static_cast<double>(tables * m.d_model);
+  const int moments = t.optimizer == OptimizerKind::sgd ? 1 : 2;
+  return weights * sizeof(Scalar) * (2 + moments + (1 + moments));
+}
+
+void require_memory(const TransformerConfig& model, const TrainConfig& train, double available) {
+  const double step = step_bytes(model, train), parameters = parameter_bytes(model, train);
+  const double there = available > 0 ? available : static_cast<double>(machine_memory());
+  if (step + parameters <= there) return;
+  throw Error(text("a step of batch ", train.batch, " needs at least ", gigabytes(step),
+                   " and the ", "parameters with all that belongs to them ", gigabytes(parameters),
+                   " of memory, and this machine has ", gigabytes(there)),
+              step > parameters
+                  ? "use a smaller `batch`, or `accumulate` N, which makes a step of N "
+                    "smaller ones"
+                  : "use a smaller model: `d_model`, `layers` or `d_ff`");
 }
 
 }  // namespace headlab

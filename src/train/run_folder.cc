@@ -1,31 +1,33 @@
-// How a run comes into a folder. The state is one file, so that no two files can disagree after a
-// crash, and config.json is written last, so that a folder with a config.json is a whole run. A run
-// that is replaced gives way in one step. What belongs to a run is recognised by its content, so
-// this file need not know what analysis writes. Read next: run.cc.
+// What belongs to a run is recognised by its content, so this file need not know what analysis
+// writes. A run that is replaced gives way in one step. Its lock lies beside its folder, because
+// the folder may be exchanged for another while it is held; a process asks for each lock once and
+// shares it, because a run that is made, trained and measured passes through functions that each
+// ask. Read next: run.cc; base/files.cc, FileLock.
 #include "train/run_folder.h"
 
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <system_error>
 
 #include "headlab/base/error.h"
-#include "headlab/base/files.h"
-#include "headlab/base/version.h"
-#include "headlab/model/checkpoint.h"
 
 namespace headlab {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 4> kRunFiles = {"config.json", "metrics.jsonl",
-                                                       "state.safetensors", "model.safetensors"};
+constexpr std::array<std::string_view, 6> kRunFiles = {
+    "config.json",       "metrics.jsonl",    "state.safetensors",
+    "model.safetensors", "best.safetensors", "snapshots.safetensors"};
 
-/// Whether a file begins as all JSON does that this library writes. Half of that beginning counts:
-/// a process may have died while it wrote the first line of a log.
+/// Whether a file begins as all JSON does that this library writes, or as its pages. Half of that
+/// beginning counts: a process may have died while it wrote the first line of a log.
 bool is_stamped(const fs::path& file) {
-  constexpr std::string_view stamp = "{\"headlab\":";
+  const std::string_view stamp =
+      file.extension() == ".html" ? "<!doctypehtml><!--headlabpage" : "{\"headlab\":";
   std::ifstream in(file, std::ios::binary);
   std::string begin;
   for (char c = 0; begin.size() < stamp.size() && in.get(c);)
@@ -33,12 +35,14 @@ bool is_stamped(const fs::path& file) {
   return !begin.empty() && stamp.starts_with(begin);
 }
 
+/// What a writer that was killed left of a run's file (files.h): NAME.tmp-PID-NUMBER.
 bool is_leftover(const fs::path& file) {
   const std::string name = file.filename().string();
   const std::size_t end = name.find(".tmp-");
   const std::string extension = fs::path(name.substr(0, end)).extension();
   return end != std::string::npos && name.find_first_not_of("0123456789-", end + 5) == name.npos &&
-         (extension == ".json" || extension == ".jsonl" || extension == ".safetensors");
+         (extension == ".json" || extension == ".jsonl" || extension == ".safetensors" ||
+          extension == ".html");
 }
 
 bool belongs_to_run(const fs::path& file) { return is_run_file(file) || is_leftover(file); }
@@ -50,19 +54,29 @@ bool holds_run(const fs::path& folder) {
           std::ranges::all_of(files_in(folder), belongs_to_run));
 }
 
-/// Deletes the files of the run at `path`, which check_run_folder has allowed: config.json first,
-/// so that what is left of it is no run.
-void clear_folder(const fs::path& path) {
+/// Whether a process died while it made the run: config.json is written last, and the state first.
+bool was_never_finished(const fs::path& folder) {
   std::error_code ignored;
-  fs::remove(path / "config.json", ignored);
-  for (const fs::path& file : files_in(path))
-    if (belongs_to_run(file)) fs::remove(file, ignored);
+  if (fs::exists(folder / "config.json", ignored) ||
+      !fs::exists(folder / "state.safetensors", ignored) ||
+      !std::ranges::all_of(files_in(folder), belongs_to_run))
+    return false;
+  try {
+    return Trainer::steps_in(read_safetensors(folder / "state.safetensors")) == 0;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 /// Whether the folder can be renamed without pulling the ground from under relative paths.
 bool can_be_moved(const fs::path& folder) {
   return !(fs::current_path() / "").string().starts_with((folder / "").string());
 }
+
+/// Names that a folder has while another run takes its place: the new run is made in the first. The
+/// old one waits under the second where the file system cannot exchange folders (files.cc).
+fs::path being_replaced(fs::path path) { return path += ".being-replaced"; }
+fs::path set_aside(const fs::path& path) { return being_replaced(path) += ".aside"; }
 
 /// Empties the folder that an exchange left beside a run: files that are no run's go back to
 /// `path`, the rest is deleted.
@@ -75,14 +89,48 @@ void absorb(const fs::path& beside, const fs::path& path) {
   fs::remove(beside, ignored);
 }
 
-/// Makes `path` by `fill`. A run that is there is replaced as one step: the new one is filled
-/// beside it and the two are exchanged, so that a full disk or a kill leaves one of them whole.
-template <class Fill>
-void replace_folder(const fs::path& path, const Fill& fill) {
+}  // namespace
+
+std::vector<fs::path> files_in(const fs::path& folder) {
+  std::vector<fs::path> files;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) files.push_back(entry.path());
+  return files;
+}
+
+bool is_run_file(const fs::path& file) {
+  const std::string name = file.filename().string();
+  return std::ranges::find(kRunFiles, name) != kRunFiles.end() ||
+         ((name.ends_with(".json") || name.ends_with(".jsonl") || name.ends_with(".html")) &&
+          is_stamped(file));
+}
+
+void remove_leftovers(const fs::path& folder) {
+  std::error_code ignored;
+  for (const fs::path& file : files_in(folder))
+    if (is_leftover(file)) fs::remove(file, ignored);
+}
+
+void clear_folder(const fs::path& path) {
+  std::error_code ignored;
+  fs::remove(path / "config.json", ignored);
+  for (const fs::path& file : files_in(path))
+    if (belongs_to_run(file)) fs::remove(file, ignored);
+}
+
+void recover(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::exists(set_aside(path), ignored)) return;
+  if (fs::exists(path, ignored))
+    absorb(set_aside(path), path);
+  else
+    fs::rename(set_aside(path), path, ignored);
+}
+
+void replace_folder(const fs::path& path, const std::function<void(const fs::path&)>& fill) {
   std::error_code ignored;
   const fs::path there = fs::canonical(path, ignored);
-  fs::path beside = there;
-  beside += ".being-replaced";
+  const fs::path beside = being_replaced(there);
   if (there.empty() || files_in(there).empty() || !can_be_moved(there)) {
     fill(path);
     return;
@@ -98,95 +146,46 @@ void replace_folder(const fs::path& path, const Fill& fill) {
   absorb(beside, there);
 }
 
-std::string config_text(const Run& run) {
-  RunConfig config = run.config;
-  Json json = stamped();
-  const Settings settings = settings_of(config);
-  for (const Setting& setting : settings.all()) json[setting.name] = setting.get();
-  return json.dump(2) + "\n";
-}
-
-/// A run in memory becomes a run on disk.
-Run written(Run run, Existing existing) {
-  const Trainer trainer(run.model, *run.task, run.config.train);
-  write_new_run(run, trainer, existing);
-  return run;
-}
-
-}  // namespace
-
-bool is_run_file(const fs::path& file) {
-  const std::string name = file.filename().string();
-  return std::ranges::find(kRunFiles, name) != kRunFiles.end() ||
-         ((name.ends_with(".json") || name.ends_with(".jsonl")) && is_stamped(file));
-}
-
-std::vector<fs::path> files_in(const fs::path& folder) {
-  std::vector<fs::path> files;
+RunLock lock_run(const fs::path& path) {
+  static std::mutex mutex;
+  static std::map<fs::path, std::weak_ptr<const FileLock>> locks;  // of this process
   std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) files.push_back(entry.path());
-  return files;
-}
-
-void remove_leftovers(const fs::path& folder) {
-  std::error_code ignored;
-  for (const fs::path& file : files_in(folder))
-    if (is_leftover(file)) fs::remove(file, ignored);
-}
-
-void save_state(const Run& run, const Trainer& trainer, const RunCallbacks& callbacks) {
-  TensorFile file;
-  file.metadata["headlab"] = version();
-  trainer.store(file);
-  if (callbacks.store_extra) callbacks.store_extra(file);
-  write_safetensors(state_file(run), file);
+  const fs::path folder = fs::weakly_canonical(fs::absolute(path, ignored) / "", ignored);
+  const fs::path whole = folder.has_filename() ? folder : folder.parent_path();
+  const std::lock_guard guard(mutex);
+  if (RunLock mine = locks[whole].lock()) return mine;
+  const fs::path file = whole.parent_path() / ("." + whole.filename().string() + ".lock");
+  try {
+    fs::create_directories(whole.parent_path(), ignored);
+    auto lock = std::make_shared<const FileLock>(file);
+    if (!lock->held()) {
+      throw RunBusy(text(path.string(), " is being written by ", lock->holder()),
+                    "wait until it has ended, or take another folder");
+    }
+    if (!lock->is_certain())
+      tell_user(text(path.string(), " lies on a file system without locks: see to it yourself ",
+                     "that one process alone writes it"));
+    locks[whole] = lock;
+    return lock;
+  } catch (const RunBusy&) {
+    throw;
+  } catch (const Error& error) {
+    if (fs::is_directory(whole.parent_path(), ignored))  // else no run can be there either
+      tell_user(
+          text(path.string(), " could not be locked against other processes: ", error.what()));
+    return nullptr;
+  }
 }
 
 void check_run_folder(const fs::path& path, Existing existing) {
   std::error_code ignored;
   if (!fs::exists(path, ignored)) return;
   require(fs::is_directory(path, ignored), path.string(), " exists and is no folder");
-  if (std::ranges::all_of(files_in(path), is_leftover)) return;
+  if (std::ranges::all_of(files_in(path), is_leftover) || was_never_finished(path)) return;
   if (existing == Existing::refuse)
     throw FolderTaken(path.string() + " exists already", "replace it, or take another folder");
   require(holds_run(path), path.string(),
           " is not empty and holds no run; only a run can be replaced");
 }
-
-Run create_run(const fs::path& path, RunConfig config, Existing existing) {
-  std::unique_ptr<Task> task = fit_to_task(config);
-  config.validate();
-  Transformer model = initial_model(config);
-  return written({path, std::move(config), std::move(task), std::move(model)}, existing);
-}
-
-Run create_run(const fs::path& path, RunConfig config, const Transformer& model,
-               Existing existing) {
-  std::unique_ptr<Task> task = fit_to_task(config);
-  require(model.config().shape() == config.model.shape(), "the model does not fit the task ",
-          config.task,
-          ": architecture, vocab, length, source_length and targets must be the task's");
-  config.model = model.config();
-  config.validate();
-  return written({path, std::move(config), std::move(task), model.clone()}, existing);
-}
-
-void write_new_run(Run& run, const Trainer& trainer, Existing existing) {
-  const fs::path path = run.path;
-  const std::string settings = config_text(run);
-  check_run_folder(path, existing);
-  const auto fill = [&](const fs::path& folder) {
-    run.path = folder;
-    make_directories(folder);
-    clear_folder(folder);
-    save_state(run, trainer);
-    write_model(model_file(run), run.model);
-    write_file(config_file(run), settings);
-  };
-  replace_folder(path, fill);
-  run.path = path;
-}
-
-void save_config(const Run& run) { write_file(config_file(run), config_text(run)); }
 
 }  // namespace headlab

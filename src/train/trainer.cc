@@ -4,10 +4,11 @@
 #include "headlab/train/trainer.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 
 #include "headlab/base/error.h"
+#include "headlab/base/threads.h"
+#include "headlab/base/timing.h"
 #include "headlab/model/checkpoint.h"
 #include "headlab/ops/arithmetic.h"
 #include "headlab/tensor/watch.h"
@@ -19,12 +20,13 @@ namespace {
 constexpr const char* kStateSums =
     "trainer.sums";  // [3]: loss since the last evaluation, its steps, seconds
 constexpr double kMostSums = 1e15;
-constexpr const char* kNotFiniteHint =
-    "try a smaller `lr`, a longer `warmup` or `clip` 1; the last save is kept";
 constexpr const char* kStateSteps = "trainer.steps";  // [2]: of the trainer, of the optimizer
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+/// `saved` is the step of the last save.
+Error not_finite(const std::string& what, Index saved) {
+  return Error(what, text("try a smaller `lr`, a longer `warmup` or `clip` 1; ",
+                          saved > 0 ? text("the save of step ", saved, " is kept")
+                                    : "no step was saved yet"));
 }
 
 bool due(Index step, Index every, Index steps) {
@@ -53,11 +55,16 @@ Trainer::Trainer(Transformer& model, const Task& task, const TrainConfig& config
 }
 
 bool Trainer::run(const TrainCallbacks& callbacks) {
+  bool finished = false;
+  with_threads([&] { finished = run_steps(callbacks); });
+  return finished;
+}
+
+bool Trainer::run_steps(const TrainCallbacks& callbacks) {
   optimizer_.zero_grad();
   while (step_ < config_.steps) {
-    const double begin = now();
-    StepRecord record = train_step(callbacks);
-    const double took = now() - begin;
+    StepRecord record;
+    const double took = milliseconds([&] { record = train_step(callbacks); }) / 1e3;
     seconds_ += took;
     record.seconds = seconds_;
     record.tokens_per_s =
@@ -68,6 +75,7 @@ bool Trainer::run(const TrainCallbacks& callbacks) {
     if (callbacks.save && (stop || due(step_, config_.save_every, config_.steps))) {
       require_undamaged();
       callbacks.save();
+      saved_ = step_;
     }
     note_work("other");
     if (stop) return step_ == config_.steps;
@@ -117,18 +125,17 @@ double Trainer::accumulate_gradients(const TrainCallbacks& callbacks) {
 void Trainer::require_finite(double loss, double norm) const {
   if (std::isfinite(loss) && std::isfinite(norm)) return;
   const std::string tensor = optimizer_.first_not_finite();
-  throw Error(text("the ", std::isfinite(loss) ? "gradient" : "loss", " is not finite at step ",
-                   step_ + 1,
-                   tensor.empty() ? std::string() : ": first in the gradient of " + tensor),
-              kNotFiniteHint);
+  throw not_finite(text("the ", std::isfinite(loss) ? "gradient" : "loss",
+                        " is not finite at step ", step_ + 1,
+                        tensor.empty() ? std::string() : ": first in the gradient of " + tensor),
+                   saved_);
 }
 
 /// A state that holds NaN cannot be read again, so it must not replace one that can.
 void Trainer::require_undamaged() const {
   const std::string tensor = optimizer_.first_damaged();
   if (!tensor.empty()) {
-    throw Error(text("step ", step_, " left numbers that are not finite in ", tensor),
-                kNotFiniteHint);
+    throw not_finite(text("step ", step_, " left numbers that are not finite in ", tensor), saved_);
   }
 }
 
@@ -160,6 +167,8 @@ void Trainer::store(TensorFile& file) const {
   file.tensors.push_back(StoredTensor::of(kStateSteps, {2}, std::span<const std::int64_t>(steps)));
 }
 
+Index Trainer::steps_in(const TensorFile& file) { return file.at(kStateSteps).integers().at(0); }
+
 void Trainer::load(const TensorFile& file) {
   const std::vector<std::int64_t> steps = file.at(kStateSteps).integers();
   const std::vector<double> sums = file.at(kStateSums).doubles();
@@ -170,7 +179,7 @@ void Trainer::load(const TensorFile& file) {
   load_parameters(model_, file, "model.");
   model_.visit([&](const std::string& name, Tensor&) { file.at("optimizer.m." + name); });
   optimizer_.load(file, steps[1]);
-  step_ = steps[0];
+  step_ = saved_ = steps[0];
   loss_sum_ = sums[0];
   loss_count_ = static_cast<Index>(sums[1]);
   seconds_ = sums[2];

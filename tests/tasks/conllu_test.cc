@@ -186,6 +186,17 @@ TEST_F(Conllu, CopiesOfASentenceAreOnOneSide) {
             std::set<std::string>{"<unk>"});  // held-out names are in no training sentence
 }
 
+TEST_F(Conllu, HeldOutSentencesComeWithoutRepetition) {
+  const auto task = task_of(many(80) + many(80), "min_count=1,validation=0.3,lm=causal");
+  const Index different = task->different(Split::validation);
+  EXPECT_LT(different, 45);  // of 80 different ones, each twice
+  const Batch batch = task->make(Key{1}, different, Split::validation).batch;
+  const Batch more = task->make(Key{1}, different + 5, Split::validation).batch;
+  EXPECT_TRUE(std::ranges::equal(batch.tokens, more.rows(0, different).tokens));
+  EXPECT_NE(task->about_data().find(text(different, " different ones held out")),
+            std::string::npos);
+}
+
 TEST_F(Conllu, TextsAreWordsBetweenBlanks) {
   const auto task = task_of(many(60), "lm=causal");
   EXPECT_EQ(task->decode(task->encode(" the cat  bit a dog ")), "the cat <unk> a dog");

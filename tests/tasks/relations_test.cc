@@ -90,7 +90,7 @@ TEST(Relations, ImpossibleSettingsGetASentence) {
   expect_contains(refusal("relations:relations=sane"), "did you mean 'same'");
   expect_contains(refusal("relations:relations=99999999999999999999"), "unknown relation");
   expect_contains(refusal("relations:relations=1++3"), "unknown relation ''");
-  expect_contains(refusal("relations:relations="), "unknown relation ''");
+  expect_contains(refusal("relations:relations="), "relations needs a value");
 }
 
 TEST(Relations, NumbersOutOfTheirRangeAreRefused) {

@@ -232,9 +232,10 @@ TEST(TaskTable, KnowsHowManyHeadsATaskNeedsWhereItsDefinitionSaysSo) {
     EXPECT_EQ(make_task(spec)->needed_heads(), heads) << spec;
 }
 
-TEST(TaskTable, TasksWithoutTextsSaySo) {
+TEST(TaskTable, TasksWithoutTextsReadTokensApart) {
   const auto task = make_task("reverse");
-  expect_contains(error_of([&] { task->encode("abc"); }), "has no texts");
+  EXPECT_EQ(task->encode(" a b |"), (std::vector<std::int32_t>{0, 1, 16}));
+  expect_contains(error_of([&] { task->encode("abc"); }), "unknown token 'abc'");
   EXPECT_EQ(task->decode(std::vector<std::int32_t>{0, 1, 16}), "a b |");
   EXPECT_EQ(task->data_hash(), "");
 }

@@ -2,6 +2,7 @@
 // src/tasks/text.cc.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "headlab/base/files.h"
@@ -50,9 +51,34 @@ TEST_F(Text, WindowsComeFromTheirSplitAndReachBothItsEnds) {
       ASSERT_NE(begin, part.npos);
       seen[begin] = true;
     }
-    for (std::size_t begin = 0; begin < part.size(); ++begin)  // the target needs one more
-      EXPECT_EQ(seen[begin], begin + 4 < part.size()) << begin;
+    for (std::size_t begin = 0; begin < part.size(); ++begin) {  // the target needs one more
+      const bool block = split == Split::train || begin % 4 == 0;
+      EXPECT_EQ(seen[begin], begin + 4 < part.size() && block) << begin;
+    }
   }
+}
+
+TEST_F(Text, HeldOutBlocksComeWithoutRepetitionAndDoNotOverlap) {
+  std::string bytes;
+  for (int i = 0; i < 400; ++i) bytes += kLetters[static_cast<std::size_t>(i * i % 40)];
+  const auto task = task_of(bytes, 8);
+  const Index blocks = task->different(Split::validation);
+  EXPECT_EQ(blocks, 12);  // 100 characters, of which the last block needs nine
+  const auto turned = [&](Key key) {
+    const Batch batch = task->make(key, 2 * blocks, Split::validation).batch;
+    std::vector<std::string> windows;
+    for (Index b = 0; b < batch.size; ++b) windows.push_back(window(*task, batch, b));
+    return windows;
+  };
+  std::vector<std::string> expected, first = turned(Key{1}), second = first;
+  for (Index i = 0; i < blocks; ++i)
+    expected.push_back(bytes.substr(static_cast<std::size_t>(300 + 8 * i), 8));
+  EXPECT_NE(first, turned(Key{2}));
+  first.resize(static_cast<std::size_t>(blocks));
+  second.erase(second.begin(), second.begin() + blocks);
+  for (std::vector<std::string>* turn : {&first, &second, &expected}) std::ranges::sort(*turn);
+  EXPECT_EQ(first, expected);
+  EXPECT_EQ(second, expected);
 }
 
 TEST_F(Text, EachPositionPredictsTheCharacterThatFollows) {

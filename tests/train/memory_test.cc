@@ -1,5 +1,5 @@
 // Memory of a step: counted by hand, and refused in words where it cannot be.
-#include "headlab/train/memory.h"
+#include "headlab/train/run_config.h"
 
 #include "support/runs.h"
 
@@ -49,13 +49,42 @@ TEST(StepBytes, CountTheHeadsOfEncoderAndDecoderWhereTheyAre) {
   EXPECT_DOUBLE_EQ(step_bytes(model, train), 3 * (4 * (5 * 2 + 7) + sizeof(Scalar) * floats));
 }
 
+TEST(ParameterBytes, CountWeightsGradientsMomentsAndASave) {
+  TransformerConfig model;
+  model.layers = 1;
+  model.heads = {2};
+  model.d_model = 8;
+  model.d_ff = 12;
+  model.vocab = 6;
+  model.length = 5;
+  model.targets = 2;
+  TrainConfig train;
+  const double weights = 8 * (6 + 5 + 2 * 6) + 4 * 8 * 8 + 2 * 8 * 12;
+  EXPECT_DOUBLE_EQ(parameter_bytes(model, train), 7 * weights * sizeof(Scalar));
+  train.optimizer = OptimizerKind::sgd;
+  EXPECT_DOUBLE_EQ(parameter_bytes(model, train), 5 * weights * sizeof(Scalar));
+}
+
 TEST(Memory, IsRefusedInWordsWhereThereIsNotEnough) {
   RunConfig config = tiny_config();
   fit_to_task(config);
-  const double needed = step_bytes(config.model, config.train);
+  const double needed =
+      step_bytes(config.model, config.train) + parameter_bytes(config.model, config.train);
   EXPECT_NO_THROW(require_memory(config.model, config.train, needed));
   expect_error([&] { require_memory(config.model, config.train, needed - 1); },
-               {"batch 4", "this machine has", "--accumulate"});
+               {"batch 4", "this machine has"});
+  config.train.batch = 4000;
+  expect_error([&] { require_memory(config.model, config.train, needed); }, {"`accumulate`"});
+}
+
+TEST(Memory, OfTheParametersCountsToo) {
+  RunConfig config = tiny_config();
+  fit_to_task(config);
+  config.model.d_model = 1 << 13;
+  config.model.layers = 5;
+  config.model.heads = {1};
+  expect_error([&] { require_memory(config.model, config.train, 8e9); },
+               {"batch 4", "37.", "8 GB", "smaller model"});
 }
 
 TEST(Memory, ThatNoMachineHasIsRefusedBeforeAnythingIsWritten) {

@@ -121,6 +121,24 @@ TEST_P(EveryOptimizer, ContinuesFromItsStoredMomentsBitForBit) {
   EXPECT_EQ(numbers(w), numbers(again));
 }
 
+// A gradient of 1 at every step has the moments 1, so each step is lr, whatever the betas are.
+TEST(Optimizer, StepsAsLongAsTheRateSaysForBetasThatAreNotExactInBinary) {
+  TrainConfig config;
+  config.decay = config.clip = config.eps = 0;
+  Tensor w = Tensor::full({1}, 0);
+  w.set_requires_grad();
+  Optimizer optimizer(config);  // AdamW, beta2 = .999
+  optimizer.add("w", w);
+  double before = 0;
+  for (int t = 1; t <= kSteps; ++t) {
+    give_gradient(w, Tensor::full({1}, 1));
+    optimizer.step(kLr, 1);
+    const auto step = before - static_cast<double>(w.item());
+    EXPECT_NEAR(step / kLr, 1, 2 * kEpsilon * (t + 2)) << t;
+    before = w.item();
+  }
+}
+
 std::string kind_name(const testing::TestParamInfo<OptimizerKind>& test) {
   return std::array{"AdamW", "Adam", "Sgd"}[static_cast<std::size_t>(test.param)];
 }

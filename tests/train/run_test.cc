@@ -1,5 +1,4 @@
-// The folder of a run: what may be replaced, what is written, and how damage is met. Read next:
-// resume_test.cc.
+// The folder of a run: what may be replaced, and what is written. Read next: damaged_run_test.cc.
 #include "headlab/train/run.h"
 
 #include <fstream>
@@ -31,14 +30,47 @@ TEST(RunFolder, MayBeEmptyOrHoldWhatKilledWritersLeft) {
   EXPECT_EQ(names_in(folder / "run"), kNewRun);
 }
 
-TEST(RunFolder, IsReplacedByForceIfItWasAbandonedWhileItWasMade) {
+TEST(RunFolder, IsFreeIfAProcessDiedWhileItMadeIt) {
   const TemporaryFolder folder;
   create_run(folder / "run", tiny_config());
   fs::remove(folder / "run" / "config.json");  // it is written last
   expect_error([&] { open_run(folder / "run"); }, {"there is no run"});
+  create_run(folder / "run", tiny_config());
+  EXPECT_EQ(names_in(folder / "run"), kNewRun);
+}
+
+TEST(RunFolder, IsNotFreeIfItsConfigWasLostAfterTraining) {
+  const TemporaryFolder folder;
+  TrainedRun run = create_run(folder / "run", tiny_config());
+  train_run(run);
+  fs::remove(folder / "run" / "config.json");
   expect_error([&] { create_run(folder / "run", tiny_config()); }, {"exists already"});
   create_run(folder / "run", tiny_config(), Existing::replace);
   EXPECT_EQ(names_in(folder / "run"), kNewRun);
+}
+
+/// What is left where the file system cannot exchange folders and the process dies in between.
+TEST(RunFolder, ComesBackIfItWasSetAsideAndNothingTookItsPlace) {
+  const TemporaryFolder folder;
+  const TrainedRun old = create_run(folder / "run", tiny_config());
+  fs::rename(folder / "run", folder / "run.being-replaced.aside");
+  RunConfig other = tiny_config();
+  other.train.seed = 1;
+  create_run(folder / "run.being-replaced", other);
+  EXPECT_EQ(parameters_in(open_run(folder / "run").model), parameters_in(old.model));
+  create_run(folder / "run", other, Existing::replace);
+  EXPECT_EQ(open_run(folder / "run").config.train.seed, 1);
+  EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"run"});
+}
+
+TEST(RunFolder, IsClearedOfWhatWasSetAsideWhenTheNewRunIsInPlace) {
+  const TemporaryFolder folder;
+  RunConfig other = tiny_config();
+  other.train.seed = 1;
+  create_run(folder / "run", other);
+  create_run(folder / "run.being-replaced.aside", tiny_config());
+  create_run(folder / "run", other, Existing::replace);
+  EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"run"});
 }
 
 TEST(RunFolder, IsNotReplacedUnlessAsked) {
@@ -262,124 +294,6 @@ TEST(Run, RefusesAModelOfAnotherShape) {
   expect_error([&] { create_run(folder / "run", config, model); },
                {"does not fit the task relations"});
   EXPECT_FALSE(fs::exists(folder / "run"));
-}
-
-/// A run whose files a test damages.
-class DamagedRun : public testing::Test {
- protected:
-  DamagedRun() : run_(create_run(folder_ / "run", tiny_config())) {}
-  /// What opening the run, and training it, says.
-  std::string refusal() {
-    return error_of([&] {
-      TrainedRun run = open_run(run_.path);
-      train_run(run);
-    });
-  }
-  void expect_refusal(const std::string& file, const std::string& part) {
-    const std::string message = refusal();
-    EXPECT_NE(message.find((run_.path / file).string()), std::string::npos) << message;
-    EXPECT_NE(message.find(part), std::string::npos) << message;
-  }
-  void edit_config(const std::string& name, const Json& value) {
-    Json json = Json::parse(read_file(config_file(run_)));
-    json[name] = value;
-    write(config_file(run_), json.dump());
-  }
-  /// Changes one tensor of the state.
-  template <class Change>
-  void edit_state(const std::string& name, Change change) {
-    TensorFile state = read_safetensors(state_file(run_));
-    for (StoredTensor& tensor : state.tensors)
-      if (tensor.name == name) change(tensor);
-    write_safetensors(state_file(run_), state);
-  }
-
-  TemporaryFolder folder_;
-  TrainedRun run_;
-};
-
-TEST_F(DamagedRun, IsNoRunWithoutConfig) {
-  fs::remove(config_file(run_));
-  EXPECT_NE(refusal().find("there is no run at"), std::string::npos);
-  expect_error([] { open_run("/no/such/place"); }, {"there is no run at"});
-}
-
-TEST_F(DamagedRun, NamesATruncatedOrForeignConfig) {
-  const std::string whole = read_file(config_file(run_));
-  write(config_file(run_), whole.substr(0, whole.size() / 2));
-  expect_refusal("config.json", "line");
-  write(config_file(run_), "[]");
-  expect_refusal("config.json", "expected an object");
-  write(config_file(run_), R"({"laiers": 2})");
-  expect_refusal("config.json", "'layers'");
-  write(config_file(run_), R"({"layers": "two"})");
-  expect_refusal("config.json", "layers must be");
-}
-
-TEST_F(DamagedRun, NamesATruncatedState) {
-  const std::string whole = read_file(state_file(run_));
-  for (std::size_t size : {std::size_t{0}, std::size_t{7}, whole.size() / 2, whole.size() - 1}) {
-    write(state_file(run_), whole.substr(0, size));
-    expect_refusal("state.safetensors", "");
-  }
-}
-
-TEST_F(DamagedRun, NamesTheTensorThatHoldsNaN) {
-  const float nan = std::nanf("");
-  const auto poison = [&](StoredTensor& tensor) {
-    tensor.bytes.replace(4, 4, reinterpret_cast<const char*>(&nan), 4);
-  };
-  edit_state("model.blocks.0.attn.W_Q", poison);
-  expect_refusal("state.safetensors", "model.blocks.0.attn.W_Q holds numbers that are not finite");
-}
-
-TEST_F(DamagedRun, NamesTheMomentsThatAreDamaged) {
-  edit_state("optimizer.v.embed.W_E", [](StoredTensor& tensor) { tensor.shape = {48}; });
-  expect_refusal("state.safetensors", "optimizer.v.embed.W_E has shape [48]");
-}
-
-TEST_F(DamagedRun, NamesTheMomentsThatAreMissing) {
-  edit_state("optimizer.m.embed.W_E", [](StoredTensor& tensor) { tensor.name = "other.m"; });
-  edit_state("optimizer.v.embed.W_E", [](StoredTensor& tensor) { tensor.name = "other.v"; });
-  expect_refusal("state.safetensors", "optimizer.m.embed.W_E");
-}
-
-TEST_F(DamagedRun, NamesAStateOfAnotherModel) {
-  edit_config("d_ff", 20);
-  expect_refusal("state.safetensors", "W_in");
-  edit_config("d_ff", 0);
-  expect_refusal("state.safetensors", "no parameter of this model");
-}
-
-TEST_F(DamagedRun, IsRefusedIfTheTaskHasChanged) {
-  edit_config("vocab", 9);
-  EXPECT_NE(refusal().find("is no longer what this run was trained on"), std::string::npos);
-}
-
-TEST(Run, IsRefusedIfItsDataFileHasChanged) {
-  const TemporaryFolder folder;
-  const fs::path data = folder / "data.txt";
-  std::string content;
-  for (int i = 0; i < 200; ++i) content += "the cat sat on the mat. ";
-  write(data, content);
-  RunConfig config = tiny_config();
-  config.task = text("text:file=", data.string(), ",length=8");
-  create_run(folder / "run", config);
-  EXPECT_NO_THROW(open_run(folder / "run"));
-  std::swap(content[4], content[8]);  // the same characters, in another order
-  write(data, content);
-  expect_error([&] { open_run(folder / "run"); }, {"no longer what this run was trained on"});
-  fs::remove(data);
-  expect_error([&] { open_run(folder / "run"); }, {data.string()});
-}
-
-TEST(Run, IsReadFromItsModelWhereThereIsNoState) {
-  const TemporaryFolder folder;
-  const TrainedRun run = create_run(folder / "run", tiny_config());
-  fs::remove(state_file(run));
-  EXPECT_EQ(parameters_in(open_run(run.path).model), parameters_in(run.model));
-  fs::remove(model_file(run));
-  expect_error([&] { open_run(run.path); }, {"model.safetensors"});
 }
 
 }  // namespace

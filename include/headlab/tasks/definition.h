@@ -6,9 +6,10 @@
 //   std::vector<std::string> target_names() const;
 //   void write(Sequence& s) const;                         one sequence: tokens, targets, truth
 // Only where it is needed: void prepare(), which is called once the parameters are set and throws
-// an Error if they do not fit together; and needed_heads, token_text, encode, decode and data_hash
-// as in Task. task_entry makes a row of the table of tasks from a definition.
-// Read next: src/tasks/duplicate.cc, a short one; examples/own_task.cc.
+// an Error if they do not fit together; `different` and then Sequence::unit, for finite data; and
+// needed_heads, token_text, encode, decode, data_hash and about_data as in Task. task_entry makes a
+// row of the table of tasks from a definition. Read next: src/tasks/duplicate.cc, a short one;
+// examples/own_task.cc.
 #pragma once
 
 #include <memory>
@@ -36,6 +37,7 @@ struct Sequence {
   Index b;  // its place in the batch
   Split split;
   Generator random;
+  Index unit;       // which sentence or block it is, where the definition says how many there are
   bool with_truth;  // whether gold is asked for; if not, what is added to it is dropped
 
   Index length() const { return example.batch.length; }
@@ -61,6 +63,10 @@ struct Sequence {
     example.candidates[r].add(b, t, keys);
   }
 };
+
+/// Which of n units each of `count` held-out sequences is: all of them in random order, then all of
+/// them again in another.
+std::vector<Index> units_in_turn(Index n, Index count, Key key);
 
 /// Fills tokens with numbers uniform in [0, vocab).
 void fill_uniform(std::span<std::int32_t> tokens, Index vocab, Generator& random);
@@ -124,6 +130,14 @@ class TaskOf final : public Task {
     }
     return Task::decode(tokens);
   }
+  Index different(Split split) const override {
+    if constexpr (requires { definition_.different(split); }) return definition_.different(split);
+    return Task::different(split);
+  }
+  std::string about_data() const override {
+    if constexpr (requires { definition_.about_data(); }) return definition_.about_data();
+    return Task::about_data();
+  }
   std::string data_hash() const override {
     if constexpr (requires { definition_.data_hash(); }) return definition_.data_hash();
     return Task::data_hash();
@@ -139,8 +153,13 @@ class TaskOf final : public Task {
     const TaskShape of = shape();
     Example example{Batch::make(count, of.length, of.targets, of.source_length), {}};
     if (with_truth) example.gold.resize(relations().size());
-    for (Index b = 0; b < count; ++b) {
-      Sequence sequence{example, b, split, sequence_generator(key, split, b), with_truth};
+    const Index units = different(split);
+    std::vector<Index> turns;
+    if (units > 0 && split == Split::validation) turns = units_in_turn(units, count, key);
+    const Key stream = key.fold(split == Split::train ? "train" : "validation");
+    for (Index b = 0; b < count; ++b) {  // a stream for each sequence: none depends on another
+      Sequence sequence{example, b, split, Generator(stream.fold(b)), 0, with_truth};
+      if (units > 0) sequence.unit = turns.empty() ? sequence.random.below(units) : turns[b];
       definition_.write(sequence);
     }
     return example;

@@ -31,6 +31,9 @@ struct TaskEntry {
 };
 
 std::span<const TaskEntry> task_table();
+/// The tasks of a program that uses this library, to be filled before the table is first read: they
+/// stand behind ours wherever tasks are listed or named.
+std::vector<TaskEntry>& own_tasks();
 
 /// The entry for "NAME" or "NAME:parameters". Error that lists the known names and the nearest.
 const TaskEntry& find_task(std::string_view spec);

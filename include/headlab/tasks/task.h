@@ -5,7 +5,6 @@
 // gold).
 #pragma once
 
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -49,8 +48,6 @@ class Gold {
     Index b, t;
     friend auto operator<=>(const Place&, const Place&) = default;
   };
-  void add_place(const Place& place);
-
   std::vector<Place> at_;
   std::vector<std::size_t> begin_{0};
   std::vector<std::int32_t> keys_;
@@ -67,10 +64,6 @@ struct Example {
 };
 
 enum class Split { train, validation };
-
-/// The generator of sequence i of a batch: its own stream for each (key, split, i), so rejection
-/// loops are safe and no sequence depends on another.
-Generator sequence_generator(Key key, Split split, Index i);
 
 class Task {
  public:
@@ -91,10 +84,15 @@ class Task {
   virtual Example make(Key key, Index count, Split split) const = 0;
   /// The batch of make without its truth, for those who only train or measure a loss.
   virtual Batch make_batch(Key key, Index count, Split split) const;
+  /// How many different sequences this split has: the sentences or blocks of a file; 0: no end.
+  /// Held-out sequences come without repetition until all have been there; statistics take no more.
+  virtual Index different(Split) const { return 0; }
+  /// What a reader must know of the data behind the task, in a sentence or two; "" for none.
+  virtual std::string about_data() const { return ""; }
   /// How a token is shown.
   virtual std::string token_text(std::int32_t token) const = 0;
-  /// The tokens of a text, for prompts. Error if the task has no texts, or for a character that it
-  /// does not know.
+  /// The tokens of a text, for prompts: of tasks without texts, tokens as token_text shows them,
+  /// apart by blanks. Error for one that it does not know.
   virtual std::vector<std::int32_t> encode(std::string_view text) const;
   /// The text of tokens, the inverse of encode. Tasks without texts join token_text by blanks.
   virtual std::string decode(std::span<const std::int32_t> tokens) const;

@@ -27,19 +27,23 @@ struct Evaluation {
 };
 
 struct EvaluateOptions {
-  Index examples = 512;
-  Index batch = 64;  // in one forward pass; the result does not depend on it beyond rounding
-  Key key{};         // which examples; the default is the held-out set
+  Index examples = 512;  // at most; the different ones that there are
+  Index batch = 64;      // in one forward pass; the result does not depend on it beyond rounding
+  Key key{};             // which examples; the default is the held-out set
   std::vector<HeadEdits> edits{};  // applied to every forward pass; gates of shape [H]
 };
 
-/// Held-out examples with their truth: the first `count` of those that `evaluate` uses.
+/// `count`, or as many different sequences as there are held out: nothing is judged twice.
+Index at_most_different(const Task& task, Index count);
+/// Held-out examples with their truth: the first `count` of those that `evaluate` uses, as far as
+/// there are different ones.
 Example held_out_examples(const Task& task, Index count);
 
 /// The loss of each target in nats, 0 where there is none: logits [B, T, K*V], result [B, T, K].
 Tensor target_losses(const Tensor& logits, const Batch& batch);
 
-/// Runs the model without recording. A task without any target in these examples is an Error.
+/// Runs the model without recording. Errors: a task without any target in these examples; a loss
+/// that is not finite, with the first tensor that is not.
 Evaluation evaluate(const Transformer& model, const Task& task,
                     const EvaluateOptions& options = {});
 

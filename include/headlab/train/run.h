@@ -1,5 +1,6 @@
 // A run is a folder: config.json (every setting), metrics.jsonl (an object for each evaluation),
-// state.safetensors (all that resuming needs) and model.safetensors (its parameters, for others).
+// state.safetensors (all that resuming needs) and model.safetensors (its parameters, for others);
+// snapshots.safetensors (weights over training) where it is asked for.
 // Files are replaced as one step, so a run killed at any moment, in the middle of a save too,
 // resumes bit for bit. Analysis adds its files: JSON that begins with "headlab". Read next:
 // run_config.h, trainer.h.
@@ -8,33 +9,61 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headlab/base/error.h"
+#include "headlab/base/files.h"
 #include "headlab/train/run_config.h"
 #include "headlab/train/trainer.h"
 
 namespace headlab {
+
+/// Held by who writes a run: see lock_run.
+using RunLock = std::shared_ptr<const FileLock>;
 
 struct Run {
   std::filesystem::path path;
   RunConfig config;
   std::unique_ptr<Task> task;
   Transformer model;
+  RunLock lock{};  // from the first time that it is written
+  Index step = 0;  // at which these parameters are; -1 where no state says it
 };
+
+/// A fingerprint of all parameters, by name: 16 hexadecimal digits. What analysis finds carries it,
+/// and the step, because it describes these weights and no others.
+std::string weights_hash(const Transformer& model);
+/// The files beside the run, by name, that describe other weights than those it has now: JSON
+/// objects whose "weights" is another hash.
+std::vector<std::string> outdated_findings(const Run& run);
 
 /// The files of a run.
 std::filesystem::path config_file(const Run& run);
 std::filesystem::path metrics_file(const Run& run);
 std::filesystem::path state_file(const Run& run);
 std::filesystem::path model_file(const Run& run);
+/// best.safetensors: the parameters with the lowest held-out loss so far. Runs of tasks that read a
+/// file have one, because there a model that trains on can become worse.
+std::filesystem::path best_file(const Run& run);
 
 /// The objects of a log (NAME.jsonl: a line for a step) in order; none if there is no file. Ends
 /// before a line that a killed process left half.
 std::vector<Json> read_log(const std::filesystem::path& file);
 
+/// Another process writes the run.
+class RunBusy : public Error {
+ public:
+  using Error::Error;
+};
+
+/// The lock of a run's folder, which need not be there yet: a file .NAME.lock beside it, gone when
+/// the last Run that holds it goes, or useless when the process dies. One process at a time has it;
+/// within a process it is shared. Error: RunBusy, which says who has it and since when. Where the
+/// file system has no locks, or the folder above cannot be written, there is a note instead.
+RunLock lock_run(const std::filesystem::path& path);
+
 // ---- making a run
-// --------------------------------------------------------------------------------
 
 /// What becomes of a run that is there already.
 enum class Existing : bool { refuse, replace };
@@ -46,27 +75,31 @@ class FolderTaken : public Error {
 };
 
 /// Error unless a run may be made at `path`: nothing is there, an empty folder, what killed writers
-/// left behind, or, with Existing::replace, a run (or one that was never finished). What belongs to
-/// that run goes with it: its four files, and every .json and .jsonl that begins with
-/// {"headlab": ..., as all that this library writes does. Any other file stays where it is.
+/// left behind (a state of no steps without config.json), or, with Existing::replace, a run. What
+/// belongs to that run goes with it: its own files, every .json and .jsonl that begins with
+/// {"headlab": ..., as all that this library writes does, and pages. Any other file stays where it
+/// is.
 void check_run_folder(const std::filesystem::path& path, Existing existing);
 
 /// A new run with initial values, on disk from the start. Errors: an impossible config; those of
 /// check_run_folder. Nothing is written before all is checked.
 Run create_run(const std::filesystem::path& path, RunConfig config,
                Existing existing = Existing::refuse);
+/// More files of a new run, by name: JSON that begins with "headlab".
+using RunFiles = std::vector<std::pair<std::string, std::string>>;
+
 /// A new run around a copy of a model that exists already: what pruning writes. Error if the task
 /// asks for a model of another shape.
 Run create_run(const std::filesystem::path& path, RunConfig config, const Transformer& model,
-               Existing existing = Existing::refuse);
+               Existing existing = Existing::refuse, const RunFiles& files = {});
 /// Writes a run that has been put together in memory to run.path, with the state of its trainer.
-void write_new_run(Run& run, const Trainer& trainer, Existing existing);
+/// Errors: RunBusy, those of check_run_folder.
+void write_new_run(Run& run, const Trainer& trainer, Existing existing, const RunFiles& files = {});
 
-/// Writes config.json again, after run.config has changed.
+/// Writes config.json again, after run.config has changed; the state then belongs to it.
 void save_config(const Run& run);
 
 // ---- opening a run
-// -------------------------------------------------------------------------------
 
 /// There is no run where one was to be opened.
 class MissingRun : public Error {
@@ -76,12 +109,14 @@ class MissingRun : public Error {
 
 /// Reads config.json. Errors: MissingRun, a damaged file.
 RunConfig read_config(const std::filesystem::path& path);
-/// Reads config and parameters. Errors: no run there, damaged files, or a data file that changed
-/// since.
-Run open_run(const std::filesystem::path& path);
+/// What a run is opened for: `write` takes its lock first.
+enum class Access : bool { read, write };
+
+/// Reads config and parameters. Errors: no run there, damaged files, files that do not belong to
+/// one run, or a data file that changed since.
+Run open_run(const std::filesystem::path& path, Access access = Access::read);
 
 // ---- training a run
-// ------------------------------------------------------------------------------
 
 struct TrainResult {
   bool finished = false;  // false: stopped by should_stop

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "headlab/model/transformer.h"
 #include "headlab/tasks/task.h"
@@ -19,8 +20,15 @@ struct RunConfig {
   /// Steps between scores of all heads (heads/tracking.h); 0: never. Kept with the run, so that a
   /// run that resumes goes on with it. Each scoring runs the model on 128 sequences.
   Index track_heads = 0;
+  /// Weights over training that the run keeps (snapshots.h), at most; 0: none. Each takes as much
+  /// disk, and until the run is saved as much memory, as model.safetensors.
+  Index keep_weights = 0;
   std::string parent;     // the run that this one was made from, by pruning
   std::string data_hash;  // of the task's data file
+  std::string pruning;    // how it was made from its parent: "method=greedy keep=4 seed=0 ..."
+  /// The `steps` that were planned before the run was told to go on further, in order, "3000 4000";
+  /// "?" where that was in the middle of what was planned.
+  std::string extended;
 
   /// Error that says what is out of range, does not fit together, or does not fit into memory.
   void validate() const;
@@ -32,6 +40,13 @@ struct RunConfig {
 Settings settings_of(RunConfig& config);
 Settings user_settings_of(RunConfig& config);
 
+/// The settings that may change when a run goes on: how long it trains, and when it is looked at.
+const std::vector<std::string>& resumable_settings();
+/// A checksum of all other settings that differ from their defaults. State and model carry it, so
+/// that the files of two runs cannot be mixed; a setting that a later version adds does not change
+/// it.
+std::string identity_of(const RunConfig& config);
+
 /// Makes the task and fits the model to it: architecture, vocab, lengths, targets, data_hash.
 std::unique_ptr<Task> fit_to_task(RunConfig& config);
 /// The recommended settings of a task on top of the defaults.
@@ -39,5 +54,16 @@ RunConfig recommended_config(const std::string& task);
 
 /// The model of a run before its first step; `config` has been fitted to its task.
 Transformer initial_model(const RunConfig& config);
+
+/// Bytes that a step holds at least: tokens and targets of the batch, and of one micro-batch what
+/// the backward pass needs (the inputs of the layer norms, of attention and of the feed-forward
+/// network, and the logits).
+double step_bytes(const TransformerConfig& model, const TrainConfig& train);
+/// Bytes that the weights of matrices need: themselves, gradients and moments, and twice the part
+/// that is saved (parameters and moments) while a save is written.
+double parameter_bytes(const TransformerConfig& model, const TrainConfig& train);
+/// Error if both are more than `available` bytes; 0: the memory of this machine, if the system
+/// tells it.
+void require_memory(const TransformerConfig& model, const TrainConfig& train, double available = 0);
 
 }  // namespace headlab

@@ -65,8 +65,11 @@ class Trainer {
   void store(TensorFile& file) const;
   /// Error if the file does not belong to this model and optimizer.
   void load(const TensorFile& file);
+  /// How many steps the trainer had done that stored the file.
+  static Index steps_in(const TensorFile& file);
 
  private:
+  bool run_steps(const TrainCallbacks& callbacks);
   StepRecord train_step(const TrainCallbacks& callbacks);
   double accumulate_gradients(const TrainCallbacks& callbacks);
   void require_finite(double loss, double norm) const;
@@ -78,7 +81,7 @@ class Trainer {
   const Task& task_;
   TrainConfig config_;
   Optimizer optimizer_;
-  Index step_ = 0;
+  Index step_ = 0, saved_ = 0;  // saved_: the step of the last save
   double seconds_ = 0;
   double loss_sum_ = 0;  // since the last evaluation
   Index loss_count_ = 0;

@@ -1,0 +1,191 @@
+// Nothing wrong in silence: one writer at a time, files that belong together, damage that is
+// noticed, numbers that are none. Read next: run_test.cc.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "headlab/train/run.h"
+#include "support/runs.h"
+
+namespace headlab { namespace {
+
+// ---- one writer
+
+/// A lock that another process holds, as far as this one can tell.
+fs::path lock_file(const TemporaryFolder& folder) { return folder / ".run.lock"; }
+
+TEST(RunLock, KeepsOthersFromMakingAndFromChangingARun) {
+  const TemporaryFolder folder;
+  TrainedRun run = create_run(folder / "run", tiny_config());
+  run.lock.reset();
+  const std::string state = read_file(state_file(run));
+  {
+    const FileLock other(lock_file(folder));
+    const std::vector<std::string> words = {"is being written by process " + text(getpid()),
+                                            "since 20"};
+    RunConfig seeded = tiny_config();
+    seeded.train.seed = 1;
+    expect_error([&] { create_run(run.path, seeded, Existing::replace); }, words);
+    expect_error([&] { open_run(run.path, Access::write); }, words);
+    expect_error([&] { train_run(run); }, words);
+    EXPECT_NO_THROW(open_run(run.path));
+    EXPECT_EQ(read_file(state_file(run)), state);
+  }
+  EXPECT_NO_THROW(train_run(run));
+}
+
+TEST(RunLock, IsSharedWithinAProcessAndLeavesNoFile) {
+  const TemporaryFolder folder;
+  {
+    TrainedRun made = create_run(folder / "run", tiny_config());
+    EXPECT_TRUE(fs::exists(lock_file(folder)));
+    TrainedRun again = open_run(made.path, Access::write);
+    EXPECT_EQ(again.lock, made.lock);
+  }
+  EXPECT_FALSE(fs::exists(lock_file(folder)));
+}
+
+TEST(RunLock, MeansTheFolderHoweverItIsNamed) {
+  const TemporaryFolder folder;
+  const TrainedRun run = create_run(folder / "run", tiny_config());
+  fs::create_directory_symlink("run", folder / "link");
+  EXPECT_EQ(lock_run(folder / "link"), run.lock);
+  EXPECT_EQ(lock_run(folder / "run" / ""), run.lock);
+  EXPECT_EQ(lock_run(folder / "." / "run"), run.lock);
+}
+
+TEST(RunLock, DiesWithItsProcess) {
+  const TemporaryFolder folder;
+  create_run(folder / "run", tiny_config());
+  int ready[2] = {};
+  ASSERT_EQ(::pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const RunLock lock = lock_run(folder / "run");
+    if (::write(ready[1], "x", 1) != 1) _exit(1);
+    pause();
+    _exit(0);
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 1);
+  expect_error([&] { lock_run(folder / "run"); }, {"process " + text(child)});
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_NE(lock_run(folder / "run"), nullptr);
+  ::close(ready[0]);
+  ::close(ready[1]);
+}
+
+// ---- files that belong together
+
+TEST(Identity, IsThatOfAllSettingsButThoseThatMayChange) {
+  RunConfig config = tiny_config();
+  const std::string mine = identity_of(config);
+  config.train.steps = 9999;
+  config.train.save_every = 1;
+  config.track_heads = 5;
+  EXPECT_EQ(identity_of(config), mine);
+  config.train.seed = 1;
+  EXPECT_NE(identity_of(config), mine);
+}
+
+TEST(State, OfAnotherRunIsRefused) {
+  const TemporaryFolder folder;
+  const TrainedRun run = create_run(folder / "run", tiny_config());
+  RunConfig config = tiny_config();
+  config.train.seed = 1;
+  const TrainedRun other = create_run(folder / "other", config);
+  fs::copy_file(state_file(other), state_file(run), fs::copy_options::overwrite_existing);
+  expect_error([&] { open_run(run.path); }, {"state.safetensors", "does not belong"});
+  fs::remove(state_file(run));
+  fs::copy_file(model_file(other), model_file(run), fs::copy_options::overwrite_existing);
+  expect_error([&] { open_run(run.path); }, {"model.safetensors", "does not belong"});
+}
+
+/// One bit of each of many bytes: the file is refused, or what it holds is unharmed.
+TEST(State, WithABitFlippedIsNoticed) {
+  const TemporaryFolder folder;
+  const TrainedRun run = create_run(folder / "run", tiny_config());
+  const std::vector<double> whole = parameters_in(run.model);
+  for (const bool of_state : {true, false}) {
+    const fs::path file = of_state ? state_file(run) : model_file(run);
+    const std::string bytes = read_file(file);
+    std::size_t unnoticed = 0;
+    testing::internal::CaptureStderr();  // notes
+    for (std::size_t at = 0; at < bytes.size(); at += 1 + bytes.size() / 400) {
+      std::string flipped = bytes;
+      flipped[at] = static_cast<char>(flipped[at] ^ (1 << (at % 8)));
+      std::ofstream(file, std::ios::binary) << flipped;
+      try {
+        unnoticed += parameters_in(open_run(run.path).model) != whole;
+      } catch (const Error&) {
+      }
+    }
+    testing::internal::GetCapturedStderr();
+    EXPECT_EQ(unnoticed, 0u) << file;
+    std::ofstream(file, std::ios::binary) << bytes;
+    if (of_state) fs::remove(state_file(run));  // so that the model's file is read
+  }
+}
+
+TEST(State, OfAnOlderVersionIsReadWithANote) {
+  const TemporaryFolder folder;
+  const TrainedRun run = create_run(folder / "run", tiny_config());
+  TensorFile file = read_safetensors(state_file(run));
+  EXPECT_TRUE(file.checked);
+  file.metadata.erase("config");
+  write_safetensors(state_file(run), file);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(parameters_in(open_run(run.path).model), parameters_in(run.model));
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("older version"), std::string::npos);
+}
+
+TEST(Config, OfALaterVersionIsRefused) {
+  const TemporaryFolder folder;
+  const TrainedRun run = create_run(folder / "run", tiny_config());
+  std::string config = read_file(config_file(run));
+  const std::size_t stamp = config.find("\"headlab\": \"") + 12;
+  config.replace(stamp, config.find('"', stamp) - stamp, "99.0");
+  write_file(config_file(run), config);
+  expect_error([&] { open_run(run.path); }, {"headlab 99.0"});
+}
+
+TEST(Log, EndsWhereItsLastWholeLineEnds) {
+  const TemporaryFolder folder;
+  write_file(folder / "log.jsonl", "{\"step\":1}\n{\"step\":2}\n{\"step\":3}");
+  EXPECT_EQ(read_log(folder / "log.jsonl").size(), 2u);
+}
+
+// ---- numbers that are none
+
+class NotFinite : public testing::Test {
+ protected:
+  NotFinite() : run_(create_run(folder_ / "run", tiny_config())) {}
+  void expect_evaluation_error(const std::vector<std::string>& parts) {
+    expect_error([&] { evaluate(run_.model, *run_.task); }, parts);
+  }
+  TemporaryFolder folder_;
+  TrainedRun run_;
+};
+
+TEST_F(NotFinite, LossNamesTheParameterThatHoldsIt) {
+  run_.model.attention(0).O.W.data()[3] = std::numeric_limits<Scalar>::quiet_NaN();
+  expect_evaluation_error({"not finite", "blocks.0.attn.W_O"});
+}
+
+TEST_F(NotFinite, LossNamesTheResidualStreamThatOverflows) {
+  std::ranges::fill(run_.model.attention(0).O.W.values(), Scalar(3e38));
+  expect_evaluation_error({"not finite", "residual stream number 1 of 2"});
+}
+
+TEST_F(NotFinite, LossNamesTheLogits) {
+  run_.model.visit([](const std::string& name, Tensor& parameter) {
+    if (name.find("W_U") != name.npos) std::ranges::fill(parameter.values(), Scalar(3e38));
+  });
+  expect_evaluation_error({"not finite", "the logits"});
+}
+
+}  // namespace
+}  // namespace headlab
