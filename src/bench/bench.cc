@@ -1,18 +1,16 @@
-// The benchmark of a training step. The step is the one that the trainer takes, without its
-// batches and files: forward, cross-entropy, backward, norm, AdamW. Operations are counted over
-// all T keys, so that skipping causal tiles shows as a larger share of peak. Read next:
-// machine.cc.
+// The training step: the one that the trainer takes, without its batches and files (forward,
+// cross-entropy, backward, norm, AdamW). And the table of benchmarks, where adding one is a
+// function and a row. Read next: machine.cc; bench_kernels.cc (gemm and attention); bench_steps.cc.
 #include "headlab/bench/bench.h"
 
 #include <algorithm>
 
+#include "headlab/base/build.h"
 #include "headlab/base/error.h"
 #include "headlab/base/threads.h"
 #include "headlab/base/timing.h"
-#include "headlab/bench/machine.h"
 #include "headlab/model/initial.h"
 #include "headlab/tensor/watch.h"
-#include "headlab/train/optimizer.h"
 
 namespace headlab {
 namespace {
@@ -41,27 +39,18 @@ Batch random_batch(const BenchOptions& options) {
   return batch;
 }
 
-/// Whether a weight multiplies the tokens of the source.
-bool reads_source(const std::string& name) {
-  return name.starts_with("encoder.") || name.find(".cross_attn.W_K") != name.npos ||
-         name.find(".cross_attn.W_V") != name.npos;
-}
-
 /// 6 B (weights x the tokens that they multiply + attention over all T x S keys), forward and
 /// backward.
-double operations_of(const TrainingStep& step) {
-  const TransformerConfig& c = step.model().config();
-  Index products = c.tied ? c.vocab * c.d_model * c.length : 0;
-  step.model().visit([&](const std::string& name, const Tensor& parameter) {
-    const bool looked_up = name == "embed.W_E" || name.find("pos_embed.W_pos") != name.npos;
-    const bool multiplies = parameter.rank() == 2 && !looked_up;
-    const Index tokens = reads_source(name) ? c.source_length : c.length;
-    products += multiplies ? parameter.count() * tokens : 0;
-  });
-  for (const auto& [name, kind, layer] : c.attention_places())
-    products += c.heads_of(layer) * (c.d_head_of(layer) + c.d_value_of(layer)) *
-                step.batch().queries(kind) * step.batch().keys(kind);
-  return 6 * static_cast<double>(step.batch().size) * static_cast<double>(products);
+double operations_of(const BenchOptions& options) {
+  const TransformerConfig& c = options.model;
+  Index products = c.d_model * c.vocab * c.targets * c.length;
+  for (const AttentionPlace& place : c.attention_places()) {
+    const Index network = place.begins_block() ? 2 * c.d_ff : 0;
+    products +=
+        c.d_model * (place.queries * (place.width + network) + place.keys * place.key_width);
+    products += place.width * place.queries * place.keys;
+  }
+  return 6 * static_cast<double>(options.batch) * static_cast<double>(products);
 }
 
 /// Milliseconds of each step after the warm-up, sorted.
@@ -74,12 +63,17 @@ std::vector<double> time_steps(TrainingStep& step, Index steps) {
   return times;
 }
 
-TrainConfig train_config() {
-  TrainConfig train;
-  train.lr = 1e-4;
-  train.clip = 1;
-  return train;
-}
+constexpr TrainConfig kTraining{.lr = 1e-4, .clip = 1};
+
+constexpr Benchmark kBenchmarks[] = {
+    {"step", "a training step beside the machine's limits", bench_step},
+    {"ops", "every op of a training step, beside the machine's limits", bench_ops},
+    {"gemm", "matrix products over sizes and transposes", bench_gemm},
+    {"attention", "fused and composed attention over lengths", bench_attention},
+    {"scaling", "how a step grows with each size; heads are free", bench_scaling},
+    {"tasks", "making batches, as a share of a training step", bench_tasks},
+    {"pruned", "what half of the heads cost: all, masked, removed", bench_pruned},
+};
 
 }  // namespace
 
@@ -87,7 +81,7 @@ TrainingStep::TrainingStep(const BenchOptions& options)
     : TrainingStep(options, random_batch(options)) {}
 
 TrainingStep::TrainingStep(const BenchOptions& options, Batch batch)
-    : model_(options.model), optimizer_(train_config()), batch_(std::move(batch)) {
+    : model_(options.model), optimizer_(kTraining), batch_(std::move(batch)) {
   initialize(model_, Key{1}.fold("bench"));
   model_.visit(
       [&](const std::string& name, Tensor& parameter) { optimizer_.add(name, parameter); });
@@ -97,34 +91,27 @@ void TrainingStep::run() {
   backward(model_.loss(batch_, {.training = true, .key = {}}));
   const double norm = optimizer_.gradient_norm();
   note_work("gradient norm");
-  optimizer_.step(train_config().lr, norm);
+  optimizer_.step(kTraining.lr, norm);
   note_work("optimizer");
 }
 
 Json bench_about(const BenchOptions& options) {
-  return stamped({{"config", options.config},
+  return stamped({{"build", build()},
+                  {"config", options.config},
                   {"threads", thread_count()},
                   {"processors", processor_count()},
-                  {"spin_us", thread_count() <= processor_count() ? kSpinMicroseconds : 0},
-                  {"binding", "none"},
                   {"load_average", load_average()}});
 }
 
-std::vector<std::string> bench_config_names() {
-  std::vector<std::string> names;
-  for (const NamedConfig& config : kConfigs) names.emplace_back(config.name);
-  return names;
-}
+std::vector<std::string> bench_config_names() { return texts_of(kConfigs, &NamedConfig::name); }
 
 BenchOptions bench_options(const std::string& name) {
-  for (const NamedConfig& named : kConfigs) {
-    if (name != named.name) continue;
-    BenchOptions options{.config = name};
-    options.model.init = InitialValues::gpt2;
-    settings_of(options).set_all_text(named.settings);
-    return options;
-  }
-  throw unknown_name("configuration", name, bench_config_names());
+  const auto named = std::ranges::find(kConfigs, name, &NamedConfig::name);
+  if (named == std::end(kConfigs)) throw unknown_name("configuration", name, bench_config_names());
+  BenchOptions options{.config = name};
+  options.model.init = InitialValues::gpt2;
+  settings_of(options).set_all_text(named->settings);
+  return options;
 }
 
 Settings settings_of(BenchOptions& options) {
@@ -136,40 +123,40 @@ Settings settings_of(BenchOptions& options) {
   return s;
 }
 
-BenchResult bench_step(const BenchOptions& options) {
-  BenchResult result;
-  result.about = bench_about(options);
+BenchTable bench_step(const BenchOptions& options) {
+  BenchTable table{.about = bench_about(options),
+                   .columns = {{"config", "config"},
+                               {"threads", "threads", 0},
+                               {"median_ms", "median ms", 2},
+                               {"min_ms", "min ms", 2},
+                               {"tokens_per_s", "tokens/s", kGrouped},
+                               {"gflops", "GFLOP/s", 1},
+                               {"peak_gflops", "peak GFLOP/s", 1},
+                               {"fraction_of_peak", "share of peak", 3},
+                               {"triad_gbs", "triad GB/s", 1},
+                               {"peak_memory_mb", "memory MB", 0}},
+                   .flat = true};
   TrainingStep step(options);
-  const std::vector<double> times = time_steps(step, options.steps);
-  result.config = options.config;
-  result.threads = thread_count();
-  result.peak_memory_mb = headlab::peak_memory_mb();
-  result.median_ms = times[times.size() / 2];
-  result.min_ms = times[0];
-  result.tokens_per_s = static_cast<double>(options.batch * options.model.tokens_per_sequence()) /
-                        result.median_ms * 1e3;
-  result.gflops = operations_of(step) / result.median_ms / 1e6;
-  result.peak_gflops = measure_fma_peak();
-  result.fraction_of_peak = result.gflops / result.peak_gflops;
-  result.triad_gbs = measure_triad();
-  if (!has_threads()) {
-    result.warnings.emplace_back(
-        "this build has no threads (HEADLAB_THREADS=OFF) and uses one core");
-  }
-  return result;
+  const std::vector<double> ms = time_steps(step, options.steps);
+  const double memory = peak_memory_mb(), median = ms[ms.size() / 2];
+  const auto tokens = static_cast<double>(options.batch * options.model.tokens_per_sequence());
+  const double gflops = operations_of(options) / median / 1e6, peak = measure_fma_peak();
+  table.rows = {{options.config, thread_count(), median, ms[0], tokens / median * 1e3, gflops, peak,
+                 gflops / peak, measure_triad(), memory}};
+  return table;
 }
 
-Json to_json(const BenchResult& result) {
-  Json json = result.about;
-  const Json measured = Json::object({{"median_ms", result.median_ms},
-                                      {"min_ms", result.min_ms},
-                                      {"tokens_per_s", result.tokens_per_s},
-                                      {"gflops", result.gflops},
-                                      {"peak_gflops", result.peak_gflops},
-                                      {"fraction_of_peak", result.fraction_of_peak},
-                                      {"triad_gbs", result.triad_gbs},
-                                      {"peak_memory_mb", result.peak_memory_mb}});
-  for (const auto& [key, value] : measured.members()) json[key] = value;
+std::span<const Benchmark> benchmarks() { return kBenchmarks; }
+
+Json to_json(const BenchTable& table) {
+  Json json = table.about, list = Json::array();
+  for (const Json::Array& row : table.rows) {
+    Json entry = Json::object();
+    for (std::size_t i = 0; i < row.size(); ++i)
+      (table.flat ? json : entry)[table.columns[i].key] = row[i];
+    list.push_back(std::move(entry));
+  }
+  if (!table.flat) json["rows"] = std::move(list);
   return json;
 }
 

@@ -3,11 +3,9 @@
 // ops/attention.h.
 #include <algorithm>
 
-#include "headlab/base/error.h"
 #include "headlab/base/random.h"
 #include "headlab/base/timing.h"
-#include "headlab/bench/benchmarks.h"
-#include "headlab/bench/machine.h"
+#include "headlab/bench/bench.h"
 #include "headlab/kernels/gemm.h"
 #include "headlab/ops/attention.h"
 #include "headlab/tensor/tape.h"
@@ -139,11 +137,11 @@ BenchTable bench_attention(const BenchOptions& options) {
   BenchTable table{.about = bench_about(options),
                    .columns = {{"length", "T", 0},
                                {"forward_ms", "forward ms", 3},
-                               {"both_ms", "with backward", 3},
-                               {"composed_forward_ms", "composed: forward", 3},
-                               {"composed_both_ms", "with backward", 3},
-                               {"forward_ratio", "ratio", 2},
-                               {"both_ratio", "ratio", 2},
+                               {"both_ms", "both ms", 3},
+                               {"composed_forward_ms", "composed forward", 3},
+                               {"composed_both_ms", "composed both", 3},
+                               {"forward_ratio", "forward ratio", 2},
+                               {"both_ratio", "both ratio", 2},
                                {"gflops", "GFLOP/s", 1},
                                {"fraction_of_peak", "of peak", 3}}};
   const double peak = measure_fma_peak();

@@ -1,7 +1,6 @@
 // The machine's limits, measured by the two shortest programs that reach them: multiply-adds whose
 // operands never leave the registers, and a triad over arrays that fit in no cache. Each takes the
 // best of several runs, because other work on the machine can only make a run slower.
-#include "headlab/bench/machine.h"
 
 #include <sys/resource.h>
 
@@ -11,6 +10,7 @@
 
 #include "headlab/base/threads.h"
 #include "headlab/base/timing.h"
+#include "headlab/bench/bench.h"
 #include "headlab/tensor/tensor.h"
 #include "kernels/simd.h"
 

@@ -1,20 +1,21 @@
 // Ablation by gates and replacements. The outer loop goes over parts of the examples and the inner
 // one over head sets, so that what a part needs is made once: its slice of the replacements, and
 // the unchanged residual streams, from which each set starts at the block of its first silenced
-// head. Read next: interactions.cc.
+// head. Read next: gold_edges.cc.
 #include "headlab/heads/ablation.h"
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <numeric>
 
 #include "headlab/base/error.h"
+#include "headlab/base/progress.h"
+#include "headlab/base/timing.h"
 #include "headlab/heads/activations.h"
+#include "headlab/ops/arithmetic.h"
 #include "headlab/ops/layout.h"
 #include "headlab/tensor/tape.h"
 #include "headlab/train/streams.h"
-#include "heads/losses.h"
 
 namespace headlab {
 namespace {
@@ -43,6 +44,15 @@ Tensor mean_output(const Tensor& z, std::span<const Index> lengths, Index heads)
   return mean;
 }
 
+/// The positions of each example that count.
+std::vector<Index> lengths_of(const Batch& examples, AttentionKind kind) {
+  std::vector<Index> lengths;
+  for (Index b = 0; b < examples.size; ++b) lengths.push_back(examples.queries_of(kind, b));
+  return lengths;
+}
+
+Key key_of_donors(std::int64_t seed) { return streams::seeded(seed).fold("resample"); }
+
 /// For each example another one, among those at least as long if there are any.
 std::vector<std::size_t> draw_donors(std::span<const Index> lengths, Key key) {
   std::vector<std::size_t> donors;
@@ -59,9 +69,9 @@ std::vector<std::size_t> draw_donors(std::span<const Index> lengths, Key key) {
 }
 
 /// z [N, T, H*Dv] with the positions of each example taken from its donor, as [N, T, H, Dv].
-Tensor donated_output(const Tensor& z, std::span<const Index> lengths, Index heads, Key key) {
+Tensor donated_output(const Tensor& z, std::span<const Index> lengths, Index heads,
+                      std::span<const std::size_t> donors) {
   const Index each = z.size(1) * z.size(2);
-  const std::vector<std::size_t> donors = draw_donors(lengths, key);
   Tensor taken = z.clone();
   for (std::size_t b = 0; b < donors.size(); ++b) {
     std::copy_n(z.data() + donors[b] * each, lengths[donors[b]] * z.size(2),
@@ -71,6 +81,11 @@ Tensor donated_output(const Tensor& z, std::span<const Index> lengths, Index hea
 }
 
 }  // namespace
+
+std::vector<std::size_t> ablation_donors(const Batch& examples, AttentionKind kind,
+                                         std::int64_t seed) {
+  return draw_donors(lengths_of(examples, kind), key_of_donors(seed));
+}
 
 std::span<const AblationEntry> ablation_table() { return kKinds; }
 
@@ -111,16 +126,17 @@ void Ablation::find_replacements() {
       outputs[m].push_back(activations.captures().attention[m].z);
   });
   const NoGrad no_grad;
-  const Key key = streams::seeded(options_.seed).fold("resample");
+  const Key key = key_of_donors(options_.seed);
   for (std::size_t m = 0; m < modules_.size(); ++m) {
-    std::vector<Index> lengths;
-    for (Index b = 0; b < examples_.size; ++b)
-      lengths.push_back(examples_.queries_of(modules_[m].kind, b));
-    if (const Index heads = modules_[m].attention->head_count(); heads > 0) {
-      const Tensor z = concat(outputs[m], 0);
-      replacements_[m] = options_.kind == AblationKind::mean
-                             ? mean_output(z, lengths, heads)
-                             : donated_output(z, lengths, heads, key);
+    const std::vector<Index> lengths = lengths_of(examples_, modules_[m].kind);
+    const Index heads = modules_[m].attention->head_count();
+    if (heads == 0) continue;
+    const Tensor z = concat(outputs[m], 0);
+    if (options_.kind == AblationKind::mean) {
+      replacements_[m] = mean_output(z, lengths, heads);
+    } else {
+      donors_ = draw_donors(lengths, key);
+      replacements_[m] = donated_output(z, lengths, heads, donors_);
     }
   }
 }
@@ -157,18 +173,50 @@ std::vector<Tensor> Ablation::residual_before(std::span<const HeadEdits> edits,
   return given;
 }
 
-std::vector<std::vector<double>> Ablation::losses(std::span<const HeadSet> sets) const {
+/// Calls use(logits of a set by its number, part, first) for parts of `size` examples.
+template <class Use>
+void Ablation::for_logits(std::span<const HeadSet> sets, Index size, Use&& use) const {
   const NoGrad no_grad;
-  std::vector<std::vector<double>> all(sets.size(), std::vector<double>(examples_.size));
-  for_parts(examples_, options_.batch, [&](const Batch& part, Index first) {
+  Steps steps((examples_.size + size - 1) / size * std::ssize(sets));
+  for_parts(examples_, size, [&](const Batch& part, Index first) {
     const Activations whole(model_, part, false);
     std::vector<Tensor> replacements = replacements_;
     for (Tensor& one : replacements)
       if (one.defined() && one.size(0) > 1) one = slice(one, 0, first, first + part.size);
-    for (std::size_t i = 0; i < sets.size(); ++i) {
+    const auto logits_of = [&](std::size_t i) {
       ModelHooks hooks{.edits = edits_for(sets[i], replacements)};
       hooks.residual = residual_before(hooks.edits, whole.captures().residual);
-      add_losses(model_.forward(part, {}, hooks), part, first, 1, all[i]);
+      steps.done();
+      return model_.forward(part, {}, hooks);
+    };
+    use(logits_of, part, first);
+  });
+}
+
+std::vector<std::vector<double>> Ablation::losses(std::span<const HeadSet> sets) const {
+  std::vector<std::vector<double>> all(sets.size(), std::vector<double>(examples_.size));
+  for_logits(sets, options_.batch, [&](const auto& logits_of, const Batch& part, Index first) {
+    for (std::size_t i = 0; i < sets.size(); ++i) add_losses(logits_of(i), part, first, 1, all[i]);
+  });
+  return all;
+}
+
+std::vector<std::vector<double>> Ablation::independent_losses(
+    std::span<const HeadSet> sets,
+    std::span<const std::pair<std::size_t, std::size_t>> pairs) const {
+  std::vector<HeadSet> with_none(sets.begin(), sets.end());
+  with_none.emplace_back();
+  std::vector<std::vector<double>> all(pairs.size(), std::vector<double>(examples_.size));
+  // logits of all sets are held together: some 64 MB of them
+  const TransformerConfig& config = model_.config();
+  const Index each = examples_.length * config.targets * config.vocab * std::ssize(with_none);
+  const Index size = std::clamp<Index>((Index{1} << 24) / each, 1, options_.batch);
+  for_logits(with_none, size, [&](const auto& logits_of, const Batch& part, Index first) {
+    std::vector<Tensor> logits;
+    for (std::size_t i = 0; i < with_none.size(); ++i) logits.push_back(logits_of(i));
+    for (std::size_t p = 0; p < pairs.size(); ++p) {
+      const auto& [a, b] = pairs[p];
+      add_losses(logits[a] + logits[b] - logits.back(), part, first, 1, all[p]);
     }
   });
   return all;
@@ -184,46 +232,115 @@ std::vector<double> Ablation::mean_losses(std::span<const HeadSet> sets) const {
   return means;
 }
 
+namespace {
+
+/// The whole model's losses and what is known of it before any head is silenced.
+AblationFacts facts_of(const Transformer& model, const Batch& examples,
+                       const AblationOptions& options, double loss) {
+  return {module_names(model), options, examples.size, loss};
+}
+
+/// The sets {}, {head} for each head.
+std::vector<HeadSet> single_sets(const HeadSet& heads) {
+  std::vector<HeadSet> sets = {{}};
+  for (const HeadId& head : heads) sets.push_back({head});
+  return sets;
+}
+
+Json report_json(const AblationFacts& facts, Json::Object more) {
+  Json json = stamped({{"attention", facts.attention},
+                       {"kind", name_of(facts.options.kind)},
+                       {"examples", facts.examples},
+                       {"seed", facts.options.seed},
+                       {"loss", facts.loss}});
+  std::ranges::move(more, std::back_inserter(json.members()));
+  return json;
+}
+
+}  // namespace
+
 AblationReport ablate_heads(const Transformer& model, const Batch& examples,
                             const AblationOptions& options) {
   const Ablation ablation(model, examples, options);
-  const std::vector<HeadId> heads = all_heads(model);
-  std::vector<HeadSet> sets = {{}};
-  for (const HeadId& head : heads) sets.push_back({head});
-  const auto begin = std::chrono::steady_clock::now();
-  const std::vector<std::vector<double>> losses = ablation.losses(sets);
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  AblationReport report{.attention = module_names(model),
-                        .options = options,
-                        .examples = examples.size,
-                        .loss = ablation.mean(losses[0]),
-                        .heads = {},
-                        .sets_per_second = static_cast<double>(sets.size()) / seconds.count()};
+  const HeadSet heads = all_heads(model);
+  std::vector<std::vector<double>> losses;
+  const double ms = milliseconds([&] { losses = ablation.losses(single_sets(heads)); });
+  AblationReport report{facts_of(model, examples, options, ablation.mean(losses[0])), {}, 0};
+  report.sets_per_second = static_cast<double>(losses.size()) / (ms / 1e3);
   for (std::size_t i = 0; i < heads.size(); ++i) {
-    report.heads.push_back({heads[i], ablation.mean(losses[i + 1]),
-                            paired_change(losses[i + 1], losses[0], ablation.targets())});
+    report.heads.push_back(
+        {heads[i], ablation.mean(losses[i + 1]), ablation.change(losses[i + 1], losses[0])});
+  }
+  return report;
+}
+
+/// The first relation whose pattern both heads hold, as owners do; "" if there is none.
+static std::string shared_relation(const HeadsReport& scores, const HeadId& a, const HeadId& b) {
+  const auto holds = [&](const HeadId& id, std::size_t r) {
+    const auto head = std::ranges::find_if(scores.heads, [&](const HeadId& h) { return h == id; });
+    return head != scores.heads.end() && head->relations[r].owns();
+  };
+  for (std::size_t r = 0; r < scores.relations.size(); ++r)
+    if (holds(a, r) && holds(b, r)) return scores.relations[r].relation.name;
+  return "";
+}
+
+InteractionReport ablate_pairs(const Transformer& model, const Batch& examples,
+                               const AblationOptions& options, const HeadsReport* scores) {
+  const HeadSet heads = all_heads(model);
+  require(heads.size() >= 2, "pairs of heads need two heads, the model has ", heads.size());
+  const Ablation ablation(model, examples, options);
+  std::vector<HeadSet> sets;
+  for (const HeadId& head : heads) sets.push_back({head});
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;
+  for (std::size_t i = 0; i < heads.size(); ++i)
+    for (std::size_t j = i + 1; j < heads.size(); ++j) pairs.emplace_back(i, j);
+  const std::vector<std::vector<double>> independent = ablation.independent_losses(sets, pairs);
+  sets.emplace_back();
+  for (const auto& [i, j] : pairs) sets.push_back({heads[i], heads[j]});
+  const std::vector<std::vector<double>> losses = ablation.losses(sets);
+  const double loss = ablation.mean(losses[heads.size()]);
+  InteractionReport report{facts_of(model, examples, options, loss), {}};
+  for (std::size_t p = 0; p < pairs.size(); ++p) {
+    const auto& [i, j] = pairs[p];
+    const std::vector<double>& both = losses[heads.size() + 1 + p];
+    report.pairs.push_back({heads[i], heads[j], ablation.mean(both) - loss,
+                            ablation.mean(losses[i]) + ablation.mean(losses[j]) - 2 * loss,
+                            ablation.mean(independent[p]) - loss,
+                            ablation.change(both, independent[p])});
+    if (scores != nullptr)
+      report.pairs.back().relation = shared_relation(*scores, heads[i], heads[j]);
   }
   return report;
 }
 
 static Json to_json(const HeadAblation& one) {
-  return Json::object({{"layer", one.head.layer},
-                       {"head", one.head.head},
-                       {"loss", one.loss},
-                       {"change", one.change.change},
-                       {"low", one.change.low},
-                       {"high", one.change.high},
-                       {"p", one.change.p}});
+  const PairedChange& change = one.change;
+  return head_json(one.head, {{"loss", one.loss},
+                              {"change", change.change},
+                              {"low", change.low},
+                              {"high", change.high},
+                              {"p", change.p},
+                              {"examples", change.examples}});
 }
 
 Json to_json(const AblationReport& report) {
-  return stamped({{"attention", report.attention},
-                  {"kind", name_of(report.options.kind)},
-                  {"examples", report.examples},
-                  {"seed", report.options.seed},
-                  {"loss", report.loss},
-                  {"sets_per_s", report.sets_per_second},
-                  {"heads", report.heads}});
+  return report_json(report, {{"sets_per_s", report.sets_per_second}, {"heads", report.heads}});
+}
+
+static Json to_json(const Interaction& pair) {
+  return Json::object({{"first", pair.first},
+                       {"second", pair.second},
+                       {"joint", pair.joint},
+                       {"sum", pair.sum},
+                       {"independent", pair.independent},
+                       {"relation", pair.relation.empty() ? Json() : Json(pair.relation)},
+                       {"backs_up", pair.backs_up()},
+                       {"interaction", pair.interaction}});
+}
+
+Json to_json(const InteractionReport& report) {
+  return report_json(report, {{"pairs", report.pairs}});
 }
 
 }  // namespace headlab

@@ -5,6 +5,7 @@
 
 #include "headlab/ops/layout.h"
 #include "headlab/tensor/tape.h"
+#include "headlab/train/evaluate.h"
 #include "headlab/train/streams.h"
 
 namespace headlab {
@@ -40,27 +41,91 @@ std::span<const std::int32_t> key_tokens(const Batch& batch, AttentionKind kind,
   return std::span(tokens).subspan(b * batch.keys(kind), batch.keys_of(kind, b));
 }
 
-HeadPattern pattern_of(const Transformer& model, const Task& task, const HeadId& head,
-                       const Batch& batch, Index b) {
-  const Tensor rows = Activations(model, batch.rows(b, b + 1)).pattern(head);  // [1, T, S]
-  const AttentionKind kind = model.attention_modules()[head.layer].kind;
+namespace {
+
+/// A pattern without weights: head, example and tokens.
+HeadPattern blank_pattern(const Task& task, const HeadId& head, AttentionKind kind,
+                          const Batch& batch, Index b) {
   HeadPattern pattern{.head = head, .example = b};
   for (const std::int32_t token : query_tokens(batch, kind, b))
     pattern.queries.push_back(task.token_text(token));
   for (const std::int32_t token : key_tokens(batch, kind, b))
     pattern.keys.push_back(task.token_text(token));
+  return pattern;
+}
+
+/// `rows` [1, T, S], which may end in padding.
+void set_weights(HeadPattern& pattern, const Tensor& rows) {
   for (std::size_t t = 0; t < pattern.queries.size(); ++t) {
     const auto row = rows.values().subspan(t * rows.size(2), pattern.keys.size());
     pattern.weights.insert(pattern.weights.end(), row.begin(), row.end());
   }
+}
+
+GoldCells cells_of(const Gold& gold, const HeadPattern& pattern, const std::string& relation) {
+  GoldCells cells{.relation = relation, .cells = std::vector<char>(pattern.weights.size())};
+  Index queries = 0;
+  for (std::size_t t = 0; t < pattern.queries.size(); ++t) {
+    const auto keys = gold.keys(pattern.example, static_cast<Index>(t));
+    queries += !keys.empty();
+    for (const std::int32_t key : keys) {
+      cells.cells[t * pattern.keys.size() + key] = 1;
+      cells.mass += pattern.weights[t * pattern.keys.size() + key];
+    }
+  }
+  cells.mass /= static_cast<double>(queries);
+  return cells;
+}
+
+/// The patterns of some heads on a held-out example, from one forward pass.
+std::vector<HeadPattern> held_out_patterns(const Transformer& model, const Task& task,
+                                           std::span<const HeadId> heads, Index b) {
+  require(at_most_different(task, b + 1) > b, "there is no example ", b, ": ",
+          task.different(Split::validation), " different ones are held out");
+  const Example examples = task.make(streams::scored(), b + 1, Split::validation);
+  const Activations activations(model, examples.batch.rows(b, b + 1));
+  const std::vector<Relation> relations = task.relations();
+  std::vector<HeadPattern> patterns;
+  for (const HeadId& head : heads) {
+    const AttentionKind kind = model.attention_modules()[head.layer].kind;
+    HeadPattern& pattern =
+        patterns.emplace_back(blank_pattern(task, head, kind, examples.batch, b));
+    set_weights(pattern, activations.pattern(head));
+    for (std::size_t r = 0; r < relations.size(); ++r)
+      if (relations[r].kind == kind)
+        pattern.gold.push_back(cells_of(examples.gold[r], pattern, relations[r].name));
+  }
+  return patterns;
+}
+
+}  // namespace
+
+const GoldCells* HeadPattern::gold_of(std::string_view relation) const {
+  const GoldCells* best = nullptr;
+  for (const GoldCells& cells : gold) {
+    if (cells.relation == relation) return &cells;
+    if (relation.empty() && (best == nullptr || cells.mass > best->mass) && cells.mass >= 0)
+      best = &cells;
+  }
+  return best;
+}
+
+HeadPattern pattern_of(const Transformer& model, const Task& task, const HeadId& head,
+                       const Batch& batch, Index b) {
+  const AttentionKind kind = model.attention_modules()[head.layer].kind;
+  HeadPattern pattern = blank_pattern(task, head, kind, batch, b);
+  set_weights(pattern, Activations(model, batch.rows(b, b + 1)).pattern(head));
   return pattern;
 }
 
 HeadPattern pattern_of(const Transformer& model, const Task& task, const HeadId& head,
                        Index example) {
   place_of(model, head);  // before anything slow
-  const Example examples = task.make(streams::scored(), example + 1, Split::validation);
-  return pattern_of(model, task, head, examples.batch, example);
+  return held_out_patterns(model, task, std::span(&head, 1), example)[0];
+}
+
+std::vector<HeadPattern> patterns_of(const Transformer& model, const Task& task, Index example) {
+  return held_out_patterns(model, task, all_heads(model), example);
 }
 
 Json to_json(const HeadPattern& pattern) {
@@ -70,12 +135,19 @@ Json to_json(const HeadPattern& pattern) {
     const auto row = pattern.weights.begin() + t * keys;
     rows.push_back(std::vector<Scalar>(row, row + keys));
   }
-  return Json::object({{"layer", pattern.head.layer},
-                       {"head", pattern.head.head},
-                       {"example", pattern.example},
-                       {"tokens", pattern.queries},
-                       {"keys", pattern.keys},
-                       {"pattern", rows}});
+  Json::Array gold;
+  for (const GoldCells& cells : pattern.gold) {
+    std::vector<std::vector<Index>> of_queries(pattern.queries.size());
+    for (std::size_t i = 0; i < cells.cells.size(); ++i)
+      if (cells.cells[i] != 0) of_queries[i / keys].push_back(static_cast<Index>(i % keys));
+    gold.push_back(
+        Json::object({{"relation", cells.relation}, {"mass", cells.mass}, {"keys", of_queries}}));
+  }
+  return head_json(pattern.head, {{"example", pattern.example},
+                                  {"tokens", pattern.queries},
+                                  {"keys", pattern.keys},
+                                  {"pattern", rows},
+                                  {"gold", gold}});
 }
 
 }  // namespace headlab

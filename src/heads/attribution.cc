@@ -10,7 +10,6 @@
 #include "headlab/base/error.h"
 #include "headlab/ops/ops.h"
 #include "headlab/tensor/tape.h"
-#include "heads/parameters.h"
 
 namespace headlab {
 namespace {
@@ -86,52 +85,44 @@ struct Direction {
   double bias = 0;        // b_U
 };
 
-class Directions {
- public:
-  Directions(const Transformer& model, bool centred)
-      : gain_(parameter_of(model, "ln_final.w")),
-        shift_(parameter_of(model, "ln_final.b")),
-        vocab_(model.config().vocab),
-        centred_(centred) {
+/// What lies between the stream and the logits.
+struct Unembedding {
+  Tensor gain, shift, W, b;  // of the final norm, [C]; W_U [C, K*V], b_U [K*V]
+  Index vocab;
+  bool centred;
+
+  Unembedding(const Transformer& model, bool centred_)
+      : gain(parameter_of(model, "ln_final.w")),
+        shift(parameter_of(model, "ln_final.b")),
+        vocab(model.config().vocab),
+        centred(centred_) {
     const bool tied = model.config().tied;
-    W_ = tied ? transpose(parameter_of(model, "embed.W_E")) : parameter_of(model, "unembed.W_U");
-    b_ = tied ? Tensor::zeros({vocab_}) : parameter_of(model, "unembed.b_U");
-  }
-
-  const Direction& of(Index k, Index token) {
-    const auto [found, is_new] = known_.try_emplace({k, token});
-    if (is_new) found->second = make(k, token);
-    return found->second;
-  }
-
- private:
-  Direction make(Index k, Index token) const {
-    Direction direction;
-    direction.bias = above_mean(b_.data(), k, token);
-    for (Index c = 0; c < gain_.count(); ++c) {
-      const double weight = above_mean(W_.data() + c * W_.size(1), k, token);
-      direction.u.push_back(static_cast<double>(gain_.data()[c]) * weight);
-      direction.norm_bias += static_cast<double>(shift_.data()[c]) * weight;
-    }
-    double mean = 0;
-    for (const double value : direction.u) mean += value / static_cast<double>(gain_.count());
-    for (double& value : direction.u) value -= mean;
-    return direction;
+    W = tied ? transpose(parameter_of(model, "embed.W_E")) : parameter_of(model, "unembed.W_U");
+    b = tied ? Tensor::zeros({vocab}) : parameter_of(model, "unembed.b_U");
   }
 
   /// The element of a token in block k of a row, less the block's mean where that is asked.
   double above_mean(const Scalar* row, Index k, Index token) const {
-    const Scalar* block = row + k * vocab_;
+    const Scalar* block = row + k * vocab;
     double mean = 0;
-    for (Index v = 0; centred_ && v < vocab_; ++v)
-      mean += static_cast<double>(block[v]) / static_cast<double>(vocab_);
+    for (Index v = 0; centred && v < vocab; ++v)
+      mean += static_cast<double>(block[v]) / static_cast<double>(vocab);
     return static_cast<double>(block[token]) - mean;
   }
 
-  Tensor gain_, shift_, W_, b_;
-  Index vocab_;
-  bool centred_;
-  std::map<std::pair<Index, Index>, Direction> known_;
+  Direction direction(Index k, Index token) const {
+    Direction direction;
+    direction.bias = above_mean(b.data(), k, token);
+    for (Index c = 0; c < gain.count(); ++c) {
+      const double weight = above_mean(W.data() + c * W.size(1), k, token);
+      direction.u.push_back(static_cast<double>(gain.data()[c]) * weight);
+      direction.norm_bias += static_cast<double>(shift.data()[c]) * weight;
+    }
+    double mean = 0;
+    for (const double value : direction.u) mean += value / static_cast<double>(gain.count());
+    for (double& value : direction.u) value -= mean;
+    return direction;
+  }
 };
 
 double dot(const Scalar* x, const std::vector<double>& u) {
@@ -160,7 +151,8 @@ Attribution attribute_logits(const Transformer& model, const Batch& batch, bool 
   captures.wants_patterns = false;
   model.forward(batch, {}, {.captures = &captures});
   const std::vector<Part> parts = parts_of(model, batch, captures);
-  Directions directions(model, centred);
+  const Unembedding unembedding(model, centred);
+  std::map<std::pair<Index, Index>, Direction> directions;  // by target and token
   const Tensor& last = captures.residual.back();
   const Index C = last.size(2), K = batch.targets_per_position;
   Attribution result;
@@ -170,7 +162,9 @@ Attribution attribute_logits(const Transformer& model, const Batch& batch, bool 
   for (Index row = 0; row < std::ssize(batch.targets); ++row) {
     const std::int32_t token = batch.targets[row];
     if (token < 0) continue;
-    const Direction& direction = directions.of(row % K, token);
+    const auto [known, is_new] = directions.try_emplace({row % K, token});
+    Direction& direction = known->second;
+    if (is_new) direction = unembedding.direction(row % K, token);
     const Index at = row / K * C;  // of the position in the stream
     const double scale = 1 / deviation(last.data() + at, C);
     for (std::size_t p = 0; p < parts.size(); ++p) {

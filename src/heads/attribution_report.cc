@@ -13,7 +13,7 @@ AttributionReport attribute_logits(const Transformer& model, const Task& task, I
   constexpr Index kBatch = 64;
   AttributionReport report{.attention = module_names(model),
                            .targets = task.target_names(),
-                           .examples = examples};
+                           .examples = at_most_different(task, examples)};
   const std::size_t K = report.targets.size();
   std::vector<double> counts(K);
   for_parts(held_out_examples(task, examples).batch, kBatch, [&](const Batch& part, Index) {

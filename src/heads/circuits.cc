@@ -10,11 +10,10 @@
 #include <map>
 
 #include "headlab/base/error.h"
+#include "headlab/heads/matrix.h"
 #include "headlab/ops/ops.h"
 #include "headlab/tensor/tape.h"
 #include "headlab/train/streams.h"
-#include "heads/matrix.h"
-#include "heads/parameters.h"
 
 namespace headlab {
 namespace {
@@ -73,14 +72,10 @@ struct Reader {
       : head(id), Q(weights.Q), K(weights.K), V(weights.V), O(Matrix(weights.O).transposed()) {}
 };
 
-double norm_of(const Matrix& x, const Matrix& y) {
-  return std::sqrt(inner(x.transposed() * x, y.transposed() * y));
-}
-
 double strength(const Reader& from, const Reader& to, char kind) {
   const Matrix& read = kind == 'Q' ? to.Q : kind == 'K' ? to.K : to.V;
   const Matrix& other = kind == 'Q' ? to.K : kind == 'K' ? to.Q : to.O;
-  const double norms = norm_of(from.V, from.O) * norm_of(read, other);
+  const double norms = product_norm(from.V, from.O) * product_norm(read, other);
   return norms > 0 ? sandwich_norm(from.V, from.O.transposed() * read, other) / norms : 0;
 }
 
@@ -143,18 +138,23 @@ void refuse_two_streams(const Transformer& model) {
 
 }  // namespace
 
-HeadWeights head_weights(const Transformer& model, const HeadId& head) {
+HeadWeights plain_weights(const Transformer& model, const HeadId& head) {
   const NoGrad no_grad;
-  refuse_two_streams(model);
   const Index place = place_of(model, head);
   const MultiHeadAttention& a = *model.attention_modules()[head.layer].attention;
   const Index block = a.kv_head[place];
   const auto columns = [](const Tensor& W, Index i, Index width) {
     return slice(W, 1, i * width, (i + 1) * width);
   };
-  HeadWeights weights{columns(a.Q.W, place, a.d_head), columns(a.K.W, block, a.d_head),
-                      columns(a.V.W, block, a.d_value),
-                      slice(a.O.W, 0, place * a.d_value, (place + 1) * a.d_value)};
+  return {columns(a.Q.W, place, a.d_head), columns(a.K.W, block, a.d_head),
+          columns(a.V.W, block, a.d_value),
+          slice(a.O.W, 0, place * a.d_value, (place + 1) * a.d_value)};
+}
+
+HeadWeights head_weights(const Transformer& model, const HeadId& head) {
+  const NoGrad no_grad;
+  refuse_two_streams(model);
+  HeadWeights weights = plain_weights(model, head);
   if (model.config().norm == NormPlace::pre) {
     const Tensor gain = parameter_of(model, text("blocks.", head.layer, ".ln1.w"));
     for (Tensor* W : {&weights.Q, &weights.K, &weights.V}) *W = folded(gain, *W);
@@ -182,11 +182,8 @@ CircuitsReport find_circuits(const Transformer& model, const CircuitOptions& opt
 }
 
 static Json to_json(const CircuitSummary& one) {
-  return Json::object({{"layer", one.head.layer},
-                       {"head", one.head.head},
-                       {"matches", one.matches},
-                       {"copying", one.copying},
-                       {"copies", one.copies}});
+  return head_json(one.head,
+                   {{"matches", one.matches}, {"copying", one.copying}, {"copies", one.copies}});
 }
 
 static Json to_json(const Composition& one) {

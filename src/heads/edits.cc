@@ -5,11 +5,15 @@
 
 #include <algorithm>
 
-#include "headlab/base/error.h"
-
 namespace headlab {
 
 Json to_json(const HeadId& id) { return Json::Array{id.layer, id.head}; }
+
+Json head_json(const HeadId& id, Json::Object more) {
+  Json::Object members = {{"layer", id.layer}, {"head", id.head}};
+  std::ranges::move(more, std::back_inserter(members));
+  return members;
+}
 
 HeadId head_of(const Json& json) {
   require(json.items().size() == 2, "a head is [layer, head], got ", json.dump());

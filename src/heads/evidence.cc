@@ -9,12 +9,10 @@
 
 #include "headlab/base/threads.h"
 #include "headlab/heads/activations.h"
-#include "headlab/heads/geometry.h"
+#include "headlab/heads/matrix.h"
 
 namespace headlab {
 namespace {
-
-constexpr Index kComparedExamples = 64;  // of split B; all pairs of heads cost more than the rest
 
 double mass_on(std::span<const std::int32_t> keys, const Scalar* weights) {
   double mass = 0;
@@ -193,7 +191,7 @@ void Evidence::add_distances(const std::vector<HeadRows>& rows) {
     const HeadRows &a = rows[pair / count], &b = rows[pair % count];
     if (pair / count <= pair % count || a.sight.kind != b.sight.kind) return;
     a.for_rows([&](Index sequence, Index t, Index visible) {
-      if (split_of(sequence) == 1 && sequence < 2 * kComparedExamples) {
+      if (split_of(sequence) == 1) {
         distances_[pair] +=
             jensen_shannon_distance(visible, a.row(sequence, t), b.row(sequence, t));
         ++distance_rows_[pair];

@@ -7,9 +7,7 @@
 #include <array>
 #include <vector>
 
-#include "headlab/heads/edits.h"
-#include "heads/permutations.h"
-#include "heads/queries.h"
+#include "heads/questions.h"
 
 namespace headlab {
 
@@ -18,13 +16,6 @@ inline double ratio(double sum, Index count) {
   return count > 0 ? sum / static_cast<double>(count) : 0;
 }
 inline double ratio(Index part, Index whole) { return ratio(static_cast<double>(part), whole); }
-
-/// What is asked of the heads of one kind of attention: which keys they look at, at these queries,
-/// and, for p, at the same queries with other keys.
-struct Question {
-  QuerySet set;
-  PermutedGold permuted;
-};
 
 /// One head on one question: sums over queries.
 struct Answer {
@@ -75,8 +66,8 @@ class Evidence {
   std::span<const Question> questions() const { return questions_; }
   /// Over the judged queries of a question: the sum of the largest mass that any head has.
   double largest_masses(std::size_t question) const { return largest_masses_[question]; }
-  /// Mean Jensen-Shannon distance between the rows of two heads of one kind, over the first 64
-  /// examples of split B; NaN for heads of different kinds.
+  /// Mean Jensen-Shannon distance between the rows of two heads of one kind, over split B; NaN for
+  /// heads of different kinds.
   double distance(std::size_t a, std::size_t b) const;
 
  private:

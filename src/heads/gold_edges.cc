@@ -7,10 +7,11 @@
 #include <algorithm>
 
 #include "headlab/base/error.h"
+#include "headlab/base/progress.h"
 #include "headlab/heads/activations.h"
 #include "headlab/tensor/tape.h"
+#include "headlab/train/evaluate.h"
 #include "headlab/train/streams.h"
-#include "heads/losses.h"
 
 namespace headlab {
 namespace {
@@ -58,38 +59,30 @@ class HiddenEdges {
 
 /// A query of a part of the examples, and what its gold edges weigh in the heads that lose them.
 struct TestedQuery {
-  Gold::Query at;                   // b counts within the part
-  std::vector<std::int32_t> truth;  // the keys of all relations of its kind that are asked there
+  Gold::Query at;  // b counts within the part
   double mass = 0;
 };
 
 /// The queries of a relation in the examples [first, end).
-std::vector<TestedQuery> tested_queries(const Example& example,
-                                        const std::vector<Relation>& relations,
-                                        std::size_t relation, Index first, Index end) {
+std::vector<TestedQuery> tested_queries(const Gold& gold, Index first, Index end) {
   std::vector<TestedQuery> queries;
-  for (Index i = 0; i < example.gold[relation].queries(); ++i) {
-    const auto [b, t, keys] = example.gold[relation].query(i);
-    if (b < first || b >= end) continue;
-    TestedQuery& query = queries.emplace_back(TestedQuery{{b - first, t, keys}, {}});
-    for (std::size_t r = 0; r < relations.size(); ++r) {
-      const auto more = example.gold[r].keys(b, t);
-      if (relations[r].kind == relations[relation].kind)
-        query.truth.insert(query.truth.end(), more.begin(), more.end());
-    }
+  for (Index i = 0; i < gold.queries(); ++i) {
+    const auto [b, t, keys] = gold.query(i);
+    if (b >= first && b < end) queries.push_back({{b - first, t, keys}});
   }
   return queries;
 }
 
-/// Hides random edges of these heads at a query until they weigh as much as its gold edges. Edges
-/// to what another relation asks for are no random ones: they may carry another half of the answer.
+/// Hides random edges of these heads at a query, none to its gold keys, until they weigh as much as
+/// its gold edges.
 void hide_random(HiddenEdges& edges, const std::vector<Place>& heads, Index keys,
                  const TestedQuery& query, Generator random) {
   std::vector<HiddenEdges::Edge> pool;
   for (const Place& head : heads) {
     for (Index key = 0; key < keys; ++key) {
       const HiddenEdges::Edge edge = edges.edge(head, query.at, key);
-      if (edges.weight(edge) > 0 && std::ranges::count(query.truth, key) == 0) pool.push_back(edge);
+      if (edges.weight(edge) > 0 && std::ranges::count(query.at.keys, key) == 0)
+        pool.push_back(edge);
     }
   }
   random.shuffle(std::span<HiddenEdges::Edge>(pool));
@@ -100,6 +93,8 @@ void hide_random(HiddenEdges& edges, const std::vector<Place>& heads, Index keys
 }  // namespace
 
 std::string EdgeTest::verdict() const {
+  if (!gold.enough()) return text("too few (", gold.examples, ")");
+  if (is_significant() && !is_cause()) return "small";
   if (heads.size() == 1 && lift >= kOwnerLift)
     return is_cause() ? "cause" : "pattern and cause disagree";
   if (heads.size() == 1 && is_cause()) return "cause without pattern";
@@ -118,8 +113,8 @@ Batch with_targets_of(const Task& task, const Example& example, std::size_t rela
         if (!is_query || (named && names[k] != asked.name)) chosen.target(b, t, k) = -1;
     }
   }
-  const bool all = chosen.target_count() == 0 || asked.kind == AttentionKind::encoder;
-  return all ? example.batch : chosen;
+  const bool none = chosen.target_count() == 0 && example.gold[relation].queries() >= kFewestPaired;
+  return none || asked.kind == AttentionKind::encoder ? example.batch : chosen;
 }
 
 /// What one test gathers while it walks over parts of the examples.
@@ -164,18 +159,22 @@ EdgeTest EdgeExperiment::test(std::size_t relation, const HeadSet& heads) const 
           relation + 1);
   Trial trial{relation, with_targets_of(task_, example_, relation)};
   choose_heads(heads, trial);
+  const std::vector<double> targets = targets_by_example(trial.examples);
+  const auto judged = std::ranges::count_if(targets, [](double count) { return count > 0; });
+  EdgeTest test{.heads = heads, .targets = trial.examples.target_count()};
+  test.gold.examples = judged;
+  if (!test.gold.enough()) return test;
   for (std::vector<double>* sums : {&trial.whole, &trial.gold, &trial.control})
     sums->resize(trial.examples.size);
   for_parts(trial.examples, options_.batch,
             [&](const Batch& part, Index first) { add_part(part, first, trial); });
-  const std::vector<double> targets = targets_by_example(trial.examples);
   const double queries = std::max(1.0, trial.queries);
-  return {.heads = heads,
-          .mass = trial.mass / queries,
-          .control_mass = trial.control_mass / queries,
-          .gold = paired_change(trial.gold, trial.whole, targets),
-          .control = paired_change(trial.control, trial.whole, targets),
-          .difference = paired_change(trial.gold, trial.control, targets)};
+  test.mass = trial.mass / queries;
+  test.control_mass = trial.control_mass / queries;
+  test.gold = paired_change(trial.gold, trial.whole, targets);
+  test.control = paired_change(trial.control, trial.whole, targets);
+  test.difference = paired_change(trial.gold, trial.control, targets);
+  return test;
 }
 
 void EdgeExperiment::add_part(const Batch& part, Index first, Trial& trial) const {
@@ -185,7 +184,7 @@ void EdgeExperiment::add_part(const Batch& part, Index first, Trial& trial) cons
     add_losses(model_.forward(part, {}, {.edits = edges.edits()}), part, first, share, sums);
   };
   std::vector<TestedQuery> queries =
-      tested_queries(example_, relations_, trial.relation, first, first + part.size);
+      tested_queries(example_.gold[trial.relation], first, first + part.size);
   HiddenEdges gold(whole.captures());
   for (TestedQuery& query : queries)
     for (const Place& head : trial.heads)
@@ -213,12 +212,14 @@ EdgeReport test_gold_edges(const Transformer& model, const Task& task, const Edg
   const std::vector<AttentionModule> modules = model.attention_modules();
   const HeadsReport scores = score_heads(model, task, {.examples = options.examples});
   EdgeReport report{.attention = scores.attention, .options = options, .relations = {}};
+  Steps steps(std::ssize(scores.relations) * std::ssize(scores.heads));
   for (std::size_t r = 0; r < scores.relations.size(); ++r) {
     EdgeReport::Row row{scores.relations[r].relation, {}};
     HeadSet all;
     for (std::size_t h = 0; h < scores.heads.size(); ++h) {
       const HeadScores& head = scores.heads[h];
       const double lift = head.relations[r].lift;
+      steps.done();
       if (modules[head.layer].kind != row.relation.kind) continue;
       all.push_back(head);
       if (lift >= kOwnerLift || h == scores.relations[r].best) {
@@ -227,6 +228,7 @@ EdgeReport test_gold_edges(const Transformer& model, const Task& task, const Edg
       }
     }
     if (all.size() > 1) row.tests.push_back(experiment.test(r, all));
+    for (EdgeTest& test : row.tests) test.share = test.gold.change / row.tests.back().gold.change;
     report.relations.push_back(std::move(row));
   }
   return report;
@@ -237,6 +239,8 @@ static Json to_json(const EdgeTest& test) {
                        {"lift", test.lift},
                        {"mass", test.mass},
                        {"control_mass", test.control_mass},
+                       {"share", test.share},
+                       {"targets", test.targets},
                        {"gold", test.gold},
                        {"control", test.control},
                        {"difference", test.difference},

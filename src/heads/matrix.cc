@@ -1,8 +1,10 @@
-// Eigenvalues without eigenvectors: the matrix is only ever turned by similarity, and a value falls
-// off the end of the diagonal whenever the element beside it has become negligible. Complex
-// arithmetic makes one kind of step serve real values and conjugate pairs alike.
-// Read next: circuits.cc.
-#include "heads/matrix.h"
+// Eigenvalues of any matrix come without eigenvectors: it is only ever turned by similarity, and a
+// value falls off the end of the diagonal whenever the element beside it has become negligible;
+// complex arithmetic makes one kind of step serve real values and conjugate pairs alike. Symmetric
+// matrices have Jacobi's method: two axes at a time are rotated so that their off-diagonal element
+// vanishes, which finds small eigenvalues as exactly as large ones; effective ranks need that.
+// Read next: scores.cc, circuits.cc.
+#include "headlab/heads/matrix.h"
 
 #include <algorithm>
 #include <cmath>
@@ -121,6 +123,74 @@ class Iteration {
   double norm_ = 0;
 };
 
+double x_log_x(double x) { return x > 0 ? x * std::log(x) : 0; }
+
+void turn(double& x, double& y, double c, double s) {
+  const double old = x;
+  x = c * old - s * y, y = s * old + c * y;
+}
+
+/// Rotates the axes p and q of a symmetric matrix so that element (p, q) becomes zero; the rows of
+/// `axes` are its eigenvectors in the end.
+void rotate_axes(Matrix& a, Matrix& axes, Index p, Index q) {
+  if (a(p, q) == 0) return;
+  const double theta = (a(q, q) - a(p, p)) / (2 * a(p, q));
+  const double t = (theta < 0 ? -1 : 1) / (std::abs(theta) + std::hypot(theta, 1.0));
+  const double c = 1 / std::hypot(t, 1.0), s = t * c;
+  for (Index k = 0; k < a.rows(); ++k) turn(a(k, p), a(k, q), c, s);
+  for (Index k = 0; k < a.rows(); ++k) {
+    turn(a(p, k), a(q, k), c, s);
+    turn(axes(p, k), axes(q, k), c, s);
+  }
+  a(p, q) = a(q, p) = 0;
+}
+
+/// The sum of the squares above the diagonal.
+double off_diagonal(const Matrix& a) {
+  double sum = 0;
+  for (Index p = 0; p < a.rows(); ++p)
+    for (Index q = p + 1; q < a.rows(); ++q) sum += a(p, q) * a(p, q);
+  return sum;
+}
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+/// The row of each column, where there are at least as many columns as rows: shortest augmenting
+/// paths. Rows are added one by one, and each takes the path of least cost to a free column, on
+/// which earlier rows may have to move; potentials keep all reduced costs from becoming negative,
+/// so that the paths are found as by Dijkstra. Both count from 1; 0: no row.
+template <class Cost>
+std::vector<Index> rows_of_columns(Index rows, Index columns, const Cost& cost) {
+  std::vector<double> row_potential(rows + 1), column_potential(columns + 1);
+  std::vector<Index> row_of(columns + 1), before(columns + 1);
+  for (Index row = 1; row <= rows; ++row) {
+    std::vector<double> least(columns + 1, kInfinity);  // cost of the best path to each column
+    std::vector<bool> done(columns + 1);
+    row_of[0] = row;  // column 0 is where the new row's path begins
+    Index column = 0;
+    while (row_of[column] != 0) {
+      done[column] = true;
+      Index nearest = 0;
+      double step = kInfinity;
+      for (Index c = 1; c <= columns; ++c) {
+        if (done[c]) continue;
+        const Index r = row_of[column];
+        const double reduced = cost(r, c) - row_potential[r] - column_potential[c];
+        if (reduced < least[c]) least[c] = reduced, before[c] = column;
+        if (least[c] < step) step = least[c], nearest = c;
+      }
+      for (Index c = 0; c <= columns; ++c)
+        if (done[c])
+          row_potential[row_of[c]] += step, column_potential[c] -= step;
+        else
+          least[c] -= step;
+      column = nearest;
+    }
+    for (; column != 0; column = before[column]) row_of[column] = row_of[before[column]];
+  }
+  return row_of;
+}
+
 }  // namespace
 
 Matrix::Matrix(const Tensor& tensor) : Matrix(tensor.size(0), tensor.size(1)) {
@@ -151,6 +221,10 @@ double inner(const Matrix& a, const Matrix& b) {
   return std::inner_product(a.values().begin(), a.values().end(), b.values().begin(), 0.0);
 }
 
+double product_norm(const Matrix& x, const Matrix& y) {
+  return std::sqrt(std::max(0.0, inner(x.transposed() * x, y.transposed() * y)));
+}
+
 double sandwich_norm(const Matrix& x, const Matrix& m, const Matrix& y) {
   const Matrix left = (x.transposed() * x) * m, right = m * (y.transposed() * y);
   return std::sqrt(std::max(0.0, inner(left, right)));
@@ -162,6 +236,99 @@ std::vector<Complex> eigenvalues(const Matrix& matrix) {
   for (const double value : matrix.values())
     require(std::isfinite(value), "a matrix with ", value, " has no eigenvalues");
   return Iteration(hessenberg(matrix)).run();
+}
+
+double mean_entropy(Index rows, Index n, const Scalar* weights) {
+  double sum = 0;
+  for (Index i = 0; i < rows * n; ++i) sum -= x_log_x(static_cast<double>(weights[i]));
+  return rows > 0 ? sum / static_cast<double>(rows) : 0;
+}
+
+double jensen_shannon_distance(Index n, const Scalar* p, const Scalar* q) {
+  double divergence = 0;
+  for (Index i = 0; i < n; ++i) {
+    const auto a = static_cast<double>(p[i]), b = static_cast<double>(q[i]);
+    const double middle = (a + b) / 2;
+    divergence +=
+        (a > 0 ? a * std::log(a / middle) : 0) / 2 + (b > 0 ? b * std::log(b / middle) : 0) / 2;
+  }
+  return std::sqrt(std::max(0.0, divergence));
+}
+
+SymmetricEigen symmetric_eigen(Index n, std::span<const double> matrix) {
+  require(n >= 0 && std::ssize(matrix) == n * n, "eigenvalues: a matrix of ", n, " rows has ",
+          n * n, " elements, got ", matrix.size());
+  require(std::ranges::all_of(matrix, [](double x) { return std::isfinite(x); }),
+          "eigenvalues: an element is not finite");
+  Matrix a(n, n), axes(n, n);
+  double whole = 0;
+  for (Index p = 0; p < n; ++p) {
+    axes(p, p) = 1;
+    for (Index q = p; q < n; ++q) {
+      a(p, q) = a(q, p) = matrix[p * n + q];
+      whole += a(p, q) * a(p, q);
+    }
+  }
+  constexpr int kMostSweeps = 50;  // it converges quadratically: ten are many
+  for (int sweep = 0; sweep < kMostSweeps && off_diagonal(a) > 1e-32 * whole; ++sweep) {
+    for (Index p = 0; p < n; ++p)
+      for (Index q = p + 1; q < n; ++q) rotate_axes(a, axes, p, q);
+  }
+  std::vector<Index> order(n);
+  std::iota(order.begin(), order.end(), Index{0});
+  std::ranges::stable_sort(order, std::greater<>(), [&](Index i) { return a(i, i); });
+  SymmetricEigen eigen;
+  for (const Index i : order) {
+    eigen.values.push_back(a(i, i));
+    const auto row = std::span(axes.values()).subspan(i * n, n);
+    const double largest = *std::ranges::max_element(row, {}, [](double x) { return std::abs(x); });
+    for (const double x : row) eigen.vectors.push_back(largest < 0 ? -x : x);
+  }
+  return eigen;
+}
+
+std::vector<std::array<double, 2>> classical_scaling(Index n, std::span<const double> distances) {
+  std::vector<double> means(n), products(n * n);
+  double mean = 0;
+  for (Index i = 0; i < n * n; ++i) {
+    const double square = distances[i] * distances[i];
+    products[i] = square;
+    means[i / n] += square / static_cast<double>(n);
+    mean += square / static_cast<double>(n * n);
+  }
+  for (Index i = 0; i < n * n; ++i)
+    products[i] = -(products[i] - means[i / n] - means[i % n] + mean) / 2;
+  const SymmetricEigen eigen = symmetric_eigen(n, products);
+  std::vector<std::array<double, 2>> points(n);
+  for (Index k = 0; k < std::min<Index>(2, n); ++k) {
+    const double scale = std::sqrt(std::max(0.0, eigen.values[k]));
+    for (Index i = 0; i < n; ++i) points[i][k] = scale * eigen.vectors[k * n + i];
+  }
+  return points;
+}
+
+double effective_rank(Index n, std::span<const double> gram) {
+  std::vector<double> singular = symmetric_eigen(n, gram).values;
+  for (double& value : singular) value = std::sqrt(std::max(0.0, value));
+  const double sum = std::accumulate(singular.begin(), singular.end(), 0.0);
+  double entropy = 0;
+  for (const double value : singular) entropy -= sum > 0 ? x_log_x(value / sum) : 0;
+  return sum > 0 ? std::exp(entropy) : 0;
+}
+
+std::vector<Index> best_assignment(Index rows, Index columns, std::span<const double> values) {
+  require(rows >= 0 && columns >= 0 && std::ssize(values) == rows * columns, "an assignment of ",
+          rows, " rows to ", columns, " columns needs as many values, got ", values.size());
+  require(std::ranges::all_of(values, [](double v) { return std::isfinite(v); }),
+          "an assignment needs finite values");
+  const Index enough = std::max(rows, columns);  // with columns that nobody wants, worth 0
+  const std::vector<Index> row_of = rows_of_columns(rows, enough, [&](Index row, Index column) {
+    return column <= columns ? -values[(row - 1) * columns + column - 1] : 0;
+  });
+  std::vector<Index> column_of(rows, -1);
+  for (Index column = 1; column <= columns; ++column)
+    if (row_of[column] != 0) column_of[row_of[column] - 1] = column - 1;
+  return column_of;
 }
 
 }  // namespace headlab

@@ -3,20 +3,26 @@
 // Read next: ablation.cc, which makes the differences.
 #include "headlab/heads/paired.h"
 
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "headlab/base/error.h"
+#include "headlab/train/evaluate.h"
 
 namespace headlab {
 
 Json to_json(const PairedChange& change) {
-  return Json::object(
-      {{"change", change.change}, {"low", change.low}, {"high", change.high}, {"p", change.p}});
+  return Json::object({{"change", change.change},
+                       {"low", change.low},
+                       {"high", change.high},
+                       {"p", change.p},
+                       {"examples", change.examples}});
 }
 
 PairedChange paired_change(std::span<const double> after, std::span<const double> before,
-                           std::span<const double> targets) {
+                           std::span<const double> targets, std::span<const std::size_t> groups) {
   constexpr double kNormal95 = 1.959963984540054;  // the 97.5% point of the normal distribution
   const std::size_t n = targets.size();
   require(after.size() == n && before.size() == n && n >= 2, "a change over ", after.size(), ", ",
@@ -24,14 +30,21 @@ PairedChange paired_change(std::span<const double> after, std::span<const double
   const double count = std::accumulate(targets.begin(), targets.end(), 0.0);
   if (count <= 0) return {};
   PairedChange result;
-  for (std::size_t i = 0; i < n; ++i) result.change += (after[i] - before[i]) / count;
+  for (std::size_t i = 0; i < n; ++i) {
+    result.change += (after[i] - before[i]) / count;
+    result.examples += targets[i] > 0;
+  }
   double squares = 0;
+  std::map<std::size_t, double> sums;  // of residuals, by group
   for (std::size_t i = 0; i < n; ++i) {
     const double residual = after[i] - before[i] - result.change * targets[i];
     squares += residual * residual;
+    if (!groups.empty()) sums[groups[i]] += residual;
   }
+  double grouped = 0;
+  for (const auto& [group, sum] : sums) grouped += sum * sum;
   const auto examples = static_cast<double>(n);
-  const double error = std::sqrt(squares * examples / (examples - 1)) / count;
+  const double error = std::sqrt(std::max(squares, grouped) * examples / (examples - 1)) / count;
   result.low = result.change - kNormal95 * error;
   result.high = result.change + kNormal95 * error;
   if (error > 0)
@@ -39,6 +52,21 @@ PairedChange paired_change(std::span<const double> after, std::span<const double
   else
     result.p = result.change == 0 ? 1 : 0;
   return result;
+}
+
+std::vector<double> targets_by_example(const Batch& examples) {
+  std::vector<double> targets;
+  for (Index b = 0; b < examples.size; ++b)
+    targets.push_back(static_cast<double>(examples.rows(b, b + 1).target_count()));
+  return targets;
+}
+
+void add_losses(const Tensor& logits, const Batch& part, Index first, double share,
+                std::vector<double>& sums) {
+  const Tensor losses = target_losses(logits, part);  // [B, T, K], 0 where there is no target
+  const Index each = losses.shape().count(1, 3);
+  for (Index i = 0; i < losses.count(); ++i)
+    sums[first + i / each] += share * static_cast<double>(losses.data()[i]);
 }
 
 }  // namespace headlab

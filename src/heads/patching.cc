@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "headlab/base/error.h"
+#include "headlab/base/progress.h"
 #include "headlab/heads/activations.h"
 #include "headlab/tensor/tape.h"
 
@@ -77,12 +78,15 @@ PatchReport patch_activations(const Transformer& model, const Batch& clean,
                      .corrupted = difference(into.logits(), vocab, contrasts)};
   require(report.clean != report.corrupted,
           "the model answers the clean and the corrupted inputs alike");
+  const auto numbers = model.head_numbers();
+  const std::vector<HeadId> heads = all_heads(model);
+  Steps steps(std::ssize(heads) + std::ssize(from.captures().residual) * clean.length);
   const auto restored = [&](const ModelHooks& hooks) {
+    steps.done();
     const double patched = difference(model.forward(corrupted, {}, hooks), vocab, contrasts);
     return (patched - report.corrupted) / (report.clean - report.corrupted);
   };
-  const auto numbers = model.head_numbers();
-  for (const HeadId& head : all_heads(model)) {
+  for (const HeadId& head : heads) {
     ModelHooks hooks{.edits = std::vector<HeadEdits>(numbers.size())};
     hooks.edits[head.layer] = put_head(from.captures().attention[head.layer].z,
                                        std::ssize(numbers[head.layer]), place_of(model, head));
@@ -100,8 +104,7 @@ PatchReport patch_activations(const Transformer& model, const Batch& clean,
 }
 
 static Json to_json(const PatchReport::Head& one) {
-  return Json::object(
-      {{"layer", one.head.layer}, {"head", one.head.head}, {"restored", one.restored}});
+  return head_json(one.head, {{"restored", one.restored}});
 }
 
 Json to_json(const PatchReport& report) {

@@ -1,14 +1,13 @@
 // The table of scores. A row says how a score is computed (from the tokens, from a head's sums, or
 // from its score on a relation), what it is called in JSON, and how tables show it: to add a score
 // is to add a row, and lists, JSON and tables have it. Rows without a function describe what the
-// report holds beside numbers. Read next: patterns.h, evidence.h (what rows may read), scores.cc.
+// report holds beside numbers. Read next: questions.h, evidence.h (what rows may read), scores.cc.
 #include <algorithm>
 #include <cmath>
 
 #include "headlab/base/error.h"
-#include "headlab/heads/geometry.h"
+#include "headlab/heads/matrix.h"
 #include "heads/evidence.h"
-#include "heads/patterns.h"
 
 namespace headlab {
 namespace {
@@ -68,7 +67,7 @@ constexpr ScoreEntry kScores[] = {
     {"focus",
      "1 - entropy / mean ln(visible keys): 0 uniform, 1 a single key",
      {.value = focus, .always = true},
-     {.decimals = 1, .percent = true}},
+     {.decimals = 3}},
     {"confidence",
      "mean over queries of the largest weight",
      {.value = confidence},
@@ -97,13 +96,25 @@ constexpr ScoreEntry kScores[] = {
 
 }  // namespace
 
-std::span<const ScoreEntry> score_table() { return kScores; }
+std::span<const ScoreEntry> score_table() {
+  static const std::vector<ScoreEntry> all = [] {
+    std::vector<ScoreEntry> both(std::begin(kScores), std::end(kScores));
+    both.insert(both.end(), own_scores().begin(), own_scores().end());
+    return both;
+  }();
+  return all;
+}
+
+std::vector<ScoreEntry>& own_scores() {
+  static std::vector<ScoreEntry> own;
+  return own;
+}
 
 double HeadScores::value(std::string_view name) const {
   std::vector<std::string> names;
-  for (std::size_t row = 0; row < std::size(kScores); ++row) {
-    if (name == kScores[row].name && row < values.size()) return values[row];
-    names.emplace_back(kScores[row].name);
+  for (std::size_t row = 0; row < score_table().size(); ++row) {
+    if (name == score_table()[row].name && row < values.size()) return values[row];
+    names.emplace_back(score_table()[row].name);
   }
   throw unknown_name("score of heads", name, names);
 }

@@ -1,21 +1,27 @@
 // Scores of heads, from the examples to the report: what is asked of the heads is drawn up before
-// the model runs (queries.cc, permutations.cc, patterns.cc), sums are gathered while it runs
-// (evidence.cc), and turned into scores afterwards (score_table.cc, against_gold.cc,
-// without_gold.cc). Read next: scores_json.cc and src/report/heads_text.cc.
+// the model runs (questions.cc), sums are gathered while it runs (evidence.cc), and turned into
+// scores here. Whatever must be chosen (the head of a relation, the best offset, the average
+// pattern, the assignment) is chosen on split A; what is reported comes from split B. Labels follow
+// Voita et al. 2019; definitions: the comment of score_heads and the table of scores. Read next:
+// score_table.cc, scores_json.cc and src/report/heads_text.cc.
 #include "headlab/heads/scores.h"
 
 #include <algorithm>
 #include <deque>
+#include <map>
+#include <numeric>
 
 #include "headlab/base/error.h"
+#include "headlab/heads/matrix.h"
+#include "headlab/train/evaluate.h"
 #include "headlab/train/streams.h"
-#include "heads/from_evidence.h"
-#include "heads/patterns.h"
+#include "heads/evidence.h"
 
 namespace headlab {
 namespace {
 
 constexpr Index kFewestPermutations = 199;
+constexpr double kPositionalShare = 0.9, kSyntacticGain = 0.1, kRareShare = 0.5;  // of labels
 
 /// The examples and what is asked of the heads on them: first the relations, then, for each kind of
 /// attention that the model has, what the rows of score_table() ask for.
@@ -23,9 +29,8 @@ struct Study {
   Example example;
   std::vector<Relation> relations;
   bool causal;
-  std::vector<AttentionKind> kinds{};
-  std::vector<std::size_t> first_of_kind{};  // the first question of score_table() for each kind
-  std::deque<Gold> patterns{};               // a deque: questions point to its elements
+  std::map<AttentionKind, std::size_t> patterns{};  // the first question of score_table() for each
+  std::deque<Gold> gold{};                          // a deque: questions point to its elements
   std::vector<Question> questions{};
 
   void add_relations(Index permutations) {
@@ -39,66 +44,270 @@ struct Study {
   void add_patterns(const Transformer& model, const Task& task) {
     const std::vector<TokenFacts> facts = facts_of(example.batch, task);
     for (const AttentionModule& module : model.attention_modules()) {
-      if (module.attention->heads.empty() || std::ranges::count(kinds, module.kind) > 0) continue;
-      kinds.push_back(module.kind);
-      first_of_kind.push_back(questions.size());
+      if (module.attention->heads.empty() || patterns.contains(module.kind)) continue;
+      patterns[module.kind] = questions.size();
       const Sight sight{example.batch, module.kind, causal};
       for (const ScoreEntry& row : score_table()) {
         if (row.from.wants == nullptr) continue;
-        patterns.push_back(pattern_gold(row, sight, facts));
-        const QuerySet set = lone_queries(patterns.back(), sight);
+        gold.push_back(pattern_gold(row, sight, facts));
+        const QuerySet set = lone_queries(gold.back(), sight);
         questions.push_back({set, PermutedGold(set, 0, Key{})});
       }
     }
   }
-
-  /// The first question of score_table() for heads of this kind.
-  std::size_t patterns_of(AttentionKind kind) const {
-    return first_of_kind[std::ranges::find(kinds, kind) - kinds.begin()];
-  }
 };
 
-/// The value of each row of the table, as far as it is asked for.
-std::vector<double> values_of(const HeadEvidence& head, const Evidence& evidence, bool all,
-                              std::size_t patterns) {
+// ---- one head on the gold of relations ----------------------------------------------------------
+
+/// What the head's average pattern on split A reaches on the disjoint queries of a split.
+double position_null(const HeadEvidence& head, const QuerySet& set, std::size_t split) {
+  const Index length = std::ssize(head.pattern_rows);
+  double sum = 0;
+  for (const EligibleQuery& query : set.queries) {
+    const double rows = head.pattern_rows[query.t];
+    if (!query.disjoint || split_of(query.b) != split || rows == 0) continue;
+    for (const std::int32_t key : query.keys) sum += head.pattern[query.t * length + key] / rows;
+  }
+  return ratio(sum, set.splits[split].disjoint);
+}
+
+RelationScore score_of(const HeadEvidence& head, const Answer& answer, const QuerySet& set,
+                       std::size_t split) {
+  const QuerySet::Facts& facts = set.splits[split];
+  const Answer::Sums& sums = answer.splits[split];
+  RelationScore score{.queries = facts.disjoint,
+                      .examples = facts.examples,
+                      .mass = ratio(sums.mass, facts.disjoint),
+                      .mass_all = ratio(sums.mass_all, facts.all),
+                      .top1 = ratio(sums.top1, facts.disjoint),
+                      .null = facts.uniform};
+  if (!set.positional) {
+    const double offset = ratio(facts.offset_right, facts.disjoint);
+    score.null = std::max({facts.uniform, offset, position_null(head, set, split)});
+  }
+  if (score.null < 1 && facts.disjoint > 0)
+    score.lift = (score.mass - score.null) / (1 - score.null);
+  return score;
+}
+
+/// The scores of a head by relation, on one split. Those on relations of another kind of attention
+/// stay empty: no query counts.
+std::vector<RelationScore> relation_scores(const HeadEvidence& head, const Study& study,
+                                           std::size_t split) {
+  std::vector<RelationScore> scores(study.relations.size());
+  for (std::size_t r = 0; r < scores.size(); ++r) {
+    const QuerySet& set = study.questions[r].set;
+    if (set.kind == head.kind) scores[r] = score_of(head, head.answers[r], set, split);
+  }
+  return scores;
+}
+
+// ---- one head without gold ----------------------------------------------------------------------
+
+/// The value of each row of the table, as far as it is asked for. The questions of the rows that
+/// ask for keys begin, for the head's kind of attention, at `pattern`.
+std::vector<double> values_of(const HeadEvidence& head, const Study& study, bool all,
+                              std::size_t pattern) {
   std::vector<double> values;
   for (const ScoreEntry& row : score_table()) {
-    double value = kUndefined;
+    double& value = values.emplace_back(kUndefined);
     if (row.from.value != nullptr && (row.from.always || all)) value = row.from.value(head);
-    if (row.from.wants != nullptr && all) value = pattern_mass(head, evidence, patterns++);
-    values.push_back(value);
+    if (row.from.wants == nullptr || !all) continue;
+    if (const Index queries = study.questions[pattern].set.splits[1].disjoint; queries > 0)
+      value = ratio(head.answers[pattern].splits[1].mass, queries);
+    ++pattern;
   }
   return values;
+}
+
+Index rows_with_a_choice(const HeadEvidence& head) {
+  return std::accumulate(head.offsets.begin(), head.offsets.end(), Index{0});
+}
+
+/// Where the largest weights lie, the commonest offset first.
+std::vector<HeadScores::Offset> offsets_of(const HeadEvidence& head) {
+  const Index length = std::ssize(head.pattern_rows);
+  std::vector<HeadScores::Offset> offsets;
+  Index seen = 0;
+  for (Index i = 0; i < std::ssize(head.offsets); ++i) {
+    seen += head.seen_changes[i];
+    if (head.offsets[i] > 0)
+      offsets.push_back({i - length, ratio(head.offsets[i], seen), head.offsets[i]});
+  }
+  std::ranges::stable_sort(offsets, std::greater<>(), &HeadScores::Offset::count);
+  return offsets;
+}
+
+/// "positional -1" if nearly all argmaxes lie there, among the rows that see such a key: the head
+/// that looks 3 back is positional, although the first three positions have nothing 3 back. These
+/// rows must be half of all, or the few that see a far key would decide.
+void add_positional(const HeadEvidence& head, std::vector<std::string>& labels) {
+  const Index length = std::ssize(head.pattern_rows), all = rows_with_a_choice(head);
+  Index seen = 0;
+  for (Index i = 0; i < std::ssize(head.offsets); ++i) {
+    seen += head.seen_changes[i];
+    if (seen >= kFewestExamples && 2 * seen >= all &&
+        ratio(head.offsets[i], seen) >= kPositionalShare)
+      labels.push_back(text("positional ", i > length ? "+" : "", i - length));
+  }
+}
+
+/// Whether the argmax finds a question's gold 10 points more often than the best offset does.
+bool beats_offset(double top1, const QuerySet& set) {
+  const QuerySet::Facts& facts = set.splits[1];
+  return facts.examples >= kFewestExamples &&
+         top1 >= ratio(facts.offset_right, facts.disjoint) + kSyntacticGain;
+}
+
+std::vector<std::string> labels_of(const HeadScores& scores, const HeadEvidence& head,
+                                   const Study& study, std::size_t pattern) {
+  std::vector<std::string> labels;
+  add_positional(head, labels);
+  for (std::size_t r = 0; r < study.relations.size(); ++r) {
+    const RelationScore& score = scores.relations[r];
+    if (!study.relations[r].positional && score.enough() &&
+        beats_offset(score.top1, study.questions[r].set))
+      labels.push_back("syntactic " + study.relations[r].name);
+  }
+  for (const ScoreEntry& row : score_table()) {
+    if (row.from.wants == nullptr) continue;
+    const QuerySet& set = study.questions[pattern].set;
+    const double top1 = ratio(head.answers[pattern].splits[1].top1, set.splits[1].disjoint);
+    if (row.from.label && top1 >= kRareShare && beats_offset(top1, set))
+      labels.emplace_back(row.name);
+    ++pattern;
+  }
+  return labels;
+}
+
+// ---- all heads ----------------------------------------------------------------------------------
+
+/// The distances between heads and their places on the map, one for each kind of attention.
+void fill_map(HeadsReport& report, const Evidence& evidence) {
+  const std::size_t count = report.heads.size();
+  std::map<AttentionKind, std::vector<std::size_t>> by_kind;
+  for (std::size_t a = 0; a < count; ++a) {
+    by_kind[evidence.heads()[a].kind].push_back(a);
+    for (std::size_t b = 0; b < count; ++b) report.distances.push_back(evidence.distance(a, b));
+  }
+  for (const auto& [kind, members] : by_kind) {
+    std::vector<double> distances;
+    for (const std::size_t a : members)
+      for (const std::size_t b : members) distances.push_back(report.distances[a * count + b]);
+    const auto points = classical_scaling(std::ssize(members), distances);
+    for (std::size_t i = 0; i < members.size(); ++i) report.heads[members[i]].map = points[i];
+  }
 }
 
 void fill_heads(HeadsReport& report, const Study& study, const Evidence& evidence, bool all) {
   for (const HeadEvidence& sums : evidence.heads()) {
     HeadScores& head = report.heads.emplace_back(HeadScores{sums.id});
-    const std::size_t patterns = all ? study.patterns_of(sums.kind) : 0;
-    head.chosen_on = relation_scores(sums, evidence, study.relations.size(), 0);
-    head.relations = relation_scores(sums, evidence, study.relations.size(), 1);
-    head.values = values_of(sums, evidence, all, patterns);
+    const std::size_t pattern = all ? study.patterns.at(sums.kind) : 0;
+    head.chosen_on = relation_scores(sums, study, 0);
+    head.relations = relation_scores(sums, study, 1);
+    head.values = values_of(sums, study, all, pattern);
     if (!all) continue;
     head.offsets = offsets_of(sums);
-    head.labels = labels_of(head, sums, evidence, study.relations, patterns);
+    head.labels = labels_of(head, sums, study, pattern);
   }
   if (all) fill_map(report, evidence);
 }
 
-void fill_winners(HeadsReport& report, const Study& study, const Evidence& evidence) {
-  for (std::size_t r = 0; r < study.relations.size() && !report.heads.empty(); ++r) {
-    fill_p(report, evidence, r);
-    report.relations.push_back(winner_of(report, evidence, r, study.relations[r]));
+/// p of all heads on relation r: the share of permutations, the true gold among them, whose largest
+/// mass over heads reaches that of each head. Sums that differ by rounding alone are equal.
+void fill_p(HeadsReport& report, const Evidence& evidence, std::size_t r) {
+  const Index permutations = evidence.questions()[r].permuted.permutations();
+  std::vector<double> largest(permutations);
+  for (const HeadEvidence& head : evidence.heads())
+    std::ranges::transform(largest, head.answers[r].permuted, largest.begin(),
+                           [](double a, double b) { return std::max(a, b); });
+  for (std::size_t h = 0; h < report.heads.size(); ++h) {
+    const double mass = evidence.heads()[h].answers[r].splits[1].mass * (1 - 1e-12);
+    const auto reached =
+        std::ranges::count_if(largest, [mass](double chance) { return chance >= mass; });
+    RelationScore& score = report.heads[h].relations[r];
+    if (score.enough()) score.p = ratio(1 + reached, 1 + permutations);
   }
-  fill_assignment(report, evidence);
 }
 
+Baseline baseline(const QuerySet::Facts& facts, Index right, Index hits_where_wrong) {
+  Baseline baseline{.wrong = facts.disjoint - right};
+  if (facts.disjoint > 0) baseline.top1 = ratio(right, facts.disjoint);
+  if (baseline.wrong > 0) baseline.head_top1_where_wrong = ratio(hits_where_wrong, baseline.wrong);
+  return baseline;
+}
+
+/// The relation's head among those of its kind: the largest mass on split A.
+RelationWinner winner_of(const HeadsReport& report, const Evidence& evidence, std::size_t r,
+                         const Relation& relation) {
+  RelationWinner winner{.relation = relation};
+  for (std::size_t h = 0; h < report.heads.size(); ++h) {
+    if (evidence.heads()[h].kind != relation.kind) continue;
+    const bool better =
+        report.heads[h].chosen_on[r].mass > report.heads[winner.best].chosen_on[r].mass;
+    winner.best = winner.candidates == 0 || better ? h : winner.best;
+    ++winner.candidates;
+  }
+  const RelationScore& best = report.heads[winner.best].relations[r];
+  winner.p = best.p;
+  winner.owned = best.owns();
+  winner.mass_any = ratio(evidence.largest_masses(r), best.queries);
+  const Question& question = evidence.questions()[r];
+  winner.exchanges = question.permuted.different();
+  winner.best_offset = question.set.best_offset;
+  const QuerySet::Facts& facts = question.set.splits[1];
+  const Answer::Sums& sums = evidence.heads()[winner.best].answers[r].splits[1];
+  winner.offset = baseline(facts, facts.offset_right, sums.top1_offset_wrong);
+  if (question.set.has_candidates)
+    winner.nearest = baseline(facts, facts.nearest_right, sums.top1_nearest_wrong);
+  return winner;
+}
+
+/// Assigns heads to relations one to one, and fills the specialization.
+void fill_assignment(HeadsReport& report, const Evidence& evidence) {
+  const auto possible = [&](std::size_t r, std::size_t h) {
+    return evidence.heads()[h].kind == report.relations[r].relation.kind;
+  };
+  std::vector<double> values;
+  for (std::size_t r = 0; r < report.relations.size(); ++r)
+    for (std::size_t h = 0; h < report.heads.size(); ++h)
+      values.push_back(possible(r, h) ? report.heads[h].chosen_on[r].mass : -1);
+  const std::vector<Index> head_of =
+      best_assignment(std::ssize(report.relations), std::ssize(report.heads), values);
+  Index owned = 0;
+  const auto judged = std::ranges::count_if(report.relations, [&](const RelationWinner& winner) {
+    return report.heads[winner.best].relations[&winner - report.relations.data()].enough();
+  });
+  for (std::size_t r = 0; r < report.relations.size(); ++r) {
+    const auto h = static_cast<std::size_t>(head_of[r]);
+    if (head_of[r] < 0 || !possible(r, h)) continue;
+    report.relations[r].assigned = h;
+    report.relations[r].assigned_owns = report.heads[h].relations[r].owns();
+    owned += report.relations[r].assigned_owns;
+  }
+  if (judged > 0) report.specialization = ratio(owned, judged);
+}
+
+/// What the best head at initial values leaves of the winners.
 void compare_with_untrained(HeadsReport& report, const Study& study, const HeadsOptions& options) {
   Evidence evidence(*options.untrained, std::span(study.questions).first(study.relations.size()),
                     {.permuted = false, .shapes = false});
   evidence.gather(*options.untrained, study.example.batch, options.batch);
-  for (std::size_t r = 0; r < report.relations.size(); ++r)
-    fill_untrained(report.relations[r], report.best_score(r).mass, evidence, r);
+  for (std::size_t r = 0; r < report.relations.size(); ++r) {
+    RelationWinner& winner = report.relations[r];
+    const QuerySet& set = study.questions[r].set;
+    double best_on_a = -1;
+    for (const HeadEvidence& head : evidence.heads()) {
+      const auto& splits = head.answers[r].splits;
+      if (head.kind != set.kind || splits[0].mass <= best_on_a || set.splits[1].disjoint == 0)
+        continue;
+      best_on_a = splits[0].mass;
+      winner.mass_untrained = ratio(splits[1].mass, set.splits[1].disjoint);
+    }
+    if (winner.mass_untrained < 1)
+      winner.lift_untrained =
+          (report.best_score(r).mass - winner.mass_untrained) / (1 - winner.mass_untrained);
+  }
 }
 
 }  // namespace
@@ -109,7 +318,8 @@ HeadsReport score_heads(const Transformer& model, const Task& task, const HeadsO
           options.examples, " in batches of ", options.batch);
   require(options.permutations >= kFewestPermutations, "p < ", kOwnerP, " takes at least ",
           kFewestPermutations, " permutations, got ", options.permutations);
-  Study study{.example = task.make(streams::scored(), options.examples, Split::validation),
+  const Index examples = at_most_different(task, options.examples);
+  Study study{.example = task.make(streams::scored(), examples, Split::validation),
               .relations = task.relations(),
               .causal = model.config().architecture != Architecture::encoder};
   study.add_relations(options.permutations);
@@ -117,10 +327,15 @@ HeadsReport score_heads(const Transformer& model, const Task& task, const HeadsO
   Evidence evidence(model, study.questions, {.shapes = options.without_gold});
   evidence.gather(model, study.example.batch, options.batch);
   HeadsReport report{.attention = module_names(model),
-                     .examples = options.examples,
+                     .examples = examples,
+                     .different = task.different(Split::validation),
                      .permutations = options.permutations};
   fill_heads(report, study, evidence, options.without_gold);
-  fill_winners(report, study, evidence);
+  for (std::size_t r = 0; r < study.relations.size() && !report.heads.empty(); ++r) {
+    fill_p(report, evidence, r);
+    report.relations.push_back(winner_of(report, evidence, r, study.relations[r]));
+  }
+  fill_assignment(report, evidence);
   if (options.untrained != nullptr) compare_with_untrained(report, study, options);
   return report;
 }

@@ -8,15 +8,6 @@
 namespace headlab {
 namespace {
 
-/// The values of the rows of score_table() that `chosen` selects, by name.
-template <class Chosen>
-Json::Object values_to_json(const HeadScores& head, Chosen&& chosen) {
-  Json::Object members;
-  for (std::size_t row = 0; row < head.values.size(); ++row)
-    if (chosen(score_table()[row])) members.emplace_back(score_table()[row].name, head.values[row]);
-  return members;
-}
-
 void append(Json& object, Json::Object members) {
   for (Json::Member& member : members) object.members().push_back(std::move(member));
 }
@@ -27,7 +18,10 @@ static Json to_json(const RelationScore& score) {
   Json json = Json::object();
   for (const ScoreEntry& row : score_table())
     if (row.from.relation != nullptr) json[row.name] = row.from.relation(score);
-  append(json, {{"mass_all", score.mass_all}, {"null", score.null}, {"queries", score.queries}});
+  append(json, {{"mass_all", score.mass_all},
+                {"null", score.null},
+                {"queries", score.queries},
+                {"examples", score.examples}});
   return json;
 }
 
@@ -71,21 +65,22 @@ Json relation_to_json(const HeadsReport& report, std::size_t r) {
 }
 
 Json head_to_json(const HeadsReport& report, const HeadScores& head) {
-  const auto always = [](const ScoreEntry& row) {
-    return row.from.value != nullptr && row.from.always;
-  };
-  const auto others = [](const ScoreEntry& row) {
-    return row.from.value != nullptr && !row.from.always;
-  };
-  const auto patterns = [](const ScoreEntry& row) { return row.from.wants != nullptr; };
-  Json json = Json::object({{"layer", head.layer}, {"head", head.head}});
-  append(json, values_to_json(head, always));
+  Json::Object always, others, patterns;
+  for (std::size_t row = 0; row < head.values.size(); ++row) {
+    const ScoreEntry& score = score_table()[row];
+    if (score.from.wants == nullptr && score.from.value == nullptr) continue;
+    Json::Object& group = score.from.wants != nullptr ? patterns
+                          : score.from.always         ? always
+                                                      : others;
+    group.emplace_back(score.name, head.values[row]);
+  }
+  Json json = head_json(head, std::move(always));
   Json& scores = json["scores"] = Json::object();
   for (std::size_t r = 0; r < report.relations.size(); ++r)
     scores[report.relations[r].relation.name] = head.relations[r];
   if (report.distances.empty()) return json;
-  append(json, values_to_json(head, others));
-  append(json, {{"patterns", values_to_json(head, patterns)},
+  append(json, std::move(others));
+  append(json, {{"patterns", patterns},
                 {"offsets", head.offsets},
                 {"labels", head.labels},
                 {"map", Json::Array{head.map[0], head.map[1]}}});
@@ -101,12 +96,14 @@ Json to_json(const HeadsReport& report) {
   for (const HeadScores& head : report.heads) heads.push_back(head_to_json(report, head));
   for (auto row = report.distances.begin(); row != report.distances.end(); row += std::ssize(heads))
     distances.push_back(std::vector<double>(row, row + std::ssize(heads)));
-  Json json = stamped({{"attention", report.attention},
-                       {"examples", report.examples},
-                       {"permutations", report.permutations},
-                       {"specialization", report.specialization},
-                       {"relations", relations},
-                       {"heads", heads}});
+  Json json =
+      stamped({{"attention", report.attention},
+               {"examples", report.examples},
+               {"different_examples", report.different > 0 ? Json(report.different) : Json()},
+               {"permutations", report.permutations},
+               {"specialization", report.specialization},
+               {"relations", relations},
+               {"heads", heads}});
   if (!distances.empty()) json["distances"] = distances;
   return json;
 }

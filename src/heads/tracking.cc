@@ -20,11 +20,7 @@ Json head_to_json(const HeadScores& head, const std::vector<RelationWinner>& rel
     lift.emplace_back(relations[r].relation.name, head.relations[r].lift);
     mass.emplace_back(relations[r].relation.name, head.relations[r].mass);
   }
-  return Json::object({{"layer", head.layer},
-                       {"head", head.head},
-                       {"entropy", head.value("entropy")},
-                       {"lift", lift},
-                       {"mass", mass}});
+  return head_json(head, {{"entropy", head.value("entropy")}, {"lift", lift}, {"mass", mass}});
 }
 
 Json line_of(Index step, const HeadsReport& report) {

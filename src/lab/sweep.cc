@@ -73,6 +73,12 @@ std::vector<std::vector<Value>> combinations(const std::vector<SweepAxis>& grid)
   return all;
 }
 
+/// The grids of a grid.json, oldest first; older files hold one, under "grid".
+Json grids_in(const fs::path& file) {
+  const Json json = Json::parse(read_file(file), file.string());
+  return json.find("grid") != nullptr ? Json(Json::Array{json.at("grid")}) : json.at("grids");
+}
+
 }  // namespace
 
 std::vector<std::string> sweep_values(const std::string& list) {
@@ -118,28 +124,43 @@ std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& given) {
   return cells;
 }
 
-void write_grid(const fs::path& folder, const std::vector<SweepAxis>& grid) {
-  Json axes = Json::object();
-  for (const SweepAxis& axis : grid) axes[axis.name] = axis.values;
-  make_directories(folder);
-  write_file(folder / "grid.json", stamped({{"grid", axes}}).dump(2) + "\n");
+std::vector<SweepCell> cells_of_grids(const std::vector<SweepGrid>& grids) {
+  std::vector<SweepCell> cells;
+  for (const SweepGrid& grid : grids)
+    for (SweepCell& cell : sweep_cells(grid))
+      if (std::ranges::find(cells, cell.name, &SweepCell::name) == cells.end())
+        cells.push_back(std::move(cell));
+  return cells;
 }
 
-std::vector<SweepAxis> read_grid(const fs::path& folder) {
+void add_grid(const fs::path& folder, const SweepGrid& grid) {
+  Json axes = Json::object();
+  for (const SweepAxis& axis : grid) axes[axis.name] = axis.values;
+  Json all = Json::array();
+  const fs::path file = folder / "grid.json";
+  if (fs::exists(file)) all = grids_in(file);
+  const Json::Array& known = all.items();
+  if (std::ranges::find(known, axes) != known.end()) return;
+  all.push_back(std::move(axes));
+  make_directories(folder);
+  write_file(file, stamped({{"grids", std::move(all)}}).dump(2) + "\n");
+}
+
+std::vector<SweepGrid> read_grids(const fs::path& folder) {
   const fs::path file = folder / "grid.json";
   std::error_code ignored;
   if (!fs::exists(file, ignored)) {
     throw Error(text("there is no sweep at ", folder.string(), " (no grid.json)"),
                 "a sweep writes it there before its first cell");
   }
-  std::vector<SweepAxis> grid;
-  const Json json = Json::parse(read_file(file), file.string());
-  for (const auto& [name, values] : json.at("grid").members()) {
-    SweepAxis axis{name, {}};
-    for (const Json& value : values.items()) axis.values.push_back(value.string());
-    grid.push_back(std::move(axis));
+  std::vector<SweepGrid> grids;
+  const Json all = grids_in(file);
+  for (const Json& axes : all.items()) {
+    SweepGrid& grid = grids.emplace_back();
+    for (const auto& [name, values] : axes.members())
+      grid.push_back({name, texts_of(values.items(), [](const Json& v) { return v.string(); })});
   }
-  return grid;
+  return grids;
 }
 
 }  // namespace headlab

@@ -1,6 +1,8 @@
 // One cell of a sweep: trained, its heads scored and matched with the relations, and the result
 // kept beside the run. cell.json is written last, so that a cell which has one is finished; a lock
-// that ends with its process keeps two of them off one cell. Read next: sweep_report.cc.
+// that ends with its process keeps two of them off one cell. A slice is some cells, one after the
+// other: slices share nothing but the folder, so any scheduler that counts from 0 can run them
+// beside each other. Read next: sweep_report.cc.
 #include <algorithm>
 #include <set>
 
@@ -105,10 +107,7 @@ CellResult read_cell(const fs::path& folder, const SweepCell& cell) {
   result.keys = json.at("keys").number();
   for (const Json& entry : json.at("roles").items()) {
     SweepRole role{entry.at("relation").string(), {}, kUndefined, entry.at("owned").boolean()};
-    if (const Json& head = entry.at("head"); !head.is_null()) {
-      const auto number = static_cast<std::int32_t>(head.items().at(1).integer());
-      role.head = HeadId{head.items().at(0).integer(), number};
-    }
+    if (const Json& head = entry.at("head"); !head.is_null()) role.head = head_of(head);
     if (const Json& lift = entry.at("lift"); !lift.is_null()) role.lift = lift.number();
     result.roles.push_back(std::move(role));
   }
@@ -116,9 +115,12 @@ CellResult read_cell(const fs::path& folder, const SweepCell& cell) {
 }
 
 CellEnd run_cell(const fs::path& folder, const SweepCell& cell, const RunCallbacks& callbacks) {
-  make_directories(folder / "locks");
-  const FileLock lock(folder / "locks" / cell.name);
-  if (!lock.held()) return CellEnd::busy;
+  RunLock lock;
+  try {
+    lock = lock_run(folder / cell.name);
+  } catch (const RunBusy&) {
+    return CellEnd::busy;
+  }
   const CellState state = cell_state(folder, cell);
   if (state == CellState::finished) return CellEnd::finished;
   const fs::path path = folder / cell.name;
@@ -128,6 +130,31 @@ CellEnd run_cell(const fs::path& folder, const SweepCell& cell, const RunCallbac
   if (!trained.finished) return CellEnd::stopped;
   write_file(path / "cell.json", to_json(result_of(run, trained.held_out)).dump(2) + "\n");
   return CellEnd::finished;
+}
+
+SliceEnd run_slice(const std::filesystem::path& folder, const std::vector<SweepCell>& cells,
+                   const SweepSlice& slice, const SliceCallbacks& callbacks) {
+  SliceEnd end;
+  for (Index i = slice.index; i < std::ssize(cells) && !end.stopped; i += slice.count) {
+    CellEnd cell = CellEnd::finished;
+    std::string error;
+    if (cell_state(folder, cells[i]) != CellState::finished) {
+      try {
+        cell = run_cell(folder, cells[i],
+                        callbacks.of_cell ? callbacks.of_cell(cells[i]) : RunCallbacks{});
+      } catch (const Error& what) {
+        cell = CellEnd::failed;
+        error = what.what();
+      }
+      if (callbacks.after_cell) callbacks.after_cell(i, cell, error);
+      end.stopped = callbacks.should_stop && callbacks.should_stop() && i + 1 < std::ssize(cells);
+    }
+    end.finished += cell == CellEnd::finished;
+    end.failed += cell == CellEnd::failed;
+    end.busy += cell == CellEnd::busy;
+    end.stopped = end.stopped || cell == CellEnd::stopped;
+  }
+  return end;
 }
 
 }  // namespace headlab

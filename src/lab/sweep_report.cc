@@ -1,7 +1,7 @@
 // Cells become groups, groups become comparisons. A difference counts if Welch's interval leaves 0
 // out: the spread over seeds differs by orders of magnitude between a model that has enough heads
 // and one that has not, so the variances are never taken for equal. Read next: sweep.h.
-#include "headlab/lab/sweep_report.h"
+#include "headlab/lab/sweep.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,10 +1,11 @@
 // Every subset of heads is judged once, however many methods choose it, and fine-tuned once: the
 // table that compares the methods costs little more than its distinct rows.
-// Read next: report/curve_text.cc.
+// Read next: report/prune_text.cc.
 #include "headlab/prune/curve.h"
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "headlab/base/timing.h"
 #include "headlab/heads/scores.h"
@@ -13,6 +14,8 @@
 
 namespace headlab {
 namespace {
+
+constexpr std::size_t kFewHeads = 12;  // of which every subset can be judged in passing
 
 using Subset = std::vector<bool>;  // by place in all_heads(model)
 
@@ -25,6 +28,13 @@ class SubsetResults {
   Judged pruned(const Choice& choice) {
     const auto prune = [&] { return judged(pruned_model(run_.model, choice)); };
     return choice.trained ? prune() : once(pruned_, choice.kept, prune);
+  }
+
+  /// The loss of a choice on the choosing examples.
+  std::optional<double> chosen_on(const Choice& choice) {
+    if (choice.trained) return std::nullopt;
+    if (!choosing_) choosing_.emplace(problem_of(run_, options_.settings), unused_);
+    return (*choosing_)(choice.kept);
   }
 
   Judged finetuned(const Choice& choice) {
@@ -44,7 +54,8 @@ class SubsetResults {
       if (std::ranges::count_if(first, beside) < std::ranges::count_if(choice.kept, beside))
         first.push_back(head);
     }
-    return once(from_scratch_, first, [&] { return judged(train_from_scratch(run_, first)); });
+    return once(from_scratch_, first,
+                [&] { return judged(train_from_scratch(run_, first, options_.finetune)); });
   }
 
  private:
@@ -65,6 +76,8 @@ class SubsetResults {
   const Run& run_;
   const CurveOptions& options_;
   std::vector<HeadId> heads_;
+  PassCount unused_;
+  std::optional<SubsetLoss> choosing_;
   std::map<Subset, Judged> pruned_, finetuned_, from_scratch_;
 };
 
@@ -76,10 +89,8 @@ Owners find_owners(const Run& run, Index examples) {
   Owners owners;
   for (std::size_t r = 0; r < report.relations.size(); ++r) {
     std::vector<HeadId> own;
-    for (const HeadScores& head : report.heads) {
-      const RelationScore& score = head.relations[r];
-      if (score.p < kOwnerP && score.lift >= kOwnerLift) own.push_back({head.layer, head.head});
-    }
+    for (const HeadScores& head : report.heads)
+      if (head.relations[r].owns()) own.push_back(head);
     if (!own.empty()) owners.emplace_back(report.relations[r].relation.name, own);
   }
   return owners;
@@ -109,6 +120,7 @@ class CurveMaker {
       : run_(run), options_(options), results_(run, options), sizes_(options.sizes) {
     const std::vector<HeadId> heads = all_heads(run.model);
     const PruneProblem problem = problem_of(run, options.settings);
+    curve_.task = run.task->spec();
     curve_.attention = module_names(run.model);
     curve_.heads = std::ssize(heads);
     curve_.needed = run.task->needed_heads();
@@ -162,6 +174,7 @@ class CurveMaker {
   /// A point without the result of its removal.
   CurvePoint first_point(const PruneMethod& method, Index size, const Choice& choice) {
     CurvePoint point{.kept = size, .heads = choice.kept};
+    point.chosen_on = results_.chosen_on(choice);
     if (options_.finetune > 0) {
       tell(text(method.name, ", fine-tuning ", size, " heads"));
       point.finetuned = results_.finetuned(choice);
@@ -212,10 +225,10 @@ void add_regrets(Curve& curve) {
 
 /// All methods that can be had without training, and the exhaustive search where it is small.
 std::vector<std::string> default_methods(const Transformer& model) {
-  constexpr std::size_t kSmall = 12;
   std::vector<std::string> names;
   for (const PruneMethod& method : prune_table()) {
-    const bool large = method.name == std::string("exhaustive") && all_heads(model).size() > kSmall;
+    const bool large =
+        method.name == std::string("exhaustive") && all_heads(model).size() > kFewHeads;
     if (method.kind != MethodKind::training && !large) names.emplace_back(method.name);
   }
   return names;
@@ -236,9 +249,21 @@ Curve prune_curve(const Run& run, const CurveOptions& options) {
        options.methods.empty() ? default_methods(run.model) : options.methods)
     methods.push_back(&find_prune_method(name));
   CurveMaker maker(run, options);
-  for (const PruneMethod* method : methods) maker.add(*method);
+  std::vector<std::string> left;
+  for (const PruneMethod* method : methods) {
+    const bool stop = method != methods[0] && options.should_stop && options.should_stop();
+    if (stop || !left.empty())
+      left.emplace_back(method->name);
+    else
+      maker.add(*method);
+  }
   Curve curve = maker.take();
+  curve.left = std::move(left);
   add_regrets(curve);
+  const bool searched =
+      std::ranges::find(curve.methods, "exhaustive", &MethodCurve::method) != curve.methods.end();
+  if (searched && std::cmp_less_equal(curve.heads, kFewHeads))
+    curve.subsets = judge_all_subsets(run.model, *run.task);
   return curve;
 }
 
@@ -246,6 +271,7 @@ Json to_json(const CurvePoint& point) {
   Json json = to_json(point.pruned);
   json["kept"] = point.kept;
   json["heads"] = point.heads;
+  json["choosing_loss"] = point.chosen_on;
   json["recall"] = point.recall;
   json["precision"] = point.precision;
   if (point.finetuned) json["finetuned"] = *point.finetuned;
@@ -265,15 +291,35 @@ Json to_json(const MethodCurve& method) {
                        {"points", method.points}});
 }
 
+SubsetTable judge_all_subsets(const Transformer& model, const Task& task, Index examples) {
+  SubsetTable table{.heads = all_heads(model), .examples = examples, .losses = {}};
+  std::vector<HeadSet> silenced(std::size_t{1} << table.heads.size());
+  for (std::size_t set = 0; set < silenced.size(); ++set)
+    for (std::size_t h = 0; h < table.heads.size(); ++h)
+      if ((set >> h & 1U) == 0) silenced[set].push_back(table.heads[h]);
+  table.losses = Ablation(model, held_out_examples(task, examples).batch).mean_losses(silenced);
+  return table;
+}
+
+Json to_json(const SubsetTable& table) {
+  return Json::object({{"heads", table.heads},
+                       {"examples", table.examples},
+                       {"kind", name_of(AblationKind::zero)},
+                       {"losses", table.losses}});
+}
+
 Json to_json(const Curve& curve) {
-  return stamped({{"attention", curve.attention},
-                  {"heads", curve.heads},
-                  {"needed", curve.needed > 0 ? Json(curve.needed) : Json()},
-                  {"full", curve.full},
-                  {"none", curve.none},
-                  {"owners", Json::Object(curve.owners.begin(), curve.owners.end())},
-                  {"ablation", curve.ablation},
-                  {"methods", curve.methods}});
+  Json json = stamped({{"task", curve.task},
+                       {"attention", curve.attention},
+                       {"heads", curve.heads},
+                       {"needed", curve.needed > 0 ? Json(curve.needed) : Json()},
+                       {"full", curve.full},
+                       {"none", curve.none},
+                       {"owners", Json::Object(curve.owners.begin(), curve.owners.end())},
+                       {"ablation", curve.ablation},
+                       {"methods", curve.methods}});
+  if (curve.subsets) json["subsets"] = *curve.subsets;
+  return json;
 }
 
 }  // namespace headlab

@@ -1,7 +1,8 @@
 // Curves of several runs as one: every number becomes a mean with its interval over the runs, which
 // must have been pruned by the same methods to the same sizes.
-// Read next: report/curve_text.cc.
+// Read next: report/prune_text.cc.
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 #include "headlab/base/error.h"
@@ -24,6 +25,8 @@ std::tuple<Index, bool, bool> kind_of(const CurvePoint& point) {
 }
 
 void check_alike(const Curve& first, const Curve& other) {
+  require(first.task == other.task, "curves of different tasks cannot be averaged: ", first.task,
+          " and ", other.task);
   require(first.methods.size() == other.methods.size(),
           "curves of different methods cannot be averaged");
   for (std::size_t m = 0; m < first.methods.size(); ++m) {
@@ -34,6 +37,14 @@ void check_alike(const Curve& first, const Curve& other) {
             "curves of different sizes cannot be averaged: runs have ", first.heads, " and ",
             other.heads, " heads");
   }
+}
+
+/// The difference of two values of each curve.
+template <class Value, class Other>
+PairedRuns paired_over(std::span<const Curve> curves, const Value& value, const Other& other) {
+  std::vector<double> differences;
+  for (const Curve& curve : curves) differences.push_back(value(curve) - other(curve));
+  return {t_interval(differences), mean(differences) / standard_deviation(differences)};
 }
 
 PointOverRuns point_over(std::span<const Curve> curves, std::size_t m, std::size_t p) {
@@ -47,10 +58,86 @@ PointOverRuns point_over(std::span<const Curve> curves, std::size_t m, std::size
     result.finetuned = over(curves, [&](const Curve& c) { return point(c).finetuned->loss; });
   if (first.from_scratch)
     result.from_scratch = over(curves, [&](const Curve& c) { return point(c).from_scratch->loss; });
+  if (first.finetuned && first.from_scratch) {
+    result.against_scratch = paired_over(
+        curves, [&](const Curve& c) { return point(c).finetuned->loss; },
+        [&](const Curve& c) { return point(c).from_scratch->loss; });
+  }
   return result;
 }
 
+double number_of(const Json& json) {
+  return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.number();
+}
+
+std::vector<HeadId> heads_of(const Json& json) {
+  std::vector<HeadId> heads;
+  for (const Json& head : json.items())
+    heads.push_back(
+        {head.items().at(0).integer(), static_cast<std::int32_t>(head.items().at(1).integer())});
+  return heads;
+}
+
+Judged judged_of(const Json& json) {
+  return {number_of(json.at("loss")), number_of(json.at("accuracy"))};
+}
+
+std::optional<Judged> judged_if(const Json* json) {
+  return json == nullptr ? std::nullopt : std::optional(judged_of(*json));
+}
+
+CurvePoint point_of(const Json& json) {
+  return {.kept = json.at("kept").integer(),
+          .heads = heads_of(json.at("heads")),
+          .pruned = judged_of(json),
+          .finetuned = judged_if(json.find("finetuned")),
+          .from_scratch = judged_if(json.find("from_scratch")),
+          .recall = number_of(json.at("recall")),
+          .precision = number_of(json.at("precision"))};
+}
+
+MethodCurve method_of(const Json& json) {
+  MethodCurve method{.method = json.at("method").string()};
+  for (const Json& point : json.at("points").items()) method.points.push_back(point_of(point));
+  method.area = number_of(json.at("area"));
+  if (const Json& regret = json.at("regret"); !regret.is_null()) method.regret = regret.number();
+  method.rank_correlation = number_of(json.at("rank_correlation"));
+  if (const Json& knee = json.at("knee"); !knee.is_null()) method.knee = knee.integer();
+  method.cost = {json.at("sequences_forward").integer(), json.at("sequences_backward").integer()};
+  method.seconds = number_of(json.at("seconds"));
+  return method;
+}
+
+/// Compares the methods at each size with the one whose mean loss is lowest there.
+void compare_with_best(std::span<const Curve> curves, CurveOverRuns& all) {
+  for (std::size_t p = 0; !all.methods.empty() && p < all.methods[0].points.size(); ++p) {
+    const auto mean_loss = [p](const MethodOverRuns& m) { return m.points[p].pruned.mean; };
+    const auto best = std::ranges::min_element(all.methods, {}, mean_loss) - all.methods.begin();
+    for (std::size_t m = 0; m < all.methods.size(); ++m) {
+      const auto loss_of = [p](std::size_t method) {
+        return [=](const Curve& c) { return c.methods[method].points[p].pruned.loss; };
+      };
+      all.methods[m].points[p].against_best =
+          paired_over(curves, loss_of(m), loss_of(static_cast<std::size_t>(best)));
+    }
+  }
+}
+
 }  // namespace
+
+Curve curve_of(const Json& json) {
+  Curve curve;
+  for (const Json& name : json.at("attention").items()) curve.attention.push_back(name.string());
+  curve.heads = json.at("heads").integer();
+  curve.needed = json.at("needed").is_null() ? 0 : json.at("needed").integer();
+  curve.full = judged_of(json.at("full"));
+  curve.none = judged_of(json.at("none"));
+  for (const auto& [relation, heads] : json.at("owners").members())
+    curve.owners.emplace_back(relation, heads_of(heads));
+  for (const Json& rise : json.at("ablation").items()) curve.ablation.push_back(number_of(rise));
+  for (const Json& method : json.at("methods").items()) curve.methods.push_back(method_of(method));
+  return curve;
+}
 
 CurveOverRuns over_runs(std::span<const Curve> curves) {
   require(!curves.empty(), "there is no curve to average");
@@ -67,13 +154,22 @@ CurveOverRuns over_runs(std::span<const Curve> curves) {
       method.regret = over(curves, [&](const Curve& c) { return *c.methods[m].regret; });
     for (const Curve& curve : curves) method.knees.push_back(curve.methods[m].knee);
   }
+  compare_with_best(curves, all);
   return all;
+}
+
+static Json to_json(const PairedRuns& paired) {
+  return Json::object({{"difference", paired.difference},
+                       {"effect_size", paired.effect},
+                       {"tie", paired.is_tie()}});
 }
 
 Json to_json(const PointOverRuns& point) {
   Json json = Json::object({{"kept", point.kept}, {"loss", point.pruned}});
   if (point.finetuned) json["finetuned"] = *point.finetuned;
   if (point.from_scratch) json["from_scratch"] = *point.from_scratch;
+  json["against_best"] = point.against_best;
+  if (point.against_scratch) json["against_scratch"] = *point.against_scratch;
   return json;
 }
 

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "headlab/base/files.h"
+#include "headlab/base/text.h"
 #include "headlab/base/timing.h"
 #include "headlab/heads/tracking.h"
 #include "headlab/model/initial.h"
@@ -17,6 +18,8 @@
 
 namespace headlab {
 namespace {
+
+constexpr const char *kPruneFile = "prune.json", *kUnfinished = "unfinished";
 
 constexpr Index kTimedSequences = 64, kTimedPasses = 11;
 
@@ -28,6 +31,8 @@ RunConfig pruned_config(const Run& run, const Transformer& pruned, const PruneOp
   RunConfig config = run.config;
   config.model = pruned.config();
   config.parent = run.path.string();
+  config.pruning = pruning_text(options);
+  config.extended = "";
   config.train = finetuning(run.config.train, options.finetune, options.lr);
   return config;
 }
@@ -66,12 +71,11 @@ Json to_json(const Judged& judged) {
 }
 
 ModelFigures measure_model(const Transformer& model, const Task& task, Index examples) {
-  const Judged judged = judge(model, task, {.examples = examples});
   const NoGrad no_grad;
   const Batch batch = timed_examples(task);
   const std::function<void()> pass = [&] { model.forward(batch); };
   const double ms = interleaved_medians(std::span(&pass, 1), kTimedPasses)[0];
-  return {judged.loss, judged.accuracy, model.parameter_count(), ms};
+  return {judge(model, task, {.examples = examples}), model.parameter_count(), ms};
 }
 
 Json to_json(const ModelFigures& figures) {
@@ -120,10 +124,12 @@ Transformer pruned_model(const Transformer& model, const Choice& choice) {
   return remove_heads(choice.trained ? *choice.trained : model, choice.kept);
 }
 
-Transformer train_from_scratch(const Run& run, std::span<const HeadId> heads) {
+Transformer train_from_scratch(const Run& run, std::span<const HeadId> heads, Index more) {
   Transformer model = remove_heads(run.model, heads);
   initialize(model, streams::initial_values(run.config.train.seed));
-  Trainer(model, *run.task, run.config.train).run();
+  TrainConfig config = run.config.train;
+  config.steps += more;
+  Trainer(model, *run.task, config).run();
   return model;
 }
 
@@ -133,6 +139,7 @@ PruneResult prune_run(const Run& run, const std::filesystem::path& out, const Pr
   check_run_folder(out, Existing{options.force});
   const Choice choice = choose_heads(problem_of(run, options.settings), options);
   PruneResult result;
+  result.options = options;
   result.attention = module_names(run.model);
   result.kept = choice.kept;
   result.removed = all_heads(run.model);
@@ -144,19 +151,60 @@ PruneResult prune_run(const Run& run, const std::filesystem::path& out, const Pr
   result.before = measure_model(run.model, *run.task, held_out);
   result.removed_only = result.after = measure_model(pruned, *run.task, held_out);
 
-  Run smaller =
-      create_run(out, pruned_config(run, pruned, options), pruned, Existing{options.force});
-  if (options.finetune > 0) {
-    train_run(smaller, track_heads(smaller, callbacks));
-    result.after = measure_model(smaller.model, *smaller.task, held_out);
-  }
   Json json = to_json(result);
-  json["method"] = options.method;
-  json["seed"] = options.settings.seed;
-  json["examples"] = options.settings.examples;
-  json["finetune"] = options.finetune;
-  write_file(out / "prune.json", json.dump(2) + "\n");
+  if (options.finetune > 0) json[kUnfinished] = true;
+  Run smaller = create_run(out, pruned_config(run, pruned, options), pruned,
+                           Existing{options.force}, {{kPruneFile, json.dump(2) + "\n"}});
+  if (options.finetune > 0) {
+    const TrainResult trained = train_run(smaller, track_heads(smaller, callbacks));
+    result.finetuned = trained.steps;
+    result.after = trained.finished ? finish_pruning(smaller).value()
+                                    : measure_model(smaller.model, *smaller.task, held_out);
+  }
+  result.weights = weights_hash(smaller.model);
+  if (result.finetuned == options.finetune)
+    write_file(out / kPruneFile, to_json(result).dump(2) + "\n");
   return result;
+}
+
+std::string pruning_text(const PruneOptions& options) {
+  std::vector<std::string> parts = {"method=" + options.method};
+  if (options.keep) parts.push_back(text("keep=", *options.keep));
+  if (options.drop) parts.push_back("drop=" + number_text(*options.drop));
+  if (options.max_loss_rise)
+    parts.push_back("max_loss_rise=" + number_text(*options.max_loss_rise));
+  parts.push_back(text("finetune=", options.finetune));
+  if (options.lr > 0) parts.push_back("lr=" + number_text(options.lr));
+  PruneSettings settings = options.settings;
+  const Settings shared = settings_of(settings);
+  for (const Setting& setting : shared.all())
+    parts.push_back(setting.name + "=" + setting.get().dump());
+  return join(parts, " ");
+}
+
+void update_prune_record(const Run& run) {
+  const std::filesystem::path file = run.path / "prune.json";
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) return;
+  Json record = Json::parse(read_file(file), file.string());
+  record["after"] = measure_model(run.model, *run.task, run.config.train.eval_examples);
+  record["finetuned"] = run.step;
+  record["step"] = run.step;
+  record["weights"] = weights_hash(run.model);
+  write_file(file, record.dump(2) + "\n");
+}
+
+std::optional<ModelFigures> finish_pruning(const Run& run) {
+  const std::filesystem::path file = run.path / kPruneFile;
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) return std::nullopt;
+  Json json = Json::parse(read_file(file), file.string());
+  if (!json.is_object() || json.find(kUnfinished) == nullptr) return std::nullopt;
+  const ModelFigures after = measure_model(run.model, *run.task, run.config.train.eval_examples);
+  json["after"] = after;
+  std::erase_if(json.members(), [](const auto& member) { return member.first == kUnfinished; });
+  write_file(file, json.dump(2) + "\n");
+  return after;
 }
 
 Json to_json(const PruneResult& result) {
@@ -165,7 +213,15 @@ Json to_json(const PruneResult& result) {
                        {"removed_heads", result.removed},
                        {"before", result.before},
                        {"without_finetuning", result.removed_only},
-                       {"after", result.after}});
+                       {"after", result.after},
+                       {"method", result.options.method},
+                       {"seed", result.options.settings.seed},
+                       {"examples", result.options.settings.examples},
+                       {"finetune", result.options.finetune},
+                       {"finetuned", result.finetuned},
+                       {"pruning", pruning_text(result.options)},
+                       {"step", result.finetuned},
+                       {"weights", result.weights}});
   if (!result.timing.empty()) json["timing"] = result.timing;
   return json;
 }

@@ -10,7 +10,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "headlab/heads/geometry.h"
+#include "headlab/heads/circuits.h"
+#include "headlab/heads/matrix.h"
 #include "headlab/tensor/tape.h"
 #include "headlab/train/streams.h"
 #include "prune/subsets.h"
@@ -159,79 +160,58 @@ std::vector<double> relevance(const PruneProblem& problem, PassCount& cost) {
   return mean_gradients(problem, {Grain::example, Sign::dropped, differentiate_answers}, cost);
 }
 
-/// What a pattern says at once: the mean over its rows of weights [rows, keys].
-using PatternMeasure = double (*)(Index rows, Index keys, const Scalar* weights);
+/// What a row of a pattern says at once.
+using RowMeasure = double (*)(Index keys, const Scalar* weights);
 
-double minus_entropy(Index rows, Index keys, const Scalar* weights) {
-  return -mean_entropy(rows, keys, weights);
+double minus_entropy(Index keys, const Scalar* weights) { return -mean_entropy(1, keys, weights); }
+
+double largest_weight(Index keys, const Scalar* weights) {
+  return *std::max_element(weights, weights + keys);
 }
 
-double mean_largest(Index rows, Index keys, const Scalar* weights) {
-  double sum = 0;
-  for (const Scalar* w = weights; w != weights + rows * keys; w += keys)
-    sum += *std::max_element(w, w + keys);
-  return sum / static_cast<double>(rows);
-}
-
-/// The mean over all examples of the measure of each head's pattern.
-template <PatternMeasure measure>
+/// The mean of the measure over a head's queries on all examples, padding left out.
+template <RowMeasure measure>
 std::vector<double> pattern_means(const PruneProblem& problem, PassCount& cost) {
   const NoGrad no_grad;
-  std::vector<double> means(all_heads(problem.model).size());
-  const auto examples = static_cast<double>(problem.settings.examples);
+  const std::vector<AttentionModule> modules = problem.model.attention_modules();
+  std::vector<double> means(all_heads(problem.model).size()), rows(means.size());
   for_each_batch(problem, cost, [&](const Batch& batch) {
     ModelCaptures captures;
     problem.model.forward(batch, {}, {.captures = &captures});
-    const double share = static_cast<double>(batch.size) / examples;
     std::size_t first = 0;  // head of the module
-    for (const AttentionCaptures& module : captures.attention) {
-      const Tensor& P = module.pattern;  // [B, H, T, S]
-      if (!P.defined()) continue;        // no heads
+    for (std::size_t m = 0; m < modules.size(); ++m) {
+      const Tensor& P = captures.attention[m].pattern;  // [B, H, T, S]
+      if (!P.defined()) continue;                       // no heads
       const Index H = P.size(1), T = P.size(2), S = P.size(3);
-      for (Index i = 0; i < batch.size * H; ++i)
-        means[first + i % H] +=
-            measure(T, S, P.data() + i * T * S) * share / static_cast<double>(batch.size);
+      for (Index i = 0; i < batch.size * H; ++i) {
+        const Index queries = batch.queries_of(modules[m].kind, i / H);
+        for (Index t = 0; t < queries; ++t)
+          means[first + i % H] += measure(S, P.data() + (i * T + t) * S);
+        rows[first + i % H] += static_cast<double>(queries);
+      }
       first += H;
     }
   });
+  for (std::size_t h = 0; h < means.size(); ++h) means[h] /= std::max(1.0, rows[h]);
   return means;
 }
 
 /// The Frobenius norm of a head's rows of W_O, [Dv, C].
-double output_norm(const MultiHeadAttention& attention, Index head) {
-  const Index elements = attention.d_value * attention.O.W.size(1);
-  double squares = 0;
-  for (const double w : attention.O.W.values().subspan(head * elements, elements)) squares += w * w;
-  return std::sqrt(squares);
+double output_norm(const HeadWeights& weights) {
+  const Matrix O(weights.O);
+  return std::sqrt(inner(O, O));
 }
 
-/// ||W_V W_O|| of one head: sqrt(tr(A B)) with A = W_V^T W_V, B = W_O W_O^T, both [Dv, Dv], so that
-/// the product [C, C] is never made.
-double product_norm(const MultiHeadAttention& attention, Index head) {
-  const Index Dv = attention.d_value, C = attention.O.W.size(1);
-  const Index columns = attention.V.W.size(1);
-  const Scalar* W_V = attention.V.W.data() + attention.kv_head[head] * Dv;  // [C, Dv] of columns
-  const Scalar* W_O = attention.O.W.data() + head * Dv * C;
-  double trace = 0;
-  for (Index i = 0; i < Dv; ++i) {
-    for (Index j = 0; j < Dv; ++j) {
-      double a = 0, b = 0;
-      for (Index c = 0; c < C; ++c) {
-        a += double{W_V[c * columns + i]} * double{W_V[c * columns + j]};
-        b += double{W_O[i * C + c]} * double{W_O[j * C + c]};
-      }
-      trace += a * b;
-    }
-  }
-  return std::sqrt(std::max(0.0, trace));
+/// ||W_V W_O|| of one head.
+double value_output_norm(const HeadWeights& weights) {
+  return product_norm(Matrix(weights.V), Matrix(weights.O).transposed());
 }
 
-template <double (*norm)(const MultiHeadAttention& attention, Index head)>
+template <double (*norm)(const HeadWeights& weights)>
 std::vector<double> norms(const PruneProblem& problem, PassCount&) {
   std::vector<double> all;
-  for (const AttentionModule& module : problem.model.attention_modules())
-    for (Index h = 0; h < module.attention->head_count(); ++h)
-      all.push_back(norm(*module.attention, h));
+  for (const HeadId& head : all_heads(problem.model))
+    all.push_back(norm(plain_weights(problem.model, head)));
   return all;
 }
 
@@ -265,11 +245,11 @@ constexpr PruneMethod kRankings[] = {
     {"magnitude", score, "Frobenius norm of the head's rows of W_O; no pass", "",
      norms<output_norm>},
     {"magnitude_ov", score, "Frobenius norm of the head's W_V W_O; no pass", "",
-     norms<product_norm>},
+     norms<value_output_norm>},
     {"entropy", score, "minus the mean entropy of the head's pattern; 1 forward pass", "",
      pattern_means<minus_entropy>},
     {"confidence", score, "mean of the largest weight of each query; 1 forward pass",
-     "Voita et al. 2019", pattern_means<mean_largest>},
+     "Voita et al. 2019", pattern_means<largest_weight>},
     {"importance", score,
      "mean over examples of |dL/dgate|, l2-normalised by layer; 1 backward pass",
      "Michel et al. 2019, equation 2", importance<Grain::example, Norm::by_module>},

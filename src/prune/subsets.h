@@ -1,6 +1,6 @@
 // What the pruning methods share: the examples on which they choose, the loss with a subset of the
 // heads alone, and which subsets a removal may reach. Private to this layer. Read next:
-// rankings.cc, search.cc, gates.cc, schedule.cc: the methods themselves.
+// rankings.cc, search.cc, gates.cc: the methods themselves.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,6 @@ namespace headlab {
 std::span<const PruneMethod> ranking_methods();
 std::span<const PruneMethod> search_methods();
 std::span<const PruneMethod> gate_methods();
-std::span<const PruneMethod> schedule_methods();
 
 /// Sequences in one forward pass.
 inline constexpr Index kChoosingBatch = 64;

@@ -1,5 +1,5 @@
 // Benchmarks at their smallest: what they return is complete and finite, whatever it took.
-#include "headlab/bench/benchmarks.h"
+#include "headlab/bench/bench.h"
 
 #include <cmath>
 #include <set>
@@ -34,9 +34,15 @@ TEST_P(Benchmarks, FillEveryColumnOfEveryRow) {
       EXPECT_TRUE(!row[i].is_number() || std::isfinite(row[i].number())) << table.columns[i].key;
     }
   }
+  std::set<std::string> headings;
+  for (const BenchColumn& column : table.columns)
+    EXPECT_TRUE(headings.insert(column.heading).second) << column.heading;
   const Json json = to_json(table);
-  EXPECT_EQ(json.at("rows").items().size(), table.rows.size());
-  for (const char* key : {"headlab", "config", "threads", "spin_us", "load_average"})
+  if (table.flat)
+    EXPECT_EQ(json.members().size(), table.about.members().size() + table.columns.size() - 2);
+  else
+    EXPECT_EQ(json.at("rows").items().size(), table.rows.size());
+  for (const char* key : {"headlab", "build", "config", "threads", "load_average"})
     EXPECT_NE(json.find(key), nullptr) << key;
   EXPECT_EQ(thread_count(), before);
 }

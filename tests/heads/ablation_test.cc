@@ -48,6 +48,26 @@ TEST(Ablation, OfNothingIsTheLossOfEvaluate) {
   EXPECT_NEAR(loss, evaluate(model, *task, {.examples = 40}).loss, kTolerance);
 }
 
+/// Where heads are gone, a head's number is not its place.
+TEST(Ablation, OfAPrunedModelSilencesTheHeadOfThatNumber) {
+  TransformerConfig config = small_config();
+  config.heads = {4};
+  config.layers = 2;
+  const Transformer whole = random_model(config);
+  const Transformer pruned = whole.with_heads({{1, 3}, {0, 2, 3}});
+  const Batch examples = ragged_batch(config, 6);
+  const Ablation ablation(pruned, examples);
+  const std::vector<HeadSet> sets = {{}, {{0, 3}}, {{1, 2}}};
+  const std::vector<double> losses = ablation.mean_losses(sets);
+  const HeadSet none;
+  const auto loss_with = [&](const std::vector<std::vector<std::int32_t>>& kept) {
+    return Ablation(whole.with_heads(kept), examples).mean_losses({&none, 1})[0];
+  };
+  EXPECT_NEAR(losses[1], loss_with({{1}, {0, 2, 3}}), kTolerance);
+  EXPECT_NEAR(losses[2], loss_with({{1, 3}, {0, 3}}), kTolerance);
+  EXPECT_NE(losses[1], losses[2]);
+}
+
 const std::vector<HeadSet> kNoneAndOne = {{}, {{0, 1}}};
 
 class OfEveryModel : public testing::TestWithParam<TransformerConfig> {};

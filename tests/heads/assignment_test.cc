@@ -1,5 +1,5 @@
 // The Hungarian method against every assignment there is.
-#include "headlab/heads/assignment.h"
+#include "headlab/heads/matrix.h"
 
 #include <algorithm>
 #include <cmath>

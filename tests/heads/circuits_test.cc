@@ -5,8 +5,8 @@
 #include <complex>
 #include <numeric>
 
+#include "headlab/heads/matrix.h"
 #include "headlab/tasks/table.h"
-#include "heads/matrix.h"
 #include "support/induction_pair.h"
 #include "support/models.h"
 

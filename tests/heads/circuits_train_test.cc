@@ -4,7 +4,6 @@
 #include "headlab/heads/attribution.h"
 #include "headlab/heads/circuits.h"
 #include "headlab/heads/gold_edges.h"
-#include "headlab/heads/interactions.h"
 #include "headlab/heads/patching.h"
 #include "support/runs.h"
 

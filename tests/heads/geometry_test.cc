@@ -1,7 +1,7 @@
 // Entropy and Jensen-Shannon distance: known values, and the figures that articles print of heads
 // with random weights (drawn as the articles draw them; see tests/nn/articles_test.cc).
 // Eigenvalues, maps and ranks: matrices whose answer is known.
-#include "headlab/heads/geometry.h"
+#include "headlab/heads/matrix.h"
 
 #include <array>
 #include <cmath>

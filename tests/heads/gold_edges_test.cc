@@ -43,14 +43,35 @@ TEST(GoldEdges, HiddenRandomEdgesWeighAsMuchWhereTheyCan) {
   EXPECT_LE(induction.control.change, induction.gold.change);
 }
 
-TEST(GoldEdges, OfAnotherRelationAreNoRandomOnes) {
+// All weight lies on what one of two relations asks for: what the other asks for is hidden as the
+// control, and weighs as much.
+TEST(GoldEdges, HaveAControlOfAsMuchWeightWhereOtherRelationsHoldAllOfIt) {
   const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1+3");
   const Transformer model = hand_built(task->shape(), 3, {1, 3});
-  const EdgeExperiment experiment(model, *task, {.examples = 20, .draws = 1});
-  // From position 3 on all weight lies on what one of the two asks for: seven of nine queries.
-  EXPECT_EQ(experiment.test(0, {{0, 0}}).mass, 1);
-  EXPECT_NEAR(experiment.test(1, {{0, 1}}).control_mass, 0, 1e-6);
-  EXPECT_LE(experiment.test(0, {{0, 0}}).control_mass, 2.0 / 9 + 1e-6);
+  const EdgeExperiment experiment(model, *task, {.examples = 40, .draws = 1});
+  EXPECT_EQ(experiment.test(1, {{0, 1}}).mass, 1);
+  EXPECT_NEAR(experiment.test(1, {{0, 1}}).control_mass, 1, 1e-6);
+}
+
+TEST(GoldEdges, PassNoVerdictOnFewerThanThirtyExamples) {
+  const auto task = make_task(kInduction);
+  const Transformer model = induction_pair(task->shape());
+  const EdgeTest few = EdgeExperiment(model, *task, {.examples = 29}).test(0, {{1, 0}});
+  EXPECT_FALSE(few.is_cause());
+  EXPECT_EQ(few.verdict(), "too few (29)");
+  const EdgeTest enough = EdgeExperiment(model, *task, {.examples = 30}).test(0, {{1, 0}});
+  EXPECT_EQ(enough.verdict(), "cause without pattern");  // its lift is not asked here
+  EXPECT_EQ(enough.gold.examples, 30);
+}
+
+TEST(EdgeTest, IsNoCauseIfItIsSignificantAndSmall) {
+  const PairedChange sure{.change = .02, .low = .01, .high = .03, .p = 0, .examples = 100};
+  EdgeTest test{.heads = {{0, 0}}, .lift = .9, .share = 1, .gold = sure, .difference = sure};
+  EXPECT_EQ(test.verdict(), "cause");
+  test.share = .05;
+  EXPECT_EQ(test.verdict(), "small");
+  test.share = 1, test.gold.change = .006;
+  EXPECT_EQ(test.verdict(), "small");
 }
 
 TEST(GoldEdges, OfHeadsThatSayNothingDisagreeWithTheirPatterns) {
@@ -76,12 +97,12 @@ TEST(GoldEdges, AreWhatIsHiddenAndNothingElse) {
   config.vocab = shape.vocab, config.length = shape.length, config.targets = shape.targets;
   config.kv_heads = 1;
   const Transformer model = random_model(config).with_heads({{1}, {0, 1}});
-  const EdgeTest test = EdgeExperiment(model, *task, {.examples = 6, .batch = 4, .draws = 1})
+  const EdgeTest test = EdgeExperiment(model, *task, {.examples = 32, .batch = 5, .draws = 1})
                             .test(2, {{0, 1}, {1, 0}});
-  const Example example = held_out_examples(*task, 6);
+  const Example example = held_out_examples(*task, 32);
   std::vector<HeadEdits> edits(2);
-  edits[0].hidden_edges.assign(6 * 1 * 10 * 10, 0);
-  edits[1].hidden_edges.assign(6 * 2 * 10 * 10, 0);
+  edits[0].hidden_edges.assign(32 * 1 * 10 * 10, 0);
+  edits[1].hidden_edges.assign(32 * 2 * 10 * 10, 0);
   const Gold& gold = example.gold[2];
   for (Index i = 0; i < gold.queries(); ++i) {
     const auto [b, t, keys] = gold.query(i);
@@ -118,7 +139,7 @@ TEST(TargetsOfARelation, AreThoseOfItsNameAtItsQueries) {
 
 TEST(TargetsOfARelation, AreAllWhereItsQueriesHaveNone) {
   const auto task = make_task(kInduction);
-  const Example example = held_out_examples(*task, 5);
+  const Example example = held_out_examples(*task, 40);
   for (std::size_t r = 0; r < 2; ++r)  // the repeat, and what is asked where no target is
     EXPECT_EQ(with_targets_of(*task, example, r).targets, example.batch.targets);
 }

@@ -63,5 +63,26 @@ TEST(PairedChange, NeedsPairs) {
   EXPECT_THROW(paired_change(Numbers{1, 2}, Numbers{1}, Numbers{1, 1}), Error);
 }
 
+// Four examples in two groups: residuals 1, 1, -1, -1 add up to 2 and -2 within groups.
+TEST(PairedChange, IsLessSureWhereExamplesShareWhatWasDrawn) {
+  const std::vector<double> after = {1, 1, -1, -1}, before(4), targets(4, 1.0);
+  const PairedChange alone = paired_change(after, before, targets);
+  const std::vector<std::size_t> pairs = {0, 0, 1, 1}, mixed = {0, 1, 0, 1}, own = {0, 1, 2, 3};
+  EXPECT_NEAR(paired_change(after, before, targets, pairs).high, std::sqrt(2) * alone.high, 1e-12);
+  EXPECT_EQ(paired_change(after, before, targets, own).high, alone.high);
+  EXPECT_EQ(paired_change(after, before, targets, mixed).high, alone.high);  // never narrower
+}
+
+TEST(PairedChange, SaysOnHowManyExamplesItRestsAndIsNoVerdictBelowThirty) {
+  std::vector<double> after(40), before(40), targets(40);
+  after[3] = 2, targets[3] = 1;  // a single target: an interval of no width
+  const PairedChange one = paired_change(after, before, targets);
+  EXPECT_EQ(one.examples, 1);
+  EXPECT_GT(one.low, 0);
+  EXPECT_FALSE(one.is_rise());
+  for (std::size_t i = 0; i < 40; ++i) after[i] = 2, targets[i] = 1;
+  EXPECT_TRUE(paired_change(after, before, targets).is_rise());
+}
+
 }  // namespace
 }  // namespace headlab

@@ -2,7 +2,8 @@
 // works behind what, and what backs up what is known; and on random models against the clean pass.
 #include "headlab/heads/patching.h"
 
-#include "headlab/heads/interactions.h"
+#include "headlab/heads/ablation.h"
+#include "headlab/ops/arithmetic.h"
 #include "headlab/tasks/table.h"
 #include "headlab/train/evaluate.h"
 #include "support/induction_pair.h"
@@ -44,7 +45,7 @@ TEST_F(OnInduction, HeadsThatWorkOneBehindTheOtherInteractByMinusTheFirst) {
   ASSERT_EQ(report.pairs.size(), 1u);
   const Interaction& pair = report.pairs[0];
   EXPECT_NEAR(pair.joint, std::log(9.0), 1e-5);  // nothing is said: all logits are equal
-  EXPECT_NEAR(pair.interaction.change, pair.joint - pair.sum, 1e-9);
+  EXPECT_NEAR(pair.interaction.change, pair.joint - pair.independent, 1e-9);
   EXPECT_NEAR(pair.sum - pair.joint, ablate_heads(model, examples(30)).heads[0].change.change,
               1e-5);
   EXPECT_LT(pair.interaction.high, 0);
@@ -60,6 +61,12 @@ TEST_F(OnInduction, BackupHeadsShowOnlyTogether) {
   EXPECT_NEAR(backup.sum, 0, 1e-4);
   EXPECT_NEAR(backup.joint, std::log(9.0), 1e-5);
   EXPECT_GT(backup.interaction.low, 2);
+  EXPECT_FALSE(backup.backs_up());  // as long as nobody says that they do the same
+  const HeadsReport scores = score_heads(model, *task_, {.examples = 60});
+  const InteractionReport named = ablate_pairs(model, examples(30), {}, &scores);
+  EXPECT_TRUE(named.pairs[2].backs_up());
+  EXPECT_EQ(named.pairs[2].relation, "induction");
+  EXPECT_EQ(named.pairs[0].relation, "");
 }
 
 TEST(Interactions, NeedTwoHeads) {
@@ -114,6 +121,32 @@ TEST(Patching, RefusesInWords) {
   const Batch batch = random_batch(small_config(), 2, 5);
   expect_error([&] { patch_activations(model, batch, batch); }, {"the same answers"});
   expect_error([&] { patch_activations(model, batch, batch.rows(0, 1)); }, {"same shape"});
+}
+
+// What two heads would cost apart: logits to which each one's effect is added.
+TEST(Pairs, AreComparedWithEffectsThatDoNotTouch) {
+  TransformerConfig config = small_config();
+  const Transformer model = random_model(config);
+  const Batch batch = random_batch(config, 40, 6);
+  const std::vector<HeadSet> sets = {{{0, 1}}, {{1, 0}}};
+  const std::vector<std::pair<std::size_t, std::size_t>> pairs = {{0, 1}};
+  const Ablation ablation(model, batch, {.batch = 16});
+  const auto without = [&](const HeadSet& set) {
+    HeadSet kept = all_heads(model);
+    for (const HeadId& head : set) std::erase(kept, head);
+    return model.forward(batch, {}, {.edits = gates_for(model, kept)});
+  };
+  const Tensor logits = without(sets[0]) + without(sets[1]) - without({});
+  std::vector<double> expected(40);
+  add_losses(logits, batch, 0, 1, expected);
+  const std::vector<double> found = ablation.independent_losses(sets, pairs)[0];
+  for (std::size_t b = 0; b < found.size(); ++b)
+    EXPECT_NEAR(found[b], expected[b], 1e3 * kEpsilon) << b;
+  const InteractionReport report = ablate_pairs(model, batch);
+  for (const Interaction& pair : report.pairs) {
+    EXPECT_NEAR(pair.interaction.change, pair.joint - pair.independent, 1e-9);
+    EXPECT_FALSE(pair.backs_up());  // no relation was asked after
+  }
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Scores without gold: which keys each asks for, and hand-built heads that must be recognised as
 // what they are.
-#include "heads/patterns.h"
+#include "heads/questions.h"
 
 #include <cmath>
 #include <string_view>

@@ -314,5 +314,20 @@ TEST_F(HandBuilt, ValuesHaveNames) {
   expect_error([&] { head.value("entrpy"); }, {"score of heads 'entrpy'", "entropy"});
 }
 
+TEST(Scores, PassNoVerdictOnFewerThanTenExamples) {
+  // Example 1 alone, which is of split B, asks for the key before.
+  const Scripted once([](Index b, Index t) { return b <= 1 && t > 1 ? t - 1 : Index{-1}; });
+  const Transformer model = hand_built(once.shape(), 2, {1, kUniform});
+  const HeadsReport few = score_heads(model, once, {.examples = 64});
+  const RelationScore& score = few.heads[0].relations[0];
+  EXPECT_EQ(score.top1, 1);
+  EXPECT_EQ(score.examples, 1);
+  EXPECT_TRUE(std::isnan(score.p));
+  EXPECT_FALSE(score.owns());
+  EXPECT_TRUE(std::isnan(few.specialization));
+  for (const HeadScores& head : few.heads)
+    for (const std::string& label : head.labels) EXPECT_FALSE(label.starts_with("syntactic"));
+}
+
 }  // namespace
 }  // namespace headlab

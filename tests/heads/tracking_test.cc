@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "headlab/base/text.h"
 #include "headlab/heads/scores.h"
 #include "support/runs.h"
 

@@ -1,11 +1,10 @@
 // The experiments of two papers on small runs: each number against a plain computation of what it
 // says, known answers where there are some (a model trained again is the same model), and that the
 // run is only read. Read next: tests/cli/pruning_test.cc, the commands.
+#include "headlab/lab/reproduce.h"
 #include "headlab/base/files.h"
-#include "headlab/lab/michel.h"
-#include "headlab/lab/voita.h"
 #include "headlab/prune/gates.h"
-#include "headlab/report/reproduce_text.h"
+#include "headlab/report/prune_text.h"
 #include "support/models.h"
 #include "support/runs.h"
 

@@ -1,6 +1,6 @@
 // What a sweep reports of cells whose results are known: means, intervals, comparisons, and what is
 // missing. The cells are runs that were never trained, with a cell.json written by hand.
-#include "headlab/lab/sweep_report.h"
+#include "headlab/lab/sweep.h"
 
 #include "headlab/base/files.h"
 #include "support/runs.h"

@@ -83,9 +83,21 @@ TEST(SweepCells, AreCheckedBeforeAnythingIsMade) {
 TEST(SweepGrid, IsReadAsItWasWritten) {
   const TemporaryFolder folder;
   const auto grid = tiny_grid({{"heads", {"1", "2"}}, {"seed", {"0", "1"}}});
-  write_grid(folder / "sweep", grid);
-  EXPECT_EQ(names_of(sweep_cells(read_grid(folder / "sweep"))), names_of(sweep_cells(grid)));
-  expect_error([&] { read_grid(folder / "elsewhere"); }, {"no sweep at", "grid.json"});
+  add_grid(folder / "sweep", grid);
+  add_grid(folder / "sweep", grid);
+  EXPECT_EQ(names_of(cells_of_grids(read_grids(folder / "sweep"))), names_of(sweep_cells(grid)));
+  expect_error([&] { read_grids(folder / "elsewhere"); }, {"no sweep at", "grid.json"});
+}
+
+TEST(SweepGrid, IsAddedToThoseThatAreThere) {
+  const TemporaryFolder folder;
+  const auto first = tiny_grid({{"heads", {"1", "2"}}});
+  const auto second = tiny_grid({{"heads", {"2"}}, {"lr", {"1e-3", "2e-3"}}});
+  add_grid(folder / "sweep", first);
+  add_grid(folder / "sweep", second);
+  std::vector<std::string> names = names_of(sweep_cells(first));
+  for (const std::string& name : names_of(sweep_cells(second))) names.push_back(name);
+  EXPECT_EQ(names_of(cells_of_grids(read_grids(folder / "sweep"))), names);
 }
 
 class Cell : public testing::Test {
@@ -196,9 +208,9 @@ TEST_F(Cell, WithOtherSettingsIsRefused) {
 }
 
 TEST_F(Cell, IsLeftToWhoeverIsAtIt) {
-  fs::create_directories(folder_ / "a" / "locks");
+  fs::create_directories(folder_ / "a");
   {
-    const FileLock lock(folder_ / "a" / "locks" / cell_.name);
+    const FileLock lock(folder_ / "a" / ("." + cell_.name + ".lock"));
     EXPECT_EQ(train("a"), CellEnd::busy);
     EXPECT_EQ(cell_state(folder_ / "a", cell_), CellState::missing);
   }

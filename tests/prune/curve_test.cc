@@ -2,9 +2,11 @@
 // the summaries against sums by hand, and that the run is only read.
 #include "headlab/prune/curve.h"
 
+#include <cmath>
 #include <set>
 
-#include "headlab/report/curve_text.h"
+#include "headlab/heads/ablation.h"
+#include "headlab/report/prune_text.h"
 #include "support/models.h"
 #include "support/runs.h"
 
@@ -53,6 +55,23 @@ TEST_F(SmallCurve, HasEveryMethodThatNeedsNoTrainingAndEverySizeByItself) {
     for (Index kept = 0; kept <= 4; ++kept)
       EXPECT_EQ(method.points[static_cast<std::size_t>(kept)].kept, kept);
   }
+}
+
+TEST_F(SmallCurve, KeepsTheLossOfEverySubset) {
+  const Curve all = curve({.methods = {"exhaustive"}});
+  ASSERT_TRUE(all.subsets.has_value());
+  const SubsetTable& table = *all.subsets;
+  EXPECT_EQ(table.heads, all_heads(run_.model));
+  ASSERT_EQ(table.losses.size(), 16u);
+  const Ablation ablation(run_.model, held_out_examples(*run_.task, 512).batch);
+  const std::vector<HeadSet> silenced = {{}, {table.heads[0], table.heads[2]}, table.heads};
+  const std::vector<double> losses = ablation.mean_losses(silenced);
+  EXPECT_DOUBLE_EQ(table.losses[15], losses[0]);
+  EXPECT_DOUBLE_EQ(table.losses[0b1010], losses[1]);
+  EXPECT_DOUBLE_EQ(table.losses[0], losses[2]);
+  const Json json = all;
+  EXPECT_EQ(json.at("subsets").at("losses").items().size(), 16u);
+  EXPECT_FALSE(curve({.methods = {"greedy"}}).subsets.has_value()) << "nothing was searched";
 }
 
 TEST_F(SmallCurve, JudgesWhatIsLeftOnHeldOutExamples) {
@@ -232,6 +251,47 @@ TEST(Knee, IsTheFewestHeadsWithinOneHundredthOfTheSpan) {
   EXPECT_EQ(knee_of(method, full, none), 2);
   method.points.resize(2);
   EXPECT_EQ(knee_of(method, full, none), std::nullopt);
+}
+
+TEST_F(SmallCurve, ShowsTheExhaustiveChoiceWhereItWasMadeAndHeldOut) {
+  const Curve both = curve({.methods = {"exhaustive", "greedy"}, .sizes = {1, 2, 3}});
+  const MethodCurve &best = find(both, "exhaustive"), &greedy = find(both, "greedy");
+  for (std::size_t i = 0; i < 3; ++i) {  // no choice is better where it was made
+    ASSERT_TRUE(best.points[i].chosen_on && greedy.points[i].chosen_on);
+    EXPECT_LE(*best.points[i].chosen_on, *greedy.points[i].chosen_on + 1e-9);
+  }
+  EXPECT_NE(curve_text(both).find("where it was chosen"), std::string::npos);
+}
+
+TEST(CurvesOverRuns, ComparesMethodsPairedByRun) {
+  const auto curve_of = [](double level, double gap) {
+    const auto method = [&](const char* name, double loss) {
+      MethodCurve one{.method = name};
+      one.points = {{.kept = 1, .heads = {}, .pruned = {loss, 0}}};
+      return one;
+    };
+    Curve curve{};
+    curve.methods = {method("low", level), method("high", level + gap), method("same", level)};
+    curve.methods[2].points[0].pruned.loss += gap > 0.15 ? 0.1 : -0.1;
+    return curve;
+  };
+  // Runs differ by 1, methods by .1 to .2: only the pairs show it.
+  const std::vector<Curve> curves = {curve_of(1, .1), curve_of(2, .2), curve_of(3, .1),
+                                     curve_of(4, .2)};
+  const CurveOverRuns all = over_runs(curves);
+  const PairedRuns& high = all.methods[1].points[0].against_best;
+  EXPECT_NEAR(high.difference.mean, .15, 1e-12);
+  EXPECT_FALSE(high.is_tie());
+  EXPECT_NEAR(high.effect, .15 / (.1 / std::sqrt(3)), 1e-9);
+  EXPECT_TRUE(all.methods[2].points[0].against_best.is_tie());
+  EXPECT_TRUE(over_runs(std::span(curves).first(1)).methods[1].points[0].against_best.is_tie());
+}
+
+TEST_F(SmallCurve, IsNoMeanOverTwoTasks) {
+  std::vector<Curve> curves(2, curve({.methods = {"greedy"}, .sizes = {1}}));
+  EXPECT_EQ(over_runs(curves).runs, 2);
+  curves[1].task = "copy:length=8,vocab=4";
+  expect_error([&] { over_runs(curves); }, {"different tasks", "copy:length=8"});
 }
 
 }  // namespace

@@ -196,5 +196,39 @@ TEST_F(Score, EntropyAndConfidenceAreMeansOverQueriesOfTheirRow) {
   expect_relative(scores("confidence"), confidence, 1e-5);
 }
 
+/// The mean over the queries that are no padding, of all examples.
+TEST(PatternScores, LeaveOutPadding) {
+  const auto task = make_task("english");
+  TransformerConfig config = small_config();
+  config.shape() = task->shape();
+  const Transformer model = random_model(config);
+  const PruneProblem problem{model, *task, {.examples = 40}};
+  const Batch batch = task->make_batch(Key{}.fold("prune"), 40, Split::train);
+  ASSERT_FALSE(batch.lengths.empty());
+  const NoGrad no_grad;
+  ModelCaptures captures;
+  model.forward(batch, {}, {.captures = &captures});
+  const Tensor& P = captures.attention[0].pattern;  // [B, H, T, S]
+  std::vector<double> entropy(2), largest(2);
+  double rows = 0;
+  for (Index b = 0; b < 40; ++b) {
+    for (Index t = 0; t < batch.length_of(b); ++t, ++rows) {
+      for (Index h = 0; h < 2; ++h) {
+        const Scalar* row = P.data() + ((b * 2 + h) * P.size(2) + t) * P.size(3);
+        for (Index s = 0; s < P.size(3); ++s)
+          if (row[s] > 0) entropy[static_cast<std::size_t>(h)] -= row[s] * std::log(row[s]);
+        largest[static_cast<std::size_t>(h)] += *std::max_element(row, row + P.size(3));
+      }
+    }
+  }
+  PassCount cost;
+  const auto entropies = find_prune_method("entropy").scores(problem, cost);
+  const auto confidences = find_prune_method("confidence").scores(problem, cost);
+  for (std::size_t h = 0; h < 2; ++h) {
+    EXPECT_NEAR(entropies[h], -entropy[h] / rows, 1e-4);
+    EXPECT_NEAR(confidences[h], largest[h] / rows, 1e-5);
+  }
+}
+
 }  // namespace
 }  // namespace headlab

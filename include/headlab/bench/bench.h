@@ -1,8 +1,11 @@
-// How long a training step takes, beside what the machine can do. A step is forward, cross-entropy,
-// backward, clip and AdamW on random tokens. Ratios carry over to other machines, times do not.
-// Read next: machine.h for the limits, tensor/pool.h for why a step asks for no memory.
+// How long a training step takes, beside what the machine can do; and tables of measurements of its
+// parts. A step is forward, cross-entropy, backward, clip and AdamW on random tokens. In tables all
+// variants take turns: in every round each runs once, and medians are shown, so that a machine that
+// grows slower does so for all. Ratios carry over to other machines, times do not.
+// Read next: profile.h.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,21 +54,73 @@ class TrainingStep {
 /// What a benchmark ran with: config, threads, how they wait, processors, load of the machine.
 Json bench_about(const BenchOptions& options);
 
-struct BenchResult {
-  std::string config;
-  int threads = 1;
-  double median_ms = 0, min_ms = 0;
-  double tokens_per_s = 0;
-  /// Model operations: 6 B T (weights that multiply a token + layers x 2 T x H D).
-  double gflops = 0;
-  double peak_gflops = 0, fraction_of_peak = 0;
-  double triad_gbs = 0;
-  double peak_memory_mb = 0;          // of the training, measured before the machine's limits
-  Json about;                         // bench_about
-  std::vector<std::string> warnings;  // "this build has no threads ..."
-};
-Json to_json(const BenchResult& result);
+// ---- what the machine can do at most: the limits beside which every speed is shown, measured in
+// the same run
 
-BenchResult bench_step(const BenchOptions& options);
+/// Multiply-adds that stay in registers, on all threads of thread_count(): 10^9 operations a
+/// second, a multiply-add counting two. The best of several short runs.
+double measure_fma_peak();
+
+/// a[i] = b[i] + s c[i] over arrays far larger than the caches, on all threads: 10^9 bytes a
+/// second, 12 bytes an element (24 in double), as the STREAM triad counts (McCalpin 1995). The best
+/// of several runs.
+double measure_triad();
+
+/// How many programs have been running or waiting for a processor during the last minute; 0 where
+/// the system does not tell.
+double load_average();
+
+/// The process's largest resident memory so far, in MB; 0 where the system does not tell.
+double peak_memory_mb();
+
+// ---- tables
+
+/// A table of measurements, as data: the same columns make its JSON and its text, so that neither
+/// can show what the other lacks.
+struct BenchColumn {
+  const char* key;      // in JSON
+  const char* heading;  // in the table
+  int digits = -1;      // decimals of a number; -1: as it is; kGrouped: 12,345
+};
+inline constexpr int kGrouped = 1000;
+
+struct BenchTable {
+  Json about = Json::object();  // what was measured, and on what
+  std::vector<BenchColumn> columns{};
+  std::vector<Json::Array> rows{};  // a value for each column
+  bool flat = false;                // the members of the only row belong to `about` in JSON
+};
+/// `about`, and "rows": an object for each row.
+Json to_json(const BenchTable& table);
+
+struct Benchmark {
+  const char* name;
+  const char* summary;
+  BenchTable (*run)(const BenchOptions& options);
+};
+/// step, ops, gemm, attention, scaling, tasks, pruned.
+std::span<const Benchmark> benchmarks();
+
+/// The training step, `steps` of them after a third as many for warm-up: median and shortest time,
+/// and its operations beside the machine's limits. Counted are 6 B (weights x the tokens that they
+/// multiply + attention over all T x S keys), so that skipping causal tiles shows as a larger share
+/// of the peak. The memory is that of the training, measured before the machine's limits.
+BenchTable bench_step(const BenchOptions& options);
+/// Every op of a step, forward and backward, with the other work of it: milliseconds and share of
+/// the step, GFLOP/s beside the FMA peak or GB/s beside the triad.
+BenchTable bench_ops(const BenchOptions& options);
+/// Matrix products: squares, the shapes of a training step, and their transposes.
+BenchTable bench_gemm(const BenchOptions& options);
+/// Fused against composed attention over lengths: forward, and forward with backward.
+BenchTable bench_attention(const BenchOptions& options);
+/// The step with one size changed at a time. At a fixed d_model the number of heads costs nothing.
+BenchTable bench_scaling(const BenchOptions& options);
+/// For each task: the time to make a batch as a share of the training step of its recommended
+/// model.
+BenchTable bench_tasks(const BenchOptions& options);
+/// Forward and backward of the model with all heads, with half of them behind gates of 0, and with
+/// half of them removed, at batch 1, 4, 16 and 64; attention alone; and what of the whole that
+/// implies. `steps` is the number of turns.
+BenchTable bench_pruned(const BenchOptions& options);
 
 }  // namespace headlab

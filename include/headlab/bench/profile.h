@@ -1,17 +1,28 @@
 // Where time goes: while a profile lives, it is told of every op, forward and backward, that ends
-// on this thread, and of the trainer's other work, and adds up what each took. The clock is read
-// once for each, about 0.1 us; without a profile nothing is read at all. Read next: costs.h,
-// bench.h.
+// on this thread, and of the trainer's other work, and adds up what each took and had to do at
+// least: its operations and the bytes that it moved. The clock is read once for each, about 0.1 us;
+// without a profile nothing is read at all. Read next: bench.h.
 #pragma once
 
 #include <chrono>
 #include <string>
 #include <vector>
 
-#include "headlab/bench/bench_table.h"
-#include "headlab/bench/costs.h"
+#include "headlab/bench/bench.h"
+#include "headlab/tensor/watch.h"
 
 namespace headlab {
+
+struct Cost {
+  double operations = 0;  // of matrix products, a multiply-add counting two; 0: bound by memory
+  double bytes = 0;       // every array read or written once
+};
+
+/// The cost of an op, forward or backward, from the shapes of its output and inputs. Attention
+/// counts all T x S scores, whether the mask hides them or not, and backward the five products that
+/// the fused kernel runs. An op that is not in the table of src/bench/profile.cc reads its inputs
+/// and writes its output.
+Cost cost_of(const WorkEvent& event);
 
 /// One kind of work. `pass` is "forward", "backward" or "" for what is no op.
 struct ProfileRow {

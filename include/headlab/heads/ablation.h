@@ -1,15 +1,17 @@
 // Ablation: what does the loss become when heads are silenced? A pattern says where a head looks;
-// this says whether it matters. Heads are silenced by edits of an unchanged model, and all sets of
-// heads are judged on the same examples, made once: differences are paired (paired.h). Read next:
-// edits.h, prune/methods.h, which asks the same of many sets.
+// this says whether it matters. Heads are silenced by edits of an unchanged model, one, two or many
+// at a time, and all sets of heads are judged on the same examples, made once: differences are
+// paired (paired.h). Read next: edits.h, prune/methods.h, which asks the same of many sets.
 #pragma once
 
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headlab/heads/edits.h"
 #include "headlab/heads/paired.h"
+#include "headlab/heads/scores.h"
 
 namespace headlab {
 
@@ -35,6 +37,11 @@ struct AblationOptions {
 
 using HeadSet = std::vector<HeadId>;
 
+/// The examples from which `resample` takes a head's output, in modules of this kind: for each
+/// example another one.
+std::vector<std::size_t> ablation_donors(const Batch& examples, AttentionKind kind,
+                                         std::int64_t seed);
+
 /// A model on fixed examples with any heads silenced. Only reads the model, which must outlive it.
 class Ablation {
  public:
@@ -50,14 +57,25 @@ class Ablation {
   std::vector<std::vector<double>> losses(std::span<const HeadSet> sets) const;
   /// The same as means over all targets: [sets].
   std::vector<double> mean_losses(std::span<const HeadSet> sets) const;
+  /// How losses changed, with the draw of donors in the interval: examples with one donor vary
+  /// together.
+  PairedChange change(std::span<const double> after, std::span<const double> before) const {
+    return paired_change(after, before, targets_, donors_);
+  }
+  /// The losses that two sets of heads would have together if their effects did not touch: logits
+  /// are those of the whole model plus what each set alone adds to them. [pairs][examples]; a pair
+  /// holds numbers of `sets`.
+  std::vector<std::vector<double>> independent_losses(
+      std::span<const HeadSet> sets,
+      std::span<const std::pair<std::size_t, std::size_t>> pairs) const;
   /// The mean over all targets of the losses of the examples.
   double mean(std::span<const double> losses) const;
 
-  /// The targets of each example, [examples].
-  const std::vector<double>& targets() const { return targets_; }
   double target_count() const { return target_count_; }
 
  private:
+  template <class Use>
+  void for_logits(std::span<const HeadSet> sets, Index size, Use&& use) const;
   void find_replacements();
   std::vector<Tensor> residual_before(std::span<const HeadEdits> edits,
                                       std::span<const Tensor> residual) const;
@@ -69,7 +87,16 @@ class Ablation {
   AblationOptions options_;
   std::vector<double> targets_;
   double target_count_ = 0;
+  std::vector<std::size_t> donors_;   // of each example, in `resample`; else empty
   std::vector<Tensor> replacements_;  // by module: [1, 1, H, Dv] or [examples, T, H, Dv]
+};
+
+/// What all experiments that silence heads report.
+struct AblationFacts {
+  std::vector<std::string> attention;  // names of the attention modules: what HeadId::layer counts
+  AblationOptions options;
+  Index examples = 0;
+  double loss = 0;  // of the whole model, nats per target
 };
 
 struct HeadAblation {
@@ -78,11 +105,7 @@ struct HeadAblation {
   PairedChange change;
 };
 
-struct AblationReport {
-  std::vector<std::string> attention;  // names of the attention modules: what HeadId::layer counts
-  AblationOptions options;
-  Index examples = 0;
-  double loss = 0;                  // of the whole model, nats per target
+struct AblationReport : AblationFacts {
   std::vector<HeadAblation> heads;  // each silenced alone
   double sets_per_second = 0;       // head sets judged on all examples, per second
 };
@@ -91,5 +114,38 @@ Json to_json(const AblationReport& report);
 /// Silences each head alone. p is for each head by itself, not corrected for their number.
 AblationReport ablate_heads(const Transformer& model, const Batch& examples,
                             const AblationOptions& options = {});
+
+/// Does silencing both heads cost what their effects apart from each other would? Cross-entropy is
+/// no sum: two heads that have nothing to do with each other may cost less or more together than
+/// the sum of each, so the joint loss is compared with that of logits to which each head's effect
+/// is added. If both cost more, each can do the other's work and single ablations hide both; if
+/// less, they work one behind the other, and the first loss already contains the second.
+struct Interaction {
+  HeadId first, second;
+  double joint = 0;          // change of the loss with both silenced
+  double sum = 0;            // of the changes with each silenced alone
+  double independent = 0;    // change of the loss if their effects on the logits added up
+  PairedChange interaction;  // joint - independent
+  std::string relation =
+      {};  // that both hold by their patterns; "" if none, or if it was not asked
+
+  /// The least that is called an interaction, in nats per target.
+  static constexpr double kLeast = 0.01;
+  /// Heads of one relation, each of which does the work when the other is gone.
+  bool backs_up() const {
+    return interaction.is_rise() && interaction.change >= kLeast && !relation.empty();
+  }
+};
+
+struct InteractionReport : AblationFacts {
+  std::vector<Interaction> pairs;
+};
+Json to_json(const InteractionReport& report);
+
+/// Silences each head and each pair of heads: H + H (H - 1) / 2 sets. `scores`, if given, say which
+/// heads hold one relation. Error for fewer than two heads.
+InteractionReport ablate_pairs(const Transformer& model, const Batch& examples,
+                               const AblationOptions& options = {},
+                               const HeadsReport* scores = nullptr);
 
 }  // namespace headlab

@@ -5,6 +5,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headlab/heads/edits.h"
@@ -48,21 +49,36 @@ void for_parts(const Batch& batch, Index size, Use&& use) {
 std::span<const std::int32_t> query_tokens(const Batch& batch, AttentionKind kind, Index b);
 std::span<const std::int32_t> key_tokens(const Batch& batch, AttentionKind kind, Index b);
 
+/// Where the truth of one relation lies on a pattern.
+struct GoldCells {
+  std::string relation;
+  std::vector<char> cells;  // [queries, keys], row-major: 1 on the gold keys of a query
+  double mass = 0;          // mean weight on them, over the queries that have some; NaN of none
+};
+
 /// The pattern of one head on one sequence, without padding.
 struct HeadPattern {
   HeadId head;
   Index example = 0;                           // the number of the sequence
   std::vector<Scalar> weights{};               // [queries, keys], row-major
   std::vector<std::string> queries{}, keys{};  // their tokens, as the task shows them
+  std::vector<GoldCells> gold{};  // of the relations that this kind of attention may find
+
+  /// The gold of a relation; of "" that on which the pattern has most of its weight. nullptr if
+  /// there is none.
+  const GoldCells* gold_of(std::string_view relation) const;
 };
 
 /// The pattern of a head on sequence b of a batch of the task. Error if the model has no such head.
 HeadPattern pattern_of(const Transformer& model, const Task& task, const HeadId& head,
                        const Batch& batch, Index b = 0);
-/// The same on one of the held-out examples on which heads are scored.
+/// The same on one of the held-out examples on which heads are scored, with its truth.
 HeadPattern pattern_of(const Transformer& model, const Task& task, const HeadId& head,
                        Index example = 0);
-/// {"layer", "head", "example", "tokens" of the queries, "keys", "pattern": rows}.
+/// The same of every head, in the order of all_heads.
+std::vector<HeadPattern> patterns_of(const Transformer& model, const Task& task, Index example = 0);
+/// {"layer", "head", "example", "tokens" of the queries, "keys", "pattern": rows, "gold":
+/// [{"relation", "mass", "keys": those of each query}]}.
 Json to_json(const HeadPattern& pattern);
 
 }  // namespace headlab

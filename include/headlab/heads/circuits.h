@@ -14,11 +14,14 @@
 
 namespace headlab {
 
-/// The weights of one head: W_Q, W_K [C, D], W_V [C, Dv] with the norm before them folded in, and
-/// W_O [Dv, C]. With grouped queries W_K and W_V are those of the block that the head reads.
+/// The weights of one head: W_Q, W_K [C, D], W_V [C, Dv] and W_O [Dv, C]. With grouped queries W_K
+/// and W_V are those of the block that the head reads.
 struct HeadWeights {
   Tensor Q, K, V, O;
 };
+/// As the model holds them.
+HeadWeights plain_weights(const Transformer& model, const HeadId& head);
+/// With the norm before W_Q, W_K and W_V folded in.
 HeadWeights head_weights(const Transformer& model, const HeadId& head);
 
 /// qk [V, V] = W_E W_Q W_K^T W_E^T / sqrt(D): score of a query token (row) for a key token. ov [V,

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "headlab/base/error.h"
 #include "headlab/model/transformer.h"
 
 namespace headlab {
@@ -21,7 +22,9 @@ struct HeadId {
 
 /// [layer, head], as every file numbers heads.
 Json to_json(const HeadId& id);
-/// The inverse. Error for anything else.
+/// {"layer", "head"} and more members behind them.
+Json head_json(const HeadId& id, Json::Object more);
+/// The inverse of to_json. Error for anything else.
 HeadId head_of(const Json& json);
 /// How a head is shown and named: "0.2", module 0, born as 2.
 std::string head_text(const HeadId& id);
@@ -31,6 +34,17 @@ std::vector<HeadId> all_heads(const Transformer& model);
 std::vector<std::string> module_names(const Transformer& model);
 /// The place of a head in its module. Error that lists the heads there are, if it is not one.
 Index place_of(const Transformer& model, const HeadId& id);
+
+/// The parameter of this name, sharing storage with the model, off the tape. Error for a name that
+/// the model does not have.
+inline Tensor parameter_of(const Transformer& model, const std::string& name) {
+  Tensor found;
+  model.visit([&](const std::string& other, const Tensor& parameter) {
+    if (other == name) found = parameter.detach();
+  });
+  require(found.defined(), "the model has no parameter ", name);
+  return found;
+}
 
 /// Gates of shape [H] for each attention module: 1 for the heads in `kept`, 0 for the others.
 std::vector<HeadEdits> gates_for(const Transformer& model, std::span<const HeadId> kept);

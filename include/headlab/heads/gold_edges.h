@@ -26,19 +26,29 @@ struct EdgeTest {
   double lift = kUndefined;   // of the pattern of a single head; several have none
   double mass = 0;            // weight that was hidden at a query, over these heads, mean
   double control_mass = 0;    // the same of the random edges
+  double share = kUndefined;  // of the cost in all heads of its kind together; not known: NaN
+  Index targets = 0;          // by which losses were judged; PairedChange says in how many examples
   PairedChange gold{};        // hiding the gold edges against the whole model
   PairedChange control{};     // hiding random edges against the whole model
   PairedChange difference{};  // gold against control
 
-  /// The loss rises, and by more than for random edges: both intervals lie above 0.
-  bool is_cause() const { return gold.low > 0 && difference.low > 0; }
-  /// Pattern (lift >= kOwnerLift) and cause, in words; for several heads the cause alone.
+  /// A cause is significant and large: the loss rises, and by more than for random edges (both
+  /// intervals lie above 0), by .01 nats and by a tenth of what all heads together cost.
+  static constexpr double kLeast = 0.01, kLeastShare = 0.1;
+  bool is_significant() const { return gold.is_rise() && difference.is_rise(); }
+  bool is_cause() const {
+    return is_significant() && gold.change >= kLeast && !(share < kLeastShare);
+  }
+  /// Pattern (lift >= kOwnerLift) and cause, in words; for several heads the cause alone; "too few
+  /// (N)" where only N examples have a target.
   std::string verdict() const;
 };
 
 /// The examples with only those targets that a relation answers for: those at its queries; with
-/// several targets at each position the one that bears its name, if one does. Where its queries
-/// have no target (what is read there is used later), or are positions of a source: all targets.
+/// several targets at each position the one that bears its name, if one does. Where all of its
+/// queries, at least 30, are without a target (what is read there is used later), or are positions
+/// of a source: all targets. A few queries may miss the targets of a masked model by chance: then
+/// none is left.
 Batch with_targets_of(const Task& task, const Example& example, std::size_t relation);
 
 /// A task's held-out examples, with what the unchanged model does on them. Only reads model and
@@ -49,10 +59,10 @@ class EdgeExperiment {
   EdgeExperiment(const Transformer& model, const Task& task, const EdgeOptions& options = {});
 
   /// The test for a relation, by its number, in these heads. Random edges: at each query, edges
-  /// with any weight of all modules of the relation's kind, not to keys of this or another relation
-  /// that is asked there, in random order, until they weigh as much as what was hidden (or there
-  /// are no more: see control_mass). Error for a head that the model does not have or whose module
-  /// is not of the relation's kind.
+  /// with any weight of all modules of the relation's kind, not to its own gold keys, in random
+  /// order, until they weigh at least as much as what was hidden (or there are no more: see
+  /// control_mass). With fewer than 30 examples that have a target nothing is run. Error for a head
+  /// that the model does not have or whose module is not of the relation's kind.
   EdgeTest test(std::size_t relation, const HeadSet& heads) const;
 
  private:

@@ -4,19 +4,29 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "headlab/base/json.h"
-#include "headlab/kernels/scalar.h"
+#include "headlab/model/transformer.h"
 
 namespace headlab {
+
+/// The normal distribution, by which intervals and p are made, wants some thirty examples.
+inline constexpr Index kFewestPaired = 30;
 
 /// A change of the mean loss, in nats per target.
 struct PairedChange {
   double change = 0;         // after - before
   double low = 0, high = 0;  // its 95% interval
   double p = 1;              // of no change, two-sided
+  Index examples = 0;        // with a target: what it rests on
+
+  /// Whether these are enough for a verdict. With one or two, an interval may have no width at all.
+  bool enough() const { return examples >= kFewestPaired; }
+  /// Whether it lies above 0 with enough examples and its whole interval.
+  bool is_rise() const { return enough() && low > 0; }
 };
-/// {"change", "low", "high", "p"}.
+/// {"change", "low", "high", "p", "examples"}.
 Json to_json(const PairedChange& change);
 
 /// With d = after - before of each example: R = sum of d / sum of targets; its variance n / (n - 1)
@@ -24,7 +34,18 @@ Json to_json(const PairedChange& change);
 /// examples. after, before [n]: losses of the examples, each summed over its targets; targets [n]:
 /// how many these are. No target at all gives no change and p = 1. Error unless all have the same
 /// n >= 2. Cochran 1977, "Sampling Techniques", chapter 6: the ratio of two means.
+/// groups [n], if given: examples of one group share what was drawn for them, so that they vary
+/// together; residuals are summed within groups before they are squared, if that makes the interval
+/// wider (chapter 9: clusters).
 PairedChange paired_change(std::span<const double> after, std::span<const double> before,
-                           std::span<const double> targets);
+                           std::span<const double> targets,
+                           std::span<const std::size_t> groups = {});
+
+/// The number of targets of each example.
+std::vector<double> targets_by_example(const Batch& examples);
+/// Adds `share` times the losses of a part of the examples, of which these are the logits, to
+/// sums[first], sums[first + 1] ...: each summed over the example's targets, in double.
+void add_losses(const Tensor& logits, const Batch& part, Index first, double share,
+                std::vector<double>& sums);
 
 }  // namespace headlab

@@ -26,19 +26,26 @@ inline constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 /// every trained head differs from chance, at a mass of .05.
 inline constexpr double kOwnerP = 0.01;
 inline constexpr double kOwnerLift = 0.3;
+/// No verdict, label or p rests on fewer examples than these: one query that a head finds by chance
+/// would be a share of 100%.
+inline constexpr Index kFewestExamples = 10;
 
 /// How well one head finds one relation, on one split.
 struct RelationScore {
   Index queries = 0;    // eligible queries whose gold keys no other relation asked there shares
+  Index examples = 0;   // different sequences with such a query
   double mass = 0;      // mean attention on the gold keys, over these queries
   double mass_all = 0;  // over all eligible queries
   double top1 = 0;      // share of these queries whose largest weight lies on a gold key
   double null = 0;      // M0: what the strongest null reaches
   /// (mass - M0) / (1 - M0): 1 for a perfect head, 0 for the null; NaN where M0 = 1.
   double lift = kUndefined;
-  /// How often permuted gold gave any head this much mass; on split B alone, else NaN.
+  /// How often permuted gold gave any head this much mass; on split B alone, else NaN; NaN too
+  /// where there are too few examples.
   double p = kUndefined;
 
+  /// Whether it rests on enough examples for a verdict.
+  bool enough() const { return examples >= kFewestExamples; }
   /// Whether a head with this score on split B owns the relation.
   bool owns() const { return p < kOwnerP && lift >= kOwnerLift; }
 };
@@ -52,7 +59,8 @@ struct HeadScores : HeadId {
   std::vector<double> values{};
   struct Offset {
     Index offset = 0;  // key - query
-    double share = 0;  // of the argmaxes of queries with a choice of keys
+    double share = 0;  // of the queries that see a key there, and another: so for labels as well
+    Index count = 0;   // of such queries
   };
   std::vector<Offset> offsets{};      // the commonest first
   std::vector<std::string> labels{};  // "positional -1", "syntactic same", "rare"
@@ -92,8 +100,11 @@ struct HeadsReport {
   std::vector<std::string> attention{};  // names of the attention modules: what `layer` counts
   std::vector<HeadScores> heads{};
   std::vector<RelationWinner> relations{};  // empty if the model has no head
-  Index examples = 0, permutations = 0;
-  double specialization = kUndefined;  // share of relations whose assigned head owns them
+  Index examples = 0;                       // that were scored
+  Index different = 0;  // that the task has, where their number is finite; 0: no end
+  Index permutations = 0;
+  /// Share of the relations with examples enough for a verdict whose assigned head owns them.
+  double specialization = kUndefined;
   /// [heads, heads]: mean Jensen-Shannon distance of their patterns; NaN between kinds of
   /// attention. Empty unless options.without_gold.
   std::vector<double> distances{};
@@ -106,8 +117,8 @@ struct HeadsReport {
 Json to_json(const HeadsReport& report);
 
 struct HeadsOptions {
-  Index examples = 512;
-  Index batch = 64;  // in one forward pass; the result does not depend on it beyond rounding
+  Index examples = 512;  // at most; the different ones that there are
+  Index batch = 64;      // in one forward pass; the result does not depend on it beyond rounding
   Index permutations = 199;  // of the gold, for p; its smallest value is 1 / (permutations + 1)
   /// The same architecture at its initial values (initial_model), for lift_untrained.
   const Transformer* untrained = nullptr;
@@ -127,7 +138,7 @@ struct HeadsOptions {
 HeadsReport score_heads(const Transformer& model, const Task& task,
                         const HeadsOptions& options = {});
 
-struct PatternQuery;  // a query and the keys that it sees; see src/heads/patterns.h
+struct PatternQuery;  // a query and the keys that it sees; see src/heads/questions.h
 struct HeadEvidence;  // sums over the rows of a head's pattern; see src/heads/evidence.h
 
 /// How a score is computed: at most one of the three functions is set.
@@ -161,5 +172,7 @@ struct ScoreEntry {
 };
 /// All scores. Adding one is adding a row.
 std::span<const ScoreEntry> score_table();
+/// The scores of a program that uses this library, to be filled before the table is first read.
+std::vector<ScoreEntry>& own_scores();
 
 }  // namespace headlab

@@ -1,7 +1,7 @@
 // What heads do while they learn it. A training that tracks its heads scores all of them every few
 // steps into heads.jsonl, on a few held-out examples; the file is cut back with metrics.jsonl when
 // the run resumes, so it is the same however often the run was stopped. Read next: scores.h for
-// what is scored, report/history_text.h for how it is shown.
+// what is scored, report/heads_text.h for how it is shown.
 #pragma once
 
 #include <filesystem>

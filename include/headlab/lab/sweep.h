@@ -1,7 +1,9 @@
 // A grid of trainings: every combination of some settings, each with several seeds. A cell of the
 // grid is a run like any other, in a folder of its own that its name tells; what is there is never
 // made twice, so a sweep that was killed goes on, and any number of processes or machines may work
-// on one folder. Read next: sweep_report.h, which says what came out.
+// on one folder. Then what came out: means with 95% intervals over seeds, heads aligned between
+// seeds by what they do (head 2 of one seed may be head 0 of the next), and one head against
+// several. Read next: report/runs_text.h.
 #pragma once
 
 #include <filesystem>
@@ -10,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "headlab/base/statistics.h"
 #include "headlab/heads/edits.h"
 #include "headlab/heads/scores.h"
 #include "headlab/train/run.h"
@@ -38,9 +41,14 @@ std::vector<std::string> sweep_values(const std::string& list);
 /// setting, an impossible value or combination, two cells that are the same.
 std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& grid);
 
-/// The grid of a sweep's folder, kept in grid.json for those who collect. Error if there is none.
-void write_grid(const std::filesystem::path& folder, const std::vector<SweepAxis>& grid);
-std::vector<SweepAxis> read_grid(const std::filesystem::path& folder);
+using SweepGrid = std::vector<SweepAxis>;
+
+/// The grids of a sweep's folder, kept in grid.json for those who collect: one is added to those
+/// that are there. Reading is an Error if there is none.
+void add_grid(const std::filesystem::path& folder, const SweepGrid& grid);
+std::vector<SweepGrid> read_grids(const std::filesystem::path& folder);
+/// The cells of several grids, each once.
+std::vector<SweepCell> cells_of_grids(const std::vector<SweepGrid>& grids);
 
 enum class CellState { missing, started, finished };
 /// How far a cell is. Error if its folder holds a run with other settings.
@@ -88,5 +96,54 @@ struct SliceCallbacks {
 /// being made.
 SliceEnd run_slice(const std::filesystem::path& folder, const std::vector<SweepCell>& cells,
                    const SweepSlice& slice, const SliceCallbacks& callbacks = {});
+
+// ---- what came out
+
+/// One relation over the seeds of a group.
+struct SweepRoles {
+  std::string relation;
+  Interval lift;                             // of the relation's head
+  Index owned = 0;                           // seeds in which that head owns it
+  std::vector<std::optional<HeadId>> heads;  // the head in each seed, if there is one
+};
+
+/// Cells that differ by the seed alone.
+struct SweepGroup {
+  std::string name, family;
+  RunConfig config;  // of its first seed
+  std::vector<std::int64_t> seeds;
+  std::vector<double> losses;  // by seed
+  Interval loss, accuracy;
+  Interval specialization;  // share of relations that own a head, no head counted twice
+  Index parameters = 0;
+  double keys = 0;
+  std::vector<SweepRoles> roles;
+};
+
+/// Groups that differ by their number of heads alone: is one head as good as several?
+struct SweepComparison {
+  std::string family;
+  std::size_t one = 0, best = 0;  // groups: that with one head, that with the lowest mean loss
+  std::size_t enough = 0;  // the fewest heads whose loss is not measurably above that of the best
+  Interval loss_gain;      // loss with one head - loss of the best (Welch)
+  double accuracy_gain = 0;
+  bool equal_parameters = true;
+  double keys = 0;           // the most keys that one query of the task must read at once
+  bool several_win = false;  // both gains count: accuracy by kGain, loss beyond its interval
+};
+
+/// The accuracy from which on several heads count as better than one.
+inline constexpr double kGain = 0.005;
+
+struct SweepReport {
+  std::vector<SweepGroup> groups;            // of finished cells
+  std::vector<SweepComparison> comparisons;  // where there is a group with one head and another
+  std::vector<std::string> missing;          // cells that are not finished
+  std::size_t cells = 0;
+};
+Json to_json(const SweepReport& report);
+
+/// Reads the finished cells below `folder`. Errors: those of cell_state; damaged files.
+SweepReport collect_sweep(const std::filesystem::path& folder, const std::vector<SweepCell>& cells);
 
 }  // namespace headlab

@@ -2,9 +2,10 @@
 // the best subset there is, and what it cost. Heads are chosen on training examples and judged on
 // held-out ones. The truth comes from two sides: exhaustive search says which subset is best, and
 // the task says how many heads are needed and which head owns which relation. Read next:
-// src/prune/curve.cc, report/curve_text.h.
+// src/prune/curve.cc, report/prune_text.h.
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <utility>
@@ -21,18 +22,24 @@ struct CurveOptions {
   /// Examples on which models are judged; 0: the run's eval_examples. Time grows in proportion; the
   /// noise of the losses falls with the square root.
   Index judged = 0;
-  bool test_split = false;    // judge on examples that nothing else has seen
-  Index finetune = 0;         // steps of training after each removal: a training for each subset
-  bool from_scratch = false;  // also train models that have these heads from the start
-  Index draws = 8;            // of the method random, averaged
+  bool test_split = false;  // judge on examples that nothing else has seen
+  Index finetune = 0;       // steps of training after each removal: a training for each subset
+  /// Also train models that have as many heads from the start, for as many steps as the run and its
+  /// fine-tuning took together.
+  bool from_scratch = false;
+  Index draws = 8;  // of the method random, averaged
   /// Told before each method, and before each fine-tuning: what is done now.
   std::function<void(const std::string&)> progress{};
+  std::function<bool()> should_stop{};  // asked before each method but the first
 };
 
 struct CurvePoint {
   Index kept = 0;
-  std::vector<HeadId> heads;          // of the first draw
-  Judged pruned{};                    // mean over draws
+  std::vector<HeadId> heads;  // of the first draw
+  Judged pruned{};            // mean over draws
+  /// Loss with these heads alone on the examples by which the method chose them, of the first draw:
+  /// what is best there need not be best on others. None where the method trained weights.
+  std::optional<double> chosen_on{};
   std::optional<Judged> finetuned{};  // of the first draw
   /// As many heads in each module (its first ones) from the start; see train_from_scratch.
   std::optional<Judged> from_scratch{};
@@ -46,14 +53,29 @@ struct MethodCurve {
   std::string method;
   std::vector<CurvePoint> points{};  // by kept, ascending
   double area = 0;  // mean loss along the curve, by trapezoids over the share of heads kept
-  std::optional<double> regret{};  // mean over sizes of loss - loss of the exhaustive choice
-  double rank_correlation = 0;     // Spearman: how long a head is kept against its zero-ablation
-  std::optional<Index> knee{};     // see knee_of
+  /// Mean over sizes of loss - loss of the exhaustive choice, both held out. That choice is the
+  /// best on the examples that it was made on, so another may win on held-out ones: then this is
+  /// below 0.
+  std::optional<double> regret{};
+  double rank_correlation = 0;  // Spearman: how long a head is kept against its zero-ablation
+  std::optional<Index> knee{};  // see knee_of
   PassCount cost{};
   double seconds = 0;
 };
 
+/// The loss with every subset of the heads, the others silenced, on the held-out examples on which
+/// ablations are judged.
+struct SubsetTable {
+  std::vector<HeadId> heads;
+  Index examples = 0;
+  std::vector<double>
+      losses;  // [2^heads], nats per target: bit h of the index means heads[h] stays
+};
+Json to_json(const SubsetTable& table);
+SubsetTable judge_all_subsets(const Transformer& model, const Task& task, Index examples = 512);
+
 struct Curve {
+  std::string task;                    // as Task::spec says it
   std::vector<std::string> attention;  // names of the attention modules: what HeadId::layer counts
   Index heads = 0;
   Index needed = 0;   // heads that the task needs, as it says; 0 where it does not
@@ -61,8 +83,13 @@ struct Curve {
   std::vector<std::pair<std::string, std::vector<HeadId>>> owners;  // by relation, all that own it
   std::vector<double> ablation;                                     // rise of the loss, by head
   std::vector<MethodCurve> methods;
+  std::vector<std::string> left{};  // methods that should_stop left out
+  /// Where an exhaustive search was made, over at most 12 heads.
+  std::optional<SubsetTable> subsets{};
 };
 Json to_json(const Curve& curve);
+/// The inverse, for curves that were kept. Error for other JSON.
+Curve curve_of(const Json& json);
 
 /// The fewest heads whose fine-tuned loss (without fine-tuning: loss) lies below full + 1% of (none
 /// - full); none if there are no such.
@@ -71,11 +98,25 @@ std::optional<Index> knee_of(const MethodCurve& method, const Judged& full, cons
 /// Errors: those of choose_heads; an unknown method.
 Curve prune_curve(const Run& run, const CurveOptions& options = {});
 
+/// The difference of two results of the same runs.
+struct PairedRuns {
+  Interval difference{};  // mean +- 95%, Student's t
+  double effect = 0;      // mean / standard deviation over runs; NaN for a single run
+
+  /// No difference can be told: the interval holds 0. Of a single run nothing can.
+  bool is_tie() const { return !(std::abs(difference.mean) > difference.half_width); }
+};
+
 /// A point of a method's curve over several runs.
 struct PointOverRuns {
   Index kept = 0;
   Interval pruned{};                                    // of the loss, mean +- 95%
   std::optional<Interval> finetuned{}, from_scratch{};  // where the curves have them
+  /// The loss after removal less that of the method with the lowest mean at this size, paired by
+  /// run: methods are judged on the same models and examples.
+  PairedRuns against_best{};
+  /// The fine-tuned loss less the one from scratch, which trained for as many steps; paired by run.
+  std::optional<PairedRuns> against_scratch{};
 };
 
 struct MethodOverRuns {
@@ -93,7 +134,7 @@ struct CurveOverRuns {
 };
 Json to_json(const CurveOverRuns& curve);
 
-/// Errors: no curve; curves of different methods or sizes.
+/// Errors: no curve; curves of different tasks, methods or sizes.
 CurveOverRuns over_runs(std::span<const Curve> curves);
 
 }  // namespace headlab

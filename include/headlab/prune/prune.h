@@ -35,8 +35,7 @@ Judged judge(const Transformer& model, const Task& task, const EvaluateOptions& 
 Json to_json(const Judged& judged);
 
 /// A model as the pruning table shows it.
-struct ModelFigures {
-  double loss = 0, accuracy = 0;  // held out
+struct ModelFigures : Judged {
   Index parameters = 0;
   double ms_per_batch = 0;  // median of forward passes over 64 sequences
 };
@@ -49,8 +48,17 @@ struct PruneResult {
   /// `after` includes fine-tuning; without it, it equals removed_only.
   ModelFigures before, removed_only, after;
   std::vector<PruneTiming> timing{};  // if asked for
+  PruneOptions options{};
+  Index finetuned = 0;    // steps of fine-tuning that were done
+  std::string weights{};  // weights_hash of the pruned model as it is now
 };
 Json to_json(const PruneResult& result);
+
+/// "method=greedy keep=4 seed=0 ...": the settings that decide what comes out, as settings text.
+std::string pruning_text(const PruneOptions& options);
+/// After a pruned run has trained on: its figures in prune.json become those of its model now.
+/// Nothing happens where there is no prune.json.
+void update_prune_record(const Run& run);
 
 /// What stays of a model. Errors: not exactly one of keep, drop and max_loss_rise; no size keeps
 /// the loss within max_loss_rise; those of choose_heads(problem, method, sizes). The settings of
@@ -65,13 +73,18 @@ Transformer pruned_model(const Transformer& model, const Choice& choice);
 TrainConfig finetuning(const TrainConfig& trained, Index steps, double lr = 0);
 
 /// A model that has these heads from the start, with initial values of its own, trained as the run
-/// was.
-Transformer train_from_scratch(const Run& run, std::span<const HeadId> heads);
+/// was, and for `more` steps beyond the run's.
+Transformer train_from_scratch(const Run& run, std::span<const HeadId> heads, Index more = 0);
 
 /// Prunes `run` into a new run at `out`; the old one is not touched. Errors, before anything is
 /// written: those of choose_heads; `out` exists without `force` or is the run itself. `callbacks`
-/// watch the fine-tuning.
+/// watch the fine-tuning. prune.json, beside the pruned model, holds the result; until the end of
+/// the fine-tuning it says "unfinished", and "after" is the model without it.
 PruneResult prune_run(const Run& run, const std::filesystem::path& out, const PruneOptions& options,
                       const RunCallbacks& callbacks = {});
+
+/// What is left to do when the fine-tuning of a pruned run ends that was stopped before: measures
+/// the model and completes prune.json. Nothing for other runs, and for those that are complete.
+std::optional<ModelFigures> finish_pruning(const Run& run);
 
 }  // namespace headlab

@@ -1,0 +1,87 @@
+// Small matrices in double, and what the study of heads asks of them: products and norms,
+// eigenvalues, distances between patterns with the map on which near heads do alike, the number of
+// directions in which a head writes, and who does what, one to one. Models compute with tensors.
+// Read next: src/heads/matrix.cc.
+#pragma once
+
+#include <array>
+#include <complex>
+#include <span>
+#include <vector>
+
+#include "headlab/tensor/tensor.h"
+
+namespace headlab {
+
+class Matrix {
+ public:
+  Matrix(Index rows, Index columns) : rows_(rows), columns_(columns), values_(rows * columns) {}
+  /// Copies a tensor of rank 2.
+  explicit Matrix(const Tensor& tensor);
+
+  Index rows() const { return rows_; }
+  Index columns() const { return columns_; }
+  double& operator()(Index i, Index j) { return values_[i * columns_ + j]; }
+  double operator()(Index i, Index j) const { return values_[i * columns_ + j]; }
+  const std::vector<double>& values() const { return values_; }
+  Matrix transposed() const;
+
+ private:
+  Index rows_, columns_;
+  std::vector<double> values_;
+};
+
+/// Error unless the sizes fit.
+Matrix operator*(const Matrix& a, const Matrix& b);
+
+/// sum over i, j of a_ij b_ij.
+double inner(const Matrix& a, const Matrix& b);
+
+/// |X Y^T|_F = sqrt(tr(X^T X Y^T Y)): X [C, n], Y [C, n] with n far below C, so that the product
+/// [C, C] is never made.
+double product_norm(const Matrix& x, const Matrix& y);
+/// |X M Y^T|_F = sqrt(tr(M^T (X^T X) M (Y^T Y))): X [C, n], M [n, m], Y [C, m], in the same
+/// way.
+double sandwich_norm(const Matrix& x, const Matrix& m, const Matrix& y);
+
+/// The eigenvalues of a real square matrix, in no particular order: Householder reduction to
+/// Hessenberg form, then QR steps with Wilkinson's shift in complex numbers. Errors: not square;
+/// an element that is not finite. Golub and Van Loan, "Matrix Computations", sections 7.4 and 7.5.
+std::vector<std::complex<double>> eigenvalues(const Matrix& matrix);
+
+/// Mean over queries of -sum p ln p, for rows of weights [rows, n]; 0 ln 0 = 0.
+double mean_entropy(Index rows, Index n, const Scalar* weights);
+/// sqrt of the Jensen-Shannon divergence of two distributions over n keys, natural logarithm.
+double jensen_shannon_distance(Index n, const Scalar* p, const Scalar* q);
+
+/// matrix = sum over i of values[i] v_i v_i^T, with v_i = vectors[i n ... i n + n).
+struct SymmetricEigen {
+  std::vector<double> values;   // [n], descending
+  std::vector<double> vectors;  // [n, n]: rows of length 1, at right angles
+};
+
+/// Eigenvalues and eigenvectors of a symmetric matrix [n, n]; its upper triangle is read. The
+/// largest element of each vector is positive.
+/// Errors: another number of elements than n^2, one that is not finite.
+/// Source: cyclic Jacobi rotations, Golub and Van Loan 1996, section 8.4.
+SymmetricEigen symmetric_eigen(Index n, std::span<const double> matrix);
+
+/// Points in the plane whose distances come as near to distances [n, n] as planar points can, their
+/// centre at 0: coordinate k of point i is sqrt(lambda_k) v_k[i] for the two largest eigenvalues of
+/// -J D^2 J / 2, J = I - 1/n.
+/// Source: classical scaling, Torgerson 1952.
+std::vector<std::array<double, 2>> classical_scaling(Index n, std::span<const double> distances);
+
+/// exp of the entropy of the singular values of Z, divided by their sum, from Z^T Z [n, n]: n for
+/// n equal ones, 1 for a single one; 0 for Z = 0.
+/// Source: Roy and Vetterli 2007, definition 1.
+double effective_rank(Index n, std::span<const double> gram);
+
+/// A head that looks like the best for two relations can be given to one of them only; choosing
+/// relation by relation would depend on their order. For each row of values [rows, columns] a
+/// column of its own, such that the sum of their values is as large as it can be; -1 for the rows
+/// that are left over where there are fewer columns. Errors: a value that is not finite, a matrix
+/// of another size. Source: the Hungarian method, Kuhn 1955; with potentials, O(rows^2 columns).
+std::vector<Index> best_assignment(Index rows, Index columns, std::span<const double> values);
+
+}  // namespace headlab

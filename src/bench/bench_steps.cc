@@ -1,0 +1,223 @@
+// The benchmarks of whole training steps: `ops`, under a profile, where what an op's products cost
+// is held against the FMA peak and what only moves numbers against the triad; `scaling` and
+// `tasks`, steps in many sizes; `pruned`, what half of the heads cost in a model of random weights.
+// At a fixed d_model more heads are narrower heads, so the products cost the same, and only what is
+// done once for each score (the soft maximum) grows with their number. Read next: profile.cc,
+// src/prune/timing.cc.
+#include <algorithm>
+#include <memory>
+
+#include "headlab/base/threads.h"
+#include "headlab/base/timing.h"
+#include "headlab/bench/bench.h"
+#include "headlab/bench/profile.h"
+#include "headlab/prune/timing.h"
+#include "headlab/tasks/table.h"
+#include "headlab/train/run.h"
+
+namespace headlab {
+namespace {
+
+/// The optimizer's work is no op: AdamW reads four arrays and writes three, the norm reads one.
+void add_optimizer_cost(ProfileRow& row, Index parameters) {
+  const double bytes = static_cast<double>(parameters * row.calls) * sizeof(Scalar);
+  if (row.name == "optimizer") row.cost.bytes = 7 * bytes;
+  if (row.name == "gradient norm") row.cost.bytes = bytes;
+}
+
+Json::Array line(const ProfileRow& row, double steps, double all_seconds, const Json& about) {
+  const bool products = row.cost.operations > 0;
+  const double gflops = row.cost.operations / row.seconds / 1e9;
+  const double gbs = row.cost.bytes / row.seconds / 1e9;
+  const auto if_any = [](bool any, double value) { return any ? Json(value) : Json(nullptr); };
+  return {row.name,
+          row.pass,
+          static_cast<double>(row.calls) / steps,
+          row.seconds / steps * 1e3,
+          row.seconds / all_seconds,
+          if_any(products, gflops),
+          if_any(products, gflops / about.at("peak_gflops").number()),
+          if_any(row.cost.bytes > 0, gbs),
+          if_any(row.cost.bytes > 0, gbs / about.at("triad_gbs").number())};
+}
+
+const std::string kThreads = "threads";
+
+/// A setting of the step, or the number of threads, and the values that it takes in turn.
+struct Dimension {
+  std::string setting;
+  std::vector<Index> values;
+};
+
+std::vector<Dimension> dimensions() {
+  std::vector<Index> threads = {1};
+  while (2 * threads.back() <= thread_count()) threads.push_back(2 * threads.back());
+  return {{"length", {16, 32, 64, 128}},   {"batch", {8, 16, 32, 64}},
+          {"d_model", {32, 64, 128, 256}}, {"layers", {1, 2, 4, 8}},
+          {"heads", {1, 2, 4, 8}},         {kThreads, threads}};
+}
+
+/// One step of each, with its number of threads.
+struct Variant {
+  std::string dimension;
+  Index value;
+  std::unique_ptr<TrainingStep> step;
+
+  void run() const {
+    const int before = thread_count();
+    if (dimension == kThreads) set_thread_count(static_cast<int>(value));
+    step->run();
+    set_thread_count(before);
+  }
+};
+
+/// d_ff keeps its ratio to d_model.
+std::vector<Variant> variants_of(const BenchOptions& options) {
+  std::vector<Variant> all;
+  for (Dimension dimension : dimensions()) {
+    const std::string& name = dimension.setting;
+    if (options.quick) dimension.values.resize(1);
+    for (const Index value : dimension.values) {
+      BenchOptions changed = options;
+      if (name == "d_model")
+        changed.model.d_ff = options.model.d_ff / options.model.d_model * value;
+      if (name != kThreads) settings_of(changed).set(name, value);
+      all.push_back({name, value, std::make_unique<TrainingStep>(changed)});
+    }
+  }
+  return all;
+}
+
+/// The model and the batch that a task recommends.
+BenchOptions recommended_step(const TaskEntry& task, const BenchOptions& options) {
+  RunConfig config = recommended_config(task.name);
+  fit_to_task(config);
+  BenchOptions step = options;
+  step.config = task.name;
+  step.model = config.model;
+  step.batch = config.train.batch;
+  return step;
+}
+
+/// 1, 4, 16 and 64, as far as the batch of the configuration or 16 goes.
+std::vector<Index> batches_of(const BenchOptions& options) {
+  std::vector<Index> batches = {1, 4, 16, 64};
+  const Index most = options.quick ? 1 : std::max<Index>(16, options.batch);
+  std::erase_if(batches, [&](Index batch) { return batch > most; });
+  return batches;
+}
+
+std::vector<HeadId> first_half(const Transformer& model) {
+  std::vector<HeadId> kept;
+  const auto numbers = model.head_numbers();
+  for (std::size_t layer = 0; layer < numbers.size(); ++layer)
+    for (std::size_t h = 0; h < (numbers[layer].size() + 1) / 2; ++h)
+      kept.push_back({static_cast<Index>(layer), numbers[layer][h]});
+  return kept;
+}
+
+}  // namespace
+
+BenchTable bench_ops(const BenchOptions& options) {
+  TrainingStep step(options);
+  step.run();
+  Profile profile;
+  step.run();
+  profile.start();
+  for (Index i = 0; i < options.steps; ++i) step.run();
+  std::vector<ProfileRow> rows = profile.rows();
+  BenchTable table{.about = bench_about(options),
+                   .columns = {{"op", "op"},
+                               {"pass", "pass"},
+                               {"calls", "calls", 0},
+                               {"ms", "ms", 3},
+                               {"share", "share", 3},
+                               {"gflops", "GFLOP/s", 1},
+                               {"fraction_of_peak", "of peak", 3},
+                               {"gbs", "GB/s", 1},
+                               {"fraction_of_triad", "of triad", 3}}};
+  table.about["peak_gflops"] = measure_fma_peak();
+  table.about["triad_gbs"] = measure_triad();
+  double all = 0;
+  for (const ProfileRow& row : rows) all += row.seconds;
+  for (ProfileRow& row : rows) {
+    add_optimizer_cost(row, step.model().parameter_count());
+    table.rows.push_back(line(row, static_cast<double>(options.steps), all, table.about));
+  }
+  table.about["step_ms"] = all / static_cast<double>(options.steps) * 1e3;
+  return table;
+}
+
+BenchTable bench_scaling(const BenchOptions& options) {
+  const std::vector<Variant> variants = variants_of(options);
+  std::vector<std::function<void()>> bodies;
+  for (const Variant& variant : variants) bodies.push_back([&variant] { variant.run(); });
+  const std::vector<double> ms = interleaved_medians(bodies, options.steps);
+  BenchTable table{.about = bench_about(options),
+                   .columns = {{"size", "size"},
+                               {"value", "value", 0},
+                               {"ms", "ms", 3},
+                               {"ratio", "ratio to the first", 2}}};
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < variants.size(); ++i) {
+    if (variants[i].dimension != variants[first].dimension) first = i;
+    table.rows.push_back({variants[i].dimension, variants[i].value, ms[i], ms[i] / ms[first]});
+  }
+  return table;
+}
+
+BenchTable bench_tasks(const BenchOptions& options) {
+  std::vector<std::unique_ptr<Task>> tasks;
+  std::vector<std::unique_ptr<TrainingStep>> steps;
+  std::vector<std::function<void()>> bodies;
+  for (const TaskEntry& entry : task_table()) {
+    const BenchOptions step = recommended_step(entry, options);
+    const Task& task = *tasks.emplace_back(make_task(entry.name));
+    TrainingStep& training = *steps.emplace_back(
+        std::make_unique<TrainingStep>(step, task.make_batch(Key{1}, step.batch, Split::train)));
+    bodies.push_back([&task, n = step.batch, key = Key{2}]() mutable {
+      task.make_batch(key = key.fold("next"), n, Split::train);
+    });
+    bodies.push_back([&training] { training.run(); });
+  }
+  const std::vector<double> ms = interleaved_medians(bodies, options.steps);
+  BenchTable table{.about = bench_about(options),
+                   .columns = {{"task", "task"},
+                               {"batch", "batch", 0},
+                               {"make_ms", "make a batch, ms", 4},
+                               {"step_ms", "training step, ms", 3},
+                               {"share", "share", 4}}};
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    table.rows.push_back({task_table()[i].name, steps[i]->batch().size, ms[2 * i], ms[2 * i + 1],
+                          ms[2 * i] / ms[2 * i + 1]});
+  }
+  return table;
+}
+
+BenchTable bench_pruned(const BenchOptions& options) {
+  const std::vector<Index> batches = batches_of(options);
+  BenchOptions largest = options;
+  largest.batch = batches.back();
+  TrainingStep step(largest);
+  BenchTable table{.about = bench_about(options),
+                   .columns = {{"batch", "batch", 0},
+                               {"full_ms", "full ms", 3},
+                               {"masked_ms", "masked ms", 3},
+                               {"removed_ms", "removed ms", 3},
+                               {"attention_full_ms", "attention full", 3},
+                               {"attention_removed_ms", "attention removed", 3},
+                               {"attention_saved", "saved of attention", 3},
+                               {"saved", "saved of all", 3},
+                               {"implied", "implied by attention", 3},
+                               {"noise", "noise", 3}}};
+  for (const PruneTiming& row : time_pruning(step.model(), first_half(step.model()), step.batch(),
+                                             {.batches = batches, .turns = options.steps})) {
+    const double of_attention = row.attention_full - row.attention_removed;
+    table.rows.push_back({row.batch, row.full, row.masked, row.removed, row.attention_full,
+                          row.attention_removed, of_attention / row.attention_full,
+                          1 - row.removed / row.full, of_attention / row.full, row.noise});
+  }
+  return table;
+}
+
+}  // namespace headlab

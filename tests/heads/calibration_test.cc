@@ -1,0 +1,191 @@
+// How often verdicts are passed where nothing is to be found, and from which strength on what is
+// there is found. A few seeds by default; the numbers in README are of
+//   HEADLAB_SEEDS=200 build/test_heads --gtest_filter='Calibration.*:Power.*'
+// Gold is shuffled among the examples of a task, so that it has nothing to do with what heads look
+// at; heads are those of random models and of models built by hand that do their relation
+// perfectly.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <iostream>
+#include <numeric>
+
+#include "headlab/heads/gold_edges.h"
+#include "headlab/tasks/table.h"
+#include "headlab/train/evaluate.h"
+#include "support/hand_built.h"
+#include "support/induction_pair.h"
+#include "support/models.h"
+
+namespace headlab { namespace {
+
+Index seeds() {
+  const char* given = std::getenv("HEADLAB_SEEDS");
+  return given != nullptr ? std::atoi(given) : 6;
+}
+
+using Keys = std::vector<std::int32_t>;
+
+Keys without(std::span<const std::int32_t> keys, std::span<const std::int32_t> left_out) {
+  Keys kept;
+  for (const std::int32_t key : keys)
+    if (std::ranges::find(left_out, key) == left_out.end()) kept.push_back(key);
+  return kept;
+}
+
+/// A task whose sequences carry the gold of each other, at the same positions, but for what is true
+/// of a sequence itself: few distinct sequences share many of their edges.
+class Shuffled : public Task {
+ public:
+  Shuffled(const Task& task, Key key) : task_(task), key_(key) {}
+  std::string spec() const override { return task_.spec(); }
+  TaskShape shape() const override { return task_.shape(); }
+  std::vector<Relation> relations() const override { return task_.relations(); }
+  std::vector<std::string> target_names() const override { return task_.target_names(); }
+  std::string token_text(std::int32_t token) const override { return task_.token_text(token); }
+  Example make(Key key, Index count, Split split) const override {
+    Example example = task_.make(key, count, split);
+    std::vector<Index> from(count);
+    std::iota(from.begin(), from.end(), Index{0});
+    Generator random(key_);
+    random.shuffle(std::span(from));
+    for (Gold& gold : example.gold) {
+      Gold exchanged;
+      for (Index b = 0; b < count; ++b)
+        for (Index t = 0; t < example.batch.length; ++t)
+          if (const Keys keys = without(gold.keys(from[b], t), gold.keys(b, t)); !keys.empty())
+            exchanged.add(b, t, keys);
+      gold = exchanged;
+    }
+    return example;
+  }
+
+ private:
+  const Task& task_;
+  Key key_;
+};
+
+/// How often something happened, with Wilson's 95% interval.
+struct Rate {
+  Index hits = 0, trials = 0;
+
+  void add(bool hit) { hits += hit, ++trials; }
+  double share() const { return static_cast<double>(hits) / static_cast<double>(trials); }
+  double bound(double sign) const {
+    const auto n = static_cast<double>(trials);
+    const double z = 1.96, p = share(), middle = p + z * z / (2 * n);
+    const double half = z * std::sqrt(p * (1 - p) / n + z * z / (4 * n * n));
+    return std::clamp((middle + sign * half) / (1 + z * z / n), 0.0, 1.0);
+  }
+  void expect_at_most_one_percent(const char* what) const {
+    std::cout << "  " << what << ": " << hits << " of " << trials << " [" << bound(-1) << ", "
+              << bound(1) << "]\n";
+    EXPECT_LE(bound(-1), 0.01) << what;
+  }
+};
+
+constexpr const char* kRelationsToShuffle = "relations:length=10,vocab=6,classes=3,relations=same";
+constexpr const char* kInductionToShuffle =
+    "induction:length=14,vocab=9,shortest=3,longest=5,start=1,gap=2";
+
+TransformerConfig config_for(const Task& task) {
+  TransformerConfig config = small_config();
+  config.shape() = task.shape();
+  return config;
+}
+
+TEST(Calibration, OfOwners) {
+  Rate random, perfect;
+  for (Index seed = 0; seed < seeds(); ++seed) {
+    const auto task = make_task(kRelationsToShuffle);
+    const Shuffled shuffled(*task, Key{7}.fold(seed));
+    const HeadsOptions options{.examples = 100, .without_gold = false};
+    const Transformer model = random_model(config_for(*task), Key{1}.fold(seed));
+    for (const RelationWinner& winner : score_heads(model, shuffled, options).relations)
+      random.add(winner.owned);
+    const Transformer same = hand_built(task->shape(), 3, {kSame, 1, kUniform});
+    for (const RelationWinner& winner : score_heads(same, shuffled, options).relations)
+      perfect.add(winner.owned);
+  }
+  random.expect_at_most_one_percent("owns, random models, shuffled gold");
+  perfect.expect_at_most_one_percent("owns, a perfect head, shuffled gold");
+}
+
+TEST(Calibration, OfCauses) {
+  Rate random, perfect;
+  for (Index seed = 0; seed < seeds(); ++seed) {
+    const auto task = make_task(kInductionToShuffle);
+    const Shuffled shuffled(*task, Key{7}.fold(seed));
+    const EdgeOptions options{.examples = 60, .draws = 2, .seed = seed};
+    const auto count = [&](const Transformer& model, Rate& rate) {
+      const EdgeExperiment experiment(model, shuffled, options);
+      for (const HeadId& head : all_heads(model)) rate.add(experiment.test(0, {head}).is_cause());
+    };
+    count(random_model(config_for(*task), Key{1}.fold(seed)), random);
+    count(induction_pair(task->shape()), perfect);
+  }
+  random.expect_at_most_one_percent("cause, random models, shuffled gold");
+  perfect.expect_at_most_one_percent("cause, the induction pair, shuffled gold");
+}
+
+TEST(Calibration, OfBackups) {
+  Rate random;
+  for (Index seed = 0; seed < seeds(); ++seed) {
+    const auto task = make_task(kRelationsToShuffle);
+    const Transformer model = random_model(config_for(*task), Key{1}.fold(seed));
+    const HeadsReport scores = score_heads(model, *task, {.examples = 100, .without_gold = false});
+    const Batch examples = held_out_examples(*task, 60).batch;
+    for (const Interaction& pair : ablate_pairs(model, examples, {}, &scores).pairs)
+      random.add(pair.backs_up());
+  }
+  random.expect_at_most_one_percent("backs up, random models");
+}
+
+/// A head that does `same` with its logits scaled down: its lift falls from 1 to 0.
+Transformer weakened(const TaskShape& shape, double strength) {
+  Transformer model = hand_built(shape, 3, {kSame, kUniform});
+  for (Scalar& weight : model.attention(0).Q.W.values()) weight *= static_cast<Scalar>(strength);
+  return model;
+}
+
+TEST(Power, OfOwnersRisesWithLiftAndExamples) {
+  std::cout << "  strength, lift, and the share of seeds in which the head is found with "
+               "20, 40, 100 and 400 examples\n";
+  for (const double strength : {4e-4, 1e-3, 1.3e-3, 1.6e-3, 2e-3, 1e-2}) {
+    const auto task = make_task(kRelationsToShuffle);
+    const Transformer model = weakened(task->shape(), strength);
+    double lift = 0;
+    std::vector<double> found;
+    for (const Index examples : {20, 40, 100, 400}) {
+      Rate rate;
+      for (Index seed = 0; seed < seeds(); ++seed) {
+        // Other examples for each seed: the first ones are left out.
+        struct Later : Shuffled {
+          Later(const Task& of, Index by) : Shuffled(of, Key{}), of_(of), by_(by) {}
+          Example make(Key key, Index count, Split split) const override {
+            return of_.make(key.fold(by_), count, split);
+          }
+          const Task& of_;
+          Index by_;
+        };
+        const HeadsReport report =
+            score_heads(model, Later(*task, seed), {.examples = examples, .without_gold = false});
+        rate.add(report.heads[0].relations[0].owns());
+        lift = report.heads[0].relations[0].lift;
+      }
+      found.push_back(rate.share());
+    }
+    std::cout << "  " << strength << "  " << lift;
+    for (const double share : found) std::cout << "  " << share;
+    std::cout << "\n";
+    if (lift > 0.5) {
+      EXPECT_EQ(found.back(), 1);
+    }
+    if (lift < 0.2) {
+      EXPECT_EQ(found.back(), 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headlab
