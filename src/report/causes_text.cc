@@ -1,12 +1,13 @@
-// Tables of causes: changes of the loss with their intervals. Numbers carry their sign, because an
-// ablation may well help. Maps show costs alone: what helps is blank there.
-// Read next: table.h.
+// Tables of causes. Changes of the loss carry their sign, because an ablation may well help; maps
+// show costs alone, and what helps is blank there. Long lists are cut to what stands out: the JSON
+// beside the run has all of it. Read next: heatmap.h.
 #include "headlab/report/causes_text.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "headlab/base/error.h"
+#include "headlab/report/columns.h"
 #include "headlab/report/table.h"
 
 namespace headlab {
@@ -14,12 +15,9 @@ namespace {
 
 constexpr double kSignificant = 0.01;
 
-/// 4 significant digits with a sign.
-std::string change_text(double value) { return (value < 0 ? "" : "+") + significant(value); }
-
 /// "[+1.2, +1.4]"
 std::string interval_text(const PairedChange& change) {
-  return "[" + change_text(change.low) + ", " + change_text(change.high) + "]";
+  return "[" + signed_text(change.low) + ", " + signed_text(change.high) + "]";
 }
 
 /// Changes of the loss as shades: rows are attention modules, columns the heads' born numbers.
@@ -27,15 +25,19 @@ std::string change_map(const AblationReport& report, double largest,
                        const HeatmapOptions& options) {
   std::int32_t columns = 0;
   for (const HeadAblation& one : report.heads) columns = std::max(columns, one.head.head + 1);
-  std::vector<std::string> modules, heads;
-  for (std::size_t m = 0; m < report.attention.size(); ++m) modules.push_back(std::to_string(m));
-  for (std::int32_t h = 0; h < columns; ++h) heads.push_back(std::to_string(h));
-  std::vector<Scalar> shades(modules.size() * heads.size());
+  std::vector<Scalar> shades(report.attention.size() * columns);
   for (const HeadAblation& one : report.heads) {
     const auto at = one.head.layer * columns + one.head.head;
     shades[at] = static_cast<Scalar>(std::max(0.0, one.change.change) / largest);
   }
-  return heatmap(shades, modules, heads, options);
+  return heatmap(shades, counted(report.attention.size()), counted(columns), options);
+}
+
+constexpr std::size_t kShownCompositions = 10;
+
+/// Numbers with two decimals, one behind the other.
+std::string list_text(const std::vector<double>& values) {
+  return join(texts_of(values, [](double value) { return fixed(value, 2); }), " ");
 }
 
 }  // namespace
@@ -46,7 +48,7 @@ std::string ablation_text(const AblationReport& report, const HeatmapOptions& op
   Table table({"head", "loss", "change", "95% interval", "p", "p < .01"});
   for (const HeadAblation& one : report.heads) {
     largest = std::max(largest, one.change.change);
-    table.add({head_text(one.head), significant(one.loss), change_text(one.change.change),
+    table.add({head_text(one.head), significant(one.loss), signed_text(one.change.change),
                interval_text(one.change), significant(one.change.p),
                one.change.p < kSignificant ? "*" : ""});
   }
@@ -55,26 +57,36 @@ std::string ablation_text(const AblationReport& report, const HeatmapOptions& op
     map = text(
               "what it costs to silence a head: a row for each attention module, a column for "
               "each head,\n1.00 is ",
-              change_text(largest), " nats per target\n\n") +
+              signed_text(largest), " nats per target\n\n") +
           change_map(report, largest, options) + "\n";
   }
-  return map + table.text() + text("loss of the whole model: ", significant(report.loss), "\n");
+  return map + table.to_string() +
+         text("loss of the whole model: ", significant(report.loss), "\n") + legend("ablation");
 }
 
 std::string gold_edges_text(const EdgeReport& report) {
-  Table table({"relation", "head", "lift", "mass", "cost", "share", "random", "verdict"});
+  Table table(
+      {"relation", "head", "lift", "mass", "cost", "share", "random", "its mass", "verdict"});
+  std::vector<std::string> too_few;
   for (const EdgeReport::Row& row : report.relations) {
     for (const EdgeTest& test : row.tests) {
+      if (!test.gold.enough()) continue;
       table.add({row.relation.name, test.heads.size() == 1 ? head_text(test.heads[0]) : "all",
-                 fixed(test.lift, 2), fixed(test.mass, 2), change_text(test.gold.change),
-                 fixed(100 * test.gold.change / row.tests.back().gold.change, 1) + "%",
-                 change_text(test.control.change), test.verdict()});
+                 fixed(test.lift, 2), fixed(test.mass, 2), signed_text(test.gold.change),
+                 percent(test.share, 1), signed_text(test.control.change),
+                 fixed(test.control_mass, 2), test.verdict()});
     }
+    const bool few = !row.tests.empty() && !row.tests.back().gold.enough();
+    if (few) too_few.push_back(text(row.relation.name, " (", row.tests.back().gold.examples, ")"));
   }
-  return "cost: rise of the loss on a relation's own targets when exactly its edges are hidden; "
-         "share: of the\ncost in all heads together; random: cost of as much weight elsewhere; "
-         "mass: what was hidden\n\n" +
-         table.text();
+  return text(
+      "cost: rise of the loss on a relation's own targets when exactly its edges are "
+      "hidden; share: of the\ncost in all heads together; random: cost of other edges "
+      "that weigh as much; mass: what was hidden\n\n",
+      table.to_string(),
+      too_few.empty() ? ""
+                      : text("too few examples with a target to judge ", too_few.size(),
+                             " relations: ", join(too_few, ", "), "\n"));
 }
 
 std::string interactions_text(const InteractionReport& report) {
@@ -84,17 +96,101 @@ std::string interactions_text(const InteractionReport& report) {
     return std::abs(a.interaction.change) > std::abs(b.interaction.change);
   });
   strongest.resize(std::min(strongest.size(), kShown));
-  Table table({"heads", "both cost", "sum of each", "interaction", "95% interval", ""});
+  Table table({"heads", "both cost", "if independent", "difference", "95% interval", ""});
   for (const Interaction& one : strongest) {
     const PairedChange& change = one.interaction;
-    table.add({head_text(one.first) + " " + head_text(one.second), change_text(one.joint),
-               change_text(one.sum), change_text(change.change), interval_text(change),
-               change.low > 0    ? "back each other up"
-               : change.high < 0 ? "share a path"
-                                 : ""});
+    table.add({head_text(one.first) + " " + head_text(one.second), signed_text(one.joint),
+               signed_text(one.independent), signed_text(change.change), interval_text(change),
+               !change.enough()                     ? text("too few (", change.examples, ")")
+               : one.backs_up()                     ? "back each other up: " + one.relation
+               : change.low > Interaction::kLeast   ? "cost more together"
+               : change.high < -Interaction::kLeast ? "share a path"
+                                                    : ""});
   }
-  return table.text() + text("the ", strongest.size(), " strongest of ", report.pairs.size(),
-                             " pairs; loss of the whole model: ", significant(report.loss), "\n");
+  return "if independent: what both would cost if each one's effect on the logits were added\n\n" +
+         table.to_string() +
+         text("the ", strongest.size(), " strongest of ", report.pairs.size(),
+              " pairs; loss of the whole model: ", significant(report.loss), "\n") +
+         legend("interactions");
+}
+
+std::string circuits_text(const CircuitsReport& report) {
+  Table heads({"head", "matches", "copying", "copies"});
+  for (const CircuitSummary& one : report.heads) {
+    heads.add({head_text(one.head), fixed(one.matches, 2), list_text(one.copying),
+               list_text(one.copies)});
+  }
+  std::vector<Composition> strongest = report.compositions;
+  std::stable_sort(strongest.begin(), strongest.end(),
+                   [](const auto& a, const auto& b) { return a.strength > b.strength; });
+  strongest.resize(std::min(strongest.size(), kShownCompositions));
+  Table pairs({"from", "to", "reads by", "strength", "random pairs", "percentile"});
+  for (const Composition& one : strongest) {
+    const char* kind = one.kind == 'Q' ? "queries" : one.kind == 'K' ? "keys" : "values";
+    pairs.add({head_text(one.from), head_text(one.to), kind, fixed(one.strength, 3),
+               fixed(one.random, 3), fixed(one.percentile, 1)});
+  }
+  const std::string note =
+      "matches: share of tokens that score highest for themselves; copying: sum of eigenvalues / "
+      "sum of\ntheir sizes, from -1 to 1; copies: share of tokens that raise themselves most (both "
+      "by target)\n\n";
+  return note + heads.to_string() +
+         (strongest.empty()
+              ? ""
+              : "\nthe strongest compositions\n\n" + pairs.to_string() + legend("composition"));
+}
+
+std::string token_matrix_text(const Tensor& matrix, const std::vector<std::string>& names, Index k,
+                              const HeatmapOptions& options) {
+  const auto V = static_cast<Index>(names.size()), W = matrix.size(1);
+  require(matrix.size(0) == V && W % V == 0 && k >= 0 && k < W / V, "a matrix ", matrix.shape(),
+          " has no block ", k, " over ", V, " tokens");
+  std::vector<Scalar> shades;
+  for (Index i = 0; i < V; ++i) {
+    const Scalar* row = matrix.data() + i * W + k * V;
+    const Scalar largest = *std::max_element(row, row + V);
+    for (Index j = 0; j < V; ++j)
+      shades.push_back(largest > 0 ? std::max(Scalar{0}, row[j] / largest) : 0);
+  }
+  return heatmap(shades, names, names, options);
+}
+
+std::string attribution_text(const AttributionReport& report) {
+  Table table(row_of("part", report.targets));
+  const auto add = [&](const std::string& name, const std::vector<double>& values) {
+    table.add(row_of(name, texts_of(values, [](double value) { return fixed(value, 3); })));
+  };
+  for (std::size_t p = 0; p < report.parts.size(); ++p) add(report.parts[p], report.shares[p]);
+  add("sum", report.logits);
+  return "what each part adds to the right answer's logit above the mean logit: mean, in logits, "
+         "by "
+         "target\n\n" +
+         table.to_string();
+}
+
+std::string patching_text(const PatchReport& report, const HeatmapOptions& options) {
+  Table table({"head", "restored"});
+  for (const PatchReport::Head& one : report.heads)
+    table.add({head_text(one.head), percent(one.restored, 1)});
+  std::vector<Scalar> shades;
+  std::size_t positions = 0;
+  double most = 0;
+  for (const auto& row : report.residual) {
+    positions = std::max(positions, row.size());
+    for (const double restored : row) most = std::max(most, restored);
+  }
+  for (const auto& row : report.residual) {
+    for (const double restored : row)
+      shades.push_back(static_cast<Scalar>(most > 0 ? std::max(0.0, restored) / most : 0));
+    shades.resize(shades.size() + positions - row.size());
+  }
+  return text("mean logit difference: clean ", fixed(report.clean, 2), ", corrupted ",
+              fixed(report.corrupted, 2), "\n\n") +
+         table.to_string() + legend("patching") +
+         "\nthe residual stream: a row for each place (before each block, and after the last), a "
+         "column for\neach position; 1.00 restores " +
+         percent(most, 1) + " of the difference, the most that any of them does\n\n" +
+         heatmap(shades, counted(report.residual.size()), counted(positions), options);
 }
 
 }  // namespace headlab

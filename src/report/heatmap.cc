@@ -1,21 +1,21 @@
 // Two columns make a cell about square, and leave room between tokens that are written downwards.
-// Long tokens are cut, with … in place of what is missing; long sequences get narrower cells. Read
-// next: heatmap.h, which says what the shades mean.
+// Long tokens are cut, with … in place of what is missing; long sequences get narrower cells. In
+// half blocks a line holds two rows, whose labels and largest weights stand side by side. Read
+// next: shades.h, the cells.
 #include "headlab/report/heatmap.h"
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 
 #include "headlab/base/error.h"
 #include "headlab/report/table.h"
+#include "report/shades.h"
 
 namespace headlab {
 namespace {
 
 constexpr std::size_t kWidestLabel = 12;  // longer tokens are cut
 constexpr std::size_t kFrame = 9;         // " │", "│ 0.87"
-constexpr std::array<std::string_view, 6> kShades = {" ", "·", "░", "▒", "▓", "█"};
 
 /// How the sources share the width.
 struct Layout {
@@ -31,20 +31,6 @@ struct Layout {
     }
   }
 };
-
-std::string cell_text(double weight, std::size_t width, bool color) {
-  if (color) {  // 232 black ... 255 white
-    const int gray = 232 + static_cast<int>(std::clamp(weight, 0.0, 1.0) * 23);
-    const std::string blanks(width, ' ');
-    return weight == 0 ? blanks : text("\033[48;5;", gray, "m", blanks, "\033[0m");
-  }
-  const std::array<double, 5> limits = {1e-6, 0.05, 0.25, 0.5, 0.75};
-  const auto shade = std::ranges::upper_bound(limits, weight) - limits.begin();
-  std::string out(kShades[shade]);
-  for (std::size_t i = 1; i < width; ++i)
-    out += shade < 2 ? " " : kShades[shade];  // a dot stays small
-  return out;
-}
 
 std::vector<std::string> characters_of(const std::string& token) {
   std::vector<std::string> characters;
@@ -80,32 +66,172 @@ std::string column_labels(const std::vector<std::string>& sources, const Layout&
   return out;
 }
 
+/// A pattern with what is known of its cells.
+struct Rows {
+  std::span<const Scalar> weights;
+  std::span<const char> gold;
+  std::size_t columns;
+
+  std::span<const Scalar> row(std::size_t t) const { return weights.subspan(t * columns, columns); }
+
+  /// Whether a row's gold is found or missed.
+  GoldMark mark(std::size_t t) const {
+    double on_gold = 0;
+    for (std::size_t i = t * columns; i < (t + 1) * columns; ++i)
+      if (gold[i] != 0) on_gold += weights[i];
+    return on_gold >= 0.5 ? GoldMark::found : GoldMark::missed;
+  }
+
+  /// The cells of a row, each the largest of `pool` neighbours.
+  std::vector<ShadedCell> cells(std::size_t t, std::size_t pool) const {
+    std::vector<ShadedCell> cells((columns + pool - 1) / pool);
+    const GoldMark of_row = gold.empty() ? GoldMark::none : mark(t);
+    for (std::size_t s = 0; s < columns; ++s) {
+      ShadedCell& cell = cells[s / pool];
+      cell.weight = std::max(cell.weight, static_cast<double>(row(t)[s]));
+      if (!gold.empty() && gold[t * columns + s] != 0) cell.mark = of_row;
+    }
+    return cells;
+  }
+};
+
+double largest_of(std::span<const Scalar> row) {
+  return row.empty() ? 0 : static_cast<double>(std::ranges::max(row));
+}
+
+std::string joined(const std::vector<ShadedCell>& upper, const std::vector<ShadedCell>* lower,
+                   std::size_t width, Shades shades) {
+  std::string line;
+  for (std::size_t i = 0; i < upper.size(); ++i)
+    line += shades == Shades::cividis
+                ? pair_text(upper[i], lower != nullptr ? &(*lower)[i] : nullptr, width)
+                : cell_text(upper[i], width, shades);
+  return line;
+}
+
 }  // namespace
 
 std::string heatmap(std::span<const Scalar> weights, const std::vector<std::string>& destinations,
                     const std::vector<std::string>& sources, const HeatmapOptions& options) {
   require(weights.size() == destinations.size() * sources.size(), "a heatmap of ",
           destinations.size(), " x ", sources.size(), " cells got ", weights.size(), " weights");
-  std::size_t label = 0;
+  require(options.gold.empty() || options.gold.size() == weights.size(), "a heatmap of ",
+          weights.size(), " cells got gold of ", options.gold.size());
+  const bool pairs = options.shades == Shades::cividis;
+  std::size_t one = 0;
   for (const std::string& destination : destinations)
-    label = std::max(label, characters_of(destination).size());
-  const Layout layout(label, sources.size(), options.width);
+    one = std::max(one, characters_of(destination).size());
+  const Layout layout(pairs ? 2 * one + 1 : one, sources.size(), options.width);
   std::string out = layout.pool > 1 ? text("each cell is the largest weight of ", layout.pool,
                                            " neighbouring sources; the first is named\n\n")
                                     : "";
   out += column_labels(sources, layout);
-  const auto largest = [](std::span<const Scalar> some) {
-    return some.empty() ? 0 : static_cast<double>(std::ranges::max(some));
-  };
-  for (std::size_t t = 0; t < destinations.size(); ++t) {
-    const auto row = weights.subspan(t * sources.size(), sources.size());
-    out += padded(join(characters_of(destinations[t]), ""), label, true) + " │";
-    for (std::size_t s = 0; s < row.size(); s += layout.pool) {
-      const double weight = largest(row.subspan(s, std::min(layout.pool, row.size() - s)));
-      out += cell_text(weight, layout.cell, options.color);
-    }
-    out += "│ " + fixed(largest(row), 2) + "\n";
+  const Rows rows = {weights, options.gold, sources.size()};
+  for (std::size_t t = 0; t < destinations.size(); t += pairs ? 2 : 1) {
+    const bool second = pairs && t + 1 < destinations.size();
+    const auto upper = rows.cells(t, layout.pool);
+    const auto lower = second ? rows.cells(t + 1, layout.pool) : upper;
+    out += padded(join(characters_of(destinations[t]), ""), one, true);
+    if (pairs) out += " " + padded(second ? join(characters_of(destinations[t + 1]), "") : "", one);
+    out += " │" + joined(upper, second ? &lower : nullptr, layout.cell, options.shades) + "│ " +
+           fixed(largest_of(rows.row(t)), 2) +
+           (second ? " " + fixed(largest_of(rows.row(t + 1)), 2) : "") + "\n";
   }
+  return out + (options.gold.empty() ? "" : "\n" + gold_legend(layout.cell, options.shades));
+}
+
+// ---- many small ones ----------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::size_t kScreenColumns = 80, kScreenLines = 24, kBetween = 2;
+
+/// `pool` neighbours both ways become one: the largest.
+std::vector<ShadedCell> pooled_row(const SmallMap& map, Index first, Index row_pool, Index pool) {
+  std::vector<ShadedCell> cells((map.columns + pool - 1) / pool);
+  for (Index r = first; r < std::min(first + row_pool, map.rows); ++r)
+    for (Index c = 0; c < map.columns; ++c) {
+      double& weight = cells[c / pool].weight;
+      weight = std::max(weight, static_cast<double>(map.weights[r * map.columns + c]));
+    }
+  return cells;
+}
+
+/// A map as lines, all `width` columns wide, with its caption first.
+std::vector<std::string> lines_of_map(const SmallMap& map, std::size_t width, Index pool,
+                                      Shades shades) {
+  std::vector<std::string> lines = {padded(map.caption, width)};
+  const Index rows = shades == Shades::cividis ? pool : 2 * pool;  // in a row of cells
+  if (map.weights.empty()) return lines;
+  for (Index r = 0; r < map.rows; r += 2 * pool) {
+    const auto upper = pooled_row(map, r, rows, pool);
+    const auto lower = pooled_row(map, r + pool, rows, pool);
+    const std::string blanks(width - upper.size(), ' ');
+    lines.push_back(joined(upper, r + pool < map.rows ? &lower : nullptr, 1, shades) + blanks);
+  }
+  return lines;
+}
+
+using MapGroups = std::vector<std::pair<std::string, std::vector<SmallMap>>>;
+
+/// The columns of one map, and the lines of all, at some pooling.
+std::pair<std::size_t, std::size_t> extent_of(const MapGroups& groups, Index pool) {
+  std::size_t width = 8, lines = 0;
+  for (const auto& [title, maps] : groups)
+    for (const SmallMap& map : maps)
+      width = std::max({width, static_cast<std::size_t>((map.columns + pool - 1) / pool),
+                        std::min<std::size_t>(16, display_width(map.caption))});
+  const std::size_t across = std::max<std::size_t>(1, kScreenColumns / (width + kBetween));
+  for (const auto& [title, maps] : groups) {
+    Index rows = 0;
+    for (const SmallMap& map : maps) rows = std::max(rows, map.rows);
+    lines += 1 + (maps.size() + across - 1) / across *
+                     static_cast<std::size_t>(2 + (rows + 2 * pool - 1) / (2 * pool));
+  }
+  return {width, lines};
+}
+
+/// Maps beside each other.
+std::string side_by_side(std::span<const SmallMap> maps, std::size_t width, Index pool,
+                         Shades shades) {
+  std::vector<std::vector<std::string>> columns;
+  std::size_t height = 0;
+  for (const SmallMap& map : maps) {
+    columns.push_back(lines_of_map(map, width, pool, shades));
+    height = std::max(height, columns.back().size());
+  }
+  std::string out;
+  for (std::size_t line = 0; line < height; ++line) {
+    std::string row;
+    for (const auto& lines : columns)
+      row += (line < lines.size() ? lines[line] : std::string(width, ' ')) +
+             std::string(kBetween, ' ');
+    out += trimmed_line(std::move(row));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string small_maps(const MapGroups& groups, Shades shades) {
+  Index pool = 1, largest = 1;
+  for (const auto& [title, maps] : groups)
+    for (const SmallMap& map : maps) largest = std::max({largest, map.rows, map.columns});
+  while (extent_of(groups, pool).second > kScreenLines && largest / pool > 8) pool *= 2;
+  while (extent_of(groups, pool).first > kScreenColumns) pool *= 2;
+  const std::size_t width = extent_of(groups, pool).first;
+  const std::size_t across = std::max<std::size_t>(1, kScreenColumns / (width + kBetween));
+  std::string out;
+  for (const auto& [title, maps] : groups) {
+    out += title + "\n";
+    for (std::size_t first = 0; first < maps.size(); first += across)
+      out += side_by_side(std::span(maps).subspan(first, std::min(across, maps.size() - first)),
+                          width, pool, shades) +
+             "\n";
+  }
+  const Index rows = shades == Shades::cividis ? pool : 2 * pool;
+  if (rows * pool > 1)
+    out += text("each cell is the largest weight of ", rows, " queries x ", pool, " keys\n");
   return out;
 }
 

@@ -27,6 +27,29 @@ void add_line(std::string& out, const std::vector<std::string>& cells,
   out += trimmed_line(std::move(line));
 }
 
+thread_local TableCollection* collection = nullptr;
+
+std::string csv_cell(const std::string& cell) {
+  if (cell.find_first_of(",\"\n") == cell.npos) return cell;
+  std::string quoted = "\"";
+  for (const char c : cell) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::string latex_cell(const std::string& cell) {
+  std::string out;
+  for (const char c : cell) {
+    if (std::string_view("&%$#_{}").find(c) != std::string_view::npos) out += '\\';
+    out += c == '\\'  ? "\\textbackslash{}"
+           : c == '^' ? "\\^{}"
+           : c == '~' ? "\\~{}"
+                      : std::string(1, c);
+  }
+  for (std::size_t at; (at = out.find("±")) != out.npos;)
+    out.replace(at, std::string_view("±").size(), "$\\pm$");
+  return out;
+}
+
 std::string two_digits(double value) {
   if (!(value > 0)) return "0";
   const double place = std::pow(10.0, std::floor(std::log10(value)) - 1);
@@ -34,6 +57,10 @@ std::string two_digits(double value) {
 }
 
 }  // namespace
+
+TableCollection::TableCollection(TableFormat format) : format_(format) { collection = this; }
+TableCollection::~TableCollection() { collection = nullptr; }
+bool TableCollection::active() { return collection != nullptr; }
 
 void Table::add(std::vector<std::string> row) {
   require(row.size() == header_.size(), "a table of ", header_.size(), " columns got a row of ",
@@ -48,7 +75,11 @@ void Table::add_column(std::string title, const std::vector<std::string>& cells)
   for (std::size_t i = 0; i < cells.size(); ++i) rows_[i].push_back(cells[i]);
 }
 
-std::string Table::text() const {
+std::string Table::to_string() const {
+  if (collection != nullptr) {
+    collection->tables_ += (collection->tables_.empty() ? "" : "\n") +
+                           (collection->format_ == TableFormat::csv ? to_csv() : to_latex());
+  }
   std::vector<std::size_t> widths;
   std::vector<bool> right(header_.size(), true);
   for (const std::string& title : header_) widths.push_back(display_width(title));
@@ -67,18 +98,61 @@ std::string Table::text() const {
   return out;
 }
 
+std::string Table::to_csv() const {
+  std::string out;
+  const auto line = [&](const std::vector<std::string>& cells) {
+    out += join(texts_of(cells, csv_cell), ",") + "\n";
+  };
+  line(header_);
+  std::ranges::for_each(rows_, line);
+  return out;
+}
+
+std::string Table::to_latex() const {
+  std::string out = "\\begin{tabular}{" + std::string(header_.size(), 'l') + "}\n\\toprule\n";
+  const auto line = [&](const std::vector<std::string>& cells) {
+    out += join(texts_of(cells, latex_cell), " & ") + " \\\\\n";
+  };
+  line(header_);
+  out += "\\midrule\n";
+  std::ranges::for_each(rows_, line);
+  return out + "\\bottomrule\n\\end{tabular}\n";
+}
+
+std::vector<std::string> row_of(std::string first, std::vector<std::string> others) {
+  others.insert(others.begin(), std::move(first));
+  return others;
+}
+
 std::string fixed(double value, int digits) {
-  return std::isfinite(value) ? headlab::text(std::fixed, std::setprecision(digits), value) : "-";
+  return std::isfinite(value) ? text(std::fixed, std::setprecision(digits), value) : "-";
 }
 
 std::string significant(double value) {
-  return std::isfinite(value) ? headlab::text(std::setprecision(4), value) : "-";
+  return std::isfinite(value) ? text(std::setprecision(4), value) : "-";
+}
+
+std::string signed_text(double value) { return (value >= 0 ? "+" : "") + significant(value); }
+
+std::string percent(double share, int digits) { return fixed(100 * share, digits) + "%"; }
+
+std::vector<std::string> counted(std::size_t count) {
+  std::vector<std::string> numbers;
+  for (std::size_t i = 0; i < count; ++i) numbers.push_back(std::to_string(i));
+  return numbers;
 }
 
 std::string interval_text(const Interval& interval) {
   const std::string center = significant(interval.mean);
   return std::isfinite(interval.half_width) ? center + " ± " + two_digits(interval.half_width)
                                             : center;
+}
+
+std::string share_text(const Interval& share) {
+  const double low = share.mean - share.half_width, high = share.mean + share.half_width;
+  if (!(low < 0 || high > 1)) return interval_text(share);
+  return text(significant(share.mean), " (", significant(std::max(low, 0.0)), " to ",
+              significant(std::min(high, 1.0)), ")");
 }
 
 std::string grouped(Index value) {

@@ -5,7 +5,6 @@
 
 #include <sstream>
 
-#include "headlab/report/circuits_text.h"
 #include "headlab/report/table.h"
 
 namespace headlab { namespace {
@@ -53,23 +52,32 @@ TEST(AblationText, OfAModelWithoutHeadsSaysSo) {
 
 TEST(GoldEdgesText, SaysWherePatternAndCauseDisagree) {
   EdgeReport report;
-  EdgeTest looks{.heads = {{0, 1}}, .lift = 0.9, .mass = 0.95};
-  EdgeTest all{.heads = {{0, 0}, {0, 1}}, .mass = 1.5, .gold = {4.0, 3.9, 4.1, 0.0}};
-  all.difference = {4.0, 3.9, 4.1, 0.0};
+  EdgeTest looks{.heads = {{0, 1}}, .lift = 0.9, .mass = 0.95, .share = 0};
+  looks.gold.examples = 40;
+  EdgeTest all{.heads = {{0, 0}, {0, 1}}, .mass = 1.5, .control_mass = 1.25, .share = 1};
+  all.gold = all.difference = {4.0, 3.9, 4.1, 0.0, 40};
   report.relations.push_back({{"same", ""}, {looks, all}});
+  EdgeTest few{.heads = {{0, 0}}, .lift = 0.9};
+  few.gold.examples = 2;
+  report.relations.push_back({{"rare", ""}, {few}});
   const std::string text = gold_edges_text(report);
   EXPECT_TRUE(holds(text, "pattern and cause disagree")) << text;
   EXPECT_TRUE(holds(text, "100.0%")) << text;
   EXPECT_NE(line_of(text, "same"), "");
+  EXPECT_TRUE(holds(text, "1.50")) << text;  // both weights
+  EXPECT_TRUE(holds(text, "1.25")) << text;
+  EXPECT_TRUE(holds(text, "too few examples with a target to judge 1 relations: rare (2)")) << text;
 }
 
 TEST(InteractionsText, PutsTheStrongestFirstAndNamesThem) {
   InteractionReport report;
-  report.pairs = {{{0, 0}, {0, 1}, 0.1, 0.1, {0.0, -0.1, 0.1, 1.0}},
-                  {{0, 0}, {1, 0}, 1.0, 3.0, {-2.0, -2.1, -1.9, 0.0}},
-                  {{1, 0}, {1, 1}, 5.0, 0.0, {5.0, 4.9, 5.1, 0.0}}};
+  report.pairs = {{{0, 0}, {0, 1}, 0.1, 0.1, 0.1, {0.0, -0.1, 0.1, 1.0, 40}},
+                  {{0, 0}, {1, 0}, 1.0, 3.0, 3.0, {-2.0, -2.1, -1.9, 0.0, 40}},
+                  {{0, 0}, {1, 1}, 1.5, 0.0, 0.0, {1.5, 1.4, 1.6, 0.0, 40}},
+                  {{1, 0}, {1, 1}, 5.0, 0.0, 0.0, {5.0, 4.9, 5.1, 0.0, 40}, "same"}};
   const std::string text = interactions_text(report);
-  EXPECT_TRUE(holds(line_of(text, "1.0 1.1"), "back each other up")) << text;
+  EXPECT_TRUE(holds(line_of(text, "1.0 1.1"), "back each other up: same")) << text;
+  EXPECT_TRUE(holds(line_of(text, "0.0 1.1"), "cost more together")) << text;
   EXPECT_TRUE(holds(line_of(text, "0.0 1.0"), "share a path")) << text;
   EXPECT_LT(text.find("1.0 1.1"), text.find("0.0 1.0"));
   EXPECT_LT(text.find("0.0 1.0"), text.find("0.0 0.1"));

@@ -27,7 +27,10 @@ HeadsReport report_of(std::size_t count) {
                                 .exchanges = 199});
     for (HeadScores& head : report.heads) {
       const bool does = r == 0 && head.head == 3;
-      RelationScore score{.queries = 10, .mass = does ? 0.97 : 0.125, .top1 = does ? 1.0 : 0.0};
+      RelationScore score{.queries = 10,
+                          .examples = 10,
+                          .mass = does ? 0.97 : 0.125,
+                          .top1 = does ? 1.0 : 0.0};
       score.null = 0.25;
       score.lift = does ? 0.96 : std::nan("");
       head.relations.push_back(score);
@@ -74,15 +77,42 @@ TEST(HeadsText, SaysHowFarItsVerdictsCarry) {
   report.heads[0].relations[3].lift = 0.5;
   report.relations[0].mass_any = 1;     // .03 more than its best head has
   report.relations[2].mass_any = 0.45;  // .2 / .75 of what the null leaves: too little
-  report.relations[3].mass_any = 0.5;
+  report.relations[3].mass_any = report.relations[1].mass_any = 0.5;
   const std::string shown = heads_text(report);
-  EXPECT_EQ(line_with(shown, {"heads share relation0"}), "") << shown;
-  EXPECT_EQ(line_with(shown, {"heads share relation2"}), "") << shown;
-  EXPECT_NE(line_with(shown, {"heads share relation3", "0.125", "0.500"}), "") << shown;
-  EXPECT_NE(line_with(shown, {"relation1", "in few ways", "3 of 199"}), "") << shown;
+  EXPECT_EQ(line_with(shown, {"heads share", "relation0"}), "") << shown;
+  EXPECT_EQ(line_with(shown, {"heads share", "relation2"}), "") << shown;
+  EXPECT_NE(line_with(shown, {"heads share", "relation3", "0.12", "0.50"}), "") << shown;
+  EXPECT_NE(line_with(shown, {"few of 199", "relation1 (3)"}), "") << shown;
   EXPECT_NE(line_with(shown, {"relation2", "no head of its kind"}), "") << shown;
   EXPECT_NE(line_with(shown, {"relation3", "could be chance"}), "") << shown;
   EXPECT_NE(line_with(shown, {"specialization 0.25", "1 of 4"}), "") << shown;
+}
+
+TEST(HeadsText, SaysThatHeadsShareWhatNoneDoesAlone) {
+  HeadsReport report = report_of(2);
+  report.relations[1].mass_any = 0.6;
+  const std::string shown = heads_text(report);
+  EXPECT_NE(line_with(shown, {"relation1", "no head alone: heads share it"}), "") << shown;
+  EXPECT_EQ(shown.find("nobody does it"), std::string::npos);
+}
+
+TEST(HeadsText, PassesNoVerdictOnTooFewExamples) {
+  HeadsReport report = report_of(3);
+  for (HeadScores& head : report.heads) head.relations[2].examples = 1;
+  const std::string shown = heads_text(report);
+  EXPECT_NE(line_with(shown, {"relation2", "too few (1)"}), "") << shown;
+  EXPECT_NE(line_with(shown, {"fewer than 10 examples", "relation2 (1)"}), "") << shown;
+  EXPECT_NE(line_with(shown, {"0 of 2 relations that can be judged"}), "") << shown;
+}
+
+TEST(HeadsText, FitsAScreenWhereThereAreManyRelations) {
+  HeadsReport report = report_of(70);
+  for (std::size_t r = 20; r < 60; ++r)
+    for (HeadScores& head : report.heads) head.relations[r].examples = 2;
+  EXPECT_LE(lines_of(heads_text(report)).size(), 40u);
+  EXPECT_NE(line_with(heads_text(report), {"relation0", "does it"}), "");
+  EXPECT_NE(line_with(heads_text(report), {"fewer than 10 examples", "40 relations"}), "");
+  EXPECT_GT(lines_of(heads_text(report, true)).size(), 100u);
 }
 
 TEST(HeadsText, HasBaselinesWhereATaskNamesCandidates) {

@@ -1,5 +1,5 @@
 // The history of heads as text: drawn as it is, thinned out where it is long.
-#include "headlab/report/history_text.h"
+#include "headlab/report/heads_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Heads without gold, as a reader of the terminal sees them: tables and a map that fit the line.
-#include "headlab/report/scores_text.h"
+#include "headlab/report/heads_text.h"
 
 #include <cmath>
 #include <map>
@@ -54,7 +54,7 @@ TEST(ScoresText, NamesEveryPatternScoreAndItsValue) {
     EXPECT_TRUE(holds(shown, row.column.title != nullptr ? row.column.title : row.name))
         << row.name;
   }
-  for (const char* part : {"0.2", "0.25", "  - ", "1.250", "32.7%", "0.500", "3.50", "-1 (98%)"})
+  for (const char* part : {"0.2", "0.25", "  - ", "1.250", "0.327", "0.500", "3.50", "-1 (98%)"})
     EXPECT_TRUE(holds(shown, part)) << part << "\n" << shown;
   expect_to_fit(shown);
 }

@@ -1,6 +1,6 @@
 // A sweep as text: numbers with their intervals, sentences that say what was measured and what is
 // missing.
-#include "headlab/report/sweep_text.h"
+#include "headlab/report/runs_text.h"
 
 #include <gtest/gtest.h>
 
@@ -40,6 +40,9 @@ void expect_part(const std::string& text, const std::string& part) {
 TEST(IntervalText, GivesTheHalfWidthTwoDigits) {
   EXPECT_EQ(interval_text({0.946, 0.0312}), "0.946 ± 0.031");
   EXPECT_EQ(interval_text({1, 0}), "1 ± 0");
+  EXPECT_EQ(share_text({0.5, 0.25}), "0.5 ± 0.25");
+  EXPECT_EQ(share_text({0.125, 0.25}), "0.125 (0 to 0.375)");
+  EXPECT_EQ(share_text({0.9, 0.2}), "0.9 (0.7 to 1)");
   EXPECT_EQ(interval_text({0.25, kNaN}), "0.25");
 }
 
@@ -64,6 +67,41 @@ TEST(SweepText, ComparesTheLossOfOneHeadWithThatOfTheBest) {
   report.comparisons[0].best = report.comparisons[0].enough = 0;
   expect_part(sweep_text(report), "heads=1 has the lowest loss; accuracy 0.7");
   EXPECT_EQ(sweep_text(report).find("loss of"), std::string::npos);
+}
+
+TEST(SweepText, DecidesNothingFromOneSeed) {
+  SweepReport report = two_groups(false);
+  report.comparisons[0].loss_gain.half_width = kNaN;
+  expect_part(sweep_text(report), "one seed says nothing of chance");
+  EXPECT_EQ(sweep_text(report).find("gain nothing"), std::string::npos);
+}
+
+TEST(ShareText, StaysBetweenNoneAndAll) {
+  EXPECT_EQ(share_text({0.5, 0.1}), "0.5 ± 0.1");
+  EXPECT_EQ(share_text({0.95, 0.08}), "0.95 (0.87 to 1)");
+  EXPECT_EQ(share_text({0.15, 0.17}), "0.15 (0 to 0.32)");
+  EXPECT_EQ(share_text({0.25, kNaN}), "0.25");
+}
+
+TEST(PruneSweepText, ComparesMethodsWithTheFirst) {
+  PruneSweepReport report;
+  report.cells = 5;
+  report.groups.push_back(
+      {"heads=4", "greedy", 2, {0, 1}, {0.1, 0.2}, {0.15, 0.05}, {0.9, 0.2}, {}, 0});
+  report.groups.push_back({"heads=4",
+                           "random",
+                           2,
+                           {0, 1},
+                           {0.5, 0.7},
+                           {0.6, 0.1},
+                           {0.5, 0.1},
+                           Interval{0.45, 0.06},
+                           6.4});
+  report.missing = {"heads=4,seed=1,prune=l0,keep=2"};
+  const std::string shown = prune_sweep_text(report);
+  expect_part(shown, "0.45 ± 0.06");
+  expect_part(shown, "0.9 (0.7 to 1)");
+  expect_part(shown, "missing: 1 of 5 cells");
 }
 
 TEST(SweepText, NamesTheTaskOfAComparisonWhereThereAreSeveral) {

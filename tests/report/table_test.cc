@@ -12,7 +12,7 @@ TEST(Table, AlignsWordsToTheLeftAndNumbersToTheRight) {
   Table table({"task", "loss", "note"});
   table.add({"relations", "0.5", "good"});
   table.add({"text", "12.25", ""});
-  EXPECT_EQ(table.text(),
+  EXPECT_EQ(table.to_string(),
             "task        loss  note\n"
             "---------  -----  ----\n"
             "relations    0.5  good\n"
@@ -24,7 +24,7 @@ TEST(Table, CountsCharactersAndNotBytes) {
   table.add({"häß", "1"});
   table.add({"日本語", "2"});
   table.add({"abc", "3"});
-  EXPECT_EQ(table.text(),
+  EXPECT_EQ(table.to_string(),
             "token  n\n"
             "-----  -\n"
             "häß    1\n"
@@ -36,10 +36,10 @@ TEST(Table, TakesADashForANumber) {
   Table table({"x"});
   table.add({"10"});
   table.add({"-"});
-  EXPECT_EQ(table.text(), " x\n--\n10\n -\n");
+  EXPECT_EQ(table.to_string(), " x\n--\n10\n -\n");
 }
 
-TEST(Table, MayHaveNoRows) { EXPECT_EQ(Table({"a", "b"}).text(), "a  b\n-  -\n"); }
+TEST(Table, MayHaveNoRows) { EXPECT_EQ(Table({"a", "b"}).to_string(), "a  b\n-  -\n"); }
 
 TEST(Table, NeedsACellForEachColumn) {
   Table table({"a", "b"});
@@ -85,7 +85,7 @@ TEST(Columns, StandAtTheRightAndNeedACellForEachRow) {
   Table table({"a"});
   table.add({"1"});
   table.add_column("b", {"x"});
-  EXPECT_EQ(table.text(), "a  b\n-  -\n1  x\n");
+  EXPECT_EQ(table.to_string(), "a  b\n-  -\n1  x\n");
   expect_error([&] { table.add_column("c", {}); }, {"1 rows", "0 cells"});
 }
 
@@ -109,6 +109,27 @@ TEST(Padded, FillsOrCutsToTheWidth) {
   EXPECT_EQ(padded("日本語", 4, true), " 日本語");
   EXPECT_EQ(padded("", 0), "");
   EXPECT_EQ(display_width("日本語"), 3u);
+}
+
+TEST(Table, IsWrittenForOtherPrograms) {
+  Table table({"head", "a, b"});
+  table.add({"0.1", "say \"x\" ± 2%"});
+  EXPECT_EQ(table.to_csv(), "head,\"a, b\"\n0.1,\"say \"\"x\"\" ± 2%\"\n");
+  const std::string latex = table.to_latex();
+  EXPECT_NE(latex.find("0.1 & say \"x\" $\\pm$ 2\\% \\\\\n"), std::string::npos) << latex;
+}
+
+TEST(TableCollection, HoldsEveryTableThatIsShownWhileItLives) {
+  Table table({"a"});
+  table.add({"1"});
+  {
+    const TableCollection collection(TableFormat::csv);
+    EXPECT_TRUE(TableCollection::active());
+    (void)table.to_string();
+    (void)table.to_string();
+    EXPECT_EQ(collection.tables(), "a\n1\n\na\n1\n");
+  }
+  EXPECT_FALSE(TableCollection::active());
 }
 
 }  // namespace

@@ -5,23 +5,44 @@
 
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headlab/kernels/scalar.h"
 
 namespace headlab {
 
+/// What a terminal can show.
+enum class Shades {
+  characters,  // · ░ ▒ ▓ █
+  gray,        // the 24 grays of 256 colours
+  cividis      // 24-bit colours, two rows in a line of half blocks
+};
+
 struct HeatmapOptions {
-  bool color = false;       // shades by the terminal's 256 colours instead of by characters
-  std::size_t width = 100;  // columns of the terminal
+  Shades shades = Shades::characters;
+  std::size_t width = 100;       // columns of the terminal
+  std::span<const char> gold{};  // [T, S]: 1 on gold cells, which are marked; or empty
 };
 
 /// weights [T, S] with a token for each row and each column, and "0.87" beside each row: its
-/// largest weight. Shades: blank below 1e-6, then · ░ ▒ ▓ █ from 0, .05, .25, .5, .75 on. A cell is
-/// two columns wide, or one where that is too wide; where even that is too wide, it shows the
-/// largest weight of several neighbouring sources, and a line says so. Error unless the sizes
-/// agree.
+/// largest weight. Characters: blank below 1e-6, then · ░ ▒ ▓ █ from 0, .05, .25, .5, .75 on. A
+/// cell is two columns wide, or one where that is too wide; where even that is too wide, it shows
+/// the largest weight of several neighbouring sources, and a line says so. A line at the end says
+/// how gold is marked. Error unless the sizes agree.
 std::string heatmap(std::span<const Scalar> weights, const std::vector<std::string>& destinations,
                     const std::vector<std::string>& sources, const HeatmapOptions& options = {});
+
+/// A small pattern among others.
+struct SmallMap {
+  std::string caption;
+  Index rows = 0, columns = 0;
+  std::span<const Scalar> weights{};  // [rows, columns]; empty: nothing to show
+};
+/// Patterns side by side, one group below the other, each under its title. Where they are too many
+/// for a screen of 80 columns and 24 lines, a cell shows the largest weight of several neighbours;
+/// a line says of how many.
+std::string small_maps(const std::vector<std::pair<std::string, std::vector<SmallMap>>>& groups,
+                       Shades shades);
 
 }  // namespace headlab

@@ -1,0 +1,57 @@
+// The program's figures: one head's pattern with the truth on it, all heads at one glance, when
+// roles were born, a pruning curve, a sweep. Each is a pure function of results and gives a list of
+// items, which `svg` and `png` write. Read next: picture.h; src/report/figures.cc.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "headlab/heads/activations.h"
+#include "headlab/heads/scores.h"
+#include "headlab/heads/tracking.h"
+#include "headlab/lab/sweep.h"
+#include "headlab/prune/curve.h"
+#include "headlab/report/heatmap.h"
+#include "headlab/report/picture.h"
+
+namespace headlab {
+
+/// The pattern of a head: queries are rows, keys columns. The gold cells of `relation` (as in
+/// HeadPattern::gold_of) are outlined: whole where the query's weight on them is at least half of
+/// what it has, dashed where they are missed; queries without gold stand in brackets.
+Picture pattern_figure(const HeadPattern& pattern, std::string_view relation = "");
+
+/// The relation on which a head's lift is largest.
+struct HeadRole {
+  std::string relation;
+  bool owned = false;  // whether the head owns it and is the best one for it
+  RelationScore score{};
+};
+/// The role of each head of a report; that of a head without a finite lift has no name. An owner's
+/// is what it owns.
+std::vector<HeadRole> roles_of(const HeadsReport& report);
+
+/// All heads as small maps, a row for each attention module, in the order in which they were born;
+/// removed ones are crossed out. Below each its role: mass as a bar, chance (the null) as a tick on
+/// it. `patterns` are those of all heads of the report, in its order.
+Picture grid_figure(const TransformerConfig& config, std::span<const HeadPattern> patterns,
+                    const HeadsReport& report);
+
+/// The same for a terminal of 80 columns: half blocks or characters, on one screen where it fits.
+std::string grid_text(const TransformerConfig& config, std::span<const HeadPattern> patterns,
+                      const HeadsReport& report, Shades shades);
+
+/// The lift of each relation over a training, and when its role was born.
+Picture history_figure(const HeadsHistory& history);
+
+/// Loss against heads kept, for each method; fine-tuned where the curve has it.
+Picture curve_figure(const Curve& curve);
+/// The same as means with intervals over several runs.
+Picture curve_figure(const CurveOverRuns& curve);
+
+/// Loss against heads: mean and interval over seeds, each seed a dot. A line for each family of
+/// groups. Error if no cell is finished, or no two groups differ in heads alone.
+Picture sweep_figure(const SweepReport& report);
+
+}  // namespace headlab

@@ -1,0 +1,56 @@
+// A page: one HTML file in which a run lives. It holds what training and analysis wrote, the
+// examples, and the weights, so that the model runs where the page is read; nothing is fetched. A
+// page is a pure function of the files of its runs and of these options: the same bytes each time.
+// Read next: src/report/page.cc; src/report/page/core.js, the model in the page.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "headlab/train/run.h"
+
+namespace headlab {
+
+struct PageOptions {
+  Index examples = 16;    // offered to look at
+  double megabytes = 8;   // what the page may take (1 MB: 10^6 bytes); what does not fit is thinned
+  bool weights = true;    // whether the model itself is embedded; if not, patterns are
+  std::string command{};  // what makes the page again, as it is shown in it
+  /// The command that writes a file of a run (heads.json ...) that a view needs; "" if none does.
+  std::function<std::string(const Run& run, const std::string& file)> writer{};
+};
+
+/// A file of a run that views of the page need.
+struct PageSource {
+  std::string run, file;
+  bool present = false;
+  std::vector<std::string> views;
+  std::string command;  // that writes it
+};
+
+/// What the page spends its bytes on: "code", "facts", "weights", "examples" ...
+struct PagePart {
+  std::string name;
+  std::size_t bytes = 0;
+};
+
+struct Page {
+  std::string html;
+  std::vector<PagePart> parts;
+  std::vector<PageSource> sources;
+  std::vector<std::string> left_out;  // sentences: what did not fit, and what is not there
+};
+Json to_json(const Page& page);
+/// The same as tables for a terminal.
+std::string page_text(const Page& page);
+
+/// A page of one run or several side by side, or of a sweep; the run from which another was made by
+/// pruning comes with it, if it is still there. Where the page would be larger than
+/// options.megabytes, these are left out in turn until it fits: kept steps of training, examples,
+/// weights; never what the page checks itself with, and never scores. Errors: no run, or what
+/// open_run finds; a damaged file of analysis.
+Page make_page(const std::vector<std::filesystem::path>& paths, const PageOptions& options = {});
+
+}  // namespace headlab

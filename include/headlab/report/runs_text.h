@@ -1,0 +1,27 @@
+// Runs as text for a terminal: the evaluation of one, and a sweep over many, with who does what in
+// it and whether several heads beat one. Pure functions of the results. Read next:
+// train/evaluate.h, lab/sweep.h.
+#pragma once
+
+#include <string>
+
+#include "headlab/lab/prune_sweep.h"
+#include "headlab/lab/sweep.h"
+#include "headlab/train/evaluate.h"
+
+namespace headlab {
+
+struct EvaluationTextOptions {
+  const char* loss_heading = "loss";
+  bool counts = false;  // of the targets, in a column
+};
+
+std::string evaluation_text(const Evaluation& evaluation,
+                            const EvaluationTextOptions& options = {});
+
+/// The tables, the comparisons in sentences, and what is missing.
+std::string sweep_text(const SweepReport& report);
+/// Losses of each method and size over the seeds, and how the methods compare with the first one.
+std::string prune_sweep_text(const PruneSweepReport& report);
+
+}  // namespace headlab

@@ -1,0 +1,22 @@
+// Colours as bytes, for the writers of pictures. Read next: picture.cc, which says which there are.
+// A role's colour is looked up by color_of; a map's by map_level.
+// Both are declared beside the display list.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace headlab {
+
+/// Red, green, blue.
+using Rgb = std::array<std::uint8_t, 3>;
+
+/// The bytes of "#rrggbb" or of a role. Error for anything else.
+Rgb rgb_of(std::string_view color);
+
+/// The 256 colours of a map on dark paper, from 0 to 1: for terminals.
+const std::vector<Rgb>& dark_map_colors();
+
+}  // namespace headlab

@@ -1,0 +1,202 @@
+// The meanings. A word has one meaning wherever it stands; where a table needs more than its titles
+// say, its legend says it in two lines of at most 100 columns.
+// Read next: heads_text.cc, which shows them.
+#include "headlab/report/columns.h"
+
+#include <algorithm>
+
+#include "headlab/base/error.h"
+
+namespace headlab {
+namespace {
+
+constexpr ColumnEntry kColumns[] = {
+    // runs
+    {"target", "what is predicted at a position; a task may ask for several"},
+    {"loss",
+     "mean cross-entropy in nats per target; 0 is perfect, ln V is guessing among V tokens"},
+    {"held-out loss", "loss on examples that training never sees"},
+    {"accuracy", "share of targets whose likeliest token is the right one, 0 to 1"},
+    {"targets", "how many predictions were judged"},
+    {"parameters", "numbers that training sets"},
+    {"step", "of training"},
+    // heads
+    {"head",
+     "LAYER.HEAD: attention modules and the heads of each, counted from 0 as they were born"},
+    {"relation", "which keys a query of the task must read: known, because the task made them"},
+    {"best head",
+     "the head with the most attention on the relation's keys, chosen on half of the "
+     "examples and shown on the other half"},
+    {"mass", "mean attention on the relation's keys, 0 to 1"},
+    {"top1", "share of queries whose largest weight is on one of the relation's keys, 0 to 1"},
+    {"lift", "how far the mass lies above the null: 0 is the null, 1 is perfect"},
+    {"null",
+     "the mass of the strongest pattern that ignores content: uniform, a fixed offset, or "
+     "the head's own average pattern"},
+    {"untrained", "the mass of the best head before training"},
+    {"p", "how often chance does as well: small is significant, below .01 counts"},
+    {"verdict", "what the numbers of the row say in words"},
+    {"best offset", "top1 of a reader that always looks the same distance away"},
+    {"nearest",
+     "top1 of a reader that takes the nearest key of the right kind; on a map, the "
+     "head whose patterns are most alike"},
+    {"top1 where wrong", "top1 of the best head on the queries that this reader gets wrong"},
+    {"specialization", "share of relations that have a head of their own, no head counted twice"},
+    {"argmax offset", "where most of the largest weights are, in positions from the query"},
+    {"labels", "scores on which the head stands out, in words"},
+    {"x", "place on the map: heads with like patterns lie near each other"},
+    {"y", "place on the map: heads with like patterns lie near each other"},
+    {"distance", "between patterns: 0 the same, 0.83 nothing in common"},
+    {"conf.", "confidence: the mean of each query's largest weight, 0 to 1"},
+    {"born", "the first scored step at which the lift reaches half of its last value"},
+    {"lift over training",
+     "the lift at evenly spaced steps, from a low block at 0 to a full one at 1"},
+    // causes
+    {"change", "rise of the loss in nats when the head is silenced; 0 means that nothing needs it"},
+    {"95% interval", "where the number would lie in 95 of 100 repetitions with other examples"},
+    {"p < .01", "a star where chance explains the change in less than 1 of 100 cases"},
+    {"cost",
+     "rise of the loss on the relation's own targets when exactly its edges are hidden, nats"},
+    {"share", "of the cost of hiding these edges in all heads together"},
+    {"random", "the cost of hiding as much attention elsewhere; in a curve, heads drawn by lot"},
+    {"heads", "a pair of heads, or how many there are"},
+    {"both cost", "rise of the loss when both heads are silenced, nats"},
+    {"sum of each", "what the two cost one at a time, added"},
+    {"interaction", "both cost minus sum of each: above 0 each does what the other could, nats"},
+    {"its mass", "the attention that was hidden, as a share of all of it"},
+    {"if independent", "rise of the loss if each head's effect on the logits were added, nats"},
+    {"difference", "how far two of these numbers lie apart, with its 95% interval"},
+    {"examples", "how many examples the number rests on"},
+    {"matches", "share of tokens that look most at themselves, by the weights alone"},
+    {"copying", "sum of eigenvalues / sum of their sizes of what the head writes: 1 copies tokens"},
+    {"copies", "share of tokens whose own logit rises most when the head looks at them"},
+    {"from", "the head that writes"},
+    {"to", "the head that reads"},
+    {"reads by", "whether queries, keys or values of the one read what the other writes"},
+    {"strength", "norm of the product of both weights / product of the norms, 0 to 1"},
+    {"random pairs", "the strength of random matrices of these shapes"},
+    {"percentile", "share of random pairs that are weaker, in percent"},
+    {"part", "the embedding, a head or a feed-forward network: what adds to the residual stream"},
+    {"restored",
+     "of the difference between clean and corrupted, what putting the head's clean "
+     "output back returns, in percent"},
+    // pruning
+    {"model", "before, with heads removed, and after fine-tuning"},
+    {"ms per batch", "median time of a forward pass over 64 sequences"},
+    {"heads kept", "how many stay; below, the loss for each method"},
+    {"method", "how heads are chosen"},
+    {"area", "mean loss along the curve over the share of heads kept: small is good"},
+    {"regret", "mean loss above that of the best subset of the same size: 0 is the optimum"},
+    {"rank corr", "Spearman's correlation of how long a head is kept with what silencing it costs"},
+    {"knee", "the fewest heads whose loss lies within 1% of the way from all heads to none"},
+    {"knee of each run", "the knee, run by run"},
+    {"forward", "sequences that went through the model to choose"},
+    {"backward", "sequences whose gradient was taken to choose"},
+    {"seconds", "that choosing took"},
+    {"batch", "sequences in a batch"},
+    {"full ms", "forward and backward of the whole model"},
+    {"masked ms", "the same with heads behind gates of 0"},
+    {"removed ms", "the same with these heads removed"},
+    {"attention full", "milliseconds of attention in the whole model"},
+    {"attention removed", "milliseconds of attention with heads removed"},
+    {"saved of attention", "share of the time of attention that removal saves"},
+    {"saved of all", "share of the whole time that removal saves"},
+    {"noise", "by how much repeated timings differ"},
+    // experiments
+    {"cells", "runs of a sweep that differ by the seed alone, by what they have in common"},
+    {"seeds", "how many runs the means are over"},
+    {"own a head", "specialization: share of relations that have a head of their own"},
+    {"lift, seeds that own", "mean lift of the relation's head, and in how many seeds it owns it"},
+    {"against the first",
+     "loss of this method - loss of the first method, seed by seed: mean ± 95% "
+     "interval; below 0 it is better"},
+    {"effect", "that mean / the standard deviation of the differences: .8 and more is large"},
+    {"change of loss", "rise of the loss in nats when the head is silenced"},
+    {"only one head left in",
+     "the attention module in which one head stays, all others being whole"},
+    {"chosen in sample", "the best single head, chosen on the examples it is judged on"},
+    {"out of sample", "the best single head, chosen on other examples"},
+    {"change of loss there", "on the examples it was not chosen on"},
+    {"trained steps", "how far the model was when it was pruned"},
+    {"lambda", "the price of an open gate in nats"},
+    {"survivors", "heads whose gates stay above 0"},
+    {"self", "survivors in self-attention"},
+    {"encoder", "survivors in the encoder"},
+    {"cross", "survivors in cross-attention"},
+    {"from scratch: loss", "loss of the same heads trained from initial values"},
+    {"accuracy there", "accuracy of the same heads trained from initial values"},
+    {"before", "the relation's best head before pruning"},
+    {"lift before", "its lift before pruning"},
+    {"after", "the relation's best head after pruning"},
+    {"lift after", "its lift after pruning"},
+    // checks and benchmarks
+    {"op", "a differentiable operation"},
+    {"case", "the shapes and options it is checked with"},
+    {"elements", "derivatives that were compared"},
+    {"worst error", "largest |numeric - analytic| / max(1, |numeric|, |analytic|)"},
+    {"config", "the sizes of the model that is timed"},
+    {"threads", "that share the work"},
+    {"median ms", "median time of a training step"},
+    {"min ms", "shortest time of a training step"},
+    {"tokens/s", "tokens that training takes in each second"},
+    {"GFLOP/s", "10^9 multiplications and additions a second"},
+    {"peak GFLOP/s", "what the machine does at most, measured in the same run"},
+    {"share of peak", "GFLOP/s / peak GFLOP/s: 1 is the machine's limit"},
+    {"triad GB/s", "what the memory moves at most, measured in the same run"},
+    {"memory MB", "most memory that the process had"},
+};
+
+struct Legend {
+  const char* table;
+  const char* text;
+};
+constexpr Legend kLegends[] = {
+    {"evaluation",
+     "loss: nats per target, 0 is perfect; accuracy: share of targets that are right\n"},
+    {"winners",
+     "mass: attention on the relation's keys; lift: mass above the null, 1 is perfect; p: chance "
+     "does as\nwell; a head owns a relation (*) from lift .3 with p < .01; untrained: mass before "
+     "training\n"},
+    {"baselines",
+     "top1 of readers without a model, and of the head where they are wrong: a head that only does "
+     "what\nthey do scores low there\n"},
+    {"shapes",
+     "shares of attention by what stands at the key, 0 to 1; entropy in nats, distance in "
+     "positions\n"},
+    {"ablation",
+     "change: rise of the loss in nats per target when the head is silenced; 0: nothing needs "
+     "it;\n* not explained by chance\n"},
+    {"interactions",
+     "nats per target; interaction = both cost - sum of each: above 0 one head does what the "
+     "other could\n"},
+    {"prune",
+     "loss: nats per held-out target, small is good; ms per batch: forward pass over 64 "
+     "sequences\n"},
+    {"prunings",
+     "mean ± 95% interval over seeds (Student's t); against the first: loss - loss of the first "
+     "method\non the same cells; effect: that mean / standard deviation of the differences\n"},
+    {"timing", "milliseconds of forward and backward, medians; saved: share of the time before\n"},
+    {"curve",
+     "area: mean loss along the curve; regret: loss above the best choice of that size, 0 is the "
+     "best;\nknee: fewest heads within 1% of the full loss; forward, backward: sequences spent to "
+     "choose\n"},
+    {"composition",
+     "strength: norm of the product / product of the norms; percentile: of random pairs that are "
+     "weaker\n"},
+    {"patching", "restored: of the difference between clean and corrupted, 100% is all of it\n"},
+    {"check",
+     "worst error: |numeric - analytic| / max(1, |numeric|, |analytic|), in double; about 1e-8 is "
+     "good\n"},
+};
+
+}  // namespace
+
+std::span<const ColumnEntry> column_table() { return kColumns; }
+
+std::string legend(std::string_view table) {
+  const auto found = std::ranges::find(kLegends, table, &Legend::table);
+  require(found != std::end(kLegends), "there is no legend of the table ", table);
+  return std::string("\n") + found->text;
+}
+
+}  // namespace headlab

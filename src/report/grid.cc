@@ -1,0 +1,160 @@
+// All heads at one glance, as a picture and for a terminal. Both show the same: what each head
+// looks at, which relation it is best at, and whether it owns it; removed heads keep their places.
+// Read next: figures.cc, the other figures; heatmap.h, how small maps share a screen.
+#include <algorithm>
+#include <cmath>
+
+#include "headlab/base/error.h"
+#include "headlab/report/figures.h"
+#include "headlab/report/table.h"
+#include "report/chart.h"
+
+namespace headlab {
+namespace {
+
+constexpr double kGridWidth = 860, kMapSide = 110, kGap = 8, kUnderMap = 38;
+constexpr Index kAcross = 12;
+
+/// One head of the grid: as it is, or as it was removed.
+struct GridCell {
+  std::string name;
+  const HeadPattern* pattern = nullptr;  // null: removed
+  const HeadRole* role = nullptr;
+};
+
+void draw_bar(Picture& picture, const HeadRole& role, const Box& box) {
+  picture.items.push_back(
+      RectItem{{box.x, box.y, box.w * std::clamp(role.score.mass, 0.0, 1.0), box.h},
+               {.fill = "s0"}});
+  picture.items.push_back(RectItem{box, {.stroke = "edge"}});
+  if (!std::isfinite(role.score.null)) return;
+  const double x = box.x + box.w * std::clamp(role.score.null, 0.0, 1.0);
+  const std::vector<Point> tick = {{x, box.y - 3}, {x, box.y + box.h + 3}};
+  picture.items.push_back(LineItem{tick, {.stroke = "paper", .thick = 5}});
+  picture.items.push_back(LineItem{tick, {.stroke = "ink", .thick = 2}});
+}
+
+void draw_cell(Picture& picture, const GridCell& cell, const Box& box) {
+  const double right = box.x + box.w, bottom = box.y + box.h;
+  std::string words = cell.name;
+  if (cell.pattern == nullptr) {
+    picture.items.push_back(LineItem{{{box.x, box.y}, {right, bottom}}, {.stroke = "edge"}});
+    picture.items.push_back(LineItem{{{right, box.y}, {box.x, bottom}}, {.stroke = "edge"}});
+    picture.items.push_back(RectItem{box, {.stroke = "edge", .dash = {3, 3}}});
+    words += " removed";
+  } else {
+    const HeadPattern& pattern = *cell.pattern;
+    picture.items.push_back(
+        MapItem{box, std::ssize(pattern.queries), std::ssize(pattern.keys), pattern.weights});
+    picture.items.push_back(RectItem{box, {.stroke = "edge"}});
+  }
+  const bool has_role = cell.role != nullptr && !cell.role->relation.empty();
+  const bool owned = has_role && cell.role->owned;
+  if (has_role) words += (owned ? " ★ " : " ") + cell.role->relation;
+  picture.items.push_back(TextItem{
+      .at = {box.x, bottom + 10}, .text = shortened(words, box.w, 11), .size = 11, .bold = owned});
+  if (has_role) draw_bar(picture, *cell.role, {box.x, bottom + 21, box.w, 6});
+}
+
+std::vector<GridCell> cells_of_module(const TransformerConfig& config, Index layer,
+                                      std::span<const HeadPattern> patterns,
+                                      std::span<const HeadRole> roles) {
+  std::vector<GridCell> cells;
+  for (std::int32_t head = 0; head < config.heads_of(layer); ++head) {
+    GridCell cell{.name = head_text({layer, head})};
+    for (std::size_t i = 0; i < patterns.size(); ++i)
+      if (patterns[i].head == HeadId{layer, head}) {
+        cell.pattern = &patterns[i];
+        cell.role = i < roles.size() ? &roles[i] : nullptr;
+      }
+    cells.push_back(cell);
+  }
+  return cells;
+}
+
+/// "8 heads; 4 own a relation: 0.0 back3, ...".
+std::string owners_sentence(const HeadsReport& report, std::span<const HeadRole> roles) {
+  std::vector<std::string> owners;
+  for (std::size_t h = 0; h < roles.size(); ++h)
+    if (roles[h].owned) owners.push_back(text(head_text(report.heads[h]), " ", roles[h].relation));
+  return text(report.heads.size(), " heads; ",
+              owners.empty() ? "none owns a relation" : "own a relation: ", join(owners, ", "),
+              ".");
+}
+
+std::string caption_of(const GridCell& cell) {
+  if (cell.pattern == nullptr) return cell.name + " removed";
+  if (cell.role == nullptr || !cell.role->owned) return cell.name;
+  return text(cell.name, " ", cell.role->relation, "* ", fixed(cell.role->score.mass, 2));
+}
+
+}  // namespace
+
+std::vector<HeadRole> roles_of(const HeadsReport& report) {
+  std::vector<HeadRole> roles(report.heads.size());
+  for (std::size_t h = 0; h < roles.size(); ++h)
+    for (std::size_t r = 0; r < report.relations.size(); ++r) {
+      const RelationScore& score = report.heads[h].relations[r];
+      const RelationWinner& winner = report.relations[r];
+      const bool owned = winner.owned && winner.best == h;
+      const HeadRole& best = roles[h];
+      const bool better = best.relation.empty() || owned > best.owned ||
+                          (owned == best.owned && score.lift > best.score.lift);
+      if (std::isfinite(score.lift) && better) roles[h] = {winner.relation.name, owned, score};
+    }
+  return roles;
+}
+
+Picture grid_figure(const TransformerConfig& config, std::span<const HeadPattern> patterns,
+                    const HeadsReport& report) {
+  const std::vector<HeadRole> roles = roles_of(report);
+  Picture picture{.width = kGridWidth,
+                  .title = "All heads",
+                  .sentence = owners_sentence(report, roles)};
+  Index across = 1;
+  for (Index layer = 0; layer < std::ssize(report.attention); ++layer)
+    across = std::max(across, std::min(config.heads_of(layer), kAcross));
+  const double side = std::min(kMapSide, (kGridWidth - 10) / double(across) - kGap);
+  double y = 0;
+  for (Index layer = 0; layer < std::ssize(report.attention); ++layer) {
+    const auto cells = cells_of_module(config, layer, patterns, roles);
+    picture.items.push_back(
+        TextItem{.at = {4, y + 10}, .text = report.attention[layer], .size = 11, .fill = "muted"});
+    for (Index i = 0; i < std::ssize(cells); ++i)
+      draw_cell(picture, cells[i],
+                {4 + double(i % across) * (side + kGap),
+                 y + 22 + double(i / across) * (side + kUnderMap), side, side});
+    y += 22 + double((std::ssize(cells) + across - 1) / across) * (side + kUnderMap);
+  }
+  const double scale = draw_scale(picture, {4, y});
+  if (!report.relations.empty())
+    picture.items.push_back(
+        TextItem{.at = {scale + 20, y + 9},
+                 .text = "bar: attention on the truth of the relation; tick: what chance reaches; "
+                         "★ owns the relation",
+                 .size = 11,
+                 .fill = "muted"});
+  picture.height = y + 20;
+  return picture;
+}
+
+std::string grid_text(const TransformerConfig& config, std::span<const HeadPattern> patterns,
+                      const HeadsReport& report, Shades shades) {
+  const std::vector<HeadRole> roles = roles_of(report);
+  std::vector<std::pair<std::string, std::vector<SmallMap>>> groups;
+  for (Index layer = 0; layer < std::ssize(report.attention); ++layer) {
+    auto& maps = groups.emplace_back(report.attention[layer], std::vector<SmallMap>{}).second;
+    for (const GridCell& cell : cells_of_module(config, layer, patterns, roles)) {
+      SmallMap map{.caption = caption_of(cell)};
+      if (cell.pattern != nullptr) {
+        map.rows = std::ssize(cell.pattern->queries);
+        map.columns = std::ssize(cell.pattern->keys);
+        map.weights = cell.pattern->weights;
+      }
+      maps.push_back(map);
+    }
+  }
+  return small_maps(groups, shades) + "* owns the relation, with this mass on its truth\n";
+}
+
+}  // namespace headlab

@@ -1,0 +1,218 @@
+// A page is put together from runs that are opened, studied once, and turned into facts and blocks
+// by a plan. If the result is too large the plan is made poorer, and the facts are made again: the
+// studies stay. Read next: page_html.cc.
+#include "headlab/report/page.h"
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <system_error>
+
+#include "headlab/base/digest.h"
+#include "headlab/report/table.h"
+#include "report/page_html.h"
+#include "report/page_parts.h"
+
+namespace headlab {
+namespace {
+
+constexpr Index kMostWeights = 1'500'000;  // of a model that is to run in a page
+
+struct StudiedRun {
+  Run run;
+  RunStudy study;
+  std::optional<std::size_t> parent{};  // its place among the runs
+  bool is_parent = false;
+};
+
+/// The run from which this one was pruned, if it is there and fits this one.
+std::optional<Run> parent_of(const Run& run, std::vector<std::string>& left_out) {
+  const std::string& name = run.config.parent;
+  if (name.empty()) return std::nullopt;
+  try {
+    return open_run(name);
+  } catch (const Error& error) {
+    left_out.push_back(text("The run from which ", run.path.string(),
+                            " was pruned is not shown: ", error.what(), "."));
+    return std::nullopt;
+  }
+}
+
+class PageMaker {
+ public:
+  PageMaker(const std::vector<std::filesystem::path>& paths, const PageOptions& options)
+      : options_(options) {
+    require(!paths.empty(), "a page shows at least one run");
+    title_ = paths[0].string();
+    if (paths.size() == 1 && is_sweep(paths[0])) sweep_ = read_sweep(paths[0]);
+    const std::vector<std::filesystem::path>& named = sweep_ ? sweep_->runs : paths;
+    for (const std::filesystem::path& path : named) add(open_run(path), false);
+    for (std::size_t i = 0; i < named.size(); ++i) {
+      if (std::optional<Run> parent = parent_of(runs_[i].run, missing_)) {
+        const std::size_t place = place_of(*parent);
+        if (place == runs_.size()) add(std::move(*parent), true);
+        runs_[i].parent = place;
+      }
+    }
+    plan_.shown = options.examples;
+    plan_.weights = options.weights;
+    for (const StudiedRun& run : runs_)
+      plan_.examples = std::min(plan_.examples, run.study.examples);
+  }
+
+  Page make() {
+    for (const StudiedRun& one : runs_)
+      if (one.run.model.parameter_count() > kMostWeights) plan_.weights = false;
+    Page page = made();
+    while (too_large(page) && make_poorer()) page = made();
+    if (too_large(page))
+      page.left_out.push_back(text("The page takes ",
+                                   fixed(static_cast<double>(page.html.size()) / 1e6, 1),
+                                   " MB: nothing more can be left out."));
+    return page;
+  }
+
+ private:
+  /// Leaves out what comes next in turn; false if there is nothing more.
+  bool make_poorer() {
+    if (const Index snapshots = std::min(plan_.snapshots, most_snapshots()); snapshots > 1) {
+      plan_.snapshots = snapshots > 5 ? snapshots / 2 : 0;
+    } else if (plan_.examples > 32) {
+      plan_.examples = plan_.examples > 128 ? 128 : 32;
+    } else if (plan_.weights) {
+      plan_.weights = false;
+    } else if (plan_.shown > 1) {
+      plan_.shown = 1;
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  /// What the plan leaves out, in sentences.
+  std::vector<std::string> left_out() const {
+    std::vector<std::string> sentences = missing_;
+    const auto say = [&](const auto&... parts) { sentences.push_back(text(parts...)); };
+    if (plan_.snapshots < most_snapshots())
+      say(plan_.snapshots, " of ", most_snapshots(), " kept steps of training are shown.");
+    if (plan_.examples < PagePlan().examples)
+      say("Each set holds ", plan_.examples, " of ", PagePlan().examples, " examples.");
+    if (!plan_.weights && options_.weights)
+      say("The weights are left out: patterns are shown, and nothing runs live.");
+    if (plan_.shown < options_.examples) say("One example is offered to look at.");
+    return sentences;
+  }
+
+  void add(Run run, bool is_parent) {
+    RunStudy study = study_run(run);
+    runs_.push_back({std::move(run), std::move(study), {}, is_parent});
+  }
+
+  std::size_t place_of(const Run& wanted) const {
+    std::error_code ignored;
+    std::size_t i = 0;
+    while (i < runs_.size() &&
+           !std::filesystem::equivalent(runs_[i].run.path, wanted.path, ignored))
+      ++i;
+    return i;
+  }
+
+  Index most_snapshots() const {
+    Index most = 0;
+    for (const StudiedRun& one : runs_) most = std::max(most, std::ssize(one.study.snapshots));
+    return most;
+  }
+
+  bool too_large(const Page& page) const {
+    return static_cast<double>(page.html.size()) > options_.megabytes * 1e6;
+  }
+
+  /// The tasks of the runs: runs of one task share it.
+  Json tasks(PageBlocks& blocks, std::vector<std::size_t>& task_of) const {
+    Json tasks = Json::array();
+    std::vector<std::string> specs;
+    for (const StudiedRun& one : runs_) {
+      const std::string spec = one.run.task->spec() + one.run.task->data_hash();
+      const auto known = std::ranges::find(specs, spec);
+      task_of.push_back(static_cast<std::size_t>(known - specs.begin()));
+      if (known != specs.end()) continue;
+      specs.push_back(spec);
+      tasks.push_back(task_facts(*one.run.task, plan_, blocks));
+    }
+    return tasks;
+  }
+
+  Json facts_of(const StudiedRun& one, std::size_t task, PageBlocks& blocks) const {
+    Json facts = run_facts(one.run, one.study, plan_, blocks);
+    facts["role"] = one.is_parent ? "parent" : "run";
+    facts["parent"] = one.parent;
+    facts["task"] = task;
+    facts["verdict"] = verdict_of(facts);
+    Json& files = facts["files"] = Json::array();
+    for (const PageSource& source : run_sources(one.run, options_))
+      files.push_back(Json::object({{"file", source.file},
+                                    {"present", source.present},
+                                    {"needed_by", source.views},
+                                    {"command", source.command}}));
+    return facts;
+  }
+
+  Json facts(PageBlocks& blocks) const {
+    std::vector<std::size_t> task_of;
+    Json facts = stamped(
+        {{"page", 1}, {"command", options_.command}, {"title", title_}, {"tolerance", 1e-5}});
+    if (sweep_) facts["sweep"] = sweep_->facts;
+    facts["tasks"] = tasks(blocks, task_of);
+    Json& runs = facts["runs"] = Json::array();
+    for (std::size_t i = 0; i < runs_.size(); ++i)
+      runs.push_back(facts_of(runs_[i], task_of[i], blocks));
+    facts["left_out"] = left_out();
+    return facts;
+  }
+
+  static std::string data_html(const Json& facts, const PageBlocks& blocks, Page& page) {
+    const std::string text_of_facts = json_for_html(facts.dump());
+    std::string html =
+        "<script type=\"application/json\" id=\"facts\">" + text_of_facts + "</script>\n";
+    page.parts = {{"code", html_code_size()}, {"facts", text_of_facts.size()}};
+    for (const PageBlock& block : blocks.all()) {
+      const std::string encoded = base64(block.bytes);
+      html += text("<script type=\"application/octet-stream\" id=\"", block.id, "\">", encoded,
+                   "</script>\n");
+      auto part = std::ranges::find(page.parts, block.purpose, &PagePart::name);
+      if (part == page.parts.end()) part = page.parts.insert(part, PagePart{block.purpose});
+      part->bytes += encoded.size();
+    }
+    return html;
+  }
+
+  Page made() const {
+    Page page;
+    PageBlocks blocks;
+    const Json all = facts(blocks);
+    HtmlFilling filling;
+    filling.title = html_text(all.at("title").string());
+    filling.fixed = static_html(all.at("runs").items()[0], runs_[0].study);
+    filling.data = data_html(all, blocks, page);
+    page.html = html_page(filling);
+    page.left_out = left_out();
+    for (const StudiedRun& one : runs_)
+      std::ranges::move(run_sources(one.run, options_), std::back_inserter(page.sources));
+    return page;
+  }
+
+  const PageOptions& options_;
+  std::string title_;
+  std::optional<PageSweep> sweep_;
+  std::vector<StudiedRun> runs_;
+  PagePlan plan_;
+  std::vector<std::string> missing_;
+};
+
+}  // namespace
+
+Page make_page(const std::vector<std::filesystem::path>& paths, const PageOptions& options) {
+  return PageMaker(paths, options).make();
+}
+
+}  // namespace headlab

@@ -1,0 +1,324 @@
+// Pictures. A picture is a list of simple items (map, rect, line, dot, text) whose colours are
+// names of roles; paint() puts the list on a canvas, svg() writes it as text, csv() writes the
+// table behind it. No item knows of the document, so the lists are made and tested without one.
+// charts.js makes the lists, style.css says which colour a role has in light and in dark.
+/// cividis (Nuñez, Anderton, Renslow 2018) at nine equal steps: lightness rises all the way, and it
+/// looks the same to readers with and without the common colour blindnesses.
+const CIVIDIS = [
+  '#00224e',
+  '#1d3a6d',
+  '#424f6b',
+  '#60646e',
+  '#7d7c78',
+  '#9c9474',
+  '#bcae6c',
+  '#dec958',
+  '#fee838',
+];
+
+/// Okabe-Ito's order of categories, as roles; shapes and dashes repeat what the colour says.
+const SERIES = ['s0', 's1', 's2', 's3', 's4', 's5', 's6'];
+const SHAPES = ['circle', 'square', 'diamond', 'triangle', 'cross'];
+const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3], [1, 3]];
+
+const remembered = new WeakMap();
+
+/// What `make` gave for this object under this key, made at most once while the object lives.
+function remember(object, key, make) {
+  if (!remembered.has(object)) remembered.set(object, new Map());
+  const known = remembered.get(object);
+  if (!known.has(key)) known.set(key, make());
+  return known.get(key);
+}
+
+function rgb(hex) {
+  return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+}
+
+function hexOf(channels) {
+  return '#' + channels.map((v) => Math.round(v).toString(16).padStart(2, '0')).join('');
+}
+
+/// The colour at `t` (0 to 1) between equal stops.
+function between(stops, t) {
+  const at = Math.min(Math.max(t, 0), 1) * (stops.length - 1);
+  const i = Math.min(Math.floor(at), stops.length - 2);
+  const [a, b] = [rgb(stops[i]), rgb(stops[i + 1])];
+  return hexOf(a.map((v, c) => v + (b[c] - v) * (at - i)));
+}
+
+/// Relative luminance and contrast ratio of WCAG 2.
+function luminance(hex) {
+  const [r, g, b] = rgb(hex).map((v) => {
+    const s = v / 255;
+    return s <= 0.04045 ? s / 12.92 : ((s + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+function contrast(a, b) {
+  const [x, y] = [luminance(a), luminance(b)].sort((p, q) => q - p);
+  return (x + 0.05) / (y + 0.05);
+}
+
+/// 256 colours of a scale. `weight`: zero is the paper, so that nothing looks like nothing, and the
+/// map runs towards the other end of cividis; `sign`: blue below zero, orange above.
+function scaleColors(palette, kind) {
+  const dark = luminance(palette.paper) < 0.2;
+  if (kind === 'sign') {
+    const stops = [palette.low, palette.paper, palette.high];
+    return Array.from({length: 256}, (_, i) => between(stops, i / 255));
+  }
+  const stops = dark ? CIVIDIS : [...CIVIDIS].reverse();
+  return Array.from({length: 256}, (_, i) => {
+    const t = i / 255;
+    return t < 0.1 ? between([palette.paper, between(stops, 0.1)], t * 10) : between(stops, t);
+  });
+}
+
+/// Where a value stands on its scale, 0 to 255. `root`: by its square root, for the small weights of
+/// long inputs. A value that is no number has no colour (-1).
+function levelOf(value, item) {
+  if (Number.isNaN(value)) return -1;
+  const top = item.top || 1;
+  const t =
+    item.kind === 'sign'
+      ? 0.5 + value / (2 * top)
+      : item.root
+        ? Math.sqrt(Math.max(value, 0) / top)
+        : value / top;
+  return Math.round(Math.min(Math.max(t, 0), 1) * 255);
+}
+
+/// The largest of each block of `step` x `step` values: one bright cell must not vanish.
+function pooled(values, rows, cols, step) {
+  if (step <= 1) return {values, rows, cols};
+  const [r2, c2] = [Math.ceil(rows / step), Math.ceil(cols / step)];
+  const out = new Float32Array(r2 * c2).fill(-Infinity);
+  for (let r = 0; r < rows; ++r) {
+    const to = Math.floor(r / step) * c2;
+    for (let c = 0; c < cols; ++c) {
+      const at = to + Math.floor(c / step);
+      const v = values[r * cols + c];
+      if (v > out[at]) out[at] = v;
+    }
+  }
+  return {values: out, rows: r2, cols: c2};
+}
+
+/// The map on a canvas of one pixel for each cell.
+function mapBitmap(item, palette, canvas = document.createElement('canvas')) {
+  const {values, rows, cols, kind} = item;
+  const colors = remember(palette, `pixels ${kind}`, () =>
+    Uint32Array.from([...scaleColors(palette, kind), palette.paper], (hex) => {
+      const [r, g, b] = rgb(hex);
+      return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+    }),
+  );
+  [canvas.width, canvas.height] = [cols, rows];
+  const context = canvas.getContext('2d');
+  const image = context.createImageData(cols, rows);
+  const pixels = new Uint32Array(image.data.buffer); // little-endian, as all browsers' machines are
+  for (let i = 0; i < values.length; ++i) {
+    const level = levelOf(values[i], item);
+    pixels[i] = colors[level < 0 ? 256 : level];
+  }
+  context.putImageData(image, 0, 0);
+  return canvas;
+}
+
+const keptBitmap = (item, palette) =>
+  remember(item.values, palette, () => mapBitmap(item, palette));
+
+const FONT = 'system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif';
+const MONO = 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace';
+
+function paintItem(context, item, palette) {
+  const color = (role) => palette[role] || role;
+  context.setLineDash(item.dash || []);
+  context.lineWidth = item.thick || 1;
+  context.globalAlpha = item.alpha ?? 1;
+  context.fillStyle = item.fill ? color(item.fill) : 'transparent';
+  context.strokeStyle = item.stroke ? color(item.stroke) : 'transparent';
+  if (item.type === 'map') {
+    context.imageSmoothingEnabled = false;
+    context.drawImage(keptBitmap(item, palette), item.x, item.y, item.w, item.h);
+  } else if (item.type === 'text') {
+    context.font = `${item.bold ? 'bold ' : ''}${item.size || 12}px ${item.mono ? MONO : FONT}`;
+    context.textAlign = {middle: 'center', end: 'right'}[item.anchor] || 'left';
+    context.textBaseline = 'middle';
+    context.save();
+    context.translate(item.x, item.y);
+    if (item.turn) context.rotate((item.turn * Math.PI) / 180);
+    context.fillText(item.text, 0, 0);
+    context.restore();
+  } else {
+    context.beginPath();
+    for (const [x, y, move] of outline(item)) move ? context.moveTo(x, y) : context.lineTo(x, y);
+    if (item.type === 'dot' && item.shape === 'circle')
+      context.arc(item.x, item.y, item.r, 0, 2 * Math.PI);
+    else if (item.type !== 'line') context.closePath();
+    if (item.fill) context.fill();
+    if (item.stroke) context.stroke();
+  }
+}
+
+/// The corners of a rect, a line or a dot, as [x, y, begins a new stroke].
+function outline(item) {
+  const {x, y, r} = item;
+  if (item.type === 'rect')
+    return [
+      [x, y, true],
+      [x + item.w, y],
+      [x + item.w, y + item.h],
+      [x, y + item.h],
+    ];
+  if (item.type === 'line') return item.points.map(([px, py], i) => [px, py, i === 0]);
+  if (item.shape === 'square')
+    return outline({type: 'rect', x: x - r, y: y - r, w: 2 * r, h: 2 * r});
+  if (item.shape === 'diamond')
+    return [
+      [x, y - r * 1.3, true],
+      [x + r * 1.3, y],
+      [x, y + r * 1.3],
+      [x - r * 1.3, y],
+    ];
+  if (item.shape === 'triangle')
+    return [
+      [x, y - r * 1.2, true],
+      [x + r * 1.2, y + r],
+      [x - r * 1.2, y + r],
+    ];
+  if (item.shape === 'cross')
+    return [
+      [x - r, y - r, true],
+      [x + r, y + r],
+      [x + r, y - r, true],
+      [x - r, y + r],
+    ];
+  return [];
+}
+
+/// Paints a picture at (0, 0) of a canvas' context that is scaled already.
+function paint(context, picture, palette) {
+  context.fillStyle = palette.paper;
+  context.fillRect(0, 0, picture.width, picture.height);
+  for (const item of picture.items) paintItem(context, item, palette);
+  context.globalAlpha = 1;
+  context.setLineDash([]);
+}
+
+/// Characters that XML 1.0 does not allow become visible signs; the rest is escaped.
+function xml(text) {
+  return String(text)
+    .replace(
+      /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
+      '\ufffd',
+    )
+    .replace(/[&<>"]/g, (c) => ({'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;'})[c]);
+}
+
+const number = (v) => String(Math.round(v * 100) / 100);
+
+/// A map of few cells is one path for each of its colours, sharp at any size; a large one is an
+/// image whose cells are at least four pixels wide, because some viewers blur what they enlarge.
+function svgMap(item, palette) {
+  if (item.rows * item.cols > 4096) {
+    const step = Math.ceil(1024 / Math.max(item.rows, item.cols));
+    const canvas = document.createElement('canvas');
+    canvas.width = item.cols * Math.min(step, 4);
+    canvas.height = item.rows * Math.min(step, 4);
+    const context = canvas.getContext('2d');
+    context.imageSmoothingEnabled = false;
+    context.drawImage(keptBitmap(item, palette), 0, 0, canvas.width, canvas.height);
+    return (
+      `<image x="${number(item.x)}" y="${number(item.y)}" width="${number(item.w)}" ` +
+      `height="${number(item.h)}" preserveAspectRatio="none" image-rendering="pixelated" ` +
+      `href="${canvas.toDataURL('image/png')}"/>`
+    );
+  }
+  const [table, paths] = [scaleColors(palette, item.kind), new Map()];
+  const [w, h] = [item.w / item.cols, item.h / item.rows];
+  item.values.forEach((value, i) => {
+    const level = levelOf(value, item);
+    if (level < 0 || table[level] === palette.paper) return;
+    const color = table[Math.min(level & ~3, 252) + (level > 251 ? 3 : 0)]; // 64 levels
+    const at =
+      `M${number(item.x + (i % item.cols) * w)} ` +
+      `${number(item.y + Math.floor(i / item.cols) * h)}h${number(w)}v${number(h)}h${number(-w)}z`;
+    paths.set(color, (paths.get(color) || '') + at);
+  });
+  return [...paths].map(([color, d]) => `<path fill="${color}" d="${d}"/>`).join('\n');
+}
+
+function svgItem(item, palette) {
+  const color = (role) => (role ? palette[role] || role : 'none');
+  const look =
+    ` fill="${color(item.fill)}"` +
+    (item.stroke ? ` stroke="${color(item.stroke)}"` + ` stroke-width="${item.thick || 1}"` : '') +
+    (item.alpha != null ? ` opacity="${item.alpha}"` : '') +
+    (item.dash && item.dash.length ? ` stroke-dasharray="${item.dash.join(' ')}"` : '');
+  if (item.type === 'map') return svgMap(item, palette);
+  if (item.type === 'text')
+    return (
+      `<text x="${number(item.x)}" y="${number(item.y)}" font-size="${item.size || 12}" ` +
+      `font-family="${xml(item.mono ? MONO : FONT)}" dominant-baseline="central" direction="ltr" ` +
+      `text-anchor="${item.anchor || 'start'}" fill="${color(item.fill)}"` +
+      (item.bold ? ' font-weight="bold"' : '') +
+      (item.turn ? ` transform="rotate(${item.turn} ${number(item.x)} ${number(item.y)})"` : '') +
+      ` xml:space="preserve">${xml(item.text)}</text>`
+    );
+  if (item.type === 'dot' && item.shape === 'circle')
+    return `<circle cx="${number(item.x)}" cy="${number(item.y)}" r="${number(item.r)}"${look}/>`;
+  const d = outline(item).map(([x, y, move]) => `${move ? 'M' : 'L'}${number(x)} ${number(y)}`);
+  return `<path d="${d.join('')}${item.type === 'line' ? '' : 'z'}"${look}/>`;
+}
+
+const SVG_NAMES = 'http' + '://www.w3.org/2000/svg'; // names the language; nothing is fetched there
+
+/// The picture as an SVG document; `about` (head, example, seed, command) goes into its metadata.
+function svg(picture, palette, about) {
+  const [w, h] = [number(picture.width), number(picture.height)];
+  return (
+    `<svg xmlns="${SVG_NAMES}" width="${w}" height="${h}" ` +
+    `viewBox="0 0 ${w} ${h}" role="img" aria-label="${xml(picture.title)}">\n` +
+    `<title>${xml(picture.title)}</title>\n<desc>${xml(picture.sentence)}</desc>\n` +
+    `<metadata>${xml(about)}</metadata>\n<rect width="${w}" height="${h}" fill="${palette.paper}"/>\n` +
+    picture.items.map((item) => svgItem(item, palette)).join('\n') +
+    '\n</svg>\n'
+  );
+}
+
+/// A table as CSV (RFC 4180). A cell that a spreadsheet would take for a formula gets a quote.
+function csv(table) {
+  const cell = (v) => {
+    const text = v == null ? '' : String(v);
+    const safe = typeof v === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+    return /[",\r\n]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
+  };
+  return [table.head, ...table.rows].map((row) => row.map(cell).join(',') + '\r\n').join('');
+}
+
+/// A PNG with a text chunk, after its header, that says how the picture came about.
+function pngWithText(bytes, key, text) {
+  const body = new TextEncoder().encode(`tEXt${key}\0${text.replace(/[^\x20-\x7e]/g, '?')}`);
+  const chunk = new Uint8Array(body.length + 8);
+  const view = new DataView(chunk.buffer);
+  view.setUint32(0, body.length - 4);
+  chunk.set(body, 4);
+  view.setUint32(body.length + 4, crc32(body));
+  const out = new Uint8Array(bytes.length + chunk.length);
+  out.set(bytes.subarray(0, 33)); // signature and IHDR
+  out.set(chunk, 33);
+  out.set(bytes.subarray(33), 33 + chunk.length);
+  return out;
+}
+
+function crc32(bytes) {
+  let crc = ~0;
+  for (const byte of bytes) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; ++bit) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  return ~crc >>> 0;
+}

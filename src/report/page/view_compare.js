@@ -1,0 +1,279 @@
+// Two heads beside each other, cell by cell, and their difference; a head against the average of all
+// (the "one wide head" of textbooks); all distances; and two runs, before and after pruning or
+// matched by what their heads look at.
+
+const COMPARE_MODES = [
+  ['difference', 'A − B'],
+  ['mean', 'average of A and B'],
+  ['all', 'average of all heads'],
+  ['before', 'A before pruning'],
+  ['change', 'A now − A before pruning'],
+];
+
+/// The pattern of a head in the run that this one was pruned from, on the same example.
+function beforePruning(head) {
+  const {parent} = run();
+  if (!parent?.model || parent.task !== task() || !isLive() || isSlow()) return null;
+  const place = parent.modules[head.m].placeOf(head.born);
+  return patternOf(core.forward(parent.model, example(), {}), head.m, place);
+}
+
+/// The average pattern of some heads of a module kind, as a map like patternOf's.
+function averageOf(heads) {
+  const maps = heads.map((x) => patternOf(trace(), x.m, x.place));
+  const values = new Float32Array(maps[0].values.length);
+  for (const map of maps)
+    map.values.forEach((v, i) => {
+      values[i] += v / maps.length;
+    });
+  return {...maps[0], values};
+}
+
+function compared() {
+  const [a, b] = [chosen('a'), chosen('b')];
+  if (!a || !b)
+    return note(
+      'One of the two heads was removed when this run was pruned: its cell is empty in the overview. Choose another.',
+    );
+  if (!trace()) return noPattern();
+  if (run().modules[a.m].kind !== run().modules[b.m].kind)
+    return note(
+      'These heads look from and at different tokens, so their cells cannot be compared.',
+    );
+  const [one, two] = [a, b].map((x) => patternOf(trace(), x.m, x.place));
+  const alike = headsOf(run()).filter((x) => run().modules[x.m].kind === run().modules[a.m].kind);
+  const all = () => remember(trace(), `average ${run().modules[a.m].kind}`, () => averageOf(alike));
+  return {a, b, one, two, all, quick: alike.length * one.values.length < 4e6};
+}
+
+function comparePicture(width, which) {
+  const made = compared();
+  if (made instanceof Node) return which === 'a' ? made : null;
+  const {a, b, one, two, all, quick} = made;
+  const mean = () => ({...one, values: one.values.map((v, i) => (v + two.values[i]) / 2)});
+  const sign = () => ({...one, values: one.values.map((v, i) => v - two.values[i])});
+  const before = ['before', 'change'].includes(which) && beforePruning(a);
+  if (before === null) return note('This run was not pruned from another one in this page.');
+  const picture = {
+    before: () => [before, `Head ${a.at} before pruning`],
+    change: () => [
+      {...one, values: one.values.map((v, i) => v - before.values[i])},
+      `Head ${a.at}: now − before pruning`,
+      'sign',
+    ],
+    a: () => [one, `A: head ${a.at}`],
+    b: () => [two, `B: head ${b.at}`],
+    difference: () => [sign(), `${a.at} − ${b.at}`, 'sign'],
+    mean: () => [mean(), `Average of ${a.at} and ${b.at}`],
+    all: () => [all(), 'One wide head: the average of all heads'],
+  }[which]();
+  return patternPicture(width, {
+    head: which === 'b' ? b : a,
+    values: picture[0],
+    title: picture[1],
+    kind: picture[2],
+    say: (t, s) => {
+      const i = t * one.cols + s;
+      return `query ${t}, key ${s}: A ${digits(one.values[i])} · B ${digits(two.values[i])} · A − B ${digits(one.values[i] - two.values[i])}${quick ? ` · average of all ${digits(all().values[i])}` : ''}`;
+    },
+  });
+}
+
+function distancePicture(width) {
+  const {heads} = run().reports;
+  if (!heads?.distances)
+    return (
+      lacking('heads.json', 'Distances of heads are') || note('This run has no distances of heads.')
+    );
+  const names = heads.heads.map((h) => `${h.layer}.${h.head}`);
+  const order = neighbours(heads.distances);
+  const at = (r, c) => heads.distances[order[r]][order[c]];
+  const values = Float32Array.from(order.flatMap((_, r) => order.map((__, c) => at(r, c))));
+  let [least, pair] = [Infinity, [0, 0]];
+  order.forEach((_, r) =>
+    order.forEach((__, c) => {
+      if (r < c && at(r, c) < least) [least, pair] = [at(r, c), [r, c]];
+    }),
+  );
+  return matrix({
+    rowNames: order.map((i) => names[i]),
+    colNames: order.map((i) => names[i]),
+    values,
+    top: Math.log(2),
+    width: Math.min(width, 520),
+    cell: 36,
+    about: {
+      name: 'distances',
+      title: 'Distances of heads',
+      sentence: Number.isFinite(least)
+        ? `Jensen-Shannon distance of patterns, 0 to ln 2 = 0.693, similar heads together. Most alike: ${names[order[pair[0]]]} and ${names[order[pair[1]]]}, ${digits(least, 3)}.`
+        : 'There is one head.',
+    },
+    say: (r, c) =>
+      `heads ${names[order[r]]} and ${names[order[c]]}: distance ${digits(at(r, c))}; Enter compares them`,
+  });
+}
+
+/// An order in which each head stands beside the nearest of those that are left.
+function neighbours(distances) {
+  const left = distances.map((_, i) => i);
+  const order = left.splice(0, 1);
+  while (left.length) {
+    const last = distances[order[order.length - 1]];
+    const next = left.reduce((best, i) => (last[i] < last[best] ? i : best), left[0]);
+    order.push(...left.splice(left.indexOf(next), 1));
+  }
+  return order;
+}
+
+/// Before and after pruning: each head as born, with what it did then and does now.
+function prunedTable(child) {
+  const {parent} = child;
+  const {relations} = task().facts;
+  const ids = [...new Map([...headsOf(parent), ...headsOf(child)].map((x) => [x.at, x])).values()];
+  const find = (r, at) => headsOf(r).find((x) => x.at === at);
+  const score = (r, at, i) => {
+    const x = find(r, at);
+    return x ? core.reportScore(r, i, x.m, x.place)?.lift : null;
+  };
+  const rows = ids.map((x) => [
+    x.at,
+    find(child, x.at) ? 'kept' : '✕ removed',
+    ...relations.map((_, i) => {
+      const [before, after] = [score(parent, x.at, i), score(child, x.at, i)];
+      return `${digits(before, 2)} → ${find(child, x.at) ? digits(after, 2) : '✕'}`;
+    }),
+  ]);
+  const moves = relations.map((r, i) => {
+    const [before, after] = [core.owner(parent, i), core.owner(child, i)];
+    const name = (owner, of) =>
+      owner ? headsOf(of).find((x) => x.m === owner.m && x.place === owner.place)?.at : null;
+    const [was, is] = [name(before, parent), name(after, child)];
+    if (!was) return `${r.name}: nobody owned it${is ? `; now ${is} does` : ''}.`;
+    return was === is
+      ? `${r.name}: ${was} still does it.`
+      : `${r.name}: ${was} did it; ${is ? `${is} took it over` : 'nobody does now'}.`;
+  });
+  const loss = (r) => digits(r.facts.evaluation?.loss);
+  return [
+    el('h3', null, `Before and after pruning: ${parent.name} → ${child.name}`),
+    el('p', null, `Loss ${loss(parent)} before, ${loss(child)} now. ${moves.join(' ')}`),
+    tableOf(
+      {head: ['head', '', ...relations.map((r) => `${r.name}: lift`)], rows},
+      'Each head by the number it was born with',
+    ),
+  ];
+}
+
+/// Two runs of one task: heads matched so that their patterns differ least, on the same examples.
+function matchRuns(out) {
+  const other = app.page.runs[(app.state.run2 || 2) - 1];
+  if (!other || other === run())
+    return out.replaceChildren(note('Choose another run to match with.'));
+  if (other.task !== run().task || !other.model || !isLive())
+    return out.replaceChildren(
+      note(
+        'Their heads cannot be matched: the runs have different tasks or lengths, or no weights. Their tables stand in the overview.',
+      ),
+    );
+  out.replaceChildren(note('Matching …'));
+  return core.drive(core.distancesSteps(run(), other, {examples: 16})).then((distances) => {
+    const [mine, theirs] = [headsOf(run()), headsOf(other)];
+    const pairs = core.assign(distances);
+    const rows = mine.map((x, i) => {
+      const j = pairs[i];
+      const found = j != null && j >= 0;
+      return [
+        x.at,
+        found ? theirs[j].at : '–',
+        found ? distances[i][j] : null,
+        found && distances[i].some((d, k) => k !== j && Math.abs(d - distances[i][j]) < 0.01)
+          ? 'another is as near'
+          : '',
+      ];
+    });
+    out.replaceChildren(
+      tableOf(
+        {head: [run().name, other.name, 'distance', ''], rows},
+        'Heads matched by the least total Jensen-Shannon distance',
+      ),
+    );
+  });
+}
+
+VIEWS.push({
+  name: 'compare',
+  title: 'Compare',
+  uses: ['ex', 'step'],
+  available: (page) => page.runs.some((r) => headsOf(r).length > 1) || page.runs.length > 1,
+  build(main) {
+    const options = headsOf(run()).map((x) => [x.at, headName(x)]);
+    const group = [];
+    const ask = (key) => () =>
+      chosen(key) &&
+      `headlab heads ${run().name} --pattern ${chosen(key).at} --example ${exampleIndex()}`;
+    const three = ['a', 'b', null].map((which) =>
+      figure((width) => comparePicture(width, which || app.state.mode), {
+        id: `compare-${which || 'mode'}`,
+        group,
+        most: 420,
+        again: ask(which === 'b' ? 'b' : 'a'),
+      }),
+    );
+    main.append(
+      el(
+        'div',
+        {class: 'controls'},
+        choice('pick-a', 'A', options, (v) => go({a: v})),
+        choice('pick-b', 'B', options, (v) => go({b: v})),
+        choice('mode', 'Third', COMPARE_MODES, (v) => go({mode: v})),
+      ),
+    );
+    live(() =>
+      setValues({'pick-a': chosen('a')?.at, 'pick-b': chosen('b')?.at, mode: app.state.mode}),
+    );
+    main.append(
+      el('div', {class: 'columns three'}, three),
+      figure(distancePicture, {
+        id: 'distances',
+        again: () => `headlab heads ${run().name} --map`,
+        choose: (r, c) => {
+          const {heads} = run().reports;
+          const order = neighbours(heads.distances);
+          const name = (i) => `${heads.heads[order[i]].layer}.${heads.heads[order[i]].head}`;
+          go({a: name(r), b: name(c)});
+          window.scrollTo(0, 0);
+        },
+      }),
+    );
+    if (run().parent) main.append(...prunedTable(run()));
+    const others = app.page.runs.filter((r) => r !== run());
+    if (!others.length)
+      return main.append(
+        note(
+          'One run is in this page. Another beside it: ',
+          code(`${app.page.facts.command} OTHER_RUN`),
+        ),
+      );
+    const out = el('div');
+    return main.append(
+      el('h3', null, 'Two runs'),
+      choice(
+        'pick-run2',
+        'Match the heads with',
+        others.map((r) => [app.page.runs.indexOf(r) + 1, r.name]),
+        (v) => go({run2: Number(v)}),
+      ),
+      ' ',
+      button(
+        'Match',
+        () => {
+          if (!app.state.run2) app.state.run2 = app.page.runs.indexOf(others[0]) + 1;
+          matchRuns(out);
+        },
+        {id: 'match'},
+      ),
+      out,
+    );
+  },
+});

@@ -1,0 +1,189 @@
+// Training: the loss, the lift of each relation's head, the steps at which roles were born; and, with
+// kept weights, every other view at any of those steps.
+
+function lossPicture(width) {
+  const {metrics, snapshots} = run().facts;
+  if (!metrics?.step?.length)
+    return (
+      lacking('metrics.jsonl', 'Losses over training are') ||
+      note('No losses were written while this run was trained.')
+    );
+  const zip = (values) =>
+    metrics.step.map((s, i) => [s, values[i]]).filter((p) => p[1] != null && p[1] > 0);
+  const series = [
+    {name: 'held out', points: zip(metrics.loss), shape: 'circle', thick: 2.5},
+    ...(metrics.train_loss?.some((v) => v != null)
+      ? [{name: 'training', points: zip(metrics.train_loss), dots: false}]
+      : []),
+    ...(snapshots
+      ? [
+          {
+            name: 'kept weights',
+            points: snapshots.steps.map((s, i) => [s, snapshots.held_out[i]]),
+            line: false,
+            shape: 'square',
+            hollow: true,
+            r: 4,
+          },
+        ]
+      : []),
+  ];
+  const last = metrics.loss[metrics.loss.length - 1];
+  return plot({
+    width,
+    height: 260,
+    series: series.filter((s) => s.points.length),
+    x: {label: 'step'},
+    y: {label: 'loss (nats, log)', log: true},
+    lines: stepLines(),
+    about: {
+      name: 'training-loss',
+      title: 'Loss',
+      sentence: `From ${digits(metrics.loss[0])} at step ${metrics.step[0]} to ${digits(last)} at step ${metrics.step[metrics.step.length - 1]}.`,
+    },
+  });
+}
+
+const births = () =>
+  Object.entries(run().facts.history?.relations || {})
+    .filter(([, r]) => r.born != null)
+    .map(([name, r]) => ({name, ...r}))
+    .sort((a, b) => a.born - b.born);
+const stepLines = () =>
+  app.state.step != null ? [{x: app.state.step, name: `step ${app.state.step}`, strong: true}] : [];
+
+function liftPicture(width) {
+  const {history} = run().facts;
+  if (!history) return lacking('heads.jsonl', 'Scores over training are') || '';
+  const index = (best) => history.heads.findIndex((x) => at2(x) === at2(best));
+  const series = Object.entries(history.relations)
+    .filter(([, r]) => r.best)
+    .map(([name, r]) => ({
+      name: `${name} (${at2(r.best)})`,
+      points: history.steps
+        .map((s, i) => [s, r.lift[index(r.best)]?.[i]])
+        .filter((p) => p[1] != null),
+      r: 2.2,
+    }));
+  return plot({
+    width,
+    height: 300,
+    series,
+    x: {label: 'step'},
+    y: {
+      label: 'lift',
+      high: 1,
+      low: Math.max(-0.5, Math.min(0, ...series.flatMap((s) => s.points.map((p) => p[1])))),
+    },
+    lines: [...births().map((b) => ({x: b.born, name: `${b.name} ${b.born}`})), ...stepLines()],
+    about: {
+      name: 'births',
+      title: 'When each role was born',
+      sentence:
+        births()
+          .map((b) => `${b.name}: step ${b.born} (head ${at2(b.best)})`)
+          .join('; ') + '. Born: the lift first reaches half of its last value.',
+    },
+  });
+}
+
+let playing = 0;
+
+/// One kept step each half second; stops at births and at the end.
+function play(node) {
+  clearInterval(playing);
+  if (node.getAttribute('aria-pressed') === 'true')
+    return node.setAttribute('aria-pressed', 'false');
+  node.setAttribute('aria-pressed', 'true');
+  const {steps} = run();
+  if (app.state.step == null) go({step: steps[0]});
+  playing = setInterval(() => {
+    const at = steps.indexOf(app.state.step);
+    const stop = at < 0 || at + 1 >= steps.length || !node.isConnected;
+    const crossed = !stop && births().find((b) => b.born > steps[at] && b.born <= steps[at + 1]);
+    if (!stop) go({step: steps[at + 1]});
+    if (crossed) say(`${crossed.name} is born: step ${crossed.born}, head ${at2(crossed.best)}.`);
+    if (stop || crossed) {
+      clearInterval(playing);
+      node.setAttribute('aria-pressed', 'false');
+    }
+  }, 500);
+  return undefined;
+}
+
+VIEWS.push({
+  name: 'time',
+  title: 'Training',
+  uses: ['h', 'ex', 'rel', 'step'],
+  available: (page) => page.runs.length > 0,
+  build(main) {
+    const kept = run().steps?.length > 0 && isLive();
+    const pick = (r, c, event) => {
+      const {picture} = app.figures.find((f) => f.canvas === event.target);
+      const p = picture.table().rows;
+      if (kept) go({step: p[picture.marks.rows > 1 ? offsetOf(picture, r) + c : c][1]});
+    };
+    const offsetOf = (picture, r) =>
+      Array.from({length: r}, (_, i) => picture.marks.cols(i)).reduce((a, b) => a + b, 0);
+    main.append(
+      births().length
+        ? el(
+            'ul',
+            {id: 'birth-list'},
+            births().map((b) =>
+              el(
+                'li',
+                null,
+                `${b.name} was born at step ${b.born}, in head ${at2(b.best)}. `,
+                kept && button('See it', () => go({step: b.born, h: at2(b.best), rel: b.name})),
+              ),
+            ),
+          )
+        : '',
+    );
+    main.append(
+      figure(lossPicture, {
+        id: 'loss',
+        most: 860,
+        again: () => `headlab train --config ${run().name}/config.json --out COPY`,
+        choose: pick,
+      }),
+      figure(liftPicture, {
+        id: 'births',
+        most: 860,
+        again: () => `headlab heads ${run().name} --over-training`,
+        choose: pick,
+      }),
+    );
+    if (!kept)
+      return main.append(lacking('snapshots.safetensors', 'Weights of earlier steps are') || '');
+    return main.append(
+      button('Play', (event) => play(event.target), {'aria-pressed': 'false', id: 'play'}),
+      dynamic('p', {id: 'time-loss'}, () => {
+        const i = run().facts.snapshots.steps.indexOf(app.state.step);
+        return i < 0
+          ? 'The last step is shown.'
+          : `Step ${app.state.step}: the program found a loss of ${digits(run().facts.snapshots.held_out[i])} over ${run().facts.snapshots.examples} held-out examples.`;
+      }),
+      headGrid(),
+      figure(
+        (width) =>
+          chosen() && trace()
+            ? patternPicture(width, {
+                head: chosen(),
+                rel: relation(),
+                title: `Head ${chosen().at} at ${app.state.step == null ? 'the last step' : `step ${app.state.step}`}`,
+              })
+            : null,
+        {
+          id: 'time-pattern',
+          most: 480,
+          again: () =>
+            app.state.step == null && chosen()
+              ? `headlab heads ${run().name} --pattern ${chosen().at} --example ${exampleIndex()}`
+              : '',
+        },
+      ),
+    );
+  },
+});

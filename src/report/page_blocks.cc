@@ -1,0 +1,85 @@
+// Bytes are written one by one, low byte first, so that a page is the same whatever machine makes
+// it. The page reads them as they lie: every machine that runs a browser today has that order.
+// Read next: page_task.cc.
+#include "report/page_blocks.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "headlab/base/digest.h"
+#include "headlab/base/error.h"
+
+namespace headlab {
+namespace {
+
+void append_little(std::string& out, std::uint32_t value, int bytes) {
+  for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i) & 0xff);
+}
+
+}  // namespace
+
+std::uint16_t half_of(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t sign = bits >> 16 & 0x8000U;
+  const float size = std::abs(value);
+  if (!(size < 65520.0F)) return static_cast<std::uint16_t>(sign | 0x7c00U);
+  if (size < 0x1p-14F)  // subnormal: multiples of 2^-24
+    return static_cast<std::uint16_t>(sign |
+                                      static_cast<std::uint32_t>(std::nearbyint(size * 0x1p24F)));
+  const std::uint32_t odd = bits >> 13 & 1U;
+  const std::uint32_t rounded = (bits & 0x7fffffffU) + 0xfffU + odd;
+  return static_cast<std::uint16_t>(sign | ((rounded >> 13) - (112U << 10)));
+}
+
+float float_of_half(std::uint16_t half) {
+  const std::uint32_t exponent = half >> 10 & 31U, fraction = half & 1023U;
+  const float size = exponent == 0 ? static_cast<float>(fraction) * 0x1p-24F
+                                   : std::ldexp(static_cast<float>(1024 + fraction),
+                                                static_cast<int>(exponent) - 25);
+  return (half & 0x8000U) != 0 ? -size : size;
+}
+
+Json PageBlocks::add(const char* purpose, const char* dtype, const Sizes& shape,
+                     std::string bytes) {
+  PageBlock& block =
+      blocks_.emplace_back(PageBlock{text("b", blocks_.size()), purpose, std::move(bytes)});
+  return Json::object(
+      {{"id", block.id}, {"dtype", dtype}, {"shape", shape}, {"hash", fnv1a(block.bytes)}});
+}
+
+Json PageBlocks::floats(const char* purpose, const Sizes& shape, std::span<const float> values) {
+  std::string bytes;
+  bytes.reserve(4 * values.size());
+  for (const float value : values) append_little(bytes, std::bit_cast<std::uint32_t>(value), 4);
+  return add(purpose, "f32", shape, std::move(bytes));
+}
+
+Json PageBlocks::halves(const char* purpose, const Sizes& shape, std::span<const float> values) {
+  std::string bytes;
+  bytes.reserve(2 * values.size());
+  for (const float value : values) append_little(bytes, half_of(value), 2);
+  return add(purpose, "f16", shape, std::move(bytes));
+}
+
+Json PageBlocks::shares(const char* purpose, const Sizes& shape, std::span<const float> values) {
+  std::string bytes;
+  bytes.reserve(values.size());
+  for (const float value : values)
+    bytes += static_cast<char>(std::lround(255 * std::sqrt(std::clamp(value, 0.0F, 1.0F))));
+  return add(purpose, "p8", shape, std::move(bytes));
+}
+
+Json PageBlocks::counts(const char* purpose, const Sizes& shape,
+                        std::span<const std::int32_t> values) {
+  const std::int32_t most = values.empty() ? 0 : std::ranges::max(values);
+  require(values.empty() || std::ranges::min(values) >= 0, "a page keeps no negative counts");
+  const int width = most < 256 ? 1 : most < 65536 ? 2 : 4;
+  std::string bytes;
+  bytes.reserve(width * values.size());
+  for (const std::int32_t value : values)
+    append_little(bytes, static_cast<std::uint32_t>(value), width);
+  return add(purpose, width == 1 ? "u8" : width == 2 ? "u16" : "i32", shape, std::move(bytes));
+}
+
+}  // namespace headlab

@@ -1,0 +1,169 @@
+// What other commands left in the folder of a run: reports as they stand, and the two logs turned
+// from lines into columns, without times. A file that is there but cannot be read is an Error, not
+// a gap. Read next: page_verdict.cc.
+#include <array>
+#include <cmath>
+#include <system_error>
+
+#include "headlab/base/files.h"
+#include "headlab/heads/tracking.h"
+#include "report/page_parts.h"
+
+namespace headlab {
+namespace {
+
+struct Source {
+  const char* file;
+  std::vector<std::string> views;
+};
+
+/// What views read of a run beside its model.
+const std::vector<Source>& sources() {
+  static const std::vector<Source> table = {
+      {"heads.json", {"heads", "head", "compare"}},
+      {"ablation.json", {"heads", "live", "causes"}},
+      {"interactions.json", {"live", "causes"}},
+      {"gold_edges.json", {"live", "causes"}},
+      {"attribution.json", {"head", "causes"}},
+      {"circuits.json", {"head", "causes"}},
+      {"patching.json", {"causes"}},
+      {"curve.json", {"heads", "live", "prune"}},
+      {"prune.json", {"prune"}},
+      {"michel.json", {"prune"}},
+      {"voita.json", {"prune"}},
+      {"metrics.jsonl", {"time"}},
+      {"heads.jsonl", {"time"}},
+      {"snapshots.safetensors", {"time"}},
+  };
+  return table;
+}
+
+bool is_there(const std::filesystem::path& file) {
+  std::error_code ignored;
+  return std::filesystem::exists(file, ignored);
+}
+
+Json read_report(const std::filesystem::path& file) {
+  Json json = Json::parse(read_file(file), file.string());
+  if (!json.is_object() || json.find("headlab") == nullptr) {
+    throw Error(text(file.string(), " is not what an analysis of a run writes"),
+                "remove it, or make it again");
+  }
+  return json;
+}
+
+/// Of numbers that are drawn, six digits are enough.
+Json short_number(const Json& number) {
+  if (!number.is_number() || number.number() == 0) return number;
+  const double size = std::pow(10.0, 5 - std::floor(std::log10(std::abs(number.number()))));
+  return std::round(number.number() * size) / size;
+}
+
+/// The member of each line, as an array.
+Json column(const std::vector<Json>& lines, const char* name) {
+  Json values = Json::array();
+  for (const Json& line : lines) {
+    const Json* value = line.find(name);
+    values.push_back(value != nullptr ? *value : Json());
+  }
+  return values;
+}
+
+/// By head, then by line: what `part` of a line's head holds under this relation.
+Json head_columns(const std::vector<Json>& lines, const char* part, const std::string& relation) {
+  Json heads = Json::array();
+  const std::size_t count = lines.back().at("heads").items().size();
+  for (std::size_t h = 0; h < count; ++h) {
+    Json steps = Json::array();
+    for (const Json& line : lines) {
+      const Json& value = line.at("heads").items().at(h).at(part);
+      steps.push_back(short_number(relation.empty() ? value : value.at(relation)));
+    }
+    heads.push_back(std::move(steps));
+  }
+  return heads;
+}
+
+Json history_of_relation(const std::vector<Json>& lines, const RelationHistory& relation) {
+  return Json::object({{"best", relation.best},
+                       {"born", relation.born < 0 ? Json() : Json(relation.born)},
+                       {"lift", head_columns(lines, "lift", relation.name)},
+                       {"mass", head_columns(lines, "mass", relation.name)}});
+}
+
+Json history_columns(const std::vector<Json>& lines, const HeadsHistory& history) {
+  Json heads = Json::array(), relations = Json::object();
+  for (const Json& head : lines.back().at("heads").items())
+    heads.push_back(Json::Array{head.at("layer"), head.at("head")});
+  for (const RelationHistory& relation : history.relations)
+    relations[relation.name] = history_of_relation(lines, relation);
+  return Json::object({{"steps", history.steps},
+                       {"heads", heads},
+                       {"relations", relations},
+                       {"entropy", head_columns(lines, "entropy", "")}});
+}
+
+Json metrics_columns(const std::vector<Json>& lines) {
+  Json json = Json::object();
+  for (const char* name : {"step", "loss", "accuracy", "train_loss", "lr"})
+    json[name] = column(lines, name);
+  Json& targets = json["targets"] = Json::object();
+  for (const Json& target : lines[0].at("targets").items())
+    targets[target.at("name").string()] =
+        Json::object({{"loss", Json::array()}, {"accuracy", Json::array()}});
+  for (const Json& line : lines) {
+    for (const Json& target : line.at("targets").items())
+      for (auto& [name, values] : targets[target.at("name").string()].members())
+        values.push_back(target.at(name));
+  }
+  return json;
+}
+
+/// What `read` makes of the lines of a log; an Error names the file.
+template <class Read>
+Json in_words(const std::filesystem::path& file, Read&& read) {
+  try {
+    return read();
+  } catch (const std::exception& error) {
+    const std::string what = error.what();
+    throw Error(what.starts_with(file.string()) ? what : text(file.string(), ": ", what),
+                "the file is damaged: train the run again");
+  }
+}
+
+}  // namespace
+
+Json run_reports(const Run& run) {
+  Json reports = Json::object();
+  for (const Source& source : sources()) {
+    const std::filesystem::path file = run.path / source.file;
+    if (file.extension() == ".json" && is_there(file))
+      reports[file.stem().string()] = read_report(file);
+  }
+  return reports;
+}
+
+std::vector<PageSource> run_sources(const Run& run, const PageOptions& options) {
+  std::vector<PageSource> list;
+  for (const Source& source : sources()) {
+    list.push_back({run.path.string(), source.file, is_there(run.path / source.file), source.views,
+                    options.writer ? options.writer(run, source.file) : ""});
+  }
+  return list;
+}
+
+Json run_metrics(const Run& run) {
+  const std::filesystem::path file = metrics_file(run);
+  const std::vector<Json> lines = read_log(file);
+  return in_words(file, [&] { return lines.empty() ? Json() : metrics_columns(lines); });
+}
+
+Json run_history(const Run& run) {
+  const std::filesystem::path file = heads_log_file(run);
+  const std::vector<Json> lines = read_log(file);
+  return in_words(file, [&] {
+    return lines.empty() ? Json() : history_columns(lines, read_heads_history(run));
+  });
+}
+
+}  // namespace headlab

@@ -1,0 +1,193 @@
+// A run as JSON: its modules with the numbers that heads were born with, its weights under the
+// names of its checkpoint, and what page_study.cc found. Without weights patterns are stored.
+// Read next: page_history.cc.
+#include <algorithm>
+#include <cmath>
+
+#include "headlab/heads/activations.h"
+#include "headlab/train/streams.h"
+#include "report/page_parts.h"
+
+namespace headlab {
+namespace {
+
+constexpr Index kLargestStoredPattern = 128;  // of longer ones only the largest weights are kept
+constexpr Index kKeptWeights = 16;            // for each query
+
+const char* kind_of(AttentionKind kind) {
+  return kind == AttentionKind::self      ? "self"
+         : kind == AttentionKind::encoder ? "encoder"
+                                          : "cross";
+}
+
+Json modules_facts(const Run& run) {
+  const std::vector<AttentionPlace> places = run.model.config().attention_places();
+  const std::vector<AttentionModule> modules = run.model.attention_modules();
+  Json json = Json::array();
+  for (std::size_t m = 0; m < modules.size(); ++m) {
+    const MultiHeadAttention& attention = *modules[m].attention;
+    json.push_back(Json::object(
+        {{"name", modules[m].name},
+         {"kind", kind_of(modules[m].kind)},
+         {"layer", places[m].layer},
+         {"stream", modules[m].stream},
+         {"heads", attention.heads},
+         {"born", run.model.config().heads_of(places[m].layer)},
+         {"d_head", attention.d_head},
+         {"d_value", attention.d_value},
+         {"kv_blocks", attention.kv_blocks},
+         {"kv_head", std::vector<Index>(attention.kv_head.begin(), attention.kv_head.end())}}));
+  }
+  return json;
+}
+
+Json weights_facts(const Transformer& model, PageBlocks& blocks) {
+  std::vector<float> all;
+  Json tensors = Json::array();
+  model.visit([&](const std::string& name, const Tensor& parameter) {
+    const std::vector<Index> shape(parameter.shape().begin(), parameter.shape().end());
+    tensors.push_back(Json::object({{"name", name}, {"shape", shape}, {"offset", all.size()}}));
+    all.insert(all.end(), parameter.values().begin(), parameter.values().end());
+  });
+  Json json = Json::object({{"tensors", tensors}});
+  json["block"] = blocks.floats("weights", {std::ssize(all)}, all);
+  return json;
+}
+
+Json evaluation_facts(const Evaluation& evaluation, Index examples) {
+  Json targets = Json::array();
+  for (const TargetScore& score : evaluation.targets) {
+    targets.push_back(score);
+    targets.items().back()["count"] = score.count;
+  }
+  return Json::object({{"loss", evaluation.loss},
+                       {"accuracy", evaluation.accuracy},
+                       {"targets", targets},
+                       {"examples", examples}});
+}
+
+Json check_facts(const RunStudy& study, PageBlocks& blocks) {
+  const Index n = study.checked, every = study.check_every;
+  const auto counted = static_cast<Index>(study.logits.size());
+  Json json = Json::object({{"examples", n}, {"every", every}});
+  json["logits"] = blocks.floats("self-check", {n, counted / std::max<Index>(1, n)}, study.logits);
+  Json& patterns = json["patterns"] = Json::array();
+  for (const RunStudy::Module& module : study.modules)
+    patterns.push_back(blocks.floats("self-check",
+                                     {n, module.heads, module.queries / every, module.keys},
+                                     module.check));
+  return json;
+}
+
+/// Adds the largest weights of a row, their keys, and what all others weigh together.
+struct LargestWeights {
+  std::vector<std::int32_t> keys{};
+  std::vector<float> weights{}, left{};
+
+  void add(std::span<const Scalar> row) {
+    std::vector<std::int32_t> order(row.size());
+    for (std::size_t s = 0; s < row.size(); ++s) order[s] = static_cast<std::int32_t>(s);
+    const auto larger = [&](std::int32_t a, std::int32_t b) {
+      return row[a] != row[b] ? row[a] > row[b] : a < b;
+    };
+    std::partial_sort(order.begin(), order.begin() + kKeptWeights, order.end(), larger);
+    double rest = 0;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const float weight = row[order[i]];
+      if (std::cmp_less(i, kKeptWeights)) keys.push_back(order[i]), weights.push_back(weight);
+      if (!std::cmp_less(i, kKeptWeights)) rest += static_cast<double>(weight);
+    }
+    left.push_back(static_cast<float>(rest));
+  }
+};
+
+/// Patterns of the shown examples of one module: all weights, or of long rows the largest.
+Json stored_facts(const RunStudy::Module& module, std::span<const Scalar> all, Index examples,
+                  PageBlocks& blocks) {
+  const Index H = module.heads, Q = module.queries, S = module.keys;
+  if (S <= kLargestStoredPattern) {
+    const std::vector<float> values(all.begin(), all.end());
+    return Json::object(
+        {{"kind", "full"}, {"block", blocks.shares("patterns", {examples, H, Q, S}, values)}});
+  }
+  LargestWeights kept;
+  for (std::size_t at = 0; at < all.size(); at += S) kept.add(all.subspan(at, S));
+  Json json = Json::object({{"kind", "top"}});
+  json["keys"] = blocks.counts("patterns", {examples, H, Q, kKeptWeights}, kept.keys);
+  json["weights"] = blocks.shares("patterns", {examples, H, Q, kKeptWeights}, kept.weights);
+  json["left"] = blocks.shares("patterns", {examples, H, Q}, kept.left);
+  return json;
+}
+
+Json patterns_facts(const Run& run, const RunStudy& study, Index examples, PageBlocks& blocks) {
+  const Batch batch = run.task->make_batch(streams::scored(), examples, Split::validation);
+  std::vector<std::vector<Scalar>> all(study.modules.size());
+  for (Index b = 0; b < examples; ++b) {
+    const Activations activations(run.model, batch.rows(b, b + 1));
+    for (std::size_t m = 0; m < all.size(); ++m) {
+      const Tensor& pattern = activations.captures().attention[m].pattern;
+      if (pattern.defined())
+        all[m].insert(all[m].end(), pattern.values().begin(), pattern.values().end());
+    }
+  }
+  Json json = Json::array();
+  for (std::size_t m = 0; m < all.size(); ++m)
+    json.push_back(stored_facts(study.modules[m], all[m], examples, blocks));
+  return json;
+}
+
+/// What replaces a silenced head, by module.
+void add_replacements(const RunStudy& study, const PagePlan& plan, PageBlocks& blocks,
+                      Json& facts) {
+  Json means = Json::array(), donors = Json::array();
+  for (const RunStudy::Module& module : study.modules) {
+    means.push_back(
+        blocks.floats("replacements", {module.heads, module.d_value}, module.mean_output));
+    // Donors are drawn among all examples: of fewer some would be missing.
+    const bool whole = plan.examples >= study.examples;
+    donors.push_back(whole ? blocks.counts("replacements", {study.examples}, module.donors)
+                           : Json());
+  }
+  facts["means"] = std::move(means);
+  facts["donors"] = std::move(donors);
+}
+
+void add_model(const Run& run, const RunStudy& study, const PagePlan& plan, PageBlocks& blocks,
+               Json& facts) {
+  if (!plan.weights) {
+    facts["patterns"] = patterns_facts(run, study, std::min(plan.shown, plan.examples), blocks);
+    return;
+  }
+  facts["weights"] = weights_facts(run.model, blocks);
+  facts["check"] = check_facts(study, blocks);
+  add_replacements(study, plan, blocks, facts);
+}
+
+}  // namespace
+
+Json run_facts(const Run& run, const RunStudy& study, const PagePlan& plan, PageBlocks& blocks) {
+  Json facts = Json::object({{"name", run.path.string()},
+                             {"config", settings_of(const_cast<RunConfig&>(run.config)).to_json()},
+                             {"parameters", run.model.parameter_count()},
+                             {"modules", modules_facts(run)},
+                             {"evaluation", evaluation_facts(study.evaluation, study.examples)},
+                             {"shown", std::min(plan.shown, plan.examples)}});
+  add_model(run, study, plan, blocks, facts);
+  Json& thumbnails = facts["thumbnails"] = Json::array();
+  for (const RunStudy::Module& module : study.modules)
+    thumbnails.push_back(blocks.shares("thumbnails", {module.heads, module.rows, module.columns},
+                                       module.mean_pattern));
+  Json& losses = facts["losses"] = Json::object();
+  const auto first = [&](const std::vector<float>& all) {
+    return std::span(all).first(std::min<std::size_t>(all.size(), plan.examples));
+  };
+  losses["held_out"] = blocks.floats("losses", {plan.examples}, first(study.held_out_losses));
+  losses["scored"] = blocks.floats("losses", {plan.examples}, first(study.scored_losses));
+  facts["snapshots"] = snapshots_facts(study, plan, blocks);
+  facts["metrics"] = run_metrics(run);
+  facts["history"] = run_history(run);
+  facts["reports"] = run_reports(run);
+  return facts;
+}
+
+}  // namespace headlab

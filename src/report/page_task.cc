@@ -1,0 +1,100 @@
+// The examples of a page are those on which the program judges models and scores heads, so that
+// whatever the page computes can be held against what the program wrote. Truth is stored as it is
+// made: for each query the number of its keys, then the keys. Read next: page_run.cc.
+#include <algorithm>
+
+#include "headlab/train/streams.h"
+#include "report/page_parts.h"
+
+namespace headlab {
+namespace {
+
+const char* kind_name(AttentionKind kind) {
+  return kind == AttentionKind::self      ? "self"
+         : kind == AttentionKind::encoder ? "encoder"
+                                          : "cross";
+}
+
+Json gold_facts(const Gold& gold, const Batch& batch, AttentionKind kind, PageBlocks& blocks) {
+  const Index each = batch.queries(kind);
+  std::vector<std::int32_t> counts(batch.size * each), keys;
+  for (Index i = 0; i < gold.queries(); ++i) {
+    const Gold::Query query = gold.query(i);
+    counts[query.b * each + query.t] = static_cast<std::int32_t>(query.keys.size());
+    keys.insert(keys.end(), query.keys.begin(), query.keys.end());
+  }
+  Json json = Json::object();
+  json["counts"] = blocks.counts("examples", {batch.size, each}, counts);
+  json["keys"] = blocks.counts("examples", {std::ssize(keys)}, keys);
+  return json;
+}
+
+Json set_facts(const Task& task, const Example& example, PageBlocks& blocks) {
+  const Batch& batch = example.batch;
+  const Index n = batch.size;
+  Json json = Json::object({{"examples", n}, {"wanted", PagePlan().examples}});
+  const auto add = [&](const char* name, const PageBlocks::Sizes& shape, const Ids& values) {
+    if (!values.empty())
+      json[name] =
+          blocks.counts("examples", shape, std::vector<std::int32_t>(values.begin(), values.end()));
+  };
+  Ids targets = batch.targets;
+  for (std::int32_t& target : targets) ++target;  // 0: none
+  add("tokens", {n, batch.length}, batch.tokens);
+  add("lengths", {n}, batch.lengths);
+  add("targets", {n, batch.length, batch.targets_per_position}, targets);
+  add("source", {n, batch.source_length}, batch.source);
+  add("source_lengths", {n}, batch.source_lengths);
+  Json gold = Json::array();
+  const std::vector<Relation> relations = task.relations();
+  for (std::size_t r = 0; r < relations.size(); ++r)
+    gold.push_back(gold_facts(example.gold[r], batch, relations[r].kind, blocks));
+  json["gold"] = std::move(gold);
+  return json;
+}
+
+Json relation_facts(const Relation& relation) {
+  return Json::object({{"name", relation.name},
+                       {"description", relation.description},
+                       {"positional", relation.positional},
+                       {"kind", kind_name(relation.kind)}});
+}
+
+std::vector<std::string> token_texts(const Task& task) {
+  std::vector<std::string> texts;
+  for (std::int32_t token = 0; token < task.shape().vocab; ++token) {
+    texts.push_back(task.token_text(token));
+    std::size_t position = 0;
+    if (!valid_utf8(texts.back(), position)) texts.back() = text("#", token);
+  }
+  return texts;
+}
+
+}  // namespace
+
+Json task_facts(const Task& task, const PagePlan& plan, PageBlocks& blocks) {
+  constexpr const char* kArchitectures[] = {"decoder", "encoder", "encoder_decoder"};
+  const TaskShape shape = task.shape();
+  Json relations = Json::array();
+  for (const Relation& relation : task.relations()) relations.push_back(relation_facts(relation));
+  Json json =
+      Json::object({{"spec", task.spec()},
+                    {"name", task.spec().substr(0, task.spec().find(':'))},
+                    {"architecture", kArchitectures[static_cast<int>(shape.architecture)]},
+                    {"causal", shape.architecture != Architecture::encoder},
+                    {"vocab", shape.vocab},
+                    {"length", shape.length},
+                    {"source_length", shape.source_length},
+                    {"targets", shape.targets},
+                    {"tokens", token_texts(task)},
+                    {"target_names", task.target_names()},
+                    {"relations", relations},
+                    {"needed", task.needed_heads() > 0 ? Json(task.needed_heads()) : Json()}});
+  Json& sets = json["sets"] = Json::object();
+  sets["held_out"] = set_facts(task, held_out_examples(task, plan.examples), blocks);
+  sets["scored"] =
+      set_facts(task, task.make(streams::scored(), plan.examples, Split::validation), blocks);
+  return json;
+}
+
+}  // namespace headlab

@@ -1,0 +1,120 @@
+// The palette and the colours of maps. Zero is the paper, so that nothing looks like nothing; from
+// a tenth on the map is cividis, whose lightness changes all the way and which looks the same to
+// readers with and without the common colour blindnesses. Categories have Okabe and Ito's colours.
+// Read next: svg.cc and raster.cc, which draw with them.
+#include "headlab/report/picture.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+#include <utility>
+
+#include "headlab/base/error.h"
+#include "report/colors.h"
+
+namespace headlab {
+namespace {
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kPalette = {{
+    {"paper", "#ffffff"},
+    {"ink", "#16181d"},
+    {"muted", "#565c68"},
+    {"rule", "#d3d7de"},
+    {"edge", "#7b828f"},
+    {"accent", "#0b5cad"},
+    {"good", "#006b4e"},
+    {"bad", "#b3261e"},
+    {"s0", "#0072b2"},
+    {"s1", "#d55e00"},
+    {"s2", "#00805c"},
+    {"s3", "#a8527f"},
+    {"s4", "#7a6200"},
+    {"s5", "#16181d"},
+    {"s6", "#8a5a00"},
+}};
+constexpr Rgb kDarkPaper = {0x14, 0x16, 0x1a};
+
+/// Cividis at nine equal steps, from its light end to its dark one.
+constexpr std::array<Rgb, 9> kCividis = {{{0xfe, 0xe8, 0x38},
+                                          {0xde, 0xc9, 0x58},
+                                          {0xbc, 0xae, 0x6c},
+                                          {0x9c, 0x94, 0x74},
+                                          {0x7d, 0x7c, 0x78},
+                                          {0x60, 0x64, 0x6e},
+                                          {0x42, 0x4f, 0x6b},
+                                          {0x1d, 0x3a, 0x6d},
+                                          {0x00, 0x22, 0x4e}}};
+
+/// The colour at `t` (0 to 1) between equal stops.
+Rgb between(std::span<const Rgb> stops, double t) {
+  const double at = t * static_cast<double>(stops.size() - 1);
+  const std::size_t i = std::min(static_cast<std::size_t>(at), stops.size() - 2);
+  Rgb mixed{};
+  for (std::size_t c = 0; c < mixed.size(); ++c) {
+    const double from = stops[i][c], to = stops[i + 1][c];
+    mixed[c] = static_cast<std::uint8_t>(std::lround(from + (to - from) * (at - double(i))));
+  }
+  return mixed;
+}
+
+std::string hex_of(const Rgb& rgb) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string hex = "#";
+  for (const std::uint8_t channel : rgb) (hex += kDigits[channel / 16]) += kDigits[channel % 16];
+  return hex;
+}
+
+/// 256 colours; below a tenth they run into the paper.
+std::vector<Rgb> scale_from(const Rgb& paper, std::span<const Rgb> stops) {
+  constexpr double kFromPaper = 0.1;
+  const std::array<Rgb, 2> blend = {paper, between(stops, kFromPaper)};
+  std::vector<Rgb> all;
+  for (int level = 0; level < 256; ++level) {
+    const double t = level / 255.0;
+    all.push_back(t < kFromPaper ? between(blend, t * (1 / kFromPaper)) : between(stops, t));
+  }
+  return all;
+}
+
+}  // namespace
+
+Rgb rgb_of(std::string_view color) {
+  const std::string hex = color_of(color);
+  require(hex.size() == 7 && hex[0] == '#' &&
+              hex.find_first_not_of("0123456789abcdef", 1) == hex.npos,
+          "'", color, "' is no colour");
+  Rgb rgb{};
+  for (std::size_t c = 0; c < rgb.size(); ++c)
+    rgb[c] = static_cast<std::uint8_t>(std::stoi(hex.substr(1 + 2 * c, 2), nullptr, 16));
+  return rgb;
+}
+
+std::string color_of(std::string_view role) {
+  const auto entry = std::ranges::find(kPalette, role, [](const auto& e) { return e.first; });
+  return std::string(entry != kPalette.end() ? entry->second : role);
+}
+
+const std::vector<std::string>& map_colors() {
+  static const std::vector<std::string> colors = [] {
+    std::vector<std::string> all;
+    for (const Rgb& color : scale_from(rgb_of("paper"), kCividis)) all.push_back(hex_of(color));
+    return all;
+  }();
+  return colors;
+}
+
+const std::vector<Rgb>& dark_map_colors() {
+  static const std::vector<Rgb> colors = [] {
+    std::array<Rgb, kCividis.size()> upwards = kCividis;
+    std::ranges::reverse(upwards);
+    return scale_from(kDarkPaper, upwards);
+  }();
+  return colors;
+}
+
+int map_level(double value) {
+  return std::isnan(value) ? -1 : static_cast<int>(std::lround(std::clamp(value, 0.0, 1.0) * 255));
+}
+
+}  // namespace headlab

@@ -1,0 +1,133 @@
+// Tables of runs. Losses have four significant digits and accuracies four decimals, as everywhere
+// in what the program prints. Relations differ between tasks, so the table of roles is made for
+// each family of groups apart. The sentences under the tables of a sweep say what was measured and
+// on what condition: that several heads win is no law. Read next: table.h.
+#include "headlab/report/runs_text.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "headlab/base/error.h"
+#include "headlab/report/columns.h"
+#include "headlab/report/table.h"
+
+namespace headlab {
+namespace {
+
+std::string groups_table(const SweepReport& report) {
+  Table table({"cells", "seeds", "parameters", "loss", "accuracy", "own a head"});
+  for (const SweepGroup& group : report.groups) {
+    table.add({group.name, std::to_string(group.seeds.size()), grouped(group.parameters),
+               interval_text(group.loss), share_text(group.accuracy),
+               share_text(group.specialization)});
+  }
+  return table.to_string();
+}
+
+/// "0.953 5/5": the mean lift of the relation's head, and the seeds in which the head owns it.
+std::string role_text(const SweepRoles& roles) {
+  return text(fixed(roles.lift.mean, 3), " ", roles.owned, "/", roles.heads.size());
+}
+
+std::string roles_table(const SweepReport& report, const std::string& family) {
+  const auto first = std::ranges::find(report.groups, family, &SweepGroup::family);
+  if (first->roles.empty()) return "";
+  Table table(row_of("lift, seeds that own", texts_of(first->roles, &SweepRoles::relation)));
+  for (const SweepGroup& group : report.groups) {
+    if (group.family != family) continue;
+    std::vector<std::string> row = row_of(group.name, texts_of(group.roles, role_text));
+    row.resize(first->roles.size() + 1, "-");
+    table.add(std::move(row));
+  }
+  return table.to_string() + "\n";
+}
+
+/// The loss with one head beside the lowest one.
+std::string losses_text(const SweepGroup& one, const SweepGroup& best, const SweepComparison& c) {
+  if (c.best == c.one) {
+    return text("  ", one.name, " has the lowest loss; accuracy ", fixed(one.accuracy.mean, 4),
+                "\n");
+  }
+  return text("  loss of ", one.name, " - loss of ", best.name, ": ", interval_text(c.loss_gain),
+              "; accuracy ", fixed(one.accuracy.mean, 4), " and ", fixed(best.accuracy.mean, 4),
+              " (", kGain, " counts as a gain)\n");
+}
+
+std::string comparison_text(const SweepReport& report, const SweepComparison& c) {
+  const SweepGroup &one = report.groups[c.one], &best = report.groups[c.best];
+  const std::string keys = text(c.keys, c.keys == 1 ? " key" : " keys");
+  std::string out = one.family == "all" ? "" : one.family + ": ";
+  if (!std::isfinite(c.loss_gain.half_width))
+    return out + "one seed says nothing of chance: whether several heads beat one needs several\n" +
+           losses_text(one, best, c);
+  out += c.several_win ? text("several heads beat one: a query of this task must read up to ", keys,
+                              " at once\n")
+                       : text("several heads gain nothing over one: a query of this task must ",
+                              "read at most ", keys, " at once\n");
+  out += losses_text(one, best, c);
+  out += text("  ", report.groups[c.enough].name, " is enough: ",
+              c.enough == c.one ? "no other is measurably better\n"
+                                : "fewer heads are measurably worse than the best\n");
+  return out + (c.equal_parameters ? "  the numbers of parameters are equal\n"
+                                   : "  the numbers of parameters differ: see the table\n");
+}
+
+std::string missing_text(std::vector<std::string> names, std::size_t cells) {
+  if (names.empty()) return "";
+  constexpr std::size_t kShown = 8;
+  const std::size_t missing = names.size();
+  if (names.size() > kShown) names.resize(kShown), names.emplace_back("...");
+  return text("\nmissing: ", missing, " of ", cells, " cells: ", join(names, " "), "\n");
+}
+
+}  // namespace
+
+std::string evaluation_text(const Evaluation& evaluation, const EvaluationTextOptions& options) {
+  std::vector<std::string> header = {"target", options.loss_heading, "accuracy"};
+  if (options.counts) header.emplace_back("targets");
+  Table table(header);
+  const auto add = [&](const TargetScore& score) {
+    std::vector<std::string> row = {score.name, significant(score.loss), fixed(score.accuracy, 4)};
+    if (options.counts) row.push_back(grouped(score.count));
+    table.add(std::move(row));
+  };
+  for (const TargetScore& target : evaluation.targets) add(target);
+  if (evaluation.targets.size() > 1)
+    add({"all", evaluation.loss, evaluation.accuracy, evaluation.count});
+  return table.to_string() + legend("evaluation");
+}
+
+std::string sweep_text(const SweepReport& report) {
+  if (report.groups.empty())
+    return "no cell is finished yet\n" + missing_text(report.missing, report.cells);
+  std::string out = groups_table(report) + "\n";
+  std::vector<std::string> families;
+  for (const SweepGroup& group : report.groups) {
+    if (std::ranges::find(families, group.family) == families.end()) {
+      families.push_back(group.family);
+      out += roles_table(report, group.family);
+    }
+  }
+  for (const SweepComparison& comparison : report.comparisons)
+    out += comparison_text(report, comparison);
+  return out +
+         "mean ± 95% interval over seeds (Student's t); own a head: share of the relations, " +
+         "no head counted twice\n" + missing_text(report.missing, report.cells);
+}
+
+std::string prune_sweep_text(const PruneSweepReport& report) {
+  if (report.groups.empty())
+    return "no pruning is finished yet\n" + missing_text(report.missing, report.cells);
+  Table table({"cells", "heads kept", "method", "seeds", "loss", "accuracy", "against the first",
+               "effect"});
+  for (const PruneGroup& group : report.groups) {
+    table.add({group.group, std::to_string(group.keep), group.method,
+               std::to_string(group.seeds.size()), interval_text(group.loss),
+               share_text(group.accuracy),
+               group.against_first ? interval_text(*group.against_first) : "-",
+               group.against_first ? fixed(group.effect, 2) : "-"});
+  }
+  return table.to_string() + legend("prunings") + missing_text(report.missing, report.cells);
+}
+
+}  // namespace headlab

@@ -1,0 +1,185 @@
+// SVG is written as the page's export writes it (src/report/page/draw.js): the same items give the
+// same elements in the same order, so that a figure looks alike wherever it was made. Numbers have
+// at most two decimals. Read next: raster.cc, the other writer.
+#include <algorithm>
+#include <cmath>
+
+#include "headlab/base/digest.h"
+#include "headlab/base/error.h"
+#include "headlab/base/text.h"
+#include "headlab/report/picture.h"
+#include "report/outline.h"
+#include "report/png.h"
+
+namespace headlab {
+namespace {
+
+constexpr const char* kFont = R"(system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif)";
+constexpr const char* kMonospaced =
+    R"(ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace)";
+constexpr Index kMostPaths = 4096;  // cells that are drawn as paths
+constexpr Index kImageSide = 1024;  // a larger map becomes about as many pixels wide
+
+std::string number(double value) {
+  const double rounded = std::floor(value * 100 + 0.5) / 100;
+  return number_text(rounded == 0 ? 0 : rounded);  // never -0
+}
+
+/// Whether XML 1.0 allows the code point that begins at `at`, one of a valid text.
+bool allowed(std::string_view text, std::size_t at) {
+  const auto byte = static_cast<unsigned char>(text[at]);
+  if (byte < 0x20) return byte == '\t' || byte == '\n' || byte == '\r';
+  const std::string_view three = text.substr(at, 3);
+  return three != "\xEF\xBF\xBE" && three != "\xEF\xBF\xBF";
+}
+
+std::string xml(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const bool begins = (static_cast<unsigned char>(text[at]) & 0xC0) != 0x80;
+    if (begins && !allowed(text, at)) {
+      out += "\xEF\xBF\xBD";
+      if (static_cast<unsigned char>(text[at]) >= 0xE0) at += 2;
+    } else if (text[at] == '&') {
+      out += "&amp;";
+    } else if (text[at] == '<') {
+      out += "&lt;";
+    } else if (text[at] == '>') {
+      out += "&gt;";
+    } else if (text[at] == '"') {
+      out += "&quot;";
+    } else {
+      out += text[at];
+    }
+  }
+  return out;
+}
+
+std::string path_of(const std::vector<Corner>& corners) {
+  std::string path;
+  for (const Corner& corner : corners)
+    path += text(corner.begins ? "M" : "L", number(corner.at.x), " ", number(corner.at.y));
+  return path;
+}
+
+std::string attributes(const Look& look) {
+  std::string out = text(" fill=\"", look.fill.empty() ? "none" : color_of(look.fill), "\"");
+  if (!look.stroke.empty())
+    out += text(" stroke=\"", color_of(look.stroke), "\" stroke-width=\"", number_text(look.thick),
+                "\"");
+  if (look.dash.empty()) return out;
+  out += " stroke-dasharray=\"";
+  for (std::size_t i = 0; i < look.dash.size(); ++i)
+    out += (i > 0 ? " " : "") + number_text(look.dash[i]);
+  return out + "\"";
+}
+
+/// A large map: one image whose cells are at least as wide as a pixel, because some viewers blur
+/// what they enlarge.
+std::string image_of(const MapItem& map) {
+  const Index side = std::max(map.rows, map.columns);
+  const auto step = std::clamp<Index>((kImageSide + side - 1) / side, 1, 4);
+  Image image(map.columns * step, map.rows * step);
+  for (Index y = 0; y < image.height; ++y)
+    for (Index x = 0; x < image.width; ++x)
+      image.set(x, y, map_color(map.values[y / step * map.columns + x / step]));
+  return text("<image x=\"", number(map.box.x), "\" y=\"", number(map.box.y), "\" width=\"",
+              number(map.box.w), "\" height=\"", number(map.box.h),
+              "\" preserveAspectRatio=\"none\" image-rendering=\"pixelated\" "
+              "href=\"data:image/png;base64,",
+              base64(png_bytes(image, {})), "\"/>");
+}
+
+/// A path for each of 64 colours, in the order in which they come.
+std::string svg_of(const MapItem& map) {
+  if (map.rows * map.columns > kMostPaths) return image_of(map);
+  const double w = map.box.w / double(map.columns), h = map.box.h / double(map.rows);
+  std::vector<std::pair<std::string, std::string>> paths;
+  for (Index i = 0; i < map.rows * map.columns; ++i) {
+    const int level = map_level(map.values[i]);
+    if (level < 0 || map_colors()[level] == color_of("paper")) continue;
+    const std::string& color = map_colors()[level > 251 ? 255 : level & ~3];
+    auto path = std::ranges::find(paths, color, [](const auto& entry) { return entry.first; });
+    if (path == paths.end()) path = paths.insert(path, {color, ""});
+    path->second += text("M", number(map.box.x + double(i % map.columns) * w), " ",
+                         number(map.box.y + double(i / map.columns) * h), "h", number(w), "v",
+                         number(h), "h", number(-w), "z");
+  }
+  std::vector<std::string> elements;
+  for (const auto& [color, path] : paths)
+    elements.push_back(text("<path fill=\"", color, "\" d=\"", path, "\"/>"));
+  return join(elements, "\n");
+}
+
+std::string svg_of(const RectItem& rect) {
+  return text("<path d=\"", path_of(outline(rect)), "z\"", attributes(rect.look), "/>");
+}
+
+std::string svg_of(const LineItem& line) {
+  return text("<path d=\"", path_of(outline(line)), "\"", attributes(line.look), "/>");
+}
+
+std::string svg_of(const DotItem& dot) {
+  if (dot.shape != DotShape::circle)
+    return text("<path d=\"", path_of(outline(dot)), "z\"", attributes(dot.look), "/>");
+  return text("<circle cx=\"", number(dot.at.x), "\" cy=\"", number(dot.at.y), "\" r=\"",
+              number(dot.radius), "\"", attributes(dot.look), "/>");
+}
+
+std::string svg_of(const TextItem& item) {
+  constexpr const char* kAnchors[] = {"start", "middle", "end"};
+  const std::string x = number(item.at.x), y = number(item.at.y);
+  return text("<text x=\"", x, "\" y=\"", y, "\" font-size=\"", number_text(item.size),
+              "\" font-family=\"", xml(item.mono ? kMonospaced : kFont),
+              "\" dominant-baseline=\"central\" direction=\"ltr\" text-anchor=\"",
+              kAnchors[static_cast<int>(item.anchor)], "\" fill=\"", color_of(item.fill), "\"",
+              item.bold ? " font-weight=\"bold\"" : "",
+              item.turn != 0 ? text(" transform=\"rotate(", item.turn, " ", x, " ", y, ")\"") : "",
+              " xml:space=\"preserve\">", xml(item.text), "</text>");
+}
+
+}  // namespace
+
+std::vector<Corner> outline(const RectItem& rect) {
+  const auto [x, y, w, h] = rect.box;
+  return {{{x, y}, true}, {{x + w, y}}, {{x + w, y + h}}, {{x, y + h}}};
+}
+
+std::vector<Corner> outline(const LineItem& line) {
+  std::vector<Corner> corners;
+  for (const Point& point : line.points) corners.push_back({point, corners.empty()});
+  return corners;
+}
+
+std::vector<Corner> outline(const DotItem& dot) {
+  const auto [x, y] = dot.at;
+  const double r = dot.radius;
+  switch (dot.shape) {
+    case DotShape::circle:
+      return {};
+    case DotShape::square:
+      return outline(RectItem{{x - r, y - r, 2 * r, 2 * r}});
+    case DotShape::diamond:
+      return {{{x, y - r * 1.3}, true}, {{x + r * 1.3, y}}, {{x, y + r * 1.3}}, {{x - r * 1.3, y}}};
+    case DotShape::triangle:
+      return {{{x, y - r * 1.2}, true}, {{x + r * 1.2, y + r}}, {{x - r * 1.2, y + r}}};
+    case DotShape::cross:
+      return {{{x - r, y - r}, true}, {{x + r, y + r}}, {{x + r, y - r}, true}, {{x - r, y + r}}};
+  }
+  return {};
+}
+
+std::string svg(const Picture& picture, const std::string& about) {
+  const std::string w = number(picture.width), h = number(picture.height);
+  std::string out =
+      text("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", w, "\" height=\"", h,
+           "\" viewBox=\"0 0 ", w, " ", h, "\" role=\"img\" aria-label=\"", xml(picture.title),
+           "\">\n<title>", xml(picture.title), "</title>\n<desc>", xml(picture.sentence),
+           "</desc>\n<metadata>", xml(about), "</metadata>\n<rect width=\"", w, "\" height=\"", h,
+           "\" fill=\"", color_of("paper"), "\"/>\n");
+  for (const Item& item : picture.items)
+    out += std::visit([](const auto& one) { return svg_of(one); }, item) + "\n";
+  return out + "</svg>\n";
+}
+
+}  // namespace headlab

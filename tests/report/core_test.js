@@ -1,0 +1,102 @@
+// Holds src/report/page/core.js against what the program computed, under node:
+//   node core_test.js core.js PAGE.html EXPECTED.json
+// EXPECTED says what to look at: {"examples": n, "whole": also the evaluation,
+// "cases": [{"name", "gates": [[..]..], "replacement", "by": [loss of each example]}],
+// "edges": [{"relation", "heads", "change"}], "scores": [relation][module][place], "mutations"}.
+// Prints a line for each problem; the exit status is 1 if there is any.
+'use strict';
+const fs = require('fs');
+const [corePath, pagePath, expectedPath] = process.argv.slice(2);
+const core = require(corePath);
+const html = fs.readFileSync(pagePath, 'utf8');
+const expected = JSON.parse(fs.readFileSync(expectedPath, 'utf8'));
+const page = core.fromHtml(html);
+const problems = [];
+
+function near(what, ours, theirs, absolute = 2e-5, relative = 1e-4) {
+  const bound = absolute + relative * Math.abs(theirs);
+  if (!(Math.abs(ours - theirs) <= bound)) problems.push(`${what}: ${ours} here, ${theirs} there`);
+}
+
+function checkPage(run) {
+  const check = core.selfCheck(run);
+  if (!check.ok) problems.push(`${run.name}: ${check.sentence}`);
+  if (!run.live) return;
+  for (const name of ['held_out', 'scored']) {
+    const known = run.losses(name), set = run.task.set(name);
+    for (let i = 0; i < Math.min(expected.examples, set.size); ++i) {
+      const {sum, count} = core.lossesOf(core.forward(run.model, set.example(i)));
+      if (count > 0) near(`${run.name} ${name} ${i}`, sum / count, known[i]);
+      if (count === 0 && !Number.isNaN(known[i])) problems.push(`${name} ${i} has no target here`);
+    }
+  }
+}
+
+function checkEvaluation(run) {
+  const ours = core.evaluate(run, {}), theirs = run.evaluation;
+  near('loss', ours.loss, theirs.loss);
+  near('accuracy', ours.accuracy, theirs.accuracy, 2e-3);
+  theirs.targets.forEach((target, k) => {
+    near(`loss of ${target.name}`, ours.targets[k].loss, target.loss);
+    if (ours.targets[k].count !== target.count) problems.push(`${target.name}: other targets`);
+  });
+}
+
+function checkCase(run, entry) {
+  const result = core.evaluate(run, {gates: entry.gates, replacement: entry.replacement,
+    count: entry.by.length});
+  entry.by.forEach((loss, i) => near(`${entry.name} example ${i}`, result.by[i], loss, 1e-4, 1e-4));
+}
+
+// Hidden gold edges: what the loss on the relation's targets rises by.
+function checkEdges(run, {relation, heads, change}) {
+  const places = heads.map(([m, born]) => [m, run.modules[m].placeOf(born)]);
+  const whole = core.evaluate(run, {targetsOf: relation});
+  const without = core.evaluate(run, {targetsOf: relation, hide: {relation, heads: places}});
+  near(`hidden edges of ${relation}`, without.loss - whole.loss, change);
+}
+
+function checkScores(run) {
+  const ours = core.finish(core.scoresSteps(run));
+  for (const [r, modules] of expected.scores.entries()) {
+    for (const [m, places] of modules.entries()) {
+      for (const [place, score] of places.entries()) {
+        const mine = ours[r][m][place];
+        if (score === null || mine === null) {
+          if (score !== mine) problems.push(`scores ${r} ${m} ${place}: only one is null`);
+          continue;
+        }
+        for (const name of ['mass', 'mass_all', 'null', 'lift', 'queries'])
+          if (score[name] !== null) near(`${name} of ${r} ${m}.${place}`, mine[name], score[name], 1e-5);
+        near(`top1 of ${r} ${m}.${place}`, mine.top1, score.top1, 5e-3);
+      }
+    }
+  }
+}
+
+// A check that cannot fail is none: one flipped bit, and a pass without the square root of D.
+function checkMutations() {
+  const block = page.facts.runs[0].weights.block;
+  const open = `id="${block.id}">`, at = html.indexOf(open) + open.length;
+  const end = html.indexOf('<', at);
+  for (const place of [at + 5, at + Math.floor((end - at) / 2), end - 5]) {
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+    const flipped = alphabet[alphabet.indexOf(html[place]) ^ 8];
+    const damaged = core.fromHtml(html.slice(0, place) + flipped + html.slice(place + 1));
+    if (core.selfCheck(damaged.runs[0]).ok) problems.push(`a flipped bit at ${place} is not noticed`);
+  }
+  const other = {exports: {}};
+  const source = fs.readFileSync(corePath, 'utf8').replace('return sum / Math.sqrt(D);', 'return sum;');
+  new Function('module', source)(other);
+  const check = other.exports.selfCheck(other.exports.fromHtml(html).runs[0]);
+  if (check.ok) problems.push('a pass without the square root of D is not noticed');
+}
+
+for (const run of page.runs) checkPage(run);
+if (expected.whole) checkEvaluation(page.runs[0]);
+for (const entry of expected.cases || []) checkCase(page.runs[0], entry);
+for (const test of expected.edges || []) checkEdges(page.runs[0], test);
+if (expected.scores) checkScores(page.runs[0]);
+if (expected.mutations) checkMutations();
+for (const problem of problems.slice(0, 20)) console.log(problem);
+process.exit(problems.length > 0 ? 1 : 0);

@@ -1,0 +1,72 @@
+// Numbers in a page: bytes, sizes, and how much rounding loses. Read next:
+// src/report/page_blocks.h.
+#include "report/page_blocks.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "headlab/base/digest.h"
+#include "headlab/base/error.h"
+
+namespace headlab { namespace {
+
+TEST(PageBlocks, AreLittleEndian) {
+  PageBlocks blocks;
+  const std::vector<float> floats = {1, -2};
+  const Json first = blocks.floats("weights", {2}, floats);
+  EXPECT_EQ(blocks.all()[0].bytes, std::string("\0\0\x80\x3f\0\0\0\xc0", 8));
+  EXPECT_EQ(first.at("id").string(), "b0");
+  EXPECT_EQ(first.at("dtype").string(), "f32");
+  EXPECT_EQ(first.at("hash").integer(), fnv1a(blocks.all()[0].bytes));
+}
+
+TEST(PageBlocks, CountInAsFewBytesAsSuffice) {
+  const std::pair<std::int32_t, const char*> cases[] = {{255, "u8"},
+                                                        {256, "u16"},
+                                                        {65535, "u16"},
+                                                        {65536, "i32"}};
+  for (const auto& [most, dtype] : cases) {
+    PageBlocks blocks;
+    const std::vector<std::int32_t> values = {0, most};
+    EXPECT_EQ(blocks.counts("examples", {2}, values).at("dtype").string(), dtype) << most;
+  }
+  PageBlocks blocks;
+  EXPECT_EQ(blocks.counts("examples", {0}, {}).at("dtype").string(), "u8");
+  const std::vector<std::int32_t> negative = {-1};
+  EXPECT_THROW(blocks.counts("examples", {1}, negative), Error);
+}
+
+TEST(PageBlocks, KeepSmallWeightsOfAttentionVisible) {
+  PageBlocks blocks;
+  const std::vector<float> weights = {0, 1e-4F, 0.5F, 1, 1.0000001F};
+  blocks.shares("patterns", {5}, weights);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const auto byte = static_cast<std::uint8_t>(blocks.all()[0].bytes[i]);
+    EXPECT_NEAR(std::pow(byte / 255.0, 2), weights[i], 0.004);
+    EXPECT_EQ(byte > 0, weights[i] > 0);
+  }
+}
+
+TEST(Halves, ReadBackAsThemselves) {
+  for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
+    const auto half = static_cast<std::uint16_t>(bits);
+    if ((half >> 10 & 31U) == 31) continue;  // infinite, or no number
+    EXPECT_EQ(half_of(float_of_half(half)), half) << bits;
+  }
+}
+
+TEST(Halves, AreTheNearest) {
+  EXPECT_EQ(half_of(1), 0x3c00);
+  EXPECT_EQ(half_of(-2), 0xc000);
+  EXPECT_EQ(half_of(65504), 0x7bff);
+  EXPECT_EQ(half_of(65520), 0x7c00);
+  EXPECT_EQ(half_of(1 + 0x1p-11F), 0x3c00) << "a tie goes to the even one";
+  EXPECT_EQ(half_of(1 + 3 * 0x1p-11F), 0x3c02);
+  EXPECT_EQ(half_of(0x1p-24F), 1);
+  EXPECT_EQ(half_of(0x1p-26F), 0);
+  EXPECT_EQ(half_of(0x1p-14F - 0x1p-26F), 0x0400) << "rounds up to the smallest normal one";
+}
+
+}  // namespace
+}  // namespace headlab

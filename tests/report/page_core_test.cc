@@ -1,0 +1,174 @@
+// The model in the page against the model of the program: every task, every kind of model, heads
+// gated and replaced, edges hidden, scores; and that the page notices when it computes something
+// else. The page's half is tests/report/core_test.js, which runs under node; without node these
+// tests are skipped. Read next: src/report/page/core.js.
+#include "report/page_core.h"
+
+#include "headlab/heads/gold_edges.h"
+#include "headlab/heads/scores.h"
+#include "headlab/tasks/table.h"
+
+namespace headlab { namespace {
+
+RunConfig config_of(const std::string& task) {
+  RunConfig config;
+  config.task = task;
+  config.model.layers = 2;
+  config.model.heads = {2};
+  config.model.d_model = 8;
+  config.model.d_ff = 12;
+  return config;
+}
+
+TEST_F(PageCore, ComputesTheModelOfEveryTask) {
+  for (const TaskEntry& entry : task_table()) {
+    SCOPED_TRACE(entry.name);
+    expect_same(random_run(config_of(entry.name)).path, few_examples());
+  }
+}
+
+TEST_F(PageCore, AgreesWithPyTorch) {
+  const std::string tests = HEADLAB_TEST_DATA;
+  std::string command = text("node ", tests, "/report/core_golden_test.js ", HEADLAB_SOURCE_DIR,
+                             "/src/report/page/core.js");
+  for (const char* name :
+       {"decoder_pre_gelu", "encoder_post_relu", "encoder_decoder_pre", "encoder_decoder_post"})
+    command += text(" ", tests, "/golden/", name, ".safetensors");
+  const Told told = told_by(command);
+  EXPECT_TRUE(told.well) << told.text;
+}
+
+struct Variant {
+  const char* name;
+  void (*change)(TransformerConfig& model);
+  const char* task = "relations:length=8,vocab=6,classes=3,relations=1+same";
+};
+
+constexpr const char* kOneTarget = "duplicate:length=8";
+constexpr const char* kTwoStacks = "reverse_cross";
+
+const Variant kVariants[] = {
+    {"post", [](TransformerConfig& c) { c.norm = NormPlace::post; }},
+    {"relu", [](TransformerConfig& c) { c.activation = Activation::relu; }},
+    {"no positions", [](TransformerConfig& c) { c.positions = Positions::none; }},
+    {"sinusoidal", [](TransformerConfig& c) { c.positions = Positions::sinusoidal; }},
+    {"tied", [](TransformerConfig& c) { c.tied = true; }, kOneTarget},
+    {"wide values", [](TransformerConfig& c) { c.d_value = 5; }},
+    {"narrow keys", [](TransformerConfig& c) { c.d_head = 3; }},
+    {"shared keys", [](TransformerConfig& c) { c.heads = {4}, c.kv_heads = 2; }},
+    {"one key block", [](TransformerConfig& c) { c.heads = {4}, c.kv_heads = 1; }},
+    {"no feed-forward", [](TransformerConfig& c) { c.d_ff = 0; }},
+    {"no layer", [](TransformerConfig& c) { c.layers = 0; }},
+    {"three layers", [](TransformerConfig& c) { c.layers = 3; }},
+    {"a layer without heads",
+     [](TransformerConfig& c) {
+       c.heads = {2, 0};
+     }},
+    {"lost heads",
+     [](TransformerConfig& c) {
+       c.heads = {4}, c.kv_heads = 2;
+       c.attention = {{"blocks.0.attn", {1, 3}}, {"blocks.1.attn", {}}};
+     }},
+    {"an encoder", [](TransformerConfig&) {}, "relations:length=8,vocab=6,relations=next+same"},
+    {"two stacks, post", [](TransformerConfig& c) { c.norm = NormPlace::post; }, kTwoStacks},
+    {"two stacks, uneven", [](TransformerConfig& c) { c.encoder_layers = 1, c.layers = 2; },
+     kTwoStacks},
+    {"an empty encoder", [](TransformerConfig& c) { c.encoder_layers = 0; }, kTwoStacks},
+};
+
+TEST_F(PageCore, ComputesEveryKindOfModel) {
+  for (const Variant& variant : kVariants) {
+    SCOPED_TRACE(variant.name);
+    RunConfig config = config_of(variant.task);
+    if (std::string(variant.task) == kTwoStacks) config.model.encoder_layers = 2;
+    fit_to_task(config);
+    variant.change(config.model);
+    expect_same(random_run(config).path, few_examples());
+  }
+}
+
+TEST_F(PageCore, SilencesHeadsAsAblationDoes) {
+  RunConfig config = config_of("relations:length=8,vocab=6,classes=3,relations=1+same");
+  config.model.heads = {3, 2};
+  config.model.d_head = 4;
+  const TrainedRun run = random_run(config);
+  Json expected = few_examples();
+  expected["cases"] = silenced_cases(run, all_sets(run.model), 3);
+  expect_same(run.path, expected);
+}
+
+/// What hiding the gold edges of each relation in one head costs on the relation's targets.
+Json edge_tests(const TrainedRun& run) {
+  Json tests = Json::array();
+  const EdgeExperiment experiment(run.model, *run.task);
+  const std::vector<Relation> relations = run.task->relations();
+  const std::vector<AttentionModule> modules = run.model.attention_modules();
+  for (std::size_t r = 0; r < relations.size(); ++r) {
+    const auto module = std::ranges::find(modules, relations[r].kind, &AttentionModule::kind);
+    const HeadId head{module - modules.begin(), 1};
+    tests.push_back(Json::object({{"relation", relations[r].name},
+                                  {"heads", Json::Array{head}},
+                                  {"change", experiment.test(r, {head}).gold.change}}));
+  }
+  return tests;
+}
+
+TEST_F(PageCore, HidesGoldEdgesAsTheProgramDoes) {
+  for (const char* task : {"relations:length=8,vocab=6,classes=3,relations=1+same", "reverse_cross",
+                           "brackets:length=10", "induction"}) {
+    SCOPED_TRACE(task);
+    RunConfig config = config_of(task);
+    if (std::string(task).starts_with(kTwoStacks)) config.model.encoder_layers = 1;
+    const TrainedRun run = random_run(config);
+    Json expected = few_examples();
+    expected["edges"] = edge_tests(run);
+    expect_same(run.path, expected);
+  }
+}
+
+/// [relation][module][place], as the report says it; null where the head is of another kind.
+Json scores_of(const TrainedRun& run) {
+  const HeadsReport report = score_heads(run.model, *run.task, {.without_gold = false});
+  const std::vector<AttentionModule> modules = run.model.attention_modules();
+  Json all = Json::array();
+  for (std::size_t r = 0; r < report.relations.size(); ++r) {
+    Json rows = Json::array();
+    for (std::size_t m = 0; m < modules.size(); ++m) rows.push_back(Json::array());
+    for (const HeadScores& head : report.heads) {
+      const RelationScore& score = head.relations[r];
+      const Json json = Json::object({{"mass", score.mass},
+                                      {"mass_all", score.mass_all},
+                                      {"null", score.null},
+                                      {"lift", score.lift},
+                                      {"top1", score.top1},
+                                      {"queries", score.queries}});
+      const bool asked = modules[head.layer].kind == report.relations[r].relation.kind;
+      rows.items()[head.layer].push_back(asked ? json : Json());
+    }
+    all.push_back(std::move(rows));
+  }
+  return all;
+}
+
+TEST_F(PageCore, ScoresHeadsAsTheProgramDoes) {
+  for (const char* task : {"relations:length=8,vocab=6,classes=3,relations=1+same", "reverse_cross",
+                           "english", "histogram:length=8"}) {
+    SCOPED_TRACE(task);
+    RunConfig config = config_of(task);
+    if (std::string(task).starts_with(kTwoStacks)) config.model.encoder_layers = 1;
+    const TrainedRun run = random_run(config);
+    Json expected = few_examples();
+    expected["scores"] = scores_of(run);
+    expect_same(run.path, expected);
+  }
+}
+
+TEST_F(PageCore, NoticesWhenItComputesSomethingElse) {
+  Json expected = few_examples();
+  expected["mutations"] = true;
+  expected["whole"] = true;
+  expect_same(random_run(config_of("relations:length=8,vocab=6,relations=1+same")).path, expected);
+}
+
+}  // namespace
+}  // namespace headlab

@@ -1,0 +1,188 @@
+// Whole pages: the same bytes each time, whatever tokens say, within a budget, with a sentence for
+// what is missing or damaged. What the page computes is tested in page_core_test.cc. Read next:
+// headlab/report/page.h.
+#include "headlab/report/page.h"
+
+#include <gtest/gtest.h>
+
+#include "headlab/base/digest.h"
+#include "headlab/heads/scores.h"
+#include "headlab/heads/tracking.h"
+#include "headlab/prune/prune.h"
+#include "headlab/tasks/definition.h"
+#include "support/runs.h"
+
+namespace headlab { namespace {
+
+class Pages : public testing::Test {
+ protected:
+  TrainedRun trained(const std::string& name, RunConfig config = tiny_config()) {
+    config.train.steps = 20;
+    config.track_heads = 10;
+    TrainedRun run = create_run(folder_.path() / name, config);
+    train_run(run, track_heads(run, {}));
+    return run;
+  }
+  fs::path path(const std::string& name) const { return folder_.path() / name; }
+
+  TemporaryFolder folder_;
+};
+
+Json facts_in(const std::string& html) {
+  const std::string open = "<script type=\"application/json\" id=\"facts\">";
+  const std::size_t at = html.find(open) + open.size();
+  return Json::parse(html.substr(at, html.find("</script>", at) - at));
+}
+
+/// The bytes of a block.
+std::string block_in(const std::string& html, const Json& block) {
+  const std::string open = "id=\"" + block.at("id").string() + "\">";
+  const std::size_t at = html.find(open) + open.size();
+  return from_base64(html.substr(at, html.find("</script>", at) - at));
+}
+
+TEST_F(Pages, AreTheSameBytesEachTime) {
+  const TrainedRun run = trained("a");
+  const std::string once = make_page({run.path}).html;
+  set_thread_count(4);
+  EXPECT_EQ(make_page({run.path}).html, once);
+  set_thread_count(1);
+}
+
+TEST_F(Pages, HoldTheWeightsOfTheRun) {
+  const TrainedRun run = trained("a");
+  const std::string html = make_page({run.path}).html;
+  const Json facts = facts_in(html);
+  const Json& weights = facts.at("runs").items()[0].at("weights");
+  const std::string bytes = block_in(html, weights.at("block"));
+  EXPECT_EQ(fnv1a(bytes), weights.at("block").at("hash").integer());
+  std::vector<float> values(bytes.size() / 4);
+  std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(values.data()));
+  std::size_t at = 0;
+  run.model.visit([&](const std::string& name, const Tensor& parameter) {
+    for (const Scalar value : parameter.values()) {
+      ASSERT_EQ(values.at(at), value) << name;
+      ++at;
+    }
+  });
+  EXPECT_EQ(at, values.size());
+  EXPECT_EQ(facts.at("runs").items()[0].at("history").at("steps"), Json(std::vector<int>{10, 20}));
+}
+
+TEST_F(Pages, ShowWhatAnalysisWroteWithoutAnyScript) {
+  const TrainedRun run = trained("a");
+  EXPECT_EQ(make_page({run.path}).html.find("scores-table\">"), std::string::npos);
+  write_file(run.path / "heads.json", Json(score_heads(run.model, *run.task)).dump());
+  const std::string html = make_page({run.path}).html;
+  EXPECT_NE(html.find("<table id=\"scores-table\">"), std::string::npos);
+  EXPECT_NE(html.find("<p id=\"verdict\">2 heads, loss "), std::string::npos);
+  EXPECT_NE(html.find("mean pattern of head 0.1"), std::string::npos);
+  EXPECT_NE(facts_in(html).at("runs").items()[0].at("reports").find("heads"), nullptr);
+}
+
+TEST_F(Pages, StayWithinTheirBudget) {
+  RunConfig config = tiny_config();
+  config.keep_weights = 8;
+  const TrainedRun run = trained("a", config);
+  const Page whole = make_page({run.path});
+  EXPECT_TRUE(whole.left_out.empty());
+  std::size_t before = whole.html.size();
+  for (const double megabytes : {0.99, 0.8, 0.6, 0.3}) {
+    const double budget = static_cast<double>(before - 1) / 1e6;
+    const Page page = make_page({run.path}, {.megabytes = budget});
+    EXPECT_LT(page.html.size(), before) << megabytes;
+    EXPECT_FALSE(page.left_out.empty());
+    before = page.html.size();
+  }
+  const Page least = make_page({run.path}, {.megabytes = 0.001});
+  EXPECT_NE(least.left_out.back().find("nothing more can be left out"), std::string::npos);
+  EXPECT_EQ(facts_in(least.html).at("runs").items()[0].find("weights"), nullptr);
+}
+
+TEST_F(Pages, KeepSnapshotsInHalfTheBytes) {
+  RunConfig config = tiny_config();
+  config.keep_weights = 4;
+  const TrainedRun run = trained("a", config);
+  const Json facts = facts_in(make_page({run.path}).html);
+  const Json& snapshots = facts.at("runs").items()[0].at("snapshots");
+  EXPECT_EQ(snapshots.at("steps"), Json(std::vector<int>{0, 1, 4, 20}));
+  EXPECT_EQ(snapshots.at("block").at("dtype").string(), "f16");
+  EXPECT_GT(snapshots.at("error").number(), 0);
+  EXPECT_LT(snapshots.at("error").number(), 1e-2);
+}
+
+TEST_F(Pages, BringTheParentOfAPrunedRun) {
+  const TrainedRun run = trained("a");
+  prune_run(run, path("b"), {.keep = 1});
+  const Json facts = facts_in(make_page({path("b")}).html);
+  ASSERT_EQ(facts.at("runs").items().size(), 2u);
+  EXPECT_EQ(facts.at("tasks").items().size(), 1u);
+  EXPECT_EQ(facts.at("runs").items()[0].at("parent").integer(), 1);
+  EXPECT_EQ(facts.at("runs").items()[1].at("role").string(), "parent");
+  EXPECT_EQ(facts_in(make_page({path("b"), path("a")}).html).at("runs").items().size(), 2u);
+  EXPECT_EQ(facts_in(make_page({path("a"), path("b")}).html).at("runs").items()[1].at("parent"),
+            Json(0));
+  fs::remove_all(path("a"));
+  const Page alone = make_page({path("b")});
+  EXPECT_EQ(facts_in(alone.html).at("runs").items().size(), 1u);
+  ASSERT_EQ(alone.left_out.size(), 1u);
+  EXPECT_NE(alone.left_out[0].find("there is no run"), std::string::npos);
+}
+
+TEST_F(Pages, NameWhatIsDamaged) {
+  const TrainedRun run = trained("a");
+  for (const char* file : {"heads.json", "curve.json", "ablation.json"}) {
+    write_file(run.path / file, "{\"headlab\": ");
+    try {
+      make_page({run.path});
+      ADD_FAILURE() << file << " was read";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(file), std::string::npos) << error.what();
+    }
+    write_file(run.path / file, "{}");
+    EXPECT_THROW(make_page({run.path}), Error);
+    write_file(run.path / file, "{\"headlab\": \"0.1.0\"}");
+    if (std::string(file) != "ablation.json") {
+      EXPECT_THROW(make_page({run.path}), Error) << file;
+    }
+    fs::remove(run.path / file);
+  }
+  EXPECT_THROW(make_page({path("nothing")}), MissingRun);
+  EXPECT_THROW(make_page({}), Error);
+}
+
+TEST_F(Pages, OfControlTasksShowNoOwner) {
+  for (const char* task : {"memoryless", "random"}) {
+    RunConfig config = tiny_config();
+    config.task = task;
+    const TrainedRun run = trained("c", config);
+    write_file(run.path / "heads.json", Json(score_heads(run.model, *run.task)).dump());
+    const std::string html = make_page({run.path}).html;
+    EXPECT_EQ(html.find("<td>owner</td>"), std::string::npos) << task;
+    EXPECT_NE(html.find("No head owns a relation"), std::string::npos) << task;
+    fs::remove_all(run.path);
+  }
+}
+
+/// A text may hold anything: here are the characters that end elements, and those that end lines.
+TEST_F(Pages, CarryHostileTokensUnharmed) {
+  std::string hostile;
+  for (int i = 0; i < 200; ++i)
+    hostile += "</script><img onerror=x>\xE2\x80\xA8\xD7\x90\xF0\x9F\x98\x80 &\"'{{csp}}\n";
+  write_file(path("hostile.txt"), hostile);
+  RunConfig config = tiny_config();
+  config.task = "text:file=" + path("hostile.txt").string() + ",length=16";
+  const TrainedRun run = trained("<b>a&amp;", config);
+  const std::string html = make_page({run.path}).html;
+  const Json facts = facts_in(html);
+  std::string all;
+  for (const Json& token : facts.at("tasks").items()[0].at("tokens").items()) all += token.string();
+  for (const char* token : {"<", "\xF0\x9F\x98\x80", "\xD7\x90", "&"})
+    EXPECT_NE(all.find(token), std::string::npos) << token;
+  EXPECT_EQ(html.find("<img"), std::string::npos);
+  EXPECT_EQ(html.find("<b>"), std::string::npos);
+  EXPECT_NE(html.find("&lt;b&gt;a&amp;amp;</title>"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace headlab

@@ -1,0 +1,15 @@
+// The parts of the page's views that need no document, under node: see views_test.js.
+#include "report/page_core.h"
+
+namespace headlab { namespace {
+
+using PageViews = PageCore;
+
+TEST_F(PageViews, KeepTheirAddressesColoursAndPicturesInOrder) {
+  const std::string source = HEADLAB_SOURCE_DIR;
+  const Told told =
+      told_by(text("node ", source, "/tests/report/views_test.js ", source, "/src/report/page"));
+  EXPECT_TRUE(told.well) << told.text;
+}
+
+}}  // namespace headlab
