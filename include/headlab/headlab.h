@@ -13,20 +13,22 @@
 #pragma once
 
 // base: errors, random numbers, threads, memory, JSON, files. Knows nothing of tensors.
+#include "headlab/base/build.h"
+#include "headlab/base/checksum.h"
+#include "headlab/base/digest.h"
 #include "headlab/base/error.h"
 #include "headlab/base/files.h"
 #include "headlab/base/json.h"
-#include "headlab/base/numbers.h"
+#include "headlab/base/npy.h"
 #include "headlab/base/pool.h"
+#include "headlab/base/progress.h"
 #include "headlab/base/random.h"
 #include "headlab/base/safetensors.h"
 #include "headlab/base/settings.h"
-#include "headlab/base/shipped.h"
 #include "headlab/base/statistics.h"
 #include "headlab/base/text.h"
 #include "headlab/base/threads.h"
 #include "headlab/base/timing.h"
-#include "headlab/base/version.h"
 
 // kernels: matrix products, rows, attention, on plain spans and strides.
 #include "headlab/kernels/attention.h"
@@ -38,7 +40,6 @@
 
 // tensor: shapes, tensors, the tape.
 #include "headlab/tensor/gradcheck.h"
-#include "headlab/tensor/shape.h"
 #include "headlab/tensor/tape.h"
 #include "headlab/tensor/tensor.h"
 #include "headlab/tensor/watch.h"
@@ -46,20 +47,15 @@
 // ops: differentiable operations, and the table of their gradient checks.
 #include "headlab/ops/arithmetic.h"
 #include "headlab/ops/attention.h"
-#include "headlab/ops/gather.h"
 #include "headlab/ops/gradient_checks.h"
 #include "headlab/ops/layout.h"
-#include "headlab/ops/math.h"
 #include "headlab/ops/matmul.h"
-#include "headlab/ops/norm.h"
 #include "headlab/ops/ops.h"
-#include "headlab/ops/reduce.h"
-#include "headlab/ops/softmax.h"
+#include "headlab/ops/rows.h"
 
 // nn: linear maps, layer norm, feed-forward, multi-head attention.
 #include "headlab/nn/attention.h"
 #include "headlab/nn/layers.h"
-#include "headlab/nn/module.h"
 
 // model: configuration, the transformer, checkpoints, generation.
 #include "headlab/model/batch.h"
@@ -80,23 +76,21 @@
 // train: optimizers, the trainer, runs.
 #include "headlab/train/config.h"
 #include "headlab/train/evaluate.h"
-#include "headlab/train/memory.h"
 #include "headlab/train/optimizer.h"
 #include "headlab/train/run.h"
 #include "headlab/train/run_config.h"
+#include "headlab/train/snapshots.h"
 #include "headlab/train/streams.h"
 #include "headlab/train/trainer.h"
 
 // heads: what each head does.
 #include "headlab/heads/ablation.h"
 #include "headlab/heads/activations.h"
-#include "headlab/heads/assignment.h"
 #include "headlab/heads/attribution.h"
 #include "headlab/heads/circuits.h"
 #include "headlab/heads/edits.h"
-#include "headlab/heads/geometry.h"
 #include "headlab/heads/gold_edges.h"
-#include "headlab/heads/interactions.h"
+#include "headlab/heads/matrix.h"
 #include "headlab/heads/paired.h"
 #include "headlab/heads/patching.h"
 #include "headlab/heads/scores.h"
@@ -110,32 +104,25 @@
 #include "headlab/prune/timing.h"
 
 // lab: experiments over many runs.
-#include "headlab/lab/michel.h"
+#include "headlab/lab/prune_sweep.h"
+#include "headlab/lab/reproduce.h"
 #include "headlab/lab/sweep.h"
-#include "headlab/lab/sweep_report.h"
-#include "headlab/lab/voita.h"
 
 // bench: the machine, a training step beside its limits, benchmarks.
 #include "headlab/bench/bench.h"
-#include "headlab/bench/bench_table.h"
-#include "headlab/bench/benchmarks.h"
-#include "headlab/bench/costs.h"
-#include "headlab/bench/machine.h"
 #include "headlab/bench/profile.h"
 
 // report: results as tables and pictures for a terminal.
 #include "headlab/report/bench_text.h"
 #include "headlab/report/causes_text.h"
-#include "headlab/report/circuits_text.h"
-#include "headlab/report/curve_text.h"
-#include "headlab/report/evaluation_text.h"
+#include "headlab/report/columns.h"
+#include "headlab/report/figures.h"
 #include "headlab/report/heads_text.h"
 #include "headlab/report/heatmap.h"
-#include "headlab/report/history_text.h"
+#include "headlab/report/page.h"
+#include "headlab/report/picture.h"
 #include "headlab/report/prune_text.h"
-#include "headlab/report/reproduce_text.h"
-#include "headlab/report/scores_text.h"
-#include "headlab/report/sweep_text.h"
+#include "headlab/report/runs_text.h"
 #include "headlab/report/table.h"
 
 #endif

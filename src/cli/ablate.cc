@@ -4,12 +4,8 @@
 #include "headlab/heads/ablation.h"
 
 #include "cli/commands.h"
-#include "cli/terminal.h"
 #include "headlab/heads/gold_edges.h"
-#include "headlab/heads/interactions.h"
 #include "headlab/report/causes_text.h"
-#include "headlab/report/table.h"
-#include "headlab/train/run.h"
 
 namespace headlab::cli {
 namespace {
@@ -21,18 +17,16 @@ struct AblateFlags {
   std::int64_t seed = 0;
 
   Settings settings() {
-    std::vector<std::string> kinds;
-    for (const AblationEntry& entry : ablation_table()) kinds.emplace_back(entry.name);
     Settings s;
-    s.add(named_text("kind", join(kinds, "|"), kind,
-                     "what takes the place of a head's output: 0, its mean, or that of another "
-                     "example"));
+    s.string("kind", kind,
+             "what takes the place of a head's output: 0, its mean, or that of another "
+             "example",
+             join(texts_of(ablation_table(), &AblationEntry::name), "|"));
     s.boolean("pairs", pairs, "silence pairs of heads too: which back each other up?");
     s.boolean("gold_edges", gold_edges,
               "hide exactly the edges that the task knows, against random ones");
     s.integer("examples", examples, 30, 1 << 24, "held-out examples");
-    s.integer("seed", seed, 0, std::int64_t{1} << 53,
-              "of what is drawn: examples by resample, random edges");
+    s.integer("seed", seed, 0, kMostExact, "of what is drawn: examples by resample, random edges");
     return s;
   }
 };
@@ -41,34 +35,33 @@ struct AblateFlags {
 
 Result ablate(Invocation& call) {
   AblateFlags flags;
-  call.read(flags.settings());
+  call.read(flags.settings(), call.out_setting());
   const AblationOptions options{.kind = as_usage([&] { return find_ablation(flags.kind); }),
                                 .seed = flags.seed};
   if (flags.pairs && flags.gold_edges)
     throw UsageError("--pairs and --gold-edges are two questions: ask one");
   const Run run = open_run(call.positionals()[0]);
-  const std::string drawn = text(flags.examples, " held-out examples, the same every time; seed ",
-                                 flags.seed),
+  const Batch batch = held_out_examples(*run.task, flags.examples).batch;
+  const std::string drawn = text(examples_text(*run.task, batch.size), "; seed ", flags.seed),
                     kind = flags.kind + "-ablation, ";
   if (flags.gold_edges) {
     const EdgeReport report =
         test_gold_edges(run.model, *run.task, {.examples = flags.examples, .seed = flags.seed});
-    return reproducible(call, to_json(report), text(gold_edges_text(report), "\n", drawn, "\n"),
-                        run.path / "gold_edges.json");
+    return finding(call, run, to_json(report), text(gold_edges_text(report), "\n", drawn, "\n"),
+                   "gold_edges.json");
   }
-  const Batch batch = held_out_examples(*run.task, flags.examples).batch;
   if (flags.pairs) {
-    const InteractionReport report = ablate_pairs(run.model, batch, options);
-    return reproducible(call, to_json(report),
-                        text(interactions_text(report), "\n", kind, drawn, "\n"),
-                        run.path / "interactions.json");
+    const HeadsReport scores =
+        score_heads(run.model, *run.task, {.examples = flags.examples, .without_gold = false});
+    const InteractionReport report = ablate_pairs(run.model, batch, options, &scores);
+    return finding(call, run, to_json(report),
+                   text(interactions_text(report), "\n", kind, drawn, "\n"), "interactions.json");
   }
   const AblationReport report = ablate_heads(run.model, batch, options);
-  return reproducible(call, to_json(report),
-                      text(ablation_text(report, {.color = stdout_wants_color()}), "\n", kind,
-                           drawn, "; ", fixed(report.sets_per_second, 0),
-                           " head sets per second\n"),
-                      run.path / "ablation.json");
+  return finding(call, run, to_json(report),
+                 text(ablation_text(report, {.shades = stdout_shades()}), "\n", kind, drawn, "; ",
+                      fixed(report.sets_per_second, 0), " head sets per second\n"),
+                 "ablation.json");
 }
 
 }  // namespace headlab::cli

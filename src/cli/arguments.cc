@@ -5,14 +5,19 @@
 #include "headlab/cli/arguments.h"
 
 #include <algorithm>
+#include <array>
 #include <sstream>
 #include <utility>
 
+#include "cli/commands.h"
 #include "headlab/base/threads.h"
-#include "headlab/report/table.h"
 
 namespace headlab::cli {
 namespace {
+
+/// Flags that change how results are shown, and nothing in them.
+constexpr std::array<std::string_view, 6> kNoNumbers = {"--json",  "--force", "--threads",
+                                                        "--quiet", "--csv",   "--latex"};
 
 bool is_switch(const Setting& setting) { return setting.get().is_bool(); }
 
@@ -71,6 +76,9 @@ std::string Invocation::value(std::string_view setting) const {
 void Invocation::read(const Settings& own, const Settings& more, const std::string& more_help) {
   settings_ = own;
   settings_.boolean("json", json_, "print the result as one JSON object and nothing else");
+  settings_.boolean("csv", csv_, "print the tables alone, as CSV");
+  settings_.boolean("latex", latex_, "print the tables alone, for LaTeX with booktabs");
+  settings_.boolean("quiet", quiet_, "say nothing on stderr but errors");
   settings_.integer("threads", threads_, 0, 1024,
                     "threads to use (0: all processors); results do not depend on it");
   settings_.boolean("help", wants_help_, "show this help");
@@ -79,13 +87,16 @@ void Invocation::read(const Settings& own, const Settings& more, const std::stri
   for (Argument& argument : arguments_) {
     if (!argument.flag.empty()) {
       const Setting& setting = setting_for(argument);
-      argument.apart = is_switch(setting) && !argument.joined;
+      const bool says = argument.value == "true" || argument.value == "false";
+      argument.apart = is_switch(setting) && !argument.joined && !says;
       set(setting, argument);
     }
     if (argument.apart && argument.value) add_positional(*argument.value);
   }
   check_positionals();
   if (threads_ > 0) set_thread_count(static_cast<int>(threads_));
+  set_quiet(quiet_);
+  if (csv_ || latex_) tables_.emplace(csv_ ? TableFormat::csv : TableFormat::latex);
 }
 
 /// The setting that a flag means; `--no-tied` means `tied`.
@@ -108,6 +119,8 @@ void Invocation::set(const Setting& setting, const Argument& argument) const {
     value = *argument.value;
   else
     throw UsageError(text(argument.flag, " needs a value: ", setting.placeholder), help);
+  if (value.empty())  // of a variable that is not set, most likely
+    throw UsageError(text(argument.flag, " needs a value, and got an empty one"), help);
   try {
     settings_.set_text(setting.name, value);
   } catch (const Error& error) {
@@ -127,7 +140,8 @@ void Invocation::check_positionals() const {
   std::size_t count = 0;
   for (std::string name; wanted >> name; ++count) {
     if (name[0] == '[') return;  // more may follow
-    if (count == positionals_.size()) throw UsageError("missing argument " + name, example());
+    if (count == positionals_.size() || positionals_[count].empty())
+      throw UsageError("missing argument " + name, example());
   }
   if (positionals_.size() > count)
     throw UsageError(text("unexpected argument '", positionals_[count], "'"), example());
@@ -146,11 +160,17 @@ std::string Invocation::help() const {
               " [flags]\n", flags_help(settings_));
 }
 
+Settings Invocation::out_setting() {
+  Settings s;
+  s.string("out", out_, "keep what is found in this file, and not beside the run", "FILE");
+  return s;
+}
+
 std::string Invocation::again(std::string_view left_out) const {
   std::string line = text("headlab ", command_.name);
   for (const auto& [flag, value, joined, apart] : arguments_) {
-    const bool dropped =
-        flag == "--json" || flag == "--force" || flag == "--threads" || flag == flag_of(left_out);
+    const bool dropped = std::ranges::find(kNoNumbers, flag) != kNoNumbers.end() ||
+                         (!left_out.empty() && flag == flag_of(left_out));
     if (!flag.empty() && !dropped) line += " " + shell_word(joined ? flag + "=" + *value : flag);
     if (value && !joined && (apart || !dropped)) line += " " + shell_word(*value);
   }

@@ -4,8 +4,7 @@
 #include "headlab/heads/attribution.h"
 
 #include "cli/commands.h"
-#include "headlab/report/circuits_text.h"
-#include "headlab/train/run.h"
+#include "headlab/report/causes_text.h"
 
 namespace headlab::cli {
 
@@ -13,13 +12,13 @@ Result attribute(Invocation& call) {
   Index examples = 512;
   Settings settings;
   settings.integer("examples", examples, 2, 1 << 24, "held-out examples");
-  call.read(settings);
+  call.read(settings, call.out_setting());
   const Run run = open_run(call.positionals()[0]);
   const AttributionReport report = attribute_logits(run.model, *run.task, examples);
-  return reproducible(call, to_json(report),
-                      text(attribution_text(report), "\n", examples,
-                           " held-out examples, the same every time\n"),
-                      run.path / "attribution.json");
+  return finding(call, run, to_json(report),
+                 text(attribution_text(report), "\n", examples_text(*run.task, report.examples),
+                      "\n"),
+                 "attribution.json");
 }
 
 }  // namespace headlab::cli

@@ -4,8 +4,7 @@
 #include "headlab/cli/check.h"
 
 #include "cli/commands.h"
-#include "cli/terminal.h"
-#include "headlab/report/table.h"
+#include "headlab/report/columns.h"
 
 namespace headlab::cli {
 
@@ -29,7 +28,7 @@ Result check(Invocation& call) {
     if (!row.passed) note(row.text);
   }
   return {.json = stamped({{"passed", passed}, {"checks", rows}}),
-          .text = table.text(),
+          .text = table.to_string() + legend("check"),
           .status = passed ? 0 : 1};
 }
 

@@ -4,9 +4,7 @@
 #include "headlab/heads/circuits.h"
 
 #include "cli/commands.h"
-#include "cli/terminal.h"
-#include "headlab/report/circuits_text.h"
-#include "headlab/train/run.h"
+#include "headlab/report/causes_text.h"
 
 namespace headlab::cli {
 namespace {
@@ -20,12 +18,12 @@ struct CircuitFlags {
 
   Settings settings() {
     Settings s;
-    s.add(named_text("head", "LAYER.HEAD", head, "show this head's matrix over the vocabulary"));
-    s.add(named_text("matrix", "ov|qk", matrix,
-                     "which: what a token adds to logits, or which tokens look at which"));
+    s.string("head", head, "show this head's matrix over the vocabulary", "LAYER.HEAD");
+    s.string("matrix", matrix, "which: what a token adds to logits, or which tokens look at which",
+             "ov|qk");
     s.integer("target", target, 0, 1 << 20, "of ov, where there are several targets");
     s.integer("draws", options.draws, 10, 1 << 20, "random pairs to compare compositions with");
-    s.integer("seed", options.seed, 0, std::int64_t{1} << 53, "of these draws");
+    s.integer("seed", options.seed, 0, kMostExact, "of these draws");
     return s;
   }
 };
@@ -33,6 +31,11 @@ struct CircuitFlags {
 /// One matrix over the vocabulary; written nowhere.
 Result show_matrix(const Invocation& call, const Run& run, const CircuitFlags& flags) {
   const HeadId head = parse_head("--head", flags.head);
+  const Index targets = run.model.config().targets;
+  if (flags.target >= targets) {
+    throw UsageError(text("--target ", flags.target, ": the model has ", targets, " of them"),
+                     text("name one from 0 to ", targets - 1));
+  }
   as_usage([&] { return place_of(run.model, head); });
   const TokenCircuits circuits = token_circuits(run.model, head);
   const bool qk = flags.matrix == "qk";
@@ -46,20 +49,20 @@ Result show_matrix(const Invocation& call, const Run& run, const CircuitFlags& f
     rows.push_back(std::vector<Scalar>(row, row + matrix.size(1)));
   }
   const std::string shown =
-      token_matrix_text(matrix, tokens, qk ? 0 : flags.target, {.color = stdout_wants_color()});
-  return reproducible(call,
-                      stamped({{"layer", head.layer},
-                               {"head", head.head},
-                               {"tokens", tokens},
-                               {flags.matrix, std::move(rows)}}),
-                      text(shown, "\n", flags.matrix, " of head ", flags.head, "\n"));
+      token_matrix_text(matrix, tokens, qk ? 0 : flags.target, {.shades = stdout_shades()});
+  return finding(call, run,
+                 stamped({{"layer", head.layer},
+                          {"head", head.head},
+                          {"tokens", tokens},
+                          {flags.matrix, std::move(rows)}}),
+                 text(shown, "\n", flags.matrix, " of head ", flags.head, "\n"), "");
 }
 
 }  // namespace
 
 Result circuits(Invocation& call) {
   CircuitFlags flags;
-  call.read(flags.settings());
+  call.read(flags.settings(), call.out_setting());
   if (!flags.head.empty()) parse_head("--head", flags.head);  // before anything slow
   require_known("matrix", flags.matrix, {"ov", "qk"});
   const Run run = open_run(call.positionals()[0]);
@@ -68,10 +71,10 @@ Result circuits(Invocation& call) {
           " tokens: matrices over it are made for at most ", kLargestVocabulary);
   if (!flags.head.empty()) return show_matrix(call, run, flags);
   const CircuitsReport report = find_circuits(run.model, flags.options);
-  return reproducible(call, to_json(report),
-                      text(circuits_text(report), "\nfrom the weights alone; ", flags.options.draws,
-                           " random pairs, seed ", flags.options.seed, "\n"),
-                      run.path / "circuits.json");
+  return finding(call, run, to_json(report),
+                 text(circuits_text(report), "\nfrom the weights alone; ", flags.options.draws,
+                      " random pairs, seed ", flags.options.seed, "\n"),
+                 "circuits.json");
 }
 
 }  // namespace headlab::cli

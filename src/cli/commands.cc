@@ -3,69 +3,73 @@
 // a file with its function, the function's name below, and a row. Read next: eval.cc.
 #include "cli/commands.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <sstream>
 
-#include "cli/terminal.h"
+#include "headlab/base/build.h"
+#include "headlab/base/checksum.h"
 #include "headlab/base/files.h"
-#include "headlab/base/version.h"
-#include "headlab/report/table.h"
-#include "headlab/train/run.h"
+#include "headlab/base/threads.h"
+#include "headlab/prune/methods.h"
 
 namespace headlab::cli {
 
 using Body = Result(Invocation& call);
 /// Each in the file of its name.
-Body train, eval, sample, heads, ablate, circuits, attribute, patch, prune, curve, reproduce, sweep,
-    bench, check, list;
+Body train, eval, sample, heads, ablate, circuits, attribute, patch, prune, curve, reproduce, page,
+    sweep, bench, check, list, explain, show, runs;
 
-std::span<const Command> commands() {
-  static const std::vector<Command> table = {
-      {"train", "train a model on a task",
-       "headlab train --task relations --heads 8 --out runs/full", "", train},
-      {"eval", "loss and accuracy of a run on held-out examples", "headlab eval runs/full", "RUN",
-       eval},
-      {"sample", "continue a text", "headlab sample runs/text --prompt \"The fox\"", "RUN", sample},
-      {"heads", "what each head looks at, scored against the truth", "headlab heads runs/full",
-       "RUN", heads},
-      {"ablate", "what it costs to silence heads", "headlab ablate runs/full --kind mean", "RUN",
-       ablate},
-      {"circuits", "what the weights of heads match, copy and read", "headlab circuits runs/full",
-       "RUN", circuits},
-      {"attribute", "what each part of a model adds to the right answer's logit",
-       "headlab attribute runs/full", "RUN", attribute},
-      {"patch", "which activations of another input bring its answer back",
-       "headlab patch runs/full", "RUN", patch},
-      {"prune", "remove heads and show what it costs",
-       "headlab prune runs/full --method greedy --keep 4 --finetune 1000 --out runs/pruned", "RUN",
-       prune},
-      {"curve", "compare pruning methods: loss against heads kept, beside the best subset",
-       "headlab curve runs/full --finetune 1000", "RUN [RUN ...]", curve},
-      {"reproduce", "the pruning experiments of two papers, on a run",
-       "headlab reproduce voita runs/full", "michel|voita RUN", reproduce},
-      {"sweep", "train a grid of runs over heads and seeds, and compare them",
-       "headlab sweep --task relations --heads 1,2,3,4,5,8 --seeds 5 --out sweeps/knee", "", sweep},
-      {"bench", "time a training step beside the machine's limits",
-       "headlab bench step --config toy", join(benchmark_names(), "|"), bench},
-      {"check", "compare every gradient with central differences", "headlab check", "", check},
-      {"list", "list tasks, scores or pruning methods", "headlab list tasks",
-       "tasks|scores|methods", list},
-  };
-  return table;
-}
+const std::vector<Command> kCommands = {
+    // in the order of help
+    {"train", "train a model on a task", "headlab train --task relations --heads 8 --out runs/full",
+     "", train},
+    {"eval", "loss and accuracy of a run on held-out examples", "headlab eval runs/full", "RUN",
+     eval},
+    {"sample", "continue a text", "headlab sample runs/text --prompt \"The fox\"", "RUN", sample},
+    {"heads", "what each head looks at, scored against the truth", "headlab heads runs/full", "RUN",
+     heads},
+    {"ablate", "what it costs to silence heads", "headlab ablate runs/full --kind mean", "RUN",
+     ablate},
+    {"circuits", "what the weights of heads match, copy and read", "headlab circuits runs/full",
+     "RUN", circuits},
+    {"attribute", "what each part of a model adds to the right answer's logit",
+     "headlab attribute runs/full", "RUN", attribute},
+    {"patch", "which activations of another input bring its answer back", "headlab patch runs/full",
+     "RUN", patch},
+    {"prune", "remove heads and show what it costs",
+     "headlab prune runs/full --method greedy --keep 4 --finetune 1000 --out runs/pruned", "RUN",
+     prune},
+    {"curve", "compare pruning methods: loss against heads kept, beside the best subset",
+     "headlab curve runs/full --finetune 1000", "RUN [RUN ...]", curve},
+    {"reproduce", "the pruning experiments of two papers, on a run",
+     "headlab reproduce voita runs/full", "michel|voita RUN", reproduce},
+    {"page", "one HTML file in which the run lives: every head, its truth, and the model itself",
+     "headlab page runs/full", "RUN|SWEEP [RUN ...]", page},
+    {"sweep", "train a grid of runs over heads and seeds, and compare them",
+     "headlab sweep --task relations --heads 1,2,3,4,5,8 --seeds 5 --out sweeps/knee", "", sweep},
+    {"bench", "time a training step beside the machine's limits", "headlab bench step --config toy",
+     join(benchmark_names(), "|"), bench},
+    {"check", "compare every gradient with central differences", "headlab check", "", check},
+    {"list", "list tasks, scores, pruning methods, columns of tables or files",
+     "headlab list tasks", "tasks|scores|methods|columns|files", list},
+    {"explain", "what a word of a table means", "headlab explain lift", "WORD [WORD ...]", explain},
+    {"show", "an example of a task with its truth, and what its settings mean",
+     "headlab show relations", "TASK", show},
+    {"runs", "the runs in a folder, a line for each", "headlab runs runs", "[DIR]", runs},
+};
+
+std::span<const Command> commands() { return kCommands; }
 
 namespace {
 
-std::vector<std::string> command_names() {
-  std::vector<std::string> names;
-  for (const Command& command : commands()) names.emplace_back(command.name);
-  return names;
-}
-
 const Command& find_command(const std::string& name) {
-  require_known("command", name, command_names());
+  require_known("command", name, texts_of(commands(), &Command::name));
   return *std::ranges::find(commands(), name, &Command::name);
 }
 
@@ -81,6 +85,21 @@ std::string program_help() {
   return help;
 }
 
+/// A number of heads that does not fit, in the words of the flag that gave it.
+UsageError usage_of(const SizeError& error, const Invocation& call) {
+  const bool keep = call.given("keep");
+  const std::string what = text(keep ? "--keep " : "--sizes ", error.size);
+  if (error.size > error.heads) {
+    return UsageError(text(what, ": the model has ", error.heads, " heads"),
+                      keep ? text("keep fewer than ", error.heads, " to remove some")
+                           : text("name sizes from ", error.fewest, " to ", error.heads));
+  }
+  return UsageError(text(what, " is less than the ", error.fewest, " heads that ",
+                         call.value("per_layer_min"), " in each attention module make"),
+                    keep ? text("keep ", error.fewest, " or more, or lower --per-layer-min")
+                         : text("name sizes from ", error.fewest, ", or lower --per-layer-min"));
+}
+
 /// What the command found. The library speaks of settings and folders; here that becomes flags and
 /// commands.
 Result result_of(Invocation& call) {
@@ -94,6 +113,9 @@ Result result_of(Invocation& call) {
         "use --force to replace it, or another --out; `headlab train --resume` continues a run");
   } catch (const MissingRun& error) {
     throw Error(error.what(), "give the folder that `headlab train --out` wrote");
+  } catch (const SizeError& error) {
+    if (call.given("keep") || call.given("sizes")) throw usage_of(error, call);
+    throw Error(error.what(), error.hint());
   } catch (const UsageError& error) {
     throw UsageError(call.in_flags(error.what()), call.in_flags(error.hint()));
   } catch (const Error& error) {
@@ -103,37 +125,78 @@ Result result_of(Invocation& call) {
 
 int run_command(const std::string& name, std::span<const std::string> words) {
   Invocation call(find_command(name), words);
-  const Result result = result_of(call);
-  if (!call.json()) print(result.text);
+  Result result;
+  const StepsShown steps;
+  with_threads([&] { result = result_of(call); });
+  if (result.json.is_object() && result.json.find("command") == nullptr)
+    result.json["command"] = call.again();
+  const std::string tables = call.tables();
+  if (!call.json()) print(tables.empty() ? result.text : tables);
   if (call.json() && !result.json.is_null()) print(result.json.dump(2) + "\n");
   if (!result.note.empty()) note(result.note);
+  if (result.unwritten) throw *result.unwritten;
   return result.status;
 }
 
+/// The words with the flags before the command's name put behind it: they mean the same there.
+std::vector<std::string> command_first(std::vector<std::string> words) {
+  const std::vector<std::string> alone = {"--help", "--version"};
+  auto first = words.begin();
+  while (first != words.end() && first->starts_with("--") &&
+         std::ranges::find(alone, *first) == alone.end())
+    first += *first == "--threads" && first + 1 != words.end() ? 2 : 1;
+  if (first != words.end()) std::rotate(words.begin(), first, words.end());
+  return words;
+}
+
 int run_words(const std::vector<std::string>& words) {
-  if (words.empty()) {
-    throw UsageError("missing command", text("known: ", join(command_names(), ", "),
-                                             "; headlab --help shows an example"));
+  if (words.empty() ||
+      (words[0].starts_with("--") && words[0] != "--help" && words[0] != "--version")) {
+    throw UsageError("missing command",
+                     text("known: ", join(texts_of(commands(), &Command::name), ", "),
+                          "; headlab --help shows an example"));
   }
   const std::string& first = words[0];
   const bool help = first == "--help" || first == "-h" || first == "help";
   if (help && words.size() > 1) return run_command(words[1], std::vector<std::string>{"--help"});
   if (!help && first != "--version") return run_command(first, std::span(words).subspan(1));
-  print(help ? program_help() : text("headlab ", version(), "\n"));
+  const bool json = words.size() == 2 && words[1] == "--json";
+  if (words.size() > 1 && !json)
+    throw UsageError(text("unexpected argument '", words[1], "'"), "headlab --version");
+  print(help   ? program_help()
+        : json ? stamped({{"build", build()}}).dump(2) + "\n"
+               : program_text() + "\n");
   return 0;
 }
 
+/// A message on one line of bounded length: what comes from files and command lines may hold
+/// anything, escape sequences of terminals included.
+std::string line_of(std::string_view message) {
+  constexpr std::size_t kMost = 2000;  // bytes
+  const std::size_t more = message.size() > kMost ? message.size() - kMost : 0;
+  std::string line;
+  for (const char c : message.substr(0, kMost)) {
+    const auto byte = static_cast<unsigned char>(c);
+    line += byte < 0x20 || byte == 0x7F ? "\\x" + hexadecimal(byte, 2) : std::string(1, c);
+  }
+  return more == 0 ? line : text(line, " ... (", more, " bytes more)");
+}
+
 int report(const char* what, const std::string& hint, int status) {
-  note(text("error: ", what));
-  if (!hint.empty()) note("hint: " + hint);
+  complain("error: " + line_of(what));
+  if (!hint.empty()) complain("hint: " + line_of(hint));
   return status;
 }
 
-}  // namespace
+/// Says so without asking for memory, as there is none.
+int report_no_memory() {
+  constexpr std::string_view kLine = "error: out of memory\n";
+  return write(STDERR_FILENO, kLine.data(), kLine.size()) < 0 ? 1 : 1;
+}
 
-int run_program(const std::vector<std::string>& words) {
+int run_and_report(const std::vector<std::string>& words) {
   try {
-    return run_words(words);
+    return run_words(command_first(words));
   } catch (const UsageError& error) {
     return report(error.what(), error.hint(), 2);
   } catch (const Error& error) {
@@ -145,27 +208,47 @@ int run_program(const std::vector<std::string>& words) {
   }
 }
 
-Result reproducible(const Invocation& call, Json json, const std::string& text,
-                    const std::filesystem::path& file) {
+}  // namespace
+
+int run_program(int count, char** values, Additions additions) {
+  return run_program(std::vector<std::string>(values + 1, values + count), std::move(additions));
+}
+
+int run_program(const std::vector<std::string>& words, Additions additions) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of write, told in words
+  std::set_terminate([] { std::_Exit(report_no_memory()); });  // a thread without memory
+  try {
+    own_tasks() = std::move(additions.tasks);
+    own_scores() = std::move(additions.scores);
+    own_methods() = std::move(additions.methods);
+    return run_and_report(words);
+  } catch (const std::exception&) {  // there was no room for the words
+    return report_no_memory();
+  }
+}
+
+std::string program_text() { return text("headlab ", version(), " (", build(), ")"); }
+
+Result reproducible(const Invocation& call, Json json, const std::string& text) {
   const std::string command = call.again();
   json["command"] = command;
-  if (!file.empty()) write_file(file, json.dump(2) + "\n");
   return {.json = std::move(json), .text = text + "again: " + command + "\n"};
+}
+
+std::string examples_text(const Task& task, Index examples) {
+  const Index different = task.different(Split::validation);
+  const std::string about = task.about_data();
+  return text(examples, " held-out examples, the same every time",
+              different > 0 ? text(" (", examples == different ? "all " : "of ", different,
+                                   " different ones)")
+                            : std::string(),
+              about.empty() ? "" : "\ndata: " + about);
 }
 
 void require_known(const char* kind, const std::string& name,
                    const std::vector<std::string>& known) {
   if (std::ranges::find(known, name) != known.end()) return;
   as_usage([&] { throw unknown_name(kind, name, known); });
-}
-
-Setting named_text(std::string name, std::string placeholder, std::string& value,
-                   std::string help) {
-  Settings one;
-  one.text(std::move(name), value, std::move(help));
-  Setting setting = one.all().front();
-  setting.placeholder = std::move(placeholder);
-  return setting;
 }
 
 HeadId parse_head(const std::string& flag, const std::string& name) {

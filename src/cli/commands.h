@@ -1,34 +1,50 @@
-// What the commands share: results that say how to make them again, files beside a run, names of
-// heads, texts as settings. The table of commands and the program around them are in commands.cc.
-// Read next: eval.cc, the shortest command on a run, and terminal.h.
+// What the commands share: results that say how to make them again, names of heads, and the
+// terminal: the signal that stops a command, the progress line, and how words get out. Results go
+// to stdout, all else to stderr, so that `--json` can be piped. The table of commands and the
+// program around them are in commands.cc. Read next: eval.cc, the shortest command on a run.
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "headlab/cli/arguments.h"
-#include "headlab/cli/command.h"
 #include "headlab/heads/edits.h"
-#include "headlab/prune/methods.h"
+#include "headlab/report/heatmap.h"
+#include "headlab/report/table.h"
+#include "headlab/train/run.h"
 
 namespace headlab::cli {
 
-/// A result that ends with the command that makes it again; with a `file`, the JSON is written
-/// there first: what a user has seen is kept.
-Result reproducible(const Invocation& call, Json json, const std::string& text,
-                    const std::filesystem::path& file = {});
+/// A result that ends with the command that makes it again.
+Result reproducible(const Invocation& call, Json json, const std::string& text);
+/// The same of what was found of a run: kept as the file `name` beside it, or where --out says,
+/// with the settings, the step and a hash of the weights that it describes. Where the folder cannot
+/// be written, a note says so.
+Result finding(const Invocation& call, const Run& run, Json json, const std::string& text,
+               const std::string& name);
+/// What the same command found before of the same weights, if the file holds it.
+std::optional<Json> kept_finding(const Invocation& call, const Run& run, const std::string& name);
+/// What is said behind a command that makes a folder again, as a comment of the shell.
+std::string replaced_text(const std::filesystem::path& folder);
+
+/// "512 held-out examples, the same every time", and what is known of finite data behind a task.
+std::string examples_text(const Task& task, Index examples);
+
+/// The program with its version and its build, on one line.
+std::string program_text();
+
+/// For a model of texts, bits per character and perplexity as keys of `json` and as a line; else
+/// "".
+std::string add_bits(Json& json, const Run& run, const Evaluation& held_out);
+
+/// The settings of a task, a line for each with its default, and what it recommends.
+std::string task_help(const std::string& spec);
 
 /// UsageError, with the nearest name, unless `name` is known.
 void require_known(const char* kind, const std::string& name,
                    const std::vector<std::string>& known);
-
-/// A number of heads that does not fit, in the words of the flag that gave it.
-UsageError usage_of(const SizeError& error, const std::string& setting, Index per_layer_min,
-                    const std::string& hint);
-
-/// A text setting that help shows as `--name PLACEHOLDER`.
-Setting named_text(std::string name, std::string placeholder, std::string& value, std::string help);
 
 /// The head that a flag names, as "0.2": module 0, born as 2. UsageError if the text is no such
 /// name.
@@ -36,5 +52,61 @@ HeadId parse_head(const std::string& flag, const std::string& name);
 
 /// What `bench` takes beside flags: step and the names of the benchmarks.
 std::vector<std::string> benchmark_names();
+
+/// From here on the first Ctrl-C (SIGINT), SIGTERM or SIGHUP asks for a clean stop, which
+/// `interrupted` tells; the second ends the program at once.
+void catch_interrupts();
+bool interrupted();
+
+/// What stdout can show. Colour belongs on a terminal only, and never where NO_COLOR is set or TERM
+/// is "dumb"; 24-bit colours where COLORTERM (truecolor, 24bit) or TERM (-direct) says so.
+Shades stdout_shades();
+
+void print(const std::string& text);
+/// A line on stderr, unless the user wants to hear of errors alone.
+void note(const std::string& text);
+void set_quiet(bool quiet);
+/// A line on stderr in any case.
+void complain(const std::string& text);
+
+/// Shows training on stderr: one line, redrawn on a terminal; in a file a plain line now and then,
+/// and one for each evaluation.
+class Progress {
+ public:
+  explicit Progress(Index steps);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  void show(const StepRecord& record);
+  void show(const EvaluationRecord& record);
+  /// Takes the line off the terminal, for other output.
+  void clear();
+  /// If Ctrl-C came before the last step: the exit status is 130, and the note says how to continue
+  /// the run at `path`.
+  Result interrupted_or(Result result, const std::string& path) const;
+
+ private:
+  Index steps_;
+  Index first_ = -1;      // the step before the first one seen
+  Index last_ = 0;        // the last one seen
+  Index evaluated_ = -1;  // the step of the last evaluation
+  double first_seconds_ = 0;
+  bool terminal_;
+  bool drawn_ = false;
+  double last_drawn_ = -1e9;
+};
+
+/// While it lives, steps of long computations that are no training are shown: how many are done,
+/// and the time left; nothing for the first two seconds.
+class StepsShown {
+ public:
+  StepsShown();
+  ~StepsShown();
+  StepsShown(const StepsShown&) = delete;
+  StepsShown& operator=(const StepsShown&) = delete;
+};
+
+/// Callbacks that show progress and stop at Ctrl-C.
+RunCallbacks watch(Progress& progress);
 
 }  // namespace headlab::cli

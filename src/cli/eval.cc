@@ -1,26 +1,43 @@
 // `headlab eval`: loss and accuracy of a run. The held-out examples are fixed, so the numbers are
 // the same every time. The shortest command on a run: flags, a call of the library, a result. Read
 // next: heads.cc.
+#include <cmath>
+#include <numbers>
+
 #include "cli/commands.h"
-#include "headlab/report/evaluation_text.h"
-#include "headlab/train/run.h"
+#include "headlab/model/checkpoint.h"
+#include "headlab/report/runs_text.h"
+#include "headlab/tasks/table.h"
 
 namespace headlab::cli {
 
 Result eval(Invocation& call) {
   Index examples = 512;
   Settings settings;
+  bool best = false;
   settings.integer("examples", examples, 1, 1 << 24, "held-out sequences");
+  settings.boolean("best", best, "of the parameters with the lowest held-out loss in training");
   call.read(settings);
-  const Run run = open_run(call.positionals()[0]);
+  Run run = open_run(call.positionals()[0]);
+  if (best) read_model(best_file(run), run.model);
   const Evaluation held_out = evaluate(run.model, *run.task, {.examples = examples});
-  return reproducible(call,
-                      stamped({{"loss", held_out.loss},
-                               {"accuracy", held_out.accuracy},
-                               {"targets", held_out.targets},
-                               {"examples", examples}}),
-                      text(evaluation_text(held_out, {.counts = true}), "\n", examples,
+  Json json = stamped({{"loss", held_out.loss},
+                       {"accuracy", held_out.accuracy},
+                       {"targets", held_out.targets},
+                       {"examples", examples}});
+  const std::string bits = add_bits(json, run, held_out);
+  return reproducible(call, std::move(json),
+                      text(evaluation_text(held_out, {.counts = true}), bits, "\n", examples,
                            " held-out sequences, the same every time\n"));
+}
+
+std::string add_bits(Json& json, const Run& run, const Evaluation& held_out) {
+  if (std::string_view(find_task(run.config.task).name) != "text") return "";
+  const double bits = held_out.loss / std::numbers::ln2, perplexity = std::exp(held_out.loss);
+  json["bits_per_character"] = bits;
+  json["perplexity"] = perplexity;
+  return text("\n", significant(bits), " bits per character, perplexity ", significant(perplexity),
+              "\n");
 }
 
 }  // namespace headlab::cli

@@ -1,22 +1,27 @@
-// `headlab heads`: the table of heads against gold relations, one head's pattern as a heatmap, or
-// when the role of each head was born. A pattern is what the model did in a forward pass, and
-// example N is the Nth of those that the table is computed from. Read next: heads/scores.h.
+// `headlab heads`: the table of heads against gold relations, one head's pattern as a heatmap, the
+// patterns of all at one glance, or when the role of each was born. A pattern is what the model did
+// in a forward pass, and example N is the Nth of those that the table is computed from. Read next:
+// heads/scores.h.
+#include <array>
+
 #include "cli/commands.h"
-#include "cli/terminal.h"
+#include "cli/pictures.h"
+#include "headlab/base/files.h"
+#include "headlab/base/npy.h"
 #include "headlab/heads/activations.h"
 #include "headlab/heads/scores.h"
+#include "headlab/report/figures.h"
 #include "headlab/report/heads_text.h"
 #include "headlab/report/heatmap.h"
-#include "headlab/report/history_text.h"
-#include "headlab/report/scores_text.h"
 
 namespace headlab::cli {
 namespace {
 
 struct HeadsFlags {
   HeadsOptions options;
-  bool scores = false, map = false, all = false, over_training = false;
-  std::string pattern;
+  bool scores = false, map = false, all = false, over_training = false, grid = false;
+  std::string pattern, relation, input, npy;
+  PictureFlags picture;
   Index example = 0;
 
   Settings settings() {
@@ -27,28 +32,132 @@ struct HeadsFlags {
     s.boolean("scores", scores, "show what needs no gold too: previous, induction, labels ...");
     s.boolean("map", map, "show which heads look at the same keys");
     s.boolean("all", all, "show all of it");
-    s.add(named_text("pattern", "LAYER.HEAD", pattern, "show this head's pattern, such as 0.2"));
-    s.integer("example", example, 0, 65535, "the example that --pattern shows");
+    s.string("pattern", pattern, "show this head's pattern, such as 0.2, or of all heads",
+             "LAYER.HEAD|all");
+    s.boolean("grid", grid, "show the patterns of all heads, with what they own");
+    s.integer("example", example, 0, 65535, "the example that --pattern and --grid show");
+    s.string("input", input, "or: your own input for --pattern, tokens apart by blanks");
+    s.string("relation", relation,
+             "whose truth --pattern marks; empty: that which the pattern fits best", "NAME");
+    s.string("npy", npy, "also write the patterns as a NumPy array [heads, queries, keys]", "FILE");
     s.boolean("over_training", over_training,
               "when each role was born (needs `train --track-heads`)");
+    picture.add_to(s);
     return s;
+  }
+  /// Before anything slow. A picture is of one head, of all, or of their births.
+  void check() const {
+    const bool one = !pattern.empty() && pattern != "all";
+    if (one) parse_head("--pattern", pattern);
+    if (!input.empty() && pattern.empty())
+      throw UsageError("--input is what --pattern shows a head on", "add --pattern 0.2, or all");
+    if (picture.wanted() && !one && !grid && !over_training)
+      throw UsageError("--svg and --png need to know of what",
+                       "add --pattern LAYER.HEAD, --grid or --over-training");
   }
 };
 
+/// The pattern on a held-out example, or on what the user gave.
+HeadPattern pattern_on(const Run& run, const HeadId& head, const HeadsFlags& flags) {
+  if (flags.input.empty()) return pattern_of(run.model, *run.task, head, flags.example);
+  require(!run.model.config().has_source(), "an encoder-decoder reads two inputs, not one");
+  const std::vector<std::int32_t> tokens = run.task->encode(flags.input);
+  require(!tokens.empty(), "the input has no token");
+  Batch batch = Batch::make(1, std::ssize(tokens));
+  batch.tokens.assign(tokens.begin(), tokens.end());
+  return pattern_of(run.model, *run.task, head, batch);
+}
+
+/// The truth that is marked; nullptr where there is none. UsageError for a relation that the head
+/// cannot find.
+const GoldCells* marked_gold(const HeadPattern& pattern, const std::string& relation) {
+  if (!relation.empty()) {
+    std::vector<std::string> known;
+    for (const GoldCells& gold : pattern.gold) known.push_back(gold.relation);
+    require_known("relation", relation, known);
+  }
+  return pattern.gold_of(relation);
+}
+
+/// For --csv and --latex: the weights, a row for each query.
+void collect_weights(const HeadPattern& pattern) {
+  if (!TableCollection::active()) return;
+  Table table(row_of("query", pattern.keys));
+  const std::size_t keys = pattern.keys.size();
+  for (std::size_t q = 0; q < pattern.queries.size(); ++q)
+    table.add(row_of(pattern.queries[q],
+                     texts_of(std::span(pattern.weights).subspan(q * keys, keys), significant)));
+  (void)table.to_string();
+}
+
+std::string pattern_text(const Run& run, const HeadPattern& pattern, const HeadsFlags& flags) {
+  collect_weights(pattern);
+  const GoldCells* gold = marked_gold(pattern, flags.relation);
+  HeatmapOptions options{.shades = stdout_shades()};
+  if (gold != nullptr) options.gold = gold->cells;
+  return text("head ", head_text(pattern.head), " (", module_names(run.model)[pattern.head.layer],
+              ") on ",
+              flags.input.empty() ? text("held-out example ", flags.example) : "your input",
+              ": a row for each position, a column for each\n"
+              "position it may look at; at its end the row's largest weight\n",
+              gold == nullptr ? ""
+                              : text("gold: ", gold->relation, ", mean weight on it ",
+                                     fixed(gold->mass, 3), "\n"),
+              "\n", heatmap(pattern.weights, pattern.queries, pattern.keys, options), "\n");
+}
+
+/// [heads, queries, keys]; the modules of an encoder-decoder differ in their sizes.
+void write_npy(const std::string& file, const std::vector<HeadPattern>& patterns) {
+  if (file.empty()) return;
+  const auto queries = std::ssize(patterns[0].queries), keys = std::ssize(patterns[0].keys);
+  std::vector<float> weights;
+  for (const HeadPattern& one : patterns) {
+    require(std::ssize(one.queries) == queries && std::ssize(one.keys) == keys,
+            "the heads see different numbers of tokens: write one at a time");
+    weights.insert(weights.end(), one.weights.begin(), one.weights.end());
+  }
+  const std::array<std::int64_t, 3> shape = {std::ssize(patterns), queries, keys};
+  write_file(file, npy_bytes(shape, weights));
+}
+
 Result show_pattern(const Invocation& call, const Run& run, const HeadsFlags& flags) {
-  const HeadId id = parse_head("--pattern", flags.pattern);
-  as_usage([&] { return place_of(run.model, id); });
-  const HeadPattern pattern = pattern_of(run.model, *run.task, id, flags.example);
-  const std::string opening =
-      text("head ", head_text(id), " (", module_names(run.model)[id.layer],
-           ") on held-out example ", flags.example,
-           ": a row for each position, a column for each\n"
-           "position it may look at; at its end the row's largest weight\n\n");
-  return reproducible(call, stamped(to_json(pattern).members()),
-                      opening +
-                          heatmap(pattern.weights, pattern.queries, pattern.keys,
-                                  {.color = stdout_wants_color()}) +
-                          "\n");
+  const bool one = flags.pattern != "all";
+  std::vector<HeadPattern> patterns;
+  if (one) {
+    const HeadId id = parse_head("--pattern", flags.pattern);
+    as_usage([&] { return place_of(run.model, id); });
+    patterns.push_back(pattern_on(run, id, flags));
+  } else {
+    for (const HeadId& id : all_heads(run.model)) patterns.push_back(pattern_on(run, id, flags));
+  }
+  require(!patterns.empty(), "the model has no head");
+  std::string shown;
+  for (const HeadPattern& pattern : patterns) shown += pattern_text(run, pattern, flags);
+  write_npy(flags.npy, patterns);
+  Json json = one ? stamped(to_json(patterns[0]).members()) : stamped({{"patterns", patterns}});
+  if (!one) json["attention"] = module_names(run.model);
+  const Result result = finding(call, run, std::move(json), shown, "");
+  if (!flags.picture.wanted()) return result;
+  return with_picture(call, flags.picture, pattern_figure(patterns[0], flags.relation), result);
+}
+
+Result show_grid(const Invocation& call, const Run& run, const HeadsFlags& flags) {
+  HeadsOptions options = flags.options;
+  options.without_gold = false;
+  const HeadsReport report = score_heads(run.model, *run.task, options);
+  const std::vector<HeadPattern> patterns = patterns_of(run.model, *run.task, flags.example);
+  const Result result =
+      finding(call, run, stamped({{"example", flags.example}, {"patterns", patterns}}),
+              grid_text(run.config.model, patterns, report, stdout_shades()) + "\n", "");
+  if (!flags.picture.wanted()) return result;
+  return with_picture(call, flags.picture, grid_figure(run.config.model, patterns, report), result);
+}
+
+Result show_history(const Invocation& call, const Run& run, const HeadsFlags& flags) {
+  const HeadsHistory history = read_heads_history(run);
+  const Result result = finding(call, run, to_json(history), history_text(history) + "\n", "");
+  if (!flags.picture.wanted()) return result;
+  return with_picture(call, flags.picture, history_figure(history), result);
 }
 
 Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
@@ -59,26 +168,22 @@ Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
   Json json = report;
   json["seed"] = run.config.train.seed;
   json["settings"] = settings_of(run.config).to_json();
-  std::string shown = heads_text(report);
+  std::string shown = heads_text(report, flags.all);
   if (flags.scores || flags.all) shown += "\n" + scores_text(report);
   if (flags.map || flags.all) shown += "\n" + map_text(report);
-  return reproducible(call, std::move(json),
-                      text(shown, "\n", options.examples,
-                           " held-out examples, the same every time\n"),
-                      run.path / "heads.json");
+  return finding(call, run, std::move(json),
+                 text(shown, "\n", examples_text(*run.task, report.examples), "\n"), "heads.json");
 }
 
 }  // namespace
 
 Result heads(Invocation& call) {
   HeadsFlags flags;
-  call.read(flags.settings());
-  if (!flags.pattern.empty()) parse_head("--pattern", flags.pattern);  // before anything slow
+  call.read(flags.settings(), call.out_setting());
+  flags.check();
   Run run = open_run(call.positionals()[0]);
-  if (flags.over_training) {
-    const HeadsHistory history = read_heads_history(run);
-    return reproducible(call, to_json(history), history_text(history) + "\n");
-  }
+  if (flags.over_training) return show_history(call, run, flags);
+  if (flags.grid) return show_grid(call, run, flags);
   return flags.pattern.empty() ? show_scores(call, run, flags) : show_pattern(call, run, flags);
 }
 

@@ -1,11 +1,6 @@
 // The program's entry. Everything it does is in the library, so that tests and other programs can
 // call it: see include/headlab/cli/command.h. Read next: src/cli/commands.cc, the table of
 // commands.
-#include <string>
-#include <vector>
-
 #include "headlab/cli/command.h"
 
-int main(int count, char** values) {
-  return headlab::cli::run_program(std::vector<std::string>(values + 1, values + count));
-}
+int main(int count, char** values) { return headlab::cli::run_program(count, values); }

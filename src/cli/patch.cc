@@ -4,10 +4,8 @@
 #include "headlab/heads/patching.h"
 
 #include "cli/commands.h"
-#include "cli/terminal.h"
 #include "headlab/heads/ablation.h"
-#include "headlab/report/circuits_text.h"
-#include "headlab/train/run.h"
+#include "headlab/report/causes_text.h"
 
 namespace headlab::cli {
 
@@ -16,15 +14,16 @@ Result patch(Invocation& call) {
   Settings settings;
   settings.integer("examples", n, 2, 1 << 24,
                    "held-out examples as clean inputs; as many others are the corrupted ones");
-  call.read(settings);
+  call.read(settings, call.out_setting());
   const Run run = open_run(call.positionals()[0]);
   const Batch all = held_out_examples(*run.task, 2 * n).batch;
+  n = std::min(n, all.size / 2);
   const PatchReport report = patch_activations(run.model, all.rows(0, n), all.rows(n, 2 * n));
-  return reproducible(call, to_json(report),
-                      text(patching_text(report, {.color = stdout_wants_color()}), "\n", n,
-                           " pairs of held-out examples, the same every time; ", report.targets,
-                           " targets that differ\n"),
-                      run.path / "patching.json");
+  return finding(call, run, to_json(report),
+                 text(patching_text(report, {.shades = stdout_shades()}), "\n", n,
+                      " pairs of held-out examples, the same every time; ", report.targets,
+                      " targets that differ\n"),
+                 "patching.json");
 }
 
 }  // namespace headlab::cli

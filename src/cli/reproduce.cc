@@ -1,11 +1,9 @@
 // `headlab reproduce michel|voita RUN`: the experiments of the two papers that began head pruning,
 // on any run, with the published numbers beside ours. The run is only read; the results go to a
-// file of their own in its folder. Read next: lab/michel.h, lab/voita.h.
+// file of their own in its folder. Read next: lab/reproduce.h.
+#include "headlab/lab/reproduce.h"
 #include "cli/commands.h"
-#include "cli/terminal.h"
-#include "headlab/lab/michel.h"
-#include "headlab/lab/voita.h"
-#include "headlab/report/reproduce_text.h"
+#include "headlab/report/prune_text.h"
 
 namespace headlab::cli {
 namespace {
@@ -23,40 +21,46 @@ struct ReproduceFlags {
     s.integer("turns", michel.timing.turns, 1, 100000, "michel: timings of each batch size");
     s.integer("gate_steps", voita.settings.gate_steps, 1, 1 << 30,
               "voita: steps of training gates");
-    s.integer("seed", voita.settings.seed, 0, std::int64_t{1} << 53, "voita: of the gates' noise");
+    s.integer("seed", voita.settings.seed, 0, kMostExact, "voita: of the gates' noise");
     return s;
   }
 };
 
-struct Reproduction {
-  Json json;
-  std::string text;
-};
-
-Reproduction reproduce_paper(const std::string& paper, const Run& run, ReproduceFlags& flags) {
+/// The report, with status 130 if Ctrl-C cut it short.
+Result reproduce_paper(const std::string& paper, const Run& run, ReproduceFlags& flags) {
   flags.michel.examples = flags.voita.settings.examples = flags.examples;
   flags.michel.progress = flags.voita.progress = note;
+  catch_interrupts();
+  flags.michel.should_stop = flags.voita.should_stop = interrupted;
   if (paper == "michel") {
     const MichelReport report = reproduce_michel(run, flags.michel);
-    return {to_json(report), michel_text(report)};
+    return {.json = to_json(report),
+            .text = michel_text(report),
+            .status = report.complete ? 0 : 130};
   }
   const VoitaReport report = reproduce_voita(run, flags.voita);
-  return {to_json(report), voita_text(report)};
+  return {.json = to_json(report), .text = voita_text(report), .status = report.complete ? 0 : 130};
 }
 
 }  // namespace
 
 Result reproduce(Invocation& call) {
   ReproduceFlags flags;
-  call.read(flags.settings());
+  call.read(flags.settings(), call.out_setting());
   const std::string& paper = call.positionals()[0];
   require_known("paper", paper, {"michel", "voita"});
   const Run run = open_run(call.positionals()[1]);
-  Reproduction found = reproduce_paper(paper, run, flags);
+  Result found = reproduce_paper(paper, run, flags);
   found.json["settings"] = call.settings().to_json();
-  const std::filesystem::path file = run.path / (paper + ".json");
-  return reproducible(call, std::move(found.json), text(found.text, "\n", file.string(), "\n"),
-                      file);
+  const std::string name = paper + ".json";
+  const std::string file = call.given("out") ? call.value("out") : (run.path / name).string();
+  Result result =
+      finding(call, run, std::move(found.json), text(found.text, "\n", file, "\n"), name);
+  if (found.status != 0) {
+    result.status = found.status;
+    result.note = "interrupted: what was done is kept; the same command begins anew";
+  }
+  return result;
 }
 
 }  // namespace headlab::cli

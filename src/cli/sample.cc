@@ -1,9 +1,8 @@
-// `headlab sample`: continues a text with a model of texts. Draws are keyed by a seed, so the same
-// command gives the same text; without a prompt it begins with a held-out character. Read next:
-// model/generation.h.
+// `headlab sample`: continues a text, or the tokens of any task. Draws are keyed by a seed, so the
+// same command gives the same text; without a prompt it begins with a held-out character. Read
+// next: model/generation.h.
 #include "cli/commands.h"
 #include "headlab/model/generation.h"
-#include "headlab/train/run.h"
 #include "headlab/train/streams.h"
 
 namespace headlab::cli {
@@ -13,12 +12,12 @@ Result sample(Invocation& call) {
   std::int64_t seed = 0;
   GenerationOptions options;
   Settings settings;
-  settings.text("prompt", prompt,
-                "the text to continue (default: a character of the held-out text)");
-  settings.integer("tokens", options.tokens, 1, 1 << 20, "characters to add");
+  settings.string("prompt", prompt,
+                  "the text to continue, or tokens apart by blanks (default: a held-out token)");
+  settings.integer("tokens", options.tokens, 1, 1 << 20, "tokens to add");
   settings.real("temperature", options.temperature, 0, 100, "0: always the likeliest");
   settings.integer("top_k", options.top_k, 0, 1 << 24, "draw among the k likeliest (0: all)");
-  settings.integer("seed", seed, 0, std::int64_t{1} << 53, "of the draws");
+  settings.integer("seed", seed, 0, kMostExact, "of the draws");
   call.read(settings);
   const Run run = open_run(call.positionals()[0]);
   const std::vector<std::int32_t> begin =
@@ -27,8 +26,14 @@ Result sample(Invocation& call) {
           : run.task->encode(prompt);
   options.key = streams::seeded(seed).fold("sample");
   const std::string out = run.task->decode(generate(run.model, begin, options));
+  const Batch held_out = held_out_examples(*run.task, 1).batch;
+  const bool everywhere =
+      held_out.target_count() == held_out.length * held_out.targets_per_position;
   return {.json = stamped({{"text", out}, {"seed", seed}, {"command", call.again()}}),
-          .text = out + "\n"};
+          .text = out + "\n",
+          .note = everywhere ? ""
+                             : "note: this task answers only some positions; what stands at others "
+                               "means nothing"};
 }
 
 }  // namespace headlab::cli

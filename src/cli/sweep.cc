@@ -4,13 +4,17 @@
 #include "headlab/lab/sweep.h"
 
 #include <deque>
+#include <functional>
 #include <optional>
 #include <sstream>
 
 #include "cli/commands.h"
-#include "cli/terminal.h"
-#include "headlab/report/sweep_text.h"
-#include "headlab/report/table.h"
+#include "cli/pictures.h"
+#include "headlab/base/files.h"
+#include "headlab/base/text.h"
+#include "headlab/lab/prune_sweep.h"
+#include "headlab/report/figures.h"
+#include "headlab/report/runs_text.h"
 
 namespace headlab::cli {
 namespace {
@@ -24,19 +28,29 @@ one slice for each machine or process, then --collect; with 4 slices:
 )";
 
 struct SweepFlags {
-  std::string out, shard;
+  std::string out, shard, base;
   Index seeds = 0;
   bool collect = false;
+  std::string prune;  // methods
+  PruneGrid prunings;
+  PictureFlags picture;
   RunConfig config;                                       // for the names of its settings
   std::deque<std::pair<std::string, std::string>> lists;  // a setting of runs and its values
 
   Settings settings() {
     Settings s;
-    s.add(named_text("out", "DIR", out, "folder of the sweep, a cell in each folder (required)"));
+    s.string("out", out, "folder of the sweep, a cell in each folder (required)", "DIR");
     s.integer("seeds", seeds, 0, 1 << 20, "seeds 0 ... N - 1 of every cell (or --seed 3,5,8)");
-    s.add(
-        named_text("shard", "I/N", shard, "make every Nth cell, beginning with the Ith (from 0)"));
+    s.string("shard", shard, "make every Nth cell, beginning with the Ith (from 0)", "I/N");
+    s.string("config", base, "a config.json: what it says holds for all cells", "FILE");
+    s.string("prune", prune, "also prune every cell by these methods: see `headlab list methods`",
+             "A,B,...");
+    s.integers("keep", prunings.keep, 0, 1 << 20, "heads to keep in each pruning");
+    s.integer("finetune", prunings.finetune, 0, 1 << 30, "steps of training after each pruning");
+    s.boolean("from_scratch", prunings.from_scratch,
+              "also train what the first method keeps from initial values");
     s.boolean("collect", collect, "make nothing; show what is there, and what is missing");
+    picture.add_to(s);
     return s;
   }
   Settings settings_of_runs() {
@@ -44,7 +58,7 @@ struct SweepFlags {
     const Settings of_runs = user_settings_of(config);
     for (const Setting& setting : of_runs.all()) {
       auto& list = lists.emplace_back(setting.name, "");
-      s.add(named_text(setting.name, setting.placeholder + "[,...]", list.second, setting.help));
+      s.string(setting.name, list.second, setting.help, setting.placeholder + "[,...]");
     }
     return s;
   }
@@ -63,8 +77,21 @@ SweepSlice parse_slice(const std::string& shard) {
   return slice;
 }
 
-std::vector<SweepAxis> grid_of(const SweepFlags& flags) {
-  std::vector<SweepAxis> grid;
+/// What a config file says, one value each, of the settings that no flag gives.
+SweepGrid axes_of_file(const SweepFlags& flags) {
+  SweepGrid grid;
+  if (flags.base.empty()) return grid;
+  const Json json = Json::parse(read_file(flags.base), flags.base);
+  for (const auto& [name, list] : flags.lists) {
+    const Json* value = json.find(name);
+    if (value == nullptr || !list.empty() || (name == "seed" && flags.seeds > 0)) continue;
+    grid.push_back({name, {value->is_string() ? value->string() : value->dump()}});
+  }
+  return grid;
+}
+
+SweepGrid grid_of(const SweepFlags& flags) {
+  SweepGrid grid = axes_of_file(flags);
   for (const auto& [name, list] : flags.lists) {
     if (list.empty()) continue;
     grid.push_back({name, sweep_values(list)});
@@ -94,7 +121,7 @@ SliceEnd make_cells(const std::string& folder, const std::vector<SweepCell>& cel
   callbacks.after_cell = [&](Index i, CellEnd end, const std::string& error) {
     progress.reset();
     note(text("cell ", i + 1, " of ", cells.size(), ", ", cells[i].name,
-              end == CellEnd::failed    ? ": " + error
+              end == CellEnd::failed    ? ": error: " + error
               : end == CellEnd::stopped ? ": interrupted, and saved"
               : end == CellEnd::busy
                   ? ": another process is making it"
@@ -104,16 +131,62 @@ SliceEnd make_cells(const std::string& folder, const std::vector<SweepCell>& cel
   return run_slice(folder, cells, slice, callbacks);
 }
 
+/// Makes the prunings of a slice, with a line for each.
+SliceEnd make_prunings(const std::string& folder, const std::vector<PruneCell>& cells,
+                       const PruneGrid& grid, const SweepSlice& slice) {
+  SliceEnd end;
+  for (Index i = slice.index; i < std::ssize(cells) && !end.stopped; i += slice.count) {
+    if (is_finished(folder, cells[i], grid)) {
+      ++end.finished;
+      continue;
+    }
+    CellEnd result = CellEnd::failed;
+    std::string said;
+    try {
+      RunCallbacks callbacks;
+      callbacks.should_stop = interrupted;
+      result = run_prune_cell(folder, cells[i], grid, callbacks);
+    } catch (const Error& error) {
+      said = error.what();
+    }
+    end.finished += result == CellEnd::finished;
+    end.failed += result == CellEnd::failed;
+    end.busy += result == CellEnd::busy;
+    end.stopped = result == CellEnd::stopped || interrupted();
+    note(text("pruning ", i + 1, " of ", cells.size(), ", ", cells[i].name,
+              result == CellEnd::failed    ? ": " + said
+              : result == CellEnd::stopped ? ": interrupted"
+              : result == CellEnd::busy    ? ": another process is making it"
+                                           : ""));
+  }
+  return end;
+}
+
 Result show(const Invocation& call, const SweepFlags& flags, const std::vector<SweepCell>& cells) {
+  if (!flags.prune.empty()) {
+    const PruneSweepReport report =
+        collect_prunings(flags.out, prune_cells(cells, flags.prunings), flags.prunings);
+    Result result = reproducible(call, to_json(report), prune_sweep_text(report));
+    write_file(std::filesystem::path(flags.out) / "prunings.json", result.json.dump(2) + "\n");
+    return result;
+  }
   const SweepReport report = collect_sweep(flags.out, cells);
-  return reproducible(call, to_json(report), sweep_text(report),
-                      std::filesystem::path(flags.out) / "sweep.json");
+  Result result = reproducible(call, to_json(report), sweep_text(report));
+  write_file(std::filesystem::path(flags.out) / "sweep.json", result.json.dump(2) + "\n");
+  return flags.picture.wanted() ? with_picture(call, flags.picture, sweep_figure(report), result)
+                                : result;
 }
 
 Result make_and_show(const Invocation& call, const SweepFlags& flags,
                      const std::vector<SweepCell>& cells) {
   const SweepSlice slice = parse_slice(flags.shard);
-  const SliceEnd end = make_cells(flags.out, cells, slice);
+  SliceEnd end = make_cells(flags.out, cells, slice);
+  if (!flags.prune.empty() && !end.stopped) {
+    const SliceEnd pruned =
+        make_prunings(flags.out, prune_cells(cells, flags.prunings), flags.prunings, slice);
+    end = {end.finished + pruned.finished, end.failed + pruned.failed, end.busy + pruned.busy,
+           pruned.stopped};
+  }
   if (end.stopped)
     return {.note = "hint: to go on, give the same command again: " + call.again(), .status = 130};
   Result result;
@@ -139,14 +212,22 @@ Result sweep(Invocation& call) {
   call.read(flags.settings(), flags.settings_of_runs(), std::string(kSchedulers));
   if (flags.out.empty()) throw UsageError("missing --out, the folder of the sweep", call.example());
   parse_slice(flags.shard);
-  std::vector<SweepAxis> grid = grid_of(flags);
+  if (!flags.prune.empty()) {
+    flags.prunings.methods = texts_of(split(flags.prune, ','), std::identity());
+    for (const std::string& method : flags.prunings.methods)
+      require_known("pruning method", method, texts_of(prune_table(), &PruneMethod::name));
+    if (flags.prunings.keep.empty())
+      throw UsageError("missing --keep, the numbers of heads that stay",
+                       "for example --keep 2,3,4");
+  }
+  const SweepGrid grid = grid_of(flags);
   const bool from_folder = grid.empty() && flags.collect;
-  if (from_folder) grid = read_grid(flags.out);
-  const auto cells = from_folder ? sweep_cells(grid) : as_usage([&] { return sweep_cells(grid); });
+  const auto cells = from_folder ? cells_of_grids(read_grids(flags.out))
+                                 : as_usage([&] { return sweep_cells(grid); });
   for (const SweepCell& cell : cells)
     cell_state(flags.out, cell);  // a cell with other settings is found before anything is made
   if (flags.collect) return show(call, flags, cells);
-  write_grid(flags.out, grid);
+  add_grid(flags.out, grid);
   return make_and_show(call, flags, cells);
 }
 

@@ -1,23 +1,22 @@
 // Signals and terminals, by POSIX. The signal handler does the least that a handler may: it sets a
 // flag, which training reads after every step, and restores the default action, so that a second
 // signal ends the process. Read next: train.cc.
-#include "cli/terminal.h"
+#include "cli/commands.h"
 
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
-#include "headlab/base/error.h"
-#include "headlab/cli/arguments.h"
-#include "headlab/report/table.h"
-
+#include "headlab/base/progress.h"
 namespace headlab::cli {
 namespace {
 
 volatile std::sig_atomic_t stop_signal = 0;
+bool quiet = false;
 
 void on_signal(int signal) {
   stop_signal = 1;
@@ -31,9 +30,21 @@ std::string clock_text(double seconds) {
   return text(minutes, ":", rest < 10 ? "0" : "", rest);
 }
 
+/// One that knows escape sequences.
+bool is_terminal(int descriptor) {
+  const char* kind = std::getenv("TERM");
+  return isatty(descriptor) != 0 && (kind == nullptr || std::string_view(kind) != "dumb");
+}
+
 void write_all(std::FILE* file, const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), file);
   std::fflush(file);
+}
+
+/// A variable of the environment; "" if it is not set.
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
 }
 
 }  // namespace
@@ -43,11 +54,15 @@ bool interrupted() { return stop_signal != 0; }
 void catch_interrupts() {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
+  if (std::signal(SIGHUP, on_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // under nohup
 }
 
-bool stdout_wants_color() {
-  const char* no_color = std::getenv("NO_COLOR");
-  return isatty(STDOUT_FILENO) != 0 && (no_color == nullptr || *no_color == '\0');
+Shades stdout_shades() {
+  const std::string term = variable("TERM"), color = variable("COLORTERM");
+  if (!is_terminal(STDOUT_FILENO) || !variable("NO_COLOR").empty() || term == "dumb")
+    return Shades::characters;
+  const bool all = color == "truecolor" || color == "24bit" || term.ends_with("-direct");
+  return all ? Shades::cividis : Shades::gray;
 }
 
 void print(const std::string& text) {
@@ -55,9 +70,36 @@ void print(const std::string& text) {
   require(std::ferror(stdout) == 0, "the result could not be written to the output");
 }
 
-void note(const std::string& text) { write_all(stderr, text + "\n"); }
+void set_quiet(bool wanted) { quiet = wanted; }
 
-Progress::Progress(Index steps) : steps_(steps), terminal_(isatty(STDERR_FILENO) != 0) {}
+void note(const std::string& text) {
+  if (!quiet) complain(text);
+}
+
+void complain(const std::string& text) { write_all(stderr, text + "\n"); }
+
+StepsShown::StepsShown() {
+  using Clock = std::chrono::steady_clock;
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  const auto seconds_since = [](Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+  };
+  watch_steps([=, begin = Clock::now(), last = 2.0, drawn = false](std::int64_t done,
+                                                                   std::int64_t all) mutable {
+    if (done == 1) begin = Clock::now(), last = 2.0;
+    const double took = seconds_since(begin);
+    if (quiet || (took < last && !(drawn && done == all))) return;
+    last = took + (terminal ? 0.2 : 10);
+    const double left = took / static_cast<double>(done) * static_cast<double>(all - done);
+    const std::string line = text(done, " of ", all, " done, ", clock_text(left), " left");
+    drawn = terminal && done < all;
+    write_all(stderr, terminal ? (done < all ? "\r\033[K" + line : "\r\033[K") : line + "\n");
+  });
+}
+
+StepsShown::~StepsShown() { watch_steps({}); }
+
+Progress::Progress(Index steps) : steps_(steps), terminal_(is_terminal(STDERR_FILENO)) {}
 
 Progress::~Progress() { clear(); }
 
@@ -73,7 +115,7 @@ void Progress::show(const StepRecord& record) {
   if (first_ < 0) first_ = record.step - 1;
   if (first_seconds_ == 0) first_seconds_ = record.seconds;
   const double every = terminal_ ? 0.2 : 10;
-  if (record.seconds - last_drawn_ < every) return;
+  if (quiet || record.seconds - last_drawn_ < every) return;
   const bool first = last_drawn_ < 0;
   last_drawn_ = record.seconds;
   if (first && !terminal_) return;  // a file needs no line for the first step
@@ -91,8 +133,10 @@ void Progress::show(const StepRecord& record) {
 void Progress::show(const EvaluationRecord& record) {
   clear();
   note(text("step ", record.last.step, "/", steps_, "  train loss ", significant(record.train_loss),
+            " (mean since step ", std::max<Index>(evaluated_, std::max<Index>(first_, 0)), ")",
             "  held-out loss ", significant(record.held_out.loss), "  accuracy ",
             fixed(record.held_out.accuracy, 4)));
+  evaluated_ = record.last.step;
 }
 
 Result Progress::interrupted_or(Result result, const std::string& path) const {

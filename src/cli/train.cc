@@ -1,16 +1,17 @@
 // `headlab train`: a new run from a task's recommended settings, a config file and flags, in this
 // order; or a run resumed. Settings that do not fit together are a wrong command line, and nothing
 // is written before all of them are checked. Read next: train/run.h.
+#include <algorithm>
 #include <optional>
 
 #include "cli/commands.h"
-#include "cli/terminal.h"
 #include "headlab/base/files.h"
+#include "headlab/base/text.h"
 #include "headlab/bench/profile.h"
 #include "headlab/heads/tracking.h"
+#include "headlab/prune/prune.h"
 #include "headlab/report/bench_text.h"
-#include "headlab/report/evaluation_text.h"
-#include "headlab/report/table.h"
+#include "headlab/report/runs_text.h"
 #include "headlab/tasks/table.h"
 
 namespace headlab::cli {
@@ -22,10 +23,10 @@ struct TrainFlags {
 
   Settings settings() {
     Settings s;
-    s.add(named_text("out", "DIR", out, "folder of the new run (default: runs/TASK)"));
-    s.add(named_text("resume", "DIR", resume,
-                     "continue the run in this folder, bit for bit as if it had never stopped"));
-    s.add(named_text("config", "FILE", config, "a config.json; flags override it"));
+    s.string("out", out, "folder of the new run (default: runs/TASK)", "DIR");
+    s.string("resume", resume,
+             "continue the run in this folder, bit for bit as if it had never stopped", "DIR");
+    s.string("config", config, "a config.json; flags override it", "FILE");
     s.boolean("force", force, "replace the run that --out names");
     s.boolean("profile", profile, "show where the time went: every op, forward and backward");
     return s;
@@ -35,14 +36,21 @@ struct TrainFlags {
 /// Defaults, then what the task recommends, then the config file; flags come last, with all others.
 RunConfig base_config(const std::string& file, const std::string& task) {
   const Json settings = file.empty() ? Json::object() : Json::parse(read_file(file), file);
+  require_known_version(settings, file);
   const auto apply_file = [&](RunConfig& config) {
-    settings_of(config).set_all(settings, file, {"headlab"});
+    settings_of(config).set_all(settings, file, {"headlab", "build"});
     config.task = task.empty() ? config.task : task;
   };
   RunConfig named;
   apply_file(named);
+  const std::string parent = named.parent;
   RunConfig config = as_usage([&] { return recommended_config(named.task); });
   apply_file(config);
+  config.parent = config.pruning = config.extended = "";  // it begins from initial values
+  if (!parent.empty()) {
+    note(text("note: ", file, " was made by pruning ", parent,
+              "; its heads are now trained from new initial values"));
+  }
   return config;
 }
 
@@ -57,10 +65,6 @@ std::unique_ptr<Task> fitted_task(RunConfig& config) {
   as_usage([&] { config.validate(); });
   if (!expected_hash.empty() && expected_hash != config.data_hash)
     note("warning: the data file is not the one that this config was written for");
-  if (!config.parent.empty()) {
-    note(text("note: this config was made by pruning ", config.parent,
-              "; its heads are now trained from new initial values"));
-  }
   return task;
 }
 
@@ -74,15 +78,17 @@ Result train_result(const Run& run, const TrainResult& trained, const std::strin
                        {"seed", run.config.train.seed},
                        {"run", run.path.string()},
                        {"command", command.empty() ? Json() : Json(command)}});
+  const std::string bits = add_bits(json, run, trained.held_out);
   const std::string speed =  // there is none where nothing was left to do
       trained.tokens_per_s > 0
           ? text(", ", grouped(static_cast<Index>(trained.tokens_per_s)), " tokens/s")
           : "";
   return {.json = std::move(json),
           .text =
-              text(evaluation_text(trained.held_out, {.loss_heading = "held-out loss"}), "\n",
+              text(evaluation_text(trained.held_out, {.loss_heading = "held-out loss"}), bits, "\n",
                    run.path.string(), ": ", trained.steps, " steps, seed ", run.config.train.seed,
-                   speed, "\n", command.empty() ? "" : "again: " + command + "\n")};
+                   speed, "\n",
+                   command.empty() ? "" : "again: " + command + replaced_text(run.path) + "\n")};
 }
 
 /// An empty `command` means that no command makes the run again.
@@ -94,6 +100,7 @@ Result train_to_end(Run& run, Trainer& trainer, bool profiled, const std::string
   const TrainResult trained = train_run(run, trainer, track_heads(run, watch(progress)));
   const BenchTable times = profile_table(profile ? profile->rows() : std::vector<ProfileRow>());
   progress.clear();
+  if (trained.finished) finish_pruning(run);
   Result result = train_result(run, trained, command);
   if (profile) {
     result.json["profile"] = to_json(times).at("rows");
@@ -102,10 +109,49 @@ Result train_to_end(Run& run, Trainer& trainer, bool profiled, const std::string
   return progress.interrupted_or(std::move(result), run.path.string());
 }
 
+/// "layers=2 heads=4 lr=0.001": those of `names`, or all that the task recommends.
+std::string values_text(const Settings& settings, const std::vector<std::string>& names) {
+  return join(texts_of(names,
+                       [&](const std::string& name) {
+                         const Json value = settings.find(name)->get();
+                         return name + "=" + (value.is_string() ? value.string() : value.dump());
+                       }),
+              " ");
+}
+
+/// What the run is made with, and which of it the task chose.
+void note_settings(const Invocation& call, RunConfig& config) {
+  const Settings settings = settings_of(config);
+  RunConfig before, recommended = recommended_config(config.task);
+  const Settings defaults = settings_of(before), advised = settings_of(recommended);
+  std::vector<std::string> of_task, against;
+  for (const Setting& setting : advised.all()) {
+    if (setting.decided || setting.name == "task" || call.given(setting.name)) continue;
+    const bool taken = settings.find(setting.name)->get() == setting.get();
+    if (taken && setting.get() != defaults.find(setting.name)->get())
+      of_task.push_back(setting.name);
+    if (!taken) against.push_back(setting.name);
+  }
+  note("with " +
+       values_text(settings, {"layers", "heads", "d_model", "d_ff", "lr", "batch", "steps"}) +
+       (of_task.empty() ? "" : "; the task chose " + join(of_task, ", ")));
+  if (call.given("config") && call.given("task") && !against.empty()) {
+    note(text("note: ", call.value("config"), " brought ", values_text(settings, against),
+              ", where the task recommends ", values_text(advised, against)));
+  }
+}
+
+/// The settings of the task that is named.
+std::string help_of(const Invocation& call) {
+  const std::string spec = call.value("task");
+  return spec.empty() ? "\n`headlab show TASK` says what the settings of a task are\n"
+                      : "\n" + task_help(spec);
+}
+
 Result train_new_run(Invocation& call) {
   TrainFlags flags;
   RunConfig config = base_config(call.value("config"), call.value("task"));
-  call.read(flags.settings(), user_settings_of(config));
+  call.read(flags.settings(), user_settings_of(config), call.wants_help() ? help_of(call) : "");
   const std::string task_given = config.task;
   std::unique_ptr<Task> task = fitted_task(config);
   if (flags.out.empty()) flags.out = std::string("runs/") + find_task(config.task).name;
@@ -116,47 +162,69 @@ Result train_new_run(Invocation& call) {
   const std::string seed = text(run.config.train.seed);
   note(text("training ", task_given, ": ", grouped(run.model.parameter_count()),
             " parameters, seed ", seed, " -> ", run.path.string()));
+  note_settings(call, run.config);
   return train_to_end(run, trainer, flags.profile,
-                      call.again("out") + (call.given("seed") ? "" : " --seed " + seed));
-}
-
-/// What may change when a run is resumed: how long it goes on, and when it is looked at.
-Settings resumable(RunConfig& config) {
-  const Settings all = user_settings_of(config);
-  Settings some;
-  for (const char* name : {"steps", "eval_every", "eval_examples", "save_every", "track_heads"})
-    some.add(*all.find(name));
-  return some;
+                      call.again() + (call.given("seed") ? "" : " --seed " + seed) +
+                          (call.given("out") ? "" : " --out " + run.path.string()));
 }
 
 /// Flags that train has, but not when it resumes.
-void refuse_fixed_flags(const Invocation& call, const Settings& allowed) {
-  TrainFlags flags;
-  RunConfig config;
-  Settings all = flags.settings();
-  all.add(user_settings_of(config));
-  for (const Setting& setting : all.all()) {
-    if (call.given(setting.name) && allowed.find(setting.name) == nullptr) {
-      throw UsageError(text(flag_of(setting.name), " cannot be given when a run is resumed"),
-                       text("only ", join(resumable(config).names(), ", "),
+void refuse_fixed_flags(const Invocation& call) {
+  const std::vector<std::string> others = {"resume", "profile", "json", "threads"};
+  for (const std::string& name : call.settings().names()) {
+    const bool allowed = std::ranges::count(resumable_settings(), name) > 0 ||
+                         std::ranges::find(others, name) != others.end();
+    if (call.given(name) && !allowed) {
+      throw UsageError(text(flag_of(name), " cannot be given when a run is resumed"),
+                       text("only ", join(resumable_settings(), ", "),
                             " may change; for anything else train a new run"));
     }
   }
 }
 
+/// The command that makes a run from its record, up to the steps that were planned first; "" where
+/// the record does not say. `steps`: those, if the run was told to go on later.
+std::string command_of(const Run& run, const std::string& steps) {
+  const std::string out = " --out " + shell_word(run.path.string());
+  if (run.config.parent.empty()) {
+    return "headlab train --config " + shell_word(config_file(run).string()) +
+           (steps.empty() ? "" : " --steps " + steps) + out;
+  }
+  if (run.config.pruning.empty()) return "";
+  std::string command = "headlab prune " + shell_word(run.config.parent);
+  for (const std::string_view setting : split(run.config.pruning, ' ')) {
+    const std::size_t equals = setting.find('=');
+    command += text(" ", flag_of(setting.substr(0, equals)), " ", setting.substr(equals + 1));
+  }
+  return command + out;
+}
+
+/// What makes a run again that was resumed, perhaps to go on further than planned: the command that
+/// made it, and one for each time.
+std::string again_of(const Run& run) {
+  const std::string& extended = run.config.extended;
+  if (extended.find('?') != extended.npos) return "";
+  std::vector<std::string_view> steps = split(extended, ' ');
+  std::string command = command_of(run, std::string(steps[0]));
+  if (extended.empty() || command.empty()) return command;
+  const std::string last = text(run.config.train.steps);
+  steps.push_back(last);
+  for (std::size_t i = 1; i < steps.size(); ++i)
+    command +=
+        text(" && headlab train --resume ", shell_word(run.path.string()), " --steps ", steps[i]);
+  return command;
+}
+
 Result resume(Invocation& call) {
   TrainFlags flags;
-  RunConfig config;
-  Settings settings = resumable(config);
-  settings.add(named_text("resume", "DIR", flags.resume, "the folder of the run"));
-  settings.boolean("profile", flags.profile, "show where the time went");
-  refuse_fixed_flags(call, settings);
-  call.read(settings);
-  Run run = open_run(flags.resume);
+  RunConfig given;
+  call.read(flags.settings(), user_settings_of(given));
+  refuse_fixed_flags(call);
+  Run run = open_run(flags.resume, Access::write);
   const Index planned = run.config.train.steps;
-  const Settings saved = resumable(run.config);
-  for (const Setting& setting : saved.all())
-    if (call.given(setting.name)) setting.set(settings.find(setting.name)->get());
+  const Settings saved = settings_of(run.config);
+  for (const std::string& name : resumable_settings())
+    if (call.given(name)) saved.set(name, call.settings().find(name)->get());
   const Index steps = run.config.train.steps;
   Trainer trainer(run.model, *run.task, run.config.train);
   load_state(run, trainer);
@@ -165,10 +233,19 @@ Result resume(Invocation& call) {
                      "give a larger number, or train a new run");
   }
   note(text("resuming ", flags.resume, " at step ", trainer.step(), " of ", steps));
+  if (steps != planned) {
+    std::string& extended = run.config.extended;
+    extended += (extended.empty() ? "" : " ") + (trainer.step() == planned ? text(planned) : "?");
+  }
   save_config(run);
-  // With other steps the learning rate took another course, which no single command makes again.
-  const std::string command = "headlab train --config " + shell_word(config_file(run).string());
-  return train_to_end(run, trainer, flags.profile, steps == planned ? command : "");
+  Result result = train_to_end(run, trainer, flags.profile, again_of(run));
+  update_prune_record(run);
+  const std::vector<std::string> outdated = outdated_findings(run);
+  if (!outdated.empty()) {
+    result.note += text(result.note.empty() ? "" : "\n", "note: ", join(outdated, ", "),
+                        outdated.size() == 1 ? " describes" : " describe", " earlier weights");
+  }
+  return result;
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ Words words_again(const std::string& out) {
   const std::size_t begin = out.find(mark);
   if (begin == std::string::npos) return {};
   std::string line = out.substr(begin + mark.size());
-  line = line.substr(0, line.find('\n'));
+  line = line.substr(0, std::min(line.find('\n'), line.find("  #")));
   Words words;
   for (std::size_t at = 0; at < line.size();) {
     const std::size_t end = std::min(line.find(' ', at), line.size());
@@ -70,7 +70,7 @@ Words words_again(const std::string& out) {
 TEST_F(Again, TrainPrintsTheCommandWithTheSeed) {
   Words words = words_again(done(tiny({"--out", "a", "--force"})).out);
   ASSERT_EQ(words.back(), "0");
-  words.insert(words.end(), {"--out", "b"});
+  *std::find(words.begin(), words.end(), "a") = "b";
   done(words);
   EXPECT_EQ(file("a/model.safetensors"), file("b/model.safetensors"));
 }
@@ -109,14 +109,8 @@ TEST_F(Again, TextsWithBlanksAreQuoted) {
 TEST_F(Again, AResumedRunSaysWhatMakesItAgain) {
   done(tiny({"--out", "a"}));
   const Outcome resumed = done({"train", "--resume", "a"});
-  EXPECT_TRUE(holds(resumed.out, "again: headlab train --config a/config.json\n")) << resumed.out;
-}
-
-TEST_F(Again, ARunThatGoesOnFurtherThanPlannedHasNoSuchCommand) {
-  done(tiny({"--out", "a"}));
-  const Outcome resumed = done({"train", "--resume", "a", "--steps", "40"});
-  EXPECT_FALSE(holds(resumed.out, "again:")) << resumed.out;
-  EXPECT_TRUE(holds(resumed.out, "40 steps")) << resumed.out;
+  EXPECT_TRUE(holds(resumed.out, "again: headlab train --config a/config.json --out a  #"))
+      << resumed.out;
 }
 
 }  // namespace

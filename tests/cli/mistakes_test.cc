@@ -128,7 +128,7 @@ const std::vector<Mistake> kFiles = {
     {"OutBelowAFile", tiny({"--out", "plain/b"}), 1, {"plain/b"}},
     {"OutOnADevice", tiny({"--out", "/dev/null"}), 1, {"/dev/null"}},
     {"PruneOntoARun", {"prune", "a", "--keep", "1", "--out", "photos"}, 1, {"photos exists"}},
-    {"SampleWithoutTexts", {"sample", "a", "--prompt", "x"}, 1, {"text"}},
+    {"SampleOfUnknownTokens", {"sample", "a", "--prompt", "x"}, 1, {"unknown token 'x'"}},
 };
 INSTANTIATE_TEST_SUITE_P(Files, Mistakes, testing::ValuesIn(kFiles), name_of_mistake);
 

@@ -19,6 +19,8 @@
 #include <string>
 #include <vector>
 
+#include "headlab/base/build.h"
+#include "headlab/base/error.h"
 #include "headlab/base/files.h"
 #include "headlab/base/json.h"
 #include "support/folders.h"

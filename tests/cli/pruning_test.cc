@@ -1,5 +1,7 @@
 // `curve` and `reproduce`, told by the program alone, and what they and `prune` refuse: one
 // sentence each, and nothing is written. What they compute is tested in tests/prune and tests/lab.
+#include <algorithm>
+
 #include "cli/program.h"
 
 namespace headlab::cli { namespace {
@@ -48,8 +50,11 @@ TEST_F(Curves, KeepTheSizesThatAreAskedFineTunedAndFromScratch) {
     EXPECT_NE(point.at("finetuned").at("loss"), point.at("loss"));
     EXPECT_NE(point.at("from_scratch").at("loss"), point.at("loss"));
   }
-  // One head from the start is a training like any other.
-  const Json alone = done(tiny({"--heads", "1", "--d-head", "4", "--out", "b", "--json"})).json();
+  // One head from the start is a training like any other, of as many steps as the run and its
+  // fine-tuning took.
+  Words longer = tiny({"--heads", "1", "--d-head", "4", "--out", "b", "--json"});
+  *std::ranges::find(longer, "30") = "33";
+  const Json alone = done(longer).json();
   EXPECT_EQ(points[0].at("from_scratch").at("loss"), alone.at("loss"));
 }
 
@@ -58,7 +63,7 @@ TEST_F(Curves, ShowEveryMethodThatNeedsNoTrainingAndHowToMakeThemAgain) {
   for (const char* part : {"loss after removal", "exhaustive", "lrp", "regret",
                            "again: headlab curve a --examples 16\n"})
     EXPECT_TRUE(holds(text.out, part)) << text.out;
-  EXPECT_FALSE(holds(text.out, "subset")) << text.out;
+  EXPECT_FALSE(holds(text.out, "\nsubset")) << text.out;
   EXPECT_TRUE(holds(text.err, "greedy")) << text.err;
 }
 
@@ -181,6 +186,20 @@ const std::vector<Mistake> kMistakes = {
 
 INSTANTIATE_TEST_SUITE_P(Table, PruningMistakes, testing::ValuesIn(kMistakes),
                          [](const auto& row) { return std::string(row.param.name); });
+
+TEST_F(Program, CurvesOverRunsTakeTheCurvesThatRunsHold) {
+  for (const char* seed : {"0", "1"})
+    done(tiny({"--out", std::string("r") + seed, "--seed", seed}));
+  const Words words = {"curve",         "r0",         "r1", "--methods",
+                       "random,greedy", "--examples", "16", "--json"};
+  const Outcome first = done(words), second = done(words);
+  EXPECT_EQ(first.out, second.out);
+  EXPECT_FALSE(holds(first.err, "holds this curve")) << first.err;
+  EXPECT_TRUE(holds(second.err, "r0: its curve.json holds this curve")) << second.err;
+  EXPECT_TRUE(holds(second.err, "r1: its curve.json holds this curve")) << second.err;
+  done({"train", "--resume", "r1", "--steps", "32"});  // other weights
+  EXPECT_FALSE(holds(done(words).err, "r1: its curve.json holds this curve"));
+}
 
 }  // namespace
 }  // namespace headlab::cli

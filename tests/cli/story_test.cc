@@ -215,6 +215,9 @@ TEST_F(Story, BenchPrintsItsKeys) {
   expect_keys(bench.json(), {"config", "threads", "median_ms", "min_ms", "tokens_per_s", "gflops",
                              "peak_gflops", "fraction_of_peak", "triad_gbs", "peak_memory_mb"});
   EXPECT_EQ(bench.json().at("config").string(), "toy");
+  EXPECT_EQ(bench.json().at("build").string(), build());
+  const Outcome shown = done({"bench", "step", "--config", "toy", "--steps", "1", "--batch", "1"});
+  EXPECT_TRUE(shown.out.starts_with(text("headlab ", version(), " (", build(), ")\n")));
 }
 
 TEST_F(Story, ShowsHowHeadsDevelopedIfTheyWereTracked) {

@@ -103,5 +103,50 @@ TEST_F(SweepCommand, SaysWhatIsWrongWithItsCommandLine) {
   refused(grid({"--out", "s", "--task", "relation,sort"}), {"'relation'"});
 }
 
+TEST_F(SweepCommand, PrunesItsCellsInSlicesAndComparesMethods) {
+  const Words flags = {"--heads",        "4",     "--prune",    "random,magnitude",
+                       "--keep",         "2",     "--finetune", "3",
+                       "--from-scratch", "--out", "s"};
+  for (const char* shard : {"0/2", "1/2"}) {
+    Words words = grid(flags);
+    words.insert(words.end(), {"--shard", shard});
+    done(words);
+  }
+  EXPECT_TRUE(
+      fs::exists(folder.path() / "s" / "heads=4,seed=1,prune=random,keep=2" / "prune.json"));
+  Words collect = grid(flags);
+  collect.insert(collect.end(), {"--collect", "--json"});
+  const Json json = done(collect).json();
+  EXPECT_EQ(json.at("missing").items().size(), 0u);
+  ASSERT_EQ(json.at("groups").items().size(), 3u);  // two methods, and from scratch
+  EXPECT_TRUE(json.at("groups").items()[0].at("against_first").is_null());
+  EXPECT_TRUE(json.at("groups").items()[1].at("against_first").at("half_width").is_number());
+  EXPECT_EQ(json.at("groups").items()[2].at("method").string(), "from_scratch");
+  const auto before = contents(folder.path() / "s");
+  done(grid(flags));
+  auto after = contents(folder.path() / "s");
+  after.erase("prunings.json");
+  auto kept = before;
+  kept.erase("prunings.json");
+  EXPECT_EQ(after, kept);  // nothing is made twice
+}
+
+TEST_F(SweepCommand, TakesAConfigForAllCells) {
+  done(tiny({"--out", "a", "--lr", "2e-3"}));
+  done({"sweep", "--config", "a/config.json", "--heads", "1,2", "--seeds", "1", "--steps", "2",
+        "--warmup", "0", "--out", "s"});
+  const Json config = Json::parse(file("s/heads=2,seed=0/config.json"));
+  EXPECT_EQ(config.at("lr").number(), 2e-3);
+  EXPECT_EQ(config.at("d_model").integer(), 16);
+  EXPECT_EQ(config.at("steps").integer(), 2);
+}
+
+TEST_F(SweepCommand, KeepsTheGridsThatWereThere) {
+  done(grid({"--out", "s", "--heads", "1"}));
+  done(grid({"--out", "s", "--heads", "4"}));
+  const Json json = done({"sweep", "--collect", "--out", "s", "--json"}).json();
+  EXPECT_EQ(json.at("groups").items().size(), 2u);
+}
+
 }  // namespace
 }  // namespace headlab::cli

@@ -57,10 +57,12 @@ TEST_F(Talk, HelpOfTrainShowsWhatTheTaskRecommends) {
   EXPECT_TRUE(holds(done({"train", "--help"}).out, "[uniform]"));
 }
 
-TEST_F(Talk, TheVersionIsOneLine) {
+TEST_F(Talk, TheVersionIsOneLineWithTheBuild) {
   const Outcome outcome = done({"--version"});
-  EXPECT_EQ(outcome.out.rfind("headlab ", 0), 0u);
-  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 1);
+  EXPECT_EQ(outcome.out, text("headlab ", version(), " (", build(), ")\n"));
+  const Json json = done({"--version", "--json"}).json();
+  EXPECT_EQ(json.at("headlab").string(), version());
+  EXPECT_EQ(json.at("build").string(), build());
 }
 
 TEST_F(Talk, ListsTasksScoresAndMethods) {
@@ -86,7 +88,8 @@ TEST_F(Talk, ColoursATerminalOnly) {
   done(tiny({"--out", "a"}));
   const Words words = {"heads", "a", "--pattern", "0.0"};
   EXPECT_FALSE(holds(run(words).out, "\033["));
-  EXPECT_TRUE(holds(run(words, {.terminal = true}).out, "\033[48;5;"));
+  EXPECT_TRUE(holds(run(words, {.terminal = true, .environment = {"COLORTERM=", "TERM=xterm"}}).out,
+                    "\033[48;5;"));
   EXPECT_FALSE(holds(run(words, {.terminal = true, .environment = {"NO_COLOR=1"}}).out, "\033["));
 }
 
@@ -134,7 +137,7 @@ struct Options {
     Settings s;
     s.integer("some_count", count, 0, 9, "how many");
     s.boolean("loud", loud, "speak up");
-    s.text("name", name, "who");
+    s.string("name", name, "who");
     return s;
   }
 };
@@ -199,13 +202,20 @@ TEST(Arguments, KnowWhatWasGiven) {
   EXPECT_FALSE(call.invocation.given("name"));
 }
 
+TEST(Arguments, BooleansTakeTrueAndFalseAsWords) {
+  Options options;
+  parse(options, {"--loud", "false"});
+  EXPECT_FALSE(options.loud);
+  parse(options, {"--loud", "true"});
+  EXPECT_TRUE(options.loud);
+}
+
 TEST(Arguments, CanBeGivenAgain) {
   Options options;
   const Words words = {"a b",    "--json", "--name",        "x", "--threads", "1",
                        "--loud", "c",      "--some-count=3"};
   const Call call(options, words, "RUN RUN");
   EXPECT_EQ(call.invocation.again(), "headlab example 'a b' --name x --loud c --some-count=3");
-  EXPECT_EQ(call.invocation.again("name"), "headlab example 'a b' --loud c --some-count=3");
 }
 
 TEST(Arguments, FlagsStandForSettingsInWhatTheLibrarySays) {

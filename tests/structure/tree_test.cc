@@ -99,7 +99,7 @@ TEST(Project, IsSmall) {
       return first != std::string::npos && line.compare(first, 2, "//") != 0;
     });
   }
-  EXPECT_LE(lines, 19100) << "lines that hold code, in src and include";
+  EXPECT_LE(lines, 24000) << "lines that hold code, in src and include";
 }
 
 /// Lines of code: neither blank nor a comment nor for the preprocessor.
@@ -124,7 +124,7 @@ TEST(Project, HasAnEngineThatIsReadInAnEvening) {
     list += " " + layer + " " + std::to_string(count);
   }
   EXPECT_GT(sum, 0u);
-  EXPECT_LT(sum, 4600u) << "lines per layer:" << list;
+  EXPECT_LT(sum, 4500u) << "lines per layer:" << list;
 }
 
 TEST(Project, KeepsItsTopLevelShort) {

@@ -6,8 +6,8 @@
 #include <filesystem>
 
 #include "headlab/base/safetensors.h"
-#include "headlab/nn/module.h"
-#include "headlab/ops/gather.h"
+#include "headlab/nn/layers.h"
+#include "headlab/ops/layout.h"
 #include "support/tensors.h"
 
 namespace headlab {

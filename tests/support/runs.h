@@ -64,11 +64,12 @@ inline std::string timeless_metrics(const Run& run) {
   return all;
 }
 
-/// The names of the files in a folder, sorted.
+/// The names of the files in a folder, sorted; but for the locks of runs, which live as long as a
+/// Run does.
 inline std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
   for (const auto& entry : fs::directory_iterator(folder))
-    names.push_back(entry.path().filename().string());
+    if (entry.path().extension() != ".lock") names.push_back(entry.path().filename().string());
   std::sort(names.begin(), names.end());
   return names;
 }

@@ -14,6 +14,7 @@
 #include "headlab/base/error.h"
 #include "headlab/base/settings.h"
 #include "headlab/cli/command.h"
+#include "headlab/report/table.h"
 
 namespace headlab::cli {
 
@@ -56,20 +57,25 @@ class Invocation {
   /// The last value of a setting's flag, "" if it has none.
   std::string value(std::string_view setting) const;
 
-  /// Sets `own` from the flags, --json, --threads and --help, which every command has, and `more`,
-  /// which help lists behind them. `--name value`, `--name=value`; a value that begins with --
-  /// needs the second form; a boolean is set by `--name` and cleared by `--no-name`. UsageError: an
-  /// unknown flag (nearest match named), a missing or impossible value, the wrong number of
-  /// positionals. `more_help` ends the help. To be called once.
+  /// Sets `own` from the flags, those that every command has (--json, --csv ... --help), and
+  /// `more`, which help lists behind them. `--name value`, `--name=value`; a value that begins with
+  /// -- needs the second form; a boolean is set by `--name` and cleared by `--no-name`, or takes
+  /// true or false. UsageError: an unknown flag (nearest match named), a missing or impossible
+  /// value, the wrong number of positionals. `more_help` ends the help. To be called once.
   void read(const Settings& own, const Settings& more = {}, const std::string& more_help = "");
 
   // What is known after `read`:
   bool json() const { return json_; }
+  /// The tables that were shown, as --csv or --latex asks for them; "" where neither is given.
+  std::string tables() const { return tables_ ? tables_->tables() : ""; }
   const std::vector<std::string>& positionals() const { return positionals_; }
+  /// --out FILE, which commands have that keep what they found.
+  Settings out_setting();
   /// All settings, those of every command included.
   const Settings& settings() const { return settings_; }
   /// The command line that makes the printed numbers again: the words as they were given, without
-  /// those that change no number (--json, --force, --threads), and without the flag of `left_out`.
+  /// those that change no number (--json, --threads, --force, --quiet, --csv, --latex)
+  /// and without the flag of `left_out`.
   std::string again(std::string_view left_out = "") const;
 
   const Command& command() const { return command_; }
@@ -97,7 +103,9 @@ class Invocation {
   std::vector<Argument> arguments_;
   std::vector<std::string> positionals_;
   Settings settings_;
-  bool wants_help_, json_ = false;
+  std::string out_;
+  bool wants_help_, json_ = false, quiet_ = false, csv_ = false, latex_ = false;
+  std::optional<TableCollection> tables_;
   std::int64_t threads_ = 0;  // 0: all processors
 };
 

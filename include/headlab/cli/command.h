@@ -4,11 +4,16 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "headlab/base/error.h"
 #include "headlab/base/json.h"
+#include "headlab/heads/scores.h"
+#include "headlab/prune/methods.h"
+#include "headlab/tasks/table.h"
 
 namespace headlab::cli {
 
@@ -20,6 +25,8 @@ struct Result {
   std::string text{};  // ends with a newline
   std::string note{};  // a line on stderr, after the result
   int status = 0;      // the exit status of the program
+  /// What kept the result from being written to its file: reported after it, with exit status 1.
+  std::optional<Error> unwritten{};
 };
 
 struct Command {
@@ -32,9 +39,20 @@ struct Command {
 
 std::span<const Command> commands();
 
+/// What a program adds to ours: rows of the tables from which commands, help, lists and JSON are
+/// read. The tables are read once, so the first call decides.
+struct Additions {
+  std::vector<TaskEntry> tasks{};
+  std::vector<ScoreEntry> scores{};
+  std::vector<PruneMethod> methods{};
+};
+
 /// Runs a command line without the program's name and returns the exit status: 0 done, 1 it could
 /// not be done, 2 the command line is wrong, 130 interrupted. Errors are printed as `error: ...`
 /// and `hint: ...`.
-int run_program(const std::vector<std::string>& words);
+int run_program(const std::vector<std::string>& words, Additions additions = {});
+/// The same with the arguments of `main`, which it makes a line: `return run_program(count, values,
+/// {.tasks = {...}});` is headlab with your own tasks, scores and pruning methods.
+int run_program(int count, char** values, Additions additions = {});
 
 }  // namespace headlab::cli

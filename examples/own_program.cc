@@ -1,0 +1,64 @@
+// headlab with your own task, score and pruning method, in one main: every command knows them.
+//   own_program train --task successor --out runs/successor
+//   own_program heads runs/successor
+//   own_program curve runs/successor --methods first,greedy
+#include "headlab/cli/command.h"
+#include "headlab/tasks/definition.h"
+
+using headlab::Index;
+
+/// What followed the last time that this token stood here?
+struct Successor {
+  Index length = 16, vocab = 6;
+
+  void bind(headlab::Settings& s) {
+    s.integer("length", length, 2, 1000, "tokens in a sequence");
+    s.integer("vocab", vocab, 2, 1000, "number of tokens");
+  }
+  headlab::TaskShape shape() const { return {.vocab = vocab, .length = length}; }
+  std::vector<headlab::Relation> relations() const {
+    return {{.name = "follower", .description = "what followed this token the last time"}};
+  }
+  std::vector<std::string> target_names() const { return {"follower"}; }
+
+  void write(headlab::Sequence& s) const {
+    headlab::fill_uniform(s.tokens(), vocab, s.random);
+    for (Index t = 1; t < length; ++t)
+      for (Index key = t - 1; key >= 1; --key)
+        if (s.token(key - 1) == s.token(t)) {
+          s.target(t) = s.token(key);
+          s.add_gold(0, t, key);
+          break;
+        }
+  }
+};
+
+/// A pruning method: the heads of the first modules stay.
+std::vector<double> first(const headlab::PruneProblem& problem, headlab::PassCount&) {
+  std::vector<double> scores;
+  for (const headlab::HeadId& head : headlab::all_heads(problem.model))
+    scores.push_back(-static_cast<double>(head.layer));
+  return scores;
+}
+
+int main(int count, char** values) {
+  std::vector<std::string> words(values + 1, values + count);
+  if (words.empty()) words = {"explain", "successor"};
+  return headlab::cli::run_program(
+      words,
+      {.tasks = {headlab::task_entry(Successor{}, {.name = "successor",
+                                                   .summary = "what followed this token last time",
+                                                   .recommended = "layers=2 heads=2 steps=600"})},
+       .scores = {{.name = "gain",
+                   .meaning = "mass above the null",
+                   .from = {.relation =
+                                [](const headlab::RelationScore& s) { return s.mass - s.null; }},
+                   .column = {.width = 6}}},
+       .methods = {{.name = "first",
+                    .kind = headlab::MethodKind::score,
+                    .summary = "the heads of the first modules stay; no pass",
+                    .source = "",
+                    .scores = first}}});
+}
+// prints:
+// successor, a task: what followed this token last time

@@ -1,0 +1,96 @@
+// What analysis found, kept beside the run that it describes. A file holds the last finding, and
+// under "others" those that the same command made before with other settings, as long as they
+// describe the same weights: a second look adds to the first. Read next: heads.cc, ablate.cc.
+#include <algorithm>
+#include <array>
+#include <system_error>
+
+#include "cli/commands.h"
+#include "headlab/base/files.h"
+
+namespace headlab::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The settings that decide what was found: without those of how it is shown and kept.
+Json deciding_settings(const Invocation& call) {
+  constexpr std::array<std::string_view, 10> kShown = {"json", "threads", "help",  "out", "scores",
+                                                       "map",  "all",     "quiet", "csv", "latex"};
+  Json::Object kept;
+  for (const Setting& setting : call.settings().all())
+    if (std::ranges::find(kShown, setting.name) == kShown.end())
+      kept.emplace_back(setting.name, setting.get());
+  return kept;
+}
+
+/// What the file holds of these weights, found with other settings.
+Json::Array others_in(const fs::path& file, const Json& found) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) return {};
+  Json before;
+  try {
+    before = Json::parse(read_file(file), file.string());
+    before.members();
+  } catch (const Error&) {
+    return {};  // damaged: what is found now replaces it
+  }
+  Json::Array all, others;
+  if (const Json* older = before.find("others")) all = older->items();
+  std::erase_if(before.members(), [](const Json::Member& one) { return one.first == "others"; });
+  all.insert(all.begin(), std::move(before));
+  for (Json& one : all) {
+    const Json *weights = one.find("weights"), *options = one.find("options");
+    if (weights == nullptr || *weights != found.at("weights")) {
+      note(text("note: what ", file.string(), " held described other weights: it is replaced"));
+      return others;
+    }
+    if (options == nullptr || *options != found.at("options")) others.push_back(std::move(one));
+  }
+  return others;
+}
+
+}  // namespace
+
+std::optional<Json> kept_finding(const Invocation& call, const Run& run, const std::string& name) {
+  const fs::path file = run.path / name;
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) return {};
+  Json kept = Json::parse(read_file(file), file.string());
+  Json::Array all = {kept};
+  if (const Json* others = kept.find("others"))
+    all.insert(all.end(), others->items().begin(), others->items().end());
+  const Json wanted = deciding_settings(call), weights = weights_hash(run.model);
+  for (Json& one : all) {
+    const Json *hash = one.find("weights"), *options = one.find("options");
+    if (hash != nullptr && options != nullptr && *hash == weights && *options == wanted) return one;
+  }
+  return {};
+}
+
+Result finding(const Invocation& call, const Run& run, Json json, const std::string& text,
+               const std::string& name) {
+  json["options"] = deciding_settings(call);
+  json["step"] = run.step < 0 ? Json() : Json(run.step);
+  json["weights"] = weights_hash(run.model);
+  Result result = reproducible(call, std::move(json), text);
+  const std::string out = call.value("out");
+  if (out.empty() && name.empty()) return result;
+  const fs::path file = out.empty() ? run.path / name : fs::path(out);
+  try {
+    Json kept = result.json;
+    if (Json::Array others = others_in(file, kept); !others.empty()) kept["others"] = others;
+    write_file(file, kept.dump(2) + "\n");
+  } catch (const Error& error) {
+    result.unwritten = Error(headlab::text("this was not kept: ", error.what()),
+                             "--out FILE keeps it in another place");
+  }
+  return result;
+}
+
+std::string replaced_text(const fs::path& folder) {
+  return headlab::text("  # ", folder.string(),
+                       " is there now: add --force to replace it, or name another --out");
+}
+
+}  // namespace headlab::cli

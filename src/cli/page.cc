@@ -1,0 +1,91 @@
+// `headlab page`: a run, several side by side, or a sweep, as one HTML file that works without a
+// network and holds the model itself. The runs are only read. What a view needs and a run lacks is
+// named with the command that writes it. Read next: report/page.h.
+#include "headlab/report/page.h"
+
+#include <system_error>
+
+#include "cli/commands.h"
+#include "headlab/base/files.h"
+
+namespace headlab::cli {
+namespace {
+
+struct PageFlags {
+  PageOptions options;
+  std::string out;
+  bool check = false;
+
+  Settings settings() {
+    Settings s;
+    s.string("out", out, "where to write the page (default: RUN/report.html)", "FILE");
+    s.real("budget", options.megabytes, 0.1, 1000,
+           "MB that it may take; what does not fit is left out, and named");
+    s.integer("examples", options.examples, 1, 512, "examples that it offers to look at");
+    s.boolean("weights", options.weights, "embed the model, so that it runs in the page");
+    s.boolean("check", check, "show what the page would hold and what is missing; write nothing");
+    return s;
+  }
+};
+
+struct Writer {
+  const char* file;
+  const char* before;  // RUN stands between the two
+  const char* after;
+};
+
+/// The command that writes each file of a run.
+constexpr Writer kWriters[] = {
+    {"heads.json", "heads ", ""},
+    {"ablation.json", "ablate ", ""},
+    {"interactions.json", "ablate ", " --pairs"},
+    {"gold_edges.json", "ablate ", " --gold-edges"},
+    {"attribution.json", "attribute ", ""},
+    {"circuits.json", "circuits ", ""},
+    {"patching.json", "patch ", ""},
+    {"curve.json", "curve ", ""},
+    {"michel.json", "reproduce michel ", ""},
+    {"voita.json", "reproduce voita ", ""},
+};
+
+/// What is written while a run trains: the run is made again, bit for bit, with all of that. A
+/// pruned run cannot be, and a cell of a sweep must stay as it is.
+std::string training_command(const Run& run, const std::string& file) {
+  const bool in_training = file == "heads.jsonl" || file == "snapshots.safetensors";
+  std::error_code ignored;
+  const bool in_sweep = std::filesystem::exists(run.path / "cell.json", ignored);
+  if (!in_training || in_sweep || !run.config.parent.empty()) return "";
+  const std::string folder = shell_word(run.path.string());
+  return text("headlab train --config ", shell_word((run.path / "config.json").string()),
+              run.config.track_heads == 0 ? " --track-heads 10" : "",
+              run.config.keep_weights == 0 ? " --keep-weights 40" : "", " --out ", folder,
+              " --force");
+}
+
+std::string writer_of(const Run& run, const std::string& file) {
+  for (const Writer& writer : kWriters)
+    if (file == writer.file)
+      return text("headlab ", writer.before, shell_word(run.path.string()), writer.after);
+  return training_command(run, file);
+}
+
+}  // namespace
+
+Result page(Invocation& call) {
+  PageFlags flags;
+  call.read(flags.settings());
+  flags.options.command = call.again("out");
+  flags.options.writer = writer_of;
+  const std::vector<std::string>& names = call.positionals();
+  const std::filesystem::path out = flags.out.empty()
+                                        ? std::filesystem::path(names[0]) / "report.html"
+                                        : std::filesystem::path(flags.out);
+  const Page page = make_page({names.begin(), names.end()}, flags.options);
+  if (!flags.check) write_file(out, page.html);
+  Json json = page;
+  json["path"] = flags.check ? Json() : Json(out.string());
+  return reproducible(call, std::move(json),
+                      page_text(page) + (flags.check ? "\n" : "\n" + out.string() + "\n"));
+}
+
+}  // namespace headlab::cli

@@ -1,0 +1,85 @@
+// `headlab runs`: the runs below a folder, a line for each: what they are, how far they came, what
+// was found of them, and which findings describe other weights than they have now. Only reads.
+// Read next: train/run.h.
+#include <algorithm>
+
+#include "cli/commands.h"
+
+namespace headlab::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The folders at or below `folder` that hold a run, sorted.
+std::vector<fs::path> run_folders(const fs::path& folder) {
+  std::vector<fs::path> found;
+  std::error_code ignored;
+  const auto holds = [&](const fs::path& path) {
+    return fs::exists(path / "state.safetensors", ignored);
+  };
+  if (holds(folder)) found.push_back(folder);
+  for (const auto& entry : fs::recursive_directory_iterator(folder, ignored))
+    if (entry.is_directory(ignored) && holds(entry.path())) found.push_back(entry.path());
+  std::ranges::sort(found);
+  return found;
+}
+
+Json describe(const fs::path& path) {
+  const Run run = open_run(path);
+  const std::vector<Json> log = read_log(metrics_file(run));
+  const Json none;
+  return Json::object({{"run", path.string()},
+                       {"task", run.config.task.substr(0, run.config.task.find(':'))},
+                       {"heads", std::ssize(all_heads(run.model))},
+                       {"parameters", run.model.parameter_count()},
+                       {"step", run.step},
+                       {"steps", run.config.train.steps},
+                       {"seed", run.config.train.seed},
+                       {"loss", log.empty() ? none : log.back().at("loss")},
+                       {"accuracy", log.empty() ? none : log.back().at("accuracy")},
+                       {"parent", run.config.parent},
+                       {"outdated", outdated_findings(run)}});
+}
+
+/// "pruned from runs/full; heads.json describes earlier weights".
+std::string remarks(const Json& run) {
+  std::vector<std::string> parts;
+  if (run.at("step") != run.at("steps")) parts.emplace_back("not finished");
+  if (!run.at("parent").string().empty())
+    parts.push_back("pruned from " + run.at("parent").string());
+  for (const Json& name : run.at("outdated").items())
+    parts.push_back(name.string() + " describes earlier weights");
+  return join(parts, "; ");
+}
+
+}  // namespace
+
+Result runs(Invocation& call) {
+  call.read({});
+  const std::string folder = call.positionals().empty() ? "runs" : call.positionals()[0];
+  require(fs::is_directory(folder), "there is no folder ", folder);
+  Table table(
+      {"run", "task", "heads", "parameters", "step", "seed", "loss", "accuracy", "remarks"});
+  Json all = Json::array();
+  for (const fs::path& path : run_folders(folder)) {
+    try {
+      const Json run = describe(path);
+      const auto number = [&](const char* key, auto shown) {
+        return run.at(key).is_null() ? std::string("-") : shown(run.at(key).number());
+      };
+      table.add({path.string(), run.at("task").string(), run.at("heads").dump(),
+                 grouped(run.at("parameters").integer()),
+                 run.at("step").dump() + "/" + run.at("steps").dump(), run.at("seed").dump(),
+                 number("loss", significant),
+                 number("accuracy", [](double x) { return fixed(x, 4); }), remarks(run)});
+      all.push_back(run);
+    } catch (const Error& error) {
+      note(text("note: ", path.string(), " cannot be read: ", error.what()));
+    }
+  }
+  const bool none = all.items().empty();
+  return {.json = stamped({{"runs", std::move(all)}, {"command", call.again()}}),
+          .text = none ? text("there is no run below ", folder, "\n") : table.to_string()};
+}
+
+}  // namespace headlab::cli

@@ -1,0 +1,97 @@
+// `headlab show TASK`: what a task asks, before anything is trained on it: a held-out example with
+// its targets and its truth, what its settings mean, and what it recommends. Needs no run. Read
+// next: tasks/task.h.
+#include "cli/commands.h"
+#include "headlab/heads/activations.h"
+#include "headlab/tasks/table.h"
+#include "headlab/train/evaluate.h"
+
+namespace headlab::cli {
+namespace {
+
+/// The targets of a position, "-" where there is none.
+std::vector<std::string> targets_at(const Task& task, const Batch& batch, Index t) {
+  std::vector<std::string> cells;
+  for (Index k = 0; k < batch.targets_per_position; ++k) {
+    const std::int32_t target = batch.targets[t * batch.targets_per_position + k];
+    cells.push_back(target < 0 ? "-" : task.token_text(target));
+  }
+  return cells;
+}
+
+/// A row for each position of the first sequence: token, targets, and the keys of each relation.
+Table example_table(const Task& task, const Example& example) {
+  const Batch& batch = example.batch;
+  const std::vector<Relation> relations = task.relations();
+  std::vector<std::string> header = {"position", "token"};
+  for (const std::string& name : task.target_names()) header.push_back("target " + name);
+  for (const Relation& relation : relations) header.push_back("keys of " + relation.name);
+  Table table(header);
+  const Index length = batch.lengths.empty() ? batch.length : batch.lengths[0];
+  for (Index t = 0; t < length; ++t) {
+    std::vector<std::string> row = {std::to_string(t), task.token_text(batch.token(0, t))};
+    for (std::string& target : targets_at(task, batch, t)) row.push_back(std::move(target));
+    for (std::size_t r = 0; r < relations.size(); ++r)
+      row.push_back(join(texts_of(example.gold[r].keys(0, t),
+                                  [](std::int32_t key) { return std::to_string(key); }),
+                         " "));
+    table.add(std::move(row));
+  }
+  return table;
+}
+
+std::string source_text(const Task& task, const Batch& batch) {
+  std::vector<std::string> tokens;
+  for (const std::int32_t token : key_tokens(batch, AttentionKind::encoder, 0))
+    tokens.push_back(task.token_text(token));
+  return "source: " + join(tokens, " ") + "\n\n";
+}
+
+}  // namespace
+
+Result show(Invocation& call) {
+  call.read({});
+  const std::string& spec = call.positionals()[0];
+  as_usage([&] { check_task(spec); });
+  const TaskEntry& entry = find_task(spec);
+  const std::unique_ptr<Task> task = make_task(spec);
+  const Example example = held_out_examples(*task, 1);
+  std::string shown = text(entry.name, ": ", entry.summary, "\n\n");
+  if (task->shape().architecture == Architecture::encoder_decoder)
+    shown += source_text(*task, example.batch);
+  shown += example_table(*task, example).to_string() + "\n";
+  for (const Relation& relation : task->relations())
+    shown += text("relation ", relation.name, ": ", relation.description, "\n");
+  shown += "\n" + task_help(spec);
+  if (task->needed_heads() > 0)
+    shown += text("it needs ", task->needed_heads(), " heads: with fewer the loss stays high\n");
+  shown +=
+      text("to train: headlab train --task ", shell_word(spec), " --out runs/", entry.name, "\n");
+  Json relations = Json::array();
+  for (const Relation& relation : task->relations())
+    relations.push_back(Json::object({{"name", relation.name},
+                                      {"description", relation.description},
+                                      {"positional", relation.positional}}));
+  return {.json = stamped({{"task", task->spec()},
+                           {"summary", entry.summary},
+                           {"targets", task->target_names()},
+                           {"relations", std::move(relations)},
+                           {"needed_heads", task->needed_heads()},
+                           {"recommended", entry.recommended},
+                           {"command", call.again()}}),
+          .text = shown};
+}
+
+std::string task_help(const std::string& spec) {
+  const TaskEntry& task = find_task(spec);
+  std::string help = text("--task ", task.name, ":NAME=VALUE,... sets\n");
+  const Settings settings = task.parameters();
+  for (const Setting& setting : settings.all()) {
+    const Json value = setting.get();
+    help += text("  ", padded(setting.name + "=" + setting.placeholder, 26), "  ", setting.help,
+                 " [", value.is_string() ? value.string() : value.dump(), "]\n");
+  }
+  return help + text("it recommends ", task.recommended, "\n");
+}
+
+}  // namespace headlab::cli

@@ -1,0 +1,140 @@
+// `headlab page` as a user calls it: what it writes and says, what it leaves alone, and a sentence
+// for everything that cannot be done, with the old page still there. What a page holds is tested in
+// tests/report. Read next: src/cli/page.cc.
+#include "cli/program.h"
+#include "headlab/base/error.h"
+
+namespace headlab::cli { namespace {
+
+using Pages = Program;
+
+TEST_F(Pages, AreWrittenBesideTheRunAndNameWhatIsMissing) {
+  done(tiny({"--out", "a"}));
+  const auto before = contents(folder.path() / "a");
+  const Outcome outcome = done({"page", "a"});
+  for (const char* part : {"weights", "a/report.html", "headlab heads a", "headlab curve a",
+                           "--keep-weights 40 --out a", "again: headlab page a\n"})
+    EXPECT_TRUE(holds(outcome.out, part)) << part << "\n" << outcome.out;
+  EXPECT_EQ(file("a/report.html").rfind("<!doctype html>\n<!-- headlab page", 0), 0u);
+  auto after = contents(folder.path() / "a");
+  EXPECT_EQ(after.erase("report.html"), 1u);
+  EXPECT_EQ(after, before);
+}
+
+TEST_F(Pages, AreTheSameBytesEachTime) {
+  done(tiny({"--out", "a"}));
+  done({"heads", "a", "--examples", "32"});
+  done({"page", "a", "--threads", "1"});
+  const std::string page = file("a/report.html");
+  done({"page", "a", "--threads", "4", "--out", "b.html", "--json"});
+  EXPECT_EQ(file("b.html"), page);
+}
+
+TEST_F(Pages, NeedNoCommandForWhatIsThere) {
+  done(tiny({"--out", "a", "--track-heads", "10", "--keep-weights", "5"}));
+  for (const Words& words :
+       {Words{"heads", "a"}, Words{"ablate", "a"}, Words{"ablate", "a", "--gold-edges"},
+        Words{"attribute", "a"}, Words{"circuits", "a"}, Words{"patch", "a"}}) {
+    Words more = words;
+    if (words[0] != "circuits") more.insert(more.end(), {"--examples", "32"});
+    done(more);
+  }
+  const Json json = done({"page", "a", "--json"}).json();
+  std::map<std::string, bool> present;
+  for (const Json& source : json.at("files").items())
+    present[source.at("file").string()] = source.at("present").boolean();
+  for (const char* name :
+       {"heads.json", "ablation.json", "gold_edges.json", "attribution.json", "circuits.json",
+        "patching.json", "heads.jsonl", "snapshots.safetensors"})
+    EXPECT_TRUE(present.at(name)) << name;
+  EXPECT_FALSE(present.at("curve.json"));
+  EXPECT_EQ(json.at("bytes").integer(), std::ssize(file("a/report.html")));
+}
+
+TEST_F(Pages, AreNotWrittenByCheck) {
+  done(tiny({"--out", "a"}));
+  const auto before = contents(folder.path());
+  EXPECT_TRUE(holds(done({"page", "a", "--check"}).out, "headlab heads a"));
+  EXPECT_TRUE(done({"page", "a", "--check", "--json"}).json().at("path").is_null());
+  EXPECT_EQ(contents(folder.path()), before);
+}
+
+TEST_F(Pages, ShowPatternsWithoutWeights) {
+  done(tiny({"--out", "a"}));
+  const Json json = done({"page", "a", "--no-weights", "--examples", "3", "--json"}).json();
+  std::vector<std::string> parts;
+  for (const Json& part : json.at("parts").items()) parts.push_back(part.at("name").string());
+  EXPECT_EQ(std::ranges::count(parts, "patterns"), 1);
+  EXPECT_EQ(std::ranges::count(parts, "weights"), 0);
+}
+
+TEST_F(Pages, GoWithTheRunThatIsReplaced) {
+  done(tiny({"--out", "a", "--keep-weights", "3"}));
+  done({"page", "a"});
+  write_file(folder.path() / "a" / "mine.html", "<p>notes</p>");
+  done(tiny({"--out", "a", "--force"}));
+  EXPECT_FALSE(fs::exists(folder.path() / "a" / "report.html"));
+  EXPECT_FALSE(fs::exists(folder.path() / "a" / "snapshots.safetensors"));
+  EXPECT_TRUE(fs::exists(folder.path() / "a" / "mine.html"));
+}
+
+TEST_F(Pages, OfASweepShowItsModels) {
+  done({"sweep", "--task", "relations:length=8", "--d-model", "16", "--heads", "1,2", "--seeds",
+        "2", "--steps", "3", "--batch", "4", "--eval-examples", "8", "--out", "s"});
+  const Json json = done({"page", "s", "--json"}).json();
+  EXPECT_EQ(json.at("path").string(), "s/report.html");
+  std::vector<std::string> runs;
+  for (const Json& source : json.at("files").items()) runs.push_back(source.at("run").string());
+  runs.erase(std::unique(runs.begin(), runs.end()), runs.end());
+  EXPECT_EQ(runs, (Words{"s/heads=1,seed=0", "s/heads=2,seed=0"}));
+}
+
+class NoPages : public Program {
+ protected:
+  /// The old page stays, and one sentence says why there is no new one.
+  void expect_refused(const Words& words, const Words& said) {
+    const auto before = contents(folder.path());
+    const Outcome outcome = run(words);
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_EQ(outcome.out, "");
+    expect_sentence(outcome.err, said);
+    EXPECT_EQ(contents(folder.path()), before);
+  }
+};
+
+TEST_F(NoPages, OfWhatIsDamaged) {
+  done(tiny({"--out", "a", "--keep-weights", "3"}));
+  done({"page", "a"});
+  const fs::path a = folder.path() / "a";
+  for (const char* name : {"heads.json", "curve.json", "snapshots.safetensors"}) {
+    const bool there = fs::exists(a / name);
+    const std::string old = there ? read_file(a / name) : "";
+    write_file(a / name, "{\"headlab\": [");
+    expect_refused({"page", "a"}, {name});
+    fs::remove(a / name);
+    if (there) write_file(a / name, old);
+  }
+  fs::remove(a / "state.safetensors");
+  fs::remove(a / "model.safetensors");
+  expect_refused({"page", "a"}, {"model.safetensors"});
+}
+
+TEST_F(NoPages, OfATextThatIsGone) {
+  std::string words;
+  for (int i = 0; i < 100; ++i) words += text("line ", i, " of a text\n");
+  write_file(folder.path() / "a.txt", words);
+  done({"train", "--task", "text:file=a.txt,length=8", "--d-model", "8", "--heads", "2", "--steps",
+        "2", "--batch", "2", "--eval-examples", "4", "--out", "a"});
+  done({"page", "a"});
+  fs::remove(folder.path() / "a.txt");
+  expect_refused({"page", "a"}, {"a.txt"});
+}
+
+TEST_F(NoPages, WhereNothingCanBeWritten) {
+  done(tiny({"--out", "a"}));
+  expect_refused({"page", "a", "--out", "no/such/folder.html"}, {"no/such"});
+  expect_refused({"page", "nothing"}, {"no run at nothing"});
+}
+
+}  // namespace
+}  // namespace headlab::cli

@@ -1,0 +1,97 @@
+// Commands that leave pictures: `--svg` and `--png`, the grid of heads, and what a terminal is
+// shown. What is in a picture is tested in tests/report.
+#include "cli/program.h"
+
+namespace headlab::cli { namespace {
+
+/// A run of four heads whose roles were tracked.
+class Pictures : public Program {
+ protected:
+  Pictures() { done(tiny({"--out", "a", "--track-heads", "10"})); }
+};
+
+TEST_F(Pictures, HoldTheCommandThatMakesThemAgain) {
+  const Words words = {"heads", "a", "--pattern", "0.2", "--svg", "p.svg", "--png", "p.png"};
+  const Outcome outcome = done(words);
+  const std::string again = "again: headlab heads a --pattern 0.2 --svg p.svg --png p.png";
+  EXPECT_TRUE(holds(outcome.out, again + "\npicture: p.svg\npicture: p.png\n")) << outcome.out;
+  EXPECT_TRUE(holds(file("p.svg"), "<metadata>" + again + "</metadata>"));
+  EXPECT_TRUE(holds(file("p.png"), again));
+  const auto before = contents(folder.path());
+  done(words);
+  EXPECT_EQ(contents(folder.path()), before) << "the same bytes";
+}
+
+TEST_F(Pictures, AreOfAllThatIsAPicture) {
+  done({"heads", "a", "--grid", "--svg", "grid.svg"});
+  done({"heads", "a", "--over-training", "--svg", "births.svg"});
+  done({"curve", "a", "--examples", "16", "--methods", "greedy", "--svg", "curve.svg"});
+  for (const char* name : {"grid.svg", "births.svg", "curve.svg"})
+    EXPECT_TRUE(file(name).starts_with("<svg ")) << name;
+}
+
+TEST_F(Pictures, OfASweepShowItsCells) {
+  Words words = tiny({"--heads", "1,2", "--out", "s", "--svg", "s.svg"});
+  words[0] = "sweep";
+  done(words);
+  EXPECT_TRUE(holds(file("s.svg"), "heads=1")) << file("s.svg");
+}
+
+TEST_F(Pictures, LeaveJsonAsItIs) {
+  const Outcome outcome = done({"heads", "a", "--grid", "--svg", "grid.svg", "--json"});
+  EXPECT_EQ(outcome.json().at("patterns").items().size(), 4u);
+  EXPECT_TRUE(file("grid.svg").starts_with("<svg "));
+}
+
+TEST_F(Pictures, NeedToKnowOfWhat) {
+  const Outcome outcome = run({"heads", "a", "--svg", "p.svg"});
+  EXPECT_EQ(outcome.status, 2);
+  expect_sentence(outcome.err, {"--pattern", "--grid", "--over-training"});
+  EXPECT_FALSE(fs::exists(folder.path() / "p.svg"));
+}
+
+TEST_F(Pictures, ThatCannotBeWrittenAreASentence) {
+  const Outcome outcome = run({"heads", "a", "--grid", "--svg", "none/p.svg"});
+  EXPECT_EQ(outcome.status, 1);
+  expect_sentence(outcome.err, {"none/p.svg"});
+  EXPECT_TRUE(holds(outcome.out, "again: ")) << "the result is shown all the same";
+}
+
+TEST_F(Pictures, MarkARelationOfTheHead) {
+  EXPECT_TRUE(holds(done({"heads", "a", "--pattern", "0.2", "--relation", "back3"}).out,
+                    "gold: back3, mean weight on it 0."));
+  const Outcome outcome = run({"heads", "a", "--pattern", "0.2", "--relation", "bakc3"});
+  EXPECT_EQ(outcome.status, 2);
+  expect_sentence(outcome.err, {"bakc3", "back3"});
+}
+
+TEST_F(Pictures, OfTheReadmeAreThereWithTheirCommands) {
+  const fs::path project = HEADLAB_SOURCE_DIR;
+  const std::string readme = read_file(project / "README.md");
+  std::size_t count = 0;
+  for (const auto& entry : fs::directory_iterator(project / "examples" / "pictures")) {
+    if (entry.path().extension() != ".svg") continue;
+    const std::string svg = read_file(entry.path()), start = "<metadata>again: headlab ";
+    const std::size_t at = svg.find(start) + start.size();
+    const std::string command = svg.substr(at, svg.find("</metadata>") - at);
+    EXPECT_TRUE(holds(readme, "    build/headlab " + command + "\n")) << command;
+    EXPECT_TRUE(holds(readme, "](examples/pictures/" + entry.path().filename().string() + ")"));
+    ++count;
+  }
+  EXPECT_EQ(count, 5u);
+}
+
+TEST_F(Pictures, OnATerminalAreAsColourfulAsItCanShow) {
+  const auto shown = [&](const Words& environment) {
+    return run({"heads", "a", "--grid"}, {.terminal = true, .environment = environment}).out;
+  };
+  EXPECT_TRUE(holds(shown({"COLORTERM=truecolor", "TERM=xterm"}), "\033[38;2;"));
+  EXPECT_TRUE(holds(shown({"COLORTERM=", "TERM=xterm-direct"}), "\033[38;2;"));
+  EXPECT_TRUE(holds(shown({"COLORTERM=", "TERM=xterm-256color"}), "\033[48;5;"));
+  EXPECT_FALSE(holds(shown({"COLORTERM=truecolor", "TERM=dumb"}), "\033["));
+  EXPECT_FALSE(holds(shown({"COLORTERM=truecolor", "NO_COLOR=1"}), "\033["));
+  EXPECT_FALSE(holds(run({"heads", "a", "--grid"}).out, "\033[")) << "a pipe";
+}
+
+}  // namespace
+}  // namespace headlab::cli

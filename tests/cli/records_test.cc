@@ -1,0 +1,214 @@
+// Records that are true: what a run, a pruned run and a finding say of themselves is what they are,
+// also after somebody went on. Read next: again_test.cc, which follows the commands.
+#include "cli/program.h"
+
+namespace headlab::cli { namespace {
+
+using Records = Program;
+
+/// What a shell would run of the line behind `again: `, without its comment.
+Words commands_again(const std::string& out) {
+  const std::string mark = "again: ";
+  std::string line = out.substr(out.find(mark) + mark.size());
+  line = line.substr(0, line.find('\n'));
+  line = line.substr(0, line.find("  #"));
+  Words commands;
+  for (std::size_t at = 0; at < line.size();) {
+    const std::size_t end = std::min(line.find(" && ", at), line.size());
+    commands.push_back(line.substr(at, end - at));
+    at = end + 4;
+  }
+  return commands;
+}
+
+Words words_of(const std::string& command) {
+  Words words;
+  for (std::size_t at = 0; at < command.size();) {
+    const std::size_t end = std::min(command.find(' ', at), command.size());
+    words.push_back(command.substr(at, end - at));
+    at = end + 1;
+  }
+  words.erase(words.begin());  // headlab
+  return words;
+}
+
+/// Runs the commands that `out` ends with, where the folder is in the way with --force.
+class Followed : public Program {
+ protected:
+  void follow(const std::string& out) const {
+    for (const std::string& command : commands_again(out)) {
+      Words words = words_of(command);
+      const bool resumes = std::find(words.begin(), words.end(), "--resume") != words.end();
+      if (!resumes) words.push_back("--force");
+      done(words);
+    }
+  }
+  void expect_made_again(const std::string& run, const std::string& out) const {
+    const std::string model = file(run + "/model.safetensors"), config = file(run + "/config.json");
+    ASSERT_FALSE(commands_again(out).empty()) << out;
+    follow(out);
+    EXPECT_EQ(file(run + "/model.safetensors"), model) << out;
+    EXPECT_EQ(file(run + "/config.json"), config) << out;
+  }
+};
+
+TEST_F(Followed, TrainWithAndWithoutOut) {
+  expect_made_again("a", done(tiny({"--out", "a"})).out);
+  expect_made_again("runs/relations", done(tiny({})).out);
+}
+
+TEST_F(Followed, SaysWhatToDoWhereTheFolderIs) {
+  const Outcome train = done(tiny({"--out", "a"}));
+  EXPECT_TRUE(holds(train.out, "--out a --seed 0  # a is there now: add --force")) << train.out;
+  EXPECT_EQ(run(words_of(commands_again(train.out)[0])).status, 1);
+}
+
+TEST_F(Followed, PrunedRunsThatAreResumed) {
+  done(tiny({"--out", "a", "--seed", "3"}));
+  done({"prune", "a", "--method", "random", "--keep", "2", "--finetune", "7", "--seed", "4",
+        "--examples", "40", "--out", "b"});
+  expect_made_again("b", done({"train", "--resume", "b"}).out);
+}
+
+TEST_F(Followed, RunsThatWentOnFurtherThanPlanned) {
+  done(tiny({"--out", "a"}));
+  done({"train", "--resume", "a", "--steps", "36"});
+  expect_made_again("a", done({"train", "--resume", "a", "--steps", "40"}).out);
+  done({"prune", "a", "--method", "random", "--keep", "2", "--finetune", "3", "--out", "b"});
+  expect_made_again("b", done({"train", "--resume", "b", "--steps", "8"}).out);
+}
+
+TEST_F(Records, AConfigOfAPrunedRunSaysHowItWasMade) {
+  done(tiny({"--out", "a"}));
+  done({"prune", "a", "--method", "random", "--keep", "2", "--finetune", "3", "--out", "b"});
+  const Json config = Json::parse(file("b/config.json"));
+  EXPECT_EQ(config.at("parent").string(), "a");
+  EXPECT_EQ(config.at("pruning").string(),
+            "method=random keep=2 finetune=3 examples=512 per_layer_min=0 gate_steps=600 "
+            "lambda=0.2 seed=0");
+  // From its config alone it is another run: it never saw its parent, and does not say so.
+  const Outcome scratch = done({"train", "--config", "b/config.json", "--out", "c"});
+  EXPECT_TRUE(holds(scratch.err, "b/config.json was made by pruning a")) << scratch.err;
+  EXPECT_EQ(Json::parse(file("c/config.json")).at("parent").string(), "");
+  EXPECT_EQ(Json::parse(file("c/config.json")).at("pruning").string(), "");
+}
+
+TEST_F(Records, PruneJsonIsWhatPrunePrinted) {
+  done(tiny({"--out", "a"}));
+  const Json printed = done({"prune", "a", "--method", "random", "--keep", "2", "--finetune", "3",
+                             "--out", "b", "--json"})
+                           .json();
+  EXPECT_EQ(printed, Json::parse(file("b/prune.json")));
+  EXPECT_EQ(printed.at("finetuned").integer(), 3);
+}
+
+TEST_F(Records, PruneJsonFollowsTheRun) {
+  done(tiny({"--out", "a"}));
+  done({"prune", "a", "--method", "random", "--keep", "2", "--finetune", "3", "--out", "b"});
+  const Json before = Json::parse(file("b/prune.json"));
+  done({"train", "--resume", "b", "--steps", "9"});
+  const Json after = Json::parse(file("b/prune.json"));
+  EXPECT_EQ(after.at("finetuned").integer(), 9);
+  EXPECT_NE(after.at("weights"), before.at("weights"));
+  EXPECT_EQ(after.at("before"), before.at("before"));
+  EXPECT_EQ(after.at("after").at("loss"),
+            done({"eval", "b", "--examples", "32", "--json"}).json().at("loss"));
+}
+
+TEST_F(Records, FindingsSayWhichWeightsTheyDescribe) {
+  done(tiny({"--out", "a"}));
+  done({"ablate", "a", "--examples", "30"});
+  const Json first = Json::parse(file("a/ablation.json"));
+  EXPECT_EQ(first.at("step").integer(), 30);
+  EXPECT_EQ(first.at("weights").string().size(), 16u);
+  const Outcome resumed = done({"train", "--resume", "a", "--steps", "35"});
+  EXPECT_TRUE(holds(resumed.err, "note: ablation.json describes earlier weights")) << resumed.err;
+  const Outcome again = done({"ablate", "a", "--examples", "30"});
+  EXPECT_TRUE(holds(again.err, "other weights: it is replaced")) << again.err;
+  const Json second = Json::parse(file("a/ablation.json"));
+  EXPECT_EQ(second.at("step").integer(), 35);
+  EXPECT_NE(second.at("weights"), first.at("weights"));
+  EXPECT_EQ(second.find("others"), nullptr);
+}
+
+TEST_F(Records, FindingsAddToThoseOfOtherSettings) {
+  done(tiny({"--out", "a"}));
+  for (const char* kind : {"zero", "mean", "zero"})
+    done({"ablate", "a", "--examples", "30", "--kind", kind});
+  const Json kept = Json::parse(file("a/ablation.json"));
+  EXPECT_EQ(kept.at("kind").string(), "zero");
+  ASSERT_EQ(kept.at("others").items().size(), 1u);
+  EXPECT_EQ(kept.at("others").items()[0].at("kind").string(), "mean");
+}
+
+TEST_F(Records, FindingsAreKeptElsewhereOrNotAtAllAndSaySo) {
+  done(tiny({"--out", "a"}));
+  done({"ablate", "a", "--examples", "30", "--out", "b.json"});
+  EXPECT_FALSE(fs::exists(folder / "a" / "ablation.json"));
+  EXPECT_EQ(Json::parse(file("b.json")).at("step").integer(), 30);
+  fs::create_directory(folder / "a" / "ablation.json");  // nothing can be written there
+  const Outcome unkept = run({"ablate", "a", "--examples", "30"});
+  EXPECT_EQ(unkept.status, 1);
+  EXPECT_TRUE(holds(unkept.out, "loss of the whole model")) << unkept.out;
+  EXPECT_TRUE(holds(unkept.err, "this was not kept")) << unkept.err;
+}
+
+TEST_F(Records, TrainSaysWhatItTook) {
+  const Outcome train = done(tiny({"--out", "a", "--heads", "2"}));
+  EXPECT_TRUE(holds(train.err, "heads=2 d_model=16")) << train.err;
+  EXPECT_TRUE(holds(train.err, "the task chose ")) << train.err;
+  EXPECT_TRUE(holds(train.err, "(mean since step 0)")) << train.err;
+  const Outcome other = done(
+      {"train", "--config", "a/config.json", "--task", "recall", "--steps", "1", "--out", "b"});
+  EXPECT_TRUE(holds(other.err, "note: a/config.json brought ")) << other.err;
+  EXPECT_TRUE(holds(other.err, "layers=1")) << other.err;
+  EXPECT_TRUE(holds(other.err, "where the task recommends layers=2")) << other.err;
+}
+
+TEST_F(Records, HelpShowsTheSettingsOfTheTaskThatIsNamed) {
+  const std::string help = done({"train", "--task", "text", "--help"}).out;
+  EXPECT_TRUE(holds(help, "  file=TEXT")) << help;
+  EXPECT_TRUE(holds(help, "it recommends layers=")) << help;
+}
+
+TEST_F(Records, TheBestOfATextIsKept) {
+  done({"train",
+        "--task",
+        "text:length=16",
+        "--steps",
+        "6",
+        "--eval-every",
+        "2",
+        "--lr",
+        "0.3",
+        "--clip",
+        "0",
+        "--warmup",
+        "0",
+        "--d-model",
+        "8",
+        "--heads",
+        "1",
+        "--layers",
+        "1",
+        "--batch",
+        "4",
+        "--eval-examples",
+        "8",
+        "--out",
+        "a"});
+  double lowest = 1e9;
+  std::string log = file("a/metrics.jsonl");
+  for (std::size_t at = 0; at < log.size();) {
+    const std::size_t end = log.find('\n', at);
+    lowest = std::min(lowest, Json::parse(log.substr(at, end - at)).at("loss").number());
+    at = end + 1;
+  }
+  const Json best = done({"eval", "a", "--best", "--examples", "8", "--json"}).json();
+  EXPECT_DOUBLE_EQ(best.at("loss").number(), lowest);
+  EXPECT_NEAR(best.at("bits_per_character").number(), lowest / 0.6931471805599453, 1e-12);
+  EXPECT_TRUE(holds(done({"eval", "a", "--examples", "8"}).out, "perplexity"));
+}
+
+}  // namespace
+}  // namespace headlab::cli

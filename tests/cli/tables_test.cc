@@ -1,0 +1,222 @@
+// What tables say: every column of every command can be looked up, every table can be had for other
+// programs, and lists of tasks, runs and words. Read next: words_test.cc.
+#include <set>
+#include <sstream>
+
+#include "cli/program.h"
+
+namespace headlab::cli { namespace {
+
+using Tables = Program;
+
+/// The cells of a line of CSV, without quotes.
+Words csv_cells(const std::string& line) {
+  Words cells = {""};
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"')
+      quoted = !quoted;
+    else if (c == ',' && !quoted)
+      cells.emplace_back();
+    else
+      cells.back() += c;
+  }
+  return cells;
+}
+
+/// The titles of all tables in the CSV that a command prints.
+Words titles_in(const std::string& csv) {
+  Words titles;
+  std::istringstream lines(csv);
+  bool first = true;
+  for (std::string line; std::getline(lines, line); first = line.empty()) {
+    if (!first) continue;
+    for (std::string& cell : csv_cells(line)) titles.push_back(std::move(cell));
+  }
+  return titles;
+}
+
+TEST_F(Tables, HaveColumnsThatAreExplained) {
+  done(tiny({"--out", "a", "--track-heads", "10"}));
+  std::set<std::string> known = {"size", "sort", ""};
+  for (const char* list : {"columns", "scores", "methods", "tasks"}) {
+    const Json json = done({"list", list, "--json"}).json();
+    for (const Json& row : json.at(list).items()) known.insert(row.at("name").string());
+  }
+  for (const Words& words :
+       std::vector<Words>{{"eval", "a"},
+                          {"heads", "a", "--all", "--examples", "16"},
+                          {"heads", "a", "--over-training"},
+                          {"ablate", "a", "--examples", "30"},
+                          {"ablate", "a", "--examples", "30", "--pairs"},
+                          {"ablate", "a", "--examples", "30", "--gold-edges"},
+                          {"circuits", "a"},
+                          {"attribute", "a", "--examples", "16"},
+                          {"patch", "a", "--examples", "16"},
+                          {"prune", "a", "--keep", "2", "--method", "random", "--out", "b"},
+                          {"curve", "a", "--methods", "random"}}) {
+    Words more = words;
+    more.push_back("--csv");
+    const Words titles = titles_in(done(more).out);
+    EXPECT_FALSE(titles.empty()) << words[0];
+    for (const std::string& title : titles) {
+      const bool number = title.find_first_not_of("0123456789") == title.npos;
+      const bool of_relation = title.starts_with("back") || title.starts_with("same");
+      EXPECT_TRUE(number || of_relation || known.contains(title)) << words[0] << ": " << title;
+    }
+  }
+}
+
+TEST_F(Tables, AreExplainedInAtMostTwoLinesBelow) {
+  done(tiny({"--out", "a"}));
+  EXPECT_TRUE(holds(done({"eval", "a"}).out, "loss: nats per target, 0 is perfect"));
+  EXPECT_TRUE(holds(done({"heads", "a", "--examples", "16"}).out, "lift: mass above the null"));
+  EXPECT_TRUE(holds(done({"explain", "lift"}).out, "lift, a column: how far the mass lies"));
+  EXPECT_TRUE(holds(done({"explain", "own", "a", "head"}).out, "specialization"));
+  EXPECT_EQ(run({"explain", "lifft"}).status, 2);
+}
+
+TEST_F(Tables, AreForOtherProgramsToo) {
+  done(tiny({"--out", "a"}));
+  const std::string csv = done({"eval", "a", "--csv"}).out;
+  EXPECT_TRUE(csv.starts_with("target,loss,accuracy,targets\n")) << csv;
+  const std::string latex = done({"eval", "a", "--latex"}).out;
+  EXPECT_TRUE(latex.starts_with("\\begin{tabular}{llll}\n\\toprule\ntarget & loss")) << latex;
+  EXPECT_TRUE(holds(done({"heads", "a", "--examples", "16", "--csv"}).out, "same mass,same top1"));
+  EXPECT_TRUE(done({"heads", "a", "--pattern", "0.1", "--csv"}).out.starts_with("query,"));
+}
+
+TEST_F(Tables, ShowEveryTask) {
+  const Json tasks = done({"list", "tasks", "--json"}).json();
+  for (const Json& row : tasks.at("tasks").items()) {
+    const std::string task = row.at("name").string();
+    if (task == "conllu") continue;  // reads a file that is given
+    const Outcome shown = done({"show", task});
+    EXPECT_TRUE(holds(shown.out, "position")) << task;
+    EXPECT_TRUE(holds(shown.out, "it recommends ")) << task;
+  }
+  const std::string relations = done({"show", "relations"}).out;
+  EXPECT_TRUE(holds(relations, "keys of same")) << relations;
+  EXPECT_TRUE(holds(relations, "it needs 4 heads")) << relations;
+  EXPECT_TRUE(holds(relations, "  length=N")) << relations;
+}
+
+TEST_F(Tables, ListRuns) {
+  done(tiny({"--out", "r/a"}));
+  done({"ablate", "r/a", "--examples", "30"});
+  done({"prune", "r/a", "--keep", "2", "--method", "random", "--out", "r/b"});
+  done({"train", "--resume", "r/a", "--steps", "32"});
+  const std::string runs = done({"runs", "r"}).out;
+  EXPECT_TRUE(holds(runs, "32/32")) << runs;
+  EXPECT_TRUE(holds(runs, "pruned from r/a")) << runs;
+  EXPECT_TRUE(holds(runs, "ablation.json describes earlier weights")) << runs;
+  EXPECT_EQ(done({"runs", "r", "--json"}).json().at("runs").items().size(), 2u);
+}
+
+TEST_F(Tables, AreAllThatQuietProgramsSay) {
+  const Outcome train = done(tiny({"--out", "a", "--quiet"}));
+  EXPECT_EQ(train.err, "");
+  EXPECT_TRUE(holds(train.out, "accuracy"));
+  EXPECT_NE(run({"eval", "nowhere", "--quiet"}).err, "");
+}
+
+TEST_F(Tables, ArePatternsOfOnesOwnInput) {
+  done(tiny({"--out", "a"}));
+  const Json json = done({"heads", "a", "--pattern", "0.1", "--input", "a b a c", "--json"}).json();
+  EXPECT_EQ(json.at("tokens").dump(), R"(["a","b","a","c"])");
+  EXPECT_EQ(done({"heads", "a", "--pattern", "all", "--input", "a b a c", "--json"})
+                .json()
+                .at("patterns")
+                .items()
+                .size(),
+            4u);
+  EXPECT_TRUE(holds(done({"heads", "a", "--pattern", "0.1", "--input", "a b"}).out, "your input"));
+  done({"heads", "a", "--pattern", "all", "--input", "a b a c", "--npy", "all.npy"});
+  EXPECT_TRUE(holds(file("all.npy"), "'shape': (4, 4, 4, )"));
+  const Outcome unknown = run({"heads", "a", "--pattern", "0.1", "--input", "a 77"});
+  EXPECT_EQ(unknown.status, 1);
+  EXPECT_TRUE(holds(unknown.err, "unknown token '77'")) << unknown.err;
+}
+
+TEST_F(Tables, ContinueTheTokensOfAnyTask) {
+  done({"train", "--task", "induction", "--steps", "2", "--d-model", "8", "--heads", "1", "--batch",
+        "4", "--eval-examples", "8", "--out", "a"});
+  const Outcome sample = done({"sample", "a", "--prompt", "a b", "--tokens", "3"});
+  EXPECT_TRUE(sample.out.starts_with("a b ")) << sample.out;
+  EXPECT_TRUE(holds(sample.err, "answers only some positions")) << sample.err;
+}
+
+TEST_F(Tables, OfCurvesAreOfOneTask) {
+  done(tiny({"--out", "a"}));
+  done({"train", "--task", "copy", "--steps", "1", "--d-model", "8", "--heads", "4", "--batch", "4",
+        "--layers", "1", "--eval-examples", "8", "--out", "b"});
+  const Outcome curve = run({"curve", "a", "b", "--methods", "random"});
+  EXPECT_EQ(curve.status, 2);
+  EXPECT_TRUE(holds(curve.err, "was trained on copy")) << curve.err;
+}
+
+TEST_F(Tables, ListFilesWithTheirKeys) {
+  done(tiny({"--out", "a", "--track-heads", "10"}));
+  for (const Words& words :
+       std::vector<Words>{{"heads", "a", "--examples", "16"},
+                          {"ablate", "a", "--examples", "30"},
+                          {"ablate", "a", "--examples", "30", "--pairs"},
+                          {"ablate", "a", "--examples", "30", "--gold-edges"},
+                          {"circuits", "a"},
+                          {"attribute", "a", "--examples", "16"},
+                          {"patch", "a", "--examples", "16"},
+                          {"prune", "a", "--keep", "2", "--method", "random", "--out", "b"},
+                          {"curve", "a", "--methods", "random"},
+                          {"reproduce", "voita", "a", "--gate-steps", "2", "--examples", "16"}})
+    done(words);
+  const Json files = done({"list", "files", "--json"}).json();
+  std::size_t compared = 0;
+  for (const Json& entry : files.at("files").items()) {
+    for (const char* run : {"a/", "b/"}) {
+      const std::string name = run + entry.at("name").string();
+      if (!name.ends_with(".json") || name.ends_with("config.json")) continue;
+      if (!fs::exists(folder / name)) continue;
+      ++compared;
+      const std::string keys = entry.at("usage").string() + " ";
+      const Json json = Json::parse(file(name));
+      for (const auto& [key, value] : json.members())
+        EXPECT_TRUE(holds(keys, " " + key + " ")) << name << ": " << key;
+    }
+  }
+  EXPECT_GE(compared, 10u);
+}
+
+TEST_F(Tables, HaveACommandInTheirJson) {
+  done(tiny({"--out", "a"}));
+  for (const Words& words : std::vector<Words>{{"list", "tasks"},
+                                               {"explain", "lift"},
+                                               {"show", "copy"},
+                                               {"runs", "."},
+                                               {"eval", "a"}}) {
+    Words more = words;
+    more.push_back("--json");
+    const Json json = done(more).json();
+    EXPECT_NE(json.find("headlab"), nullptr) << words[0];
+    EXPECT_TRUE(holds(json.at("command").string(), "headlab " + words[0]));
+  }
+}
+
+TEST_F(Tables, AreReadByTwentyLinesOfPython) {
+  if (std::system("python3 -c 'import numpy' 2>/dev/null") != 0) GTEST_SKIP() << "no NumPy here";
+  done(tiny({"--out", "a"}));
+  done({"curve", "a", "--methods", "random"});
+  done({"sweep", "--task", "copy", "--heads", "1,2", "--steps", "2", "--batch", "4", "--out", "s"});
+  const std::string at = folder.path().string();
+  EXPECT_EQ(std::system(("python3 " HEADLAB_SOURCE_DIR "/examples/read_runs.py " + at + "/a " + at +
+                         "/s > " + at + "/read.txt")
+                            .c_str()),
+            0);
+  const std::string read = file("read.txt");
+  EXPECT_TRUE(holds(read, "blocks.0.attn.W_Q (16, 16)")) << read;
+  EXPECT_TRUE(holds(read, "step 30: loss ")) << read;
+  EXPECT_TRUE(holds(read, "random [")) << read;
+  EXPECT_TRUE(holds(read, "heads=2 ")) << read;
+}
+
+}  // namespace
+}  // namespace headlab::cli

@@ -1,0 +1,177 @@
+// What a user must not lose or be told wrongly: two writers, empty values, results whose file
+// cannot be written, hang-ups, prunings that were killed, words that come from files. Read next:
+// damage_test.cc.
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "cli/program.h"
+#include "headlab/base/pool.h"
+
+namespace headlab::cli { namespace {
+
+class Trust : public Program {
+ protected:
+  ProcessOptions waiting() const { return {.folder = folder.path(), .small_pipe = true}; }
+};
+
+/// A training that says something after every step: it waits while nobody reads.
+Words slow(const Words& more) {
+  Words words = tiny({"--eval-every", "1", "--eval-examples", "1", "--steps", "300"});
+  words.insert(words.end(), more.begin(), more.end());
+  return words;
+}
+
+TEST_F(Trust, OfTwoWritersTheSecondChangesNothingAndSaysWhoTheFirstIs) {
+  Process first(slow({"--out", "a"}), waiting());
+  ASSERT_TRUE(first.wait_for("step 5/"));
+  const std::string config = file("a/config.json");
+  for (const Words& words :
+       {Words{"train", "--resume", "a"}, tiny({"--out", "a", "--force", "--seed", "3"})}) {
+    const Outcome second = run(words);
+    EXPECT_EQ(second.status, 1);
+    expect_sentence(second.err, {"a is being written by process ", " since 20"});
+  }
+  EXPECT_EQ(file("a/config.json"), config);
+  first.signal(SIGKILL);
+  first.finish();
+  done({"train", "--resume", "a", "--steps", "300", "--eval-every", "100"});
+}
+
+TEST_F(Trust, HangingUpSavesTheRun) {
+  Process process(slow({"--out", "a"}), waiting());
+  ASSERT_TRUE(process.wait_for("step 5/"));
+  process.signal(SIGHUP);
+  const Outcome outcome = process.finish();
+  EXPECT_EQ(outcome.status, 130);
+  EXPECT_TRUE(holds(outcome.err, "headlab train --resume a")) << outcome.err;
+}
+
+TEST_F(Trust, AResultWhoseFileCannotBeWrittenIsShownAllTheSame) {
+  done(tiny({"--out", "a"}));
+  for (const char* name : {"heads.json", "curve.json"})
+    make_directories(folder.path() / "a" / name);
+  for (const Words& words :
+       {Words{"heads", "a", "--examples", "16"},
+        Words{"curve", "a", "--examples", "16", "--judged", "16", "--methods", "magnitude"}}) {
+    const Outcome outcome = run(words);
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_TRUE(holds(outcome.out, "again: headlab " + words[0])) << outcome.out;
+    EXPECT_TRUE(holds(outcome.err, "not kept: cannot write 'a/" + words[0] + ".json'"))
+        << outcome.err;
+  }
+}
+
+TEST_F(Trust, AFileThatMayNotGrowIsAnErrorInWords) {
+  struct rlimit before {};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit small = {2000, before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);  // of the child; SIGXFSZ as the system has it
+  const Outcome outcome = run(tiny({"--out", "a"}));
+  setrlimit(RLIMIT_FSIZE, &before);
+  EXPECT_EQ(outcome.status, 1) << outcome.err;
+  expect_sentence(outcome.err, {"File too large"});
+}
+
+TEST_F(Trust, APruningKilledInFineTuningIsCompletedByResuming) {
+  done(tiny({"--out", "a", "--eval-every", "1", "--eval-examples", "1"}));
+  Process process({"prune", "a", "--keep", "2", "--method", "magnitude", "--finetune", "300",
+                   "--out", "b"},
+                  waiting());
+  ASSERT_TRUE(process.wait_for("step 5/"));
+  EXPECT_TRUE(holds(file("b/prune.json"), "\"unfinished\": true"));
+  process.signal(SIGKILL);
+  process.finish();
+  done({"train", "--resume", "b", "--eval-every", "100"});
+  const Json complete = Json::parse(file("b/prune.json"));
+  EXPECT_EQ(complete.find("unfinished"), nullptr);
+  EXPECT_EQ(complete.at("after").at("loss"),
+            done({"eval", "b", "--examples", "1", "--json"}).json().at("loss"));
+}
+
+TEST_F(Trust, AnInterruptedCurveKeepsWhatItHasAndSaysHowToGoOn) {
+  done(tiny({"--out", "a"}));
+  Process process({"curve", "a", "--methods", "random,magnitude", "--draws", "300", "--examples",
+                   "4", "--judged", "4", "--sizes", "2"},
+                  waiting());
+  ASSERT_TRUE(process.wait_for("random, draw 5"));
+  process.signal(SIGINT);
+  const Outcome outcome = process.finish();
+  EXPECT_EQ(outcome.status, 130);
+  EXPECT_TRUE(holds(outcome.err, "headlab curve a --methods magnitude")) << outcome.err;
+  EXPECT_EQ(Json::parse(file("a/curve.json")).at("methods").items().size(), 1u);
+}
+
+TEST_F(Trust, AFailedCellOfASweepIsAnError) {
+  Words words = {"sweep",       "--task",    "copy",   "--steps", "20",    "--lr",    "1000",
+                 "--optimizer", "sgd",       "--clip", "0",       "--out", "s",       "--warmup",
+                 "0",           "--d-model", "16",     "--seed",  "1",     "--batch", "8"};
+  const Outcome outcome = run(words);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(holds(outcome.err, "error: ")) << outcome.err;
+}
+
+TEST_F(Trust, NoEscapeSequenceReachesATerminalAndNoMessageIsEndless) {
+  write_file(folder.path() / "c.json", "{\"\\u001b[31mred\": 1}");
+  const Outcome red = run({"train", "--config", "c.json"});
+  EXPECT_EQ(red.err.find('\x1b'), std::string::npos) << red.err;
+  EXPECT_TRUE(holds(red.err, "\\x1B[31mred")) << red.err;
+  write_file(folder.path() / "c.json", "{\"" + std::string(1 << 20, 'x') + "\": 1}");
+  EXPECT_LT(run({"train", "--config", "c.json"}).err.size(), 5000u);
+}
+
+TEST_F(Trust, ADumbTerminalGetsNoEscapeSequences) {
+  ProcessOptions options{.folder = folder.path(), .terminal = true, .environment = {"TERM=dumb"}};
+  const Outcome outcome = Process(tiny({"--out", "a"}), options).finish();
+  EXPECT_EQ(outcome.out.find('\x1b'), std::string::npos) << outcome.out;
+}
+
+TEST_F(Trust, APipeAndADeviceAreNoFiles) {
+  ASSERT_EQ(mkfifo((folder.path() / "pipe").c_str(), 0600), 0);
+  for (const Words& words :
+       {Words{"train", "--config", "/dev/zero"}, Words{"train", "--config", "pipe"},
+        Words{"train", "--task", "text:file=/dev/zero"}}) {
+    const Outcome outcome = run(words);
+    EXPECT_EQ(outcome.status, 1);
+    expect_sentence(outcome.err, {"is a device or a pipe"});
+  }
+}
+
+TEST_F(Trust, AModelBeyondMemoryIsRefusedWithTheFigure) {
+  if (machine_memory() > std::size_t{50} << 30) GTEST_SKIP() << "this machine could hold it";
+  const Outcome outcome =
+      run({"train", "--d-model", "8192", "--layers", "7", "--heads", "1", "--out", "a"});
+  EXPECT_EQ(outcome.status, 2);
+  expect_sentence(outcome.err, {"52.", "GB of memory", "smaller model"});
+  EXPECT_TRUE(contents(folder.path()).empty());
+}
+
+class NoMeaning : public Program, public testing::WithParamInterface<Mistake> {};
+
+TEST_P(NoMeaning, IsAWrongCommandLineThatChangesNothing) {
+  const Outcome outcome = run(GetParam().words);
+  EXPECT_EQ(outcome.status, 2);
+  expect_sentence(outcome.err, GetParam().said);
+  EXPECT_TRUE(contents(folder.path()).empty());
+}
+
+const std::vector<Mistake> kNoMeaning = {
+    {"EmptyOut", {"train", "--out", "", "--force"}, 2, {"--out needs a value"}},
+    {"EmptyOutJoined", {"train", "--out="}, 2, {"--out needs a value"}},
+    {"EmptyConfig", {"train", "--config", ""}, 2, {"--config needs a value"}},
+    {"EmptyResume", {"train", "--resume", ""}, 2, {"--resume needs a value"}},
+    {"EmptyShard", {"sweep", "--out", "s", "--shard", ""}, 2, {"--shard needs a value"}},
+    {"EmptyHeads", {"sweep", "--out", "s", "--heads", ""}, 2, {"--heads needs a value"}},
+    {"EmptyTaskFile", {"train", "--task", "text:file="}, 2, {"file needs a value"}},
+    {"EmptySteps", {"train", "--steps", ""}, 2, {"--steps needs a value"}},
+    {"EmptyRun", {"eval", ""}, 2, {"RUN"}},
+    {"SeedThatWouldBeRounded",
+     {"train", "--seed", "9007199254740993"},
+     2,
+     {"--seed", "9007199254740991"}},
+    {"ArgumentOfVersion", {"--version", "x"}, 2, {"unexpected argument 'x'"}},
+};
+INSTANTIATE_TEST_SUITE_P(Words, NoMeaning, testing::ValuesIn(kNoMeaning),
+                         [](const auto& row) { return std::string(row.param.name); });
+
+}  // namespace
+}  // namespace headlab::cli

@@ -1,0 +1,25 @@
+// Command lines: words between newlines, given to `train` and read, but not carried out.
+#include <string>
+#include <vector>
+
+#include "fuzz/fuzz.h"
+#include "headlab/base/text.h"
+#include "headlab/cli/arguments.h"
+#include "headlab/cli/command.h"
+#include "headlab/train/run_config.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace headlab;
+  return answered(data, size, [](std::string_view bytes) {
+    std::vector<std::string> words;
+    for (const std::string_view word : split(bytes, '\n')) words.emplace_back(word);
+    cli::Invocation call(cli::commands()[0], words);
+    RunConfig config;
+    try {
+      call.read(user_settings_of(config));
+    } catch (const cli::HelpWanted&) {
+      return;
+    }
+    must(!call.again().empty());
+  });
+}

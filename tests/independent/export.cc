@@ -1,0 +1,132 @@
+// What the independent reading (read_run.py) needs of a run and cannot read from its folder: the
+// examples, which follow from streams of random numbers, and what headlab says of them. Writes
+// FOLDER/given.safetensors and FOLDER/said.json.
+//
+//   independent_reading RUN FOLDER [EXAMPLES]
+#include <cstdlib>
+#include <iostream>
+
+#include "headlab/headlab.h"
+
+namespace {
+
+using namespace headlab;
+
+constexpr Index kSteps = 20;  // of the optimizer
+
+void add(TensorFile& file, const std::string& name, std::span<const std::int32_t> values) {
+  const std::vector<std::int64_t> wide(values.begin(), values.end());
+  const auto count = static_cast<std::int64_t>(wide.size());
+  file.tensors.push_back(StoredTensor::of(name, {count}, std::span<const std::int64_t>(wide)));
+}
+
+void add(TensorFile& file, const std::string& name, const Tensor& tensor) {
+  file.tensors.push_back(
+      StoredTensor::of(name, {tensor.count()}, std::span<const float>(tensor.values())));
+}
+
+/// Tokens, targets, sources and lengths; shapes are [B, T], [B, T, K], [B, S], [B], [B].
+void add(TensorFile& file, const std::string& name, const Batch& batch) {
+  const std::vector<std::int32_t> sizes = {static_cast<std::int32_t>(batch.size),
+                                           static_cast<std::int32_t>(batch.length),
+                                           static_cast<std::int32_t>(batch.targets_per_position),
+                                           static_cast<std::int32_t>(batch.source_length)};
+  add(file, name + ".sizes", sizes);
+  add(file, name + ".tokens", batch.tokens);
+  add(file, name + ".targets", batch.targets);
+  add(file, name + ".source", batch.source);
+  std::vector<std::int32_t> lengths, source_lengths;
+  for (Index b = 0; b < batch.size; ++b) {
+    lengths.push_back(static_cast<std::int32_t>(batch.length_of(b)));
+    source_lengths.push_back(static_cast<std::int32_t>(batch.source_length_of(b)));
+  }
+  add(file, name + ".lengths", lengths);
+  add(file, name + ".source_lengths", source_lengths);
+}
+
+/// (b, t, key) for every gold key of a relation, in a row.
+void add(TensorFile& file, const std::string& name, const Gold& gold) {
+  std::vector<std::int32_t> edges;
+  for (Index i = 0; i < gold.queries(); ++i) {
+    const auto [b, t, keys] = gold.query(i);
+    for (const std::int32_t key : keys)
+      edges.insert(edges.end(), {static_cast<std::int32_t>(b), static_cast<std::int32_t>(t), key});
+  }
+  add(file, name, edges);
+}
+
+/// Twenty steps from the run's parameters, with fresh moments, and what they led to.
+void add_training(TensorFile& file, const Run& run) {
+  TrainConfig config = run.config.train;
+  config.steps = kSteps, config.warmup = 5, config.accumulate = 1;
+  config.eval_every = config.save_every = 0;
+  Transformer model = run.model.clone();
+  Trainer trainer(model, *run.task, config);
+  trainer.run({});
+  for (Index step = 0; step < kSteps; ++step) {
+    const Key key =
+        streams::seeded(config.seed).fold("batch").fold(static_cast<std::uint64_t>(step));
+    add(file, text("step", step), run.task->make_batch(key, config.batch, Split::train));
+  }
+  model.visit([&](const std::string& name, const Tensor& parameter) {
+    add(file, "trained." + name, parameter);
+  });
+}
+
+Json relations_json(const Task& task) {
+  Json::Array relations;
+  for (const Relation& relation : task.relations())
+    relations.push_back(Json::object({{"name", relation.name},
+                                      {"positional", relation.positional},
+                                      {"kind", static_cast<Index>(relation.kind)}}));
+  return relations;
+}
+
+int run_export(const std::filesystem::path& path, const std::filesystem::path& out,
+               Index examples) {
+  const Run run = open_run(path);
+  TensorFile file;
+  const Index scored = at_most_different(*run.task, examples);
+  const Example example = run.task->make(streams::scored(), scored, Split::validation);
+  const Activations activations(run.model, example.batch);
+  add(file, "scored", example.batch);
+  for (std::size_t r = 0; r < example.gold.size(); ++r) add(file, text("gold", r), example.gold[r]);
+  add(file, "logits", activations.logits());
+  for (std::size_t m = 0; m < activations.captures().attention.size(); ++m)
+    if (const Tensor& pattern = activations.captures().attention[m].pattern; pattern.defined())
+      add(file, text("pattern", m), pattern);
+  const Batch held_out = held_out_examples(*run.task, examples).batch;
+  add(file, "held_out", held_out);
+  const PruneProblem problem = problem_of(run, {.examples = examples});
+  add(file, "choosing", run.task->make_batch(streams::choosing(), examples, Split::train));
+  add_training(file, run);
+  Json said = stamped({{"relations", relations_json(*run.task)},
+                       {"heads", score_heads(run.model, *run.task, {.examples = examples})},
+                       {"ablation", ablate_heads(run.model, held_out)},
+                       {"step_count", kSteps}});
+  const std::vector<HeadId> heads = all_heads(run.model);
+  const bool small = heads.size() <= 8;
+  CurveOptions options{.methods = {"greedy", "ablation"}, .settings = problem.settings};
+  if (small) options.methods.emplace_back("exhaustive");
+  options.judged = examples;
+  said["curve"] = prune_curve(run, options);
+  write_safetensors(out / "given.safetensors", file);
+  write_file(out / "said.json", said.dump(1) + "\n");
+  return EXIT_SUCCESS;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 3) {
+    std::cerr << "usage: independent_reading RUN FOLDER [EXAMPLES]\n";
+    return 2;
+  }
+  try {
+    const std::string examples = argc > 3 ? argv[3] : "256";
+    return run_export(argv[1], argv[2], std::stoll(examples));
+  } catch (const std::exception& error) {
+    std::cerr << error.what() << "\n";
+    return EXIT_FAILURE;
+  }
+}

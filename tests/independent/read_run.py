@@ -1,0 +1,514 @@
+"""Reads a run folder and says how far headlab's numbers are from their definitions.
+
+Written from the definitions (README, the comments of the headers, the papers), in double, with NumPy
+alone and without a line of headlab's C++: the model, its gradient, cross-entropy, the scores of
+heads, ablation, a curve, and twenty steps of the optimizer. The examples themselves, which follow
+from streams of random numbers, come from independent_reading.
+
+    read_run.py RUN FOLDER      FOLDER holds given.safetensors and said.json of independent_reading
+
+Prints a line for each quantity: the largest difference, and what is allowed. Exit status 1 if one
+is larger. Read next: export.cc, run.sh.
+"""
+import itertools
+import json
+import math
+import struct
+import sys
+
+import numpy as np
+
+EPS = 1e-5  # of layer norms
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+def read_safetensors(path):
+    with open(path, "rb") as file:
+        size = struct.unpack("<Q", file.read(8))[0]
+        header, data = json.loads(file.read(size)), file.read()
+    types = {"F32": "<f4", "F64": "<f8", "I64": "<i8", "I32": "<i4", "U8": "u1", "BOOL": "?"}
+    tensors = {}
+    for name, entry in header.items():
+        if name != "__metadata__":
+            begin, end = entry["data_offsets"]
+            flat = np.frombuffer(data[begin:end], types[entry["dtype"]])
+            tensors[name] = flat.reshape(entry["shape"])
+    return tensors
+
+
+class Batch:
+    def __init__(self, given, name):
+        self.size, self.length, self.K, self.source_length = given[name + ".sizes"]
+        shape = (self.size, self.length)
+        self.tokens = given[name + ".tokens"].reshape(shape)
+        self.targets = given[name + ".targets"].reshape(*shape, self.K)
+        self.source = given[name + ".source"].reshape(self.size, self.source_length)
+        self.lengths = given[name + ".lengths"]
+        self.source_lengths = given[name + ".source_lengths"]
+
+
+# ---- reverse-mode differentiation ----------------------------------------------------------------
+
+class V:
+    """A value with the functions that take its gradient back to what it was made of."""
+
+    def __init__(self, value, parents=()):
+        self.value, self.parents, self.grad = value, parents, None
+
+    def __add__(self, other):
+        return V(self.value + other.value, [(self, lambda g: fit(g, self)),
+                                            (other, lambda g: fit(g, other))])
+
+    def __mul__(self, number):
+        return V(self.value * number, [(self, lambda g: g * number)])
+
+    def __matmul__(self, other):
+        def back_left(g):
+            return fit(g @ np.swapaxes(other.value, -1, -2), self)
+
+        def back_right(g):
+            return fit(np.swapaxes(self.value, -1, -2) @ g, other)
+        return V(self.value @ other.value, [(self, back_left), (other, back_right)])
+
+    def reshape(self, *shape):
+        return V(self.value.reshape(shape), [(self, lambda g: g.reshape(self.value.shape))])
+
+    def transpose(self, *axes):
+        return V(self.value.transpose(axes),
+                 [(self, lambda g: g.transpose(np.argsort(axes)))])
+
+    def take(self, index):
+        """Rows of axis 0, or what any other index selects."""
+        def back(g):
+            whole = np.zeros_like(self.value)
+            np.add.at(whole, index, g)
+            return whole
+        return V(self.value[index], [(self, back)])
+
+    def backward(self):
+        order, seen = [], set()
+
+        def visit(node):
+            if id(node) not in seen:
+                seen.add(id(node))
+                for parent, _ in node.parents:
+                    visit(parent)
+                order.append(node)
+        visit(self)
+        self.grad = np.ones_like(self.value)
+        for node in reversed(order):
+            for parent, back in node.parents:
+                g = back(node.grad)
+                parent.grad = g if parent.grad is None else parent.grad + g
+
+
+def fit(g, like):
+    """A gradient summed over the axes along which the value was repeated."""
+    while g.ndim > like.value.ndim:
+        g = g.sum(0)
+    for axis, size in enumerate(like.value.shape):
+        if size == 1 and g.shape[axis] > 1:
+            g = g.sum(axis, keepdims=True)
+    return g
+
+
+def softmax(x):
+    e = np.exp(x.value - x.value.max(-1, keepdims=True))
+    p = e / e.sum(-1, keepdims=True)
+    return V(p, [(x, lambda g: p * (g - (g * p).sum(-1, keepdims=True)))])
+
+
+def layer_norm(x, w, b):
+    centred = x.value - x.value.mean(-1, keepdims=True)
+    deviation = np.sqrt((centred ** 2).mean(-1, keepdims=True) + EPS)
+    normed = centred / deviation
+
+    def back(g):
+        g = g * w.value
+        mean, dot = g.mean(-1, keepdims=True), (g * normed).mean(-1, keepdims=True)
+        return (g - mean - normed * dot) / deviation
+    return V(normed * w.value + b.value,
+             [(x, back), (w, lambda g: fit(g * normed, w)), (b, lambda g: fit(g, b))])
+
+
+def activation(x, kind):
+    if kind == "relu":
+        return V(np.maximum(x.value, 0), [(x, lambda g: g * (x.value > 0))])
+    c = math.sqrt(2 / math.pi)
+    t = np.tanh(c * (x.value + 0.044715 * x.value ** 3))
+    slope = (1 + t) / 2 + x.value / 2 * (1 - t ** 2) * c * (1 + 3 * 0.044715 * x.value ** 2)
+    return V(x.value / 2 * (1 + t), [(x, lambda g: g * slope)])
+
+
+def cross_entropy(logits, targets):
+    """The sum over targets that are not -1 of -ln p; logits [B, T, K, V]; the losses beside it."""
+    x = logits.value
+    log_p = x - x.max(-1, keepdims=True)
+    log_p = log_p - np.log(np.exp(log_p).sum(-1, keepdims=True))
+    asked = targets >= 0
+    chosen = np.take_along_axis(log_p, np.maximum(targets, 0)[..., None], -1)[..., 0]
+    losses = np.where(asked, -chosen, 0)
+
+    def back(g):
+        grad = np.exp(log_p)
+        hot = np.take_along_axis(grad, np.maximum(targets, 0)[..., None], -1) - 1
+        np.put_along_axis(grad, np.maximum(targets, 0)[..., None], hot, -1)
+        return g * grad * asked[..., None]
+    return V(losses.sum(), [(logits, back)]), losses
+
+
+# ---- the model -----------------------------------------------------------------------------------
+
+class Model:
+    def __init__(self, config, tensors):
+        self.c = config
+        self.p = {name: V(t.astype(np.float64)) for name, t in tensors.items()}
+        self.encoder_decoder = config["architecture"] == "encoder-decoder" or \
+            config["architecture"] == "encoder_decoder"
+        self.modules = []  # (name, kind, layer); kinds: 0 self, 1 encoder, 2 cross
+        if self.encoder_decoder:
+            self.modules += [(f"encoder.blocks.{i}.attn", 1, i)
+                             for i in range(config["encoder_layers"])]
+        for i in range(config["layers"]):
+            stack = "decoder." if self.encoder_decoder else ""
+            layer = (config["encoder_layers"] if self.encoder_decoder else 0) + i
+            self.modules.append((f"{stack}blocks.{i}.attn", 0, layer))
+            if self.encoder_decoder:
+                self.modules.append((f"{stack}blocks.{i}.cross_attn", 2, layer))
+        self.heads = [(m, h) for m, (name, _, layer) in enumerate(self.modules)
+                      for h in self.left(name, layer)]
+
+    def born(self, layer):
+        heads = self.c["heads"]
+        heads = heads if isinstance(heads, list) else [heads]
+        return heads[0] if len(heads) == 1 else heads[layer]
+
+    def left(self, name, layer):
+        kept = self.c["attention"].get(name)
+        return list(range(self.born(layer))) if kept is None else kept["heads"]
+
+    def attention(self, m, x, memory, mask, silenced):
+        name, _, layer = self.modules[m]
+        p = {key[len(name) + 1:]: value for key, value in self.p.items()
+             if key.startswith(name + ".")}
+        numbers = self.left(name, layer)
+        out = p["b_O"]
+        if not numbers:
+            self.patterns.append(None)
+            return V(np.zeros(x.value.shape)) + out
+        per_block = self.born(layer) // (self.c["kv_heads"] or self.born(layer))
+        blocks = sorted({h // per_block for h in numbers})
+        H, G = len(numbers), len(blocks)
+        q = (x @ p["W_Q"] + p["b_Q"])
+        k = (memory @ p["W_K"] + p["b_K"])
+        v = (memory @ p["W_V"] + p["b_V"])
+        D, Dv = q.value.shape[-1] // H, v.value.shape[-1] // G
+        of = np.array([blocks.index(h // per_block) for h in numbers])
+
+        def heads(t, count, width):  # [B, count, T, width]
+            B, T, _ = t.value.shape
+            return t.reshape(B, T, count, width).transpose(0, 2, 1, 3)
+        q = heads(q, H, D)
+        k = heads(k, G, D).transpose(1, 0, 2, 3).take(of).transpose(1, 0, 2, 3)
+        v = heads(v, G, Dv).transpose(1, 0, 2, 3).take(of).transpose(1, 0, 2, 3)
+        scores = (q @ k.transpose(0, 1, 3, 2)) * (1 / math.sqrt(D)) + V(mask)
+        pattern = softmax(scores)
+        self.patterns.append(pattern.value)
+        z = pattern @ v
+        gate = np.array([0.0 if (m, h) in silenced else 1.0 for h in numbers])
+        z = V(z.value * gate[None, :, None, None],
+              [(z, lambda g: g * gate[None, :, None, None])])
+        B, _, T, _ = z.value.shape
+        return z.transpose(0, 2, 1, 3).reshape(B, T, H * Dv) @ p["W_O"] + out
+
+    def stack(self, prefix, x, modules, mask, cross=None):
+        pre = self.c["norm"] == "pre"
+
+        def sublayer(x, norm, f):
+            w, b = self.p[norm + ".w"], self.p[norm + ".b"]
+            return x + f(layer_norm(x, w, b)) if pre else layer_norm(x + f(x), w, b)
+        for i, m in modules:
+            block = f"{prefix}blocks.{i}."
+            x = sublayer(x, block + "ln1",
+                         lambda h: self.attention(m, h, h, mask, self.silenced))
+            if cross is not None:
+                memory, source_mask = cross
+                x = sublayer(x, block + "ln_cross", lambda h: self.attention(
+                    m + 1, h, memory, source_mask, self.silenced))
+            if self.c["d_ff"]:
+                p = {k: self.p[block + "mlp." + k] for k in ("W_in", "b_in", "W_out", "b_out")}
+                x = sublayer(x, block + "ln2", lambda h: activation(
+                    h @ p["W_in"] + p["b_in"], self.c["activation"]) @ p["W_out"] + p["b_out"])
+        if pre:
+            x = layer_norm(x, self.p[prefix + "ln_final.w"], self.p[prefix + "ln_final.b"])
+        return x
+
+    def embed(self, prefix, tokens):
+        x = self.p["embed.W_E"].take(tokens)
+        T, C = tokens.shape[1], self.c["d_model"]
+        if self.c["positions"] == "learned":
+            x = x + self.p[prefix + "pos_embed.W_pos"].take(np.arange(T))
+        elif self.c["positions"] == "sinusoidal":
+            c = np.arange(C)
+            angle = np.arange(T)[:, None] * 10000.0 ** (-(c // 2 * 2) / C)
+            x = x + V(np.where(c % 2 == 0, np.sin(angle), np.cos(angle)))
+        return x
+
+    def logits(self, batch, silenced=frozenset()):
+        """[B, T, K, V]; self.patterns then holds those of each module, [B, H, T, S]."""
+        self.patterns, self.silenced = [], silenced
+        n = self.c["encoder_layers"] if self.encoder_decoder else 0
+
+        def padding(lengths, keys):  # [B, 1, 1, keys]
+            return np.where(np.arange(keys) < lengths[:, None], 0, -np.inf)[:, None, None, :]
+        mask = padding(batch.lengths, batch.length)
+        if self.c["architecture"] != "encoder":
+            t = np.arange(batch.length)
+            mask = mask + np.where(t[None, :] <= t[:, None], 0, -np.inf)
+        cross, prefix = None, ""
+        if self.encoder_decoder:
+            source_mask = padding(batch.source_lengths, batch.source_length)
+            memory = self.stack("encoder.", self.embed("encoder.", batch.source),
+                                [(i, i) for i in range(n)], source_mask)
+            cross, prefix = (memory, source_mask), "decoder."
+        step = 2 if self.encoder_decoder else 1
+        modules = [(i, n + step * i) for i in range(self.c["layers"])]
+        x = self.stack(prefix, self.embed(prefix, batch.tokens), modules, mask, cross)
+        if self.c["tied"]:
+            y = x @ self.p["embed.W_E"].transpose(1, 0)
+        else:
+            y = x @ self.p["unembed.W_U"] + self.p["unembed.b_U"]
+        return y.reshape(batch.size, batch.length, batch.K, self.c["vocab"])
+
+    def losses(self, batch, silenced=frozenset()):
+        """By example: sums over targets."""
+        _, losses = cross_entropy(self.logits(batch, silenced), batch.targets)
+        return losses.sum((1, 2))
+
+    def mean_loss(self, batch, silenced=frozenset()):
+        return self.losses(batch, silenced).sum() / (batch.targets >= 0).sum()
+
+
+# ---- scores of heads -----------------------------------------------------------------------------
+
+class Judge:
+    """Mass, null, lift, top-1 and entropy of heads; A: even examples, B: odd ones."""
+
+    def __init__(self, model, batch, relations, gold):
+        self.model, self.batch, self.relations = model, batch, relations
+        self.gold = []  # by relation: {(b, t): set of keys}
+        for edges in gold:
+            by_query = {}
+            for b, t, key in edges:
+                by_query.setdefault((b, t), set()).add(int(key))
+            self.gold.append(by_query)
+
+    def keys_of(self, kind, b):
+        return (self.batch.lengths if kind == 0 else self.batch.source_lengths)[b]
+
+    def queries_of(self, kind, b):
+        return (self.batch.source_lengths if kind == 1 else self.batch.lengths)[b]
+
+    def visible(self, kind, b, t):
+        causal = kind == 0 and self.model.c["architecture"] != "encoder"
+        return min(self.keys_of(kind, b), t + 1) if causal else self.keys_of(kind, b)
+
+    def disjoint(self, r):
+        kind, queries = self.relations[r]["kind"], []
+        for (b, t), keys in sorted(self.gold[r].items()):
+            alone = all(o == r or self.relations[o]["kind"] != kind or
+                        not keys & self.gold[o].get((b, t), set())
+                        for o in range(len(self.gold)))
+            if alone and self.visible(kind, b, t) > 0:
+                queries.append((b, t, sorted(keys), self.visible(kind, b, t)))
+        return queries
+
+    def score(self, r, pattern):
+        """pattern [B, T, S] of one head."""
+        kind, queries = self.relations[r]["kind"], self.disjoint(r)
+        A, B = ([q for q in queries if q[0] % 2 == half] for half in (0, 1))
+        if not B:
+            return None
+        mass = np.mean([pattern[b, t, keys].sum() for b, t, keys, _ in B])
+        top1 = np.mean([pattern[b, t, :n].argmax() in keys for b, t, keys, n in B])
+        null = np.mean([len(keys) / n for _, _, keys, n in B])
+        if not self.relations[r]["positional"]:
+            hits = {}
+            for b, t, keys, _ in queries:
+                for key in keys:
+                    hits[key - t] = hits.get(key - t, 0) + (b % 2 == 0)
+            best = min(hits, key=lambda offset: (-hits[offset], abs(offset), offset))
+            best = best if hits[best] > 0 else 0
+            null = max(null, np.mean([t + best in keys for _, t, keys, _ in B]))
+            total, rows = np.zeros(pattern.shape[1:]), np.zeros(pattern.shape[1])
+            for b in range(0, self.batch.size, 2):
+                n = self.queries_of(kind, b)
+                total[:n] += pattern[b, :n]
+                rows[:n] += 1
+            average = total / np.maximum(rows, 1)[:, None]
+            null = max(null, np.mean([average[t, keys].sum() for _, t, keys, _ in B]))
+        return {"mass": mass, "top1": top1, "null": null,
+                "lift": (mass - null) / (1 - null) if null < 1 else None}
+
+    def entropy(self, kind, pattern):
+        rows = [pattern[b, t] for b in range(1, self.batch.size, 2)
+                for t in range(self.queries_of(kind, b))]
+        return np.mean([-(w[w > 0] * np.log(w[w > 0])).sum() for w in rows])
+
+
+# ---- what is compared ----------------------------------------------------------------------------
+
+worst = {}
+
+
+def compare(what, ours, theirs, allowed):
+    if theirs is None and (ours is None or not np.isfinite(ours)):
+        return
+    difference = float(np.max(np.abs(np.asarray(ours, float) - np.asarray(theirs, float))))
+    before = worst.get(what, (0.0, allowed))[0]
+    worst[what] = (difference if math.isnan(difference) else max(before, difference), allowed)
+
+
+def compare_heads(model, batch, given, said):
+    logits = model.logits(batch).value
+    real = np.arange(batch.length) < batch.lengths[:, None]
+    compare("logits", logits[real], given["logits"].reshape(logits.shape)[real], 1e-3)
+    gold = [given[f"gold{r}"].reshape(-1, 3) for r in range(len(said["relations"]))]
+    judge = Judge(model, batch, said["relations"], gold)
+    for m, pattern in enumerate(model.patterns):
+        if pattern is None:
+            continue
+        kind = model.modules[m][1]
+        theirs = given[f"pattern{m}"].reshape(pattern.shape)
+        for b in range(batch.size):
+            n = judge.queries_of(kind, b)
+            compare("patterns", pattern[b, :, :n], theirs[b, :, :n], 1e-4)
+    place = {}
+    for m, h in model.heads:
+        place[m, h] = len([1 for other in place if other[0] == m])
+    for head in said["heads"]["heads"]:
+        m, h = head["layer"], head["head"]
+        pattern, kind = model.patterns[m][:, place[m, h]], model.modules[m][1]
+        compare("entropy", judge.entropy(kind, pattern), head["entropy"], 1e-5)
+        for r, relation in enumerate(said["relations"]):
+            if relation["kind"] != kind:
+                continue
+            score, theirs = judge.score(r, pattern), head["scores"][relation["name"]]
+            if score is not None:
+                for name, allowed in (("mass", 1e-5), ("null", 1e-5), ("lift", 1e-4),
+                                      ("top1", 1e-9)):
+                    compare(name, score[name], theirs[name], allowed)
+
+
+def compare_ablation(model, batch, said):
+    targets = (batch.targets >= 0).sum((1, 2))
+    whole, n = model.losses(batch), batch.size
+    compare("loss", whole.sum() / targets.sum(), said["ablation"]["loss"], 1e-5)
+    for head in said["ablation"]["heads"]:
+        d = model.losses(batch, {(head["layer"], head["head"])}) - whole
+        change = d.sum() / targets.sum()
+        error = math.sqrt(n / (n - 1) * ((d - change * targets) ** 2).sum()) / targets.sum()
+        compare("ablation", change, head["change"], 1e-5)
+        compare("its interval", change + 1.959963984540054 * error, head["high"], 1e-5)
+
+
+def compare_curve(model, held_out, choosing, said):
+    everything = set(model.heads)
+    lowest = {}
+    for method in said["curve"]["methods"]:
+        if method["method"] == "exhaustive":
+            for size in range(len(everything) + 1):
+                lowest[size] = min(model.mean_loss(choosing, everything - set(kept))
+                                   for kept in itertools.combinations(model.heads, size))
+        for point in method["points"]:
+            silenced = everything - {tuple(head) for head in point["heads"]}
+            compare("curve", model.mean_loss(held_out, silenced), point["loss"], 1e-4)
+            chosen = model.mean_loss(choosing, silenced)
+            compare("where it was chosen", chosen, point["choosing_loss"], 1e-4)
+            if method["method"] == "exhaustive":
+                compare("best of all subsets", chosen, lowest[point["kept"]], 1e-4)
+
+
+def compare_steps(config, tensors, given, said):
+    """Relative to how far the parameters went: a step that is too long shows as such."""
+    model, steps = Model(config, tensors), said["step_count"]
+    start = {name: v.value.copy() for name, v in model.p.items()}
+    m = {name: np.zeros_like(v) for name, v in start.items()}
+    v = {name: np.zeros_like(x) for name, x in start.items()}
+    for step in range(steps):
+        batch = Batch(given, f"step{step}")
+        for value in model.p.values():
+            value.grad = None
+        loss, _ = cross_entropy(model.logits(batch), batch.targets)
+        (loss * (1 / (batch.targets >= 0).sum())).backward()
+        gradients = {name: x.grad for name, x in model.p.items() if x.grad is not None}
+        norm = math.sqrt(sum((g ** 2).sum() for g in gradients.values()))
+        scale = config["clip"] / (norm + 1e-6) if 0 < config["clip"] < norm else 1
+        lr = learning_rate(config, step, steps)
+        for name, g in gradients.items():
+            w, g = model.p[name].value, g * scale
+            decay = config["decay"] if w.ndim >= 2 else 0
+            if config["optimizer"] == "adamw":
+                w = w - lr * decay * w
+            else:
+                g = g + decay * w
+            if config["optimizer"] == "sgd":
+                m[name] = config["momentum"] * m[name] + g
+                w = w - lr * m[name]
+            else:
+                b1, b2 = config["beta1"], config["beta2"]
+                m[name] = b1 * m[name] + (1 - b1) * g
+                v[name] = b2 * v[name] + (1 - b2) * g * g
+                m_hat, v_hat = m[name] / (1 - b1 ** (step + 1)), v[name] / (1 - b2 ** (step + 1))
+                w = w - lr * m_hat / (np.sqrt(v_hat) + config["eps"])
+            model.p[name].value = w
+    ours = np.concatenate([model.p[name].value.ravel() for name in start])
+    theirs = np.concatenate([given["trained." + name] for name in start])
+    begin = np.concatenate([value.ravel() for value in start.values()])
+    way, their_way = ours - begin, theirs - begin
+    # Where a gradient is hardly more than rounding, Adam's first steps follow its sign: those
+    # parameters differ, and the median does not see them.
+    moved = np.abs(way) > 1e-3 * np.abs(way).max()
+    compare(f"{steps} steps of {config['optimizer']}",
+            np.linalg.norm(way - their_way) / np.linalg.norm(way), 0, 2e-2)
+    compare("length of these steps", np.median(their_way[moved] / way[moved]), 1, 2e-6)
+
+
+def learning_rate(config, step, steps):
+    warmup, lr, low = 5, config["lr"], config["min_lr"]
+    if step < warmup:
+        return lr * (step + 1) / warmup
+    if config["schedule"] == "constant":
+        return lr
+    left = steps - warmup
+    share = (step - warmup) / (left - 1) if left > 1 else 0
+    if config["schedule"] == "linear":
+        return lr + share * (low - lr)
+    return low + (lr - low) * (1 + math.cos(math.pi * share)) / 2
+
+
+def main():
+    run, folder = sys.argv[1:3]
+    with open(run + "/config.json") as file:
+        config = json.load(file)
+    with open(folder + "/said.json") as file:
+        said = json.load(file)
+    tensors = read_safetensors(run + "/model.safetensors")
+    given = read_safetensors(folder + "/given.safetensors")
+    model = Model(config, tensors)
+    compare_heads(model, Batch(given, "scored"), given, said)
+    compare_ablation(model, Batch(given, "held_out"), said)
+    compare_curve(model, Batch(given, "held_out"), Batch(given, "choosing"), said)
+    if config["dropout"] == 0:
+        compare_steps(config, tensors, given, said)
+    failed = False
+    for what, (difference, allowed) in worst.items():
+        bad = not difference <= allowed
+        failed = failed or bad
+        print(f"{what:24} {difference:9.2e}  allowed {allowed:.0e}{'  DIFFERS' if bad else ''}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

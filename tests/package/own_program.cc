@@ -1,0 +1,21 @@
+// The program as a library: headlab with a task of one's own, which its commands must know. Read
+// next: main.cc.
+#include <headlab/cli/command.h>
+#include <headlab/tasks/definition.h>
+
+struct Ones {
+  void bind(headlab::Settings&) {}
+  headlab::TaskShape shape() const { return {.vocab = 2, .length = 4}; }
+  std::vector<headlab::Relation> relations() const { return {{"self", "the token itself", true}}; }
+  std::vector<std::string> target_names() const { return {"one"}; }
+  void write(headlab::Sequence& s) const {
+    for (headlab::Index t = 0; t < 4; ++t) s.target(t) = s.token(t) = 1, s.add_gold(0, t, t);
+  }
+};
+
+int main(int count, char** values) {
+  return headlab::cli::run_program(
+      count, values,
+      {.tasks = {headlab::task_entry(
+           Ones{}, {.name = "ones", .summary = "always one", .recommended = "steps=2 batch=2"})}});
+}
