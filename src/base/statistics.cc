@@ -19,11 +19,11 @@ constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 /// P(0 <= T <= x): with x = sqrt(n) tan(a), the density becomes cos(a)^(n-1), which is smooth and
 /// bounded, and Simpson's rule does the rest.
 double t_area(double x, double degrees) {
-  constexpr int kSteps = 2000;
-  const double end = std::atan(x / std::sqrt(degrees)), h = end / kSteps;
+  constexpr int kIntervals = 2000;
+  const double end = std::atan(x / std::sqrt(degrees)), h = end / kIntervals;
   double sum = 0;
-  for (int i = 0; i <= kSteps; ++i) {
-    const double weight = i == 0 || i == kSteps ? 1 : (i % 2 == 1 ? 4 : 2);
+  for (int i = 0; i <= kIntervals; ++i) {
+    const double weight = i == 0 || i == kIntervals ? 1 : (i % 2 == 1 ? 4 : 2);
     sum += weight * std::pow(std::cos(i * h), degrees - 1);
   }
   const double log_scale = std::lgamma((degrees + 1) / 2) - std::lgamma(degrees / 2);

@@ -12,11 +12,13 @@
 #endif
 #if __has_include(<pthread.h>)
 #include <pthread.h>
+#include <unistd.h>
 #endif
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdlib>
 #include <exception>
 #include <thread>
 
@@ -159,6 +161,14 @@ void set_thread_count(int count) {
           kMostThreads, ", not ", count);
   const int most = region_size > 0 ? region_size : has_threads() ? kMostThreads : 1;
   threads().store(std::min(count, most), std::memory_order_relaxed);
+}
+
+void spin_briefly([[maybe_unused]] char** arguments) {
+#if defined(_OPENMP) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
+  if (std::getenv("GOMP_SPINCOUNT") || std::getenv("OMP_WAIT_POLICY")) return;
+  setenv("GOMP_SPINCOUNT", "1000", 1);
+  execv("/proc/self/exe", arguments);  // returns where it cannot: then all is as it was
+#endif
 }
 
 bool in_parallel_for() { return inside_loop; }

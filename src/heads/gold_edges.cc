@@ -14,12 +14,13 @@
 #include "headlab/train/streams.h"
 
 namespace headlab {
-namespace {
 
 /// Where captures hold a head.
-struct Place {
+struct CapturedHead {
   Index module, head;
 };
+
+namespace {
 
 /// Edges of attention that are to be hidden in a pass, and what they weighed.
 class HiddenEdges {
@@ -35,7 +36,7 @@ class HiddenEdges {
   struct Edge {
     Index module, place;
   };
-  Edge edge(const Place& at, const Gold::Query& query, Index key) const {
+  Edge edge(const CapturedHead& at, const Gold::Query& query, Index key) const {
     const Shape& shape = modules_[at.module].pattern.shape();
     return {at.module, ((query.b * shape[1] + at.head) * shape[2] + query.t) * shape[3] + key};
   }
@@ -75,10 +76,10 @@ std::vector<TestedQuery> tested_queries(const Gold& gold, Index first, Index end
 
 /// Hides random edges of these heads at a query, none to its gold keys, until they weigh as much as
 /// its gold edges.
-void hide_random(HiddenEdges& edges, const std::vector<Place>& heads, Index keys,
+void hide_random(HiddenEdges& edges, const std::vector<CapturedHead>& heads, Index keys,
                  const TestedQuery& query, Generator random) {
   std::vector<HiddenEdges::Edge> pool;
-  for (const Place& head : heads) {
+  for (const CapturedHead& head : heads) {
     for (Index key = 0; key < keys; ++key) {
       const HiddenEdges::Edge edge = edges.edge(head, query.at, key);
       if (edges.weight(edge) > 0 && std::ranges::count(query.at.keys, key) == 0)
@@ -121,7 +122,7 @@ Batch with_targets_of(const Task& task, const Example& example, std::size_t rela
 struct EdgeExperiment::Trial {
   std::size_t relation;
   Batch examples;                                  // with the targets of the relation alone
-  std::vector<Place> heads{}, all{};               // that lose gold edges; of the relation's kind
+  std::vector<CapturedHead> heads{}, all{};        // that lose gold edges; of the relation's kind
   std::vector<double> whole{}, gold{}, control{};  // losses of the examples
   double mass = 0, control_mass = 0, queries = 0;  // sums over queries, and how many these are
 };
@@ -187,7 +188,7 @@ void EdgeExperiment::add_part(const Batch& part, Index first, Trial& trial) cons
       tested_queries(example_.gold[trial.relation], first, first + part.size);
   HiddenEdges gold(whole.captures());
   for (TestedQuery& query : queries)
-    for (const Place& head : trial.heads)
+    for (const CapturedHead& head : trial.heads)
       for (const std::int32_t key : query.at.keys)
         query.mass += gold.hide(gold.edge(head, query.at, key));
   add_without(gold, 1, trial.gold);

@@ -14,7 +14,7 @@
 #include "headlab/base/error.h"
 #include "support/folders.h"
 
-namespace headlab { namespace {
+namespace headlab { namespace files_tests {
 
 namespace fs = std::filesystem;
 
@@ -250,5 +250,5 @@ TEST_F(Files, OfTwoDirectoriesAreExchanged) {
   EXPECT_EQ(read_file(directory_ / "a" / "file"), "b");
 }
 
-}  // namespace
+}  // namespace files_tests
 }  // namespace headlab

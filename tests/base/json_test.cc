@@ -12,7 +12,7 @@
 #include "headlab/base/error.h"
 #include "headlab/base/random.h"
 
-namespace headlab { namespace {
+namespace headlab { namespace json_tests {
 
 std::string error_of(std::string_view json) {
   try {
@@ -321,5 +321,5 @@ TEST(Fuzz, DamagedDocumentsAreRefusedOrMeanWhatTheySay) {
   EXPECT_GT(accepted, 500);  // else the mutations are too wild to test anything
 }
 
-}  // namespace
+}  // namespace json_tests
 }  // namespace headlab

@@ -16,7 +16,7 @@
 #include "headlab/base/files.h"
 #include "headlab/base/random.h"
 
-namespace headlab { namespace {
+namespace headlab { namespace safetensors_tests {
 
 namespace fs = std::filesystem;
 
@@ -376,5 +376,5 @@ TEST_F(Safetensors, DamagedAreRefusedOrConsistent) {
   EXPECT_GT(accepted, 500);  // the data may hold anything, so some damage is no harm
 }
 
-}  // namespace
+}  // namespace safetensors_tests
 }  // namespace headlab

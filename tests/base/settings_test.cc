@@ -8,7 +8,7 @@
 
 #include "headlab/base/error.h"
 
-namespace headlab { namespace {
+namespace headlab { namespace settings_tests {
 
 enum class Shade { light, medium, dark };
 
@@ -233,5 +233,5 @@ TEST_F(EveryKind, HasHelpAndAPlaceholder) {
   EXPECT_EQ(settings_.find("shade")->placeholder, "light|medium|dark");
 }
 
-}  // namespace
+}  // namespace settings_tests
 }  // namespace headlab

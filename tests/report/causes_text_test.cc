@@ -7,7 +7,7 @@
 
 #include "headlab/report/table.h"
 
-namespace headlab { namespace {
+namespace headlab { namespace causes_text_tests {
 
 /// The first line that begins with this, blanks aside; "" if none does.
 std::string line_of(const std::string& text, const std::string& begin) {
@@ -120,5 +120,5 @@ TEST(PatchingText, ShowsHeadsAndTheStream) {
   EXPECT_EQ(line_of(text, "1 │"), "1 │▓▓  │ 0.50");
 }
 
-}  // namespace
+}  // namespace causes_text_tests
 }  // namespace headlab

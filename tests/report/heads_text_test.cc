@@ -5,7 +5,7 @@
 #include "report/lines.h"
 #include "support/tensors.h"
 
-namespace headlab { namespace {
+namespace headlab { namespace heads_text_tests {
 
 /// Two heads and `count` relations: head 3 does the first, nobody the others.
 HeadsReport report_of(std::size_t count) {
@@ -125,5 +125,5 @@ TEST(HeadsText, HasBaselinesWhereATaskNamesCandidates) {
       << shown;
 }
 
-}  // namespace
+}  // namespace heads_text_tests
 }  // namespace headlab

@@ -7,7 +7,7 @@
 
 #include "headlab/report/table.h"
 
-namespace headlab { namespace {
+namespace headlab { namespace history_text_tests {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -40,5 +40,5 @@ TEST(HistoryText, SaysWhenEachRoleWasBorn) {
   EXPECT_NE(shown.find("\n  50  0.100  0.200"), std::string::npos) << shown;
 }
 
-}  // namespace
+}  // namespace history_text_tests
 }  // namespace headlab

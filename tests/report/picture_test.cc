@@ -15,7 +15,7 @@
 #include "report/png.h"
 #include "support/tensors.h"
 
-namespace headlab { namespace {
+namespace headlab { namespace picture_tests {
 
 constexpr Scalar kNaN = std::numeric_limits<Scalar>::quiet_NaN();
 
@@ -253,5 +253,5 @@ TEST(Pictures, AreTheSameEachTime) {
   EXPECT_EQ(png(picture, "x"), png(picture, "x"));
 }
 
-}  // namespace
+}  // namespace picture_tests
 }  // namespace headlab

@@ -9,7 +9,7 @@
 #include "headlab/report/table.h"
 #include "support/tensors.h"
 
-namespace headlab { namespace {
+namespace headlab { namespace scores_text_tests {
 
 /// Heads on a circle; with `kinds`, the last of them belongs to another kind of attention.
 HeadsReport report_of(std::size_t count, bool kinds = false) {
@@ -93,5 +93,5 @@ TEST(MapText, HasAPlaneForEachKindOfAttention) {
   EXPECT_EQ(scores_text({}), "");
 }
 
-}  // namespace
+}  // namespace scores_text_tests
 }  // namespace headlab

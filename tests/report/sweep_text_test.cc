@@ -8,7 +8,7 @@
 
 #include "headlab/report/table.h"
 
-namespace headlab { namespace {
+namespace headlab { namespace sweep_text_tests {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
@@ -121,5 +121,5 @@ TEST(SweepText, NamesWhatIsMissing) {
   expect_part(shown, "seed=7 ...");
 }
 
-}  // namespace
+}  // namespace sweep_text_tests
 }  // namespace headlab

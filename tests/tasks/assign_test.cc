@@ -9,7 +9,7 @@
 
 #include "tasks/checks.h"
 
-namespace headlab { namespace {
+namespace headlab { namespace assign_tests {
 
 constexpr Index kCount = 400;
 
@@ -117,5 +117,5 @@ TEST(Assign, ImpossibleSettingsGetASentence) {
   expect_contains(refusal("assign:depth=1"), "depth must be a whole number from 2");
 }
 
-}  // namespace
+}  // namespace assign_tests
 }  // namespace headlab

@@ -8,7 +8,7 @@
 
 #include "tasks/checks.h"
 
-namespace headlab { namespace {
+namespace headlab { namespace brackets_tests {
 
 constexpr Index kCount = 400;
 constexpr std::string_view kOpening = "([{<", kClosing = ")]}>";
@@ -111,5 +111,5 @@ TEST(Brackets, ImpossibleSettingsGetASentence) {
   expect_contains(refusal("brackets:depth=1"), "set depth to 2 or more");
 }
 
-}  // namespace
+}  // namespace brackets_tests
 }  // namespace headlab

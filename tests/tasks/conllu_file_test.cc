@@ -8,7 +8,7 @@
 #include "headlab/tasks/grammar.h"
 #include "tasks/checks.h"
 
-namespace headlab { namespace {
+namespace headlab { namespace conllu_file_tests {
 
 /// A word line: ID, FORM, HEAD, DEPREL.
 std::string word(int id, std::string_view form, std::string_view head, std::string_view relation) {
@@ -161,5 +161,5 @@ TEST(ConlluFile, DamagedFilesAreReadOrRefused) {
   EXPECT_LT(refused, 4900);
 }
 
-}  // namespace
+}  // namespace conllu_file_tests
 }  // namespace headlab

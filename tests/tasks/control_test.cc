@@ -4,7 +4,7 @@
 
 #include "tasks/checks.h"
 
-namespace headlab { namespace {
+namespace headlab { namespace control_tests {
 
 constexpr Index kCount = 400;
 
@@ -67,5 +67,5 @@ TEST(Random, ImpossibleSettingsGetASentence) {
   expect_contains(refusal("memoryless:classes=17"), "task memoryless: classes 17");
 }
 
-}  // namespace
+}  // namespace control_tests
 }  // namespace headlab

@@ -7,7 +7,7 @@
 
 #include "tasks/checks.h"
 
-namespace headlab { namespace {
+namespace headlab { namespace duplicate_tests {
 
 constexpr Index kCount = 300;
 using Words = std::vector<std::string>;
@@ -76,5 +76,5 @@ TEST(Histogram, EveryCountUpToTheLengthHasAToken) {
   EXPECT_EQ(task->shape().architecture, Architecture::encoder);
 }
 
-}  // namespace
+}  // namespace duplicate_tests
 }  // namespace headlab

@@ -7,7 +7,7 @@
 #include "tasks/checks.h"
 #include "tasks/english_words.h"
 
-namespace headlab { namespace {
+namespace headlab { namespace english_tests {
 
 constexpr Index kCount = 300;
 
@@ -201,5 +201,5 @@ TEST(EnglishTask, ImpossibleSettingsGetASentence) {
   expect_contains(refusal("english:attractors=9"), "attractors must be a whole number from 0 to 8");
 }
 
-}  // namespace
+}  // namespace english_tests
 }  // namespace headlab

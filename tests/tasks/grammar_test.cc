@@ -12,7 +12,7 @@
 #include "tasks/english_words.h"
 #include "tasks/sentence.h"
 
-namespace headlab { namespace {
+namespace headlab { namespace grammar_tests {
 
 constexpr int kCount = 4000;
 
@@ -154,5 +154,5 @@ TEST(Grammar, TheTreebankInDatasetsIsWhatItMakes) {
   EXPECT_TRUE(read_file(path) == grammar_treebank(1200)) << "make it again: see its first lines";
 }
 
-}  // namespace
+}  // namespace grammar_tests
 }  // namespace headlab

@@ -6,7 +6,7 @@
 
 #include "tasks/checks.h"
 
-namespace headlab { namespace {
+namespace headlab { namespace grid_tests {
 
 constexpr Index kCount = 300;
 constexpr std::size_t kWidth = 6;
@@ -80,5 +80,5 @@ TEST(Grid, ImpossibleSettingsGetASentence) {
   expect_contains(refusal("grid:rule=mode"), "rule must be one of contrast, mean");
 }
 
-}  // namespace
+}  // namespace grid_tests
 }  // namespace headlab

@@ -7,7 +7,7 @@
 
 #include "tasks/checks.h"
 
-namespace headlab { namespace {
+namespace headlab { namespace induction_tests {
 
 constexpr Index kCount = 500;
 
@@ -120,5 +120,5 @@ TEST(Induction, ImpossibleSettingsGetASentence) {
   EXPECT_EQ(refusal("induction:length=35,vocab=13"), "");
 }
 
-}  // namespace
+}  // namespace induction_tests
 }  // namespace headlab

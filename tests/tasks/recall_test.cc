@@ -7,7 +7,7 @@
 
 #include "tasks/checks.h"
 
-namespace headlab { namespace {
+namespace headlab { namespace recall_tests {
 
 constexpr Index kCount = 300, kPairs = 8, kLength = 24;
 using Words = std::vector<std::string>;
@@ -81,5 +81,5 @@ TEST(Recall, ImpossibleSettingsGetASentence) {
   EXPECT_EQ(refusal("recall:pairs=1,queries=1,vocab=3"), "");
 }
 
-}  // namespace
+}  // namespace recall_tests
 }  // namespace headlab

@@ -6,7 +6,7 @@
 
 #include "tasks/checks.h"
 
-namespace headlab { namespace {
+namespace headlab { namespace relations_tests {
 
 const Example& sample() {
   static const Example example = make_task("relations")->make(Key{1}, 400, Split::train);
@@ -97,5 +97,5 @@ TEST(Relations, NumbersOutOfTheirRangeAreRefused) {
   expect_contains(refusal("relations:length=-3"), "length must be a whole number");
 }
 
-}  // namespace
+}  // namespace relations_tests
 }  // namespace headlab

@@ -6,7 +6,7 @@
 
 #include "tasks/checks.h"
 
-namespace headlab { namespace {
+namespace headlab { namespace reverse_tests {
 
 constexpr Index kCount = 300;
 
@@ -70,5 +70,5 @@ TEST(Reverse, ImpossibleSettingsGetASentence) {
   expect_contains(refusal("reverse:shortest=11"), "shortest 11 must not exceed longest 10");
 }
 
-}  // namespace
+}  // namespace reverse_tests
 }  // namespace headlab

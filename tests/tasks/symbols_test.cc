@@ -7,7 +7,7 @@
 
 #include "tasks/checks.h"
 
-namespace headlab { namespace {
+namespace headlab { namespace symbols_tests {
 
 constexpr Index kCount = 300;
 
@@ -173,5 +173,5 @@ TEST(Symbols, AnAnswerMayFillTheWholeSequence) {
   }
 }
 
-}  // namespace
+}  // namespace symbols_tests
 }  // namespace headlab
