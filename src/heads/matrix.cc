@@ -238,13 +238,15 @@ std::vector<Complex> eigenvalues(const Matrix& matrix) {
   return Iteration(hessenberg(matrix)).run();
 }
 
-double mean_entropy(Index rows, Index n, const Scalar* weights) {
+template <std::floating_point Number>
+double mean_entropy(Index rows, Index n, const Number* weights) {
   double sum = 0;
   for (Index i = 0; i < rows * n; ++i) sum -= x_log_x(static_cast<double>(weights[i]));
   return rows > 0 ? sum / static_cast<double>(rows) : 0;
 }
 
-double jensen_shannon_distance(Index n, const Scalar* p, const Scalar* q) {
+template <std::floating_point Number>
+double jensen_shannon_distance(Index n, const Number* p, const Number* q) {
   double divergence = 0;
   for (Index i = 0; i < n; ++i) {
     const auto a = static_cast<double>(p[i]), b = static_cast<double>(q[i]);
@@ -254,6 +256,11 @@ double jensen_shannon_distance(Index n, const Scalar* p, const Scalar* q) {
   }
   return std::sqrt(std::max(0.0, divergence));
 }
+
+template double mean_entropy(Index, Index, const float*);
+template double mean_entropy(Index, Index, const double*);
+template double jensen_shannon_distance(Index, const float*, const float*);
+template double jensen_shannon_distance(Index, const double*, const double*);
 
 SymmetricEigen symmetric_eigen(Index n, std::span<const double> matrix) {
   require(n >= 0 && std::ssize(matrix) == n * n, "eigenvalues: a matrix of ", n, " rows has ",

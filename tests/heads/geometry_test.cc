@@ -49,7 +49,7 @@ TEST(JensenShannonDistance, IsSymmetricAndKeepsTheTriangleInequality) {
 Tensor random_pattern(const Tensor& x, Index heads) {
   const Index width = x.size(2);
   NumPyRandom random(42);
-  const Tensor W = random.normals({width, 3 * width}, std::sqrt(2 / static_cast<double>(width)));
+  const Tensor W = normals(random, {width, 3 * width}, std::sqrt(2 / static_cast<double>(width)));
   const Tensor qkv = matmul(x, W);
   const auto part = [&](Index i) { return slice(qkv, 2, i * width, (i + 1) * width); };
   Tensor pattern;
@@ -58,7 +58,7 @@ Tensor random_pattern(const Tensor& x, Index heads) {
 }
 
 TEST(RandomHeads, HaveTheEntropyAndFocusThatTheArticlePrints) {
-  const Tensor pattern = random_pattern(NumPyRandom(42).normals({1, 6, 32}), 4);
+  const Tensor pattern = random_pattern(numpy_normals(42, {1, 6, 32}), 4);
   const double entropies[] = {1.206, 0.925, 1.259, 0.843}, focus[] = {32.7, 48.4, 29.7, 53.0};
   for (Index h = 0; h < 4; ++h) {
     const double entropy = mean_entropy(6, 6, pattern.data() + h * 36);
@@ -68,7 +68,7 @@ TEST(RandomHeads, HaveTheEntropyAndFocusThatTheArticlePrints) {
 }
 
 TEST(RandomHeads, DifferAsMuchAsTheArticlePrints) {
-  const Tensor x = NumPyRandom(42).normals({1, 8, 64});
+  const Tensor x = numpy_normals(42, {1, 8, 64});
   for (const auto& [heads, diversity] :
        {std::pair<Index, double>{1, 0}, {2, 0.5962}, {4, 0.5770}, {8, 0.5774}}) {
     const Tensor pattern = random_pattern(x, heads);

@@ -132,7 +132,7 @@ TEST(Parameters, OfAttentionDoNotDependOnTheNumberOfHeads) {
 Tensor random_pattern(const Tensor& x, Index heads) {
   const Index width = x.size(2);
   NumPyRandom random(42);
-  const Tensor W = random.normals({width, 3 * width}, std::sqrt(2 / static_cast<double>(width)));
+  const Tensor W = normals(random, {width, 3 * width}, std::sqrt(2 / static_cast<double>(width)));
   const Tensor qkv = matmul(x, W);
   const auto part = [&](Index i) { return slice(qkv, 2, i * width, (i + 1) * width); };
   return attend(part(0), part(1), part(2), heads).pattern;
@@ -158,7 +158,7 @@ double distance(const std::vector<double>& p, const std::vector<double>& q) {
 }
 
 TEST(RandomHeads, HaveTheEntropiesThatTheArticlePrints) {
-  const Tensor pattern = random_pattern(NumPyRandom(42).normals({1, 6, 32}), 4);
+  const Tensor pattern = random_pattern(numpy_normals(42, {1, 6, 32}), 4);
   const double expected[] = {1.206, 0.925, 1.259, 0.843};
   for (Index h = 0; h < 4; ++h) {
     double mean = 0;
@@ -168,7 +168,7 @@ TEST(RandomHeads, HaveTheEntropiesThatTheArticlePrints) {
 }
 
 TEST(RandomHeads, DifferAsMuchAsTheArticlePrints) {
-  const Tensor x = NumPyRandom(42).normals({1, 8, 64});
+  const Tensor x = numpy_normals(42, {1, 8, 64});
   const std::vector<std::pair<Index, double>> expected = {{1, 0},
                                                           {2, 0.5962},
                                                           {4, 0.5770},

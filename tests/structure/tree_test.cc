@@ -99,7 +99,7 @@ TEST(Project, IsSmall) {
       return first != std::string::npos && line.compare(first, 2, "//") != 0;
     });
   }
-  EXPECT_LE(lines, 24000) << "lines that hold code, in src and include";
+  EXPECT_LE(lines, 28000) << "lines that hold code, in src and include";
 }
 
 /// Lines of code: neither blank nor a comment nor for the preprocessor.

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <complex>
+#include <concepts>
 #include <span>
 #include <vector>
 
@@ -49,10 +50,12 @@ double sandwich_norm(const Matrix& x, const Matrix& m, const Matrix& y);
 /// an element that is not finite. Golub and Van Loan, "Matrix Computations", sections 7.4 and 7.5.
 std::vector<std::complex<double>> eigenvalues(const Matrix& matrix);
 
-/// Mean over queries of -sum p ln p, for rows of weights [rows, n]; 0 ln 0 = 0.
-double mean_entropy(Index rows, Index n, const Scalar* weights);
+/// Mean over queries of -sum p ln p, for rows of weights [rows, n], floats or doubles; 0 ln 0 = 0.
+template <std::floating_point Number>
+double mean_entropy(Index rows, Index n, const Number* weights);
 /// sqrt of the Jensen-Shannon divergence of two distributions over n keys, natural logarithm.
-double jensen_shannon_distance(Index n, const Scalar* p, const Scalar* q);
+template <std::floating_point Number>
+double jensen_shannon_distance(Index n, const Number* p, const Number* q);
 
 /// matrix = sum over i of values[i] v_i v_i^T, with v_i = vectors[i n ... i n + n).
 struct SymmetricEigen {

@@ -1,0 +1,112 @@
+// The worlds of the lessons: sentences small enough to compute by hand, heads with random weights,
+// published models, and what articles on multi-head attention get wrong. The terminal's `explain`,
+// the lessons of a page and the tests all take their numbers from here. Attention is computed in
+// double, step by step, and nothing of it is thrown away: to look at, not to train. Read next:
+// src/heads/lesson_tables.cc, the tables; ops/attention.h, the attention that models run.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlab/base/json.h"
+#include "headlab/heads/matrix.h"
+
+namespace headlab {
+
+/// All that one head computes, in the order in which it does. T queries, S keys.
+struct HeadSteps {
+  Matrix q, k, v;  // [T, D], [S, D], [S, Dv]
+  Matrix scores;   // [T, S]: q k^T
+  Matrix scaled;   // [T, S]: scores / sqrt(D)
+  Matrix weights;  // [T, S]: softmax of each row over the keys that it sees; 0 on the others
+  Matrix output;   // [T, Dv]: weights v
+};
+
+/// softmax(q k^T / sqrt(D)) v. `visible` [T, S]: 1 for the keys that a query sees; empty: all. A
+/// query that sees none has weights of 0. Error unless the sizes fit.
+HeadSteps attend(const Matrix& q, const Matrix& k, const Matrix& v,
+                 std::span<const char> visible = {});
+/// Columns [begin, end).
+Matrix columns_of(const Matrix& matrix, Index begin, Index end);
+/// The same for `heads` heads, head h with columns [h D, (h + 1) D) of q, k and v. Error unless
+/// the columns divide into as many.
+std::vector<HeadSteps> attend_in_heads(const Matrix& q, const Matrix& k, const Matrix& v,
+                                       Index heads);
+/// Outputs side by side, [T, H Dv].
+Matrix concatenated(std::span<const HeadSteps> heads);
+/// The pattern averaged over heads, [T, S].
+Matrix average_weights(std::span<const HeadSteps> heads);
+/// The square root of the sum of squares.
+double norm(const Matrix& matrix);
+/// By how much the output changes in norm when head h is silenced: |z_h W_O,h|, W_O [H Dv, C].
+double change_when_silent(std::span<const HeadSteps> heads, std::size_t h, const Matrix& W_O);
+Matrix identity(Index n);
+
+/// Mean entropy of a head's rows in nats, and 1 - that / ln S: 0 looks everywhere alike, 1 at one
+/// key.
+double entropy_of(const HeadSteps& head);
+double focus_of(const HeadSteps& head);
+/// Mean Jensen-Shannon distance (natural logarithm) of rows of the same query, over all pairs of
+/// heads; 0 for fewer than two.
+double diversity_of(std::span<const HeadSteps> heads);
+
+/// A sentence with the q, k and v of its tokens, the columns of all heads side by side.
+struct LessonWorld {
+  std::string name;   // "five-tokens"
+  std::string title;  // one line
+  std::vector<std::string> tokens;
+  Index heads;      // into which its article splits it
+  Matrix q, k, v;   // [T, d]
+  bool from_input;  // whether q = k = v = the input, seen through identity matrices
+  Matrix W_O;  // [d, d], orthogonal: mixes heads and keeps every length; the articles have none
+};
+/// "The cat sat on mat", width 4, two heads; "Cat sleeps", width 4, two heads.
+const std::vector<LessonWorld>& lesson_worlds();
+/// Error that lists the names.
+const LessonWorld& lesson_world(std::string_view name);
+
+/// Heads of random weights, drawn with np.random.seed(seed) before the input x ~ N(0, 1) [T, d] and
+/// again before W = [W_Q, W_K, W_V] ~ N(0, 2 / d) [d, 3 d]: so they are drawn where the figures
+/// come from, and so x repeats the first numbers of W. `fresh`: W goes on where x ended.
+struct RandomWorld {
+  std::string name;  // "entropy"
+  std::vector<std::string> tokens;
+  Index d_model;
+  std::vector<Index> heads;  // the numbers of heads that are compared
+  std::uint32_t seed;
+};
+const std::vector<RandomWorld>& random_worlds();
+/// Error that lists the names.
+const RandomWorld& random_world(std::string_view name);
+std::vector<HeadSteps> random_heads(const RandomWorld& world, Index heads, std::uint32_t seed,
+                                    bool fresh = false);
+
+/// Attention of a published model.
+struct PublishedModel {
+  const char* name;
+  Index d_model, heads, kv_heads, d_head, layers;  // layers: of one stack of blocks
+  const char* source;
+};
+std::span<const PublishedModel> published_models();
+
+/// Something that an article says and that its own numbers, or its sources, contradict.
+struct Correction {
+  const char* topic;  // of `explain`, and of a lesson
+  const char* claim;  // in our words
+  const char* fact;   // what is so; figures as lessons compute them
+  const char* source;
+};
+std::span<const Correction> corrections();
+
+Json to_json(const Matrix& matrix);
+Json to_json(const HeadSteps& head);
+Json to_json(const LessonWorld& world);
+Json to_json(const PublishedModel& model);
+Json to_json(const Correction& correction);
+/// The inputs of all lessons: {"worlds", "random": with the patterns [heads, T, T] of each number
+/// of heads, to 7 decimals, "models", "corrections"}.
+Json lessons_json();
+
+}  // namespace headlab

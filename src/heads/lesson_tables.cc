@@ -1,0 +1,154 @@
+// The tables of the lessons: worlds, published models, corrections. Figures in a correction are
+// computed by tests from the functions of lessons.h and cost.h and must come out as they are
+// printed here. Read next: lessons_json.cc, which hands all of it to a page.
+#include <initializer_list>
+
+#include "headlab/heads/lessons.h"
+
+namespace headlab {
+namespace {
+
+Matrix rows_of(Index columns, std::initializer_list<double> values) {
+  Matrix matrix(std::ssize(values) / columns, columns);
+  for (Index i = 0; i < std::ssize(values); ++i)
+    matrix(i / columns, i % columns) = values.begin()[i];
+  return matrix;
+}
+
+/// Half of a Hadamard matrix: orthogonal, and every output takes as much from each column.
+Matrix mixing() {
+  constexpr double h = 0.5;
+  return rows_of(4, {h, h, h, h, h, -h, h, -h, h, h, -h, -h, h, -h, -h, h});
+}
+
+LessonWorld five_tokens() {
+  constexpr double h = 0.5;
+  return {.name = "five-tokens",
+          .title = "five tokens, width 4, two heads of width 2",
+          .tokens = {"The", "cat", "sat", "on", "mat"},
+          .heads = 2,
+          .q = rows_of(4, {1, 0, 1, 0, 0, 2, 0, 1, 1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 1}),
+          .k = rows_of(4, {0, 1, 0, 1, 1, 0, 1, 0, 1, 1, 0, 0, 0, 0, 1, 1, 1, 0, h, h}),
+          .v = rows_of(4, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, h, h, h, h}),
+          .from_input = false,
+          .W_O = mixing()};
+}
+
+LessonWorld cat_sleeps() {
+  const Matrix x = rows_of(4, {1, 2, 0, 0, 0, 0, 1, 2});
+  return {.name = "cat-sleeps",
+          .title = "two tokens, width 4, two heads of width 2",
+          .tokens = {"Cat", "sleeps"},
+          .heads = 2,
+          .q = x,
+          .k = x,
+          .v = x,
+          .from_input = true,
+          .W_O = mixing()};
+}
+
+constexpr PublishedModel kModels[] = {
+    {"Transformer base", 512, 8, 8, 64, 6, "Vaswani et al. 2017, table 3"},
+    {"BERT-base", 768, 12, 12, 64, 12, "Devlin et al. 2019"},
+    {"BERT-large", 1024, 16, 16, 64, 24, "Devlin et al. 2019"},
+    {"GPT-2 small", 768, 12, 12, 64, 12, "Radford et al. 2019"},
+    {"GPT-2 medium", 1024, 16, 16, 64, 24, "Radford et al. 2019"},
+    {"GPT-2 large", 1280, 20, 20, 64, 36, "Radford et al. 2019"},
+    {"GPT-2 XL", 1600, 25, 25, 64, 48, "Radford et al. 2019"},
+    {"GPT-3 small", 768, 12, 12, 64, 12, "Brown et al. 2020, table 2.1"},
+    {"GPT-3 175B", 12288, 96, 96, 128, 96, "Brown et al. 2020, table 2.1"},
+    {"T5-11B", 1024, 128, 128, 128, 24, "Raffel et al. 2020"},
+    {"ViT-Base", 768, 12, 12, 64, 12, "Dosovitskiy et al. 2021, table 1"},
+    {"AlphaFold 2 Evoformer", 256, 8, 8, 32, 48, "Jumper et al. 2021, supplement 1.6"},
+    {"PaLM 540B", 18432, 48, 1, 256, 118, "Chowdhery et al. 2022, table 1"},
+    {"Llama 2 7B", 4096, 32, 32, 128, 32, "Touvron et al. 2023"},
+    {"Llama 2 70B", 8192, 64, 8, 128, 80, "Touvron et al. 2023"},
+    {"Mistral 7B", 4096, 32, 8, 128, 32, "Jiang et al. 2023, table 1"},
+    {"Gemma 2B", 2048, 8, 1, 256, 18, "Gemma team 2024, table 1"},
+    {"Llama 3 8B", 4096, 32, 8, 128, 32, "Grattafiori et al. 2024, table 3"},
+};
+
+constexpr Correction kCorrections[] = {
+    {"five-tokens", "each head sees a slice of the embedding",
+     "q, k and v of every head are made from all of x; what is cut into heads is the projected "
+     "vector x W_Q, whose columns belong to heads. The worked example begins behind that step",
+     "Vaswani et al. 2017, section 3.2.2"},
+    {"cat-sleeps", "head 2 writes 0.00 0.00 for \"Cat\", because its query is 0",
+     "equal scores give equal weights: .5000 .5000, so head 2 writes the mean of the values, .5000 "
+     "1.0000, as head 1 does for \"sleeps\"",
+     "the softmax of equal scores"},
+    {"cat-sleeps", "a single head would merge the two tokens, two heads keep them apart",
+     "on these numbers one head keeps them apart better: each token gives itself .9241; with two "
+     "heads each token looks at both alike, .5000, in the head whose columns it leaves at 0",
+     "the same two tokens with one head"},
+    {"diversity", "diversity grows with the number of heads",
+     "its own numbers are .5962 for 2 heads, .5770 for 4 and .5774 for 8: they fall, then stay. "
+     "Heads of random weights differ about as much whatever their number",
+     "the article's own output"},
+    {"diversity", "input and weights of the example are random",
+     "both start from seed 42, so the input repeats the first numbers of the weights",
+     "np.random.seed"},
+    {"patterns", "the example's pattern of the previous token is attention, row by row",
+     "its first row sums to .2167: the entry for itself replaces the one for the token before, "
+     "which is the same cell there",
+     "the article's own code"},
+    {"patterns", "the example's pattern of the first token is attention, row by row",
+     "its first row sums to 1.0167: the rest is divided among one key too few", "its own code"},
+    {"cost", "multi-head attention has one matrix more than a single head, 4 d^2 against 3 d^2",
+     "a single head inside a transformer has its W_O too: 4 d^2 for any number of heads",
+     "Vaswani et al. 2017, table 3 (A)"},
+    {"cost", "attention takes time in N^2 d",
+     "that leaves out the four projections, 8 N d^2 operations beside 4 N^2 d: up to N = 2 d they "
+     "are the larger part",
+     "counted"},
+    {"cost", "512 / 7 is an error",
+     "it is one in PyTorch, which wants equal heads that fill d_model. Nothing in the formula "
+     "does: here a head is floor(512 / 7) = 73 wide, 7 heads fill 511, and W_O is [511, 512]",
+     "torch.nn.MultiheadAttention"},
+    {"cost", "d_k = 64 is where the scaling by sqrt(d_k) behaves well",
+     "the scaling makes the variance of the scores 1 for every d_k; 64 is a habit",
+     "section 3.2.1"},
+    {"cost", "the keys and values of GPT-3 for 2048 tokens take about 3 GB in fp16",
+     "2 x 96 layers x 96 heads x 128 x 2048 = 4,831,838,208 numbers: 9.66 GB", "counted"},
+    {"cost", "the scores of 96 heads at 8192 tokens take about 6 GB",
+     "96 x 8192^2 = 6,442,450,944 scores: 12.9 GB in fp16, 25.8 GB in fp32", "counted"},
+    {"attention", "FlashAttention gives bit-identical results",
+     "it sums in another order and rescales as it goes: the same function, rounded differently; "
+     "`cost --measure` says by how much",
+     "Dao et al. 2022, theorem 1 (in exact arithmetic)"},
+    {"attention", "nn.MultiheadAttention returns no weights unless need_weights is set",
+     "need_weights is true by default, and the weights that come back are the average over heads; "
+     "average_attn_weights=False gives each head's",
+     "torch.nn.MultiheadAttention"},
+    {"attention", "some heads have low rotary frequencies and others high ones",
+     "every head has all of them: frequency i is 10000^(-2 i / d_head) in each",
+     "Su et al. 2021, section 3.2.2"},
+    {"attention", "head 8-10 of layer 6 of BERT tracks agreement of subject and verb",
+     "8-10 is head 10 of layer 8, and finds direct objects (86.8%)", "Clark et al. 2019, table 1"},
+    {"attention", "AlphaFold has 48 heads",
+     "48 is the number of its Evoformer blocks; their attention over the alignment has 8 heads of "
+     "width 32",
+     "Jumper et al. 2021, supplement 1.6"},
+    {"attention", "a layer of GPT-4 has 96 heads or more", "nothing of its size was published",
+     "OpenAI 2023, section 2"},
+};
+
+}  // namespace
+
+const std::vector<LessonWorld>& lesson_worlds() {
+  static const std::vector<LessonWorld> worlds = {five_tokens(), cat_sleeps()};
+  return worlds;
+}
+
+const std::vector<RandomWorld>& random_worlds() {
+  static const std::vector<RandomWorld> worlds = {
+      {"entropy", {"The", "cat", "sat", "on", "the", "mat"}, 32, {4}, 42},
+      {"diversity", {"0", "1", "2", "3", "4", "5", "6", "7"}, 64, {1, 2, 4, 8}, 42}};
+  return worlds;
+}
+
+std::span<const PublishedModel> published_models() { return kModels; }
+
+std::span<const Correction> corrections() { return kCorrections; }
+
+}  // namespace headlab

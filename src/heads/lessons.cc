@@ -1,0 +1,173 @@
+// Attention by its definition, row by row. What models run computes the same in float, several rows
+// at once and without keeping the scores (src/kernels/attention.cc); tests hold one against the
+// other. Read next: lesson_tables.cc.
+#include "headlab/heads/lessons.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "headlab/base/error.h"
+#include "headlab/base/numpy_random.h"
+
+namespace headlab {
+namespace {
+
+Matrix scaled_by(const Matrix& matrix, double factor) {
+  Matrix result = matrix;
+  for (Index i = 0; i < matrix.rows(); ++i)
+    for (Index j = 0; j < matrix.columns(); ++j) result(i, j) *= factor;
+  return result;
+}
+
+/// Softmax of each row over the keys that its query sees; the largest score is taken off first, so
+/// that exp never overflows.
+Matrix softmax_of_rows(const Matrix& scaled, std::span<const char> visible) {
+  const Index S = scaled.columns();
+  const auto sees = [&](Index t, Index s) { return visible.empty() || visible[t * S + s] != 0; };
+  Matrix weights(scaled.rows(), S);
+  for (Index t = 0; t < scaled.rows(); ++t) {
+    double largest = -INFINITY, sum = 0;
+    for (Index s = 0; s < S; ++s)
+      if (sees(t, s)) largest = std::max(largest, scaled(t, s));
+    for (Index s = 0; s < S; ++s)
+      if (sees(t, s)) sum += weights(t, s) = std::exp(scaled(t, s) - largest);
+    for (Index s = 0; s < S && sum > 0; ++s) weights(t, s) /= sum;
+  }
+  return weights;
+}
+
+template <class Entries>
+const auto& named(const Entries& entries, std::string_view name, const char* kind) {
+  const auto found = std::ranges::find_if(entries, [&](const auto& e) { return e.name == name; });
+  std::string known;
+  for (const auto& entry : entries) known += (known.empty() ? "" : ", ") + entry.name;
+  require(found != entries.end(), "there is no ", kind, " '", name, "'; known: ", known);
+  return *found;
+}
+
+Matrix drawn(NumPyRandom& random, Index rows, Index columns, double scale) {
+  Matrix matrix(rows, columns);
+  for (Index i = 0; i < rows; ++i)
+    for (Index j = 0; j < columns; ++j) matrix(i, j) = scale * random.normal();
+  return matrix;
+}
+
+}  // namespace
+
+HeadSteps attend(const Matrix& q, const Matrix& k, const Matrix& v, std::span<const char> visible) {
+  require(visible.empty() || std::ssize(visible) == q.rows() * k.rows(), "attention of ", q.rows(),
+          " queries over ", k.rows(), " keys: ", visible.size(), " cells are marked as visible");
+  Matrix scores = q * k.transposed();
+  Matrix scaled = scaled_by(scores, 1 / std::sqrt(static_cast<double>(q.columns())));
+  Matrix weights = softmax_of_rows(scaled, visible);
+  Matrix output = weights * v;
+  return {q, k, v, std::move(scores), std::move(scaled), std::move(weights), std::move(output)};
+}
+
+Matrix columns_of(const Matrix& matrix, Index begin, Index end) {
+  require(0 <= begin && begin <= end && end <= matrix.columns(), "columns ", begin, " to ", end,
+          " of a matrix that has ", matrix.columns());
+  Matrix part(matrix.rows(), end - begin);
+  for (Index i = 0; i < part.rows(); ++i)
+    for (Index j = 0; j < part.columns(); ++j) part(i, j) = matrix(i, begin + j);
+  return part;
+}
+
+std::vector<HeadSteps> attend_in_heads(const Matrix& q, const Matrix& k, const Matrix& v,
+                                       Index heads) {
+  require(heads > 0 && q.columns() % heads == 0 && v.columns() % heads == 0, "queries of width ",
+          q.columns(), " and values of width ", v.columns(), " cannot be split into ", heads,
+          " heads");
+  const auto part = [&](const Matrix& all, Index h) {
+    const Index width = all.columns() / heads;
+    return columns_of(all, h * width, (h + 1) * width);
+  };
+  std::vector<HeadSteps> steps;
+  for (Index h = 0; h < heads; ++h) steps.push_back(attend(part(q, h), part(k, h), part(v, h)));
+  return steps;
+}
+
+Matrix concatenated(std::span<const HeadSteps> heads) {
+  Index width = 0;
+  for (const HeadSteps& head : heads) width += head.output.columns();
+  Matrix all(heads.empty() ? 0 : heads[0].output.rows(), width);
+  Index first = 0;
+  for (const HeadSteps& head : heads) {
+    for (Index t = 0; t < all.rows(); ++t)
+      for (Index j = 0; j < head.output.columns(); ++j) all(t, first + j) = head.output(t, j);
+    first += head.output.columns();
+  }
+  return all;
+}
+
+Matrix average_weights(std::span<const HeadSteps> heads) {
+  require(!heads.empty(), "the average of no patterns");
+  Matrix mean(heads[0].weights.rows(), heads[0].weights.columns());
+  for (const HeadSteps& head : heads)
+    for (Index t = 0; t < mean.rows(); ++t)
+      for (Index s = 0; s < mean.columns(); ++s) mean(t, s) += head.weights(t, s);
+  return scaled_by(mean, 1 / static_cast<double>(heads.size()));
+}
+
+double norm(const Matrix& matrix) { return std::sqrt(inner(matrix, matrix)); }
+
+double change_when_silent(std::span<const HeadSteps> heads, std::size_t h, const Matrix& W_O) {
+  Index first = 0;
+  for (std::size_t i = 0; i < h; ++i) first += heads[i].output.columns();
+  const Matrix& z = heads[h].output;
+  Matrix rows(z.columns(), W_O.columns());
+  for (Index i = 0; i < rows.rows(); ++i)
+    for (Index j = 0; j < rows.columns(); ++j) rows(i, j) = W_O(first + i, j);
+  return norm(z * rows);
+}
+
+Matrix identity(Index n) {
+  Matrix matrix(n, n);
+  for (Index i = 0; i < n; ++i) matrix(i, i) = 1;
+  return matrix;
+}
+
+double entropy_of(const HeadSteps& head) {
+  const Matrix& weights = head.weights;
+  return mean_entropy(weights.rows(), weights.columns(), weights.values().data());
+}
+
+double focus_of(const HeadSteps& head) {
+  return 1 - entropy_of(head) / std::log(static_cast<double>(head.weights.columns()));
+}
+
+double diversity_of(std::span<const HeadSteps> heads) {
+  double total = 0;
+  Index count = 0;
+  for (std::size_t a = 0; a < heads.size(); ++a) {
+    for (std::size_t b = a + 1; b < heads.size(); ++b) {
+      const Matrix &p = heads[a].weights, &q = heads[b].weights;
+      const Index S = p.columns();
+      for (Index t = 0; t < p.rows(); ++t, ++count)
+        total += jensen_shannon_distance(S, &p.values()[t * S], &q.values()[t * S]);
+    }
+  }
+  return count > 0 ? total / static_cast<double>(count) : 0;
+}
+
+const LessonWorld& lesson_world(std::string_view name) {
+  return named(lesson_worlds(), name, "world of five or two tokens");
+}
+
+const RandomWorld& random_world(std::string_view name) {
+  return named(random_worlds(), name, "world of random weights");
+}
+
+std::vector<HeadSteps> random_heads(const RandomWorld& world, Index heads, std::uint32_t seed,
+                                    bool fresh) {
+  const Index d = world.d_model;
+  NumPyRandom for_input(seed), from_seed(seed);
+  const Matrix x = drawn(for_input, std::ssize(world.tokens), d, 1);
+  const Matrix W =
+      drawn(fresh ? for_input : from_seed, d, 3 * d, std::sqrt(2 / static_cast<double>(d)));
+  const Matrix qkv = x * W;
+  return attend_in_heads(columns_of(qkv, 0, d), columns_of(qkv, d, 2 * d),
+                         columns_of(qkv, 2 * d, 3 * d), heads);
+}
+
+}  // namespace headlab

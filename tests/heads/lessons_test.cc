@@ -1,0 +1,170 @@
+// The worlds of the lessons against every figure that the articles print and that is right, to its
+// last digit: the sentence of five tokens, the one of two, heads of random weights. The engine's
+// own attention gives the same (tests/nn/articles_test.cc).
+#include "headlab/heads/lessons.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace headlab { namespace lessons_tests {
+
+constexpr double kFourDecimals = 0.5e-4 + 1e-12;
+constexpr double kThreeDecimals = 0.5e-3 + 1e-12;
+
+void expect_printed(const Matrix& matrix, const std::vector<double>& printed,
+                    double half = kFourDecimals) {
+  ASSERT_EQ(matrix.values().size(), printed.size());
+  for (std::size_t i = 0; i < printed.size(); ++i)
+    EXPECT_NEAR(matrix.values()[i], printed[i], half) << "number " << i;
+}
+
+std::vector<HeadSteps> five_tokens(Index heads = 2) {
+  const LessonWorld& world = lesson_world("five-tokens");
+  return attend_in_heads(world.q, world.k, world.v, heads);
+}
+
+TEST(Lessons, FiveTokensHaveTheScoresOfTheArticle) {
+  expect_printed(five_tokens()[0].scores,
+                 {0, 1, 1, 0, 1, 2, 0, 2, 0, 0, 1, 1, 2, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 0, 1});
+  expect_printed(five_tokens()[1].scores,
+                 {0, 1, 0, 1, .5, 1, 0, 0, 1, .5, 0, 1, 0, 1, .5, 1, 1, 0, 2, 1, 1, 0, 0, 1, .5});
+  expect_printed(five_tokens()[0].scaled,
+                 {0, .7071, .7071, 0, .7071, 1.4142, 0, 1.4142, 0,     0,     .7071, .7071, 1.4142,
+                  0, .7071, 0,     0, 0,     0,      0, 0,      .7071, .7071, 0,     .7071});
+  expect_printed(five_tokens()[1].scaled,
+                 {0,      .7071, 0,     .7071, .3536, .7071, 0,     0,     .7071,
+                  .3536,  0,     .7071, 0,     .7071, .3536, .7071, .7071, 0,
+                  1.4142, .7071, .7071, 0,     0,     .7071, .3536});
+}
+
+TEST(Lessons, FiveTokensHaveTheWeightsOfTheArticle) {
+  expect_printed(five_tokens()[0].weights, {.1237, .2509, .2509, .1237, .2509,  //
+                                            .3664, .0891, .3664, .0891, .0891,  //
+                                            .1811, .1811, .3673, .0893, .1811,  //
+                                            .2000, .2000, .2000, .2000, .2000,  //
+                                            .1237, .2509, .2509, .1237, .2509});
+  expect_printed(five_tokens()[1].weights, {.1337, .2711, .1337, .2711, .1904,  //
+                                            .2711, .1337, .1337, .2711, .1904,  //
+                                            .1337, .2711, .1337, .2711, .1904,  //
+                                            .1811, .1811, .0893, .3673, .1811,  //
+                                            .2711, .1337, .1337, .2711, .1904});
+  expect_printed(average_weights(five_tokens()), {.1287, .2610, .1923, .1974, .2206,  //
+                                                  .3188, .1114, .2500, .1801, .1397,  //
+                                                  .1574, .2261, .2505, .1802, .1858,  //
+                                                  .1906, .1906, .1447, .2837, .1906,  //
+                                                  .1974, .1923, .1923, .1974, .2206});
+}
+
+TEST(Lessons, FiveTokensHaveTheOutputsOfTheArticle) {
+  expect_printed(concatenated(five_tokens()), {.2491, .3763, .2289, .3663,  //
+                                               .4109, .1336, .2289, .3663,  //
+                                               .2717, .2717, .2289, .3663,  //
+                                               .3000, .3000, .1799, .4579,  //
+                                               .2491, .3763, .2289, .3663});
+}
+
+TEST(Lessons, FiveTokensInOneHeadHaveTheWeightsOfTheChapterBefore) {
+  const HeadSteps head = five_tokens(1)[0];
+  EXPECT_NEAR(head.weights(1, 0), .4026, kFourDecimals);
+  EXPECT_NEAR(head.weights(1, 2), .2442, kFourDecimals);
+  EXPECT_NEAR(head.weights(1, 1), .0898, kFourDecimals);
+  const std::vector<double> the = {.1095, .2976, .1805, .1805, .2318};
+  for (Index s = 0; s < 5; ++s) EXPECT_NEAR(head.weights(0, s), the[s], kFourDecimals);
+}
+
+TEST(Lessons, FourHeadsOfWidthOneLeaveNineOfTwentyRowsUniform) {
+  Index uniform = 0, zero = 0;
+  for (const HeadSteps& head : five_tokens(4)) {
+    for (Index t = 0; t < 5; ++t) {
+      bool equal = true;
+      for (Index s = 0; s < 5; ++s) equal = equal && head.weights(t, s) == .2;
+      uniform += equal;
+      zero += head.q(t, 0) == 0;
+    }
+  }
+  EXPECT_EQ(uniform, 9);
+  EXPECT_EQ(zero, 9);
+  EXPECT_THROW(five_tokens(3), Error);
+}
+
+TEST(Lessons, SilencingAHeadChangesTheOutputByItsNorm) {
+  const std::vector<HeadSteps> heads = five_tokens();
+  const LessonWorld& world = lesson_world("five-tokens");
+  for (const Matrix& W_O : {identity(4), world.W_O}) {
+    EXPECT_NEAR(change_when_silent(heads, 0, W_O), .9600, kFourDecimals);
+    EXPECT_NEAR(change_when_silent(heads, 1, W_O), .9941, kFourDecimals);
+  }
+}
+
+TEST(Lessons, HeadsThatReadTheSameColumnsHaveOnePattern) {
+  const LessonWorld& world = lesson_world("five-tokens");
+  const Matrix q = columns_of(world.q, 0, 2), k = columns_of(world.k, 0, 2);
+  const HeadSteps one = attend(q, k, columns_of(world.v, 0, 2)),
+                  two = attend(q, k, columns_of(world.v, 2, 4));
+  EXPECT_EQ(one.weights.values(), two.weights.values());
+  EXPECT_NE(one.output.values(), two.output.values());
+}
+
+TEST(Lessons, CatSleepsHasTheRightFiguresOfTheArticle) {
+  const LessonWorld& world = lesson_world("cat-sleeps");
+  const std::vector<HeadSteps> heads = attend_in_heads(world.q, world.k, world.v, 2);
+  expect_printed(heads[0].scores, {5, 0, 0, 0});
+  EXPECT_NEAR(heads[0].scaled(0, 0), 3.5, .05);
+  expect_printed(heads[0].weights, {.97, .03, .5, .5}, .5e-2);
+  expect_printed(heads[0].output, {.97, 1.94, .5, 1}, .5e-2);
+  expect_printed(heads[1].output, {.5, 1, .97, 1.94}, .5e-2);  // the first two: see corrections
+}
+
+TEST(Lessons, RandomHeadsHaveTheEntropiesAndTheFocusOfTheArticle) {
+  const RandomWorld& world = random_world("entropy");
+  const std::vector<HeadSteps> heads = random_heads(world, 4, world.seed);
+  const double entropies[] = {1.206, 0.925, 1.259, 0.843}, focus[] = {32.7, 48.4, 29.7, 53.0};
+  for (std::size_t h = 0; h < 4; ++h) {
+    EXPECT_NEAR(entropy_of(heads[h]), entropies[h], kThreeDecimals) << h;
+    EXPECT_NEAR(100 * focus_of(heads[h]), focus[h], .05) << h;
+  }
+  EXPECT_NEAR(std::log(6), 1.792, kThreeDecimals);
+}
+
+TEST(Lessons, RandomHeadsAreAsDiverseAsTheArticlePrints) {
+  const RandomWorld& world = random_world("diversity");
+  const double printed[] = {0, .5962, .5770, .5774};
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto heads = random_heads(world, world.heads[i], world.seed);
+    EXPECT_NEAR(diversity_of(heads), printed[i], kFourDecimals) << world.heads[i] << " heads";
+  }
+}
+
+TEST(Lessons, FreshWeightsDoNotRepeatTheInput) {
+  const RandomWorld& world = random_world("entropy");
+  const auto same = random_heads(world, 4, 42), fresh = random_heads(world, 4, 42, true);
+  EXPECT_NE(same[0].weights.values(), fresh[0].weights.values());
+}
+
+TEST(Lessons, KeysThatAreNotSeenHaveNoWeight) {
+  const LessonWorld& world = lesson_world("cat-sleeps");
+  const std::vector<char> causal = {1, 0, 1, 1}, none = {0, 0, 1, 1};
+  expect_printed(attend(world.q, world.k, world.v, causal).weights, {1, 0, .0759, .9241});
+  EXPECT_EQ(attend(world.q, world.k, world.v, none).weights(0, 0), 0);
+  EXPECT_THROW(attend(world.q, world.k, world.v, std::vector<char>(3)), Error);
+}
+
+TEST(Lessons, NameTheWorldsThereAre) {
+  EXPECT_THROW(lesson_world("six-tokens"), Error);
+  EXPECT_THROW(random_world("five-tokens"), Error);
+}
+
+TEST(Lessons, AreOneJsonForPages) {
+  const Json json = lessons_json();
+  EXPECT_EQ(json.at("worlds").items().size(), 2u);
+  EXPECT_EQ(json.at("worlds").items()[0].at("q").items().size(), 5u);
+  const Json& entropy = json.at("random").items()[0].at("counts").items()[0];
+  EXPECT_EQ(entropy.at("patterns").items().size(), 4u);
+  EXPECT_EQ(json.at("models").items().size(), published_models().size());
+  EXPECT_EQ(json.at("corrections").items().size(), corrections().size());
+  EXPECT_LT(json.dump().size(), 32000u);
+}
+
+}  // namespace lessons_tests
+}  // namespace headlab
