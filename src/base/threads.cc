@@ -20,6 +20,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <thread>
 
 #include "headlab/base/error.h"
@@ -166,8 +167,11 @@ void set_thread_count(int count) {
 void spin_briefly([[maybe_unused]] char** arguments) {
 #if defined(_OPENMP) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__)
   if (std::getenv("GOMP_SPINCOUNT") || std::getenv("OMP_WAIT_POLICY")) return;
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return;
   setenv("GOMP_SPINCOUNT", "1000", 1);
-  execv("/proc/self/exe", arguments);  // returns where it cannot: then all is as it was
+  execv(program.c_str(), arguments);  // returns where it cannot: then all is as it was
 #endif
 }
 

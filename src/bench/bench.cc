@@ -4,12 +4,14 @@
 #include "headlab/bench/bench.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "headlab/base/build.h"
 #include "headlab/base/error.h"
 #include "headlab/base/threads.h"
 #include "headlab/base/timing.h"
 #include "headlab/model/initial.h"
+#include "headlab/tensor/tape.h"
 #include "headlab/tensor/watch.h"
 
 namespace headlab {
@@ -39,9 +41,9 @@ Batch random_batch(const BenchOptions& options) {
   return batch;
 }
 
-/// 6 B (weights x the tokens that they multiply + attention over all T x S keys), forward and
-/// backward.
-double operations_of(const BenchOptions& options) {
+/// 2 B (weights x the tokens that they multiply + attention over all T x S keys) for a forward
+/// pass; backward is two more.
+double operations_of(const BenchOptions& options, double passes) {
   const TransformerConfig& c = options.model;
   Index products = c.d_model * c.vocab * c.targets * c.length;
   for (const AttentionPlace& place : c.attention_places()) {
@@ -50,14 +52,14 @@ double operations_of(const BenchOptions& options) {
         c.d_model * (place.queries * (place.width + network) + place.keys * place.key_width);
     products += place.width * place.queries * place.keys;
   }
-  return 6 * static_cast<double>(options.batch) * static_cast<double>(products);
+  return 2 * passes * static_cast<double>(options.batch) * static_cast<double>(products);
 }
 
-/// Milliseconds of each step after the warm-up, sorted.
-std::vector<double> time_steps(TrainingStep& step, Index steps) {
+/// Milliseconds of each call of `run` after the warm-up, sorted.
+std::vector<double> time_steps(const std::function<void()>& run, Index steps) {
   const Index warmup = std::max<Index>(1, steps / 3);
   std::vector<double> times;
-  for (Index i = 0; i < warmup + steps; ++i) times.push_back(milliseconds([&] { step.run(); }));
+  for (Index i = 0; i < warmup + steps; ++i) times.push_back(milliseconds(run));
   times.erase(times.begin(), times.begin() + warmup);
   std::sort(times.begin(), times.end());
   return times;
@@ -67,6 +69,7 @@ constexpr TrainConfig kTraining{.lr = 1e-4, .clip = 1};
 
 constexpr Benchmark kBenchmarks[] = {
     {"step", "a training step beside the machine's limits", bench_step},
+    {"forward", "a forward pass alone, as analyses make them", bench_forward},
     {"ops", "every op of a training step, beside the machine's limits", bench_ops},
     {"gemm", "matrix products over sizes and transposes", bench_gemm},
     {"attention", "fused and composed attention over lengths", bench_attention},
@@ -123,7 +126,9 @@ Settings settings_of(BenchOptions& options) {
   return s;
 }
 
-BenchTable bench_step(const BenchOptions& options) {
+/// What `run` takes, which does the work of so many forward passes, beside the machine's limits.
+static BenchTable bench_passes(const BenchOptions& options, double passes,
+                               const std::function<void()>& run) {
   BenchTable table{.about = bench_about(options),
                    .columns = {{"config", "config"},
                                {"threads", "threads", 0},
@@ -136,14 +141,24 @@ BenchTable bench_step(const BenchOptions& options) {
                                {"triad_gbs", "triad GB/s", 1},
                                {"peak_memory_mb", "memory MB", 0}},
                    .flat = true};
-  TrainingStep step(options);
-  const std::vector<double> ms = time_steps(step, options.steps);
+  const std::vector<double> ms = time_steps(run, options.steps);
   const double memory = peak_memory_mb(), median = ms[ms.size() / 2];
   const auto tokens = static_cast<double>(options.batch * options.model.tokens_per_sequence());
-  const double gflops = operations_of(options) / median / 1e6, peak = measure_fma_peak();
+  const double gflops = operations_of(options, passes) / median / 1e6, peak = measure_fma_peak();
   table.rows = {{options.config, thread_count(), median, ms[0], tokens / median * 1e3, gflops, peak,
                  gflops / peak, measure_triad(), memory}};
   return table;
+}
+
+BenchTable bench_step(const BenchOptions& options) {
+  TrainingStep step(options);
+  return bench_passes(options, 3, [&] { step.run(); });
+}
+
+BenchTable bench_forward(const BenchOptions& options) {
+  const TrainingStep step(options);
+  const NoGrad no_grad;
+  return bench_passes(options, 1, [&] { step.model().forward(step.batch()); });
 }
 
 std::span<const Benchmark> benchmarks() { return kBenchmarks; }

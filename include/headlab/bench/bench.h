@@ -98,7 +98,7 @@ struct Benchmark {
   const char* summary;
   BenchTable (*run)(const BenchOptions& options);
 };
-/// step, ops, gemm, attention, scaling, tasks, pruned.
+/// step, forward, ops, gemm, attention, scaling, tasks, pruned.
 std::span<const Benchmark> benchmarks();
 
 /// The training step, `steps` of them after a third as many for warm-up: median and shortest time,
@@ -106,6 +106,9 @@ std::span<const Benchmark> benchmarks();
 /// multiply + attention over all T x S keys), so that skipping causal tiles shows as a larger share
 /// of the peak. The memory is that of the training, measured before the machine's limits.
 BenchTable bench_step(const BenchOptions& options);
+/// Likewise a forward pass to the logits, without a tape: 2 B (...) operations, a third of the
+/// step's.
+BenchTable bench_forward(const BenchOptions& options);
 /// Every op of a step, forward and backward, with the other work of it: milliseconds and share of
 /// the step, GFLOP/s beside the FMA peak or GB/s beside the triad.
 BenchTable bench_ops(const BenchOptions& options);
