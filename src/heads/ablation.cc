@@ -1,7 +1,7 @@
 // Ablation by gates and replacements. The outer loop goes over parts of the examples and the inner
-// one over head sets, so that what a part needs is made once: its slice of the replacements, and
-// the unchanged residual streams, from which each set starts at the block of its first silenced
-// head. Read next: gold_edges.cc.
+// one over head sets, so that what a part needs is made once: its slice of the replacements, the
+// unchanged residual streams, from which each set starts at the block of its first silenced head,
+// and what the heads of that module put out. Read next: gold_edges.cc.
 #include "headlab/heads/ablation.h"
 
 #include <algorithm>
@@ -156,21 +156,25 @@ std::vector<HeadEdits> Ablation::edits_for(const HeadSet& set,
   return edits;
 }
 
-/// The residual streams from which a pass with these edits can start: all before the block of the
-/// first edited module is as it was.
-std::vector<Tensor> Ablation::residual_before(std::span<const HeadEdits> edits,
-                                              std::span<const Tensor> residual) const {
-  const auto first = std::ranges::find_if(edits, [](const auto& e) { return e.gate.defined(); });
-  const AttentionModule* module = first == edits.end() ? nullptr : &modules_[first - edits.begin()];
-  std::vector<Tensor> given(residual.size());
-  const std::size_t start = module == nullptr ? residual.size() - 1 : module->stream;
-  given[start] = residual[start];
+/// What a pass with these edits need not compute again: all before the block of the first edited
+/// module, whose residual streams are as they were, and the heads' outputs up to that module.
+ModelHooks Ablation::from_unchanged(std::vector<HeadEdits> edits,
+                                    const ModelCaptures& unchanged) const {
+  const auto edited = std::ranges::find_if(edits, [](const auto& e) { return e.gate.defined(); });
+  const std::size_t first = edited - edits.begin();
+  const AttentionModule* module = edited == edits.end() ? nullptr : &modules_[first];
+  ModelHooks hooks{.edits = std::move(edits)};
+  hooks.residual.resize(unchanged.residual.size());
+  const std::size_t start = module == nullptr ? unchanged.residual.size() - 1 : module->stream;
+  hooks.residual[start] = unchanged.residual[start];
   const bool edits_encoder = module != nullptr && module->kind == AttentionKind::encoder;
   if (model_.config().has_source() && !edits_encoder) {
     const Index read = model_.config().encoder_layers;  // what the encoder ends in
-    given[read] = residual[read];
+    hooks.residual[read] = unchanged.residual[read];
   }
-  return given;
+  for (std::size_t m = 0; m < modules_.size() && m <= first; ++m)
+    hooks.z.push_back(unchanged.attention[m].z);
+  return hooks;
 }
 
 /// Calls use(logits of a set by its number, part, first) for parts of `size` examples.
@@ -184,10 +188,9 @@ void Ablation::for_logits(std::span<const HeadSet> sets, Index size, Use&& use) 
     for (Tensor& one : replacements)
       if (one.defined() && one.size(0) > 1) one = slice(one, 0, first, first + part.size);
     const auto logits_of = [&](std::size_t i) {
-      ModelHooks hooks{.edits = edits_for(sets[i], replacements)};
-      hooks.residual = residual_before(hooks.edits, whole.captures().residual);
       steps.done();
-      return model_.forward(part, {}, hooks);
+      return model_.forward(part, {},
+                            from_unchanged(edits_for(sets[i], replacements), whole.captures()));
     };
     use(logits_of, part, first);
   });

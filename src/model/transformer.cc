@@ -104,7 +104,8 @@ struct Transformer::Pass {
 
   AttentionHooks hooks_of(std::size_t module, const Tensor& residual) const {
     return {hooks.edits.empty() ? nullptr : &hooks.edits[module],
-            hooks.captures ? &hooks.captures->attention[module] : nullptr, residual};
+            hooks.captures ? &hooks.captures->attention[module] : nullptr, residual,
+            module < hooks.z.size() ? hooks.z[module] : Tensor()};
   }
   /// The stream that a hook gives in place of the computed one, or null.
   const Tensor* given(std::size_t stream) const {

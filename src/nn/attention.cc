@@ -86,11 +86,11 @@ MultiHeadAttention::MultiHeadAttention(const AttentionSizes& sizes, Scalar dropo
   O = Linear(sizes.heads * d_value, sizes.d_model);
 }
 
-Tensor MultiHeadAttention::forward(const Tensor& x_q, const Tensor& x_kv, const AttentionMask& mask,
-                                   const ForwardContext& context,
-                                   const AttentionHooks& hooks) const {
-  const auto& [edits, captures, residual] = hooks;
-  if (heads.empty()) return (residual.defined() ? residual : Tensor::zeros(x_q.shape())) + O.b;
+/// z [B, T, H*Dv] before edits.
+Tensor MultiHeadAttention::head_outputs(const Tensor& x_q, const Tensor& x_kv,
+                                        const AttentionMask& mask, const ForwardContext& context,
+                                        const AttentionHooks& hooks) const {
+  const auto& [edits, captures, residual, given] = hooks;
   Tensor q = Q.forward(x_q), k = K.forward(x_kv);      // [B, T, H*D], [B, S, G*D]
   const Tensor v = V.forward(x_kv);                    // [B, S, G*Dv]
   if (context.frozen) q = q.detach(), k = k.detach();  // nothing flows through the pattern
@@ -105,7 +105,16 @@ Tensor MultiHeadAttention::forward(const Tensor& x_q, const Tensor& x_kv, const 
                         .born_heads = Ids(heads.begin(), heads.end())},
                        captures && captures->wants_pattern ? &pattern : nullptr);
   if (captures) *captures = {captures->wants_pattern, heads, q, k, v, z, pattern};
-  if (edits) z = edited(z, head_count(), *edits);
+  return z;
+}
+
+Tensor MultiHeadAttention::forward(const Tensor& x_q, const Tensor& x_kv, const AttentionMask& mask,
+                                   const ForwardContext& context,
+                                   const AttentionHooks& hooks) const {
+  const Tensor& residual = hooks.residual;
+  if (heads.empty()) return (residual.defined() ? residual : Tensor::zeros(x_q.shape())) + O.b;
+  Tensor z = hooks.z.defined() ? hooks.z : head_outputs(x_q, x_kv, mask, context, hooks);
+  if (hooks.edits) z = edited(z, head_count(), *hooks.edits);
   return O.forward(z, residual);  // [B, T, C]
 }
 

@@ -55,6 +55,18 @@ TEST(MultiHeadAttention, AddsAResidual) {
   }
 }
 
+/// Edits still apply, and the input is not looked at.
+TEST(MultiHeadAttention, TakesOutputsThatWereComputedBefore) {
+  const MultiHeadAttention attn = made(kGrouped);
+  const Tensor x = input();
+  AttentionCaptures captures;
+  attn.forward(x, x, {.causal = true}, {}, {.captures = &captures});
+  const HeadEdits edits{.gate = Tensor::full({4}, Scalar{0.5})};
+  const Tensor other = random_tensor(x.shape(), Key{8});
+  expect_near(attn.forward(other, other, {.causal = true}, {}, {.edits = &edits, .z = captures.z}),
+              forward(attn, x, edits), 0);
+}
+
 TEST(MultiHeadAttention, NamesItsParameters) {
   const auto names = [](MultiHeadAttention attn) {
     std::set<std::string> found;

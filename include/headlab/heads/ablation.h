@@ -77,8 +77,7 @@ class Ablation {
   template <class Use>
   void for_logits(std::span<const HeadSet> sets, Index size, Use&& use) const;
   void find_replacements();
-  std::vector<Tensor> residual_before(std::span<const HeadEdits> edits,
-                                      std::span<const Tensor> residual) const;
+  ModelHooks from_unchanged(std::vector<HeadEdits> edits, const ModelCaptures& unchanged) const;
   std::vector<HeadEdits> edits_for(const HeadSet& set, std::span<const Tensor> replacements) const;
 
   const Transformer& model_;

@@ -65,6 +65,9 @@ struct ModelHooks {
   /// Streams that take the place of the computed ones, numbered as ModelCaptures::residual, of the
   /// same shapes; undefined, or beyond the end: none. Blocks before the last one given do not run.
   std::vector<Tensor> residual{};
+  /// Outputs of heads that a pass with the same input computed, by attention module: the module's
+  /// AttentionHooks::z. Undefined, or beyond the end: computed.
+  std::vector<Tensor> z{};
 };
 
 class Transformer {
