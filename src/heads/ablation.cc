@@ -10,6 +10,7 @@
 
 #include "headlab/base/error.h"
 #include "headlab/base/progress.h"
+#include "headlab/base/threads.h"
 #include "headlab/base/timing.h"
 #include "headlab/heads/activations.h"
 #include "headlab/ops/arithmetic.h"
@@ -177,7 +178,8 @@ ModelHooks Ablation::from_unchanged(std::vector<HeadEdits> edits,
   return hooks;
 }
 
-/// Calls use(logits of a set by its number, part, first) for parts of `size` examples.
+/// Calls use(logits of a set by its number, part, first, steps) for parts of `size` examples.
+/// Any thread may ask for logits; each set is a step to be counted.
 template <class Use>
 void Ablation::for_logits(std::span<const HeadSet> sets, Index size, Use&& use) const {
   const NoGrad no_grad;
@@ -188,19 +190,27 @@ void Ablation::for_logits(std::span<const HeadSet> sets, Index size, Use&& use) 
     for (Tensor& one : replacements)
       if (one.defined() && one.size(0) > 1) one = slice(one, 0, first, first + part.size);
     const auto logits_of = [&](std::size_t i) {
-      steps.done();
+      const NoGrad nothing_recorded;  // on this thread
       return model_.forward(part, {},
                             from_unchanged(edits_for(sets[i], replacements), whole.captures()));
     };
-    use(logits_of, part, first);
+    use(logits_of, part, first, steps);
   });
 }
 
 std::vector<std::vector<double>> Ablation::losses(std::span<const HeadSet> sets) const {
+  constexpr Index kAtOnce = 32;  // sets; a whole pass is a better task for a thread than its loops
   std::vector<std::vector<double>> all(sets.size(), std::vector<double>(examples_.size));
-  for_logits(sets, options_.batch, [&](const auto& logits_of, const Batch& part, Index first) {
-    for (std::size_t i = 0; i < sets.size(); ++i) add_losses(logits_of(i), part, first, 1, all[i]);
-  });
+  for_logits(sets, options_.batch,
+             [&](const auto& logits_of, const Batch& part, Index first, Steps& steps) {
+               for (Index begin = 0; begin < std::ssize(sets); begin += kAtOnce) {
+                 const Index count = std::min(kAtOnce, std::ssize(sets) - begin);
+                 parallel_try(count, [&](std::int64_t i) {
+                   add_losses(logits_of(begin + i), part, first, 1, all[begin + i]);
+                 });
+                 for (Index i = 0; i < count; ++i) steps.done();
+               }
+             });
   return all;
 }
 
@@ -214,14 +224,16 @@ std::vector<std::vector<double>> Ablation::independent_losses(
   const TransformerConfig& config = model_.config();
   const Index each = examples_.length * config.targets * config.vocab * std::ssize(with_none);
   const Index size = std::clamp<Index>((Index{1} << 24) / each, 1, options_.batch);
-  for_logits(with_none, size, [&](const auto& logits_of, const Batch& part, Index first) {
-    std::vector<Tensor> logits;
-    for (std::size_t i = 0; i < with_none.size(); ++i) logits.push_back(logits_of(i));
-    for (std::size_t p = 0; p < pairs.size(); ++p) {
-      const auto& [a, b] = pairs[p];
-      add_losses(logits[a] + logits[b] - logits.back(), part, first, 1, all[p]);
-    }
-  });
+  for_logits(with_none, size,
+             [&](const auto& logits_of, const Batch& part, Index first, Steps& steps) {
+               std::vector<Tensor> logits;
+               for (std::size_t i = 0; i < with_none.size(); ++i, steps.done())
+                 logits.push_back(logits_of(i));
+               for (std::size_t p = 0; p < pairs.size(); ++p) {
+                 const auto& [a, b] = pairs[p];
+                 add_losses(logits[a] + logits[b] - logits.back(), part, first, 1, all[p]);
+               }
+             });
   return all;
 }
 
