@@ -230,7 +230,7 @@ void cross_entropy_forward(const CrossEntropyForward& p) {
   for_rows(p.rows, p.n, [&](Index row) {
     const Scalar* x = p.x + row * p.n;
     const std::int32_t target = p.targets[row];
-    p.log_sum_exp[row] = row_log_sum_exp(p.n, x);
+    p.log_sum_exp[row] = target < 0 ? 0 : row_log_sum_exp(p.n, x);
     p.losses[row] = target < 0 ? 0 : p.log_sum_exp[row] - x[target];
   });
 }
