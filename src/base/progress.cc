@@ -1,24 +1,44 @@
-// A depth and a watcher for each thread: a training that runs on another thread of the program
-// counts for itself.
+// A chain of loops and a watcher for each thread: a training that runs on another thread of the
+// program counts for itself.
 // Read next: include/headlab/base/progress.h.
 #include "headlab/base/progress.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace headlab {
 namespace {
 
 thread_local StepsWatch steps_watch;
-thread_local int depth = 0;
+thread_local Steps* innermost = nullptr;
 
 }  // namespace
 
-Steps::Steps(std::int64_t all) : all_(all) { ++depth; }
-Steps::~Steps() { --depth; }
+Steps::Steps(std::int64_t all)
+    : all_(std::max<std::int64_t>(1, all)), outer_(std::exchange(innermost, this)) {
+  if (outer_ == nullptr && steps_watch) steps_watch(0, all_);
+}
+
+Steps::~Steps() {
+  innermost = outer_;
+  if (outer_ == nullptr && done_ < all_ && steps_watch)
+    steps_watch(static_cast<double>(all_), all_);
+}
 
 void Steps::done() {
-  ++done_;
-  if (depth == 1 && steps_watch) steps_watch(done_, all_);
+  done_ += weight_;
+  tell(0);
+}
+
+/// `inside`: the share of the step on the way that is done.
+void Steps::tell(double inside) {
+  if (!steps_watch) return;
+  const auto all = static_cast<double>(all_), weight = static_cast<double>(weight_);
+  reached_ = std::max(reached_, std::min(all, static_cast<double>(done_) + inside * weight));
+  if (outer_ != nullptr)
+    outer_->tell(reached_ / all);
+  else
+    steps_watch(reached_, all_);
 }
 
 void watch_steps(StepsWatch watch) { steps_watch = std::move(watch); }

@@ -39,13 +39,13 @@ std::vector<std::string_view> parts_of(std::string_view list, char separator) {
   return parts;
 }
 
-/// "4,0,2" or "[4, 0, 2]", an array or one number as a list of JSON numbers.
+/// "4,0,2", "4+0+2" or "[4, 0, 2]", an array or one number as a list of JSON numbers.
 Json::Array as_list(const Json& json) {
   if (json.is_array()) return json.items();
   if (!json.is_string()) return {json};
   std::string numbers = json.string();
   std::ranges::replace_if(
-      numbers, [](char c) { return c == '[' || c == ']' || c == ' '; }, ',');
+      numbers, [](char c) { return c == '[' || c == ']' || c == ' ' || c == '+'; }, ',');
   Json::Array list;
   for (std::string_view part : parts_of(numbers, ',')) list.push_back(json_of_text(part));
   return list;

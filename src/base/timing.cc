@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "headlab/base/progress.h"
+
 namespace headlab {
 
 double milliseconds(const std::function<void()>& work) {
@@ -18,9 +20,11 @@ double milliseconds(const std::function<void()>& work) {
 std::vector<double> interleaved_medians(std::span<const std::function<void()>> works,
                                         std::int64_t rounds) {
   std::vector<std::vector<double>> times(works.size());
+  Steps steps((rounds + 1) * std::ssize(works));
   for (std::int64_t round = 0; round <= rounds; ++round) {
     for (std::size_t i = 0; i < works.size(); ++i) {
       const double took = milliseconds(works[i]);
+      steps.done();
       if (round > 0) times[i].push_back(took);
     }
   }

@@ -8,6 +8,7 @@
 
 #include "headlab/base/build.h"
 #include "headlab/base/error.h"
+#include "headlab/base/progress.h"
 #include "headlab/base/threads.h"
 #include "headlab/base/timing.h"
 #include "headlab/model/initial.h"
@@ -59,7 +60,11 @@ double operations_of(const BenchOptions& options, double passes) {
 std::vector<double> time_steps(const std::function<void()>& run, Index steps) {
   const Index warmup = std::max<Index>(1, steps / 3);
   std::vector<double> times;
-  for (Index i = 0; i < warmup + steps; ++i) times.push_back(milliseconds(run));
+  Steps counted(warmup + steps);
+  for (Index i = 0; i < warmup + steps; ++i) {
+    times.push_back(milliseconds(run));
+    counted.done();
+  }
   times.erase(times.begin(), times.begin() + warmup);
   std::sort(times.begin(), times.end());
   return times;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "headlab/base/progress.h"
 #include "headlab/base/threads.h"
 #include "headlab/base/timing.h"
 #include "headlab/bench/bench.h"
@@ -124,7 +125,11 @@ BenchTable bench_ops(const BenchOptions& options) {
   Profile profile;
   step.run();
   profile.start();
-  for (Index i = 0; i < options.steps; ++i) step.run();
+  Steps steps(options.steps);
+  for (Index i = 0; i < options.steps; ++i) {
+    step.run();
+    steps.done();
+  }
   std::vector<ProfileRow> rows = profile.rows();
   BenchTable table{.about = bench_about(options),
                    .columns = {{"op", "op"},

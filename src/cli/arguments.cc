@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cli/commands.h"
+#include "headlab/base/text.h"
 #include "headlab/base/threads.h"
 
 namespace headlab::cli {
@@ -20,6 +21,13 @@ constexpr std::array<std::string_view, 6> kNoNumbers = {"--json",  "--force", "-
                                                         "--quiet", "--csv",   "--latex"};
 
 bool is_switch(const Setting& setting) { return setting.get().is_bool(); }
+
+/// "true", "false", or a list of these.
+bool says_boolean(const std::string& value) {
+  return std::ranges::all_of(split(value, ','), [](std::string_view part) {
+    return part == "true" || part == "false";
+  });
+}
 
 std::string flags_help(const Settings& settings) {
   std::string help;
@@ -87,7 +95,7 @@ void Invocation::read(const Settings& own, const Settings& more, const std::stri
   for (Argument& argument : arguments_) {
     if (!argument.flag.empty()) {
       const Setting& setting = setting_for(argument);
-      const bool says = argument.value == "true" || argument.value == "false";
+      const bool says = argument.value && says_boolean(*argument.value);
       argument.apart = is_switch(setting) && !argument.joined && !says;
       set(setting, argument);
     }

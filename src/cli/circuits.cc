@@ -39,6 +39,11 @@ Result show_matrix(const Invocation& call, const Run& run, const CircuitFlags& f
   as_usage([&] { return place_of(run.model, head); });
   const TokenCircuits circuits = token_circuits(run.model, head);
   const bool qk = flags.matrix == "qk";
+  if (!qk && !circuits.ov.defined()) {
+    throw UsageError(text("--matrix ov: head ", flags.head,
+                          " is one of the encoder, and writes to no logit"),
+                     "--matrix qk shows what it looks at");
+  }
   const Tensor& matrix = qk ? circuits.qk : circuits.ov;
   std::vector<std::string> tokens;
   for (std::int32_t v = 0; v < run.model.config().vocab; ++v)

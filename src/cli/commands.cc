@@ -48,7 +48,7 @@ const std::vector<Command> kCommands = {
     {"curve", "compare pruning methods: loss against heads kept, beside the best subset",
      "headlab curve runs/full --finetune 1000", "RUN [RUN ...]", curve},
     {"reproduce", "the pruning experiments of two papers, on a run",
-     "headlab reproduce voita runs/full", "michel|voita RUN", reproduce},
+     "headlab reproduce voita runs/full", "michel|voita RUN [RUN ...]", reproduce},
     {"page", "one HTML file in which the run lives: every head, its truth, and the model itself",
      "headlab page runs/full", "RUN|SWEEP [RUN ...]", page},
     {"sweep", "train a grid of runs over heads and seeds, and compare them",

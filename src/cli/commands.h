@@ -96,8 +96,8 @@ class Progress {
   double last_drawn_ = -1e9;
 };
 
-/// While it lives, steps of long computations that are no training are shown: how many are done,
-/// and the time left; nothing for the first two seconds.
+/// While it lives, steps of long computations whose training nobody shows are shown: how many are
+/// done, their rate, and the time left; nothing for the first two seconds.
 class StepsShown {
  public:
   StepsShown();

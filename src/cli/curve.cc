@@ -1,13 +1,15 @@
 // `headlab curve`: all pruning methods side by side on one run, as tables and curve.json; of
 // several runs each gets its file, and what is shown are means over them. Runs are only read.
-// Ctrl-C ends it after the method at which it is: what is done is kept and shown. Read next:
-// prune/curve.h.
+// Ctrl-C ends it after the method at which it is; what a curve.json holds of the same weights and
+// settings is taken from there. The JSON has one shape, for one run and for several: means over the
+// runs as "methods", and what each curve.json holds as "curves". Read next: prune/curve.h.
 #include "headlab/prune/curve.h"
 
 #include <functional>
 
 #include "cli/commands.h"
 #include "cli/pictures.h"
+#include "cli/slices.h"
 #include "headlab/base/text.h"
 #include "headlab/report/figures.h"
 #include "headlab/report/prune_text.h"
@@ -18,6 +20,7 @@ namespace {
 struct CurveFlags {
   CurveOptions options;
   std::string methods;
+  RunsFlags runs;
   PictureFlags picture;
 
   Settings settings() {
@@ -37,6 +40,7 @@ struct CurveFlags {
               "examples on which models are judged (0: as many as the run's evaluations)");
     s.integer("draws", options.draws, 1, 1000, "of the method random, averaged");
     s.add(shared);
+    runs.add_to(s, "curve.json");
     picture.add_to(s);
     return s;
   }
@@ -62,63 +66,46 @@ std::vector<Run> open_runs(const std::vector<std::string>& paths, const CurveOpt
   return runs;
 }
 
-/// A curve that Ctrl-C cut short.
-Result stopped(Result result, const Run& run, const std::vector<std::string>& left) {
-  result.status = 130;
-  result.note =
-      text("interrupted: of the methods ", join(left, ", "), " are left out\nhint: to see ",
-           "them too: headlab curve ", shell_word(run.path.string()), " --methods ",
-           join(left, ","), ", which replaces curve.json");
-  return result;
+/// What the run's curve.json holds of this curve, and the rest, computed and kept there; nothing
+/// where Ctrl-C left methods out.
+std::optional<Json> curve_of_run(const Invocation& call, const Run& run, CurveOptions options,
+                                 RunsDone& done) {
+  if (const std::optional<Json> kept =
+          call.given("force") ? std::nullopt : kept_finding(call, run, "curve.json")) {
+    options.known = curve_of(*kept);
+    const std::vector<std::string>& left = options.known->left;
+    options.progress(left.empty() ? "its curve.json holds this curve"
+                                  : "its curve.json holds it but for " + join(left, ", "));
+    if (left.empty()) return kept;
+  }
+  const Curve curve = prune_curve(run, options);
+  Json json = to_json(curve);
+  json["settings"] = call.settings().to_json();
+  Result kept = finding(call, run, std::move(json), "", "curve.json");
+  if (kept.unwritten) done.unwritten = kept.unwritten;
+  return curve.left.empty() ? std::optional(std::move(kept.json)) : std::nullopt;
 }
 
-Result means_over(const Invocation& call, const std::vector<Run>& runs,
-                  const std::vector<Curve>& curves) {
-  const CurveOverRuns all = over_runs(curves);
-  Json json = to_json(all);
-  json["paths"] = texts_of(runs, [](const Run& run) { return run.path.string(); });
-  return reproducible(call, std::move(json),
-                      text(curve_text(all), "\ncurve.json in each of the ", runs.size(),
-                           " runs\n"));
-}
-
-/// Computes the curve of each run and writes it beside the run; shows the one, or means over all.
-Result curves_of(const Invocation& call, std::vector<Run>& runs, CurveFlags& flags) {
-  CurveOptions& options = flags.options;
+/// The table of one run, or of means over several.
+Result shown_curves(const Invocation& call, const RunsDone& done, const PictureFlags& picture) {
   std::vector<Curve> curves;
-  Result result;
-  std::optional<Error> unwritten;
-  catch_interrupts();
-  options.should_stop = interrupted;
-  for (Run& run : runs) {
-    options.progress = [&](const std::string& what) {
-      note(runs.size() > 1 ? run.path.string() + ": " + what : what);
-    };
-    if (runs.size() > 1) {
-      if (const std::optional<Json> kept = kept_finding(call, run, "curve.json")) {
-        options.progress("its curve.json holds this curve");
-        curves.push_back(curve_of(*kept));
-        curves.back().task = run.config.task;
-        continue;
-      }
-    }
-    curves.push_back(prune_curve(run, options));
-    const std::filesystem::path file = run.path / "curve.json";
-    Json json = to_json(curves.back());
-    json["settings"] = call.settings().to_json();
-    result = finding(call, run, std::move(json),
-                     text(curve_text(curves.back()), "\n", file.string(), "\n"), "curve.json");
-    if (result.unwritten) unwritten = result.unwritten;
-    if (!curves.back().left.empty()) return stopped(std::move(result), run, curves.back().left);
-  }
-  if (runs.size() > 1) {
-    result = means_over(call, runs, curves);
-    result.unwritten = unwritten;
-  }
-  if (!flags.picture.wanted()) return result;
-  const Picture picture =
-      runs.size() == 1 ? curve_figure(curves[0]) : curve_figure(over_runs(curves));
-  return with_picture(call, flags.picture, picture, result);
+  for (const Json& found : done.found) curves.push_back(curve_of(found));
+  const CurveOverRuns all = over_runs(curves);
+  const bool one = curves.size() == 1;
+  Json json = done.to_json(), means = to_json(all);
+  json["task"] = curves[0].task;
+  for (const char* key : {"needed", "methods"}) json[key] = means.at(key);
+  json["curves"] = done.found;
+  json["settings"] = call.settings().to_json();
+  const std::string files = one ? (std::filesystem::path(done.paths[0]) / "curve.json").string()
+                                : text("curve.json in each of the ", curves.size(), " runs");
+  Result result = reproducible(call, std::move(json),
+                               text(one ? curve_text(curves[0]) : curve_text(all), "\n", files,
+                                    "\n", done.failures_text()));
+  result.unwritten = done.unwritten;
+  result.status = done.failed.empty() ? 0 : 1;
+  if (!picture.wanted()) return result;
+  return with_picture(call, picture, one ? curve_figure(curves[0]) : curve_figure(all), result);
 }
 
 }  // namespace
@@ -130,8 +117,21 @@ Result curve(Invocation& call) {
     flags.options.methods = texts_of(split(flags.methods, ','), std::identity());
   for (const std::string& name : flags.options.methods)
     require_known("pruning method", name, texts_of(prune_table(), &PruneMethod::name));
+  const SweepSlice slice = parse_slice(flags.runs.shard);
   std::vector<Run> runs = open_runs(call.positionals(), flags.options);
-  return curves_of(call, runs, flags);
+  catch_interrupts();
+  flags.options.should_stop = interrupted;
+  RunsDone unkept;
+  RunsDone done = do_runs(runs, slice, [&](Run& run) {
+    flags.options.progress = [&](const std::string& what) {
+      note(runs.size() > 1 ? run.path.string() + ": " + what : what);
+    };
+    return curve_of_run(call, run, flags.options, unkept);
+  });
+  done.unwritten = unkept.unwritten;
+  if (done.stopped || slice.count > 1) return slice_result(call, done, flags.runs.shard);
+  require(!done.found.empty(), done.failures_text());
+  return shown_curves(call, done, flags.picture);
 }
 
 }  // namespace headlab::cli

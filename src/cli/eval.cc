@@ -1,10 +1,13 @@
 // `headlab eval`: loss and accuracy of a run. The held-out examples are fixed, so the numbers are
 // the same every time. The shortest command on a run: flags, a call of the library, a result. Read
 // next: heads.cc.
+#include <array>
 #include <cmath>
 #include <numbers>
 
 #include "cli/commands.h"
+#include "headlab/base/files.h"
+#include "headlab/base/npy.h"
 #include "headlab/model/checkpoint.h"
 #include "headlab/report/runs_text.h"
 #include "headlab/tasks/table.h"
@@ -15,20 +18,34 @@ Result eval(Invocation& call) {
   Index examples = 512;
   Settings settings;
   bool best = false;
+  std::string npy;
   settings.integer("examples", examples, 1, 1 << 24, "held-out sequences");
   settings.boolean("best", best, "of the parameters with the lowest held-out loss in training");
+  settings.string("npy", npy,
+                  "also write a NumPy array [examples, targets, 2]: the sum of an example's losses "
+                  "on a target, and how many these are",
+                  "FILE");
   call.read(settings);
   Run run = open_run(call.positionals()[0]);
   if (best) read_model(best_file(run), run.model);
   const Evaluation held_out = evaluate(run.model, *run.task, {.examples = examples});
+  if (!npy.empty()) {
+    const std::vector<float> losses =
+        losses_by_example(run.model, *run.task, {.examples = examples});
+    const auto targets = std::ssize(held_out.targets);
+    const std::array<std::int64_t, 3> shape = {std::ssize(losses) / (2 * targets), targets, 2};
+    write_file(npy, npy_bytes(shape, losses));
+  }
+  const Index judged = at_most_different(*run.task, examples);
   Json json = stamped({{"loss", held_out.loss},
                        {"accuracy", held_out.accuracy},
                        {"targets", held_out.targets},
-                       {"examples", examples}});
+                       {"examples", judged}});
+  if (const std::string data = run.task->about_data(); !data.empty()) json["data"] = data;
   const std::string bits = add_bits(json, run, held_out);
   return reproducible(call, std::move(json),
-                      text(evaluation_text(held_out, {.counts = true}), bits, "\n", examples,
-                           " held-out sequences, the same every time\n"));
+                      text(evaluation_text(held_out, {.counts = true}), bits, "\n",
+                           examples_text(*run.task, judged), "\n"));
 }
 
 std::string add_bits(Json& json, const Run& run, const Evaluation& held_out) {

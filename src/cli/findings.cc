@@ -15,8 +15,10 @@ namespace fs = std::filesystem;
 
 /// The settings that decide what was found: without those of how it is shown and kept.
 Json deciding_settings(const Invocation& call) {
-  constexpr std::array<std::string_view, 10> kShown = {"json", "threads", "help",  "out", "scores",
-                                                       "map",  "all",     "quiet", "csv", "latex"};
+  constexpr std::array<std::string_view, 14> kShown = {"json",   "threads", "help", "out",
+                                                       "scores", "map",     "all",  "csv",
+                                                       "latex",  "svg",     "png",  "shard",
+                                                       "force",  "quiet"};
   Json::Object kept;
   for (const Setting& setting : call.settings().all())
     if (std::ranges::find(kShown, setting.name) == kShown.end())
@@ -63,7 +65,9 @@ std::optional<Json> kept_finding(const Invocation& call, const Run& run, const s
   const Json wanted = deciding_settings(call), weights = weights_hash(run.model);
   for (Json& one : all) {
     const Json *hash = one.find("weights"), *options = one.find("options");
-    if (hash != nullptr && options != nullptr && *hash == weights && *options == wanted) return one;
+    if (hash == nullptr || options == nullptr || *hash != weights || *options != wanted) continue;
+    std::erase_if(one.members(), [](const Json::Member& m) { return m.first == "others"; });
+    return one;
   }
   return {};
 }

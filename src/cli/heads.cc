@@ -20,7 +20,7 @@ namespace {
 struct HeadsFlags {
   HeadsOptions options;
   bool scores = false, map = false, all = false, over_training = false, grid = false;
-  std::string pattern, relation, input, npy;
+  std::string pattern, relation, input, npy, z;
   PictureFlags picture;
   Index example = 0;
 
@@ -39,7 +39,12 @@ struct HeadsFlags {
     s.string("input", input, "or: your own input for --pattern, tokens apart by blanks");
     s.string("relation", relation,
              "whose truth --pattern marks; empty: that which the pattern fits best", "NAME");
-    s.string("npy", npy, "also write the patterns as a NumPy array [heads, queries, keys]", "FILE");
+    s.string("npy", npy,
+             "also write a NumPy array: the patterns [heads, queries, keys]; without --pattern the "
+             "mass by example [relations, heads, examples]",
+             "FILE");
+    s.string("z", z, "with --pattern: also write what heads put out [heads, queries, d_value]",
+             "FILE");
     s.boolean("over_training", over_training,
               "when each role was born (needs `train --track-heads`)");
     picture.add_to(s);
@@ -51,6 +56,8 @@ struct HeadsFlags {
     if (one) parse_head("--pattern", pattern);
     if (!input.empty() && pattern.empty())
       throw UsageError("--input is what --pattern shows a head on", "add --pattern 0.2, or all");
+    if (!z.empty() && pattern.empty())
+      throw UsageError("--z writes what --pattern shows", "add --pattern 0.2, or all");
     if (picture.wanted() && !one && !grid && !over_training)
       throw UsageError("--svg and --png need to know of what",
                        "add --pattern LAYER.HEAD, --grid or --over-training");
@@ -106,18 +113,29 @@ std::string pattern_text(const Run& run, const HeadPattern& pattern, const Heads
               "\n", heatmap(pattern.weights, pattern.queries, pattern.keys, options), "\n");
 }
 
-/// [heads, queries, keys]; the modules of an encoder-decoder differ in their sizes.
-void write_npy(const std::string& file, const std::vector<HeadPattern>& patterns) {
+/// [heads, queries, rest] of one member of the patterns; the modules of an encoder-decoder differ
+/// in their sizes.
+void write_npy(const std::string& file, const std::vector<HeadPattern>& patterns,
+               std::vector<Scalar> HeadPattern::*member) {
   if (file.empty()) return;
-  const auto queries = std::ssize(patterns[0].queries), keys = std::ssize(patterns[0].keys);
-  std::vector<float> weights;
+  const auto queries = std::ssize(patterns[0].queries);
+  const std::size_t count = (patterns[0].*member).size();
+  std::vector<float> all;
   for (const HeadPattern& one : patterns) {
-    require(std::ssize(one.queries) == queries && std::ssize(one.keys) == keys,
+    require(std::ssize(one.queries) == queries && (one.*member).size() == count,
             "the heads see different numbers of tokens: write one at a time");
-    weights.insert(weights.end(), one.weights.begin(), one.weights.end());
+    all.insert(all.end(), (one.*member).begin(), (one.*member).end());
   }
-  const std::array<std::int64_t, 3> shape = {std::ssize(patterns), queries, keys};
-  write_file(file, npy_bytes(shape, weights));
+  const std::array<std::int64_t, 3> shape = {std::ssize(patterns), queries,
+                                             static_cast<Index>(count) / queries};
+  write_file(file, npy_bytes(shape, all));
+}
+
+void write_masses(const std::string& file, const Run& run, Index examples) {
+  if (file.empty()) return;
+  const ExampleMasses masses = masses_by_example(run.model, *run.task, examples);
+  const std::array<std::int64_t, 3> shape = {masses.relations, masses.heads, masses.examples};
+  write_file(file, npy_bytes(shape, masses.values));
 }
 
 Result show_pattern(const Invocation& call, const Run& run, const HeadsFlags& flags) {
@@ -133,7 +151,8 @@ Result show_pattern(const Invocation& call, const Run& run, const HeadsFlags& fl
   require(!patterns.empty(), "the model has no head");
   std::string shown;
   for (const HeadPattern& pattern : patterns) shown += pattern_text(run, pattern, flags);
-  write_npy(flags.npy, patterns);
+  write_npy(flags.npy, patterns, &HeadPattern::weights);
+  write_npy(flags.z, patterns, &HeadPattern::z);
   Json json = one ? stamped(to_json(patterns[0]).members()) : stamped({{"patterns", patterns}});
   if (!one) json["attention"] = module_names(run.model);
   const Result result = finding(call, run, std::move(json), shown, "");
@@ -165,6 +184,7 @@ Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
   HeadsOptions options = flags.options;
   options.untrained = &untrained;
   const HeadsReport report = score_heads(run.model, *run.task, options);
+  write_masses(flags.npy, run, options.examples);
   Json json = report;
   json["seed"] = run.config.train.seed;
   json["settings"] = settings_of(run.config).to_json();

@@ -43,19 +43,19 @@ constexpr FileEntry kFiles[] = {
     {"attribution.json", "what `attribute` found", "examples targets logits parts", true},
     {"patching.json", "what `patch` found", "pairs targets clean corrupted heads residual", true},
     {"curve.json", "what `curve` found",
-     "task heads needed full none owners ablation methods settings runs paths", true},
+     "task heads needed full none owners ablation methods left subsets settings", true},
     {"michel.json", "what `reproduce michel` found",
-     "ablation one_head_per_layer curve shares by_step timing settings", true},
+     "ablation one_head_per_layer curve shares by_step timing complete settings", true},
     {"voita.json", "what `reproduce voita` found",
-     "heads needed full none rows chosen drift settings", true},
+     "heads needed full none rows chosen complete settings", true},
     {"prune.json", "what `prune` did, and how its run stands now",
      "attention kept removed_heads before without_finetuning after method seed examples finetune "
      "finetuned pruning step weights timing command"},
     {"grid.json", "the grids of a sweep", "grids"},
     {"cell.json", "the result of a sweep's cell", "loss accuracy parameters keys roles"},
-    {"sweep.json", "what came out of a sweep", "cells missing groups comparisons command"},
+    {"sweep.json", "what came out of a sweep", "cells missing failed groups comparisons command"},
     {"prunings.json", "what came out of the prunings of a sweep",
-     "methods finetune cells missing groups command"},
+     "methods finetune cells missing failed groups command"},
 };
 
 std::vector<Listed> listed_files() {

@@ -48,18 +48,19 @@ constexpr Writer kWriters[] = {
     {"voita.json", "reproduce voita ", ""},
 };
 
-/// What is written while a run trains: the run is made again, bit for bit, with all of that. A
-/// pruned run cannot be, and a cell of a sweep must stay as it is.
+/// What is written while a run trains: the run is made again, bit for bit, with all of that, in a
+/// folder beside it, which has a page of its own. A pruned run cannot be made so, nor a cell of a
+/// sweep.
 std::string training_command(const Run& run, const std::string& file) {
   const bool in_training = file == "heads.jsonl" || file == "snapshots.safetensors";
   std::error_code ignored;
   const bool in_sweep = std::filesystem::exists(run.path / "cell.json", ignored);
   if (!in_training || in_sweep || !run.config.parent.empty()) return "";
-  const std::string folder = shell_word(run.path.string());
+  const std::string folder = shell_word(run.path.string() + "-tracked");
   return text("headlab train --config ", shell_word((run.path / "config.json").string()),
               run.config.track_heads == 0 ? " --track-heads 10" : "",
               run.config.keep_weights == 0 ? " --keep-weights 40" : "", " --out ", folder,
-              " --force");
+              " && headlab page ", folder);
 }
 
 std::string writer_of(const Run& run, const std::string& file) {

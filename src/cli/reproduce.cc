@@ -1,8 +1,12 @@
-// `headlab reproduce michel|voita RUN`: the experiments of the two papers that began head pruning,
-// on any run, with the published numbers beside ours. The run is only read; the results go to a
-// file of their own in its folder. Read next: lab/reproduce.h.
+// `headlab reproduce michel|voita RUN ...`: the experiments of the two papers that began head
+// pruning, on any runs, with the published numbers beside ours. Runs are only read; the results go
+// to a file of their own in each folder, part by part, and what is there of the same weights and
+// settings is not done again. The JSON has one shape, for one run and for several. Read next:
+// lab/reproduce.h.
 #include "headlab/lab/reproduce.h"
+
 #include "cli/commands.h"
+#include "cli/slices.h"
 #include "headlab/report/prune_text.h"
 
 namespace headlab::cli {
@@ -12,6 +16,7 @@ struct ReproduceFlags {
   MichelOptions michel;
   VoitaOptions voita;
   Index examples = 512;
+  RunsFlags runs;
 
   Settings settings() {
     Settings s;
@@ -21,46 +26,135 @@ struct ReproduceFlags {
     s.integer("turns", michel.timing.turns, 1, 100000, "michel: timings of each batch size");
     s.integer("gate_steps", voita.settings.gate_steps, 1, 1 << 30,
               "voita: steps of training gates");
+    s.integer("finetune", voita.finetune, 0, 1 << 30,
+              "voita: steps of training after the closed gates are gone");
     s.integer("seed", voita.settings.seed, 0, kMostExact, "voita: of the gates' noise");
+    runs.add_to(s, "michel.json or voita.json");
     return s;
   }
 };
 
-/// The report, with status 130 if Ctrl-C cut it short.
-Result reproduce_paper(const std::string& paper, const Run& run, ReproduceFlags& flags) {
-  flags.michel.examples = flags.voita.settings.examples = flags.examples;
-  flags.michel.progress = flags.voita.progress = note;
-  catch_interrupts();
-  flags.michel.should_stop = flags.voita.should_stop = interrupted;
-  if (paper == "michel") {
-    const MichelReport report = reproduce_michel(run, flags.michel);
-    return {.json = to_json(report),
-            .text = michel_text(report),
-            .status = report.complete ? 0 : 130};
+/// One paper's experiment on one run after another.
+class Reproduction {
+ public:
+  Reproduction(const Invocation& call, ReproduceFlags& flags)
+      : call_(call), flags_(flags), name_(call.positionals()[0] + ".json") {
+    if (!call.given("finetune")) flags.voita.finetune = flags.voita.settings.gate_steps;
+    flags.michel.examples = flags.voita.settings.examples = flags.examples;
+    flags.michel.should_stop = flags.voita.should_stop = interrupted;
   }
-  const VoitaReport report = reproduce_voita(run, flags.voita);
-  return {.json = to_json(report), .text = voita_text(report), .status = report.complete ? 0 : 130};
-}
+
+  /// What the experiment found, kept beside the run; nothing where Ctrl-C left some of it out. Of a
+  /// single run the text is made too.
+  std::optional<Json> of(const Run& run, bool several) {
+    const auto tell = [&](const std::string& what) {
+      note(several ? run.path.string() + ": " + what : what);
+    };
+    flags_.michel.progress = flags_.voita.progress = tell;
+    const bool anew = flags_.runs.force || call_.given("out");
+    const std::optional<Json> kept = anew ? std::nullopt : kept_finding(call_, run, name_);
+    if (kept && kept->at("complete").boolean()) {
+      tell("its " + name_ + " holds this");
+      if (several) return kept;
+    }
+    return name_ == "michel.json" ? michel(run, kept) : voita(run, kept);
+  }
+  const std::optional<Error>& unwritten() const { return unwritten_; }
+  /// All that was found, of the one run or as means over several.
+  Result shown(const RunsDone& done) const {
+    Json json = done.to_json();
+    json["paper"] = call_.positionals()[0];
+    json["reports"] = done.found;
+    json["settings"] = call_.settings().to_json();
+    std::string text = text_;
+    if (name_ == "michel.json")
+      add_shares(done, json, text);
+    else
+      add_penalties(done, json, text);
+    const std::string file =
+        call_.given("out") ? call_.value("out")
+        : done.paths.size() == 1
+            ? (std::filesystem::path(done.paths[0]) / name_).string()
+            : headlab::text(name_, " in each of the ", done.paths.size(), " runs");
+    Result result = reproducible(call_, std::move(json),
+                                 headlab::text(text, "\n", file, "\n", done.failures_text()));
+    result.status = done.failed.empty() ? 0 : 1;
+    result.unwritten = unwritten_;
+    return result;
+  }
+
+ private:
+  Json keep(const Run& run, Json json) {
+    json["settings"] = call_.settings().to_json();
+    Result kept = finding(call_, run, std::move(json), "", name_);
+    if (kept.unwritten) unwritten_ = kept.unwritten;
+    return kept.json;
+  }
+
+  std::optional<Json> michel(const Run& run, const std::optional<Json>& kept) {
+    if (kept) {
+      flags_.michel.known_curve = curve_of(kept->at("curve"));
+      flags_.michel.known_steps = pruned_steps_of(*kept);
+    }
+    const MichelReport report = reproduce_michel(run, flags_.michel);
+    Json found = keep(run, to_json(report));
+    text_ = michel_text(report);
+    return report.complete ? std::optional(std::move(found)) : std::nullopt;
+  }
+
+  std::optional<Json> voita(const Run& run, const std::optional<Json>& kept) {
+    flags_.voita.known = kept ? voita_of(*kept).rows : std::vector<PenaltyRow>{};
+    flags_.voita.after_row = [&](const VoitaReport& so_far) { keep(run, to_json(so_far)); };
+    const VoitaReport report = reproduce_voita(run, flags_.voita);
+    Json found = keep(run, to_json(report));
+    text_ = voita_text(report);
+    return report.complete ? std::optional(std::move(found)) : std::nullopt;
+  }
+
+  /// Means as "over_runs"; as text where there are several runs.
+  static void add_penalties(const RunsDone& done, Json& json, std::string& text) {
+    std::vector<VoitaReport> reports;
+    for (const Json& found : done.found) reports.push_back(voita_of(found));
+    const std::vector<PenaltyOverRuns> rows = over_runs(reports);
+    json["over_runs"] = rows;
+    if (reports.size() > 1) text = penalties_text(rows, reports.size());
+  }
+
+  static void add_shares(const RunsDone& done, Json& json, std::string& text) {
+    std::vector<std::vector<PrunedAtStep>> stages;
+    for (const Json& found : done.found) stages.push_back(pruned_steps_of(found));
+    const std::vector<ShareOverRuns> rows = over_runs(stages);
+    json["over_runs"] = rows;
+    if (stages.size() > 1) text = shares_text(rows, stages.size());
+  }
+
+  const Invocation& call_;
+  ReproduceFlags& flags_;
+  std::string name_;
+  std::string text_{};  // of the last run
+  std::optional<Error> unwritten_{};
+};
 
 }  // namespace
 
 Result reproduce(Invocation& call) {
   ReproduceFlags flags;
   call.read(flags.settings(), call.out_setting());
-  const std::string& paper = call.positionals()[0];
-  require_known("paper", paper, {"michel", "voita"});
-  const Run run = open_run(call.positionals()[1]);
-  Result found = reproduce_paper(paper, run, flags);
-  found.json["settings"] = call.settings().to_json();
-  const std::string name = paper + ".json";
-  const std::string file = call.given("out") ? call.value("out") : (run.path / name).string();
-  Result result =
-      finding(call, run, std::move(found.json), text(found.text, "\n", file, "\n"), name);
-  if (found.status != 0) {
-    result.status = found.status;
-    result.note = "interrupted: what was done is kept; the same command begins anew";
-  }
-  return result;
+  require_known("paper", call.positionals()[0], {"michel", "voita"});
+  const SweepSlice slice = parse_slice(flags.runs.shard);
+  const std::vector<std::string> paths(call.positionals().begin() + 1, call.positionals().end());
+  if (paths.size() > 1 && call.given("out"))
+    throw UsageError("--out keeps what one run showed", "leave it out: each run keeps its own");
+  std::vector<Run> runs;
+  for (const std::string& path : paths) runs.push_back(open_run(path));
+  catch_interrupts();
+  Reproduction reproduction(call, flags);
+  RunsDone done =
+      do_runs(runs, slice, [&](Run& run) { return reproduction.of(run, runs.size() > 1); });
+  done.unwritten = reproduction.unwritten();
+  if (done.stopped || slice.count > 1) return slice_result(call, done, flags.runs.shard);
+  require(!done.found.empty(), done.failures_text());
+  return reproduction.shown(done);
 }
 
 }  // namespace headlab::cli

@@ -6,10 +6,10 @@
 #include <deque>
 #include <functional>
 #include <optional>
-#include <sstream>
 
 #include "cli/commands.h"
 #include "cli/pictures.h"
+#include "cli/slices.h"
 #include "headlab/base/files.h"
 #include "headlab/base/text.h"
 #include "headlab/lab/prune_sweep.h"
@@ -53,29 +53,28 @@ struct SweepFlags {
     picture.add_to(s);
     return s;
   }
+  /// As in `train`, or both: --tied, --no-tied, --tied true,false.
+  static Setting switches(const Setting& setting, std::string& list) {
+    const auto set = [&list, setting](const Json& json) {
+      const std::string given = json.is_string() ? json.string() : json.dump();
+      for (const std::string& value : sweep_values(given)) setting.set(Json::parse(value, given));
+      list = given;
+    };
+    return {setting.name, "true|false[,...]", setting.help, set, [] { return Json(false); }};
+  }
   Settings settings_of_runs() {
     Settings s;
     const Settings of_runs = user_settings_of(config);
     for (const Setting& setting : of_runs.all()) {
       auto& list = lists.emplace_back(setting.name, "");
-      s.string(setting.name, list.second, setting.help, setting.placeholder + "[,...]");
+      if (setting.get().is_bool())
+        s.add(switches(setting, list.second));
+      else
+        s.string(setting.name, list.second, setting.help, setting.placeholder + "[,...]");
     }
     return s;
   }
 };
-
-SweepSlice parse_slice(const std::string& shard) {
-  if (shard.empty()) return {};
-  SweepSlice slice;
-  char slash = 0, rest = 0;
-  std::istringstream in(shard);
-  const bool read = (in >> slice.index >> slash >> slice.count) && slash == '/' && !(in >> rest);
-  if (!read || slice.index < 0 || slice.index >= slice.count || slice.count > 1'000'000) {
-    throw UsageError(text("--shard ", shard, ": a slice is I/N, with I from 0 to N - 1"),
-                     "--shard 0/4, 1/4, 2/4 and 3/4 make all cells together");
-  }
-  return slice;
-}
 
 /// What a config file says, one value each, of the settings that no flag gives.
 SweepGrid axes_of_file(const SweepFlags& flags) {
@@ -146,15 +145,17 @@ SliceEnd make_prunings(const std::string& folder, const std::vector<PruneCell>& 
       RunCallbacks callbacks;
       callbacks.should_stop = interrupted;
       result = run_prune_cell(folder, cells[i], grid, callbacks);
+      if (result == CellEnd::finished) forget_failure(folder, cells[i].name);
     } catch (const Error& error) {
       said = error.what();
+      keep_failure(folder, cells[i].name, error);
     }
     end.finished += result == CellEnd::finished;
     end.failed += result == CellEnd::failed;
     end.busy += result == CellEnd::busy;
     end.stopped = result == CellEnd::stopped || interrupted();
     note(text("pruning ", i + 1, " of ", cells.size(), ", ", cells[i].name,
-              result == CellEnd::failed    ? ": " + said
+              result == CellEnd::failed    ? ": error: " + said
               : result == CellEnd::stopped ? ": interrupted"
               : result == CellEnd::busy    ? ": another process is making it"
                                            : ""));

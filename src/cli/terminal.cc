@@ -30,6 +30,17 @@ std::string clock_text(double seconds) {
   return text(minutes, ":", rest < 10 ? "0" : "", rest);
 }
 
+constexpr double kSilence = 2, kRedrawn = 0.2, kBetweenLines = 10;  // seconds: see StepsShown
+
+/// "12 of 36 done, 3.1/s, 0:08 left"; where a step takes longer than a second, "8.2 s each".
+std::string steps_line(double done, std::int64_t all, double took) {
+  const double each = took / done;
+  const std::string rate =
+      each > 1 ? fixed(each, 1) + " s each" : fixed(1 / each, each > 0.1 ? 1 : 0) + "/s";
+  return text(static_cast<std::int64_t>(done), " of ", all, " done, ", rate, ", ",
+              clock_text(each * (static_cast<double>(all) - done)), " left");
+}
+
 /// One that knows escape sequences.
 bool is_terminal(int descriptor) {
   const char* kind = std::getenv("TERM");
@@ -80,20 +91,24 @@ void complain(const std::string& text) { write_all(stderr, text + "\n"); }
 
 StepsShown::StepsShown() {
   using Clock = std::chrono::steady_clock;
-  const bool terminal = isatty(STDERR_FILENO) != 0;
-  const auto seconds_since = [](Clock::time_point begin) {
-    return std::chrono::duration<double>(Clock::now() - begin).count();
-  };
-  watch_steps([=, begin = Clock::now(), last = 2.0, drawn = false](std::int64_t done,
-                                                                   std::int64_t all) mutable {
-    if (done == 1) begin = Clock::now(), last = 2.0;
-    const double took = seconds_since(begin);
-    if (quiet || (took < last && !(drawn && done == all))) return;
-    last = took + (terminal ? 0.2 : 10);
-    const double left = took / static_cast<double>(done) * static_cast<double>(all - done);
-    const std::string line = text(done, " of ", all, " done, ", clock_text(left), " left");
-    drawn = terminal && done < all;
-    write_all(stderr, terminal ? (done < all ? "\r\033[K" + line : "\r\033[K") : line + "\n");
+  const bool terminal = is_terminal(STDERR_FILENO);
+  watch_steps([=, begin = Clock::now(), shown = Clock::now(), lines = 0,
+               drawn = false](double done, std::int64_t all) mutable {
+    const auto now = Clock::now();
+    const auto since = [&](Clock::time_point then) {
+      return std::chrono::duration<double>(now - then).count();
+    };
+    if (done == 0) begin = now;
+    if (done >= static_cast<double>(all)) {
+      if (drawn) write_all(stderr, "\r\033[K");
+      drawn = false;
+      return;
+    }
+    const double wait = drawn ? kRedrawn : terminal || lines == 0 ? kSilence : kBetweenLines;
+    if (quiet || done == 0 || since(shown) < wait || since(begin) < kRedrawn) return;
+    shown = now, drawn = terminal, ++lines;
+    const std::string line = steps_line(done, all, since(begin));
+    write_all(stderr, terminal ? "\r\033[K" + line : line + "\n");
   });
 }
 
@@ -114,7 +129,7 @@ void Progress::show(const StepRecord& record) {
   last_ = record.step;
   if (first_ < 0) first_ = record.step - 1;
   if (first_seconds_ == 0) first_seconds_ = record.seconds;
-  const double every = terminal_ ? 0.2 : 10;
+  const double every = terminal_ ? kRedrawn : kBetweenLines;
   if (quiet || record.seconds - last_drawn_ < every) return;
   const bool first = last_drawn_ < 0;
   last_drawn_ = record.seconds;

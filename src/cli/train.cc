@@ -61,6 +61,7 @@ std::unique_ptr<Task> fitted_task(RunConfig& config) {
   as_usage([&] { check_task(config.task); });
   const bool reads_file = find_task(config.task).parameters().find("file") != nullptr;
   const auto fit = [&] { return fit_to_task(config); };
+  fit_heads(config);
   std::unique_ptr<Task> task = reads_file ? fit() : as_usage(fit);
   as_usage([&] { config.validate(); });
   if (!expected_hash.empty() && expected_hash != config.data_hash)
@@ -79,6 +80,8 @@ Result train_result(const Run& run, const TrainResult& trained, const std::strin
                        {"run", run.path.string()},
                        {"command", command.empty() ? Json() : Json(command)}});
   const std::string bits = add_bits(json, run, trained.held_out);
+  const std::string data = run.task->about_data();
+  if (!data.empty()) json["data"] = data;
   const std::string speed =  // there is none where nothing was left to do
       trained.tokens_per_s > 0
           ? text(", ", grouped(static_cast<Index>(trained.tokens_per_s)), " tokens/s")
@@ -87,7 +90,7 @@ Result train_result(const Run& run, const TrainResult& trained, const std::strin
           .text =
               text(evaluation_text(trained.held_out, {.loss_heading = "held-out loss"}), bits, "\n",
                    run.path.string(), ": ", trained.steps, " steps, seed ", run.config.train.seed,
-                   speed, "\n",
+                   speed, "\n", data.empty() ? "" : "data: " + data + "\n",
                    command.empty() ? "" : "again: " + command + replaced_text(run.path) + "\n")};
 }
 

@@ -183,8 +183,8 @@ ModelHooks Ablation::from_unchanged(std::vector<HeadEdits> edits,
 template <class Use>
 void Ablation::for_logits(std::span<const HeadSet> sets, Index size, Use&& use) const {
   const NoGrad no_grad;
-  Steps steps((examples_.size + size - 1) / size * std::ssize(sets));
   for_parts(examples_, size, [&](const Batch& part, Index first) {
+    Steps steps(std::ssize(sets));
     const Activations whole(model_, part, false);
     std::vector<Tensor> replacements = replacements_;
     for (Tensor& one : replacements)

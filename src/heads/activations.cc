@@ -54,8 +54,11 @@ HeadPattern blank_pattern(const Task& task, const HeadId& head, AttentionKind ki
   return pattern;
 }
 
-/// `rows` [1, T, S], which may end in padding.
-void set_weights(HeadPattern& pattern, const Tensor& rows) {
+/// Weights [1, T, S] and outputs [1, T, Dv] of the head, which may end in padding.
+void set_weights(HeadPattern& pattern, const Activations& activations) {
+  const Tensor rows = activations.pattern(pattern.head), z = activations.output(pattern.head);
+  const auto outputs = z.values().first(std::ssize(pattern.queries) * z.size(2));
+  pattern.z.assign(outputs.begin(), outputs.end());
   for (std::size_t t = 0; t < pattern.queries.size(); ++t) {
     const auto row = rows.values().subspan(t * rows.size(2), pattern.keys.size());
     pattern.weights.insert(pattern.weights.end(), row.begin(), row.end());
@@ -90,7 +93,7 @@ std::vector<HeadPattern> held_out_patterns(const Transformer& model, const Task&
     const AttentionKind kind = model.attention_modules()[head.layer].kind;
     HeadPattern& pattern =
         patterns.emplace_back(blank_pattern(task, head, kind, examples.batch, b));
-    set_weights(pattern, activations.pattern(head));
+    set_weights(pattern, activations);
     for (std::size_t r = 0; r < relations.size(); ++r)
       if (relations[r].kind == kind)
         pattern.gold.push_back(cells_of(examples.gold[r], pattern, relations[r].name));
@@ -114,7 +117,7 @@ HeadPattern pattern_of(const Transformer& model, const Task& task, const HeadId&
                        const Batch& batch, Index b) {
   const AttentionKind kind = model.attention_modules()[head.layer].kind;
   HeadPattern pattern = blank_pattern(task, head, kind, batch, b);
-  set_weights(pattern, Activations(model, batch.rows(b, b + 1)).pattern(head));
+  set_weights(pattern, Activations(model, batch.rows(b, b + 1)));
   return pattern;
 }
 

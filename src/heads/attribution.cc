@@ -25,8 +25,16 @@ void check(const Transformer& model) {
       model.config().norm == NormPlace::pre,
       "logits of a post-norm model cannot be attributed: its layer norms rescale the sum of all "
       "parts in every block");
-  require(!model.config().has_source(),
-          "logits of an encoder-decoder cannot be attributed: its decoder reads a second stream");
+}
+
+/// "blocks.0." of "blocks.0.attn": what the names of a block's parameters begin with.
+std::string block_of(const AttentionModule& module) {
+  return module.name.substr(0, module.name.rfind('.') + 1);
+}
+
+/// What the names of the stack that writes the logits begin with.
+std::string stack_of(const Transformer& model) {
+  return model.config().has_source() ? "decoder." : "";
 }
 
 /// What the heads of one module wrote, and its bias.
@@ -59,21 +67,23 @@ std::vector<Part> parts_of(const Transformer& model, const Batch& batch,
   std::vector<Part> parts = {
       {"embedding", embedding(parameter_of(model, "embed.W_E"), batch.tokens, batch.shape())}};
   if (config.positions == Positions::learned)
-    parts.push_back(
-        {"positions", slice(parameter_of(model, "pos_embed.W_pos"), 0, 0, batch.length)});
+    parts.push_back({"positions", slice(parameter_of(model, stack_of(model) + "pos_embed.W_pos"), 0,
+                                        0, batch.length)});
   else if (config.positions == Positions::sinusoidal)
     parts.push_back({"positions", sinusoidal_positions(batch.length, config.d_model)});
-  Index layer = 0;
-  for (const AttentionModule& module : model.attention_modules()) {
-    const std::size_t first = parts.size();
-    add_attention(module, layer, captures.attention[layer].z, parts);
+  const std::vector<AttentionModule> modules = model.attention_modules();
+  std::size_t first = parts.size();  // of the block
+  for (std::size_t m = 0; m < modules.size(); ++m) {
+    const AttentionModule& module = modules[m];
+    if (module.kind == AttentionKind::encoder) continue;  // writes the stream that is read across
+    add_attention(module, static_cast<Index>(m), captures.attention[m].z, parts);
+    if (m + 1 < modules.size() && modules[m + 1].stream == module.stream) continue;
     if (config.d_ff > 0) {
       Tensor x = captures.residual[module.stream];
       for (std::size_t p = first; p < parts.size(); ++p) x = x + parts[p].written;
-      const std::string block = text("blocks.", layer, ".");
-      parts.push_back({block + "mlp", fed_forward(model, block, x)});
+      parts.push_back({block_of(module) + "mlp", fed_forward(model, block_of(module), x)});
     }
-    ++layer;
+    first = parts.size();
   }
   return parts;
 }
@@ -92,8 +102,8 @@ struct Unembedding {
   bool centred;
 
   Unembedding(const Transformer& model, bool centred_)
-      : gain(parameter_of(model, "ln_final.w")),
-        shift(parameter_of(model, "ln_final.b")),
+      : gain(parameter_of(model, stack_of(model) + "ln_final.w")),
+        shift(parameter_of(model, stack_of(model) + "ln_final.b")),
         vocab(model.config().vocab),
         centred(centred_) {
     const bool tied = model.config().tied;

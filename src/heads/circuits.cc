@@ -29,7 +29,20 @@ Tensor unembedding(const Transformer& model) {
   const Tensor W = model.config().tied ? transpose(parameter_of(model, "embed.W_E"))
                                        : parameter_of(model, "unembed.W_U");
   const bool pre = model.config().norm == NormPlace::pre;
-  return pre ? folded(parameter_of(model, "ln_final.w"), W) : W;
+  const char* norm = model.config().has_source() ? "decoder.ln_final.w" : "ln_final.w";
+  return pre ? folded(parameter_of(model, norm), W) : W;
+}
+
+AttentionKind kind_of(const Transformer& model, const HeadId& head) {
+  return model.attention_modules()[head.layer].kind;
+}
+
+/// Whether a head reads, by its queries (Q), keys or values, the stream that another writes: those
+/// of the encoder write one, all others the decoder's; cross-attention reads both.
+bool reads_what_is_written(AttentionKind from, AttentionKind to, char kind) {
+  const bool reads_encoder =
+      to == AttentionKind::encoder || (to == AttentionKind::cross && kind != 'Q');
+  return (from == AttentionKind::encoder) == reads_encoder;
 }
 
 /// The share of rows of [V, V] whose largest element stands on the diagonal.
@@ -50,6 +63,7 @@ CircuitSummary summary_of(const Transformer& model, const HeadId& head) {
   const Tensor U = unembedding(model);
   const Matrix read = Matrix(parameter_of(model, "embed.W_E")) * Matrix(weights.V);  // [V, Dv]
   CircuitSummary summary{head, diagonal_share(tokens.qk), {}, {}};
+  if (kind_of(model, head) == AttentionKind::encoder) return summary;  // it writes to no logit
   for (Index k = 0; k < model.config().targets; ++k) {
     const Matrix small = Matrix(weights.O) * Matrix(slice(U, 1, k * V, (k + 1) * V)) * read;
     double sum = 0, sizes = 0;
@@ -114,6 +128,8 @@ std::vector<Composition> compositions_of(const Transformer& model, const Circuit
     for (const Reader& to : readers) {
       for (const char kind : {'Q', 'K', 'V'}) {
         if (from.head.layer >= to.head.layer) break;
+        if (!reads_what_is_written(kind_of(model, from.head), kind_of(model, to.head), kind))
+          continue;
         std::vector<double>& others =
             random[{from.V.columns(), to.Q.columns(), to.V.columns(), kind == 'V'}];
         if (others.empty()) others = random_strengths(from, to, kind, options);
@@ -127,13 +143,6 @@ std::vector<Composition> compositions_of(const Transformer& model, const Circuit
     }
   }
   return all;
-}
-
-void refuse_two_streams(const Transformer& model) {
-  require(
-      !model.config().has_source(),
-      "circuits and attribution follow one residual stream from tokens to logits; this model is "
-      "an encoder-decoder, whose heads read and write two");
 }
 
 }  // namespace
@@ -153,11 +162,15 @@ HeadWeights plain_weights(const Transformer& model, const HeadId& head) {
 
 HeadWeights head_weights(const Transformer& model, const HeadId& head) {
   const NoGrad no_grad;
-  refuse_two_streams(model);
   HeadWeights weights = plain_weights(model, head);
   if (model.config().norm == NormPlace::pre) {
-    const Tensor gain = parameter_of(model, text("blocks.", head.layer, ".ln1.w"));
-    for (Tensor* W : {&weights.Q, &weights.K, &weights.V}) *W = folded(gain, *W);
+    const AttentionModule module = model.attention_modules()[head.layer];
+    const std::string block = module.name.substr(0, module.name.rfind('.') + 1);
+    const bool cross = module.kind == AttentionKind::cross;
+    const Tensor queries = parameter_of(model, block + (cross ? "ln_cross.w" : "ln1.w"));
+    const Tensor keys = cross ? parameter_of(model, "encoder.ln_final.w") : queries;
+    weights.Q = folded(queries, weights.Q);
+    for (Tensor* W : {&weights.K, &weights.V}) *W = folded(keys, *W);
   }
   return weights;
 }
@@ -168,14 +181,14 @@ TokenCircuits token_circuits(const Transformer& model, const HeadId& head) {
   const Tensor E = parameter_of(model, "embed.W_E");
   const auto scale = static_cast<Scalar>(1 / std::sqrt(static_cast<double>(weights.Q.size(1))));
   const Tensor queries = matmul(E, weights.Q), keys = matmul(E, weights.K);
-  return {matmul(queries, keys, {.transpose_b = true}) * scale,
-          matmul(matmul(E, weights.V), matmul(weights.O, unembedding(model)))};
+  const Tensor qk = matmul(queries, keys, {.transpose_b = true}) * scale;
+  if (kind_of(model, head) == AttentionKind::encoder) return {qk, {}};
+  return {qk, matmul(matmul(E, weights.V), matmul(weights.O, unembedding(model)))};
 }
 
 CircuitsReport find_circuits(const Transformer& model, const CircuitOptions& options) {
   const NoGrad no_grad;
   require(options.draws >= 1, "random pairs: ", options.draws, " are too few to compare with");
-  refuse_two_streams(model);
   CircuitsReport report{module_names(model), options, {}, compositions_of(model, options)};
   for (const HeadId& head : all_heads(model)) report.heads.push_back(summary_of(model, head));
   return report;

@@ -20,6 +20,12 @@ HeadId head_of(const Json& json) {
   return {json.items()[0].integer(), static_cast<std::int32_t>(json.items()[1].integer())};
 }
 
+std::vector<HeadId> heads_of(const Json& json) {
+  std::vector<HeadId> heads;
+  for (const Json& head : json.items()) heads.push_back(head_of(head));
+  return heads;
+}
+
 std::string head_text(const HeadId& id) { return text(id.layer, ".", id.head); }
 
 std::vector<HeadId> all_heads(const Transformer& model) {

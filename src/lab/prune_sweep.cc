@@ -149,6 +149,7 @@ PruneSweepReport collect_prunings(const fs::path& folder, const std::vector<Prun
     report.groups[i].accuracy = t_interval(accuracies[i]);
   }
   compare_with_first(report.groups, grid.methods[0]);
+  report.failed = failures_of(folder, report.missing);
   return report;
 }
 
@@ -169,6 +170,7 @@ Json to_json(const PruneSweepReport& report) {
                   {"finetune", report.grid.finetune},
                   {"cells", report.cells},
                   {"missing", report.missing},
+                  {"failed", report.failed},
                   {"groups", std::move(groups)}});
 }
 

@@ -85,32 +85,12 @@ std::vector<PruneTiming> time_half(const Run& run, const MichelOptions& options)
   return time_pruning(run.model, half.kept, examples, options.timing);
 }
 
-struct Pruned {
-  PenaltyRow row;
-  Transformer model;
-};
-
 Judged judge_like(const Run& run, const Transformer& model) {
   return judge(model, *run.task, {.examples = run.config.train.eval_examples});
 }
 
-Pruned prune_with(const Run& run, const PruneSettings& settings) {
-  const TrainedGates trained = train_gates(problem_of(run, settings));
-  PenaltyRow row{.penalty = settings.penalty};
-  const std::vector<HeadId> heads = all_heads(run.model);
-  const auto modules = run.model.attention_modules();
-  for (std::size_t h = 0; h < heads.size(); ++h) {
-    if (trained.gates[h] <= 0) continue;
-    row.survivors.push_back(heads[h]);
-    ++row.by_kind[static_cast<std::size_t>(modules[heads[h].layer].kind)];
-  }
-  const Transformer model = remove_heads(*trained.model, row.survivors);
-  row.pruned = judge_like(run, model);
-  return {row, model};
-}
-
-std::vector<RoleDrift> drift_between(const Run& run, const Transformer& after, Index examples) {
-  const HeadsReport old = score_heads(run.model, *run.task, {.examples = examples});
+std::vector<RoleDrift> drift_between(const Run& run, const HeadsReport& old,
+                                     const Transformer& after, Index examples) {
   const HeadsReport now = score_heads(after, *run.task, {.examples = examples});
   std::vector<RoleDrift> drift;
   for (std::size_t r = 0; r < std::min(old.relations.size(), now.relations.size()); ++r) {
@@ -125,6 +105,28 @@ std::vector<RoleDrift> drift_between(const Run& run, const Transformer& after, I
   return drift;
 }
 
+/// `before`: who did what in the run itself.
+PenaltyRow prune_with(const Run& run, const PruneSettings& settings, Index finetune,
+                      const HeadsReport& before) {
+  const TrainedGates trained = train_gates(problem_of(run, settings));
+  PenaltyRow row{.penalty = settings.penalty};
+  const std::vector<HeadId> heads = all_heads(run.model);
+  const auto modules = run.model.attention_modules();
+  for (std::size_t h = 0; h < heads.size(); ++h) {
+    if (trained.gates[h] <= 0) continue;
+    row.survivors.push_back(heads[h]);
+    ++row.by_kind[static_cast<std::size_t>(modules[heads[h].layer].kind)];
+  }
+  Transformer model = remove_heads(*trained.model, row.survivors);
+  row.pruned = judge_like(run, model);
+  if (finetune > 0) {
+    Trainer(model, *run.task, finetuning(run.config.train, finetune)).run();
+    row.finetuned = judge_like(run, model);
+  }
+  row.drift = drift_between(run, before, model, settings.examples);
+  return row;
+}
+
 /// The row with the fewest survivors among those whose loss is within 1% of the span from the full
 /// model to none; if there are none, the one with the lowest loss.
 std::size_t choose_row(const VoitaReport& report) {
@@ -132,9 +134,10 @@ std::size_t choose_row(const VoitaReport& report) {
   std::size_t best = 0;
   for (std::size_t i = 1; i < report.rows.size(); ++i) {
     const PenaltyRow &row = report.rows[i], &so_far = report.rows[best];
-    const bool fits = row.pruned.loss <= limit, fitted = so_far.pruned.loss <= limit;
+    const auto loss = [](const PenaltyRow& r) { return r.finetuned.value_or(r.pruned).loss; };
+    const bool fits = loss(row) <= limit, fitted = loss(so_far) <= limit;
     const bool fewer = row.survivors.size() <= so_far.survivors.size();
-    const bool lower = row.pruned.loss < so_far.pruned.loss;
+    const bool lower = loss(row) < loss(so_far);
     if (fits ? !fitted || fewer : !fitted && lower) best = i;
   }
   return best;
@@ -158,9 +161,11 @@ MichelReport reproduce_michel(const Run& run, const MichelOptions& options) {
   tell("pruning by importance and by single ablation");
   report.curve = prune_curve(run, {.methods = {"importance", "ablation", "random"},
                                    .settings = {.examples = options.examples},
+                                   .known = options.known_curve,
                                    .should_stop = options.should_stop});
   if (stop()) return report;
-  if (options.retrain) {
+  report.by_step = options.known_steps;
+  if (options.retrain && report.by_step.empty()) {
     tell("training once more, to prune on the way");
     report.by_step = prune_while_training(run, options, report.shares);
   }
@@ -168,27 +173,6 @@ MichelReport reproduce_michel(const Run& run, const MichelOptions& options) {
   tell("timing the full, the masked and the pruned model");
   report.timing = time_half(run, options);
   return report;
-}
-
-Json to_json(const OneHeadLeft& row) {
-  return Json::object({{"module", row.module},
-                       {"in_sample", row.in_sample},
-                       {"change_in_sample", row.change_in_sample},
-                       {"out_of_sample", row.out_of_sample},
-                       {"change_out_of_sample", row.change_out_of_sample}});
-}
-
-Json to_json(const PrunedAtStep& stage) {
-  return Json::object({{"step", stage.step}, {"by_share", stage.by_share}});
-}
-
-Json to_json(const MichelReport& report) {
-  return stamped({{"ablation", report.ablation},
-                  {"one_head_per_layer", report.one_head},
-                  {"curve", report.curve},
-                  {"shares", report.shares},
-                  {"by_step", report.by_step},
-                  {"timing", report.timing}});
 }
 
 VoitaReport reproduce_voita(const Run& run, const VoitaOptions& options) {
@@ -203,51 +187,28 @@ VoitaReport reproduce_voita(const Run& run, const VoitaOptions& options) {
   report.needed = run.task->needed_heads();
   report.full = judge_like(run, run.model);
   report.none = judge_like(run, remove_heads(run.model, {}));
-  std::vector<Pruned> pruned;
+  report.complete = false;
+  const HeadsReport before =
+      score_heads(run.model, *run.task, {.examples = options.settings.examples});
   for (const double penalty : options.penalties) {
+    const auto known = std::ranges::find(options.known, penalty, &PenaltyRow::penalty);
+    if (known != options.known.end()) {
+      report.rows.push_back(*known);
+      continue;
+    }
+    if (!report.rows.empty() && options.should_stop && options.should_stop()) break;
     tell(text("training gates, lambda ", penalty));
     PruneSettings settings = options.settings;
     settings.penalty = penalty;
-    auto& [row, model] = pruned.emplace_back(prune_with(run, settings));
+    PenaltyRow& row = report.rows.emplace_back(prune_with(run, settings, options.finetune, before));
     tell(text("training ", row.survivors.size(), " heads from scratch"));
-    row.from_scratch = judge_like(run, train_from_scratch(run, row.survivors));
-    report.rows.push_back(row);
-    report.complete = report.rows.size() == options.penalties.size() ||
-                      !(options.should_stop && options.should_stop());
-    if (!report.complete) break;
+    row.from_scratch = judge_like(run, train_from_scratch(run, row.survivors,
+                                                          settings.gate_steps + options.finetune));
+    if (options.after_row) options.after_row(report);
   }
+  report.complete = report.rows.size() == options.penalties.size();
   report.chosen = choose_row(report);
-  report.drift = drift_between(run, pruned[report.chosen].model, options.settings.examples);
   return report;
-}
-
-Json to_json(const PenaltyRow& row) {
-  return Json::object({{"lambda", row.penalty},
-                       {"survivors", row.survivors},
-                       {"self", row.by_kind[0]},
-                       {"encoder", row.by_kind[1]},
-                       {"cross", row.by_kind[2]},
-                       {"pruned", row.pruned},
-                       {"from_scratch", row.from_scratch}});
-}
-
-Json to_json(const RoleDrift& role) {
-  return Json::object({{"relation", role.relation},
-                       {"before", role.before},
-                       {"after", role.after},
-                       {"lift_before", role.lift_before},
-                       {"lift_after", role.lift_after}});
-}
-
-Json to_json(const VoitaReport& report) {
-  return stamped({{"attention", report.attention},
-                  {"heads", report.heads},
-                  {"needed", report.needed > 0 ? Json(report.needed) : Json()},
-                  {"full", report.full},
-                  {"none", report.none},
-                  {"rows", report.rows},
-                  {"chosen", report.chosen},
-                  {"drift", report.drift}});
 }
 
 }  // namespace headlab

@@ -39,10 +39,7 @@ RunConfig config_of(const std::vector<Value>& values) {
   RunConfig config = recommended_config(task == values.end() ? RunConfig().task : task->second);
   const Settings settings = user_settings_of(config);
   for (const auto& [name, value] : values) settings.set_text(name, value);
-  const auto& heads = config.model.heads;
-  if (heads.size() == 1 && heads[0] > 0 && heads[0] <= config.model.d_model &&
-      config.model.d_head == 0 && config.model.d_model % heads[0] != 0)
-    config.model.d_head = config.model.d_model / heads[0];
+  fit_heads(config);
   fit_to_task(config);
   config.model.validate();
   config.train.validate();

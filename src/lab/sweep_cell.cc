@@ -129,6 +129,7 @@ CellEnd run_cell(const fs::path& folder, const SweepCell& cell, const RunCallbac
   const TrainResult trained = train_run(run, track_heads(run, callbacks));
   if (!trained.finished) return CellEnd::stopped;
   write_file(path / "cell.json", to_json(result_of(run, trained.held_out)).dump(2) + "\n");
+  forget_failure(folder, cell.name);
   return CellEnd::finished;
 }
 
@@ -145,6 +146,7 @@ SliceEnd run_slice(const std::filesystem::path& folder, const std::vector<SweepC
       } catch (const Error& what) {
         cell = CellEnd::failed;
         error = what.what();
+        keep_failure(folder, cells[i].name, what);
       }
       if (callbacks.after_cell) callbacks.after_cell(i, cell, error);
       end.stopped = callbacks.should_stop && callbacks.should_stop() && i + 1 < std::ssize(cells);

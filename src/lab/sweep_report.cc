@@ -130,6 +130,7 @@ SweepReport collect_sweep(const std::filesystem::path& folder,
       results.clear();
     }
   }
+  report.failed = failures_of(folder, report.missing);
   add_comparisons(report);
   return report;
 }
@@ -170,6 +171,7 @@ Json to_json(const SweepReport& report) {
   }
   return stamped({{"cells", report.cells},
                   {"missing", report.missing},
+                  {"failed", report.failed},
                   {"groups", report.groups},
                   {"comparisons", comparisons}});
 }

@@ -42,6 +42,27 @@ void attention_from_json(TransformerConfig& config, const Json& json) {
   }
 }
 
+/// Layers are joined by +, in every command: a comma stands between the values of a sweep.
+void add_heads(Settings& s, TransformerConfig& c) {
+  Settings numbers;
+  numbers.integers("heads", c.heads, 0, 4096,
+                   "attention heads of each layer: one number, or one for each layer, encoder "
+                   "first");
+  Setting heads = *numbers.find("heads");
+  heads.placeholder = "N[+N...]";
+  heads.set = [set = heads.set](const Json& json) {
+    const std::string given = json.is_string() ? json.string() : "";
+    if (given.find(',') != given.npos && !given.starts_with('[')) {
+      std::string layers = given;
+      std::ranges::replace(layers, ',', '+');
+      throw Error("heads " + given + ": a comma stands between the values of a sweep",
+                  "heads of several layers are joined by +: " + layers);
+    }
+    set(json);
+  };
+  s.add(std::move(heads));
+}
+
 /// The heads of one layer against the other sizes.
 void validate_heads(const TransformerConfig& c, Index layer) {
   const Index heads = c.heads_of(layer);
@@ -146,8 +167,7 @@ Settings settings_of(TransformerConfig& c) {
            "causal, bidirectional, or both with cross-attention");
   s.integer("layers", c.layers, 0, 1000, "blocks of attention and feed-forward");
   s.integer("encoder_layers", c.encoder_layers, 0, 1000, "blocks of an encoder-decoder's encoder");
-  s.integers("heads", c.heads, 0, 4096,
-             "attention heads of each layer: one number, or one for each layer, encoder first");
+  add_heads(s, c);
   s.integer("d_model", c.d_model, 1, 65536, "width of the residual stream");
   s.integer("d_head", c.d_head, 0, 65536,
             "width of a head's queries and keys (0: d_model / heads)");

@@ -4,6 +4,7 @@
 #include "headlab/ops/gradient_checks.h"
 
 #include "headlab/base/error.h"
+#include "headlab/base/progress.h"
 #include "headlab/ops/ops.h"
 #include "headlab/tensor/watch.h"
 
@@ -248,7 +249,12 @@ GradientCheckRow run(const GradientCheck& check) {
 
 std::vector<GradientCheckRow> run_gradient_checks() {
   std::vector<GradientCheckRow> rows;
-  for (const GradientCheck& check : gradient_check_table()) rows.push_back(run(check));
+  const std::vector<GradientCheck>& table = gradient_check_table();
+  Steps steps(std::ssize(table));
+  for (const GradientCheck& check : table) {
+    rows.push_back(run(check));
+    steps.done();
+  }
   return rows;
 }
 

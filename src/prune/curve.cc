@@ -148,6 +148,14 @@ class CurveMaker {
     curve_.methods.push_back(std::move(result));
   }
 
+  /// Takes the method's curve from another, if that has it.
+  bool take_over(const Curve& known, const PruneMethod& method) {
+    const auto found = std::ranges::find(known.methods, method.name, &MethodCurve::method);
+    if (found == known.methods.end()) return false;
+    curve_.methods.push_back(*found);
+    return true;
+  }
+
   Curve take() { return std::move(curve_); }
 
  private:
@@ -251,6 +259,7 @@ Curve prune_curve(const Run& run, const CurveOptions& options) {
   CurveMaker maker(run, options);
   std::vector<std::string> left;
   for (const PruneMethod* method : methods) {
+    if (options.known && maker.take_over(*options.known, *method)) continue;
     const bool stop = method != methods[0] && options.should_stop && options.should_stop();
     if (stop || !left.empty())
       left.emplace_back(method->name);
@@ -317,7 +326,8 @@ Json to_json(const Curve& curve) {
                        {"none", curve.none},
                        {"owners", Json::Object(curve.owners.begin(), curve.owners.end())},
                        {"ablation", curve.ablation},
-                       {"methods", curve.methods}});
+                       {"methods", curve.methods},
+                       {"left", curve.left}});
   if (curve.subsets) json["subsets"] = *curve.subsets;
   return json;
 }

@@ -70,26 +70,19 @@ double number_of(const Json& json) {
   return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.number();
 }
 
-std::vector<HeadId> heads_of(const Json& json) {
-  std::vector<HeadId> heads;
-  for (const Json& head : json.items())
-    heads.push_back(
-        {head.items().at(0).integer(), static_cast<std::int32_t>(head.items().at(1).integer())});
-  return heads;
-}
-
-Judged judged_of(const Json& json) {
-  return {number_of(json.at("loss")), number_of(json.at("accuracy"))};
-}
-
 std::optional<Judged> judged_if(const Json* json) {
   return json == nullptr ? std::nullopt : std::optional(judged_of(*json));
+}
+
+std::optional<double> number_if(const Json* json) {
+  return json == nullptr || json->is_null() ? std::nullopt : std::optional(json->number());
 }
 
 CurvePoint point_of(const Json& json) {
   return {.kept = json.at("kept").integer(),
           .heads = heads_of(json.at("heads")),
           .pruned = judged_of(json),
+          .chosen_on = number_if(json.find("choosing_loss")),
           .finetuned = judged_if(json.find("finetuned")),
           .from_scratch = judged_if(json.find("from_scratch")),
           .recall = number_of(json.at("recall")),
@@ -125,8 +118,13 @@ void compare_with_best(std::span<const Curve> curves, CurveOverRuns& all) {
 
 }  // namespace
 
+Judged judged_of(const Json& json) {
+  return {number_of(json.at("loss")), number_of(json.at("accuracy"))};
+}
+
 Curve curve_of(const Json& json) {
   Curve curve;
+  curve.task = json.at("task").string();
   for (const Json& name : json.at("attention").items()) curve.attention.push_back(name.string());
   curve.heads = json.at("heads").integer();
   curve.needed = json.at("needed").is_null() ? 0 : json.at("needed").integer();
@@ -136,6 +134,8 @@ Curve curve_of(const Json& json) {
     curve.owners.emplace_back(relation, heads_of(heads));
   for (const Json& rise : json.at("ablation").items()) curve.ablation.push_back(number_of(rise));
   for (const Json& method : json.at("methods").items()) curve.methods.push_back(method_of(method));
+  if (const Json* left = json.find("left"))
+    for (const Json& method : left->items()) curve.left.push_back(method.string());
   return curve;
 }
 
@@ -158,7 +158,7 @@ CurveOverRuns over_runs(std::span<const Curve> curves) {
   return all;
 }
 
-static Json to_json(const PairedRuns& paired) {
+Json to_json(const PairedRuns& paired) {
   return Json::object({{"difference", paired.difference},
                        {"effect_size", paired.effect},
                        {"tie", paired.is_tie()}});

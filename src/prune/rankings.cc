@@ -10,6 +10,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "headlab/heads/activations.h"
 #include "headlab/heads/circuits.h"
 #include "headlab/heads/matrix.h"
 #include "headlab/tensor/tape.h"
@@ -71,8 +72,7 @@ void differentiate_answers(const Transformer& model, const Batch& batch, const M
 template <class Visit>
 void for_each_batch(const PruneProblem& problem, PassCount& cost, const Visit& visit) {
   const Batch all = choosing_examples(problem);
-  for (Index begin = 0; begin < all.size; begin += kChoosingBatch)
-    visit(all.rows(begin, std::min(all.size, begin + kChoosingBatch)));
+  for_parts(all, kChoosingBatch, [&](const Batch& part, Index) { visit(part); });
   cost.forward += all.size;
 }
 

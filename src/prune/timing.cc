@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "headlab/base/error.h"
+#include "headlab/base/progress.h"
 #include "headlab/base/timing.h"
 #include "headlab/prune/prune.h"
 #include "headlab/tensor/tape.h"
@@ -73,6 +74,7 @@ std::vector<PruneTiming> time_pruning(const Transformer& model, std::span<const 
   Transformer removed = remove_heads(model, kept);
   const ModelHooks none, gates{.edits = gates_for(model, kept)};
   std::vector<PruneTiming> timings;
+  Steps steps(std::ssize(options.batches));
   for (const Index size : options.batches) {
     require(size >= 1 && size <= examples.size, "a batch of ", size, " cannot be timed with ",
             examples.size, " examples");
@@ -88,6 +90,7 @@ std::vector<PruneTiming> time_pruning(const Transformer& model, std::span<const 
                        .attention_full = ms[4],
                        .attention_removed = ms[5],
                        .noise = std::abs(ms[3] / ms[0] - 1)});
+    steps.done();
   }
   return timings;
 }

@@ -37,6 +37,7 @@ constexpr std::size_t kShownCompositions = 10;
 
 /// Numbers with two decimals, one behind the other.
 std::string list_text(const std::vector<double>& values) {
+  if (values.empty()) return "-";
   return join(texts_of(values, [](double value) { return fixed(value, 2); }), " ");
 }
 

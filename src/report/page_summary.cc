@@ -1,6 +1,8 @@
 // What a page holds, as a table and as JSON, and what its views miss, with the command that writes
 // it. Sizes are those of the file: base64 makes a third more of every block.
 // Read next: table.h.
+#include <algorithm>
+
 #include "headlab/base/error.h"
 #include "headlab/report/page.h"
 #include "headlab/report/table.h"
@@ -9,6 +11,38 @@ namespace headlab {
 namespace {
 
 std::string kilobytes(std::size_t bytes) { return fixed(static_cast<double>(bytes) / 1000, 1); }
+
+/// What some of the runs lack, and what writes it.
+struct Gap {
+  std::vector<std::string> files;  // written by one command
+  std::string views, command;      // command: of the first of these runs
+  std::vector<std::string> runs{};
+};
+
+void add_gap(std::vector<Gap>& gaps, const PageSource& source) {
+  for (Gap& gap : gaps) {
+    const bool here = std::ranges::find(gap.files, source.file) != gap.files.end();
+    if (!here && gap.command != source.command) continue;
+    if (!here) gap.files.push_back(source.file);
+    if (std::ranges::find(gap.runs, source.run) == gap.runs.end()) gap.runs.push_back(source.run);
+    return;
+  }
+  gaps.push_back({{source.file}, join(source.views, ", "), source.command, {source.run}});
+}
+
+/// A line for each finding, however many runs lack it.
+std::string gaps_text(const std::vector<PageSource>& sources) {
+  std::vector<Gap> gaps;
+  for (const PageSource& source : sources)
+    if (!source.present && !source.command.empty()) add_gap(gaps, source);
+  Table table({"not there", "for the views", "written by"});
+  for (const Gap& gap : gaps) {
+    const std::vector<std::string> others(gap.runs.begin() + 1, gap.runs.end());
+    const std::string more = others.empty() ? "" : "  # and so for " + join(others, ", ");
+    table.add({join(gap.files, ", "), gap.views, gap.command + more});
+  }
+  return gaps.empty() ? "" : "\n" + table.to_string();
+}
 
 }  // namespace
 
@@ -35,14 +69,7 @@ std::string page_text(const Page& page) {
   Table parts({"holds", "kB"});
   for (const PagePart& part : page.parts) parts.add({part.name, kilobytes(part.bytes)});
   parts.add({"all", kilobytes(page.html.size())});
-  Table missing({"not there", "for the views", "written by"});
-  bool any = false;
-  for (const PageSource& source : page.sources) {
-    if (source.present || source.command.empty()) continue;
-    missing.add({source.file, join(source.views, ", "), source.command});
-    any = true;
-  }
-  std::string shown = parts.to_string() + (any ? "\n" + missing.to_string() : "");
+  std::string shown = parts.to_string() + gaps_text(page.sources);
   for (const std::string& sentence : page.left_out) shown += "\n" + sentence + "\n";
   return shown;
 }

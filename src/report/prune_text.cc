@@ -265,17 +265,18 @@ std::string michel_text(const MichelReport& report) {
 }
 
 std::string voita_text(const VoitaReport& report) {
-  Table sweep({"lambda", "survivors", "self", "encoder", "cross", "loss", "accuracy",
+  Table sweep({"lambda", "survivors", "self", "encoder", "cross", "loss", "accuracy", "fine-tuned",
                "from scratch: loss", "accuracy there"});
   for (const PenaltyRow& row : report.rows) {
     sweep.add({significant(row.penalty), std::to_string(row.survivors.size()),
                std::to_string(row.by_kind[0]), std::to_string(row.by_kind[1]),
                std::to_string(row.by_kind[2]), significant(row.pruned.loss),
-               fixed(row.pruned.accuracy, 3), significant(row.from_scratch.loss),
-               fixed(row.from_scratch.accuracy, 3)});
+               fixed(row.pruned.accuracy, 3),
+               row.finetuned ? significant(row.finetuned->loss) : "-",
+               significant(row.from_scratch.loss), fixed(row.from_scratch.accuracy, 3)});
   }
   Table roles({"relation", "before", "lift before", "after", "lift after"});
-  for (const RoleDrift& role : report.drift) {
+  for (const RoleDrift& role : report.rows[report.chosen].drift) {
     roles.add({role.relation, head_text(role.before), fixed(role.lift_before, 3),
                head_text(role.after), fixed(role.lift_after, 3)});
   }
@@ -289,6 +290,28 @@ std::string voita_text(const VoitaReport& report) {
          text("\n2. who does what, before and after lambda ",
               significant(report.rows[report.chosen].penalty), "\n") +
          roles.to_string() + kVoitaDrift;
+}
+
+std::string penalties_text(const std::vector<PenaltyOverRuns>& rows, std::size_t runs) {
+  Table table(
+      {"lambda", "survivors", "loss", "fine-tuned", "from scratch: loss", "against scratch"});
+  for (const PenaltyOverRuns& row : rows) {
+    const auto [least, most] = std::ranges::minmax(row.survivors);
+    table.add({significant(row.penalty), text(significant(row.median), " (", least, "-", most, ")"),
+               interval_text(row.pruned), row.finetuned ? interval_text(*row.finetuned) : "-",
+               interval_text(row.from_scratch), paired_text(row.against_scratch)});
+  }
+  return text("gates over ", runs, " runs: survivors are medians, losses means +- 95%;\n",
+              "from scratch: as many heads and steps; against: what is left after fine-tuning\n") +
+         table.to_string() + kVoitaPenalty + kVoitaScratch;
+}
+
+std::string shares_text(const std::vector<ShareOverRuns>& rows, std::size_t runs) {
+  Table table({"heads removed", "loss", "accuracy"});
+  for (const ShareOverRuns& row : rows)
+    table.add({text(100 * row.share, "%"), interval_text(row.loss), interval_text(row.accuracy)});
+  return text("pruned by importance at the end of training, over ", runs, " runs, means +- 95%\n") +
+         table.to_string() + kMichelSteps;
 }
 
 }  // namespace headlab

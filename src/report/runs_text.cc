@@ -80,6 +80,17 @@ std::string missing_text(std::vector<std::string> names, std::size_t cells) {
   return text("\nmissing: ", missing, " of ", cells, " cells: ", join(names, " "), "\n");
 }
 
+/// A line for each cell that failed when it was tried last.
+std::string failures_text(const std::vector<CellFailure>& failures) {
+  if (failures.empty()) return "";
+  const auto diverged = std::ranges::count(failures, true, &CellFailure::diverged);
+  std::string lines =
+      text("failed: ", failures.size(), " of these, ", diverged, " because they diverged\n");
+  for (const CellFailure& failure : failures)
+    lines += text("  ", failure.cell, ": ", failure.error, "\n");
+  return lines;
+}
+
 }  // namespace
 
 std::string evaluation_text(const Evaluation& evaluation, const EvaluationTextOptions& options) {
@@ -99,7 +110,8 @@ std::string evaluation_text(const Evaluation& evaluation, const EvaluationTextOp
 
 std::string sweep_text(const SweepReport& report) {
   if (report.groups.empty())
-    return "no cell is finished yet\n" + missing_text(report.missing, report.cells);
+    return "no cell is finished yet\n" + missing_text(report.missing, report.cells) +
+           failures_text(report.failed);
   std::string out = groups_table(report) + "\n";
   std::vector<std::string> families;
   for (const SweepGroup& group : report.groups) {
@@ -112,12 +124,14 @@ std::string sweep_text(const SweepReport& report) {
     out += comparison_text(report, comparison);
   return out +
          "mean ± 95% interval over seeds (Student's t); own a head: share of the relations, " +
-         "no head counted twice\n" + missing_text(report.missing, report.cells);
+         "no head counted twice\n" + missing_text(report.missing, report.cells) +
+         failures_text(report.failed);
 }
 
 std::string prune_sweep_text(const PruneSweepReport& report) {
   if (report.groups.empty())
-    return "no pruning is finished yet\n" + missing_text(report.missing, report.cells);
+    return "no pruning is finished yet\n" + missing_text(report.missing, report.cells) +
+           failures_text(report.failed);
   Table table({"cells", "heads kept", "method", "seeds", "loss", "accuracy", "against the first",
                "effect"});
   for (const PruneGroup& group : report.groups) {
@@ -127,7 +141,8 @@ std::string prune_sweep_text(const PruneSweepReport& report) {
                group.against_first ? interval_text(*group.against_first) : "-",
                group.against_first ? fixed(group.effect, 2) : "-"});
   }
-  return table.to_string() + legend("prunings") + missing_text(report.missing, report.cells);
+  return table.to_string() + legend("prunings") + missing_text(report.missing, report.cells) +
+         failures_text(report.failed);
 }
 
 }  // namespace headlab

@@ -105,9 +105,9 @@ Evaluation evaluate(const Transformer& model, const Task& task, const EvaluateOp
       task.make_batch(key, at_most_different(task, options.examples), Split::validation);
   Steps steps((all.size + options.batch - 1) / options.batch);
   for (Index begin = 0; begin < all.size; begin += options.batch) {
-    steps.done();
     const Batch batch = all.rows(begin, std::min(all.size, begin + options.batch));
     add_scores(model.forward(batch, {}, hooks), batch, model.config().vocab, sums);
+    steps.done();
   }
   Evaluation evaluation = means_of(std::move(sums));
   if (!std::isfinite(evaluation.loss)) {
@@ -115,6 +115,29 @@ Evaluation evaluate(const Transformer& model, const Task& task, const EvaluateOp
                 "the weights are too large, or damaged: go back to a run that is well");
   }
   return evaluation;
+}
+
+std::vector<float> losses_by_example(const Transformer& model, const Task& task,
+                                     const EvaluateOptions& options) {
+  const NoGrad no_grad;
+  const ModelHooks hooks{.edits = options.edits};
+  const Batch all = task.make_batch(streams::evaluated(options.key),
+                                    at_most_different(task, options.examples), Split::validation);
+  const Index K = all.targets_per_position;
+  std::vector<float> sums(all.size * K * 2);
+  Steps steps((all.size + options.batch - 1) / options.batch);
+  for (Index begin = 0; begin < all.size; begin += options.batch) {
+    const Batch batch = all.rows(begin, std::min(all.size, begin + options.batch));
+    const Tensor losses = target_losses(model.forward(batch, {}, hooks), batch);
+    for (Index i = 0; i < losses.count(); ++i) {
+      if (batch.targets[i] < 0) continue;
+      float* sum = sums.data() + ((begin + i / (batch.length * K)) * K + i % K) * 2;
+      sum[0] += static_cast<float>(losses.data()[i]);
+      sum[1] += 1;
+    }
+    steps.done();
+  }
+  return sums;
 }
 
 }  // namespace headlab

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "headlab/base/error.h"
+#include "headlab/base/progress.h"
 #include "headlab/base/threads.h"
 #include "headlab/base/timing.h"
 #include "headlab/model/checkpoint.h"
@@ -23,10 +25,10 @@ constexpr double kMostSums = 1e15;
 constexpr const char* kStateSteps = "trainer.steps";  // [2]: of the trainer, of the optimizer
 
 /// `saved` is the step of the last save.
-Error not_finite(const std::string& what, Index saved) {
-  return Error(what, text("try a smaller `lr`, a longer `warmup` or `clip` 1; ",
-                          saved > 0 ? text("the save of step ", saved, " is kept")
-                                    : "no step was saved yet"));
+NotFinite not_finite(const std::string& what, Index saved) {
+  return NotFinite(what, text("try a smaller `lr`, a longer `warmup` or `clip` 1; ",
+                              saved > 0 ? text("the save of step ", saved, " is kept")
+                                        : "no step was saved yet"));
 }
 
 bool due(Index step, Index every, Index steps) {
@@ -62,6 +64,8 @@ bool Trainer::run(const TrainCallbacks& callbacks) {
 
 bool Trainer::run_steps(const TrainCallbacks& callbacks) {
   optimizer_.zero_grad();
+  std::optional<Steps> steps;  // of a training that nobody shows
+  if (!callbacks.on_step) steps.emplace(config_.steps - step_);
   while (step_ < config_.steps) {
     StepRecord record;
     const double took = milliseconds([&] { record = train_step(callbacks); }) / 1e3;
@@ -71,6 +75,7 @@ bool Trainer::run_steps(const TrainCallbacks& callbacks) {
         static_cast<double>(config_.batch * model_.config().tokens_per_sequence()) /
         std::max(took, 1e-9);
     finish_step(record, callbacks);
+    if (steps) steps->done();
     const bool stop = callbacks.should_stop && callbacks.should_stop();
     if (callbacks.save && (stop || due(step_, config_.save_every, config_.steps))) {
       require_undamaged();

@@ -3,32 +3,64 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
 namespace headlab { namespace {
 
-TEST(Steps, AreThoseOfTheOutermostLoop) {
-  std::vector<std::pair<std::int64_t, std::int64_t>> seen;
-  watch_steps([&](std::int64_t done, std::int64_t all) { seen.emplace_back(done, all); });
+using Seen = std::vector<std::pair<double, std::int64_t>>;
+
+/// What is told while it lives.
+struct Watched {
+  Watched() {
+    watch_steps([this](double done, std::int64_t all) { seen.emplace_back(done, all); });
+  }
+  ~Watched() { watch_steps({}); }
+  Seen seen{};
+};
+
+TEST(Steps, AreThoseOfTheOutermostLoopAndInnerOnesAreSharesOfThem) {
+  const Watched watched;
   {
     Steps outer(2);
-    for (int i = 0; i < 2; ++i) {
-      {
-        Steps inner(5);
-        inner.done();
-      }
-      outer.done();
+    {
+      Steps inner(4);
+      inner.done();
+      inner.next(2);
+      inner.done();
     }
+    outer.done();
+    outer.done();
   }
-  {
-    Steps next(1);
-    next.done();
+  EXPECT_EQ(watched.seen, (Seen{{0, 2}, {0.25, 2}, {0.75, 2}, {1, 2}, {2, 2}}));
+}
+
+TEST(Steps, NeverGoBackWhereAStepHoldsTwoLoops) {
+  const Watched watched;
+  Steps outer(2);
+  for (int loop = 0; loop < 2; ++loop) {
+    Steps inner(2);
+    inner.done();
   }
-  watch_steps({});
+  EXPECT_EQ(watched.seen, (Seen{{0, 2}, {0.5, 2}, {0.5, 2}}));
+}
+
+TEST(Steps, ThatEndEarlyAreTold) {
+  const Watched watched;
+  try {
+    Steps steps(3);
+    steps.done();
+    throw std::runtime_error("interrupted");
+  } catch (const std::runtime_error&) {
+  }
+  EXPECT_EQ(watched.seen, (Seen{{0, 3}, {1, 3}, {3, 3}}));
+}
+
+TEST(Steps, AreSilentWhereNobodyWatches) {
   Steps unseen(1);
   unseen.done();
-  EXPECT_EQ(seen, (decltype(seen){{1, 2}, {2, 2}, {1, 1}}));
+  unseen.done();
 }
 
 }  // namespace

@@ -71,11 +71,13 @@ const std::vector<Mistake> kWords = {
 INSTANTIATE_TEST_SUITE_P(Words, Mistakes, testing::ValuesIn(kWords), name_of_mistake);
 
 const std::vector<Mistake> kSizes = {
-    {"HeadsThatDoNotDivide",
-     {"train", "--heads", "3"},
+    {"MoreHeadsThanWidth",
+     {"train", "--heads", "65"},
      2,
-     {"d_model 64 is not divisible by heads 3", "set d_head, or use 1, 2, 4, 8"}},
-    {"LayersOfHeads", {"train", "--heads", "4,4"}, 2, {"heads names 2 layers, but layers is 1"}},
+     {"d_model 64 is not divisible by heads 65", "set d_head, or use 1, 2, 4, 8"}},
+    {"LayersOfHeads", {"train", "--heads", "4+4"}, 2, {"heads names 2 layers, but layers is 1"}},
+    {"LayersByCommas", {"train", "--heads", "4,4"}, 2, {"values of a sweep", "joined by +: 4+4"}},
+    {"BothWays", {"train", "--tied", "true,false"}, 2, {"tied must be true or false"}},
     {"NegativeHeads", {"train", "--heads", "-1"}, 2, {"got -1"}},
     {"NegativeSteps", {"train", "--steps", "-5"}, 2, {"got -5"}},
     {"NegativeSeed", {"train", "--seed", "-1"}, 2, {"got -1"}},
@@ -149,7 +151,7 @@ TEST_F(Force, ReplacesARunAndNothingElse) {
 TEST_F(Force, ChangesNothingWhenTheNewRunIsImpossible) {
   done(tiny({"--out", "a"}));
   const auto before = contents(folder.path());
-  EXPECT_EQ(run(tiny({"--out", "a", "--heads", "3", "--force"})).status, 2);
+  EXPECT_EQ(run(tiny({"--out", "a", "--heads", "17", "--force"})).status, 2);
   EXPECT_EQ(contents(folder.path()), before);
 }
 

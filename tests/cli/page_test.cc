@@ -12,13 +12,36 @@ TEST_F(Pages, AreWrittenBesideTheRunAndNameWhatIsMissing) {
   done(tiny({"--out", "a"}));
   const auto before = contents(folder.path() / "a");
   const Outcome outcome = done({"page", "a"});
-  for (const char* part : {"weights", "a/report.html", "headlab heads a", "headlab curve a",
-                           "--keep-weights 40 --out a", "again: headlab page a\n"})
+  for (const char* part :
+       {"weights", "a/report.html", "headlab heads a", "headlab curve a",
+        "--keep-weights 40 --out a-tracked && headlab page a-tracked", "again: headlab page a\n"})
     EXPECT_TRUE(holds(outcome.out, part)) << part << "\n" << outcome.out;
   EXPECT_EQ(file("a/report.html").rfind("<!doctype html>\n<!-- headlab page", 0), 0u);
   auto after = contents(folder.path() / "a");
   EXPECT_EQ(after.erase("report.html"), 1u);
   EXPECT_EQ(after, before);
+}
+
+TEST_F(Pages, NameEachMissingFindingOnceAndReplaceNoRun) {
+  done(tiny({"--out", "a"}));
+  done(tiny({"--out", "b", "--seed", "1"}));
+  const std::string shown = done({"page", "a", "b", "--check"}).out;
+  const auto count = [&](const std::string& part) {
+    std::size_t found = 0;
+    for (std::size_t at = 0; (at = shown.find(part, at)) != shown.npos; ++at) ++found;
+    return found;
+  };
+  EXPECT_EQ(count("\nheads.json "), 1u) << shown;
+  EXPECT_EQ(count("headlab heads a  # and so for b\n"), 1u) << shown;
+  EXPECT_EQ(count("--force"), 0u) << shown;
+  // The command that it names for what is written in training leaves the run as it is.
+  const auto before = contents(folder.path() / "a");
+  done({"train", "--config", "a/config.json", "--track-heads", "10", "--keep-weights", "40",
+        "--out", "a-tracked"});
+  EXPECT_EQ(contents(folder.path() / "a"), before);
+  const Json sources = done({"page", "a-tracked", "--json"}).json().at("files");
+  for (const Json& source : sources.items())
+    EXPECT_TRUE(source.at("present").boolean() || source.at("file").string() != "heads.jsonl");
 }
 
 TEST_F(Pages, AreTheSameBytesEachTime) {

@@ -1,6 +1,7 @@
 // `curve` and `reproduce`, told by the program alone, and what they and `prune` refuse: one
 // sentence each, and nothing is written. What they compute is tested in tests/prune and tests/lab.
 #include <algorithm>
+#include <set>
 
 #include "cli/program.h"
 
@@ -10,22 +11,50 @@ namespace headlab::cli { namespace {
 class Curves : public Program {
  protected:
   Curves() { done(tiny({"--out", "a"})); }
-  /// The JSON that a command prints; checks that it is the file that it leaves, and the only one.
-  Json kept_in(const std::string& name, Words words) const {
+  /// What a command found of the run: the only one of the `list` in the JSON that it prints. Checks
+  /// that this is the file that it leaves, and the only one.
+  Json kept_in(const std::string& name, Words words, const char* list) const {
     const auto before = contents(folder.path() / "a");
     words.push_back("--json");
     const Json json = done(words).json();
-    EXPECT_EQ(json, Json::parse(file("a/" + name)));
+    EXPECT_EQ(json.at("paths").dump(), R"(["a"])");
+    EXPECT_EQ(json.at(list).items().size(), 1u);
+    EXPECT_EQ(json.at(list).items()[0], Json::parse(file("a/" + name)));
     auto after = contents(folder.path() / "a");
     EXPECT_EQ(after.erase(name), 1u);
     EXPECT_EQ(after, before);
-    return json;
+    return json.at(list).items()[0];
   }
 };
 
+/// The kinds of all values of a JSON document, by where they stand: members by name, items of a
+/// list as one. A null says nothing, and a single run has no interval.
+void add_kinds(const Json& json, const std::string& at, std::set<std::string>& kinds) {
+  const bool of_interval = at.ends_with("half_width") || at.ends_with("effect_size");
+  if (!json.is_null() && !of_interval) kinds.insert(at + ": " + json.kind());
+  if (json.is_object())
+    for (const auto& [name, value] : json.members()) add_kinds(value, at + "." + name, kinds);
+  if (json.is_array())
+    for (const Json& item : json.items()) add_kinds(item, at + "[]", kinds);
+}
+
+std::set<std::string> kinds_of(const Json& json) {
+  std::set<std::string> kinds;
+  add_kinds(json, "", kinds);
+  return kinds;
+}
+
+/// What one has and the other lacks.
+Words only_in(const std::set<std::string>& one, const std::set<std::string>& other) {
+  Words words;
+  std::ranges::set_difference(one, other, std::back_inserter(words));
+  return words;
+}
+
 TEST_F(Curves, PrintTheirKeysAndKeepThem) {
   const Json json =
-      kept_in("curve.json", {"curve", "a", "--examples", "16", "--methods", "greedy,lrp"});
+      kept_in("curve.json", {"curve", "a", "--examples", "16", "--methods", "greedy,lrp"},
+              "curves");
   for (const char* key : {"headlab", "attention", "heads", "needed", "full", "none", "methods",
                           "settings", "command"})
     EXPECT_NE(json.find(key), nullptr) << key;
@@ -41,7 +70,7 @@ TEST_F(Curves, PrintTheirKeysAndKeepThem) {
 TEST_F(Curves, KeepTheSizesThatAreAskedFineTunedAndFromScratch) {
   const Words words = {"curve",   "a",   "--examples", "16", "--methods",     "magnitude",
                        "--sizes", "3,1", "--finetune", "3",  "--from-scratch"};
-  const Json json = kept_in("curve.json", words);
+  const Json json = kept_in("curve.json", words, "curves");
   const auto& points = json.at("methods").items()[0].at("points").items();
   ASSERT_EQ(points.size(), 2u);
   EXPECT_EQ(points[0].at("kept").integer(), 1);
@@ -88,7 +117,7 @@ TEST_F(Curves, OfSeveralRunsAreAveragedAndEachKeepsItsOwn) {
 TEST_F(Curves, ReproduceMichelShowsHisNumbersBesideOurs) {
   const Words words = {"reproduce", "michel", "a",       "--examples", "16",
                        "--stages",  "2",      "--turns", "1"};
-  const Json json = kept_in("michel.json", words);
+  const Json json = kept_in("michel.json", words, "reports");
   EXPECT_EQ(json.at("by_step").items().size(), 2u);
   EXPECT_EQ(json.at("timing").items().size(), 4u);
   const Outcome text = done(words);
@@ -98,12 +127,62 @@ TEST_F(Curves, ReproduceMichelShowsHisNumbersBesideOurs) {
 
 TEST_F(Curves, ReproduceVoitaShowsTheirNumbersBesideOurs) {
   const Words words = {"reproduce", "voita", "a", "--examples", "16", "--gate-steps", "3"};
-  const Json json = kept_in("voita.json", words);
+  const Json json = kept_in("voita.json", words, "reports");
   EXPECT_EQ(json.at("rows").items().size(), 5u);
   EXPECT_EQ(json.at("needed").integer(), 4);
   const Outcome text = done(words);
   EXPECT_TRUE(holds(text.out, "from scratch")) << text.out;
   EXPECT_TRUE(holds(text.out, "authors' page")) << text.out;
+}
+
+TEST_F(Curves, AndReportsHaveOneShapeForOneRunAndForSeveral) {
+  done(tiny({"--out", "b", "--seed", "1"}));
+  for (const Words& words :
+       {Words{"curve", "a", "--examples", "16", "--methods", "random,exhaustive", "--json"},
+        Words{"reproduce", "voita", "a", "--examples", "16", "--gate-steps", "2", "--json"},
+        Words{"reproduce", "michel", "a", "--examples", "16", "--stages", "1", "--turns", "1",
+              "--json"}}) {
+    Words both = words;
+    both.insert(std::ranges::find(both, "a") + 1, "b");
+    const auto one = kinds_of(done(words).json()), several = kinds_of(done(both).json());
+    EXPECT_EQ(only_in(one, several), Words()) << words[0];
+    EXPECT_EQ(only_in(several, one), Words()) << words[0];
+  }
+}
+
+TEST_F(Curves, AndReportsAreMadeInSlicesThatReuseWhatIsThere) {
+  done(tiny({"--out", "b", "--seed", "1"}));
+  for (const Words& words :
+       {Words{"curve", "a", "b", "--examples", "16", "--methods", "greedy"},
+        Words{"reproduce", "voita", "a", "b", "--examples", "16", "--gate-steps", "2"}}) {
+    const std::string file = words[0] == "curve" ? "curve.json" : "voita.json";
+    const auto with = [&](const Words& more) {
+      Words all = words;
+      all.insert(all.end(), more.begin(), more.end());
+      return all;
+    };
+    const Outcome half = done(with({"--shard", "0/2"}));
+    EXPECT_TRUE(holds(half.out, "slice 0/2: 1 runs done, 0 failed")) << half.out;
+    EXPECT_TRUE(fs::exists(folder.path() / "a" / file));
+    EXPECT_FALSE(fs::exists(folder.path() / "b" / file));
+    const Outcome other = done(with({"--shard", "1/2", "--json"}));
+    EXPECT_EQ(other.json().at("paths").dump(), R"(["b"])");
+    const auto before = contents(folder.path());
+    const Outcome all = done(words);
+    EXPECT_TRUE(holds(all.err, "a: its " + file + " holds this")) << all.err;
+    EXPECT_TRUE(holds(all.err, "b: its " + file + " holds this")) << all.err;
+    EXPECT_EQ(contents(folder.path()), before);
+    EXPECT_EQ(run(with({"--shard", "2/2"})).status, 2);
+  }
+}
+
+TEST_F(Curves, CountRunsThatFail) {
+  done(tiny({"--out", "large", "--heads", "17", "--d-head", "1", "--steps", "1"}));
+  const Outcome outcome =
+      run({"curve", "a", "large", "--methods", "exhaustive", "--sizes", "2", "--examples", "16"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(holds(outcome.out, "1 of 2 runs failed\n  large: an exhaustive search over 17 heads"))
+      << outcome.out;
 }
 
 /// A run of four heads; one of seventeen; one of a task of which one example may ask nothing.
@@ -199,6 +278,9 @@ TEST_F(Program, CurvesOverRunsTakeTheCurvesThatRunsHold) {
   EXPECT_TRUE(holds(second.err, "r1: its curve.json holds this curve")) << second.err;
   done({"train", "--resume", "r1", "--steps", "32"});  // other weights
   EXPECT_FALSE(holds(done(words).err, "r1: its curve.json holds this curve"));
+  Words anew = words;
+  anew.push_back("--force");
+  EXPECT_FALSE(holds(done(anew).err, "r0: its curve.json holds this curve"));
 }
 
 }  // namespace

@@ -87,6 +87,63 @@ TEST_F(SweepCommand, GoesOnWithTheOtherCellsWhenOneFails) {
   EXPECT_EQ(outcome.status, 1);
   EXPECT_TRUE(holds(outcome.err, "lr=1000,seed=0: ")) << outcome.err;
   EXPECT_TRUE(holds(outcome.out, "missing: 1 of 2 cells")) << outcome.out;
+  EXPECT_TRUE(holds(outcome.out, "failed: 1 of these, 1 because they diverged")) << outcome.out;
+  // Those who collect learn of it, until the cell is made.
+  const Json json = done({"sweep", "--collect", "--out", "s", "--json"}).json();
+  ASSERT_EQ(json.at("failed").items().size(), 1u);
+  EXPECT_TRUE(json.at("failed").items()[0].at("diverged").boolean());
+  EXPECT_TRUE(holds(json.at("failed").items()[0].at("error").string(), "not finite"));
+}
+
+TEST_F(SweepCommand, CountsPruningsThatFail) {
+  const Outcome outcome = run(grid(
+      {"--heads", "4", "--seeds", "1", "--prune", "magnitude", "--keep", "2,9", "--out", "s"}));
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(holds(outcome.out, "failed: 1 of these, 0 because they diverged")) << outcome.out;
+  EXPECT_TRUE(holds(outcome.out, "keep=9: 9 heads cannot stay")) << outcome.out;
+}
+
+TEST_F(SweepCommand, HasOneMeaningForHeadsAndForSwitches) {
+  // A comma is another cell, + another layer; 3 heads of 16 are 5 wide, as in train.
+  done(grid({"--heads", "3,4+2", "--layers", "2", "--seeds", "1", "--out", "s"}));
+  const Json layers = Json::parse(file("s/heads=4+2,seed=0/config.json"));
+  EXPECT_EQ(layers.at("heads").dump(), "[4,2]");
+  done(tiny({"--heads", "4+2", "--layers", "2", "--out", "a"}));
+  EXPECT_EQ(Json::parse(file("a/config.json")).at("heads"), layers.at("heads"));
+  done(tiny({"--heads", "3", "--layers", "2", "--out", "b"}));
+  const Json three = Json::parse(file("s/heads=3,seed=0/config.json"));
+  EXPECT_EQ(three.at("d_head").integer(), 5);
+  EXPECT_EQ(Json::parse(file("b/config.json")).at("d_head"), three.at("d_head"));
+  // Switches are given as in train, or as a list.
+  const auto small = [&](const Words& more) {
+    Words words = {"sweep",
+                   "--task",
+                   "text:length=8",
+                   "--layers",
+                   "1",
+                   "--d-model",
+                   "8",
+                   "--d-ff",
+                   "0",
+                   "--heads",
+                   "1",
+                   "--steps",
+                   "1",
+                   "--warmup",
+                   "0",
+                   "--eval-examples",
+                   "4"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run(words);
+  };
+  EXPECT_EQ(small({"--tied", "--out", "t"}).status, 0);
+  EXPECT_TRUE(Json::parse(file("t/heads=1,seed=0/config.json")).at("tied").boolean());
+  EXPECT_EQ(small({"--no-tied", "--out", "n"}).status, 0);
+  EXPECT_FALSE(Json::parse(file("n/heads=1,seed=0/config.json")).at("tied").boolean());
+  EXPECT_EQ(small({"--tied", "true,false", "--out", "l"}).status, 0);
+  EXPECT_TRUE(fs::exists(folder.path() / "l" / "heads=1,tied=false,seed=0"));
+  EXPECT_TRUE(fs::exists(folder.path() / "l" / "heads=1,tied=true,seed=0"));
+  EXPECT_EQ(small({"--tied=maybe", "--out", "m"}).status, 2);
 }
 
 TEST_F(SweepCommand, SaysWhatIsWrongWithItsCommandLine) {

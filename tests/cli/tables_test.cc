@@ -101,6 +101,18 @@ TEST_F(Tables, ShowEveryTask) {
   EXPECT_TRUE(holds(relations, "  length=N")) << relations;
 }
 
+TEST_F(Tables, SayWhatATreebankIs) {
+  const Outcome train =
+      done({"train", "--task", "conllu", "--steps", "1", "--d-model", "8", "--heads", "1", "--d-ff",
+            "0", "--layers", "1", "--batch", "2", "--eval-examples", "8", "--out", "a"});
+  for (const Outcome& outcome : {train, done({"eval", "a"})})
+    for (const char* part :
+         {"data: ", " sentences: ", " left out ", " to train on, ", " different ones held out; ",
+          " words and marks, ", "% of the held-out words are <unk>"})
+      EXPECT_TRUE(holds(outcome.out, part)) << part << "\n" << outcome.out;
+  EXPECT_TRUE(done({"eval", "a", "--json"}).json().at("data").is_string());
+}
+
 TEST_F(Tables, ListRuns) {
   done(tiny({"--out", "r/a"}));
   done({"ablate", "r/a", "--examples", "30"});
@@ -133,6 +145,13 @@ TEST_F(Tables, ArePatternsOfOnesOwnInput) {
   EXPECT_TRUE(holds(done({"heads", "a", "--pattern", "0.1", "--input", "a b"}).out, "your input"));
   done({"heads", "a", "--pattern", "all", "--input", "a b a c", "--npy", "all.npy"});
   EXPECT_TRUE(holds(file("all.npy"), "'shape': (4, 4, 4, )"));
+  done({"heads", "a", "--pattern", "all", "--input", "a b a c", "--z", "z.npy"});
+  EXPECT_TRUE(holds(file("z.npy"), "'shape': (4, 4, 4, )"));  // heads, queries, d_value
+  EXPECT_EQ(run({"heads", "a", "--z", "z.npy"}).status, 2);
+  done({"heads", "a", "--examples", "16", "--npy", "mass.npy"});
+  EXPECT_TRUE(holds(file("mass.npy"), "'shape': (4, 4, 16, )"));  // relations, heads, examples
+  done({"eval", "a", "--examples", "16", "--npy", "loss.npy"});
+  EXPECT_TRUE(holds(file("loss.npy"), "'shape': (16, 4, 2, )"));  // examples, targets
   const Outcome unknown = run({"heads", "a", "--pattern", "0.1", "--input", "a 77"});
   EXPECT_EQ(unknown.status, 1);
   EXPECT_TRUE(holds(unknown.err, "unknown token '77'")) << unknown.err;

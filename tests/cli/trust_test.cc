@@ -90,15 +90,27 @@ TEST_F(Trust, APruningKilledInFineTuningIsCompletedByResuming) {
 
 TEST_F(Trust, AnInterruptedCurveKeepsWhatItHasAndSaysHowToGoOn) {
   done(tiny({"--out", "a"}));
-  Process process({"curve", "a", "--methods", "random,magnitude", "--draws", "300", "--examples",
-                   "4", "--judged", "4", "--sizes", "2"},
-                  waiting());
+  const Words words = {"curve",    "a",   "--methods",  "random,magnitude",
+                       "--draws",  "300", "--examples", "4",
+                       "--judged", "4",   "--sizes",    "2"};
+  Process process(words, waiting());
   ASSERT_TRUE(process.wait_for("random, draw 5"));
   process.signal(SIGINT);
   const Outcome outcome = process.finish();
   EXPECT_EQ(outcome.status, 130);
-  EXPECT_TRUE(holds(outcome.err, "headlab curve a --methods magnitude")) << outcome.err;
-  EXPECT_EQ(Json::parse(file("a/curve.json")).at("methods").items().size(), 1u);
+  EXPECT_TRUE(holds(outcome.err, "the same command again: headlab curve a --methods random,mag"))
+      << outcome.err;
+  const Json begun = Json::parse(file("a/curve.json"));
+  EXPECT_EQ(begun.at("methods").items().size(), 1u);
+  EXPECT_EQ(begun.at("left").dump(), R"(["magnitude"])");
+  // The same command goes on, and takes what is there.
+  const Outcome again = done(words);
+  EXPECT_TRUE(holds(again.err, "holds it but for magnitude")) << again.err;
+  EXPECT_FALSE(holds(again.err, "random")) << again.err;
+  const Json whole = Json::parse(file("a/curve.json"));
+  EXPECT_EQ(whole.at("methods").items()[0], begun.at("methods").items()[0]);
+  EXPECT_EQ(whole.at("methods").items()[1].at("method").string(), "magnitude");
+  EXPECT_EQ(whole.at("left").items().size(), 0u);
 }
 
 TEST_F(Trust, AFailedCellOfASweepIsAnError) {

@@ -8,7 +8,7 @@
 namespace headlab {
 
 /// A decoder with everything; grouped heads, some of them gone; several targets; a tied encoder
-/// without feed-forward networks.
+/// without feed-forward networks; two streams, with sinusoidal positions too.
 inline std::vector<Transformer> attributed_models() {
   TransformerConfig grouped = small_config();
   grouped.heads = {4}, grouped.kv_heads = 2, grouped.targets = 3;
@@ -16,8 +16,10 @@ inline std::vector<Transformer> attributed_models() {
   TransformerConfig tied = small_config();
   tied.architecture = Architecture::encoder, tied.tied = true, tied.d_ff = 0;
   tied.positions = Positions::none;
+  TransformerConfig two = small_encoder_decoder();
+  two.positions = Positions::sinusoidal, two.encoder_layers = 2, two.tied = true;
   return {random_model(small_config()), random_model(grouped).with_heads({{0, 3}, {}}),
-          random_model(tied)};
+          random_model(tied), random_model(small_encoder_decoder()), random_model(two)};
 }
 
 /// Parts against logits, within `tolerance` of the largest logit.

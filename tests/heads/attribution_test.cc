@@ -20,6 +20,14 @@ TEST(Attribution, NamesEveryPartOnce) {
   EXPECT_EQ(found.parts, expected);
 }
 
+TEST(Attribution, OfAnEncoderDecoderNamesTheDecodersParts) {
+  const TransformerConfig config = small_encoder_decoder();
+  const Attribution found = attribute_logits(random_model(config), random_batch(config, 2, 5));
+  for (const char* part : {"1.0", "2.1", "decoder.blocks.0.cross_attn.b_O", "decoder.blocks.0.mlp"})
+    EXPECT_EQ(std::ranges::count(found.parts, part), 1) << part;
+  EXPECT_EQ(std::ranges::count(found.parts, "0.0"), 0) << "the encoder writes to no logit";
+}
+
 TEST(Attribution, GivesTheInductionHeadTheWholeAnswer) {
   const auto task = make_task("induction:length=14,vocab=9,shortest=3,longest=5,start=1,gap=2");
   const Transformer model = induction_pair(task->shape());
@@ -37,9 +45,6 @@ TEST(Attribution, RefusesWhatIsNoSum) {
   post.norm = NormPlace::post;
   expect_error([&] { attribute_logits(random_model(post), random_batch(post, 2, 5)); },
                {"post-norm", "cannot be attributed"});
-  const TransformerConfig two = small_encoder_decoder();
-  expect_error([&] { attribute_logits(random_model(two), random_batch(two, 2, 5)); },
-               {"encoder-decoder", "cannot be attributed"});
   const TransformerConfig one = small_config();
   expect_error([&] { attribute_logits(random_model(one), random_batch(one, 2, 5, 1.0)); },
                {"without targets"});

@@ -4,6 +4,7 @@
 
 #include <complex>
 #include <numeric>
+#include <set>
 
 #include "headlab/heads/matrix.h"
 #include "headlab/tasks/table.h"
@@ -197,10 +198,46 @@ TEST(HeadWeights, WithTheNormFoldedInReadAStreamOfScaleOne) {
   }
 }
 
-TEST(Circuits, RefuseTwoStreams) {
+/// (I - 1 1^T / C) diag(gain) W, element by element.
+std::vector<double> behind_norm(const Tensor& gain, const Tensor& W) {
+  const Index C = W.size(0), D = W.size(1);
+  std::vector<double> all = numbers(W);
+  for (Index d = 0; d < D; ++d) {
+    double mean = 0;
+    for (Index c = 0; c < C; ++c) {
+      all[c * D + d] *= static_cast<double>(gain.data()[c]);
+      mean += all[c * D + d] / static_cast<double>(C);
+    }
+    for (Index c = 0; c < C; ++c) all[c * D + d] -= mean;
+  }
+  return all;
+}
+
+TEST(Circuits, OfCrossAttentionReadTheDecoderByQueriesAndTheEncoderByKeys) {
   const Transformer model = random_model(small_encoder_decoder());
-  expect_error([&] { find_circuits(model); }, {"encoder-decoder"});
-  expect_error([&] { token_circuits(model, {0, 0}); }, {"encoder-decoder"});
+  const HeadId cross{2, 1};  // modules: the encoder's, the decoder's own, across
+  const HeadWeights plain = plain_weights(model, cross), weights = head_weights(model, cross);
+  const auto gain = [&](const char* name) { return parameter_of(model, name); };
+  expect_near(numbers(weights.Q), behind_norm(gain("decoder.blocks.0.ln_cross.w"), plain.Q),
+              100 * kEpsilon);
+  expect_near(numbers(weights.K), behind_norm(gain("encoder.ln_final.w"), plain.K), 100 * kEpsilon);
+  expect_near(numbers(weights.V), behind_norm(gain("encoder.ln_final.w"), plain.V), 100 * kEpsilon);
+  EXPECT_TRUE(token_circuits(model, cross).ov.defined());
+  EXPECT_FALSE(token_circuits(model, {0, 0}).ov.defined());
+}
+
+TEST(Circuits, OfAnEncoderDecoderComposeWithinEachStream) {
+  const CircuitsReport report = find_circuits(random_model(small_encoder_decoder()), {.draws = 10});
+  std::set<std::string> kinds;  // "FROM TO KIND" of modules
+  for (const Composition& one : report.compositions)
+    kinds.insert(text(one.from.layer, " ", one.to.layer, " ", one.kind));
+  // Modules 0: the encoder; 1 and 3: the decoder's own; 2 and 4: across.
+  for (const char* there : {"0 2 K", "0 2 V", "0 4 K", "1 2 Q", "1 3 Q", "1 3 K", "2 3 V", "2 4 Q"})
+    EXPECT_EQ(kinds.count(there), 1u) << there;
+  for (const char* none : {"0 1 Q", "0 1 K", "0 2 Q", "1 2 K", "1 2 V", "2 4 V", "0 3 V"})
+    EXPECT_EQ(kinds.count(none), 0u) << none;
+  EXPECT_TRUE(report.heads[0].copying.empty()) << "the encoder writes to no logit";
+  EXPECT_FALSE(report.heads[2].copying.empty());
 }
 
 }  // namespace

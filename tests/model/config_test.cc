@@ -172,7 +172,7 @@ TEST(ConfigSettings, OfAnEncoderDecoderComeBackFromJson) {
 
 TEST(ConfigSettings, AreReadFromText) {
   TransformerConfig c;
-  settings_of(c).set_all_text("layers=2 heads=4,0 tied=true norm=post dropout=0.25");
+  settings_of(c).set_all_text("layers=2 heads=4+0 tied=true norm=post dropout=0.25");
   EXPECT_EQ(c.layers, 2);
   EXPECT_EQ(c.heads, (std::vector<Index>{4, 0}));
   EXPECT_TRUE(c.tied);

@@ -1,7 +1,7 @@
 // How far a long computation is, for whoever wants to show it: loops count their steps, and a
-// program that watches is told. Loops inside counted loops are silent, so the steps are those of
-// the outermost. Costs nothing where nobody watches. Read next: src/cli/terminal.cc, which draws
-// it.
+// program that watches is told. A loop inside a step of another counts as its share of that step,
+// so what is told is always about the outermost. Costs nothing where nobody watches. Read next:
+// src/cli/terminal.cc, which draws it.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,27 @@ namespace headlab {
 class Steps {
  public:
   explicit Steps(std::int64_t all);
+  /// A loop that ends early, by an error too, is told as done.
   ~Steps();
   Steps(const Steps&) = delete;
   Steps& operator=(const Steps&) = delete;
-  /// One more is done.
+  /// The next step is as long as so many.
+  void next(std::int64_t weight) { weight_ = weight; }
+  /// The step is done.
   void done();
 
  private:
-  std::int64_t all_, done_ = 0;
+  void tell(double inside);
+
+  std::int64_t all_, done_ = 0, weight_ = 1;
+  double reached_ = 0;  // the most that was told: it never goes back
+  Steps* outer_;
 };
 
-/// Told after each step of the outermost loop of this thread; an empty function ends it.
-using StepsWatch = std::function<void(std::int64_t done, std::int64_t all)>;
+/// Told when the outermost loop of this thread begins (0 of all), after each step of it or of loops
+/// inside it, and when it ends (all of all). `done` has fractions where a step is on the way. An
+/// empty function ends it.
+using StepsWatch = std::function<void(double done, std::int64_t all)>;
 void watch_steps(StepsWatch watch);
 
 }  // namespace headlab

@@ -37,7 +37,7 @@ class Settings {
   void boolean(std::string name, bool& value, std::string help);
   void string(std::string name, std::string& value, std::string help,
               std::string placeholder = "TEXT");
-  /// One number, or several (JSON: an array; text: 4,0,2), each in [low, high].
+  /// One number, or several (JSON: an array; text: 4,0,2 or 4+0+2), each in [low, high].
   void integers(std::string name, std::vector<std::int64_t>& value, std::int64_t low,
                 std::int64_t high, std::string help);
   /// An enumeration: names[i] stands for the value i.

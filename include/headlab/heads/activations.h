@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "headlab/base/progress.h"
 #include "headlab/heads/edits.h"
 #include "headlab/tasks/task.h"
 
@@ -41,8 +42,11 @@ class Activations {
 /// place of the part's first sequence.
 template <class Use>
 void for_parts(const Batch& batch, Index size, Use&& use) {
-  for (Index first = 0; first < batch.size; first += size)
+  Steps steps((batch.size + size - 1) / size);
+  for (Index first = 0; first < batch.size; first += size) {
     use(batch.rows(first, first + size < batch.size ? first + size : batch.size), first);
+    steps.done();
+  }
 }
 
 /// The tokens at the queries and keys of a module of this kind in sequence b, without padding.
@@ -59,8 +63,9 @@ struct GoldCells {
 /// The pattern of one head on one sequence, without padding.
 struct HeadPattern {
   HeadId head;
-  Index example = 0;                           // the number of the sequence
-  std::vector<Scalar> weights{};               // [queries, keys], row-major
+  Index example = 0;              // the number of the sequence
+  std::vector<Scalar> weights{};  // [queries, keys], row-major
+  std::vector<Scalar> z{};        // what the head put out, before W_O: [queries, d_value]
   std::vector<std::string> queries{}, keys{};  // their tokens, as the task shows them
   std::vector<GoldCells> gold{};  // of the relations that this kind of attention may find
 

@@ -24,8 +24,9 @@ struct Attribution {
 /// share(p) = ((p - mean(p)) / sqrt(variance(x) + eps) * gain) . u, with x the last residual stream
 /// at the target's position and u the target's column of W_U; with `centred`, less the mean column
 /// of its vocabulary: then shares are of the logit above the mean logit, which is what a softmax
-/// sees. Their sum is that logit. Errors: a post-norm model, an encoder-decoder: their logits are
-/// no such sums; a batch without targets.
+/// sees. Their sum is that logit. Of an encoder-decoder parts are those of the decoder, whose
+/// cross-attention carries what the encoder found: no head of the encoder writes to a logit itself.
+/// Errors: a post-norm model, whose logits are no such sums; a batch without targets.
 Attribution attribute_logits(const Transformer& model, const Batch& batch, bool centred = true);
 
 struct AttributionReport {

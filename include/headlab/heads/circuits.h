@@ -21,12 +21,14 @@ struct HeadWeights {
 };
 /// As the model holds them.
 HeadWeights plain_weights(const Transformer& model, const HeadId& head);
-/// With the norm before W_Q, W_K and W_V folded in.
+/// With the norm before W_Q, and that before W_K and W_V, folded in.
 HeadWeights head_weights(const Transformer& model, const HeadId& head);
 
 /// qk [V, V] = W_E W_Q W_K^T W_E^T / sqrt(D): score of a query token (row) for a key token. ov [V,
-/// K*V] = W_E W_V W_O W_U: what attending to a token (row) adds to each logit. Error for an
-/// encoder-decoder, whose heads read and write two streams; so for all below.
+/// K*V] = W_E W_V W_O W_U: what attending to a token (row) adds to each logit. In cross-attention
+/// queries are tokens of the target and keys those of the source, as they stand in the encoder's
+/// stream, behind its final norm. ov is undefined for a head of the encoder, which writes to no
+/// logit.
 struct TokenCircuits {
   Tensor qk, ov;
 };
@@ -35,14 +37,16 @@ TokenCircuits token_circuits(const Transformer& model, const HeadId& head);
 /// A head's circuits in numbers.
 struct CircuitSummary {
   HeadId head;
-  double matches = 0;  // share of tokens that score highest for themselves
-  std::vector<double>
-      copying;                 // by target: sum of eigenvalues / sum of |eigenvalues| of ov's block
-  std::vector<double> copies;  // by target: share of tokens that raise their own logit most
+  double matches = 0;           // share of tokens that score highest for themselves
+  std::vector<double> copying;  // by target, empty for a head of the encoder: sum of eigenvalues /
+                                // sum of |eigenvalues| of ov's block
+  std::vector<double> copies;   // by target: share of tokens that raise their own logit most
 };
 
-/// How much head `to` reads of what head `from` writes: |W_OV W_Q W_K^T|_F (queries), the same with
-/// W_Q and W_K exchanged (keys), or |W_OV W_V W_O|_F (values), divided by the two factors' norms.
+/// How much head `to` reads of what head `from` writes, where both are of one stream (in
+/// cross-attention queries read the decoder's, keys and values the encoder's): |W_OV W_Q W_K^T|_F
+/// (queries), the same with W_Q and W_K exchanged (keys), or |W_OV W_V W_O|_F (values), divided by
+/// the two factors' norms.
 struct Composition {
   HeadId from, to;
   char kind = 'K';        // Q, K or V

@@ -32,10 +32,13 @@ struct EdgeTest {
   PairedChange control{};     // hiding random edges against the whole model
   PairedChange difference{};  // gold against control
 
-  /// A cause is significant and large: the loss rises, and by more than for random edges (both
-  /// intervals lie above 0), by .01 nats and by a tenth of what all heads together cost.
-  static constexpr double kLeast = 0.01, kLeastShare = 0.1;
-  bool is_significant() const { return gold.is_rise() && difference.is_rise(); }
+  /// A cause is significant and large: the loss rises, and by more than for random edges (both with
+  /// p < .001, because every head is asked about every relation and some are passed over before),
+  /// by .01 nats and by a tenth of what all heads together cost.
+  static constexpr double kLeast = 0.01, kLeastShare = 0.1, kMostP = 0.001;
+  bool is_significant() const {
+    return gold.is_rise() && difference.is_rise() && gold.p < kMostP && difference.p < kMostP;
+  }
   bool is_cause() const {
     return is_significant() && gold.change >= kLeast && !(share < kLeastShare);
   }

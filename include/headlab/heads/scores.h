@@ -175,4 +175,14 @@ std::span<const ScoreEntry> score_table();
 /// The scores of a program that uses this library, to be filled before the table is first read.
 std::vector<ScoreEntry>& own_scores();
 
+/// Mean attention on the gold of each relation, example by example.
+struct ExampleMasses {
+  Index relations = 0, heads = 0, examples = 0;
+  std::vector<float> values;  // [relations, heads, examples]; NaN: the example does not ask, or the
+                              // head is of another kind of attention
+};
+/// On the examples of score_heads, over the queries that count for its mass; even examples are
+/// those on which it chooses, odd ones those that it reports.
+ExampleMasses masses_by_example(const Transformer& model, const Task& task, Index examples = 512);
+
 }  // namespace headlab

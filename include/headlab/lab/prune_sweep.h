@@ -49,7 +49,8 @@ struct PruneGroup {
 struct PruneSweepReport {
   PruneGrid grid;
   std::vector<PruneGroup> groups;
-  std::vector<std::string> missing;  // prunings that are not finished
+  std::vector<std::string> missing;   // prunings that are not finished
+  std::vector<CellFailure> failed{};  // of these
   std::size_t cells = 0;
 };
 Json to_json(const PruneSweepReport& report);

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <functional>
+#include <optional>
 
 #include "headlab/heads/ablation.h"
 #include "headlab/heads/scores.h"
@@ -42,6 +43,8 @@ struct MichelOptions {
   TimingOptions timing{};
   std::function<void(const std::string&)> progress{};
   std::function<bool()> should_stop{};  // asked between the parts: what is done is reported
+  std::optional<Curve> known_curve{};   // of an earlier report, with the same options: taken over
+  std::vector<PrunedAtStep> known_steps{};  // so
 };
 
 struct MichelReport {
@@ -54,18 +57,11 @@ struct MichelReport {
   bool complete = true;             // false: should_stop left out what is empty
 };
 Json to_json(const MichelReport& report);
+/// What a kept report says of pruning on the way: its "by_step".
+std::vector<PrunedAtStep> pruned_steps_of(const Json& json);
 
 /// Error for a model without heads.
 MichelReport reproduce_michel(const Run& run, const MichelOptions& options = {});
-
-/// Gates trained with one penalty.
-struct PenaltyRow {
-  double penalty = 0;
-  std::vector<HeadId> survivors{};  // gates above 0
-  std::array<Index, 3> by_kind{};   // of them: self, encoder, cross (AttentionKind)
-  Judged pruned{};                  // with weights that trained along
-  Judged from_scratch{};            // the same heads, trained from initial values like the run
-};
 
 /// Who does a relation: the best head and its lift, before and after pruning.
 struct RoleDrift {
@@ -74,12 +70,29 @@ struct RoleDrift {
   double lift_before = 0, lift_after = 0;
 };
 
+/// Gates trained with one penalty.
+struct PenaltyRow {
+  double penalty = 0;
+  std::vector<HeadId> survivors{};    // gates above 0
+  std::array<Index, 3> by_kind{};     // of them: self, encoder, cross (AttentionKind)
+  Judged pruned{};                    // with weights that trained along
+  std::optional<Judged> finetuned{};  // trained on without gates, if that is asked
+  /// The same heads, trained from initial values like the run and for as many steps as the run, the
+  /// gates and the fine-tuning took together.
+  Judged from_scratch{};
+  std::vector<RoleDrift> drift{};
+};
+
 struct VoitaOptions {
-  /// Two trainings for each: one of gates, one from scratch.
+  /// Two trainings for each: one of gates, which goes on without them, one from scratch.
   std::vector<double> penalties = {0.01, 0.03, 0.1, 0.2, 0.4};
   PruneSettings settings{};  // the penalty is that of the row
+  Index finetune = 0;        // steps of training after the closed gates are gone
   std::function<void(const std::string&)> progress{};
   std::function<bool()> should_stop{};  // asked between the parts: what is done is reported
+  std::vector<PenaltyRow> known{};  // rows of an earlier report, with the same options: taken over
+  /// Told after each row that was not known: all that there is so far.
+  std::function<void(const struct VoitaReport&)> after_row{};
 };
 
 struct VoitaReport {
@@ -88,12 +101,39 @@ struct VoitaReport {
   Judged full, none;
   std::vector<PenaltyRow> rows;
   std::size_t chosen = 0;  // the row with the fewest survivors whose loss passes the knee's limit
-  std::vector<RoleDrift> drift;  // at the chosen row
-  bool complete = true;          // false: should_stop left out penalties
+  bool complete = true;    // false: should_stop left out penalties
 };
 Json to_json(const VoitaReport& report);
+/// The inverse, for reports that were kept. Error for other JSON.
+VoitaReport voita_of(const Json& json);
 
 /// Error for a model without heads.
 VoitaReport reproduce_voita(const Run& run, const VoitaOptions& options = {});
+
+// ---- over several runs, that differ in their seeds, say
+
+/// One penalty over the runs.
+struct PenaltyOverRuns {
+  double penalty = 0;
+  std::vector<Index> survivors{};     // of each run
+  double median = 0;                  // of these
+  Interval pruned{}, from_scratch{};  // of the loss, mean +- 95%
+  std::optional<Interval> finetuned{};
+  /// The loss of what gates left, fine-tuned where that was asked, less that from scratch, which
+  /// trained for as many steps; run by run.
+  PairedRuns against_scratch{};
+};
+/// Errors: no report, incomplete ones, or other penalties.
+std::vector<PenaltyOverRuns> over_runs(std::span<const VoitaReport> reports);
+Json to_json(const PenaltyOverRuns& row);
+
+/// A share of heads that go, at the end of training.
+struct ShareOverRuns {
+  double share = 0;
+  Interval loss{}, accuracy{};
+};
+/// Of the "by_step" of kept reports; empty where they have none. Errors: no report, other shares.
+std::vector<ShareOverRuns> over_runs(std::span<const std::vector<PrunedAtStep>> runs);
+Json to_json(const ShareOverRuns& row);
 
 }  // namespace headlab

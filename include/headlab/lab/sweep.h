@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "headlab/base/error.h"
 #include "headlab/base/statistics.h"
 #include "headlab/heads/edits.h"
 #include "headlab/heads/scores.h"
@@ -71,6 +72,18 @@ struct CellResult {
 };
 CellResult read_cell(const std::filesystem::path& folder, const SweepCell& cell);
 
+/// Why a cell could not be made, kept below `failed` in the sweep's folder until it is finished.
+struct CellFailure {
+  std::string cell, error;
+  bool diverged = false;  // its numbers were not finite any more
+};
+void keep_failure(const std::filesystem::path& folder, const std::string& cell, const Error& error);
+void forget_failure(const std::filesystem::path& folder, const std::string& cell);
+/// Of these cells, those that failed when they were tried last.
+std::vector<CellFailure> failures_of(const std::filesystem::path& folder,
+                                     const std::vector<std::string>& cells);
+Json to_json(const CellFailure& failure);
+
 enum class CellEnd { finished, stopped, busy, failed };
 /// Makes the cell or goes on with it, and writes cell.json at its end. stopped: by should_stop, and
 /// saved; busy: another process is at it. Errors: those of cell_state and train_run.
@@ -120,6 +133,8 @@ struct SweepGroup {
   std::vector<SweepRoles> roles;
 };
 
+Json to_json(const SweepGroup& group);
+
 /// Groups that differ by their number of heads alone: is one head as good as several?
 struct SweepComparison {
   std::string family;
@@ -139,6 +154,7 @@ struct SweepReport {
   std::vector<SweepGroup> groups;            // of finished cells
   std::vector<SweepComparison> comparisons;  // where there is a group with one head and another
   std::vector<std::string> missing;          // cells that are not finished
+  std::vector<CellFailure> failed{};         // of these
   std::size_t cells = 0;
 };
 Json to_json(const SweepReport& report);

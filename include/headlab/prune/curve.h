@@ -15,24 +15,6 @@
 
 namespace headlab {
 
-struct CurveOptions {
-  std::vector<std::string> methods{};  // by name; empty: all that need no training
-  std::vector<Index> sizes{};          // heads kept; empty: every number from the fewest to all
-  PruneSettings settings{};
-  /// Examples on which models are judged; 0: the run's eval_examples. Time grows in proportion; the
-  /// noise of the losses falls with the square root.
-  Index judged = 0;
-  bool test_split = false;  // judge on examples that nothing else has seen
-  Index finetune = 0;       // steps of training after each removal: a training for each subset
-  /// Also train models that have as many heads from the start, for as many steps as the run and its
-  /// fine-tuning took together.
-  bool from_scratch = false;
-  Index draws = 8;  // of the method random, averaged
-  /// Told before each method, and before each fine-tuning: what is done now.
-  std::function<void(const std::string&)> progress{};
-  std::function<bool()> should_stop{};  // asked before each method but the first
-};
-
 struct CurvePoint {
   Index kept = 0;
   std::vector<HeadId> heads;  // of the first draw
@@ -91,6 +73,26 @@ Json to_json(const Curve& curve);
 /// The inverse, for curves that were kept. Error for other JSON.
 Curve curve_of(const Json& json);
 
+struct CurveOptions {
+  std::vector<std::string> methods{};  // by name; empty: all that need no training
+  std::vector<Index> sizes{};          // heads kept; empty: every number from the fewest to all
+  PruneSettings settings{};
+  /// Examples on which models are judged; 0: the run's eval_examples. Time grows in proportion; the
+  /// noise of the losses falls with the square root.
+  Index judged = 0;
+  bool test_split = false;  // judge on examples that nothing else has seen
+  Index finetune = 0;       // steps of training after each removal: a training for each subset
+  /// Also train models that have as many heads from the start, for as many steps as the run and its
+  /// fine-tuning took together.
+  bool from_scratch = false;
+  Index draws = 8;  // of the method random, averaged
+  /// A curve of the same run with the same options: methods that it has are taken over.
+  std::optional<Curve> known{};
+  /// Told before each method, and before each fine-tuning: what is done now.
+  std::function<void(const std::string&)> progress{};
+  std::function<bool()> should_stop{};  // asked before each method but the first
+};
+
 /// The fewest heads whose fine-tuned loss (without fine-tuning: loss) lies below full + 1% of (none
 /// - full); none if there are no such.
 std::optional<Index> knee_of(const MethodCurve& method, const Judged& full, const Judged& none);
@@ -106,6 +108,8 @@ struct PairedRuns {
   /// No difference can be told: the interval holds 0. Of a single run nothing can.
   bool is_tie() const { return !(std::abs(difference.mean) > difference.half_width); }
 };
+
+Json to_json(const PairedRuns& paired);
 
 /// A point of a method's curve over several runs.
 struct PointOverRuns {

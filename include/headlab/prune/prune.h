@@ -33,6 +33,8 @@ struct Judged {
 };
 Judged judge(const Transformer& model, const Task& task, const EvaluateOptions& options);
 Json to_json(const Judged& judged);
+/// The inverse; what is null is NaN.
+Judged judged_of(const Json& json);
 
 /// A model as the pruning table shows it.
 struct ModelFigures : Judged {

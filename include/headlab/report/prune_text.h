@@ -25,5 +25,8 @@ std::string curve_text(const CurveOverRuns& curve);
 
 std::string michel_text(const MichelReport& report);
 std::string voita_text(const VoitaReport& report);
+/// The same over several runs.
+std::string penalties_text(const std::vector<PenaltyOverRuns>& rows, std::size_t runs);
+std::string shares_text(const std::vector<ShareOverRuns>& rows, std::size_t runs);
 
 }  // namespace headlab

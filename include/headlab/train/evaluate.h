@@ -42,6 +42,11 @@ Example held_out_examples(const Task& task, Index count);
 /// The loss of each target in nats, 0 where there is none: logits [B, T, K*V], result [B, T, K].
 Tensor target_losses(const Tensor& logits, const Batch& batch);
 
+/// The loss of each held-out example on each of the K targets, summed over its positions, and how
+/// many positions ask: [examples, K, 2] in this order.
+std::vector<float> losses_by_example(const Transformer& model, const Task& task,
+                                     const EvaluateOptions& options = {});
+
 /// Runs the model without recording. Errors: a task without any target in these examples; a loss
 /// that is not finite, with the first tensor that is not.
 Evaluation evaluate(const Transformer& model, const Task& task,

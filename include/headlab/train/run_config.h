@@ -50,6 +50,9 @@ std::string identity_of(const RunConfig& config);
 /// Makes the task and fits the model to it: architecture, vocab, lengths, targets, data_hash.
 std::unique_ptr<Task> fit_to_task(RunConfig& config);
 /// The recommended settings of a task on top of the defaults.
+/// The width of heads that do not divide d_model, where no d_head is given: floor(d_model / heads).
+void fit_heads(RunConfig& config);
+
 RunConfig recommended_config(const std::string& task);
 
 /// The model of a run before its first step; `config` has been fitted to its task.

@@ -7,10 +7,17 @@
 #include <functional>
 #include <vector>
 
+#include "headlab/base/error.h"
 #include "headlab/train/evaluate.h"
 #include "headlab/train/optimizer.h"
 
 namespace headlab {
+
+/// A loss, a gradient or a parameter is not finite: the training diverged.
+class NotFinite : public Error {
+ public:
+  using Error::Error;
+};
 
 /// One finished step.
 struct StepRecord {

@@ -245,7 +245,12 @@ function lacking(file, what, r = run()) {
   return note(
     `${what} not in this page. `,
     command
-      ? ['This writes them: ', code(command), ', then ', code(app.page.facts.command), '.']
+      ? [
+          'This writes them: ',
+          code(command),
+          ...(command.includes('headlab page') ? [] : [', then ', code(app.page.facts.command)]),
+          '.',
+        ]
       : 'Nothing can write them for this run.',
   );
 }

@@ -1,0 +1,50 @@
+// What commands share that do the same to several runs: --shard, which cuts the work into slices
+// for any scheduler, and what becomes of the runs; one that fails does not keep the others from
+// being done. Read next: curve.cc, the shortest of them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "headlab/base/settings.h"
+#include "headlab/cli/arguments.h"
+#include "headlab/lab/sweep.h"
+#include "headlab/train/run.h"
+
+namespace headlab::cli {
+
+/// --shard I/N; UsageError for anything else.
+SweepSlice parse_slice(const std::string& shard);
+
+struct RunsFlags {
+  std::string shard;
+  bool force = false;  // do anew what is there
+
+  void add_to(Settings& settings, const std::string& file);
+};
+
+/// What became of the runs of a slice, in their order.
+struct RunsDone {
+  std::vector<std::string> paths{};                           // that were done
+  std::vector<Json> found{};                                  // of each of these
+  std::vector<std::pair<std::string, std::string>> failed{};  // path and error
+  bool stopped = false;              // by Ctrl-C, within the run after these
+  std::optional<Error> unwritten{};  // what could not be kept
+
+  /// The keys that every command on several runs prints, for one run too.
+  Json to_json() const;
+  /// A line for each run that failed, "" where none did.
+  std::string failures_text() const;
+};
+
+/// Calls work(run), which returns what it found, or nothing where it was stopped, for each run of
+/// the slice. The error of a single run is thrown; of several it is counted.
+RunsDone do_runs(std::vector<Run>& runs, const SweepSlice& slice,
+                 const std::function<std::optional<Json>(Run& run)>& work);
+
+/// What a command says that did one slice of several, or was stopped.
+Result slice_result(const Invocation& call, const RunsDone& done, const std::string& shard);
+
+}  // namespace headlab::cli
