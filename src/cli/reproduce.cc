@@ -115,7 +115,7 @@ class Reproduction {
   static void add_penalties(const RunsDone& done, Json& json, std::string& text) {
     std::vector<VoitaReport> reports;
     for (const Json& found : done.found) reports.push_back(voita_of(found));
-    const std::vector<PenaltyOverRuns> rows = over_runs(reports);
+    const std::vector<PenaltyOverRuns> rows = penalties_over_runs(reports);
     json["over_runs"] = rows;
     if (reports.size() > 1) text = penalties_text(rows, reports.size());
   }
@@ -123,7 +123,7 @@ class Reproduction {
   static void add_shares(const RunsDone& done, Json& json, std::string& text) {
     std::vector<std::vector<PrunedAtStep>> stages;
     for (const Json& found : done.found) stages.push_back(pruned_steps_of(found));
-    const std::vector<ShareOverRuns> rows = over_runs(stages);
+    const std::vector<ShareOverRuns> rows = shares_over_runs(stages);
     json["over_runs"] = rows;
     if (stages.size() > 1) text = shares_text(rows, stages.size());
   }

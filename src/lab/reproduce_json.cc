@@ -140,7 +140,7 @@ static PenaltyOverRuns penalty_over(std::span<const VoitaReport> reports, std::s
   return row;
 }
 
-std::vector<PenaltyOverRuns> over_runs(std::span<const VoitaReport> reports) {
+std::vector<PenaltyOverRuns> penalties_over_runs(std::span<const VoitaReport> reports) {
   require(!reports.empty(), "there is no report to average");
   std::vector<PenaltyOverRuns> rows;
   for (std::size_t i = 0; i < reports[0].rows.size(); ++i) rows.push_back(penalty_over(reports, i));
@@ -158,7 +158,7 @@ Json to_json(const PenaltyOverRuns& row) {
   return json;
 }
 
-std::vector<ShareOverRuns> over_runs(std::span<const std::vector<PrunedAtStep>> runs) {
+std::vector<ShareOverRuns> shares_over_runs(std::span<const std::vector<PrunedAtStep>> runs) {
   require(!runs.empty(), "there is no report to average");
   std::vector<ShareOverRuns> rows;
   if (runs[0].empty()) return rows;

@@ -1,8 +1,11 @@
 // Heads by name: what is found is what captures hold, whatever was pruned beside it.
 #include "headlab/heads/activations.h"
 
+#include <cmath>
+
 #include "headlab/heads/scores.h"
 #include "headlab/tasks/table.h"
+#include "headlab/train/streams.h"
 #include "support/hand_built.h"
 #include "support/models.h"
 
@@ -65,6 +68,41 @@ TEST(ForParts, CoversEverySequenceOnce) {
     sizes.push_back(part.size);
   });
   EXPECT_EQ(sizes, (std::vector<Index>{3, 3, 1}));
+}
+
+TEST(Masses, ByExampleAverageToTheMassOfTheScores) {
+  const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1");
+  TransformerConfig config = small_config();
+  config.shape() = task->shape();
+  const Transformer model = random_model(config);
+  constexpr Index kExamples = 40;
+  const ExampleMasses masses = masses_by_example(model, *task, kExamples);
+  const HeadsReport report =
+      score_heads(model, *task, {.examples = kExamples, .without_gold = false});
+  ASSERT_EQ(masses.heads, std::ssize(report.heads));
+  ASSERT_EQ(masses.relations, std::ssize(report.relations));
+  // One relation, asked at every position but the first: all examples weigh the same.
+  for (Index h = 0; h < masses.heads; ++h) {
+    double sum = 0, count = 0;
+    for (Index b = 1; b < kExamples; b += 2) {  // those on which scores are reported
+      const auto mass = static_cast<double>(masses.values[h * kExamples + b]);
+      if (std::isnan(mass)) continue;
+      sum += mass, ++count;
+    }
+    EXPECT_NEAR(sum / count, report.heads[h].relations[0].mass, 1e-6) << h;
+  }
+}
+
+TEST(Outputs, OfAPatternAreThoseOfTheHead) {
+  const auto task = make_task("relations:length=10,vocab=6,classes=3");
+  TransformerConfig config = small_config();
+  config.shape() = task->shape();
+  const Transformer model = random_model(config);
+  const HeadPattern pattern = pattern_of(model, *task, {1, 0}, 3);
+  const Batch examples = task->make(streams::scored(), 4, Split::validation).batch;
+  const Tensor z = Activations(model, examples.rows(3, 4)).output({1, 0});
+  ASSERT_EQ(std::ssize(pattern.z), z.count());
+  for (Index i = 0; i < z.count(); ++i) EXPECT_EQ(pattern.z[i], z.data()[i]);
 }
 
 }  // namespace

@@ -124,7 +124,7 @@ struct PenaltyOverRuns {
   PairedRuns against_scratch{};
 };
 /// Errors: no report, incomplete ones, or other penalties.
-std::vector<PenaltyOverRuns> over_runs(std::span<const VoitaReport> reports);
+std::vector<PenaltyOverRuns> penalties_over_runs(std::span<const VoitaReport> reports);
 Json to_json(const PenaltyOverRuns& row);
 
 /// A share of heads that go, at the end of training.
@@ -133,7 +133,7 @@ struct ShareOverRuns {
   Interval loss{}, accuracy{};
 };
 /// Of the "by_step" of kept reports; empty where they have none. Errors: no report, other shares.
-std::vector<ShareOverRuns> over_runs(std::span<const std::vector<PrunedAtStep>> runs);
+std::vector<ShareOverRuns> shares_over_runs(std::span<const std::vector<PrunedAtStep>> runs);
 Json to_json(const ShareOverRuns& row);
 
 }  // namespace headlab
