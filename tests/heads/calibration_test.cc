@@ -81,6 +81,9 @@ struct Rate {
     std::cout << "  " << what << ": " << hits << " of " << trials << " [" << bound(-1) << ", "
               << bound(1) << "]\n";
     EXPECT_LE(bound(-1), 0.01) << what;
+    if (trials >= 200) {
+      EXPECT_LE(share(), 0.01) << what;
+    }
   }
 };
 

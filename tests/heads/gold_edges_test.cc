@@ -164,5 +164,14 @@ TEST(GoldEdges, RefuseInWords) {
   expect_error([&] { experiment.test(7, {{1, 0}}); }, {"2 relations"});
 }
 
+TEST(EdgeVerdict, OfACauseNeedsSignificanceBeyondTheManyThatAreAsked) {
+  const auto test_with = [](double p) {
+    const PairedChange rise{.change = 0.5, .low = 0.1, .high = 0.9, .p = p, .examples = 100};
+    return EdgeTest{.share = 1, .gold = rise, .difference = rise};
+  };
+  EXPECT_TRUE(test_with(0.0005).is_cause());
+  EXPECT_FALSE(test_with(0.01).is_cause());
+}
+
 }  // namespace
 }  // namespace headlab
