@@ -11,9 +11,9 @@ TEST(PruneText, ShowsEachStageAndTheHeadsThatAreLeft) {
   PruneResult result;
   result.kept = {{0, 1}, {2, 3}};
   result.removed = {{0, 0}};
-  result.before = {0.0005, 1, 1050624, 1.5};
-  result.removed_only = {0.25, 0.875, 1000, 1.25};
-  result.after = {0.001, 0.9999, 1000, 1.25};
+  result.before = {{0.0005, 1}, 1050624, 1.5};
+  result.removed_only = {{0.25, 0.875}, 1000, 1.25};
+  result.after = {{0.001, 0.9999}, 1000, 1.25};
   const std::string shown = prune_text(result);
   EXPECT_NE(line_with(shown, {"before", " 3 ", "0.0005", "1.0000", "1,050,624", "1.50"}), "");
   EXPECT_NE(line_with(shown, {"heads removed", " 2 ", "0.25", "0.8750", "1,000"}), "");
