@@ -238,7 +238,7 @@ Gemm gemm_part(const Gemm& g, Index i, Index m, Index j, Index n) {
           .k = g.k,
           .a = part(g.a, i, 0),
           .b = part(g.b, 0, j),
-          .c = g.c + at_c,
+          .c = moved(g.c, at_c),
           .c_stride = g.c_stride,
           .accumulate = g.accumulate,
           .finish = {.bias = moved(g.finish.bias, j),
