@@ -40,8 +40,8 @@ struct LayerNormBackward {
 };
 void layer_norm_backward(const LayerNormBackward& problem);
 
-/// losses[r] = log(sum(exp(x[r]))) - x[r, target[r]]. Also keeps log_sum_exp [rows]. Where target is
-/// -1, both are 0.
+/// losses[r] = log(sum(exp(x[r]))) - x[r, target[r]]. Also keeps log_sum_exp [rows]. Where target
+/// is -1, both are 0.
 struct CrossEntropyForward {
   Index rows, n;
   const Scalar* x;
