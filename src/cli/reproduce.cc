@@ -57,6 +57,7 @@ class Reproduction {
       tell("its " + name_ + " holds this");
       if (several) return kept;
     }
+    several_ = several;
     return name_ == "michel.json" ? michel(run, kept) : voita(run, kept);
   }
   const std::optional<Error>& unwritten() const { return unwritten_; }
@@ -98,7 +99,7 @@ class Reproduction {
     }
     const MichelReport report = reproduce_michel(run, flags_.michel);
     Json found = keep(run, to_json(report));
-    text_ = michel_text(report);
+    if (!several_) text_ = michel_text(report);
     return report.complete ? std::optional(std::move(found)) : std::nullopt;
   }
 
@@ -107,7 +108,7 @@ class Reproduction {
     flags_.voita.after_row = [&](const VoitaReport& so_far) { keep(run, to_json(so_far)); };
     const VoitaReport report = reproduce_voita(run, flags_.voita);
     Json found = keep(run, to_json(report));
-    text_ = voita_text(report);
+    if (!several_) text_ = voita_text(report);
     return report.complete ? std::optional(std::move(found)) : std::nullopt;
   }
 
@@ -131,7 +132,8 @@ class Reproduction {
   const Invocation& call_;
   ReproduceFlags& flags_;
   std::string name_;
-  std::string text_{};  // of the last run
+  bool several_ = false;
+  std::string text_{};  // of a single run
   std::optional<Error> unwritten_{};
 };
 

@@ -301,7 +301,7 @@ std::string penalties_text(const std::vector<PenaltyOverRuns>& rows, std::size_t
                interval_text(row.pruned), row.finetuned ? interval_text(*row.finetuned) : "-",
                interval_text(row.from_scratch), paired_text(row.against_scratch)});
   }
-  return text("gates over ", runs, " runs: survivors are medians, losses means +- 95%;\n",
+  return text("gates over ", runs, " runs: survivors are medians, losses means ± 95%;\n",
               "from scratch: as many heads and steps; against: what is left after fine-tuning\n") +
          table.to_string() + kVoitaPenalty + kVoitaScratch;
 }
@@ -310,7 +310,7 @@ std::string shares_text(const std::vector<ShareOverRuns>& rows, std::size_t runs
   Table table({"heads removed", "loss", "accuracy"});
   for (const ShareOverRuns& row : rows)
     table.add({text(100 * row.share, "%"), interval_text(row.loss), interval_text(row.accuracy)});
-  return text("pruned by importance at the end of training, over ", runs, " runs, means +- 95%\n") +
+  return text("pruned by importance at the end of training, over ", runs, " runs, means ± 95%\n") +
          table.to_string() + kMichelSteps;
 }
 

@@ -54,7 +54,10 @@ TEST_F(Tables, HaveColumnsThatAreExplained) {
                           {"attribute", "a", "--examples", "16"},
                           {"patch", "a", "--examples", "16"},
                           {"prune", "a", "--keep", "2", "--method", "random", "--out", "b"},
-                          {"curve", "a", "--methods", "random"}}) {
+                          {"curve", "a", "--methods", "random"},
+                          {"reproduce", "voita", "a", "--gate-steps", "2", "--examples", "16"},
+                          {"reproduce", "voita", "a", "b", "--gate-steps", "2", "--examples", "16"},
+                          {"reproduce", "michel", "a", "a", "--stages", "1", "--turns", "1"}}) {
     Words more = words;
     more.push_back("--csv");
     const Words titles = titles_in(done(more).out);
