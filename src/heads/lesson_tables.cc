@@ -24,7 +24,7 @@ Matrix mixing() {
 LessonWorld five_tokens() {
   constexpr double h = 0.5;
   return {.name = "five-tokens",
-          .title = "five tokens, width 4, two heads of width 2",
+          .title = "five tokens",
           .tokens = {"The", "cat", "sat", "on", "mat"},
           .heads = 2,
           .q = rows_of(4, {1, 0, 1, 0, 0, 2, 0, 1, 1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 1}),
@@ -37,7 +37,7 @@ LessonWorld five_tokens() {
 LessonWorld cat_sleeps() {
   const Matrix x = rows_of(4, {1, 2, 0, 0, 0, 0, 1, 2});
   return {.name = "cat-sleeps",
-          .title = "two tokens, width 4, two heads of width 2",
+          .title = "two tokens",
           .tokens = {"Cat", "sleeps"},
           .heads = 2,
           .q = x,
@@ -48,24 +48,24 @@ LessonWorld cat_sleeps() {
 }
 
 constexpr PublishedModel kModels[] = {
-    {"Transformer base", 512, 8, 8, 64, 6, "Vaswani et al. 2017, table 3"},
-    {"BERT-base", 768, 12, 12, 64, 12, "Devlin et al. 2019"},
-    {"BERT-large", 1024, 16, 16, 64, 24, "Devlin et al. 2019"},
-    {"GPT-2 small", 768, 12, 12, 64, 12, "Radford et al. 2019"},
-    {"GPT-2 medium", 1024, 16, 16, 64, 24, "Radford et al. 2019"},
-    {"GPT-2 large", 1280, 20, 20, 64, 36, "Radford et al. 2019"},
-    {"GPT-2 XL", 1600, 25, 25, 64, 48, "Radford et al. 2019"},
-    {"GPT-3 small", 768, 12, 12, 64, 12, "Brown et al. 2020, table 2.1"},
-    {"GPT-3 175B", 12288, 96, 96, 128, 96, "Brown et al. 2020, table 2.1"},
-    {"T5-11B", 1024, 128, 128, 128, 24, "Raffel et al. 2020"},
-    {"ViT-Base", 768, 12, 12, 64, 12, "Dosovitskiy et al. 2021, table 1"},
-    {"AlphaFold 2 Evoformer", 256, 8, 8, 32, 48, "Jumper et al. 2021, supplement 1.6"},
-    {"PaLM 540B", 18432, 48, 1, 256, 118, "Chowdhery et al. 2022, table 1"},
-    {"Llama 2 7B", 4096, 32, 32, 128, 32, "Touvron et al. 2023"},
-    {"Llama 2 70B", 8192, 64, 8, 128, 80, "Touvron et al. 2023"},
-    {"Mistral 7B", 4096, 32, 8, 128, 32, "Jiang et al. 2023, table 1"},
+    {"Transformer base", 512, 8, 8, 64, 6, "Vaswani 2017, table 3"},
+    {"BERT-base", 768, 12, 12, 64, 12, "Devlin 2019"},
+    {"BERT-large", 1024, 16, 16, 64, 24, "Devlin 2019"},
+    {"GPT-2 small", 768, 12, 12, 64, 12, "Radford 2019"},
+    {"GPT-2 medium", 1024, 16, 16, 64, 24, "Radford 2019"},
+    {"GPT-2 large", 1280, 20, 20, 64, 36, "Radford 2019"},
+    {"GPT-2 XL", 1600, 25, 25, 64, 48, "Radford 2019"},
+    {"GPT-3 small", 768, 12, 12, 64, 12, "Brown 2020, table 2.1"},
+    {"GPT-3 175B", 12288, 96, 96, 128, 96, "Brown 2020, table 2.1"},
+    {"T5-11B", 1024, 128, 128, 128, 24, "Raffel 2020"},
+    {"ViT-Base", 768, 12, 12, 64, 12, "Dosovitskiy 2021, table 1"},
+    {"AlphaFold 2", 256, 8, 8, 32, 48, "Jumper 2021, suppl. 1.6"},
+    {"PaLM 540B", 18432, 48, 1, 256, 118, "Chowdhery 2022, table 1"},
+    {"Llama 2 7B", 4096, 32, 32, 128, 32, "Touvron 2023"},
+    {"Llama 2 70B", 8192, 64, 8, 128, 80, "Touvron 2023"},
+    {"Mistral 7B", 4096, 32, 8, 128, 32, "Jiang 2023, table 1"},
     {"Gemma 2B", 2048, 8, 1, 256, 18, "Gemma team 2024, table 1"},
-    {"Llama 3 8B", 4096, 32, 8, 128, 32, "Grattafiori et al. 2024, table 3"},
+    {"Llama 3 8B", 4096, 32, 8, 128, 32, "Grattafiori 2024, table 3"},
 };
 
 constexpr Correction kCorrections[] = {

@@ -1,0 +1,60 @@
+// Patterns that heads are known for, made by rule: the token before, the first token, a local
+// window, all keys alike, induction. A head is near to one if the Jensen-Shannon distance of its
+// rows from the pattern's rows is small; how far uniform attention is from the same rows says what
+// is not small. Read next: scores.h, which scores heads against the truth of a task instead.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlab/base/json.h"
+#include "headlab/heads/edits.h"
+#include "headlab/heads/matrix.h"
+#include "headlab/tasks/task.h"
+
+namespace headlab {
+
+struct KnownPattern {
+  const char* name;
+  const char* meaning;
+};
+/// previous, first, window, uniform, induction.
+std::span<const KnownPattern> known_patterns();
+
+/// The sequences that a pattern joins.
+struct PatternInput {
+  std::span<const std::int32_t> queries, keys;  // tokens
+  bool causal = true;                           // query t sees the keys [0, t]
+  bool same_sequence = true;                    // false in cross-attention
+};
+
+/// Weights [T, S]. A row sums to 1, or is 0 where the pattern says nothing: before the first token
+/// there is none, and what was not there before cannot be continued. previous: key t - 1; first:
+/// key 0; window: 1 / (1 + |t - s|) for |t - s| <= 2, normalised; uniform: all visible keys;
+/// induction: the keys behind earlier places of the query's token, alike. In cross-attention
+/// induction says nothing. Error for a name that is not in the table.
+Matrix known_pattern(std::string_view name, const PatternInput& input);
+
+/// One head against all known patterns.
+struct PatternDistances {
+  HeadId head;
+  std::vector<double> distances;  // by known pattern: 0 the same, sqrt(ln 2) = .8326 nothing in
+                                  // common; NaN where the pattern says nothing
+  std::size_t nearest = 0;        // the pattern with the smallest
+};
+struct LikenessReport {
+  std::vector<PatternDistances> heads;
+  std::vector<double> of_uniform;  // the same distances of uniform self-attention
+  std::vector<Index> queries;      // that see two keys or more, and of which the pattern speaks
+  Index examples = 0;
+};
+/// Means over the held-out examples and those queries. Error: fewer than one example.
+LikenessReport compare_with_known(const Transformer& model, const Task& task, Index examples = 64);
+/// {"examples", "patterns": [{"name", "queries", "of_uniform"}], "heads": [{"layer", "head",
+/// "distances", "nearest"}]}.
+Json to_json(const LikenessReport& report);
+
+}  // namespace headlab

@@ -1,0 +1,180 @@
+// The patterns as rules: which of the visible keys a query looks at, and with what weight before
+// the row is normalised. Distances are summed over queries that see two keys or more, because all
+// patterns are the same where there is one key.
+#include "headlab/heads/known_patterns.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "headlab/heads/activations.h"
+#include "headlab/train/evaluate.h"
+#include "heads/questions.h"
+
+namespace headlab {
+namespace {
+
+constexpr Index kReach = 2;  // of the local window
+
+/// The weight of key s for query t, before the row is normalised.
+using Rule = double (*)(const PatternInput& input, Index t, Index s);
+
+double is_previous(const PatternInput&, Index t, Index s) { return s == t - 1; }
+double is_first(const PatternInput&, Index, Index s) { return s == 0; }
+double is_near(const PatternInput&, Index t, Index s) {
+  const Index away = std::abs(t - s);
+  return away <= kReach ? 1 / static_cast<double>(1 + away) : 0;
+}
+double is_any(const PatternInput&, Index, Index) { return 1; }
+double continues(const PatternInput& input, Index t, Index s) {
+  return input.same_sequence && s > 0 && s <= t && input.keys[s - 1] == input.queries[t];
+}
+
+constexpr KnownPattern kPatterns[] = {
+    {"previous", "the token before"},
+    {"first", "the first token"},
+    {"window", "tokens at most 2 away, nearer ones more"},
+    {"uniform", "all visible keys alike"},
+    {"induction", "what followed earlier places of the query's token"},
+};
+constexpr Rule kRules[] = {is_previous, is_first, is_near, is_any, continues};
+constexpr std::size_t kUniform = 3;
+
+Index visible_keys(const PatternInput& input, Index t) {
+  const Index keys = std::ssize(input.keys);
+  return input.causal ? std::min(keys, t + 1) : keys;
+}
+
+Matrix made_by(Rule rule, const PatternInput& input) {
+  Matrix weights(std::ssize(input.queries), std::ssize(input.keys));
+  for (Index t = 0; t < weights.rows(); ++t) {
+    const Index visible = visible_keys(input, t);
+    double sum = 0;
+    for (Index s = 0; s < visible; ++s) sum += weights(t, s) = rule(input, t, s);
+    for (Index s = 0; s < visible && sum > 0; ++s) weights(t, s) /= sum;
+  }
+  return weights;
+}
+
+std::vector<Matrix> all_patterns(const PatternInput& input) {
+  std::vector<Matrix> all;
+  for (const Rule rule : kRules) all.push_back(made_by(rule, input));
+  return all;
+}
+
+bool speaks(const Matrix& pattern, Index t) {
+  for (Index s = 0; s < pattern.columns(); ++s)
+    if (pattern(t, s) > 0) return true;
+  return false;
+}
+
+/// Sums over queries, by pattern.
+struct Sums {
+  std::vector<double> distance = std::vector<double>(std::size(kPatterns));
+  std::vector<Index> queries = std::vector<Index>(std::size(kPatterns));
+
+  void add(const PatternInput& input, const std::vector<Matrix>& patterns, const double* weights) {
+    const Index S = std::ssize(input.keys);
+    for (std::size_t p = 0; p < patterns.size(); ++p) {
+      for (Index t = 0; t < patterns[p].rows(); ++t) {
+        if (visible_keys(input, t) < 2 || !speaks(patterns[p], t)) continue;
+        distance[p] +=
+            jensen_shannon_distance(S, weights + t * S, patterns[p].values().data() + t * S);
+        ++queries[p];
+      }
+    }
+  }
+  std::vector<double> means() const {
+    std::vector<double> all;
+    for (std::size_t p = 0; p < distance.size(); ++p)
+      all.push_back(queries[p] > 0 ? distance[p] / static_cast<double>(queries[p])
+                                   : std::numeric_limits<double>::quiet_NaN());
+    return all;
+  }
+};
+
+std::size_t nearest_of(const std::vector<double>& distances) {
+  std::size_t nearest = kUniform;
+  for (std::size_t p = 0; p < distances.size(); ++p)
+    if (distances[p] < distances[nearest]) nearest = p;
+  return nearest;
+}
+
+PatternInput input_of(const Batch& batch, AttentionKind kind, Index b, bool causal) {
+  return {.queries = query_tokens(batch, kind, b),
+          .keys = key_tokens(batch, kind, b),
+          .causal = causal && kind == AttentionKind::self,
+          .same_sequence = kind != AttentionKind::cross};
+}
+
+/// The rows of the head at a place for sequence b of a part, without padding.
+std::vector<double> rows_of(const Tensor& pattern, Index place, Index b,
+                            const PatternInput& input) {
+  const Index H = pattern.size(1), T = pattern.size(2), S = pattern.size(3);
+  std::vector<double> rows;
+  for (Index t = 0; t < std::ssize(input.queries); ++t) {
+    const Scalar* row = pattern.data() + ((b * H + place) * T + t) * S;
+    rows.insert(rows.end(), row, row + input.keys.size());
+  }
+  return rows;
+}
+
+}  // namespace
+
+std::span<const KnownPattern> known_patterns() { return kPatterns; }
+
+Matrix known_pattern(std::string_view name, const PatternInput& input) {
+  for (std::size_t p = 0; p < std::size(kPatterns); ++p)
+    if (name == kPatterns[p].name) return made_by(kRules[p], input);
+  throw unknown_name("pattern", name, texts_of(kPatterns, &KnownPattern::name));
+}
+
+LikenessReport compare_with_known(const Transformer& model, const Task& task, Index examples) {
+  require(examples > 0, "patterns are compared on one example or more, not ", examples);
+  const Batch batch = held_out_examples(task, examples).batch;
+  const bool causal = model.config().architecture != Architecture::encoder;
+  const std::vector<HeadId> heads = all_heads(model);
+  const std::vector<AttentionModule> modules = model.attention_modules();
+  std::vector<Sums> sums(heads.size());
+  Sums uniform;
+  for_parts(batch, 64, [&](const Batch& part, Index) {
+    const Activations activations(model, part);
+    for (Index b = 0; b < part.size; ++b) {
+      for (std::size_t h = 0; h < heads.size(); ++h) {
+        const PatternInput input = input_of(part, modules[heads[h].layer].kind, b, causal);
+        const Tensor& pattern = activations.captures().attention[heads[h].layer].pattern;
+        sums[h].add(input, all_patterns(input),
+                    rows_of(pattern, place_of(model, heads[h]), b, input).data());
+      }
+      const PatternInput self = input_of(part, AttentionKind::self, b, causal);
+      const std::vector<Matrix> patterns = all_patterns(self);
+      uniform.add(self, patterns, patterns[kUniform].values().data());
+    }
+  });
+  LikenessReport report{{}, uniform.means(), uniform.queries, batch.size};
+  for (std::size_t h = 0; h < heads.size(); ++h) {
+    const std::vector<double> distances = sums[h].means();
+    report.heads.push_back({heads[h], distances, nearest_of(distances)});
+  }
+  return report;
+}
+
+Json to_json(const LikenessReport& report) {
+  Json patterns = Json::array(), heads = Json::array();
+  for (std::size_t p = 0; p < std::size(kPatterns); ++p)
+    patterns.push_back(Json::object({{"name", kPatterns[p].name},
+                                     {"queries", report.queries[p]},
+                                     {"of_uniform", report.of_uniform[p]}}));
+  for (const PatternDistances& head : report.heads) {
+    Json distances = Json::object();
+    for (std::size_t p = 0; p < std::size(kPatterns); ++p)
+      distances[kPatterns[p].name] = head.distances[p];
+    heads.push_back(head_json(head.head, {{"distances", std::move(distances)},
+                                          {"nearest", kPatterns[head.nearest].name}}));
+  }
+  return stamped({{"examples", report.examples},
+                  {"patterns", std::move(patterns)},
+                  {"heads", std::move(heads)}});
+}
+
+}  // namespace headlab
