@@ -1,0 +1,365 @@
+// Counting. A row is a formula with its value over all modules of a model; formulas stand in
+// letters as elsewhere: B batch, T queries, S keys, C d_model, H heads, G blocks of K and V, D and
+// Dv their widths. Tests hold parameters against the model's own count, and operations against
+// those that a profile charges to the ops as they run. Read next: cost_measured.cc.
+#include "headlab/bench/cost.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "headlab/base/error.h"
+#include "headlab/heads/lessons.h"
+
+namespace headlab {
+namespace {
+
+using Modules = std::vector<AttentionPlaceSizes>;
+using Count = std::function<Index(const AttentionPlaceSizes&)>;
+
+Index checked_sum(Index a, Index b) {
+  require(a <= kMostExact - b, "a count would be larger than 2^53 - 1: name smaller sizes");
+  return a + b;
+}
+
+Index total(const Modules& modules, const Count& count) {
+  Index sum = 0;
+  for (const AttentionPlaceSizes& module : modules) sum = checked_sum(sum, count(module));
+  return sum;
+}
+
+/// The same text for all modules, or "by module".
+std::string common(const Modules& modules,
+                   const std::function<std::string(const AttentionPlaceSizes&)>& of) {
+  for (const AttentionPlaceSizes& module : modules)
+    if (of(module) != of(modules[0])) return "by module";
+  return modules.empty() ? "-" : of(modules[0]);
+}
+
+/// A matrix of a module: its name, letters, and sizes.
+struct MatrixCost {
+  const char *name, *bias, *letters;
+  Index (*rows)(const AttentionSizes&);
+  Index (*columns)(const AttentionSizes&);
+};
+
+constexpr MatrixCost kMatrices[] = {
+    {"W_Q", "b_Q", "C x H D", [](const AttentionSizes& s) { return s.d_model; },
+     [](const AttentionSizes& s) {
+       return checked_product({s.heads, s.d_head});
+     }},
+    {"W_K", "b_K", "C x G D", [](const AttentionSizes& s) { return s.d_model; },
+     [](const AttentionSizes& s) {
+       return checked_product({s.kv_heads, s.d_head});
+     }},
+    {"W_V", "b_V", "C x G Dv", [](const AttentionSizes& s) { return s.d_model; },
+     [](const AttentionSizes& s) {
+       return checked_product({s.kv_heads, s.d_value});
+     }},
+    {"W_O", "b_O", "H Dv x C",
+     [](const AttentionSizes& s) {
+       return checked_product({s.heads, s.d_value});
+     },
+     [](const AttentionSizes& s) { return s.d_model; }},
+};
+
+/// One head as wide as all together.
+AttentionPlaceSizes in_one_head(AttentionPlaceSizes module) {
+  AttentionSizes& s = module.sizes;
+  s.d_head = checked_product({s.heads, s.d_head});
+  s.d_value = checked_product({s.heads, s.d_value});
+  s.heads = s.kv_heads = std::min<Index>(1, s.heads);
+  return module;
+}
+
+/// An op of attention: operations forward, and how many times as many backward (times two).
+struct OpCount {
+  const char *name, *formula;
+  Index (*forward)(const AttentionPlaceSizes& m, Index batch);
+  Index half_backward;  // backward / forward, in halves
+};
+
+Index projected(const AttentionPlaceSizes& m, Index batch, Index rows, Index width) {
+  return checked_product({2, batch, rows, m.sizes.d_model, width});
+}
+
+constexpr OpCount kOps[] = {
+    {"x W_Q", "2 B T C H D",
+     [](const AttentionPlaceSizes& m, Index batch) {
+       return projected(m, batch, m.queries, checked_product({m.sizes.heads, m.sizes.d_head}));
+     },
+     4},
+    {"x W_K", "2 B S C G D",
+     [](const AttentionPlaceSizes& m, Index batch) {
+       return projected(m, batch, m.keys, checked_product({m.sizes.kv_heads, m.sizes.d_head}));
+     },
+     4},
+    {"x W_V", "2 B S C G Dv",
+     [](const AttentionPlaceSizes& m, Index batch) {
+       return projected(m, batch, m.keys, checked_product({m.sizes.kv_heads, m.sizes.d_value}));
+     },
+     4},
+    {"q k^T", "2 B H T S D",
+     [](const AttentionPlaceSizes& m, Index batch) {
+       return checked_product({2, batch, m.sizes.heads, m.queries, m.keys, m.sizes.d_head});
+     },
+     6},
+    {"softmax", "5 B H T S",
+     [](const AttentionPlaceSizes& m, Index batch) {
+       return checked_product({5, batch, m.sizes.heads, m.queries, m.keys});
+     },
+     2},
+    {"weights v", "2 B H T S Dv",
+     [](const AttentionPlaceSizes& m, Index batch) {
+       return checked_product({2, batch, m.sizes.heads, m.queries, m.keys, m.sizes.d_value});
+     },
+     4},
+    {"z W_O", "2 B T H Dv C",
+     [](const AttentionPlaceSizes& m, Index batch) {
+       return projected(m, batch, m.queries, checked_product({m.sizes.heads, m.sizes.d_value}));
+     },
+     4},
+};
+
+Index forward_of(const OpCount& op, const Modules& modules, Index batch) {
+  return total(modules, [&](const AttentionPlaceSizes& m) { return op.forward(m, batch); });
+}
+
+Index numbers_of_cache(const AttentionPlaceSizes& m, Index batch, Index blocks) {
+  return checked_product({batch, m.keys, blocks, checked_sum(m.sizes.d_head, m.sizes.d_value)});
+}
+
+/// Four heads a block, where they divide.
+Index default_groups(const AttentionPlaceSizes& m) {
+  const Index H = m.sizes.heads;
+  if (m.sizes.kv_heads > 1 && m.sizes.kv_heads < H) return m.sizes.kv_heads;
+  return H % 4 == 0 ? H / 4 : H % 2 == 0 ? H / 2 : 1;
+}
+
+double mega(Index bytes) { return static_cast<double>(bytes) / 1e6; }
+
+}  // namespace
+
+Index checked_product(std::initializer_list<Index> factors) {
+  Index product = 1;
+  for (const Index factor : factors) {
+    require(factor >= 0, "a size of ", factor);
+    require(factor == 0 || product <= kMostExact / factor,
+            "a count would be larger than 2^53 - 1: name smaller sizes");
+    product *= factor;
+  }
+  return product;
+}
+
+Settings settings_of(CostOptions& o) {
+  Settings s;
+  constexpr Index kMost = 1 << 20;
+  s.integer("d_model", o.d_model, 1, kMost, "width of the residual stream");
+  s.integer("heads", o.heads, 1, kMost, "attention heads");
+  s.integer("kv_heads", o.kv_heads, 0, kMost, "blocks of keys and values; 0: as many as heads");
+  s.integer("d_head", o.d_head, 0, kMost, "width of a head; 0: floor(d_model / heads)");
+  s.integer("d_value", o.d_value, 0, kMost, "width of its values; 0: d_head");
+  s.integer("length", o.length, 1, 1 << 24, "tokens in a sequence");
+  s.integer("layers", o.layers, 1, 10000, "attention modules");
+  s.integer("batch", o.batch, 1, 100000, "sequences");
+  s.boolean("biases", o.biases, "whether the four maps have biases");
+  return s;
+}
+
+std::vector<AttentionPlaceSizes> modules_of(const CostOptions& o) {
+  AttentionSizes s{o.d_model, o.heads, o.d_head, o.d_value, o.kv_heads};
+  if (s.d_head == 0) s.d_head = o.d_model / o.heads;
+  if (s.d_head == 0)
+    throw Error(text(o.heads, " heads share a width of ", o.d_model,
+                     ", which leaves none of them any: floor(", o.d_model, " / ", o.heads, ") = 0"),
+                "name fewer heads, or d_head");
+  if (s.d_value == 0) s.d_value = s.d_head;
+  if (s.kv_heads == 0) s.kv_heads = s.heads;
+  if (s.kv_heads > s.heads || s.heads % s.kv_heads != 0)
+    throw Error(text(s.kv_heads, " blocks of keys and values cannot be shared by ", s.heads,
+                     " heads alike"),
+                "kv_heads must divide heads");
+  std::vector<AttentionPlaceSizes> modules;
+  for (Index layer = 0; layer < o.layers; ++layer)
+    modules.push_back({text("layer ", layer), s, o.length, o.length});
+  return modules;
+}
+
+std::vector<AttentionPlaceSizes> modules_of(const Transformer& model) {
+  const TransformerConfig& config = model.config();
+  std::vector<AttentionPlaceSizes> modules;
+  for (const AttentionModule& module : model.attention_modules()) {
+    const MultiHeadAttention& a = *module.attention;
+    const bool from_source = module.kind == AttentionKind::encoder,
+               to_source = module.kind != AttentionKind::self;
+    modules.push_back({module.name,
+                       {config.d_model, a.head_count(), a.d_head, a.d_value,
+                        static_cast<Index>(a.kv_blocks.size())},
+                       from_source ? config.source_length : config.length,
+                       to_source ? config.source_length : config.length});
+  }
+  return modules;
+}
+
+std::string division_note(Index d_model, Index heads) {
+  if (heads <= 0 || d_model % heads == 0) return "";
+  const Index width = d_model / heads;
+  return text(d_model, " does not divide into ", heads, " heads. Here a head is floor(", d_model,
+              " / ", heads, ") = ", width, " wide,\n", heads, " heads fill ", heads * width,
+              " columns, and W_O is [", heads * width, ", ", d_model,
+              "].\nPyTorch's nn.MultiheadAttention refuses: it wants d_model to be a multiple of "
+              "the heads.");
+}
+
+BenchTable parameter_cost(const std::vector<AttentionPlaceSizes>& modules, bool biases) {
+  BenchTable table{.columns = {{"matrix", "matrix"},
+                               {"letters", "in letters"},
+                               {"shape", "shape"},
+                               {"parameters", "parameters", kGrouped}}};
+  Index sum = 0;
+  for (const MatrixCost& matrix : kMatrices) {
+    const auto count = [&](const AttentionPlaceSizes& m) {
+      return checked_product({matrix.rows(m.sizes), matrix.columns(m.sizes)});
+    };
+    table.rows.push_back({matrix.name, matrix.letters,
+                          common(modules,
+                                 [&](const auto& m) {
+                                   return text(matrix.rows(m.sizes), " x ",
+                                               matrix.columns(m.sizes));
+                                 }),
+                          total(modules, count)});
+    sum = checked_sum(sum, total(modules, count));
+  }
+  for (const MatrixCost& matrix : kMatrices) {
+    if (!biases) break;
+    const Index count =
+        total(modules, [&](const AttentionPlaceSizes& m) { return matrix.columns(m.sizes); });
+    const std::string letters = matrix.letters;
+    table.rows.push_back(
+        {matrix.bias, letters.substr(letters.find('x') + 2),
+         common(modules, [&](const auto& m) { return std::to_string(matrix.columns(m.sizes)); }),
+         count});
+    sum = checked_sum(sum, count);
+  }
+  table.rows.push_back(
+      {"all", "", modules.size() == 1 ? "" : text(modules.size(), " modules"), sum});
+  return table;
+}
+
+BenchTable operation_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) {
+  BenchTable table{.columns = {{"op", "op"},
+                               {"formula", "formula"},
+                               {"forward_one_head", "one head, forward", kGrouped},
+                               {"forward", "operations forward", kGrouped},
+                               {"backward", "operations backward", kGrouped}}};
+  Modules single;
+  std::ranges::transform(modules, std::back_inserter(single), in_one_head);
+  Index sums[3] = {};
+  for (const OpCount& op : kOps) {
+    const Index forward = forward_of(op, modules, batch), one = forward_of(op, single, batch);
+    const Index backward = checked_product({forward, op.half_backward}) / 2;
+    table.rows.push_back({op.name, op.formula, one, forward, backward});
+    sums[0] = checked_sum(sums[0], one);
+    sums[1] = checked_sum(sums[1], forward);
+    sums[2] = checked_sum(sums[2], backward);
+  }
+  table.rows.push_back({"all", "", sums[0], sums[1], sums[2]});
+  return table;
+}
+
+BenchTable memory_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) {
+  BenchTable table{.columns = {{"what", "what is kept"},
+                               {"formula", "formula"},
+                               {"numbers", "numbers", kGrouped},
+                               {"fp32_mb", "fp32 MB", 3},
+                               {"fp16_mb", "fp16 MB", 3}}};
+  const auto add = [&](const char* what, const char* formula, const Count& count) {
+    const Index numbers = total(modules, count);
+    table.rows.push_back({what, formula, numbers, mega(checked_product({4, numbers})),
+                          mega(checked_product({2, numbers}))});
+  };
+  add("q, k, v", "B (T H D + S G (D + Dv))", [&](const AttentionPlaceSizes& m) {
+    return checked_sum(checked_product({batch, m.queries, m.sizes.heads, m.sizes.d_head}),
+                       numbers_of_cache(m, batch, m.sizes.kv_heads));
+  });
+  add("z", "B T H Dv", [&](const AttentionPlaceSizes& m) {
+    return checked_product({batch, m.queries, m.sizes.heads, m.sizes.d_value});
+  });
+  add("weights, if composed", "B H T S", [&](const AttentionPlaceSizes& m) {
+    return checked_product({batch, m.sizes.heads, m.queries, m.keys});
+  });
+  add("log-sum-exp, if fused", "B H T", [&](const AttentionPlaceSizes& m) {
+    return checked_product({batch, m.sizes.heads, m.queries});
+  });
+  return table;
+}
+
+BenchTable cache_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) {
+  BenchTable table{.columns = {{"kind", "kind"},
+                               {"kv_heads", "blocks of K, V", 0},
+                               {"numbers", "numbers", kGrouped},
+                               {"fp32_mb", "fp32 MB", 3},
+                               {"fp16_mb", "fp16 MB", 3},
+                               {"share", "of multi-head", 3}}};
+  const auto add = [&](const char* kind, const auto& blocks) {
+    const Index numbers = total(modules, [&](const AttentionPlaceSizes& m) {
+      return numbers_of_cache(m, batch, blocks(m));
+    });
+    const Json all = table.rows.empty() ? Json(numbers) : table.rows[0][2];
+    table.rows.push_back({kind, modules.empty() ? Json() : Json(blocks(modules[0])), numbers,
+                          mega(checked_product({4, numbers})), mega(checked_product({2, numbers})),
+                          static_cast<double>(numbers) / all.number()});
+  };
+  add("multi-head", [](const AttentionPlaceSizes& m) { return m.sizes.heads; });
+  add("grouped", default_groups);
+  add("multi-query", [](const AttentionPlaceSizes&) { return Index{1}; });
+  return table;
+}
+
+BenchTable complexity_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) {
+  BenchTable table{.columns = {{"part", "part of attention"},
+                               {"time", "time"},
+                               {"memory", "memory"},
+                               {"operations", "operations here", kGrouped},
+                               {"share", "share of all", 3}}};
+  const auto of = [&](std::initializer_list<int> ops) {
+    Index sum = 0;
+    for (const int op : ops) sum = checked_sum(sum, forward_of(kOps[op], modules, batch));
+    return sum;
+  };
+  const Index projections = of({0, 1, 2, 6}), products = of({3, 5}), softmax = of({4});
+  const auto all = static_cast<double>(projections + products + softmax);
+  const auto add = [&](const char* part, const char* time, const char* memory, Index count) {
+    table.rows.push_back({part, time, memory, count, static_cast<double>(count) / all});
+  };
+  add("four projections", "T d^2", "T d", projections);
+  add("scores and sums of values", "T^2 d", "H T^2 composed, H T fused", products);
+  add("softmax", "H T^2", "the same", softmax);
+  return table;
+}
+
+BenchTable published_cost() {
+  BenchTable table{.columns = {{"name", "published model"},
+                               {"d_model", "d_model", 0},
+                               {"heads", "heads", 0},
+                               {"kv_heads", "K, V", 0},
+                               {"d_head", "d_head", 0},
+                               {"layers", "layers", 0},
+                               {"parameters", "weights", kGrouped},
+                               {"cache_bytes", "cache/token", kGrouped},
+                               {"source", "source"}}};
+  for (const PublishedModel& model : published_models()) {
+    const CostOptions options{.d_model = model.d_model,
+                              .heads = model.heads,
+                              .kv_heads = model.kv_heads,
+                              .d_head = model.d_head,
+                              .length = 1};
+    const Modules module = modules_of(options);
+    table.rows.push_back({model.name, model.d_model, model.heads, model.kv_heads, model.d_head,
+                          model.layers, parameter_cost(module, false).rows.back()[3],
+                          2 * model.layers * numbers_of_cache(module[0], 1, model.kv_heads),
+                          model.source});
+  }
+  return table;
+}
+
+}  // namespace headlab

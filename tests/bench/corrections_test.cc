@@ -1,0 +1,111 @@
+// What the table of corrections says is so, is so: each figure in it is computed here, by the
+// functions that lessons and the terminal use, and must stand in the text to its last digit.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "headlab/base/error.h"
+#include "headlab/base/numpy_random.h"
+#include "headlab/bench/cost.h"
+#include "headlab/heads/lessons.h"
+#include "headlab/report/table.h"
+
+namespace headlab { namespace corrections_tests {
+
+/// The facts of a topic, one after the other.
+std::string facts_of(const std::string& topic) {
+  std::string all;
+  for (const Correction& correction : corrections())
+    if (topic == correction.topic) all += text(correction.fact, "\n");
+  return all;
+}
+
+void expect_said(const std::string& topic, const std::string& figure) {
+  EXPECT_NE(facts_of(topic).find(figure), std::string::npos) << topic << ": " << figure;
+}
+
+/// .9241 for 0.9241.
+std::string share(double value) { return fixed(value, 4).substr(1); }
+
+TEST(Corrections, HaveAClaimAFactAndASource) {
+  const std::set<std::string> topics = {"five-tokens", "cat-sleeps", "diversity",
+                                        "patterns",    "cost",       "attention"};
+  EXPECT_GT(corrections().size(), 15u);
+  for (const Correction& correction : corrections()) {
+    EXPECT_TRUE(topics.contains(correction.topic)) << correction.topic;
+    for (const char* part : {correction.claim, correction.fact, correction.source})
+      EXPECT_GT(std::string(part).size(), 5u) << correction.claim;
+  }
+}
+
+TEST(Corrections, OfTwoTokensAreComputed) {
+  const LessonWorld& world = lesson_world("cat-sleeps");
+  const auto two = attend_in_heads(world.q, world.k, world.v, 2);
+  const HeadSteps one = attend(world.q, world.k, world.v);
+  EXPECT_EQ(two[1].weights(0, 0), .5);
+  expect_said("cat-sleeps", share(two[1].output(0, 0)) + " " + fixed(two[1].output(0, 1), 4));
+  expect_said("cat-sleeps", share(one.weights(0, 0)));
+  EXPECT_EQ(fixed(one.weights(0, 0), 4), fixed(one.weights(1, 1), 4));
+  EXPECT_EQ(two[0].weights(1, 0), .5) << "the head whose columns sleeps leaves at 0";
+}
+
+TEST(Corrections, OfDiversityAreComputed) {
+  const RandomWorld& world = random_world("diversity");
+  std::vector<double> by_count;
+  for (const Index heads : {2, 4, 8}) {
+    by_count.push_back(diversity_of(random_heads(world, heads, world.seed)));
+    expect_said("diversity", share(by_count.back()));
+  }
+  EXPECT_LT(by_count[1], by_count[0]);
+  EXPECT_NEAR(by_count[2], by_count[1], 1e-3);
+  double mean[2] = {};
+  for (std::uint32_t seed = 0; seed < 20; ++seed) {
+    mean[0] += diversity_of(random_heads(world, 2, seed, true)) / 20;
+    mean[1] += diversity_of(random_heads(world, 8, seed, true)) / 20;
+  }
+  EXPECT_NEAR(mean[0], mean[1], .03) << "random heads differ alike whatever their number";
+}
+
+TEST(Corrections, OfCostsAreComputed) {
+  const auto last = [](const BenchTable& table) { return table.rows.back()[3].integer(); };
+  for (const Index heads : {1, 8}) {
+    const auto modules = modules_of({.heads = heads});
+    EXPECT_EQ(last(parameter_cost(modules, false)), 4 * 512 * 512);
+  }
+  const auto seven = modules_of({.heads = 7});
+  expect_said("cost", text("floor(512 / 7) = ", seven[0].sizes.d_head));
+  expect_said("cost", "[511, 512]");
+  const BenchTable cache =
+      cache_cost(modules_of({.d_model = 12288, .heads = 96, .length = 2048, .layers = 96}), 1);
+  expect_said("cost", grouped(cache.rows[0][2].integer()) +
+                          " numbers: " + fixed(cache.rows[0][4].number() / 1e3, 2) + " GB");
+  const BenchTable memory =
+      memory_cost(modules_of({.d_model = 12288, .heads = 96, .length = 8192}), 1);
+  expect_said("cost", grouped(memory.rows[2][2].integer()));
+  expect_said("cost", fixed(memory.rows[2][4].number() / 1e3, 1) + " GB in fp16, " +
+                          fixed(memory.rows[2][3].number() / 1e3, 1) + " GB in fp32");
+}
+
+TEST(Corrections, OfTheScalingHoldForEveryWidth) {
+  NumPyRandom random(1);
+  for (const Index width : {4, 64, 256}) {
+    double squares = 0;
+    constexpr Index kDraws = 2000;
+    for (Index i = 0; i < kDraws; ++i) {
+      double score = 0;
+      for (Index d = 0; d < width; ++d) score += random.normal() * random.normal();
+      squares += score * score / static_cast<double>(width * kDraws);
+    }
+    EXPECT_NEAR(squares, 1, .15) << width;
+  }
+}
+
+TEST(Corrections, OfRandomExamplesHold) {
+  const RandomWorld& world = random_world("entropy");
+  NumPyRandom input(world.seed), weights(world.seed);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(input.normal(), weights.normal());
+}
+
+}  // namespace corrections_tests
+}  // namespace headlab

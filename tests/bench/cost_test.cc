@@ -1,0 +1,155 @@
+// Costs against what is known: figures that articles print, published models, the model's own count
+// of parameters, and the operations that a profile charges to ops as they run.
+#include "headlab/bench/cost.h"
+
+#include <gtest/gtest.h>
+
+#include "headlab/base/error.h"
+#include "headlab/bench/profile.h"
+#include "headlab/heads/lessons.h"
+#include "headlab/tensor/tape.h"
+
+namespace headlab { namespace cost_tests {
+
+Index last_count(const BenchTable& table, std::size_t column) {
+  return table.rows.back()[column].integer();
+}
+
+const Json::Array& row(const BenchTable& table, const std::string& name) {
+  for (const Json::Array& cells : table.rows)
+    if (cells[0].string() == name) return cells;
+  throw Error("there is no row " + name);
+}
+
+TEST(Cost, OfParametersIsThatOfTheArticles) {
+  for (const Index heads : {1, 2, 4, 8, 16}) {
+    const auto modules = modules_of({.heads = heads});
+    EXPECT_EQ(last_count(parameter_cost(modules, true), 3), 1050624) << heads;
+    EXPECT_EQ(last_count(parameter_cost(modules, false), 3), 4 * 512 * 512) << heads;
+  }
+  const BenchTable table = parameter_cost(modules_of(CostOptions{}), true);
+  EXPECT_EQ(row(table, "W_O")[3].integer(), 262144);
+  EXPECT_EQ(row(table, "W_Q")[3].integer() + row(table, "b_Q")[3].integer(), 262656);
+  EXPECT_EQ(row(table, "W_Q")[2].string(), "512 x 512");
+}
+
+TEST(Cost, OfTwelveHeadsOfWidth64IsThatOfTheirModel) {
+  EXPECT_EQ(last_count(parameter_cost(modules_of({.d_model = 768, .heads = 12}), true), 3),
+            4 * (768 * 768 + 768));
+}
+
+TEST(Cost, OfHeadsThatDoNotDivideIsThatOfNarrowerOnes) {
+  const auto modules = modules_of({.heads = 7});
+  EXPECT_EQ(modules[0].sizes.d_head, 73);
+  EXPECT_EQ(last_count(parameter_cost(modules, true), 3), 4 * 511 * 512 + 3 * 511 + 512);
+  EXPECT_NE(division_note(512, 7).find("PyTorch"), std::string::npos);
+  EXPECT_NE(division_note(512, 7).find("[511, 512]"), std::string::npos);
+  EXPECT_EQ(division_note(512, 8), "");
+}
+
+TEST(Cost, OfAModelIsItsOwnCount) {
+  TransformerConfig config;
+  config.layers = 3;
+  config.heads = {4, 2, 3};
+  config.d_model = 20;
+  config.kv_heads = 1;
+  const Transformer model(config);
+  Index counted = 0;
+  model.visit([&](const std::string& name, const Tensor& parameter) {
+    counted += name.find(".attn.") != std::string::npos ? parameter.count() : 0;
+  });
+  EXPECT_EQ(last_count(parameter_cost(modules_of(model), true), 3), counted);
+  const Transformer pruned = model.with_heads({{0, 2}, {1}, {}});
+  const auto modules = modules_of(pruned);
+  EXPECT_EQ(modules[0].sizes.heads, 2);
+  EXPECT_EQ(modules[2].sizes.heads, 0);
+}
+
+TEST(Cost, OfOperationsDoesNotDependOnTheNumberOfHeadsButForTheSoftmax) {
+  const BenchTable table = operation_cost(modules_of(CostOptions{}), 1);
+  for (const Json::Array& cells : table.rows) {
+    const Index factor = cells[0].string() == "softmax" ? 8 : 1;
+    if (cells[0].string() == "all") continue;
+    EXPECT_EQ(cells[3].integer(), factor * cells[2].integer()) << cells[0].string();
+  }
+  EXPECT_EQ(row(table, "x W_Q")[3].integer(), Index{2} * 1024 * 512 * 512);
+  EXPECT_EQ(row(table, "q k^T")[3].integer(), Index{2} * 1024 * 1024 * 512);
+}
+
+TEST(Cost, OfOperationsIsWhatAProfileCharges) {
+  const CostOptions options{.d_model = 24, .heads = 4, .kv_heads = 2, .length = 16, .batch = 3};
+  const AttentionPlaceSizes place = modules_of(options)[0];
+  MultiHeadAttention attention(place.sizes);
+  const Tensor x = Tensor::full({3, 16, 24}, 1).set_requires_grad();
+  double forward = 0, behind = 0;
+  Profile profile;
+  profile.start();
+  backward(attention.forward(x, x, {}), Tensor::full({3, 16, 24}, 1));
+  for (const ProfileRow& part : profile.rows())
+    (part.pass == "forward" ? forward : behind) += part.cost.operations;
+  const BenchTable table = operation_cost({place}, 3);
+  const Json::Array& softmax = row(table, "softmax");
+  EXPECT_EQ(forward, last_count(table, 3) - softmax[3].integer());
+  EXPECT_EQ(behind, last_count(table, 4) - softmax[4].integer());
+}
+
+TEST(Cost, OfTheCacheIsThatOfPublishedModels) {
+  const BenchTable gpt3 =
+      cache_cost(modules_of({.d_model = 12288, .heads = 96, .length = 2048, .layers = 96}), 1);
+  EXPECT_EQ(row(gpt3, "multi-head")[2].integer(), 4831838208);
+  EXPECT_NEAR(row(gpt3, "multi-head")[4].number(), 9663.676, 1e-3);
+  const BenchTable grouped =
+      cache_cost(modules_of({.d_model = 8192, .heads = 64, .kv_heads = 8, .layers = 80}), 1);
+  EXPECT_NEAR(row(grouped, "grouped")[5].number(), 8. / 64, 1e-12);
+  EXPECT_NEAR(row(grouped, "multi-query")[5].number(), 1. / 64, 1e-12);
+}
+
+TEST(Cost, OfComposedAttentionGrowsWithTheSquare) {
+  const BenchTable table =
+      memory_cost(modules_of({.d_model = 12288, .heads = 96, .length = 8192}), 1);
+  EXPECT_EQ(row(table, "weights, if composed")[2].integer(), 6442450944);
+  EXPECT_EQ(row(table, "log-sum-exp, if fused")[2].integer(), 96 * 8192);
+}
+
+TEST(Cost, OfProjectionsAndScoresMeetWhereTheLengthIsTwiceTheWidth) {
+  const BenchTable table = complexity_cost(modules_of({.length = 1024}), 1);
+  EXPECT_EQ(table.rows[0][3].integer(), table.rows[1][3].integer());
+}
+
+TEST(Cost, RefusesWhatCannotBe) {
+  EXPECT_THROW(modules_of({.d_model = 4, .heads = 8}), Error);
+  EXPECT_THROW(modules_of({.heads = 8, .kv_heads = 3}), Error);
+  EXPECT_THROW(modules_of({.heads = 8, .kv_heads = 16}), Error);
+  const auto absurd = modules_of(
+      {.d_model = 1 << 20, .heads = 1 << 20, .length = 1 << 24, .layers = 10000, .batch = 100000});
+  EXPECT_THROW(operation_cost(absurd, 100000), Error);
+  EXPECT_THROW(memory_cost(absurd, 100000), Error);
+  EXPECT_THROW(checked_product({Index{1} << 40, Index{1} << 40}), Error);
+  EXPECT_THROW(measure_cost(modules_of({.length = 1 << 20})[0], 1, 1), Error);
+  EXPECT_EQ(checked_product({kMostExact, 1}), kMostExact);
+}
+
+TEST(Cost, OfPublishedModelsHasARowForEach) {
+  const BenchTable table = published_cost();
+  ASSERT_EQ(table.rows.size(), published_models().size());
+  EXPECT_EQ(row(table, "Transformer base")[6].integer(), 4 * 512 * 512);
+  EXPECT_EQ(row(table, "GPT-3 175B")[7].integer(), 2 * 96 * 96 * 256);
+  for (const PublishedModel& model : published_models()) {
+    EXPECT_EQ(model.heads % model.kv_heads, 0) << model.name;
+    EXPECT_NE(std::string(model.source), "") << model.name;
+  }
+}
+
+TEST(Cost, IsMeasuredBesideItsPrediction) {
+  const MeasuredCost cost =
+      measure_cost(modules_of({.d_model = 32, .heads = 4, .kv_heads = 2, .length = 32})[0], 2, 2);
+  EXPECT_EQ(cost.ops.rows.size(), 5u);  // projections and attention, forward and backward; all
+  for (const Json::Array& cells : cost.ops.rows) EXPECT_GT(cells[3].number(), 0);
+  EXPECT_EQ(cost.heads.rows.size(), 4u);  // one head; 4 with 4, 2 and 1 blocks
+  EXPECT_EQ(cost.heads.rows[0][4].number(), 1);
+  EXPECT_GT(cost.versions.rows[1][3].number(), cost.versions.rows[0][3].number());
+  EXPECT_LT(cost.versions.rows[1][4].number(), 1e-5);
+}
+
+}  // namespace cost_tests
+}  // namespace headlab
