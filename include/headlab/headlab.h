@@ -91,8 +91,10 @@
 #include "headlab/heads/circuits.h"
 #include "headlab/heads/edits.h"
 #include "headlab/heads/gold_edges.h"
+#include "headlab/heads/known_patterns.h"
 #include "headlab/heads/lessons.h"
 #include "headlab/heads/matrix.h"
+#include "headlab/heads/model_steps.h"
 #include "headlab/heads/paired.h"
 #include "headlab/heads/patching.h"
 #include "headlab/heads/scores.h"
@@ -112,6 +114,7 @@
 
 // bench: the machine, a training step beside its limits, benchmarks.
 #include "headlab/bench/bench.h"
+#include "headlab/bench/cost.h"
 #include "headlab/bench/profile.h"
 
 // report: results as tables and pictures for a terminal.
@@ -121,6 +124,7 @@
 #include "headlab/report/figures.h"
 #include "headlab/report/heads_text.h"
 #include "headlab/report/heatmap.h"
+#include "headlab/report/lessons_text.h"
 #include "headlab/report/page.h"
 #include "headlab/report/picture.h"
 #include "headlab/report/prune_text.h"

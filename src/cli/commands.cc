@@ -23,7 +23,7 @@ namespace headlab::cli {
 using Body = Result(Invocation& call);
 /// Each in the file of its name.
 Body train, eval, sample, heads, ablate, circuits, attribute, patch, prune, curve, reproduce, page,
-    sweep, bench, check, list, explain, show, runs;
+    sweep, bench, check, cost, list, explain, show, runs;
 
 const std::vector<Command> kCommands = {
     // in the order of help
@@ -55,10 +55,13 @@ const std::vector<Command> kCommands = {
      "headlab sweep --task relations --heads 1,2,3,4,5,8 --seeds 5 --out sweeps/knee", "", sweep},
     {"bench", "time a training step beside the machine's limits", "headlab bench step --config toy",
      join(benchmark_names(), "|"), bench},
+    {"cost", "what attention costs: parameters, operations, memory, the cache of generation",
+     "headlab cost --d-model 512 --heads 8 --length 1024", "", cost},
     {"check", "compare every gradient with central differences", "headlab check", "", check},
     {"list", "list tasks, scores, pruning methods, columns of tables or files",
      "headlab list tasks", "tasks|scores|methods|columns|files", list},
-    {"explain", "what a word of a table means", "headlab explain lift", "WORD [WORD ...]", explain},
+    {"explain", "attention step by step, on small sentences and on runs; what a word means",
+     "headlab explain five-tokens", "[TOPIC|WORD] [RUN|WORD ...]", explain},
     {"show", "an example of a task with its truth, and what its settings mean",
      "headlab show relations", "TASK", show},
     {"runs", "the runs in a folder, a line for each", "headlab runs runs", "[DIR]", runs},

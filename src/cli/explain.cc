@@ -1,7 +1,11 @@
-// `headlab explain WORD`: what a word of the program's tables and lists means, wherever it stands:
-// a column, a score of heads, a pruning method, a task. Needs no run. Words are those of the tables
-// themselves, so what is added there is explained here. Read next: list.cc.
+// `headlab explain`: attention step by step (topics.cc), or what a word of the program's tables and
+// lists means, wherever it stands: a column, a score of heads, a pruning method, a task. Words are
+// those of the tables themselves, so what is added there is explained here. Alone it lists the
+// topics. Read next: topics.h, list.cc.
+#include <algorithm>
+
 #include "cli/commands.h"
+#include "cli/topics.h"
 #include "headlab/heads/scores.h"
 #include "headlab/prune/methods.h"
 #include "headlab/report/columns.h"
@@ -26,20 +30,56 @@ std::vector<Meaning> meanings() {
   return all;
 }
 
-}  // namespace
-
-Result explain(Invocation& call) {
-  call.read({});
-  const std::string word = join(call.positionals(), " ");
-  const std::vector<Meaning> all = meanings();
-  require_known("word", word, texts_of(all, &Meaning::word));
+/// What the word means, as text and as JSON.
+std::pair<std::string, Json> meanings_of(const std::string& word) {
   std::string shown;
   Json found = Json::array();
-  for (const auto& [name, kind, meaning] : all) {
+  for (const auto& [name, kind, meaning] : meanings()) {
     if (name != word) continue;
     shown += text(name, ", ", kind, ": ", meaning, "\n");
     found.push_back(Json::object({{"kind", kind}, {"meaning", meaning}}));
   }
+  return {shown, found};
+}
+
+Result list_topics() {
+  std::string shown;
+  Json entries = Json::array();
+  for (const Topic& topic : topics()) {
+    shown += text(padded(text(topic.name, " ", topic.takes), 17), "  ", topic.summary, "\n");
+    entries.push_back(
+        Json::object({{"name", topic.name}, {"summary", topic.summary}, {"takes", topic.takes}}));
+  }
+  return {.json = stamped({{"topics", std::move(entries)}}),
+          .text = text(shown,
+                       "\nfor example: headlab explain five-tokens --query sat\nor a word of "
+                       "any table: headlab explain lift\n")};
+}
+
+}  // namespace
+
+Result explain(Invocation& call) {
+  TopicFlags flags;
+  call.read(flags.settings());
+  if (call.positionals().empty()) return list_topics();
+  const std::string word = join(call.positionals(), " ");
+  auto [shown, found] = meanings_of(word);
+  const auto topic = std::ranges::find_if(topics(), [&](const Topic& t) {
+    return t.name == call.positionals()[0];
+  });
+  if (topic != topics().end()) {
+    Result result = explain_topic(*topic, call, flags);
+    if (!shown.empty()) result.text = shown + "\n" + result.text;
+    result.json["meanings"] = std::move(found);
+    return result;
+  }
+  std::vector<std::string> known = texts_of(meanings(), &Meaning::word);
+  for (const Topic& other : topics()) known.emplace_back(other.name);
+  require_known("word", word, known);
+  for (const std::string& name : flags.settings().names())
+    if (call.given(name))
+      throw UsageError(text(flag_of(name), " says nothing to a word"),
+                       "headlab explain lists the topics");
   return {.json = stamped({{"word", word}, {"meanings", std::move(found)}}), .text = shown};
 }
 

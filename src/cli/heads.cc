@@ -2,6 +2,7 @@
 // patterns of all at one glance, or when the role of each was born. A pattern is what the model did
 // in a forward pass, and example N is the Nth of those that the table is computed from. Read next:
 // heads/scores.h.
+#include <algorithm>
 #include <array>
 
 #include "cli/commands.h"
@@ -9,10 +10,12 @@
 #include "headlab/base/files.h"
 #include "headlab/base/npy.h"
 #include "headlab/heads/activations.h"
+#include "headlab/heads/known_patterns.h"
 #include "headlab/heads/scores.h"
 #include "headlab/report/figures.h"
 #include "headlab/report/heads_text.h"
 #include "headlab/report/heatmap.h"
+#include "headlab/report/lessons_text.h"
 
 namespace headlab::cli {
 namespace {
@@ -20,7 +23,7 @@ namespace {
 struct HeadsFlags {
   HeadsOptions options;
   bool scores = false, map = false, all = false, over_training = false, grid = false;
-  std::string pattern, relation, input, npy, z;
+  std::string pattern, relation, input, npy, z, like;
   PictureFlags picture;
   Index example = 0;
 
@@ -39,6 +42,8 @@ struct HeadsFlags {
     s.string("input", input, "or: your own input for --pattern, tokens apart by blanks");
     s.string("relation", relation,
              "whose truth --pattern marks; empty: that which the pattern fits best", "NAME");
+    s.string("like", like, "how far each head is from known patterns, nearest to this one first",
+             join(texts_of(known_patterns(), &KnownPattern::name), "|"));
     s.string("npy", npy,
              "also write a NumPy array: the patterns [heads, queries, keys]; without --pattern the "
              "mass by example [relations, heads, examples]",
@@ -54,6 +59,11 @@ struct HeadsFlags {
   void check() const {
     const bool one = !pattern.empty() && pattern != "all";
     if (one) parse_head("--pattern", pattern);
+    if (!like.empty())
+      require_known("pattern", like, texts_of(known_patterns(), &KnownPattern::name));
+    if (!like.empty() && (!pattern.empty() || !npy.empty() || grid || over_training))
+      throw UsageError("--like is a table of its own",
+                       "leave --pattern, --npy, --grid and the like out");
     if (!input.empty() && pattern.empty())
       throw UsageError("--input is what --pattern shows a head on", "add --pattern 0.2, or all");
     if (!z.empty() && pattern.empty())
@@ -172,6 +182,17 @@ Result show_grid(const Invocation& call, const Run& run, const HeadsFlags& flags
   return with_picture(call, flags.picture, grid_figure(run.config.model, patterns, report), result);
 }
 
+Result show_likeness(const Invocation& call, const Run& run, const HeadsFlags& flags) {
+  const LikenessReport report =
+      compare_with_known(run.model, *run.task, std::min<Index>(flags.options.examples, 512));
+  Json json = to_json(report);
+  json["like"] = flags.like;
+  return finding(call, run, std::move(json),
+                 text(likeness_text(report, flags.like), "\n",
+                      examples_text(*run.task, report.examples), "\n"),
+                 "");
+}
+
 Result show_history(const Invocation& call, const Run& run, const HeadsFlags& flags) {
   const HeadsHistory history = read_heads_history(run);
   const Result result = finding(call, run, to_json(history), history_text(history) + "\n", "");
@@ -204,6 +225,7 @@ Result heads(Invocation& call) {
   Run run = open_run(call.positionals()[0]);
   if (flags.over_training) return show_history(call, run, flags);
   if (flags.grid) return show_grid(call, run, flags);
+  if (!flags.like.empty()) return show_likeness(call, run, flags);
   return flags.pattern.empty() ? show_scores(call, run, flags) : show_pattern(call, run, flags);
 }
 

@@ -1,0 +1,161 @@
+// `explain`, `cost` and `heads --like` as they are used: what they print, as text and as JSON, and
+// how they refuse what cannot be.
+#include "cli/program.h"
+
+namespace headlab::cli { namespace {
+
+using Learning = Program;
+
+TEST_F(Learning, ListsItsTopicsAndEachIsThere) {
+  done(tiny({"--out", "a"}));
+  const std::string list = done({"explain"}).out;
+  const Json json = done({"explain", "--json"}).json();
+  EXPECT_GE(json.at("topics").items().size(), 10u);
+  for (const Json& topic : json.at("topics").items()) {
+    const std::string name = topic.at("name").string();
+    EXPECT_TRUE(holds(list, name)) << name;
+    Words words = {"explain", name};
+    if (topic.at("takes").string() == "RUN") words.push_back("a");
+    EXPECT_TRUE(holds(done(words).out, "again: headlab explain " + name)) << name;
+    words.push_back("--json");
+    EXPECT_NE(done(words).json().find("command"), nullptr) << name;
+  }
+}
+
+TEST_F(Learning, ComputesTheFiveTokensStepByStep) {
+  const std::string all = done({"explain", "five-tokens"}).out;
+  for (const char* figure :
+       {"0.1237  0.2509  0.2509", "[0.4109, 0.1336]", "0.3664  0.0891", "without head 1 by 0.9600",
+        "without head 2 by 0.9941", "0.3188  0.1114", "said:", "is so:"})
+    EXPECT_TRUE(holds(all, figure)) << figure;
+  const std::string sat = done({"explain", "five-tokens", "--query", "sat"}).out;
+  EXPECT_TRUE(holds(sat, "1 x 1 + 1 x 1  2.0000  1.4142  1.0000  0.3673")) << sat;
+  EXPECT_EQ(sat.substr(0, sat.find("again")), [&] {
+    const std::string by_number = done({"explain", "five-tokens", "--query", "2"}).out;
+    return by_number.substr(0, by_number.find("again"));
+  }());
+  const Json json = done({"explain", "five-tokens", "--json"}).json();
+  EXPECT_NEAR(json.at("heads").items()[0].at("weights").items()[2].items()[2].number(), .3673,
+              .5e-4);
+  EXPECT_TRUE(holds(done({"explain", "five-tokens", "--heads", "4"}).out, "9 of 20 rows"));
+  EXPECT_TRUE(holds(done({"explain", "exercises"}).out, "9 of 20 rows"));
+  EXPECT_TRUE(holds(done({"explain", "entropy"}).out, "0.925  48.4%"));
+  EXPECT_TRUE(holds(done({"explain", "diversity", "--seeds", "2"}).out, "0.5774"));
+  EXPECT_TRUE(holds(done({"explain", "cat-sleeps"}).out, "0.9717  0.0283"));
+}
+
+TEST_F(Learning, ComputesARunsOwnNumbers) {
+  done(tiny({"--out", "a"}));
+  const Words words = {"explain", "attention", "a", "--head", "0.1", "--query", "3"};
+  const std::string text = done(words).out;
+  EXPECT_TRUE(holds(text, "head 0.1, query 3")) << text;
+  EXPECT_TRUE(holds(text, "hidden from it by the mask")) << text;
+  Words more = words;
+  more.push_back("--json");
+  const Json json = done(more).json();
+  EXPECT_LT(json.at("largest_difference").number(), 1e-5);
+  const Json pattern = done({"heads", "a", "--pattern", "0.1", "--json"}).json();
+  for (std::size_t s = 0; s < 4; ++s)
+    EXPECT_NEAR(json.at("steps").at("weights").items()[3].items()[s].number(),
+                pattern.at("pattern").items()[3].items()[s].number(), 1e-5);
+  EXPECT_TRUE(holds(done({"explain", "shapes", "a"}).out, "z W_O"));
+  EXPECT_TRUE(holds(done({"explain", "W_O", "a"}).out, "|z W_O|"));
+  EXPECT_GT(done({"explain", "diversity", "a", "--json"}).json().at("diversity").number(), 0);
+}
+
+TEST_F(Learning, TakesNumbersOfYourOwn) {
+  write_file(folder / "own.json",
+             R"({"tokens": ["a", "b"], "heads": 1, "q": [[1], [0]], "k": [[1], [2]],
+                        "v": [[3], [5]]})");
+  const Json json = done({"explain", "attention", "--file", "own.json", "--json"}).json();
+  EXPECT_EQ(json.at("heads").items()[0].at("weights").items()[1].items()[0].number(), .5);
+  EXPECT_EQ(json.at("concatenated").items()[1].items()[0].number(), 4);
+  for (
+      const char* wrong :
+      {R"({"tokens": []})", R"({"tokens": ["a"], "q": [[1], [2]], "k": [[1]], "v": [[1]]})",
+       R"({"tokens": ["a"], "q": [[1, 2]], "k": [[1]], "v": [[1]]})",
+       R"({"tokens": ["a", "b"], "q": [[1, 2], [1]], "k": [[1, 1], [1, 1]], "v": [[1, 1], [1, 1]]})",
+       R"({"tokens": ["a"], "q": [[]], "k": [[]], "v": [[]]})", "no JSON"}) {
+    write_file(folder / "own.json", wrong);
+    EXPECT_EQ(run({"explain", "attention", "--file", "own.json"}).status, 1) << wrong;
+  }
+}
+
+TEST_F(Learning, RefusesWhatIsNotThere) {
+  done(tiny({"--out", "a"}));
+  for (const Words& words :
+       std::vector<Words>{{"explain", "five-tokens", "--query", "dog"},
+                          {"explain", "five-tokens", "--query", "5"},
+                          {"explain", "five-tokens", "--heads", "3"},
+                          {"explain", "five-tokens", "--head", "0.0"},
+                          {"explain", "five-tokens", "a"},
+                          {"explain", "W_O"},
+                          {"explain", "five-token"},
+                          {"explain", "attention", "a", "--head", "0.9"},
+                          {"explain", "attention", "a", "--query", "999"},
+                          {"explain", "attention", "a", "--query", "-1"},
+                          {"explain", "attention", "a", "--heads", "2"},
+                          {"explain", "attention", "--length", "1000"},
+                          {"explain", "shapes", "--heads", "1024", "--d-model", "4"},
+                          {"explain", "lift", "--query", "1"},
+                          {"heads", "a", "--like", "previus"},
+                          {"heads", "a", "--like", "first", "--grid"},
+                          {"cost", "--heads", "8", "--d-model", "4"},
+                          {"cost", "--heads", "8", "--kv-heads", "3"},
+                          {"cost", "--length", "100000000"},
+                          {"cost", "--layers", "10000", "--length", "16777216", "--batch",
+                           "100000"},
+                          {"cost", "--model", "a", "--heads", "2"},
+                          {"cost", "--measure", "--length", "1000000"}}) {
+    const Outcome outcome = run(words);
+    EXPECT_EQ(outcome.status, 2) << words[1] << " " << words.back() << "\n" << outcome.err;
+    EXPECT_TRUE(holds(outcome.err, "hint: ")) << words.back() << "\n" << outcome.err;
+  }
+  EXPECT_TRUE(holds(run({"explain", "five-tokens", "--heads", "3"}).err, "PyTorch"));
+}
+
+TEST_F(Learning, CountsCosts) {
+  const std::string text =
+      done({"cost", "--d-model", "512", "--heads", "8", "--length", "1024"}).out;
+  EXPECT_TRUE(holds(text, "1,050,624")) << text;
+  const Json json = done({"cost", "--heads", "7", "--json"}).json();
+  EXPECT_TRUE(holds(json.at("division").string(), "PyTorch"));
+  for (const char* key : {"parameters", "operations", "memory", "kv_cache", "complexity"})
+    EXPECT_FALSE(json.at(key).items().empty()) << key;
+  EXPECT_TRUE(holds(done({"cost", "--published"}).out, "GPT-3 175B"));
+  const Json measured = done({"cost", "--d-model", "32", "--heads", "4", "--length", "16",
+                              "--measure", "--rounds", "1", "--json"})
+                            .json();
+  EXPECT_GT(measured.at("measured_ops").at("peak_gflops").number(), 0);
+  EXPECT_LT(measured.at("measured_versions").items()[1].at("largest_difference").number(), 1e-5);
+  done(tiny({"--out", "a"}));
+  EXPECT_FALSE(done({"cost", "--model", "a", "--json"}).json().at("modules").items().empty());
+}
+
+TEST_F(Learning, HoldsHeadsAgainstKnownPatterns) {
+  done(tiny({"--out", "a"}));
+  const std::string text = done({"heads", "a", "--like", "previous", "--examples", "16"}).out;
+  EXPECT_TRUE(holds(text, "to previous")) << text;
+  const Json json = done({"heads", "a", "--like", "first", "--examples", "16", "--json"}).json();
+  EXPECT_EQ(json.at("heads").items().size(), 4u);
+  EXPECT_EQ(json.at("patterns").items().size(), 5u);
+}
+
+TEST_F(Learning, ShowsLinesThatFitATerminal) {
+  done(tiny({"--out", "a"}));
+  for (const Words& words : std::vector<Words>{{"explain"},
+                                               {"explain", "five-tokens"},
+                                               {"explain", "mistakes"},
+                                               {"explain", "attention", "a"},
+                                               {"explain", "shapes", "a"},
+                                               {"cost"},
+                                               {"cost", "--heads", "7"},
+                                               {"heads", "a", "--like", "window"}}) {
+    std::istringstream lines(done(words).out);
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_LE(line.size(), 104u) << words[0] << ": " << line;
+  }
+}
+
+}  // namespace
+}  // namespace headlab::cli
