@@ -16,8 +16,13 @@ namespace {
 using Modules = std::vector<AttentionPlaceSizes>;
 using Count = std::function<Index(const AttentionPlaceSizes&)>;
 
+Error too_large() {
+  return Error("a count would be larger than 2^53 - 1, the last that is exact",
+               "name smaller sizes");
+}
+
 Index checked_sum(Index a, Index b) {
-  require(a <= kMostExact - b, "a count would be larger than 2^53 - 1: name smaller sizes");
+  if (a > kMostExact - b) throw too_large();
   return a + b;
 }
 
@@ -143,8 +148,7 @@ Index checked_product(std::initializer_list<Index> factors) {
   Index product = 1;
   for (const Index factor : factors) {
     require(factor >= 0, "a size of ", factor);
-    require(factor == 0 || product <= kMostExact / factor,
-            "a count would be larger than 2^53 - 1: name smaller sizes");
+    if (factor > 0 && product > kMostExact / factor) throw too_large();
     product *= factor;
   }
   return product;
@@ -203,10 +207,13 @@ std::vector<AttentionPlaceSizes> modules_of(const Transformer& model) {
 std::string division_note(Index d_model, Index heads) {
   if (heads <= 0 || d_model % heads == 0) return "";
   const Index width = d_model / heads;
-  return text(d_model, " does not divide into ", heads, " heads. Here a head is floor(", d_model,
-              " / ", heads, ") = ", width, " wide,\n", heads, " heads fill ", heads * width,
+  return text(d_model, " does not divide into ", heads,
+              " heads. Counted is what a sweep makes of "
+              "it: a head is\nfloor(",
+              d_model, " / ", heads, ") = ", width, " wide, ", heads, " heads fill ", heads * width,
               " columns, and W_O is [", heads * width, ", ", d_model,
-              "].\nPyTorch's nn.MultiheadAttention refuses: it wants d_model to be a multiple of "
+              "].\nA single training wants to be told that d_head is ", width,
+              "; PyTorch's nn.MultiheadAttention refuses: it\nwants d_model to be a multiple of "
               "the heads.");
 }
 

@@ -46,12 +46,13 @@ Result show_world(const Invocation& call, const TopicFlags& flags, const LessonW
   const Index width = world.q.columns();
   if (width % H != 0)
     throw UsageError(text("--heads ", H, ": width ", width, " does not divide into ", H, " heads"),
-                     text("take a divisor of ", width, ". In models a head is floor(", width, " / ",
-                          H, ") = ", width / H, " wide here; PyTorch refuses as this does"));
+                     text("take a divisor of ", width, ". A sweep would make each head floor(",
+                          width, " / ", H, ") = ", width / H,
+                          " wide; PyTorch refuses, as this does"));
   const ShownHeads shown = shown_heads(world.tokens, attend_in_heads(world.q, world.k, world.v, H));
   const Index query = query_of(flags.query, world.tokens);
-  const std::string head =
-      text(world.title, "; here ", H, H == 1 ? " head" : " heads", " of width ", width / H, "\n\n");
+  const std::string head = text(world.title, ": width ", width, " in ", H,
+                                H == 1 ? " head" : " heads", " of width ", width / H, "\n\n");
   Json silent = Json::array();
   for (std::size_t h = 0; h < shown.heads.size(); ++h)
     silent.push_back(change_when_silent(shown.heads, h, world.W_O));

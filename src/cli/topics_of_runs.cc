@@ -7,11 +7,13 @@
 #include <cmath>
 
 #include "cli/commands.h"
+#include "headlab/base/text.h"
 #include "headlab/bench/cost.h"
 #include "headlab/heads/model_steps.h"
 #include "headlab/heads/scores.h"
 #include "headlab/report/lessons_text.h"
 #include "headlab/train/evaluate.h"
+#include "headlab/train/streams.h"
 
 namespace headlab::cli {
 namespace {
@@ -27,13 +29,14 @@ struct Opened {
         batch(batch_of(run, example)),
         activations(run.model, batch) {}
 
+  /// Example N of those that `heads` scores.
   static Batch batch_of(const Run& run, Index example) {
-    const Example examples = held_out_examples(*run.task, example + 1);
-    if (examples.batch.size <= example)
-      throw UsageError(text("there is no example ", example, ": ", examples.batch.size,
-                            " different ones are held out"),
+    if (at_most_different(*run.task, example + 1) <= example)
+      throw UsageError(text("there is no example ", example, ": ",
+                            run.task->different(Split::validation), " different ones are held out"),
                        "--example counts from 0");
-    return examples.batch.rows(example, example + 1);
+    return run.task->make(streams::scored(), example + 1, Split::validation)
+        .batch.rows(example, example + 1);
   }
   std::vector<std::string> shown(std::span<const std::int32_t> tokens) const {
     return texts_of(tokens, [&](std::int32_t token) { return run.task->token_text(token); });
@@ -41,12 +44,12 @@ struct Opened {
 };
 
 Index query_number(const std::string& name, std::size_t queries) {
-  Index query = 0;
-  Settings s;
-  s.integer("query", query, 0, std::ssize(std::vector<char>(queries)) - 1,
-            text("the queries of the example are counted from 0 to ", queries - 1));
-  as_usage([&] { s.set_text("query", name); });
-  return query;
+  double number = 0;
+  const bool whole = parse_number(name, number) && number == std::floor(number);
+  if (!whole || number < 0 || number >= static_cast<double>(queries))
+    throw UsageError(text("--query ", name, ": there is no such query"),
+                     text("those of the example are counted from 0 to ", queries - 1));
+  return static_cast<Index>(number);
 }
 
 struct ShapeRow {

@@ -9,6 +9,7 @@
 
 #include "headlab/heads/activations.h"
 #include "headlab/train/evaluate.h"
+#include "headlab/train/streams.h"
 #include "heads/questions.h"
 
 namespace headlab {
@@ -131,7 +132,8 @@ Matrix known_pattern(std::string_view name, const PatternInput& input) {
 
 LikenessReport compare_with_known(const Transformer& model, const Task& task, Index examples) {
   require(examples > 0, "patterns are compared on one example or more, not ", examples);
-  const Batch batch = held_out_examples(task, examples).batch;
+  const Batch batch =
+      task.make(streams::scored(), at_most_different(task, examples), Split::validation).batch;
   const bool causal = model.config().architecture != Architecture::encoder;
   const std::vector<HeadId> heads = all_heads(model);
   const std::vector<AttentionModule> modules = model.attention_modules();

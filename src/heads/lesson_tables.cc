@@ -103,7 +103,8 @@ constexpr Correction kCorrections[] = {
      "counted"},
     {"cost", "512 / 7 is an error",
      "it is one in PyTorch, which wants equal heads that fill d_model. Nothing in the formula "
-     "does: here a head is floor(512 / 7) = 73 wide, 7 heads fill 511, and W_O is [511, 512]",
+     "does: a sweep here makes heads floor(512 / 7) = 73 wide, 7 of them fill 511 columns, and W_O "
+     "is [511, 512]",
      "torch.nn.MultiheadAttention"},
     {"cost", "d_k = 64 is where the scaling by sqrt(d_k) behaves well",
      "the scaling makes the variance of the scores 1 for every d_k; 64 is a habit",

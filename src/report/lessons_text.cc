@@ -25,14 +25,16 @@ std::string short_number(double value) {
   return digits == "-0" ? "0" : digits;
 }
 
-/// "1 x 0 + 1 x 1", or the largest of the products: "q3 k3 = 1.24".
+/// "1 x 0 + 1 x 1".
 std::string products_text(std::span<const double> q, std::span<const double> k) {
-  if (std::ssize(q) <= kWrittenOut) {
-    std::vector<std::string> parts;
-    for (std::size_t i = 0; i < q.size(); ++i)
-      parts.push_back(short_number(q[i]) + " x " + short_number(k[i]));
-    return join(parts, " + ");
-  }
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < q.size(); ++i)
+    parts.push_back(short_number(q[i]) + " x " + short_number(k[i]));
+  return join(parts, " + ");
+}
+
+/// "q3 k3 = 1.24".
+std::string largest_product(std::span<const double> q, std::span<const double> k) {
   std::size_t largest = 0;
   for (std::size_t i = 0; i < q.size(); ++i)
     if (std::abs(q[i] * k[i]) > std::abs(q[largest] * k[largest])) largest = i;
@@ -112,13 +114,35 @@ Index uniform_rows(const HeadSteps& head) {
   return count;
 }
 
+/// What a key adds to the output.
+std::vector<double> added_by(const HeadSteps& head, Index t, Index s) {
+  std::vector<double> added;
+  for (const double x : row_of(head.v, s)) added.push_back(head.weights(t, s) * x);
+  return added;
+}
+
+/// Whether products and values of all keys are short enough to be written out in full.
+struct Written {
+  bool products, values;
+
+  Written(const HeadSteps& head, Index t)
+      : products(head.q.columns() <= kWrittenOut), values(head.v.columns() <= kWrittenOut) {
+    for (Index s = 0; s < head.weights.columns(); ++s) {
+      products = products && products_text(row_of(head.q, t), row_of(head.k, s)).size() <= 24;
+      values = values && vector_text(row_of(head.v, s)).size() <= 12;
+    }
+  }
+  std::string value(std::span<const double> v) const {
+    return values ? vector_text(v) : fixed(length_of(v), 4);
+  }
+};
+
 /// The table of one query in one head.
 std::string steps_text(const ShownHeads& shown, std::size_t h, Index t) {
   const HeadSteps& head = shown.heads[h];
-  const bool narrow = head.v.columns() <= kWrittenOut;
-  Table table({"key", head.q.columns() <= kWrittenOut ? "products" : "largest product", "score",
-               "scaled", "exp", "weight", narrow ? "v" : "|v|",
-               narrow ? "weight v" : "weight |v|"});
+  const Written written(head, t);
+  Table table({"key", written.products ? "products" : "largest product", "score", "scaled", "exp",
+               "weight", written.values ? "v" : "|v|", written.values ? "weight v" : "weight |v|"});
   const auto scaled = row_of(head.scaled, t), weights = row_of(head.weights, t);
   double largest = -INFINITY;
   Index hidden = 0;
@@ -127,18 +151,16 @@ std::string steps_text(const ShownHeads& shown, std::size_t h, Index t) {
   for (std::size_t s = 0; s < weights.size(); ++s) {
     const auto key = static_cast<Index>(s);
     if (weights[s] == 0 && ++hidden > 0) continue;
-    std::vector<double> added;
-    for (const double x : row_of(head.v, key)) added.push_back(weights[s] * x);
-    table.add({shown.keys[s], products_text(row_of(head.q, t), row_of(head.k, key)),
+    const auto q = row_of(head.q, t), k = row_of(head.k, key);
+    table.add({shown.keys[s], written.products ? products_text(q, k) : largest_product(q, k),
                fixed(head.scores(t, key), 4), fixed(scaled[s], 4),
                fixed(std::exp(scaled[s] - largest), 4), fixed(weights[s], 4),
-               vector_or_length(row_of(head.v, key)), vector_or_length(added)});
+               written.value(row_of(head.v, key)), written.value(added_by(head, t, key))});
   }
   return text(shown.names[h], ", query ", t, " \"", shown.queries[static_cast<std::size_t>(t)],
-              "\"",
-              head.q.columns() <= kWrittenOut ? ": q = " + vector_text(row_of(head.q, t)) : "",
-              "\n\n", table.to_string(), "\noutput ", narrow ? "" : "of length ",
-              vector_or_length(row_of(head.output, t)),
+              "\"", written.products ? ": q = " + vector_text(row_of(head.q, t)) : "", "\n\n",
+              table.to_string(), "\noutput ", written.values ? "" : "of length ",
+              written.value(row_of(head.output, t)),
               hidden > 0 ? text("; ", hidden, " keys are hidden from it by the mask") : "", "\n\n");
 }
 

@@ -52,6 +52,7 @@ TEST(Cost, OfAModelIsItsOwnCount) {
   config.layers = 3;
   config.heads = {4, 2, 3};
   config.d_model = 20;
+  config.d_head = 5;
   config.kv_heads = 1;
   const Transformer model(config);
   Index counted = 0;
