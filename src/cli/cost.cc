@@ -142,7 +142,7 @@ Result cost(Invocation& call) {
     const bool limits = !section.table.about.members().empty();
     shown +=
         text(section.title, "\n\n", limits ? bench_text(section.table) : table_text(section.table),
-             section.words, "\n");
+             section.words.empty() ? "" : "\n", section.words, "\n");
     json[section.key] = limits ? to_json(section.table) : to_json(section.table).at("rows");
   }
   json["corrections"] = corrections_of("cost");

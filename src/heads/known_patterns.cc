@@ -40,6 +40,7 @@ constexpr KnownPattern kPatterns[] = {
 };
 constexpr Rule kRules[] = {is_previous, is_first, is_near, is_any, continues};
 constexpr std::size_t kUniform = 3;
+constexpr double kAlike = 0.5, kNearUniform = 0.2;  // see PatternDistances::like
 
 Index visible_keys(const PatternInput& input, Index t) {
   const Index keys = std::ssize(input.keys);
@@ -94,11 +95,20 @@ struct Sums {
   }
 };
 
-std::size_t nearest_of(const std::vector<double>& distances) {
-  std::size_t nearest = kUniform;
-  for (std::size_t p = 0; p < distances.size(); ++p)
-    if (distances[p] < distances[nearest]) nearest = p;
-  return nearest;
+std::optional<std::size_t> like_of(const std::vector<double>& distances,
+                                   const std::vector<double>& of_uniform) {
+  std::optional<std::size_t> like;
+  double smallest = kAlike;
+  for (std::size_t p = 0; p < distances.size(); ++p) {
+    if (p == kUniform || !(of_uniform[p] > 0)) continue;
+    const double share = distances[p] / of_uniform[p];
+    if (share < smallest) {
+      smallest = share;
+      like = p;
+    }
+  }
+  if (!like && distances[kUniform] < kNearUniform) like = kUniform;
+  return like;
 }
 
 PatternInput input_of(const Batch& batch, AttentionKind kind, Index b, bool causal) {
@@ -156,7 +166,7 @@ LikenessReport compare_with_known(const Transformer& model, const Task& task, In
   LikenessReport report{{}, uniform.means(), uniform.queries, batch.size};
   for (std::size_t h = 0; h < heads.size(); ++h) {
     const std::vector<double> distances = sums[h].means();
-    report.heads.push_back({heads[h], distances, nearest_of(distances)});
+    report.heads.push_back({heads[h], distances, like_of(distances, report.of_uniform)});
   }
   return report;
 }
@@ -171,8 +181,9 @@ Json to_json(const LikenessReport& report) {
     Json distances = Json::object();
     for (std::size_t p = 0; p < std::size(kPatterns); ++p)
       distances[kPatterns[p].name] = head.distances[p];
-    heads.push_back(head_json(head.head, {{"distances", std::move(distances)},
-                                          {"nearest", kPatterns[head.nearest].name}}));
+    heads.push_back(
+        head_json(head.head, {{"distances", std::move(distances)},
+                              {"like", head.like ? Json(kPatterns[*head.like].name) : Json()}}));
   }
   return stamped({{"examples", report.examples},
                   {"patterns", std::move(patterns)},

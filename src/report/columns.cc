@@ -154,7 +154,7 @@ constexpr ColumnEntry kColumns[] = {
     {"to window", "distance from the pattern that looks at tokens at most 2 away"},
     {"to uniform", "distance from uniform attention"},
     {"to induction", "distance from the pattern that continues earlier places of the token"},
-    {"most like", "the known pattern that is nearest"},
+    {"most like", "the known pattern that the head is clearly nearer to than uniform attention is"},
     {"what", "what is computed on the way through an attention module"},
     {"how", "how it is computed"},
     {"shape", "sizes of an array: B sequences, T queries, S keys, C d_model, H heads"},

@@ -8,6 +8,7 @@
 #include "headlab/base/text.h"
 #include "headlab/report/lessons_text.h"
 #include "headlab/report/table.h"
+#include "report/shades.h"
 
 namespace headlab {
 namespace {
@@ -59,33 +60,41 @@ std::string likeness_text(const LikenessReport& report, std::string_view first) 
   Table table(header);
   for (const PatternDistances& head : heads) {
     std::vector<std::string> cells = texts_of(head.distances, distance_text);
-    cells.push_back(patterns[head.nearest].name);
+    cells.push_back(head.like ? patterns[*head.like].name : "-");
     table.add(row_of(headlab::head_text(head.head), cells));
   }
   std::vector<std::string> last = texts_of(report.of_uniform, distance_text);
   last.push_back("-");
   table.add(row_of("uniform", last));
   return text(table.to_string(),
-              "\nmean Jensen-Shannon distance of rows: 0 the same, 0.833 nothing in common; below "
-              "what uniform\nattention has, a head is nearer than one that looks everywhere "
-              "alike\n");
+              "\nmean Jensen-Shannon distance of rows: 0 the same, 0.833 nothing in common; most "
+              "like: nearest of those\nfrom which the head is less than half as far as uniform "
+              "attention is; uniform: below 0.2\n");
 }
 
 std::string known_patterns_text(const std::vector<std::string>& tokens, Shades shades) {
+  const Shades shown = shades == Shades::cividis ? Shades::gray : shades;  // cells of one line
   std::vector<std::int32_t> ids;
   for (const std::string& token : tokens)
     ids.push_back(static_cast<std::int32_t>(std::ranges::find(tokens, token) - tokens.begin()));
-  std::vector<std::vector<Scalar>> weights;
-  std::vector<SmallMap> maps;
+  const std::size_t width = std::max<std::size_t>(2 * tokens.size() + 3, 12);
+  std::vector<std::string> lines(tokens.size() + 1, "   ");
   std::string meanings;
+  for (std::size_t t = 0; t < tokens.size(); ++t) lines[t + 1] = padded(tokens[t], 3);
   for (const KnownPattern& known : known_patterns()) {
     const Matrix pattern = known_pattern(known.name, {.queries = ids, .keys = ids});
-    weights.emplace_back(pattern.values().begin(), pattern.values().end());
-    maps.push_back({known.name, pattern.rows(), pattern.columns(), {}});
+    lines[0] += padded(known.name, width);
+    for (Index t = 0; t < pattern.rows(); ++t) {
+      std::string& line = lines[static_cast<std::size_t>(t) + 1];
+      for (const double weight : row_of(pattern, t)) line += cell_text({weight}, 2, shown);
+      line += std::string(width - 2 * tokens.size(), ' ');
+    }
     meanings += text(padded(known.name, 11), known.meaning, "\n");
   }
-  for (std::size_t i = 0; i < maps.size(); ++i) maps[i].weights = weights[i];
-  return text(small_maps({{join(tokens, " "), maps}}, shades), "\n", meanings);
+  std::string all;
+  for (const std::string& line : lines) all += trimmed_line(line);
+  return text(all, "\nqueries down, keys across; every query sees itself and what is before\n\n",
+              meanings);
 }
 
 std::string corrections_text(std::string_view topic) {

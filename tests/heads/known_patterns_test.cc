@@ -74,9 +74,10 @@ TEST(KnownPatterns, AreFoundInHeadsBuiltToBeThem) {
   const InductionPair pair;
   const LikenessReport report = compare_with_known(pair.model, *pair.task, 16);
   ASSERT_EQ(report.heads.size(), 2u);
-  EXPECT_STREQ(known_patterns()[report.heads[0].nearest].name, "previous");
+  ASSERT_TRUE(report.heads[0].like && report.heads[1].like);
+  EXPECT_STREQ(known_patterns()[*report.heads[0].like].name, "previous");
   EXPECT_LT(report.heads[0].distances[0], .1);
-  EXPECT_STREQ(known_patterns()[report.heads[1].nearest].name, "induction");
+  EXPECT_STREQ(known_patterns()[*report.heads[1].like].name, "induction");
   EXPECT_EQ(report.of_uniform[3], 0);
   EXPECT_GT(report.of_uniform[0], .3);
   EXPECT_THROW(compare_with_known(pair.model, *pair.task, 0), Error);

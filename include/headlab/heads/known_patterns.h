@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,7 +44,10 @@ struct PatternDistances {
   HeadId head;
   std::vector<double> distances;  // by known pattern: 0 the same, sqrt(ln 2) = .8326 nothing in
                                   // common; NaN where the pattern says nothing
-  std::size_t nearest = 0;        // the pattern with the smallest
+  /// What it is most like: of the patterns from which it is less than half as far as uniform
+  /// attention is, that with the smallest share; `uniform` if it is nearer than .2 to that and no
+  /// other is so near; else none.
+  std::optional<std::size_t> like{};
 };
 struct LikenessReport {
   std::vector<PatternDistances> heads;
@@ -54,7 +58,7 @@ struct LikenessReport {
 /// Means over the held-out examples and those queries. Error: fewer than one example.
 LikenessReport compare_with_known(const Transformer& model, const Task& task, Index examples = 64);
 /// {"examples", "patterns": [{"name", "queries", "of_uniform"}], "heads": [{"layer", "head",
-/// "distances", "nearest"}]}.
+/// "distances", "like"}]}.
 Json to_json(const LikenessReport& report);
 
 }  // namespace headlab
