@@ -5,7 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+
+#include "headlab/base/error.h"
+#include "headlab/ops/attention.h"
 
 namespace headlab { namespace lessons_tests {
 
@@ -140,6 +144,32 @@ TEST(Lessons, FreshWeightsDoNotRepeatTheInput) {
   const RandomWorld& world = random_world("entropy");
   const auto same = random_heads(world, 4, 42), fresh = random_heads(world, 4, 42, true);
   EXPECT_NE(same[0].weights.values(), fresh[0].weights.values());
+}
+
+/// A matrix [T, d] as a batch of one.
+Tensor one_sequence(const Matrix& matrix) {
+  Tensor x = Tensor::empty({1, matrix.rows(), matrix.columns()});
+  std::ranges::transform(matrix.values(), x.values().begin(),
+                         [](double value) { return static_cast<Scalar>(value); });
+  return x;
+}
+
+TEST(Lessons, ComputeWhatTheEngineComputes) {
+  for (const LessonWorld& world : lesson_worlds()) {
+    for (const Index H : {1, 2, 4}) {
+      Tensor pattern;
+      const Tensor z = attention(one_sequence(world.q), one_sequence(world.k),
+                                 one_sequence(world.v), {.heads = H}, &pattern);
+      const std::vector<HeadSteps> heads = attend_in_heads(world.q, world.k, world.v, H);
+      const Matrix own = concatenated(heads);
+      for (std::size_t i = 0; i < own.values().size(); ++i)
+        EXPECT_NEAR(own.values()[i], static_cast<double>(z.data()[i]), 1e-6) << world.name;
+      const Matrix& last = heads.back().weights;
+      const Scalar* of_last = pattern.data() + (H - 1) * last.rows() * last.columns();
+      for (std::size_t i = 0; i < last.values().size(); ++i)
+        EXPECT_NEAR(last.values()[i], static_cast<double>(of_last[i]), 1e-6) << world.name;
+    }
+  }
 }
 
 TEST(Lessons, KeysThatAreNotSeenHaveNoWeight) {
