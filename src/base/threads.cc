@@ -22,6 +22,7 @@
 #include <exception>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
 #include "headlab/base/error.h"
 
@@ -66,12 +67,31 @@ class Loop {
       shares_[i].end = tasks * (i + 1) / count;
       shares_[i].next.store(tasks * i / count, std::memory_order_relaxed);
     }
+    failed_.store(false, std::memory_order_relaxed);
     count_.store(count, std::memory_order_release);
   }
 
-  /// Runs the tasks of thread `me`, then steals those that others have not begun.
+  /// Runs the tasks of thread `me`, then steals those that others have not begun. No exception
+  /// leaves it, because none may leave a region of OpenMP: the first one is kept for `join`.
   void work(int me) {
     inside_loop = true;
+    try {
+      run_tasks(me);
+    } catch (...) {
+      if (!failed_.exchange(true, std::memory_order_relaxed)) error_ = std::current_exception();
+    }
+    inside_loop = false;
+    finished_.fetch_add(1, std::memory_order_release);
+  }
+  /// To be called when every thread has left `work`; throws what a task threw.
+  void join() {
+    finished_.load(std::memory_order_acquire);
+    if (failed_.load(std::memory_order_relaxed))
+      std::rethrow_exception(std::exchange(error_, nullptr));
+  }
+
+ private:
+  void run_tasks(int me) {
     const int count = count_.load(std::memory_order_acquire);
     for (int i = 0; i < count; ++i) {
       Share& share = shares_[(me + i) % count];
@@ -80,16 +100,13 @@ class Loop {
         if (task < share.end) run_(body_, task);
       }
     }
-    inside_loop = false;
-    finished_.fetch_add(1, std::memory_order_release);
   }
-  /// To be called when every thread has left `work`.
-  void join() const { finished_.load(std::memory_order_acquire); }
 
- private:
   Run run_ = nullptr;
   void* body_ = nullptr;
   std::atomic<int> count_{1}, finished_{0};
+  std::atomic<bool> failed_{false};
+  std::exception_ptr error_;  // of the first task that threw
   std::array<Share, kMostThreads> shares_;
 };
 Loop loop;
@@ -104,6 +121,18 @@ class Hold {
 
  private:
   bool held_ = !taken.exchange(true, std::memory_order_acquire);
+};
+
+/// While it lives, this thread is inside a loop, if it `enters` one or was in one before.
+class Inside {
+ public:
+  explicit Inside(bool enters) { inside_loop = inside_loop || enters; }
+  ~Inside() { inside_loop = before_; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+ private:
+  bool before_ = inside_loop;
 };
 
 /// Whether what this thread starts must stay on it.
@@ -183,10 +212,8 @@ void detail::parallel_for(std::int64_t tasks, Run run, void* body) {
     if (region_size > 0) return run_on_threads(tasks, run, body, count);
     if (const Hold hold; hold) return run_on_threads(tasks, run, body, count);
   }
-  const bool outermost = tasks > 1 && !inside_loop;
-  if (outermost) inside_loop = true;
+  const Inside inside(tasks > 1);
   for (std::int64_t task = 0; task < tasks; ++task) run(body, task);
-  if (outermost) inside_loop = false;
 }
 
 void detail::with_threads(void (*run)(void* body), void* body) {

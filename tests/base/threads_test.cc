@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 #include <set>
 #include <thread>
 #include <vector>
@@ -207,6 +208,38 @@ TEST_F(Threads, PassOnWhatABodyThrows) {
   int ran = 0;
   with_threads([&] { ++ran; });  // they are free again
   EXPECT_EQ(ran, 1);
+}
+
+/// Loops of 64 tasks in which `fails` says who has no memory; each ends with the exception, and the
+/// next loop runs as if nothing had been.
+template <class Fails>
+void expect_thrown(const Fails& fails) {
+  const auto caller = std::this_thread::get_id();
+  for (int i = 0; i < 20; ++i) {
+    std::atomic<bool> failed = false;
+    const auto body = [&](std::int64_t task) {
+      while (task == 0 && has_threads() && thread_count() > 1 && !failed) std::this_thread::yield();
+      if (!fails(std::this_thread::get_id() == caller)) return;
+      failed = true;
+      throw std::bad_alloc();
+    };
+    EXPECT_THROW(parallel_for(64, body), std::bad_alloc);
+    EXPECT_FALSE(in_parallel_for());
+    std::atomic<int> runs = 0;
+    parallel_for(64, [&](std::int64_t) { ++runs; });
+    EXPECT_EQ(runs, 64);
+  }
+}
+
+TEST_F(Threads, PassOnWhatATaskThrowsOnWhicheverThread) {
+  const auto always = [](bool) { return true; };
+  const auto on_helpers = [](bool on_caller) { return !on_caller; };
+  set_thread_count(1);
+  expect_thrown(always);
+  set_thread_count(2);
+  if (!has_threads()) return;
+  expect_thrown(on_helpers);
+  with_threads([&] { expect_thrown(on_helpers); });
 }
 
 TEST_F(Threads, AreNoMoreThanABodyStartedWith) {
