@@ -283,6 +283,8 @@ FileLock::~FileLock() {
   ::close(descriptor_);
 }
 
+void wait_a_moment() { ::usleep(10'000); }
+
 void make_directories(const path& directory) {
   std::error_code code;
   std::filesystem::create_directories(directory, code);

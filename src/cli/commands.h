@@ -24,6 +24,9 @@ Result reproducible(const Invocation& call, Json json, const std::string& text);
 /// be written, a note says so.
 Result finding(const Invocation& call, const Run& run, Json json, const std::string& text,
                const std::string& name);
+/// Writes the JSON of a result as a file; where that fails the result is shown all the same, and
+/// then what failed.
+void keep_as(const std::filesystem::path& file, Result& result);
 /// What the same command found before of the same weights, if the file holds it.
 std::optional<Json> kept_finding(const Invocation& call, const Run& run, const std::string& name);
 /// What is said behind a command that makes a folder again, as a comment of the shell.

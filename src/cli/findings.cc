@@ -92,6 +92,14 @@ Result finding(const Invocation& call, const Run& run, Json json, const std::str
   return result;
 }
 
+void keep_as(const fs::path& file, Result& result) {
+  try {
+    write_file(file, result.json.dump(2) + "\n");
+  } catch (const Error& error) {
+    result.unwritten = error;
+  }
+}
+
 std::string replaced_text(const fs::path& folder) {
   return headlab::text("  # ", folder.string(),
                        " is there now: add --force to replace it, or name another --out");

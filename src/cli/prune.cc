@@ -4,7 +4,6 @@
 #include "headlab/prune/prune.h"
 
 #include "cli/commands.h"
-#include "headlab/base/files.h"
 #include "headlab/report/prune_text.h"
 
 namespace headlab::cli {
@@ -85,8 +84,9 @@ Result prune(Invocation& call) {
   }
   Result result = reproducible(call, to_json(pruned), shown + "\n");
   result.text.insert(result.text.size() - 1, replaced_text(flags.out));
-  if (pruned.finetuned == options.finetune)
-    write_file(std::filesystem::path(flags.out) / "prune.json", result.json.dump(2) + "\n");
+  result.unwritten = pruned.unwritten;
+  if (pruned.finetuned == options.finetune && !result.unwritten)
+    keep_as(std::filesystem::path(flags.out) / "prune.json", result);
   return progress.interrupted_or(std::move(result), flags.out);
 }
 

@@ -164,16 +164,18 @@ SliceEnd make_prunings(const std::string& folder, const std::vector<PruneCell>& 
 }
 
 Result show(const Invocation& call, const SweepFlags& flags, const std::vector<SweepCell>& cells) {
+  const RunLock lock = lock_sweep(flags.out);
+  const std::filesystem::path folder = flags.out;
   if (!flags.prune.empty()) {
     const PruneSweepReport report =
         collect_prunings(flags.out, prune_cells(cells, flags.prunings), flags.prunings);
     Result result = reproducible(call, to_json(report), prune_sweep_text(report));
-    write_file(std::filesystem::path(flags.out) / "prunings.json", result.json.dump(2) + "\n");
+    keep_as(folder / "prunings.json", result);
     return result;
   }
   const SweepReport report = collect_sweep(flags.out, cells);
   Result result = reproducible(call, to_json(report), sweep_text(report));
-  write_file(std::filesystem::path(flags.out) / "sweep.json", result.json.dump(2) + "\n");
+  keep_as(folder / "sweep.json", result);
   return flags.picture.wanted() ? with_picture(call, flags.picture, sweep_figure(report), result)
                                 : result;
 }

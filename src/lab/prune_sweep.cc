@@ -119,6 +119,7 @@ CellEnd run_prune_cell(const fs::path& folder, const PruneCell& cell, const Prun
   const fs::path path = folder / cell.name;
   if (cell.method == kFromScratch) return train_anew(parent, path, cell, grid, callbacks);
   const PruneResult result = prune_run(parent, path, options_of(cell, grid), callbacks);
+  if (result.unwritten) throw Error(*result.unwritten);
   return result.finetuned >= grid.finetune ? CellEnd::finished : CellEnd::stopped;
 }
 

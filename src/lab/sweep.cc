@@ -4,6 +4,7 @@
 #include "headlab/lab/sweep.h"
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <set>
 
@@ -130,7 +131,21 @@ std::vector<SweepCell> cells_of_grids(const std::vector<SweepGrid>& grids) {
   return cells;
 }
 
+RunLock lock_sweep(const fs::path& folder) {
+  constexpr std::chrono::seconds kPatience{10};
+  const auto begin = std::chrono::steady_clock::now();
+  for (;;) {
+    try {
+      return lock_run(folder);
+    } catch (const RunBusy&) {
+      if (std::chrono::steady_clock::now() - begin > kPatience) throw;
+    }
+    wait_a_moment();
+  }
+}
+
 void add_grid(const fs::path& folder, const SweepGrid& grid) {
+  const RunLock lock = lock_sweep(folder);
   Json axes = Json::object();
   for (const SweepAxis& axis : grid) axes[axis.name] = axis.values;
   Json all = Json::array();

@@ -158,12 +158,15 @@ PruneResult prune_run(const Run& run, const std::filesystem::path& out, const Pr
   if (options.finetune > 0) {
     const TrainResult trained = train_run(smaller, track_heads(smaller, callbacks));
     result.finetuned = trained.steps;
-    result.after = trained.finished ? finish_pruning(smaller).value()
-                                    : measure_model(smaller.model, *smaller.task, held_out);
+    result.after = measure_model(smaller.model, *smaller.task, held_out);
   }
   result.weights = weights_hash(smaller.model);
-  if (result.finetuned == options.finetune)
+  if (result.finetuned < options.finetune) return result;
+  try {
     write_file(out / kPruneFile, to_json(result).dump(2) + "\n");
+  } catch (const Error& error) {
+    result.unwritten = error;
+  }
   return result;
 }
 

@@ -61,6 +61,28 @@ TEST_F(Trust, AResultWhoseFileCannotBeWrittenIsShownAllTheSame) {
   }
 }
 
+TEST_F(Trust, ATableWhoseFileCannotBeWrittenIsShownAllTheSame) {
+  done(tiny({"--out", "a", "--eval-every", "1", "--eval-examples", "1"}));
+  Process process({"prune", "a", "--keep", "2", "--method", "magnitude", "--finetune", "300",
+                   "--out", "b"},
+                  waiting());
+  ASSERT_TRUE(process.wait_for("step 5/"));
+  fs::remove(folder.path() / "b" / "prune.json");
+  make_directories(folder.path() / "b" / "prune.json");
+  const Outcome pruned = process.finish();
+  EXPECT_EQ(pruned.status, 1);
+  EXPECT_TRUE(holds(pruned.out, "again: headlab prune")) << pruned.out << pruned.err;
+  EXPECT_TRUE(holds(pruned.err, "error: cannot write 'b/prune.json'")) << pruned.err;
+
+  const Words sweep = {"sweep",           "--task", "copy",      "--steps", "2",     "--batch", "2",
+                       "--eval-examples", "2",      "--d-model", "8",       "--out", "s"};
+  make_directories(folder.path() / "s" / "sweep.json");
+  const Outcome swept = run(sweep);
+  EXPECT_EQ(swept.status, 1);
+  EXPECT_TRUE(holds(swept.out, "again: headlab sweep")) << swept.out << swept.err;
+  EXPECT_TRUE(holds(swept.err, "error: cannot write 's/sweep.json'")) << swept.err;
+}
+
 TEST_F(Trust, AFileThatMayNotGrowIsAnErrorInWords) {
   struct rlimit before {};
   getrlimit(RLIMIT_FSIZE, &before);

@@ -2,6 +2,10 @@
 // goes on where it was stopped, and is never taken for another. Read next: sweep_report_test.cc.
 #include "headlab/lab/sweep.h"
 
+#include <chrono>
+#include <memory>
+#include <thread>
+
 #include "headlab/base/files.h"
 #include "support/runs.h"
 
@@ -98,6 +102,19 @@ TEST(SweepGrid, IsAddedToThoseThatAreThere) {
   std::vector<std::string> names = names_of(sweep_cells(first));
   for (const std::string& name : names_of(sweep_cells(second))) names.push_back(name);
   EXPECT_EQ(names_of(cells_of_grids(read_grids(folder / "sweep"))), names);
+}
+
+TEST(SweepGrid, WaitsForWhoeverIsAtIt) {
+  const TemporaryFolder folder;
+  const auto grid = tiny_grid({{"heads", {"1"}}});
+  auto held = std::make_unique<FileLock>(folder / ".sweep.lock");
+  ASSERT_TRUE(held->held());
+  std::jthread other([&] { add_grid(folder / "sweep", grid); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_FALSE(fs::exists(folder / "sweep" / "grid.json"));
+  held.reset();
+  other.join();
+  EXPECT_EQ(read_grids(folder / "sweep").size(), 1u);
 }
 
 class Cell : public testing::Test {

@@ -53,6 +53,9 @@ class FileLock {
   std::string holder_;
 };
 
+/// Sleeps for 10 ms: between two attempts to get a lock.
+void wait_a_moment();
+
 /// Makes the directory and its parents. Error in words.
 void make_directories(const std::filesystem::path& path);
 

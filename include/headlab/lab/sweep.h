@@ -44,8 +44,13 @@ std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& grid);
 
 using SweepGrid = std::vector<SweepAxis>;
 
+/// To be held while what belongs to a sweep as a whole is read and written: its grids, and what
+/// came out. Waits for another process that is at it, which takes milliseconds; RunBusy after 10
+/// seconds.
+RunLock lock_sweep(const std::filesystem::path& folder);
+
 /// The grids of a sweep's folder, kept in grid.json for those who collect: one is added to those
-/// that are there. Reading is an Error if there is none.
+/// that are there, under the sweep's lock. Reading is an Error if there is none.
 void add_grid(const std::filesystem::path& folder, const SweepGrid& grid);
 std::vector<SweepGrid> read_grids(const std::filesystem::path& folder);
 /// The cells of several grids, each once.

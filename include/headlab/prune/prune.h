@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "headlab/base/error.h"
 #include "headlab/base/json.h"
 #include "headlab/prune/methods.h"
 #include "headlab/prune/timing.h"
@@ -53,6 +54,8 @@ struct PruneResult {
   PruneOptions options{};
   Index finetuned = 0;    // steps of fine-tuning that were done
   std::string weights{};  // weights_hash of the pruned model as it is now
+  /// What kept prune.json from being completed: the pruned run is whole all the same.
+  std::optional<Error> unwritten{};
 };
 Json to_json(const PruneResult& result);
 
