@@ -13,10 +13,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   return answered(data, size, [](std::string_view bytes) {
     std::vector<std::string> words;
     for (const std::string_view word : split(bytes, '\n')) words.emplace_back(word);
-    cli::Invocation call(cli::commands()[0], words);
-    RunConfig config;
+    static const cli::Command train = {"train", "", "headlab train", "", nullptr};
+    cli::Invocation call(train, words);
+    static RunConfig config;
+    static const Settings settings = user_settings_of(config);
+    config = RunConfig();
     try {
-      call.read(user_settings_of(config));
+      call.read(settings);
     } catch (const cli::HelpWanted&) {
       return;
     }

@@ -1,23 +1,33 @@
 #!/bin/bash
 # Builds the harnesses with clang, AddressSanitizer and UndefinedBehaviorSanitizer, gives each its
-# corpus of hostile files and then so many seconds of made-up ones. A finding ends it with the file
-# that did it.
+# corpus of hostile files and then so many seconds of made-up ones, as many at once as there are
+# processors. A finding ends it with the file that did it; inputs that reach new code are kept in
+# FOLDER/grown and are where the next call goes on.
 #
-#   tests/fuzz/run.sh [SECONDS] [FOLDER]     seconds for each harness (default 10); build folder
+#   tests/fuzz/run.sh [SECONDS] [FOLDER] [NAME...]     seconds for each harness (default 10); build
+#                                                      folder; json, conllu, ... alone
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 seconds=${1:-10}
 folder=${2:-$(mktemp -d)}
+names=("${@:3}")
+[[ ${#names[@]} -gt 0 ]] ||
+  mapfile -t names < <(cd "$here" && printf '%s\n' fuzz_*.cc | sed 's/fuzz_//; s/\.cc//')
 flags="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS"
 cmake -S "$here/../.." -B "$folder" -G Ninja -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Debug \
-  -DCMAKE_CXX_FLAGS_DEBUG="-O1 -g1" -DCMAKE_CXX_FLAGS="$flags" -DCMAKE_UNITY_BUILD=ON \
-  -DHEADLAB_TESTS=OFF -DHEADLAB_FUZZ=ON >/dev/null
-cmake --build "$folder" -j "$(nproc)" --target fuzzers
-cd "$folder"
-for harness in "$here"/fuzz_*.cc; do
-  name=$(basename "$harness" .cc)
+  -DCMAKE_CXX_FLAGS_DEBUG="-O1 -gline-tables-only" -DCMAKE_CXX_FLAGS="$flags" \
+  -DHEADLAB_THREADS=OFF -DHEADLAB_NATIVE=OFF -DHEADLAB_TESTS=OFF -DHEADLAB_FUZZ=ON >/dev/null
+cmake --build "$folder" -j "${JOBS:-$(nproc)}" --target fuzzers
+
+attack() {
+  local name=$1 log=fuzz_$1.log begin=$SECONDS runs
   mkdir -p "grown/$name"
-  "./$name" -timeout=20 -rss_limit_mb=2000 -max_total_time="$seconds" -print_final_stats=1 \
-    "grown/$name" "$here/corpus/${name#fuzz_}" >"$name.log" 2>&1 || { tail -40 "$name.log"; exit 1; }
-  echo "$name: $(awk '/number_of_executed_units/ {print $2}' "$name.log") executions, no finding"
-done
+  "./fuzz_$name" -timeout=20 -rss_limit_mb=2000 -max_total_time="$seconds" -print_final_stats=1 \
+    "grown/$name" "$here/corpus/$name" >"$log" 2>&1 || { tail -40 "$log"; exit 1; }
+  runs=$(awk '/number_of_executed_units/ {print $2}' "$log")
+  echo "$name: $runs executions, $((runs / (SECONDS - begin + 1))) a second, no finding"
+}
+export -f attack
+export here seconds
+cd "$folder"
+printf '%s\n' "${names[@]}" | xargs -P "${JOBS:-$(nproc)}" -I{} bash -ec 'attack {}'
