@@ -70,7 +70,7 @@ std::string identity_of(const RunConfig& config) {
   const Settings table = settings_of(mine), preset = settings_of(defaults);
   Json differing = Json::object();
   for (const Setting& setting : table.all())
-    if (std::ranges::count(resumable_settings(), setting.name) == 0 &&
+    if (std::ranges::count(resumable_settings(), setting.name) == 0 && setting.name != "extended" &&
         setting.get() != preset.find(setting.name)->get())
       differing[setting.name] = setting.get();
   return fingerprint(differing.dump());

@@ -42,9 +42,9 @@ Settings user_settings_of(RunConfig& config);
 
 /// The settings that may change when a run goes on: how long it trains, and when it is looked at.
 const std::vector<std::string>& resumable_settings();
-/// A checksum of all other settings that differ from their defaults. State and model carry it, so
-/// that the files of two runs cannot be mixed; a setting that a later version adds does not change
-/// it.
+/// A checksum of all other settings that differ from their defaults, without the history
+/// `extended`. State and model carry it, so that the files of two runs cannot be mixed; a setting
+/// that a later version adds does not change it.
 std::string identity_of(const RunConfig& config);
 
 /// Makes the task and fits the model to it: architecture, vocab, lengths, targets, data_hash.
