@@ -213,13 +213,18 @@ int run_and_report(const std::vector<std::string>& words) {
 
 }  // namespace
 
+bool end_in_words() {
+  std::set_terminate([] { std::_Exit(report_no_memory()); });
+  return true;
+}
+
 int run_program(int count, char** values, Additions additions) {
   return run_program(std::vector<std::string>(values + 1, values + count), std::move(additions));
 }
 
 int run_program(const std::vector<std::string>& words, Additions additions) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of write, told in words
-  std::set_terminate([] { std::_Exit(report_no_memory()); });  // a thread without memory
+  end_in_words();
   try {
     own_tasks() = std::move(additions.tasks);
     own_scores() = std::move(additions.scores);

@@ -4,6 +4,9 @@
 #include "headlab/base/threads.h"
 #include "headlab/cli/command.h"
 
+// The first to be initialised, as this file is linked first: tables ask for memory before main.
+[[maybe_unused]] static const bool ends_in_words = headlab::cli::end_in_words();
+
 int main(int count, char** values) {
   headlab::spin_briefly(values);
   return headlab::cli::run_program(count, values);

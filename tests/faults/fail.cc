@@ -1,7 +1,8 @@
 // A library for LD_PRELOAD that lets the Nth call of one function of the system fail, or kills the
 // process in front of it, as a power cut would. Settings, all in the environment:
 //   FAULT_CALL=write     write, fsync, rename, open, mkdir, close, ftruncate, mmap, malloc, unlink,
-//                        flock; or any: each of them but malloc
+//                        flock; worker: malloc in threads other than the first; or any: each of
+//                        them but the two of malloc
 //   FAULT_AT=17          the number of the call, from 1; 0: none
 //   FAULT_ERRNO=28       how it fails (default: ENOSPC); FAULT_LAST=1: all later ones fail as well
 //   FAULT_KILL=1         the process ends there (SIGKILL) instead
@@ -12,6 +13,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -41,7 +43,8 @@ bool fails(const char* name) {
   static const bool any = std::strcmp(call_name(), "any") == 0;
   static const long at = setting("FAULT_AT", 0), last = setting("FAULT_LAST", 0);
   static const long code = setting("FAULT_ERRNO", ENOSPC), kill = setting("FAULT_KILL", 0);
-  const bool counted = any ? std::strcmp(name, "malloc") != 0 : std::strcmp(name, call_name()) == 0;
+  const bool counted = any ? std::strcmp(name, "malloc") != 0 && std::strcmp(name, "worker") != 0
+                           : std::strcmp(name, call_name()) == 0;
   if (!counted) return false;
   const long number = ++calls;
   if (at == 0 || (last != 0 ? number < at : number != at)) return false;
@@ -118,8 +121,14 @@ extern "C" void* mmap(void* place, size_t size, int access, int flags, int file,
 extern "C" void* __libc_malloc(size_t size);
 extern "C" void* __libc_memalign(size_t alignment, size_t size);
 
-extern "C" void* malloc(size_t size) { return fails("malloc") ? nullptr : __libc_malloc(size); }
+/// Whether this request for memory has to fail.
+static bool no_memory() {
+  static const bool of_workers = std::strcmp(call_name(), "worker") == 0;
+  return of_workers ? ::syscall(SYS_gettid) != ::getpid() && fails("worker") : fails("malloc");
+}
+
+extern "C" void* malloc(size_t size) { return no_memory() ? nullptr : __libc_malloc(size); }
 
 extern "C" void* aligned_alloc(size_t alignment, size_t size) {
-  return fails("malloc") ? nullptr : __libc_memalign(alignment, size);
+  return no_memory() ? nullptr : __libc_memalign(alignment, size);
 }

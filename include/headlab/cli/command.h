@@ -47,6 +47,10 @@ struct Additions {
   std::vector<PruneMethod> methods{};
 };
 
+/// From now on the process ends with a sentence and status 1 where memory is missing and no one can
+/// catch it: before `main`, and in a thread of OpenMP's own. run_program does it; who wants it
+/// before initialises a variable with it. Returns true.
+bool end_in_words();
 /// Runs a command line without the program's name and returns the exit status: 0 done, 1 it could
 /// not be done, 2 the command line is wrong, 130 interrupted. Errors are printed as `error: ...`
 /// and `hint: ...`.
