@@ -46,9 +46,12 @@ std::string nearest_name(std::string_view name, const std::vector<std::string>& 
   std::string nearest;
   std::size_t smallest = name.size() + 1;
   for (const std::string& candidate : known) {
+    const std::size_t shorter = std::min(name.size(), candidate.size());
     const std::size_t longer = std::max(name.size(), candidate.size());
+    const std::size_t most = std::max<std::size_t>(1, longer / 3);
+    if (longer - shorter > most) continue;  // no distance is less than that
     const std::size_t distance = edit_distance(wanted, lower_case(candidate));
-    const bool near = distance <= std::max<std::size_t>(1, longer / 3) && distance < longer;
+    const bool near = distance <= most && distance < longer;
     if (near && distance < smallest) {
       smallest = distance;
       nearest = candidate;
