@@ -14,6 +14,7 @@ namespace {
 
 struct Listed {
   std::string name, summary, usage = "";  // usage may be empty
+  const TaskEntry* task = nullptr;
 };
 
 /// What is written where, with the keys of the JSON object that it is, or that a command prints.
@@ -73,7 +74,7 @@ std::vector<Listed> listed(const std::string& what) {
   if (what == "tasks")
     for (const TaskEntry& task : task_table())
       rows.push_back(
-          {task.name, task.summary, "--task " + spec_text(task.name, task.parameters())});
+          {task.name, task.summary, "--task " + spec_text(task.name, task.parameters()), &task});
   else if (what == "columns")
     for (const ColumnEntry& column : column_table()) rows.push_back({column.name, column.meaning});
   else if (what == "scores")
@@ -94,12 +95,16 @@ Result list(Invocation& call) {
   for (const Listed& row : rows) width = std::max(width, row.name.size() + 2);
   Json entries = Json::array();
   std::string shown;
-  for (const auto& [name, summary, usage] : rows) {
+  for (const auto& [name, summary, usage, task] : rows) {
     entries.push_back(Json::object({{"name", name}, {"summary", summary}}));
     shown += padded(name, width) + summary + "\n";
     if (usage.empty()) continue;
     entries.items().back()["usage"] = usage;
     shown += padded("", width) + usage + "\n";
+    if (task == nullptr) continue;
+    entries.items().back()["learned"] = to_json(task->learned);
+    if (const std::string said = learned_text(task->learned); !said.empty())
+      shown += padded("", width) + said + "\n";
   }
   return {.json = stamped({{what, std::move(entries)}}), .text = shown};
 }

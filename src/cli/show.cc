@@ -65,6 +65,7 @@ Result show(Invocation& call) {
   shown += "\n" + task_help(spec);
   if (task->needed_heads() > 0)
     shown += text("it needs ", task->needed_heads(), " heads: with fewer the loss stays high\n");
+  if (const std::string said = learned_text(entry.learned); !said.empty()) shown += said + "\n";
   shown +=
       text("to train: headlab train --task ", shell_word(spec), " --out runs/", entry.name, "\n");
   Json relations = Json::array();
@@ -78,6 +79,7 @@ Result show(Invocation& call) {
                            {"relations", std::move(relations)},
                            {"needed_heads", task->needed_heads()},
                            {"recommended", entry.recommended},
+                           {"learned", to_json(entry.learned)},
                            {"command", call.again()}}),
           .text = shown};
 }

@@ -293,9 +293,11 @@ struct Conllu {
 
 TaskEntry conllu_task() {
   return task_entry(Conllu{},
-                    {"conllu", "the words of any treebank, with its dependencies as truth",
+                    {"conllu",
+                     "the words of any treebank, with its dependencies as truth",
                      "layers=2 heads=4 d_model=64 d_ff=128 steps=1000 batch=32 lr=2e-3 warmup=100 "
-                     "schedule=cosine decay=0.1 clip=1"});
+                     "schedule=cosine decay=0.1 clip=1",
+                     {.why = "what can be learned depends on the treebank"}});
 }
 
 }  // namespace headlab

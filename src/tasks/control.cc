@@ -50,14 +50,18 @@ struct Control {
 
 TaskEntry memoryless_task() {
   return task_entry(Control{.learnable = true},
-                    {"memoryless", "a control: the label depends on the token alone",
-                     "layers=1 heads=4 d_model=64 d_ff=0 steps=500 lr=1e-2"});
+                    {"memoryless",
+                     "a control: the label depends on the token alone",
+                     "layers=1 heads=4 d_model=64 d_ff=0 steps=500 lr=1e-2",
+                     {.why = "a control: no head has anything to find"}});
 }
 
 TaskEntry random_task() {
   return task_entry(Control{.learnable = false},
-                    {"random", "a control: the label is drawn by chance",
-                     "layers=1 heads=4 d_model=64 d_ff=0 steps=500 lr=1e-2"});
+                    {"random",
+                     "a control: the label is drawn by chance",
+                     "layers=1 heads=4 d_model=64 d_ff=0 steps=500 lr=1e-2",
+                     {.why = "a control: nothing can be learned"}});
 }
 
 }  // namespace headlab

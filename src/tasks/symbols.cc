@@ -102,9 +102,11 @@ TaskEntry copy_task() {
               .meaning =
                   "the symbol as far behind the beginning as the answer is behind the separator",
               .heads = 2},  // one in each of two layers
-      {"copy", "write symbols again, behind a separator",
+      {"copy",
+       "write symbols again, behind a separator",
        "layers=2 heads=1 d_model=64 d_ff=0 steps=800 batch=64 lr=3e-3 warmup=100 "
-       "schedule=cosine decay=0.01 clip=1"});
+       "schedule=cosine decay=0.01 clip=1",
+       {.accuracy = 0.99}});
 }
 
 /// Distinct symbols | the same, ascending. Truth: `larger`: at position n + j the answer is the
@@ -120,9 +122,11 @@ TaskEntry sort_task() {
               .meaning =
                   "the smallest symbol above this one; behind the separator, the smallest of all",
               .heads = 1},
-      {"sort", "write distinct symbols in ascending order, behind a separator",
-       "layers=1 heads=1 d_model=64 d_ff=0 steps=800 batch=64 lr=3e-3 warmup=100 "
-       "schedule=cosine decay=0.01 clip=1"});
+      {"sort",
+       "write distinct symbols in ascending order, behind a separator",
+       "layers=1 heads=2 d_model=64 d_ff=0 steps=800 batch=64 lr=3e-3 warmup=100 "
+       "schedule=cosine decay=0.01 clip=1",
+       {.accuracy = 0.99, .reached = 53, .seeds = 53}});
 }
 
 /// Symbols, repetitions allowed | the same, from the last to the first. Truth: `mirror`: at
@@ -137,9 +141,11 @@ TaskEntry reverse_task() {
                             .meaning =
                                 "the symbol as far before the separator as the answer is behind it",
                             .heads = 2},  // one in each of two layers
-                    {"reverse", "write symbols backwards, behind a separator",
-                     "layers=2 heads=1 d_model=64 d_ff=0 steps=2000 batch=64 lr=3e-3 warmup=100 "
-                     "schedule=cosine decay=0.01 clip=1"});
+                    {"reverse",
+                     "write symbols backwards, behind a separator",
+                     "layers=2 heads=2 d_model=64 d_ff=0 steps=2000 batch=64 lr=3e-3 warmup=100 "
+                     "schedule=cosine decay=0.01 clip=1",
+                     {.accuracy = 0.99, .reached = 6, .seeds = 6}});
 }
 
 /// The same for an encoder-decoder. Truth: `mirror`, of cross-attention: at position j of the
@@ -154,9 +160,11 @@ TaskEntry reverse_cross_task() {
           .truth = "mirror",
           .meaning =
               "the symbol as far before the end of the source as the answer is behind the start"},
-      {"reverse_cross", "write a source backwards: an encoder-decoder",
+      {"reverse_cross",
+       "write a source backwards: an encoder-decoder",
        "encoder_layers=1 layers=1 heads=1 d_model=64 d_ff=0 steps=800 batch=64 lr=3e-3 "
-       "warmup=100 schedule=cosine decay=0.01 clip=1"});
+       "warmup=100 schedule=cosine decay=0.01 clip=1",
+       {.accuracy = 0.99}});
 }
 
 }  // namespace headlab

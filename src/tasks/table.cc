@@ -4,6 +4,7 @@
 #include "headlab/tasks/table.h"
 
 #include "headlab/base/error.h"
+#include "headlab/base/text.h"
 
 namespace headlab {
 
@@ -30,6 +31,20 @@ std::span<const TaskEntry> task_table() {
 std::vector<TaskEntry>& own_tasks() {
   static std::vector<TaskEntry> own;
   return own;
+}
+
+std::string learned_text(const Learned& learned) {
+  if (learned.seeds == 0) return learned.why;
+  const std::string counted =
+      text("with these settings ", learned.reached, " of ", learned.seeds,
+           " seeds reach a held-out accuracy of ", number_text(learned.accuracy));
+  return *learned.why == '\0' ? counted : counted + ": " + learned.why;
+}
+
+Json to_json(const Learned& learned) {
+  if (learned.accuracy == 0) return Json();
+  return Json::object(
+      {{"accuracy", learned.accuracy}, {"reached", learned.reached}, {"seeds", learned.seeds}});
 }
 
 const TaskEntry& find_task(std::string_view spec) {

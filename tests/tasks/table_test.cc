@@ -185,6 +185,17 @@ TEST_P(EveryTask, AbsurdNumbersAreRefused) {
   }
 }
 
+TEST_P(EveryTask, SaysHowManySeedsLearnOrWhyNot) {
+  const Learned& learned = GetParam().learned;
+  const std::string_view why = learned.why;
+  EXPECT_TRUE(learned.accuracy > 0 || !why.empty());
+  EXPECT_LE(learned.reached, learned.seeds);
+  EXPECT_TRUE(100 * learned.reached >= 99 * learned.seeds || !why.empty());
+  if (learned.seeds == 0) return;
+  const std::string said = learned_text(learned);
+  expect_contains(said, text(learned.reached, " of ", learned.seeds, " seeds reach"));
+}
+
 TEST_P(EveryTask, RecommendedSettingsAreOneValidModelAndItsTraining) {
   TransformerConfig model;
   TrainConfig train;
