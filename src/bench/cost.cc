@@ -317,7 +317,7 @@ BenchTable cache_cost(const std::vector<AttentionPlaceSizes>& modules, Index bat
                           static_cast<double>(numbers) / all.number()});
   };
   add("multi-head", [](const AttentionPlaceSizes& m) { return m.sizes.heads; });
-  add("grouped", default_groups);
+  if (!modules.empty() && default_groups(modules[0]) > 1) add("grouped", default_groups);
   add("multi-query", [](const AttentionPlaceSizes&) { return Index{1}; });
   return table;
 }

@@ -170,15 +170,13 @@ Result explain_output(const Invocation& call, const TopicFlags& flags) {
   require(!writes.empty(), "the model has no head");
   const auto modules = o.run.model.attention_modules();
   Json mixing = Json::array();
-  std::string shares;
+  Table shares({"module", "largest share", "evenly mixed"});
   for (std::size_t m = 0; m < modules.size(); ++m) {
     const MultiHeadAttention& attention = *modules[m].attention;
     if (attention.head_count() == 0) continue;
     const double share = largest_share(Matrix(attention.O.W), attention.head_count());
-    shares += text(modules[m].name, ": a column of the output takes ", fixed(100 * share, 1),
-                   "% of its squared weights from one head;\n  100% would leave columns to heads, ",
-                   fixed(100.0 / static_cast<double>(attention.head_count()), 1),
-                   "% would mix all ", attention.head_count(), " alike\n");
+    shares.add({modules[m].name, percent(share, 1),
+                percent(1.0 / static_cast<double>(attention.head_count()), 1)});
     mixing.push_back(
         Json::object({{"module", modules[m].name},
                       {"largest_share", share},
@@ -191,12 +189,15 @@ Result explain_output(const Invocation& call, const TopicFlags& flags) {
                {"example", flags.example},
                {"heads", writes},
                {"modules", std::move(mixing)}}),
-      text("y = sum over heads of z_h W_O,h on held-out example ", flags.example, "\n\n",
-           writes_text(writes),
-           "\n|z|: norm of a head's output over all queries; |z W_O|: what it adds to the stream, "
-           "which is\nby how much the output changes without it; share: of the sum of these\n\n",
-           shares, "what it costs in loss: headlab ablate ", shell_word(call.positionals()[1]),
-           "\n"));
+      text(
+          "y = sum over heads of z_h W_O,h on held-out example ", flags.example, "\n\n",
+          writes_text(writes),
+          "\n|z|: norm of a head's output over all queries; |z W_O|: what it adds to the stream, "
+          "which is\nby how much the output changes without it; share: of the sum of these\n\n",
+          shares.to_string(),
+          "\nlargest share: what a column of the output takes from one head, of its squared "
+          "weights;\n100%: columns still belong to heads\n\nwhat it costs in loss: headlab ablate ",
+          shell_word(call.positionals()[1]), "\n"));
 }
 
 Result diversity_of_run(const Invocation& call) {

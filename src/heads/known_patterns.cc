@@ -17,9 +17,6 @@ namespace {
 
 constexpr Index kReach = 2;  // of the local window
 
-/// The weight of key s for query t, before the row is normalised.
-using Rule = double (*)(const PatternInput& input, Index t, Index s);
-
 double is_previous(const PatternInput&, Index t, Index s) { return s == t - 1; }
 double is_first(const PatternInput&, Index, Index s) { return s == 0; }
 double is_near(const PatternInput&, Index t, Index s) {
@@ -32,13 +29,12 @@ double continues(const PatternInput& input, Index t, Index s) {
 }
 
 constexpr KnownPattern kPatterns[] = {
-    {"previous", "the token before"},
-    {"first", "the first token"},
-    {"window", "tokens at most 2 away, nearer ones more"},
-    {"uniform", "all visible keys alike"},
-    {"induction", "what followed earlier places of the query's token"},
+    {"previous", "the token before", is_previous},
+    {"first", "the first token", is_first},
+    {"window", "tokens at most 2 away, nearer ones more", is_near},
+    {"uniform", "all visible keys alike", is_any},
+    {"induction", "what followed earlier places of the query's token", continues},
 };
-constexpr Rule kRules[] = {is_previous, is_first, is_near, is_any, continues};
 constexpr std::size_t kUniform = 3;
 constexpr double kAlike = 0.5, kNearUniform = 0.2;  // see PatternDistances::like
 
@@ -47,12 +43,12 @@ Index visible_keys(const PatternInput& input, Index t) {
   return input.causal ? std::min(keys, t + 1) : keys;
 }
 
-Matrix made_by(Rule rule, const PatternInput& input) {
+Matrix made_by(const KnownPattern& pattern, const PatternInput& input) {
   Matrix weights(std::ssize(input.queries), std::ssize(input.keys));
   for (Index t = 0; t < weights.rows(); ++t) {
     const Index visible = visible_keys(input, t);
     double sum = 0;
-    for (Index s = 0; s < visible; ++s) sum += weights(t, s) = rule(input, t, s);
+    for (Index s = 0; s < visible; ++s) sum += weights(t, s) = pattern.weight(input, t, s);
     for (Index s = 0; s < visible && sum > 0; ++s) weights(t, s) /= sum;
   }
   return weights;
@@ -60,7 +56,7 @@ Matrix made_by(Rule rule, const PatternInput& input) {
 
 std::vector<Matrix> all_patterns(const PatternInput& input) {
   std::vector<Matrix> all;
-  for (const Rule rule : kRules) all.push_back(made_by(rule, input));
+  for (const KnownPattern& pattern : kPatterns) all.push_back(made_by(pattern, input));
   return all;
 }
 
@@ -135,8 +131,8 @@ std::vector<double> rows_of(const Tensor& pattern, Index place, Index b,
 std::span<const KnownPattern> known_patterns() { return kPatterns; }
 
 Matrix known_pattern(std::string_view name, const PatternInput& input) {
-  for (std::size_t p = 0; p < std::size(kPatterns); ++p)
-    if (name == kPatterns[p].name) return made_by(kRules[p], input);
+  for (const KnownPattern& pattern : kPatterns)
+    if (name == pattern.name) return made_by(pattern, input);
   throw unknown_name("pattern", name, texts_of(kPatterns, &KnownPattern::name));
 }
 
@@ -147,46 +143,41 @@ LikenessReport compare_with_known(const Transformer& model, const Task& task, In
   const bool causal = model.config().architecture != Architecture::encoder;
   const std::vector<HeadId> heads = all_heads(model);
   const std::vector<AttentionModule> modules = model.attention_modules();
-  std::vector<Sums> sums(heads.size());
-  Sums uniform;
+  std::vector<Sums> sums(heads.size()), uniform(heads.size());
   for_parts(batch, 64, [&](const Batch& part, Index) {
     const Activations activations(model, part);
     for (Index b = 0; b < part.size; ++b) {
       for (std::size_t h = 0; h < heads.size(); ++h) {
         const PatternInput input = input_of(part, modules[heads[h].layer].kind, b, causal);
+        const std::vector<Matrix> patterns = all_patterns(input);
         const Tensor& pattern = activations.captures().attention[heads[h].layer].pattern;
-        sums[h].add(input, all_patterns(input),
-                    rows_of(pattern, place_of(model, heads[h]), b, input).data());
+        sums[h].add(input, patterns, rows_of(pattern, place_of(model, heads[h]), b, input).data());
+        uniform[h].add(input, patterns, patterns[kUniform].values().data());
       }
-      const PatternInput self = input_of(part, AttentionKind::self, b, causal);
-      const std::vector<Matrix> patterns = all_patterns(self);
-      uniform.add(self, patterns, patterns[kUniform].values().data());
     }
   });
-  LikenessReport report{{}, uniform.means(), uniform.queries, batch.size};
+  LikenessReport report{{}, batch.size};
   for (std::size_t h = 0; h < heads.size(); ++h) {
-    const std::vector<double> distances = sums[h].means();
-    report.heads.push_back({heads[h], distances, like_of(distances, report.of_uniform)});
+    const std::vector<double> distances = sums[h].means(), of_uniform = uniform[h].means();
+    report.heads.push_back({heads[h], distances, of_uniform, like_of(distances, of_uniform)});
   }
   return report;
 }
 
 Json to_json(const LikenessReport& report) {
-  Json patterns = Json::array(), heads = Json::array();
-  for (std::size_t p = 0; p < std::size(kPatterns); ++p)
-    patterns.push_back(Json::object({{"name", kPatterns[p].name},
-                                     {"queries", report.queries[p]},
-                                     {"of_uniform", report.of_uniform[p]}}));
-  for (const PatternDistances& head : report.heads) {
-    Json distances = Json::object();
-    for (std::size_t p = 0; p < std::size(kPatterns); ++p)
-      distances[kPatterns[p].name] = head.distances[p];
+  const auto by_name = [](const std::vector<double>& distances) {
+    Json object = Json::object();
+    for (std::size_t p = 0; p < std::size(kPatterns); ++p) object[kPatterns[p].name] = distances[p];
+    return object;
+  };
+  Json heads = Json::array();
+  for (const PatternDistances& head : report.heads)
     heads.push_back(
-        head_json(head.head, {{"distances", std::move(distances)},
+        head_json(head.head, {{"distances", by_name(head.distances)},
+                              {"of_uniform", by_name(head.of_uniform)},
                               {"like", head.like ? Json(kPatterns[*head.like].name) : Json()}}));
-  }
   return stamped({{"examples", report.examples},
-                  {"patterns", std::move(patterns)},
+                  {"patterns", texts_of(kPatterns, &KnownPattern::name)},
                   {"heads", std::move(heads)}});
 }
 

@@ -63,12 +63,17 @@ std::string likeness_text(const LikenessReport& report, std::string_view first) 
     cells.push_back(head.like ? patterns[*head.like].name : "-");
     table.add(row_of(headlab::head_text(head.head), cells));
   }
-  std::vector<std::string> last = texts_of(report.of_uniform, distance_text);
-  last.push_back("-");
-  table.add(row_of("uniform", last));
+  std::vector<std::vector<std::string>> shown;  // a row for each kind of attention
+  for (const PatternDistances& head : report.heads) {
+    std::vector<std::string> last = texts_of(head.of_uniform, distance_text);
+    if (std::ranges::find(shown, last) != shown.end()) continue;
+    shown.push_back(last);
+    last.push_back("-");
+    table.add(row_of(text("uniform in ", head.head.layer), last));
+  }
   return text(table.to_string(),
               "\nmean Jensen-Shannon distance of rows: 0 the same, 0.833 nothing in common; most "
-              "like: nearest of those\nfrom which the head is less than half as far as uniform "
+              "like: nearest\nof those from which the head is less than half as far as uniform "
               "attention is; uniform: below 0.2\n");
 }
 

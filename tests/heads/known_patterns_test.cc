@@ -78,8 +78,8 @@ TEST(KnownPatterns, AreFoundInHeadsBuiltToBeThem) {
   EXPECT_STREQ(known_patterns()[*report.heads[0].like].name, "previous");
   EXPECT_LT(report.heads[0].distances[0], .1);
   EXPECT_STREQ(known_patterns()[*report.heads[1].like].name, "induction");
-  EXPECT_EQ(report.of_uniform[3], 0);
-  EXPECT_GT(report.of_uniform[0], .3);
+  EXPECT_EQ(report.heads[0].of_uniform[3], 0);
+  EXPECT_GT(report.heads[0].of_uniform[0], .3);
   EXPECT_THROW(compare_with_known(pair.model, *pair.task, 0), Error);
 }
 

@@ -18,19 +18,21 @@
 
 namespace headlab {
 
-struct KnownPattern {
-  const char* name;
-  const char* meaning;
-};
-/// previous, first, window, uniform, induction.
-std::span<const KnownPattern> known_patterns();
-
 /// The sequences that a pattern joins.
 struct PatternInput {
   std::span<const std::int32_t> queries, keys;  // tokens
   bool causal = true;                           // query t sees the keys [0, t]
   bool same_sequence = true;                    // false in cross-attention
 };
+
+struct KnownPattern {
+  const char* name;
+  const char* meaning;
+  /// The weight of key s for query t, before the row is normalised over the visible keys.
+  double (*weight)(const PatternInput& input, Index t, Index s);
+};
+/// previous, first, window, uniform, induction. Adding one is adding a row.
+std::span<const KnownPattern> known_patterns();
 
 /// Weights [T, S]. A row sums to 1, or is 0 where the pattern says nothing: before the first token
 /// there is none, and what was not there before cannot be continued. previous: key t - 1; first:
@@ -42,8 +44,9 @@ Matrix known_pattern(std::string_view name, const PatternInput& input);
 /// One head against all known patterns.
 struct PatternDistances {
   HeadId head;
-  std::vector<double> distances;  // by known pattern: 0 the same, sqrt(ln 2) = .8326 nothing in
-                                  // common; NaN where the pattern says nothing
+  /// By known pattern: 0 the same, sqrt(ln 2) = .8326 nothing in common; NaN where the pattern says
+  /// nothing; and the same of uniform attention in the head's place.
+  std::vector<double> distances, of_uniform;
   /// What it is most like: of the patterns from which it is less than half as far as uniform
   /// attention is, that with the smallest share; `uniform` if it is nearer than .2 to that and no
   /// other is so near; else none.
@@ -51,14 +54,13 @@ struct PatternDistances {
 };
 struct LikenessReport {
   std::vector<PatternDistances> heads;
-  std::vector<double> of_uniform;  // the same distances of uniform self-attention
-  std::vector<Index> queries;      // that see two keys or more, and of which the pattern speaks
   Index examples = 0;
 };
-/// Means over the held-out examples and those queries. Error: fewer than one example.
+/// Means over the held-out examples, at queries that see two keys or more and of which the pattern
+/// speaks. Error: fewer than one example.
 LikenessReport compare_with_known(const Transformer& model, const Task& task, Index examples = 64);
-/// {"examples", "patterns": [{"name", "queries", "of_uniform"}], "heads": [{"layer", "head",
-/// "distances", "like"}]}.
+/// {"examples", "patterns": names, "heads": [{"layer", "head", "distances", "of_uniform",
+/// "like"}]}.
 Json to_json(const LikenessReport& report);
 
 }  // namespace headlab
