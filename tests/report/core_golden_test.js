@@ -1,10 +1,10 @@
-// Holds src/report/page/core.js against PyTorch, by the golden files that the program is held
-// against too:  node core_golden_test.js core.js FILE.safetensors ...
+// Holds the files core_*.js of src/report/page against PyTorch, by the golden files that the program
+// is held against too:  node core_golden_test.js src/report/page FILE.safetensors ...
 // Logits and patterns differ by at most 1e-5 of the largest. Prints a line for each problem.
 'use strict';
 const fs = require('fs');
-const [corePath, ...files] = process.argv.slice(2);
-const core = require(corePath);
+const [folder, ...files] = process.argv.slice(2);
+const core = require('./load_core.js')(folder);
 const problems = [];
 
 function readSafetensors(path) {

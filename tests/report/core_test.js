@@ -1,13 +1,13 @@
-// Holds src/report/page/core.js against what the program computed, under node:
-//   node core_test.js core.js PAGE.html EXPECTED.json
+// Holds the files core_*.js of src/report/page against what the program computed, under node:
+//   node core_test.js src/report/page PAGE.html EXPECTED.json
 // EXPECTED says what to look at: {"examples": n, "whole": also the evaluation,
 // "cases": [{"name", "gates": [[..]..], "replacement", "by": [loss of each example]}],
 // "edges": [{"relation", "heads", "change"}], "scores": [relation][module][place], "mutations"}.
 // Prints a line for each problem; the exit status is 1 if there is any.
 'use strict';
 const fs = require('fs');
-const [corePath, pagePath, expectedPath] = process.argv.slice(2);
-const core = require(corePath);
+const [folder, pagePath, expectedPath] = process.argv.slice(2);
+const core = require('./load_core.js')(folder);
 const html = fs.readFileSync(pagePath, 'utf8');
 const expected = JSON.parse(fs.readFileSync(expectedPath, 'utf8'));
 const page = core.fromHtml(html);

@@ -50,10 +50,9 @@ class PageCore : public testing::Test {
     write_file(folder_.path() / "page.html", page.html);
     write_file(folder_.path() / "expected.json", expected.dump());
     const std::string source = HEADLAB_SOURCE_DIR;
-    const Told told =
-        told_by(text("node ", source, "/tests/report/core_test.js ", source,
-                     "/src/report/page/core.js ", (folder_.path() / "page.html").string(), " ",
-                     (folder_.path() / "expected.json").string()));
+    const Told told = told_by(text("node ", source, "/tests/report/core_test.js ", source,
+                                   "/src/report/page ", (folder_.path() / "page.html").string(),
+                                   " ", (folder_.path() / "expected.json").string()));
     EXPECT_TRUE(told.well) << told.text;
   }
 

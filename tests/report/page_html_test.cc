@@ -77,6 +77,11 @@ TEST(PageFiles, AreAllUsedOnce) {
 
 TEST(PageFiles, AreSmallEnoughToBeRead) { EXPECT_LE(html_code_size(), 260'000u); }
 
+TEST(PageFiles, HaveAtMostFourHundredLines) {
+  for (const PageFile& file : page_files())
+    EXPECT_LE(std::ranges::count(file.text, '\n'), 400) << file.name;
+}
+
 TEST(PageFiles, FetchNothingAndRunNoText) {
   for (const PageFile& file : page_files()) {
     for (const char* word : {"http:", "https:", " src=", "@import", "eval(", "innerHTML",

@@ -28,7 +28,7 @@ const names = [
   'VIEW_NAMES',
 ];
 const page = new Function(
-  `${read('draw.js')}${read('charts.js')}${read('state.js')}; return {${names}};`,
+  `${['draw', 'charts', 'chart_plot', 'state'].map((name) => read(`${name}.js`)).join('')}; return {${names}};`,
 )();
 const problems = [];
 const expect = (truth, what) => {

@@ -1,0 +1,251 @@
+// The parts of the model: products with matrices, layer norms, embeddings, and one attention module
+// whose rows of weights are computed when they are asked for.
+
+// y = x W^T + bias + residual for `rows` rows, with W [outputs, inputs]: two rows and two columns at
+// once, which reads everything half as often.
+function products(x, rows, W, bias, residual) {
+  const inputs = x.length / rows, outputs = W.length / inputs;
+  const y = new Float32Array(rows * outputs);
+  for (let row = 0; row < rows; row += 2) {
+    const below = Math.min(row + 1, rows - 1), x1 = row * inputs, x2 = below * inputs;
+    for (let j = 0; j < outputs; j += 2) {
+      const beside = Math.min(j + 1, outputs - 1), w1 = j * inputs, w2 = beside * inputs;
+      let a = 0, b = 0, c = 0, d = 0;
+      for (let i = 0; i < inputs; ++i) {
+        const p = x[x1 + i], q = x[x2 + i], u = W[w1 + i], v = W[w2 + i];
+        a += p * u;
+        b += p * v;
+        c += q * u;
+        d += q * v;
+      }
+      const y1 = row * outputs, y2 = below * outputs;  // the last may be there twice
+      y[y1 + j] = a;
+      y[y1 + beside] = b;
+      y[y2 + j] = c;
+      y[y2 + beside] = d;
+    }
+  }
+  for (let i = 0; bias && i < y.length; ++i) y[i] += bias[i % outputs];
+  for (let i = 0; residual && i < y.length; ++i) y[i] += residual[i];
+  return y;
+}
+
+const turned = new WeakMap();  // weights as W^T, so that sums run along memory
+
+// y = x W + bias + residual, with W [inputs, outputs].
+function linear(x, rows, W, bias, residual) {
+  const inputs = x.length / rows, outputs = W.length / inputs;
+  if (!turned.has(W)) {
+    const other = new Float32Array(W.length);
+    for (let i = 0; i < inputs; ++i)
+      for (let j = 0; j < outputs; ++j) other[j * inputs + i] = W[i * outputs + j];
+    turned.set(W, other);
+  }
+  return products(x, rows, turned.get(W), bias, residual);
+}
+
+const epsilon = 1e-5;       // of layer norms
+const cachedNumbers = 8e6;  // that a cache may keep: 32 MB
+
+function layerNorm(x, C, gain, bias) {
+  const y = new Float32Array(x.length);
+  for (let at = 0; at < x.length; at += C) {
+    let mean = 0, squares = 0;
+    for (let i = 0; i < C; ++i) mean += x[at + i];
+    mean /= C;
+    for (let i = 0; i < C; ++i) squares += (x[at + i] - mean) ** 2;
+    const scale = 1 / Math.sqrt(squares / C + epsilon);
+    for (let i = 0; i < C; ++i) y[at + i] = (x[at + i] - mean) * scale * gain[i] + bias[i];
+  }
+  return y;
+}
+
+// gelu(x) = x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, and x or 0 far from 0.
+function gelu(x) {
+  if (x < -8) return 0;
+  const u = Math.sqrt(2 / Math.PI) * (x + 0.044715 * x * x * x);
+  return x / (1 + Math.exp(-2 * u));
+}
+
+function sinusoidalPositions(length, C) {
+  const table = new Float32Array(length * C);
+  for (let t = 0; t < length; ++t) {
+    for (let c = 0; c < C; ++c) {
+      const angle = t * 10000 ** (-2 * Math.floor(c / 2) / C);
+      table[t * C + c] = c % 2 === 0 ? Math.sin(angle) : Math.cos(angle);
+    }
+  }
+  return table;
+}
+
+class Model {
+  constructor(run, values) {
+    Object.assign(this, {run, task: run.task, modules: run.modules, config: run.config});
+    this.C = run.config.d_model;
+    this.tensors = {};
+    for (const {name, shape, offset} of run.facts.weights.tensors) {
+      const count = shape.reduce((a, b) => a * b, 1);
+      this.tensors[name] = values.subarray(offset, offset + count);
+    }
+    this.stacks = this.makeStacks();
+    this.caches = {};
+  }
+  makeStacks() {
+    const two = this.task.architecture === 'encoder_decoder';
+    const stacks = [];
+    let stream = 0, module = 0;
+    const add = (name, length, layers, cross) => {
+      const stack = {name, stream, positions: this.positions(name, length), blocks: []};
+      for (let i = 0; i < layers; ++i) {
+        stack.blocks.push({name: name + 'blocks.' + i + '.', attn: module,
+          cross: cross ? module + 1 : -1});
+        module += cross ? 2 : 1;
+      }
+      stream += layers + 1;
+      stacks.push(stack);
+    };
+    if (two) add('encoder.', this.task.source_length, this.config.encoder_layers, false);
+    add(two ? 'decoder.' : '', this.task.length, this.config.layers, two);
+    return stacks;
+  }
+  positions(stack, length) {
+    if (this.config.positions === 'none') return null;
+    return this.config.positions === 'sinusoidal' ? sinusoidalPositions(length, this.C)
+      : this.tensors[stack + 'pos_embed.W_pos'];
+  }
+  norm(x, name) {
+    return layerNorm(x, this.C, this.tensors[name + 'w'], this.tensors[name + 'b']);
+  }
+  embed(tokens, positions) {
+    const C = this.C, W = this.tensors['embed.W_E'], x = new Float32Array(tokens.length * C);
+    for (let t = 0; t < tokens.length; ++t)
+      for (let c = 0; c < C; ++c)
+        x[t * C + c] = W[tokens[t] * C + c] + (positions ? positions[t * C + c] : 0);
+    return x;
+  }
+  feedForward(x, name, residual) {
+    const t = this.tensors, rows = x.length / this.C;
+    const inner = linear(x, rows, t[name + 'W_in'], t[name + 'b_in'], null);
+    const relu = this.config.activation === 'relu';
+    for (let i = 0; i < inner.length; ++i)
+      inner[i] = relu ? Math.max(0, inner[i]) : gelu(inner[i]);
+    return linear(inner, rows, t[name + 'W_out'], t[name + 'b_out'], residual);
+  }
+  unembed(x) {
+    const T = x.length / this.C, t = this.tensors;
+    if (!this.config.tied) return linear(x, T, t['unembed.W_U'], t['unembed.b_U'], null);
+    return products(x, T, t['embed.W_E'], null, null);
+  }
+}
+
+// The number of keys that query t of a module may see: keys 0 ... n - 1.
+core.visible = function (run, m, example, t) {
+  const {kind} = run.modules[m];
+  if (kind !== 'self') return example.sourceLength;
+  return run.task.causal ? Math.min(t + 1, example.length) : example.length;
+};
+
+// One attention module in one pass: what it was given, and its rows of weights.
+class Attention {
+  constructor(model, m, example, options) {
+    const module = model.modules[m], encoder = module.kind === 'encoder';
+    Object.assign(this, {model, m, module, example, options, reuse: null});
+    this.queries = encoder ? example.source.length : example.tokens.length;
+    this.keys = module.kind === 'self' ? example.tokens.length : example.source.length;
+    this.H = module.heads.length;
+  }
+  project(xQ, xKV) {
+    const t = this.model.tensors, name = this.module.name + '.';
+    this.q = linear(xQ, this.queries, t[name + 'W_Q'], t[name + 'b_Q'], null);
+    this.k = linear(xKV, this.keys, t[name + 'W_K'], t[name + 'b_K'], null);
+    this.v = linear(xKV, this.keys, t[name + 'W_V'], t[name + 'b_V'], null);
+  }
+  special(name, place) {
+    return this.options[name] ? this.options[name](this.m, place) : null;
+  }
+  // q . k / sqrt(D) of a query and a key, before any mask.
+  score(place, t, s) {
+    const D = this.module.dHead, kv = this.module.kvHead[place];
+    const qAt = t * this.H * D + place * D, kAt = s * this.module.kvBlocks.length * D + kv * D;
+    let sum = 0;
+    for (let i = 0; i < D; ++i) sum += this.q[qAt + i] * this.k[kAt + i];
+    return sum / Math.sqrt(D);
+  }
+  // The weights of one query on all keys, into `row`; returns how many it sees.
+  weigh(place, t, row, special) {
+    const {frozen, hidden, temperature} = special, S = this.keys;
+    const seen = core.visible(this.model.run, this.m, this.example, t);
+    row.fill(0);
+    if (frozen) {
+      for (let s = 0; s < S; ++s) row[s] = frozen[t * S + s];
+      return S;
+    }
+    let largest = -Infinity, sum = 0;
+    for (let s = 0; s < seen; ++s) {
+      row[s] = hidden && hidden[t * S + s] ? -Infinity : this.score(place, t, s) / temperature;
+      if (row[s] > largest) largest = row[s];
+    }
+    for (let s = 0; s < seen; ++s) {
+      row[s] = largest === -Infinity ? 0 : Math.exp(row[s] - largest);
+      sum += row[s];
+    }
+    for (let s = 0; s < seen && sum > 0; ++s) row[s] /= sum;
+    return seen;
+  }
+  specialOf(place) {
+    return {frozen: this.special('pattern', place), hidden: this.special('hidden', place),
+      temperature: this.special('temperature', place) || 1};
+  }
+  isSpecial() {
+    for (let place = 0; place < this.H; ++place) {
+      const {frozen, hidden, temperature} = this.specialOf(place);
+      if (frozen || hidden || temperature !== 1) return true;
+    }
+    return false;
+  }
+  * attend() {
+    const Dv = this.module.dValue, wide = this.H * Dv, G = this.module.kvBlocks.length;
+    const row = new Float64Array(this.keys), sums = new Float64Array(Dv);
+    this.z = new Float32Array(this.queries * wide);
+    let work = 0;
+    for (let place = 0; place < this.H; ++place) {
+      const special = this.specialOf(place), kv = this.module.kvHead[place];
+      for (let t = 0; t < this.queries; ++t) {
+        const seen = this.weigh(place, t, row, special);
+        sums.fill(0);
+        for (let s = 0; s < seen; ++s) {
+          const weight = row[s];
+          for (let i = 0, at = (s * G + kv) * Dv; i < Dv; ++i, ++at) sums[i] += weight * this.v[at];
+        }
+        this.z.set(sums, t * wide + place * Dv);
+        work += seen * (Dv + this.module.dHead);
+        if (work > 200000) {
+          work = 0;
+          yield {done: 0, of: 1};
+        }
+      }
+    }
+  }
+  // gate z + (1 - gate) replacement
+  gated() {
+    const gates = this.options.gates && this.options.gates[this.m];
+    if (!gates || !gates.some((gate) => gate !== 1)) return this.z;
+    const Dv = this.module.dValue, wide = this.H * Dv, out = new Float32Array(this.z.length);
+    const given = this.options.replacement && this.options.replacement[this.m];
+    for (let i = 0; i < out.length; ++i) {
+      const gate = gates[Math.floor(i % wide / Dv)];
+      const instead = !given ? 0 : given.length === wide ? given[i % wide] : given[i];
+      out[i] = gate === 1 ? this.z[i] : gate * this.z[i] + (1 - gate) * instead;
+    }
+    return out;
+  }
+  pattern(place) {
+    const all = new Float32Array(this.queries * this.keys), row = new Float64Array(this.keys);
+    const special = this.specialOf(place);
+    for (let t = 0; t < this.queries; ++t) {
+      this.weigh(place, t, row, special);
+      all.set(row, t * this.keys);
+    }
+    return all;
+  }
+}

@@ -1,0 +1,176 @@
+// A pass through the model: what runs through it and what it leaves behind. Blocks that nothing has
+// changed are taken over from an earlier pass. Long passes run in slices.
+
+class Trace {
+  constructor(model, example, options) {
+    Object.assign(this, {model, example, options, modules: [], residual: [], logits: null,
+      exact: true, patterns: new Map()});
+  }
+  // The weights of a head, [Q * S] row-major; computed when first asked for. The latest are kept,
+  // as far as 32 MB reach.
+  pattern(m, place) {
+    const key = m + '.' + place, known = this.patterns.get(key) || this.modules[m].pattern(place);
+    this.patterns.delete(key);
+    this.patterns.set(key, known);
+    for (const oldest of this.patterns.keys()) {
+      if (this.patterns.size < 2 || this.patterns.size * known.length <= cachedNumbers) break;
+      this.patterns.delete(oldest);
+    }
+    return known;
+  }
+  left() {
+    return null;
+  }
+}
+
+// What runs through one pass: the trace under construction, and whether all so far is as in the
+// trace that it may reuse.
+class Pass {
+  constructor(model, example, options) {
+    this.trace = new Trace(model, example, options);
+    Object.assign(this, {model, example, options, base: options.base || null, clean: true});
+    this.pre = model.config.norm === 'pre';
+  }
+  changed(m) {
+    const gates = this.options.gates && this.options.gates[m];
+    const attention = new Attention(this.model, m, this.example, this.options);
+    return Boolean(gates && gates.some((gate) => gate !== 1)) || attention.isSpecial();
+  }
+  // x + f(norm(x)) or norm(x + f(x)).
+  * sublayer(x, norm, f) {
+    const y = yield* f(this.pre ? this.model.norm(x, norm) : x, x);
+    return this.pre ? y : this.model.norm(y, norm);
+  }
+  * attention(m, h, memory, residual) {
+    const attention = new Attention(this.model, m, this.example, this.options);
+    const old = this.base && this.clean ? this.base.modules[m] : null;
+    this.trace.modules[m] = attention;
+    const t = this.model.tensors, name = attention.module.name + '.';
+    if (attention.H === 0) return addRow(residual, t[name + 'b_O']);
+    if (old && !attention.isSpecial()) {
+      Object.assign(attention, {q: old.q, k: old.k, v: old.v, z: old.z});
+    } else {
+      attention.project(h, memory || h);
+      yield* attention.attend();
+    }
+    if (this.changed(m)) this.clean = false;
+    attention.gatedZ = attention.gated();
+    return linear(attention.gatedZ, attention.queries, t[name + 'W_O'], t[name + 'b_O'], residual);
+  }
+  * block(block, x, memory) {
+    const model = this.model, pass = this;
+    x = yield* this.sublayer(x, block.name + 'ln1.', function* (h, residual) {
+      return yield* pass.attention(block.attn, h, null, residual);
+    });
+    if (block.cross >= 0) {
+      x = yield* this.sublayer(x, block.name + 'ln_cross.', function* (h, residual) {
+        return yield* pass.attention(block.cross, h, memory, residual);
+      });
+    }
+    if (model.config.d_ff > 0) {
+      x = yield* this.sublayer(x, block.name + 'ln2.', function* (h, residual) {
+        return model.feedForward(h, block.name + 'mlp.', residual);
+      });
+    }
+    return x;
+  }
+  // Whether a block may be taken over from the base as it is.
+  reusable(block) {
+    return this.base && this.clean && !this.changed(block.attn) &&
+      (block.cross < 0 || !this.changed(block.cross));
+  }
+  * stack(stack, tokens, memory) {
+    let x = this.model.embed(tokens, stack.positions);
+    for (let i = 0; i < stack.blocks.length; ++i) {
+      const block = stack.blocks[i];
+      this.trace.residual.push(x);
+      if (this.reusable(block)) {
+        for (const m of [block.attn, block.cross])
+          if (m >= 0) this.trace.modules[m] = this.base.modules[m];
+        x = this.base.residual[stack.stream + i + 1];
+      } else {
+        x = yield* this.block(block, x, memory);
+        yield {done: 0, of: 1};
+      }
+    }
+    this.trace.residual.push(x);
+    return this.pre ? this.model.norm(x, stack.name + 'ln_final.') : x;
+  }
+}
+
+function addRow(x, row) {
+  return x.map((value, i) => value + row[i % row.length]);
+}
+
+core.forwardSteps = function* (model, example, options = {}) {
+  const pass = new Pass(model, example, options);
+  const main = model.stacks[model.stacks.length - 1];
+  const memory = model.stacks.length > 1
+    ? yield* pass.stack(model.stacks[0], example.source, null) : null;
+  const x = yield* pass.stack(main, example.tokens, memory);
+  pass.trace.last = x;
+  pass.trace.logits = model.unembed(x);
+  return pass.trace;
+};
+
+core.finish = function (generator) {
+  for (;;) {
+    const {done, value} = generator.next();
+    if (done) return value;
+  }
+};
+
+// Runs a generator in slices of a few milliseconds, so that a page answers in between.
+core.drive = function (generator, {slice = 8, progress, cancelled} = {}) {
+  return new Promise((resolve, reject) => {
+    const turn = () => {
+      try {
+        const end = performance.now() + slice;
+        let last = null;
+        do {
+          if (cancelled && cancelled()) return resolve(undefined);
+          const {done, value} = generator.next();
+          if (done) return resolve(value);
+          last = value;
+        } while (performance.now() < end);
+        if (progress) progress(last);
+        setTimeout(turn, 0);
+      } catch (error) {
+        reject(error);
+      }
+    };
+    turn();
+  });
+};
+
+core.forward = (model, example, options) => core.finish(core.forwardSteps(model, example, options));
+
+// A trace of what was stored of a shown example, where the model itself is not in the page.
+core.storedTrace = function (run, i) {
+  const example = run.task.set('scored').example(i), read = (block) => run.page.blocks.read(block);
+  const trace = {exact: false, logits: null, example, model: null, residual: [],
+    modules: run.facts.patterns.map((stored, m) => {
+      const [, H, Q] = (stored.block || stored.keys).shape;
+      const S = run.modules[m].kind === 'self' ? run.task.length : run.task.source_length;
+      return {stored, H, queries: Q, keys: S};
+    })};
+  trace.pattern = function (m, place) {
+    const {stored, H, queries: Q, keys: S} = trace.modules[m], row = (i * H + place) * Q;
+    if (stored.kind === 'full') return read(stored.block).subarray(row * S, (row + Q) * S);
+    const n = stored.keys.shape[3], all = new Float32Array(Q * S);
+    const keys = read(stored.keys), weights = read(stored.weights);
+    for (let j = 0; j < Q * n; ++j)
+      all[Math.floor(j / n) * S + keys[row * n + j]] = weights[row * n + j];
+    return all;
+  };
+  trace.left = function (m, place) {
+    const {stored, H, queries: Q} = trace.modules[m], row = (i * H + place) * Q;
+    return stored.kind === 'full' ? null : read(stored.left).subarray(row, row + Q);
+  };
+  return trace;
+};
+
+core.traceOf = function (run, i, options = {}) {
+  return run.live ? core.forward(options.model || run.model, run.task.set('scored').example(i), options)
+    : core.storedTrace(run, i);
+};
