@@ -13,7 +13,7 @@ function go(changes) {
   if (step) writeAddress(true);
   else if (!timer) timer = setTimeout(() => writeAddress(false), 250);
   const moved = app.state.view !== before.view;
-  show(moved || app.state.run !== before.run);
+  show(moved || ['run', 'page', 'world'].some((key) => app.state[key] !== before[key]));
   if (!moved) return;
   window.scrollTo(0, 0);
   if (document.activeElement === document.body) document.getElementById('view-title').focus();
@@ -41,7 +41,7 @@ function readAddress() {
   const {state, notices} = parseHash(location.hash);
   written = location.hash;
   if (!usable(state.view)) {
-    notices.push(`This page has no view ${state.view}.`);
+    if (state.view !== defaultState().view) notices.push(`This page has no view ${state.view}.`);
     state.view = VIEWS.find((v) => v.available(app.page))?.name;
   }
   for (const key of ['h', 'a', 'b'])
@@ -104,6 +104,7 @@ function build() {
 async function checkModel() {
   const badge = document.getElementById('check');
   const withModel = app.page.runs.filter((r) => r.model);
+  badge.hidden = !app.page.runs.length;
   if (!withModel.length)
     badge.textContent = 'This page holds no weights: patterns are as the program stored them.';
   for (const r of withModel) {

@@ -100,6 +100,7 @@ function stepControl() {
 
 function buildControls(uses) {
   const bar = document.getElementById('controls');
+  if (!app.page.runs.length) return bar.replaceChildren();
   bar.replaceChildren(
     ...['run', ...uses]
       .filter((key, i, all) => all.indexOf(key) === i)

@@ -13,7 +13,7 @@ const KEYS = [
   ['n', 'chance level on or off'],
   ['c', 'compare this head'],
   ['[ ]', 'example'],
-  [', .', 'training step, or heads kept'],
+  [', .', 'training step, heads kept, or lesson'],
   ['t', 'table of the first picture'],
   ['s', 'save the first picture as SVG'],
   ['l', 'copy a link to this'],
@@ -90,6 +90,7 @@ function onKey(event) {
   const typing = event.target.closest?.('input:not([type="checkbox"]), select, textarea, dialog');
   if (typing || event.ctrlKey || event.altKey || event.metaKey || app.state.keys === 'off') return;
   const views = VIEWS.filter((v) => v.available(app.page));
+  if (!app.page.runs.length && !/^[1-9,.tsld?]$/.test(event.key)) return;
   const action = /^[1-9]$/.test(event.key)
     ? views[event.key - 1] && (() => go({view: views[event.key - 1].name}))
     : ACTIONS[event.key];

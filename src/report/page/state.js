@@ -65,6 +65,19 @@ const edits = {
       .join(','),
 };
 
+/// Positions of a lesson's controls: `step:3,sharp:2.5`.
+const labels = {
+  parse(s) {
+    if (!/^[a-zA-Z]\w{0,11}:-?\d{1,7}(\.\d{1,4})?(,[a-zA-Z]\w{0,11}:-?\d{1,7}(\.\d{1,4})?)*$/.test(s)) return undefined;
+    return Object.fromEntries(s.split(',').map((part) => part.split(':')).map(([key, v]) => [key, Number(v)]));
+  },
+  format: (v) =>
+    Object.keys(v)
+      .sort()
+      .map((key) => `${key}:${v[key]}`)
+      .join(','),
+};
+
 function byPlace(a, b) {
   const [p, q] = [a.split('.').map(Number), b.split('.').map(Number)];
   return p[0] - q[0] || p[1] - q[1];
@@ -101,6 +114,8 @@ const STATE_KEYS = {
   method: [text(/^[a-z_0-9]{1,40}$/), null],
   kept: [count, null],
   page: [count, 1],
+  world: [oneOf('five-tokens', 'cat-sleeps', 'run'), 'five-tokens'],
+  lab: [labels, {}],
   sort: [text(/^[^\u0000-\u001f]{1,80}$/), 'place'],
   mass: [share, 0.9],
   theme: [oneOf('auto', 'light', 'dark'), 'auto'],

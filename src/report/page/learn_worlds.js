@@ -1,0 +1,221 @@
+// What the lessons compute, without any document: attention line by line, worlds small enough to do
+// by hand, and statistics of patterns. A world is {name, tokens, q, k, v: [T][d], heads, W_O}; the
+// program embeds the worlds (heads/lessons.h), a run becomes one by worldOfRun(). Numbers are kept
+// in double. Read next: learn_exercises.js; tests/report/lessons_test.js.
+
+/// Attention of one query over the keys that it sees. The lesson "every number" shows these lines
+/// as they stand here, without the calls of `see`, which record what is known after a line.
+function attend(q, K, V, see = () => {}) {
+  const d = q.length, row = [], z = new Array(V[0].length).fill(0);
+  let largest = -Infinity, sum = 0;
+  for (let s = 0; s < K.length; ++s) {
+    let dot = 0;
+    for (let i = 0; i < d; ++i) {
+      dot += q[i] * K[s][i]; see('dot += q[i] * K[s][i];', {s, i, 'q[i]': q[i], 'K[s][i]': K[s][i], dot});
+    }
+    row[s] = dot / Math.sqrt(d); see('row[s] = dot / Math.sqrt(d);', {s, dot, d, 'row[s]': row[s]});
+    largest = Math.max(largest, row[s]); see('largest = Math.max(largest, row[s]);', {s, largest});
+  }
+  for (let s = 0; s < K.length; ++s) {
+    row[s] = Math.exp(row[s] - largest); see('row[s] = Math.exp(row[s] - largest);', {s, largest, 'row[s]': row[s]});
+    sum += row[s]; see('sum += row[s];', {s, sum});
+  }
+  for (let s = 0; s < K.length; ++s) {
+    row[s] /= sum; see('row[s] /= sum;', {s, sum, 'row[s]': row[s]});
+    for (let i = 0; i < z.length; ++i) {
+      z[i] += row[s] * V[s][i]; see('z[i] += row[s] * V[s][i];', {s, i, 'row[s]': row[s], 'V[s][i]': V[s][i], 'z[i]': z[i]});
+    }
+  }
+  return {row, z};
+}
+
+/// The lines of attend() as they run, without the recording: [{text, at}]; `at` is what see() is
+/// told, or null.
+function attendLines() {
+  return String(attend)
+    .split('\n')
+    .map((text) => {
+      const found = /^(.*?;) see\('(.*)', \{.*\}\);$/.exec(text);
+      return found ? {text: found[1], at: found[2]} : {text: text.replace(', see = () => {}', ''), at: null};
+    });
+}
+
+/// Every line that ran, in order: [{at, values}].
+function attendTrace(q, K, V) {
+  const steps = [];
+  const made = attend(q, K, V, (at, values) => steps.push({at, values}));
+  return {...made, steps};
+}
+
+const columns = (M, from, to) => M.map((row) => row.slice(from, to));
+const times = (A, B) =>
+  A.map((row) => B[0].map((_, j) => row.reduce((sum, v, i) => sum + v * B[i][j], 0)));
+const identity = (n) =>
+  Array.from({length: n}, (_, i) => Array.from({length: n}, (__, j) => Number(i === j)));
+const l2 = (M) => Math.sqrt(M.flat().reduce((sum, v) => sum + v * v, 0));
+const minus = (A, B) => A.map((row, i) => row.map((v, j) => v - B[i][j]));
+
+/// A world in H heads of floor(d / H) columns each: [{q, k, v, dots, scaled, weights, z}]; of a
+/// world with `visible`, query t sees keys 0 to visible[t] - 1, and the rest of its row is 0.
+function headsOfWorld(world, H = world.heads) {
+  const d = Math.floor(world.q[0].length / H), dv = Math.floor(world.v[0].length / H);
+  return Array.from({length: H}, (_, h) => {
+    const q = columns(world.q, h * d, (h + 1) * d);
+    const k = columns(world.k, h * d, (h + 1) * d), v = columns(world.v, h * dv, (h + 1) * dv);
+    const dots = times(q, k[0].map((_, i) => k.map((row) => row[i])));
+    const rows = q.map((query, t) => {
+      const n = world.visible ? world.visible[t] : k.length;
+      const {row, z} = attend(query, k.slice(0, n), v.slice(0, n));
+      return {row: [...row, ...new Array(k.length - n).fill(0)], z};
+    });
+    return {q, k, v, dots, scaled: dots.map((row) => row.map((x) => x / Math.sqrt(d))),
+      weights: rows.map(({row}) => row), z: rows.map(({z}) => z)};
+  });
+}
+
+const besideEachOther = (heads) => heads[0].z.map((_, t) => heads.flatMap((head) => head.z[t]));
+const averageWeights = (heads) =>
+  heads[0].weights.map((row, t) =>
+    row.map((_, s) => heads.reduce((sum, head) => sum + head.weights[t][s], 0) / heads.length));
+
+/// What the output loses when head h is silenced: z_h W_O,h, in length over all tokens.
+function lossOfSilence(heads, h, W_O = null) {
+  const silent = heads.map((head, i) => ({z: head.z.map((row) => row.map((v) => (i === h ? v : 0)))}));
+  const part = besideEachOther(silent);
+  return l2(W_O ? times(part, W_O) : part);
+}
+
+/// Mean entropy of the rows of a pattern in nats, and the share of the way from ln n to 0.
+const entropyOf = (weights) =>
+  weights.reduce((sum, row) => sum + core.entropy(row), 0) / weights.length;
+const focusOf = (weights) => 1 - entropyOf(weights) / Math.log(weights[0].length);
+const isUniform = (row) => Math.max(...row) - Math.min(...row) < 1e-12;
+
+/// Mean Jensen-Shannon distance of the rows of each two patterns; 0 for fewer than two.
+function diversityOf(patterns) {
+  let [sum, count] = [0, 0];
+  patterns.forEach((a, i) =>
+    patterns.slice(i + 1).forEach((b) =>
+      a.forEach((row, t) => {
+        sum += core.jsDistance(row, b[t]);
+        ++count;
+      })));
+  return count ? sum / count : 0;
+}
+
+/// q, k, v and W_O of a module of the run on one example as a world; its first positions, so that
+/// they can be read. Keys that are shared are repeated for each head that reads them.
+function worldOfRun(trace, m, tokens, most = 12) {
+  const attention = trace.modules[m], {module, H} = attention;
+  const {dHead: D, dValue: Dv, kvHead, kvBlocks} = module;
+  const n = Math.min(tokens.queries.length, most), S = Math.min(tokens.keys.length, most);
+  const rows = (values, count, width) =>
+    Array.from({length: count}, (_, t) => Array.from(values.subarray(t * width, (t + 1) * width)));
+  const spread = (values, each) =>
+    rows(values, S, kvBlocks.length * each).map((row) =>
+      kvHead.flatMap((kv) => row.slice(kv * each, (kv + 1) * each)));
+  const weights = (name) => trace.model.tensors[`${module.name}.${name}`];
+  const W_O = weights('W_O'), C = trace.model.C;
+  return {name: 'run', tokens: tokens.queries.slice(0, n), keys: tokens.keys.slice(0, S), heads: H,
+    names: module.heads.map((born) => `${m}.${born}`),
+    q: rows(attention.q, n, H * D), k: spread(attention.k, D), v: spread(attention.v, Dv),
+    visible: Array.from({length: n}, (_, t) => Math.min(S, core.visible(trace.model.run, m, trace.example, t))),
+    W_O: rows(W_O, H * Dv, C), W_Q: rows(weights('W_Q'), C, H * D)};
+}
+
+/// Numbers of attention by its sizes. `widths` of 0 mean floor(d / H). Either {error} or the matrices
+/// [{name, rows, columns, bias}], the sum, and what PyTorch would say.
+function attentionSizes({d, H, dk = 0, dv = 0, kv = 0, bias = true}) {
+  const whole = (name, v, least, most) =>
+    Number.isInteger(v) && v >= least && v <= most ? '' : `${name} must be a whole number from ${least} to ${most}.`;
+  const error = whole('d', d, 1, 65536) || whole('H', H, 1, 1024) || whole('d_k', dk, 0, 65536) ||
+    whole('d_v', dv, 0, 65536) || whole('kv_heads', kv, 0, 1024);
+  if (error) return {error};
+  const own = Math.floor(d / H), key = dk || own, value = dv || own, groups = kv || H;
+  if (key < 1 || value < 1)
+    return {error: `floor(${d} / ${H}) = 0: ${H} heads leave no column for each. Give d_k, or fewer heads.`};
+  if (H % groups) return {error: `${H} heads cannot share ${groups} blocks of keys evenly: kv_heads must divide H.`};
+  const matrices = [['W_Q', d, H * key], ['W_K', d, groups * key], ['W_V', d, groups * value], ['W_O', H * value, d]]
+    .map(([name, rows, cols]) => ({name, rows, cols, count: rows * cols + (bias ? cols : 0)}));
+  const note = d % H === 0 ? '' :
+    `${d} / ${H} is no whole number. PyTorch's MultiheadAttention refuses it; here a head is floor(${d} / ${H}) = ${own} wide, and ${H} heads fill ${H * own} of ${d} columns, which W_O [${H * value}, ${d}] brings back.`;
+  return {matrices, dk: key, dv: value, kv: groups, total: matrices.reduce((sum, x) => sum + x.count, 0), note,
+    cache: groups * (key + value)};
+}
+
+// ---- patterns to know ------------------------------------------------------------------------
+
+/// The cells that a known pattern asks for, for query t of n tokens (`classes`: what each token is).
+const KNOWN_PATTERNS = {
+  'previous token': (t) => (t > 0 ? [t - 1] : []),
+  'first token': () => [0],
+  'local window': (t, n) => [t - 1, t, t + 1].filter((s) => s >= 0 && s < n),
+  'same token': (t, n, classes) => classes.flatMap((c, s) => (s < t && c === classes[t] ? [s] : [])).slice(-1),
+  induction: (t, n, classes) => classes.flatMap((c, s) => (s < t && c === classes[t] ? [s + 1] : [])).slice(-1),
+};
+
+/// Mass of a pattern on the cells of a known one, over the queries that have any, beside what
+/// uniform attention over `visible` keys would put there: {mass, chance, lift, queries}.
+function scoreOfPattern(weights, name, classes, causal = false) {
+  let [mass, chance, queries] = [0, 0, 0];
+  weights.forEach((row, t) => {
+    const seen = causal ? t + 1 : row.length;
+    const keys = KNOWN_PATTERNS[name](t, row.length, classes).filter((s) => s < seen);
+    if (!keys.length || seen < 2) return;
+    ++queries;
+    mass += keys.reduce((sum, s) => sum + row[s], 0);
+    chance += keys.length / seen;
+  });
+  mass /= queries || 1;
+  chance /= queries || 1;
+  return {mass, chance, queries, lift: chance < 1 && queries ? (mass - chance) / (1 - chance) : 0};
+}
+
+/// The known pattern with the highest lift, or "uniform" where none reaches .3.
+function nameOfPattern(weights, classes, causal = false) {
+  const scores = Object.keys(KNOWN_PATTERNS).map((name) => ({name, ...scoreOfPattern(weights, name, classes, causal)}));
+  const best = scores.reduce((a, b) => (b.lift > a.lift ? b : a));
+  return {best: best.lift >= 0.3 ? best.name : 'uniform', scores};
+}
+
+/// A known pattern as attention: `share` of each row on its cells, the rest even; queries without a
+/// cell look everywhere alike.
+function simulated(name, classes, share = 0.8) {
+  const n = classes.length;
+  return classes.map((_, t) => {
+    const keys = name === 'uniform' ? [] : KNOWN_PATTERNS[name](t, n, classes);
+    return Array.from({length: n}, (__, s) =>
+      (keys.length ? (keys.includes(s) ? share / keys.length : 0) + (1 - share) / n : 1 / n));
+  });
+}
+
+/// Numbers from 0 to 1 from a seed (mulberry32).
+function numbersFrom(seed) {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+/// Heads that attend at random, scored on a truth that has nothing to do with them: the lift of the
+/// best of them, and how often the best of as many reaches it when the truth is drawn again.
+function controlExperiment(seed, heads = 8, n = 12, draws = 200) {
+  const random = numbersFrom(seed);
+  const pattern = () =>
+    Array.from({length: n}, () => {
+      const row = Array.from({length: n}, () => Math.exp(2.5 * (random() + random() + random() - 1.5)));
+      const sum = row.reduce((a, b) => a + b, 0);
+      return row.map((v) => v / sum);
+    });
+  const patterns = Array.from({length: heads}, pattern);
+  const truth = () => Array.from({length: n}, () => Math.floor(random() * n));
+  const lifts = (keys) =>
+    patterns.map((rows) => (rows.reduce((sum, row, t) => sum + row[keys[t]], 0) / n - 1 / n) / (1 - 1 / n));
+  const found = lifts(truth()), best = Math.max(...found);
+  const others = Array.from({length: draws}, () => Math.max(...lifts(truth())));
+  return {lifts: found, best, head: found.indexOf(best), others,
+    p: (1 + others.filter((v) => v >= best).length) / (draws + 1)};
+}
