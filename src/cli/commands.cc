@@ -50,7 +50,7 @@ const std::vector<Command> kCommands = {
     {"reproduce", "the pruning experiments of two papers, on a run",
      "headlab reproduce voita runs/full", "michel|voita RUN [RUN ...]", reproduce},
     {"page", "one HTML file in which the run lives: every head, its truth, and the model itself",
-     "headlab page runs/full", "RUN|SWEEP [RUN ...]", page},
+     "headlab page runs/full", "[RUN|SWEEP] [RUN ...]", page},
     {"sweep", "train a grid of runs over heads and seeds, and compare them",
      "headlab sweep --task relations --heads 1,2,3,4,5,8 --seeds 5 --out sweeps/knee", "", sweep},
     {"bench", "time a training step beside the machine's limits", "headlab bench step --config toy",

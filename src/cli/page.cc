@@ -14,15 +14,17 @@ namespace {
 struct PageFlags {
   PageOptions options;
   std::string out;
-  bool check = false;
+  bool check = false, textbook = false;
 
   Settings settings() {
     Settings s;
-    s.string("out", out, "where to write the page (default: RUN/report.html)", "FILE");
+    s.string("out", out, "where to write the page (default: RUN/report.html, or textbook.html)",
+             "FILE");
     s.real("budget", options.megabytes, 0.1, 1000,
            "MB that it may take; what does not fit is left out, and named");
     s.integer("examples", options.examples, 1, 512, "examples that it offers to look at");
     s.boolean("weights", options.weights, "embed the model, so that it runs in the page");
+    s.boolean("textbook", textbook, "the lessons alone, on sentences of two and five tokens");
     s.boolean("check", check, "show what the page would hold and what is missing; write nothing");
     return s;
   }
@@ -78,10 +80,17 @@ Result page(Invocation& call) {
   flags.options.command = call.again("out");
   flags.options.writer = writer_of;
   const std::vector<std::string>& names = call.positionals();
-  const std::filesystem::path out = flags.out.empty()
-                                        ? std::filesystem::path(names[0]) / "report.html"
-                                        : std::filesystem::path(flags.out);
-  const Page page = make_page({names.begin(), names.end()}, flags.options);
+  if (flags.textbook && !names.empty())
+    throw UsageError(text("unexpected argument '", names[0], "': --textbook needs no run"),
+                     "headlab page --textbook");
+  if (!flags.textbook && (names.empty() || names[0].empty()))
+    throw UsageError("missing argument RUN|SWEEP", "headlab page RUN, or headlab page --textbook");
+  const std::filesystem::path out = !flags.out.empty() ? std::filesystem::path(flags.out)
+                                    : flags.textbook
+                                        ? std::filesystem::path("textbook.html")
+                                        : std::filesystem::path(names[0]) / "report.html";
+  const Page page = flags.textbook ? make_textbook(flags.options)
+                                   : make_page({names.begin(), names.end()}, flags.options);
   if (!flags.check) write_file(out, page.html);
   Json json = page;
   json["path"] = flags.check ? Json() : Json(out.string());

@@ -40,6 +40,10 @@ std::optional<Run> parent_of(const Run& run, std::vector<std::string>& left_out)
 
 class PageMaker {
  public:
+  /// The lessons alone.
+  explicit PageMaker(const PageOptions& options)
+      : options_(options), title_("Attention heads in ten lessons") {}
+
   PageMaker(const std::vector<std::filesystem::path>& paths, const PageOptions& options)
       : options_(options) {
     require(!paths.empty(), "a page shows at least one run");
@@ -162,6 +166,7 @@ class PageMaker {
     Json facts = stamped(
         {{"page", 1}, {"command", options_.command}, {"title", title_}, {"tolerance", 1e-5}});
     if (sweep_) facts["sweep"] = sweep_->facts;
+    facts["lessons"] = lessons_facts();
     facts["tasks"] = tasks(blocks, task_of);
     Json& runs = facts["runs"] = Json::array();
     for (std::size_t i = 0; i < runs_.size(); ++i)
@@ -174,7 +179,9 @@ class PageMaker {
     const std::string text_of_facts = json_for_html(facts.dump());
     std::string html =
         "<script type=\"application/json\" id=\"facts\">" + text_of_facts + "</script>\n";
-    page.parts = {{"code", html_code_size()}, {"facts", text_of_facts.size()}};
+    page.parts = {{"code", html_code_size()},
+                  {"lessons", lessons_html().size()},
+                  {"facts", text_of_facts.size()}};
     for (const PageBlock& block : blocks.all()) {
       const std::string encoded = base64(block.bytes);
       html += text("<script type=\"application/octet-stream\" id=\"", block.id, "\">", encoded,
@@ -192,7 +199,8 @@ class PageMaker {
     const Json all = facts(blocks);
     HtmlFilling filling;
     filling.title = html_text(all.at("title").string());
-    filling.fixed = static_html(all.at("runs").items()[0], runs_[0].study);
+    if (!runs_.empty()) filling.fixed = static_html(all.at("runs").items()[0], runs_[0].study);
+    filling.lessons = lessons_html();
     filling.data = data_html(all, blocks, page);
     page.html = html_page(filling);
     page.left_out = left_out();
@@ -214,5 +222,7 @@ class PageMaker {
 Page make_page(const std::vector<std::filesystem::path>& paths, const PageOptions& options) {
   return PageMaker(paths, options).make();
 }
+
+Page make_textbook(const PageOptions& options) { return PageMaker(options).make(); }
 
 }  // namespace headlab

@@ -53,6 +53,7 @@ std::string_view filling_of(const std::string& placeholder, const HtmlFilling& f
   if (placeholder == "csp") return policy;
   if (placeholder == "title") return filling.title;
   if (placeholder == "static") return filling.fixed;
+  if (placeholder == "lessons") return filling.lessons;
   require(placeholder == "data", "the skeleton of a page asks for {{", placeholder,
           "}}, which nothing fills");
   return filling.data;

@@ -29,9 +29,9 @@ std::vector<HtmlPiece> html_pieces(std::string_view skeleton);
 /// script element that bears no attribute.
 std::string content_security_policy(std::string_view html);
 
-/// What fills the placeholders title, static and data.
+/// What fills the placeholders title, static, data and lessons.
 struct HtmlFilling {
-  std::string title, fixed, data;  // HTML
+  std::string title, fixed, data, lessons{};  // HTML
 };
 /// The whole document. {{file:NAME}} is a file of page_files(), {{csp}} the policy. Error for a
 /// placeholder that is not known.

@@ -52,5 +52,7 @@ std::string page_text(const Page& page);
 /// weights; never what the page checks itself with, and never scores. Errors: no run, or what
 /// open_run finds; a damaged file of analysis.
 Page make_page(const std::vector<std::filesystem::path>& paths, const PageOptions& options = {});
+/// The lessons alone, on sentences that can be computed by hand: no run is needed.
+Page make_textbook(const PageOptions& options = {});
 
 }  // namespace headlab

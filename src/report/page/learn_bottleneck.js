@@ -3,8 +3,17 @@
 
 /// A query that wants the keys A and B, of four; keys are two numbers, values say who they are.
 const TWO_WANTED = {
-  name: 'two-wanted', tokens: ['query'], keys: ['A (wanted)', 'B (wanted)', 'C', 'D'], heads: 2,
-  k: [[1, 0], [0, 1], [-1, 0], [0, -1]], v: identity(4),
+  name: 'two-wanted',
+  tokens: ['query'],
+  keys: ['A (wanted)', 'B (wanted)', 'C', 'D'],
+  heads: 2,
+  k: [
+    [1, 0],
+    [0, 1],
+    [-1, 0],
+    [0, -1],
+  ],
+  v: identity(4),
 };
 const twoWanted = (sharpness, H) =>
   Array.from({length: H}, (_, h) => {
@@ -14,24 +23,40 @@ const twoWanted = (sharpness, H) =>
   });
 
 function budgetPicture(width) {
-  const H = lab('heads', 1), heads = twoWanted(lab('sharp', 2), H);
+  const H = lab('heads', 1),
+    heads = twoWanted(lab('sharp', 2), H);
   const best = (h) => Math.max(...heads[h].row);
   return bars({
-    width: Math.min(width, 560), unit: 'weight', low: 0, high: 1,
+    width: Math.min(width, 560),
+    unit: 'weight',
+    low: 0,
+    high: 1,
     rows: heads.flatMap(({row}, h) =>
-      row.map((v, s) => ({name: `${H > 1 ? `head ${h + 1}: ` : ''}${TWO_WANTED.keys[s]}`, value: v, strong: s < 2, color: SERIES[h]}))),
-    about: {name: 'budget', title: H > 1 ? 'Two heads, two budgets' : 'One head, one budget',
-      sentence: H > 1
-        ? `Head 1 gives A ${fixed(heads[0].row[0])}, head 2 gives B ${fixed(heads[1].row[1])}.`
-        : `No key gets more than ${fixed(best(0))}; A and B can never get more than .5 each.`},
+      row.map((v, s) => ({
+        name: `${H > 1 ? `head ${h + 1}: ` : ''}${TWO_WANTED.keys[s]}`,
+        value: v,
+        strong: s < 2,
+        color: SERIES[h],
+      })),
+    ),
+    about: {
+      name: 'budget',
+      title: H > 1 ? 'Two heads, two budgets' : 'One head, one budget',
+      sentence:
+        H > 1
+          ? `Head 1 gives A ${fixed(heads[0].row[0])}, head 2 gives B ${fixed(heads[1].row[1])}.`
+          : `No key gets more than ${fixed(best(0))}; A and B can never get more than .5 each.`,
+    },
   });
 }
 
 const comparedWorld = memo(
   () => JSON.stringify([worldName(), isRunWorld() && where()]),
   () => {
-    const world = lessonWorld(), heads = headsOfWorld(world);
-    const [single] = headsOfWorld(world, 1), average = averageWeights(heads);
+    const world = lessonWorld(),
+      heads = headsOfWorld(world);
+    const [single] = headsOfWorld(world, 1),
+      average = averageWeights(heads);
     return {world, heads, single, average, change: minus(single.weights, average)};
   },
 );
@@ -43,14 +68,31 @@ function comparedSay(r, c) {
 }
 
 function comparedFigures() {
-  const group = [], {world, heads} = comparedWorld();
+  const group = [],
+    {world, heads} = comparedWorld();
   const make = (id, title, weights, signed) =>
-    figure((width) => weightsPicture(width, world, weights(), {name: id, title, signed, say: comparedSay,
-      sentence: signed ? 'Orange: the wide head gives more.' : ''}), {id, most: 420, group, again: explainCommand('attention')});
-  return el('div', {class: 'columns'},
-    heads.slice(0, 2).map((_, h) => make(`two-${h}`, `Head ${headNames(world)[h]}`, () => comparedWorld().heads[h].weights)),
+    figure(
+      (width) =>
+        weightsPicture(width, world, weights(), {
+          name: id,
+          title,
+          signed,
+          say: comparedSay,
+          sentence: signed ? 'Orange: the wide head gives more.' : '',
+        }),
+      {id, most: 420, group, again: explainCommand('attention')},
+    );
+  return el(
+    'div',
+    {class: 'columns'},
+    heads
+      .slice(0, 2)
+      .map((_, h) =>
+        make(`two-${h}`, `Head ${headNames(world)[h]}`, () => comparedWorld().heads[h].weights),
+      ),
     make('wide', `One head of width ${world.q[0].length}`, () => comparedWorld().single.weights),
-    make('wide-change', 'One wide head − average of all heads', () => comparedWorld().change, true));
+    make('wide-change', 'One wide head − average of all heads', () => comparedWorld().change, true),
+  );
 }
 
 LESSONS[1] = {
@@ -59,17 +101,44 @@ LESSONS[1] = {
     main.append(
       controlRow(
         labSlider('sharp', 'Sharpness', {min: 0, max: 12, step: 0.5, initial: 2}),
-        labChoice('heads', 'Heads', [[1, '1'], [2, '2']], 1),
+        labChoice(
+          'heads',
+          'Heads',
+          [
+            [1, '1'],
+            [2, '2'],
+          ],
+          1,
+        ),
       ),
       figure(budgetPicture, {id: 'budget', most: 560}),
       dynamic('div', {id: 'arrives'}, () =>
-        tableOf({head: ['', ...'ABCD'],
-          rows: twoWanted(lab('sharp', 2), lab('heads', 1)).map(({z}, h) => [`head ${h + 1}`, ...z.map((v) => fixed(v))])},
-        'What arrives: the values of A to D, averaged')),
+        tableOf(
+          {
+            head: ['', ...'ABCD'],
+            rows: twoWanted(lab('sharp', 2), lab('heads', 1)).map(({z}, h) => [
+              `head ${h + 1}`,
+              ...z.map((v) => fixed(v)),
+            ]),
+          },
+          'What arrives: the values of A to D, averaged',
+        ),
+      ),
       comparedFigures(),
     );
     if (app.page.facts.sweep)
-      main.append(figure(kneePicture, {id: 'knee', most: 760, again: app.page.facts.sweep.command}));
-    else main.append(note('The measured knee needs trained models: ', code('headlab sweep --task relations --heads 1,2,3,4,5,8 --seeds 3 --out sweeps/knee'), ', then ', code('headlab page sweeps/knee'), '.'));
+      main.append(
+        figure(kneePicture, {id: 'knee', most: 760, again: app.page.facts.sweep.command}),
+      );
+    else
+      main.append(
+        note(
+          'The measured knee needs trained models: ',
+          code('headlab sweep --task relations --heads 1,2,3,4,5,8 --seeds 3 --out sweeps/knee'),
+          ', then ',
+          code('headlab page sweeps/knee'),
+          '.',
+        ),
+      );
   },
 };

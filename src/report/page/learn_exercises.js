@@ -6,7 +6,11 @@ const exerciseWorld = () => lessonFacts().worlds.find((one) => one.name === 'fiv
 /// What the exercises ask for, from the same functions as the lessons.
 const SOLUTIONS = {
   rowOfSat: (world) => headsOfWorld(world)[0].weights[2],
-  evenRows: (world) => [headsOfWorld(world, 4).flatMap((head) => head.weights).filter(isUniform).length],
+  evenRows: (world) => [
+    headsOfWorld(world, 4)
+      .flatMap((head) => head.weights)
+      .filter(isUniform).length,
+  ],
   sameColumns(world) {
     const twice = (M) => M.map((row) => [...row.slice(0, 2), ...row.slice(0, 2)]);
     const heads = headsOfWorld({...world, q: twice(world.q), k: twice(world.k), v: twice(world.v)});
@@ -15,10 +19,16 @@ const SOLUTIONS = {
   mixedRow: (world) => times([besideEachOther(headsOfWorld(world))[0]], world.W_O)[0],
   silence: (world) => [0, 1].map((h) => lossOfSilence(headsOfWorld(world), h)),
   parameters: () => [attentionSizes({d: 768, H: 12}).total],
-  diversity: (random) => [[2, 4], [4, 8]].map((pair) => {
-    const [a, b] = pair.map((H) => diversityOf(random.counts.find((x) => x.heads === H).patterns));
-    return b - a;
-  }),
+  diversity: (random) =>
+    [
+      [2, 4],
+      [4, 8],
+    ].map((pair) => {
+      const [a, b] = pair.map((H) =>
+        diversityOf(random.counts.find((x) => x.heads === H).patterns),
+      );
+      return b - a;
+    }),
 };
 
 /// All sets of heads of a run with their losses, or null: {heads: [[m, born]], losses[bits of kept]}.
@@ -27,7 +37,8 @@ const bitsWithout = (count, off) => off.reduce((bits, i) => bits - 2 ** i, 2 ** 
 
 /// Silence of heads i and j: {one, other, both, beyond} in nats above all heads.
 function pairCost({heads, losses}, i, j) {
-  const loss = (off) => losses[bitsWithout(heads.length, off)] - losses[bitsWithout(heads.length, [])];
+  const loss = (off) =>
+    losses[bitsWithout(heads.length, off)] - losses[bitsWithout(heads.length, [])];
   const [one, other, both] = [loss([i]), loss([j]), loss([i, j])];
   return {one, other, both, beyond: both - one - other};
 }
@@ -35,18 +46,29 @@ function pairCost({heads, losses}, i, j) {
 /// The pair that costs most beyond the sum of its two: {i, j, beyond}.
 function backupPair(subsets) {
   let best = {beyond: -Infinity};
-  subsets.heads.forEach((_, i) => subsets.heads.forEach((__, j) => {
-    const {beyond} = i < j ? pairCost(subsets, i, j) : {beyond: -Infinity};
-    if (beyond > best.beyond) best = {i, j, beyond};
-  }));
+  subsets.heads.forEach((_, i) =>
+    subsets.heads.forEach((__, j) => {
+      const {beyond} = i < j ? pairCost(subsets, i, j) : {beyond: -Infinity};
+      if (beyond > best.beyond) best = {i, j, beyond};
+    }),
+  );
   return best;
 }
 
 /// Where a set of kept heads stands among all of its size: {rank, of, loss, best, bits}.
 function rankOfSet({losses}, kept) {
   const size = (bits) => bits.toString(2).replace(/0/g, '').length;
-  const same = losses.map((loss, bits) => ({loss, bits})).filter((x) => size(x.bits) === size(kept)).sort((a, b) => a.loss - b.loss);
-  return {rank: same.findIndex((x) => x.bits === kept) + 1, of: same.length, loss: losses[kept], best: same[0].loss, bits: same[0].bits};
+  const same = losses
+    .map((loss, bits) => ({loss, bits}))
+    .filter((x) => size(x.bits) === size(kept))
+    .sort((a, b) => a.loss - b.loss);
+  return {
+    rank: same.findIndex((x) => x.bits === kept) + 1,
+    of: same.length,
+    loss: losses[kept],
+    best: same[0].loss,
+    bits: same[0].bits,
+  };
 }
 
 /// Numbers in a text, whatever parts them; a comma between three digits groups, before a space parts.
@@ -57,4 +79,5 @@ function numbersIn(words) {
 
 /// Whether the numbers are the wanted ones, to half a unit of the last digit.
 const answersMatch = (given, wanted, places) =>
-  given.length === wanted.length && given.every((v, i) => Math.abs(v - wanted[i]) <= 0.5001 * 10 ** -places);
+  given.length === wanted.length &&
+  given.every((v, i) => Math.abs(v - wanted[i]) <= 0.5001 * 10 ** -places);

@@ -4,9 +4,19 @@
 const numbersOf = memo(
   () => JSON.stringify([worldName(), isRunWorld() && where(), app.state.q[0], lab('head')]),
   () => {
-    const world = lessonWorld(), t = queryOf(world), h = headOfLab(world.heads);
-    const head = headsOfWorld(world)[h], n = world.visible ? world.visible[t] : world.keys.length;
-    return {world, t, h, head, n, ...attendTrace(head.q[t], head.k.slice(0, n), head.v.slice(0, n))};
+    const world = lessonWorld(),
+      t = queryOf(world),
+      h = headOfLab(world.heads);
+    const head = headsOfWorld(world)[h],
+      n = world.visible ? world.visible[t] : world.keys.length;
+    return {
+      world,
+      t,
+      h,
+      head,
+      n,
+      ...attendTrace(head.q[t], head.k.slice(0, n), head.v.slice(0, n)),
+    };
   },
 );
 
@@ -15,32 +25,67 @@ const shownValue = (v) => (Number.isInteger(v) ? String(v) : fixed(v));
 
 function codeList() {
   const now = numbersOf().steps[stepNow()].at;
-  return el('ol', {class: 'listing', 'aria-label': 'The lines of attend'},
+  return el(
+    'ol',
+    {class: 'listing', 'aria-label': 'The lines of attend'},
     attendLines().map(({text, at}) =>
-      el('li', at === now ? {class: 'now', 'aria-current': 'step'} : null,
-        at ? button(text, () => setLab({step: numbersOf().steps.findIndex((step) => step.at === at)}), {class: 'line', id: `line-${attendLines().findIndex((l) => l.at === at)}`})
-          : el('span', {class: 'line'}, text))));
+      el(
+        'li',
+        at === now ? {class: 'now', 'aria-current': 'step'} : null,
+        at
+          ? button(
+              text,
+              () => setLab({step: numbersOf().steps.findIndex((step) => step.at === at)}),
+              {class: 'line', id: `line-${attendLines().findIndex((l) => l.at === at)}`},
+            )
+          : el('span', {class: 'line'}, text),
+      ),
+    ),
+  );
 }
 
 function stateTables() {
-  const {steps, world} = numbersOf(), step = steps[stepNow()];
+  const {steps, world} = numbersOf(),
+    step = steps[stepNow()];
   const turns = steps.map((one, i) => ({...one, i})).filter((one) => one.at === step.at);
   const names = Object.keys(step.values);
-  const value = (one, name) => (name === 's' ? `${one.values.s} ${world.keys[one.values.s]}` : shownValue(one.values[name]));
+  const value = (one, name) =>
+    name === 's' ? `${one.values.s} ${world.keys[one.values.s]}` : shownValue(one.values[name]);
   return [
-    tableOf({head: ['', 'value'], rows: names.map((name) => [name, value(step, name)])}, 'After this line'),
-    tableOf({head: ['turn', ...names], rows: turns.map((one, i) => [`${one.i === stepNow() ? '▸ ' : ''}${i + 1}`, ...names.map((name) => value(one, name))])},
-      `All ${turns.length} turns of this line`, 40),
+    tableOf(
+      {head: ['', 'value'], rows: names.map((name) => [name, value(step, name)])},
+      'After this line',
+    ),
+    tableOf(
+      {
+        head: ['turn', ...names],
+        rows: turns.map((one, i) => [
+          `${one.i === stepNow() ? '▸ ' : ''}${i + 1}`,
+          ...names.map((name) => value(one, name)),
+        ]),
+      },
+      `All ${turns.length} turns of this line`,
+      40,
+    ),
   ];
 }
 
 /// The numbers of one query: [{key, dot, scaled, weight}] and the output.
 function queryRows({world, t, head, n}) {
-  return world.keys.slice(0, n).map((key, s) => [key, fixed(head.dots[t][s]), fixed(head.scaled[t][s]), fixed(head.weights[t][s])]);
+  return world.keys
+    .slice(0, n)
+    .map((key, s) => [
+      key,
+      fixed(head.dots[t][s]),
+      fixed(head.scaled[t][s]),
+      fixed(head.weights[t][s]),
+    ]);
 }
 
 function asText() {
-  const made = numbersOf(), {world, t, h, head, z} = made, pad = (words) => String(words).padStart(9);
+  const made = numbersOf(),
+    {world, t, h, head, z} = made,
+    pad = (words) => String(words).padStart(9);
   return [
     `${world.tokens[t]}, head ${headNames(world)[h]}, q = ${head.q[t].map((v) => fixed(v)).join(' ')}`,
     ['key', 'dot', `/ √${head.q[t].length}`, 'weight'].map(pad).join(' '),
@@ -64,32 +109,61 @@ LESSONS[2] = {
   uses: ['h', 'ex'],
   build(main) {
     const world = lessonWorld();
-    const go1 = (by) => setLab({step: Math.min(Math.max(stepNow() + by, 0), numbersOf().steps.length - 1)});
-    const slider = el('input', {type: 'range', id: 'lab-step', min: 0, 'aria-label': 'step', oninput: (event) => setLab({step: Number(event.target.value)})});
+    const go1 = (by) =>
+      setLab({step: Math.min(Math.max(stepNow() + by, 0), numbersOf().steps.length - 1)});
+    const slider = el('input', {
+      type: 'range',
+      id: 'lab-step',
+      min: 0,
+      'aria-label': 'step',
+      oninput: (event) => setLab({step: Number(event.target.value)}),
+    });
     live(() => {
       slider.max = numbersOf().steps.length - 1;
       slider.value = stepNow();
     });
     main.append(
-      controlRow(queryChoice(world), headChoice(world), button('◀ Back', () => go1(-1), {id: 'step-back'}),
-        button('Step ▶', () => go1(1), {id: 'step-next'}), slider,
-        dynamic('span', {id: 'step-number'}, () => `${stepNow() + 1} of ${numbersOf().steps.length}`)),
-      el('div', {class: 'columns'},
+      controlRow(
+        queryChoice(world),
+        headChoice(world),
+        button('◀ Back', () => go1(-1), {id: 'step-back'}),
+        button('Step ▶', () => go1(1), {id: 'step-next'}),
+        slider,
+        dynamic(
+          'span',
+          {id: 'step-number'},
+          () => `${stepNow() + 1} of ${numbersOf().steps.length}`,
+        ),
+      ),
+      el(
+        'div',
+        {class: 'columns'},
         dynamic('div', null, codeList),
-        dynamic('div', {id: 'state'}, stateTables)),
+        dynamic('div', {id: 'state'}, stateTables),
+      ),
       dynamic('div', {id: 'query-numbers'}, () => {
-        const made = numbersOf(), {head, t, z} = made;
+        const made = numbersOf(),
+          {head, t, z} = made;
         return [
-          tableOf({head: ['key', 'q · k', `/ √${head.q[t].length}`, 'weight'], rows: queryRows(made)},
-            `${world.tokens[t]}, head ${headNames(world)[made.h]}: q = ${head.q[t].map((v) => shownValue(v)).join(' ')}`),
+          tableOf(
+            {head: ['key', 'q · k', `/ √${head.q[t].length}`, 'weight'], rows: queryRows(made)},
+            `${world.tokens[t]}, head ${headNames(world)[made.h]}: q = ${head.q[t].map((v) => shownValue(v)).join(' ')}`,
+          ),
           el('p', {id: 'query-output'}, `Output: ${z.map((v) => fixed(v)).join('  ')}`),
         ];
       }),
       controlRow(button('Copy as text', copyNumbers, {id: 'copy-numbers'})),
       dynamic('div', null, () => (lab('text') ? el('pre', {id: 'numbers-text'}, asText()) : [])),
-      el('p', {class: 'again'}, 'again: ', dynamic('code', null, () => isRunWorld()
-        ? `headlab explain attention ${run().name} --head ${headNames(world)[headOfLab(world.heads)]} --query ${queryOf(world)}`
-        : `headlab explain ${worldName()}`)),
+      el(
+        'p',
+        {class: 'again'},
+        'again: ',
+        dynamic('code', null, () =>
+          isRunWorld()
+            ? `headlab explain attention ${run().name} --head ${headNames(world)[headOfLab(world.heads)]} --query ${queryOf(world)}`
+            : `headlab explain ${worldName()}`,
+        ),
+      ),
     );
   },
 };

@@ -1,92 +1,210 @@
 // Lesson 9's fields: what is asked, what is said of an answer, and hints.
 
 const subsetNames = (subsets) => subsets.heads.map((h) => h.join('.'));
-const keptNames = (subsets, bits) => subsetNames(subsets).filter((_, i) => Math.floor(bits / 2 ** i) % 2);
-const placesOf = (subsets, words) => (words.match(/\d+\.\d+/g) || []).map((name) => subsetNames(subsets).indexOf(name));
+const keptNames = (subsets, bits) =>
+  subsetNames(subsets).filter((_, i) => Math.floor(bits / 2 ** i) % 2);
+const placesOf = (subsets, words) =>
+  (words.match(/\d+\.\d+/g) || []).map((name) => subsetNames(subsets).indexOf(name));
 
 /// An exercise whose answer is numbers.
-const numeric = (ask, places, wanted, hint, more = '') => ({ask, hint, check(words) {
-  const right = answersMatch(numbersIn(words), wanted(), places);
-  return {right, words: right ? more : numbersIn(words).length !== wanted().length ? `${wanted().length} number${wanted().length > 1 ? 's' : ''} are wanted.` : ''};
-}});
+const numeric = (places, wanted, hint, more = '') => ({
+  hint,
+  check(words) {
+    const right = answersMatch(numbersIn(words), wanted(), places);
+    return {
+      right,
+      words: right
+        ? more
+        : numbersIn(words).length !== wanted().length
+          ? `${wanted().length} number${wanted().length > 1 ? 's' : ''} are wanted.`
+          : '',
+    };
+  },
+});
 
+/// The first exercises; what they ask stands in lessons.html, in this order.
 const BY_HAND = [
-  numeric('Head 1 has columns 0 and 1. What are its five weights for the query “sat”?', 4, () => SOLUTIONS.rowOfSat(exerciseWorld()),
-    'The dot products are 1 1 2 0 1. Divide by √2, take e to that, divide by the sum.', 'It looks at itself most, then alike at all whose product is 1.'),
-  numeric('Split the width in four heads of d_k = 1. How many of the 20 rows of weights are even?', 0, () => SOLUTIONS.evenRows(exerciseWorld()),
-    'A query of 0 has scores of 0. Count the zeros in q.', 'Every zero of q is a row that asks nothing.'),
-  numeric('Both heads are given columns 0 and 1. How far apart are their patterns (mean Jensen-Shannon distance)?', 4, () => SOLUTIONS.sameColumns(exerciseWorld()),
-    'The same q and k give the same weights.', 'Two heads in one subspace are one head, written twice.'),
-  numeric('Half of every entry of W_O is given by rows + + + +, + − + −, + + − −, + − − + (times ½). What are the four numbers of “The” after it?', 4, () => SOLUTIONS.mixedRow(exerciseWorld()),
-    'Its concatenated row is .2491 .3763 .2289 .3663; take half of its sums and differences. Use more digits than four if you can, or lesson 4.', 'Every number now depends on both heads.'),
-  numeric('Silence head 1, then head 2 instead (without W_O). By how much does the output change in L2, in this order?', 4, () => SOLUTIONS.silence(exerciseWorld()),
-    'The change is the part that the head wrote: the length of all its outputs together.', 'An orthogonal W_O changes neither number.'),
-  numeric('How many parameters have 12 heads of width 64, with biases?', 0, () => SOLUTIONS.parameters(),
-    'd = 12 × 64 = 768; four matrices of d² and four biases of d.', 'The number of heads does not enter.'),
-  {ask: 'In random heads diversity is measured for 2, 4 and 8 heads. Does it grow, fall, or fall and then stay? (grow / fall / stay)', hint: 'Lesson 7 draws it.', check(words) {
-    const [first, second] = SOLUTIONS.diversity(randomWorld('diversity'));
-    const right = first < -0.01 && Math.abs(second) < 0.01 && /stay/i.test(words) && !/grow/i.test(words);
-    return {right, words: right ? `From 2 to 4 it changes by ${fixed(first)}, from 4 to 8 by ${fixed(second)}.` : ''};
-  }},
+  numeric(
+    4,
+    () => SOLUTIONS.rowOfSat(exerciseWorld()),
+    'The dot products are 1 1 2 0 1. Divide by √2, take e to that, divide by the sum.',
+    'It looks at itself most, then alike at all whose product is 1.',
+  ),
+  numeric(
+    0,
+    () => SOLUTIONS.evenRows(exerciseWorld()),
+    'A query of 0 has scores of 0. Count the zeros in q.',
+    'Every zero of q is a row that asks nothing.',
+  ),
+  numeric(
+    4,
+    () => SOLUTIONS.sameColumns(exerciseWorld()),
+    'The same q and k give the same weights.',
+    'Two heads in one subspace are one head, written twice.',
+  ),
+  numeric(
+    3,
+    () => SOLUTIONS.mixedRow(exerciseWorld()),
+    'Its concatenated row is .2491 .3763 .2289 .3663; take half of its sums and differences.',
+    'Every number now depends on both heads.',
+  ),
+  numeric(
+    4,
+    () => SOLUTIONS.silence(exerciseWorld()),
+    'The change is the part that the head wrote: the length of all its outputs together.',
+    'An orthogonal W_O changes neither number.',
+  ),
+  numeric(
+    0,
+    () => SOLUTIONS.parameters(),
+    'd = 12 × 64 = 768; four matrices of d² and four biases of d.',
+    'The number of heads does not enter.',
+  ),
+  {
+    hint: 'Lesson 7 draws it.',
+    check(words) {
+      const [first, second] = SOLUTIONS.diversity(randomWorld('diversity'));
+      const right =
+        first < -0.01 && Math.abs(second) < 0.01 && /stay/i.test(words) && !/grow/i.test(words);
+      return {
+        right,
+        words: right
+          ? `From 2 to 4 it changes by ${fixed(first)}, from 4 to 8 by ${fixed(second)}.`
+          : '',
+      };
+    },
+  },
 ];
+
+const byHand = () =>
+  BY_HAND.map((one, i) => ({
+    ask: lessonTexts().querySelectorAll('#asked li')[i].textContent,
+    ...one,
+  }));
 
 /// Three on the run, if all its sets of heads were measured.
 function onTheRun(r) {
   const subsets = subsetsOf(r);
   if (!subsets || subsets.heads.length < 3) return [];
-  const n = subsets.heads.length, {i, j} = backupPair(subsets), whole = subsets.losses[bitsWithout(n, [])];
-  const half = Math.ceil(n / 2), pair = [subsetNames(subsets)[0], subsetNames(subsets)[n - 1]];
+  const n = subsets.heads.length,
+    {i, j} = backupPair(subsets),
+    whole = subsets.losses[bitsWithout(n, [])];
+  const half = Math.ceil(n / 2),
+    pair = [subsetNames(subsets)[0], subsetNames(subsets)[n - 1]];
   const cost = pairCost(subsets, 0, n - 1);
   return [
-    {ask: `With all ${n} heads the loss is ${digits(whole)}; without ${pair[0]} it is ${digits(whole + cost.one)}, without ${pair[1]} ${digits(whole + cost.other)}. What is it without both? (to 20 %)`,
+    {
+      ask: `With all ${n} heads the loss is ${digits(whole)}; without ${pair[0]} it is ${digits(whole + cost.one)}, without ${pair[1]} ${digits(whole + cost.other)}. What is it without both? (to 20 %)`,
       hint: 'First guess: the rises add up. Heads that back each other up cost more together, heads that the other needs less.',
       check(words) {
-        const [guess] = numbersIn(words), loss = whole + cost.both, right = Math.abs(guess - loss) <= 0.2 * loss;
-        return {right, words: right ? `It is ${digits(loss)}: ${digits(cost.beyond)} beyond the sum.` : ''};
-      }},
-    {ask: 'Which two heads back each other up most: silent together, they cost most beyond the sum of both? (such as 0.1 0.2)',
+        const [guess] = numbersIn(words),
+          loss = whole + cost.both,
+          right = Math.abs(guess - loss) <= 0.2 * loss;
+        return {
+          right,
+          words: right ? `It is ${digits(loss)}: ${digits(cost.beyond)} beyond the sum.` : '',
+        };
+      },
+    },
+    {
+      ask: 'Which two heads back each other up most: silent together, they cost most beyond the sum of both? (such as 0.1 0.2)',
       hint: `The Live view says it for two heads that are off. One of the two is ${subsetNames(subsets)[i]}.`,
       check(words) {
-        const given = placesOf(subsets, words).sort((a, b) => a - b), right = given.length === 2 && given[0] === i && given[1] === j;
-        return {right, words: right ? `Together they cost ${digits(backupPair(subsets).beyond)} nats beyond the sum.` : ''};
-      }},
-    {ask: `Choose ${half} of the ${n} heads to keep. (such as ${subsetNames(subsets).slice(0, half).join(' ')})`,
+        const given = placesOf(subsets, words).sort((a, b) => a - b),
+          right = given.length === 2 && given[0] === i && given[1] === j;
+        return {
+          right,
+          words: right
+            ? `Together they cost ${digits(backupPair(subsets).beyond)} nats beyond the sum.`
+            : '',
+        };
+      },
+    },
+    {
+      ask: `Choose ${half} of the ${n} heads to keep. (such as ${subsetNames(subsets).slice(0, half).join(' ')})`,
       hint: 'The heads that own a relation first.',
       check(words) {
         const given = [...new Set(placesOf(subsets, words))];
-        if (given.length !== half || given.includes(-1)) return {right: false, words: `${half} heads of this run are wanted.`};
-        const made = rankOfSet(subsets, given.reduce((bits, at) => bits + 2 ** at, 0)), right = made.rank === 1;
-        return {right, words: `Number ${made.rank} of ${made.of}: loss ${digits(made.loss)}. ${right ? 'Nothing is better.' : `The optimum has ${digits(made.best)}; your regret is ${digits(made.loss - made.best)} nats.`}`};
-      }},
+        if (given.length !== half || given.includes(-1))
+          return {right: false, words: `${half} heads of this run are wanted.`};
+        const made = rankOfSet(
+            subsets,
+            given.reduce((bits, at) => bits + 2 ** at, 0),
+          ),
+          right = made.rank === 1;
+        return {
+          right,
+          words: `Number ${made.rank} of ${made.of}: loss ${digits(made.loss)}. ${right ? 'Nothing is better.' : `The optimum has ${digits(made.best)}; your regret is ${digits(made.loss - made.best)} nats.`}`,
+        };
+      },
+    },
   ];
 }
 
 function exerciseNode({ask, hint, check}, i) {
-  const id = `exercise-${i + 1}`, out = el('p', {id: `${id}-said`, role: 'status'}), help = el('p', {class: 'muted', id: `${id}-help`, hidden: true}, hint);
-  const field = el('input', {id, type: 'text', autocomplete: 'off', 'aria-describedby': `${id}-said`});
+  const id = `exercise-${i + 1}`,
+    out = el('p', {id: `${id}-said`, role: 'status'}),
+    help = el('p', {class: 'muted', id: `${id}-help`, hidden: true}, hint);
+  const field = el('input', {
+    id,
+    type: 'text',
+    autocomplete: 'off',
+    'aria-describedby': `${id}-said`,
+  });
   const answer = () => {
     const {right, words} = check(field.value);
     out.className = right ? 'badge' : 'badge bad';
     out.textContent = `${right ? '✓ Right.' : '✗ Not yet.'} ${words}`;
   };
   field.addEventListener('keydown', (event) => event.key === 'Enter' && answer());
-  return el('li', null,
+  return el(
+    'li',
+    null,
     el('label', {for: id}, ask),
-    el('div', {class: 'controls'}, field, button('Check', answer, {id: `${id}-check`, 'aria-label': `Check exercise ${i + 1}`}),
-      button('Hint', () => {
-        help.hidden = !help.hidden;
-      }, {'aria-label': `Hint for exercise ${i + 1}`, id: `${id}-hint`})),
-    help, out);
+    el(
+      'div',
+      {class: 'controls'},
+      field,
+      button('Check', answer, {id: `${id}-check`, 'aria-label': `Check exercise ${i + 1}`}),
+      button(
+        'Hint',
+        () => {
+          help.hidden = !help.hidden;
+        },
+        {'aria-label': `Hint for exercise ${i + 1}`, id: `${id}-hint`},
+      ),
+    ),
+    help,
+    out,
+  );
 }
 
 LESSONS[8] = {
   build(main) {
-    const world = exerciseWorld(), more = hasRun() ? onTheRun(run()) : [];
+    const world = exerciseWorld(),
+      more = hasRun() ? onTheRun(run()) : [];
     main.append(
-      tableOf({head: ['token', 'q', 'k', 'v'], rows: world.tokens.map((name, t) => [name, ...['q', 'k', 'v'].map((x) => world[x][t].join(' '))])}, 'The five tokens'),
-      el('ol', {class: 'exercises'}, [...BY_HAND, ...more].map(exerciseNode)));
+      tableOf(
+        {
+          head: ['token', 'q', 'k', 'v'],
+          rows: world.tokens.map((name, t) => [
+            name,
+            ...['q', 'k', 'v'].map((x) => world[x][t].join(' ')),
+          ]),
+        },
+        'The five tokens',
+      ),
+      el('ol', {class: 'exercises'}, [...byHand(), ...more].map(exerciseNode)),
+    );
     if (!more.length)
-      main.append(note('Three more need a trained model and the losses of all its sets of heads: ',
-        code(app.page.runs.length ? `headlab curve ${run().name}` : 'headlab curve RUN'), ', then ', code('headlab page RUN'), '.'));
+      main.append(
+        note(
+          'Three more need a trained model and the losses of all its sets of heads: ',
+          code(app.page.runs.length ? `headlab curve ${run().name}` : 'headlab curve RUN'),
+          ', then ',
+          code('headlab page RUN'),
+          '.',
+        ),
+      );
   },
 };

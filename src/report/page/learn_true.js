@@ -27,51 +27,140 @@ function costOfSilence(head) {
 /// The guess beside the scores: [relation, mass, chance, lift, p, verdict] of the chosen head.
 function truthTable(head) {
   const rows = task().facts.relations.flatMap((r, i) => {
-    const s = r.kind === run().modules[head.m].kind ? core.reportScore(run(), i, head.m, head.place) : null;
+    const s =
+      r.kind === run().modules[head.m].kind ? core.reportScore(run(), i, head.m, head.place) : null;
     return s && s.mass != null ? [{name: r.name, s, owns: ownedBy(head).includes(r.name)}] : [];
   });
-  if (!rows.length) return lacking('heads.json', 'Scores are') || note('This task has no truth for this head.');
-  const best = rows.reduce((a, b) => (b.s.lift > a.s.lift ? b : a)), guess = task().facts.relations[lab('guess', -1)]?.name;
+  if (!rows.length)
+    return lacking('heads.json', 'Scores are') || note('This task has no truth for this head.');
+  const best = rows.reduce((a, b) => (b.s.lift > a.s.lift ? b : a)),
+    guess = task().facts.relations[lab('guess', -1)]?.name;
   const cost = isLive() ? costOfSilence(head) : NaN;
   const verdict = best.owns ? best.name : 'nothing of these';
   return [
-    tableOf({head: ['relation', 'mass', 'chance', 'lift', 'p', ''],
-      rows: rows.map(({name, s, owns}) => [name, fixed(s.mass, 3), fixed(s.null, 3), fixed(s.lift, 3), s.p == null ? '–' : fixed(s.p, 3), owns ? '★ owns it' : name === best.name ? 'best of this head' : ''])},
-      `Head ${head.at} against the truth`),
-    el('p', {id: 'truth-verdict'}, el('b', null, `Head ${head.at} does ${verdict}. `),
-      lab('guess', -1) < 0 ? 'You did not guess.' : (lab('guess', -1) >= task().facts.relations.length ? !best.owns : best.owns && guess === best.name) ? 'Your guess is right. ' : 'Your guess is not borne out. ',
-      cost === null ? 'Its silence is being measured …' : Number.isFinite(cost) ? `Silent, it costs ${digits(cost)} nats.` : ''),
+    tableOf(
+      {
+        head: ['relation', 'mass', 'chance', 'lift', 'p', ''],
+        rows: rows.map(({name, s, owns}) => [
+          name,
+          fixed(s.mass, 3),
+          fixed(s.null, 3),
+          fixed(s.lift, 3),
+          s.p == null ? '–' : fixed(s.p, 3),
+          owns ? '★ owns it' : name === best.name ? 'best of this head' : '',
+        ]),
+      },
+      `Head ${head.at} against the truth`,
+    ),
+    el(
+      'p',
+      {id: 'truth-verdict'},
+      el('b', null, `Head ${head.at} does ${verdict}. `),
+      lab('guess', -1) < 0
+        ? 'You did not guess. '
+        : (
+              lab('guess', -1) >= task().facts.relations.length
+                ? !best.owns
+                : best.owns && guess === best.name
+            )
+          ? 'Your guess is right. '
+          : 'Your guess is not borne out. ',
+      cost === null
+        ? 'Its silence is being measured …'
+        : Number.isFinite(cost)
+          ? `Silent, it costs ${digits(cost)} nats.`
+          : '',
+    ),
   ];
 }
 
 function controlPicture(width) {
   const made = controlExperiment(lab('seed', 1));
-  const sorted = [...made.others].sort((a, b) => a - b), line = sorted[Math.floor(0.99 * (sorted.length - 1))];
+  const sorted = [...made.others].sort((a, b) => a - b),
+    line = sorted[Math.floor(0.99 * (sorted.length - 1))];
   return bars({
-    width: Math.min(width, 560), unit: 'lift', tickName: '99 % of shuffled truths stay below', low: Math.min(0, ...made.lifts), high: Math.max(0.2, ...made.lifts, line),
-    rows: made.lifts.map((v, h) => ({name: `head ${h + 1}`, value: v, tick: line, strong: h === made.head})),
-    about: {name: 'control', title: 'Eight heads that attend at random',
-      sentence: `Head ${made.head + 1} is first with a lift of ${fixed(made.best, 3)}; the best of eight does as well on ${fixed(100 * made.p, 0)} % of shuffled truths (p = ${fixed(made.p, 3)}): ${made.p < 0.01 ? 'a false alarm, one in a hundred is' : 'nobody does it'}.`},
+    width: Math.min(width, 560),
+    unit: 'lift',
+    tickName: '99 % of shuffled truths stay below',
+    low: Math.min(0, ...made.lifts),
+    high: Math.max(0.2, ...made.lifts, line),
+    rows: made.lifts.map((v, h) => ({
+      name: `head ${h + 1}`,
+      value: v,
+      tick: line,
+      strong: h === made.head,
+    })),
+    about: {
+      name: 'control',
+      title: 'Eight heads that attend at random',
+      sentence: `Head ${made.head + 1} is first with a lift of ${fixed(made.best, 3)}; the best of eight does as well on ${fixed(100 * made.p, 0)} % of shuffled truths (p = ${fixed(made.p, 3)}): ${made.p < 0.01 ? 'a false alarm, one in a hundred is' : 'nobody does it'}.`,
+    },
   });
 }
 
+/// Heads by number alone: a name would give the answer away.
+function headToGuess() {
+  const made = choice(
+    'guess-head',
+    'Head',
+    headsOf(run()).map((x) => [x.at, x.at]),
+    (v) => go({h: v, lab: {...app.state.lab, open: 0, guess: -1}}),
+  );
+  live(() => setValues({'guess-head': chosen()?.at}));
+  return made;
+}
+
 LESSONS[7] = {
-  worlds: ['five-tokens', 'run'],
-  uses: ['h', 'ex'],
+  worlds: ['run'],
   build(main) {
     if (isRunWorld()) {
       const names = task().facts.relations.map((r, i) => [i, r.name]);
-      main.append(el('div', {class: 'columns'},
-        figure((width) => (chosen() && trace() ? patternPicture(width, {head: chosen(), rel: lab('open') ? relation() : -1, title: `Head ${chosen().at}, example ${exampleIndex()}`}) : noPattern()),
-          {id: 'true-pattern', most: 480, again: () => `headlab heads ${run().name} --pattern ${chosen()?.at}`}),
-        el('div', null,
-          controlRow(labChoice('guess', 'This head does', [[-1, '…'], ...names, [names.length, 'nothing of these']], -1),
-            button('Show the truth', () => setLab({open: 1}), {id: 'show-truth'})),
-          dynamic('div', {id: 'truth'}, () => (lab('open') && chosen() ? truthTable(chosen()) : [])))));
+      main.append(
+        el(
+          'div',
+          {class: 'columns'},
+          figure(
+            (width) =>
+              chosen() && trace()
+                ? patternPicture(width, {
+                    head: chosen(),
+                    rel: lab('open') ? relation() : -1,
+                    title: `Head ${chosen().at}, example ${exampleIndex()}`,
+                  })
+                : noPattern(),
+            {
+              id: 'true-pattern',
+              most: 480,
+              again: () => `headlab heads ${run().name} --pattern ${chosen()?.at}`,
+            },
+          ),
+          el(
+            'div',
+            null,
+            controlRow(
+              headToGuess(),
+              labChoice(
+                'guess',
+                'This head does',
+                [[-1, '…'], ...names, [names.length, 'nothing of these']],
+                -1,
+              ),
+              button('Show the truth', () => setLab({open: 1}), {id: 'show-truth'}),
+            ),
+            dynamic('div', {id: 'truth'}, () =>
+              lab('open') && chosen() ? truthTable(chosen()) : [],
+            ),
+          ),
+        ),
+      );
     }
     main.append(
       figure(controlPicture, {id: 'control', most: 560}),
-      controlRow(button('Draw eight others', () => setLab({seed: lab('seed', 1) + 1}), {id: 'control-again'})),
+      controlRow(
+        button('Draw eight others', () => setLab({seed: lab('seed', 1) + 1}), {
+          id: 'control-again',
+        }),
+      ),
     );
   },
 };

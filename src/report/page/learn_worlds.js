@@ -5,6 +5,7 @@
 
 /// Attention of one query over the keys that it sees. The lesson "every number" shows these lines
 /// as they stand here, without the calls of `see`, which record what is known after a line.
+// prettier-ignore
 function attend(q, K, V, see = () => {}) {
   const d = q.length, row = [], z = new Array(V[0].length).fill(0);
   let largest = -Infinity, sum = 0;
@@ -36,7 +37,9 @@ function attendLines() {
     .split('\n')
     .map((text) => {
       const found = /^(.*?;) see\('(.*)', \{.*\}\);$/.exec(text);
-      return found ? {text: found[1], at: found[2]} : {text: text.replace(', see = () => {}', ''), at: null};
+      return found
+        ? {text: found[1], at: found[2]}
+        : {text: text.replace(', see = () => {}', ''), at: null};
     });
 }
 
@@ -58,29 +61,44 @@ const minus = (A, B) => A.map((row, i) => row.map((v, j) => v - B[i][j]));
 /// A world in H heads of floor(d / H) columns each: [{q, k, v, dots, scaled, weights, z}]; of a
 /// world with `visible`, query t sees keys 0 to visible[t] - 1, and the rest of its row is 0.
 function headsOfWorld(world, H = world.heads) {
-  const d = Math.floor(world.q[0].length / H), dv = Math.floor(world.v[0].length / H);
+  const d = Math.floor(world.q[0].length / H),
+    dv = Math.floor(world.v[0].length / H);
   return Array.from({length: H}, (_, h) => {
     const q = columns(world.q, h * d, (h + 1) * d);
-    const k = columns(world.k, h * d, (h + 1) * d), v = columns(world.v, h * dv, (h + 1) * dv);
-    const dots = times(q, k[0].map((_, i) => k.map((row) => row[i])));
+    const k = columns(world.k, h * d, (h + 1) * d),
+      v = columns(world.v, h * dv, (h + 1) * dv);
+    const dots = times(
+      q,
+      k[0].map((_, i) => k.map((row) => row[i])),
+    );
     const rows = q.map((query, t) => {
       const n = world.visible ? world.visible[t] : k.length;
       const {row, z} = attend(query, k.slice(0, n), v.slice(0, n));
       return {row: [...row, ...new Array(k.length - n).fill(0)], z};
     });
-    return {q, k, v, dots, scaled: dots.map((row) => row.map((x) => x / Math.sqrt(d))),
-      weights: rows.map(({row}) => row), z: rows.map(({z}) => z)};
+    return {
+      q,
+      k,
+      v,
+      dots,
+      scaled: dots.map((row) => row.map((x) => x / Math.sqrt(d))),
+      weights: rows.map(({row}) => row),
+      z: rows.map(({z}) => z),
+    };
   });
 }
 
 const besideEachOther = (heads) => heads[0].z.map((_, t) => heads.flatMap((head) => head.z[t]));
 const averageWeights = (heads) =>
   heads[0].weights.map((row, t) =>
-    row.map((_, s) => heads.reduce((sum, head) => sum + head.weights[t][s], 0) / heads.length));
+    row.map((_, s) => heads.reduce((sum, head) => sum + head.weights[t][s], 0) / heads.length),
+  );
 
 /// What the output loses when head h is silenced: z_h W_O,h, in length over all tokens.
 function lossOfSilence(heads, h, W_O = null) {
-  const silent = heads.map((head, i) => ({z: head.z.map((row) => row.map((v) => (i === h ? v : 0)))}));
+  const silent = heads.map((head, i) => ({
+    z: head.z.map((row) => row.map((v) => (i === h ? v : 0))),
+  }));
   const part = besideEachOther(silent);
   return l2(W_O ? times(part, W_O) : part);
 }
@@ -99,48 +117,91 @@ function diversityOf(patterns) {
       a.forEach((row, t) => {
         sum += core.jsDistance(row, b[t]);
         ++count;
-      })));
+      }),
+    ),
+  );
   return count ? sum / count : 0;
 }
 
 /// q, k, v and W_O of a module of the run on one example as a world; its first positions, so that
 /// they can be read. Keys that are shared are repeated for each head that reads them.
 function worldOfRun(trace, m, tokens, most = 12) {
-  const attention = trace.modules[m], {module, H} = attention;
+  const attention = trace.modules[m],
+    {module, H} = attention;
   const {dHead: D, dValue: Dv, kvHead, kvBlocks} = module;
-  const n = Math.min(tokens.queries.length, most), S = Math.min(tokens.keys.length, most);
+  const n = Math.min(tokens.queries.length, most),
+    S = Math.min(tokens.keys.length, most);
   const rows = (values, count, width) =>
     Array.from({length: count}, (_, t) => Array.from(values.subarray(t * width, (t + 1) * width)));
   const spread = (values, each) =>
     rows(values, S, kvBlocks.length * each).map((row) =>
-      kvHead.flatMap((kv) => row.slice(kv * each, (kv + 1) * each)));
+      kvHead.flatMap((kv) => row.slice(kv * each, (kv + 1) * each)),
+    );
   const weights = (name) => trace.model.tensors[`${module.name}.${name}`];
-  const W_O = weights('W_O'), C = trace.model.C;
-  return {name: 'run', tokens: tokens.queries.slice(0, n), keys: tokens.keys.slice(0, S), heads: H,
+  const W_O = weights('W_O'),
+    C = trace.model.C;
+  return {
+    name: 'run',
+    tokens: tokens.queries.slice(0, n),
+    keys: tokens.keys.slice(0, S),
+    heads: H,
     names: module.heads.map((born) => `${m}.${born}`),
-    q: rows(attention.q, n, H * D), k: spread(attention.k, D), v: spread(attention.v, Dv),
-    visible: Array.from({length: n}, (_, t) => Math.min(S, core.visible(trace.model.run, m, trace.example, t))),
-    W_O: rows(W_O, H * Dv, C), W_Q: rows(weights('W_Q'), C, H * D)};
+    q: rows(attention.q, n, H * D),
+    k: spread(attention.k, D),
+    v: spread(attention.v, Dv),
+    visible: Array.from({length: n}, (_, t) =>
+      Math.min(S, core.visible(trace.model.run, m, trace.example, t)),
+    ),
+    W_O: rows(W_O, H * Dv, C),
+    W_Q: rows(weights('W_Q'), C, H * D),
+  };
 }
 
 /// Numbers of attention by its sizes. `widths` of 0 mean floor(d / H). Either {error} or the matrices
 /// [{name, rows, columns, bias}], the sum, and what PyTorch would say.
 function attentionSizes({d, H, dk = 0, dv = 0, kv = 0, bias = true}) {
   const whole = (name, v, least, most) =>
-    Number.isInteger(v) && v >= least && v <= most ? '' : `${name} must be a whole number from ${least} to ${most}.`;
-  const error = whole('d', d, 1, 65536) || whole('H', H, 1, 1024) || whole('d_k', dk, 0, 65536) ||
-    whole('d_v', dv, 0, 65536) || whole('kv_heads', kv, 0, 1024);
+    Number.isInteger(v) && v >= least && v <= most
+      ? ''
+      : `${name} must be a whole number from ${least} to ${most}.`;
+  const error =
+    whole('d', d, 1, 65536) ||
+    whole('H', H, 1, 1024) ||
+    whole('d_k', dk, 0, 65536) ||
+    whole('d_v', dv, 0, 65536) ||
+    whole('kv_heads', kv, 0, 1024);
   if (error) return {error};
-  const own = Math.floor(d / H), key = dk || own, value = dv || own, groups = kv || H;
+  const own = Math.floor(d / H),
+    key = dk || own,
+    value = dv || own,
+    groups = kv || H;
   if (key < 1 || value < 1)
-    return {error: `floor(${d} / ${H}) = 0: ${H} heads leave no column for each. Give d_k, or fewer heads.`};
-  if (H % groups) return {error: `${H} heads cannot share ${groups} blocks of keys evenly: kv_heads must divide H.`};
-  const matrices = [['W_Q', d, H * key], ['W_K', d, groups * key], ['W_V', d, groups * value], ['W_O', H * value, d]]
-    .map(([name, rows, cols]) => ({name, rows, cols, count: rows * cols + (bias ? cols : 0)}));
-  const note = d % H === 0 ? '' :
-    `${d} / ${H} is no whole number. PyTorch's MultiheadAttention refuses it; here a head is floor(${d} / ${H}) = ${own} wide, and ${H} heads fill ${H * own} of ${d} columns, which W_O [${H * value}, ${d}] brings back.`;
-  return {matrices, dk: key, dv: value, kv: groups, total: matrices.reduce((sum, x) => sum + x.count, 0), note,
-    cache: groups * (key + value)};
+    return {
+      error: `floor(${d} / ${H}) = 0: ${H} heads leave no column for each. Give d_k, or fewer heads.`,
+    };
+  if (H % groups)
+    return {
+      error: `${H} heads cannot share ${groups} blocks of keys evenly: kv_heads must divide H.`,
+    };
+  const matrices = [
+    ['W_Q', d, H * key],
+    ['W_K', d, groups * key],
+    ['W_V', d, groups * value],
+    ['W_O', H * value, d],
+  ].map(([name, rows, cols]) => ({name, rows, cols, count: rows * cols + (bias ? cols : 0)}));
+  const note =
+    d % H === 0
+      ? ''
+      : `${d} / ${H} is no whole number. PyTorch's MultiheadAttention refuses it; here a head is floor(${d} / ${H}) = ${own} wide, and ${H} heads fill ${H * own} of ${d} columns, which W_O [${H * value}, ${d}] brings back.`;
+  return {
+    matrices,
+    dk: key,
+    dv: value,
+    kv: groups,
+    total: matrices.reduce((sum, x) => sum + x.count, 0),
+    note,
+    cache: groups * (key + value),
+  };
 }
 
 // ---- patterns to know ------------------------------------------------------------------------
@@ -150,8 +211,10 @@ const KNOWN_PATTERNS = {
   'previous token': (t) => (t > 0 ? [t - 1] : []),
   'first token': () => [0],
   'local window': (t, n) => [t - 1, t, t + 1].filter((s) => s >= 0 && s < n),
-  'same token': (t, n, classes) => classes.flatMap((c, s) => (s < t && c === classes[t] ? [s] : [])).slice(-1),
-  induction: (t, n, classes) => classes.flatMap((c, s) => (s < t && c === classes[t] ? [s + 1] : [])).slice(-1),
+  'same token': (t, n, classes) =>
+    classes.flatMap((c, s) => (s < t && c === classes[t] ? [s] : [])).slice(-1),
+  induction: (t, n, classes) =>
+    classes.flatMap((c, s) => (s < t && c === classes[t] ? [s + 1] : [])).slice(-1),
 };
 
 /// Mass of a pattern on the cells of a known one, over the queries that have any, beside what
@@ -173,7 +236,10 @@ function scoreOfPattern(weights, name, classes, causal = false) {
 
 /// The known pattern with the highest lift, or "uniform" where none reaches .3.
 function nameOfPattern(weights, classes, causal = false) {
-  const scores = Object.keys(KNOWN_PATTERNS).map((name) => ({name, ...scoreOfPattern(weights, name, classes, causal)}));
+  const scores = Object.keys(KNOWN_PATTERNS).map((name) => ({
+    name,
+    ...scoreOfPattern(weights, name, classes, causal),
+  }));
   const best = scores.reduce((a, b) => (b.lift > a.lift ? b : a));
   return {best: best.lift >= 0.3 ? best.name : 'uniform', scores};
 }
@@ -185,7 +251,8 @@ function simulated(name, classes, share = 0.8) {
   return classes.map((_, t) => {
     const keys = name === 'uniform' ? [] : KNOWN_PATTERNS[name](t, n, classes);
     return Array.from({length: n}, (__, s) =>
-      (keys.length ? (keys.includes(s) ? share / keys.length : 0) + (1 - share) / n : 1 / n));
+      keys.length ? (keys.includes(s) ? share / keys.length : 0) + (1 - share) / n : 1 / n,
+    );
   });
 }
 
@@ -206,16 +273,26 @@ function controlExperiment(seed, heads = 8, n = 12, draws = 200) {
   const random = numbersFrom(seed);
   const pattern = () =>
     Array.from({length: n}, () => {
-      const row = Array.from({length: n}, () => Math.exp(2.5 * (random() + random() + random() - 1.5)));
+      const row = Array.from({length: n}, () =>
+        Math.exp(2.5 * (random() + random() + random() - 1.5)),
+      );
       const sum = row.reduce((a, b) => a + b, 0);
       return row.map((v) => v / sum);
     });
   const patterns = Array.from({length: heads}, pattern);
   const truth = () => Array.from({length: n}, () => Math.floor(random() * n));
   const lifts = (keys) =>
-    patterns.map((rows) => (rows.reduce((sum, row, t) => sum + row[keys[t]], 0) / n - 1 / n) / (1 - 1 / n));
-  const found = lifts(truth()), best = Math.max(...found);
+    patterns.map(
+      (rows) => (rows.reduce((sum, row, t) => sum + row[keys[t]], 0) / n - 1 / n) / (1 - 1 / n),
+    );
+  const found = lifts(truth()),
+    best = Math.max(...found);
   const others = Array.from({length: draws}, () => Math.max(...lifts(truth())));
-  return {lifts: found, best, head: found.indexOf(best), others,
-    p: (1 + others.filter((v) => v >= best).length) / (draws + 1)};
+  return {
+    lifts: found,
+    best,
+    head: found.indexOf(best),
+    others,
+    p: (1 + others.filter((v) => v >= best).length) / (draws + 1),
+  };
 }

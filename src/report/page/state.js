@@ -68,8 +68,16 @@ const edits = {
 /// Positions of a lesson's controls: `step:3,sharp:2.5`.
 const labels = {
   parse(s) {
-    if (!/^[a-zA-Z]\w{0,11}:-?\d{1,7}(\.\d{1,4})?(,[a-zA-Z]\w{0,11}:-?\d{1,7}(\.\d{1,4})?)*$/.test(s)) return undefined;
-    return Object.fromEntries(s.split(',').map((part) => part.split(':')).map(([key, v]) => [key, Number(v)]));
+    if (
+      !/^[a-zA-Z]\w{0,11}:-?\d{1,7}(\.\d{1,4})?(,[a-zA-Z]\w{0,11}:-?\d{1,7}(\.\d{1,4})?)*$/.test(s)
+    )
+      return undefined;
+    return Object.fromEntries(
+      s
+        .split(',')
+        .map((part) => part.split(':'))
+        .map(([key, v]) => [key, Number(v)]),
+    );
   },
   format: (v) =>
     Object.keys(v)

@@ -15,11 +15,12 @@ const lessonFacts = () => app.page.facts.lessons;
 const hasRun = () => app.page.runs.length > 0 && isLive() && headsOf(run()).length > 0;
 
 const lessonNumber = () => Math.min(Math.max(app.state.page, 1), LESSONS.length);
-/// The world of the open lesson: the address's where the lesson has it, else the lesson's first.
+/// The world of the open lesson: the address's where the lesson has it, else its first that is here.
 function worldName() {
   const known = LESSONS[lessonNumber() - 1].worlds || ['five-tokens'];
   const {world} = app.state;
-  return known.includes(world) && (world !== 'run' || hasRun()) ? world : known[0];
+  const there = known.filter((name) => name !== 'run' || hasRun());
+  return there.includes(world) ? world : there[0] || 'five-tokens';
 }
 const isRunWorld = () => worldName() === 'run';
 
@@ -47,12 +48,24 @@ const headOfLab = (H) => Math.min(lab('head'), H - 1);
 // ---- what lessons are made of ----------------------------------------------------------------
 
 /// A row of controls of a lesson.
-const controlRow = (...children) => el('div', {class: 'controls', role: 'group', 'aria-label': 'Controls of this lesson'}, ...children);
+const controlRow = (...children) =>
+  el(
+    'div',
+    {class: 'controls', role: 'group', 'aria-label': 'Controls of this lesson'},
+    ...children,
+  );
 
 /// A slider whose position is `lab[key]`, with its value beside it.
 function labSlider(key, name, {min = 0, max = 1, step = 0.05, initial = max, words = String}) {
   const id = `lab-${key}`;
-  const slider = el('input', {type: 'range', id, min, max, step, oninput: (event) => setLab({[key]: Number(event.target.value)})});
+  const slider = el('input', {
+    type: 'range',
+    id,
+    min,
+    max,
+    step,
+    oninput: (event) => setLab({[key]: Number(event.target.value)}),
+  });
   const out = el('output', {for: id});
   live(() => {
     slider.value = lab(key, initial);
@@ -70,25 +83,46 @@ function labChoice(key, name, options, initial = 0) {
 }
 
 function queryChoice(world) {
-  const made = choice('lab-query', 'Query', world.tokens.map((words, t) => [t, `${t} ${words}`]), (v) => go({q: [Number(v)]}));
+  const made = choice(
+    'lab-query',
+    'Query',
+    world.tokens.map((words, t) => [t, `${t} ${words}`]),
+    (v) => go({q: [Number(v)]}),
+  );
   live(() => setValues({'lab-query': queryOf(world)}));
   return made;
 }
 
 const headChoice = (world, H = world.heads) =>
-  labChoice('head', 'Head', headNames(world, H).map((name, h) => [h, name]));
+  labChoice(
+    'head',
+    'Head',
+    headNames(world, H).map((name, h) => [h, name]),
+  );
 
 /// A small matrix with its numbers in its cells. `tints`: the head of each column; `rowTints`.
-function numbersPicture(width, {rows, rowNames, colNames, tints, rowTints, signed = true, about, say, cell = 62, places = 4}) {
+function numbersPicture(
+  width,
+  {rows, rowNames, colNames, tints, rowTints, signed = true, about, say, cell = 62, places = 4},
+) {
   const values = Float32Array.from(rows.flat());
   const top = Math.max(...values.map(Math.abs)) || 1;
   const room = (side) => side >= textWidth((-1).toFixed(places), 11, true) + 4;
   return matrix({
-    rowNames, colNames, values, kind: signed ? 'sign' : undefined, top: signed ? top : 1,
-    width: Math.min(width, 620), cell, tall: 30, leastTall: 12, about,
+    rowNames,
+    colNames,
+    values,
+    kind: signed ? 'sign' : undefined,
+    top: signed ? top : 1,
+    width: Math.min(width, 620),
+    cell,
+    tall: 30,
+    leastTall: 12,
+    about,
     say: say || ((r, c) => `${rowNames[r]}, ${colNames[c]}: ${fixed(rows[r][c], 4)}`),
     over: (box) => {
-      const items = [], [, , w] = box(0, 0);
+      const items = [],
+        [, , w] = box(0, 0);
       const last = rowNames.length - 1;
       (tints || []).forEach((h, c) => {
         const [x, y, side, tall] = box(last, c);
@@ -101,11 +135,17 @@ function numbersPicture(width, {rows, rowNames, colNames, tints, rowTints, signe
       if (!room(w)) return items;
       rows.forEach((row, r) =>
         row.forEach((v, c) => {
-          const [x, y, side, tall] = box(r, c), words = fixed(v, places);
+          const [x, y, side, tall] = box(r, c),
+            words = fixed(v, places);
           const wide = textWidth(words, 11, true) + 4;
-          items.push(rect(x + (side - wide) / 2, y + tall / 2 - 8, wide, 16, {fill: 'paper', alpha: 0.8}));
-          items.push(label(x + side / 2, y + tall / 2, words, {anchor: 'middle', size: 11, mono: true}));
-        }));
+          items.push(
+            rect(x + (side - wide) / 2, y + tall / 2 - 8, wide, 16, {fill: 'paper', alpha: 0.8}),
+          );
+          items.push(
+            label(x + side / 2, y + tall / 2, words, {anchor: 'middle', size: 11, mono: true}),
+          );
+        }),
+      );
       return items;
     },
   });
@@ -114,7 +154,11 @@ function numbersPicture(width, {rows, rowNames, colNames, tints, rowTints, signe
 /// A pattern of a world with its numbers.
 function weightsPicture(width, world, weights, {name, title, sentence = '', say, signed = false}) {
   return numbersPicture(width, {
-    rows: weights, rowNames: world.tokens, colNames: world.keys || world.tokens, signed, say,
+    rows: weights,
+    rowNames: world.tokens,
+    colNames: world.keys || world.tokens,
+    signed,
+    say,
     about: {name, title, sentence: sentence || 'Queries down, keys across; each row sums to 1.'},
   });
 }
@@ -146,22 +190,43 @@ function openLesson(n) {
 }
 
 function lessonList() {
-  const titles = LESSONS.map((_, i) => lessonTexts().querySelector(`#lesson-${i + 1} h3`).textContent);
-  return el('nav', {'aria-label': 'Lessons', class: 'lessons'},
-    el('ol', null, titles.map((title, i) =>
-      el('li', null, el('a', {
-        href: formatHash({...defaultState(), view: 'learn', page: i + 1}) || '#', id: `to-lesson-${i + 1}`,
-        'aria-current': lessonNumber() === i + 1 ? 'step' : null,
-        onclick: (event) => {
-          if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-          event.preventDefault();
-          openLesson(i + 1);
-        },
-      }, title)))));
+  const titles = LESSONS.map(
+    (_, i) => lessonTexts().querySelector(`#lesson-${i + 1} h3`).textContent,
+  );
+  return el(
+    'nav',
+    {'aria-label': 'Lessons', class: 'lessons'},
+    el(
+      'ol',
+      null,
+      titles.map((title, i) =>
+        el(
+          'li',
+          null,
+          el(
+            'a',
+            {
+              href: formatHash({...defaultState(), view: 'learn', page: i + 1}) || '#',
+              id: `to-lesson-${i + 1}`,
+              'aria-current': lessonNumber() === i + 1 ? 'step' : null,
+              onclick: (event) => {
+                if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+                event.preventDefault();
+                openLesson(i + 1);
+              },
+            },
+            title,
+          ),
+        ),
+      ),
+    ),
+  );
 }
 
 function worldSwitch(known) {
-  const there = WORLD_NAMES.filter(([name]) => known.includes(name) && (name !== 'run' || hasRun()));
+  const there = WORLD_NAMES.filter(
+    ([name]) => known.includes(name) && (name !== 'run' || hasRun()),
+  );
   if (there.length < 2) return null;
   const made = choice('pick-world', 'On', there, (v) => go({world: v, lab: {}, q: []}));
   live(() => setValues({'pick-world': worldName()}));
@@ -177,8 +242,10 @@ VIEWS.push({
   available: (page) => Boolean(page.facts.lessons),
   stepBy: (by) => openLesson(Math.min(Math.max(lessonNumber() + by, 1), LESSONS.length)),
   build(main) {
-    const n = lessonNumber(), lesson = LESSONS[n - 1];
-    const text = lessonText(n), corrections = text.querySelector('.corrections');
+    const n = lessonNumber(),
+      lesson = LESSONS[n - 1];
+    const text = lessonText(n),
+      corrections = text.querySelector('.corrections');
     const heading = text.querySelector('h3');
     const title = el('h3', {id: 'lesson-title', tabindex: -1}, `${n}. ${heading.textContent}`);
     heading.remove();
@@ -190,9 +257,11 @@ VIEWS.push({
     if (isRunWorld() && !lessonWorld()) body.append(noPattern());
     else lesson.build(body);
     if (corrections) main.append(corrections);
-    main.append(controlRow(
-      n > 1 && button('← Lesson before', () => openLesson(n - 1), {id: 'lesson-back'}),
-      n < LESSONS.length && button('Next lesson →', () => openLesson(n + 1), {id: 'lesson-next'}),
-    ));
+    main.append(
+      controlRow(
+        n > 1 && button('← Lesson before', () => openLesson(n - 1), {id: 'lesson-back'}),
+        n < LESSONS.length && button('Next lesson →', () => openLesson(n + 1), {id: 'lesson-next'}),
+      ),
+    );
   },
 });

@@ -1,0 +1,100 @@
+// The lessons of a page: what they compute is what the program computes and what articles print,
+// and without scripts they are texts and tables. Read next: lessons_test.js;
+// src/report/page_lessons.cc.
+#include <iterator>
+#include <regex>
+#include <sstream>
+
+#include "headlab/heads/lessons.h"
+#include "report/page_core.h"
+#include "report/page_html.h"
+#include "report/page_parts.h"
+
+namespace headlab { namespace {
+
+Json world_results(const LessonWorld& world, Index count) {
+  const std::vector<HeadSteps> heads = attend_in_heads(world.q, world.k, world.v, count);
+  Json steps = Json::array(), silent = Json::array();
+  for (std::size_t h = 0; h < heads.size(); ++h) {
+    steps.push_back(to_json(heads[h]));
+    silent.push_back(change_when_silent(heads, h, identity(world.v.columns())));
+  }
+  return Json::object({{"name", world.name},
+                       {"heads", count},
+                       {"steps", std::move(steps)},
+                       {"silent", std::move(silent)}});
+}
+
+Json random_results(const RandomWorld& world, Index count) {
+  const std::vector<HeadSteps> heads = random_heads(world, count, world.seed);
+  Json entropies = Json::array();
+  for (const HeadSteps& head : heads) entropies.push_back(entropy_of(head));
+  return Json::object({{"name", world.name},
+                       {"heads", count},
+                       {"diversity", diversity_of(heads)},
+                       {"entropies", std::move(entropies)}});
+}
+
+using PageLessons = PageCore;
+
+TEST_F(PageLessons, ComputeWhatTheProgramComputesAndArticlesPrint) {
+  Json worlds = Json::array(), random = Json::array();
+  for (const LessonWorld& world : lesson_worlds())
+    for (const Index count : {1, 2, 4}) worlds.push_back(world_results(world, count));
+  for (const RandomWorld& world : random_worlds())
+    for (const Index count : world.heads) random.push_back(random_results(world, count));
+  const Json expected =
+      Json::object({{"worlds", std::move(worlds)}, {"random", std::move(random)}});
+  write_file(folder_.path() / "book.html", make_textbook().html);
+  write_file(folder_.path() / "expected.json", expected.dump());
+  const std::string source = HEADLAB_SOURCE_DIR;
+  const Told told = told_by(text("node ", source, "/tests/report/lessons_test.js ", source,
+                                 "/src/report/page ", (folder_.path() / "book.html").string(), " ",
+                                 (folder_.path() / "expected.json").string()));
+  EXPECT_TRUE(told.well) << told.text;
+}
+
+TEST(Textbook, NeedsNoRunAndIsTheSameEachTime) {
+  const Page book = make_textbook({.command = "headlab page --textbook"});
+  EXPECT_EQ(book.html, make_textbook({.command = "headlab page --textbook"}).html);
+  EXPECT_LE(book.html.size(), 500'000u);
+  EXPECT_TRUE(book.sources.empty());
+  EXPECT_NE(book.html.find("headlab page --textbook"), std::string::npos);
+}
+
+TEST(Textbook, IsTextAndTablesWithoutScripts) {
+  const std::string html = lessons_html();
+  for (int lesson = 1; lesson <= 10; ++lesson)
+    EXPECT_NE(html.find(text("id=\"lesson-", lesson, "\"")), std::string::npos);
+  for (const char* figure :
+       {"0.1237 0.2509 0.2509 0.1237 0.2509", "0.1811 0.1811 0.3673 0.0893 0.1811",
+        "0.3000 0.3000 0.1799 0.4579", "0.9600", "0.9941", "0.5962", "0.5770", "0.5774", "32.7 %",
+        "53.0 %", "1,050,624", "0.9717 0.0283"})
+    EXPECT_NE(html.find(figure), std::string::npos) << figure;
+  EXPECT_EQ(html.find("{{"), std::string::npos);
+}
+
+TEST(Textbook, NamesEveryCorrectionInALesson) {
+  const std::string html = lessons_html();
+  for (const Correction& one : corrections())
+    EXPECT_NE(html.find(html_text(one.claim)), std::string::npos) << one.claim;
+}
+
+TEST(Textbook, HasLessonsOfAtMostHundredTwentyWords) {
+  const std::string html = lessons_html();
+  for (int lesson = 1; lesson <= 10; ++lesson) {
+    const std::size_t begin = html.find(text("id=\"lesson-", lesson, "\""));
+    const std::string section = html.substr(begin, html.find("</section>", begin) - begin);
+    std::string words;
+    const std::regex paragraph("<p>([^]*?)</p>");
+    for (std::sregex_iterator it(section.begin(), section.end(), paragraph), end; it != end; ++it)
+      words += (*it)[1].str() + " ";
+    std::istringstream stream(words);
+    const auto count = std::distance(std::istream_iterator<std::string>(stream), {});
+    EXPECT_LE(count, 120) << lesson;
+    EXPECT_GE(count, 10) << lesson;
+  }
+}
+
+}  // namespace
+}  // namespace headlab
