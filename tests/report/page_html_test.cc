@@ -75,7 +75,8 @@ TEST(PageFiles, AreAllUsedOnce) {
   EXPECT_EQ(used, there);
 }
 
-TEST(PageFiles, AreSmallEnoughToBeRead) { EXPECT_LE(html_code_size(), 260'000u); }
+/// 240,000 bytes for what looks at runs, and 80,000 for ten lessons, which every page brings along.
+TEST(PageFiles, AreSmallEnoughToBeRead) { EXPECT_LE(html_code_size(), 320'000u); }
 
 TEST(PageFiles, HaveAtMostFourHundredLines) {
   for (const PageFile& file : page_files())
