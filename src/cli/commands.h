@@ -12,6 +12,7 @@
 #include "headlab/cli/arguments.h"
 #include "headlab/heads/edits.h"
 #include "headlab/report/heatmap.h"
+#include "headlab/report/page.h"
 #include "headlab/report/table.h"
 #include "headlab/train/run.h"
 
@@ -52,6 +53,10 @@ void require_known(const char* kind, const std::string& name,
 /// The head that a flag names, as "0.2": module 0, born as 2. UsageError if the text is no such
 /// name.
 HeadId parse_head(const std::string& flag, const std::string& name);
+
+/// The page of the lessons: trains its models in a folder of the system, which goes at the end,
+/// unless options.weights is false. Error if it is interrupted.
+Page textbook(const PageOptions& options);
 
 /// What `bench` takes beside flags: step and the names of the benchmarks.
 std::vector<std::string> benchmark_names();

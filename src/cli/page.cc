@@ -24,7 +24,8 @@ struct PageFlags {
            "MB that it may take; what does not fit is left out, and named");
     s.integer("examples", options.examples, 1, 512, "examples that it offers to look at");
     s.boolean("weights", options.weights, "embed the model, so that it runs in the page");
-    s.boolean("textbook", textbook, "the lessons alone, on sentences of two and five tokens");
+    s.boolean("textbook", textbook,
+              "ten lessons alone, on sentences and small models that are trained meanwhile");
     s.boolean("check", check, "show what the page would hold and what is missing; write nothing");
     return s;
   }
@@ -89,7 +90,7 @@ Result page(Invocation& call) {
                                     : flags.textbook
                                         ? std::filesystem::path("textbook.html")
                                         : std::filesystem::path(names[0]) / "report.html";
-  const Page page = flags.textbook ? make_textbook(flags.options)
+  const Page page = flags.textbook ? textbook(flags.options)
                                    : make_page({names.begin(), names.end()}, flags.options);
   if (!flags.check) write_file(out, page.html);
   Json json = page;

@@ -40,9 +40,18 @@ std::optional<Run> parent_of(const Run& run, std::vector<std::string>& left_out)
 
 class PageMaker {
  public:
-  /// The lessons alone.
-  explicit PageMaker(const PageOptions& options)
-      : options_(options), title_("Attention heads in ten lessons") {}
+  /// The lessons alone, on the runs of a sweep.
+  PageMaker(const std::filesystem::path& sweep, const std::string& name, const PageOptions& options)
+      : options_(options), title_("Attention heads in ten lessons"), textbook_(name) {
+    if (!sweep.empty()) {
+      sweep_ = read_sweep(sweep);
+      for (const std::filesystem::path& path : sweep_->runs) add(open_run(path), false);
+    }
+    plan_.shown = options.examples;
+    plan_.snapshots = 0;
+    for (const StudiedRun& run : runs_)
+      plan_.examples = std::min(plan_.examples, run.study.examples);
+  }
 
   PageMaker(const std::vector<std::filesystem::path>& paths, const PageOptions& options)
       : options_(options) {
@@ -146,6 +155,11 @@ class PageMaker {
     return tasks;
   }
 
+  /// What views need of a run's files; lessons need none that are not there.
+  std::vector<PageSource> sources_of(const StudiedRun& one) const {
+    return textbook_ ? std::vector<PageSource>{} : run_sources(one.run, options_);
+  }
+
   Json facts_of(const StudiedRun& one, std::size_t task, PageBlocks& blocks) const {
     Json facts = run_facts(one.run, one.study, plan_, blocks);
     facts["role"] = one.is_parent ? "parent" : "run";
@@ -153,7 +167,8 @@ class PageMaker {
     facts["task"] = task;
     facts["verdict"] = verdict_of(facts);
     Json& files = facts["files"] = Json::array();
-    for (const PageSource& source : run_sources(one.run, options_))
+    if (textbook_) facts["name"] = *textbook_ + "/" + one.run.path.filename().string();
+    for (const PageSource& source : sources_of(one))
       files.push_back(Json::object({{"file", source.file},
                                     {"present", source.present},
                                     {"needed_by", source.views},
@@ -165,6 +180,7 @@ class PageMaker {
     std::vector<std::size_t> task_of;
     Json facts = stamped(
         {{"page", 1}, {"command", options_.command}, {"title", title_}, {"tolerance", 1e-5}});
+    if (textbook_) facts["textbook"] = true;
     if (sweep_) facts["sweep"] = sweep_->facts;
     facts["lessons"] = lessons_facts();
     facts["tasks"] = tasks(blocks, task_of);
@@ -199,18 +215,19 @@ class PageMaker {
     const Json all = facts(blocks);
     HtmlFilling filling;
     filling.title = html_text(all.at("title").string());
-    if (!runs_.empty()) filling.fixed = static_html(all.at("runs").items()[0], runs_[0].study);
+    if (!textbook_) filling.fixed = static_html(all.at("runs").items()[0], runs_[0].study);
     filling.lessons = lessons_html();
     filling.data = data_html(all, blocks, page);
     page.html = html_page(filling);
     page.left_out = left_out();
     for (const StudiedRun& one : runs_)
-      std::ranges::move(run_sources(one.run, options_), std::back_inserter(page.sources));
+      std::ranges::move(sources_of(one), std::back_inserter(page.sources));
     return page;
   }
 
   const PageOptions& options_;
   std::string title_;
+  std::optional<std::string> textbook_{};  // what the sweep of a textbook is called
   std::optional<PageSweep> sweep_;
   std::vector<StudiedRun> runs_;
   PagePlan plan_;
@@ -223,6 +240,9 @@ Page make_page(const std::vector<std::filesystem::path>& paths, const PageOption
   return PageMaker(paths, options).make();
 }
 
-Page make_textbook(const PageOptions& options) { return PageMaker(options).make(); }
+Page make_textbook(const std::filesystem::path& sweep, const std::string& name,
+                   const PageOptions& options) {
+  return PageMaker(sweep, name, options).make();
+}
 
 }  // namespace headlab

@@ -15,7 +15,7 @@ class Lessons : public OnPage {
   /// The page of the lessons alone, written once.
   fs::path book() const {
     static const fs::path path = [&] {
-      study.done({"page", "--textbook", "--out", "textbook.html"});
+      study.done({"page", "--textbook", "--no-weights", "--out", "textbook.html"});
       return study.path("textbook.html");
     }();
     return path;
@@ -81,6 +81,28 @@ TEST_F(Lessons, OpenWithoutARun) {
   go_to("#view=about");
   EXPECT_NE(words("#view"), "");
   for (const char* key : {"x", "a", "c", "[", ".", "Escape", "t", "?"}) tab().press(key);
+}
+
+TEST_F(Lessons, BringTrainedModelsAlong) {
+  study.done({"page", "--textbook", "--out", "book.html"});
+  const fs::path trained = study.path("book.html");
+  EXPECT_LE(fs::file_size(trained), 1'500'000u);
+  open(trained, "#view=learn&page=2");
+  EXPECT_TRUE(tab().holds("app.check.ok"));
+  EXPECT_EQ(tab().text("VIEWS.filter(isShown).map((v) => v.name).join()"), "learn,about");
+  EXPECT_NE(title_of("knee").find("is enough"), std::string::npos) << title_of("knee");
+  EXPECT_EQ(tab().number("headsOf(run()).length"), 8);
+  EXPECT_EQ(read_file(trained).find(fs::temp_directory_path().string()), std::string::npos);
+  for (int number = 1; number <= 10; ++number)
+    go_to("#view=learn&world=run&page=" + std::to_string(number));
+  go_to("#view=learn&page=7");
+  EXPECT_NE(title_of("diversity").find("heads=8"), std::string::npos);
+  go_to("#view=learn&page=9");
+  expect_wrong(10, "0.0 0.1");
+  const std::string best = tab().text(
+      "(() => { const s = subsetsOf(run()); return keptNames(s, rankOfSet(s, 15).bits).join(' '); "
+      "})()");
+  EXPECT_NE(answered(10, best).find("Number 1 of 70"), std::string::npos) << said(10);
 }
 
 TEST_F(Lessons, FollowEachOther) {

@@ -52,7 +52,10 @@ std::string page_text(const Page& page);
 /// weights; never what the page checks itself with, and never scores. Errors: no run, or what
 /// open_run finds; a damaged file of analysis.
 Page make_page(const std::vector<std::filesystem::path>& paths, const PageOptions& options = {});
-/// The lessons alone, on sentences that can be computed by hand: no run is needed.
-Page make_textbook(const PageOptions& options = {});
+/// The lessons alone, on sentences that can be computed by hand and, where a lesson needs trained
+/// models, on those of the sweep in this folder (empty: without). The sweep is called `name` in the
+/// page, wherever it lies, so that its command makes it again.
+Page make_textbook(const std::filesystem::path& sweep = {}, const std::string& name = "",
+                   const PageOptions& options = {});
 
 }  // namespace headlab

@@ -39,10 +39,13 @@ function writeAddress(push) {
 
 function readAddress() {
   const {state, notices} = parseHash(location.hash);
+  // the lessons begin with the largest of their models
+  if (app.page.facts.textbook && !/\brun=/.test(location.hash))
+    state.run = Math.max(1, app.page.runs.length);
   written = location.hash;
   if (!usable(state.view)) {
     if (state.view !== defaultState().view) notices.push(`This page has no view ${state.view}.`);
-    state.view = VIEWS.find((v) => v.available(app.page))?.name;
+    state.view = VIEWS.find(isShown)?.name;
   }
   for (const key of ['h', 'a', 'b'])
     if (state[key] && app.page.runs.length && !core.headOf(app.page.runs[0], state[key])) {
@@ -54,7 +57,7 @@ function readAddress() {
   show(true);
 }
 
-const usable = (name) => VIEWS.some((view) => view.name === name && view.available(app.page));
+const usable = (name) => VIEWS.some((view) => view.name === name && isShown(view));
 
 /// The kept step nearest to a step; null where it is the last, or none is kept.
 function nearestStep(step) {
@@ -137,7 +140,7 @@ function header() {
   document.getElementById('run').textContent = facts.title;
   document.getElementById('page-command').replaceChildren('again: ', code(facts.command));
   document.getElementById('views').replaceChildren(
-    ...VIEWS.filter((v) => v.available(app.page)).map((v) =>
+    ...VIEWS.filter(isShown).map((v) =>
       el(
         'a',
         {

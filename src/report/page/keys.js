@@ -41,7 +41,7 @@ const ACTIONS = {
   Escape: () =>
     app.state.q.length
       ? go({q: [], k: null})
-      : go({view: VIEWS.find((v) => v.available(app.page)).name}),
+      : go({view: VIEWS.find(isShown).name}),
 };
 
 function toggleGate(head) {
@@ -62,6 +62,7 @@ function onlyGate(head) {
 
 function stepTime(by) {
   if (app.view.stepBy) return app.view.stepBy(by);
+  if (!app.page.runs.length) return undefined;
   const {steps} = run();
   if (!steps?.length || !isLive()) return undefined;
   const at = app.state.step == null ? steps.length - 1 : steps.indexOf(app.state.step);
@@ -89,7 +90,7 @@ async function copyLink() {
 function onKey(event) {
   const typing = event.target.closest?.('input:not([type="checkbox"]), select, textarea, dialog');
   if (typing || event.ctrlKey || event.altKey || event.metaKey || app.state.keys === 'off') return;
-  const views = VIEWS.filter((v) => v.available(app.page));
+  const views = VIEWS.filter(isShown);
   if (!app.page.runs.length && !/^[1-9,.tsld?]$/.test(event.key)) return;
   const action = /^[1-9]$/.test(event.key)
     ? views[event.key - 1] && (() => go({view: views[event.key - 1].name}))

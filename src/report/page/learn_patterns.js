@@ -115,6 +115,7 @@ function nearestTable() {
 }
 
 LESSONS[5] = {
+  always: ['ex'],
   build(main) {
     const options = [[-1, '…'], ...QUIZ_NAMES.map((name, i) => [i, name])];
     main.append(

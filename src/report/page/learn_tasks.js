@@ -180,6 +180,7 @@ function exerciseNode({ask, hint, check}, i) {
 }
 
 LESSONS[8] = {
+  always: ['run'],
   build(main) {
     const world = exerciseWorld(),
       more = hasRun() ? onTheRun(run()) : [];

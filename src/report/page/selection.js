@@ -5,6 +5,10 @@
 const VIEWS = [];
 const app = {page: null, state: null, figures: [], check: null, ready: false, busy: 0, view: null};
 
+/// Whether a page shows a view: a textbook shows lessons, and says what it is.
+const isShown = (view) =>
+  view.available(app.page) && (!app.page.facts.textbook || ['learn', 'about'].includes(view.name));
+
 const run = () => app.page.runs[Math.min(Math.max(app.state.run, 1), app.page.runs.length) - 1];
 const task = () => run().task;
 const isLive = (r = run()) => Boolean(r.live && app.check?.ok !== false);

@@ -237,7 +237,8 @@ VIEWS.push({
   name: 'learn',
   title: 'Learn',
   get uses() {
-    return isRunWorld() ? LESSONS[lessonNumber() - 1].uses || ['ex'] : [];
+    const {always, uses} = LESSONS[lessonNumber() - 1];
+    return always || (isRunWorld() ? uses || ['ex'] : []);
   },
   available: (page) => Boolean(page.facts.lessons),
   stepBy: (by) => openLesson(Math.min(Math.max(lessonNumber() + by, 1), LESSONS.length)),

@@ -1,0 +1,103 @@
+// The models of `headlab page --textbook`: a small sweep over the number of heads, so that lessons
+// can show a knee and heads that do something, trained in seconds each time the page is written.
+// Equal seeds give equal models, so the page is the same each time. Read next: page.cc;
+// lab/sweep.h.
+#include <unistd.h>
+
+#include <system_error>
+
+#include "cli/commands.h"
+#include "headlab/base/files.h"
+#include "headlab/heads/ablation.h"
+#include "headlab/lab/sweep.h"
+#include "headlab/prune/curve.h"
+
+namespace headlab::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kTextbookSweep = "sweeps/textbook";
+
+/// Four relations in one query: fewer than four heads cannot read four keys.
+const SweepGrid kTextbookGrid = {
+    {"task", {"relations"}},  {"heads", {"1", "2", "3", "4", "5", "8"}},
+    {"d_model", {"32"}},      {"steps", {"1000"}},
+    {"batch", {"32"}},        {"lr", {"3e-3"}},
+    {"warmup", {"20"}},       {"eval_examples", {"64"}},
+    {"seed", {"0", "1", "2"}}};
+
+/// A folder of the system that goes with this.
+class ScratchFolder {
+ public:
+  ScratchFolder() : path_(fs::temp_directory_path() / text("headlab-textbook-", getpid())) {
+    fs::create_directories(path_);
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+std::string sweep_line() {
+  std::string line = "headlab sweep";
+  for (const SweepAxis& axis : kTextbookGrid)
+    line += text(" ", flag_of(axis.name), " ", join(axis.values, ","));
+  return line + " --out " + kTextbookSweep;
+}
+
+void train_models(const fs::path& folder) {
+  const std::vector<SweepCell> cells = sweep_cells(kTextbookGrid);
+  add_grid(folder, kTextbookGrid);
+  catch_interrupts();
+  SliceCallbacks callbacks;
+  callbacks.of_cell = [](const SweepCell&) {
+    RunCallbacks watching;
+    watching.should_stop = interrupted;
+    return watching;
+  };
+  std::string failure;
+  callbacks.after_cell = [&](Index i, CellEnd end, const std::string& error) {
+    note(
+        text("model ", i + 1, " of ", cells.size(), ": ", cells[static_cast<std::size_t>(i)].name));
+    if (end == CellEnd::failed) failure = error;
+  };
+  callbacks.should_stop = interrupted;
+  const SliceEnd end = run_slice(folder, cells, {}, callbacks);
+  require(failure.empty(), "a model of the textbook failed: ", failure);
+  require(!end.stopped, "interrupted: no textbook was written");
+  write_file(folder / "sweep.json", Json::object({{"command", sweep_line()}}).dump());
+}
+
+/// What lessons ask of the first model with each number of heads: who does what, what silence
+/// costs, and, of few enough heads, the loss of every set.
+void analyse_models(const fs::path& folder) {
+  for (const SweepCell& cell : sweep_cells(kTextbookGrid)) {
+    if (cell.config.train.seed != 0) continue;
+    const Run run = open_run(folder / cell.name);
+    const Batch batch = held_out_examples(*run.task, 512).batch;
+    write_file(run.path / "heads.json", Json(score_heads(run.model, *run.task)).dump());
+    write_file(run.path / "ablation.json", Json(ablate_heads(run.model, batch, {})).dump());
+    CurveOptions options;
+    options.methods = {"exhaustive"};
+    write_file(run.path / "curve.json", to_json(prune_curve(run, options)).dump());
+  }
+}
+
+}  // namespace
+
+Page textbook(const PageOptions& options) {
+  if (!options.weights) return make_textbook({}, "", options);
+  const ScratchFolder scratch;
+  train_models(scratch.path());
+  analyse_models(scratch.path());
+  return make_textbook(scratch.path(), kTextbookSweep, options);
+}
+
+}  // namespace headlab::cli
