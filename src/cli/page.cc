@@ -6,7 +6,9 @@
 #include <system_error>
 
 #include "cli/commands.h"
+#include "cli/pictures.h"
 #include "headlab/base/files.h"
+#include "headlab/report/figures.h"
 
 namespace headlab::cli {
 namespace {
@@ -15,6 +17,7 @@ struct PageFlags {
   PageOptions options;
   std::string out;
   bool check = false, textbook = false;
+  PictureFlags picture;
 
   Settings settings() {
     Settings s;
@@ -27,6 +30,7 @@ struct PageFlags {
     s.boolean("textbook", textbook,
               "ten lessons alone, on sentences and small models that are trained meanwhile");
     s.boolean("check", check, "show what the page would hold and what is missing; write nothing");
+    picture.add_to(s);
     return s;
   }
 };
@@ -86,6 +90,9 @@ Result page(Invocation& call) {
                      "headlab page --textbook");
   if (!flags.textbook && (names.empty() || names[0].empty()))
     throw UsageError("missing argument RUN|SWEEP", "headlab page RUN, or headlab page --textbook");
+  if (flags.picture.wanted() && !flags.textbook)
+    throw UsageError("--svg and --png draw what --textbook is about",
+                     "headlab heads RUN --grid --svg FILE draws the heads of a run");
   const std::filesystem::path out = !flags.out.empty() ? std::filesystem::path(flags.out)
                                     : flags.textbook
                                         ? std::filesystem::path("textbook.html")
@@ -95,8 +102,11 @@ Result page(Invocation& call) {
   if (!flags.check) write_file(out, page.html);
   Json json = page;
   json["path"] = flags.check ? Json() : Json(out.string());
-  return reproducible(call, std::move(json),
-                      page_text(page) + (flags.check ? "\n" : "\n" + out.string() + "\n"));
+  const Result result =
+      reproducible(call, std::move(json),
+                   page_text(page) + (flags.check ? "\n" : "\n" + out.string() + "\n"));
+  if (!flags.picture.wanted()) return result;
+  return with_picture(call, flags.picture, lesson_figure(lesson_world("five-tokens")), result);
 }
 
 }  // namespace headlab::cli

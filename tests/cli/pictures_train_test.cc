@@ -33,7 +33,7 @@ TEST_F(Program, MakesThePicturesOfTheReadmeAgain) {
     }
     ++pictures;
   }
-  EXPECT_EQ(pictures, 5u);
+  EXPECT_EQ(pictures, 6u);
 }
 
 }  // namespace

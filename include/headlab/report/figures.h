@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "headlab/heads/activations.h"
+#include "headlab/heads/lessons.h"
 #include "headlab/heads/scores.h"
 #include "headlab/heads/tracking.h"
 #include "headlab/lab/sweep.h"
@@ -49,6 +50,9 @@ Picture history_figure(const HeadsHistory& history);
 Picture curve_figure(const Curve& curve);
 /// The same as means with intervals over several runs.
 Picture curve_figure(const CurveOverRuns& curve);
+
+/// The patterns of a sentence that can be computed by hand, beside that of one head as wide as all.
+Picture lesson_figure(const LessonWorld& world);
 
 /// Loss against heads: mean and interval over seeds, each seed a dot. A line for each family of
 /// groups. Error if no cell is finished, or no two groups differ in heads alone.
