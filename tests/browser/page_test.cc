@@ -262,6 +262,30 @@ TEST_F(PageOfARun, ComparesTwoHeadsCellByCell) {
     EXPECT_NE(shown.find(part), shown.npos) << shown;
 }
 
+TEST_F(PageOfARun, ScattersHeadsByAnyTwoScores) {
+  open(full, "#view=heads");
+  const std::string at = figure("heads-scatter") + ".picture";
+  EXPECT_EQ(tab().number(at + ".marks.rows"), 4);
+  const Json ablation = study.json("full/ablation.json"), heads = study.json("full/heads.json");
+  tab().evaluate(
+      "(() => { for (const [id, value] of [['axis-sx', 'mass on back3'], ['axis-sy', 'loss without "
+      "it']]) { const list = document.getElementById(id); list.value = value; "
+      "list.dispatchEvent(new Event('change', {bubbles: true})); } })()");
+  wait();
+  const Json rows = tab().evaluate(at + ".table().rows");
+  for (std::size_t head = 0; head < 4; ++head) {
+    const Json::Array& row = rows.items()[head].items();
+    EXPECT_NEAR(row[1].number(),
+                heads.at("heads").items()[head].at("scores").at("back3").at("mass").number(), 1e-5);
+    EXPECT_NEAR(row[2].number(), ablation.at("heads").items()[head].at("change").number(), 1e-4);
+  }
+  tab().point(mark("heads-scatter", 2, 0));
+  EXPECT_NE(readout().find("Head 0.2"), std::string::npos) << readout();
+  tab().click(mark("heads-scatter", 2, 0));
+  wait();
+  EXPECT_EQ(tab().text("app.state.view + app.state.h"), "head0.2");
+}
+
 TEST_F(PageOfARun, KeepsThePlacesOfRemovedHeads) {
   open(study.path("pruned/report.html"), "#view=heads");
   EXPECT_EQ(tab().number("document.querySelectorAll('#grid .cell').length"), 4);

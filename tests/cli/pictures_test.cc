@@ -78,7 +78,7 @@ TEST_F(Pictures, OfTheReadmeAreThereWithTheirCommands) {
     EXPECT_TRUE(holds(readme, "](examples/pictures/" + entry.path().filename().string() + ")"));
     ++count;
   }
-  EXPECT_EQ(count, 5u);
+  EXPECT_EQ(count, 6u);
 }
 
 TEST_F(Pictures, OnATerminalAreAsColourfulAsItCanShow) {

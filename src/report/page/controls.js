@@ -102,7 +102,8 @@ function buildControls(uses) {
   const bar = document.getElementById('controls');
   if (!app.page.runs.length) return bar.replaceChildren();
   bar.replaceChildren(
-    ...(uses.length || app.view.name !== 'learn' ? ['run'] : []).concat(uses)
+    ...(uses.length || app.view.name !== 'learn' ? ['run'] : [])
+      .concat(uses)
       .filter((key, i, all) => all.indexOf(key) === i)
       .map((key) => CONTROLS[key]())
       .filter(Boolean),

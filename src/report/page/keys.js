@@ -38,10 +38,7 @@ const ACTIONS = {
   l: () => copyLink(),
   d: () => cycleTheme(),
   '?': () => document.getElementById('keys-dialog').showModal(),
-  Escape: () =>
-    app.state.q.length
-      ? go({q: [], k: null})
-      : go({view: VIEWS.find(isShown).name}),
+  Escape: () => (app.state.q.length ? go({q: [], k: null}) : go({view: VIEWS.find(isShown).name})),
 };
 
 function toggleGate(head) {

@@ -124,6 +124,8 @@ const STATE_KEYS = {
   page: [count, 1],
   world: [oneOf('five-tokens', 'cat-sleeps', 'run'), 'five-tokens'],
   lab: [labels, {}],
+  sx: [text(/^[^\u0000-\u001f]{1,80}$/), null],
+  sy: [text(/^[^\u0000-\u001f]{1,80}$/), null],
   sort: [text(/^[^\u0000-\u001f]{1,80}$/), 'place'],
   mass: [share, 0.9],
   theme: [oneOf('auto', 'light', 'dark'), 'auto'],

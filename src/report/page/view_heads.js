@@ -112,6 +112,7 @@ VIEWS.push({
             go({view: 'head', h: headsOf(run())[r].at, rel: task().facts.relations[c].name}),
         }),
       );
+    main.append(...headsScatter());
   },
 });
 
