@@ -68,49 +68,107 @@ function quizAnswers() {
   ];
 }
 
-/// For each habit the head of the run whose rows are nearest to it on the example shown.
-function nearestTable() {
-  if (!hasRun() || !baseTrace()) return [];
-  const classes = Array.from(example().tokens.slice(0, example().length)),
-    {causal} = task();
-  const heads = headsOf(run())
-    .filter((x) => run().modules[x.m].kind === 'self')
-    .map((x) => {
-      const {values, rows, cols} = patternOf(baseTrace(), x.m, x.place);
-      return {
+/// For each habit the head of the run whose rows are nearest to it on the example shown:
+/// [{name, ideal, head, weights, distance}]; empty where there is none.
+const nearestHeads = memo(
+  () => (hasRun() ? where() + Boolean(baseTrace()) : ''),
+  () => {
+    if (!hasRun() || !baseTrace()) return [];
+    const classes = Array.from(example().tokens.slice(0, example().length));
+    const {causal} = task();
+    const heads = headsOf(run())
+      .filter((x) => run().modules[x.m].kind === 'self')
+      .map((x) => {
+        const {values, rows, cols} = patternOf(baseTrace(), x.m, x.place);
+        return {
+          head: x,
+          weights: Array.from({length: rows}, (_, t) =>
+            Array.from(values.subarray(t * cols, (t + 1) * cols)),
+          ),
+        };
+      });
+    return (heads.length ? QUIZ_NAMES : []).map((name) => {
+      const ideal = simulated(name, classes, 1).map((row, t) => {
+        const seen = row.map((v, s) => (causal && s > t ? 0 : v));
+        const sum = seen.reduce((a, b) => a + b, 0);
+        return seen.map((v) => v / (sum || 1));
+      });
+      const far = heads.map((x) => ({
         ...x,
-        weights: Array.from({length: rows}, (_, t) =>
-          Array.from(values.subarray(t * cols, (t + 1) * cols)),
-        ),
+        distance:
+          x.weights.reduce((sum, row, t) => sum + core.jsDistance(row, ideal[t]), 0) /
+          x.weights.length,
+      }));
+      return {
+        name,
+        ideal,
+        classes,
+        causal,
+        ...far.reduce((a, b) => (b.distance < a.distance ? b : a)),
       };
     });
-  if (!heads.length) return [];
-  const ideal = (name) =>
-    simulated(name, classes, 1).map((row, t) => {
-      const seen = row.map((v, s) => (causal && s > t ? 0 : v)),
-        sum = seen.reduce((a, b) => a + b, 0);
-      return seen.map((v) => v / (sum || 1));
-    });
-  const rows = QUIZ_NAMES.map((name) => {
-    const far = heads.map((head) => ({
-      head,
-      distance:
-        head.weights.reduce((sum, row, t) => sum + core.jsDistance(row, ideal(name)[t]), 0) /
-        head.weights.length,
-    }));
-    const near = far.reduce((a, b) => (b.distance < a.distance ? b : a));
-    const score =
-      name === 'uniform' ? null : scoreOfPattern(near.head.weights, name, classes, causal);
+  },
+);
+
+function nearestTable() {
+  const rows = nearestHeads().map(({name, head, weights, distance, classes, causal}) => {
+    const score = name === 'uniform' ? null : scoreOfPattern(weights, name, classes, causal);
     return [
       name,
-      near.head.at,
-      fixed(near.distance, 3),
+      head.at,
+      fixed(distance, 3),
       ...(score ? [score.mass, score.chance, score.lift].map((v) => fixed(v, 3)) : ['', '', '']),
     ];
   });
-  return tableOf(
-    {head: ['habit', 'nearest head', 'distance', 'mass', 'chance', 'lift'], rows},
-    `The run’s nearest heads on example ${exampleIndex()} (mean Jensen-Shannon distance, at most .833)`,
+  return rows.length
+    ? tableOf(
+        {head: ['habit', 'nearest head', 'distance', 'mass', 'chance', 'lift'], rows},
+        `The run’s nearest heads on example ${exampleIndex()} (mean Jensen-Shannon distance, at most .833)`,
+      )
+    : [];
+}
+
+/// A habit as it would be, or the run's head that is nearest to it.
+function habitPicture(width, i, real) {
+  const found = nearestHeads()[i];
+  if (!found) return null;
+  const tokens = tokenTexts(example().tokens).slice(0, found.ideal.length);
+  const rows = real ? found.weights : found.ideal;
+  return matrix({
+    rowNames: tokens,
+    colNames: tokens,
+    values: Float32Array.from(rows.flat()),
+    width: Math.min(width, 300),
+    cell: 18,
+    about: {
+      name: `habit-${i}-${real ? 'run' : 'simulated'}`,
+      title: real ? `Head ${found.head.at} of the run` : `Simulated: ${found.name}`,
+      sentence: real ? `Distance ${fixed(found.distance, 3)}.` : '',
+    },
+    say: (r, c) =>
+      `query ${r} ${tokens[r]} → key ${c} ${tokens[c]}: simulated ${fixed(found.ideal[r][c])} · head ${found.head.at} ${fixed(found.weights[r][c])}`,
+  });
+}
+
+function habitFigures() {
+  return el(
+    'div',
+    {class: 'columns three'},
+    [0, 1, 2].map((i) => {
+      const group = [];
+      return el(
+        'div',
+        null,
+        [false, true].map((real) =>
+          figure((width) => habitPicture(width, i, real), {
+            id: `habit-${i}-${real ? 'run' : 'simulated'}`,
+            most: 300,
+            group,
+            again: () => `headlab heads ${run().name} --pattern ${nearestHeads()[i]?.head.at}`,
+          }),
+        ),
+      );
+    }),
   );
 }
 
@@ -137,6 +195,7 @@ LESSONS[5] = {
       ),
       dynamic('div', {id: 'quiz-answers'}, quizAnswers),
       dynamic('div', {id: 'nearest'}, nearestTable),
+      ...(nearestHeads().length ? [habitFigures()] : []),
     );
     if (hasRun())
       main.append(

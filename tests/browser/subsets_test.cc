@@ -1,0 +1,57 @@
+// The model in the browser against the program, head set by head set: all 256 sets of the 8 heads
+// of a trained model, silenced by zero and by the mean, example by example. Read next:
+// page_test.cc.
+#include <cmath>
+
+#include "browser/study.h"
+#include "headlab/heads/ablation.h"
+#include "headlab/train/run.h"
+
+namespace headlab::browser { namespace {
+
+constexpr int kSetsExamples = 24;
+
+/// Losses [set][example] of a run with the heads of each set at 0, by bits of the set.
+std::vector<std::vector<double>> program_losses(const headlab::Run& run, AblationKind kind) {
+  const std::vector<HeadId> heads = all_heads(run.model);
+  std::vector<HeadSet> sets(std::size_t{1} << heads.size());
+  for (std::size_t set = 0; set < sets.size(); ++set)
+    for (std::size_t h = 0; h < heads.size(); ++h)
+      if ((set >> h & 1U) != 0) sets[set].push_back(heads[h]);
+  const Batch batch = held_out_examples(*run.task, 512).batch;
+  std::vector<std::vector<double>> losses;
+  for (const auto& of_set : Ablation(run.model, batch, {.kind = kind}).losses(sets))
+    losses.emplace_back(of_set.begin(), of_set.begin() + kSetsExamples);
+  return losses;
+}
+
+class EverySet : public OnPage {};
+
+TEST_F(EverySet, OfEightHeadsLosesWhatTheProgramLoses) {
+  const Study& study = the_study();
+  study.train("relations", "eight",
+              {"--heads", "8", "--d-model", "32", "--steps", "300", "--batch", "32", "--lr",
+               "3e-3"});
+  const headlab::Run run = open_run(study.path("eight"));
+  open(study.page("eight"));
+  for (const AblationEntry& entry : ablation_table()) {
+    if (std::string(entry.name) == "resample") continue;
+    const auto program = program_losses(run, entry.kind);
+    ASSERT_EQ(program.size(), 256u);
+    const Json page = tab().evaluate(
+        "Array.from({length: 256}, (_, set) => Array.from(core.evaluate(run(), {count: " +
+        std::to_string(kSetsExamples) + ", replacement: " + Json(entry.name).dump() +
+        ", gates: [Float32Array.from({length: 8}, (_, h) => 1 - (set >> h & 1))]}).by))");
+    double largest = 0;
+    for (std::size_t set = 0; set < 256; ++set)
+      for (std::size_t i = 0; i < kSetsExamples; ++i) {
+        const double ours = page.items()[set].items()[i].number(), theirs = program[set][i];
+        largest = std::max(largest, std::abs(ours - theirs) / (1 + std::abs(theirs)));
+      }
+    EXPECT_LE(largest, 1e-4) << entry.name;
+    EXPECT_GT(program[255][0], program[0][0]) << "silence costs something";
+  }
+}
+
+}  // namespace
+}  // namespace headlab::browser
