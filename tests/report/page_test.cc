@@ -99,6 +99,25 @@ TEST_F(Pages, StayWithinTheirBudget) {
   EXPECT_EQ(facts_in(least.html).at("runs").items()[0].find("weights"), nullptr);
 }
 
+/// 4 layers of 4 heads on 64 characters, 0.8 million parameters: weights, examples, maps, scores.
+TEST_F(Pages, OfACharacterModelTakeAtMostSixMegabytes) {
+  RunConfig config;
+  config.task = "text:length=64";
+  config.model.layers = 4;
+  config.model.heads = {4};
+  config.model.d_model = 128;
+  config.model.d_ff = 512;
+  fit_to_task(config);
+  const TrainedRun run = create_run(path("char"), config);
+  const HeadsReport report = score_heads(run.model, *run.task, {.without_gold = false});
+  write_file(run.path / "heads.json", to_json(report).dump());
+  const Page page = make_page({run.path});
+  EXPECT_LE(page.html.size(), 6'000'000u);
+  const Json facts = facts_in(page.html);
+  EXPECT_NE(facts.at("runs").items()[0].find("weights"), nullptr) << "and it runs live";
+  EXPECT_GT(facts.at("runs").items()[0].at("parameters").integer(), 700'000);
+}
+
 TEST_F(Pages, KeepSnapshotsInHalfTheBytes) {
   RunConfig config = tiny_config();
   config.keep_weights = 4;

@@ -58,6 +58,9 @@ const values = {
   hide: () => pick(['gold', 'random', '3.4,5.6']),
   step: () => below(9999),
   mass: () => pick([0.1, 0.5, 1]),
+  page: () => 1 + below(10),
+  world: () => pick(['five-tokens', 'cat-sleeps', 'run']),
+  lab: () => Object.fromEntries(Array.from({length: below(4)}, () => [pick(['step', 'g0', 'H', 'seed']), pick([0, -1, 2.5, 65536])])),
   win: () => '0-63,64-127',
 };
 for (let i = 0; i < 10000; ++i) {
@@ -71,7 +74,7 @@ for (let i = 0; i < 10000; ++i) {
   );
   for (const key of Object.keys(values))
     expect(
-      JSON.stringify(back[key]) === JSON.stringify(state[key]) || key === 'gates',
+      JSON.stringify(back[key]) === JSON.stringify(state[key]) || key === 'gates' || key === 'lab',
       `${key} of ${page.formatHash(state)}`,
     );
 }

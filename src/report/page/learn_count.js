@@ -166,7 +166,7 @@ LESSONS[4] = {
             `headlab cost --d-model ${countNow().d} --heads ${countNow().H}${countNow().kv > 0 ? ` --kv-heads ${countNow().kv}` : ''}`,
         ),
       ),
-      figure(modelsPicture, {id: 'published', most: 640, again: 'headlab cost'}),
+      figure(modelsPicture, {id: 'published', most: 640, again: 'headlab cost --published'}),
       tableOf(
         {
           head: ['model', 'd', 'heads', 'kv_heads', 'd_k', 'parameters a layer', 'source'],

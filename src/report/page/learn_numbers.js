@@ -160,7 +160,7 @@ LESSONS[2] = {
         'again: ',
         dynamic('code', null, () =>
           isRunWorld()
-            ? `headlab explain attention ${run().name} --head ${headNames(world)[headOfLab(world.heads)]} --query ${queryOf(world)}`
+            ? `headlab explain attention ${run().name} --head ${headNames(world)[headOfLab(world.heads)]} --query ${queryOf(world)} --example ${exampleIndex()}`
             : `headlab explain ${worldName()}`,
         ),
       ),
