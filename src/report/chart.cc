@@ -46,7 +46,8 @@ Index every(double side) {
   return side >= kSmallestNamed ? 1 : 5 * std::max<Index>(1, Index(std::ceil(12 / side)));
 }
 
-void name_columns(Picture& picture, const Matrix& matrix, const MatrixPlaces& at, bool turned) {
+void name_columns(Picture& picture, const MatrixChart& matrix, const MatrixPlaces& at,
+                  bool turned) {
   const bool named = at.width >= kSmallestNamed;
   for (Index c = 0; c < std::ssize(matrix.columns); c += every(at.width)) {
     const Point place = {at.left + (double(c) + .5) * at.width, at.top - 8};
@@ -60,7 +61,7 @@ void name_columns(Picture& picture, const Matrix& matrix, const MatrixPlaces& at
   }
 }
 
-void name_rows(Picture& picture, const Matrix& matrix, const MatrixPlaces& at) {
+void name_rows(Picture& picture, const MatrixChart& matrix, const MatrixPlaces& at) {
   for (Index r = 0; r < std::ssize(matrix.rows); r += every(at.height)) {
     std::string name =
         at.height >= kSmallestNamed ? shortened(matrix.rows[r], at.left - 10) : std::to_string(r);
@@ -297,7 +298,7 @@ double draw_scale(Picture& picture, const Point& at) {
   return kWords + kWide + 14;
 }
 
-MatrixPlaces draw_matrix(Picture& picture, const Matrix& matrix) {
+MatrixPlaces draw_matrix(Picture& picture, const MatrixChart& matrix) {
   const auto rows = std::ssize(matrix.rows), columns = std::ssize(matrix.columns);
   MatrixPlaces at{};
   at.left = widest(matrix.rows, std::min(150.0, matrix.width * .3)) + 12 +

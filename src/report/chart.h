@@ -19,7 +19,7 @@ std::string shortened(const std::string& text, double room, double size = 12);
 std::vector<double> round_ticks(double low, double high, int wanted = 5);
 
 /// A value for each row and column.
-struct Matrix {
+struct MatrixChart {
   std::vector<std::string> rows, columns;  // their names
   std::vector<Scalar> values;
   double width = 640;          // of the whole picture, at most
@@ -37,7 +37,7 @@ struct MatrixPlaces {
 /// Adds what the colours of a map say, 18 pixels high, and returns its width.
 double draw_scale(Picture& picture, const Point& at);
 /// Adds a matrix with its scale, and sets the picture's size.
-MatrixPlaces draw_matrix(Picture& picture, const Matrix& matrix);
+MatrixPlaces draw_matrix(Picture& picture, const MatrixChart& matrix);
 
 struct Sample {
   double x, y;

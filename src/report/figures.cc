@@ -123,10 +123,10 @@ Picture pattern_figure(const HeadPattern& pattern, std::string_view relation) {
                                 pattern.example),
                   .sentence = text(pattern.queries.size(), " queries (rows), ", pattern.keys.size(),
                                    " keys (columns).")};
-  Matrix matrix{.rows = numbered(pattern.queries),
-                .columns = numbered(pattern.keys),
-                .values = pattern.weights,
-                .axes = text("head ", head_text(pattern.head), ": queries down, keys across")};
+  MatrixChart matrix{.rows = numbered(pattern.queries),
+                     .columns = numbered(pattern.keys),
+                     .values = pattern.weights,
+                     .axes = text("head ", head_text(pattern.head), ": queries down, keys across")};
   if (gold != nullptr && std::isfinite(gold->mass)) {
     matrix.row_on = asked(pattern, *gold);
     matrix.axes += text("; outlined: truth of ", gold->relation, ", mass ", fixed(gold->mass, 3));

@@ -159,5 +159,30 @@ TEST_F(NoPages, WhereNothingCanBeWritten) {
   expect_refused({"page", "nothing"}, {"no run at nothing"});
 }
 
+TEST_F(Pages, WriteATextbookWithoutARun) {
+  const Json plain = done({"page", "--textbook", "--no-weights", "--json"}).json();
+  EXPECT_EQ(plain.at("path").string(), "textbook.html");
+  EXPECT_TRUE(holds(file("textbook.html"), "0.1811 0.1811 0.3673 0.0893 0.1811"));
+  done({"page", "--textbook", "--no-weights", "--out", "b.html", "--svg", "five.svg"});
+  EXPECT_TRUE(holds(file("five.svg"), "head 1, width 2"));
+  EXPECT_TRUE(holds(file("five.svg"), ".3664"));
+  EXPECT_EQ(run({"page"}).status, 2);
+  EXPECT_EQ(run({"page", "a", "--textbook"}).status, 2);
+  EXPECT_EQ(run({"page", "a", "--svg", "x.svg"}).status, 2);
+}
+
+/// The models are trained each time; nothing is left of them but what is in the page.
+TEST_F(Pages, TrainTheModelsOfATextbook) {
+  done({"page", "--textbook", "--threads", "1"});
+  const std::string once = file("textbook.html");
+  done({"page", "--textbook", "--threads", "2", "--out", "b.html"});
+  const auto data = [](const std::string& html) { return html.substr(html.find("id=\"b0\"")); };
+  EXPECT_EQ(data(file("b.html")), data(once));
+  EXPECT_TRUE(holds(once, "sweeps/textbook/heads=8"));
+  std::size_t entries = 0;
+  for (const auto& entry : fs::directory_iterator(folder.path())) entries += entry.exists() ? 1 : 0;
+  EXPECT_EQ(entries, 2u);
+}
+
 }  // namespace
 }  // namespace headlab::cli
