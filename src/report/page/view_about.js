@@ -1,30 +1,5 @@
 // What this page holds, what it lacks with the command that adds it, and how far it can be trusted.
 
-const GLOSSARY = [
-  [
-    'head',
-    'one of several parallel attentions of a layer; 0.2 is number 2 of module 0, counted as born',
-  ],
-  [
-    'pattern',
-    'for each query position, how its attention is shared among the keys; a row adds up to 1',
-  ],
-  ['relation', 'what the task knows must be looked at: for each query, the right keys (gold)'],
-  ['mass', 'the attention on the right keys, averaged over queries that are asked'],
-  [
-    'chance (null)',
-    'the mass that the best answer without content would get: uniform, a fixed offset, the mean pattern',
-  ],
-  ['lift', '(mass − chance) / (1 − chance): 0 is chance, 1 a perfect head'],
-  [
-    'owns',
-    'lift at least 0.3 and p < 0.01 under permuted truth, on examples that did not choose the head',
-  ],
-  ['gate', 'what a head’s output is multiplied by: 1 as trained, 0 silent'],
-  ['regret', 'the loss of a set of heads beyond that of the best set of its size'],
-  ['nat', 'the unit of the loss: 1 nat is a factor of e in probability'],
-];
-
 VIEWS.push({
   name: 'about',
   title: 'About this page',
@@ -95,12 +70,18 @@ VIEWS.push({
     main.append(
       el('h3', null, 'Words'),
       el(
-        'dl',
+        'p',
         null,
-        GLOSSARY.flatMap(([term, words]) => [
-          el('dt', null, el('dfn', null, term)),
-          el('dd', null, words),
-        ]),
+        'What the words mean: ',
+        el(
+          'a',
+          {
+            href: formatHash({...defaultState(), view: 'learn', page: LESSONS.length}),
+            id: 'to-words',
+          },
+          'the glossary of the lessons',
+        ),
+        '.',
       ),
       el('h3', null, 'Keys'),
       tableOf({head: ['key', 'does'], rows: KEYS}, 'Keys'),
