@@ -91,7 +91,7 @@ function diversityPicture(width) {
     about: {
       name: 'diversity',
       title: 'Diversity against the number of heads',
-      sentence: `Random weights: ${random.map(([h, v]) => `${h}: ${fixed(v)}`).join(', ')}. It does not grow from 2 to 8.${trained.length ? ` Trained: ${trained.map((x) => `${x.name} ${fixed(x.mean, 3)} ± ${fixed(x.half, 3)}`).join(', ')}.` : ''}`,
+      sentence: `Random weights: ${random.map(([h, v]) => `${h}: ${fixed(v)}`).join(', ')}. It does not grow from 2 to 8.${trained.length ? ` Trained: ${trained.map((x) => `${x.name.split('/').pop()} ${fixed(x.mean, 3)} ± ${fixed(x.half, 3)}`).join(', ')}.` : ''}`,
     },
   });
 }
