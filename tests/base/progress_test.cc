@@ -39,11 +39,11 @@ TEST(Steps, AreThoseOfTheOutermostLoopAndInnerOnesAreSharesOfThem) {
 TEST(Steps, NeverGoBackWhereAStepHoldsTwoLoops) {
   const Watched watched;
   Steps outer(2);
-  for (int loop = 0; loop < 2; ++loop) {
-    Steps inner(2);
-    inner.done();
+  for (const int done : {2, 1}) {
+    Steps inner(4);
+    for (int i = 0; i < done; ++i) inner.done();
   }
-  EXPECT_EQ(watched.seen, (Seen{{0, 2}, {0.5, 2}, {0.5, 2}}));
+  EXPECT_EQ(watched.seen, (Seen{{0, 2}, {0.25, 2}, {0.5, 2}, {0.5, 2}}));
 }
 
 TEST(Steps, ThatEndEarlyAreTold) {
