@@ -36,7 +36,7 @@ std::vector<TaskEntry>& own_tasks() {
 std::string learned_text(const Learned& learned) {
   if (learned.seeds == 0) return learned.why;
   const std::string counted =
-      text("with these settings ", learned.reached, " of ", learned.seeds,
+      text("as recommended, ", learned.reached, " of ", learned.seeds,
            " seeds reach a held-out accuracy of ", number_text(learned.accuracy));
   return *learned.why == '\0' ? counted : counted + ": " + learned.why;
 }

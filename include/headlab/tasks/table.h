@@ -25,7 +25,7 @@ struct Learned {
   const char* why = "";  // why less than 99% do, or why nothing is counted
 };
 
-/// As a clause, "with these settings 100 of 100 seeds reach ..."; "" if nothing is known.
+/// As a clause, "as recommended, 100 of 100 seeds reach ..."; "" if nothing is known.
 std::string learned_text(const Learned& learned);
 /// null where no accuracy is asked.
 Json to_json(const Learned& learned);
