@@ -105,19 +105,19 @@ TEST_F(Talk, RedrawsItsProgressOnATerminal) {
 
 TEST_F(Talk, ShowsHowFarLongWorkIs) {
   done(tiny({"--out", "a"}));
-  const Words words = {"reproduce", "voita", "a", "--examples", "16", "--gate-steps", "12000"};
+  const Words words = {"reproduce", "voita", "a", "--examples", "16", "--gate-steps", "900000"};
   for (const bool quiet : {false, true}) {
     Words all = words;
     if (quiet) all.emplace_back("--quiet");
     Process process(all, {.folder = folder.path()});
     if (!quiet) {
-      EXPECT_TRUE(process.wait_for(" left\n"));  // "... of 12000 done, 2000/s, 0:03 left"
+      EXPECT_TRUE(process.wait_for(" left\n"));  // "... of 900000 done, 2000/s, 0:03 left"
     } else {
       EXPECT_FALSE(process.ends_within(2500));
     }
     process.signal(SIGKILL);
     const Outcome outcome = process.finish();
-    EXPECT_EQ(holds(outcome.err, " of 12000 done, "), !quiet) << outcome.err;
+    EXPECT_EQ(holds(outcome.err, " of 900000 done, "), !quiet) << outcome.err;
     EXPECT_EQ(holds(outcome.err, "/s, "), !quiet) << outcome.err;
     EXPECT_EQ(outcome.err.empty(), quiet) << outcome.err;
   }
