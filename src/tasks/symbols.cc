@@ -145,7 +145,7 @@ TaskEntry reverse_task() {
                      "write symbols backwards, behind a separator",
                      "layers=2 heads=2 d_model=64 d_ff=0 steps=2000 batch=64 lr=3e-3 warmup=100 "
                      "schedule=cosine decay=0.01 clip=1",
-                     {.accuracy = 0.99, .reached = 6, .seeds = 6}});
+                     {.accuracy = 0.99, .reached = 13, .seeds = 13}});
 }
 
 /// The same for an encoder-decoder. Truth: `mirror`, of cross-attention: at position j of the
