@@ -205,7 +205,7 @@ std::vector<std::vector<double>> Ablation::losses(std::span<const HeadSet> sets)
              [&](const auto& logits_of, const Batch& part, Index first, Steps& steps) {
                for (Index begin = 0; begin < std::ssize(sets); begin += kAtOnce) {
                  const Index count = std::min(kAtOnce, std::ssize(sets) - begin);
-                 parallel_try(count, [&](std::int64_t i) {
+                 parallel_for(count, [&](std::int64_t i) {
                    add_losses(logits_of(begin + i), part, first, 1, all[begin + i]);
                  });
                  for (Index i = 0; i < count; ++i) steps.done();

@@ -261,22 +261,6 @@ TEST_F(Threads, ServeTheirHolderAloneWhileOthersGoOnByThemselves) {
   EXPECT_EQ(runs, 50);
 }
 
-TEST(ParallelTry, ThrowsTheFirstErrorWhenAllTasksAreDone) {
-  std::atomic<int> runs = 0;
-  const auto body = [&](std::int64_t task) {
-    ++runs;
-    if (task % 3 == 1) throw Error(text("task ", task));
-  };
-  try {
-    parallel_try(20, body);
-    FAIL() << "nothing was thrown";
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "task 1");
-  }
-  EXPECT_EQ(runs, 20);
-  EXPECT_NO_THROW(parallel_try(1, body));
-}
-
 TEST_F(Threads, AcceptConstAndMutableBodies) {
   set_thread_count(1);
   int sum = 0;

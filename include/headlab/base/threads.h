@@ -6,10 +6,8 @@
 #pragma once
 
 #include <cstdint>
-#include <exception>
 #include <memory>
 #include <type_traits>
-#include <vector>
 
 namespace headlab {
 
@@ -50,22 +48,6 @@ void parallel_for(std::int64_t tasks, Body&& body) {
   detail::parallel_for(
       tasks, [](void* b, std::int64_t task) { (*static_cast<Plain*>(b))(task); },
       const_cast<void*>(static_cast<const void*>(std::addressof(body))));
-}
-
-/// The same for a body that may throw: when all tasks are done, the error of the first that failed
-/// is thrown.
-template <class Body>
-void parallel_try(std::int64_t tasks, Body&& body) {
-  std::vector<std::exception_ptr> errors(tasks);
-  parallel_for(tasks, [&](std::int64_t task) {
-    try {
-      body(task);
-    } catch (...) {
-      errors[task] = std::current_exception();
-    }
-  });
-  for (const std::exception_ptr& error : errors)
-    if (error) std::rethrow_exception(error);
 }
 
 /// Calls body() while the threads stand ready for its loops, which then cost less: beside other
