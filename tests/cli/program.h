@@ -76,14 +76,19 @@ class Process {
     return true;
   }
 
-  /// Waits until stderr, a small pipe, has no room for a line of 90 bytes: the process cannot end
-  /// any more without being read. False where pipes are not that small.
+  /// Waits until stderr, a small pipe, is nearly full and nothing more has come for a while: the
+  /// next line has no room, so the process cannot end any more without being read. False where
+  /// pipes are not that small.
   bool wait_until_blocked() const {
 #ifdef F_SETPIPE_SZ
+    constexpr int kLine = 250, kStill = 300;  // bytes at most; polls, a millisecond each
     const int capacity = fcntl(err_, F_GETPIPE_SZ);
-    for (int waiting = 0; capacity == 4096 && waiting <= capacity - 90; usleep(1000))
+    if (capacity != 4096) return false;
+    for (int waiting = 0, before = 0, still = 0; still < kStill; usleep(1000), before = waiting) {
       if (ioctl(err_, FIONREAD, &waiting) != 0) return false;
-    return capacity == 4096;
+      still = waiting == before && waiting > capacity - kLine ? still + 1 : 0;
+    }
+    return true;
 #else
     return false;
 #endif
