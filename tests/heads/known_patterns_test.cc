@@ -90,7 +90,8 @@ TEST(ModelSteps, GiveTheModelsOwnWeights) {
   for (const HeadId& head : all_heads(pair.model)) {
     for (const Index b : {0, 1}) {
       const HeadSteps steps = steps_of(pair.model, activations, batch, head, b);
-      EXPECT_LT(largest_difference(steps, activations, head, b), 1e-4);  // scores of 1e4 in float
+      EXPECT_LT(largest_difference(steps, activations, head, b),
+                2e-3);  // an ulp of the scores, 1e4
       EXPECT_EQ(steps.weights(0, 1), 0) << "the future is hidden";
     }
   }
