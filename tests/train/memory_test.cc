@@ -5,6 +5,19 @@
 
 namespace headlab { namespace {
 
+/// Small enough to be counted by hand.
+TransformerConfig one_block() {
+  TransformerConfig model;
+  model.layers = 1;
+  model.heads = {2};
+  model.d_model = 8;
+  model.d_ff = 12;
+  model.vocab = 6;
+  model.length = 5;
+  model.targets = 2;
+  return model;
+}
+
 TEST(StepBytes, GrowWithTheBatchAndShrinkWithMicroBatches) {
   RunConfig config = tiny_config();
   fit_to_task(config);
@@ -16,14 +29,7 @@ TEST(StepBytes, GrowWithTheBatchAndShrinkWithMicroBatches) {
 }
 
 TEST(StepBytes, AreWhatIsCountedByHand) {
-  TransformerConfig model;
-  model.layers = 1;
-  model.heads = {2};
-  model.d_model = 8;
-  model.d_ff = 12;
-  model.vocab = 6;
-  model.length = 5;
-  model.targets = 2;
+  const TransformerConfig model = one_block();
   TrainConfig train;
   train.batch = 3;
   // 2 x 6 logits, 2 x 8 for the norms, 2 x 2 x (4 + 4) for attention, 12 for the feed-forward
@@ -50,14 +56,7 @@ TEST(StepBytes, CountTheHeadsOfEncoderAndDecoderWhereTheyAre) {
 }
 
 TEST(ParameterBytes, CountWeightsGradientsMomentsAndASave) {
-  TransformerConfig model;
-  model.layers = 1;
-  model.heads = {2};
-  model.d_model = 8;
-  model.d_ff = 12;
-  model.vocab = 6;
-  model.length = 5;
-  model.targets = 2;
+  const TransformerConfig model = one_block();
   TrainConfig train;
   const double weights = 8 * (6 + 5 + 2 * 6) + 4 * 8 * 8 + 2 * 8 * 12;
   EXPECT_DOUBLE_EQ(parameter_bytes(model, train), 7 * weights * sizeof(Scalar));
