@@ -28,12 +28,17 @@ double continues(const PatternInput& input, Index t, Index s) {
   return input.same_sequence && s > 0 && s <= t && input.keys[s - 1] == input.queries[t];
 }
 
+double repeats(const PatternInput& input, Index t, Index s) {
+  return input.same_sequence && s < t && input.keys[s] == input.queries[t];
+}
+
 constexpr KnownPattern kPatterns[] = {
     {"previous", "the token before", is_previous},
     {"first", "the first token", is_first},
     {"window", "tokens at most 2 away, nearer ones more", is_near},
     {"uniform", "all visible keys alike", is_any},
     {"induction", "what followed earlier places of the query's token", continues},
+    {"same", "earlier places of the query's token", repeats},
 };
 constexpr std::size_t kUniform = 3;
 constexpr double kAlike = 0.5, kNearUniform = 0.2;  // see PatternDistances::like

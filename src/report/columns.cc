@@ -151,6 +151,7 @@ constexpr ColumnEntry kColumns[] = {
     {"fresh weights", "with weights that do not repeat the input: mean over seeds"},
     {"to previous", "distance from the pattern that looks one token back"},
     {"to first", "distance from the pattern that looks at the first token"},
+    {"to same", "distance from the pattern that looks at earlier places of the same token"},
     {"to window", "distance from the pattern that looks at tokens at most 2 away"},
     {"to uniform", "distance from uniform attention"},
     {"to induction", "distance from the pattern that continues earlier places of the token"},

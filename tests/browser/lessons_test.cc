@@ -221,7 +221,7 @@ TEST_F(Lessons, FiveCountsAndSaysWhatDoesNotDivide) {
   }
 }
 
-TEST_F(Lessons, SixNamesHeadsByTheirScores) {
+TEST_F(Lessons, SixNamesHeadsByTheirDistances) {
   lesson(6);
   click("#quiz-check");
   EXPECT_TRUE(shows("#quiz-score", "0 of 6"));
@@ -232,7 +232,7 @@ TEST_F(Lessons, SixNamesHeadsByTheirScores) {
   click("#quiz-again");
   EXPECT_FALSE(there("#quiz-score"));
   open(full, "#view=learn&page=6");
-  EXPECT_TRUE(shows("#nearest", "previous token"));
+  EXPECT_TRUE(shows("#nearest", "previous"));
 }
 
 TEST_F(Lessons, SevenSplitsTheSameWidth) {

@@ -53,6 +53,8 @@ TEST(KnownPatterns, AreWhatTheirNamesSay) {
   EXPECT_EQ(made("window")(3, 0), 0);
   EXPECT_EQ(made("induction")(2, 1), 1);
   EXPECT_EQ(row_sum(made("induction"), 1), 0);
+  EXPECT_EQ(made("same")(2, 0), 1);
+  EXPECT_EQ(row_sum(made("same"), 3), 0);
   EXPECT_THROW(made("previus"), Error);
 }
 

@@ -9,7 +9,7 @@ const core = require('./load_core.js')(folder);
 const names = [
   'attend', 'attendLines', 'attendTrace', 'headsOfWorld', 'besideEachOther', 'averageWeights',
   'lossOfSilence', 'entropyOf', 'focusOf', 'diversityOf', 'isUniform', 'attentionSizes', 'identity',
-  'simulated', 'nameOfPattern', 'KNOWN_PATTERNS', 'controlExperiment', 'SOLUTIONS', 'numbersIn',
+  'simulated', 'likeOf', 'distancesFromKnown', 'numbersFrom', 'KNOWN_PATTERNS', 'controlExperiment', 'SOLUTIONS', 'numbersIn',
   'answersMatch', 'pairCost', 'backupPair', 'rankOfSet', 'times',
 ];
 const read = (name) => fs.readFileSync(`${folder}/${name}`, 'utf8');
@@ -102,10 +102,13 @@ expect(seen[0][0] === 1 && seen.every((row, t) => row.every((v, s) => s <= t || 
 
 // ---- patterns, control, exercises
 const classes = [0, 1, 2, 3, 0, 1, 2, 3, 2, 1];
-for (const name of [...Object.keys(learn.KNOWN_PATTERNS), 'uniform']) {
-  const pattern = learn.simulated(name, classes);
-  expect(learn.nameOfPattern(pattern, classes).best === name, `${name} is known by its scores`);
-  pattern.forEach((row) => same(`${name} sums to 1`, [row.reduce((a, b) => a + b, 0)], [1], 9));
+for (const name of Object.keys(learn.KNOWN_PATTERNS)) {
+  for (let seed = 1; seed <= 100; ++seed) {
+    const pattern = learn.simulated(name, classes, learn.numbersFrom(seed));
+    const like = learn.likeOf(learn.distancesFromKnown(pattern, classes));
+    expect(like === name, `${name}, seed ${seed}, is known by its distances, not as "${like}"`);
+    pattern.forEach((row) => same(`${name} sums to 1`, [row.reduce((a, b) => a + b, 0)], [1], 9));
+  }
 }
 let alarms = 0;
 for (let seed = 1; seed <= 100; ++seed) alarms += Number(learn.controlExperiment(seed).p < 0.01);
@@ -136,6 +139,12 @@ for (const {name, heads, diversity, entropies} of expected.random) {
   same(`diversity of ${name} ${heads}`, [learn.diversityOf(patterns)], [diversity], 5);
   same(`entropies of ${name} ${heads}`, patterns.map(learn.entropyOf), entropies, 5);
 }
+
+for (const {name, tokens, causal, weights} of expected.known) {
+  const {ideal} = learn.distancesFromKnown(weights, tokens, causal).find((x) => x.name === name) ?? {ideal: []};
+  same(`known pattern ${name}`, ideal, weights.flat(), 12);
+}
+expect(expected.known.length === 2 * Object.keys(learn.KNOWN_PATTERNS).length, 'the program knows the same patterns');
 
 for (const problem of problems.slice(0, 20)) console.log(problem);
 process.exit(problems.length ? 1 : 0);

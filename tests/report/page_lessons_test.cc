@@ -5,6 +5,7 @@
 #include <regex>
 #include <sstream>
 
+#include "headlab/heads/known_patterns.h"
 #include "headlab/heads/lessons.h"
 #include "report/page_core.h"
 #include "report/page_html.h"
@@ -35,6 +36,20 @@ Json random_results(const RandomWorld& world, Index count) {
                        {"entropies", std::move(entropies)}});
 }
 
+/// Every known pattern on a few tokens, as the lesson must draw it.
+Json known_results() {
+  const std::vector<std::int32_t> tokens = {3, 1, 3, 2, 1, 3};
+  Json all = Json::array();
+  for (const KnownPattern& known : known_patterns())
+    for (const bool causal : {false, true})
+      all.push_back(
+          Json::object({{"name", known.name},
+                        {"tokens", tokens},
+                        {"causal", causal},
+                        {"weights", known_pattern(known.name, {tokens, tokens, causal})}}));
+  return all;
+}
+
 using PageLessons = PageCore;
 
 TEST_F(PageLessons, ComputeWhatTheProgramComputesAndArticlesPrint) {
@@ -43,8 +58,8 @@ TEST_F(PageLessons, ComputeWhatTheProgramComputesAndArticlesPrint) {
     for (const Index count : {1, 2, 4}) worlds.push_back(world_results(world, count));
   for (const RandomWorld& world : random_worlds())
     for (const Index count : world.heads) random.push_back(random_results(world, count));
-  const Json expected =
-      Json::object({{"worlds", std::move(worlds)}, {"random", std::move(random)}});
+  const Json expected = Json::object(
+      {{"worlds", std::move(worlds)}, {"random", std::move(random)}, {"known", known_results()}});
   write_file(folder_.path() / "book.html", make_textbook().html);
   write_file(folder_.path() / "expected.json", expected.dump());
   const std::string source = HEADLAB_SOURCE_DIR;

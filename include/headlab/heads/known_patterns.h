@@ -1,7 +1,8 @@
 // Patterns that heads are known for, made by rule: the token before, the first token, a local
-// window, all keys alike, induction. A head is near to one if the Jensen-Shannon distance of its
-// rows from the pattern's rows is small; how far uniform attention is from the same rows says what
-// is not small. Read next: scores.h, which scores heads against the truth of a task instead.
+// window, all keys alike, induction, the same token. A head is near to one if the Jensen-Shannon
+// distance of its rows from the pattern's rows is small; how far uniform attention is from the same
+// rows says what is not small. Read next: scores.h, which scores heads against the truth of a task
+// instead.
 #pragma once
 
 #include <cstdint>
@@ -31,14 +32,16 @@ struct KnownPattern {
   /// The weight of key s for query t, before the row is normalised over the visible keys.
   double (*weight)(const PatternInput& input, Index t, Index s);
 };
-/// previous, first, window, uniform, induction. Adding one is adding a row.
+/// previous, first, window, uniform, induction, same. Adding one is adding a row, here and in
+/// src/report/page/learn_worlds.js, whose lesson shows them (a test holds the two together).
 std::span<const KnownPattern> known_patterns();
 
 /// Weights [T, S]. A row sums to 1, or is 0 where the pattern says nothing: before the first token
 /// there is none, and what was not there before cannot be continued. previous: key t - 1; first:
 /// key 0; window: 1 / (1 + |t - s|) for |t - s| <= 2, normalised; uniform: all visible keys;
-/// induction: the keys behind earlier places of the query's token, alike. In cross-attention
-/// induction says nothing. Error for a name that is not in the table.
+/// induction: the keys behind earlier places of the query's token, alike; same: these places
+/// themselves. In cross-attention the last two say nothing. Error for a name that is not in the
+/// table.
 Matrix known_pattern(std::string_view name, const PatternInput& input);
 
 /// One head against all known patterns.

@@ -1,10 +1,10 @@
-// Lesson 6: patterns to know by name, drawn with noise; the names come from scores, beside chance; and
-// the run's heads that are nearest to them.
+// Lesson 6: patterns to know by name, drawn with noise; the names come from distances, beside those
+// of uniform attention; and the run's heads that are nearest to them.
 
 const QUIZ_CLASSES = [0, 1, 2, 3, 0, 1, 2, 3, 2, 1];
-const QUIZ_NAMES = [...Object.keys(KNOWN_PATTERNS), 'uniform'];
+const QUIZ_NAMES = Object.keys(KNOWN_PATTERNS);
 
-/// Six heads around the six habits, in an order and with noise that the seed decides.
+/// Six heads around the six patterns, in an order and with noise that the seed decides.
 const quizHeads = memo(
   () => String(lab('seed', 1)),
   () => {
@@ -14,14 +14,7 @@ const quizHeads = memo(
       const j = Math.floor(random() * (i + 1));
       [names[i], names[j]] = [names[j], names[i]];
     }
-    return names.map((name) => ({
-      name,
-      weights: simulated(name, QUIZ_CLASSES, 0.75).map((row) => {
-        const noisy = row.map((v) => v * Math.exp(0.5 * (random() - 0.5)) + 0.02 * random());
-        const sum = noisy.reduce((a, b) => a + b, 0);
-        return noisy.map((v) => v / sum);
-      }),
-    }));
+    return names.map((name) => ({name, weights: simulated(name, QUIZ_CLASSES, random)}));
   },
 );
 
@@ -45,91 +38,71 @@ function quizAnswers() {
   if (!lab('open')) return [];
   let right = 0;
   const rows = quizHeads().map(({weights}, i) => {
-    const {best, scores} = nameOfPattern(weights, QUIZ_CLASSES),
+    const distances = distancesFromKnown(weights, QUIZ_CLASSES),
+      like = likeOf(distances),
       yours = QUIZ_NAMES[lab(`a${i}`, -1)];
-    const of = scores.reduce((a, b) => (b.lift > a.lift ? b : a));
-    right += Number(yours === best);
+    const of = distances.find((x) => x.name === like);
+    right += Number(yours === like);
     return [
       `head ${i + 1}`,
       yours || '–',
-      `${yours === best ? '✓' : '✗'} ${best}`,
-      of.name,
-      fixed(of.mass, 3),
-      fixed(of.chance, 3),
-      fixed(of.lift, 3),
+      `${yours === like ? '✓' : '✗'} ${like || 'none'}`,
+      ...(of ? [of.distance, of.uniform] : [NaN, NaN]).map((v) => fixed(v, 3)),
     ];
   });
   return [
     el('p', {id: 'quiz-score'}, `${right} of ${rows.length} right.`),
     tableOf(
-      {head: ['', 'yours', 'by score', 'best habit', 'mass', 'chance', 'lift'], rows},
-      'Lift is (mass − chance) / (1 − chance); below .3 there is no habit',
+      {head: ['', 'yours', 'by distance', 'distance', 'of uniform'], rows},
+      'Mean Jensen-Shannon distance from the pattern, and that of uniform attention: a head is like a pattern from which it is less than half as far',
     ),
   ];
 }
 
-/// For each habit the head of the run whose rows are nearest to it on the example shown:
-/// [{name, ideal, head, weights, distance}]; empty where there is none.
+/// For each pattern the head of the run whose rows are nearest to it on the example shown:
+/// [{name, ideal, distance, uniform, head, weights}]; without patterns that say nothing of it.
 const nearestHeads = memo(
   () => (hasRun() ? where() + Boolean(baseTrace()) : ''),
   () => {
     if (!hasRun() || !baseTrace()) return [];
-    const classes = Array.from(example().tokens.slice(0, example().length));
-    const {causal} = task();
-    const heads = headsOf(run())
+    const tokens = Array.from(example().tokens.slice(0, example().length));
+    const found = headsOf(run())
       .filter((x) => run().modules[x.m].kind === 'self')
-      .map((x) => {
-        const {values, rows, cols} = patternOf(baseTrace(), x.m, x.place);
-        return {
-          head: x,
-          weights: Array.from({length: rows}, (_, t) =>
-            Array.from(values.subarray(t * cols, (t + 1) * cols)),
-          ),
-        };
+      .flatMap((head) => {
+        const {values, rows, cols} = patternOf(baseTrace(), head.m, head.place);
+        const weights = Array.from({length: rows}, (_, t) =>
+          Array.from(values.subarray(t * cols, (t + 1) * cols)),
+        );
+        return distancesFromKnown(weights, tokens, task().causal).map((x) => ({
+          ...x,
+          head,
+          weights,
+        }));
       });
-    return (heads.length ? QUIZ_NAMES : []).map((name) => {
-      const ideal = simulated(name, classes, 1).map((row, t) => {
-        const seen = row.map((v, s) => (causal && s > t ? 0 : v));
-        const sum = seen.reduce((a, b) => a + b, 0);
-        return seen.map((v) => v / (sum || 1));
-      });
-      const far = heads.map((x) => ({
-        ...x,
-        distance:
-          x.weights.reduce((sum, row, t) => sum + core.jsDistance(row, ideal[t]), 0) /
-          x.weights.length,
-      }));
-      return {
-        name,
-        ideal,
-        classes,
-        causal,
-        ...far.reduce((a, b) => (b.distance < a.distance ? b : a)),
-      };
+    return QUIZ_NAMES.flatMap((name) => {
+      const heads = found.filter((x) => x.name === name && x.distance >= 0);
+      return heads.length ? [heads.reduce((a, b) => (b.distance < a.distance ? b : a))] : [];
     });
   },
 );
 
 function nearestTable() {
-  const rows = nearestHeads().map(({name, head, weights, distance, classes, causal}) => {
-    const score = name === 'uniform' ? null : scoreOfPattern(weights, name, classes, causal);
-    return [
-      name,
-      head.at,
-      fixed(distance, 3),
-      ...(score ? [score.mass, score.chance, score.lift].map((v) => fixed(v, 3)) : ['', '', '']),
-    ];
-  });
+  const rows = nearestHeads().map(({name, head, distance, uniform}) => [
+    name,
+    head.at,
+    fixed(distance, 3),
+    fixed(uniform, 3),
+  ]);
   return rows.length
     ? tableOf(
-        {head: ['habit', 'nearest head', 'distance', 'mass', 'chance', 'lift'], rows},
-        `The run’s nearest heads on example ${exampleIndex()} (mean Jensen-Shannon distance, at most .833)`,
+        {head: ['pattern', 'nearest head', 'distance', 'of uniform'], rows},
+        `The run’s nearest heads on example ${exampleIndex()} (mean Jensen-Shannon distance, at most .833; heads --like takes the mean over 64 examples)`,
       )
     : [];
 }
 
-/// A habit as it would be, or the run's head that is nearest to it.
-function habitPicture(width, i, real) {
+/// A pattern as it would be, or the run's head that is nearest to it.
+function knownPicture(width, i, real) {
   const found = nearestHeads()[i];
   if (!found) return null;
   const tokens = tokenTexts(example().tokens).slice(0, found.ideal.length);
@@ -141,7 +114,7 @@ function habitPicture(width, i, real) {
     width: Math.min(width, 300),
     cell: 18,
     about: {
-      name: `habit-${i}-${real ? 'run' : 'simulated'}`,
+      name: `known-${i}-${real ? 'run' : 'simulated'}`,
       title: real ? `Head ${found.head.at} of the run` : `Simulated: ${found.name}`,
       sentence: real ? `Distance ${fixed(found.distance, 3)}.` : '',
     },
@@ -150,7 +123,7 @@ function habitPicture(width, i, real) {
   });
 }
 
-function habitFigures() {
+function knownFigures() {
   return el(
     'div',
     {class: 'columns three'},
@@ -160,8 +133,8 @@ function habitFigures() {
         'div',
         null,
         [false, true].map((real) =>
-          figure((width) => habitPicture(width, i, real), {
-            id: `habit-${i}-${real ? 'run' : 'simulated'}`,
+          figure((width) => knownPicture(width, i, real), {
+            id: `known-${i}-${real ? 'run' : 'simulated'}`,
             most: 300,
             group,
             again: () => `headlab heads ${run().name} --pattern ${nearestHeads()[i]?.head.at}`,
@@ -190,12 +163,12 @@ LESSONS[5] = {
         ),
       ),
       controlRow(
-        button('Compare with the scores', () => setLab({open: 1}), {id: 'quiz-check'}),
+        button('Compare with the distances', () => setLab({open: 1}), {id: 'quiz-check'}),
         button('Six others', () => go({lab: {seed: lab('seed', 1) + 1}}), {id: 'quiz-again'}),
       ),
       dynamic('div', {id: 'quiz-answers'}, quizAnswers),
       dynamic('div', {id: 'nearest'}, nearestTable),
-      ...(nearestHeads().length ? [habitFigures()] : []),
+      ...(nearestHeads().length ? [knownFigures()] : []),
     );
     if (hasRun())
       main.append(

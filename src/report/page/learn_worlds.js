@@ -206,53 +206,64 @@ function attentionSizes({d, H, dk = 0, dv = 0, kv = 0, bias = true}) {
 
 // ---- patterns to know ------------------------------------------------------------------------
 
-/// The cells that a known pattern asks for, for query t of n tokens (`classes`: what each token is).
+/// Known patterns, as heads/known_patterns.h has them: the weight of key s for query t, before the row
+/// is divided by its sum over the keys that the query sees.
 const KNOWN_PATTERNS = {
-  'previous token': (t) => (t > 0 ? [t - 1] : []),
-  'first token': () => [0],
-  'local window': (t, n) => [t - 1, t, t + 1].filter((s) => s >= 0 && s < n),
-  'same token': (t, n, classes) =>
-    classes.flatMap((c, s) => (s < t && c === classes[t] ? [s] : [])).slice(-1),
-  induction: (t, n, classes) =>
-    classes.flatMap((c, s) => (s < t && c === classes[t] ? [s + 1] : [])).slice(-1),
+  previous: (t, s) => Number(s === t - 1),
+  first: (t, s) => Number(s === 0),
+  window: (t, s) => (Math.abs(t - s) <= 2 ? 1 / (1 + Math.abs(t - s)) : 0),
+  uniform: () => 1,
+  induction: (t, s, tokens) => Number(s > 0 && s <= t && tokens[s - 1] === tokens[t]),
+  same: (t, s, tokens) => Number(s < t && tokens[s] === tokens[t]),
 };
 
-/// Mass of a pattern on the cells of a known one, over the queries that have any, beside what
-/// uniform attention over `visible` keys would put there: {mass, chance, lift, queries}.
-function scoreOfPattern(weights, name, classes, causal = false) {
-  let [mass, chance, queries] = [0, 0, 0];
-  weights.forEach((row, t) => {
-    const seen = causal ? t + 1 : row.length;
-    const keys = KNOWN_PATTERNS[name](t, row.length, classes).filter((s) => s < seen);
-    if (!keys.length || seen < 2) return;
-    ++queries;
-    mass += keys.reduce((sum, s) => sum + row[s], 0);
-    chance += keys.length / seen;
-  });
-  mass /= queries || 1;
-  chance /= queries || 1;
-  return {mass, chance, queries, lift: chance < 1 && queries ? (mass - chance) / (1 - chance) : 0};
-}
-
-/// The known pattern with the highest lift, or "uniform" where none reaches .3.
-function nameOfPattern(weights, classes, causal = false) {
-  const scores = Object.keys(KNOWN_PATTERNS).map((name) => ({
-    name,
-    ...scoreOfPattern(weights, name, classes, causal),
-  }));
-  const best = scores.reduce((a, b) => (b.lift > a.lift ? b : a));
-  return {best: best.lift >= 0.3 ? best.name : 'uniform', scores};
-}
-
-/// A known pattern as attention: `share` of each row on its cells, the rest even; queries without a
-/// cell look everywhere alike.
-function simulated(name, classes, share = 0.8) {
-  const n = classes.length;
-  return classes.map((_, t) => {
-    const keys = name === 'uniform' ? [] : KNOWN_PATTERNS[name](t, n, classes);
-    return Array.from({length: n}, (__, s) =>
-      keys.length ? (keys.includes(s) ? share / keys.length : 0) + (1 - share) / n : 1 / n,
+/// The rows of a known pattern; a row is 0 where the pattern says nothing.
+function knownPattern(name, tokens, causal = false) {
+  return tokens.map((_, t) => {
+    const row = tokens.map((__, s) =>
+      causal && s > t ? 0 : KNOWN_PATTERNS[name](t, s, tokens),
     );
+    const sum = row.reduce((a, b) => a + b, 0);
+    return row.map((v) => v / (sum || 1));
+  });
+}
+
+/// How far weights are from each known pattern (mean Jensen-Shannon distance of the rows of which it
+/// speaks, of queries that see two keys or more), how far uniform attention is, and the first as a
+/// share of the second: [{name, ideal, distance, uniform, share}].
+function distancesFromKnown(weights, tokens, causal = false) {
+  const even = knownPattern('uniform', tokens, causal);
+  return Object.keys(KNOWN_PATTERNS).map((name) => {
+    const ideal = knownPattern(name, tokens, causal);
+    const asked = [...ideal.keys()].filter(
+      (t) => (causal ? t : tokens.length - 1) > 0 && ideal[t].some((v) => v > 0),
+    );
+    const mean = (rows) =>
+      asked.reduce((sum, t) => sum + core.jsDistance(rows[t], ideal[t]), 0) / asked.length;
+    const distance = mean(weights),
+      uniform = mean(even);
+    return {name, ideal, distance, uniform, share: distance / uniform};
+  });
+}
+
+/// What weights are like: of the patterns from which they are less than half as far as uniform
+/// attention is, the one with the smallest share; else uniform, if they are nearer than .2; else ''.
+function likeOf(distances) {
+  const others = distances.filter((x) => x.name !== 'uniform' && x.share < 0.5);
+  if (others.length) return others.reduce((a, b) => (b.share < a.share ? b : a)).name;
+  return distances.find((x) => x.name === 'uniform').distance < 0.2 ? 'uniform' : '';
+}
+
+/// A head around a known pattern: `share` of each row on it, the rest even, and noise.
+function simulated(name, tokens, random, share = 0.85) {
+  const n = tokens.length;
+  return knownPattern(name, tokens).map((ideal) => {
+    const speaks = ideal.some((v) => v > 0);
+    const row = ideal.map(
+      (v) => (speaks ? share * v + (1 - share) / n : 1 / n) * Math.exp(0.5 * (random() - 0.5)),
+    );
+    const sum = row.reduce((a, b) => a + b, 0);
+    return row.map((v) => v / sum);
   });
 }
 
