@@ -183,6 +183,54 @@ std::array<Pool, 2>& pools() {
 
 Pool& pool_for(std::size_t units) { return pools()[units < kPage ? 0 : 1]; }
 
+constexpr std::size_t kMostScratch = std::size_t{8} << 20;
+
+/// The scratch memory of one thread. Blocks are whole pages, one behind the other, that begin where
+/// the pool's do in theirs; what does not fit comes from the pool, and once nothing is in use the
+/// stack grows to what was needed.
+class ScratchStack {
+ public:
+  ScratchStack() = default;
+  ~ScratchStack() { ::operator delete(memory_, kRegionAlignment); }
+  ScratchStack(const ScratchStack&) = delete;
+  ScratchStack& operator=(const ScratchStack&) = delete;
+
+  /// Null where the block must come from the pool.
+  void* take(std::size_t bytes) {
+    if (used_ == 0 && needed_ > size_) grow();
+    const std::size_t at = used_;
+    used_ += pages(bytes);
+    needed_ = std::max(needed_, used_);
+    return used_ <= size_ ? memory_ + sizeof(Block) + at : nullptr;
+  }
+  /// Whether `block`, the last one taken, was the stack's.
+  bool give(void* block, std::size_t bytes) {
+    used_ -= pages(bytes);
+    return size_ > 0 && block == memory_ + sizeof(Block) + used_;
+  }
+
+ private:
+  static std::size_t pages(std::size_t bytes) {
+    constexpr std::size_t kBytes = kPage * kUnit;
+    return (bytes + kBytes - 1) / kBytes * kBytes;
+  }
+  void grow() {
+    ::operator delete(memory_, kRegionAlignment);
+    memory_ =
+        static_cast<char*>(::operator new(sizeof(Block) + needed_, kRegionAlignment, std::nothrow));
+    size_ = memory_ == nullptr ? 0 : needed_;
+  }
+
+  char* memory_ = nullptr;
+  std::size_t size_ = 0, used_ = 0;  // used: those of the pool included
+  std::size_t needed_ = std::size_t{1} << 18;
+};
+
+ScratchStack& scratch() {
+  thread_local ScratchStack stack;
+  return stack;
+}
+
 }  // namespace
 
 void* pool_allocate(std::size_t bytes) {
@@ -201,6 +249,22 @@ void pool_free(void* memory, std::size_t bytes) noexcept {
   Block* block = static_cast<Block*>(memory) - 1;
   p.statistics.bytes_in_use -= block->units * kUnit;
   p.give(block);
+}
+
+void* scratch_allocate(std::size_t bytes) {
+  if (bytes > kMostScratch) return pool_allocate(bytes);
+  ScratchStack& stack = scratch();
+  if (void* block = stack.take(bytes)) return block;
+  try {
+    return pool_allocate(bytes);
+  } catch (...) {
+    stack.give(nullptr, bytes);
+    throw;
+  }
+}
+
+void scratch_free(void* block, std::size_t bytes) noexcept {
+  if (bytes > kMostScratch || !scratch().give(block, bytes)) pool_free(block, bytes);
 }
 
 void pool_release() {

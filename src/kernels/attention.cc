@@ -18,7 +18,7 @@ namespace {
 
 /// Buffers of a task for one block of queries.
 struct Buffers {
-  PoolBlock<Scalar> memory;
+  Scratch<Scalar> memory;
   Scalar* queries;  // [D][kQueries]
   Scalar* weights;  // [keys][kQueries]: scores, then exp(score - maximum)
   Scalar* dropped;  // [kKeys][kQueries]

@@ -17,7 +17,7 @@ Index padded(Index width) { return (width + kLanes - 1) / kLanes * kLanes; }
 
 /// Scratch of one task. "Rows" are [queries][padded width], "lanes" are [width][kQueries].
 struct Buffers {
-  PoolBlock<Scalar> memory;
+  Scratch<Scalar> memory;
   Scalar *q_lanes, *q_rows, *dz_lanes, *dz_rows, *z_lanes, *dq_lanes;
   Scalar *weights, *dropped, *slopes;  // tiles: P, P through dropout, dP and then dS
 

@@ -73,7 +73,7 @@ Index packed_stride(Index m) {
 
 /// Room for one packed block of each operand.
 struct Packing {
-  PoolBlock<Scalar> a, b;
+  Scratch<Scalar> a, b;
 
   explicit Packing(const Gemm& g)
       : a(reads_a_in_place(g) ? 0 : std::min(kBlockK, g.k) * packed_stride(std::min(kBlockM, g.m))),

@@ -84,7 +84,7 @@ template <class Body>
 void add_over_row_blocks(Index rows, Index width, Scalar* sums, Body body) {
   const Index block = std::max<Index>(32, (rows + 63) / 64);
   const Index blocks = (rows + block - 1) / block;
-  const PoolBlock<Scalar> memory(blocks * width);
+  const Scratch<Scalar> memory(blocks * width);
   Scalar* partial = memory.data();
   parallel_for(blocks, [&](Index i) {
     std::fill_n(partial + i * width, width, Scalar{0});
@@ -211,7 +211,7 @@ void layer_norm_backward_row(const LayerNormBackward& p, Index row, Scalar* sums
 }  // namespace
 
 void layer_norm_backward(const LayerNormBackward& p) {
-  const PoolBlock<Scalar> memory(2 * p.n);
+  const Scratch<Scalar> memory(2 * p.n);
   Scalar* sums = memory.data();
   std::fill_n(sums, 2 * p.n, Scalar{0});
   const bool parameters = p.dgain || p.dbias;

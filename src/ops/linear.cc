@@ -165,7 +165,7 @@ class FeedForwardBackward {
     if (tasks_.parallel) to_before.b = {W_out_transposed_.data(), width};
     if (tasks_.parallel) to_x.b = {W_in_transposed_.data(), first_.inputs};
     tasks_.for_each(first_.rows, [&](Index i, Index rows) {
-      const PoolBlock<Scalar> slope(rows * width);
+      const Scratch<Scalar> slope(rows * width);
       gelu_with_slope(rows * width, before_.data() + (at + i) * width, hidden_.data() + i * width,
                       slope.data());
       Gemm part = gemm_part(to_before, i, rows, 0, width);
@@ -209,7 +209,7 @@ Tensor feed_forward(const FeedForwardInputs& in) {
       second.forward(before.data(), in.W_out, y.data(),
                      {.bias = in.b_out.data(), .residual = data_or_null(in.residual)});
   RowTasks(in.W_in).for_each(first.rows, [&](Index i, Index rows) {
-    const PoolBlock<Scalar> hidden(rows * first.outputs);
+    const Scratch<Scalar> hidden(rows * first.outputs);
     Gemm part = gemm_part(to_before, i, rows, 0, first.outputs);
     part.finish.gelu = hidden.data();
     gemm(part);

@@ -6,30 +6,56 @@
 
 #include <algorithm>
 #include <set>
+#include <thread>
 
 #include "headlab/base/threads.h"
 
 namespace headlab { namespace {
 
-TEST(PoolBlock, IsAlignedAndReturnsAtTheEndOfItsScope) {
-  const std::size_t before = pool_statistics().bytes_in_use;
-  for (const std::int64_t count : {1, 100, 5000}) {
-    const PoolBlock<float> block(count);
+TEST(Scratch, IsAlignedWhateverItsSize) {
+  for (const std::int64_t count : {1, 100, 5000, 3000000}) {
+    const Scratch<float> block(count);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block.data()) % 64, 0u);
     std::fill_n(block.data(), count, 1.0f);
-    EXPECT_GE(pool_statistics().bytes_in_use, before + static_cast<std::size_t>(count) * 4);
+  }
+}
+
+TEST(Scratch, GivesAThreadWhatItHadBefore) {
+  const auto place = [] { return Scratch<float>(1000).data(); };
+  const float* here = place();
+  EXPECT_EQ(place(), here);
+  const float* there = nullptr;
+  std::thread([&] {
+    there = place();
+    EXPECT_EQ(place(), there);
+    EXPECT_EQ(Scratch<float>(1000).data(), there);
+  }).join();
+  EXPECT_EQ(place(), here);
+}
+
+TEST(Scratch, GrowsToWhatANestOfScopesNeeds) {
+  const std::size_t before = pool_statistics().bytes_in_use;
+  for (const bool grown : {false, true}) {
+    const Scratch<char> outer(3 << 20);
+    const Scratch<char> inner(2 << 20);
+    EXPECT_EQ(pool_statistics().bytes_in_use == before, grown);
+    EXPECT_TRUE(inner.data() >= outer.data() + (3 << 20) || inner.data() < outer.data());
+  }
+  {
+    const Scratch<char> large(9 << 20);
+    EXPECT_GT(pool_statistics().bytes_in_use, before);
   }
   EXPECT_EQ(pool_statistics().bytes_in_use, before);
 }
 
-TEST(PoolBlock, OfNothingIsNull) { EXPECT_EQ(PoolBlock<double>(0).data(), nullptr); }
+TEST(Scratch, OfNothingIsNull) { EXPECT_EQ(Scratch<double>(0).data(), nullptr); }
 
-TEST(PoolBlock, IsItsTasksAloneOnEveryThread) {
+TEST(Scratch, IsItsTasksAloneOnEveryThread) {
   const int threads = thread_count();
   set_thread_count(3);
   std::vector<int> wrong(64, 0);
   parallel_for(64, [&](std::int64_t task) {
-    const PoolBlock<std::int64_t> block(1000 + task);
+    const Scratch<std::int64_t> block(1000 + task);
     std::fill_n(block.data(), 1000 + task, task);
     wrong[static_cast<std::size_t>(task)] =
         static_cast<int>(std::count_if(block.data(), block.data() + 1000 + task,
