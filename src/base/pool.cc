@@ -183,15 +183,36 @@ std::array<Pool, 2>& pools() {
 
 Pool& pool_for(std::size_t units) { return pools()[units < kPage ? 0 : 1]; }
 
+/// A block for `bytes`; those of stacks of scratch memory are not `counted` as in use.
+void* take(std::size_t bytes, bool counted = true) {
+  require(bytes < (std::size_t{1} << 40), "out of memory: ", bytes, " bytes were asked for");
+  const std::size_t units = units_for(bytes);
+  Pool& p = pool_for(units);
+  const std::lock_guard lock(p.mutex);
+  Block* block = p.take(units);
+  if (counted) p.statistics.bytes_in_use += block->units * kUnit;
+  return block->data();
+}
+
+void give(void* memory, std::size_t bytes, bool counted = true) noexcept {
+  Pool& p = pool_for(units_for(bytes));
+  const std::lock_guard lock(p.mutex);
+  Block* block = static_cast<Block*>(memory) - 1;
+  if (counted) p.statistics.bytes_in_use -= block->units * kUnit;
+  p.give(block);
+}
+
 constexpr std::size_t kMostScratch = std::size_t{8} << 20;
 
-/// The scratch memory of one thread. Blocks are whole pages, one behind the other, that begin where
-/// the pool's do in theirs; what does not fit comes from the pool, and once nothing is in use the
-/// stack grows to what was needed.
+/// The scratch memory of one thread: a block of the pool, cut into whole pages, one behind the
+/// other, so that all begin where the pool's do in theirs. What does not fit comes from the pool
+/// itself, and once nothing is in use the stack grows to what was needed.
 class ScratchStack {
  public:
   ScratchStack() = default;
-  ~ScratchStack() { ::operator delete(memory_, kRegionAlignment); }
+  ~ScratchStack() {
+    if (size_ > 0) headlab::give(memory_, size_, false);
+  }
   ScratchStack(const ScratchStack&) = delete;
   ScratchStack& operator=(const ScratchStack&) = delete;
 
@@ -201,12 +222,12 @@ class ScratchStack {
     const std::size_t at = used_;
     used_ += pages(bytes);
     needed_ = std::max(needed_, used_);
-    return used_ <= size_ ? memory_ + sizeof(Block) + at : nullptr;
+    return used_ <= size_ ? memory_ + at : nullptr;
   }
   /// Whether `block`, the last one taken, was the stack's.
   bool give(void* block, std::size_t bytes) {
     used_ -= pages(bytes);
-    return size_ > 0 && block == memory_ + sizeof(Block) + used_;
+    return size_ > 0 && block == memory_ + used_;
   }
 
  private:
@@ -215,10 +236,9 @@ class ScratchStack {
     return (bytes + kBytes - 1) / kBytes * kBytes;
   }
   void grow() {
-    ::operator delete(memory_, kRegionAlignment);
-    memory_ =
-        static_cast<char*>(::operator new(sizeof(Block) + needed_, kRegionAlignment, std::nothrow));
-    size_ = memory_ == nullptr ? 0 : needed_;
+    if (size_ > 0) headlab::give(memory_, std::exchange(size_, 0), false);
+    memory_ = static_cast<char*>(headlab::take(needed_, false));
+    size_ = needed_;
   }
 
   char* memory_ = nullptr;
@@ -233,23 +253,8 @@ ScratchStack& scratch() {
 
 }  // namespace
 
-void* pool_allocate(std::size_t bytes) {
-  require(bytes < (std::size_t{1} << 40), "out of memory: ", bytes, " bytes were asked for");
-  const std::size_t units = units_for(bytes);
-  Pool& p = pool_for(units);
-  const std::lock_guard lock(p.mutex);
-  Block* block = p.take(units);
-  p.statistics.bytes_in_use += block->units * kUnit;
-  return block->data();
-}
-
-void pool_free(void* memory, std::size_t bytes) noexcept {
-  Pool& p = pool_for(units_for(bytes));
-  const std::lock_guard lock(p.mutex);
-  Block* block = static_cast<Block*>(memory) - 1;
-  p.statistics.bytes_in_use -= block->units * kUnit;
-  p.give(block);
-}
+void* pool_allocate(std::size_t bytes) { return take(bytes); }
+void pool_free(void* memory, std::size_t bytes) noexcept { give(memory, bytes); }
 
 void* scratch_allocate(std::size_t bytes) {
   if (bytes > kMostScratch) return pool_allocate(bytes);

@@ -27,11 +27,22 @@ void Optimizer::add(const std::string& name, const Tensor& parameter, const Para
   slots_.push_back(std::move(slot));
 }
 
+/// The gradient of each slot's parameter, or null: asked of a tensor by every task, its count of
+/// owners would wander between the threads.
+void Optimizer::find_gradients() const {
+  grads_.clear();
+  for (const Slot& slot : slots_) {
+    const Tensor grad = slot.parameter.grad();
+    grads_.push_back(grad.defined() ? grad.data() : nullptr);
+  }
+}
+
 double Optimizer::gradient_norm() const {
+  find_gradients();
   parallel_for(std::ssize(pieces_), [&](Index i) {
     const Piece& piece = pieces_[i];
-    const Tensor grad = slots_[piece.slot].parameter.grad();
-    sums_[i] = grad.defined() ? sum_of_squares(piece.length, grad.data() + piece.begin) : 0;
+    const Scalar* grad = grads_[piece.slot];
+    sums_[i] = grad != nullptr ? sum_of_squares(piece.length, grad + piece.begin) : 0;
   });
   return std::sqrt(std::accumulate(sums_.begin(), sums_.end(), 0.0));
 }
@@ -58,19 +69,20 @@ void Optimizer::step(double lr, double norm) {
   ++steps_;
   const bool clipped = config_.clip > 0 && norm > config_.clip;
   const auto scale = static_cast<Scalar>(clipped ? config_.clip / (norm + 1e-6) : 1);
+  find_gradients();
   parallel_for(std::ssize(pieces_), [&](Index i) {
     const Piece& piece = pieces_[i];
-    const Slot& slot = slots_[piece.slot];
-    if (slot.parameter.grad().defined()) step_piece(piece, lr * slot.group.lr_scale, scale);
+    if (Scalar* grad = grads_[piece.slot]) step_piece(piece, grad + piece.begin, lr, scale);
   });
   zero_grad();
 }
 
-void Optimizer::step_piece(const Piece& piece, double lr, Scalar grad_scale) {
+void Optimizer::step_piece(const Piece& piece, Scalar* g, double lr, Scalar grad_scale) {
   const Slot& slot = slots_[piece.slot];
+  lr *= slot.group.lr_scale;
   const Index n = piece.length;
   const auto from = [&](const Tensor& x) { return x.data() + piece.begin; };
-  Scalar *g = from(slot.parameter.grad()), *w = from(slot.parameter), *m = from(slot.m);
+  Scalar *w = from(slot.parameter), *m = from(slot.m);
   const bool decays = slot.group.decay && slot.parameter.rank() >= 2;
   const auto decay = static_cast<Scalar>(decays ? config_.decay : 0);
   if (config_.optimizer != OptimizerKind::adamw) {

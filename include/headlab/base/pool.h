@@ -18,8 +18,8 @@ void pool_free(void* block, std::size_t bytes) noexcept;
 void pool_release();
 
 struct PoolStatistics {
-  std::size_t bytes_in_use;        // handed out and not yet given back
-  std::size_t bytes_held;          // in use or kept for the next request
+  std::size_t bytes_in_use;  // handed out and not yet given back, stacks of scratch memory aside
+  std::size_t bytes_held;    // in use or kept for the next request
   std::size_t system_allocations;  // how often the system was asked, ever
 };
 PoolStatistics pool_statistics();

@@ -60,12 +60,14 @@ class Optimizer {
     std::size_t slot;
     Index begin, length;
   };
-  void step_piece(const Piece& piece, double lr, Scalar grad_scale);
+  void find_gradients() const;
+  void step_piece(const Piece& piece, Scalar* g, double lr, Scalar grad_scale);
 
   TrainConfig config_;
   std::vector<Slot> slots_;
-  std::vector<Piece> pieces_;         // of all slots: the tasks of a loop over all parameters
-  mutable std::vector<double> sums_;  // one for each piece
+  std::vector<Piece> pieces_;           // of all slots: the tasks of a loop over all parameters
+  mutable std::vector<double> sums_;    // one for each piece
+  mutable std::vector<Scalar*> grads_;  // one for each slot, of the loop that runs
   Index steps_ = 0;
 };
 
