@@ -5,6 +5,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,10 @@ Result reproducible(const Invocation& call, Json json, const std::string& text);
 /// be written, a note says so.
 Result finding(const Invocation& call, const Run& run, Json json, const std::string& text,
                const std::string& name);
+/// The same of what several processes find cell by cell: `merge` makes it from what the file holds
+/// by now of the same weights and settings, while the others wait.
+Result merged_finding(const Invocation& call, const Run& run, const std::string& name,
+                      const std::function<Json(const std::optional<Json>& kept)>& merge);
 /// Writes the JSON of a result as a file; where that fails the result is shown all the same, and
 /// then what failed.
 void keep_as(const std::filesystem::path& file, Result& result);

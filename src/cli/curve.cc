@@ -1,10 +1,12 @@
 // `headlab curve`: all pruning methods side by side on one run, as tables and curve.json; of
 // several runs each gets its file, and what is shown are means over them. Runs are only read.
-// Ctrl-C ends it after the method at which it is; what a curve.json holds of the same weights and
-// settings is taken from there. The JSON has one shape, for one run and for several: means over the
-// runs as "methods", and what each curve.json holds as "curves". Read next: prune/curve.h.
+// Ctrl-C ends it after the method at which it is, and --shard deals out the methods of each run;
+// what a curve.json holds of the same weights and settings is taken from there. The JSON has one
+// shape, for one run and for several: means over the runs as "methods", and what each curve.json
+// holds as "curves". Read next: prune/curve.h.
 #include "headlab/prune/curve.h"
 
+#include <algorithm>
 #include <functional>
 
 #include "cli/commands.h"
@@ -66,8 +68,8 @@ std::vector<Run> open_runs(const std::vector<std::string>& paths, const CurveOpt
   return runs;
 }
 
-/// What the run's curve.json holds of this curve, and the rest, computed and kept there; nothing
-/// where Ctrl-C left methods out.
+/// What the run's curve.json holds of this curve, and what is to be done now of the rest, computed
+/// and kept there; nothing where Ctrl-C left some of it out.
 std::optional<Json> curve_of_run(const Invocation& call, const Run& run, CurveOptions options,
                                  RunsDone& done) {
   if (const std::optional<Json> kept =
@@ -78,12 +80,16 @@ std::optional<Json> curve_of_run(const Invocation& call, const Run& run, CurveOp
                                   : "its curve.json holds it but for " + join(left, ", "));
     if (left.empty()) return kept;
   }
-  const Curve curve = prune_curve(run, options);
-  Json json = to_json(curve);
-  json["settings"] = call.settings().to_json();
-  Result kept = finding(call, run, std::move(json), "", "curve.json");
+  Curve curve = prune_curve(run, options);
+  const bool stopped = interrupted() && !curve.left.empty();
+  Result kept = merged_finding(call, run, "curve.json", [&](const std::optional<Json>& there) {
+    if (there) add_methods(curve, curve_of(*there), options.methods);
+    Json json = to_json(curve);
+    json["settings"] = unsliced_settings(call);
+    return json;
+  });
   if (kept.unwritten) done.unwritten = kept.unwritten;
-  return curve.left.empty() ? std::optional(std::move(kept.json)) : std::nullopt;
+  return stopped ? std::nullopt : std::optional(std::move(kept.json));
 }
 
 /// The table of one run, or of means over several.
@@ -121,8 +127,13 @@ Result curve(Invocation& call) {
   std::vector<Run> runs = open_runs(call.positionals(), flags.options);
   catch_interrupts();
   flags.options.should_stop = interrupted;
+  const std::vector<std::string>& methods = flags.options.methods =
+      curve_methods(runs[0].model, flags.options);
   RunsDone unkept;
-  RunsDone done = do_runs(runs, slice, [&](Run& run) {
+  RunsDone done = do_runs(runs, methods.size(), slice, [&](Run& run, const Cells& mine) {
+    flags.options.wanted = [&](const std::string& method) {
+      return mine[std::ranges::find(methods, method) - methods.begin()];
+    };
     flags.options.progress = [&](const std::string& what) {
       note(runs.size() > 1 ? run.path.string() + ": " + what : what);
     };

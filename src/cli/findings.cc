@@ -78,6 +78,7 @@ Result finding(const Invocation& call, const Run& run, Json json, const std::str
   json["step"] = run.step < 0 ? Json() : Json(run.step);
   json["weights"] = weights_hash(run.model);
   Result result = reproducible(call, std::move(json), text);
+  result.json["command"] = call.again("shard");
   const std::string out = call.value("out");
   if (out.empty() && name.empty()) return result;
   const fs::path file = out.empty() ? run.path / name : fs::path(out);
@@ -90,6 +91,21 @@ Result finding(const Invocation& call, const Run& run, Json json, const std::str
                              "--out FILE keeps it in another place");
   }
   return result;
+}
+
+Result merged_finding(const Invocation& call, const Run& run, const std::string& name,
+                      const std::function<Json(const std::optional<Json>& kept)>& merge) {
+  std::optional<FileLock> lock;
+  try {
+    lock.emplace(run.path / ("." + name + ".lock"));
+    while (!lock->held()) {
+      wait_a_moment();
+      lock.emplace(run.path / ("." + name + ".lock"));
+    }
+  } catch (const Error&) {
+    lock.reset();  // nobody can write here: `finding` says so
+  }
+  return finding(call, run, merge(kept_finding(call, run, name)), "", name);
 }
 
 void keep_as(const fs::path& file, Result& result) {

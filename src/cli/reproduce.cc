@@ -1,9 +1,12 @@
 // `headlab reproduce michel|voita RUN ...`: the experiments of the two papers that began head
 // pruning, on any runs, with the published numbers beside ours. Runs are only read; the results go
-// to a file of their own in each folder, part by part, and what is there of the same weights and
-// settings is not done again. The JSON has one shape, for one run and for several. Read next:
+// to a file of their own in each folder, cell by cell (of Voita et al. a run, a penalty and one of
+// its two trainings; of Michel et al. a run), and what is there of the same weights and settings is
+// not done again. The JSON has one shape, for one run and for several. Read next:
 // lab/reproduce.h.
 #include "headlab/lab/reproduce.h"
+
+#include <algorithm>
 
 #include "cli/commands.h"
 #include "cli/slices.h"
@@ -44,21 +47,24 @@ class Reproduction {
     flags.michel.should_stop = flags.voita.should_stop = interrupted;
   }
 
+  /// How many cells a run has.
+  std::size_t cells() const {
+    return name_ == "michel.json" ? 1 : 2 * flags_.voita.penalties.size();
+  }
   /// What the experiment found, kept beside the run; nothing where Ctrl-C left some of it out. Of a
   /// single run the text is made too.
-  std::optional<Json> of(const Run& run, bool several) {
+  std::optional<Json> of(const Run& run, const Cells& mine, bool several) {
     const auto tell = [&](const std::string& what) {
       note(several ? run.path.string() + ": " + what : what);
     };
     flags_.michel.progress = flags_.voita.progress = tell;
-    const bool anew = flags_.runs.force || call_.given("out");
-    const std::optional<Json> kept = anew ? std::nullopt : kept_finding(call_, run, name_);
+    const std::optional<Json> kept = known(run);
     if (kept && kept->at("complete").boolean()) {
       tell("its " + name_ + " holds this");
       if (several) return kept;
     }
     several_ = several;
-    return name_ == "michel.json" ? michel(run, kept) : voita(run, kept);
+    return name_ == "michel.json" ? michel(run, kept) : voita(run, mine);
   }
   const std::optional<Error>& unwritten() const { return unwritten_; }
   /// All that was found, of the one run or as means over several.
@@ -85,31 +91,55 @@ class Reproduction {
   }
 
  private:
-  Json keep(const Run& run, Json json) {
-    json["settings"] = call_.settings().to_json();
-    Result kept = finding(call_, run, std::move(json), "", name_);
-    if (kept.unwritten) unwritten_ = kept.unwritten;
-    return kept.json;
+  Json with_settings(Json json) const {
+    json["settings"] = unsliced_settings(call_);
+    return json;
+  }
+  Json kept(Result result) {
+    if (result.unwritten) unwritten_ = result.unwritten;
+    return std::move(result.json);
   }
 
-  std::optional<Json> michel(const Run& run, const std::optional<Json>& kept) {
-    if (kept) {
-      flags_.michel.known_curve = curve_of(kept->at("curve"));
-      flags_.michel.known_steps = pruned_steps_of(*kept);
+  std::optional<Json> michel(const Run& run, const std::optional<Json>& before) {
+    if (before) {
+      flags_.michel.known_curve = curve_of(before->at("curve"));
+      flags_.michel.known_steps = pruned_steps_of(*before);
     }
     const MichelReport report = reproduce_michel(run, flags_.michel);
-    Json found = keep(run, to_json(report));
+    Json found = kept(finding(call_, run, with_settings(to_json(report)), "", name_));
     if (!several_) text_ = michel_text(report);
     return report.complete ? std::optional(std::move(found)) : std::nullopt;
   }
 
-  std::optional<Json> voita(const Run& run, const std::optional<Json>& kept) {
-    flags_.voita.known = kept ? voita_of(*kept).rows : std::vector<PenaltyRow>{};
-    flags_.voita.after_row = [&](const VoitaReport& so_far) { keep(run, to_json(so_far)); };
-    const VoitaReport report = reproduce_voita(run, flags_.voita);
-    Json found = keep(run, to_json(report));
+  std::optional<Json> voita(const Run& run, const Cells& mine) {
+    VoitaOptions& options = flags_.voita;
+    options.wanted = [&](std::size_t i, VoitaMethod method) {
+      return mine[i + (method == VoitaMethod::gates ? 0 : options.penalties.size())];
+    };
+    options.known = [&] { return rows_of(known(run)); };
+    options.after_training = [&](const VoitaReport& so_far) { keep_rows(run, so_far); };
+    VoitaReport report = reproduce_voita(run, options);
+    Json found = keep_rows(run, report);
     if (!several_) text_ = voita_text(report);
-    return report.complete ? std::optional(std::move(found)) : std::nullopt;
+    const bool whole = std::ranges::find(mine, false) == mine.end();
+    return (whole ? report.complete : !interrupted()) ? std::optional(std::move(found))
+                                                      : std::nullopt;
+  }
+
+  /// What the run's file holds of this, unless it is to be done anew.
+  std::optional<Json> known(const Run& run) const {
+    const bool anew = flags_.runs.force || call_.given("out");
+    return anew ? std::nullopt : kept_finding(call_, run, name_);
+  }
+  static std::vector<PenaltyRow> rows_of(const std::optional<Json>& kept) {
+    return kept ? voita_of(*kept).rows : std::vector<PenaltyRow>{};
+  }
+  /// Keeps the rows beside those that others made meanwhile.
+  Json keep_rows(const Run& run, VoitaReport report) {
+    return kept(merged_finding(call_, run, name_, [&](const std::optional<Json>& there) {
+      add_rows(report, rows_of(there), flags_.voita.penalties);
+      return with_settings(to_json(report));
+    }));
   }
 
   /// Means as "over_runs"; as text where there are several runs.
@@ -151,8 +181,9 @@ Result reproduce(Invocation& call) {
   for (const std::string& path : paths) runs.push_back(open_run(path));
   catch_interrupts();
   Reproduction reproduction(call, flags);
-  RunsDone done =
-      do_runs(runs, slice, [&](Run& run) { return reproduction.of(run, runs.size() > 1); });
+  RunsDone done = do_runs(runs, reproduction.cells(), slice, [&](Run& run, const Cells& mine) {
+    return reproduction.of(run, mine, runs.size() > 1);
+  });
   done.unwritten = reproduction.unwritten();
   if (done.stopped || slice.count > 1) return slice_result(call, done, flags.runs.shard);
   require(!done.found.empty(), done.failures_text());

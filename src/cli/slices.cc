@@ -3,7 +3,9 @@
 // Read next: sweep.cc, whose cells are cut in the same way.
 #include "cli/slices.h"
 
+#include <algorithm>
 #include <sstream>
+#include <utility>
 
 #include "cli/commands.h"
 
@@ -23,7 +25,8 @@ SweepSlice parse_slice(const std::string& shard) {
 }
 
 void RunsFlags::add_to(Settings& settings, const std::string& file) {
-  settings.string("shard", shard, "do every Nth run, beginning with the Ith (from 0)", "I/N");
+  settings.string("shard", shard, "do every Nth cell of the work, beginning with the Ith (from 0)",
+                  "I/N");
   settings.boolean("force", force, "do anew what a run's " + file + " holds");
 }
 
@@ -41,15 +44,28 @@ std::string RunsDone::failures_text() const {
   return lines;
 }
 
-RunsDone do_runs(std::vector<Run>& runs, const SweepSlice& slice,
-                 const std::function<std::optional<Json>(Run& run)>& work) {
+Json unsliced_settings(const Invocation& call) {
+  Json settings = call.settings().to_json();
+  settings["shard"] = "";
+  settings["force"] = false;
+  return settings;
+}
+
+RunsDone do_runs(std::vector<Run>& runs, std::size_t cells, const SweepSlice& slice,
+                 const std::function<std::optional<Json>(Run& run, const Cells& mine)>& work) {
   RunsDone done;
-  for (Index i = slice.index; i < std::ssize(runs) && !done.stopped; i += slice.count) {
-    const std::string path = runs[i].path.string();
+  for (Index r = 0; r < std::ssize(runs) && !done.stopped; ++r) {
+    Cells mine;
+    for (Index cell = 0; std::cmp_less(cell, cells); ++cell)
+      mine.push_back((cell * std::ssize(runs) + r) % slice.count == slice.index);
+    const auto count = std::ranges::count(mine, true);
+    if (count == 0) continue;
+    const std::string path = runs[r].path.string();
     try {
-      std::optional<Json> found = work(runs[i]);
+      std::optional<Json> found = work(runs[r], mine);
       done.stopped = !found;
       if (!found) break;
+      done.cells += count;
       done.paths.push_back(path);
       done.found.push_back(std::move(*found));
     } catch (const Error& error) {
@@ -74,9 +90,9 @@ Result slice_result(const Invocation& call, const RunsDone& done, const std::str
     return result;
   }
   result.json["shard"] = shard;
-  result.text =
-      text("slice ", shard, ": ", done.paths.size(), " runs done, ", done.failed.size(),
-           " failed\n", done.failures_text(), "to see all of them: ", call.again("shard"), "\n");
+  result.text = text("slice ", shard, ": ", done.cells, " cells of ", done.paths.size(),
+                     " runs done, ", done.failed.size(), " failed\n", done.failures_text(),
+                     "to see all of them: ", call.again("shard"), "\n");
   return result;
 }
 

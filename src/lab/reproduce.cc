@@ -143,6 +143,67 @@ std::size_t choose_row(const VoitaReport& report) {
   return best;
 }
 
+/// The trainings of a report, one after the other.
+class VoitaTrainings {
+ public:
+  VoitaTrainings(const Run& run, const VoitaOptions& options, VoitaReport& report)
+      : run_(run),
+        options_(options),
+        report_(report),
+        before_(score_heads(run.model, *run.task, {.examples = options.settings.examples})) {
+    take_over();
+  }
+
+  /// Does one, unless it is known, or it is not the first and should_stop says so.
+  void add(double penalty, VoitaMethod method) {
+    take_over();
+    const auto row = std::ranges::find(report_.rows, penalty, &PenaltyRow::penalty);
+    const bool gates = row == report_.rows.end();
+    const bool scratch =
+        method == VoitaMethod::from_scratch && (gates || !row->from_scratch.has_value());
+    stopped_ = stopped_ || (trained_ && options_.should_stop && options_.should_stop());
+    if (stopped_ || (!gates && !scratch)) return;
+    if (gates) train_gates_of(penalty);
+    if (scratch) train_anew(*std::ranges::find(report_.rows, penalty, &PenaltyRow::penalty));
+    trained_ = true;
+  }
+
+ private:
+  void take_over() {
+    add_rows(report_, options_.known ? options_.known() : std::vector<PenaltyRow>{},
+             options_.penalties);
+  }
+
+  void train_gates_of(double penalty) {
+    tell(text("training gates, lambda ", penalty));
+    PruneSettings settings = options_.settings;
+    settings.penalty = penalty;
+    finish({prune_with(run_, settings, options_.finetune, before_)});
+  }
+
+  void train_anew(PenaltyRow& row) {
+    tell(text("training ", row.survivors.size(), " heads from scratch"));
+    const Index steps = options_.settings.gate_steps + options_.finetune;
+    row.from_scratch = judge_like(run_, train_from_scratch(run_, row.survivors, steps));
+    finish({});
+  }
+
+  void finish(const std::vector<PenaltyRow>& more) {
+    add_rows(report_, more, options_.penalties);
+    if (options_.after_training) options_.after_training(report_);
+  }
+
+  void tell(const std::string& what) const {
+    if (options_.progress) options_.progress(what);
+  }
+
+  const Run& run_;
+  const VoitaOptions& options_;
+  VoitaReport& report_;
+  HeadsReport before_;
+  bool trained_ = false, stopped_ = false;
+};
+
 }  // namespace
 
 MichelReport reproduce_michel(const Run& run, const MichelOptions& options) {
@@ -175,39 +236,39 @@ MichelReport reproduce_michel(const Run& run, const MichelOptions& options) {
   return report;
 }
 
+void add_rows(VoitaReport& report, const std::vector<PenaltyRow>& others,
+              std::span<const double> penalties) {
+  std::vector<PenaltyRow> rows;
+  report.complete = true;
+  for (const double penalty : penalties) {
+    const auto other = std::ranges::find(others, penalty, &PenaltyRow::penalty);
+    const auto mine = std::ranges::find(report.rows, penalty, &PenaltyRow::penalty);
+    const bool known = other != others.end();
+    if (mine != report.rows.end())
+      rows.push_back(*mine);
+    else if (known)
+      rows.push_back(*other);
+    const bool begun = known || mine != report.rows.end();
+    if (known && !rows.back().from_scratch) rows.back().from_scratch = other->from_scratch;
+    report.complete = report.complete && begun && rows.back().from_scratch.has_value();
+  }
+  report.rows = std::move(rows);
+  report.chosen = choose_row(report);
+}
+
 VoitaReport reproduce_voita(const Run& run, const VoitaOptions& options) {
   require(!all_heads(run.model).empty(), "the model has no head to prune");
   require(!options.penalties.empty(), "there is no penalty to try");
-  const auto tell = [&](const std::string& what) {
-    if (options.progress) options.progress(what);
-  };
   VoitaReport report;
   report.attention = module_names(run.model);
   report.heads = std::ssize(all_heads(run.model));
   report.needed = run.task->needed_heads();
   report.full = judge_like(run, run.model);
   report.none = judge_like(run, remove_heads(run.model, {}));
-  report.complete = false;
-  const HeadsReport before =
-      score_heads(run.model, *run.task, {.examples = options.settings.examples});
-  for (const double penalty : options.penalties) {
-    const auto known = std::ranges::find(options.known, penalty, &PenaltyRow::penalty);
-    if (known != options.known.end()) {
-      report.rows.push_back(*known);
-      continue;
-    }
-    if (!report.rows.empty() && options.should_stop && options.should_stop()) break;
-    tell(text("training gates, lambda ", penalty));
-    PruneSettings settings = options.settings;
-    settings.penalty = penalty;
-    PenaltyRow& row = report.rows.emplace_back(prune_with(run, settings, options.finetune, before));
-    tell(text("training ", row.survivors.size(), " heads from scratch"));
-    row.from_scratch = judge_like(run, train_from_scratch(run, row.survivors,
-                                                          settings.gate_steps + options.finetune));
-    if (options.after_row) options.after_row(report);
-  }
-  report.complete = report.rows.size() == options.penalties.size();
-  report.chosen = choose_row(report);
+  VoitaTrainings trainings(run, options, report);
+  for (const VoitaMethod method : {VoitaMethod::gates, VoitaMethod::from_scratch})
+    for (std::size_t i = 0; i < options.penalties.size(); ++i)
+      if (!options.wanted || options.wanted(i, method)) trainings.add(options.penalties[i], method);
   return report;
 }
 

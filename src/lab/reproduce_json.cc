@@ -24,7 +24,7 @@ PenaltyRow penalty_row_of(const Json& json) {
                  json.at("cross").integer()};
   row.pruned = judged_of(json.at("pruned"));
   if (const Json* finetuned = json.find("finetuned")) row.finetuned = judged_of(*finetuned);
-  row.from_scratch = judged_of(json.at("from_scratch"));
+  if (const Json* scratch = json.find("from_scratch")) row.from_scratch = judged_of(*scratch);
   for (const Json& role : json.at("drift").items()) row.drift.push_back(drift_of(role));
   return row;
 }
@@ -86,7 +86,7 @@ Json to_json(const PenaltyRow& row) {
                             {"cross", row.by_kind[2]},
                             {"pruned", row.pruned}});
   if (row.finetuned) json["finetuned"] = *row.finetuned;
-  json["from_scratch"] = row.from_scratch;
+  if (row.from_scratch) json["from_scratch"] = *row.from_scratch;
   json["drift"] = row.drift;
   return json;
 }
@@ -122,14 +122,15 @@ static PenaltyOverRuns penalty_over(std::span<const VoitaReport> reports, std::s
   PenaltyOverRuns row{.penalty = reports[0].rows[i].penalty};
   std::vector<double> pruned, finetuned, scratch, differences;
   for (const VoitaReport& report : reports) {
+    require(report.complete, "a report that is not complete cannot be averaged");
     require(report.rows.size() == reports[0].rows.size() && report.rows[i].penalty == row.penalty,
             "reports of different penalties cannot be averaged");
     const PenaltyRow& one = report.rows[i];
     row.survivors.push_back(std::ssize(one.survivors));
     pruned.push_back(one.pruned.loss);
     if (one.finetuned) finetuned.push_back(one.finetuned->loss);
-    scratch.push_back(one.from_scratch.loss);
-    differences.push_back(one.finetuned.value_or(one.pruned).loss - one.from_scratch.loss);
+    scratch.push_back(one.from_scratch.value().loss);
+    differences.push_back(one.finetuned.value_or(one.pruned).loss - scratch.back());
   }
   row.median = median_of(row.survivors);
   row.pruned = t_interval(pruned);

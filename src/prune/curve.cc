@@ -251,29 +251,55 @@ std::optional<Index> knee_of(const MethodCurve& method, const Judged& full, cons
   return std::nullopt;
 }
 
+std::vector<std::string> curve_methods(const Transformer& model, const CurveOptions& options) {
+  return options.methods.empty() ? default_methods(model) : options.methods;
+}
+
 Curve prune_curve(const Run& run, const CurveOptions& options) {
   std::vector<const PruneMethod*> methods;
-  for (const std::string& name :
-       options.methods.empty() ? default_methods(run.model) : options.methods)
+  for (const std::string& name : curve_methods(run.model, options))
     methods.push_back(&find_prune_method(name));
   CurveMaker maker(run, options);
   std::vector<std::string> left;
+  bool stop = false, done = false;
   for (const PruneMethod* method : methods) {
     if (options.known && maker.take_over(*options.known, *method)) continue;
-    const bool stop = method != methods[0] && options.should_stop && options.should_stop();
-    if (stop || !left.empty())
+    stop = stop || (done && options.should_stop && options.should_stop());
+    if (stop || (options.wanted && !options.wanted(method->name))) {
       left.emplace_back(method->name);
-    else
+    } else {
       maker.add(*method);
+      done = true;
+    }
   }
   Curve curve = maker.take();
   curve.left = std::move(left);
   add_regrets(curve);
   const bool searched =
       std::ranges::find(curve.methods, "exhaustive", &MethodCurve::method) != curve.methods.end();
-  if (searched && std::cmp_less_equal(curve.heads, kFewHeads))
+  if (options.known && options.known->subsets)
+    curve.subsets = options.known->subsets;
+  else if (searched && std::cmp_less_equal(curve.heads, kFewHeads))
     curve.subsets = judge_all_subsets(run.model, *run.task);
   return curve;
+}
+
+void add_methods(Curve& curve, const Curve& other, std::span<const std::string> methods) {
+  std::vector<MethodCurve> all;
+  curve.left.clear();
+  for (const std::string& name : methods) {
+    const auto mine = std::ranges::find(curve.methods, name, &MethodCurve::method);
+    const auto theirs = std::ranges::find(other.methods, name, &MethodCurve::method);
+    if (mine != curve.methods.end())
+      all.push_back(*mine);
+    else if (theirs != other.methods.end())
+      all.push_back(*theirs);
+    else
+      curve.left.push_back(name);
+  }
+  curve.methods = std::move(all);
+  if (!curve.subsets) curve.subsets = other.subsets;
+  add_regrets(curve);
 }
 
 Json to_json(const CurvePoint& point) {

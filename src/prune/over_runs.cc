@@ -101,6 +101,14 @@ MethodCurve method_of(const Json& json) {
   return method;
 }
 
+SubsetTable subsets_of(const Json& json) {
+  SubsetTable table{.heads = heads_of(json.at("heads")),
+                    .examples = json.at("examples").integer(),
+                    .losses = {}};
+  for (const Json& loss : json.at("losses").items()) table.losses.push_back(number_of(loss));
+  return table;
+}
+
 /// Compares the methods at each size with the one whose mean loss is lowest there.
 void compare_with_best(std::span<const Curve> curves, CurveOverRuns& all) {
   for (std::size_t p = 0; !all.methods.empty() && p < all.methods[0].points.size(); ++p) {
@@ -136,6 +144,7 @@ Curve curve_of(const Json& json) {
   for (const Json& method : json.at("methods").items()) curve.methods.push_back(method_of(method));
   if (const Json* left = json.find("left"))
     for (const Json& method : left->items()) curve.left.push_back(method.string());
+  if (const Json* subsets = json.find("subsets")) curve.subsets = subsets_of(*subsets);
   return curve;
 }
 

@@ -162,7 +162,7 @@ TEST_F(Curves, AndReportsAreMadeInSlicesThatReuseWhatIsThere) {
       return all;
     };
     const Outcome half = done(with({"--shard", "0/2"}));
-    EXPECT_TRUE(holds(half.out, "slice 0/2: 1 runs done, 0 failed")) << half.out;
+    EXPECT_TRUE(holds(half.out, " cells of 1 runs done, 0 failed")) << half.out;
     EXPECT_TRUE(fs::exists(folder.path() / "a" / file));
     EXPECT_FALSE(fs::exists(folder.path() / "b" / file));
     const Outcome other = done(with({"--shard", "1/2", "--json"}));
@@ -174,6 +174,58 @@ TEST_F(Curves, AndReportsAreMadeInSlicesThatReuseWhatIsThere) {
     EXPECT_EQ(contents(folder.path()), before);
     EXPECT_EQ(run(with({"--shard", "2/2"})).status, 2);
   }
+}
+
+/// Lines of a curve that hold no time.
+std::string timeless(const std::string& text) {
+  std::string kept;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);)
+    if (!holds(line, "\"seconds\"")) kept += line + "\n";
+  return kept;
+}
+
+TEST_F(Curves, AndReportsOfASingleRunAreMadeInSlicesAtOnce) {
+  for (const Words& words :
+       {Words{"curve", "a", "--examples", "16", "--methods", "random,exhaustive,l0,greedy",
+              "--gate-steps", "3"},
+        Words{"reproduce", "voita", "a", "--examples", "16", "--gate-steps", "3"}}) {
+    const bool papers = words[0] == "reproduce";
+    const std::string name = papers ? "a/voita.json" : "a/curve.json";
+    const auto with = [&](const Words& more) {
+      Words all = words;
+      all.insert(all.end(), more.begin(), more.end());
+      return all;
+    };
+    const std::string said = done(words).out, kept = file(name);
+    fs::remove(folder.path() / name);
+    Process first(with({"--shard", "0/2"}), {.folder = folder.path()});
+    Process second(with({"--shard", "1/2"}), {.folder = folder.path()});
+    const Outcome one = first.finish(), other = second.finish();
+    EXPECT_EQ(one.status + other.status, 0) << one.err << other.err;
+    EXPECT_TRUE(holds(one.out, papers ? "slice 0/2: 5 cells of 1 runs" : "slice 0/2: 2 cells"))
+        << one.out;
+    EXPECT_EQ(timeless(file(name)), timeless(kept)) << "the slices together are the whole";
+    const Outcome all = done(words);
+    EXPECT_TRUE(holds(all.err, "holds this")) << all.err;
+    if (papers) {
+      EXPECT_EQ(all.out, said);
+    }
+    EXPECT_EQ(timeless(file(name)), timeless(kept));
+  }
+}
+
+TEST_F(Curves, ASliceMakesItsOwnCellsAlone) {
+  const Words words = {"reproduce",    "voita", "a",       "--examples", "16",
+                       "--gate-steps", "2",     "--shard", "1/2"};
+  done(words);
+  const Json half = Json::parse(file("a/voita.json"));
+  EXPECT_FALSE(half.at("complete").boolean());
+  Words trained;
+  for (const Json& row : half.at("rows").items())
+    trained.push_back(row.at("lambda").dump() + (row.find("from_scratch") ? " both" : " gates"));
+  EXPECT_EQ(trained, (Words{"0.01 both", "0.03 gates", "0.1 both", "0.2 gates", "0.4 both"}))
+      << "gates of .03 and .2, from scratch .01, .1 and .4, whose gates nobody had made";
 }
 
 TEST_F(Curves, CountRunsThatFail) {

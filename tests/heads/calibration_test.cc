@@ -3,7 +3,7 @@
 //   HEADLAB_SEEDS=200 build/test_heads --gtest_filter='Calibration.*:Power.*'
 // Gold is shuffled among the examples of a task, so that it has nothing to do with what heads look
 // at; heads are those of random models and of models built by hand that do their relation
-// perfectly.
+// perfectly. In the controls gold is what it says, and no head has a use for it.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -11,8 +11,11 @@
 #include <numeric>
 
 #include "headlab/heads/gold_edges.h"
+#include "headlab/model/initial.h"
 #include "headlab/tasks/table.h"
 #include "headlab/train/evaluate.h"
+#include "headlab/train/streams.h"
+#include "headlab/train/trainer.h"
 #include "support/hand_built.h"
 #include "support/induction_pair.h"
 #include "support/models.h"
@@ -142,6 +145,38 @@ TEST(Calibration, OfBackups) {
       random.add(pair.backs_up());
   }
   random.expect_at_most_one_percent("backs up, random models");
+}
+
+/// The controls, trained until `memoryless` is known: nothing in them is a head's work.
+TEST(Calibration, OfControls) {
+  for (const char* spec :
+       {"memoryless:length=10,vocab=6,classes=3", "random:length=10,vocab=6,classes=3"}) {
+    Rate owned, causes, backups;
+    double loss = 0;
+    const auto task = make_task(spec);
+    for (Index seed = 0; seed < seeds(); ++seed) {
+      Transformer model(config_for(*task));
+      initialize(model, streams::initial_values(seed));
+      Trainer(model, *task, {.steps = 150, .batch = 32, .lr = 1e-2, .warmup = 15, .seed = seed})
+          .run();
+      loss += evaluate(model, *task, {.examples = 60}).loss / static_cast<double>(seeds());
+      const HeadsReport scores =
+          score_heads(model, *task, {.examples = 100, .without_gold = false});
+      for (const RelationWinner& winner : scores.relations) owned.add(winner.owned);
+      const EdgeExperiment experiment(model, *task, {.examples = 60, .draws = 2, .seed = seed});
+      for (std::size_t r = 0; r < scores.relations.size(); ++r)
+        for (const HeadId& head : all_heads(model))
+          causes.add(experiment.test(r, {head}).is_cause());
+      const Batch examples = held_out_examples(*task, 60).batch;
+      for (const Interaction& pair : ablate_pairs(model, examples, {}, &scores).pairs)
+        backups.add(pair.backs_up());
+    }
+    std::cout << "  " << spec << ", mean loss " << loss << "\n";
+    EXPECT_LT(loss, *spec == 'm' ? 0.1 : 2);
+    owned.expect_at_most_one_percent("owns, a control");
+    causes.expect_at_most_one_percent("cause, a control");
+    backups.expect_at_most_one_percent("backs up, a control");
+  }
 }
 
 /// A head that does `same` with its logits scaled down: its lift falls from 1 to 0.

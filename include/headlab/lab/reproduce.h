@@ -78,34 +78,48 @@ struct PenaltyRow {
   Judged pruned{};                    // with weights that trained along
   std::optional<Judged> finetuned{};  // trained on without gates, if that is asked
   /// The same heads, trained from initial values like the run and for as many steps as the run, the
-  /// gates and the fine-tuning took together.
-  Judged from_scratch{};
+  /// gates and the fine-tuning took together; none until that is done.
+  std::optional<Judged> from_scratch{};
   std::vector<RoleDrift> drift{};
 };
 
+/// The two trainings of a penalty: of gates, which goes on without them, and of what they left,
+/// from scratch.
+enum class VoitaMethod { gates, from_scratch };
+
+struct VoitaReport;
+
 struct VoitaOptions {
-  /// Two trainings for each: one of gates, which goes on without them, one from scratch.
   std::vector<double> penalties = {0.01, 0.03, 0.1, 0.2, 0.4};
   PruneSettings settings{};  // the penalty is that of the row
   Index finetune = 0;        // steps of training after the closed gates are gone
   std::function<void(const std::string&)> progress{};
-  std::function<bool()> should_stop{};  // asked between the parts: what is done is reported
-  std::vector<PenaltyRow> known{};  // rows of an earlier report, with the same options: taken over
-  /// Told after each row that was not known: all that there is so far.
-  std::function<void(const struct VoitaReport&)> after_row{};
+  std::function<bool()> should_stop{};  // asked between the trainings: what is done is reported
+  /// Which trainings are to be done, by place in `penalties`; all if empty. One from scratch whose
+  /// gates are not known does these first.
+  std::function<bool(std::size_t penalty, VoitaMethod method)> wanted{};
+  /// Asked before each training, as others may be at the rest: rows of the same run and options.
+  std::function<std::vector<PenaltyRow>()> known{};
+  /// Told after each training: all that there is so far.
+  std::function<void(const VoitaReport&)> after_training{};
 };
 
 struct VoitaReport {
   std::vector<std::string> attention;
   Index heads = 0, needed = 0;  // needed: as the task says; 0 where it does not
   Judged full, none;
-  std::vector<PenaltyRow> rows;
+  std::vector<PenaltyRow> rows;  // in the order of the penalties
   std::size_t chosen = 0;  // the row with the fewest survivors whose loss passes the knee's limit
-  bool complete = true;    // false: should_stop left out penalties
+  bool complete = true;    // false: there are trainings that nobody did yet
 };
 Json to_json(const VoitaReport& report);
 /// The inverse, for reports that were kept. Error for other JSON.
 VoitaReport voita_of(const Json& json);
+
+/// Takes over the rows of another report of the same run and options, `others`, as far as this one
+/// lacks them, and says anew which is chosen and whether it is complete.
+void add_rows(VoitaReport& report, const std::vector<PenaltyRow>& others,
+              std::span<const double> penalties);
 
 /// Error for a model without heads.
 VoitaReport reproduce_voita(const Run& run, const VoitaOptions& options = {});

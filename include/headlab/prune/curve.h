@@ -65,7 +65,7 @@ struct Curve {
   std::vector<std::pair<std::string, std::vector<HeadId>>> owners;  // by relation, all that own it
   std::vector<double> ablation;                                     // rise of the loss, by head
   std::vector<MethodCurve> methods;
-  std::vector<std::string> left{};  // methods that should_stop left out
+  std::vector<std::string> left{};  // methods that are not done yet
   /// Where an exhaustive search was made, over at most 12 heads.
   std::optional<SubsetTable> subsets{};
 };
@@ -86,6 +86,8 @@ struct CurveOptions {
   /// fine-tuning took together.
   bool from_scratch = false;
   Index draws = 8;  // of the method random, averaged
+  /// Whether a method is to be done now; all are if empty.
+  std::function<bool(const std::string& method)> wanted{};
   /// A curve of the same run with the same options: methods that it has are taken over.
   std::optional<Curve> known{};
   /// Told before each method, and before each fine-tuning: what is done now.
@@ -96,6 +98,11 @@ struct CurveOptions {
 /// The fewest heads whose fine-tuned loss (without fine-tuning: loss) lies below full + 1% of (none
 /// - full); none if there are no such.
 std::optional<Index> knee_of(const MethodCurve& method, const Judged& full, const Judged& none);
+
+/// The methods of a curve of this model, by name.
+std::vector<std::string> curve_methods(const Transformer& model, const CurveOptions& options);
+/// Takes over what a curve of the same run and options has and this one lacks of these methods.
+void add_methods(Curve& curve, const Curve& other, std::span<const std::string> methods);
 
 /// Errors: those of choose_heads; an unknown method.
 Curve prune_curve(const Run& run, const CurveOptions& options = {});
