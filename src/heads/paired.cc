@@ -65,8 +65,11 @@ void add_losses(const Tensor& logits, const Batch& part, Index first, double sha
                 std::vector<double>& sums) {
   const Tensor losses = target_losses(logits, part);  // [B, T, K], 0 where there is no target
   const Index each = losses.shape().count(1, 3);
-  for (Index i = 0; i < losses.count(); ++i)
-    sums[first + i / each] += share * static_cast<double>(losses.data()[i]);
+  const Scalar* loss = losses.data();
+  for (Index b = 0; b < part.size; ++b) {
+    double& sum = sums[first + b];
+    for (Index i = 0; i < each; ++i) sum += share * static_cast<double>(*loss++);
+  }
 }
 
 }  // namespace headlab

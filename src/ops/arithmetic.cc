@@ -106,6 +106,11 @@ Tensor binary(const char* name, const Tensor& a, const Tensor& b, F f, SlopesOf 
     });
   } else {
     walk.for_runs([=](const Broadcast::Run& run) {
+      if (run.step_a == 1 && run.step_b == 0) {  // a head's outputs by its gate: vectors
+        const Scalar *from = pa + run.a, factor = pb[run.b];
+        for (Index i = 0; i < run.n; ++i) py[run.y + i] = f(from[i], factor);
+        return;
+      }
       for (Index i = 0; i < run.n; ++i) py[run.y + i] = f(pa[run.at_a(i)], pb[run.at_b(i)]);
     });
   }
