@@ -252,7 +252,7 @@ namespace {
 /// The whole model's losses and what is known of it before any head is silenced.
 AblationFacts facts_of(const Transformer& model, const Batch& examples,
                        const AblationOptions& options, double loss) {
-  return {module_names(model), options, examples.size, loss};
+  return {module_names(model), options, examples.size, examples.target_count(), loss};
 }
 
 /// The sets {}, {head} for each head.
@@ -266,6 +266,7 @@ Json report_json(const AblationFacts& facts, Json::Object more) {
   Json json = stamped({{"attention", facts.attention},
                        {"kind", name_of(facts.options.kind)},
                        {"examples", facts.examples},
+                       {"targets", facts.targets},
                        {"seed", facts.options.seed},
                        {"loss", facts.loss}});
   std::ranges::move(more, std::back_inserter(json.members()));

@@ -138,6 +138,11 @@ std::vector<HeadScores::Offset> offsets_of(const HeadEvidence& head) {
   return offsets;
 }
 
+/// A label with the number of queries that it rests on: "rare (212)".
+std::string label_text(const std::string& label, Index queries) {
+  return text(label, " (", queries, ")");
+}
+
 /// "positional -1" if nearly all argmaxes lie there, among the rows that see such a key: the head
 /// that looks 3 back is positional, although the first three positions have nothing 3 back. These
 /// rows must be half of all, or the few that see a far key would decide.
@@ -146,9 +151,8 @@ void add_positional(const HeadEvidence& head, std::vector<std::string>& labels) 
   Index seen = 0;
   for (Index i = 0; i < std::ssize(head.offsets); ++i) {
     seen += head.seen_changes[i];
-    if (seen >= kFewestExamples && 2 * seen >= all &&
-        ratio(head.offsets[i], seen) >= kPositionalShare)
-      labels.push_back(text("positional ", i > length ? "+" : "", i - length));
+    if (seen > 0 && 2 * seen >= all && ratio(head.offsets[i], seen) >= kPositionalShare)
+      labels.push_back(label_text(text("positional ", i > length ? "+" : "", i - length), seen));
   }
 }
 
@@ -162,19 +166,19 @@ bool beats_offset(double top1, const QuerySet& set) {
 std::vector<std::string> labels_of(const HeadScores& scores, const HeadEvidence& head,
                                    const Study& study, std::size_t pattern) {
   std::vector<std::string> labels;
-  add_positional(head, labels);
+  if (study.example.batch.size / 2 >= kFewestExamples) add_positional(head, labels);
   for (std::size_t r = 0; r < study.relations.size(); ++r) {
     const RelationScore& score = scores.relations[r];
     if (!study.relations[r].positional && score.enough() &&
         beats_offset(score.top1, study.questions[r].set))
-      labels.push_back("syntactic " + study.relations[r].name);
+      labels.push_back(label_text("syntactic " + study.relations[r].name, score.queries));
   }
   for (const ScoreEntry& row : score_table()) {
     if (row.from.wants == nullptr) continue;
     const QuerySet& set = study.questions[pattern].set;
     const double top1 = ratio(head.answers[pattern].splits[1].top1, set.splits[1].disjoint);
     if (row.from.label && top1 >= kRareShare && beats_offset(top1, set))
-      labels.emplace_back(row.name);
+      labels.push_back(label_text(row.name, set.splits[1].disjoint));
     ++pattern;
   }
   return labels;

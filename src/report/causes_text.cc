@@ -62,13 +62,15 @@ std::string ablation_text(const AblationReport& report, const HeatmapOptions& op
           change_map(report, largest, options) + "\n";
   }
   return map + table.to_string() +
-         text("loss of the whole model: ", significant(report.loss), "\n") + legend("ablation");
+         text("loss of the whole model: ", significant(report.loss), ", on ",
+              grouped(report.targets), " targets\n") +
+         legend("ablation");
 }
 
 std::string gold_edges_text(const EdgeReport& report) {
   Table table(
       {"relation", "head", "lift", "mass", "cost", "share", "random", "its mass", "verdict"});
-  std::vector<std::string> too_few;
+  std::vector<std::string> too_few, rests_on;
   for (const EdgeReport::Row& row : report.relations) {
     for (const EdgeTest& test : row.tests) {
       if (!test.gold.enough()) continue;
@@ -77,17 +79,25 @@ std::string gold_edges_text(const EdgeReport& report) {
                  percent(test.share, 1), signed_text(test.control.change),
                  fixed(test.control_mass, 2), test.verdict()});
     }
-    const bool few = !row.tests.empty() && !row.tests.back().gold.enough();
-    if (few) too_few.push_back(text(row.relation.name, " (", row.tests.back().gold.examples, ")"));
+    if (row.tests.empty()) continue;
+    const EdgeTest& test = row.tests.back();
+    const auto examples = test.gold.examples;
+    if (!test.gold.enough())
+      too_few.push_back(text(row.relation.name, " (", examples, ")"));
+    else
+      rests_on.push_back(
+          text(row.relation.name, " ", grouped(test.targets), " in ", grouped(examples)));
   }
   return text(
       "cost: rise of the loss on a relation's own targets when exactly its edges are "
       "hidden; share: of the\ncost in all heads together; random: cost of other edges "
       "that weigh as much; mass: what was hidden\n\n",
       table.to_string(),
+      rests_on.empty() ? ""
+                       : "\n" + wrapped("rests on targets, in examples: " + join(rests_on, ", ")),
       too_few.empty() ? ""
-                      : text("too few examples with a target to judge ", too_few.size(),
-                             " relations: ", join(too_few, ", "), "\n"));
+                      : wrapped(text("too few examples with a target to judge ", too_few.size(),
+                                     " relations: ", join(too_few, ", "))));
 }
 
 std::string interactions_text(const InteractionReport& report) {
@@ -111,7 +121,8 @@ std::string interactions_text(const InteractionReport& report) {
   return "if independent: what both would cost if each one's effect on the logits were added\n\n" +
          table.to_string() +
          text("the ", strongest.size(), " strongest of ", report.pairs.size(),
-              " pairs; loss of the whole model: ", significant(report.loss), "\n") +
+              " pairs; loss of the whole model: ", significant(report.loss), ", on ",
+              grouped(report.targets), " targets\n") +
          legend("interactions");
 }
 

@@ -43,7 +43,7 @@ constexpr ColumnEntry kColumns[] = {
     {"top1 where wrong", "top1 of the best head on the queries that this reader gets wrong"},
     {"specialization", "share of relations that have a head of their own, no head counted twice"},
     {"argmax offset", "where most of the largest weights are, in positions from the query"},
-    {"labels", "scores on which the head stands out, in words"},
+    {"labels", "scores on which the head stands out, in words, each with the queries it rests on"},
     {"x", "place on the map: heads with like patterns lie near each other"},
     {"y", "place on the map: heads with like patterns lie near each other"},
     {"distance", "between patterns: 0 the same, 0.83 nothing in common"},

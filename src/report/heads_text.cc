@@ -128,6 +128,7 @@ std::vector<std::size_t> shown_relations(const HeadsReport& report, bool all) {
 std::string winners_table(const HeadsReport& report, const std::vector<std::size_t>& shown) {
   Table table({"relation", "best head", "mass", "top1", "lift", "null", "untrained", "p",
                "examples", "verdict"});
+  std::vector<std::string> rests_on;
   for (const std::size_t r : shown) {
     const RelationWinner& winner = report.relations[r];
     const RelationScore& score = report.best_score(r);
@@ -135,8 +136,10 @@ std::string winners_table(const HeadsReport& report, const std::vector<std::size
                fixed(score.top1, 3), fixed(score.lift, 3), fixed(score.null, 3),
                fixed(winner.mass_untrained, 3), fixed(winner.p, 3), std::to_string(score.examples),
                verdict(winner, score)});
+    if (score.enough()) rests_on.push_back(text(winner.relation.name, " ", grouped(score.queries)));
   }
-  return table.to_string() + legend("winners");
+  return table.to_string() + legend("winners") +
+         (rests_on.empty() ? "" : "\n" + wrapped("rests on queries: " + join(rests_on, ", ")));
 }
 
 /// What must be said about the table: gold that can hardly be exchanged, relations that heads

@@ -13,22 +13,6 @@
 namespace headlab {
 namespace {
 
-constexpr std::size_t kLine = 100;  // columns of running text
-
-/// Words in lines of at most kLine columns, each after the first begun with `indent`.
-std::string wrapped(const std::string& words, const std::string& indent) {
-  std::string all, line;
-  for (const std::string_view word : split(words, ' ')) {
-    if (!line.empty() && display_width(line) + 1 + display_width(word) > kLine) {
-      all += line + "\n";
-      line = indent + std::string(word);
-    } else {
-      line += (line.empty() ? "" : " ") + std::string(word);
-    }
-  }
-  return all + line + "\n";
-}
-
 std::string distance_text(double distance) {
   return std::isfinite(distance) ? fixed(distance, 3) : "-";
 }

@@ -8,6 +8,7 @@
 #include <iomanip>
 
 #include "headlab/base/error.h"
+#include "headlab/base/text.h"
 
 namespace headlab {
 namespace {
@@ -160,6 +161,20 @@ std::string grouped(Index value) {
   const std::ptrdiff_t first = value < 0 ? 1 : 0;
   for (std::ptrdiff_t i = std::ssize(digits) - 3; i > first; i -= 3) digits.insert(i, ",");
   return digits;
+}
+
+std::string wrapped(const std::string& words, const std::string& indent) {
+  constexpr std::size_t kLine = 100;
+  std::string all, line;
+  for (const std::string_view word : split(words, ' ')) {
+    if (!line.empty() && display_width(line) + 1 + display_width(word) > kLine) {
+      all += line + "\n";
+      line = indent + std::string(word);
+    } else {
+      line += (line.empty() ? "" : " ") + std::string(word);
+    }
+  }
+  return all + line + "\n";
 }
 
 std::string trimmed_line(std::string line) {

@@ -112,14 +112,16 @@ TEST_F(HandBuiltPatterns, OfAPreviousTokenHeadAreOneThere) {
   EXPECT_NEAR(head.value("distance"), 0.9, 1e-12);  // the first token has only itself
   EXPECT_EQ(head.offsets.front().offset, -1);
   EXPECT_EQ(head.offsets.front().share, 1);
-  EXPECT_EQ(head.labels, std::vector<std::string>{"positional -1"});
+  EXPECT_EQ(head.labels, std::vector<std::string>{"positional -1 (450)"});
   EXPECT_TRUE(std::isnan(head.value("next")));
   EXPECT_TRUE(std::isnan(head.value("separator")));
 }
 
 TEST_F(HandBuiltPatterns, LabelHeadsByWhatTheyDo) {
-  EXPECT_EQ(report_.heads[1].labels, std::vector<std::string>{"positional -3"});
-  EXPECT_EQ(report_.heads[2].labels, std::vector<std::string>{"syntactic same"});
+  EXPECT_EQ(report_.heads[1].labels, std::vector<std::string>{"positional -3 (350)"});
+  const Index queries = report_.heads[2].relations[2].queries;
+  EXPECT_EQ(report_.heads[2].labels,
+            std::vector<std::string>{text("syntactic same (", queries, ")")});
   EXPECT_TRUE(report_.heads[3].labels.empty());
 }
 
@@ -183,7 +185,7 @@ TEST(InductionPair, IsRecognised) {
   Transformer model = induction_pair(task->shape());
   const HeadsReport report = score_heads(model, *task, {.examples = 60});
   EXPECT_EQ(report.heads[0].value("previous"), 1);
-  EXPECT_EQ(report.heads[0].labels.front(), "positional -1");
+  EXPECT_TRUE(report.heads[0].labels.front().starts_with("positional -1 ("));
   EXPECT_GT(report.heads[1].value("induction"), 0.9);  // the first token precedes itself
   EXPECT_LT(report.heads[0].value("induction"), 0.2);
   for (const RelationWinner& winner : report.relations)
@@ -194,9 +196,11 @@ TEST(InductionPair, IsRecognised) {
 TEST(FixedPeriods, MakeAnOffsetLookLikeInductionAndTheLabelTells) {
   const Written task({0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3});
   Transformer model = hand_built(task.shape(), 1, {3});
-  const HeadScores head = score_heads(model, task, {.examples = 10}).heads[0];
+  const HeadScores head = score_heads(model, task, {.examples = 20}).heads[0];
   EXPECT_NEAR(head.value("induction"), (4 + 4 * 0.5) / 8, 0.26);  // one of two keys in the end
-  EXPECT_EQ(head.labels, std::vector<std::string>{"positional -3"});
+  EXPECT_EQ(head.labels, std::vector<std::string>{"positional -3 (90)"});
+  const HeadsReport few = score_heads(model, task, {.examples = 19});  // nine are judged
+  EXPECT_TRUE(few.heads[0].labels.empty());
 }
 
 /// One token that is rare, at a place that changes; the others are common.
@@ -218,7 +222,7 @@ TEST(RareWordHeads, AreLabelled) {
   Tensor& bias = model.attention(0).Q.b;
   bias.data()[8 + 3] = 1e5;  // the first head's query, for the class of token 3
   const HeadsReport report = score_heads(model, task, {.examples = 40});
-  EXPECT_EQ(report.heads[0].labels, std::vector<std::string>{"rare"});
+  EXPECT_EQ(report.heads[0].labels, std::vector<std::string>{"rare (125)"});  // 7, 7, 6 or 5 each
   EXPECT_TRUE(report.heads[1].labels.empty());
   EXPECT_GT(report.heads[0].value("rare"), 0.8);
 }

@@ -28,6 +28,7 @@ AblationReport two_layers() {
   AblationReport report;
   report.attention = {"blocks.0.attn", "blocks.1.attn"};
   report.loss = 0.5;
+  report.targets = 2000;
   report.heads = {{{0, 1}, 2.5, {2.0, 1.9, 2.1, 0.0}}, {{1, 0}, 0.49, {-0.01, -0.03, 0.01, 0.3}}};
   return report;
 }
@@ -38,6 +39,7 @@ TEST(AblationText, CarriesSignsIntervalsAndStars) {
   for (const char* part : {"+2 ", "[+1.9, +2.1]", "*"}) EXPECT_TRUE(holds(silenced, part)) << text;
   for (const char* part : {"-0.01", "[-0.03, +0.01]"}) EXPECT_TRUE(holds(spared, part)) << text;
   EXPECT_FALSE(holds(spared, "*"));
+  EXPECT_TRUE(holds(text, "loss of the whole model: 0.5, on 2,000 targets\n")) << text;
 }
 
 TEST(AblationText, MapsModulesAndBornHeads) {
@@ -55,6 +57,7 @@ TEST(GoldEdgesText, SaysWherePatternAndCauseDisagree) {
   EdgeTest looks{.heads = {{0, 1}}, .lift = 0.9, .mass = 0.95, .share = 0};
   looks.gold.examples = 40;
   EdgeTest all{.heads = {{0, 0}, {0, 1}}, .mass = 1.5, .control_mass = 1.25, .share = 1};
+  all.targets = 1234;
   all.gold = all.difference = {4.0, 3.9, 4.1, 0.0, 40};
   report.relations.push_back({{"same", ""}, {looks, all}});
   EdgeTest few{.heads = {{0, 0}}, .lift = 0.9};
@@ -66,6 +69,7 @@ TEST(GoldEdgesText, SaysWherePatternAndCauseDisagree) {
   EXPECT_NE(line_of(text, "same"), "");
   EXPECT_TRUE(holds(text, "1.50")) << text;  // both weights
   EXPECT_TRUE(holds(text, "1.25")) << text;
+  EXPECT_TRUE(holds(text, "rests on targets, in examples: same 1,234 in 40\n")) << text;
   EXPECT_TRUE(holds(text, "too few examples with a target to judge 1 relations: rare (2)")) << text;
 }
 

@@ -103,6 +103,7 @@ TEST(HeadsText, PassesNoVerdictOnTooFewExamples) {
   EXPECT_NE(line_with(shown, {"relation2", "too few (1)"}), "") << shown;
   EXPECT_NE(line_with(shown, {"fewer than 10 examples", "relation2 (1)"}), "") << shown;
   EXPECT_NE(line_with(shown, {"0 of 2 relations that can be judged"}), "") << shown;
+  EXPECT_EQ(line_with(shown, {"rests on"}), "rests on queries: relation0 10, relation1 10") << shown;
 }
 
 TEST(HeadsText, FitsAScreenWhereThereAreManyRelations) {

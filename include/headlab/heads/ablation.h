@@ -94,7 +94,7 @@ class Ablation {
 struct AblationFacts {
   std::vector<std::string> attention;  // names of the attention modules: what HeadId::layer counts
   AblationOptions options;
-  Index examples = 0;
+  Index examples = 0, targets = 0;
   double loss = 0;  // of the whole model, nats per target
 };
 
