@@ -37,8 +37,10 @@ constexpr FileEntry kFiles[] = {
      "examples different_examples permutations specialization relations heads distances seed "
      "settings",
      true},
-    {"ablation.json", "what `ablate` found", "kind examples seed loss sets_per_s heads", true},
-    {"interactions.json", "what `ablate --pairs` found", "kind examples seed loss pairs", true},
+    {"ablation.json", "what `ablate` found", "kind examples targets seed loss sets_per_s heads",
+     true},
+    {"interactions.json", "what `ablate --pairs` found", "kind examples targets seed loss pairs",
+     true},
     {"gold_edges.json", "what `ablate --gold-edges` found", "examples draws seed relations", true},
     {"circuits.json", "what `circuits` found", "draws seed heads compositions", true},
     {"attribution.json", "what `attribute` found", "examples targets logits parts", true},

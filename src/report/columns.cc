@@ -61,8 +61,6 @@ constexpr ColumnEntry kColumns[] = {
     {"random", "the cost of hiding as much attention elsewhere; in a curve, heads drawn by lot"},
     {"heads", "a pair of heads, or how many there are"},
     {"both cost", "rise of the loss when both heads are silenced, nats"},
-    {"sum of each", "what the two cost one at a time, added"},
-    {"interaction", "both cost minus sum of each: above 0 each does what the other could, nats"},
     {"its mass", "the attention that was hidden, as a share of all of it"},
     {"if independent", "rise of the loss if each head's effect on the logits were added, nats"},
     {"difference", "how far two of these numbers lie apart, with its 95% interval"},
@@ -253,8 +251,9 @@ constexpr Legend kLegends[] = {
      "change: rise of the loss in nats per target when the head is silenced; 0: nothing needs "
      "it;\n* not explained by chance\n"},
     {"interactions",
-     "nats per target; interaction = both cost - sum of each: above 0 one head does what the "
-     "other could\n"},
+     "nats per target; difference: both cost - if independent; two heads of one relation back each "
+     "other\nup if it is surely above .01; others cost more together, or share a path (below "
+     "-.01)\n"},
     {"prune",
      "loss: nats per held-out target, small is good; ms per batch: forward pass over 64 "
      "sequences\n"},

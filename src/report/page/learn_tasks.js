@@ -95,7 +95,7 @@ function onTheRun(r) {
   return [
     {
       ask: `With all ${n} heads the loss is ${digits(whole)}; without ${pair[0]} it is ${digits(whole + cost.one)}, without ${pair[1]} ${digits(whole + cost.other)}. What is it without both? (to 20 %)`,
-      hint: 'First guess: the rises add up. Heads that back each other up cost more together, heads that the other needs less.',
+      hint: 'First guess: the rises add up. A head may do what the other did, and both cost more together; a head that needs the other, less.',
       check(words) {
         const [guess] = numbersIn(words),
           loss = whole + cost.both,
@@ -107,7 +107,7 @@ function onTheRun(r) {
       },
     },
     {
-      ask: 'Which two heads back each other up most: silent together, they cost most beyond the sum of both? (such as 0.1 0.2)',
+      ask: 'Which two heads, silent together, cost most beyond the sum of both? (such as 0.1 0.2)',
       hint: `The Live view says it for two heads that are off. One of the two is ${subsetNames(subsets)[i]}.`,
       check(words) {
         const given = placesOf(subsets, words).sort((a, b) => a - b),

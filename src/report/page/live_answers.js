@@ -102,7 +102,7 @@ function pairNode() {
     return el(
       'p',
       {class: 'small muted'},
-      'Switch exactly two heads off to see whether they back each other up.',
+      'Switch exactly two heads off to see whether they cost more together than each alone.',
     );
   const one = (at) => core.subsetLoss(run(), gateArray({[at]: 0}));
   const [a, b, both, none] = [

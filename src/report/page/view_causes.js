@@ -44,7 +44,7 @@ function goldPicture(width) {
             strong: t.cause,
           },
           {
-            name: 'as many random',
+            name: 'others that weigh as much',
             value: t.control?.change,
             low: t.control?.low,
             high: t.control?.high,
@@ -53,6 +53,10 @@ function goldPicture(width) {
         ]
       : [];
   });
+  const judged = report.relations
+    .map((r) => [r.name, best(r)])
+    .filter(([, t]) => t?.gold?.examples)
+    .map(([name, t]) => `${name} ${t.targets} in ${t.gold.examples}`);
   const causes = report.relations.filter((r) => best(r)?.cause).map((r) => r.name);
   if (!rows.length) return note('This task asks for no relation.');
   return bars({
@@ -62,9 +66,11 @@ function goldPicture(width) {
     about: {
       name: 'gold-edges',
       title: 'Hide exactly the edges of the truth',
-      sentence: causes.length
-        ? `The gold edges of the best head are a cause, not just a pattern: ${causes.join(', ')}.`
-        : 'No relation passes: hiding its edges costs no more than hiding others.',
+      sentence: `${
+        causes.length
+          ? `The gold edges of the best head are a cause, not just a pattern: ${causes.join(', ')}.`
+          : 'No relation passes: hiding its edges costs no more than hiding others, or too little.'
+      } Targets, in examples: ${judged.join('; ')}.`,
     },
   });
 }
@@ -88,6 +94,9 @@ function pairPicture(width) {
     (a, b) => (a && a.interaction.change >= b.interaction.change ? a : b),
     null,
   );
+  const backups = report.pairs
+    .filter((p) => p.backs_up)
+    .map((p) => `${at2(p.first)} and ${at2(p.second)} (${p.relation})`);
   return matrix({
     rowNames: names,
     colNames: names,
@@ -100,13 +109,13 @@ function pairPicture(width) {
       name: 'interactions',
       title: 'Silence two heads',
       sentence: best
-        ? `What two cost beyond the sum of each (orange: they back each other up). Most: ${at2(best.first)} with ${at2(best.second)}, ${digits(best.interaction.change, 3)} nats.`
+        ? `What two cost beyond what their effects on the logits, added, would cost, over ${report.examples} examples. ${backups.length ? `Of one relation, so that they back each other up: ${backups.join(', ')}.` : 'No two heads of one relation back each other up.'} Most: ${at2(best.first)} with ${at2(best.second)}, ${digits(best.interaction.change, 3)} nats.`
         : 'There are no pairs.',
     },
     say: (r, c) => {
       const p = found.get(r * n + c);
       return p
-        ? `${names[r]} and ${names[c]}: together ${digits(p.joint)}, sum ${digits(p.sum)}, beyond it ${digits(p.interaction.change)} (${digits(p.interaction.low)} to ${digits(p.interaction.high)})`
+        ? `${names[r]} and ${names[c]}: together ${digits(p.joint)}, if independent ${digits(p.independent)}, beyond it ${digits(p.interaction.change)} (${digits(p.interaction.low)} to ${digits(p.interaction.high)})`
         : `${names[r]} alone`;
     },
   });
