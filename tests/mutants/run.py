@@ -5,28 +5,55 @@
                          [--near]
 
 list.txt holds the bugs: the path of a file, a line "- what stands there", which occurs there once,
-and a line "+ what takes its place". A line "= why" marks one that changes nothing anybody could
+and a line "+ what takes its place". A line "@ test_train" names the program that notices a bug which
+the tests of its own layer cannot see; a line "= why" marks one that changes nothing anybody could
 see: it is not run.
 
 All bugs are built into one copy of the project, each behind a switch: `a + b` becomes
-`(headlab_mutant == 17 ? (a - b) : (a + b))`, and the environment says HEADLAB_MUTANT=17. So a bug
-costs the time of the tests that could see it and no build: those of its own layer first, then of
-the layers behind it, until one fails. What does not compile behind a switch (constants, mostly) is
-built by itself with --alone, and only counted without. --tenth I takes every tenth bug, beginning
-with the Ith (I modulo 10), --match those whose file and text match; --near runs the tests of a bug's
-own layer alone, so that its survivors are only candidates; --check only looks whether every bug finds its place. Prints the
-survivors; the exit status is 1 if there are any.
+`(headlab_mutant(17) ? (a - b) : (a + b))`, and the environment says HEADLAB_MUTANT=17. So a bug
+costs the time of the tests that could see it and no build: those of its own layer first, then all
+others that come by its place, until one fails or does not end in several times its usual time. Which
+come by is known from a run without bugs: each switch marks that it was asked. What does not compile
+behind a switch (constants, mostly) is built by itself with --alone, and only counted without.
+
+--tenth I takes a tenth of the bugs (I modulo 10), those of neighbouring layers, so that few test
+programs are built; --match those whose file and text match; --near runs the tests of a bug's own
+layer, or those that its line @ names, and no others; --check only looks whether every bug finds its
+place. Prints the survivors; the exit status is 1 if there are any.
 """
-import argparse, concurrent.futures, os, re, shutil, subprocess, sys, tempfile, time
+import argparse, concurrent.futures, os, re, shutil, signal, subprocess, sys, tempfile, time
 
 PROJECT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LAYERS = ["base", "kernels", "tensor", "ops", "nn", "model", "tasks", "train", "heads", "prune", "lab", "bench",
           "report", "cli"]
 ENGINE = {"kernels", "tensor", "ops", "nn", "model"}
+OTHERS = ["test_" + name for name in ["kernels_f64", "tensor_f64", "ops_f64", "nn_f64", "model_f64", "heads_f64",
+                                      "tasks_train", "train_train", "heads_train", "prune_train", "report_train",
+                                      "cli_train"]]
+MEMORY = 8_000_000  # KB that a test may use: a wrong size must not take the machine's
 HEADER = """#pragma once
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <cstdlib>
-static const int headlab_mutant =
-    std::getenv("HEADLAB_MUTANT") ? std::atoi(std::getenv("HEADLAB_MUTANT")) : 0;
+/// Which bug is on, and which switches were asked, in a file that all processes of a test share.
+struct HeadlabMutants {
+  HeadlabMutants() {
+    if (const char* number = std::getenv("HEADLAB_MUTANT")) on = std::atoi(number);
+    const char* path = std::getenv("HEADLAB_MUTANTS_ASKED");
+    const int file = path != nullptr ? ::open(path, O_RDWR) : -1;
+    if (file < 0) return;
+    void* shared = ::mmap(nullptr, sizeof unshared, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (shared != MAP_FAILED) asked = static_cast<char*>(shared);
+  }
+  int on = 0;
+  char unshared[4096] = {};
+  char* asked = unshared;
+};
+inline HeadlabMutants headlab_mutants;
+[[gnu::always_inline]] inline bool headlab_mutant(int number) {
+  headlab_mutants.asked[number] = 1;
+  return headlab_mutants.on == number;
+}
 """
 
 
@@ -40,9 +67,9 @@ def read_list():
         lines = [line for line in block if line and not line.startswith("#")]
         if not lines:
             continue
-        bug = {"file": lines[0], "why": "", "number": len(bugs) + 1}
+        bug = {"file": lines[0], "why": "", "seen_by": "", "number": len(bugs) + 1}
         for line in lines[1:]:
-            bug[{"-": "old", "+": "new", "=": "why"}[line[0]]] = line[2:]
+            bug[{"-": "old", "+": "new", "=": "why", "@": "seen_by"}[line[0]]] = line[2:]
         bugs.append(bug)
     return bugs
 
@@ -57,17 +84,23 @@ def without_place(bugs):
     return lost
 
 
-def tests_for(path, near=False):
-    """The programs that could see a bug in this file, the likeliest first."""
-    layer = path.split("/")[1 if path.startswith("src/") else 2]
+def layer_of(bug):
+    return LAYERS.index(bug["file"].split("/")[1 if bug["file"].startswith("src/") else 2])
+
+
+def tenth_of(bugs, number):
+    """A tenth, of layers that are neighbours; every bug is in one of the ten."""
+    ordered = sorted(bugs, key=layer_of)
+    return [bug for i, bug in enumerate(ordered) if i * 10 // len(ordered) == number % 10]
+
+
+def tests_for(bug, near):
+    """The programs that could see a bug, the likeliest first."""
+    own = bug["seen_by"].split() or ["test_" + LAYERS[layer_of(bug)]]
     if near:
-        return ["test_" + layer]
-    later = LAYERS[LAYERS.index(layer) + 1:]
-    if layer in ENGINE:  # the engine is seen best by itself, then by training
-        later = [name for name in later if name in ENGINE or name in ("tasks", "train", "heads")]
-    if layer == "base":
-        later = ["tensor", "model", "tasks", "train", "cli"]
-    return ["test_" + name for name in [layer] + later if name != "bench" or layer == "bench"]
+        return own
+    later = ["test_" + name for name in LAYERS[layer_of(bug) + 1:] if name != "bench"]
+    return own + [test for test in later + OTHERS if test not in own]
 
 
 # ---- switches -----------------------------------------------------------------------------------
@@ -149,7 +182,7 @@ def head_of_statement(text):
 
 def switched(bug):
     """The old text with the new one behind a switch; None where no form of a switch fits."""
-    old, new, on = bug["old"], bug["new"], f"headlab_mutant == {bug['number']}"
+    old, new, on = bug["old"], bug["new"], f"headlab_mutant({bug['number']})"
     if not new.strip():
         return f"if (!({on})) {old}" if old.rstrip().endswith(";") else None
     begin, end, new_end = difference(old, new)
@@ -168,10 +201,8 @@ def switched(bug):
 
 # ---- building and running -----------------------------------------------------------------------
 
-def run(command, folder=None, timeout=None, **environment):
-    env = dict(os.environ, OMP_NUM_THREADS="1", **environment)
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=timeout,
-                          env=env)
+def run(command):
+    return subprocess.run(command, capture_output=True, text=True, errors="replace")
 
 
 def copy_project(folder):
@@ -238,43 +269,66 @@ def blamed(folder, bugs, said):
     return found
 
 
-def passes(folder, test, limit, number):
-    """Whether a test program ends well; without colours and with one thread."""
-    command = [os.path.join(folder, "build", test), "--gtest_fail_fast", "--gtest_brief=1"]
+def passes(folder, test, limit, number, asked=os.devnull):
+    """Whether a test program ends well within so many seconds: it and what it started, in a folder of
+    their own, without colours and with one thread."""
+    place = tempfile.mkdtemp(dir=folder)
+    command = ["bash", "-c", f"ulimit -v {MEMORY}; exec \"$@\"", "bash", os.path.join(folder, "build", test),
+               "--gtest_fail_fast", "--gtest_brief=1"]
+    env = dict(os.environ, OMP_NUM_THREADS="1", TMPDIR=place, HEADLAB_MUTANT=str(number), HEADLAB_MUTANTS_ASKED=asked)
+    process = subprocess.Popen(command, cwd=place, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, start_new_session=True)
     try:
-        return run(command, timeout=limit, HEADLAB_MUTANT=str(number)).returncode == 0
+        return process.wait(limit) == 0
     except subprocess.TimeoutExpired:
         return False
+    finally:
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()
+        shutil.rmtree(place, ignore_errors=True)
 
 
-def times_of(folder, tests):
-    """What each test program takes without a bug."""
-    times = {}
-    for test in tests:
-        begin = time.time()
-        if not passes(folder, test, 1800, 0):
-            print(f"{test} fails without any bug: left out", flush=True)
-            continue
-        times[test] = time.time() - begin
-    print("without a bug: " + ", ".join(f"{test} {took:.0f} s" for test, took in times.items()), flush=True)
-    return times
+class Tests:
+    """The test programs without a bug: what each takes, and the bugs whose places it comes by."""
+
+    def __init__(self, folder, names, pool):
+        self.folder, self.times, self.asked = folder, {}, {}
+        for name, ended in zip(names, pool.map(self.try_out, names)):
+            if not ended:
+                print(f"{name} fails without any bug: left out", flush=True)
+        print("without a bug: " + ", ".join(f"{name} {self.times[name]:.0f} s" for name in names
+                                            if name in self.times), flush=True)
+
+    def try_out(self, name):
+        path, begin = os.path.join(self.folder, name + ".asked"), time.time()
+        with open(path, "wb") as file:
+            file.write(bytes(4096))
+        if not passes(self.folder, name, 1800, 0, path):
+            return False
+        self.times[name] = time.time() - begin
+        with open(path, "rb") as file:
+            self.asked[name] = {number for number, mark in enumerate(file.read()) if mark}
+        return True
+
+    def noticed(self, bug, number):
+        """The test that fails; None if nothing notices. A bug that is built by itself has number 0."""
+        for name in bug["tests"]:
+            if name in self.times and (number == 0 or number in self.asked[name]):
+                if not passes(self.folder, name, 20 + 5 * self.times[name], number):
+                    return name
+        return None
 
 
-def noticed(folder, bug, times):
-    """The test that fails; None if nothing notices."""
-    for test in bug["tests"]:
-        if test in times and not passes(folder, test, 30 + 10 * times[test], bug["number"]):
-            return test
-    return None
-
-
-def noticed_alone(folder, bug, times, jobs):
-    """The same for a bug that is built by itself."""
+def noticed_alone(tests, bug, jobs):
+    """What notices a bug that is built by itself."""
     bug.pop("text", None)
-    write_file(folder, bug["file"], [bug])
-    built = build(folder, [test for test in bug["tests"] if test in times], jobs)
-    found = "the compiler" if built.returncode != 0 else noticed(folder, dict(bug, number=0), times)
-    write_file(folder, bug["file"], [])
+    write_file(tests.folder, bug["file"], [bug])
+    built = build(tests.folder, [name for name in bug["tests"] if name in tests.times], jobs)
+    found = "the compiler" if built.returncode != 0 else tests.noticed(bug, 0)
+    write_file(tests.folder, bug["file"], [])
     return found
 
 
@@ -295,8 +349,8 @@ def main():
     if args.check or lost:
         print(f"{len(bugs)} bugs, {len(lost)} without a place, {sum(bool(b['why']) for b in bugs)} equivalent")
         return 1 if lost else 0
-    chosen = [b for i, b in enumerate(bugs) if args.tenth is None or i % 10 == args.tenth % 10]
-    chosen = [b for b in chosen if re.search(args.match, b["file"] + " " + b["old"]) and not b["why"]]
+    chosen = [b for b in bugs if not b["why"] and re.search(args.match, b["file"] + " " + b["old"])]
+    chosen = chosen if args.tenth is None else tenth_of(chosen, args.tenth)
     folder = os.path.abspath(args.folder or tempfile.mkdtemp())
     os.makedirs(folder, exist_ok=True)
     copy_project(folder)
@@ -304,12 +358,11 @@ def main():
          "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -w", "-DHEADLAB_TEST_FLAGS=-O0", "-DHEADLAB_NATIVE=OFF",
          "-DCMAKE_CXX_FLAGS=-include " + os.path.join(folder, "mutant.h")])
     for bug in chosen:
-        bug["tests"] = tests_for(bug["file"], args.near)
-    tests = sorted({test for bug in chosen for test in bug["tests"]})
+        bug["tests"] = tests_for(bug, args.near)
+    names = sorted({name for bug in chosen for name in bug["tests"]})
     begin = time.time()
-    inside, alone = build_with_switches(folder, chosen, tests, args.jobs)
+    inside, alone = build_with_switches(folder, chosen, names, args.jobs)
     print(f"{len(inside)} of {len(chosen)} bugs behind switches, built in {time.time() - begin:.0f} s", flush=True)
-    times = times_of(folder, tests)
     survivors = []
 
     def tell(bug, found):
@@ -317,11 +370,12 @@ def main():
             survivors.append(bug)
         print(f"{bug['file']}: {bug['new'].strip()[:70]}: {found or 'SURVIVES'}", flush=True)
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        for bug, found in zip(inside, pool.map(lambda bug: noticed(folder, bug, times), inside)):
+        tests = Tests(folder, names, pool)
+        for bug, found in zip(inside, pool.map(lambda bug: tests.noticed(bug, bug["number"]), inside)):
             tell(bug, found)
     if args.alone:
         for bug in alone:
-            tell(bug, noticed_alone(folder, bug, times, args.jobs))
+            tell(bug, noticed_alone(tests, bug, args.jobs))
     print(f"{len(inside) + (len(alone) if args.alone else 0)} bugs ran, {len(survivors)} survive"
           + ("" if args.alone or not alone else f", {len(alone)} were not run: they need a build each (--alone)"))
     for bug in survivors:
