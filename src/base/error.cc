@@ -6,30 +6,31 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
+#include <utility>
 
 namespace headlab {
 namespace {
 
-std::string lower_case(std::string_view name) {
-  std::string out(name);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
+char lower_case(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+bool same_letter(char a, char b) { return lower_case(a) == lower_case(b); }
+
+/// Three rows of the table of distances between beginnings of a and of b, in memory that lasts
+/// through a search: a wrong name is compared with every known one.
+std::size_t edit_distance(std::string_view a, std::string_view b, std::vector<std::size_t>& rows) {
+  rows.resize(3 * (b.size() + 1));
+  std::size_t *before = rows.data(), *last = before + b.size() + 1, *row = last + b.size() + 1;
   for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
   for (std::size_t i = 1; i <= a.size(); ++i) {
     row[0] = i;
     for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      const std::size_t replaced = last[j - 1] + (same_letter(a[i - 1], b[j - 1]) ? 0 : 1);
       row[j] = std::min({replaced, last[j] + 1, row[j - 1] + 1});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+      if (i > 1 && j > 1 && same_letter(a[i - 1], b[j - 2]) && same_letter(a[i - 2], b[j - 1]))
         row[j] = std::min(row[j], before[j - 2] + 1);
     }
-    before.swap(last);
-    last.swap(row);
+    std::swap(before, last);
+    std::swap(last, row);
   }
   return last[b.size()];
 }
@@ -42,22 +43,22 @@ void tell_user(const std::string& note) {
 }
 
 std::string nearest_name(std::string_view name, const std::vector<std::string>& known) {
-  const std::string wanted = lower_case(name);
-  std::string nearest;
+  std::vector<std::size_t> rows;
+  std::string_view nearest;
   std::size_t smallest = name.size() + 1;
   for (const std::string& candidate : known) {
     const std::size_t shorter = std::min(name.size(), candidate.size());
     const std::size_t longer = std::max(name.size(), candidate.size());
     const std::size_t most = std::max<std::size_t>(1, longer / 3);
     if (longer - shorter > most) continue;  // no distance is less than that
-    const std::size_t distance = edit_distance(wanted, lower_case(candidate));
+    const std::size_t distance = edit_distance(name, candidate, rows);
     const bool near = distance <= most && distance < longer;
     if (near && distance < smallest) {
       smallest = distance;
       nearest = candidate;
     }
   }
-  return nearest;
+  return std::string(nearest);
 }
 
 Error unknown_name(std::string_view kind, std::string_view name,

@@ -50,6 +50,7 @@ TEST(NearestName, CountsSwappedNeighboursAsOneEdit) {
 TEST(NearestName, IsEmptyWhenNothingIsNear) {
   EXPECT_EQ(nearest_name("quicksort", kTasks), "");
   EXPECT_EQ(nearest_name("x", {"y"}), "");
+  EXPECT_EQ(nearest_name("x", {"ab"}), "");  // one letter to replace, one to add
   EXPECT_EQ(nearest_name("", kTasks), "");
   EXPECT_EQ(nearest_name("text", {}), "");
 }

@@ -65,6 +65,21 @@ TEST(Scratch, IsItsTasksAloneOnEveryThread) {
   set_thread_count(threads);
 }
 
+/// What three used is room for one: otherwise a step of another length would need memory of its
+/// own.
+TEST(PoolBlock, JoinsItsFreeNeighbours) {
+  constexpr std::int64_t kMegabyte = 1 << 20;
+  pool_release();
+  { const PoolBlock<char> whole(48 * kMegabyte); }
+  const std::size_t asked = pool_statistics().system_allocations;
+  {
+    const PoolBlock<char> first(15 * kMegabyte), second(15 * kMegabyte), third(15 * kMegabyte);
+    EXPECT_EQ(pool_statistics().system_allocations, asked);
+  }
+  { const PoolBlock<char> whole(48 * kMegabyte); }
+  EXPECT_EQ(pool_statistics().system_allocations, asked);
+}
+
 TEST(Machine, HasMemory) { EXPECT_GT(machine_memory(), std::size_t{1} << 20); }
 
 }  // namespace

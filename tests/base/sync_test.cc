@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <string>
 
 #include "headlab/base/files.h"
@@ -12,7 +13,8 @@
 
 namespace {
 
-std::string synced;  // a letter for each call: f a file, d a directory
+std::string synced;        // a letter for each call: f a file, d a directory
+bool can_exchange = true;  // whether the file system exchanges two names in one call
 
 }  // namespace
 
@@ -22,11 +24,20 @@ extern "C" int fsync(int descriptor) {
   return static_cast<int>(syscall(SYS_fsync, descriptor));
 }
 
+extern "C" int renameat2(int from_folder, const char* from, int to_folder, const char* to,
+                         unsigned flags) {
+  if (can_exchange)
+    return static_cast<int>(syscall(SYS_renameat2, from_folder, from, to_folder, to, flags));
+  errno = EINVAL;
+  return -1;
+}
+
 namespace headlab { namespace {
 
 class Synced : public testing::Test {
  protected:
   Synced() { synced.clear(); }
+  ~Synced() override { can_exchange = true; }
   TemporaryFolder folder_;
 };
 
@@ -46,6 +57,20 @@ TEST_F(Synced, IsTheDirectoryInWhichTwoWereExchanged) {
   make_directories(folder_ / "b");
   exchange_directories(folder_ / "a", folder_ / "b");
   EXPECT_EQ(synced, "d");
+}
+
+TEST_F(Synced, IsTheDirectoryAlsoWhereNamesCannotBeExchangedAtOnce) {
+  for (const char* name : {"a", "b"}) {
+    make_directories(folder_ / name);
+    write_file(folder_ / name / "said", name);
+  }
+  synced.clear();
+  can_exchange = false;
+  exchange_directories(folder_ / "a", folder_ / "b");
+  EXPECT_EQ(synced, "d");
+  EXPECT_EQ(read_file(folder_ / "a" / "said"), "b");
+  EXPECT_EQ(read_file(folder_ / "b" / "said"), "a");
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "b.aside"));
 }
 
 }  // namespace

@@ -2,7 +2,10 @@
 // the answer has all of it.
 #include "headlab/heads/attribution.h"
 
+#include <numeric>
+
 #include "headlab/tasks/table.h"
+#include "headlab/train/evaluate.h"
 #include "heads/attribution_checks.h"
 #include "support/induction_pair.h"
 
@@ -38,6 +41,11 @@ TEST(Attribution, GivesTheInductionHeadTheWholeAnswer) {
     const double expected = report.parts[p] == "1.0" ? report.logits[0] : 0;
     EXPECT_NEAR(report.shares[p][0], expected, 1e-3) << report.parts[p];
   }
+  const Attribution found = attribute_logits(model, held_out_examples(*task, 40).batch);
+  double sum = 0;
+  for (const std::vector<double>& shares : found.shares)
+    sum += std::accumulate(shares.begin(), shares.end(), 0.0);
+  EXPECT_NEAR(report.logits[0], sum / static_cast<double>(found.rows.size()), 1e-3);
 }
 
 TEST(Attribution, RefusesWhatIsNoSum) {

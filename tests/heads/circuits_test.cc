@@ -104,6 +104,18 @@ TEST(Eigenvalues, OfDefectiveAndOfZeroMatricesAreFoundToo) {
   expect_spectrum(eigenvalues(turn), {1, -1, Complex(0, 1), Complex(0, -1)}, 1e-12);
 }
 
+/// Small ones beside a large one: what is negligible depends on the neighbours, not on the largest.
+TEST(Eigenvalues, OfGradedMatricesAreAllFound) {
+  Matrix m(3, 3);
+  m(0, 0) = 1e10;
+  m(1, 1) = 2e-3;
+  m(1, 2) = 1;
+  m(2, 1) = 1e-8;
+  m(2, 2) = 1e-3;
+  const double root = std::sqrt(0.25e-6 + 1e-8);
+  expect_spectrum(eigenvalues(m), {1e10, 1.5e-3 + root, 1.5e-3 - root}, 1e-6);
+}
+
 TEST(Eigenvalues, RefuseInWords) {
   expect_error([] { eigenvalues(Matrix(2, 3)); }, {"square", "2 x 3"});
   Matrix m(1, 1);

@@ -172,6 +172,11 @@ TEST_F(Reproduced, VoitaChoosesTheFewestHeadsThatAreGoodEnough) {
   }
 }
 
+TEST_F(Reproduced,
+       VoitaChoosesTheLastOfEquals) {  // penalties are given in the order of their trial
+  EXPECT_EQ(voita({0, 0}).chosen, 1u);
+}
+
 TEST_F(Reproduced, VoitaFollowsRolesFromHeadToHead) {
   const VoitaReport report = voita({0});
   const std::vector<RoleDrift>& drift = report.rows[report.chosen].drift;

@@ -65,6 +65,42 @@ TEST(Config, CountsTheLayersOfAnEncoderFirst) {
   expect_error([&] { c.validate(); }, {"heads names 2 layers", "encoder_layers + layers is 3"});
 }
 
+TEST(Config, SaysWhatEachModuleReadsAndHowWideItIs) {
+  TransformerConfig c = small_encoder_decoder();
+  c.source_length = 7;
+  c.length = 5;
+  c.heads = {4};
+  c.d_head = 3;
+  c.d_value = 2;
+  const auto check = [&](Index key_width) {
+    for (const AttentionPlace& place : c.attention_places()) {
+      EXPECT_EQ(place.queries, place.kind == AttentionKind::encoder ? 7 : 5) << place.name;
+      EXPECT_EQ(place.keys, place.kind == AttentionKind::self ? 5 : 7) << place.name;
+      EXPECT_EQ(place.width, 4 * (3 + 2));
+      EXPECT_EQ(place.key_width, key_width);
+    }
+  };
+  check(4 * (3 + 2));
+  c.kv_heads = 2;
+  check(2 * (3 + 2));
+}
+
+/// All matrices of the blocks: everything with two axes but the tables.
+TEST(Config, CountsTheWeightsOfItsBlocks) {
+  TransformerConfig c = small_config();
+  c.heads = {4};
+  for (const Index groups : {0, 2}) {
+    c.kv_heads = groups;
+    double weights = 0;
+    Transformer model{c};
+    model.visit([&](const std::string& name, Tensor& tensor) {
+      const bool in_block = name.find("blocks.") != name.npos;
+      weights += in_block && tensor.rank() == 2 ? static_cast<double>(tensor.count()) : 0;
+    });
+    EXPECT_EQ(c.block_weights(), weights) << groups;
+  }
+}
+
 TEST(Config, HasSourcesInAnEncoderDecoderAlone) {
   expect_invalid([](TransformerConfig& c) { c.encoder_layers = 1; },
                  {"encoder_layers 1", "encoder_decoder alone"});

@@ -75,12 +75,17 @@ def read_list():
 
 
 def without_place(bugs):
+    """Bugs whose text does not occur exactly once, or lies within that of another."""
     lost = []
     for bug in bugs:
         path = os.path.join(PROJECT, bug["file"])
         with open(path if os.path.exists(path) else os.devnull) as file:
-            if file.read().count(bug["old"]) != 1:
-                lost.append(bug)
+            text = file.read()
+        others = [other["old"] for other in bugs if other["file"] == bug["file"] and other is not bug]
+        begin = text.find(bug["old"])
+        taken = any(text.find(old) < begin + len(bug["old"]) and begin < text.find(old) + len(old) for old in others)
+        if text.count(bug["old"]) != 1 or (taken and not bug["why"]):
+            lost.append(bug)
     return lost
 
 
@@ -269,26 +274,31 @@ def blamed(folder, bugs, said):
     return found
 
 
-def passes(folder, test, limit, number, asked=os.devnull):
-    """Whether a test program ends well within so many seconds: it and what it started, in a folder of
-    their own, without colours and with one thread."""
+def failure(folder, test, limit, number, asked=os.devnull):
+    """None if a test program ends well within so many seconds, else the name of what failed. It and
+    what it starts run in a folder of their own, without colours and with one thread."""
     place = tempfile.mkdtemp(dir=folder)
     command = ["bash", "-c", f"ulimit -v {MEMORY}; exec \"$@\"", "bash", os.path.join(folder, "build", test),
                "--gtest_fail_fast", "--gtest_brief=1"]
     env = dict(os.environ, OMP_NUM_THREADS="1", TMPDIR=place, HEADLAB_MUTANT=str(number), HEADLAB_MUTANTS_ASKED=asked)
-    process = subprocess.Popen(command, cwd=place, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL, start_new_session=True)
-    try:
-        return process.wait(limit) == 0
-    except subprocess.TimeoutExpired:
-        return False
-    finally:
+    with open(os.path.join(place, "said"), "w+", errors="replace") as said:
+        process = subprocess.Popen(command, cwd=place, env=env, stdin=subprocess.DEVNULL, stdout=said,
+                                   stderr=subprocess.STDOUT, start_new_session=True)
         try:
-            os.killpg(process.pid, signal.SIGKILL)
+            code = process.wait(limit)
+        except subprocess.TimeoutExpired:
+            code = None
+        try:
+            os.killpg(process.pid, signal.SIGKILL)  # and what it has left behind
         except ProcessLookupError:
             pass
         process.wait()
-        shutil.rmtree(place, ignore_errors=True)
+        said.seek(0)
+        failed = re.search(r"^\[  FAILED  \] ([\w/.]+)", said.read(), re.M)
+    shutil.rmtree(place, ignore_errors=True)
+    if code == 0:
+        return None
+    return "does not end" if code is None else failed.group(1) if failed else f"ends with {code}"
 
 
 class Tests:
@@ -296,9 +306,9 @@ class Tests:
 
     def __init__(self, folder, names, pool):
         self.folder, self.times, self.asked = folder, {}, {}
-        for name, ended in zip(names, pool.map(self.try_out, names)):
-            if not ended:
-                print(f"{name} fails without any bug: left out", flush=True)
+        for name, failed in zip(names, pool.map(self.try_out, names)):
+            if failed:
+                print(f"{name} fails without any bug ({failed}): left out", flush=True)
         print("without a bug: " + ", ".join(f"{name} {self.times[name]:.0f} s" for name in names
                                             if name in self.times), flush=True)
 
@@ -306,19 +316,19 @@ class Tests:
         path, begin = os.path.join(self.folder, name + ".asked"), time.time()
         with open(path, "wb") as file:
             file.write(bytes(4096))
-        if not passes(self.folder, name, 1800, 0, path):
-            return False
+        if failed := failure(self.folder, name, 1800, 0, path):
+            return failed
         self.times[name] = time.time() - begin
         with open(path, "rb") as file:
             self.asked[name] = {number for number, mark in enumerate(file.read()) if mark}
-        return True
+        return None
 
     def noticed(self, bug, number):
         """The test that fails; None if nothing notices. A bug that is built by itself has number 0."""
         for name in bug["tests"]:
             if name in self.times and (number == 0 or number in self.asked[name]):
-                if not passes(self.folder, name, 20 + 5 * self.times[name], number):
-                    return name
+                if failed := failure(self.folder, name, 20 + 5 * self.times[name], number):
+                    return f"{name}: {failed}"
         return None
 
 
@@ -345,7 +355,7 @@ def main():
     bugs = read_list()
     lost = without_place(bugs)
     for bug in lost:
-        print(f"has no place any more: {bug['file']}: {bug['old']}")
+        print(f"has no place of its own: {bug['file']}: {bug['old']}")
     if args.check or lost:
         print(f"{len(bugs)} bugs, {len(lost)} without a place, {sum(bool(b['why']) for b in bugs)} equivalent")
         return 1 if lost else 0

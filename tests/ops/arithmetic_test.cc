@@ -82,6 +82,14 @@ TEST(Arithmetic, SumsTheGradientOfARepeatedInputBackToItsShape) {
   }
 }
 
+TEST(Arithmetic, GivesAQuotientTheSlopesOfItsParts) {
+  const Tensor a = Tensor::of({2}, {3, -6}), b = Tensor::of({2}, {2, 4});
+  for (Tensor x : {a, b}) x.set_requires_grad();
+  backward(a / b, Tensor::full({2}, 1));
+  EXPECT_EQ(numbers(a.grad()), (std::vector<double>{0.5, 0.25}));     // 1 / b
+  EXPECT_EQ(numbers(b.grad()), (std::vector<double>{-0.75, 0.375}));  // -a / b^2
+}
+
 TEST(Arithmetic, GivesAnInputThatRepeatsNoTimesAGradientOfZero) {
   const Tensor a = random_leaf({0, 3}, Key{1}), b = random_leaf({3}, Key{2});
   backward(a + b, Tensor::zeros({0, 3}));

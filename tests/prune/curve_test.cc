@@ -121,6 +121,9 @@ TEST_F(SmallCurve, MeasuresTheAreaByTrapezoidsOverTheShareOfHeads) {
       ((p[0].pruned.loss + p[1].pruned.loss) / 2 + 3 * (p[1].pruned.loss + p[2].pruned.loss) / 2) /
       4;
   EXPECT_NEAR(all.methods[0].area, area, 1e-12);
+  for (const CurvePoint& point : p) EXPECT_FALSE(point.finetuned) << "nobody asked for it";
+  const Curve above = curve({.methods = {"greedy"}, .sizes = {1, 4}});
+  EXPECT_NEAR(above.methods[0].area, (p[1].pruned.loss + p[2].pruned.loss) / 2, 1e-12);
 }
 
 TEST_F(SmallCurve, FinetunesEachSubsetOnceAndFindsTheKneeThere) {

@@ -8,6 +8,7 @@
 #include "headlab/prune/gates.h"
 #include "headlab/prune/prune.h"
 #include "headlab/tasks/table.h"
+#include "support/induction_pair.h"
 #include "support/models.h"
 
 namespace headlab { namespace {
@@ -89,6 +90,13 @@ TEST_F(Search, KeepsTheFewestHeadsWithinTheRiseThatIsAllowed) {
     for (Index fewer = 0; fewer < std::ssize(choice.kept); ++fewer)
       EXPECT_GT(loss_of(kept_by("greedy", fewer)), full + rise) << rise << " " << fewer;
   }
+}
+
+TEST_F(Search, KeepsAllHeadsWhereEachIsNeeded) {
+  const auto task = make_task("induction:length=14,vocab=9,shortest=3,longest=5,start=1,gap=2");
+  const Transformer pair = induction_pair(task->shape());
+  const Choice choice = choose_heads({.model = pair, .task = *task}, {.max_loss_rise = 0.0});
+  EXPECT_EQ(choice.kept, all_heads(pair));
 }
 
 TEST_F(Search, DropsAShareOfTheHeadsRoundedDown) {

@@ -96,6 +96,11 @@ TEST(Brackets, GoldIsTheOpenerTwoOrMoreBack) {
   EXPECT_EQ(distances.rbegin()->first, 14);
 }
 
+/// A run that goes on, or is made again, by a later version must meet the same examples.
+TEST(Brackets, OfASeedStayThoseOfTheSeed) {
+  EXPECT_EQ(word(0) + " " + word(1), "<>[{}]<{}><><<>> [{}]<{}{{<>[]}}>");
+}
+
 TEST(Brackets, ManyTypesAreNumbered) {
   const auto many = make_task("brackets:types=6");
   EXPECT_EQ(many->token_text(3), "<");

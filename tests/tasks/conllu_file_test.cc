@@ -38,7 +38,7 @@ TEST(ConlluFile, AWordIsALineAndAnEmptyLineEndsASentence) {
 
 TEST(ConlluFile, CommentsMultiwordTokensAndEmptyNodesArePassedOver) {
   const std::string other = "\t_\t_\t_\t_\t_\t_\t_\t_\n";
-  const std::string bytes = "# text = vámonos\n1-2\tvámonos" + other +
+  const std::string bytes = "# text = vámonos\n0.1\te" + other + "1-2\tvámonos" + other +
                             word(1, "vamos", "0", "root") + word(2, "nos", "1", "obj") + "2.1\te" +
                             other + "3.10\te" + other + "# end\n";
   EXPECT_EQ(read_text(bytes), "vamos/X/0/root nos/X/1/obj | ");

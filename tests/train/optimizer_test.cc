@@ -147,6 +147,33 @@ INSTANTIATE_TEST_SUITE_P(Kinds, EveryOptimizer,
                                          OptimizerKind::sgd),
                          kind_name);
 
+// The norm and a little more, so that a gradient of next to nothing divides by something.
+TEST(Optimizer, ClipsByTheNormAndAMillionth) {
+  TrainConfig config = config_of(OptimizerKind::sgd);
+  config.clip = 1e-6;
+  config.momentum = 0;
+  Tensor w = Tensor::full({1}, 0);
+  w.set_requires_grad();
+  Optimizer optimizer(config);
+  optimizer.add("w", w);
+  give_gradient(w, Tensor::full({1}, Scalar(2e-6)));
+  optimizer.step(1, optimizer.gradient_norm());
+  EXPECT_NEAR(static_cast<double>(w.item()), -2e-6 / 3, 1e-12);
+}
+
+// The pieces of a large parameter end where it ends, whatever lies in memory behind it.
+TEST(Optimizer, TakesNoMoreThanTheParameter) {
+  for (const Index count : {Index{1} << 12, Index{3} << 14, (Index{1} << 18) + 1}) {
+    { const Tensor before = Tensor::full({4 * count}, 7); }  // leaves its sevens in the pool
+    Tensor w = Tensor::full({count}, 0);
+    w.set_requires_grad();
+    Optimizer optimizer(config_of(OptimizerKind::sgd));
+    optimizer.add("w", w);
+    give_gradient(w, Tensor::full({count}, 1));
+    EXPECT_NEAR(optimizer.gradient_norm(), std::sqrt(static_cast<double>(count)), 1e-3) << count;
+  }
+}
+
 TEST(Optimizer, DecaysWhatHasTwoAxesOrMoreAndNothingElse) {
   for (OptimizerKind kind : {OptimizerKind::adamw, OptimizerKind::adam, OptimizerKind::sgd}) {
     Tensor scalar = Tensor::full({}, 1), vector = Tensor::full({2}, 1);

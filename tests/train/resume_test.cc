@@ -85,6 +85,17 @@ TEST_F(Resumed, EndsTheSameAfterManyStops) {
   expect_same_end();
 }
 
+TEST_F(Resumed, TakesTheTimeOfItsOwnStepsAlone) {
+  train_until(folder_ / "run", 50);
+  TrainedRun run = open_run(folder_ / "run");
+  const double before = [&] {
+    Trainer trainer(run.model, *run.task, run.config.train);
+    load_state(run, trainer);
+    return trainer.seconds();
+  }();
+  EXPECT_LT(train_run(run).seconds, before);  // 10 steps, and 50
+}
+
 TEST_F(Resumed, ChangesNothingWhenItIsDone) {
   train_until(folder_ / "run", -1);
   for (int again = 0; again < 2; ++again) {

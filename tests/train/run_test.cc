@@ -144,6 +144,7 @@ TEST(RunFolder, IsReplacedWhileItIsTheCurrentOne) {
   const fs::path before = fs::current_path();
   fs::current_path(run.path);
   create_run(".", tiny_config(), Existing::replace);
+  EXPECT_TRUE(fs::exists("config.json"));  // who stands in it sees the new run
   fs::current_path(before);
   EXPECT_EQ(names_in(run.path), (std::vector<std::string>{"config.json", "model.safetensors",
                                                           "notes.txt", "state.safetensors"}));

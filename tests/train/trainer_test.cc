@@ -141,6 +141,19 @@ TEST(Trainer, RecordsTheMeanLossSinceTheEvaluationBefore) {
   EXPECT_DOUBLE_EQ(means[1], (losses[4] + losses[5]) / 2);
 }
 
+TEST(Trainer, CountsAllTokensOfABatchBySecond) {
+  RunConfig config = tiny_config();
+  config.train.steps = 1;
+  Bench bench(config);
+  TrainCallbacks callbacks;
+  callbacks.on_step = [&](const StepRecord& record) {
+    const auto tokens =
+        static_cast<double>(config.train.batch * bench.model.config().tokens_per_sequence());
+    EXPECT_NEAR(record.tokens_per_s * record.seconds, tokens, 1e-6 * tokens);
+  };
+  bench.trainer.run(callbacks);
+}
+
 TEST(Trainer, EditsHeadsWhileItTrains) {
   RunConfig config = tiny_config();
   config.train.optimizer = OptimizerKind::sgd;
@@ -233,11 +246,17 @@ TEST(Trainer, RefusesAStateWithDamagedCounts) {
     return other;
   };
   const std::vector<std::int64_t> negative = {-1, 0};
-  const std::vector<double> nan = {0, std::nan(""), 0}, few = {0};
-  for (const StoredTensor& with :
-       {StoredTensor::of("trainer.steps", {2}, std::span<const std::int64_t>(negative)),
-        StoredTensor::of("trainer.sums", {3}, std::span<const double>(nan)),
-        StoredTensor::of("trainer.sums", {1}, std::span<const double>(few))}) {
+  std::vector<StoredTensor> wrong = {
+      StoredTensor::of("trainer.steps", {2}, std::span<const std::int64_t>(negative))};
+  for (const std::vector<double>& sums : {std::vector<double>{0},
+                                          {std::nan(""), 0, 0},
+                                          {0, std::nan(""), 0},
+                                          {0, 0, std::nan("")},
+                                          {0, -1, 0},
+                                          {0, 1e300, 0}})
+    wrong.push_back(StoredTensor::of("trainer.sums", {static_cast<std::int64_t>(sums.size())},
+                                     std::span<const double>(sums)));
+  for (const StoredTensor& with : wrong) {
     const TensorFile other = damaged(with.name.c_str(), with);
     expect_error([&] { bench.trainer.load(other); }, {"damaged"});
   }
