@@ -102,6 +102,11 @@ TEST_F(Sweep, SaysThatSeveralHeadsGainNothingWhereAccuracyIsTheSame) {
   EXPECT_TRUE(report.comparisons[0].equal_parameters);
 }
 
+TEST_F(Sweep, ComparesNothingButOneHeadWithMore) {
+  EXPECT_TRUE(collect({{"1", {{1, 1}, {2, 1}}}}).comparisons.empty());
+  EXPECT_TRUE(collect({{"2", {{1, 1}, {2, 1}}}, {"4", {{0.1, 1}, {0.2, 1}}}}).comparisons.empty());
+}
+
 TEST_F(Sweep, SaysWhatIsMissing) {
   collect({{"1", {{1, 1}, {1, 1}}}, {"2", {{1, 1}, {1, 1}}}});
   fs::remove(folder_ / "heads=1,seed=1" / "cell.json");
