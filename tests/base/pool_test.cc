@@ -67,16 +67,16 @@ TEST(Scratch, IsItsTasksAloneOnEveryThread) {
 
 /// What three used is room for one: otherwise a step of another length would need memory of its
 /// own.
-TEST(PoolBlock, JoinsItsFreeNeighbours) {
-  constexpr std::int64_t kMegabyte = 1 << 20;
+TEST(Pool, JoinsItsFreeNeighbours) {
+  constexpr std::size_t kWhole = 48 << 20, kPart = 15 << 20;
   pool_release();
-  { const PoolBlock<char> whole(48 * kMegabyte); }
+  pool_free(pool_allocate(kWhole), kWhole);
   const std::size_t asked = pool_statistics().system_allocations;
-  {
-    const PoolBlock<char> first(15 * kMegabyte), second(15 * kMegabyte), third(15 * kMegabyte);
-    EXPECT_EQ(pool_statistics().system_allocations, asked);
-  }
-  { const PoolBlock<char> whole(48 * kMegabyte); }
+  std::vector<void*> parts(3);
+  for (void*& part : parts) part = pool_allocate(kPart);
+  EXPECT_EQ(pool_statistics().system_allocations, asked);
+  for (void* part : parts) pool_free(part, kPart);
+  pool_free(pool_allocate(kWhole), kWhole);
   EXPECT_EQ(pool_statistics().system_allocations, asked);
 }
 
