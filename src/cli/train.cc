@@ -173,7 +173,8 @@ Result train_new_run(Invocation& call) {
 
 /// Flags that train has, but not when it resumes.
 void refuse_fixed_flags(const Invocation& call) {
-  const std::vector<std::string> others = {"resume", "profile", "json", "threads"};
+  const std::vector<std::string> others = {"resume", "profile", "json", "csv",
+                                           "latex",  "threads", "quiet"};
   for (const std::string& name : call.settings().names()) {
     const bool allowed = std::ranges::count(resumable_settings(), name) > 0 ||
                          std::ranges::find(others, name) != others.end();

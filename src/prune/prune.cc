@@ -161,9 +161,10 @@ PruneResult prune_run(const Run& run, const std::filesystem::path& out, const Pr
     result.after = measure_model(smaller.model, *smaller.task, held_out);
   }
   result.weights = weights_hash(smaller.model);
-  if (result.finetuned < options.finetune) return result;
+  json = to_json(result);
+  if (result.finetuned < options.finetune) json[kUnfinished] = true;
   try {
-    write_file(out / kPruneFile, to_json(result).dump(2) + "\n");
+    write_file(out / kPruneFile, json.dump(2) + "\n");
   } catch (const Error& error) {
     result.unwritten = error;
   }
