@@ -99,12 +99,20 @@ bool is_shared(const RelationWinner& winner, const RelationScore& best) {
 }
 
 /// Who does it, or why nobody does.
-std::string verdict(const RelationWinner& winner, const RelationScore& score) {
+std::string verdict(const HeadsReport& report, std::size_t r) {
+  const RelationWinner& winner = report.relations[r];
+  const RelationScore& score = report.best_score(r);
   if (winner.owned) return "does it (*)";
   if (winner.candidates == 0) return "no head of its kind of attention";
   if (!score.enough()) return text("too few (", score.examples, ")");
   if (score.lift >= kOwnerLift) return "could be chance: p is not below .01";
-  return is_shared(winner, score) ? "no head alone: heads share it" : "nobody does it";
+  if (is_shared(winner, score)) return "no head alone: heads share it";
+  const auto in_part = std::ranges::count_if(report.heads, [r](const HeadScores& head) {
+    return head.relations[r].p < kOwnerP && head.relations[r].lift > 0;
+  });
+  return in_part == 0   ? "nobody does it"
+         : in_part == 1 ? "one head, in part"
+                        : text(in_part, " heads, each in part");
 }
 
 std::string best_head(const HeadsReport& report, const RelationWinner& winner) {
@@ -135,7 +143,7 @@ std::string winners_table(const HeadsReport& report, const std::vector<std::size
     table.add({winner.relation.name, best_head(report, winner), fixed(score.mass, 3),
                fixed(score.top1, 3), fixed(score.lift, 3), fixed(score.null, 3),
                fixed(winner.mass_untrained, 3), fixed(winner.p, 3), std::to_string(score.examples),
-               verdict(winner, score)});
+               verdict(report, r)});
     if (score.enough()) rests_on.push_back(text(winner.relation.name, " ", grouped(score.queries)));
   }
   return table.to_string() + legend("winners") +

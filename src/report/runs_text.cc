@@ -60,10 +60,15 @@ std::string comparison_text(const SweepReport& report, const SweepComparison& c)
   if (!std::isfinite(c.loss_gain.half_width))
     return out + "one seed says nothing of chance: whether several heads beat one needs several\n" +
            losses_text(one, best, c);
-  out += c.several_win ? text("several heads beat one: a query of this task must read up to ", keys,
-                              " at once\n")
-                       : text("several heads gain nothing over one: a query of this task must ",
-                              "read at most ", keys, " at once\n");
+  if (c.several_win)
+    out +=
+        text("several heads beat one: a query of this task must read up to ", keys, " at once\n");
+  else if (c.accuracy_gain >= kGain)
+    out += text("whether several heads beat one is not told by ", one.seeds.size(),
+                " seeds: the interval of the loss holds 0\n");
+  else
+    out += text("several heads gain nothing over one: a query of this task must read at most ",
+                keys, " at once\n");
   out += losses_text(one, best, c);
   out += text("  ", report.groups[c.enough].name, " is enough: ",
               c.enough == c.one ? "no other is measurably better\n"

@@ -96,6 +96,15 @@ TEST(HeadsText, SaysThatHeadsShareWhatNoneDoesAlone) {
   EXPECT_EQ(shown.find("nobody does it"), std::string::npos);
 }
 
+TEST(HeadsText, SaysThatHeadsDoInPartWhatNoneOwns) {
+  HeadsReport report = report_of(2);
+  EXPECT_NE(line_with(heads_text(report), {"relation1", "nobody does it"}), "");
+  report.heads[0].relations[1].p = 0.005, report.heads[0].relations[1].lift = 0.1;
+  EXPECT_NE(line_with(heads_text(report), {"relation1", "one head, in part"}), "");
+  report.heads[1].relations[1].p = 0.005, report.heads[1].relations[1].lift = 0.05;
+  EXPECT_NE(line_with(heads_text(report), {"relation1", "2 heads, each in part"}), "");
+}
+
 TEST(HeadsText, PassesNoVerdictOnTooFewExamples) {
   HeadsReport report = report_of(3);
   for (HeadScores& head : report.heads) head.relations[2].examples = 1;
@@ -103,7 +112,8 @@ TEST(HeadsText, PassesNoVerdictOnTooFewExamples) {
   EXPECT_NE(line_with(shown, {"relation2", "too few (1)"}), "") << shown;
   EXPECT_NE(line_with(shown, {"fewer than 10 examples", "relation2 (1)"}), "") << shown;
   EXPECT_NE(line_with(shown, {"0 of 2 relations that can be judged"}), "") << shown;
-  EXPECT_EQ(line_with(shown, {"rests on"}), "rests on queries: relation0 10, relation1 10") << shown;
+  EXPECT_EQ(line_with(shown, {"rests on"}), "rests on queries: relation0 10, relation1 10")
+      << shown;
 }
 
 TEST(HeadsText, FitsAScreenWhereThereAreManyRelations) {

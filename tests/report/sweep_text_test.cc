@@ -76,6 +76,14 @@ TEST(SweepText, DecidesNothingFromOneSeed) {
   EXPECT_EQ(sweep_text(report).find("gain nothing"), std::string::npos);
 }
 
+TEST(SweepText, DoesNotCallATieWhatSeedsDoNotTell) {
+  SweepReport report = two_groups(false);
+  report.comparisons[0].accuracy_gain = 0.1;
+  report.comparisons[0].loss_gain = {0.4, 0.5};
+  expect_part(sweep_text(report), "is not told by ");
+  EXPECT_EQ(sweep_text(report).find("gain nothing"), std::string::npos);
+}
+
 TEST(ShareText, StaysBetweenNoneAndAll) {
   EXPECT_EQ(share_text({0.5, 0.1}), "0.5 ± 0.1");
   EXPECT_EQ(share_text({0.95, 0.08}), "0.95 (0.87 to 1)");
