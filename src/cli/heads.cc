@@ -80,9 +80,7 @@ HeadPattern pattern_on(const Run& run, const HeadId& head, const HeadsFlags& fla
   require(!run.model.config().has_source(), "an encoder-decoder reads two inputs, not one");
   const std::vector<std::int32_t> tokens = run.task->encode(flags.input);
   require(!tokens.empty(), "the input has no token");
-  Batch batch = Batch::make(1, std::ssize(tokens));
-  batch.tokens.assign(tokens.begin(), tokens.end());
-  return pattern_of(run.model, *run.task, head, batch);
+  return pattern_of(run.model, *run.task, head, run.task->example_of(tokens));
 }
 
 /// The truth that is marked; nullptr where there is none. UsageError for a relation that the head

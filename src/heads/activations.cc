@@ -80,12 +80,10 @@ GoldCells cells_of(const Gold& gold, const HeadPattern& pattern, const std::stri
   return cells;
 }
 
-/// The patterns of some heads on a held-out example, from one forward pass.
-std::vector<HeadPattern> held_out_patterns(const Transformer& model, const Task& task,
-                                           std::span<const HeadId> heads, Index b) {
-  require(at_most_different(task, b + 1) > b, "there is no example ", b, ": ",
-          task.different(Split::validation), " different ones are held out");
-  const Example examples = task.make(streams::scored(), b + 1, Split::validation);
+/// The patterns of some heads on sequence b of these examples, from one forward pass.
+std::vector<HeadPattern> patterns_on(const Transformer& model, const Task& task,
+                                     std::span<const HeadId> heads, const Example& examples,
+                                     Index b) {
   const Activations activations(model, examples.batch.rows(b, b + 1));
   const std::vector<Relation> relations = task.relations();
   std::vector<HeadPattern> patterns;
@@ -94,11 +92,20 @@ std::vector<HeadPattern> held_out_patterns(const Transformer& model, const Task&
     HeadPattern& pattern =
         patterns.emplace_back(blank_pattern(task, head, kind, examples.batch, b));
     set_weights(pattern, activations);
-    for (std::size_t r = 0; r < relations.size(); ++r)
+    for (std::size_t r = 0; r < examples.gold.size(); ++r)
       if (relations[r].kind == kind)
         pattern.gold.push_back(cells_of(examples.gold[r], pattern, relations[r].name));
   }
   return patterns;
+}
+
+/// The same on a held-out example.
+std::vector<HeadPattern> held_out_patterns(const Transformer& model, const Task& task,
+                                           std::span<const HeadId> heads, Index b) {
+  require(at_most_different(task, b + 1) > b, "there is no example ", b, ": ",
+          task.different(Split::validation), " different ones are held out");
+  const Example examples = task.make(streams::scored(), b + 1, Split::validation);
+  return patterns_on(model, task, heads, examples, b);
 }
 
 }  // namespace
@@ -114,11 +121,8 @@ const GoldCells* HeadPattern::gold_of(std::string_view relation) const {
 }
 
 HeadPattern pattern_of(const Transformer& model, const Task& task, const HeadId& head,
-                       const Batch& batch, Index b) {
-  const AttentionKind kind = model.attention_modules()[head.layer].kind;
-  HeadPattern pattern = blank_pattern(task, head, kind, batch, b);
-  set_weights(pattern, Activations(model, batch.rows(b, b + 1)));
-  return pattern;
+                       const Example& examples, Index b) {
+  return patterns_on(model, task, std::span(&head, 1), examples, b)[0];
 }
 
 HeadPattern pattern_of(const Transformer& model, const Task& task, const HeadId& head,

@@ -36,9 +36,11 @@ struct Control {
     fill_uniform(s.tokens(), vocab, s.random);
     for (Index t = 0; t < length; ++t)
       s.target(t) = id(learnable ? vocab - 1 - s.token(t) : s.random.below(vocab));
-    if (!s.with_truth) return;
+    if (s.with_truth) answer(s);
+  }
+  void answer(Sequence& s) const {
     const auto class_of = classes_of(s.tokens(), classes);
-    for (Index t = 1; t < length; ++t) {
+    for (Index t = 1; t < s.length(); ++t) {
       s.add_gold(0, t, t - 1);
       const Index same = last_equal(class_of, t);
       if (same >= 0) s.add_gold(1, t, same);

@@ -33,7 +33,10 @@ struct Duplicate {
   /// The set of keys decides the answer, so that the two cannot disagree.
   void write(Sequence& s) const {
     fill_uniform(s.tokens(), symbols, s.random);
-    for (Index t = 0; t < length; ++t) {
+    answer(s);
+  }
+  void answer(Sequence& s) const {
+    for (Index t = 0; t < s.length(); ++t) {
       const auto keys = find_token(s.token(t), s.tokens().first(t));
       s.target(t) = id(symbols + (keys.empty() ? 0 : 1));
       if (!keys.empty()) s.add_gold(0, t, keys);

@@ -31,7 +31,10 @@ struct Histogram {
   /// sorting.
   void write(Sequence& s) const {
     fill_uniform(s.tokens(), symbols, s.random);
-    for (Index t = 0; t < length; ++t) {
+    answer(s);
+  }
+  void answer(Sequence& s) const {
+    for (Index t = 0; t < s.length(); ++t) {
       auto keys = find_token(s.token(t), s.tokens());
       s.target(t) = id(symbols + std::ssize(keys) - 1);
       std::erase(keys, id(t));

@@ -105,9 +105,12 @@ struct Relations {
   /// Targets and gold come from the same key, so that they cannot disagree.
   void write(Sequence& s) const {
     fill_uniform(s.tokens(), vocab, s.random);
+    answer(s);
+  }
+  void answer(Sequence& s) const {
     const auto class_of = classes_of(s.tokens(), classes);
     for (Index r = 0; r < std::ssize(asked); ++r) {
-      for (Index t = 0; t < length; ++t) {
+      for (Index t = 0; t < s.length(); ++t) {
         const Index at = asked[r].kind->key(class_of, t, asked[r].k);
         if (at < 0) continue;
         s.target(t, r) = s.token(at);

@@ -80,11 +80,21 @@ struct Symbols {
     s.pad_behind(separator + n);
     s.token(separator) = id(symbols);
     const std::vector<std::int32_t> places = ordered(drawn);
-    for (Index j = 0; j < n; ++j) {
+    for (Index j = 0; j + 1 < n; ++j) s.token(separator + j + 1) = drawn[places[j]];
+    ask(s, separator, drawn, places);
+  }
+  /// Asks for the symbols at these places from the separator on, as far as the sequence goes.
+  void ask(Sequence& s, Index separator, const std::vector<std::int32_t>& drawn,
+           const std::vector<std::int32_t>& places) const {
+    for (Index j = 0; j < std::ssize(places) && separator + j < s.length(); ++j) {
       s.target(separator + j) = drawn[places[j]];
-      if (j + 1 < n) s.token(separator + j + 1) = drawn[places[j]];
       s.add_gold(0, separator + j, places[j]);
     }
+  }
+  void answer(Sequence& s) const {
+    const auto separator = std::ranges::find(s.tokens(), id(symbols));
+    const std::vector<std::int32_t> drawn(s.tokens().begin(), separator);
+    if (separator != s.tokens().end()) ask(s, std::ssize(drawn), drawn, ordered(drawn));
   }
 };
 

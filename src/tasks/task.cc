@@ -39,6 +39,12 @@ std::span<const std::int32_t> Gold::keys(Index b, Index t) const {
   return query(found - at_.begin()).keys;
 }
 
+Example Task::example_of(std::span<const std::int32_t> tokens) const {
+  Example example{Batch::make(1, std::ssize(tokens), shape().targets), {}};
+  example.batch.tokens.assign(tokens.begin(), tokens.end());
+  return example;
+}
+
 Batch Task::make_batch(Key key, Index count, Split split) const {
   return make(key, count, split).batch;
 }

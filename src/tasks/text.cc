@@ -108,8 +108,11 @@ struct Characters {
     for (Index t = 0; t < length; ++t) {
       s.token(t) = read[t];
       s.target(t) = read[t + 1];
-      if (t > 0) s.add_gold(0, t, t - 1);
     }
+    answer(s);
+  }
+  void answer(Sequence& s) const {
+    for (Index t = 1; t < s.length(); ++t) s.add_gold(0, t, t - 1);
   }
 };
 

@@ -164,7 +164,9 @@ TEST_F(Tables, ArePatternsOfOnesOwnInput) {
                 .items()
                 .size(),
             4u);
-  EXPECT_TRUE(holds(done({"heads", "a", "--pattern", "0.1", "--input", "a b"}).out, "your input"));
+  const std::string shown = done({"heads", "a", "--pattern", "0.1", "--input", "a b"}).out;
+  EXPECT_TRUE(holds(shown, "your input")) << shown;
+  EXPECT_TRUE(holds(shown, "gold: ")) << "the truth of these tokens: " << shown;
   done({"heads", "a", "--pattern", "all", "--input", "a b a c", "--npy", "all.npy"});
   EXPECT_TRUE(holds(file("all.npy"), "'shape': (4, 4, 4, )"));
   done({"heads", "a", "--pattern", "all", "--input", "a b a c", "--z", "z.npy"});

@@ -34,7 +34,7 @@ TEST(PatternOf, CrossAttentionHasTokensOfTheSourceAsKeys) {
   const Batch batch = task->make(Key{}, 3, Split::validation).batch;
   Index layer = 0;
   for (const AttentionModule& module : model.attention_modules()) {
-    const HeadPattern shown = pattern_of(model, *task, {layer++, 0}, batch, 2);
+    const HeadPattern shown = pattern_of(model, *task, {layer++, 0}, Example{batch, {}}, 2);
     EXPECT_EQ(std::ssize(shown.queries), batch.queries_of(module.kind, 2)) << module.name;
     EXPECT_EQ(std::ssize(shown.keys), batch.keys_of(module.kind, 2)) << module.name;
     const bool reads_source = module.kind != AttentionKind::self;

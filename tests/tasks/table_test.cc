@@ -42,6 +42,22 @@ TEST_P(EveryTask, HasTheShapeThatItSays) {
   EXPECT_EQ(example.gold.size(), task_->relations().size());
 }
 
+TEST_P(EveryTask, KnowsTheTruthOfGivenTokensWhereItSaysSo) {
+  const std::set<std::string> know = {"relations", "histogram",  "duplicate", "copy", "sort",
+                                      "reverse",   "memoryless", "random",    "text"};
+  const Example made = make(4);
+  for (Index b = 0; b < 4 && made.batch.source_length == 0; ++b) {
+    const Index length = made.batch.keys_of(AttentionKind::self, b);
+    const auto tokens = std::span(made.batch.tokens).subspan(b * made.batch.length, length);
+    const Example given = task_->example_of(tokens);
+    ASSERT_EQ(given.gold.size(), know.contains(GetParam().name) ? made.gold.size() : 0);
+    for (std::size_t r = 0; r < given.gold.size(); ++r)
+      for (Index t = 0; t < length; ++t)
+        EXPECT_TRUE(std::ranges::equal(given.gold[r].keys(0, t), made.gold[r].keys(b, t)))
+            << r << " at " << t;
+  }
+}
+
 TEST_P(EveryTask, SameKeySameBatch) {
   const Example first = make(4), second = make(4);
   EXPECT_EQ(first.batch.tokens, second.batch.tokens);

@@ -74,10 +74,11 @@ struct HeadPattern {
   const GoldCells* gold_of(std::string_view relation) const;
 };
 
-/// The pattern of a head on sequence b of a batch of the task. Error if the model has no such head.
+/// The pattern of a head on sequence b of examples of the task, with the truth that these have.
+/// Error if the model has no such head.
 HeadPattern pattern_of(const Transformer& model, const Task& task, const HeadId& head,
-                       const Batch& batch, Index b = 0);
-/// The same on one of the held-out examples on which heads are scored, with its truth.
+                       const Example& examples, Index b = 0);
+/// The same on one of the held-out examples on which heads are scored.
 HeadPattern pattern_of(const Transformer& model, const Task& task, const HeadId& head,
                        Index example = 0);
 /// The same of every head, in the order of all_heads.

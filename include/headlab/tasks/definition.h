@@ -6,10 +6,10 @@
 //   std::vector<std::string> target_names() const;
 //   void write(Sequence& s) const;                         one sequence: tokens, targets, truth
 // Only where it is needed: void prepare(), which is called once the parameters are set and throws
-// an Error if they do not fit together; `different` and then Sequence::unit, for finite data; and
-// needed_heads, token_text, encode, decode, data_hash and about_data as in Task. task_entry makes a
-// row of the table of tasks from a definition. Read next: src/tasks/duplicate.cc, a short one;
-// examples/own_task.cc.
+// an Error if they do not fit together; void answer(Sequence& s), which adds targets and truth that
+// follow from the tokens alone, for tokens of the user's; `different` and Sequence::unit, for finite
+// data; and needed_heads, token_text, encode, decode, data_hash, about_data as in Task. task_entry
+// makes a row of the table of tasks. Read next: src/tasks/duplicate.cc; examples/own_task.cc.
 #pragma once
 
 #include <memory>
@@ -113,6 +113,15 @@ class TaskOf final : public Task {
   }
   Batch make_batch(Key key, Index count, Split split) const override {
     return write(key, count, split, false).batch;
+  }
+  Example example_of(std::span<const std::int32_t> tokens) const override {
+    Example example = Task::example_of(tokens);
+    if constexpr (requires(Sequence & s) { definition_.answer(s); }) {
+      example.gold.resize(relations().size());
+      Sequence sequence{example, 0, Split::validation, Generator(Key{}), 0, true};
+      definition_.answer(sequence);
+    }
+    return example;
   }
   std::string token_text(std::int32_t token) const override {
     check_token(token);

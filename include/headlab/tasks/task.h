@@ -89,6 +89,9 @@ class Task {
   virtual Index different(Split) const { return 0; }
   /// What a reader must know of the data behind the task, in a sentence or two; "" for none.
   virtual std::string about_data() const { return ""; }
+  /// One sequence of these tokens, with targets and gold where they follow from the tokens alone
+  /// and the task says so; else without a target, and with no gold at all.
+  virtual Example example_of(std::span<const std::int32_t> tokens) const;
   /// How a token is shown.
   virtual std::string token_text(std::int32_t token) const = 0;
   /// The tokens of a text, for prompts: of tasks without texts, tokens as token_text shows them,
