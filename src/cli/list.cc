@@ -53,7 +53,7 @@ constexpr FileEntry kFiles[] = {
      "heads needed full none rows chosen complete settings", true},
     {"prune.json", "what `prune` did, and how its run stands now",
      "attention kept removed_heads before without_finetuning after method seed examples finetune "
-     "finetuned pruning step weights timing command"},
+     "finetuned pruning step weights timing unfinished command"},
     {"grid.json", "the grids of a sweep", "grids"},
     {"cell.json", "the result of a sweep's cell", "loss accuracy parameters keys roles"},
     {"sweep.json", "what came out of a sweep", "cells missing failed groups comparisons command"},

@@ -200,9 +200,11 @@ Result make_and_show(const Invocation& call, const SweepFlags& flags,
                                 {"finished", end.finished},
                                 {"failed", end.failed},
                                 {"busy", end.busy}});
+    const std::string collect = flags.prune.empty()
+                                    ? "headlab sweep --collect --out " + shell_word(flags.out)
+                                    : call.again("shard") + " --collect";
     result.text = text("slice ", flags.shard, ": ", end.finished, " cells finished, ", end.failed,
-                       " failed\nto see what came out: headlab sweep --collect --out ",
-                       shell_word(flags.out), "\n");
+                       " failed\nto see what came out: ", collect, "\n");
   }
   result.status = end.failed > 0 ? 1 : 0;
   return result;

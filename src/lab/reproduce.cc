@@ -143,66 +143,24 @@ std::size_t choose_row(const VoitaReport& report) {
   return best;
 }
 
-/// The trainings of a report, one after the other.
-class VoitaTrainings {
- public:
-  VoitaTrainings(const Run& run, const VoitaOptions& options, VoitaReport& report)
-      : run_(run),
-        options_(options),
-        report_(report),
-        before_(score_heads(run.model, *run.task, {.examples = options.settings.examples})) {
-    take_over();
-  }
+/// The two trainings of a penalty, which add to the report what they find.
+void train_gates_of(const Run& run, const VoitaOptions& options, const HeadsReport& before,
+                    double penalty, VoitaReport& report) {
+  if (options.progress) options.progress(text("training gates, lambda ", penalty));
+  PruneSettings settings = options.settings;
+  settings.penalty = penalty;
+  add_rows(report, {prune_with(run, settings, options.finetune, before)}, options.penalties);
+  if (options.after_training) options.after_training(report);
+}
 
-  /// Does one, unless it is known, or it is not the first and should_stop says so.
-  void add(double penalty, VoitaMethod method) {
-    take_over();
-    const auto row = std::ranges::find(report_.rows, penalty, &PenaltyRow::penalty);
-    const bool gates = row == report_.rows.end();
-    const bool scratch =
-        method == VoitaMethod::from_scratch && (gates || !row->from_scratch.has_value());
-    stopped_ = stopped_ || (trained_ && options_.should_stop && options_.should_stop());
-    if (stopped_ || (!gates && !scratch)) return;
-    if (gates) train_gates_of(penalty);
-    if (scratch) train_anew(*std::ranges::find(report_.rows, penalty, &PenaltyRow::penalty));
-    trained_ = true;
-  }
-
- private:
-  void take_over() {
-    add_rows(report_, options_.known ? options_.known() : std::vector<PenaltyRow>{},
-             options_.penalties);
-  }
-
-  void train_gates_of(double penalty) {
-    tell(text("training gates, lambda ", penalty));
-    PruneSettings settings = options_.settings;
-    settings.penalty = penalty;
-    finish({prune_with(run_, settings, options_.finetune, before_)});
-  }
-
-  void train_anew(PenaltyRow& row) {
-    tell(text("training ", row.survivors.size(), " heads from scratch"));
-    const Index steps = options_.settings.gate_steps + options_.finetune;
-    row.from_scratch = judge_like(run_, train_from_scratch(run_, row.survivors, steps));
-    finish({});
-  }
-
-  void finish(const std::vector<PenaltyRow>& more) {
-    add_rows(report_, more, options_.penalties);
-    if (options_.after_training) options_.after_training(report_);
-  }
-
-  void tell(const std::string& what) const {
-    if (options_.progress) options_.progress(what);
-  }
-
-  const Run& run_;
-  const VoitaOptions& options_;
-  VoitaReport& report_;
-  HeadsReport before_;
-  bool trained_ = false, stopped_ = false;
-};
+void train_anew(const Run& run, const VoitaOptions& options, PenaltyRow& row, VoitaReport& report) {
+  if (options.progress)
+    options.progress(text("training ", row.survivors.size(), " heads from scratch"));
+  const Index steps = options.settings.gate_steps + options.finetune;
+  row.from_scratch = judge_like(run, train_from_scratch(run, row.survivors, steps));
+  add_rows(report, {}, options.penalties);
+  if (options.after_training) options.after_training(report);
+}
 
 }  // namespace
 
@@ -265,10 +223,27 @@ VoitaReport reproduce_voita(const Run& run, const VoitaOptions& options) {
   report.needed = run.task->needed_heads();
   report.full = judge_like(run, run.model);
   report.none = judge_like(run, remove_heads(run.model, {}));
-  VoitaTrainings trainings(run, options, report);
-  for (const VoitaMethod method : {VoitaMethod::gates, VoitaMethod::from_scratch})
-    for (std::size_t i = 0; i < options.penalties.size(); ++i)
-      if (!options.wanted || options.wanted(i, method)) trainings.add(options.penalties[i], method);
+  const HeadsReport before =
+      score_heads(run.model, *run.task, {.examples = options.settings.examples});
+  const auto row = [&](double penalty) {
+    return std::ranges::find(report.rows, penalty, &PenaltyRow::penalty);
+  };
+  add_rows(report, {}, options.penalties);
+  bool trained = false;
+  for (const VoitaMethod method : {VoitaMethod::gates, VoitaMethod::from_scratch}) {
+    for (std::size_t i = 0; i < options.penalties.size(); ++i) {
+      const double penalty = options.penalties[i];
+      if (options.known) add_rows(report, options.known(), options.penalties);
+      const bool gates = row(penalty) == report.rows.end();
+      const bool anew =
+          method == VoitaMethod::from_scratch && (gates || !row(penalty)->from_scratch);
+      if ((!gates && !anew) || (options.wanted && !options.wanted(i, method))) continue;
+      if (trained && options.should_stop && options.should_stop()) return report;
+      if (gates) train_gates_of(run, options, before, penalty, report);
+      if (anew) train_anew(run, options, *row(penalty), report);
+      trained = true;
+    }
+  }
   return report;
 }
 

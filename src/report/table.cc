@@ -30,7 +30,16 @@ void add_line(std::string& out, const std::vector<std::string>& cells,
 
 thread_local TableCollection* collection = nullptr;
 
-std::string csv_cell(const std::string& cell) {
+/// Whether commas stand before every three digits and nowhere else, as `grouped` puts them.
+bool is_grouped(const std::string& cell) {
+  bool right = cell.find_first_not_of("-,0123456789") == cell.npos;
+  for (std::size_t i = 1; i < cell.size(); ++i)
+    right = right && (cell[i] == ',') == ((cell.size() - i) % 4 == 0 && cell[i - 1] != '-');
+  return right;
+}
+
+std::string csv_cell(std::string cell) {
+  if (is_grouped(cell)) std::erase(cell, ',');
   if (cell.find_first_of(",\"\n") == cell.npos) return cell;
   std::string quoted = "\"";
   for (const char c : cell) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);

@@ -167,7 +167,7 @@ TEST_F(SweepCommand, PrunesItsCellsInSlicesAndComparesMethods) {
   for (const char* shard : {"0/2", "1/2"}) {
     Words words = grid(flags);
     words.insert(words.end(), {"--shard", shard});
-    done(words);
+    EXPECT_TRUE(holds(done(words).out, " --from-scratch --out s --collect\n")) << "all of it";
   }
   EXPECT_TRUE(
       fs::exists(folder.path() / "s" / "heads=4,seed=1,prune=random,keep=2" / "prune.json"));

@@ -115,6 +115,9 @@ TEST(Table, IsWrittenForOtherPrograms) {
   Table table({"head", "a, b"});
   table.add({"0.1", "say \"x\" ± 2%"});
   EXPECT_EQ(table.to_csv(), "head,\"a, b\"\n0.1,\"say \"\"x\"\" ± 2%\"\n");
+  Table counts({"n"});
+  counts.add({"1,234,567"}), counts.add({"-1,234"}), counts.add({"1,2"});
+  EXPECT_EQ(counts.to_csv(), "n\n1234567\n-1234\n\"1,2\"\n") << "programs read plain numbers";
   const std::string latex = table.to_latex();
   EXPECT_NE(latex.find("0.1 & say \"x\" $\\pm$ 2\\% \\\\\n"), std::string::npos) << latex;
 }
