@@ -76,8 +76,8 @@ std::string gold_edges_text(const EdgeReport& report) {
       if (!test.gold.enough()) continue;
       table.add({row.relation.name, test.heads.size() == 1 ? head_text(test.heads[0]) : "all",
                  fixed(test.lift, 2), fixed(test.mass, 2), signed_text(test.gold.change),
-                 percent(test.share, 1), signed_text(test.control.change),
-                 fixed(test.control_mass, 2), test.verdict()});
+                 row.tests.back().gold.is_rise() ? percent(test.share, 1) : "-",
+                 signed_text(test.control.change), fixed(test.control_mass, 2), test.verdict()});
     }
     if (row.tests.empty()) continue;
     const EdgeTest& test = row.tests.back();

@@ -337,7 +337,8 @@ std::string heads_text(const HeadsReport& report, bool all) {
                                          " relations, those with an owner and the largest lift:\n");
   }
   if (count == 0) return out;
-  return out + "\n" + winners_table(report, shown) + baselines_table(report, shown) + "\n" +
+  return out + "\n" + winners_table(report, shown) +
+         (std::cmp_less(shown.size(), count) ? "" : baselines_table(report, shown)) + "\n" +
          notes_text(report, all);
 }
 

@@ -63,13 +63,21 @@ TEST(GoldEdgesText, SaysWherePatternAndCauseDisagree) {
   EdgeTest few{.heads = {{0, 0}}, .lift = 0.9};
   few.gold.examples = 2;
   report.relations.push_back({{"rare", ""}, {few}});
+  EdgeTest nothing{.heads = {{0, 0}, {0, 1}}, .share = 1};
+  nothing.gold = {-2e-5, -1e-3, 1e-3, 0.9, 40};
+  EdgeTest part{.heads = {{0, 0}}, .lift = -1, .share = 32.3};
+  part.gold.examples = 40;
+  report.relations.push_back({{"idle", ""}, {part, nothing}});
   const std::string text = gold_edges_text(report);
+  EXPECT_FALSE(holds(line_of(text, "idle"), "%"))
+      << "no share of a cost that there is not: " << text;
   EXPECT_TRUE(holds(text, "pattern and cause disagree")) << text;
   EXPECT_TRUE(holds(text, "100.0%")) << text;
   EXPECT_NE(line_of(text, "same"), "");
   EXPECT_TRUE(holds(text, "1.50")) << text;  // both weights
   EXPECT_TRUE(holds(text, "1.25")) << text;
-  EXPECT_TRUE(holds(text, "rests on targets, in examples: same 1,234 in 40\n")) << text;
+  EXPECT_TRUE(holds(text, "rests on targets, in examples: same 1,234 in 40, idle 0 in 40\n"))
+      << text;
   EXPECT_TRUE(holds(text, "too few examples with a target to judge 1 relations: rare (2)")) << text;
 }
 
