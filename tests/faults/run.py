@@ -3,7 +3,7 @@
 
     tests/faults/run.py PROGRAM [--folder DIR] [--every N] [--first I] [--kills N] [--only SCENARIO] [--jobs N]
 
-Each scenario is a small command that writes (train, resume, replace, prune, sweep, curve). It runs
+Each scenario is a small command that writes (train, resume, replace, prune, sweep, curve, heads). It runs
 once untouched, which tells its calls and its result; then once for each call of each kind that
 fails, and once for each call before which it is killed. After each of them the program must have
 ended by itself with status 0, 1 or 3 and an error in words (or by the kill), and going on must lead
@@ -48,7 +48,7 @@ SCENARIOS = [
                        "--threads", "1"], before=[BASE], run="base",
              keep=("config.json", "model.safetensors", "curve.json")),
     Scenario("heads", ["heads", "base", "--examples", "64", "--threads", "2"], before=[BASE], run="base",
-             keep=("config.json", "model.safetensors", "heads.json"), calls=("worker",)),
+             keep=("config.json", "model.safetensors", "heads.json"), calls=tuple(CALLS) + ("any",)),
 ]
 
 

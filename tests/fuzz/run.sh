@@ -14,7 +14,7 @@ names=("${@:3}")
 [[ ${#names[@]} -gt 0 ]] ||
   mapfile -t names < <(cd "$here" && printf '%s\n' fuzz_*.cc | sed 's/fuzz_//; s/\.cc//')
 flags="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS"
-flags+=" -fsanitize-coverage-ignorelist=$here/uncovered.txt"
+flags+=" -fsanitize-coverage-ignorelist=$here/uncovered.txt -Wno-unused-command-line-argument"
 cmake -S "$here/../.." -B "$folder" -G Ninja -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Debug \
   -DCMAKE_CXX_FLAGS_DEBUG="-O2 -gline-tables-only" -DCMAKE_CXX_FLAGS="$flags" \
   -DHEADLAB_THREADS=OFF -DHEADLAB_NATIVE=OFF -DHEADLAB_TESTS=OFF -DHEADLAB_FUZZ=ON >/dev/null
