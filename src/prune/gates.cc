@@ -20,7 +20,6 @@ namespace {
 
 constexpr double kGateRate = 0.05;    // learning rate of gates, when that of the weights peaks
 constexpr Scalar kFirstLogAlpha = 2;  // nearly all gates open: P = .98
-constexpr double kWarmest = 1, kColdest = 0.05;  // temperature of the soft top-k, first and last
 
 Tensor sigmoid(const Tensor& x) {
   return affine(tanh(affine(x, Scalar(0.5), 0)), Scalar(0.5), Scalar(0.5));
@@ -98,8 +97,7 @@ Tensor noise_like(const Tensor& x, Key key, const Noise& noise) {
 /// Gates of which `k` are open together, for the modules of a model: a soft top-k of the logits
 /// with Gumbel noise, which picks sets in proportion to exp(logit).
 std::vector<HeadEdits> subset_gates(const GateTraining& training, Index step, Index k) {
-  const double steps = static_cast<double>(std::max<Index>(1, training.config.steps - 1));
-  const double t = kWarmest * std::pow(kColdest / kWarmest, static_cast<double>(step) / steps);
+  const double t = subset_temperature(step, training.config.steps);
   const Tensor all = concat(std::span(training.logits), 0);
   const Tensor gumbel = noise_like(all, training.noise(step), [](Generator& random) {
     return -std::log(-std::log(random.uniform(1e-9, 1)));
@@ -226,6 +224,13 @@ constexpr PruneMethod kGateMethods[] = {
 }  // namespace
 
 std::span<const PruneMethod> gate_methods() { return kGateMethods; }
+
+double subset_temperature(Index step, Index steps) {
+  constexpr double kWarmest = 1, kColdest = 0.05;
+  const double share =
+      static_cast<double>(step) / static_cast<double>(std::max<Index>(1, steps - 1));
+  return kWarmest * std::pow(kColdest / kWarmest, share);
+}
 
 Tensor HardConcrete::sample(const Tensor& log_alpha, Key key) {
   const Tensor noise = noise_like(log_alpha, key, [](Generator& random) {

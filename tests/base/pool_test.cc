@@ -48,6 +48,21 @@ TEST(Scratch, GrowsToWhatANestOfScopesNeeds) {
   EXPECT_EQ(pool_statistics().bytes_in_use, before);
 }
 
+TEST(Scratch, GrowsToTheMostThatWasInUseAndNotToTheLast) {
+  std::thread([] {  // whose stack is new
+    const std::size_t before = pool_statistics().bytes_in_use;
+    for (const bool grown : {false, true}) {
+      const Scratch<char> outer(2 << 20);
+      {
+        const Scratch<char> inner(1 << 20);
+        EXPECT_EQ(pool_statistics().bytes_in_use == before, grown);
+      }
+      const Scratch<char> last(1);
+    }
+  })
+      .join();
+}
+
 TEST(Scratch, OfNothingIsNull) { EXPECT_EQ(Scratch<double>(0).data(), nullptr); }
 
 TEST(Scratch, IsItsTasksAloneOnEveryThread) {

@@ -1,6 +1,8 @@
 // The commands that ask for causes: their keys, their files, and that they only read the model.
 // What they compute is tested in tests/heads.
 #include "cli/program.h"
+#include "headlab/heads/circuits.h"
+#include "headlab/train/run.h"
 
 namespace headlab::cli { namespace {
 
@@ -81,7 +83,14 @@ TEST_F(Causes, CircuitsShowAHeadsMatrices) {
     EXPECT_TRUE(holds(done(words).out, " │")) << matrix;
     Words asked = words;
     asked.push_back("--json");
-    EXPECT_EQ(done(asked).json().at(matrix).items().size(), 16u);
+    const Json rows = done(asked).json().at(matrix);
+    const TokenCircuits circuits = token_circuits(open_run(folder.path() / "a").model, {0, 2});
+    const Tensor& expected = std::string(matrix) == "qk" ? circuits.qk : circuits.ov;
+    ASSERT_EQ(rows.items().size(), 16u);
+    for (Index i = 0; i < 16; ++i)
+      for (Index j = 0; j < expected.size(1); ++j)
+        ASSERT_EQ(rows.items()[i].items()[j].number(),
+                  static_cast<double>(expected.data()[i * expected.size(1) + j]));
   }
   expect_sentence(run({"circuits", "a", "--head", "0.9"}).err, {"no head 0.9", "0.3"});
   expect_sentence(run({"circuits", "a", "--matrix", "oo"}).err, {"unknown matrix 'oo'"});

@@ -172,7 +172,8 @@ TEST_F(Curves, AndReportsAreMadeInSlicesThatReuseWhatIsThere) {
     EXPECT_TRUE(holds(all.err, "a: its " + file + " holds this")) << all.err;
     EXPECT_TRUE(holds(all.err, "b: its " + file + " holds this")) << all.err;
     EXPECT_EQ(contents(folder.path()), before);
-    EXPECT_EQ(run(with({"--shard", "2/2"})).status, 2);
+    for (const char* wrong : {"2/2", "1/2x", "0-2", "x", "-1/2", "0/0"})
+      EXPECT_EQ(run(with({text("--shard=", wrong)})).status, 2) << wrong;
   }
 }
 

@@ -2,11 +2,15 @@
 // the summaries against sums by hand, and that the run is only read.
 #include "headlab/prune/curve.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "headlab/heads/ablation.h"
+#include "headlab/heads/edits.h"
+#include "headlab/model/initial.h"
 #include "headlab/report/prune_text.h"
+#include "headlab/train/streams.h"
 #include "support/models.h"
 #include "support/runs.h"
 
@@ -174,6 +178,35 @@ TEST_F(SmallCurve, TakesTheModelsThatMethodsTrain) {
         evaluate(remove_heads(run_.model, point.heads), *run_.task, {.examples = 30});
     EXPECT_NE(point.pruned.loss, untrained.loss) << name;
   }
+}
+
+/// The sums of the gates' gradients, taken here from a training of its own, up to 6/10 of its
+/// steps.
+TEST_F(SmallCurve, LetsTheHeadGoThroughWhichTheLeastGradientFlows) {
+  const std::vector<HeadId> heads = all_heads(run_.model);
+  const TrainConfig& config = run_.config.train;
+  Transformer model(run_.model.config());
+  initialize(model, streams::initial_values(config.seed));
+  std::vector<HeadEdits> gates;
+  std::vector<double> flow(heads.size());
+  TrainCallbacks callbacks;
+  callbacks.edits = [&](Index) {
+    gates = gates_for(model, heads);
+    for (HeadEdits& edits : gates) edits.gate.set_requires_grad();
+    return gates;
+  };
+  callbacks.after_step = [&](Index step) {
+    std::size_t head = 0;
+    for (const HeadEdits& edits : gates)
+      for (const Scalar slope : edits.gate.grad().values())
+        flow[head++] += 10 * step <= 6 * config.steps ? std::abs(static_cast<double>(slope)) : 0;
+  };
+  Trainer(model, *run_.task, config).run(callbacks);
+  const auto least = std::ranges::min_element(flow) - flow.begin();
+  std::vector<HeadId> kept = heads;
+  kept.erase(kept.begin() + least);
+  const Curve trained = curve({.methods = {"flow"}, .sizes = {3}});
+  EXPECT_EQ(trained.methods[0].points[0].heads, kept);
 }
 
 TEST_F(SmallCurve, OnlyReadsTheRun) {

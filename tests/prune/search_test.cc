@@ -155,6 +155,13 @@ TEST(HardConcrete, HasTheSlopeOfItsFormula) {
   EXPECT_GT(between, 5);
 }
 
+TEST(SoftTopK, GrowsColderByTheSameFactorAtEveryStep) {
+  EXPECT_EQ(subset_temperature(0, 101), 1);
+  EXPECT_NEAR(subset_temperature(50, 101), std::sqrt(0.05), 1e-12);
+  EXPECT_NEAR(subset_temperature(100, 101), 0.05, 1e-12);
+  EXPECT_EQ(subset_temperature(0, 1), 1);
+}
+
 TEST(SoftTopK, SumsToItsBudgetAndNearlyPicksTheLargestWhenCold) {
   const Tensor logits = Tensor::of({5}, {Scalar(0.1), 2, -1, 1.5, Scalar(0.4)});
   for (const Index k : {0, 1, 2, 3, 5}) {

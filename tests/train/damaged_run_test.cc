@@ -2,6 +2,7 @@
 // Read next: resume_test.cc.
 #include "headlab/train/run.h"
 
+#include "headlab/model/checkpoint.h"
 #include "support/runs.h"
 
 namespace headlab { namespace {
@@ -121,6 +122,30 @@ TEST(Run, IsRefusedIfItsDataFileHasChanged) {
   expect_error([&] { open_run(folder / "run"); }, {"no longer what this run was trained on"});
   fs::remove(data);
   expect_error([&] { open_run(folder / "run"); }, {data.string()});
+}
+
+TEST(Run, OnAFileKeepsTheWeightsOfItsLowestHeldOutLoss) {
+  const TemporaryFolder folder;
+  std::string content;
+  for (int i = 0; i < 200; ++i) content += "the cat sat on the mat. ";
+  write_file(folder / "data.txt", content);
+  RunConfig config = tiny_config();
+  config.task = text("text:file=", (folder / "data.txt").string(), ",length=8");
+  config.train.lr = config.train.min_lr = 0.3;  // so much that the loss goes up and down
+  config.train.eval_every = 3;
+  TrainedRun run = create_run(folder / "run", config);
+  double lowest = HUGE_VAL;
+  std::vector<double> then;
+  RunCallbacks callbacks;
+  callbacks.on_evaluation = [&](const EvaluationRecord& record) {
+    if (record.held_out.loss >= lowest) return;
+    lowest = record.held_out.loss;
+    then = parameters_in(run.model);
+  };
+  train_run(run, callbacks);
+  Transformer best = run.model.clone();
+  read_model(best_file(run), best);
+  EXPECT_EQ(parameters_in(best), then);
 }
 
 TEST(Run, IsReadFromItsModelWhereThereIsNoState) {

@@ -143,6 +143,21 @@ TEST(State, OfAnOlderVersionIsReadWithANote) {
   EXPECT_NE(testing::internal::GetCapturedStderr().find("older version"), std::string::npos);
 }
 
+TEST(Config, OfAnotherBuildIsNotedByWhoGoesOn) {
+  const TemporaryFolder folder;
+  const fs::path path = create_run(folder / "run", tiny_config()).path;
+  Json config = Json::parse(read_file(path / "config.json"));
+  config["build"] = "g++ 3.3, for a toaster";
+  write_file(path / "config.json", config.dump(2) + "\n");
+  const auto said = [&](Access access) {
+    testing::internal::CaptureStderr();
+    open_run(path, access);
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(said(Access::read), "");
+  EXPECT_NE(said(Access::write).find("another build (g++ 3.3, for a toaster)"), std::string::npos);
+}
+
 TEST(Config, OfALaterVersionIsRefused) {
   const TemporaryFolder folder;
   const TrainedRun run = create_run(folder / "run", tiny_config());

@@ -36,5 +36,8 @@ TrainedGates train_gates(const PruneProblem& problem, PassCount* cost = nullptr)
 /// of the p; near 0 or 1 for a small temperature. Sum exactly k. logits [H]; differentiable. Xie
 /// and Ermon 2019, as Li et al. 2021 use it for heads.
 Tensor soft_top_k(const Tensor& noisy_logits, Index k, Scalar temperature);
+/// Its temperature at a step of training, from 0 on: 1 at the first and 0.05 at the last, falling
+/// by the same factor from step to step.
+double subset_temperature(Index step, Index steps);
 
 }  // namespace headlab
