@@ -4,6 +4,7 @@
 // include/headlab/ops/attention.h.
 #include <cstdio>
 
+#include "headlab/heads/lessons.h"
 #include "headlab/nn/attention.h"
 #include "headlab/ops/ops.h"
 
@@ -11,33 +12,26 @@ using namespace headlab;
 
 /// Rows of x [..., columns], each with its token.
 void print(const char* title, const Tensor& x) {
-  const char* tokens[] = {"The", "cat", "sat", "on", "mat"};
+  const std::vector<std::string>& tokens = lesson_world("five-tokens").tokens;
   std::printf("%s\n", title);
-  for (Index row = 0; row < 5; ++row) {
-    std::printf("%5s", tokens[row]);
+  for (Index row = 0; row < x.size(-2); ++row) {
+    std::printf("%5s", tokens[static_cast<std::size_t>(row)].c_str());
     for (Index column = 0; column < x.size(-1); ++column)
       std::printf("  %.4f", static_cast<double>(x.data()[row * x.size(-1) + column]));
     std::printf("\n");
   }
 }
 
+/// A matrix [T, d] as a batch of one sequence.
+Tensor sequence(const Matrix& matrix) {
+  const std::vector<Scalar> values(matrix.values().begin(), matrix.values().end());
+  return Tensor::of({1, matrix.rows(), matrix.columns()}, values);
+}
+
 int main() {
-  const Scalar h = 0.5;
-  const Tensor q = Tensor::of({1, 5, 4}, {1, 0, 1, 0,    // The
-                                          0, 2, 0, 1,    // cat
-                                          1, 1, 1, 0,    // sat
-                                          0, 0, 1, 1,    // on
-                                          1, 0, 0, 1});  // mat
-  const Tensor k = Tensor::of({1, 5, 4}, {0, 1, 0, 1,    //
-                                          1, 0, 1, 0,    //
-                                          1, 1, 0, 0,    //
-                                          0, 0, 1, 1,    //
-                                          1, 0, h, h});
-  const Tensor v = Tensor::of({1, 5, 4}, {1, 0, 0, 0,  //
-                                          0, 1, 0, 0,  //
-                                          0, 0, 1, 0,  //
-                                          0, 0, 0, 1,  //
-                                          h, h, h, h});
+  const LessonWorld& world = lesson_world("five-tokens");
+  const Tensor q = sequence(world.q), k = sequence(world.k), v = sequence(world.v);
+  print("q: columns of head 1, of head 2", q);
   AttentionCaptures captures;
   const Tensor z = attention(q, k, v, {.heads = 2}, &captures.pattern);
   print("weights of head 1", slice(captures.pattern, 1, 0, 1));
@@ -47,6 +41,12 @@ int main() {
 }
 
 // prints:
+// q: columns of head 1, of head 2
+//   The  1.0000  0.0000  1.0000  0.0000
+//   cat  0.0000  2.0000  0.0000  1.0000
+//   sat  1.0000  1.0000  1.0000  0.0000
+//    on  0.0000  0.0000  1.0000  1.0000
+//   mat  1.0000  0.0000  0.0000  1.0000
 // weights of head 1
 //   The  0.1237  0.2509  0.2509  0.1237  0.2509
 //   cat  0.3664  0.0891  0.3664  0.0891  0.0891

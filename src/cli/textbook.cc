@@ -1,5 +1,6 @@
 // The models of `headlab page --textbook`: a small sweep over the number of heads, so that lessons
-// can show a knee and heads that do something, trained in seconds each time the page is written.
+// can show a knee and heads that do something, and two controls, in which nobody does anything;
+// trained in seconds each time the page is written.
 // Equal seeds give equal models, so the page is the same each time. Read next: page.cc;
 // lab/sweep.h.
 #include <unistd.h>
@@ -18,14 +19,24 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kTextbookSweep = "sweeps/textbook";
+constexpr const char* kControlSweep = "sweeps/controls";
 
 /// Four relations in one query: fewer than four heads cannot read four keys.
 const SweepGrid kTextbookGrid = {
     {"task", {"relations"}},  {"heads", {"1", "2", "3", "4", "5", "8"}},
     {"d_model", {"32"}},      {"steps", {"1000"}},
-    {"batch", {"32"}},        {"lr", {"3e-3"}},
-    {"warmup", {"20"}},       {"eval_examples", {"64"}},
-    {"seed", {"0", "1", "2"}}};
+    {"batch", {"32"}},        {"lr", {"2e-2"}},
+    {"warmup", {"50"}},       {"eval_examples", {"64"}},
+    {"seed", {"0", "1", "2", "3", "4"}}};
+
+/// Nothing can be found here, and some head is first all the same.
+const SweepGrid kControlGrid = {{"task", {"memoryless", "random"}},
+                                {"heads", {"4"}},
+                                {"d_model", {"32"}},
+                                {"steps", {"500"}},
+                                {"batch", {"32"}},
+                                {"eval_examples", {"64"}},
+                                {"seed", {"0"}}};
 
 /// A folder of the system that goes with this.
 class ScratchFolder {
@@ -45,16 +56,16 @@ class ScratchFolder {
   fs::path path_;
 };
 
-std::string sweep_line() {
+std::string sweep_line(const SweepGrid& grid, const char* out) {
   std::string line = "headlab sweep";
-  for (const SweepAxis& axis : kTextbookGrid)
+  for (const SweepAxis& axis : grid)
     line += text(" ", flag_of(axis.name), " ", join(axis.values, ","));
-  return line + " --out " + kTextbookSweep;
+  return line + " --out " + out;
 }
 
-void train_models(const fs::path& folder) {
-  const std::vector<SweepCell> cells = sweep_cells(kTextbookGrid);
-  add_grid(folder, kTextbookGrid);
+void train_models(const fs::path& folder, const SweepGrid& grid, const char* name) {
+  const std::vector<SweepCell> cells = sweep_cells(grid);
+  add_grid(folder, grid);
   catch_interrupts();
   SliceCallbacks callbacks;
   callbacks.of_cell = [](const SweepCell&) {
@@ -72,7 +83,7 @@ void train_models(const fs::path& folder) {
   const SliceEnd end = run_slice(folder, cells, {}, callbacks);
   require(failure.empty(), "a model of the textbook failed: ", failure);
   require(!end.stopped, "interrupted: no textbook was written");
-  write_file(folder / "sweep.json", Json::object({{"command", sweep_line()}}).dump());
+  write_file(folder / "sweep.json", Json::object({{"command", sweep_line(grid, name)}}).dump());
 }
 
 /// What lessons ask of the first model with each number of heads: who does what, what silence
@@ -90,14 +101,32 @@ void analyse_models(const fs::path& folder) {
   }
 }
 
+/// What the controls came to: {"command", "tasks": [{"task", "accuracy", "scores": heads.json}]}.
+Json trained_controls(const fs::path& folder) {
+  train_models(folder, kControlGrid, kControlSweep);
+  Json tasks = Json::array();
+  for (const SweepCell& cell : sweep_cells(kControlGrid)) {
+    const Run run = open_run(folder / cell.name);
+    tasks.push_back(
+        Json::object({{"task", run.config.task},
+                      {"accuracy", read_cell(folder, cell).accuracy},
+                      {"scores", score_heads(run.model, *run.task, {.without_gold = false})}}));
+  }
+  return Json::object({{"command", sweep_line(kControlGrid, kControlSweep)}, {"tasks", tasks}});
+}
+
 }  // namespace
 
 Page textbook(const PageOptions& options) {
-  if (!options.weights) return make_textbook({}, "", options);
+  if (!options.weights) return make_textbook({}, options);
   const ScratchFolder scratch;
-  train_models(scratch.path());
-  analyse_models(scratch.path());
-  return make_textbook(scratch.path(), kTextbookSweep, options);
+  const fs::path models = scratch.path() / "models";
+  train_models(models, kTextbookGrid, kTextbookSweep);
+  analyse_models(models);
+  return make_textbook({.sweep = models,
+                        .name = kTextbookSweep,
+                        .controls = trained_controls(scratch.path() / "c")},
+                       options);
 }
 
 }  // namespace headlab::cli

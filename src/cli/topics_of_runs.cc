@@ -203,17 +203,8 @@ Result explain_output(const Invocation& call, const TopicFlags& flags) {
 Result diversity_of_run(const Invocation& call) {
   const Run run = open_run(call.positionals()[1]);
   const HeadsReport report = score_heads(run.model, *run.task);
-  double sum = 0;
-  Index pairs = 0;
   const std::size_t n = report.heads.size();
-  for (std::size_t a = 0; a < n; ++a)
-    for (std::size_t b = a + 1; b < n; ++b) {
-      const double distance = report.distances[a * n + b];
-      if (!std::isfinite(distance)) continue;
-      sum += distance;
-      ++pairs;
-    }
-  const double diversity = pairs > 0 ? sum / static_cast<double>(pairs) : 0;
+  const auto [diversity, pairs] = diversity_of(report);
   return reproducible(
       call,
       stamped({{"topic", "diversity"}, {"heads", n}, {"pairs", pairs}, {"diversity", diversity}}),

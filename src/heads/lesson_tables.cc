@@ -69,12 +69,13 @@ constexpr PublishedModel kModels[] = {
 };
 
 constexpr Correction kCorrections[] = {
-    {"five-tokens", "each head sees a slice of the embedding",
+    {"five-tokens", "each head sees a different slice of the representation",
      "q, k and v of every head are made from all of x; what is cut into heads is the projected "
      "vector x W_Q, whose columns belong to heads. The worked example begins behind that step",
      "Vaswani et al. 2017, section 3.2.2"},
-    {"cat-sleeps", "head 2 writes 0.00 0.00 for \"Cat\", because its query is 0",
-     "equal scores give equal weights: .5000 .5000, so head 2 writes the mean of the values, .5000 "
+    {"cat-sleeps", "head 2 writes 0.00 0.00 for \"Cat\": the row of its half of the data is 0",
+     "a query of 0 has equal scores, and equal scores give equal weights: .5000 .5000, so head 2 "
+     "writes the mean of the values, .5000 "
      "1.0000, as head 1 does for \"sleeps\"",
      "the softmax of equal scores"},
     {"cat-sleeps", "a single head would merge the two tokens, two heads keep them apart",
@@ -85,6 +86,11 @@ constexpr Correction kCorrections[] = {
      "its own numbers are .5962 for 2 heads, .5770 for 4 and .5774 for 8: they fall, then stay. "
      "Heads of random weights differ about as much whatever their number",
      "the article's own output"},
+    {"diversity", "what is averaged is the Jensen-Shannon divergence",
+     "SciPy's jensenshannon is its square root, the distance: at most .8326 = sqrt(ln 2), where "
+     "the "
+     "divergence ends at ln 2 = .6931",
+     "scipy.spatial.distance.jensenshannon"},
     {"diversity", "input and weights of the example are random",
      "both start from seed 42, so the input repeats the first numbers of the weights",
      "np.random.seed"},
@@ -93,7 +99,12 @@ constexpr Correction kCorrections[] = {
      "which is the same cell there",
      "the article's own code"},
     {"patterns", "the example's pattern of the first token is attention, row by row",
-     "its first row sums to 1.0167: the rest is divided among one key too few", "its own code"},
+     "its first row sums to 1.0167: the rest is divided among one key too few",
+     "the article's own code"},
+    {"patterns", "when all tokens look at the first, that token gathers the whole sentence",
+     "the reader gathers, not what is read: a full first column copies the first token's value to "
+     "every other; to gather, the first query must look at all, a full first row",
+     "the article's own code, whose rows are queries"},
     {"cost", "multi-head attention has one matrix more than a single head, 4 d^2 against 3 d^2",
      "a single head inside a transformer has its W_O too: 4 d^2 for any number of heads",
      "Vaswani et al. 2017, table 3 (A)"},
@@ -101,14 +112,16 @@ constexpr Correction kCorrections[] = {
      "that leaves out the four projections, 8 N d^2 operations beside 4 N^2 d: up to N = 2 d they "
      "are the larger part",
      "counted"},
-    {"cost", "512 / 7 is an error",
-     "it is one in PyTorch, which wants equal heads that fill d_model. Nothing in the formula "
-     "does: a sweep here makes heads floor(512 / 7) = 73 wide, 7 of them fill 511 columns, and W_O "
+    {"cost", "the number of heads must divide d_model: 512 / 7 raises an error",
+     "it does in PyTorch, which wants equal heads that fill d_model. Nothing in the formula "
+     "wants that: a sweep here makes heads floor(512 / 7) = 73 wide, 7 of them fill 511 columns, "
+     "and W_O "
      "is [511, 512]",
      "torch.nn.MultiheadAttention"},
     {"cost", "d_k = 64 is where the scaling by sqrt(d_k) behaves well",
-     "the scaling makes the variance of the scores 1 for every d_k; 64 is a habit",
-     "section 3.2.1"},
+     "the scaling makes the variance of a score of independent terms 1 for every d_k; 64 is a "
+     "habit, and the article's own table has a 32",
+     "Vaswani et al. 2017, section 3.2.1"},
     {"cost", "the keys and values of GPT-3 for 2048 tokens take about 3 GB in fp16",
      "2 x 96 layers x 96 heads x 128 x 2048 = 4,831,838,208 numbers: 9.66 GB", "counted"},
     {"cost", "the scores of 96 heads at 8192 tokens take about 6 GB",
@@ -121,15 +134,18 @@ constexpr Correction kCorrections[] = {
      "need_weights is true by default, and the weights that come back are the average over heads; "
      "average_attn_weights=False gives each head's",
      "torch.nn.MultiheadAttention"},
+    {"attention", "the dropout of nn.MultiheadAttention falls on the weights and on the output",
+     "on the weights alone", "torch.nn.MultiheadAttention"},
     {"attention", "some heads have low rotary frequencies and others high ones",
      "every head has all of them: frequency i is 10000^(-2 i / d_head) in each",
      "Su et al. 2021, section 3.2.2"},
     {"attention", "head 8-10 of layer 6 of BERT tracks agreement of subject and verb",
-     "8-10 is head 10 of layer 8, and finds direct objects (86.8%)", "Clark et al. 2019, table 1"},
-    {"attention", "AlphaFold has 48 heads",
-     "48 is the number of its Evoformer blocks; their attention over the alignment has 8 heads of "
-     "width 32",
-     "Jumper et al. 2021, supplement 1.6"},
+     "8-10 is head 10 of layer 8, in which direct objects look at their verbs (86.8%)",
+     "Clark et al. 2019, table 1"},
+    {"attention", "the structure module of AlphaFold has 48 heads",
+     "it has 12. 48 is the number of Evoformer blocks, whose attention over the alignment has 8 "
+     "heads of width 32",
+     "Jumper et al. 2021, supplement 1.6, 1.8; its published configuration"},
     {"attention", "a layer of GPT-4 has 96 heads or more", "nothing of its size was published",
      "OpenAI 2023, section 2"},
 };

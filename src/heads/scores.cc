@@ -7,6 +7,7 @@
 #include "headlab/heads/scores.h"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <map>
 #include <numeric>
@@ -315,6 +316,21 @@ void compare_with_untrained(HeadsReport& report, const Study& study, const Heads
 }
 
 }  // namespace
+
+Diversity diversity_of(const HeadsReport& report) {
+  Diversity all;
+  const std::size_t heads = report.heads.size();
+  for (std::size_t a = 0; a < heads; ++a) {
+    for (std::size_t b = a + 1; b < heads; ++b) {
+      const double distance = report.distances[a * heads + b];
+      if (!std::isfinite(distance)) continue;
+      all.mean += distance;
+      ++all.pairs;
+    }
+  }
+  all.mean = ratio(all.mean, all.pairs);
+  return all;
+}
 
 HeadsReport score_heads(const Transformer& model, const Task& task, const HeadsOptions& options) {
   require(options.examples >= 2 && options.batch >= 1,

@@ -53,8 +53,13 @@ std::vector<SweepRole> roles_of(const HeadsReport& report) {
 }
 
 CellResult result_of(const Run& run, const Evaluation& held_out) {
-  return {held_out.loss, held_out.accuracy, run.model.parameter_count(), keys_at_once(*run.task),
-          roles_of(score_heads(run.model, *run.task, {.examples = kScoredExamples}))};
+  const HeadsReport report = score_heads(run.model, *run.task, {.examples = kScoredExamples});
+  return {.loss = held_out.loss,
+          .accuracy = held_out.accuracy,
+          .parameters = run.model.parameter_count(),
+          .keys = keys_at_once(*run.task),
+          .roles = roles_of(report),
+          .diversity = diversity_of(report).mean};
 }
 
 /// The first setting in which two configs differ, as a sentence; "" if they are the same.
@@ -82,7 +87,8 @@ Json to_json(const CellResult& result) {
                   {"accuracy", result.accuracy},
                   {"parameters", result.parameters},
                   {"keys", result.keys},
-                  {"roles", result.roles}});
+                  {"roles", result.roles},
+                  {"diversity", result.diversity}});
 }
 
 CellState cell_state(const fs::path& folder, const SweepCell& cell) {
@@ -105,6 +111,8 @@ CellResult read_cell(const fs::path& folder, const SweepCell& cell) {
   result.accuracy = json.at("accuracy").number();
   result.parameters = json.at("parameters").integer();
   result.keys = json.at("keys").number();
+  if (const Json* diversity = json.find("diversity"); diversity != nullptr)
+    result.diversity = diversity->number();
   for (const Json& entry : json.at("roles").items()) {
     SweepRole role{entry.at("relation").string(), {}, kUndefined, entry.at("owned").boolean()};
     if (const Json& head = entry.at("head"); !head.is_null()) role.head = head_of(head);

@@ -51,6 +51,8 @@ SweepGroup group_of(const std::vector<const SweepCell*>& cells, const Results& r
   for (const SweepCell* cell : cells) group.seeds.push_back(cell->config.train.seed);
   group.losses = by_seed(results, &CellResult::loss);
   group.loss = t_interval(group.losses);
+  group.diversities = by_seed(results, &CellResult::diversity);
+  group.diversity = t_interval(group.diversities);
   group.accuracy = t_interval(by_seed(results, &CellResult::accuracy));
   group.specialization = t_interval(by_seed(results, specialization));
   group.parameters = results[0].parameters;
@@ -152,6 +154,8 @@ Json to_json(const SweepGroup& group) {
                        {"losses", group.losses},
                        {"loss", group.loss},
                        {"accuracy", group.accuracy},
+                       {"diversities", group.diversities},
+                       {"diversity", group.diversity},
                        {"specialization", group.specialization},
                        {"relations", group.roles}});
 }

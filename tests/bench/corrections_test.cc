@@ -57,6 +57,8 @@ TEST(Corrections, OfDiversityAreComputed) {
     by_count.push_back(diversity_of(random_heads(world, heads, world.seed)));
     expect_said("diversity", share(by_count.back()));
   }
+  expect_said("diversity", share(std::sqrt(std::log(2))));
+  expect_said("diversity", share(std::log(2)));
   EXPECT_LT(by_count[1], by_count[0]);
   EXPECT_NEAR(by_count[2], by_count[1], 1e-3);
   double mean[2] = {};

@@ -66,6 +66,20 @@ TEST_F(PageOfARun, ReadsOutThePatternOfTheProgram) {
   }
 }
 
+TEST_F(PageOfARun, ZoomsWhereTwoFingersPart) {
+  open(full, "#view=head&h=0.1&ex=0");
+  const auto shown = [&] { return tab().text("windowOf(16, 16).join()"); };
+  EXPECT_EQ(shown(), "0,15,0,15");
+  tab().pinch(mark("pattern", 12, 3), 60, 160);
+  const Json window = tab().evaluate("windowOf(16, 16)");
+  const auto edge = [&](std::size_t i) { return window.items()[i].number(); };
+  EXPECT_LT(edge(1) - edge(0), 12);
+  EXPECT_GE(edge(1), 12) << "the query between the fingers stays";
+  EXPECT_LE(edge(2), 3) << "and so does the key";
+  tab().pinch(mark("pattern", 2, 2), 200, 40);
+  EXPECT_EQ(shown(), "0,15,0,15");
+}
+
 TEST_F(PageOfARun, SumsTheRowsThatAreLocked) {
   open(full, "#view=head&h=0.1&ex=3");
   tab().click(mark("pattern", 7, 4));

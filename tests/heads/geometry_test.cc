@@ -1,5 +1,5 @@
 // Entropy and Jensen-Shannon distance: known values, and the figures that articles print of heads
-// with random weights (drawn as the articles draw them; see tests/nn/articles_test.cc).
+// with random weights (drawn as the articles draw them; see lessons_test.cc).
 // Eigenvalues, maps and ranks: matrices whose answer is known.
 #include "headlab/heads/matrix.h"
 

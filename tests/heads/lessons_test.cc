@@ -1,6 +1,6 @@
 // The worlds of the lessons against every figure that the articles print and that is right, to its
-// last digit: the sentence of five tokens, the one of two, heads of random weights. The engine's
-// own attention gives the same (tests/nn/articles_test.cc).
+// last digit: the sentence of five tokens, the one of two, heads of random weights; and that the
+// attention which models run computes the same.
 #include "headlab/heads/lessons.h"
 
 #include <gtest/gtest.h>

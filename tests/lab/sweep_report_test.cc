@@ -131,5 +131,29 @@ TEST_F(Sweep, IsWholeAsJson) {
   EXPECT_EQ(json.at("missing").items().size(), 0u);
 }
 
+TEST_F(Sweep, HasTheDiversityOfHeadsOverSeeds) {
+  collect({{"2", {{1, 1}, {1, 1}, {1, 1}}}});
+  const double values[] = {.2, .3, .7};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const fs::path file = folder_ / cells_[i].name / "cell.json";
+    Json cell = Json::parse(read_file(file));
+    cell["diversity"] = values[i];
+    write_file(file, cell.dump());
+  }
+  const SweepReport whole = collect_sweep(folder_.path(), cells_);
+  const SweepGroup& group = whole.groups.at(0);
+  EXPECT_EQ(group.diversities, (std::vector<double>{.2, .3, .7}));
+  EXPECT_DOUBLE_EQ(group.diversity.mean, .4);
+  // standard deviation sqrt(.07), t(.975) for 2 degrees
+  EXPECT_NEAR(group.diversity.half_width, 4.30265 * std::sqrt(.07 / 3), 1e-4);
+  EXPECT_EQ(to_json(group).at("diversities").dump(), "[0.2,0.3,0.7]");
+}
+
+TEST_F(Sweep, ReadsCellsThatDoNotSayHowDiverseTheyAre) {
+  const SweepReport report = collect({{"2", {{1, 1}, {1, 1}}}});
+  EXPECT_TRUE(std::isnan(report.groups.at(0).diversity.mean));
+  EXPECT_TRUE(to_json(report.groups[0]).at("diversities").items()[0].is_null());
+}
+
 }  // namespace
 }  // namespace headlab

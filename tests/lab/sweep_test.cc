@@ -155,6 +155,7 @@ TEST_F(Cell, GivesEachRelationTheHeadThatIsAssignedToIt) {
     TrainedRun run = open_run(folder_ / heads / cell_.name);
     const HeadsReport report = score_heads(run.model, *run.task, {.examples = 512});
     const CellResult result = read_cell(folder_ / heads, cell_);
+    EXPECT_EQ(result.diversity, heads == "2" ? report.distances[1] : 0) << "one pair, or none";
     ASSERT_EQ(result.roles.size(), 2u);
     for (std::size_t r = 0; r < 2; ++r) {
       const RelationWinner& winner = report.relations[r];

@@ -74,6 +74,7 @@ struct CellResult {
   Index parameters = 0;
   double keys = 0;  // the most keys that one query of the task must read at once, by its gold
   std::vector<SweepRole> roles;
+  double diversity = kUndefined;  // of its heads, see heads/scores.h; older cells do not say
 };
 CellResult read_cell(const std::filesystem::path& folder, const SweepCell& cell);
 
@@ -130,8 +131,9 @@ struct SweepGroup {
   std::string name, family;
   RunConfig config;  // of its first seed
   std::vector<std::int64_t> seeds;
-  std::vector<double> losses;  // by seed
-  Interval loss, accuracy;
+  std::vector<double> losses;       // by seed
+  std::vector<double> diversities;  // by seed
+  Interval loss, accuracy, diversity;
   Interval specialization;  // share of relations that own a head, no head counted twice
   Index parameters = 0;
   double keys = 0;

@@ -28,13 +28,9 @@ function writeAddress(push) {
   try {
     // a sandboxed frame may forbid it; the page works without
     history[push ? 'pushState' : 'replaceState'](
-      null,
-      '',
-      hash || location.pathname + location.search,
+      null, '', hash || location.pathname + location.search,
     );
-  } catch {
-    /* nothing is lost but the address */
-  }
+  } catch {/* nothing is lost but the address */}
 }
 
 function readAddress() {
@@ -141,12 +137,9 @@ function header() {
   document.getElementById('page-command').replaceChildren('again: ', code(facts.command));
   document.getElementById('views').replaceChildren(
     ...VIEWS.filter(isShown).map((v) =>
-      el(
-        'a',
+      el('a',
         {
-          href: '#',
-          'data-view': v.name,
-          id: `view-${v.name}`,
+          href: '#', 'data-view': v.name, id: `view-${v.name}`,
           onclick: (event) => {
             if (event.ctrlKey || event.metaKey || event.shiftKey) return;
             event.preventDefault();

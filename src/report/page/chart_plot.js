@@ -22,11 +22,7 @@ function plot({about, width, height = 300, series, x, y, lines = [], names = tru
   const all = series.flatMap((s) => s.points);
   const [xs, ys] = [all.map((p) => p[0]), all.flatMap((p) => [p[1], p[2] ?? p[1], p[3] ?? p[1]])];
   const scale = (axis, values, from, to) => {
-    let [a, b] = extent(
-      values.filter((v) => !axis.log || v > 0),
-      axis.low,
-      axis.high,
-    );
+    let [a, b] = extent(values.filter((v) => !axis.log || v > 0), axis.low, axis.high);
     if (!Number.isFinite(a)) [a, b] = [axis.log ? 0.1 : 0, 1];
     if (axis.log) [a, b] = [Math.log10(a), Math.log10(b)];
     if (b - a < 1e-12) [a, b] = [a - 0.5, b + 0.5];
@@ -52,23 +48,13 @@ function plot({about, width, height = 300, series, x, y, lines = [], names = tru
   const [sx, sy] = [scale(x, xs, left, width - right), scale(y, ys, height - bottom, top)];
   const items = [];
   for (const v of sy.marks) {
-    items.push(
-      line(
-        [
-          [left, sy.at(v)],
-          [width - right, sy.at(v)],
-        ],
-        {stroke: 'rule'},
-      ),
-    );
+    items.push(line([[left, sy.at(v)], [width - right, sy.at(v)]], {stroke: 'rule'}));
     items.push(label(left - 6, sy.at(v), digits(v, 3), {anchor: 'end', fill: 'muted', size: 11}));
   }
   for (const v of sx.marks)
     items.push(
       label(sx.at(v), height - bottom + 14, digits(v, 4), {
-        anchor: 'middle',
-        fill: 'muted',
-        size: 11,
+        anchor: 'middle', fill: 'muted', size: 11,
       }),
     );
   items.push(label((left + width - right) / 2, height - 9, x.label, {anchor: 'middle', size: 11}));
@@ -80,17 +66,11 @@ function plot({about, width, height = 300, series, x, y, lines = [], names = tru
     .sort((p, q) => p.x - q.x)
     .forEach(({x: at, name, strong}) => {
       const start = Math.min(sx.at(at) + 3, width - textWidth(name, 11));
-      const row = Math.max(
-        0,
-        ends.findIndex((end) => end < start),
-      );
+      const row = Math.max(0, ends.findIndex((end) => end < start));
       ends[row] = start + textWidth(name, 11) + 4;
       items.push(
         line(
-          [
-            [sx.at(at), 2 + row * 13],
-            [sx.at(at), height - bottom],
-          ],
+          [[sx.at(at), 2 + row * 13], [sx.at(at), height - bottom]],
           {stroke: strong ? 'accent' : 'edge', dash: strong ? [] : [2, 3], thick: strong ? 2 : 1},
         ),
       );
@@ -99,10 +79,7 @@ function plot({about, width, height = 300, series, x, y, lines = [], names = tru
   const boxes = series.map((s, i) => seriesItems(items, s, i, sx.at, sy.at));
   if (named) endLabels(items, series, sx.at, sy.at, top, height - bottom);
   return {
-    ...about,
-    width,
-    height,
-    items,
+    ...about, width, height, items,
     table: () => ({
       head: ['series', x.label, y.label, 'low', 'high'],
       rows: series.flatMap((s) =>
@@ -110,9 +87,7 @@ function plot({about, width, height = 300, series, x, y, lines = [], names = tru
       ),
     }),
     marks: {
-      rows: series.length,
-      cols: (r) => series[r].points.length,
-      box: (r, c) => boxes[r][c],
+      rows: series.length, cols: (r) => series[r].points.length, box: (r, c) => boxes[r][c],
       find: nearestMark(boxes),
       text:
         say ||
@@ -126,8 +101,7 @@ const intervalText = (p) => (p[2] == null ? '' : ` (${digits(p[2])} to ${digits(
 
 function seriesItems(items, s, i, atX, atY) {
   const [color, shape] = [
-    s.color || SERIES[i % SERIES.length],
-    s.shape || SHAPES[i % SHAPES.length],
+    s.color || SERIES[i % SERIES.length], s.shape || SHAPES[i % SHAPES.length],
   ];
   if (s.line !== false)
     items.push(
@@ -139,22 +113,10 @@ function seriesItems(items, s, i, atX, atY) {
   return s.points.map((p) => {
     const [px, py] = [atX(p[0]), atY(p[1])];
     if (p[2] != null)
-      items.push(
-        line(
-          [
-            [px, atY(p[2])],
-            [px, atY(p[3])],
-          ],
-          {stroke: color, thick: 1.5},
-        ),
-      );
+      items.push(line([[px, atY(p[2])], [px, atY(p[3])]], {stroke: color, thick: 1.5}));
     if (s.dots !== false || s.points.length === 1)
       items.push({
-        type: 'dot',
-        x: px,
-        y: py,
-        r: s.r || 3.2,
-        shape,
+        type: 'dot', x: px, y: py, r: s.r || 3.2, shape,
         ...(s.hollow || shape === 'cross' ? {stroke: color, thick: 1.6} : {fill: color}),
       });
     return [px - 5, py - 5, 10, 10];

@@ -9,13 +9,7 @@
 const rect = (x, y, w, h, more) => ({type: 'rect', x, y, w, h, ...more});
 const line = (points, more) => ({type: 'line', points, stroke: 'ink', ...more});
 const label = (x, y, words, more) => ({
-  type: 'text',
-  x,
-  y,
-  text: words,
-  size: 12,
-  fill: 'ink',
-  ...more,
+  type: 'text', x, y, text: words, size: 12, fill: 'ink', ...more,
 });
 
 /// The width of a text, near enough without a document; a wide script counts double.
@@ -63,9 +57,7 @@ function legend(x, {kind, top, root}) {
   );
   return [
     label(x - 4, 8, kind === 'sign' ? digits(-top, 2) : '0', {
-      size: 11,
-      fill: 'muted',
-      anchor: 'end',
+      size: 11, fill: 'muted', anchor: 'end',
     }),
     {type: 'map', x, y: 3, w: 70, h: 10, values, rows: 1, cols: 50, kind, top, root},
     rect(x - 0.5, 2.5, 71, 11, {stroke: 'edge'}),
@@ -89,9 +81,7 @@ function matrix(options) {
   const shown = side >= 11;
   const above = turned && shown ? longest(colNames, 90) + 34 : 40;
   const [kind, top, root] = [
-    options.kind || 'weight',
-    options.top || 1,
-    !options.kind && Math.max(rows, cols) > 64,
+    options.kind || 'weight', options.top || 1, !options.kind && Math.max(rows, cols) > 64,
   ];
   const [w, h] = [side * cols, tall * rows];
   const box = (r, c) => [left + c * side, above + r * tall, side, tall];
@@ -109,10 +99,7 @@ function matrix(options) {
     const [x, y] = [left + (c + 0.5) * side, above - 8];
     const words = shortened(colNames[c], turned ? 90 : side + 8, size, true);
     items.push(
-      label(
-        x,
-        y,
-        shown ? words : String(c + first[1]),
+      label(x, y, shown ? words : String(c + first[1]),
         turned && shown ? {turn: -90, mono: true} : {anchor: 'middle', mono: true},
       ),
     );
@@ -120,9 +107,7 @@ function matrix(options) {
   for (let r = 0; r < rows; ++r)
     if ((r + first[0]) % every(tall, 14) === 0)
       items.push(
-        label(
-          left - 6,
-          above + (r + 0.5) * tall,
+        label(left - 6, above + (r + 0.5) * tall,
           tall >= 11 ? shortened(rowNames[r], left - 10, size, true) : String(r + first[0]),
           {anchor: 'end', mono: true, fill: options.rowFill?.(r) || 'ink'},
         ),
@@ -139,10 +124,7 @@ function matrix(options) {
       );
   items.push(...(options.over?.(box) || []));
   return {
-    ...options.about,
-    width: Math.max(left + w + right, 160),
-    height: above + h + 8,
-    items,
+    ...options.about, width: Math.max(left + w + right, 160), height: above + h + 8, items,
     table:
       options.table ||
       (() => ({
@@ -153,10 +135,7 @@ function matrix(options) {
         ]),
       })),
     marks: {
-      rows,
-      cols: () => cols,
-      box,
-      text: options.say,
+      rows, cols: () => cols, box, text: options.say,
       find(x, y) {
         const [r, c] = [Math.floor((y - above) / tall), Math.floor((x - left) / side)];
         return r >= 0 && c >= 0 && r < rows && c < cols ? [r, c] : null;
@@ -197,90 +176,44 @@ function bars({about, width, rows, unit, low, high, tickName, say}) {
       );
       if (Number.isFinite(row.low)) {
         items.push(
-          line(
-            [
-              [at(row.low), y + 9],
-              [at(row.high), y + 9],
-            ],
-            {stroke: 'paper', thick: 4},
-          ),
+          line([[at(row.low), y + 9], [at(row.high), y + 9]], {stroke: 'paper', thick: 4}),
         );
-        items.push(
-          line(
-            [
-              [at(row.low), y + 9],
-              [at(row.high), y + 9],
-            ],
-            {thick: 1.5},
-          ),
-        );
+        items.push(line([[at(row.low), y + 9], [at(row.high), y + 9]], {thick: 1.5}));
       }
       items.push(
-        label(
-          at(Math.max(row.value, row.high ?? 0, row.tick ?? 0, 0)) + 6,
-          y + 9,
-          digits(row.value, 3),
-          {size: 11},
+        label(at(Math.max(row.value, row.high ?? 0, row.tick ?? 0, 0)) + 6, y + 9,
+          digits(row.value, 3), {size: 11},
         ),
       );
     }
     if (Number.isFinite(row.tick)) {
       items.push(
-        line(
-          [
-            [at(row.tick), y - 1],
-            [at(row.tick), y + 19],
-          ],
-          {stroke: 'paper', thick: 5},
-        ),
+        line([[at(row.tick), y - 1], [at(row.tick), y + 19]], {stroke: 'paper', thick: 5}),
       );
-      items.push(
-        line(
-          [
-            [at(row.tick), y - 1],
-            [at(row.tick), y + 19],
-          ],
-          {thick: 2},
-        ),
-      );
+      items.push(line([[at(row.tick), y - 1], [at(row.tick), y + 19]], {thick: 2}));
     }
     return [[at(a), y, width - left - right, 18]];
   });
   const bottom = top + rows.length * step;
-  items.push(
-    line(
-      [
-        [at(0), top - 4],
-        [at(0), bottom],
-      ],
-      {stroke: 'edge'},
-    ),
-  );
+  items.push(line([[at(0), top - 4], [at(0), bottom]], {stroke: 'edge'}));
   items.push(
     label(left, bottom + 9, `${unit}${tickName ? `   ┃ ${tickName}` : ''}`, {
-      size: 11,
-      fill: 'muted',
+      size: 11, fill: 'muted',
     }),
   );
   const hasInterval = rows.some((r) => Number.isFinite(r.low));
   return {
-    ...about,
-    width,
-    height: bottom + 20,
-    items,
+    ...about, width, height: bottom + 20, items,
     table: () => ({
       head: ['', unit, ...(hasInterval ? ['low', 'high'] : []), ...(tickName ? [tickName] : [])],
       rows: rows.map((r) => [
-        r.name,
-        tableNumber(r.value),
+        r.name, tableNumber(r.value),
         ...(hasInterval ? [tableNumber(r.low), tableNumber(r.high)] : []),
         ...(tickName ? [tableNumber(r.tick)] : []),
       ]),
     }),
     marks: {
-      rows: rows.length,
-      cols: () => 1,
-      box: (r) => boxes[r][0],
+      rows: rows.length, cols: () => 1, box: (r) => boxes[r][0],
       find: (x, y) => (y >= top && y < bottom ? [Math.floor((y - top) / step), 0] : null),
       text:
         say ||

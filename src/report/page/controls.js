@@ -4,26 +4,15 @@
 const CONTROLS = {
   run: () =>
     app.page.runs.length > 1 &&
-    choice(
-      'pick-run',
-      'Run',
-      app.page.runs.map((r, i) => [i + 1, r.name]),
-      (v) => go({run: Number(v), h: null, gates: {}, step: null}),
-      {'data-key': 'run'},
+    choice('pick-run', 'Run', app.page.runs.map((r, i) => [i + 1, r.name]),
+      (v) => go({run: Number(v), h: null, gates: {}, step: null}), {'data-key': 'run'},
     ),
   h: () =>
     headsOf(run()).length > 0 &&
-    choice(
-      'pick-head',
-      'Head',
-      headsOf(run()).map((x) => [x.at, headName(x)]),
-      (v) => go({h: v}),
-    ),
+    choice('pick-head', 'Head', headsOf(run()).map((x) => [x.at, headName(x)]), (v) => go({h: v})),
   ex: () =>
     exampleCount() > 0 &&
-    el(
-      'span',
-      null,
+    el('span', null,
       choice('pick-example', 'Example', exampleOptions(), (v) =>
         go({ex: /^\d/.test(v) ? Number(v) : v, edit: {}}),
       ),
@@ -33,9 +22,7 @@ const CONTROLS = {
   rel: () =>
     headsOf(run()).length > 0 &&
     task().facts.relations.length > 0 &&
-    choice(
-      'pick-relation',
-      'Truth',
+    choice('pick-relation', 'Truth',
       [['', 'hidden'], ...task().facts.relations.map((r) => [r.name, r.name])],
       (v) => go({rel: v}),
     ),
@@ -52,15 +39,11 @@ function headName(x) {
 function exampleOptions() {
   const order = ranked();
   const decile = (d) => order[Math.round((d / 10) * (order.length - 1))];
-  const named = [
-    ['typical', 'typical (median loss)'],
-    ['worst', 'worst (highest loss)'],
-  ];
+  const named = [['typical', 'typical (median loss)'], ['worst', 'worst (highest loss)']];
   const deciles =
     order.length > 20
       ? Array.from({length: 9}, (_, d) => [
-          decile(d + 1),
-          `${decile(d + 1)} · decile ${d + 1} of the loss`,
+          decile(d + 1), `${decile(d + 1)} · decile ${d + 1} of the loss`,
         ])
       : [];
   const taken = new Set(deciles.map(([i]) => i));
@@ -80,13 +63,8 @@ function stepExample(by) {
 function stepControl() {
   const {steps} = run();
   const slider = el('input', {
-    type: 'range',
-    id: 'pick-step',
-    min: 0,
-    max: steps.length - 1,
-    step: 1,
-    'aria-label': 'training step',
-    oninput: (event) => go({step: steps[event.target.value]}),
+    type: 'range', id: 'pick-step', min: 0, max: steps.length - 1, step: 1,
+    'aria-label': 'training step', oninput: (event) => go({step: steps[event.target.value]}),
   });
   const words = el('output', {for: 'pick-step'});
   live(() => {
@@ -131,8 +109,7 @@ function buildControls(uses) {
   );
   live(() => {
     setValues({
-      'pick-run': app.state.run,
-      'pick-head': chosen()?.at,
+      'pick-run': app.state.run, 'pick-head': chosen()?.at,
       'pick-relation': uses.includes('rel') ? task().facts.relations[relation()]?.name : '',
     });
     const list = document.getElementById('pick-example');

@@ -5,15 +5,7 @@
 /// cividis (Nuñez, Anderton, Renslow 2018) at nine equal steps: lightness rises all the way, and it
 /// looks the same to readers with and without the common colour blindnesses.
 const CIVIDIS = [
-  '#00224e',
-  '#1d3a6d',
-  '#424f6b',
-  '#60646e',
-  '#7d7c78',
-  '#9c9474',
-  '#bcae6c',
-  '#dec958',
-  '#fee838',
+  '#00224e', '#1d3a6d', '#424f6b', '#60646e', '#7d7c78', '#9c9474', '#bcae6c', '#dec958', '#fee838',
 ];
 
 /// Okabe-Ito's order of categories, as roles; shapes and dashes repeat what the colour says.
@@ -168,33 +160,22 @@ function outline(item) {
   const {x, y, r} = item;
   if (item.type === 'rect')
     return [
-      [x, y, true],
-      [x + item.w, y],
-      [x + item.w, y + item.h],
-      [x, y + item.h],
+      [x, y, true], [x + item.w, y], [x + item.w, y + item.h], [x, y + item.h],
     ];
   if (item.type === 'line') return item.points.map(([px, py], i) => [px, py, i === 0]);
   if (item.shape === 'square')
     return outline({type: 'rect', x: x - r, y: y - r, w: 2 * r, h: 2 * r});
   if (item.shape === 'diamond')
     return [
-      [x, y - r * 1.3, true],
-      [x + r * 1.3, y],
-      [x, y + r * 1.3],
-      [x - r * 1.3, y],
+      [x, y - r * 1.3, true], [x + r * 1.3, y], [x, y + r * 1.3], [x - r * 1.3, y],
     ];
   if (item.shape === 'triangle')
     return [
-      [x, y - r * 1.2, true],
-      [x + r * 1.2, y + r],
-      [x - r * 1.2, y + r],
+      [x, y - r * 1.2, true], [x + r * 1.2, y + r], [x - r * 1.2, y + r],
     ];
   if (item.shape === 'cross')
     return [
-      [x - r, y - r, true],
-      [x + r, y + r],
-      [x + r, y - r, true],
-      [x - r, y + r],
+      [x - r, y - r, true], [x + r, y + r], [x + r, y - r, true], [x - r, y + r],
     ];
   return [];
 }

@@ -12,8 +12,7 @@ function sides(m) {
       tokenTexts(shown.source).slice(0, shown.sourceLength || shown.source.length);
     const own = () => tokenTexts(shown.tokens).slice(0, shown.length || shown.tokens.length);
     return {
-      queries: kind === 'encoder' ? source() : own(),
-      keys: kind === 'self' ? own() : source(),
+      queries: kind === 'encoder' ? source() : own(), keys: kind === 'self' ? own() : source(),
     };
   });
 }
@@ -117,19 +116,14 @@ function patternPicture(
     rowFill: (r) => (app.state.q.includes(r0 + r) ? 'accent' : 'ink'),
     first: [r0, c0],
     colNames: keys.slice(c0, c1 + 1).map((_, i) => name(c0 + i, keys)),
-    values: shown,
-    kind,
-    top,
-    width,
-    cell: 36,
+    values: shown, kind, top, width, cell: 36,
     axes: `queries down, keys across${!kind && Math.max(rows, cols) > 64 ? '; shaded by the root' : ''}`,
     rowBar: left
       ? (r) => left[r0 + r]
       : truth && ((r) => (truth[r0 + r].keys.length ? Math.max(0, 1 - truth[r0 + r].mass) : 0)),
     over: (box) => overlay(box, truth, [r0, r1, c0, c1]),
     about: {
-      name: `head-${head.at}-example-${exampleIndex()}`,
-      title,
+      name: `head-${head.at}-example-${exampleIndex()}`, title,
       sentence: patternSentence(map, queries, keys, truth, rel, kind) + unstored,
     },
     say: words
@@ -158,8 +152,7 @@ function overlay(box, truth, [r0, r1, c0, c1]) {
       items.push(
         rect(...at, {stroke: 'paper', thick: w > 8 ? 4 : 2}),
         rect(...at, {
-          stroke: truth[t].hit ? 'ink' : 'bad',
-          thick: w > 8 ? 2 : 1,
+          stroke: truth[t].hit ? 'ink' : 'bad', thick: w > 8 ? 2 : 1,
           dash: truth[t].hit ? [] : [4, 3],
         }),
       );
@@ -236,10 +229,7 @@ function railPicture(width, head) {
       mass += w;
       items.push(
         line(
-          [
-            [at(t, map.rows), bottom - 10],
-            [at(s, map.cols), top + 10],
-          ],
+          [[at(t, map.rows), bottom - 10], [at(s, map.cols), top + 10]],
           {stroke: 's0', thick: 0.5 + 3.5 * w, alpha: Math.max(0.15, Math.min(1, w))},
         ),
       );
@@ -252,8 +242,7 @@ function railPicture(width, head) {
     if (locked.length)
       items.push(
         rect(at(s, map.cols) - room / 2 + 1, 2, room - 2, 18, {
-          fill: 's0',
-          alpha: Math.min(0.85, row[s]),
+          fill: 's0', alpha: Math.min(0.85, row[s]),
         }),
       );
     items.push(
@@ -263,9 +252,7 @@ function railPicture(width, head) {
   queries.forEach((words, t) =>
     items.push(
       label(at(t, map.rows), bottom + 8, shortened(words, room, 12, true), {
-        anchor: 'middle',
-        mono: true,
-        bold: locked.includes(t),
+        anchor: 'middle', mono: true, bold: locked.includes(t),
         fill: locked.includes(t) ? 'accent' : 'ink',
       }),
     ),
@@ -275,11 +262,7 @@ function railPicture(width, head) {
     label(2, bottom + 8, 'q', {fill: 'muted', size: 11}),
   );
   return {
-    name: `lines-${head.at}`,
-    title: 'Who looks at whom',
-    width,
-    height: bottom + 22,
-    items,
+    name: `lines-${head.at}`, title: 'Who looks at whom', width, height: bottom + 22, items,
     sentence: `${locked.length ? 'The locked queries' : 'All queries'} (below) and their keys (above); weights are drawn until ${Math.round(100 * app.state.mass)} % of a query's attention is, so ${digits(100 * (1 - kept / (total || 1)), 2)} % is left out.`,
     table: () => ({
       head: ['query', 'token', 'key', 'token', 'weight'],
@@ -290,8 +273,7 @@ function railPicture(width, head) {
       }),
     }),
     marks: {
-      rows: 1,
-      cols: () => map.rows,
+      rows: 1, cols: () => map.rows,
       box: (r, t) => [at(t, map.rows) - room / 2, bottom - 2, room, 20],
       find: (x) =>
         x > 24 && x < width - 24 ? [0, Math.floor(((x - 24) / (width - 48)) * map.rows)] : null,

@@ -66,10 +66,7 @@ function gridRows() {
   return run().modules.map((module) => ({
     name: moduleName(module),
     cells: Array.from({length: module.born}, (_, born) => ({
-      m: module.index,
-      born,
-      place: module.placeOf(born),
-      at: `${module.index}.${born}`,
+      m: module.index, born, place: module.placeOf(born), at: `${module.index}.${born}`,
     })),
   }));
 }
@@ -78,8 +75,7 @@ function moduleName({name, kind, heads, kvHead}) {
   const layer = /blocks\.(\d+)/.exec(name)?.[1] ?? 0;
   const side = {
     self: task().facts.architecture === 'encoder_decoder' ? 'Decoder layer' : 'Layer',
-    encoder: 'Encoder layer',
-    cross: 'Cross-attention of decoder layer',
+    encoder: 'Encoder layer', cross: 'Cross-attention of decoder layer',
   }[kind];
   const shared =
     kvHead && new Set(kvHead).size < heads.length
@@ -96,10 +92,7 @@ function thumbnailOf(x) {
   return remember(trace(), `thumbnail ${x.at}`, () => {
     const map = patternOf(trace(), x.m, x.place);
     const small = pooled(
-      map.values,
-      map.rows,
-      map.cols,
-      Math.ceil(Math.max(map.rows, map.cols) / 64),
+      map.values, map.rows, map.cols, Math.ceil(Math.max(map.rows, map.cols) / 64),
     );
     return {rows: small.rows, columns: small.cols, weights: small.values};
   });
@@ -110,32 +103,21 @@ function paintThumbnail(canvas, x) {
   if (map && map.rows)
     mapBitmap(
       {
-        values: map.weights,
-        rows: map.rows,
-        cols: map.columns,
-        kind: 'weight',
-        top: 1,
+        values: map.weights, rows: map.rows, cols: map.columns, kind: 'weight', top: 1,
         root: task().facts.length > 64,
       },
-      palette(),
-      canvas,
+      palette(), canvas,
     );
 }
 
 function headCell(x) {
   if (x.place < 0)
-    return el(
-      'div',
+    return el('div',
       {
-        class: 'cell gone',
-        role: 'gridcell',
-        tabindex: -1,
-        'data-head': x.at,
+        class: 'cell gone', role: 'gridcell', tabindex: -1, 'data-head': x.at,
         'aria-label': `head ${x.at}, removed`,
       },
-      el('b', null, x.at),
-      el('br'),
-      '✕ removed',
+      el('b', null, x.at), el('br'), '✕ removed',
     );
   const best = bestScore(x.m, x.place);
   const gate = app.state.gates[x.at];
@@ -149,22 +131,13 @@ function headCell(x) {
   }
   const canvas = el('canvas', {'aria-hidden': 'true'});
   paintThumbnail(canvas, x);
-  return el(
-    'div',
+  return el('div',
     {
       class: `cell${chosen()?.at === x.at ? ' chosen' : ''}${gate === 0 ? ' off' : ''}`,
-      role: 'gridcell',
-      tabindex: -1,
-      'data-head': x.at,
-      id: `cell-${x.at}`,
-      'aria-label': described,
-      onclick: () => go({view: 'head', h: x.at}),
+      role: 'gridcell', tabindex: -1, 'data-head': x.at, id: `cell-${x.at}`,
+      'aria-label': described, onclick: () => go({view: 'head', h: x.at}),
     },
-    canvas,
-    el('b', null, x.at),
-    ' ',
-    words,
-    bar,
+    canvas, el('b', null, x.at), ' ', words, bar,
     x.score !== undefined && el('div', {class: 'muted'}, digits(x.score, 3)),
   );
 }
@@ -178,14 +151,9 @@ function gridKeys(event, grid) {
   const row = cells[at].closest('[role="row"]');
   const inRow = [...row.querySelectorAll('.cell')];
   const next = {
-    ArrowRight: at + 1,
-    ArrowLeft: at - 1,
-    ArrowDown: at + across,
-    ArrowUp: at - across,
-    Home: cells.indexOf(inRow[0]),
-    End: cells.indexOf(inRow[inRow.length - 1]),
-    PageDown: at + inRow.length,
-    PageUp: at - inRow.length,
+    ArrowRight: at + 1, ArrowLeft: at - 1, ArrowDown: at + across, ArrowUp: at - across,
+    Home: cells.indexOf(inRow[0]), End: cells.indexOf(inRow[inRow.length - 1]),
+    PageDown: at + inRow.length, PageUp: at - inRow.length,
   }[event.key];
   if (event.key === 'Enter') cells[at].click();
   else if (event.key === 'x' && cells[at].dataset.head)
@@ -205,11 +173,8 @@ function focusCell(grid, cell) {
 
 function headGrid(props) {
   const grid = el('div', {
-    role: 'grid',
-    'aria-label': 'All heads, layer by layer',
-    id: 'grid',
-    onkeydown: (event) => gridKeys(event, grid),
-    ...props,
+    role: 'grid', 'aria-label': 'All heads, layer by layer', id: 'grid',
+    onkeydown: (event) => gridKeys(event, grid), ...props,
   });
   live(() => {
     const [rows, focused] = [
@@ -244,63 +209,33 @@ function gridPicture(width) {
     boxes.push(
       row.cells.map((x, i) => {
         const box = [
-          4 + (i % across) * (side + 8),
-          y + 22 + Math.floor(i / across) * (side + 30),
-          side,
-          side,
+          4 + (i % across) * (side + 8), y + 22 + Math.floor(i / across) * (side + 30), side, side,
         ];
         const [bx, by] = box;
         const best = x.place >= 0 && bestScore(x.m, x.place);
         const map = x.place >= 0 && thumbnailOf(x);
         if (map)
           items.push({
-            type: 'map',
-            x: bx,
-            y: by,
-            w: side,
-            h: side,
-            values: map.weights,
-            rows: map.rows,
-            cols: map.columns,
-            kind: 'weight',
-            top: 1,
-            root: task().facts.length > 64,
+            type: 'map', x: bx, y: by, w: side, h: side, values: map.weights, rows: map.rows,
+            cols: map.columns, kind: 'weight', top: 1, root: task().facts.length > 64,
           });
         else
           items.push(
-            line(
-              [
-                [bx, by],
-                [bx + side, by + side],
-              ],
-              {stroke: 'edge'},
-            ),
-            line(
-              [
-                [bx + side, by],
-                [bx, by + side],
-              ],
-              {stroke: 'edge'},
-            ),
+            line([[bx, by], [bx + side, by + side]], {stroke: 'edge'}),
+            line([[bx + side, by], [bx, by + side]], {stroke: 'edge'}),
           );
         items.push(rect(bx, by, side, side, {stroke: 'edge', dash: map ? [] : [3, 3]}));
         items.push(
-          label(
-            bx,
-            by + side + 10,
+          label(bx, by + side + 10,
             shortened(
               x.at + (best ? ` ${best.owns ? '★ ' : ''}${best.name}` : map ? '' : ' removed'),
-              side,
-              11,
+              side, 11,
             ),
             {size: 11, bold: Boolean(best && best.owns)},
           ),
         );
         table.push([
-          x.at,
-          map ? '' : 'removed',
-          best ? best.name : '',
-          best ? best.owns : '',
+          x.at, map ? '' : 'removed', best ? best.name : '', best ? best.owns : '',
           ...(best ? [best.mass, best.null, best.lift, best.p] : ['', '', '', '']).map((v) =>
             typeof v === 'number' ? tableNumber(v) : v,
           ),
@@ -311,22 +246,15 @@ function gridPicture(width) {
     y += 22 + Math.ceil(row.cells.length / across) * (side + 30);
   }
   return {
-    name: 'heads',
-    title: 'All heads',
-    width,
-    height: Math.max(y, 20),
-    items,
+    name: 'heads', title: 'All heads', width, height: Math.max(y, 20), items,
     sentence: `${headsOf(run()).length} heads; ${table.filter((r) => r[3] === true).length} own a relation. ${!showsExample() ? 'Each map is the mean pattern over the scored examples.' : `Each map is the pattern on example ${exampleIndex()}.`}`,
     table: () => ({
       head: ['head', 'removed', 'best relation', 'owns it', 'mass', 'chance', 'lift', 'p'],
       rows: table,
     }),
     marks: {
-      rows: boxes.length,
-      cols: (r) => boxes[r].length,
-      box: (r, c) => boxes[r][c],
-      find: nearestMark(boxes),
-      text: (r, c) => rows[r].cells[c].at,
+      rows: boxes.length, cols: (r) => boxes[r].length, box: (r, c) => boxes[r][c],
+      find: nearestMark(boxes), text: (r, c) => rows[r].cells[c].at,
     },
   };
 }

@@ -26,23 +26,15 @@ function scatterOfHeads(width) {
   const heads = headsOf(run()).filter((head) => [x(head), y(head)].every(Number.isFinite));
   const owners = heads.map((head) => ownedBy(head));
   const picture = plot({
-    width,
-    height: 340,
-    names: false,
+    width, height: 340, names: false,
     series: heads.map((head, i) => ({
-      name: head.at,
-      points: [[x(head), y(head)]],
-      line: false,
-      r: 5,
-      shape: owners[i].length ? 'square' : 'circle',
-      hollow: !owners[i].length,
+      name: head.at, points: [[x(head), y(head)]], line: false, r: 5,
+      shape: owners[i].length ? 'square' : 'circle', hollow: !owners[i].length,
       color: owners[i].length ? 's1' : 's0',
     })),
-    x: {label: xName, ...padded(heads.map(x))},
-    y: {label: yName, ...padded(heads.map(y))},
+    x: {label: xName, ...padded(heads.map(x))}, y: {label: yName, ...padded(heads.map(y))},
     about: {
-      name: 'heads-scatter',
-      title: 'Heads by two scores',
+      name: 'heads-scatter', title: 'Heads by two scores',
       sentence: `${heads.length} of ${headsOf(run()).length} heads have both; filled squares own a relation.`,
     },
     say: (i) =>
@@ -60,10 +52,7 @@ function headsScatter() {
   if (plainScores().length < 2 || !headsOf(run()).length) return [];
   const axis = (key, name) => {
     const made = choice(
-      `axis-${key}`,
-      name,
-      plainScores().map(([score]) => [score, score]),
-      (v) => go({[key]: v}),
+      `axis-${key}`, name, plainScores().map(([score]) => [score, score]), (v) => go({[key]: v}),
     );
     live(() => setValues({[`axis-${key}`]: axisScore(key)[0]}));
     return made;
@@ -71,9 +60,7 @@ function headsScatter() {
   return [
     el('div', {class: 'controls'}, axis('sx', 'Across'), axis('sy', 'Up')),
     figure(scatterOfHeads, {
-      id: 'heads-scatter',
-      most: 640,
-      again: () => `headlab heads ${run().name} --all`,
+      id: 'heads-scatter', most: 640, again: () => `headlab heads ${run().name} --all`,
       choose: (i) => go({view: 'head', h: scatterOfHeads(640).heads[i].at}),
     }),
   ];

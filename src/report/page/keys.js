@@ -18,7 +18,7 @@ const KEYS = [
   ['s', 'save the first picture as SVG'],
   ['l', 'copy a link to this'],
   ['d', 'light, dark, as the system'],
-  ['+ − 0', 'zoom a pattern'],
+  ['+ − 0', 'zoom a pattern; or two fingers, or the wheel with Ctrl'],
   ['?', 'this list'],
 ];
 

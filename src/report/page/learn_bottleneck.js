@@ -3,17 +3,8 @@
 
 /// A query that wants the keys A and B, of four; keys are two numbers, values say who they are.
 const TWO_WANTED = {
-  name: 'two-wanted',
-  tokens: ['query'],
-  keys: ['A (wanted)', 'B (wanted)', 'C', 'D'],
-  heads: 2,
-  k: [
-    [1, 0],
-    [0, 1],
-    [-1, 0],
-    [0, -1],
-  ],
-  v: identity(4),
+  name: 'two-wanted', tokens: ['query'], keys: ['A (wanted)', 'B (wanted)', 'C', 'D'], heads: 2,
+  k: [[1, 0], [0, 1], [-1, 0], [0, -1]], v: identity(4),
 };
 const twoWanted = (sharpness, H) =>
   Array.from({length: H}, (_, h) => {
@@ -27,16 +18,11 @@ function budgetPicture(width) {
     heads = twoWanted(lab('sharp', 2), H);
   const best = (h) => Math.max(...heads[h].row);
   return bars({
-    width: Math.min(width, 560),
-    unit: 'weight',
-    low: 0,
-    high: 1,
+    width: Math.min(width, 560), unit: 'weight', low: 0, high: 1,
     rows: heads.flatMap(({row}, h) =>
       row.map((v, s) => ({
         name: `${H > 1 ? `head ${h + 1}: ` : ''}${TWO_WANTED.keys[s]}`,
-        value: v,
-        strong: s < 2,
-        color: SERIES[h],
+        value: v, strong: s < 2, color: SERIES[h],
       })),
     ),
     about: {
@@ -74,17 +60,12 @@ function comparedFigures() {
     figure(
       (width) =>
         weightsPicture(width, world, weights(), {
-          name: id,
-          title,
-          signed,
-          say: comparedSay,
+          name: id, title, signed, say: comparedSay,
           sentence: signed ? 'Orange: the wide head gives more.' : '',
         }),
       {id, most: 420, group, again: explainCommand('attention')},
     );
-  return el(
-    'div',
-    {class: 'columns'},
+  return el('div', {class: 'columns'},
     heads
       .slice(0, 2)
       .map((_, h) =>
@@ -99,17 +80,8 @@ LESSONS[1] = {
   worlds: ['five-tokens', 'cat-sleeps', 'run'],
   build(main) {
     main.append(
-      controlRow(
-        labSlider('sharp', 'Sharpness', {min: 0, max: 12, step: 0.5, initial: 2}),
-        labChoice(
-          'heads',
-          'Heads',
-          [
-            [1, '1'],
-            [2, '2'],
-          ],
-          1,
-        ),
+      controlRow(labSlider('sharp', 'Sharpness', {min: 0, max: 12, step: 0.5, initial: 2}),
+        labChoice('heads', 'Heads', [[1, '1'], [2, '2']], 1),
       ),
       figure(budgetPicture, {id: 'budget', most: 560}),
       dynamic('div', {id: 'arrives'}, () =>
@@ -117,8 +89,7 @@ LESSONS[1] = {
           {
             head: ['', ...'ABCD'],
             rows: twoWanted(lab('sharp', 2), lab('heads', 1)).map(({z}, h) => [
-              `head ${h + 1}`,
-              ...z.map((v) => fixed(v)),
+              `head ${h + 1}`, ...z.map((v) => fixed(v)),
             ]),
           },
           'What arrives: the values of A to D, averaged',
@@ -132,12 +103,9 @@ LESSONS[1] = {
       );
     else
       main.append(
-        note(
-          'The measured knee needs trained models: ',
+        note('The measured knee needs trained models: ',
           code('headlab sweep --task relations --heads 1,2,3,4,5,8 --seeds 3 --out sweeps/knee'),
-          ', then ',
-          code('headlab page sweeps/knee'),
-          '.',
+          ', then ', code('headlab page sweeps/knee'), '.',
         ),
       );
   },

@@ -10,9 +10,7 @@ function deskOutput(world) {
     W_O = deskMixer(world);
   const faded = heads.map((head, h) => ({z: head.z.map((row) => row.map((v) => v * gates[h]))}));
   return {
-    heads,
-    now: times(besideEachOther(faded), W_O),
-    whole: times(besideEachOther(heads), W_O),
+    heads, now: times(besideEachOther(faded), W_O), whole: times(besideEachOther(heads), W_O),
   };
 }
 
@@ -20,15 +18,12 @@ function deskPicture(width, world) {
   const {now, whole} = deskOutput(world),
     t = queryOf(world);
   return bars({
-    width: Math.min(width, 560),
-    unit: 'output',
-    tickName: 'all faders at 1',
+    width: Math.min(width, 560), unit: 'output', tickName: 'all faders at 1',
     low: Math.min(0, ...whole.flat(), ...now.flat()),
     high: Math.max(...whole.flat(), ...now.flat()),
     rows: now[t].map((v, i) => ({name: `y${i}`, value: v, tick: whole[t][i]})),
     about: {
-      name: 'desk',
-      title: `Output of ${world.tokens[t]}`,
+      name: 'desk', title: `Output of ${world.tokens[t]}`,
       sentence: `Over all tokens the output changed by ${fixed(l2(minus(whole, now)))} (L2).`,
     },
   });
@@ -36,20 +31,14 @@ function deskPicture(width, world) {
 
 function deskOfWorld(main, world) {
   main.append(
-    controlRow(
-      queryChoice(world),
-      labChoice('mix', 'W_O', [
-        [0, 'the identity'],
-        [1, 'mixes (orthogonal)'],
-      ]),
+    controlRow(queryChoice(world),
+      labChoice('mix', 'W_O', [[0, 'the identity'], [1, 'mixes (orthogonal)']]),
       ...headNames(world).map((name, h) =>
         labSlider(`g${h}`, `Head ${name}`, {words: (v) => fixed(v, 2)}),
       ),
     ),
     figure((width) => deskPicture(width, world), {
-      id: 'desk',
-      most: 560,
-      again: explainCommand('W_O'),
+      id: 'desk', most: 560, again: explainCommand('W_O'),
     }),
     dynamic('div', {id: 'desk-change'}, () => {
       const {heads, now, whole} = deskOutput(world),
@@ -60,8 +49,7 @@ function deskOfWorld(main, world) {
           rows: [
             ['now', fixed(l2(minus(whole, now)))],
             ...headNames(world).map((name, h) => [
-              `head ${name} silent`,
-              fixed(lossOfSilence(heads, h, W_O)),
+              `head ${name} silent`, fixed(lossOfSilence(heads, h, W_O)),
             ]),
           ],
         },
@@ -87,18 +75,13 @@ function logitsPicture(width) {
     .slice(0, 8);
   if (right >= 0 && !order.includes(right)) order.push(right);
   return bars({
-    width: Math.min(width, 560),
-    unit: 'logit',
-    tickName: 'all faders at 1',
+    width: Math.min(width, 560), unit: 'logit', tickName: 'all faders at 1',
     rows: order.map((v) => ({
       name: `${v === right ? '✓ ' : ''}${visible(tokens[v] ?? String(v))}`,
-      value: mine[v],
-      tick: before[v],
-      strong: v === right,
+      value: mine[v], tick: before[v], strong: v === right,
     })),
     about: {
-      name: 'logits',
-      title: `Logits of ${names[k]} at position ${t}`,
+      name: 'logits', title: `Logits of ${names[k]} at position ${t}`,
       sentence:
         right >= 0
           ? `The right answer is ${quoted(tokens[right])}: ${digits(mine[right])} now, ${digits(before[right])} with all faders at 1.`
@@ -108,8 +91,7 @@ function logitsPicture(width) {
 }
 
 LESSONS[3] = {
-  worlds: ['five-tokens', 'cat-sleeps', 'run'],
-  uses: ['ex'],
+  worlds: ['five-tokens', 'cat-sleeps', 'run'], uses: ['ex'],
   build(main) {
     if (!isRunWorld()) return deskOfWorld(main, lessonWorld());
     const positions = Array.from({length: example().length}, (_, t) => [t, String(t)]);
@@ -120,30 +102,16 @@ LESSONS[3] = {
       }),
     );
     main.append(
-      el(
-        'div',
-        {class: 'columns'},
-        el(
-          'div',
-          null,
-          faders(),
+      el('div', {class: 'columns'},
+        el('div', null, faders(),
           controlRow(button('All at 1', () => go({gates: {}}), {id: 'all-on'})),
         ),
-        el(
-          'div',
-          null,
-          controlRow(
-            position,
-            labChoice(
-              'target',
-              'Question',
-              task().facts.target_names.map((name, k) => [k, name]),
-            ),
+        el('div', null,
+          controlRow(position,
+            labChoice('target', 'Question', task().facts.target_names.map((name, k) => [k, name])),
           ),
           figure(logitsPicture, {
-            id: 'logits',
-            most: 560,
-            again: () => `headlab ablate ${run().name}`,
+            id: 'logits', most: 560, again: () => `headlab ablate ${run().name}`,
           }),
         ),
       ),

@@ -20,10 +20,7 @@ const SOLUTIONS = {
   silence: (world) => [0, 1].map((h) => lossOfSilence(headsOfWorld(world), h)),
   parameters: () => [attentionSizes({d: 768, H: 12}).total],
   diversity: (random) =>
-    [
-      [2, 4],
-      [4, 8],
-    ].map((pair) => {
+    [[2, 4], [4, 8]].map((pair) => {
       const [a, b] = pair.map((H) =>
         diversityOf(random.counts.find((x) => x.heads === H).patterns),
       );
@@ -63,11 +60,8 @@ function rankOfSet({losses}, kept) {
     .filter((x) => size(x.bits) === size(kept))
     .sort((a, b) => a.loss - b.loss);
   return {
-    rank: same.findIndex((x) => x.bits === kept) + 1,
-    of: same.length,
-    loss: losses[kept],
-    best: same[0].loss,
-    bits: same[0].bits,
+    rank: same.findIndex((x) => x.bits === kept) + 1, of: same.length, loss: losses[kept],
+    best: same[0].loss, bits: same[0].bits,
   };
 }
 

@@ -5,16 +5,9 @@ LESSONS[9] = {
     const list = document.getElementById('terms'),
       terms = [...list.querySelectorAll('dt')];
     const find = el('input', {
-      type: 'search',
-      id: 'find-term',
-      autocomplete: 'off',
-      oninput: () => show10(),
+      type: 'search', id: 'find-term', autocomplete: 'off', oninput: () => show10(),
     });
-    const level = labChoice('level', 'Level', [
-      [0, 'both'],
-      [1, 'in a word'],
-      [2, 'exactly'],
-    ]);
+    const level = labChoice('level', 'Level', [[0, 'both'], [1, 'in a word'], [2, 'exactly']]);
     const count = el('span', {id: 'term-count', role: 'status'});
     const show10 = () => {
       let shown = 0;

@@ -10,11 +10,7 @@ const numbersOf = memo(
     const head = headsOfWorld(world)[h],
       n = world.visible ? world.visible[t] : world.keys.length;
     return {
-      world,
-      t,
-      h,
-      head,
-      n,
+      world, t, h, head, n,
       ...attendTrace(head.q[t], head.k.slice(0, n), head.v.slice(0, n)),
     };
   },
@@ -25,16 +21,11 @@ const shownValue = (v) => (Number.isInteger(v) ? String(v) : fixed(v));
 
 function codeList() {
   const now = numbersOf().steps[stepNow()].at;
-  return el(
-    'ol',
-    {class: 'listing', 'aria-label': 'The lines of attend'},
+  return el('ol', {class: 'listing', 'aria-label': 'The lines of attend'},
     attendLines().map(({text, at}) =>
-      el(
-        'li',
-        at === now ? {class: 'now', 'aria-current': 'step'} : null,
+      el('li', at === now ? {class: 'now', 'aria-current': 'step'} : null,
         at
-          ? button(
-              text,
+          ? button(text,
               () => setLab({step: numbersOf().steps.findIndex((step) => step.at === at)}),
               {class: 'line', id: `line-${attendLines().findIndex((l) => l.at === at)}`},
             )
@@ -60,12 +51,10 @@ function stateTables() {
       {
         head: ['turn', ...names],
         rows: turns.map((one, i) => [
-          `${one.i === stepNow() ? '▸ ' : ''}${i + 1}`,
-          ...names.map((name) => value(one, name)),
+          `${one.i === stepNow() ? '▸ ' : ''}${i + 1}`, ...names.map((name) => value(one, name)),
         ]),
       },
-      `All ${turns.length} turns of this line`,
-      40,
+      `All ${turns.length} turns of this line`, 40,
     ),
   ];
 }
@@ -75,10 +64,7 @@ function queryRows({world, t, head, n}) {
   return world.keys
     .slice(0, n)
     .map((key, s) => [
-      key,
-      fixed(head.dots[t][s]),
-      fixed(head.scaled[t][s]),
-      fixed(head.weights[t][s]),
+      key, fixed(head.dots[t][s]), fixed(head.scaled[t][s]), fixed(head.weights[t][s]),
     ]);
 }
 
@@ -105,17 +91,13 @@ async function copyNumbers() {
 }
 
 LESSONS[2] = {
-  worlds: ['five-tokens', 'cat-sleeps', 'run'],
-  uses: ['h', 'ex'],
+  worlds: ['five-tokens', 'cat-sleeps', 'run'], uses: ['h', 'ex'],
   build(main) {
     const world = lessonWorld();
     const go1 = (by) =>
       setLab({step: Math.min(Math.max(stepNow() + by, 0), numbersOf().steps.length - 1)});
     const slider = el('input', {
-      type: 'range',
-      id: 'lab-step',
-      min: 0,
-      'aria-label': 'step',
+      type: 'range', id: 'lab-step', min: 0, 'aria-label': 'step',
       oninput: (event) => setLab({step: Number(event.target.value)}),
     });
     live(() => {
@@ -123,22 +105,14 @@ LESSONS[2] = {
       slider.value = stepNow();
     });
     main.append(
-      controlRow(
-        queryChoice(world),
-        headChoice(world),
+      controlRow(queryChoice(world), headChoice(world),
         button('◀ Back', () => go1(-1), {id: 'step-back'}),
-        button('Step ▶', () => go1(1), {id: 'step-next'}),
-        slider,
-        dynamic(
-          'span',
-          {id: 'step-number'},
+        button('Step ▶', () => go1(1), {id: 'step-next'}), slider,
+        dynamic('span', {id: 'step-number'},
           () => `${stepNow() + 1} of ${numbersOf().steps.length}`,
         ),
       ),
-      el(
-        'div',
-        {class: 'columns'},
-        dynamic('div', null, codeList),
+      el('div', {class: 'columns'}, dynamic('div', null, codeList),
         dynamic('div', {id: 'state'}, stateTables),
       ),
       dynamic('div', {id: 'query-numbers'}, () => {
@@ -154,10 +128,7 @@ LESSONS[2] = {
       }),
       controlRow(button('Copy as text', copyNumbers, {id: 'copy-numbers'})),
       dynamic('div', null, () => (lab('text') ? el('pre', {id: 'numbers-text'}, asText()) : [])),
-      el(
-        'p',
-        {class: 'again'},
-        'again: ',
+      el('p', {class: 'again'}, 'again: ',
         dynamic('code', null, () =>
           isRunWorld()
             ? `headlab explain attention ${run().name} --head ${headNames(world)[headOfLab(world.heads)]} --query ${queryOf(world)} --example ${exampleIndex()}`

@@ -23,11 +23,8 @@ const quizTokens = () => QUIZ_CLASSES.map((c) => 'abcd'[c]);
 function quizPicture(width, i) {
   const {weights} = quizHeads()[i];
   return matrix({
-    rowNames: quizTokens(),
-    colNames: quizTokens(),
-    values: Float32Array.from(weights.flat()),
-    width: Math.min(width, 300),
-    cell: 22,
+    rowNames: quizTokens(), colNames: quizTokens(), values: Float32Array.from(weights.flat()),
+    width: Math.min(width, 300), cell: 22,
     about: {name: `quiz-${i}`, title: `Head ${i + 1}`, sentence: ''},
     say: (r, c) =>
       `query ${r} ${quizTokens()[r]} → key ${c} ${quizTokens()[c]}: ${fixed(weights[r][c])}`,
@@ -44,9 +41,7 @@ function quizAnswers() {
     const of = distances.find((x) => x.name === like);
     right += Number(yours === like);
     return [
-      `head ${i + 1}`,
-      yours || '–',
-      `${yours === like ? '✓' : '✗'} ${like || 'none'}`,
+      `head ${i + 1}`, yours || '–', `${yours === like ? '✓' : '✗'} ${like || 'none'}`,
       ...(of ? [of.distance, of.uniform] : [NaN, NaN]).map((v) => fixed(v, 3)),
     ];
   });
@@ -74,9 +69,7 @@ const nearestHeads = memo(
           Array.from(values.subarray(t * cols, (t + 1) * cols)),
         );
         return distancesFromKnown(weights, tokens, task().causal).map((x) => ({
-          ...x,
-          head,
-          weights,
+          ...x, head, weights,
         }));
       });
     return QUIZ_NAMES.flatMap((name) => {
@@ -88,10 +81,7 @@ const nearestHeads = memo(
 
 function nearestTable() {
   const rows = nearestHeads().map(({name, head, distance, uniform}) => [
-    name,
-    head.at,
-    fixed(distance, 3),
-    fixed(uniform, 3),
+    name, head.at, fixed(distance, 3), fixed(uniform, 3),
   ]);
   return rows.length
     ? tableOf(
@@ -108,11 +98,8 @@ function knownPicture(width, i, real) {
   const tokens = tokenTexts(example().tokens).slice(0, found.ideal.length);
   const rows = real ? found.weights : found.ideal;
   return matrix({
-    rowNames: tokens,
-    colNames: tokens,
-    values: Float32Array.from(rows.flat()),
-    width: Math.min(width, 300),
-    cell: 18,
+    rowNames: tokens, colNames: tokens, values: Float32Array.from(rows.flat()),
+    width: Math.min(width, 300), cell: 18,
     about: {
       name: `known-${i}-${real ? 'run' : 'simulated'}`,
       title: real ? `Head ${found.head.at} of the run` : `Simulated: ${found.name}`,
@@ -124,19 +111,13 @@ function knownPicture(width, i, real) {
 }
 
 function knownFigures() {
-  return el(
-    'div',
-    {class: 'columns three'},
+  return el('div', {class: 'columns three'},
     [0, 1, 2].map((i) => {
       const group = [];
-      return el(
-        'div',
-        null,
+      return el('div', null,
         [false, true].map((real) =>
           figure((width) => knownPicture(width, i, real), {
-            id: `known-${i}-${real ? 'run' : 'simulated'}`,
-            most: 300,
-            group,
+            id: `known-${i}-${real ? 'run' : 'simulated'}`, most: 300, group,
             again: () => `headlab heads ${run().name} --pattern ${nearestHeads()[i]?.head.at}`,
           }),
         ),
@@ -150,20 +131,15 @@ LESSONS[5] = {
   build(main) {
     const options = [[-1, '…'], ...QUIZ_NAMES.map((name, i) => [i, name])];
     main.append(
-      el(
-        'div',
-        {class: 'columns three'},
+      el('div', {class: 'columns three'},
         QUIZ_NAMES.map((_, i) =>
-          el(
-            'div',
-            null,
+          el('div', null,
             figure((width) => quizPicture(width, i), {id: `quiz-${i}`, most: 300}),
             labChoice(`a${i}`, `Head ${i + 1} looks at`, options, -1),
           ),
         ),
       ),
-      controlRow(
-        button('Compare with the distances', () => setLab({open: 1}), {id: 'quiz-check'}),
+      controlRow(button('Compare with the distances', () => setLab({open: 1}), {id: 'quiz-check'}),
         button('Six others', () => go({lab: {seed: lab('seed', 1) + 1}}), {id: 'quiz-again'}),
       ),
       dynamic('div', {id: 'quiz-answers'}, quizAnswers),

@@ -28,94 +28,60 @@ function inputOf(world) {
 /// The steps: [{name, rows, rowNames, colNames, tints, words}], of head h where heads are apart.
 function pipelineSteps(world, h) {
   const heads = headsOfWorld(world),
-    one = heads[h],
-    H = world.heads,
+    one = heads[h], H = world.heads,
     name = headNames(world)[h];
   const dk = one.q[0].length,
-    dv = one.v[0].length,
-    x = inputOf(world),
+    dv = one.v[0].length, x = inputOf(world),
     beside = besideEachOther(heads);
   const [T, S] = [world.tokens, world.keys],
     W_Q = world.W_Q || identity(world.q[0].length);
   const columns = `the tint says whose column it is: ${dk} for each of ${H} heads`;
   return [
     x && {
-      name: 'x',
-      rows: x,
-      rowNames: T,
-      colNames: numbered(x[0].length),
+      name: 'x', rows: x, rowNames: T, colNames: numbered(x[0].length),
       words:
         isRunWorld() || world.from_input
           ? 'the input, one row for each token'
           : 'the input; the article begins behind this step, so x stands for q here',
     },
     {
-      name: 'W_Q',
-      rows: W_Q,
-      rowNames: numbered(W_Q.length, 'x'),
-      colNames: numbered(H * dk),
+      name: 'W_Q', rows: W_Q, rowNames: numbered(W_Q.length, 'x'), colNames: numbered(H * dk),
       tints: withHeads(H, dk),
       words: `every column reads all rows, that is all of x; ${columns}`,
     },
     {
-      name: 'q = x W_Q',
-      rows: world.q,
-      rowNames: T,
-      colNames: numbered(H * dk),
-      tints: withHeads(H, dk),
-      words: `queries of all heads in one product; ${columns}`,
+      name: 'q = x W_Q', rows: world.q, rowNames: T, colNames: numbered(H * dk),
+      tints: withHeads(H, dk), words: `queries of all heads in one product; ${columns}`,
     },
     {
-      name: `q of head ${name}`,
-      rows: one.q,
-      rowNames: T,
-      colNames: numbered(dk),
+      name: `q of head ${name}`, rows: one.q, rowNames: T, colNames: numbered(dk),
       tints: numbered(dk).map(() => h),
       words: 'the cut: the columns of one head; k and v are cut alike',
     },
     {
-      name: 'scores q kᵀ',
-      rows: one.dots,
-      rowNames: T,
-      colNames: S,
+      name: 'scores q kᵀ', rows: one.dots, rowNames: T, colNames: S,
       words: 'one dot product for each query and key',
     },
     {
-      name: 'weights',
-      rows: one.weights,
-      rowNames: T,
-      colNames: S,
-      weights: true,
+      name: 'weights', rows: one.weights, rowNames: T, colNames: S, weights: true,
       words: `softmax of the scores / √${dk}: rows sum to 1`,
     },
     {
-      name: 'z = weights v',
-      rows: one.z,
-      rowNames: T,
-      colNames: numbered(dv),
-      tints: numbered(dv).map(() => h),
-      words: 'the values, averaged by the weights',
+      name: 'z = weights v', rows: one.z, rowNames: T, colNames: numbered(dv),
+      tints: numbered(dv).map(() => h), words: 'the values, averaged by the weights',
     },
     {
-      name: 'concat',
-      rows: beside,
-      rowNames: T,
-      colNames: numbered(H * dv),
+      name: 'concat', rows: beside, rowNames: T, colNames: numbered(H * dv),
       tints: withHeads(H, dv),
       words: 'all heads side by side: no column knows of two heads',
     },
     {
-      name: 'W_O',
-      rows: world.W_O,
-      rowNames: numbered(H * dv, 'z'),
-      colNames: numbered(world.W_O[0].length),
-      rowTints: withHeads(H, dv),
+      name: 'W_O', rows: world.W_O, rowNames: numbered(H * dv, 'z'),
+      colNames: numbered(world.W_O[0].length), rowTints: withHeads(H, dv),
       words: 'its rows belong to heads; every column reads them all',
     },
     {
-      name: 'y = concat W_O',
-      rows: times(beside, world.W_O),
-      rowNames: T,
+      name: 'y = concat W_O', rows: times(beside, world.W_O), rowNames: T,
       colNames: numbered(world.W_O[0].length),
       words: 'what the layer adds to the stream, of the width of x',
     },
@@ -128,9 +94,7 @@ function pipelinePicture(width, world) {
   const step =
     pipelineSteps(world, headOfLab(world.heads))[lab('step')] || pipelineSteps(world, 0)[0];
   return numbersPicture(width, {
-    ...step,
-    signed: !step.weights,
-    places: step.weights ? 4 : 2,
+    ...step, signed: !step.weights, places: step.weights ? 4 : 2,
     about: {name: 'pipeline', title: `${step.name} ${shapeOf(step)}`, sentence: `${step.words}.`},
   });
 }
@@ -144,19 +108,13 @@ function spacePicture(width, world) {
     y = stream ? times(beside, world.W_O).map((row, t) => row.map((v, i) => v + x[t][i])) : beside;
   const made = together([x.flat(), y.flat()], x.length, x[0].length);
   return scatter(width, {
-    share: made.share,
-    arrows: true,
+    share: made.share, arrows: true,
     sets: made.sets.map((points, i) => ({
-      name: i ? 'after' : 'before',
-      points,
-      words: world.tokens,
-      shape: i ? 'circle' : 'square',
-      hollow: !i,
-      color: i ? 's0' : 's1',
+      name: i ? 'after' : 'before', points, words: world.tokens, shape: i ? 'circle' : 'square',
+      hollow: !i, color: i ? 's0' : 's1',
     })),
     about: {
-      name: 'before-after',
-      title: 'Before and after attention',
+      name: 'before-after', title: 'Before and after attention',
       sentence: stream
         ? 'The stream of each token (hollow square), and with what the heads add to it (dot).'
         : 'The value of each token (hollow square) and what it gathers (dot): averages lie closer together than what they average.',
@@ -165,38 +123,28 @@ function spacePicture(width, world) {
 }
 
 LESSONS[0] = {
-  worlds: ['five-tokens', 'cat-sleeps', 'run'],
-  uses: ['h', 'ex'],
+  worlds: ['five-tokens', 'cat-sleeps', 'run'], uses: ['h', 'ex'],
   build(main) {
     const world = lessonWorld(),
       last = pipelineSteps(world, 0).length - 1;
     const go1 = (by) => setLab({step: Math.min(Math.max(lab('step') + by, 0), last)});
     main.append(
-      controlRow(
-        button('◀ Back', () => go1(-1), {id: 'step-back'}),
-        button('Step ▶', () => go1(1), {id: 'step-next'}),
-        headChoice(world),
+      controlRow(button('◀ Back', () => go1(-1), {id: 'step-back'}),
+        button('Step ▶', () => go1(1), {id: 'step-next'}), headChoice(world),
       ),
       dynamic('div', {class: 'tokens', role: 'group', 'aria-label': 'steps'}, () =>
         pipelineSteps(world, headOfLab(world.heads)).map((step, i) =>
           button(`${step.name} ${shapeOf(step)}`, () => setLab({step: i}), {
-            id: `step-${i}`,
-            'aria-pressed': String(i === lab('step')),
+            id: `step-${i}`, 'aria-pressed': String(i === lab('step')),
           }),
         ),
       ),
-      el(
-        'div',
-        {class: 'columns'},
+      el('div', {class: 'columns'},
         figure((width) => pipelinePicture(width, world), {
-          id: 'pipeline',
-          most: 640,
-          again: explainCommand('shapes'),
+          id: 'pipeline', most: 640, again: explainCommand('shapes'),
         }),
         figure((width) => spacePicture(width, world), {
-          id: 'before-after',
-          most: 480,
-          again: () => app.page.facts.command,
+          id: 'before-after', most: 480, again: () => app.page.facts.command,
         }),
       ),
     );

@@ -25,38 +25,31 @@ const numeric = (places, wanted, hint, more = '') => ({
 /// The first exercises; what they ask stands in lessons.html, in this order.
 const BY_HAND = [
   numeric(
-    4,
-    () => SOLUTIONS.rowOfSat(exerciseWorld()),
+    4, () => SOLUTIONS.rowOfSat(exerciseWorld()),
     'The dot products are 1 1 2 0 1. Divide by √2, take e to that, divide by the sum.',
     'It looks at itself most, then alike at all whose product is 1.',
   ),
   numeric(
-    0,
-    () => SOLUTIONS.evenRows(exerciseWorld()),
+    0, () => SOLUTIONS.evenRows(exerciseWorld()),
     'A query of 0 has scores of 0. Count the zeros in q.',
     'Every zero of q is a row that asks nothing.',
   ),
   numeric(
-    4,
-    () => SOLUTIONS.sameColumns(exerciseWorld()),
-    'The same q and k give the same weights.',
+    4, () => SOLUTIONS.sameColumns(exerciseWorld()), 'The same q and k give the same weights.',
     'Two heads in one subspace are one head, written twice.',
   ),
   numeric(
-    3,
-    () => SOLUTIONS.mixedRow(exerciseWorld()),
+    3, () => SOLUTIONS.mixedRow(exerciseWorld()),
     'Its concatenated row is .2491 .3763 .2289 .3663; take half of its sums and differences.',
     'Every number now depends on both heads.',
   ),
   numeric(
-    4,
-    () => SOLUTIONS.silence(exerciseWorld()),
+    4, () => SOLUTIONS.silence(exerciseWorld()),
     'The change is the part that the head wrote: the length of all its outputs together.',
     'An orthogonal W_O changes neither number.',
   ),
   numeric(
-    0,
-    () => SOLUTIONS.parameters(),
+    0, () => SOLUTIONS.parameters(),
     'd = 12 × 64 = 768; four matrices of d² and four biases of d.',
     'The number of heads does not enter.',
   ),
@@ -127,10 +120,7 @@ function onTheRun(r) {
         const given = [...new Set(placesOf(subsets, words))];
         if (given.length !== half || given.includes(-1))
           return {right: false, words: `${half} heads of this run are wanted.`};
-        const made = rankOfSet(
-            subsets,
-            given.reduce((bits, at) => bits + 2 ** at, 0),
-          ),
+        const made = rankOfSet(subsets, given.reduce((bits, at) => bits + 2 ** at, 0)),
           right = made.rank === 1;
         return {
           right,
@@ -146,10 +136,7 @@ function exerciseNode({ask, hint, check}, i) {
     out = el('p', {id: `${id}-said`, role: 'status'}),
     help = el('p', {class: 'muted', id: `${id}-help`, hidden: true}, hint);
   const field = el('input', {
-    id,
-    type: 'text',
-    autocomplete: 'off',
-    'aria-describedby': `${id}-said`,
+    id, type: 'text', autocomplete: 'off', 'aria-describedby': `${id}-said`,
   });
   const answer = () => {
     const {right, words} = check(field.value);
@@ -157,25 +144,17 @@ function exerciseNode({ask, hint, check}, i) {
     out.textContent = `${right ? '✓ Right.' : '✗ Not yet.'} ${words}`;
   };
   field.addEventListener('keydown', (event) => event.key === 'Enter' && answer());
-  return el(
-    'li',
-    null,
-    el('label', {for: id}, ask),
-    el(
-      'div',
-      {class: 'controls'},
-      field,
+  return el('li', null, el('label', {for: id}, ask),
+    el('div', {class: 'controls'}, field,
       button('Check', answer, {id: `${id}-check`, 'aria-label': `Check exercise ${i + 1}`}),
-      button(
-        'Hint',
+      button('Hint',
         () => {
           help.hidden = !help.hidden;
         },
         {'aria-label': `Hint for exercise ${i + 1}`, id: `${id}-hint`},
       ),
     ),
-    help,
-    out,
+    help, out,
   );
 }
 
@@ -189,8 +168,7 @@ LESSONS[8] = {
         {
           head: ['token', 'q', 'k', 'v'],
           rows: world.tokens.map((name, t) => [
-            name,
-            ...['q', 'k', 'v'].map((x) => world[x][t].join(' ')),
+            name, ...['q', 'k', 'v'].map((x) => world[x][t].join(' ')),
           ]),
         },
         'The five tokens',
@@ -199,12 +177,9 @@ LESSONS[8] = {
     );
     if (!more.length)
       main.append(
-        note(
-          'Three more need a trained model and the losses of all its sets of heads: ',
+        note('Three more need a trained model and the losses of all its sets of heads: ',
           code(app.page.runs.length ? `headlab curve ${run().name}` : 'headlab curve RUN'),
-          ', then ',
-          code('headlab page RUN'),
-          '.',
+          ', then ', code('headlab page RUN'), '.',
         ),
       );
   },

@@ -1,5 +1,6 @@
 // Lesson 8: what a picture suggests, and what is so: gold, chance, p, and the loss without the head.
-// And a control in which nobody does anything, though somebody is always first.
+// And controls in which nobody does anything, though somebody is always first: heads drawn at random,
+// and models that were trained where there is nothing to find.
 
 const silenceCost = {key: '', cost: null};
 
@@ -42,19 +43,14 @@ function truthTable(head) {
       {
         head: ['relation', 'mass', 'chance', 'lift', 'p', ''],
         rows: rows.map(({name, s, owns}) => [
-          name,
-          fixed(s.mass, 3),
-          fixed(s.null, 3),
-          fixed(s.lift, 3),
+          name, fixed(s.mass, 3), fixed(s.null, 3), fixed(s.lift, 3),
           s.p == null ? '–' : fixed(s.p, 3),
           owns ? '★ owns it' : name === best.name ? 'best of this head' : '',
         ]),
       },
       `Head ${head.at} against the truth`,
     ),
-    el(
-      'p',
-      {id: 'truth-verdict'},
+    el('p', {id: 'truth-verdict'},
       el('b', null, `Head ${head.at} does ${verdict}. `),
       lab('guess', -1) < 0
         ? 'You did not guess. '
@@ -74,25 +70,65 @@ function truthTable(head) {
   ];
 }
 
+/// The trained controls of this page: [{task, accuracy, scores: heads.json}].
+const trainedControls = () => app.page.facts.controls?.tasks || [];
+const controlNow = () => trainedControls()[lab('control', trainedControls().length ? 0 : -1)];
+
+/// Each relation of a control with its first head: [{name, at, mass, null, lift, p, owner}].
+const firstHeads = ({scores}) =>
+  scores.relations.map(({name, best, owner}) => ({
+    ...best, name, at: `${best.layer}.${best.head}`, owner: owner ? owner.join('.') : 'nobody',
+  }));
+
+function trainedControlPicture(width, control) {
+  const first = firstHeads(control);
+  const words = ({name, at, lift, p, owner}) =>
+    `On ${name} head ${at} is first, with a lift of ${fixed(lift, 3)} (p = ${fixed(p, 3)}); ${owner} owns it.`;
+  return bars({
+    width: Math.min(width, 560), unit: 'lift', tickName: 'an owner has at least .3, and p < .01',
+    low: Math.min(0, ...control.scores.heads.flatMap((h) => first.map((r) => h.scores[r.name].lift))),
+    high: 0.5,
+    rows: first.flatMap(({name, at}) =>
+      control.scores.heads.map((h) => ({
+        name: `${name}, head ${h.layer}.${h.head}`, value: h.scores[name].lift, tick: 0.3,
+        strong: at === `${h.layer}.${h.head}`,
+      })),
+    ),
+    about: {
+      name: 'control',
+      title: `A model trained on ${control.task.split(':')[0]} (accuracy ${fixed(control.accuracy, 2)})`,
+      sentence: first.map(words).join(' '),
+    },
+  });
+}
+
+function trainedControlTable() {
+  const control = controlNow();
+  if (!control) return [];
+  return tableOf(
+    {
+      head: ['relation', 'first', 'mass', 'chance', 'lift', 'p', 'owner'],
+      rows: firstHeads(control).map(({name, at, mass, null: chance, lift, p, owner}) => [
+        name, at, ...[mass, chance, lift, p].map((v) => fixed(v, 3)), owner,
+      ]),
+    },
+    `The first head of each relation in ${control.task.split(':')[0]}, judged on held-out examples`,
+  );
+}
+
 function controlPicture(width) {
+  if (controlNow()) return trainedControlPicture(width, controlNow());
   const made = controlExperiment(lab('seed', 1));
   const sorted = [...made.others].sort((a, b) => a - b),
     line = sorted[Math.floor(0.99 * (sorted.length - 1))];
   return bars({
-    width: Math.min(width, 560),
-    unit: 'lift',
-    tickName: '99 % of shuffled truths stay below',
-    low: Math.min(0, ...made.lifts),
-    high: Math.max(0.2, ...made.lifts, line),
+    width: Math.min(width, 560), unit: 'lift', tickName: '99 % of shuffled truths stay below',
+    low: Math.min(0, ...made.lifts), high: Math.max(0.2, ...made.lifts, line),
     rows: made.lifts.map((v, h) => ({
-      name: `head ${h + 1}`,
-      value: v,
-      tick: line,
-      strong: h === made.head,
+      name: `head ${h + 1}`, value: v, tick: line, strong: h === made.head,
     })),
     about: {
-      name: 'control',
-      title: 'Eight heads that attend at random',
+      name: 'control', title: 'Eight heads that attend at random',
       sentence: `Head ${made.head + 1} is first with a lift of ${fixed(made.best, 3)}; the best of eight does as well on ${fixed(100 * made.p, 0)} % of shuffled truths (p = ${fixed(made.p, 3)}): ${made.p < 0.01 ? 'a false alarm, one in a hundred is' : 'nobody does it'}.`,
     },
   });
@@ -100,10 +136,7 @@ function controlPicture(width) {
 
 /// Heads by number alone: a name would give the answer away.
 function headToGuess() {
-  const made = choice(
-    'guess-head',
-    'Head',
-    headsOf(run()).map((x) => [x.at, x.at]),
+  const made = choice('guess-head', 'Head', headsOf(run()).map((x) => [x.at, x.at]),
     (v) => go({h: v, lab: {...app.state.lab, open: 0, guess: -1}}),
   );
   live(() => setValues({'guess-head': chosen()?.at}));
@@ -116,34 +149,24 @@ LESSONS[7] = {
     if (isRunWorld()) {
       const names = task().facts.relations.map((r, i) => [i, r.name]);
       main.append(
-        el(
-          'div',
-          {class: 'columns'},
+        el('div', {class: 'columns'},
           figure(
             (width) =>
               chosen() && trace()
                 ? patternPicture(width, {
-                    head: chosen(),
-                    rel: lab('open') ? relation() : -1,
+                    head: chosen(), rel: lab('open') ? relation() : -1,
                     title: `Head ${chosen().at}, example ${exampleIndex()}`,
                   })
                 : noPattern(),
             {
-              id: 'true-pattern',
-              most: 480,
+              id: 'true-pattern', most: 480,
               again: () => `headlab heads ${run().name} --pattern ${chosen()?.at}`,
             },
           ),
-          el(
-            'div',
-            null,
-            controlRow(
-              headToGuess(),
-              labChoice(
-                'guess',
-                'This head does',
-                [[-1, '…'], ...names, [names.length, 'nothing of these']],
-                -1,
+          el('div', null,
+            controlRow(headToGuess(),
+              labChoice('guess', 'This head does',
+                [[-1, '…'], ...names, [names.length, 'nothing of these']], -1,
               ),
               button('Show the truth', () => setLab({open: 1}), {id: 'show-truth'}),
             ),
@@ -154,13 +177,23 @@ LESSONS[7] = {
         ),
       );
     }
+    const trained = trainedControls();
     main.append(
-      figure(controlPicture, {id: 'control', most: 560}),
       controlRow(
-        button('Draw eight others', () => setLab({seed: lab('seed', 1) + 1}), {
+        trained.length > 0 &&
+          labChoice('control', 'Control', [
+            ...trained.map(({task: name}, i) => [i, `trained on ${name.split(':')[0]}`]),
+            [-1, 'heads drawn at random'],
+          ]),
+        button('Draw eight others', () => setLab({control: -1, seed: lab('seed', 1) + 1}), {
           id: 'control-again',
         }),
       ),
+      figure(controlPicture, {
+        id: 'control', most: 560,
+        again: () => (controlNow() ? app.page.facts.controls.command : ''),
+      }),
+      dynamic('div', {id: 'control-table'}, trainedControlTable),
     );
   },
 };

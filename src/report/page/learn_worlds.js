@@ -67,23 +67,15 @@ function headsOfWorld(world, H = world.heads) {
     const q = columns(world.q, h * d, (h + 1) * d);
     const k = columns(world.k, h * d, (h + 1) * d),
       v = columns(world.v, h * dv, (h + 1) * dv);
-    const dots = times(
-      q,
-      k[0].map((_, i) => k.map((row) => row[i])),
-    );
+    const dots = times(q, k[0].map((_, i) => k.map((row) => row[i])));
     const rows = q.map((query, t) => {
       const n = world.visible ? world.visible[t] : k.length;
       const {row, z} = attend(query, k.slice(0, n), v.slice(0, n));
       return {row: [...row, ...new Array(k.length - n).fill(0)], z};
     });
     return {
-      q,
-      k,
-      v,
-      dots,
-      scaled: dots.map((row) => row.map((x) => x / Math.sqrt(d))),
-      weights: rows.map(({row}) => row),
-      z: rows.map(({z}) => z),
+      q, k, v, dots, scaled: dots.map((row) => row.map((x) => x / Math.sqrt(d))),
+      weights: rows.map(({row}) => row), z: rows.map(({z}) => z),
     };
   });
 }
@@ -141,19 +133,13 @@ function worldOfRun(trace, m, tokens, most = 12) {
   const W_O = weights('W_O'),
     C = trace.model.C;
   return {
-    name: 'run',
-    tokens: tokens.queries.slice(0, n),
-    keys: tokens.keys.slice(0, S),
-    heads: H,
-    names: module.heads.map((born) => `${m}.${born}`),
-    q: rows(attention.q, n, H * D),
-    k: spread(attention.k, D),
-    v: spread(attention.v, Dv),
+    name: 'run', tokens: tokens.queries.slice(0, n), keys: tokens.keys.slice(0, S), heads: H,
+    names: module.heads.map((born) => `${m}.${born}`), q: rows(attention.q, n, H * D),
+    k: spread(attention.k, D), v: spread(attention.v, Dv),
     visible: Array.from({length: n}, (_, t) =>
       Math.min(S, core.visible(trace.model.run, m, trace.example, t)),
     ),
-    W_O: rows(W_O, H * Dv, C),
-    W_Q: rows(weights('W_Q'), C, H * D),
+    W_O: rows(W_O, H * Dv, C), W_Q: rows(weights('W_Q'), C, H * D),
   };
 }
 
@@ -172,8 +158,7 @@ function attentionSizes({d, H, dk = 0, dv = 0, kv = 0, bias = true}) {
     whole('kv_heads', kv, 0, 1024);
   if (error) return {error};
   const own = Math.floor(d / H),
-    key = dk || own,
-    value = dv || own,
+    key = dk || own, value = dv || own,
     groups = kv || H;
   if (key < 1 || value < 1)
     return {
@@ -184,9 +169,7 @@ function attentionSizes({d, H, dk = 0, dv = 0, kv = 0, bias = true}) {
       error: `${H} heads cannot share ${groups} blocks of keys evenly: kv_heads must divide H.`,
     };
   const matrices = [
-    ['W_Q', d, H * key],
-    ['W_K', d, groups * key],
-    ['W_V', d, groups * value],
+    ['W_Q', d, H * key], ['W_K', d, groups * key], ['W_V', d, groups * value],
     ['W_O', H * value, d],
   ].map(([name, rows, cols]) => ({name, rows, cols, count: rows * cols + (bias ? cols : 0)}));
   const note =
@@ -194,13 +177,8 @@ function attentionSizes({d, H, dk = 0, dv = 0, kv = 0, bias = true}) {
       ? ''
       : `${d} / ${H} is no whole number. PyTorch's MultiheadAttention refuses it; here a head is floor(${d} / ${H}) = ${own} wide, and ${H} heads fill ${H * own} of ${d} columns, which W_O [${H * value}, ${d}] brings back.`;
   return {
-    matrices,
-    dk: key,
-    dv: value,
-    kv: groups,
-    total: matrices.reduce((sum, x) => sum + x.count, 0),
-    note,
-    cache: groups * (key + value),
+    matrices, dk: key, dv: value, kv: groups, total: matrices.reduce((sum, x) => sum + x.count, 0),
+    note, cache: groups * (key + value),
   };
 }
 
@@ -209,8 +187,7 @@ function attentionSizes({d, H, dk = 0, dv = 0, kv = 0, bias = true}) {
 /// Known patterns, as heads/known_patterns.h has them: the weight of key s for query t, before the row
 /// is divided by its sum over the keys that the query sees.
 const KNOWN_PATTERNS = {
-  previous: (t, s) => Number(s === t - 1),
-  first: (t, s) => Number(s === 0),
+  previous: (t, s) => Number(s === t - 1), first: (t, s) => Number(s === 0),
   window: (t, s) => (Math.abs(t - s) <= 2 ? 1 / (1 + Math.abs(t - s)) : 0),
   uniform: () => 1,
   induction: (t, s, tokens) => Number(s > 0 && s <= t && tokens[s - 1] === tokens[t]),
@@ -300,10 +277,7 @@ function controlExperiment(seed, heads = 8, n = 12, draws = 200) {
     best = Math.max(...found);
   const others = Array.from({length: draws}, () => Math.max(...lifts(truth())));
   return {
-    lifts: found,
-    best,
-    head: found.indexOf(best),
-    others,
+    lifts: found, best, head: found.indexOf(best), others,
     p: (1 + others.filter((v) => v >= best).length) / (draws + 1),
   };
 }

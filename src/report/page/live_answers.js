@@ -3,11 +3,9 @@
 /// The tokens of the example; a choice of the vocabulary replaces the one that was picked.
 function tokenEditor() {
   let picked = null;
-  const list = el(
-    'select',
+  const list = el('select',
     {
-      id: 'edit-token',
-      'aria-label': 'new token',
+      id: 'edit-token', 'aria-label': 'new token',
       onchange: (event) =>
         picked !== null && go({edit: {...app.state.edit, [picked]: Number(event.target.value)}}),
     },
@@ -24,8 +22,7 @@ function tokenEditor() {
       ...places(example().source, example().tokens.length, example().sourceLength),
       ...places(example().tokens, 0, example().length),
     ].map(([v, i]) =>
-      button(
-        visible(task().facts.tokens[v] ?? String(v)),
+      button(visible(task().facts.tokens[v] ?? String(v)),
         () => {
           picked = i;
           list.value = String(v);
@@ -33,31 +30,21 @@ function tokenEditor() {
           say(`Position ${i}: choose another token.`);
         },
         {
-          id: `token-${i}`,
-          class: app.state.edit[i] !== undefined ? 'edited' : null,
+          id: `token-${i}`, class: app.state.edit[i] !== undefined ? 'edited' : null,
           'aria-label': `position ${i}: ${visible(task().facts.tokens[v] ?? '')}`,
         },
       ),
     ),
   );
-  return el(
-    'div',
-    null,
-    el('h3', null, 'Tokens'),
-    el(
-      'p',
-      {class: 'small muted'},
-      'Pick a token, then another in its place. ',
+  return el('div', null, el('h3', null, 'Tokens'),
+    el('p', {class: 'small muted'}, 'Pick a token, then another in its place. ',
       dynamic('span', null, () =>
         Object.keys(app.state.edit).length && !example().gold(0, 0) && task().facts.relations.length
           ? 'The truth of an edited example is not known for this task, so none is drawn.'
           : '',
       ),
     ),
-    tokens,
-    list,
-    ' ',
-    button('As it was', () => go({edit: {}})),
+    tokens, list, ' ', button('As it was', () => go({edit: {}})),
   );
 }
 
@@ -81,8 +68,7 @@ function answers() {
       .slice(0, 3);
     const right = shown.targets ? shown.targets[t * names.length + k] : -1;
     return [
-      name,
-      right < 0 ? '–' : quoted(tokens[right]),
+      name, right < 0 ? '–' : quoted(tokens[right]),
       order[0][1] === right ? '✓' : right < 0 ? '' : '✗',
       order
         .map(([v, i]) => `${quoted(tokens[i])} ${(Math.exp(v - top) / total).toFixed(3)}`)
@@ -99,20 +85,13 @@ function answers() {
 function pairNode() {
   const off = Object.keys(app.state.gates).filter((at) => app.state.gates[at] === 0);
   if (off.length !== 2 || Object.keys(app.state.gates).length !== 2)
-    return el(
-      'p',
-      {class: 'small muted'},
+    return el('p', {class: 'small muted'},
       'Switch exactly two heads off to see whether they cost more together than each alone.',
     );
   const one = (at) => core.subsetLoss(run(), gateArray({[at]: 0}));
   const [a, b, both, none] = [
-    one(off[0]),
-    one(off[1]),
-    measured.result?.loss,
-    core.subsetLoss(
-      run(),
-      run().modules.map((x) => new Float32Array(x.heads.length).fill(1)),
-    ),
+    one(off[0]), one(off[1]), measured.result?.loss,
+    core.subsetLoss(run(), run().modules.map((x) => new Float32Array(x.heads.length).fill(1))),
   ];
   if ([a, b, both, none].some((v) => v == null) || app.state.repl !== 'zero')
     return el('p', {class: 'small muted'}, 'Pairs: ', code(`headlab ablate ${run().name} --pairs`));
@@ -121,11 +100,8 @@ function pairNode() {
     {
       head: ['silenced', 'rise of the loss'],
       rows: [
-        [off[0], a - none],
-        [off[1], b - none],
-        ['sum of the two', sum],
-        ['both at once', both - none],
-        ['beyond the sum', both - none - sum],
+        [off[0], a - none], [off[1], b - none], ['sum of the two', sum],
+        ['both at once', both - none], ['beyond the sum', both - none - sum],
       ],
     },
     `Heads ${off.join(' and ')}`,
@@ -149,17 +125,11 @@ function guessNode() {
       .map((h) => h.join('.'))
       .join(' ') || 'none';
   const rank = same.findIndex(([, i]) => i === mine) + 1;
-  return el(
-    'details',
-    {id: 'guess'},
-    el(
-      'summary',
-      null,
+  return el('details', {id: 'guess'},
+    el('summary', null,
       `Guess first: which ${size} heads suffice? Switch the others off, then open this.`,
     ),
-    el(
-      'p',
-      null,
+    el('p', null,
       `Your ${size} heads (${names(mine)}) are number ${rank} of ${same.length} sets of that size: loss ${digits(subsets.losses[mine])}. The best is ${names(same[0][1])}: ${digits(same[0][0])}. Your regret: ${digits(subsets.losses[mine] - same[0][0])} nats.`,
     ),
   );

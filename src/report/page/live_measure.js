@@ -5,10 +5,7 @@ const measured = {key: '', result: null, done: 0, of: 0, whole: null};
 function measureKey() {
   const {state} = app;
   return JSON.stringify([
-    state.run,
-    state.step,
-    state.gates,
-    state.repl,
+    state.run, state.step, state.gates, state.repl,
     state.hide && !/^\d/.test(state.hide) ? [state.hide, chosen()?.at, relation()] : null,
   ]);
 }
@@ -30,19 +27,15 @@ async function measure() {
   const hide =
     app.state.hide && !/^\d/.test(app.state.hide) && head && relation(head) >= 0
       ? {
-          relation: relation(head),
-          heads: [[head.m, head.place]],
-          random: app.state.hide === 'random',
-          seed: 0,
+          relation: relation(head), heads: [[head.m, head.place]],
+          random: app.state.hide === 'random', seed: 0,
         }
       : undefined;
   const size = task().set('held_out').size;
   const tell = (state) => {
     if (measured.key !== key) return;
     Object.assign(measured, {
-      done: state.done,
-      of: state.of,
-      result: state.result || measured.result,
+      done: state.done, of: state.of, result: state.result || measured.result,
     });
     showMeasured();
   };
@@ -51,8 +44,7 @@ async function measure() {
     const few = isSlow() ? 1 : 32;
     if (size > few) tell({done: few, of: size, result: await evaluation(options, few, null, key)});
     const result = await evaluation(
-      options,
-      undefined,
+      options, undefined,
       (s) => tell({done: s.done, of: s.of, result: s.done > few ? s.sums.result : null}),
       key,
     );
@@ -93,8 +85,7 @@ function programSays() {
         ?.tests.find((t) => t.heads.length === 1 && at2(t.heads[0]) === head.at);
     if (state.hide !== 'gold' || off.length || !test || !whole?.result.relations[rel]) return null;
     return say(
-      test.gold.change,
-      'gold_edges.json',
+      test.gold.change, 'gold_edges.json',
       result.relations[rel].loss - whole.result.relations[rel].loss,
       `rise on ${name}: here ${digits(result.relations[rel].loss - whole.result.relations[rel].loss)}`,
     );
@@ -130,36 +121,21 @@ function lossNodes() {
       ? result.loss - whole.result.loss
       : null;
   return [
-    el(
-      'div',
-      {class: 'pair'},
-      el(
-        'div',
-        null,
-        'Loss',
-        el('div', {class: 'big', id: 'live-loss'}, digits(result.loss)),
-        el(
-          'span',
-          {class: 'muted small'},
+    el('div', {class: 'pair'},
+      el('div', null, 'Loss', el('div', {class: 'big', id: 'live-loss'}, digits(result.loss)),
+        el('span', {class: 'muted small'},
           rise
             ? `${rise > 0 ? '+' : ''}${digits(rise)} nats against all heads on`
             : 'nats per target',
         ),
       ),
-      el(
-        'div',
-        null,
-        'Right',
+      el('div', null, 'Right',
         el('div', {class: 'big', id: 'live-accuracy'}, `${digits(100 * result.accuracy)} %`),
         el('span', {class: 'muted small'}, `${result.count} answers`),
       ),
-      el(
-        'div',
-        null,
-        'The program says',
+      el('div', null, 'The program says',
         el('div', {class: 'big muted', id: 'program-loss'}, program ? digits(program.theirs) : '–'),
-        el(
-          'span',
+        el('span',
           {
             class: `small ${program && complete ? (agrees ? 'badge' : 'badge bad') : 'muted'}`,
             id: 'agrees',
@@ -171,9 +147,7 @@ function lossNodes() {
         ),
       ),
     ),
-    el(
-      'p',
-      {class: 'muted small'},
+    el('p', {class: 'muted small'},
       complete
         ? `over all ${of} held-out examples`
         : `over ${done} of ${of} held-out examples so far`,
@@ -195,18 +169,12 @@ function relationBars(width) {
     whole?.result && (result.relations?.length ? whole.result.relations : whole.result.targets);
   const worst = parts.reduce((a, b) => (a && a.loss >= b.loss ? a : b), null);
   return bars({
-    width: Math.min(width, 560),
-    unit: 'loss (nats)',
-    tickName: before ? 'all heads on' : undefined,
+    width: Math.min(width, 560), unit: 'loss (nats)', tickName: before ? 'all heads on' : undefined,
     rows: parts.map((p, i) => ({
-      name: p.name,
-      value: p.loss,
-      tick: before?.[i]?.loss,
-      accuracy: p.accuracy,
+      name: p.name, value: p.loss, tick: before?.[i]?.loss, accuracy: p.accuracy,
     })),
     about: {
-      name: 'live-by-relation',
-      title: 'By question',
+      name: 'live-by-relation', title: 'By question',
       sentence: worst
         ? `Worst: ${worst.name}, ${digits(worst.loss, 3)} nats, ${digits(100 * worst.accuracy, 3)} % right.`
         : '',

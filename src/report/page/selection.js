@@ -17,10 +17,7 @@ const isLive = (r = run()) => Boolean(r.live && app.check?.ok !== false);
 function headsOf(r) {
   return r.modules.flatMap((module) =>
     module.heads.map((born, place) => ({
-      m: module.index,
-      place,
-      born,
-      at: `${module.index}.${born}`,
+      m: module.index, place, born, at: `${module.index}.${born}`,
     })),
   );
 }
@@ -118,8 +115,7 @@ const where = () =>
 const example = memo(where, () => {
   const original = task().set('scored').example(exampleIndex());
   const [tokens, source] = [
-    Int32Array.from(original.tokens),
-    original.source && Int32Array.from(original.source),
+    Int32Array.from(original.tokens), original.source && Int32Array.from(original.source),
   ];
   const edited = Object.entries(app.state.edit).filter(
     ([i, v]) => i < tokens.length + (source?.length || 0) && v < task().facts.vocab,
@@ -249,8 +245,7 @@ function lacking(file, what, r = run()) {
     `${what} not in this page. `,
     command
       ? [
-          'This writes them: ',
-          code(command),
+          'This writes them: ', code(command),
           ...(command.includes('headlab page') ? [] : [', then ', code(app.page.facts.command)]),
           '.',
         ]

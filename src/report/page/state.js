@@ -6,17 +6,7 @@
 //
 // A bad value falls back to its key's default, alone, and is named in `notices`.
 const VIEW_NAMES = [
-  'heads',
-  'head',
-  'live',
-  'compare',
-  'prune',
-  'causes',
-  'time',
-  'space',
-  'sweep',
-  'learn',
-  'about',
+  'heads', 'head', 'live', 'compare', 'prune', 'causes', 'time', 'space', 'sweep', 'learn', 'about',
 ];
 
 const text = (pattern) => ({parse: (s) => (pattern.test(s) ? s : undefined), format: (v) => v});
@@ -94,43 +84,26 @@ function byPlace(a, b) {
 /// Every key: how it is read and written, and what it is when the address does not say. A default
 /// of null means that the view chooses.
 const STATE_KEYS = {
-  v: [count, 1],
-  view: [oneOf(...VIEW_NAMES), 'heads'],
-  run: [count, 1],
-  run2: [count, null],
+  v: [count, 1], view: [oneOf(...VIEW_NAMES), 'heads'], run: [count, 1], run2: [count, null],
   mod: [oneOf('enc', 'dec', 'cross'), null],
   ex: [
     {parse: (s) => (/^(typical|worst)$/.test(s) ? s : count.parse(s)), format: String},
     'typical',
   ],
-  h: [head, null],
-  a: [head, null],
-  b: [head, null],
-  q: [counts, []],
-  k: [count, null],
-  rel: [text(/^[^\u0000-\u001f]{0,80}$/), null],
-  null: [oneOf('off', 'on'), 'on'],
-  sum: [oneOf('sum', 'mean'), 'sum'],
-  win: [text(/^\d{1,5}-\d{1,5},\d{1,5}-\d{1,5}$/), null],
+  h: [head, null], a: [head, null], b: [head, null], q: [counts, []], k: [count, null],
+  rel: [text(/^[^\u0000-\u001f]{0,80}$/), null], null: [oneOf('off', 'on'), 'on'],
+  sum: [oneOf('sum', 'mean'), 'sum'], win: [text(/^\d{1,5}-\d{1,5},\d{1,5}-\d{1,5}$/), null],
   thumb: [oneOf('mean', 'example'), 'example'],
   mode: [oneOf('difference', 'mean', 'all', 'before', 'change'), 'difference'],
-  gates: [gates, {}],
-  repl: [oneOf('zero', 'mean', 'resample'), 'zero'],
+  gates: [gates, {}], repl: [oneOf('zero', 'mean', 'resample'), 'zero'],
   hide: [text(/^(gold|random|\d{1,5}\.\d{1,5}(,\d{1,5}\.\d{1,5})*)$/), null],
-  edit: [edits, {}],
-  step: [count, null],
-  method: [text(/^[a-z_0-9]{1,40}$/), null],
-  kept: [count, null],
-  page: [count, 1],
+  edit: [edits, {}], step: [count, null], method: [text(/^[a-z_0-9]{1,40}$/), null],
+  kept: [count, null], page: [count, 1],
   world: [oneOf('five-tokens', 'cat-sleeps', 'run'), 'five-tokens'],
-  lab: [labels, {}],
-  sx: [text(/^[^\u0000-\u001f]{1,80}$/), null],
-  sy: [text(/^[^\u0000-\u001f]{1,80}$/), null],
-  sort: [text(/^[^\u0000-\u001f]{1,80}$/), 'place'],
-  mass: [share, 0.9],
-  theme: [oneOf('auto', 'light', 'dark'), 'auto'],
-  keys: [oneOf('on', 'off'), 'on'],
-  embed: [oneOf('1'), null],
+  lab: [labels, {}], sx: [text(/^[^\u0000-\u001f]{1,80}$/), null],
+  sy: [text(/^[^\u0000-\u001f]{1,80}$/), null], sort: [text(/^[^\u0000-\u001f]{1,80}$/), 'place'],
+  mass: [share, 0.9], theme: [oneOf('auto', 'light', 'dark'), 'auto'],
+  keys: [oneOf('on', 'off'), 'on'], embed: [oneOf('1'), null],
 };
 
 function defaultState() {

@@ -52,14 +52,8 @@ function say(words) {
 const button = (words, act, props) => el('button', {type: 'button', onclick: act, ...props}, words);
 
 const choice = (id, name, options, act, props) =>
-  el(
-    'label',
-    null,
-    name,
-    ' ',
-    el(
-      'select',
-      {id, onchange: (event) => act(event.target.value), ...props},
+  el('label', null, name, ' ',
+    el('select', {id, onchange: (event) => act(event.target.value), ...props},
       options.map(([value, words]) => el('option', {value}, words)),
     ),
   );
@@ -84,35 +78,16 @@ function tableOf({head, rows}, caption, most = 64) {
   const cell = (v, i) =>
     typeof v === 'number'
       ? el('td', {class: 'number'}, digits(v, 5))
-      : el(
-          i === 0 ? 'th' : 'td',
-          i === 0 ? {scope: 'row'} : null,
+      : el(i === 0 ? 'th' : 'td', i === 0 ? {scope: 'row'} : null,
           v == null ? '' : v instanceof Node ? v : String(v),
         );
-  return el(
-    'div',
-    {class: 'table', tabindex: 0, role: 'region', 'aria-label': caption},
-    el(
-      'table',
-      null,
-      el(
-        'caption',
-        null,
-        caption,
+  return el('div', {class: 'table', tabindex: 0, role: 'region', 'aria-label': caption},
+    el('table', null,
+      el('caption', null, caption,
         rows.length > most ? `: the first ${most} of ${rows.length} rows; CSV has all` : '',
       ),
-      el(
-        'thead',
-        null,
-        el(
-          'tr',
-          null,
-          head.map((words) => el('th', {scope: 'col'}, words)),
-        ),
-      ),
-      el(
-        'tbody',
-        null,
+      el('thead', null, el('tr', null, head.map((words) => el('th', {scope: 'col'}, words)))),
+      el('tbody', null,
         rows.slice(0, most).map((row) => el('tr', null, row.slice(0, 66).map(cell))),
       ),
     ),
@@ -130,26 +105,11 @@ function palette(scheme = '') {
   if (scheme) probe.style.colorScheme = scheme;
   const found = {};
   for (const role of [
-    'paper',
-    'panel',
-    'ink',
-    'muted',
-    'rule',
-    'edge',
-    'accent',
-    'good',
-    'bad',
-    'low',
-    'high',
+    'paper', 'panel', 'ink', 'muted', 'rule', 'edge', 'accent', 'good', 'bad', 'low', 'high',
     ...SERIES,
   ]) {
     probe.style.color = `var(--${role})`;
-    found[role] = hexOf(
-      getComputedStyle(probe)
-        .color.match(/[\d.]+/g)
-        .slice(0, 3)
-        .map(Number),
-    );
+    found[role] = hexOf(getComputedStyle(probe) .color.match(/[\d.]+/g) .slice(0, 3) .map(Number));
   }
   probe.remove();
   return (palettes[scheme] = found);
@@ -167,8 +127,7 @@ function figure(make, options = {}) {
   const caption = el('figcaption');
   const [stead, table] = [el('div'), el('div', {hidden: true})];
   const self = {canvas, picture: null, at: null};
-  const toggle = button(
-    'Table',
+  const toggle = button('Table',
     () => {
       table.hidden = !table.hidden;
       toggle.setAttribute('aria-expanded', String(!table.hidden));
@@ -179,14 +138,10 @@ function figure(make, options = {}) {
   const fillTable = () => {
     if (!table.hidden) table.replaceChildren(tableOf(self.picture.table(), self.picture.title));
   };
-  const tools = el(
-    'div',
-    {class: 'tools'},
-    toggle,
+  const tools = el('div', {class: 'tools'}, toggle,
     ['SVG', 'PNG', 'CSV'].map((kind) =>
       button(kind, () => save(self.picture, kind.toLowerCase(), commandOf(options)), {
-        class: 'save-button',
-        'aria-label': `${kind}: save this picture`,
+        class: 'save-button', 'aria-label': `${kind}: save this picture`,
       }),
     ),
   );
@@ -223,6 +178,7 @@ function figure(make, options = {}) {
     fillTable();
   }
   pointerAndKeys(self, options);
+  if (options.zoom) twoFingers(self, options);
   app.figures.push(self);
   self.draw = draw;
   return node;
@@ -246,10 +202,7 @@ function drawCursor(over, picture, at) {
   context.clearRect(0, 0, picture.width, picture.height);
   if (!at || at[0] >= picture.marks.rows || at[1] >= picture.marks.cols(at[0])) return;
   const [x, y, w, h] = picture.marks.box(at[0], at[1]);
-  for (const [color, thick] of [
-    [palette().paper, 5],
-    [palette().accent, 2.5],
-  ]) {
+  for (const [color, thick] of [[palette().paper, 5], [palette().accent, 2.5]]) {
     context.strokeStyle = color;
     context.lineWidth = thick;
     context.strokeRect(x, y, w, h);
@@ -290,14 +243,8 @@ function pointerAndKeys(self, options) {
   const moved = (key) => {
     const [down, right] =
       {
-        ArrowUp: [-1, 0],
-        ArrowDown: [1, 0],
-        ArrowLeft: [0, -1],
-        ArrowRight: [0, 1],
-        PageUp: [-8, 0],
-        PageDown: [8, 0],
-        Home: [0, -1e9],
-        End: [0, 1e9],
+        ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
+        PageUp: [-8, 0], PageDown: [8, 0], Home: [0, -1e9], End: [0, 1e9],
       }[key] || [];
     if (down === undefined || !self.picture.marks.rows) return false;
     const clamp = (v, n) => Math.max(0, Math.min(v, n - 1));
@@ -317,6 +264,40 @@ function pointerAndKeys(self, options) {
   };
 }
 
+/// Two fingers zoom about their middle as they part or close, and move a zoomed picture as they drag;
+/// one finger scrolls the page as everywhere.
+function twoFingers(self, options) {
+  const {canvas} = self;
+  let last = null;
+  const held = ({touches: [a, b]}) => ({
+    apart: Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY),
+    x: (a.clientX + b.clientX) / 2, y: (a.clientY + b.clientY) / 2,
+  });
+  const start = (event) => {
+    last = event.touches.length === 2 ? held(event) : null;
+  };
+  for (const kind of ['touchstart', 'touchend', 'touchcancel'])
+    canvas.addEventListener(kind, start, {passive: true});
+  canvas.addEventListener(
+    'touchmove',
+    (event) => {
+      if (!last) return;
+      event.preventDefault();
+      const now = held(event),
+        factor = last.apart / now.apart,
+        [right, down] = [now.x - last.x, now.y - last.y];
+      if (factor < 0.8 || factor > 1.25) {
+        const {x, y} = canvas.getBoundingClientRect();
+        options.zoom(factor, self.picture.marks.find(now.x - x, now.y - y));
+      } else if (Math.max(Math.abs(right), Math.abs(down)) > 40) {
+        options.pan?.(-Math.trunc(down / 40), -Math.trunc(right / 40));
+      } else return;
+      last = now;
+    },
+    {passive: false},
+  );
+}
+
 /// Saves a picture. Exports are always in the light colours, and carry the page's link and command.
 async function save(picture, kind, again) {
   const about = `${again ? `again: ${again} · ` : ''}headlab ${app.page.facts.headlab} · ${app.page.facts.title} · ${formatHash(app.state)}`;
@@ -324,8 +305,7 @@ async function save(picture, kind, again) {
   if (kind === 'svg') return download(name, 'image/svg+xml', svg(picture, palette('light'), about));
   if (kind === 'csv') return download(name, 'text/csv', csv(picture.table()));
   const canvas = el('canvas', {
-    width: Math.round(picture.width * 2),
-    height: Math.round(picture.height * 2),
+    width: Math.round(picture.width * 2), height: Math.round(picture.height * 2),
   });
   const context = canvas.getContext('2d');
   context.scale(2, 2);
@@ -333,8 +313,7 @@ async function save(picture, kind, again) {
   const blob = await new Promise((done) => canvas.toBlob(done));
   const bytes = new Uint8Array(await blob.arrayBuffer());
   return download(
-    name,
-    'image/png',
+    name, 'image/png',
     pngWithText(bytes, 'Description', `${picture.title}. ${about}`),
   );
 }

@@ -1,17 +1,11 @@
 // What this page holds, what it lacks with the command that adds it, and how far it can be trusted.
 
 VIEWS.push({
-  name: 'about',
-  title: 'About this page',
-  short: 'About',
-  uses: [],
-  available: () => true,
+  name: 'about', title: 'About this page', short: 'About', uses: [], available: () => true,
   build(main) {
     const {facts} = app.page;
     main.append(
-      el(
-        'p',
-        null,
+      el('p', null,
         `One file, written by headlab ${facts.headlab}; nothing is fetched, stored or sent. `,
         dynamic('span', null, () => app.check?.sentence || ''),
       ),
@@ -19,11 +13,7 @@ VIEWS.push({
     if (facts.left_out?.length)
       main.append(
         el('h3', null, 'Left out'),
-        el(
-          'ul',
-          null,
-          facts.left_out.map((words) => el('li', null, words)),
-        ),
+        el('ul', null, facts.left_out.map((words) => el('li', null, words))),
       );
     if (app.page.runs.length) {
       const settings = Object.entries(run().config)
@@ -35,8 +25,7 @@ VIEWS.push({
           {
             head: ['file', '', 'written by'],
             rows: (run().facts.files || []).map((f) => [
-              f.file,
-              f.present ? 'here' : 'missing',
+              f.file, f.present ? 'here' : 'missing',
               f.command ? code(f.command) : f.present ? '' : 'does not belong to this run',
             ]),
           },
@@ -58,9 +47,7 @@ VIEWS.push({
             {
               head: ['relation', 'what it is', 'by position alone'],
               rows: task().facts.relations.map((r) => [
-                r.name,
-                r.description,
-                r.positional ? 'yes' : 'no',
+                r.name, r.description, r.positional ? 'yes' : 'no',
               ]),
             },
             task().facts.spec,
@@ -69,12 +56,8 @@ VIEWS.push({
     }
     main.append(
       el('h3', null, 'Words'),
-      el(
-        'p',
-        null,
-        'What the words mean: ',
-        el(
-          'a',
+      el('p', null, 'What the words mean: ',
+        el('a',
           {
             href: formatHash({...defaultState(), view: 'learn', page: LESSONS.length}),
             id: 'to-words',
@@ -83,8 +66,7 @@ VIEWS.push({
         ),
         '.',
       ),
-      el('h3', null, 'Keys'),
-      tableOf({head: ['key', 'does'], rows: KEYS}, 'Keys'),
+      el('h3', null, 'Keys'), tableOf({head: ['key', 'does'], rows: KEYS}, 'Keys'),
     );
   },
 });

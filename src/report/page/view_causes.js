@@ -4,10 +4,7 @@
 const at2 = (pair) => pair.join('.');
 const barRows = (list) =>
   list.map((x) => ({
-    name: `${x.layer}.${x.head}`,
-    value: x.change ?? x.restored,
-    low: x.low,
-    high: x.high,
+    name: `${x.layer}.${x.head}`, value: x.change ?? x.restored, low: x.low, high: x.high,
   }));
 
 function ablationPicture(width) {
@@ -16,12 +13,9 @@ function ablationPicture(width) {
   const rows = barRows(report.heads).sort((a, b) => b.value - a.value);
   if (!rows.length) return note('There is no head to silence.');
   return bars({
-    width: Math.min(width, 620),
-    rows,
-    unit: 'rise of the loss (nats)',
+    width: Math.min(width, 620), rows, unit: 'rise of the loss (nats)',
     about: {
-      name: 'ablation',
-      title: 'Silence one head',
+      name: 'ablation', title: 'Silence one head',
       sentence: `Without ${rows[0].name} the loss rises by ${digits(rows[0].value, 3)} nats, from ${digits(report.loss)}; without ${rows[rows.length - 1].name} by ${digits(rows[rows.length - 1].value, 3)}. In its place: ${report.kind}. Lines: 95 % intervals over ${report.examples} examples.`,
     },
   });
@@ -37,18 +31,12 @@ function goldPicture(width) {
     return t
       ? [
           {
-            name: `${r.name}, ${t.heads.map(at2).join(' ')}`,
-            value: t.gold?.change,
-            low: t.gold?.low,
-            high: t.gold?.high,
-            strong: t.cause,
+            name: `${r.name}, ${t.heads.map(at2).join(' ')}`, value: t.gold?.change,
+            low: t.gold?.low, high: t.gold?.high, strong: t.cause,
           },
           {
-            name: 'others that weigh as much',
-            value: t.control?.change,
-            low: t.control?.low,
-            high: t.control?.high,
-            color: 'edge',
+            name: 'others that weigh as much', value: t.control?.change, low: t.control?.low,
+            high: t.control?.high, color: 'edge',
           },
         ]
       : [];
@@ -60,12 +48,9 @@ function goldPicture(width) {
   const causes = report.relations.filter((r) => best(r)?.cause).map((r) => r.name);
   if (!rows.length) return note('This task asks for no relation.');
   return bars({
-    width: Math.min(width, 620),
-    rows,
-    unit: 'rise of the loss (nats)',
+    width: Math.min(width, 620), rows, unit: 'rise of the loss (nats)',
     about: {
-      name: 'gold-edges',
-      title: 'Hide exactly the edges of the truth',
+      name: 'gold-edges', title: 'Hide exactly the edges of the truth',
       sentence: `${
         causes.length
           ? `The gold edges of the best head are a cause, not just a pattern: ${causes.join(', ')}.`
@@ -98,16 +83,10 @@ function pairPicture(width) {
     .filter((p) => p.backs_up)
     .map((p) => `${at2(p.first)} and ${at2(p.second)} (${p.relation})`);
   return matrix({
-    rowNames: names,
-    colNames: names,
-    values,
-    kind: 'sign',
-    top,
-    width: Math.min(width, 480),
+    rowNames: names, colNames: names, values, kind: 'sign', top, width: Math.min(width, 480),
     cell: 40,
     about: {
-      name: 'interactions',
-      title: 'Silence two heads',
+      name: 'interactions', title: 'Silence two heads',
       sentence: best
         ? `What two cost beyond what their effects on the logits, added, would cost, over ${report.examples} examples. ${backups.length ? `Of one relation, so that they back each other up: ${backups.join(', ')}.` : 'No two heads of one relation back each other up.'} Most: ${at2(best.first)} with ${at2(best.second)}, ${digits(best.interaction.change, 3)} nats.`
         : 'There are no pairs.',
@@ -126,12 +105,9 @@ function patchPictures(width) {
   if (!report) return lacking('patching.json', 'Patching is');
   const rows = barRows(report.heads).sort((a, b) => b.value - a.value);
   return bars({
-    width: Math.min(width, 620),
-    rows,
-    unit: 'share of the answer brought back',
+    width: Math.min(width, 620), rows, unit: 'share of the answer brought back',
     about: {
-      name: 'patching',
-      title: 'Carry one head’s output over from the clean input',
+      name: 'patching', title: 'Carry one head’s output over from the clean input',
       sentence: rows.length
         ? `${rows[0].name} brings back ${digits(100 * rows[0].value, 3)} % of the answer over ${report.pairs} pairs of inputs.`
         : 'There is no head to patch.',
@@ -149,18 +125,10 @@ function residualPicture(width) {
   const top = Math.max(1e-9, ...report.residual.flat().map(Math.abs));
   const rowNames = report.residual.map((_, i) => (i === 0 ? 'embedding' : `after ${i}`));
   return matrix({
-    rowNames,
-    colNames: Array.from({length: n}, (_, i) => String(i)),
-    values,
-    kind: 'sign',
-    top,
-    width: Math.min(width, 620),
-    cell: 34,
-    leastTall: 16,
-    tall: 22,
+    rowNames, colNames: Array.from({length: n}, (_, i) => String(i)), values, kind: 'sign', top,
+    width: Math.min(width, 620), cell: 34, leastTall: 16, tall: 22,
     about: {
-      name: 'patching-residual',
-      title: 'Carry the residual stream over, by place',
+      name: 'patching-residual', title: 'Carry the residual stream over, by place',
       sentence:
         'Where the answer is carried, layer by layer (rows) and position by position (columns).',
     },
@@ -175,18 +143,10 @@ function attributionPicture(width) {
   const values = Float32Array.from(report.parts.flatMap((p) => p.shares));
   const top = Math.max(1e-9, ...values.map(Math.abs));
   return matrix({
-    rowNames: report.parts.map((p) => p.name),
-    colNames: report.targets,
-    values,
-    kind: 'sign',
-    top,
-    width: Math.min(width, 200 + 64 * report.targets.length),
-    cell: 64,
-    tall: 20,
-    leastTall: 20,
+    rowNames: report.parts.map((p) => p.name), colNames: report.targets, values, kind: 'sign', top,
+    width: Math.min(width, 200 + 64 * report.targets.length), cell: 64, tall: 20, leastTall: 20,
     about: {
-      name: 'attribution',
-      title: 'What adds to the right answer’s logit',
+      name: 'attribution', title: 'What adds to the right answer’s logit',
       sentence:
         report.targets
           .map((name, k) => {
@@ -213,9 +173,7 @@ function circuitNodes() {
       {
         head: ['head', 'looks at its own token (share)', 'copying score', 'tokens it copies'],
         rows: report.heads.map((x) => [
-          `${x.layer}.${x.head}`,
-          x.matches,
-          x.copying.map((v) => digits(v, 2)).join('  '),
+          `${x.layer}.${x.head}`, x.matches, x.copying.map((v) => digits(v, 2)).join('  '),
           x.copies.map((v) => digits(v, 2)).join('  '),
         ]),
       },
@@ -226,19 +184,12 @@ function circuitNodes() {
           {
             head: ['from', 'to', 'through', 'strength', 'random weights', 'percentile'],
             rows: above.map((c) => [
-              at2(c.from),
-              at2(c.to),
-              c.kind,
-              c.strength,
-              c.random,
-              c.percentile,
+              at2(c.from), at2(c.to), c.kind, c.strength, c.random, c.percentile,
             ]),
           },
           'Heads that read what heads write, above chance only',
         )
-      : el(
-          'p',
-          {class: 'small muted'},
+      : el('p', {class: 'small muted'},
           report.compositions.length
             ? 'No composition of heads is above chance.'
             : 'With one layer no head reads another.',
@@ -248,10 +199,7 @@ function circuitNodes() {
 }
 
 VIEWS.push({
-  name: 'causes',
-  title: 'Causes',
-  uses: [],
-  available: (page) => page.runs.length > 0,
+  name: 'causes', title: 'Causes', uses: [], available: (page) => page.runs.length > 0,
   build(main) {
     const again = (file, otherwise) => () =>
       run().reports[file]?.command || `headlab ${otherwise} ${run().name}`;
@@ -262,25 +210,16 @@ VIEWS.push({
     const ordered = (file) => () =>
       barRows(run().reports[file].heads).sort((a, b) => b.value - a.value);
     main.append(
-      el(
-        'p',
-        null,
+      el('p', null,
         'Where a head looks is not yet why the model is right. Each picture here takes something away, or puts something back, and counts.',
       ),
-      el(
-        'div',
-        {class: 'columns'},
+      el('div', {class: 'columns'},
         figure(ablationPicture, {
-          id: 'ablation',
-          again: again('ablation', 'ablate'),
-          choose: toHead(ordered('ablation')),
+          id: 'ablation', again: again('ablation', 'ablate'), choose: toHead(ordered('ablation')),
         }),
         figure(goldPicture, {id: 'gold-edges', again: again('gold_edges', 'ablate --gold-edges')}),
         figure(pairPicture, {id: 'pairs', again: again('interactions', 'ablate --pairs')}),
-        el(
-          'div',
-          null,
-          figure(patchPictures, {id: 'patching', again: again('patching', 'patch')}),
+        el('div', null, figure(patchPictures, {id: 'patching', again: again('patching', 'patch')}),
           figure(residualPicture, {id: 'residual', again: again('patching', 'patch')}),
         ),
         figure(attributionPicture, {id: 'attribution', again: again('attribution', 'attribute')}),

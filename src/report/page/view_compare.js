@@ -3,11 +3,8 @@
 // matched by what their heads look at.
 
 const COMPARE_MODES = [
-  ['difference', 'A − B'],
-  ['mean', 'average of A and B'],
-  ['all', 'average of all heads'],
-  ['before', 'A before pruning'],
-  ['change', 'A now − A before pruning'],
+  ['difference', 'A − B'], ['mean', 'average of A and B'], ['all', 'average of all heads'],
+  ['before', 'A before pruning'], ['change', 'A now − A before pruning'],
 ];
 
 /// The pattern of a head in the run that this one was pruned from, on the same example.
@@ -58,20 +55,15 @@ function comparePicture(width, which) {
     before: () => [before, `Head ${a.at} before pruning`],
     change: () => [
       {...one, values: one.values.map((v, i) => v - before.values[i])},
-      `Head ${a.at}: now − before pruning`,
-      'sign',
+      `Head ${a.at}: now − before pruning`, 'sign',
     ],
-    a: () => [one, `A: head ${a.at}`],
-    b: () => [two, `B: head ${b.at}`],
+    a: () => [one, `A: head ${a.at}`], b: () => [two, `B: head ${b.at}`],
     difference: () => [sign(), `${a.at} − ${b.at}`, 'sign'],
     mean: () => [mean(), `Average of ${a.at} and ${b.at}`],
     all: () => [all(), 'One wide head: the average of all heads'],
   }[which]();
   return patternPicture(width, {
-    head: which === 'b' ? b : a,
-    values: picture[0],
-    title: picture[1],
-    kind: picture[2],
+    head: which === 'b' ? b : a, values: picture[0], title: picture[1], kind: picture[2],
     say: (t, s) => {
       const i = t * one.cols + s;
       return `query ${t}, key ${s}: A ${digits(one.values[i])} · B ${digits(two.values[i])} · A − B ${digits(one.values[i] - two.values[i])}${quick ? ` · average of all ${digits(all().values[i])}` : ''}`;
@@ -96,15 +88,10 @@ function distancePicture(width) {
     }),
   );
   return matrix({
-    rowNames: order.map((i) => names[i]),
-    colNames: order.map((i) => names[i]),
-    values,
-    top: Math.log(2),
-    width: Math.min(width, 520),
-    cell: 36,
+    rowNames: order.map((i) => names[i]), colNames: order.map((i) => names[i]), values,
+    top: Math.log(2), width: Math.min(width, 520), cell: 36,
     about: {
-      name: 'distances',
-      title: 'Distances of heads',
+      name: 'distances', title: 'Distances of heads',
       sentence: Number.isFinite(least)
         ? `Jensen-Shannon distance of patterns, 0 to ln 2 = 0.693, similar heads together. Most alike: ${names[order[pair[0]]]} and ${names[order[pair[1]]]}, ${digits(least, 3)}.`
         : 'There is one head.',
@@ -137,8 +124,7 @@ function prunedTable(child) {
     return x ? core.reportScore(r, i, x.m, x.place)?.lift : null;
   };
   const rows = ids.map((x) => [
-    x.at,
-    find(child, x.at) ? 'kept' : '✕ removed',
+    x.at, find(child, x.at) ? 'kept' : '✕ removed',
     ...relations.map((_, i) => {
       const [before, after] = [score(parent, x.at, i), score(child, x.at, i)];
       return `${digits(before, 2)} → ${find(child, x.at) ? digits(after, 2) : '✕'}`;
@@ -184,9 +170,7 @@ function matchRuns(out) {
       const j = pairs[i];
       const found = j != null && j >= 0;
       return [
-        x.at,
-        found ? theirs[j].at : '–',
-        found ? distances[i][j] : null,
+        x.at, found ? theirs[j].at : '–', found ? distances[i][j] : null,
         found && distances[i].some((d, k) => k !== j && Math.abs(d - distances[i][j]) < 0.01)
           ? 'another is as near'
           : '',
@@ -202,9 +186,7 @@ function matchRuns(out) {
 }
 
 VIEWS.push({
-  name: 'compare',
-  title: 'Compare',
-  uses: ['ex', 'step'],
+  name: 'compare', title: 'Compare', uses: ['ex', 'step'],
   available: (page) => page.runs.some((r) => headsOf(r).length > 1) || page.runs.length > 1,
   build(main) {
     const options = headsOf(run()).map((x) => [x.at, headName(x)]);
@@ -214,17 +196,11 @@ VIEWS.push({
       `headlab heads ${run().name} --pattern ${chosen(key).at} --example ${exampleIndex()}`;
     const three = ['a', 'b', null].map((which) =>
       figure((width) => comparePicture(width, which || app.state.mode), {
-        id: `compare-${which || 'mode'}`,
-        group,
-        most: 420,
-        again: ask(which === 'b' ? 'b' : 'a'),
+        id: `compare-${which || 'mode'}`, group, most: 420, again: ask(which === 'b' ? 'b' : 'a'),
       }),
     );
     main.append(
-      el(
-        'div',
-        {class: 'controls'},
-        choice('pick-a', 'A', options, (v) => go({a: v})),
+      el('div', {class: 'controls'}, choice('pick-a', 'A', options, (v) => go({a: v})),
         choice('pick-b', 'B', options, (v) => go({b: v})),
         choice('mode', 'Third', COMPARE_MODES, (v) => go({mode: v})),
       ),
@@ -235,8 +211,7 @@ VIEWS.push({
     main.append(
       el('div', {class: 'columns three'}, three),
       figure(distancePicture, {
-        id: 'distances',
-        again: () => `headlab heads ${run().name} --map`,
+        id: 'distances', again: () => `headlab heads ${run().name} --map`,
         choose: (r, c) => {
           const {heads} = run().reports;
           const order = neighbours(heads.distances);
@@ -250,23 +225,18 @@ VIEWS.push({
     const others = app.page.runs.filter((r) => r !== run());
     if (!others.length)
       return main.append(
-        note(
-          'One run is in this page. Another beside it: ',
+        note('One run is in this page. Another beside it: ',
           code(`${app.page.facts.command} OTHER_RUN`),
         ),
       );
     const out = el('div');
     return main.append(
       el('h3', null, 'Two runs'),
-      choice(
-        'pick-run2',
-        'Match the heads with',
-        others.map((r) => [app.page.runs.indexOf(r) + 1, r.name]),
-        (v) => go({run2: Number(v)}),
+      choice('pick-run2', 'Match the heads with',
+        others.map((r) => [app.page.runs.indexOf(r) + 1, r.name]), (v) => go({run2: Number(v)}),
       ),
       ' ',
-      button(
-        'Match',
+      button('Match',
         () => {
           if (!app.state.run2) app.state.run2 = app.page.runs.indexOf(others[0]) + 1;
           matchRuns(out);

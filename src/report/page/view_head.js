@@ -12,12 +12,9 @@ function truthBars(width, head) {
     return s && s.mass != null
       ? [
           {
-            name: `${owns ? '★ ' : ''}${r.name}`,
-            value: s.mass,
-            tick: app.state.null === 'on' ? s.null : undefined,
-            strong: i === relation(head),
-            score: s,
-            owns,
+            name: `${owns ? '★ ' : ''}${r.name}`, value: s.mass,
+            tick: app.state.null === 'on' ? s.null : undefined, strong: i === relation(head),
+            score: s, owns,
           },
         ]
       : [];
@@ -32,15 +29,10 @@ function truthBars(width, head) {
     ? ` ${drawn.name}: lift ${digits(drawn.score.lift, 3)}, p ${digits(drawn.score.p, 2)}${drawn.score.queries == null ? '' : `, ${drawn.score.queries} queries`}.`
     : '';
   return bars({
-    width: Math.min(width, 560),
-    rows,
-    unit: 'attention on the truth',
-    low: 0,
-    high: 1,
+    width: Math.min(width, 560), rows, unit: 'attention on the truth', low: 0, high: 1,
     tickName: app.state.null === 'on' ? 'chance' : undefined,
     about: {
-      name: `truth-${head.at}`,
-      title: 'Against the truth',
+      name: `truth-${head.at}`, title: 'Against the truth',
       sentence:
         app.state.null === 'on'
           ? `${owned.length ? `This head owns ${owned.join(', ')}.` : 'This head owns no relation: owning takes a lift of at least 0.3 and p < 0.01.'} Scores are over ${run().reports.heads?.examples ?? 'all scored'} examples, not this one.${told}`
@@ -72,18 +64,10 @@ function whyPicture(width, head) {
   const values = Float32Array.from([...w.q, ...w.k, ...w.product]);
   const top = Math.max(...values.map(Math.abs), 1e-6);
   return matrix({
-    rowNames: ['query', 'key', 'product'],
-    colNames: Array.from(w.q, (_, d) => String(d)),
-    values,
-    kind: 'sign',
-    top,
-    width: Math.min(width, 640),
-    cell: 40,
-    tall: 24,
-    leastTall: 24,
+    rowNames: ['query', 'key', 'product'], colNames: Array.from(w.q, (_, d) => String(d)), values,
+    kind: 'sign', top, width: Math.min(width, 640), cell: 40, tall: 24, leastTall: 24,
     about: {
-      name: `why-${head.at}-${t}-${s}`,
-      title: `Why query ${t} gives key ${s} that weight`,
+      name: `why-${head.at}-${t}-${s}`, title: `Why query ${t} gives key ${s} that weight`,
       sentence: `The products add up to ${digits(w.score)}; divided by √${w.q.length} that is ${digits(w.scaled)}; softmax over the keys that the query sees makes it ${digits(w.weight)}.`,
     },
     say: (r, c) =>
@@ -171,24 +155,20 @@ function offsetsPicture(width, head) {
   if (!record?.offsets?.length) return lacking('heads.json', 'Offsets are') || '';
   const n = sides(head.m).keys.length;
   return plot({
-    width: Math.min(width, 560),
-    height: 200,
+    width: Math.min(width, 560), height: 200,
     x: {
-      label: 'key minus query',
-      low: Math.min(...record.offsets.map((o) => o[0])) - 1,
+      label: 'key minus query', low: Math.min(...record.offsets.map((o) => o[0])) - 1,
       high: Math.max(...record.offsets.map((o) => o[0])) + 1,
     },
     y: {label: 'attention', low: 0},
     series: [
       {
-        name: 'mean attention',
-        points: [...record.offsets].sort((a, b) => a[0] - b[0]),
+        name: 'mean attention', points: [...record.offsets].sort((a, b) => a[0] - b[0]),
         shape: 'circle',
       },
     ],
     about: {
-      name: `offsets-${head.at}`,
-      title: 'By distance',
+      name: `offsets-${head.at}`, title: 'By distance',
       sentence: `Entropy ${digits(record.entropy, 3)} nats; all ${n} keys alike would be ln ${n} = ${digits(Math.log(n), 3)}. Focus ${digits(record.focus, 3)}.`,
     },
   });
@@ -219,10 +199,7 @@ function worstFor(head, rel) {
 }
 
 VIEWS.push({
-  name: 'head',
-  title: 'One head',
-  short: 'Head',
-  uses: ['h', 'ex', 'rel', 'step'],
+  name: 'head', title: 'One head', short: 'Head', uses: ['h', 'ex', 'rel', 'step'],
   available: (page) => page.runs.some((r) => headsOf(r).length),
   build(main) {
     const ask = () =>
@@ -250,9 +227,7 @@ VIEWS.push({
         patternPicture(width, {head, rel: relation(head), title: title(head)}),
       ),
       {
-        id: 'pattern',
-        again: ask,
-        most: 760,
+        id: 'pattern', again: ask, most: 760,
         choose: (r, c, event) => {
           const [r0, , c0] = windowOf(...size());
           lockQuery(r0 + r, c0 + c, event.shiftKey);
@@ -266,23 +241,13 @@ VIEWS.push({
       return [queries.length, keys.length];
     };
     main.append(
-      el(
-        'div',
-        {class: 'controls'},
+      el('div', {class: 'controls'},
         button('Zoom in', () => zoomBy(0.5, app.figures[0].at, ...size()), {id: 'zoom-in'}),
-        button('out', () => zoomBy(2, null, ...size())),
-        button('fit', () => go({win: null})),
-        choice(
-          'sum',
-          'Several queries are',
-          [
-            ['sum', 'summed'],
-            ['mean', 'averaged'],
-          ],
+        button('out', () => zoomBy(2, null, ...size())), button('fit', () => go({win: null})),
+        choice('sum', 'Several queries are', [['sum', 'summed'], ['mean', 'averaged']],
           (v) => go({sum: v}),
         ),
-        button(
-          'Where it errs most',
+        button('Where it errs most',
           () => isLive() && chosen() && relation() >= 0 && worstFor(chosen(), relation()),
           {id: 'errs'},
         ),
@@ -290,45 +255,27 @@ VIEWS.push({
           id: 'null',
         }),
       ),
-      el(
-        'div',
-        {class: 'columns'},
-        el(
-          'div',
-          null,
-          big,
+      el('div', {class: 'columns'},
+        el('div', null, big,
           figure(
             guarded((width, head) => railPicture(width, head)),
             {id: 'rails', choose: (r, t) => rails(r, t), again: ask},
           ),
-          el(
-            'label',
-            null,
-            'Draw ',
+          el('label', null, 'Draw ',
             el('input', {
-              type: 'range',
-              id: 'mass',
-              min: 0.1,
-              max: 1,
-              step: 0.05,
-              value: app.state.mass,
+              type: 'range', id: 'mass', min: 0.1, max: 1, step: 0.05, value: app.state.mass,
               'aria-label': 'share of attention drawn',
               oninput: (event) => go({mass: Number(event.target.value)}),
             }),
             ' of the attention',
           ),
         ),
-        el(
-          'div',
-          null,
+        el('div', null,
           figure(
             guarded((width, head) => truthBars(width, head)),
             {id: 'truth', again: () => `headlab heads ${run().name}`},
           ),
-          figure(
-            guarded((width, head) => whyPicture(width, head)),
-            {id: 'why', again: ask},
-          ),
+          figure(guarded((width, head) => whyPicture(width, head)), {id: 'why', again: ask}),
           dynamic('div', {id: 'writes'}, () =>
             blank() ? [] : [writesNode(chosen()), twoHops(chosen())],
           ),

@@ -3,13 +3,10 @@
 
 /// The verdict in pieces; what it speaks of is a link away.
 function verdict(r) {
-  return el(
-    'p',
-    {class: 'verdict', id: 'verdict-live'},
+  return el('p', {class: 'verdict', id: 'verdict-live'},
     (r.facts.verdict || []).map((piece) =>
       piece.head || piece.view
-        ? el(
-            'a',
+        ? el('a',
             {
               href: '#',
               onclick: (event) => {
@@ -29,10 +26,7 @@ function verdict(r) {
 }
 
 VIEWS.push({
-  name: 'heads',
-  title: 'Overview',
-  uses: ['ex', 'step'],
-  available: (page) => page.runs.length > 0,
+  name: 'heads', title: 'Overview', uses: ['ex', 'step'], available: (page) => page.runs.length > 0,
   build(main) {
     const heads = headsOf(run());
     main.append(verdict(run()));
@@ -43,34 +37,20 @@ VIEWS.push({
         ),
       );
     main.append(
-      el(
-        'div',
-        {class: 'controls'},
-        choice(
-          'sort',
-          'Sort by',
-          sortings().map(([name]) => [name, name]),
+      el('div', {class: 'controls'},
+        choice('sort', 'Sort by', sortings().map(([name]) => [name, name]),
           (v) => {
             go({sort: v});
             say(`Heads sorted by ${v}.`);
           },
         ),
         task().facts.length <= 256 &&
-          choice(
-            'thumb',
-            'Maps show',
-            [
-              ['example', 'this example'],
-              ['mean', 'the mean over examples'],
-            ],
+          choice('thumb', 'Maps show',
+            [['example', 'this example'], ['mean', 'the mean over examples']],
             (v) => go({thumb: v}),
           ),
-        el(
-          'span',
-          {class: 'muted'},
-          '★ owns the relation · bar: attention on its truth · ',
-          el('b', null, '┃'),
-          ' chance',
+        el('span', {class: 'muted'}, '★ owns the relation · bar: attention on its truth · ',
+          el('b', null, '┃'), ' chance',
         ),
       ),
     );
@@ -79,14 +59,9 @@ VIEWS.push({
     const picture = () => gridPicture(Math.min(900, Math.max(300, main.clientWidth)));
     const table = el('div', {hidden: true});
     main.append(
-      el(
-        'figure',
-        null,
-        el(
-          'div',
-          {class: 'tools'},
-          button(
-            'Table',
+      el('figure', null,
+        el('div', {class: 'tools'},
+          button('Table',
             () => {
               table.hidden = !table.hidden;
               table.replaceChildren(tableOf(picture().table(), 'All heads', 200));
@@ -106,8 +81,7 @@ VIEWS.push({
     if (heads.length && task().facts.relations.length && run().reports.heads)
       main.append(
         figure((width) => relationMatrix(width), {
-          id: 'heads-by-relations',
-          again: `headlab heads ${run().name}`,
+          id: 'heads-by-relations', again: `headlab heads ${run().name}`,
           choose: (r, c) =>
             go({view: 'head', h: headsOf(run())[r].at, rel: task().facts.relations[c].name}),
         }),
@@ -137,16 +111,10 @@ function relationMatrix(width) {
   );
   const owned = owners.filter(Boolean).length;
   return matrix({
-    rowNames: heads.map((x) => x.at),
-    colNames: relations.map((r) => r.name),
-    values,
-    width: Math.min(width, 90 + relations.length * 64),
-    cell: 64,
-    tall: 24,
-    leastTall: 20,
+    rowNames: heads.map((x) => x.at), colNames: relations.map((r) => r.name), values,
+    width: Math.min(width, 90 + relations.length * 64), cell: 64, tall: 24, leastTall: 20,
     about: {
-      name: 'heads-by-relations',
-      title: 'Heads by relations (lift)',
+      name: 'heads-by-relations', title: 'Heads by relations (lift)',
       sentence: `${owned} of ${relations.length} relations have an owner (●). ○: the best head, but not enough to own it.`,
     },
     over: (box) =>
@@ -158,14 +126,8 @@ function relationMatrix(width) {
         const [x, y, w, h] = box(r, i);
         return [
           {
-            type: 'dot',
-            shape: 'circle',
-            x: x + w / 2,
-            y: y + h / 2,
-            r: 6,
-            fill: owners[i] ? 'ink' : 'paper',
-            stroke: owners[i] ? 'paper' : 'ink',
-            thick: 2,
+            type: 'dot', shape: 'circle', x: x + w / 2, y: y + h / 2, r: 6,
+            fill: owners[i] ? 'ink' : 'paper', stroke: owners[i] ? 'paper' : 'ink', thick: 2,
           },
         ];
       }),

@@ -3,9 +3,7 @@
 // kept in the address: `page`, `world`, `q`, and `lab`, the positions of a lesson's own controls.
 const LESSONS = [];
 const WORLD_NAMES = [
-  ['five-tokens', 'five tokens'],
-  ['cat-sleeps', '“Cat sleeps”'],
-  ['run', 'this run'],
+  ['five-tokens', 'five tokens'], ['cat-sleeps', '“Cat sleeps”'], ['run', 'this run'],
 ];
 
 const lab = (key, initial = 0) => app.state.lab[key] ?? initial;
@@ -49,9 +47,7 @@ const headOfLab = (H) => Math.min(lab('head'), H - 1);
 
 /// A row of controls of a lesson.
 const controlRow = (...children) =>
-  el(
-    'div',
-    {class: 'controls', role: 'group', 'aria-label': 'Controls of this lesson'},
+  el('div', {class: 'controls', role: 'group', 'aria-label': 'Controls of this lesson'},
     ...children,
   );
 
@@ -59,11 +55,7 @@ const controlRow = (...children) =>
 function labSlider(key, name, {min = 0, max = 1, step = 0.05, initial = max, words = String}) {
   const id = `lab-${key}`;
   const slider = el('input', {
-    type: 'range',
-    id,
-    min,
-    max,
-    step,
+    type: 'range', id, min, max, step,
     oninput: (event) => setLab({[key]: Number(event.target.value)}),
   });
   const out = el('output', {for: id});
@@ -83,22 +75,15 @@ function labChoice(key, name, options, initial = 0) {
 }
 
 function queryChoice(world) {
-  const made = choice(
-    'lab-query',
-    'Query',
-    world.tokens.map((words, t) => [t, `${t} ${words}`]),
-    (v) => go({q: [Number(v)]}),
+  const made = choice('lab-query', 'Query',
+    world.tokens.map((words, t) => [t, `${t} ${words}`]), (v) => go({q: [Number(v)]}),
   );
   live(() => setValues({'lab-query': queryOf(world)}));
   return made;
 }
 
 const headChoice = (world, H = world.heads) =>
-  labChoice(
-    'head',
-    'Head',
-    headNames(world, H).map((name, h) => [h, name]),
-  );
+  labChoice('head', 'Head', headNames(world, H).map((name, h) => [h, name]));
 
 /// A small matrix with its numbers in its cells. `tints`: the head of each column; `rowTints`.
 function numbersPicture(
@@ -109,16 +94,8 @@ function numbersPicture(
   const top = Math.max(...values.map(Math.abs)) || 1;
   const room = (side) => side >= textWidth((-1).toFixed(places), 11, true) + 4;
   return matrix({
-    rowNames,
-    colNames,
-    values,
-    kind: signed ? 'sign' : undefined,
-    top: signed ? top : 1,
-    width: Math.min(width, 620),
-    cell,
-    tall: 30,
-    leastTall: 12,
-    about,
+    rowNames, colNames, values, kind: signed ? 'sign' : undefined, top: signed ? top : 1,
+    width: Math.min(width, 620), cell, tall: 30, leastTall: 12, about,
     say: say || ((r, c) => `${rowNames[r]}, ${colNames[c]}: ${fixed(rows[r][c], 4)}`),
     over: (box) => {
       const items = [],
@@ -154,11 +131,7 @@ function numbersPicture(
 /// A pattern of a world with its numbers.
 function weightsPicture(width, world, weights, {name, title, sentence = '', say, signed = false}) {
   return numbersPicture(width, {
-    rows: weights,
-    rowNames: world.tokens,
-    colNames: world.keys || world.tokens,
-    signed,
-    say,
+    rows: weights, rowNames: world.tokens, colNames: world.keys || world.tokens, signed, say,
     about: {name, title, sentence: sentence || 'Queries down, keys across; each row sums to 1.'},
   });
 }
@@ -193,22 +166,14 @@ function lessonList() {
   const titles = LESSONS.map(
     (_, i) => lessonTexts().querySelector(`#lesson-${i + 1} h3`).textContent,
   );
-  return el(
-    'nav',
-    {'aria-label': 'Lessons', class: 'lessons'},
-    el(
-      'ol',
-      null,
+  return el('nav', {'aria-label': 'Lessons', class: 'lessons'},
+    el('ol', null,
       titles.map((title, i) =>
-        el(
-          'li',
-          null,
-          el(
-            'a',
+        el('li', null,
+          el('a',
             {
               href: formatHash({...defaultState(), view: 'learn', page: i + 1}) || '#',
-              id: `to-lesson-${i + 1}`,
-              'aria-current': lessonNumber() === i + 1 ? 'step' : null,
+              id: `to-lesson-${i + 1}`, 'aria-current': lessonNumber() === i + 1 ? 'step' : null,
               onclick: (event) => {
                 if (event.ctrlKey || event.metaKey || event.shiftKey) return;
                 event.preventDefault();
@@ -234,8 +199,7 @@ function worldSwitch(known) {
 }
 
 VIEWS.push({
-  name: 'learn',
-  title: 'Learn',
+  name: 'learn', title: 'Learn',
   get uses() {
     const {always, uses} = LESSONS[lessonNumber() - 1];
     return always || (isRunWorld() ? uses || ['ex'] : []);
@@ -259,8 +223,7 @@ VIEWS.push({
     else lesson.build(body);
     if (corrections) main.append(corrections);
     main.append(
-      controlRow(
-        n > 1 && button('← Lesson before', () => openLesson(n - 1), {id: 'lesson-back'}),
+      controlRow(n > 1 && button('← Lesson before', () => openLesson(n - 1), {id: 'lesson-back'}),
         n < LESSONS.length && button('Next lesson →', () => openLesson(n + 1), {id: 'lesson-next'}),
       ),
     );

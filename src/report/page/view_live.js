@@ -4,16 +4,11 @@
 
 /// A fader for each head, layer by layer.
 function faders() {
-  return el(
-    'div',
-    null,
+  return el('div', null,
     run()
       .modules.filter((module) => module.heads.length)
       .map((module) =>
-        el(
-          'fieldset',
-          {class: 'gates'},
-          el('legend', {class: 'small muted'}, moduleName(module)),
+        el('fieldset', {class: 'gates'}, el('legend', {class: 'small muted'}, moduleName(module)),
           module.heads.map((born) => {
             const at = `${module.index}.${born}`;
             const set = (v) => {
@@ -23,17 +18,11 @@ function faders() {
               go({gates, h: at});
             };
             const box = el('input', {
-              type: 'checkbox',
-              id: `gate-${at}`,
-              'data-head': at,
+              type: 'checkbox', id: `gate-${at}`, 'data-head': at,
               onchange: (event) => set(event.target.checked ? 1 : 0),
             });
             const slider = el('input', {
-              type: 'range',
-              min: 0,
-              max: 1,
-              step: 0.05,
-              id: `fader-${at}`,
+              type: 'range', min: 0, max: 1, step: 0.05, id: `fader-${at}`,
               'aria-label': `gate of head ${at}`,
               oninput: (event) => set(Number(event.target.value)),
             });
@@ -44,15 +33,9 @@ function faders() {
               slider.value = v;
               out.textContent = String(v);
             });
-            return el(
-              'div',
-              {class: 'gate'},
-              el('label', null, box, ` ${at}`),
-              slider,
-              out,
-              el(
-                'span',
-                {class: 'muted small'},
+            return el('div', {class: 'gate'},
+              el('label', null, box, ` ${at}`), slider, out,
+              el('span', {class: 'muted small'},
                 ownedBy({m: module.index, place: module.placeOf(born)}).join(', '),
               ),
             );
@@ -63,10 +46,7 @@ function faders() {
 }
 
 VIEWS.push({
-  name: 'live',
-  title: 'Live model',
-  short: 'Live',
-  uses: ['h', 'ex', 'rel', 'step'],
+  name: 'live', title: 'Live model', short: 'Live', uses: ['h', 'ex', 'rel', 'step'],
   available: (page) => page.runs.length > 0,
   build(main) {
     if (!isLive())
@@ -75,8 +55,7 @@ VIEWS.push({
           run().model
             ? 'The live model is off, because this page failed its own check.'
             : 'This page holds no weights. ',
-          code(app.page.facts.command),
-          run().model ? '' : ' with a larger budget embeds them.',
+          code(app.page.facts.command), run().model ? '' : ' with a larger budget embeds them.',
         ),
       );
     measureListeners = [];
@@ -87,11 +66,7 @@ VIEWS.push({
       pair.replaceChildren(pairNode());
     });
     const name = () => run().name;
-    const hides = [
-      ['', 'none'],
-      ['gold', 'on the truth drawn'],
-      ['random', 'as many random ones'],
-    ];
+    const hides = [['', 'none'], ['gold', 'on the truth drawn'], ['random', 'as many random ones']];
     const byQuestion = figure((width) => relationBars(width), {
       id: 'by-question',
       again: () => `headlab ablate ${name()} --kind ${app.state.repl}`,
@@ -99,38 +74,22 @@ VIEWS.push({
     const bars = app.figures[app.figures.length - 1];
     measureListeners.push(() => bars.draw());
     main.append(
-      el(
-        'p',
-        null,
+      el('p', null,
         'This is the trained model itself. Move a gate: all heads after it, and every answer, are computed again.',
       ),
       result,
-      el(
-        'div',
-        {class: 'columns'},
-        el(
-          'div',
-          null,
-          faders(),
+      el('div', {class: 'columns'},
+        el('div', null, faders(),
           headsOf(run()).length > 0 &&
-            el(
-              'div',
-              {class: 'controls'},
+            el('div', {class: 'controls'},
               button('All on', () => go({gates: {}, hide: null}), {id: 'all-on'}),
               button('Only this head', () => onlyGate(chosen()), {id: 'only'}),
-              choice(
-                'repl',
-                'In place of a silent head',
-                [
-                  ['zero', 'zero'],
-                  ['mean', 'its mean'],
-                  ['resample', 'another example’s output'],
-                ],
+              choice('repl', 'In place of a silent head',
+                [['zero', 'zero'], ['mean', 'its mean'], ['resample', 'another example’s output']],
                 (v) => go({repl: v}),
               ),
               choice('hide', 'Hide edges of the chosen head', hides, (v) => go({hide: v || null})),
-              button(
-                'Hide the locked cells',
+              button('Hide the locked cells',
                 () =>
                   app.state.k == null
                     ? say('Lock a cell of the pattern first.')
@@ -146,23 +105,19 @@ VIEWS.push({
           byQuestion,
           headsOf(run()).length > 0 && [pair, dynamic('div', null, guessNode)],
         ),
-        el(
-          'div',
-          null,
+        el('div', null,
           figure(
             (width) =>
               chosen() && trace()
                 ? patternPicture(width, {
-                    head: chosen(),
-                    rel: relation(),
+                    head: chosen(), rel: relation(),
                     title: `Head ${chosen().at}, example ${exampleIndex()}`,
                   })
                 : chosen()
                   ? noPattern()
                   : note('No head to show.'),
             {
-              id: 'live-pattern',
-              most: 480,
+              id: 'live-pattern', most: 480,
               choose: (r, c, event) => lockQuery(r, c, event.shiftKey),
               again: () =>
                 chosen() &&
@@ -170,13 +125,10 @@ VIEWS.push({
             },
           ),
           run().modules.length === 1 &&
-            el(
-              'p',
-              {class: 'small muted'},
+            el('p', {class: 'small muted'},
               'There is one layer: no head reads what another writes, so gates change answers, not patterns.',
             ),
-          dynamic('div', {id: 'answers'}, answers),
-          tokenEditor(),
+          dynamic('div', {id: 'answers'}, answers), tokenEditor(),
         ),
       ),
     );

@@ -27,21 +27,14 @@ const bestOf = (kept) =>
 
 function curvePicture(width) {
   const shown = new Set([
-    'random',
-    'magnitude',
-    'importance',
-    'ablation',
-    'greedy',
-    'exhaustive',
-    methodOf().method,
+    'random', 'magnitude', 'importance', 'ablation', 'greedy', 'exhaustive', methodOf().method,
   ]);
   const methods = curveOf().methods.filter(
     (m) => shown.has(m.method) || curveOf().methods.length <= 7,
   );
   const top = Math.max(...methods.flatMap((m) => m.points.map((p) => p.loss)));
   const series = methods.map((m) => ({
-    name: m.method,
-    bold: m.method === methodOf().method,
+    name: m.method, bold: m.method === methodOf().method,
     thick: m.method === methodOf().method ? 3 : 1.5,
     points: m.points.map((p) => [p.kept, Math.max(p.loss, top / 1e6)]),
     ...(m.method === 'exhaustive'
@@ -51,9 +44,7 @@ function curvePicture(width) {
   const point = pointOf();
   const regret = methodOf().regret;
   return plot({
-    width,
-    height: 340,
-    series,
+    width, height: 340, series,
     x: {label: 'heads kept', names: methods[0].points.map((p) => p.kept)},
     y: {label: 'loss (nats, log)', log: true},
     lines: [
@@ -63,8 +54,7 @@ function curvePicture(width) {
       {x: point.kept, name: `${point.kept} kept`, strong: true},
     ],
     about: {
-      name: 'curve',
-      title: 'Loss against heads kept',
+      name: 'curve', title: 'Loss against heads kept',
       sentence: `${methodOf().method} keeps ${point.kept} heads at a loss of ${digits(point.loss)} (all heads: ${digits(curveOf().full.loss)}).${regret != null ? ` Its mean regret, beyond the best subsets, is ${digits(regret, 3)} nats.` : ''}`,
     },
   });
@@ -76,9 +66,7 @@ function setNode() {
   const removed = headsOf(run()).filter((x) => !kept.has(x.at));
   const same = best && idsOf(best.heads).join() === idsOf(point.heads).join();
   return [
-    el(
-      'p',
-      null,
+    el('p', null,
       el('b', null, `${point.kept} heads kept: `),
       `loss ${digits(point.loss)}, ${digits(100 * point.accuracy)} % right. `,
       best
@@ -87,17 +75,11 @@ function setNode() {
           : `The best set of that size, ${idsOf(best.heads).join(' ') || 'none'}, has ${digits(best.loss)}; regret ${digits(point.loss - best.loss)} nats.`
         : '',
     ),
-    el(
-      'p',
-      {class: 'tokens', id: 'kept-heads'},
+    el('p', {class: 'tokens', id: 'kept-heads'},
       headsOf(run()).map((x) =>
-        el(
-          'span',
-          {class: `cell${kept.has(x.at) ? ' chosen' : ''}`},
-          kept.has(x.at) ? '● ' : '✕ ',
-          el('b', null, x.at),
-          ' ',
-          ownedBy(x).join(', '),
+        el('span',
+          {class: `cell${kept.has(x.at) ? ' chosen' : ''}`}, kept.has(x.at) ? '● ' : '✕ ',
+          el('b', null, x.at), ' ', ownedBy(x).join(', '),
         ),
       ),
     ),
@@ -105,9 +87,7 @@ function setNode() {
     point.heads &&
     headsOf(run()).every((x) => (app.state.gates[x.at] ?? 1) === Number(kept.has(x.at))) &&
     measured.result
-      ? el(
-          'p',
-          {id: 'prune-live'},
+      ? el('p', {id: 'prune-live'},
           `The live model with this set: loss ${digits(measured.result.loss)}${measured.done < measured.of ? ` so far (${measured.done} of ${measured.of})` : ''}.`,
         )
       : '',
@@ -129,11 +109,7 @@ function partings() {
         );
       });
       return [
-        m.method,
-        m.area,
-        m.regret,
-        m.rank_correlation ?? null,
-        m.knee ?? null,
+        m.method, m.area, m.regret, m.rank_correlation ?? null, m.knee ?? null,
         parts
           ? `${parts.kept} heads: ${without(idsOf(parts.heads), idsOf(bestOf(parts.kept).heads)) || 'an average'} instead of ${without(idsOf(bestOf(parts.kept).heads), idsOf(parts.heads))}`
           : 'never',
@@ -142,11 +118,7 @@ function partings() {
   return tableOf(
     {
       head: [
-        'method',
-        'area under the curve',
-        'mean regret',
-        'rank correlation with ablation',
-        'knee',
+        'method', 'area under the curve', 'mean regret', 'rank correlation with ablation', 'knee',
         'first parts from the best set at',
       ],
       rows,
@@ -164,8 +136,7 @@ function papers() {
         {
           head: ['', 'loss', 'accuracy', 'parameters'],
           rows: [
-            ['before', prune.before],
-            ['without fine-tuning', prune.without_finetuning],
+            ['before', prune.before], ['without fine-tuning', prune.without_finetuning],
             [`after ${prune.finetune} steps`, prune.after],
           ]
             .filter(([, r]) => r)
@@ -180,9 +151,7 @@ function papers() {
         {
           head: ['module', 'best single head', 'rise of the loss with it alone'],
           rows: michel.one_head_per_layer.map((r) => [
-            r.module,
-            r.out_of_sample.join('.'),
-            r.change_out_of_sample,
+            r.module, r.out_of_sample.join('.'), r.change_out_of_sample,
           ]),
         },
         'Michel et al. 2019, table 3: one head for each layer',
@@ -194,10 +163,7 @@ function papers() {
         {
           head: ['penalty λ', 'heads left', 'loss, pruned', 'loss, from scratch'],
           rows: voita.rows.map((r) => [
-            r.lambda,
-            r.survivors.length,
-            r.pruned?.loss,
-            r.from_scratch?.loss,
+            r.lambda, r.survivors.length, r.pruned?.loss, r.from_scratch?.loss,
           ]),
         },
         'Voita et al. 2019: heads that learned gates leave',
@@ -227,10 +193,7 @@ function keep(changes) {
 }
 
 VIEWS.push({
-  name: 'prune',
-  title: 'Pruning',
-  uses: [],
-  available: (page) => page.runs.length > 0,
+  name: 'prune', title: 'Pruning', uses: [], available: (page) => page.runs.length > 0,
   stepBy: (by) => curveOf() && keep({kept: Math.max(0, pointOf().kept + by)}),
   build(main) {
     if (!curveOf()?.methods?.length)
@@ -240,29 +203,16 @@ VIEWS.push({
       );
     const sizes = methodOf().points.map((p) => p.kept);
     const slider = el('input', {
-      type: 'range',
-      id: 'kept',
-      min: Math.min(...sizes),
-      max: Math.max(...sizes),
-      step: 1,
+      type: 'range', id: 'kept', min: Math.min(...sizes), max: Math.max(...sizes), step: 1,
       'aria-label': 'heads kept',
       oninput: (event) => keep({kept: Number(event.target.value)}),
     });
     main.append(
-      el(
-        'div',
-        {class: 'controls'},
-        choice(
-          'method',
-          'Method',
-          curveOf().methods.map((m) => [m.method, m.method]),
+      el('div', {class: 'controls'},
+        choice('method', 'Method', curveOf().methods.map((m) => [m.method, m.method]),
           (v) => keep({method: v}),
         ),
-        el(
-          'label',
-          null,
-          'Heads kept ',
-          slider,
+        el('label', null, 'Heads kept ', slider,
           dynamic('output', {for: 'kept'}, () => String(pointOf().kept)),
         ),
         isLive() && el('span', {class: 'muted'}, 'The live model follows.'),
@@ -275,14 +225,10 @@ VIEWS.push({
     const sets = el('div', {id: 'set'});
     main.append(
       figure(curvePicture, {
-        id: 'curve',
-        again: curveOf().command || `headlab curve ${run().name}`,
-        most: 860,
+        id: 'curve', again: curveOf().command || `headlab curve ${run().name}`, most: 860,
         choose: (r, c) => keep({kept: methodOf().points[c]?.kept}),
       }),
-      sets,
-      partings(),
-      ...papers(),
+      sets, partings(), ...papers(),
     );
     measureListeners = [() => sets.replaceChildren(...setNode().filter(Boolean))];
     return live(() => {

@@ -10,10 +10,7 @@ function scatter(width, {sets, about, share, arrows}) {
   };
   const [[x0, x1], [y0, y1]] = [pad(all(0)), pad(all(1))];
   const picture = plot({
-    about,
-    names: false,
-    width,
-    height: Math.min(420, width * 0.75),
+    about, names: false, width, height: Math.min(420, width * 0.75),
     series: sets.map((s) => ({...s, line: false, r: 4})),
     x: {label: `first axis, ${digits(100 * share[0], 3)} % of the variance`, low: x0, high: x1},
     y: {label: `second, ${digits(100 * share[1], 3)} %`, low: y0, high: y1},
@@ -36,9 +33,7 @@ function scatter(width, {sets, about, share, arrows}) {
         if (!arrows || r)
           picture.items.push(
             label(x + 6, y - 7, shortened(words, 60, 11, true), {
-              size: 11,
-              mono: true,
-              fill: 'muted',
+              size: 11, mono: true, fill: 'muted',
             }),
           );
       }),
@@ -58,8 +53,7 @@ function together(sets, n, width, offset = 0, stride = width) {
     share: found.share,
     sets: sets.map((_, s) =>
       Array.from({length: n}, (__, t) => [
-        found.projected[2 * (s * n + t)],
-        found.projected[2 * (s * n + t) + 1],
+        found.projected[2 * (s * n + t)], found.projected[2 * (s * n + t) + 1],
       ]),
     ),
   };
@@ -79,19 +73,13 @@ function streamPicture(width, block) {
   if (!words) return null;
   const made = together([before, after], words.length, run().config.d_model);
   return scatter(width, {
-    share: made.share,
-    arrows: true,
+    share: made.share, arrows: true,
     sets: made.sets.map((points, i) => ({
-      name: i ? 'after' : 'before',
-      points,
-      words,
-      shape: i ? 'circle' : 'square',
-      hollow: !i,
+      name: i ? 'after' : 'before', points, words, shape: i ? 'circle' : 'square', hollow: !i,
       color: i ? 's0' : 's1',
     })),
     about: {
-      name: `space-${block}`,
-      title: `Block ${block}: before and after`,
+      name: `space-${block}`, title: `Block ${block}: before and after`,
       sentence: `Each token of example ${exampleIndex()} before (hollow) and after (filled) the block; a line joins the two.`,
     },
   });
@@ -132,39 +120,29 @@ function planePicture(width) {
   const found = core.pca(joined, queries.length + keys.length, dHead);
   const part = (from, n) =>
     Array.from({length: n}, (_, i) => [
-      found.projected[2 * (from + i)],
-      found.projected[2 * (from + i) + 1],
+      found.projected[2 * (from + i)], found.projected[2 * (from + i) + 1],
     ]);
   return scatter(width, {
     share: found.share,
     sets: [
       {
-        name: 'query',
-        points: part(0, queries.length),
-        words: queries.map((w, i) => `q${i} ${w}`),
-        shape: 'triangle',
-        color: 's1',
+        name: 'query', points: part(0, queries.length), words: queries.map((w, i) => `q${i} ${w}`),
+        shape: 'triangle', color: 's1',
       },
       {
-        name: 'key',
-        points: part(queries.length, keys.length),
-        words: keys.map((w, i) => `k${i} ${w}`),
-        shape: 'circle',
-        color: 's0',
+        name: 'key', points: part(queries.length, keys.length),
+        words: keys.map((w, i) => `k${i} ${w}`), shape: 'circle', color: 's0',
       },
     ],
     about: {
-      name: `plane-${head.at}`,
-      title: `Queries and keys of head ${head.at}`,
+      name: `plane-${head.at}`, title: `Queries and keys of head ${head.at}`,
       sentence: `Triangles are queries, dots keys, in one plane of the ${dHead} dimensions: a query looks at keys that lie its way.`,
     },
   });
 }
 
 VIEWS.push({
-  name: 'space',
-  title: 'Space',
-  uses: ['h', 'ex', 'step'],
+  name: 'space', title: 'Space', uses: ['h', 'ex', 'step'],
   available: (page) => page.runs.length > 0,
   build(main) {
     if (!isLive())
@@ -177,14 +155,10 @@ VIEWS.push({
     const blocks = Math.max(0, (trace().residual?.length || 1) - 1);
     const again = () => app.page.facts.command;
     main.append(
-      el(
-        'p',
-        null,
+      el('p', null,
         'Two axes of many: the shares say how much of the variance they show. Near here may be far there.',
       ),
-      el(
-        'div',
-        {class: 'columns'},
+      el('div', {class: 'columns'},
         Array.from({length: Math.min(blocks, 6)}, (_, i) =>
           figure((width) => streamPicture(width, i), {id: `space-${i}`, most: 560, again}),
         ),

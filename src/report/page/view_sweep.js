@@ -15,8 +15,7 @@ function kneePicture(width) {
   const series = tasks.flatMap((name, i) => {
     const mine = groups.filter((g) => g.task === name);
     const means = mine.map((g) => [
-      headCount(g),
-      positive(g.loss.mean),
+      headCount(g), positive(g.loss.mean),
       ...(g.loss.half_width != null
         ? [
             positive(Math.max(g.loss.mean - g.loss.half_width, Math.min(...g.losses) / 2)),
@@ -29,32 +28,22 @@ function kneePicture(width) {
     );
     return [
       {
-        name: `${tasks.length > 1 ? name.split(':')[0] : 'mean'}`,
-        points: means,
-        color: SERIES[i % 7],
-        shape: SHAPES[i % 4],
+        name: `${tasks.length > 1 ? name.split(':')[0] : 'mean'}`, points: means,
+        color: SERIES[i % 7], shape: SHAPES[i % 4],
       },
       {
-        name: 'single seeds',
-        points: seeds,
-        line: false,
-        hollow: true,
-        r: 4,
-        color: SERIES[i % 7],
+        name: 'single seeds', points: seeds, line: false, hollow: true, r: 4, color: SERIES[i % 7],
         shape: 'circle',
       },
     ];
   });
   const comparison = app.page.facts.sweep.comparisons?.[0];
   return plot({
-    width,
-    height: 360,
-    series,
+    width, height: 360, series,
     x: {label: 'heads', names: [...new Set(groups.map(headCount))]},
     y: {label: 'loss (nats, log)', log: true},
     about: {
-      name: 'knee',
-      title: 'Loss against the number of heads',
+      name: 'knee', title: 'Loss against the number of heads',
       sentence: comparison
         ? `${comparison.enough} is enough: ${comparison.one} loses ${spread(comparison.loss_gain)} nats against ${comparison.best}.${comparison.equal_parameters ? ' The numbers of parameters are equal.' : ''}`
         : `${groups.length} groups of runs; lines are 95 % intervals, dots single seeds.`,
@@ -63,18 +52,11 @@ function kneePicture(width) {
 }
 
 VIEWS.push({
-  name: 'sweep',
-  title: 'Sweep',
-  uses: ['ex'],
-  available: (page) => Boolean(page.facts.sweep),
+  name: 'sweep', title: 'Sweep', uses: ['ex'], available: (page) => Boolean(page.facts.sweep),
   build(main) {
     const {sweep} = app.page.facts;
     const rows = sweepGroups().map((g) => [
-      g.name,
-      g.parameters,
-      spread(g.loss),
-      spread(g.accuracy),
-      spread(g.specialization),
+      g.name, g.parameters, spread(g.loss), spread(g.accuracy), spread(g.specialization),
       g.losses.map((v) => (v == null ? 'failed' : digits(v, 3))).join('  '),
     ]);
     main.append(
@@ -88,17 +70,12 @@ VIEWS.push({
       main.append(
         note(
           `Not finished: ${sweep.missing.map((m) => m.name || m).join(', ')}. `,
-          code(sweep.command),
-          ' goes on where it stopped.',
+          code(sweep.command), ' goes on where it stopped.',
         ),
       );
     if (!app.page.runs.length) return;
     const slider = el('input', {
-      type: 'range',
-      id: 'sweep-run',
-      min: 1,
-      max: app.page.runs.length,
-      step: 1,
+      type: 'range', id: 'sweep-run', min: 1, max: app.page.runs.length, step: 1,
       'aria-label': 'number of heads',
       oninput: (event) => {
         go({run: Number(event.target.value), h: null});
@@ -108,13 +85,10 @@ VIEWS.push({
     slider.value = app.state.run;
     main.append(
       el('h3', null, 'The trained models on one input'),
-      el(
-        'p',
-        null,
+      el('p', null,
         el('label', null, 'Heads ', slider, ` ${headsOf(run()).length} (${run().name})`),
       ),
-      verdict(run()),
-      headGrid(),
+      verdict(run()), headGrid(),
     );
   },
 });

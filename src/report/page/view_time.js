@@ -20,25 +20,17 @@ function lossPicture(width) {
           {
             name: 'kept weights',
             points: snapshots.steps.map((s, i) => [s, snapshots.held_out[i]]),
-            line: false,
-            shape: 'square',
-            hollow: true,
-            r: 4,
+            line: false, shape: 'square', hollow: true, r: 4,
           },
         ]
       : []),
   ];
   const last = metrics.loss[metrics.loss.length - 1];
   return plot({
-    width,
-    height: 260,
-    series: series.filter((s) => s.points.length),
-    x: {label: 'step'},
-    y: {label: 'loss (nats, log)', log: true},
-    lines: stepLines(),
+    width, height: 260, series: series.filter((s) => s.points.length), x: {label: 'step'},
+    y: {label: 'loss (nats, log)', log: true}, lines: stepLines(),
     about: {
-      name: 'training-loss',
-      title: 'Loss',
+      name: 'training-loss', title: 'Loss',
       sentence: `From ${digits(metrics.loss[0])} at step ${metrics.step[0]} to ${digits(last)} at step ${metrics.step[metrics.step.length - 1]}.`,
     },
   });
@@ -66,19 +58,14 @@ function liftPicture(width) {
       r: 2.2,
     }));
   return plot({
-    width,
-    height: 300,
-    series,
-    x: {label: 'step'},
+    width, height: 300, series, x: {label: 'step'},
     y: {
-      label: 'lift',
-      high: 1,
+      label: 'lift', high: 1,
       low: Math.max(-0.5, Math.min(0, ...series.flatMap((s) => s.points.map((p) => p[1])))),
     },
     lines: [...births().map((b) => ({x: b.born, name: `${b.name} ${b.born}`})), ...stepLines()],
     about: {
-      name: 'births',
-      title: 'When each role was born',
+      name: 'births', title: 'When each role was born',
       sentence:
         births()
           .map((b) => `${b.name}: step ${b.born} (head ${at2(b.best)})`)
@@ -112,9 +99,7 @@ function play(node) {
 }
 
 VIEWS.push({
-  name: 'time',
-  title: 'Training',
-  uses: ['h', 'ex', 'rel', 'step'],
+  name: 'time', title: 'Training', uses: ['h', 'ex', 'rel', 'step'],
   available: (page) => page.runs.length > 0,
   build(main) {
     const kept = run().steps?.length > 0 && isLive();
@@ -127,13 +112,9 @@ VIEWS.push({
       Array.from({length: r}, (_, i) => picture.marks.cols(i)).reduce((a, b) => a + b, 0);
     main.append(
       births().length
-        ? el(
-            'ul',
-            {id: 'birth-list'},
+        ? el('ul', {id: 'birth-list'},
             births().map((b) =>
-              el(
-                'li',
-                null,
+              el('li', null,
                 `${b.name} was born at step ${b.born}, in head ${at2(b.best)}. `,
                 kept && button('See it', () => go({step: b.born, h: at2(b.best), rel: b.name})),
               ),
@@ -143,15 +124,12 @@ VIEWS.push({
     );
     main.append(
       figure(lossPicture, {
-        id: 'loss',
-        most: 860,
+        id: 'loss', most: 860,
         again: () => `headlab train --config ${run().name}/config.json --out COPY`,
         choose: pick,
       }),
       figure(liftPicture, {
-        id: 'births',
-        most: 860,
-        again: () => `headlab heads ${run().name} --over-training`,
+        id: 'births', most: 860, again: () => `headlab heads ${run().name} --over-training`,
         choose: pick,
       }),
     );
@@ -170,14 +148,12 @@ VIEWS.push({
         (width) =>
           chosen() && trace()
             ? patternPicture(width, {
-                head: chosen(),
-                rel: relation(),
+                head: chosen(), rel: relation(),
                 title: `Head ${chosen().at} at ${app.state.step == null ? 'the last step' : `step ${app.state.step}`}`,
               })
             : null,
         {
-          id: 'time-pattern',
-          most: 480,
+          id: 'time-pattern', most: 480,
           again: () =>
             app.state.step == null && chosen()
               ? `headlab heads ${run().name} --pattern ${chosen().at} --example ${exampleIndex()}`
