@@ -1,75 +1,11 @@
 // The lessons, as a reader works on them: every control changes its numbers, exercises take right
 // answers and refuse wrong ones, all of it by keyboard, on narrow screens, and as text without
-// scripts. Read next: study.h; report/page_lessons_test.cc, their numbers.
+// scripts. Read next: lessons.h; report/page_lessons_test.cc, their numbers.
 #include <set>
 
-#include "browser/study.h"
+#include "browser/lessons.h"
 
 namespace headlab::browser { namespace {
-
-class Lessons : public OnPage {
- protected:
-  const Study& study = the_study();
-  fs::path full = study.path("full/report.html");
-
-  /// The page of the lessons alone, written once.
-  fs::path book() const {
-    static const fs::path path = [&] {
-      study.done({"page", "--textbook", "--no-weights", "--out", "textbook.html"});
-      return study.path("textbook.html");
-    }();
-    return path;
-  }
-  void lesson(int number, const std::string& more = "") {
-    open(book(), "#view=learn&page=" + std::to_string(number) + more);
-  }
-  void lesson_of_run(int number, const std::string& more = "") {
-    open(full, "#view=learn&world=run&page=" + std::to_string(number) + more);
-  }
-  /// Chooses an option of a list.
-  void choose(const std::string& id, const std::string& value) {
-    tab().evaluate("(() => { const list = document.getElementById('" + id +
-                   "'); list.value = " + Json(value).dump() +
-                   "; list.dispatchEvent(new Event('change', {bubbles: true})); })()");
-    wait();
-  }
-  void type(const std::string& id, const std::string& value) {
-    tab().evaluate("(() => { const field = document.getElementById('" + id +
-                   "'); field.value = " + Json(value).dump() +
-                   "; field.dispatchEvent(new Event('input', {bubbles: true})); })()");
-    wait();
-  }
-  void press_on(const std::string& id, const std::string& key) {
-    tab().evaluate("document.getElementById('" + id + "').focus()");
-    tab().press(key);
-    wait();
-  }
-  void click(const std::string& selector) {
-    tab().click(selector);
-    wait();
-  }
-  bool shows(const std::string& selector, const std::string& part) {
-    return words(selector).find(part) != std::string::npos;
-  }
-  std::string title_of(const std::string& id) {
-    return tab().text(figure(id) + ".picture.title + ' ' + " + figure(id) + ".picture.sentence");
-  }
-  std::string said(int exercise) {
-    return words("#exercise-" + std::to_string(exercise) + "-said");
-  }
-  std::string answered(int exercise, const std::string& answer) {
-    const std::string id = "exercise-" + std::to_string(exercise);
-    type(id, answer);
-    press_on(id, "Enter");
-    return said(exercise);
-  }
-  void expect_right(int exercise, const std::string& answer) {
-    EXPECT_TRUE(answered(exercise, answer).starts_with("✓")) << exercise << said(exercise);
-  }
-  void expect_wrong(int exercise, const std::string& answer) {
-    EXPECT_TRUE(answered(exercise, answer).starts_with("✗")) << exercise << said(exercise);
-  }
-};
 
 TEST_F(Lessons, OpenWithoutARun) {
   open(book());
@@ -81,73 +17,6 @@ TEST_F(Lessons, OpenWithoutARun) {
   go_to("#view=about");
   EXPECT_NE(words("#view"), "");
   for (const char* key : {"x", "a", "c", "[", ".", "Escape", "t", "?"}) tab().press(key);
-}
-
-class TrainedLessons : public Lessons {
- protected:
-  /// Lesson 7: diversity over seeds, and all six models on one input.
-  void expect_models_of_the_knee() {
-    go_to("#view=learn&page=7");
-    const std::string diversity = title_of("diversity");
-    for (const char* part : {"8: 0.", "5 seeds", "±"})
-      EXPECT_NE(diversity.find(part), std::string::npos) << diversity;
-    EXPECT_EQ(tab().number("trainedDiversity().length"), 6);
-    EXPECT_EQ(tab().number("trainedDiversity()[5].seeds.length"), 5);
-    EXPECT_EQ(tab().text("familyPatterns().map((x) => x.maps.length).join()"), "1,2,3,4,5,8");
-    EXPECT_NE(title_of("family").find("4 by 8"), std::string::npos) << title_of("family");
-    const std::string first = tab().text("familyPatterns()[0].maps[0].values.slice(40, 44).join()");
-    tab().click("#example-next");
-    wait();
-    EXPECT_NE(tab().text("familyPatterns()[0].maps[0].values.slice(40, 44).join()"), first);
-    tab().click(mark("family", 3, 1));
-    wait();
-    EXPECT_EQ(tab().text("isRunWorld() + ' ' + headsOf(run()).length + ' ' + app.state.h"),
-              "true 4 0.1");
-  }
-
-  /// Lesson 8: in both controls some head is first and none is an owner, by the program's numbers.
-  void expect_controls() {
-    study.done({"sweep", "--task", "memoryless,random", "--heads", "4", "--d-model", "32",
-                "--steps", "500", "--batch", "32", "--eval-examples", "64", "--seeds", "1", "--out",
-                "c"});
-    const char* const tasks[] = {"memoryless", "random"};
-    for (int i = 0; i < 2; ++i) {
-      go_to("#view=learn&page=8&lab=control:" + std::to_string(i));
-      const std::string run = std::string("c/task=") + tasks[i] + ",heads=4,seed=0";
-      const Json best =
-          study.done({"heads", run, "--json"}).json().at("relations").items()[0].at("best");
-      const std::string table = words("#control-table");
-      EXPECT_NE(table.find("nobody"), std::string::npos) << table;
-      EXPECT_NEAR(tab().number("firstHeads(controlNow())[0].lift"), best.at("lift").number(), 1e-6);
-      EXPECT_NEAR(tab().number("firstHeads(controlNow())[0].p"), best.at("p").number(), 1e-9);
-      EXPECT_TRUE(tab().holds("firstHeads(controlNow()).every((r) => r.owner === 'nobody')"));
-      EXPECT_NE(title_of("control").find("is first"), std::string::npos) << title_of("control");
-    }
-    click("#control-again");
-    EXPECT_NE(title_of("control").find("Eight heads"), std::string::npos) << title_of("control");
-  }
-};
-
-TEST_F(TrainedLessons, AreBroughtAlong) {
-  study.done({"page", "--textbook", "--out", "book.html"});
-  const fs::path trained = study.path("book.html");
-  EXPECT_LE(fs::file_size(trained), 1'500'000u);
-  open(trained, "#view=learn&page=2");
-  EXPECT_TRUE(tab().holds("app.check.ok"));
-  EXPECT_EQ(tab().text("VIEWS.filter(isShown).map((v) => v.name).join()"), "learn,about");
-  EXPECT_NE(title_of("knee").find("is enough"), std::string::npos) << title_of("knee");
-  EXPECT_EQ(tab().number("headsOf(run()).length"), 8);
-  EXPECT_EQ(read_file(trained).find(fs::temp_directory_path().string()), std::string::npos);
-  for (int number = 1; number <= 10; ++number)
-    go_to("#view=learn&world=run&page=" + std::to_string(number));
-  expect_models_of_the_knee();
-  expect_controls();
-  go_to("#view=learn&page=9");
-  expect_wrong(10, "0.0 0.1");
-  const std::string best = tab().text(
-      "(() => { const s = subsetsOf(run()); return keptNames(s, rankOfSet(s, 15).bits).join(' '); "
-      "})()");
-  EXPECT_NE(answered(10, best).find("Number 1 of 70"), std::string::npos) << said(10);
 }
 
 TEST_F(Lessons, FollowEachOther) {

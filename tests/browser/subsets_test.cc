@@ -1,7 +1,9 @@
 // The model in the browser against the program, head set by head set: all 256 sets of the 8 heads
-// of a trained model, silenced by zero and by the mean, example by example. Read next:
-// page_test.cc.
+// of the model of `demo`, silenced by zero and by the mean, example by example, and against the
+// losses of all sets that `curve` wrote. HEADLAB_EXAMPLES=512 takes all examples (minutes). Read
+// next: page_test.cc.
 #include <cmath>
+#include <cstdlib>
 
 #include "browser/study.h"
 #include "headlab/heads/ablation.h"
@@ -9,7 +11,10 @@
 
 namespace headlab::browser { namespace {
 
-constexpr int kSetsExamples = 24;
+int sets_examples() {
+  const char* asked = std::getenv("HEADLAB_EXAMPLES");
+  return asked != nullptr ? std::atoi(asked) : 16;
+}
 
 /// Losses [set][example] of a run with the heads of each set at 0, by bits of the set.
 std::vector<std::vector<double>> program_losses(const headlab::Run& run, AblationKind kind) {
@@ -21,7 +26,7 @@ std::vector<std::vector<double>> program_losses(const headlab::Run& run, Ablatio
   const Batch batch = held_out_examples(*run.task, 512).batch;
   std::vector<std::vector<double>> losses;
   for (const auto& of_set : Ablation(run.model, batch, {.kind = kind}).losses(sets))
-    losses.emplace_back(of_set.begin(), of_set.begin() + kSetsExamples);
+    losses.emplace_back(of_set.begin(), of_set.begin() + sets_examples());
   return losses;
 }
 
@@ -29,9 +34,8 @@ class EverySet : public OnPage {};
 
 TEST_F(EverySet, OfEightHeadsLosesWhatTheProgramLoses) {
   const Study& study = the_study();
-  study.train("relations", "eight",
-              {"--heads", "8", "--d-model", "32", "--steps", "300", "--batch", "32", "--lr",
-               "3e-3"});
+  study.done({"train", "--task", "relations", "--heads", "8", "--out", "eight"});
+  study.done({"curve", "eight", "--methods", "exhaustive"});
   const headlab::Run run = open_run(study.path("eight"));
   open(study.page("eight"));
   for (const AblationEntry& entry : ablation_table()) {
@@ -40,16 +44,27 @@ TEST_F(EverySet, OfEightHeadsLosesWhatTheProgramLoses) {
     ASSERT_EQ(program.size(), 256u);
     const Json page = tab().evaluate(
         "Array.from({length: 256}, (_, set) => Array.from(core.evaluate(run(), {count: " +
-        std::to_string(kSetsExamples) + ", replacement: " + Json(entry.name).dump() +
+        std::to_string(sets_examples()) + ", replacement: " + Json(entry.name).dump() +
         ", gates: [Float32Array.from({length: 8}, (_, h) => 1 - (set >> h & 1))]}).by))");
     double largest = 0;
     for (std::size_t set = 0; set < 256; ++set)
-      for (std::size_t i = 0; i < kSetsExamples; ++i) {
+      for (std::size_t i = 0; i < program[set].size(); ++i) {
         const double ours = page.items()[set].items()[i].number(), theirs = program[set][i];
         largest = std::max(largest, std::abs(ours - theirs) / (1 + std::abs(theirs)));
       }
+    std::printf("%s: 256 sets x %d examples, largest |difference| / (1 + loss) %.2g\n", entry.name,
+                sets_examples(), largest);
     EXPECT_LE(largest, 1e-4) << entry.name;
     EXPECT_GT(program[255][0], program[0][0]) << "silence costs something";
+  }
+  // of every 15th set, none and the whole one among them, all examples, as `curve` took them
+  const Json losses = study.json("eight/curve.json").at("subsets").at("losses");
+  for (int kept = 0; kept < 256; kept += 15) {
+    const double ours =
+        tab().number("core.evaluate(run(), {gates: [Float32Array.from({length: 8}, (_, h) => " +
+                     std::to_string(kept) + " >> h & 1)]}).loss");
+    const double theirs = losses.items()[static_cast<std::size_t>(kept)].number();
+    EXPECT_NEAR(ours, theirs, 1e-5 + 1e-4 * theirs) << kept;
   }
 }
 

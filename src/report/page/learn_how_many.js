@@ -179,7 +179,7 @@ function familyPicture(width) {
   return {
     name: 'family',
     title: `${family.length} trained models on example ${exampleIndex()}`,
-    sentence: `Below a head stands the relation that it owns. Of ${relations} relations are owned: ${family.map((x) => `${owned(x)} by ${x.maps.length}`).join(', ')}. Choose a head to look at its model.`,
+    sentence: `Below a head stands the relation that it owns. Relations that are owned, of ${relations}: ${family.map((x) => `${owned(x)} with ${x.maps.length}`).join(', ')} heads. Choose a head to look at its model.`,
     width, height: 4 + family.length * (side + foot), items,
     table: () => ({
       head: ['heads', 'loss', 'head', 'owns', 'entropy on this example'],

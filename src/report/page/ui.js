@@ -275,14 +275,15 @@ function twoFingers(self, options) {
   });
   const start = (event) => {
     last = event.touches.length === 2 ? held(event) : null;
+    if (last && event.cancelable) event.preventDefault(); // else the page would scroll or zoom
   };
   for (const kind of ['touchstart', 'touchend', 'touchcancel'])
-    canvas.addEventListener(kind, start, {passive: true});
+    canvas.addEventListener(kind, start, {passive: false});
   canvas.addEventListener(
     'touchmove',
     (event) => {
       if (!last) return;
-      event.preventDefault();
+      if (event.cancelable) event.preventDefault();
       const now = held(event),
         factor = last.apart / now.apart,
         [right, down] = [now.x - last.x, now.y - last.y];

@@ -1,35 +1,49 @@
 // Overview: the verdict, and every head as a small map with its score beside chance. The grid is one
 // stop of the Tab key; arrows move in it (the ARIA grid pattern). Pruned heads keep their cell.
 
-/// The verdict in pieces; what it speaks of is a link away.
+/// Words that change the state.
+const linkTo = (changes, words) =>
+  el('a',
+    {
+      href: '#',
+      onclick: (event) => {
+        event.preventDefault();
+        go(changes);
+      },
+    },
+    words,
+  );
+
+/// The verdict in pieces; what it speaks of is a link away. Runs of this page that were pruned from
+/// this one follow.
 function verdict(r) {
+  const pruned = app.page.runs.filter(({facts}) => app.page.runs[facts.parent] === r);
   return el('p', {class: 'verdict', id: 'verdict-live'},
-    (r.facts.verdict || []).map((piece) =>
-      piece.head || piece.view
-        ? el('a',
-            {
-              href: '#',
-              onclick: (event) => {
-                event.preventDefault();
-                go(
-                  piece.view
-                    ? {view: piece.view}
-                    : {view: 'head', h: piece.head, rel: piece.relation || null},
-                );
-              },
-            },
-            piece.text,
-          )
-        : piece.text,
+    (r.facts.verdict || []).map(({text: words, head: h, relation: rel, view}) =>
+      h || view ? linkTo(view ? {view} : {view: 'head', h, rel: rel || null}, words) : words,
     ),
+    pruned.map((child) => [
+      linkTo({run: app.page.runs.indexOf(child) + 1, h: null},
+        `${child.name} keeps ${headsOf(child).length} of them`,
+      ),
+      `: loss ${digits(child.facts.evaluation.loss)}${child.reports.prune?.finetuned ? ` after ${child.reports.prune.finetuned} steps of fine-tuning` : ''}. `,
+    ]),
   );
 }
+
+/// What the relations ask for.
+const meanings = ({facts: {relations}}) =>
+  relations.length > 0 &&
+  relations.length <= 8 &&
+  el('p', {class: 'small muted', id: 'meanings'},
+    relations.map((r, i) => [i > 0 && ' · ', el('b', null, r.name), ` ${r.description}`]),
+  );
 
 VIEWS.push({
   name: 'heads', title: 'Overview', uses: ['ex', 'step'], available: (page) => page.runs.length > 0,
   build(main) {
     const heads = headsOf(run());
-    main.append(verdict(run()));
+    main.append(verdict(run()), meanings(task()) || '');
     if (!run().modules.length)
       return main.append(
         note(

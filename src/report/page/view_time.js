@@ -74,6 +74,19 @@ function liftPicture(width) {
   });
 }
 
+/// When the chosen head began with what it does best, whether it owns that or not.
+function birthOfHead() {
+  const {history} = run().facts,
+    at = history?.heads.findIndex((x) => at2(x) === chosen()?.at);
+  if (!history || at < 0) return [];
+  const rows = Object.entries(history.relations).map(([name, r]) => ({name, lift: r.lift[at]}));
+  const last = ({lift}) => lift[lift.length - 1] ?? -1;
+  const best = rows.reduce((a, b) => (last(b) > last(a) ? b : a));
+  if (!(last(best) >= 0.3)) return `Head ${chosen().at} has a lift below .3 on every relation: nothing was born in it.`;
+  const from = best.lift.findIndex((v) => v >= last(best) / 2);
+  return `Head ${chosen().at} is best on ${best.name}: born at step ${history.steps[from]}, lift ${digits(last(best), 2)} at the end${ownedBy(chosen()).includes(best.name) ? '' : ', no owner'}.`;
+}
+
 let playing = 0;
 
 /// One kept step each half second; stops at births and at the end.
@@ -121,6 +134,7 @@ VIEWS.push({
             ),
           )
         : '',
+      dynamic('p', {id: 'birth-of-head'}, birthOfHead),
     );
     main.append(
       figure(lossPicture, {
