@@ -87,9 +87,7 @@ constexpr Correction kCorrections[] = {
      "Heads of random weights differ about as much whatever their number",
      "the article's own output"},
     {"diversity", "what is averaged is the Jensen-Shannon divergence",
-     "SciPy's jensenshannon is its square root, the distance: at most .8326 = sqrt(ln 2), where "
-     "the "
-     "divergence ends at ln 2 = .6931",
+     "SciPy's jensenshannon is its square root, the distance: at most .8326, not .6931 = ln 2",
      "scipy.spatial.distance.jensenshannon"},
     {"diversity", "input and weights of the example are random",
      "both start from seed 42, so the input repeats the first numbers of the weights",
@@ -102,8 +100,8 @@ constexpr Correction kCorrections[] = {
      "its first row sums to 1.0167: the rest is divided among one key too few",
      "the article's own code"},
     {"patterns", "when all tokens look at the first, that token gathers the whole sentence",
-     "the reader gathers, not what is read: a full first column copies the first token's value to "
-     "every other; to gather, the first query must look at all, a full first row",
+     "the reader gathers, not what is read: a full first column copies the first token to all "
+     "others, and a full first row would gather",
      "the article's own code, whose rows are queries"},
     {"cost", "multi-head attention has one matrix more than a single head, 4 d^2 against 3 d^2",
      "a single head inside a transformer has its W_O too: 4 d^2 for any number of heads",
@@ -145,7 +143,7 @@ constexpr Correction kCorrections[] = {
     {"attention", "the structure module of AlphaFold has 48 heads",
      "it has 12. 48 is the number of Evoformer blocks, whose attention over the alignment has 8 "
      "heads of width 32",
-     "Jumper et al. 2021, supplement 1.6, 1.8; its published configuration"},
+     "Jumper et al. 2021, supplement 1.6, 1.8"},
     {"attention", "a layer of GPT-4 has 96 heads or more", "nothing of its size was published",
      "OpenAI 2023, section 2"},
 };

@@ -318,18 +318,13 @@ void compare_with_untrained(HeadsReport& report, const Study& study, const Heads
 }  // namespace
 
 Diversity diversity_of(const HeadsReport& report) {
-  Diversity all;
-  const std::size_t heads = report.heads.size();
-  for (std::size_t a = 0; a < heads; ++a) {
-    for (std::size_t b = a + 1; b < heads; ++b) {
-      const double distance = report.distances[a * heads + b];
-      if (!std::isfinite(distance)) continue;
-      all.mean += distance;
-      ++all.pairs;
-    }
+  double sum = 0;
+  Index pairs = 0;
+  for (std::size_t i = 0; i < report.distances.size(); ++i) {
+    const bool once = i / report.heads.size() < i % report.heads.size();
+    if (once && std::isfinite(report.distances[i])) sum += report.distances[i], ++pairs;
   }
-  all.mean = ratio(all.mean, all.pairs);
-  return all;
+  return {ratio(sum, pairs), pairs};
 }
 
 HeadsReport score_heads(const Transformer& model, const Task& task, const HeadsOptions& options) {

@@ -54,12 +54,8 @@ std::vector<SweepRole> roles_of(const HeadsReport& report) {
 
 CellResult result_of(const Run& run, const Evaluation& held_out) {
   const HeadsReport report = score_heads(run.model, *run.task, {.examples = kScoredExamples});
-  return {.loss = held_out.loss,
-          .accuracy = held_out.accuracy,
-          .parameters = run.model.parameter_count(),
-          .keys = keys_at_once(*run.task),
-          .roles = roles_of(report),
-          .diversity = diversity_of(report).mean};
+  return {held_out.loss,           held_out.accuracy, run.model.parameter_count(),
+          keys_at_once(*run.task), roles_of(report),  diversity_of(report).mean};
 }
 
 /// The first setting in which two configs differ, as a sentence; "" if they are the same.

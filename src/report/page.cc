@@ -180,10 +180,8 @@ class PageMaker {
     std::vector<std::size_t> task_of;
     Json facts = stamped(
         {{"page", 1}, {"command", options_.command}, {"title", title_}, {"tolerance", 1e-5}});
-    if (textbook_) {
-      facts["textbook"] = true;
-      facts["controls"] = textbook_->controls;
-    }
+    if (textbook_) facts["textbook"] = true;
+    if (textbook_) facts["controls"] = textbook_->controls;
     if (sweep_) facts["sweep"] = sweep_->facts;
     facts["lessons"] = lessons_facts();
     facts["tasks"] = tasks(blocks, task_of);

@@ -161,8 +161,10 @@ TEST_F(Lessons, SevenSplitsTheSameWidth) {
   for (const char* figure : {"0.5962", "0.5770", "0.5774"})
     EXPECT_NE(title_of("diversity").find(figure), std::string::npos) << figure;
   lesson_of_run(7);
-  EXPECT_NE(title_of("diversity").find("12 examples of one model"), std::string::npos)
-      << title_of("diversity");
+  const std::string trained = title_of("diversity");
+  EXPECT_NE(trained.find("one model each"), std::string::npos) << trained;
+  const Json said = study.done({"explain", "diversity", "full", "--json"}).json();
+  EXPECT_NEAR(tab().number("trainedDiversity()[0].mean"), said.at("diversity").number(), 1e-9);
 }
 
 TEST_F(Lessons, EightAsksForChanceAndCause) {

@@ -131,8 +131,7 @@ struct SweepGroup {
   std::string name, family;
   RunConfig config;  // of its first seed
   std::vector<std::int64_t> seeds;
-  std::vector<double> losses;       // by seed
-  std::vector<double> diversities;  // by seed
+  std::vector<double> losses, diversities;  // by seed
   Interval loss, accuracy, diversity;
   Interval specialization;  // share of relations that own a head, no head counted twice
   Index parameters = 0;

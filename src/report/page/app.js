@@ -137,17 +137,9 @@ function header() {
   document.getElementById('page-command').replaceChildren('again: ', code(facts.command));
   document.getElementById('views').replaceChildren(
     ...VIEWS.filter(isShown).map((v) =>
-      el('a',
-        {
-          href: '#', 'data-view': v.name, id: `view-${v.name}`,
-          onclick: (event) => {
-            if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-            event.preventDefault();
-            go({view: v.name});
-          },
-        },
-        v.short || v.title,
-      ),
+      link(v.short || v.title, () => go({view: v.name}), {
+        'data-view': v.name, id: `view-${v.name}`,
+      }),
     ),
   );
   const on = (id, act) => document.getElementById(id).addEventListener('click', act);

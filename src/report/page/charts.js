@@ -8,6 +8,10 @@
 // so that readout, keyboard, table and export work the same for all of them.
 const rect = (x, y, w, h, more) => ({type: 'rect', x, y, w, h, ...more});
 const line = (points, more) => ({type: 'line', points, stroke: 'ink', ...more});
+/// A line that can be seen on any colour.
+const onPaper = (points, thick, around) => [
+  line(points, {stroke: 'paper', thick: around}), line(points, {thick}),
+];
 const label = (x, y, words, more) => ({
   type: 'text', x, y, text: words, size: 12, fill: 'ink', ...more,
 });
@@ -174,24 +178,16 @@ function bars({about, width, rows, unit, low, high, tickName, say}) {
           fill: row.color || (row.value < 0 ? 's1' : 's0'),
         }),
       );
-      if (Number.isFinite(row.low)) {
-        items.push(
-          line([[at(row.low), y + 9], [at(row.high), y + 9]], {stroke: 'paper', thick: 4}),
-        );
-        items.push(line([[at(row.low), y + 9], [at(row.high), y + 9]], {thick: 1.5}));
-      }
+      if (Number.isFinite(row.low))
+        items.push(...onPaper([[at(row.low), y + 9], [at(row.high), y + 9]], 1.5, 4));
       items.push(
         label(at(Math.max(row.value, row.high ?? 0, row.tick ?? 0, 0)) + 6, y + 9,
           digits(row.value, 3), {size: 11},
         ),
       );
     }
-    if (Number.isFinite(row.tick)) {
-      items.push(
-        line([[at(row.tick), y - 1], [at(row.tick), y + 19]], {stroke: 'paper', thick: 5}),
-      );
-      items.push(line([[at(row.tick), y - 1], [at(row.tick), y + 19]], {thick: 2}));
-    }
+    if (Number.isFinite(row.tick))
+      items.push(...onPaper([[at(row.tick), y - 1], [at(row.tick), y + 19]], 2, 5));
     return [[at(a), y, width - left - right, 18]];
   });
   const bottom = top + rows.length * step;

@@ -28,45 +28,26 @@ function splitTable(world) {
   ];
 }
 
-/// Diversity of the heads of a run's first self-attention: of each of some examples, as the mean
-/// with a 95 % interval.
-function diversityOfRun(r, examples = 12) {
-  const m = r.modules.findIndex((x) => x.kind === 'self' && x.heads.length > 1);
-  if (m < 0) return {heads: r.modules[0]?.heads.length || 0, mean: 0, half: 0};
-  const set = r.task.set('scored'),
-    count = Math.min(examples, set.size);
-  const each = Array.from({length: count}, (_, i) => {
-    const pass = core.forward(r.model, set.example(i), {}),
-      {queries, keys} = pass.modules[m];
-    const patterns = r.modules[m].heads.map((_, place) => {
-      const values = pass.pattern(m, place);
-      return Array.from({length: queries}, (__, t) =>
-        Array.from(values.subarray(t * keys, (t + 1) * keys)),
-      );
-    });
-    return diversityOf(patterns);
-  });
-  const mean = each.reduce((a, b) => a + b, 0) / count;
-  const variance = each.reduce((sum, v) => sum + (v - mean) ** 2, 0) / Math.max(1, count - 1);
-  return {heads: r.modules[m].heads.length, mean, half: 1.96 * Math.sqrt(variance / count)};
+/// How diverse the heads of a run are, by heads.json; as `headlab explain diversity` says it.
+function diversityOfRun({reports}) {
+  const rows = reports.heads?.distances || [];
+  const all = rows.flatMap((row, i) => row.slice(i + 1)).filter((v) => v != null);
+  return {
+    heads: rows.length, mean: all.reduce((a, b) => a + b, 0) / (all.length || 1), seeds: [],
+  };
 }
 
 /// How diverse trained heads are: of a sweep by the number of heads, with every seed and the interval
-/// over seeds; else of each run of the page, over examples.
-const trainedDiversity = memo(
-  () => String(app.check?.ok),
-  () => {
-    const groups = (app.page.facts.sweep?.groups || []).filter((g) => g.diversity?.mean != null);
-    if (groups.length)
-      return groups.map((g) => ({
-        name: g.name, heads: headCount(g), mean: g.diversity.mean, half: g.diversity.half_width,
+/// over seeds; else of each run of the page.
+function trainedDiversity() {
+  const groups = (app.page.facts.sweep?.groups || []).filter((g) => g.diversity?.mean != null);
+  return groups.length
+    ? groups.map((g) => ({
+        heads: headCount(g), mean: g.diversity.mean, half: g.diversity.half_width,
         seeds: g.diversities,
-      }));
-    return app.page.runs
-      .filter((r) => isLive(r) && r.facts.parameters < 2e5)
-      .map((r) => ({name: r.name, ...diversityOfRun(r), seeds: []}));
-  },
-);
+      }))
+    : app.page.runs.map(diversityOfRun).filter((x) => x.heads);
+}
 
 function diversityWords(trained) {
   if (!trained.length) return '';
@@ -75,7 +56,7 @@ function diversityWords(trained) {
     .map((x) => `${x.heads}: ${fixed(x.mean, 3)}${x.half != null ? ` ± ${fixed(x.half, 3)}` : ''}`);
   const over = trained[0].seeds.length
     ? `95 % intervals over ${trained[0].seeds.length} seeds, Student’s t; crosses: single seeds`
-    : '95 % intervals over 12 examples of one model, which say nothing of other seeds';
+    : 'one model each, so there is no interval: a sweep has several seeds';
   return ` Trained: ${values.join(', ')} (${over}).`;
 }
 
@@ -88,26 +69,18 @@ function diversityPicture(width) {
     width, height: 300,
     series: [
       {name: 'random weights', points: random, color: 's5', shape: 'cross', dash: [2, 3]},
-      ...(trained.length
-        ? [
-            {
-              name: 'trained', line: trained.some((x) => x.seeds.length), color: 's1',
-              shape: 'diamond', r: 5,
-              points: trained.map((x) =>
-                x.half == null ? [x.heads, x.mean] : [x.heads, x.mean, x.mean - x.half, x.mean + x.half],
-              ),
-            },
-          ]
-        : []),
-      ...(trained.some((x) => x.seeds.length)
-        ? [
-            {
-              name: 'single seeds', line: false, color: 's1', shape: 'cross', r: 3,
-              points: trained.flatMap((x) => x.seeds.map((v) => [x.heads, v])),
-            },
-          ]
-        : []),
-    ],
+      {
+        name: 'trained', line: trained.some((x) => x.seeds.length), color: 's1', shape: 'diamond',
+        r: 5,
+        points: trained.map(({heads, mean, half}) =>
+          half == null ? [heads, mean] : [heads, mean, mean - half, mean + half],
+        ),
+      },
+      {
+        name: 'single seeds', line: false, color: 's1', shape: 'cross', r: 3,
+        points: trained.flatMap((x) => x.seeds.map((v) => [x.heads, v])),
+      },
+    ].filter((s) => s.points.length),
     x: {label: 'heads', names: [...new Set([1, 2, 4, 8, ...trained.map((x) => x.heads)])]},
     y: {label: 'mean JS distance', low: 0, high: 0.84},
     about: {
@@ -133,22 +106,19 @@ function entropyTable() {
 /// The trained models that share the task of the one shown, from few heads to many.
 const familyOf = () =>
   app.page.runs
-    .map((r, i) => ({r, number: i + 1, heads: headsOf(r)}))
+    .map((r) => ({r, heads: headsOf(r)}))
     .filter(
-      ({r, heads}) =>
-        isLive(r) &&
-        r.task === task() &&
-        r.modules.length === run().modules.length &&
-        heads.length > 0 &&
-        heads.length <= 16,
+      ({r, heads: {length}}) =>
+        isLive(r) && r.task === task() && r.modules.length === run().modules.length &&
+        length > 0 && length <= 16,
     )
     .sort((a, b) => a.heads.length - b.heads.length);
 
 const familyPatterns = memo(where, () =>
-  familyOf().map(({r, number, heads}) => {
+  familyOf().map(({r, heads}) => {
     const pass = core.forward(r.model, example(), {});
     const maps = heads.map((x) => ({...x, ...patternOf(pass, x.m, x.place), owns: ownedBy(x, r)}));
-    return {r, number, maps};
+    return {r, maps};
   }),
 );
 
@@ -176,6 +146,7 @@ function familyPicture(width) {
     }),
   ]);
   const owned = ({maps}) => new Set(maps.flatMap((map) => map.owns)).size;
+  const ownedHere = ({owns}) => owns.join(' ') || 'nothing';
   return {
     name: 'family',
     title: `${family.length} trained models on example ${exampleIndex()}`,
@@ -186,7 +157,7 @@ function familyPicture(width) {
       rows: family.flatMap(({r, maps}) =>
         maps.map((map) => [
           maps.length, tableNumber(r.facts.evaluation.loss), map.at,
-          map.owns.join(' ') || 'nothing', tableNumber(core.entropy(map.values) / map.rows),
+          ownedHere(map), tableNumber(core.entropy(map.values) / map.rows),
         ]),
       ),
     }),
@@ -197,7 +168,7 @@ function familyPicture(width) {
         return i >= 0 && h >= 0 && family[i]?.maps[h] ? [i, h] : null;
       },
       text: (i, h) =>
-        `${family[i].maps.length} heads, head ${family[i].maps[h].at}: ${family[i].maps[h].owns.length ? `owns ${family[i].maps[h].owns.join(' and ')}` : 'owns no relation'}`,
+        `${family[i].maps.length} heads, head ${family[i].maps[h].at}: owns ${ownedHere(family[i].maps[h])}`,
     },
   };
 }
@@ -236,11 +207,11 @@ LESSONS[6] = {
       main.append(
         figure(familyPicture, {
           id: 'family', most: 960, again: app.page.facts.sweep?.command,
-          choose: (i, h) =>
-            go({
-              world: 'run', run: familyPatterns()[i].number, h: familyPatterns()[i].maps[h].at,
-              ex: exampleIndex(), lab: {},
-            }),
+          choose(i, h) {
+            const {r, maps} = familyPatterns()[i];
+            const number = app.page.runs.indexOf(r) + 1;
+            go({world: 'run', run: number, h: maps[h].at, ex: exampleIndex(), lab: {}});
+          },
         }),
       );
   },

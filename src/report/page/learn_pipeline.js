@@ -107,18 +107,11 @@ function spacePicture(width, world) {
   const x = stream || world.v,
     y = stream ? times(beside, world.W_O).map((row, t) => row.map((v, i) => v + x[t][i])) : beside;
   const made = together([x.flat(), y.flat()], x.length, x[0].length);
-  return scatter(width, {
-    share: made.share, arrows: true,
-    sets: made.sets.map((points, i) => ({
-      name: i ? 'after' : 'before', points, words: world.tokens, shape: i ? 'circle' : 'square',
-      hollow: !i, color: i ? 's0' : 's1',
-    })),
-    about: {
-      name: 'before-after', title: 'Before and after attention',
-      sentence: stream
-        ? 'The stream of each token (hollow square), and with what the heads add to it (dot).'
-        : 'The value of each token (hollow square) and what it gathers (dot): averages lie closer together than what they average.',
-    },
+  return beforeAfter(width, made, world.tokens, {
+    name: 'before-after', title: 'Before and after attention',
+    sentence: stream
+      ? 'The stream of each token (hollow square), and with what the heads add to it (dot).'
+      : 'The value of each token (hollow square) and what it gathers (dot): averages lie closer together than what they average.',
   });
 }
 

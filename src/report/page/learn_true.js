@@ -74,6 +74,8 @@ function truthTable(head) {
 const trainedControls = () => app.page.facts.controls?.tasks || [];
 const controlNow = () => trainedControls()[lab('control', trainedControls().length ? 0 : -1)];
 
+const taskOfControl = () => controlNow().task.split(':')[0];
+
 /// Each relation of a control with its first head: [{name, at, mass, null, lift, p, owner}].
 const firstHeads = ({scores}) =>
   scores.relations.map(({name, best, owner}) => ({
@@ -86,8 +88,7 @@ function trainedControlPicture(width, control) {
     `On ${name} head ${at} is first, with a lift of ${fixed(lift, 3)} (p = ${fixed(p, 3)}); ${owner} owns it.`;
   return bars({
     width: Math.min(width, 560), unit: 'lift', tickName: 'an owner has at least .3, and p < .01',
-    low: Math.min(0, ...control.scores.heads.flatMap((h) => first.map((r) => h.scores[r.name].lift))),
-    high: 0.5,
+    low: -0.5, high: 0.5,
     rows: first.flatMap(({name, at}) =>
       control.scores.heads.map((h) => ({
         name: `${name}, head ${h.layer}.${h.head}`, value: h.scores[name].lift, tick: 0.3,
@@ -96,7 +97,7 @@ function trainedControlPicture(width, control) {
     ),
     about: {
       name: 'control',
-      title: `A model trained on ${control.task.split(':')[0]} (accuracy ${fixed(control.accuracy, 2)})`,
+      title: `A model trained on ${taskOfControl()} (accuracy ${fixed(control.accuracy, 2)})`,
       sentence: first.map(words).join(' '),
     },
   });
@@ -112,7 +113,7 @@ function trainedControlTable() {
         name, at, ...[mass, chance, lift, p].map((v) => fixed(v, 3)), owner,
       ]),
     },
-    `The first head of each relation in ${control.task.split(':')[0]}, judged on held-out examples`,
+    `The first head of each relation in ${taskOfControl()}, on held-out examples`,
   );
 }
 

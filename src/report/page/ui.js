@@ -51,6 +51,16 @@ function say(words) {
 
 const button = (words, act, props) => el('button', {type: 'button', onclick: act, ...props}, words);
 
+/// A link that acts; with a key held it opens what it names, as all links do.
+function link(words, act, props) {
+  const onclick = (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    act();
+  };
+  return el('a', {href: '#', ...props, onclick}, words);
+}
+
 const choice = (id, name, options, act, props) =>
   el('label', null, name, ' ',
     el('select', {id, onchange: (event) => act(event.target.value), ...props},

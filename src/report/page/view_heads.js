@@ -1,30 +1,19 @@
 // Overview: the verdict, and every head as a small map with its score beside chance. The grid is one
 // stop of the Tab key; arrows move in it (the ARIA grid pattern). Pruned heads keep their cell.
 
-/// Words that change the state.
-const linkTo = (changes, words) =>
-  el('a',
-    {
-      href: '#',
-      onclick: (event) => {
-        event.preventDefault();
-        go(changes);
-      },
-    },
-    words,
-  );
-
 /// The verdict in pieces; what it speaks of is a link away. Runs of this page that were pruned from
 /// this one follow.
 function verdict(r) {
   const pruned = app.page.runs.filter(({facts}) => app.page.runs[facts.parent] === r);
   return el('p', {class: 'verdict', id: 'verdict-live'},
     (r.facts.verdict || []).map(({text: words, head: h, relation: rel, view}) =>
-      h || view ? linkTo(view ? {view} : {view: 'head', h, rel: rel || null}, words) : words,
+      h || view
+        ? link(words, () => go(view ? {view} : {view: 'head', h, rel: rel || null}))
+        : words,
     ),
     pruned.map((child) => [
-      linkTo({run: app.page.runs.indexOf(child) + 1, h: null},
-        `${child.name} keeps ${headsOf(child).length} of them`,
+      link(`${child.name} keeps ${headsOf(child).length} of them`, () =>
+        go({run: app.page.runs.indexOf(child) + 1, h: null}),
       ),
       `: loss ${digits(child.facts.evaluation.loss)}${child.reports.prune?.finetuned ? ` after ${child.reports.prune.finetuned} steps of fine-tuning` : ''}. `,
     ]),

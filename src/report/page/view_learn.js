@@ -170,18 +170,10 @@ function lessonList() {
     el('ol', null,
       titles.map((title, i) =>
         el('li', null,
-          el('a',
-            {
-              href: formatHash({...defaultState(), view: 'learn', page: i + 1}) || '#',
-              id: `to-lesson-${i + 1}`, 'aria-current': lessonNumber() === i + 1 ? 'step' : null,
-              onclick: (event) => {
-                if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-                event.preventDefault();
-                openLesson(i + 1);
-              },
-            },
-            title,
-          ),
+          link(title, () => openLesson(i + 1), {
+            href: formatHash({...defaultState(), view: 'learn', page: i + 1}) || '#',
+            id: `to-lesson-${i + 1}`, 'aria-current': lessonNumber() === i + 1 ? 'step' : null,
+          }),
         ),
       ),
     ),

@@ -59,6 +59,16 @@ function together(sets, n, width, offset = 0, stride = width) {
   };
 }
 
+/// Two sets that together() made, with a line from each token to itself.
+const beforeAfter = (width, {share: of, sets}, words, about) =>
+  scatter(width, {
+    share: of, arrows: true, about,
+    sets: sets.map((points, i) => ({
+      name: i ? 'after' : 'before', points, words, shape: i ? 'circle' : 'square', hollow: !i,
+      color: i ? 's0' : 's1',
+    })),
+  });
+
 /// Every module's layer is one block of the residual stream; the encoder's come first.
 function streamPicture(width, block) {
   const pass = trace();
@@ -72,16 +82,9 @@ function streamPicture(width, block) {
     before.length === after.length && streamTokens(before.length / run().config.d_model);
   if (!words) return null;
   const made = together([before, after], words.length, run().config.d_model);
-  return scatter(width, {
-    share: made.share, arrows: true,
-    sets: made.sets.map((points, i) => ({
-      name: i ? 'after' : 'before', points, words, shape: i ? 'circle' : 'square', hollow: !i,
-      color: i ? 's0' : 's1',
-    })),
-    about: {
-      name: `space-${block}`, title: `Block ${block}: before and after`,
-      sentence: `Each token of example ${exampleIndex()} before (hollow) and after (filled) the block; a line joins the two.`,
-    },
+  return beforeAfter(width, made, words, {
+    name: `space-${block}`, title: `Block ${block}: before and after`,
+    sentence: `Each token of example ${exampleIndex()} before (hollow) and after (filled) the block; a line joins the two.`,
   });
 }
 
