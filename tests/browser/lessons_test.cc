@@ -25,6 +25,11 @@ TEST_F(Lessons, FollowEachOther) {
     click("#lesson-next");
     EXPECT_TRUE(words("#lesson-title").starts_with(std::to_string(number) + "."));
     EXPECT_EQ(tab().text("document.activeElement.id"), "lesson-title");
+    if (number == 5) {
+      EXPECT_EQ(tab().text("document.getElementById('count-d').value"), "512");
+    } else if (number == 7) {
+      EXPECT_EQ(tab().text("document.getElementById('lab-heads').value"), "2");
+    }
   }
   EXPECT_FALSE(there("#lesson-next"));
   click("#terms a");

@@ -98,9 +98,7 @@ LESSONS[1] = {
       comparedFigures(),
     );
     if (app.page.facts.sweep)
-      main.append(
-        figure(kneePicture, {id: 'knee', most: 760, again: app.page.facts.sweep.command}),
-      );
+      main.append(figure(kneePicture, {id: 'knee', most: 760, again: app.page.facts.sweep.command}));
     else
       main.append(
         note('The measured knee needs trained models: ',

@@ -41,9 +41,7 @@ function countTable() {
     ),
     tableOf(
       {
-        head: [
-          'H', 'd_k', 'parameters', 'weights for 1024 tokens', 'kept per token while generating',
-        ],
+        head: ['H', 'd_k', 'parameters', 'weights for 1024 tokens', 'kept per token while generating'],
         rows: [1, 2, 4, 8, 16, 32]
           .map((H) => ({H, ...attentionSizes({d: now.d, H, bias: now.bias})}))
           .filter((x) => !x.error)

@@ -32,9 +32,7 @@ function splitTable(world) {
 function diversityOfRun({reports}) {
   const rows = reports.heads?.distances || [];
   const all = rows.flatMap((row, i) => row.slice(i + 1)).filter((v) => v != null);
-  return {
-    heads: rows.length, mean: all.reduce((a, b) => a + b, 0) / (all.length || 1), seeds: [],
-  };
+  return {heads: rows.length, mean: all.reduce((a, b) => a + b, 0) / (all.length || 1), seeds: []};
 }
 
 /// How diverse trained heads are: of a sweep by the number of heads, with every seed and the interval
@@ -131,6 +129,10 @@ function familyPicture(width) {
   const side = Math.min(104, (width - left) / most - gap);
   const box = (i, h) => [left + h * (side + gap), 4 + i * (side + foot), side, side];
   const small = (x, y, words, more) => label(x, y, words, {size: 11, ...more});
+  const marked = (owns, room) => {
+    const words = owns.join(' ') || '–';
+    return textWidth(words, 11) > room ? '★'.repeat(owns.length) : words;
+  };
   const items = family.flatMap(({r, maps}, i) => [
     small(0, box(i, 0)[1] + 8, `${maps.length} head${maps.length > 1 ? 's' : ''}`, {bold: true}),
     small(0, box(i, 0)[1] + 24, `loss ${digits(r.facts.evaluation.loss, 2)}`, {fill: 'muted'}),
@@ -139,7 +141,7 @@ function familyPicture(width) {
       return [
         {type: 'map', x, y, w, h: w, kind: 'weight', top: 1, ...map},
         rect(x, y, w, w, {stroke: 'edge'}),
-        small(x, y + w + 9, shortened(map.owns.join(' ') || '–', w + gap, 11), {
+        small(x, y + w + 9, marked(map.owns, w + gap), {
           bold: map.owns.length > 0, fill: map.owns.length ? 'ink' : 'muted',
         }),
       ];
@@ -150,15 +152,12 @@ function familyPicture(width) {
   return {
     name: 'family',
     title: `${family.length} trained models on example ${exampleIndex()}`,
-    sentence: `Below a head stands the relation that it owns. Relations that are owned, of ${relations}: ${family.map((x) => `${owned(x)} with ${x.maps.length}`).join(', ')} heads. Choose a head to look at its model.`,
+    sentence: `Below a head stands the relation that it owns (★ where there is no room). Relations that are owned, of ${relations}: ${family.map((x) => `${owned(x)} with ${x.maps.length}`).join(', ')} heads. Choose a head to look at its model.`,
     width, height: 4 + family.length * (side + foot), items,
     table: () => ({
-      head: ['heads', 'loss', 'head', 'owns', 'entropy on this example'],
+      head: ['heads', 'loss', 'head', 'owns'],
       rows: family.flatMap(({r, maps}) =>
-        maps.map((map) => [
-          maps.length, tableNumber(r.facts.evaluation.loss), map.at,
-          ownedHere(map), tableNumber(core.entropy(map.values) / map.rows),
-        ]),
+        maps.map((map) => [maps.length, tableNumber(r.facts.evaluation.loss), map.at, ownedHere(map)]),
       ),
     }),
     marks: {

@@ -94,8 +94,6 @@ LESSONS[2] = {
   worlds: ['five-tokens', 'cat-sleeps', 'run'], uses: ['h', 'ex'],
   build(main) {
     const world = lessonWorld();
-    const go1 = (by) =>
-      setLab({step: Math.min(Math.max(stepNow() + by, 0), numbersOf().steps.length - 1)});
     const slider = el('input', {
       type: 'range', id: 'lab-step', min: 0, 'aria-label': 'step',
       oninput: (event) => setLab({step: Number(event.target.value)}),
@@ -106,8 +104,7 @@ LESSONS[2] = {
     });
     main.append(
       controlRow(queryChoice(world), headChoice(world),
-        button('◀ Back', () => go1(-1), {id: 'step-back'}),
-        button('Step ▶', () => go1(1), {id: 'step-next'}), slider,
+        ...stepButtons(() => [stepNow(), numbersOf().steps.length - 1]), slider,
         dynamic('span', {id: 'step-number'},
           () => `${stepNow() + 1} of ${numbersOf().steps.length}`,
         ),

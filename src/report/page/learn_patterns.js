@@ -68,9 +68,7 @@ const nearestHeads = memo(
         const weights = Array.from({length: rows}, (_, t) =>
           Array.from(values.subarray(t * cols, (t + 1) * cols)),
         );
-        return distancesFromKnown(weights, tokens, task().causal).map((x) => ({
-          ...x, head, weights,
-        }));
+        return distancesFromKnown(weights, tokens, task().causal).map((x) => ({...x, head, weights}));
       });
     return QUIZ_NAMES.flatMap((name) => {
       const heads = found.filter((x) => x.name === name && x.distance >= 0);
@@ -142,8 +140,7 @@ LESSONS[5] = {
       controlRow(button('Compare with the distances', () => setLab({open: 1}), {id: 'quiz-check'}),
         button('Six others', () => go({lab: {seed: lab('seed', 1) + 1}}), {id: 'quiz-again'}),
       ),
-      dynamic('div', {id: 'quiz-answers'}, quizAnswers),
-      dynamic('div', {id: 'nearest'}, nearestTable),
+      dynamic('div', {id: 'quiz-answers'}, quizAnswers), dynamic('div', {id: 'nearest'}, nearestTable),
       ...(nearestHeads().length ? [knownFigures()] : []),
     );
     if (hasRun())

@@ -120,11 +120,8 @@ LESSONS[0] = {
   build(main) {
     const world = lessonWorld(),
       last = pipelineSteps(world, 0).length - 1;
-    const go1 = (by) => setLab({step: Math.min(Math.max(lab('step') + by, 0), last)});
     main.append(
-      controlRow(button('◀ Back', () => go1(-1), {id: 'step-back'}),
-        button('Step ▶', () => go1(1), {id: 'step-next'}), headChoice(world),
-      ),
+      controlRow(...stepButtons(() => [lab('step'), last]), headChoice(world)),
       dynamic('div', {class: 'tokens', role: 'group', 'aria-label': 'steps'}, () =>
         pipelineSteps(world, headOfLab(world.heads)).map((step, i) =>
           button(`${step.name} ${shapeOf(step)}`, () => setLab({step: i}), {

@@ -30,8 +30,7 @@ const BY_HAND = [
     'It looks at itself most, then alike at all whose product is 1.',
   ),
   numeric(
-    0, () => SOLUTIONS.evenRows(exerciseWorld()),
-    'A query of 0 has scores of 0. Count the zeros in q.',
+    0, () => SOLUTIONS.evenRows(exerciseWorld()), 'A query of 0 has scores of 0. Count the zeros in q.',
     'Every zero of q is a row that asks nothing.',
   ),
   numeric(
@@ -70,10 +69,7 @@ const BY_HAND = [
 ];
 
 const byHand = () =>
-  BY_HAND.map((one, i) => ({
-    ask: lessonTexts().querySelectorAll('#asked li')[i].textContent,
-    ...one,
-  }));
+  BY_HAND.map((one, i) => ({ask: lessonTexts().querySelectorAll('#asked li')[i].textContent, ...one}));
 
 /// Three on the run, if all its sets of heads were measured.
 function onTheRun(r) {
@@ -135,9 +131,7 @@ function exerciseNode({ask, hint, check}, i) {
   const id = `exercise-${i + 1}`,
     out = el('p', {id: `${id}-said`, role: 'status'}),
     help = el('p', {class: 'muted', id: `${id}-help`, hidden: true}, hint);
-  const field = el('input', {
-    id, type: 'text', autocomplete: 'off', 'aria-describedby': `${id}-said`,
-  });
+  const field = el('input', {id, type: 'text', autocomplete: 'off', 'aria-describedby': `${id}-said`});
   const answer = () => {
     const {right, words} = check(field.value);
     out.className = right ? 'badge' : 'badge bad';

@@ -43,8 +43,7 @@ function truthTable(head) {
       {
         head: ['relation', 'mass', 'chance', 'lift', 'p', ''],
         rows: rows.map(({name, s, owns}) => [
-          name, fixed(s.mass, 3), fixed(s.null, 3), fixed(s.lift, 3),
-          s.p == null ? '–' : fixed(s.p, 3),
+          name, fixed(s.mass, 3), fixed(s.null, 3), fixed(s.lift, 3), s.p == null ? '–' : fixed(s.p, 3),
           owns ? '★ owns it' : name === best.name ? 'best of this head' : '',
         ]),
       },

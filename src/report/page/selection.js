@@ -31,10 +31,12 @@ const ownedBy = ({m, place}, r = run()) =>
     })
     .map((relation) => relation.name);
 
-/// Shows values in inputs and lists that the reader is not using just now.
-function setValues(values) {
+/// Shows values in inputs and lists that the reader is not using just now; in those that are being
+/// built as soon as they stand in the document.
+function setValues(values, building = true) {
   for (const [id, value] of Object.entries(values)) {
     const node = document.getElementById(id);
+    if (!node && building) queueMicrotask(() => setValues({[id]: value}, false));
     if (node && document.activeElement !== node) node.value = value ?? '';
   }
 }

@@ -82,6 +82,12 @@ function queryChoice(world) {
   return made;
 }
 
+/// Buttons that move `lab.step`; place() is [where it stands, the last].
+const stepButtons = (place) =>
+  [[-1, '◀ Back', 'step-back'], [1, 'Step ▶', 'step-next']].map(([by, words, id]) =>
+    button(words, () => setLab({step: Math.min(Math.max(place()[0] + by, 0), place()[1])}), {id}),
+  );
+
 const headChoice = (world, H = world.heads) =>
   labChoice('head', 'Head', headNames(world, H).map((name, h) => [h, name]));
 

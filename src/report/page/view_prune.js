@@ -119,8 +119,7 @@ function partings() {
     {
       head: [
         'method', 'area under the curve', 'mean regret', 'rank correlation with ablation',
-        'knee: heads that are enough',
-        'first parts from the best set at',
+        'knee: heads that are enough', 'first parts from the best set at',
       ],
       rows,
     },

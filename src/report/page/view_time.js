@@ -66,10 +66,7 @@ function liftPicture(width) {
     lines: [...births().map((b) => ({x: b.born, name: `${b.name} ${b.born}`})), ...stepLines()],
     about: {
       name: 'births', title: 'When each role was born',
-      sentence:
-        births()
-          .map((b) => `${b.name}: step ${b.born} (head ${at2(b.best)})`)
-          .join('; ') + '. Born: the lift first reaches half of its last value.',
+      sentence: `${births().map((b) => `${b.name}: step ${b.born} (head ${at2(b.best)})`).join('; ') || 'No role was born'}. Born: the lift first reaches half of its last value.`,
     },
   });
 }
