@@ -72,9 +72,8 @@ std::vector<Section> measured(const std::vector<AttentionPlaceSizes>& modules,
       as_usage([&] { return measure_cost(modules[0], flags.sizes.batch, flags.rounds); });
   return {
       {"measured_ops", "measured: one module, predicted from this machine's limits", cost.ops,
-       "predicted: the larger of operations / peak and bytes / triad, this machine's limits\n"
-       "measured just before. -0.5: it took twice as long as these allow; above 0: arrays\n"
-       "came from a cache, which is faster than the triad, or the machine was busy meanwhile\n"},
+       "predicted: the larger of operations / peak and bytes / triad, measured just before;\n"
+       "-0.5: it took twice as long; above 0: from a cache, or the machine was busy meanwhile\n"},
       {"measured_heads", "measured: the same width in one head and in many", cost.heads, ""},
       {"measured_versions", "measured: attention alone, fused and composed", cost.versions,
        "kept: from forward to backward, the output included\n"}};

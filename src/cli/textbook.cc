@@ -5,6 +5,7 @@
 // lab/sweep.h.
 #include <unistd.h>
 
+#include <memory>
 #include <system_error>
 
 #include "cli/commands.h"
@@ -19,7 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kTextbookSweep = "sweeps/textbook";
-constexpr const char* kControlSweep = "sweeps/controls";
 
 /// Four relations in one query: fewer than four heads cannot read four keys.
 const SweepGrid kTextbookGrid = {
@@ -30,30 +30,9 @@ const SweepGrid kTextbookGrid = {
     {"eval_examples", {"64"}}};
 
 /// Nothing can be found here, and some head is first all the same.
-const SweepGrid kControlGrid = {{"task", {"memoryless", "random"}},
-                                {"heads", {"4"}},
-                                {"d_model", {"32"}},
-                                {"steps", {"500"}},
-                                {"batch", {"32"}},
-                                {"eval_examples", {"64"}}};
-
-/// A folder of the system that goes with this.
-class ScratchFolder {
- public:
-  ScratchFolder() : path_(fs::temp_directory_path() / text("headlab-textbook-", getpid())) {
-    fs::create_directories(path_);
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
+const SweepGrid kControlGrid = {{"heads", {"4"}},    {"task", {"memoryless", "random"}},
+                                {"d_model", {"32"}}, {"eval_examples", {"64"}},
+                                {"steps", {"500"}},  {"batch", {"32"}}};
 
 std::string sweep_line(const SweepGrid& grid, const char* out) {
   std::string line = "headlab sweep";
@@ -62,27 +41,23 @@ std::string sweep_line(const SweepGrid& grid, const char* out) {
   return line + " --out " + out;
 }
 
-void train_models(const fs::path& folder, const SweepGrid& grid, const char* name) {
+void train_models(const fs::path& folder, const SweepGrid& grid) {
   const std::vector<SweepCell> cells = sweep_cells(grid);
   add_grid(folder, grid);
   catch_interrupts();
   SliceCallbacks callbacks;
-  callbacks.of_cell = [](const SweepCell&) {
-    RunCallbacks watching;
-    watching.should_stop = interrupted;
-    return watching;
-  };
+  RunCallbacks watching;
+  watching.should_stop = interrupted;
+  callbacks.of_cell = [&](const SweepCell&) { return watching; };
   std::string failure;
-  callbacks.after_cell = [&](Index i, CellEnd end, const std::string& error) {
-    note(
-        text("model ", i + 1, " of ", cells.size(), ": ", cells[static_cast<std::size_t>(i)].name));
-    if (end == CellEnd::failed) failure = error;
+  callbacks.after_cell = [&](Index i, CellEnd, const std::string& error) {
+    note(text("model ", i + 1, " of ", cells.size()));
+    failure += error;
   };
   callbacks.should_stop = interrupted;
   const SliceEnd end = run_slice(folder, cells, {}, callbacks);
   require(failure.empty(), "a model of the textbook failed: ", failure);
   require(!end.stopped, "interrupted: no textbook was written");
-  write_file(folder / "sweep.json", Json::object({{"command", sweep_line(grid, name)}}).dump());
 }
 
 /// What lessons ask of the first model with each number of heads: who does what, what silence
@@ -94,36 +69,41 @@ void analyse_models(const fs::path& folder) {
     const Batch batch = held_out_examples(*run.task, 512).batch;
     write_file(run.path / "heads.json", Json(score_heads(run.model, *run.task)).dump());
     write_file(run.path / "ablation.json", Json(ablate_heads(run.model, batch, {})).dump());
-    CurveOptions options;
-    options.methods = {"exhaustive"};
-    write_file(run.path / "curve.json", to_json(prune_curve(run, options)).dump());
+    const Curve curve = prune_curve(run, {.methods = {"exhaustive"}});
+    write_file(run.path / "curve.json", to_json(curve).dump());
   }
 }
 
-/// What the controls came to: {"command", "tasks": [{"task", "accuracy", "scores": heads.json}]}.
+/// {"command", "tasks": [{"task", "accuracy", "scores": heads.json}]}
 Json trained_controls(const fs::path& folder) {
-  train_models(folder, kControlGrid, kControlSweep);
+  train_models(folder, kControlGrid);
   Json tasks = Json::array();
   for (const SweepCell& cell : sweep_cells(kControlGrid)) {
     const Run run = open_run(folder / cell.name);
-    const HeadsReport scores = score_heads(run.model, *run.task, {.without_gold = false});
-    const double accuracy = read_cell(folder, cell).accuracy;
-    tasks.push_back(
-        Json::object({{"task", run.config.task}, {"accuracy", accuracy}, {"scores", scores}}));
+    Json& task = tasks.items().emplace_back(Json::object({{"task", run.config.task}}));
+    task["accuracy"] = read_cell(folder, cell).accuracy;
+    task["scores"] = score_heads(run.model, *run.task, {.without_gold = false});
   }
-  return Json::object({{"command", sweep_line(kControlGrid, kControlSweep)}, {"tasks", tasks}});
+  return Json::object({{"command", sweep_line(kControlGrid, "sweeps/controls")}, {"tasks", tasks}});
 }
 
 }  // namespace
 
 Page textbook(const PageOptions& options) {
-  if (!options.weights) return make_textbook({}, options);
-  const ScratchFolder scratch;
-  const fs::path models = scratch.path() / "models";
-  train_models(models, kTextbookGrid, kTextbookSweep);
+  if (!options.weights) return make_textbook({}, "", options);
+  const fs::path folder = fs::temp_directory_path() / text("headlab-textbook-", getpid());
+  // its end, however this function ends, is that of the folder
+  const std::shared_ptr<void> scratch(nullptr, [&](void*) {
+    std::error_code ignored;
+    fs::remove_all(folder, ignored);
+  });
+  const fs::path models = folder / "models";
+  train_models(models, kTextbookGrid);
   analyse_models(models);
-  const Json controls = trained_controls(scratch.path() / "controls");
-  return make_textbook({models, kTextbookSweep, controls}, options);
+  Json report = Json::object({{"command", sweep_line(kTextbookGrid, kTextbookSweep)}});
+  report["controls"] = trained_controls(folder / "controls");
+  write_file(models / "sweep.json", report.dump());
+  return make_textbook(models, kTextbookSweep, options);
 }
 
 }  // namespace headlab::cli

@@ -74,9 +74,9 @@ constexpr Correction kCorrections[] = {
      "vector x W_Q, whose columns belong to heads. The worked example begins behind that step",
      "Vaswani et al. 2017, section 3.2.2"},
     {"cat-sleeps", "head 2 writes 0.00 0.00 for \"Cat\": the row of its half of the data is 0",
-     "a query of 0 has equal scores, and equal scores give equal weights: .5000 .5000, so head 2 "
-     "writes the mean of the values, .5000 "
-     "1.0000, as head 1 does for \"sleeps\"",
+     "a query of 0 scores all keys alike, so its weights are .5000 .5000, and head 2 writes the "
+     "mean "
+     "of the values, .5000 1.0000, as head 1 does for \"sleeps\"",
      "the softmax of equal scores"},
     {"cat-sleeps", "a single head would merge the two tokens, two heads keep them apart",
      "on these numbers one head keeps them apart better: each token gives itself .9241; with two "
@@ -100,8 +100,7 @@ constexpr Correction kCorrections[] = {
      "its first row sums to 1.0167: the rest is divided among one key too few",
      "the article's own code"},
     {"patterns", "when all tokens look at the first, that token gathers the whole sentence",
-     "the reader gathers, not what is read: a full first column copies the first token to all "
-     "others, and a full first row would gather",
+     "who looks gathers: a full first column copies the first token, a full first row would gather",
      "the article's own code, whose rows are queries"},
     {"cost", "multi-head attention has one matrix more than a single head, 4 d^2 against 3 d^2",
      "a single head inside a transformer has its W_O too: 4 d^2 for any number of heads",
@@ -111,14 +110,11 @@ constexpr Correction kCorrections[] = {
      "are the larger part",
      "counted"},
     {"cost", "the number of heads must divide d_model: 512 / 7 raises an error",
-     "it does in PyTorch, which wants equal heads that fill d_model. Nothing in the formula "
-     "wants that: a sweep here makes heads floor(512 / 7) = 73 wide, 7 of them fill 511 columns, "
-     "and W_O "
-     "is [511, 512]",
+     "it does in PyTorch, and nothing in the formula wants that: a sweep here makes heads "
+     "floor(512 / 7) = 73 wide, 7 of them fill 511 columns, and W_O is [511, 512]",
      "torch.nn.MultiheadAttention"},
     {"cost", "d_k = 64 is where the scaling by sqrt(d_k) behaves well",
-     "the scaling makes the variance of a score of independent terms 1 for every d_k; 64 is a "
-     "habit, and the article's own table has a 32",
+     "the scaling makes the variance of scores 1 for every d_k; 64 is a habit, its table has a 32",
      "Vaswani et al. 2017, section 3.2.1"},
     {"cost", "the keys and values of GPT-3 for 2048 tokens take about 3 GB in fp16",
      "2 x 96 layers x 96 heads x 128 x 2048 = 4,831,838,208 numbers: 9.66 GB", "counted"},
@@ -141,8 +137,7 @@ constexpr Correction kCorrections[] = {
      "8-10 is head 10 of layer 8, in which direct objects look at their verbs (86.8%)",
      "Clark et al. 2019, table 1"},
     {"attention", "the structure module of AlphaFold has 48 heads",
-     "it has 12. 48 is the number of Evoformer blocks, whose attention over the alignment has 8 "
-     "heads of width 32",
+     "it has 12; 48 are the blocks of the Evoformer, whose attention has 8 heads of width 32",
      "Jumper et al. 2021, supplement 1.6, 1.8"},
     {"attention", "a layer of GPT-4 has 96 heads or more", "nothing of its size was published",
      "OpenAI 2023, section 2"},

@@ -317,14 +317,12 @@ void compare_with_untrained(HeadsReport& report, const Study& study, const Heads
 
 }  // namespace
 
-Diversity diversity_of(const HeadsReport& report) {
-  double sum = 0;
-  Index pairs = 0;
-  for (std::size_t i = 0; i < report.distances.size(); ++i) {
-    const bool once = i / report.heads.size() < i % report.heads.size();
-    if (once && std::isfinite(report.distances[i])) sum += report.distances[i], ++pairs;
-  }
-  return {ratio(sum, pairs), pairs};
+double diversity_of(const HeadsReport& report) {
+  double sum = 0;  // of all ordered pairs, and of each head with itself, which is 0
+  Index pairs = -std::ssize(report.heads);
+  for (const double distance : report.distances)
+    if (std::isfinite(distance)) sum += distance, ++pairs;
+  return ratio(sum, pairs);
 }
 
 HeadsReport score_heads(const Transformer& model, const Task& task, const HeadsOptions& options) {

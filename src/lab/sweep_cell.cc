@@ -55,7 +55,7 @@ std::vector<SweepRole> roles_of(const HeadsReport& report) {
 CellResult result_of(const Run& run, const Evaluation& held_out) {
   const HeadsReport report = score_heads(run.model, *run.task, {.examples = kScoredExamples});
   return {held_out.loss,           held_out.accuracy, run.model.parameter_count(),
-          keys_at_once(*run.task), roles_of(report),  diversity_of(report).mean};
+          keys_at_once(*run.task), roles_of(report),  diversity_of(report)};
 }
 
 /// The first setting in which two configs differ, as a sentence; "" if they are the same.
@@ -107,8 +107,7 @@ CellResult read_cell(const fs::path& folder, const SweepCell& cell) {
   result.accuracy = json.at("accuracy").number();
   result.parameters = json.at("parameters").integer();
   result.keys = json.at("keys").number();
-  if (const Json* diversity = json.find("diversity"); diversity != nullptr)
-    result.diversity = diversity->number();
+  if (const Json* found = json.find("diversity")) result.diversity = found->number();
   for (const Json& entry : json.at("roles").items()) {
     SweepRole role{entry.at("relation").string(), {}, kUndefined, entry.at("owned").boolean()};
     if (const Json& head = entry.at("head"); !head.is_null()) role.head = head_of(head);

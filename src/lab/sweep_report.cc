@@ -51,8 +51,7 @@ SweepGroup group_of(const std::vector<const SweepCell*>& cells, const Results& r
   for (const SweepCell* cell : cells) group.seeds.push_back(cell->config.train.seed);
   group.losses = by_seed(results, &CellResult::loss);
   group.loss = t_interval(group.losses);
-  group.diversities = by_seed(results, &CellResult::diversity);
-  group.diversity = t_interval(group.diversities);
+  group.diversity = t_interval(group.diversities = by_seed(results, &CellResult::diversity));
   group.accuracy = t_interval(by_seed(results, &CellResult::accuracy));
   group.specialization = t_interval(by_seed(results, specialization));
   group.parameters = results[0].parameters;

@@ -41,10 +41,10 @@ std::optional<Run> parent_of(const Run& run, std::vector<std::string>& left_out)
 class PageMaker {
  public:
   /// The lessons alone, on the runs of a sweep.
-  PageMaker(const TextbookModels& models, const PageOptions& options)
-      : options_(options), title_("Attention heads in ten lessons"), textbook_(models) {
-    if (!models.sweep.empty()) {
-      sweep_ = read_sweep(models.sweep);
+  PageMaker(const std::filesystem::path& sweep, const std::string& name, const PageOptions& options)
+      : options_(options), title_("Attention heads in ten lessons"), textbook_(name) {
+    if (!sweep.empty()) {
+      sweep_ = read_sweep(sweep);
       for (const std::filesystem::path& path : sweep_->runs) add(open_run(path), false);
     }
     plan_.shown = options.examples;
@@ -167,7 +167,7 @@ class PageMaker {
     facts["task"] = task;
     facts["verdict"] = verdict_of(facts);
     Json& files = facts["files"] = Json::array();
-    if (textbook_) facts["name"] = textbook_->name + "/" + one.run.path.filename().string();
+    if (textbook_) facts["name"] = *textbook_ + "/" + one.run.path.filename().string();
     for (const PageSource& source : sources_of(one))
       files.push_back(Json::object({{"file", source.file},
                                     {"present", source.present},
@@ -181,7 +181,6 @@ class PageMaker {
     Json facts = stamped(
         {{"page", 1}, {"command", options_.command}, {"title", title_}, {"tolerance", 1e-5}});
     if (textbook_) facts["textbook"] = true;
-    if (textbook_) facts["controls"] = textbook_->controls;
     if (sweep_) facts["sweep"] = sweep_->facts;
     facts["lessons"] = lessons_facts();
     facts["tasks"] = tasks(blocks, task_of);
@@ -228,7 +227,7 @@ class PageMaker {
 
   const PageOptions& options_;
   std::string title_;
-  std::optional<TextbookModels> textbook_{};
+  std::optional<std::string> textbook_{};  // what the sweep of a textbook is called
   std::optional<PageSweep> sweep_;
   std::vector<StudiedRun> runs_;
   PagePlan plan_;
@@ -241,8 +240,9 @@ Page make_page(const std::vector<std::filesystem::path>& paths, const PageOption
   return PageMaker(paths, options).make();
 }
 
-Page make_textbook(const TextbookModels& models, const PageOptions& options) {
-  return PageMaker(models, options).make();
+Page make_textbook(const std::filesystem::path& sweep, const std::string& name,
+                   const PageOptions& options) {
+  return PageMaker(sweep, name, options).make();
 }
 
 }  // namespace headlab

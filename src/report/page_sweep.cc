@@ -13,14 +13,15 @@ namespace {
 
 constexpr std::size_t kMostModels = 12;  // of a sweep that are shown
 
-/// The command that makes the sweep, if its report says so.
-Json sweep_command(const std::filesystem::path& folder) {
+/// What its report says of a sweep beside its cells: the command that makes it, and of a textbook
+/// the controls; null where it does not.
+void add_report(const std::filesystem::path& folder, Json& facts) {
   std::error_code ignored;
   const std::filesystem::path file = folder / "sweep.json";
-  if (!std::filesystem::exists(file, ignored)) return {};
-  const Json report = Json::parse(read_file(file), file.string());
-  const Json* command = report.is_object() ? report.find("command") : nullptr;
-  return command != nullptr ? *command : Json();
+  const bool there = std::filesystem::exists(file, ignored);
+  const Json report = there ? Json::parse(read_file(file), file.string()) : Json();
+  for (const char* key : {"command", "controls"})
+    facts[key] = report.is_object() && report.find(key) ? *report.find(key) : Json();
 }
 
 }  // namespace
@@ -35,7 +36,7 @@ PageSweep read_sweep(const std::filesystem::path& folder) {
   const std::vector<SweepCell> cells = cells_of_grids(read_grids(folder));
   PageSweep sweep;
   sweep.facts = to_json(collect_sweep(folder, cells));
-  sweep.facts["command"] = sweep_command(folder);
+  add_report(folder, sweep.facts);
   Json& list = sweep.facts["runs"] = Json::array();
   std::vector<std::string> groups;
   for (const SweepCell& cell : cells) {

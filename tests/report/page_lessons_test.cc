@@ -71,8 +71,8 @@ TEST_F(PageLessons, ComputeWhatTheProgramComputesAndArticlesPrint) {
 
 TEST(Textbook, NeedsNoRunAndIsTheSameEachTime) {
   const PageOptions options{.command = "headlab page --textbook"};
-  const Page book = make_textbook({}, options);
-  EXPECT_EQ(book.html, make_textbook({}, options).html);
+  const Page book = make_textbook({}, "", options);
+  EXPECT_EQ(book.html, make_textbook({}, "", options).html);
   EXPECT_LE(book.html.size(), 500'000u);
   EXPECT_TRUE(book.sources.empty());
   EXPECT_NE(book.html.find("headlab page --textbook"), std::string::npos);

@@ -117,12 +117,8 @@ struct HeadsReport {
 Json to_json(const HeadsReport& report);
 
 /// How different the heads are: the mean of report.distances over pairs of heads of one kind of
-/// attention, 0 of no pair, and how many pairs there are.
-struct Diversity {
-  double mean = 0;
-  Index pairs = 0;
-};
-Diversity diversity_of(const HeadsReport& report);
+/// attention, 0 of no pair.
+double diversity_of(const HeadsReport& report);
 
 struct HeadsOptions {
   Index examples = 512;  // at most; the different ones that there are

@@ -52,14 +52,10 @@ std::string page_text(const Page& page);
 /// weights; never what the page checks itself with, and never scores. Errors: no run, or what
 /// open_run finds; a damaged file of analysis.
 Page make_page(const std::vector<std::filesystem::path>& paths, const PageOptions& options = {});
-/// The trained models of a textbook.
-struct TextbookModels {
-  std::filesystem::path sweep{};  // a folder of runs that differ in their number of heads; or none
-  std::string name{};  // of the sweep in the page, wherever it lies: its command makes it again
-  Json controls{};     // {"command", "tasks": [{"task", "accuracy", "scores": as heads.json}]}
-};
 /// The lessons alone, on sentences that can be computed by hand and, where a lesson needs trained
-/// models, on these.
-Page make_textbook(const TextbookModels& models = {}, const PageOptions& options = {});
+/// models, on those of the sweep in this folder (empty: without). The sweep is called `name` in the
+/// page, wherever it lies, so that its command makes it again.
+Page make_textbook(const std::filesystem::path& sweep = {}, const std::string& name = "",
+                   const PageOptions& options = {});
 
 }  // namespace headlab

@@ -70,7 +70,7 @@ function truthTable(head) {
 }
 
 /// The trained controls of this page: [{task, accuracy, scores: heads.json}].
-const trainedControls = () => app.page.facts.controls?.tasks || [];
+const trainedControls = () => app.page.facts.sweep?.controls?.tasks || [];
 const controlNow = () => trainedControls()[lab('control', trainedControls().length ? 0 : -1)];
 
 const taskOfControl = () => controlNow().task.split(':')[0];
@@ -191,7 +191,7 @@ LESSONS[7] = {
       ),
       figure(controlPicture, {
         id: 'control', most: 560,
-        again: () => (controlNow() ? app.page.facts.controls.command : ''),
+        again: () => (controlNow() ? app.page.facts.sweep.controls.command : ''),
       }),
       dynamic('div', {id: 'control-table'}, trainedControlTable),
     );
