@@ -30,13 +30,16 @@ class TrainedLessons : public Lessons {
 
   /// Lesson 8: in both controls some head is first and none is an owner, by the program's numbers.
   void expect_controls() {
-    study.done({"sweep", "--task", "memoryless,random", "--heads", "4", "--d-model", "32",
-                "--steps", "500", "--batch", "32", "--eval-examples", "64", "--seeds", "1", "--out",
-                "c"});
+    const std::string command = tab().text("app.page.facts.sweep.controls.command");
+    Words parts;
+    for (const std::string_view part : split(command, ' ')) parts.emplace_back(part);
+    study.done({parts.begin() + 1, parts.end()});
     const char* const tasks[] = {"memoryless", "random"};
     for (int i = 0; i < 2; ++i) {
       go_to("#view=learn&page=8&lab=control:" + std::to_string(i));
-      const std::string run = std::string("c/task=") + tasks[i] + ",heads=4,seed=0";
+      std::string run;
+      for (const auto& entry : fs::directory_iterator(study.path("sweeps/controls")))
+        if (entry.path().string().find(tasks[i]) != std::string::npos) run = entry.path().string();
       const Json best =
           study.done({"heads", run, "--json"}).json().at("relations").items()[0].at("best");
       const std::string table = words("#control-table");
