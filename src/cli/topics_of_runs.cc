@@ -203,14 +203,13 @@ Result explain_output(const Invocation& call, const TopicFlags& flags) {
 Result diversity_of_run(const Invocation& call) {
   const Run run = open_run(call.positionals()[1]);
   const HeadsReport report = score_heads(run.model, *run.task);
+  const std::size_t n = report.heads.size();
   const double diversity = diversity_of(report);
-  return reproducible(
-      call,
-      stamped({{"topic", "diversity"}, {"heads", report.heads.size()}, {"diversity", diversity}}),
-      text(report.heads.size(),
-           " trained heads: mean Jensen-Shannon distance of their rows, over all pairs, ",
-           fixed(diversity, 4), "\n(0 the same, 0.8326 nothing in common), over ", report.examples,
-           " held-out examples\n"));
+  return reproducible(call,
+                      stamped({{"topic", "diversity"}, {"heads", n}, {"diversity", diversity}}),
+                      text(n, " trained heads: mean Jensen-Shannon distance of their rows ",
+                           fixed(diversity, 4), "\n(0 the same, 0.8326 nothing in common), over ",
+                           report.examples, " examples\n"));
 }
 
 }  // namespace headlab::cli

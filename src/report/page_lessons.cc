@@ -75,16 +75,11 @@ std::string silence_table(const std::string& name) {
                     {"silent", "W_O the identity", "W_O mixes"}, rows);
 }
 
-/// Parameters of one layer without biases: W_Q, W_K, W_V and W_O.
-Index layer_parameters(const PublishedModel& model) {
-  return 2 * model.d_model * model.d_head * (model.heads + model.kv_heads);
-}
-
 std::string models_table(const std::string&) {
   std::vector<HtmlRow> rows;
-  for (const PublishedModel& model : published_models())
-    rows.push_back({model.name, text(model.d_model), text(model.heads), text(model.kv_heads),
-                    text(model.d_head), grouped(layer_parameters(model)), model.source});
+  for (const auto& [name, d, heads, kv_heads, width, layers, source] : published_models())
+    rows.push_back({name, text(d), text(heads), text(kv_heads), text(width),
+                    grouped(2 * d * width * (heads + kv_heads)), source});  // W_Q, W_O; W_K, W_V
   return html_table("Attention of published models: parameters of one layer without biases",
                     {"model", "d", "heads", "kv_heads", "d_k", "parameters", "source"}, rows);
 }
