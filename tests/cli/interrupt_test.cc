@@ -129,7 +129,7 @@ TEST_F(Interrupt, FinetuningIsSavedToo) {
 TEST_F(Interrupt, WhileHeadsAreChosenLeavesNothing) {
   done(tiny({"--out", "a"}));
   // Choosing on this many examples takes seconds.
-  Process process({"prune", "a", "--keep", "1", "--out", "b", "--examples", "100000"}, waiting());
+  Process process({"prune", "a", "--keep", "1", "--out", "b", "--examples", "500000"}, waiting());
   ASSERT_TRUE(process.wait_for("choosing"));
   process.signal(SIGINT);
   EXPECT_EQ(process.finish().status, -SIGINT);
