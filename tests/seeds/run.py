@@ -33,6 +33,9 @@ def main():
     args = parser.parse_args()
     listed = json.loads(subprocess.run([args.program, "list", "tasks", "--json"], check=True,
                                        capture_output=True).stdout)["tasks"]
+    unknown = set(args.tasks) - {task["name"] for task in listed if task["learned"]}
+    if unknown:
+        parser.error(f"nothing to count for {', '.join(sorted(unknown))}: not a task that asks for an accuracy")
     worse = 0
     for task in listed:
         said = task["learned"]
