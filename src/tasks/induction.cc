@@ -66,8 +66,7 @@ TaskEntry induction_task() {
   return task_entry(Induction{},
                     {"induction",
                      "continue a segment of tokens that was seen before",
-                     "layers=2 heads=1 d_model=64 d_ff=0 steps=1000 batch=64 lr=1e-3 warmup=100 "
-                     "schedule=cosine decay=0.01 clip=1",
+                     "layers=2 heads=1 d_model=64 d_ff=0 steps=1000 lr=1e-3",
                      {.accuracy = 0.99,
                       .reached = 7,
                       .seeds = 8,

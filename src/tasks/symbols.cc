@@ -114,8 +114,7 @@ TaskEntry copy_task() {
               .heads = 2},  // one in each of two layers
       {"copy",
        "write symbols again, behind a separator",
-       "layers=2 heads=1 d_model=64 d_ff=0 steps=800 batch=64 lr=3e-3 warmup=100 "
-       "schedule=cosine decay=0.01 clip=1",
+       "layers=2 heads=1 d_model=64 d_ff=0 steps=800 lr=3e-3",
        {.accuracy = 0.99, .reached = 15, .seeds = 15}});
 }
 
@@ -134,8 +133,7 @@ TaskEntry sort_task() {
               .heads = 1},
       {"sort",
        "write distinct symbols in ascending order, behind a separator",
-       "layers=1 heads=2 d_model=64 d_ff=0 steps=800 batch=64 lr=3e-3 warmup=100 "
-       "schedule=cosine decay=0.01 clip=1",
+       "layers=1 heads=2 d_model=64 d_ff=0 steps=800 lr=3e-3",
        {.accuracy = 0.99, .reached = 53, .seeds = 53}});
 }
 
@@ -153,8 +151,7 @@ TaskEntry reverse_task() {
                             .heads = 2},  // one in each of two layers
                     {"reverse",
                      "write symbols backwards, behind a separator",
-                     "layers=2 heads=2 d_model=64 d_ff=0 steps=2000 batch=64 lr=3e-3 warmup=100 "
-                     "schedule=cosine decay=0.01 clip=1",
+                     "layers=2 heads=2 d_model=64 d_ff=0 steps=2000 lr=3e-3",
                      {.accuracy = 0.99, .reached = 13, .seeds = 13}});
 }
 
@@ -172,8 +169,7 @@ TaskEntry reverse_cross_task() {
               "the symbol as far before the end of the source as the answer is behind the start"},
       {"reverse_cross",
        "write a source backwards: an encoder-decoder",
-       "encoder_layers=1 layers=1 heads=1 d_model=64 d_ff=0 steps=800 batch=64 lr=3e-3 "
-       "warmup=100 schedule=cosine decay=0.01 clip=1",
+       "encoder_layers=1 layers=1 heads=1 d_model=64 d_ff=0 steps=800 lr=3e-3",
        {.accuracy = 0.99, .reached = 15, .seeds = 15}});
 }
 
