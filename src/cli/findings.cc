@@ -97,11 +97,8 @@ Result merged_finding(const Invocation& call, const Run& run, const std::string&
                       const std::function<Json(const std::optional<Json>& kept)>& merge) {
   std::optional<FileLock> lock;
   try {
-    lock.emplace(run.path / ("." + name + ".lock"));
-    while (!lock->held()) {
-      wait_a_moment();
-      lock.emplace(run.path / ("." + name + ".lock"));
-    }
+    const fs::path file = run.path / ("." + name + ".lock");
+    for (lock.emplace(file); !lock->held(); lock.emplace(file)) wait_a_moment();
   } catch (const Error&) {
     lock.reset();  // nobody can write here: `finding` says so
   }

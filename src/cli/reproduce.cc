@@ -6,8 +6,6 @@
 // lab/reproduce.h.
 #include "headlab/lab/reproduce.h"
 
-#include <algorithm>
-
 #include "cli/commands.h"
 #include "cli/slices.h"
 #include "headlab/report/prune_text.h"
@@ -121,9 +119,7 @@ class Reproduction {
     VoitaReport report = reproduce_voita(run, options);
     Json found = keep_rows(run, report);
     if (!several_) text_ = voita_text(report);
-    const bool whole = std::ranges::find(mine, false) == mine.end();
-    return (whole ? report.complete : !interrupted()) ? std::optional(std::move(found))
-                                                      : std::nullopt;
+    return report.complete || !interrupted() ? std::optional(std::move(found)) : std::nullopt;
   }
 
   /// What the run's file holds of this, unless it is to be done anew.

@@ -90,9 +90,11 @@ std::string summary_over_runs(const CurveOverRuns& curve) {
   return table.to_string();
 }
 
-/// A difference with its interval; "tie" where that holds 0.
-std::string paired_text(const PairedRuns& paired) {
-  return interval_text(paired.difference) + (paired.is_tie() ? " tie" : "");
+/// A difference with its interval; "tie" where that holds 0; its mean in standard deviations over
+/// runs, if that is asked.
+std::string paired_text(const PairedRuns& paired, bool effect = false) {
+  return interval_text(paired.difference) + (paired.is_tie() ? " tie" : "") +
+         (effect ? ", d " + fixed(paired.effect, 1) : "");
 }
 
 std::string against_best_grid(const CurveOverRuns& curve) {
@@ -106,9 +108,9 @@ std::string against_best_grid(const CurveOverRuns& curve) {
 
 std::string against_scratch_grid(const CurveOverRuns& curve) {
   if (!curve.methods[0].points[0].against_scratch) return "";
-  return "\nfine-tuned less from scratch, as many steps in all, paired by run\n" +
+  return "\nfine-tuned less from scratch, as many steps in all, paired by run; d: effect size\n" +
          grid(curve.methods, [](const PointOverRuns& point, std::size_t) {
-           return paired_text(*point.against_scratch);
+           return paired_text(*point.against_scratch, true);
          });
 }
 
@@ -300,10 +302,11 @@ std::string penalties_text(const std::vector<PenaltyOverRuns>& rows, std::size_t
     const auto [least, most] = std::ranges::minmax(row.survivors);
     table.add({significant(row.penalty), text(significant(row.median), " (", least, "-", most, ")"),
                interval_text(row.pruned), row.finetuned ? interval_text(*row.finetuned) : "-",
-               interval_text(row.from_scratch), paired_text(row.against_scratch)});
+               interval_text(row.from_scratch), paired_text(row.against_scratch, true)});
   }
   return text("gates over ", runs, " runs: survivors are medians, losses means ± 95%;\n",
-              "from scratch: as many heads and steps; against: what is left after fine-tuning\n") +
+              "from scratch: as many heads and steps; against: what is left after fine-tuning, d: "
+              "effect size\n") +
          table.to_string() + kVoitaPenalty + kVoitaScratch;
 }
 
