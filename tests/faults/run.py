@@ -9,6 +9,8 @@ fails, and once for each call before which it is killed. After each of them the 
 ended by itself with status 0, 1 or 3 and an error in words (or by the kill), and going on must lead
 to the result of the untouched run, byte for byte: the same command again, or `train --resume`.
 --every N takes every Nth call, beginning with --first; --kills N kills at N random times instead.
+By hand, nothing was left unmended after every fault of sweep (1,461), curve (327) and heads (325), every
+third of train (400), resume (253), replace (441) and prune (391), and 1,001 random kills (143 of each).
 """
 import argparse, concurrent.futures, hashlib, json, os, random, shutil, subprocess, sys, tempfile, time
 
