@@ -42,16 +42,21 @@ TEST_F(EverySet, OfEightHeadsLosesWhatTheProgramLoses) {
     if (std::string(entry.name) == "resample") continue;
     const auto program = program_losses(run, entry.kind);
     ASSERT_EQ(program.size(), 256u);
-    const Json page = tab().evaluate(
-        "Array.from({length: 256}, (_, set) => Array.from(core.evaluate(run(), {count: " +
-        std::to_string(sets_examples()) + ", replacement: " + Json(entry.name).dump() +
-        ", gates: [Float32Array.from({length: 8}, (_, h) => 1 - (set >> h & 1))]}).by))");
     double largest = 0;
-    for (std::size_t set = 0; set < 256; ++set)
-      for (std::size_t i = 0; i < program[set].size(); ++i) {
-        const double ours = page.items()[set].items()[i].number(), theirs = program[set][i];
-        largest = std::max(largest, std::abs(ours - theirs) / (1 + std::abs(theirs)));
+    for (int first = 0; first < 256; first += 8) {  // a call that takes too long has no answer
+      const Json page = tab().evaluate(
+          "Array.from({length: 8}, (_, i) => Array.from(core.evaluate(run(), {count: " +
+          std::to_string(sets_examples()) + ", replacement: " + Json(entry.name).dump() +
+          ", gates: [Float32Array.from({length: 8}, (_, h) => 1 - (" + std::to_string(first) +
+          " + i >> h & 1))]}).by))");
+      for (std::size_t i = 0; i < 8; ++i) {
+        const std::vector<double>& theirs = program[static_cast<std::size_t>(first) + i];
+        for (std::size_t e = 0; e < theirs.size(); ++e) {
+          const double ours = page.items()[i].items()[e].number();
+          largest = std::max(largest, std::abs(ours - theirs[e]) / (1 + std::abs(theirs[e])));
+        }
       }
+    }
     std::printf("%s: 256 sets x %d examples, largest |difference| / (1 + loss) %.2g\n", entry.name,
                 sets_examples(), largest);
     EXPECT_LE(largest, 1e-4) << entry.name;

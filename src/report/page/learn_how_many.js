@@ -55,7 +55,8 @@ function diversityWords(trained) {
   const over = trained[0].seeds.length
     ? `95 % intervals over ${trained[0].seeds.length} seeds, Student’s t; crosses: single seeds`
     : 'one model each, so there is no interval: a sweep has several seeds';
-  return ` Trained: ${values.join(', ')} (${over}).`;
+  const most = trained.reduce((a, b) => (b.mean > a.mean ? b : a));
+  return ` Trained: ${values.join(', ')} (${over}); largest with ${most.heads}.`;
 }
 
 const randomWorld = (name) => lessonFacts().random.find((one) => one.name === name);
@@ -101,7 +102,7 @@ function entropyTable() {
   );
 }
 
-/// The trained models that share the task of the one shown, from few heads to many.
+/// The trained models of the task shown, from few heads to many.
 const familyOf = () =>
   app.page.runs
     .map((r) => ({r, heads: headsOf(r)}))
@@ -125,7 +126,7 @@ function familyPicture(width) {
   const family = familyPatterns(),
     most = Math.max(...family.map(({maps}) => maps.length)),
     relations = task().facts.relations.length;
-  const [left, gap, foot] = [64, 6, 30];
+  const [left, gap, foot] = [76, 6, 30];
   const side = Math.min(104, (width - left) / most - gap);
   const box = (i, h) => [left + h * (side + gap), 4 + i * (side + foot), side, side];
   const small = (x, y, words, more) => label(x, y, words, {size: 11, ...more});
@@ -152,7 +153,7 @@ function familyPicture(width) {
   return {
     name: 'family',
     title: `${family.length} trained models on example ${exampleIndex()}`,
-    sentence: `Below a head stands the relation that it owns (★ where there is no room). Relations that are owned, of ${relations}: ${family.map((x) => `${owned(x)} with ${x.maps.length}`).join(', ')} heads. Choose a head to look at its model.`,
+    sentence: `Below a head: what it owns (★: no room). Relations that are owned, of ${relations}: ${family.map((x) => `${owned(x)} with ${x.maps.length}`).join(', ')} heads. Choose one to see its model.`,
     width, height: 4 + family.length * (side + foot), items,
     table: () => ({
       head: ['heads', 'loss', 'head', 'owns'],

@@ -69,7 +69,7 @@ function truthTable(head) {
   ];
 }
 
-/// The trained controls of this page: [{task, accuracy, scores: heads.json}].
+/// Trained controls: [{task, accuracy, scores: heads.json}].
 const trainedControls = () => app.page.facts.sweep?.controls?.tasks || [];
 const controlNow = () => trainedControls()[lab('control', trainedControls().length ? 0 : -1)];
 
@@ -90,7 +90,7 @@ function trainedControlPicture(width, control) {
     low: -0.5, high: 0.5,
     rows: first.flatMap(({name, at}) =>
       control.scores.heads.map((h) => ({
-        name: `${name}, head ${h.layer}.${h.head}`, value: h.scores[name].lift, tick: 0.3,
+        name: `${h.layer}.${h.head} ${name}`, value: h.scores[name].lift, tick: 0.3,
         strong: at === `${h.layer}.${h.head}`,
       })),
     ),
