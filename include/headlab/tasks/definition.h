@@ -9,8 +9,7 @@
 // an Error if they do not fit together; void answer(Sequence& s), which adds targets and truth that
 // follow from the tokens alone, for tokens of the user's; `different` and Sequence::unit, for
 // finite data; and needed_heads, token_text, encode, decode, data_hash, about_data as in Task.
-// task_entry makes a row of the table of tasks. Read next: src/tasks/duplicate.cc;
-// examples/own_task.cc.
+// task_entry makes a row of the table. Read next: src/tasks/duplicate.cc; examples/own_task.cc.
 #pragma once
 
 #include <memory>
