@@ -173,6 +173,8 @@ class Process {
     dup2(inner_[1], STDERR_FILENO);
     close(inner_[0]);
     close(inner_[1]);
+    for (const int number : {SIGINT, SIGHUP, SIGTERM})
+      std::signal(number, SIG_DFL);  // as a user has
     unsetenv("NO_COLOR");
     setenv("OMP_NUM_THREADS", "1", 1);
     for (const std::string& variable : options.environment) {
