@@ -30,7 +30,7 @@ int main() {
                 winner.relation.name.c_str(), static_cast<long long>(head.layer), head.head,
                 head.relations[r].mass, winner.owned ? "does it" : "nobody does it");
   }
-  const Batch one = task->make(Key{}, 1, Split::validation).batch;
+  const Example one = task->make(Key{}, 1, Split::validation);
   const HeadPattern shown = pattern_of(model, *task, report.heads[report.relations[0].best], one);
   std::printf("%s", heatmap(shown.weights, shown.queries, shown.keys).c_str());
 }
