@@ -140,10 +140,6 @@ class CurveMaker {
     const bool random = method.kind == MethodKind::baseline;
     const Index draws = random ? std::max<Index>(1, options_.draws) : 1;
     for (Index draw = 0; draw < draws; ++draw) add_draw(method, draw, result);
-    for (CurvePoint& point : result.points) {
-      point.pruned.loss /= static_cast<double>(draws);
-      point.pruned.accuracy /= static_cast<double>(draws);
-    }
     summarise(result);
     curve_.methods.push_back(std::move(result));
   }
@@ -163,7 +159,8 @@ class CurveMaker {
     if (options_.progress) options_.progress(what);
   }
 
-  /// Chooses and judges all sizes once more; losses and accuracies are added up.
+  /// Chooses and judges all sizes once more; losses and accuracies become means over the draws so
+  /// far, which draws that agree leave as they are to the last bit.
   void add_draw(const PruneMethod& method, Index draw, MethodCurve& result) {
     tell(draw > 0 ? text(method.name, ", draw ", draw + 1) : method.name);
     PruneProblem problem = problem_of(run_, options_.settings);
@@ -174,8 +171,9 @@ class CurveMaker {
     for (std::size_t i = 0; i < choices.size(); ++i) {
       if (draw == 0) result.points.push_back(first_point(method, sizes_[i], choices[i]));
       const Judged judged = results_.pruned(choices[i]);
-      result.points[i].pruned.loss += judged.loss;
-      result.points[i].pruned.accuracy += judged.accuracy;
+      Judged& mean = result.points[i].pruned;
+      mean.loss += (judged.loss - mean.loss) / static_cast<double>(draw + 1);
+      mean.accuracy += (judged.accuracy - mean.accuracy) / static_cast<double>(draw + 1);
     }
   }
 

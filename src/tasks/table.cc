@@ -43,8 +43,10 @@ std::string learned_text(const Learned& learned) {
 
 Json to_json(const Learned& learned) {
   if (learned.accuracy == 0) return Json();
-  return Json::object(
-      {{"accuracy", learned.accuracy}, {"reached", learned.reached}, {"seeds", learned.seeds}});
+  return Json::object({{"accuracy", learned.accuracy},
+                       {"reached", learned.reached},
+                       {"seeds", learned.seeds},
+                       {"why", learned.why}});
 }
 
 const TaskEntry& find_task(std::string_view spec) {

@@ -118,6 +118,17 @@ TEST_F(SmallCurve, AveragesTheDrawsOfTheBaseline) {
   EXPECT_NEAR(mean.methods[0].points[0].pruned.loss, sum / 3, 1e-12);
 }
 
+TEST_F(SmallCurve, AddsNoRoundingWhereAllDrawsAgree) {
+  for (const Index draws : {3, 5, 6, 7, 9, 10, 11, 13}) {
+    const Curve both = curve({.methods = {"random", "magnitude"}, .sizes = {0, 4}, .draws = draws});
+    const std::vector<CurvePoint>&random = both.methods[0].points, &other = both.methods[1].points;
+    for (int i : {0, 1}) {
+      EXPECT_EQ(random[i].pruned.loss, other[i].pruned.loss) << draws << " draws";
+      EXPECT_EQ(random[i].pruned.accuracy, other[i].pruned.accuracy) << draws << " draws";
+    }
+  }
+}
+
 TEST_F(SmallCurve, MeasuresTheAreaByTrapezoidsOverTheShareOfHeads) {
   const Curve all = curve({.methods = {"greedy"}, .sizes = {0, 1, 4}});
   const std::vector<CurvePoint>& p = all.methods[0].points;

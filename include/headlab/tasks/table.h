@@ -22,7 +22,7 @@ struct Learned {
   double accuracy = 0;   // on held-out examples; from there on a seed counts as one that learned
   int reached = 0;       // seeds that reach it,
   int seeds = 0;         // of so many; 0: not counted
-  const char* why = "";  // why less than 99% do, or why nothing is counted
+  const char* why = "";  // why less than 99% do, or why nothing is counted; or ""
 };
 
 /// As a clause, "as recommended, 100 of 100 seeds reach ..."; "" if nothing is known.
