@@ -5,6 +5,8 @@
 #include <cmath>
 #include <set>
 
+#include "headlab/heads/activations.h"
+#include "headlab/heads/matrix.h"
 #include "headlab/tasks/table.h"
 #include "headlab/train/streams.h"
 #include "support/hand_built.h"
@@ -47,6 +49,28 @@ void for_queries(const Example& example, std::size_t r, Index odd, Visit&& visit
     const Gold::Query query = example.gold[r].query(i);
     if (query.b % 2 == odd && disjoint(example, r, query)) visit(query);
   }
+}
+
+/// Mean distance between the patterns of heads a and b on the odd ones of these examples.
+double mean_distance(const Transformer& model, const Example& examples, HeadId a, HeadId b) {
+  const Activations activations(model, examples.batch);
+  const Tensor left = activations.pattern(a), right = activations.pattern(b);
+  double sum = 0, rows = 0;
+  for (Index example = 1; example < examples.batch.size; example += 2) {
+    for (Index t = 0; t < left.size(1); ++t, ++rows) {
+      const Index row = (example * left.size(1) + t) * left.size(2);
+      sum += jensen_shannon_distance(t + 1, left.data() + row, right.data() + row);
+    }
+  }
+  return sum / rows;
+}
+
+TEST_F(HandBuilt, DistancesAreMeansOverAllExamplesThatTheReportNames) {
+  const HeadsReport report = scored({.examples = 512, .without_gold = true});
+  ASSERT_EQ(report.examples, 512);
+  const double all = mean_distance(model_, examples(512), {0, 0}, {0, 2});
+  EXPECT_NEAR(report.distances[2], all, 1e-9);
+  EXPECT_GT(std::abs(mean_distance(model_, examples(64), {0, 0}, {0, 2}) - all), 1e-4);
 }
 
 TEST_F(HandBuilt, PerfectHeadsScoreExactlyOne) {
