@@ -50,7 +50,7 @@ TaskEntry histogram_task() {
                     {"histogram",
                      "how often does this token occur? Many heads share one job",
                      "layers=1 heads=4 d_model=64 d_ff=256 positions=none steps=1500 lr=3e-3",
-                     {.accuracy = 0.99, .reached = 13, .seeds = 13}});
+                     {.accuracy = 0.99, .reached = 100, .seeds = 100}});
 }
 
 }  // namespace headlab
