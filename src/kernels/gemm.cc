@@ -203,11 +203,11 @@ constexpr Index kPieces = 4;
 constexpr double kWorthPiece = 4 * kWorthThreads;
 
 /// The part of one of `threads` threads: a cell of a grid that reads as little of A and B as it
-/// can.
+/// can. Without rows only columns are cut, since every part with the first row adds column sums.
 Gemm slice_of_thread(const Gemm& g, Index thread, Index threads) {
   const auto reads = [&](Index cuts) { return g.m / cuts + g.n / (threads / cuts); };
   Index row_cuts = 1;
-  for (Index cuts = 2; cuts <= threads; ++cuts)
+  for (Index cuts = 2; cuts <= std::min(threads, g.m); ++cuts)
     if (threads % cuts == 0 && reads(cuts) <= reads(row_cuts)) row_cuts = cuts;
   const Index column_cuts = threads / row_cuts;
   const Index m = (g.m + row_cuts - 1) / row_cuts;

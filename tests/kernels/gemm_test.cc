@@ -177,14 +177,15 @@ TEST(Gemm, FinishesEachElementAfterItsSumAndAddsUpTheColumnsOfB) {
 TEST(GemmTogether, EqualsTheProductsOneByOneInEveryBitForAnyNumberOfThreads) {
   const auto run = [](bool together) {
     FinishedProduct first({250, 197, 600}, true), second({70, 300, 64}, false);
-    FinishedProduct only_sums({0, 300, 64}, false);
+    FinishedProduct only_sums({0, 300, 64}, false), one_sum({0, 1, 64}, false);
     Product third(70, 300, 9, false, true, true);
     if (together)
-      gemm_together(std::array{first.g, second.g, third.g, only_sums.g});
+      gemm_together(std::array{first.g, second.g, third.g, only_sums.g, one_sum.g});
     else
-      for (const Gemm* g : {&first.g, &second.g, &third.g, &only_sums.g}) gemm_serial(*g);
-    return std::vector{first.c,     first.gelu, first.sums,    second.c,
-                       second.sums, third.c,    only_sums.sums};
+      for (const Gemm* g : {&first.g, &second.g, &third.g, &only_sums.g, &one_sum.g})
+        gemm_serial(*g);
+    return std::vector{first.c,     first.gelu, first.sums,     second.c,
+                       second.sums, third.c,    only_sums.sums, one_sum.sums};
   };
   const auto one_by_one = run(false);
   for (int count = 1; count <= 8; ++count) {
