@@ -103,8 +103,8 @@ void softmax_forward(Index rows, Index n, const Scalar* x, Scalar* y) {
     const Scalar* xr = x + row * n;
     Scalar* yr = y + row * n;
     const Scalar m = row_max(n, xr);
-    if (m == kLowest) {
-      std::fill_n(yr, n, Scalar{0});
+    if (m == kLowest) {  // nothing but -inf and NaN
+      std::replace_copy(xr, xr + n, yr, kLowest, Scalar{0});
       return;
     }
     map(

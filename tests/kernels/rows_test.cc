@@ -206,6 +206,15 @@ TEST(SoftmaxForward, RowsSumToOneAndHiddenNumbersGetNothing) {
   EXPECT_EQ(std::vector<Scalar>(y.begin() + 3, y.end()), std::vector<Scalar>(3));
 }
 
+TEST(SoftmaxForward, KeepsTheNaNOfARowThatHoldsNoOtherNumber) {
+  const Scalar nan = std::numeric_limits<Scalar>::quiet_NaN();
+  const std::vector<Scalar> x{nan, nan, -kInfinity, nan, 1, nan};
+  std::vector<Scalar> y(6);
+  softmax_forward(3, 2, x.data(), y.data());
+  EXPECT_EQ(y[2], 0);
+  for (std::size_t i : {0, 1, 3, 4, 5}) EXPECT_TRUE(std::isnan(y[i])) << i;
+}
+
 TEST(SoftmaxForward, DoesNotOverflow) {
   const std::vector<Scalar> x{1000, 1000, -1000};
   std::vector<Scalar> y(3);
