@@ -17,7 +17,7 @@ QueryBlock::QueryBlock(const AttentionProblem& problem, Index sequence, Index he
   if (p.causal) keys_to = std::min(keys_to, t + count);
   if (p.lengths) keys_to = std::clamp<Index>(p.lengths[b], 0, keys_to);
   if (p.window > 0) {
-    keys_to = std::min(keys_to, t + count - 1 + p.window);
+    keys_to = std::min(keys_to, t + count - 1 + std::min(p.window, p.keys));
     keys_from = std::max<Index>(0, t - p.window + 1) / kKeys * kKeys;
   }
   keys_to = std::max(keys_to, keys_from);

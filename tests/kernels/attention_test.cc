@@ -234,6 +234,15 @@ TEST(Attention, ANaNInAKeyReachesEveryQueryThatSeesIt) {
   for (std::size_t t = 0; t < 40; ++t) EXPECT_EQ(std::isnan(run.z[t]), t >= 20) << t;
 }
 
+TEST(Attention, AWindowOfAnyLengthBeyondTheSequenceHidesNothing) {
+  const Case c{.name = "", .queries = 40, .keys = 40};
+  Trial open(c), wide(c);
+  open.run_fused();
+  wide.p.window = std::numeric_limits<Index>::max();
+  wide.run_fused();
+  EXPECT_EQ(wide.z, open.z);
+}
+
 TEST(Attention, NullGradientsAreSkipped) {
   const Case c{.name = "", .queries = 40, .keys = 40};
   Trial all(c);
