@@ -81,12 +81,14 @@ Interval welch_interval(std::span<const double> a, std::span<const double> b, do
 std::vector<double> ranks(std::span<const double> values) {
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  const auto below = [&](std::size_t a, std::size_t b) {
+    return values[a] < values[b] || (std::isnan(values[b]) && !std::isnan(values[a]));
+  };
+  std::sort(order.begin(), order.end(), below);
   std::vector<double> rank(values.size());
   for (std::size_t i = 0; i < order.size();) {
     std::size_t end = i;
-    while (end < order.size() && values[order[end]] == values[order[i]]) ++end;
+    while (end < order.size() && !below(order[i], order[end])) ++end;
     for (std::size_t k = i; k < end; ++k) rank[order[k]] = static_cast<double>(i + end + 1) / 2;
     i = end;
   }

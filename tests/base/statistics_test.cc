@@ -44,6 +44,12 @@ TEST(Statistics, SharesRanksAmongEquals) {
   EXPECT_EQ(ranks(values), (std::vector<double>{2, 3.5, 3.5, 1}));
 }
 
+TEST(Statistics, RanksWhatIsNoNumberLast) {
+  const double nan = std::nan("");
+  const std::vector<double> values = {nan, 2, nan, 1};
+  EXPECT_EQ(ranks(values), (std::vector<double>{3.5, 2, 3.5, 1}));
+}
+
 TEST(Statistics, CorrelatesRanksAndNotDistances) {
   const std::vector<double> a = {1, 2, 3, 4}, b = {1, 10, 100, 1000}, c = {4, 3, 2, 1};
   EXPECT_NEAR(spearman(a, b), 1, 1e-12);

@@ -34,7 +34,7 @@ Interval t_interval(std::span<const double> values, double confidence = 0.95);
 Interval welch_interval(std::span<const double> a, std::span<const double> b,
                         double confidence = 0.95);
 
-/// Ranks from 1; equals share the mean of their ranks.
+/// Ranks from 1; equals share the mean of their ranks; NaN ranks above all numbers.
 std::vector<double> ranks(std::span<const double> values);
 /// Pearson's correlation; 0 where either side is constant. Error unless both have as many values.
 double pearson(std::span<const double> a, std::span<const double> b);
