@@ -4,6 +4,7 @@
 #include "headlab/ops/attention.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -148,10 +149,9 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionOpt
                      .z_stride = z_stride,
                      .log_sum_exp = log_sum_exp.data(),
                      .pattern = pattern ? pattern->data() : nullptr});
-  // The kernel writes its three gradients at once: a tensor given twice needs a node for each use.
-  const Tensor key = k.node() == q.node() ? reshape(k, k.shape()) : k;
-  const Tensor value = v.node() == q.node() || v.node() == k.node() ? reshape(v, v.shape()) : v;
-  return record("attention", z, {q, key, value},
+  std::array inputs{q, k, v};
+  separate(inputs);
+  return record("attention", z, inputs,
                 [n, options = std::move(options), log_sum_exp, z_stride](Node& node) {
                   attention_backward(problem_of(n, options, node.input(0), node.input(1),
                                                 node.input(2)),

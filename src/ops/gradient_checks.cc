@@ -79,12 +79,17 @@ void linear_checks(Table& t) {
         [](Inputs x) { return linear(x[0], x[1], {}, x[2]); });
   t.add("linear", "x W + b + x, x also used elsewhere", {{3, 4}, {4, 4}, {4}},
         [](Inputs x) { return linear(x[0], x[1], x[2], x[0]) * x[0]; });
+  t.add("linear", "one tensor for x, W and the residual", {{4, 4}},
+        [](Inputs x) { return linear(x[0], x[0], {}, x[0]); });
   const std::vector<Shape> network = {{2, 3, 4}, {4, 6}, {6}, {6, 5}, {5}, {2, 3, 5}};
   t.add("feed_forward", "all inputs", network, [](Inputs x) {
     return feed_forward({x[0], x[1], x[2], x[3], x[4], x[5]});
   });
   t.add("feed_forward", "the residual is x", {{3, 4}, {4, 6}, {6}, {6, 4}, {4}}, [](Inputs x) {
     return feed_forward({x[0], x[1], x[2], x[3], x[4], x[0]});
+  });
+  t.add("feed_forward", "the maps share W and b", {{3, 4}, {4, 4}, {4}}, [](Inputs x) {
+    return feed_forward({x[0], x[1], x[2], x[1], x[2], {}});
   });
   t.add("feed_forward", "no residual", {{3, 4}, {4, 6}, {6}, {6, 4}, {4}}, [](Inputs x) {
     return feed_forward({x[0], x[1], x[2], x[3], x[4], {}});

@@ -107,6 +107,12 @@ Tensor reshape(const Tensor& x, const Shape& shape) {
   return record("reshape", x.viewed_as(shape), {x}, [](Node& node) { node.pass_to(0); });
 }
 
+void separate(std::span<Tensor> inputs) {
+  for (std::size_t i = 1; i < inputs.size(); ++i)
+    for (std::size_t j = 0; j < i && inputs[i].defined(); ++j)
+      if (inputs[i].node() == inputs[j].node()) inputs[i] = reshape(inputs[i], inputs[i].shape());
+}
+
 Tensor permute(const Tensor& x, std::initializer_list<int> order) {
   return permute("permute", x, std::span(order.begin(), order.size()));
 }

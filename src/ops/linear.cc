@@ -17,6 +17,7 @@
 #include "headlab/kernels/elementwise.h"
 #include "headlab/kernels/gemm.h"
 #include "headlab/ops/arithmetic.h"
+#include "headlab/ops/layout.h"
 #include "headlab/ops/matmul.h"
 #include "headlab/tensor/tape.h"
 
@@ -81,7 +82,9 @@ Tensor linear(const Tensor& x, const Tensor& W, const Tensor& b, const Tensor& r
   check_residual("linear", y, residual);
   gemm(sizes.forward(x.data(), W, y.data(),
                      {.bias = data_or_null(b), .residual = data_or_null(residual)}));
-  return record("linear", y, {x, W, b, residual}, [sizes](Node& node) {
+  std::array inputs{x, W, b};
+  separate(inputs);
+  return record("linear", y, {inputs[0], inputs[1], inputs[2], residual}, [sizes](Node& node) {
     const GradientSlot dx = node.slot(0), dW = node.slot(1);
     gemm_together(std::array{sizes.input_gradient(node.gradient(), node.input(1), dx),
                              sizes.weight_gradient(node.input(0).data(), node.gradient(), dW,
@@ -217,11 +220,13 @@ Tensor feed_forward(const FeedForwardInputs& in) {
     part.a.data = hidden.data();
     gemm(part);
   });
-  return record("feed_forward", y, {in.x, in.W_in, in.b_in, in.W_out, in.b_out, in.residual},
-                [first, second, before](Node& node) {
-                  FeedForwardBackward(node, first, second, before).run();
-                  node.pass_to(5);
-                });
+  std::array inputs{in.x, in.W_in, in.b_in, in.W_out, in.b_out, Tensor()};
+  separate(inputs);
+  inputs[5] = in.residual;  // its gradient comes last
+  return record("feed_forward", y, inputs, [first, second, before](Node& node) {
+    FeedForwardBackward(node, first, second, before).run();
+    node.pass_to(5);
+  });
 }
 
 }}  // namespace headlab

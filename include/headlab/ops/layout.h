@@ -12,6 +12,9 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// The same elements in another shape of equal count. Shares the storage.
 Tensor reshape(const Tensor& x, const Shape& shape);
+/// Replaces each tensor that stands in `inputs` before by a reshape of itself: an op that computes
+/// several gradients at once needs a node, and so a buffer, for each.
+void separate(std::span<Tensor> inputs);
 /// y's axis i is x's axis order[i]. Error unless `order` names each axis once.
 Tensor permute(const Tensor& x, std::initializer_list<int> order);
 /// Exchanges two axes.
