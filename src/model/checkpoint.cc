@@ -7,6 +7,7 @@
 #include <set>
 
 #include "headlab/base/error.h"
+#include "headlab/base/json.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 void check(const StoredTensor& from, const Shape& expected) {
   require(from.dtype == "F32", "tensor ", from.name, " has dtype ", from.dtype, ", expected F32");
   require(std::equal(from.shape.begin(), from.shape.end(), expected.begin(), expected.end()),
-          "tensor ", from.name, " has shape ", Shape(from.shape), ", expected ", expected);
+          "tensor ", from.name, " has shape ", Json(from.shape).dump(1), ", expected ", expected);
   const std::vector<float> values = from.floats();
   const bool finite = std::all_of(values.begin(), values.end(), [](float v) { return v - v == 0; });
   require(finite, "tensor ", from.name, " holds numbers that are not finite");

@@ -60,7 +60,8 @@ std::vector<std::int32_t> generate(const Transformer& model, std::vector<std::in
 Batch decode_greedily(const Transformer& model, Batch prompts, Index tokens) {
   const TransformerConfig& config = model.config();
   require(config.architecture != Architecture::encoder && config.targets == 1,
-          "only a decoder with one target at each position can continue sequences");
+          "only a decoder or encoder-decoder with one target at each position can continue ",
+          "sequences");
   require(prompts.length + tokens <= config.length, prompts.length, " tokens and ", tokens,
           " more are too many: the model was made for at most ", config.length, " positions");
   require(prompts.lengths.empty(), "sequences of different lengths cannot be continued together");

@@ -86,6 +86,12 @@ TEST(Checkpoint, RefusesAnotherShape) {
   expect_refused(file, {"embed.W_E", "[8, 7]", "expected [7, 8]"});
 }
 
+TEST(Checkpoint, NamesTheTensorWhoseShapeNoTensorCanHave) {
+  TensorFile file = file_of(random_model(small_config()));
+  find(file, "unembed.b_U").shape = {1, 1, 1, 1, 1, 1, 1, 1, 7};
+  expect_refused(file, {"unembed.b_U", "[1, 1, 1, 1, 1, 1, 1, 1, 7]", "expected [7]"});
+}
+
 TEST(Checkpoint, RefusesAnotherNumberType) {
   TensorFile file = file_of(random_model(small_config()));
   const std::vector<double> zeros(8, 0);

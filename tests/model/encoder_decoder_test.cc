@@ -261,7 +261,8 @@ TEST(DecodeGreedily, RefusesWhatItCannotContinue) {
   expect_error([&] { decode_greedily(model, prompts, 1); }, {"different lengths"});
   config.architecture = Architecture::encoder;
   const Transformer encoder(config);
-  expect_error([&] { decode_greedily(encoder, Batch::make(1, 1), 1); }, {"only a decoder"});
+  expect_error([&] { decode_greedily(encoder, Batch::make(1, 1), 1); },
+               {"only a decoder or encoder-decoder"});
 }
 
 TEST(BatchOfSources, TakesRowsOfThem) {

@@ -11,9 +11,10 @@
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
-/// A tensor as it is stored, and its elements read back into a tensor of the same shape. The
-/// latter: Error that names the tensor if shape or dtype (F32) differ or an element is not finite.
+/// A tensor as it is stored.
 StoredTensor stored(const std::string& name, const Tensor& tensor);
+/// Reads the elements into a tensor of the same shape. Error that names the tensor if shape or
+/// dtype (F32) differ or an element is not finite.
 void read_into(const StoredTensor& from, Tensor& to);
 
 /// Adds every parameter to `file`, its name after `prefix`.
