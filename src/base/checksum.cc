@@ -1,5 +1,5 @@
-// FNV-1a (Fowler, Noll and Vo) byte by byte, and a hash of words of 8 bytes in four lanes, because
-// the multiplication of one step must be done before the next can begin.
+// FNV-1a (Fowler, Noll and Vo) byte by byte, and a hash of words of 8 bytes in four lanes: each
+// step of one lane waits for the multiplication before it, and the other lanes fill that latency.
 // Read next: safetensors.cc.
 #include "headlab/base/checksum.h"
 

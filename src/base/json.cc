@@ -134,9 +134,7 @@ const Json* Json::find(std::string_view key) const {
 
 const Json& Json::at(std::string_view key) const {
   if (const Json* value = find(key)) return *value;
-  std::vector<std::string> keys;
-  for (const Member& member : members()) keys.push_back(member.first);
-  const std::string nearest = nearest_name(key, keys);
+  const std::string nearest = nearest_name(key, texts_of(members(), &Member::first));
   throw Error(text("the key '", key, "' is missing"),
               nearest.empty() ? "" : text("there is '", nearest, "'"));
 }

@@ -4,8 +4,8 @@
 // one layer leave is room for the gradients of another, and a step of any length fits into what a
 // longer one held. Between steps everything is free again, so each step finds what the one before
 // it found. Small blocks have regions of their own, and large ones are whole pages: all arrays
-// begin at the same place of a page, because a load that is some bytes ahead of a store, modulo
-// 4096, would wait for it. Read next: tape.cc, its greatest user.
+// begin at the same place of a page, against 4K aliasing (a load some bytes ahead of a store,
+// modulo 4096, waits for it). Read next: tape.cc, its greatest user.
 #include "headlab/base/pool.h"
 
 #include <unistd.h>

@@ -43,7 +43,7 @@ std::size_t element_size(std::string_view dtype) {
 
 /// size x the product of the shape. Error if a size is negative or the result exceeds 2^63 - 1.
 std::int64_t checked_product(std::int64_t size, const std::vector<std::int64_t>& shape) {
-  const bool empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
+  const bool empty = std::ranges::count(shape, 0) > 0;
   std::int64_t product = size;
   for (const std::int64_t extent : shape) {
     require(extent >= 0, "the shape has a negative size ", extent);
@@ -75,8 +75,7 @@ struct Layout {
 Place read_place(const std::string& name, const Json& entry) {
   constexpr std::string_view kKeys[] = {"dtype", "shape", "data_offsets"};
   for (const auto& [key, value] : entry.members()) {
-    const bool known = std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys);
-    require(known, "it has an unknown key '", key, "'");
+    require(std::ranges::count(kKeys, key) == 1, "it has an unknown key '", key, "'");
   }
   Place place;
   place.tensor.name = name;
@@ -264,16 +263,13 @@ StoredTensor StoredTensor::of(std::string name, std::vector<std::int64_t> shape,
 }
 
 const StoredTensor* TensorFile::find(std::string_view name) const {
-  const auto named = [&](const StoredTensor& tensor) { return tensor.name == name; };
-  const auto found = std::find_if(tensors.begin(), tensors.end(), named);
+  const auto found = std::ranges::find(tensors, name, &StoredTensor::name);
   return found == tensors.end() ? nullptr : &*found;
 }
 
 const StoredTensor& TensorFile::at(std::string_view name) const {
   if (const StoredTensor* tensor = find(name)) return *tensor;
-  std::vector<std::string> names;
-  for (const StoredTensor& tensor : tensors) names.push_back(tensor.name);
-  const std::string nearest = nearest_name(name, names);
+  const std::string nearest = nearest_name(name, texts_of(tensors, &StoredTensor::name));
   throw Error(text("there is no tensor '", name, "'"),
               nearest.empty() ? "" : text("there is '", nearest, "'"));
 }

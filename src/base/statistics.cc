@@ -1,5 +1,5 @@
-// Student's t is had from its density by integration and bisection: slow beside the published
-// approximations, exact to twelve digits, and short. It is called a few times a report.
+// Quantiles of Student's t come from its density by integration and bisection: slow beside the
+// published approximations, but precise and short. They are asked for a few times a report.
 // Read next: include/headlab/base/statistics.h.
 #include "headlab/base/statistics.h"
 

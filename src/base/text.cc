@@ -1,7 +1,7 @@
 // Texts and numbers (text.h). The grammar of JSON is checked here, so that strtod never sees "inf",
-// "0x1p3", a leading + or a space, which it would take. A separator more is a piece more, so that
-// whoever reads a list sees what was left out: "1++3" has an empty piece, about which a message can
-// speak. Read next: json_parse.cc, which reads numbers through this file.
+// "0x1p3", a leading + or a space, which it would take. `split` keeps empty pieces, so that a
+// reader of lists can report what was left out of "1++3". Read next: json_parse.cc, which reads
+// numbers through this file.
 #include "headlab/base/text.h"
 
 #include <locale.h>

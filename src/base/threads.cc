@@ -50,8 +50,8 @@ std::atomic<bool> taken = false;
 /// Whether this process is the child of a fork, to which the threads did not follow.
 std::atomic<bool> forked = false;
 
-/// The tasks of one thread that nobody has begun. Two cache lines, since some processors fetch the
-/// neighbour of a line with it.
+/// The tasks of one thread that nobody has begun. Two cache lines, against false sharing: some
+/// processors fetch the neighbour of a line with it.
 struct alignas(128) Share {
   std::atomic<std::int64_t> next{0};
   std::int64_t end = 0;

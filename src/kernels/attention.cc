@@ -1,9 +1,9 @@
 // Fused attention, forward. Of each block of queries all scores are kept, [keys][kQueries] in L2,
 // so that one pass finds the maximum and a second takes exp, sums and multiplies with V: no
 // rescaling, and a row's result is the same however long the sequence and however it was cut.
-// Memory is S numbers per lane and thread. Bound: 2 T S (D + Dv) / 2 multiply-adds with causal
-// order, and as many exp as scores, which weigh as much as 8 multiply-adds each: for narrow heads
-// most of the time is exp. Read next: attention_backward.cc.
+// Memory is S numbers per lane and thread. Bound: T S (D + Dv) multiply-adds, half of them with
+// causal order, and an exp for each score, which weighs as much as 8 multiply-adds: for narrow
+// heads most of the time is exp. Read next: attention_backward.cc.
 #include "headlab/kernels/attention.h"
 
 #include <cmath>

@@ -3,7 +3,6 @@
 // does a K, V block of one sequence with all query heads that read it, in order, so that one thread
 // adds to its dK and dV, in one order. The tiles that the first two products write (weights and
 // their slopes) are the operands of the other three. Bound: multiply-adds, then exp (attention.cc).
-
 #include "headlab/base/threads.h"
 #include "headlab/kernels/attention.h"
 #include "kernels/attention_tiles.h"

@@ -1,7 +1,7 @@
-// Who survives dropout. A block of Philox per number would cost more than the products of a narrow
-// attention head, so a block serves a row of numbers: two of its words key a hash of the place in
-// the row (multiply and shift, as the finalizer of MurmurHash3 by Appleby does), which compilers
-// turn into a few vector instructions.
+// Which numbers dropout keeps. A block of Philox per number would cost more than the products of a
+// narrow attention head, so a block serves a row of numbers: two of its words key a hash of the
+// place in the row (multiply and shift, as the finalizer of MurmurHash3 by Appleby does), which
+// compilers turn into a few vector instructions.
 #pragma once
 
 #include <cmath>

@@ -58,7 +58,7 @@ double sum_of_squares_piece(Index n, const Scalar* x) {
   constexpr Index kSums = 32;  // independent sums, or each addition would wait for the last
   double sums[kSums] = {};
   Index i = 0;
-  constexpr Index kAhead = 1024;  // prefetch distance: the hardware's own falls behind one stream
+  constexpr Index kAhead = 1024;  // prefetch distance: the hardware prefetcher falls behind here
   for (; i + kSums <= n; i += kSums) {
     for (Index j = 0; j < kSums; j += kLanes) __builtin_prefetch(x + i + kAhead + j);
     for (Index j = 0; j < kSums; ++j) {

@@ -1,8 +1,7 @@
 // The one inner loop of gemm and attention: a tile of C, 14 rows by two vectors of columns (with
 // 512-bit vectors), kept in registers while k runs. Each step reads two vectors of B and 14 numbers
-// of A for 28 multiply-adds, so loads never limit it. Tiles of every height exist, so 32 rows are
-// 11
-// + 11 + 10 and no slow path handles what is left over. Read next: gemm.cc.
+// of A for 28 multiply-adds, so loads never limit it. Tiles of every height exist: 32 rows are
+// three tiles of 11, 11 and 10, and no slow path handles what is left over. Read next: gemm.cc.
 #pragma once
 
 #include "kernels/simd.h"

@@ -1,7 +1,7 @@
-// exp and tanh on whole vectors, about ten times as fast as libm, which takes one number at a time:
-// some ten multiply-adds and no table, so the bound is the FMA units. In double (the build that
-// checks gradients) they are std::'s. The polynomials interpolate at Chebyshev nodes, coefficients
-// rounded to float. Read next: elementwise.cc, which runs them over arrays.
+// exp and tanh on whole vectors, where libm takes one number at a time: some ten multiply-adds and
+// no table, so the bound is the FMA units. In double (the build that checks gradients) they are
+// std::'s. The polynomials interpolate at Chebyshev nodes, coefficients rounded to float. Read
+// next: elementwise.cc, which runs them over arrays.
 #pragma once
 
 #include <bit>

@@ -172,7 +172,8 @@ Tensor Transformer::run(const Stack& stack, Tensor x, const Pass& pass) const {
   return config_.norm == NormPlace::pre ? stack.ln_final.forward(x, pass.context) : x;
 }
 
-void Transformer::check(const Batch& batch, const ModelHooks& hooks) const {
+/// Checks what is given, and clears the captures.
+void Transformer::prepare(const Batch& batch, const ModelHooks& hooks) const {
   const std::size_t modules =
       encoder_.blocks.size() + main_.blocks.size() * (config_.has_source() ? 2 : 1);
   require(hooks.edits.empty() || hooks.edits.size() == modules, "head edits are for ",
@@ -193,7 +194,7 @@ void Transformer::check(const Batch& batch, const ModelHooks& hooks) const {
 
 Tensor Transformer::forward(const Batch& batch, const ForwardContext& context,
                             const ModelHooks& hooks) const {
-  check(batch, hooks);
+  prepare(batch, hooks);
   Pass pass{.hooks = hooks};
   if (config_.has_source()) {
     pass.context = context.inside("encoder");

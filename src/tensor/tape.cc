@@ -1,7 +1,7 @@
 // The tape: nodes, recording, backward. Nothing here recurses, neither along a graph that runs
-// backward nor along one that dies, for a graph may be 100,000 nodes deep. Backward takes nodes
-// from a queue, youngest first, so that a node runs only after all that read its output. Read next:
-// src/ops/arithmetic.cc, the shortest ops.
+// backward nor along one that is destroyed, for a graph may be 100,000 nodes deep. Backward takes
+// nodes from a queue, youngest first, so that a node runs only after all that read its output. Read
+// next: src/ops/arithmetic.cc, the shortest ops.
 #include "headlab/tensor/tape.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ thread_local bool recording = true;
 thread_local WorkWatch* watch = nullptr;
 thread_local std::uint64_t nodes_recorded = 0;
 thread_local Node* dead_nodes = nullptr;
-thread_local bool burying = false;
+thread_local bool destroying = false;
 
 constexpr std::size_t kStorageHeader = 64;  // keeps the elements aligned to 64 bytes
 
@@ -52,22 +52,22 @@ Tensor Node::make(const Shape& shape, Storage* storage) {
   return Tensor(new (pool_allocate(sizeof(Node))) Node(shape, storage));
 }
 
-/// A graph may be 100,000 nodes deep, and the end of a node releases its inputs: by recursion that
-/// would overflow the stack. So the first caller buries, and every node that dies meanwhile waits
-/// in a list for it.
+/// Destroying a node releases its inputs, which for a deep graph would overflow the stack by
+/// recursion. So the outermost call destroys, and nodes whose last reference goes meanwhile wait
+/// for it in a list.
 void Node::release(Node* node) noexcept {
   if (node->references_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   node->next_dead_ = dead_nodes;
   dead_nodes = node;
-  if (burying) return;
-  burying = true;
+  if (destroying) return;
+  destroying = true;
   while (dead_nodes != nullptr) {
     Node* dead = dead_nodes;
     dead_nodes = dead->next_dead_;
     dead->~Node();
     pool_free(dead, sizeof(Node));
   }
-  burying = false;
+  destroying = false;
 }
 
 void Node::drop_closure() noexcept {

@@ -16,12 +16,13 @@ std::string hexadecimal(std::uint64_t value, int digits);
 /// FNV-1a, 64 bits: h = (h xor byte) * prime. 16 hexadecimal digits.
 std::string fingerprint(std::string_view bytes);
 
-/// A 64-bit checksum of bytes that come in parts, several GB a second: four FNV-1a hashes over
-/// words of 8 bytes, side by side, joined at the end. Each step is one-to-one, so that a single bit
-/// that flips always changes the sum; two different texts share one by chance, 1 in 2^64.
+/// A fast 64-bit checksum of bytes that come in parts: four hashes side by side, each xors and
+/// multiplies as FNV-1a does, but words of 8 bytes; joined at the end. Each step is one-to-one, so
+/// that a single bit that flips always changes the sum; two different texts share one by chance, 1
+/// in 2^64.
 class Checksum {
  public:
-  /// Parts are taken apart: the sum depends on where they end.
+  /// Adds a part. The sum depends on where parts end, too.
   void add(std::string_view part);
   std::string text() const;  // 16 hexadecimal digits
 

@@ -1,6 +1,6 @@
-// Bytes as text, and what tells bytes apart: base64 for numbers inside a page, SHA-256 for the
-// scripts that a page allows itself to run, and a small hash that notices any changed bit.
-// Read next: files.h.
+// Encodings and hashes for the HTML page: base64 for numbers inside it, SHA-256 for the scripts
+// that its content security policy allows, and a 32-bit hash that notices any changed byte. Read
+// next: files.h.
 #pragma once
 
 #include <array>

@@ -49,8 +49,8 @@ Error unknown_name(std::string_view kind, std::string_view name,
                    const std::vector<std::string>& known);
 
 /// The known name with the smallest edit distance to `name` (insert, delete, replace, swap
-/// neighbours; capitals count as small letters), or "" if that is more than a third of the longer
-/// name.
+/// neighbours; capitals count as small letters), or "" if that is more than one edit and more than
+/// a third of the longer name.
 std::string nearest_name(std::string_view name, const std::vector<std::string>& known);
 
 /// `parts` with `separator` between them.

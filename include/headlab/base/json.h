@@ -1,7 +1,8 @@
 // JSON (RFC 8259), small and strict: what is not JSON is refused with line and column, duplicate
 // keys and invalid UTF-8 included. Objects keep their order, so a file that is read and written
-// stays the same. A number is a double: whole numbers are exact up to 2^53 - 1, and refused beyond.
-// One that is not finite is null. Read next: text.h, which turns numbers into text and back.
+// stays the same. A number is a double: whole numbers are exact up to 2^53 - 1, and `integer`
+// refuses larger ones. One that is not finite is null. Read next: text.h, which turns numbers into
+// text and back.
 #pragma once
 
 #include <cmath>
@@ -81,7 +82,8 @@ class Json {
   const Json* find(std::string_view key) const;
   /// The member `key`. Error if there is none.
   const Json& at(std::string_view key) const;
-  /// The member `key`, made null at the end if there was none. A null becomes an object first.
+  /// The member `key`; if there is none, a null of that name is added at the end. Of a null that
+  /// becomes an object first.
   Json& operator[](std::string_view key);
   void push_back(Json value) { items().push_back(std::move(value)); }
 
@@ -97,8 +99,9 @@ class Json {
   friend bool operator==(const Json&, const Json&) = default;
 
  private:
-  /// Its copy is a function: std::variant of libstdc++ takes alternatives for such as can never be
-  /// left half made if all are plain, strings or vectors, and then crashes where memory ends.
+  /// Not trivially copyable, on purpose. Where every alternative is that, a string or a vector,
+  /// std::variant of libstdc++ assumes that it always holds a value, and destroys one even when a
+  /// copy ran out of memory before there was any: a crash in place of std::bad_alloc.
   struct Null {
     Null() = default;
     Null(const Null&) {}

@@ -17,7 +17,7 @@ class Steps {
   ~Steps();
   Steps(const Steps&) = delete;
   Steps& operator=(const Steps&) = delete;
-  /// The next step is as long as so many.
+  /// The next step counts as `weight` of them; until this is called each counts as 1.
   void next(std::int64_t weight) { weight_ = weight; }
   /// The step is done.
   void done();

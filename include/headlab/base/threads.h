@@ -12,7 +12,7 @@
 namespace headlab {
 
 /// Whether this build has threads: HEADLAB_THREADS, and a compiler with OpenMP. Without them
-/// everything runs on the caller's.
+/// everything runs on the caller's thread.
 bool has_threads();
 /// The processors that this process may use.
 int processor_count();

@@ -14,7 +14,8 @@ namespace headlab {
 double milliseconds(const std::function<void()>& work);
 
 /// Milliseconds of each work: medians over `rounds` rounds, in each of which all run once in their
-/// order, after one round that warms caches and the memory pool and does not count.
+/// order, after one round that warms caches and the memory pool and does not count. Needs rounds >=
+/// 1.
 std::vector<double> interleaved_medians(std::span<const std::function<void()>> works,
                                         std::int64_t rounds);
 

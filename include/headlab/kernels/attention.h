@@ -22,8 +22,8 @@ struct AttentionProblem {
   Scalar scale;  // 1 / sqrt(D)
 
   // What a query may see: the intersection of these.
-  bool causal = false;  // key s <= query t (needs T = S)
-  Index window = 0;     // if > 0: t - s < window (both directions: |t - s| < window)
+  bool causal = false;                    // key s <= query t (needs T = S)
+  Index window = 0;                       // if > 0: |t - s| < window
   const std::int32_t* lengths = nullptr;  // [B]: keys s < lengths[b]
   const std::uint8_t* visible = nullptr;  // [T, S]: 1 where visible
   const std::uint8_t* hidden_edges =
@@ -55,7 +55,7 @@ struct AttentionBackward {
 };
 void attention_backward(const AttentionProblem& problem, const AttentionBackward& gradients);
 
-/// A weight, as dropout knows it: a head counts by the number that it was born with.
+/// The weight of key s for query t, as dropout knows it: by the number its head was born with.
 struct WeightPlace {
   Index b, born_head, t, s;
 };

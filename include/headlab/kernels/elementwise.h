@@ -13,7 +13,7 @@ void tanh_array(Index n, const Scalar* x, Scalar* y);
 /// gelu(x) = x / 2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) (Hendrycks and Gimpel 2016, tanh
 /// form).
 void gelu_forward(Index n, const Scalar* x, Scalar* y);
-/// y = gelu(x) and slope = gelu'(x), for little more than the first alone.
+/// y = gelu(x) and slope = gelu'(x), for little more than the first alone. Neither may overlap x.
 void gelu_with_slope(Index n, const Scalar* x, Scalar* y, Scalar* slope);
 /// dx = (accumulate ? dx : 0) + dy gelu'(x).
 void gelu_backward(Index n, const Scalar* x, const Scalar* dy, Scalar* dx, bool accumulate);
@@ -36,13 +36,13 @@ void dropout_array(Index n, Scalar p, std::uint64_t key, const Scalar* x, Scalar
 /// One AdamW step (Loshchilov and Hutter 2019): with g = grad_scale * grad,
 /// m += (1-b1) (g - m); v += (1-b2) (g^2 - v); w -= lr * decay * w;
 /// w -= lr * (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps).
-/// 1 - b is rounded once: the difference of 1 and a rounded b2 = .999 would be 5e-5 too large, and
-/// so would the moments be against their corrections.
+/// 1 - b comes in, rounded once: the difference of 1 and a float .999 is 1.3e-5 of itself too
+/// small, and the moments would not fit their corrections.
 struct AdamStep {
   Scalar lr;
   Scalar share1, share2;  // 1 - b1, 1 - b2: what a new gradient counts in the moments
   Scalar eps, decay;
-  Scalar correction1, correction2;  // 1 - beta1^t, 1 - beta2^t
+  Scalar correction1, correction2;  // 1 - b1^t, 1 - b2^t
   Scalar grad_scale = 1;
 };
 struct AdamArrays {

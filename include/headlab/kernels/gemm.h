@@ -1,8 +1,8 @@
 // Matrix products: C = A B, with or without adding to C, for any size and any transposes. An
 // operand is a pointer and two strides, so that a transpose costs nothing and heads are read in
-// place inside [B, T, H*D]. See src/kernels/gemm.cc for how it is made fast. The order in which the
-// terms of an output are added depends on k alone: results are bit-identical for any number of
-// threads.
+// place inside [B, T, H*D]. The order in which the terms of an output are added depends on k alone:
+// results are bit-identical for any number of threads. Read next: src/kernels/gemm.cc, for how it
+// is made fast.
 #pragma once
 
 #include <span>
@@ -58,7 +58,7 @@ Gemm gemm_part(const Gemm& problem, Index i, Index m, Index j, Index n);
 void transpose_matrix(Index m, Index n, const Scalar* from, Scalar* to);
 
 /// `count` products of one shape: problem i has its a, b, c moved by i times these strides (0:
-/// shared).
+/// shared). Its epilogue and column sums do not move.
 struct GemmBatch {
   Gemm first;
   Index count;

@@ -8,8 +8,8 @@
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
-/// Which sequences an attention module joins: the only stack, or the decoder, with itself; the
-/// encoder of an encoder-decoder with itself; the decoder (queries) with the encoder (keys).
+/// What an attention module reads: queries and keys from the tokens (self), both from the source
+/// (encoder), or queries from the tokens and keys from the source (cross).
 enum class AttentionKind { self, encoder, cross };
 
 struct Batch {

@@ -70,6 +70,7 @@ struct ModelHooks {
   std::vector<Tensor> z{};
 };
 
+/// Copies share their parameters, as copies of a Tensor do; `clone` makes a model of its own.
 class Transformer {
  public:
   /// Validates the config; parameters are zeros and ones until `initialize` (initial.h) or a
@@ -102,7 +103,7 @@ class Transformer {
   void visit(const ParameterVisitor& f);
   void visit(const ConstParameterVisitor& f) const;
   Index parameter_count() const;
-  /// A model whose parameters share nothing with this one's.
+  /// A copy whose parameters share nothing with this one's.
   Transformer clone() const;
   const TransformerConfig& config() const { return config_; }
 
@@ -115,7 +116,7 @@ class Transformer {
   template <class Sublayer>
   Tensor add_sublayer(const Tensor& x, const LayerNorm& norm, const ForwardContext& context,
                       const char* name, Sublayer f) const;
-  void check(const Batch& batch, const ModelHooks& hooks) const;
+  void prepare(const Batch& batch, const ModelHooks& hooks) const;
 
   TransformerConfig config_;
   Tensor W_E_;     // [V, C]

@@ -38,7 +38,7 @@ struct AttentionCaptures {
   std::span<const Scalar> pattern_of(Index place, Index b = 0) const;
   /// The output z of the head at a place, [B, T, Dv].
   Tensor output_of(Index place) const;
-  /// The pattern averaged over heads, [B, T, S].
+  /// The pattern averaged over heads, [B, T, S]. Error if there is no pattern.
   Tensor average_pattern() const;
 };
 

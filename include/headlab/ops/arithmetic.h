@@ -39,13 +39,14 @@ inline Tensor operator-(const Tensor& x) { return affine(x, -1, 0); }
 Tensor exp(const Tensor& x);
 /// y = ln x; dx = dy / x.
 Tensor log(const Tensor& x);
-/// dx = dy / (2 y).
+/// y = sqrt(x); dx = dy / (2 y).
 Tensor sqrt(const Tensor& x);
-/// dx = dy (1 - y^2).
+/// y = tanh(x); dx = dy (1 - y^2).
 Tensor tanh(const Tensor& x);
 /// y = max(x, 0); dx = dy where x > 0.
 Tensor relu(const Tensor& x);
-/// y = x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), the tanh form of Hendrycks and Gimpel 2016.
+/// y = x/2 (1 + tanh(u)), u = sqrt(2/pi) (x + 0.044715 x^3), the tanh form of Hendrycks and Gimpel
+/// 2016; dx = dy (1/2 (1 + tanh(u)) + x/2 (1 - tanh(u)^2) sqrt(2/pi) (1 + 3 * 0.044715 x^2)).
 Tensor gelu(const Tensor& x);
 
 /// Each element is 0 with probability p, else x / (1 - p). The key and the position of an element

@@ -22,7 +22,7 @@ struct GradientCheck {
   double low = -1, high = 1;  // the inputs are uniform in [low, high)
 };
 
-/// All cases, ordered by op.
+/// All cases, one family of ops after the other.
 const std::vector<GradientCheck>& gradient_check_table();
 
 struct GradientCheckRow {

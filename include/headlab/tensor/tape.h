@@ -4,8 +4,9 @@
 //
 // The closure *receives* its node and must not capture the output, or the graph would own itself
 // and leak; it may capture plain data and other tensors. `backward` runs closures in descending
-// order of creation, without recursion, and frees each as it goes. Nodes, closures and gradients
-// live in the pool. To follow one op from end to end, read ops/arithmetic.h and
+// order of creation, without recursion, and frees each as it goes. Creation is counted by thread: a
+// graph belongs to the thread that records it. Nodes, closures and gradients live in the pool. To
+// follow one op from end to end, read ops/arithmetic.h and
 // src/ops/arithmetic.cc; to watch ops run, watch.h.
 #pragma once
 

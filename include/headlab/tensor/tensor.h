@@ -13,8 +13,8 @@
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
-/// The sizes of the axes, kept in place: making one asks nobody for memory, so that ops can compute
-/// with shapes freely. Sizes are checked here, in every build.
+/// The sizes of the axes, stored inline: making one allocates nothing, so that ops can compute with
+/// shapes freely. Sizes are checked here, in every build.
 class Shape {
  public:
   static constexpr int kMaxRank = 8;
