@@ -6,8 +6,6 @@
 #include <bit>
 #include <cstddef>
 
-#include "headlab/base/error.h"
-
 namespace headlab {
 namespace {
 
@@ -58,12 +56,6 @@ void add_block(std::string_view block, Words& hash) {
 constexpr std::string_view kAlphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-std::uint32_t value_of(char c) {
-  const std::size_t value = kAlphabet.find(c);
-  require(value != std::string_view::npos, "'", c, "' is no character of base64");
-  return static_cast<std::uint32_t>(value);
-}
-
 }  // namespace
 
 std::array<std::uint8_t, 32> sha256(std::string_view bytes) {
@@ -96,23 +88,6 @@ std::string base64(std::string_view bytes) {
       text += i <= count ? kAlphabet[group >> (18 - 6 * i) & 63U] : '=';
   }
   return text;
-}
-
-std::string from_base64(std::string_view text) {
-  require(text.size() % 4 == 0, "base64 comes in groups of 4 characters, not ", text.size());
-  std::string bytes;
-  for (std::size_t at = 0; at < text.size(); at += 4) {
-    std::string_view group = text.substr(at, 4);
-    if (at + 4 == text.size()) group = group.substr(0, group.ends_with("==") ? 2 : 4);
-    if (at + 4 == text.size() && group.ends_with('=')) group.remove_suffix(1);
-    std::uint32_t bits = 0;
-    for (const char c : group) bits = bits << 6 | value_of(c);
-    bits <<= 6 * (4 - group.size());
-    const std::size_t count = group.size() - 1;
-    for (std::size_t i = 0; i < count; ++i) bytes += static_cast<char>(bits >> (16 - 8 * i));
-    require((bits & ((1U << (24 - 8 * count)) - 1)) == 0, "base64 ends in bits that mean nothing");
-  }
-  return bytes;
 }
 
 std::uint32_t fnv1a(std::string_view bytes) {

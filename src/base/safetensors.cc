@@ -115,16 +115,12 @@ Layout read_layout(std::string_view header, std::uint64_t data_size) {
           " tensors; a model of this library has fewer than ", kMostTensors);
   const Json json = Json::parse(header, "header");
   Layout layout;
-  for (const auto& [name, entry] : json.members()) {
-    try {
-      if (name != kMetadata) {
-        layout.places.push_back(read_place(name, entry));
-        continue;
-      }
-      for (const auto& [key, value] : entry.members()) layout.metadata[key] = value.string();
-    } catch (const Error& error) {
-      throw Error(text("tensor '", name, "': ", error.what()), error.hint());
-    }
+  for (const Json::Member& entry : json.members()) {
+    in_context(text("tensor '", entry.first, "'"), [&] {
+      if (entry.first != kMetadata)
+        return layout.places.push_back(read_place(entry.first, entry.second));
+      for (const auto& [key, value] : entry.second.members()) layout.metadata[key] = value.string();
+    });
   }
   check_places(layout.places, data_size);
   return layout;
@@ -183,11 +179,8 @@ std::string write_header(const TensorFile& file) {
   for (const StoredTensor& tensor : file.tensors) {
     require(tensor.name != kMetadata, "a tensor cannot be named '", kMetadata, "'");
     require(names.insert(tensor.name).second, "two tensors are named '", tensor.name, "'");
-    try {
-      check_size(tensor, tensor.bytes.size());
-    } catch (const Error& error) {
-      throw Error(text("tensor '", tensor.name, "': ", error.what()), error.hint());
-    }
+    in_context(text("tensor '", tensor.name, "'"),
+               [&] { check_size(tensor, tensor.bytes.size()); });
     Json entry = Json::object();
     entry["dtype"] = tensor.dtype;
     entry["shape"] = tensor.shape;
@@ -279,11 +272,8 @@ TensorFile read_safetensors(const std::filesystem::path& path) {
 }
 
 TensorFile parse_safetensors(std::string_view bytes, std::string_view source) {
-  try {
-    return read_tensors(bytes);
-  } catch (const Error& error) {
-    throw Error(text("cannot read the tensors of '", source, "': ", error.what()), error.hint());
-  }
+  return in_context(text("cannot read the tensors of '", source, "'"),
+                    [&] { return read_tensors(bytes); });
 }
 
 void write_safetensors(const std::filesystem::path& path, const TensorFile& file) {

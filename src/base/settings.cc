@@ -162,14 +162,9 @@ void Settings::set_all_text(std::string_view assignments, char separator) const 
 void Settings::set_all(const Json& object, std::string_view source,
                        const std::vector<std::string>& ignored) const {
   require(object.is_object(), source, ": expected an object of settings, got ", object.kind());
-  for (const auto& [name, value] : object.members()) {
-    if (std::ranges::find(ignored, name) != ignored.end()) continue;
-    try {
-      set(name, value);
-    } catch (const Error& error) {
-      throw Error(text(source, ": ", error.what()), error.hint());
-    }
-  }
+  for (const Json::Member& member : object.members())
+    if (std::ranges::find(ignored, member.first) == ignored.end())
+      in_context(std::string(source), [&] { set(member.first, member.second); });
 }
 
 Json Settings::to_json() const {

@@ -111,11 +111,7 @@ std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& given) {
                    name_of(values, of_group),
                    name_of(values, of_family),
                    {}};
-    try {
-      cell.config = config_of(values);
-    } catch (const Error& error) {
-      throw Error(text("cell ", cell.name, ": ", error.what()), error.hint());
-    }
+    cell.config = in_context("cell " + cell.name, [&] { return config_of(values); });
     require(names.insert(cell.name).second, "the grid has the cell ", cell.name, " twice");
     cells.push_back(std::move(cell));
   }

@@ -62,11 +62,9 @@ namespace {
 template <class Action>
 auto with_parameters_of(std::string_view spec, const TaskEntry& entry, const Action& action) {
   const std::size_t colon = spec.find(':');
-  try {
+  return in_context(text("task ", entry.name), [&] {
     return action(colon == spec.npos ? std::string_view() : spec.substr(colon + 1));
-  } catch (const Error& error) {
-    throw Error(text("task ", entry.name, ": ", error.what()), error.hint());
-  }
+  });
 }
 
 }  // namespace

@@ -65,11 +65,7 @@ template <class Take>
 void read_tensors(const Run& run, const fs::path& path, const Take& take) {
   const TensorFile file = read_safetensors(path);
   check_identity(run, file, path);
-  try {
-    take(file);
-  } catch (const Error& error) {
-    throw Error(text(path.string(), ": ", error.what()), error.hint());
-  }
+  in_context(path.string(), [&] { take(file); });
 }
 
 /// A run in memory becomes a run on disk.

@@ -10,6 +10,7 @@
 #include "headlab/heads/tracking.h"
 #include "headlab/prune/prune.h"
 #include "headlab/tasks/definition.h"
+#include "support/base64.h"
 #include "support/runs.h"
 
 namespace headlab { namespace {

@@ -15,9 +15,6 @@ std::array<std::uint8_t, 32> sha256(std::string_view bytes);
 
 /// Base64 with padding and without line breaks. Source: RFC 4648, section 4.
 std::string base64(std::string_view bytes);
-/// The inverse, strict: Error for a length that is no multiple of 4, for any character outside of
-/// the alphabet, for padding in the middle, and for bits behind the last byte that are not 0.
-std::string from_base64(std::string_view text);
 
 /// The 32-bit FNV-1a hash. A change of a single byte always changes it: each step is a bijection of
 /// the state. Source: Fowler, Noll and Vo, 1991.

@@ -41,6 +41,16 @@ void require(bool condition, const Parts&... parts) {
     throw Error(text(parts...));
 }
 
+/// body(), whose errors begin with `context` and a colon.
+template <class Body>
+decltype(auto) in_context(const std::string& context, const Body& body) {
+  try {
+    return body();
+  } catch (const Error& error) {
+    throw Error(text(context, ": ", error.what()), error.hint());
+  }
+}
+
 /// Something that a user should know although nothing failed: a line "note: ..." on stderr.
 void tell_user(const std::string& note);
 
