@@ -112,7 +112,11 @@ Tensor MultiHeadAttention::forward(const Tensor& x_q, const Tensor& x_kv, const 
                                    const ForwardContext& context,
                                    const AttentionHooks& hooks) const {
   const Tensor& residual = hooks.residual;
-  if (heads.empty()) return (residual.defined() ? residual : Tensor::zeros(x_q.shape())) + O.b;
+  if (heads.empty()) {
+    if (AttentionCaptures* none = hooks.captures)
+      *none = {none->wants_pattern, {}, {}, {}, {}, {}, {}};
+    return (residual.defined() ? residual : Tensor::zeros(x_q.shape())) + O.b;
+  }
   Tensor z = hooks.z.defined() ? hooks.z : head_outputs(x_q, x_kv, mask, context, hooks);
   if (hooks.edits) z = edited(z, head_count(), *hooks.edits);
   return O.forward(z, residual);  // [B, T, C]

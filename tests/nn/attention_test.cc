@@ -37,6 +37,14 @@ TEST(MultiHeadAttention, SumsWhatItsHeadsWrite) {
   expect_near(y, sum, 64 * kEpsilon);
 }
 
+TEST(MultiHeadAttention, WithoutHeadsCapturesNothing) {
+  AttentionCaptures captures;
+  made(kSelf).forward(input(), input(), {}, {}, {.captures = &captures});
+  made(kSelf).with_heads({}).forward(input(), input(), {}, {}, {.captures = &captures});
+  EXPECT_TRUE(captures.heads.empty() && captures.wants_pattern);
+  EXPECT_FALSE(captures.z.defined() || captures.pattern.defined());
+}
+
 TEST(MultiHeadAttention, WithoutHeadsAddsItsBiasAlone) {
   const MultiHeadAttention attn =
       made({.d_model = 8, .heads = 0, .d_head = 1, .d_value = 1, .kv_heads = 0});
