@@ -238,7 +238,10 @@ std::vector<AttentionModule> Transformer::attention_modules() const {
 }
 
 MultiHeadAttention& Transformer::attention(std::size_t module) {
-  return const_cast<MultiHeadAttention&>(*attention_modules().at(module).attention);
+  const std::vector<AttentionModule> modules = attention_modules();
+  require(module < modules.size(), "there is no attention module ", module, ": the model has ",
+          modules.size());
+  return const_cast<MultiHeadAttention&>(*modules[module].attention);
 }
 
 Transformer Transformer::with_heads(const std::vector<std::vector<std::int32_t>>& kept) const {

@@ -116,6 +116,11 @@ TEST(Transformer, RefusesWhatDoesNotFit) {
   expect_error([&] { model.forward(batch); }, {"id 7", "position 2"});
 }
 
+TEST(Transformer, RefusesAModuleThatItLacks) {
+  Transformer model = random_model(small_config());
+  expect_error([&] { model.attention(2); }, {"no attention module 2", "has 2"});
+}
+
 TEST(Transformer, RecordsOnlyOpsWhoseGradientsAreChecked) {
   std::set<std::string> checked;
   for (const GradientCheck& check : gradient_check_table()) checked.insert(check.op);
