@@ -103,7 +103,6 @@ Result train_to_end(Run& run, Trainer& trainer, bool profiled, const std::string
   const TrainResult trained = train_run(run, trainer, track_heads(run, watch(progress)));
   const BenchTable times = profile_table(profile ? profile->rows() : std::vector<ProfileRow>());
   progress.clear();
-  if (trained.finished) finish_pruning(run);
   Result result = train_result(run, trained, command);
   if (profile) {
     result.json["profile"] = to_json(times).at("rows");

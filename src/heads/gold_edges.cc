@@ -213,6 +213,7 @@ EdgeReport test_gold_edges(const Transformer& model, const Task& task, const Edg
   const std::vector<AttentionModule> modules = model.attention_modules();
   const HeadsReport scores = score_heads(model, task, {.examples = options.examples});
   EdgeReport report{.attention = scores.attention, .options = options, .relations = {}};
+  report.options.examples = scores.examples;
   Steps steps(std::ssize(scores.relations) * std::ssize(scores.heads));
   for (std::size_t r = 0; r < scores.relations.size(); ++r) {
     EdgeReport::Row row{scores.relations[r].relation, {}};

@@ -295,6 +295,8 @@ SymmetricEigen symmetric_eigen(Index n, std::span<const double> matrix) {
 }
 
 std::vector<std::array<double, 2>> classical_scaling(Index n, std::span<const double> distances) {
+  require(n >= 0 && std::ssize(distances) == n * n, "a map of ", n, " points needs ", n * n,
+          " distances, got ", distances.size());
   std::vector<double> means(n), products(n * n);
   double mean = 0;
   for (Index i = 0; i < n * n; ++i) {

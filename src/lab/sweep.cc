@@ -146,7 +146,8 @@ void add_grid(const fs::path& folder, const SweepGrid& grid) {
   for (const SweepAxis& axis : grid) axes[axis.name] = axis.values;
   Json all = Json::array();
   const fs::path file = folder / "grid.json";
-  if (fs::exists(file)) all = grids_in(file);
+  std::error_code ignored;
+  if (fs::exists(file, ignored)) all = grids_in(file);
   const Json::Array& known = all.items();
   if (std::ranges::find(known, axes) != known.end()) return;
   all.push_back(std::move(axes));

@@ -138,6 +138,8 @@ CellEnd run_cell(const fs::path& folder, const SweepCell& cell, const RunCallbac
 
 SliceEnd run_slice(const std::filesystem::path& folder, const std::vector<SweepCell>& cells,
                    const SweepSlice& slice, const SliceCallbacks& callbacks) {
+  require(slice.index >= 0 && slice.count >= 1, "there is no slice ", slice.index, " of ",
+          slice.count);
   SliceEnd end;
   for (Index i = slice.index; i < std::ssize(cells) && !end.stopped; i += slice.count) {
     CellEnd cell = CellEnd::finished;

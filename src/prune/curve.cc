@@ -325,7 +325,9 @@ Json to_json(const MethodCurve& method) {
 }
 
 SubsetTable judge_all_subsets(const Transformer& model, const Task& task, Index examples) {
-  SubsetTable table{.heads = all_heads(model), .examples = examples, .losses = {}};
+  SubsetTable table{.heads = all_heads(model),
+                    .examples = at_most_different(task, examples),
+                    .losses = {}};
   std::vector<HeadSet> silenced(std::size_t{1} << table.heads.size());
   for (std::size_t set = 0; set < silenced.size(); ++set)
     for (std::size_t h = 0; h < table.heads.size(); ++h)

@@ -187,7 +187,7 @@ std::string pruning_text(const PruneOptions& options) {
 }
 
 void update_prune_record(const Run& run) {
-  const std::filesystem::path file = run.path / "prune.json";
+  const std::filesystem::path file = run.path / kPruneFile;
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) return;
   Json record = Json::parse(read_file(file), file.string());
@@ -195,20 +195,9 @@ void update_prune_record(const Run& run) {
   record["finetuned"] = run.step;
   record["step"] = run.step;
   record["weights"] = weights_hash(run.model);
+  if (run.step >= run.config.train.steps)
+    std::erase_if(record.members(), [](const auto& member) { return member.first == kUnfinished; });
   write_file(file, record.dump(2) + "\n");
-}
-
-std::optional<ModelFigures> finish_pruning(const Run& run) {
-  const std::filesystem::path file = run.path / kPruneFile;
-  std::error_code ignored;
-  if (!std::filesystem::exists(file, ignored)) return std::nullopt;
-  Json json = Json::parse(read_file(file), file.string());
-  if (!json.is_object() || json.find(kUnfinished) == nullptr) return std::nullopt;
-  const ModelFigures after = measure_model(run.model, *run.task, run.config.train.eval_examples);
-  json["after"] = after;
-  std::erase_if(json.members(), [](const auto& member) { return member.first == kUnfinished; });
-  write_file(file, json.dump(2) + "\n");
-  return after;
 }
 
 Json to_json(const PruneResult& result) {

@@ -168,6 +168,10 @@ TEST(ClassicalScaling, FindsPlanarPointsUpToATurnOfTheMap) {
   for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], distances[i], 1e-12);
 }
 
+TEST(ClassicalScaling, NeedsADistanceForEachPair) {
+  expect_error([] { classical_scaling(2, std::vector<double>{0, 1}); }, {"4 distances, got 2"});
+}
+
 TEST(ClassicalScaling, OfOnePointOrNoneOrEqualsIsTheOrigin) {
   EXPECT_TRUE(classical_scaling(0, {}).empty());
   EXPECT_EQ(classical_scaling(1, std::vector<double>{0})[0], (std::array<double, 2>{0, 0}));

@@ -9,6 +9,7 @@
 #include "support/hand_built.h"
 #include "support/induction_pair.h"
 #include "support/models.h"
+#include "support/runs.h"
 
 namespace headlab { namespace {
 
@@ -154,6 +155,16 @@ TEST(GoldEdges, DependOnTheSeedOnlyInTheRandomOnes) {
   EXPECT_EQ(tested(0, 64).control.change, tested(0, 64).control.change);
   EXPECT_NEAR(tested(0, 7).control.change, tested(0, 64).control.change, 1e-4);
   EXPECT_EQ(tested(1, 64).gold.change, tested(0, 64).gold.change);
+}
+
+TEST(GoldEdges, SayOnHowManyExamplesTheyWereTested) {
+  RunConfig config = tiny_config();
+  config.task = "text:length=64";
+  const auto task = fit_to_task(config);
+  const EdgeReport report =
+      test_gold_edges(random_model(config.model), *task, {.examples = 512, .draws = 1});
+  ASSERT_LT(task->different(Split::validation), 512);
+  EXPECT_EQ(Json(report).at("examples").integer(), task->different(Split::validation));
 }
 
 TEST(GoldEdges, RefuseInWords) {

@@ -104,6 +104,11 @@ TEST(SweepGrid, IsAddedToThoseThatAreThere) {
   EXPECT_EQ(names_of(cells_of_grids(read_grids(folder / "sweep"))), names);
 }
 
+TEST(SweepGrid, IsAnErrorWhereNoFolderCanHaveThatName) {
+  const TemporaryFolder folder;
+  EXPECT_THROW(add_grid(folder / std::string(300, 'x'), tiny_grid({{"heads", {"1"}}})), Error);
+}
+
 TEST(SweepGrid, WaitsForWhoeverIsAtIt) {
   const TemporaryFolder folder;
   const auto grid = tiny_grid({{"heads", {"1"}}});
@@ -223,6 +228,11 @@ TEST_F(Cell, WithOtherSettingsIsRefused) {
                              std::function<void()>([&] { train("a"); })})
     expect_error(action, {"heads=2,seed=0", "lr is 0.01 there and 0.5 here", "another folder"});
   EXPECT_EQ(steps_, 20);
+}
+
+TEST_F(Cell, IsInNoSliceOfNone) {
+  for (const SweepSlice slice : {SweepSlice{0, 0}, SweepSlice{-1, 2}})
+    expect_error([&] { run_slice(folder_ / "a", {cell_}, slice); }, {"there is no slice"});
 }
 
 TEST_F(Cell, IsLeftToWhoeverIsAtIt) {

@@ -78,6 +78,15 @@ TEST_F(SmallCurve, KeepsTheLossOfEverySubset) {
   EXPECT_FALSE(curve({.methods = {"greedy"}}).subsets.has_value()) << "nothing was searched";
 }
 
+TEST(SubsetTable, SaysOnHowManyExamplesSubsetsWereJudged) {
+  RunConfig config = tiny_config();
+  config.task = "text:length=64";
+  const auto task = fit_to_task(config);
+  const SubsetTable table = judge_all_subsets(Transformer(config.model), *task, 512);
+  ASSERT_LT(task->different(Split::validation), 512);
+  EXPECT_EQ(table.examples, task->different(Split::validation));
+}
+
 TEST_F(SmallCurve, JudgesWhatIsLeftOnHeldOutExamples) {
   const Curve one = curve({.methods = {"greedy"}, .sizes = {2}});
   const CurvePoint& point = one.methods[0].points[0];

@@ -72,7 +72,7 @@ SymmetricEigen symmetric_eigen(Index n, std::span<const double> matrix);
 /// Points in the plane whose distances come as near to distances [n, n] as planar points can, their
 /// centre at 0: coordinate k of point i is sqrt(lambda_k) v_k[i] for the two largest eigenvalues of
 /// -J D^2 J / 2, J = I - 1/n.
-/// Source: classical scaling, Torgerson 1952.
+/// Error for another number of distances. Source: classical scaling, Torgerson 1952.
 std::vector<std::array<double, 2>> classical_scaling(Index n, std::span<const double> distances);
 
 /// exp of the entropy of the singular values of Z, divided by their sum, from Z^T Z [n, n]: n for

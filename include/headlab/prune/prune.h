@@ -61,8 +61,9 @@ Json to_json(const PruneResult& result);
 
 /// "method=greedy keep=4 seed=0 ...": the settings that decide what comes out, as settings text.
 std::string pruning_text(const PruneOptions& options);
-/// After a pruned run has trained on: its figures in prune.json become those of its model now.
-/// Nothing happens where there is no prune.json.
+/// After a pruned run has trained on: its figures in prune.json become those of its model now, and
+/// the record counts as finished once all of the run's steps are done. Does nothing where there is
+/// no prune.json.
 void update_prune_record(const Run& run);
 
 /// What stays of a model. Errors: not exactly one of keep, drop and max_loss_rise; no size keeps
@@ -87,9 +88,5 @@ Transformer train_from_scratch(const Run& run, std::span<const HeadId> heads, In
 /// the fine-tuning it says "unfinished", and "after" is the model without it.
 PruneResult prune_run(const Run& run, const std::filesystem::path& out, const PruneOptions& options,
                       const RunCallbacks& callbacks = {});
-
-/// What is left to do when the fine-tuning of a pruned run ends that was stopped before: measures
-/// the model and completes prune.json. Nothing for other runs, and for those that are complete.
-std::optional<ModelFigures> finish_pruning(const Run& run);
 
 }  // namespace headlab
