@@ -1,4 +1,4 @@
-// Evaluation: sums of losses and right answers over held-out examples, for each target apart. The
+// Evaluation: sums of losses and right answers over held-out examples, one for each target. The
 // examples depend on no seed of a run, so two runs of a task are compared on the same ones. Read
 // next: trainer.cc.
 #include "headlab/train/evaluate.h"
@@ -46,6 +46,26 @@ Evaluation means_of(std::vector<TargetScore> sums) {
   return all;
 }
 
+/// Runs the model on the held-out examples, some at a time, and calls use(batch, its logits, the
+/// number of its first example). Returns all examples.
+template <class Use>
+Batch for_held_out(const Transformer& model, const Task& task, const EvaluateOptions& options,
+                   const Use& use) {
+  require(options.examples >= 1 && options.batch >= 1, "an evaluation of ", options.examples,
+          " examples, ", options.batch, " at a time, cannot be made");
+  const NoGrad no_grad;
+  const ModelHooks hooks{.edits = options.edits};
+  Batch all = task.make_batch(streams::evaluated(options.key),
+                              at_most_different(task, options.examples), Split::validation);
+  Steps steps((all.size + options.batch - 1) / options.batch);
+  for (Index begin = 0; begin < all.size; begin += options.batch) {
+    const Batch batch = all.rows(begin, std::min(all.size, begin + options.batch));
+    use(batch, model.forward(batch, {}, hooks), begin);
+    steps.done();
+  }
+  return all;
+}
+
 bool has_finite_values(const Tensor& x) { return all_finite(x.count(), x.data()); }
 
 /// The first tensor, in the order in which they are computed, that holds a number which is not
@@ -56,6 +76,7 @@ std::string first_not_finite(const Transformer& model, const Batch& batch, Model
     if (first.empty() && !has_finite_values(parameter)) first = "the parameter " + name;
   });
   if (!first.empty()) return first;
+  const NoGrad no_grad;
   ModelCaptures captures;
   captures.wants_patterns = false;
   hooks.captures = &captures;
@@ -94,24 +115,16 @@ Json to_json(const TargetScore& target) {
 }
 
 Evaluation evaluate(const Transformer& model, const Task& task, const EvaluateOptions& options) {
-  require(options.examples >= 1 && options.batch >= 1, "an evaluation of ", options.examples,
-          " examples, ", options.batch, " at a time, cannot be made");
-  const NoGrad no_grad;
   std::vector<TargetScore> sums;
   for (const std::string& name : task.target_names()) sums.push_back({name});
-  const ModelHooks hooks{.edits = options.edits};
-  const Key key = streams::evaluated(options.key);
   const Batch all =
-      task.make_batch(key, at_most_different(task, options.examples), Split::validation);
-  Steps steps((all.size + options.batch - 1) / options.batch);
-  for (Index begin = 0; begin < all.size; begin += options.batch) {
-    const Batch batch = all.rows(begin, std::min(all.size, begin + options.batch));
-    add_scores(model.forward(batch, {}, hooks), batch, model.config().vocab, sums);
-    steps.done();
-  }
+      for_held_out(model, task, options, [&](const Batch& batch, const Tensor& logits, Index) {
+        add_scores(logits, batch, model.config().vocab, sums);
+      });
   Evaluation evaluation = means_of(std::move(sums));
   if (!std::isfinite(evaluation.loss)) {
-    throw Error("the loss is not finite: first in " + first_not_finite(model, all, hooks),
+    throw Error("the loss is not finite: first in " +
+                    first_not_finite(model, all, {.edits = options.edits}),
                 "the weights are too large, or damaged: go back to a run that is well");
   }
   return evaluation;
@@ -119,24 +132,18 @@ Evaluation evaluate(const Transformer& model, const Task& task, const EvaluateOp
 
 std::vector<float> losses_by_example(const Transformer& model, const Task& task,
                                      const EvaluateOptions& options) {
-  const NoGrad no_grad;
-  const ModelHooks hooks{.edits = options.edits};
-  const Batch all = task.make_batch(streams::evaluated(options.key),
-                                    at_most_different(task, options.examples), Split::validation);
-  const Index K = all.targets_per_position;
-  std::vector<float> sums(all.size * K * 2);
-  Steps steps((all.size + options.batch - 1) / options.batch);
-  for (Index begin = 0; begin < all.size; begin += options.batch) {
-    const Batch batch = all.rows(begin, std::min(all.size, begin + options.batch));
-    const Tensor losses = target_losses(model.forward(batch, {}, hooks), batch);
+  const Index K = task.shape().targets;
+  std::vector<float> sums;
+  for_held_out(model, task, options, [&](const Batch& batch, const Tensor& logits, Index first) {
+    sums.resize(sums.size() + batch.size * K * 2);
+    const Tensor losses = target_losses(logits, batch);
     for (Index i = 0; i < losses.count(); ++i) {
       if (batch.targets[i] < 0) continue;
-      float* sum = sums.data() + ((begin + i / (batch.length * K)) * K + i % K) * 2;
+      float* sum = sums.data() + ((first + i / (batch.length * K)) * K + i % K) * 2;
       sum[0] += static_cast<float>(losses.data()[i]);
       sum[1] += 1;
     }
-    steps.done();
-  }
+  });
   return sums;
 }
 

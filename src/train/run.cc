@@ -68,7 +68,7 @@ void read_tensors(const Run& run, const fs::path& path, const Take& take) {
   in_context(path.string(), [&] { take(file); });
 }
 
-/// A run in memory becomes a run on disk.
+/// Writes a run that exists only in memory, and returns it.
 Run written(Run run, Existing existing, const RunFiles& files = {}) {
   const Trainer trainer(run.model, *run.task, run.config.train);
   write_new_run(run, trainer, existing, files);
@@ -108,7 +108,7 @@ double lowest_loss(const Run& run) {
   return lowest;
 }
 
-/// The task's idea of the model against the config's.
+/// The task of a run. Error if it asks for another model, or has other data, than the config says.
 std::unique_ptr<Task> task_of(const RunConfig& config) {
   RunConfig fitted = config;
   std::unique_ptr<Task> task = fit_to_task(fitted);
@@ -233,13 +233,13 @@ RunConfig read_config(const fs::path& path) {
 }
 
 Run open_run(const fs::path& path, Access access) {
-  RunLock lock = access == Access::write && fs::exists(path) ? lock_run(path) : nullptr;
+  std::error_code ignored;
+  RunLock lock = access == Access::write && fs::exists(path, ignored) ? lock_run(path) : nullptr;
   RunConfig config = read_config(path);
   config.train.validate();
   Transformer model(config.model);
   Run run{path, config, task_of(config), std::move(model), std::move(lock)};
   if (access == Access::write) note_other_build(run);
-  std::error_code ignored;
   const bool trains = fs::exists(state_file(run), ignored);
   read_tensors(run, trains ? state_file(run) : model_file(run), [&](const TensorFile& file) {
     load_parameters(run.model, file, trains ? "model." : "");

@@ -81,6 +81,7 @@ TEST_F(Evaluated, RecordsNothing) {
 TEST_F(Evaluated, RefusesWhatCannotBeMade) {
   expect_error([&] { evaluated({.examples = 0}); }, {"0 examples"});
   expect_error([&] { evaluated({.batch = 0}); }, {"0 at a time"});
+  expect_error([&] { losses_by_example(model_[0], *task_, {.batch = 0}); }, {"0 at a time"});
 }
 
 TEST_F(Evaluated, WritesTheKeysThatOtherProgramsRead) {

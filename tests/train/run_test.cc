@@ -286,6 +286,13 @@ TEST(Run, TakesACopyOfAModel) {
   EXPECT_NE(parameters_in(run.model), before);
 }
 
+TEST(Run, IsMissingWhereNoFileCanHaveThatName) {
+  const TemporaryFolder folder;
+  const fs::path path = folder / std::string(300, 'x');
+  EXPECT_THROW(open_run(path, Access::read), MissingRun);
+  EXPECT_THROW(open_run(path, Access::write), MissingRun);
+}
+
 TEST(Run, RefusesAModelOfAnotherShape) {
   const TemporaryFolder folder;
   RunConfig config = tiny_config();
