@@ -3,8 +3,8 @@
 // memory"). Wherever a bracket is open, the target is the closing bracket that the innermost one
 // needs. An opening or a closing bracket follows with equal chances where both are possible.
 // Truth: `opener`, the innermost bracket that is still open, asked where it stands 2 or more back.
-// Trap: if all distances counted, one fixed offset alone would find 63 openers in 100, which are
-// the token itself; and one layer is right 97 times in 100 without finding the others.
+// Trap: most openers are the token itself, which a fixed offset of 0 finds, so these do not count;
+// and one layer is nearly always right without finding the others.
 // Read next: headlab/tasks/definition.h.
 #include "headlab/tasks/definition.h"
 

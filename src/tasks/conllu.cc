@@ -1,6 +1,6 @@
 // Any treebank in CoNLL-U (conllu_file.h), as a masked or a causal language model over its words.
 // Words seen fewer than `min_count` times in the training part are <unk>. A masked model reads a
-// sentence with one word in seven replaced by <mask>, and predicts these; a causal one predicts
+// sentence with some words (kMasked) replaced by <mask>, and predicts these; a causal one predicts
 // each next word. A sentence is held out or not by its words alone, so that none is on both sides.
 // Truth: each dependency relation of the file twice, `nsubj.up` from a word to its head and
 // `nsubj.down` from a head to its words of this relation; in a decoder as far as they come before.
@@ -48,14 +48,14 @@ bool is_held_out(const TreebankSentence& sentence, double share) {
   return Generator(key).uniform() < share;
 }
 
-/// The words of a sentence behind each other, each with a line's end.
+/// The words of a sentence, one to a line.
 std::string words_of(const TreebankSentence& sentence) {
   std::string words;
   for (const TreebankWord& word : sentence.words) words += word.form + "\n";
   return words;
 }
 
-/// Names by falling count, and by name among equals.
+/// Names by descending count, and by name among equals.
 std::vector<std::pair<std::string, Index>> by_count(const std::map<std::string, Index>& counts) {
   std::vector<std::pair<std::string, Index>> sorted(counts.begin(), counts.end());
   std::ranges::stable_sort(sorted, std::greater(), [](const auto& entry) { return entry.second; });
@@ -69,7 +69,7 @@ struct Conllu {
   bool subtypes = false;
   double validation = 0.1;
 
-  // What is read from the file. Words and relations are numbered by falling count.
+  // What is read from the file. Words and relations are numbered by descending count.
   std::string hash = {};
   Index longest = 0;                               // sentence
   std::size_t sentences = 0, left_out = 0;         // in the file; of these
@@ -94,7 +94,7 @@ struct Conllu {
   std::vector<std::string> target_names() const { return {"word"}; }
   std::string data_hash() const { return hash; }
   std::string token_text(std::int32_t known) const { return shown(vocabulary[known]); }
-  /// Words between blanks; those that are not in the vocabulary are <unk>.
+  /// Words between white space; those that are not in the vocabulary are <unk>.
   std::vector<std::int32_t> encode(std::string_view prompt) const {
     std::istringstream words{std::string(prompt)};
     std::vector<std::int32_t> tokens;

@@ -17,7 +17,7 @@ constexpr std::size_t kColumns = 10;
 using Columns = std::vector<std::string_view>;
 enum Column { kId, kForm, kLemma, kPart, kHead = 6, kRelation };
 
-/// The text as a whole number from 0 on; -1 if it is none.
+/// The value of a whole number that is not negative; -1 for any other text.
 std::int32_t number_of(std::string_view digits) {
   std::int32_t value = -1;
   const char* end = digits.data() + digits.size();
@@ -125,7 +125,7 @@ class Reader {
   std::string_view source_;
   std::vector<TreebankSentence> sentences_;
   std::vector<TreebankWord> words_;  // of the sentence that is being read
-  std::vector<Index> lines_;         // where they stand
+  std::vector<Index> lines_;         // the line of each
   bool rooted_ = false;              // one of them has HEAD 0
   bool headed_ = false;              // one of them has a HEAD at all
   Index line_ = 0;

@@ -1,8 +1,8 @@
 // CoNLL-U, the format of Universal Dependencies (universaldependencies.org/format.html): a word per
-// line with ten columns between tabs (ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC), `_` for
-// what is not said, an empty line behind each sentence, `#` before comments. Multiword tokens (ID
-// 3-4) and empty nodes (ID 5.1) are passed over: the words that they cover or join have lines of
-// their own. Only what the laboratory uses is kept.
+// line in ten columns separated by tabs (ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC), `_`
+// for an empty field, an empty line after each sentence, `#` before comments. Multiword tokens (ID
+// 3-4) and empty nodes (ID 5.1) are skipped: the words that they cover or join have lines of their
+// own. Only the fields that the laboratory uses are kept.
 // Read next: conllu.cc, the task.
 #pragma once
 
@@ -20,7 +20,7 @@ struct TreebankWord {
   std::string lemma = "_";
   std::string part = "_";      // UPOS
   std::string relation = "_";  // DEPREL, with its subtype: "nsubj:pass"
-  std::int32_t head = -1;      // the word it depends on, from 0; -1: the root, or not said
+  std::int32_t head = -1;      // the word it depends on, from 0; -1: the root, or not given
 };
 
 struct TreebankSentence {
@@ -33,7 +33,7 @@ struct TreebankSentence {
 /// no root.
 std::vector<TreebankSentence> parse_conllu(std::string_view bytes, std::string_view source);
 
-/// The sentence in this format, with the empty line behind it.
+/// The sentence in this format, with the empty line after it.
 std::string conllu_text(const TreebankSentence& sentence);
 
 }  // namespace headlab

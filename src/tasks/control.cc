@@ -1,6 +1,6 @@
 // Two controls, in which no head may be reported as specialised. Tokens are uniform; in
 // `memoryless` the target is a function of the token itself (the alphabet read backwards), so that
-// no head is needed, and in `random` it is drawn by chance, so that there is nothing to learn.
+// no head is needed, and in `random` it is drawn at random, so that there is nothing to learn.
 // Truth: the relations of the flagship that a head *could* be credited with: `previous`, and
 // `same`, the last earlier token of the same class (the token's number modulo `classes`).
 // Trap: a trained head is not uniform, whatever it was trained on: most heads of `memoryless`

@@ -4,7 +4,7 @@
 // answer is no and the query is not eligible.
 // Trap: a head can find the duplicate and the model still not know it, because a softmax always
 // looks somewhere: whether what it found is the same token is for the feed-forward network to say.
-// And no is right 74 times in 100, so that accuracy alone flatters. With learned positions some
+// And no is the answer in most cases, so that accuracy alone flatters. With learned positions some
 // seeds never find the head.
 // Read next: headlab/tasks/definition.h.
 #include "headlab/tasks/definition.h"

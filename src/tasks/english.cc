@@ -6,10 +6,10 @@
 // Truth: `det`, `nsubj`, `antecedent`; where several tokens carry the class, any of them will do:
 // in a decoder the subject is its noun or the ending of its determiner. `obj` (the pronoun's verb)
 // and, at all other words, `previous`, `next`, `separator` and `rare` are known but not needed.
-// Traps: the nearest noun is the subject in 25% of sentences; `obj` has a single candidate, and one
-// offset finds half of it: look at its lift. And heads divide the sentences among them, each for
-// one kind, so that the best head has less of a relation than the best one at each query. Read
-// next: sentence.h; headlab/tasks/definition.h.
+// Traps: the nearest noun is sometimes the subject; `obj` has a single candidate, which one offset
+// often finds: look at the lift. And heads divide the sentences among them, each taking one kind,
+// so that the best head has less of a relation than the best one at each query.
+// Read next: sentence.h; headlab/tasks/definition.h.
 #include <algorithm>
 
 #include "headlab/tasks/definition.h"
@@ -215,7 +215,7 @@ struct English {
     if (s.with_truth) write_truth(s, at);
   }
 
-  /// What the finders say about each token, as far as the token can see it.
+  /// Gold and candidates of each token, without the keys that a decoder cannot see from it.
   void write_truth(Sequence& s, const Layout& at) const {
     const auto visible = [&](Finder finder, Index t) {
       Keys keys = finder(at, t);

@@ -1,6 +1,6 @@
 // The lexicon is a table of rows, each with the words of one part of speech and kind, common or
-// rare; a sentence is put together from left to right, and each phrase hangs its words on its noun
-// as soon as the noun is there. Read next: english.cc.
+// rare; a sentence is put together from left to right, and the words of a phrase become dependents
+// of its noun as soon as that is drawn. Read next: english.cc.
 #include "headlab/tasks/grammar.h"
 
 #include <algorithm>
@@ -143,7 +143,7 @@ Sentence draw_sentence(Generator& random, const GrammarOptions& options) {
   }
   composer.add_predicate(fronted >= 0 ? fronted : first_attractor);
   Sentence& sentence = composer.sentence;
-  for (Index word = 0; word < std::ssize(sentence.words); ++word) {  // what is left hangs on it
+  for (Index word = 0; word < std::ssize(sentence.words); ++word) {  // the rest depends on the verb
     std::int32_t& head = sentence.words[word].head;
     if (head < 0 && word != sentence.verb) head = sentence.verb;
   }

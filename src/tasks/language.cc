@@ -1,6 +1,6 @@
-// The ranges of characters that do not show are those of Unicode that turn up in texts: controls,
-// special blanks, marks that join or turn the direction of writing. A reader of a
-// terminal or a report must see each token. Read next: text.cc.
+// A reader of a terminal or a report must see each token, so characters that do not show are
+// written as escapes. The ranges are the Unicode ones that turn up in texts.
+// Read next: text.cc.
 #include "tasks/language.h"
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 namespace headlab {
 namespace {
 
-/// Whether a character would not be seen, or would disturb what stands around it: control
-/// characters, special blanks, marks that join or turn the direction of writing.
+/// Whether a character would be invisible or disturb its neighbours: control characters, special
+/// spaces, combining marks and joiners, marks that change the direction of writing.
 bool is_hidden(char32_t point) {
   constexpr char32_t kRanges[][2] = {{0, 0x1F},        {0x7F, 0xA0},     {0xAD, 0xAD},
                                      {0x300, 0x36F},   {0x1680, 0x1680}, {0x2000, 0x200F},
@@ -55,7 +55,7 @@ std::string shown(char32_t point) {
     return point == U'\n' ? "\\n" : point == U'\t' ? "\\t" : "\\r";
   if (is_hidden(point)) return text("\\u{", hexadecimal(point, 4), "}");
   std::string out;
-  append_utf8(out, point == U' ' ? U'\u2423' : point);  // U+2423: an open box for the blank
+  append_utf8(out, point == U' ' ? U'\u2423' : point);  // U+2423: open box
   return out;
 }
 

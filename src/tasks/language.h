@@ -3,7 +3,6 @@
 // Read next: text.cc and conllu.cc, which use it.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -24,9 +23,9 @@ void require_utf8(std::string_view bytes, std::string_view source);
 /// The code points of UTF-8. Error as above.
 std::u32string code_points(std::string_view bytes, std::string_view source);
 
-/// A character as a reader can see it: escapes for what does not show, an open box for the blank.
+/// A character as a reader can see it: escapes for what does not show, U+2423 for the space.
 std::string shown(char32_t point);
-/// The same for all characters of a word, but blanks stay blanks.
+/// The same for all characters of a word, but spaces stay spaces.
 std::string shown(std::string_view word);
 
 }  // namespace headlab

@@ -38,7 +38,7 @@ struct Recall {
   }
   Index keys_in_all() const { return vocab / 2; }
 
-  /// Pairs lie at fixed positions, key i at 2 i and its value behind it, and queries fill the rest.
+  /// Pairs lie at fixed positions, key i at 2 i and its value after it, and queries fill the rest.
   void write(Sequence& s) const {
     const auto keys = draw_distinct(keys_in_all(), pairs, s.random);
     const auto values = draw_distinct(vocab - keys_in_all(), pairs, s.random);

@@ -2,9 +2,9 @@
 // an answer of the same symbols in another order. Tokens 0 ... symbols - 1 are the symbols, and the
 // token `symbols`, shown as |, asks for the answer: from it on, each token predicts the next one.
 // Shorter sequences are padded. A decoder reads "symbols | answer"; the last answer is predicted
-// and not read, so a sequence has 2n tokens. An encoder-decoder reads the symbols as its source,
-// and
-// "| answer" beside it. In what the four differ stands, with truth and trap, in their rows below.
+// and not read, so a sequence has 2n tokens. An encoder-decoder reads the symbols as its source and
+// "| answer" as its tokens. The comments of the four rows below say how they differ, with the truth
+// and the trap of each.
 // Read next: headlab/tasks/definition.h.
 #include <algorithm>
 #include <numeric>
@@ -17,7 +17,7 @@ namespace {
 enum class Order { as_given, ascending, backwards };
 
 struct Symbols {
-  bool distinct = false;          // no symbol occurs twice; else each is drawn by itself
+  bool distinct = false;          // no symbol occurs twice; otherwise all are independent
   bool beside_source = false;     // an encoder-decoder
   Order order = Order::as_given;  // of the answer
   const char* truth;              // the name of the relation
@@ -60,8 +60,8 @@ struct Symbols {
     return drawn;
   }
 
-  /// The places of the symbols in the order of the answer: place j of this is the gold where answer
-  /// j is asked.
+  /// The positions of the symbols in the order of the answer: element j is the gold of the query
+  /// that asks for answer j.
   std::vector<std::int32_t> ordered(const std::vector<std::int32_t>& drawn) const {
     std::vector<std::int32_t> places(drawn.size());
     std::iota(places.begin(), places.end(), 0);
@@ -107,7 +107,6 @@ struct Symbols {
 TaskEntry copy_task() {
   return task_entry(
       Symbols{.distinct = true,
-
               .truth = "original",
               .meaning =
                   "the symbol as far behind the beginning as the answer is behind the separator",

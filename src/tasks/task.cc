@@ -1,8 +1,8 @@
 // Gold sets are kept as one list of keys with the place where each query's begin: a batch has
 // thousands of queries with one key each, and a vector for each would cost more than the training
-// step. Behind them, ways to draw and to show tokens that several tasks share. What is drawn, and
-// in which order, is part of every published number: a change there makes other sequences. Read
-// next: table.cc; duplicate.cc, a short task.
+// step. After them come ways to draw and to show tokens that several tasks share. The order of the
+// draws is part of every published number: changing it makes other sequences.
+// Read next: table.cc; duplicate.cc, a short task.
 #include "headlab/tasks/task.h"
 
 #include <algorithm>

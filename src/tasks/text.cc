@@ -5,8 +5,8 @@
 // predicts the character that follows.
 // Truth: only `previous` is known here, the position before, and it is an offset. What else heads
 // find in a language nobody has labelled; that is what the other tasks are for.
-// Trap: a small file is learned by heart, and the held-out loss rises again long before the
-// training loss stops falling.
+// Trap: a model overfits a small file: the held-out loss rises again long before the training loss
+// stops falling.
 // Read next: language.h; headlab/tasks/definition.h.
 #include <algorithm>
 
@@ -82,7 +82,6 @@ struct Characters {
   }
   std::vector<std::string> target_names() const { return {"next"}; }
   std::string data_hash() const { return hash; }
-  /// The character; a visible escape for blanks, control characters and others that do not show.
   std::string token_text(std::int32_t token) const { return shown(vocabulary[token]); }
   std::vector<std::int32_t> encode(std::string_view prompt) const {
     std::vector<std::int32_t> read;

@@ -5,10 +5,10 @@
 //   std::vector<Relation> relations() const;
 //   std::vector<std::string> target_names() const;
 //   void write(Sequence& s) const;                         one sequence: tokens, targets, truth
-// Only where it is needed: void prepare(), which is called once the parameters are set and throws
-// an Error if they do not fit together; void answer(Sequence& s), which adds targets and truth that
-// follow from the tokens alone, for tokens of the user's; `different` and Sequence::unit, for
-// finite data; and needed_heads, token_text, encode, decode, data_hash, about_data as in Task.
+// Optional: void prepare(), which is called once the parameters are set and throws an Error if they
+// do not fit together; void answer(Sequence& s), which adds targets and truth that follow from the
+// tokens alone, for tokens that a user gives; `different` and Sequence::unit, for finite data; and
+// needed_heads, token_text, encode, decode, data_hash, about_data as in Task.
 // task_entry makes a row of the table. Read next: src/tasks/duplicate.cc; examples/own_task.cc.
 #pragma once
 
@@ -38,7 +38,7 @@ struct Sequence {
   Split split;
   Generator random;
   Index unit;       // which sentence or block it is, where the definition says how many there are
-  bool with_truth;  // whether gold is asked for; if not, what is added to it is dropped
+  bool with_truth;  // whether gold is wanted; if not, add_gold and add_candidates do nothing
 
   Index length() const { return example.batch.length; }
   std::int32_t& token(Index t) { return example.batch.token(b, t); }
@@ -47,11 +47,12 @@ struct Sequence {
   std::span<std::int32_t> tokens() {
     return std::span(example.batch.tokens).subspan(b * length()).first(length());
   }
-  /// Makes what lies behind the first n tokens padding. All sequences of a task say this, or none.
+  /// Makes everything after the first n tokens padding. A task calls it once for every sequence, or
+  /// for none.
   void pad_behind(Index n) { example.batch.lengths.push_back(id(n)); }
 
-  /// The truth: relation r, asked at position t, has this key, or these, ascending and not empty.
-  /// The positions of a relation must come in ascending order.
+  /// The gold keys, one or several, of relation r for the query at position t. Errors: those of
+  /// Gold::add, so call it with ascending t.
   template <class Keys>
   void add_gold(std::size_t r, Index t, const Keys& keys) {
     if (with_truth) example.gold[r].add(b, t, keys);
@@ -71,7 +72,8 @@ std::vector<Index> units_in_turn(Index n, Index count, Key key);
 /// Fills tokens with numbers uniform in [0, vocab).
 void fill_uniform(std::span<std::int32_t> tokens, Index vocab, Generator& random);
 
-/// The numbers 0 ... n - 1, of which the first `count` are drawn without replacement.
+/// A permutation of 0 ... n - 1 whose first `count` <= n numbers are drawn without replacement; the
+/// others are those that were not drawn.
 std::vector<std::int32_t> draw_distinct(Index n, Index count, Generator& random);
 
 /// The positions in `tokens` that hold `token`, ascending.

@@ -6,8 +6,8 @@
 // The subject is the noun without a preposition. The pronoun "s" means the subject, like "itself",
 // and "h" the first other noun, here the king.
 // Traps that this avoids: the noun nearest to the verb is its subject only where no attractor
-// stands between (25% of sentences), the subject is the first noun in but half of them, and in 44%
-// the pronoun means another noun; else an offset, or one relation, would answer for all.
+// stands between, the subject is the first noun in only half of the sentences, and the pronoun
+// often means another noun; otherwise one offset, or one relation, would answer everything.
 // Read next: src/tasks/english.cc; src/tasks/sentence.h, a sentence.
 #pragma once
 

@@ -16,12 +16,11 @@
 
 namespace headlab {
 
-/// How surely the recommended settings train: counted over seeds 0, 1, ..., other streams of
-/// initial values and batches each.
+/// How many of the seeds 0, 1, ... train with the recommended settings.
 struct Learned {
-  double accuracy = 0;   // on held-out examples; from there on a seed counts as one that learned
-  int reached = 0;       // seeds that reach it,
-  int seeds = 0;         // of so many; 0: not counted
+  double accuracy = 0;   // the held-out accuracy from which on a seed counts as trained
+  int reached = 0;       // seeds that reach it
+  int seeds = 0;         // seeds that were tried; 0: not counted
   const char* why = "";  // why less than 99% do, or why nothing is counted; or ""
 };
 
@@ -40,7 +39,7 @@ struct TaskEntry {
   /// The rest is filled in by task_entry (definition.h). Parameters are "length=16,vocab=16", or
   /// "".
   std::function<std::unique_ptr<Task>(std::string_view parameters)> make = {};
-  /// Error if they cannot be; opens no file.
+  /// Error for parameters that do not exist or are out of range; opens no file.
   std::function<void(std::string_view parameters)> check = {};
   /// Names, defaults and help; nothing may be set.
   std::function<Settings()> parameters = {};

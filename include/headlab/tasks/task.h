@@ -21,16 +21,18 @@ namespace headlab {
 struct Relation {
   std::string name;         // "same": a column of every report
   std::string description;  // "the last earlier token of the same class"
-  bool positional = false;  // place and number of keys fix it: scored against uniform attention
+  /// Whether the position of the query decides the keys, whatever the tokens are ("the token
+  /// before"). Such a relation is compared with uniform attention alone (heads/scores.h).
+  bool positional = false;
   AttentionKind kind = AttentionKind::self;  // the modules whose heads may find it
 };
 
-/// The gold of one relation over a batch: for some queries (b, t), their keys. Queries that are not
-/// here are not eligible.
+/// The gold of one relation over a batch: for some queries, position t of sequence b, their keys.
+/// Queries that are not here are not eligible: no score counts them.
 class Gold {
  public:
-  /// Adds a query with its keys, ascending and not empty. Queries must come in ascending order of
-  /// (b, t).
+  /// Adds a query with its keys. Error unless the keys ascend and there is one, and queries come in
+  /// ascending order of (b, t).
   void add(Index b, Index t, std::span<const std::int32_t> keys);
   void add(Index b, Index t, Index key);
 
@@ -84,20 +86,22 @@ class Task {
   virtual Example make(Key key, Index count, Split split) const = 0;
   /// The batch of make without its truth, for those who only train or measure a loss.
   virtual Batch make_batch(Key key, Index count, Split split) const;
-  /// How many different sequences this split has: the sentences or blocks of a file; 0: no end.
-  /// Held-out sequences come without repetition until all have been there; statistics take no more.
+  /// How many different sequences this split has: the sentences or blocks of a file; 0: no limit.
+  /// Held-out sequences repeat only after all of them have come, and statistics take each once.
   virtual Index different(Split) const { return 0; }
-  /// What a reader must know of the data behind the task, in a sentence or two; "" for none.
+  /// What a reader should know of the data behind the task, in a sentence or two; "" if there are
+  /// none.
   virtual std::string about_data() const { return ""; }
-  /// One sequence of these tokens, with targets and gold where they follow from the tokens alone
-  /// and the task says so; else without a target, and with no gold at all.
+  /// A batch of one sequence, these tokens. Targets and gold are filled in by tasks in which they
+  /// follow from the tokens alone; in others there is no target and `gold` is empty. Error for no
+  /// tokens.
   virtual Example example_of(std::span<const std::int32_t> tokens) const;
   /// How a token is shown.
   virtual std::string token_text(std::int32_t token) const = 0;
-  /// The tokens of a text, for prompts: of tasks without texts, tokens as token_text shows them,
-  /// apart by blanks. Error for one that it does not know.
+  /// The tokens of a prompt. By default it is read as tokens in the form of token_text, separated
+  /// by spaces. Error for one that is not in the vocabulary.
   virtual std::vector<std::int32_t> encode(std::string_view text) const;
-  /// The text of tokens, the inverse of encode. Tasks without texts join token_text by blanks.
+  /// The text of tokens, the inverse of encode. By default token_text, separated by spaces.
   virtual std::string decode(std::span<const std::int32_t> tokens) const;
   /// A fingerprint of the data file behind the task; "" where there is none.
   virtual std::string data_hash() const { return ""; }
