@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "headlab/base/error.h"
@@ -18,7 +17,7 @@ constexpr std::int64_t kMostSteps = 1'000'000'000;
 }  // namespace
 
 void TrainConfig::validate() const {
-  TrainConfig checked = *this;  // made in code, perhaps, where no one has looked at the ranges
+  TrainConfig checked = *this;  // a config that was filled in by code: nothing has seen its ranges
   const Settings settings = settings_of(checked);
   settings.set_all(settings.to_json(), "training");
   require(batch % accumulate == 0, "batch ", batch, " does not divide into accumulate ", accumulate,

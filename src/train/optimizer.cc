@@ -1,8 +1,9 @@
 // Optimizers over a list of parameters. AdamW is one pass over memory (kernels/, adam_step); Adam
 // and SGD first fold decay and clipping into the gradient. All parameters are cut into pieces that
-// threads take in one loop: most tensors of a toy are too small to be shared, and a loop for each
-// left one thread with most of the work. Sums for the norm are added in double, in a fixed order:
-// the same for any number of threads.
+// threads take in one loop: most tensors of a toy model are too small to be shared, and a loop for
+// each would leave one thread with most of the work. The squares of the norm are summed in double,
+// in a fixed order, so that the norm does not depend on the number of threads.
+// Read next: trainer.cc.
 #include "headlab/train/optimizer.h"
 
 #include <algorithm>
@@ -27,8 +28,8 @@ void Optimizer::add(const std::string& name, const Tensor& parameter, const Para
   slots_.push_back(std::move(slot));
 }
 
-/// The gradient of each slot's parameter, or null: asked of a tensor by every task, its count of
-/// owners would wander between the threads.
+/// The gradient of each slot's parameter, or null. They are looked up once, before the loop: each
+/// look-up copies a handle, and threads that change one reference count slow each other down.
 void Optimizer::find_gradients() const {
   grads_.clear();
   for (const Slot& slot : slots_) {

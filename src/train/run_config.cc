@@ -1,8 +1,7 @@
 // The settings of a run are those of its task, its model and its training, in the order in which
-// config.json has always held them. Which of them a user may set is said where each table is made.
-// The estimate of memory counts what every implementation of the backward pass must keep, and
-// nothing of what a clever one could drop: enough to tell a slip of the finger from a model, before
-// the system tells it after half an hour of swapping. Read next: run.cc.
+// config.json has always held them; the table of each marks those that a user may not set. The
+// estimate of memory is a lower bound, what every implementation of the backward pass must keep:
+// it refuses a mistyped size at once, before the system starts to swap. Read next: run.cc.
 #include "headlab/train/run_config.h"
 
 #include <algorithm>
@@ -105,8 +104,7 @@ Transformer initial_model(const RunConfig& config) {
 }
 
 double step_bytes(const TransformerConfig& m, const TrainConfig& t) {
-  Index floats =
-      m.length * m.targets * m.vocab;  // of a sequence: logits, then what each module keeps
+  Index floats = m.length * m.targets * m.vocab;  // of a sequence: logits, then each module's
   for (const AttentionPlace& place : m.attention_places()) {
     const Index residuals = place.begins_block() ? 2 * m.d_model + m.d_ff : m.d_model;
     floats += place.queries * (place.width + residuals) + place.keys * place.key_width;

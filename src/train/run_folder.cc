@@ -23,8 +23,8 @@ constexpr std::array<std::string_view, 6> kRunFiles = {
     "config.json",       "metrics.jsonl",    "state.safetensors",
     "model.safetensors", "best.safetensors", "snapshots.safetensors"};
 
-/// Whether a file begins as all JSON does that this library writes, or as its pages. Half of that
-/// beginning counts: a process may have died while it wrote the first line of a log.
+/// Whether a file begins like the JSON or the pages that this library writes. A part of that
+/// beginning is enough: a process may have died while it wrote the first line of a log.
 bool is_stamped(const fs::path& file) {
   const std::string_view stamp =
       file.extension() == ".html" ? "<!doctypehtml><!--headlabpage" : "{\"headlab\":";
@@ -68,7 +68,8 @@ bool was_never_finished(const fs::path& folder) {
   }
 }
 
-/// Whether the folder can be renamed without pulling the ground from under relative paths.
+/// Whether the folder can be renamed: not if it is, or holds, the current folder, to which relative
+/// paths refer.
 bool can_be_moved(const fs::path& folder) {
   return !(fs::current_path() / "").string().starts_with((folder / "").string());
 }

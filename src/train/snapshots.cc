@@ -56,8 +56,8 @@ class Keeper {
       store_parameters(run_.model, file_, prefix_of(step));
   }
 
-  /// A run that goes on longer than it was planned has kept steps that are wanted no more: they
-  /// make room where there would be too many.
+  /// A run that was extended has kept steps that are not wanted any more: they are dropped where
+  /// there would be too many.
   void write() {
     std::vector<Index> there = steps_in(file_);
     for (const Index step : std::vector<Index>(there)) {
@@ -91,7 +91,7 @@ std::vector<Index> snapshot_steps(Index count, Index steps) {
   if (count >= 2) kept.push_back(0);
   std::ranges::sort(kept);
   kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
-  while (kept.back() > steps) kept.pop_back();  // steps is 0
+  while (kept.back() > steps) kept.pop_back();  // without steps, where pow(0, 0) gave 1
   return kept;
 }
 

@@ -1,6 +1,6 @@
-// The training loop. The loss of a step is divided by the number of targets in the whole batch,
-// before it is cut into micro-batches, so accumulating changes nothing but memory. Nothing is
-// updated before loss and gradient are known to be finite. Read next: run.cc.
+// The training loop. The loss of a step is divided by the number of targets in the whole batch, not
+// in each micro-batch, so that gradient accumulation changes nothing but memory. Nothing is updated
+// before loss and gradient are known to be finite. Read next: run.cc.
 #include "headlab/train/trainer.h"
 
 #include <algorithm>
@@ -19,10 +19,10 @@
 namespace headlab {
 namespace {
 
-constexpr const char* kStateSums =
-    "trainer.sums";  // [3]: loss since the last evaluation, its steps, seconds
-constexpr double kMostSums = 1e15;
-constexpr const char* kStateSteps = "trainer.steps";  // [2]: of the trainer, of the optimizer
+/// Tensors of the state. [3]: sum of the losses since the last evaluation, number of these steps,
+/// seconds; [2]: steps of the trainer, of the optimizer.
+constexpr const char *kStateSums = "trainer.sums", *kStateSteps = "trainer.steps";
+constexpr double kMostSums = 1e15;  // steps since the last evaluation: a larger number is damage
 
 /// `saved` is the step of the last save.
 NotFinite not_finite(const std::string& what, Index saved) {
@@ -64,7 +64,7 @@ bool Trainer::run(const TrainCallbacks& callbacks) {
 
 bool Trainer::run_steps(const TrainCallbacks& callbacks) {
   optimizer_.zero_grad();
-  std::optional<Steps> steps;  // of a training that nobody shows
+  std::optional<Steps> steps;  // progress, where no callback shows it
   if (!callbacks.on_step) steps.emplace(config_.steps - step_);
   while (step_ < config_.steps) {
     StepRecord record;

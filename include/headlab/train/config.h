@@ -20,8 +20,8 @@ struct TrainConfig {
   /// Micro-batches that a step is cut into, a divisor of `batch`. The gradient stays the same up to
   /// rounding, memory shrinks by this factor; small micro-batches use the processors less well.
   Index accumulate = 1;
-  /// adamw suits transformers. adam decays weights through the gradient. sgd keeps
-  /// one moment instead of two, and needs a much larger learning rate.
+  /// adamw suits transformers. adam adds weight decay to the gradient (L2 regularisation). sgd
+  /// keeps one moment instead of two, and needs a much larger learning rate.
   OptimizerKind optimizer = OptimizerKind::adamw;
   /// Learning rate after the warm-up. The first thing to tune: if the loss is not finite divide it
   /// by 3; tasks recommend one of their own.
@@ -31,10 +31,11 @@ struct TrainConfig {
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
   /// Decay of the running mean of gradients (sgd).
   double momentum = 0.9;
-  /// Weight decay, of tensors with two axes or more: biases and layer norms do not decay.
+  /// Weight decay of tensors with two axes or more: biases and layer norms do not decay.
   double decay = 0.01;
-  /// Largest global norm of the gradient; a larger gradient is scaled down to it. 0: no limit.
-  /// Costs nothing, because the norm is computed anyway. Leave it on unless you study divergence.
+  /// Gradient clipping: the largest global norm; a larger gradient is scaled down to it. 0: no
+  /// limit. Costs nothing, because the norm is computed anyway. Leave it on unless you study
+  /// divergence.
   double clip = 1;
   /// How the learning rate falls from `lr` to `min_lr` after the warm-up.
   ScheduleKind schedule = ScheduleKind::cosine;
@@ -49,7 +50,8 @@ struct TrainConfig {
   /// Steps between saves; 0 saves at the end only. A killed run loses at most so many steps. A save
   /// writes three times the size of the model and waits for the disk.
   Index save_every = 500;
-  /// Of initial values, batches and dropout: the same seed gives the same run, bit for bit.
+  /// The seed of initial values, batches and dropout: the same seed gives the same run, bit for
+  /// bit.
   std::int64_t seed = 0;
 
   /// Error that says which setting is out of range, or which do not fit together.
@@ -59,8 +61,8 @@ struct TrainConfig {
 Settings settings_of(TrainConfig& config);
 
 /// The learning rate of a step, counted from 0: lr (step + 1) / warmup while step < warmup, then
-/// from lr down to min_lr along half a cosine or a line, reached at the last step; or lr for good.
-/// A single step after the warm-up takes lr.
+/// from lr down to min_lr, reached at the last step, along half a cosine or a line, or constant lr.
+/// If the warm-up leaves a single step, that one takes lr.
 double learning_rate(const TrainConfig& config, Index step);
 
 }  // namespace headlab

@@ -23,32 +23,34 @@ Json to_json(const TargetScore& target);  // name, loss, accuracy
 struct Evaluation {
   double loss = 0, accuracy = 0;  // over all targets together
   Index count = 0;
-  std::vector<TargetScore> targets;  // each of the K apart
+  std::vector<TargetScore> targets;  // for each of the K targets
 };
 
 struct EvaluateOptions {
-  Index examples = 512;  // at most; the different ones that there are
-  Index batch = 64;      // in one forward pass; the result does not depend on it beyond rounding
-  Key key{};             // which examples; the default is the held-out set
+  /// At most so many; fewer where the task has fewer different ones. Time grows in proportion.
+  Index examples = 512;
+  Index batch = 64;  // in one forward pass; the result does not depend on it beyond rounding
+  Key key{};         // which examples: one of train/streams.h; the default is the held-out set
   std::vector<HeadEdits> edits{};  // applied to every forward pass; gates of shape [H]
 };
 
-/// `count`, or as many different sequences as there are held out: nothing is judged twice.
+/// `count`, or the number of different held-out sequences if that is smaller: none is judged twice.
 Index at_most_different(const Task& task, Index count);
-/// Held-out examples with their truth: the first `count` of those that `evaluate` uses, as far as
-/// there are different ones.
+/// The first at_most_different(task, count) of the examples that `evaluate` uses, with their truth.
 Example held_out_examples(const Task& task, Index count);
 
-/// The loss of each target in nats, 0 where there is none: logits [B, T, K*V], result [B, T, K].
+/// The cross-entropy of each target in nats, 0 where there is none: logits [B, T, K*V], result
+/// [B, T, K].
 Tensor target_losses(const Tensor& logits, const Batch& batch);
 
-/// The loss of each held-out example on each of the K targets, summed over its positions, and how
-/// many positions ask: [examples, K, 2] in this order.
+/// For each held-out example and each of the K targets, the sum of the losses over its positions
+/// and the number of positions that have such a target: [examples, K, 2], row-major. Error for
+/// options below 1.
 std::vector<float> losses_by_example(const Transformer& model, const Task& task,
                                      const EvaluateOptions& options = {});
 
-/// Runs the model without recording. Errors: a task without any target in these examples; a loss
-/// that is not finite, with the first tensor that is not.
+/// Mean loss and accuracy, computed without a tape. Errors: options below 1; no target in any of
+/// the examples; a loss that is not finite, with the name of the first tensor that is not.
 Evaluation evaluate(const Transformer& model, const Task& task,
                     const EvaluateOptions& options = {});
 

@@ -1,6 +1,5 @@
 // Optimizers: AdamW, Adam, SGD with momentum. Parameters are added one by one, with a name under
-// which their state is saved. Decay is for tensors with two axes or more. Read next: trainer.h.
-// All of them leave a parameter without a gradient as it is.
+// which their moments are saved. Read next: trainer.h.
 #pragma once
 
 #include <string>
@@ -12,17 +11,17 @@
 
 namespace headlab {
 
-/// How some parameters differ from the rest.
+/// How some parameters are treated differently from the rest.
 struct ParameterGroup {
-  double lr_scale = 1;
-  bool decay = true;
+  double lr_scale = 1;  // times the learning rate of the step
+  bool decay = true;    // false: no weight decay; tensors with fewer than two axes never have it
 };
 
 class Optimizer {
  public:
   explicit Optimizer(const TrainConfig& config) : config_(config) {}
 
-  /// The handle is kept: the tensor it means is updated in place.
+  /// Keeps the handle: the tensor behind it is updated in place.
   void add(const std::string& name, const Tensor& parameter, const ParameterGroup& group = {});
 
   /// The norm over all gradients together: sqrt(sum of g^2). Not finite if any element is not.
@@ -42,10 +41,10 @@ class Optimizer {
   /// Steps taken: t in the bias corrections.
   Index steps() const { return steps_; }
 
-  /// Moments as "optimizer.m.NAME" and "optimizer.v.NAME"; the number of steps comes from the
-  /// caller's file.
-  /// `load` starts the moments of a parameter that the file does not know at 0: an experiment may
-  /// add parameters to a run that has begun.
+  /// Moments as "optimizer.m.NAME" and "optimizer.v.NAME"; the caller keeps the number of steps.
+  /// `load` sets the moments of a parameter that the file does not name to 0, because an experiment
+  /// may add parameters to a run that has begun. Error for a moment of another shape, or without
+  /// its pair.
   void store(TensorFile& file) const;
   void load(const TensorFile& file, Index steps);
 

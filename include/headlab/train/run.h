@@ -43,12 +43,12 @@ std::filesystem::path config_file(const Run& run);
 std::filesystem::path metrics_file(const Run& run);
 std::filesystem::path state_file(const Run& run);
 std::filesystem::path model_file(const Run& run);
-/// best.safetensors: the parameters with the lowest held-out loss so far. Runs of tasks that read a
-/// file have one, because there a model that trains on can become worse.
+/// best.safetensors: the parameters with the lowest held-out loss so far. Only runs of tasks that
+/// read a file have one, because there a model overfits if it trains for too long.
 std::filesystem::path best_file(const Run& run);
 
-/// The objects of a log (NAME.jsonl: a line for a step) in order; none if there is no file. Ends
-/// before a line that a killed process left half.
+/// The objects of a log (NAME.jsonl, a line for each recorded step) in order; none if there is no
+/// file. Stops at the first line that is incomplete or no such object: a killed process left it.
 std::vector<Json> read_log(const std::filesystem::path& file);
 
 /// Another process writes the run.
@@ -136,15 +136,15 @@ struct RunCallbacks : TrainCallbacks {
   std::function<void(const TensorFile&)> load_extra{};
 };
 
-/// Brings the trainer to where the run was saved. Error: a state file that is damaged or not this
+/// Restores the trainer from the run's state. Error: a state file that is damaged or not this
 /// run's.
 void load_state(const Run& run, Trainer& trainer, const RunCallbacks& callbacks = {});
 
-/// Trains the run on from its state to config.train.steps, with evaluations into metrics.jsonl and
-/// saves; the callbacks come on top. Whatever a killed process left in the folder is cleared first.
-/// Errors: those of Trainer::run and load_state.
+/// Continues the run from its state to config.train.steps, writing evaluations to metrics.jsonl and
+/// saving; the callbacks are called as well. Whatever a killed process left in the folder is
+/// cleared first. Errors: those of Trainer::run and load_state; RunBusy.
 TrainResult train_run(Run& run, const RunCallbacks& callbacks = {});
-/// The same with a trainer of run.model that is where the run was saved; `prepare` is not called.
+/// The same with a trainer of run.model that holds the run's state; `prepare` is not called.
 TrainResult train_run(Run& run, Trainer& trainer, const RunCallbacks& callbacks);
 
 }  // namespace headlab

@@ -1,6 +1,5 @@
-// Every setting of a run: what config.json holds. One flat table, from which files, the command
-// line and sweeps are read. The task decides some of them: the model is fitted to it. Read next:
-// run.h.
+// Every setting of a run: what config.json holds. One flat table serves files, the command line and
+// sweeps. Some settings follow from the task: the model is fitted to it. Read next: run.h.
 #pragma once
 
 #include <memory>
@@ -49,10 +48,9 @@ std::string identity_of(const RunConfig& config);
 
 /// Makes the task and fits the model to it: architecture, vocab, lengths, targets, data_hash.
 std::unique_ptr<Task> fit_to_task(RunConfig& config);
-/// The recommended settings of a task on top of the defaults.
-/// The width of heads that do not divide d_model, where no d_head is given: floor(d_model / heads).
+/// Sets d_head = floor(d_model / heads) where the heads do not divide d_model and it is not given.
 void fit_heads(RunConfig& config);
-
+/// The recommended settings of a task on top of the defaults. Error for an unknown task.
 RunConfig recommended_config(const std::string& task);
 
 /// The model of a run before its first step; `config` has been fitted to its task.
@@ -62,8 +60,8 @@ Transformer initial_model(const RunConfig& config);
 /// the backward pass needs (the inputs of the layer norms, of attention and of the feed-forward
 /// network, and the logits).
 double step_bytes(const TransformerConfig& model, const TrainConfig& train);
-/// Bytes that the weights of matrices need: themselves, gradients and moments, and twice the part
-/// that is saved (parameters and moments) while a save is written.
+/// Bytes of the weight matrices with what belongs to them: gradients, moments, and the copy of
+/// weights and moments that a save writes.
 double parameter_bytes(const TransformerConfig& model, const TrainConfig& train);
 /// Error if both are more than `available` bytes; 0: the memory of this machine, if the system
 /// tells it.

@@ -15,14 +15,15 @@ namespace headlab {
 std::filesystem::path snapshots_file(const Run& run);
 
 /// After which of `steps` steps weights are kept: at most `count`, among them 0 and the last, the
-/// others in equal ratios. Ascending, none twice; fewer where steps are too few. None if count is
-/// 0; the last alone if it is 1.
+/// others in geometric progression. Ascending, without repetition; fewer where there are too few
+/// steps. None if count is 0; the last alone if it is 1.
 std::vector<Index> snapshot_steps(Index count, Index steps);
 
 /// The callbacks with run.config.keep_weights snapshots on top, of a run that has done `step`
 /// steps. Snapshots are written before the state that comes after them, so that a run which is
 /// killed and resumed keeps the same ones, bit for bit; those beyond `step` are dropped. With
-/// keep_weights 0 nothing is added. Errors: a file of snapshots that is damaged.
+/// keep_weights 0 nothing is added. `run` must outlive the callbacks. Errors: a damaged file of
+/// snapshots.
 RunCallbacks keep_weights(const Run& run, Index step, RunCallbacks callbacks);
 
 /// What a run kept.

@@ -25,23 +25,22 @@ struct StepRecord {
   double loss = 0;  // of the training batch, extra terms included
   double lr = 0;
   double gradient_norm = 0;  // before clipping
-  double seconds = 0;        // since the run began, earlier parts of a resumed run included
-  double tokens_per_s = 0;   // of the last steps
+  double seconds = 0;        // in steps since the run began, before it was resumed included
+  double tokens_per_s = 0;   // in this step
 };
 
-/// One evaluation, and what led to it.
+/// One evaluation, and the step before it.
 struct EvaluationRecord {
   StepRecord last;
   double train_loss = 0;  // mean over the steps since the evaluation before
   Evaluation held_out;
 };
-/// The line of metrics.jsonl: step, loss, accuracy, targets, train_loss, lr, gradient_norm,
-/// seconds, tokens_per_s.
+/// A line of metrics.jsonl: step, loss, accuracy, targets, train_loss, lr, gradient_norm, seconds,
+/// tokens_per_s.
 Json to_json(const EvaluationRecord& record);
 
-/// Hooks of the training loop; any of them may be empty. `edits` and `loss_terms`, which come
-/// before a step, are given its number, counted from 0; `after_step` is given the number of steps
-/// done.
+/// Hooks of the training loop; any of them may be empty. `edits` and `loss_terms` are called before
+/// a step with its number, counted from 0; `after_step` is called with the number of steps done.
 struct TrainCallbacks {
   std::function<void(const StepRecord&)> on_step{};
   std::function<void(const EvaluationRecord&)> on_evaluation{};
@@ -89,8 +88,8 @@ class Trainer {
   TrainConfig config_;
   Optimizer optimizer_;
   Index step_ = 0, saved_ = 0;  // saved_: the step of the last save
-  double seconds_ = 0;
-  double loss_sum_ = 0;  // since the last evaluation
+  double seconds_ = 0;          // in steps
+  double loss_sum_ = 0;         // since the last evaluation
   Index loss_count_ = 0;
 };
 
