@@ -157,8 +157,8 @@ std::vector<HeadEdits> Ablation::edits_for(const HeadSet& set,
   return edits;
 }
 
-/// What a pass with these edits need not compute again: all before the block of the first edited
-/// module, whose residual streams are as they were, and the heads' outputs up to that module.
+/// Hooks for a pass with these edits that starts at the block of the first edited module: residual
+/// streams before it, and the heads' outputs up to it, are those of the unchanged model.
 ModelHooks Ablation::from_unchanged(std::vector<HeadEdits> edits,
                                     const ModelCaptures& unchanged) const {
   const auto edited = std::ranges::find_if(edits, [](const auto& e) { return e.gate.defined(); });
@@ -178,8 +178,8 @@ ModelHooks Ablation::from_unchanged(std::vector<HeadEdits> edits,
   return hooks;
 }
 
-/// Calls use(logits of a set by its number, part, first, steps) for parts of `size` examples.
-/// Any thread may ask for logits; each set is a step to be counted.
+/// Calls use(logits_of, part, first, steps) for parts of `size` examples: logits_of(i), which any
+/// thread may call, gives the logits with set i silenced; `use` counts a step for each set.
 template <class Use>
 void Ablation::for_logits(std::span<const HeadSet> sets, Index size, Use&& use) const {
   const NoGrad no_grad;
@@ -199,7 +199,7 @@ void Ablation::for_logits(std::span<const HeadSet> sets, Index size, Use&& use) 
 }
 
 std::vector<std::vector<double>> Ablation::losses(std::span<const HeadSet> sets) const {
-  constexpr Index kAtOnce = 32;  // sets; a whole pass is a better task for a thread than its loops
+  constexpr Index kAtOnce = 32;  // sets: a whole pass for each thread, not a part of each loop
   std::vector<std::vector<double>> all(sets.size(), std::vector<double>(examples_.size));
   for_logits(sets, options_.batch,
              [&](const auto& logits_of, const Batch& part, Index first, Steps& steps) {
@@ -220,7 +220,7 @@ std::vector<std::vector<double>> Ablation::independent_losses(
   std::vector<HeadSet> with_none(sets.begin(), sets.end());
   with_none.emplace_back();
   std::vector<std::vector<double>> all(pairs.size(), std::vector<double>(examples_.size));
-  // logits of all sets are held together: some 64 MB of them
+  // The logits of all sets are in memory at once, 2^24 numbers at most.
   const TransformerConfig& config = model_.config();
   const Index each = examples_.length * config.targets * config.vocab * std::ssize(with_none);
   const Index size = std::clamp<Index>((Index{1} << 24) / each, 1, options_.batch);
@@ -249,7 +249,6 @@ std::vector<double> Ablation::mean_losses(std::span<const HeadSet> sets) const {
 
 namespace {
 
-/// The whole model's losses and what is known of it before any head is silenced.
 AblationFacts facts_of(const Transformer& model, const Batch& examples,
                        const AblationOptions& options, double loss) {
   return {module_names(model), options, examples.size, examples.target_count(), loss};
@@ -290,7 +289,7 @@ AblationReport ablate_heads(const Transformer& model, const Batch& examples,
   return report;
 }
 
-/// The first relation whose pattern both heads hold, as owners do; "" if there is none.
+/// The first relation that both heads own; "" if there is none.
 static std::string shared_relation(const HeadsReport& scores, const HeadId& a, const HeadId& b) {
   const auto holds = [&](const HeadId& id, std::size_t r) {
     const auto head = std::ranges::find_if(scores.heads, [&](const HeadId& h) { return h == id; });

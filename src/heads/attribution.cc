@@ -1,9 +1,8 @@
-// Each part is computed forward, the feed-forward networks too, and never as what is left over:
-// that the parts sum to the logits is then a test of all of them. Sums are kept in double. Read
-// next: patching.cc.
+// Each part is computed by itself, the feed-forward networks too, and none as a remainder: that the
+// parts sum to the logits is then a test of all of them. Sums are kept in double.
+// Read next: patching.cc.
 #include "headlab/heads/attribution.h"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 

@@ -1,5 +1,5 @@
-// Shares of logits, averaged over the held-out examples of a task. Apart from attribution.cc
-// because that needs a model and a batch alone: its sums are tested in double as well. Read next:
+// Shares of logits, averaged over the held-out examples of a task. A file of its own because
+// attribution.cc, which needs no task, is also built and tested in double. Read next:
 // attribution.cc.
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // What heads do on single examples, for other programs to read: no choice, no verdict. The
-// examples and queries are those of the scores, whose means these are.
-// Read next: scores.cc, which makes both of it.
+// examples and queries are those of the scores.
+// Read next: scores.cc, which chooses and judges.
 #include <limits>
 
 #include "headlab/heads/activations.h"

@@ -1,7 +1,6 @@
 // Circuits from weights. Matrices over the vocabulary are made for one head at a time; composition
-// and copying never make a product as wide as the stream: the eigenvalues of W_E W_V W_O W_U, but
-// for zeros, are those of W_O W_U W_E W_V, which is as small as the head. Read next:
-// attribution.cc.
+// and copying never make a product as wide as the stream: the nonzero eigenvalues of
+// W_E W_V W_O W_U are those of W_O W_U W_E W_V, which is [Dv, Dv]. Read next: attribution.cc.
 #include "headlab/heads/circuits.h"
 
 #include <algorithm>
@@ -45,7 +44,7 @@ bool reads_what_is_written(AttentionKind from, AttentionKind to, char kind) {
   return (from == AttentionKind::encoder) == reads_encoder;
 }
 
-/// The share of rows of [V, V] whose largest element stands on the diagonal.
+/// The share of the rows of [V, V] whose largest element is on the diagonal.
 double diagonal_share(const Tensor& square) {
   const Index n = square.size(0);
   double hits = 0;

@@ -1,5 +1,5 @@
 // What score_heads gathers while the batches run: for each head, sums over queries. They are kept
-// in double, apart for the even and the odd examples, and turned into scores only at the end
+// in double, separately for the even and the odd examples, and turned into scores only at the end
 // (scores.cc), so that memory does not grow with the number of examples. Private to this layer.
 // Read next: evidence.cc.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace headlab {
 
-/// A mean from a sum: 0 of nothing.
+/// sum / count; 0 for a count of 0.
 inline double ratio(double sum, Index count) {
   return count > 0 ? sum / static_cast<double>(count) : 0;
 }

@@ -64,7 +64,7 @@ struct TestedQuery {
   double mass = 0;
 };
 
-/// The queries of a relation in the examples [first, end).
+/// The queries of a relation in the examples [first, end), numbered from `first`.
 std::vector<TestedQuery> tested_queries(const Gold& gold, Index first, Index end) {
   std::vector<TestedQuery> queries;
   for (Index i = 0; i < gold.queries(); ++i) {

@@ -1,6 +1,6 @@
 // The patterns as rules: which of the visible keys a query looks at, and with what weight before
 // the row is normalised. Distances are summed over queries that see two keys or more, because all
-// patterns are the same where there is one key.
+// patterns are the same where there is one key. Read next: activations.cc.
 #include "headlab/heads/known_patterns.h"
 
 #include <algorithm>
@@ -27,7 +27,6 @@ double is_any(const PatternInput&, Index, Index) { return 1; }
 double continues(const PatternInput& input, Index t, Index s) {
   return input.same_sequence && s > 0 && s <= t && input.keys[s - 1] == input.queries[t];
 }
-
 double repeats(const PatternInput& input, Index t, Index s) {
   return input.same_sequence && s < t && input.keys[s] == input.queries[t];
 }
@@ -40,7 +39,8 @@ constexpr KnownPattern kPatterns[] = {
     {"induction", "what followed earlier places of the query's token", continues},
     {"same", "earlier places of the query's token", repeats},
 };
-constexpr std::size_t kUniform = 3;
+constexpr auto kUniform = static_cast<std::size_t>(
+    std::ranges::find(kPatterns, &is_any, &KnownPattern::weight) - kPatterns);
 constexpr double kAlike = 0.5, kNearUniform = 0.2;  // see PatternDistances::like
 
 Index visible_keys(const PatternInput& input, Index t) {
@@ -65,10 +65,9 @@ std::vector<Matrix> all_patterns(const PatternInput& input) {
   return all;
 }
 
-bool speaks(const Matrix& pattern, Index t) {
-  for (Index s = 0; s < pattern.columns(); ++s)
-    if (pattern(t, s) > 0) return true;
-  return false;
+bool has_key(const Matrix& pattern, Index t) {
+  const auto row = pattern.values().begin() + t * pattern.columns();
+  return std::any_of(row, row + pattern.columns(), [](double weight) { return weight > 0; });
 }
 
 /// Sums over queries, by pattern.
@@ -80,7 +79,7 @@ struct Sums {
     const Index S = std::ssize(input.keys);
     for (std::size_t p = 0; p < patterns.size(); ++p) {
       for (Index t = 0; t < patterns[p].rows(); ++t) {
-        if (visible_keys(input, t) < 2 || !speaks(patterns[p], t)) continue;
+        if (visible_keys(input, t) < 2 || !has_key(patterns[p], t)) continue;
         distance[p] +=
             jensen_shannon_distance(S, weights + t * S, patterns[p].values().data() + t * S);
         ++queries[p];
@@ -103,10 +102,7 @@ std::optional<std::size_t> like_of(const std::vector<double>& distances,
   for (std::size_t p = 0; p < distances.size(); ++p) {
     if (p == kUniform || !(of_uniform[p] > 0)) continue;
     const double share = distances[p] / of_uniform[p];
-    if (share < smallest) {
-      smallest = share;
-      like = p;
-    }
+    if (share < smallest) smallest = share, like = p;
   }
   if (!like && distances[kUniform] < kNearUniform) like = kUniform;
   return like;

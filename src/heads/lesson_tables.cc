@@ -15,7 +15,7 @@ Matrix rows_of(Index columns, std::initializer_list<double> values) {
   return matrix;
 }
 
-/// Half of a Hadamard matrix: orthogonal, and every output takes as much from each column.
+/// A Hadamard matrix times 1/2: orthogonal, and every output weighs all four inputs equally.
 Matrix mixing() {
   constexpr double h = 0.5;
   return rows_of(4, {h, h, h, h, h, -h, h, -h, h, h, -h, -h, h, -h, -h, h});

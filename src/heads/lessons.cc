@@ -19,8 +19,8 @@ Matrix scaled_by(const Matrix& matrix, double factor) {
   return result;
 }
 
-/// Softmax of each row over the keys that its query sees; the largest score is taken off first, so
-/// that exp never overflows.
+/// Softmax of each row over the keys that its query sees; the largest score is subtracted first, so
+/// that exp does not overflow.
 Matrix softmax_of_rows(const Matrix& scaled, std::span<const char> visible) {
   const Index S = scaled.columns();
   const auto sees = [&](Index t, Index s) { return visible.empty() || visible[t * S + s] != 0; };
@@ -38,11 +38,9 @@ Matrix softmax_of_rows(const Matrix& scaled, std::span<const char> visible) {
 
 template <class Entries>
 const auto& named(const Entries& entries, std::string_view name, const char* kind) {
-  const auto found = std::ranges::find_if(entries, [&](const auto& e) { return e.name == name; });
-  std::string known;
-  for (const auto& entry : entries) known += (known.empty() ? "" : ", ") + entry.name;
-  require(found != entries.end(), "there is no ", kind, " '", name, "'; known: ", known);
-  return *found;
+  for (const auto& entry : entries)
+    if (entry.name == name) return entry;
+  throw unknown_name(kind, name, texts_of(entries, [](const auto& entry) { return entry.name; }));
 }
 
 Matrix drawn(NumPyRandom& random, Index rows, Index columns, double scale) {
@@ -151,11 +149,11 @@ double diversity_of(std::span<const HeadSteps> heads) {
 }
 
 const LessonWorld& lesson_world(std::string_view name) {
-  return named(lesson_worlds(), name, "world of five or two tokens");
+  return named(lesson_worlds(), name, "lesson");
 }
 
 const RandomWorld& random_world(std::string_view name) {
-  return named(random_worlds(), name, "world of random weights");
+  return named(random_worlds(), name, "lesson with random weights");
 }
 
 std::vector<HeadSteps> random_heads(const RandomWorld& world, Index heads, std::uint32_t seed,

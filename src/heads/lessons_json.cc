@@ -1,6 +1,6 @@
 // The lessons as JSON. Matrices are arrays of rows. Patterns of random heads are rounded to seven
-// decimals, which is as much as a float says and half as long. All of it takes about 20 KB in a
-// page. Read next: src/report/page.cc.
+// decimals, the precision of a float, which halves their size in a page. Read next:
+// src/report/page.cc.
 #include <cmath>
 
 #include "headlab/heads/lessons.h"

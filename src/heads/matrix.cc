@@ -1,9 +1,9 @@
-// Eigenvalues of any matrix come without eigenvectors: it is only ever turned by similarity, and a
-// value falls off the end of the diagonal whenever the element beside it has become negligible;
-// complex arithmetic makes one kind of step serve real values and conjugate pairs alike. Symmetric
-// matrices have Jacobi's method: two axes at a time are rotated so that their off-diagonal element
-// vanishes, which finds small eigenvalues as exactly as large ones; effective ranks need that.
-// Read next: scores.cc, circuits.cc.
+// Eigenvalues of general matrices, without eigenvectors: similarity transformations make the matrix
+// triangular, and a value is read off the end of the diagonal whenever the subdiagonal element
+// beside it has become negligible (deflation); complex arithmetic lets one kind of step serve real
+// values and conjugate pairs. Symmetric matrices use Jacobi's method: a rotation of two axes at a
+// time makes their off-diagonal element zero, which finds small eigenvalues as exactly as large
+// ones; effective ranks need that. Read next: scores.cc, circuits.cc.
 #include "headlab/heads/matrix.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using Complex = std::complex<double>;
 
 constexpr int kMostSteps = 300;  // for one eigenvalue; two or three are usual
 
-/// Applies I - 2 v v^T / (v^T v) from both sides; v counts from row `first` on.
+/// Applies the reflection I - 2 v v^T / (v^T v) from both sides; v[0] belongs to row `first`.
 void reflect(Matrix& a, Index first, const std::vector<double>& v) {
   const Index n = a.rows();
   const double squares = std::inner_product(v.begin(), v.end(), v.begin(), 0.0);
@@ -330,7 +330,7 @@ std::vector<Index> best_assignment(Index rows, Index columns, std::span<const do
           rows, " rows to ", columns, " columns needs as many values, got ", values.size());
   require(std::ranges::all_of(values, [](double v) { return std::isfinite(v); }),
           "an assignment needs finite values");
-  const Index enough = std::max(rows, columns);  // with columns that nobody wants, worth 0
+  const Index enough = std::max(rows, columns);  // missing columns are filled up with values of 0
   const std::vector<Index> row_of = rows_of_columns(rows, enough, [&](Index row, Index column) {
     return column <= columns ? -values[(row - 1) * columns + column - 1] : 0;
   });

@@ -1,6 +1,6 @@
-// Queries, the gold of permutations, and the keys that scores without gold ask for. Where the gold
-// of two relations meets, another head may hold the answer already, so such queries are set apart;
-// relations of another kind of attention number other keys and never meet. Read next: evidence.cc.
+// Queries, permuted gold, and the keys that scores without gold ask for. Where two relations share
+// a gold key, another head may have the answer already, so such queries are not disjoint; relations
+// of different kinds of attention have different keys and never share one. Read next: evidence.cc.
 #include "heads/questions.h"
 
 #include <map>

@@ -1,8 +1,8 @@
-// What is asked of heads, drawn up before any model runs: the eligible queries of a relation with
-// the keys that it wants, what uniform attention, the best fixed offset and the nearest candidate
-// reach there, and gold that means nothing, for p. Scores that need no gold of a task (previous
-// token, induction ...) read the wanted keys off the tokens, and become questions like any other.
-// Private to this layer. Read next: questions.cc, evidence.h.
+// What is asked of heads, prepared before any model runs: the eligible queries of a relation with
+// their gold keys, what uniform attention, the best fixed offset and the nearest candidate reach
+// there, and permuted gold, for p. Scores that need no gold of a task (previous token, induction
+// ...) take the wanted keys from the tokens, and become questions like any other. Private to this
+// layer. Read next: questions.cc, evidence.h.
 #pragma once
 
 #include <algorithm>
@@ -62,20 +62,21 @@ inline std::size_t split_of(Index example) { return static_cast<std::size_t>(exa
 /// The eligible queries of relation r of an example, which must outlive them.
 QuerySet relation_queries(const Example& example, const std::vector<Relation>& relations,
                           std::size_t r, bool causal);
-/// The queries of gold that stands alone: all count as disjoint. `gold` must outlive them.
+/// The queries of gold that is compared with no other relation: all count as disjoint. `gold` must
+/// outlive them.
 QuerySet lone_queries(const Gold& gold, const Sight& sight);
 
-/// Gold that means nothing: what a relation's gold might have been if it had nothing to do with
-/// what heads look at. A head's mass on the true gold is held against its mass on many of these.
-/// They are drawn before the model runs, so that no pattern need be kept.
+/// Permuted gold: what the gold of a relation might be under the null hypothesis that it has
+/// nothing to do with what heads look at. A head's mass on the true gold is compared with its mass
+/// on many permutations. They are drawn before the model runs, so that no pattern need be kept.
 class PermutedGold {
  public:
   /// Content: gold sets are exchanged among the judged queries at the same position that see the
-  /// same number of keys. The queries of one example are no independent witnesses (in a repeated
-  /// segment each gold key is the one before it plus one), so one permutation of the examples
-  /// serves all positions: where every example is eligible, whole examples exchange their gold;
-  /// where some are not, the cycles close over those that are left, which is again a uniform
-  /// permutation of them. Positional: as many keys as in the gold, drawn among the visible ones.
+  /// same number of keys. The queries of one example are not independent (in a repeated segment
+  /// each gold key is the one before it plus one), so one permutation of the examples serves all
+  /// positions: where every example is eligible, whole examples exchange their gold; where some are
+  /// not, they are cut out of the cycles, which leaves a uniform permutation of the others.
+  /// Positional: as many keys as in the gold, drawn among the visible ones.
   PermutedGold(const QuerySet& set, Index permutations, Key key);
 
   Index permutations() const { return permutations_; }
@@ -124,7 +125,7 @@ struct PatternQuery {
 std::vector<TokenFacts> facts_of(const Batch& batch, const Task& task);
 
 /// The keys that a score asks for at every query. A query that wants no visible key, or all of
-/// them, is not eligible: no head could be told from another by it.
+/// them, is not eligible: every head would get the same.
 Gold pattern_gold(const ScoreEntry& score, const Sight& sight, std::span<const TokenFacts> facts);
 
 }  // namespace headlab

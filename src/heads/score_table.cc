@@ -2,7 +2,6 @@
 // from its score on a relation), what it is called in JSON, and how tables show it: to add a score
 // is to add a row, and lists, JSON and tables have it. Rows without a function describe what the
 // report holds beside numbers. Read next: questions.h, evidence.h (what rows may read), scores.cc.
-#include <algorithm>
 #include <cmath>
 
 #include "headlab/base/error.h"

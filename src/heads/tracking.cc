@@ -12,7 +12,7 @@
 namespace headlab {
 namespace {
 
-constexpr Index kExamples = 128;  // enough to see a birth, few enough to look often
+constexpr Index kExamples = 128;  // as RunConfig::track_heads says
 
 Json head_to_json(const HeadScores& head, const std::vector<RelationWinner>& relations) {
   Json::Object lift, mass;

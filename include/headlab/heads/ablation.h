@@ -30,6 +30,8 @@ AblationKind find_ablation(const std::string& name);
 const char* name_of(AblationKind kind);
 
 struct AblationOptions {
+  /// zero is what removal does, and costs nothing more; mean and resample leave the following
+  /// layers inputs of the usual size, and need one more pass over the examples.
   AblationKind kind = AblationKind::zero;
   Index batch = 64;       // in one forward pass; the result does not depend on it beyond rounding
   std::int64_t seed = 0;  // of the draws of `resample`
@@ -57,14 +59,14 @@ class Ablation {
   std::vector<std::vector<double>> losses(std::span<const HeadSet> sets) const;
   /// The same as means over all targets: [sets].
   std::vector<double> mean_losses(std::span<const HeadSet> sets) const;
-  /// How losses changed, with the draw of donors in the interval: examples with one donor vary
-  /// together.
+  /// How losses changed. The interval accounts for the draw of donors: examples that share a donor
+  /// are not independent.
   PairedChange change(std::span<const double> after, std::span<const double> before) const {
     return paired_change(after, before, targets_, donors_);
   }
-  /// The losses that two sets of heads would have together if their effects did not touch: logits
-  /// are those of the whole model plus what each set alone adds to them. [pairs][examples]; a pair
-  /// holds numbers of `sets`.
+  /// The losses of two sets silenced together if their effects were additive in the logits: logits
+  /// of the whole model plus the change that each set alone makes. [pairs][examples]; a pair holds
+  /// two indices into `sets`.
   std::vector<std::vector<double>> independent_losses(
       std::span<const HeadSet> sets,
       std::span<const std::pair<std::size_t, std::size_t>> pairs) const;
@@ -114,19 +116,18 @@ Json to_json(const AblationReport& report);
 AblationReport ablate_heads(const Transformer& model, const Batch& examples,
                             const AblationOptions& options = {});
 
-/// Does silencing both heads cost what their effects apart from each other would? Cross-entropy is
-/// no sum: two heads that have nothing to do with each other may cost less or more together than
-/// the sum of each, so the joint loss is compared with that of logits to which each head's effect
-/// is added. If both cost more, each can do the other's work and single ablations hide both; if
-/// less, they work one behind the other, and the first loss already contains the second.
+/// Does silencing both heads cost what independent effects would? Cross-entropy is not additive:
+/// two unrelated heads may cost less or more together than the sum of both, so the joint loss is
+/// compared with that of logits to which the effects of both are added. If the joint loss is
+/// higher, each can do the other's work, and single ablations hide both; if it is lower, they act
+/// in series, and the loss of one already contains the other's.
 struct Interaction {
   HeadId first, second;
-  double joint = 0;          // change of the loss with both silenced
-  double sum = 0;            // of the changes with each silenced alone
-  double independent = 0;    // change of the loss if their effects on the logits added up
-  PairedChange interaction;  // joint - independent
-  std::string relation =
-      {};  // that both hold by their patterns; "" if none, or if it was not asked
+  double joint = 0;           // change of the loss with both silenced
+  double sum = 0;             // of the changes with each silenced alone
+  double independent = 0;     // change of the loss if their effects on the logits added up
+  PairedChange interaction;   // joint - independent
+  std::string relation = {};  // that both own; "" if none, or if no scores were given
 
   /// The least that is called an interaction, in nats per target.
   static constexpr double kLeast = 0.01;
@@ -142,7 +143,7 @@ struct InteractionReport : AblationFacts {
 Json to_json(const InteractionReport& report);
 
 /// Silences each head and each pair of heads: H + H (H - 1) / 2 sets. `scores`, if given, say which
-/// heads hold one relation. Error for fewer than two heads.
+/// heads own the same relation. Error for fewer than two heads.
 InteractionReport ablate_pairs(const Transformer& model, const Batch& examples,
                                const AblationOptions& options = {},
                                const HeadsReport* scores = nullptr);

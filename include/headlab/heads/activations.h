@@ -17,8 +17,8 @@ namespace headlab {
 /// One forward pass over a batch, without recording for gradients, and what it computed on the way.
 class Activations {
  public:
-  /// `patterns`: whether to keep these too, which take memory of queries x keys. `model` must
-  /// outlive it.
+  /// `patterns`: whether to keep the attention weights as well, which take heads x queries x keys
+  /// numbers for each sequence. `model` must outlive it.
   Activations(const Transformer& model, const Batch& batch, bool patterns = true);
 
   /// Logits [B, T, K*V].
@@ -38,8 +38,8 @@ class Activations {
   Tensor logits_;
 };
 
-/// Calls use(part, first) for the sequences of a batch, at most `size` at a time; `first` is the
-/// place of the part's first sequence.
+/// Calls use(part, first) for the sequences of a batch, at most `size` >= 1 at a time; `first` is
+/// the index of the part's first sequence in the batch.
 template <class Use>
 void for_parts(const Batch& batch, Index size, Use&& use) {
   Steps steps((batch.size + size - 1) / size);

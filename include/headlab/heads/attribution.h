@@ -1,7 +1,8 @@
 // Direct logit attribution: a pre-norm model's residual stream is a sum of what embedding,
 // positions, heads and feed-forward networks wrote, so with the scale of the final layer norm
 // frozen every logit is a sum as well, and each part's share can be told exactly. What a part does
-// through later layers is not in its share: ablation.h asks for that. Elhage et al. 2021.
+// through later layers is not in its share: ablation.h asks for that. Elhage et al. 2021, "A
+// Mathematical Framework for Transformer Circuits". Read next: circuits.h, weights without inputs.
 #pragma once
 
 #include <string>
@@ -17,7 +18,7 @@ namespace headlab {
 struct Attribution {
   std::vector<std::string> parts;  // "embedding", "positions", "0.1" (a head), "blocks.0.attn.b_O",
                                    // "blocks.0.mlp", "ln_final.b", "unembed.b_U"
-  std::vector<Index> rows;         // the targets: places in Batch::targets
+  std::vector<Index> rows;         // the targets: indices into Batch::targets
   std::vector<std::vector<double>> shares;  // [parts][rows]
 };
 

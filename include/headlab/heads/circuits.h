@@ -1,9 +1,9 @@
 // What a head's weights alone say, before any input: which tokens attend to which (QK), what a
 // token that is attended to does to the logits (OV), and which heads of earlier layers a head reads
 // (composition). Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits". The gains
-// and the centring of pre-norm layer norms are folded into the weights behind them; their scale,
-// all biases, positions, and the norms of post-norm models are left out. Read next: attribution.h,
-// which says what heads do on inputs.
+// and the centring of pre-norm layer norms are folded into the weights that follow them; their
+// scale, all biases, positions, and the norms of post-norm models are left out. Read next:
+// patching.h, which goes back to inputs.
 #pragma once
 
 #include <string>
@@ -24,11 +24,10 @@ HeadWeights plain_weights(const Transformer& model, const HeadId& head);
 /// With the norm before W_Q, and that before W_K and W_V, folded in.
 HeadWeights head_weights(const Transformer& model, const HeadId& head);
 
-/// qk [V, V] = W_E W_Q W_K^T W_E^T / sqrt(D): score of a query token (row) for a key token. ov [V,
-/// K*V] = W_E W_V W_O W_U: what attending to a token (row) adds to each logit. In cross-attention
-/// queries are tokens of the target and keys those of the source, as they stand in the encoder's
-/// stream, behind its final norm. ov is undefined for a head of the encoder, which writes to no
-/// logit.
+/// qk [V, V] = W_E W_Q W_K^T W_E^T / sqrt(D): score of a query token (row) for a key token.
+/// ov [V, K*V] = W_E W_V W_O W_U: what attending to a token (row) adds to each logit. In
+/// cross-attention queries are tokens of the target and keys those of the source, through the
+/// encoder's final norm. ov is undefined for a head of the encoder, which writes to no logit.
 struct TokenCircuits {
   Tensor qk, ov;
 };
@@ -43,10 +42,10 @@ struct CircuitSummary {
   std::vector<double> copies;   // by target: share of tokens that raise their own logit most
 };
 
-/// How much head `to` reads of what head `from` writes, where both are of one stream (in
-/// cross-attention queries read the decoder's, keys and values the encoder's): |W_OV W_Q W_K^T|_F
-/// (queries), the same with W_Q and W_K exchanged (keys), or |W_OV W_V W_O|_F (values), divided by
-/// the two factors' norms.
+/// How much head `to` reads of what head `from` writes, where `from` writes the stream that `to`
+/// reads (in cross-attention queries read the decoder's, keys and values the encoder's):
+/// |W_OV W_Q W_K^T|_F (queries), the same with W_Q and W_K exchanged (keys), or |W_OV W_V W_O|_F
+/// (values), divided by the norms of the two factors.
 struct Composition {
   HeadId from, to;
   char kind = 'K';        // Q, K or V
@@ -56,7 +55,7 @@ struct Composition {
 };
 
 struct CircuitOptions {
-  Index draws = 200;      // random pairs
+  Index draws = 200;      // random pairs for each combination of shapes; time grows in proportion
   std::int64_t seed = 0;  // of these draws
 };
 
@@ -67,6 +66,7 @@ struct CircuitsReport {
   std::vector<Composition> compositions;  // of all pairs of heads in different layers
 };
 Json to_json(const CircuitsReport& report);
+/// Error for fewer than one draw.
 CircuitsReport find_circuits(const Transformer& model, const CircuitOptions& options = {});
 
 }  // namespace headlab

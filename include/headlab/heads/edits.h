@@ -22,7 +22,7 @@ struct HeadId {
 
 /// [layer, head], as every file numbers heads.
 Json to_json(const HeadId& id);
-/// {"layer", "head"} and more members behind them.
+/// {"layer", "head"}, followed by more members.
 Json head_json(const HeadId& id, Json::Object more);
 /// The inverse of to_json. Error for anything else.
 HeadId head_of(const Json& json);
@@ -37,8 +37,8 @@ std::vector<std::string> module_names(const Transformer& model);
 /// The place of a head in its module. Error that lists the heads there are, if it is not one.
 Index place_of(const Transformer& model, const HeadId& id);
 
-/// The parameter of this name, sharing storage with the model, off the tape. Error for a name that
-/// the model does not have.
+/// The parameter of this name. It shares its storage with the model but records no gradient. Error
+/// for a name that the model does not have.
 inline Tensor parameter_of(const Transformer& model, const std::string& name) {
   Tensor found;
   model.visit([&](const std::string& other, const Tensor& parameter) {

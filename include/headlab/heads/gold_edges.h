@@ -1,8 +1,8 @@
 // The gold-edge test: a head looks where a relation says; does it matter? Exactly the edges of
-// attention from the relation's queries to their gold keys are hidden, the rest renormalised, and
-// the loss may rise by more than hiding as much random mass costs, or not: then pattern and cause
-// disagree. (On Dyck languages patterns can be changed at will without a loss: a picture alone
-// proves nothing.) Read next: scores.h for the patterns, ablation.h for whole heads.
+// attention from the relation's queries to their gold keys are hidden, and the rest of each row is
+// renormalised. If that does not cost more loss than hiding random edges of the same weight, then
+// pattern and cause disagree. (On Dyck languages patterns can be changed at will without a loss: a
+// picture alone proves nothing.) Read next: scores.h for the patterns, ablation.h for whole heads.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@
 namespace headlab {
 
 struct EdgeOptions {
-  Index examples = 512;   // held-out ones
-  Index batch = 64;       // in one forward pass
-  Index draws = 5;        // of random edges; their costs are averaged
+  Index examples = 512;   // held-out ones, at most; in a report, as many as were tested
+  Index batch = 64;       // in one forward pass; the result does not depend on it beyond rounding
+  Index draws = 5;        // of random edges, each a forward pass; their losses are averaged
   std::int64_t seed = 0;  // of these draws
 };
 
@@ -26,15 +26,15 @@ struct EdgeTest {
   double lift = kUndefined;   // of the pattern of a single head; several have none
   double mass = 0;            // weight that was hidden at a query, over these heads, mean
   double control_mass = 0;    // the same of the random edges
-  double share = kUndefined;  // of the cost in all heads of its kind together; not known: NaN
+  double share = kUndefined;  // of the cost in all heads of its kind together; NaN: not known
   Index targets = 0;          // by which losses were judged; PairedChange says in how many examples
   PairedChange gold{};        // hiding the gold edges against the whole model
   PairedChange control{};     // hiding random edges against the whole model
   PairedChange difference{};  // gold against control
 
-  /// A cause is significant and large: the loss rises, and by more than for random edges (both with
-  /// p < .001, because every head is asked about every relation and some are passed over before),
-  /// by .01 nats and by a tenth of what all heads together cost.
+  /// A cause is significant and large: the loss rises, and rises more than for random edges (both
+  /// with p < kMostP, which is strict because many heads and relations are tested), by kLeast nats
+  /// and by kLeastShare of what hiding the edges in all heads costs.
   static constexpr double kLeast = 0.01, kLeastShare = 0.1, kMostP = 0.001;
   bool is_significant() const {
     return gold.is_rise() && difference.is_rise() && gold.p < kMostP && difference.p < kMostP;
@@ -47,11 +47,11 @@ struct EdgeTest {
   std::string verdict() const;
 };
 
-/// The examples with only those targets that a relation answers for: those at its queries; with
-/// several targets at each position the one that bears its name, if one does. Where all of its
-/// queries, at least 30, are without a target (what is read there is used later), or are positions
-/// of a source: all targets. A few queries may miss the targets of a masked model by chance: then
-/// none is left.
+/// The examples with only those targets that depend on a relation: those at its queries; with
+/// several targets at each position, the one that has its name, if any. All targets are kept if the
+/// queries are positions of a source, or if there are at least kFewestPaired of them and none has a
+/// target (what is read there is used later). Fewer queries may miss the targets of a masked model
+/// by chance: then no target is left.
 Batch with_targets_of(const Task& task, const Example& example, std::size_t relation);
 
 /// A task's held-out examples, with what the unchanged model does on them. Only reads model and
@@ -61,11 +61,12 @@ class EdgeExperiment {
   /// Errors: those of Ablation.
   EdgeExperiment(const Transformer& model, const Task& task, const EdgeOptions& options = {});
 
-  /// The test for a relation, by its number, in these heads. Random edges: at each query, edges
-  /// with any weight of all modules of the relation's kind, not to its own gold keys, in random
-  /// order, until they weigh at least as much as what was hidden (or there are no more: see
-  /// control_mass). With fewer than 30 examples that have a target nothing is run. Error for a head
-  /// that the model does not have or whose module is not of the relation's kind.
+  /// The test for a relation, by its index, in these heads. Random edges: at each query, edges of
+  /// nonzero weight in any head of the relation's kind of attention, except those to its gold keys,
+  /// in random order until they weigh at least as much as what was hidden (or there are no more:
+  /// see control_mass). With fewer than kFewestPaired examples that have a target nothing is run.
+  /// Errors: a relation that the task does not have; a head that the model does not have, or of
+  /// another kind.
   EdgeTest test(std::size_t relation, const HeadSet& heads) const;
 
  private:

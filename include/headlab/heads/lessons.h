@@ -1,7 +1,7 @@
 // The worlds of the lessons: sentences small enough to compute by hand, heads with random weights,
 // published models, and what articles on multi-head attention get wrong. The terminal's `explain`,
 // the lessons of a page and the tests all take their numbers from here. Attention is computed in
-// double, step by step, and nothing of it is thrown away: to look at, not to train. Read next:
+// double, step by step, and every intermediate result is kept: to look at, not to train. Read next:
 // src/heads/lesson_tables.cc, the tables; ops/attention.h, the attention that models run.
 #pragma once
 
@@ -44,8 +44,8 @@ double norm(const Matrix& matrix);
 double change_when_silent(std::span<const HeadSteps> heads, std::size_t h, const Matrix& W_O);
 Matrix identity(Index n);
 
-/// Mean entropy of a head's rows in nats, and 1 - that / ln S: 0 looks everywhere alike, 1 at one
-/// key.
+/// Mean entropy of a head's rows in nats, and 1 - that / ln S: 0 for uniform rows, 1 for rows on
+/// one key.
 double entropy_of(const HeadSteps& head);
 double focus_of(const HeadSteps& head);
 /// Mean Jensen-Shannon distance (natural logarithm) of rows of the same query, over all pairs of
@@ -59,7 +59,7 @@ struct LessonWorld {
   std::vector<std::string> tokens;
   Index heads;      // into which its article splits it
   Matrix q, k, v;   // [T, d]
-  bool from_input;  // whether q = k = v = the input, seen through identity matrices
+  bool from_input;  // whether q = k = v = the input, so that W_Q, W_K and W_V are identity matrices
   Matrix W_O;  // [d, d], orthogonal: mixes heads and keeps every length; the articles have none
 };
 /// "The cat sat on mat", width 4, two heads; "Cat sleeps", width 4, two heads.
@@ -67,9 +67,9 @@ const std::vector<LessonWorld>& lesson_worlds();
 /// Error that lists the names.
 const LessonWorld& lesson_world(std::string_view name);
 
-/// Heads of random weights, drawn with np.random.seed(seed) before the input x ~ N(0, 1) [T, d] and
-/// again before W = [W_Q, W_K, W_V] ~ N(0, 2 / d) [d, 3 d]: so they are drawn where the figures
-/// come from, and so x repeats the first numbers of W. `fresh`: W goes on where x ended.
+/// Heads of random weights, drawn as the article does whose figures they reproduce: np.random.seed
+/// is called before the input x ~ N(0, 1) [T, d] and again before W = [W_Q, W_K, W_V] ~ N(0, 2 / d)
+/// [d, 3 d], so that x repeats the first numbers of W. `fresh`: without the second seeding.
 struct RandomWorld {
   std::string name;  // "entropy"
   std::vector<std::string> tokens;

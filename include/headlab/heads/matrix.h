@@ -1,7 +1,6 @@
-// Small matrices in double, and what the study of heads asks of them: products and norms,
-// eigenvalues, distances between patterns with the map on which near heads do alike, the number of
-// directions in which a head writes, and who does what, one to one. Models compute with tensors.
-// Read next: src/heads/matrix.cc.
+// Small matrices in double, for the study of heads: products and norms, eigenvalues, distances
+// between patterns and their map in the plane, effective rank, one-to-one assignment. Models
+// compute with tensors. Read next: src/heads/matrix.cc.
 #pragma once
 
 #include <array>
@@ -60,7 +59,7 @@ double jensen_shannon_distance(Index n, const Number* p, const Number* q);
 /// matrix = sum over i of values[i] v_i v_i^T, with v_i = vectors[i n ... i n + n).
 struct SymmetricEigen {
   std::vector<double> values;   // [n], descending
-  std::vector<double> vectors;  // [n, n]: rows of length 1, at right angles
+  std::vector<double> vectors;  // [n, n]: orthonormal rows
 };
 
 /// Eigenvalues and eigenvectors of a symmetric matrix [n, n]; its upper triangle is read. The
@@ -80,11 +79,11 @@ std::vector<std::array<double, 2>> classical_scaling(Index n, std::span<const do
 /// Source: Roy and Vetterli 2007, definition 1.
 double effective_rank(Index n, std::span<const double> gram);
 
-/// A head that looks like the best for two relations can be given to one of them only; choosing
-/// relation by relation would depend on their order. For each row of values [rows, columns] a
-/// column of its own, such that the sum of their values is as large as it can be; -1 for the rows
-/// that are left over where there are fewer columns. Errors: a value that is not finite, a matrix
-/// of another size. Source: the Hungarian method, Kuhn 1955; with potentials, O(rows^2 columns).
+/// The assignment of a different column to each row of values [rows, columns] with the largest sum
+/// of values; -1 for the rows that are left over if there are fewer columns. (A head that is best
+/// for two relations can be given to one only, and choosing relation by relation would depend on
+/// their order.) Errors: a value that is not finite, a matrix of another size.
+/// Source: the Hungarian method, Kuhn 1955; with potentials, O(rows^2 columns).
 std::vector<Index> best_assignment(Index rows, Index columns, std::span<const double> values);
 
 }  // namespace headlab

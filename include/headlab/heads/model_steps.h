@@ -1,7 +1,7 @@
 // What a head of a trained model computes on one input, step by step, and what it adds through W_O:
-// the steps of lessons.h with the model's own queries, keys and values. The weights that come out
-// are those of the model's fused kernel but for rounding, and how far apart they are is said. Read
-// next: lessons.h, activations.h.
+// the steps of lessons.h with the model's own queries, keys and values. The weights equal those of
+// the model's fused kernel up to rounding; largest_difference says how large that is.
+// Read next: lessons.h, activations.h.
 #pragma once
 
 #include <vector>
@@ -25,13 +25,13 @@ Matrix output_rows(const Transformer& model, const HeadId& head);
 struct HeadWrite {
   HeadId head;
   double output = 0;   // |z_h|, over all queries
-  double written = 0;  // |z_h W_O,h|: by so much the module's output changes without the head
+  double written = 0;  // |z_h W_O,h|: how much the module's output changes without the head
   double share = 0;    // of the sum of all heads' `written` in the module
   double weights = 0;  // |W_O,h|
 };
-/// Of a module's W_O [H Dv, C]: what a column takes from the head that it takes most from, as a
-/// share of its squares, averaged over columns. 1: columns still belong to heads; 1 / H: mixed
-/// evenly. Blocks of rows belong to `heads` heads. 0 without heads.
+/// How much the columns of W_O [H Dv, C] mix heads: for each column, the largest share of its sum
+/// of squares that lies in the rows of one of the `heads` heads; the mean over columns. 1: each
+/// column reads a single head; 1 / H: all alike. 0 without heads.
 double largest_share(const Matrix& W_O, Index heads);
 /// All heads of the model on sequence b.
 std::vector<HeadWrite> writes_of(const Transformer& model, const Activations& activations,

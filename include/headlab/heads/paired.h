@@ -1,6 +1,6 @@
 // How much a loss changed, and how sure that is. The same examples are judged before and after, so
-// that what is hard about an example cancels: an effect of a hundredth of the spread between
-// examples can be seen. Examples are the independent unit, not targets. Read next: ablation.h.
+// that the difficulty of each example cancels, and effects far below the spread between examples
+// can be seen. Examples are the independent unit, not targets. Read next: ablation.h.
 #pragma once
 
 #include <span>
@@ -11,7 +11,8 @@
 
 namespace headlab {
 
-/// The normal distribution, by which intervals and p are made, wants some thirty examples.
+/// Intervals and p use the normal distribution, which is an approximation from some thirty examples
+/// on.
 inline constexpr Index kFewestPaired = 30;
 
 /// A change of the mean loss, in nats per target.
@@ -30,13 +31,12 @@ struct PairedChange {
 Json to_json(const PairedChange& change);
 
 /// With d = after - before of each example: R = sum of d / sum of targets; its variance n / (n - 1)
-/// sum (d - R targets)^2 / (sum of targets)^2, and the normal distribution, which wants some thirty
-/// examples. after, before [n]: losses of the examples, each summed over its targets; targets [n]:
-/// how many these are. No target at all gives no change and p = 1. Error unless all have the same
-/// n >= 2. Cochran 1977, "Sampling Techniques", chapter 6: the ratio of two means.
-/// groups [n], if given: examples of one group share what was drawn for them, so that they vary
-/// together; residuals are summed within groups before they are squared, if that makes the interval
-/// wider (chapter 9: clusters).
+/// sum (d - R targets)^2 / (sum of targets)^2, and the normal distribution. after, before [n]:
+/// losses of the examples, each summed over its targets; targets [n]: how many these are. No target
+/// at all gives no change and p = 1. Error unless all have the same n >= 2. Source: Cochran 1977,
+/// "Sampling Techniques", chapter 6: the ratio of two means. groups [n], if given: the residuals of
+/// one group are not independent; they are summed within groups before they are squared, if that
+/// makes the interval wider (chapter 9: clusters).
 PairedChange paired_change(std::span<const double> after, std::span<const double> before,
                            std::span<const double> targets,
                            std::span<const std::size_t> groups = {});

@@ -1,7 +1,7 @@
-// Activation patching: run the model on one input, put in what one head, or the residual stream at
-// one position, was on another, and see how much of the difference between their answers comes
-// back. What restores the answer carries it. Meng et al. 2022; Wang et al. 2022. Read next:
-// ablation.h, which takes away instead of putting in.
+// Activation patching: run the model on a corrupted input with one activation (the output of a
+// head, or the residual stream at one position) taken from the clean input, and see how much of the
+// clean answer comes back. What restores the answer carries it. Meng et al. 2022; Wang et al. 2022.
+// Read next: ablation.h, which takes away instead of putting in.
 #pragma once
 
 #include <string>
@@ -22,9 +22,9 @@ struct PatchReport {
   Index targets = 0;  // where both have a target and these differ
   double clean = 0;   // mean over these of logit(clean target) - logit(corrupted target)
   double corrupted = 0;
-  std::vector<Head> heads{};  // its z at all positions
-  std::vector<std::vector<double>>
-      residual{};  // [streams][positions]: as ModelCaptures numbers them
+  std::vector<Head> heads{};  // each head's z at all positions
+  /// By residual stream, in the order of ModelCaptures::residual, and position.
+  std::vector<std::vector<double>> residual{};
 };
 Json to_json(const PatchReport& report);
 

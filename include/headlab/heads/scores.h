@@ -21,13 +21,13 @@ namespace headlab {
 
 inline constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
-/// A head owns a relation if chance explains its mass with less than this probability, and its lift
-/// reaches this value. Significance alone is no proof: on a task without anything to learn nearly
-/// every trained head differs from chance, at a mass of .05.
+/// A head owns a relation if its p is below kOwnerP and its lift is at least kOwnerLift.
+/// Significance alone is no proof: on a task without anything to learn nearly every trained head
+/// differs from chance, at a mass that is of no use.
 inline constexpr double kOwnerP = 0.01;
 inline constexpr double kOwnerLift = 0.3;
-/// No verdict, label or p rests on fewer examples than these: one query that a head finds by chance
-/// would be a share of 100%.
+/// The fewest examples on which a verdict, a label or a p may rest: with one query, a head that
+/// finds it by chance would have a share of 100%.
 inline constexpr Index kFewestExamples = 10;
 
 /// How well one head finds one relation, on one split.
@@ -40,8 +40,8 @@ struct RelationScore {
   double null = 0;      // M0: what the strongest null reaches
   /// (mass - M0) / (1 - M0): 1 for a perfect head, 0 for the null; NaN where M0 = 1.
   double lift = kUndefined;
-  /// How often permuted gold gave any head this much mass; on split B alone, else NaN; NaN too
-  /// where there are too few examples.
+  /// The share of permuted golds that give some head this much mass (see score_heads); on split B
+  /// only, and NaN where there are too few examples.
   double p = kUndefined;
 
   /// Whether it rests on enough examples for a verdict.
@@ -70,7 +70,7 @@ struct HeadScores : HeadId {
   double value(std::string_view name) const;
 };
 
-/// What a reader would find who does not look at the model.
+/// A baseline that needs no model: always the same offset, or always the nearest candidate.
 struct Baseline {
   double top1 = kUndefined;                   // share of the queries that the baseline finds
   Index wrong = 0;                            // queries that it does not find
@@ -83,8 +83,8 @@ struct RelationWinner {
   bool owned = false;     // whether the best head owns it
   double p = kUndefined;  // of the best head
   Index candidates = 0;   // heads of the relation's kind; 0: no head can do it
-  /// Mean over split B of the largest mass that any head has at a query: where it is well above the
-  /// best head's, heads share the relation, each for some queries.
+  /// Mean over split B of the largest mass that any head has at a query: if it is well above the
+  /// best head's, several heads share the relation, each taking some of the queries.
   double mass_any = 0;
   Index exchanges = 0;  // permutations of the gold that differ from it and each other
   double mass_untrained = kUndefined;  // of the best head at initial values
@@ -121,9 +121,12 @@ Json to_json(const HeadsReport& report);
 double diversity_of(const HeadsReport& report);
 
 struct HeadsOptions {
-  Index examples = 512;  // at most; the different ones that there are
-  Index batch = 64;      // in one forward pass; the result does not depend on it beyond rounding
-  Index permutations = 199;  // of the gold, for p; its smallest value is 1 / (permutations + 1)
+  /// At most so many; fewer where the task has fewer different ones. Time grows in proportion.
+  Index examples = 512;
+  Index batch = 64;  // in one forward pass; the result does not depend on it beyond rounding
+  /// Permutations of the gold, for p, whose smallest value is 1 / (permutations + 1). Time grows in
+  /// proportion; 199 are the fewest.
+  Index permutations = 199;
   /// The same architecture at its initial values (initial_model), for lift_untrained.
   const Transformer* untrained = nullptr;
   bool without_gold = true;  // whether to score what needs no gold, beside entropy and focus
@@ -134,7 +137,7 @@ struct HeadsOptions {
 /// A), and of the head's pattern averaged over split A at each query position.
 /// p = (1 + permutations whose largest mass over heads reaches the head's) / (1 + permutations), on
 /// split B: gold sets are exchanged among queries at the same position that see as many keys
-/// (positional: redrawn among the visible keys). Where few exchanges are possible p stays large.
+/// (positional: redrawn among the visible keys). Where few exchanges are possible, p stays large.
 /// Only heads of the relation's kind of attention count. One-to-one assignment: the largest sum of
 /// masses on split A. Labels: the criteria of Voita et al. 2019, see score_table().
 /// Errors: fewer than two examples; fewer than 199 permutations.

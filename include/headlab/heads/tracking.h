@@ -1,7 +1,7 @@
-// What heads do while they learn it. A training that tracks its heads scores all of them every few
-// steps into heads.jsonl, on a few held-out examples; the file is cut back with metrics.jsonl when
-// the run resumes, so it is the same however often the run was stopped. Read next: scores.h for
-// what is scored, report/heads_text.h for how it is shown.
+// What heads do over training. A run that tracks its heads scores all of them every few steps on a
+// few held-out examples and appends the scores to heads.jsonl; that file is cut back with
+// metrics.jsonl when the run resumes, so it is the same however often the run was stopped.
+// Read next: scores.h for what is scored, report/heads_text.h for how it is shown.
 #pragma once
 
 #include <filesystem>
@@ -25,7 +25,7 @@ struct RelationHistory {
   HeadId best;                // the head for it at the last step, chosen on split A
   std::vector<double> lifts;  // of this head on split B at each step; NaN where it has none
   /// The first step at which the lift reaches half of its last value; -1 if that last value is
-  /// below kOwnerLift: what is not there was never born.
+  /// below kOwnerLift: then there is no such role.
   Index born = -1;
 };
 
