@@ -91,12 +91,9 @@ std::vector<std::size_t> ablation_donors(const Batch& examples, AttentionKind ki
 std::span<const AblationEntry> ablation_table() { return kKinds; }
 
 AblationKind find_ablation(const std::string& name) {
-  std::vector<std::string> names;
-  for (const AblationEntry& entry : kKinds) {
+  for (const AblationEntry& entry : kKinds)
     if (name == entry.name) return entry.kind;
-    names.emplace_back(entry.name);
-  }
-  throw unknown_name("kind of ablation", name, names);
+  throw unknown_name("kind of ablation", name, texts_of(kKinds, &AblationEntry::name));
 }
 
 const char* name_of(AblationKind kind) {

@@ -1,6 +1,5 @@
-// Cells that could not be made: a file for each, so that slices need not share one, and those who
-// collect learn of all.
-// Read next: sweep_cell.cc.
+// Cells that could not be made: a file for each, so that slices need not share one, and
+// collect_sweep finds all of them. Read next: sweep_cell.cc.
 #include <system_error>
 
 #include "headlab/base/files.h"

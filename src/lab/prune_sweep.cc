@@ -1,10 +1,9 @@
-// A pruning of a cell is a run below the sweep's folder like any other, with its prune.json; that
-// file is written when the fine-tuning is done, so it says that the pruning is finished. The lock
-// of a pruning is a file beside those of the cells. Read next: sweep_cell.cc.
+// A pruning of a cell is a run in the sweep's folder like any other, with its prune.json; the steps
+// of fine-tuning that this file counts say whether the pruning is finished. The lock of a pruning
+// is a file in the folder `locks`. Read next: sweep_cell.cc.
 #include "headlab/lab/prune_sweep.h"
 
 #include <algorithm>
-#include <map>
 #include <system_error>
 
 #include "headlab/base/files.h"

@@ -127,8 +127,7 @@ PenaltyRow prune_with(const Run& run, const PruneSettings& settings, Index finet
   return row;
 }
 
-/// The row with the fewest survivors among those whose loss is within 1% of the span from the full
-/// model to none; if there are none, the one with the lowest loss.
+/// See VoitaReport::chosen.
 std::size_t choose_row(const VoitaReport& report) {
   const double limit = report.full.loss + 0.01 * (report.none.loss - report.full.loss);
   std::size_t best = 0;
@@ -143,7 +142,8 @@ std::size_t choose_row(const VoitaReport& report) {
   return best;
 }
 
-/// The two trainings of a penalty, which add to the report what they find.
+// The two trainings of a penalty, which add their results to the report.
+
 void train_gates_of(const Run& run, const VoitaOptions& options, const HeadsReport& before,
                     double penalty, VoitaReport& report) {
   if (options.progress) options.progress(text("training gates, lambda ", penalty));

@@ -1,6 +1,6 @@
-// The grid of a sweep: from lists of values to cells with names. Names hold what changes, and
-// heads and seed always, so that a grid can grow; and the order of cells is that of the axes with
-// the seed last, so that a slice i of n gets cells of every kind. Read next: sweep_cell.cc.
+// The grid of a sweep: from lists of values to cells with names. A name holds the settings that
+// vary, and always heads and seed, so that a grid can grow. Cells are ordered by the axes with the
+// seed last, so that slice i of n gets cells of every kind. Read next: sweep_cell.cc.
 #include "headlab/lab/sweep.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 using Value = std::pair<std::string, std::string>;  // a setting and its value
 
-/// Letters that every file system and shell takes as they are; others become '_'.
+/// The name with '_' in place of characters that some file system or shell treats specially.
 std::string folder_name(std::string name) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789=,.+-_:";

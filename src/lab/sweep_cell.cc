@@ -1,8 +1,8 @@
 // One cell of a sweep: trained, its heads scored and matched with the relations, and the result
 // kept beside the run. cell.json is written last, so that a cell which has one is finished; a lock
-// that ends with its process keeps two of them off one cell. A slice is some cells, one after the
-// other: slices share nothing but the folder, so any scheduler that counts from 0 can run them
-// beside each other. Read next: sweep_report.cc.
+// that ends with its process keeps two processes from making one cell. Slices share nothing but the
+// folder, so any scheduler that counts from 0 can run them at the same time.
+// Read next: sweep_report.cc.
 #include <algorithm>
 #include <set>
 

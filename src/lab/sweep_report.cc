@@ -1,6 +1,6 @@
-// Cells become groups, groups become comparisons. A difference counts if Welch's interval leaves 0
-// out: the spread over seeds differs by orders of magnitude between a model that has enough heads
-// and one that has not, so the variances are never taken for equal. Read next: sweep.h.
+// Cells become groups, groups become comparisons. A difference counts if Welch's interval excludes
+// 0: the spread over seeds differs by orders of magnitude between a model with enough heads and one
+// without, so equal variances cannot be assumed. Read next: report/runs_text.h.
 #include "headlab/lab/sweep.h"
 
 #include <algorithm>
@@ -63,7 +63,7 @@ SweepGroup group_of(const std::vector<const SweepCell*>& cells, const Results& r
 
 Index heads_of(const SweepGroup& group) { return group.config.model.heads_of(0); }
 
-/// Whether a's loss lies above b's, and not by chance.
+/// Whether a's loss is above b's by more than the interval of the difference.
 bool measurably_above(const SweepGroup& a, const SweepGroup& b) {
   const Interval gap = welch_interval(a.losses, b.losses);
   return gap.mean - gap.half_width > 0;

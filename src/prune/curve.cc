@@ -1,6 +1,5 @@
-// Every subset of heads is judged once, however many methods choose it, and fine-tuned once: the
-// table that compares the methods costs little more than its distinct rows.
-// Read next: report/prune_text.cc.
+// Every subset of heads is judged once, and fine-tuned once, however many methods choose it: a
+// table of all methods costs little more than its distinct rows. Read next: report/prune_text.cc.
 #include "headlab/prune/curve.h"
 
 #include <algorithm>
@@ -15,7 +14,7 @@
 namespace headlab {
 namespace {
 
-constexpr std::size_t kFewHeads = 12;  // of which every subset can be judged in passing
+constexpr std::size_t kFewHeads = 12;  // so few that judging every subset takes little time
 
 using Subset = std::vector<bool>;  // by place in all_heads(model)
 
@@ -46,7 +45,7 @@ class SubsetResults {
     return choice.trained ? tune() : once(finetuned_, choice.kept, tune);
   }
 
-  /// Which heads of a module it is makes no difference before training: the first ones.
+  /// Before training all heads of a module are alike, so the first ones stand for any.
   Judged from_scratch(const Choice& choice) {
     std::vector<HeadId> first;
     for (const HeadId& head : heads_) {
@@ -159,8 +158,8 @@ class CurveMaker {
     if (options_.progress) options_.progress(what);
   }
 
-  /// Chooses and judges all sizes once more; losses and accuracies become means over the draws so
-  /// far, which draws that agree leave as they are to the last bit.
+  /// Chooses and judges all sizes once more; losses and accuracies become running means over the
+  /// draws, in a form that equal draws do not change by a bit.
   void add_draw(const PruneMethod& method, Index draw, MethodCurve& result) {
     tell(draw > 0 ? text(method.name, ", draw ", draw + 1) : method.name);
     PruneProblem problem = problem_of(run_, options_.settings);
@@ -229,7 +228,7 @@ void add_regrets(Curve& curve) {
   }
 }
 
-/// All methods that can be had without training, and the exhaustive search where it is small.
+/// All methods without training; the exhaustive search only where the model has few heads.
 std::vector<std::string> default_methods(const Transformer& model) {
   std::vector<std::string> names;
   for (const PruneMethod& method : prune_table()) {

@@ -1,9 +1,9 @@
-// Gates that are trained. A copy of the model goes on training with a gate on every head; the gates
-// are pushed shut (l0) or share a budget (subset), the weights adapt beside them, and at the end
-// the gates are folded into W_O, so that what comes out is a plain model. The number of heads that
-// l0 leaves open is a function of its penalty; the budget of `subset` is exact. `flow` trains no
-// gates but watches their gradients, and prunes while a model trains from the start. Read next:
-// prune.cc, what becomes of a choice.
+// Methods that train. A copy of the model continues its training with a gate on every head: l0
+// penalises open gates, and at the end folds what they are into W_O, so that a plain model is left;
+// subset lets all heads share a budget of open gates, which are near 0 or 1 in the end. The weights
+// adapt at the same time. The number of heads that l0 leaves open is a function of its penalty; the
+// budget of subset is exact. flow trains no gates but watches their gradients, and prunes while a
+// model trains from the start. Read next: prune.cc, what becomes of a choice.
 #include "headlab/prune/gates.h"
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 namespace headlab {
 namespace {
 
-constexpr double kGateRate = 0.05;    // learning rate of gates, when that of the weights peaks
-constexpr Scalar kFirstLogAlpha = 2;  // nearly all gates open: P = .98
+constexpr double kGateRate = 0.05;    // peak learning rate of the gates
+constexpr Scalar kFirstLogAlpha = 2;  // nearly all gates open: P(gate > 0) = .94
 
 Tensor sigmoid(const Tensor& x) {
   return affine(tanh(affine(x, Scalar(0.5), 0)), Scalar(0.5), Scalar(0.5));
@@ -49,8 +49,8 @@ struct Retraining {
   }
 };
 
-/// Gates for a copy of the model: one logit for each head, trained with the weights. These go on as
-/// in fine-tuning, at a third of the rate that they were trained with.
+/// Gates for a copy of the model: one logit for each head, trained with the weights. The weights
+/// train as in fine-tuning.
 struct GateTraining : Retraining {
   explicit GateTraining(const PruneProblem& problem)
       : Retraining(problem, finetuning(problem.train, problem.settings.gate_steps)) {
@@ -85,7 +85,7 @@ void fold_gates(Transformer& model, const std::vector<double>& gates) {
   }
 }
 
-/// A value for each element, of noise(random).
+/// A tensor like x whose elements are draws noise(random).
 template <class Noise>
 Tensor noise_like(const Tensor& x, Key key, const Noise& noise) {
   Generator random(key);
@@ -94,8 +94,8 @@ Tensor noise_like(const Tensor& x, Key key, const Noise& noise) {
   return y;
 }
 
-/// Gates of which `k` are open together, for the modules of a model: a soft top-k of the logits
-/// with Gumbel noise, which picks sets in proportion to exp(logit).
+/// Gates of all modules that sum to `k`: a soft top-k of the logits with Gumbel noise, which
+/// samples heads without replacement in proportion to exp(logit).
 std::vector<HeadEdits> subset_gates(const GateTraining& training, Index step, Index k) {
   const double t = subset_temperature(step, training.config.steps);
   const Tensor all = concat(std::span(training.logits), 0);

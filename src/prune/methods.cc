@@ -1,5 +1,5 @@
 // The table of pruning methods, joined from the rows at the end of the files that hold them, the
-// one way to call them, and what they share: the losses of subsets of heads are taken with the
+// one way to call them, and what they share: the losses of subsets of heads are computed with the
 // other heads silenced, on the same examples each time, so that differences are paired. On a
 // converged model gradients vanish, so the scores made from gradients may do no better than
 // `random`: that is no bug, it is what a curve shows. Read next: rankings.cc, search.cc, gates.cc.
@@ -14,7 +14,6 @@
 namespace headlab {
 
 Settings settings_of(PruneSettings& settings) {
-  constexpr std::int64_t kMost = kMostExact;
   Settings s;
   s.integer("examples", settings.examples, 1, 1 << 24,
             "training examples on which heads are chosen");
@@ -23,7 +22,7 @@ Settings settings_of(PruneSettings& settings) {
   s.integer("gate_steps", settings.gate_steps, 1, 1 << 30,
             "steps of training in the methods l0 and subset");
   s.real("lambda", settings.penalty, 0, 1000, "penalty of the method l0 for each open head");
-  s.integer("seed", settings.seed, 0, kMost, "of random choices");
+  s.integer("seed", settings.seed, 0, kMostExact, "of random choices");
   return s;
 }
 
@@ -48,12 +47,9 @@ std::vector<PruneMethod>& own_methods() {
 }
 
 const PruneMethod& find_prune_method(const std::string& name) {
-  std::vector<std::string> names;
-  for (const PruneMethod& method : prune_table()) {
+  for (const PruneMethod& method : prune_table())
     if (name == method.name) return method;
-    names.emplace_back(method.name);
-  }
-  throw unknown_name("pruning method", name, names);
+  throw unknown_name("pruning method", name, texts_of(prune_table(), &PruneMethod::name));
 }
 
 SizeError::SizeError(Index asked, Index all, Index least)
@@ -85,7 +81,6 @@ Choice choose_heads(const PruneProblem& problem, const PruneMethod& method, Inde
 }
 
 // ---- what methods share
-// --------------------------------------------------------------------------
 
 Batch choosing_examples(const PruneProblem& problem) {
   const Index count = problem.settings.examples;

@@ -2,10 +2,10 @@
 // at (weights, patterns, gradients, the loss) and in what they cost. "Importance" has been
 // published under one name and computed in three ways; here each has a name of its own: with g the
 // gradient of an example's loss with respect to the gate of a head (1 in the trained model),
-//   per example  mean over examples of |g|                 Michel et al. 2019, equation 2
-//   per token    mean over positions of |g at the position| their program
-//   per batch    mean over batches of |g of the batch|      popular scripts: signs cancel inside
-// Read next: search.cc, which judges subsets of heads and not heads.
+//   per example  mean over examples of |g|                   Michel et al. 2019, equation 2
+//   per token    mean over positions of |g at the position|  their program
+//   per batch    mean over batches of |g of the batch|       popular scripts: signs cancel inside
+// Read next: search.cc, which judges subsets of heads and not single heads.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -31,8 +31,8 @@ Shape gate_shape(const AttentionModule& module, const Batch& batch, Grain grain)
   return grain == Grain::example ? Shape{B, H} : Shape{B, T, H};
 }
 
-/// What the mean of a module's heads counts in a batch: itself, its examples, or the positions that
-/// are no padding.
+/// The number of gradients of a head that a batch adds to the mean: 1, one for each example, or one
+/// for each position that is no padding.
 Index terms_of(const AttentionModule& module, const Batch& batch, Grain grain) {
   if (grain != Grain::token) return grain == Grain::batch ? 1 : batch.size;
   Index positions = 0;
@@ -76,7 +76,7 @@ void for_each_batch(const PruneProblem& problem, PassCount& cost, const Visit& v
   cost.forward += all.size;
 }
 
-/// Sums over batches, by head: of the gradients of the gates, and of what a mean of them counts.
+/// Sums over batches, by head: the gradients of the gates, and how many these are.
 struct GradientSums {
   std::vector<double> gradients, terms;
 };
@@ -151,16 +151,16 @@ std::vector<double> taylor(const PruneProblem& problem, PassCount& cost) {
 
 /// Relevance r of a head for one example: the sum over its output z of z dA/dz, where A is the sum
 /// of the right answers' logits, with patterns and the deviations of layer norms as constants; the
-/// score is the mean of |r|. In kind after Voita et al. 2019, section 4, whose rules differ: they
-/// start from the top-1 logit, share relevance out in halves among positive and among negative
-/// terms (alpha = beta = 1/2), steady quotients by 1e-5, and pass it through patterns as well. Ours
-/// is linear and keeps signs: the relevances of one layer's heads and of all that passes them by
-/// sum to A, biases included, exactly where no feed-forward network follows.
+/// score is the mean of |r|. In the manner of Voita et al. 2019, section 4, whose rules differ:
+/// they start from the top-1 logit, give positive and negative terms half of the relevance each
+/// (alpha = beta = 1/2), stabilise quotients by 1e-5, and propagate through patterns as well. Ours
+/// is linear and keeps signs: the relevances of a layer's heads and of everything that bypasses
+/// them sum to A, biases included, exactly if no feed-forward network follows.
 std::vector<double> relevance(const PruneProblem& problem, PassCount& cost) {
   return mean_gradients(problem, {Grain::example, Sign::dropped, differentiate_answers}, cost);
 }
 
-/// What a row of a pattern says at once.
+/// A number that describes one row of a pattern.
 using RowMeasure = double (*)(Index keys, const Scalar* weights);
 
 double minus_entropy(Index keys, const Scalar* weights) { return -mean_entropy(1, keys, weights); }

@@ -1,6 +1,6 @@
-// Searches: they judge subsets of heads by the loss that the subset has, and so see what no score
-// of a single head can: two heads that do the same job look useless one by one, yet one of them
-// must stay. Exhaustive search is the truth that all others are measured by.
+// Searches: they judge subsets of heads by the loss with that subset, and so see what no score of a
+// single head can: two heads that do the same job look useless one by one, yet one of them must
+// stay. Exhaustive search is the reference that all others are compared with.
 // Read next: gates.cc.
 #include <algorithm>
 #include <cstdint>
@@ -68,7 +68,7 @@ std::vector<Choice> select_forward(const PruneProblem& problem, std::span<const 
       if (contains(kept, head)) continue;
       candidates.push_back(kept);
       candidates.back().push_back(head);
-      // until every module has its minimum, only heads that a module misses are added
+      // Until every module has its minimum, only heads of modules below it are added.
       if (missing > 0 && minimum.missing(candidates.back()) >= missing) candidates.pop_back();
     }
     return candidates;

@@ -56,11 +56,11 @@ std::vector<HeadId> without(std::span<const HeadId> heads, const HeadId& gone);
 /// `heads` in the order of the model.
 std::vector<HeadId> in_model_order(const Transformer& model, std::span<const HeadId> heads);
 
-/// Enters `kept` as the choice of each size that it has.
+/// Makes `kept` the choice for each of the sizes that equals its number of heads.
 void enter_choice(const PruneProblem& problem, std::span<const HeadId> kept,
                   std::span<const Index> sizes, std::vector<Choice>& choices);
-/// Removes the head with the lowest score again and again, passing over heads that the minimum
-/// protects; of equals the first goes. A choice for each size.
+/// Removes heads in ascending order of their scores, of equals the first, and skips those that the
+/// minimum protects. A choice for each size.
 std::vector<Choice> keep_highest(const PruneProblem& problem, const std::vector<double>& scores,
                                  std::span<const Index> sizes);
 

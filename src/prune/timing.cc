@@ -1,5 +1,5 @@
-// Five pieces of work take turns: the three models, and the attention modules of two of them alone.
-// The full model is timed twice, which shows how far the clock can be believed.
+// Six pieces of work take turns: the three models, the full one again, and the attention modules of
+// the full and the pruned one alone. Two timings of the full model show how noisy the clock is.
 // Read next: include/headlab/base/timing.h.
 #include "headlab/prune/timing.h"
 
@@ -28,15 +28,14 @@ Work step_of(Transformer& model, const Batch& batch, const ModelHooks& hooks) {
   };
 }
 
-/// One attention module with what it reads and a gradient of what it writes, made before the clock
-/// runs.
+/// One attention module with its inputs and the gradient of its output, made before the timing.
 struct ModuleAlone {
   const MultiHeadAttention* attention = nullptr;
   Tensor queries, keys, gradient;
   AttentionMask mask;
 };
 
-/// Inputs of the shapes that the model's have; cross-attention reads one of the source's length.
+/// The modules with inputs of the shapes that they have in the model.
 std::vector<ModuleAlone> modules_alone(const Transformer& model, const Batch& batch) {
   const bool causal = model.config().architecture != Architecture::encoder;
   const auto ones = [&](Index length) {

@@ -1,7 +1,7 @@
 // Pruning at the scale of a sweep: every trained cell pruned by several methods to several sizes,
-// each a run in a folder of its own, so that what is there is never made twice and any number of
+// each a run in a folder of its own, so that what is finished is never made twice and any number of
 // processes share the work, as with training. Methods are compared on the same cells, seed by seed.
-// Read next: sweep.h, prune/prune.h.
+// Read next: src/lab/prune_sweep.cc.
 #pragma once
 
 #include "headlab/base/statistics.h"
@@ -28,9 +28,10 @@ struct PruneCell {
 /// All prunings of the cells, which must outlive them. Errors: an unknown method, none, no size.
 std::vector<PruneCell> prune_cells(const std::vector<SweepCell>& cells, const PruneGrid& grid);
 
+/// Whether its record says that it is done. Error if it was made with other settings.
 bool is_finished(const std::filesystem::path& folder, const PruneCell& cell, const PruneGrid& grid);
-/// Makes a pruning or goes on with it; trains the cell first if that is missing. Errors: those of
-/// run_cell and prune_run.
+/// Makes a pruning, anew if it was begun and not finished; trains the cell first if that is
+/// missing. Errors: those of run_cell, is_finished and prune_run.
 CellEnd run_prune_cell(const std::filesystem::path& folder, const PruneCell& cell,
                        const PruneGrid& grid, const RunCallbacks& callbacks = {});
 
@@ -41,10 +42,10 @@ struct PruneGroup {
   std::vector<std::int64_t> seeds;
   std::vector<double> losses;  // by seed, held out, after fine-tuning
   Interval loss, accuracy;
-  /// Loss of this method - loss of the first method, seed by seed, mean +- 95% (Student's t), and
-  /// that mean / the standard deviation of the differences; none for the first method itself.
+  /// Loss of this method minus that of the first method, seed by seed: mean +- 95% (Student's t).
+  /// None for the first method itself.
   std::optional<Interval> against_first;
-  double effect = 0;
+  double effect = 0;  // that mean / the standard deviation of the differences
 };
 struct PruneSweepReport {
   PruneGrid grid;

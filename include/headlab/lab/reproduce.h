@@ -6,7 +6,7 @@
 // Voita et al. 2019, "Analyzing Multi-Head Self-Attention: Specialized Heads Do the Heavy Lifting,
 // the Rest Can Be Pruned": how many heads survive as a function of the penalty, of which type they
 // are, how the pruned model compares with one that had these heads from the start, and who does
-// which job before and after. Read next: report/prune_text.h.
+// which job before and after. Read next: src/lab/reproduce.cc, report/prune_text.h.
 #pragma once
 
 #include <array>
@@ -36,15 +36,18 @@ struct PrunedAtStep {
 };
 
 struct MichelOptions {
-  Index examples = 512;  // on which heads are chosen, and others on which they are judged
-  Index stages = 5;      // points in training at which prunability is measured
-  /// Whether to measure that at all: it trains the model once more from its start.
+  /// Training examples on which heads are chosen, and as many held-out ones to judge them. Time
+  /// grows in proportion.
+  Index examples = 512;
+  Index stages = 5;  // points in training at which prunability is measured
+  /// Whether to measure that at all: it trains the model once more from the start.
   bool retrain = true;
   TimingOptions timing{};
   std::function<void(const std::string&)> progress{};
   std::function<bool()> should_stop{};  // asked between the parts: what is done is reported
-  std::optional<Curve> known_curve{};   // of an earlier report, with the same options: taken over
-  std::vector<PrunedAtStep> known_steps{};  // so
+  /// Parts of an earlier report with the same options, which are not computed again.
+  std::optional<Curve> known_curve{};
+  std::vector<PrunedAtStep> known_steps{};
 };
 
 struct MichelReport {
@@ -57,7 +60,7 @@ struct MichelReport {
   bool complete = true;             // false: should_stop left out what is empty
 };
 Json to_json(const MichelReport& report);
-/// What a kept report says of pruning on the way: its "by_step".
+/// The "by_step" of a report that was kept as JSON.
 std::vector<PrunedAtStep> pruned_steps_of(const Json& json);
 
 /// Error for a model without heads.
@@ -83,8 +86,8 @@ struct PenaltyRow {
   std::vector<RoleDrift> drift{};
 };
 
-/// The two trainings of a penalty: of gates, which goes on without them, and of what they left,
-/// from scratch.
+/// The two trainings of a penalty: of gates, with the fine-tuning that follows, and of the
+/// surviving heads from scratch.
 enum class VoitaMethod { gates, from_scratch };
 
 struct VoitaReport;
@@ -92,15 +95,16 @@ struct VoitaReport;
 struct VoitaOptions {
   std::vector<double> penalties = {0.01, 0.03, 0.1, 0.2, 0.4};
   PruneSettings settings{};  // the penalty is that of the row
-  Index finetune = 0;        // steps of training after the closed gates are gone
+  Index finetune = 0;        // steps of training after the heads with closed gates are removed
   std::function<void(const std::string&)> progress{};
   std::function<bool()> should_stop{};  // asked between the trainings: what is done is reported
-  /// Which trainings are to be done, by place in `penalties`; all if empty. One from scratch whose
-  /// gates are not known does these first.
+  /// Which trainings are to be done, by index in `penalties`; all if empty. A training from scratch
+  /// is preceded by that of its gates if that is not known.
   std::function<bool(std::size_t penalty, VoitaMethod method)> wanted{};
-  /// Asked before each training, as others may be at the rest: rows of the same run and options.
+  /// Called before each training: rows of the same run and options that other processes have
+  /// finished meanwhile.
   std::function<std::vector<PenaltyRow>()> known{};
-  /// Told after each training: all that there is so far.
+  /// Called after each training with all rows so far.
   std::function<void(const VoitaReport&)> after_training{};
 };
 
@@ -109,22 +113,24 @@ struct VoitaReport {
   Index heads = 0, needed = 0;  // needed: as the task says; 0 where it does not
   Judged full, none;
   std::vector<PenaltyRow> rows;  // in the order of the penalties
-  std::size_t chosen = 0;  // the row with the fewest survivors whose loss passes the knee's limit
-  bool complete = true;    // false: there are trainings that nobody did yet
+  /// The row with the fewest survivors whose loss is within the limit of knee_of (prune/curve.h);
+  /// if there is none, the row with the lowest loss.
+  std::size_t chosen = 0;
+  bool complete = true;  // false: some trainings are missing
 };
 Json to_json(const VoitaReport& report);
 /// The inverse, for reports that were kept. Error for other JSON.
 VoitaReport voita_of(const Json& json);
 
-/// Takes over the rows of another report of the same run and options, `others`, as far as this one
-/// lacks them, and says anew which is chosen and whether it is complete.
+/// Adds the rows of another report of the same run and options, `others`, that this one lacks, and
+/// sets `chosen` and `complete` anew.
 void add_rows(VoitaReport& report, const std::vector<PenaltyRow>& others,
               std::span<const double> penalties);
 
 /// Error for a model without heads.
 VoitaReport reproduce_voita(const Run& run, const VoitaOptions& options = {});
 
-// ---- over several runs, that differ in their seeds, say
+// ---- over several runs, of different seeds for instance
 
 /// One penalty over the runs.
 struct PenaltyOverRuns {

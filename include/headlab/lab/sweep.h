@@ -1,9 +1,9 @@
 // A grid of trainings: every combination of some settings, each with several seeds. A cell of the
-// grid is a run like any other, in a folder of its own that its name tells; what is there is never
-// made twice, so a sweep that was killed goes on, and any number of processes or machines may work
-// on one folder. Then what came out: means with 95% intervals over seeds, heads aligned between
-// seeds by what they do (head 2 of one seed may be head 0 of the next), and one head against
-// several. Read next: report/runs_text.h.
+// grid is a run like any other, in a folder of its own that is named after it; what is finished is
+// never made twice, so a sweep that was killed can be continued, and any number of processes or
+// machines may work on one folder. The results: means with 95% intervals over seeds, heads aligned
+// between seeds by what they do (head 2 of one seed may be head 0 of the next), and one head
+// against several. Read next: src/lab/sweep.cc, report/runs_text.h.
 #pragma once
 
 #include <filesystem>
@@ -44,13 +44,13 @@ std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& grid);
 
 using SweepGrid = std::vector<SweepAxis>;
 
-/// To be held while what belongs to a sweep as a whole is read and written: its grids, and what
-/// came out. Waits for another process that is at it, which takes milliseconds; RunBusy after 10
-/// seconds.
+/// The lock for the files of a sweep as a whole, its grids and its results, to be held while they
+/// are read and written. Waits while another process holds it, which takes milliseconds; RunBusy
+/// after 10 seconds.
 RunLock lock_sweep(const std::filesystem::path& folder);
 
-/// The grids of a sweep's folder, kept in grid.json for those who collect: one is added to those
-/// that are there, under the sweep's lock. Reading is an Error if there is none.
+/// The grids of a sweep's folder, kept in grid.json for collect_sweep: add_grid adds one, under the
+/// sweep's lock, unless it is there already. read_grids throws an Error if there is no such file.
 void add_grid(const std::filesystem::path& folder, const SweepGrid& grid);
 std::vector<SweepGrid> read_grids(const std::filesystem::path& folder);
 /// The cells of several grids, each once.
@@ -78,21 +78,22 @@ struct CellResult {
 };
 CellResult read_cell(const std::filesystem::path& folder, const SweepCell& cell);
 
-/// Why a cell could not be made, kept below `failed` in the sweep's folder until it is finished.
+/// Why a cell could not be made, kept in the folder `failed` of the sweep until it is finished.
 struct CellFailure {
   std::string cell, error;
   bool diverged = false;  // its numbers were not finite any more
 };
 void keep_failure(const std::filesystem::path& folder, const std::string& cell, const Error& error);
 void forget_failure(const std::filesystem::path& folder, const std::string& cell);
-/// Of these cells, those that failed when they were tried last.
+/// Those of these cells whose last attempt failed.
 std::vector<CellFailure> failures_of(const std::filesystem::path& folder,
                                      const std::vector<std::string>& cells);
 Json to_json(const CellFailure& failure);
 
 enum class CellEnd { finished, stopped, busy, failed };
-/// Makes the cell or goes on with it, and writes cell.json at its end. stopped: by should_stop, and
-/// saved; busy: another process is at it. Errors: those of cell_state and train_run.
+/// Makes the cell or continues it, and writes cell.json at its end. Returns `stopped` if
+/// should_stop ended it (it is saved), `busy` if another process is making it. Errors: those of
+/// cell_state and train_run.
 CellEnd run_cell(const std::filesystem::path& folder, const SweepCell& cell,
                  const RunCallbacks& callbacks = {});
 
@@ -112,7 +113,7 @@ struct SliceCallbacks {
   std::function<bool()> should_stop{};  // asked between cells
 };
 /// Makes the cells of a slice one after the other. A cell that fails does not keep the others from
-/// being made.
+/// being made. Errors: those of cell_state; a negative index, a count below 1.
 SliceEnd run_slice(const std::filesystem::path& folder, const std::vector<SweepCell>& cells,
                    const SweepSlice& slice, const SliceCallbacks& callbacks = {});
 
@@ -153,7 +154,7 @@ struct SweepComparison {
   bool several_win = false;  // both gains count: accuracy by kGain, loss beyond its interval
 };
 
-/// The accuracy from which on several heads count as better than one.
+/// The least gain in accuracy with which several heads count as better than one.
 inline constexpr double kGain = 0.005;
 
 struct SweepReport {

@@ -1,8 +1,8 @@
 // All pruning methods side by side on one model: loss against heads kept, how far each lies above
-// the best subset there is, and what it cost. Heads are chosen on training examples and judged on
-// held-out ones. The truth comes from two sides: exhaustive search says which subset is best, and
-// the task says how many heads are needed and which head owns which relation. Read next:
-// src/prune/curve.cc, report/prune_text.h.
+// the best subset, and what it cost. Heads are chosen on training examples and judged on held-out
+// ones. The truth has two sources: exhaustive search says which subset is best, and the task says
+// how many heads are needed and which head owns which relation. Read next: src/prune/curve.cc,
+// report/prune_text.h.
 #pragma once
 
 #include <cmath>
@@ -19,15 +19,15 @@ struct CurvePoint {
   Index kept = 0;
   std::vector<HeadId> heads;  // of the first draw
   Judged pruned{};            // mean over draws
-  /// Loss with these heads alone on the examples by which the method chose them, of the first draw:
-  /// what is best there need not be best on others. None where the method trained weights.
+  /// Loss with these heads alone on the choosing examples, of the first draw: the best subset there
+  /// need not be the best on held-out ones. None where the method trained weights.
   std::optional<double> chosen_on{};
   std::optional<Judged> finetuned{};  // of the first draw
   /// As many heads in each module (its first ones) from the start; see train_from_scratch.
   std::optional<Judged> from_scratch{};
-  double recall = 0;  // relations with an owner that still have one / relations with one
-  /// Heads that can be matched with a relation of their own / heads: each relation in turn takes
-  /// the first of its owners that no relation before it took.
+  double recall = 0;  // share of the relations with an owner that still have one
+  /// Share of the heads kept that can be matched with a relation of their own: each relation in
+  /// turn takes the first of its owners that no earlier relation has taken.
   double precision = 0;
 };
 
@@ -35,11 +35,11 @@ struct MethodCurve {
   std::string method;
   std::vector<CurvePoint> points{};  // by kept, ascending
   double area = 0;  // mean loss along the curve, by trapezoids over the share of heads kept
-  /// Mean over sizes of loss - loss of the exhaustive choice, both held out. That choice is the
-  /// best on the examples that it was made on, so another may win on held-out ones: then this is
-  /// below 0.
+  /// Mean over sizes of the loss minus that of the exhaustive choice, both held out. That choice is
+  /// the best on the choosing examples; on held-out ones another may be better: then this is below
+  /// 0.
   std::optional<double> regret{};
-  double rank_correlation = 0;  // Spearman: how long a head is kept against its zero-ablation
+  double rank_correlation = 0;  // Spearman, of how long a head is kept with its zero-ablation
   std::optional<Index> knee{};  // see knee_of
   PassCount cost{};
   double seconds = 0;
@@ -50,10 +50,11 @@ struct MethodCurve {
 struct SubsetTable {
   std::vector<HeadId> heads;
   Index examples = 0;
-  std::vector<double>
-      losses;  // [2^heads], nats per target: bit h of the index means heads[h] stays
+  /// [2^heads], nats per target: bit h of the index means that heads[h] stays.
+  std::vector<double> losses;
 };
 Json to_json(const SubsetTable& table);
+/// Time and memory grow with 2^heads; `examples` are judged at most.
 SubsetTable judge_all_subsets(const Transformer& model, const Task& task, Index examples = 512);
 
 struct Curve {
@@ -62,8 +63,8 @@ struct Curve {
   Index heads = 0;
   Index needed = 0;   // heads that the task needs, as it says; 0 where it does not
   Judged full, none;  // the model with all heads, and with none
-  std::vector<std::pair<std::string, std::vector<HeadId>>> owners;  // by relation, all that own it
-  std::vector<double> ablation;                                     // rise of the loss, by head
+  std::vector<std::pair<std::string, std::vector<HeadId>>> owners;  // of each relation that has any
+  std::vector<double> ablation;  // by head, rise of the loss if it is silenced
   std::vector<MethodCurve> methods;
   std::vector<std::string> left{};  // methods that are not done yet
   /// Where an exhaustive search was made, over at most 12 heads.
@@ -77,8 +78,8 @@ struct CurveOptions {
   std::vector<std::string> methods{};  // by name; empty: all that need no training
   std::vector<Index> sizes{};          // heads kept; empty: every number from the fewest to all
   PruneSettings settings{};
-  /// Examples on which models are judged; 0: the run's eval_examples. Time grows in proportion; the
-  /// noise of the losses falls with the square root.
+  /// Held-out examples on which models are judged; 0: the run's eval_examples. Time grows in
+  /// proportion; the noise of the losses falls with the square root.
   Index judged = 0;
   bool test_split = false;  // judge on examples that nothing else has seen
   Index finetune = 0;       // steps of training after each removal: a training for each subset
@@ -90,7 +91,7 @@ struct CurveOptions {
   std::function<bool(const std::string& method)> wanted{};
   /// A curve of the same run with the same options: methods that it has are taken over.
   std::optional<Curve> known{};
-  /// Told before each method, and before each fine-tuning: what is done now.
+  /// Called before each method and each training with what is done now.
   std::function<void(const std::string&)> progress{};
   std::function<bool()> should_stop{};  // asked before each method but the first
 };
@@ -101,7 +102,8 @@ std::optional<Index> knee_of(const MethodCurve& method, const Judged& full, cons
 
 /// The methods of a curve of this model, by name.
 std::vector<std::string> curve_methods(const Transformer& model, const CurveOptions& options);
-/// Takes over what a curve of the same run and options has and this one lacks of these methods.
+/// Adds the curves of these methods that `other`, a curve of the same run and options, has and this
+/// one lacks; `left` becomes what neither has.
 void add_methods(Curve& curve, const Curve& other, std::span<const std::string> methods);
 
 /// Errors: those of choose_heads; an unknown method.
@@ -112,7 +114,7 @@ struct PairedRuns {
   Interval difference{};  // mean +- 95%, Student's t
   double effect = 0;      // mean / standard deviation over runs; NaN for a single run
 
-  /// No difference can be told: the interval holds 0. Of a single run nothing can.
+  /// Whether the interval holds 0, or is unknown because there is a single run.
   bool is_tie() const { return !(std::abs(difference.mean) > difference.half_width); }
 };
 
@@ -138,7 +140,7 @@ struct MethodOverRuns {
   std::vector<std::optional<Index>> knees;  // of each run
 };
 
-/// Curves of runs that differ in their seeds, say: means with 95% intervals (Student's t).
+/// Curves of several runs, of different seeds for instance: means with 95% intervals (Student's t).
 struct CurveOverRuns {
   Index runs = 0, needed = 0;
   std::vector<MethodOverRuns> methods;

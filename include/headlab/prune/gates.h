@@ -1,6 +1,6 @@
-// Gates that are trained, for whoever wants more of them than a choice of heads: the distribution
-// that opens and shuts them, and the training that pushes them shut. Read next: src/prune/gates.cc,
-// the methods l0 and subset.
+// Trained gates, for callers that want more than a choice of heads: the hard concrete distribution,
+// the training that pushes gates towards 0, and the soft top-k of the method subset. Read next:
+// src/prune/gates.cc, the methods.
 #pragma once
 
 #include "headlab/prune/methods.h"
@@ -20,24 +20,24 @@ struct HardConcrete {
   static double final_gate(double log_alpha);
 };
 
-/// What training with hard concrete gates leaves, by head: ln alpha, and the gate without noise;
-/// and the model with the gates folded into W_O. A gate of 0 is a head that can go; ln alpha ranks
-/// those whose gates are equally 0 or 1.
+/// The result of training with hard concrete gates. By head: ln alpha, and the gate without noise;
+/// and the model with the gates folded into W_O. A head whose gate is 0 can be removed without any
+/// change; ln alpha ranks heads whose gates are equal.
 struct TrainedGates {
   std::vector<double> log_alpha, gates;
   std::shared_ptr<Transformer> model;
 };
-/// Trains the loss plus `penalty` times the expected number of open gates, averaged over attention
-/// modules, for gate_steps; weights train along. What it took is added to `cost` if that is given.
-/// Voita et al. 2019, equations 6 to 9.
+/// Minimises the loss plus `penalty` times the expected number of open gates, averaged over
+/// attention modules, for gate_steps; the weights are trained too. The passes that it took are
+/// added to `cost` if that is given. Source: Voita et al. 2019, equations 6 to 9.
 TrainedGates train_gates(const PruneProblem& problem, PassCount* cost = nullptr);
 
-/// k-hot by k rounds of a softmax over r = logits + noise: r += ln(1 - p) after each, and the sum
-/// of the p; near 0 or 1 for a small temperature. Sum exactly k. logits [H]; differentiable. Xie
-/// and Ermon 2019, as Li et al. 2021 use it for heads.
+/// A relaxed k-hot vector [H]: k rounds of p = softmax(r / temperature) and r += ln(1 - p), from
+/// r = noisy_logits [H]; the sum of the p. Its elements sum to k and lie near 0 or 1 for a small
+/// temperature. Differentiable. Source: Xie and Ermon 2019, as Li et al. 2021 use it for heads.
 Tensor soft_top_k(const Tensor& noisy_logits, Index k, Scalar temperature);
-/// Its temperature at a step of training, from 0 on: 1 at the first and 0.05 at the last, falling
-/// by the same factor from step to step.
+/// Its temperature at a step of training, counted from 0: geometric from 1 at the first step to
+/// 0.05 at the last.
 double subset_temperature(Index step, Index steps);
 
 }  // namespace headlab

@@ -15,22 +15,22 @@
 
 namespace headlab {
 
-/// What every method may be told: the settings that all commands which prune have in common.
+/// The settings that all ways to prune have in common.
 struct PruneSettings {
   /// Training examples on which heads are chosen. What a method costs grows in proportion; the
   /// noise of what it measures falls with the square root.
   Index examples = 512;
-  /// Of random choices: the draws of `random`, what `ablation_resample` puts in a head's place, and
-  /// the noise and batches of the methods that train.
+  /// The seed of random choices: the draws of `random`, what `ablation_resample` puts in a head's
+  /// place, and the noise and batches of the methods that train.
   std::int64_t seed = 0;
-  /// Heads that each attention module keeps, or all that it has. 0 lets whole modules lose theirs,
-  /// whose output is then their bias alone.
+  /// Heads that each attention module keeps at least (all of them, if it has fewer). With 0 a
+  /// module may lose all its heads; its output is then its bias b_O.
   Index per_layer_min = 0;
-  /// Steps of training in the methods l0 (once) and subset (for each size), as dear as any others.
-  /// With too few the gates have not moved far from where they began, nearly open.
+  /// Training steps of the methods l0 (once) and subset (for each size); each costs what a step of
+  /// any training costs. With too few, the gates stay near their start, where nearly all are open.
   Index gate_steps = 600;
-  /// lambda of the method l0, in nats for each open head, averaged over attention modules: the
-  /// larger, the fewer gates stay open. How many is a result and no setting: try several.
+  /// lambda of the method l0, in nats for each open head, averaged over attention modules. A larger
+  /// value leaves fewer gates open; how many cannot be set, so try several values.
   double penalty = 0.2;
 };
 /// The table of settings, bound to `settings`, which must outlive it.
@@ -52,8 +52,8 @@ struct PassCount {
   Index forward = 0, backward = 0;
 };
 
-/// The heads that stay, in the order of the model; and where the method trained weights along with
-/// its gates, the model that came out (all heads are still there; the gates are folded into W_O).
+/// The heads that stay, in the order of the model; and if the method trained weights too, the model
+/// that it trained, which still has all heads (l0 folds its gates into W_O).
 struct Choice {
   std::vector<HeadId> kept;
   std::shared_ptr<Transformer> trained{};
@@ -63,7 +63,7 @@ enum class MethodKind {
   baseline,  // knows nothing
   score,     // one number for each head; the lowest go first
   search,    // evaluates subsets of heads
-  training,  // trains gates or prunes while training, and weights with them
+  training,  // trains weights, with gates or while it prunes
 };
 
 struct PruneMethod {
@@ -84,8 +84,8 @@ std::vector<PruneMethod>& own_methods();
 /// Error that lists the known names and the nearest.
 const PruneMethod& find_prune_method(const std::string& name);
 
-/// So many heads cannot stay: `size` is below 0 or above `heads`, all that the model has, or below
-/// `fewest`, which per_layer_min asks for.
+/// A number of heads that cannot stay: `size` is above `heads`, all that the model has, or below
+/// `fewest`, what per_layer_min asks for.
 struct SizeError : Error {
   SizeError(Index asked, Index all, Index least);
   Index size, heads, fewest;
@@ -95,8 +95,9 @@ void check_sizes(const PruneProblem& problem, std::span<const Index> sizes);
 /// The fewest heads that per_layer_min allows.
 Index fewest_heads(const PruneProblem& problem);
 
-/// What a method keeps, for each number of heads in `sizes`; if `cost` is given, what it took is
-/// added there. Errors: those of check_sizes; examples without targets; a search that is too large.
+/// What a method keeps, for each number of heads in `sizes`; if `cost` is given, the passes that it
+/// took are added there. Errors: those of check_sizes; examples without targets; an exhaustive
+/// search over too many heads.
 std::vector<Choice> choose_heads(const PruneProblem& problem, const PruneMethod& method,
                                  std::span<const Index> sizes, PassCount* cost = nullptr);
 /// The same for one number of heads.

@@ -1,6 +1,6 @@
 // Pruning a run: choose heads by a method, remove them physically, fine-tune if asked, and say what
-// it cost and saved. The pruned model is a run of its own, which every command accepts. Read next:
-// methods.h.
+// it cost and saved. The pruned model is a run like any other. Read next: src/prune/prune.cc,
+// curve.h.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@
 
 namespace headlab {
 
-/// How far, by one of keep, drop and max_loss_rise, and how.
+/// How many heads go, by exactly one of keep, drop and max_loss_rise, and how they are chosen.
 struct PruneOptions {
   std::string method = "greedy";
   std::optional<Index> keep{};            // heads left in the whole model
@@ -23,7 +23,7 @@ struct PruneOptions {
   std::optional<double> max_loss_rise{};  // or: the fewest heads that cost at most this, in nats
   PruneSettings settings{};
   Index finetune = 0;    // steps of training after the removal; 0: none
-  double lr = 0;         // of fine-tuning; 0: 0.3 of the run's
+  double lr = 0;         // of fine-tuning; 0: 0.3 times the run's
   bool force = false;    // replace the run at `out`
   bool measure = false;  // time the full, the masked and the removed model: some seconds
 };
@@ -34,7 +34,7 @@ struct Judged {
 };
 Judged judge(const Transformer& model, const Task& task, const EvaluateOptions& options);
 Json to_json(const Judged& judged);
-/// The inverse; what is null is NaN.
+/// The inverse; null becomes NaN.
 Judged judged_of(const Json& json);
 
 /// A model as the pruning table shows it.
@@ -75,11 +75,12 @@ Transformer remove_heads(const Transformer& model, std::span<const HeadId> kept)
 /// What a choice leaves of a model, or of the one that its method trained.
 Transformer pruned_model(const Transformer& model, const Choice& choice);
 
-/// The settings with which a pruned model trains on: `steps`, and lr (0: 0.3 of the run's).
+/// The settings of fine-tuning: those of the run with `steps`, a warm-up of at most a tenth of
+/// them, and lr (0: 0.3 times the run's).
 TrainConfig finetuning(const TrainConfig& trained, Index steps, double lr = 0);
 
-/// A model that has these heads from the start, with initial values of its own, trained as the run
-/// was, and for `more` steps beyond the run's.
+/// A model that has only these heads from the start: initial values anew, and trained like the run
+/// but for `more` steps longer.
 Transformer train_from_scratch(const Run& run, std::span<const HeadId> heads, Index more = 0);
 
 /// Prunes `run` into a new run at `out`; the old one is not touched. Errors, before anything is

@@ -1,6 +1,6 @@
-// What removal saves. A head behind a gate of 0 costs what it always did; a head that was removed
-// costs nothing. The full, the masked and the removed model are timed in turns, so that whatever
-// else the machine does falls on all three alike. Read next: src/prune/timing.cc.
+// What removal saves. A head behind a gate of 0 costs as much as before; a head that was removed
+// costs nothing. The full, the masked and the pruned model are timed in turns, so that other load
+// on the machine affects all three alike. Read next: src/prune/timing.cc.
 #pragma once
 
 #include <span>
@@ -17,13 +17,13 @@ struct PruneTiming {
   Index batch = 0;  // sequences
   double full = 0, masked = 0, removed = 0;
   double attention_full = 0, attention_removed = 0;  // all attention modules alone
-  double noise = 0;  // how far two timings of the full model in the same turns differ, as a share
+  double noise = 0;  // relative difference of two timings of the full model in the same turns
 };
 Json to_json(const PruneTiming& timing);
 
 struct TimingOptions {
   std::vector<Index> batches = {1, 4, 16, 64};
-  Index turns = 15;  // of each batch size, after one that does not count
+  Index turns = 15;  // of each batch size, after one warm-up
 };
 
 /// Times a model with all its heads, with gates that leave `kept`, and with `kept` alone. Error if

@@ -1,5 +1,6 @@
 // Optimizers: AdamW, Adam, SGD with momentum. Parameters are added one by one, with a name under
-// which their moments are saved. Read next: trainer.h.
+// which their moments are saved.
+// Read next: trainer.h.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
 // Every setting of a run: what config.json holds. One flat table serves files, the command line and
-// sweeps. Some settings follow from the task: the model is fitted to it. Read next: run.h.
+// sweeps. Some settings follow from the task: the model is fitted to it.
+// Read next: run.h.
 #pragma once
 
 #include <memory>
