@@ -1,5 +1,6 @@
 // Cells that could not be made: a file for each, so that slices need not share one, and
-// collect_sweep finds all of them. Read next: sweep_cell.cc.
+// collect_sweep finds all of them.
+// Read next: sweep_cell.cc.
 #include <system_error>
 
 #include "headlab/base/files.h"

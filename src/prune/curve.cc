@@ -1,5 +1,6 @@
 // Every subset of heads is judged once, and fine-tuned once, however many methods choose it: a
-// table of all methods costs little more than its distinct rows. Read next: report/prune_text.cc.
+// table of all methods costs little more than its distinct rows.
+// Read next: report/prune_text.cc.
 #include "headlab/prune/curve.h"
 
 #include <algorithm>
