@@ -9,11 +9,11 @@ const core = require('./load_core.js')(folder);
 const names = [
   'attend', 'attendLines', 'attendTrace', 'headsOfWorld', 'besideEachOther', 'averageWeights',
   'lossOfSilence', 'entropyOf', 'focusOf', 'diversityOf', 'isUniform', 'attentionSizes', 'identity',
-  'simulated', 'likeOf', 'distancesFromKnown', 'numbersFrom', 'KNOWN_PATTERNS', 'controlExperiment', 'SOLUTIONS', 'numbersIn',
+  'simulated', 'likeOf', 'distancesFromKnown', 'KNOWN_PATTERNS', 'controlExperiment', 'SOLUTIONS', 'numbersIn',
   'answersMatch', 'pairCost', 'backupPair', 'rankOfSet', 'times',
 ];
 const read = (name) => fs.readFileSync(`${folder}/${name}`, 'utf8');
-const learn = new Function('core', `${read('learn_worlds.js')}${read('learn_exercises.js')}; return {${names}};`)(core);
+const learn = new Function('core', `${read('draw.js')}${read('learn_worlds.js')}${read('learn_exercises.js')}; return {${names}};`)(core);
 const html = fs.readFileSync(bookPath, 'utf8');
 const facts = JSON.parse(/<script type="application\/json" id="facts">([^<]*)</.exec(html)[1]);
 const {worlds, random, models} = facts.lessons;
@@ -104,7 +104,7 @@ expect(seen[0][0] === 1 && seen.every((row, t) => row.every((v, s) => s <= t || 
 const classes = [0, 1, 2, 3, 0, 1, 2, 3, 2, 1];
 for (const name of Object.keys(learn.KNOWN_PATTERNS)) {
   for (let seed = 1; seed <= 100; ++seed) {
-    const pattern = learn.simulated(name, classes, learn.numbersFrom(seed));
+    const pattern = learn.simulated(name, classes, core.randomFrom(seed));
     const like = learn.likeOf(learn.distancesFromKnown(pattern, classes));
     expect(like === name, `${name}, seed ${seed}, is known by its distances, not as "${like}"`);
     pattern.forEach((row) => same(`${name} sums to 1`, [row.reduce((a, b) => a + b, 0)], [1], 9));

@@ -63,7 +63,7 @@ function nearestStep(step) {
     (best, s) => (Math.abs(s - step) < Math.abs(best - step) ? s : best),
     steps[0],
   );
-  return near === steps[steps.length - 1] ? null : near;
+  return near === steps.at(-1) ? null : near;
 }
 
 function show(rebuild) {
@@ -156,7 +156,7 @@ function header() {
     .addEventListener('change', (event) => go({keys: event.target.checked ? 'off' : 'on'}));
   document
     .getElementById('keys-list')
-    .replaceChildren(tableOf({head: ['key', 'does'], rows: KEYS}, 'Keys'));
+    .replaceChildren(tableOf('Keys', ['key', 'does'], KEYS));
 }
 
 async function start() {

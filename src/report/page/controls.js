@@ -5,11 +5,13 @@ const CONTROLS = {
   run: () =>
     app.page.runs.length > 1 &&
     choice('pick-run', 'Run', app.page.runs.map((r, i) => [i + 1, r.name]),
-      (v) => go({run: Number(v), h: null, gates: {}, step: null}), {'data-key': 'run'},
+      (v) => go({run: Number(v), h: null, gates: {}, step: null}), () => app.state.run,
     ),
   h: () =>
     headsOf(run()).length > 0 &&
-    choice('pick-head', 'Head', headsOf(run()).map((x) => [x.at, headName(x)]), (v) => go({h: v})),
+    choice('pick-head', 'Head', headsOf(run()).map((x) => [x.at, headName(x)]), (v) => go({h: v}),
+      () => chosen()?.at,
+    ),
   ex: () =>
     exampleCount() > 0 &&
     el('span', null,
@@ -24,7 +26,7 @@ const CONTROLS = {
     task().facts.relations.length > 0 &&
     choice('pick-relation', 'Truth',
       [['', 'hidden'], ...task().facts.relations.map((r) => [r.name, r.name])],
-      (v) => go({rel: v}),
+      (v) => go({rel: v}), () => task().facts.relations[relation()]?.name,
     ),
   step: () => run().steps?.length > 0 && isLive() && stepControl(),
 };
@@ -40,14 +42,11 @@ function exampleOptions() {
   const order = ranked();
   const decile = (d) => order[Math.round((d / 10) * (order.length - 1))];
   const named = [['typical', 'typical (median loss)'], ['worst', 'worst (highest loss)']];
-  const deciles =
-    order.length > 20
-      ? Array.from({length: 9}, (_, d) => [
-          decile(d + 1), `${decile(d + 1)} · decile ${d + 1} of the loss`,
-        ])
-      : [];
+  const deciles = range(order.length > 20 ? 9 : 0, (d) => [
+    decile(d + 1), `${decile(d + 1)} · decile ${d + 1} of the loss`,
+  ]);
   const taken = new Set(deciles.map(([i]) => i));
-  const first = Array.from({length: Math.min(order.length, 16)}, (_, i) => [i, String(i)]).filter(
+  const first = range(Math.min(order.length, 16), (i) => [i, String(i)]).filter(
     ([i]) => !taken.has(i),
   );
   const here = exampleIndex();
@@ -62,62 +61,38 @@ function stepExample(by) {
 
 function stepControl() {
   const {steps} = run();
-  const slider = el('input', {
-    type: 'range', id: 'pick-step', min: 0, max: steps.length - 1, step: 1,
-    'aria-label': 'training step', oninput: (event) => go({step: steps[event.target.value]}),
+  return sliderOf('pick-step', 'Step', {
+    min: 0, max: steps.length - 1, step: 1, 'aria-label': 'training step',
+    value: () => steps.indexOf(app.state.step ?? steps.at(-1)), words: (i) => String(steps[i]),
+    act: (i) => go({step: steps[i]}),
   });
-  const words = el('output', {for: 'pick-step'});
-  live(() => {
-    const step = app.state.step ?? steps[steps.length - 1];
-    slider.value = steps.findIndex((s) => s >= step);
-    slider.setAttribute('aria-valuetext', `step ${step}`);
-    words.textContent = String(step);
-  });
-  return el('label', null, 'Step ', slider, words);
 }
 
 function buildControls(uses) {
   const bar = document.getElementById('controls');
   if (!app.page.runs.length) return bar.replaceChildren();
+  const keys = new Set([...(uses.length || app.view.name !== 'learn' ? ['run'] : []), ...uses]);
   bar.replaceChildren(
-    ...(uses.length || app.view.name !== 'learn' ? ['run'] : [])
-      .concat(uses)
-      .filter((key, i, all) => all.indexOf(key) === i)
-      .map((key) => CONTROLS[key]())
-      .filter(Boolean),
-  );
-  bar.append(
+    ...[...keys].map((key) => CONTROLS[key]()).filter(Boolean),
     dynamic('span', {id: 'edited'}, () => {
-      const off = Object.entries(app.state.gates).map(([at, v]) =>
-        v === 0 ? `${at} off` : `${at} at ${v}`,
-      );
+      const {gates, hide, edit, step} = app.state;
       const parts = [
-        ...off,
-        ...(app.state.hide ? [`${app.state.hide} edges hidden`] : []),
-        ...(Object.keys(app.state.edit).length ? ['tokens edited'] : []),
-        ...(app.state.step != null ? [`step ${app.state.step}`] : []),
+        ...Object.entries(gates).map(([at, v]) => (v === 0 ? `${at} off` : `${at} at ${v}`)),
+        hide && `${hide} edges hidden`,
+        Object.keys(edit).length > 0 && 'tokens edited',
+        step != null && `step ${step}`,
+      ].filter(Boolean);
+      if (!parts.length) return [];
+      const undo = () => go({gates: {}, hide: null, edit: {}, step: null});
+      return [
+        el('b', null, `Changed: ${parts.join(', ')}`), button('Undo all', undo, {id: 'undo'}),
       ];
-      return parts.length
-        ? [
-            el('b', null, `Changed: ${parts.join(', ')}`),
-            button('Undo all', () => go({gates: {}, hide: null, edit: {}, step: null}), {
-              id: 'undo',
-            }),
-          ]
-        : [];
     }),
   );
   live(() => {
-    setValues({
-      'pick-run': app.state.run, 'pick-head': chosen()?.at,
-      'pick-relation': uses.includes('rel') ? task().facts.relations[relation()]?.name : '',
-    });
     const list = document.getElementById('pick-example');
-    if (list) {
-      list.replaceChildren(
-        ...exampleOptions().map(([value, words]) => el('option', {value}, words)),
-      );
-      list.value = String(app.state.ex);
-    }
+    if (!list) return;
+    list.replaceChildren(...exampleOptions().map(([value, words]) => el('option', {value}, words)));
+    list.value = String(app.state.ex);
   });
 }

@@ -149,8 +149,8 @@ function* replacementFor(run, model, set, i, kind, base) {
   return given;
 }
 
-// Numbers from a seed, for random edges: mulberry32.
-function randomFrom(seed) {
+// Numbers from 0 to 1 from a seed: mulberry32.
+core.randomFrom = function (seed) {
   let state = seed >>> 0;
   return () => {
     state = state + 0x6d2b79f5 >>> 0;
@@ -158,7 +158,7 @@ function randomFrom(seed) {
     mixed ^= mixed + Math.imul(mixed ^ mixed >>> 7, mixed | 61);
     return ((mixed ^ mixed >>> 14) >>> 0) / 4294967296;
   };
-}
+};
 
 function sizesOf(run, m, example) {
   const {kind} = run.modules[m];
@@ -177,7 +177,7 @@ core.goldEdges = function (run, example, relation, m) {
 // As many others at each query, which no relation of this kind asks for.
 core.randomEdges = function (run, example, relation, m, seed = 0) {
   const [Q, S] = sizesOf(run, m, example), flags = new Uint8Array(Q * S);
-  const {relations} = run.task, random = randomFrom(seed * 7919 + Math.max(0, example.index));
+  const {relations} = run.task, random = core.randomFrom(seed * 7919 + Math.max(0, example.index));
   for (let t = 0; t < Q; ++t) {
     const truth = new Set();
     relations.forEach((other, r) => {

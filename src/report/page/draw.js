@@ -13,6 +13,9 @@ const SERIES = ['s0', 's1', 's2', 's3', 's4', 's5', 's6'];
 const SHAPES = ['circle', 'square', 'diamond', 'triangle', 'cross'];
 const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3], [1, 3]];
 
+/// [make(0), ..., make(n - 1)].
+const range = (n, make = (i) => i) => Array.from({length: n}, (_, i) => make(i));
+
 const remembered = new WeakMap();
 
 /// What `make` gave for this object under this key, made at most once while the object lives.
@@ -59,10 +62,10 @@ function scaleColors(palette, kind) {
   const dark = luminance(palette.paper) < 0.2;
   if (kind === 'sign') {
     const stops = [palette.low, palette.paper, palette.high];
-    return Array.from({length: 256}, (_, i) => between(stops, i / 255));
+    return range(256, (i) => between(stops, i / 255));
   }
   const stops = dark ? CIVIDIS : [...CIVIDIS].reverse();
-  return Array.from({length: 256}, (_, i) => {
+  return range(256, (i) => {
     const t = i / 255;
     return t < 0.1 ? between([palette.paper, between(stops, 0.1)], t * 10) : between(stops, t);
   });

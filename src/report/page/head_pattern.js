@@ -75,7 +75,7 @@ function panBy(down, right, rows, cols) {
 /// What is true of each query: its gold keys, the attention on them, and whether that is a hit.
 function truthRows(m, map, rel) {
   if (rel < 0) return null;
-  const rows = Array.from({length: map.rows}, (_, t) => example().gold(rel, t));
+  const rows = range(map.rows, (t) => example().gold(rel, t));
   if (rows.some((keys) => keys === null)) return null;
   return rows.map((keys, t) => {
     const mass = keys.reduce((sum, s) => sum + map.values[t * map.cols + s], 0);
@@ -193,6 +193,24 @@ function rowOf(map, locked) {
   return row;
 }
 
+/// Locks the cell of the chosen head's pattern that stands at this row and column of the picture.
+function lockShown(r, c, event) {
+  const {queries, keys} = sides(chosen().m);
+  const [r0, , c0] = windowOf(queries.length, keys.length);
+  lockQuery(r0 + r, c0 + c, event.shiftKey);
+}
+
+/// The chosen head's pattern on the example, where there is one.
+function chosenPicture(width, {title = `Head ${chosen()?.at}, example ${exampleIndex()}`, rel}) {
+  if (!chosen()) return note('No head to show.');
+  return trace() ? patternPicture(width, {head: chosen(), rel, title}) : noPattern();
+}
+
+/// The command that draws the pattern in a terminal.
+const patternCommand = (key = 'h') => () =>
+  chosen(key) &&
+  `headlab heads ${run().name} --pattern ${chosen(key).at} --example ${exampleIndex()}`;
+
 function lockQuery(t, s, add) {
   const {q} = app.state;
   if (add)
@@ -219,12 +237,10 @@ function railPicture(width, head) {
   const items = [];
   let [kept, total] = [0, 0];
   for (const t of locked.length ? locked : queries.keys()) {
-    const order = Array.from({length: map.cols}, (_, s) => s).sort(
-      (a, b) => map.values[t * map.cols + b] - map.values[t * map.cols + a],
-    );
+    const weights = map.values.subarray(t * map.cols, (t + 1) * map.cols);
     let mass = 0;
-    for (const s of order) {
-      const w = map.values[t * map.cols + s];
+    for (const s of range(map.cols).sort((a, b) => weights[b] - weights[a])) {
+      const w = weights[s];
       if (mass >= app.state.mass || w < 0.01) break;
       mass += w;
       items.push(
@@ -235,7 +251,7 @@ function railPicture(width, head) {
       );
     }
     kept += mass;
-    total += order.reduce((sum, s) => sum + map.values[t * map.cols + s], 0);
+    total += weights.reduce((sum, w) => sum + w, 0);
   }
   const room = (width - 48) / Math.max(map.rows, map.cols);
   keys.forEach((words, s) => {

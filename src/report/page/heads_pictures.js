@@ -17,18 +17,15 @@ function scoreNow(i, m, place) {
 
 /// What a cell says of its head: the relation it scores best on, beside the chance level.
 function bestScore(m, place) {
-  const [{kind}, owned] = [run().modules[m], ownedBy({m, place})];
   let best = null;
-  task().facts.relations.forEach((r, i) => {
-    const score = r.kind === kind ? scoreNow(i, m, place) : null;
-    const owns = app.state.step == null && owned.includes(r.name);
+  for (const {name, i, owns: owner} of scoresOf({m, place})) {
+    const [score, owns] = [scoreNow(i, m, place), app.state.step == null && owner];
     if (
-      score &&
-      score.mass != null &&
+      score?.mass != null &&
       (!best || (owns && !best.owns) || (owns === best.owns && score.lift > best.lift))
     )
-      best = {...score, name: r.name, owns};
-  });
+      best = {...score, name, owns};
+  }
   return best;
 }
 
@@ -65,7 +62,7 @@ function gridRows() {
   }
   return run().modules.map((module) => ({
     name: moduleName(module),
-    cells: Array.from({length: module.born}, (_, born) => ({
+    cells: range(module.born, (born) => ({
       m: module.index, born, place: module.placeOf(born), at: `${module.index}.${born}`,
     })),
   }));
@@ -87,27 +84,18 @@ function moduleName({name, kind, heads, kvHead}) {
 /// Whether maps of single examples are worth their time: not those of very long inputs.
 const showsExample = () => app.state.thumb === 'example' && trace() && task().facts.length <= 256;
 
+/// The small map of a head, as an item of a picture without its place.
 function thumbnailOf(x) {
-  if (!showsExample()) return run().thumbnail(x.m, x.place);
-  return remember(trace(), `thumbnail ${x.at}`, () => {
-    const map = patternOf(trace(), x.m, x.place);
-    const small = pooled(
-      map.values, map.rows, map.cols, Math.ceil(Math.max(map.rows, map.cols) / 64),
-    );
-    return {rows: small.rows, columns: small.cols, weights: small.values};
+  const look = {kind: 'weight', top: 1, root: task().facts.length > 64};
+  if (!showsExample()) {
+    const {rows, columns: cols, weights: values} = run().thumbnail(x.m, x.place);
+    return {values, rows, cols, ...look};
+  }
+  const small = remember(trace(), `thumbnail ${x.at}`, () => {
+    const {values, rows, cols} = patternOf(trace(), x.m, x.place);
+    return pooled(values, rows, cols, Math.ceil(Math.max(rows, cols) / 64));
   });
-}
-
-function paintThumbnail(canvas, x) {
-  const map = thumbnailOf(x);
-  if (map && map.rows)
-    mapBitmap(
-      {
-        values: map.weights, rows: map.rows, cols: map.columns, kind: 'weight', top: 1,
-        root: task().facts.length > 64,
-      },
-      palette(), canvas,
-    );
+  return {...small, ...look};
 }
 
 function headCell(x) {
@@ -130,7 +118,8 @@ function headCell(x) {
       bar.children[1].style.left = `calc(${100 * Math.min(best.null, 1)}% - 1px)`;
   }
   const canvas = el('canvas', {'aria-hidden': 'true'});
-  paintThumbnail(canvas, x);
+  const map = thumbnailOf(x);
+  if (map.rows) mapBitmap(map, palette(), canvas);
   return el('div',
     {
       class: `cell${chosen()?.at === x.at ? ' chosen' : ''}${gate === 0 ? ' off' : ''}`,
@@ -152,7 +141,7 @@ function gridKeys(event, grid) {
   const inRow = [...row.querySelectorAll('.cell')];
   const next = {
     ArrowRight: at + 1, ArrowLeft: at - 1, ArrowDown: at + across, ArrowUp: at - across,
-    Home: cells.indexOf(inRow[0]), End: cells.indexOf(inRow[inRow.length - 1]),
+    Home: cells.indexOf(inRow[0]), End: cells.indexOf(inRow.at(-1)),
     PageDown: at + inRow.length, PageUp: at - inRow.length,
   }[event.key];
   if (event.key === 'Enter') cells[at].click();
@@ -214,11 +203,7 @@ function gridPicture(width) {
         const [bx, by] = box;
         const best = x.place >= 0 && bestScore(x.m, x.place);
         const map = x.place >= 0 && thumbnailOf(x);
-        if (map)
-          items.push({
-            type: 'map', x: bx, y: by, w: side, h: side, values: map.weights, rows: map.rows,
-            cols: map.columns, kind: 'weight', top: 1, root: task().facts.length > 64,
-          });
+        if (map) items.push({type: 'map', x: bx, y: by, w: side, h: side, ...map});
         else
           items.push(
             line([[bx, by], [bx + side, by + side]], {stroke: 'edge'}),

@@ -50,13 +50,10 @@ function scatterOfHeads(width) {
 /// The picture with its two lists; nothing where heads have fewer than two scores.
 function headsScatter() {
   if (plainScores().length < 2 || !headsOf(run()).length) return [];
-  const axis = (key, name) => {
-    const made = choice(
-      `axis-${key}`, name, plainScores().map(([score]) => [score, score]), (v) => go({[key]: v}),
+  const axis = (key, name) =>
+    choice(`axis-${key}`, name, plainScores().map(([score]) => [score, score]),
+      (v) => go({[key]: v}), () => axisScore(key)[0],
     );
-    live(() => setValues({[`axis-${key}`]: axisScore(key)[0]}));
-    return made;
-  };
   return [
     el('div', {class: 'controls'}, axis('sx', 'Across'), axis('sy', 'Up')),
     figure(scatterOfHeads, {

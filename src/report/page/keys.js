@@ -54,8 +54,11 @@ function onlyGate(head) {
   if (!head || !isLive()) return;
   const others = headsOf(run()).filter((x) => x.at !== head.at);
   const already = others.every((x) => app.state.gates[x.at] === 0);
-  go({gates: already ? {} : Object.fromEntries(others.map((x) => [x.at, 0]))});
+  go({gates: already ? {} : silenced(others)});
 }
+
+/// Gates of 0 for these heads.
+const silenced = (heads) => Object.fromEntries(heads.map((x) => [x.at, 0]));
 
 function stepTime(by) {
   if (app.view.stepBy) return app.view.stepBy(by);
@@ -63,8 +66,7 @@ function stepTime(by) {
   const {steps} = run();
   if (!steps?.length || !isLive()) return undefined;
   const at = app.state.step == null ? steps.length - 1 : steps.indexOf(app.state.step);
-  const next = Math.max(0, Math.min(at + by, steps.length - 1));
-  return go({step: steps[next]});
+  return go({step: steps[Math.max(0, Math.min(at + by, steps.length - 1))]});
 }
 
 function cycleTheme() {

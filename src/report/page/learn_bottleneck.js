@@ -7,16 +7,15 @@ const TWO_WANTED = {
   k: [[1, 0], [0, 1], [-1, 0], [0, -1]], v: identity(4),
 };
 const twoWanted = (sharpness, H) =>
-  Array.from({length: H}, (_, h) => {
+  range(H, (h) => {
     const [from, to] = [h * (2 / H), (h + 1) * (2 / H)];
     const q = new Array(to - from).fill(sharpness);
     return attend(q, columns(TWO_WANTED.k, from, to), TWO_WANTED.v);
   });
 
 function budgetPicture(width) {
-  const H = lab('heads', 1),
-    heads = twoWanted(lab('sharp', 2), H);
-  const best = (h) => Math.max(...heads[h].row);
+  const H = lab('heads', 1);
+  const heads = twoWanted(lab('sharp', 2), H);
   return bars({
     width: Math.min(width, 560), unit: 'weight', low: 0, high: 1,
     rows: heads.flatMap(({row}, h) =>
@@ -31,7 +30,7 @@ function budgetPicture(width) {
       sentence:
         H > 1
           ? `Head 1 gives A ${fixed(heads[0].row[0])}, head 2 gives B ${fixed(heads[1].row[1])}.`
-          : `No key gets more than ${fixed(best(0))}; A and B can never get more than .5 each.`,
+          : `No key gets more than ${fixed(Math.max(...heads[0].row))}; A and B can never get more than .5 each.`,
     },
   });
 }
@@ -39,11 +38,9 @@ function budgetPicture(width) {
 const comparedWorld = memo(
   () => JSON.stringify([worldName(), isRunWorld() && where()]),
   () => {
-    const world = lessonWorld(),
-      heads = headsOfWorld(world);
-    const [single] = headsOfWorld(world, 1),
-      average = averageWeights(heads);
-    return {world, heads, single, average, change: minus(single.weights, average)};
+    const world = lessonWorld();
+    const [heads, [single]] = [headsOfWorld(world), headsOfWorld(world, 1)];
+    return {world, heads, single, change: minus(single.weights, averageWeights(heads))};
   },
 );
 
@@ -54,8 +51,8 @@ function comparedSay(r, c) {
 }
 
 function comparedFigures() {
-  const group = [],
-    {world, heads} = comparedWorld();
+  const group = [];
+  const {world, heads} = comparedWorld();
   const make = (id, title, weights, signed) =>
     figure(
       (width) =>
@@ -85,14 +82,10 @@ LESSONS[1] = {
       ),
       figure(budgetPicture, {id: 'budget', most: 560}),
       dynamic('div', {id: 'arrives'}, () =>
-        tableOf(
-          {
-            head: ['', ...'ABCD'],
-            rows: twoWanted(lab('sharp', 2), lab('heads', 1)).map(({z}, h) => [
-              `head ${h + 1}`, ...z.map((v) => fixed(v)),
-            ]),
-          },
-          'What arrives: the values of A to D, averaged',
+        tableOf('What arrives: the values of A to D, averaged', ['', ...'ABCD'],
+          twoWanted(lab('sharp', 2), lab('heads', 1)).map(({z}, h) => [
+            `head ${h + 1}`, ...z.map((v) => fixed(v)),
+          ]),
         ),
       ),
       comparedFigures(),

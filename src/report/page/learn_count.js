@@ -19,45 +19,41 @@ function countField([key, name, initial, min, max, what]) {
     oninput: (event) =>
       setLab({[key]: event.target.value === '' ? -1 : Number(event.target.value)}),
   });
-  live(() => setValues({[input.id]: lab(key, initial)}));
+  live(() => {
+    if (document.activeElement !== input) input.value = lab(key, initial);
+  });
   return el('label', null, `${name} `, input);
 }
 
 function countTable() {
-  const now = countNow(),
-    made = attentionSizes(now);
+  const now = countNow();
+  const made = attentionSizes(now);
   if (made.error) return note(made.error);
   return [
-    made.note ? note(made.note) : null,
+    made.note && note(made.note),
     el('p', null, el('span', {class: 'big', id: 'count-total'}, grouped(made.total)),
       ' parameters in one layer of attention',
     ),
     tableOf(
-      {
-        head: ['matrix', 'shape', now.bias ? 'entries + biases' : 'entries'],
-        rows: made.matrices.map((x) => [x.name, `[${x.rows}, ${x.cols}]`, grouped(x.count)]),
-      },
       `d_k ${made.dk}, d_v ${made.dv}, ${made.kv} block${made.kv > 1 ? 's' : ''} of keys and values`,
+      ['matrix', 'shape', now.bias ? 'entries + biases' : 'entries'],
+      made.matrices.map((x) => [x.name, `[${x.rows}, ${x.cols}]`, grouped(x.count)]),
     ),
-    tableOf(
-      {
-        head: ['H', 'd_k', 'parameters', 'weights for 1024 tokens', 'kept per token while generating'],
-        rows: [1, 2, 4, 8, 16, 32]
-          .map((H) => ({H, ...attentionSizes({d: now.d, H, bias: now.bias})}))
-          .filter((x) => !x.error)
-          .map((x) => [
-            String(x.H), String(x.dk), grouped(x.total), grouped(x.H * 1024 * 1024),
-            grouped(x.cache),
-          ]),
-      },
-      `What changes with H at d = ${now.d} (d_k = floor(d / H))`,
+    tableOf(`What changes with H at d = ${now.d} (d_k = floor(d / H))`,
+      ['H', 'd_k', 'parameters', 'weights for 1024 tokens', 'kept per token while generating'],
+      [1, 2, 4, 8, 16, 32]
+        .map((H) => ({H, ...attentionSizes({d: now.d, H, bias: now.bias})}))
+        .filter((x) => !x.error)
+        .map(({H, dk, total, cache}) => [
+          String(H), String(dk), grouped(total), grouped(H * 1024 * 1024), grouped(cache),
+        ]),
     ),
   ];
 }
 
 const modelRows = () =>
   [
-    ...lessonFacts().models.map((x) => ({...x, source: x.source})),
+    ...lessonFacts().models,
     ...(app.page.runs.length
       ? [
           {
@@ -120,15 +116,12 @@ LESSONS[4] = {
         ),
       ),
       figure(modelsPicture, {id: 'published', most: 640, again: 'headlab cost --published'}),
-      tableOf(
-        {
-          head: ['model', 'd', 'heads', 'kv_heads', 'd_k', 'parameters a layer', 'source'],
-          rows: modelRows().map((x) => [
-            x.name, ...[x.d_model, x.heads, x.kv_heads, x.d_head].map(String),
-            grouped(modelCount(x)), x.source,
-          ]),
-        },
-        'Attention of published models, without biases',
+      tableOf('Attention of published models, without biases',
+        ['model', 'd', 'heads', 'kv_heads', 'd_k', 'parameters a layer', 'source'],
+        modelRows().map((x) => [
+          x.name, ...[x.d_model, x.heads, x.kv_heads, x.d_head].map(String),
+          grouped(modelCount(x)), x.source,
+        ]),
       ),
     );
   },

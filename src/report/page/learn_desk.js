@@ -1,13 +1,11 @@
 // Lesson 4: faders on heads, and W_O as the desk that mixes them; on a run, the logits that move.
 
-const deskGates = (world) => Array.from({length: world.heads}, (_, h) => lab(`g${h}`, 1));
+const deskGates = (world) => range(world.heads, (h) => lab(`g${h}`, 1));
 const deskMixer = (world) => (lab('mix') ? world.W_O : identity(world.v[0].length));
 
 /// z of all heads through their faders and W_O, [T][d], and without them.
 function deskOutput(world) {
-  const heads = headsOfWorld(world),
-    gates = deskGates(world),
-    W_O = deskMixer(world);
+  const [heads, gates, W_O] = [headsOfWorld(world), deskGates(world), deskMixer(world)];
   const faded = heads.map((head, h) => ({z: head.z.map((row) => row.map((v) => v * gates[h]))}));
   return {
     heads, now: times(besideEachOther(faded), W_O), whole: times(besideEachOther(heads), W_O),
@@ -15,8 +13,8 @@ function deskOutput(world) {
 }
 
 function deskPicture(width, world) {
-  const {now, whole} = deskOutput(world),
-    t = queryOf(world);
+  const {now, whole} = deskOutput(world);
+  const t = queryOf(world);
   return bars({
     width: Math.min(width, 560), unit: 'output', tickName: 'all faders at 1',
     low: Math.min(0, ...whole.flat(), ...now.flat()),
@@ -41,20 +39,13 @@ function deskOfWorld(main, world) {
       id: 'desk', most: 560, again: explainCommand('W_O'),
     }),
     dynamic('div', {id: 'desk-change'}, () => {
-      const {heads, now, whole} = deskOutput(world),
-        W_O = deskMixer(world);
-      return tableOf(
-        {
-          head: ['', 'L2 of the change'],
-          rows: [
-            ['now', fixed(l2(minus(whole, now)))],
-            ...headNames(world).map((name, h) => [
-              `head ${name} silent`, fixed(lossOfSilence(heads, h, W_O)),
-            ]),
-          ],
-        },
-        'What faders take from the output of all tokens',
-      );
+      const {heads, now, whole} = deskOutput(world);
+      return tableOf('What faders take from the output of all tokens', ['', 'L2 of the change'], [
+        ['now', fixed(l2(minus(whole, now)))],
+        ...headNames(world).map((name, h) => [
+          `head ${name} silent`, fixed(lossOfSilence(heads, h, deskMixer(world))),
+        ]),
+      ]);
     }),
   );
 }
@@ -63,16 +54,11 @@ function deskOfWorld(main, world) {
 function logitsPicture(width) {
   const [now, base] = [trace(), baseTrace()];
   if (!now?.logits || !base?.logits) return noPattern();
-  const {vocab, target_names: names, tokens} = task().facts;
-  const t = Math.min(app.state.q[0] ?? example().length - 1, example().length - 1),
-    k = Math.min(lab('target'), names.length - 1);
-  const part = (pass) =>
-    pass.logits.subarray((t * names.length + k) * vocab, (t * names.length + k + 1) * vocab);
-  const [mine, before] = [part(now), part(base)];
+  const {target_names: names, tokens} = task().facts;
+  const [t, k] = [positionShown(), Math.min(lab('target'), names.length - 1)];
+  const [mine, before] = [logitsAt(now, t, k), logitsAt(base, t, k)];
   const right = example().targets ? example().targets[t * names.length + k] : -1;
-  const order = Array.from(before.keys())
-    .sort((a, b) => before[b] - before[a])
-    .slice(0, 8);
+  const order = [...before.keys()].sort((a, b) => before[b] - before[a]).slice(0, 8);
   if (right >= 0 && !order.includes(right)) order.push(right);
   return bars({
     width: Math.min(width, 560), unit: 'logit', tickName: 'all faders at 1',
@@ -94,12 +80,9 @@ LESSONS[3] = {
   worlds: ['five-tokens', 'cat-sleeps', 'run'], uses: ['ex'],
   build(main) {
     if (!isRunWorld()) return deskOfWorld(main, lessonWorld());
-    const positions = Array.from({length: example().length}, (_, t) => [t, String(t)]);
-    const position = choice('lab-query', 'Position', positions, (v) => go({q: [Number(v)]}));
-    live(() =>
-      setValues({
-        'lab-query': Math.min(app.state.q[0] ?? example().length - 1, example().length - 1),
-      }),
+    const positions = range(example().length, (t) => [t, String(t)]);
+    const position = choice('lab-query', 'Position', positions, (v) => go({q: [Number(v)]}),
+      positionShown,
     );
     main.append(
       el('div', {class: 'columns'},

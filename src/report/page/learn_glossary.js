@@ -2,8 +2,8 @@
 
 LESSONS[9] = {
   build(main) {
-    const list = document.getElementById('terms'),
-      terms = [...list.querySelectorAll('dt')];
+    const list = document.getElementById('terms');
+    const terms = [...list.querySelectorAll('dt')];
     const find = el('input', {
       type: 'search', id: 'find-term', autocomplete: 'off', oninput: () => show10(),
     });

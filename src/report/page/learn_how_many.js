@@ -7,26 +7,27 @@ const splitNow = (world) => {
 };
 
 function splitTable(world) {
-  const {H, heads} = splitNow(world),
-    n = world.keys.length;
+  const {H, heads} = splitNow(world);
+  const n = world.keys.length;
   const uniform = heads.map((head) => head.weights.filter(isUniform).length);
   const all = uniform.reduce((a, b) => a + b, 0);
   return [
     el('p', {id: 'uniform-rows'},
       `d_k = ${heads[0].q[0].length}. ${all} of ${H * world.tokens.length} rows are even${all ? ', because their query is 0' : ''}; diversity ${fixed(diversityOf(heads.map((head) => head.weights)))}.`,
     ),
-    tableOf(
-      {
-        head: ['head', 'entropy', 'focus', 'even rows'],
-        rows: heads.map((head, h) => [
-          headNames(world, H)[h], fixed(entropyOf(head.weights), 3),
-          `${fixed(100 * focusOf(head.weights), 1)} %`, String(uniform[h]),
-        ]),
-      },
-      `Entropy of even attention over ${n} keys: ln ${n} = ${fixed(Math.log(n), 3)}`,
+    tableOf(`Entropy of even attention over ${n} keys: ln ${n} = ${fixed(Math.log(n), 3)}`,
+      ['head', 'entropy', 'focus', 'even rows'],
+      heads.map(({weights}, h) => [
+        headNames(world, H)[h], ...entropyCells(weights), String(uniform[h]),
+      ]),
     ),
   ];
 }
+
+/// A pattern's entropy and focus.
+const entropyCells = (weights) => [
+  fixed(entropyOf(weights), 3), `${fixed(100 * focusOf(weights), 1)} %`,
+];
 
 /// How diverse the heads of a run are, by heads.json; as `headlab explain diversity` says it.
 function diversityOfRun({reports}) {
@@ -92,13 +93,9 @@ function diversityPicture(width) {
 function entropyTable() {
   const {counts, tokens} = randomWorld('entropy');
   return tableOf(
-    {
-      head: ['head', 'entropy', 'focus'],
-      rows: counts[0].patterns.map((p, h) => [
-        String(h + 1), fixed(entropyOf(p), 3), `${fixed(100 * focusOf(p), 1)} %`,
-      ]),
-    },
     `Four heads with random weights on “${tokens.join(' ')}”; even attention has ln ${tokens.length} = ${fixed(Math.log(tokens.length), 3)}`,
+    ['head', 'entropy', 'focus'],
+    counts[0].patterns.map((p, h) => [String(h + 1), ...entropyCells(p)]),
   );
 }
 
@@ -123,9 +120,9 @@ const familyPatterns = memo(where, () =>
 
 /// All heads of all models on one input: a row for each model.
 function familyPicture(width) {
-  const family = familyPatterns(),
-    most = Math.max(...family.map(({maps}) => maps.length)),
-    relations = task().facts.relations.length;
+  const family = familyPatterns();
+  const most = Math.max(...family.map(({maps}) => maps.length));
+  const relations = task().facts.relations.length;
   const [left, gap, foot] = [76, 6, 30];
   const side = Math.min(104, (width - left) / most - gap);
   const box = (i, h) => [left + h * (side + gap), 4 + i * (side + foot), side, side];
@@ -179,13 +176,13 @@ LESSONS[6] = {
   },
   worlds: ['five-tokens', 'cat-sleeps', 'run'],
   build(main) {
-    const world = lessonWorld(),
-      choices = isRunWorld() ? [world.heads] : [1, 2, 4];
+    const world = lessonWorld();
+    const choices = isRunWorld() ? [world.heads] : [1, 2, 4];
     main.append(
       controlRow(labChoice('heads', 'Heads', choices.map((H) => [H, String(H)]), world.heads)),
       dynamic('div', {id: 'split'}, () => splitTable(world)),
       el('div', {class: 'columns three', id: 'split-heads'},
-        Array.from({length: Math.max(...choices)}, (_, h) =>
+        range(Math.max(...choices), (h) =>
           figure(
             (width) => {
               const {H, heads} = splitNow(world);

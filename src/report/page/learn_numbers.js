@@ -4,11 +4,10 @@
 const numbersOf = memo(
   () => JSON.stringify([worldName(), isRunWorld() && where(), app.state.q[0], lab('head')]),
   () => {
-    const world = lessonWorld(),
-      t = queryOf(world),
-      h = headOfLab(world.heads);
-    const head = headsOfWorld(world)[h],
-      n = world.visible ? world.visible[t] : world.keys.length;
+    const world = lessonWorld();
+    const [t, h] = [queryOf(world), headOfLab(world.heads)];
+    const head = headsOfWorld(world)[h];
+    const n = world.visible ? world.visible[t] : world.keys.length;
     return {
       world, t, h, head, n,
       ...attendTrace(head.q[t], head.k.slice(0, n), head.v.slice(0, n)),
@@ -36,25 +35,19 @@ function codeList() {
 }
 
 function stateTables() {
-  const {steps, world} = numbersOf(),
-    step = steps[stepNow()];
+  const {steps, world} = numbersOf();
+  const step = steps[stepNow()];
   const turns = steps.map((one, i) => ({...one, i})).filter((one) => one.at === step.at);
   const names = Object.keys(step.values);
   const value = (one, name) =>
     name === 's' ? `${one.values.s} ${world.keys[one.values.s]}` : shownValue(one.values[name]);
   return [
-    tableOf(
-      {head: ['', 'value'], rows: names.map((name) => [name, value(step, name)])},
-      'After this line',
-    ),
-    tableOf(
-      {
-        head: ['turn', ...names],
-        rows: turns.map((one, i) => [
-          `${one.i === stepNow() ? '▸ ' : ''}${i + 1}`, ...names.map((name) => value(one, name)),
-        ]),
-      },
-      `All ${turns.length} turns of this line`, 40,
+    tableOf('After this line', ['', 'value'], names.map((name) => [name, value(step, name)])),
+    tableOf(`All ${turns.length} turns of this line`, ['turn', ...names],
+      turns.map((one, i) => [
+        `${one.i === stepNow() ? '▸ ' : ''}${i + 1}`, ...names.map((name) => value(one, name)),
+      ]),
+      40,
     ),
   ];
 }
@@ -69,9 +62,9 @@ function queryRows({world, t, head, n}) {
 }
 
 function asText() {
-  const made = numbersOf(),
-    {world, t, h, head, z} = made,
-    pad = (words) => String(words).padStart(9);
+  const made = numbersOf();
+  const {world, t, h, head, z} = made;
+  const pad = (words) => String(words).padStart(9);
   return [
     `${world.tokens[t]}, head ${headNames(world)[h]}, q = ${head.q[t].map((v) => fixed(v)).join(' ')}`,
     ['key', 'dot', `/ √${head.q[t].length}`, 'weight'].map(pad).join(' '),
@@ -113,12 +106,11 @@ LESSONS[2] = {
         dynamic('div', {id: 'state'}, stateTables),
       ),
       dynamic('div', {id: 'query-numbers'}, () => {
-        const made = numbersOf(),
-          {head, t, z} = made;
+        const {head, t, h, z} = numbersOf();
         return [
           tableOf(
-            {head: ['key', 'q · k', `/ √${head.q[t].length}`, 'weight'], rows: queryRows(made)},
-            `${world.tokens[t]}, head ${headNames(world)[made.h]}: q = ${head.q[t].map((v) => shownValue(v)).join(' ')}`,
+            `${world.tokens[t]}, head ${headNames(world)[h]}: q = ${head.q[t].map(shownValue).join(' ')}`,
+            ['key', 'q · k', `/ √${head.q[t].length}`, 'weight'], queryRows(numbersOf()),
           ),
           el('p', {id: 'query-output'}, `Output: ${z.map((v) => fixed(v)).join('  ')}`),
         ];

@@ -8,8 +8,8 @@ const QUIZ_NAMES = Object.keys(KNOWN_PATTERNS);
 const quizHeads = memo(
   () => String(lab('seed', 1)),
   () => {
-    const random = numbersFrom(lab('seed', 1)),
-      names = [...QUIZ_NAMES];
+    const random = core.randomFrom(lab('seed', 1));
+    const names = [...QUIZ_NAMES];
     for (let i = names.length - 1; i > 0; --i) {
       const j = Math.floor(random() * (i + 1));
       [names[i], names[j]] = [names[j], names[i]];
@@ -20,14 +20,19 @@ const quizHeads = memo(
 
 const quizTokens = () => QUIZ_CLASSES.map((c) => 'abcd'[c]);
 
+/// A small pattern; `words(r, c)` says the numbers of a cell.
+const smallPattern = (width, tokens, rows, {words, ...more}) =>
+  matrix({
+    rowNames: tokens, colNames: tokens, values: Float32Array.from(rows.flat()),
+    width: Math.min(width, 300), ...more,
+    say: (r, c) => `query ${r} ${tokens[r]} → key ${c} ${tokens[c]}: ${words(r, c)}`,
+  });
+
 function quizPicture(width, i) {
   const {weights} = quizHeads()[i];
-  return matrix({
-    rowNames: quizTokens(), colNames: quizTokens(), values: Float32Array.from(weights.flat()),
-    width: Math.min(width, 300), cell: 22,
-    about: {name: `quiz-${i}`, title: `Head ${i + 1}`, sentence: ''},
-    say: (r, c) =>
-      `query ${r} ${quizTokens()[r]} → key ${c} ${quizTokens()[c]}: ${fixed(weights[r][c])}`,
+  return smallPattern(width, quizTokens(), weights, {
+    cell: 22, about: {name: `quiz-${i}`, title: `Head ${i + 1}`, sentence: ''},
+    words: (r, c) => fixed(weights[r][c]),
   });
 }
 
@@ -35,21 +40,20 @@ function quizAnswers() {
   if (!lab('open')) return [];
   let right = 0;
   const rows = quizHeads().map(({weights}, i) => {
-    const distances = distancesFromKnown(weights, QUIZ_CLASSES),
-      like = likeOf(distances),
-      yours = QUIZ_NAMES[lab(`a${i}`, -1)];
+    const distances = distancesFromKnown(weights, QUIZ_CLASSES);
+    const [like, yours] = [likeOf(distances), QUIZ_NAMES[lab(`a${i}`, -1)]];
     const of = distances.find((x) => x.name === like);
     right += Number(yours === like);
     return [
       `head ${i + 1}`, yours || '–', `${yours === like ? '✓' : '✗'} ${like || 'none'}`,
-      ...(of ? [of.distance, of.uniform] : [NaN, NaN]).map((v) => fixed(v, 3)),
+      fixed(of?.distance, 3), fixed(of?.uniform, 3),
     ];
   });
   return [
     el('p', {id: 'quiz-score'}, `${right} of ${rows.length} right.`),
     tableOf(
-      {head: ['', 'yours', 'by distance', 'distance', 'of uniform'], rows},
       'Mean Jensen-Shannon distance from the pattern, and that of uniform attention: a head is like a pattern from which it is less than half as far',
+      ['', 'yours', 'by distance', 'distance', 'of uniform'], rows,
     ),
   ];
 }
@@ -65,9 +69,7 @@ const nearestHeads = memo(
       .filter((x) => run().modules[x.m].kind === 'self')
       .flatMap((head) => {
         const {values, rows, cols} = patternOf(baseTrace(), head.m, head.place);
-        const weights = Array.from({length: rows}, (_, t) =>
-          Array.from(values.subarray(t * cols, (t + 1) * cols)),
-        );
+        const weights = range(rows, (t) => Array.from(values.subarray(t * cols, (t + 1) * cols)));
         return distancesFromKnown(weights, tokens, task().causal).map((x) => ({...x, head, weights}));
       });
     return QUIZ_NAMES.flatMap((name) => {
@@ -83,8 +85,8 @@ function nearestTable() {
   ]);
   return rows.length
     ? tableOf(
-        {head: ['pattern', 'nearest head', 'distance', 'of uniform'], rows},
         `The run’s nearest heads on example ${exampleIndex()} (mean Jensen-Shannon distance, at most .833; heads --like takes the mean over 64 examples)`,
+        ['pattern', 'nearest head', 'distance', 'of uniform'], rows,
       )
     : [];
 }
@@ -94,17 +96,15 @@ function knownPicture(width, i, real) {
   const found = nearestHeads()[i];
   if (!found) return null;
   const tokens = tokenTexts(example().tokens).slice(0, found.ideal.length);
-  const rows = real ? found.weights : found.ideal;
-  return matrix({
-    rowNames: tokens, colNames: tokens, values: Float32Array.from(rows.flat()),
-    width: Math.min(width, 300), cell: 18,
+  return smallPattern(width, tokens, real ? found.weights : found.ideal, {
+    cell: 18,
     about: {
       name: `known-${i}-${real ? 'run' : 'simulated'}`,
       title: real ? `Head ${found.head.at} of the run` : `Simulated: ${found.name}`,
       sentence: real ? `Distance ${fixed(found.distance, 3)}.` : '',
     },
-    say: (r, c) =>
-      `query ${r} ${tokens[r]} → key ${c} ${tokens[c]}: simulated ${fixed(found.ideal[r][c])} · head ${found.head.at} ${fixed(found.weights[r][c])}`,
+    words: (r, c) =>
+      `simulated ${fixed(found.ideal[r][c])} · head ${found.head.at} ${fixed(found.weights[r][c])}`,
   });
 }
 
@@ -143,9 +143,6 @@ LESSONS[5] = {
       dynamic('div', {id: 'quiz-answers'}, quizAnswers), dynamic('div', {id: 'nearest'}, nearestTable),
       ...(nearestHeads().length ? [knownFigures()] : []),
     );
-    if (hasRun())
-      main.append(
-        el('p', {class: 'again'}, 'again: ', code(`headlab heads ${run().name} --like previous`)),
-      );
+    if (hasRun()) main.append(againLine(`headlab heads ${run().name} --like previous`));
   },
 };

@@ -1,13 +1,13 @@
 // Lesson 1: the whole way of a token through the heads of a layer, matrix by matrix, with its shapes;
 // and where tokens lie before and after.
 
-const withHeads = (H, each) => Array.from({length: H * each}, (_, i) => Math.floor(i / each));
-const numbered = (n, sign = '') => Array.from({length: n}, (_, i) => sign + i);
+const withHeads = (H, each) => range(H * each, (i) => Math.floor(i / each));
+const numbered = (n, sign = '') => range(n, (i) => sign + i);
 
 /// The residual stream before the layer; null where that is not one stream.
 function streamOf(world) {
-  const pass = baseTrace(),
-    {m, model} = pass.modules[chosen().m];
+  const pass = baseTrace();
+  const {m, model} = pass.modules[chosen().m];
   if (model.stacks.length > 1) return null;
   return world.tokens.map((_, t) =>
     Array.from(pass.residual[m].subarray(t * model.C, (t + 1) * model.C)),
@@ -17,8 +17,8 @@ function streamOf(world) {
 /// The input of the module, as its matrices see it: of an article's world, q seen through W_Q = 1.
 function inputOf(world) {
   if (!isRunWorld()) return world.q;
-  const {module, model} = baseTrace().modules[chosen().m],
-    stream = streamOf(world);
+  const {module, model} = baseTrace().modules[chosen().m];
+  const stream = streamOf(world);
   if (!stream || model.config.norm !== 'pre') return stream;
   return stream.map((row) =>
     Array.from(model.norm(Float32Array.from(row), module.name.replace(/attn$/, 'ln1.'))),
@@ -27,14 +27,11 @@ function inputOf(world) {
 
 /// The steps: [{name, rows, rowNames, colNames, tints, words}], of head h where heads are apart.
 function pipelineSteps(world, h) {
-  const heads = headsOfWorld(world),
-    one = heads[h], H = world.heads,
-    name = headNames(world)[h];
-  const dk = one.q[0].length,
-    dv = one.v[0].length, x = inputOf(world),
-    beside = besideEachOther(heads);
-  const [T, S] = [world.tokens, world.keys],
-    W_Q = world.W_Q || identity(world.q[0].length);
+  const [heads, name] = [headsOfWorld(world), headNames(world)[h]];
+  const [one, beside, x] = [heads[h], besideEachOther(heads), inputOf(world)];
+  const [H, dk, dv] = [world.heads, one.q[0].length, one.v[0].length];
+  const [T, S] = [world.tokens, world.keys];
+  const W_Q = world.W_Q || identity(world.q[0].length);
   const columns = `the tint says whose column it is: ${dk} for each of ${H} heads`;
   return [
     x && {
@@ -101,11 +98,13 @@ function pipelinePicture(width, world) {
 
 /// Tokens before and after attention on the two widest axes of both.
 function spacePicture(width, world) {
-  const beside = besideEachOther(headsOfWorld(world)),
-    stream = isRunWorld() && streamOf(world);
+  const beside = besideEachOther(headsOfWorld(world));
+  const stream = isRunWorld() && streamOf(world);
   if (stream === null) return null;
-  const x = stream || world.v,
-    y = stream ? times(beside, world.W_O).map((row, t) => row.map((v, i) => v + x[t][i])) : beside;
+  const x = stream || world.v;
+  const y = stream
+    ? times(beside, world.W_O).map((row, t) => row.map((v, i) => v + x[t][i]))
+    : beside;
   const made = together([x.flat(), y.flat()], x.length, x[0].length);
   return beforeAfter(width, made, world.tokens, {
     name: 'before-after', title: 'Before and after attention',
@@ -118,8 +117,8 @@ function spacePicture(width, world) {
 LESSONS[0] = {
   worlds: ['five-tokens', 'cat-sleeps', 'run'], uses: ['h', 'ex'],
   build(main) {
-    const world = lessonWorld(),
-      last = pipelineSteps(world, 0).length - 1;
+    const world = lessonWorld();
+    const last = pipelineSteps(world, 0).length - 1;
     main.append(
       controlRow(...stepButtons(() => [lab('step'), last]), headChoice(world)),
       dynamic('div', {class: 'tokens', role: 'group', 'aria-label': 'steps'}, () =>

@@ -1,6 +1,6 @@
 // Lesson 9's fields: what is asked, what is said of an answer, and hints.
 
-const subsetNames = (subsets) => subsets.heads.map((h) => h.join('.'));
+const subsetNames = (subsets) => subsets.heads.map(at2);
 const keptNames = (subsets, bits) =>
   subsetNames(subsets).filter((_, i) => Math.floor(bits / 2 ** i) % 2);
 const placesOf = (subsets, words) =>
@@ -75,20 +75,19 @@ const byHand = () =>
 function onTheRun(r) {
   const subsets = subsetsOf(r);
   if (!subsets || subsets.heads.length < 3) return [];
-  const n = subsets.heads.length,
-    {i, j} = backupPair(subsets),
-    whole = subsets.losses[bitsWithout(n, [])];
-  const half = Math.ceil(n / 2),
-    pair = [subsetNames(subsets)[0], subsetNames(subsets)[n - 1]];
+  const n = subsets.heads.length;
+  const {i, j, beyond} = backupPair(subsets);
+  const whole = subsets.losses[bitsWithout(n, [])];
+  const [half, names] = [Math.ceil(n / 2), subsetNames(subsets)];
   const cost = pairCost(subsets, 0, n - 1);
   return [
     {
-      ask: `With all ${n} heads the loss is ${digits(whole)}; without ${pair[0]} it is ${digits(whole + cost.one)}, without ${pair[1]} ${digits(whole + cost.other)}. What is it without both? (to 20 %)`,
+      ask: `With all ${n} heads the loss is ${digits(whole)}; without ${names[0]} it is ${digits(whole + cost.one)}, without ${names[n - 1]} ${digits(whole + cost.other)}. What is it without both? (to 20 %)`,
       hint: 'First guess: the rises add up. A head may do what the other did, and both cost more together; a head that needs the other, less.',
       check(words) {
-        const [guess] = numbersIn(words),
-          loss = whole + cost.both,
-          right = Math.abs(guess - loss) <= 0.2 * loss;
+        const [guess] = numbersIn(words);
+        const loss = whole + cost.both;
+        const right = Math.abs(guess - loss) <= 0.2 * loss;
         return {
           right,
           words: right ? `It is ${digits(loss)}: ${digits(cost.beyond)} beyond the sum.` : '',
@@ -97,27 +96,24 @@ function onTheRun(r) {
     },
     {
       ask: 'Which two heads, silent together, cost most beyond the sum of both? (such as 0.1 0.2)',
-      hint: `The Live view says it for two heads that are off. One of the two is ${subsetNames(subsets)[i]}.`,
+      hint: `The Live view says it for two heads that are off. One of the two is ${names[i]}.`,
       check(words) {
-        const given = placesOf(subsets, words).sort((a, b) => a - b),
-          right = given.length === 2 && given[0] === i && given[1] === j;
+        const given = placesOf(subsets, words).sort((a, b) => a - b);
+        const right = given.length === 2 && given[0] === i && given[1] === j;
         return {
-          right,
-          words: right
-            ? `Together they cost ${digits(backupPair(subsets).beyond)} nats beyond the sum.`
-            : '',
+          right, words: right ? `Together they cost ${digits(beyond)} nats beyond the sum.` : '',
         };
       },
     },
     {
-      ask: `Choose ${half} of the ${n} heads to keep. (such as ${subsetNames(subsets).slice(0, half).join(' ')})`,
+      ask: `Choose ${half} of the ${n} heads to keep. (such as ${names.slice(0, half).join(' ')})`,
       hint: 'The heads that own a relation first.',
       check(words) {
         const given = [...new Set(placesOf(subsets, words))];
         if (given.length !== half || given.includes(-1))
           return {right: false, words: `${half} heads of this run are wanted.`};
-        const made = rankOfSet(subsets, given.reduce((bits, at) => bits + 2 ** at, 0)),
-          right = made.rank === 1;
+        const made = rankOfSet(subsets, given.reduce((bits, at) => bits + 2 ** at, 0));
+        const right = made.rank === 1;
         return {
           right,
           words: `Number ${made.rank} of ${made.of}: loss ${digits(made.loss)}. ${right ? 'Nothing is better.' : `The optimum has ${digits(made.best)}; your regret is ${digits(made.loss - made.best)} nats.`}`,
@@ -128,9 +124,9 @@ function onTheRun(r) {
 }
 
 function exerciseNode({ask, hint, check}, i) {
-  const id = `exercise-${i + 1}`,
-    out = el('p', {id: `${id}-said`, role: 'status'}),
-    help = el('p', {class: 'muted', id: `${id}-help`, hidden: true}, hint);
+  const id = `exercise-${i + 1}`;
+  const out = el('p', {id: `${id}-said`, role: 'status'});
+  const help = el('p', {class: 'muted', id: `${id}-help`, hidden: true}, hint);
   const field = el('input', {id, type: 'text', autocomplete: 'off', 'aria-describedby': `${id}-said`});
   const answer = () => {
     const {right, words} = check(field.value);
@@ -155,17 +151,11 @@ function exerciseNode({ask, hint, check}, i) {
 LESSONS[8] = {
   always: ['run'],
   build(main) {
-    const world = exerciseWorld(),
-      more = hasRun() ? onTheRun(run()) : [];
+    const {tokens, q, k, v} = exerciseWorld();
+    const more = hasRun() ? onTheRun(run()) : [];
     main.append(
-      tableOf(
-        {
-          head: ['token', 'q', 'k', 'v'],
-          rows: world.tokens.map((name, t) => [
-            name, ...['q', 'k', 'v'].map((x) => world[x][t].join(' ')),
-          ]),
-        },
-        'The five tokens',
+      tableOf('The five tokens', ['token', 'q', 'k', 'v'],
+        tokens.map((name, t) => [name, ...[q, k, v].map((x) => x[t].join(' '))]),
       ),
       el('ol', {class: 'exercises'}, [...byHand(), ...more].map(exerciseNode)),
     );

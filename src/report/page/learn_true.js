@@ -6,7 +6,7 @@ const silenceCost = {key: '', cost: null};
 
 /// The rise of the loss with one head at 0, over the held-out examples; null while it is measured.
 function costOfSilence(head) {
-  const record = run().reports.ablation?.heads.find((x) => `${x.layer}.${x.head}` === head.at);
+  const record = run().reports.ablation?.heads.find((x) => idOf(x) === head.at);
   if (record && run().facts.evaluation) return record.loss - run().facts.evaluation.loss;
   const key = `${app.state.run} ${head.at}`;
   if (silenceCost.key === key) return silenceCost.cost;
@@ -27,37 +27,28 @@ function costOfSilence(head) {
 
 /// The guess beside the scores: [relation, mass, chance, lift, p, verdict] of the chosen head.
 function truthTable(head) {
-  const rows = task().facts.relations.flatMap((r, i) => {
-    const s =
-      r.kind === run().modules[head.m].kind ? core.reportScore(run(), i, head.m, head.place) : null;
-    return s && s.mass != null ? [{name: r.name, s, owns: ownedBy(head).includes(r.name)}] : [];
-  });
+  const rows = scoresOf(head).filter(({score}) => score.mass != null);
   if (!rows.length)
     return lacking('heads.json', 'Scores are') || note('This task has no truth for this head.');
-  const best = rows.reduce((a, b) => (b.s.lift > a.s.lift ? b : a)),
-    guess = task().facts.relations[lab('guess', -1)]?.name;
+  const best = rows.reduce((a, b) => (b.score.lift > a.score.lift ? b : a));
+  const guess = lab('guess', -1);
   const cost = isLive() ? costOfSilence(head) : NaN;
   const verdict = best.owns ? best.name : 'nothing of these';
+  const nothing = guess >= task().facts.relations.length;
+  const right = nothing ? !best.owns : best.owns && guess === best.i;
   return [
-    tableOf(
-      {
-        head: ['relation', 'mass', 'chance', 'lift', 'p', ''],
-        rows: rows.map(({name, s, owns}) => [
-          name, fixed(s.mass, 3), fixed(s.null, 3), fixed(s.lift, 3), s.p == null ? '–' : fixed(s.p, 3),
-          owns ? '★ owns it' : name === best.name ? 'best of this head' : '',
-        ]),
-      },
-      `Head ${head.at} against the truth`,
+    tableOf(`Head ${head.at} against the truth`,
+      ['relation', 'mass', 'chance', 'lift', 'p', ''],
+      rows.map(({name, score: s, owns}) => [
+        name, ...[s.mass, s.null, s.lift, s.p].map((v) => fixed(v, 3)),
+        owns ? '★ owns it' : name === best.name ? 'best of this head' : '',
+      ]),
     ),
     el('p', {id: 'truth-verdict'},
       el('b', null, `Head ${head.at} does ${verdict}. `),
-      lab('guess', -1) < 0
+      guess < 0
         ? 'You did not guess. '
-        : (
-              lab('guess', -1) >= task().facts.relations.length
-                ? !best.owns
-                : best.owns && guess === best.name
-            )
+        : right
           ? 'Your guess is right. '
           : 'Your guess is not borne out. ',
       cost === null
@@ -78,7 +69,7 @@ const taskOfControl = () => controlNow().task.split(':')[0];
 /// Each relation of a control with its first head: [{name, at, mass, null, lift, p, owner}].
 const firstHeads = ({scores}) =>
   scores.relations.map(({name, best, owner}) => ({
-    ...best, name, at: `${best.layer}.${best.head}`, owner: owner ? owner.join('.') : 'nobody',
+    ...best, name, at: idOf(best), owner: owner ? at2(owner) : 'nobody',
   }));
 
 function trainedControlPicture(width, control) {
@@ -90,8 +81,7 @@ function trainedControlPicture(width, control) {
     low: -0.5, high: 0.5,
     rows: first.flatMap(({name, at}) =>
       control.scores.heads.map((h) => ({
-        name: `${h.layer}.${h.head} ${name}`, value: h.scores[name].lift, tick: 0.3,
-        strong: at === `${h.layer}.${h.head}`,
+        name: `${idOf(h)} ${name}`, value: h.scores[name].lift, tick: 0.3, strong: at === idOf(h),
       })),
     ),
     about: {
@@ -105,22 +95,19 @@ function trainedControlPicture(width, control) {
 function trainedControlTable() {
   const control = controlNow();
   if (!control) return [];
-  return tableOf(
-    {
-      head: ['relation', 'first', 'mass', 'chance', 'lift', 'p', 'owner'],
-      rows: firstHeads(control).map(({name, at, mass, null: chance, lift, p, owner}) => [
-        name, at, ...[mass, chance, lift, p].map((v) => fixed(v, 3)), owner,
-      ]),
-    },
-    `The first head of each relation in ${taskOfControl()}, on held-out examples`,
+  return tableOf(`The first head of each relation in ${taskOfControl()}, on held-out examples`,
+    ['relation', 'first', 'mass', 'chance', 'lift', 'p', 'owner'],
+    firstHeads(control).map(({name, at, mass, null: chance, lift, p, owner}) => [
+      name, at, ...[mass, chance, lift, p].map((v) => fixed(v, 3)), owner,
+    ]),
   );
 }
 
 function controlPicture(width) {
   if (controlNow()) return trainedControlPicture(width, controlNow());
   const made = controlExperiment(lab('seed', 1));
-  const sorted = [...made.others].sort((a, b) => a - b),
-    line = sorted[Math.floor(0.99 * (sorted.length - 1))];
+  const sorted = [...made.others].sort((a, b) => a - b);
+  const line = sorted[Math.floor(0.99 * (sorted.length - 1))];
   return bars({
     width: Math.min(width, 560), unit: 'lift', tickName: '99 % of shuffled truths stay below',
     low: Math.min(0, ...made.lifts), high: Math.max(0.2, ...made.lifts, line),
@@ -135,13 +122,10 @@ function controlPicture(width) {
 }
 
 /// Heads by number alone: a name would give the answer away.
-function headToGuess() {
-  const made = choice('guess-head', 'Head', headsOf(run()).map((x) => [x.at, x.at]),
-    (v) => go({h: v, lab: {...app.state.lab, open: 0, guess: -1}}),
+const headToGuess = () =>
+  choice('guess-head', 'Head', headsOf(run()).map((x) => [x.at, x.at]),
+    (v) => go({h: v, lab: {...app.state.lab, open: 0, guess: -1}}), () => chosen()?.at,
   );
-  live(() => setValues({'guess-head': chosen()?.at}));
-  return made;
-}
 
 LESSONS[7] = {
   worlds: ['run'],
@@ -150,19 +134,10 @@ LESSONS[7] = {
       const names = task().facts.relations.map((r, i) => [i, r.name]);
       main.append(
         el('div', {class: 'columns'},
-          figure(
-            (width) =>
-              chosen() && trace()
-                ? patternPicture(width, {
-                    head: chosen(), rel: lab('open') ? relation() : -1,
-                    title: `Head ${chosen().at}, example ${exampleIndex()}`,
-                  })
-                : noPattern(),
-            {
-              id: 'true-pattern', most: 480,
-              again: () => `headlab heads ${run().name} --pattern ${chosen()?.at}`,
-            },
-          ),
+          figure((width) => chosenPicture(width, {rel: lab('open') ? relation() : -1}), {
+            id: 'true-pattern', most: 480,
+            again: () => `headlab heads ${run().name} --pattern ${chosen()?.at}`,
+          }),
           el('div', null,
             controlRow(headToGuess(),
               labChoice('guess', 'This head does',

@@ -53,20 +53,17 @@ function attendTrace(q, K, V) {
 const columns = (M, from, to) => M.map((row) => row.slice(from, to));
 const times = (A, B) =>
   A.map((row) => B[0].map((_, j) => row.reduce((sum, v, i) => sum + v * B[i][j], 0)));
-const identity = (n) =>
-  Array.from({length: n}, (_, i) => Array.from({length: n}, (__, j) => Number(i === j)));
+const identity = (n) => range(n, (i) => range(n, (j) => Number(i === j)));
 const l2 = (M) => Math.sqrt(M.flat().reduce((sum, v) => sum + v * v, 0));
 const minus = (A, B) => A.map((row, i) => row.map((v, j) => v - B[i][j]));
 
 /// A world in H heads of floor(d / H) columns each: [{q, k, v, dots, scaled, weights, z}]; of a
 /// world with `visible`, query t sees keys 0 to visible[t] - 1, and the rest of its row is 0.
 function headsOfWorld(world, H = world.heads) {
-  const d = Math.floor(world.q[0].length / H),
-    dv = Math.floor(world.v[0].length / H);
-  return Array.from({length: H}, (_, h) => {
-    const q = columns(world.q, h * d, (h + 1) * d);
-    const k = columns(world.k, h * d, (h + 1) * d),
-      v = columns(world.v, h * dv, (h + 1) * dv);
+  const [d, dv] = [world.q, world.v].map(([row]) => Math.floor(row.length / H));
+  return range(H, (h) => {
+    const [q, k] = [world.q, world.k].map((M) => columns(M, h * d, (h + 1) * d));
+    const v = columns(world.v, h * dv, (h + 1) * dv);
     const dots = times(q, k[0].map((_, i) => k.map((row) => row[i])));
     const rows = q.map((query, t) => {
       const n = world.visible ? world.visible[t] : k.length;
@@ -118,28 +115,24 @@ function diversityOf(patterns) {
 /// q, k, v and W_O of a module of the run on one example as a world; its first positions, so that
 /// they can be read. Keys that are shared are repeated for each head that reads them.
 function worldOfRun(trace, m, tokens, most = 12) {
-  const attention = trace.modules[m],
-    {module, H} = attention;
+  const attention = trace.modules[m];
+  const {module, H} = attention;
   const {dHead: D, dValue: Dv, kvHead, kvBlocks} = module;
-  const n = Math.min(tokens.queries.length, most),
-    S = Math.min(tokens.keys.length, most);
+  const [n, S] = [tokens.queries, tokens.keys].map(({length}) => Math.min(length, most));
   const rows = (values, count, width) =>
-    Array.from({length: count}, (_, t) => Array.from(values.subarray(t * width, (t + 1) * width)));
+    range(count, (t) => Array.from(values.subarray(t * width, (t + 1) * width)));
   const spread = (values, each) =>
     rows(values, S, kvBlocks.length * each).map((row) =>
       kvHead.flatMap((kv) => row.slice(kv * each, (kv + 1) * each)),
     );
   const weights = (name) => trace.model.tensors[`${module.name}.${name}`];
-  const W_O = weights('W_O'),
-    C = trace.model.C;
+  const {C} = trace.model;
   return {
     name: 'run', tokens: tokens.queries.slice(0, n), keys: tokens.keys.slice(0, S), heads: H,
     names: module.heads.map((born) => `${m}.${born}`), q: rows(attention.q, n, H * D),
     k: spread(attention.k, D), v: spread(attention.v, Dv),
-    visible: Array.from({length: n}, (_, t) =>
-      Math.min(S, core.visible(trace.model.run, m, trace.example, t)),
-    ),
-    W_O: rows(W_O, H * Dv, C), W_Q: rows(weights('W_Q'), C, H * D),
+    visible: range(n, (t) => Math.min(S, core.visible(trace.model.run, m, trace.example, t))),
+    W_O: rows(weights('W_O'), H * Dv, C), W_Q: rows(weights('W_Q'), C, H * D),
   };
 }
 
@@ -157,9 +150,8 @@ function attentionSizes({d, H, dk = 0, dv = 0, kv = 0, bias = true}) {
     whole('d_v', dv, 0, 65536) ||
     whole('kv_heads', kv, 0, 1024);
   if (error) return {error};
-  const own = Math.floor(d / H),
-    key = dk || own, value = dv || own,
-    groups = kv || H;
+  const own = Math.floor(d / H);
+  const [key, value, groups] = [dk || own, dv || own, kv || H];
   if (key < 1 || value < 1)
     return {
       error: `floor(${d} / ${H}) = 0: ${H} heads leave no column for each. Give d_k, or fewer heads.`,
@@ -194,15 +186,17 @@ const KNOWN_PATTERNS = {
   same: (t, s, tokens) => Number(s < t && tokens[s] === tokens[t]),
 };
 
+/// A row divided by its sum, where that is not 0.
+function shares(row) {
+  const sum = row.reduce((a, b) => a + b, 0);
+  return row.map((v) => v / (sum || 1));
+}
+
 /// The rows of a known pattern; a row is 0 where the pattern says nothing.
 function knownPattern(name, tokens, causal = false) {
-  return tokens.map((_, t) => {
-    const row = tokens.map((__, s) =>
-      causal && s > t ? 0 : KNOWN_PATTERNS[name](t, s, tokens),
-    );
-    const sum = row.reduce((a, b) => a + b, 0);
-    return row.map((v) => v / (sum || 1));
-  });
+  return tokens.map((_, t) =>
+    shares(tokens.map((__, s) => (causal && s > t ? 0 : KNOWN_PATTERNS[name](t, s, tokens)))),
+  );
 }
 
 /// How far weights are from each known pattern (mean Jensen-Shannon distance of the rows of which it
@@ -217,8 +211,7 @@ function distancesFromKnown(weights, tokens, causal = false) {
     );
     const mean = (rows) =>
       asked.reduce((sum, t) => sum + core.jsDistance(rows[t], ideal[t]), 0) / asked.length;
-    const distance = mean(weights),
-      uniform = mean(even);
+    const [distance, uniform] = [mean(weights), mean(even)];
     return {name, ideal, distance, uniform, share: distance / uniform};
   });
 }
@@ -236,46 +229,28 @@ function simulated(name, tokens, random, share = 0.85) {
   const n = tokens.length;
   return knownPattern(name, tokens).map((ideal) => {
     const speaks = ideal.some((v) => v > 0);
-    const row = ideal.map(
-      (v) => (speaks ? share * v + (1 - share) / n : 1 / n) * Math.exp(0.5 * (random() - 0.5)),
+    return shares(
+      ideal.map(
+        (v) => (speaks ? share * v + (1 - share) / n : 1 / n) * Math.exp(0.5 * (random() - 0.5)),
+      ),
     );
-    const sum = row.reduce((a, b) => a + b, 0);
-    return row.map((v) => v / sum);
   });
-}
-
-/// Numbers from 0 to 1 from a seed (mulberry32).
-function numbersFrom(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
 }
 
 /// Heads that attend at random, scored on a truth that has nothing to do with them: the lift of the
 /// best of them, and how often the best of as many reaches it when the truth is drawn again.
 function controlExperiment(seed, heads = 8, n = 12, draws = 200) {
-  const random = numbersFrom(seed);
-  const pattern = () =>
-    Array.from({length: n}, () => {
-      const row = Array.from({length: n}, () =>
-        Math.exp(2.5 * (random() + random() + random() - 1.5)),
-      );
-      const sum = row.reduce((a, b) => a + b, 0);
-      return row.map((v) => v / sum);
-    });
-  const patterns = Array.from({length: heads}, pattern);
-  const truth = () => Array.from({length: n}, () => Math.floor(random() * n));
+  const random = core.randomFrom(seed);
+  const score = () => Math.exp(2.5 * (random() + random() + random() - 1.5));
+  const patterns = range(heads, () => range(n, () => shares(range(n, score))));
+  const truth = () => range(n, () => Math.floor(random() * n));
   const lifts = (keys) =>
     patterns.map(
       (rows) => (rows.reduce((sum, row, t) => sum + row[keys[t]], 0) / n - 1 / n) / (1 - 1 / n),
     );
-  const found = lifts(truth()),
-    best = Math.max(...found);
-  const others = Array.from({length: draws}, () => Math.max(...lifts(truth())));
+  const found = lifts(truth());
+  const best = Math.max(...found);
+  const others = range(draws, () => Math.max(...lifts(truth())));
   return {
     lifts: found, best, head: found.indexOf(best), others,
     p: (1 + others.filter((v) => v >= best).length) / (draws + 1),

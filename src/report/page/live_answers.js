@@ -37,7 +37,7 @@ function tokenEditor() {
     ),
   );
   return el('div', null, el('h3', null, 'Tokens'),
-    el('p', {class: 'small muted'}, 'Pick a token, then another in its place. ',
+    aside('Pick a token, then another in its place. ',
       dynamic('span', null, () =>
         Object.keys(app.state.edit).length && !example().gold(0, 0) && task().facts.relations.length
           ? 'The truth of an edited example is not known for this task, so none is drawn.'
@@ -48,89 +48,76 @@ function tokenEditor() {
   );
 }
 
+/// The logits of the k-th question at a position, [vocab].
+function logitsAt(pass, t, k) {
+  const {vocab, target_names: names} = task().facts;
+  return pass.logits.subarray((t * names.length + k) * vocab, (t * names.length + k + 1) * vocab);
+}
+
+/// The locked position of the example, else its last.
+const positionShown = () => Math.min(app.state.q[0] ?? example().length - 1, example().length - 1);
+
 /// What the model answers at one position: each question, the right token, and what it thinks.
 function answers() {
   const pass = trace();
   if (!pass?.logits) return [];
   const {vocab, target_names: names, tokens} = task().facts;
-  const shown = example();
-  const t = Math.min(app.state.q[0] ?? shown.length - 1, shown.length - 1);
+  const [shown, t] = [example(), positionShown()];
   if (t < 0) return [];
   const rows = names.map((name, k) => {
-    const logits = Array.from(
-      pass.logits.subarray((t * names.length + k) * vocab, (t * names.length + k + 1) * vocab),
-    );
-    const top = Math.max(...logits);
+    const logits = logitsAt(pass, t, k);
+    const likeliest = range(vocab).sort((a, b) => logits[b] - logits[a]);
+    const top = logits[likeliest[0]];
     const total = logits.reduce((sum, v) => sum + Math.exp(v - top), 0);
-    const order = logits
-      .map((v, i) => [v, i])
-      .sort((a, b) => b[0] - a[0])
-      .slice(0, 3);
+    const share = (v) => (Math.exp(logits[v] - top) / total).toFixed(3);
     const right = shown.targets ? shown.targets[t * names.length + k] : -1;
     return [
       name, right < 0 ? '–' : quoted(tokens[right]),
-      order[0][1] === right ? '✓' : right < 0 ? '' : '✗',
-      order
-        .map(([v, i]) => `${quoted(tokens[i])} ${(Math.exp(v - top) / total).toFixed(3)}`)
-        .join('  '),
+      likeliest[0] === right ? '✓' : right < 0 ? '' : '✗',
+      likeliest.slice(0, 3).map((v) => `${quoted(tokens[v])} ${share(v)}`).join('  '),
     ];
   });
   return tableOf(
-    {head: ['question', 'right', '', 'the model says (probability)'], rows},
     `Answers at position ${t}${app.state.q.length ? '' : ' (the last; lock a query in the pattern to choose)'}`,
+    ['question', 'right', '', 'the model says (probability)'], rows,
   );
 }
 
 /// Two heads off: is the loss more than the sum of what each costs?
 function pairNode() {
-  const off = Object.keys(app.state.gates).filter((at) => app.state.gates[at] === 0);
-  if (off.length !== 2 || Object.keys(app.state.gates).length !== 2)
-    return el('p', {class: 'small muted'},
+  const off = Object.keys(app.state.gates);
+  if (off.length !== 2 || off.some((at) => app.state.gates[at] !== 0))
+    return aside(
       'Switch exactly two heads off to see whether they cost more together than each alone.',
     );
-  const one = (at) => core.subsetLoss(run(), gateArray({[at]: 0}));
+  const silent = (gates) => core.subsetLoss(run(), gateArray(gates));
   const [a, b, both, none] = [
-    one(off[0]), one(off[1]), measured.result?.loss,
-    core.subsetLoss(run(), run().modules.map((x) => new Float32Array(x.heads.length).fill(1))),
+    silent({[off[0]]: 0}), silent({[off[1]]: 0}), measured.result?.loss, silent({}),
   ];
   if ([a, b, both, none].some((v) => v == null) || app.state.repl !== 'zero')
-    return el('p', {class: 'small muted'}, 'Pairs: ', code(`headlab ablate ${run().name} --pairs`));
+    return aside('Pairs: ', code(`headlab ablate ${run().name} --pairs`));
   const sum = a + b - 2 * none;
-  return tableOf(
-    {
-      head: ['silenced', 'rise of the loss'],
-      rows: [
-        [off[0], a - none], [off[1], b - none], ['sum of the two', sum],
-        ['both at once', both - none], ['beyond the sum', both - none - sum],
-      ],
-    },
-    `Heads ${off.join(' and ')}`,
-  );
+  return tableOf(`Heads ${off.join(' and ')}`, ['silenced', 'rise of the loss'], [
+    [off[0], a - none], [off[1], b - none], ['sum of the two', sum],
+    ['both at once', both - none], ['beyond the sum', both - none - sum],
+  ]);
 }
 
 /// Ranks the reader's set of heads among all sets of its size, when asked.
 function guessNode() {
-  const subsets = run().reports.curve?.subsets;
-  if (!subsets) return el('p', {class: 'small muted'}, 'Which heads suffice? ', oracleHint());
-  const kept = subsets.heads.map(([m, born]) => (app.state.gates[`${m}.${born}`] ?? 1) > 0);
+  const subsets = subsetsOf(run());
+  if (!subsets) return aside('Which heads suffice? ', oracleHint());
+  const kept = subsetNames(subsets).map((at) => (app.state.gates[at] ?? 1) > 0);
   const size = kept.filter(Boolean).length;
   const mine = kept.reduce((bits, on, i) => bits + (on ? 2 ** i : 0), 0);
-  const same = subsets.losses
-    .map((loss, i) => [loss, i])
-    .filter(([, i]) => i.toString(2).replace(/0/g, '').length === size)
-    .sort((a, b) => a[0] - b[0]);
-  const names = (bits) =>
-    subsets.heads
-      .filter((_, i) => Math.floor(bits / 2 ** i) % 2)
-      .map((h) => h.join('.'))
-      .join(' ') || 'none';
-  const rank = same.findIndex(([, i]) => i === mine) + 1;
+  const {rank, of, loss, best, bits} = rankOfSet(subsets, mine);
+  const names = (set) => keptNames(subsets, set).join(' ') || 'none';
   return el('details', {id: 'guess'},
     el('summary', null,
       `Guess first: which ${size} heads suffice? Switch the others off, then open this.`,
     ),
     el('p', null,
-      `Your ${size} heads (${names(mine)}) are number ${rank} of ${same.length} sets of that size: loss ${digits(subsets.losses[mine])}. The best is ${names(same[0][1])}: ${digits(same[0][0])}. Your regret: ${digits(subsets.losses[mine] - same[0][0])} nats.`,
+      `Your ${size} heads (${names(mine)}) are number ${rank} of ${of} sets of that size: loss ${digits(loss)}. The best is ${names(bits)}: ${digits(best)}. Your regret: ${digits(loss - best)} nats.`,
     ),
   );
 }

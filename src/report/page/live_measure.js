@@ -2,13 +2,20 @@
 
 const measured = {key: '', result: null, done: 0, of: 0, whole: null};
 
+/// Whether single cells of the example are hidden, and not a kind of edges of all examples.
+const hidesCells = () => /^\d/.test(app.state.hide || '');
+const hidesEdges = () => Boolean(app.state.hide) && !hidesCells();
+
 function measureKey() {
   const {state} = app;
   return JSON.stringify([
     state.run, state.step, state.gates, state.repl,
-    state.hide && !/^\d/.test(state.hide) ? [state.hide, chosen()?.at, relation()] : null,
+    hidesEdges() ? [state.hide, chosen()?.at, relation()] : null,
   ]);
 }
+
+/// The model that is shown: what losses are compared within.
+const wholeKey = () => JSON.stringify([app.state.run, app.state.step]);
 
 function evaluation(options, count, progress, key) {
   return core.drive(
@@ -25,7 +32,7 @@ async function measure() {
   ++app.busy;
   const head = chosen();
   const hide =
-    app.state.hide && !/^\d/.test(app.state.hide) && head && relation(head) >= 0
+    hidesEdges() && head && relation(head) >= 0
       ? {
           relation: relation(head), heads: [[head.m, head.place]],
           random: app.state.hide === 'random', seed: 0,
@@ -49,11 +56,13 @@ async function measure() {
       key,
     );
     if (!result) return;
-    const plain = !gateArray() && !hide;
-    const whole = JSON.stringify([app.state.run, app.state.step]);
-    if (plain) measured.whole = {key: whole, result};
-    else if (measured.whole?.key !== whole)
-      measured.whole = {key: whole, result: await evaluation({gates: null}, undefined, null, key)};
+    const whole = wholeKey();
+    if (measured.whole?.key !== whole) {
+      const plain = !options.gates && !hide;
+      const all = plain ? result : await evaluation({gates: null}, undefined, null, key);
+      if (!all) return;
+      measured.whole = {key: whole, result: all};
+    }
     tell({done: size, of: size, result});
     say(
       `Loss ${digits(result.loss)} nats, ${digits(100 * result.accuracy)} % right, over ${size} held-out examples.`,
@@ -84,18 +93,12 @@ function programSays() {
         .find((r) => r.name === name)
         ?.tests.find((t) => t.heads.length === 1 && at2(t.heads[0]) === head.at);
     if (state.hide !== 'gold' || off.length || !test || !whole?.result.relations[rel]) return null;
-    return say(
-      test.gold.change, 'gold_edges.json',
-      result.relations[rel].loss - whole.result.relations[rel].loss,
-      `rise on ${name}: here ${digits(result.relations[rel].loss - whole.result.relations[rel].loss)}`,
-    );
+    const rise = result.relations[rel].loss - whole.result.relations[rel].loss;
+    return say(test.gold.change, 'gold_edges.json', rise, `rise on ${name}: here ${digits(rise)}`);
   }
   const known =
     (state.repl === 'zero' || !off.length) && curve?.subsets?.examples === size
-      ? core.subsetLoss(
-          run(),
-          gateArray() || run().modules.map((x) => new Float32Array(x.heads.length).fill(1)),
-        )
+      ? core.subsetLoss(run(), gateArray())
       : null;
   if (known != null) return say(known, 'curve.json');
   if (!off.length)
@@ -105,7 +108,7 @@ function programSays() {
     state.gates[off[0]] === 0 &&
     ablation?.kind === state.repl &&
     ablation.examples === size;
-  const record = single && ablation.heads.find((h) => `${h.layer}.${h.head}` === off[0]);
+  const record = single && ablation.heads.find((h) => idOf(h) === off[0]);
   return record ? say(record.loss, 'ablation.json') : null;
 }
 
@@ -116,10 +119,7 @@ function lossNodes() {
   const complete = done >= of;
   const agrees =
     program && Math.abs(program.theirs - program.ours) <= 1e-5 + 1e-4 * Math.abs(program.theirs);
-  const rise =
-    whole && whole.key === JSON.stringify([app.state.run, app.state.step])
-      ? result.loss - whole.result.loss
-      : null;
+  const rise = whole?.key === wholeKey() ? result.loss - whole.result.loss : null;
   return [
     el('div', {class: 'pair'},
       el('div', null, 'Loss', el('div', {class: 'big', id: 'live-loss'}, digits(result.loss)),
@@ -143,7 +143,7 @@ function lossNodes() {
           program
             ? `${complete ? (agrees ? '✓ the same' : '✗ not the same') : 'waiting'} (${program.from})`
             : oracleHint(),
-          program?.what ? el('div', null, program.what) : '',
+          program?.what && el('div', null, program.what),
         ),
       ),
     ),
@@ -165,8 +165,7 @@ function relationBars(width) {
   const {result, whole} = measured;
   if (!result) return note('Measuring …');
   const parts = result.relations?.length ? result.relations : result.targets || [];
-  const before =
-    whole?.result && (result.relations?.length ? whole.result.relations : whole.result.targets);
+  const before = result.relations?.length ? whole?.result.relations : whole?.result.targets;
   const worst = parts.reduce((a, b) => (a && a.loss >= b.loss ? a : b), null);
   return bars({
     width: Math.min(width, 560), unit: 'loss (nats)', tickName: before ? 'all heads on' : undefined,

@@ -14,13 +14,8 @@ const task = () => run().task;
 const isLive = (r = run()) => Boolean(r.live && app.check?.ok !== false);
 
 /// All heads of a run, in order: {m, place, born, at: "layer.head"}.
-function headsOf(r) {
-  return r.modules.flatMap((module) =>
-    module.heads.map((born, place) => ({
-      m: module.index, place, born, at: `${module.index}.${born}`,
-    })),
-  );
-}
+const headsOf = (r) =>
+  core.headsOf(r).map(({m, place, born}) => ({m, place, born, at: `${m}.${born}`}));
 
 /// The names of the relations that a head owns.
 const ownedBy = ({m, place}, r = run()) =>
@@ -30,16 +25,6 @@ const ownedBy = ({m, place}, r = run()) =>
       return owner && owner.m === m && owner.place === place;
     })
     .map((relation) => relation.name);
-
-/// Shows values in inputs and lists that the reader is not using just now; in those that are being
-/// built as soon as they stand in the document.
-function setValues(values, building = true) {
-  for (const [id, value] of Object.entries(values)) {
-    const node = document.getElementById(id);
-    if (!node && building) queueMicrotask(() => setValues({[id]: value}, false));
-    if (node && document.activeElement !== node) node.value = value ?? '';
-  }
-}
 
 /// The chosen head: the state's, or the first owner of a relation, or the first there is.
 function chosen(key = 'h', r = run()) {
@@ -63,11 +48,18 @@ function relation(head = chosen()) {
     return i >= 0 && relations[i].kind === kind ? i : -1;
   }
   let [best, at] = [-Infinity, -1];
-  relations.forEach((r, i) => {
-    const score = r.kind === kind ? core.reportScore(run(), i, head.m, head.place) : null;
-    if (score && score.lift > best) [best, at] = [score.lift, i];
-  });
+  for (const {i, score} of scoresOf(head)) if (score.lift > best) [best, at] = [score.lift, i];
   return at;
+}
+
+/// What heads.json says of a head and the relations that may be asked of it: [{name, i, score, owns}].
+function scoresOf(head) {
+  const owned = ownedBy(head);
+  return task().facts.relations.flatMap(({name, kind}, i) => {
+    const asked = kind === run().modules[head.m].kind;
+    const score = asked && core.reportScore(run(), i, head.m, head.place);
+    return score ? [{name, i, score, owns: owned.includes(name)}] : [];
+  });
 }
 
 /// Example indices from the lowest loss to the highest.
@@ -75,9 +67,7 @@ const ranked = memo(
   () => run().name,
   () => {
     const losses = run().losses('scored');
-    return Array.from({length: exampleCount()}, (_, i) => i).sort(
-      (a, b) => (losses?.[a] || 0) - (losses?.[b] || 0) || a - b,
-    );
+    return range(exampleCount()).sort((a, b) => (losses?.[a] || 0) - (losses?.[b] || 0) || a - b);
   },
 );
 
@@ -89,7 +79,7 @@ function exampleIndex() {
   const {ex} = app.state;
   const order = ranked();
   if (ex === 'typical') return order[Math.floor(order.length / 2)] ?? 0;
-  if (ex === 'worst') return order[order.length - 1] ?? 0;
+  if (ex === 'worst') return order.at(-1) ?? 0;
   return Math.min(ex, Math.max(exampleCount() - 1, 0));
 }
 
@@ -113,7 +103,8 @@ const model = () =>
 const where = () =>
   JSON.stringify([app.state.run, app.state.ex, app.state.edit, app.state.step, isLive()]);
 
-/// The example shown, with the reader's edits (places beyond the tokens are those of the source); gold where the task's rule is known for them.
+/// The example shown, with the reader's edits (places beyond the tokens are those of the source);
+/// gold where the task's rule is known for them.
 const example = memo(where, () => {
   const original = task().set('scored').example(exampleIndex());
   const [tokens, source] = [

@@ -18,68 +18,38 @@ const counts = {
   format: (v) => v.join(','),
 };
 const head = text(/^\d{1,3}\.\d{1,4}$/);
+const phrase = text(/^[^\u0000-\u001f]{1,80}$/);
 const share = {
   parse: (s) => (/^(0|1|0?\.\d+|1\.0+)$/.test(s) ? Number(s) : undefined),
   format: String,
 };
 
-/// Gates that are not 1: `0.1:0,0.5:.4`.
-const gates = {
+/// Numbers by name, `name:number,name:number`, where each pair matches the pattern; those that are
+/// `usual` are left out.
+const numbers = (pattern, order, usual) => ({
   parse(s) {
-    const out = {};
-    for (const part of s.split(',')) {
-      const [, at, value] = /^(\d{1,3}\.\d{1,4}):(0|1|0?\.\d{1,4})$/.exec(part) || [];
-      if (!at) return undefined;
-      if (Number(value) !== 1) out[at] = Number(value);
-    }
-    return out;
+    const pairs = s.split(',');
+    if (!pairs.every((pair) => pattern.test(pair))) return undefined;
+    const found = pairs.map((pair) => pair.split(':')).map(([key, v]) => [key, Number(v)]);
+    return Object.fromEntries(found.filter(([, v]) => v !== usual));
   },
-  format: (v) =>
-    Object.keys(v)
-      .sort(byPlace)
-      .map((at) => `${at}:${v[at]}`)
+  format: (values) =>
+    Object.keys(values)
+      .sort(order)
+      .map((key) => `${key}:${values[key]}`)
       .join(','),
-};
-
-/// Edited tokens: place:token, of the example shown.
-const edits = {
-  parse(s) {
-    if (!/^\d{1,5}:\d{1,7}(,\d{1,5}:\d{1,7})*$/.test(s)) return undefined;
-    return Object.fromEntries(s.split(',').map((part) => part.split(':').map(Number)));
-  },
-  format: (v) =>
-    Object.keys(v)
-      .map(Number)
-      .sort((a, b) => a - b)
-      .map((i) => `${i}:${v[i]}`)
-      .join(','),
-};
-
-/// Positions of a lesson's controls: `step:3,sharp:2.5`.
-const labels = {
-  parse(s) {
-    if (
-      !/^[a-zA-Z]\w{0,11}:-?\d{1,7}(\.\d{1,4})?(,[a-zA-Z]\w{0,11}:-?\d{1,7}(\.\d{1,4})?)*$/.test(s)
-    )
-      return undefined;
-    return Object.fromEntries(
-      s
-        .split(',')
-        .map((part) => part.split(':'))
-        .map(([key, v]) => [key, Number(v)]),
-    );
-  },
-  format: (v) =>
-    Object.keys(v)
-      .sort()
-      .map((key) => `${key}:${v[key]}`)
-      .join(','),
-};
+});
 
 function byPlace(a, b) {
   const [p, q] = [a.split('.').map(Number), b.split('.').map(Number)];
   return p[0] - q[0] || p[1] - q[1];
 }
+
+const gates = numbers(/^\d{1,3}\.\d{1,4}:(0|1|0?\.\d{1,4})$/, byPlace, 1);
+/// Edited tokens of the example shown: place:token.
+const edits = numbers(/^\d{1,5}:\d{1,7}$/, (a, b) => a - b);
+/// Positions of a lesson's controls: `step:3,sharp:2.5`.
+const labels = numbers(/^[a-zA-Z]\w{0,11}:-?\d{1,7}(\.\d{1,4})?$/);
 
 /// Every key: how it is read and written, and what it is when the address does not say. A default
 /// of null means that the view chooses.
@@ -100,20 +70,14 @@ const STATE_KEYS = {
   edit: [edits, {}], step: [count, null], method: [text(/^[a-z_0-9]{1,40}$/), null],
   kept: [count, null], page: [count, 1],
   world: [oneOf('five-tokens', 'cat-sleeps', 'run'), 'five-tokens'],
-  lab: [labels, {}], sx: [text(/^[^\u0000-\u001f]{1,80}$/), null],
-  sy: [text(/^[^\u0000-\u001f]{1,80}$/), null], sort: [text(/^[^\u0000-\u001f]{1,80}$/), 'place'],
+  lab: [labels, {}], sx: [phrase, null], sy: [phrase, null], sort: [phrase, 'place'],
   mass: [share, 0.9], theme: [oneOf('auto', 'light', 'dark'), 'auto'],
   keys: [oneOf('on', 'off'), 'on'], embed: [oneOf('1'), null],
 };
 
 function defaultState() {
   const state = {unknown: []};
-  for (const [key, [, value]] of Object.entries(STATE_KEYS))
-    state[key] = Array.isArray(value)
-      ? [...value]
-      : value && typeof value === 'object'
-        ? {}
-        : value;
+  for (const [key, [, value]] of Object.entries(STATE_KEYS)) state[key] = structuredClone(value);
   return state;
 }
 

@@ -61,15 +61,36 @@ function link(words, act, props) {
   return el('a', {href: '#', ...props, onclick}, words);
 }
 
-const choice = (id, name, options, act, props) =>
-  el('label', null, name, ' ',
-    el('select', {id, onchange: (event) => act(event.target.value), ...props},
-      options.map(([value, words]) => el('option', {value}, words)),
-    ),
+/// A list that shows `value()`, where there is one; `act` gets what the reader chooses.
+function choice(id, name, options, act, value) {
+  const list = el('select', {id, onchange: (event) => act(event.target.value)},
+    options.map(([key, words]) => el('option', {value: key}, words)),
   );
+  if (value)
+    live(() => {
+      if (document.activeElement !== list) list.value = value() ?? '';
+    });
+  return el('label', null, name, ' ', list);
+}
+
+/// A slider that stands at `value()`, with that in words beside it.
+function sliderOf(id, name, {value, act, words = String, ...props}) {
+  const slider = el('input', {
+    type: 'range', id, ...props, oninput: (event) => act(Number(event.target.value)),
+  });
+  const out = el('output', {for: id});
+  live(() => {
+    slider.value = value();
+    out.textContent = words(value());
+    slider.setAttribute('aria-valuetext', out.textContent);
+  });
+  return el('label', null, `${name} `, slider, out);
+}
 
 const code = (words) => el('code', null, words);
+const againLine = (command) => el('p', {class: 'again'}, 'again: ', code(command));
 const note = (...children) => el('p', {class: 'note'}, ...children);
+const aside = (...children) => el('p', {class: 'small muted'}, ...children);
 
 /// A token as it can be read: blanks and control characters get a sign, and directions do not leak.
 function visible(token) {
@@ -84,7 +105,7 @@ function visible(token) {
 const quoted = (token) => `\u2068${visible(token)}\u2069`; // isolated from the words around it
 
 /// A table that scrolls by itself and can be reached by keyboard; long ones show their first rows.
-function tableOf({head, rows}, caption, most = 64) {
+function tableOf(caption, head, rows, most = 64) {
   const cell = (v, i) =>
     typeof v === 'number'
       ? el('td', {class: 'number'}, digits(v, 5))
@@ -146,14 +167,12 @@ function figure(make, options = {}) {
     {'aria-expanded': 'false', class: 'table-button'},
   );
   const fillTable = () => {
-    if (!table.hidden) table.replaceChildren(tableOf(self.picture.table(), self.picture.title));
+    if (table.hidden) return;
+    const {title, table: made} = self.picture;
+    table.replaceChildren(tableOf(title, made().head, made().rows));
   };
   const tools = el('div', {class: 'tools'}, toggle,
-    ['SVG', 'PNG', 'CSV'].map((kind) =>
-      button(kind, () => save(self.picture, kind.toLowerCase(), commandOf(options)), {
-        class: 'save-button', 'aria-label': `${kind}: save this picture`,
-      }),
-    ),
+    saveButtons(() => self.picture, () => commandOf(options), {class: 'save-button'}),
   );
   const again = el('p', {class: 'again'});
   const frame = el('div', {class: 'canvas'}, canvas, over);
@@ -193,6 +212,13 @@ function figure(make, options = {}) {
   self.draw = draw;
   return node;
 }
+
+const saveButtons = (picture, command, props) =>
+  ['SVG', 'PNG', 'CSV'].map((kind) =>
+    button(kind, () => save(picture(), kind.toLowerCase(), command()), {
+      'aria-label': `${kind}: save this picture`, ...props,
+    }),
+  );
 
 const commandOf = (options) =>
   (typeof options.again === 'function' ? options.again() : options.again) || '';

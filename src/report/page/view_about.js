@@ -21,36 +21,22 @@ VIEWS.push({
         .map(([key, v]) => [key, String(v)]);
       main.append(
         el('h3', null, `Files of ${run().name}`),
-        tableOf(
-          {
-            head: ['file', '', 'written by'],
-            rows: (run().facts.files || []).map((f) => [
-              f.file, f.present ? 'here' : 'missing',
-              f.command ? code(f.command) : f.present ? '' : 'does not belong to this run',
-            ]),
-          },
-          'What the views need',
+        tableOf('What the views need', ['file', '', 'written by'],
+          (run().facts.files || []).map((f) => [
+            f.file, f.present ? 'here' : 'missing',
+            f.command ? code(f.command) : f.present ? '' : 'does not belong to this run',
+          ]),
         ),
         el('h3', null, 'The run'),
-        tableOf(
-          {
-            head: ['setting', 'value'],
-            rows: [['parameters', String(run().facts.parameters)], ...settings],
-          },
-          'Every setting: the same run comes out again, bit for bit',
+        tableOf('Every setting: the same run comes out again, bit for bit', ['setting', 'value'],
+          [['parameters', String(run().facts.parameters)], ...settings],
         ),
       );
       if (task().facts.relations.length)
         main.append(
           el('h3', null, 'Relations of the task'),
-          tableOf(
-            {
-              head: ['relation', 'what it is', 'by position alone'],
-              rows: task().facts.relations.map((r) => [
-                r.name, r.description, r.positional ? 'yes' : 'no',
-              ]),
-            },
-            task().facts.spec,
+          tableOf(task().facts.spec, ['relation', 'what it is', 'by position alone'],
+            task().facts.relations.map((r) => [r.name, r.description, r.positional ? 'yes' : 'no']),
           ),
         );
     }
@@ -66,7 +52,7 @@ VIEWS.push({
         ),
         '.',
       ),
-      el('h3', null, 'Keys'), tableOf({head: ['key', 'does'], rows: KEYS}, 'Keys'),
+      el('h3', null, 'Keys'), tableOf('Keys', ['key', 'does'], KEYS),
     );
   },
 });

@@ -1,22 +1,26 @@
 // A pattern is not yet a cause. Here is what happens when something is taken away: heads, exactly the
 // edges that the truth names, activations of another input; and what the weights alone say.
 
+/// "layer.head" of a pair of numbers, and of a record that has both.
 const at2 = (pair) => pair.join('.');
+const idOf = ({layer, head: born}) => `${layer}.${born}`;
+
+/// A bar for each head of a report, the largest first.
 const barRows = (list) =>
-  list.map((x) => ({
-    name: `${x.layer}.${x.head}`, value: x.change ?? x.restored, low: x.low, high: x.high,
-  }));
+  list
+    .map((x) => ({name: idOf(x), value: x.change ?? x.restored, low: x.low, high: x.high}))
+    .sort((a, b) => b.value - a.value);
 
 function ablationPicture(width) {
   const report = run().reports.ablation;
   if (!report) return lacking('ablation.json', 'Ablations are');
-  const rows = barRows(report.heads).sort((a, b) => b.value - a.value);
+  const rows = barRows(report.heads);
   if (!rows.length) return note('There is no head to silence.');
   return bars({
     width: Math.min(width, 620), rows, unit: 'rise of the loss (nats)',
     about: {
       name: 'ablation', title: 'Silence one head',
-      sentence: `Without ${rows[0].name} the loss rises by ${digits(rows[0].value, 3)} nats, from ${digits(report.loss)}; without ${rows[rows.length - 1].name} by ${digits(rows[rows.length - 1].value, 3)}. In its place: ${report.kind}. Lines: 95 % intervals over ${report.examples} examples.`,
+      sentence: `Without ${rows[0].name} the loss rises by ${digits(rows[0].value, 3)} nats, from ${digits(report.loss)}; without ${rows.at(-1).name} by ${digits(rows.at(-1).value, 3)}. In its place: ${report.kind}. Lines: 95 % intervals over ${report.examples} examples.`,
     },
   });
 }
@@ -26,26 +30,18 @@ function goldPicture(width) {
   if (!report) return lacking('gold_edges.json', 'Tests of gold edges are');
   const best = (r) =>
     [...r.tests].sort((a, b) => a.heads.length - b.heads.length || b.lift - a.lift)[0];
-  const rows = report.relations.flatMap((r) => {
-    const t = best(r);
-    return t
-      ? [
-          {
-            name: `${r.name}, ${t.heads.map(at2).join(' ')}`, value: t.gold?.change,
-            low: t.gold?.low, high: t.gold?.high, strong: t.cause,
-          },
-          {
-            name: 'others that weigh as much', value: t.control?.change, low: t.control?.low,
-            high: t.control?.high, color: 'edge',
-          },
-        ]
-      : [];
+  const tests = report.relations.map((r) => ({name: r.name, ...best(r)})).filter((t) => t.heads);
+  const bar = (name, change, look) => ({
+    name, value: change?.change, low: change?.low, high: change?.high, ...look,
   });
-  const judged = report.relations
-    .map((r) => [r.name, best(r)])
-    .filter(([, t]) => t?.gold?.examples)
-    .map(([name, t]) => `${name} ${t.targets} in ${t.gold.examples}`);
-  const causes = report.relations.filter((r) => best(r)?.cause).map((r) => r.name);
+  const rows = tests.flatMap((t) => [
+    bar(`${t.name}, ${t.heads.map(at2).join(' ')}`, t.gold, {strong: t.cause}),
+    bar('others that weigh as much', t.control, {color: 'edge'}),
+  ]);
+  const judged = tests
+    .filter((t) => t.gold?.examples)
+    .map((t) => `${t.name} ${t.targets} in ${t.gold.examples}`);
+  const causes = tests.filter((t) => t.cause).map((t) => t.name);
   if (!rows.length) return note('This task asks for no relation.');
   return bars({
     width: Math.min(width, 620), rows, unit: 'rise of the loss (nats)',
@@ -103,7 +99,7 @@ function pairPicture(width) {
 function patchPictures(width) {
   const report = run().reports.patching;
   if (!report) return lacking('patching.json', 'Patching is');
-  const rows = barRows(report.heads).sort((a, b) => b.value - a.value);
+  const rows = barRows(report.heads);
   return bars({
     width: Math.min(width, 620), rows, unit: 'share of the answer brought back',
     about: {
@@ -120,12 +116,12 @@ function residualPicture(width) {
   if (!report?.residual?.length) return null;
   const n = Math.max(...report.residual.map((r) => r.length));
   const values = Float32Array.from(
-    report.residual.flatMap((r) => Array.from({length: n}, (_, i) => r[i] ?? NaN)),
+    report.residual.flatMap((r) => range(n, (i) => r[i] ?? NaN)),
   );
   const top = Math.max(1e-9, ...report.residual.flat().map(Math.abs));
   const rowNames = report.residual.map((_, i) => (i === 0 ? 'embedding' : `after ${i}`));
   return matrix({
-    rowNames, colNames: Array.from({length: n}, (_, i) => String(i)), values, kind: 'sign', top,
+    rowNames, colNames: range(n, String), values, kind: 'sign', top,
     width: Math.min(width, 620), cell: 34, leastTall: 16, tall: 22,
     about: {
       name: 'patching-residual', title: 'Carry the residual stream over, by place',
@@ -164,37 +160,27 @@ function attributionPicture(width) {
 function circuitNodes() {
   const report = run().reports.circuits;
   if (!report) return lacking('circuits.json', 'Circuits are');
+  const listed = (values) => values.map((v) => digits(v, 2)).join('  ');
   const above = report.compositions
     .filter((c) => c.percentile >= 95 && c.strength > c.random)
     .sort((a, b) => b.strength / b.random - a.strength / a.random);
   return [
     el('h3', null, 'What the weights alone say'),
-    tableOf(
-      {
-        head: ['head', 'looks at its own token (share)', 'copying score', 'tokens it copies'],
-        rows: report.heads.map((x) => [
-          `${x.layer}.${x.head}`, x.matches, x.copying.map((v) => digits(v, 2)).join('  '),
-          x.copies.map((v) => digits(v, 2)).join('  '),
-        ]),
-      },
-      'OV and QK circuits, by question',
+    tableOf('OV and QK circuits, by question',
+      ['head', 'looks at its own token (share)', 'copying score', 'tokens it copies'],
+      report.heads.map((x) => [idOf(x), x.matches, listed(x.copying), listed(x.copies)]),
     ),
     above.length
-      ? tableOf(
-          {
-            head: ['from', 'to', 'through', 'strength', 'random weights', 'percentile'],
-            rows: above.map((c) => [
-              at2(c.from), at2(c.to), c.kind, c.strength, c.random, c.percentile,
-            ]),
-          },
-          'Heads that read what heads write, above chance only',
+      ? tableOf('Heads that read what heads write, above chance only',
+          ['from', 'to', 'through', 'strength', 'random weights', 'percentile'],
+          above.map((c) => [at2(c.from), at2(c.to), c.kind, c.strength, c.random, c.percentile]),
         )
-      : el('p', {class: 'small muted'},
+      : aside(
           report.compositions.length
             ? 'No composition of heads is above chance.'
             : 'With one layer no head reads another.',
         ),
-    el('p', {class: 'again'}, 'again: ', code(report.command || `headlab circuits ${run().name}`)),
+    againLine(report.command || `headlab circuits ${run().name}`),
   ];
 }
 
@@ -203,19 +189,14 @@ VIEWS.push({
   build(main) {
     const again = (file, otherwise) => () =>
       run().reports[file]?.command || `headlab ${otherwise} ${run().name}`;
-    const toHead = (list) => (r) => {
-      const x = list()[r];
-      if (x) go({view: 'head', h: x.name});
-    };
-    const ordered = (file) => () =>
-      barRows(run().reports[file].heads).sort((a, b) => b.value - a.value);
+    const open = (r) => go({view: 'head', h: barRows(run().reports.ablation.heads)[r].name});
     main.append(
       el('p', null,
         'Where a head looks is not yet why the model is right. Each picture here takes something away, or puts something back, and counts.',
       ),
       el('div', {class: 'columns'},
         figure(ablationPicture, {
-          id: 'ablation', again: again('ablation', 'ablate'), choose: toHead(ordered('ablation')),
+          id: 'ablation', again: again('ablation', 'ablate'), choose: open,
         }),
         figure(goldPicture, {id: 'gold-edges', again: again('gold_edges', 'ablate --gold-edges')}),
         figure(pairPicture, {id: 'pairs', again: again('interactions', 'ablate --pairs')}),

@@ -48,22 +48,19 @@ function comparePicture(width, which) {
   if (made instanceof Node) return which === 'a' ? made : null;
   const {a, b, one, two, all, quick} = made;
   const mean = () => ({...one, values: one.values.map((v, i) => (v + two.values[i]) / 2)});
-  const sign = () => ({...one, values: one.values.map((v, i) => v - two.values[i])});
+  const less = (other) => ({...one, values: one.values.map((v, i) => v - other.values[i])});
   const before = ['before', 'change'].includes(which) && beforePruning(a);
   if (before === null) return note('This run was not pruned from another one in this page.');
-  const picture = {
+  const [values, title, kind] = {
     before: () => [before, `Head ${a.at} before pruning`],
-    change: () => [
-      {...one, values: one.values.map((v, i) => v - before.values[i])},
-      `Head ${a.at}: now − before pruning`, 'sign',
-    ],
+    change: () => [less(before), `Head ${a.at}: now − before pruning`, 'sign'],
     a: () => [one, `A: head ${a.at}`], b: () => [two, `B: head ${b.at}`],
-    difference: () => [sign(), `${a.at} − ${b.at}`, 'sign'],
+    difference: () => [less(two), `${a.at} − ${b.at}`, 'sign'],
     mean: () => [mean(), `Average of ${a.at} and ${b.at}`],
     all: () => [all(), 'One wide head: the average of all heads'],
   }[which]();
   return patternPicture(width, {
-    head: which === 'b' ? b : a, values: picture[0], title: picture[1], kind: picture[2],
+    head: which === 'b' ? b : a, values, title, kind,
     say: (t, s) => {
       const i = t * one.cols + s;
       return `query ${t}, key ${s}: A ${digits(one.values[i])} · B ${digits(two.values[i])} · A − B ${digits(one.values[i] - two.values[i])}${quick ? ` · average of all ${digits(all().values[i])}` : ''}`;
@@ -77,40 +74,45 @@ function distancePicture(width) {
     return (
       lacking('heads.json', 'Distances of heads are') || note('This run has no distances of heads.')
     );
-  const names = heads.heads.map((h) => `${h.layer}.${h.head}`);
-  const order = neighbours(heads.distances);
-  const at = (r, c) => heads.distances[order[r]][order[c]];
+  const [order, names] = [neighbours(heads.distances), neighbourNames()];
+  // heads of different kinds have no distance
+  const at = (r, c) => heads.distances[order[r]][order[c]] ?? NaN;
   const values = Float32Array.from(order.flatMap((_, r) => order.map((__, c) => at(r, c))));
-  let [least, pair] = [Infinity, [0, 0]];
+  let [least, pair] = [Infinity, ''];
   order.forEach((_, r) =>
     order.forEach((__, c) => {
-      if (r < c && at(r, c) < least) [least, pair] = [at(r, c), [r, c]];
+      if (r < c && at(r, c) < least) [least, pair] = [at(r, c), `${names[r]} and ${names[c]}`];
     }),
   );
   return matrix({
-    rowNames: order.map((i) => names[i]), colNames: order.map((i) => names[i]), values,
-    top: Math.log(2), width: Math.min(width, 520), cell: 36,
+    rowNames: names, colNames: names, values, top: Math.sqrt(Math.log(2)),
+    width: Math.min(width, 520), cell: 36,
     about: {
       name: 'distances', title: 'Distances of heads',
-      sentence: Number.isFinite(least)
-        ? `Jensen-Shannon distance of patterns, 0 to ln 2 = 0.693, similar heads together. Most alike: ${names[order[pair[0]]]} and ${names[order[pair[1]]]}, ${digits(least, 3)}.`
+      sentence: pair
+        ? `Jensen-Shannon distance of patterns, 0 to √ln 2 = 0.833, similar heads together. Most alike: ${pair}, ${digits(least, 3)}.`
         : 'There is one head.',
     },
     say: (r, c) =>
-      `heads ${names[order[r]]} and ${names[order[c]]}: distance ${digits(at(r, c))}; Enter compares them`,
+      `heads ${names[r]} and ${names[c]}: distance ${digits(at(r, c))}; Enter compares them`,
   });
 }
 
 /// An order in which each head stands beside the nearest of those that are left.
 function neighbours(distances) {
-  const left = distances.map((_, i) => i);
+  const left = range(distances.length);
   const order = left.splice(0, 1);
   while (left.length) {
-    const last = distances[order[order.length - 1]];
-    const next = left.reduce((best, i) => (last[i] < last[best] ? i : best), left[0]);
+    const to = (i) => distances[order.at(-1)][i] ?? Infinity;
+    const next = left.reduce((best, i) => (to(i) < to(best) ? i : best));
     order.push(...left.splice(left.indexOf(next), 1));
   }
   return order;
+}
+
+function neighbourNames() {
+  const {distances, heads} = run().reports.heads;
+  return neighbours(distances).map((i) => idOf(heads[i]));
 }
 
 /// Before and after pruning: each head as born, with what it did then and does now.
@@ -144,9 +146,8 @@ function prunedTable(child) {
   return [
     el('h3', null, `Before and after pruning: ${parent.name} → ${child.name}`),
     el('p', null, `Loss ${loss(parent)} before, ${loss(child)} now. ${moves.join(' ')}`),
-    tableOf(
-      {head: ['head', '', ...relations.map((r) => `${r.name}: lift`)], rows},
-      'Each head by the number it was born with',
+    tableOf('Each head by the number it was born with',
+      ['head', '', ...relations.map((r) => `${r.name}: lift`)], rows,
     ),
   ];
 }
@@ -177,9 +178,8 @@ function matchRuns(out) {
       ];
     });
     out.replaceChildren(
-      tableOf(
-        {head: [run().name, other.name, 'distance', ''], rows},
-        'Heads matched by the least total Jensen-Shannon distance',
+      tableOf('Heads matched by the least total Jensen-Shannon distance',
+        [run().name, other.name, 'distance', ''], rows,
       ),
     );
   });
@@ -191,32 +191,23 @@ VIEWS.push({
   build(main) {
     const options = headsOf(run()).map((x) => [x.at, headName(x)]);
     const group = [];
-    const ask = (key) => () =>
-      chosen(key) &&
-      `headlab heads ${run().name} --pattern ${chosen(key).at} --example ${exampleIndex()}`;
     const three = ['a', 'b', null].map((which) =>
       figure((width) => comparePicture(width, which || app.state.mode), {
-        id: `compare-${which || 'mode'}`, group, most: 420, again: ask(which === 'b' ? 'b' : 'a'),
+        id: `compare-${which || 'mode'}`, group, most: 420,
+        again: patternCommand(which === 'b' ? 'b' : 'a'),
       }),
     );
     main.append(
-      el('div', {class: 'controls'}, choice('pick-a', 'A', options, (v) => go({a: v})),
-        choice('pick-b', 'B', options, (v) => go({b: v})),
-        choice('mode', 'Third', COMPARE_MODES, (v) => go({mode: v})),
+      el('div', {class: 'controls'},
+        choice('pick-a', 'A', options, (v) => go({a: v}), () => chosen('a')?.at),
+        choice('pick-b', 'B', options, (v) => go({b: v}), () => chosen('b')?.at),
+        choice('mode', 'Third', COMPARE_MODES, (v) => go({mode: v}), () => app.state.mode),
       ),
-    );
-    live(() =>
-      setValues({'pick-a': chosen('a')?.at, 'pick-b': chosen('b')?.at, mode: app.state.mode}),
-    );
-    main.append(
       el('div', {class: 'columns three'}, three),
       figure(distancePicture, {
         id: 'distances', again: () => `headlab heads ${run().name} --map`,
         choose: (r, c) => {
-          const {heads} = run().reports;
-          const order = neighbours(heads.distances);
-          const name = (i) => `${heads.heads[order[i]].layer}.${heads.heads[order[i]].head}`;
-          go({a: name(r), b: name(c)});
+          go({a: neighbourNames()[r], b: neighbourNames()[c]});
           window.scrollTo(0, 0);
         },
       }),

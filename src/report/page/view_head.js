@@ -5,20 +5,13 @@
 
 /// Attention on the truth of each relation, beside chance.
 function truthBars(width, head) {
-  const [{kind}, owned] = [run().modules[head.m], ownedBy(head)];
-  const rows = task().facts.relations.flatMap((r, i) => {
-    const s = r.kind === kind ? core.reportScore(run(), i, head.m, head.place) : null;
-    const owns = owned.includes(r.name);
-    return s && s.mass != null
-      ? [
-          {
-            name: `${owns ? '★ ' : ''}${r.name}`, value: s.mass,
-            tick: app.state.null === 'on' ? s.null : undefined, strong: i === relation(head),
-            score: s, owns,
-          },
-        ]
-      : [];
-  });
+  const [owned, withChance] = [ownedBy(head), app.state.null === 'on'];
+  const rows = scoresOf(head)
+    .filter(({score}) => score.mass != null)
+    .map(({name, i, score, owns}) => ({
+      name: `${owns ? '★ ' : ''}${name}`, value: score.mass,
+      tick: withChance ? score.null : undefined, strong: i === relation(head), score,
+    }));
   if (!rows.length)
     return (
       lacking('heads.json', 'Scores against the truth are') ||
@@ -30,11 +23,11 @@ function truthBars(width, head) {
     : '';
   return bars({
     width: Math.min(width, 560), rows, unit: 'attention on the truth', low: 0, high: 1,
-    tickName: app.state.null === 'on' ? 'chance' : undefined,
+    tickName: withChance ? 'chance' : undefined,
     about: {
       name: `truth-${head.at}`, title: 'Against the truth',
       sentence:
-        app.state.null === 'on'
+        withChance
           ? `${owned.length ? `This head owns ${owned.join(', ')}.` : 'This head owns no relation: owning takes a lift of at least 0.3 and p < 0.01.'} Scores are over ${run().reports.heads?.examples ?? 'all scored'} examples, not this one.${told}`
           : 'As a naive reader sees it: without chance, every high bar looks like a finding.',
     },
@@ -64,7 +57,7 @@ function whyPicture(width, head) {
   const values = Float32Array.from([...w.q, ...w.k, ...w.product]);
   const top = Math.max(...values.map(Math.abs), 1e-6);
   return matrix({
-    rowNames: ['query', 'key', 'product'], colNames: Array.from(w.q, (_, d) => String(d)), values,
+    rowNames: ['query', 'key', 'product'], colNames: range(w.q.length, String), values,
     kind: 'sign', top, width: Math.min(width, 640), cell: 40, tall: 24, leastTall: 24,
     about: {
       name: `why-${head.at}-${t}-${s}`, title: `Why query ${t} gives key ${s} that weight`,
@@ -83,18 +76,15 @@ function writesNode(head) {
   const {queries, keys} = sides(head.m);
   if (t >= queries.length) return note('The locked query is not in this example.');
   const made = core.headWrites(pass, head.m, head.place, t);
-  const strongest = Array.from(keys, (words, s) => [
-    `${s} ${words}`,
-    pass.pattern(head.m, head.place)[t * pass.modules[head.m].keys + s],
-    made.values[s],
-  ])
+  const {values} = patternOf(pass, head.m, head.place);
+  const strongest = keys
+    .map((words, s) => [`${s} ${words}`, values[t * keys.length + s], made.values[s]])
     .sort((a, b) => b[2] - a[2])
     .slice(0, 6);
   const parts = [
     el('h3', null, `What it writes at query ${t} ${quoted(queries[t])}`),
-    tableOf(
-      {head: ['from key', 'weight', 'weight × size of the value through W_O'], rows: strongest},
-      'Where it comes from',
+    tableOf('Where it comes from',
+      ['from key', 'weight', 'weight × size of the value through W_O'], strongest,
     ),
   ];
   if (!made.logits)
@@ -106,18 +96,15 @@ function writesNode(head) {
     ];
   const {vocab, target_names: names, tokens} = task().facts;
   const rows = names.map((name, k) => {
-    const order = Array.from({length: vocab}, (_, v) => v).sort(
-      (a, b) => made.logits[k * vocab + b] - made.logits[k * vocab + a],
-    );
-    const words = (list) =>
-      list.map((v) => `${quoted(tokens[v])} ${digits(made.logits[k * vocab + v], 3)}`).join('  ');
+    const logits = made.logits.subarray(k * vocab, (k + 1) * vocab);
+    const order = range(vocab).sort((a, b) => logits[b] - logits[a]);
+    const words = (list) => list.map((v) => `${quoted(tokens[v])} ${digits(logits[v], 3)}`).join('  ');
     return [name, words(order.slice(0, 3)), words(order.slice(-3).reverse())];
   });
   return [
     ...parts,
-    tableOf(
-      {head: ['question', 'raises most', 'lowers most'], rows},
-      'Logits it raises and lowers directly (last norm held fixed)',
+    tableOf('Logits it raises and lowers directly (last norm held fixed)',
+      ['question', 'raises most', 'lowers most'], rows,
     ),
   ];
 }
@@ -139,12 +126,9 @@ function twoHops(head) {
         hops[j] += (row[s] * own.values[s * map.cols + j]) / encoder.heads.length;
   });
   const {keys} = sides(head.m);
-  return tableOf(
-    {
-      head: ['source', 'read directly', 'through the encoder'],
-      rows: keys.map((words, s) => [`${s} ${words}`, tableNumber(row[s]), tableNumber(hops[s])]),
-    },
-    "Two hops: the product of this row and the last encoder layer's mean pattern",
+  return tableOf("Two hops: the product of this row and the last encoder layer's mean pattern",
+    ['source', 'read directly', 'through the encoder'],
+    keys.map((words, s) => [`${s} ${words}`, tableNumber(row[s]), tableNumber(hops[s])]),
   );
 }
 
@@ -154,19 +138,12 @@ function offsetsPicture(width, head) {
   );
   if (!record?.offsets?.length) return lacking('heads.json', 'Offsets are') || '';
   const n = sides(head.m).keys.length;
+  const points = [...record.offsets].sort((a, b) => a[0] - b[0]);
   return plot({
     width: Math.min(width, 560), height: 200,
-    x: {
-      label: 'key minus query', low: Math.min(...record.offsets.map((o) => o[0])) - 1,
-      high: Math.max(...record.offsets.map((o) => o[0])) + 1,
-    },
+    x: {label: 'key minus query', low: points[0][0] - 1, high: points.at(-1)[0] + 1},
     y: {label: 'attention', low: 0},
-    series: [
-      {
-        name: 'mean attention', points: [...record.offsets].sort((a, b) => a[0] - b[0]),
-        shape: 'circle',
-      },
-    ],
+    series: [{name: 'mean attention', points, shape: 'circle'}],
     about: {
       name: `offsets-${head.at}`, title: 'By distance',
       sentence: `Entropy ${digits(record.entropy, 3)} nats; all ${n} keys alike would be ln ${n} = ${digits(Math.log(n), 3)}. Focus ${digits(record.focus, 3)}.`,
@@ -202,10 +179,7 @@ VIEWS.push({
   name: 'head', title: 'One head', short: 'Head', uses: ['h', 'ex', 'rel', 'step'],
   available: (page) => page.runs.some((r) => headsOf(r).length),
   build(main) {
-    const ask = () =>
-      chosen()
-        ? `headlab heads ${run().name} --pattern ${chosen().at} --example ${exampleIndex()}`
-        : '';
+    const ask = patternCommand();
     const missing = () =>
       !chosen() &&
       note(
@@ -227,11 +201,7 @@ VIEWS.push({
         patternPicture(width, {head, rel: relation(head), title: title(head)}),
       ),
       {
-        id: 'pattern', again: ask, most: 760,
-        choose: (r, c, event) => {
-          const [r0, , c0] = windowOf(...size());
-          lockQuery(r0 + r, c0 + c, event.shiftKey);
-        },
+        id: 'pattern', again: ask, most: 760, choose: lockShown,
         zoom: (factor, at) => zoomBy(factor, at, ...size()),
         pan: (down, right) => panBy(down, right, ...size()),
       },
@@ -257,10 +227,7 @@ VIEWS.push({
       ),
       el('div', {class: 'columns'},
         el('div', null, big,
-          figure(
-            guarded((width, head) => railPicture(width, head)),
-            {id: 'rails', choose: (r, t) => rails(r, t), again: ask},
-          ),
+          figure(guarded(railPicture), {id: 'rails', choose: rails, again: ask}),
           el('label', null, 'Draw ',
             el('input', {
               type: 'range', id: 'mass', min: 0.1, max: 1, step: 0.05, value: app.state.mass,
@@ -271,18 +238,14 @@ VIEWS.push({
           ),
         ),
         el('div', null,
-          figure(
-            guarded((width, head) => truthBars(width, head)),
-            {id: 'truth', again: () => `headlab heads ${run().name}`},
-          ),
-          figure(guarded((width, head) => whyPicture(width, head)), {id: 'why', again: ask}),
+          figure(guarded(truthBars), {id: 'truth', again: () => `headlab heads ${run().name}`}),
+          figure(guarded(whyPicture), {id: 'why', again: ask}),
           dynamic('div', {id: 'writes'}, () =>
             blank() ? [] : [writesNode(chosen()), twoHops(chosen())],
           ),
-          figure(
-            guarded((width, head) => offsetsPicture(width, head)),
-            {id: 'offsets', again: () => `headlab heads ${run().name} --scores`},
-          ),
+          figure(guarded(offsetsPicture), {
+            id: 'offsets', again: () => `headlab heads ${run().name} --scores`,
+          }),
         ),
       ),
     );

@@ -46,39 +46,36 @@ VIEWS.push({
             go({sort: v});
             say(`Heads sorted by ${v}.`);
           },
+          () => app.state.sort,
         ),
         task().facts.length <= 256 &&
           choice('thumb', 'Maps show',
             [['example', 'this example'], ['mean', 'the mean over examples']],
-            (v) => go({thumb: v}),
+            (v) => go({thumb: v}), () => app.state.thumb,
           ),
         el('span', {class: 'muted'}, '★ owns the relation · bar: attention on its truth · ',
           el('b', null, '┃'), ' chance',
         ),
       ),
     );
-    live(() => setValues({sort: app.state.sort, thumb: app.state.thumb}));
     main.append(headGrid(), lacking('heads.json', 'Scores of heads against the truth are') || '');
     const picture = () => gridPicture(Math.min(900, Math.max(300, main.clientWidth)));
     const table = el('div', {hidden: true});
+    const command = `headlab heads ${run().name} --all`;
     main.append(
       el('figure', null,
         el('div', {class: 'tools'},
           button('Table',
             () => {
+              const {head, rows} = picture().table();
               table.hidden = !table.hidden;
-              table.replaceChildren(tableOf(picture().table(), 'All heads', 200));
+              table.replaceChildren(tableOf('All heads', head, rows, 200));
             },
             {class: 'table-button', id: 'grid-table'},
           ),
-          ['SVG', 'PNG', 'CSV'].map((kind) =>
-            button(kind, () =>
-              save(picture(), kind.toLowerCase(), `headlab heads ${run().name} --all`),
-            ),
-          ),
+          saveButtons(picture, () => command),
         ),
-        table,
-        el('p', {class: 'again'}, 'again: ', code(`headlab heads ${run().name} --all`)),
+        table, againLine(command),
       ),
     );
     if (heads.length && task().facts.relations.length && run().reports.heads)

@@ -37,7 +37,7 @@ function lessonWorld() {
   return {keys: world.tokens, ...world};
 }
 const headNames = (world, H = world.heads) =>
-  world.names && H === world.heads ? world.names : Array.from({length: H}, (_, h) => String(h + 1));
+  world.names && H === world.heads ? world.names : range(H, (h) => String(h + 1));
 
 /// The query and the head that a lesson's controls stand at.
 const queryOf = (world) => Math.min(app.state.q[0] ?? 0, world.tokens.length - 1);
@@ -51,36 +51,20 @@ const controlRow = (...children) =>
     ...children,
   );
 
-/// A slider whose position is `lab[key]`, with its value beside it.
-function labSlider(key, name, {min = 0, max = 1, step = 0.05, initial = max, words = String}) {
-  const id = `lab-${key}`;
-  const slider = el('input', {
-    type: 'range', id, min, max, step,
-    oninput: (event) => setLab({[key]: Number(event.target.value)}),
+/// A slider whose position is `lab[key]`.
+const labSlider = (key, name, {min = 0, max = 1, step = 0.05, initial = max, words}) =>
+  sliderOf(`lab-${key}`, name, {
+    min, max, step, words, value: () => lab(key, initial), act: (v) => setLab({[key]: v}),
   });
-  const out = el('output', {for: id});
-  live(() => {
-    slider.value = lab(key, initial);
-    out.textContent = words(lab(key, initial));
-    slider.setAttribute('aria-valuetext', out.textContent);
-  });
-  return el('label', null, `${name} `, slider, out);
-}
 
 /// A list whose choice is `lab[key]`; options are [number, words].
-function labChoice(key, name, options, initial = 0) {
-  const made = choice(`lab-${key}`, name, options, (v) => setLab({[key]: Number(v)}));
-  live(() => setValues({[`lab-${key}`]: lab(key, initial)}));
-  return made;
-}
+const labChoice = (key, name, options, initial = 0) =>
+  choice(`lab-${key}`, name, options, (v) => setLab({[key]: Number(v)}), () => lab(key, initial));
 
-function queryChoice(world) {
-  const made = choice('lab-query', 'Query',
-    world.tokens.map((words, t) => [t, `${t} ${words}`]), (v) => go({q: [Number(v)]}),
+const queryChoice = (world) =>
+  choice('lab-query', 'Query', world.tokens.map((words, t) => [t, `${t} ${words}`]),
+    (v) => go({q: [Number(v)]}), () => queryOf(world),
   );
-  live(() => setValues({'lab-query': queryOf(world)}));
-  return made;
-}
 
 /// Buttons that move `lab.step`; place() is [where it stands, the last].
 const stepButtons = (place) =>
@@ -104,11 +88,10 @@ function numbersPicture(
     width: Math.min(width, 620), cell, tall: 30, leastTall: 12, about,
     say: say || ((r, c) => `${rowNames[r]}, ${colNames[c]}: ${fixed(rows[r][c], 4)}`),
     over: (box) => {
-      const items = [],
-        [, , w] = box(0, 0);
-      const last = rowNames.length - 1;
+      const items = [];
+      const [, , w] = box(0, 0);
       (tints || []).forEach((h, c) => {
-        const [x, y, side, tall] = box(last, c);
+        const [x, y, side, tall] = box(rowNames.length - 1, c);
         items.push(rect(x + 1, y + tall + 2, side - 2, 5, {fill: SERIES[h % 7]}));
       });
       (rowTints || []).forEach((h, r) => {
@@ -118,8 +101,8 @@ function numbersPicture(
       if (!room(w)) return items;
       rows.forEach((row, r) =>
         row.forEach((v, c) => {
-          const [x, y, side, tall] = box(r, c),
-            words = fixed(v, places);
+          const [x, y, side, tall] = box(r, c);
+          const words = fixed(v, places);
           const wide = textWidth(words, 11, true) + 4;
           items.push(
             rect(x + (side - wide) / 2, y + tall / 2 - 8, wide, 16, {fill: 'paper', alpha: 0.8}),
@@ -191,9 +174,7 @@ function worldSwitch(known) {
     ([name]) => known.includes(name) && (name !== 'run' || hasRun()),
   );
   if (there.length < 2) return null;
-  const made = choice('pick-world', 'On', there, (v) => go({world: v, lab: {}, q: []}));
-  live(() => setValues({'pick-world': worldName()}));
-  return made;
+  return choice('pick-world', 'On', there, (v) => go({world: v, lab: {}, q: []}), worldName);
 }
 
 VIEWS.push({
@@ -205,10 +186,9 @@ VIEWS.push({
   available: (page) => Boolean(page.facts.lessons),
   stepBy: (by) => openLesson(Math.min(Math.max(lessonNumber() + by, 1), LESSONS.length)),
   build(main) {
-    const n = lessonNumber(),
-      lesson = LESSONS[n - 1];
-    const text = lessonText(n),
-      corrections = text.querySelector('.corrections');
+    const n = lessonNumber();
+    const [lesson, text] = [LESSONS[n - 1], lessonText(n)];
+    const corrections = text.querySelector('.corrections');
     const heading = text.querySelector('h3');
     const title = el('h3', {id: 'lesson-title', tabindex: -1}, `${n}. ${heading.textContent}`);
     heading.remove();

@@ -65,14 +65,12 @@ VIEWS.push({
       result.replaceChildren(...[lossNodes()].flat());
       pair.replaceChildren(pairNode());
     });
-    const name = () => run().name;
     const hides = [['', 'none'], ['gold', 'on the truth drawn'], ['random', 'as many random ones']];
     const byQuestion = figure((width) => relationBars(width), {
       id: 'by-question',
-      again: () => `headlab ablate ${name()} --kind ${app.state.repl}`,
+      again: () => `headlab ablate ${run().name} --kind ${app.state.repl}`,
     });
-    const bars = app.figures[app.figures.length - 1];
-    measureListeners.push(() => bars.draw());
+    measureListeners.push(app.figures.at(-1).draw);
     main.append(
       el('p', null,
         'This is the trained model itself. Move a gate: all heads after it, and every answer, are computed again.',
@@ -86,9 +84,11 @@ VIEWS.push({
               button('Only this head', () => onlyGate(chosen()), {id: 'only'}),
               choice('repl', 'In place of a silent head',
                 [['zero', 'zero'], ['mean', 'its mean'], ['resample', 'another example’s output']],
-                (v) => go({repl: v}),
+                (v) => go({repl: v}), () => app.state.repl,
               ),
-              choice('hide', 'Hide edges of the chosen head', hides, (v) => go({hide: v || null})),
+              choice('hide', 'Hide edges of the chosen head', hides, (v) => go({hide: v || null}),
+                () => (hidesCells() ? '' : app.state.hide),
+              ),
               button('Hide the locked cells',
                 () =>
                   app.state.k == null
@@ -97,33 +97,16 @@ VIEWS.push({
                 {id: 'hide-locked'},
               ),
               dynamic('span', {class: 'small muted'}, () =>
-                /^\d/.test(app.state.hide || '')
-                  ? 'Hidden cells act on the example shown, not on the loss above.'
-                  : '',
+                hidesCells() ? 'Hidden cells act on the example shown, not on the loss above.' : '',
               ),
             ),
           byQuestion,
           headsOf(run()).length > 0 && [pair, dynamic('div', null, guessNode)],
         ),
         el('div', null,
-          figure(
-            (width) =>
-              chosen() && trace()
-                ? patternPicture(width, {
-                    head: chosen(), rel: relation(),
-                    title: `Head ${chosen().at}, example ${exampleIndex()}`,
-                  })
-                : chosen()
-                  ? noPattern()
-                  : note('No head to show.'),
-            {
-              id: 'live-pattern', most: 480,
-              choose: (r, c, event) => lockQuery(r, c, event.shiftKey),
-              again: () =>
-                chosen() &&
-                `headlab heads ${name()} --pattern ${chosen().at} --example ${exampleIndex()}`,
-            },
-          ),
+          figure((width) => chosenPicture(width, {rel: relation()}), {
+            id: 'live-pattern', most: 480, choose: lockShown, again: patternCommand(),
+          }),
           run().modules.length === 1 &&
             el('p', {class: 'small muted'},
               'There is one layer: no head reads what another writes, so gates change answers, not patterns.',
@@ -133,10 +116,6 @@ VIEWS.push({
       ),
     );
     live(() => {
-      setValues({
-        repl: app.state.repl,
-        hide: /^\d/.test(app.state.hide || '') ? '' : app.state.hide,
-      });
       measure();
       showMeasured();
     });

@@ -2,10 +2,9 @@
 // slider along it, which the live model follows.
 
 const curveOf = () => run().reports.curve;
+const curveNamed = (name) => curveOf().methods.find((m) => m.method === name);
 const methodOf = () =>
-  curveOf().methods.find((m) => m.method === app.state.method) ||
-  curveOf().methods.find((m) => m.method === 'greedy') ||
-  curveOf().methods[0];
+  curveNamed(app.state.method) || curveNamed('greedy') || curveOf().methods[0];
 
 function pointOf(method = methodOf()) {
   const kept = app.state.kept ?? curveOf().needed ?? curveOf().heads;
@@ -15,15 +14,12 @@ function pointOf(method = methodOf()) {
   );
 }
 
-const idsOf = (heads) => (heads || []).map((x) => x.join('.'));
-
+const idsOf = (heads) => (heads || []).map(at2);
+const sameHeads = (p, q) => idsOf(p.heads).join() === idsOf(q.heads).join();
 const without = (ids, others) => ids.filter((at) => !others.includes(at)).join(' ');
 
 /// The best subset known of a size: of the exhaustive search, or of all subsets' losses.
-const bestOf = (kept) =>
-  curveOf()
-    .methods.find((m) => m.method === 'exhaustive')
-    ?.points.find((p) => p.kept === kept);
+const bestOf = (kept) => curveNamed('exhaustive')?.points.find((p) => p.kept === kept);
 
 function curvePicture(width) {
   const shown = new Set([
@@ -34,8 +30,7 @@ function curvePicture(width) {
   );
   const top = Math.max(...methods.flatMap((m) => m.points.map((p) => p.loss)));
   const series = methods.map((m) => ({
-    name: m.method, bold: m.method === methodOf().method,
-    thick: m.method === methodOf().method ? 3 : 1.5,
+    name: m.method, bold: m === methodOf(), thick: m === methodOf() ? 3 : 1.5,
     points: m.points.map((p) => [p.kept, Math.max(p.loss, top / 1e6)]),
     ...(m.method === 'exhaustive'
       ? {color: 's5', dash: [2, 2], shape: 'square', hollow: true, r: 5}
@@ -48,11 +43,9 @@ function curvePicture(width) {
     x: {label: 'heads kept', names: methods[0].points.map((p) => p.kept)},
     y: {label: 'loss (nats, log)', log: true},
     lines: [
-      ...(curveOf().needed != null
-        ? [{x: curveOf().needed, name: `${curveOf().needed} needed`}]
-        : []),
+      {x: curveOf().needed, name: `${curveOf().needed} needed`},
       {x: point.kept, name: `${point.kept} kept`, strong: true},
-    ],
+    ].filter((l) => l.x != null),
     about: {
       name: 'curve', title: 'Loss against heads kept',
       sentence: `${methodOf().method} keeps ${point.kept} heads at a loss of ${digits(point.loss)} (all heads: ${digits(curveOf().full.loss)}).${regret != null ? ` Its mean regret, beyond the best subsets, is ${digits(regret, 3)} nats.` : ''}`,
@@ -64,13 +57,12 @@ function setNode() {
   const [point, best] = [pointOf(), bestOf(pointOf().kept)];
   const kept = new Set(idsOf(point.heads));
   const removed = headsOf(run()).filter((x) => !kept.has(x.at));
-  const same = best && idsOf(best.heads).join() === idsOf(point.heads).join();
   return [
     el('p', null,
       el('b', null, `${point.kept} heads kept: `),
       `loss ${digits(point.loss)}, ${digits(100 * point.accuracy)} % right. `,
       best
-        ? same
+        ? sameHeads(best, point)
           ? 'This is the best set of that size.'
           : `The best set of that size, ${idsOf(best.heads).join(' ') || 'none'}, has ${digits(best.loss)}; regret ${digits(point.loss - best.loss)} nats.`
         : '',
@@ -104,9 +96,7 @@ function partings() {
     .map((m) => {
       const parts = [...m.points].reverse().find((p) => {
         const best = bestOf(p.kept);
-        return (
-          best && idsOf(best.heads).join() !== idsOf(p.heads).join() && p.loss - best.loss > 1e-9
-        );
+        return best && !sameHeads(best, p) && p.loss - best.loss > 1e-9;
       });
       return [
         m.method, m.area, m.regret, m.rank_correlation ?? null, m.knee ?? null,
@@ -115,65 +105,40 @@ function partings() {
           : 'never',
       ];
     });
-  return tableOf(
-    {
-      head: [
-        'method', 'area under the curve', 'mean regret', 'rank correlation with ablation',
-        'knee: heads that are enough', 'first parts from the best set at',
-      ],
-      rows,
-    },
-    'Methods side by side',
-  );
+  const head = [
+    'method', 'area under the curve', 'mean regret', 'rank correlation with ablation',
+    'knee: heads that are enough', 'first parts from the best set at',
+  ];
+  return tableOf('Methods side by side', head, rows);
 }
 
 function papers() {
   const {michel, voita, prune} = run().reports;
-  const parts = [];
-  if (prune)
-    parts.push(
-      tableOf(
-        {
-          head: ['', 'loss', 'accuracy', 'parameters'],
-          rows: [
-            ['before', prune.before], ['without fine-tuning', prune.without_finetuning],
-            [`after ${prune.finetune} steps`, prune.after],
-          ]
-            .filter(([, r]) => r)
-            .map(([name, r]) => [name, r.loss, r.accuracy, r.parameters]),
-        },
-        `This run was pruned by ${prune.method}`,
-      ),
-    );
-  if (michel)
-    parts.push(
-      tableOf(
-        {
-          head: ['module', 'best single head', 'rise of the loss with it alone'],
-          rows: michel.one_head_per_layer.map((r) => [
-            r.module, r.out_of_sample.join('.'), r.change_out_of_sample,
-          ]),
-        },
-        'Michel et al. 2019, table 3: one head for each layer',
-      ),
-    );
-  if (voita)
-    parts.push(
-      tableOf(
-        {
-          head: ['penalty λ', 'heads left', 'loss, pruned', 'loss, from scratch'],
-          rows: voita.rows.map((r) => [
-            r.lambda, r.survivors.length, r.pruned?.loss, r.from_scratch?.loss,
-          ]),
-        },
-        'Voita et al. 2019: heads that learned gates leave',
-      ),
-    );
   return [
-    ...parts,
-    michel ? '' : lacking('michel.json', 'The experiments of Michel et al. are') || '',
-    voita ? '' : lacking('voita.json', 'The experiments of Voita et al. are') || '',
-  ];
+    prune &&
+      tableOf(`This run was pruned by ${prune.method}`, ['', 'loss', 'accuracy', 'parameters'],
+        [
+          ['before', prune.before], ['without fine-tuning', prune.without_finetuning],
+          [`after ${prune.finetune} steps`, prune.after],
+        ]
+          .filter(([, r]) => r)
+          .map(([name, r]) => [name, r.loss, r.accuracy, r.parameters]),
+      ),
+    michel &&
+      tableOf('Michel et al. 2019, table 3: one head for each layer',
+        ['module', 'best single head', 'rise of the loss with it alone'],
+        michel.one_head_per_layer.map((r) => [
+          r.module, at2(r.out_of_sample), r.change_out_of_sample,
+        ]),
+      ),
+    voita &&
+      tableOf('Voita et al. 2019: heads that learned gates leave',
+        ['penalty λ', 'heads left', 'loss, pruned', 'loss, from scratch'],
+        voita.rows.map((r) => [r.lambda, r.survivors.length, r.pruned?.loss, r.from_scratch?.loss]),
+      ),
+    !michel && lacking('michel.json', 'The experiments of Michel et al. are'),
+    !voita && lacking('voita.json', 'The experiments of Voita et al. are'),
+  ].filter(Boolean);
 }
 
 function keep(changes) {
@@ -181,14 +146,7 @@ function keep(changes) {
   const point = pointOf();
   if (isLive() && point.heads) {
     const kept = new Set(idsOf(point.heads));
-    go({
-      gates: Object.fromEntries(
-        headsOf(run())
-          .filter((x) => !kept.has(x.at))
-          .map((x) => [x.at, 0]),
-      ),
-      repl: 'zero',
-    });
+    go({gates: silenced(headsOf(run()).filter((x) => !kept.has(x.at))), repl: 'zero'});
   }
 }
 
@@ -202,28 +160,18 @@ VIEWS.push({
         ...papers(),
       );
     const sizes = methodOf().points.map((p) => p.kept);
-    const slider = el('input', {
-      type: 'range', id: 'kept', min: Math.min(...sizes), max: Math.max(...sizes), step: 1,
-      'aria-label': 'heads kept',
-      oninput: (event) => keep({kept: Number(event.target.value)}),
-    });
+    const sets = el('div', {id: 'set'});
     main.append(
       el('div', {class: 'controls'},
         choice('method', 'Method', curveOf().methods.map((m) => [m.method, m.method]),
-          (v) => keep({method: v}),
+          (v) => keep({method: v}), () => methodOf().method,
         ),
-        el('label', null, 'Heads kept ', slider,
-          dynamic('output', {for: 'kept'}, () => String(pointOf().kept)),
-        ),
+        sliderOf('kept', 'Heads kept', {
+          min: Math.min(...sizes), max: Math.max(...sizes), step: 1, 'aria-label': 'heads kept',
+          value: () => pointOf().kept, act: (kept) => keep({kept}),
+        }),
         isLive() && el('span', {class: 'muted'}, 'The live model follows.'),
       ),
-    );
-    live(() => {
-      slider.value = pointOf().kept;
-      setValues({method: methodOf().method});
-    });
-    const sets = el('div', {id: 'set'});
-    main.append(
       figure(curvePicture, {
         id: 'curve', again: curveOf().command || `headlab curve ${run().name}`, most: 860,
         choose: (r, c) => keep({kept: methodOf().points[c]?.kept}),

@@ -49,15 +49,12 @@ function together(sets, n, width, offset = 0, stride = width) {
         points[(s * n + t) * width + d] = values[t * stride + offset + d];
   });
   const found = core.pca(points, sets.length * n, width);
-  return {
-    share: found.share,
-    sets: sets.map((_, s) =>
-      Array.from({length: n}, (__, t) => [
-        found.projected[2 * (s * n + t)], found.projected[2 * (s * n + t) + 1],
-      ]),
-    ),
-  };
+  return {share: found.share, sets: sets.map((_, s) => projectedPoints(found, s * n, n))};
 }
+
+/// The points from the first on, as core.pca projects them: [[x, y]].
+const projectedPoints = ({projected}, first, n) =>
+  range(n, (i) => Array.from(projected.subarray(2 * (first + i), 2 * (first + i + 1))));
 
 /// Two sets that together() made, with a line from each token to itself.
 const beforeAfter = (width, {share: of, sets}, words, about) =>
@@ -90,12 +87,12 @@ function streamPicture(width, block) {
 
 function streamTokens(n) {
   const shown = example();
-  const own = tokenTexts(shown.tokens);
-  if (own.length === n) return own.slice(0, shown.length || n).map((w, i) => `${i} ${w}`);
-  const source = shown.source && tokenTexts(shown.source);
-  return source && source.length === n
-    ? source.slice(0, shown.sourceLength || n).map((w, i) => `${i} ${w}`)
-    : null;
+  const named = (tokens, length) =>
+    tokenTexts(tokens)
+      .slice(0, length || n)
+      .map((w, i) => `${i} ${w}`);
+  if (shown.tokens.length === n) return named(shown.tokens, shown.length);
+  return shown.source?.length === n ? named(shown.source, shown.sourceLength) : null;
 }
 
 function planePicture(width) {
@@ -121,19 +118,15 @@ function planePicture(width) {
   joined.set(points[0]);
   joined.set(points[1], points[0].length);
   const found = core.pca(joined, queries.length + keys.length, dHead);
-  const part = (from, n) =>
-    Array.from({length: n}, (_, i) => [
-      found.projected[2 * (from + i)], found.projected[2 * (from + i) + 1],
-    ]);
   return scatter(width, {
     share: found.share,
     sets: [
       {
-        name: 'query', points: part(0, queries.length), words: queries.map((w, i) => `q${i} ${w}`),
+        name: 'query', points: projectedPoints(found, 0, queries.length), words: queries.map((w, i) => `q${i} ${w}`),
         shape: 'triangle', color: 's1',
       },
       {
-        name: 'key', points: part(queries.length, keys.length),
+        name: 'key', points: projectedPoints(found, queries.length, keys.length),
         words: keys.map((w, i) => `k${i} ${w}`), shape: 'circle', color: 's0',
       },
     ],
@@ -162,7 +155,7 @@ VIEWS.push({
         'Two axes of many: the shares say how much of the variance they show. Near here may be far there.',
       ),
       el('div', {class: 'columns'},
-        Array.from({length: Math.min(blocks, 6)}, (_, i) =>
+        range(Math.min(blocks, 6), (i) =>
           figure((width) => streamPicture(width, i), {id: `space-${i}`, most: 560, again}),
         ),
         headsOf(run()).length

@@ -61,9 +61,8 @@ VIEWS.push({
     ]);
     main.append(
       figure(kneePicture, {id: 'knee', most: 860, again: sweep.command}),
-      tableOf(
-        {head: ['group', 'parameters', 'loss', 'accuracy', 'own a head', 'each seed'], rows},
-        'Mean ± 95 % interval over seeds',
+      tableOf('Mean ± 95 % interval over seeds',
+        ['group', 'parameters', 'loss', 'accuracy', 'own a head', 'each seed'], rows,
       ),
     );
     if (sweep.missing?.length)

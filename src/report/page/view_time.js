@@ -12,26 +12,18 @@ function lossPicture(width) {
     metrics.step.map((s, i) => [s, values[i]]).filter((p) => p[1] != null && p[1] > 0);
   const series = [
     {name: 'held out', points: zip(metrics.loss), shape: 'circle', thick: 2.5},
-    ...(metrics.train_loss?.some((v) => v != null)
-      ? [{name: 'training', points: zip(metrics.train_loss), dots: false}]
-      : []),
-    ...(snapshots
-      ? [
-          {
-            name: 'kept weights',
-            points: snapshots.steps.map((s, i) => [s, snapshots.held_out[i]]),
-            line: false, shape: 'square', hollow: true, r: 4,
-          },
-        ]
-      : []),
+    {name: 'training', points: zip(metrics.train_loss || []), dots: false},
+    {
+      name: 'kept weights', points: (snapshots?.steps || []).map((s, i) => [s, snapshots.held_out[i]]),
+      line: false, shape: 'square', hollow: true, r: 4,
+    },
   ];
-  const last = metrics.loss[metrics.loss.length - 1];
   return plot({
     width, height: 260, series: series.filter((s) => s.points.length), x: {label: 'step'},
     y: {label: 'loss (nats, log)', log: true}, lines: stepLines(),
     about: {
       name: 'training-loss', title: 'Loss',
-      sentence: `From ${digits(metrics.loss[0])} at step ${metrics.step[0]} to ${digits(last)} at step ${metrics.step[metrics.step.length - 1]}.`,
+      sentence: `From ${digits(metrics.loss[0])} at step ${metrics.step[0]} to ${digits(metrics.loss.at(-1))} at step ${metrics.step.at(-1)}.`,
     },
   });
 }
@@ -77,7 +69,7 @@ function birthOfHead() {
     at = history?.heads.findIndex((x) => at2(x) === chosen()?.at);
   if (!history || at < 0) return [];
   const rows = Object.entries(history.relations).map(([name, r]) => ({name, lift: r.lift[at]}));
-  const last = ({lift}) => lift[lift.length - 1] ?? -1;
+  const last = ({lift}) => lift.at(-1) ?? -1;
   const best = rows.reduce((a, b) => (last(b) > last(a) ? b : a));
   if (!(last(best) >= 0.3)) return `Head ${chosen().at} has a lift below .3 on every relation: nothing was born in it.`;
   const from = best.lift.findIndex((v) => v >= last(best) / 2);
@@ -114,12 +106,10 @@ VIEWS.push({
   build(main) {
     const kept = run().steps?.length > 0 && isLive();
     const pick = (r, c, event) => {
-      const {picture} = app.figures.find((f) => f.canvas === event.target);
-      const p = picture.table().rows;
-      if (kept) go({step: p[picture.marks.rows > 1 ? offsetOf(picture, r) + c : c][1]});
+      const {marks, table} = app.figures.find((f) => f.canvas === event.target).picture;
+      const before = range(r, marks.cols).reduce((a, b) => a + b, 0); // points of the series above
+      if (kept) go({step: table().rows[before + c][1]});
     };
-    const offsetOf = (picture, r) =>
-      Array.from({length: r}, (_, i) => picture.marks.cols(i)).reduce((a, b) => a + b, 0);
     main.append(
       births().length
         ? el('ul', {id: 'birth-list'},
@@ -157,18 +147,13 @@ VIEWS.push({
       headGrid(),
       figure(
         (width) =>
-          chosen() && trace()
-            ? patternPicture(width, {
-                head: chosen(), rel: relation(),
-                title: `Head ${chosen().at} at ${app.state.step == null ? 'the last step' : `step ${app.state.step}`}`,
-              })
-            : null,
+          chosenPicture(width, {
+            rel: relation(),
+            title: `Head ${chosen()?.at} at ${app.state.step == null ? 'the last step' : `step ${app.state.step}`}`,
+          }),
         {
           id: 'time-pattern', most: 480,
-          again: () =>
-            app.state.step == null && chosen()
-              ? `headlab heads ${run().name} --pattern ${chosen().at} --example ${exampleIndex()}`
-              : '',
+          again: () => (app.state.step == null ? patternCommand()() : ''),
         },
       ),
     );
