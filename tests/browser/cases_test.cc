@@ -36,6 +36,10 @@ TEST_F(Cases, AnEncoderDecoderHasThreeKindsOfModulesAndTwoRails) {
   go_to("#view=head&h=" + cross);
   EXPECT_TRUE(tab().holds(figure("pattern") + ".picture.marks.rows > 0"));
   EXPECT_TRUE(there("#rails"));
+  go_to("#view=compare");
+  const std::string distances = tab().text(figure("distances") + ".picture.sentence");
+  EXPECT_NE(distances.find("Most alike"), std::string::npos) << distances;
+  EXPECT_NE(distances.find("0.833"), std::string::npos) << "the largest that there is: √ln 2";
 }
 
 TEST_F(Cases, ARunWithoutAnalysisNamesTheCommandsThatItLacks) {

@@ -114,6 +114,29 @@ TEST_F(PageOfARun, LosesWhatTheProgramLosesWithoutAHead) {
   EXPECT_FALSE(tab().holds("document.getElementById('agrees').classList.contains('bad')"));
 }
 
+TEST_F(PageOfARun, MeasuresAgainWhereAMeasurementWasInterrupted) {
+  open(full, "#view=heads");
+  // The next gate moves while the loss with all heads on is about to be measured.
+  tab().evaluate(
+      "(() => { const steps = core.evaluateSteps; core.evaluateSteps = (r, options) => { if "
+      "(options.gates === null) { core.evaluateSteps = steps; go({gates: {'0.1': 0}}); } return "
+      "steps(r, options); }; })()");
+  go_to("#view=live&gates=0.2:0");
+  tab().wait_until("app.state.gates['0.1'] === 0");
+  tab().wait_until("measured.result && measured.done === measured.of && app.busy === 0");
+  EXPECT_NE(words("#agrees").find("the same"), std::string::npos) << words("#live-result");
+  EXPECT_NE(words("#live-result").find("against all heads on"), std::string::npos);
+}
+
+TEST_F(PageOfARun, LocksTheCellThatStandsUnderThePointerOfAZoomedPattern) {
+  for (const char* view : {"head", "live"}) {
+    open(full, "#view=" + std::string(view) + "&h=0.1&ex=3&win=4-11,2-9");
+    tab().click(mark(view == std::string("head") ? "pattern" : "live-pattern", 1, 1));
+    wait();
+    EXPECT_EQ(tab().text("[app.state.q, app.state.k].join()"), "5,3") << view;
+  }
+}
+
 TEST_F(PageOfARun, LosesWhatTheProgramLosesWithEverySetOfHeads) {
   open(full);
   const Json subsets = study.json("full/curve.json").at("subsets");
