@@ -175,8 +175,7 @@ std::string attribution_text(const AttributionReport& report) {
   for (std::size_t p = 0; p < report.parts.size(); ++p) add(report.parts[p], report.shares[p]);
   add("sum", report.logits);
   return "what each part adds to the right answer's logit above the mean logit: mean, in logits, "
-         "by "
-         "target\n\n" +
+         "by target\n\n" +
          table.to_string();
 }
 

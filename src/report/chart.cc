@@ -21,17 +21,6 @@ constexpr std::array<const char*, 7> kSeriesColors = {"s0", "s1", "s2", "s3", "s
 const std::array<std::vector<double>, 5> kDashes = {{{}, {6, 3}, {2, 3}, {8, 3, 2, 3}, {1, 3}}};
 constexpr Index kDotShapes = 5;
 
-/// The characters of a text, as pieces of UTF-8.
-std::vector<std::string> pieces_of(std::string_view text) {
-  std::vector<std::string> pieces;
-  for (const char byte : text)
-    if ((static_cast<unsigned char>(byte) & 0xC0) == 0x80 && !pieces.empty())
-      pieces.back() += byte;
-    else
-      pieces.emplace_back(1, byte);
-  return pieces;
-}
-
 double widest(const std::vector<std::string>& names, double most) {
   double width = 10;
   for (const std::string& name : names) width = std::max(width, text_width(name));
@@ -256,18 +245,18 @@ void name_series(Picture& picture, const Plot& plot, const PlotPlaces& places) {
 
 double text_width(std::string_view text, double size) {
   double letters = 0;
-  for (const std::string& piece : pieces_of(text))
-    letters += static_cast<unsigned char>(piece[0]) >= 0xE1 ? 1.7 : 1;  // from U+1000 on
+  for (const std::string& character : characters_of(text))
+    letters += static_cast<unsigned char>(character[0]) >= 0xE1 ? 1.7 : 1;  // from U+1000 on
   return letters * size * kLetter;
 }
 
 std::string shortened(const std::string& text, double room, double size) {
-  std::vector<std::string> pieces = pieces_of(text);
-  while (pieces.size() > 1 && text_width(join(pieces, ""), size) > room) {
-    pieces.pop_back();
-    pieces.back() = "…";
+  std::vector<std::string> characters = characters_of(text);
+  while (characters.size() > 1 && text_width(join(characters, ""), size) > room) {
+    characters.pop_back();
+    characters.back() = "…";
   }
-  return join(pieces, "");
+  return join(characters, "");
 }
 
 std::vector<double> round_ticks(double low, double high, int wanted) {

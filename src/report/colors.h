@@ -1,6 +1,5 @@
-// Colours as bytes, for the writers of pictures. Read next: picture.cc, which says which there are.
-// A role's colour is looked up by color_of; a map's by map_level.
-// Both are declared beside the display list.
+// Colours as bytes, for the writers of pictures; as text they are had from color_of and map_colors
+// (headlab/report/picture.h). Read next: picture.cc, which says which there are.
 #pragma once
 
 #include <array>

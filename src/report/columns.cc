@@ -177,9 +177,8 @@ constexpr ColumnEntry kColumns[] = {
     {"k", "the token's key, the columns of each head apart"},
     {"q k^T", "the scores of a query, a column for each key"},
     {"weights",
-     "the softmax of the scaled scores, a column for each key; of a published model, the numbers "
-     "in "
-     "W_Q, W_K, W_V and W_O of a layer"},
+     "the softmax of the scaled scores, a column for each key; of a published model, the "
+     "numbers in W_Q, W_K, W_V and W_O of a layer"},
     {"output", "weights times values"},
     {"|output|", "length of weights times values"},
     {"average", "weights averaged over heads, a column for each key"},

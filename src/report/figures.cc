@@ -207,6 +207,7 @@ Picture sweep_figure(const SweepReport& report) {
   std::vector<std::string> said;
   for (std::size_t g = 0; g < report.groups.size(); ++g) {
     const SweepGroup& group = report.groups[g];
+    if (group.config.model.heads.size() != 1) continue;  // its layers differ: no place on the axis
     auto series = std::ranges::find(all, group.family, &Series::name);
     if (series == all.end()) {
       const std::size_t place = all.size();

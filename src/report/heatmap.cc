@@ -32,13 +32,9 @@ struct Layout {
   }
 };
 
-std::vector<std::string> characters_of(const std::string& token) {
-  std::vector<std::string> characters;
-  for (const char byte : token)
-    if ((static_cast<unsigned char>(byte) & 0xC0) == 0x80 && !characters.empty())
-      characters.back() += byte;
-    else
-      characters.emplace_back(1, byte);
+/// The characters of a token, as many as a label has room for.
+std::vector<std::string> label_of(const std::string& token) {
+  std::vector<std::string> characters = characters_of(token);
   if (characters.size() > kWidestLabel) {
     characters.resize(kWidestLabel);
     characters.back() = "…";
@@ -51,7 +47,7 @@ std::string column_labels(const std::vector<std::string>& sources, const Layout&
   std::vector<std::vector<std::string>> columns;
   std::size_t height = 1;
   for (std::size_t s = 0; s < sources.size(); s += layout.pool) {
-    columns.push_back(characters_of(sources[s]));
+    columns.push_back(label_of(sources[s]));
     height = std::max(height, columns.back().size());
   }
   std::string out;
@@ -120,7 +116,7 @@ std::string heatmap(std::span<const Scalar> weights, const std::vector<std::stri
   const bool pairs = options.shades == Shades::cividis;
   std::size_t one = 0;
   for (const std::string& destination : destinations)
-    one = std::max(one, characters_of(destination).size());
+    one = std::max(one, label_of(destination).size());
   const Layout layout(pairs ? 2 * one + 1 : one, sources.size(), options.width);
   std::string out = layout.pool > 1 ? text("each cell is the largest weight of ", layout.pool,
                                            " neighbouring sources; the first is named\n\n")
@@ -131,8 +127,8 @@ std::string heatmap(std::span<const Scalar> weights, const std::vector<std::stri
     const bool second = pairs && t + 1 < destinations.size();
     const auto upper = rows.cells(t, layout.pool);
     const auto lower = second ? rows.cells(t + 1, layout.pool) : upper;
-    out += padded(join(characters_of(destinations[t]), ""), one, true);
-    if (pairs) out += " " + padded(second ? join(characters_of(destinations[t + 1]), "") : "", one);
+    out += padded(join(label_of(destinations[t]), ""), one, true);
+    if (pairs) out += " " + padded(second ? join(label_of(destinations[t + 1]), "") : "", one);
     out += " │" + joined(upper, second ? &lower : nullptr, layout.cell, options.shades) + "│ " +
            fixed(largest_of(rows.row(t)), 2) +
            (second ? " " + fixed(largest_of(rows.row(t + 1)), 2) : "") + "\n";

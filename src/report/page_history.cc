@@ -1,7 +1,6 @@
 // What other commands left in the folder of a run: reports as they stand, and the two logs turned
 // from lines into columns, without times. A file that is there but cannot be read is an Error, not
 // a gap. Read next: page_verdict.cc.
-#include <array>
 #include <cmath>
 #include <system_error>
 

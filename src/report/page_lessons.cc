@@ -2,7 +2,7 @@
 // {{KIND:NAME}} becomes a table that the program computes here by heads/lessons.h. With scripts the
 // page shows the same texts beside what it computes itself. Read next: heads/lessons.h.
 #include <algorithm>
-#include <functional>
+#include <cmath>
 
 #include "headlab/base/error.h"
 #include "headlab/heads/lessons.h"
@@ -91,8 +91,9 @@ std::string entropy_table(const std::string&) {
   for (std::size_t h = 0; h < heads.size(); ++h)
     rows.push_back({text("head ", h + 1), fixed(entropy_of(heads[h]), 3),
                     fixed(100 * focus_of(heads[h]), 1) + " %"});
-  return html_table(text("Heads with random weights on ", join(world.tokens, " "), ": ln ",
-                         world.tokens.size(), " = 1.792 is even"),
+  const std::size_t keys = world.tokens.size();
+  return html_table(text("Heads with random weights on ", join(world.tokens, " "), ": ln ", keys,
+                         " = ", fixed(std::log(keys), 3), " is even"),
                     {"", "entropy", "focus"}, rows);
 }
 

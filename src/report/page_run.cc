@@ -2,7 +2,7 @@
 // names of its checkpoint, and what page_study.cc found. Without weights patterns are stored.
 // Read next: page_history.cc.
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 #include "headlab/heads/activations.h"
 #include "headlab/train/streams.h"
@@ -14,12 +14,6 @@ namespace {
 constexpr Index kLargestStoredPattern = 128;  // of longer ones only the largest weights are kept
 constexpr Index kKeptWeights = 16;            // for each query
 
-const char* kind_of(AttentionKind kind) {
-  return kind == AttentionKind::self      ? "self"
-         : kind == AttentionKind::encoder ? "encoder"
-                                          : "cross";
-}
-
 Json modules_facts(const Run& run) {
   const std::vector<AttentionPlace> places = run.model.config().attention_places();
   const std::vector<AttentionModule> modules = run.model.attention_modules();
@@ -28,7 +22,7 @@ Json modules_facts(const Run& run) {
     const MultiHeadAttention& attention = *modules[m].attention;
     json.push_back(Json::object(
         {{"name", modules[m].name},
-         {"kind", kind_of(modules[m].kind)},
+         {"kind", kind_name(modules[m].kind)},
          {"layer", places[m].layer},
          {"stream", modules[m].stream},
          {"heads", attention.heads},

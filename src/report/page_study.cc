@@ -2,7 +2,7 @@
 // page holds its own model against. Nothing here chooses or judges: what is claimed about heads
 // comes from the files of the run. Read next: page_run.cc.
 #include <algorithm>
-#include <cmath>
+#include <functional>
 #include <limits>
 
 #include "headlab/heads/ablation.h"

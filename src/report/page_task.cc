@@ -9,12 +9,6 @@
 namespace headlab {
 namespace {
 
-const char* kind_name(AttentionKind kind) {
-  return kind == AttentionKind::self      ? "self"
-         : kind == AttentionKind::encoder ? "encoder"
-                                          : "cross";
-}
-
 Json gold_facts(const Gold& gold, const Batch& batch, AttentionKind kind, PageBlocks& blocks) {
   const Index each = batch.queries(kind);
   std::vector<std::int32_t> counts(batch.size * each), keys;
@@ -32,7 +26,7 @@ Json gold_facts(const Gold& gold, const Batch& batch, AttentionKind kind, PageBl
 Json set_facts(const Task& task, const Example& example, PageBlocks& blocks) {
   const Batch& batch = example.batch;
   const Index n = batch.size;
-  Json json = Json::object({{"examples", n}, {"wanted", PagePlan().examples}});
+  Json json = Json::object({{"examples", n}});
   const auto add = [&](const char* name, const PageBlocks::Sizes& shape, const Ids& values) {
     if (!values.empty())
       json[name] =
@@ -71,6 +65,11 @@ std::vector<std::string> token_texts(const Task& task) {
 }
 
 }  // namespace
+
+const char* kind_name(AttentionKind kind) {
+  constexpr const char* kNames[] = {"self", "encoder", "cross"};
+  return kNames[static_cast<int>(kind)];
+}
 
 Json task_facts(const Task& task, const PagePlan& plan, PageBlocks& blocks) {
   constexpr const char* kArchitectures[] = {"decoder", "encoder", "encoder_decoder"};

@@ -107,7 +107,7 @@ class Verdict {
       if (point.at("kept").integer() != left) continue;
       const bool tuned = point.find("finetuned") != nullptr;
       const Json& judged = tuned ? point.at("finetuned") : point;
-      say(text(all - left, " heads can go: with the best ", left,
+      say(text(all - left, all - left == 1 ? " head" : " heads", " can go: with the best ", left,
                tuned ? " and fine-tuning" : " and no fine-tuning", " the loss is ",
                significant(judged.at("loss").number()), ". "),
           {{"view", "prune"}});

@@ -99,8 +99,7 @@ std::string paired_text(const PairedRuns& paired, bool effect = false) {
 
 std::string against_best_grid(const CurveOverRuns& curve) {
   return "\nloss after removal above that of the best method, paired by run (tie: the interval "
-         "holds "
-         "0)\n" +
+         "holds 0)\n" +
          grid(curve.methods, [](const PointOverRuns& point, std::size_t) -> std::string {
            return point.against_best.difference.mean == 0 ? "-" : paired_text(point.against_best);
          });

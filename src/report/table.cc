@@ -32,7 +32,7 @@ thread_local TableCollection* collection = nullptr;
 
 /// Whether commas stand before every three digits and nowhere else, as `grouped` puts them.
 bool is_grouped(const std::string& cell) {
-  bool right = cell.find_first_not_of("-,0123456789") == cell.npos;
+  bool right = cell.find_first_not_of("-,0123456789") == cell.npos && !cell.starts_with(',');
   for (std::size_t i = 1; i < cell.size(); ++i)
     right = right && (cell[i] == ',') == ((cell.size() - i) % 4 == 0 && cell[i - 1] != '-');
   return right;
@@ -40,7 +40,7 @@ bool is_grouped(const std::string& cell) {
 
 std::string csv_cell(std::string cell) {
   if (is_grouped(cell)) std::erase(cell, ',');
-  if (cell.find_first_of(",\"\n") == cell.npos) return cell;
+  if (cell.find_first_of(",\"\r\n") == cell.npos) return cell;
   std::string quoted = "\"";
   for (const char c : cell) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
   return quoted + "\"";
@@ -193,6 +193,16 @@ std::string trimmed_line(std::string line) {
 
 std::size_t display_width(std::string_view text) {
   return text.size() - std::ranges::count_if(text, continues);
+}
+
+std::vector<std::string> characters_of(std::string_view text) {
+  std::vector<std::string> characters;
+  for (const char byte : text)
+    if (continues(byte) && !characters.empty())
+      characters.back() += byte;
+    else
+      characters.emplace_back(1, byte);
+  return characters;
 }
 
 std::string padded(std::string_view text, std::size_t width, bool to_the_right) {

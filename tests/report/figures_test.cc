@@ -214,6 +214,13 @@ TEST(SweepFigure, ShowsEverySeed) {
   expect_inside(picture);
 }
 
+TEST(SweepFigure, LeavesOutModelsWhoseLayersDiffer) {
+  SweepReport report = a_sweep();
+  report.groups.push_back(report.groups[0]);
+  report.groups.back().config.model.heads = {2, 1};
+  EXPECT_EQ(all_of<DotItem>(sweep_figure(report)).size(), 6u);
+}
+
 TEST(SweepFigure, NeedsCellsThatDifferInHeads) {
   SweepReport report = a_sweep();
   report.groups.pop_back();

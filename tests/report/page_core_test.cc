@@ -1,11 +1,10 @@
 // The model in the page against the model of the program: every task, every kind of model, heads
-// gated and replaced, edges hidden, scores; and that the page notices when it computes something
+// gated and replaced, edges hidden; and that the page notices when it computes something
 // else. The page's half is tests/report/core_test.js, which runs under node; without node these
 // tests are skipped. Read next: src/report/page/core_blocks.js.
 #include "report/page_core.h"
 
 #include "headlab/heads/gold_edges.h"
-#include "headlab/heads/scores.h"
 #include "headlab/tasks/table.h"
 
 namespace headlab { namespace {
@@ -122,43 +121,6 @@ TEST_F(PageCore, HidesGoldEdgesAsTheProgramDoes) {
     const TrainedRun run = random_run(config);
     Json expected = few_examples();
     expected["edges"] = edge_tests(run);
-    expect_same(run.path, expected);
-  }
-}
-
-/// [relation][module][place], as the report says it; null where the head is of another kind.
-Json scores_of(const TrainedRun& run) {
-  const HeadsReport report = score_heads(run.model, *run.task, {.without_gold = false});
-  const std::vector<AttentionModule> modules = run.model.attention_modules();
-  Json all = Json::array();
-  for (std::size_t r = 0; r < report.relations.size(); ++r) {
-    Json rows = Json::array();
-    for (std::size_t m = 0; m < modules.size(); ++m) rows.push_back(Json::array());
-    for (const HeadScores& head : report.heads) {
-      const RelationScore& score = head.relations[r];
-      const Json json = Json::object({{"mass", score.mass},
-                                      {"mass_all", score.mass_all},
-                                      {"null", score.null},
-                                      {"lift", score.lift},
-                                      {"top1", score.top1},
-                                      {"queries", score.queries}});
-      const bool asked = modules[head.layer].kind == report.relations[r].relation.kind;
-      rows.items()[head.layer].push_back(asked ? json : Json());
-    }
-    all.push_back(std::move(rows));
-  }
-  return all;
-}
-
-TEST_F(PageCore, ScoresHeadsAsTheProgramDoes) {
-  for (const char* task : {"relations:length=8,vocab=6,classes=3,relations=1+same", "reverse_cross",
-                           "english", "histogram:length=8"}) {
-    SCOPED_TRACE(task);
-    RunConfig config = config_of(task);
-    if (std::string(task).starts_with(kTwoStacks)) config.model.encoder_layers = 1;
-    const TrainedRun run = random_run(config);
-    Json expected = few_examples();
-    expected["scores"] = scores_of(run);
     expect_same(run.path, expected);
   }
 }

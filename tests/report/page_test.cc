@@ -10,6 +10,7 @@
 #include "headlab/heads/tracking.h"
 #include "headlab/prune/prune.h"
 #include "headlab/tasks/definition.h"
+#include "report/page_parts.h"
 #include "support/base64.h"
 #include "support/runs.h"
 
@@ -79,6 +80,25 @@ TEST_F(Pages, ShowWhatAnalysisWroteWithoutAnyScript) {
   EXPECT_NE(html.find("<p id=\"verdict\">2 heads, loss "), std::string::npos);
   EXPECT_NE(html.find("mean pattern of head 0.1"), std::string::npos);
   EXPECT_NE(facts_in(html).at("runs").items()[0].at("reports").find("heads"), nullptr);
+}
+
+TEST(Verdict, CountsTheHeadsThatCanGo) {
+  const auto words = [](int heads) {
+    const Json::Array points = {Json::object({{"kept", 1}, {"loss", 0.5}})};
+    const Json::Array methods = {
+        Json::object({{"method", "greedy"}, {"knee", 1}, {"points", points}})};
+    const Json curve = Json::object({{"methods", methods}, {"heads", heads}});
+    std::string all;
+    for (const Json& piece :
+         verdict_of(Json::object({{"modules", Json::array()},
+                                  {"evaluation", Json::object({{"loss", 1}, {"accuracy", 1}})},
+                                  {"reports", Json::object({{"curve", curve}})}}))
+             .items())
+      all += piece.at("text").string();
+    return all;
+  };
+  EXPECT_NE(words(2).find(" 1 head can go: with the best 1"), std::string::npos) << words(2);
+  EXPECT_NE(words(4).find(" 3 heads can go: with the best 1"), std::string::npos) << words(4);
 }
 
 TEST_F(Pages, StayWithinTheirBudget) {

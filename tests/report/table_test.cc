@@ -109,6 +109,7 @@ TEST(Padded, FillsOrCutsToTheWidth) {
   EXPECT_EQ(padded("日本語", 4, true), " 日本語");
   EXPECT_EQ(padded("", 0), "");
   EXPECT_EQ(display_width("日本語"), 3u);
+  EXPECT_EQ(characters_of("a日…"), (std::vector<std::string>{"a", "日", "…"}));
 }
 
 TEST(Table, IsWrittenForOtherPrograms) {
@@ -118,6 +119,9 @@ TEST(Table, IsWrittenForOtherPrograms) {
   Table counts({"n"});
   counts.add({"1,234,567"}), counts.add({"-1,234"}), counts.add({"1,2"});
   EXPECT_EQ(counts.to_csv(), "n\n1234567\n-1234\n\"1,2\"\n") << "programs read plain numbers";
+  Table tokens({"token"});
+  tokens.add({","}), tokens.add({",123"}), tokens.add({"\r"});
+  EXPECT_EQ(tokens.to_csv(), "token\n\",\"\n\",123\"\n\"\r\"\n") << "no token gets lost";
   const std::string latex = table.to_latex();
   EXPECT_NE(latex.find("0.1 & say \"x\" $\\pm$ 2\\% \\\\\n"), std::string::npos) << latex;
 }

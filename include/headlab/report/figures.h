@@ -54,8 +54,9 @@ Picture curve_figure(const CurveOverRuns& curve);
 /// The patterns of a sentence that can be computed by hand, beside that of one head as wide as all.
 Picture lesson_figure(const LessonWorld& world);
 
-/// Loss against heads: mean and interval over seeds, each seed a dot. A line for each family of
-/// groups. Error if no cell is finished, or no two groups differ in heads alone.
+/// Loss against heads of a layer: mean and interval over seeds, each seed a dot. A line for each
+/// family of groups; groups whose layers differ in heads are left out. Error if no cell is
+/// finished, or no two groups differ in heads alone.
 Picture sweep_figure(const SweepReport& report);
 
 }  // namespace headlab

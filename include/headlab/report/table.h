@@ -79,7 +79,9 @@ std::string trimmed_line(std::string line);
 std::string wrapped(const std::string& words, const std::string& indent = "");
 /// The number of columns that UTF-8 text takes on a terminal: its code points.
 std::size_t display_width(std::string_view text);
-/// `text` padded with blanks to `width` columns, at its end or its begin, or cut to it.
+/// The code points of UTF-8 text, each as the bytes that it has there.
+std::vector<std::string> characters_of(std::string_view text);
+/// `text` padded with blanks to `width` columns, at its end or its beginning, or cut to it.
 std::string padded(std::string_view text, std::size_t width, bool to_the_right = false);
 
 }  // namespace headlab

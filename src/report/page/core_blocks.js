@@ -81,7 +81,7 @@ class Example {
 
 class ExampleSet {
   constructor(task, name, facts, blocks) {
-    Object.assign(this, {task, name, facts, blocks, size: facts.examples, wanted: facts.wanted});
+    Object.assign(this, {task, name, facts, blocks, size: facts.examples});
     this.truths = [];
   }
   values(name) {
@@ -130,17 +130,14 @@ class Task {
   set(name) {
     return this.exampleSets[name];
   }
-  relationIndex(name) {
-    return this.relations.findIndex((relation) => relation.name === name);
-  }
 }
 
 core.makeExample = function (task, tokens, {source = null, targets = null, length} = {}) {
   return new Example({
     index: -1, set: null, task, tokens: Int32Array.from(tokens),
-    length: length === undefined ? tokens.length : length,
-    targets: targets ? Int32Array.from(targets) : null,
-    source: source ? Int32Array.from(source) : null,
+    length: length ?? tokens.length,
+    targets: targets && Int32Array.from(targets),
+    source: source && Int32Array.from(source),
     sourceLength: source ? source.length : 0, goldOf: null,
   });
 };
@@ -174,8 +171,8 @@ core.truthOf = function (task, tokens) {
 
 class AttentionModule {
   constructor(facts, index) {
-    Object.assign(this, {facts, index, name: facts.name, kind: facts.kind, layer: facts.layer,
-      heads: facts.heads, born: facts.born, dHead: facts.d_head, dValue: facts.d_value,
+    Object.assign(this, {facts, index, name: facts.name, kind: facts.kind, heads: facts.heads,
+       born: facts.born, dHead: facts.d_head, dValue: facts.d_value,
       kvHead: facts.kv_head, kvBlocks: facts.kv_blocks});
   }
   // The place of a head among those that are left, by the number it was born with; -1: removed.
@@ -186,9 +183,8 @@ class AttentionModule {
 
 class Run {
   constructor(facts, page) {
-    Object.assign(this, {facts, page, name: facts.name, role: facts.role, config: facts.config,
-      task: page.tasks[facts.task], reports: facts.reports || {}, metrics: facts.metrics || null,
-      history: facts.history || null, evaluation: facts.evaluation, shown: facts.shown});
+    Object.assign(this, {facts, page, name: facts.name, config: facts.config,
+      task: page.tasks[facts.task], reports: facts.reports});
     this.modules = facts.modules.map((module, m) => new AttentionModule(module, m));
     this.live = Boolean(facts.weights);
     this.steps = facts.snapshots ? facts.snapshots.steps : [];
@@ -228,7 +224,7 @@ class Run {
 }
 
 core.load = function (facts, textOf) {
-  const page = {facts, blocks: new Blocks(textOf), sweep: facts.sweep || null};
+  const page = {facts, blocks: new Blocks(textOf)};
   page.tasks = facts.tasks.map((task) => new Task(task, page.blocks));
   page.runs = facts.runs.map((run) => new Run(run, page));
   return page;

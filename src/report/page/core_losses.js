@@ -24,8 +24,8 @@ core.lossesOf = function (trace, example = trace.example) {
 // Which targets a relation answers for (with_targets_of in src/heads/gold_edges.cc): those at its
 // queries, and of several the one with its name; all of them where its queries have none.
 function targetsOfRelation(set, relation) {
-  if (!set.answers) set.answers = [];
-  if (set.answers[relation] !== undefined) return set.answers[relation];
+  set.answers ??= [];
+  if (set.answers[relation]) return set.answers[relation];
   const {task} = set, {name, kind} = task.relations[relation], K = task.targets;
   const slot = task.target_names.indexOf(name);
   const targets = set.values('targets');
@@ -56,9 +56,9 @@ class Sums {
 
 // Sums over examples: of all targets, of each of the K, of those of each relation.
 class Evaluation {
-  constructor(set, only) {
+  constructor(set) {
     const {task} = set;
-    Object.assign(this, {set, only, examples: 0, by: [], all: new Sums('all')});
+    Object.assign(this, {examples: 0, by: [], all: new Sums('all')});
     this.targets = task.target_names.map((name) => new Sums(name));
     this.relations = task.relations.map((relation) => new Sums(relation.name));
     this.rules = task.relations.map((relation, r) => targetsOfRelation(set, r));
@@ -74,12 +74,12 @@ class Evaluation {
     for (let row = 0; row < losses.length; ++row) {
       if (example.targets[row] < 0) continue;
       const t = Math.floor(row / K), k = row % K;
-      const asked = this.rules.map((rule, r) => this.answers(r, example, t, k));
-      if (this.only !== null && !asked[this.only]) continue;
       sum += losses[row];
       this.all.add(losses[row], right[row]);
       this.targets[k].add(losses[row], right[row]);
-      asked.forEach((yes, r) => yes && this.relations[r].add(losses[row], right[row]));
+      this.relations.forEach((sums, r) => {
+        if (this.answers(r, example, t, k)) sums.add(losses[row], right[row]);
+      });
     }
     this.by.push(sum);
     ++this.examples;
@@ -199,23 +199,16 @@ function hiddenFor(run, example, hide) {
     ? make(run, example, hide.relation, m, (hide.seed || 0) * 4096 + m * 64 + place) : null;
 }
 
-function indexOfRelation(task, relation) {
-  return typeof relation === 'string' ? task.relationIndex(relation) : relation;
-}
-
 core.evaluateSteps = function* (run, options = {}) {
   const model = options.model || run.model, set = run.task.set(options.set || 'held_out');
   const count = Math.min(options.count || set.size, set.size);
-  const only = options.targetsOf === undefined || options.targetsOf === null ? null
-    : indexOfRelation(run.task, options.targetsOf);
-  const hide = options.hide && {...options.hide, relation: indexOfRelation(run.task, options.hide.relation)};
-  const sums = new Evaluation(set, only);
+  const {hide} = options, sums = new Evaluation(set);
   for (let i = 0; i < count; ++i) {
     const base = yield* unchanged(model, set, i), example = base.example;
     const replacement = yield* replacementFor(run, model, set, i, options.replacement, base);
     const trace = options.gates || hide
       ? yield* core.forwardSteps(model, example, {base: hide ? null : base, gates: options.gates,
-        replacement, hidden: hide ? hiddenFor(run, example, hide) : null}) : base;
+        replacement, hidden: hide && hiddenFor(run, example, hide)}) : base;
     sums.add(trace, example);
     yield {done: i + 1, of: count, sums};
   }
@@ -226,13 +219,13 @@ core.evaluate = (run, options) => core.finish(core.evaluateSteps(run, options));
 
 // The program's loss with exactly these heads at 0 and all others at 1, if it kept it; or null.
 core.subsetLoss = function (run, gates) {
-  const subsets = run.reports.curve && run.reports.curve.subsets;
+  const subsets = run.reports.curve?.subsets;
   if (!subsets) return null;
   let index = 0;
   const known = new Set();
   subsets.heads.forEach(([m, born], bit) => {
     const place = run.modules[m].placeOf(born);
-    const gate = gates && gates[m] ? gates[m][place] : 1;
+    const gate = gates?.[m] ? gates[m][place] : 1;
     known.add(gate === 0 || gate === 1);
     if (gate === 1) index += 2 ** bit;
   });

@@ -149,7 +149,7 @@ core.visible = function (run, m, example, t) {
 class Attention {
   constructor(model, m, example, options) {
     const module = model.modules[m], encoder = module.kind === 'encoder';
-    Object.assign(this, {model, m, module, example, options, reuse: null});
+    Object.assign(this, {model, m, module, example, options});
     this.queries = encoder ? example.source.length : example.tokens.length;
     this.keys = module.kind === 'self' ? example.tokens.length : example.source.length;
     this.H = module.heads.length;
@@ -160,8 +160,9 @@ class Attention {
     this.k = linear(xKV, this.keys, t[name + 'W_K'], t[name + 'b_K'], null);
     this.v = linear(xKV, this.keys, t[name + 'W_V'], t[name + 'b_V'], null);
   }
-  special(name, place) {
-    return this.options[name] ? this.options[name](this.m, place) : null;
+  // The edges that a head may not use, as flags [Q * S]; or nothing.
+  hidden(place) {
+    return this.options.hidden?.(this.m, place);
   }
   // q . k / sqrt(D) of a query and a key, before any mask.
   score(place, t, s) {
@@ -172,17 +173,12 @@ class Attention {
     return sum / Math.sqrt(D);
   }
   // The weights of one query on all keys, into `row`; returns how many it sees.
-  weigh(place, t, row, special) {
-    const {frozen, hidden, temperature} = special, S = this.keys;
+  weigh(place, t, row, hidden) {
     const seen = core.visible(this.model.run, this.m, this.example, t);
     row.fill(0);
-    if (frozen) {
-      for (let s = 0; s < S; ++s) row[s] = frozen[t * S + s];
-      return S;
-    }
     let largest = -Infinity, sum = 0;
     for (let s = 0; s < seen; ++s) {
-      row[s] = hidden && hidden[t * S + s] ? -Infinity : this.score(place, t, s) / temperature;
+      row[s] = hidden?.[t * this.keys + s] ? -Infinity : this.score(place, t, s);
       if (row[s] > largest) largest = row[s];
     }
     for (let s = 0; s < seen; ++s) {
@@ -192,16 +188,8 @@ class Attention {
     for (let s = 0; s < seen && sum > 0; ++s) row[s] /= sum;
     return seen;
   }
-  specialOf(place) {
-    return {frozen: this.special('pattern', place), hidden: this.special('hidden', place),
-      temperature: this.special('temperature', place) || 1};
-  }
-  isSpecial() {
-    for (let place = 0; place < this.H; ++place) {
-      const {frozen, hidden, temperature} = this.specialOf(place);
-      if (frozen || hidden || temperature !== 1) return true;
-    }
-    return false;
+  hidesAny() {
+    return this.module.heads.some((_, place) => this.hidden(place));
   }
   * attend() {
     const Dv = this.module.dValue, wide = this.H * Dv, G = this.module.kvBlocks.length;
@@ -209,9 +197,9 @@ class Attention {
     this.z = new Float32Array(this.queries * wide);
     let work = 0;
     for (let place = 0; place < this.H; ++place) {
-      const special = this.specialOf(place), kv = this.module.kvHead[place];
+      const hidden = this.hidden(place), kv = this.module.kvHead[place];
       for (let t = 0; t < this.queries; ++t) {
-        const seen = this.weigh(place, t, row, special);
+        const seen = this.weigh(place, t, row, hidden);
         sums.fill(0);
         for (let s = 0; s < seen; ++s) {
           const weight = row[s];
@@ -226,12 +214,15 @@ class Attention {
       }
     }
   }
+  isGated() {
+    return Boolean(this.options.gates?.[this.m]?.some((gate) => gate !== 1));
+  }
   // gate z + (1 - gate) replacement
   gated() {
-    const gates = this.options.gates && this.options.gates[this.m];
-    if (!gates || !gates.some((gate) => gate !== 1)) return this.z;
+    if (!this.isGated()) return this.z;
+    const gates = this.options.gates[this.m];
     const Dv = this.module.dValue, wide = this.H * Dv, out = new Float32Array(this.z.length);
-    const given = this.options.replacement && this.options.replacement[this.m];
+    const given = this.options.replacement?.[this.m];
     for (let i = 0; i < out.length; ++i) {
       const gate = gates[Math.floor(i % wide / Dv)];
       const instead = !given ? 0 : given.length === wide ? given[i % wide] : given[i];
@@ -241,9 +232,9 @@ class Attention {
   }
   pattern(place) {
     const all = new Float32Array(this.queries * this.keys), row = new Float64Array(this.keys);
-    const special = this.specialOf(place);
+    const hidden = this.hidden(place);
     for (let t = 0; t < this.queries; ++t) {
-      this.weigh(place, t, row, special);
+      this.weigh(place, t, row, hidden);
       all.set(row, t * this.keys);
     }
     return all;

@@ -32,9 +32,8 @@ class Pass {
     this.pre = model.config.norm === 'pre';
   }
   changed(m) {
-    const gates = this.options.gates && this.options.gates[m];
     const attention = new Attention(this.model, m, this.example, this.options);
-    return Boolean(gates && gates.some((gate) => gate !== 1)) || attention.isSpecial();
+    return attention.isGated() || attention.hidesAny();
   }
   // x + f(norm(x)) or norm(x + f(x)).
   * sublayer(x, norm, f) {
@@ -47,7 +46,7 @@ class Pass {
     this.trace.modules[m] = attention;
     const t = this.model.tensors, name = attention.module.name + '.';
     if (attention.H === 0) return addRow(residual, t[name + 'b_O']);
-    if (old && !attention.isSpecial()) {
+    if (old && !attention.hidesAny()) {
       Object.assign(attention, {q: old.q, k: old.k, v: old.v, z: old.z});
     } else {
       attention.project(h, memory || h);
@@ -170,7 +169,5 @@ core.storedTrace = function (run, i) {
   return trace;
 };
 
-core.traceOf = function (run, i, options = {}) {
-  return run.live ? core.forward(options.model || run.model, run.task.set('scored').example(i), options)
-    : core.storedTrace(run, i);
-};
+core.traceOf = (run, i) => run.live ? core.forward(run.model, run.task.set('scored').example(i))
+  : core.storedTrace(run, i);

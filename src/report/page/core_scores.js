@@ -1,156 +1,23 @@
-// How well heads fit relations, how far they are from one another, and the axes along which points
-// vary most.
-
-// The queries of a relation, as src/heads/queries.cc draws them up: even examples choose (split
-// 0), odd ones judge (split 1).
-function questionOf(run, set, relation, count) {
-  const {task} = run, {kind, positional} = task.relations[relation];
-  const module = run.modules.findIndex((entry) => entry.kind === kind);
-  const question = {kind, positional, queries: [], splits: [0, 1].map(() =>
-    ({all: 0, disjoint: 0, uniform: 0, offset: 0}))};
-  for (let i = 0; i < count && module >= 0; ++i) {
-    const example = set.example(i), [Q] = sizesOf(run, module, example);
-    for (let t = 0; t < Q; ++t) {
-      const keys = example.gold(relation, t), visible = core.visible(run, module, example, t);
-      if (keys.length === 0 || visible < 1) continue;
-      const shared = task.relations.some((other, r) => r !== relation && other.kind === kind &&
-        example.gold(r, t).some((key) => keys.includes(key)));
-      question.queries.push({i, t, keys, visible, disjoint: !shared});
-    }
-  }
-  fillSplits(question);
-  return question;
-}
-
-function bestOffset(question) {
-  const hits = new Map();
-  for (const {i, t, keys, disjoint} of question.queries)
-    for (const key of keys)
-      hits.set(key - t, (hits.get(key - t) || 0) + (disjoint && i % 2 === 0 ? 1 : 0));
-  let best = 0, most = 0;
-  for (const offset of [...hits.keys()].sort((a, b) => a - b)) {
-    const count = hits.get(offset);
-    if (count > most || (count === most && Math.abs(offset) < Math.abs(best)))
-      [best, most] = [offset, count];
-  }
-  return best;
-}
-
-function fillSplits(question) {
-  const offset = bestOffset(question);
-  for (const {i, t, keys, visible, disjoint} of question.queries) {
-    const split = question.splits[i % 2];
-    ++split.all;
-    if (!disjoint) continue;
-    ++split.disjoint;
-    split.uniform += keys.length / visible;
-    split.offset += keys.includes(t + offset) ? 1 : 0;
-  }
-  for (const split of question.splits) split.uniform /= Math.max(1, split.disjoint);
-}
-
-const massOn = (row, at, keys) => keys.reduce((sum, key) => sum + row[at + key], 0);
-
-class HeadSums {
-  constructor(run, m) {
-    const {kind} = run.modules[m], {length: T, source_length: S} = run.task;
-    this.keys = kind === 'self' ? T : S;
-    const queries = kind === 'encoder' ? S : T;
-    this.pattern = new Float64Array(queries * this.keys);  // of split A
-    this.rows = new Float64Array(queries);
-    this.answers = run.task.relations.map(() => ({mass: 0, all: 0, top1: 0}));
-  }
-  addAverage(pattern, queries) {
-    for (let t = 0; t < queries; ++t) {
-      ++this.rows[t];
-      for (let s = 0; s < this.keys; ++s)
-        this.pattern[t * this.keys + s] += pattern[t * this.keys + s];
-    }
-  }
-  addAnswer(relation, query, pattern) {
-    const at = query.t * this.keys, sums = this.answers[relation];
-    const mass = massOn(pattern, at, query.keys);
-    sums.all += mass;
-    if (!query.disjoint) return;
-    let best = 0;
-    for (let s = 1; s < query.visible; ++s) if (pattern[at + s] > pattern[at + best]) best = s;
-    sums.mass += mass;
-    sums.top1 += query.keys.includes(best) ? 1 : 0;
-  }
-  // What the average pattern of split A reaches on split B.
-  positionNull(question) {
-    let sum = 0;
-    for (const {i, t, keys, disjoint} of question.queries)
-      if (disjoint && i % 2 === 1 && this.rows[t] > 0)
-        sum += massOn(this.pattern, t * this.keys, keys) / this.rows[t];
-    return sum / Math.max(1, question.splits[1].disjoint);
-  }
-  score(relation, question) {
-    const {disjoint, all, uniform, offset} = question.splits[1], sums = this.answers[relation];
-    const share = (part, whole) => whole > 0 ? part / whole : 0;
-    const chance = question.positional ? uniform
-      : Math.max(uniform, share(offset, disjoint), this.positionNull(question));
-    const mass = share(sums.mass, disjoint);
-    return {queries: disjoint, mass, mass_all: share(sums.all, all),
-      top1: share(sums.top1, disjoint), null: chance,
-      lift: chance < 1 && disjoint > 0 ? (mass - chance) / (1 - chance) : NaN, p: null};
-  }
-}
-
-// Every head against every relation, by the definitions of score_heads (heads/scores.h), with any
-// gates: [relation][module][place], reported on the odd examples.
-core.scoresSteps = function* (run, options = {}) {
-  const model = options.model || run.model, set = run.task.set('scored');
-  const count = Math.min(options.count || set.size, set.size), {relations} = run.task;
-  const questions = relations.map((relation, r) => questionOf(run, set, r, count));
-  const heads = run.modules.map((module) => module.heads.map(() => new HeadSums(run, module.index)));
-  const next = relations.map(() => 0);
-  for (let i = 0; i < count; ++i) {
-    const trace = yield* core.forwardSteps(model, set.example(i), {gates: options.gates});
-    const asked = questions.map(({queries}, r) => {
-      const from = next[r];
-      while (next[r] < queries.length && queries[next[r]].i === i) ++next[r];
-      return queries.slice(from, next[r]);
-    });
-    heads.forEach((places, m) => places.forEach((sums, place) => {
-      const pattern = trace.pattern(m, place), {kind} = run.modules[m];
-      const queries = kind === 'encoder' ? trace.example.sourceLength : trace.example.length;
-      if (i % 2 === 0) sums.addAverage(pattern, queries);
-      asked.forEach((list, r) => {
-        if (questions[r].kind === kind && i % 2 === 1)
-          for (const query of list) sums.addAnswer(r, query, pattern);
-      });
-    }));
-    yield {done: i + 1, of: count};
-  }
-  return questions.map((question, r) => heads.map((places, m) => places.map((sums) =>
-    run.modules[m].kind === question.kind ? sums.score(r, question) : null)));
-};
+// What heads.json says of heads, how far their patterns are from one another, and the axes along
+// which points vary most.
 
 // What heads.json says of a head and a relation; null if it says nothing.
 core.reportScore = function (run, relation, m, place) {
-  const {heads} = run.reports, name = typeof relation === 'string' ? relation
-    : run.task.relations[relation].name;
   const born = run.modules[m].heads[place];
-  const head = heads && heads.heads.find((entry) => entry.layer === m && entry.head === born);
-  return head && head.scores[name] ? head.scores[name] : null;
+  const head = run.reports.heads?.heads.find((entry) => entry.layer === m && entry.head === born);
+  return head?.scores[run.task.relations[relation].name] || null;
 };
 
 // The head that owns a relation, by heads.json; or null.
 core.owner = function (run, relation) {
-  const {heads} = run.reports, name = typeof relation === 'string' ? relation
-    : run.task.relations[relation].name;
-  const row = heads && heads.relations.find((entry) => entry.name === name);
-  if (!row || !row.owner) return null;
+  const {name} = run.task.relations[relation];
+  const row = run.reports.heads?.relations.find((entry) => entry.name === name);
+  if (!row?.owner) return null;
   const [m, born] = row.owner;
   return {m, place: run.modules[m].placeOf(born), born};
 };
 
-core.entropy = function (row, n = row.length) {
-  let sum = 0;
-  for (let s = 0; s < n; ++s) sum -= row[s] > 0 ? row[s] * Math.log(row[s]) : 0;
-  return sum;
-};
+core.entropy = (row) => row.reduce((sum, p) => sum - (p > 0 ? p * Math.log(p) : 0), 0);
 
 // The square root of the Jensen-Shannon divergence of two rows of n weights, in nats.
 core.jsDistance = function (a, b, n = a.length) {

@@ -39,7 +39,9 @@ function diversityOfRun({reports}) {
 /// How diverse trained heads are: of a sweep by the number of heads, with every seed and the interval
 /// over seeds; else of each run of the page.
 function trainedDiversity() {
-  const groups = (app.page.facts.sweep?.groups || []).filter((g) => g.diversity?.mean != null);
+  const groups = (app.page.facts.sweep?.groups || []).filter(
+    (g) => g.diversity?.mean != null && headCount(g) >= 0,
+  );
   return groups.length
     ? groups.map((g) => ({
         heads: headCount(g), mean: g.diversity.mean, half: g.diversity.half_width,

@@ -161,7 +161,7 @@ function worstFor(head, rel) {
   let [worst, least] = [exampleIndex(), Infinity];
   for (let i = 0; i < exampleCount() && performance.now() < until; ++i) {
     const shown = task().set('scored').example(i);
-    const pass = core.traceOf(run(), i, {});
+    const pass = core.traceOf(run(), i);
     const values = pass.pattern(head.m, head.place);
     const across = values.length / (pass.modules[head.m].queries || 1);
     let [mass, asked] = [0, 0];

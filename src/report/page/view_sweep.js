@@ -2,39 +2,37 @@
 // heads that shows the trained models on one input.
 
 const sweepGroups = () => app.page.facts.sweep.groups;
-const headCount = (group) => [].concat(group.model.heads).reduce((a, b) => a + Number(b), 0);
+/// The heads of a layer; NaN where layers differ.
+const headCount = (group) => Number(group.model.heads);
 const spread = (v) =>
   v?.mean == null
     ? '–'
     : `${digits(v.mean, 3)}${v.half_width != null ? ` ± ${digits(v.half_width, 2)}` : ''}`;
 
 function kneePicture(width) {
-  const groups = [...sweepGroups()].sort((a, b) => headCount(a) - headCount(b));
+  const groups = sweepGroups()
+    .filter((g) => headCount(g) >= 0)
+    .sort((a, b) => headCount(a) - headCount(b));
   const tasks = [...new Set(groups.map((g) => g.task))];
   const positive = (v) => Math.max(v, 1e-9);
   const series = tasks.flatMap((name, i) => {
     const mine = groups.filter((g) => g.task === name);
-    const means = mine.map((g) => [
-      headCount(g), positive(g.loss.mean),
-      ...(g.loss.half_width != null
-        ? [
-            positive(Math.max(g.loss.mean - g.loss.half_width, Math.min(...g.losses) / 2)),
-            g.loss.mean + g.loss.half_width,
-          ]
-        : []),
-    ]);
+    const means = mine.map((g) => {
+      const {mean, half_width: half} = g.loss;
+      if (half == null) return [headCount(g), positive(mean)];
+      const low = Math.max(mean - half, Math.min(...g.losses) / 2);
+      return [headCount(g), positive(mean), positive(low), mean + half];
+    });
     const seeds = mine.flatMap((g) =>
       g.losses.filter((v) => v != null).map((v) => [headCount(g), positive(v)]),
     );
+    const color = SERIES[i % 7];
     return [
       {
-        name: `${tasks.length > 1 ? name.split(':')[0] : 'mean'}`, points: means,
-        color: SERIES[i % 7], shape: SHAPES[i % 4],
+        name: tasks.length > 1 ? name.split(':')[0] : 'mean', points: means, color,
+        shape: SHAPES[i % 4],
       },
-      {
-        name: 'single seeds', points: seeds, line: false, hollow: true, r: 4, color: SERIES[i % 7],
-        shape: 'circle',
-      },
+      {name: 'single seeds', points: seeds, line: false, hollow: true, r: 4, color, shape: 'circle'},
     ];
   });
   const comparison = app.page.facts.sweep.comparisons?.[0];
@@ -73,20 +71,16 @@ VIEWS.push({
         ),
       );
     if (!app.page.runs.length) return;
-    const slider = el('input', {
-      type: 'range', id: 'sweep-run', min: 1, max: app.page.runs.length, step: 1,
-      'aria-label': 'number of heads',
-      oninput: (event) => {
-        go({run: Number(event.target.value), h: null});
+    const slider = sliderOf('sweep-run', 'Heads', {
+      min: 1, max: app.page.runs.length, step: 1, 'aria-label': 'number of heads',
+      value: () => app.state.run, words: () => `${headsOf(run()).length} (${run().name})`,
+      act(number) {
+        go({run: number, h: null});
         document.getElementById('sweep-run').focus();
       },
     });
-    slider.value = app.state.run;
     main.append(
-      el('h3', null, 'The trained models on one input'),
-      el('p', null,
-        el('label', null, 'Heads ', slider, ` ${headsOf(run()).length} (${run().name})`),
-      ),
+      el('h3', null, 'The trained models on one input'), el('p', null, slider),
       verdict(run()), headGrid(),
     );
   },
