@@ -54,11 +54,11 @@ std::string scores_html(const Json& reports) {
 }
 
 /// A mean pattern in at most 16 x 16 cells: the largest weight of each, as a shade from 0 to 8.
-struct SmallMap {
+struct CoarseMap {
   Index rows, columns;
   std::vector<int> shades;
 
-  SmallMap(const RunStudy::Module& module, Index head) {
+  CoarseMap(const RunStudy::Module& module, Index head) {
     const auto pool = [](Index size) { return (size + kMapCells - 1) / kMapCells; };
     const Index by = std::max({pool(module.rows), pool(module.columns), Index{1}});
     rows = (module.rows + by - 1) / by, columns = (module.columns + by - 1) / by;
@@ -86,7 +86,7 @@ struct SmallMap {
 };
 
 std::string map_svg(const RunStudy::Module& module, Index place, const std::string& head) {
-  const SmallMap map(module, place);
+  const CoarseMap map(module, place);
   std::string svg =
       text("<figure><svg viewBox=\"0 0 ", map.columns, " ", map.rows,
            "\" width=\"96\" height=\"96\" role=\"img\" aria-label=\"mean pattern of head ", head,

@@ -34,7 +34,7 @@ class Table {
 
 enum class TableFormat { csv, latex };
 
-/// Collects every table that this thread shows while the collection lives, in another format: so
+/// Collects every table that this thread shows while it lives, one at a time, in another format: so
 /// that whatever is shown as tables can be had as files for other programs.
 class TableCollection {
  public:

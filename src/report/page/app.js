@@ -16,7 +16,7 @@ function go(changes) {
   show(moved || ['run', 'page', 'world'].some((key) => app.state[key] !== before[key]));
   if (!moved) return;
   window.scrollTo(0, 0);
-  if (document.activeElement === document.body) document.getElementById('view-title').focus();
+  if (document.activeElement === document.body) byId('view-title').focus();
 }
 
 function writeAddress(push) {
@@ -49,7 +49,7 @@ function readAddress() {
       state[key] = null;
     }
   app.state = state;
-  document.getElementById('notices').replaceChildren(...notices.map((words) => note(words)));
+  byId('notices').replaceChildren(...notices.map((words) => note(words)));
   show(true);
 }
 
@@ -57,7 +57,7 @@ const usable = (name) => VIEWS.some((view) => view.name === name && isShown(view
 
 /// The kept step nearest to a step; null where it is the last, or none is kept.
 function nearestStep(step) {
-  const steps = (app.page.runs.length && run().steps) || [];
+  const steps = app.page.runs.length ? run().steps : [];
   if (step == null || !steps.length) return null;
   const near = steps.reduce(
     (best, s) => (Math.abs(s - step) < Math.abs(best - step) ? s : best),
@@ -75,7 +75,7 @@ function show(rebuild) {
   root.classList.toggle('embed', state.embed === '1');
   if (rebuild) build();
   else refresh();
-  document.getElementById('address').textContent = formatHash(state) || '#';
+  byId('address').textContent = formatHash(state) || '#';
   judge();
   for (const link of document.querySelectorAll('#views a')) {
     link.href = formatHash({...state, view: link.dataset.view}) || '#';
@@ -86,7 +86,7 @@ function show(rebuild) {
 
 function build() {
   const view = VIEWS.find((v) => v.name === app.state.view);
-  const main = document.getElementById('view');
+  const main = byId('view');
   refreshers = [];
   app.figures = [];
   app.view = view;
@@ -101,7 +101,7 @@ function build() {
 
 /// Compares the page's model with the logits and patterns that the program embedded, and says so.
 async function checkModel() {
-  const badge = document.getElementById('check');
+  const badge = byId('check');
   const withModel = app.page.runs.filter((r) => r.model);
   badge.hidden = !app.page.runs.length;
   if (!withModel.length)
@@ -120,7 +120,7 @@ async function checkModel() {
 /// was decoded since is damaged.
 function judge() {
   const {damaged} = app.page.blocks;
-  const banner = document.getElementById('banner');
+  const banner = byId('banner');
   if (!banner.hidden || (app.check?.ok !== false && !damaged.size)) return;
   banner.hidden = false;
   banner.textContent =
@@ -133,36 +133,34 @@ function judge() {
 
 function header() {
   const {facts} = app.page;
-  document.getElementById('run').textContent = facts.title;
-  document.getElementById('page-command').replaceChildren('again: ', code(facts.command));
-  document.getElementById('views').replaceChildren(
+  byId('run').textContent = facts.title;
+  byId('page-command').replaceChildren('again: ', code(facts.command));
+  byId('views').replaceChildren(
     ...VIEWS.filter(isShown).map((v) =>
       link(v.short || v.title, () => go({view: v.name}), {
         'data-view': v.name, id: `view-${v.name}`,
       }),
     ),
   );
-  const on = (id, act) => document.getElementById(id).addEventListener('click', act);
+  const on = (id, act) => byId(id).addEventListener('click', act);
   on('skip', (event) => {
     event.preventDefault();
-    document.getElementById('view-title').focus();
+    byId('view-title').focus();
   });
   on('link', copyLink);
   on('theme', cycleTheme);
   on('keys', ACTIONS['?']);
-  on('keys-close', () => document.getElementById('keys-dialog').close());
-  document
-    .getElementById('keys-off')
+  on('keys-close', () => byId('keys-dialog').close());
+  byId('keys-off')
     .addEventListener('change', (event) => go({keys: event.target.checked ? 'off' : 'on'}));
-  document
-    .getElementById('keys-list')
+  byId('keys-list')
     .replaceChildren(tableOf('Keys', ['key', 'does'], KEYS));
 }
 
 async function start() {
   app.page = core.fromDocument(document);
-  document.getElementById('static').hidden = true;
-  for (const id of ['app', 'tools']) document.getElementById(id).hidden = false;
+  byId('static').hidden = true;
+  for (const id of ['app', 'tools']) byId(id).hidden = false;
   header();
   readAddress();
   document.addEventListener('keydown', onKey);

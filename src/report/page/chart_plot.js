@@ -49,14 +49,10 @@ function plot({about, width, height = 300, series, x, y, lines = [], names = tru
   const items = [];
   for (const v of sy.marks) {
     items.push(line([[left, sy.at(v)], [width - right, sy.at(v)]], {stroke: 'rule'}));
-    items.push(label(left - 6, sy.at(v), digits(v, 3), {anchor: 'end', fill: 'muted', size: 11}));
+    items.push(small(left - 6, sy.at(v), digits(v, 3), {anchor: 'end'}));
   }
   for (const v of sx.marks)
-    items.push(
-      label(sx.at(v), height - bottom + 14, digits(v, 4), {
-        anchor: 'middle', fill: 'muted', size: 11,
-      }),
-    );
+    items.push(small(sx.at(v), height - bottom + 14, digits(v, 4), {anchor: 'middle'}));
   items.push(label((left + width - right) / 2, height - 9, x.label, {anchor: 'middle', size: 11}));
   items.push(
     label(10, (top + height - bottom) / 2, y.label, {anchor: 'middle', turn: -90, size: 11}),
@@ -74,7 +70,7 @@ function plot({about, width, height = 300, series, x, y, lines = [], names = tru
           {stroke: strong ? 'accent' : 'edge', dash: strong ? [] : [2, 3], thick: strong ? 2 : 1},
         ),
       );
-      items.push(label(start, 8 + row * 13, name, {size: 11, fill: strong ? 'accent' : 'muted'}));
+      items.push(small(start, 8 + row * 13, name, strong && {fill: 'accent'}));
     });
   const boxes = series.map((s, i) => seriesItems(items, s, i, sx.at, sy.at));
   if (named) endLabels(items, series, sx.at, sy.at, top, height - bottom);

@@ -16,6 +16,8 @@ const label = (x, y, words, more) => ({
   type: 'text', x, y, text: words, size: 12, fill: 'ink', ...more,
 });
 
+const small = (x, y, words, more) => label(x, y, words, {size: 11, fill: 'muted', ...more});
+
 /// The width of a text, near enough without a document; a wide script counts double.
 function textWidth(words, size = 12, mono = false) {
   let units = 0;
@@ -60,12 +62,10 @@ function legend(x, {kind, top, root}) {
     kind === 'sign' ? (i / 24.5 - 1) * top : (i / 49) * top,
   );
   return [
-    label(x - 4, 8, kind === 'sign' ? digits(-top, 2) : '0', {
-      size: 11, fill: 'muted', anchor: 'end',
-    }),
+    small(x - 4, 8, kind === 'sign' ? digits(-top, 2) : '0', {anchor: 'end'}),
     {type: 'map', x, y: 3, w: 70, h: 10, values, rows: 1, cols: 50, kind, top, root},
     rect(x - 0.5, 2.5, 71, 11, {stroke: 'edge'}),
-    label(x + 75, 8, digits(top, 2), {size: 11, fill: 'muted'}),
+    small(x + 75, 8, digits(top, 2)),
   ];
 }
 
@@ -116,8 +116,7 @@ function matrix(options) {
           {anchor: 'end', mono: true, fill: options.rowFill?.(r) || 'ink'},
         ),
       );
-  if (options.axes && left + w > 330)
-    items.push(label(4, 8, options.axes, {size: 11, fill: 'muted'}));
+  if (options.axes && left + w > 330) items.push(small(4, 8, options.axes));
   items.push(...legend(Math.max(left + w - 110, 40), {kind, top, root}));
   if (options.rowBar)
     for (let r = 0; r < rows; ++r)
@@ -192,11 +191,7 @@ function bars({about, width, rows, unit, low, high, tickName, say}) {
   });
   const bottom = top + rows.length * step;
   items.push(line([[at(0), top - 4], [at(0), bottom]], {stroke: 'edge'}));
-  items.push(
-    label(left, bottom + 9, `${unit}${tickName ? `   ┃ ${tickName}` : ''}`, {
-      size: 11, fill: 'muted',
-    }),
-  );
+  items.push(small(left, bottom + 9, `${unit}${tickName ? `   ┃ ${tickName}` : ''}`));
   const hasInterval = rows.some((r) => Number.isFinite(r.low));
   return {
     ...about, width, height: bottom + 20, items,

@@ -8,8 +8,8 @@ const CONTROLS = {
       (v) => go({run: Number(v), h: null, gates: {}, step: null}), () => app.state.run,
     ),
   h: () =>
-    headsOf(run()).length > 0 &&
-    choice('pick-head', 'Head', headsOf(run()).map((x) => [x.at, headName(x)]), (v) => go({h: v}),
+    headsOf().length > 0 &&
+    choice('pick-head', 'Head', headsOf().map((x) => [x.at, headName(x)]), (v) => go({h: v}),
       () => chosen()?.at,
     ),
   ex: () =>
@@ -22,13 +22,13 @@ const CONTROLS = {
       button('▶', () => stepExample(1), {'aria-label': 'next example', id: 'example-next'}),
     ),
   rel: () =>
-    headsOf(run()).length > 0 &&
-    task().facts.relations.length > 0 &&
+    headsOf().length > 0 &&
+    task().relations.length > 0 &&
     choice('pick-relation', 'Truth',
-      [['', 'hidden'], ...task().facts.relations.map((r) => [r.name, r.name])],
-      (v) => go({rel: v}), () => task().facts.relations[relation()]?.name,
+      [['', 'hidden'], ...task().relations.map((r) => [r.name, r.name])],
+      (v) => go({rel: v}), () => task().relations[relation()]?.name,
     ),
-  step: () => run().steps?.length > 0 && isLive() && stepControl(),
+  step: () => run().steps.length > 0 && isLive() && stepControl(),
 };
 
 function headName(x) {
@@ -69,7 +69,7 @@ function stepControl() {
 }
 
 function buildControls(uses) {
-  const bar = document.getElementById('controls');
+  const bar = byId('controls');
   if (!app.page.runs.length) return bar.replaceChildren();
   const keys = new Set([...(uses.length || app.view.name !== 'learn' ? ['run'] : []), ...uses]);
   bar.replaceChildren(
@@ -90,7 +90,7 @@ function buildControls(uses) {
     }),
   );
   live(() => {
-    const list = document.getElementById('pick-example');
+    const list = byId('pick-example');
     if (!list) return;
     list.replaceChildren(...exampleOptions().map(([value, words]) => el('option', {value}, words)));
     list.value = String(app.state.ex);

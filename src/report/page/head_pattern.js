@@ -1,7 +1,7 @@
 // The pattern of a head: zoomed and moved, with the truth drawn on it, and as lines between tokens.
 
 const tokenTexts = (tokens) =>
-  Array.from(tokens, (v) => visible(task().facts.tokens[v] ?? String(v)));
+  Array.from(tokens, (v) => visible(task().tokens[v] ?? String(v)));
 
 /// The tokens of a module's queries and keys in the example shown.
 function sides(m) {
@@ -132,7 +132,7 @@ function patternPicture(
           const [t, s] = [r0 + r, c0 + c];
           const gold =
             truth && truth[t].keys.includes(s)
-              ? ` · gold ${task().facts.relations[rel].name}, ${truth[t].hit ? 'hit' : 'missed'}`
+              ? ` · gold ${task().relations[rel].name}, ${truth[t].hit ? 'hit' : 'missed'}`
               : '';
           return `query ${t} ${quoted(queries[t])} → key ${s} ${quoted(keys[s])}: ${digits(value(t, s))}${gold}`;
         },
@@ -164,7 +164,7 @@ function patternSentence(map, queries, keys, truth, rel, kind) {
   const locked = app.state.q.filter((t) => t < map.rows);
   const asked = truth ? truth.filter((row) => row.keys.length) : [];
   const legend = truth
-    ? ` ${task().facts.relations[rel].name}: ${asked.filter((row) => row.hit).length} of ${asked.length} questions hit (full outline)${asked.every((row) => row.hit) ? '' : ', the others missed (dashed)'}; bars: attention elsewhere; (brackets): no question.`
+    ? ` ${task().relations[rel].name}: ${asked.filter((row) => row.hit).length} of ${asked.length} questions hit (full outline)${asked.every((row) => row.hit) ? '' : ', the others missed (dashed)'}; bars: attention elsewhere; (brackets): no question.`
     : '';
   if (kind === 'sign') return 'Blue where the second is higher, orange where the first is.';
   if (locked.length) {
@@ -273,10 +273,7 @@ function railPicture(width, head) {
       }),
     ),
   );
-  items.push(
-    label(2, 11, 'k', {fill: 'muted', size: 11}),
-    label(2, bottom + 8, 'q', {fill: 'muted', size: 11}),
-  );
+  items.push(small(2, 11, 'k'), small(2, bottom + 8, 'q'));
   return {
     name: `lines-${head.at}`, title: 'Who looks at whom', width, height: bottom + 22, items,
     sentence: `${locked.length ? 'The locked queries' : 'All queries'} (below) and their keys (above); weights are drawn until ${Math.round(100 * app.state.mass)} % of a query's attention is, so ${digits(100 * (1 - kept / (total || 1)), 2)} % is left out.`,

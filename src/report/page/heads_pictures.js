@@ -9,7 +9,7 @@ function scoreNow(i, m, place) {
   const head = (history?.heads || []).findIndex(
     ([layer, born]) => layer === m && run().modules[m].placeOf(born) === place,
   );
-  const tracked = history?.relations[task().facts.relations[i].name];
+  const tracked = history?.relations[task().relations[i].name];
   return at < 0 || head < 0 || !tracked
     ? null
     : {...score, mass: tracked.mass[head][at], lift: tracked.lift[head][at]};
@@ -36,7 +36,7 @@ function sortings() {
     ['place', null],
     ['lift of its best relation', (x) => bestScore(x.m, x.place)?.lift],
   ];
-  task().facts.relations.forEach((r, i) =>
+  task().relations.forEach((r, i) =>
     found.push([`mass on ${r.name}`, (x) => core.reportScore(run(), i, x.m, x.place)?.mass]),
   );
   const record = (list, x) => list?.find((h) => h.layer === x.m && h.head === x.born);
@@ -54,7 +54,7 @@ function gridRows() {
     return [
       {
         name: `by ${app.state.sort}, largest first`,
-        cells: headsOf(run())
+        cells: headsOf()
           .sort((a, b) => value(b) - value(a))
           .map((x) => ({...x, score: by(x), what: app.state.sort})),
       },
@@ -68,25 +68,23 @@ function gridRows() {
   }));
 }
 
-function moduleName({name, kind, heads, kvHead}) {
+function moduleName({name, kind, heads, kvBlocks}) {
   const layer = /blocks\.(\d+)/.exec(name)?.[1] ?? 0;
   const side = {
-    self: task().facts.architecture === 'encoder_decoder' ? 'Decoder layer' : 'Layer',
+    self: task().architecture === 'encoder_decoder' ? 'Decoder layer' : 'Layer',
     encoder: 'Encoder layer', cross: 'Cross-attention of decoder layer',
   }[kind];
   const shared =
-    kvHead && new Set(kvHead).size < heads.length
-      ? `, ${new Set(kvHead).size} blocks of keys and values shared`
-      : '';
+    kvBlocks.length < heads.length ? `, ${kvBlocks.length} blocks of keys and values shared` : '';
   return `${side} ${layer}${heads.length ? '' : ', all heads removed: only its bias is left'}${shared}`;
 }
 
 /// Whether maps of single examples are worth their time: not those of very long inputs.
-const showsExample = () => app.state.thumb === 'example' && trace() && task().facts.length <= 256;
+const showsExample = () => app.state.thumb === 'example' && trace() && task().length <= 256;
 
 /// The small map of a head, as an item of a picture without its place.
 function thumbnailOf(x) {
-  const look = {kind: 'weight', top: 1, root: task().facts.length > 64};
+  const look = {kind: 'weight', top: 1, root: task().length > 64};
   if (!showsExample()) {
     const {rows, columns: cols, weights: values} = run().thumbnail(x.m, x.place);
     return {values, rows, cols, ...look};
@@ -146,7 +144,7 @@ function gridKeys(event, grid) {
   }[event.key];
   if (event.key === 'Enter') cells[at].click();
   else if (event.key === 'x' && cells[at].dataset.head)
-    toggleGate(headsOf(run()).find((x) => x.at === cells[at].dataset.head));
+    toggleGate(headsOf().find((x) => x.at === cells[at].dataset.head));
   else if (next === undefined) return;
   else focusCell(grid, cells[Math.max(0, Math.min(next, cells.length - 1))]);
   event.preventDefault();
@@ -170,7 +168,7 @@ function headGrid(props) {
       gridRows(),
       grid.contains(document.activeElement) && document.activeElement.dataset.head,
     ];
-    grid.className = `grid${headsOf(run()).length > 24 ? ' small' : ''}`;
+    grid.className = `grid${headsOf().length > 24 ? ' small' : ''}`;
     grid.replaceChildren(
       ...rows.map((row) =>
         el('div', {role: 'row'}, el('div', {role: 'rowheader'}, row.name), row.cells.map(headCell)),
@@ -194,7 +192,7 @@ function gridPicture(width) {
   const [items, boxes, table] = [[], [], []];
   let y = 0;
   for (const row of rows) {
-    items.push(label(4, y + 10, row.name, {size: 11, fill: 'muted'}));
+    items.push(small(4, y + 10, row.name));
     boxes.push(
       row.cells.map((x, i) => {
         const box = [
@@ -232,7 +230,7 @@ function gridPicture(width) {
   }
   return {
     name: 'heads', title: 'All heads', width, height: Math.max(y, 20), items,
-    sentence: `${headsOf(run()).length} heads; ${table.filter((r) => r[3] === true).length} own a relation. ${!showsExample() ? 'Each map is the mean pattern over the scored examples.' : `Each map is the pattern on example ${exampleIndex()}.`}`,
+    sentence: `${headsOf().length} heads; ${table.filter((r) => r[3] === true).length} own a relation. ${!showsExample() ? 'Each map is the mean pattern over the scored examples.' : `Each map is the pattern on example ${exampleIndex()}.`}`,
     table: () => ({
       head: ['head', 'removed', 'best relation', 'owns it', 'mass', 'chance', 'lift', 'p'],
       rows: table,

@@ -23,7 +23,7 @@ function axisScore(key) {
 
 function scatterOfHeads(width) {
   const [[xName, x], [yName, y]] = [axisScore('sx'), axisScore('sy')];
-  const heads = headsOf(run()).filter((head) => [x(head), y(head)].every(Number.isFinite));
+  const heads = headsOf().filter((head) => [x(head), y(head)].every(Number.isFinite));
   const owners = heads.map((head) => ownedBy(head));
   const picture = plot({
     width, height: 340, names: false,
@@ -35,21 +35,21 @@ function scatterOfHeads(width) {
     x: {label: xName, ...padded(heads.map(x))}, y: {label: yName, ...padded(heads.map(y))},
     about: {
       name: 'heads-scatter', title: 'Heads by two scores',
-      sentence: `${heads.length} of ${headsOf(run()).length} heads have both; filled squares own a relation.`,
+      sentence: `${heads.length} of ${headsOf().length} heads have both; filled squares own a relation.`,
     },
     say: (i) =>
       `Head ${headName(heads[i])}: ${xName} ${digits(x(heads[i]))}, ${yName} ${digits(y(heads[i]))}; Enter opens it`,
   });
   heads.slice(0, 64).forEach((head, i) => {
     const [bx, by] = picture.marks.box(i, 0);
-    picture.items.push(label(bx + 13, by + 1, head.at, {size: 11, mono: true, fill: 'muted'}));
+    picture.items.push(small(bx + 13, by + 1, head.at, {mono: true}));
   });
   return {...picture, heads};
 }
 
 /// The picture with its two lists; nothing where heads have fewer than two scores.
 function headsScatter() {
-  if (plainScores().length < 2 || !headsOf(run()).length) return [];
+  if (plainScores().length < 2 || !headsOf().length) return [];
   const axis = (key, name) =>
     choice(`axis-${key}`, name, plainScores().map(([score]) => [score, score]),
       (v) => go({[key]: v}), () => axisScore(key)[0],

@@ -37,7 +37,7 @@ const ACTIONS = {
   s: () => app.figures[0]?.picture && save(app.figures[0].picture, 'svg', ''),
   l: () => copyLink(),
   d: () => cycleTheme(),
-  '?': () => document.getElementById('keys-dialog').showModal(),
+  '?': () => byId('keys-dialog').showModal(),
   Escape: () => (app.state.q.length ? go({q: [], k: null}) : go({view: VIEWS.find(isShown).name})),
 };
 
@@ -52,7 +52,7 @@ function toggleGate(head) {
 
 function onlyGate(head) {
   if (!head || !isLive()) return;
-  const others = headsOf(run()).filter((x) => x.at !== head.at);
+  const others = headsOf().filter((x) => x.at !== head.at);
   const already = others.every((x) => app.state.gates[x.at] === 0);
   go({gates: already ? {} : silenced(others)});
 }
@@ -64,7 +64,7 @@ function stepTime(by) {
   if (app.view.stepBy) return app.view.stepBy(by);
   if (!app.page.runs.length) return undefined;
   const {steps} = run();
-  if (!steps?.length || !isLive()) return undefined;
+  if (!steps.length || !isLive()) return undefined;
   const at = app.state.step == null ? steps.length - 1 : steps.indexOf(app.state.step);
   return go({step: steps[Math.max(0, Math.min(at + by, steps.length - 1))]});
 }

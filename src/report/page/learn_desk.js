@@ -54,7 +54,7 @@ function deskOfWorld(main, world) {
 function logitsPicture(width) {
   const [now, base] = [trace(), baseTrace()];
   if (!now?.logits || !base?.logits) return noPattern();
-  const {target_names: names, tokens} = task().facts;
+  const {target_names: names, tokens} = task();
   const [t, k] = [positionShown(), Math.min(lab('target'), names.length - 1)];
   const [mine, before] = [logitsAt(now, t, k), logitsAt(base, t, k)];
   const right = example().targets ? example().targets[t * names.length + k] : -1;
@@ -91,7 +91,7 @@ LESSONS[3] = {
         ),
         el('div', null,
           controlRow(position,
-            labChoice('target', 'Question', task().facts.target_names.map((name, k) => [k, name])),
+            labChoice('target', 'Question', task().target_names.map((name, k) => [k, name])),
           ),
           figure(logitsPicture, {
             id: 'logits', most: 560, again: () => `headlab ablate ${run().name}`,

@@ -2,7 +2,7 @@
 
 LESSONS[9] = {
   build(main) {
-    const list = document.getElementById('terms');
+    const list = byId('terms');
     const terms = [...list.querySelectorAll('dt')];
     const find = el('input', {
       type: 'search', id: 'find-term', autocomplete: 'off', oninput: () => show10(),

@@ -124,18 +124,19 @@ const familyPatterns = memo(where, () =>
 function familyPicture(width) {
   const family = familyPatterns();
   const most = Math.max(...family.map(({maps}) => maps.length));
-  const relations = task().facts.relations.length;
+  const relations = task().relations.length;
   const [left, gap, foot] = [76, 6, 30];
   const side = Math.min(104, (width - left) / most - gap);
   const box = (i, h) => [left + h * (side + gap), 4 + i * (side + foot), side, side];
-  const small = (x, y, words, more) => label(x, y, words, {size: 11, ...more});
   const marked = (owns, room) => {
     const words = owns.join(' ') || '–';
     return textWidth(words, 11) > room ? '★'.repeat(owns.length) : words;
   };
   const items = family.flatMap(({r, maps}, i) => [
-    small(0, box(i, 0)[1] + 8, `${maps.length} head${maps.length > 1 ? 's' : ''}`, {bold: true}),
-    small(0, box(i, 0)[1] + 24, `loss ${digits(r.facts.evaluation.loss, 2)}`, {fill: 'muted'}),
+    small(0, box(i, 0)[1] + 8, `${maps.length} head${maps.length > 1 ? 's' : ''}`, {
+      bold: true, fill: 'ink',
+    }),
+    small(0, box(i, 0)[1] + 24, `loss ${digits(r.facts.evaluation.loss, 2)}`),
     ...maps.flatMap((map, h) => {
       const [x, y, w] = box(i, h);
       return [

@@ -65,7 +65,7 @@ const nearestHeads = memo(
   () => {
     if (!hasRun() || !baseTrace()) return [];
     const tokens = Array.from(example().tokens.slice(0, example().length));
-    const found = headsOf(run())
+    const found = headsOf()
       .filter((x) => run().modules[x.m].kind === 'self')
       .flatMap((head) => {
         const {values, rows, cols} = patternOf(baseTrace(), head.m, head.place);

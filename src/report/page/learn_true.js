@@ -34,7 +34,7 @@ function truthTable(head) {
   const guess = lab('guess', -1);
   const cost = isLive() ? costOfSilence(head) : NaN;
   const verdict = best.owns ? best.name : 'nothing of these';
-  const nothing = guess >= task().facts.relations.length;
+  const nothing = guess >= task().relations.length;
   const right = nothing ? !best.owns : best.owns && guess === best.i;
   return [
     tableOf(`Head ${head.at} against the truth`,
@@ -123,7 +123,7 @@ function controlPicture(width) {
 
 /// Heads by number alone: a name would give the answer away.
 const headToGuess = () =>
-  choice('guess-head', 'Head', headsOf(run()).map((x) => [x.at, x.at]),
+  choice('guess-head', 'Head', headsOf().map((x) => [x.at, x.at]),
     (v) => go({h: v, lab: {...app.state.lab, open: 0, guess: -1}}), () => chosen()?.at,
   );
 
@@ -131,7 +131,7 @@ LESSONS[7] = {
   worlds: ['run'],
   build(main) {
     if (isRunWorld()) {
-      const names = task().facts.relations.map((r, i) => [i, r.name]);
+      const names = task().relations.map((r, i) => [i, r.name]);
       main.append(
         el('div', {class: 'columns'},
           figure((width) => chosenPicture(width, {rel: lab('open') ? relation() : -1}), {

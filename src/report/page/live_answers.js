@@ -9,9 +9,7 @@ function tokenEditor() {
       onchange: (event) =>
         picked !== null && go({edit: {...app.state.edit, [picked]: Number(event.target.value)}}),
     },
-    task()
-      .facts.tokens.slice(0, 500)
-      .map((words, v) => el('option', {value: v}, visible(words))),
+    task().tokens.slice(0, 500).map((words, v) => el('option', {value: v}, visible(words))),
   );
   const places = (list, first, most) =>
     Array.from(list || [])
@@ -22,7 +20,7 @@ function tokenEditor() {
       ...places(example().source, example().tokens.length, example().sourceLength),
       ...places(example().tokens, 0, example().length),
     ].map(([v, i]) =>
-      button(visible(task().facts.tokens[v] ?? String(v)),
+      button(visible(task().tokens[v] ?? String(v)),
         () => {
           picked = i;
           list.value = String(v);
@@ -31,7 +29,7 @@ function tokenEditor() {
         },
         {
           id: `token-${i}`, class: app.state.edit[i] !== undefined ? 'edited' : null,
-          'aria-label': `position ${i}: ${visible(task().facts.tokens[v] ?? '')}`,
+          'aria-label': `position ${i}: ${visible(task().tokens[v] ?? '')}`,
         },
       ),
     ),
@@ -39,7 +37,7 @@ function tokenEditor() {
   return el('div', null, el('h3', null, 'Tokens'),
     aside('Pick a token, then another in its place. ',
       dynamic('span', null, () =>
-        Object.keys(app.state.edit).length && !example().gold(0, 0) && task().facts.relations.length
+        Object.keys(app.state.edit).length && !example().gold(0, 0) && task().relations.length
           ? 'The truth of an edited example is not known for this task, so none is drawn.'
           : '',
       ),
@@ -50,7 +48,7 @@ function tokenEditor() {
 
 /// The logits of the k-th question at a position, [vocab].
 function logitsAt(pass, t, k) {
-  const {vocab, target_names: names} = task().facts;
+  const {vocab, target_names: names} = task();
   return pass.logits.subarray((t * names.length + k) * vocab, (t * names.length + k + 1) * vocab);
 }
 
@@ -61,7 +59,7 @@ const positionShown = () => Math.min(app.state.q[0] ?? example().length - 1, exa
 function answers() {
   const pass = trace();
   if (!pass?.logits) return [];
-  const {vocab, target_names: names, tokens} = task().facts;
+  const {vocab, target_names: names, tokens} = task();
   const [shown, t] = [example(), positionShown()];
   if (t < 0) return [];
   const rows = names.map((name, k) => {

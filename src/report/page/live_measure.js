@@ -86,7 +86,7 @@ function programSays() {
   if (state.step != null || !result) return null;
   if (state.hide) {
     const [head, rel] = [chosen(), relation()];
-    const name = task().facts.relations[rel]?.name;
+    const name = task().relations[rel]?.name;
     const test =
       gold?.examples === size &&
       gold.relations
@@ -156,7 +156,7 @@ function lossNodes() {
 }
 
 function oracleHint() {
-  if (app.state.repl === 'zero' && !run().reports.curve?.subsets && headsOf(run()).length <= 12)
+  if (app.state.repl === 'zero' && !run().reports.curve?.subsets && headsOf().length <= 12)
     return ['every set: ', code(`headlab curve ${run().name}`)];
   return 'has not measured this';
 }

@@ -14,13 +14,13 @@ const task = () => run().task;
 const isLive = (r = run()) => Boolean(r.live && app.check?.ok !== false);
 
 /// All heads of a run, in order: {m, place, born, at: "layer.head"}.
-const headsOf = (r) =>
+const headsOf = (r = run()) =>
   core.headsOf(r).map(({m, place, born}) => ({m, place, born, at: `${m}.${born}`}));
 
 /// The names of the relations that a head owns.
 const ownedBy = ({m, place}, r = run()) =>
-  task()
-    .facts.relations.filter((_, i) => {
+  task().relations
+    .filter((_, i) => {
       const owner = core.owner(r, i);
       return owner && owner.m === m && owner.place === place;
     })
@@ -33,14 +33,14 @@ function chosen(key = 'h', r = run()) {
   const heads = headsOf(r);
   const first =
     heads.find(
-      (x) => ownedBy(x, r)[0] === task().facts.relations.find((_, i) => core.owner(r, i))?.name,
+      (x) => ownedBy(x, r)[0] === task().relations.find((_, i) => core.owner(r, i))?.name,
     ) || heads[0];
   return key === 'b' ? heads.find((x) => x.at !== first?.at) || first : first || null;
 }
 
 /// The relation whose truth is drawn: the state's, or the one that the chosen head scores best on.
 function relation(head = chosen()) {
-  const {relations} = task().facts;
+  const {relations} = task();
   if (app.state.rel === '' || !head) return -1;
   const {kind} = run().modules[head.m];
   if (app.state.rel != null) {
@@ -55,7 +55,7 @@ function relation(head = chosen()) {
 /// What heads.json says of a head and the relations that may be asked of it: [{name, i, score, owns}].
 function scoresOf(head) {
   const owned = ownedBy(head);
-  return task().facts.relations.flatMap(({name, kind}, i) => {
+  return task().relations.flatMap(({name, kind}, i) => {
     const asked = kind === run().modules[head.m].kind;
     const score = asked && core.reportScore(run(), i, head.m, head.place);
     return score ? [{name, i, score, owns: owned.includes(name)}] : [];
@@ -99,7 +99,7 @@ function memo(key, make) {
 }
 
 const model = () =>
-  app.state.step != null && run().steps?.length ? run().modelAt(app.state.step) : run().model;
+  app.state.step != null && run().steps.length ? run().modelAt(app.state.step) : run().model;
 const where = () =>
   JSON.stringify([app.state.run, app.state.ex, app.state.edit, app.state.step, isLive()]);
 
@@ -111,7 +111,7 @@ const example = memo(where, () => {
     Int32Array.from(original.tokens), original.source && Int32Array.from(original.source),
   ];
   const edited = Object.entries(app.state.edit).filter(
-    ([i, v]) => i < tokens.length + (source?.length || 0) && v < task().facts.vocab,
+    ([i, v]) => i < tokens.length + (source?.length || 0) && v < task().vocab,
   );
   if (!edited.length) return original;
   for (const [i, v] of edited)
@@ -154,19 +154,14 @@ function replacement() {
   const {facts, modules} = run();
   if (app.state.repl === 'mean') return facts.means.map((block) => app.page.blocks.read(block));
   if (app.state.repl === 'zero') return null;
-  const other = core.forward(
-    model(),
-    task()
-      .set('scored')
-      .example((exampleIndex() + 1) % exampleCount()),
-    {},
-  );
+  const next = task().set('scored').example((exampleIndex() + 1) % exampleCount());
+  const other = core.forward(model(), next);
   return modules.map((_, m) => other.modules[m].z);
 }
 
 /// Whether a pass takes more than about a third of a second.
 function isSlow() {
-  const {length: T, source_length: S} = task().facts;
+  const {length: T, source_length: S} = task();
   return (
     run().facts.parameters * (T + S) +
       run().modules.reduce(

@@ -1,6 +1,8 @@
 // The document's side of a picture, and the few kinds of elements that all views are made of. Every
 // word of a run reaches the document as a text node: nothing here parses markup. A view makes its
 // elements once; what depends on the state is made by functions that refresh() calls again.
+const byId = (id) => document.getElementById(id);
+
 /// An element: properties whose names begin with "on" are listeners, the rest are attributes.
 function el(tag, props, ...children) {
   const node = document.createElement(tag);
@@ -38,13 +40,13 @@ function dynamic(tag, props, make) {
 function refresh() {
   const focus = document.activeElement?.id;
   for (const update of refreshers) update();
-  if (focus && document.activeElement === document.body) document.getElementById(focus)?.focus();
+  if (focus && document.activeElement === document.body) byId(focus)?.focus();
 }
 
 /// The line at the foot of the window. It is a live region: what the pointer or the arrow keys reach
 /// is written here, never into a box that would cover the data.
 function say(words) {
-  const line = document.getElementById('readout');
+  const line = byId('readout');
   if (line.firstChild) line.firstChild.data = words;
   else line.append(words);
 }

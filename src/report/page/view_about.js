@@ -22,7 +22,7 @@ VIEWS.push({
       main.append(
         el('h3', null, `Files of ${run().name}`),
         tableOf('What the views need', ['file', '', 'written by'],
-          (run().facts.files || []).map((f) => [
+          run().facts.files.map((f) => [
             f.file, f.present ? 'here' : 'missing',
             f.command ? code(f.command) : f.present ? '' : 'does not belong to this run',
           ]),
@@ -32,11 +32,11 @@ VIEWS.push({
           [['parameters', String(run().facts.parameters)], ...settings],
         ),
       );
-      if (task().facts.relations.length)
+      if (task().relations.length)
         main.append(
           el('h3', null, 'Relations of the task'),
-          tableOf(task().facts.spec, ['relation', 'what it is', 'by position alone'],
-            task().facts.relations.map((r) => [r.name, r.description, r.positional ? 'yes' : 'no']),
+          tableOf(task().spec, ['relation', 'what it is', 'by position alone'],
+            task().relations.map((r) => [r.name, r.description, r.positional ? 'yes' : 'no']),
           ),
         );
     }

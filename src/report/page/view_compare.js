@@ -38,7 +38,7 @@ function compared() {
       'These heads look from and at different tokens, so their cells cannot be compared.',
     );
   const [one, two] = [a, b].map((x) => patternOf(trace(), x.m, x.place));
-  const alike = headsOf(run()).filter((x) => run().modules[x.m].kind === run().modules[a.m].kind);
+  const alike = headsOf().filter((x) => run().modules[x.m].kind === run().modules[a.m].kind);
   const all = () => remember(trace(), `average ${run().modules[a.m].kind}`, () => averageOf(alike));
   return {a, b, one, two, all, quick: alike.length * one.values.length < 4e6};
 }
@@ -118,7 +118,7 @@ function neighbourNames() {
 /// Before and after pruning: each head as born, with what it did then and does now.
 function prunedTable(child) {
   const {parent} = child;
-  const {relations} = task().facts;
+  const {relations} = task();
   const ids = [...new Map([...headsOf(parent), ...headsOf(child)].map((x) => [x.at, x])).values()];
   const find = (r, at) => headsOf(r).find((x) => x.at === at);
   const score = (r, at, i) => {
@@ -165,7 +165,7 @@ function matchRuns(out) {
     );
   out.replaceChildren(note('Matching …'));
   return core.drive(core.distancesSteps(run(), other, {examples: 16})).then((distances) => {
-    const [mine, theirs] = [headsOf(run()), headsOf(other)];
+    const [mine, theirs] = [headsOf(), headsOf(other)];
     const pairs = core.assign(distances);
     const rows = mine.map((x, i) => {
       const j = pairs[i];
@@ -189,7 +189,7 @@ VIEWS.push({
   name: 'compare', title: 'Compare', uses: ['ex', 'step'],
   available: (page) => page.runs.some((r) => headsOf(r).length > 1) || page.runs.length > 1,
   build(main) {
-    const options = headsOf(run()).map((x) => [x.at, headName(x)]);
+    const options = headsOf().map((x) => [x.at, headName(x)]);
     const group = [];
     const three = ['a', 'b', null].map((which) =>
       figure((width) => comparePicture(width, which || app.state.mode), {

@@ -94,7 +94,7 @@ function writesNode(head) {
         'Logits are not read off this head: others stand between it and the answer. Switch it off in the live model instead.',
       ),
     ];
-  const {vocab, target_names: names, tokens} = task().facts;
+  const {vocab, target_names: names, tokens} = task();
   const rows = names.map((name, k) => {
     const logits = made.logits.subarray(k * vocab, (k + 1) * vocab);
     const order = range(vocab).sort((a, b) => logits[b] - logits[a]);

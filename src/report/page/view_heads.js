@@ -6,7 +6,7 @@
 function verdict(r) {
   const pruned = app.page.runs.filter(({facts}) => app.page.runs[facts.parent] === r);
   return el('p', {class: 'verdict', id: 'verdict-live'},
-    (r.facts.verdict || []).map(({text: words, head: h, relation: rel, view}) =>
+    r.facts.verdict.map(({text: words, head: h, relation: rel, view}) =>
       h || view
         ? link(words, () => go(view ? {view} : {view: 'head', h, rel: rel || null}))
         : words,
@@ -21,7 +21,7 @@ function verdict(r) {
 }
 
 /// What the relations ask for.
-const meanings = ({facts: {relations}}) =>
+const meanings = ({relations}) =>
   relations.length > 0 &&
   relations.length <= 8 &&
   el('p', {class: 'small muted', id: 'meanings'},
@@ -31,7 +31,7 @@ const meanings = ({facts: {relations}}) =>
 VIEWS.push({
   name: 'heads', title: 'Overview', uses: ['ex', 'step'], available: (page) => page.runs.length > 0,
   build(main) {
-    const heads = headsOf(run());
+    const heads = headsOf();
     main.append(verdict(run()), meanings(task()) || '');
     if (!run().modules.length)
       return main.append(
@@ -48,7 +48,7 @@ VIEWS.push({
           },
           () => app.state.sort,
         ),
-        task().facts.length <= 256 &&
+        task().length <= 256 &&
           choice('thumb', 'Maps show',
             [['example', 'this example'], ['mean', 'the mean over examples']],
             (v) => go({thumb: v}), () => app.state.thumb,
@@ -78,12 +78,12 @@ VIEWS.push({
         table, againLine(command),
       ),
     );
-    if (heads.length && task().facts.relations.length && run().reports.heads)
+    if (heads.length && task().relations.length && run().reports.heads)
       main.append(
         figure((width) => relationMatrix(width), {
           id: 'heads-by-relations', again: `headlab heads ${run().name}`,
           choose: (r, c) =>
-            go({view: 'head', h: headsOf(run())[r].at, rel: task().facts.relations[c].name}),
+            go({view: 'head', h: headsOf()[r].at, rel: task().relations[c].name}),
         }),
       );
     main.append(...headsScatter());
@@ -92,8 +92,8 @@ VIEWS.push({
 
 /// Heads x relations, shaded by lift: ● owns it; ○ is best on it, but owns nothing.
 function relationMatrix(width) {
-  const {relations} = task().facts;
-  const heads = headsOf(run());
+  const {relations} = task();
+  const heads = headsOf();
   const scores = heads.map((x) =>
     relations.map((r, i) =>
       r.kind === run().modules[x.m].kind ? core.reportScore(run(), i, x.m, x.place) : null,

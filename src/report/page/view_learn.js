@@ -10,7 +10,7 @@ const lab = (key, initial = 0) => app.state.lab[key] ?? initial;
 const setLab = (changes) => go({lab: {...app.state.lab, ...changes}});
 const fixed = (v, places = 4) => (Number.isFinite(v) ? v.toFixed(places).replace('-', '−') : '–');
 const lessonFacts = () => app.page.facts.lessons;
-const hasRun = () => app.page.runs.length > 0 && isLive() && headsOf(run()).length > 0;
+const hasRun = () => app.page.runs.length > 0 && isLive() && headsOf().length > 0;
 
 const lessonNumber = () => Math.min(Math.max(app.state.page, 1), LESSONS.length);
 /// The world of the open lesson: the address's where the lesson has it, else its first that is here.
@@ -131,7 +131,7 @@ function weightsPicture(width, world, weights, {name, title, sentence = '', say,
 const lessonTexts = memo(
   () => 'lessons',
   () => {
-    const found = document.getElementById('lessons');
+    const found = byId('lessons');
     found?.remove();
     return found;
   },
@@ -148,7 +148,7 @@ function lessonText(n) {
 
 function openLesson(n) {
   go({page: n, lab: {}, q: []});
-  document.getElementById('lesson-title')?.focus();
+  byId('lesson-title')?.focus();
 }
 
 function lessonList() {

@@ -78,7 +78,7 @@ VIEWS.push({
       result,
       el('div', {class: 'columns'},
         el('div', null, faders(),
-          headsOf(run()).length > 0 &&
+          headsOf().length > 0 &&
             el('div', {class: 'controls'},
               button('All on', () => go({gates: {}, hide: null}), {id: 'all-on'}),
               button('Only this head', () => onlyGate(chosen()), {id: 'only'}),
@@ -101,7 +101,7 @@ VIEWS.push({
               ),
             ),
           byQuestion,
-          headsOf(run()).length > 0 && [pair, dynamic('div', null, guessNode)],
+          headsOf().length > 0 && [pair, dynamic('div', null, guessNode)],
         ),
         el('div', null,
           figure((width) => chosenPicture(width, {rel: relation()}), {

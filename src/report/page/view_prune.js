@@ -56,7 +56,7 @@ function curvePicture(width) {
 function setNode() {
   const [point, best] = [pointOf(), bestOf(pointOf().kept)];
   const kept = new Set(idsOf(point.heads));
-  const removed = headsOf(run()).filter((x) => !kept.has(x.at));
+  const removed = headsOf().filter((x) => !kept.has(x.at));
   return [
     el('p', null,
       el('b', null, `${point.kept} heads kept: `),
@@ -68,7 +68,7 @@ function setNode() {
         : '',
     ),
     el('p', {class: 'tokens', id: 'kept-heads'},
-      headsOf(run()).map((x) =>
+      headsOf().map((x) =>
         el('span',
           {class: `cell${kept.has(x.at) ? ' chosen' : ''}`}, kept.has(x.at) ? '● ' : '✕ ',
           el('b', null, x.at), ' ', ownedBy(x).join(', '),
@@ -77,7 +77,7 @@ function setNode() {
     ),
     isLive() &&
     point.heads &&
-    headsOf(run()).every((x) => (app.state.gates[x.at] ?? 1) === Number(kept.has(x.at))) &&
+    headsOf().every((x) => (app.state.gates[x.at] ?? 1) === Number(kept.has(x.at))) &&
     measured.result
       ? el('p', {id: 'prune-live'},
           `The live model with this set: loss ${digits(measured.result.loss)}${measured.done < measured.of ? ` so far (${measured.done} of ${measured.of})` : ''}.`,
@@ -146,7 +146,7 @@ function keep(changes) {
   const point = pointOf();
   if (isLive() && point.heads) {
     const kept = new Set(idsOf(point.heads));
-    go({gates: silenced(headsOf(run()).filter((x) => !kept.has(x.at))), repl: 'zero'});
+    go({gates: silenced(headsOf().filter((x) => !kept.has(x.at))), repl: 'zero'});
   }
 }
 

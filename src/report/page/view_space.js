@@ -31,11 +31,7 @@ function scatter(width, {sets, about, share, arrows}) {
       s.words.forEach((words, i) => {
         const [x, y] = middle(r, i);
         if (!arrows || r)
-          picture.items.push(
-            label(x + 6, y - 7, shortened(words, 60, 11, true), {
-              size: 11, mono: true, fill: 'muted',
-            }),
-          );
+          picture.items.push(small(x + 6, y - 7, shortened(words, 60, 11, true), {mono: true}));
       }),
   );
   return picture;
@@ -101,23 +97,15 @@ function planePicture(width) {
   const module = head && pass?.modules?.[head.m];
   if (!module?.q) return note('Queries and keys need the weights, which are not in this page.');
   const {queries, keys} = sides(head.m);
-  const {dHead, kvHead, heads} = run().modules[head.m];
-  const place = kvHead?.[head.place] ?? head.place;
-  const blocks = kvHead ? Math.max(...kvHead) + 1 : heads.length;
-  const cut = (values, n, offset, stride) => {
-    const out = new Float32Array(n * dHead);
-    for (let t = 0; t < n; ++t)
-      out.set(values.subarray(t * stride + offset, t * stride + offset + dHead), t * dHead);
-    return out;
-  };
+  const {dHead, kvHead, kvBlocks, heads} = run().modules[head.m];
+  // the columns of one block of several, of the first n rows
+  const cut = (values, n, block, blocks) =>
+    range(n).flatMap((t) => [...values.subarray((t * blocks + block) * dHead).subarray(0, dHead)]);
   const points = [
-    cut(module.q, queries.length, head.place * dHead, heads.length * dHead),
-    cut(module.k, keys.length, place * dHead, blocks * dHead),
+    ...cut(module.q, queries.length, head.place, heads.length),
+    ...cut(module.k, keys.length, kvHead[head.place], kvBlocks.length),
   ];
-  const joined = new Float32Array(points[0].length + points[1].length);
-  joined.set(points[0]);
-  joined.set(points[1], points[0].length);
-  const found = core.pca(joined, queries.length + keys.length, dHead);
+  const found = core.pca(points, queries.length + keys.length, dHead);
   return scatter(width, {
     share: found.share,
     sets: [
@@ -158,7 +146,7 @@ VIEWS.push({
         range(Math.min(blocks, 6), (i) =>
           figure((width) => streamPicture(width, i), {id: `space-${i}`, most: 560, again}),
         ),
-        headsOf(run()).length
+        headsOf().length
           ? figure(planePicture, {id: 'plane', most: 560, again})
           : note('There are no heads, so there are no queries and keys.'),
       ),

@@ -73,10 +73,10 @@ VIEWS.push({
     if (!app.page.runs.length) return;
     const slider = sliderOf('sweep-run', 'Heads', {
       min: 1, max: app.page.runs.length, step: 1, 'aria-label': 'number of heads',
-      value: () => app.state.run, words: () => `${headsOf(run()).length} (${run().name})`,
+      value: () => app.state.run, words: () => `${headsOf().length} (${run().name})`,
       act(number) {
         go({run: number, h: null});
-        document.getElementById('sweep-run').focus();
+        byId('sweep-run').focus();
       },
     });
     main.append(

@@ -104,7 +104,7 @@ VIEWS.push({
   name: 'time', title: 'Training', uses: ['h', 'ex', 'rel', 'step'],
   available: (page) => page.runs.length > 0,
   build(main) {
-    const kept = run().steps?.length > 0 && isLive();
+    const kept = run().steps.length > 0 && isLive();
     const pick = (r, c, event) => {
       const {marks, table} = app.figures.find((f) => f.canvas === event.target).picture;
       const before = range(r, marks.cols).reduce((a, b) => a + b, 0); // points of the series above
