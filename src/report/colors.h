@@ -1,5 +1,6 @@
-// Colours as bytes, for the writers of pictures; as text they are had from color_of and map_colors
-// (headlab/report/picture.h). Read next: picture.cc, which says which there are.
+// Colours as bytes, for the writers of pictures and for terminals. As "#rrggbb" they are had from
+// color_of() and map_colors() in headlab/report/picture.h.
+// Read next: picture.cc, which says which there are.
 #pragma once
 
 #include <array>
