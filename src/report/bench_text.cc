@@ -1,5 +1,6 @@
 // Benchmarks as tables. A column says how many decimals its numbers have; what could not be
-// measured is a dash. Read next: table.h, which aligns the cells.
+// measured is a dash.
+// Read next: table.h, which aligns the cells.
 #include "headlab/report/bench_text.h"
 
 #include <algorithm>
