@@ -88,13 +88,12 @@ TEST(Verdict, CountsTheHeadsThatCanGo) {
     const Json::Array methods = {
         Json::object({{"method", "greedy"}, {"knee", 1}, {"points", points}})};
     const Json curve = Json::object({{"methods", methods}, {"heads", heads}});
+    const Json pieces =
+        verdict_of(Json::object({{"modules", Json::array()},
+                                 {"evaluation", Json::object({{"loss", 1}, {"accuracy", 1}})},
+                                 {"reports", Json::object({{"curve", curve}})}}));
     std::string all;
-    for (const Json& piece :
-         verdict_of(Json::object({{"modules", Json::array()},
-                                  {"evaluation", Json::object({{"loss", 1}, {"accuracy", 1}})},
-                                  {"reports", Json::object({{"curve", curve}})}}))
-             .items())
-      all += piece.at("text").string();
+    for (const Json& piece : pieces.items()) all += piece.at("text").string();
     return all;
   };
   EXPECT_NE(words(2).find(" 1 head can go: with the best 1"), std::string::npos) << words(2);

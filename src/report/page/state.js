@@ -77,7 +77,8 @@ const STATE_KEYS = {
 
 function defaultState() {
   const state = {unknown: []};
-  for (const [key, [, value]] of Object.entries(STATE_KEYS)) state[key] = structuredClone(value);
+  for (const [key, [, value]] of Object.entries(STATE_KEYS))
+    state[key] = typeof value === 'object' ? structuredClone(value) : value;
   return state;
 }
 
