@@ -177,7 +177,8 @@ class Parser {
       line += c == '\n' ? 1 : 0;
       column = c == '\n' ? 1 : column + (follows ? 0 : 1);
     }
-    throw Error(text(source_, ": line ", line, ", column ", column, ": ", what));
+    throw Error(text(source_, ": line ", line, ", column ", column, ": ", what),
+                "correct it there; a damaged file: restore it, or make it again");
   }
 
   std::string_view json_;

@@ -147,8 +147,8 @@ void Invocation::check_positionals() const {
   std::istringstream wanted(command_.positionals);
   std::size_t count = 0;
   for (std::string name; wanted >> name; ++count) {
-    if (name[0] == '[') return;  // more may follow
-    if (count == positionals_.size() || positionals_[count].empty())
+    if (name[0] == '[' && name.back() != ']') return;  // more may follow
+    if (name[0] != '[' && (count == positionals_.size() || positionals_[count].empty()))
       throw UsageError("missing argument " + name, example());
   }
   if (positionals_.size() > count)

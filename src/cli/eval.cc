@@ -27,6 +27,8 @@ Result eval(Invocation& call) {
                   "FILE");
   call.read(settings);
   Run run = open_run(call.positionals()[0]);
+  require(!best || std::filesystem::exists(best_file(run)), run.path.string(),
+          " has its last parameters alone: tasks that read a file (text, conllu) keep the best");
   if (best) read_model(best_file(run), run.model);
   const Evaluation held_out = evaluate(run.model, *run.task, {.examples = examples});
   if (!npy.empty()) {

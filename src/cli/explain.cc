@@ -75,7 +75,9 @@ Result explain(Invocation& call) {
   }
   std::vector<std::string> known = texts_of(meanings(), &Meaning::word);
   for (const Topic& other : topics()) known.emplace_back(other.name);
-  require_known("word", word, known);
+  if (shown.empty())  // there are hundreds of words: too many for a hint
+    throw UsageError(unknown_name("word", word, known).what(),
+                     "headlab explain lists the topics, headlab list columns and scores the words");
   for (const std::string& name : flags.settings().names())
     if (call.given(name))
       throw UsageError(text(flag_of(name), " says nothing to a word"),

@@ -88,7 +88,8 @@ Result finding(const Invocation& call, const Run& run, Json json, const std::str
     write_file(file, kept.dump(2) + "\n");
   } catch (const Error& error) {
     result.unwritten = Error(headlab::text("this was not kept: ", error.what()),
-                             "--out FILE keeps it in another place");
+                             call.settings().find("out") ? "--out FILE keeps it in another place"
+                                                         : "make the run's folder writable");
   }
   return result;
 }

@@ -64,10 +64,10 @@ struct HeadsFlags {
     if (!like.empty() && (!pattern.empty() || !npy.empty() || grid || over_training))
       throw UsageError("--like is a table of its own",
                        "leave --pattern, --npy, --grid and the like out");
-    if (!input.empty() && pattern.empty())
-      throw UsageError("--input is what --pattern shows a head on", "add --pattern 0.2, or all");
-    if (!z.empty() && pattern.empty())
-      throw UsageError("--z writes what --pattern shows", "add --pattern 0.2, or all");
+    for (const auto& [flag, value] :
+         {std::pair("--input", input), {"--z", z}, {"--relation", relation}})
+      if (!value.empty() && pattern.empty())
+        throw UsageError(text(flag, " needs --pattern"), "add --pattern 0.2, or all");
     if (picture.wanted() && !one && !grid && !over_training)
       throw UsageError("--svg and --png need to know of what",
                        "add --pattern LAYER.HEAD, --grid or --over-training");

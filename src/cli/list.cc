@@ -97,7 +97,9 @@ Result list(Invocation& call) {
   for (const Listed& row : rows) width = std::max(width, row.name.size() + 2);
   Json entries = Json::array();
   std::string shown;
+  Table table({"name", "summary", "usage"});
   for (const auto& [name, summary, usage, task] : rows) {
+    table.add({name, summary, usage});
     entries.push_back(Json::object({{"name", name}, {"summary", summary}}));
     shown += padded(name, width) + summary + "\n";
     if (usage.empty()) continue;
@@ -108,6 +110,7 @@ Result list(Invocation& call) {
     if (const std::string said = learned_text(task->learned); !said.empty())
       shown += padded("", width) + said + "\n";
   }
+  (void)table.to_string();  // for --csv and --latex
   return {.json = stamped({{what, std::move(entries)}}), .text = shown};
 }
 

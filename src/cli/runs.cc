@@ -27,7 +27,6 @@ std::vector<fs::path> run_folders(const fs::path& folder) {
 Json describe(const fs::path& path) {
   const Run run = open_run(path);
   const std::vector<Json> log = read_log(metrics_file(run));
-  const Json none;
   return Json::object({{"run", path.string()},
                        {"task", run.config.task.substr(0, run.config.task.find(':'))},
                        {"heads", std::ssize(all_heads(run.model))},
@@ -35,8 +34,8 @@ Json describe(const fs::path& path) {
                        {"step", run.step},
                        {"steps", run.config.train.steps},
                        {"seed", run.config.train.seed},
-                       {"loss", log.empty() ? none : log.back().at("loss")},
-                       {"accuracy", log.empty() ? none : log.back().at("accuracy")},
+                       {"loss", log.empty() ? Json() : log.back().at("loss")},
+                       {"accuracy", log.empty() ? Json() : log.back().at("accuracy")},
                        {"parent", run.config.parent},
                        {"outdated", outdated_findings(run)}});
 }

@@ -217,14 +217,15 @@ Result sweep(Invocation& call) {
   call.read(flags.settings(), flags.settings_of_runs(), std::string(kSchedulers));
   if (flags.out.empty()) throw UsageError("missing --out, the folder of the sweep", call.example());
   parse_slice(flags.shard);
-  if (!flags.prune.empty()) {
+  if (std::filesystem::exists(flags.out + "/config.json"))
+    throw Error(text(flags.out, " is a run"), "give the sweep a folder of its own");
+  if (flags.prune.empty() != flags.prunings.keep.empty())
+    throw UsageError("--prune, the methods, and --keep, how many heads stay, need each other",
+                     "for example --prune greedy --keep 2,3,4");
+  if (!flags.prune.empty())
     flags.prunings.methods = texts_of(split(flags.prune, ','), std::identity());
-    for (const std::string& method : flags.prunings.methods)
-      require_known("pruning method", method, texts_of(prune_table(), &PruneMethod::name));
-    if (flags.prunings.keep.empty())
-      throw UsageError("missing --keep, the numbers of heads that stay",
-                       "for example --keep 2,3,4");
-  }
+  for (const std::string& method : flags.prunings.methods)
+    require_known("pruning method", method, texts_of(prune_table(), &PruneMethod::name));
   const SweepGrid grid = grid_of(flags);
   const bool from_folder = grid.empty() && flags.collect;
   const auto cells = from_folder ? cells_of_grids(read_grids(flags.out))

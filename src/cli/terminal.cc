@@ -105,7 +105,7 @@ StepsShown::StepsShown() {
       return;
     }
     const double wait = drawn ? kRedrawn : terminal || lines == 0 ? kSilence : kBetweenLines;
-    if (quiet || done == 0 || since(shown) < wait || since(begin) < kRedrawn) return;
+    if (quiet || done == 0 || since(shown) < wait || since(begin) < wait / 5) return;
     shown = now, drawn = terminal, ++lines;
     const std::string line = steps_line(done, all, since(begin));
     write_all(stderr, terminal ? "\r\033[K" + line : line + "\n");

@@ -40,9 +40,9 @@ std::int32_t draw(std::span<const Scalar> logits, const GenerationOptions& optio
 std::vector<std::int32_t> generate(const Transformer& model, std::vector<std::int32_t> prompt,
                                    const GenerationOptions& options) {
   const TransformerConfig& config = model.config();
-  require(config.architecture == Architecture::decoder && config.targets == 1,
-          "only a decoder with one target at each position can continue a sequence, and no ",
-          "encoder-decoder, which answers sources");
+  if (config.architecture != Architecture::decoder || config.targets != 1)
+    throw Error("only a decoder with one target at each position can continue a sequence",
+                "that is a model of text, copy, sort, recall and the like, not of relations");
   require(!prompt.empty(), "the prompt is empty; at least one token is needed to continue from");
   const NoGrad no_grad;
   Generator random(options.key);

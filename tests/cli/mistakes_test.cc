@@ -44,6 +44,10 @@ const std::vector<Mistake> kWords = {
     {"ClearedNumber", {"train", "--no-steps"}, 2, {"unknown flag '--no-steps'"}},
     {"NoRun", {"eval"}, 2, {"missing argument RUN", "headlab eval runs/full"}},
     {"TwoRuns", {"eval", "a", "b"}, 2, {"unexpected argument 'b'"}},
+    {"RunsOfTwoFolders", {"runs", "a", "b"}, 2, {"unexpected argument 'b'"}},
+    {"Word", {"explain", "lifft"}, 2, {"'lift'", "headlab list columns"}},
+    {"Relation", {"heads", "a", "--relation", "same"}, 2, {"--relation needs --pattern"}},
+    {"KeepWithoutMethods", {"sweep", "--out", "b", "--keep", "2"}, 2, {"--prune", "--keep"}},
     {"ListOfNothing", {"list"}, 2, {"tasks|scores|methods"}},
     {"ListOfUnknown", {"list", "task"}, 2, {"'tasks'"}},
     {"Benchmark", {"bench", "stp"}, 2, {"'step'"}},
@@ -115,7 +119,10 @@ const std::vector<Mistake> kFiles = {
      {"unknown.json", "'stepz'", "'steps'"}},
     {"ConfigWithAText", {"train", "--config", "ill_typed.json"}, 1, {"ill_typed.json", "\"many\""}},
     {"ConfigWithAList", {"train", "--config", "ill_typed_text.json"}, 1, {"task must be a text"}},
-    {"ConfigThatIsBroken", {"train", "--config", "broken.json"}, 1, {"broken.json", "line 1"}},
+    {"ConfigThatIsBroken",
+     {"train", "--config", "broken.json"},
+     1,
+     {"broken.json", "line 1", "correct it"}},
     {"ConfigThatIsNoObject", {"train", "--config", "list.json"}, 1, {"object of settings"}},
     {"MisspeltParameterOfText", {"train", "--task", "text:fil=a.txt"}, 2, {"'fil'", "'file'"}},
     {"NoText", {"train", "--task", "text:file=nowhere.txt"}, 1, {"nowhere.txt"}},
@@ -124,6 +131,9 @@ const std::vector<Mistake> kFiles = {
      {"train", "--task", "text:file=latin.txt"},
      1,
      {"not UTF-8", "byte 3", "iconv"}},
+    {"SweepInARun", {"sweep", "--out", "a"}, 1, {"a is a run", "a folder of its own"}},
+    {"BestOfATaskWithoutFile", {"eval", "a", "--best"}, 1, {"last parameters alone", "conllu"}},
+    {"SampleOfManyTargets", {"sample", "a"}, 1, {"one target", "text, copy"}},
     {"RunExists", tiny({"--out", "a"}), 1, {"a exists already", "--force"}},
     {"ForceOnAFolderThatIsNoRun", tiny({"--out", "photos", "--force"}), 1, {"no run", "photos"}},
     {"ForceOnAFile", tiny({"--out", "plain", "--force"}), 1, {"plain"}},
@@ -171,6 +181,14 @@ TEST_F(Force, AFolderWithoutPermissionIsLeftAlone) {
   const Outcome outcome = run(tiny({"--out", "locked/a"}));
   EXPECT_EQ(outcome.status, 1);
   expect_sentence(outcome.err, {"locked/a"});
+}
+
+TEST_F(Force, AFindingThatCannotBeKeptIsAdvisedByFlagsThatAreThere) {
+  done(tiny({"--out", "a"}));
+  make_directories(folder.path() / "a" / "curve.json");
+  const Outcome outcome = run({"curve", "a", "--methods", "random", "--sizes", "2"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(holds(outcome.err, "hint: make the run's folder writable")) << outcome.err;
 }
 
 using Diverging = Program;

@@ -103,6 +103,7 @@ TEST_F(Tables, AreForOtherProgramsToo) {
   const std::string latex = done({"eval", "a", "--latex"}).out;
   EXPECT_TRUE(latex.starts_with("\\begin{tabular}{llll}\n\\toprule\ntarget & loss")) << latex;
   EXPECT_TRUE(holds(done({"heads", "a", "--examples", "16", "--csv"}).out, "same mass,same top1"));
+  EXPECT_TRUE(done({"list", "tasks", "--csv"}).out.starts_with("name,summary,usage\nrelations,"));
   EXPECT_TRUE(done({"heads", "a", "--pattern", "0.1", "--csv"}).out.starts_with("query,"));
 }
 
