@@ -41,8 +41,9 @@ std::vector<std::int32_t> generate(const Transformer& model, std::vector<std::in
                                    const GenerationOptions& options) {
   const TransformerConfig& config = model.config();
   if (config.architecture != Architecture::decoder || config.targets != 1)
-    throw Error("only a decoder with one target at each position can continue a sequence",
-                "that is a model of text, copy, sort, recall and the like, not of relations");
+    throw Error(
+        "only a decoder, no encoder-decoder, with one target a position can continue a sequence",
+        "that is a model of text, copy, sort, recall and the like, not of relations");
   require(!prompt.empty(), "the prompt is empty; at least one token is needed to continue from");
   const NoGrad no_grad;
   Generator random(options.key);
