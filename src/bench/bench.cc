@@ -125,7 +125,7 @@ BenchOptions bench_options(const std::string& name) {
 Settings settings_of(BenchOptions& options) {
   Settings s;
   s.integer("batch", options.batch, 1, 1 << 20, "sequences in a step");
-  s.integer("steps", options.steps, 1, 1 << 20, "timed steps");
+  s.integer("steps", options.steps, 1, 1 << 20, "timed steps; rounds of a table");
   s.boolean("quick", options.quick, "tables: one round at the smallest sizes");
   s.add(settings_of(options.model));
   return s;

@@ -1,6 +1,5 @@
-// `bench gemm` and `bench attention`: kernels by themselves, on random numbers. A product of small
-// matrices is repeated until it takes long enough for a clock. Read next: kernels/gemm.h,
-// ops/attention.h.
+// `bench gemm` and `bench attention`: kernels by themselves, on random numbers. Read next:
+// kernels/gemm.h, ops/attention.h.
 #include <algorithm>
 
 #include "headlab/base/random.h"
@@ -13,8 +12,9 @@
 namespace headlab {
 namespace {
 
-/// Of one product before the next: the caches then hold what fits them, as they do for a product of
-/// numbers that were just made.
+/// A product is repeated until it has done so many, then the next one follows: that is long enough
+/// for a clock, and operands that fit into a cache are found there, as they are in a step, where
+/// they have just been computed.
 constexpr double kOperationsPerTurn = 1e9;
 
 Tensor random_values(const Shape& shape) {
@@ -38,7 +38,8 @@ struct Product {
   const char* form() const { return transpose_a ? "TN" : transpose_b ? "NT" : "NN"; }
 };
 
-/// A square in all forms; a layer of the step as it comes forward, for its inputs and its weights.
+/// Squares; and the products of each width of a step: forward (NN), for the gradient of the inputs
+/// (NT), and for that of the weights (TN). T: this operand is transposed.
 std::vector<Product> products_of(const BenchOptions& options) {
   std::vector<Product> all;
   for (Index size :
@@ -71,7 +72,7 @@ std::function<void()> runner(const Product& p, Index repeats) {
   };
 }
 
-/// As many tokens at every length.
+/// The batch with which every length has as many tokens.
 Index batch_for(const BenchOptions& options, Index length) {
   return std::max<Index>(1, options.batch * options.model.length / length);
 }
@@ -79,12 +80,17 @@ Index batch_for(const BenchOptions& options, Index length) {
 using Attention = Tensor (*)(const Tensor&, const Tensor&, const Tensor&, AttentionOptions,
                              Tensor*);
 
-/// One attention, forward alone or with its backward.
+/// Columns of the first layer's heads, side by side; of one head where it has none.
+Index width_of(const TransformerConfig& c) {
+  const Index heads = std::max<Index>(1, c.heads_of(0));
+  return heads * (c.d_head > 0 ? c.d_head : c.d_model / heads);
+}
+
+/// One causal attention, forward alone or with its backward.
 std::function<void()> runner(Attention attend, const BenchOptions& options, Index length,
                              bool with_backward) {
-  const TransformerConfig& c = options.model;
-  const Index heads = std::max<Index>(1, c.heads_of(0)), width = c.d_model / heads * heads;
-  const Index batch = batch_for(options, length);
+  const Index heads = std::max<Index>(1, options.model.heads_of(0));
+  const Index batch = batch_for(options, length), width = width_of(options.model);
   std::vector<Tensor> qkv;
   for (int i = 0; i < 3; ++i)
     qkv.push_back(random_values({batch, length, width}).set_requires_grad());
@@ -150,9 +156,9 @@ BenchTable bench_attention(const BenchOptions& options) {
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     const double* t = &ms[4 * i];
     const auto T = static_cast<double>(lengths[i]);
-    const double visible =
-        static_cast<double>(batch_for(options, lengths[i]) * options.model.d_model) * T * (T + 1) /
-        2;
+    const auto columns =
+        static_cast<double>(batch_for(options, lengths[i]) * width_of(options.model));
+    const double visible = columns * T * (T + 1) / 2;
     const double gflops = 2 * 7 * visible / t[1] / 1e6;
     table.rows.push_back(
         {lengths[i], t[0], t[1], t[2], t[3], t[2] / t[0], t[3] / t[1], gflops, gflops / peak});

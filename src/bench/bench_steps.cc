@@ -1,8 +1,8 @@
 // The benchmarks of whole training steps: `ops`, under a profile, where what an op's products cost
 // is held against the FMA peak and what only moves numbers against the triad; `scaling` and
 // `tasks`, steps in many sizes; `pruned`, what half of the heads cost in a model of random weights.
-// At a fixed d_model more heads are narrower heads, so the products cost the same, and only what is
-// done once for each score (the soft maximum) grows with their number. Read next: profile.cc,
+// At a fixed d_model more heads are narrower heads, so the products cost the same, and only the
+// softmax, which is done once for each score, grows with their number. Read next: profile.cc,
 // src/prune/timing.cc.
 #include <algorithm>
 #include <memory>
@@ -58,7 +58,7 @@ std::vector<Dimension> dimensions() {
           {"heads", {1, 2, 4, 8}},         {kThreads, threads}};
 }
 
-/// One step of each, with its number of threads.
+/// A step that takes its turn with all others, on all threads or on `value` of them.
 struct Variant {
   std::string dimension;
   Index value;
@@ -72,7 +72,6 @@ struct Variant {
   }
 };
 
-/// d_ff keeps its ratio to d_model.
 std::vector<Variant> variants_of(const BenchOptions& options) {
   std::vector<Variant> all;
   for (Dimension dimension : dimensions()) {
@@ -81,8 +80,9 @@ std::vector<Variant> variants_of(const BenchOptions& options) {
     for (const Index value : dimension.values) {
       BenchOptions changed = options;
       if (name == "d_model")
-        changed.model.d_ff = options.model.d_ff / options.model.d_model * value;
+        changed.model.d_ff = options.model.d_ff * value / options.model.d_model;
       if (name != kThreads) settings_of(changed).set(name, value);
+      fit_heads(changed.model);
       all.push_back({name, value, std::make_unique<TrainingStep>(changed)});
     }
   }
@@ -100,7 +100,7 @@ BenchOptions recommended_step(const TaskEntry& task, const BenchOptions& options
   return step;
 }
 
-/// 1, 4, 16 and 64, as far as the batch of the configuration or 16 goes.
+/// Those of 1, 4, 16 and 64 that are no larger than the batch of the configuration, or than 16.
 std::vector<Index> batches_of(const BenchOptions& options) {
   std::vector<Index> batches = {1, 4, 16, 64};
   const Index most = options.quick ? 1 : std::max<Index>(16, options.batch);

@@ -175,13 +175,13 @@ std::vector<AttentionPlaceSizes> modules_of(const CostOptions& o) {
   if (s.d_head == 0)
     throw Error(text(o.heads, " heads share a width of ", o.d_model,
                      ", which leaves none of them any: floor(", o.d_model, " / ", o.heads, ") = 0"),
-                "name fewer heads, or d_head");
+                "name fewer heads, or set `d_head`");
   if (s.d_value == 0) s.d_value = s.d_head;
   if (s.kv_heads == 0) s.kv_heads = s.heads;
   if (s.kv_heads > s.heads || s.heads % s.kv_heads != 0)
     throw Error(text(s.kv_heads, " blocks of keys and values cannot be shared by ", s.heads,
                      " heads alike"),
-                "kv_heads must divide heads");
+                "`kv_heads` must divide `heads`");
   std::vector<AttentionPlaceSizes> modules;
   for (Index layer = 0; layer < o.layers; ++layer)
     modules.push_back({text("layer ", layer), s, o.length, o.length});
@@ -207,14 +207,13 @@ std::vector<AttentionPlaceSizes> modules_of(const Transformer& model) {
 std::string division_note(Index d_model, Index heads) {
   if (heads <= 0 || d_model % heads == 0) return "";
   const Index width = d_model / heads;
-  return text(d_model, " does not divide into ", heads,
-              " heads. Counted is what a sweep makes of "
-              "it: a head is\nfloor(",
-              d_model, " / ", heads, ") = ", width, " wide, ", heads, " heads fill ", heads * width,
-              " columns, and W_O is [", heads * width, ", ", d_model,
-              "].\nA single training wants to be told that d_head is ", width,
-              "; PyTorch's nn.MultiheadAttention refuses: it\nwants d_model to be a multiple of "
-              "the heads.");
+  return text(
+      d_model, " does not divide into ", heads,
+      " heads. Counted is what training makes of it: a head is\nfloor(", d_model, " / ", heads,
+      ") = ", width, " wide, ", heads, " heads fill ", heads * width, " columns, and W_O is [",
+      heads * width, ", ", d_model,
+      "].\nPyTorch's nn.MultiheadAttention refuses: it wants d_model to be a multiple of the "
+      "heads.");
 }
 
 BenchTable parameter_cost(const std::vector<AttentionPlaceSizes>& modules, bool biases) {

@@ -61,7 +61,7 @@ std::unique_ptr<Task> fitted_task(RunConfig& config) {
   as_usage([&] { check_task(config.task); });
   const bool reads_file = find_task(config.task).parameters().find("file") != nullptr;
   const auto fit = [&] { return fit_to_task(config); };
-  fit_heads(config);
+  fit_heads(config.model);
   std::unique_ptr<Task> task = reads_file ? fit() : as_usage(fit);
   as_usage([&] { config.validate(); });
   if (!expected_hash.empty() && expected_hash != config.data_hash)

@@ -40,7 +40,7 @@ RunConfig config_of(const std::vector<Value>& values) {
   RunConfig config = recommended_config(task == values.end() ? RunConfig().task : task->second);
   const Settings settings = user_settings_of(config);
   for (const auto& [name, value] : values) settings.set_text(name, value);
-  fit_heads(config);
+  fit_heads(config.model);
   fit_to_task(config);
   config.model.validate();
   config.train.validate();

@@ -83,8 +83,7 @@ std::unique_ptr<Task> fit_to_task(RunConfig& config) {
   return task;
 }
 
-void fit_heads(RunConfig& config) {
-  TransformerConfig& model = config.model;
+void fit_heads(TransformerConfig& model) {
   const bool fits = model.heads.size() != 1 || model.heads[0] < 1 ||
                     model.heads[0] > model.d_model || model.d_model % model.heads[0] == 0;
   if (!fits && model.d_head == 0) model.d_head = model.d_model / model.heads[0];

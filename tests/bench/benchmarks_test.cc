@@ -6,6 +6,7 @@
 
 #include "headlab/base/threads.h"
 #include "headlab/tasks/table.h"
+#include "headlab/tensor/watch.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {
@@ -62,6 +63,31 @@ TEST(BenchOps, SharesAddUpToTheStep) {
   EXPECT_NEAR(share, 1, 1e-9);
   for (const char* name : {"attention forward", "attention backward", "optimizer "})
     EXPECT_TRUE(names.contains(name)) << name;
+}
+
+TEST(BenchAttention, CountsTheColumnsOfItsHeads) {
+  BenchOptions options = quick_options();
+  options.model.d_head = 12;  // 4 heads: 48 columns at d_model 16
+  const BenchTable table = bench_attention(options);
+  const double batch = 1, length = table.rows[0][0].number();  // 2 sequences of 8, or 1 of 16
+  const double visible = batch * 48 * length * (length + 1) / 2, ms = table.rows[0][2].number();
+  EXPECT_NEAR(table.rows[0][7].number() * ms * 1e6, 2 * 7 * visible, 1e-6 * visible);
+}
+
+TEST(BenchScaling, HasHeadsThatDoNotDivideAndKeepsTheRatioOfTheFeedForward) {
+  BenchOptions options = quick_options();
+  options.model.heads = {6};
+  options.model.d_head = 0;
+  options.model.d_model = 24;
+  options.model.d_ff = 12;
+  double feed_forwards = 0, steps = 0;
+  const WorkWatch watch([&](const WorkEvent& event) {
+    feed_forwards +=
+        event.kind == WorkEvent::Kind::forward && event.name == std::string("feed_forward");
+    steps += event.name == std::string("optimizer");
+  });
+  EXPECT_EQ(bench_scaling(options).rows.size(), 6u);
+  EXPECT_EQ(feed_forwards / steps, (5 * 2 + 1) / 6.0) << "two layers, but one where that changes";
 }
 
 TEST(BenchTasks, HasARowForEveryTask) {

@@ -18,9 +18,9 @@ namespace headlab {
 
 struct BenchOptions {
   std::string config = "toy";  // the name under which results are shown
-  Index batch = 64;
-  Index steps = 30;    // timed, or rounds of a table; a third as many come before, for warm-up
-  bool quick = false;  // tables: one round at the smallest sizes
+  Index batch = 64;            // sequences in a step
+  Index steps = 30;            // timed ones, after a third as many for warm-up; rounds of a table
+  bool quick = false;          // tables: at their smallest sizes alone
   TransformerConfig model{};
 };
 
@@ -51,7 +51,7 @@ class TrainingStep {
   Batch batch_;
 };
 
-/// What a benchmark ran with: config, threads, how they wait, processors, load of the machine.
+/// What a benchmark ran on: version and build, config, threads, processors, load average.
 Json bench_about(const BenchOptions& options);
 
 // ---- what the machine can do at most: the limits beside which every speed is shown, measured in
@@ -116,7 +116,9 @@ BenchTable bench_ops(const BenchOptions& options);
 BenchTable bench_gemm(const BenchOptions& options);
 /// Fused against composed attention over lengths: forward, and forward with backward.
 BenchTable bench_attention(const BenchOptions& options);
-/// The step with one size changed at a time. At a fixed d_model the number of heads costs nothing.
+/// The step with one size changed at a time: d_ff keeps its ratio to d_model, and heads that do not
+/// divide d_model are floor(d_model / heads) wide. At a fixed d_model the number of heads costs
+/// nothing. All sizes are in memory at once.
 BenchTable bench_scaling(const BenchOptions& options);
 /// For each task: the time to make a batch as a share of the training step of its recommended
 /// model.

@@ -1,7 +1,7 @@
 // Where time goes: while a profile lives, it is told of every op, forward and backward, that ends
 // on this thread, and of the trainer's other work, and adds up what each took and had to do at
-// least: its operations and the bytes that it moved. The clock is read once for each, about 0.1 us;
-// without a profile nothing is read at all. Read next: bench.h.
+// least: its operations and the bytes that it moved. The clock is read once for each; without a
+// profile it is never read. Read next: bench.h.
 #pragma once
 
 #include <chrono>

@@ -50,7 +50,7 @@ std::string identity_of(const RunConfig& config);
 /// Makes the task and fits the model to it: architecture, vocab, lengths, targets, data_hash.
 std::unique_ptr<Task> fit_to_task(RunConfig& config);
 /// Sets d_head = floor(d_model / heads) where the heads do not divide d_model and it is not given.
-void fit_heads(RunConfig& config);
+void fit_heads(TransformerConfig& model);
 /// The recommended settings of a task on top of the defaults. Error for an unknown task.
 RunConfig recommended_config(const std::string& task);
 
