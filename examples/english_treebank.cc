@@ -1,6 +1,6 @@
 // The treebank of the toy grammar: prints sentences with their dependency trees, in CoNLL-U.
-// datasets/english.conllu is what this prints for 1200; here the default shows one. (Below, dots
-// stand for tabs.)
+// datasets/english.conllu is what this prints for 1200; here the default shows one. (Below, `...`
+// stands for a tab, or for more than one.) Read next: include/headlab/tasks/grammar.h.
 #include <cstdio>
 #include <cstdlib>
 

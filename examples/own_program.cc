@@ -1,4 +1,5 @@
-// headlab with your own task, score and pruning method, in one main: every command knows them.
+// headlab with your own task, score and pruning method, in one main: every command knows them. Read
+// next: include/headlab/cli/command.h.
 //   own_program train --task successor --out runs/successor
 //   own_program heads runs/successor
 //   own_program curve runs/successor --methods first,greedy

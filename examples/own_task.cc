@@ -1,6 +1,7 @@
 // Your own task is a plain struct that says what the tokens, the targets and the truth are; the
 // library trains a model on it and scores its heads. Here every position predicts the largest token
-// so far, and the truth is the set of the positions that hold it: any of them will do.
+// so far, and the truth is the set of the positions that hold it: any of them will do. Read next:
+// own_program.cc, include/headlab/tasks/definition.h.
 #include <algorithm>
 #include <cstdio>
 

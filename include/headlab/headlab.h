@@ -1,8 +1,8 @@
 // Start here. headlab trains toy transformers, shows what each attention head does, and removes
 // those that do nothing. This header includes the whole library, layer by layer: the list below is
-// a reading order; in double (headlab_f64) there is the engine alone. To follow one batch from task
-// to gradient, read tasks/task.h, model/transformer.h, nn/attention.h, ops/attention.h,
-// tensor/tape.h, train/trainer.h.
+// a reading order; in double (headlab_f64) there is the engine alone: base to model. To follow one
+// batch from task to gradient, read tasks/task.h, model/transformer.h, nn/attention.h,
+// ops/attention.h, tensor/tape.h, train/trainer.h.
 //
 //   headlab::Run run = headlab::create_run("runs/full", headlab::recommended_config("relations"));
 //   headlab::train_run(run);
@@ -117,7 +117,7 @@
 #include "headlab/bench/cost.h"
 #include "headlab/bench/profile.h"
 
-// report: results as tables and pictures for a terminal.
+// report: results as tables for a terminal, as pictures, and as a page.
 #include "headlab/report/bench_text.h"
 #include "headlab/report/causes_text.h"
 #include "headlab/report/columns.h"

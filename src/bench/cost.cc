@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "headlab/base/error.h"
+#include "headlab/base/text.h"
 #include "headlab/heads/lessons.h"
 
 namespace headlab {
@@ -40,32 +41,31 @@ std::string common(const Modules& modules,
   return modules.empty() ? "-" : of(modules[0]);
 }
 
-/// A matrix of a module: its name, letters, and sizes.
+/// The value of a product such as "2 B T C H D", in the letters of this file's head.
+Index value_of(std::string_view formula, const AttentionPlaceSizes& m, Index batch) {
+  const AttentionSizes& s = m.sizes;
+  const std::pair<std::string_view, Index> sizes[] = {{"2", 2},        {"5", 5},
+                                                      {"B", batch},    {"T", m.queries},
+                                                      {"S", m.keys},   {"C", s.d_model},
+                                                      {"H", s.heads},  {"G", s.kv_heads},
+                                                      {"D", s.d_head}, {"Dv", s.d_value}};
+  Index product = 1;
+  for (const std::string_view factor : split(formula, ' '))
+    product = checked_product(
+        {product,
+         std::ranges::find(sizes, factor, &std::pair<std::string_view, Index>::first)->second});
+  return product;
+}
+
+/// A matrix of a module, and the bias that is added to its columns.
 struct MatrixCost {
-  const char *name, *bias, *letters;
-  Index (*rows)(const AttentionSizes&);
-  Index (*columns)(const AttentionSizes&);
+  const char *name, *bias, *rows, *columns;
 };
 
-constexpr MatrixCost kMatrices[] = {
-    {"W_Q", "b_Q", "C x H D", [](const AttentionSizes& s) { return s.d_model; },
-     [](const AttentionSizes& s) {
-       return checked_product({s.heads, s.d_head});
-     }},
-    {"W_K", "b_K", "C x G D", [](const AttentionSizes& s) { return s.d_model; },
-     [](const AttentionSizes& s) {
-       return checked_product({s.kv_heads, s.d_head});
-     }},
-    {"W_V", "b_V", "C x G Dv", [](const AttentionSizes& s) { return s.d_model; },
-     [](const AttentionSizes& s) {
-       return checked_product({s.kv_heads, s.d_value});
-     }},
-    {"W_O", "b_O", "H Dv x C",
-     [](const AttentionSizes& s) {
-       return checked_product({s.heads, s.d_value});
-     },
-     [](const AttentionSizes& s) { return s.d_model; }},
-};
+constexpr MatrixCost kMatrices[] = {{"W_Q", "b_Q", "C", "H D"},
+                                    {"W_K", "b_K", "C", "G D"},
+                                    {"W_V", "b_V", "C", "G Dv"},
+                                    {"W_O", "b_O", "H Dv", "C"}};
 
 /// One head as wide as all together.
 AttentionPlaceSizes in_one_head(AttentionPlaceSizes module) {
@@ -76,57 +76,19 @@ AttentionPlaceSizes in_one_head(AttentionPlaceSizes module) {
   return module;
 }
 
-/// An op of attention: operations forward, and how many times as many backward (times two).
+/// An op of attention, with its operations forward.
 struct OpCount {
   const char *name, *formula;
-  Index (*forward)(const AttentionPlaceSizes& m, Index batch);
   Index half_backward;  // backward / forward, in halves
 };
 
-Index projected(const AttentionPlaceSizes& m, Index batch, Index rows, Index width) {
-  return checked_product({2, batch, rows, m.sizes.d_model, width});
-}
+constexpr OpCount kOps[] = {{"x W_Q", "2 B T C H D", 4},  {"x W_K", "2 B S C G D", 4},
+                            {"x W_V", "2 B S C G Dv", 4}, {"q k^T", "2 B H T S D", 6},
+                            {"softmax", "5 B H T S", 2},  {"weights v", "2 B H T S Dv", 4},
+                            {"z W_O", "2 B T H Dv C", 4}};
 
-constexpr OpCount kOps[] = {
-    {"x W_Q", "2 B T C H D",
-     [](const AttentionPlaceSizes& m, Index batch) {
-       return projected(m, batch, m.queries, checked_product({m.sizes.heads, m.sizes.d_head}));
-     },
-     4},
-    {"x W_K", "2 B S C G D",
-     [](const AttentionPlaceSizes& m, Index batch) {
-       return projected(m, batch, m.keys, checked_product({m.sizes.kv_heads, m.sizes.d_head}));
-     },
-     4},
-    {"x W_V", "2 B S C G Dv",
-     [](const AttentionPlaceSizes& m, Index batch) {
-       return projected(m, batch, m.keys, checked_product({m.sizes.kv_heads, m.sizes.d_value}));
-     },
-     4},
-    {"q k^T", "2 B H T S D",
-     [](const AttentionPlaceSizes& m, Index batch) {
-       return checked_product({2, batch, m.sizes.heads, m.queries, m.keys, m.sizes.d_head});
-     },
-     6},
-    {"softmax", "5 B H T S",
-     [](const AttentionPlaceSizes& m, Index batch) {
-       return checked_product({5, batch, m.sizes.heads, m.queries, m.keys});
-     },
-     2},
-    {"weights v", "2 B H T S Dv",
-     [](const AttentionPlaceSizes& m, Index batch) {
-       return checked_product({2, batch, m.sizes.heads, m.queries, m.keys, m.sizes.d_value});
-     },
-     4},
-    {"z W_O", "2 B T H Dv C",
-     [](const AttentionPlaceSizes& m, Index batch) {
-       return projected(m, batch, m.queries, checked_product({m.sizes.heads, m.sizes.d_value}));
-     },
-     4},
-};
-
-Index forward_of(const OpCount& op, const Modules& modules, Index batch) {
-  return total(modules, [&](const AttentionPlaceSizes& m) { return op.forward(m, batch); });
+Index sum_of(std::string_view formula, const Modules& modules, Index batch) {
+  return total(modules, [&](const AttentionPlaceSizes& m) { return value_of(formula, m, batch); });
 }
 
 Index numbers_of_cache(const AttentionPlaceSizes& m, Index batch, Index blocks) {
@@ -222,29 +184,23 @@ BenchTable parameter_cost(const std::vector<AttentionPlaceSizes>& modules, bool 
                                {"shape", "shape"},
                                {"parameters", "parameters", kGrouped}}};
   Index sum = 0;
-  for (const MatrixCost& matrix : kMatrices) {
-    const auto count = [&](const AttentionPlaceSizes& m) {
-      return checked_product({matrix.rows(m.sizes), matrix.columns(m.sizes)});
+  const auto add = [&](const char* name, const std::string& letters, const auto& shape,
+                       Index count) {
+    table.rows.push_back({name, letters, common(modules, shape), count});
+    sum = checked_sum(sum, count);
+  };
+  for (const auto& [name, bias, rows, columns] : kMatrices) {
+    const auto shape = [rows = rows, columns = columns](const AttentionPlaceSizes& m) {
+      return text(value_of(rows, m, 1), " x ", value_of(columns, m, 1));
     };
-    table.rows.push_back({matrix.name, matrix.letters,
-                          common(modules,
-                                 [&](const auto& m) {
-                                   return text(matrix.rows(m.sizes), " x ",
-                                               matrix.columns(m.sizes));
-                                 }),
-                          total(modules, count)});
-    sum = checked_sum(sum, total(modules, count));
+    add(name, text(rows, " x ", columns), shape, sum_of(text(rows, " ", columns), modules, 1));
   }
   for (const MatrixCost& matrix : kMatrices) {
     if (!biases) break;
-    const Index count =
-        total(modules, [&](const AttentionPlaceSizes& m) { return matrix.columns(m.sizes); });
-    const std::string letters = matrix.letters;
-    table.rows.push_back(
-        {matrix.bias, letters.substr(letters.find('x') + 2),
-         common(modules, [&](const auto& m) { return std::to_string(matrix.columns(m.sizes)); }),
-         count});
-    sum = checked_sum(sum, count);
+    const auto shape = [&](const auto& m) {
+      return std::to_string(value_of(matrix.columns, m, 1));
+    };
+    add(matrix.bias, matrix.columns, shape, sum_of(matrix.columns, modules, 1));
   }
   table.rows.push_back(
       {"all", "", modules.size() == 1 ? "" : text(modules.size(), " modules"), sum});
@@ -261,7 +217,8 @@ BenchTable operation_cost(const std::vector<AttentionPlaceSizes>& modules, Index
   std::ranges::transform(modules, std::back_inserter(single), in_one_head);
   Index sums[3] = {};
   for (const OpCount& op : kOps) {
-    const Index forward = forward_of(op, modules, batch), one = forward_of(op, single, batch);
+    const Index forward = sum_of(op.formula, modules, batch),
+                one = sum_of(op.formula, single, batch);
     const Index backward = checked_product({forward, op.half_backward}) / 2;
     table.rows.push_back({op.name, op.formula, one, forward, backward});
     sums[0] = checked_sum(sums[0], one);
@@ -278,24 +235,20 @@ BenchTable memory_cost(const std::vector<AttentionPlaceSizes>& modules, Index ba
                                {"numbers", "numbers", kGrouped},
                                {"fp32_mb", "fp32 MB", 3},
                                {"fp16_mb", "fp16 MB", 3}}};
-  const auto add = [&](const char* what, const char* formula, const Count& count) {
-    const Index numbers = total(modules, count);
+  const auto add = [&](const char* what, const char* formula, Index numbers) {
     table.rows.push_back({what, formula, numbers, mega(checked_product({4, numbers})),
                           mega(checked_product({2, numbers}))});
   };
-  add("q, k, v", "B (T H D + S G (D + Dv))", [&](const AttentionPlaceSizes& m) {
-    return checked_sum(checked_product({batch, m.queries, m.sizes.heads, m.sizes.d_head}),
-                       numbers_of_cache(m, batch, m.sizes.kv_heads));
-  });
-  add("z", "B T H Dv", [&](const AttentionPlaceSizes& m) {
-    return checked_product({batch, m.queries, m.sizes.heads, m.sizes.d_value});
-  });
-  add("weights, if composed", "B H T S", [&](const AttentionPlaceSizes& m) {
-    return checked_product({batch, m.sizes.heads, m.queries, m.keys});
-  });
-  add("log-sum-exp, if fused", "B H T", [&](const AttentionPlaceSizes& m) {
-    return checked_product({batch, m.sizes.heads, m.queries});
-  });
+  const auto product = [&](const char* what, const char* formula) {
+    add(what, formula, sum_of(formula, modules, batch));
+  };
+  add("q, k, v", "B (T H D + S G (D + Dv))", total(modules, [&](const AttentionPlaceSizes& m) {
+        return checked_sum(value_of("B T H D", m, batch),
+                           numbers_of_cache(m, batch, m.sizes.kv_heads));
+      }));
+  product("z", "B T H Dv");
+  product("weights, if composed", "B H T S");
+  product("log-sum-exp, if fused", "B H T");
   return table;
 }
 
@@ -329,7 +282,7 @@ BenchTable complexity_cost(const std::vector<AttentionPlaceSizes>& modules, Inde
                                {"share", "share of all", 3}}};
   const auto of = [&](std::initializer_list<int> ops) {
     Index sum = 0;
-    for (const int op : ops) sum = checked_sum(sum, forward_of(kOps[op], modules, batch));
+    for (const int op : ops) sum = checked_sum(sum, sum_of(kOps[op].formula, modules, batch));
     return sum;
   };
   const Index projections = of({0, 1, 2, 6}), products = of({3, 5}), softmax = of({4});

@@ -2,6 +2,7 @@
 // operands never leave the registers, and a triad over arrays that fit in no cache. Each takes the
 // best of several runs, because other work on the machine can only make a run slower. Read next:
 // bench_kernels.cc.
+
 #include <sys/resource.h>
 
 #include <algorithm>

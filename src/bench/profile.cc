@@ -7,6 +7,7 @@
 #include "headlab/bench/profile.h"
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
 
 namespace headlab {
@@ -135,8 +136,9 @@ void Profile::start() {
 void Profile::add(const WorkEvent& event) {
   const bool counts = grad_enabled();
   const char *name = counts ? event.name : "evaluation", *pass = counts ? pass_of(event) : "";
-  auto row = std::find_if(rows_.begin(), rows_.end(),
-                          [&](const ProfileRow& r) { return r.name == name && r.pass == pass; });
+  auto row = std::ranges::find_if(rows_, [&](const ProfileRow& r) {
+    return r.name == name && r.pass == pass;
+  });
   if (row == rows_.end()) row = rows_.insert(rows_.end(), {name, pass, 0, 0, {}});
   const Cost cost = counts ? cost_of(event) : Cost{};
   const Clock::time_point now = Clock::now();
@@ -149,8 +151,7 @@ void Profile::add(const WorkEvent& event) {
 
 std::vector<ProfileRow> Profile::rows() const {
   std::vector<ProfileRow> sorted = rows_;
-  std::stable_sort(sorted.begin(), sorted.end(),
-                   [](const ProfileRow& a, const ProfileRow& b) { return a.seconds > b.seconds; });
+  std::ranges::stable_sort(sorted, std::greater<>{}, &ProfileRow::seconds);
   return sorted;
 }
 

@@ -34,12 +34,12 @@ std::string flags_help(const Settings& settings) {
   for (const Setting& setting : settings.all()) {
     const bool boolean = is_switch(setting);
     const std::string usage = flag_of(setting.name) + (boolean ? "" : " " + setting.placeholder);
-    const Json value = setting.get();
-    const std::string shown = value.is_string() ? value.string() : value.dump();
-    const std::string preset =
+    const std::string shown = value_text(setting.get());
+    std::string preset =
         boolean || shown.empty() || shown == "{}" || shown == "[]" ? "" : " [" + shown + "]";
-    help += "  " + padded(usage, std::max<std::size_t>(26, usage.size())) + "  " + setting.help +
-            preset + "\n";
+    if (shown == "true" && setting.name != "help")
+      preset = " [on; --no" + usage.substr(1) + " turns it off]";
+    help += beside("  " + usage, 30, setting.help + preset);
   }
   return help;
 }
@@ -83,6 +83,7 @@ std::string Invocation::value(std::string_view setting) const {
 
 void Invocation::read(const Settings& own, const Settings& more, const std::string& more_help) {
   settings_ = own;
+  settings_.add(more);
   settings_.boolean("json", json_, "print the result as one JSON object and nothing else");
   settings_.boolean("csv", csv_, "print the tables alone, as CSV");
   settings_.boolean("latex", latex_, "print the tables alone, for LaTeX with booktabs");
@@ -90,7 +91,6 @@ void Invocation::read(const Settings& own, const Settings& more, const std::stri
   settings_.integer("threads", threads_, 0, 1024,
                     "threads to use (0: all processors); results do not depend on it");
   settings_.boolean("help", wants_help_, "show this help");
-  settings_.add(more);
   if (wants_help_) throw HelpWanted{help() + more_help};
   for (Argument& argument : arguments_) {
     if (!argument.flag.empty()) {
@@ -193,6 +193,24 @@ std::string Invocation::in_flags(const std::string& message) const {
     for (std::size_t at; (at = said.find("`" + name + "`")) != said.npos;)
       said.replace(at, name.size() + 2, flag_of(name));
   return said;
+}
+
+void Invocation::refuse(const std::vector<std::string>& settings, const std::string& why,
+                        const std::string& hint) const {
+  for (const std::string& name : settings)
+    if (given(name)) throw UsageError(text(flag_of(name), " ", why), hint);
+}
+
+std::string beside(const std::string& name, std::size_t column, const std::string& meaning) {
+  const std::string blanks(column, ' ');
+  std::string lines = wrapped(meaning, "", 80 - column);
+  for (std::size_t at = 0; (at = lines.find('\n', at) + 1) < lines.size();)
+    lines.insert(at, blanks);
+  return (name.size() + 2 > column ? name + "\n" + blanks : padded(name, column)) + lines;
+}
+
+std::string value_text(const Json& value) {
+  return value.is_string() ? value.string() : value.dump();
 }
 
 std::string shell_word(const std::string& word) {

@@ -1,6 +1,6 @@
-// `headlab attribute`: what each part of a model adds to the right
-// answer's logit, on held-out examples. The run's model is only read; the
-// result is kept beside it. Read next: heads/attribution.h.
+// `headlab attribute`: what each part of a model adds to the right answer's logit, on held-out
+// examples. The run's model is only read; the result is kept beside it. Read next:
+// heads/attribution.h.
 #include "headlab/heads/attribution.h"
 
 #include "cli/commands.h"

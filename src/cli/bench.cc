@@ -1,6 +1,6 @@
-// `headlab bench`: the training step, and the tables of bench/bench.h. What was measured, and
-// on what, is said beside every result, because times mean nothing without their machine. Read
-// next: bench/bench.h.
+// `headlab bench`: the training step, and the tables of bench/bench.h. What was measured, and on
+// what, is said beside every result, because times mean nothing without their machine. Read next:
+// bench/bench.h.
 #include "headlab/bench/bench.h"
 
 #include <algorithm>
@@ -12,13 +12,14 @@
 namespace headlab::cli {
 namespace {
 
-constexpr Index kRounds = 15;  // of tables, unless --steps says another number
+constexpr Index kRounds = 15;  // of tables at most, unless --steps says another number
 
 std::string summaries() {
   std::string list = "\n";
   for (const Benchmark& benchmark : benchmarks())
-    list += padded(benchmark.name, 11) + benchmark.summary + "\n";
-  return list;
+    list += beside(benchmark.name, 11, benchmark.summary);
+  return text(list, "\ntables (all but step and forward) have at most ", kRounds,
+              " rounds, unless --steps is given\n");
 }
 
 }  // namespace
@@ -26,8 +27,8 @@ std::string summaries() {
 std::vector<std::string> benchmark_names() { return texts_of(benchmarks(), &Benchmark::name); }
 
 Result bench(Invocation& call) {
-  std::string config = call.value("config");
-  BenchOptions options = as_usage([&] { return bench_options(config.empty() ? "toy" : config); });
+  std::string config = call.given("config") ? call.value("config") : "toy";
+  BenchOptions options = as_usage([&] { return bench_options(config); });
   Settings settings;
   settings.string("config", config, "where to begin; the other flags change it",
                   join(bench_config_names(), "|"));

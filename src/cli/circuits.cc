@@ -33,7 +33,7 @@ Result show_matrix(const Invocation& call, const Run& run, const CircuitFlags& f
   const HeadId head = parse_head("--head", flags.head);
   const Index targets = run.model.config().targets;
   if (flags.target >= targets) {
-    throw UsageError(text("--target ", flags.target, ": the model has ", targets, " of them"),
+    throw UsageError(text("--target ", flags.target, ": the model has no such target"),
                      text("name one from 0 to ", targets - 1));
   }
   as_usage([&] { return place_of(run.model, head); });
@@ -68,8 +68,11 @@ Result show_matrix(const Invocation& call, const Run& run, const CircuitFlags& f
 Result circuits(Invocation& call) {
   CircuitFlags flags;
   call.read(flags.settings(), call.out_setting());
-  if (!flags.head.empty()) parse_head("--head", flags.head);  // before anything slow
   require_known("matrix", flags.matrix, {"ov", "qk"});
+  if (flags.head.empty())
+    call.refuse({"matrix", "target"}, "is about the matrix of one head", "add --head LAYER.HEAD");
+  else
+    parse_head("--head", flags.head);  // before anything slow
   const Run run = open_run(call.positionals()[0]);
   const Index vocab = run.model.config().vocab;
   require(vocab <= kLargestVocabulary, "the vocabulary has ", vocab,

@@ -14,7 +14,6 @@
 
 #include "headlab/base/build.h"
 #include "headlab/base/checksum.h"
-#include "headlab/base/files.h"
 #include "headlab/base/threads.h"
 #include "headlab/prune/methods.h"
 
@@ -64,7 +63,8 @@ const std::vector<Command> kCommands = {
      "headlab explain five-tokens", "[TOPIC|WORD] [RUN|WORD ...]", explain},
     {"show", "an example of a task with its truth, and what its settings mean",
      "headlab show relations", "TASK", show},
-    {"runs", "the runs in a folder, a line for each", "headlab runs runs", "[DIR]", runs},
+    {"runs", "the runs below a folder (runs, if none is named), a line for each",
+     "headlab runs runs", "[DIR]", runs},
 };
 
 std::span<const Command> commands() { return kCommands; }
@@ -84,8 +84,13 @@ std::string program_help() {
       "runs/full\n\n"
       "commands (headlab COMMAND --help says more):\n";
   for (const Command& command : commands())
-    help += text("  ", padded(command.name, 9), "  ", command.summary, "\n");
-  return help;
+    help += beside(text("  ", command.name), 13, command.summary);
+  return help + R"(
+every command takes --json, --csv, --latex, --quiet and --threads;
+headlab --version names the build
+exit status: 0 done, 1 it could not be done, 2 the command line is wrong,
+130 interrupted
+)";
 }
 
 /// A number of heads that does not fit, in the words of the flag that gave it.
@@ -194,7 +199,8 @@ int report(const char* what, const std::string& hint, int status) {
 /// Says so without asking for memory, as there is none.
 int report_no_memory() {
   constexpr std::string_view kLine = "error: out of memory\n";
-  return write(STDERR_FILENO, kLine.data(), kLine.size()) < 0 ? 1 : 1;
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kLine.data(), kLine.size());
+  return 1;
 }
 
 int run_and_report(const std::vector<std::string>& words) {

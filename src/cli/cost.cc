@@ -36,10 +36,8 @@ struct Section {
 
 std::vector<AttentionPlaceSizes> sizes_for(const Invocation& call, const CostFlags& flags) {
   if (flags.model.empty()) return as_usage([&] { return modules_of(flags.sizes); });
-  for (const char* size : {"d_model", "heads", "kv_heads", "d_head", "d_value", "length", "layers"})
-    if (call.given(size))
-      throw UsageError(text(flag_of(size), " and --model both say how large attention is"),
-                       "leave one of them out");
+  call.refuse({"d_model", "heads", "kv_heads", "d_head", "d_value", "length", "layers"},
+              "and --model both say how large attention is", "leave one of them out");
   return modules_of(open_run(flags.model).model);
 }
 
@@ -136,8 +134,9 @@ Result cost(Invocation& call) {
     for (Section& section : measured(modules, flags)) sections.push_back(std::move(section));
   Json json = stamped({{"modules", modules_json(modules)}});
   std::string shown;
+  const bool widths_follow = flags.model.empty() && flags.sizes.d_head == 0;
   const std::string division =
-      flags.model.empty() ? division_note(flags.sizes.d_model, flags.sizes.heads) : "";
+      widths_follow ? division_note(flags.sizes.d_model, flags.sizes.heads) : "";
   if (!division.empty()) shown += division + "\n\n";
   json["division"] = division;
   for (const Section& section : sections) {

@@ -70,10 +70,11 @@ std::vector<Run> open_runs(const std::vector<std::string>& paths, const CurveOpt
 
 /// What the run's curve.json holds of this curve, and what is to be done now of the rest, computed
 /// and kept there; nothing where Ctrl-C left some of it out.
-std::optional<Json> curve_of_run(const Invocation& call, const Run& run, CurveOptions options,
+std::optional<Json> curve_of_run(const Invocation& call, const Run& run, const CurveFlags& flags,
                                  RunsDone& done) {
+  CurveOptions options = flags.options;
   if (const std::optional<Json> kept =
-          call.given("force") ? std::nullopt : kept_finding(call, run, "curve.json")) {
+          flags.runs.force ? std::nullopt : kept_finding(call, run, "curve.json")) {
     options.known = curve_of(*kept);
     const std::vector<std::string>& left = options.known->left;
     options.progress(left.empty() ? "its curve.json holds this curve"
@@ -123,7 +124,7 @@ Result curve(Invocation& call) {
     flags.options.methods = texts_of(split(flags.methods, ','), std::identity());
   for (const std::string& name : flags.options.methods)
     require_known("pruning method", name, texts_of(prune_table(), &PruneMethod::name));
-  const SweepSlice slice = parse_slice(flags.runs.shard);
+  const SweepSlice slice = parse_slice(call);
   std::vector<Run> runs = open_runs(call.positionals(), flags.options);
   catch_interrupts();
   flags.options.should_stop = interrupted;
@@ -137,7 +138,7 @@ Result curve(Invocation& call) {
     flags.options.progress = [&](const std::string& what) {
       note(runs.size() > 1 ? run.path.string() + ": " + what : what);
     };
-    return curve_of_run(call, run, flags.options, unkept);
+    return curve_of_run(call, run, flags, unkept);
   });
   done.unwritten = unkept.unwritten;
   if (done.stopped || slice.count > 1) return slice_result(call, done, flags.runs.shard);

@@ -20,7 +20,9 @@ Result eval(Invocation& call) {
   bool best = false;
   std::string npy;
   settings.integer("examples", examples, 1, 1 << 24, "held-out sequences");
-  settings.boolean("best", best, "of the parameters with the lowest held-out loss in training");
+  settings.boolean("best", best,
+                   "of the parameters with the lowest held-out loss in training, which runs keep "
+                   "whose task reads a file");
   settings.string("npy", npy,
                   "also write a NumPy array [examples, targets, 2]: the sum of an example's losses "
                   "on a target, and how many these are",

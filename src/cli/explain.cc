@@ -36,7 +36,7 @@ std::pair<std::string, Json> meanings_of(const std::string& word) {
   Json found = Json::array();
   for (const auto& [name, kind, meaning] : meanings()) {
     if (name != word) continue;
-    shown += text(name, ", ", kind, ": ", meaning, "\n");
+    shown += wrapped(text(name, ", ", kind, ": ", meaning), "  ", 80);
     found.push_back(Json::object({{"kind", kind}, {"meaning", meaning}}));
   }
   return {shown, found};
@@ -46,7 +46,7 @@ Result list_topics() {
   std::string shown;
   Json entries = Json::array();
   for (const Topic& topic : topics()) {
-    shown += text(padded(text(topic.name, " ", topic.takes), 17), "  ", topic.summary, "\n");
+    shown += beside(text(topic.name, " ", topic.takes), 19, topic.summary);
     entries.push_back(
         Json::object({{"name", topic.name}, {"summary", topic.summary}, {"takes", topic.takes}}));
   }
@@ -78,10 +78,8 @@ Result explain(Invocation& call) {
   if (shown.empty())  // there are hundreds of words: too many for a hint
     throw UsageError(unknown_name("word", word, known).what(),
                      "headlab explain lists the topics, headlab list columns and scores the words");
-  for (const std::string& name : flags.settings().names())
-    if (call.given(name))
-      throw UsageError(text(flag_of(name), " says nothing to a word"),
-                       "headlab explain lists the topics");
+  call.refuse(flags.settings().names(), "says nothing to a word",
+              "`headlab explain` lists the topics");
   return {.json = stamped({{"word", word}, {"meanings", std::move(found)}}), .text = shown};
 }
 

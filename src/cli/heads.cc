@@ -56,18 +56,20 @@ struct HeadsFlags {
     return s;
   }
   /// Before anything slow. A picture is of one head, of all, or of their births.
-  void check() const {
-    const bool one = !pattern.empty() && pattern != "all";
+  void check(const Invocation& call) const {
+    const bool one = !pattern.empty() && pattern != "all", known = !like.empty();
     if (one) parse_head("--pattern", pattern);
-    if (!like.empty())
-      require_known("pattern", like, texts_of(known_patterns(), &KnownPattern::name));
-    if (!like.empty() && (!pattern.empty() || !npy.empty() || grid || over_training))
-      throw UsageError("--like is a table of its own",
-                       "leave --pattern, --npy, --grid and the like out");
-    for (const auto& [flag, value] :
-         {std::pair("--input", input), {"--z", z}, {"--relation", relation}})
-      if (!value.empty() && pattern.empty())
-        throw UsageError(text(flag, " needs --pattern"), "add --pattern 0.2, or all");
+    if (known) require_known("pattern", like, texts_of(known_patterns(), &KnownPattern::name));
+    if (int{!pattern.empty()} + int{known} + int{grid} + int{over_training} > 1)
+      throw UsageError("--pattern, --like, --grid and --over-training each show something else",
+                       "give one of them");
+    if (pattern.empty())
+      call.refuse({"input", "relation", "z"}, "is for --pattern", "add --pattern 0.2, or all");
+    if (pattern.empty() && !grid)
+      call.refuse({"example"}, "is for --pattern and --grid", "add one of them");
+    if (known || grid || over_training)
+      call.refuse({"npy"}, "writes patterns, or the mass by example",
+                  "leave --like, --grid and --over-training out");
     if (picture.wanted() && !one && !grid && !over_training)
       throw UsageError("--svg and --png need to know of what",
                        "add --pattern LAYER.HEAD, --grid or --over-training");
@@ -219,7 +221,7 @@ Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
 Result heads(Invocation& call) {
   HeadsFlags flags;
   call.read(flags.settings(), call.out_setting());
-  flags.check();
+  flags.check(call);
   Run run = open_run(call.positionals()[0]);
   if (flags.over_training) return show_history(call, run, flags);
   if (flags.grid) return show_grid(call, run, flags);

@@ -101,14 +101,14 @@ Result list(Invocation& call) {
   for (const auto& [name, summary, usage, task] : rows) {
     table.add({name, summary, usage});
     entries.push_back(Json::object({{"name", name}, {"summary", summary}}));
-    shown += padded(name, width) + summary + "\n";
+    shown += beside(name, width, summary);
     if (usage.empty()) continue;
     entries.items().back()["usage"] = usage;
-    shown += padded("", width) + usage + "\n";
+    shown += beside("", width, usage);
     if (task == nullptr) continue;
     entries.items().back()["learned"] = to_json(task->learned);
     if (const std::string said = learned_text(task->learned); !said.empty())
-      shown += padded("", width) + said + "\n";
+      shown += beside("", width, said);
   }
   (void)table.to_string();  // for --csv and --latex
   return {.json = stamped({{what, std::move(entries)}}), .text = shown};

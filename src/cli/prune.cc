@@ -18,14 +18,17 @@ struct PruneFlags {
   Settings settings() {
     Settings s;
     s.string("out", out, "folder of the pruned run (required)", "DIR");
-    s.integer("keep", keep, 0, 1 << 20, "heads to keep in the whole model");
+    s.integer("keep", keep, 0, 1 << 20,
+              "heads to keep in the whole model (this or one of the next two is required)");
     s.real("drop", drop, 0, 100, "or: percent of the heads to remove");
     s.real("max_loss_rise", max_loss_rise, 0, 1000,
            "or: keep the fewest heads with which the loss rises by at most so many nats");
     const Settings shared = settings_of(options.settings);
     s.add(*shared.find("per_layer_min"));
-    s.string("method", options.method, "see `headlab list methods`",
-             join(texts_of(prune_table(), &PruneMethod::name), "|"));
+    s.string("method", options.method,
+             "how heads are chosen (`headlab list methods` explains): " +
+                 join(texts_of(prune_table(), &PruneMethod::name), ", "),
+             "NAME");
     s.integer("finetune", options.finetune, 0, 1 << 30, "steps of training after the removal");
     s.real("lr", options.lr, 0, 1000, "learning rate of fine-tuning (0: 0.3 of the run's)");
     for (const char* name : {"examples", "seed"}) s.add(*shared.find(name));

@@ -27,8 +27,10 @@ struct ReproduceFlags {
     s.integer("turns", michel.timing.turns, 1, 100000, "michel: timings of each batch size");
     s.integer("gate_steps", voita.settings.gate_steps, 1, 1 << 30,
               "voita: steps of training gates");
+    voita.finetune = voita.settings.gate_steps;
     s.integer("finetune", voita.finetune, 0, 1 << 30,
-              "voita: steps of training after the closed gates are gone");
+              "voita: steps of training after the closed gates are gone, if not as many as with "
+              "them");
     s.integer("seed", voita.settings.seed, 0, kMostExact, "voita: of the gates' noise");
     runs.add_to(s, "michel.json or voita.json");
     return s;
@@ -169,7 +171,7 @@ Result reproduce(Invocation& call) {
   ReproduceFlags flags;
   call.read(flags.settings(), call.out_setting());
   require_known("paper", call.positionals()[0], {"michel", "voita"});
-  const SweepSlice slice = parse_slice(flags.runs.shard);
+  const SweepSlice slice = parse_slice(call);
   const std::vector<std::string> paths(call.positionals().begin() + 1, call.positionals().end());
   if (paths.size() > 1 && call.given("out"))
     throw UsageError("--out keeps what one run showed", "leave it out: each run keeps its own");

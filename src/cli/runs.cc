@@ -18,7 +18,8 @@ std::vector<fs::path> run_folders(const fs::path& folder) {
     return fs::exists(path / "state.safetensors", ignored);
   };
   if (holds(folder)) found.push_back(folder);
-  for (const auto& entry : fs::recursive_directory_iterator(folder, ignored))
+  const auto options = fs::directory_options::skip_permission_denied;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, options, ignored))
     if (entry.is_directory(ignored) && holds(entry.path())) found.push_back(entry.path());
   std::ranges::sort(found);
   return found;
@@ -56,7 +57,8 @@ std::string remarks(const Json& run) {
 Result runs(Invocation& call) {
   call.read({});
   const std::string folder = call.positionals().empty() ? "runs" : call.positionals()[0];
-  require(fs::is_directory(folder), "there is no folder ", folder);
+  if (!fs::is_directory(folder))
+    throw Error("there is no folder " + folder, "name the one that holds your runs");
   Table table(
       {"run", "task", "heads", "parameters", "step", "seed", "loss", "accuracy", "remarks"});
   Json all = Json::array();

@@ -19,22 +19,31 @@ std::vector<std::string> targets_at(const Task& task, const Batch& batch, Index 
   return cells;
 }
 
-/// A row for each position of the first sequence: token, targets, and the keys of each relation.
+/// A row for each position of the first sequence: token, targets, and the keys of each relation, in
+/// columns of their own or, of many relations, in one.
 Table example_table(const Task& task, const Example& example) {
   const Batch& batch = example.batch;
   const std::vector<Relation> relations = task.relations();
   std::vector<std::string> header = {"position", "token"};
   for (const std::string& name : task.target_names()) header.push_back("target " + name);
-  for (const Relation& relation : relations) header.push_back("keys of " + relation.name);
+  const bool one = relations.size() > 4;  // more columns would not fit into a terminal
+  if (one) header.push_back("keys of relations");
+  for (const Relation& relation : relations)
+    if (!one) header.push_back("keys of " + relation.name);
   Table table(header);
   const Index length = batch.lengths.empty() ? batch.length : batch.lengths[0];
   for (Index t = 0; t < length; ++t) {
     std::vector<std::string> row = {std::to_string(t), task.token_text(batch.token(0, t))};
     for (std::string& target : targets_at(task, batch, t)) row.push_back(std::move(target));
-    for (std::size_t r = 0; r < relations.size(); ++r)
-      row.push_back(join(texts_of(example.gold[r].keys(0, t),
-                                  [](std::int32_t key) { return std::to_string(key); }),
-                         " "));
+    std::vector<std::string> named;
+    for (std::size_t r = 0; r < relations.size(); ++r) {
+      const std::string keys = join(texts_of(example.gold[r].keys(0, t),
+                                             [](std::int32_t key) { return std::to_string(key); }),
+                                    " ");
+      if (!one) row.push_back(keys);
+      if (!keys.empty()) named.push_back(relations[r].name + " " + keys);
+    }
+    if (one) row.push_back(join(named, ", "));
     table.add(std::move(row));
   }
   return table;
@@ -89,9 +98,8 @@ std::string task_help(const std::string& spec) {
   std::string help = text("--task ", task.name, ":NAME=VALUE,... sets\n");
   const Settings settings = task.parameters();
   for (const Setting& setting : settings.all()) {
-    const Json value = setting.get();
-    help += text("  ", padded(setting.name + "=" + setting.placeholder, 26), "  ", setting.help,
-                 " [", value.is_string() ? value.string() : value.dump(), "]\n");
+    help += beside(text("  ", setting.name, "=", setting.placeholder), 30,
+                   text(setting.help, " [", value_text(setting.get()), "]"));
   }
   return help + text("it recommends ", task.recommended, "\n");
 }

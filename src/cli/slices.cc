@@ -11,7 +11,8 @@
 
 namespace headlab::cli {
 
-SweepSlice parse_slice(const std::string& shard) {
+SweepSlice parse_slice(const Invocation& call) {
+  const std::string shard = call.value("shard");
   if (shard.empty()) return {};
   SweepSlice slice;
   char slash = 0, rest = 0;
@@ -21,6 +22,9 @@ SweepSlice parse_slice(const std::string& shard) {
     throw UsageError(text("--shard ", shard, ": a slice is I/N, with I from 0 to N - 1"),
                      "--shard 0/4, 1/4, 2/4 and 3/4 do all of it together");
   }
+  if (slice.count > 1)
+    call.refuse({"svg", "png"}, "draws what all slices found",
+                "give it without --shard at the end");
   return slice;
 }
 

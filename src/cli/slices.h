@@ -15,8 +15,9 @@
 
 namespace headlab::cli {
 
-/// --shard I/N; UsageError for anything else.
-SweepSlice parse_slice(const std::string& shard);
+/// What --shard I/N says. UsageError for anything else, and where a picture is wanted of one slice
+/// of several.
+SweepSlice parse_slice(const Invocation& call);
 
 struct RunsFlags {
   std::string shard;

@@ -56,7 +56,7 @@ struct SweepFlags {
   /// As in `train`, or both: --tied, --no-tied, --tied true,false.
   static Setting switches(const Setting& setting, std::string& list) {
     const auto set = [&list, setting](const Json& json) {
-      const std::string given = json.is_string() ? json.string() : json.dump();
+      const std::string given = value_text(json);
       for (const std::string& value : sweep_values(given)) setting.set(Json::parse(value, given));
       list = given;
     };
@@ -84,7 +84,7 @@ SweepGrid axes_of_file(const SweepFlags& flags) {
   for (const auto& [name, list] : flags.lists) {
     const Json* value = json.find(name);
     if (value == nullptr || !list.empty() || (name == "seed" && flags.seeds > 0)) continue;
-    grid.push_back({name, {value->is_string() ? value->string() : value->dump()}});
+    grid.push_back({name, {value_text(*value)}});
   }
   return grid;
 }
@@ -142,9 +142,7 @@ SliceEnd make_prunings(const std::string& folder, const std::vector<PruneCell>& 
     CellEnd result = CellEnd::failed;
     std::string said;
     try {
-      RunCallbacks callbacks;
-      callbacks.should_stop = interrupted;
-      result = run_prune_cell(folder, cells[i], grid, callbacks);
+      result = run_prune_cell(folder, cells[i], grid, {{.should_stop = interrupted}});
       if (result == CellEnd::finished) forget_failure(folder, cells[i].name);
     } catch (const Error& error) {
       said = error.what();
@@ -182,7 +180,7 @@ Result show(const Invocation& call, const SweepFlags& flags, const std::vector<S
 
 Result make_and_show(const Invocation& call, const SweepFlags& flags,
                      const std::vector<SweepCell>& cells) {
-  const SweepSlice slice = parse_slice(flags.shard);
+  const SweepSlice slice = parse_slice(call);
   SliceEnd end = make_cells(flags.out, cells, slice);
   if (!flags.prune.empty() && !end.stopped) {
     const SliceEnd pruned =
@@ -216,16 +214,21 @@ Result sweep(Invocation& call) {
   SweepFlags flags;
   call.read(flags.settings(), flags.settings_of_runs(), std::string(kSchedulers));
   if (flags.out.empty()) throw UsageError("missing --out, the folder of the sweep", call.example());
-  parse_slice(flags.shard);
+  parse_slice(call);
   if (std::filesystem::exists(flags.out + "/config.json"))
     throw Error(text(flags.out, " is a run"), "give the sweep a folder of its own");
-  if (flags.prune.empty() != flags.prunings.keep.empty())
-    throw UsageError("--prune, the methods, and --keep, how many heads stay, need each other",
-                     "for example --prune greedy --keep 2,3,4");
-  if (!flags.prune.empty())
+  if (flags.prune.empty()) {
+    call.refuse({"keep", "finetune", "from_scratch"}, "is for --prune", "add --prune greedy");
+  } else {
+    if (flags.prunings.keep.empty())
+      throw UsageError("missing --keep, the numbers of heads that stay",
+                       "for example --keep 2,3,4");
+    call.refuse({"svg", "png"}, "draws the loss by number of heads, and not --prune",
+                "give the command again without --prune");
     flags.prunings.methods = texts_of(split(flags.prune, ','), std::identity());
-  for (const std::string& method : flags.prunings.methods)
-    require_known("pruning method", method, texts_of(prune_table(), &PruneMethod::name));
+    for (const std::string& method : flags.prunings.methods)
+      require_known("pruning method", method, texts_of(prune_table(), &PruneMethod::name));
+  }
   const SweepGrid grid = grid_of(flags);
   const bool from_folder = grid.empty() && flags.collect;
   const auto cells = from_folder ? cells_of_grids(read_grids(flags.out))

@@ -12,6 +12,7 @@
 #include <cstdlib>
 
 #include "headlab/base/progress.h"
+
 namespace headlab::cli {
 namespace {
 
@@ -70,8 +71,7 @@ void catch_interrupts() {
 
 Shades stdout_shades() {
   const std::string term = variable("TERM"), color = variable("COLORTERM");
-  if (!is_terminal(STDOUT_FILENO) || !variable("NO_COLOR").empty() || term == "dumb")
-    return Shades::characters;
+  if (!is_terminal(STDOUT_FILENO) || !variable("NO_COLOR").empty()) return Shades::characters;
   const bool all = color == "truecolor" || color == "24bit" || term.ends_with("-direct");
   return all ? Shades::cividis : Shades::gray;
 }

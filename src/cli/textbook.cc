@@ -46,9 +46,7 @@ void train_models(const fs::path& folder, const SweepGrid& grid) {
   add_grid(folder, grid);
   catch_interrupts();
   SliceCallbacks callbacks;
-  RunCallbacks watching;
-  watching.should_stop = interrupted;
-  callbacks.of_cell = [&](const SweepCell&) { return watching; };
+  callbacks.of_cell = [](const SweepCell&) { return RunCallbacks{{.should_stop = interrupted}}; };
   std::string failure;
   callbacks.after_cell = [&](Index i, CellEnd, const std::string& error) {
     note(text("model ", i + 1, " of ", cells.size()));

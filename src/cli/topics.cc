@@ -151,7 +151,9 @@ LessonWorld random_numbers(const TopicFlags& flags) {
 
 Result explain_attention(const Invocation& call, const TopicFlags& flags) {
   if (call.positionals().size() > 1) return attention_of_run(call, flags);
+  call.refuse({"head", "example"}, "is of a run", "headlab explain attention RUN");
   if (!flags.file.empty()) {
+    call.refuse({"d_model", "length", "seed"}, "is of random numbers", "leave it out, or --file");
     const LessonWorld world = world_in_file(flags.file);
     require(world.heads > 0, flags.file, ": there must be a head, not ", world.heads);
     return show_world(call, flags, world);
@@ -183,7 +185,7 @@ Result explain_counts(const Invocation& call, const TopicFlags&) {
           "five tokens of width 4\n\n", head_counts_text(five),
           "\nheads of width 1 compare two numbers: a query of 0 asks nothing, and all others above "
           "0 rank\nthe keys alike. 8 heads would have floor(4 / 8) = 0 columns each.\n\n",
-          "random weights, 8 tokens of width 64, as drawn by the article\n\n",
+          "random weights, 8 tokens of width 64, as an article on attention draws them\n\n",
           head_counts_text(drawn),
           "\non trained models: headlab sweep --task relations --heads 1,2,3,4,5,8 --seeds 5 --out "
           "sweeps/knee\n"));
@@ -307,11 +309,11 @@ void check_call(const Topic& topic, const Invocation& call, const TopicFlags& fl
   if (call.positionals().size() > (takes.empty() ? 1u : 2u))
     throw UsageError(text("unexpected argument '", call.positionals().back(), "'"),
                      text("for example: headlab explain ", topic.name));
-  TopicFlags unused = flags;
-  for (const std::string& name : unused.settings().names())
-    if (call.given(name) && std::string(topic.flags).find(" " + name + " ") == std::string::npos)
-      throw UsageError(text(flag_of(name), " says nothing to ", topic.name),
-                       "headlab explain lists the topics");
+  std::vector<std::string> others = TopicFlags(flags).settings().names();
+  std::erase_if(others, [known = std::string(topic.flags)](const std::string& name) {
+    return known.find(" " + name + " ") != std::string::npos;
+  });
+  call.refuse(others, text("says nothing to ", topic.name), "`headlab explain` lists the topics");
 }
 
 }  // namespace

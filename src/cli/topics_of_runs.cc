@@ -106,10 +106,8 @@ Result shown_shapes(const Invocation& call, const std::vector<AttentionPlaceSize
 }  // namespace
 
 Result attention_of_run(const Invocation& call, const TopicFlags& flags) {
-  for (const char* flag : {"heads", "file", "d_model", "length", "seed"})
-    if (call.given(flag))
-      throw UsageError(text(flag_of(flag), " says nothing where the numbers are a run's"),
-                       "leave it out, or the run");
+  call.refuse({"heads", "file", "d_model", "length", "seed"},
+              "says nothing where the numbers are a run's", "leave it out, or the run");
   const Opened o(call, flags.example);
   const std::vector<HeadId> all = all_heads(o.run.model);
   require(!all.empty(), "the model has no head");
@@ -146,10 +144,8 @@ Result attention_of_run(const Invocation& call, const TopicFlags& flags) {
 
 Result explain_shapes(const Invocation& call, const TopicFlags& flags) {
   if (call.positionals().size() > 1) {
-    for (const char* flag : {"heads", "d_model", "length"})
-      if (call.given(flag))
-        throw UsageError(text(flag_of(flag), " says nothing where the shapes are a run's"),
-                         "leave it out, or the run");
+    call.refuse({"heads", "d_model", "length"}, "says nothing where the shapes are a run's",
+                "leave it out, or the run");
     const Run run = open_run(call.positionals()[1]);
     return shown_shapes(call, modules_of(run.model), flags.batch,
                         text("one batch of ", flags.batch, " sequences\n\n"));

@@ -115,8 +115,7 @@ Result train_to_end(Run& run, Trainer& trainer, bool profiled, const std::string
 std::string values_text(const Settings& settings, const std::vector<std::string>& names) {
   return join(texts_of(names,
                        [&](const std::string& name) {
-                         const Json value = settings.find(name)->get();
-                         return name + "=" + (value.is_string() ? value.string() : value.dump());
+                         return name + "=" + value_text(settings.find(name)->get());
                        }),
               " ");
 }
@@ -179,7 +178,7 @@ void refuse_fixed_flags(const Invocation& call) {
                          std::ranges::find(others, name) != others.end();
     if (call.given(name) && !allowed) {
       throw UsageError(text(flag_of(name), " cannot be given when a run is resumed"),
-                       text("only ", join(resumable_settings(), ", "),
+                       text("only ", join(texts_of(resumable_settings(), flag_of), ", "),
                             " may change; for anything else train a new run"));
     }
   }

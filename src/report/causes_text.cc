@@ -107,7 +107,7 @@ std::string interactions_text(const InteractionReport& report) {
     return std::abs(a.interaction.change) > std::abs(b.interaction.change);
   });
   strongest.resize(std::min(strongest.size(), kShown));
-  Table table({"heads", "both cost", "if independent", "difference", "95% interval", ""});
+  Table table({"heads", "both cost", "if independent", "difference", "95% interval", "verdict"});
   for (const Interaction& one : strongest) {
     const PairedChange& change = one.interaction;
     table.add({head_text(one.first) + " " + head_text(one.second), signed_text(one.joint),

@@ -124,7 +124,8 @@ transcribed): encoder layer 6 -.36 -> -.67, cross layer 6 -13.56 -> -18.89, deco
 )";
 constexpr const char* kMichelPruning =
     R"(published (other models, as transcribed): 20% (WMT) and 40% (BERT) of the heads are free; of
-encoder-decoder attention the model collapses past about 60%; importance beats the order of single ablations
+encoder-decoder attention the model collapses past about 60%; importance beats the order of single
+ablations
 )";
 constexpr const char* kMichelSteps =
     R"(published (another model, as transcribed): in epochs 1-2 every cut costs; from epoch 10 up to 40%

@@ -128,9 +128,9 @@ std::string sweep_text(const SweepReport& report) {
   for (const SweepComparison& comparison : report.comparisons)
     out += comparison_text(report, comparison);
   return out +
-         "mean ± 95% interval over seeds (Student's t); own a head: share of the relations, " +
-         "no head counted twice\n" + missing_text(report.missing, report.cells) +
-         failures_text(report.failed);
+         "mean ± 95% interval over seeds (Student's t); own a head: share of the relations, no "
+         "head\ncounted twice\n" +
+         missing_text(report.missing, report.cells) + failures_text(report.failed);
 }
 
 std::string prune_sweep_text(const PruneSweepReport& report) {

@@ -172,11 +172,10 @@ std::string grouped(Index value) {
   return digits;
 }
 
-std::string wrapped(const std::string& words, const std::string& indent) {
-  constexpr std::size_t kLine = 100;
+std::string wrapped(const std::string& words, const std::string& indent, std::size_t columns) {
   std::string all, line;
   for (const std::string_view word : split(words, ' ')) {
-    if (!line.empty() && display_width(line) + 1 + display_width(word) > kLine) {
+    if (!line.empty() && display_width(line) + 1 + display_width(word) > columns) {
       all += line + "\n";
       line = indent + std::string(word);
     } else {

@@ -17,7 +17,7 @@
 #include "headlab/kernels/pieces.h"
 #include "headlab/model/checkpoint.h"
 
-namespace headlab {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 void Optimizer::add(const std::string& name, const Tensor& parameter, const ParameterGroup& group) {
   Slot slot{name, parameter, Tensor::zeros(parameter.shape()), {}, group};
@@ -137,4 +137,4 @@ void Optimizer::load(const TensorFile& file, Index steps) {
   steps_ = steps;
 }
 
-}  // namespace headlab
+}}  // namespace headlab

@@ -44,6 +44,7 @@ TEST(Cost, OfHeadsThatDoNotDivideIsThatOfNarrowerOnes) {
   EXPECT_EQ(last_count(parameter_cost(modules, true), 3), 4 * 511 * 512 + 3 * 511 + 512);
   EXPECT_NE(division_note(512, 7).find("PyTorch"), std::string::npos);
   EXPECT_NE(division_note(512, 7).find("[511, 512]"), std::string::npos);
+  EXPECT_NE(division_note(512, 7).find("what training makes of it"), std::string::npos);
   EXPECT_EQ(division_note(512, 8), "");
 }
 

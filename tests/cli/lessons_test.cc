@@ -121,6 +121,9 @@ TEST_F(Learning, CountsCosts) {
   EXPECT_TRUE(holds(text, "1,050,624")) << text;
   const Json json = done({"cost", "--heads", "7", "--json"}).json();
   EXPECT_TRUE(holds(json.at("division").string(), "PyTorch"));
+  EXPECT_EQ(
+      done({"cost", "--heads", "7", "--d-head", "64", "--json"}).json().at("division").string(), "")
+      << "the width is given, and nothing is left over";
   for (const char* key : {"parameters", "operations", "memory", "kv_cache", "complexity"})
     EXPECT_FALSE(json.at(key).items().empty()) << key;
   EXPECT_TRUE(holds(done({"cost", "--published"}).out, "GPT-3 175B"));

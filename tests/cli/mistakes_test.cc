@@ -46,8 +46,6 @@ const std::vector<Mistake> kWords = {
     {"TwoRuns", {"eval", "a", "b"}, 2, {"unexpected argument 'b'"}},
     {"RunsOfTwoFolders", {"runs", "a", "b"}, 2, {"unexpected argument 'b'"}},
     {"Word", {"explain", "lifft"}, 2, {"'lift'", "headlab list columns"}},
-    {"Relation", {"heads", "a", "--relation", "same"}, 2, {"--relation needs --pattern"}},
-    {"KeepWithoutMethods", {"sweep", "--out", "b", "--keep", "2"}, 2, {"--prune", "--keep"}},
     {"ListOfNothing", {"list"}, 2, {"tasks|scores|methods"}},
     {"ListOfUnknown", {"list", "task"}, 2, {"'tasks'"}},
     {"Benchmark", {"bench", "stp"}, 2, {"'step'"}},
@@ -105,6 +103,37 @@ const std::vector<Mistake> kSizes = {
     {"DeeperThanMemory", {"train", "--layers", "1000", "--d-model", "4096"}, 2, {"into memory"}},
 };
 INSTANTIATE_TEST_SUITE_P(Sizes, Mistakes, testing::ValuesIn(kSizes), name_of_mistake);
+
+/// What would be passed over in silence is refused, with the flag that it belongs to.
+const std::vector<Mistake> kUnused = {
+    {"TwoViews", {"heads", "a", "--grid", "--pattern", "0.1"}, 2, {"--pattern, --like, --grid"}},
+    {"ArrayOfAGrid", {"heads", "a", "--grid", "--npy", "b"}, 2, {"--npy writes", "--grid"}},
+    {"RelationOfNoPattern", {"heads", "a", "--relation", "same"}, 2, {"--relation is for"}},
+    {"ExampleOfNoPattern", {"heads", "a", "--example", "1"}, 2, {"--example is for --pattern"}},
+    {"InputOfNoPattern", {"heads", "a", "--input", "a b"}, 2, {"--input is for --pattern"}},
+    {"TargetOfNoHead", {"circuits", "a", "--target", "1"}, 2, {"--target", "--head LAYER.HEAD"}},
+    {"TargetTooLarge",
+     {"circuits", "a", "--head", "0.1", "--target", "9"},
+     2,
+     {"no such target", "to 3"}},
+    {"KeepWithoutPrune", {"sweep", "--out", "b", "--keep", "3"}, 2, {"--keep is for --prune"}},
+    {"PictureOfPrunings",
+     {"sweep", "--out", "b", "--prune", "greedy", "--keep", "1", "--svg", "c"},
+     2,
+     {"--svg draws", "without --prune"}},
+    {"PictureOfASlice", {"sweep", "--out", "b", "--shard", "0/2", "--svg", "c"}, 2, {"--shard"}},
+    {"PictureOfASliceOfACurve", {"curve", "a", "--shard", "0/2", "--png", "c"}, 2, {"--shard"}},
+    {"HeadOfNoRun", {"explain", "attention", "--head", "0.1"}, 2, {"--head is of a run"}},
+    {"FileAndSizes",
+     {"explain", "attention", "--file", "b", "--length", "3"},
+     2,
+     {"--length is of random numbers"}},
+    {"SettingsWhereNothingMayChange", {"train", "--resume", "a", "--lr", "1"}, 2, {"--eval-every"}},
+    {"SharedBlocks", {"cost", "--kv-heads", "3"}, 2, {"--kv-heads must divide --heads"}},
+    {"NoBestParameters", {"eval", "a", "--best"}, 1, {"a keeps no best", "--best"}},
+    {"NoFolderOfRuns", {"runs", "nowhere"}, 1, {"no folder nowhere", "hint: "}},
+};
+INSTANTIATE_TEST_SUITE_P(Unused, Mistakes, testing::ValuesIn(kUnused), name_of_mistake);
 
 const std::vector<Mistake> kFiles = {
     {"NoSuchRun", {"eval", "nowhere"}, 1, {"no run at nowhere", "headlab train --out"}},

@@ -334,6 +334,8 @@ TEST_F(Program, CurvesOverRunsTakeTheCurvesThatRunsHold) {
   Words anew = words;
   anew.push_back("--force");
   EXPECT_FALSE(holds(done(anew).err, "r0: its curve.json holds this curve"));
+  anew.back() = "--no-force";
+  EXPECT_TRUE(holds(done(anew).err, "r0: its curve.json holds this curve"));
 }
 
 }  // namespace

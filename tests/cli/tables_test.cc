@@ -124,6 +124,9 @@ TEST_F(Tables, ShowEveryTask) {
   const std::string relations = done({"show", "relations"}).out;
   EXPECT_TRUE(holds(relations, "keys of same")) << relations;
   EXPECT_TRUE(holds(relations, "it needs 4 heads")) << relations;
+  const std::string english = done({"show", "english"}).out;
+  EXPECT_TRUE(holds(english, "keys of relations")) << english;
+  EXPECT_TRUE(holds(english, "previous 5, next 7, separator 4 18, rare 3 10\n")) << english;
   EXPECT_TRUE(holds(relations, "  length=N")) << relations;
 }
 

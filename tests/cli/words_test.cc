@@ -48,6 +48,26 @@ TEST_F(Talk, EveryFlagOfEveryHelpIsKnown) {
   EXPECT_GT(flags, 100u);
 }
 
+TEST_F(Talk, HelpFitsIntoAnyTerminal) {
+  std::vector<Words> all = {{"--help"},
+                            {"show", "conllu"},
+                            {"show", "english"},
+                            {"explain", "lift"}};
+  for (const char* list : {"scores", "methods", "columns", "files"}) all.push_back({"list", list});
+  for (const Command& command : commands()) all.push_back({command.name, "--help"});
+  for (const Words& words : all) {
+    std::istringstream help(done(words).out);
+    for (std::string line; std::getline(help, line);)
+      EXPECT_TRUE(line.size() <= 100 || holds(line, "--batch 32")) << words[0] << ": " << line;
+  }
+}
+
+TEST_F(Talk, HelpSaysWhichDefaultsHold) {
+  EXPECT_TRUE(holds(done({"page", "--help"}).out, "[on; --no-weights turns it off]"));
+  EXPECT_TRUE(holds(done({"bench", "--help"}).out, "[toy]"));
+  EXPECT_TRUE(holds(done({"reproduce", "--help"}).out, "them [600]"));
+}
+
 TEST_F(Talk, HelpIsGivenWhateverElseIsThere) {
   EXPECT_TRUE(holds(done({"eval", "nowhere", "--wrong", "--help"}).out, "usage: headlab eval RUN"));
 }

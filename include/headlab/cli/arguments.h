@@ -57,8 +57,8 @@ class Invocation {
   /// The last value of a setting's flag, "" if it has none.
   std::string value(std::string_view setting) const;
 
-  /// Sets `own` from the flags, those that every command has (--json, --csv ... --help), and
-  /// `more`, which help lists behind them. `--name value`, `--name=value`; a value that begins with
+  /// Sets `own`, `more` and those that every command has (--json, --csv ... --help) from the flags;
+  /// help lists them in this order. `--name value`, `--name=value`; a value that begins with
   /// -- needs the second form; a boolean is set by `--name` and cleared by `--no-name`, or takes
   /// true or false. UsageError: an unknown flag (nearest match named), a missing or impossible
   /// value, the wrong number of positionals. `more_help` ends the help. To be called once.
@@ -69,6 +69,9 @@ class Invocation {
   /// The tables that were shown, as --csv or --latex asks for them; "" where neither is given.
   std::string tables() const { return tables_ ? tables_->tables() : ""; }
   const std::vector<std::string>& positionals() const { return positionals_; }
+  /// UsageError "FLAG `why`" for the first of these settings whose flag is there.
+  void refuse(const std::vector<std::string>& settings, const std::string& why,
+              const std::string& hint) const;
   /// --out FILE, which commands have that keep what they found.
   Settings out_setting();
   /// All settings, those of every command included.
@@ -109,6 +112,10 @@ class Invocation {
   std::int64_t threads_ = 0;  // 0: all processors
 };
 
+/// A row of a list: its name, and from `column` on what it means, in lines of at most 80 columns.
+std::string beside(const std::string& name, std::size_t column, const std::string& meaning);
+/// A value as it is given on a command line: a text without quotes.
+std::string value_text(const Json& value);
 /// A word as a shell reads it: quoted where it holds anything but letters, digits and -_=+:,./
 std::string shell_word(const std::string& word);
 

@@ -3,7 +3,6 @@
 // found; printing, errors and exit statuses are the program's. Read next: arguments.h.
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <span>
 #include <string>

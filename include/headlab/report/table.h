@@ -75,8 +75,9 @@ std::string share_text(const Interval& share);
 std::string grouped(Index value);
 /// A line without the blanks at its end, and with its newline.
 std::string trimmed_line(std::string line);
-/// Words in lines of at most 100 columns, each after the first begun with `indent`.
-std::string wrapped(const std::string& words, const std::string& indent = "");
+/// Words in lines of at most `columns`, each after the first begun with `indent`.
+std::string wrapped(const std::string& words, const std::string& indent = "",
+                    std::size_t columns = 100);
 /// The number of columns that UTF-8 text takes on a terminal: its code points.
 std::size_t display_width(std::string_view text);
 /// The code points of UTF-8 text, each as the bytes that it has there.

@@ -10,7 +10,7 @@
 #include "headlab/tensor/tensor.h"
 #include "headlab/train/config.h"
 
-namespace headlab {
+namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// How some parameters are treated differently from the rest.
 struct ParameterGroup {
@@ -71,4 +71,4 @@ class Optimizer {
   Index steps_ = 0;
 };
 
-}  // namespace headlab
+}}  // namespace headlab
