@@ -1,4 +1,5 @@
-// `bench gemm` and `bench attention`: kernels by themselves, on random numbers. Read next:
+// `bench gemm` and `bench attention`: kernels by themselves, on random numbers. Products beside the
+// peak that is measured before and after them, attention beside its composed version. Read next:
 // kernels/gemm.h, ops/attention.h.
 #include <algorithm>
 
