@@ -130,7 +130,6 @@ const std::vector<Mistake> kUnused = {
      {"--length is of random numbers"}},
     {"SettingsWhereNothingMayChange", {"train", "--resume", "a", "--lr", "1"}, 2, {"--eval-every"}},
     {"SharedBlocks", {"cost", "--kv-heads", "3"}, 2, {"--kv-heads must divide --heads"}},
-    {"NoBestParameters", {"eval", "a", "--best"}, 1, {"a keeps no best", "--best"}},
     {"NoFolderOfRuns", {"runs", "nowhere"}, 1, {"no folder nowhere", "hint: "}},
 };
 INSTANTIATE_TEST_SUITE_P(Unused, Mistakes, testing::ValuesIn(kUnused), name_of_mistake);
