@@ -109,7 +109,7 @@ Tensor reshape(const Tensor& x, const Shape& shape) {
 
 void separate(std::span<Tensor> inputs) {
   for (std::size_t i = 1; i < inputs.size(); ++i)
-    for (std::size_t j = 0; j < i && inputs[i].defined(); ++j)
+    for (std::size_t j = 0; j < i && inputs[i].defined() && inputs[i].node() != nullptr; ++j)
       if (inputs[i].node() == inputs[j].node()) inputs[i] = reshape(inputs[i], inputs[i].shape());
 }
 
