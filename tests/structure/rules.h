@@ -1,7 +1,7 @@
 // What holds for every source file of headlab, as functions from a file to the list of what is
-// wrong with it. The rules see text only, so that tests can show each of them a file that breaks
-// it. The layers are those of the README, in order: a layer includes itself and what stands before
-// it. Read next: rules_test.cc, then tree_test.cc, which applies the rules to the project.
+// wrong with it. The rules see text only. The layers are those of the README, in order: a layer
+// includes itself and what stands before it. Read next: tree_test.cc, which applies the rules to
+// the project.
 #pragma once
 
 #include <filesystem>

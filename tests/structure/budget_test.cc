@@ -1,0 +1,93 @@
+// The budget: how many lines of code each part of the project holds at most. A limit only falls:
+// who cuts lowers it to what is counted then. To raise one is a decision, whose reason stands in
+// its row and in the commit. Lines that are blank or only a comment do not count.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "structure/rules.h"
+
+namespace headlab::structure { namespace {
+
+struct Part {
+  const char* name;
+  std::size_t limit;
+  const char* raised = "";  // why, and from what
+};
+
+constexpr Part kBudget[] = {
+    {"base", 2434},     {"kernels", 1639},  {"tensor", 610},
+    {"ops", 1350},      {"nn", 289},        {"model", 847},
+    {"tasks", 2054},    {"train", 1407},    {"heads", 4024},
+    {"prune", 1742},    {"lab", 1266},      {"bench", 1298},
+    {"report", 5316},   {"cli", 3572},      {"headlab.h", 94},
+    {"page .js", 6486}, {"page .css", 172}, {"page .html", 241},
+    {"examples", 337},  {"tests", 25932},   {"CMakeLists.txt", 349},
+};
+
+constexpr std::size_t kSlack = 40;  // lines below a limit at which it has to be lowered
+
+/// The row that a file counts for; empty for what is no code of the project.
+std::string part_of(const std::filesystem::path& path) {
+  const std::string text = path.generic_string(), extension = path.extension().string();
+  if (text == "CMakeLists.txt") return text;
+  if (text == "include/headlab/headlab.h") return "headlab.h";
+  const bool cpp = extension == ".h" || extension == ".cc";
+  if (text.starts_with("src/report/page/")) return "page " + extension;
+  if (text.starts_with("tests/"))
+    return cpp || extension == ".js" || extension == ".py" || extension == ".sh" ? "tests" : "";
+  if (!cpp) return "";
+  return text.starts_with("examples/") ? "examples" : layer_of(text);
+}
+
+std::size_t lines_of_code(const std::filesystem::path& path) {
+  const bool cpp = path.extension() == ".h" || path.extension() == ".cc";
+  const bool hash = !cpp && path.extension() != ".js" && path.extension() != ".css";
+  std::size_t count = 0;
+  std::ifstream stream(path);
+  for (std::string line; std::getline(stream, line);) {
+    const std::size_t first = line.find_first_not_of(" \t\r");
+    count += first != std::string::npos && line.compare(first, 2, "//") != 0 &&
+             !(hash && line[first] == '#');
+  }
+  return count;
+}
+
+std::map<std::string, std::size_t> count_parts() {
+  const std::filesystem::path project = HEADLAB_SOURCE_DIR;
+  std::map<std::string, std::size_t> counts;
+  counts["CMakeLists.txt"] = lines_of_code(project / "CMakeLists.txt");
+  for (const char* root : {"src", "include", "examples", "tests"}) {
+    if (!std::filesystem::exists(project / root)) continue;
+    for (const auto& file : std::filesystem::recursive_directory_iterator(project / root)) {
+      const std::string part = part_of(file.path().lexically_relative(project));
+      if (file.is_regular_file() && !part.empty()) counts[part] += lines_of_code(file.path());
+    }
+  }
+  return counts;
+}
+
+TEST(Budget, OnlyFalls) {
+  const auto counts = count_parts();
+  for (const auto& [name, limit, raised] : kBudget) {
+    const auto found = counts.find(name);
+    if (found == counts.end()) continue;
+    const std::size_t lines = found->second;
+    EXPECT_LE(lines, limit) << name << " holds more lines of code than it may: make room";
+    EXPECT_GE(lines + kSlack, limit)
+        << name << " has become smaller: lower its limit in tests/structure/budget_test.cc to "
+        << lines;
+  }
+}
+
+TEST(Budget, NamesEveryPart) {
+  for (const auto& [name, lines] : count_parts())
+    EXPECT_TRUE(std::ranges::any_of(kBudget, [&](const Part& part) { return part.name == name; }))
+        << name << " (" << lines << " lines) has no limit";
+}
+
+}  // namespace
+}  // namespace headlab::structure
