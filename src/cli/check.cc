@@ -18,7 +18,7 @@ Json to_json(const CheckRow& row) {
 
 Result check(Invocation& call) {
   call.read({});
-  Table table({"op", "case", "elements", "worst error", "verdict"});
+  Texts table({"op", "case", "elements", "worst error", "verdict"});
   const std::vector<CheckRow> rows = gradient_checks();
   bool passed = true;
   for (const CheckRow& row : rows) {

@@ -99,7 +99,7 @@ const GoldCells* marked_gold(const HeadPattern& pattern, const std::string& rela
 /// For --csv and --latex: the weights, a row for each query.
 void collect_weights(const HeadPattern& pattern) {
   if (!TableCollection::active()) return;
-  Table table(row_of("query", pattern.keys));
+  Texts table(row_of("query", pattern.keys));
   const std::size_t keys = pattern.keys.size();
   for (std::size_t q = 0; q < pattern.queries.size(); ++q)
     table.add(row_of(pattern.queries[q],

@@ -97,7 +97,7 @@ Result list(Invocation& call) {
   for (const Listed& row : rows) width = std::max(width, row.name.size() + 2);
   Json entries = Json::array();
   std::string shown;
-  Table table({"name", "summary", "usage"});
+  Texts table({"name", "summary", "usage"});
   for (const auto& [name, summary, usage, task] : rows) {
     table.add({name, summary, usage});
     entries.push_back(Json::object({{"name", name}, {"summary", summary}}));

@@ -59,7 +59,7 @@ Result runs(Invocation& call) {
   const std::string folder = call.positionals().empty() ? "runs" : call.positionals()[0];
   if (!fs::is_directory(folder))
     throw Error("there is no folder " + folder, "name the one that holds your runs");
-  Table table(
+  Texts table(
       {"run", "task", "heads", "parameters", "step", "seed", "loss", "accuracy", "remarks"});
   Json all = Json::array();
   for (const fs::path& path : run_folders(folder)) {

@@ -21,7 +21,7 @@ std::vector<std::string> targets_at(const Task& task, const Batch& batch, Index 
 
 /// A row for each position of the first sequence: token, targets, and the keys of each relation, in
 /// columns of their own or, of many relations, in one.
-Table example_table(const Task& task, const Example& example) {
+Texts example_table(const Task& task, const Example& example) {
   const Batch& batch = example.batch;
   const std::vector<Relation> relations = task.relations();
   std::vector<std::string> header = {"position", "token"};
@@ -30,7 +30,7 @@ Table example_table(const Task& task, const Example& example) {
   if (one) header.push_back("keys of relations");
   for (const Relation& relation : relations)
     if (!one) header.push_back("keys of " + relation.name);
-  Table table(header);
+  Texts table(header);
   const Index length = batch.lengths.empty() ? batch.length : batch.lengths[0];
   for (Index t = 0; t < length; ++t) {
     std::vector<std::string> row = {std::to_string(t), task.token_text(batch.token(0, t))};

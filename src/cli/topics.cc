@@ -209,7 +209,7 @@ Result explain_entropy(const Invocation& call, const TopicFlags&) {
 Result explain_diversity(const Invocation& call, const TopicFlags& flags) {
   if (call.positionals().size() > 1) return diversity_of_run(call);
   const RandomWorld& world = random_world("diversity");
-  Table table({"heads", "as printed", "fresh weights"});
+  Texts table({"heads", "as printed", "fresh weights"});
   Json rows = Json::array();
   for (const Index H : world.heads) {
     const double printed = diversity_of(random_heads(world, H, world.seed));

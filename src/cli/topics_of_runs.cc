@@ -87,7 +87,7 @@ Result shown_shapes(const Invocation& call, const std::vector<AttentionPlaceSize
   std::string shown = about;
   Json list = Json::array();
   for (std::size_t i = 0; i < modules.size(); ++i) {
-    Table table({"what", "how", "shape"});
+    Texts table({"what", "how", "shape"});
     Json rows = Json::array();
     for (const ShapeRow& row : shapes_of(modules[i], batch)) {
       table.add({row.what, row.computed, row.shape});
@@ -166,7 +166,7 @@ Result explain_output(const Invocation& call, const TopicFlags& flags) {
   require(!writes.empty(), "the model has no head");
   const auto modules = o.run.model.attention_modules();
   Json mixing = Json::array();
-  Table shares({"module", "largest share", "evenly mixed"});
+  Texts shares({"module", "largest share", "evenly mixed"});
   for (std::size_t m = 0; m < modules.size(); ++m) {
     const MultiHeadAttention& attention = *modules[m].attention;
     if (attention.head_count() == 0) continue;

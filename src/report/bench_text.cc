@@ -29,7 +29,7 @@ std::string about_text(const Json& about) {
 }  // namespace
 
 std::string table_text(const BenchTable& bench) {
-  Table table(texts_of(bench.columns, &BenchColumn::heading));
+  Texts table(texts_of(bench.columns, &BenchColumn::heading));
   for (const Json::Array& row : bench.rows) {
     std::vector<std::string> cells;
     for (std::size_t i = 0; i < row.size(); ++i)

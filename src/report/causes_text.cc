@@ -46,7 +46,7 @@ std::string list_text(const std::vector<double>& values) {
 std::string ablation_text(const AblationReport& report, const HeatmapOptions& options) {
   if (report.heads.empty()) return "the model has no head\n";
   double largest = 0;
-  Table table({"head", "loss", "change", "95% interval", "p", "p < .01"});
+  Texts table({"head", "loss", "change", "95% interval", "p", "p < .01"});
   for (const HeadAblation& one : report.heads) {
     largest = std::max(largest, one.change.change);
     table.add({head_text(one.head), significant(one.loss), signed_text(one.change.change),
@@ -68,7 +68,7 @@ std::string ablation_text(const AblationReport& report, const HeatmapOptions& op
 }
 
 std::string gold_edges_text(const EdgeReport& report) {
-  Table table(
+  Texts table(
       {"relation", "head", "lift", "mass", "cost", "share", "random", "its mass", "verdict"});
   std::vector<std::string> too_few, rests_on;
   for (const EdgeReport::Row& row : report.relations) {
@@ -107,7 +107,7 @@ std::string interactions_text(const InteractionReport& report) {
     return std::abs(a.interaction.change) > std::abs(b.interaction.change);
   });
   strongest.resize(std::min(strongest.size(), kShown));
-  Table table({"heads", "both cost", "if independent", "difference", "95% interval", "verdict"});
+  Texts table({"heads", "both cost", "if independent", "difference", "95% interval", "verdict"});
   for (const Interaction& one : strongest) {
     const PairedChange& change = one.interaction;
     table.add({head_text(one.first) + " " + head_text(one.second), signed_text(one.joint),
@@ -127,7 +127,7 @@ std::string interactions_text(const InteractionReport& report) {
 }
 
 std::string circuits_text(const CircuitsReport& report) {
-  Table heads({"head", "matches", "copying", "copies"});
+  Texts heads({"head", "matches", "copying", "copies"});
   for (const CircuitSummary& one : report.heads) {
     heads.add({head_text(one.head), fixed(one.matches, 2), list_text(one.copying),
                list_text(one.copies)});
@@ -136,7 +136,7 @@ std::string circuits_text(const CircuitsReport& report) {
   std::stable_sort(strongest.begin(), strongest.end(),
                    [](const auto& a, const auto& b) { return a.strength > b.strength; });
   strongest.resize(std::min(strongest.size(), kShownCompositions));
-  Table pairs({"from", "to", "reads by", "strength", "random pairs", "percentile"});
+  Texts pairs({"from", "to", "reads by", "strength", "random pairs", "percentile"});
   for (const Composition& one : strongest) {
     const char* kind = one.kind == 'Q' ? "queries" : one.kind == 'K' ? "keys" : "values";
     pairs.add({head_text(one.from), head_text(one.to), kind, fixed(one.strength, 3),
@@ -168,7 +168,7 @@ std::string token_matrix_text(const Tensor& matrix, const std::vector<std::strin
 }
 
 std::string attribution_text(const AttributionReport& report) {
-  Table table(row_of("part", report.targets));
+  Texts table(row_of("part", report.targets));
   const auto add = [&](const std::string& name, const std::vector<double>& values) {
     table.add(row_of(name, texts_of(values, [](double value) { return fixed(value, 3); })));
   };
@@ -180,7 +180,7 @@ std::string attribution_text(const AttributionReport& report) {
 }
 
 std::string patching_text(const PatchReport& report, const HeatmapOptions& options) {
-  Table table({"head", "restored"});
+  Texts table({"head", "restored"});
   for (const PatchReport::Head& one : report.heads)
     table.add({head_text(one.head), percent(one.restored, 1)});
   std::vector<Scalar> shades;

@@ -75,7 +75,7 @@ std::string heads_block(const HeadsReport& report, std::size_t first, std::size_
 
 /// The same as a table, for those who collect tables: all relations side by side.
 void collect_heads(const HeadsReport& report) {
-  Table table({"head"});
+  Texts table({"head"});
   for (const HeadScores& head : report.heads) table.add({head_text(head)});
   for (std::size_t row = 0; row < score_table().size(); ++row)
     if (score_table()[row].from.always)
@@ -134,7 +134,7 @@ std::vector<std::size_t> shown_relations(const HeadsReport& report, bool all) {
 }
 
 std::string winners_table(const HeadsReport& report, const std::vector<std::size_t>& shown) {
-  Table table({"relation", "best head", "mass", "top1", "lift", "null", "untrained", "p",
+  Texts table({"relation", "best head", "mass", "top1", "lift", "null", "untrained", "p",
                "examples", "verdict"});
   std::vector<std::string> rests_on;
   for (const std::size_t r : shown) {
@@ -188,7 +188,7 @@ std::string notes_text(const HeadsReport& report, bool all) {
 
 /// The share of queries that the best head finds, beside those of readers without a model.
 std::string baselines_table(const HeadsReport& report, const std::vector<std::size_t>& shown) {
-  Table table({"relation", "best head", "top1", "best offset", "top1 where wrong", "nearest",
+  Texts table({"relation", "best head", "top1", "best offset", "top1 where wrong", "nearest",
                "top1 where wrong"});
   bool any = false;
   for (const std::size_t r : shown) {
@@ -228,8 +228,8 @@ std::string labels_cell(const HeadScores& head) {
 
 /// The scores that `chosen` selects, a column for each, behind the names of the heads.
 template <class Chosen>
-Table scores_table(const HeadsReport& report, Chosen&& chosen) {
-  Table table({"head"});
+Texts scores_table(const HeadsReport& report, Chosen&& chosen) {
+  Texts table({"head"});
   for (const HeadScores& head : report.heads) table.add({head_text(head)});
   for (std::size_t row = 0; row < score_table().size(); ++row) {
     const auto& [name, meaning, from, column] = score_table()[row];
@@ -250,7 +250,7 @@ std::string patterns_table(const HeadsReport& report) {
 }
 
 std::string shapes_table(const HeadsReport& report) {
-  Table table = scores_table(report, [](const ScoreSource& from) { return from.value != nullptr; });
+  Texts table = scores_table(report, [](const ScoreSource& from) { return from.value != nullptr; });
   table.add_column("argmax offset", texts_of(report.heads, commonest_offset));
   table.add_column("labels", texts_of(report.heads, labels_cell));
   return table.to_string() + legend("shapes");
@@ -290,7 +290,7 @@ std::string plane(const HeadsReport& report, const std::vector<std::size_t>& mem
 }
 
 std::string places_table(const HeadsReport& report, const std::vector<std::size_t>& members) {
-  Table table({"head", "x", "y", "nearest", "distance"});
+  Texts table({"head", "x", "y", "nearest", "distance"});
   for (const std::size_t h : members) {
     const double* distances = report.distances.data() + h * report.heads.size();
     std::size_t nearest = h;
@@ -372,13 +372,13 @@ std::string sparkline(std::span<const double> values, std::size_t width) {
 }
 
 std::string history_text(const HeadsHistory& history) {
-  Table births({"relation", "head", "born", "lift", "lift over training"});
+  Texts births({"relation", "head", "born", "lift", "lift over training"});
   for (const RelationHistory& relation : history.relations) {
     births.add({relation.name, head_text(relation.best),
                 relation.born < 0 ? "-" : std::to_string(relation.born),
                 fixed(relation.lifts.back(), 3), sparkline(relation.lifts, kSparkWidth)});
   }
-  Table steps(row_of("step", texts_of(history.relations, &RelationHistory::name)));
+  Texts steps(row_of("step", texts_of(history.relations, &RelationHistory::name)));
   for (const std::size_t place : thinned(history.steps.size(), kTableRows)) {
     const auto lift = [&](const RelationHistory& one) { return fixed(one.lifts[place], 3); };
     steps.add(row_of(std::to_string(history.steps[place]), texts_of(history.relations, lift)));

@@ -67,15 +67,15 @@ std::vector<std::string> four_decimals(std::span<const double> values) {
 }
 
 /// A row for each query, a column for each key.
-Table key_table(const ShownHeads& shown, const char* corner) {
+Texts key_table(const ShownHeads& shown, const char* corner) {
   std::vector<std::string> header = {corner};
   header.insert(header.end(), shown.keys.begin(), shown.keys.end());
-  return Table(header);
+  return Texts(header);
 }
 
 std::string inputs_text(const ShownHeads& shown) {
   const std::vector<HeadSteps>& heads = shown.heads;
-  Table table({"token", "q", "k", "v"});
+  Texts table({"token", "q", "k", "v"});
   for (std::size_t t = 0; t < shown.queries.size(); ++t) {
     const auto row = static_cast<Index>(t);
     table.add({shown.queries[t], cut_row(heads, &HeadSteps::q, row),
@@ -86,7 +86,7 @@ std::string inputs_text(const ShownHeads& shown) {
 
 std::string head_text_of(const ShownHeads& shown, std::size_t h) {
   const HeadSteps& head = shown.heads[h];
-  Table scores = key_table(shown, "q k^T"), weights = key_table(shown, "weights");
+  Texts scores = key_table(shown, "q k^T"), weights = key_table(shown, "weights");
   std::vector<std::string> outputs;
   for (std::size_t t = 0; t < shown.queries.size(); ++t) {
     const auto row = static_cast<Index>(t);
@@ -141,7 +141,7 @@ struct Written {
 std::string steps_text(const ShownHeads& shown, std::size_t h, Index t) {
   const HeadSteps& head = shown.heads[h];
   const Written written(head, t);
-  Table table({"key", written.products ? "products" : "largest product", "score", "scaled", "exp",
+  Texts table({"key", written.products ? "products" : "largest product", "score", "scaled", "exp",
                "weight", written.values ? "v" : "|v|", written.values ? "weight v" : "weight |v|"});
   const auto scaled = row_of(head.scaled, t), weights = row_of(head.weights, t);
   double largest = -INFINITY;
@@ -206,7 +206,7 @@ std::string matrices_text(const ShownHeads& shown) {
   for (std::size_t h = 0; h < shown.heads.size(); ++h) all += head_text_of(shown, h);
   if (H < 2) return all;
   const Matrix mean = average_weights(shown.heads);
-  Table table = key_table(shown, "average");
+  Texts table = key_table(shown, "average");
   for (std::size_t t = 0; t < shown.queries.size(); ++t)
     table.add(row_of(shown.queries[t], four_decimals(row_of(mean, static_cast<Index>(t)))));
   return all + "the weights averaged over heads: what each did can no longer be seen\n\n" +
@@ -215,7 +215,7 @@ std::string matrices_text(const ShownHeads& shown) {
 
 std::string mixing_text(const ShownHeads& shown, const Matrix& W_O) {
   const Matrix z = concatenated(shown.heads), y = z * W_O;
-  Table table({"token", "concatenated", "after W_O"});
+  Texts table({"token", "concatenated", "after W_O"});
   for (std::size_t t = 0; t < shown.queries.size(); ++t)
     table.add({shown.queries[t], join(four_decimals(row_of(z, static_cast<Index>(t))), " "),
                join(four_decimals(row_of(y, static_cast<Index>(t))), " ")});
@@ -247,7 +247,7 @@ std::string uniform_text(const ShownHeads& shown) {
 }
 
 std::string head_counts_text(const std::vector<std::vector<HeadSteps>>& by_count) {
-  Table table({"heads", "width", "entropy", "focus", "diversity", "uniform rows"});
+  Texts table({"heads", "width", "entropy", "focus", "diversity", "uniform rows"});
   for (const std::vector<HeadSteps>& heads : by_count) {
     double entropy = 0, focus = 0;
     Index uniform = 0, rows = 0;
@@ -265,7 +265,7 @@ std::string head_counts_text(const std::vector<std::vector<HeadSteps>>& by_count
 }
 
 std::string entropies_text(std::span<const HeadSteps> heads) {
-  Table table({"head", "entropy", "focus"});
+  Texts table({"head", "entropy", "focus"});
   for (std::size_t h = 0; h < heads.size(); ++h)
     table.add(
         {std::to_string(h + 1), fixed(entropy_of(heads[h]), 3), percent(focus_of(heads[h]), 1)});

@@ -20,7 +20,7 @@ std::string distance_text(double distance) {
 }  // namespace
 
 std::string writes_text(const std::vector<HeadWrite>& writes) {
-  Table table({"head", "|z|", "|z W_O|", "share of all", "|W_O|"});
+  Texts table({"head", "|z|", "|z W_O|", "share of all", "|W_O|"});
   for (const HeadWrite& write : writes)
     table.add({headlab::head_text(write.head), fixed(write.output, 3), fixed(write.written, 3),
                percent(write.share, 1), fixed(write.weights, 3)});
@@ -41,7 +41,7 @@ std::string likeness_text(const LikenessReport& report, std::string_view first) 
     std::ranges::stable_sort(heads, [&](const PatternDistances& a, const PatternDistances& b) {
       return a.distances[sorted_by] < b.distances[sorted_by];
     });
-  Table table(header);
+  Texts table(header);
   for (const PatternDistances& head : heads) {
     std::vector<std::string> cells = texts_of(head.distances, distance_text);
     cells.push_back(head.like ? patterns[*head.like].name : "-");

@@ -35,7 +35,7 @@ std::string gaps_text(const std::vector<PageSource>& sources) {
   std::vector<Gap> gaps;
   for (const PageSource& source : sources)
     if (!source.present && !source.command.empty()) add_gap(gaps, source);
-  Table table({"not there", "for the views", "written by"});
+  Texts table({"not there", "for the views", "written by"});
   for (const Gap& gap : gaps) {
     const std::vector<std::string> others(gap.runs.begin() + 1, gap.runs.end());
     const std::string more = others.empty() ? "" : "  # and so for " + join(others, ", ");
@@ -66,7 +66,7 @@ Json to_json(const Page& page) {
 }
 
 std::string page_text(const Page& page) {
-  Table parts({"holds", "kB"});
+  Texts parts({"holds", "kB"});
   for (const PagePart& part : page.parts) parts.add({part.name, kilobytes(part.bytes)});
   parts.add({"all", kilobytes(page.html.size())});
   std::string shown = parts.to_string() + gaps_text(page.sources);

@@ -18,7 +18,7 @@ namespace {
 /// there.
 template <class Method, class Cell>
 std::string grid(const std::vector<Method>& methods, const Cell& cell) {
-  Table table(row_of("heads kept", texts_of(methods[0].points, [](const auto& point) {
+  Texts table(row_of("heads kept", texts_of(methods[0].points, [](const auto& point) {
                        return std::to_string(point.kept);
                      })));
   for (const Method& method : methods) {
@@ -50,7 +50,7 @@ std::string knee_text(const std::optional<Index>& knee) {
 }
 
 std::string summary(const Curve& curve) {
-  Table table({"method", "area", "regret", "rank corr", "knee", "forward", "backward", "seconds"});
+  Texts table({"method", "area", "regret", "rank corr", "knee", "forward", "backward", "seconds"});
   for (const MethodCurve& method : curve.methods) {
     table.add({method.method, significant(method.area),
                method.regret ? significant(*method.regret) : "-", fixed(method.rank_correlation, 2),
@@ -74,14 +74,14 @@ std::string exhaustive_grid(const Curve& curve) {
     held.push_back(significant(loss(*best)));
     lowest.push_back(significant(loss(*std::ranges::min_element(curve.methods, {}, loss))));
   }
-  Table table(header);
+  Texts table(header);
   for (const auto& row : {chosen, held, lowest}) table.add(row);
   return "\nexhaustive: of all subsets the best on the examples that it was chosen on\n" +
          table.to_string();
 }
 
 std::string summary_over_runs(const CurveOverRuns& curve) {
-  Table table({"method", "area", "regret", "knee of each run"});
+  Texts table({"method", "area", "regret", "knee of each run"});
   for (const MethodOverRuns& method : curve.methods) {
     table.add({method.method, interval_text(method.area),
                method.regret ? interval_text(*method.regret) : "-",
@@ -149,7 +149,7 @@ constexpr const char* kVoitaDrift =
 )";
 
 std::string ablation_table_text(const AblationReport& report) {
-  Table table({"head", "change of loss", "95% interval", "p"});
+  Texts table({"head", "change of loss", "95% interval", "p"});
   std::size_t matter = 0, improve = 0;
   for (const HeadAblation& row : report.heads) {
     const bool significant_change = row.change.p < 0.01;
@@ -164,7 +164,7 @@ std::string ablation_table_text(const AblationReport& report) {
 }
 
 std::string one_head_text(const std::vector<OneHeadLeft>& rows) {
-  Table table({"only one head left in", "chosen in sample", "change of loss", "out of sample",
+  Texts table({"only one head left in", "chosen in sample", "change of loss", "out of sample",
                "change of loss there"});
   for (const OneHeadLeft& row : rows) {
     table.add({row.module, head_text(row.in_sample), signed_text(row.change_in_sample),
@@ -178,7 +178,7 @@ std::string steps_text(const MichelReport& report) {
   const auto judged = [](const Judged& one) {
     return significant(one.loss) + " " + fixed(one.accuracy, 3);
   };
-  Table table(row_of("trained steps", texts_of(report.shares, gone)));
+  Texts table(row_of("trained steps", texts_of(report.shares, gone)));
   for (const PrunedAtStep& stage : report.by_step)
     table.add(row_of(std::to_string(stage.step), texts_of(stage.by_share, judged)));
   return table.to_string();
@@ -187,7 +187,7 @@ std::string steps_text(const MichelReport& report) {
 }  // namespace
 
 std::string prune_text(const PruneResult& result) {
-  Table table({"model", "heads", "loss", "accuracy", "parameters", "ms per batch"});
+  Texts table({"model", "heads", "loss", "accuracy", "parameters", "ms per batch"});
   const auto add = [&](const char* name, std::size_t heads, const ModelFigures& figures) {
     table.add({name, std::to_string(heads), significant(figures.loss), fixed(figures.accuracy, 4),
                grouped(figures.parameters), fixed(figures.ms_per_batch, 2)});
@@ -201,7 +201,7 @@ std::string prune_text(const PruneResult& result) {
 }
 
 std::string timing_text(const std::vector<PruneTiming>& timing) {
-  Table table({"batch", "full ms", "masked ms", "removed ms", "attention full", "attention removed",
+  Texts table({"batch", "full ms", "masked ms", "removed ms", "attention full", "attention removed",
                "saved of attention", "saved of all", "noise"});
   const auto saved = [](double before, double after) { return percent(1 - after / before, 1); };
   for (const PruneTiming& row : timing) {
@@ -267,7 +267,7 @@ std::string michel_text(const MichelReport& report) {
 }
 
 std::string voita_text(const VoitaReport& report) {
-  Table sweep({"lambda", "survivors", "self", "encoder", "cross", "loss", "accuracy", "fine-tuned",
+  Texts sweep({"lambda", "survivors", "self", "encoder", "cross", "loss", "accuracy", "fine-tuned",
                "from scratch: loss", "accuracy there"});
   for (const PenaltyRow& row : report.rows) {
     sweep.add({significant(row.penalty), std::to_string(row.survivors.size()),
@@ -278,7 +278,7 @@ std::string voita_text(const VoitaReport& report) {
                row.from_scratch ? significant(row.from_scratch->loss) : "-",
                row.from_scratch ? fixed(row.from_scratch->accuracy, 3) : "-"});
   }
-  Table roles({"relation", "before", "lift before", "after", "lift after"});
+  Texts roles({"relation", "before", "lift before", "after", "lift after"});
   for (const RoleDrift& role : report.rows[report.chosen].drift) {
     roles.add({role.relation, head_text(role.before), fixed(role.lift_before, 3),
                head_text(role.after), fixed(role.lift_after, 3)});
@@ -296,7 +296,7 @@ std::string voita_text(const VoitaReport& report) {
 }
 
 std::string penalties_text(const std::vector<PenaltyOverRuns>& rows, std::size_t runs) {
-  Table table(
+  Texts table(
       {"lambda", "survivors", "loss", "fine-tuned", "from scratch: loss", "against scratch"});
   for (const PenaltyOverRuns& row : rows) {
     const auto [least, most] = std::ranges::minmax(row.survivors);
@@ -311,7 +311,7 @@ std::string penalties_text(const std::vector<PenaltyOverRuns>& rows, std::size_t
 }
 
 std::string shares_text(const std::vector<ShareOverRuns>& rows, std::size_t runs) {
-  Table table({"heads removed", "loss", "accuracy"});
+  Texts table({"heads removed", "loss", "accuracy"});
   for (const ShareOverRuns& row : rows)
     table.add({text(100 * row.share, "%"), interval_text(row.loss), interval_text(row.accuracy)});
   return text("pruned by importance at the end of training, over ", runs, " runs, means ± 95%\n") +

@@ -15,7 +15,7 @@ namespace headlab {
 namespace {
 
 std::string groups_table(const SweepReport& report) {
-  Table table({"cells", "seeds", "parameters", "loss", "accuracy", "own a head"});
+  Texts table({"cells", "seeds", "parameters", "loss", "accuracy", "own a head"});
   for (const SweepGroup& group : report.groups) {
     table.add({group.name, std::to_string(group.seeds.size()), grouped(group.parameters),
                interval_text(group.loss), share_text(group.accuracy),
@@ -32,7 +32,7 @@ std::string role_text(const SweepRoles& roles) {
 std::string roles_table(const SweepReport& report, const std::string& family) {
   const auto first = std::ranges::find(report.groups, family, &SweepGroup::family);
   if (first->roles.empty()) return "";
-  Table table(row_of("lift, seeds that own", texts_of(first->roles, &SweepRoles::relation)));
+  Texts table(row_of("lift, seeds that own", texts_of(first->roles, &SweepRoles::relation)));
   for (const SweepGroup& group : report.groups) {
     if (group.family != family) continue;
     std::vector<std::string> row = row_of(group.name, texts_of(group.roles, role_text));
@@ -101,7 +101,7 @@ std::string failures_text(const std::vector<CellFailure>& failures) {
 std::string evaluation_text(const Evaluation& evaluation, const EvaluationTextOptions& options) {
   std::vector<std::string> header = {"target", options.loss_heading, "accuracy"};
   if (options.counts) header.emplace_back("targets");
-  Table table(header);
+  Texts table(header);
   const auto add = [&](const TargetScore& score) {
     std::vector<std::string> row = {score.name, significant(score.loss), fixed(score.accuracy, 4)};
     if (options.counts) row.push_back(grouped(score.count));
@@ -137,7 +137,7 @@ std::string prune_sweep_text(const PruneSweepReport& report) {
   if (report.groups.empty())
     return "no pruning is finished yet\n" + missing_text(report.missing, report.cells) +
            failures_text(report.failed);
-  Table table({"cells", "heads kept", "method", "seeds", "loss", "accuracy", "against the first",
+  Texts table({"cells", "heads kept", "method", "seeds", "loss", "accuracy", "against the first",
                "effect"});
   for (const PruneGroup& group : report.groups) {
     table.add({group.group, std::to_string(group.keep), group.method,

@@ -72,20 +72,20 @@ TableCollection::TableCollection(TableFormat format) : format_(format) { collect
 TableCollection::~TableCollection() { collection = nullptr; }
 bool TableCollection::active() { return collection != nullptr; }
 
-void Table::add(std::vector<std::string> row) {
+void Texts::add(std::vector<std::string> row) {
   require(row.size() == header_.size(), "a table of ", header_.size(), " columns got a row of ",
           row.size());
   rows_.push_back(std::move(row));
 }
 
-void Table::add_column(std::string title, const std::vector<std::string>& cells) {
+void Texts::add_column(std::string title, const std::vector<std::string>& cells) {
   require(cells.size() == rows_.size(), "a table of ", rows_.size(), " rows got a column of ",
           cells.size(), " cells");
   header_.push_back(std::move(title));
   for (std::size_t i = 0; i < cells.size(); ++i) rows_[i].push_back(cells[i]);
 }
 
-std::string Table::to_string() const {
+std::string Texts::to_string() const {
   if (collection != nullptr) {
     collection->tables_ += (collection->tables_.empty() ? "" : "\n") +
                            (collection->format_ == TableFormat::csv ? to_csv() : to_latex());
@@ -108,7 +108,7 @@ std::string Table::to_string() const {
   return out;
 }
 
-std::string Table::to_csv() const {
+std::string Texts::to_csv() const {
   std::string out;
   const auto line = [&](const std::vector<std::string>& cells) {
     out += join(texts_of(cells, csv_cell), ",") + "\n";
@@ -118,7 +118,7 @@ std::string Table::to_csv() const {
   return out;
 }
 
-std::string Table::to_latex() const {
+std::string Texts::to_latex() const {
   std::string out = "\\begin{tabular}{" + std::string(header_.size(), 'l') + "}\n\\toprule\n";
   const auto line = [&](const std::vector<std::string>& cells) {
     out += join(texts_of(cells, latex_cell), " & ") + " \\\\\n";

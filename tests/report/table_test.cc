@@ -8,8 +8,8 @@
 
 namespace headlab { namespace {
 
-TEST(Table, AlignsWordsToTheLeftAndNumbersToTheRight) {
-  Table table({"task", "loss", "note"});
+TEST(Texts, AlignsWordsToTheLeftAndNumbersToTheRight) {
+  Texts table({"task", "loss", "note"});
   table.add({"relations", "0.5", "good"});
   table.add({"text", "12.25", ""});
   EXPECT_EQ(table.to_string(),
@@ -19,8 +19,8 @@ TEST(Table, AlignsWordsToTheLeftAndNumbersToTheRight) {
             "text       12.25\n");
 }
 
-TEST(Table, CountsCharactersAndNotBytes) {
-  Table table({"token", "n"});
+TEST(Texts, CountsCharactersAndNotBytes) {
+  Texts table({"token", "n"});
   table.add({"häß", "1"});
   table.add({"日本語", "2"});
   table.add({"abc", "3"});
@@ -32,17 +32,17 @@ TEST(Table, CountsCharactersAndNotBytes) {
             "abc    3\n");
 }
 
-TEST(Table, TakesADashForANumber) {
-  Table table({"x"});
+TEST(Texts, TakesADashForANumber) {
+  Texts table({"x"});
   table.add({"10"});
   table.add({"-"});
   EXPECT_EQ(table.to_string(), " x\n--\n10\n -\n");
 }
 
-TEST(Table, MayHaveNoRows) { EXPECT_EQ(Table({"a", "b"}).to_string(), "a  b\n-  -\n"); }
+TEST(Texts, MayHaveNoRows) { EXPECT_EQ(Texts({"a", "b"}).to_string(), "a  b\n-  -\n"); }
 
-TEST(Table, NeedsACellForEachColumn) {
-  Table table({"a", "b"});
+TEST(Texts, NeedsACellForEachColumn) {
+  Texts table({"a", "b"});
   expect_error([&] { table.add({"1"}); }, {"2 columns", "row of 1"});
   expect_error([&] { table.add({"1", "2", "3"}); }, {"row of 3"});
 }
@@ -82,7 +82,7 @@ TEST(Numbers, LookTheSameInEveryLocale) {
 }
 
 TEST(Columns, StandAtTheRightAndNeedACellForEachRow) {
-  Table table({"a"});
+  Texts table({"a"});
   table.add({"1"});
   table.add_column("b", {"x"});
   EXPECT_EQ(table.to_string(), "a  b\n-  -\n1  x\n");
@@ -112,14 +112,14 @@ TEST(Padded, FillsOrCutsToTheWidth) {
   EXPECT_EQ(characters_of("a日…"), (std::vector<std::string>{"a", "日", "…"}));
 }
 
-TEST(Table, IsWrittenForOtherPrograms) {
-  Table table({"head", "a, b"});
+TEST(Texts, IsWrittenForOtherPrograms) {
+  Texts table({"head", "a, b"});
   table.add({"0.1", "say \"x\" ± 2%"});
   EXPECT_EQ(table.to_csv(), "head,\"a, b\"\n0.1,\"say \"\"x\"\" ± 2%\"\n");
-  Table counts({"n"});
+  Texts counts({"n"});
   counts.add({"1,234,567"}), counts.add({"-1,234"}), counts.add({"1,2"});
   EXPECT_EQ(counts.to_csv(), "n\n1234567\n-1234\n\"1,2\"\n") << "programs read plain numbers";
-  Table tokens({"token"});
+  Texts tokens({"token"});
   tokens.add({","}), tokens.add({",123"}), tokens.add({"\r"});
   EXPECT_EQ(tokens.to_csv(), "token\n\",\"\n\",123\"\n\"\r\"\n") << "no token gets lost";
   const std::string latex = table.to_latex();
@@ -127,7 +127,7 @@ TEST(Table, IsWrittenForOtherPrograms) {
 }
 
 TEST(TableCollection, HoldsEveryTableThatIsShownWhileItLives) {
-  Table table({"a"});
+  Texts table({"a"});
   table.add({"1"});
   {
     const TableCollection collection(TableFormat::csv);

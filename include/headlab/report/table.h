@@ -12,9 +12,9 @@
 
 namespace headlab {
 
-class Table {
+class Texts {
  public:
-  explicit Table(std::vector<std::string> header) : header_(std::move(header)) {}
+  explicit Texts(std::vector<std::string> header) : header_(std::move(header)) {}
   /// Error unless there is a cell for each column.
   void add(std::vector<std::string> row);
   /// A column at the right. Error unless there is a cell for each row.
@@ -48,7 +48,7 @@ class TableCollection {
   static bool active();
 
  private:
-  friend class Table;
+  friend class Texts;
   TableFormat format_;
   std::string tables_;
 };
