@@ -5,7 +5,6 @@
 
 #include "cli/commands.h"
 #include "headlab/base/threads.h"
-#include "headlab/heads/lessons.h"
 #include "headlab/report/bench_text.h"
 
 namespace headlab::cli {
@@ -77,13 +76,6 @@ std::vector<Section> measured(const std::vector<AttentionPlaceSizes>& modules,
        "kept: from forward to backward, the output included\n"}};
 }
 
-Json corrections_of(const char* topic) {
-  Json found = Json::array();
-  for (const Correction& correction : corrections())
-    if (correction.topic == std::string_view(topic)) found.push_back(to_json(correction));
-  return found;
-}
-
 /// Neighbours of one size are one entry, with their number.
 Json modules_json(const std::vector<AttentionPlaceSizes>& modules) {
   Json list = Json::array();
@@ -146,7 +138,6 @@ Result cost(Invocation& call) {
              section.words.empty() ? "" : "\n", section.words, "\n");
     json[section.key] = limits ? to_json(section.table) : to_json(section.table).at("rows");
   }
-  json["corrections"] = corrections_of("cost");
   return reproducible(call, std::move(json), shown);
 }
 

@@ -1,18 +1,202 @@
-// `headlab explain`: attention step by step (topics.cc), or what a word of the program's tables and
-// lists means, wherever it stands: a column, a score of heads, a pruning method, a task. Words are
-// those of the tables themselves, so what is added there is explained here. Alone it lists the
-// topics. Read next: topics.h, list.cc.
+// `headlab explain`: attention step by step, on the sentences of the lessons, on one's own and on a
+// run; or what a word of the program's tables and lists means, wherever it stands: a column, a
+// score of heads, a pruning method, a task. Words are those of the tables themselves, so what is
+// added there is explained here. Alone it lists the lessons. Read next: heads/lessons.h,
+// report/lessons_text.h.
 #include <algorithm>
 
 #include "cli/commands.h"
-#include "cli/topics.h"
+#include "headlab/base/files.h"
+#include "headlab/heads/model_steps.h"
 #include "headlab/heads/scores.h"
 #include "headlab/prune/methods.h"
 #include "headlab/report/columns.h"
+#include "headlab/report/lessons_text.h"
 #include "headlab/tasks/table.h"
+#include "headlab/train/evaluate.h"
+#include "headlab/train/streams.h"
 
 namespace headlab::cli {
 namespace {
+
+struct LessonFlags {
+  Index heads = 0, example = 0;
+  std::string query, head, file;
+
+  Settings settings() {
+    Settings s;
+    s.integer("heads", heads, 0, 1024, "into how many heads; 0: as the lesson has it");
+    s.string("query", query, "show one query, by its number or its token, in every step",
+             "N|TOKEN");
+    s.string("head", head, "a head of the run", "LAYER.HEAD");
+    s.integer("example", example, 0, 65535, "the held-out example of the run");
+    s.string("file", file,
+             "numbers of your own: {\"tokens\", \"heads\", \"q\", \"k\", \"v\"} as rows", "FILE");
+    return s;
+  }
+};
+
+/// Counted from 0, or the first with this token.
+Index query_of(const std::string& name, const std::vector<std::string>& tokens) {
+  for (std::size_t t = 0; t < tokens.size(); ++t)
+    if (name == std::to_string(t)) return static_cast<Index>(t);
+  const auto token = std::ranges::find(tokens, name);
+  if (token != tokens.end()) return token - tokens.begin();
+  throw UsageError(text("--query ", name, ": there is no such query"),
+                   text("a number from 0 to ", tokens.size() - 1, ", or one of ",
+                        join(tokens, " ")));
+}
+
+// ---- on numbers: the worlds of the lessons, and those of a file
+// -----------------------------------
+
+Json world_json(const LessonWorld& world, const ShownHeads& shown) {
+  Json silent = Json::array();
+  for (std::size_t h = 0; h < shown.heads.size(); ++h)
+    silent.push_back(change_when_silent(shown.heads, h, world.W_O));
+  const Matrix z = concatenated(shown.heads);
+  return stamped({{"topic", world.name},
+                  {"tokens", world.tokens},
+                  {"query", Json()},
+                  {"heads", shown.heads},
+                  {"average", average_weights(shown.heads)},
+                  {"concatenated", z},
+                  {"W_O", world.W_O},
+                  {"output", z * world.W_O},
+                  {"change_when_silent", std::move(silent)},
+                  {"diversity", diversity_of(shown.heads)}});
+}
+
+/// Whole, or one query.
+Result show_world(const Invocation& call, const LessonFlags& flags, const LessonWorld& world) {
+  const Index H = flags.heads == 0 ? world.heads : flags.heads, width = world.q.columns();
+  if (width % H != 0)
+    throw UsageError(text("--heads ", H, ": width ", width, " does not divide into ", H, " heads"),
+                     text("take a divisor of ", width, ". A sweep would make each head floor(",
+                          width, " / ", H, ") = ", width / H,
+                          " wide; PyTorch refuses, as this does"));
+  const ShownHeads shown = shown_heads(world.tokens, attend_in_heads(world.q, world.k, world.v, H));
+  const std::string about = text(world.title, ": width ", width, " in ", H,
+                                 H == 1 ? " head" : " heads", " of width ", width / H, "\n\n");
+  Json json = world_json(world, shown);
+  if (flags.query.empty())
+    return reproducible(call, std::move(json),
+                        text(about, world_text(shown, world.W_O),
+                             "one query, product by product: add --query ", world.tokens.back(),
+                             "\n"));
+  const Index query = query_of(flags.query, world.tokens);
+  json["query"] = query;
+  return reproducible(call, std::move(json), about + query_text(shown, query));
+}
+
+template <const char* name>
+Result show_lesson(const Invocation& call, const LessonFlags& flags) {
+  call.refuse({"head", "example", "file"}, text("says nothing to ", name),
+              "`headlab explain` lists the lessons");
+  return show_world(call, flags, lesson_world(name));
+}
+constexpr char kFiveTokens[] = "five-tokens", kCatSleeps[] = "cat-sleeps";
+
+// ---- on a run -----------------------------------------------------------------------------------
+
+/// Example N of those that `heads` scores.
+Batch example_of(const Task& task, Index example) {
+  if (at_most_different(task, example + 1) <= example)
+    throw UsageError(text("there is no example ", example, ": ", task.different(Split::validation),
+                          " different ones are held out"),
+                     "--example counts from 0");
+  return task.make(streams::scored(), example + 1, Split::validation)
+      .batch.rows(example, example + 1);
+}
+
+/// A head's steps on the example, with the tokens that it reads.
+ShownHeads steps_in_run(const Run& run, const Activations& activations, const Batch& batch,
+                        const HeadId& head) {
+  const AttentionModule module = run.model.attention_modules()[head.layer];
+  const auto shown = [&](std::span<const std::int32_t> tokens) {
+    return texts_of(tokens, [&](std::int32_t token) { return run.task->token_text(token); });
+  };
+  return {.queries = shown(query_tokens(batch, module.kind, 0)),
+          .keys = shown(key_tokens(batch, module.kind, 0)),
+          .names = {text(module.name, ", head ", head_text(head))},
+          .heads = {steps_of(run.model, activations, batch, head)}};
+}
+
+Result show_run(const Invocation& call, const LessonFlags& flags) {
+  const Run run = open_run(call.positionals()[1]);
+  const Batch batch = example_of(*run.task, flags.example);
+  const std::vector<HeadId> all = all_heads(run.model);
+  require(!all.empty(), "the model has no head");
+  const HeadId head = flags.head.empty() ? all[0] : parse_head("--head", flags.head);
+  as_usage([&] { return place_of(run.model, head); });
+  const Activations activations(run.model, batch);
+  const ShownHeads shown = steps_in_run(run, activations, batch, head);
+  const Index query =
+      flags.query.empty() ? std::ssize(shown.queries) - 1 : query_of(flags.query, shown.queries);
+  const HeadSteps& steps = shown.heads[0];
+  const double apart = largest_difference(steps, activations, head);
+  const auto shape = [](const char* name, const Matrix& m) {
+    return text(name, " [", m.rows(), ", ", m.columns(), "]");
+  };
+  return reproducible(
+      call,
+      stamped({{"topic", "attention"},
+               {"head", head},
+               {"example", flags.example},
+               {"query", query},
+               {"tokens", shown.queries},
+               {"keys", shown.keys},
+               {"steps", steps},
+               {"largest_difference", apart}}),
+      text("held-out example ", flags.example, ": ", shape("q", steps.q), shape(", k", steps.k),
+           shape(", v", steps.v), shape(", weights", steps.weights), "\n\n",
+           query_text(shown, query),
+           "computed in double; the model's own weights in float differ by at most ",
+           significant(apart), "\n"));
+}
+
+Result explain_attention(const Invocation& call, const LessonFlags& flags) {
+  if (call.positionals().size() > 1) {
+    call.refuse({"heads", "file"}, "says nothing where the numbers are a run's",
+                "leave it out, or the run");
+    return show_run(call, flags);
+  }
+  call.refuse({"head", "example"}, "is of a run", "headlab explain attention RUN");
+  if (flags.file.empty())
+    throw UsageError("explain attention needs a run, or a file with numbers of your own",
+                     "for example: headlab explain attention runs/full");
+  return show_world(call, flags,
+                    world_of(Json::parse(read_file(flags.file), flags.file), flags.file));
+}
+
+Result explain_mistakes(const Invocation& call, const LessonFlags& flags) {
+  call.refuse(LessonFlags(flags).settings().names(), "says nothing to mistakes",
+              "headlab explain mistakes");
+  Json list = Json::array();
+  for (const Correction& correction : corrections()) list.push_back(to_json(correction));
+  return reproducible(call, stamped({{"topic", "mistakes"}, {"corrections", std::move(list)}}),
+                      corrections_text());
+}
+
+struct Lesson {
+  const char* name;
+  const char* summary;
+  const char* takes;  // "" or "RUN"
+  Result (*explain)(const Invocation& call, const LessonFlags& flags);
+};
+
+constexpr Lesson kLessons[] = {
+    {"five-tokens",
+     "\"The cat sat on mat\": q, k, v, scores, weights, outputs, W_O, silenced heads", "",
+     show_lesson<kFiveTokens>},
+    {"cat-sleeps", "the same for \"Cat sleeps\", where one head is worth two", "",
+     show_lesson<kCatSleeps>},
+    {"attention", "one query of a run's head; or numbers of your own, from --file", "RUN",
+     explain_attention},
+    {"mistakes", "what articles on attention get wrong", "", explain_mistakes},
+};
+
+// ---- words --------------------------------------------------------------------------------------
 
 struct Meaning {
   std::string word, kind, text;
@@ -42,13 +226,13 @@ std::pair<std::string, Json> meanings_of(const std::string& word) {
   return {shown, found};
 }
 
-Result list_topics() {
+Result list_lessons() {
   std::string shown;
   Json entries = Json::array();
-  for (const Topic& topic : topics()) {
-    shown += beside(text(topic.name, " ", topic.takes), 19, topic.summary);
-    entries.push_back(
-        Json::object({{"name", topic.name}, {"summary", topic.summary}, {"takes", topic.takes}}));
+  for (const Lesson& lesson : kLessons) {
+    shown += beside(text(lesson.name, " ", lesson.takes), 19, lesson.summary);
+    entries.push_back(Json::object(
+        {{"name", lesson.name}, {"summary", lesson.summary}, {"takes", lesson.takes}}));
   }
   return {.json = stamped({{"topics", std::move(entries)}}),
           .text = text(shown,
@@ -59,27 +243,26 @@ Result list_topics() {
 }  // namespace
 
 Result explain(Invocation& call) {
-  TopicFlags flags;
+  LessonFlags flags;
   call.read(flags.settings());
-  if (call.positionals().empty()) return list_topics();
+  if (call.positionals().empty()) return list_lessons();
   const std::string word = join(call.positionals(), " ");
-  auto [shown, found] = meanings_of(word);
-  const auto topic = std::ranges::find_if(topics(), [&](const Topic& t) {
-    return t.name == call.positionals()[0];
-  });
-  if (topic != topics().end()) {
-    Result result = explain_topic(*topic, call, flags);
-    if (!shown.empty()) result.text = shown + "\n" + result.text;
-    result.json["meanings"] = std::move(found);
-    return result;
+  const auto lesson = std::ranges::find(kLessons, call.positionals()[0], &Lesson::name);
+  if (lesson != std::end(kLessons)) {
+    if (call.positionals().size() > (*lesson->takes == 0 ? 1u : 2u))
+      throw UsageError(text("unexpected argument '", call.positionals().back(), "'"),
+                       text("for example: headlab explain ", lesson->name));
+    return lesson->explain(call, flags);
   }
+  auto [shown, found] = meanings_of(word);
   std::vector<std::string> known = texts_of(meanings(), &Meaning::word);
-  for (const Topic& other : topics()) known.emplace_back(other.name);
+  for (const Lesson& other : kLessons) known.emplace_back(other.name);
   if (shown.empty())  // there are hundreds of words: too many for a hint
-    throw UsageError(unknown_name("word", word, known).what(),
-                     "headlab explain lists the topics, headlab list columns and scores the words");
+    throw UsageError(
+        unknown_name("word", word, known).what(),
+        "headlab explain lists the lessons, headlab list columns and scores the words");
   call.refuse(flags.settings().names(), "says nothing to a word",
-              "`headlab explain` lists the topics");
+              "`headlab explain` lists the lessons");
   return {.json = stamped({{"word", word}, {"meanings", std::move(found)}}), .text = shown};
 }
 

@@ -1,51 +1,29 @@
 // The tables of the lessons: worlds, published models, corrections. Figures in a correction are
 // computed by tests from the functions of lessons.h and cost.h and must come out as they are
 // printed here. Read next: lessons_json.cc, which hands all of it to a page.
-#include <initializer_list>
-
 #include "headlab/heads/lessons.h"
 
 namespace headlab {
 namespace {
 
-Matrix rows_of(Index columns, std::initializer_list<double> values) {
-  Matrix matrix(std::ssize(values) / columns, columns);
-  for (Index i = 0; i < std::ssize(values); ++i)
-    matrix(i / columns, i % columns) = values.begin()[i];
-  return matrix;
-}
-
-/// A Hadamard matrix times 1/2: orthogonal, and every output weighs all four inputs equally.
-Matrix mixing() {
-  constexpr double h = 0.5;
-  return rows_of(4, {h, h, h, h, h, -h, h, -h, h, h, -h, -h, h, -h, -h, h});
-}
-
-LessonWorld five_tokens() {
-  constexpr double h = 0.5;
-  return {.name = "five-tokens",
-          .title = "five tokens",
-          .tokens = {"The", "cat", "sat", "on", "mat"},
-          .heads = 2,
-          .q = rows_of(4, {1, 0, 1, 0, 0, 2, 0, 1, 1, 1, 1, 0, 0, 0, 1, 1, 1, 0, 0, 1}),
-          .k = rows_of(4, {0, 1, 0, 1, 1, 0, 1, 0, 1, 1, 0, 0, 0, 0, 1, 1, 1, 0, h, h}),
-          .v = rows_of(4, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, h, h, h, h}),
-          .from_input = false,
-          .W_O = mixing()};
-}
-
-LessonWorld cat_sleeps() {
-  const Matrix x = rows_of(4, {1, 2, 0, 0, 0, 0, 1, 2});
-  return {.name = "cat-sleeps",
-          .title = "two tokens",
-          .tokens = {"Cat", "sleeps"},
-          .heads = 2,
-          .q = x,
-          .k = x,
-          .v = x,
-          .from_input = true,
-          .W_O = mixing()};
-}
+/// As `explain attention --file` reads them. W_O is half a Hadamard matrix: orthogonal, and every
+/// output weighs all four inputs equally. `from_input`: q = k = v = x, so that W_Q, W_K and W_V are
+/// identity matrices.
+constexpr const char* kWorlds[] = {
+    R"({"name": "five-tokens", "title": "five tokens", "from_input": false, "heads": 2,
+        "tokens": ["The", "cat", "sat", "on", "mat"],
+        "q": [[1, 0, 1, 0], [0, 2, 0, 1], [1, 1, 1, 0], [0, 0, 1, 1], [1, 0, 0, 1]],
+        "k": [[0, 1, 0, 1], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 0.5, 0.5]],
+        "v": [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0.5, 0.5, 0.5, 0.5]],
+        "W_O": [[0.5, 0.5, 0.5, 0.5], [0.5, -0.5, 0.5, -0.5],
+                [0.5, 0.5, -0.5, -0.5], [0.5, -0.5, -0.5, 0.5]]})",
+    R"({"name": "cat-sleeps", "title": "two tokens", "from_input": true, "heads": 2,
+        "tokens": ["Cat", "sleeps"],
+        "q": [[1, 2, 0, 0], [0, 0, 1, 2]],
+        "k": [[1, 2, 0, 0], [0, 0, 1, 2]],
+        "v": [[1, 2, 0, 0], [0, 0, 1, 2]],
+        "W_O": [[0.5, 0.5, 0.5, 0.5], [0.5, -0.5, 0.5, -0.5],
+                [0.5, 0.5, -0.5, -0.5], [0.5, -0.5, -0.5, 0.5]]})"};
 
 constexpr PublishedModel kModels[] = {
     {"Transformer base", 512, 8, 8, 64, 6, "Vaswani 2017, table 3"},
@@ -145,10 +123,7 @@ constexpr Correction kCorrections[] = {
 
 }  // namespace
 
-const std::vector<LessonWorld>& lesson_worlds() {
-  static const std::vector<LessonWorld> worlds = {five_tokens(), cat_sleeps()};
-  return worlds;
-}
+std::span<const char* const> lesson_world_texts() { return kWorlds; }
 
 const std::vector<RandomWorld>& random_worlds() {
   static const std::vector<RandomWorld> worlds = {

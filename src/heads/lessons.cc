@@ -12,6 +12,8 @@
 namespace headlab {
 namespace {
 
+constexpr std::size_t kMostTokens = 64, kMostWidth = 1024;  // of a world
+
 Matrix scaled_by(const Matrix& matrix, double factor) {
   Matrix result = matrix;
   for (Index i = 0; i < matrix.rows(); ++i)
@@ -47,6 +49,25 @@ Matrix drawn(NumPyRandom& random, Index rows, Index columns, double scale) {
   Matrix matrix(rows, columns);
   for (Index i = 0; i < rows; ++i)
     for (Index j = 0; j < columns; ++j) matrix(i, j) = scale * random.normal();
+  return matrix;
+}
+
+/// A matrix from rows of numbers, all as long as the first.
+Matrix matrix_of(const Json& json, const char* name, std::size_t expected) {
+  const Json::Array& rows = json.items();
+  require(rows.size() == expected, name, " has ", rows.size(), " rows where ", expected,
+          " are expected");
+  const std::size_t columns = rows[0].items().size();
+  require(0 < columns && columns <= kMostWidth, name, " is ", columns, " wide: 1 to ", kMostWidth,
+          " can be shown");
+  Matrix matrix(std::ssize(rows), static_cast<Index>(columns));
+  for (Index i = 0; i < matrix.rows(); ++i) {
+    const Json::Array& row = rows[static_cast<std::size_t>(i)].items();
+    require(row.size() == columns, name, " has a row of ", row.size(), " numbers after one of ",
+            columns);
+    for (Index j = 0; j < matrix.columns(); ++j)
+      matrix(i, j) = row[static_cast<std::size_t>(j)].number();
+  }
   return matrix;
 }
 
@@ -146,6 +167,43 @@ double diversity_of(std::span<const HeadSteps> heads) {
     }
   }
   return count > 0 ? total / static_cast<double>(count) : 0;
+}
+
+LessonWorld world_of(const Json& json, const std::string& source) {
+  std::vector<std::string> tokens;
+  for (const Json& token : json.at("tokens").items()) tokens.push_back(token.string());
+  require(!tokens.empty() && tokens.size() <= kMostTokens, source, " holds ", tokens.size(),
+          " tokens: 1 to ", kMostTokens, " can be shown");
+  const auto part = [&](const char* name) { return matrix_of(json.at(name), name, tokens.size()); };
+  const Matrix q = part("q"), k = part("k"), v = part("v");
+  require(q.columns() == k.columns() && q.columns() == v.columns(), source, ": q, k and v are ",
+          q.columns(), ", ", k.columns(), " and ", v.columns(), " wide, and must be alike");
+  const auto text_or = [&](const char* key, const std::string& other) {
+    const Json* found = json.find(key);
+    return found == nullptr ? other : found->string();
+  };
+  const Json *heads = json.find("heads"), *W_O = json.find("W_O");
+  const Index count = heads == nullptr ? 1 : heads->integer();
+  require(count > 0, source, ": there must be a head, not ", count);
+  return {.name = text_or("name", "attention"),
+          .title = text_or("title", "numbers of " + source),
+          .tokens = tokens,
+          .heads = count,
+          .q = q,
+          .k = k,
+          .v = v,
+          .W_O = W_O == nullptr ? identity(q.columns())
+                                : matrix_of(*W_O, "W_O", static_cast<std::size_t>(q.columns()))};
+}
+
+const std::vector<LessonWorld>& lesson_worlds() {
+  static const std::vector<LessonWorld> worlds = [] {
+    std::vector<LessonWorld> all;
+    for (const char* world : lesson_world_texts())
+      all.push_back(world_of(Json::parse(world), "a lesson"));
+    return all;
+  }();
+  return worlds;
 }
 
 const LessonWorld& lesson_world(std::string_view name) {

@@ -53,18 +53,6 @@ Json to_json(const HeadSteps& head) {
                        {"output", head.output}});
 }
 
-Json to_json(const LessonWorld& world) {
-  return Json::object({{"name", world.name},
-                       {"title", world.title},
-                       {"tokens", world.tokens},
-                       {"heads", world.heads},
-                       {"q", world.q},
-                       {"k", world.k},
-                       {"v", world.v},
-                       {"from_input", world.from_input},
-                       {"W_O", world.W_O}});
-}
-
 Json to_json(const PublishedModel& model) {
   return Json::object({{"name", model.name},
                        {"d_model", model.d_model},
@@ -83,14 +71,15 @@ Json to_json(const Correction& correction) {
 }
 
 Json lessons_json() {
-  Json random = Json::array();
+  Json worlds = Json::array(), random = Json::array();
+  for (const char* world : lesson_world_texts()) worlds.push_back(Json::parse(world));
   for (const RandomWorld& world : random_worlds()) random.push_back(random_json(world));
   const auto all = [](const auto& entries) {
     Json list = Json::array();
     for (const auto& entry : entries) list.push_back(to_json(entry));
     return list;
   };
-  return Json::object({{"worlds", all(lesson_worlds())},
+  return Json::object({{"worlds", std::move(worlds)},
                        {"random", std::move(random)},
                        {"models", all(published_models())},
                        {"corrections", all(corrections())}});

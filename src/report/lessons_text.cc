@@ -75,12 +75,22 @@ Texts key_table(const ShownHeads& shown, const char* corner) {
 
 std::string inputs_text(const ShownHeads& shown) {
   const std::vector<HeadSteps>& heads = shown.heads;
+  const Index H = std::ssize(heads), T = std::ssize(shown.queries);
   Texts table({"token", "q", "k", "v"});
-  for (std::size_t t = 0; t < shown.queries.size(); ++t) {
-    const auto row = static_cast<Index>(t);
-    table.add({shown.queries[t], cut_row(heads, &HeadSteps::q, row),
-               cut_row(heads, &HeadSteps::k, row), cut_row(heads, &HeadSteps::v, row)});
-  }
+  for (Index t = 0; t < T; ++t)
+    table.add({shown.queries[t], cut_row(heads, &HeadSteps::q, t), cut_row(heads, &HeadSteps::k, t),
+               cut_row(heads, &HeadSteps::v, t)});
+  return text("q, k [", T, ", ", H * heads[0].q.columns(), "], v [", T, ", ",
+              H * heads[0].v.columns(),
+              "]: ", H > 1 ? "each head has its own columns, between bars\n\n" : "one head\n\n",
+              table.to_string(), "\n");
+}
+
+/// A row of four decimals for each query.
+std::string rows_text(const ShownHeads& shown, const char* corner, const Matrix& weights) {
+  Texts table = key_table(shown, corner);
+  for (std::size_t t = 0; t < shown.queries.size(); ++t)
+    table.add(row_of(shown.queries[t], four_decimals(row_of(weights, static_cast<Index>(t)))));
   return table.to_string();
 }
 
@@ -104,14 +114,37 @@ std::string head_text_of(const ShownHeads& shown, std::size_t h) {
               shape_text(head.v), "\n\n", weights.to_string(), "\n");
 }
 
-Index uniform_rows(const HeadSteps& head) {
-  Index count = 0;
-  for (Index t = 0; t < head.weights.rows(); ++t) {
-    const auto row = row_of(head.weights, t);
-    count += head.weights.columns() > 1 &&
-             std::ranges::all_of(row, [&](double w) { return std::abs(w - row[0]) < 1e-12; });
+/// The outputs side by side, what W_O makes of them, and how much the output changes without each
+/// head.
+std::string mixing_text(const ShownHeads& shown, const Matrix& W_O) {
+  const Matrix z = concatenated(shown.heads), y = z * W_O;
+  Texts table({"token", "concatenated", "after W_O"});
+  for (std::size_t t = 0; t < shown.queries.size(); ++t)
+    table.add({shown.queries[t], join(four_decimals(row_of(z, static_cast<Index>(t))), " "),
+               join(four_decimals(row_of(y, static_cast<Index>(t))), " ")});
+  std::vector<std::string> changes;
+  for (std::size_t h = 0; h < shown.heads.size(); ++h)
+    changes.push_back(text("without ", shown.names[h], " by ",
+                           fixed(change_when_silent(shown.heads, h, W_O), 4)));
+  return text("heads side by side ", shape_text(z), ", then times W_O ", shape_text(W_O),
+              ", which mixes them\n\n", table.to_string(), "\nThe output changes (L2) ",
+              join(changes, ", "), "; its own norm is ", fixed(norm(y), 4), ".\n\n");
+}
+
+/// How many rows look at all keys alike, because their query is 0; "" if none does.
+std::string uniform_text(const ShownHeads& shown) {
+  Index uniform = 0, rows = 0;
+  for (const HeadSteps& head : shown.heads) {
+    for (Index t = 0; t < head.weights.rows(); ++t, ++rows) {
+      const auto row = row_of(head.weights, t);
+      uniform += row.size() > 1 &&
+                 std::ranges::all_of(row, [&](double w) { return std::abs(w - row[0]) < 1e-12; });
+    }
   }
-  return count;
+  if (uniform == 0) return "";
+  return text(uniform, " of ", rows,
+              " rows look at all keys alike: their query is 0 in these columns, so all scores are "
+              "0.\n\n");
 }
 
 /// What a key adds to the output.
@@ -192,87 +225,24 @@ std::string query_text(const ShownHeads& shown, Index query) {
          "scaled: score / sqrt(D); exp: of scaled less the largest; weight: exp / their sum\n";
 }
 
-std::string matrices_text(const ShownHeads& shown) {
+std::string world_text(const ShownHeads& shown, const Matrix& W_O) {
   require(!shown.heads.empty(), "there is no head to show");
   require(std::ssize(shown.keys) <= kMostKeys, "matrices of ", shown.keys.size(),
           " keys are too wide for a terminal: name a query");
-  const HeadSteps& head = shown.heads[0];
-  const auto H = std::ssize(shown.heads);
-  std::string all =
-      text("q, k [", shown.queries.size(), ", ", H * head.q.columns(), "], v [",
-           shown.queries.size(), ", ", H * head.v.columns(),
-           "]: ", H > 1 ? "each head has its own columns, between bars\n\n" : "one head\n\n",
-           inputs_text(shown), "\n");
+  std::string all = inputs_text(shown);
   for (std::size_t h = 0; h < shown.heads.size(); ++h) all += head_text_of(shown, h);
-  if (H < 2) return all;
-  const Matrix mean = average_weights(shown.heads);
-  Texts table = key_table(shown, "average");
-  for (std::size_t t = 0; t < shown.queries.size(); ++t)
-    table.add(row_of(shown.queries[t], four_decimals(row_of(mean, static_cast<Index>(t)))));
-  return all + "the weights averaged over heads: what each did can no longer be seen\n\n" +
-         table.to_string() + "\n";
+  if (shown.heads.size() > 1)
+    all += "the weights averaged over heads: what each did can no longer be seen\n\n" +
+           rows_text(shown, "average", average_weights(shown.heads)) + "\n";
+  return all + mixing_text(shown, W_O) + uniform_text(shown);
 }
 
-std::string mixing_text(const ShownHeads& shown, const Matrix& W_O) {
-  const Matrix z = concatenated(shown.heads), y = z * W_O;
-  Texts table({"token", "concatenated", "after W_O"});
-  for (std::size_t t = 0; t < shown.queries.size(); ++t)
-    table.add({shown.queries[t], join(four_decimals(row_of(z, static_cast<Index>(t))), " "),
-               join(four_decimals(row_of(y, static_cast<Index>(t))), " ")});
-  std::vector<std::string> changes;
-  for (std::size_t h = 0; h < shown.heads.size(); ++h)
-    changes.push_back(text("without ", shown.names[h], " by ",
-                           fixed(change_when_silent(shown.heads, h, W_O), 4)));
-  const auto H = std::ssize(shown.heads);
-  const bool mixed = largest_share(W_O, H) < 1 - 1e-12;
-  return text("heads side by side ", shape_text(z), ", then times W_O ", shape_text(W_O), "\n\n",
-              table.to_string(), "\nlargest share of one head in a column: ",
-              fixed(largest_share(identity(W_O.rows()), H), 4), " before W_O, ",
-              fixed(largest_share(W_O, H), 4), " after it",
-              mixed ? ": W_O mixes what heads found" : ": here W_O mixes nothing",
-              ".\nThe output changes (L2) ", join(changes, ", "), "; its own norm is ",
-              fixed(norm(y), 4), ".\n\n");
-}
-
-std::string uniform_text(const ShownHeads& shown) {
-  Index uniform = 0, rows = 0;
-  for (const HeadSteps& head : shown.heads) {
-    uniform += uniform_rows(head);
-    rows += head.weights.rows();
-  }
-  if (uniform == 0) return "";
-  return text(uniform, " of ", rows,
-              " rows look at all keys alike: their query is 0 in these columns, so all scores are "
-              "0.\n\n");
-}
-
-std::string head_counts_text(const std::vector<std::vector<HeadSteps>>& by_count) {
-  Texts table({"heads", "width", "entropy", "focus", "diversity", "uniform rows"});
-  for (const std::vector<HeadSteps>& heads : by_count) {
-    double entropy = 0, focus = 0;
-    Index uniform = 0, rows = 0;
-    for (const HeadSteps& head : heads) {
-      entropy += entropy_of(head) / static_cast<double>(heads.size());
-      focus += focus_of(head) / static_cast<double>(heads.size());
-      uniform += uniform_rows(head);
-      rows += head.weights.rows();
-    }
-    table.add({std::to_string(heads.size()), std::to_string(heads[0].q.columns()),
-               fixed(entropy, 4), fixed(focus, 4), fixed(diversity_of(heads), 4),
-               text(uniform, " of ", rows)});
-  }
-  return table.to_string();
-}
-
-std::string entropies_text(std::span<const HeadSteps> heads) {
-  Texts table({"head", "entropy", "focus"});
-  for (std::size_t h = 0; h < heads.size(); ++h)
-    table.add(
-        {std::to_string(h + 1), fixed(entropy_of(heads[h]), 3), percent(focus_of(heads[h]), 1)});
-  const auto S = heads.empty() ? Index{1} : heads[0].weights.columns();
-  return text(table.to_string(), "\nentropy: nats, at most ln ", S, " = ",
-              fixed(std::log(static_cast<double>(S)), 3),
-              " where all keys weigh alike; focus: 1 - entropy / ln ", S, "\n");
+std::string corrections_text() {
+  std::string all = "what articles say, and what is so:\n";
+  for (const Correction& correction : corrections())
+    all += "\n" + wrapped(text("said:  ", correction.claim), "       ") +
+           wrapped(text("is so: ", correction.fact, " (", correction.source, ")"), "       ");
+  return all;
 }
 
 }  // namespace headlab

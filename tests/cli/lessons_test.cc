@@ -11,7 +11,7 @@ TEST_F(Learning, ListsItsTopicsAndEachIsThere) {
   done(tiny({"--out", "a"}));
   const std::string list = done({"explain"}).out;
   const Json json = done({"explain", "--json"}).json();
-  EXPECT_GE(json.at("topics").items().size(), 10u);
+  EXPECT_EQ(json.at("topics").items().size(), 4u);
   for (const Json& topic : json.at("topics").items()) {
     const std::string name = topic.at("name").string();
     EXPECT_TRUE(holds(list, name)) << name;
@@ -27,8 +27,9 @@ TEST_F(Learning, ComputesTheFiveTokensStepByStep) {
   const std::string all = done({"explain", "five-tokens"}).out;
   for (const char* figure :
        {"0.1237  0.2509  0.2509", "[0.4109, 0.1336]", "0.3664  0.0891", "without head 1 by 0.9600",
-        "without head 2 by 0.9941", "0.3188  0.1114", "said:", "is so:"})
+        "without head 2 by 0.9941", "0.3188  0.1114", "1 of 10 rows"})
     EXPECT_TRUE(holds(all, figure)) << figure;
+  EXPECT_FALSE(holds(all, "said:")) << "what articles get wrong was not asked for";
   const std::string sat = done({"explain", "five-tokens", "--query", "sat"}).out;
   EXPECT_TRUE(holds(sat, "1 x 1 + 1 x 1  2.0000  1.4142  1.0000  0.3673")) << sat;
   EXPECT_EQ(sat.substr(0, sat.find("again")), [&] {
@@ -39,9 +40,6 @@ TEST_F(Learning, ComputesTheFiveTokensStepByStep) {
   EXPECT_NEAR(json.at("heads").items()[0].at("weights").items()[2].items()[2].number(), .3673,
               .5e-4);
   EXPECT_TRUE(holds(done({"explain", "five-tokens", "--heads", "4"}).out, "9 of 20 rows"));
-  EXPECT_TRUE(holds(done({"explain", "exercises"}).out, "9 of 20 rows"));
-  EXPECT_TRUE(holds(done({"explain", "entropy"}).out, "0.925  48.4%"));
-  EXPECT_TRUE(holds(done({"explain", "diversity", "--seeds", "2"}).out, "0.5774"));
   EXPECT_TRUE(holds(done({"explain", "cat-sleeps"}).out, "0.9717  0.0283"));
 }
 
@@ -59,9 +57,6 @@ TEST_F(Learning, ComputesARunsOwnNumbers) {
   for (std::size_t s = 0; s < 4; ++s)
     EXPECT_NEAR(json.at("steps").at("weights").items()[3].items()[s].number(),
                 pattern.at("pattern").items()[3].items()[s].number(), 1e-5);
-  EXPECT_TRUE(holds(done({"explain", "shapes", "a"}).out, "z W_O"));
-  EXPECT_TRUE(holds(done({"explain", "W_O", "a"}).out, "|z W_O|"));
-  EXPECT_GT(done({"explain", "diversity", "a", "--json"}).json().at("diversity").number(), 0);
 }
 
 TEST_F(Learning, TakesNumbersOfYourOwn) {
@@ -73,7 +68,8 @@ TEST_F(Learning, TakesNumbersOfYourOwn) {
   EXPECT_EQ(json.at("concatenated").items()[1].items()[0].number(), 4);
   for (
       const char* wrong :
-      {R"({"tokens": []})", R"({"tokens": ["a"], "q": [[1], [2]], "k": [[1]], "v": [[1]]})",
+      {R"({"tokens": []})", R"({"tokens": ["a"], "heads": 0, "q": [[1]], "k": [[1]], "v": [[1]]})",
+       R"({"tokens": ["a"], "q": [[1], [2]], "k": [[1]], "v": [[1]]})",
        R"({"tokens": ["a"], "q": [[1, 2]], "k": [[1]], "v": [[1]]})",
        R"({"tokens": ["a", "b"], "q": [[1, 2], [1]], "k": [[1, 1], [1, 1]], "v": [[1, 1], [1, 1]]})",
        R"({"tokens": ["a"], "q": [[]], "k": [[]], "v": [[]]})", "no JSON"}) {
@@ -90,14 +86,14 @@ TEST_F(Learning, RefusesWhatIsNotThere) {
                           {"explain", "five-tokens", "--heads", "3"},
                           {"explain", "five-tokens", "--head", "0.0"},
                           {"explain", "five-tokens", "a"},
-                          {"explain", "W_O"},
+                          {"explain", "attention"},
+                          {"explain", "mistakes", "--query", "1"},
                           {"explain", "five-token"},
                           {"explain", "attention", "a", "--head", "0.9"},
                           {"explain", "attention", "a", "--query", "999"},
                           {"explain", "attention", "a", "--query", "-1"},
                           {"explain", "attention", "a", "--heads", "2"},
-                          {"explain", "attention", "--length", "1000"},
-                          {"explain", "shapes", "--heads", "1024", "--d-model", "4"},
+                          {"explain", "attention", "--file", "own.json", "--example", "1"},
                           {"explain", "lift", "--query", "1"},
                           {"heads", "a", "--like", "previus"},
                           {"heads", "a", "--like", "first", "--grid"},
@@ -151,7 +147,6 @@ TEST_F(Learning, ShowsLinesThatFitATerminal) {
                                                {"explain", "five-tokens"},
                                                {"explain", "mistakes"},
                                                {"explain", "attention", "a"},
-                                               {"explain", "shapes", "a"},
                                                {"cost"},
                                                {"cost", "--heads", "7"},
                                                {"heads", "a", "--like", "window"}}) {

@@ -99,24 +99,5 @@ TEST(ModelSteps, GiveTheModelsOwnWeights) {
   }
 }
 
-TEST(ModelSteps, SayWhatEachHeadWrites) {
-  const InductionPair pair;
-  const Batch batch = held_out_examples(*pair.task, 1).batch;
-  const Activations activations(pair.model, batch);
-  const std::vector<HeadWrite> writes = writes_of(pair.model, activations, batch);
-  ASSERT_EQ(writes.size(), all_heads(pair.model).size());
-  for (const HeadWrite& write : writes) {
-    EXPECT_GT(write.written, 0);
-    EXPECT_NEAR(write.share, 1, 1e-12) << "one head in each module";
-  }
-  EXPECT_NEAR(cosines_of_writes(pair.model, activations, batch, 0)(0, 0), 1, 1e-12);
-}
-
-TEST(ModelSteps, MeasureHowFarW_OMixes) {
-  EXPECT_EQ(largest_share(identity(4), 2), 1);
-  EXPECT_NEAR(largest_share(lesson_world("five-tokens").W_O, 2), .5, 1e-15);
-  EXPECT_EQ(largest_share(identity(4), 0), 0);
-}
-
 }  // namespace known_patterns_tests
 }  // namespace headlab

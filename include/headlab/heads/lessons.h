@@ -57,12 +57,16 @@ struct LessonWorld {
   std::string name;   // "five-tokens"
   std::string title;  // one line
   std::vector<std::string> tokens;
-  Index heads;      // into which its article splits it
-  Matrix q, k, v;   // [T, d]
-  bool from_input;  // whether q = k = v = the input, so that W_Q, W_K and W_V are identity matrices
-  Matrix W_O;  // [d, d], orthogonal: mixes heads and keeps every length; the articles have none
+  Index heads;     // into which its article splits it
+  Matrix q, k, v;  // [T, d]
+  Matrix W_O;      // [d, d]
 };
-/// "The cat sat on mat", width 4, two heads; "Cat sleeps", width 4, two heads.
+/// From {"tokens", "q", "k", "v"} with "heads" (1 if missing) and "W_O" (the identity): a row for
+/// each token. Error that says what does not fit.
+LessonWorld world_of(const Json& json, const std::string& source);
+/// The worlds of the lessons in that form, as the terminal and a page read them: "The cat sat on
+/// mat", width 4, two heads; "Cat sleeps", width 4, two heads.
+std::span<const char* const> lesson_world_texts();
 const std::vector<LessonWorld>& lesson_worlds();
 /// Error that lists the names.
 const LessonWorld& lesson_world(std::string_view name);
@@ -102,7 +106,6 @@ std::span<const Correction> corrections();
 
 Json to_json(const Matrix& matrix);
 Json to_json(const HeadSteps& head);
-Json to_json(const LessonWorld& world);
 Json to_json(const PublishedModel& model);
 Json to_json(const Correction& correction);
 /// The inputs of all lessons: {"worlds", "random": with the patterns [heads, T, T] of each number

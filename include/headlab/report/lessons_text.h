@@ -1,6 +1,6 @@
-// Lessons as text for a terminal: attention step by step, for one query or as matrices; what W_O
-// does; heads of random weights; known patterns; what articles get wrong. Pure functions of numbers
-// that heads/lessons.h and heads/model_steps.h compute. Read next: src/cli/topics.cc.
+// Lessons as text for a terminal: attention step by step, for one query or as matrices, and what
+// articles get wrong. Pure functions of numbers that heads/lessons.h and heads/model_steps.h
+// compute. Read next: src/cli/explain.cc.
 #pragma once
 
 #include <span>
@@ -9,8 +9,6 @@
 
 #include "headlab/heads/known_patterns.h"
 #include "headlab/heads/lessons.h"
-#include "headlab/heads/model_steps.h"
-#include "headlab/report/heatmap.h"
 
 namespace headlab {
 
@@ -33,28 +31,15 @@ std::span<const double> row_of(const Matrix& matrix, Index t);
 /// of it less the largest, the weight, and what the key adds to the output. Error for a query that
 /// is not there.
 std::string query_text(const ShownHeads& shown, Index query);
-/// q, k and v with the columns of heads apart, then for each head the scores, the weights and the
-/// output; with shapes.
-std::string matrices_text(const ShownHeads& shown);
-/// The concatenated outputs, what W_O makes of them, and by how much the output changes without
-/// each head.
-std::string mixing_text(const ShownHeads& shown, const Matrix& W_O);
-/// How many rows look at all keys alike, because their query is 0; "" if none does.
-std::string uniform_text(const ShownHeads& shown);
-/// A line for each number of heads: width, entropy, focus, diversity, uniform rows.
-std::string head_counts_text(const std::vector<std::vector<HeadSteps>>& by_count);
-/// A line for each head: entropy against ln S, focus.
-std::string entropies_text(std::span<const HeadSteps> heads);
+/// Every step of all queries as matrices with their shapes: q, k and v with the columns of heads
+/// apart; for each head the scores, the weights and the output; the average; W_O. Error without
+/// heads, and for more keys than fit into a terminal.
+std::string world_text(const ShownHeads& shown, const Matrix& W_O);
 
-/// What each head of a model writes on one input.
-std::string writes_text(const std::vector<HeadWrite>& writes);
 /// A line for each head: its distance from each known pattern, nearest to `first` at the top, and
 /// what it is most like; last uniform attention, for comparison.
 std::string likeness_text(const LikenessReport& report, std::string_view first);
-/// The known patterns on these tokens, as small maps.
-std::string known_patterns_text(const std::vector<std::string>& tokens, Shades shades);
-
-/// What is said of a topic and what is so; of all topics for "". "" if nothing is.
-std::string corrections_text(std::string_view topic);
+/// What articles say of attention, and what is so.
+std::string corrections_text();
 
 }  // namespace headlab

@@ -60,7 +60,7 @@ function comparedFigures() {
           name: id, title, signed, say: comparedSay,
           sentence: signed ? 'Orange: the wide head gives more.' : '',
         }),
-      {id, most: 420, group, again: explainCommand('attention')},
+      {id, most: 420, group, again: explainCommand},
     );
   return el('div', {class: 'columns'},
     heads

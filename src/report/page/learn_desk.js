@@ -36,7 +36,7 @@ function deskOfWorld(main, world) {
       ),
     ),
     figure((width) => deskPicture(width, world), {
-      id: 'desk', most: 560, again: explainCommand('W_O'),
+      id: 'desk', most: 560, again: explainCommand,
     }),
     dynamic('div', {id: 'desk-change'}, () => {
       const {heads, now, whole} = deskOutput(world);

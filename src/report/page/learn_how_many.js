@@ -29,7 +29,7 @@ const entropyCells = (weights) => [
   fixed(entropyOf(weights), 3), `${fixed(100 * focusOf(weights), 1)} %`,
 ];
 
-/// How diverse the heads of a run are, by heads.json; as `headlab explain diversity` says it.
+/// How diverse the heads of a run are, by heads.json.
 function diversityOfRun({reports}) {
   const rows = reports.heads?.distances || [];
   const all = rows.flatMap((row, i) => row.slice(i + 1)).filter((v) => v != null);
@@ -195,12 +195,12 @@ LESSONS[6] = {
                   })
                 : null;
             },
-            {id: `split-${h}`, most: isRunWorld() ? 280 : 380, again: explainCommand('attention')},
+            {id: `split-${h}`, most: isRunWorld() ? 280 : 380, again: explainCommand},
           ),
         ),
       ),
       el('div', {class: 'columns'}, el('div', {id: 'entropy'}, entropyTable()),
-        figure(diversityPicture, {id: 'diversity', most: 600, again: 'headlab explain diversity'}),
+        figure(diversityPicture, {id: 'diversity', most: 600}),
       ),
     );
     if (familyOf().length > 1)

@@ -130,7 +130,7 @@ LESSONS[0] = {
       ),
       el('div', {class: 'columns'},
         figure((width) => pipelinePicture(width, world), {
-          id: 'pipeline', most: 640, again: explainCommand('shapes'),
+          id: 'pipeline', most: 640, again: explainCommand,
         }),
         figure((width) => spacePicture(width, world), {
           id: 'before-after', most: 480, again: () => app.page.facts.command,
@@ -141,5 +141,5 @@ LESSONS[0] = {
 };
 
 /// The command that prints the same in a terminal.
-const explainCommand = (topic) => () =>
-  isRunWorld() ? `headlab explain ${topic} ${run().name}` : `headlab explain ${worldName()}`;
+const explainCommand = () =>
+  isRunWorld() ? `headlab explain attention ${run().name}` : `headlab explain ${worldName()}`;
