@@ -1,0 +1,53 @@
+// examples/one_page.cc computes what Transformer computes from the same parameters: the page that a
+// student reads first tells the truth about the rest. Read next: examples/one_page.cc.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <map>
+
+#include "headlab/ops/ops.h"
+#include "headlab/tasks/table.h"
+#include "headlab/tensor/tape.h"
+
+namespace one_page {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wreturn-type"  // of a main that is not the program's
+#include "../../examples/one_page.cc"
+#pragma GCC diagnostic pop
+}  // namespace one_page
+
+namespace headlab { namespace {
+
+TEST(OnePage, ComputesWhatTransformerDoes) {
+  const auto task = make_task("relations:length=10");
+  TransformerConfig config;
+  config.shape() = task->shape();
+  config.heads = {one_page::H};
+  config.d_model = one_page::C;
+  Transformer model(config);
+  one_page::Tensors parameters;
+  Generator random(Key{1});
+  model.visit([&](const std::string& name, Tensor& parameter) {
+    for (Scalar& value : parameter.values()) value = static_cast<Scalar>(random.uniform(-0.5, 0.5));
+    std::string_view own = name;  // without the module: W_Q, ln1.w
+    for (const char* module : {"pos_embed.", "embed.", "unembed.", "blocks.0.", "attn."})
+      if (own.starts_with(module)) own.remove_prefix(std::strlen(module));
+    parameters[std::string(own)] = parameter;
+  });
+  EXPECT_EQ(parameters.size(), one_page::kParameters.size());
+  const Batch batch = task->make_batch(Key{2}, one_page::B, Split::train);
+  const NoGrad no_grad;
+  ModelCaptures captures;
+  const Tensor expected = model.forward(batch, {}, {.captures = &captures});
+  const auto [logits, pattern] = one_page::forward(parameters, batch);
+  ASSERT_EQ(logits.shape(), expected.shape());
+  for (Index i = 0; i < logits.count(); ++i)
+    ASSERT_NEAR(logits.data()[i], expected.data()[i], 1e-5);
+  for (Index i = 0; i < pattern.count(); ++i)
+    ASSERT_NEAR(pattern.data()[i], captures.attention[0].pattern.data()[i], 1e-5);
+}
+
+}  // namespace
+}  // namespace headlab
