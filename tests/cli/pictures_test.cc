@@ -65,22 +65,6 @@ TEST_F(Pictures, MarkARelationOfTheHead) {
   expect_sentence(outcome.err, {"bakc3", "back3"});
 }
 
-TEST_F(Pictures, OfTheReadmeAreThereWithTheirCommands) {
-  const fs::path project = HEADLAB_SOURCE_DIR;
-  const std::string readme = read_file(project / "README.md");
-  std::size_t count = 0;
-  for (const auto& entry : fs::directory_iterator(project / "examples" / "pictures")) {
-    if (entry.path().extension() != ".svg") continue;
-    const std::string svg = read_file(entry.path()), start = "<metadata>again: headlab ";
-    const std::size_t at = svg.find(start) + start.size();
-    const std::string command = svg.substr(at, svg.find("</metadata>") - at);
-    EXPECT_TRUE(holds(readme, "    build/headlab " + command + "\n")) << command;
-    EXPECT_TRUE(holds(readme, "](examples/pictures/" + entry.path().filename().string() + ")"));
-    ++count;
-  }
-  EXPECT_EQ(count, 6u);
-}
-
 TEST_F(Pictures, OnATerminalAreAsColourfulAsItCanShow) {
   const auto shown = [&](const Words& environment) {
     return run({"heads", "a", "--grid"}, {.terminal = true, .environment = environment}).out;

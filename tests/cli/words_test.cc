@@ -104,15 +104,6 @@ TEST_F(Talk, NoCommandIsAWrongCommandLine) {
   expect_sentence(outcome.err, {"train", "--help"});
 }
 
-TEST_F(Talk, ColoursATerminalOnly) {
-  done(tiny({"--out", "a"}));
-  const Words words = {"heads", "a", "--pattern", "0.0"};
-  EXPECT_FALSE(holds(run(words).out, "\033["));
-  EXPECT_TRUE(holds(run(words, {.terminal = true, .environment = {"COLORTERM=", "TERM=xterm"}}).out,
-                    "\033[48;5;"));
-  EXPECT_FALSE(holds(run(words, {.terminal = true, .environment = {"NO_COLOR=1"}}).out, "\033["));
-}
-
 TEST_F(Talk, RedrawsItsProgressOnATerminal) {
   const Outcome train = run(tiny({"--out", "a"}), {.terminal = true});
   EXPECT_EQ(train.status, 0);

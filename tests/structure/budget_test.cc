@@ -19,13 +19,27 @@ struct Part {
 };
 
 constexpr Part kBudget[] = {
-    {"base", 2434},     {"kernels", 1639},  {"tensor", 610},
-    {"ops", 1350},      {"nn", 289},        {"model", 847},
-    {"tasks", 2054},    {"train", 1407},    {"heads", 3968},
-    {"prune", 1742},    {"lab", 1266},      {"bench", 1298},
-    {"report", 5233},   {"cli", 3182},      {"headlab.h", 94},
-    {"page .js", 6486}, {"page .css", 172}, {"page .html", 241},
-    {"examples", 337},  {"tests", 25910},   {"CMakeLists.txt", 349},
+    {"base", 2434},
+    {"kernels", 1639},
+    {"tensor", 610},
+    {"ops", 1350},
+    {"nn", 289},
+    {"model", 847},
+    {"tasks", 2054},
+    {"train", 1407},
+    {"heads", 3968},
+    {"prune", 1742},
+    {"lab", 1266},
+    {"bench", 1298},
+    {"report", 5233},
+    {"cli", 3182},
+    {"headlab.h", 94},
+    {"page .js", 6486},
+    {"page .css", 172},
+    {"page .html", 241},
+    {"examples", 401, "one_page, the first file that a student reads (337)"},
+    {"tests", 25910},
+    {"CMakeLists.txt", 349},
 };
 
 constexpr std::size_t kSlack = 40;  // lines below a limit at which it has to be lowered

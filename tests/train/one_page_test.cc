@@ -10,6 +10,7 @@
 #include "headlab/ops/ops.h"
 #include "headlab/tasks/table.h"
 #include "headlab/tensor/tape.h"
+#include "support/tensors.h"
 
 namespace one_page {
 #pragma GCC diagnostic push
@@ -42,11 +43,8 @@ TEST(OnePage, ComputesWhatTransformerDoes) {
   ModelCaptures captures;
   const Tensor expected = model.forward(batch, {}, {.captures = &captures});
   const auto [logits, pattern] = one_page::forward(parameters, batch);
-  ASSERT_EQ(logits.shape(), expected.shape());
-  for (Index i = 0; i < logits.count(); ++i)
-    ASSERT_NEAR(logits.data()[i], expected.data()[i], 1e-5);
-  for (Index i = 0; i < pattern.count(); ++i)
-    ASSERT_NEAR(pattern.data()[i], captures.attention[0].pattern.data()[i], 1e-5);
+  expect_near(logits, expected, 1e-5);
+  expect_near(pattern, captures.attention[0].pattern, 1e-5);
 }
 
 }  // namespace
