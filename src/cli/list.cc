@@ -50,10 +50,10 @@ constexpr FileEntry kFiles[] = {
     {"michel.json", "what `reproduce michel` found",
      "ablation one_head_per_layer curve shares by_step timing complete settings", true},
     {"voita.json", "what `reproduce voita` found",
-     "heads needed full none rows chosen complete settings", true},
+     "heads needed steps full none rows chosen complete settings", true},
     {"prune.json", "what `prune` did, and how its run stands now",
-     "attention kept removed_heads before without_finetuning after method seed examples finetune "
-     "finetuned pruning step weights timing unfinished command"},
+     "attention kept removed_heads before without_finetuning after method seed examples steps "
+     "gate_steps finetune finetuned pruning step weights timing unfinished command"},
     {"grid.json", "the grids of a sweep", "grids"},
     {"cell.json", "the result of a sweep's cell", "loss accuracy parameters keys roles"},
     {"sweep.json", "what came out of a sweep", "cells missing failed groups comparisons command"},

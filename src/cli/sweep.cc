@@ -50,6 +50,8 @@ struct SweepFlags {
     s.boolean("from_scratch", prunings.from_scratch,
               "also train what the first method keeps from initial values");
     s.boolean("collect", collect, "make nothing; show what is there, and what is missing");
+    Settings shared = settings_of(prunings.settings);
+    s.add(*shared.find("gate_steps"));
     picture.add_to(s);
     return s;
   }
@@ -218,7 +220,8 @@ Result sweep(Invocation& call) {
   if (std::filesystem::exists(flags.out + "/config.json"))
     throw Error(text(flags.out, " is a run"), "give the sweep a folder of its own");
   if (flags.prune.empty()) {
-    call.refuse({"keep", "finetune", "from_scratch"}, "is for --prune", "add --prune greedy");
+    call.refuse({"keep", "finetune", "from_scratch", "gate_steps"}, "is for --prune",
+                "add --prune greedy");
   } else {
     if (flags.prunings.keep.empty())
       throw UsageError("missing --keep, the numbers of heads that stay",

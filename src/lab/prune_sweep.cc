@@ -40,6 +40,8 @@ CellEnd train_anew(const Run& parent, const fs::path& path, const PruneCell& cel
   initialize(model, streams::initial_values(parent.config.train.seed));
   RunConfig config = parent.config;
   config.model = model.config();
+  config.train.steps = trained_steps(parent) + choice.steps + grid.finetune;
+  const Index config_steps = config.train.steps;
   Run run = create_run(path, std::move(config), model, Existing::replace);
   const TrainResult trained = train_run(run, callbacks);
   if (!trained.finished) return CellEnd::stopped;
@@ -47,6 +49,7 @@ CellEnd train_anew(const Run& parent, const fs::path& path, const PruneCell& cel
   const Json record = stamped({{"kept", choice.kept},
                                {"after", judged},
                                {"pruning", record_of(cell, grid)},
+                               {"steps", config_steps},
                                {"weights", weights_hash(run.model)}});
   write_file(path / "prune.json", record.dump(2) + "\n");
   return CellEnd::finished;
@@ -95,6 +98,7 @@ bool is_finished(const fs::path& folder, const PruneCell& cell, const PruneGrid&
   std::error_code ignored;
   if (!fs::exists(file, ignored)) return false;
   const Json record = Json::parse(read_file(file), file.string());
+  if (cell.method == kFromScratch && record.find("steps") == nullptr) return false;  // too few
   if (record.at("pruning").string() != record_of(cell, grid)) {
     throw Error(text(file.string(),
                      " was made with other settings: ", record.at("pruning").string()),
@@ -132,12 +136,16 @@ PruneSweepReport collect_prunings(const fs::path& folder, const std::vector<Prun
       continue;
     }
     const fs::path file = folder / cell.name / "prune.json";
-    const Json after = Json::parse(read_file(file), file.string()).at("after");
+    const Json record = Json::parse(read_file(file), file.string()), &after = record.at("after");
+    Index steps = 0;
+    for (const char* part : {"steps", "gate_steps", "finetuned"})
+      if (const Json* found = record.find(part)) steps += found->integer();
     const bool same = !report.groups.empty() && report.groups.back().group == cell.parent->group &&
                       report.groups.back().method == cell.method &&
                       report.groups.back().keep == cell.keep;
     if (!same) {
-      report.groups.push_back({cell.parent->group, cell.method, cell.keep, {}, {}, {}, {}, {}, 0});
+      report.groups.push_back(
+          {cell.parent->group, cell.method, cell.keep, steps, {}, {}, {}, {}, {}, 0});
       accuracies.emplace_back();
     }
     report.groups.back().seeds.push_back(cell.parent->config.train.seed);
@@ -159,6 +167,7 @@ Json to_json(const PruneSweepReport& report) {
     groups.push_back(Json::object({{"cells", group.group},
                                    {"method", group.method},
                                    {"keep", group.keep},
+                                   {"steps", group.steps},
                                    {"seeds", group.seeds},
                                    {"losses", group.losses},
                                    {"loss", group.loss},

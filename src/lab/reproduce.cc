@@ -221,6 +221,7 @@ VoitaReport reproduce_voita(const Run& run, const VoitaOptions& options) {
   report.attention = module_names(run.model);
   report.heads = std::ssize(all_heads(run.model));
   report.needed = run.task->needed_heads();
+  report.steps = trained_steps(run) + options.settings.gate_steps + options.finetune;
   report.full = judge_like(run, run.model);
   report.none = judge_like(run, remove_heads(run.model, {}));
   const HeadsReport before =

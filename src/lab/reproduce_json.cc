@@ -95,6 +95,7 @@ Json to_json(const VoitaReport& report) {
   return stamped({{"attention", report.attention},
                   {"heads", report.heads},
                   {"needed", report.needed > 0 ? Json(report.needed) : Json()},
+                  {"steps", report.steps},
                   {"full", report.full},
                   {"none", report.none},
                   {"rows", report.rows},
@@ -107,6 +108,7 @@ VoitaReport voita_of(const Json& json) {
   for (const Json& name : json.at("attention").items()) report.attention.push_back(name.string());
   report.heads = json.at("heads").integer();
   report.needed = json.at("needed").is_null() ? 0 : json.at("needed").integer();
+  if (const Json* steps = json.find("steps")) report.steps = steps->integer();
   report.full = judged_of(json.at("full"));
   report.none = judged_of(json.at("none"));
   for (const Json& row : json.at("rows").items()) report.rows.push_back(penalty_row_of(row));

@@ -54,8 +54,9 @@ class SubsetResults {
       if (std::ranges::count_if(first, beside) < std::ranges::count_if(choice.kept, beside))
         first.push_back(head);
     }
-    return once(from_scratch_, first,
-                [&] { return judged(train_from_scratch(run_, first, options_.finetune)); });
+    const Index more = choice.steps + options_.finetune;
+    return once(from_scratch_[more], first,
+                [&] { return judged(train_from_scratch(run_, first, more)); });
   }
 
  private:
@@ -78,7 +79,8 @@ class SubsetResults {
   std::vector<HeadId> heads_;
   PassCount unused_;
   std::optional<SubsetLoss> choosing_;
-  std::map<Subset, Judged> pruned_, finetuned_, from_scratch_;
+  std::map<Subset, Judged> pruned_, finetuned_;
+  std::map<Index, std::map<Subset, Judged>> from_scratch_;  // by steps more than the run's
 };
 
 using Owners = std::vector<std::pair<std::string, std::vector<HeadId>>>;
@@ -169,6 +171,7 @@ class CurveMaker {
     result.seconds +=
         milliseconds([&] { choices = choose_heads(problem, method, sizes_, &result.cost); }) / 1e3;
     for (std::size_t i = 0; i < choices.size(); ++i) {
+      result.steps = trained_steps(run_) + choices[i].steps + options_.finetune;
       if (draw == 0) result.points.push_back(first_point(method, sizes_[i], choices[i]));
       const Judged judged = results_.pruned(choices[i]);
       Judged& mean = result.points[i].pruned;
@@ -318,6 +321,7 @@ Json to_json(const MethodCurve& method) {
                        {"regret", method.regret},
                        {"rank_correlation", method.rank_correlation},
                        {"knee", method.knee},
+                       {"steps", method.steps},
                        {"sequences_forward", method.cost.forward},
                        {"sequences_backward", method.cost.backward},
                        {"seconds", method.seconds},

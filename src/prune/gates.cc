@@ -119,7 +119,7 @@ std::vector<Choice> train_subsets(const PruneProblem& problem, std::span<const I
     GateTraining training(problem);
     training.run({.edits = [&](Index step) { return subset_gates(training, step, k); }}, cost);
     Choice choice = keep_highest(problem, training.all_logits(), std::span(&k, 1))[0];
-    choices.push_back({choice.kept, training.model});
+    choices.push_back({choice.kept, training.model, problem.settings.gate_steps});
   }
   return choices;
 }
@@ -128,7 +128,7 @@ std::vector<Choice> train_penalised(const PruneProblem& problem, std::span<const
                                     PassCount& cost) {
   const TrainedGates trained = train_gates(problem, &cost);
   std::vector<Choice> choices = keep_highest(problem, trained.log_alpha, sizes);
-  for (Choice& choice : choices) choice.trained = trained.model;
+  for (Choice& choice : choices) choice = {choice.kept, trained.model, problem.settings.gate_steps};
   return choices;
 }
 

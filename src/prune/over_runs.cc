@@ -96,6 +96,7 @@ MethodCurve method_of(const Json& json) {
   if (const Json& regret = json.at("regret"); !regret.is_null()) method.regret = regret.number();
   method.rank_correlation = number_of(json.at("rank_correlation"));
   if (const Json& knee = json.at("knee"); !knee.is_null()) method.knee = knee.integer();
+  if (const Json* steps = json.find("steps")) method.steps = steps->integer();
   method.cost = {json.at("sequences_forward").integer(), json.at("sequences_backward").integer()};
   method.seconds = number_of(json.at("seconds"));
   return method;
@@ -156,6 +157,7 @@ CurveOverRuns over_runs(std::span<const Curve> curves) {
     const MethodCurve& first = curves[0].methods[m];
     MethodOverRuns& method = all.methods.emplace_back();
     method.method = first.method;
+    method.steps = first.steps;
     for (std::size_t p = 0; p < first.points.size(); ++p)
       method.points.push_back(point_over(curves, m, p));
     method.area = over(curves, [&](const Curve& c) { return c.methods[m].area; });
@@ -187,6 +189,7 @@ Json to_json(const MethodOverRuns& method) {
                        {"area", method.area},
                        {"regret", method.regret},
                        {"knees", method.knees},
+                       {"steps", method.steps},
                        {"points", method.points}});
 }
 

@@ -124,11 +124,22 @@ Transformer pruned_model(const Transformer& model, const Choice& choice) {
   return remove_heads(choice.trained ? *choice.trained : model, choice.kept);
 }
 
+Index trained_steps(const Run& run) {
+  Index steps = run.step >= 0 ? run.step : run.config.train.steps;
+  const std::filesystem::path file = run.path / kPruneFile;
+  std::error_code ignored;
+  if (!std::filesystem::exists(file, ignored)) return steps;
+  const Json record = Json::parse(read_file(file), file.string());
+  for (const char* before : {"steps", "gate_steps"})
+    if (const Json* more = record.find(before)) steps += more->integer();
+  return steps;
+}
+
 Transformer train_from_scratch(const Run& run, std::span<const HeadId> heads, Index more) {
   Transformer model = remove_heads(run.model, heads);
   initialize(model, streams::initial_values(run.config.train.seed));
   TrainConfig config = run.config.train;
-  config.steps += more;
+  config.steps = trained_steps(run) + more;
   Trainer(model, *run.task, config).run();
   return model;
 }
@@ -140,6 +151,8 @@ PruneResult prune_run(const Run& run, const std::filesystem::path& out, const Pr
   const Choice choice = choose_heads(problem_of(run, options.settings), options);
   PruneResult result;
   result.options = options;
+  result.steps = trained_steps(run);
+  result.gate_steps = choice.steps;
   result.attention = module_names(run.model);
   result.kept = choice.kept;
   result.removed = all_heads(run.model);
@@ -210,6 +223,8 @@ Json to_json(const PruneResult& result) {
                        {"method", result.options.method},
                        {"seed", result.options.settings.seed},
                        {"examples", result.options.settings.examples},
+                       {"steps", result.steps},
+                       {"gate_steps", result.gate_steps},
                        {"finetune", result.options.finetune},
                        {"finetuned", result.finetuned},
                        {"pruning", pruning_text(result.options)},

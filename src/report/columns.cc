@@ -86,6 +86,7 @@ constexpr ColumnEntry kColumns[] = {
     {"area", "mean loss along the curve over the share of heads kept: small is good"},
     {"regret", "mean loss above that of the best subset of the same size: 0 is the optimum"},
     {"rank corr", "Spearman's correlation of how long a head is kept with what silencing it costs"},
+    {"steps", "of training behind the model, those with gates and of fine-tuning included"},
     {"knee", "the fewest heads whose loss lies within 1% of the way from all heads to none"},
     {"knee of each run", "the knee, run by run"},
     {"forward", "sequences that went through the model to choose"},
@@ -257,13 +258,14 @@ constexpr Legend kLegends[] = {
      "loss: nats per held-out target, small is good; ms per batch: forward pass over 64 "
      "sequences\n"},
     {"prunings",
-     "mean ± 95% interval over seeds (Student's t); against the first: loss - loss of the first "
+     "steps: of training behind each model; mean ± 95% interval over seeds (Student's t); against "
+     "the first: loss - loss of the first "
      "method\non the same cells; effect: that mean / standard deviation of the differences\n"},
     {"timing", "milliseconds of forward and backward, medians; saved: share of the time before\n"},
     {"curve",
      "area: mean loss along the curve; regret: loss above the best choice of that size, 0 is the "
-     "best;\nknee: fewest heads within 1% of the full loss; forward, backward: sequences spent to "
-     "choose\n"},
+     "best;\nknee: fewest heads within 1% of the full loss; steps: of training behind each "
+     "model,\nfine-tuned or from scratch; forward, backward: sequences spent to choose\n"},
     {"composition",
      "strength: norm of the product / product of the norms; percentile: of random pairs that are "
      "weaker\n"},

@@ -50,12 +50,13 @@ std::string knee_text(const std::optional<Index>& knee) {
 }
 
 std::string summary(const Curve& curve) {
-  Texts table({"method", "area", "regret", "rank corr", "knee", "forward", "backward", "seconds"});
+  Texts table(
+      {"method", "area", "regret", "rank corr", "knee", "steps", "forward", "backward", "seconds"});
   for (const MethodCurve& method : curve.methods) {
     table.add({method.method, significant(method.area),
                method.regret ? significant(*method.regret) : "-", fixed(method.rank_correlation, 2),
-               knee_text(method.knee), grouped(method.cost.forward), grouped(method.cost.backward),
-               fixed(method.seconds, 2)});
+               knee_text(method.knee), grouped(method.steps), grouped(method.cost.forward),
+               grouped(method.cost.backward), fixed(method.seconds, 2)});
   }
   return table.to_string();
 }
@@ -81,11 +82,11 @@ std::string exhaustive_grid(const Curve& curve) {
 }
 
 std::string summary_over_runs(const CurveOverRuns& curve) {
-  Texts table({"method", "area", "regret", "knee of each run"});
+  Texts table({"method", "area", "regret", "knee of each run", "steps"});
   for (const MethodOverRuns& method : curve.methods) {
     table.add({method.method, interval_text(method.area),
                method.regret ? interval_text(*method.regret) : "-",
-               join(texts_of(method.knees, knee_text), " ")});
+               join(texts_of(method.knees, knee_text), " "), grouped(method.steps)});
   }
   return table.to_string();
 }
@@ -187,13 +188,17 @@ std::string steps_text(const MichelReport& report) {
 }  // namespace
 
 std::string prune_text(const PruneResult& result) {
-  Texts table({"model", "heads", "loss", "accuracy", "parameters", "ms per batch"});
+  Texts table({"model", "heads", "steps", "loss", "accuracy", "parameters", "ms per batch"});
+  Index steps = result.steps;
   const auto add = [&](const char* name, std::size_t heads, const ModelFigures& figures) {
-    table.add({name, std::to_string(heads), significant(figures.loss), fixed(figures.accuracy, 4),
-               grouped(figures.parameters), fixed(figures.ms_per_batch, 2)});
+    table.add({name, std::to_string(heads), grouped(steps), significant(figures.loss),
+               fixed(figures.accuracy, 4), grouped(figures.parameters),
+               fixed(figures.ms_per_batch, 2)});
   };
   add("before", result.kept.size() + result.removed.size(), result.before);
+  steps += result.gate_steps;
   add("heads removed", result.kept.size(), result.removed_only);
+  steps += result.finetuned;
   add("after", result.kept.size(), result.after);
   const std::string kept = join(texts_of(result.kept, head_text), " ");
   return table.to_string() + "kept heads: " + (kept.empty() ? "none" : kept) + "\n" +
@@ -287,7 +292,9 @@ std::string voita_text(const VoitaReport& report) {
       "1. trained gates (weights train along): the count of survivors is a function of lambda\n",
       report.heads, " heads, loss ", significant(report.full.loss), " with all, ",
       significant(report.none.loss), " with none",
-      report.needed > 0 ? text("; the task needs ", report.needed) : std::string(), "\n");
+      report.needed > 0 ? text("; the task needs ", report.needed) : std::string(), "\n",
+      "steps of training behind each pruned model, and as many from scratch: ",
+      grouped(report.steps), "\n");
   out += sweep.to_string() + kVoitaPenalty + kVoitaScratch;
   return out +
          text("\n2. who does what, before and after lambda ",

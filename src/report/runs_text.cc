@@ -137,11 +137,11 @@ std::string prune_sweep_text(const PruneSweepReport& report) {
   if (report.groups.empty())
     return "no pruning is finished yet\n" + missing_text(report.missing, report.cells) +
            failures_text(report.failed);
-  Texts table({"cells", "heads kept", "method", "seeds", "loss", "accuracy", "against the first",
-               "effect"});
+  Texts table({"cells", "heads kept", "method", "seeds", "steps", "loss", "accuracy",
+               "against the first", "effect"});
   for (const PruneGroup& group : report.groups) {
     table.add({group.group, std::to_string(group.keep), group.method,
-               std::to_string(group.seeds.size()), interval_text(group.loss),
+               std::to_string(group.seeds.size()), grouped(group.steps), interval_text(group.loss),
                share_text(group.accuracy),
                group.against_first ? interval_text(*group.against_first) : "-",
                group.against_first ? fixed(group.effect, 2) : "-"});

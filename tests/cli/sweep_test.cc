@@ -188,6 +188,22 @@ TEST_F(SweepCommand, PrunesItsCellsInSlicesAndComparesMethods) {
   EXPECT_EQ(after, kept);  // nothing is made twice
 }
 
+TEST_F(SweepCommand, TrainsFromScratchForAsManySteps) {
+  for (const std::string method : {"magnitude", "l0"}) {
+    const Json json =
+        done(grid({"--heads", "4", "--seeds", "1", "--prune", method, "--keep", "2", "--finetune",
+                   "3", "--gate-steps", "5", "--from-scratch", "--out", method, "--json"}))
+            .json();
+    const std::string steps = method == "l0" ? "38" : "33";  // 30, of gates 5, of fine-tuning 3
+    for (const Json& group : json.at("groups").items())
+      EXPECT_EQ(group.at("steps").dump(), steps) << group.at("method").dump();
+    // Two heads from the start are a training like any other.
+    Words longer = tiny({"--heads", "2", "--d-head", "4", "--out", method + "-alone", "--json"});
+    *std::ranges::find(longer, "30") = steps;
+    EXPECT_EQ(json.at("groups").items()[1].at("losses").items()[0], done(longer).json().at("loss"));
+  }
+}
+
 TEST_F(SweepCommand, TakesAConfigForAllCells) {
   done(tiny({"--out", "a", "--lr", "2e-3"}));
   done({"sweep", "--config", "a/config.json", "--heads", "1,2", "--seeds", "1", "--steps", "2",

@@ -95,10 +95,11 @@ TEST(PruneSweepText, ComparesMethodsWithTheFirst) {
   PruneSweepReport report;
   report.cells = 5;
   report.groups.push_back(
-      {"heads=4", "greedy", 2, {0, 1}, {0.1, 0.2}, {0.15, 0.05}, {0.9, 0.2}, {}, 0});
+      {"heads=4", "greedy", 2, 33, {0, 1}, {0.1, 0.2}, {0.15, 0.05}, {0.9, 0.2}, {}, 0});
   report.groups.push_back({"heads=4",
                            "random",
                            2,
+                           33,
                            {0, 1},
                            {0.5, 0.7},
                            {0.6, 0.1},

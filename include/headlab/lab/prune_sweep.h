@@ -39,6 +39,7 @@ CellEnd run_prune_cell(const std::filesystem::path& folder, const PruneCell& cel
 struct PruneGroup {
   std::string group, method;
   Index keep = 0;
+  Index steps = 0;  // of training behind each model: the cell's, of gates and of fine-tuning
   std::vector<std::int64_t> seeds;
   std::vector<double> losses;  // by seed, held out, after fine-tuning
   Interval loss, accuracy;

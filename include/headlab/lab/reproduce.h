@@ -111,6 +111,7 @@ struct VoitaOptions {
 struct VoitaReport {
   std::vector<std::string> attention;
   Index heads = 0, needed = 0;  // needed: as the task says; 0 where it does not
+  Index steps = 0;              // of training behind each model at its end, gates included
   Judged full, none;
   std::vector<PenaltyRow> rows;  // in the order of the penalties
   /// The row with the fewest survivors whose loss is within the limit of knee_of (prune/curve.h);

@@ -41,6 +41,9 @@ struct MethodCurve {
   std::optional<double> regret{};
   double rank_correlation = 0;  // Spearman, of how long a head is kept with its zero-ablation
   std::optional<Index> knee{};  // see knee_of
+  /// Of training behind each model that was fine-tuned, and as many behind those from scratch: the
+  /// run's, those of gates and of fine-tuning.
+  Index steps = 0;
   PassCount cost{};
   double seconds = 0;
 };
@@ -138,6 +141,7 @@ struct MethodOverRuns {
   Interval area{};
   std::optional<Interval> regret{};
   std::vector<std::optional<Index>> knees;  // of each run
+  Index steps = 0;                          // as MethodCurve has it, of the first run
 };
 
 /// Curves of several runs, of different seeds for instance: means with 95% intervals (Student's t).

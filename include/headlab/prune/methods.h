@@ -57,6 +57,7 @@ struct PassCount {
 struct Choice {
   std::vector<HeadId> kept;
   std::shared_ptr<Transformer> trained{};
+  Index steps = 0;  // of training that it had beyond the model that was given
 };
 
 enum class MethodKind {

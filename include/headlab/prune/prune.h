@@ -52,6 +52,8 @@ struct PruneResult {
   ModelFigures before, removed_only, after;
   std::vector<PruneTiming> timing{};  // if asked for
   PruneOptions options{};
+  Index steps = 0;        // of training that the run had
+  Index gate_steps = 0;   // and its model after them, with gates
   Index finetuned = 0;    // steps of fine-tuning that were done
   std::string weights{};  // weights_hash of the pruned model as it is now
   /// What kept prune.json from being completed: the pruned run is whole all the same.
@@ -79,6 +81,8 @@ Transformer pruned_model(const Transformer& model, const Choice& choice);
 /// them, and lr (0: 0.3 times the run's).
 TrainConfig finetuning(const TrainConfig& trained, Index steps, double lr = 0);
 
+/// The steps of training that the run's model had; of a pruned run, those before that too.
+Index trained_steps(const Run& run);
 /// A model that has only these heads from the start: initial values anew, and trained like the run
 /// but for `more` steps longer.
 Transformer train_from_scratch(const Run& run, std::span<const HeadId> heads, Index more = 0);
