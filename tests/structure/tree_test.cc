@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <map>
+#include <regex>
 #include <set>
 
 #include "structure/rules.h"
@@ -82,6 +84,38 @@ TEST(Project, InstallsPortableHeaders) { expect_none({"include"}, check_portable
 
 TEST(Project, LeavesNothingToDo) {
   expect_none({"src", "include", "tests", "examples"}, check_finished);
+}
+
+std::string read_text(const std::string& name) {
+  std::ifstream stream(kProject / name, std::ios::binary);
+  return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+TEST(Readme, Ends) {
+  const std::string readme = read_text("README.md");
+  const auto count = [&](const char* what) {
+    const std::regex pattern(what);
+    return std::distance(std::sregex_iterator(readme.begin(), readme.end(), pattern), {});
+  };
+  EXPECT_LE(count("\n"), 200) << "lines";
+  EXPECT_LE(count("\\S+"), 2000) << "words";
+  EXPECT_LE(count("[0-9]+([.,][0-9]+)*"), 75) << "numbers";
+  EXPECT_EQ(count("[^\n]{101}"), 0) << "lines of more than 100 columns";
+}
+
+/// A reader who follows a path, or an arrow of an example, finds a file.
+TEST(Readme, AndItsCompanionsNameFilesThatAreThere) {
+  const std::regex path("(src|include|examples|tests|datasets)/[A-Za-z0-9_./-]*[A-Za-z0-9_]");
+  for (const char* name : {"README.md", "src/README.md", "tests/README.md", "examples/RESULTS.md",
+                           "examples/one_page.cc", "include/headlab/headlab.h"}) {
+    const std::string text = read_text(name);
+    EXPECT_FALSE(text.empty()) << name;
+    for (std::sregex_iterator at(text.begin(), text.end(), path), end; at != end; ++at) {
+      const bool made = text.find("New file `" + at->str()) != text.npos;  // by a recipe
+      EXPECT_TRUE(made || std::filesystem::exists(kProject / at->str()))
+          << name << ": " << at->str();
+    }
+  }
 }
 
 TEST(Project, KeepsItsTopLevelShort) {
