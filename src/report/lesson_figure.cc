@@ -1,7 +1,7 @@
 // A sentence in heads: the patterns of all its heads and of one head as wide as all of them, with
 // the numbers in the cells. The wide head has one budget of attention for what the others share
 // out among them, so its rows are a compromise of theirs. Read next: heads/lessons.h;
-// page/learn_bottleneck.js, the same to try.
+// page/lesson_budget.js, the same to try.
 #include <algorithm>
 #include <cmath>
 

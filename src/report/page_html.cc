@@ -4,9 +4,11 @@
 #include "report/page_html.h"
 
 #include <algorithm>
+#include <set>
 
 #include "headlab/base/digest.h"
 #include "headlab/base/error.h"
+#include "headlab/base/text.h"
 #include "report/page_files.h"
 
 namespace headlab {
@@ -16,6 +18,33 @@ std::string_view file_text(std::string_view name) {
   const auto file = std::ranges::find(page_files(), name, &PageFile::name);
   require(file != page_files().end(), "a page has no file ", name);
   return file->text;
+}
+
+/// Whether a line of a module is more than a comment.
+bool is_code(std::string_view line) {
+  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
+  return !line.empty() && !line.starts_with("//");
+}
+
+/// Adds a module to a script after those that it imports, each once: without its imports, the word
+/// `export`, and lines of comment.
+void add_module(std::string_view name, std::set<std::string_view>& known, std::string& script) {
+  if (!known.insert(name).second) return;
+  std::string own;
+  bool imports = false;
+  for (std::string_view line : split(file_text(name), '\n')) {
+    imports = imports || line.starts_with("import ");
+    if (imports) {
+      const std::size_t from = line.find("from './");
+      if (from == std::string_view::npos) continue;
+      imports = false;
+      add_module(line.substr(from + 8, line.rfind('\'') - from - 8), known, script);
+    } else if (is_code(line)) {
+      if (line.starts_with("export ")) line.remove_prefix(7);
+      (own += line) += '\n';
+    }
+  }
+  script += own;
 }
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
@@ -36,20 +65,25 @@ std::string hashes_of(std::string_view html, const std::string& tag) {
   return sources.empty() ? " 'none'" : sources;
 }
 
+/// What a placeholder {{file:NAME}} or {{script:NAME}} stands for; nothing for any other.
+std::string code_of(std::string_view placeholder) {
+  std::string code;
+  std::set<std::string_view> known;
+  if (placeholder.starts_with("file:")) code = file_text(placeholder.substr(5));
+  if (placeholder.starts_with("script:")) add_module(placeholder.substr(7), known, code);
+  return code;
+}
+
 /// The skeleton with its files, without policy and data.
 std::string code_of(const std::vector<HtmlPiece>& pieces) {
   std::string html;
-  for (const HtmlPiece& piece : pieces) {
-    html += piece.text;
-    if (piece.placeholder.starts_with("file:"))
-      html += file_text(std::string_view(piece.placeholder).substr(5));
-  }
+  for (const HtmlPiece& piece : pieces) (html += piece.text) += code_of(piece.placeholder);
   return html;
 }
 
-std::string_view filling_of(const std::string& placeholder, const HtmlFilling& filling,
-                            std::string_view policy) {
-  if (placeholder.starts_with("file:")) return file_text(std::string_view(placeholder).substr(5));
+std::string filling_of(const std::string& placeholder, const HtmlFilling& filling,
+                       const std::string& policy) {
+  if (placeholder.find(':') != std::string::npos) return code_of(placeholder);
   if (placeholder == "csp") return policy;
   if (placeholder == "title") return filling.title;
   if (placeholder == "static") return filling.fixed;

@@ -33,8 +33,8 @@ std::string content_security_policy(std::string_view html);
 struct HtmlFilling {
   std::string title, fixed, data, lessons{};  // HTML
 };
-/// The whole document. {{file:NAME}} is a file of page_files(), {{csp}} the policy. Error for a
-/// placeholder that is not known.
+/// The whole document. {{file:NAME}} is a file of page_files(), {{script:NAME}} a module and all
+/// that it imports as one script, {{csp}} the policy. Error for a placeholder that is not known.
 std::string html_page(const HtmlFilling& filling);
 
 /// The bytes of the document that are the same in all pages: markup, style and scripts.

@@ -13,7 +13,7 @@ class Cases : public OnPage {
   void open_all_views(const fs::path& page) {
     open(page);
     const Json views =
-        tab().evaluate("VIEWS.filter((v) => v.available(app.page)).map((v) => v.name)");
+        tab().evaluate("app.views.filter((v) => v.available(app.page)).map((v) => v.name)");
     EXPECT_FALSE(views.items().empty());
     for (const Json& view : views.items()) {
       go_to("#view=" + view.string());
@@ -84,7 +84,7 @@ TEST_F(Cases, ControlsHaveNoOwnerAnywhere) {
               std::string::npos);
     EXPECT_EQ(tab().number("headsOf(run()).flatMap((x) => ownedBy(x)).length"), 0);
     std::vector<std::string> places;
-    const Json views = tab().evaluate("VIEWS.filter(isShown).map((v) => v.name)");
+    const Json views = tab().evaluate("app.views.filter(isShown).map((v) => v.name)");
     for (const Json& view : views.items()) places.push_back("#view=" + view.string());
     for (int lesson = 2; lesson <= 9; ++lesson)
       places.push_back("#view=learn&world=run&lab=open:1&page=" + std::to_string(lesson));

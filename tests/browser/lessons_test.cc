@@ -10,7 +10,7 @@ namespace headlab::browser { namespace {
 TEST_F(Lessons, OpenWithoutARun) {
   open(book());
   EXPECT_EQ(tab().text("app.state.view"), "learn");
-  EXPECT_EQ(tab().text("VIEWS.filter((v) => v.available(app.page)).map((v) => v.name).join()"),
+  EXPECT_EQ(tab().text("app.views.filter((v) => v.available(app.page)).map((v) => v.name).join()"),
             "learn,about");
   EXPECT_TRUE(tab().holds("document.getElementById('banner').hidden"));
   EXPECT_EQ(words("#notices"), "");
@@ -180,9 +180,9 @@ TEST_F(Lessons, EightAsksForChanceAndCause) {
   lesson_of_run(8);
   EXPECT_FALSE(there("#truth-verdict"));
   const std::string owned = tab().text(
-      "(() => { const r = task().facts.relations.findIndex((_, i) => core.owner(run(), i)); return "
-      "`${headsOf(run()).find((x) => x.m === core.owner(run(), r).m && x.place === "
-      "core.owner(run(), r).place).at} ${r}`; })()");
+      "(() => { const r = task().facts.relations.findIndex((_, i) => ownerOf(run(), i)); return "
+      "`${headsOf(run()).find((x) => x.m === ownerOf(run(), r).m && x.place === "
+      "ownerOf(run(), r).place).at} ${r}`; })()");
   const std::size_t space = owned.find(' ');
   choose("guess-head", owned.substr(0, space));
   choose("lab-guess", owned.substr(space + 1));

@@ -21,7 +21,7 @@ TEST_F(PageOfARun, ChecksItselfAsksForNothingAndStaysSmall) {
   EXPECT_TRUE(tab().holds("document.getElementById('static').hidden"));
   EXPECT_LE(fs::file_size(full), 1'000'000u);
   const Json views =
-      tab().evaluate("VIEWS.filter((v) => v.available(app.page)).map((v) => v.name)");
+      tab().evaluate("app.views.filter((v) => v.available(app.page)).map((v) => v.name)");
   for (const Json& view : views.items()) {
     go_to("#view=" + view.string());
     EXPECT_EQ(tab().text("app.state.view"), view.string());
@@ -66,20 +66,6 @@ TEST_F(PageOfARun, ReadsOutThePatternOfTheProgram) {
   }
 }
 
-TEST_F(PageOfARun, ZoomsWhereTwoFingersPart) {
-  open(full, "#view=head&h=0.1&ex=0");
-  const auto shown = [&] { return tab().text("windowOf(16, 16).join()"); };
-  EXPECT_EQ(shown(), "0,15,0,15");
-  tab().pinch(mark("pattern", 12, 3), 60, 160);
-  const Json window = tab().evaluate("windowOf(16, 16)");
-  const auto edge = [&](std::size_t i) { return window.items()[i].number(); };
-  EXPECT_LT(edge(1) - edge(0), 12);
-  EXPECT_GE(edge(1), 12) << "the query between the fingers stays";
-  EXPECT_LE(edge(2), 3) << "and so does the key";
-  tab().pinch(mark("pattern", 2, 2), 200, 40);
-  EXPECT_EQ(shown(), "0,15,0,15");
-}
-
 TEST_F(PageOfARun, SumsTheRowsThatAreLocked) {
   open(full, "#view=head&h=0.1&ex=3");
   tab().click(mark("pattern", 7, 4));
@@ -118,8 +104,8 @@ TEST_F(PageOfARun, MeasuresAgainWhereAMeasurementWasInterrupted) {
   open(full, "#view=heads");
   // The next gate moves while the loss with all heads on is about to be measured.
   tab().evaluate(
-      "(() => { const steps = core.evaluateSteps; core.evaluateSteps = (r, options) => { if "
-      "(options.gates === null) { core.evaluateSteps = steps; go({gates: {'0.1': 0}}); } return "
+      "(() => { const steps = evaluateSteps; evaluateSteps = (r, options) => { if "
+      "(options.gates === null) { evaluateSteps = steps; go({gates: {'0.1': 0}}); } return "
       "steps(r, options); }; })()");
   go_to("#view=live&gates=0.2:0");
   tab().wait_until("app.state.gates['0.1'] === 0");
@@ -143,7 +129,7 @@ TEST_F(PageOfARun, LosesWhatTheProgramLosesWithEverySetOfHeads) {
   const std::size_t count = subsets.at("losses").items().size();
   ASSERT_EQ(count, 16u);
   const Json losses = tab().evaluate(
-      "Array.from({length: 16}, (_, set) => core.evaluate(run(), {gates: "
+      "Array.from({length: 16}, (_, set) => evaluate(run(), {gates: "
       "[Float32Array.from({length: "
       "4}, (_, h) => set >> h & 1)]}).loss)");
   for (std::size_t set = 0; set < count; ++set) {
@@ -215,12 +201,12 @@ TEST_F(PageOfARun, HidesTheEdgesThatTheProgramHides) {
     const std::string head = first.at("heads").items()[0].dump();  // [layer, head]
     const double change = tab().number(
         "(() => { const r = task().facts.relations.findIndex((x) => x.name === " +
-        Json(name).dump() + "); const {m, place} = core.headOf(run(), " + head +
-        ".join('.')); const loss = (hide) => core.evaluate(run(), {hide}).relations.find((x) => "
+        Json(name).dump() + "); const {m, place} = headNamed(run(), " + head +
+        ".join('.')); const loss = (hide) => evaluate(run(), {hide}).relations.find((x) => "
         "x.name === " +
         Json(name).dump() +
         ").loss; const hide = {relation: r, heads: [[m, place]], "
-        "random: false}; return loss(hide) - core.evaluate(run(), {hide: {...hide, heads: []}})"
+        "random: false}; return loss(hide) - evaluate(run(), {hide: {...hide, heads: []}})"
         ".relations.find((x) => x.name === " +
         Json(name).dump() + ").loss; })()");
     const double program = first.at("gold").at("change").number();
@@ -241,8 +227,8 @@ TEST_F(PageOfARun, KeepsItsStateInTheAddress) {
   EXPECT_TRUE(tab().holds(
       "(() => { let seed = 1; const random = (n) => (seed = seed * 48271 % 2147483647) % n; "
       "for (let i = 0; i < 1000; ++i) { const s = defaultState(); s.view = "
-      "VIEW_NAMES[random(VIEW_NAMES"
-      ".length)]; s.h = `0.${random(4)}`; s.ex = random(500); s.q = [random(16)]; s.gates = {[`0.${"
+      "app.views[random(app.views.length)].name; s.h = `0.${random(4)}`; s.ex = random(500); s.q = "
+      "[random(16)]; s.gates = {[`0.${"
       "random(4)}`]: random(100) / 100}; if (JSON.stringify(parseHash(formatHash(s)).state) !== "
       "JSON.stringify(s)) return false; } return true; })()"));
 }
@@ -251,7 +237,7 @@ TEST_F(PageOfARun, FallsBackWithANoticeOnABadAddress) {
   for (const char* hash : {"#view=nowhere", "#h=9.9", "#ex=-1&view=head", "#gates=0.1:7",
                            "#%E0%A4%A", "#view=head&q=banana&&==&h", "#edit=999:999&view=live"}) {
     open(full, hash);
-    EXPECT_TRUE(tab().holds("VIEWS.some((v) => v.name === app.state.view)")) << hash;
+    EXPECT_TRUE(tab().holds("app.views.some((v) => v.name === app.state.view)")) << hash;
     EXPECT_TRUE(tab().holds("document.getElementById('view').children.length > 0")) << hash;
   }
   open(full, "#view=head&h=9.9");
@@ -265,8 +251,7 @@ TEST_F(PageOfARun, ShowsItsTrainingStepByStep) {
   ASSERT_EQ(steps.items().size(), 6u);
   const std::string last = steps.items().back().dump();
   go_to("#view=time&step=" + last);
-  const double live =
-      tab().number("core.evaluate(run(), {model: run().modelAt(" + last + ")}).loss");
+  const double live = tab().number("evaluate(run(), {model: run().modelAt(" + last + ")}).loss");
   const double program = tab().number("run().facts.evaluation.loss");
   EXPECT_NEAR(live, program, 2e-3 + 1e-2 * program) << "in 16 bits";
   EXPECT_NE(words("#birth-list"), "");
@@ -295,32 +280,8 @@ TEST_F(PageOfARun, ComparesTwoHeadsCellByCell) {
   open(full, "#view=compare&a=0.0&b=0.1&ex=3");
   tab().point(mark("compare-a", 7, 4));
   const std::string shown = readout();
-  for (const char* part : {"query 7, key 4", "A ", "B ", "A − B", "average of all"})
+  for (const char* part : {"query 7, key 4", "A ", "B ", "A − B"})
     EXPECT_NE(shown.find(part), shown.npos) << shown;
-}
-
-TEST_F(PageOfARun, ScattersHeadsByAnyTwoScores) {
-  open(full, "#view=heads");
-  const std::string at = figure("heads-scatter") + ".picture";
-  EXPECT_EQ(tab().number(at + ".marks.rows"), 4);
-  const Json ablation = study.json("full/ablation.json"), heads = study.json("full/heads.json");
-  tab().evaluate(
-      "(() => { for (const [id, value] of [['axis-sx', 'mass on back3'], ['axis-sy', 'loss without "
-      "it']]) { const list = document.getElementById(id); list.value = value; "
-      "list.dispatchEvent(new Event('change', {bubbles: true})); } })()");
-  wait();
-  const Json rows = tab().evaluate(at + ".table().rows");
-  for (std::size_t head = 0; head < 4; ++head) {
-    const Json::Array& row = rows.items()[head].items();
-    EXPECT_NEAR(row[1].number(),
-                heads.at("heads").items()[head].at("scores").at("back3").at("mass").number(), 1e-5);
-    EXPECT_NEAR(row[2].number(), ablation.at("heads").items()[head].at("change").number(), 1e-4);
-  }
-  tab().point(mark("heads-scatter", 2, 0));
-  EXPECT_NE(readout().find("Head 0.2"), std::string::npos) << readout();
-  tab().click(mark("heads-scatter", 2, 0));
-  wait();
-  EXPECT_EQ(tab().text("app.state.view + app.state.h"), "head0.2");
 }
 
 TEST_F(PageOfARun, KeepsThePlacesOfRemovedHeads) {

@@ -13,7 +13,7 @@ class Readers : public OnPage {
 
   std::vector<std::string> views() {
     const Json names =
-        tab().evaluate("VIEWS.filter((v) => v.available(app.page)).map((v) => v.name)");
+        tab().evaluate("app.views.filter((v) => v.available(app.page)).map((v) => v.name)");
     std::vector<std::string> list;
     for (const Json& name : names.items()) list.push_back(name.string());
     return list;

@@ -78,8 +78,15 @@ class OnPage : public InBrowser {
     url_ = "file://" + file.string();
     tab().open(url_ + hash);
     wait();
+    teach_evaluate();
   }
   void wait() { tab().wait_until("app.ready && app.busy === 0", 60); }
+  /// What the model in the page computes over a set of examples; see evaluateSteps() in
+  /// core_losses.js.
+  void teach_evaluate() {
+    tab().evaluate(
+        "globalThis.evaluate = (run, options = {}) => finish(evaluateSteps(run, options))");
+  }
   /// Changes the state of the page by its address, as a reader does who follows a link.
   void go_to(const std::string& hash) {
     tab().evaluate("location.hash = " + Json(hash).dump());

@@ -45,7 +45,7 @@ TEST_F(EverySet, OfEightHeadsLosesWhatTheProgramLoses) {
     double largest = 0;
     for (int first = 0; first < 256; first += 8) {  // a call that takes too long has no answer
       const Json page = tab().evaluate(
-          "Array.from({length: 8}, (_, i) => Array.from(core.evaluate(run(), {count: " +
+          "Array.from({length: 8}, (_, i) => Array.from(evaluate(run(), {count: " +
           std::to_string(sets_examples()) + ", replacement: " + Json(entry.name).dump() +
           ", gates: [Float32Array.from({length: 8}, (_, h) => 1 - (" + std::to_string(first) +
           " + i >> h & 1))]}).by))");
@@ -66,7 +66,7 @@ TEST_F(EverySet, OfEightHeadsLosesWhatTheProgramLoses) {
   const Json losses = study.json("eight/curve.json").at("subsets").at("losses");
   for (int kept = 0; kept < 256; kept += 15) {
     const double ours =
-        tab().number("core.evaluate(run(), {gates: [Float32Array.from({length: 8}, (_, h) => " +
+        tab().number("evaluate(run(), {gates: [Float32Array.from({length: 8}, (_, h) => " +
                      std::to_string(kept) + " >> h & 1)]}).loss");
     const double theirs = losses.items()[static_cast<std::size_t>(kept)].number();
     EXPECT_NEAR(ours, theirs, 1e-5 + 1e-4 * theirs) << kept;

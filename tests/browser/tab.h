@@ -141,23 +141,6 @@ class Tab {
     click(middle_of(selector), modifiers);
   }
 
-  /// Two fingers on either side of a place, from `from` pixels apart to `to`.
-  void pinch(const Place& at, double from, double to) {
-    const auto fingers = [&](double apart) {
-      Json::Array points;
-      for (const double side : {-apart / 2, apart / 2})
-        points.push_back(Json::object({{"x", at.x + side}, {"y", at.y}, {"id", side < 0 ? 1 : 2}}));
-      return points;
-    };
-    const auto touch = [&](const char* type, Json::Array points) {
-      call("Input.dispatchTouchEvent", {{"type", type}, {"touchPoints", std::move(points)}});
-    };
-    touch("touchStart", fingers(from));
-    for (int step = 1; step <= 10; ++step)
-      touch("touchMove", fingers(from + (to - from) * step / 10));
-    touch("touchEnd", {});
-  }
-
   void resize(int width, int height) {
     call("Emulation.setDeviceMetricsOverride",
          {{"width", width}, {"height", height}, {"deviceScaleFactor", 1}, {"mobile", false}});

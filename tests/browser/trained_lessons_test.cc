@@ -60,7 +60,7 @@ TEST_F(TrainedLessons, AreBroughtAlong) {
   EXPECT_LE(fs::file_size(trained), 1'500'000u);
   open(trained, "#view=learn&page=2");
   EXPECT_TRUE(tab().holds("app.check.ok"));
-  EXPECT_EQ(tab().text("VIEWS.filter(isShown).map((v) => v.name).join()"), "learn,about");
+  EXPECT_EQ(tab().text("app.views.filter(isShown).map((v) => v.name).join()"), "learn,about");
   EXPECT_NE(title_of("knee").find("is enough"), std::string::npos) << title_of("knee");
   EXPECT_EQ(tab().number("headsOf(run()).length"), 8);
   EXPECT_EQ(read_file(trained).find(fs::temp_directory_path().string()), std::string::npos);

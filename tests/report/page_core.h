@@ -1,5 +1,5 @@
 // What the tests of the model in the page share: runs with random or trained weights, what the
-// program computes of them, and node, which holds the page against it. Read next: core_test.js.
+// program computes of them, and node, which holds the page against it. Read next: core_test.mjs.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -50,9 +50,9 @@ class PageCore : public testing::Test {
     write_file(folder_.path() / "page.html", page.html);
     write_file(folder_.path() / "expected.json", expected.dump());
     const std::string source = HEADLAB_SOURCE_DIR;
-    const Told told = told_by(text("node ", source, "/tests/report/core_test.js ", source,
-                                   "/src/report/page ", (folder_.path() / "page.html").string(),
-                                   " ", (folder_.path() / "expected.json").string()));
+    const Told told = told_by(text("node ", source, "/tests/report/core_test.mjs ",
+                                   (folder_.path() / "page.html").string(), " ",
+                                   (folder_.path() / "expected.json").string()));
     EXPECT_TRUE(told.well) << told.text;
   }
 

@@ -1,7 +1,7 @@
 // The model in the page against the model of the program: every task, every kind of model, heads
 // gated and replaced, edges hidden; and that the page notices when it computes something
-// else. The page's half is tests/report/core_test.js, which runs under node; without node these
-// tests are skipped. Read next: src/report/page/core_blocks.js.
+// else. The page's half is tests/report/core_test.mjs, which runs under node; without node these
+// tests are skipped. Read next: src/report/page/core_page.js.
 #include "report/page_core.h"
 
 #include "headlab/heads/gold_edges.h"
@@ -28,8 +28,7 @@ TEST_F(PageCore, ComputesTheModelOfEveryTask) {
 
 TEST_F(PageCore, AgreesWithPyTorch) {
   const std::string tests = HEADLAB_TEST_DATA;
-  std::string command =
-      text("node ", tests, "/report/core_golden_test.js ", HEADLAB_SOURCE_DIR, "/src/report/page");
+  std::string command = text("node ", HEADLAB_SOURCE_DIR, "/tests/report/core_golden_test.mjs");
   for (const char* name :
        {"decoder_pre_gelu", "encoder_post_relu", "encoder_decoder_pre", "encoder_decoder_post"})
     command += text(" ", tests, "/golden/", name, ".safetensors");

@@ -63,16 +63,20 @@ TEST(HtmlPage, AllowsItsOwnScriptAndStyleAlone) {
   EXPECT_NE(policy.find("base-uri 'none'; form-action 'none'"), std::string::npos);
 }
 
-TEST(PageFiles, AreAllUsedOnce) {
-  const auto skeleton = std::ranges::find(page_files(), "page.html", &PageFile::name);
-  ASSERT_NE(skeleton, page_files().end());
-  std::vector<std::string> used = {"page.html", "lessons.html"}, there;
-  for (const HtmlPiece& piece : html_pieces(skeleton->text))
-    if (piece.placeholder.starts_with("file:")) used.push_back(piece.placeholder.substr(5));
-  for (const PageFile& file : page_files()) there.emplace_back(file.name);
-  std::ranges::sort(used);
-  std::ranges::sort(there);
-  EXPECT_EQ(used, there);
+/// How often a part stands in a text.
+int times(std::string_view whole, std::string_view part) {
+  int count = 0;
+  for (std::size_t at = 0; (at = whole.find(part, at)) != whole.npos; at += part.size()) ++count;
+  return count;
+}
+
+TEST(PageFiles, AreJoinedToOneScript) {
+  const std::string script = inside(html_page({"t", "", ""}), "script");
+  EXPECT_EQ(times(script, "\nimport ") + times(script, "\nexport ") + times(script, "\n//"), 0);
+  for (const char* once : {"function* forwardSteps(", "function attend(", "const learnView ="})
+    EXPECT_EQ(times(script, once), 1) << once;
+  EXPECT_LT(script.find("class Model {"), script.find("class Run {"))
+      << "what a module needs first";
 }
 
 /// 250,000 bytes for what looks at runs, and 80,000 for ten lessons, which every page brings along.

@@ -1,5 +1,5 @@
 // The lessons of a page: what they compute is what the program computes and what articles print,
-// and without scripts they are texts and tables. Read next: lessons_test.js;
+// and without scripts they are texts and tables. Read next: lessons_test.mjs;
 // src/report/page_lessons.cc.
 #include <iterator>
 #include <regex>
@@ -63,8 +63,8 @@ TEST_F(PageLessons, ComputeWhatTheProgramComputesAndArticlesPrint) {
   write_file(folder_.path() / "book.html", make_textbook().html);
   write_file(folder_.path() / "expected.json", expected.dump());
   const std::string source = HEADLAB_SOURCE_DIR;
-  const Told told = told_by(text("node ", source, "/tests/report/lessons_test.js ", source,
-                                 "/src/report/page ", (folder_.path() / "book.html").string(), " ",
+  const Told told = told_by(text("node ", source, "/tests/report/lessons_test.mjs ",
+                                 (folder_.path() / "book.html").string(), " ",
                                  (folder_.path() / "expected.json").string()));
   EXPECT_TRUE(told.well) << told.text;
 }

@@ -93,15 +93,14 @@ TEST_F(SameSvg, ComesFromTheProgramAndThePage) {
   for (const DotShape shape :
        {DotShape::circle, DotShape::square, DotShape::diamond, DotShape::triangle, DotShape::cross})
     dots.items.push_back(DotItem{{9.127, 9.5}, 3.25, shape, {.fill = "s1", .stroke = "s2"}});
-  write_file(folder_ / "write.js",
-             "const fs = require('fs'); const make = new Function(fs.readFileSync(process.argv[2], "
-             "'utf8') + '; return svg;')(); const p = JSON.parse(fs.readFileSync(process.argv[3], "
-             "'utf8')); process.stdout.write(make(p, p.palette, 'again: x'));");
+  write_file(folder_ / "write.mjs",
+             "import fs from 'node:fs'; import {svg} from '" HEADLAB_SOURCE_DIR
+             "/src/report/page/draw.js'; const p = JSON.parse(fs.readFileSync(process.argv[2], "
+             "'utf8')); process.stdout.write(svg(p, p.palette, 'again: x'));");
   for (const Picture& picture : {pattern_figure(pattern), history_figure(history), dots}) {
     write_file(folder_ / "picture.json", picture_json(picture).dump());
-    const Told told = told_by(text("node ", (folder_ / "write.js").string(), " ",
-                                   HEADLAB_SOURCE_DIR "/src/report/page/draw.js ",
-                                   (folder_ / "picture.json").string()));
+    const Told told = told_by(
+        text("node ", (folder_ / "write.mjs").string(), " ", (folder_ / "picture.json").string()));
     EXPECT_EQ(told.text, svg(picture, "again: x"));
   }
 }

@@ -32,7 +32,7 @@ struct KnownPattern {
   double (*weight)(const PatternInput& input, Index t, Index s);
 };
 /// previous, first, window, uniform, induction, same. Adding one is adding a row, here and in
-/// src/report/page/learn_worlds.js, whose lesson shows them (a test holds the two together).
+/// src/report/page/worlds.js, whose lesson shows them (a test holds the two together).
 std::span<const KnownPattern> known_patterns();
 
 /// Weights [T, S]. A row sums to 1, or is 0 where the pattern has no key: the first token has no

@@ -1,50 +1,276 @@
-// The page as a whole: its state in the address, the view that shows it, and how it starts.
+// The controls that several views share: run, head, example, truth, training step, and what differs
+// from the run as it is.
+import {headNamed, pageOfDocument} from './core_page.js';
+import {drive, selfCheckSteps} from './core_pass.js';
+import {range} from './draw.js';
+import {
+  button, byId, choice, code, dynamic, el, forgetColors, link, live, note, refresh, save, saved,
+  say, sliderOf, startOver, tableOf,
+} from './ui.js';
+import {defaultState, formatHash, parseHash} from './address.js';
+import {
+  app, chosen, exampleCount, exampleIndex, go, hasMoved, headName, headsOf, isLive, isShown,
+  nearestStep, noteAddress, onlyGate, ranked, relation, run, task, toggleGate, usable,
+  writeAddress,
+} from './state.js';
+import {headsView} from './heads.js';
+import {headView} from './head.js';
+import {compareView, spaceView} from './compare.js';
+import {liveView} from './live.js';
+import {pruneView} from './findings.js';
+import {sweepView, timeView} from './training.js';
+import {glossaryLesson, learnView} from './learn.js';
+import {causesView} from './causes.js';
+import {budgetLesson} from './lesson_budget.js';
+import {exercisesLesson} from './lesson_exercises.js';
+import {countLesson, howManyLesson} from './lesson_how_many.js';
+import {numbersLesson} from './lesson_numbers.js';
+import {patternsLesson} from './lesson_patterns.js';
+import {trueLesson} from './lesson_true.js';
+import {deskLesson, vectorsLesson} from './lesson_vectors.js';
 
-let written = '';
-let timer = 0;
+const CONTROLS = {
+  run: () =>
+    app.page.runs.length > 1 &&
+    choice('pick-run', 'Run', app.page.runs.map((r, i) => [i + 1, r.name]),
+      (v) => go({run: Number(v), h: null, gates: {}, step: null}), () => app.state.run,
+    ),
+  h: () =>
+    headsOf().length > 0 &&
+    choice('pick-head', 'Head', headsOf().map((x) => [x.at, headName(x)]), (v) => go({h: v}),
+      () => chosen()?.at,
+    ),
+  ex: () =>
+    exampleCount() > 0 &&
+    el('span', null,
+      choice('pick-example', 'Example', exampleOptions(), (v) =>
+        go({ex: /^\d/.test(v) ? Number(v) : v, edit: {}}),
+      ),
+      button('◀', () => stepExample(-1), {'aria-label': 'previous example', id: 'example-back'}),
+      button('▶', () => stepExample(1), {'aria-label': 'next example', id: 'example-next'}),
+    ),
+  rel: () =>
+    headsOf().length > 0 &&
+    task().relations.length > 0 &&
+    choice('pick-relation', 'Truth',
+      [['', 'hidden'], ...task().relations.map((r) => [r.name, r.name])],
+      (v) => go({rel: v}), () => task().relations[relation()]?.name,
+    ),
+  step: () => run().steps.length > 0 && isLive() && stepControl(),
+};
 
-/// Changes the state. A change of view, run or head is a step that Back takes back; anything else
-/// replaces the address, at most four times a second.
-function go(changes) {
-  const before = app.state;
-  if (changes.view && !usable(changes.view)) return;
-  app.state = {...before, ...changes};
-  const step = ['view', 'run', 'h', 'a', 'b', 'page'].some((key) => app.state[key] !== before[key]);
-  if (step) writeAddress(true);
-  else if (!timer) timer = setTimeout(() => writeAddress(false), 250);
-  const moved = app.state.view !== before.view;
-  show(moved || ['run', 'page', 'world'].some((key) => app.state[key] !== before[key]));
-  if (!moved) return;
-  window.scrollTo(0, 0);
-  if (document.activeElement === document.body) byId('view-title').focus();
+function exampleOptions() {
+  const order = ranked();
+  const decile = (d) => order[Math.round((d / 10) * (order.length - 1))];
+  const named = [['typical', 'typical (median loss)'], ['worst', 'worst (highest loss)']];
+  const deciles = range(order.length > 20 ? 9 : 0, (d) => [
+    decile(d + 1), `${decile(d + 1)} · decile ${d + 1} of the loss`,
+  ]);
+  const taken = new Set(deciles.map(([i]) => i));
+  const first = range(Math.min(order.length, 16), (i) => [i, String(i)]).filter(
+    ([i]) => !taken.has(i),
+  );
+  const here = exampleIndex();
+  if (!taken.has(here) && here >= first.length) first.push([here, String(here)]);
+  return [...named, ...deciles, ...first];
 }
 
-function writeAddress(push) {
-  clearTimeout(timer);
-  timer = 0;
-  const hash = formatHash(app.state);
-  if (hash === written) return;
-  written = hash;
+function stepExample(by) {
+  const n = exampleCount();
+  go({ex: (exampleIndex() + by + n) % n, edit: {}});
+}
+
+function stepControl() {
+  const {steps} = run();
+  return sliderOf('pick-step', 'Step', {
+    min: 0, max: steps.length - 1, step: 1, 'aria-label': 'training step',
+    value: () => steps.indexOf(app.state.step ?? steps.at(-1)), words: (i) => String(steps[i]),
+    act: (i) => go({step: steps[i]}),
+  });
+}
+
+function buildControls(uses) {
+  const bar = byId('controls');
+  if (!app.page.runs.length) return bar.replaceChildren();
+  const keys = new Set([...(uses.length || app.view.name !== 'learn' ? ['run'] : []), ...uses]);
+  bar.replaceChildren(
+    ...[...keys].map((key) => CONTROLS[key]()).filter(Boolean),
+    dynamic('span', {id: 'edited'}, () => {
+      const {gates, hide, edit, step} = app.state;
+      const parts = [
+        ...Object.entries(gates).map(([at, v]) => (v === 0 ? `${at} off` : `${at} at ${v}`)),
+        hide && `${hide} edges hidden`,
+        Object.keys(edit).length > 0 && 'tokens edited',
+        step != null && `step ${step}`,
+      ].filter(Boolean);
+      if (!parts.length) return [];
+      const undo = () => go({gates: {}, hide: null, edit: {}, step: null});
+      return [
+        el('b', null, `Changed: ${parts.join(', ')}`), button('Undo all', undo, {id: 'undo'}),
+      ];
+    }),
+  );
+  live(() => {
+    const list = byId('pick-example');
+    if (!list) return;
+    list.replaceChildren(...exampleOptions().map(([value, words]) => el('option', {value}, words)));
+    list.value = String(app.state.ex);
+  });
+}
+// The keys and what they do.
+
+const KEYS = [
+  ['1–9', 'views, in their order'],
+  ['Tab', 'regions; arrows, Home, End, Page keys move inside a picture or the grid'],
+  ['Enter', 'open a head, or lock a query'],
+  ['Shift+Enter', 'add the query to the sum'],
+  ['Esc', 'unlock, or back to the overview'],
+  ['x', 'switch this head off or on'],
+  ['X', 'only this head, or all'],
+  ['a', 'all heads on'],
+  ['g', 'truth on or off'],
+  ['n', 'chance level on or off'],
+  ['c', 'compare this head'],
+  ['[ ]', 'example'],
+  [', .', 'training step, heads kept, or lesson'],
+  ['t', 'table of the first picture'],
+  ['s', 'save the first picture as SVG'],
+  ['l', 'copy a link to this'],
+  ['d', 'light, dark, as the system'],
+  ['+ − 0', 'zoom a pattern; or the wheel with Ctrl'],
+  ['?', 'this list'],
+];
+
+const ACTIONS = {
+  x: () => toggleGate(chosen()),
+  X: () => onlyGate(chosen()),
+  a: () => go({gates: {}, hide: null}),
+  g: () => go({rel: app.state.rel === '' ? null : ''}),
+  n: () => go({null: app.state.null === 'on' ? 'off' : 'on'}),
+  c: () => usable('compare') && go({view: 'compare', a: chosen()?.at || null}),
+  '[': () => exampleCount() && stepExample(-1),
+  ']': () => exampleCount() && stepExample(1),
+  ',': () => stepTime(-1),
+  '.': () => stepTime(1),
+  t: () => document.querySelector('#view figure .table-button')?.click(),
+  s: () => app.figures[0]?.picture && save(app.figures[0].picture, 'svg', ''),
+  l: () => copyLink(),
+  d: () => cycleTheme(),
+  '?': () => byId('keys-dialog').showModal(),
+  Escape: () => go(app.state.q.length ? {q: [], k: null} : {view: app.views.find(isShown).name}),
+};
+
+function stepTime(by) {
+  if (app.view.stepBy) return app.view.stepBy(by);
+  if (!app.page.runs.length) return undefined;
+  const {steps} = run();
+  if (!steps.length || !isLive()) return undefined;
+  const at = app.state.step == null ? steps.length - 1 : steps.indexOf(app.state.step);
+  return go({step: steps[Math.max(0, Math.min(at + by, steps.length - 1))]});
+}
+
+function cycleTheme() {
+  go({theme: {auto: 'light', light: 'dark', dark: 'auto'}[app.state.theme]});
+  say(`Colours: ${app.state.theme === 'auto' ? 'as the system' : app.state.theme}.`);
+}
+
+async function copyLink() {
+  writeAddress(false);
   try {
-    // a sandboxed frame may forbid it; the page works without
-    history[push ? 'pushState' : 'replaceState'](
-      null, '', hash || location.pathname + location.search,
+    await navigator.clipboard.writeText(location.href);
+    say('The link to exactly this is in the clipboard.');
+  } catch {
+    say(
+      `The address bar holds the link: ${formatHash(app.state) || 'nothing differs from the ' +
+        'default'}`,
     );
-  } catch {/* nothing is lost but the address */}
+  }
 }
+
+function onKey(event) {
+  const typing = event.target.closest?.('input:not([type="checkbox"]), select, textarea, dialog');
+  if (typing || event.ctrlKey || event.altKey || event.metaKey || app.state.keys === 'off') return;
+  const views = app.views.filter(isShown);
+  if (!app.page.runs.length && !/^[1-9,.tsld?]$/.test(event.key)) return;
+  const action = /^[1-9]$/.test(event.key)
+    ? views[event.key - 1] && (() => go({view: views[event.key - 1].name}))
+    : ACTIONS[event.key];
+  if (!action) return;
+  event.preventDefault();
+  action();
+}
+// What this page holds, what it lacks with the command that adds it, and how far it can be trusted.
+
+const aboutView = {
+  name: 'about', title: 'About this page', short: 'About', uses: [], available: () => true,
+  build(main) {
+    const {facts} = app.page;
+    main.append(
+      el('p', null,
+        `One file, written by headlab ${facts.headlab}; nothing is fetched, stored or sent. `,
+        dynamic('span', null, () => app.check?.sentence || ''),
+      ),
+    );
+    if (facts.left_out?.length)
+      main.append(
+        el('h3', null, 'Left out'),
+        el('ul', null, facts.left_out.map((words) => el('li', null, words))),
+      );
+    if (app.page.runs.length) {
+      const settings = Object.entries(run().config)
+        .filter(([, v]) => typeof v !== 'object' && v !== '')
+        .map(([key, v]) => [key, String(v)]);
+      main.append(
+        el('h3', null, `Files of ${run().name}`),
+        tableOf('What the views need', ['file', '', 'written by'],
+          run().facts.files.map((f) => [
+            f.file, f.present ? 'here' : 'missing',
+            f.command ? code(f.command) : f.present ? '' : 'does not belong to this run',
+          ]),
+        ),
+        el('h3', null, 'The run'),
+        tableOf('Every setting: the same run comes out again, bit for bit', ['setting', 'value'],
+          [['parameters', String(run().facts.parameters)], ...settings],
+        ),
+      );
+      if (task().relations.length)
+        main.append(
+          el('h3', null, 'Relations of the task'),
+          tableOf(task().spec, ['relation', 'what it is', 'by position alone'],
+            task().relations.map((r) => [r.name, r.description, r.positional ? 'yes' : 'no']),
+          ),
+        );
+    }
+    main.append(
+      el('h3', null, 'Words'),
+      el('p', null, 'What the words mean: ',
+        el('a',
+          {
+            href: formatHash({...defaultState(), view: 'learn', page: app.lessons.length}),
+            id: 'to-words',
+          },
+          'the glossary of the lessons',
+        ),
+        '.',
+      ),
+      el('h3', null, 'Keys'), tableOf('Keys', ['key', 'does'], KEYS),
+    );
+  },
+};
+// The page as a whole: its state in the address, the view that shows it, and how it starts.
 
 function readAddress() {
   const {state, notices} = parseHash(location.hash);
   // the lessons begin with the largest of their models
   if (app.page.facts.textbook && !/\brun=/.test(location.hash))
     state.run = Math.max(1, app.page.runs.length);
-  written = location.hash;
+  noteAddress();
   if (!usable(state.view)) {
     if (state.view !== defaultState().view) notices.push(`This page has no view ${state.view}.`);
-    state.view = VIEWS.find(isShown)?.name;
+    state.view = app.views.find(isShown)?.name;
   }
   for (const key of ['h', 'a', 'b'])
-    if (state[key] && app.page.runs.length && !core.headOf(app.page.runs[0], state[key])) {
+    if (state[key] && app.page.runs.length && !headNamed(app.page.runs[0], state[key])) {
       notices.push(`There is no head ${state[key]} in this run.`);
       state[key] = null;
     }
@@ -53,26 +279,12 @@ function readAddress() {
   show(true);
 }
 
-const usable = (name) => VIEWS.some((view) => view.name === name && isShown(view));
-
-/// The kept step nearest to a step; null where it is the last, or none is kept.
-function nearestStep(step) {
-  const steps = app.page.runs.length ? run().steps : [];
-  if (step == null || !steps.length) return null;
-  const near = steps.reduce(
-    (best, s) => (Math.abs(s - step) < Math.abs(best - step) ? s : best),
-    steps[0],
-  );
-  return near === steps.at(-1) ? null : near;
-}
-
-function show(rebuild) {
+export function show(rebuild) {
   const {state} = app;
   state.step = nearestStep(state.step);
   const root = document.documentElement;
-  if (root.dataset.theme !== state.theme) palettes = {};
+  if (root.dataset.theme !== state.theme) forgetColors();
   root.dataset.theme = state.theme;
-  root.classList.toggle('embed', state.embed === '1');
   if (rebuild) build();
   else refresh();
   byId('address').textContent = formatHash(state) || '#';
@@ -85,10 +297,9 @@ function show(rebuild) {
 }
 
 function build() {
-  const view = VIEWS.find((v) => v.name === app.state.view);
+  const view = app.views.find((v) => v.name === app.state.view);
   const main = byId('view');
-  refreshers = [];
-  app.figures = [];
+  startOver();
   app.view = view;
   buildControls(view.uses || []);
   main.replaceChildren(el('h2', {id: 'view-title', tabindex: -1}, view.title));
@@ -96,6 +307,15 @@ function build() {
   app.figures.forEach((f) => f.draw());
   document.title = `${view.title} · ${app.page.facts.title} · headlab`;
 }
+
+const VIEWS = [
+  headsView, headView, liveView, compareView, pruneView, causesView, timeView, spaceView, sweepView,
+  learnView, aboutView,
+];
+const LESSONS = [
+  vectorsLesson, budgetLesson, numbersLesson, deskLesson, countLesson, patternsLesson,
+  howManyLesson, trueLesson, exercisesLesson, glossaryLesson,
+];
 
 // ---- start ---------------------------------------------------------------------------------
 
@@ -107,7 +327,7 @@ async function checkModel() {
   if (!withModel.length)
     badge.textContent = 'This page holds no weights: patterns are as the program stored them.';
   for (const r of withModel) {
-    const result = await core.drive(core.selfCheckSteps(r));
+    const result = await drive(selfCheckSteps(r));
     if (app.check === null || !result.ok) app.check = result;
     badge.textContent = `${result.ok ? '✓' : '✗'} ${result.sentence}`;
     badge.classList.toggle('bad', !result.ok);
@@ -131,12 +351,12 @@ function judge() {
   show(true);
 }
 
-function header() {
+export function header() {
   const {facts} = app.page;
   byId('run').textContent = facts.title;
   byId('page-command').replaceChildren('again: ', code(facts.command));
   byId('views').replaceChildren(
-    ...VIEWS.filter(isShown).map((v) =>
+    ...app.views.filter(isShown).map((v) =>
       link(v.short || v.title, () => go({view: v.name}), {
         'data-view': v.name, id: `view-${v.name}`,
       }),
@@ -157,19 +377,21 @@ function header() {
     .replaceChildren(tableOf('Keys', ['key', 'does'], KEYS));
 }
 
-async function start() {
-  app.page = core.fromDocument(document);
+export async function start() {
+  Object.assign(app, {page: pageOfDocument(document), views: VIEWS, lessons: LESSONS, show});
+  saved.about = () =>
+    `headlab ${app.page.facts.headlab} · ${app.page.facts.title} · ${formatHash(app.state)}`;
   byId('static').hidden = true;
   for (const id of ['app', 'tools']) byId(id).hidden = false;
   header();
   readAddress();
   document.addEventListener('keydown', onKey);
   window.addEventListener('popstate', readAddress);
-  window.addEventListener('hashchange', () => location.hash !== written && readAddress());
+  window.addEventListener('hashchange', () => hasMoved() && readAddress());
   window.addEventListener('resize', () => app.figures.forEach((f) => f.draw()));
   for (const media of ['(prefers-color-scheme: dark)', '(forced-colors: active)', 'print'])
     matchMedia(media).addEventListener('change', () => {
-      palettes = {};
+      forgetColors();
       show(false);
     });
   await checkModel();

@@ -1,7 +1,10 @@
 // Losses of examples, of targets and of relations, with gates, replacements and hidden edges.
+import {cachedNumbers, keysSeen} from './core_model.js';
+import {noKeys} from './core_page.js';
+import {forwardSteps} from './core_pass.js';
 
 // The loss of each target in nats, and whether the largest logit (the first of equals) is right.
-core.lossesOf = function (trace, example = trace.example) {
+export function lossesOf(trace, example = trace.example) {
   const V = trace.model.task.vocab, rows = trace.logits.length / V;
   const losses = new Float64Array(rows), right = new Uint8Array(rows);
   let sum = 0, count = 0;
@@ -19,7 +22,7 @@ core.lossesOf = function (trace, example = trace.example) {
     ++count;
   }
   return {losses, sum, count, right};
-};
+}
 
 // Which targets a relation answers for (with_targets_of in src/heads/gold_edges.cc): those at its
 // queries, and of several the one with its name; all of them where its queries have none.
@@ -69,7 +72,7 @@ class Evaluation {
     return (rule.slot < 0 || rule.slot === k) && example.gold(r, t).length > 0;
   }
   add(trace, example) {
-    const {losses, right} = core.lossesOf(trace, example), K = this.targets.length;
+    const {losses, right} = lossesOf(trace, example), K = this.targets.length;
     let sum = 0;
     for (let row = 0; row < losses.length; ++row) {
       if (example.targets[row] < 0) continue;
@@ -97,7 +100,7 @@ class Evaluation {
 function* unchanged(model, set, i) {
   const cache = model.caches[set.name] || (model.caches[set.name] = []);
   if (cache[i]) return cache[i];
-  const trace = yield* core.forwardSteps(model, set.example(i));
+  const trace = yield* forwardSteps(model, set.example(i));
   const size = trace.residual.concat(trace.modules.map((module) => module.z || []))
     .reduce((sum, part) => sum + part.length, 0);
   if (size * set.size > cachedNumbers) return trace;
@@ -117,7 +120,8 @@ function* meanReplacement(run, model, set) {
   for (let i = 0; i < set.size; ++i) {
     const {example, modules} = yield* unchanged(model, set, i);
     run.modules.forEach(({kind}, m) => {
-      const wide = sums[m].length, length = kind === 'encoder' ? example.sourceLength : example.length;
+      const wide = sums[m].length;
+      const length = kind === 'encoder' ? example.sourceLength : example.length;
       for (let at = 0; at < length * wide; ++at) sums[m][at % wide] += modules[m].z[at];
       rows[m] += length;
     });
@@ -150,7 +154,7 @@ function* replacementFor(run, model, set, i, kind, base) {
 }
 
 // Numbers from 0 to 1 from a seed: mulberry32.
-core.randomFrom = function (seed) {
+export function randomFrom(seed) {
   let state = seed >>> 0;
   return () => {
     state = state + 0x6d2b79f5 >>> 0;
@@ -158,7 +162,7 @@ core.randomFrom = function (seed) {
     mixed ^= mixed + Math.imul(mixed ^ mixed >>> 7, mixed | 61);
     return ((mixed ^ mixed >>> 14) >>> 0) / 4294967296;
   };
-};
+}
 
 function sizesOf(run, m, example) {
   const {kind} = run.modules[m];
@@ -167,17 +171,17 @@ function sizesOf(run, m, example) {
 }
 
 // The edges of a relation, as flags [Q * S].
-core.goldEdges = function (run, example, relation, m) {
+export function goldEdges(run, example, relation, m) {
   const [Q, S] = sizesOf(run, m, example), flags = new Uint8Array(Q * S);
   for (let t = 0; t < Q; ++t)
     for (const s of example.gold(relation, t) || noKeys) flags[t * S + s] = 1;
   return flags;
-};
+}
 
 // As many others at each query, which no relation of this kind asks for.
-core.randomEdges = function (run, example, relation, m, seed = 0) {
+export function randomEdges(run, example, relation, m, seed = 0) {
   const [Q, S] = sizesOf(run, m, example), flags = new Uint8Array(Q * S);
-  const {relations} = run.task, random = core.randomFrom(seed * 7919 + Math.max(0, example.index));
+  const {relations} = run.task, random = randomFrom(seed * 7919 + Math.max(0, example.index));
   for (let t = 0; t < Q; ++t) {
     const truth = new Set();
     relations.forEach((other, r) => {
@@ -185,21 +189,21 @@ core.randomEdges = function (run, example, relation, m, seed = 0) {
         for (const s of example.gold(r, t) || noKeys) truth.add(s);
     });
     const pool = [];
-    for (let s = 0; s < core.visible(run, m, example, t); ++s) if (!truth.has(s)) pool.push(s);
+    for (let s = 0; s < keysSeen(run, m, example, t); ++s) if (!truth.has(s)) pool.push(s);
     const wanted = (example.gold(relation, t) || noKeys).length;
     for (let n = 0; n < wanted && pool.length > 0; ++n)
       flags[t * S + pool.splice(Math.floor(random() * pool.length), 1)[0]] = 1;
   }
   return flags;
-};
+}
 
 function hiddenFor(run, example, hide) {
-  const make = hide.random ? core.randomEdges : core.goldEdges;
+  const make = hide.random ? randomEdges : goldEdges;
   return (m, place) => hide.heads.some((head) => head[0] === m && head[1] === place)
     ? make(run, example, hide.relation, m, (hide.seed || 0) * 4096 + m * 64 + place) : null;
 }
 
-core.evaluateSteps = function* (run, options = {}) {
+export function* evaluateSteps(run, options = {}) {
   const model = options.model || run.model, set = run.task.set(options.set || 'held_out');
   const count = Math.min(options.count || set.size, set.size);
   const {hide} = options, sums = new Evaluation(set);
@@ -207,18 +211,16 @@ core.evaluateSteps = function* (run, options = {}) {
     const base = yield* unchanged(model, set, i), example = base.example;
     const replacement = yield* replacementFor(run, model, set, i, options.replacement, base);
     const trace = options.gates || hide
-      ? yield* core.forwardSteps(model, example, {base: hide ? null : base, gates: options.gates,
+      ? yield* forwardSteps(model, example, {base: hide ? null : base, gates: options.gates,
         replacement, hidden: hide && hiddenFor(run, example, hide)}) : base;
     sums.add(trace, example);
     yield {done: i + 1, of: count, sums};
   }
   return sums.result;
-};
-
-core.evaluate = (run, options) => core.finish(core.evaluateSteps(run, options));
+}
 
 // The program's loss with exactly these heads at 0 and all others at 1, if it kept it; or null.
-core.subsetLoss = function (run, gates) {
+export function subsetLoss(run, gates) {
   const subsets = run.reports.curve?.subsets;
   if (!subsets) return null;
   let index = 0;
@@ -230,4 +232,150 @@ core.subsetLoss = function (run, gates) {
     if (gate === 1) index += 2 ** bit;
   });
   return known.has(false) ? null : subsets.losses[index];
-};
+}
+// What heads.json says of heads, how far their patterns are from one another, and the axes along
+// which points vary most.
+
+// What heads.json says of a head and a relation; null if it says nothing.
+export function reportScore(run, relation, m, place) {
+  const born = run.modules[m].heads[place];
+  const head = run.reports.heads?.heads.find((entry) => entry.layer === m && entry.head === born);
+  return head?.scores[run.task.relations[relation].name] || null;
+}
+
+// The head that owns a relation, by heads.json; or null.
+export function ownerOf(run, relation) {
+  const {name} = run.task.relations[relation];
+  const row = run.reports.heads?.relations.find((entry) => entry.name === name);
+  if (!row?.owner) return null;
+  const [m, born] = row.owner;
+  return {m, place: run.modules[m].placeOf(born), born};
+}
+
+export const entropyOfRow = (row) => row.reduce((sum, p) => sum - (p > 0 ? p * Math.log(p) : 0), 0);
+
+// The square root of the Jensen-Shannon divergence of two rows of n weights, in nats.
+export function jsDistance(a, b, n = a.length) {
+  let divergence = 0;
+  for (let s = 0; s < n; ++s) {
+    const middle = (a[s] + b[s]) / 2;
+    divergence += (a[s] > 0 ? a[s] * Math.log(a[s] / middle) : 0) / 2 +
+      (b[s] > 0 ? b[s] * Math.log(b[s] / middle) : 0) / 2;
+  }
+  return Math.sqrt(Math.max(0, divergence));
+}
+
+export const headPlaces = (run) => run.modules.flatMap((module) =>
+  module.heads.map((born, place) => ({m: module.index, place, born, kind: module.kind})));
+
+// Mean distances between the heads of two runs of one task on the same examples, [a][b]; NaN for
+// heads of different kinds.
+export function* distancesSteps(runA, runB, {examples = 16, modelA, modelB} = {}) {
+  const a = headPlaces(runA), b = headPlaces(runB), set = runA.task.set('scored');
+  const sums = a.map(() => new Float64Array(b.length)), count = Math.min(examples, set.size);
+  let rows = 0;
+  for (let i = 0; i < count; ++i) {
+    const example = set.example(i);
+    const left = yield* forwardSteps(modelA || runA.model, example);
+    const right = yield* forwardSteps(modelB || runB.model, example);
+    for (const [x, one] of a.entries()) {
+      const p = left.pattern(one.m, one.place), [Q, S] = sizesOf(runA, one.m, example);
+      const counted = one.kind === 'encoder' ? example.sourceLength : Math.min(Q, example.length);
+      for (const [y, other] of b.entries()) {
+        if (one.kind !== other.kind) sums[x][y] = NaN;
+        const q = one.kind === other.kind ? right.pattern(other.m, other.place) : p;
+        let sum = 0;
+        for (let t = 0; t < counted; ++t)
+          sum += jsDistance(p.subarray(t * S, t * S + S), q.subarray(t * S, t * S + S));
+        sums[x][y] += sum / Math.max(1, counted);
+      }
+      yield {done: i, of: count};
+    }
+    ++rows;
+  }
+  return sums.map((row) => Array.from(row, (sum) => sum / Math.max(1, rows)));
+}
+
+// One-to-one assignment with the smallest sum of costs (Hungarian method): for each row its
+// column, or -1. Costs that are not finite are never chosen if it can be helped.
+export function cheapestPairs(costs) {
+  const rows = costs.length, columns = rows ? costs[0].length : 0, n = Math.max(rows, columns);
+  const cost = (i, j) => i < rows && j < columns
+    ? (Number.isFinite(costs[i][j]) ? costs[i][j] : 1e6) : 0;
+  const u = new Float64Array(n + 1), v = new Float64Array(n + 1), owner = new Int32Array(n + 1);
+  const way = new Int32Array(n + 1);
+  for (let i = 1; i <= n; ++i) {
+    const least = new Float64Array(n + 1).fill(Infinity), used = new Uint8Array(n + 1);
+    let j = 0;
+    owner[0] = i;
+    do {
+      used[j] = 1;
+      let delta = Infinity, next = 0;
+      for (let k = 1; k <= n; ++k) {
+        if (used[k]) continue;
+        const reduced = cost(owner[j] - 1, k - 1) - u[owner[j]] - v[k];
+        if (reduced < least[k]) [least[k], way[k]] = [reduced, j];
+        if (least[k] < delta) [delta, next] = [least[k], k];
+      }
+      for (let k = 0; k <= n; ++k) {
+        if (used[k]) { u[owner[k]] += delta; v[k] -= delta; } else { least[k] -= delta; }
+      }
+      j = next;
+    } while (owner[j] !== 0);
+    for (; j !== 0; j = way[j]) owner[j] = owner[way[j]];
+  }
+  const chosen = new Array(rows).fill(-1);
+  for (let k = 1; k <= columns; ++k)
+    if (owner[k] <= rows && owner[k] > 0) chosen[owner[k] - 1] = k - 1;
+  return chosen;
+}
+// A pattern is not yet a cause. Here is what happens when something is taken away: heads, exactly
+// the
+// edges that the truth names, activations of another input; and what the weights alone say.
+
+/// "layer.head" of a pair of numbers, and of a record that has both.
+export const at2 = (pair) => pair.join('.');
+export const idOf = ({layer, head: born}) => `${layer}.${born}`;
+
+/// All sets of heads of a run with their losses, or null: {heads: [[m, born]], losses[bits of
+/// kept]}.
+export const subsetsOf = (r) => r?.reports.curve?.subsets || null;
+export const bitsWithout = (count, off) => off.reduce((bits, i) => bits - 2 ** i, 2 ** count - 1);
+
+/// Silence of heads i and j: {one, other, both, beyond} in nats above all heads.
+export function pairCost({heads, losses}, i, j) {
+  const loss = (off) =>
+    losses[bitsWithout(heads.length, off)] - losses[bitsWithout(heads.length, [])];
+  const [one, other, both] = [loss([i]), loss([j]), loss([i, j])];
+  return {one, other, both, beyond: both - one - other};
+}
+
+/// The pair that costs most beyond the sum of its two: {i, j, beyond}.
+export function backupPair(subsets) {
+  let best = {beyond: -Infinity};
+  subsets.heads.forEach((_, i) =>
+    subsets.heads.forEach((__, j) => {
+      const {beyond} = i < j ? pairCost(subsets, i, j) : {beyond: -Infinity};
+      if (beyond > best.beyond) best = {i, j, beyond};
+    }),
+  );
+  return best;
+}
+
+/// Where a set of kept heads stands among all of its size: {rank, of, loss, best, bits}.
+export function rankOfSet({losses}, kept) {
+  const size = (bits) => bits.toString(2).replace(/0/g, '').length;
+  const same = losses
+    .map((loss, bits) => ({loss, bits}))
+    .filter((x) => size(x.bits) === size(kept))
+    .sort((a, b) => a.loss - b.loss);
+  return {
+    rank: same.findIndex((x) => x.bits === kept) + 1, of: same.length, loss: losses[kept],
+    best: same[0].loss, bits: same[0].bits,
+  };
+}
+// Lesson 9's fields: what is asked, what is said of an answer, and hints.
+
+export const subsetNames = (subsets) => subsets.heads.map(at2);
+export const keptNames = (subsets, bits) =>
+  subsetNames(subsets).filter((_, i) => Math.floor(bits / 2 ** i) % 2);

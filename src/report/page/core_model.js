@@ -1,7 +1,8 @@
 // The parts of the model: products with matrices, layer norms, embeddings, and one attention module
 // whose rows of weights are computed when they are asked for.
 
-// y = x W^T + bias + residual for `rows` rows, with W [outputs, inputs]: two rows and two columns at
+// y = x W^T + bias + residual for `rows` rows, with W [outputs, inputs]: two rows and two columns
+// at
 // once, which reads everything half as often.
 function products(x, rows, W, bias, residual) {
   const inputs = x.length / rows, outputs = W.length / inputs;
@@ -33,7 +34,7 @@ function products(x, rows, W, bias, residual) {
 const turned = new WeakMap();  // weights as W^T, so that sums run along memory
 
 // y = x W + bias + residual, with W [inputs, outputs].
-function linear(x, rows, W, bias, residual) {
+export function linear(x, rows, W, bias, residual) {
   const inputs = x.length / rows, outputs = W.length / inputs;
   if (!turned.has(W)) {
     const other = new Float32Array(W.length);
@@ -44,8 +45,8 @@ function linear(x, rows, W, bias, residual) {
   return products(x, rows, turned.get(W), bias, residual);
 }
 
-const epsilon = 1e-5;       // of layer norms
-const cachedNumbers = 8e6;  // that a cache may keep: 32 MB
+export const epsilon = 1e-5;       // of layer norms
+export const cachedNumbers = 8e6;  // that a cache may keep: 32 MB
 
 function layerNorm(x, C, gain, bias) {
   const y = new Float32Array(x.length);
@@ -61,7 +62,7 @@ function layerNorm(x, C, gain, bias) {
 }
 
 // gelu(x) = x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2, and x or 0 far from 0.
-function gelu(x) {
+export function gelu(x) {
   if (x < -8) return 0;
   const u = Math.sqrt(2 / Math.PI) * (x + 0.044715 * x * x * x);
   return x / (1 + Math.exp(-2 * u));
@@ -78,7 +79,7 @@ function sinusoidalPositions(length, C) {
   return table;
 }
 
-class Model {
+export class Model {
   constructor(run, values) {
     Object.assign(this, {run, task: run.task, modules: run.modules, config: run.config});
     this.C = run.config.d_model;
@@ -139,14 +140,14 @@ class Model {
 }
 
 // The number of keys that query t of a module may see: keys 0 ... n - 1.
-core.visible = function (run, m, example, t) {
+export function keysSeen(run, m, example, t) {
   const {kind} = run.modules[m];
   if (kind !== 'self') return example.sourceLength;
   return run.task.causal ? Math.min(t + 1, example.length) : example.length;
-};
+}
 
 // One attention module in one pass: what it was given, and its rows of weights.
-class Attention {
+export class Attention {
   constructor(model, m, example, options) {
     const module = model.modules[m], encoder = module.kind === 'encoder';
     Object.assign(this, {model, m, module, example, options});
@@ -174,7 +175,7 @@ class Attention {
   }
   // The weights of one query on all keys, into `row`; returns how many it sees.
   weigh(place, t, row, hidden) {
-    const seen = core.visible(this.model.run, this.m, this.example, t);
+    const seen = keysSeen(this.model.run, this.m, this.example, t);
     row.fill(0);
     let largest = -Infinity, sum = 0;
     for (let s = 0; s < seen; ++s) {

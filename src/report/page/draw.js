@@ -1,25 +1,26 @@
 // Pictures. A picture is a list of simple items (map, rect, line, dot, text) whose colours are
 // names of roles; paint() puts the list on a canvas, svg() writes it as text, csv() writes the
 // table behind it. No item knows of the document, so the lists are made and tested without one.
-// charts.js makes the lists, style.css says which colour a role has in light and in dark.
+// Charts make the lists; style.css says which colour a role has in light and in dark.
 /// cividis (Nuñez, Anderton, Renslow 2018) at nine equal steps: lightness rises all the way, and it
 /// looks the same to readers with and without the common colour blindnesses.
+
 const CIVIDIS = [
   '#00224e', '#1d3a6d', '#424f6b', '#60646e', '#7d7c78', '#9c9474', '#bcae6c', '#dec958', '#fee838',
 ];
 
 /// Okabe-Ito's order of categories, as roles; shapes and dashes repeat what the colour says.
-const SERIES = ['s0', 's1', 's2', 's3', 's4', 's5', 's6'];
-const SHAPES = ['circle', 'square', 'diamond', 'triangle', 'cross'];
-const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3], [1, 3]];
+export const SERIES = ['s0', 's1', 's2', 's3', 's4', 's5', 's6'];
+export const SHAPES = ['circle', 'square', 'diamond', 'triangle', 'cross'];
+export const DASHES = [[], [6, 3], [2, 3], [8, 3, 2, 3], [1, 3]];
 
 /// [make(0), ..., make(n - 1)].
-const range = (n, make = (i) => i) => Array.from({length: n}, (_, i) => make(i));
+export const range = (n, make = (i) => i) => Array.from({length: n}, (_, i) => make(i));
 
 const remembered = new WeakMap();
 
 /// What `make` gave for this object under this key, made at most once while the object lives.
-function remember(object, key, make) {
+export function remember(object, key, make) {
   if (!remembered.has(object)) remembered.set(object, new Map());
   const known = remembered.get(object);
   if (!known.has(key)) known.set(key, make());
@@ -30,12 +31,12 @@ function rgb(hex) {
   return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
 }
 
-function hexOf(channels) {
+export function hexOf(channels) {
   return '#' + channels.map((v) => Math.round(v).toString(16).padStart(2, '0')).join('');
 }
 
 /// The colour at `t` (0 to 1) between equal stops.
-function between(stops, t) {
+export function between(stops, t) {
   const at = Math.min(Math.max(t, 0), 1) * (stops.length - 1);
   const i = Math.min(Math.floor(at), stops.length - 2);
   const [a, b] = [rgb(stops[i]), rgb(stops[i + 1])];
@@ -43,7 +44,7 @@ function between(stops, t) {
 }
 
 /// Relative luminance and contrast ratio of WCAG 2.
-function luminance(hex) {
+export function luminance(hex) {
   const [r, g, b] = rgb(hex).map((v) => {
     const s = v / 255;
     return s <= 0.04045 ? s / 12.92 : ((s + 0.055) / 1.055) ** 2.4;
@@ -51,14 +52,14 @@ function luminance(hex) {
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
 
-function contrast(a, b) {
+export function contrast(a, b) {
   const [x, y] = [luminance(a), luminance(b)].sort((p, q) => q - p);
   return (x + 0.05) / (y + 0.05);
 }
 
 /// 256 colours of a scale. `weight`: zero is the paper, so that nothing looks like nothing, and the
 /// map runs towards the other end of cividis; `sign`: blue below zero, orange above.
-function scaleColors(palette, kind) {
+export function scaleColors(palette, kind) {
   const dark = luminance(palette.paper) < 0.2;
   if (kind === 'sign') {
     const stops = [palette.low, palette.paper, palette.high];
@@ -71,7 +72,8 @@ function scaleColors(palette, kind) {
   });
 }
 
-/// Where a value stands on its scale, 0 to 255. `root`: by its square root, for the small weights of
+/// Where a value stands on its scale, 0 to 255. `root`: by its square root, for the small weights
+/// of
 /// long inputs. A value that is no number has no colour (-1).
 function levelOf(value, item) {
   if (Number.isNaN(value)) return -1;
@@ -86,7 +88,7 @@ function levelOf(value, item) {
 }
 
 /// The largest of each block of `step` x `step` values: one bright cell must not vanish.
-function pooled(values, rows, cols, step) {
+export function pooled(values, rows, cols, step) {
   if (step <= 1) return {values, rows, cols};
   const [r2, c2] = [Math.ceil(rows / step), Math.ceil(cols / step)];
   const out = new Float32Array(r2 * c2).fill(-Infinity);
@@ -102,7 +104,7 @@ function pooled(values, rows, cols, step) {
 }
 
 /// The map on a canvas of one pixel for each cell.
-function mapBitmap(item, palette, canvas = document.createElement('canvas')) {
+export function mapBitmap(item, palette, canvas = document.createElement('canvas')) {
   const {values, rows, cols, kind} = item;
   const colors = remember(palette, `pixels ${kind}`, () =>
     Uint32Array.from([...scaleColors(palette, kind), palette.paper], (hex) => {
@@ -159,7 +161,7 @@ function paintItem(context, item, palette) {
 }
 
 /// The corners of a rect, a line or a dot, as [x, y, begins a new stroke].
-function outline(item) {
+export function outline(item) {
   const {x, y, r} = item;
   if (item.type === 'rect')
     return [
@@ -184,7 +186,7 @@ function outline(item) {
 }
 
 /// Paints a picture at (0, 0) of a canvas' context that is scaled already.
-function paint(context, picture, palette) {
+export function paint(context, picture, palette) {
   context.fillStyle = palette.paper;
   context.fillRect(0, 0, picture.width, picture.height);
   for (const item of picture.items) paintItem(context, item, palette);
@@ -193,16 +195,13 @@ function paint(context, picture, palette) {
 }
 
 /// Characters that XML 1.0 does not allow become visible signs; the rest is escaped.
-function xml(text) {
+export function xml(text) {
   return String(text)
-    .replace(
-      /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
-      '\ufffd',
-    )
+    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff\ud800-\udfff]/gu, '\ufffd')
     .replace(/[&<>"]/g, (c) => ({'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;'})[c]);
 }
 
-const number = (v) => String(Math.round(v * 100) / 100);
+export const number = (v) => String(Math.round(v * 100) / 100);
 
 /// A map of few cells is one path for each of its colours, sharp at any size; a large one is an
 /// image whose cells are at least four pixels wide, because some viewers blur what they enlarge.
@@ -261,48 +260,25 @@ function svgItem(item, palette) {
 const SVG_NAMES = 'http' + '://www.w3.org/2000/svg'; // names the language; nothing is fetched there
 
 /// The picture as an SVG document; `about` (head, example, seed, command) goes into its metadata.
-function svg(picture, palette, about) {
+export function svg(picture, palette, about) {
   const [w, h] = [number(picture.width), number(picture.height)];
   return (
     `<svg xmlns="${SVG_NAMES}" width="${w}" height="${h}" ` +
     `viewBox="0 0 ${w} ${h}" role="img" aria-label="${xml(picture.title)}">\n` +
     `<title>${xml(picture.title)}</title>\n<desc>${xml(picture.sentence)}</desc>\n` +
-    `<metadata>${xml(about)}</metadata>\n<rect width="${w}" height="${h}" fill="${palette.paper}"/>\n` +
+    `<metadata>${xml(about)}</metadata>\n<rect width="${w}" height="${h}" ` +
+    `fill="${palette.paper}"/>\n` +
     picture.items.map((item) => svgItem(item, palette)).join('\n') +
     '\n</svg>\n'
   );
 }
 
 /// A table as CSV (RFC 4180). A cell that a spreadsheet would take for a formula gets a quote.
-function csv(table) {
+export function csv(table) {
   const cell = (v) => {
     const text = v == null ? '' : String(v);
     const safe = typeof v === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
     return /[",\r\n]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
   };
   return [table.head, ...table.rows].map((row) => row.map(cell).join(',') + '\r\n').join('');
-}
-
-/// A PNG with a text chunk, after its header, that says how the picture came about.
-function pngWithText(bytes, key, text) {
-  const body = new TextEncoder().encode(`tEXt${key}\0${text.replace(/[^\x20-\x7e]/g, '?')}`);
-  const chunk = new Uint8Array(body.length + 8);
-  const view = new DataView(chunk.buffer);
-  view.setUint32(0, body.length - 4);
-  chunk.set(body, 4);
-  view.setUint32(body.length + 4, crc32(body));
-  const out = new Uint8Array(bytes.length + chunk.length);
-  out.set(bytes.subarray(0, 33)); // signature and IHDR
-  out.set(chunk, 33);
-  out.set(bytes.subarray(33), 33 + chunk.length);
-  return out;
-}
-
-function crc32(bytes) {
-  let crc = ~0;
-  for (const byte of bytes) {
-    crc ^= byte;
-    for (let bit = 0; bit < 8; ++bit) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
-  }
-  return ~crc >>> 0;
 }

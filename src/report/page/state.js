@@ -1,127 +1,334 @@
-// What is being looked at, as one flat object, and its form in the address: everything after '#'.
-// A link restores the view, and an old link works for ever: `v` counts versions of this grammar.
-//
-//     hash = "#" pair *("&" pair)    keys sorted; only what differs from the default is written
-//     pair = key "=" value           percent-encoded; unknown pairs are kept, at the end
-//
-// A bad value falls back to its key's default, alone, and is named in `notices`.
-const VIEW_NAMES = [
-  'heads', 'head', 'live', 'compare', 'prune', 'causes', 'time', 'space', 'sweep', 'learn', 'about',
-];
+// What is being looked at (address.js), as things: the run, the head, the example with its edits,
+// the
+// pass over it with what is switched off; and what changes it. A view is {name, title, uses:
+// [controls], build(main), available(page)}. The model and its numbers are the business of
+// core_*.js.
+import {headNamed, makeExample, missingCommand, truthOf} from './core_page.js';
+import {drive, forwardPass, forwardSteps, storedTrace} from './core_pass.js';
+import {goldEdges, headPlaces, ownerOf, randomEdges, reportScore} from './core_losses.js';
+import {range} from './draw.js';
+import {byId, code, figures, note, say} from './ui.js';
+import {formatHash} from './address.js';
 
-const text = (pattern) => ({parse: (s) => (pattern.test(s) ? s : undefined), format: (v) => v});
-const oneOf = (...names) => text(new RegExp(`^(${names.join('|')})$`));
-const count = {parse: (s) => (/^\d{1,7}$/.test(s) ? Number(s) : undefined), format: String};
-const counts = {
-  parse: (s) =>
-    s === '' ? [] : /^\d{1,5}(,\d{1,5})*$/.test(s) ? s.split(',').map(Number) : undefined,
-  format: (v) => v.join(','),
-};
-const head = text(/^\d{1,3}\.\d{1,4}$/);
-const phrase = text(/^[^\u0000-\u001f]{1,80}$/);
-const share = {
-  parse: (s) => (/^(0|1|0?\.\d+|1\.0+)$/.test(s) ? Number(s) : undefined),
-  format: String,
+export const app = {
+  page: null, state: null, check: null, ready: false, busy: 0, view: null, figures,
+  views: [], lessons: [], show() {},
 };
 
-/// Numbers by name, `name:number,name:number`, where each pair matches the pattern; those that are
-/// `usual` are left out.
-const numbers = (pattern, order, usual) => ({
-  parse(s) {
-    const pairs = s.split(',');
-    if (!pairs.every((pair) => pattern.test(pair))) return undefined;
-    const found = pairs.map((pair) => pair.split(':')).map(([key, v]) => [key, Number(v)]);
-    return Object.fromEntries(found.filter(([, v]) => v !== usual));
+/// Whether a page shows a view: a textbook shows lessons, and says what it is.
+export const isShown = (view) =>
+  view.available(app.page) && (!app.page.facts.textbook || ['learn', 'about'].includes(view.name));
+
+export const run = () =>
+  app.page.runs[Math.min(Math.max(app.state.run, 1), app.page.runs.length) - 1];
+export const task = () => run().task;
+export const isLive = (r = run()) => Boolean(r.live && app.check?.ok !== false);
+
+/// All heads of a run, in order: {m, place, born, at: "layer.head"}.
+export const headsOf = (r = run()) =>
+  headPlaces(r).map(({m, place, born}) => ({m, place, born, at: `${m}.${born}`}));
+
+/// The names of the relations that a head owns.
+export const ownedBy = ({m, place}, r = run()) =>
+  task().relations
+    .filter((_, i) => {
+      const owner = ownerOf(r, i);
+      return owner && owner.m === m && owner.place === place;
+    })
+    .map((relation) => relation.name);
+
+/// The chosen head: the state's, or the first owner of a relation, or the first there is.
+export function chosen(key = 'h', r = run()) {
+  const named = app.state[key] && headNamed(r, app.state[key]);
+  if (app.state[key]) return named && named.place >= 0 ? {...named, at: app.state[key]} : null;
+  const heads = headsOf(r);
+  const first =
+    heads.find(
+      (x) => ownedBy(x, r)[0] === task().relations.find((_, i) => ownerOf(r, i))?.name,
+    ) || heads[0];
+  return key === 'b' ? heads.find((x) => x.at !== first?.at) || first : first || null;
+}
+
+/// The relation whose truth is drawn: the state's, or the one that the chosen head scores best on.
+export function relation(head = chosen()) {
+  const {relations} = task();
+  if (app.state.rel === '' || !head) return -1;
+  const {kind} = run().modules[head.m];
+  if (app.state.rel != null) {
+    const i = relations.findIndex((r) => r.name === app.state.rel);
+    return i >= 0 && relations[i].kind === kind ? i : -1;
+  }
+  let [best, at] = [-Infinity, -1];
+  for (const {i, score} of scoresOf(head)) if (score.lift > best) [best, at] = [score.lift, i];
+  return at;
+}
+
+/// What heads.json says of a head and the relations that may be asked of it: [{name, i, score,
+/// owns}].
+export function scoresOf(head) {
+  const owned = ownedBy(head);
+  return task().relations.flatMap(({name, kind}, i) => {
+    const asked = kind === run().modules[head.m].kind;
+    const score = asked && reportScore(run(), i, head.m, head.place);
+    return score ? [{name, i, score, owns: owned.includes(name)}] : [];
+  });
+}
+
+/// Example indices from the lowest loss to the highest.
+export const ranked = memo(
+  () => run().name,
+  () => {
+    const losses = run().losses('scored');
+    return range(exampleCount()).sort((a, b) => (losses?.[a] || 0) - (losses?.[b] || 0) || a - b);
   },
-  format: (values) =>
-    Object.keys(values)
-      .sort(order)
-      .map((key) => `${key}:${values[key]}`)
-      .join(','),
+);
+
+export function exampleCount() {
+  return run().model ? task().set('scored').size : run().facts.shown || 0;
+}
+
+export function exampleIndex() {
+  const {ex} = app.state;
+  const order = ranked();
+  if (ex === 'typical') return order[Math.floor(order.length / 2)] ?? 0;
+  if (ex === 'worst') return order.at(-1) ?? 0;
+  return Math.min(ex, Math.max(exampleCount() - 1, 0));
+}
+
+/// A function that remembers its last result, while `key` gives the same string.
+export function memo(key, make) {
+  let [last, value] = [];
+  const get = () => {
+    const now = key();
+    if (now !== last) [last, value] = [now, make()];
+    return value;
+  };
+  get.forget = () => {
+    last = undefined;
+  };
+  get.key = key;
+  return get;
+}
+
+export const model = () =>
+  app.state.step != null && run().steps.length ? run().modelAt(app.state.step) : run().model;
+export const where = () =>
+  JSON.stringify([app.state.run, app.state.ex, app.state.edit, app.state.step, isLive()]);
+
+/// The example shown, with the reader's edits (places beyond the tokens are those of the source);
+/// gold where the task's rule is known for them.
+export const example = memo(where, () => {
+  const original = task().set('scored').example(exampleIndex());
+  const [tokens, source] = [
+    Int32Array.from(original.tokens), original.source && Int32Array.from(original.source),
+  ];
+  const edited = Object.entries(app.state.edit).filter(
+    ([i, v]) => i < tokens.length + (source?.length || 0) && v < task().vocab,
+  );
+  if (!edited.length) return original;
+  for (const [i, v] of edited)
+    i < tokens.length ? (tokens[i] = v) : (source[i - tokens.length] = v);
+  const made =
+    truthOf(task(), tokens) ||
+    makeExample(task(), tokens, {source, targets: null, length: original.length});
+  if (source) made.sourceLength = original.sourceLength;
+  return made;
 });
 
-function byPlace(a, b) {
-  const [p, q] = [a.split('.').map(Number), b.split('.').map(Number)];
-  return p[0] - q[0] || p[1] - q[1];
+/// The gates as core takes them, or null if all are 1.
+export function gateArray(gates = app.state.gates, r = run()) {
+  if (!Object.keys(gates).length) return null;
+  return r.modules.map((module) =>
+    Float32Array.from(module.heads, (born) => gates[`${module.index}.${born}`] ?? 1),
+  );
 }
 
-const gates = numbers(/^\d{1,3}\.\d{1,4}:(0|1|0?\.\d{1,4})$/, byPlace, 1);
-/// Edited tokens of the example shown: place:token.
-const edits = numbers(/^\d{1,5}:\d{1,7}$/, (a, b) => a - b);
-/// Positions of a lesson's controls: `step:3,sharp:2.5`.
-const labels = numbers(/^[a-zA-Z]\w{0,11}:-?\d{1,7}(\.\d{1,4})?$/);
-
-/// Every key: how it is read and written, and what it is when the address does not say. A default
-/// of null means that the view chooses.
-const STATE_KEYS = {
-  v: [count, 1], view: [oneOf(...VIEW_NAMES), 'heads'], run: [count, 1], run2: [count, null],
-  mod: [oneOf('enc', 'dec', 'cross'), null],
-  ex: [
-    {parse: (s) => (/^(typical|worst)$/.test(s) ? s : count.parse(s)), format: String},
-    'typical',
-  ],
-  h: [head, null], a: [head, null], b: [head, null], q: [counts, []], k: [count, null],
-  rel: [text(/^[^\u0000-\u001f]{0,80}$/), null], null: [oneOf('off', 'on'), 'on'],
-  sum: [oneOf('sum', 'mean'), 'sum'], win: [text(/^\d{1,5}-\d{1,5},\d{1,5}-\d{1,5}$/), null],
-  thumb: [oneOf('mean', 'example'), 'example'],
-  mode: [oneOf('difference', 'mean', 'all', 'before', 'change'), 'difference'],
-  gates: [gates, {}], repl: [oneOf('zero', 'mean', 'resample'), 'zero'],
-  hide: [text(/^(gold|random|\d{1,5}\.\d{1,5}(,\d{1,5}\.\d{1,5})*)$/), null],
-  edit: [edits, {}], step: [count, null], method: [text(/^[a-z_0-9]{1,40}$/), null],
-  kept: [count, null], page: [count, 1],
-  world: [oneOf('five-tokens', 'cat-sleeps', 'run'), 'five-tokens'],
-  lab: [labels, {}], sx: [phrase, null], sy: [phrase, null], sort: [phrase, 'place'],
-  mass: [share, 0.9], theme: [oneOf('auto', 'light', 'dark'), 'auto'],
-  keys: [oneOf('on', 'off'), 'on'], embed: [oneOf('1'), null],
-};
-
-function defaultState() {
-  const state = {unknown: []};
-  for (const [key, [, value]] of Object.entries(STATE_KEYS))
-    state[key] = typeof value === 'object' ? structuredClone(value) : value;
-  return state;
+function hiddenEdges() {
+  const {hide} = app.state;
+  const head = chosen();
+  const rel = relation(head);
+  if (!hide || !head || (rel < 0 && !/^\d/.test(hide))) return null;
+  return (m, place) => {
+    if (m !== head.m || place !== head.place) return null;
+    if (hide === 'gold') return goldEdges(run(), example(), rel, m);
+    if (hide === 'random') return randomEdges(run(), example(), rel, m);
+    const {queries, keys} = baseTrace().modules[m];
+    const bits = new Uint8Array(queries * keys);
+    for (const [q, k] of hide.split(',').map((e) => e.split('.').map(Number)))
+      if (q < queries && k < keys) bits[q * keys + k] = 1;
+    return bits;
+  };
 }
 
-function decoded(s) {
-  try {
-    return decodeURIComponent(s);
-  } catch {
-    return undefined;
+/// What takes the place of silent heads in the example shown: nothing, means over examples, or what
+/// the heads put out in the next example.
+export function replacement() {
+  const {facts, modules} = run();
+  if (app.state.repl === 'mean') return facts.means.map((block) => app.page.blocks.read(block));
+  if (app.state.repl === 'zero') return null;
+  const next = task().set('scored').example((exampleIndex() + 1) % exampleCount());
+  const other = forwardPass(model(), next);
+  return modules.map((_, m) => other.modules[m].z);
+}
+
+/// Whether a pass takes more than about a third of a second.
+export function isSlow() {
+  const {length: T, source_length: S} = task();
+  return (
+    run().facts.parameters * (T + S) +
+      run().modules.reduce(
+        (sum, x) => sum + x.heads.length * (x.dHead + x.dValue) * T * Math.max(T, S),
+        0,
+      ) >
+    6e7
+  );
+}
+
+/// A pass, at once where it takes less than a third of a second; a longer one runs in slices, and
+/// is null until it is there.
+function passOf(options) {
+  if (!isSlow()) return forwardPass(model(), example(), options);
+  const key = where() + (options.base ? trace.key() : '');
+  if (!slow.done.has(key) && slow.running !== key) {
+    slow.running = key;
+    ++app.busy;
+    drive(forwardSteps(model(), example(), options), {
+        cancelled: () => slow.running !== key,
+      })
+      .then((pass) => {
+        --app.busy;
+        if (!pass) return;
+        slow.running = '';
+        if (slow.done.size > 3) slow.done.delete(slow.done.keys().next().value);
+        slow.done.set(key, pass);
+        baseTrace.forget();
+        trace.forget();
+        app.show(true);
+      });
   }
+  return slow.done.get(key) || null;
 }
 
-/// Reads an address: {state, notices}. It never fails.
-function parseHash(hash) {
-  const [state, notices] = [defaultState(), []];
-  for (const pair of String(hash).replace(/^#/, '').split('&')) {
-    if (!pair) continue;
-    const cut = pair.indexOf('=');
-    const key = cut < 0 ? pair : pair.slice(0, cut);
-    if (!Object.hasOwn(STATE_KEYS, key)) {
-      state.unknown.push(pair);
-      continue;
-    }
-    const value = decoded(pair.slice(cut + 1));
-    const parsed = cut < 0 || value === undefined ? undefined : STATE_KEYS[key][0].parse(value);
-    if (parsed === undefined)
-      notices.push(
-        `The address says ${pair.slice(0, 60)}, which is not a value of ${key}; its default is shown.`,
+export const slow = {running: '', done: new Map()};
+
+/// What stands in the place of a pattern that is not there.
+export const noPattern = () =>
+  isLive()
+    ? note('The model is computing this example …')
+    : note(
+        'This page holds neither usable weights nor patterns of examples; the overview shows ' +
+          'mean patterns.',
       );
-    else state[key] = parsed;
-  }
-  return {state, notices};
+
+/// The model's pass over the example without, and with, what the reader switched off; null where
+/// there is neither a model nor a stored pattern.
+export const baseTrace = memo(where, () => {
+  if (isLive()) return passOf({});
+  return run().facts.patterns ? storedTrace(run(), exampleIndex()) : null;
+});
+export const trace = memo(
+  () =>
+    where() +
+    JSON.stringify([app.state.gates, app.state.hide, app.state.repl, app.state.h, app.state.rel]),
+  () => {
+    const [gates, hidden] = [gateArray(), hiddenEdges()];
+    if (!isLive() || (!gates && !hidden) || !baseTrace()) return baseTrace();
+    return passOf({gates, hidden, replacement: replacement(), base: baseTrace()});
+  },
+);
+
+/// What a view lacks, with the command that writes it; null if the file is there.
+export function lacking(file, what, r = run()) {
+  const command = missingCommand(r, file);
+  if (command === null) return null;
+  return note(
+    `${what} not in this page. `,
+    command
+      ? [
+          'This writes them: ', code(command),
+          ...(command.includes('headlab page') ? [] : [', then ', code(app.page.facts.command)]),
+          '.',
+        ]
+      : 'Nothing can write them for this run.',
+  );
 }
 
-/// Writes a state: '' for the default one.
-function formatHash(state) {
-  const pairs = [];
-  for (const key of Object.keys(STATE_KEYS).sort()) {
-    const [kind, initial] = STATE_KEYS[key];
-    if (state[key] == null) continue;
-    const value = kind.format(state[key]);
-    if (initial != null && value === kind.format(initial)) continue;
-    pairs.push(`${key}=${encodeURIComponent(value).replace(/%2C/g, ',').replace(/%3A/g, ':')}`);
-  }
-  pairs.push(...state.unknown);
-  return pairs.length ? '#' + pairs.join('&') : '';
+// ---- the address ---------------------------------------------------------------------------
+
+export let written = '';
+let timer = 0;
+
+/// Changes the state. A change of view, run or head is a step that Back takes back; anything else
+/// replaces the address, at most four times a second.
+export function go(changes) {
+  const before = app.state;
+  if (changes.view && !usable(changes.view)) return;
+  app.state = {...before, ...changes};
+  const step = ['view', 'run', 'h', 'a', 'b', 'page'].some((key) => app.state[key] !== before[key]);
+  if (step) writeAddress(true);
+  else if (!timer) timer = setTimeout(() => writeAddress(false), 250);
+  const moved = app.state.view !== before.view;
+  app.show(moved || ['run', 'page', 'world'].some((key) => app.state[key] !== before[key]));
+  if (!moved) return;
+  window.scrollTo(0, 0);
+  if (document.activeElement === document.body) byId('view-title').focus();
 }
+
+export function writeAddress(push) {
+  clearTimeout(timer);
+  timer = 0;
+  const hash = formatHash(app.state);
+  if (hash === written) return;
+  written = hash;
+  try {
+    // a sandboxed frame may forbid it; the page works without
+    history[push ? 'pushState' : 'replaceState'](
+      null, '', hash || location.pathname + location.search,
+    );
+  } catch {/* nothing is lost but the address */}
+}
+
+/// The address is the reader's: what it says need not be written again.
+export function noteAddress() {
+  written = location.hash;
+}
+export const hasMoved = () => location.hash !== written;
+
+export const usable = (name) => app.views.some((view) => view.name === name && isShown(view));
+
+/// The kept step nearest to a step; null where it is the last, or none is kept.
+export function nearestStep(step) {
+  const steps = app.page.runs.length ? run().steps : [];
+  if (step == null || !steps.length) return null;
+  const near = steps.reduce(
+    (best, s) => (Math.abs(s - step) < Math.abs(best - step) ? s : best),
+    steps[0],
+  );
+  return near === steps.at(-1) ? null : near;
+}
+
+export function headName(x) {
+  const [{kind}, owned] = [run().modules[x.m], ownedBy(x)];
+  return (
+    x.at + (kind !== 'self' ? ` ${kind}` : '') + (owned.length ? ` ★ ${owned.join(', ')}` : '')
+  );
+}
+
+export function toggleGate(head) {
+  if (!head || !isLive()) return;
+  const gates = {...app.state.gates};
+  if (gates[head.at] === undefined) gates[head.at] = 0;
+  else delete gates[head.at];
+  go({gates});
+  say(`Head ${head.at} is ${gates[head.at] === 0 ? 'off' : 'on'}.`);
+}
+
+export function onlyGate(head) {
+  if (!head || !isLive()) return;
+  const others = headsOf().filter((x) => x.at !== head.at);
+  const already = others.every((x) => app.state.gates[x.at] === 0);
+  go({gates: already ? {} : silenced(others)});
+}
+
+/// Gates of 0 for these heads.
+export const silenced = (heads) => Object.fromEntries(heads.map((x) => [x.at, 0]));

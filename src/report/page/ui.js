@@ -1,10 +1,13 @@
 // The document's side of a picture, and the few kinds of elements that all views are made of. Every
 // word of a run reaches the document as a text node: nothing here parses markup. A view makes its
 // elements once; what depends on the state is made by functions that refresh() calls again.
-const byId = (id) => document.getElementById(id);
+import {SERIES, csv, hexOf, paint, svg} from './draw.js';
+import {digits} from './charts.js';
+
+export const byId = (id) => document.getElementById(id);
 
 /// An element: properties whose names begin with "on" are listeners, the rest are attributes.
-function el(tag, props, ...children) {
+export function el(tag, props, ...children) {
   const node = document.createElement(tag);
   for (const [key, value] of Object.entries(props || {})) {
     if (value == null || value === false) continue;
@@ -17,15 +20,25 @@ function el(tag, props, ...children) {
 }
 
 let refreshers = [];
+/// The figures of the open view, and what a saved picture says of the page that it is from.
+export const figures = [];
+export const saved = {about: () => ''};
+
+/// Forgets the elements of the view before.
+export function startOver() {
+  refreshers = [];
+  figures.length = 0;
+}
+
 
 /// Calls `update` now and whenever the state changes, until another view is built.
-function live(update) {
+export function live(update) {
   refreshers.push(update);
   update();
 }
 
 /// An element whose children are what `make` returns.
-function dynamic(tag, props, make) {
+export function dynamic(tag, props, make) {
   const node = el(tag, props);
   let last;
   live(() => {
@@ -37,24 +50,26 @@ function dynamic(tag, props, make) {
   return node;
 }
 
-function refresh() {
+export function refresh() {
   const focus = document.activeElement?.id;
   for (const update of refreshers) update();
   if (focus && document.activeElement === document.body) byId(focus)?.focus();
 }
 
-/// The line at the foot of the window. It is a live region: what the pointer or the arrow keys reach
+/// The line at the foot of the window. It is a live region: what the pointer or the arrow keys
+/// reach
 /// is written here, never into a box that would cover the data.
-function say(words) {
+export function say(words) {
   const line = byId('readout');
   if (line.firstChild) line.firstChild.data = words;
   else line.append(words);
 }
 
-const button = (words, act, props) => el('button', {type: 'button', onclick: act, ...props}, words);
+export const button = (words, act, props) =>
+  el('button', {type: 'button', onclick: act, ...props}, words);
 
 /// A link that acts; with a key held it opens what it names, as all links do.
-function link(words, act, props) {
+export function link(words, act, props) {
   const onclick = (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
@@ -64,7 +79,7 @@ function link(words, act, props) {
 }
 
 /// A list that shows `value()`, where there is one; `act` gets what the reader chooses.
-function choice(id, name, options, act, value) {
+export function choice(id, name, options, act, value) {
   const list = el('select', {id, onchange: (event) => act(event.target.value)},
     options.map(([key, words]) => el('option', {value: key}, words)),
   );
@@ -76,7 +91,7 @@ function choice(id, name, options, act, value) {
 }
 
 /// A slider that stands at `value()`, with that in words beside it.
-function sliderOf(id, name, {value, act, words = String, ...props}) {
+export function sliderOf(id, name, {value, act, words = String, ...props}) {
   const slider = el('input', {
     type: 'range', id, ...props, oninput: (event) => act(Number(event.target.value)),
   });
@@ -89,13 +104,13 @@ function sliderOf(id, name, {value, act, words = String, ...props}) {
   return el('label', null, `${name} `, slider, out);
 }
 
-const code = (words) => el('code', null, words);
-const againLine = (command) => el('p', {class: 'again'}, 'again: ', code(command));
-const note = (...children) => el('p', {class: 'note'}, ...children);
-const aside = (...children) => el('p', {class: 'small muted'}, ...children);
+export const code = (words) => el('code', null, words);
+export const againLine = (command) => el('p', {class: 'again'}, 'again: ', code(command));
+export const note = (...children) => el('p', {class: 'note'}, ...children);
+export const aside = (...children) => el('p', {class: 'small muted'}, ...children);
 
 /// A token as it can be read: blanks and control characters get a sign, and directions do not leak.
-function visible(token) {
+export function visible(token) {
   if (token === '') return '∅';
   return token
     .replace(/ /g, '␣')
@@ -104,10 +119,11 @@ function visible(token) {
     .replace(/[\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, '\ufffd');
 }
 
-const quoted = (token) => `\u2068${visible(token)}\u2069`; // isolated from the words around it
+/// Isolated from the words around it.
+export const quoted = (token) => `\u2068${visible(token)}\u2069`;
 
 /// A table that scrolls by itself and can be reached by keyboard; long ones show their first rows.
-function tableOf(caption, head, rows, most = 64) {
+export function tableOf(caption, head, rows, most = 64) {
   const cell = (v, i) =>
     typeof v === 'number'
       ? el('td', {class: 'number'}, digits(v, 5))
@@ -129,10 +145,14 @@ function tableOf(caption, head, rows, most = 64) {
 
 // ---- colours -------------------------------------------------------------------------------
 
-let palettes = {};
+export let palettes = {};
+
+export function forgetColors() {
+  palettes = {};
+}
 
 /// The roles' colours as "#rrggbb" under a scheme: 'light', 'dark', or what the page shows.
-function palette(scheme = '') {
+export function palette(scheme = '') {
   if (palettes[scheme]) return palettes[scheme];
   const probe = document.body.appendChild(el('i', {hidden: true}));
   if (scheme) probe.style.colorScheme = scheme;
@@ -150,11 +170,12 @@ function palette(scheme = '') {
 
 // ---- figures -------------------------------------------------------------------------------
 
-/// A picture with its caption, keyboard, readout, table and export. `make(width)` gives the picture,
+/// A picture with its caption, keyboard, readout, table and export. `make(width)` gives the
+/// picture,
 /// or a node to show instead. options: id, again (the command that makes its numbers), choose(r, c,
 /// event) for click and Enter, group (figures that share a cursor), zoom(factor, mark), pan(down,
 /// right), most (width).
-function figure(make, options = {}) {
+export function figure(make, options = {}) {
   const canvas = el('canvas', {role: 'img', tabindex: 0, id: options.id});
   const over = el('canvas', {class: 'over', 'aria-hidden': 'true'});
   const caption = el('figcaption');
@@ -209,13 +230,12 @@ function figure(make, options = {}) {
     fillTable();
   }
   pointerAndKeys(self, options);
-  if (options.zoom) twoFingers(self, options);
-  app.figures.push(self);
+  figures.push(self);
   self.draw = draw;
   return node;
 }
 
-const saveButtons = (picture, command, props) =>
+export const saveButtons = (picture, command, props) =>
   ['SVG', 'PNG', 'CSV'].map((kind) =>
     button(kind, () => save(picture(), kind.toLowerCase(), command()), {
       'aria-label': `${kind}: save this picture`, ...props,
@@ -302,44 +322,9 @@ function pointerAndKeys(self, options) {
   };
 }
 
-/// Two fingers zoom about their middle as they part or close, and move a zoomed picture as they drag;
-/// one finger scrolls the page as everywhere.
-function twoFingers(self, options) {
-  const {canvas} = self;
-  let last = null;
-  const held = ({touches: [a, b]}) => ({
-    apart: Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY),
-    x: (a.clientX + b.clientX) / 2, y: (a.clientY + b.clientY) / 2,
-  });
-  const start = (event) => {
-    last = event.touches.length === 2 ? held(event) : null;
-    if (last && event.cancelable) event.preventDefault(); // else the page would scroll or zoom
-  };
-  for (const kind of ['touchstart', 'touchend', 'touchcancel'])
-    canvas.addEventListener(kind, start, {passive: false});
-  canvas.addEventListener(
-    'touchmove',
-    (event) => {
-      if (!last) return;
-      if (event.cancelable) event.preventDefault();
-      const now = held(event),
-        factor = last.apart / now.apart,
-        [right, down] = [now.x - last.x, now.y - last.y];
-      if (factor < 0.8 || factor > 1.25) {
-        const {x, y} = canvas.getBoundingClientRect();
-        options.zoom(factor, self.picture.marks.find(now.x - x, now.y - y));
-      } else if (Math.max(Math.abs(right), Math.abs(down)) > 40) {
-        options.pan?.(-Math.trunc(down / 40), -Math.trunc(right / 40));
-      } else return;
-      last = now;
-    },
-    {passive: false},
-  );
-}
-
 /// Saves a picture. Exports are always in the light colours, and carry the page's link and command.
-async function save(picture, kind, again) {
-  const about = `${again ? `again: ${again} · ` : ''}headlab ${app.page.facts.headlab} · ${app.page.facts.title} · ${formatHash(app.state)}`;
+export async function save(picture, kind, again) {
+  const about = `${again ? `again: ${again} · ` : ''}${saved.about()}`;
   const name = `${picture.name}.${kind}`;
   if (kind === 'svg') return download(name, 'image/svg+xml', svg(picture, palette('light'), about));
   if (kind === 'csv') return download(name, 'text/csv', csv(picture.table()));
@@ -350,11 +335,7 @@ async function save(picture, kind, again) {
   context.scale(2, 2);
   paint(context, picture, palette('light'));
   const blob = await new Promise((done) => canvas.toBlob(done));
-  const bytes = new Uint8Array(await blob.arrayBuffer());
-  return download(
-    name, 'image/png',
-    pngWithText(bytes, 'Description', `${picture.title}. ${about}`),
-  );
+  return download(name, 'image/png', blob);
 }
 
 function download(name, type, data) {

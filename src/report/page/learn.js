@@ -1,0 +1,251 @@
+// Ten lessons: a text, which stands in the document for readers without scripts too (lessons.html),
+// and one thing to try. A lesson is app.lessons[n - 1] = {worlds, uses, build(main)}; what is tried
+// is
+// kept in the address: `page`, `world`, `q`, and `lab`, the positions of a lesson's own controls.
+import {SERIES, range} from './draw.js';
+import {label, matrix, rect, textWidth} from './charts.js';
+import {button, byId, choice, el, link, live, sliderOf} from './ui.js';
+import {defaultState, formatHash} from './address.js';
+import {app, baseTrace, chosen, go, headsOf, isLive, memo, noPattern, run, where} from './state.js';
+import {sides} from './pattern.js';
+import {worldOfRun} from './worlds.js';
+
+const WORLD_NAMES = [
+  ['five-tokens', 'five tokens'], ['cat-sleeps', '“Cat sleeps”'], ['run', 'this run'],
+];
+
+export const lab = (key, initial = 0) => app.state.lab[key] ?? initial;
+export const setLab = (changes) => go({lab: {...app.state.lab, ...changes}});
+export const fixed = (v, places = 4) =>
+  (Number.isFinite(v) ? v.toFixed(places).replace('-', '−') : '–');
+export const lessonFacts = () => app.page.facts.lessons;
+export const hasRun = () => app.page.runs.length > 0 && isLive() && headsOf().length > 0;
+
+const lessonNumber = () => Math.min(Math.max(app.state.page, 1), app.lessons.length);
+/// The world of the open lesson: the address's where the lesson has it, else its first that is
+/// here.
+export function worldName() {
+  const known = app.lessons[lessonNumber() - 1].worlds || ['five-tokens'];
+  const {world} = app.state;
+  const there = known.filter((name) => name !== 'run' || hasRun());
+  return there.includes(world) ? world : there[0] || 'five-tokens';
+}
+export const isRunWorld = () => worldName() === 'run';
+
+const runWorld = memo(
+  () => where() + chosen()?.m,
+  () => {
+    const m = chosen()?.m ?? run().modules.findIndex((module) => module.heads.length);
+    return baseTrace() && worldOfRun(baseTrace(), m, sides(m));
+  },
+);
+
+/// The world that is shown, with the names of its heads; null while a pass runs.
+export function lessonWorld() {
+  if (isRunWorld()) return runWorld();
+  const world = lessonFacts().worlds.find((one) => one.name === worldName());
+  return {keys: world.tokens, ...world};
+}
+export const headNames = (world, H = world.heads) =>
+  world.names && H === world.heads ? world.names : range(H, (h) => String(h + 1));
+
+/// The query and the head that a lesson's controls stand at.
+export const queryOf = (world) => Math.min(app.state.q[0] ?? 0, world.tokens.length - 1);
+export const headOfLab = (H) => Math.min(lab('head'), H - 1);
+
+// ---- what lessons are made of ----------------------------------------------------------------
+
+/// A row of controls of a lesson.
+export const controlRow = (...children) =>
+  el('div', {class: 'controls', role: 'group', 'aria-label': 'Controls of this lesson'},
+    ...children,
+  );
+
+/// A slider whose position is `lab[key]`.
+export const labSlider = (key, name, {min = 0, max = 1, step = 0.05, initial = max, words}) =>
+  sliderOf(`lab-${key}`, name, {
+    min, max, step, words, value: () => lab(key, initial), act: (v) => setLab({[key]: v}),
+  });
+
+/// A list whose choice is `lab[key]`; options are [number, words].
+export const labChoice = (key, name, options, initial = 0) =>
+  choice(`lab-${key}`, name, options, (v) => setLab({[key]: Number(v)}), () => lab(key, initial));
+
+export const queryChoice = (world) =>
+  choice('lab-query', 'Query', world.tokens.map((words, t) => [t, `${t} ${words}`]),
+    (v) => go({q: [Number(v)]}), () => queryOf(world),
+  );
+
+/// Buttons that move `lab.step`; place() is [where it stands, the last].
+export const stepButtons = (place) =>
+  [[-1, '◀ Back', 'step-back'], [1, 'Step ▶', 'step-next']].map(([by, words, id]) =>
+    button(words, () => setLab({step: Math.min(Math.max(place()[0] + by, 0), place()[1])}), {id}),
+  );
+
+export const headChoice = (world, H = world.heads) =>
+  labChoice('head', 'Head', headNames(world, H).map((name, h) => [h, name]));
+
+/// A small matrix with its numbers in its cells. `tints`: the head of each column; `rowTints`.
+export function numbersPicture(
+  width,
+  {rows, rowNames, colNames, tints, rowTints, signed = true, about, say, cell = 62, places = 4},
+) {
+  const values = Float32Array.from(rows.flat());
+  const top = Math.max(...values.map(Math.abs)) || 1;
+  const room = (side) => side >= textWidth((-1).toFixed(places), 11, true) + 4;
+  return matrix({
+    rowNames, colNames, values, kind: signed ? 'sign' : undefined, top: signed ? top : 1,
+    width: Math.min(width, 620), cell, tall: 30, leastTall: 12, about,
+    say: say || ((r, c) => `${rowNames[r]}, ${colNames[c]}: ${fixed(rows[r][c], 4)}`),
+    over: (box) => {
+      const items = [];
+      const [, , w] = box(0, 0);
+      (tints || []).forEach((h, c) => {
+        const [x, y, side, tall] = box(rowNames.length - 1, c);
+        items.push(rect(x + 1, y + tall + 2, side - 2, 5, {fill: SERIES[h % 7]}));
+      });
+      (rowTints || []).forEach((h, r) => {
+        const [x, y, , tall] = box(r, 0);
+        items.push(rect(x - 5, y + 1, 4, tall - 2, {fill: SERIES[h % 7]}));
+      });
+      if (!room(w)) return items;
+      rows.forEach((row, r) =>
+        row.forEach((v, c) => {
+          const [x, y, side, tall] = box(r, c);
+          const words = fixed(v, places);
+          const wide = textWidth(words, 11, true) + 4;
+          items.push(
+            rect(x + (side - wide) / 2, y + tall / 2 - 8, wide, 16, {fill: 'paper', alpha: 0.8}),
+          );
+          items.push(
+            label(x + side / 2, y + tall / 2, words, {anchor: 'middle', size: 11, mono: true}),
+          );
+        }),
+      );
+      return items;
+    },
+  });
+}
+
+/// A pattern of a world with its numbers.
+export function weightsPicture(width, world, weights, options) {
+  const {name, title, sentence = '', say, signed = false} = options;
+  return numbersPicture(width, {
+    rows: weights, rowNames: world.tokens, colNames: world.keys || world.tokens, signed, say,
+    about: {name, title, sentence: sentence || 'Queries down, keys across; each row sums to 1.'},
+  });
+}
+
+// ---- the view ----------------------------------------------------------------------------------
+
+/// The texts of the lessons, taken out of the static part of the document once.
+export const lessonTexts = memo(
+  () => 'lessons',
+  () => {
+    const found = byId('lessons');
+    found?.remove();
+    return found;
+  },
+);
+
+function lessonText(n) {
+  const text = lessonTexts().querySelector(`#lesson-${n}`).cloneNode(true);
+  text.querySelectorAll('.still').forEach((part) => part.remove());
+  text.querySelectorAll('a[href^="#lesson-"]').forEach((link) => {
+    link.href = formatHash({...defaultState(), view: 'learn', page: Number(link.hash.slice(8))});
+  });
+  return text;
+}
+
+function openLesson(n) {
+  go({page: n, lab: {}, q: []});
+  byId('lesson-title')?.focus();
+}
+
+function lessonList() {
+  const titles = app.lessons.map(
+    (_, i) => lessonTexts().querySelector(`#lesson-${i + 1} h3`).textContent,
+  );
+  return el('nav', {'aria-label': 'Lessons', class: 'lessons'},
+    el('ol', null,
+      titles.map((title, i) =>
+        el('li', null,
+          link(title, () => openLesson(i + 1), {
+            href: formatHash({...defaultState(), view: 'learn', page: i + 1}) || '#',
+            id: `to-lesson-${i + 1}`, 'aria-current': lessonNumber() === i + 1 ? 'step' : null,
+          }),
+        ),
+      ),
+    ),
+  );
+}
+
+function worldSwitch(known) {
+  const there = WORLD_NAMES.filter(
+    ([name]) => known.includes(name) && (name !== 'run' || hasRun()),
+  );
+  if (there.length < 2) return null;
+  return choice('pick-world', 'On', there, (v) => go({world: v, lab: {}, q: []}), worldName);
+}
+
+export const learnView = {
+  name: 'learn', title: 'Learn',
+  get uses() {
+    const {always, uses} = app.lessons[lessonNumber() - 1];
+    return always || (isRunWorld() ? uses || ['ex'] : []);
+  },
+  available: (page) => Boolean(page.facts.lessons),
+  stepBy: (by) => openLesson(Math.min(Math.max(lessonNumber() + by, 1), app.lessons.length)),
+  build(main) {
+    const n = lessonNumber();
+    const [lesson, text] = [app.lessons[n - 1], lessonText(n)];
+    const corrections = text.querySelector('.corrections');
+    const heading = text.querySelector('h3');
+    const title = el('h3', {id: 'lesson-title', tabindex: -1}, `${n}. ${heading.textContent}`);
+    heading.remove();
+    corrections?.remove();
+    const body = el('div', {id: 'lesson'});
+    main.append(lessonList(), title, text, body);
+    const controls = worldSwitch(lesson.worlds || []);
+    if (controls) body.append(controlRow(controls));
+    if (isRunWorld() && !lessonWorld()) body.append(noPattern());
+    else lesson.build(body);
+    if (corrections) main.append(corrections);
+    main.append(
+      controlRow(n > 1 && button('← Lesson before', () => openLesson(n - 1), {id: 'lesson-back'}),
+        n < app.lessons.length && button('Next lesson ' +
+          '→', () => openLesson(n + 1), {id: 'lesson-next'}),
+      ),
+    );
+  },
+};
+// Lesson 10: the glossary of lessons.html, at one level or both, searched as one types.
+
+export const glossaryLesson = {
+  build(main) {
+    const list = byId('terms');
+    const terms = [...list.querySelectorAll('dt')];
+    const find = el('input', {
+      type: 'search', id: 'find-term', autocomplete: 'off', oninput: () => show10(),
+    });
+    const level = labChoice('level', 'Level', [[0, 'both'], [1, 'in a word'], [2, 'exactly']]);
+    const count = el('span', {id: 'term-count', role: 'status'});
+    const show10 = () => {
+      let shown = 0;
+      for (const term of terms) {
+        const [word, exact] = [term.nextElementSibling, term.nextElementSibling.nextElementSibling];
+        const wanted = `${term.textContent} ${word.textContent} ${exact.textContent}`
+          .toLowerCase()
+          .includes(find.value.trim().toLowerCase());
+        term.hidden = !wanted;
+        word.hidden = !wanted || lab('level') === 2;
+        exact.hidden = !wanted || lab('level') === 1;
+        shown += Number(wanted);
+      }
+      count.textContent = `${shown} of ${terms.length} terms`;
+    };
+    main.append(controlRow(el('label', null, 'Find ', find), level, count));
+    list.before(main);
+    live(show10);
+  },
+};

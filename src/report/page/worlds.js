@@ -1,0 +1,274 @@
+// What the lessons compute, without any document: attention line by line, worlds small enough to do
+// by hand, and statistics of patterns. A world is {name, tokens, q, k, v: [T][d], heads, W_O}; the
+// program embeds the worlds (heads/lessons.h), a run becomes one by worldOfRun(). Numbers are kept
+// in double. Read next: lesson_exercises.js; tests/report/lessons_test.mjs.
+import {keysSeen} from './core_model.js';
+import {entropyOfRow, jsDistance, randomFrom} from './core_losses.js';
+import {range} from './draw.js';
+
+/// Attention of one query over the keys that it sees. The lesson "every number" shows these lines
+/// as they stand here, without the calls of `see`, which record what is known after a line.
+// prettier-ignore
+export function attend(q, K, V, see = () => {}) {
+  const d = q.length, row = [], z = new Array(V[0].length).fill(0);
+  let largest = -Infinity, sum = 0;
+  for (let s = 0; s < K.length; ++s) {
+    let dot = 0;
+    for (let i = 0; i < d; ++i) {
+      dot += q[i] * K[s][i];
+      see('dot += q[i] * K[s][i];', {s, i, 'q[i]': q[i], 'K[s][i]': K[s][i], dot});
+    }
+    row[s] = dot / Math.sqrt(d);
+    see('row[s] = dot / Math.sqrt(d);', {s, dot, d, 'row[s]': row[s]});
+    largest = Math.max(largest, row[s]);
+    see('largest = Math.max(largest, row[s]);', {s, largest});
+  }
+  for (let s = 0; s < K.length; ++s) {
+    row[s] = Math.exp(row[s] - largest);
+    see('row[s] = Math.exp(row[s] - largest);', {s, largest, 'row[s]': row[s]});
+    sum += row[s];
+    see('sum += row[s];', {s, sum});
+  }
+  for (let s = 0; s < K.length; ++s) {
+    row[s] /= sum;
+    see('row[s] /= sum;', {s, sum, 'row[s]': row[s]});
+    for (let i = 0; i < z.length; ++i) {
+      z[i] += row[s] * V[s][i];
+      see('z[i] += row[s] * V[s][i];', {s, i, 'row[s]': row[s], 'V[s][i]': V[s][i], 'z[i]': z[i]});
+    }
+  }
+  return {row, z};
+}
+
+/// The lines of attend() as they run, without the recording: [{text, at}]; `at` is what see() is
+/// told, or null.
+export function attendLines() {
+  const lines = String(attend).split('\n');
+  return lines.flatMap((line, i) => {
+    if (/^ *see\(/.test(line)) return [];
+    const at = /^ *see\('(.*)', \{/.exec(lines[i + 1])?.[1];
+    return [{text: line.replace(', see = () => {}', ''), at: at ?? null}];
+  });
+}
+
+/// Every line that ran, in order: [{at, values}].
+export function attendTrace(q, K, V) {
+  const steps = [];
+  const made = attend(q, K, V, (at, values) => steps.push({at, values}));
+  return {...made, steps};
+}
+
+export const columns = (M, from, to) => M.map((row) => row.slice(from, to));
+export const times = (A, B) =>
+  A.map((row) => B[0].map((_, j) => row.reduce((sum, v, i) => sum + v * B[i][j], 0)));
+export const identity = (n) => range(n, (i) => range(n, (j) => Number(i === j)));
+export const l2 = (M) => Math.sqrt(M.flat().reduce((sum, v) => sum + v * v, 0));
+export const minus = (A, B) => A.map((row, i) => row.map((v, j) => v - B[i][j]));
+
+/// A world in H heads of floor(d / H) columns each: [{q, k, v, dots, scaled, weights, z}]; of a
+/// world with `visible`, query t sees keys 0 to visible[t] - 1, and the rest of its row is 0.
+export function headsOfWorld(world, H = world.heads) {
+  const [d, dv] = [world.q, world.v].map(([row]) => Math.floor(row.length / H));
+  return range(H, (h) => {
+    const [q, k] = [world.q, world.k].map((M) => columns(M, h * d, (h + 1) * d));
+    const v = columns(world.v, h * dv, (h + 1) * dv);
+    const dots = times(q, k[0].map((_, i) => k.map((row) => row[i])));
+    const rows = q.map((query, t) => {
+      const n = world.visible ? world.visible[t] : k.length;
+      const {row, z} = attend(query, k.slice(0, n), v.slice(0, n));
+      return {row: [...row, ...new Array(k.length - n).fill(0)], z};
+    });
+    return {
+      q, k, v, dots, scaled: dots.map((row) => row.map((x) => x / Math.sqrt(d))),
+      weights: rows.map(({row}) => row), z: rows.map(({z}) => z),
+    };
+  });
+}
+
+export const besideEachOther = (heads) =>
+  heads[0].z.map((_, t) => heads.flatMap((head) => head.z[t]));
+export const averageWeights = (heads) =>
+  heads[0].weights.map((row, t) =>
+    row.map((_, s) => heads.reduce((sum, head) => sum + head.weights[t][s], 0) / heads.length),
+  );
+
+/// What the output loses when head h is silenced: z_h W_O,h, in length over all tokens.
+export function lossOfSilence(heads, h, W_O = null) {
+  const silent = heads.map((head, i) => ({
+    z: head.z.map((row) => row.map((v) => (i === h ? v : 0))),
+  }));
+  const part = besideEachOther(silent);
+  return l2(W_O ? times(part, W_O) : part);
+}
+
+/// Mean entropy of the rows of a pattern in nats, and the share of the way from ln n to 0.
+export const entropyOf = (weights) =>
+  weights.reduce((sum, row) => sum + entropyOfRow(row), 0) / weights.length;
+export const focusOf = (weights) => 1 - entropyOf(weights) / Math.log(weights[0].length);
+export const isUniform = (row) => Math.max(...row) - Math.min(...row) < 1e-12;
+
+/// Mean Jensen-Shannon distance of the rows of each two patterns; 0 for fewer than two.
+export function diversityOf(patterns) {
+  let [sum, count] = [0, 0];
+  patterns.forEach((a, i) =>
+    patterns.slice(i + 1).forEach((b) =>
+      a.forEach((row, t) => {
+        sum += jsDistance(row, b[t]);
+        ++count;
+      }),
+    ),
+  );
+  return count ? sum / count : 0;
+}
+
+/// q, k, v and W_O of a module of the run on one example as a world; its first positions, so that
+/// they can be read. Keys that are shared are repeated for each head that reads them.
+export function worldOfRun(trace, m, tokens, most = 12) {
+  const attention = trace.modules[m];
+  const {module, H} = attention;
+  const {dHead: D, dValue: Dv, kvHead, kvBlocks} = module;
+  const [n, S] = [tokens.queries, tokens.keys].map(({length}) => Math.min(length, most));
+  const rows = (values, count, width) =>
+    range(count, (t) => Array.from(values.subarray(t * width, (t + 1) * width)));
+  const spread = (values, each) =>
+    rows(values, S, kvBlocks.length * each).map((row) =>
+      kvHead.flatMap((kv) => row.slice(kv * each, (kv + 1) * each)),
+    );
+  const weights = (name) => trace.model.tensors[`${module.name}.${name}`];
+  const {C} = trace.model;
+  return {
+    name: 'run', tokens: tokens.queries.slice(0, n), keys: tokens.keys.slice(0, S), heads: H,
+    names: module.heads.map((born) => `${m}.${born}`), q: rows(attention.q, n, H * D),
+    k: spread(attention.k, D), v: spread(attention.v, Dv),
+    visible: range(n, (t) => Math.min(S, keysSeen(trace.model.run, m, trace.example, t))),
+    W_O: rows(weights('W_O'), H * Dv, C), W_Q: rows(weights('W_Q'), C, H * D),
+  };
+}
+
+/// Numbers of attention by its sizes. `widths` of 0 mean floor(d / H). Either {error} or the
+/// matrices
+/// [{name, rows, columns, bias}], the sum, and what PyTorch would say.
+export function attentionSizes({d, H, dk = 0, dv = 0, kv = 0, bias = true}) {
+  const whole = (name, v, least, most) =>
+    Number.isInteger(v) && v >= least && v <= most
+      ? ''
+      : `${name} must be a whole number from ${least} to ${most}.`;
+  const error =
+    whole('d', d, 1, 65536) ||
+    whole('H', H, 1, 1024) ||
+    whole('d_k', dk, 0, 65536) ||
+    whole('d_v', dv, 0, 65536) ||
+    whole('kv_heads', kv, 0, 1024);
+  if (error) return {error};
+  const own = Math.floor(d / H);
+  const [key, value, groups] = [dk || own, dv || own, kv || H];
+  if (key < 1 || value < 1)
+    return {
+      error: `floor(${d} / ${H}) = 0: ${H} heads leave no column for each. Give d_k, or fewer ` +
+        `heads.`,
+    };
+  if (H % groups)
+    return {
+      error: `${H} heads cannot share ${groups} blocks of keys evenly: kv_heads must divide H.`,
+    };
+  const matrices = [
+    ['W_Q', d, H * key], ['W_K', d, groups * key], ['W_V', d, groups * value],
+    ['W_O', H * value, d],
+  ].map(([name, rows, cols]) => ({name, rows, cols, count: rows * cols + (bias ? cols : 0)}));
+  const note =
+    d % H === 0
+      ? ''
+      : `${d} / ${H} is no whole number. PyTorch's MultiheadAttention refuses it; here a head ` +
+        `is floor(${d} / ${H}) = ${own} wide, and ${H} heads fill ${H * own} of ${d} columns, ` +
+        `which W_O [${H * value}, ${d}] brings back.`;
+  return {
+    matrices, dk: key, dv: value, kv: groups, total: matrices.reduce((sum, x) => sum + x.count, 0),
+    note, cache: groups * (key + value),
+  };
+}
+
+// ---- patterns to know ------------------------------------------------------------------------
+
+/// Known patterns, as heads/known_patterns.h has them: the weight of key s for query t, before the
+/// row
+/// is divided by its sum over the keys that the query sees.
+export const KNOWN_PATTERNS = {
+  previous: (t, s) => Number(s === t - 1), first: (t, s) => Number(s === 0),
+  window: (t, s) => (Math.abs(t - s) <= 2 ? 1 / (1 + Math.abs(t - s)) : 0),
+  uniform: () => 1,
+  induction: (t, s, tokens) => Number(s > 0 && s <= t && tokens[s - 1] === tokens[t]),
+  same: (t, s, tokens) => Number(s < t && tokens[s] === tokens[t]),
+};
+
+/// A row divided by its sum, where that is not 0.
+function shares(row) {
+  const sum = row.reduce((a, b) => a + b, 0);
+  return row.map((v) => v / (sum || 1));
+}
+
+/// The rows of a known pattern; a row is 0 where the pattern says nothing.
+function knownPattern(name, tokens, causal = false) {
+  return tokens.map((_, t) =>
+    shares(tokens.map((__, s) => (causal && s > t ? 0 : KNOWN_PATTERNS[name](t, s, tokens)))),
+  );
+}
+
+/// How far weights are from each known pattern (mean Jensen-Shannon distance of the rows of which
+/// it
+/// speaks, of queries that see two keys or more), how far uniform attention is, and the first as a
+/// share of the second: [{name, ideal, distance, uniform, share}].
+export function distancesFromKnown(weights, tokens, causal = false) {
+  const even = knownPattern('uniform', tokens, causal);
+  return Object.keys(KNOWN_PATTERNS).map((name) => {
+    const ideal = knownPattern(name, tokens, causal);
+    const asked = [...ideal.keys()].filter(
+      (t) => (causal ? t : tokens.length - 1) > 0 && ideal[t].some((v) => v > 0),
+    );
+    const mean = (rows) =>
+      asked.reduce((sum, t) => sum + jsDistance(rows[t], ideal[t]), 0) / asked.length;
+    const [distance, uniform] = [mean(weights), mean(even)];
+    return {name, ideal, distance, uniform, share: distance / uniform};
+  });
+}
+
+/// What weights are like: of the patterns from which they are less than half as far as uniform
+/// attention is, the one with the smallest share; else uniform, if they are nearer than .2; else
+/// ''.
+export function likeOf(distances) {
+  const others = distances.filter((x) => x.name !== 'uniform' && x.share < 0.5);
+  if (others.length) return others.reduce((a, b) => (b.share < a.share ? b : a)).name;
+  return distances.find((x) => x.name === 'uniform').distance < 0.2 ? 'uniform' : '';
+}
+
+/// A head around a known pattern: `share` of each row on it, the rest even, and noise.
+export function simulated(name, tokens, random, share = 0.85) {
+  const n = tokens.length;
+  return knownPattern(name, tokens).map((ideal) => {
+    const speaks = ideal.some((v) => v > 0);
+    return shares(
+      ideal.map(
+        (v) => (speaks ? share * v + (1 - share) / n : 1 / n) * Math.exp(0.5 * (random() - 0.5)),
+      ),
+    );
+  });
+}
+
+/// Heads that attend at random, scored on a truth that has nothing to do with them: the lift of the
+/// best of them, and how often the best of as many reaches it when the truth is drawn again.
+export function controlExperiment(seed, heads = 8, n = 12, draws = 200) {
+  const random = randomFrom(seed);
+  const score = () => Math.exp(2.5 * (random() + random() + random() - 1.5));
+  const patterns = range(heads, () => range(n, () => shares(range(n, score))));
+  const truth = () => range(n, () => Math.floor(random() * n));
+  const lifts = (keys) =>
+    patterns.map(
+      (rows) => (rows.reduce((sum, row, t) => sum + row[keys[t]], 0) / n - 1 / n) / (1 - 1 / n),
+    );
+  const found = lifts(truth());
+  const best = Math.max(...found);
+  const others = range(draws, () => Math.max(...lifts(truth())));
+  return {
+    lifts: found, best, head: found.indexOf(best), others,
+    p: (1 + others.filter((v) => v >= best).length) / (draws + 1),
+  };
+}

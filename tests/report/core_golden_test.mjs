@@ -1,0 +1,90 @@
+// Holds the modules core_*.js of the page against PyTorch, by the golden files that the program
+// is held against too:  node core_golden_test.mjs FILE.safetensors ...
+// Logits and patterns differ by at most 1e-5 of the largest. Prints a line for each problem.
+import fs from 'node:fs';
+import {loadPage, makeExample} from '../../src/report/page/core_page.js';
+import {forwardPass} from '../../src/report/page/core_pass.js';
+
+const files = process.argv.slice(2);
+const problems = [];
+
+function readSafetensors(path) {
+  const bytes = fs.readFileSync(path), length = Number(bytes.readBigUInt64LE(0));
+  const header = JSON.parse(bytes.subarray(8, 8 + length).toString());
+  const notes = header.__metadata__;
+  delete header.__metadata__;
+  const tensors = {};
+  for (const [name, {dtype, shape, data_offsets: [begin, end]}] of Object.entries(header)) {
+    const own = Uint8Array.from(bytes.subarray(8 + length + begin, 8 + length + end)).buffer;
+    tensors[name] = {shape, values: dtype === 'F32' ? new Float32Array(own)
+      : dtype === 'I64' ? Array.from(new BigInt64Array(own), Number) : null};
+  }
+  return {notes, tensors};
+}
+
+const isParameter = (name) => /embed|blocks|ln_final|unembed/.test(name) && !/^(grad|after)\./.test(name);
+
+// The facts of a page with this model alone.
+function factsOf({notes, tensors}) {
+  const two = Boolean(tensors.source), [, T] = tensors.tokens.shape;
+  const [V, C] = tensors['embed.W_E'].shape, S = two ? tensors.source.shape[1] : 0;
+  const heads = Number(notes.heads), encoderLayers = Number(notes.encoder_layers || 0);
+  const module = (name, kind) => ({name, kind, layer: 0, heads: [...Array(heads).keys()], born: heads,
+    d_head: C / heads, d_value: C / heads, kv_blocks: [...Array(heads).keys()],
+    kv_head: [...Array(heads).keys()]});
+  const modules = [];
+  for (let i = 0; i < encoderLayers; ++i) modules.push(module(`encoder.blocks.${i}.attn`, 'encoder'));
+  for (let i = 0; i < Number(notes.layers); ++i) {
+    modules.push(module(`${two ? 'decoder.' : ''}blocks.${i}.attn`, 'self'));
+    if (two) modules.push(module(`decoder.blocks.${i}.cross_attn`, 'cross'));
+  }
+  const weights = [], list = [];
+  for (const [name, {shape, values}] of Object.entries(tensors)) {
+    if (!isParameter(name)) continue;
+    list.push({name, shape, offset: weights.length});
+    weights.push(...values);
+  }
+  const bytes = new Uint8Array(Float32Array.from(weights).buffer);
+  let hash = 0x811c9dc5;
+  for (const byte of bytes) hash = Math.imul(hash ^ byte, 0x01000193);
+  const facts = {tolerance: 1e-5,
+    tasks: [{spec: 'golden', name: 'golden', vocab: V, length: T, source_length: S, targets: 1,
+      architecture: two ? 'encoder_decoder' : notes.causal === 'True' ? 'decoder' : 'encoder',
+      causal: two || notes.causal === 'True', relations: [], target_names: ['next'], sets: {}}],
+    runs: [{name: 'golden', task: 0, parent: null, modules, weights: {tensors: list,
+      block: {id: 'b0', dtype: 'f32', shape: [weights.length], hash: hash >>> 0}},
+    config: {d_model: C, d_ff: 1, layers: Number(notes.layers), encoder_layers: encoderLayers,
+      activation: notes.activation || 'gelu', norm: notes.norm, positions: 'learned', tied: false}}]};
+  return {facts, text: Buffer.from(bytes).toString('base64')};
+}
+
+function compare(what, ours, theirs) {
+  const largest = theirs.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  ours.forEach((value, i) => {
+    if (!(Math.abs(value - theirs[i]) <= 1e-5 * largest))
+      problems.push(`${what} ${i}: ${value} here, ${theirs[i]} in PyTorch`);
+  });
+}
+
+for (const file of files) {
+  const golden = readSafetensors(file), {tensors} = golden, {facts, text} = factsOf(golden);
+  const run = loadPage(facts, () => text).runs[0];
+  const [B, T] = tensors.tokens.shape, rows = (name, b, each) => tensors[name].values.slice(b * each, (b + 1) * each);
+  for (let b = 0; b < B; ++b) {
+    const S = tensors.source ? tensors.source.shape[1] : 0;
+    const example = makeExample(run.task, rows('tokens', b, T),
+      {source: S ? rows('source', b, S) : null});
+    if (S) example.sourceLength = tensors.source_lengths.values[b];
+    const trace = forwardPass(run.model, example);
+    compare(`${file} logits of ${b},`, Array.from(trace.logits), rows('logits', b, trace.logits.length));
+    run.modules.forEach((module, m) => module.heads.forEach((_, h) => {
+      const ours = Array.from(trace.pattern(m, h)), each = ours.length, H = module.heads.length;
+      const theirs = tensors.patterns ? rows('patterns', (m * B + b) * H + h, each)
+        : rows(`pattern.${m}`, b * H + h, each);
+      compare(`${file} pattern ${m}.${h} of ${b},`, ours, theirs);
+    }));
+  }
+  if (run.page.blocks.damaged.size > 0) problems.push(`${file}: the block is damaged`);
+}
+for (const problem of problems.slice(0, 20)) console.log(problem);
+process.exit(problems.length > 0 ? 1 : 0);

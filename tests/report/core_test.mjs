@@ -1,0 +1,99 @@
+// Holds the modules core_*.js of the page against what the program computed, under node:
+//   node core_test.mjs PAGE.html EXPECTED.json
+// EXPECTED says what to look at: {"examples": n, "whole": also the evaluation,
+// "cases": [{"name", "gates": [[..]..], "replacement", "by": [loss of each example]}],
+// "edges": [{"relation", "heads", "change"}], "mutations"}.
+// Prints a line for each problem; the exit status is 1 if there is any.
+import fs from 'node:fs';
+import os from 'node:os';
+import {pageOfHtml, selfCheck} from './page_of.mjs';
+import {evaluateSteps, lossesOf} from '../../src/report/page/core_losses.js';
+import {finish, forwardPass} from '../../src/report/page/core_pass.js';
+
+const [pagePath, expectedPath] = process.argv.slice(2);
+const evaluate = (run, options) => finish(evaluateSteps(run, options));
+const html = fs.readFileSync(pagePath, 'utf8');
+const expected = JSON.parse(fs.readFileSync(expectedPath, 'utf8'));
+const page = pageOfHtml(html);
+const problems = [];
+
+function near(what, ours, theirs, absolute = 2e-5, relative = 1e-4) {
+  const bound = absolute + relative * Math.abs(theirs);
+  if (!(Math.abs(ours - theirs) <= bound)) problems.push(`${what}: ${ours} here, ${theirs} there`);
+}
+
+function checkPage(run) {
+  const check = selfCheck(run);
+  if (!check.ok) problems.push(`${run.name}: ${check.sentence}`);
+  if (!run.live) return;
+  for (const name of ['held_out', 'scored']) {
+    const known = run.losses(name), set = run.task.set(name);
+    for (let i = 0; i < Math.min(expected.examples, set.size); ++i) {
+      const {sum, count} = lossesOf(forwardPass(run.model, set.example(i)));
+      if (count > 0) near(`${run.name} ${name} ${i}`, sum / count, known[i]);
+      if (count === 0 && !Number.isNaN(known[i])) problems.push(`${name} ${i} has no target here`);
+    }
+  }
+}
+
+function checkEvaluation(run) {
+  const ours = evaluate(run, {}), theirs = run.facts.evaluation;
+  near('loss', ours.loss, theirs.loss);
+  near('accuracy', ours.accuracy, theirs.accuracy, 2e-3);
+  theirs.targets.forEach((target, k) => {
+    near(`loss of ${target.name}`, ours.targets[k].loss, target.loss);
+    if (ours.targets[k].count !== target.count) problems.push(`${target.name}: other targets`);
+  });
+}
+
+function checkCase(run, entry) {
+  const result = evaluate(run, {gates: entry.gates, replacement: entry.replacement,
+    count: entry.by.length});
+  entry.by.forEach((loss, i) => near(`${entry.name} example ${i}`, result.by[i], loss, 1e-4, 1e-4));
+}
+
+// Hidden gold edges: what the loss on the relation's targets rises by.
+function checkEdges(run, {relation, heads, change}) {
+  const places = heads.map(([m, born]) => [m, run.modules[m].placeOf(born)]);
+  const index = run.task.relations.findIndex(({name}) => name === relation);
+  const whole = evaluate(run).relations[index];
+  const without = evaluate(run, {hide: {relation: index, heads: places}}).relations[index];
+  near(`hidden edges of ${relation}`, without.loss - whole.loss, change);
+}
+
+// The modules of the model with one line changed.
+async function changedModules(line, changed) {
+  const here = new URL('../../src/report/page/', import.meta.url).pathname;
+  const folder = fs.mkdtempSync(`${os.tmpdir()}/page-`);
+  for (const name of fs.readdirSync(here).filter((file) => /^core_.*js$|json$/.test(file)))
+    fs.writeFileSync(`${folder}/${name}`,
+      fs.readFileSync(here + name, 'utf8').replace(line, changed));
+  const modules = {...await import(`${folder}/core_page.js`), ...await import(`${folder}/core_pass.js`)};
+  fs.rmSync(folder, {recursive: true});
+  return modules;
+}
+
+// A check that cannot fail is none: one flipped bit, and a pass without the square root of D.
+async function checkMutations() {
+  const block = page.facts.runs[0].weights.block;
+  const open = `id="${block.id}">`, at = html.indexOf(open) + open.length;
+  const end = html.indexOf('<', at);
+  for (const place of [at + 5, at + Math.floor((end - at) / 2), end - 5]) {
+    const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+    const flipped = alphabet[alphabet.indexOf(html[place]) ^ 8];
+    const damaged = pageOfHtml(html.slice(0, place) + flipped + html.slice(place + 1));
+    if (selfCheck(damaged.runs[0]).ok) problems.push(`a flipped bit at ${place} is not noticed`);
+  }
+  const other = await changedModules('return sum / Math.sqrt(D);', 'return sum;');
+  const {runs: [run]} = pageOfHtml(html, other.loadPage);
+  const check = other.finish(other.selfCheckSteps(run));
+  if (check.ok) problems.push('a pass without the square root of D is not noticed');
+}
+
+for (const run of page.runs) checkPage(run);
+if (expected.whole) checkEvaluation(page.runs[0]);
+for (const entry of expected.cases || []) checkCase(page.runs[0], entry);
+for (const test of expected.edges || []) checkEdges(page.runs[0], test);
+if (expected.mutations) await checkMutations();
+for (const problem of problems.slice(0, 20)) console.log(problem);
+process.exit(problems.length > 0 ? 1 : 0);

@@ -1,0 +1,144 @@
+// The lessons' computations, under node, on the worlds that the program embeds in a page:
+//   node lessons_test.mjs TEXTBOOK.html EXPECTED.json
+// Every number that the articles print and that is right comes out to its last digit; EXPECTED holds
+// what the program computes of the same worlds (heads/lessons.h). Prints a line for each problem.
+import fs from 'node:fs';
+import {backupPair, pairCost, randomFrom, rankOfSet} from '../../src/report/page/core_losses.js';
+import {SOLUTIONS, answersMatch, numbersIn} from '../../src/report/page/lesson_exercises.js';
+import * as learn from '../../src/report/page/worlds.js';
+
+const [bookPath, expectedPath] = process.argv.slice(2);
+const html = fs.readFileSync(bookPath, 'utf8');
+const facts = JSON.parse(/<script type="application\/json" id="facts">([^<]*)</.exec(html)[1]);
+const {worlds, random, models} = facts.lessons;
+const expected = JSON.parse(fs.readFileSync(expectedPath, 'utf8'));
+const problems = [];
+const expect = (truth, what) => truth || problems.push(what);
+const same = (what, ours, wanted, places) =>
+  ours.flat(3).concat(new Array(Math.max(0, wanted.length - ours.flat(3).length)).fill(NaN))
+    .forEach((v, i) => expect(Math.abs(v - wanted[i]) <= 0.5 * 10 ** -places + 1e-9, `${what}, number ${i}: ${v}, not ${wanted[i]}`));
+
+// ---- the five tokens
+const five = worlds.find((world) => world.name === 'five-tokens');
+const two = learn.headsOfWorld(five);
+same('weights of head 1', two[0].weights, [
+  .1237, .2509, .2509, .1237, .2509, .3664, .0891, .3664, .0891, .0891, .1811, .1811, .3673, .0893, .1811,
+  .2, .2, .2, .2, .2, .1237, .2509, .2509, .1237, .2509], 4);
+same('weights of head 2', two[1].weights, [
+  .1337, .2711, .1337, .2711, .1904, .2711, .1337, .1337, .2711, .1904, .1337, .2711, .1337, .2711, .1904,
+  .1811, .1811, .0893, .3673, .1811, .2711, .1337, .1337, .2711, .1904], 4);
+same('average', learn.averageWeights(two), [
+  .1287, .2610, .1923, .1974, .2206, .3188, .1114, .2500, .1801, .1397, .1574, .2261, .2505, .1802, .1858,
+  .1906, .1906, .1447, .2837, .1906, .1974, .1923, .1923, .1974, .2206], 4);
+same('output', learn.besideEachOther(two), [
+  .2491, .3763, .2289, .3663, .4109, .1336, .2289, .3663, .2717, .2717, .2289, .3663, .3, .3, .1799, .4579,
+  .2491, .3763, .2289, .3663], 4);
+same('dots of head 1', two[0].dots, [0, 1, 1, 0, 1, 2, 0, 2, 0, 0, 1, 1, 2, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 0, 1], 2);
+same('dots of head 2', two[1].dots, [
+  0, 1, 0, 1, .5, 1, 0, 0, 1, .5, 0, 1, 0, 1, .5, 1, 1, 0, 2, 1, 1, 0, 0, 1, .5], 2);
+same('scaled scores of head 1', two[0].scaled, [
+  0, .7071, .7071, 0, .7071, 1.4142, 0, 1.4142, 0, 0, .7071, .7071, 1.4142, 0, .7071, 0, 0, 0, 0, 0,
+  0, .7071, .7071, 0, .7071], 4);
+same('scaled scores of head 2', two[1].scaled, [
+  0, .7071, 0, .7071, .3536, .7071, 0, 0, .7071, .3536, 0, .7071, 0, .7071, .3536, .7071, .7071, 0, 1.4142, .7071,
+  .7071, 0, 0, .7071, .3536], 4);
+const [wide] = learn.headsOfWorld(five, 1);
+same('one head, The', wide.weights[0], [.1095, .2976, .1805, .1805, .2318], 4);
+same('one head, cat', [wide.weights[1][0], wide.weights[1][1], wide.weights[1][2]], [.4026, .0898, .2442], 4);
+expect(learn.headsOfWorld(five, 4).flatMap((head) => head.weights).filter(learn.isUniform).length === 9, '9 of 20 rows are even');
+same('silence', [0, 1].map((h) => learn.lossOfSilence(two, h)), [.96, .9941], 4);
+same('silence behind an orthogonal W_O', [0, 1].map((h) => learn.lossOfSilence(two, h, five.W_O)), [.96, .9941], 4);
+
+// ---- "Cat sleeps"
+const cat = learn.headsOfWorld(worlds.find((world) => world.name === 'cat-sleeps'));
+same('Cat sleeps, scores', cat[0].dots, [5, 0, 0, 0], 9);
+same('Cat sleeps, scaled', [cat[0].scaled[0][0]], [3.5], 1);
+same('Cat sleeps, head 1', cat[0].weights, [.97, .03, .5, .5], 2);
+same('Cat sleeps, output 1', cat[0].z, [.97, 1.94, .5, 1], 2);
+same('Cat sleeps, output 2', cat[1].z, [.5, 1, .97, 1.94], 2);
+expect(Math.abs(cat[1].z[0][0]) > 0.4, 'head 2 does not write 0 for Cat, as its article says');
+
+// ---- heads of random weights
+const counts = (name) => random.find((one) => one.name === name).counts;
+const four = counts('entropy')[0].patterns;
+same('entropies', four.map(learn.entropyOf), [1.206, .925, 1.259, .843], 3);
+same('focus', four.map((p) => 100 * learn.focusOf(p)), [32.7, 48.4, 29.7, 53.0], 1);
+same('ln 6', [Math.log(four[0].length)], [1.792], 3);
+same('diversity', counts('diversity').map((x) => learn.diversityOf(x.patterns)), [0, .5962, .577, .5774], 4);
+
+// ---- counting
+const total = (sizes) => learn.attentionSizes(sizes).total;
+for (const H of [1, 2, 4, 8, 16]) expect(total({d: 512, H}) === 1050624, `1,050,624 with ${H} heads`);
+expect(learn.attentionSizes({d: 512, H: 8}).matrices.every((x) => x.count === 262656), '262,656 each');
+expect(total({d: 512, H: 8, bias: false}) === 4 * 512 * 512, '4 d^2');
+expect(total({d: 768, H: 12}) === 2362368, '12 heads of width 64');
+const odd = learn.attentionSizes({d: 512, H: 7});
+expect(odd.dk === 73 && /PyTorch/.test(odd.note) && /511 of 512/.test(odd.note), '512 / 7 is said');
+expect(odd.total === 3 * (512 * 511 + 511) + 511 * 512 + 512, '512 / 7 is counted');
+for (const bad of [{d: 4, H: 8}, {d: 0, H: 1}, {d: 1e9, H: 1}, {d: 64, H: 2000}, {d: 8.5, H: 1}, {d: 8, H: 4, kv: 3}, {d: NaN, H: 1}, {d: 8, H: 2, dk: -1}])
+  expect(learn.attentionSizes(bad).error, `refuses ${JSON.stringify(bad)}`);
+expect(Number.isSafeInteger(total({d: 65536, H: 1024, dk: 65536, dv: 65536})), 'the largest sizes do not overflow');
+const model = (name) => models.find((one) => one.name === name);
+for (const [name, d, H, width] of [['Transformer base', 512, 8, 64], ['BERT-base', 768, 12, 64], ['BERT-large', 1024, 16, 64],
+  ['GPT-2 small', 768, 12, 64], ['GPT-2 medium', 1024, 16, 64], ['GPT-2 large', 1280, 20, 64], ['GPT-3 175B', 12288, 96, 128]])
+  expect(model(name) && model(name).d_model === d && model(name).heads === H && model(name).d_head === width, name);
+
+// ---- the lines that are shown are the lines that run
+const lines = learn.attendLines();
+expect(lines.filter((line) => line.at).length === 7 && !lines.some((line) => /see/.test(line.text)), 'seven lines are recorded');
+expect(lines.length <= 25 && lines.every((line) => !line.at || line.text.trim() === line.at), 'each says itself');
+const shown = new Function(`${lines.map((line) => line.text).join('\n')}; return attend;`)();
+const traced = learn.attendTrace(two[0].q[2], two[0].k, two[0].v);
+same('what is shown computes the same', [shown(two[0].q[2], two[0].k, two[0].v).row], traced.row, 12);
+expect(traced.steps.length === 5 * 2 + 10 + 10 + 5 + 5 * 2, 'every turn is recorded');
+const seen = learn.headsOfWorld({...five, visible: [1, 2, 3, 4, 5]})[0].weights;
+expect(seen[0][0] === 1 && seen.every((row, t) => row.every((v, s) => s <= t || v === 0)), 'a query sees what it may');
+
+// ---- patterns, control, exercises
+const classes = [0, 1, 2, 3, 0, 1, 2, 3, 2, 1];
+for (const name of Object.keys(learn.KNOWN_PATTERNS)) {
+  for (let seed = 1; seed <= 100; ++seed) {
+    const pattern = learn.simulated(name, classes, randomFrom(seed));
+    const like = learn.likeOf(learn.distancesFromKnown(pattern, classes));
+    expect(like === name, `${name}, seed ${seed}, is known by its distances, not as "${like}"`);
+    pattern.forEach((row) => same(`${name} sums to 1`, [row.reduce((a, b) => a + b, 0)], [1], 9));
+  }
+}
+let alarms = 0;
+for (let seed = 1; seed <= 100; ++seed) alarms += Number(learn.controlExperiment(seed).p < 0.01);
+expect(alarms <= 5, `in the control nobody does it: ${alarms} alarms in 100`);
+same('row of sat', SOLUTIONS.rowOfSat(five), [.1811, .1811, .3673, .0893, .1811], 4);
+same('even rows', SOLUTIONS.evenRows(five), [9], 9);
+same('same columns', SOLUTIONS.sameColumns(five), [0], 9);
+same('mixed', SOLUTIONS.mixedRow(five), [.6103, -.1323, .0151, .0051], 4);
+expect(answersMatch(numbersIn('.1811 .1811 .3673 .0893 .1811'), SOLUTIONS.rowOfSat(five), 4), 'a right answer is accepted');
+expect(!answersMatch(numbersIn('.1811 .1811 .3674 .0893 .1811'), SOLUTIONS.rowOfSat(five), 4), 'a wrong digit is refused');
+expect(numbersIn('−0.5, 2,362,368; .96 and 1e-3').join() === '-0.5,2362368,0.96,0.001', 'numbers are read as they are written');
+const subsets = {heads: [[0, 0], [0, 1], [0, 2]], losses: [9, 5, 5, 2, 4, 1.5, 2.5, 1]};
+same('pair', Object.values(pairCost(subsets, 0, 1)), [1.5, .5, 3, 1], 9);
+expect(backupPair(subsets).i === 1 && backupPair(subsets).j === 2, 'the pair that backs up');
+expect(JSON.stringify(rankOfSet(subsets, 3)) === '{"rank":2,"of":3,"loss":2,"best":1.5,"bits":5}', 'a set has its rank');
+
+// ---- the program computes the same
+for (const {name, heads, steps, silent} of expected.worlds) {
+  const ours = learn.headsOfWorld(worlds.find((world) => world.name === name), heads);
+  ours.forEach((head, h) => {
+    for (const [mine, theirs] of [['dots', 'scores'], ['scaled', 'scaled'], ['weights', 'weights'], ['z', 'output']])
+      same(`${name} in ${heads}, head ${h}, ${theirs}`, head[mine], steps[h][theirs].flat(), 12);
+    same(`${name} in ${heads}, silence`, [learn.lossOfSilence(ours, h)], [silent[h]], 12);
+  });
+}
+for (const {name, heads, diversity, entropies} of expected.random) {
+  const {patterns} = counts(name).find((x) => x.heads === heads);
+  same(`diversity of ${name} ${heads}`, [learn.diversityOf(patterns)], [diversity], 5);
+  same(`entropies of ${name} ${heads}`, patterns.map(learn.entropyOf), entropies, 5);
+}
+
+for (const {name, tokens, causal, weights} of expected.known) {
+  const {ideal} = learn.distancesFromKnown(weights, tokens, causal).find((x) => x.name === name) ?? {ideal: []};
+  same(`known pattern ${name}`, ideal, weights.flat(), 12);
+}
+expect(expected.known.length === 2 * Object.keys(learn.KNOWN_PATTERNS).length, 'the program knows the same patterns');
+
+for (const problem of problems.slice(0, 20)) console.log(problem);
+process.exit(problems.length ? 1 : 0);

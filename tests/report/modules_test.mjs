@@ -1,0 +1,151 @@
+// The rules of the page's modules, under node:  node --expose-internals modules_test.mjs
+// Layers (no arrow up, no circle), exports that are used, no name twice in the script that they are
+// joined to, no name that nobody declares, at most 75 lines a function, 100 columns a line, 28
+// files. Node's own parser reads them. Prints a line for each problem.
+import fs from 'node:fs';
+import {createRequire} from 'node:module';
+
+const require = createRequire(import.meta.url);
+const {parse} = require('internal/deps/acorn/acorn/dist/acorn');
+const folder = new URL('../../src/report/page/', import.meta.url);
+const LAYERS = [
+  /^core_/, /^(draw|charts)$/, /^ui$/, /^(address|state)$/,
+  /^(heads|pattern|measure|live|head|compare|findings|causes|training)$/,
+  /^(learn|worlds|lesson_\w+)$/, /^app$/,
+];
+const BROWSER = new Set(
+  ('Array Blob Boolean Float32Array Float64Array Infinity Int32Array JSON Map Math NaN Node ' +
+    'Number Object Promise RegExp Set String URL Uint16Array Uint32Array Uint8Array WeakMap atob ' +
+    'clearInterval clearTimeout decodeURIComponent document encodeURIComponent getComputedStyle ' +
+    'history location matchMedia navigator parseInt performance queueMicrotask setInterval ' +
+    'setTimeout structuredClone undefined window').split(' '),
+);
+const problems = [];
+const expect = (truth, what) => truth || problems.push(what);
+
+// ---- names: what a module declares, and what it uses without declaring it -------------------
+
+/// The names that a pattern binds.
+function bound(pattern) {
+  switch (pattern?.type) {
+    case 'Identifier': return [pattern.name];
+    case 'ObjectPattern': return pattern.properties.flatMap((p) => bound(p.value || p.argument));
+    case 'ArrayPattern': return pattern.elements.flatMap(bound);
+    case 'AssignmentPattern': return bound(pattern.left);
+    case 'RestElement': return bound(pattern.argument);
+    default: return [];
+  }
+}
+
+/// The names that statements declare in their block.
+const declared = (statements) =>
+  statements.flatMap((s) => {
+    const {type, declarations, id} = s.declaration || s;
+    if (type === 'VariableDeclaration') return declarations.flatMap((d) => bound(d.id));
+    return /^(Function|Class)Declaration$/.test(type) ? [id.name] : [];
+  });
+
+const children = (node) =>
+  Object.entries(node)
+    .filter(([key]) => key !== 'loc')
+    .flatMap(([key, v]) => {
+      if (key === 'key' && !node.computed) return [];
+      if (key === 'property' && node.type === 'MemberExpression' && !node.computed) return [];
+      return (Array.isArray(v) ? v : [v]).filter((x) => x?.type);
+    });
+
+/// Calls `use` with every name that no scope within the module declares.
+function walk(node, scopes, use) {
+  if (node.type === 'ImportDeclaration') return;
+  if (node.type === 'Identifier') {
+    if (!scopes.some((scope) => scope.has(node.name))) use(node.name);
+    return;
+  }
+  const own = [
+    ...(node.params || []).flatMap(bound), ...(node.param ? bound(node.param) : []),
+    ...(node.type === 'BlockStatement' ? declared(node.body) : []),
+    ...(/^For/.test(node.type) ? declared([node.init || node.left || {}]) : []),
+  ];
+  const inner = own.length ? [new Set(own), ...scopes] : scopes;
+  if (/^(Function|Arrow)/.test(node.type) && node.loc) {
+    const lines = node.loc.end.line - node.loc.start.line + 1;
+    expect(lines <= 75, `${node.file}:${node.loc.start.line}: a function of ${lines} lines`);
+  }
+  for (const child of children(node)) {
+    child.file = node.file;
+    walk(child, inner, use);
+  }
+}
+
+function read(name) {
+  const text = fs.readFileSync(new URL(`${name}.js`, folder), 'utf8');
+  text.split('\n').forEach((line, i) =>
+    expect([...line].length <= 100, `${name}.js:${i + 1}: a line of ${[...line].length} columns`),
+  );
+  const tree = parse(text, {ecmaVersion: 'latest', sourceType: 'module', locations: true});
+  tree.file = `${name}.js`;
+  const imports = tree.body
+    .filter((s) => s.type === 'ImportDeclaration')
+    .map((s) => ({
+      from: s.source.value.slice(2, -3), names: s.specifiers.map((x) => x.local.name),
+      same: s.specifiers.every((x) => x.imported?.name === x.local.name),
+    }));
+  const exported = tree.body
+    .filter((s) => s.type === 'ExportNamedDeclaration')
+    .flatMap((s) => declared([s]));
+  const used = new Set();
+  walk(tree, [], (word) => used.add(word));
+  return {name, imports, exported, own: declared(tree.body), used};
+}
+
+// ---- the rules ------------------------------------------------------------------------------
+
+const names = fs.readdirSync(folder).filter((file) => file.endsWith('.js'));
+const modules = new Map(names.map((file) => [file.slice(0, -3), read(file.slice(0, -3))]));
+expect(modules.size <= 28, `${modules.size} files`);
+
+const layerOf = (name) => LAYERS.findIndex((pattern) => pattern.test(name));
+const everywhere = new Map();
+for (const {name, imports, own, used} of modules.values()) {
+  expect(layerOf(name) >= 0, `${name}.js is in no layer`);
+  const known = new Set([...own, ...BROWSER]);
+  for (const {from, names: taken, same} of imports) {
+    expect(modules.has(from), `${name}.js imports ${from}.js, which is not there`);
+    expect(layerOf(from) <= layerOf(name), `${name}.js imports ${from}.js, which is above it`);
+    expect(same, `${name}.js renames what it imports: joined, it would be another name`);
+    for (const word of taken) {
+      expect(used.has(word), `${name}.js imports ${word} and does not use it`);
+      known.add(word);
+    }
+  }
+  for (const word of used) expect(known.has(word), `${name}.js uses ${word}, which it does not know`);
+  for (const word of own) {
+    expect(!everywhere.has(word), `${word} is in ${name}.js and in ${everywhere.get(word)}.js`);
+    everywhere.set(word, name);
+  }
+}
+
+const done = new Set();
+function circle(name, path) {
+  expect(!path.includes(name), `a circle: ${[...path, name].join(' > ')}`);
+  if (done.has(name) || path.includes(name)) return;
+  for (const {from} of modules.get(name)?.imports || []) circle(from, [...path, name]);
+  done.add(name);
+}
+circle('app', []);
+for (const name of modules.keys()) expect(done.has(name), `app.js does not reach ${name}.js`);
+
+/// What tests take: imports of those under node, and words of those in the browser.
+const tests = ['report', 'browser'].flatMap((kind) => {
+  const place = new URL(`../${kind}/`, import.meta.url);
+  return fs.readdirSync(place).map((file) => fs.readFileSync(new URL(file, place), 'utf8'));
+}).join('\n');
+for (const {name, exported} of modules.values())
+  for (const word of exported) {
+    const taken = [...modules.values()].some((m) =>
+      m.imports.some(({from, names: list}) => from === name && list.includes(word)));
+    expect(taken || new RegExp(`\\b${word}\\b`).test(tests), `${name}.js exports ${word} for nobody`);
+  }
+
+for (const problem of problems.slice(0, Number(process.argv[2] || 40))) console.log(problem);
+process.exit(problems.length ? 1 : 0);

@@ -1,0 +1,13 @@
+// A page as node reads it: what the program wrote into it, and its own check of its model. The page
+// itself reads its document (core_page.js).
+import {loadPage} from '../../src/report/page/core_page.js';
+import {finish, selfCheckSteps} from '../../src/report/page/core_pass.js';
+
+export function pageOfHtml(html, load = loadPage) {
+  const texts = new Map();
+  const pattern = /<script type="application\/[a-z-]+" id="([a-z0-9]+)">([^<]*)<\/script>/g;
+  for (const [, id, text] of html.matchAll(pattern)) texts.set(id, text);
+  return load(JSON.parse(texts.get('facts')), (id) => texts.get(id));
+}
+
+export const selfCheck = (run) => finish(selfCheckSteps(run));

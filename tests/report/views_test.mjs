@@ -1,0 +1,218 @@
+// What the views of a page are made of and needs no document, under node:
+//   node views_test.mjs
+// the address and its state, colours and their contrasts, pictures as SVG, tables as CSV. Prints a
+// line for each problem; the exit status is 1 if there is any.
+import fs from 'node:fs';
+import * as draw from '../../src/report/page/draw.js';
+import * as charts from '../../src/report/page/charts.js';
+import * as address from '../../src/report/page/address.js';
+
+const page = {...draw, ...charts, ...address};
+const read = (name) => fs.readFileSync(new URL(`../../src/report/page/${name}`, import.meta.url), 'utf8');
+const problems = [];
+const expect = (truth, what) => {
+  if (!truth) problems.push(what);
+};
+
+// ---- a generator of numbers, the same each time
+let seed = 1;
+const random = () => {
+  seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+  return seed / 4294967296;
+};
+const below = (n) => Math.floor(random() * n);
+const pick = (list) => list[below(list.length)];
+
+const values = {
+  view: () => pick(['head', 'live', 'learn']),
+  ex: () => pick(['typical', 'worst', below(512)]),
+  h: () => `${below(12)}.${below(16)}`,
+  q: () => Array.from({length: below(4)}, () => below(1024)),
+  rel: () => pick(['same', 'ä & b=c#%', '', '\u202e']),
+  gates: () =>
+    Object.fromEntries(
+      Array.from({length: below(5)}, () => [`${below(3)}.${below(9)}`, pick([0, 0.5, 0.05])]),
+    ),
+  edit: () => Object.fromEntries(Array.from({length: below(3)}, () => [below(64), below(99)])),
+  hide: () => pick(['gold', 'random', '3.4,5.6']),
+  step: () => below(9999),
+  mass: () => pick([0.1, 0.5, 1]),
+  page: () => 1 + below(10),
+  world: () => pick(['five-tokens', 'cat-sleeps', 'run']),
+  lab: () => Object.fromEntries(Array.from({length: below(4)}, () => [pick(['step', 'g0', 'H', 'seed']), pick([0, -1, 2.5, 65536])])),
+  win: () => '0-63,64-127',
+};
+for (let i = 0; i < 10000; ++i) {
+  const state = page.defaultState();
+  for (const key of Object.keys(values)) if (random() < 0.4) state[key] = values[key]();
+  if (random() < 0.2) state.unknown = ['later=1', 'x'];
+  const {state: back, notices} = page.parseHash(page.formatHash(state));
+  expect(
+    notices.length === 0 && page.formatHash(back) === page.formatHash(state),
+    `round trip of ${page.formatHash(state)}: ${notices}`,
+  );
+  for (const key of Object.keys(values))
+    expect(
+      JSON.stringify(back[key]) === JSON.stringify(state[key]) || key === 'gates' || key === 'lab',
+      `${key} of ${page.formatHash(state)}`,
+    );
+}
+for (let i = 0; i < 10000; ++i) {
+  const garbage = Array.from({length: below(40)}, () =>
+    pick([...'#&=%,.:0123456789abxqhgatesviw<>\u0000é\ud800']),
+  ).join('');
+  const {state} = page.parseHash(garbage);
+  expect(/^[a-z]{1,20}$/.test(state.view), `view after ${garbage}`);
+}
+expect(page.formatHash(page.defaultState()) === '', 'the default state is an empty address');
+expect(
+  page.parseHash('#mode=nothing&h=0.2').state.h === '0.2',
+  'a bad value leaves the others alone',
+);
+expect(page.parseHash('#mode=nothing').notices.length === 1, 'a bad value is named');
+
+// ---- colours of style.css: text 4.5, marks 3 (WCAG 1.4.3, 1.4.11), in light and in dark
+const palettes = [{}, {}];
+for (const [, role, light, dark] of read('style.css').matchAll(
+  /--(\w+): light-dark\((#\w{6}), (#\w{6})\)/g,
+)) {
+  palettes[0][role] = light;
+  palettes[1][role] = dark;
+}
+palettes.forEach((palette, dark) => {
+  const check = (role, ground, least) =>
+    expect(
+      page.contrast(palette[role], palette[ground]) >= least,
+      `${role} on ${ground}, ${dark ? 'dark' : 'light'}: ${page.contrast(palette[role], palette[ground])}`,
+    );
+  for (const role of ['ink', 'muted', 'accent', 'good', 'bad'])
+    for (const ground of ['paper', 'panel']) check(role, ground, 4.5);
+  for (const role of ['edge', 'low', 'high', 's0', 's1', 's2', 's3', 's4', 's5', 's6'])
+    check(role, 'paper', 3);
+  const scale = page.scaleColors(palette, 'weight');
+  expect(scale[0] === palette.paper, 'zero is the paper');
+  const light = scale.map(page.luminance);
+  for (let i = 1; i < 256; ++i)
+    expect((light[i] - light[i - 1]) * (dark ? 1 : -1) >= -0.004, `the scale runs one way at ${i}`);
+});
+
+// ---- pictures
+const hostile = [
+  '</script>',
+  '<img onerror=x>',
+  '\u202eabc',
+  '\u0000\u0007',
+  '👩‍👩',
+  '\u2028',
+  '"&\'',
+  '\ud800',
+  '',
+];
+const about = {name: 'n', title: 'A <title> & "more"', sentence: hostile.join(' ')};
+const pictures = [
+  page.matrix({
+    rowNames: hostile,
+    colNames: hostile,
+    values: Float32Array.from({length: 81}, (_, i) => (i % 7 ? i / 81 : NaN)),
+    width: 600,
+    about,
+    say: () => '',
+    rowBar: () => 0.5,
+  }),
+  page.matrix({
+    rowNames: [],
+    colNames: [],
+    values: new Float32Array(0),
+    width: 300,
+    about,
+    say: () => '',
+  }),
+  page.plot({
+    about,
+    width: 600,
+    series: [
+      {
+        name: hostile[0],
+        points: [
+          [1, 0.1, 0.05, 0.2],
+          [2, 0.01],
+        ],
+      },
+      {name: 'b', points: []},
+    ],
+    x: {label: 'x'},
+    y: {label: 'y', log: true},
+    lines: [{x: 1, name: '<b>'}],
+  }),
+  page.plot({about, width: 300, series: [], x: {label: 'x'}, y: {label: 'y'}}),
+  page.bars({
+    about,
+    width: 500,
+    unit: 'nats',
+    tickName: 'chance',
+    rows: [
+      {name: hostile[1], value: -1, low: -2, high: 0, tick: 0.5},
+      {name: 'none', value: NaN},
+    ],
+  }),
+];
+
+/// The first place where a text is not well-formed XML, or null.
+function illFormed(text) {
+  const stack = [];
+  if (
+    /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/.test(text) ||
+    !text.isWellFormed?.() === true
+  )
+    return 'characters';
+  for (const [whole, close, name, attributes, empty] of text.matchAll(
+    /<(\/?)([A-Za-z]+)((?:\s+[\w:-]+="[^"<]*")*)\s*(\/?)>|<|&(?!(?:amp|lt|gt|quot);)/g,
+  )) {
+    if (!name) return whole;
+    if (close ? stack.pop() !== name : false) return whole;
+    if (!close && !empty) stack.push(name);
+    if (/NaN|Infinity|undefined/.test(attributes)) return whole;
+  }
+  return stack.length ? stack.join() : null;
+}
+for (const picture of pictures) {
+  const text = page.svg(picture, palettes[0], 'again: headlab <x>');
+  expect(illFormed(text) === null, `SVG of ${picture.name}: ${illFormed(text)}`);
+  expect(/<metadata>again: headlab &lt;x&gt;/.test(text), 'an SVG says how it came about');
+  expect(Array.isArray(picture.table().rows), 'a picture has a table');
+  for (let r = 0; r < picture.marks.rows; ++r)
+    for (let c = 0; c < picture.marks.cols(r); ++c)
+      expect(picture.marks.box(r, c).every(Number.isFinite), 'a mark has a place');
+}
+expect(
+  illFormed('<a><b></a>') !== null && illFormed('<a>&x</a>') !== null,
+  'the check of SVG can fail',
+);
+const cell = pictures[0].marks.box(7, 4);
+expect(
+  JSON.stringify(pictures[0].marks.find(cell[0] + 1, cell[1] + 1)) === '[7,4]',
+  'a place finds its cell',
+);
+
+// ---- tables and files
+expect(
+  page.csv({
+    head: ['a', 'b,c'],
+    rows: [
+      ['=1+1', 2],
+      ['say "x"', -1.5],
+    ],
+  }) === 'a,"b,c"\r\n\'=1+1,2\r\n"say ""x""",-1.5\r\n',
+  'CSV quotes',
+);
+const dense = new Float32Array(100);
+dense[57] = 1;
+expect(Math.max(...page.pooled(dense, 10, 10, 4).values) === 1, 'no bright cell vanishes');
+expect(
+  page.ticks(0, 1).join() === '0,0.2,0.4,0.6000000000000001,0.8,1' || page.ticks(0, 1).length === 6,
+  'ticks are round',
+);
+expect(page.digits(0.00045372) === '0.0004537' && page.digits(NaN) === '–', 'four digits');
+
+for (const problem of problems.slice(0, 20)) console.log(problem);
+process.exit(problems.length ? 1 : 0);
