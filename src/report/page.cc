@@ -16,8 +16,6 @@
 namespace headlab {
 namespace {
 
-constexpr Index kMostWeights = 1'500'000;  // of a model that is to run in a page
-
 struct StudiedRun {
   Run run;
   RunStudy study;
@@ -27,10 +25,9 @@ struct StudiedRun {
 
 /// The run from which this one was pruned, if it is there and fits this one.
 std::optional<Run> parent_of(const Run& run, std::vector<std::string>& left_out) {
-  const std::string& name = run.config.parent;
-  if (name.empty()) return std::nullopt;
+  if (run.config.parent.empty()) return std::nullopt;
   try {
-    return open_run(name);
+    return open_run(run.config.parent);
   } catch (const Error& error) {
     left_out.push_back(text("The run from which ", run.path.string(),
                             " was pruned is not shown: ", error.what(), "."));
@@ -49,8 +46,6 @@ class PageMaker {
     }
     plan_.shown = options.examples;
     plan_.snapshots = 0;
-    for (const StudiedRun& run : runs_)
-      plan_.examples = std::min(plan_.examples, run.study.examples);
   }
 
   PageMaker(const std::vector<std::filesystem::path>& paths, const PageOptions& options)
@@ -69,13 +64,9 @@ class PageMaker {
     }
     plan_.shown = options.examples;
     plan_.weights = options.weights;
-    for (const StudiedRun& run : runs_)
-      plan_.examples = std::min(plan_.examples, run.study.examples);
   }
 
   Page make() {
-    for (const StudiedRun& one : runs_)
-      if (one.run.model.parameter_count() > kMostWeights) plan_.weights = false;
     Page page = made();
     while (too_large(page) && make_poorer()) page = made();
     if (too_large(page))
@@ -118,6 +109,7 @@ class PageMaker {
 
   void add(Run run, bool is_parent) {
     RunStudy study = study_run(run);
+    plan_.examples = std::min(plan_.examples, study.examples);
     runs_.push_back({std::move(run), std::move(study), {}, is_parent});
   }
 

@@ -20,12 +20,6 @@ std::string_view file_text(std::string_view name) {
   return file->text;
 }
 
-/// Whether a line of a module is more than a comment.
-bool is_code(std::string_view line) {
-  line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
-  return !line.empty() && !line.starts_with("//");
-}
-
 /// Adds a module to a script after those that it imports, each once: without its imports, the word
 /// `export`, and lines of comment.
 void add_module(std::string_view name, std::set<std::string_view>& known, std::string& script) {
@@ -35,11 +29,12 @@ void add_module(std::string_view name, std::set<std::string_view>& known, std::s
   for (std::string_view line : split(file_text(name), '\n')) {
     imports = imports || line.starts_with("import ");
     if (imports) {
-      const std::size_t from = line.find("from './");
-      if (from == std::string_view::npos) continue;
-      imports = false;
-      add_module(line.substr(from + 8, line.rfind('\'') - from - 8), known, script);
-    } else if (is_code(line)) {
+      imports = !line.ends_with(";");
+      if (!imports)
+        add_module(line.substr(line.rfind('/') + 1, line.rfind('\'') - line.rfind('/') - 1), known,
+                   script);
+    } else if (const std::size_t begin = line.find_first_not_of(' ');
+               begin != line.npos && !line.substr(begin).starts_with("//")) {
       if (line.starts_with("export ")) line.remove_prefix(7);
       (own += line) += '\n';
     }
@@ -96,30 +91,13 @@ std::string filling_of(const std::string& placeholder, const HtmlFilling& fillin
 }  // namespace
 
 std::string html_text(std::string_view text) {
+  static constexpr std::pair<char, std::string_view> kEntities[] = {
+      {'&', "&amp;"},  {'<', "&lt;"},   {'>', "&gt;"},
+      {'"', "&quot;"}, {'\'', "&#39;"}, {'\0', "\xEF\xBF\xBD"}};  // U+FFFD: HTML has no NUL
   std::string html;
   for (const char c : text) {
-    switch (c) {
-      case '&':
-        html += "&amp;";
-        break;
-      case '<':
-        html += "&lt;";
-        break;
-      case '>':
-        html += "&gt;";
-        break;
-      case '"':
-        html += "&quot;";
-        break;
-      case '\'':
-        html += "&#39;";
-        break;
-      case '\0':
-        html += "\xEF\xBF\xBD";
-        break;  // U+FFFD: HTML has no NUL
-      default:
-        html += c;
-    }
+    const auto entity = std::ranges::find(kEntities, c, &std::pair<char, std::string_view>::first);
+    html += entity == std::end(kEntities) ? std::string_view(&c, 1) : entity->second;
   }
   return html;
 }

@@ -15,7 +15,7 @@ import {
 } from './state.js';
 import {headsView} from './heads.js';
 import {headView} from './head.js';
-import {compareView, spaceView} from './compare.js';
+import {compareView} from './compare.js';
 import {liveView} from './live.js';
 import {pruneView} from './findings.js';
 import {sweepView, timeView} from './training.js';
@@ -309,7 +309,7 @@ function build() {
 }
 
 const VIEWS = [
-  headsView, headView, liveView, compareView, pruneView, causesView, timeView, spaceView, sweepView,
+  headsView, headView, liveView, compareView, pruneView, causesView, timeView, sweepView,
   learnView, aboutView,
 ];
 const LESSONS = [

@@ -236,7 +236,7 @@ export function nearestMark(boxes) {
   };
 }
 
-export const extent = (values, low, high) =>
+const extent = (values, low, high) =>
   [low ?? Math.min(...values), high ?? Math.max(...values)];
 
 /// Lines of points. series: [{name, points: [[x, y, low, high]], color, dash, shape, line, dots}];

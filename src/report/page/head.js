@@ -16,6 +16,7 @@ import {
   lockQuery, lockShown, panBy, patternCommand, patternOf, patternPicture, railPicture, rowOf,
   sides, zoomBy,
 } from './pattern.js';
+import {planePicture} from './compare.js';
 
 /// Attention on the truth of each relation, beside chance.
 function truthBars(width, head) {
@@ -271,6 +272,7 @@ export const headView = {
           dynamic('div', {id: 'writes'}, () =>
             blank() ? [] : [writesNode(chosen()), twoHops(chosen())],
           ),
+          figure(guarded(planePicture), {id: 'plane', again: ask}),
           figure(guarded(offsetsPicture), {
             id: 'offsets', again: () => `headlab heads ${run().name} --scores`,
           }),

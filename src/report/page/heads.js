@@ -1,11 +1,9 @@
 // The grid of heads: what a cell says, how it is sorted, drawn, reached by keyboard and exported.
-import {ownerOf, reportScore} from './core_losses.js';
+import {reportScore} from './core_losses.js';
 import {mapBitmap, pooled, range, remember} from './draw.js';
+import {digits, label, line, nearestMark, rect, shortened, small, tableNumber} from './charts.js';
 import {
-  digits, label, line, matrix, nearestMark, rect, shortened, small, tableNumber,
-} from './charts.js';
-import {
-  againLine, button, choice, el, figure, link, live, note, palette, saveButtons, say, tableOf,
+  againLine, button, choice, el, link, live, note, palette, saveButtons, say, tableOf,
 } from './ui.js';
 import {
   app, chosen, exampleIndex, go, headsOf, lacking, run, scoresOf, task, toggleGate, trace,
@@ -337,61 +335,5 @@ export const headsView = {
         table, againLine(command),
       ),
     );
-    if (heads.length && task().relations.length && run().reports.heads)
-      main.append(
-        figure((width) => relationMatrix(width), {
-          id: 'heads-by-relations', again: `headlab heads ${run().name}`,
-          choose: (r, c) => go({view: 'head', h: headsOf()[r].at, rel: task().relations[c].name}),
-        }),
-      );
   },
 };
-
-/// Heads x relations, shaded by lift: ● owns it; ○ is best on it, but owns nothing.
-function relationMatrix(width) {
-  const {relations} = task();
-  const heads = headsOf();
-  const scores = heads.map((x) =>
-    relations.map((r, i) =>
-      r.kind === run().modules[x.m].kind ? reportScore(run(), i, x.m, x.place) : null,
-    ),
-  );
-  const lift = (s) => (s?.lift == null ? NaN : Math.max(s.lift, 0));
-  const values = Float32Array.from(scores.flat(), lift);
-  const owners = relations.map((_, i) => ownerOf(run(), i));
-  const leaders = relations.map((_, i) =>
-    heads.findIndex(
-      (x, h) =>
-        scores[h][i] && scores.every((row) => !row[i] || !(row[i].lift > scores[h][i].lift)),
-    ),
-  );
-  return matrix({
-    rowNames: heads.map((x) => x.at), colNames: relations.map((r) => r.name), values,
-    width: Math.min(width, 90 + relations.length * 64), cell: 64, tall: 24, leastTall: 20,
-    about: {
-      name: 'heads-by-relations', title: 'Heads by relations (lift)',
-      sentence: `${owners.filter(Boolean).length} of ${relations.length} relations have an ` +
-        `owner (●). ○: the best head, ` +
-        `but not enough to own it.`,
-    },
-    over: (box) =>
-      relations.flatMap((_, i) => {
-        const own = (x) => x.m === owners[i].m && x.place === owners[i].place;
-        const r = owners[i] ? heads.findIndex(own) : leaders[i];
-        if (r < 0) return [];
-        const [x, y, w, h] = box(r, i);
-        return [
-          {
-            type: 'dot', shape: 'circle', x: x + w / 2, y: y + h / 2, r: 6,
-            fill: owners[i] ? 'ink' : 'paper', stroke: owners[i] ? 'paper' : 'ink', thick: 2,
-          },
-        ];
-      }),
-    say: (r, c) => {
-      const s = scores[r][c];
-      return `Head ${heads[r].at}, ${relations[c].name}: ${s ? `lift ${digits(s.lift, 3)}, mass ` +
-        `${digits(s.mass, 3)}, chance ${digits(s.null, 3)}, p ${digits(s.p, 2)}` : 'not asked ' +
-        'of this module'}`;
-    },
-  });
-}

@@ -1,17 +1,12 @@
-// Lesson 2: one budget of attention against two; one wide head against two narrow ones, cell by
-// cell;
-// and, of a sweep, the measured knee.
+// Why one head is not enough: one budget of attention against two; and, of a sweep, the measured
+// knee.
 import {SERIES, range} from './draw.js';
 import {bars} from './charts.js';
-import {code, dynamic, el, figure, note, tableOf} from './ui.js';
-import {app, memo, where} from './state.js';
+import {code, dynamic, figure, note, tableOf} from './ui.js';
+import {app} from './state.js';
 import {kneePicture} from './training.js';
-import {attend, averageWeights, columns, headsOfWorld, identity, minus} from './worlds.js';
-import {
-  controlRow, fixed, headNames, isRunWorld, lab, labChoice, labSlider, lessonWorld,
-  weightsPicture, worldName,
-} from './learn.js';
-import {explainCommand} from './lesson_vectors.js';
+import {attend, columns, identity} from './worlds.js';
+import {controlRow, fixed, lab, labChoice, labSlider} from './learn.js';
 
 /// A query that wants the keys A and B, of four; keys are two numbers, values say who they are.
 const TWO_WANTED = {
@@ -48,47 +43,7 @@ function budgetPicture(width) {
   });
 }
 
-const comparedWorld = memo(
-  () => JSON.stringify([worldName(), isRunWorld() && where()]),
-  () => {
-    const world = lessonWorld();
-    const [heads, [single]] = [headsOfWorld(world), headsOfWorld(world, 1)];
-    return {world, heads, single, change: minus(single.weights, averageWeights(heads))};
-  },
-);
-
-function comparedSay(r, c) {
-  const {world, heads, single, change} = comparedWorld();
-  const each = heads.map((head, h) => `head ${headNames(world)[h]} ${fixed(head.weights[r][c])}`);
-  return `${world.tokens[r]} → ${world.keys[c]}: ${each.join(' · ')} · one wide head ` +
-    `${fixed(single.weights[r][c])} · difference to the average ${fixed(change[r][c])}`;
-}
-
-function comparedFigures() {
-  const group = [];
-  const {world, heads} = comparedWorld();
-  const make = (id, title, weights, signed) =>
-    figure(
-      (width) =>
-        weightsPicture(width, world, weights(), {
-          name: id, title, signed, say: comparedSay,
-          sentence: signed ? 'Orange: the wide head gives more.' : '',
-        }),
-      {id, most: 420, group, again: explainCommand},
-    );
-  return el('div', {class: 'columns'},
-    heads
-      .slice(0, 2)
-      .map((_, h) =>
-        make(`two-${h}`, `Head ${headNames(world)[h]}`, () => comparedWorld().heads[h].weights),
-      ),
-    make('wide', `One head of width ${world.q[0].length}`, () => comparedWorld().single.weights),
-    make('wide-change', 'One wide head − average of all heads', () => comparedWorld().change, true),
-  );
-}
-
 export const budgetLesson = {
-  worlds: ['five-tokens', 'cat-sleeps', 'run'],
   build(main) {
     main.append(
       controlRow(labSlider('sharp', 'Sharpness', {min: 0, max: 12, step: 0.5, initial: 2}),
@@ -102,7 +57,6 @@ export const budgetLesson = {
           ]),
         ),
       ),
-      comparedFigures(),
     );
     if (app.page.facts.sweep)
       main.append(

@@ -88,29 +88,6 @@ const modelCount = (x) =>
     d: x.d_model, H: x.heads, dk: x.d_head, dv: x.d_head, kv: x.kv_heads, bias: false,
   }).total;
 
-function modelsPicture(width) {
-  const rows = modelRows();
-  const r = (x) => 2 + Math.sqrt(x.d_head) / 2.2;
-  return plot({
-    width, height: 340, names: false,
-    series: rows.map((x) => ({
-      name: x.name, points: [[x.d_model, x.heads]], line: false, r: r(x), hollow: true,
-      color: x.own ? 's1' : x.kv_heads < x.heads ? 's2' : 's0',
-      shape: x.own ? 'diamond' : x.kv_heads < x.heads ? 'square' : 'circle',
-    })),
-    x: {label: 'd_model (log)', log: true}, y: {label: 'heads (log)', log: true},
-    about: {
-      name: 'published', title: 'Published models',
-      sentence:
-        'Larger marks have wider heads; squares share keys between heads. Most heads are 64 or ' +
-          '128 wide, whatever d is: a habit, not a law.',
-    },
-    say: (i) =>
-      `${rows[i].name}: d ${rows[i].d_model}, ${rows[i].heads} heads of width ` +
-        `${rows[i].d_head}, ${grouped(modelCount(rows[i]))} parameters a layer`,
-  });
-}
-
 export const countLesson = {
   build(main) {
     const bias = el('input', {
@@ -137,7 +114,6 @@ export const countLesson = {
               `${countNow().H}${countNow().kv > 0 ? ` --kv-heads ${countNow().kv}` : ''}`,
         ),
       ),
-      figure(modelsPicture, {id: 'published', most: 640, again: 'headlab cost --published'}),
       tableOf('Attention of published models, without biases',
         ['model', 'd', 'heads', 'kv_heads', 'd_k', 'parameters a layer', 'source'],
         modelRows().map((x) => [

@@ -4,8 +4,7 @@
 import {range} from './draw.js';
 import {bars, digits} from './charts.js';
 import {button, choice, dynamic, el, figure, quoted, tableOf, visible} from './ui.js';
-import {app, baseTrace, chosen, example, go, noPattern, run, task, trace} from './state.js';
-import {beforeAfter, together} from './compare.js';
+import {baseTrace, chosen, example, go, noPattern, run, task, trace} from './state.js';
 import {faders, logitsAt, positionShown} from './live.js';
 import {
   besideEachOther, headsOfWorld, identity, l2, lossOfSilence, minus, times,
@@ -110,25 +109,6 @@ function pipelinePicture(width, world) {
   });
 }
 
-/// Tokens before and after attention on the two widest axes of both.
-function spacePicture(width, world) {
-  const beside = besideEachOther(headsOfWorld(world));
-  const stream = isRunWorld() && streamOf(world);
-  if (stream === null) return null;
-  const x = stream || world.v;
-  const y = stream
-    ? times(beside, world.W_O).map((row, t) => row.map((v, i) => v + x[t][i]))
-    : beside;
-  const made = together([x.flat(), y.flat()], x.length, x[0].length);
-  return beforeAfter(width, made, world.tokens, {
-    name: 'before-after', title: 'Before and after attention',
-    sentence: stream
-      ? 'The stream of each token (hollow square), and with what the heads add to it (dot).'
-      : 'The value of each token (hollow square) and what it gathers (dot): averages lie closer ' +
-        'together than what they average.',
-  });
-}
-
 export const vectorsLesson = {
   worlds: ['five-tokens', 'cat-sleeps', 'run'], uses: ['h', 'ex'],
   build(main) {
@@ -143,14 +123,9 @@ export const vectorsLesson = {
           }),
         ),
       ),
-      el('div', {class: 'columns'},
-        figure((width) => pipelinePicture(width, world), {
-          id: 'pipeline', most: 640, again: explainCommand,
-        }),
-        figure((width) => spacePicture(width, world), {
-          id: 'before-after', most: 480, again: () => app.page.facts.command,
-        }),
-      ),
+      figure((width) => pipelinePicture(width, world), {
+        id: 'pipeline', most: 640, again: explainCommand,
+      }),
     );
   },
 };
