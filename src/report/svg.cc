@@ -1,4 +1,4 @@
-// SVG is written as the page's export writes it (src/report/page/pictures.js): the same items give the
+// SVG is written as the page's export writes it (src/report/page/draw.js): the same items give the
 // same elements in the same order, so that a figure looks alike wherever it was made. Numbers have
 // at most two decimals. Read next: raster.cc, the other writer.
 #include <algorithm>
