@@ -24,47 +24,52 @@ using Body = Result(Invocation& call);
 Body train, eval, sample, heads, ablate, circuits, attribute, patch, prune, curve, reproduce, page,
     sweep, bench, check, cost, list, explain, show, runs;
 
+constexpr const char *kTrain = "train", *kLook = "look", *kWhy = "ask why", *kRemove = "remove";
+
 const std::vector<Command> kCommands = {
     // in the order of help
-    {"train", "train a model on a task", "headlab train --task relations --heads 8 --out runs/full",
-     "", train},
-    {"eval", "loss and accuracy of a run on held-out examples", "headlab eval runs/full", "RUN",
-     eval},
-    {"sample", "continue a text", "headlab sample runs/text --prompt \"The fox\"", "RUN", sample},
-    {"heads", "what each head looks at, scored against the truth", "headlab heads runs/full", "RUN",
-     heads},
-    {"ablate", "what it costs to silence heads", "headlab ablate runs/full --kind mean", "RUN",
-     ablate},
-    {"circuits", "what the weights of heads match, copy and read", "headlab circuits runs/full",
-     "RUN", circuits},
-    {"attribute", "what each part of a model adds to the right answer's logit",
+    {"train", kTrain, "train a model on a task",
+     "headlab train --task relations --heads 8 --out runs/full", "", train},
+    {"eval", kTrain, "loss and accuracy of a run on held-out examples", "headlab eval runs/full",
+     "RUN", eval},
+    {"sample", kTrain, "continue a text", "headlab sample runs/text --prompt \"The fox\"", "RUN",
+     sample},
+    {"sweep", kTrain, "train a grid of runs over heads and seeds, and compare them",
+     "headlab sweep --task relations --heads 1,2,3,4,5,8 --seeds 5 --out sweeps/knee", "", sweep},
+    {"runs", kTrain, "the runs below a folder (runs, if none is named), a line for each",
+     "headlab runs runs", "[DIR]", runs},
+    {"check", kTrain, "compare every gradient with central differences", "headlab check", "",
+     check},
+    {"bench", kTrain, "time a training step beside the machine's limits",
+     "headlab bench step --config toy", join(benchmark_names(), "|"), bench},
+    {"show", kLook, "an example of a task with its truth, and what its settings mean",
+     "headlab show relations", "TASK", show},
+    {"heads", kLook, "what each head looks at, scored against the truth", "headlab heads runs/full",
+     "RUN", heads},
+    {"page", kLook,
+     "one HTML file in which the run lives: every head, its truth, and the model itself",
+     "headlab page runs/full", "[RUN|SWEEP] [RUN ...]", page},
+    {"explain", kLook, "attention step by step, on small sentences and on runs; what a word means",
+     "headlab explain five-tokens", "[TOPIC|WORD] [RUN|WORD ...]", explain},
+    {"list", kLook, "list tasks, scores, pruning methods, columns of tables or files",
+     "headlab list tasks", "tasks|scores|methods|columns|files", list},
+    {"cost", kLook, "what attention costs: parameters, operations, memory, the cache of generation",
+     "headlab cost --d-model 512 --heads 8 --length 1024", "", cost},
+    {"ablate", kWhy, "what it costs to silence heads", "headlab ablate runs/full --kind mean",
+     "RUN", ablate},
+    {"patch", kWhy, "which activations of another input bring its answer back",
+     "headlab patch runs/full", "RUN", patch},
+    {"attribute", kWhy, "what each part of a model adds to the right answer's logit",
      "headlab attribute runs/full", "RUN", attribute},
-    {"patch", "which activations of another input bring its answer back", "headlab patch runs/full",
-     "RUN", patch},
-    {"prune", "remove heads and show what it costs",
+    {"circuits", kWhy, "what the weights of heads match, copy and read",
+     "headlab circuits runs/full", "RUN", circuits},
+    {"prune", kRemove, "remove heads and show what it costs",
      "headlab prune runs/full --method greedy --keep 4 --finetune 1000 --out runs/pruned", "RUN",
      prune},
-    {"curve", "compare pruning methods: loss against heads kept, beside the best subset",
+    {"curve", kRemove, "compare pruning methods: loss against heads kept, beside the best subset",
      "headlab curve runs/full --finetune 1000", "RUN [RUN ...]", curve},
-    {"reproduce", "the pruning experiments of two papers, on a run",
+    {"reproduce", kRemove, "the pruning experiments of two papers, on a run",
      "headlab reproduce voita runs/full", "michel|voita RUN [RUN ...]", reproduce},
-    {"page", "one HTML file in which the run lives: every head, its truth, and the model itself",
-     "headlab page runs/full", "[RUN|SWEEP] [RUN ...]", page},
-    {"sweep", "train a grid of runs over heads and seeds, and compare them",
-     "headlab sweep --task relations --heads 1,2,3,4,5,8 --seeds 5 --out sweeps/knee", "", sweep},
-    {"bench", "time a training step beside the machine's limits", "headlab bench step --config toy",
-     join(benchmark_names(), "|"), bench},
-    {"cost", "what attention costs: parameters, operations, memory, the cache of generation",
-     "headlab cost --d-model 512 --heads 8 --length 1024", "", cost},
-    {"check", "compare every gradient with central differences", "headlab check", "", check},
-    {"list", "list tasks, scores, pruning methods, columns of tables or files",
-     "headlab list tasks", "tasks|scores|methods|columns|files", list},
-    {"explain", "attention step by step, on small sentences and on runs; what a word means",
-     "headlab explain five-tokens", "[TOPIC|WORD] [RUN|WORD ...]", explain},
-    {"show", "an example of a task with its truth, and what its settings mean",
-     "headlab show relations", "TASK", show},
-    {"runs", "the runs below a folder (runs, if none is named), a line for each",
-     "headlab runs runs", "[DIR]", runs},
 };
 
 std::span<const Command> commands() { return kCommands; }
@@ -78,13 +83,16 @@ const Command& find_command(const std::string& name) {
 
 std::string program_help() {
   std::string help =
-      "headlab: train toy transformers, see what each attention head does, remove those that do "
-      "nothing.\n\n"
-      "example: headlab train --task relations --heads 8 --out runs/full && headlab heads "
-      "runs/full\n\n"
-      "commands (headlab COMMAND --help says more):\n";
-  for (const Command& command : commands())
+      "headlab: train toy transformers, see what each attention head does, remove those\n"
+      "that do nothing.\n\nbegin with these commands (headlab COMMAND --help says more):\n";
+  for (const char* name : {"train", "heads", "page"})
+    help += text("  ", find_command(name).example, "\n");
+  const char* group = "";
+  for (const Command& command : commands()) {
+    if (command.want != group) help += text("\n", command.want, ":\n");
+    group = command.want;
     help += beside(text("  ", command.name), 13, command.summary);
+  }
   return help + R"(
 every command takes --json, --csv, --latex, --quiet and --threads;
 headlab --version names the build

@@ -13,7 +13,7 @@ using Talk = Program;
 TEST_F(Talk, HelpLeadsWithAnExampleAndNamesEveryCommand) {
   for (const char* word : {"--help", "-h", "help"}) {
     const Outcome help = done({word});
-    EXPECT_LT(help.out.find("example: headlab train"), help.out.find("commands")) << help.out;
+    EXPECT_LT(help.out.find("  headlab train"), help.out.find("\ntrain:\n")) << help.out;
     for (const Command& command : commands())
       EXPECT_TRUE(holds(help.out, std::string("\n  ") + command.name + " ")) << command.name;
   }
@@ -178,7 +178,7 @@ struct Call {
   Command command;
   Invocation invocation;
   Call(Options& options, const Words& words, const char* positionals = "")
-      : command{"example", "a summary", "headlab example", positionals, nullptr},
+      : command{"example", "train", "a summary", "headlab example", positionals, nullptr},
         invocation(command, words) {
     invocation.read(options.settings());
   }

@@ -30,6 +30,7 @@ struct Result {
 
 struct Command {
   const char* name;
+  const char* want;         // what one wants: the group in `headlab --help`
   const char* summary;      // one line, for `headlab --help`
   const char* example;      // leads the command's own help, and the hints of errors
   std::string positionals;  // what it takes beside flags: "RUN", "RUN [RUN ...]"
