@@ -159,7 +159,8 @@ TEST_F(Safetensors, AreRefusedWhereverTheyAreCut) {
 TEST(SafetensorsGolden, FilesFromPythonAreRead) {
   for (const char* name :
        {"attention_causal", "attention_cross", "decoder_pre_gelu", "encoder_post_relu"}) {
-    const fs::path path = fs::path(HEADLAB_TEST_DATA) / "golden" / text(name, ".safetensors");
+    const fs::path path =
+        fs::path(HEADLAB_SOURCE_DIR) / "tests/golden" / text(name, ".safetensors");
     const TensorFile file = read_safetensors(path);
     EXPECT_FALSE(file.tensors.empty()) << name;
     for (const StoredTensor& tensor : file.tensors) {

@@ -27,7 +27,7 @@ TEST_F(PageCore, ComputesTheModelOfEveryTask) {
 }
 
 TEST_F(PageCore, AgreesWithPyTorch) {
-  const std::string tests = HEADLAB_TEST_DATA;
+  const std::string tests = HEADLAB_SOURCE_DIR "/tests";
   std::string command = text("node ", HEADLAB_SOURCE_DIR, "/tests/report/core_golden_test.mjs");
   for (const char* name :
        {"decoder_pre_gelu", "encoder_post_relu", "encoder_decoder_pre", "encoder_decoder_post"})

@@ -40,7 +40,7 @@ constexpr Part kBudget[] = {
     {"page .json", 1},
     {"examples", 401, "one_page, the first file that a student reads (337)"},
     {"tests", 25454, "steps of each arm; README's limits, values of the recipes"},
-    {"CMakeLists.txt", 349},
+    {"CMakeLists.txt", 348},
 };
 
 constexpr std::size_t kSlack = 40;  // lines below a limit at which it has to be lowered

@@ -18,7 +18,7 @@ constexpr double kGradientTolerance = 1e-4;
 class Golden {
  public:
   explicit Golden(const std::string& name)
-      : file_(read_safetensors(std::filesystem::path(HEADLAB_TEST_DATA) / "golden" /
+      : file_(read_safetensors(std::filesystem::path(HEADLAB_SOURCE_DIR) / "tests/golden" /
                                (name + ".safetensors"))) {}
 
   bool has(const std::string& name) const { return file_.find(name) != nullptr; }
