@@ -246,6 +246,24 @@ void append_line(const path& file, std::string_view line) {
   fail("write", file, code);
 }
 
+void write_json(const path& file, const Json& object) {
+  write_file(file, sealed(object).dump(2) + "\n");
+}
+
+void append_json(const path& file, const Json& object) { append_line(file, sealed(object).dump()); }
+
+Json read_json(const path& file) {
+  bool checked = true;
+  Json json = unsealed(read_file(file), file.string(), checked);
+  if (!checked) note_unchecked(file);
+  return json;
+}
+
+void note_unchecked(const path& file) {
+  tell_user(text(file.string(), " has no checksum: an earlier version wrote it, and damage cannot ",
+                 "be seen"));
+}
+
 void exchange_directories(const path& a, const path& b) {
   int code = exchange(a, b);
   if (code == ENOTSUP || code == EINVAL || code == ENOSYS) code = exchange_by_renames(a, b);

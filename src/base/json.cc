@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "headlab/base/build.h"
+#include "headlab/base/checksum.h"
 #include "headlab/base/error.h"
 #include "headlab/base/text.h"
 
@@ -161,6 +162,24 @@ std::string Json::dump(int indent) const {
 Json stamped(Json::Object members) {
   members.emplace(members.begin(), "headlab", version());
   return Json::object(std::move(members));
+}
+
+Json sealed(Json object) {
+  const std::string sum = fingerprint(object.dump());
+  object["checksum"] = sum;
+  return object;
+}
+
+Json unsealed(std::string_view json, std::string_view source, bool& checked) {
+  Json object = Json::parse(json, source);
+  const Json* sum = object.is_object() ? object.find("checksum") : nullptr;
+  checked = checked && sum != nullptr;
+  if (sum == nullptr) return object;
+  const Json said = *sum;
+  std::erase_if(object.members(), [](const Json::Member& m) { return m.first == "checksum"; });
+  if (said == Json(fingerprint(object.dump()))) return object;
+  throw Error(text(source, " is damaged: its checksum is that of another content"),
+              "make it again, or restore it from a copy");
 }
 
 void require_known_version(const Json& json, std::string_view source) {

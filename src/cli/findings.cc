@@ -32,10 +32,11 @@ Json::Array others_in(const fs::path& file, const Json& found) {
   if (!fs::is_regular_file(file, ignored)) return {};
   Json before;
   try {
-    before = Json::parse(read_file(file), file.string());
+    before = read_json(file);
     before.members();
-  } catch (const Error&) {
-    return {};  // damaged: what is found now replaces it
+  } catch (const Error& error) {
+    note(text("note: ", error.what(), ": it is replaced"));
+    return {};
   }
   Json::Array all, others;
   if (const Json* older = before.find("others")) all = older->items();
@@ -58,7 +59,7 @@ std::optional<Json> kept_finding(const Invocation& call, const Run& run, const s
   const fs::path file = run.path / name;
   std::error_code ignored;
   if (!fs::is_regular_file(file, ignored)) return {};
-  Json kept = Json::parse(read_file(file), file.string());
+  Json kept = read_json(file);
   Json::Array all = {kept};
   if (const Json* others = kept.find("others"))
     all.insert(all.end(), others->items().begin(), others->items().end());
@@ -85,7 +86,7 @@ Result finding(const Invocation& call, const Run& run, Json json, const std::str
   try {
     Json kept = result.json;
     if (Json::Array others = others_in(file, kept); !others.empty()) kept["others"] = others;
-    write_file(file, kept.dump(2) + "\n");
+    write_json(file, kept);
   } catch (const Error& error) {
     result.unwritten = Error(headlab::text("this was not kept: ", error.what()),
                              call.settings().find("out") ? "--out FILE keeps it in another place"
@@ -108,7 +109,7 @@ Result merged_finding(const Invocation& call, const Run& run, const std::string&
 
 void keep_as(const fs::path& file, Result& result) {
   try {
-    write_file(file, result.json.dump(2) + "\n");
+    write_json(file, result.json);
   } catch (const Error& error) {
     result.unwritten = error;
   }

@@ -65,10 +65,10 @@ void analyse_models(const fs::path& folder) {
     if (cell.config.train.seed != 0) continue;
     const Run run = open_run(folder / cell.name);
     const Batch batch = held_out_examples(*run.task, 512).batch;
-    write_file(run.path / "heads.json", Json(score_heads(run.model, *run.task)).dump());
-    write_file(run.path / "ablation.json", Json(ablate_heads(run.model, batch, {})).dump());
+    write_json(run.path / "heads.json", score_heads(run.model, *run.task));
+    write_json(run.path / "ablation.json", ablate_heads(run.model, batch, {}));
     const Curve curve = prune_curve(run, {.methods = {"exhaustive"}});
-    write_file(run.path / "curve.json", to_json(curve).dump());
+    write_json(run.path / "curve.json", to_json(curve));
   }
 }
 
@@ -100,7 +100,7 @@ Page textbook(const PageOptions& options) {
   analyse_models(models);
   Json report = Json::object({{"command", sweep_line(kTextbookGrid, kTextbookSweep)}});
   report["controls"] = trained_controls(folder / "controls");
-  write_file(models / "sweep.json", report.dump());
+  write_json(models / "sweep.json", report);
   return make_textbook(models, kTextbookSweep, options);
 }
 

@@ -67,7 +67,7 @@ RunCallbacks track_heads(const Run& run, RunCallbacks callbacks) {
     if (inner) inner(step);
     if (step % every == 0 || step == run.config.train.steps) {
       const HeadsReport report = score_heads(run.model, *run.task, {.examples = kExamples});
-      append_line(heads_log_file(run), line_of(step, report).dump());
+      append_json(heads_log_file(run), line_of(step, report));
     }
   };
   return callbacks;

@@ -25,8 +25,8 @@ void keep_failure(const std::filesystem::path& folder, const std::string& cell,
                   const Error& error) {
   const bool diverged = dynamic_cast<const NotFinite*>(&error) != nullptr;
   make_directories(folder / "failed");
-  write_file(failure_file(folder, cell),
-             stamped(to_json(CellFailure{cell, error.what(), diverged}).members()).dump(2) + "\n");
+  write_json(failure_file(folder, cell),
+             stamped(to_json(CellFailure{cell, error.what(), diverged}).members()));
 }
 
 void forget_failure(const std::filesystem::path& folder, const std::string& cell) {
@@ -41,7 +41,7 @@ std::vector<CellFailure> failures_of(const std::filesystem::path& folder,
   for (const std::string& cell : cells) {
     const std::filesystem::path file = failure_file(folder, cell);
     if (!std::filesystem::exists(file, ignored)) continue;
-    const Json json = Json::parse(read_file(file), file.string());
+    const Json json = read_json(file);
     failures.push_back({cell, json.at("error").string(), json.at("diverged").boolean()});
   }
   return failures;

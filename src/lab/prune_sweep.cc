@@ -51,7 +51,7 @@ CellEnd train_anew(const Run& parent, const fs::path& path, const PruneCell& cel
                                {"pruning", record_of(cell, grid)},
                                {"steps", config_steps},
                                {"weights", weights_hash(run.model)}});
-  write_file(path / "prune.json", record.dump(2) + "\n");
+  write_json(path / "prune.json", record);
   return CellEnd::finished;
 }
 
@@ -97,7 +97,7 @@ bool is_finished(const fs::path& folder, const PruneCell& cell, const PruneGrid&
   const fs::path file = folder / cell.name / "prune.json";
   std::error_code ignored;
   if (!fs::exists(file, ignored)) return false;
-  const Json record = Json::parse(read_file(file), file.string());
+  const Json record = read_json(file);
   if (cell.method == kFromScratch && record.find("steps") == nullptr) return false;  // too few
   if (record.at("pruning").string() != record_of(cell, grid)) {
     throw Error(text(file.string(),
@@ -136,7 +136,7 @@ PruneSweepReport collect_prunings(const fs::path& folder, const std::vector<Prun
       continue;
     }
     const fs::path file = folder / cell.name / "prune.json";
-    const Json record = Json::parse(read_file(file), file.string()), &after = record.at("after");
+    const Json record = read_json(file), &after = record.at("after");
     Index steps = 0;
     for (const char* part : {"steps", "gate_steps", "finetuned"})
       if (const Json* found = record.find(part)) steps += found->integer();

@@ -73,7 +73,7 @@ std::vector<std::vector<Value>> combinations(const std::vector<SweepAxis>& grid)
 
 /// The grids of a grid.json, oldest first; older files hold one, under "grid".
 Json grids_in(const fs::path& file) {
-  const Json json = Json::parse(read_file(file), file.string());
+  const Json json = read_json(file);
   return json.find("grid") != nullptr ? Json(Json::Array{json.at("grid")}) : json.at("grids");
 }
 
@@ -152,7 +152,7 @@ void add_grid(const fs::path& folder, const SweepGrid& grid) {
   if (std::ranges::find(known, axes) != known.end()) return;
   all.push_back(std::move(axes));
   make_directories(folder);
-  write_file(file, stamped({{"grids", std::move(all)}}).dump(2) + "\n");
+  write_json(file, stamped({{"grids", std::move(all)}}));
 }
 
 std::vector<SweepGrid> read_grids(const fs::path& folder) {

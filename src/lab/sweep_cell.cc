@@ -101,7 +101,7 @@ CellState cell_state(const fs::path& folder, const SweepCell& cell) {
 
 CellResult read_cell(const fs::path& folder, const SweepCell& cell) {
   const fs::path file = folder / cell.name / "cell.json";
-  const Json json = Json::parse(read_file(file), file.string());
+  const Json json = read_json(file);
   CellResult result;
   result.loss = json.at("loss").number();
   result.accuracy = json.at("accuracy").number();
@@ -131,7 +131,7 @@ CellEnd run_cell(const fs::path& folder, const SweepCell& cell, const RunCallbac
                                         : create_run(path, cell.config, Existing::replace);
   const TrainResult trained = train_run(run, track_heads(run, callbacks));
   if (!trained.finished) return CellEnd::stopped;
-  write_file(path / "cell.json", to_json(result_of(run, trained.held_out)).dump(2) + "\n");
+  write_json(path / "cell.json", to_json(result_of(run, trained.held_out)));
   forget_failure(folder, cell.name);
   return CellEnd::finished;
 }

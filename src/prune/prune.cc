@@ -129,7 +129,7 @@ Index trained_steps(const Run& run) {
   const std::filesystem::path file = run.path / kPruneFile;
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) return steps;
-  const Json record = Json::parse(read_file(file), file.string());
+  const Json record = read_json(file);
   for (const char* before : {"steps", "gate_steps"})
     if (const Json* more = record.find(before)) steps += more->integer();
   return steps;
@@ -167,7 +167,7 @@ PruneResult prune_run(const Run& run, const std::filesystem::path& out, const Pr
   Json json = to_json(result);
   if (options.finetune > 0) json[kUnfinished] = true;
   Run smaller = create_run(out, pruned_config(run, pruned, options), pruned,
-                           Existing{options.force}, {{kPruneFile, json.dump(2) + "\n"}});
+                           Existing{options.force}, {{kPruneFile, json}});
   if (options.finetune > 0) {
     const TrainResult trained = train_run(smaller, track_heads(smaller, callbacks));
     result.finetuned = trained.steps;
@@ -177,7 +177,7 @@ PruneResult prune_run(const Run& run, const std::filesystem::path& out, const Pr
   json = to_json(result);
   if (result.finetuned < options.finetune) json[kUnfinished] = true;
   try {
-    write_file(out / kPruneFile, json.dump(2) + "\n");
+    write_json(out / kPruneFile, json);
   } catch (const Error& error) {
     result.unwritten = error;
   }
@@ -203,14 +203,14 @@ void update_prune_record(const Run& run) {
   const std::filesystem::path file = run.path / kPruneFile;
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) return;
-  Json record = Json::parse(read_file(file), file.string());
+  Json record = read_json(file);
   record["after"] = measure_model(run.model, *run.task, run.config.train.eval_examples);
   record["finetuned"] = run.step;
   record["step"] = run.step;
   record["weights"] = weights_hash(run.model);
   if (run.step >= run.config.train.steps)
     std::erase_if(record.members(), [](const auto& member) { return member.first == kUnfinished; });
-  write_file(file, record.dump(2) + "\n");
+  write_json(file, record);
 }
 
 Json to_json(const PruneResult& result) {

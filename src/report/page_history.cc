@@ -43,7 +43,7 @@ bool is_there(const std::filesystem::path& file) {
 }
 
 Json read_report(const std::filesystem::path& file) {
-  Json json = Json::parse(read_file(file), file.string());
+  Json json = read_json(file);
   if (!json.is_object() || json.find("headlab") == nullptr) {
     throw Error(text(file.string(), " is not what an analysis of a run writes"),
                 "remove it, or make it again");

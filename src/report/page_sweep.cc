@@ -19,7 +19,7 @@ void add_report(const std::filesystem::path& folder, Json& facts) {
   std::error_code ignored;
   const std::filesystem::path file = folder / "sweep.json";
   const bool there = std::filesystem::exists(file, ignored);
-  const Json report = there ? Json::parse(read_file(file), file.string()) : Json();
+  const Json report = there ? read_json(file) : Json();
   for (const char* key : {"command", "controls"})
     facts[key] = report.is_object() && report.find(key) ? *report.find(key) : Json();
 }

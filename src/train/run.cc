@@ -84,15 +84,42 @@ void note_other_build(const Run& run) {
                    "), this is ", build(), ": it goes on, with other last bits"));
 }
 
+/// Calls take(line, where it ends) with each whole line of a log. Error that names a damaged one.
+template <class Take>
+void for_each_line(const std::string& log, const fs::path& file, const Take& take) {
+  bool checked = true;
+  std::size_t begin = 0, number = 1;
+  for (std::size_t end; (end = log.find('\n', begin)) != log.npos; begin = end + 1, ++number) {
+    Json line;
+    try {
+      line = unsealed(std::string_view(log).substr(begin, end - begin), "it", checked);
+      line.at("step").integer();
+    } catch (const Error& error) {
+      throw Error(text(file.string(), ", line ", number, ": ", error.what()),
+                  text("restore the file from a copy, or take this line out: the run goes on ",
+                       "without it"));
+    }
+    take(std::move(line), end + 1);
+  }
+  if (!checked) note_unchecked(file);
+  if (begin < log.size())
+    tell_user(text(file.string(), " ends in half a line, as a process leaves that is killed while ",
+                   "it writes: that is left out"));
+}
+
 /// Leaves out the lines of the run's logs that come after `step`: it goes on from there.
 void cut_logs(const Run& run, Index step) {
-  for (const fs::path& log : files_in(run.path)) {
-    if (log.extension() != ".jsonl" || !is_run_file(log)) continue;
-    std::string kept;
-    for (const Json& line : read_log(log))
-      kept += line.at("step").integer() <= step ? line.dump() + "\n" : "";
-    if (kept != read_file(log)) write_file(log, kept);
+  std::vector<std::pair<fs::path, std::string>> shorter;
+  for (const fs::path& file : files_in(run.path)) {
+    if (file.extension() != ".jsonl" || !is_run_file(file)) continue;
+    const std::string log = read_file(file);
+    std::size_t kept = 0;
+    for_each_line(log, file, [&](const Json& line, std::size_t end) {
+      if (line.at("step").integer() <= step) kept = end;
+    });
+    if (kept < log.size()) shorter.emplace_back(file, log.substr(0, kept));
   }
+  for (const auto& [file, log] : shorter) write_file(file, log);
 }
 
 bool keeps_best(const Run& run) { return !run.config.data_hash.empty(); }
@@ -152,7 +179,7 @@ void write_new_run(Run& run, const Trainer& trainer, Existing existing, const Ru
     clear_folder(folder);
     save_state(run, trainer);
     save_model(run);
-    for (const auto& [name, content] : files) write_file(folder / name, content);
+    for (const auto& [name, content] : files) write_json(folder / name, content);
     write_file(config_file(run), settings);
   };
   replace_folder(path, fill);
@@ -202,18 +229,9 @@ std::vector<std::string> outdated_findings(const Run& run) {
 std::vector<Json> read_log(const fs::path& file) {
   std::vector<Json> lines;
   std::error_code ignored;
-  const std::string all = fs::exists(file, ignored) ? read_file(file) : "";
-  for (std::size_t begin = 0, end = 0; begin < all.size(); begin = end + 1) {
-    end = all.find('\n', begin);
-    if (end == all.npos) break;  // somebody is writing it, or died
-    try {
-      Json line = Json::parse(std::string_view(all).substr(begin, end - begin));
-      line.at("step").integer();
-      lines.push_back(std::move(line));
-    } catch (const Error&) {
-      break;
-    }
-  }
+  if (!fs::exists(file, ignored)) return lines;
+  for_each_line(read_file(file), file,
+                [&](Json line, std::size_t) { lines.push_back(std::move(line)); });
   return lines;
 }
 
@@ -279,7 +297,7 @@ TrainResult train_run(Run& run, Trainer& trainer, const RunCallbacks& given) {
   TrainResult result;
   double best = lowest_loss(run);
   inner.on_evaluation = [&](const EvaluationRecord& record) {
-    append_line(metrics_file(run), to_json(record).dump());
+    append_json(metrics_file(run), to_json(record));
     result.held_out = record.held_out;
     if (keeps_best(run) && record.held_out.loss < best) {
       best = record.held_out.loss;

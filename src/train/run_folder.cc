@@ -19,9 +19,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 6> kRunFiles = {
-    "config.json",       "metrics.jsonl",    "state.safetensors",
-    "model.safetensors", "best.safetensors", "snapshots.safetensors"};
+constexpr std::array<std::string_view, 7> kRunFiles = {"config.json",          "metrics.jsonl",
+                                                       "heads.jsonl",          "state.safetensors",
+                                                       "model.safetensors",    "best.safetensors",
+                                                       "snapshots.safetensors"};
 
 /// Whether a file begins like the JSON or the pages that this library writes. A part of that
 /// beginning is enough: a process may have died while it wrote the first line of a log.

@@ -180,6 +180,35 @@ TEST_F(Files, GrowLineByLine) {
   EXPECT_THROW(append_line(directory_ / "none" / "a", "x"), Error);
 }
 
+TEST_F(Files, OfJsonSayWhenABitOfThemHasFlipped) {
+  const fs::path file = directory_ / "a.json";
+  const Json json = stamped({{"loss", 0.1}, {"heads", Json::Array{1, 2}}, {"none", Json()}});
+  write_json(file, json);
+  EXPECT_EQ(read_json(file), json);
+  const std::string whole = read_file(file);
+  for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+    std::string flipped = whole;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
+    std::ofstream(file, std::ios::binary) << flipped;
+    testing::internal::CaptureStderr();
+    bool noticed = true;
+    try {
+      noticed = read_json(file) == json;
+    } catch (const Error&) {
+    }
+    noticed = !testing::internal::GetCapturedStderr().empty() || noticed;
+    EXPECT_TRUE(noticed) << flipped;
+  }
+}
+
+TEST_F(Files, OfJsonWithoutAChecksumAreReadWithANote) {
+  write_file(directory_ / "a.json", "{\"headlab\": \"0.1.0\", \"loss\": 2}");
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(read_json(directory_ / "a.json").at("loss").number(), 2);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("a.json has no checksum"), said.npos) << said;
+}
+
 TEST_F(Files, LoseAHalfWrittenLine) {
   append_line(directory_ / "a", "one");
   {

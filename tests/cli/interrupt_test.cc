@@ -116,12 +116,12 @@ TEST_F(Interrupt, FinetuningIsSavedToo) {
   EXPECT_EQ(outcome.status, 130);
   EXPECT_EQ(outcome.json().at("kept").items().size(), 2u);
   EXPECT_TRUE(holds(outcome.err, "headlab train --resume b\n")) << outcome.err;
-  const Json record = Json::parse(file("b/prune.json"));
+  const Json record = kept("b/prune.json");
   EXPECT_EQ(record.at("finetuned"), outcome.json().at("finetuned"));
   EXPECT_GE(record.at("finetuned").integer(), 5);
   EXPECT_EQ(record.at("weights"), outcome.json().at("weights"));
   done({"train", "--resume", "b", "--quiet"});
-  EXPECT_EQ(Json::parse(file("b/prune.json")).find("unfinished"), nullptr);
+  EXPECT_EQ(kept("b/prune.json").find("unfinished"), nullptr);
   done(into("c"));
   EXPECT_EQ(state("b"), state("c"));
 }

@@ -230,6 +230,8 @@ class Program : public testing::Test {
     return outcome;
   }
   std::string file(const std::string& name) const { return read_file(folder.path() / name); }
+  /// A finding: without its checksum, which is compared.
+  Json kept(const std::string& name) const { return read_json(folder.path() / name); }
 
   TemporaryFolder folder;
 };

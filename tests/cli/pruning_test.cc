@@ -19,7 +19,7 @@ class Curves : public Program {
     const Json json = done(words).json();
     EXPECT_EQ(json.at("paths").dump(), R"(["a"])");
     EXPECT_EQ(json.at(list).items().size(), 1u);
-    EXPECT_EQ(json.at(list).items()[0], Json::parse(file("a/" + name)));
+    EXPECT_EQ(json.at(list).items()[0], kept("a/" + name));
     auto after = contents(folder.path() / "a");
     EXPECT_EQ(after.erase(name), 1u);
     EXPECT_EQ(after, before);
@@ -106,7 +106,7 @@ TEST_F(Curves, OfSeveralRunsAreAveragedAndEachKeepsItsOwn) {
   json_words.push_back("--json");
   const Json json = done(json_words).json();
   const auto loss_in = [&](const char* name) {
-    return Json::parse(file(name)).at("methods").items()[0].at("points").items()[2].at("loss");
+    return kept(name).at("methods").items()[0].at("points").items()[2].at("loss");
   };
   const double mean = (loss_in("a/curve.json").number() + loss_in("b/curve.json").number()) / 2;
   const Json& point = json.at("methods").items()[0].at("points").items()[2];
@@ -220,7 +220,7 @@ TEST_F(Curves, ASliceMakesItsOwnCellsAlone) {
   const Words words = {"reproduce",    "voita", "a",       "--examples", "16",
                        "--gate-steps", "2",     "--shard", "1/2"};
   done(words);
-  const Json half = Json::parse(file("a/voita.json"));
+  const Json half = kept("a/voita.json");
   EXPECT_FALSE(half.at("complete").boolean());
   Words trained;
   for (const Json& row : half.at("rows").items())

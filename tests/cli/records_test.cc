@@ -98,16 +98,16 @@ TEST_F(Records, PruneJsonIsWhatPrunePrinted) {
   const Json printed = done({"prune", "a", "--method", "random", "--keep", "2", "--finetune", "3",
                              "--out", "b", "--json"})
                            .json();
-  EXPECT_EQ(printed, Json::parse(file("b/prune.json")));
+  EXPECT_EQ(printed, kept("b/prune.json"));
   EXPECT_EQ(printed.at("finetuned").integer(), 3);
 }
 
 TEST_F(Records, PruneJsonFollowsTheRun) {
   done(tiny({"--out", "a"}));
   done({"prune", "a", "--method", "random", "--keep", "2", "--finetune", "3", "--out", "b"});
-  const Json before = Json::parse(file("b/prune.json"));
+  const Json before = kept("b/prune.json");
   done({"train", "--resume", "b", "--steps", "9"});
-  const Json after = Json::parse(file("b/prune.json"));
+  const Json after = kept("b/prune.json");
   EXPECT_EQ(after.at("finetuned").integer(), 9);
   EXPECT_NE(after.at("weights"), before.at("weights"));
   EXPECT_EQ(after.at("before"), before.at("before"));
@@ -118,14 +118,14 @@ TEST_F(Records, PruneJsonFollowsTheRun) {
 TEST_F(Records, FindingsSayWhichWeightsTheyDescribe) {
   done(tiny({"--out", "a"}));
   done({"ablate", "a", "--examples", "30"});
-  const Json first = Json::parse(file("a/ablation.json"));
+  const Json first = kept("a/ablation.json");
   EXPECT_EQ(first.at("step").integer(), 30);
   EXPECT_EQ(first.at("weights").string().size(), 16u);
   const Outcome resumed = done({"train", "--resume", "a", "--steps", "35"});
   EXPECT_TRUE(holds(resumed.err, "note: ablation.json describes earlier weights")) << resumed.err;
   const Outcome again = done({"ablate", "a", "--examples", "30"});
   EXPECT_TRUE(holds(again.err, "other weights: it is replaced")) << again.err;
-  const Json second = Json::parse(file("a/ablation.json"));
+  const Json second = kept("a/ablation.json");
   EXPECT_EQ(second.at("step").integer(), 35);
   EXPECT_NE(second.at("weights"), first.at("weights"));
   EXPECT_EQ(second.find("others"), nullptr);
@@ -135,17 +135,17 @@ TEST_F(Records, FindingsAddToThoseOfOtherSettings) {
   done(tiny({"--out", "a"}));
   for (const char* kind : {"zero", "mean", "zero"})
     done({"ablate", "a", "--examples", "30", "--kind", kind});
-  const Json kept = Json::parse(file("a/ablation.json"));
-  EXPECT_EQ(kept.at("kind").string(), "zero");
-  ASSERT_EQ(kept.at("others").items().size(), 1u);
-  EXPECT_EQ(kept.at("others").items()[0].at("kind").string(), "mean");
+  const Json held = kept("a/ablation.json");
+  EXPECT_EQ(held.at("kind").string(), "zero");
+  ASSERT_EQ(held.at("others").items().size(), 1u);
+  EXPECT_EQ(held.at("others").items()[0].at("kind").string(), "mean");
 }
 
 TEST_F(Records, FindingsAreKeptElsewhereOrNotAtAllAndSaySo) {
   done(tiny({"--out", "a"}));
   done({"ablate", "a", "--examples", "30", "--out", "b.json"});
   EXPECT_FALSE(fs::exists(folder / "a" / "ablation.json"));
-  EXPECT_EQ(Json::parse(file("b.json")).at("step").integer(), 30);
+  EXPECT_EQ(kept("b.json").at("step").integer(), 30);
   fs::create_directory(folder / "a" / "ablation.json");  // nothing can be written there
   const Outcome unkept = run({"ablate", "a", "--examples", "30"});
   EXPECT_EQ(unkept.status, 1);

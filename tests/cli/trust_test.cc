@@ -104,7 +104,7 @@ TEST_F(Trust, APruningKilledInFineTuningIsCompletedByResuming) {
   process.signal(SIGKILL);
   process.finish();
   done({"train", "--resume", "b", "--eval-every", "100"});
-  const Json complete = Json::parse(file("b/prune.json"));
+  const Json complete = kept("b/prune.json");
   EXPECT_EQ(complete.find("unfinished"), nullptr);
   EXPECT_EQ(complete.at("after").at("loss"),
             done({"eval", "b", "--examples", "1", "--json"}).json().at("loss"));
@@ -122,14 +122,14 @@ TEST_F(Trust, AnInterruptedCurveKeepsWhatItHasAndSaysHowToGoOn) {
   EXPECT_EQ(outcome.status, 130);
   EXPECT_TRUE(holds(outcome.err, "the same command again: headlab curve a --methods random,mag"))
       << outcome.err;
-  const Json begun = Json::parse(file("a/curve.json"));
+  const Json begun = kept("a/curve.json");
   EXPECT_EQ(begun.at("methods").items().size(), 1u);
   EXPECT_EQ(begun.at("left").dump(), R"(["magnitude"])");
   // The same command goes on, and takes what is there.
   const Outcome again = done(words);
   EXPECT_TRUE(holds(again.err, "holds it but for magnitude")) << again.err;
   EXPECT_FALSE(holds(again.err, "random")) << again.err;
-  const Json whole = Json::parse(file("a/curve.json"));
+  const Json whole = kept("a/curve.json");
   EXPECT_EQ(whole.at("methods").items()[0], begun.at("methods").items()[0]);
   EXPECT_EQ(whole.at("methods").items()[1].at("method").string(), "magnitude");
   EXPECT_EQ(whole.at("left").items().size(), 0u);

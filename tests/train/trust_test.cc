@@ -171,7 +171,51 @@ TEST(Config, OfALaterVersionIsRefused) {
 TEST(Log, EndsWhereItsLastWholeLineEnds) {
   const TemporaryFolder folder;
   write_file(folder / "log.jsonl", "{\"step\":1}\n{\"step\":2}\n{\"step\":3}");
+  testing::internal::CaptureStderr();
   EXPECT_EQ(read_log(folder / "log.jsonl").size(), 2u);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("half a line"), said.npos);
+  EXPECT_NE(said.find("no checksum"), said.npos);
+}
+
+/// A bit of any byte of a log: it is an error that names the line, or there is a note.
+TEST(Log, WithABitFlippedIsNoticed) {
+  const TemporaryFolder folder;
+  const fs::path file = folder / "log.jsonl";
+  for (int step = 1; step <= 3; ++step) append_json(file, stamped({{"step", step}, {"loss", .25}}));
+  const std::string log = read_file(file);
+  const std::size_t length = log.size() / 3;
+  for (std::size_t at = 0; at < 8 * log.size(); ++at) {
+    std::string flipped = log;
+    flipped[at / 8] = static_cast<char>(flipped[at / 8] ^ (1 << (at % 8)));
+    std::ofstream(file, std::ios::binary) << flipped;
+    testing::internal::CaptureStderr();
+    std::string said;
+    try {
+      read_log(file);
+    } catch (const Error& error) {
+      said = error.what();
+      EXPECT_NE(said.find(text(", line ", at / 8 / length + 1)), said.npos) << said;
+    }
+    said += testing::internal::GetCapturedStderr();
+    EXPECT_NE(said, "") << flipped;
+  }
+}
+
+TEST(Log, ThatIsDamagedStopsARunThatGoesOnAndStaysAsItIs) {
+  const TemporaryFolder folder;
+  TrainedRun run = create_run(folder / "run", tiny_config());
+  train_run(run);
+  for (int line = 1; line <= 3; ++line)
+    append_json(run.path / "heads.jsonl", stamped({{"step", line}}));
+  const std::string metrics = read_file(metrics_file(run));
+  std::string heads = read_file(run.path / "heads.jsonl");
+  heads[heads.find('\n') + 3] = '#';
+  write_file(run.path / "heads.jsonl", heads);
+  run.config.train.steps *= 2;
+  expect_error([&] { train_run(run); }, {"heads.jsonl, line 2"});
+  EXPECT_EQ(read_file(metrics_file(run)), metrics);
+  EXPECT_EQ(read_file(run.path / "heads.jsonl"), heads);
 }
 
 // ---- numbers that are none

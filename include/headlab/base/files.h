@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "headlab/base/json.h"
+
 namespace headlab {
 
 /// All bytes of the file. Error that names the path and the reason of the system; devices and
@@ -24,6 +26,15 @@ void write_file(const std::filesystem::path& path, const std::vector<std::string
 /// Adds `line` and a newline at the end of the file (made if there is none), in one write, and
 /// syncs it. Error (a newline inside `line`, disk full ...) leaves the file as it was.
 void append_line(const std::filesystem::path& path, std::string_view line);
+
+/// JSON objects that carry a checksum: a finding as a file, and a line of a log.
+void write_json(const std::filesystem::path& path, const Json& object);
+void append_json(const std::filesystem::path& path, const Json& object);
+/// The object of a file that `write_json` wrote. Error if it is damaged; a note if it has no
+/// checksum, as those of earlier versions.
+Json read_json(const std::filesystem::path& path);
+/// Says that damage of this file cannot be seen.
+void note_unchecked(const std::filesystem::path& path);
 
 /// Exchanges two directories beside each other: as one step where the system can (Linux, macOS),
 /// else by three renames. Error if the system refuses (a mount point, no permission ...).

@@ -118,6 +118,13 @@ Json stamped(Json::Object members = {});
 /// thing. Says nothing of objects without a version.
 void require_known_version(const Json& json, std::string_view source);
 
+/// The object with a checksum of all its other members as its last one, "checksum": how findings
+/// and lines of logs are kept (files.h).
+Json sealed(Json object);
+/// Parses what was sealed and takes the checksum off. Error if it does not fit: the text is
+/// damaged. `checked` becomes false where there is none, as earlier versions wrote it.
+Json unsealed(std::string_view json, std::string_view source, bool& checked);
+
 /// Whether `bytes` are valid UTF-8; `position` becomes that of the first byte that is not.
 bool valid_utf8(std::string_view bytes, std::size_t& position);
 

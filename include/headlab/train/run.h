@@ -48,7 +48,8 @@ std::filesystem::path model_file(const Run& run);
 std::filesystem::path best_file(const Run& run);
 
 /// The objects of a log (NAME.jsonl, a line for each recorded step) in order; none if there is no
-/// file. Stops at the first line that is incomplete or no such object: a killed process left it.
+/// file. Error that names a damaged line; half a line at the end, which a killed process left, is
+/// left out with a note.
 std::vector<Json> read_log(const std::filesystem::path& file);
 
 /// Another process writes the run.
@@ -86,7 +87,7 @@ void check_run_folder(const std::filesystem::path& path, Existing existing);
 Run create_run(const std::filesystem::path& path, RunConfig config,
                Existing existing = Existing::refuse);
 /// More files of a new run, by name: JSON that begins with "headlab".
-using RunFiles = std::vector<std::pair<std::string, std::string>>;
+using RunFiles = std::vector<std::pair<std::string, Json>>;
 
 /// A new run around a copy of a model that exists already: what pruning writes. Error if the task
 /// asks for a model of another shape.
