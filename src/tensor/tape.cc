@@ -151,26 +151,37 @@ void note_work(const char* name) { Tape::tell({name, WorkEvent::Kind::other}); }
 
 bool Tape::older(const Tensor& a, const Tensor& b) { return a.node()->order_ < b.node()->order_; }
 
-void Tape::push(Queue& queue, const Tensor& tensor) {
+/// Queues a node, and before anything is added to a gradient that stays, keeps a copy of it.
+void Tape::push(Pass& pass, const Tensor& tensor) {
   if (!tensor.requires_grad()) return;
   Node& node = *tensor.node();
-  if (node.is_leaf() || node.queued_) return;
+  if (node.queued_) return;
   require(!node.consumed_, "backward: the graph behind `", node.name_,
           "` was freed by an earlier backward; run the forward pass again");
+  if (node.is_leaf() || node.retain_gradient_) {
+    const Storage* old = node.gradient_;
+    pass.kept.push_back({tensor, old == nullptr ? Tensor() : tensor.grad().clone()});
+  }
+  if (!node.is_leaf()) {
+    pass.queue.push_back(tensor);
+    std::push_heap(pass.queue.begin(), pass.queue.end(), older);
+  }
   node.queued_ = true;
-  queue.push_back(tensor);
-  std::push_heap(queue.begin(), queue.end(), older);
 }
 
-/// Runs one node's backward, queues its inputs, and frees what only this step needed.
-void Tape::step(Node& node, Queue& queue) {
+/// Runs the backward of the youngest node, queues its inputs, and frees what only this step needed.
+void Tape::step(Pass& pass) {
+  std::pop_heap(pass.queue.begin(), pass.queue.end(), older);
+  pass.running = std::move(pass.queue.back());
+  pass.queue.pop_back();
+  Node& node = *pass.running.node();
   node.queued_ = false;
+  node.consumed_ = true;
   if (node.gradient_ != nullptr) {
+    for (const Tensor& input : node.inputs_) push(pass, input);
     node.run_(node.closure_, node);
     tell({node.name_, WorkEvent::Kind::backward, &node.shape_, node.inputs_});
-    for (const Tensor& input : node.inputs_) push(queue, input);
   }
-  node.consumed_ = true;
   node.drop_closure();
   if (!node.retain_gradient_) node.drop_gradient();
 }
@@ -180,19 +191,45 @@ void Tape::run_backward(const Tensor& output, const Tensor& gradient) {
           "backward: the loss depends on no tensor that requires a gradient");
   require(output.shape() == gradient.shape(), "backward: the gradient has shape ", gradient.shape(),
           ", the output ", output.shape());
-  Queue queue;
-  push(queue, output);
+  Pass pass;
+  try {
+    run(pass, output, gradient);
+  } catch (...) {
+    end(pass, true);
+    throw;
+  }
+  end(pass, false);
+}
+
+void Tape::run(Pass& pass, const Tensor& output, const Tensor& gradient) {
+  push(pass, output);
   Node& root = *output.node();
   if (root.gradient_ == nullptr) {
     root.gradient_ = Storage::make(root.count());
     fill_array(root.count(), 0, root.gradient_->data());
   }
   add_scaled(root.count(), 1, gradient.data(), root.gradient_->data());
-  while (!queue.empty()) {
-    std::pop_heap(queue.begin(), queue.end(), older);
-    const Tensor next = std::move(queue.back());
-    queue.pop_back();
-    step(*next.node(), queue);
+  while (!pass.queue.empty()) step(pass);
+}
+
+/// All or nothing: a pass that failed gives every gradient back as it was, and nodes that wait are
+/// as before it.
+void Tape::end(Pass& pass, bool failed) noexcept {
+  if (failed && pass.running.defined()) {
+    pass.running.node()->drop_closure();
+    pass.running.node()->drop_gradient();
+  }
+  for (const Tensor& waiting : pass.queue) {
+    waiting.node()->queued_ = false;
+    waiting.node()->drop_gradient();
+  }
+  for (const auto& [tensor, before] : pass.kept) {
+    Node& node = *tensor.node();
+    node.queued_ = false;
+    if (failed && !before.defined())
+      node.drop_gradient();
+    else if (failed && node.gradient_ != nullptr)
+      std::copy_n(before.data(), node.count(), node.gradient_->data());
   }
 }
 

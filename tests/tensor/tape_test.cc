@@ -1,6 +1,7 @@
 // The tape: what is recorded, how gradients meet, and what backward refuses to do.
 #include "headlab/tensor/tape.h"
 
+#include <new>
 #include <thread>
 
 #include "headlab/ops/ops.h"
@@ -169,6 +170,72 @@ TEST(Backward, ThroughAPartThatWasFreedIsAnError) {
   const Tensor other = sum(shared * Scalar{2});
   backward(sum(shared));
   expect_error([&] { backward(other); }, {"freed by an earlier backward", "`exp`"});
+}
+
+/// Two losses over a part that they share, out of ops of which one throws in its backward, behind
+/// what it adds to its input.
+struct Fragile {
+  explicit Fragile(int place) : throws_at(place) {
+    const Tensor shared = op(op(x) * y);
+    kept = op(shared + x);
+    kept.retain_grad();
+    first = sum(op(kept * op(shared)) + op(y));
+    second = sum(op(op(shared) * x));
+  }
+  Tensor op(const Tensor& input) {
+    const bool throws = ops++ == throws_at;
+    return record("fragile", (input * Scalar{1}).detach(), {input}, [throws](Node& node) {
+      node.pass_to(0);
+      if (throws) throw std::bad_alloc();
+    });
+  }
+  std::vector<Values> gradients() const { return {numbers(x.grad()), numbers(y.grad())}; }
+
+  int throws_at, ops = 0;
+  Tensor x = leaf({2, 3}), y = leaf({5, 7}), kept, first, second;
+};
+
+TEST(Backward, ThatThrowsAnywhereLeavesAllGradientsAsTheyWere) {
+  const Fragile sound(-1);
+  backward(sound.first);
+  const int ops = sound.ops;
+  for (int place = 0; place < ops; ++place) {
+    const Fragile graph(place);
+    backward(sum(graph.x * Scalar{3}));  // x has a gradient by now, y has none
+    bool threw = false;
+    try {
+      backward(graph.first);
+    } catch (const std::bad_alloc&) {
+      threw = true;
+    }
+    if (!threw) continue;  // an op of the second loss alone
+    EXPECT_EQ(numbers(graph.x.grad()), (Values{3, 3})) << place;
+    EXPECT_FALSE(graph.y.grad().defined()) << place;
+    EXPECT_FALSE(graph.kept.grad().defined()) << place;
+  }
+}
+
+TEST(Backward, AfterOneThatThrewGivesAllGradientsOrSaysWhyNot) {
+  const Fragile sound(-1);
+  backward(sound.second);
+  int whole = 0;
+  for (int place = 0; place < sound.ops; ++place) {
+    const Fragile graph(place);
+    try {
+      backward(graph.first);
+      continue;  // an op of the second loss alone
+    } catch (const std::bad_alloc&) {
+    }
+    try {
+      backward(graph.second);
+      EXPECT_EQ(graph.gradients(), sound.gradients()) << place;
+      ++whole;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("freed by an earlier backward"), std::string::npos);
+      EXPECT_FALSE(graph.x.grad().defined() || graph.y.grad().defined()) << place;
+    }
+  }
+  EXPECT_GT(whole, 0);  // what the first had not reached
 }
 
 TEST(Backward, OfSeveralElementsNeedsAGradient) {

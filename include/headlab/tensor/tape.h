@@ -67,7 +67,7 @@ class Node {
   std::atomic<int> references_{1};
   bool requires_grad_ = false;
   bool retain_gradient_ = false;
-  bool queued_ = false;    // waits in the queue of a running backward
+  bool queued_ = false;    // a running backward knows it
   bool consumed_ = false;  // backward has run and freed the closure
   Shape shape_;
   Storage* storage_;
@@ -103,10 +103,19 @@ class Tape {
   static void tell(const WorkEvent& event);
 
  private:
-  using Queue = PoolVector<Tensor>;
+  struct Kept {
+    Tensor tensor, before;
+  };
+  struct Pass {
+    PoolVector<Tensor> queue;  // a heap, youngest first
+    Tensor running;
+    PoolVector<Kept> kept;  // what keeps its gradient, with a copy of the one it had
+  };
   static bool older(const Tensor& a, const Tensor& b);
-  static void push(Queue& queue, const Tensor& tensor);
-  static void step(Node& node, Queue& queue);
+  static void push(Pass& pass, const Tensor& tensor);
+  static void step(Pass& pass);
+  static void run(Pass& pass, const Tensor& output, const Tensor& gradient);
+  static void end(Pass& pass, bool failed) noexcept;
 };
 
 /// Puts an op on the tape and returns `output`. `backward` is called as backward(Node&); it reads
@@ -135,7 +144,8 @@ Tensor record(const char* name, Tensor output, std::initializer_list<Tensor> inp
 
 /// Adds dLoss/dx to the gradient of every x that requires one and led to `loss`, and frees the
 /// graph. Errors: loss has more than one element, requires no gradient, or its graph was freed by
-/// an earlier backward.
+/// an earlier backward. An exception on the way leaves all gradients as they were; what ran until
+/// then is freed.
 void backward(const Tensor& loss);
 /// The same from any output, given dLoss/doutput of its shape.
 void backward(const Tensor& output, const Tensor& gradient);
