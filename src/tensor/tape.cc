@@ -149,6 +149,28 @@ void note_work(const char* name) { Tape::tell({name, WorkEvent::Kind::other}); }
 
 // --- Backward
 
+/// A backward under way. One that an exception ends gives every gradient back as it was; nodes that
+/// have not run are then as before it.
+struct Tape::Pass {
+  PoolVector<Tensor> queue;                    // a heap, youngest first; the first one runs
+  PoolVector<std::pair<Tensor, Tensor>> kept;  // what keeps its gradient, and a copy of the old one
+  bool finished = false;
+
+  ~Pass() {
+    for (const Tensor& waiting : queue) {
+      waiting.node()->queued_ = false;
+      waiting.node()->drop_gradient();
+    }
+    for (const auto& [tensor, before] : kept) {
+      Node& node = *tensor.node();
+      node.queued_ = false;
+      if (!finished && !before.defined()) node.drop_gradient();
+      if (!finished && before.defined() && node.gradient_ != nullptr)
+        std::copy_n(before.data(), node.count(), node.gradient_->data());
+    }
+  }
+};
+
 bool Tape::older(const Tensor& a, const Tensor& b) { return a.node()->order_ < b.node()->order_; }
 
 /// Queues a node, and before anything is added to a gradient that stays, keeps a copy of it.
@@ -158,10 +180,8 @@ void Tape::push(Pass& pass, const Tensor& tensor) {
   if (node.queued_) return;
   require(!node.consumed_, "backward: the graph behind `", node.name_,
           "` was freed by an earlier backward; run the forward pass again");
-  if (node.is_leaf() || node.retain_gradient_) {
-    const Storage* old = node.gradient_;
-    pass.kept.push_back({tensor, old == nullptr ? Tensor() : tensor.grad().clone()});
-  }
+  if (node.is_leaf() || node.retain_gradient_)
+    pass.kept.push_back({tensor, node.gradient_ ? tensor.grad().clone() : Tensor()});
   if (!node.is_leaf()) {
     pass.queue.push_back(tensor);
     std::push_heap(pass.queue.begin(), pass.queue.end(), older);
@@ -171,19 +191,18 @@ void Tape::push(Pass& pass, const Tensor& tensor) {
 
 /// Runs the backward of the youngest node, queues its inputs, and frees what only this step needed.
 void Tape::step(Pass& pass) {
-  std::pop_heap(pass.queue.begin(), pass.queue.end(), older);
-  pass.running = std::move(pass.queue.back());
-  pass.queue.pop_back();
-  Node& node = *pass.running.node();
-  node.queued_ = false;
+  Node& node = *pass.queue.front().node();
   node.consumed_ = true;
   if (node.gradient_ != nullptr) {
     for (const Tensor& input : node.inputs_) push(pass, input);
     node.run_(node.closure_, node);
     tell({node.name_, WorkEvent::Kind::backward, &node.shape_, node.inputs_});
   }
+  node.queued_ = false;
   node.drop_closure();
   if (!node.retain_gradient_) node.drop_gradient();
+  std::pop_heap(pass.queue.begin(), pass.queue.end(), older);
+  pass.queue.pop_back();
 }
 
 void Tape::run_backward(const Tensor& output, const Tensor& gradient) {
@@ -192,16 +211,6 @@ void Tape::run_backward(const Tensor& output, const Tensor& gradient) {
   require(output.shape() == gradient.shape(), "backward: the gradient has shape ", gradient.shape(),
           ", the output ", output.shape());
   Pass pass;
-  try {
-    run(pass, output, gradient);
-  } catch (...) {
-    end(pass, true);
-    throw;
-  }
-  end(pass, false);
-}
-
-void Tape::run(Pass& pass, const Tensor& output, const Tensor& gradient) {
   push(pass, output);
   Node& root = *output.node();
   if (root.gradient_ == nullptr) {
@@ -210,27 +219,7 @@ void Tape::run(Pass& pass, const Tensor& output, const Tensor& gradient) {
   }
   add_scaled(root.count(), 1, gradient.data(), root.gradient_->data());
   while (!pass.queue.empty()) step(pass);
-}
-
-/// All or nothing: a pass that failed gives every gradient back as it was, and nodes that wait are
-/// as before it.
-void Tape::end(Pass& pass, bool failed) noexcept {
-  if (failed && pass.running.defined()) {
-    pass.running.node()->drop_closure();
-    pass.running.node()->drop_gradient();
-  }
-  for (const Tensor& waiting : pass.queue) {
-    waiting.node()->queued_ = false;
-    waiting.node()->drop_gradient();
-  }
-  for (const auto& [tensor, before] : pass.kept) {
-    Node& node = *tensor.node();
-    node.queued_ = false;
-    if (failed && !before.defined())
-      node.drop_gradient();
-    else if (failed && node.gradient_ != nullptr)
-      std::copy_n(before.data(), node.count(), node.gradient_->data());
-  }
+  pass.finished = true;
 }
 
 void backward(const Tensor& loss) {

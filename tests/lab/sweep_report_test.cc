@@ -136,9 +136,9 @@ TEST_F(Sweep, HasTheDiversityOfHeadsOverSeeds) {
   const double values[] = {.2, .3, .7};
   for (std::size_t i = 0; i < 3; ++i) {
     const fs::path file = folder_ / cells_[i].name / "cell.json";
-    Json cell = Json::parse(read_file(file));
+    Json cell = read_json(file);
     cell["diversity"] = values[i];
-    write_file(file, cell.dump());
+    write_json(file, cell);
   }
   const SweepReport whole = collect_sweep(folder_.path(), cells_);
   const SweepGroup& group = whole.groups.at(0);

@@ -184,9 +184,9 @@ TEST_F(Cell, IsNotMadeTwice) {
   train("a");
   const fs::path cell = folder_ / "a" / cell_.name;
   const std::string state = read_file(cell / "state.safetensors");
-  Json result = Json::parse(read_file(cell / "cell.json"));
+  Json result = read_json(cell / "cell.json");
   result["loss"] = 42;  // would be written anew with the cell
-  write_file(cell / "cell.json", result.dump());
+  write_json(cell / "cell.json", result);
   EXPECT_EQ(train("a"), CellEnd::finished);
   EXPECT_EQ(steps_, 20);
   EXPECT_EQ(read_file(cell / "state.safetensors"), state);

@@ -74,7 +74,7 @@ TEST_F(Pages, HoldTheWeightsOfTheRun) {
 TEST_F(Pages, ShowWhatAnalysisWroteWithoutAnyScript) {
   const TrainedRun run = trained("a");
   EXPECT_EQ(make_page({run.path}).html.find("scores-table\">"), std::string::npos);
-  write_file(run.path / "heads.json", Json(score_heads(run.model, *run.task)).dump());
+  write_json(run.path / "heads.json", score_heads(run.model, *run.task));
   const std::string html = make_page({run.path}).html;
   EXPECT_NE(html.find("<table id=\"scores-table\">"), std::string::npos);
   EXPECT_NE(html.find("<p id=\"verdict\">2 heads, loss "), std::string::npos);
@@ -130,7 +130,7 @@ TEST_F(Pages, OfACharacterModelTakeAtMostSixMegabytes) {
   fit_to_task(config);
   const TrainedRun run = create_run(path("char"), config);
   const HeadsReport report = score_heads(run.model, *run.task, {.without_gold = false});
-  write_file(run.path / "heads.json", to_json(report).dump());
+  write_json(run.path / "heads.json", to_json(report));
   const Page page = make_page({run.path});
   EXPECT_LE(page.html.size(), 6'000'000u);
   const Json facts = facts_in(page.html);
@@ -195,7 +195,7 @@ TEST_F(Pages, OfControlTasksShowNoOwner) {
     RunConfig config = tiny_config();
     config.task = task;
     const TrainedRun run = trained("c", config);
-    write_file(run.path / "heads.json", Json(score_heads(run.model, *run.task)).dump());
+    write_json(run.path / "heads.json", score_heads(run.model, *run.task));
     const std::string html = make_page({run.path}).html;
     EXPECT_EQ(html.find("<td>owner</td>"), std::string::npos) << task;
     EXPECT_NE(html.find("No head owns a relation"), std::string::npos) << task;

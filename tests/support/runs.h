@@ -54,10 +54,8 @@ inline std::string timeless_state(const Run& run) {
 
 /// metrics.jsonl without times.
 inline std::string timeless_metrics(const Run& run) {
-  std::istringstream lines(read_file(metrics_file(run)));
   std::string all;
-  for (std::string line; std::getline(lines, line);) {
-    Json json = Json::parse(line);
+  for (Json json : read_log(metrics_file(run))) {
     json["seconds"] = json["tokens_per_s"] = nullptr;
     all += json.dump() + "\n";
   }

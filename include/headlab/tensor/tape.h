@@ -103,19 +103,10 @@ class Tape {
   static void tell(const WorkEvent& event);
 
  private:
-  struct Kept {
-    Tensor tensor, before;
-  };
-  struct Pass {
-    PoolVector<Tensor> queue;  // a heap, youngest first
-    Tensor running;
-    PoolVector<Kept> kept;  // what keeps its gradient, with a copy of the one it had
-  };
+  struct Pass;
   static bool older(const Tensor& a, const Tensor& b);
   static void push(Pass& pass, const Tensor& tensor);
   static void step(Pass& pass);
-  static void run(Pass& pass, const Tensor& output, const Tensor& gradient);
-  static void end(Pass& pass, bool failed) noexcept;
 };
 
 /// Puts an op on the tape and returns `output`. `backward` is called as backward(Node&); it reads
