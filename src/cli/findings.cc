@@ -2,7 +2,6 @@
 // under "others" those that the same command made before with other settings, as long as they
 // describe the same weights: a second look adds to the first. Read next: heads.cc, ablate.cc.
 #include <algorithm>
-#include <array>
 #include <system_error>
 
 #include "cli/commands.h"
@@ -15,13 +14,12 @@ namespace fs = std::filesystem;
 
 /// The settings that decide what was found: without those of how it is shown and kept.
 Json deciding_settings(const Invocation& call) {
-  constexpr std::array<std::string_view, 14> kShown = {"json",   "threads", "help", "out",
-                                                       "scores", "map",     "all",  "csv",
-                                                       "latex",  "svg",     "png",  "shard",
-                                                       "force",  "quiet"};
+  constexpr std::string_view kShown[] = {"json", "threads", "help",  "out",   "scores",
+                                         "map",  "all",     "csv",   "latex", "svg",
+                                         "png",  "shard",   "force", "quiet"};
   Json::Object kept;
   for (const Setting& setting : call.settings().all())
-    if (std::ranges::find(kShown, setting.name) == kShown.end())
+    if (std::ranges::count(kShown, setting.name) == 0)
       kept.emplace_back(setting.name, setting.get());
   return kept;
 }
