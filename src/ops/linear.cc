@@ -1,4 +1,5 @@
-// Linear maps, and the feed-forward network of two of them with GELU between. What is done to every
+// y = x W + b, and the feed-forward network of two such maps with GELU between. The formulas stand
+// in ops/matmul.h; `linear` is short, and all the rest here is for speed. What is done to every
 // element of a product (bias, residual, GELU, its slope) is an epilogue of the product (Finish in
 // kernels/gemm.h), applied while the element is in cache; gradients that do not wait for one
 // another run in one parallel loop. feed_forward_composed is the network to read. feed_forward

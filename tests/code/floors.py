@@ -5,7 +5,7 @@
 
 Products of 256 and those of one training shape must reach .5, steps of `toy` and `char` .25, in the
 best of up to eight runs: a busy machine lets several fail, a loss of two times all of them. These
-floors lie far under what a quiet machine shows (README, "How fast").
+floors lie far under what a quiet machine shows (tests/yardstick/README.md).
 """
 import json
 import subprocess

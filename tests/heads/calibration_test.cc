@@ -1,5 +1,5 @@
 // How often verdicts are passed where nothing is to be found, and from which strength on what is
-// there is found. A few seeds by default; the numbers in README are of
+// there is found. A few seeds by default; the numbers in examples/RESULTS.md are of
 //   HEADLAB_SEEDS=200 build/test_heads --gtest_filter='Calibration.*:Power.*'
 // Gold is shuffled among the examples of a task, so that it has nothing to do with what heads look
 // at; heads are those of random models and of models built by hand that do their relation

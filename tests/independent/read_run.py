@@ -1,6 +1,6 @@
 """Reads a run folder and says how far headlab's numbers are from their definitions.
 
-Written from the definitions (README, the comments of the headers, the papers), in double, with NumPy
+Written from the definitions (src/README.md, the comments of the headers, the papers), in double, with NumPy
 alone and without a line of headlab's C++: the model, its gradient, cross-entropy, the scores of
 heads, ablation, a curve, and twenty steps of the optimizer. The examples themselves, which follow
 from streams of random numbers, come from independent_reading.

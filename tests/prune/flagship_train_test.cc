@@ -1,6 +1,6 @@
 // The story that headlab tells, with the numbers that it must reach: four relations need four
 // heads, each learns one; eight heads can be pruned to four and not to three; induction needs two
-// layers. One seed of each; the README has more.
+// layers. One seed of each; examples/RESULTS.md has more.
 #include <set>
 
 #include "headlab/heads/scores.h"

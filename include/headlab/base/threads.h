@@ -1,4 +1,4 @@
-// Threads: parallel loops over tasks, run by one thread pool. Results are bit-identical for any
+// Threads: parallel loops over tasks, which OpenMP's threads run. Results are bit-identical for any
 // number of threads, by two rules that every loop keeps: an output is written by one task alone,
 // and the order in which its terms are added depends on sizes alone. How many tasks there are may
 // depend on the number of threads; which thread runs a task is left to chance. Read next:
@@ -22,7 +22,7 @@ int thread_count();
 void set_thread_count(int count);
 /// To be called first in `main`, with its arguments: lets threads that wait for work spin for
 /// microseconds and then sleep. libgomp lets them spin for milliseconds, which beside a second
-/// program with threads makes both several times slower (README, "How fast"). As libgomp reads its
+/// program with threads makes both several times slower (tests/yardstick). As libgomp reads its
 /// limit, GOMP_SPINCOUNT, before main, this starts the program once more with the limit set. Does
 /// nothing if it or OMP_WAIT_POLICY is set, with other OpenMP libraries, and where there is no
 /// /proc.

@@ -14,6 +14,7 @@
 namespace headlab {
 
 /// One head: the index of its attention module in execution order, and the number it was born with.
+/// `layer` counts modules, not layers: in an encoder-decoder a layer of the decoder has two.
 struct HeadId {
   Index layer = 0;
   std::int32_t head = 0;

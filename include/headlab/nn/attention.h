@@ -62,7 +62,9 @@ struct AttentionSizes {
 
 /// z_h = softmax((x_q W_Q,h + b_Q,h)(x_kv W_K,h + b_K,h)^T / sqrt(D) + mask) (x_kv W_V,h + b_V,h),
 /// y = sum over h of z_h W_O,h + b_O (Vaswani et al. 2017). W_Q [C, H*D], W_K [C, G*D], W_V [C,
-/// G*Dv], W_O [H*Dv, C].
+/// G*Dv], W_O [H*Dv, C]. A head has a place, which counts those that are left, and the number it
+/// was born with: without head 1 of three, `heads` is {0, 2}. Usually each reads its own block of K
+/// and V (G = H, kv_head {0, 1}); with fewer blocks several heads read one.
 struct MultiHeadAttention {
   Linear Q, K, V, O;
   Index d_head = 0, d_value = 0;

@@ -93,7 +93,9 @@ inline Index last_equal(std::span<const std::int32_t> values, Index t) {
 /// A token as a letter: a ... z, A ... Z, then #52, #53 ...
 std::string letter_text(Index token);
 
-/// The task that a definition describes. Tokens are shown as letters unless it shows them itself.
+/// The task that a definition describes: where that has one of the optional functions (`requires`)
+/// it is called, else what Task does holds. Tokens are shown as letters unless it shows them
+/// itself.
 template <class Definition>
 class TaskOf final : public Task {
  public:

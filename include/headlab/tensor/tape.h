@@ -5,9 +5,8 @@
 // The closure *receives* its node and must not capture the output, or the graph would own itself
 // and leak; it may capture plain data and other tensors. `backward` runs closures in descending
 // order of creation, without recursion, and frees each as it goes. Creation is counted by thread: a
-// graph belongs to the thread that records it. Nodes, closures and gradients live in the pool. To
-// follow one op from end to end, read ops/arithmetic.h and
-// src/ops/arithmetic.cc; to watch ops run, watch.h.
+// graph belongs to the thread that records it. To follow one op from end to end, read
+// ops/arithmetic.h and src/ops/arithmetic.cc; to watch ops run, watch.h.
 #pragma once
 
 #include <atomic>
@@ -46,12 +45,14 @@ class Node {
   const Tensor& input(std::size_t i) const { return inputs_[i]; }
   std::size_t input_count() const { return inputs_.size(); }
   bool wants(std::size_t i) const { return inputs_[i].requires_grad(); }
-  /// For kernels that can set or add; asking is a promise to write every element.
-  GradientSlot slot(std::size_t i) const;
-  /// For loops that add: zero-filled at first use; null if the input wants no gradient.
-  Scalar* sum_into(std::size_t i) const;
-  /// The gradient of input i is the output's, element by element; moves it where possible.
+  // The gradient of input i, which other ops may add to as well:
+  //   pass_to   it is the output's, element by element (y = x + c): moved, not copied, if possible
+  //   sum_into  a loop adds to it (dx[i] += ...): zeros at first use; what a new op takes
+  //   slot      a kernel writes or adds every element, as the slot says: saves filling in zeros
+  // The last two are null for an input that wants no gradient.
   void pass_to(std::size_t i) const;
+  Scalar* sum_into(std::size_t i) const;
+  GradientSlot slot(std::size_t i) const;
 
  private:
   friend class Tensor;

@@ -1,7 +1,8 @@
 // Shape, and Tensor: a value handle on a shared node. Copying a Tensor copies the handle, not the
 // numbers: both names mean the same tensor. Elements are Scalar, contiguous, row-major, always;
 // reshape shares the storage, and everything else that moves data copies it. `backward` (tape.h)
-// fills in gradients. Read next: tape.h, ops/.
+// fills in gradients. HEADLAB_SCALAR is the namespace of the number type: f32, or f64 in the
+// library for checks (src/README.md). Read next: tape.h, ops/.
 #pragma once
 
 #include <array>
