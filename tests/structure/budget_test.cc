@@ -54,7 +54,10 @@ std::string part_of(const std::filesystem::path& path) {
   const bool cpp = extension == ".h" || extension == ".cc";
   if (text.starts_with("src/report/page/")) return "page " + extension;
   if (text.starts_with("tests/"))
-    return cpp || extension == ".js" || extension == ".py" || extension == ".sh" ? "tests" : "";
+    return cpp || extension == ".js" || extension == ".mjs" || extension == ".py" ||
+                   extension == ".sh"
+               ? "tests"
+               : "";
   if (!cpp) return "";
   return text.starts_with("examples/") ? "examples" : layer_of(text);
 }
