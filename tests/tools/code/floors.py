@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Fails if headlab has become slow: shares of the multiply-add peak that the same run measures.
+
+    tests/tools/code/floors.py PROGRAM
+
+Products of 256 and those of one training shape must reach .5, steps of `toy` and `char` .25, in the
+best of up to eight runs: a busy machine lets several fail, a loss of two times all of them. These
+floors lie far under what a quiet machine shows (tests/yardstick/README.md).
+"""
+import json
+import subprocess
+import sys
+
+RUNS = 8
+
+
+def bench(program, *arguments):
+    command = [program, "bench", *arguments, "--json"]
+    return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+
+
+def products(program):
+    """The share of each product: (form, m, n, k) -> fraction."""
+    shapes = [{256}, {2048, 256, 64}]
+    return {
+        f"{row['form']} {row['m']} x {row['n']} x {row['k']}": row["fraction_of_peak"]
+        for row in bench(program, "gemm", "--threads", "1")["rows"]
+        if {row["m"], row["n"], row["k"]} in shapes
+    }
+
+
+def step(program, config):
+    """The share of the best step of some; the bench states that of the median."""
+    result = bench(program, "step", "--config", config, "--steps", "30")
+    return {config: result["fraction_of_peak"] * result["median_ms"] / result["min_ms"]}
+
+
+def holds(name, floor, measure):
+    best = {}
+    for _ in range(RUNS):
+        for what, share in measure().items():
+            best[what] = max(share, best.get(what, 0))
+        if min(best.values()) >= floor:
+            break
+    for what, share in best.items():
+        print(f"{name} {what}: {share:.3f} of the peak (at least {floor})")
+    return min(best.values()) >= floor
+
+
+def main():
+    program = sys.argv[1]
+    held = [
+        holds("product", 0.5, lambda: products(program)),
+        holds("step", 0.25, lambda: step(program, "toy")),
+        holds("step", 0.25, lambda: step(program, "char")),
+    ]
+    sys.exit(0 if all(held) else "too slow: see above")
+
+
+main()

@@ -1,0 +1,125 @@
+#!/bin/bash
+# Follows the recipes of src/README.md to the letter: each block of code below a line "New file `FILE`:"
+# or "In `FILE`, before `TEXT`:" is put there in a copy of the tree (before the last line of FILE that
+# holds TEXT), the copy is built, and what was added must be found where the project promises it (help,
+# lists, JSON, the tests that walk the tables), and must compute what it says.
+#
+#   tests/tools/recipes.sh [FOLDER]     the copy is made in FOLDER (default: a temporary one)
+set -euo pipefail
+
+source_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+folder=${1:-$(mktemp -d)}
+mkdir -p "$folder"
+copy=$folder/copy
+rm -rf "$copy" "$folder/build"
+mkdir -p "$copy"
+for part in src include examples datasets tests CMakeLists.txt README.md .clang-format; do
+  cp -r "$source_dir/$part" "$copy/"
+done
+
+# ---- the recipes ---------------------------------------------------------------------------------
+
+# Writes the blocks as files: recipe.N holds the code, recipe.N.place where it goes.
+awk -v folder="$folder" '
+  /^(New file|In) `.*`.*:$/ {
+    file = sprintf("%s/recipe.%02d", folder, ++count)
+    print > (file ".place")
+    wanted = 1; next
+  }
+  /^```/ { inside = wanted && !inside; if (!inside) wanted = 0; next }
+  inside { print > file }
+' "$copy/src/README.md"
+
+for place in "$folder"/recipe.*.place; do
+  code=${place%.place}
+  where=$(<"$place")
+  file=$(cut -d'`' -f2 <<<"$where") before=$(sed -n 's/.*, before `\(.*\)`:$/\1/p' <<<"$where")
+  if [[ -z $before ]]; then
+    cp "$code" "$copy/$file"
+  else
+    line=$(grep -nF -- "$before" "$copy/$file" | tail -1 | cut -d: -f1)
+    [[ -n $line ]] || { echo "src/README.md: there is no line with '$before' in $file"; exit 1; }
+    sed -i "$((line - 1))r $code" "$copy/$file"
+  fi
+  echo "followed: $where"
+done
+
+# ---- the build -----------------------------------------------------------------------------------
+
+cmake -S "$copy" -B "$folder/build" -G Ninja -DCMAKE_BUILD_TYPE=Debug \
+  -DHEADLAB_NATIVE=OFF -DCMAKE_CXX_FLAGS_DEBUG=-O1 >/dev/null
+cmake --build "$folder/build" -j "$(nproc)" --target headlab_program test_ops_f64 test_tasks \
+  test_prune >"$folder/build.log" 2>&1 || { tail -50 "$folder/build.log"; exit 1; }
+program=$folder/build/headlab
+
+# ---- what must be found --------------------------------------------------------------------------
+
+failed=0
+# expect TEXT COMMAND...: the command succeeds and prints the text.
+expect() {
+  local text=$1 output
+  shift
+  if output=$("$@" 2>&1) && grep -qF -- "$text" <<<"$output"; then
+    echo "found '$text': ${*##*/}"
+  else
+    failed=1
+    printf "'%s' is not there: %s\n%s\n" "$text" "$*" "$(tail -5 <<<"$output")"
+  fi
+}
+
+cd "$folder"
+run=$folder/run
+expect cube "$program" check
+expect '[  PASSED  ] 1 test' build/test_ops_f64 --gtest_filter='*/cube_*'
+expect echo:length=16 "$program" list tasks
+expect 'accuracy' "$program" train --task echo --layers 2 --track-heads 100 --out "$run"
+expect '"echo:length=16' cat "$run/config.json"
+expect 'EveryTask' build/test_tasks --gtest_filter='*/echo'
+for score in last sharpness gain; do
+  expect $score "$program" list scores
+  expect $score "$program" heads "$run" --scores
+done
+"$program" page "$run" >/dev/null
+expect itself "$program" heads "$run" --like previous
+expect '"itself"' "$program" heads "$run" --like itself --json
+expect 'itself: (t, s)' cat "$run/report.html"
+expect last_first "$program" list methods
+expect last_first "$program" prune --help
+expect '"last_first"' "$program" curve "$run" --methods last_first,random --sizes 0,1 --json
+expect PASSED build/test_prune --gtest_filter='*/last_first'
+expect 'how large a model is' "$program" --help
+expect 'example: headlab size' "$program" size --help
+
+# What is computed. Of two tokens the second sees both: the last, or else the first.
+cat >cube.cc <<'END'
+#include "headlab/ops/ops.h"
+int main() { return headlab::cube(headlab::Tensor::scalar(-2)).item() != -8; }
+END
+c++ -std=c++20 -I"$copy/include" cube.cc build/libheadlab.a build/libheadlab_base.a -fopenmp -o cube
+expect '' ./cube
+"$program" train --task echo:length=2,back=1 --steps 20 --out short --quiet >/dev/null
+python3 - "$program" "$run" <<'END' || failed=1
+import json, math, subprocess, sys
+program, run = sys.argv[1:]
+
+def says(*words):
+    return json.loads(subprocess.run([program, *words, "--json", "--quiet"], check=True, capture_output=True).stdout)
+
+def equal(what, value, expected):
+    assert math.isclose(value, expected, abs_tol=1e-6), f"{what} is {value}, not {expected}"
+
+assert says("eval", run)["accuracy"] >= 0.99, "echo is not learned as recommended"
+for head in says("heads", run, "--scores")["heads"]:
+    equal("sharpness", head["sharpness"], head["confidence"] / (1 + head["entropy"]))
+    score = head["scores"]["echo"]
+    equal("gain", score["gain"], score["mass"] - score["null"])
+for head in says("heads", "short", "--scores")["heads"]:
+    equal("last + first", head["patterns"]["last"] + head["patterns"]["first"], 1)
+assert says("prune", run, "--method", "last_first", "--keep", "1", "--out", "pruned")["kept"] == [[0, 0]]
+with open(f"{run}/model.safetensors", "rb") as file:
+    tensors = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+del tensors["__metadata__"]
+equal("size", says("size", run)["parameters"], sum(math.prod(t["shape"]) for t in tensors.values()))
+END
+[[ $failed -eq 0 ]] && echo "every recipe works"
+exit $failed
