@@ -27,6 +27,7 @@
 #include "headlab/base/safetensors.h"
 #include "headlab/base/settings.h"
 #include "headlab/base/statistics.h"
+#include "headlab/base/table.h"
 #include "headlab/base/text.h"
 #include "headlab/base/threads.h"
 #include "headlab/base/timing.h"
@@ -118,10 +119,11 @@
 #include "headlab/bench/profile.h"
 
 // report: results as tables for a terminal, as pictures, and as a page.
-#include "headlab/report/bench_text.h"
 #include "headlab/report/causes_text.h"
 #include "headlab/report/columns.h"
 #include "headlab/report/figures.h"
+#include "headlab/report/finding_text.h"
+#include "headlab/report/findings.h"
 #include "headlab/report/heads_text.h"
 #include "headlab/report/heatmap.h"
 #include "headlab/report/lessons_text.h"

@@ -131,53 +131,46 @@ Settings settings_of(BenchOptions& options) {
   return s;
 }
 
+Finding bench_finding(const BenchOptions& options, std::vector<Column> columns) {
+  return {.about = bench_about(options), .tables = {{"rows", std::move(columns)}}};
+}
+
 /// What `run` takes, which does the work of so many forward passes, beside the machine's limits.
-static BenchTable bench_passes(const BenchOptions& options, double passes,
-                               const std::function<void()>& run) {
-  BenchTable table{.about = bench_about(options),
-                   .columns = {{"config", "config"},
-                               {"threads", "threads", 0},
-                               {"median_ms", "median ms", 2},
-                               {"min_ms", "min ms", 2},
-                               {"tokens_per_s", "tokens/s", kGrouped},
-                               {"gflops", "GFLOP/s", 1},
-                               {"peak_gflops", "peak GFLOP/s", 1},
-                               {"fraction_of_peak", "share of peak", 3},
-                               {"triad_gbs", "triad GB/s", 1},
-                               {"peak_memory_mb", "memory MB", 0}},
-                   .flat = true};
+static Finding bench_passes(const BenchOptions& options, double passes,
+                            const std::function<void()>& run) {
+  Finding found = bench_finding(
+      options, {{"config", "config", "the sizes of the model", kPlain, "", false},
+                {"threads", "threads", "that share the work", 0, "", false},
+                {"median_ms", "median ms", "median time", 2, "", false},
+                {"min_ms", "min ms", "shortest time", 2, "", false},
+                {"tokens_per_s", "tokens/s", "tokens in a second", kGrouped, "", false},
+                {"gflops", "GFLOP/s", "10^9 multiplications and additions a second", 1},
+                {"peak_gflops", "peak GFLOP/s", "the machine's limit, measured in the same run", 1},
+                {"fraction_of_peak", "of peak", "GFLOP/s / peak: 1 is the limit", 3},
+                {"triad_gbs", "triad GB/s", "what the memory moves at most", 1},
+                {"peak_memory_mb", "memory MB", "most memory that the process had", 0}});
+  found.tables[0].name = "";
+  if (options.steps == 0) return found;
   const std::vector<double> ms = time_steps(run, options.steps);
   const double memory = peak_memory_mb(), median = ms[ms.size() / 2];
   const auto tokens = static_cast<double>(options.batch * options.model.tokens_per_sequence());
   const double gflops = operations_of(options, passes) / median / 1e6, peak = measure_fma_peak();
-  table.rows = {{options.config, thread_count(), median, ms[0], tokens / median * 1e3, gflops, peak,
-                 gflops / peak, measure_triad(), memory}};
-  return table;
+  found.tables[0].rows = {{options.config, thread_count(), median, ms[0], tokens / median * 1e3,
+                           gflops, peak, gflops / peak, measure_triad(), memory}};
+  return found;
 }
 
-BenchTable bench_step(const BenchOptions& options) {
+Finding bench_step(const BenchOptions& options) {
   TrainingStep step(options);
   return bench_passes(options, 3, [&] { step.run(); });
 }
 
-BenchTable bench_forward(const BenchOptions& options) {
+Finding bench_forward(const BenchOptions& options) {
   const TrainingStep step(options);
   const NoGrad no_grad;
   return bench_passes(options, 1, [&] { step.model().forward(step.batch()); });
 }
 
 std::span<const Benchmark> benchmarks() { return kBenchmarks; }
-
-Json to_json(const BenchTable& table) {
-  Json json = table.about, list = Json::array();
-  for (const Json::Array& row : table.rows) {
-    Json entry = Json::object();
-    for (std::size_t i = 0; i < row.size(); ++i)
-      (table.flat ? json : entry)[table.columns[i].key] = row[i];
-    list.push_back(std::move(entry));
-  }
-  if (!table.flat) json["rows"] = std::move(list);
-  return json;
-}
 
 }  // namespace headlab

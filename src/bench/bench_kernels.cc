@@ -106,32 +106,42 @@ std::function<void()> runner(Attention attend, const BenchOptions& options, Inde
 
 }  // namespace
 
-BenchTable bench_gemm(const BenchOptions& options) {
+Finding bench_gemm(const BenchOptions& options) {
+  Finding found = bench_finding(options, {{"form", "form"},
+                                          {"m", "m"},
+                                          {"n", "n"},
+                                          {"k", "k"},
+                                          {"ms", "ms", "", 4},
+                                          {"gflops", "GFLOP/s", "", 1},
+                                          {"fraction_of_peak", "of peak", "", 3}});
+  if (options.steps == 0) return found;
   const std::vector<Product> products = products_of(options);
   std::vector<std::function<void()>> bodies;
   for (const Product& p : products) bodies.push_back(runner(p, p.repeats(options.quick)));
   const double before = measure_fma_peak();
   const std::vector<double> ms = interleaved_medians(bodies, options.steps);
-  BenchTable table{.about = bench_about(options),
-                   .columns = {{"form", "form"},
-                               {"m", "m", 0},
-                               {"n", "n", 0},
-                               {"k", "k", 0},
-                               {"ms", "ms", 4},
-                               {"gflops", "GFLOP/s", 1},
-                               {"fraction_of_peak", "of peak", 3}}};
   const double peak = std::max(before, measure_fma_peak());
-  table.about["peak_gflops"] = peak;
+  found.about["peak_gflops"] = peak;
   for (std::size_t i = 0; i < products.size(); ++i) {
     const Product& p = products[i];
     const double each = ms[i] / static_cast<double>(p.repeats(options.quick));
     const double gflops = p.operations() / each / 1e6;
-    table.rows.push_back({p.form(), p.m, p.n, p.k, each, gflops, gflops / peak});
+    found.tables[0].rows.push_back({p.form(), p.m, p.n, p.k, each, gflops, gflops / peak});
   }
-  return table;
+  return found;
 }
 
-BenchTable bench_attention(const BenchOptions& options) {
+Finding bench_attention(const BenchOptions& options) {
+  Finding found = bench_finding(options, {{"length", "T"},
+                                          {"forward_ms", "forward ms", "", 3},
+                                          {"both_ms", "both ms", "", 3},
+                                          {"composed_forward_ms", "composed forward", "", 3},
+                                          {"composed_both_ms", "composed both", "", 3},
+                                          {"forward_ratio", "forward ratio", "", 2},
+                                          {"both_ratio", "both ratio", "", 2},
+                                          {"gflops", "GFLOP/s", "", 1},
+                                          {"fraction_of_peak", "of peak", "", 3}});
+  if (options.steps == 0) return found;
   const std::vector<Index> lengths =
       options.quick ? std::vector<Index>{16} : std::vector<Index>{32, 64, 128, 256, 512, 1024};
   std::vector<std::function<void()>> bodies;
@@ -141,19 +151,9 @@ BenchTable bench_attention(const BenchOptions& options) {
         bodies.push_back(runner(attend, options, length, with_backward));
   }
   const std::vector<double> ms = interleaved_medians(bodies, options.steps);
-  BenchTable table{.about = bench_about(options),
-                   .columns = {{"length", "T", 0},
-                               {"forward_ms", "forward ms", 3},
-                               {"both_ms", "both ms", 3},
-                               {"composed_forward_ms", "composed forward", 3},
-                               {"composed_both_ms", "composed both", 3},
-                               {"forward_ratio", "forward ratio", 2},
-                               {"both_ratio", "both ratio", 2},
-                               {"gflops", "GFLOP/s", 1},
-                               {"fraction_of_peak", "of peak", 3}}};
   const double peak = measure_fma_peak();
-  table.about["peak_gflops"] = peak;
-  table.about["counted"] = "products of visible scores: 2 forward, 5 backward";
+  found.about["peak_gflops"] = peak;
+  found.about["counted"] = "products of visible scores: 2 forward, 5 backward";
   for (std::size_t i = 0; i < lengths.size(); ++i) {
     const double* t = &ms[4 * i];
     const auto T = static_cast<double>(lengths[i]);
@@ -161,10 +161,10 @@ BenchTable bench_attention(const BenchOptions& options) {
         static_cast<double>(batch_for(options, lengths[i]) * width_of(options.model));
     const double visible = columns * T * (T + 1) / 2;
     const double gflops = 2 * 7 * visible / t[1] / 1e6;
-    table.rows.push_back(
+    found.tables[0].rows.push_back(
         {lengths[i], t[0], t[1], t[2], t[3], t[2] / t[0], t[3] / t[1], gflops, gflops / peak});
   }
-  return table;
+  return found;
 }
 
 }  // namespace headlab

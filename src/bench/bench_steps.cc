@@ -119,7 +119,17 @@ std::vector<HeadId> first_half(const Transformer& model) {
 
 }  // namespace
 
-BenchTable bench_ops(const BenchOptions& options) {
+Finding bench_ops(const BenchOptions& options) {
+  Finding found = bench_finding(options, {{"op", "op"},
+                                          {"pass", "pass"},
+                                          {"calls", "calls"},
+                                          {"ms", "ms", "", 3},
+                                          {"share", "share", "", 3},
+                                          {"gflops", "GFLOP/s", "", 1},
+                                          {"fraction_of_peak", "of peak", "", 3},
+                                          {"gbs", "GB/s", "", 1},
+                                          {"fraction_of_triad", "of triad", "", 3}});
+  if (options.steps == 0) return found;
   TrainingStep step(options);
   step.run();
   Profile profile;
@@ -131,47 +141,44 @@ BenchTable bench_ops(const BenchOptions& options) {
     steps.done();
   }
   std::vector<ProfileRow> rows = profile.rows();
-  BenchTable table{.about = bench_about(options),
-                   .columns = {{"op", "op"},
-                               {"pass", "pass"},
-                               {"calls", "calls", 0},
-                               {"ms", "ms", 3},
-                               {"share", "share", 3},
-                               {"gflops", "GFLOP/s", 1},
-                               {"fraction_of_peak", "of peak", 3},
-                               {"gbs", "GB/s", 1},
-                               {"fraction_of_triad", "of triad", 3}}};
-  table.about["peak_gflops"] = measure_fma_peak();
-  table.about["triad_gbs"] = measure_triad();
+  found.about["peak_gflops"] = measure_fma_peak();
+  found.about["triad_gbs"] = measure_triad();
   double all = 0;
   for (const ProfileRow& row : rows) all += row.seconds;
   for (ProfileRow& row : rows) {
     add_optimizer_cost(row, step.model().parameter_count());
-    table.rows.push_back(line(row, static_cast<double>(options.steps), all, table.about));
+    found.tables[0].rows.push_back(line(row, static_cast<double>(options.steps), all, found.about));
   }
-  table.about["step_ms"] = all / static_cast<double>(options.steps) * 1e3;
-  return table;
+  found.about["step_ms"] = all / static_cast<double>(options.steps) * 1e3;
+  return found;
 }
 
-BenchTable bench_scaling(const BenchOptions& options) {
+Finding bench_scaling(const BenchOptions& options) {
+  Finding found = bench_finding(options, {{"size", "size"},
+                                          {"value", "value"},
+                                          {"ms", "ms", "", 3},
+                                          {"ratio", "ratio to the first", "", 2}});
+  if (options.steps == 0) return found;
   const std::vector<Variant> variants = variants_of(options);
   std::vector<std::function<void()>> bodies;
   for (const Variant& variant : variants) bodies.push_back([&variant] { variant.run(); });
   const std::vector<double> ms = interleaved_medians(bodies, options.steps);
-  BenchTable table{.about = bench_about(options),
-                   .columns = {{"size", "size"},
-                               {"value", "value", 0},
-                               {"ms", "ms", 3},
-                               {"ratio", "ratio to the first", 2}}};
   std::size_t first = 0;
   for (std::size_t i = 0; i < variants.size(); ++i) {
     if (variants[i].dimension != variants[first].dimension) first = i;
-    table.rows.push_back({variants[i].dimension, variants[i].value, ms[i], ms[i] / ms[first]});
+    found.tables[0].rows.push_back(
+        {variants[i].dimension, variants[i].value, ms[i], ms[i] / ms[first]});
   }
-  return table;
+  return found;
 }
 
-BenchTable bench_tasks(const BenchOptions& options) {
+Finding bench_tasks(const BenchOptions& options) {
+  Finding found = bench_finding(options, {{"task", "task"},
+                                          {"batch", "batch"},
+                                          {"make_ms", "make a batch, ms", "", 4},
+                                          {"step_ms", "training step, ms", "", 3},
+                                          {"share", "share", "", 4}});
+  if (options.steps == 0) return found;
   std::vector<std::unique_ptr<Task>> tasks;
   std::vector<std::unique_ptr<TrainingStep>> steps;
   std::vector<std::function<void()>> bodies;
@@ -186,43 +193,38 @@ BenchTable bench_tasks(const BenchOptions& options) {
     bodies.push_back([&training] { training.run(); });
   }
   const std::vector<double> ms = interleaved_medians(bodies, options.steps);
-  BenchTable table{.about = bench_about(options),
-                   .columns = {{"task", "task"},
-                               {"batch", "batch", 0},
-                               {"make_ms", "make a batch, ms", 4},
-                               {"step_ms", "training step, ms", 3},
-                               {"share", "share", 4}}};
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    table.rows.push_back({task_table()[i].name, steps[i]->batch().size, ms[2 * i], ms[2 * i + 1],
-                          ms[2 * i] / ms[2 * i + 1]});
+    found.tables[0].rows.push_back({task_table()[i].name, steps[i]->batch().size, ms[2 * i],
+                                    ms[2 * i + 1], ms[2 * i] / ms[2 * i + 1]});
   }
-  return table;
+  return found;
 }
 
-BenchTable bench_pruned(const BenchOptions& options) {
+Finding bench_pruned(const BenchOptions& options) {
+  Finding found = bench_finding(options, {{"batch", "batch"},
+                                          {"full_ms", "full ms", "", 3},
+                                          {"masked_ms", "masked ms", "", 3},
+                                          {"removed_ms", "removed ms", "", 3},
+                                          {"attention_full_ms", "attention full", "", 3},
+                                          {"attention_removed_ms", "attention removed", "", 3},
+                                          {"attention_saved", "saved of attention", "", 3},
+                                          {"saved", "saved of all", "", 3},
+                                          {"implied", "implied by attention", "", 3},
+                                          {"noise", "noise", "", 3}});
+  if (options.steps == 0) return found;
   const std::vector<Index> batches = batches_of(options);
   BenchOptions largest = options;
   largest.batch = batches.back();
   TrainingStep step(largest);
-  BenchTable table{.about = bench_about(options),
-                   .columns = {{"batch", "batch", 0},
-                               {"full_ms", "full ms", 3},
-                               {"masked_ms", "masked ms", 3},
-                               {"removed_ms", "removed ms", 3},
-                               {"attention_full_ms", "attention full", 3},
-                               {"attention_removed_ms", "attention removed", 3},
-                               {"attention_saved", "saved of attention", 3},
-                               {"saved", "saved of all", 3},
-                               {"implied", "implied by attention", 3},
-                               {"noise", "noise", 3}}};
   for (const PruneTiming& row : time_pruning(step.model(), first_half(step.model()), step.batch(),
                                              {.batches = batches, .turns = options.steps})) {
     const double of_attention = row.attention_full - row.attention_removed;
-    table.rows.push_back({row.batch, row.full, row.masked, row.removed, row.attention_full,
-                          row.attention_removed, of_attention / row.attention_full,
-                          1 - row.removed / row.full, of_attention / row.full, row.noise});
+    found.tables[0].rows.push_back({row.batch, row.full, row.masked, row.removed,
+                                    row.attention_full, row.attention_removed,
+                                    of_attention / row.attention_full, 1 - row.removed / row.full,
+                                    of_attention / row.full, row.noise});
   }
-  return table;
+  return found;
 }
 
 }  // namespace headlab

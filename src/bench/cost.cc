@@ -178,11 +178,14 @@ std::string division_note(Index d_model, Index heads) {
       "heads.");
 }
 
-BenchTable parameter_cost(const std::vector<AttentionPlaceSizes>& modules, bool biases) {
-  BenchTable table{.columns = {{"matrix", "matrix"},
-                               {"letters", "in letters"},
-                               {"shape", "shape"},
-                               {"parameters", "parameters", kGrouped}}};
+Table parameter_cost(const std::vector<AttentionPlaceSizes>& modules, bool biases) {
+  Table table{.name = "parameters",
+              .columns = {{"matrix", "matrix"},
+                          {"letters", "in letters",
+                           "C d_model, H heads, G blocks of K and V, D and Dv widths"},
+                          {"shape", "shape"},
+                          {"parameters", "parameters", "", kGrouped}},
+              .title = "parameters: the number of heads changes none of them while H D = C"};
   Index sum = 0;
   const auto add = [&](const char* name, const std::string& letters, const auto& shape,
                        Index count) {
@@ -207,12 +210,19 @@ BenchTable parameter_cost(const std::vector<AttentionPlaceSizes>& modules, bool 
   return table;
 }
 
-BenchTable operation_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) {
-  BenchTable table{.columns = {{"op", "op"},
-                               {"formula", "formula"},
-                               {"forward_one_head", "one head, forward", kGrouped},
-                               {"forward", "operations forward", kGrouped},
-                               {"backward", "operations backward", kGrouped}}};
+Table operation_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) {
+  Table table{.name = "operations",
+              .columns = {{"op", "op"},
+                          {"formula", "formula", "B sequences, T queries, S keys"},
+                          {"forward_one_head", "one head, forward",
+                           "one head as wide as all together", kGrouped},
+                          {"forward", "forward", "operations of a forward pass", kGrouped},
+                          {"backward", "backward", "operations of the gradients", kGrouped}},
+              .title = "operations: what one head as wide as all together takes, and these",
+              .note =
+                  "a multiply-add counts two, a score of the softmax five; products cost the same "
+                  "in one head and in many, the softmax is done once for each score of each head. "
+                  "Backward as fused: q k^T again."};
   Modules single;
   std::ranges::transform(modules, std::back_inserter(single), in_one_head);
   Index sums[3] = {};
@@ -229,12 +239,18 @@ BenchTable operation_cost(const std::vector<AttentionPlaceSizes>& modules, Index
   return table;
 }
 
-BenchTable memory_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) {
-  BenchTable table{.columns = {{"what", "what is kept"},
-                               {"formula", "formula"},
-                               {"numbers", "numbers", kGrouped},
-                               {"fp32_mb", "fp32 MB", 3},
-                               {"fp16_mb", "fp16 MB", 3}}};
+Table memory_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) {
+  Table table{.name = "memory",
+              .columns = {{"what", "what is kept"},
+                          {"formula", "formula", "B sequences, T queries, S keys", kPlain, "",
+                           false},
+                          {"numbers", "numbers", "that are kept", kGrouped, "", false},
+                          {"fp32_mb", "fp32 MB", "10^6 bytes, four a number", 3, "", false},
+                          {"fp16_mb", "fp16 MB", "10^6 bytes, two a number", 3, "", false}},
+              .title = "memory of a training step, kept from forward to backward",
+              .note =
+                  "composed, attention keeps every weight (grows with T S); fused, one number for "
+                  "each row"};
   const auto add = [&](const char* what, const char* formula, Index numbers) {
     table.rows.push_back({what, formula, numbers, mega(checked_product({4, numbers})),
                           mega(checked_product({2, numbers}))});
@@ -252,13 +268,16 @@ BenchTable memory_cost(const std::vector<AttentionPlaceSizes>& modules, Index ba
   return table;
 }
 
-BenchTable cache_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) {
-  BenchTable table{.columns = {{"kind", "kind"},
-                               {"kv_heads", "blocks of K, V", 0},
-                               {"numbers", "numbers", kGrouped},
-                               {"fp32_mb", "fp32 MB", 3},
-                               {"fp16_mb", "fp16 MB", 3},
-                               {"share", "of multi-head", 3}}};
+Table cache_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) {
+  Table table{.name = "kv_cache",
+              .columns = {{"kind", "kind"},
+                          {"kv_heads", "blocks of K, V", "heads may share them"},
+                          {"numbers", "numbers", "that are kept", kGrouped, "", false},
+                          {"fp32_mb", "fp32 MB", "10^6 bytes, four a number", 3, "", false},
+                          {"fp16_mb", "fp16 MB", "10^6 bytes, two a number", 3, "", false},
+                          {"share", "of multi-head", "share of what a block for each head takes",
+                           3}},
+              .title = "what generation keeps of all tokens before: keys and values"};
   const auto add = [&](const char* kind, const auto& blocks) {
     const Index numbers = total(modules, [&](const AttentionPlaceSizes& m) {
       return numbers_of_cache(m, batch, blocks(m));
@@ -274,12 +293,15 @@ BenchTable cache_cost(const std::vector<AttentionPlaceSizes>& modules, Index bat
   return table;
 }
 
-BenchTable complexity_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) {
-  BenchTable table{.columns = {{"part", "part of attention"},
-                               {"time", "time"},
-                               {"memory", "memory"},
-                               {"operations", "operations here", kGrouped},
-                               {"share", "share of all", 3}}};
+Table complexity_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) {
+  Table table{.name = "complexity",
+              .columns = {{"part", "part of attention"},
+                          {"time", "time"},
+                          {"memory", "memory"},
+                          {"operations", "operations", "of a forward pass here", kGrouped},
+                          {"share", "share", "of the operations of all parts", 3}},
+              .title = "growth: with T = S tokens and d = C, at this size",
+              .note = "products of scores overtake the projections where T is above 2 d"};
   const auto of = [&](std::initializer_list<int> ops) {
     Index sum = 0;
     for (const int op : ops) sum = checked_sum(sum, sum_of(kOps[op].formula, modules, batch));
@@ -296,16 +318,20 @@ BenchTable complexity_cost(const std::vector<AttentionPlaceSizes>& modules, Inde
   return table;
 }
 
-BenchTable published_cost() {
-  BenchTable table{.columns = {{"name", "published model"},
-                               {"d_model", "d_model", 0},
-                               {"heads", "heads", 0},
-                               {"kv_heads", "K, V", 0},
-                               {"d_head", "d_head", 0},
-                               {"layers", "layers", 0},
-                               {"parameters", "weights", kGrouped},
-                               {"cache_bytes", "cache/token", kGrouped},
-                               {"source", "source"}}};
+Table published_cost() {
+  Table table{.name = "published",
+              .columns = {{"name", "published model"},
+                          {"d_model", "d_model"},
+                          {"heads", "heads"},
+                          {"kv_heads", "K, V", "blocks of keys and values"},
+                          {"d_head", "d_head"},
+                          {"layers", "layers"},
+                          {"parameters", "weights", "of one attention module, no biases", kGrouped},
+                          {"cache_bytes", "cache/token", "bytes of all layers in fp16", kGrouped},
+                          {"source", "source"}},
+              .note =
+                  "Heads times d_head is not d_model in "
+                  "T5-11B and PaLM 540B"};
   for (const PublishedModel& model : published_models()) {
     const CostOptions options{.d_model = model.d_model,
                               .heads = model.heads,
@@ -319,6 +345,12 @@ BenchTable published_cost() {
                           model.source});
   }
   return table;
+}
+
+Finding cost_finding(const std::vector<AttentionPlaceSizes>& modules, Index batch, bool biases) {
+  return {.tables = {parameter_cost(modules, biases), operation_cost(modules, batch),
+                     memory_cost(modules, batch), cache_cost(modules, batch),
+                     complexity_cost(modules, batch)}};
 }
 
 }  // namespace headlab

@@ -9,6 +9,7 @@
 #include "headlab/base/pool.h"
 #include "headlab/base/random.h"
 #include "headlab/base/timing.h"
+#include "headlab/bench/bench.h"
 #include "headlab/bench/cost.h"
 #include "headlab/bench/profile.h"
 #include "headlab/nn/attention.h"
@@ -63,15 +64,10 @@ void check_size(const AttentionPlaceSizes& m, Index batch) {
                 "name a smaller length, batch or d_model");
 }
 
-BenchTable measured_ops(Bench& bench, Index rounds) {
-  BenchTable table{.columns = {{"op", "op"},
-                               {"pass", "pass"},
-                               {"predicted_ms", "predicted ms", 3},
-                               {"measured_ms", "measured ms", 3},
-                               {"error", "predicted / measured - 1", 3}}};
+/// The limits of the machine go to `about`.
+void measure_ops(Bench& bench, Index rounds, Table& table, Json& about) {
   const double peak = measure_fma_peak(), triad = measure_triad();
-  table.about["peak_gflops"] = peak;
-  table.about["triad_gbs"] = triad;
+  about["measured_ops"] = Json::object({{"peak_gflops", peak}, {"triad_gbs", triad}});
   bench.both();
   Profile profile;
   profile.start();
@@ -90,7 +86,6 @@ BenchTable measured_ops(Bench& bench, Index rounds) {
     all_measured += measured;
   }
   table.rows.push_back({"all", "", all_predicted, all_measured, all_predicted / all_measured - 1});
-  return table;
 }
 
 /// The module in one head, as it is, with a block of K and V for each head, and with one for all.
@@ -107,13 +102,7 @@ std::vector<AttentionPlaceSizes> variants_of(const AttentionPlaceSizes& module) 
   return all;
 }
 
-BenchTable measured_heads(const AttentionPlaceSizes& module, Index batch, Index rounds) {
-  BenchTable table{.columns = {{"heads", "heads", 0},
-                               {"kv_heads", "blocks of K, V", 0},
-                               {"forward_ms", "forward ms", 3},
-                               {"both_ms", "both ms", 3},
-                               {"forward_ratio", "forward / one head", 3},
-                               {"both_ratio", "both / one head", 3}}};
+void measure_heads(const AttentionPlaceSizes& module, Index batch, Index rounds, Table& table) {
   std::vector<Bench> benches;
   std::vector<std::function<void()>> works;
   const std::vector<AttentionPlaceSizes> variants = variants_of(module);
@@ -129,7 +118,6 @@ BenchTable measured_heads(const AttentionPlaceSizes& module, Index batch, Index 
   for (std::size_t i = 0; i < variants.size(); ++i)
     table.rows.push_back({variants[i].sizes.heads, variants[i].sizes.kv_heads, ms[2 * i],
                           ms[2 * i + 1], ms[2 * i] / ms[0], ms[2 * i + 1] / ms[1]});
-  return table;
 }
 
 using Version = Tensor (*)(const Tensor&, const Tensor&, const Tensor&, AttentionOptions, Tensor*);
@@ -168,7 +156,7 @@ double largest_difference_of(const Tensor& a, const Tensor& b) {
   return largest;
 }
 
-BenchTable measured_versions(const AttentionPlaceSizes& m, Index batch, Index rounds) {
+void measure_versions(const AttentionPlaceSizes& m, Index batch, Index rounds, Table& table) {
   HeadInputs inputs(m, batch);
   std::vector<std::function<void()>> works;
   std::vector<double> kept;
@@ -185,24 +173,55 @@ BenchTable measured_versions(const AttentionPlaceSizes& m, Index batch, Index ro
     works.push_back([&inputs, version] { inputs.run_both(version); });
   }
   const std::vector<double> ms = interleaved_medians(works, rounds);
-  return {.columns = {{"version", "version"},
-                      {"forward_ms", "forward ms", 3},
-                      {"both_ms", "both ms", 3},
-                      {"kept_mb", "kept MB", 3},
-                      {"largest_difference", "largest difference", 9}},
-          .rows = {{"fused", ms[0], ms[1], kept[0], nullptr},
-                   {"composed", ms[2], ms[3], kept[1],
-                    largest_difference_of(outputs[0], outputs[1])}}};
+  table.rows = {{"fused", ms[0], ms[1], kept[0], nullptr},
+                {"composed", ms[2], ms[3], kept[1], largest_difference_of(outputs[0], outputs[1])}};
+}
+
+std::vector<Table> measured_tables() {
+  const Column forward{"forward_ms", "forward ms", "", 3},
+      both{"both_ms", "both ms", "forward and backward", 3};
+  return {{"measured_ops.rows",
+           {{"op", "op"},
+            {"pass", "pass"},
+            {"predicted_ms", "predicted ms",
+             "the larger of operations / peak and bytes / triad, measured just before", 3},
+            {"measured_ms", "measured ms", "", 3},
+            {"error", "predicted / measured - 1",
+             "-0.5: it took twice as long; above 0: from a cache, or the machine was busy before",
+             3}},
+           {},
+           "measured: one module, predicted from this machine's limits"},
+          {"measured_heads",
+           {{"heads", "heads"},
+            {"kv_heads", "blocks of K, V"},
+            forward,
+            both,
+            {"forward_ratio", "forward / one head", "", 3},
+            {"both_ratio", "both / one head", "", 3}},
+           {},
+           "measured: the same width in one head and in many"},
+          {"measured_versions",
+           {{"version", "version"},
+            forward,
+            both,
+            {"kept_mb", "kept MB", "from forward to backward, the output included", 3},
+            {"largest_difference", "largest difference", "of the outputs", 9}},
+           {},
+           "measured: attention alone, fused and composed"}};
 }
 
 }  // namespace
 
-MeasuredCost measure_cost(const AttentionPlaceSizes& module, Index batch, Index rounds) {
+Finding measure_cost(const AttentionPlaceSizes& module, Index batch, Index rounds) {
+  Finding found{.tables = measured_tables()};
+  if (rounds == 0) return found;
   require(module.sizes.heads > 0, "there is no head to measure");
   check_size(module, batch);
   Bench bench(module, batch);
-  return {measured_ops(bench, rounds), measured_heads(module, batch, rounds),
-          measured_versions(module, batch, rounds)};
+  measure_ops(bench, rounds, found.tables[0], found.about);
+  measure_heads(module, batch, rounds, found.tables[1]);
+  measure_versions(module, batch, rounds, found.tables[2]);
+  return found;
 }
 
 }  // namespace headlab

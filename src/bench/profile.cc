@@ -112,15 +112,15 @@ Cost cost_of(const WorkEvent& event) {
   return moved(event);
 }
 
-BenchTable profile_table(const std::vector<ProfileRow>& rows) {
+Table profile_table(const std::vector<ProfileRow>& rows) {
   double all = 0;
   for (const ProfileRow& row : rows) all += row.seconds;
-  BenchTable table;
-  table.columns = {{"work", "where the time went"},
-                   {"pass", "pass"},
-                   {"calls", "calls", 0},
-                   {"ms", "ms", 1},
-                   {"share", "share", 3}};
+  Table table{"profile",
+              {{"work", "where the time went"},
+               {"pass", "pass", "forward or backward"},
+               {"calls", "calls"},
+               {"ms", "ms", "", 1},
+               {"share", "share", "of the whole time", 3}}};
   for (const ProfileRow& row : rows)
     table.rows.push_back({row.name, row.pass, row.calls, row.seconds * 1e3, row.seconds / all});
   return table;

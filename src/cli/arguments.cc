@@ -12,13 +12,14 @@
 #include "cli/commands.h"
 #include "headlab/base/text.h"
 #include "headlab/base/threads.h"
+#include "headlab/report/finding_text.h"
 
 namespace headlab::cli {
 namespace {
 
 /// Flags that change how results are shown, and nothing in them.
-constexpr std::array<std::string_view, 6> kNoNumbers = {"--json",  "--force", "--threads",
-                                                        "--quiet", "--csv",   "--latex"};
+constexpr std::array<std::string_view, 7> kNoNumbers = {"--json", "--force", "--threads", "--quiet",
+                                                        "--csv",  "--latex", "--table"};
 
 bool is_switch(const Setting& setting) { return setting.get().is_bool(); }
 
@@ -85,8 +86,9 @@ void Invocation::read(const Settings& own, const Settings& more, const std::stri
   settings_ = own;
   settings_.add(more);
   settings_.boolean("json", json_, "print the result as one JSON object and nothing else");
-  settings_.boolean("csv", csv_, "print the tables alone, as CSV");
-  settings_.boolean("latex", latex_, "print the tables alone, for LaTeX with booktabs");
+  settings_.boolean("csv", csv_, "print a table alone, as CSV with numbers in full");
+  settings_.boolean("latex", latex_, "print a table alone, for LaTeX with booktabs");
+  settings_.string("table", table_, "which table, where there are several", "NAME");
   settings_.boolean("quiet", quiet_, "say nothing on stderr but errors");
   settings_.integer("threads", threads_, 0, 1024,
                     "threads to use (0: all processors); results do not depend on it");
@@ -183,6 +185,16 @@ std::string Invocation::again(std::string_view left_out) const {
     if (value && !joined && (apart || !dropped)) line += " " + shell_word(*value);
   }
   return line;
+}
+
+std::string Invocation::table_text(const std::vector<Table>& tables) const {
+  if (tables_ && tables.empty()) return tables_->tables();
+  return as_usage([&] {
+    const Finding finding{.tables = tables};
+    if (tables.empty()) throw Error("there is no table in this result");
+    const Table& table = finding.table(table_);
+    return csv_ ? csv_of(table) : latex_ ? latex_of(table) : text_of(table, stdout_width());
+  });
 }
 
 std::string Invocation::example() const { return text("for example: ", command_.example); }

@@ -7,7 +7,7 @@
 
 #include "cli/commands.h"
 #include "headlab/base/threads.h"
-#include "headlab/report/bench_text.h"
+#include "headlab/report/table.h"
 
 namespace headlab::cli {
 namespace {
@@ -20,6 +20,16 @@ std::string summaries() {
     list += beside(benchmark.name, 11, benchmark.summary);
   return text(list, "\ntables (all but step and forward) have at most ", kRounds,
               " rounds, unless --steps is given\n");
+}
+
+/// "name value, name value"; the version and the build stand elsewhere.
+std::string about_text(const Json& about) {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : about.members())
+    if (key != "headlab" && key != "build")
+      parts.push_back(key + " " +
+                      (value.is_number() ? significant(value.number()) : value_text(value)));
+  return wrapped(join(parts, ", "), "", stdout_width());
 }
 
 }  // namespace
@@ -40,9 +50,10 @@ Result bench(Invocation& call) {
   if (name != "step" && !call.given("steps"))
     options.steps = options.quick ? 1 : std::min<Index>(options.steps, kRounds);
   if (!has_threads()) note("warning: this build has no threads and uses one core");
-  const BenchTable table = std::ranges::find(benchmarks(), name, &Benchmark::name)->run(options);
-  return {.json = to_json(table),
-          .text = program_text() + "\n\n" + bench_text(table) + "again: " + call.again() + "\n"};
+  const Finding found = std::ranges::find(benchmarks(), name, &Benchmark::name)->run(options);
+  Result result = reproducible(call, found, "\n" + about_text(found.about));
+  result.text.insert(0, program_text() + "\n\n");
+  return result;
 }
 
 }  // namespace headlab::cli

@@ -16,6 +16,7 @@
 #include "headlab/base/checksum.h"
 #include "headlab/base/threads.h"
 #include "headlab/prune/methods.h"
+#include "headlab/report/finding_text.h"
 
 namespace headlab::cli {
 
@@ -138,8 +139,10 @@ int run_command(const std::string& name, std::span<const std::string> words) {
   with_threads([&] { result = result_of(call); });
   if (result.json.is_object() && result.json.find("command") == nullptr)
     result.json["command"] = call.again();
-  const std::string tables = call.tables();
-  if (!call.json()) print(tables.empty() ? result.text : tables);
+  if (!call.json() && call.wants_table())
+    print(call.table_text(result.tables));
+  else if (!call.json())
+    print(result.text);
   if (call.json() && !result.json.is_null()) print(result.json.dump(2) + "\n");
   if (!result.note.empty()) note(result.note);
   if (result.unwritten) throw *result.unwritten;
@@ -242,6 +245,18 @@ int run_program(const std::vector<std::string>& words, Additions additions) {
 }
 
 std::string program_text() { return text("headlab ", version(), " (", build(), ")"); }
+
+Result result_of(const Finding& finding, const std::string& words) {
+  const std::string shown = text_of(finding, {.shades = stdout_shades(), .width = stdout_width()});
+  return {.json = to_json(finding), .text = shown + words, .tables = finding.tables};
+}
+
+Result reproducible(const Invocation& call, const Finding& finding, const std::string& words) {
+  Result result = result_of(finding, words);
+  result.json["command"] = call.again();
+  result.text += (words.empty() ? "\nagain: " : "again: ") + call.again() + "\n";
+  return result;
+}
 
 Result reproducible(const Invocation& call, Json json, const std::string& text) {
   const std::string command = call.again();

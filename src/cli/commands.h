@@ -19,7 +19,10 @@
 
 namespace headlab::cli {
 
+/// What was found, with words after its tables.
+Result result_of(const Finding& finding, const std::string& words = "");
 /// A result that ends with the command that makes it again.
+Result reproducible(const Invocation& call, const Finding& finding, const std::string& words = "");
 Result reproducible(const Invocation& call, Json json, const std::string& text);
 /// The same of what was found of a run: kept as the file `name` beside it, or where --out says,
 /// with the settings, the step and a hash of the weights that it describes. Where the folder cannot
@@ -74,6 +77,8 @@ bool interrupted();
 /// What stdout can show. Colour belongs on a terminal only, and never where NO_COLOR is set or TERM
 /// is "dumb"; 24-bit colours where COLORTERM (truecolor, 24bit) or TERM (-direct) says so.
 Shades stdout_shades();
+/// Columns of the terminal; 80 where it cannot be asked.
+std::size_t stdout_width();
 
 void print(const std::string& text);
 /// A line on stderr, unless the user wants to hear of errors alone.

@@ -10,7 +10,7 @@
 #include "headlab/heads/model_steps.h"
 #include "headlab/heads/scores.h"
 #include "headlab/prune/methods.h"
-#include "headlab/report/columns.h"
+#include "headlab/report/findings.h"
 #include "headlab/report/lessons_text.h"
 #include "headlab/tasks/table.h"
 #include "headlab/train/evaluate.h"
@@ -204,8 +204,8 @@ struct Meaning {
 
 std::vector<Meaning> meanings() {
   std::vector<Meaning> all;
-  for (const ColumnEntry& column : column_table())
-    all.push_back({column.name, "a column", column.meaning});
+  for (const Column& column : all_columns())
+    all.push_back({column.title, "a column", column.meaning});
   for (const ScoreEntry& score : score_table())
     all.push_back({score.name, "a score of heads", score.meaning});
   for (const PruneMethod& method : prune_table())

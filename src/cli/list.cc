@@ -6,7 +6,7 @@
 #include "cli/commands.h"
 #include "headlab/heads/scores.h"
 #include "headlab/prune/methods.h"
-#include "headlab/report/columns.h"
+#include "headlab/report/findings.h"
 #include "headlab/tasks/table.h"
 
 namespace headlab::cli {
@@ -17,55 +17,12 @@ struct Listed {
   const TaskEntry* task = nullptr;
 };
 
-/// What is written where, with the keys of the JSON object that it is, or that a command prints.
-constexpr const char* kFinding = " attention options step weights others command";
-struct FileEntry {
-  const char *name, *meaning, *keys;
-  bool finding = false;  // kept beside a run, with kFinding
-};
-constexpr FileEntry kFiles[] = {
-    {"config.json", "every setting of a run: `headlab train --help` says each",
-     "task layers heads d_model parent data_hash pruning extended"},
-    {"metrics.jsonl", "a line for each evaluation",
-     "step loss accuracy targets train_loss lr gradient_norm seconds tokens_per_s"},
-    {"heads.jsonl", "a line for each scoring while a run tracks its heads",
-     "step examples attention best heads"},
-    {"state.safetensors", "parameters, moments and counters: all that resuming needs", ""},
-    {"model.safetensors", "the parameters, by name", ""},
-    {"best.safetensors", "those with the lowest held-out loss, where a task reads a file", ""},
-    {"heads.json", "what `heads` found",
-     "examples different_examples permutations specialization relations heads distances seed "
-     "settings",
-     true},
-    {"ablation.json", "what `ablate` found", "kind examples targets seed loss sets_per_s heads",
-     true},
-    {"interactions.json", "what `ablate --pairs` found", "kind examples targets seed loss pairs",
-     true},
-    {"gold_edges.json", "what `ablate --gold-edges` found", "examples draws seed relations", true},
-    {"circuits.json", "what `circuits` found", "draws seed heads compositions", true},
-    {"attribution.json", "what `attribute` found", "examples targets logits parts", true},
-    {"patching.json", "what `patch` found", "pairs targets clean corrupted heads residual", true},
-    {"curve.json", "what `curve` found",
-     "task heads needed full none owners ablation methods left subsets settings", true},
-    {"michel.json", "what `reproduce michel` found",
-     "ablation one_head_per_layer curve shares by_step timing complete settings", true},
-    {"voita.json", "what `reproduce voita` found",
-     "heads needed steps full none rows chosen complete settings", true},
-    {"prune.json", "what `prune` did, and how its run stands now",
-     "attention kept removed_heads before without_finetuning after method seed examples steps "
-     "gate_steps finetune finetuned pruning step weights timing unfinished command"},
-    {"grid.json", "the grids of a sweep", "grids"},
-    {"cell.json", "the result of a sweep's cell", "loss accuracy parameters keys roles"},
-    {"sweep.json", "what came out of a sweep", "cells missing failed groups comparisons command"},
-    {"prunings.json", "what came out of the prunings of a sweep",
-     "methods finetune cells missing failed groups command"},
-};
-
 std::vector<Listed> listed_files() {
   std::vector<Listed> rows;
-  for (const FileEntry& file : kFiles) {
-    const std::string keys = text("headlab ", file.keys, file.finding ? kFinding : "");
-    rows.push_back({file.name, file.meaning, *file.keys == '\0' ? "" : "keys: " + keys});
+  for (const FindingEntry& entry : finding_table()) {
+    const std::string keys = keys_of(entry);
+    if (entry.is_file())
+      rows.push_back({entry.name, entry.meaning, keys.empty() ? "" : "keys: headlab " + keys});
   }
   return rows;
 }
@@ -78,7 +35,7 @@ std::vector<Listed> listed(const std::string& what) {
       rows.push_back(
           {task.name, task.summary, "--task " + spec_text(task.name, task.parameters()), &task});
   else if (what == "columns")
-    for (const ColumnEntry& column : column_table()) rows.push_back({column.name, column.meaning});
+    for (const Column& column : all_columns()) rows.push_back({column.title, column.meaning});
   else if (what == "scores")
     for (const ScoreEntry& score : score_table()) rows.push_back({score.name, score.meaning});
   else
@@ -97,9 +54,12 @@ Result list(Invocation& call) {
   for (const Listed& row : rows) width = std::max(width, row.name.size() + 2);
   Json entries = Json::array();
   std::string shown;
-  Texts table({"name", "summary", "usage"});
+  Table table{what,
+              {{"name", "name", "what is listed", kPlain, "", false},
+               {"summary", "summary", "what it is", kPlain, "", false},
+               {"usage", "usage", "how it is asked for", kPlain, "", false}}};
   for (const auto& [name, summary, usage, task] : rows) {
-    table.add({name, summary, usage});
+    table.rows.push_back({name, summary, usage});
     entries.push_back(Json::object({{"name", name}, {"summary", summary}}));
     shown += beside(name, width, summary);
     if (usage.empty()) continue;
@@ -110,8 +70,7 @@ Result list(Invocation& call) {
     if (const std::string said = learned_text(task->learned); !said.empty())
       shown += beside("", width, said);
   }
-  (void)table.to_string();  // for --csv and --latex
-  return {.json = stamped({{what, std::move(entries)}}), .text = shown};
+  return {.json = stamped({{what, std::move(entries)}}), .text = shown, .tables = {table}};
 }
 
 }  // namespace headlab::cli

@@ -3,12 +3,14 @@
 // named with the command that writes it. Read next: report/page.h.
 #include "headlab/report/page.h"
 
+#include <algorithm>
 #include <system_error>
 
 #include "cli/commands.h"
 #include "cli/pictures.h"
 #include "headlab/base/files.h"
 #include "headlab/report/figures.h"
+#include "headlab/report/findings.h"
 
 namespace headlab::cli {
 namespace {
@@ -35,26 +37,6 @@ struct PageFlags {
   }
 };
 
-struct Writer {
-  const char* file;
-  const char* before;  // RUN stands between the two
-  const char* after;
-};
-
-/// The command that writes each file of a run.
-constexpr Writer kWriters[] = {
-    {"heads.json", "heads ", ""},
-    {"ablation.json", "ablate ", ""},
-    {"interactions.json", "ablate ", " --pairs"},
-    {"gold_edges.json", "ablate ", " --gold-edges"},
-    {"attribution.json", "attribute ", ""},
-    {"circuits.json", "circuits ", ""},
-    {"patching.json", "patch ", ""},
-    {"curve.json", "curve ", ""},
-    {"michel.json", "reproduce michel ", ""},
-    {"voita.json", "reproduce voita ", ""},
-};
-
 /// What is written while a run trains: the run is made again, bit for bit, with all of that, in a
 /// folder beside it, which has a page of its own. A pruned run cannot be made so, nor a cell of a
 /// sweep.
@@ -71,10 +53,9 @@ std::string training_command(const Run& run, const std::string& file) {
 }
 
 std::string writer_of(const Run& run, const std::string& file) {
-  for (const Writer& writer : kWriters)
-    if (file == writer.file)
-      return text("headlab ", writer.before, shell_word(run.path.string()), writer.after);
-  return training_command(run, file);
+  std::string command = std::ranges::find(finding_table(), file, &FindingEntry::name)->command;
+  if (command.empty()) return training_command(run, file);
+  return "headlab " + command.replace(command.find("RUN"), 3, shell_word(run.path.string()));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 // signal ends the process. Read next: train.cc.
 #include "cli/commands.h"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -67,6 +68,13 @@ void catch_interrupts() {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
   if (std::signal(SIGHUP, on_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // under nohup
+}
+
+std::size_t stdout_width() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0
+             ? std::max<std::size_t>(size.ws_col, 40)
+             : 80;
 }
 
 Shades stdout_shades() {

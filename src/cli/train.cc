@@ -10,7 +10,7 @@
 #include "headlab/bench/profile.h"
 #include "headlab/heads/tracking.h"
 #include "headlab/prune/prune.h"
-#include "headlab/report/bench_text.h"
+#include "headlab/report/finding_text.h"
 #include "headlab/report/runs_text.h"
 #include "headlab/tasks/table.h"
 
@@ -101,12 +101,12 @@ Result train_to_end(Run& run, Trainer& trainer, bool profiled, const std::string
   std::optional<Profile> profile;
   if (profiled) profile.emplace();
   const TrainResult trained = train_run(run, trainer, track_heads(run, watch(progress)));
-  const BenchTable times = profile_table(profile ? profile->rows() : std::vector<ProfileRow>());
+  const Table times = profile_table(profile ? profile->rows() : std::vector<ProfileRow>());
   progress.clear();
   Result result = train_result(run, trained, command);
   if (profile) {
-    result.json["profile"] = to_json(times).at("rows");
-    result.text += "\n" + table_text(times);
+    result.json["profile"] = to_json(Finding{.tables = {times}}).at("profile");
+    result.text += "\n" + text_of(times, stdout_width());
   }
   return progress.interrupted_or(std::move(result), run.path.string());
 }

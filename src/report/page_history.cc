@@ -5,37 +5,13 @@
 #include <system_error>
 
 #include "headlab/base/files.h"
+#include "headlab/base/text.h"
 #include "headlab/heads/tracking.h"
+#include "headlab/report/findings.h"
 #include "report/page_parts.h"
 
 namespace headlab {
 namespace {
-
-struct Source {
-  const char* file;
-  std::vector<std::string> views;
-};
-
-/// What views read of a run beside its model.
-const std::vector<Source>& sources() {
-  static const std::vector<Source> table = {
-      {"heads.json", {"heads", "head", "compare"}},
-      {"ablation.json", {"heads", "live", "causes"}},
-      {"interactions.json", {"live", "causes"}},
-      {"gold_edges.json", {"live", "causes"}},
-      {"attribution.json", {"head", "causes"}},
-      {"circuits.json", {"head", "causes"}},
-      {"patching.json", {"causes"}},
-      {"curve.json", {"heads", "live", "prune"}},
-      {"prune.json", {"prune"}},
-      {"michel.json", {"prune"}},
-      {"voita.json", {"prune"}},
-      {"metrics.jsonl", {"time"}},
-      {"heads.jsonl", {"time"}},
-      {"snapshots.safetensors", {"time"}},
-  };
-  return table;
-}
 
 bool is_there(const std::filesystem::path& file) {
   std::error_code ignored;
@@ -134,9 +110,9 @@ Json in_words(const std::filesystem::path& file, Read&& read) {
 
 Json run_reports(const Run& run) {
   Json reports = Json::object();
-  for (const Source& source : sources()) {
-    const std::filesystem::path file = run.path / source.file;
-    if (file.extension() == ".json" && is_there(file))
+  for (const FindingEntry& entry : finding_table()) {
+    const std::filesystem::path file = run.path / entry.name;
+    if (file.extension() == ".json" && *entry.views != '\0' && is_there(file))
       reports[file.stem().string()] = read_report(file);
   }
   return reports;
@@ -144,9 +120,12 @@ Json run_reports(const Run& run) {
 
 std::vector<PageSource> run_sources(const Run& run, const PageOptions& options) {
   std::vector<PageSource> list;
-  for (const Source& source : sources()) {
-    list.push_back({run.path.string(), source.file, is_there(run.path / source.file), source.views,
-                    options.writer ? options.writer(run, source.file) : ""});
+  for (const FindingEntry& entry : finding_table()) {
+    if (*entry.views == '\0') continue;
+    std::vector<std::string> views;
+    for (const std::string_view view : split(entry.views, ' ')) views.emplace_back(view);
+    list.push_back({run.path.string(), entry.name, is_there(run.path / entry.name), views,
+                    options.writer ? options.writer(run, entry.name) : ""});
   }
   return list;
 }

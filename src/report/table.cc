@@ -60,13 +60,13 @@ std::string latex_cell(const std::string& cell) {
   return out;
 }
 
+}  // namespace
+
 std::string two_digits(double value) {
   if (!(value > 0)) return "0";
   const double place = std::pow(10.0, std::floor(std::log10(value)) - 1);
   return significant(std::round(value / place) * place);
 }
-
-}  // namespace
 
 TableCollection::TableCollection(TableFormat format) : format_(format) { collection = this; }
 TableCollection::~TableCollection() { collection = nullptr; }

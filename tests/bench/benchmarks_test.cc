@@ -26,25 +26,19 @@ class Benchmarks : public testing::TestWithParam<Benchmark> {};
 
 TEST_P(Benchmarks, FillEveryColumnOfEveryRow) {
   const int before = thread_count();
-  const BenchTable table = GetParam().run(quick_options());
+  const Finding found = GetParam().run(quick_options());
+  const Table& table = found.tables.at(0);
   ASSERT_FALSE(table.rows.empty());
-  for (const Json::Array& row : table.rows) {
-    ASSERT_EQ(row.size(), table.columns.size());
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      EXPECT_EQ(row[i].is_string(), table.columns[i].digits < 0) << table.columns[i].key;
+  for (const Json::Array& row : table.rows)
+    for (std::size_t i = 0; i < row.size(); ++i)
       EXPECT_TRUE(!row[i].is_number() || std::isfinite(row[i].number())) << table.columns[i].key;
-    }
-  }
-  std::set<std::string> headings;
-  for (const BenchColumn& column : table.columns)
-    EXPECT_TRUE(headings.insert(column.heading).second) << column.heading;
-  const Json json = to_json(table);
-  if (table.flat)
-    EXPECT_EQ(json.members().size(), table.about.members().size() + table.columns.size() - 2);
-  else
-    EXPECT_EQ(json.at("rows").items().size(), table.rows.size());
+  const Json json = found;
+  EXPECT_EQ(Json(finding_of(json)), json);
   for (const char* key : {"headlab", "build", "config", "threads", "load_average"})
     EXPECT_NE(json.find(key), nullptr) << key;
+  BenchOptions none = quick_options();
+  none.steps = 0;
+  EXPECT_TRUE(GetParam().run(none).tables.at(0).rows.empty()) << "columns alone";
   EXPECT_EQ(thread_count(), before);
 }
 
@@ -53,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(Table, Benchmarks,
                          [](const auto& row) { return std::string(row.param.name); });
 
 TEST(BenchOps, SharesAddUpToTheStep) {
-  const BenchTable table = bench_ops(quick_options());
+  const Table table = bench_ops(quick_options()).tables[0];
   double share = 0;
   std::set<std::string> names;
   for (const Json::Array& row : table.rows) {
@@ -68,7 +62,7 @@ TEST(BenchOps, SharesAddUpToTheStep) {
 TEST(BenchAttention, CountsTheColumnsOfItsHeads) {
   BenchOptions options = quick_options();
   options.model.d_head = 12;  // 4 heads: 48 columns at d_model 16
-  const BenchTable table = bench_attention(options);
+  const Table table = bench_attention(options).tables[0];
   const double batch = 1, length = table.rows[0][0].number();  // 2 sequences of 8, or 1 of 16
   const double visible = batch * 48 * length * (length + 1) / 2, ms = table.rows[0][2].number();
   EXPECT_NEAR(table.rows[0][7].number() * ms * 1e6, 2 * 7 * visible, 1e-6 * visible);
@@ -86,18 +80,18 @@ TEST(BenchScaling, HasHeadsThatDoNotDivideAndKeepsTheRatioOfTheFeedForward) {
         event.kind == WorkEvent::Kind::forward && event.name == std::string("feed_forward");
     steps += event.name == std::string("optimizer");
   });
-  EXPECT_EQ(bench_scaling(options).rows.size(), 6u);
+  EXPECT_EQ(bench_scaling(options).tables[0].rows.size(), 6u);
   EXPECT_EQ(feed_forwards / steps, (5 * 2 + 1) / 6.0) << "two layers, but one where that changes";
 }
 
 TEST(BenchTasks, HasARowForEveryTask) {
-  EXPECT_EQ(bench_tasks(quick_options()).rows.size(), task_table().size());
+  EXPECT_EQ(bench_tasks(quick_options()).tables[0].rows.size(), task_table().size());
 }
 
 TEST(BenchPruned, ImpliesWhatAttentionSaves) {
   BenchOptions options = quick_options();
   options.quick = false;
-  const BenchTable table = bench_pruned(options);
+  const Table table = bench_pruned(options).tables[0];
   ASSERT_EQ(table.rows.size(), 3u);
   const double batches[] = {1, 4, 16};
   for (std::size_t i = 0; i < 3; ++i) {

@@ -70,7 +70,7 @@ TEST(Corrections, OfDiversityAreComputed) {
 }
 
 TEST(Corrections, OfCostsAreComputed) {
-  const auto last = [](const BenchTable& table) { return table.rows.back()[3].integer(); };
+  const auto last = [](const Table& table) { return table.rows.back()[3].integer(); };
   for (const Index heads : {1, 8}) {
     const auto modules = modules_of({.heads = heads});
     EXPECT_EQ(last(parameter_cost(modules, false)), 4 * 512 * 512);
@@ -78,12 +78,11 @@ TEST(Corrections, OfCostsAreComputed) {
   const auto seven = modules_of({.heads = 7});
   expect_said("cost", text("floor(512 / 7) = ", seven[0].sizes.d_head));
   expect_said("cost", "[511, 512]");
-  const BenchTable cache =
+  const Table cache =
       cache_cost(modules_of({.d_model = 12288, .heads = 96, .length = 2048, .layers = 96}), 1);
   expect_said("cost", grouped(cache.rows[0][2].integer()) +
                           " numbers: " + fixed(cache.rows[0][4].number() / 1e3, 2) + " GB");
-  const BenchTable memory =
-      memory_cost(modules_of({.d_model = 12288, .heads = 96, .length = 8192}), 1);
+  const Table memory = memory_cost(modules_of({.d_model = 12288, .heads = 96, .length = 8192}), 1);
   expect_said("cost", grouped(memory.rows[2][2].integer()));
   expect_said("cost", fixed(memory.rows[2][4].number() / 1e3, 1) + " GB in fp16, " +
                           fixed(memory.rows[2][3].number() / 1e3, 1) + " GB in fp32");

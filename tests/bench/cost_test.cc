@@ -11,11 +11,11 @@
 
 namespace headlab { namespace cost_tests {
 
-Index last_count(const BenchTable& table, std::size_t column) {
+Index last_count(const Table& table, std::size_t column) {
   return table.rows.back()[column].integer();
 }
 
-const Json::Array& row(const BenchTable& table, const std::string& name) {
+const Json::Array& row(const Table& table, const std::string& name) {
   for (const Json::Array& cells : table.rows)
     if (cells[0].string() == name) return cells;
   throw Error("there is no row " + name);
@@ -27,7 +27,7 @@ TEST(Cost, OfParametersIsThatOfTheArticles) {
     EXPECT_EQ(last_count(parameter_cost(modules, true), 3), 1050624) << heads;
     EXPECT_EQ(last_count(parameter_cost(modules, false), 3), 4 * 512 * 512) << heads;
   }
-  const BenchTable table = parameter_cost(modules_of(CostOptions{}), true);
+  const Table table = parameter_cost(modules_of(CostOptions{}), true);
   EXPECT_EQ(row(table, "W_O")[3].integer(), 262144);
   EXPECT_EQ(row(table, "W_Q")[3].integer() + row(table, "b_Q")[3].integer(), 262656);
   EXPECT_EQ(row(table, "W_Q")[2].string(), "512 x 512");
@@ -68,7 +68,7 @@ TEST(Cost, OfAModelIsItsOwnCount) {
 }
 
 TEST(Cost, OfOperationsDoesNotDependOnTheNumberOfHeadsButForTheSoftmax) {
-  const BenchTable table = operation_cost(modules_of(CostOptions{}), 1);
+  const Table table = operation_cost(modules_of(CostOptions{}), 1);
   for (const Json::Array& cells : table.rows) {
     const Index factor = cells[0].string() == "softmax" ? 8 : 1;
     if (cells[0].string() == "all") continue;
@@ -89,32 +89,31 @@ TEST(Cost, OfOperationsIsWhatAProfileCharges) {
   backward(attention.forward(x, x, {}), Tensor::full({3, 16, 24}, 1));
   for (const ProfileRow& part : profile.rows())
     (part.pass == "forward" ? forward : behind) += part.cost.operations;
-  const BenchTable table = operation_cost({place}, 3);
+  const Table table = operation_cost({place}, 3);
   const Json::Array& softmax = row(table, "softmax");
   EXPECT_EQ(forward, last_count(table, 3) - softmax[3].integer());
   EXPECT_EQ(behind, last_count(table, 4) - softmax[4].integer());
 }
 
 TEST(Cost, OfTheCacheIsThatOfPublishedModels) {
-  const BenchTable gpt3 =
+  const Table gpt3 =
       cache_cost(modules_of({.d_model = 12288, .heads = 96, .length = 2048, .layers = 96}), 1);
   EXPECT_EQ(row(gpt3, "multi-head")[2].integer(), 4831838208);
   EXPECT_NEAR(row(gpt3, "multi-head")[4].number(), 9663.676, 1e-3);
-  const BenchTable grouped =
+  const Table grouped =
       cache_cost(modules_of({.d_model = 8192, .heads = 64, .kv_heads = 8, .layers = 80}), 1);
   EXPECT_NEAR(row(grouped, "grouped")[5].number(), 8. / 64, 1e-12);
   EXPECT_NEAR(row(grouped, "multi-query")[5].number(), 1. / 64, 1e-12);
 }
 
 TEST(Cost, OfComposedAttentionGrowsWithTheSquare) {
-  const BenchTable table =
-      memory_cost(modules_of({.d_model = 12288, .heads = 96, .length = 8192}), 1);
+  const Table table = memory_cost(modules_of({.d_model = 12288, .heads = 96, .length = 8192}), 1);
   EXPECT_EQ(row(table, "weights, if composed")[2].integer(), 6442450944);
   EXPECT_EQ(row(table, "log-sum-exp, if fused")[2].integer(), 96 * 8192);
 }
 
 TEST(Cost, OfProjectionsAndScoresMeetWhereTheLengthIsTwiceTheWidth) {
-  const BenchTable table = complexity_cost(modules_of({.length = 1024}), 1);
+  const Table table = complexity_cost(modules_of({.length = 1024}), 1);
   EXPECT_EQ(table.rows[0][3].integer(), table.rows[1][3].integer());
 }
 
@@ -132,7 +131,7 @@ TEST(Cost, RefusesWhatCannotBe) {
 }
 
 TEST(Cost, OfPublishedModelsHasARowForEach) {
-  const BenchTable table = published_cost();
+  const Table table = published_cost();
   ASSERT_EQ(table.rows.size(), published_models().size());
   EXPECT_EQ(row(table, "Transformer base")[6].integer(), 4 * 512 * 512);
   EXPECT_EQ(row(table, "GPT-3 175B")[7].integer(), 2 * 96 * 96 * 256);
@@ -143,14 +142,15 @@ TEST(Cost, OfPublishedModelsHasARowForEach) {
 }
 
 TEST(Cost, IsMeasuredBesideItsPrediction) {
-  const MeasuredCost cost =
+  const Finding cost =
       measure_cost(modules_of({.d_model = 32, .heads = 4, .kv_heads = 2, .length = 32})[0], 2, 2);
-  EXPECT_EQ(cost.ops.rows.size(), 5u);  // projections and attention, forward and backward; all
-  for (const Json::Array& cells : cost.ops.rows) EXPECT_GT(cells[3].number(), 0);
-  EXPECT_EQ(cost.heads.rows.size(), 4u);  // one head; 4 with 4, 2 and 1 blocks
-  EXPECT_EQ(cost.heads.rows[0][4].number(), 1);
-  EXPECT_GT(cost.versions.rows[1][3].number(), cost.versions.rows[0][3].number());
-  EXPECT_LT(cost.versions.rows[1][4].number(), 1e-5);
+  EXPECT_EQ(cost.tables[0].rows.size(),
+            5u);  // projections and attention, forward and backward; all
+  for (const Json::Array& cells : cost.tables[0].rows) EXPECT_GT(cells[3].number(), 0);
+  EXPECT_EQ(cost.tables[1].rows.size(), 4u);  // one head; 4 with 4, 2 and 1 blocks
+  EXPECT_EQ(cost.tables[1].rows[0][4].number(), 1);
+  EXPECT_GT(cost.tables[2].rows[1][3].number(), cost.tables[2].rows[0][3].number());
+  EXPECT_LT(cost.tables[2].rows[1][4].number(), 1e-5);
 }
 
 }  // namespace cost_tests

@@ -102,7 +102,7 @@ TEST(Profile, CountsEveryOpForwardAndBackward) {
 
 TEST(Profile, ShowsTheLongestFirstWithSharesOfAll) {
   const std::vector<ProfileRow> rows = {{"a", "forward", 2, 3, {}}, {"b", "", 1, 1, {}}};
-  const BenchTable table = profile_table(rows);
+  const Table table = profile_table(rows);
   EXPECT_EQ(table.rows[0][3], Json(3000));
   EXPECT_EQ(table.rows[0][4], Json(0.75));
   EXPECT_EQ(table.rows[1][4], Json(0.25));

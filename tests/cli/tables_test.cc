@@ -1,40 +1,15 @@
 // What tables say: every column of every command can be looked up, every table can be had for other
 // programs, and lists of tasks, runs and words. Read next: words_test.cc.
-#include <set>
+#include <algorithm>
 #include <sstream>
 
 #include "cli/program.h"
+#include "headlab/base/table.h"
+#include "headlab/report/table.h"
 
 namespace headlab::cli { namespace {
 
 using Tables = Program;
-
-/// The cells of a line of CSV, without quotes.
-Words csv_cells(const std::string& line) {
-  Words cells = {""};
-  bool quoted = false;
-  for (const char c : line) {
-    if (c == '"')
-      quoted = !quoted;
-    else if (c == ',' && !quoted)
-      cells.emplace_back();
-    else
-      cells.back() += c;
-  }
-  return cells;
-}
-
-/// The titles of all tables in the CSV that a command prints.
-Words titles_in(const std::string& csv) {
-  Words titles;
-  std::istringstream lines(csv);
-  bool first = true;
-  for (std::string line; std::getline(lines, line); first = line.empty()) {
-    if (!first) continue;
-    for (std::string& cell : csv_cells(line)) titles.push_back(std::move(cell));
-  }
-  return titles;
-}
 
 /// What can be asked of a run `a`, in an order in which each finds what it needs; then `more`.
 std::vector<Words> analyses_and(const std::vector<Words>& more) {
@@ -51,39 +26,32 @@ std::vector<Words> analyses_and(const std::vector<Words>& more) {
   return all;
 }
 
-TEST_F(Tables, HaveColumnsThatAreExplained) {
+TEST_F(Tables, HaveColumnsThatAreExplainedInEveryFormat) {
   done(tiny({"--out", "a", "--track-heads", "10"}));
-  std::set<std::string> known = {"size", "sort", ""};
-  for (const char* list : {"columns", "scores", "methods", "tasks"}) {
-    const Json json = done({"list", list, "--json"}).json();
-    for (const Json& row : json.at(list).items()) known.insert(row.at("name").string());
-  }
-  for (const Words& words :
-       analyses_and({{"eval", "a"},
-                     {"heads", "a", "--all", "--examples", "16"},
-                     {"heads", "a", "--over-training"},
-                     {"heads", "a", "--like", "previous", "--examples", "16"},
-                     {"cost"},
-                     {"cost", "--published"},
-                     {"cost", "--d-model", "8", "--length", "8", "--measure", "--rounds", "1"},
-                     {"explain", "five-tokens", "--query", "sat"},
-                     {"explain", "attention", "a"},
-                     {"explain", "shapes", "a"},
-                     {"explain", "W_O", "a"},
-                     {"explain", "how-many"},
-                     {"explain", "entropy"},
-                     {"explain", "diversity", "--seeds", "2"},
-                     {"reproduce", "voita", "a", "b", "--gate-steps", "2", "--examples", "16"},
-                     {"reproduce", "michel", "a", "a", "--stages", "1", "--turns", "1"}})) {
-    Words more = words;
-    more.push_back("--csv");
-    const Words titles = titles_in(done(more).out);
-    EXPECT_FALSE(titles.empty()) << words[0];
-    for (const std::string& title : titles) {
-      const bool number = title.find_first_not_of("0123456789") == title.npos;
-      const bool of_relation = title.starts_with("back") || title.starts_with("same");
-      EXPECT_TRUE(number || of_relation || known.contains(title)) << words[0] << ": " << title;
+  for (const Words& words : analyses_and({{"cost"}, {"cost", "--published"}})) {
+    const auto with = [&](const Words& more) {
+      Words all = words;
+      all.insert(all.end(), more.begin(), more.end());
+      return done(all).out;
+    };
+    const Json json = Json::parse(with({"--json"}));
+    if (json.find("tables") == nullptr) continue;
+    for (const Table& table : finding_of(json).tables) {
+      const std::string csv = with({"--csv", "--table", table.name});
+      EXPECT_EQ(std::ranges::count(csv, '\n'), std::ssize(table.rows) + 1) << csv;
+      EXPECT_TRUE(with({"--latex", "--table", table.name}).starts_with("\\begin{tabular}"));
+      for (const auto& [key, title, meaning, digits, unit, told] : table.columns)
+        EXPECT_TRUE(meaning.empty() || holds(done({"explain", title}).out, "a column")) << title;
     }
+  }
+}
+
+TEST_F(Tables, FitTheTerminal) {
+  done(tiny({"--out", "a"}));
+  for (const Words& words : std::vector<Words>{{"cost"}, {"cost", "--published"}}) {
+    std::istringstream lines(done(words).out);
+    for (std::string line; std::getline(lines, line);)
+      EXPECT_TRUE(line.starts_with("again: ") || display_width(line) <= 80) << line;
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include "headlab/base/json.h"
 #include "headlab/base/settings.h"
+#include "headlab/base/table.h"
 #include "headlab/model/transformer.h"
 #include "headlab/train/optimizer.h"
 
@@ -73,30 +74,15 @@ double load_average();
 /// The process's largest resident memory so far, in MB; 0 where the system does not tell.
 double peak_memory_mb();
 
-// ---- tables
+// ---- tables. With `steps` 0 they have columns and no rows, and nothing is run.
 
-/// A table of measurements, as data: the same columns make its JSON and its text, so that neither
-/// can show what the other lacks.
-struct BenchColumn {
-  const char* key;      // in JSON
-  const char* heading;  // in the table
-  int digits = -1;      // decimals of a number; -1: as it is; kGrouped: 12,345
-};
-inline constexpr int kGrouped = 1000;
-
-struct BenchTable {
-  Json about = Json::object();  // what was measured, and on what
-  std::vector<BenchColumn> columns{};
-  std::vector<Json::Array> rows{};  // a value for each column
-  bool flat = false;                // the members of the only row belong to `about` in JSON
-};
-/// `about`, and "rows": an object for each row.
-Json to_json(const BenchTable& table);
+/// What a benchmark of these options found: one table, "rows", without rows as yet.
+Finding bench_finding(const BenchOptions& options, std::vector<Column> columns);
 
 struct Benchmark {
   const char* name;
   const char* summary;
-  BenchTable (*run)(const BenchOptions& options);
+  Finding (*run)(const BenchOptions& options);
 };
 /// step, forward, ops, gemm, attention, scaling, tasks, pruned.
 std::span<const Benchmark> benchmarks();
@@ -105,27 +91,27 @@ std::span<const Benchmark> benchmarks();
 /// and its operations beside the machine's limits. Counted are 6 B (weights x the tokens that they
 /// multiply + attention over all T x S keys), so that skipping causal tiles shows as a larger share
 /// of the peak. The memory is that of the training, measured before the machine's limits.
-BenchTable bench_step(const BenchOptions& options);
+Finding bench_step(const BenchOptions& options);
 /// Likewise a forward pass to the logits, without a tape: 2 B (...) operations, a third of the
 /// step's.
-BenchTable bench_forward(const BenchOptions& options);
+Finding bench_forward(const BenchOptions& options);
 /// Every op of a step, forward and backward, with the other work of it: milliseconds and share of
 /// the step, GFLOP/s beside the FMA peak or GB/s beside the triad.
-BenchTable bench_ops(const BenchOptions& options);
+Finding bench_ops(const BenchOptions& options);
 /// Matrix products: squares, the shapes of a training step, and their transposes.
-BenchTable bench_gemm(const BenchOptions& options);
+Finding bench_gemm(const BenchOptions& options);
 /// Fused against composed attention over lengths: forward, and forward with backward.
-BenchTable bench_attention(const BenchOptions& options);
+Finding bench_attention(const BenchOptions& options);
 /// The step with one size changed at a time: d_ff keeps its ratio to d_model, and heads that do not
 /// divide d_model are floor(d_model / heads) wide. At a fixed d_model the number of heads costs
 /// nothing. All sizes are in memory at once.
-BenchTable bench_scaling(const BenchOptions& options);
+Finding bench_scaling(const BenchOptions& options);
 /// For each task: the time to make a batch as a share of the training step of its recommended
 /// model.
-BenchTable bench_tasks(const BenchOptions& options);
+Finding bench_tasks(const BenchOptions& options);
 /// Forward and backward of the model with all heads, with half of them behind gates of 0, and with
 /// half of them removed, at batch 1, 4, 16 and 64; attention alone; and what of the whole that
 /// implies. `steps` is the number of turns.
-BenchTable bench_pruned(const BenchOptions& options);
+Finding bench_pruned(const BenchOptions& options);
 
 }  // namespace headlab

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "headlab/base/settings.h"
-#include "headlab/bench/bench.h"
+#include "headlab/base/table.h"
 #include "headlab/model/transformer.h"
 
 namespace headlab {
@@ -48,40 +48,33 @@ std::vector<AttentionPlaceSizes> modules_of(const Transformer& model);
 std::string division_note(Index d_model, Index heads);
 
 /// matrix, its shape in letters and numbers, parameters; last the sum.
-BenchTable parameter_cost(const std::vector<AttentionPlaceSizes>& modules, bool biases);
+Table parameter_cost(const std::vector<AttentionPlaceSizes>& modules, bool biases);
 /// op, formula, operations forward with one head as wide as all together, forward, backward; last
 /// the sum. A multiply-add counts two, a score of the softmax five (maximum, difference, exp, sum,
 /// quotient), forward and backward. All T x S scores are counted, hidden or not. Backward is that
 /// of the fused kernel, which computes the scores again.
-BenchTable operation_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch);
+Table operation_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch);
 /// what, formula, numbers, bytes in fp32 and fp16: what a training step keeps, composed of simpler
 /// ops and fused.
-BenchTable memory_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch);
+Table memory_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch);
 /// The keys and values that generation keeps, for a block of K and V for each head, for the groups
 /// asked for (or for four heads a block), and for one block.
-BenchTable cache_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch);
+Table cache_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch);
 /// part, time and memory as orders of growth, and their operations here with their share.
-BenchTable complexity_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch);
+Table complexity_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch);
+/// All of them.
+Finding cost_finding(const std::vector<AttentionPlaceSizes>& modules, Index batch, bool biases);
 /// Published models with their attention's parameters (without biases) and cache for each token.
-BenchTable published_cost();
+Table published_cost();
 
 /// Sizes that can be measured: at most this many operations in a forward pass, and numbers in a
 /// pattern.
 inline constexpr double kMostMeasuredOperations = 2e11;
 inline constexpr double kMostMeasuredScores = 2e8;
 
-struct MeasuredCost {
-  /// op, pass, predicted ms (the larger of operations / peak and bytes / triad), measured ms,
-  /// predicted / measured - 1.
-  BenchTable ops;
-  /// heads, kv_heads, forward ms, with backward ms, both against the first row: one head.
-  BenchTable heads;
-  /// version (fused, composed), forward ms, with backward ms, MB kept for backward, largest
-  /// difference of the outputs.
-  BenchTable versions;
-};
-/// Times a module on random numbers, medians over `rounds`. Error: sizes above those that can be
-/// measured.
-MeasuredCost measure_cost(const AttentionPlaceSizes& module, Index batch, Index rounds);
+/// The tables of a module measured on random numbers, medians over `rounds`, after the machine's
+/// limits: ops against what the limits predict; the same width in one head and in many; attention
+/// alone, fused and composed. Without rounds there are no rows. Error: sizes above these.
+Finding measure_cost(const AttentionPlaceSizes& module, Index batch, Index rounds);
 
 }  // namespace headlab

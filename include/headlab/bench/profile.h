@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "headlab/bench/bench.h"
+#include "headlab/base/table.h"
 #include "headlab/tensor/watch.h"
 
 namespace headlab {
@@ -32,8 +32,7 @@ struct ProfileRow {
   Cost cost;  // of all calls together
 };
 
-/// name, pass, calls, milliseconds, share of all.
-BenchTable profile_table(const std::vector<ProfileRow>& rows);
+Table profile_table(const std::vector<ProfileRow>& rows);
 
 class Profile {
  public:

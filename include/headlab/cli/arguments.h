@@ -66,8 +66,10 @@ class Invocation {
 
   // What is known after `read`:
   bool json() const { return json_; }
-  /// The tables that were shown, as --csv or --latex asks for them; "" where neither is given.
-  std::string tables() const { return tables_ ? tables_->tables() : ""; }
+  /// Whether --csv, --latex or --table asks for a table alone.
+  bool wants_table() const { return csv_ || latex_ || !table_.empty(); }
+  /// The table that --table names, as --csv or --latex asks for it. UsageError if there is none.
+  std::string table_text(const std::vector<Table>& tables) const;
   const std::vector<std::string>& positionals() const { return positionals_; }
   /// UsageError "FLAG `why`" for the first of these settings whose flag is there.
   void refuse(const std::vector<std::string>& settings, const std::string& why,
@@ -106,7 +108,7 @@ class Invocation {
   std::vector<Argument> arguments_;
   std::vector<std::string> positionals_;
   Settings settings_;
-  std::string out_;
+  std::string out_, table_;
   bool wants_help_, json_ = false, quiet_ = false, csv_ = false, latex_ = false;
   std::optional<TableCollection> tables_;
   std::int64_t threads_ = 0;  // 0: all processors

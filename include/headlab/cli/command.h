@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "headlab/base/error.h"
-#include "headlab/base/json.h"
+#include "headlab/base/table.h"
 #include "headlab/heads/scores.h"
 #include "headlab/prune/methods.h"
 #include "headlab/tasks/table.h"
@@ -26,6 +26,7 @@ struct Result {
   int status = 0;      // the exit status of the program
   /// What kept the result from being written to its file: reported after it, with exit status 1.
   std::optional<Error> unwritten{};
+  std::vector<Table> tables{};  // what --csv and --latex choose from
 };
 
 struct Command {

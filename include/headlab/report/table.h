@@ -60,6 +60,8 @@ std::vector<std::string> row_of(std::string first, std::vector<std::string> othe
 std::string fixed(double value, int digits);
 /// 4 significant digits, as short as possible: 0.0005, 1.234, 1.2e-06.
 std::string significant(double value);
+/// 2 significant digits; 0 of what is not above 0.
+std::string two_digits(double value);
 /// The same with its sign: +0.0005, -1.234.
 std::string signed_text(double value);
 /// A share of 1 in percent, with `digits` decimals: 98%.

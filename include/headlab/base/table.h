@@ -1,0 +1,87 @@
+// What a command has found, as data: tables of values and what they are about. Terminal text with a
+// legend, CSV, LaTeX, JSON, `explain WORD`, `list columns` and the page's tables all follow from
+// it. To add an analysis:
+// 1. A function of your layer computes a report, a plain struct.
+// 2. Beside it, `Finding finding_of(const Report&)` names the columns and adds the rows. It takes
+// an
+//    empty report as well: that is how lists know the columns without running anything.
+// 3. A row in src/report/findings.cc: the file, what it holds, and the finding of an empty report.
+// The command returns the finding. Read next: report/finding_text.h, src/heads/circuits.cc.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "headlab/base/json.h"
+
+namespace headlab {
+
+// How the numbers of a column are shown as text: with so many decimals, or
+inline constexpr int kPlain = -1;      // 4 significant digits, whole numbers in full
+inline constexpr int kSigned = -2;     // the same with a sign
+inline constexpr int kGrouped = 1000;  // 12,345
+
+/// A column. Its key is its name in JSON and CSV: "loss", or "gold.loss" for `loss` in the object
+/// `gold`, or "shares.0" for the first of the array `shares`. A key of several names spreads a cell
+/// that is an array: "layer,head" is a head [0, 2], shown as 0.2; "change,low,high" and
+/// "loss.mean,half_width" are an interval, shown as 0.94 ± 0.03 or 0.94 (0.88 to 1), in CSV
+/// `change`, `change_low` and `change_high`.
+struct Column {
+  std::string key;
+  std::string title;         // in text
+  std::string meaning = "";  // and what is good
+  int digits = kPlain;
+  std::string unit = "";  // "%" shows a share in percent, "head" [0, 2] as 0.2, "heads" many
+  bool told = true;       // whether the legend says what it means
+
+  /// Where the parts of a cell stand in a row of JSON.
+  std::vector<std::string> paths() const;
+  bool is_interval() const { return key.ends_with(",high") || key.ends_with(",half_width"); }
+  bool is_head() const { return key.ends_with("layer,head") || unit == "head"; }
+};
+
+/// The column of a head, LAYER.HEAD.
+extern const Column kHeadColumn;
+
+struct Table {
+  std::string
+      name;  // path in JSON, and for --table; "": its only row belongs to the finding itself
+  std::vector<Column> columns{};
+  std::vector<Json::Array> rows{};  // a cell for each column: null, a bool, number, text or array
+  std::string title = "";           // a line above it
+  std::string note = "";            // below it, besides the meanings of the columns
+  /// Text shows the `most` rows in which the column `by` is farthest from 0; 0: all, in order.
+  std::size_t most = 0;
+  std::string by = "";
+
+  /// Error unless there is a column of this key.
+  const Column& column(const std::string& key) const;
+  /// The cells of a column from top to bottom.
+  std::vector<Json> cells(const std::string& key) const;
+};
+
+/// Numbers as shades: a row for each of `values`, from 0 (blank) to the largest.
+struct Figure {
+  std::string title;
+  std::vector<std::vector<double>> values{};
+};
+
+struct Finding {
+  Json about = Json::object();  // what was found of what, besides the tables
+  std::vector<Table> tables{};
+  std::vector<Figure> figures{};
+
+  /// Error that lists the names unless there is a table `name`; "" names the only one.
+  const Table& table(const std::string& name) const;
+};
+
+/// `about`, and under the name of each table an object for each row. "tables" describes the
+/// columns.
+Json to_json(const Finding& finding);
+/// The rows that `json` holds of a table with these columns; cells that it lacks are null. Error
+/// unless each row is an object whose cells are of the same kind as those above them.
+Table table_of(const Json& json, Table table);
+/// The inverse of to_json, but for figures. Error if the description or a table has another shape.
+Finding finding_of(const Json& json);
+
+}  // namespace headlab

@@ -1,0 +1,24 @@
+// Findings for people and for other programs: text for a terminal, CSV, LaTeX. A new analysis needs
+// nothing here: its columns say all.
+// Read next: base/table.h.
+#pragma once
+
+#include <string>
+
+#include "headlab/base/table.h"
+#include "headlab/report/heatmap.h"
+
+namespace headlab {
+
+/// A finding's tables with their notes and what their columns mean, then its figures.
+std::string text_of(const Finding& finding, const HeatmapOptions& options = {.width = 80});
+/// A table in lines of at most `width`: what does not fit stands in blocks below one another, each
+/// begun with the first column, and long words of a last column are folded.
+std::string text_of(const Table& table, std::size_t width = 80);
+/// RFC 4180, for programs: a line for each row, numbers in full, an interval and a head in columns
+/// of their own. A text that a spreadsheet would compute (it begins with = + - @) begins with '.
+std::string csv_of(const Table& table);
+/// A tabular for the package booktabs.
+std::string latex_of(const Table& table);
+
+}  // namespace headlab

@@ -1,0 +1,185 @@
+// Findings as JSON and back. A row is an object, in which each column has its place: a path of
+// names and of places in arrays. The columns are described beside the rows, so that a reader needs
+// to know nothing of the analysis. Read next: json.h.
+#include "headlab/base/table.h"
+
+#include <algorithm>
+
+#include "headlab/base/error.h"
+#include "headlab/base/text.h"
+
+namespace headlab {
+namespace {
+
+bool is_place(std::string_view part) {
+  return !part.empty() && part.size() < 6 && part.find_first_not_of("0123456789") == part.npos;
+}
+
+void set(Json& row, const std::string& path, const Json& value) {
+  Json* at = &row;
+  for (const std::string_view part : split(path, '.')) {
+    if (!is_place(part)) {
+      at = &(*at)[part];
+      continue;
+    }
+    if (at->is_null()) *at = Json::array();
+    at->items().resize(std::max(at->items().size(), std::stoul(std::string(part)) + 1));
+    at = &at->items()[std::stoul(std::string(part))];
+  }
+  *at = value;
+}
+
+/// What stands at the path; null where nothing does.
+Json get(const Json& row, const std::string& path) {
+  const Json* at = &row;
+  for (const std::string_view part : split(path, '.')) {
+    const Json* next = at->is_object() ? at->find(part) : nullptr;
+    if (at->is_array() && is_place(part) && std::stoul(std::string(part)) < at->items().size())
+      next = &at->items()[std::stoul(std::string(part))];
+    if (next == nullptr) return {};
+    at = next;
+  }
+  return *at;
+}
+
+Json row_to_json(const Table& table, const Json::Array& row) {
+  require(row.size() == table.columns.size(), "the table ", table.name, " of ",
+          table.columns.size(), " columns has a row of ", row.size());
+  Json json = Json::object();
+  for (std::size_t c = 0; c < row.size(); ++c) {
+    const std::vector<std::string> paths = table.columns[c].paths();
+    if (paths.size() == 1) set(json, paths[0], row[c]);
+    for (std::size_t i = 0; i < paths.size() && paths.size() > 1; ++i)
+      set(json, paths[i], row[c].is_null() ? Json() : row[c].items().at(i));
+  }
+  return json;
+}
+
+Json::Array row_of_json(const Table& table, const Json& json) {
+  json.members();  // an error unless it is an object
+  Json::Array row;
+  for (const Column& column : table.columns) {
+    const std::vector<std::string> paths = column.paths();
+    Json::Array parts;
+    for (const std::string& path : paths) parts.push_back(get(json, path));
+    row.push_back(paths.size() == 1 ? parts[0] : Json(parts));
+  }
+  return row;
+}
+
+Json to_json(const Column& column) {
+  return Json::object({{"key", column.key},
+                       {"title", column.title},
+                       {"meaning", column.meaning},
+                       {"digits", column.digits},
+                       {"unit", column.unit},
+                       {"told", column.told}});
+}
+
+Table described(const Json& json) {
+  Table table{.name = json.at("name").string(),
+              .title = json.at("title").string(),
+              .note = json.at("note").string()};
+  for (const Json& column : json.at("columns").items())
+    table.columns.push_back({column.at("key").string(), column.at("title").string(),
+                             column.at("meaning").string(),
+                             static_cast<int>(column.at("digits").integer()),
+                             column.at("unit").string(), column.at("told").boolean()});
+  return table;
+}
+
+void check_kinds(const Table& table) {
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const std::size_t parts = table.columns[c].paths().size();
+    for (std::size_t i = 0; i < parts; ++i) {
+      const char* kind = nullptr;
+      for (const Json::Array& row : table.rows) {
+        const Json& part = parts == 1 ? row[c] : row[c].items()[i];
+        if (part.is_null()) continue;
+        if (kind == nullptr) kind = part.kind();
+        require(std::string_view(kind) == part.kind(), "table ", table.name, ", column ",
+                table.columns[c].key, ": ", part.kind(), " where others are ", kind);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+const Column kHeadColumn{
+    "layer,head", "head", "LAYER.HEAD: attention modules and the heads of each as born, from 0",
+    kPlain,       "",     false};
+
+std::vector<std::string> Column::paths() const {
+  const std::size_t dot = key.rfind('.');
+  const std::string prefix = dot == key.npos ? "" : key.substr(0, dot + 1);
+  std::vector<std::string> all;
+  for (const std::string_view name : split(std::string_view(key).substr(prefix.size()), ','))
+    all.push_back(prefix + std::string(name));
+  return all;
+}
+
+const Column& Table::column(const std::string& key) const {
+  const auto found = std::ranges::find(columns, key, &Column::key);
+  if (found == columns.end()) throw unknown_name("column", key, texts_of(columns, &Column::key));
+  return *found;
+}
+
+std::vector<Json> Table::cells(const std::string& key) const {
+  const auto c = &column(key) - columns.data();
+  std::vector<Json> all;
+  for (const Json::Array& row : rows) all.push_back(row[c]);
+  return all;
+}
+
+const Table& Finding::table(const std::string& name) const {
+  const std::vector<std::string> names = texts_of(tables, &Table::name);
+  if (name.empty() && tables.size() == 1) return tables[0];
+  const auto found = std::ranges::find(tables, name, &Table::name);
+  if (name.empty() && found == tables.end())
+    throw Error("there are several tables", text("name one of ", join(names, ", ")));
+  if (found == tables.end()) throw unknown_name("table", name, names);
+  return *found;
+}
+
+Json to_json(const Finding& finding) {
+  Json json = finding.about, shapes = Json::array();
+  for (const Table& table : finding.tables) {
+    Json rows = Json::array(), columns = Json::array();
+    for (const Json::Array& row : table.rows) rows.push_back(row_to_json(table, row));
+    for (const Column& column : table.columns) columns.push_back(to_json(column));
+    if (!table.name.empty()) set(json, table.name, rows);
+    for (const Json& row : rows.items())
+      for (const auto& [key, value] : row.members())
+        if (table.name.empty()) json[key] = value;
+    shapes.push_back(Json::object({{"name", table.name},
+                                   {"title", table.title},
+                                   {"columns", columns},
+                                   {"note", table.note}}));
+  }
+  json["tables"] = shapes;
+  return json;
+}
+
+Table table_of(const Json& json, Table table) {
+  in_context("table " + table.name, [&] {
+    table.rows.clear();
+    const Json rows = table.name.empty() ? Json(Json::Array{json}) : get(json, table.name);
+    for (const Json& row : rows.items()) table.rows.push_back(row_of_json(table, row));
+  });
+  check_kinds(table);
+  return table;
+}
+
+Finding finding_of(const Json& json) {
+  Finding finding{.about = json};
+  for (const Json& shape : json.at("tables").items()) {
+    const Table& table = finding.tables.emplace_back(table_of(json, described(shape)));
+    std::erase_if(finding.about.members(), [&](const Json::Member& member) {
+      return member.first == table.name || member.first == "tables";
+    });
+  }
+  return finding;
+}
+
+}  // namespace headlab

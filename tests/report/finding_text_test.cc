@@ -1,0 +1,81 @@
+// Findings as text, CSV and LaTeX, letter by letter.
+#include "headlab/report/finding_text.h"
+
+#include "support/tensors.h"
+
+namespace headlab { namespace {
+
+Table example() {
+  return {"heads",
+          {kHeadColumn,
+           {"change,low,high", "change", "nats", kSigned},
+           {"share", "share", "", 1, "%"},
+           {"kept", "kept", "", kPlain, "heads"},
+           {"sure", "p < .01"},
+           {"count", "count", "", kGrouped},
+           {"word", "word"}},
+          {{Json::Array{0, 2}, Json::Array{.5, .25, .75}, .125,
+            Json::Array{Json::Array{0, 1}, Json::Array{1, 0}}, true, 12345, "=1+1"},
+           {Json::Array{1, 0}, Json::Array{1. / 3, 0, .5}, nullptr, Json::Array{}, false, 7,
+            "a, \"b\""}}};
+}
+
+TEST(FindingText, ShowsEachCellByItsColumn) {
+  EXPECT_EQ(text_of(example(), 100),
+            "head  change                share  kept     p < .01   count  word\n"
+            "----  --------------------  -----  -------  -------  ------  ------\n"
+            " 0.2  +0.5 ± 0.25           12.5%  0.1 1.0  *        12,345  =1+1\n"
+            " 1.0  +0.3333 (+0 to +0.5)      -  -                      7  a, \"b\"\n");
+}
+
+TEST(FindingText, StandsInBlocksBelowOneAnotherWhereItIsTooWide) {
+  const std::string shown = text_of(example(), 40);
+  EXPECT_TRUE(shown.starts_with("head  change                share\n")) << shown;
+  EXPECT_NE(shown.find("\nhead  kept     p < .01   count  word\n"), shown.npos) << shown;
+  Table words{"words",
+              {{"name", "name"}, {"meaning", "meaning"}},
+              {{"lift", "one two three four"}}};
+  EXPECT_EQ(text_of(words, 18),
+            "name  meaning\n----  --------------------\nlift  one two three four\n");
+  words.rows[0][1] = "one two three four five";
+  EXPECT_EQ(text_of(words, 26),
+            "name  meaning\n----  --------------------\nlift  one two three four\n      five\n");
+}
+
+TEST(FindingText, SaysWhatColumnsMean) {
+  Finding found{.tables = {example()}, .figures = {{"a map", {{1, .5}, {0}}}}};
+  found.tables[0].title = "the heads";
+  found.tables[0].note = "a note";
+  const std::string shown = text_of(found);
+  EXPECT_TRUE(shown.starts_with("the heads\n\nhead  change")) << shown;
+  EXPECT_NE(shown.find("\n\nchange: nats\na note\n\na map; 1.00 is 1\n\n"), shown.npos) << shown;
+}
+
+TEST(FindingText, ShowsTheRowsThatStandOut) {
+  Table table{"t", {{"n", "n"}}, {{1}, {-3}, {nullptr}, {2}}};
+  table.most = 2;
+  table.by = "n";
+  EXPECT_EQ(text_of(table), " n\n--\n-3\n 2\n");
+}
+
+TEST(FindingText, IsTidyAndHarmlessAsCsv) {
+  EXPECT_EQ(csv_of(example()),
+            "layer,head,change,change_low,change_high,share,kept,sure,count,word\n"
+            "0,2,0.5,0.25,0.75,0.125,0.1 1.0,true,12345,'=1+1\n"
+            "1,0,0.3333333333333333,0,0.5,,-,false,7,\"a, \"\"b\"\"\"\n");
+  const Table means{
+      "t",
+      {{"loss.mean,half_width", "loss"}, {"shares.0", "back1"}, {"from", "from", "", 0, "head"}},
+      {{Json::Array{2, .5}, .1, Json::Array{0, 10}}, {Json::Array{2, nullptr}, nullptr, nullptr}}};
+  EXPECT_EQ(csv_of(means),
+            "loss,loss_low,loss_high,back1,from_layer,from_head\n2,1.5,2.5,0.1,0,10\n2,,,,,\n");
+}
+
+TEST(FindingText, IsATabularForLatex) {
+  const std::string latex = latex_of(example());
+  EXPECT_TRUE(latex.starts_with("\\begin{tabular}{lllllll}\n\\toprule\nhead & change")) << latex;
+  EXPECT_NE(latex.find("0.2 & +0.5 $\\pm$ 0.25 & 12.5\\% &"), latex.npos) << latex;
+}
+
+}  // namespace
+}  // namespace headlab
