@@ -92,7 +92,7 @@ TrainingStep::TrainingStep(const BenchOptions& options, Batch batch)
     : model_(options.model), optimizer_(kTraining), batch_(std::move(batch)) {
   initialize(model_, Key{1}.fold("bench"));
   model_.visit(
-      [&](const std::string& name, Tensor& parameter) { optimizer_.add(name, parameter); });
+      [&](const std::string& name, const Tensor& parameter) { optimizer_.add(name, parameter); });
 }
 
 void TrainingStep::run() {

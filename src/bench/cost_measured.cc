@@ -18,7 +18,7 @@
 namespace headlab {
 namespace {
 
-void fill(Tensor& x, Generator& random, double size) {
+void fill(const Tensor& x, Generator& random, double size) {
   for (Scalar& value : x.values()) value = static_cast<Scalar>(random.uniform(-size, size));
 }
 
@@ -30,7 +30,7 @@ struct Bench {
   Bench(const AttentionPlaceSizes& module, Index batch) : attention(module.sizes) {
     Generator random(Key{1}.fold("cost"));
     const Index C = module.sizes.d_model;
-    attention.visit("", [&](const std::string&, Tensor& parameter) {
+    attention.visit("", [&](const std::string&, const Tensor& parameter) {
       fill(parameter, random, 1 / std::sqrt(static_cast<double>(C)));
     });
     const auto made = [&](Index rows) {
@@ -45,7 +45,7 @@ struct Bench {
   Tensor forward() const { return attention.forward(x_q, x_kv, {}); }
   void both() {
     backward(forward(), gradient);
-    attention.visit("", [](const std::string&, Tensor& parameter) { parameter.zero_grad(); });
+    attention.visit("", [](const std::string&, const Tensor& parameter) { parameter.zero_grad(); });
     x_q.zero_grad();
     x_kv.zero_grad();
   }

@@ -1,8 +1,9 @@
-// Each part is computed by itself, the feed-forward networks too, and none as a remainder: that the
-// parts sum to the logits is then a test of all of them. Sums are kept in double.
-// Read next: patching.cc.
+// Parts are what the forward pass added to the stream; only what attention wrote is made again,
+// head by head. No part is a remainder: that they sum to the logits is then a test of all of them.
+// Sums are kept in double. Read next: patching.cc.
 #include "headlab/heads/attribution.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -13,27 +14,13 @@
 namespace headlab {
 namespace {
 
-/// What one part of the model wrote: [B, T, C], [T, C] or [C], repeated over what is missing.
-struct Part {
-  std::string name;
-  Tensor written;
-};
+using Part = ModelCaptures::Written;
 
 void check(const Transformer& model) {
   require(
       model.config().norm == NormPlace::pre,
       "logits of a post-norm model cannot be attributed: its layer norms rescale the sum of all "
       "parts in every block");
-}
-
-/// "blocks.0." of "blocks.0.attn": what the names of a block's parameters begin with.
-std::string block_of(const AttentionModule& module) {
-  return module.name.substr(0, module.name.rfind('.') + 1);
-}
-
-/// What the names of the stack that writes the logits begin with.
-std::string stack_of(const Transformer& model) {
-  return model.config().has_source() ? "decoder." : "";
 }
 
 /// What the heads of one module wrote, and its bias.
@@ -48,41 +35,18 @@ void add_attention(const AttentionModule& module, Index layer, const Tensor& z,
   parts.push_back({module.name + ".b_O", a.O.b});
 }
 
-/// mlp(ln2(x)) of a block.
-Tensor fed_forward(const Transformer& model, const std::string& block, const Tensor& x) {
-  const TransformerConfig& config = model.config();
-  const auto named = [&](const char* name) { return parameter_of(model, block + name); };
-  LayerNorm norm(config.d_model);
-  norm.w = named("ln2.w"), norm.b = named("ln2.b");
-  FeedForward mlp(config.d_model, config.d_ff, config.activation);
-  mlp.in.W = named("mlp.W_in"), mlp.in.b = named("mlp.b_in");
-  mlp.out.W = named("mlp.W_out"), mlp.out.b = named("mlp.b_out");
-  return mlp.forward(norm.forward(x));
-}
-
-std::vector<Part> parts_of(const Transformer& model, const Batch& batch,
-                           const ModelCaptures& captures) {
-  const TransformerConfig& config = model.config();
-  std::vector<Part> parts = {
-      {"embedding", embedding(parameter_of(model, "embed.W_E"), batch.tokens, batch.shape())}};
-  if (config.positions == Positions::learned)
-    parts.push_back({"positions", slice(parameter_of(model, stack_of(model) + "pos_embed.W_pos"), 0,
-                                        0, batch.length)});
-  else if (config.positions == Positions::sinusoidal)
-    parts.push_back({"positions", sinusoidal_positions(batch.length, config.d_model)});
+/// The parts of the stack that writes the logits.
+std::vector<Part> parts_of(const Transformer& model, const ModelCaptures& captures) {
   const std::vector<AttentionModule> modules = model.attention_modules();
-  std::size_t first = parts.size();  // of the block
-  for (std::size_t m = 0; m < modules.size(); ++m) {
-    const AttentionModule& module = modules[m];
-    if (module.kind == AttentionKind::encoder) continue;  // writes the stream that is read across
-    add_attention(module, static_cast<Index>(m), captures.attention[m].z, parts);
-    if (m + 1 < modules.size() && modules[m + 1].stream == module.stream) continue;
-    if (config.d_ff > 0) {
-      Tensor x = captures.residual[module.stream];
-      for (std::size_t p = first; p < parts.size(); ++p) x = x + parts[p].written;
-      parts.push_back({block_of(module) + "mlp", fed_forward(model, block_of(module), x)});
-    }
-    first = parts.size();
+  std::vector<Part> parts;
+  for (const auto& [name, x] : captures.written) {
+    if (name.starts_with("encoder.")) continue;  // writes the stream that is read across
+    const auto module = std::ranges::find(modules, name, &AttentionModule::name);
+    const Index layer = module - modules.begin();
+    if (module != modules.end())
+      add_attention(*module, layer, captures.attention[layer].z, parts);
+    else
+      parts.push_back({name.ends_with(".mlp") ? name : name.substr(name.rfind('.') + 1), x});
   }
   return parts;
 }
@@ -96,18 +60,17 @@ struct Direction {
 
 /// What lies between the stream and the logits.
 struct Unembedding {
-  Tensor gain, shift, W, b;  // of the final norm, [C]; W_U [C, K*V], b_U [K*V]
+  const LayerNorm& norm;
+  Linear map;
   Index vocab;
   bool centred;
 
   Unembedding(const Transformer& model, bool centred_)
-      : gain(parameter_of(model, stack_of(model) + "ln_final.w")),
-        shift(parameter_of(model, stack_of(model) + "ln_final.b")),
+      : norm(*model.final_norm()),
+        map(model.unembedding()),
         vocab(model.config().vocab),
         centred(centred_) {
-    const bool tied = model.config().tied;
-    W = tied ? transpose(parameter_of(model, "embed.W_E")) : parameter_of(model, "unembed.W_U");
-    b = tied ? Tensor::zeros({vocab}) : parameter_of(model, "unembed.b_U");
+    if (!map.b.defined()) map.b = Tensor::zeros({vocab});
   }
 
   /// The element of a token in block k of a row, less the block's mean where that is asked.
@@ -121,14 +84,15 @@ struct Unembedding {
 
   Direction direction(Index k, Index token) const {
     Direction direction;
-    direction.bias = above_mean(b.data(), k, token);
-    for (Index c = 0; c < gain.count(); ++c) {
-      const double weight = above_mean(W.data() + c * W.size(1), k, token);
-      direction.u.push_back(static_cast<double>(gain.data()[c]) * weight);
-      direction.norm_bias += static_cast<double>(shift.data()[c]) * weight;
+    direction.bias = above_mean(map.b.data(), k, token);
+    const Index width = norm.w.count();
+    for (Index c = 0; c < width; ++c) {
+      const double weight = above_mean(map.W.data() + c * map.W.size(1), k, token);
+      direction.u.push_back(static_cast<double>(norm.w.data()[c]) * weight);
+      direction.norm_bias += static_cast<double>(norm.b.data()[c]) * weight;
     }
     double mean = 0;
-    for (const double value : direction.u) mean += value / static_cast<double>(gain.count());
+    for (const double value : direction.u) mean += value / static_cast<double>(width);
     for (double& value : direction.u) value -= mean;
     return direction;
   }
@@ -159,7 +123,7 @@ Attribution attribute_logits(const Transformer& model, const Batch& batch, bool 
   ModelCaptures captures;
   captures.wants_patterns = false;
   model.forward(batch, {}, {.captures = &captures});
-  const std::vector<Part> parts = parts_of(model, batch, captures);
+  const std::vector<Part> parts = parts_of(model, captures);
   const Unembedding unembedding(model, centred);
   std::map<std::pair<Index, Index>, Direction> directions;  // by target and token
   const Tensor& last = captures.residual.back();
@@ -177,7 +141,7 @@ Attribution attribute_logits(const Transformer& model, const Batch& batch, bool 
     const Index at = row / K * C;  // of the position in the stream
     const double scale = 1 / deviation(last.data() + at, C);
     for (std::size_t p = 0; p < parts.size(); ++p) {
-      const Tensor& x = parts[p].written;
+      const Tensor& x = parts[p].x;
       result.shares[p].push_back(scale * dot(x.data() + at % x.count(), direction.u));
     }
     result.shares[parts.size()].push_back(direction.norm_bias);

@@ -25,11 +25,8 @@ Tensor folded(const Tensor& gain, const Tensor& W) {
 
 /// W_U [C, K*V], behind the final norm.
 Tensor unembedding(const Transformer& model) {
-  const Tensor W = model.config().tied ? transpose(parameter_of(model, "embed.W_E"))
-                                       : parameter_of(model, "unembed.W_U");
-  const bool pre = model.config().norm == NormPlace::pre;
-  const char* norm = model.config().has_source() ? "decoder.ln_final.w" : "ln_final.w";
-  return pre ? folded(parameter_of(model, norm), W) : W;
+  const Tensor W = model.unembedding().W;
+  return model.final_norm() ? folded(model.final_norm()->w, W) : W;
 }
 
 AttentionKind kind_of(const Transformer& model, const HeadId& head) {
@@ -60,7 +57,7 @@ CircuitSummary summary_of(const Transformer& model, const HeadId& head) {
   const HeadWeights weights = head_weights(model, head);
   const Index V = model.config().vocab;
   const Tensor U = unembedding(model);
-  const Matrix read = Matrix(parameter_of(model, "embed.W_E")) * Matrix(weights.V);  // [V, Dv]
+  const Matrix read = Matrix(model.embedding()) * Matrix(weights.V);  // [V, Dv]
   CircuitSummary summary{head, diagonal_share(tokens.qk), {}, {}};
   if (kind_of(model, head) == AttentionKind::encoder) return summary;  // it writes to no logit
   for (Index k = 0; k < model.config().targets; ++k) {
@@ -162,22 +159,17 @@ HeadWeights plain_weights(const Transformer& model, const HeadId& head) {
 HeadWeights head_weights(const Transformer& model, const HeadId& head) {
   const NoGrad no_grad;
   HeadWeights weights = plain_weights(model, head);
-  if (model.config().norm == NormPlace::pre) {
-    const AttentionModule module = model.attention_modules()[head.layer];
-    const std::string block = module.name.substr(0, module.name.rfind('.') + 1);
-    const bool cross = module.kind == AttentionKind::cross;
-    const Tensor queries = parameter_of(model, block + (cross ? "ln_cross.w" : "ln1.w"));
-    const Tensor keys = cross ? parameter_of(model, "encoder.ln_final.w") : queries;
-    weights.Q = folded(queries, weights.Q);
-    for (Tensor* W : {&weights.K, &weights.V}) *W = folded(keys, *W);
-  }
+  const AttentionModule module = model.attention_modules()[head.layer];
+  if (module.query_norm == nullptr) return weights;
+  weights.Q = folded(module.query_norm->w, weights.Q);
+  for (Tensor* W : {&weights.K, &weights.V}) *W = folded(module.key_norm->w, *W);
   return weights;
 }
 
 TokenCircuits token_circuits(const Transformer& model, const HeadId& head) {
   const NoGrad no_grad;
   const HeadWeights weights = head_weights(model, head);
-  const Tensor E = parameter_of(model, "embed.W_E");
+  const Tensor& E = model.embedding();
   const auto scale = static_cast<Scalar>(1 / std::sqrt(static_cast<double>(weights.Q.size(1))));
   const Tensor queries = matmul(E, weights.Q), keys = matmul(E, weights.K);
   const Tensor qk = matmul(queries, keys, {.transpose_b = true}) * scale;

@@ -109,7 +109,6 @@ void finish(const Gemm& g, Index i, Index m, Index j, Index n) {
     const Index at = row * g.c_stride + j;
     Scalar* c = g.c + at;
     if (f.bias && (g.accumulate || g.k == 0)) map(n, add, c, c, f.bias + j);
-    if (f.residual) map(n, add, c, c, f.residual + at);
     if (f.factor) map(n, multiply, c, c, f.factor + at);
     if (f.gelu) gelu_forward(n, c, f.gelu + at);
   }
@@ -242,7 +241,6 @@ Gemm gemm_part(const Gemm& g, Index i, Index m, Index j, Index n) {
           .c_stride = g.c_stride,
           .accumulate = g.accumulate,
           .finish = {.bias = moved(g.finish.bias, j),
-                     .residual = moved(g.finish.residual, at_c),
                      .factor = moved(g.finish.factor, at_c),
                      .gelu = moved(g.finish.gelu, at_c)},
           .column_sums = i == 0 ? moved(g.column_sums, j) : nullptr};

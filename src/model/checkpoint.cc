@@ -30,7 +30,7 @@ StoredTensor stored(const std::string& name, const Tensor& tensor) {
   return StoredTensor::of(name, shape, std::span<const float>(values));
 }
 
-void read_into(const StoredTensor& from, Tensor& to) {
+void read_into(const StoredTensor& from, const Tensor& to) {
   check(from, to.shape());
   const std::vector<float> values = from.floats();
   std::copy(values.begin(), values.end(), to.data());
@@ -44,14 +44,14 @@ void store_parameters(const Transformer& model, TensorFile& file, const std::str
 
 void load_parameters(Transformer& model, const TensorFile& file, const std::string& prefix) {
   std::set<std::string> expected;
-  model.visit([&](const std::string& name, Tensor& parameter) {
+  model.visit([&](const std::string& name, const Tensor& parameter) {
     expected.insert(prefix + name);
     check(file.at(prefix + name), parameter.shape());
   });
   for (const StoredTensor& tensor : file.tensors)
     require(!tensor.name.starts_with(prefix) || expected.contains(tensor.name), "tensor ",
             tensor.name, " is no parameter of this model");
-  model.visit([&](const std::string& name, Tensor& parameter) {
+  model.visit([&](const std::string& name, const Tensor& parameter) {
     read_into(file.at(prefix + name), parameter);
   });
 }

@@ -21,7 +21,7 @@ double sublayers_beside(const std::string& name, const TransformerConfig& config
 
 void initialize(Transformer& model, Key key) {
   const TransformerConfig& config = model.config();
-  model.visit([&](const std::string& name, Tensor& parameter) {
+  model.visit([&](const std::string& name, const Tensor& parameter) {
     Generator random(key.fold(name));
     const auto fill_normal = [&](double deviation) {
       for (Scalar& value : parameter.values())

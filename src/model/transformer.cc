@@ -54,15 +54,15 @@ Tensor make_positions(const TransformerConfig& c, Index length) {
                                            : sinusoidal_positions(length, c.d_model);
 }
 
-void visit_stack(Stack& stack, const TransformerConfig& c, const ParameterVisitor& f) {
+void visit_stack(const Stack& stack, const TransformerConfig& c, const ParameterVisitor& f) {
   if (c.positions == Positions::learned) f(stack.name + "pos_embed.W_pos", stack.positions);
-  for (Block& block : stack.blocks) block.visit(stack.name + block.name, f);
+  for (const Block& block : stack.blocks) block.visit(stack.name + block.name, f);
   if (c.norm == NormPlace::pre) stack.ln_final.visit(stack.name + "ln_final.", f);
 }
 
 }  // namespace
 
-void Block::visit(const std::string& prefix, const ParameterVisitor& f) {
+void Block::visit(const std::string& prefix, const ParameterVisitor& f) const {
   ln1.visit(prefix + "ln1.", f);
   attn.visit(prefix + "attn.", f);
   if (has_cross) {
@@ -89,22 +89,19 @@ Transformer::Transformer(const TransformerConfig& config) : config_(config) {
   if (!c.tied) unembed_ = Linear(c.d_model, c.targets * c.vocab);
 }
 
-const Tensor& ModelCaptures::stream_into(const AttentionModule& module) const {
-  require(module.stream < residual.size(), "no residual stream was captured before ", module.name);
-  return residual[module.stream];
-}
-
-/// What the modules of one forward pass share.
+/// What the modules of one stack share in one forward pass.
 struct Transformer::Pass {
   const ModelHooks& hooks;
+  Scalar p;  // of dropout
+  const Stack* stack = nullptr;
   ForwardContext context{};
   AttentionMask mask{};         // of self-attention
   AttentionMask source_mask{};  // of cross-attention
   Tensor memory{};              // [B, S, C], what the encoder made of the source
 
-  AttentionHooks hooks_of(std::size_t module, const Tensor& residual) const {
+  AttentionHooks hooks_of(std::size_t module) const {
     return {hooks.edits.empty() ? nullptr : &hooks.edits[module],
-            hooks.captures ? &hooks.captures->attention[module] : nullptr, residual,
+            hooks.captures ? &hooks.captures->attention[module] : nullptr,
             module < hooks.z.size() ? hooks.z[module] : Tensor()};
   }
   /// The stream that a hook gives in place of the computed one, or null.
@@ -112,50 +109,49 @@ struct Transformer::Pass {
     const bool is_given = stream < hooks.residual.size() && hooks.residual[stream].defined();
     return is_given ? &hooks.residual[stream] : nullptr;
   }
+  /// x, which a part of the stack adds to the stream.
+  const Tensor& written(const std::string& name, const Tensor& x) const {
+    if (hooks.captures) hooks.captures->written.push_back({stack->name + name, x});
+    return x;
+  }
 };
 
-Tensor Transformer::embed(const Stack& stack, const Ids& tokens, const Shape& shape,
-                          const ForwardContext& context) const {
-  Tensor x = embedding(W_E_, tokens, shape);  // [B, T, C]
-  if (stack.positions.defined()) x = x + slice(stack.positions, 0, 0, shape[1]);
-  const auto p = static_cast<Scalar>(context.training ? config_.dropout : 0);
-  return dropout(x, p, context.inside("embed").key);
-}
-
-/// x + f(norm(x)), or norm(x + f(x)) where norms come last; f(h, residual) adds the residual to
-/// what it computes from h, as the epilogue of its last product. With dropout, which comes before
-/// the sum, it gets none.
-template <class Sublayer>
-Tensor Transformer::add_sublayer(const Tensor& x, const LayerNorm& norm,
-                                 const ForwardContext& context, const char* name,
-                                 Sublayer f) const {
-  const bool pre = config_.norm == NormPlace::pre;
-  const auto p = static_cast<Scalar>(context.training ? config_.dropout : 0);
-  const Tensor h = pre ? norm.forward(x, context) : x;
-  const Tensor y = p == 0 ? f(h, x) : x + dropout(f(h, Tensor()), p, context.inside(name).key);
-  return pre ? y : norm.forward(y, context);
+Tensor Transformer::embed(const Ids& tokens, const Shape& shape, const Pass& pass) const {
+  const Tensor& positions = pass.stack->positions;
+  Tensor x = pass.written("embedding", headlab::embedding(W_E_, tokens, shape));  // [B, T, C]
+  if (positions.defined()) x = x + pass.written("positions", slice(positions, 0, 0, shape[1]));
+  return dropout(x, pass.p, pass.context.inside("embed").key);
 }
 
 Tensor Transformer::run_block(const Block& block, Tensor x, const Pass& pass) const {
   const ForwardContext in = pass.context.inside(block.name);
-  const auto attn = [&](const Tensor& h, const Tensor& residual) {
-    return block.attn.forward(h, h, pass.mask, in.inside("attn"),
-                              pass.hooks_of(block.module, residual));
+  const auto norm_at = [&](NormPlace place) {
+    return [&, place](const LayerNorm& norm, const Tensor& stream) {
+      return config_.norm == place ? norm.forward(stream, in) : stream;
+    };
   };
-  const auto cross_attn = [&](const Tensor& h, const Tensor& residual) {
-    return block.cross_attn.forward(h, pass.memory, pass.source_mask, in.inside("cross_attn"),
-                                    pass.hooks_of(block.module + 1, residual));
+  const auto out = [&](const std::string& name, const Tensor& y) {
+    return pass.written(block.name + name, dropout(y, pass.p, in.inside(name + "_out").key));
   };
-  const auto mlp = [&](const Tensor& h, const Tensor& residual) {
-    return block.mlp.forward(h, residual);
+  const auto attn = [&](const Tensor& h) {
+    return out("attn",
+               block.attn.forward(h, h, pass.mask, in.inside("attn"), pass.hooks_of(block.module)));
   };
-  x = add_sublayer(x, block.ln1, in, "attn_out", attn);  // [B, T, C], as all that follow
-  if (block.has_cross) x = add_sublayer(x, block.ln_cross, in, "cross_attn_out", cross_attn);
-  if (block.has_mlp) x = add_sublayer(x, block.ln2, in, "mlp_out", mlp);
+  const auto cross_attn = [&](const Tensor& h) {
+    return out("cross_attn",
+               block.cross_attn.forward(h, pass.memory, pass.source_mask, in.inside("cross_attn"),
+                                        pass.hooks_of(block.module + 1)));
+  };
+  const auto mlp = [&](const Tensor& h) { return out("mlp", block.mlp.forward(h)); };
+  const auto pre = norm_at(NormPlace::pre), post = norm_at(NormPlace::post);
+  x = post(block.ln1, x + attn(pre(block.ln1, x)));  // [B, T, C], as all that follow
+  if (block.has_cross) x = post(block.ln_cross, x + cross_attn(pre(block.ln_cross, x)));
+  if (block.has_mlp) x = post(block.ln2, x + mlp(pre(block.ln2, x)));
   return x;
 }
 
-Tensor Transformer::run(const Stack& stack, Tensor x, const Pass& pass) const {
+Tensor Transformer::run(Tensor x, const Pass& pass) const {
+  const Stack& stack = *pass.stack;
   const std::size_t blocks = stack.blocks.size();
   std::size_t first = blocks;  // blocks before the last stream that is given do not run
   while (first > 0 && !pass.given(stack.stream + first)) --first;
@@ -190,22 +186,23 @@ void Transformer::prepare(const Batch& batch, const ModelHooks& hooks) const {
   fresh.wants_pattern = hooks.captures->wants_patterns;
   hooks.captures->attention.assign(modules, fresh);
   hooks.captures->residual.clear();
+  hooks.captures->written.clear();
 }
 
 Tensor Transformer::forward(const Batch& batch, const ForwardContext& context,
                             const ModelHooks& hooks) const {
   prepare(batch, hooks);
-  Pass pass{.hooks = hooks};
+  Pass pass{hooks, static_cast<Scalar>(context.training ? config_.dropout : 0)};
   if (config_.has_source()) {
+    pass.stack = &encoder_;
     pass.context = context.inside("encoder");
     pass.mask = pass.source_mask = {.lengths = batch.source_lengths};
-    const Shape shape{batch.size, batch.source_length};
-    pass.memory = run(encoder_, embed(encoder_, batch.source, shape, pass.context), pass);
+    pass.memory = run(embed(batch.source, {batch.size, batch.source_length}, pass), pass);
   }
+  pass.stack = &main_;
   pass.context = context;
   pass.mask = {.causal = config_.architecture != Architecture::encoder, .lengths = batch.lengths};
-  const Tensor x =
-      run(main_, embed(main_, batch.tokens, batch.shape(), context), pass);  // [B, T, C]
+  const Tensor x = run(embed(batch.tokens, batch.shape(), pass), pass);  // [B, T, C]
   return config_.tied ? matmul(x, W_E_, {.transpose_b = true}) : unembed_.forward(x);
 }
 
@@ -224,24 +221,42 @@ Tensor Transformer::loss_of(const Tensor& logits, const Batch& batch, double den
 std::vector<AttentionModule> Transformer::attention_modules() const {
   const std::vector<AttentionPlace> places = config_.attention_places();
   std::vector<AttentionModule> modules;
-  const auto add = [&](const MultiHeadAttention& attention, std::size_t stream) {
+  const auto add = [&](const MultiHeadAttention& attention, std::size_t stream,
+                       const LayerNorm& query_norm, const LayerNorm& key_norm) {
     const AttentionPlace& place = places[modules.size()];
     modules.push_back({place.name, &attention, place.kind, stream});
+    if (config_.norm == NormPlace::post) return;
+    modules.back().query_norm = &query_norm, modules.back().key_norm = &key_norm;
   };
   for (const Stack* stack : {&encoder_, &main_}) {
     for (const Block& block : stack->blocks) {
-      add(block.attn, block.stream);
-      if (block.has_cross) add(block.cross_attn, block.stream);
+      add(block.attn, block.stream, block.ln1, block.ln1);
+      if (block.has_cross) add(block.cross_attn, block.stream, block.ln_cross, encoder_.ln_final);
     }
   }
   return modules;
 }
 
 MultiHeadAttention& Transformer::attention(std::size_t module) {
-  const std::vector<AttentionModule> modules = attention_modules();
-  require(module < modules.size(), "there is no attention module ", module, ": the model has ",
-          modules.size());
-  return const_cast<MultiHeadAttention&>(*modules[module].attention);
+  for (Stack* stack : {&encoder_, &main_}) {
+    for (Block& block : stack->blocks) {
+      if (block.module == module) return block.attn;
+      if (block.has_cross && block.module + 1 == module) return block.cross_attn;
+    }
+  }
+  throw Error(text("there is no attention module ", module, ": the model has ",
+                   attention_modules().size()));
+}
+
+Linear Transformer::unembedding() const {
+  if (!config_.tied) return unembed_;
+  Linear tied;
+  tied.W = transpose(W_E_);
+  return tied;
+}
+
+const LayerNorm* Transformer::final_norm() const {
+  return config_.norm == NormPlace::pre ? &main_.ln_final : nullptr;
 }
 
 Transformer Transformer::with_heads(const std::vector<std::vector<std::int32_t>>& kept) const {
@@ -267,16 +282,11 @@ std::vector<std::vector<std::int32_t>> Transformer::head_numbers() const {
   return numbers;
 }
 
-void Transformer::visit(const ParameterVisitor& f) {
+void Transformer::visit(const ParameterVisitor& f) const {
   f("embed.W_E", W_E_);
   if (config_.has_source()) visit_stack(encoder_, config_, f);
   visit_stack(main_, config_, f);
   if (!config_.tied) unembed_.visit("unembed.", "_U", f);
-}
-
-void Transformer::visit(const ConstParameterVisitor& f) const {
-  const_cast<Transformer*>(this)->visit(
-      [&](const std::string& name, Tensor& parameter) { f(name, parameter); });
 }
 
 Index Transformer::parameter_count() const {
@@ -286,10 +296,11 @@ Index Transformer::parameter_count() const {
 }
 
 Transformer Transformer::clone() const {
-  Transformer copy = *this;
-  copy.visit([](const std::string&, Tensor& parameter) {
-    parameter = parameter.clone();
-    parameter.set_requires_grad();
+  Transformer copy(config_);
+  std::vector<Tensor> values;
+  visit([&](const std::string&, const Tensor& parameter) { values.push_back(parameter); });
+  copy.visit([&, i = 0](const std::string&, const Tensor& parameter) mutable {
+    std::ranges::copy(values[i++].values(), parameter.data());
   });
   return copy;
 }

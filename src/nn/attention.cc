@@ -90,7 +90,6 @@ MultiHeadAttention::MultiHeadAttention(const AttentionSizes& sizes, Scalar dropo
 Tensor MultiHeadAttention::head_outputs(const Tensor& x_q, const Tensor& x_kv,
                                         const AttentionMask& mask, const ForwardContext& context,
                                         const AttentionHooks& hooks) const {
-  const auto& [edits, captures, residual, given] = hooks;
   Tensor q = Q.forward(x_q), k = K.forward(x_kv);      // [B, T, H*D], [B, S, G*D]
   const Tensor v = V.forward(x_kv);                    // [B, S, G*Dv]
   if (context.frozen) q = q.detach(), k = k.detach();  // nothing flows through the pattern
@@ -99,27 +98,27 @@ Tensor MultiHeadAttention::head_outputs(const Tensor& x_q, const Tensor& x_kv,
                        {.heads = head_count(),
                         .kv_head = kv_head,
                         .mask = mask,
-                        .hidden_edges = edits ? edits->hidden_edges : Flags{},
+                        .hidden_edges = hooks.edits ? hooks.edits->hidden_edges : Flags{},
                         .dropout = context.training ? dropout : 0,
                         .key = context.key,
                         .born_heads = Ids(heads.begin(), heads.end())},
-                       captures && captures->wants_pattern ? &pattern : nullptr);
-  if (captures) *captures = {captures->wants_pattern, heads, q, k, v, z, pattern};
+                       hooks.captures && hooks.captures->wants_pattern ? &pattern : nullptr);
+  if (AttentionCaptures* all = hooks.captures)
+    *all = {all->wants_pattern, heads, q, k, v, z, pattern};
   return z;
 }
 
 Tensor MultiHeadAttention::forward(const Tensor& x_q, const Tensor& x_kv, const AttentionMask& mask,
                                    const ForwardContext& context,
                                    const AttentionHooks& hooks) const {
-  const Tensor& residual = hooks.residual;
   if (heads.empty()) {
     if (AttentionCaptures* none = hooks.captures)
       *none = {none->wants_pattern, {}, {}, {}, {}, {}, {}};
-    return (residual.defined() ? residual : Tensor::zeros(x_q.shape())) + O.b;
+    return Tensor::zeros(x_q.shape()) + O.b;
   }
   Tensor z = hooks.z.defined() ? hooks.z : head_outputs(x_q, x_kv, mask, context, hooks);
   if (hooks.edits) z = edited(z, head_count(), *hooks.edits);
-  return O.forward(z, residual);  // [B, T, C]
+  return O.forward(z);  // [B, T, C]
 }
 
 MultiHeadAttention MultiHeadAttention::with_heads(const std::vector<std::int32_t>& kept) const {
@@ -149,7 +148,7 @@ MultiHeadAttention MultiHeadAttention::with_heads(const std::vector<std::int32_t
   return smaller;
 }
 
-void MultiHeadAttention::visit(const std::string& prefix, const ParameterVisitor& f) {
+void MultiHeadAttention::visit(const std::string& prefix, const ParameterVisitor& f) const {
   if (!heads.empty()) {
     Q.visit(prefix, "_Q", f);
     K.visit(prefix, "_K", f);

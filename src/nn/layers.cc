@@ -18,11 +18,10 @@ Tensor parameter(const Shape& shape, Scalar value) {
 Linear::Linear(Index in, Index out, bool bias)
     : W(parameter({in, out})), b(bias ? parameter({out}) : Tensor()) {}
 
-Tensor Linear::forward(const Tensor& x, const Tensor& residual) const {
-  return linear(x, W, b, residual);
-}
+Tensor Linear::forward(const Tensor& x) const { return linear(x, W, b); }
 
-void Linear::visit(const std::string& prefix, const std::string& label, const ParameterVisitor& f) {
+void Linear::visit(const std::string& prefix, const std::string& label,
+                   const ParameterVisitor& f) const {
   f(prefix + "W" + label, W);
   if (b.defined()) f(prefix + "b" + label, b);
 }
@@ -35,7 +34,7 @@ Tensor LayerNorm::forward(const Tensor& x, const ForwardContext& context) const 
   return centred / sqrt(mean(constant * constant, -1, true) + eps) * w + b;
 }
 
-void LayerNorm::visit(const std::string& prefix, const ParameterVisitor& f) {
+void LayerNorm::visit(const std::string& prefix, const ParameterVisitor& f) const {
   f(prefix + "w", w);
   f(prefix + "b", b);
 }
@@ -43,12 +42,12 @@ void LayerNorm::visit(const std::string& prefix, const ParameterVisitor& f) {
 FeedForward::FeedForward(Index width, Index hidden, Activation f)
     : in(width, hidden), out(hidden, width), activation(f) {}
 
-Tensor FeedForward::forward(const Tensor& x, const Tensor& residual) const {
-  if (activation == Activation::gelu) return feed_forward({x, in.W, in.b, out.W, out.b, residual});
-  return out.forward(relu(in.forward(x)), residual);
+Tensor FeedForward::forward(const Tensor& x) const {
+  if (activation == Activation::gelu) return feed_forward({x, in.W, in.b, out.W, out.b});
+  return out.forward(relu(in.forward(x)));
 }
 
-void FeedForward::visit(const std::string& prefix, const ParameterVisitor& f) {
+void FeedForward::visit(const std::string& prefix, const ParameterVisitor& f) const {
   in.visit(prefix, "_in", f);
   out.visit(prefix, "_out", f);
 }

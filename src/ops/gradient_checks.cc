@@ -32,6 +32,10 @@ void arithmetic_checks(Table& t) {
   t.add("add", "[2, 3] + [2, 3]", {{2, 3}, {2, 3}}, [](Inputs x) { return x[0] + x[1]; });
   t.add("add", "[2, 3] + [3]", {{2, 3}, {3}}, [](Inputs x) { return x[0] + x[1]; });
   t.add("add", "x + x", {{2, 3}}, [](Inputs x) { return x[0] + x[0]; });
+  t.add("add", "one of both also used elsewhere", {{2, 3}, {2, 3}}, [](Inputs x) {
+    const Tensor a = exp(x[0]), b = exp(x[1]), c = tanh(a);  // a + b gives both the same gradient
+    return (a + b) * c;
+  });
   t.add("sub", "[2, 3] - [2, 3]", {{2, 3}, {2, 3}}, [](Inputs x) { return x[0] - x[1]; });
   t.add("sub", "[4, 1] - [3]", {{4, 1}, {3}}, [](Inputs x) { return x[0] - x[1]; });
   t.add("mul", "[2, 3] [2, 3]", {{2, 3}, {2, 3}}, [](Inputs x) { return x[0] * x[1]; });
@@ -75,24 +79,18 @@ void linear_checks(Table& t) {
   t.add("linear", "[2, 3, 4], bias", {{2, 3, 4}, {4, 5}, {5}},
         [](Inputs x) { return linear(x[0], x[1], x[2]); });
   t.add("linear", "[4], no bias", {{4}, {4, 5}}, [](Inputs x) { return linear(x[0], x[1], {}); });
-  t.add("linear", "residual, no bias", {{3, 4}, {4, 5}, {3, 5}},
-        [](Inputs x) { return linear(x[0], x[1], {}, x[2]); });
-  t.add("linear", "x W + b + x, x also used elsewhere", {{3, 4}, {4, 4}, {4}},
-        [](Inputs x) { return linear(x[0], x[1], x[2], x[0]) * x[0]; });
-  t.add("linear", "one tensor for x, W and the residual", {{4, 4}},
-        [](Inputs x) { return linear(x[0], x[0], {}, x[0]); });
-  const std::vector<Shape> network = {{2, 3, 4}, {4, 6}, {6}, {6, 5}, {5}, {2, 3, 5}};
-  t.add("feed_forward", "all inputs", network, [](Inputs x) {
-    return feed_forward({x[0], x[1], x[2], x[3], x[4], x[5]});
+  t.add("linear", "x + x W + b, x also used elsewhere", {{3, 4}, {4, 4}, {4}},
+        [](Inputs x) { return (x[0] + linear(x[0], x[1], x[2])) * x[0]; });
+  t.add("linear", "one tensor for x and W", {{4, 4}},
+        [](Inputs x) { return linear(x[0], x[0], {}); });
+  t.add("feed_forward", "all inputs", {{2, 3, 4}, {4, 6}, {6}, {6, 5}, {5}}, [](Inputs x) {
+    return feed_forward({x[0], x[1], x[2], x[3], x[4]});
   });
-  t.add("feed_forward", "the residual is x", {{3, 4}, {4, 6}, {6}, {6, 4}, {4}}, [](Inputs x) {
-    return feed_forward({x[0], x[1], x[2], x[3], x[4], x[0]});
+  t.add("feed_forward", "x also used elsewhere", {{3, 4}, {4, 6}, {6}, {6, 4}, {4}}, [](Inputs x) {
+    return x[0] + feed_forward({x[0], x[1], x[2], x[3], x[4]});
   });
   t.add("feed_forward", "the maps share W and b", {{3, 4}, {4, 4}, {4}}, [](Inputs x) {
-    return feed_forward({x[0], x[1], x[2], x[1], x[2], {}});
-  });
-  t.add("feed_forward", "no residual", {{3, 4}, {4, 6}, {6}, {6, 4}, {4}}, [](Inputs x) {
-    return feed_forward({x[0], x[1], x[2], x[3], x[4], {}});
+    return feed_forward({x[0], x[1], x[2], x[1], x[2]});
   });
 }
 

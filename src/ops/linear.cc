@@ -1,6 +1,6 @@
 // y = x W + b, and the feed-forward network of two such maps with GELU between. The formulas stand
 // in ops/matmul.h; `linear` is short, and all the rest here is for speed. What is done to every
-// element of a product (bias, residual, GELU, its slope) is an epilogue of the product (Finish in
+// element of a product (bias, GELU, its slope) is an epilogue of the product (Finish in
 // kernels/gemm.h), applied while the element is in cache; gradients that do not wait for one
 // another run in one parallel loop. feed_forward_composed is the network to read. feed_forward
 // computes the same from blocks of rows: a task takes some rows through both maps, so that the
@@ -70,33 +70,25 @@ struct Sizes {
 
 const Scalar* data_or_null(const Tensor& x) { return x.defined() ? x.data() : nullptr; }
 
-void check_residual(const char* op, const Tensor& y, const Tensor& residual) {
-  require(!residual.defined() || residual.shape() == y.shape(), op, ": the residual has shape ",
-          residual.defined() ? residual.shape() : Shape{}, ", the output ", y.shape());
-}
-
 }  // namespace
 
-Tensor linear(const Tensor& x, const Tensor& W, const Tensor& b, const Tensor& residual) {
+Tensor linear(const Tensor& x, const Tensor& W, const Tensor& b) {
   const Sizes sizes("linear", x, W, b);
   Tensor y = Tensor::empty(x.shape().with(-1, sizes.outputs));
-  check_residual("linear", y, residual);
-  gemm(sizes.forward(x.data(), W, y.data(),
-                     {.bias = data_or_null(b), .residual = data_or_null(residual)}));
+  gemm(sizes.forward(x.data(), W, y.data(), {.bias = data_or_null(b)}));
   std::array inputs{x, W, b};
   separate(inputs);
-  return record("linear", y, {inputs[0], inputs[1], inputs[2], residual}, [sizes](Node& node) {
+  return record("linear", y, inputs, [sizes](Node& node) {
     const GradientSlot dx = node.slot(0), dW = node.slot(1);
     gemm_together(std::array{sizes.input_gradient(node.gradient(), node.input(1), dx),
                              sizes.weight_gradient(node.input(0).data(), node.gradient(), dW,
                                                    node.sum_into(2))});
-    node.pass_to(3);  // at the end: the storage of dy may become that of dresidual
   });
 }
 
 Tensor feed_forward_composed(const FeedForwardInputs& in) {
-  const Tensor before = linear(in.x, in.W_in, in.b_in);          // [..., F]
-  return linear(gelu(before), in.W_out, in.b_out, in.residual);  // [..., N]
+  const Tensor before = linear(in.x, in.W_in, in.b_in);  // [..., F]
+  return linear(gelu(before), in.W_out, in.b_out);       // [..., N]
 }
 
 namespace {
@@ -133,7 +125,7 @@ Tensor transposed(const Tensor& W) {
   return result;
 }
 
-/// The backward pass of feed_forward: y = hidden W_out + b_out + residual, hidden = gelu(before),
+/// The backward pass of feed_forward: y = hidden W_out + b_out, hidden = gelu(before),
 /// before = x W_in + b_in. A block of rows at a time: dhidden = dy W_out^T, dbefore = dhidden
 /// gelu'(before), dx = dbefore W_in^T row by row; then dW_out += hidden^T dy, dW_in += x^T dbefore.
 class FeedForwardBackward {
@@ -206,12 +198,9 @@ Tensor feed_forward(const FeedForwardInputs& in) {
   const Tensor before = Tensor::empty(in.x.shape().with(-1, first.outputs));  // [..., F]
   const Sizes second("feed_forward", before, in.W_out, in.b_out);
   Tensor y = Tensor::empty(in.x.shape().with(-1, second.outputs));  // [..., N]
-  check_residual("feed_forward", y, in.residual);
   const Gemm to_before =
       first.forward(in.x.data(), in.W_in, before.data(), {.bias = in.b_in.data()});
-  const Gemm to_y =
-      second.forward(before.data(), in.W_out, y.data(),
-                     {.bias = in.b_out.data(), .residual = data_or_null(in.residual)});
+  const Gemm to_y = second.forward(before.data(), in.W_out, y.data(), {.bias = in.b_out.data()});
   RowTasks(in.W_in).for_each(first.rows, [&](Index i, Index rows) {
     const Scratch<Scalar> hidden(rows * first.outputs);
     Gemm part = gemm_part(to_before, i, rows, 0, first.outputs);
@@ -221,12 +210,10 @@ Tensor feed_forward(const FeedForwardInputs& in) {
     part.a.data = hidden.data();
     gemm(part);
   });
-  std::array inputs{in.x, in.W_in, in.b_in, in.W_out, in.b_out, Tensor()};
+  std::array inputs{in.x, in.W_in, in.b_in, in.W_out, in.b_out};
   separate(inputs);
-  inputs[5] = in.residual;  // its gradient comes last
   return record("feed_forward", y, inputs, [first, second, before](Node& node) {
     FeedForwardBackward(node, first, second, before).run();
-    node.pass_to(5);
   });
 }
 

@@ -1,6 +1,6 @@
 // Matrix products for every layout, from one kernel: a transpose is a pair of strides, a batch a
 // step, and a matrix shared by a batch a step of 0. Gradients are such products again. Read next:
-// linear.cc, where products carry biases and residuals along.
+// linear.cc, where products carry biases along.
 #include "headlab/ops/matmul.h"
 
 #include "headlab/base/error.h"

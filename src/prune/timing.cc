@@ -17,7 +17,7 @@ namespace {
 using Work = std::function<void()>;
 
 void clear_gradients(Transformer& model) {
-  model.visit([](const std::string&, Tensor& parameter) { parameter.zero_grad(); });
+  model.visit([](const std::string&, const Tensor& parameter) { parameter.zero_grad(); });
 }
 
 /// Forward and backward of a whole model.
@@ -42,13 +42,14 @@ std::vector<ModuleAlone> modules_alone(const Transformer& model, const Batch& ba
     return Tensor::full({batch.size, length, model.config().d_model}, 1);
   };
   std::vector<ModuleAlone> all;
-  for (const auto& [name, attention, kind, stream] : model.attention_modules()) {
+  for (const AttentionModule& module : model.attention_modules()) {
     ModuleAlone& alone = all.emplace_back();
-    alone.attention = attention;
-    alone.queries = ones(batch.queries(kind)).set_requires_grad();
-    alone.keys = kind == AttentionKind::cross ? ones(batch.keys(kind)) : alone.queries;
-    alone.gradient = ones(batch.queries(kind));
-    alone.mask.causal = causal && kind == AttentionKind::self;
+    alone.attention = module.attention;
+    alone.queries = ones(batch.queries(module.kind)).set_requires_grad();
+    alone.keys =
+        module.kind == AttentionKind::cross ? ones(batch.keys(module.kind)) : alone.queries;
+    alone.gradient = ones(batch.queries(module.kind));
+    alone.mask.causal = causal && module.kind == AttentionKind::self;
   }
   return all;
 }

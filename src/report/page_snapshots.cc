@@ -22,7 +22,7 @@ std::vector<std::size_t> chosen_snapshots(std::size_t count, Index most) {
 
 Transformer in_half(const Transformer& model) {
   Transformer rounded = model.clone();
-  rounded.visit([](const std::string&, Tensor& parameter) {
+  rounded.visit([](const std::string&, const Tensor& parameter) {
     for (Index i = 0; i < parameter.count(); ++i)
       parameter.data()[i] = float_of_half(half_of(parameter.data()[i]));
   });

@@ -90,7 +90,13 @@ GradientSlot Node::slot(std::size_t i) const {
   if (!wants(i)) return {nullptr, false};
   Node& to = *inputs_[i].node();
   const bool accumulate = to.gradient_ != nullptr;
-  if (!accumulate) to.gradient_ = Storage::make(to.count());
+  Storage* const before = to.gradient_;
+  if (accumulate && (to.is_leaf() || before->references == 1)) return {before->data(), true};
+  to.gradient_ = Storage::make(to.count());
+  if (accumulate) {  // others hold the storage too, see pass_to
+    std::copy_n(before->data(), to.count(), to.gradient_->data());
+    Storage::release(before);
+  }
   return {to.gradient_->data(), accumulate};
 }
 
@@ -104,8 +110,8 @@ void Node::pass_to(std::size_t i) const {
   if (!wants(i)) return;
   Node& to = *inputs_[i].node();
   if (to.gradient_ != nullptr) {
-    add_scaled(count(), 1, gradient(), to.gradient_->data());
-  } else if (!to.is_leaf() && !retain_gradient_ && gradient_->references == 1) {
+    add_scaled(count(), 1, gradient(), slot(i).data);
+  } else if (!to.is_leaf() && !retain_gradient_) {
     gradient_->references.fetch_add(1, std::memory_order_relaxed);
     to.gradient_ = gradient_;
   } else {

@@ -54,7 +54,7 @@ Trainer::Trainer(Transformer& model, const Task& task, const TrainConfig& config
     : model_(model), task_(task), config_(config), optimizer_(config) {
   config_.validate();
   model_.visit(
-      [&](const std::string& name, Tensor& parameter) { optimizer_.add(name, parameter); });
+      [&](const std::string& name, const Tensor& parameter) { optimizer_.add(name, parameter); });
 }
 
 bool Trainer::run(const TrainCallbacks& callbacks) {
@@ -183,7 +183,7 @@ void Trainer::load(const TensorFile& file) {
                      std::isfinite(sums[2]);
   require(whole, "the counts in ", kStateSteps, " and ", kStateSums, " are damaged");
   load_parameters(model_, file, "model.");
-  model_.visit([&](const std::string& name, Tensor&) { file.at("optimizer.m." + name); });
+  model_.visit([&](const std::string& name, const Tensor&) { file.at("optimizer.m." + name); });
   optimizer_.load(file, steps[1]);
   step_ = saved_ = steps[0];
   loss_sum_ = sums[0];

@@ -129,7 +129,7 @@ TEST(Ablation, MeanAndResampleSpareAHeadThatSaysTheSameEverywhere) {
 
 TEST(Ablation, ResampleKeepsWhatDependsOnThePositionAloneAndMeanDoesNot) {
   Transformer model = random_model(small_config());
-  model.visit([](const std::string& name, Tensor& parameter) {
+  model.visit([](const std::string& name, const Tensor& parameter) {
     if (name == "embed.W_E") std::fill_n(parameter.data(), parameter.count(), Scalar{0});
   });
   const Batch examples = ragged_batch(small_config(), 7);

@@ -196,7 +196,7 @@ TEST(HeadWeights, WithTheNormFoldedInReadAStreamOfScaleOne) {
     squares += std::pow(static_cast<double>(value) - average, 2) / 8;
   const MultiHeadAttention& attention = *model.attention_modules()[1].attention;
   Tensor shift;
-  model.visit([&](const std::string& name, Tensor& parameter) {
+  model.visit([&](const std::string& name, const Tensor& parameter) {
     if (name == "blocks.1.ln1.b") shift = parameter;
   });
   for (Index d = 0; d < 4; ++d) {
@@ -229,7 +229,13 @@ TEST(Circuits, OfCrossAttentionReadTheDecoderByQueriesAndTheEncoderByKeys) {
   const Transformer model = random_model(small_encoder_decoder());
   const HeadId cross{2, 1};  // modules: the encoder's, the decoder's own, across
   const HeadWeights plain = plain_weights(model, cross), weights = head_weights(model, cross);
-  const auto gain = [&](const char* name) { return parameter_of(model, name); };
+  const auto gain = [&](const std::string& name) {
+    Tensor found;
+    model.visit([&](const std::string& other, const Tensor& parameter) {
+      if (other == name) found = parameter;
+    });
+    return found;
+  };
   expect_near(numbers(weights.Q), behind_norm(gain("decoder.blocks.0.ln_cross.w"), plain.Q),
               100 * kEpsilon);
   expect_near(numbers(weights.K), behind_norm(gain("encoder.ln_final.w"), plain.K), 100 * kEpsilon);

@@ -140,16 +140,15 @@ TEST(Gemm, EqualsAChainOfMultiplyAddsInEveryBitForAnyNumberOfThreads) {
 
 /// A product with everything that may be done to its elements, and sums of the columns of b.
 struct FinishedProduct : Product {
-  std::vector<Scalar> bias, residual, factor, gelu, sums;
+  std::vector<Scalar> bias, factor, gelu, sums;
 
   explicit FinishedProduct(const Size& size, bool with_gelu)
       : Product(size.m, size.n, size.k, false, false),
         bias(numbers(size.n, 4)),
-        residual(numbers(size.m * (size.n + 3), 5)),
         factor(numbers(size.m * (size.n + 3), 6)),
         gelu(numbers(size.m * (size.n + 3), 7)),
         sums(numbers(size.n, 8)) {
-    g.finish = {.bias = bias.data(), .residual = residual.data()};
+    g.finish = {.bias = bias.data()};
     if (with_gelu) g.finish.gelu = gelu.data();
     if (!with_gelu) g.finish.factor = factor.data();
     g.column_sums = sums.data();

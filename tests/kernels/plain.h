@@ -28,7 +28,6 @@ inline void gemm_plain(const Gemm& g) {
       const auto value = [](const Scalar* x, Index i_x) { return static_cast<double>(x[i_x]); };
       if (g.accumulate) sum += value(g.c, at_c);
       if (g.finish.bias) sum += value(g.finish.bias, j);
-      if (g.finish.residual) sum += value(g.finish.residual, at_c);
       if (g.finish.factor) sum *= value(g.finish.factor, at_c);
       g.c[at_c] = static_cast<Scalar>(sum);
       if (g.finish.gelu) gelu_forward(1, g.c + at_c, g.finish.gelu + at_c);

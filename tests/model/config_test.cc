@@ -93,7 +93,7 @@ TEST(Config, CountsTheWeightsOfItsBlocks) {
     c.kv_heads = groups;
     double weights = 0;
     Transformer model{c};
-    model.visit([&](const std::string& name, Tensor& tensor) {
+    model.visit([&](const std::string& name, const Tensor& tensor) {
       const bool in_block = name.find("blocks.") != name.npos;
       weights += in_block && tensor.rank() == 2 ? static_cast<double>(tensor.count()) : 0;
     });

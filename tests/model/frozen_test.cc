@@ -44,7 +44,7 @@ Sums sums_of(Transformer& model, const Batch& batch, const ForwardContext& conte
     sums.sizes += std::abs(term);
   }
   backward(logits, weights);
-  model.visit([&](const std::string& name, Tensor& p) {
+  model.visit([&](const std::string& name, const Tensor& p) {
     const Tensor grad = p.grad();
     for (Index i = 0; is_input(name) && grad.defined() && i < p.count(); ++i)
       sums.of_inputs += static_cast<double>(p.data()[i]) * static_cast<double>(grad.data()[i]);
@@ -74,7 +74,7 @@ TEST(FrozenPass, ComputesTheSameLogits) {
 TEST(FrozenPass, SendsNoGradientThroughPatterns) {
   for (Transformer& model : linear_models()) {
     backward(model.loss(random_batch(model.config(), 3, 5), kFrozen));
-    model.visit([](const std::string& name, Tensor& parameter) {
+    model.visit([](const std::string& name, const Tensor& parameter) {
       const bool of_pattern =
           name.ends_with("_Q") || name.ends_with("_K") || name.find("ln_cross") != name.npos;
       EXPECT_NE(parameter.grad().defined(), of_pattern) << name;

@@ -24,7 +24,7 @@ TransformerConfig two_stacks_of(const Golden& golden) {
 class GoldenEncoderDecoder : public testing::TestWithParam<const char*> {
  protected:
   GoldenEncoderDecoder() : golden_(GetParam()), model_(two_stacks_of(golden_)) {
-    model_.visit([&](const std::string& name, Tensor& p) { golden_.fill(name, p); });
+    model_.visit([&](const std::string& name, const Tensor& p) { golden_.fill(name, p); });
     const Index size = golden_.tensor("logits").size(0);
     batch_ = Batch::make(size, model_.config().length, 1, model_.config().source_length);
     batch_.tokens = golden_.ids("tokens");
@@ -54,7 +54,7 @@ TEST_P(GoldenEncoderDecoder, HasItsLossAndGradients) {
   const Tensor loss = model_.loss(batch_);
   golden_.expect(reshape(loss, {1}), "loss", kValueTolerance);
   backward(loss);
-  model_.visit([&](const std::string& name, Tensor& p) {
+  model_.visit([&](const std::string& name, const Tensor& p) {
     golden_.expect_gradient(p, name, kGradientTolerance);
   });
 }

@@ -30,7 +30,7 @@ Optimizer fixture_optimizer(Transformer& model) {
   config.eps = 1e-5;
   config.decay = 0.1;
   Optimizer optimizer(config);
-  model.visit([&](const std::string& name, Tensor& p) { optimizer.add(name, p); });
+  model.visit([&](const std::string& name, const Tensor& p) { optimizer.add(name, p); });
   return optimizer;
 }
 constexpr double kLearningRate = 1e-2;
@@ -38,7 +38,7 @@ constexpr double kLearningRate = 1e-2;
 class GoldenTransformer : public testing::TestWithParam<const char*> {
  protected:
   GoldenTransformer() : golden_(GetParam()), model_(config_of(golden_)) {
-    model_.visit([&](const std::string& name, Tensor& p) { golden_.fill(name, p); });
+    model_.visit([&](const std::string& name, const Tensor& p) { golden_.fill(name, p); });
     batch_ = Batch::make(golden_.tensor("logits").size(0), golden_.tensor("logits").size(1));
     batch_.tokens = golden_.ids("tokens");
     batch_.targets = golden_.ids("targets");
@@ -70,7 +70,7 @@ TEST_P(GoldenTransformer, HasItsLoss) {
 
 TEST_P(GoldenTransformer, HasItsGradients) {
   backward(model_.loss(batch_));
-  model_.visit([&](const std::string& name, Tensor& p) {
+  model_.visit([&](const std::string& name, const Tensor& p) {
     golden_.expect_gradient(p, name, kGradientTolerance);
   });
 }
@@ -95,7 +95,7 @@ TEST_P(GoldenTransformer, HasItsParametersAfterTenSteps) {
     backward(model_.loss(batch_));
     optimizer.step(kLearningRate, optimizer.gradient_norm());
   }
-  model_.visit([&](const std::string& name, Tensor& p) {
+  model_.visit([&](const std::string& name, const Tensor& p) {
     if (name.find("b_K") != std::string::npos)  // steps along rounding: see expect_gradient
       expect_near(p, golden_.tensor("after." + name), 1e-4, name);
     else

@@ -15,7 +15,7 @@ namespace headlab { namespace {
 
 std::vector<std::string> names_of(Transformer model) {
   std::vector<std::string> names;
-  model.visit([&](const std::string& name, Tensor&) { names.push_back(name); });
+  model.visit([&](const std::string& name, const Tensor&) { names.push_back(name); });
   return names;
 }
 
@@ -77,7 +77,7 @@ TEST(Transformer, AsAnEncoderSeesEverythingThatIsNoPadding) {
   EXPECT_NE(numbers(slice(first, 1, 0, 1)), numbers(slice(model.forward(batch), 1, 0, 1)));
 }
 
-TEST(Transformer, CapturesEveryLayerAndTheResidualStream) {
+TEST(Transformer, CapturesEveryLayerTheResidualStreamAndWhatIsAddedToIt) {
   const TransformerConfig config = small_config();
   const Transformer model = random_model(config);
   const Batch batch = random_batch(config, 2, 5);
@@ -89,8 +89,15 @@ TEST(Transformer, CapturesEveryLayerAndTheResidualStream) {
   EXPECT_EQ(captures.residual[0].shape(), (Shape{2, 5, 8}));
   EXPECT_EQ(numbers(logits), numbers(model.forward(batch)));
   const std::vector<AttentionModule> modules = model.attention_modules();
-  EXPECT_EQ(captures.stream_into(modules[1]).data(), captures.residual[1].data());
   EXPECT_EQ(captures.attention[1].heads, modules[1].attention->heads);
+  std::string names;
+  for (const auto& [name, x] : captures.written) names += name + " ";
+  EXPECT_EQ(names, "embedding positions blocks.0.attn blocks.0.mlp blocks.1.attn blocks.1.mlp ");
+  for (std::size_t i = 0; i < captures.residual.size(); ++i) {
+    const Tensor before = i == 0 ? Tensor::zeros({2, 5, 8}) : captures.residual[i - 1];
+    EXPECT_EQ(numbers(before + captures.written[2 * i].x + captures.written[2 * i + 1].x),
+              numbers(captures.residual[i]));
+  }
 }
 
 TEST(Transformer, LetsGradientsReachGates) {
@@ -146,7 +153,7 @@ TEST(Transformer, RecordsOnlyOpsWhoseGradientsAreChecked) {
 
 std::map<std::string, std::vector<double>> gradients_of(Transformer& model) {
   std::map<std::string, std::vector<double>> gradients;
-  model.visit([&](const std::string& name, Tensor& p) {
+  model.visit([&](const std::string& name, const Tensor& p) {
     gradients[name] = numbers(p.grad());
     p.zero_grad();
   });
@@ -201,7 +208,7 @@ TEST(Initial, FollowsTheRecipeOfTheConfig) {
   initialize(gpt2, Key{1});
   const auto deviation = [](Transformer& model, const std::string& wanted) {
     double squares = 0;
-    model.visit([&](const std::string& name, Tensor& p) {
+    model.visit([&](const std::string& name, const Tensor& p) {
       for (Scalar value : p.values())
         squares += name == wanted ? static_cast<double>(value) * static_cast<double>(value) /
                                         static_cast<double>(p.count())
@@ -233,8 +240,9 @@ TEST(Initial, OfALayerDoesNotDependOnHowManyThereAre) {
   initialize(two, Key{5});
   initialize(three, Key{5});
   std::map<std::string, std::vector<double>> values;
-  three.visit([&](const std::string& name, Tensor& p) { values[name] = numbers(p); });
-  two.visit([&](const std::string& name, Tensor& p) { EXPECT_EQ(numbers(p), values.at(name)); });
+  three.visit([&](const std::string& name, const Tensor& p) { values[name] = numbers(p); });
+  two.visit(
+      [&](const std::string& name, const Tensor& p) { EXPECT_EQ(numbers(p), values.at(name)); });
 }
 
 TEST(Clone, SharesNothing) {

@@ -16,7 +16,7 @@ struct Fixture {
 class GoldenAttention : public testing::TestWithParam<Fixture> {
  protected:
   GoldenAttention() : golden_(GetParam().name), attn_(GetParam().sizes) {
-    attn_.visit("", [&](const std::string& name, Tensor& p) { golden_.fill(name, p); });
+    attn_.visit("", [&](const std::string& name, const Tensor& p) { golden_.fill(name, p); });
     x_q_ = golden_.tensor("x_q").set_requires_grad();
     x_kv_ = golden_.has("x_kv") ? golden_.tensor("x_kv").set_requires_grad() : x_q_;
     y_ = attn_.forward(x_q_, x_kv_, GetParam().mask, {}, {.captures = &captures_});
@@ -46,7 +46,8 @@ TEST_P(GoldenAttention, SeesWhatItsMaskSees) {
 
 TEST_P(GoldenAttention, HasItsGradients) {
   backward(y_, golden_.tensor("dy"));
-  attn_.visit("", [&](const std::string& name, Tensor& p) { golden_.expect_gradient(p, name); });
+  attn_.visit("",
+              [&](const std::string& name, const Tensor& p) { golden_.expect_gradient(p, name); });
   golden_.expect_gradient(x_q_, "x_q");
   if (golden_.has("x_kv")) golden_.expect_gradient(x_kv_, "x_kv");
 }

@@ -20,7 +20,7 @@ TEST_P(AttentionGradients, AgreeWithCentralDifferences) {
   const Case& c = GetParam();
   MultiHeadAttention attn(c.sizes, 0.2);
   std::vector<Tensor> inputs;
-  attn.visit("", [&](const std::string& name, Tensor& p) {
+  attn.visit("", [&](const std::string& name, const Tensor& p) {
     p = random_leaf(p.shape(), Key{1}.fold(name));
     inputs.push_back(p);
   });

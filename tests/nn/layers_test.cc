@@ -9,7 +9,7 @@ namespace headlab { namespace {
 template <class Module, class... Name>
 std::vector<std::string> names_of(Module module, const Name&... name) {
   std::vector<std::string> names;
-  module.visit(name..., [&](const std::string& full, Tensor&) { names.push_back(full); });
+  module.visit(name..., [&](const std::string& full, const Tensor&) { names.push_back(full); });
   return names;
 }
 
@@ -37,7 +37,7 @@ TEST(LayerNorm, StartsAsTheNormalisedInput) {
 TEST(FeedForward, IsTwoLinearMapsAroundItsActivation) {
   for (Activation f : {Activation::gelu, Activation::relu}) {
     FeedForward mlp(3, 5, f);
-    mlp.visit("", [](const std::string& name, Tensor& p) {
+    mlp.visit("", [](const std::string& name, const Tensor& p) {
       const Tensor values = random_tensor(p.shape(), Key{1}.fold(name));
       std::copy_n(values.data(), values.count(), p.data());
     });

@@ -121,11 +121,10 @@ std::vector<std::vector<double>> feed_forward_values(const Network& n, bool fuse
                                random_leaf({n.inputs, n.hidden}, Key{2}),
                                random_leaf({n.hidden}, Key{3}),
                                random_leaf({n.hidden, n.inputs}, Key{4}),
-                               random_leaf({n.inputs}, Key{5}),
-                               random_leaf({n.rows, n.inputs}, Key{6})};
+                               random_leaf({n.inputs}, Key{5})};
   std::vector<std::vector<double>> values;
   for (int pass = 0; pass < passes; ++pass) {
-    const FeedForwardInputs inputs{in[0], in[1], in[2], in[3], in[4], in[5]};
+    const FeedForwardInputs inputs{in[0], in[1], in[2], in[3], in[4]};
     const Tensor y = fused ? feed_forward(inputs) : feed_forward_composed(inputs);
     if (pass == 0) values.push_back(numbers(y));
     backward(y, random_tensor(y.shape(), Key{7}));

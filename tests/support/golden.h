@@ -40,7 +40,7 @@ class Golden {
   }
 
   /// Fills a parameter with the values stored under its name.
-  void fill(const std::string& name, Tensor& parameter) const {
+  void fill(const std::string& name, const Tensor& parameter) const {
     const Tensor values = tensor(name);
     ASSERT_EQ(values.shape(), parameter.shape()) << name;
     std::copy_n(values.data(), values.count(), parameter.data());

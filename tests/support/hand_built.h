@@ -25,7 +25,7 @@ inline Transformer hand_built(const TaskShape& shape, Index classes,
   config.d_model = config.d_head = shape.length + classes;
   Transformer model(config);
   const Index C = config.d_model, T = shape.length, columns = config.d_head * config.heads[0];
-  model.visit([&](const std::string& name, Tensor& parameter) {
+  model.visit([&](const std::string& name, const Tensor& parameter) {
     for (Index t = 0; name == "pos_embed.W_pos" && t < T; ++t) parameter.data()[t * C + t] = 1;
     for (Index v = 0; name == "embed.W_E" && v < shape.vocab; ++v)
       parameter.data()[v * C + T + v % classes] = 1;

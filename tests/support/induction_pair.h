@@ -37,7 +37,7 @@ inline Transformer induction_pair(const TaskShape& shape, Index copies = 1) {
   config.layers = 2, config.heads = {1, copies};
   config.d_model = config.d_head = at.width;
   Transformer model(config);
-  const auto set = [](Tensor& W, Index row, Index column, double value) {
+  const auto set = [](const Tensor& W, Index row, Index column, double value) {
     W.data()[row * W.size(-1) + column] = static_cast<Scalar>(value);
   };
   MultiHeadAttention& before = model.attention(0);
@@ -61,7 +61,7 @@ inline Transformer induction_pair(const TaskShape& shape, Index copies = 1) {
       set(induction.O.W, first + v, at.said + v, 1 / at.scale(3));
     }
   }
-  model.visit([&](const std::string& name, Tensor& parameter) {
+  model.visit([&](const std::string& name, const Tensor& parameter) {
     for (Index t = 0; name == "pos_embed.W_pos" && t < shape.length; ++t) set(parameter, t, t, 1);
     for (Index v = 0; v < shape.vocab; ++v) {
       if (name == "embed.W_E") set(parameter, v, at.token + v, 1);

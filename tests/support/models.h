@@ -9,7 +9,7 @@ namespace headlab {
 
 inline Transformer random_model(const TransformerConfig& config, Key key = Key{1}) {
   Transformer model(config);
-  model.visit([&](const std::string& name, Tensor& parameter) {
+  model.visit([&](const std::string& name, const Tensor& parameter) {
     const Tensor values = random_tensor(parameter.shape(), key.fold(name));
     std::copy_n(values.data(), values.count(), parameter.data());
   });
@@ -63,7 +63,8 @@ inline TransformerConfig small_encoder_decoder() {
 
 inline std::vector<Tensor> parameters_of(Transformer& model) {
   std::vector<Tensor> parameters;
-  model.visit([&](const std::string&, Tensor& parameter) { parameters.push_back(parameter); });
+  model.visit(
+      [&](const std::string&, const Tensor& parameter) { parameters.push_back(parameter); });
   return parameters;
 }
 

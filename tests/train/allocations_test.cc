@@ -54,7 +54,7 @@ class Steps {
  public:
   explicit Steps(const TransformerConfig& config) : model_(config), optimizer_(train()) {
     initialize(model_, Key{1});
-    model_.visit([&](const std::string& name, Tensor& p) { optimizer_.add(name, p); });
+    model_.visit([&](const std::string& name, const Tensor& p) { optimizer_.add(name, p); });
   }
 
   /// How often a step on sequences of `length` asked for memory.

@@ -241,7 +241,7 @@ TEST_F(NotFinite, LossNamesTheResidualStreamThatOverflows) {
 }
 
 TEST_F(NotFinite, LossNamesTheLogits) {
-  run_.model.visit([](const std::string& name, Tensor& parameter) {
+  run_.model.visit([](const std::string& name, const Tensor& parameter) {
     if (name.find("W_U") != name.npos) std::ranges::fill(parameter.values(), Scalar(3e38));
   });
   expect_evaluation_error({"not finite", "the logits"});

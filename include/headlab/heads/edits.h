@@ -38,17 +38,6 @@ std::vector<std::string> module_names(const Transformer& model);
 /// The place of a head in its module. Error that lists the heads there are, if it is not one.
 Index place_of(const Transformer& model, const HeadId& id);
 
-/// The parameter of this name. It shares its storage with the model but records no gradient. Error
-/// for a name that the model does not have.
-inline Tensor parameter_of(const Transformer& model, const std::string& name) {
-  Tensor found;
-  model.visit([&](const std::string& other, const Tensor& parameter) {
-    if (other == name) found = parameter.detach();
-  });
-  require(found.defined(), "the model has no parameter ", name);
-  return found;
-}
-
 /// Gates of shape [H] for each attention module: 1 for the heads in `kept`, 0 for the others.
 std::vector<HeadEdits> gates_for(const Transformer& model, std::span<const HeadId> kept);
 

@@ -24,10 +24,9 @@ struct ConstMatrix {
 /// The epilogue: what happens to c once a sum is complete and still in cache, in this order; null:
 /// nothing. Matrices have c's leading dimension. Each saves a pass over memory and a parallel loop.
 struct Finish {
-  const Scalar* bias = nullptr;      // [n]: c += bias[j]
-  const Scalar* residual = nullptr;  // [m, n]: c += residual
-  const Scalar* factor = nullptr;    // [m, n]: c *= factor
-  Scalar* gelu = nullptr;            // [m, n]: receives gelu(c)
+  const Scalar* bias = nullptr;    // [n]: c += bias[j]
+  const Scalar* factor = nullptr;  // [m, n]: c *= factor
+  Scalar* gelu = nullptr;          // [m, n]: receives gelu(c)
 };
 
 /// c[i, j] = (accumulate ? c[i, j] : 0) + sum over k of a[i, k] b[k, j]; a [m, k], b [k, n], c [m,

@@ -15,7 +15,7 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 StoredTensor stored(const std::string& name, const Tensor& tensor);
 /// Reads the elements into a tensor of the same shape. Error that names the tensor if shape or
 /// dtype (F32) differ or an element is not finite.
-void read_into(const StoredTensor& from, Tensor& to);
+void read_into(const StoredTensor& from, const Tensor& to);
 
 /// Adds every parameter to `file`, its name after `prefix`.
 void store_parameters(const Transformer& model, TensorFile& file, const std::string& prefix = "");

@@ -24,7 +24,7 @@ struct Block {
   FeedForward mlp;
   bool has_cross = false, has_mlp = false;
 
-  void visit(const std::string& prefix, const ParameterVisitor& f);
+  void visit(const std::string& prefix, const ParameterVisitor& f) const;
 };
 
 /// Positions and blocks that run one after the other: a whole decoder or encoder, or half of an
@@ -44,6 +44,9 @@ struct AttentionModule {
   const MultiHeadAttention* attention;
   AttentionKind kind = AttentionKind::self;
   std::size_t stream = 0;  // ModelCaptures::residual[stream] enters the block of the module
+  /// The norms through which queries, and keys and values, read a stream; null in a post-norm
+  /// model.
+  const LayerNorm *query_norm = nullptr, *key_norm = nullptr;
 };
 
 /// What a forward pass computed, for whoever asks.
@@ -52,9 +55,12 @@ struct ModelCaptures {
   std::vector<AttentionCaptures> attention;  // by attention module, in execution order
   /// [B, T, C] before each block, and after the last; first those of the encoder, [B, S, C].
   std::vector<Tensor> residual;
-
-  /// The residual stream that enters the block of an attention module.
-  const Tensor& stream_into(const AttentionModule& module) const;
+  /// What was added to the streams, in this order; the names follow that of the stack.
+  struct Written {
+    std::string name;  // "embedding", "positions", "blocks.0.attn", "blocks.0.mlp"
+    Tensor x;          // [B, T, C]; positions [T, C]
+  };
+  std::vector<Written> written;
 };
 
 /// Optional companions of a forward pass. `edits` is empty or has one entry for each attention
@@ -93,6 +99,11 @@ class Transformer {
   std::vector<AttentionModule> attention_modules() const;
   /// The module with that index, to change its weights by hand.
   MultiHeadAttention& attention(std::size_t module);
+  /// The embedding [V, C]; the map [C, K*V] from the stream to logits, of a tied model without b;
+  /// and the norm between the last stream and that map, null in a post-norm model.
+  const Tensor& embedding() const { return W_E_; }
+  Linear unembedding() const;
+  const LayerNorm* final_norm() const;
   /// A model without all heads but these, for each attention module: smaller matrices, the same
   /// function as with the other heads' gates at 0; parameters are copied. Its config remembers
   /// which heads are left.
@@ -100,8 +111,7 @@ class Transformer {
   /// The heads of each attention module, by the numbers they were born with.
   std::vector<std::vector<std::int32_t>> head_numbers() const;
 
-  void visit(const ParameterVisitor& f);
-  void visit(const ConstParameterVisitor& f) const;
+  void visit(const ParameterVisitor& f) const;
   Index parameter_count() const;
   /// A copy whose parameters share nothing with this one's.
   Transformer clone() const;
@@ -109,13 +119,9 @@ class Transformer {
 
  private:
   struct Pass;
-  Tensor embed(const Stack& stack, const Ids& tokens, const Shape& shape,
-               const ForwardContext& context) const;
-  Tensor run(const Stack& stack, Tensor x, const Pass& pass) const;
+  Tensor embed(const Ids& tokens, const Shape& shape, const Pass& pass) const;
+  Tensor run(Tensor x, const Pass& pass) const;
   Tensor run_block(const Block& block, Tensor x, const Pass& pass) const;
-  template <class Sublayer>
-  Tensor add_sublayer(const Tensor& x, const LayerNorm& norm, const ForwardContext& context,
-                      const char* name, Sublayer f) const;
   void prepare(const Batch& batch, const ModelHooks& hooks) const;
 
   TransformerConfig config_;

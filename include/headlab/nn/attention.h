@@ -46,7 +46,6 @@ struct AttentionCaptures {
 struct AttentionHooks {
   const HeadEdits* edits = nullptr;
   AttentionCaptures* captures = nullptr;  // is filled in
-  Tensor residual{};                      // [B, T, C], added to the output; undefined: nothing
   /// [B, T, H*Dv], what the heads put out before edits, from a pass that had the same input: then
   /// Q, K, V and patterns are not computed, and not captured. Undefined: computed here.
   Tensor z{};
@@ -88,7 +87,7 @@ struct MultiHeadAttention {
   /// Error for a head that is not there, or is named twice.
   MultiHeadAttention with_heads(const std::vector<std::int32_t>& kept) const;
 
-  void visit(const std::string& prefix, const ParameterVisitor& f);
+  void visit(const std::string& prefix, const ParameterVisitor& f) const;
 
  private:
   Tensor head_outputs(const Tensor& x_q, const Tensor& x_kv, const AttentionMask& mask,

@@ -15,8 +15,7 @@
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// Called with the full name of each parameter, such as "blocks.0.attn.W_Q".
-using ParameterVisitor = std::function<void(const std::string& name, Tensor& parameter)>;
-using ConstParameterVisitor = std::function<void(const std::string& name, const Tensor& parameter)>;
+using ParameterVisitor = std::function<void(const std::string& name, const Tensor& parameter)>;
 
 /// What a forward pass knows beside its inputs. Dropout is active while training and draws from
 /// `key`, which the trainer folds from (seed, purpose, step, micro-batch); each module folds in its
@@ -37,15 +36,15 @@ struct ForwardContext {
 /// A parameter: a leaf of zeros that requires a gradient.
 Tensor parameter(const Shape& shape, Scalar value = 0);
 
-/// y = x W + b + residual; x [..., in], W [in, out], b [out]; an undefined residual is left out.
+/// y = x W + b; x [..., in], W [in, out], b [out].
 struct Linear {
   Tensor W, b;
 
   Linear() = default;
   Linear(Index in, Index out, bool bias = true);
-  Tensor forward(const Tensor& x, const Tensor& residual = {}) const;
+  Tensor forward(const Tensor& x) const;
   /// Names: prefix + "W" + label and prefix + "b" + label, such as "blocks.0.attn." "W" "_Q".
-  void visit(const std::string& prefix, const std::string& label, const ParameterVisitor& f);
+  void visit(const std::string& prefix, const std::string& label, const ParameterVisitor& f) const;
 };
 
 /// y = (x - mean) / sqrt(variance + eps) w + b over the last axis; see ops/rows.h. In a frozen
@@ -57,20 +56,20 @@ struct LayerNorm {
   LayerNorm() = default;
   explicit LayerNorm(Index width);
   Tensor forward(const Tensor& x, const ForwardContext& context = {}) const;
-  void visit(const std::string& prefix, const ParameterVisitor& f);
+  void visit(const std::string& prefix, const ParameterVisitor& f) const;
 };
 
 enum class Activation { gelu, relu };
 
-/// y = f(x W_in + b_in) W_out + b_out + residual with f = gelu (tanh form) or relu; x, y [..., C].
+/// y = f(x W_in + b_in) W_out + b_out with f = gelu (tanh form) or relu; x, y [..., C].
 struct FeedForward {
   Linear in, out;
   Activation activation = Activation::gelu;
 
   FeedForward() = default;
   FeedForward(Index width, Index hidden, Activation f);
-  Tensor forward(const Tensor& x, const Tensor& residual = {}) const;
-  void visit(const std::string& prefix, const ParameterVisitor& f);
+  Tensor forward(const Tensor& x) const;
+  void visit(const std::string& prefix, const ParameterVisitor& f) const;
 };
 
 /// [T, C]: P[t, 2i] = sin(t / 10000^(2i/C)), P[t, 2i+1] = cos(t / 10000^(2i/C)) (Vaswani et al.

@@ -17,16 +17,15 @@ struct MatmulOptions {
 /// rank below 2; sizes that do not fit.
 Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options = {});
 
-/// y[..., N] = x[..., C] W[C, N] + b[N] + residual[..., N]; dx = dy W^T, dW = x^T dy, db = the sum
-/// of dy, dresidual = dy. An undefined b or residual is left out.
-Tensor linear(const Tensor& x, const Tensor& W, const Tensor& b, const Tensor& residual = {});
+/// y[..., N] = x[..., C] W[C, N] + b[N]; dx = dy W^T, dW = x^T dy, db = the sum of dy. An undefined
+/// b is left out.
+Tensor linear(const Tensor& x, const Tensor& W, const Tensor& b);
 
-/// The feed-forward network y = gelu(x W_in + b_in) W_out + b_out + residual, with x [..., C], W_in
-/// [C, F], W_out [F, N]: two products forward and four backward. Of what lies between the maps only
+/// The feed-forward network y = gelu(x W_in + b_in) W_out + b_out, with x [..., C], W_in [C, F],
+/// W_out [F, N]: two products forward and four backward. Of what lies between the maps only
 /// h = x W_in + b_in is kept, [..., F].
 struct FeedForwardInputs {
   const Tensor &x, &W_in, &b_in, &W_out, &b_out;
-  const Tensor& residual;  // may be undefined
 };
 Tensor feed_forward(const FeedForwardInputs& inputs);
 /// The same, composed of linear and gelu: the definition.

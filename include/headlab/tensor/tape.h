@@ -46,7 +46,7 @@ class Node {
   std::size_t input_count() const { return inputs_.size(); }
   bool wants(std::size_t i) const { return inputs_[i].requires_grad(); }
   // The gradient of input i, which other ops may add to as well:
-  //   pass_to   it is the output's, element by element (y = x + c): moved, not copied, if possible
+  //   pass_to   it is the output's, element by element (y = x + c): shared, until more is added
   //   sum_into  a loop adds to it (dx[i] += ...): zeros at first use; what a new op takes
   //   slot      a kernel writes or adds every element, as the slot says: saves filling in zeros
   // The last two are null for an input that wants no gradient.
