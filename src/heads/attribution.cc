@@ -66,7 +66,7 @@ struct Unembedding {
   bool centred;
 
   Unembedding(const Transformer& model, bool centred_)
-      : norm(*model.final_norm()),
+      : norm(model.final_norm()),
         map(model.unembedding()),
         vocab(model.config().vocab),
         centred(centred_) {

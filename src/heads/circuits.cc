@@ -26,7 +26,7 @@ Tensor folded(const Tensor& gain, const Tensor& W) {
 /// W_U [C, K*V], behind the final norm.
 Tensor unembedding(const Transformer& model) {
   const Tensor W = model.unembedding().W;
-  return model.final_norm() ? folded(model.final_norm()->w, W) : W;
+  return model.config().norm == NormPlace::pre ? folded(model.final_norm().w, W) : W;
 }
 
 AttentionKind kind_of(const Transformer& model, const HeadId& head) {
@@ -159,8 +159,8 @@ HeadWeights plain_weights(const Transformer& model, const HeadId& head) {
 HeadWeights head_weights(const Transformer& model, const HeadId& head) {
   const NoGrad no_grad;
   HeadWeights weights = plain_weights(model, head);
+  if (model.config().norm == NormPlace::post) return weights;
   const AttentionModule module = model.attention_modules()[head.layer];
-  if (module.query_norm == nullptr) return weights;
   weights.Q = folded(module.query_norm->w, weights.Q);
   for (Tensor* W : {&weights.K, &weights.V}) *W = folded(module.key_norm->w, *W);
   return weights;

@@ -125,17 +125,16 @@ Tensor Transformer::embed(const Ids& tokens, const Shape& shape, const Pass& pas
 
 Tensor Transformer::run_block(const Block& block, Tensor x, const Pass& pass) const {
   const ForwardContext in = pass.context.inside(block.name);
-  const auto norm_at = [&](NormPlace place) {
-    return [&, place](const LayerNorm& norm, const Tensor& stream) {
-      return config_.norm == place ? norm.forward(stream, in) : stream;
-    };
-  };
+  const bool pre_norm = config_.norm == NormPlace::pre;
+  const auto norm = [&](const LayerNorm& ln, const Tensor& h) { return ln.forward(h, in); };
+  const auto pre = [&](auto& ln, const Tensor& h) { return pre_norm ? norm(ln, h) : h; };
+  const auto post = [&](auto& ln, const Tensor& h) { return pre_norm ? h : norm(ln, h); };
   const auto out = [&](const std::string& name, const Tensor& y) {
     return pass.written(block.name + name, dropout(y, pass.p, in.inside(name + "_out").key));
   };
   const auto attn = [&](const Tensor& h) {
-    return out("attn",
-               block.attn.forward(h, h, pass.mask, in.inside("attn"), pass.hooks_of(block.module)));
+    const AttentionHooks hooks = pass.hooks_of(block.module);
+    return out("attn", block.attn.forward(h, h, pass.mask, in.inside("attn"), hooks));
   };
   const auto cross_attn = [&](const Tensor& h) {
     return out("cross_attn",
@@ -143,7 +142,6 @@ Tensor Transformer::run_block(const Block& block, Tensor x, const Pass& pass) co
                                         pass.hooks_of(block.module + 1)));
   };
   const auto mlp = [&](const Tensor& h) { return out("mlp", block.mlp.forward(h)); };
-  const auto pre = norm_at(NormPlace::pre), post = norm_at(NormPlace::post);
   x = post(block.ln1, x + attn(pre(block.ln1, x)));  // [B, T, C], as all that follow
   if (block.has_cross) x = post(block.ln_cross, x + cross_attn(pre(block.ln_cross, x)));
   if (block.has_mlp) x = post(block.ln2, x + mlp(pre(block.ln2, x)));
@@ -221,17 +219,14 @@ Tensor Transformer::loss_of(const Tensor& logits, const Batch& batch, double den
 std::vector<AttentionModule> Transformer::attention_modules() const {
   const std::vector<AttentionPlace> places = config_.attention_places();
   std::vector<AttentionModule> modules;
-  const auto add = [&](const MultiHeadAttention& attention, std::size_t stream,
+  const auto add = [&](const Block& block, const MultiHeadAttention& attention,
                        const LayerNorm& query_norm, const LayerNorm& key_norm) {
-    const AttentionPlace& place = places[modules.size()];
-    modules.push_back({place.name, &attention, place.kind, stream});
-    if (config_.norm == NormPlace::post) return;
-    modules.back().query_norm = &query_norm, modules.back().key_norm = &key_norm;
+    modules.push_back({places[modules.size()], &attention, block.stream, &query_norm, &key_norm});
   };
   for (const Stack* stack : {&encoder_, &main_}) {
     for (const Block& block : stack->blocks) {
-      add(block.attn, block.stream, block.ln1, block.ln1);
-      if (block.has_cross) add(block.cross_attn, block.stream, block.ln_cross, encoder_.ln_final);
+      add(block, block.attn, block.ln1, block.ln1);
+      if (block.has_cross) add(block, block.cross_attn, block.ln_cross, encoder_.ln_final);
     }
   }
   return modules;
@@ -255,18 +250,13 @@ Linear Transformer::unembedding() const {
   return tied;
 }
 
-const LayerNorm* Transformer::final_norm() const {
-  return config_.norm == NormPlace::pre ? &main_.ln_final : nullptr;
-}
-
 Transformer Transformer::with_heads(const std::vector<std::vector<std::int32_t>>& kept) const {
   Transformer smaller = clone();
-  const std::vector<AttentionModule> modules = smaller.attention_modules();
-  require(kept.size() == modules.size(), "heads to keep are named for ", kept.size(),
-          " attention modules, but the model has ", modules.size());
   const std::vector<AttentionPlace> places = config_.attention_places();
+  require(kept.size() == places.size(), "heads to keep are named for ", kept.size(),
+          " attention modules, but the model has ", places.size());
   smaller.config_.attention.clear();
-  for (std::size_t i = 0; i < modules.size(); ++i) {
+  for (std::size_t i = 0; i < places.size(); ++i) {
     MultiHeadAttention& attention = smaller.attention(i);
     attention = attention.with_heads(kept[i]);
     if (attention.head_count() < config_.heads_of(places[i].layer))

@@ -42,14 +42,13 @@ std::vector<ModuleAlone> modules_alone(const Transformer& model, const Batch& ba
     return Tensor::full({batch.size, length, model.config().d_model}, 1);
   };
   std::vector<ModuleAlone> all;
-  for (const AttentionModule& module : model.attention_modules()) {
+  for (const AttentionModule& m : model.attention_modules()) {
     ModuleAlone& alone = all.emplace_back();
-    alone.attention = module.attention;
-    alone.queries = ones(batch.queries(module.kind)).set_requires_grad();
-    alone.keys =
-        module.kind == AttentionKind::cross ? ones(batch.keys(module.kind)) : alone.queries;
-    alone.gradient = ones(batch.queries(module.kind));
-    alone.mask.causal = causal && module.kind == AttentionKind::self;
+    alone.attention = m.attention;
+    alone.queries = ones(batch.queries(m.kind)).set_requires_grad();
+    alone.keys = m.kind == AttentionKind::cross ? ones(batch.keys(m.kind)) : alone.queries;
+    alone.gradient = ones(batch.queries(m.kind));
+    alone.mask.causal = causal && m.kind == AttentionKind::self;
   }
   return all;
 }

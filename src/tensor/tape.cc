@@ -89,15 +89,13 @@ void Node::drop_gradient() noexcept {
 GradientSlot Node::slot(std::size_t i) const {
   if (!wants(i)) return {nullptr, false};
   Node& to = *inputs_[i].node();
-  const bool accumulate = to.gradient_ != nullptr;
   Storage* const before = to.gradient_;
-  if (accumulate && (to.is_leaf() || before->references == 1)) return {before->data(), true};
+  if (before != nullptr && (to.is_leaf() || before->references == 1)) return {before->data(), true};
   to.gradient_ = Storage::make(to.count());
-  if (accumulate) {  // others hold the storage too, see pass_to
-    std::copy_n(before->data(), to.count(), to.gradient_->data());
-    Storage::release(before);
-  }
-  return {to.gradient_->data(), accumulate};
+  if (before == nullptr) return {to.gradient_->data(), false};
+  std::copy_n(before->data(), to.count(), to.gradient_->data());  // others hold it too: pass_to
+  Storage::release(before);
+  return {to.gradient_->data(), true};
 }
 
 Scalar* Node::sum_into(std::size_t i) const {
@@ -109,14 +107,11 @@ Scalar* Node::sum_into(std::size_t i) const {
 void Node::pass_to(std::size_t i) const {
   if (!wants(i)) return;
   Node& to = *inputs_[i].node();
-  if (to.gradient_ != nullptr) {
-    add_scaled(count(), 1, gradient(), slot(i).data);
-  } else if (!to.is_leaf() && !retain_gradient_) {
+  if (to.gradient_ == nullptr && !to.is_leaf() && !retain_gradient_) {
     gradient_->references.fetch_add(1, std::memory_order_relaxed);
     to.gradient_ = gradient_;
   } else {
-    to.gradient_ = Storage::make(count());
-    std::copy_n(gradient(), count(), to.gradient_->data());
+    add_scaled(count(), 1, gradient(), sum_into(i));
   }
 }
 

@@ -229,11 +229,8 @@ TEST(Circuits, OfCrossAttentionReadTheDecoderByQueriesAndTheEncoderByKeys) {
   const Transformer model = random_model(small_encoder_decoder());
   const HeadId cross{2, 1};  // modules: the encoder's, the decoder's own, across
   const HeadWeights plain = plain_weights(model, cross), weights = head_weights(model, cross);
-  const auto gain = [&](const std::string& name) {
-    Tensor found;
-    model.visit([&](const std::string& other, const Tensor& parameter) {
-      if (other == name) found = parameter;
-    });
+  const auto gain = [&, found = Tensor()](const std::string& name) mutable {
+    model.visit([&](const std::string& n, const Tensor& p) { found = n == name ? p : found; });
     return found;
   };
   expect_near(numbers(weights.Q), behind_norm(gain("decoder.blocks.0.ln_cross.w"), plain.Q),

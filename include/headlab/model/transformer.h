@@ -37,16 +37,12 @@ struct Stack {
   std::size_t stream = 0;  // the residual stream that enters the first block
 };
 
-/// An attention module of a model, with its place: its name in checkpoints and reports, and the
-/// stream that it reads.
-struct AttentionModule {
-  std::string name;  // "blocks.0.attn"
+/// An attention module of a model. Its name is that in checkpoints and reports.
+struct AttentionModule : AttentionPlace {
   const MultiHeadAttention* attention;
-  AttentionKind kind = AttentionKind::self;
-  std::size_t stream = 0;  // ModelCaptures::residual[stream] enters the block of the module
-  /// The norms through which queries, and keys and values, read a stream; null in a post-norm
-  /// model.
-  const LayerNorm *query_norm = nullptr, *key_norm = nullptr;
+  std::size_t stream;  // ModelCaptures::residual[stream] enters the block of the module
+  /// Pre-norm: what queries, and keys and values, read a stream through.
+  const LayerNorm *query_norm, *key_norm;
 };
 
 /// What a forward pass computed, for whoever asks.
@@ -99,11 +95,11 @@ class Transformer {
   std::vector<AttentionModule> attention_modules() const;
   /// The module with that index, to change its weights by hand.
   MultiHeadAttention& attention(std::size_t module);
-  /// The embedding [V, C]; the map [C, K*V] from the stream to logits, of a tied model without b;
-  /// and the norm between the last stream and that map, null in a post-norm model.
+  /// The embedding [V, C]; pre-norm, the norm after the last block; and the map [C, K*V] from there
+  /// to the logits, without b in a tied model.
   const Tensor& embedding() const { return W_E_; }
+  const LayerNorm& final_norm() const { return main_.ln_final; }
   Linear unembedding() const;
-  const LayerNorm* final_norm() const;
   /// A model without all heads but these, for each attention module: smaller matrices, the same
   /// function as with the other heads' gates at 0; parameters are copied. Its config remembers
   /// which heads are left.
