@@ -1,399 +1,175 @@
 #!/usr/bin/env python3
-"""Small bugs, one at a time: the tests must notice each of them.
+"""Small bugs, one at a time: the tests of the layer in which they are must notice them.
 
-    tests/tools/mutants/run.py [--folder DIR] [--tenth I] [--match REGEX] [--jobs N] [--check] [--alone]
-                         [--near]
+    tests/tools/mutants/run.py COPY BUILD [--draw N] [--seed TEXT] [--match REGEX] [--list]
 
-list.txt holds the bugs: the path of a file, a line "- what stands there", which occurs there once,
-and a line "+ what takes its place". A line "@ test_train" names the program that notices a bug which
-the tests of its own layer cannot see; a line "= why" marks one that changes nothing anybody could
-see: it is not run.
-
-All bugs are built into one copy of the project, each behind a switch: `a + b` becomes
-`(headlab_mutant(17) ? (a - b) : (a + b))`, and the environment says HEADLAB_MUTANT=17. So a bug
-costs the time of the tests that could see it and no build: those of its own layer first, then all
-others that come by its place, until one fails or does not end in several times its usual time. Which
-come by is known from a run without bugs: each switch marks that it was asked. What does not compile
-behind a switch (constants, mostly) is built by itself with --alone, and only counted without.
-
---tenth I takes a tenth of the bugs (I modulo 10), those of neighbouring layers, so that few test
-programs are built; --match those whose file and text match; --near runs the tests of a bug's own
-layer, or those that its line @ names, and no others; --check only looks whether every bug finds its
-place. Prints the survivors; the exit status is 1 if there are any.
+Rules make the bugs from the sources as they stand: an operator, a number or a condition becomes
+another, a statement is left out. N of them are drawn by the seed, from src and the page's scripts.
+COPY is a copy of the project, which this program changes and mends again; BUILD a build of it. Each
+bug is built and shown to the programs of its layer (test_NAME, test_NAME_f64, test_NAME_train; for
+scripts of the page test_report and test_browser), until one fails or takes several times as long as
+usual. What does not compile is drawn again. Prints those that nobody notices; the status is 0 all
+the same, for some bugs change nothing that can be seen. --list only shows what is drawn.
 """
-import argparse, concurrent.futures, os, re, shutil, signal, subprocess, sys, tempfile, time
+import argparse, concurrent.futures, os, pathlib, random, re, shutil, subprocess, tempfile, time
 
-PROJECT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LAYERS = ["base", "kernels", "tensor", "ops", "nn", "model", "tasks", "train", "heads", "prune", "lab", "bench",
-          "report", "cli"]
-ENGINE = {"kernels", "tensor", "ops", "nn", "model"}
-OTHERS = ["test_" + name for name in ["kernels_f64", "tensor_f64", "ops_f64", "nn_f64", "model_f64", "heads_f64",
-                                      "tasks_train", "train_train", "heads_train", "prune_train", "report_train",
-                                      "cli_train"]]
 MEMORY = 8_000_000  # KB that a test may use: a wrong size must not take the machine's
-HEADER = """#pragma once
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <cstdlib>
-/// Which bug is on, and which switches were asked, in a file that all processes of a test share.
-struct HeadlabMutants {
-  HeadlabMutants() {
-    if (const char* number = std::getenv("HEADLAB_MUTANT")) on = std::atoi(number);
-    const char* path = std::getenv("HEADLAB_MUTANTS_ASKED");
-    const int file = path != nullptr ? ::open(path, O_RDWR) : -1;
-    if (file < 0) return;
-    void* shared = ::mmap(nullptr, sizeof unshared, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (shared != MAP_FAILED) asked = static_cast<char*>(shared);
-  }
-  int on = 0;
-  char unshared[4096] = {};
-  char* asked = unshared;
-};
-inline HeadlabMutants headlab_mutants;
-[[gnu::always_inline]] inline bool headlab_mutant(int number) {
-  headlab_mutants.asked[number] = 1;
-  return headlab_mutants.on == number;
-}
-"""
+SWAPS = [(" < ", " <= "), (" <= ", " < "), (" > ", " >= "), (" >= ", " > "), (" == ", " != "), (" != ", " == "),
+         (" === ", " !== "), (" !== ", " === "), (" && ", " || "), (" || ", " && "), (" + ", " - "), (" - ", " + "),
+         (" * ", " / "), (" / ", " * "), (" += ", " -= "), (" -= ", " += "), ("true", "false"), ("false", "true")]
+NO_STATEMENT = r"\s*(return|throw|using|const|let|var|auto|static|if|for|while|else|case|default|import|export)\b"
 
-
-# ---- the list -----------------------------------------------------------------------------------
-
-def read_list():
-    bugs = []
-    with open(os.path.join(PROJECT, "tests/tools/mutants/list.txt")) as file:
-        blocks = [block.strip("\n").split("\n") for block in file.read().split("\n\n")]
-    for block in blocks:
-        lines = [line for line in block if line and not line.startswith("#")]
-        if not lines:
-            continue
-        bug = {"file": lines[0], "why": "", "seen_by": "", "number": len(bugs) + 1}
-        for line in lines[1:]:
-            bug[{"-": "old", "+": "new", "=": "why", "@": "seen_by"}[line[0]]] = line[2:]
-        bugs.append(bug)
-    return bugs
-
-
-def without_place(bugs):
-    """Bugs whose text does not occur exactly once, or lies within that of another."""
-    lost = []
-    for bug in bugs:
-        path = os.path.join(PROJECT, bug["file"])
-        with open(path if os.path.exists(path) else os.devnull) as file:
-            text = file.read()
-        others = [other["old"] for other in bugs if other["file"] == bug["file"] and other is not bug]
-        begin = text.find(bug["old"])
-        taken = any(text.find(old) < begin + len(bug["old"]) and begin < text.find(old) + len(old) for old in others)
-        if text.count(bug["old"]) != 1 or (taken and not bug["why"]):
-            lost.append(bug)
-    return lost
-
-
-def layer_of(bug):
-    return LAYERS.index(bug["file"].split("/")[1 if bug["file"].startswith("src/") else 2])
-
-
-def tenth_of(bugs, number):
-    """A tenth, of layers that are neighbours; every bug is in one of the ten."""
-    ordered = sorted(bugs, key=layer_of)
-    return [bug for i, bug in enumerate(ordered) if i * 10 // len(ordered) == number % 10]
-
-
-def tests_for(bug, near):
-    """The programs that could see a bug, the likeliest first."""
-    own = bug["seen_by"].split() or ["test_" + LAYERS[layer_of(bug)]]
-    if near:
-        return own
-    later = ["test_" + name for name in LAYERS[layer_of(bug) + 1:] if name != "bench"]
-    return own + [test for test in later + OTHERS if test not in own]
-
-
-# ---- switches -----------------------------------------------------------------------------------
 
 def masked(text):
-    """The text with everything between quotes made x, so that no sign in it counts."""
-    return re.sub(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'', lambda m: "x" * len(m.group()), text)
+    """The text with strings and comments made blank, so that no sign in them counts."""
+    hidden = r'R"(\w*)\(.*?\)\1"|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|`(?:[^`\\]|\\.)*`|//[^\n]*|/\*.*?\*/'
+    text = re.sub(r"(?<=\d)'(?=\d)", "_", text)  # 1'000
+    return re.sub(hidden, lambda m: re.sub(r"[^\n]", "~", m.group()), text, flags=re.S)
 
 
-def difference(old, new):
-    """The smallest [begin, end) of old, and the end in new, outside of which both are the same; whole
-    operators and words."""
-    begin = 0
-    while begin < min(len(old), len(new)) and old[begin] == new[begin]:
-        begin += 1
-    same = 0
-    while same < min(len(old), len(new)) - begin and old[-1 - same] == new[-1 - same]:
-        same += 1
-    signs = "<>=!&|+-*/%"
-
-    def joined(a, b):
-        return (a in signs and b in signs) or (re.match(r"\w", a) and re.match(r"\w", b))
-    while begin > 0 and (joined(old[begin - 1], (old + " ")[begin]) or joined(new[begin - 1], (new + " ")[begin])):
-        begin -= 1
-    while same > 0 and (joined(old[-same], (" " + old)[-same - 1]) or joined(new[-same], (" " + new)[-same - 1])):
-        same -= 1
-    return begin, len(old) - same, len(new) - same
+def condition(line):
+    """What stands between the brackets of an if that is closed in its line: begin and end."""
+    found = re.search(r"\bif \(", line)
+    depth, at = 1, found.end() if found else len(line)
+    while depth and at < len(line):
+        depth += {"(": 1, ")": -1}.get(line[at], 0)
+        at += 1
+    return (found.end(), at - 1) if found and depth == 0 else None
 
 
-def bounds(text, begin, end):
-    """The expression around [begin, end), up to the signs that end one."""
-    text = masked(text)
-
-    def ends(i):
-        c, before, after = text[i], text[i - 1:i], text[i + 1:i + 2]
-        if c == ":" and ":" in (before, after):
-            return False
-        if c == "=" and (after == "=" or before in tuple("=<>!")):
-            return False
-        return c in ",;?:="
-    depth, left = 0, begin
-    while left > 0:
-        c = text[left - 1]
-        if c in ")]}":
-            depth += 1
-        elif c in "([{":
-            if depth == 0:
-                break
-            depth -= 1
-        elif depth == 0 and (ends(left - 1) or re.search(r"\breturn $", text[:left])):
-            break
-        left -= 1
-    depth, right = 0, end
-    while right < len(text):
-        c = text[right]
-        if c in "([{":
-            depth += 1
-        elif c in ")]}":
-            if depth == 0:
-                break
-            depth -= 1
-        elif depth == 0 and ends(right):
-            break
-        right += 1
-    return left, right
+def bugs_of_line(line, before):
+    """(begin, end, what takes its place) for every bug that a line of masked text can hold."""
+    if line.lstrip().startswith("#") or "static_assert" in line:
+        return
+    for old, new in SWAPS:
+        word = rf"\b{old}\b" if old.isalpha() else re.escape(old)
+        yield from ((m.start(), m.end(), new) for m in re.finditer(word, line))
+    for number in re.finditer(r"(?<![\w.])(\d+\.?\d*|\.\d+)(?![\w.])", line):
+        whole = number.group().isdigit()
+        yield (*number.span(), str(int(number.group()) + 1) if whole else f"({number.group()} + 1)")
+    if place := condition(line):
+        yield (*place, "!({})")
+    alone = re.fullmatch(r"\s+[^\s~(]\S*(\(.*\)| [-+*/|&]?= .*|\+\+|--)?;", line)
+    if alone and not re.match(NO_STATEMENT, line) and re.search(r"([;{}]|^)\s*$", before):
+        yield (0, len(line), "")
 
 
-def head_of_statement(text):
-    """Where the statement behind leading `if (...)`, `for (...)`, `while (...)` begins."""
-    at = 0
-    while match := re.match(r"\s*(if|for|while)\s*(constexpr )?\(", text[at:]):
-        depth, at = 1, at + match.end()
-        plain = masked(text)
-        while depth and at < len(text):
-            depth += {"(": 1, ")": -1}.get(plain[at], 0)
-            at += 1
-    return at
-
-
-def switched(bug):
-    """The old text with the new one behind a switch; None where no form of a switch fits."""
-    old, new, on = bug["old"], bug["new"], f"headlab_mutant({bug['number']})"
-    if not new.strip():
-        return f"if (!({on})) {old}" if old.rstrip().endswith(";") else None
-    begin, end, new_end = difference(old, new)
-    assigns = re.fullmatch(r"[-+*/%|&^]?=", old[begin:end].strip()) is not None
-    if assigns:
-        at = head_of_statement(old)
-        if not old.rstrip().endswith(";"):
-            return None
-        return old[:at] + "{ if (" + on + ") " + new[at:] + " else " + old[at:] + " }"
-    left, right = bounds(old, begin, end)
-    if chained := re.search(r"\s*(&&|\|\|)\s*$", old[:right]):  # goes on in the next line
-        right = max(end, chained.start())
-    new_right = new_end + right - end
-    return f"{old[:left]}({on} ? ({new[left:new_right]}) : ({old[left:right]})){old[right:]}"
-
-
-# ---- building and running -----------------------------------------------------------------------
-
-def run(command):
-    return subprocess.run(command, capture_output=True, text=True, errors="replace")
-
-
-def copy_project(folder):
-    for part in ["src", "include", "tests", "examples", "datasets", "CMakeLists.txt", "README.md"]:
-        source, target = os.path.join(PROJECT, part), os.path.join(folder, part)
-        if os.path.isdir(source):
-            shutil.copytree(source, target, dirs_exist_ok=True)
-        else:
-            shutil.copy2(source, target)
-    with open(os.path.join(folder, "mutant.h"), "w") as file:
-        file.write(HEADER)
-
-
-def write_file(folder, path, bugs):
-    """The file as it is in the project, with these of its bugs."""
-    with open(os.path.join(PROJECT, path)) as file:
-        text = file.read()
-    for bug in bugs:
-        text = text.replace(bug["old"], bug.get("text", bug["new"]))
-    target = os.path.join(folder, path)
-    with open(target) as file:
-        if file.read() == text:
-            return
-    with open(target, "w") as file:
-        file.write(text)
-
-
-def build(folder, targets, jobs):
-    return run(["ninja", "-k", "0", "-j", str(jobs), "-C", os.path.join(folder, "build")] + targets)
-
-
-def build_with_switches(folder, bugs, targets, jobs):
-    """Builds all bugs that compile behind a switch; the others come back."""
-    alone = []
-    inside = []
-    for bug in bugs:
-        bug["text"] = switched(bug)
-        (inside if bug["text"] else alone).append(bug)
-    for _ in range(6):
-        for path in {bug["file"] for bug in bugs}:
-            write_file(folder, path, [bug for bug in inside if bug["file"] == path])
-        built = build(folder, targets, jobs)
-        if built.returncode == 0:
-            return inside, alone
-        wrong = blamed(folder, inside, built.stdout + built.stderr)
-        if not wrong:
-            sys.exit("the copy does not build:\n" + (built.stdout + built.stderr)[-3000:])
-        print(f"{len(wrong)} do not compile behind a switch", flush=True)
-        alone += wrong
-        inside = [bug for bug in inside if bug not in wrong]
-    sys.exit("the copy does not build")
-
-
-def blamed(folder, bugs, said):
-    """The bugs on, or just before, the lines that a compiler calls wrong."""
-    places = {(os.path.relpath(file, folder), int(line))
-              for file, line in re.findall(r"(/[^\s:]+):(\d+):\d+: error", said)}
+def bugs_of(copy):
+    """Every bug of every source: (path, number of the line, the line, the line with the bug)."""
     found = []
-    for bug in bugs:
-        with open(os.path.join(folder, bug["file"])) as file:
-            line = file.read().split(bug["text"])[0].count("\n") + 1
-        if any(file == bug["file"] and 0 <= at - line <= 2 for file, at in places):
-            found.append(bug)
+    paths = [*copy.glob("src/*/*.cc"), *copy.glob("src/*/*.h"), *copy.glob("src/report/page/*.js")]
+    for path in sorted(paths):
+        text = path.read_text()
+        lines, plain = text.split("\n"), masked(text).split("\n")
+        for i, line in enumerate(lines):
+            for begin, end, new in bugs_of_line(plain[i], plain[i - 1].replace("~", "")):
+                bug = line[:begin] + new.replace("{}", line[begin:end]) + line[end:]
+                found.append((path, i, line, bug))
     return found
 
 
-def failure(folder, test, limit, number, asked=os.devnull):
-    """None if a test program ends well within so many seconds, else the name of what failed. It and
-    what it starts run in a folder of their own, without colours and with one thread."""
-    place = tempfile.mkdtemp(dir=folder)
-    command = ["bash", "-c", f"ulimit -v {MEMORY}; exec \"$@\"", "bash", os.path.join(folder, "build", test),
-               "--gtest_fail_fast", "--gtest_brief=1"]
-    env = dict(os.environ, OMP_NUM_THREADS="1", TMPDIR=place, HEADLAB_MUTANT=str(number), HEADLAB_MUTANTS_ASKED=asked)
-    with open(os.path.join(place, "said"), "w+", errors="replace") as said:
-        process = subprocess.Popen(command, cwd=place, env=env, stdin=subprocess.DEVNULL, stdout=said,
-                                   stderr=subprocess.STDOUT, start_new_session=True)
+def programs_of(path, targets):
+    """The test programs of a source's layer."""
+    layer = path.parent.name
+    names = ["report", "browser"] if layer == "page" else [layer, layer + "_f64", layer + "_train"]
+    return [name for name in ("test_" + name for name in names) if name in targets]
+
+
+def fails(program, limit):
+    """Whether a program fails, or does not end within so many seconds."""
+    with tempfile.TemporaryDirectory() as place:
+        command = ["timeout", "-k", "1", str(limit), "bash", "-c", f'ulimit -v {MEMORY}; exec "$0" "$@"', program,
+                   "--gtest_fail_fast", "--gtest_brief=1"]
+        if "browser" in os.path.basename(program):
+            command[5] = 'exec "$0" "$@"'
+        env = dict(os.environ, TMPDIR=place)
+        return subprocess.run(command, cwd=place, env=env, stdin=subprocess.DEVNULL, capture_output=True,
+                              start_new_session=True).returncode != 0
+
+
+class Judge:
+    def __init__(self, copy, build):
+        self.copy, self.build, self.usual = copy, build, {}
+        said = self.make("help").stdout
+        self.targets = set(re.findall(r"\btest_\w+", said))
+        self.pool = concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 2) // 2))
+
+    def make(self, *targets):
+        return subprocess.run(["cmake", "--build", self.build, "-j", str(os.cpu_count()), "--target", *targets],
+                              capture_output=True, text=True, errors="replace")
+
+    def prepare(self, names):
+        """Builds what was drawn without a bug and measures it; what fails by itself is left out."""
+        built = self.make(*names)
+        if built.returncode:
+            raise SystemExit("the copy does not build:\n" + (built.stdout + built.stderr)[-3000:])
+        for name in sorted(names):
+            begin = time.time()
+            if fails(os.path.join(self.build, name), 1800):
+                print(f"{name} fails without any bug: left out", flush=True)
+            else:
+                self.usual[name] = time.time() - begin
+
+    def judged(self, bug):
+        """A promise of the program that notices a bug, or None; None at once if it does not compile."""
+        path, i, _, line = bug
+        names = [name for name in programs_of(path, self.targets) if name in self.usual]
+        text = path.read_text()
+        lines = text.split("\n")
+        lines[i] = line
+        path.write_text("\n".join(lines))
         try:
-            code = process.wait(limit)
-        except subprocess.TimeoutExpired:
-            code = None
-        try:
-            os.killpg(process.pid, signal.SIGKILL)  # and what it has left behind
-        except ProcessLookupError:
-            pass
-        process.wait()
-        said.seek(0)
-        failed = re.search(r"^\[  FAILED  \] ([\w/.]+)", said.read(), re.M)
-    shutil.rmtree(place, ignore_errors=True)
-    if code == 0:
-        return None
-    return "does not end" if code is None else failed.group(1) if failed else f"ends with {code}"
+            if self.make(*names).returncode:
+                return None
+            kept = tempfile.mkdtemp()
+            for name in names:
+                shutil.copy2(os.path.join(self.build, name), kept)
+            promise = self.pool.submit(self.noticed, kept, names)
+            if path.parent.name in ("page", "cli"):  # these read the copy or run its program
+                promise.result()
+            return promise
+        finally:
+            path.write_text(text)
 
-
-class Tests:
-    """The test programs without a bug: what each takes, and the bugs whose places it comes by."""
-
-    def __init__(self, folder, names, pool):
-        self.folder, self.times, self.asked = folder, {}, {}
-        for name, failed in zip(names, pool.map(self.try_out, names)):
-            if failed:
-                print(f"{name} fails without any bug ({failed}): left out", flush=True)
-        print("without a bug: " + ", ".join(f"{name} {self.times[name]:.0f} s" for name in names
-                                            if name in self.times), flush=True)
-
-    def try_out(self, name):
-        path, begin = os.path.join(self.folder, name + ".asked"), time.time()
-        with open(path, "wb") as file:
-            file.write(bytes(4096))
-        if failed := failure(self.folder, name, 1800, 0, path):
-            return failed
-        self.times[name] = time.time() - begin
-        with open(path, "rb") as file:
-            self.asked[name] = {number for number, mark in enumerate(file.read()) if mark}
-        return None
-
-    def noticed(self, bug, number):
-        """The test that fails; None if nothing notices. A bug that is built by itself has number 0."""
-        for name in bug["tests"]:
-            if name in self.times and (number == 0 or number in self.asked[name]):
-                if failed := failure(self.folder, name, 20 + 5 * self.times[name], number):
-                    return f"{name}: {failed}"
-        return None
-
-
-def noticed_alone(tests, bug, jobs):
-    """What notices a bug that is built by itself."""
-    bug.pop("text", None)
-    write_file(tests.folder, bug["file"], [bug])
-    built = build(tests.folder, [name for name in bug["tests"] if name in tests.times], jobs)
-    found = "the compiler" if built.returncode != 0 else tests.noticed(bug, 0)
-    write_file(tests.folder, bug["file"], [])
-    return found
+    def noticed(self, folder, names):
+        by = next((name for name in names if fails(os.path.join(folder, name), int(20 + 5 * self.usual[name]))), None)
+        shutil.rmtree(folder)
+        return by
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--folder")
-    parser.add_argument("--tenth", type=int)
+    parser.add_argument("copy", type=lambda text: pathlib.Path(text).resolve())
+    parser.add_argument("build", type=os.path.abspath)
+    parser.add_argument("--draw", type=int, default=40)
+    parser.add_argument("--seed", default="1")
     parser.add_argument("--match", default="")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--check", action="store_true")
-    parser.add_argument("--alone", action="store_true")
-    parser.add_argument("--near", action="store_true")
+    parser.add_argument("--list", action="store_true")
     args = parser.parse_args()
-    for ignored in (signal.SIGINT, signal.SIGHUP):  # by whoever runs this behind the scenes; tests send both
-        signal.signal(ignored, lambda *_: sys.exit(130))
-    bugs = read_list()
-    lost = without_place(bugs)
-    for bug in lost:
-        print(f"has no place of its own: {bug['file']}: {bug['old']}")
-    if args.check or lost:
-        print(f"{len(bugs)} bugs, {len(lost)} without a place, {sum(bool(b['why']) for b in bugs)} equivalent")
-        return 1 if lost else 0
-    chosen = [b for b in bugs if not b["why"] and re.search(args.match, b["file"] + " " + b["old"])]
-    chosen = chosen if args.tenth is None else tenth_of(chosen, args.tenth)
-    folder = os.path.abspath(args.folder or tempfile.mkdtemp())
-    os.makedirs(folder, exist_ok=True)
-    copy_project(folder)
-    run(["cmake", "-S", folder, "-B", os.path.join(folder, "build"), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug",
-         "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -w", "-DHEADLAB_TEST_FLAGS=-O0", "-DHEADLAB_NATIVE=OFF",
-         "-DCMAKE_CXX_FLAGS=-include " + os.path.join(folder, "mutant.h")])
-    for bug in chosen:
-        bug["tests"] = tests_for(bug, args.near)
-    names = sorted({name for bug in chosen for name in bug["tests"]})
-    begin = time.time()
-    inside, alone = build_with_switches(folder, chosen, names, args.jobs)
-    print(f"{len(inside)} of {len(chosen)} bugs behind switches, built in {time.time() - begin:.0f} s", flush=True)
-    survivors = []
+    if (args.copy / ".git").exists() and not args.list:
+        raise SystemExit(f"{args.copy} is a checkout: give me a copy, whose sources I may change")
+    bugs = [bug for bug in bugs_of(args.copy) if re.search(args.match, f"{bug[0]}:{bug[2]}")]
+    print(f"{len(bugs)} bugs can be made, {args.draw} are drawn with the seed {args.seed}", flush=True)
+    random.Random(args.seed).shuffle(bugs)
 
-    def tell(bug, found):
-        if found is None:
-            survivors.append(bug)
-        print(f"{bug['file']}: {bug['new'].strip()[:70]}: {found or 'SURVIVES'}", flush=True)
-    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        tests = Tests(folder, names, pool)
-        for bug, found in zip(inside, pool.map(lambda bug: tests.noticed(bug, bug["number"]), inside)):
-            tell(bug, found)
-    if args.alone:
-        for bug in alone:
-            tell(bug, noticed_alone(tests, bug, args.jobs))
-    print(f"{len(inside) + (len(alone) if args.alone else 0)} bugs ran, {len(survivors)} survive"
-          + ("" if args.alone or not alone else f", {len(alone)} were not run: they need a build each (--alone)"))
+    def shown(bug):
+        path, i, line, new = bug
+        return f"{path.relative_to(args.copy)}:{i + 1}\n- {line.strip()}\n+ {new.strip()}"
+    if args.list:
+        print("\n".join(map(shown, bugs[:args.draw])))
+        return
+    judge = Judge(args.copy, args.build)
+    judge.prepare({name for bug in bugs[:2 * args.draw] for name in programs_of(bug[0], judge.targets)})
+    tried, promises = 0, []
+    while len(promises) < args.draw and tried < min(len(bugs), 2 * args.draw):
+        bug, tried = bugs[tried], tried + 1
+        if promise := judge.judged(bug):
+            promises.append((bug, promise))
+    survivors = [bug for bug, promise in promises if promise.result() is None]
     for bug in survivors:
-        print(f"{bug['file']}\n- {bug['old']}\n+ {bug['new']}\n")
-    return 1 if survivors else 0
+        print(f"SURVIVES {shown(bug)}")
+    print(f"{len(promises)} bugs tried, {len(survivors)} survive; {tried - len(promises)} did not compile")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
