@@ -112,7 +112,7 @@ Result shown_curves(const Invocation& call, const RunsDone& done, const PictureF
   result.unwritten = done.unwritten;
   result.status = done.failed.empty() ? 0 : 1;
   if (!picture.wanted()) return result;
-  return with_picture(call, picture, one ? curve_figure(curves[0]) : curve_figure(all), result);
+  return with_picture(call, picture, curve_figure(all, picture.units()), result);
 }
 
 }  // namespace
@@ -120,6 +120,7 @@ Result shown_curves(const Invocation& call, const RunsDone& done, const PictureF
 Result curve(Invocation& call) {
   CurveFlags flags;
   call.read(flags.settings());
+  flags.picture.units();
   if (!flags.methods.empty())
     flags.options.methods = texts_of(split(flags.methods, ','), std::identity());
   for (const std::string& name : flags.options.methods)

@@ -14,9 +14,9 @@ namespace fs = std::filesystem;
 
 /// The settings that decide what was found: without those of how it is shown and kept.
 Json deciding_settings(const Invocation& call) {
-  constexpr std::string_view kShown[] = {"table",  "json", "threads", "help",  "out",
-                                         "scores", "map",  "all",     "csv",   "latex",
-                                         "svg",    "png",  "shard",   "force", "quiet"};
+  constexpr std::string_view kShown[] = {"table", "json",  "threads", "help",  "out", "scores",
+                                         "map",   "all",   "csv",     "latex", "svg", "pdf",
+                                         "width", "shard", "force",   "quiet"};
   Json::Object kept;
   for (const Setting& setting : call.settings().all())
     if (std::ranges::count(kShown, setting.name) == 0)

@@ -70,8 +70,9 @@ struct HeadsFlags {
     if (known || grid || over_training)
       call.refuse({"npy"}, "writes patterns, or the mass by example",
                   "leave --like, --grid and --over-training out");
+    picture.units();
     if (picture.wanted() && !one && !grid && !over_training)
-      throw UsageError("--svg and --png need to know of what",
+      throw UsageError("--svg and --pdf need to know of what",
                        "add --pattern LAYER.HEAD, --grid or --over-training");
   }
 };
@@ -167,7 +168,8 @@ Result show_pattern(const Invocation& call, const Run& run, const HeadsFlags& fl
   if (!one) json["attention"] = module_names(run.model);
   const Result result = finding(call, run, std::move(json), shown, "");
   if (!flags.picture.wanted()) return result;
-  return with_picture(call, flags.picture, pattern_figure(patterns[0], flags.relation), result);
+  return with_picture(call, flags.picture,
+                      pattern_figure(patterns[0], flags.relation, flags.picture.units()), result);
 }
 
 Result show_grid(const Invocation& call, const Run& run, const HeadsFlags& flags) {
@@ -179,7 +181,9 @@ Result show_grid(const Invocation& call, const Run& run, const HeadsFlags& flags
       finding(call, run, stamped({{"example", flags.example}, {"patterns", patterns}}),
               grid_text(run.config.model, patterns, report, stdout_shades()) + "\n", "");
   if (!flags.picture.wanted()) return result;
-  return with_picture(call, flags.picture, grid_figure(run.config.model, patterns, report), result);
+  return with_picture(call, flags.picture,
+                      grid_figure(run.config.model, patterns, report, flags.picture.units()),
+                      result);
 }
 
 Result show_likeness(const Invocation& call, const Run& run, const HeadsFlags& flags) {
@@ -197,7 +201,7 @@ Result show_history(const Invocation& call, const Run& run, const HeadsFlags& fl
   const HeadsHistory history = read_heads_history(run);
   const Result result = finding(call, run, to_json(history), history_text(history) + "\n", "");
   if (!flags.picture.wanted()) return result;
-  return with_picture(call, flags.picture, history_figure(history), result);
+  return with_picture(call, flags.picture, history_figure(history, flags.picture.units()), result);
 }
 
 Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {

@@ -63,6 +63,7 @@ std::string writer_of(const Run& run, const std::string& file) {
 Result page(Invocation& call) {
   PageFlags flags;
   call.read(flags.settings());
+  flags.picture.units();
   flags.options.command = call.again("out");
   flags.options.writer = writer_of;
   const std::vector<std::string>& names = call.positionals();
@@ -72,7 +73,7 @@ Result page(Invocation& call) {
   if (!flags.textbook && (names.empty() || names[0].empty()))
     throw UsageError("missing argument RUN|SWEEP", "headlab page RUN, or headlab page --textbook");
   if (flags.picture.wanted() && !flags.textbook)
-    throw UsageError("--svg and --png draw what --textbook is about",
+    throw UsageError("--svg and --pdf draw what --textbook is about",
                      "headlab heads RUN --grid --svg FILE draws the heads of a run");
   const std::filesystem::path out = !flags.out.empty() ? std::filesystem::path(flags.out)
                                     : flags.textbook
@@ -87,7 +88,8 @@ Result page(Invocation& call) {
       reproducible(call, std::move(json),
                    page_text(page) + (flags.check ? "\n" : "\n" + out.string() + "\n"));
   if (!flags.picture.wanted()) return result;
-  return with_picture(call, flags.picture, lesson_figure(lesson_world("five-tokens")), result);
+  return with_picture(call, flags.picture,
+                      lesson_figure(lesson_world("five-tokens"), flags.picture.units()), result);
 }
 
 }  // namespace headlab::cli

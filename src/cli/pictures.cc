@@ -1,20 +1,35 @@
 // A picture is written when all else is done: an error before it leaves no file. Its name follows
 // the result, and its bytes are the same each time the command is given. Read next:
-// src/report/svg.cc, src/report/png.cc.
+// src/report/svg.cc, src/report/pdf.cc.
 #include "cli/pictures.h"
 
 #include "cli/commands.h"
 #include "headlab/base/files.h"
+#include "headlab/base/text.h"
 
 namespace headlab::cli {
 
 void PictureFlags::add_to(Settings& settings) {
   settings.string("svg", svg, "write the picture as SVG", "FILE");
-  settings.string("png", png, "write the picture as PNG", "FILE");
+  settings.string("pdf", pdf, "write the picture as PDF", "FILE");
+  settings.string("width", width, "lay the picture out for print, with text of 7 points",
+                  "84mm|174mm");
 }
 
-Result with_picture(const Invocation& call, const PictureFlags& flags, const Picture& picture,
+double PictureFlags::units() const {
+  if (width.empty()) return 0;
+  double millimetres = 0;
+  if (!width.ends_with("mm") || !parse_number(width.substr(0, width.size() - 2), millimetres) ||
+      !(millimetres >= 60 && millimetres <= 400))
+    throw UsageError(text("--width ", width, ": a picture is 60mm to 400mm wide"),
+                     "84mm for a column, 174mm for a page");
+  if (!wanted()) throw UsageError("--width is for --svg and --pdf", "add --pdf FILE");
+  return millimetres / 25.4 * 72 / kPrintedUnit;
+}
+
+Result with_picture(const Invocation& call, const PictureFlags& flags, Picture picture,
                     Result result) {
+  picture.printed = !flags.width.empty();
   const std::string about = "again: " + call.again();
   const auto write = [&](const std::string& file, const std::string& bytes) {
     try {
@@ -25,7 +40,8 @@ Result with_picture(const Invocation& call, const PictureFlags& flags, const Pic
     }
   };
   if (!flags.svg.empty()) write(flags.svg, headlab::svg(picture, about));
-  if (!flags.png.empty()) write(flags.png, headlab::png(picture, about));
+  if (!flags.pdf.empty()) write(flags.pdf, headlab::pdf(picture, about));
+  result.text += text("caption: ", picture.title, ". ", picture.sentence, "\n");
   return result;
 }
 

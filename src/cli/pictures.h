@@ -1,6 +1,6 @@
-// What commands share that can show their result as a picture: the flags --svg and --png, and the
-// files. Read next: report/figures.h, which makes the pictures; heads.cc, whose results are shown.
-// A file that was there is replaced as one step.
+// What commands share that can show their result as a picture: the flags --svg, --pdf and --width,
+// and the files. Read next: report/figures.h, which makes the pictures; heads.cc, whose results are
+// shown. A file that was there is replaced as one step.
 #pragma once
 
 #include <string>
@@ -12,15 +12,19 @@
 namespace headlab::cli {
 
 struct PictureFlags {
-  std::string svg, png;  // files to write; "": none
+  std::string svg, pdf;  // files to write; "": none
+  std::string width;     // "84mm"; "": as on a screen
 
   void add_to(Settings& settings);
-  bool wanted() const { return !svg.empty() || !png.empty(); }
+  bool wanted() const { return !svg.empty() || !pdf.empty(); }
+  /// What figures take: the width in units, 0 where none was asked for. UsageError for what is no
+  /// width, or one without a file to write.
+  double units() const;
 };
 
 /// Writes the files that are wanted, with the command that makes them again inside, and adds their
-/// names to the result.
-Result with_picture(const Invocation& call, const PictureFlags& flags, const Picture& picture,
+/// names and a caption to the result.
+Result with_picture(const Invocation& call, const PictureFlags& flags, Picture picture,
                     Result result);
 
 }  // namespace headlab::cli

@@ -4,24 +4,31 @@
 #include <algorithm>
 
 #include "cli/commands.h"
+#include "cli/pictures.h"
+#include "headlab/report/figures.h"
 
 namespace headlab::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// The folders at or below `folder` that hold a run, sorted.
-std::vector<fs::path> run_folders(const fs::path& folder) {
+/// The folders at or below each of `folders` that hold a run, sorted.
+std::vector<fs::path> run_folders(const std::vector<std::string>& folders) {
   std::vector<fs::path> found;
   std::error_code ignored;
   const auto holds = [&](const fs::path& path) {
     return fs::exists(path / "state.safetensors", ignored);
   };
-  if (holds(folder)) found.push_back(folder);
   const auto options = fs::directory_options::skip_permission_denied;
-  for (const auto& entry : fs::recursive_directory_iterator(folder, options, ignored))
-    if (entry.is_directory(ignored) && holds(entry.path())) found.push_back(entry.path());
+  for (const std::string& folder : folders) {
+    if (!fs::is_directory(folder))
+      throw Error("there is no folder " + folder, "name the one that holds your runs");
+    if (holds(folder)) found.push_back(folder);
+    for (const auto& entry : fs::recursive_directory_iterator(folder, options, ignored))
+      if (entry.is_directory(ignored) && holds(entry.path())) found.push_back(entry.path());
+  }
   std::ranges::sort(found);
+  found.erase(std::ranges::unique(found).begin(), found.end());
   return found;
 }
 
@@ -52,17 +59,31 @@ std::string remarks(const Json& run) {
   return join(parts, "; ");
 }
 
+/// The losses of a run's evaluations.
+RunLosses losses_of(const fs::path& path) {
+  RunLosses losses{.name = path.filename().string()};
+  for (const Json& line : read_log(metrics_file(open_run(path)))) {
+    losses.steps.push_back(line.at("step").integer());
+    losses.losses.push_back(line.at("loss").is_null() ? kUndefined : line.at("loss").number());
+  }
+  return losses;
+}
+
 }  // namespace
 
 Result runs(Invocation& call) {
-  call.read({});
-  const std::string folder = call.positionals().empty() ? "runs" : call.positionals()[0];
-  if (!fs::is_directory(folder))
-    throw Error("there is no folder " + folder, "name the one that holds your runs");
+  PictureFlags picture;
+  Settings settings;
+  picture.add_to(settings);
+  call.read(settings);
+  const double width = picture.units();
+  std::vector<std::string> folders = call.positionals();
+  if (folders.empty()) folders = {"runs"};
   Texts table(
       {"run", "task", "heads", "parameters", "step", "seed", "loss", "accuracy", "remarks"});
   Json all = Json::array();
-  for (const fs::path& path : run_folders(folder)) {
+  std::vector<RunLosses> losses;
+  for (const fs::path& path : run_folders(folders)) {
     try {
       const Json run = describe(path);
       const auto number = [&](const char* key, auto shown) {
@@ -74,13 +95,17 @@ Result runs(Invocation& call) {
                  number("loss", significant),
                  number("accuracy", [](double x) { return fixed(x, 4); }), remarks(run)});
       all.push_back(run);
+      if (picture.wanted()) losses.push_back(losses_of(path));
     } catch (const Error& error) {
       note(text("note: ", path.string(), " cannot be read: ", error.what()));
     }
   }
-  const bool none = all.items().empty();
-  return {.json = stamped({{"runs", std::move(all)}, {"command", call.again()}}),
-          .text = none ? text("there is no run below ", folder, "\n") : table.to_string()};
+  const std::string none =
+      all.items().empty() ? text("there is no run below ", join(folders, ", "), "\n") : "";
+  const Result result = {.json = stamped({{"runs", std::move(all)}, {"command", call.again()}}),
+                         .text = none.empty() ? table.to_string() : none};
+  if (!picture.wanted()) return result;
+  return with_picture(call, picture, losses_figure(losses, width), result);
 }
 
 }  // namespace headlab::cli

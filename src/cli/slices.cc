@@ -23,7 +23,7 @@ SweepSlice parse_slice(const Invocation& call) {
                      "--shard 0/4, 1/4, 2/4 and 3/4 do all of it together");
   }
   if (slice.count > 1)
-    call.refuse({"svg", "png"}, "draws what all slices found",
+    call.refuse({"svg", "pdf"}, "draws what all slices found",
                 "give it without --shard at the end");
   return slice;
 }

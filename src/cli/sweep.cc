@@ -171,12 +171,16 @@ Result show(const Invocation& call, const SweepFlags& flags, const std::vector<S
         collect_prunings(flags.out, prune_cells(cells, flags.prunings), flags.prunings);
     Result result = reproducible(call, to_json(report), prune_sweep_text(report));
     keep_as(folder / "prunings.json", result);
-    return result;
+    return flags.picture.wanted()
+               ? with_picture(call, flags.picture,
+                              prune_sweep_figure(report, flags.picture.units()), result)
+               : result;
   }
   const SweepReport report = collect_sweep(flags.out, cells);
   Result result = reproducible(call, to_json(report), sweep_text(report));
   keep_as(folder / "sweep.json", result);
-  return flags.picture.wanted() ? with_picture(call, flags.picture, sweep_figure(report), result)
+  return flags.picture.wanted() ? with_picture(call, flags.picture,
+                                               sweep_figure(report, flags.picture.units()), result)
                                 : result;
 }
 
@@ -215,6 +219,7 @@ Result make_and_show(const Invocation& call, const SweepFlags& flags,
 Result sweep(Invocation& call) {
   SweepFlags flags;
   call.read(flags.settings(), flags.settings_of_runs(), std::string(kSchedulers));
+  flags.picture.units();
   if (flags.out.empty()) throw UsageError("missing --out, the folder of the sweep", call.example());
   parse_slice(call);
   if (std::filesystem::exists(flags.out + "/config.json"))
@@ -226,8 +231,6 @@ Result sweep(Invocation& call) {
     if (flags.prunings.keep.empty())
       throw UsageError("missing --keep, the numbers of heads that stay",
                        "for example --keep 2,3,4");
-    call.refuse({"svg", "png"}, "draws the loss by number of heads, and not --prune",
-                "give the command again without --prune");
     flags.prunings.methods = texts_of(split(flags.prune, ','), std::identity());
     for (const std::string& method : flags.prunings.methods)
       require_known("pruning method", method, texts_of(prune_table(), &PruneMethod::name));

@@ -11,12 +11,17 @@
 
 namespace headlab {
 
-/// The width of a text in pixels, near enough without a font.
-double text_width(std::string_view text, double size = 12);
-/// A text cut to `room` pixels, with … in place of what is missing.
-std::string shortened(const std::string& text, double room, double size = 12);
+/// From one line of text to the next, in units.
+constexpr double kTextRow = 14;
+/// A text cut to `room` units, with … in place of what is missing.
+std::string shortened(const std::string& text, double room, double size = kTextSize);
+/// Adds words in lines of at most `room` units, the middle of the first at `at`, and returns the
+/// height that they take.
+double draw_words(Picture& picture, const Point& at, const std::string& words, double room);
 /// About `wanted` round numbers from `low` to `high`.
 std::vector<double> round_ticks(double low, double high, int wanted = 5);
+/// 1, 2 and 5 times the powers of ten from `low` to `high`.
+std::vector<double> log_ticks(double low, double high);
 
 /// A value for each row and column.
 struct MatrixChart {
@@ -27,6 +32,9 @@ struct MatrixChart {
   std::vector<bool> row_on{};  // rows that ask something; the names of others stand in brackets
 };
 
+/// "(a)", "(b)" ...
+std::string panel_tag(std::size_t i);
+
 /// The places of a matrix that was drawn.
 struct MatrixPlaces {
   double left, top, width, height;  // of a cell, the first one
@@ -34,8 +42,8 @@ struct MatrixPlaces {
     return {left + double(column) * width, top + double(row) * height, width, height};
   }
 };
-/// Adds what the colours of a map say, 18 pixels high, and returns its width.
-double draw_scale(Picture& picture, const Point& at);
+/// Adds what the colours of a map say, 18 units high.
+void draw_scale(Picture& picture, const Point& at);
 /// Adds a matrix with its scale, and sets the picture's size.
 MatrixPlaces draw_matrix(Picture& picture, const MatrixChart& matrix);
 
@@ -43,17 +51,19 @@ struct Sample {
   double x, y;
   std::optional<double> low{}, high{};  // ends of an interval of y
 };
+/// A line with dots, or one of them. What has no samples stands in the legend alone: it says what a
+/// mark of the others means.
 struct Series {
-  std::string name;
+  std::string name;  // "": not in the legend
   std::vector<Sample> samples{};
   bool line = true, hollow = false;
   double thick = 1.8, radius = 3.2;
-  bool named = true;                  // at its end
   std::optional<std::size_t> like{};  // the series whose colour and shape it has, by number
+  bool bar = false;                   // in the legend: an interval
 };
 struct Axis {
   std::string label;
-  bool logarithmic = false;
+  bool logarithmic = false;             // its label says so
   std::optional<double> low{}, high{};  // else those of the data
   std::vector<double> ticks{};          // else round numbers
 };
@@ -63,13 +73,15 @@ struct Across {
   std::string name;
   std::string color = "muted";
 };
+/// A logarithmic y axis begins at half the smallest value: an interval that goes on below ends
+/// there in an arrow, and the legend says so.
 struct Plot {
   Axis x, y;
   std::vector<Series> series{};
-  std::vector<Across> across{};
+  std::vector<Across> across{};  // ascending
   double width = 720, height = 360;
 };
 /// Adds a plot and sets the picture's size.
-void draw_plot(Picture& picture, const Plot& plot);
+void draw_plot(Picture& picture, Plot plot);
 
 }  // namespace headlab

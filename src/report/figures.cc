@@ -14,6 +14,14 @@
 namespace headlab {
 namespace {
 
+Item moved(Item item, const Point& by) {
+  const auto move = [&](Point& at) { at = {at.x + by.x, at.y + by.y}; };
+  if (auto* line = std::get_if<LineItem>(&item)) std::ranges::for_each(line->points, move);
+  if (auto* dot = std::get_if<DotItem>(&item)) move(dot->at);
+  if (auto* words = std::get_if<TextItem>(&item)) move(words->at);
+  return item;
+}
+
 // ---- one head -----------------------------------------------------------------------------------
 
 /// Whether at least half of what a query looks at is gold.
@@ -59,7 +67,7 @@ std::vector<bool> asked(const HeadPattern& pattern, const GoldCells& gold) {
 
 // ---- plots --------------------------------------------------------------------------------------
 
-constexpr const char* kKept = "heads kept";
+constexpr const char *kKept = "heads kept", *kLoss = "held-out loss, nats";
 
 /// Whole numbers from the smallest x of the series to the largest.
 std::vector<double> whole_ticks(const std::vector<Series>& series) {
@@ -75,26 +83,78 @@ std::vector<double> whole_ticks(const std::vector<Series>& series) {
   return ticks;
 }
 
-Picture plotted(std::string title, std::string sentence, const Plot& plot) {
+/// A picture of plots, one below the other where there is no room beside each other, each with its
+/// letter if there are several.
+Picture plotted(std::string title, std::string sentence, const std::vector<Plot>& plots,
+                double width) {
+  constexpr double kNarrow = 600, kHigh = 0.62;
   Picture picture{.title = std::move(title), .sentence = std::move(sentence)};
-  draw_plot(picture, plot);
+  const double whole = width > 0 ? width : 720;
+  const bool beside = plots.size() > 1 && whole > kNarrow;
+  for (std::size_t i = 0; i < plots.size(); ++i) {
+    Plot plot = plots[i];
+    plot.width = beside ? whole / double(plots.size()) : whole;
+    plot.height = std::min(360.0, kHigh * plot.width) + 20;
+    Picture panel;
+    draw_plot(panel, plot);
+    const Point at = beside ? Point{plot.width * double(i), 0} : Point{0, picture.height};
+    if (plots.size() > 1)
+      panel.items.push_back(TextItem{.at = {2, 8}, .text = panel_tag(i), .bold = true});
+    for (const Item& item : panel.items) picture.items.push_back(moved(item, at));
+    picture.height = beside ? std::max(picture.height, plot.height) : at.y + plot.height;
+  }
+  picture.width = whole;
   return picture;
 }
 
-Plot curve_plot(std::vector<Series> series, Index needed) {
+Plot curve_plot(std::vector<Series> series, Index needed, const std::string& loss) {
   Plot plot{.x = {.label = kKept, .ticks = whole_ticks(series)},
-            .y = {.label = "held-out loss, nats", .logarithmic = true},
+            .y = {.label = loss, .logarithmic = true},
             .series = std::move(series)};
   if (needed > 0) plot.across.push_back({double(needed), text("the task needs ", needed)});
   return plot;
 }
 
-/// A logarithmic axis has no place for what reaches below zero: an interval ends at `floor`.
-Sample with_interval(double x, const Interval& loss, double floor) {
+Sample with_interval(double x, const Interval& loss) {
   if (!std::isfinite(loss.half_width)) return {x, loss.mean};
-  return {x, loss.mean, std::max(loss.mean - loss.half_width, std::min(floor, loss.mean)),
-          loss.mean + loss.half_width};
+  return {x, loss.mean, loss.mean - loss.half_width, loss.mean + loss.half_width};
 }
+
+/// What bars are, for the legend.
+void explain_bars(std::vector<Series>& all) {
+  const auto drawn = [](const Series& series) {
+    return std::ranges::any_of(series.samples, [](const Sample& s) { return s.low.has_value(); });
+  };
+  if (std::ranges::any_of(all, drawn))
+    all.push_back({.name = "mean, 95% interval", .line = false, .radius = 0, .bar = true});
+}
+
+/// Lines of means with intervals, and a small dot for each seed.
+struct SeedSeries {
+  std::vector<Series> lines{}, seeds{};
+
+  void add(const std::string& name, double x, const Interval& loss,
+           const std::vector<double>& losses) {
+    const auto line = std::ranges::find(lines, name, &Series::name) - lines.begin();
+    if (line == std::ssize(lines)) {
+      const auto place = static_cast<std::size_t>(line);
+      lines.push_back({.name = name});
+      seeds.push_back({.name = "", .line = false, .hollow = true, .radius = 2, .like = place});
+    }
+    lines[line].samples.push_back(with_interval(x, loss));
+    for (const double one : losses) seeds[line].samples.push_back({x, one});
+  }
+  /// Both, with what the marks mean; a single line needs no name.
+  std::vector<Series> all() {
+    for (Series& line : lines) std::ranges::sort(line.samples, {}, &Sample::x);
+    if (lines.size() == 1) lines[0].name = "";
+    seeds.back().name = "one seed";
+    std::vector<Series> both = lines;
+    both.insert(both.end(), seeds.begin(), seeds.end());
+    explain_bars(both);
+    return both;
+  }
+};
 
 /// Of more methods than this, a picture shows the typical ones, as the page does.
 constexpr std::size_t kMostMethods = 7;
@@ -105,19 +165,56 @@ bool is_typical(std::string_view method) {
   return std::ranges::find(kTypical, method) != kTypical.end();
 }
 
-/// "greedy 0.061, ...": the losses of each method at a number of heads.
-std::string losses_at(const Curve& curve, Index kept) {
+/// "greedy 0.061, ...": the losses of each method with so many heads.
+std::string losses_at(const CurveOverRuns& curve, Index kept) {
   std::vector<std::string> losses;
-  for (const MethodCurve& method : curve.methods)
-    for (const CurvePoint& point : method.points)
+  for (const MethodOverRuns& method : curve.methods)
+    for (const PointOverRuns& point : method.points)
       if (point.kept == kept && (curve.methods.size() <= kMostMethods || is_typical(method.method)))
-        losses.push_back(text(method.method, " ", significant(point.pruned.loss)));
+        losses.push_back(text(method.method, " ", significant(point.pruned.mean)));
   return join(losses, ", ");
+}
+
+/// A series for each method of what `loss` takes from its points, as far as they have it.
+template <class Loss>
+std::vector<Series> method_series(const CurveOverRuns& curve, const Loss& loss) {
+  std::vector<Series> all;
+  for (const MethodOverRuns& method : curve.methods) {
+    if (curve.methods.size() > kMostMethods && !is_typical(method.method)) continue;
+    Series& series = all.emplace_back(Series{.name = method.method});
+    if (method.method == "exhaustive") {  // it lies under or on others: both must be seen
+      series.hollow = true;
+      series.thick = 1;
+      series.radius = 6;
+    }
+    for (const PointOverRuns& point : method.points)
+      if (const std::optional<Interval> found = loss(point))
+        series.samples.push_back(with_interval(double(point.kept), *found));
+  }
+  return all;
+}
+
+/// After fine-tuning, and of the same size from scratch: dots without a line.
+std::vector<Series> finetuned_series(const CurveOverRuns& curve) {
+  std::vector<Series> all =
+      method_series(curve, [](const PointOverRuns& point) { return point.finetuned; });
+  std::vector<Series> scratch =
+      method_series(curve, [](const PointOverRuns& point) { return point.from_scratch; });
+  const std::size_t methods = all.size();
+  for (std::size_t m = 0; m < methods; ++m) {
+    if (scratch[m].samples.empty()) continue;
+    scratch[m].name = all.size() == methods ? "from scratch" : "";
+    scratch[m].line = false;
+    scratch[m].hollow = true;
+    scratch[m].like = m;
+    all.push_back(std::move(scratch[m]));
+  }
+  return all;
 }
 
 }  // namespace
 
-Picture pattern_figure(const HeadPattern& pattern, std::string_view relation) {
+Picture pattern_figure(const HeadPattern& pattern, std::string_view relation, double width) {
   const GoldCells* gold = pattern.gold_of(relation);
   Picture picture{.title = text("Head ", head_text(pattern.head), " on held-out example ",
                                 pattern.example),
@@ -126,10 +223,12 @@ Picture pattern_figure(const HeadPattern& pattern, std::string_view relation) {
   MatrixChart matrix{.rows = numbered(pattern.queries),
                      .columns = numbered(pattern.keys),
                      .values = pattern.weights,
+                     .width = width > 0 ? width : 640,
                      .axes = text("head ", head_text(pattern.head), ": queries down, keys across")};
   if (gold != nullptr && std::isfinite(gold->mass)) {
     matrix.row_on = asked(pattern, *gold);
-    matrix.axes += text("; outlined: truth of ", gold->relation, ", mass ", fixed(gold->mass, 3));
+    matrix.axes += text("; outlined: truth of ", gold->relation, ", mass ", fixed(gold->mass, 3),
+                        "; in brackets: does not ask");
     picture.sentence +=
         text(" Mean weight on the truth of ", gold->relation, ": ", fixed(gold->mass, 3), ".");
   }
@@ -138,102 +237,101 @@ Picture pattern_figure(const HeadPattern& pattern, std::string_view relation) {
   return picture;
 }
 
-Picture history_figure(const HeadsHistory& history) {
-  Plot plot{.x = {.label = "step", .low = 0}, .y = {.label = "lift", .low = 0, .high = 1}};
+Picture history_figure(const HeadsHistory& history, double width) {
+  Plot plot{.x = {.label = "step", .logarithmic = true}, .y = {.label = "lift", .high = 1.05}};
   std::vector<std::string> births;
   for (const RelationHistory& relation : history.relations) {
-    Series series{.name = text(relation.name, " (", head_text(relation.best), ")"), .radius = 0};
+    Series series{.name = text(relation.name, " (head ", head_text(relation.best), ")"),
+                  .radius = 0};
     for (std::size_t i = 0; i < history.steps.size(); ++i)
-      if (std::isfinite(relation.lifts[i]))
-        series.samples.push_back(
-            {double(history.steps[i]), std::clamp(relation.lifts[i], 0.0, 1.0)});
+      if (std::isfinite(relation.lifts[i]) && history.steps[i] > 0)
+        series.samples.push_back({double(history.steps[i]), relation.lifts[i]});
     plot.series.push_back(std::move(series));
     if (relation.born < 0) continue;
     plot.across.push_back({double(relation.born), text(relation.name, " ", relation.born),
                            text("s", (plot.series.size() - 1) % 7)});
     births.push_back(text(relation.name, " at step ", relation.born));
   }
+  std::ranges::sort(plot.across, {}, &Across::x);
   return plotted("When each role was born",
-                 births.empty() ? "No role was born." : text("Born: ", join(births, ", "), "."),
-                 plot);
+                 births.empty() ? "No role was born."
+                                : text("Lift of the best head of each relation over training; "
+                                       "born, at the dashed lines: ",
+                                       join(births, ", "), "."),
+                 {plot}, width);
 }
 
-Picture curve_figure(const Curve& curve) {
-  std::vector<Series> all;
-  for (const MethodCurve& method : curve.methods) {
-    if (curve.methods.size() > kMostMethods && !is_typical(method.method)) continue;
-    Series pruned{.name = method.method}, tuned{.name = "", .hollow = true, .named = false};
-    if (method.method == "exhaustive") {  // it lies under or on others: both must be seen
-      pruned.hollow = true;
-      pruned.thick = 1;
-      pruned.radius = 6;
-    }
-    for (const CurvePoint& point : method.points) {
-      pruned.samples.push_back({double(point.kept), point.pruned.loss});
-      if (point.finetuned) tuned.samples.push_back({double(point.kept), point.finetuned->loss});
-    }
-    tuned.like = all.size();
-    if (tuned.samples.empty())
-      all.push_back(std::move(pruned));
-    else
-      all.insert(all.end(), {pruned, tuned});
-  }
-  const Plot plot = curve_plot(std::move(all), curve.needed);
-  const Index shown = curve.needed > 0 ? curve.needed : curve.heads / 2;
+Picture curve_figure(const CurveOverRuns& curve, double width) {
+  std::vector<Series> pruned =
+      method_series(curve, [](const PointOverRuns& point) { return std::optional(point.pruned); });
+  std::vector<Series> tuned = finetuned_series(curve);
+  const bool both =
+      std::ranges::any_of(tuned, [](const Series& series) { return !series.samples.empty(); });
+  explain_bars(pruned);
+  explain_bars(tuned);
+  std::vector<Plot> plots = {curve_plot(std::move(pruned), curve.needed, kLoss)};
+  if (both)
+    plots.push_back(curve_plot(std::move(tuned), curve.needed, "loss after fine-tuning, nats"));
+  Index most = 0;
+  for (const PointOverRuns& point : curve.methods[0].points) most = std::max(most, point.kept);
+  const Index shown = curve.needed > 0 ? curve.needed : most / 2;
   return plotted("Loss against heads kept",
-                 text("Loss with all ", curve.heads, " heads ", significant(curve.full.loss),
-                      "; with ", shown, ": ", losses_at(curve, shown), "."),
-                 plot);
+                 text(curve.runs > 1 ? text("Means over ", curve.runs, " runs; with ") : "With ",
+                      shown, shown == 1 ? " head: " : " heads: ", losses_at(curve, shown), "."),
+                 plots, width);
 }
 
-Picture curve_figure(const CurveOverRuns& curve) {
-  std::vector<Series> all;
-  for (const MethodOverRuns& method : curve.methods) {
-    if (curve.methods.size() > kMostMethods && !is_typical(method.method)) continue;
-    Series series{.name = method.method};
-    for (const PointOverRuns& point : method.points) {
-      const Interval loss = point.finetuned.value_or(point.pruned);
-      series.samples.push_back(with_interval(double(point.kept), loss, loss.mean / 2));
-    }
-    all.push_back(std::move(series));
+Picture prune_sweep_figure(const PruneSweepReport& report, double width) {
+  SeedSeries series;
+  for (const PruneGroup& group : report.groups) {
+    const std::string method = group.method == "from_scratch" ? "from scratch" : group.method;
+    const bool several = group.group != report.groups[0].group;
+    series.add(several ? text(group.group, " ", method) : method, double(group.keep), group.loss,
+               group.losses);
   }
-  return plotted("Loss against heads kept",
-                 text("Means over ", curve.runs, " runs with 95% intervals."),
-                 curve_plot(std::move(all), curve.needed));
+  require(!series.lines.empty(), "no pruning of the sweep is finished: there is nothing to draw");
+  const Index finetuned = report.grid.finetune;
+  return plotted("Loss of pruned models against heads kept",
+                 text("Means over ", report.groups[0].seeds.size(), " seeds with 95% intervals",
+                      finetuned > 0 ? text(", after ", finetuned, " steps of fine-tuning.") : "."),
+                 {curve_plot(series.all(), 0, kLoss)}, width);
 }
 
-Picture sweep_figure(const SweepReport& report) {
-  std::vector<Series> all;
+Picture losses_figure(const std::vector<RunLosses>& runs, double width) {
+  Plot plot{.x = {.label = "step"}, .y = {.label = kLoss, .logarithmic = true}};
+  std::vector<std::string> last;
+  for (const RunLosses& run : runs) {
+    Series& series = plot.series.emplace_back(Series{.name = run.name, .radius = 0});
+    for (std::size_t i = 0; i < run.steps.size(); ++i)
+      if (std::isfinite(run.losses[i]))
+        series.samples.push_back({double(run.steps[i]), run.losses[i]});
+    require(!series.samples.empty(), run.name, " has no evaluation: there is no loss to draw");
+    last.push_back(text(run.name, " ", significant(series.samples.back().y)));
+  }
+  return plotted("Held-out loss over training", text("At the end: ", join(last, ", "), "."), {plot},
+                 width);
+}
+
+Picture sweep_figure(const SweepReport& report, double width) {
+  SeedSeries series;
   std::vector<std::string> said;
-  for (std::size_t g = 0; g < report.groups.size(); ++g) {
-    const SweepGroup& group = report.groups[g];
+  for (const SweepGroup& group : report.groups) {
     if (group.config.model.heads.size() != 1) continue;  // its layers differ: no place on the axis
-    auto series = std::ranges::find(all, group.family, &Series::name);
-    if (series == all.end()) {
-      const std::size_t place = all.size();
-      all.push_back({.name = group.family});
-      all.push_back(
-          {.name = "", .line = false, .hollow = true, .radius = 2, .named = false, .like = place});
-      series = all.begin() + static_cast<std::ptrdiff_t>(place);
-    }
-    const auto heads = double(group.config.model.heads[0]);
-    series->samples.push_back(with_interval(heads, group.loss, std::ranges::min(group.losses) / 2));
-    for (const double loss : group.losses) (series + 1)->samples.push_back({heads, loss});
+    series.add(group.family, double(group.config.model.heads[0]), group.loss, group.losses);
     said.push_back(text(group.name, " ", interval_text(group.loss)));
   }
-  const bool varied = std::ranges::any_of(all, [](const Series& series) {
-    return series.line && series.samples.size() > 1 &&
-           series.samples.front().x != series.samples.back().x;
+  const bool varied = std::ranges::any_of(series.lines, [](const Series& line) {
+    return line.samples.size() > 1 && line.samples.front().x != line.samples.back().x;
   });
   require(varied,
           "a picture of a sweep shows loss against heads, and this one has no finished "
           "cells that differ in heads");
-  for (Series& series : all) std::ranges::sort(series.samples, {}, &Sample::x);
-  if (all.size() == 2) all[0].named = false;
+  const std::vector<Series> all = series.all();
   Plot plot{.x = {.label = "heads", .ticks = whole_ticks(all)},
-            .y = {.label = "held-out loss, nats", .logarithmic = true},
-            .series = std::move(all)};
-  return plotted("Loss against heads", text("Mean ± 95% interval: ", join(said, "; "), "."), plot);
+            .y = {.label = kLoss, .logarithmic = true},
+            .series = all};
+  return plotted("Loss against heads", text("Mean ± 95% interval: ", join(said, "; "), "."), {plot},
+                 width);
 }
 
 }  // namespace headlab

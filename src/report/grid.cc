@@ -12,7 +12,7 @@
 namespace headlab {
 namespace {
 
-constexpr double kGridWidth = 860, kMapSide = 110, kGap = 8, kUnderMap = 38;
+constexpr double kGridWidth = 860, kMapSide = 110, kSmallestSide = 70, kGap = 8, kUnderMap = 38;
 constexpr Index kAcross = 12;
 
 /// One head of the grid: as it is, or as it was removed.
@@ -51,8 +51,8 @@ void draw_cell(Picture& picture, const GridCell& cell, const Box& box) {
   const bool has_role = cell.role != nullptr && !cell.role->relation.empty();
   const bool owned = has_role && cell.role->owned;
   if (has_role) words += (owned ? " ★ " : " ") + cell.role->relation;
-  picture.items.push_back(TextItem{
-      .at = {box.x, bottom + 10}, .text = shortened(words, box.w, 11), .size = 11, .bold = owned});
+  picture.items.push_back(
+      TextItem{.at = {box.x, bottom + 10}, .text = shortened(words, box.w), .bold = owned});
   if (has_role) draw_bar(picture, *cell.role, {box.x, bottom + 21, box.w, 6});
 }
 
@@ -106,35 +106,38 @@ std::vector<HeadRole> roles_of(const HeadsReport& report) {
 }
 
 Picture grid_figure(const TransformerConfig& config, std::span<const HeadPattern> patterns,
-                    const HeadsReport& report) {
+                    const HeadsReport& report, double width) {
   const std::vector<HeadRole> roles = roles_of(report);
-  Picture picture{.width = kGridWidth,
+  Picture picture{.width = width > 0 ? width : kGridWidth,
                   .title = "All heads",
                   .sentence = owners_sentence(report, roles)};
   Index across = 1;
+  const auto most = static_cast<Index>((picture.width - 10) / (kSmallestSide + kGap));
   for (Index layer = 0; layer < std::ssize(report.attention); ++layer)
-    across = std::max(across, std::min(config.heads_of(layer), kAcross));
-  const double side = std::min(kMapSide, (kGridWidth - 10) / double(across) - kGap);
+    across = std::max(across, std::min({config.heads_of(layer), kAcross, most}));
+  const double side = std::min(kMapSide, (picture.width - 10) / double(across) - kGap);
   double y = 0;
   for (Index layer = 0; layer < std::ssize(report.attention); ++layer) {
     const auto cells = cells_of_module(config, layer, patterns, roles);
+    const std::string tag =
+        report.attention.size() > 1 ? panel_tag(static_cast<std::size_t>(layer)) + " " : "";
     picture.items.push_back(
-        TextItem{.at = {4, y + 10}, .text = report.attention[layer], .size = 11, .fill = "muted"});
+        TextItem{.at = {4, y + 10},
+                 .text = text(tag, report.attention[layer], ": queries down, keys across")});
     for (Index i = 0; i < std::ssize(cells); ++i)
       draw_cell(picture, cells[i],
                 {4 + double(i % across) * (side + kGap),
                  y + 22 + double(i / across) * (side + kUnderMap), side, side});
     y += 22 + double((std::ssize(cells) + across - 1) / across) * (side + kUnderMap);
   }
-  const double scale = draw_scale(picture, {4, y});
+  draw_scale(picture, {4, y});
+  y += 20;
   if (!report.relations.empty())
-    picture.items.push_back(
-        TextItem{.at = {scale + 20, y + 9},
-                 .text = "bar: attention on the truth of the relation; tick: what chance reaches; "
-                         "★ owns the relation",
-                 .size = 11,
-                 .fill = "muted"});
-  picture.height = y + 20;
+    y += draw_words(picture, {4, y + 8},
+                    "bar: attention on the truth of the relation; tick: what chance reaches; "
+                    "★ owns the relation",
+                    picture.width - 8);
+  picture.height = y + 6;
   return picture;
 }
 

@@ -1,13 +1,17 @@
-// The corners of areas and lines, which both writers of pictures go through: svg.cc as paths,
-// raster.cc as polygons. A circle has none: each draws it as what it is.
+// What both writers of pictures share: numbers, and the corners of areas and lines. A circle has
+// none: each draws it as what it is.
 // Read next: svg.cc.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "headlab/report/picture.h"
 
 namespace headlab {
+
+/// At most two decimals, and never -0.
+std::string drawn_number(double value);
 
 /// A corner, and whether a new stroke begins there.
 struct Corner {

@@ -1,7 +1,7 @@
 // The palette and the colours of maps. Zero is the paper, so that nothing looks like nothing; from
 // a tenth on the map is cividis, whose lightness changes all the way and which looks the same to
 // readers with and without the common colour blindnesses. Categories have Okabe and Ito's colours.
-// Read next: svg.cc and raster.cc, which draw with them.
+// Read next: svg.cc and pdf.cc, which draw with them.
 #include "headlab/report/picture.h"
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "headlab/base/error.h"
+#include "headlab/report/table.h"
 #include "report/colors.h"
 
 namespace headlab {
@@ -33,6 +34,15 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kPalette
     {"s5", "#16181d"},
     {"s6", "#8a5a00"},
 }};
+/// Thousandths of the size, from the blank to ~. Source: Adobe's metrics of Helvetica.
+constexpr std::array<std::uint16_t, 95> kHelvetica = {
+    278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333,  278, 278, 556, 556, 556,
+    556, 556, 556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667,
+    611, 778, 722, 278, 500, 667, 556, 833, 722, 778, 667, 778, 722, 667,  611, 722, 667, 944, 667,
+    667, 611, 278, 278, 278, 469, 556, 333, 556, 556, 500, 556, 556, 278,  556, 556, 222, 222, 500,
+    222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500,  500, 334, 260, 334, 584};
+constexpr double kOtherLetter = 0.6, kWideLetter = 1, kBoldLetter = 1.06;
+
 constexpr Rgb kDarkPaper = {0x14, 0x16, 0x1a};
 
 /// Cividis at nine equal steps, from its light end to its dark one.
@@ -111,6 +121,18 @@ const std::vector<Rgb>& dark_map_colors() {
     return scale_from(kDarkPaper, upwards);
   }();
   return colors;
+}
+
+double text_width(std::string_view text, double size, bool bold) {
+  double width = 0;
+  for (const std::string& character : characters_of(text)) {
+    const auto first = static_cast<unsigned char>(character[0]);
+    width += first >= 0xE1   ? kWideLetter  // from U+1000 on
+             : first >= 0x7F ? kOtherLetter
+             : first >= 0x20 ? kHelvetica[first - 0x20] / 1000.0
+                             : 0;
+  }
+  return width * size * (bold ? kBoldLetter : 1);
 }
 
 int map_level(double value) {

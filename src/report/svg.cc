@@ -1,29 +1,18 @@
 // SVG is written as the page's export writes it (src/report/page/draw.js): the same items give the
 // same elements in the same order, so that a figure looks alike wherever it was made. Numbers have
-// at most two decimals. Read next: raster.cc, the other writer.
+// at most two decimals. Read next: pdf.cc, the other writer.
 #include <algorithm>
 #include <cmath>
 
-#include "headlab/base/digest.h"
 #include "headlab/base/error.h"
 #include "headlab/base/text.h"
 #include "headlab/report/picture.h"
 #include "report/outline.h"
-#include "report/png.h"
 
 namespace headlab {
 namespace {
 
-constexpr const char* kFont = R"(system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif)";
-constexpr const char* kMonospaced =
-    R"(ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace)";
-constexpr Index kMostPaths = 4096;  // cells that are drawn as paths
-constexpr Index kImageSide = 1024;  // a larger map becomes about as many pixels wide
-
-std::string number(double value) {
-  const double rounded = std::floor(value * 100 + 0.5) / 100;
-  return number_text(rounded == 0 ? 0 : rounded);  // never -0
-}
+constexpr const char* kFont = R"(Helvetica, Arial, "Liberation Sans", sans-serif)";
 
 /// Whether XML 1.0 allows the code point that begins at `at`, one of a valid text.
 bool allowed(std::string_view text, std::size_t at) {
@@ -58,7 +47,8 @@ std::string xml(std::string_view text) {
 std::string path_of(const std::vector<Corner>& corners) {
   std::string path;
   for (const Corner& corner : corners)
-    path += text(corner.begins ? "M" : "L", number(corner.at.x), " ", number(corner.at.y));
+    path +=
+        text(corner.begins ? "M" : "L", drawn_number(corner.at.x), " ", drawn_number(corner.at.y));
   return path;
 }
 
@@ -74,25 +64,8 @@ std::string attributes(const Look& look) {
   return out + "\"";
 }
 
-/// A large map: one image whose cells are at least as wide as a pixel, because some viewers blur
-/// what they enlarge.
-std::string image_of(const MapItem& map) {
-  const Index side = std::max(map.rows, map.columns);
-  const auto step = std::clamp<Index>((kImageSide + side - 1) / side, 1, 4);
-  Image image(map.columns * step, map.rows * step);
-  for (Index y = 0; y < image.height; ++y)
-    for (Index x = 0; x < image.width; ++x)
-      image.set(x, y, map_color(map.values[y / step * map.columns + x / step]));
-  return text("<image x=\"", number(map.box.x), "\" y=\"", number(map.box.y), "\" width=\"",
-              number(map.box.w), "\" height=\"", number(map.box.h),
-              "\" preserveAspectRatio=\"none\" image-rendering=\"pixelated\" "
-              "href=\"data:image/png;base64,",
-              base64(png_bytes(image, {})), "\"/>");
-}
-
 /// A path for each of 64 colours, in the order in which they come.
 std::string svg_of(const MapItem& map) {
-  if (map.rows * map.columns > kMostPaths) return image_of(map);
   const double w = map.box.w / double(map.columns), h = map.box.h / double(map.rows);
   std::vector<std::pair<std::string, std::string>> paths;
   for (Index i = 0; i < map.rows * map.columns; ++i) {
@@ -101,9 +74,9 @@ std::string svg_of(const MapItem& map) {
     const std::string& color = map_colors()[level > 251 ? 255 : level & ~3];
     auto path = std::ranges::find(paths, color, [](const auto& entry) { return entry.first; });
     if (path == paths.end()) path = paths.insert(path, {color, ""});
-    path->second += text("M", number(map.box.x + double(i % map.columns) * w), " ",
-                         number(map.box.y + double(i / map.columns) * h), "h", number(w), "v",
-                         number(h), "h", number(-w), "z");
+    path->second += text("M", drawn_number(map.box.x + double(i % map.columns) * w), " ",
+                         drawn_number(map.box.y + double(i / map.columns) * h), "h",
+                         drawn_number(w), "v", drawn_number(h), "h", drawn_number(-w), "z");
   }
   std::vector<std::string> elements;
   for (const auto& [color, path] : paths)
@@ -122,15 +95,15 @@ std::string svg_of(const LineItem& line) {
 std::string svg_of(const DotItem& dot) {
   if (dot.shape != DotShape::circle)
     return text("<path d=\"", path_of(outline(dot)), "z\"", attributes(dot.look), "/>");
-  return text("<circle cx=\"", number(dot.at.x), "\" cy=\"", number(dot.at.y), "\" r=\"",
-              number(dot.radius), "\"", attributes(dot.look), "/>");
+  return text("<circle cx=\"", drawn_number(dot.at.x), "\" cy=\"", drawn_number(dot.at.y),
+              "\" r=\"", drawn_number(dot.radius), "\"", attributes(dot.look), "/>");
 }
 
 std::string svg_of(const TextItem& item) {
   constexpr const char* kAnchors[] = {"start", "middle", "end"};
-  const std::string x = number(item.at.x), y = number(item.at.y);
+  const std::string x = drawn_number(item.at.x), y = drawn_number(item.at.y);
   return text("<text x=\"", x, "\" y=\"", y, "\" font-size=\"", number_text(item.size),
-              "\" font-family=\"", xml(item.mono ? kMonospaced : kFont),
+              "\" font-family=\"", xml(kFont),
               "\" dominant-baseline=\"central\" direction=\"ltr\" text-anchor=\"",
               kAnchors[static_cast<int>(item.anchor)], "\" fill=\"", color_of(item.fill), "\"",
               item.bold ? " font-weight=\"bold\"" : "",
@@ -139,6 +112,11 @@ std::string svg_of(const TextItem& item) {
 }
 
 }  // namespace
+
+std::string drawn_number(double value) {
+  const double rounded = std::floor(value * 100 + 0.5) / 100;
+  return number_text(rounded == 0 ? 0 : rounded);  // never -0
+}
 
 std::vector<Corner> outline(const RectItem& rect) {
   const auto [x, y, w, h] = rect.box;
@@ -170,13 +148,17 @@ std::vector<Corner> outline(const DotItem& dot) {
 }
 
 std::string svg(const Picture& picture, const std::string& about) {
-  const std::string w = number(picture.width), h = number(picture.height);
-  std::string out =
-      text("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", w, "\" height=\"", h,
-           "\" viewBox=\"0 0 ", w, " ", h, "\" role=\"img\" aria-label=\"", xml(picture.title),
-           "\">\n<title>", xml(picture.title), "</title>\n<desc>", xml(picture.sentence),
-           "</desc>\n<metadata>", xml(about), "</metadata>\n<rect width=\"", w, "\" height=\"", h,
-           "\" fill=\"", color_of("paper"), "\"/>\n");
+  const std::string w = drawn_number(picture.width), h = drawn_number(picture.height);
+  const auto size = [&](double units) {
+    return picture.printed ? drawn_number(units * kPrintedUnit / 72 * 25.4) + "mm"
+                           : drawn_number(units);
+  };
+  std::string out = text("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"", size(picture.width),
+                         "\" height=\"", size(picture.height), "\" viewBox=\"0 0 ", w, " ", h,
+                         "\" role=\"img\" aria-label=\"", xml(picture.title), "\">\n<title>",
+                         xml(picture.title), "</title>\n<desc>", xml(picture.sentence),
+                         "</desc>\n<metadata>", xml(about), "</metadata>\n<rect width=\"", w,
+                         "\" height=\"", h, "\" fill=\"", color_of("paper"), "\"/>\n");
   for (const Item& item : picture.items)
     out += std::visit([](const auto& one) { return svg_of(one); }, item) + "\n";
   return out + "</svg>\n";

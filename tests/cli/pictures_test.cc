@@ -1,4 +1,4 @@
-// Commands that leave pictures: `--svg` and `--png`, the grid of heads, and what a terminal is
+// Commands that leave pictures: `--svg` and `--pdf`, the grid of heads, and what a terminal is
 // shown. What is in a picture is tested in tests/report.
 #include "cli/program.h"
 
@@ -11,12 +11,15 @@ class Pictures : public Program {
 };
 
 TEST_F(Pictures, HoldTheCommandThatMakesThemAgain) {
-  const Words words = {"heads", "a", "--pattern", "0.2", "--svg", "p.svg", "--png", "p.png"};
+  const Words words = {"heads", "a",     "--pattern", "0.2",     "--svg",
+                       "p.svg", "--pdf", "p.pdf",     "--width", "84mm"};
   const Outcome outcome = done(words);
-  const std::string again = "again: headlab heads a --pattern 0.2 --svg p.svg --png p.png";
-  EXPECT_TRUE(holds(outcome.out, again + "\npicture: p.svg\npicture: p.png\n")) << outcome.out;
+  const std::string again =
+      "again: headlab heads a --pattern 0.2 --svg p.svg --pdf p.pdf --width 84mm";
+  EXPECT_TRUE(holds(outcome.out, again + "\npicture: p.svg\npicture: p.pdf\ncaption: Head 0.2 on "))
+      << outcome.out;
   EXPECT_TRUE(holds(file("p.svg"), "<metadata>" + again + "</metadata>"));
-  EXPECT_TRUE(holds(file("p.png"), again));
+  EXPECT_TRUE(holds(file("p.pdf"), again));
   const auto before = contents(folder.path());
   done(words);
   EXPECT_EQ(contents(folder.path()), before) << "the same bytes";
@@ -26,7 +29,8 @@ TEST_F(Pictures, AreOfAllThatIsAPicture) {
   done({"heads", "a", "--grid", "--svg", "grid.svg"});
   done({"heads", "a", "--over-training", "--svg", "births.svg"});
   done({"curve", "a", "--examples", "16", "--methods", "greedy", "--svg", "curve.svg"});
-  for (const char* name : {"grid.svg", "births.svg", "curve.svg"})
+  done({"runs", "a", ".", "--svg", "losses.svg"});
+  for (const char* name : {"grid.svg", "births.svg", "curve.svg", "losses.svg"})
     EXPECT_TRUE(file(name).starts_with("<svg ")) << name;
 }
 
@@ -44,6 +48,10 @@ TEST_F(Pictures, LeaveJsonAsItIs) {
 }
 
 TEST_F(Pictures, NeedToKnowOfWhat) {
+  for (const Words& words : {Words{"heads", "a", "--grid", "--width", "84mm"},
+                             Words{"heads", "a", "--grid", "--pdf", "p.pdf", "--width", "84"},
+                             Words{"heads", "a", "--grid", "--pdf", "p.pdf", "--width", "9mm"}})
+    EXPECT_EQ(run(words).status, 2) << words.back();
   const Outcome outcome = run({"heads", "a", "--svg", "p.svg"});
   EXPECT_EQ(outcome.status, 2);
   expect_sentence(outcome.err, {"--pattern", "--grid", "--over-training"});

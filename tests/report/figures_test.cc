@@ -1,5 +1,5 @@
 // Figures say what is in the results: titles, names, marks for gold and for chance, what is
-// missing. How items become SVG or PNG is tested in picture_test.cc.
+// missing. How items become SVG or PDF is tested in picture_test.cc.
 #include "headlab/report/figures.h"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ HeadPattern a_pattern() {
 
 TEST(PatternFigure, OutlinesTheTruthThatThePatternFitsBest) {
   const Picture picture = pattern_figure(a_pattern());
-  EXPECT_TRUE(says(picture, "outlined: truth of back1, mass 0.750")) << words_of(picture);
+  EXPECT_TRUE(says(picture, "back1, mass 0.750")) << words_of(picture);
   EXPECT_EQ(all_of<MapItem>(picture)[0].values, a_pattern().weights);
   const auto rects = all_of<RectItem>(picture);
   const auto outlines =
@@ -141,7 +141,8 @@ TEST(HistoryFigure, NamesBirthsInRowsThatDoNotMeet) {
                        {"back1", {0, 1}, {-0.2, 0.8, 1}, 60},
                        {"other", {0, 1}, {0.1, 0.1, 0.1}, -1}};
   const Picture picture = history_figure(history);
-  EXPECT_EQ(picture.sentence, "Born: same at step 50, back1 at step 60.");
+  EXPECT_TRUE(says(picture, "same at step 50, back1 at step 60.")) << picture.sentence;
+  EXPECT_TRUE(says(picture, "step (log scale)"));
   EXPECT_FALSE(says(picture, "other -1"));
   const auto texts = all_of<TextItem>(picture);
   const auto named = [&](const char* words) {
@@ -150,6 +151,21 @@ TEST(HistoryFigure, NamesBirthsInRowsThatDoNotMeet) {
   EXPECT_NE(named("same 50"), named("back1 60"));
   EXPECT_FALSE(says(picture, "-0\n"));
   expect_inside(picture);
+}
+
+TEST(HistoryFigure, ShowsLiftsBelowZeroWhereTheyAre) {
+  HeadsHistory history;
+  history.steps = {50, 1000};
+  history.relations = {{"same", {0, 3}, {-0.7, 0.9}, -1}};
+  const auto lines = all_of<LineItem>(history_figure(history));
+  const auto zero = std::ranges::find(lines, "edge", [](const auto& l) { return l.look.stroke; });
+  const auto same = std::ranges::find(lines, "s0", [](const auto& l) { return l.look.stroke; });
+  ASSERT_TRUE(zero != lines.end() && same != lines.end());
+  const double at_zero = zero->points[0].y;
+  const auto curve = std::ranges::find_if(lines, [](const auto& l) {
+    return l.look.stroke == "s0" && l.points[0].y != l.points[1].y;
+  });
+  EXPECT_NEAR((curve->points[0].y - at_zero) / (at_zero - curve->points[1].y), .7 / .9, 1e-9);
 }
 
 Curve a_curve() {
@@ -171,26 +187,70 @@ Curve a_curve() {
   return curve;
 }
 
+Picture figure_of(const Curve& curve, double width = 0) {
+  return curve_figure(over_runs(std::span(&curve, 1)), width);
+}
+
 TEST(CurveFigure, HasALineForEachMethodAndMarksWhatTheTaskNeeds) {
-  const Picture picture = curve_figure(a_curve());
+  const Picture picture = figure_of(a_curve());
   EXPECT_TRUE(says(picture, "greedy\n") && says(picture, "random\n"));
   EXPECT_TRUE(says(picture, "the task needs 1"));
-  EXPECT_TRUE(says(picture, "with 1: greedy 0.1, random 0.1")) << picture.sentence;
+  EXPECT_TRUE(says(picture, "With 1 head: greedy 0.1, random 0.1")) << picture.sentence;
+  EXPECT_TRUE(says(picture, "held-out loss, nats (log scale)"));
+  EXPECT_FALSE(says(picture, "(a)"));
   expect_inside(picture);
 }
 
-TEST(CurveFigure, HoldsFineTunedLossesToo) {
+TEST(CurveFigure, HasAPanelOfFineTunedLossesAndThoseFromScratch) {
   Curve curve = a_curve();
-  const std::size_t dots = all_of<DotItem>(curve_figure(curve)).size();
-  for (MethodCurve& method : curve.methods) method.points[1].finetuned = Judged{.loss = 0.01};
-  EXPECT_EQ(all_of<DotItem>(curve_figure(curve)).size(), dots + 2);
+  const std::size_t dots = all_of<DotItem>(figure_of(curve)).size();
+  for (MethodCurve& method : curve.methods) {
+    method.points[1].finetuned = Judged{.loss = 0.01};
+    method.points[1].from_scratch = Judged{.loss = 0.02};
+  }
+  for (const double width : {0.0, 374.0, 775.0}) {
+    const Picture picture = figure_of(curve, width);
+    EXPECT_EQ(all_of<DotItem>(picture).size(), dots + 4 + 3) << "two of each, three in the legend";
+    EXPECT_TRUE(says(picture, "(a)") && says(picture, "(b)") && says(picture, "from scratch"));
+    expect_inside(picture);
+  }
 }
 
 TEST(CurveFigure, ShowsIntervalsOverRuns) {
   const std::vector<Curve> curves = {a_curve(), a_curve()};
   const Picture picture = curve_figure(over_runs(curves));
-  EXPECT_TRUE(says(picture, "over 2 runs"));
+  EXPECT_TRUE(says(picture, "over 2 runs") && says(picture, "mean, 95% interval"));
   expect_inside(picture);
+}
+
+TEST(PruneSweepFigure, ShowsMethodsFromScratchAndEverySeed) {
+  PruneSweepReport report;
+  report.grid.finetune = 9;
+  for (const char* method : {"greedy", "from_scratch"}) {
+    for (const Index keep : {2, 4}) {
+      PruneGroup& group = report.groups.emplace_back();
+      group.group = "heads=8";
+      group.method = method;
+      group.keep = keep;
+      group.seeds = {0, 1};
+      group.losses = {0.1, 0.2};
+      group.loss = {0.15, 0.1};
+    }
+  }
+  const Picture picture = prune_sweep_figure(report);
+  EXPECT_TRUE(says(picture, "greedy\n") && says(picture, "from scratch\n"));
+  EXPECT_TRUE(says(picture, "Means over 2 seeds with 95% intervals, after 9 steps"));
+  EXPECT_EQ(all_of<DotItem>(picture).size(), 4u + 8u + 3u) << "means, seeds, the legend";
+  expect_inside(picture);
+  expect_error([] { prune_sweep_figure({}); }, {"no pruning"});
+}
+
+TEST(LossesFigure, HasALineForEachRun) {
+  const Picture picture =
+      losses_figure({{"one", {10, 20}, {1, 0.5}}, {"two", {10, 20}, {2, 0.25}}});
+  EXPECT_TRUE(says(picture, "one\n") && says(picture, "At the end: one 0.5, two 0.25."));
+  expect_inside(picture);
+  expect_error([] { losses_figure({{"one", {}, {}}}); }, {"one has no evaluation"});
 }
 
 SweepReport a_sweep() {
@@ -209,7 +269,9 @@ SweepReport a_sweep() {
 
 TEST(SweepFigure, ShowsEverySeed) {
   const Picture picture = sweep_figure(a_sweep());
-  EXPECT_EQ(all_of<DotItem>(picture).size(), 6u) << "two means and four seeds";
+  EXPECT_EQ(all_of<DotItem>(picture).size(), 7u) << "two means, four seeds, one in the legend";
+  EXPECT_TRUE(says(picture, "one seed") && says(picture, "mean, 95% interval"));
+  EXPECT_TRUE(says(picture, "an interval that goes on below")) << "0.15 - 0.2 is below zero";
   EXPECT_TRUE(says(picture, "0.15 ± 0.2")) << picture.sentence;
   expect_inside(picture);
 }
@@ -218,7 +280,7 @@ TEST(SweepFigure, LeavesOutModelsWhoseLayersDiffer) {
   SweepReport report = a_sweep();
   report.groups.push_back(report.groups[0]);
   report.groups.back().config.model.heads = {2, 1};
-  EXPECT_EQ(all_of<DotItem>(sweep_figure(report)).size(), 6u);
+  EXPECT_EQ(all_of<DotItem>(sweep_figure(report)).size(), 7u);
 }
 
 TEST(SweepFigure, NeedsCellsThatDifferInHeads) {

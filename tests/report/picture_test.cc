@@ -9,20 +9,15 @@
 #include <limits>
 #include <regex>
 
+#include "headlab/base/error.h"
 #include "headlab/base/files.h"
 #include "headlab/base/json.h"
-#include "report/inflate.h"
-#include "report/png.h"
+#include "report/colors.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace picture_tests {
 
 constexpr Scalar kNaN = std::numeric_limits<Scalar>::quiet_NaN();
-
-std::string bytes_of(const std::string& color) {
-  const Rgb rgb = rgb_of(color);
-  return {static_cast<char>(rgb[0]), static_cast<char>(rgb[1]), static_cast<char>(rgb[2])};
-}
 
 Picture with(std::vector<Item> items) {
   return {.width = 40, .height = 30, .title = "t", .sentence = "s", .items = std::move(items)};
@@ -137,15 +132,6 @@ TEST(Svg, LeavesOutWhatIsNoNumber) {
   EXPECT_EQ(count(svg(with({MapItem{{0, 0, 9, 9}, 1, 1, {kNaN}}}), ""), "<path"), 0u);
 }
 
-TEST(Svg, DrawsALargeMapAsAnImage) {
-  MapItem map = {{0, 0, 20, 20}, 65, 64, std::vector<Scalar>(65 * 64, 1)};
-  EXPECT_EQ(count(svg(with({map}), ""), "<image"), 1u);
-  EXPECT_EQ(unbalanced(svg(with({map}), "")), "");
-  map.rows = 64;
-  map.values.resize(64 * 64);
-  EXPECT_EQ(count(svg(with({map}), ""), "<image"), 0u);
-}
-
 TEST(Svg, HasEveryShapeAndDash) {
   std::vector<Item> items;
   for (const DotShape shape :
@@ -162,95 +148,60 @@ TEST(Svg, HasEveryShapeAndDash) {
       << document;
 }
 
-TEST(Png, HoldsThePicture) {
-  const ReadImage image = read_png(
-      png(with({MapItem{{10, 10, 20, 10}, 1, 2, {1, 0}}, RectItem{{0, 0, 5, 5}, {.fill = "s0"}}}),
-          "again: x"));
-  EXPECT_EQ(image.width, 80u);
-  EXPECT_EQ(image.height, 60u);
-  EXPECT_EQ(image.at(79, 59), bytes_of("paper"));
-  EXPECT_EQ(image.at(0, 0), bytes_of("s0"));
-  EXPECT_EQ(image.at(9, 9), bytes_of("s0"));
-  EXPECT_EQ(image.at(10, 10), bytes_of("paper"));
-  EXPECT_EQ(image.at(20, 20), bytes_of("#00224e"));
-  EXPECT_EQ(image.at(39, 39), bytes_of("#00224e"));
-  EXPECT_EQ(image.at(40, 39), bytes_of("paper"));
-  EXPECT_EQ(image.texts.at("Comment"), "again: x");
-  EXPECT_EQ(image.texts.at("Title"), "t");
-}
-
-TEST(Png, ComesBackAsItWasWhateverTheBytes) {
-  for (const Index width : {1, 2, 7, 86, 87, 258, 400}) {
-    Image image(width, 5);
-    std::uint32_t state = 1;
-    for (std::size_t i = 0; i < image.bytes.size(); ++i) {
-      state = state * 1664525 + 1013904223;
-      if (i % 300 < 150) image.bytes[i] = static_cast<std::uint8_t>(state >> 24);
-    }
-    const ReadImage read = read_png(png_bytes(image, {}));
-    EXPECT_EQ(read.pixels, std::string(image.bytes.begin(), image.bytes.end())) << width;
-  }
-}
-
-TEST(Png, DrawsLettersTurnedOrNot) {
-  const auto ink = [](int turn) {
-    const TextItem letter = {.at = {20, 15}, .text = "I", .anchor = Anchor::middle, .turn = turn};
-    const ReadImage image = read_png(png(with({letter}), ""));
-    std::size_t x0 = 99, x1 = 0, y0 = 99, y1 = 0;
-    for (std::size_t i = 0; i < image.width * image.height; ++i) {
-      const std::size_t x = i % image.width, y = i / image.width;
-      if (image.at(x, y) == bytes_of("paper")) continue;
-      x0 = std::min(x0, x), x1 = std::max(x1, x), y0 = std::min(y0, y), y1 = std::max(y1, y);
-    }
-    return std::pair(x1 - x0 + 1, y1 - y0 + 1);
-  };
-  EXPECT_EQ(ink(0), std::pair(std::size_t{6}, std::size_t{14}));
-  EXPECT_EQ(ink(-90), std::pair(std::size_t{14}, std::size_t{6}));
-  EXPECT_EQ(ink(90), ink(-90));
-}
-
-TEST(Png, ShowsABoxForLettersThatItLacks) {
-  const auto drawn = [](const char* text) {
-    return read_png(png(with({TextItem{.at = {5, 15}, .text = text}}), "")).pixels;
-  };
-  EXPECT_EQ(drawn("ж"), drawn("あ"));
-  EXPECT_NE(drawn("ж"), drawn(" "));
-  EXPECT_EQ(drawn("★"), drawn("*"));
-}
-
-TEST(Png, HasAllPrintableLettersAndTheyDiffer) {
-  std::vector<std::string> drawn;
-  for (char c = ' '; c <= '~'; ++c)
-    drawn.push_back(
-        read_png(png(with({TextItem{.at = {5, 15}, .text = std::string(1, c)}}), "")).pixels);
-  std::ranges::sort(drawn);
-  EXPECT_EQ(std::ranges::adjacent_find(drawn), drawn.end());
-}
-
-TEST(Png, DrawsLinesBetweenTheirPoints) {
-  const LineItem line = {{{5, 5}, {35, 5}, {35, 25}}, {.stroke = "ink", .thick = 2}};
-  const ReadImage image = read_png(png(with({line}), ""));
-  EXPECT_EQ(image.at(40, 10), bytes_of("ink"));
-  EXPECT_EQ(image.at(70, 40), bytes_of("ink"));
-  EXPECT_EQ(image.at(40, 30), bytes_of("paper"));
-  const LineItem dashed = {line.points, {.stroke = "ink", .thick = 2, .dash = {5, 5}}};
-  const ReadImage dashes = read_png(png(with({dashed}), ""));
-  EXPECT_EQ(dashes.at(14, 10), bytes_of("ink"));
-  EXPECT_EQ(dashes.at(24, 10), bytes_of("paper"));
-}
-
-TEST(Png, CannotBeEndless) {
+TEST(Svg, OfPrintHasTheSizeOfItsPaper) {
   Picture picture = with({});
-  picture.width = 1e6;
-  expect_error([&] { png(picture, ""); }, {"too large"});
-  expect_error([&] { png(with({}), "", 0); }, {"scale 0"});
+  picture.width = 84 / 25.4 * 72 / kPrintedUnit;
+  picture.printed = true;
+  EXPECT_EQ(count(svg(picture, ""), "width=\"84mm\""), 1u) << svg(picture, "");
+}
+
+/// Every object of a PDF at the place that its table says.
+void expect_whole(const std::string& document) {
+  const std::size_t table = document.rfind("\nxref\n") + 1;
+  EXPECT_EQ(std::stoul(document.substr(document.rfind("startxref") + 10)), table);
+  for (std::size_t i = 1; i < 8; ++i) {
+    const std::size_t place = std::stoul(document.substr(table + 9 + 20 * i, 10));
+    EXPECT_EQ(document.substr(place, 7), text(i, " 0 obj"));
+  }
+  const std::size_t stream = document.find("stream\n") + 7;
+  EXPECT_EQ(std::stoul(document.substr(document.find("/Length ") + 8)),
+            document.find("endstream") - stream);
+}
+
+TEST(Pdf, HoldsThePictureAtTheSizeOfPrint) {
+  const std::string document =
+      pdf(with({MapItem{{10, 10, 20, 10}, 1, 2, {1, kNaN}}, RectItem{{0, 0, 5, 5}, {.fill = "s0"}},
+                DotItem{{9, 9}, 3, DotShape::circle, {.stroke = "ink", .dash = {2, 3}}}}),
+          "again: x");
+  expect_whole(document);
+  for (const char* part : {"/MediaBox [0 0 25.45 19.09]", "0 0.13 0.31 rg\n10 10 10.1 10 re f",
+                           "0 0.45 0.7 rg\n0 30 m", "1 w [2 3 ] 0 d", "/Keywords (again: x)",
+                           "/Title (t)", "/BaseFont /Helvetica "})
+    EXPECT_EQ(count(document, part), 1u) << part << "\n" << document;
+}
+
+TEST(Pdf, SetsTextAtItsAnchorTurnedOrNot) {
+  const auto drawn = [](Anchor anchor, int turn) {
+    return pdf(
+        with({TextItem{.at = {20, 15}, .text = "ab", .size = 10, .anchor = anchor, .turn = turn}}),
+        "");
+  };
+  EXPECT_EQ(count(drawn(Anchor::start, 0), "1 0 0 1 20 15 Tm 0 -3.5 Td (ab) Tj"), 1u);
+  EXPECT_EQ(count(drawn(Anchor::end, -90), "0 1 -1 0 20 15 Tm -11.12 -3.5 Td (ab) Tj"), 1u);
+  EXPECT_EQ(count(drawn(Anchor::middle, 90), "0 -1 1 0 20 15 Tm -5.56 -3.5 Td (ab) Tj"), 1u);
+}
+
+TEST(Pdf, WritesWhatItsFontHasAndAQuestionMarkForTheRest) {
+  const std::string document = pdf(with({TextItem{.at = {1, 2}, .text = "(é±…★ж\\)"}}), "");
+  EXPECT_EQ(count(document, R"((\050\351\261\205*?\134\051))"), 1u) << document;
+  expect_whole(document);
 }
 
 TEST(Pictures, AreTheSameEachTime) {
   const Picture picture = with({TextItem{.at = {5, 15}, .text = "abc"},
                                 DotItem{{9, 9}, 3, DotShape::diamond, {.fill = "s1"}}});
   EXPECT_EQ(svg(picture, "x"), svg(picture, "x"));
-  EXPECT_EQ(png(picture, "x"), png(picture, "x"));
+  EXPECT_EQ(pdf(picture, "x"), pdf(picture, "x"));
 }
 
 }  // namespace picture_tests

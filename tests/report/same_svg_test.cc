@@ -61,7 +61,6 @@ Json item_json(const TextItem& item) {
                        {"anchor", kAnchors[static_cast<int>(item.anchor)]},
                        {"fill", item.fill},
                        {"bold", item.bold},
-                       {"mono", item.mono},
                        {"turn", item.turn}});
 }
 

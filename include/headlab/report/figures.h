@@ -1,6 +1,7 @@
 // The program's figures: one head's pattern with the truth on it, all heads at one glance, when
 // roles were born, a pruning curve, a sweep. Each is a pure function of results and gives a list of
-// items, which `svg` and `png` write. Read next: picture.h; src/report/figures.cc.
+// items, which `svg` and `pdf` write. `width` is that of the picture in units; 0: one for a screen.
+// Read next: picture.h; src/report/figures.cc.
 #pragma once
 
 #include <span>
@@ -11,7 +12,7 @@
 #include "headlab/heads/lessons.h"
 #include "headlab/heads/scores.h"
 #include "headlab/heads/tracking.h"
-#include "headlab/lab/sweep.h"
+#include "headlab/lab/prune_sweep.h"
 #include "headlab/prune/curve.h"
 #include "headlab/report/heatmap.h"
 #include "headlab/report/picture.h"
@@ -21,7 +22,8 @@ namespace headlab {
 /// The pattern of a head: queries are rows, keys columns. The gold cells of `relation` (as in
 /// HeadPattern::gold_of) are outlined: whole where the query's weight on them is at least half of
 /// what it has, dashed where they are missed; queries without gold stand in brackets.
-Picture pattern_figure(const HeadPattern& pattern, std::string_view relation = "");
+Picture pattern_figure(const HeadPattern& pattern, std::string_view relation = "",
+                       double width = 0);
 
 /// The relation on which a head's lift is largest.
 struct HeadRole {
@@ -37,26 +39,37 @@ std::vector<HeadRole> roles_of(const HeadsReport& report);
 /// removed ones are crossed out. Below each its role: mass as a bar, chance (the null) as a tick on
 /// it. `patterns` are those of all heads of the report, in its order.
 Picture grid_figure(const TransformerConfig& config, std::span<const HeadPattern> patterns,
-                    const HeadsReport& report);
+                    const HeadsReport& report, double width = 0);
 
 /// The same for a terminal of 80 columns: half blocks or characters, on one screen where it fits.
 std::string grid_text(const TransformerConfig& config, std::span<const HeadPattern> patterns,
                       const HeadsReport& report, Shades shades);
 
 /// The lift of each relation over a training, and when its role was born.
-Picture history_figure(const HeadsHistory& history);
+Picture history_figure(const HeadsHistory& history, double width = 0);
 
-/// Loss against heads kept, for each method; fine-tuned where the curve has it.
-Picture curve_figure(const Curve& curve);
-/// The same as means with intervals over several runs.
-Picture curve_figure(const CurveOverRuns& curve);
+/// Loss against heads kept, for each method, as means with intervals over runs; beside it, where
+/// the curves have them, the losses after fine-tuning and of models of the same sizes from scratch.
+Picture curve_figure(const CurveOverRuns& curve, double width = 0);
+/// The same of a pruning sweep: each method, and from scratch, with each seed as a dot. Error if
+/// nothing is finished.
+Picture prune_sweep_figure(const PruneSweepReport& report, double width = 0);
+
+/// The held-out losses of a run.
+struct RunLosses {
+  std::string name;
+  std::vector<Index> steps{};
+  std::vector<double> losses{};
+};
+/// Losses over training. Error: a run without an evaluation.
+Picture losses_figure(const std::vector<RunLosses>& runs, double width = 0);
 
 /// The patterns of a sentence that can be computed by hand, beside that of one head as wide as all.
-Picture lesson_figure(const LessonWorld& world);
+Picture lesson_figure(const LessonWorld& world, double width = 0);
 
 /// Loss against heads of a layer: mean and interval over seeds, each seed a dot. A line for each
 /// family of groups; groups whose layers differ in heads are left out. Error if no cell is
 /// finished, or no two groups differ in heads alone.
-Picture sweep_figure(const SweepReport& report);
+Picture sweep_figure(const SweepReport& report, double width = 0);
 
 }  // namespace headlab

@@ -1,7 +1,7 @@
 // Pictures without a browser: a picture is a list of simple items (maps of weights, rectangles,
-// lines, dots, texts), and two writers make it an SVG document or a PNG image. Colours are names of
-// roles ("ink", "paper", "s0") from one palette. Whatever the program draws is such a list, so a
-// figure is written once and looks the same in both. The page draws with the same items
+// lines, dots, texts), and two writers make it an SVG or a PDF document. Colours are names of roles
+// ("ink", "paper", "s0") from one palette. Whatever the program draws is such a list, so a figure
+// is written once and looks the same in both. The page draws with the same items
 // (src/report/page/draw.js). Read next: figures.h, which makes the lists; src/report/svg.cc.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace headlab {
 
-/// Pixels from the top left corner.
+/// Units from the top left corner: pixels on a screen; in print see kPrintedUnit.
 struct Point {
   double x = 0, y = 0;
 };
@@ -25,7 +25,7 @@ struct Box {
 /// How an area or a line looks. A colour is a role of the palette, or "#rrggbb"; "" is none.
 struct Look {
   std::string fill{}, stroke{};
-  double thick = 1;            // of the stroke, in pixels
+  double thick = 1;            // of the stroke, in units
   std::vector<double> dash{};  // lengths drawn and left out in turn; empty: a whole line
 };
 
@@ -53,20 +53,24 @@ struct DotItem {
   Look look{};
 };
 enum class Anchor { start, middle, end };
+constexpr double kTextSize = 11;
+/// Points of a unit in print: there a text of the usual size has 7.
+constexpr double kPrintedUnit = 7 / kTextSize;
 /// UTF-8, with its vertical middle at `at`.
 struct TextItem {
   Point at;
   std::string text;
-  double size = 12;
+  double size = kTextSize;
   Anchor anchor = Anchor::start;
   std::string fill = "ink";
-  bool bold = false, mono = false;
+  bool bold = false;
   int turn = 0;  // degrees, clockwise: 0, 90 or -90
 };
 using Item = std::variant<MapItem, RectItem, LineItem, DotItem, TextItem>;
 
 struct Picture {
   double width = 0, height = 0;
+  bool printed = false;  // whether its size is that of print
   std::string title;     // what is shown
   std::string sentence;  // what there is to see, for those who do not see it
   std::vector<Item> items{};
@@ -79,14 +83,17 @@ const std::vector<std::string>& map_colors();
 /// The place of a value in map_colors(); -1 for NaN.
 int map_level(double value);
 
+/// The width of a text in Helvetica, exact for ASCII.
+double text_width(std::string_view text, double size = kTextSize, bool bold = false);
+
 /// The picture as an SVG 1.1 document: text stays text, and `about` (how it was made) is its
-/// metadata. A map of at most 4,096 cells is a path for each of 64 colours; a larger one is an
-/// image inside. Characters that XML does not allow become U+FFFD.
+/// metadata. A map is a path for each of 64 colours. Characters that XML does not allow become
+/// U+FFFD.
 std::string svg(const Picture& picture, const std::string& about);
 
-/// The picture as a PNG image of 8-bit RGB, `scale` pixels for one of the picture's, with title and
-/// `about` as text in it. Letters come from a small font of ASCII characters; any other character
-/// is drawn as a box. Error unless 0 < scale and the image has at most 64 million pixels.
-std::string png(const Picture& picture, const std::string& about, double scale = 2);
+/// The picture as a PDF document of one page, a unit as large as in print, whose texts are set in
+/// Helvetica, a font that each reader of PDF has. It has the characters of Windows-1252; others
+/// become ?, and a star an asterisk.
+std::string pdf(const Picture& picture, const std::string& about);
 
 }  // namespace headlab

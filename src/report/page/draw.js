@@ -127,7 +127,7 @@ export function mapBitmap(item, palette, canvas = document.createElement('canvas
 const keptBitmap = (item, palette) =>
   remember(item.values, palette, () => mapBitmap(item, palette));
 
-const FONT = 'system-ui, "Segoe UI", Roboto, "Noto Sans", sans-serif';
+const FONT = 'Helvetica, Arial, "Liberation Sans", sans-serif';
 const MONO = 'ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace';
 
 function paintItem(context, item, palette) {
