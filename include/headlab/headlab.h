@@ -14,13 +14,9 @@
 
 // base: errors, random numbers, threads, memory, JSON, files. Knows nothing of tensors.
 #include "headlab/base/build.h"
-#include "headlab/base/checksum.h"
-#include "headlab/base/digest.h"
 #include "headlab/base/error.h"
 #include "headlab/base/files.h"
 #include "headlab/base/json.h"
-#include "headlab/base/npy.h"
-#include "headlab/base/numpy_random.h"
 #include "headlab/base/pool.h"
 #include "headlab/base/progress.h"
 #include "headlab/base/random.h"
@@ -30,14 +26,8 @@
 #include "headlab/base/table.h"
 #include "headlab/base/text.h"
 #include "headlab/base/threads.h"
-#include "headlab/base/timing.h"
 
-// kernels: matrix products, rows, attention, on plain spans and strides.
-#include "headlab/kernels/attention.h"
-#include "headlab/kernels/elementwise.h"
-#include "headlab/kernels/gemm.h"
-#include "headlab/kernels/pieces.h"
-#include "headlab/kernels/rows.h"
+// kernels: the number type. Matrix products, rows and attention are in src/kernels.
 #include "headlab/kernels/scalar.h"
 
 // tensor: shapes, tensors, the tape.
@@ -49,7 +39,6 @@
 // ops: differentiable operations, and the table of their gradient checks.
 #include "headlab/ops/arithmetic.h"
 #include "headlab/ops/attention.h"
-#include "headlab/ops/gradient_checks.h"
 #include "headlab/ops/layout.h"
 #include "headlab/ops/matmul.h"
 #include "headlab/ops/ops.h"
@@ -81,7 +70,6 @@
 #include "headlab/train/optimizer.h"
 #include "headlab/train/run.h"
 #include "headlab/train/run_config.h"
-#include "headlab/train/snapshots.h"
 #include "headlab/train/streams.h"
 #include "headlab/train/trainer.h"
 

@@ -1,7 +1,7 @@
 // FNV-1a (Fowler, Noll and Vo) byte by byte, and a hash of words of 8 bytes in four lanes: each
 // step of one lane waits for the multiplication before it, and the other lanes fill that latency.
 // Read next: safetensors.cc.
-#include "headlab/base/checksum.h"
+#include "base/checksum.h"
 
 #include <cstring>
 

@@ -1,7 +1,7 @@
 // SHA-256 as the standard writes it: the message in blocks of 64 bytes, each stirred into eight
 // words of 32 bits. The constants are the first 32 bits of the fractional parts of the square roots
 // of the first 8 primes and of the cube roots of the first 64. Read next: json.cc.
-#include "headlab/base/digest.h"
+#include "base/digest.h"
 
 #include <bit>
 #include <cstddef>

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/checksum.h"
 #include "headlab/base/build.h"
-#include "headlab/base/checksum.h"
 #include "headlab/base/error.h"
 #include "headlab/base/text.h"
 

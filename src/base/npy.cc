@@ -1,7 +1,7 @@
 // Writing alone: what headlab reads is safetensors. Elements are stored as memory holds them, which
 // safetensors.cc has checked to be little endian.
 // Read next: files.h.
-#include "headlab/base/npy.h"
+#include "base/npy.h"
 
 #include <functional>
 #include <numeric>

@@ -1,7 +1,7 @@
 // Order matters here: each pair of normal numbers is made of one point in the unit disc, and the
 // second coordinate is handed out first. The distributions of <random> would do, but no standard
 // says which numbers they give. Read next: random.cc, the generator of all else.
-#include "headlab/base/numpy_random.h"
+#include "base/numpy_random.h"
 
 #include <cmath>
 

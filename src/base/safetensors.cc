@@ -9,7 +9,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "headlab/base/checksum.h"
+#include "base/checksum.h"
 #include "headlab/base/error.h"
 #include "headlab/base/files.h"
 #include "headlab/base/json.h"

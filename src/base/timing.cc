@@ -1,7 +1,7 @@
 // Times are those of the steady clock. The median of an even number of them is the upper of the two
 // in the middle.
 // Read next: bench/bench.h, the heaviest user.
-#include "headlab/base/timing.h"
+#include "base/timing.h"
 
 #include <algorithm>
 #include <chrono>

@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/timing.h"
 #include "headlab/base/build.h"
 #include "headlab/base/error.h"
 #include "headlab/base/progress.h"
 #include "headlab/base/threads.h"
-#include "headlab/base/timing.h"
 #include "headlab/model/initial.h"
 #include "headlab/tensor/tape.h"
 #include "headlab/tensor/watch.h"

@@ -3,12 +3,12 @@
 // kernels/gemm.h, ops/attention.h.
 #include <algorithm>
 
+#include "base/timing.h"
 #include "headlab/base/random.h"
-#include "headlab/base/timing.h"
 #include "headlab/bench/bench.h"
-#include "headlab/kernels/gemm.h"
 #include "headlab/ops/attention.h"
 #include "headlab/tensor/tape.h"
+#include "kernels/gemm.h"
 
 namespace headlab {
 namespace {

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/timing.h"
 #include "headlab/base/progress.h"
 #include "headlab/base/threads.h"
-#include "headlab/base/timing.h"
 #include "headlab/bench/bench.h"
 #include "headlab/bench/profile.h"
 #include "headlab/prune/timing.h"

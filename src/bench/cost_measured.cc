@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/timing.h"
 #include "headlab/base/error.h"
 #include "headlab/base/pool.h"
 #include "headlab/base/random.h"
-#include "headlab/base/timing.h"
 #include "headlab/bench/bench.h"
 #include "headlab/bench/cost.h"
 #include "headlab/bench/profile.h"

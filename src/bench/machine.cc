@@ -9,8 +9,8 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "base/timing.h"
 #include "headlab/base/threads.h"
-#include "headlab/base/timing.h"
 #include "headlab/bench/bench.h"
 #include "headlab/tensor/tensor.h"
 #include "kernels/simd.h"

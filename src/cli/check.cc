@@ -1,7 +1,7 @@
 // `headlab check`: every gradient against central differences. The program computes in float, whose
 // rounding would drown them, so the checks run in double, in a library of their own. Read next:
 // check_f64.cc.
-#include "headlab/cli/check.h"
+#include "cli/check.h"
 
 #include "cli/commands.h"
 #include "headlab/report/columns.h"

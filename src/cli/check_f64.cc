@@ -1,8 +1,8 @@
 // Compiled with HEADLAB_F64, unlike the rest of the program: the table of gradient checks is run in
 // double, where central differences agree to about 1e-8, and handed on as plain rows. Read next:
 // src/ops/gradient_checks.cc.
-#include "headlab/cli/check.h"
-#include "headlab/ops/gradient_checks.h"
+#include "cli/check.h"
+#include "ops/gradient_checks.h"
 
 namespace headlab::cli {
 

@@ -12,8 +12,8 @@
 #include <new>
 #include <sstream>
 
+#include "base/checksum.h"
 #include "headlab/base/build.h"
-#include "headlab/base/checksum.h"
 #include "headlab/base/threads.h"
 #include "headlab/prune/methods.h"
 #include "headlab/report/finding_text.h"

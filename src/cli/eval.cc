@@ -5,9 +5,9 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/npy.h"
 #include "cli/commands.h"
 #include "headlab/base/files.h"
-#include "headlab/base/npy.h"
 #include "headlab/model/checkpoint.h"
 #include "headlab/report/runs_text.h"
 #include "headlab/tasks/table.h"

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <array>
 
+#include "base/npy.h"
 #include "cli/commands.h"
 #include "cli/pictures.h"
 #include "headlab/base/files.h"
-#include "headlab/base/npy.h"
 #include "headlab/heads/activations.h"
 #include "headlab/heads/known_patterns.h"
 #include "headlab/heads/scores.h"

@@ -8,10 +8,10 @@
 #include <array>
 #include <numeric>
 
+#include "base/timing.h"
 #include "headlab/base/error.h"
 #include "headlab/base/progress.h"
 #include "headlab/base/threads.h"
-#include "headlab/base/timing.h"
 #include "headlab/heads/activations.h"
 #include "headlab/ops/arithmetic.h"
 #include "headlab/ops/layout.h"

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/numpy_random.h"
 #include "headlab/base/error.h"
-#include "headlab/base/numpy_random.h"
 
 namespace headlab {
 namespace {

@@ -4,7 +4,7 @@
 // Memory is S numbers per lane and thread. Bound: T S (D + Dv) multiply-adds, half of them with
 // causal order, and an exp for each score, which weighs as much as 8 multiply-adds: for narrow
 // heads most of the time is exp. Read next: attention_backward.cc.
-#include "headlab/kernels/attention.h"
+#include "kernels/attention.h"
 
 #include <cmath>
 

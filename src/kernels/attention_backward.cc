@@ -4,7 +4,7 @@
 // adds to its dK and dV, in one order. The tiles that the first two products write (weights and
 // their slopes) are the operands of the other three. Bound: multiply-adds, then exp (attention.cc).
 #include "headlab/base/threads.h"
-#include "headlab/kernels/attention.h"
+#include "kernels/attention.h"
 #include "kernels/attention_tiles.h"
 #include "kernels/vector_math.h"
 

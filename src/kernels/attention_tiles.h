@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "headlab/base/pool.h"
-#include "headlab/kernels/attention.h"
+#include "kernels/attention.h"
 #include "kernels/dropout.h"
 #include "kernels/tile.h"
 

@@ -2,15 +2,15 @@
 // (vector_math.h); what only moves numbers (add_scaled, adam_step ...) is bound by memory, so a
 // plain loop that the compiler vectorises is as fast as anything. Long arrays are cut into pieces
 // (pieces.h), one task each; sums add the pieces in order. Read next: vector_math.h, rows.cc.
-#include "headlab/kernels/elementwise.h"
+#include "kernels/elementwise.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "headlab/base/error.h"
-#include "headlab/kernels/pieces.h"
 #include "kernels/dropout.h"
+#include "kernels/pieces.h"
 #include "kernels/vector_math.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {

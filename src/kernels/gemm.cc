@@ -7,13 +7,13 @@
 // runs over whole rows of a block of C while they are in L2: run on each panel of a few columns it
 // would touch a cache line or two of every row at a time, which is slower by far. Bound: one
 // multiply-add per lane, unit and cycle.
-#include "headlab/kernels/gemm.h"
+#include "kernels/gemm.h"
 
 #include <algorithm>
 
 #include "headlab/base/pool.h"
 #include "headlab/base/threads.h"
-#include "headlab/kernels/elementwise.h"
+#include "kernels/elementwise.h"
 #include "kernels/tile.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {

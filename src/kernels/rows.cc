@@ -2,7 +2,7 @@
 // over it (maximum, sum, result) run from cache: the bound is exp for the soft maximum, memory for
 // the others. Rows are cut into tasks of some 16 K numbers. Sums over rows add fixed blocks of
 // rows, then the blocks in order. Read next: simd.h for each_vector and map, vector_math.h for exp.
-#include "headlab/kernels/rows.h"
+#include "kernels/rows.h"
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +12,7 @@
 #include "headlab/base/error.h"
 #include "headlab/base/pool.h"
 #include "headlab/base/threads.h"
-#include "headlab/kernels/pieces.h"
+#include "kernels/pieces.h"
 #include "kernels/vector_math.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {

@@ -12,10 +12,10 @@
 #include <cmath>
 
 #include "headlab/base/error.h"
-#include "headlab/kernels/elementwise.h"
-#include "headlab/kernels/pieces.h"
-#include "headlab/kernels/rows.h"
 #include "headlab/tensor/tape.h"
+#include "kernels/elementwise.h"
+#include "kernels/pieces.h"
+#include "kernels/rows.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "headlab/base/error.h"
-#include "headlab/kernels/attention.h"
 #include "headlab/ops/arithmetic.h"
 #include "headlab/ops/layout.h"
 #include "headlab/ops/matmul.h"
 #include "headlab/ops/rows.h"
 #include "headlab/tensor/tape.h"
+#include "kernels/attention.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

@@ -1,7 +1,7 @@
 // The cases, a family per function. Shapes are small and uneven, so that a wrong stride or a
 // swapped axis cannot pass; inputs come from a fixed key, so that every run checks the same
 // numbers. Read next: src/tensor/gradcheck.cc.
-#include "headlab/ops/gradient_checks.h"
+#include "ops/gradient_checks.h"
 
 #include "headlab/base/error.h"
 #include "headlab/base/progress.h"

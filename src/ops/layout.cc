@@ -9,8 +9,8 @@
 
 #include "headlab/base/error.h"
 #include "headlab/base/threads.h"
-#include "headlab/kernels/rows.h"
 #include "headlab/tensor/tape.h"
+#include "kernels/rows.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

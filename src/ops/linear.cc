@@ -15,12 +15,12 @@
 #include "headlab/base/error.h"
 #include "headlab/base/pool.h"
 #include "headlab/base/threads.h"
-#include "headlab/kernels/elementwise.h"
-#include "headlab/kernels/gemm.h"
 #include "headlab/ops/arithmetic.h"
 #include "headlab/ops/layout.h"
 #include "headlab/ops/matmul.h"
 #include "headlab/tensor/tape.h"
+#include "kernels/elementwise.h"
+#include "kernels/gemm.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

@@ -4,8 +4,8 @@
 #include "headlab/ops/matmul.h"
 
 #include "headlab/base/error.h"
-#include "headlab/kernels/gemm.h"
 #include "headlab/tensor/tape.h"
+#include "kernels/gemm.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

@@ -9,10 +9,10 @@
 #include <numeric>
 
 #include "headlab/base/error.h"
-#include "headlab/kernels/rows.h"
 #include "headlab/ops/arithmetic.h"
 #include "headlab/ops/layout.h"
 #include "headlab/tensor/tape.h"
+#include "kernels/rows.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

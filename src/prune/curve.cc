@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "headlab/base/timing.h"
+#include "base/timing.h"
 #include "headlab/heads/scores.h"
 #include "headlab/train/streams.h"
 #include "prune/subsets.h"

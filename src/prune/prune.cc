@@ -7,9 +7,9 @@
 #include <numeric>
 #include <system_error>
 
+#include "base/timing.h"
 #include "headlab/base/files.h"
 #include "headlab/base/text.h"
-#include "headlab/base/timing.h"
 #include "headlab/heads/tracking.h"
 #include "headlab/model/initial.h"
 #include "headlab/tensor/tape.h"

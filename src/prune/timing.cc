@@ -1,13 +1,13 @@
 // Six pieces of work take turns: the three models, the full one again, and the attention modules of
 // the full and the pruned one alone. Two timings of the full model show how noisy the clock is.
-// Read next: include/headlab/base/timing.h.
+// Read next: src/base/timing.h.
 #include "headlab/prune/timing.h"
 
 #include <cmath>
 
+#include "base/timing.h"
 #include "headlab/base/error.h"
 #include "headlab/base/progress.h"
-#include "headlab/base/timing.h"
 #include "headlab/prune/prune.h"
 #include "headlab/tensor/tape.h"
 

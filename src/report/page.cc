@@ -8,7 +8,7 @@
 #include <optional>
 #include <system_error>
 
-#include "headlab/base/digest.h"
+#include "base/digest.h"
 #include "headlab/report/table.h"
 #include "report/page_html.h"
 #include "report/page_parts.h"

@@ -7,7 +7,7 @@
 #include <bit>
 #include <cmath>
 
-#include "headlab/base/digest.h"
+#include "base/digest.h"
 #include "headlab/base/error.h"
 
 namespace headlab {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <set>
 
-#include "headlab/base/digest.h"
+#include "base/digest.h"
 #include "headlab/base/error.h"
 #include "headlab/base/text.h"
 #include "report/page_files.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "headlab/train/snapshots.h"
 #include "report/page_parts.h"
+#include "train/snapshots.h"
 
 namespace headlab {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "headlab/base/checksum.h"
+#include "base/checksum.h"
 #include "headlab/model/config.h"
 
 namespace headlab {

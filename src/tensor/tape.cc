@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "headlab/base/error.h"
-#include "headlab/kernels/elementwise.h"
 #include "headlab/tensor/watch.h"
+#include "kernels/elementwise.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {

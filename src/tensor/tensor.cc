@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "headlab/base/error.h"
-#include "headlab/kernels/elementwise.h"
 #include "headlab/tensor/tape.h"
+#include "kernels/elementwise.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 

@@ -8,10 +8,10 @@
 
 #include "headlab/base/error.h"
 #include "headlab/base/progress.h"
-#include "headlab/kernels/elementwise.h"
-#include "headlab/kernels/rows.h"
 #include "headlab/tensor/tape.h"
 #include "headlab/train/streams.h"
+#include "kernels/elementwise.h"
+#include "kernels/rows.h"
 
 namespace headlab {
 namespace {

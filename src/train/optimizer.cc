@@ -13,9 +13,9 @@
 
 #include "headlab/base/error.h"
 #include "headlab/base/threads.h"
-#include "headlab/kernels/elementwise.h"
-#include "headlab/kernels/pieces.h"
 #include "headlab/model/checkpoint.h"
+#include "kernels/elementwise.h"
+#include "kernels/pieces.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 

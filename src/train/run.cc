@@ -12,9 +12,9 @@
 #include "headlab/base/error.h"
 #include "headlab/base/files.h"
 #include "headlab/model/checkpoint.h"
-#include "headlab/train/snapshots.h"
 #include "tasks/language.h"
 #include "train/run_folder.h"
+#include "train/snapshots.h"
 
 namespace headlab {
 namespace {

@@ -1,7 +1,7 @@
 // Snapshots are gathered in memory and written with the run's state, just before it: writing the
 // file anew for each of them would cost more than the training of a small model.
 // Read next: run.cc.
-#include "headlab/train/snapshots.h"
+#include "train/snapshots.h"
 
 #include <algorithm>
 #include <cmath>

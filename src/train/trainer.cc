@@ -8,10 +8,10 @@
 #include <cmath>
 #include <optional>
 
+#include "base/timing.h"
 #include "headlab/base/error.h"
 #include "headlab/base/progress.h"
 #include "headlab/base/threads.h"
-#include "headlab/base/timing.h"
 #include "headlab/model/checkpoint.h"
 #include "headlab/ops/arithmetic.h"
 #include "headlab/tensor/watch.h"

@@ -1,5 +1,5 @@
 // Checksums: known values, every bit counts, and parts are taken apart.
-#include "headlab/base/checksum.h"
+#include "base/checksum.h"
 
 #include <gtest/gtest.h>
 

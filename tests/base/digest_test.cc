@@ -1,6 +1,6 @@
 // Digests and base64 against published vectors (FIPS 180-4, RFC 4648, the authors' page on FNV).
-// Read next: include/headlab/base/digest.h.
-#include "headlab/base/digest.h"
+// Read next: src/base/digest.h.
+#include "base/digest.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Arrays for NumPy: the bytes of its format, by hand.
-#include "headlab/base/npy.h"
+#include "base/npy.h"
 
 #include <gtest/gtest.h>
 

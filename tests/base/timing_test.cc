@@ -1,5 +1,5 @@
 // Timing: order and number of the calls, and which times count.
-#include "headlab/base/timing.h"
+#include "base/timing.h"
 
 #include <gtest/gtest.h>
 

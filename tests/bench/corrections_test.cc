@@ -5,8 +5,8 @@
 #include <cmath>
 #include <set>
 
+#include "base/numpy_random.h"
 #include "headlab/base/error.h"
-#include "headlab/base/numpy_random.h"
 #include "headlab/bench/cost.h"
 #include "headlab/heads/lessons.h"
 #include "headlab/report/table.h"

@@ -1,6 +1,6 @@
 // Vector math by ulp against libm in double, over dense sweeps; the other kernels against their
 // formulas.
-#include "headlab/kernels/elementwise.h"
+#include "kernels/elementwise.h"
 
 #include <gtest/gtest.h>
 

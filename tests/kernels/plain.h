@@ -8,9 +8,9 @@
 #include <limits>
 #include <vector>
 
-#include "headlab/kernels/attention.h"
-#include "headlab/kernels/elementwise.h"
-#include "headlab/kernels/gemm.h"
+#include "kernels/attention.h"
+#include "kernels/elementwise.h"
+#include "kernels/gemm.h"
 
 namespace headlab {
 

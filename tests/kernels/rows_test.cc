@@ -1,5 +1,5 @@
 // Row kernels against their formulas in double, over ragged widths and numbers of rows and threads.
-#include "headlab/kernels/rows.h"
+#include "kernels/rows.h"
 
 #include <gtest/gtest.h>
 

@@ -6,9 +6,9 @@
 
 #include "headlab/base/pool.h"
 #include "headlab/model/initial.h"
-#include "headlab/ops/gradient_checks.h"
 #include "headlab/ops/ops.h"
 #include "headlab/tensor/watch.h"
+#include "ops/gradient_checks.h"
 #include "support/models.h"
 
 namespace headlab { namespace {

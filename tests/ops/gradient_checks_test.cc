@@ -1,6 +1,6 @@
 // No op goes unchecked: the names that stand in the sources of ops/ are compared with the table of
 // gradient checks, and every case records the op that it is there for.
-#include "headlab/ops/gradient_checks.h"
+#include "ops/gradient_checks.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // table in src/ops/gradient_checks.cc.
 #include <gtest/gtest.h>
 
-#include "headlab/ops/gradient_checks.h"
+#include "ops/gradient_checks.h"
 
 namespace headlab { namespace {
 

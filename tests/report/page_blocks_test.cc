@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "headlab/base/digest.h"
+#include "base/digest.h"
 #include "headlab/base/error.h"
 
 namespace headlab { namespace {

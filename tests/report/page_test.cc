@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "headlab/base/digest.h"
+#include "base/digest.h"
 #include "headlab/heads/scores.h"
 #include "headlab/heads/tracking.h"
 #include "headlab/prune/prune.h"

@@ -1,9 +1,9 @@
 // Tensors of NumPy's random numbers, in the order in which np.random.randn fills an array: with
 // them articles print figures that tests of the engine come out at. Read next:
-// include/headlab/base/numpy_random.h.
+// src/base/numpy_random.h.
 #pragma once
 
-#include "headlab/base/numpy_random.h"
+#include "base/numpy_random.h"
 #include "headlab/tensor/tensor.h"
 
 namespace headlab {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "headlab/base/threads.h"
-#include "headlab/kernels/gemm.h"
+#include "kernels/gemm.h"
 
 namespace {
 
