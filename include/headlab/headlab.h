@@ -107,7 +107,6 @@
 #include "headlab/bench/profile.h"
 
 // report: results as tables for a terminal, as pictures, and as a page.
-#include "headlab/report/causes_text.h"
 #include "headlab/report/columns.h"
 #include "headlab/report/figures.h"
 #include "headlab/report/finding_text.h"

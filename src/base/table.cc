@@ -42,11 +42,12 @@ Json get(const Json& row, const std::string& path) {
   return *at;
 }
 
-Json row_to_json(const Table& table, const Json::Array& row) {
+/// The cells from column `first` on.
+Json row_to_json(const Table& table, const Json::Array& row, std::size_t first = 0) {
   require(row.size() == table.columns.size(), "the table ", table.name, " of ",
           table.columns.size(), " columns has a row of ", row.size());
   Json json = Json::object();
-  for (std::size_t c = 0; c < row.size(); ++c) {
+  for (std::size_t c = first; c < row.size(); ++c) {
     const std::vector<std::string> paths = table.columns[c].paths();
     if (paths.size() == 1) set(json, paths[0], row[c]);
     for (std::size_t i = 0; i < paths.size() && paths.size() > 1; ++i)
@@ -67,6 +68,35 @@ Json::Array row_of_json(const Table& table, const Json& json) {
   return row;
 }
 
+Json rows_to_json(const Table& table) {
+  Json rows = Json::array();
+  for (const Json::Array& row : table.rows) {
+    if (table.inner.empty()) {
+      rows.push_back(row_to_json(table, row));
+      continue;
+    }
+    const std::string& key = table.columns[0].key;
+    if (rows.items().empty() || rows.items().back().at(key) != row[0])
+      rows.push_back(Json::object({{key, row[0]}, {table.inner, Json::array()}}));
+    rows.items().back()[table.inner].push_back(row_to_json(table, row, 1));
+  }
+  return rows;
+}
+
+/// The rows of `json`, those in arrays `inner` with what stands beside these.
+Json rows_of_json(const Json& json, const std::string& inner) {
+  Json rows = Json::array();
+  for (const Json& row : json.items()) {
+    if (inner.empty()) rows.push_back(row);
+    for (const Json& part : inner.empty() ? Json::Array() : row.at(inner).items()) {
+      Json::Object members = row.members();
+      std::ranges::copy(part.members(), std::back_inserter(members));
+      rows.push_back(std::move(members));
+    }
+  }
+  return rows;
+}
+
 Json to_json(const Column& column) {
   return Json::object({{"key", column.key},
                        {"title", column.title},
@@ -79,7 +109,8 @@ Json to_json(const Column& column) {
 Table described(const Json& json) {
   Table table{.name = json.at("name").string(),
               .title = json.at("title").string(),
-              .note = json.at("note").string()};
+              .note = json.at("note").string(),
+              .inner = json.at("inner").string()};
   for (const Json& column : json.at("columns").items())
     table.columns.push_back({column.at("key").string(), column.at("title").string(),
                              column.at("meaning").string(),
@@ -145,8 +176,7 @@ const Table& Finding::table(const std::string& name) const {
 Json to_json(const Finding& finding) {
   Json json = finding.about, shapes = Json::array();
   for (const Table& table : finding.tables) {
-    Json rows = Json::array(), columns = Json::array();
-    for (const Json::Array& row : table.rows) rows.push_back(row_to_json(table, row));
+    Json rows = rows_to_json(table), columns = Json::array();
     for (const Column& column : table.columns) columns.push_back(to_json(column));
     if (!table.name.empty()) set(json, table.name, rows);
     for (const Json& row : rows.items())
@@ -155,7 +185,8 @@ Json to_json(const Finding& finding) {
     shapes.push_back(Json::object({{"name", table.name},
                                    {"title", table.title},
                                    {"columns", columns},
-                                   {"note", table.note}}));
+                                   {"note", table.note},
+                                   {"inner", table.inner}}));
   }
   json["tables"] = shapes;
   return json;
@@ -164,7 +195,8 @@ Json to_json(const Finding& finding) {
 Table table_of(const Json& json, Table table) {
   in_context("table " + table.name, [&] {
     table.rows.clear();
-    const Json rows = table.name.empty() ? Json(Json::Array{json}) : get(json, table.name);
+    const Json rows = table.name.empty() ? Json(Json::Array{json})
+                                         : rows_of_json(get(json, table.name), table.inner);
     for (const Json& row : rows.items()) table.rows.push_back(row_of_json(table, row));
   });
   check_kinds(table);

@@ -5,7 +5,7 @@
 
 #include "cli/commands.h"
 #include "headlab/heads/gold_edges.h"
-#include "headlab/report/causes_text.h"
+#include "headlab/report/table.h"
 
 namespace headlab::cli {
 namespace {
@@ -47,20 +47,18 @@ Result ablate(Invocation& call) {
   if (flags.gold_edges) {
     const EdgeReport report =
         test_gold_edges(run.model, *run.task, {.examples = flags.examples, .seed = flags.seed});
-    return finding(call, run, to_json(report), text(gold_edges_text(report), "\n", drawn, "\n"),
-                   "gold_edges.json");
+    return finding(call, run, finding_of(report), drawn + "\n", "gold_edges.json");
   }
   if (flags.pairs) {
     const HeadsReport scores =
         score_heads(run.model, *run.task, {.examples = flags.examples, .without_gold = false});
     const InteractionReport report = ablate_pairs(run.model, batch, options, &scores);
-    return finding(call, run, to_json(report),
-                   text(interactions_text(report), "\n", kind, drawn, "\n"), "interactions.json");
+    return finding(call, run, finding_of(report), text(kind, drawn, "\n"), "interactions.json");
   }
   const AblationReport report = ablate_heads(run.model, batch, options);
-  return finding(call, run, to_json(report),
-                 text(ablation_text(report, {.shades = stdout_shades()}), "\n", kind, drawn, "; ",
-                      fixed(report.sets_per_second, 0), " head sets per second\n"),
+  return finding(call, run, finding_of(report),
+                 text(kind, drawn, "; ", fixed(report.sets_per_second, 0),
+                      " head sets per second\n"),
                  "ablation.json");
 }
 

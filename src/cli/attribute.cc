@@ -4,7 +4,6 @@
 #include "headlab/heads/attribution.h"
 
 #include "cli/commands.h"
-#include "headlab/report/causes_text.h"
 
 namespace headlab::cli {
 
@@ -15,9 +14,7 @@ Result attribute(Invocation& call) {
   call.read(settings, call.out_setting());
   const Run run = open_run(call.positionals()[0]);
   const AttributionReport report = attribute_logits(run.model, *run.task, examples);
-  return finding(call, run, to_json(report),
-                 text(attribution_text(report), "\n", examples_text(*run.task, report.examples),
-                      "\n"),
+  return finding(call, run, finding_of(report), examples_text(*run.task, report.examples) + "\n",
                  "attribution.json");
 }
 

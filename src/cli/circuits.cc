@@ -4,7 +4,7 @@
 #include "headlab/heads/circuits.h"
 
 #include "cli/commands.h"
-#include "headlab/report/causes_text.h"
+#include "headlab/report/heatmap.h"
 
 namespace headlab::cli {
 namespace {
@@ -79,9 +79,9 @@ Result circuits(Invocation& call) {
           " tokens: matrices over it are made for at most ", kLargestVocabulary);
   if (!flags.head.empty()) return show_matrix(call, run, flags);
   const CircuitsReport report = find_circuits(run.model, flags.options);
-  return finding(call, run, to_json(report),
-                 text(circuits_text(report), "\nfrom the weights alone; ", flags.options.draws,
-                      " random pairs, seed ", flags.options.seed, "\n"),
+  return finding(call, run, finding_of(report),
+                 text("from the weights alone; ", flags.options.draws, " random pairs, seed ",
+                      flags.options.seed, "\n"),
                  "circuits.json");
 }
 

@@ -29,6 +29,8 @@ Result reproducible(const Invocation& call, Json json, const std::string& text);
 /// be written, a note says so.
 Result finding(const Invocation& call, const Run& run, Json json, const std::string& text,
                const std::string& name);
+Result finding(const Invocation& call, const Run& run, const Finding& found,
+               const std::string& words, const std::string& name);
 /// The same of what several processes find cell by cell: `merge` makes it from what the file holds
 /// by now of the same weights and settings, while the others wait.
 Result merged_finding(const Invocation& call, const Run& run, const std::string& name,

@@ -71,6 +71,14 @@ std::optional<Json> kept_finding(const Invocation& call, const Run& run, const s
   return {};
 }
 
+Result finding(const Invocation& call, const Run& run, const Finding& found,
+               const std::string& words, const std::string& name) {
+  const Result shown = result_of(found, "\n" + words);
+  Result result = finding(call, run, shown.json, shown.text, name);
+  result.tables = shown.tables;
+  return result;
+}
+
 Result finding(const Invocation& call, const Run& run, Json json, const std::string& text,
                const std::string& name) {
   json["options"] = deciding_settings(call);

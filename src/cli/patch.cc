@@ -5,7 +5,6 @@
 
 #include "cli/commands.h"
 #include "headlab/heads/ablation.h"
-#include "headlab/report/causes_text.h"
 
 namespace headlab::cli {
 
@@ -19,9 +18,8 @@ Result patch(Invocation& call) {
   const Batch all = held_out_examples(*run.task, 2 * n).batch;
   n = std::min(n, all.size / 2);
   const PatchReport report = patch_activations(run.model, all.rows(0, n), all.rows(n, 2 * n));
-  return finding(call, run, to_json(report),
-                 text(patching_text(report, {.shades = stdout_shades()}), "\n", n,
-                      " pairs of held-out examples, the same every time; ", report.targets,
+  return finding(call, run, finding_of(report),
+                 text(n, " pairs of held-out examples, the same every time; ", report.targets,
                       " targets that differ\n"),
                  "patching.json");
 }

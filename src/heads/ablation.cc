@@ -258,15 +258,26 @@ std::vector<HeadSet> single_sets(const HeadSet& heads) {
   return sets;
 }
 
-Json report_json(const AblationFacts& facts, Json::Object more) {
-  Json json = stamped({{"attention", facts.attention},
-                       {"kind", name_of(facts.options.kind)},
-                       {"examples", facts.examples},
-                       {"targets", facts.targets},
-                       {"seed", facts.options.seed},
-                       {"loss", facts.loss}});
-  std::ranges::move(more, std::back_inserter(json.members()));
-  return json;
+Json about_of(const AblationFacts& facts) {
+  return stamped({{"attention", facts.attention},
+                  {"kind", name_of(facts.options.kind)},
+                  {"examples", facts.examples},
+                  {"targets", facts.targets},
+                  {"seed", facts.options.seed},
+                  {"loss", facts.loss}});
+}
+
+std::string note_of(const AblationFacts& facts) {
+  return text("loss of the whole model: ", facts.loss, ", on ", facts.targets, " targets");
+}
+
+const char* verdict_of(const Interaction& pair) {
+  const PairedChange& change = pair.interaction;
+  return !change.enough()                     ? "too few examples"
+         : pair.backs_up()                    ? "back each other up"
+         : change.low > Interaction::kLeast   ? "cost more together"
+         : change.high < -Interaction::kLeast ? "share a path"
+                                              : "";
 }
 
 }  // namespace
@@ -326,33 +337,55 @@ InteractionReport ablate_pairs(const Transformer& model, const Batch& examples,
   return report;
 }
 
-static Json to_json(const HeadAblation& one) {
-  const PairedChange& change = one.change;
-  return head_json(one.head, {{"loss", one.loss},
-                              {"change", change.change},
-                              {"low", change.low},
-                              {"high", change.high},
-                              {"p", change.p},
-                              {"examples", change.examples}});
+Finding finding_of(const AblationReport& report) {
+  Table table{"heads", {kHeadColumn, {"loss", "loss", "nats per target", kPlain, "", false}}};
+  std::ranges::copy(change_columns("", "change",
+                                   "rise of the loss in nats per target when the head is silenced"),
+                    std::back_inserter(table.columns));
+  table.columns[3].digits = kPlain;  // p is shown
+  table.note = note_of(report);
+  Figure map{
+      "what it costs to silence a head: a row for each attention module, a column for each "
+      "head"};
+  for (const HeadAblation& one : report.heads) {
+    table.rows.push_back(row_with({one.head, one.loss}, cells_of(one.change)));
+    map.values.resize(std::max<std::size_t>(map.values.size(), one.head.layer + 1));
+    auto& row = map.values[one.head.layer];
+    row.resize(std::max<std::size_t>(row.size(), one.head.head + 1));
+    row[one.head.head] = one.change.change;
+  }
+  Finding found{about_of(report), {table}, {map}};
+  found.about["sets_per_s"] = report.sets_per_second;
+  return found;
 }
 
-Json to_json(const AblationReport& report) {
-  return report_json(report, {{"sets_per_s", report.sets_per_second}, {"heads", report.heads}});
-}
-
-static Json to_json(const Interaction& pair) {
-  return Json::object({{"first", pair.first},
-                       {"second", pair.second},
-                       {"joint", pair.joint},
-                       {"sum", pair.sum},
-                       {"independent", pair.independent},
-                       {"relation", pair.relation.empty() ? Json() : Json(pair.relation)},
-                       {"backs_up", pair.backs_up()},
-                       {"interaction", pair.interaction}});
-}
-
-Json to_json(const InteractionReport& report) {
-  return report_json(report, {{"pairs", report.pairs}});
+Finding finding_of(const InteractionReport& report) {
+  Table table{.name = "pairs",
+              .columns = {{"first", "first", "a head", kPlain, "head", false},
+                          {"second", "second", "and another", kPlain, "head", false},
+                          {"joint", "both", "rise of the loss when both are silenced, nats",
+                           kSigned},
+                          {"sum", "sum", "of the rises with each silenced alone", kHidden},
+                          {"independent", "independent",
+                           "the rise if each one's effect on the logits were added", kSigned}},
+              .title = "pairs of heads, the strongest interactions",
+              .note = note_of(report),
+              .most = 12,
+              .by = "interaction.change,low,high"};
+  std::ranges::copy(
+      change_columns("interaction.", "difference",
+                     "both - independent; surely above .01, heads of one relation back each other "
+                     "up and others cost more together; below -.01 they share a path"),
+      std::back_inserter(table.columns));
+  table.columns.push_back({"relation", "relation", "that both own"});
+  table.columns.push_back({"backs_up", "backs up", "whether each does the other's work", kHidden});
+  table.columns.push_back({"verdict", "verdict", "what the numbers say", kPlain, "", false});
+  for (const Interaction& pair : report.pairs)
+    table.rows.push_back(row_with({pair.first, pair.second, pair.joint, pair.sum, pair.independent},
+                                  cells_of(pair.interaction),
+                                  {pair.relation.empty() ? Json() : Json(pair.relation),
+                                   pair.backs_up(), verdict_of(pair)}));
+  return {about_of(report), {table}};
 }
 
 }  // namespace headlab

@@ -5,6 +5,7 @@
 
 #include "headlab/heads/activations.h"
 #include "headlab/heads/attribution.h"
+#include "headlab/heads/paired.h"
 #include "headlab/train/evaluate.h"
 
 namespace headlab {
@@ -38,15 +39,25 @@ AttributionReport attribute_logits(const Transformer& model, const Task& task, I
   return report;
 }
 
-Json to_json(const AttributionReport& report) {
-  Json::Array parts;
+Finding finding_of(const AttributionReport& report) {
+  Table table{"parts",
+              {{"name", "part", "the embedding, a head, a bias or a feed-forward network"}},
+              {},
+              "what each part adds to the right answer's logit above the mean logit: mean, in "
+              "logits, by target"};
+  std::vector<std::string> sums;
+  for (std::size_t k = 0; k < report.targets.size(); ++k) {
+    table.columns.push_back({text("shares.", k), report.targets[k], "", 3});
+    sums.push_back(text(report.targets[k], " ", report.logits[k]));
+  }
+  if (!sums.empty()) table.note = "all parts together: " + join(sums, ", ");
   for (std::size_t p = 0; p < report.parts.size(); ++p)
-    parts.push_back(Json::object({{"name", report.parts[p]}, {"shares", report.shares[p]}}));
-  return stamped({{"attention", report.attention},
-                  {"examples", report.examples},
-                  {"targets", report.targets},
-                  {"logits", report.logits},
-                  {"parts", parts}});
+    table.rows.push_back(row_with({report.parts[p]}, Json(report.shares[p]).items()));
+  return {.about = stamped({{"attention", report.attention},
+                            {"examples", report.examples},
+                            {"targets", report.targets},
+                            {"logits", report.logits}}),
+          .tables = {table}};
 }
 
 }  // namespace headlab

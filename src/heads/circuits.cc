@@ -185,26 +185,38 @@ CircuitsReport find_circuits(const Transformer& model, const CircuitOptions& opt
   return report;
 }
 
-static Json to_json(const CircuitSummary& one) {
-  return head_json(one.head,
-                   {{"matches", one.matches}, {"copying", one.copying}, {"copies", one.copies}});
-}
-
-static Json to_json(const Composition& one) {
-  return Json::object({{"from", one.from},
-                       {"to", one.to},
-                       {"kind", std::string(1, one.kind)},
-                       {"strength", one.strength},
-                       {"random", one.random},
-                       {"percentile", one.percentile}});
-}
-
-Json to_json(const CircuitsReport& report) {
-  return stamped({{"attention", report.attention},
-                  {"draws", report.options.draws},
-                  {"seed", report.options.seed},
-                  {"heads", report.heads},
-                  {"compositions", report.compositions}});
+Finding finding_of(const CircuitsReport& report) {
+  Table heads{"heads",
+              {kHeadColumn,
+               {"matches", "matches", "share of tokens that score highest for themselves", 2},
+               {"copying", "copying",
+                "sum of eigenvalues / sum of their sizes of what the head writes, by target: 1 "
+                "copies tokens",
+                2},
+               {"copies", "copies",
+                "share of tokens whose own logit rises most when the head looks at them, by target",
+                2}}};
+  for (const CircuitSummary& one : report.heads)
+    heads.rows.push_back({one.head, one.matches, one.copying, one.copies});
+  Table pairs{
+      .name = "compositions",
+      .columns = {{"from", "from", "the head that writes", kPlain, "head", false},
+                  {"to", "to", "the head that reads", kPlain, "head", false},
+                  {"kind", "reads by", "queries (Q), keys (K) or values (V)"},
+                  {"strength", "strength",
+                   "norm of the product of both weights / product of the norms", 3},
+                  {"random", "random", "the strength of random matrices of these shapes", 3},
+                  {"percentile", "percentile", "share of these that are weaker, in percent", 1}},
+      .title = "compositions, the strongest",
+      .most = 10,
+      .by = "strength"};
+  for (const Composition& one : report.compositions)
+    pairs.rows.push_back(
+        {one.from, one.to, std::string(1, one.kind), one.strength, one.random, one.percentile});
+  return {.about = stamped({{"attention", report.attention},
+                            {"draws", report.options.draws},
+                            {"seed", report.options.seed}}),
+          .tables = {heads, pairs}};
 }
 
 }  // namespace headlab

@@ -1,7 +1,7 @@
 // Gold edges hidden by HeadEdits, which renormalises what is left: a head that loses its gold key
 // must look elsewhere, where an ablated head would fall silent. All losses are those of the
 // relation's own targets, example by example, so that the intervals are paired. Read next:
-// report/causes_text.h.
+// base/table.h.
 #include "headlab/heads/gold_edges.h"
 
 #include <algorithm>
@@ -236,30 +236,49 @@ EdgeReport test_gold_edges(const Transformer& model, const Task& task, const Edg
   return report;
 }
 
-static Json to_json(const EdgeTest& test) {
-  return Json::object({{"heads", test.heads},
-                       {"lift", test.lift},
-                       {"mass", test.mass},
-                       {"control_mass", test.control_mass},
-                       {"share", test.share},
-                       {"targets", test.targets},
-                       {"gold", test.gold},
-                       {"control", test.control},
-                       {"difference", test.difference},
-                       {"cause", test.is_cause()},
-                       {"verdict", test.verdict()}});
+static Table edges_table() {
+  Table table{.name = "relations",
+              .columns = {{"name", "relation", "whose edges are hidden", kPlain, "", false},
+                          {"heads", "head", "in which they are hidden", kHidden, "heads", false},
+                          {"of", "head", "in which edges are hidden, or all", kPlain, "", false},
+                          {"lift", "lift", "how far the mass lies above the null: 1 is perfect", 2},
+                          {"mass", "mass", "the attention that was hidden", 2}},
+              .title = "what it costs to hide exactly a relation's edges",
+              .inner = "tests"};
+  const auto add = [&](const std::vector<Column>& more) {
+    table.columns.insert(table.columns.end(), more.begin(), more.end());
+  };
+  add(change_columns("gold.", "cost", "rise of the loss on the relation's own targets, nats"));
+  add({{"share", "share", "of the cost in all heads together", 1, "%"}});
+  add(change_columns("control.", "random", "the cost of hiding as much attention elsewhere"));
+  add({{"control_mass", "its mass", "the attention that was hidden there", 2},
+       {"targets", "targets", "that were judged", kGrouped}});
+  add(change_columns("difference.", "difference", "cost - random"));
+  table.columns[table.columns.size() - 3].digits = kHidden;
+  add({{"cause", "cause", "whether these edges are a cause", kHidden},
+       {"verdict", "verdict", "what the numbers say", kPlain, "", false}});
+  return table;
 }
 
-static Json to_json(const EdgeReport::Row& row) {
-  return Json::object({{"name", row.relation.name}, {"tests", row.tests}});
+static Json::Array row_of(const EdgeReport::Row& row, const EdgeTest& test) {
+  const bool judged = row.tests.back().gold.is_rise();
+  Json::Array cells =
+      row_with({row.relation.name, test.heads,
+                test.heads.size() == 1 ? head_text(test.heads[0]) : "all", test.lift, test.mass},
+               cells_of(test.gold), {judged ? Json(test.share) : Json()});
+  cells = row_with(cells, cells_of(test.control), {test.control_mass, test.targets});
+  return row_with(cells, cells_of(test.difference), {test.is_cause(), test.verdict()});
 }
 
-Json to_json(const EdgeReport& report) {
-  return stamped({{"attention", report.attention},
-                  {"examples", report.options.examples},
-                  {"draws", report.options.draws},
-                  {"seed", report.options.seed},
-                  {"relations", report.relations}});
+Finding finding_of(const EdgeReport& report) {
+  Table table = edges_table();
+  for (const EdgeReport::Row& row : report.relations)
+    for (const EdgeTest& test : row.tests) table.rows.push_back(row_of(row, test));
+  return {.about = stamped({{"attention", report.attention},
+                            {"examples", report.options.examples},
+                            {"draws", report.options.draws},
+                            {"seed", report.options.seed}}),
+          .tables = {table}};
 }
 
 }  // namespace headlab

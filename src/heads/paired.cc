@@ -13,12 +13,21 @@
 
 namespace headlab {
 
-Json to_json(const PairedChange& change) {
-  return Json::object({{"change", change.change},
-                       {"low", change.low},
-                       {"high", change.high},
-                       {"p", change.p},
-                       {"examples", change.examples}});
+std::vector<Column> change_columns(const std::string& prefix, const std::string& title,
+                                   const std::string& meaning) {
+  return {{prefix + "change,low,high", title, meaning + ", with its 95% interval", kSigned},
+          {prefix + "p", "p", "how often chance alone changes as much", kHidden},
+          {prefix + "examples", "examples", "with a target: what the change rests on", kHidden}};
+}
+
+Json::Array cells_of(const PairedChange& change) {
+  return {Json::Array{change.change, change.low, change.high}, change.p, change.examples};
+}
+
+Json::Array row_with(Json::Array first, const Json::Array& then, const Json::Array& last) {
+  first.insert(first.end(), then.begin(), then.end());
+  first.insert(first.end(), last.begin(), last.end());
+  return first;
 }
 
 PairedChange paired_change(std::span<const double> after, std::span<const double> before,

@@ -103,18 +103,25 @@ PatchReport patch_activations(const Transformer& model, const Batch& clean,
   return report;
 }
 
-static Json to_json(const PatchReport::Head& one) {
-  return head_json(one.head, {{"restored", one.restored}});
-}
-
-Json to_json(const PatchReport& report) {
-  return stamped({{"attention", report.attention},
-                  {"pairs", report.pairs},
-                  {"targets", report.targets},
-                  {"clean", report.clean},
-                  {"corrupted", report.corrupted},
-                  {"heads", report.heads},
-                  {"residual", report.residual}});
+Finding finding_of(const PatchReport& report) {
+  Table table{"heads",
+              {kHeadColumn,
+               {"restored", "restored", "of the difference between clean and corrupted", 1, "%"}},
+              {},
+              "",
+              text("mean logit difference: clean ", report.clean, ", corrupted ",
+                   report.corrupted)};
+  for (const PatchReport::Head& one : report.heads) table.rows.push_back({one.head, one.restored});
+  return {.about = stamped({{"attention", report.attention},
+                            {"pairs", report.pairs},
+                            {"targets", report.targets},
+                            {"clean", report.clean},
+                            {"corrupted", report.corrupted},
+                            {"residual", report.residual}}),
+          .tables = {table},
+          .figures = {{"what the residual stream restores: a row for each place (before each "
+                       "block, and after the last), a column for each position",
+                       report.residual}}};
 }
 
 }  // namespace headlab

@@ -51,7 +51,7 @@ Json to_json(const PrunedAtStep& stage) {
 }
 
 Json to_json(const MichelReport& report) {
-  return stamped({{"ablation", report.ablation},
+  return stamped({{"ablation", finding_of(report.ablation)},
                   {"one_head_per_layer", report.one_head},
                   {"curve", report.curve},
                   {"shares", report.shares},

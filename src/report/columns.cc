@@ -52,32 +52,9 @@ constexpr ColumnEntry kColumns[] = {
     {"lift over training",
      "the lift at evenly spaced steps, from a low block at 0 to a full one at 1"},
     // causes
-    {"change", "rise of the loss in nats when the head is silenced; 0 means that nothing needs it"},
     {"95% interval", "where the number would lie in 95 of 100 repetitions with other examples"},
-    {"p < .01", "a star where chance explains the change in less than 1 of 100 cases"},
-    {"cost",
-     "rise of the loss on the relation's own targets when exactly its edges are hidden, nats"},
-    {"share", "of the cost of hiding these edges in all heads together"},
-    {"random", "the cost of hiding as much attention elsewhere; in a curve, heads drawn by lot"},
     {"heads", "a pair of heads, or how many there are"},
-    {"both cost", "rise of the loss when both heads are silenced, nats"},
-    {"its mass", "the attention that was hidden, as a share of all of it"},
-    {"if independent", "rise of the loss if each head's effect on the logits were added, nats"},
-    {"difference", "how far two of these numbers lie apart, with its 95% interval"},
     {"examples", "how many examples the number rests on"},
-    {"matches", "share of tokens that look most at themselves, by the weights alone"},
-    {"copying", "sum of eigenvalues / sum of their sizes of what the head writes: 1 copies tokens"},
-    {"copies", "share of tokens whose own logit rises most when the head looks at them"},
-    {"from", "the head that writes"},
-    {"to", "the head that reads"},
-    {"reads by", "whether queries, keys or values of the one read what the other writes"},
-    {"strength", "norm of the product of both weights / product of the norms, 0 to 1"},
-    {"random pairs", "the strength of random matrices of these shapes"},
-    {"percentile", "share of random pairs that are weaker, in percent"},
-    {"part", "the embedding, a head or a feed-forward network: what adds to the residual stream"},
-    {"restored",
-     "of the difference between clean and corrupted, what putting the head's clean "
-     "output back returns, in percent"},
     // pruning
     {"model", "before, with heads removed, and after fine-tuning"},
     {"ms per batch", "median time of a forward pass over 64 sequences"},
@@ -200,13 +177,6 @@ constexpr Legend kLegends[] = {
     {"shapes",
      "shares of attention by what stands at the key, 0 to 1; entropy in nats, distance in "
      "positions\n"},
-    {"ablation",
-     "change: rise of the loss in nats per target when the head is silenced; 0: nothing needs "
-     "it;\n* not explained by chance\n"},
-    {"interactions",
-     "nats per target; difference: both cost - if independent; two heads of one relation back each "
-     "other\nup if it is surely above .01; others cost more together, or share a path (below "
-     "-.01)\n"},
     {"prune",
      "loss: nats per held-out target, small is good; ms per batch: forward pass over 64 "
      "sequences\n"},
@@ -219,10 +189,6 @@ constexpr Legend kLegends[] = {
      "area: mean loss along the curve; regret: loss above the best choice of that size, 0 is the "
      "best;\nknee: fewest heads within 1% of the full loss; steps: of training behind each "
      "model,\nfine-tuned or from scratch; forward, backward: sequences spent to choose\n"},
-    {"composition",
-     "strength: norm of the product / product of the norms; percentile: of random pairs that are "
-     "weaker\n"},
-    {"patching", "restored: of the difference between clean and corrupted, 100% is all of it\n"},
     {"check",
      "worst error: |numeric - analytic| / max(1, |numeric|, |analytic|), in double; about 1e-8 is "
      "good\n"},

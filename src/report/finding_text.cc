@@ -128,7 +128,7 @@ std::string block_text(TextBlock block, std::size_t width) {
 std::string legend_of(const Table& table) {
   std::vector<std::string> parts;
   for (const Column& column : table.columns)
-    if (column.told && !column.meaning.empty())
+    if (column.told && column.digits != kHidden && !column.meaning.empty())
       parts.push_back(column.title + ": " + column.meaning);
   return join(parts, "; ");
 }
@@ -229,7 +229,8 @@ std::string text_of(const Table& table, std::size_t width) {
     block.widths.push_back(most);
     block.left.push_back(left);
   };
-  for (std::size_t c = 0; c < table.columns.size(); ++c) add(c);
+  for (std::size_t c = 0; c < table.columns.size(); ++c)
+    if (table.columns[c].digits != kHidden) add(c);
   return out + block_text(block, width);
 }
 

@@ -10,10 +10,20 @@
 #include "headlab/bench/bench.h"
 #include "headlab/bench/cost.h"
 #include "headlab/bench/profile.h"
+#include "headlab/heads/ablation.h"
+#include "headlab/heads/attribution.h"
+#include "headlab/heads/circuits.h"
+#include "headlab/heads/gold_edges.h"
+#include "headlab/heads/patching.h"
 #include "headlab/report/columns.h"
 
 namespace headlab {
 namespace {
+
+template <class Report>
+Finding found_by() {
+  return finding_of(Report());
+}
 
 Finding benchmarks_found() {
   Finding all;
@@ -46,18 +56,17 @@ constexpr FindingEntry kFindings[] = {
     {"heads.json", "what `heads` found", "heads RUN", "heads head compare", nullptr,
      "examples different_examples permutations specialization relations heads distances seed "
      "settings"},
-    {"ablation.json", "what `ablate` found", "ablate RUN", "heads live causes", nullptr,
-     "kind examples targets seed loss sets_per_s heads"},
+    {"ablation.json", "what `ablate` found", "ablate RUN", "heads live causes",
+     found_by<AblationReport>},
     {"interactions.json", "what `ablate --pairs` found", "ablate RUN --pairs", "live causes",
-     nullptr, "kind examples targets seed loss pairs"},
+     found_by<InteractionReport>},
     {"gold_edges.json", "what `ablate --gold-edges` found", "ablate RUN --gold-edges",
-     "live causes", nullptr, "examples draws seed relations"},
-    {"attribution.json", "what `attribute` found", "attribute RUN", "head causes", nullptr,
-     "examples targets logits parts"},
-    {"circuits.json", "what `circuits` found", "circuits RUN", "head causes", nullptr,
-     "draws seed heads compositions"},
-    {"patching.json", "what `patch` found", "patch RUN", "causes", nullptr,
-     "pairs targets clean corrupted heads residual"},
+     "live causes", found_by<EdgeReport>},
+    {"attribution.json", "what `attribute` found", "attribute RUN", "head causes",
+     found_by<AttributionReport>},
+    {"circuits.json", "what `circuits` found", "circuits RUN", "head causes",
+     found_by<CircuitsReport>},
+    {"patching.json", "what `patch` found", "patch RUN", "causes", found_by<PatchReport>},
     {"curve.json", "what `curve` found", "curve RUN", "heads live prune", nullptr,
      "task heads needed full none owners ablation methods left subsets settings"},
     {"prune.json", "what `prune` did, and how its run stands now", "", "prune", nullptr,

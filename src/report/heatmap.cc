@@ -231,4 +231,19 @@ std::string small_maps(const MapGroups& groups, Shades shades) {
   return out;
 }
 
+std::string token_matrix_text(const Tensor& matrix, const std::vector<std::string>& names, Index k,
+                              const HeatmapOptions& options) {
+  const auto V = static_cast<Index>(names.size()), W = matrix.size(1);
+  require(matrix.size(0) == V && W % V == 0 && k >= 0 && k < W / V, "a matrix ", matrix.shape(),
+          " has no block ", k, " over ", V, " tokens");
+  std::vector<Scalar> shades;
+  for (Index i = 0; i < V; ++i) {
+    const Scalar* row = matrix.data() + i * W + k * V;
+    const Scalar largest = *std::max_element(row, row + V);
+    for (Index j = 0; j < V; ++j)
+      shades.push_back(largest > 0 ? std::max(Scalar{0}, row[j] / largest) : 0);
+  }
+  return heatmap(shades, names, names, options);
+}
+
 }  // namespace headlab

@@ -164,7 +164,7 @@ TEST(GoldEdges, SayOnHowManyExamplesTheyWereTested) {
   const EdgeReport report =
       test_gold_edges(random_model(config.model), *task, {.examples = 512, .draws = 1});
   ASSERT_LT(task->different(Split::validation), 512);
-  EXPECT_EQ(Json(report).at("examples").integer(), task->different(Split::validation));
+  EXPECT_EQ(finding_of(report).about.at("examples").integer(), task->different(Split::validation));
 }
 
 TEST(GoldEdges, RefuseInWords) {

@@ -1,55 +1,48 @@
-// Text of causes: signs, stars, verdicts, maps, and no line wider than a terminal.
-#include "headlab/report/causes_text.h"
-
+// Text of causes: signs, verdicts, maps, no line wider than a terminal; and what is read back.
 #include <gtest/gtest.h>
 
-#include <sstream>
-
+#include "headlab/heads/ablation.h"
+#include "headlab/heads/attribution.h"
+#include "headlab/heads/circuits.h"
+#include "headlab/heads/gold_edges.h"
+#include "headlab/heads/patching.h"
+#include "headlab/report/finding_text.h"
 #include "headlab/report/table.h"
+#include "report/lines.h"
 
 namespace headlab { namespace causes_text_tests {
-
-/// The first line that begins with this, blanks aside; "" if none does.
-std::string line_of(const std::string& text, const std::string& begin) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    EXPECT_LE(display_width(line), 100u) << line;
-    const std::size_t first = line.find_first_not_of(' ');
-    if (first != std::string::npos && line.compare(first, begin.size(), begin) == 0) return line;
-  }
-  return "";
-}
 
 bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+std::string shown(const Finding& found) {
+  const Json json = found;
+  EXPECT_EQ(Json(finding_of(json)), json);
+  const std::string text = text_of(found);
+  for (const std::string& line : lines_of(text)) EXPECT_LE(display_width(line), 80u) << line;
+  return text;
+}
+
 AblationReport two_layers() {
   AblationReport report;
-  report.attention = {"blocks.0.attn", "blocks.1.attn"};
   report.loss = 0.5;
   report.targets = 2000;
-  report.heads = {{{0, 1}, 2.5, {2.0, 1.9, 2.1, 0.0}}, {{1, 0}, 0.49, {-0.01, -0.03, 0.01, 0.3}}};
+  report.heads = {{{0, 1}, 2.5, {2.0, 1.9, 2.1, 0.0}}, {{1, 0}, 0.49, {-0.01, -0.03, 0.02, 0.3}}};
   return report;
 }
 
-TEST(AblationText, CarriesSignsIntervalsAndStars) {
-  const std::string text = ablation_text(two_layers());
-  const std::string silenced = line_of(text, "0.1 "), spared = line_of(text, "1.0 ");
-  for (const char* part : {"+2 ", "[+1.9, +2.1]", "*"}) EXPECT_TRUE(holds(silenced, part)) << text;
-  for (const char* part : {"-0.01", "[-0.03, +0.01]"}) EXPECT_TRUE(holds(spared, part)) << text;
-  EXPECT_FALSE(holds(spared, "*"));
-  EXPECT_TRUE(holds(text, "loss of the whole model: 0.5, on 2,000 targets\n")) << text;
+TEST(AblationText, CarriesSignsAndIntervals) {
+  const std::string text = shown(finding_of(two_layers()));
+  EXPECT_TRUE(holds(line_with(text, {" 0.1 "}), "+2 ± 0.1")) << text;
+  EXPECT_TRUE(holds(line_with(text, {" 1.0  "}), "-0.01 (-0.03 to +0.02)")) << text;
+  EXPECT_TRUE(holds(text, "loss of the whole model: 0.5, on 2000 targets\n")) << text;
 }
 
 TEST(AblationText, MapsModulesAndBornHeads) {
-  const std::string text = ablation_text(two_layers());
-  EXPECT_EQ(line_of(text, "0 │"), "0 │  ██│ 1.00");
-  EXPECT_EQ(line_of(text, "1 │"), "1 │    │ 0.00");
-}
-
-TEST(AblationText, OfAModelWithoutHeadsSaysSo) {
-  EXPECT_EQ(ablation_text({}), "the model has no head\n");
+  const std::string text = shown(finding_of(two_layers()));
+  EXPECT_EQ(line_with(text, {"0 │"}), "0 │  ██│ 1.00");
+  EXPECT_EQ(line_with(text, {"1 │"}), "1 │    │ 0.00");
 }
 
 TEST(GoldEdgesText, SaysWherePatternAndCauseDisagree) {
@@ -68,17 +61,13 @@ TEST(GoldEdgesText, SaysWherePatternAndCauseDisagree) {
   EdgeTest part{.heads = {{0, 0}}, .lift = -1, .share = 32.3};
   part.gold.examples = 40;
   report.relations.push_back({{"idle", ""}, {part, nothing}});
-  const std::string text = gold_edges_text(report);
-  EXPECT_FALSE(holds(line_of(text, "idle"), "%"))
-      << "no share of a cost that there is not: " << text;
-  EXPECT_TRUE(holds(text, "pattern and cause disagree")) << text;
-  EXPECT_TRUE(holds(text, "100.0%")) << text;
-  EXPECT_NE(line_of(text, "same"), "");
-  EXPECT_TRUE(holds(text, "1.50")) << text;  // both weights
-  EXPECT_TRUE(holds(text, "1.25")) << text;
-  EXPECT_TRUE(holds(text, "rests on targets, in examples: same 1,234 in 40, idle 0 in 40\n"))
-      << text;
-  EXPECT_TRUE(holds(text, "too few examples with a target to judge 1 relations: rare (2)")) << text;
+  const Finding found = finding_of(report);
+  const std::string text = shown(found);
+  for (const char* words : {"pattern and cause disagree", "100.0%", "too few (2)", "1,234", "1.50"})
+    EXPECT_TRUE(holds(text, words)) << words << "\n" << text;
+  EXPECT_TRUE(found.tables[0].cells("share")[3].is_null()) << "no share of a cost that is none";
+  EXPECT_EQ(Json(found).at("relations").items()[0].at("tests").items()[1].at("gold").at("low"),
+            Json(3.9));
 }
 
 TEST(InteractionsText, PutsTheStrongestFirstAndNamesThem) {
@@ -87,12 +76,12 @@ TEST(InteractionsText, PutsTheStrongestFirstAndNamesThem) {
                   {{0, 0}, {1, 0}, 1.0, 3.0, 3.0, {-2.0, -2.1, -1.9, 0.0, 40}},
                   {{0, 0}, {1, 1}, 1.5, 0.0, 0.0, {1.5, 1.4, 1.6, 0.0, 40}},
                   {{1, 0}, {1, 1}, 5.0, 0.0, 0.0, {5.0, 4.9, 5.1, 0.0, 40}, "same"}};
-  const std::string text = interactions_text(report);
-  EXPECT_TRUE(holds(line_of(text, "1.0 1.1"), "back each other up: same")) << text;
-  EXPECT_TRUE(holds(line_of(text, "0.0 1.1"), "cost more together")) << text;
-  EXPECT_TRUE(holds(line_of(text, "0.0 1.0"), "share a path")) << text;
-  EXPECT_LT(text.find("1.0 1.1"), text.find("0.0 1.0"));
-  EXPECT_LT(text.find("0.0 1.0"), text.find("0.0 0.1"));
+  const std::string text = shown(finding_of(report));
+  const std::vector<std::string> verdicts = {"back each other up", "share a path",
+                                             "cost more together"};
+  const std::size_t rows = text.rfind("\nfirst");
+  for (std::size_t i = 0; i + 1 < verdicts.size(); ++i)
+    EXPECT_LT(text.find(verdicts[i], rows), text.find(verdicts[i + 1], rows)) << text;
 }
 
 TEST(CircuitsText, ListsTheStrongestCompositionFirst) {
@@ -100,16 +89,16 @@ TEST(CircuitsText, ListsTheStrongestCompositionFirst) {
   report.heads = {{{0, 0}, 0.25, {0.5, -1.0}, {0.0, 1.0}}};
   report.compositions = {{{0, 0}, {1, 0}, 'Q', 0.1, 0.2, 3.0},
                          {{0, 0}, {1, 0}, 'K', 0.4, 0.2, 100.0}};
-  const std::string text = circuits_text(report);
-  EXPECT_TRUE(holds(line_of(text, "0.0  "), "0.50 -1.00")) << text;
-  EXPECT_LT(text.find("keys"), text.find("queries")) << text;
+  const std::string text = shown(finding_of(report));
+  EXPECT_TRUE(holds(text, "0.50 -1.00")) << text;
+  EXPECT_LT(text.find("0.400"), text.find("0.100")) << text;
 }
 
 TEST(TokenMatrixText, ShadesEachRowByItsLargestAndLeavesNegativesBlank) {
   const Tensor ov = Tensor::of({2, 4}, {9, 9, 4, 1, 9, 9, -3, 2});
   const std::string text = token_matrix_text(ov, {"a", "b"}, 1);
-  EXPECT_EQ(line_of(text, "a │"), "a │██▒▒│ 1.00");
-  EXPECT_EQ(line_of(text, "b │"), "b │  ██│ 1.00");
+  EXPECT_EQ(line_with(text, {"a │"}), "a │██▒▒│ 1.00");
+  EXPECT_EQ(line_with(text, {"b │"}), "b │  ██│ 1.00");
   EXPECT_ANY_THROW(token_matrix_text(ov, {"a", "b"}, 2));
 }
 
@@ -119,17 +108,17 @@ TEST(AttributionText, EndsInTheSum) {
   report.targets = {"next"};
   report.shares = {{0.25}, {8.0}};
   report.logits = {8.25};
-  EXPECT_TRUE(holds(line_of(attribution_text(report), "sum"), "8.250"));
+  EXPECT_TRUE(holds(shown(finding_of(report)), "all parts together: next 8.25"));
 }
 
 TEST(PatchingText, ShowsHeadsAndTheStream) {
   PatchReport report;
   report.heads = {{{1, 0}, 0.975}};
   report.residual = {{0.0, 1.0}, {0.5}};
-  const std::string text = patching_text(report);
-  EXPECT_TRUE(holds(line_of(text, "1.0"), "97.5%")) << text;
-  EXPECT_EQ(line_of(text, "0 │"), "0 │  ██│ 1.00");
-  EXPECT_EQ(line_of(text, "1 │"), "1 │▓▓  │ 0.50");
+  const std::string text = shown(finding_of(report));
+  EXPECT_TRUE(holds(line_with(text, {"1.0"}), "97.5%")) << text;
+  EXPECT_EQ(line_with(text, {"0 │"}), "0 │  ██│ 1.00");
+  EXPECT_EQ(line_with(text, {"1 │"}), "1 │▓▓  │ 0.50");
 }
 
 }  // namespace causes_text_tests

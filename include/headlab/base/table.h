@@ -20,6 +20,7 @@ namespace headlab {
 inline constexpr int kPlain = -1;      // 4 significant digits, whole numbers in full
 inline constexpr int kSigned = -2;     // the same with a sign
 inline constexpr int kGrouped = 1000;  // 12,345
+inline constexpr int kHidden = -3;     // not at all: in JSON and CSV alone
 
 /// A column. Its key is its name in JSON and CSV: "loss", or "gold.loss" for `loss` in the object
 /// `gold`, or "shares.0" for the first of the array `shares`. A key of several names spreads a cell
@@ -53,6 +54,9 @@ struct Table {
   /// Text shows the `most` rows in which the column `by` is farthest from 0; 0: all, in order.
   std::size_t most = 0;
   std::string by = "";
+  /// Unless empty, JSON holds rows of the same first cell as one object, in whose array `inner` the
+  /// other cells stand.
+  std::string inner = "";
 
   /// Error unless there is a column of this key.
   const Column& column(const std::string& key) const;

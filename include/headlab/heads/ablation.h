@@ -110,7 +110,7 @@ struct AblationReport : AblationFacts {
   std::vector<HeadAblation> heads;  // each silenced alone
   double sets_per_second = 0;       // head sets judged on all examples, per second
 };
-Json to_json(const AblationReport& report);
+Finding finding_of(const AblationReport& report);
 
 /// Silences each head alone. p is for each head by itself, not corrected for their number.
 AblationReport ablate_heads(const Transformer& model, const Batch& examples,
@@ -140,7 +140,7 @@ struct Interaction {
 struct InteractionReport : AblationFacts {
   std::vector<Interaction> pairs;
 };
-Json to_json(const InteractionReport& report);
+Finding finding_of(const InteractionReport& report);
 
 /// Silences each head and each pair of heads: H + H (H - 1) / 2 sets. `scores`, if given, say which
 /// heads own the same relation. Error for fewer than two heads.

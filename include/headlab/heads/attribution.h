@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "headlab/base/json.h"
+#include "headlab/base/table.h"
 #include "headlab/heads/edits.h"
 #include "headlab/tasks/task.h"
 
@@ -36,7 +36,7 @@ struct AttributionReport {
   std::vector<double> logits{};               // [targets]: what the shares sum to
   Index examples = 0;
 };
-Json to_json(const AttributionReport& report);
+Finding finding_of(const AttributionReport& report);
 
 /// Mean shares of the logit above the mean logit, for each of the task's targets, on held-out
 /// examples.

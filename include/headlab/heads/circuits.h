@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "headlab/base/json.h"
+#include "headlab/base/table.h"
 #include "headlab/heads/edits.h"
 
 namespace headlab {
@@ -65,7 +65,7 @@ struct CircuitsReport {
   std::vector<CircuitSummary> heads;
   std::vector<Composition> compositions;  // of all pairs of heads in different layers
 };
-Json to_json(const CircuitsReport& report);
+Finding finding_of(const CircuitsReport& report);
 /// Error for fewer than one draw.
 CircuitsReport find_circuits(const Transformer& model, const CircuitOptions& options = {});
 

@@ -91,7 +91,7 @@ struct EdgeReport {
   EdgeOptions options;
   std::vector<Row> relations;
 };
-Json to_json(const EdgeReport& report);
+Finding finding_of(const EdgeReport& report);
 
 /// Scores the patterns and tests every relation of the task.
 EdgeReport test_gold_edges(const Transformer& model, const Task& task,

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "headlab/base/json.h"
+#include "headlab/base/table.h"
 #include "headlab/model/transformer.h"
 
 namespace headlab {
@@ -28,7 +28,12 @@ struct PairedChange {
   bool is_rise() const { return enough() && low > 0; }
 };
 /// {"change", "low", "high", "p", "examples"}.
-Json to_json(const PairedChange& change);
+/// The columns of a change, whose members stand under `prefix` in JSON ("gold."), and its cells.
+std::vector<Column> change_columns(const std::string& prefix, const std::string& title,
+                                   const std::string& meaning);
+Json::Array cells_of(const PairedChange& change);
+/// A row: one cell after the other, those of an array that is given as such in its place.
+Json::Array row_with(Json::Array first, const Json::Array& then, const Json::Array& last = {});
 
 /// With d = after - before of each example: R = sum of d / sum of targets; its variance n / (n - 1)
 /// sum (d - R targets)^2 / (sum of targets)^2, and the normal distribution. after, before [n]:

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "headlab/base/json.h"
+#include "headlab/base/table.h"
 #include "headlab/heads/edits.h"
 
 namespace headlab {
@@ -26,7 +26,7 @@ struct PatchReport {
   /// By residual stream, in the order of ModelCaptures::residual, and position.
   std::vector<std::vector<double>> residual{};
 };
-Json to_json(const PatchReport& report);
+Finding finding_of(const PatchReport& report);
 
 /// restored = (d - corrupted) / (clean - corrupted), with d the mean logit difference of the
 /// corrupted sequences with that one activation from the clean ones: 1 brings the answer back, 0

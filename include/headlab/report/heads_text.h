@@ -1,7 +1,7 @@
 // What heads do, as text for a terminal: scores against gold, what patterns look like without any,
 // a map on which heads lie near whose patterns do, and how roles grew over a training. Pure
 // functions of the results, so that a test or another program can show them too. Which scores there
-// are says score_table(). Read next: table.h, and causes_text.h for what heads are good for.
+// are says score_table(). Read next: table.h.
 #pragma once
 
 #include <span>

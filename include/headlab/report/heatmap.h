@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "headlab/kernels/scalar.h"
+#include "headlab/tensor/tensor.h"
 
 namespace headlab {
 
@@ -32,6 +32,11 @@ struct HeatmapOptions {
 /// how gold is marked. Error unless the sizes agree.
 std::string heatmap(std::span<const Scalar> weights, const std::vector<std::string>& destinations,
                     const std::vector<std::string>& sources, const HeatmapOptions& options = {});
+
+/// A matrix over the vocabulary, each row scaled to its largest element; negative ones are blank.
+/// matrix [V, W]; names [V] of tokens. Where W is several times V, block `k` is shown.
+std::string token_matrix_text(const Tensor& matrix, const std::vector<std::string>& names, Index k,
+                              const HeatmapOptions& options = {});
 
 /// A small pattern among others.
 struct SmallMap {
