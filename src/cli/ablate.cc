@@ -57,8 +57,8 @@ Result ablate(Invocation& call) {
   }
   const AblationReport report = ablate_heads(run.model, batch, options);
   return finding(call, run, finding_of(report),
-                 text(kind, drawn, "; ", fixed(report.sets_per_second, 0),
-                      " head sets per second\n"),
+                 text(kind, fixed(report.sets_per_second, 0), " head sets per second\n", drawn,
+                      "\n"),
                  "ablation.json");
 }
 
