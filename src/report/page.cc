@@ -163,7 +163,8 @@ class PageMaker {
     for (const PageSource& source : sources_of(one))
       files.push_back(Json::object({{"file", source.file},
                                     {"present", source.present},
-                                    {"needed_by", source.views},
+                                    {"step", source.step},
+                                    {"outdated", source.outdated},
                                     {"command", source.command}}));
     return facts;
   }
@@ -185,8 +186,9 @@ class PageMaker {
 
   static std::string data_html(const Json& facts, const PageBlocks& blocks, Page& page) {
     const std::string text_of_facts = json_for_html(facts.dump());
-    std::string html =
-        "<script type=\"application/json\" id=\"facts\">" + text_of_facts + "</script>\n";
+    std::string html = text("<script type=\"application/json\" id=\"facts\">", text_of_facts,
+                            "</script>\n<script type=\"application/octet-stream\" id=\"checksum\">",
+                            fnv1a(text_of_facts), "</script>\n");
     page.parts = {{"code", html_code_size()},
                   {"lessons", lessons_html().size()},
                   {"facts", text_of_facts.size()}};

@@ -18,12 +18,28 @@ bool is_there(const std::filesystem::path& file) {
   return std::filesystem::exists(file, ignored);
 }
 
-Json read_report(const std::filesystem::path& file) {
+/// After which step a finding was made; -1 where it does not say.
+Index step_of(const Json& finding) {
+  const Json* step = finding.find("step");
+  return step != nullptr && step->is_number() ? step->integer() : -1;
+}
+
+/// Whether a finding describes other weights than those of the run.
+bool is_outdated(const Run& run, const Json& finding) {
+  const Json* weights = finding.find("weights");
+  return weights != nullptr && *weights != Json(weights_hash(run.model));
+}
+
+/// A finding of a run's folder. Errors: it is none, or of the weights of another run.
+Json read_report(const Run& run, const std::filesystem::path& file) {
   Json json = read_json(file);
   if (!json.is_object() || json.find("headlab") == nullptr) {
     throw Error(text(file.string(), " is not what an analysis of a run writes"),
                 "remove it, or make it again");
   }
+  if (is_outdated(run, json) && step_of(json) >= run.step)
+    throw Error(text(file.string(), " describes the weights of another run"),
+                "remove it, or make it again");
   return json;
 }
 
@@ -112,8 +128,9 @@ Json run_reports(const Run& run) {
   Json reports = Json::object();
   for (const FindingEntry& entry : finding_table()) {
     const std::filesystem::path file = run.path / entry.name;
-    if (file.extension() == ".json" && *entry.views != '\0' && is_there(file))
-      reports[file.stem().string()] = read_report(file);
+    if (file.extension() != ".json" || *entry.views == '\0' || !is_there(file)) continue;
+    Json report = read_report(run, file);
+    if (!is_outdated(run, report)) reports[file.stem().string()] = std::move(report);
   }
   return reports;
 }
@@ -122,10 +139,14 @@ std::vector<PageSource> run_sources(const Run& run, const PageOptions& options) 
   std::vector<PageSource> list;
   for (const FindingEntry& entry : finding_table()) {
     if (*entry.views == '\0') continue;
-    std::vector<std::string> views;
-    for (const std::string_view view : split(entry.views, ' ')) views.emplace_back(view);
-    list.push_back({run.path.string(), entry.name, is_there(run.path / entry.name), views,
-                    options.writer ? options.writer(run, entry.name) : ""});
+    const std::filesystem::path file = run.path / entry.name;
+    PageSource& row = list.emplace_back(PageSource{run.path.string(), entry.name, is_there(file)});
+    for (const std::string_view view : split(entry.views, ' ')) row.views.emplace_back(view);
+    row.command = options.writer ? options.writer(run, entry.name) : "";
+    if (!row.present || file.extension() != ".json") continue;
+    const Json report = read_report(run, file);
+    if (step_of(report) >= 0) row.step = step_of(report);
+    row.outdated = is_outdated(run, report);
   }
   return list;
 }

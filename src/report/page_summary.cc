@@ -34,8 +34,8 @@ void add_gap(std::vector<Gap>& gaps, const PageSource& source) {
 std::string gaps_text(const std::vector<PageSource>& sources) {
   std::vector<Gap> gaps;
   for (const PageSource& source : sources)
-    if (!source.present && !source.command.empty()) add_gap(gaps, source);
-  Texts table({"not there", "for the views", "written by"});
+    if ((!source.present || source.outdated) && !source.command.empty()) add_gap(gaps, source);
+  Texts table({"not there, or of earlier weights", "for the views", "written by"});
   for (const Gap& gap : gaps) {
     const std::vector<std::string> others(gap.runs.begin() + 1, gap.runs.end());
     const std::string more = others.empty() ? "" : "  # and so for " + join(others, ", ");
@@ -54,6 +54,8 @@ static Json to_json(const PageSource& source) {
   return Json::object({{"run", source.run},
                        {"file", source.file},
                        {"present", source.present},
+                       {"step", source.step},
+                       {"outdated", source.outdated},
                        {"views", source.views},
                        {"command", source.command}});
 }

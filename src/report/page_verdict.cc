@@ -1,6 +1,6 @@
-// What a run shows, in words: how good it is, who owns which relation beside the level of chance,
-// and how many heads can go. Every claim comes from a file of the run, and is cut out as a piece of
-// its own, so that a page can link it to the view that shows it. Read next: page_static.cc.
+// What a run shows, in words: how good it is, which heads do what, and how many are enough. Every
+// claim comes from a file of the run, and is cut out as a piece of its own, so that a page can link
+// it to the view that shows it. Read next: page_static.cc.
 #include <algorithm>
 
 #include "headlab/report/table.h"
@@ -49,69 +49,62 @@ class Verdict {
       heads += module.at("heads").items().size();
     const Json& held_out = run_.at("evaluation");
     say(text(heads, heads == 1 ? " head" : " heads", ", loss ",
-             significant(held_out.at("loss").number()), ", accuracy ",
-             significant(held_out.at("accuracy").number()), " on held-out examples. "));
+             significant(held_out.at("loss").number()), ", ",
+             significant(100 * held_out.at("accuracy").number()), " % right. "));
   }
 
-  static std::string probability(const Json& p) {
-    if (!p.is_number()) return "p unknown";
-    return p.number() < 0.01 ? "p < 0.01" : "p " + fixed(p.number(), 2);
-  }
-
-  /// "0.4 does same (lift 0.94, chance 0.48, p < 0.01)", or who comes nearest.
-  void say_relation(const Json& relation, bool last) {
-    const std::string name = relation.at("name").string();
-    const std::string end = last ? ". " : ", ";
-    const Json& best = relation.at("best");
-    if (best.is_null()) return say(text("nobody can do ", name, end));
-    const std::string head = text(best.at("layer").integer(), ".", best.at("head").integer());
-    const auto number = [&](const char* of) {
-      return best.at(of).is_number() ? fixed(best.at(of).number(), 2) : std::string("-");
-    };
-    const std::string grounds = text(" (lift ", number("lift"), ", chance ", number("null"), ", ",
-                                     probability(best.at("p")), ")");
-    const bool owned = !relation.at("owner").is_null();
-    say(owned ? text(head, " does ", name, grounds)
-              : text("nobody does ", name, ", nearest is ", head, grounds),
-        {{"head", head}, {"relation", name}});
-    say(end);
-  }
-
-  void say_owners(const Json& heads) {
-    const Json::Array& relations = heads.at("relations").items();
-    if (relations.empty()) return;
-    std::vector<Json> owners;
-    for (const Json& relation : relations) {
-      const Json& owner = relation.at("owner");
-      if (!owner.is_null() && std::ranges::find(owners, owner) == owners.end())
-        owners.push_back(owner);
+  /// The heads that do a relation as its owner must, the best first.
+  static std::vector<std::string> doers(const Json& heads, const std::string& relation) {
+    std::vector<std::pair<double, std::string>> found;
+    for (const Json& head : heads.at("heads").items()) {
+      const Json* score = head.at("scores").find(relation);
+      if (score == nullptr || !score->at("lift").is_number() || !score->at("p").is_number())
+        continue;
+      const double lift = score->at("lift").number();
+      if (lift >= kOwnerLift && score->at("p").number() < kOwnerP)
+        found.emplace_back(-lift, text(head.at("layer").integer(), ".", head.at("head").integer()));
     }
-    const std::size_t all = heads.at("heads").items().size();
-    say(owners.empty() ? text("No head owns a relation: ")
-                       : text(owners.size(), " of ", all, owners.size() == 1 ? " owns" : " own",
-                              " a relation: "),
-        {{"view", "heads"}});
-    for (std::size_t r = 0; r < relations.size(); ++r)
-      say_relation(relations[r], r + 1 == relations.size());
+    std::ranges::sort(found);
+    std::vector<std::string> names;
+    for (const auto& [lift, name] : found) names.push_back(name);
+    return names;
   }
 
-  /// The fewest heads of the best method whose loss is still that of all, nearly.
+  /// "0.0 does back3", "0.4 and 0.2 do same (0.4 most)"; and what no head does.
+  void say_owners(const Json& heads) {
+    std::vector<std::string> missing;
+    std::size_t count = 0;
+    for (const Json& relation : heads.at("relations").items()) {
+      const std::string name = relation.at("name").string();
+      const std::vector<std::string> who = doers(heads, name);
+      if (relation.at("owner").is_null() || who.empty()) {
+        missing.push_back(name);
+        continue;
+      }
+      say(text(count++ == 0 ? "" : ", ", join(who, " and "), who.size() == 1 ? " does " : " do ",
+               name, who.size() == 1 ? "" : text(" (", who[0], " most)")),
+          {{"head", who[0]}, {"relation", name}});
+    }
+    if (count > 0) say(". ");
+    if (!missing.empty())
+      say(text(count == 0 ? "No head owns a relation: nobody does " : "Nobody does ",
+               join(missing, ", "), ". "));
+  }
+
+  /// The fewest heads of the best method with which little of the loss comes back, and the rule.
   void say_what_can_go(const Json& curve) {
     const Json* best = nullptr;
     for (const char* name : {"greedy", "exhaustive"})
       for (const Json& method : curve.at("methods").items())
         if (method.at("method").string() == name) best = &method;
     if (best == nullptr || !best->at("knee").is_number()) return;
-    const std::int64_t left = best->at("knee").integer(), all = curve.at("heads").integer();
-    for (const Json& point : best->at("points").items()) {
-      if (point.at("kept").integer() != left) continue;
-      const bool tuned = point.find("finetuned") != nullptr;
-      const Json& judged = tuned ? point.at("finetuned") : point;
-      say(text(all - left, all - left == 1 ? " head" : " heads", " can go: with the best ", left,
-               tuned ? " and fine-tuning" : " and no fine-tuning", " the loss is ",
-               significant(judged.at("loss").number()), ". "),
-          {{"view", "prune"}});
-    }
+    for (const Json& point : best->at("points").items())
+      if (point.at("kept") == best->at("knee"))
+        say(text("Without any fine-tuning the best ", point.at("kept").integer(), " of ",
+                 curve.at("heads").integer(), " are enough (loss ",
+                 significant(point.at("loss").number()),
+                 "): at most 1 % of what silencing all heads costs. "),
+            {{"view", "prune"}});
   }
 
   void say_what_went(const Json& prune) {

@@ -46,6 +46,7 @@ class Keeper {
     std::erase_if(file_.tensors,
                   [&](const StoredTensor& tensor) { return step_of(tensor.name) > step; });
     file_.metadata["headlab"] = version();
+    file_.metadata["config"] = identity_of(config);
     keep(step);
   }
 
@@ -122,6 +123,9 @@ Snapshots read_snapshots(const Run& run) {
   if (!std::filesystem::exists(path, ignored)) return snapshots;
   snapshots.file = read_safetensors(path);
   try {
+    const auto owner = snapshots.file.metadata.find("config");
+    require(owner == snapshots.file.metadata.end() || owner->second == identity_of(run.config),
+            "it holds the weights of another run");
     snapshots.steps = steps_in(snapshots.file);
     for (std::size_t i = 0; i < snapshots.steps.size(); ++i) snapshots.model(run, i);
   } catch (const Error& error) {

@@ -84,6 +84,8 @@ async function checkMutations() {
     const damaged = pageOfHtml(html.slice(0, place) + flipped + html.slice(place + 1));
     if (selfCheck(damaged.runs[0]).ok) problems.push(`a flipped bit at ${place} is not noticed`);
   }
+  const damaged = pageOfHtml(html.replace('"parameters":', '"parameters":1'));
+  if (selfCheck(damaged.runs[0]).ok) problems.push('another digit in the facts is not noticed');
   const other = await changedModules('return sum / Math.sqrt(D);', 'return sum;');
   const {runs: [run]} = pageOfHtml(html, other.loadPage);
   const check = other.finish(other.selfCheckSteps(run));

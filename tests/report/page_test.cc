@@ -13,6 +13,7 @@
 #include "report/page_parts.h"
 #include "support/base64.h"
 #include "support/runs.h"
+#include "train/snapshots.h"
 
 namespace headlab { namespace {
 
@@ -82,7 +83,47 @@ TEST_F(Pages, ShowWhatAnalysisWroteWithoutAnyScript) {
   EXPECT_NE(facts_in(html).at("runs").items()[0].at("reports").find("heads"), nullptr);
 }
 
-TEST(Verdict, CountsTheHeadsThatCanGo) {
+/// A finding of a run, of these weights.
+void write_finding(const TrainedRun& run, Index step, const std::string& weights) {
+  Json finding = score_heads(run.model, *run.task);
+  finding["step"] = step;
+  finding["weights"] = weights;
+  write_file(run.path / "heads.json", finding.dump());
+}
+
+/// What a page says of a file of its first run.
+Json file_in(const Page& page, const std::string& name) {
+  const Json facts = facts_in(page.html);
+  for (const Json& file : facts.at("runs").items()[0].at("files").items())
+    if (file.at("file").string() == name) return file;
+  return {};
+}
+
+TEST_F(Pages, ShowFindingsOfTheirOwnWeightsAlone) {
+  const TrainedRun run = trained("a");
+  write_finding(run, run.step, weights_hash(run.model));
+  EXPECT_EQ(file_in(make_page({run.path}), "heads.json").at("step"), Json(run.step));
+  EXPECT_FALSE(file_in(make_page({run.path}), "heads.json").at("outdated").boolean());
+  write_finding(run, run.step - 1, "0123");
+  const Page page = make_page({run.path});
+  EXPECT_TRUE(file_in(page, "heads.json").at("outdated").boolean()) << "of earlier weights";
+  const Json facts = facts_in(page.html);
+  EXPECT_EQ(facts.at("runs").items()[0].at("reports").find("heads"), nullptr);
+  write_finding(run, run.step, "0123");
+  EXPECT_THROW(make_page({run.path}), Error) << "of another run";
+}
+
+TEST_F(Pages, RefuseSnapshotsOfAnotherRun) {
+  RunConfig config = tiny_config();
+  config.keep_weights = 3;
+  const TrainedRun one = trained("a", config);
+  config.train.seed = 7;
+  const TrainedRun other = trained("b", config);
+  fs::copy_file(snapshots_file(other), snapshots_file(one), fs::copy_options::overwrite_existing);
+  EXPECT_THROW(make_page({one.path}), Error);
+}
+
+TEST(Verdict, CountsTheHeadsThatAreEnough) {
   const auto words = [](int heads) {
     const Json::Array points = {Json::object({{"kept", 1}, {"loss", 0.5}})};
     const Json::Array methods = {
@@ -96,8 +137,8 @@ TEST(Verdict, CountsTheHeadsThatCanGo) {
     for (const Json& piece : pieces.items()) all += piece.at("text").string();
     return all;
   };
-  EXPECT_NE(words(2).find(" 1 head can go: with the best 1"), std::string::npos) << words(2);
-  EXPECT_NE(words(4).find(" 3 heads can go: with the best 1"), std::string::npos) << words(4);
+  EXPECT_NE(words(2).find("the best 1 of 2 are enough (loss 0.5)"), std::string::npos) << words(2);
+  EXPECT_NE(words(4).find("the best 1 of 4 are enough"), std::string::npos) << words(4);
 }
 
 TEST_F(Pages, StayWithinTheirBudget) {

@@ -27,7 +27,9 @@ struct PageSource {
   std::string run, file;
   bool present = false;
   std::vector<std::string> views;
-  std::string command;  // that writes it
+  std::string command;    // that writes it
+  Json step{};            // of the weights that it describes; null where it does not say
+  bool outdated = false;  // these are earlier weights: views do not show it
 };
 
 /// What the page spends its bytes on: "code", "facts", "weights", "examples" ...

@@ -1,6 +1,6 @@
 // The controls that several views share: run, head, example, truth, training step, and what differs
 // from the run as it is.
-import {headNamed, pageOfDocument} from './core_page.js';
+import {headNamed, loadPage} from './core_page.js';
 import {drive, selfCheckSteps} from './core_pass.js';
 import {range} from './draw.js';
 import {
@@ -222,9 +222,10 @@ const aboutView = {
         .map(([key, v]) => [key, String(v)]);
       main.append(
         el('h3', null, `Files of ${run().name}`),
-        tableOf('What the views need', ['file', '', 'written by'],
+        tableOf('What the views need', ['file', '', 'step', 'written by'],
           run().facts.files.map((f) => [
-            f.file, f.present ? 'here' : 'missing',
+            f.file,
+            !f.present ? 'missing' : f.outdated ? 'of earlier weights' : 'here', f.step ?? '',
             f.command ? code(f.command) : f.present ? '' : 'does not belong to this run',
           ]),
         ),
@@ -363,22 +364,19 @@ export function header() {
     ),
   );
   const on = (id, act) => byId(id).addEventListener('click', act);
-  on('skip', (event) => {
-    event.preventDefault();
-    byId('view-title').focus();
-  });
+  on('skip', (event) => (event.preventDefault(), byId('view-title').focus()));
   on('link', copyLink);
   on('theme', cycleTheme);
   on('keys', ACTIONS['?']);
   on('keys-close', () => byId('keys-dialog').close());
-  byId('keys-off')
-    .addEventListener('change', (event) => go({keys: event.target.checked ? 'off' : 'on'}));
-  byId('keys-list')
-    .replaceChildren(tableOf('Keys', ['key', 'does'], KEYS));
+  const off = byId('keys-off');
+  off.addEventListener('change', () => go({keys: off.checked ? 'off' : 'on'}));
+  byId('keys-list').replaceChildren(tableOf('Keys', ['key', 'does'], KEYS));
 }
 
 export async function start() {
-  Object.assign(app, {page: pageOfDocument(document), views: VIEWS, lessons: LESSONS, show});
+  app.page = loadPage((id) => byId(id).textContent);
+  Object.assign(app, {views: VIEWS, lessons: LESSONS, show});
   saved.about = () =>
     `headlab ${app.page.facts.headlab} · ${app.page.facts.title} · ${formatHash(app.state)}`;
   byId('static').hidden = true;

@@ -19,7 +19,7 @@ function bytesOf(text) {
 }
 
 // FNV-1a, 32 bits: notices any changed bit.
-function hashOf(bytes) {
+export function hashOf(bytes) {
   let hash = 0x811c9dc5;
   for (let i = 0; i < bytes.length; ++i) hash = Math.imul(hash ^ bytes[i], 0x01000193);
   return hash >>> 0;
@@ -225,22 +225,21 @@ export class Run {
   }
 }
 
-export function loadPage(facts, textOf) {
+// The page of its texts by name: the facts are JSON, and a wrong checksum of theirs is damage.
+export function loadPage(textOf) {
+  const text = textOf('facts'), facts = JSON.parse(text);
   const page = {facts, blocks: new Blocks(textOf)};
+  const sum = textOf('checksum');
+  if (hashOf(new TextEncoder().encode(text)) !== Number(sum)) page.blocks.damaged.add('facts');
   page.tasks = facts.tasks.map((task) => new Task(task, page.blocks));
   page.runs = facts.runs.map((run) => new Run(run, page));
   return page;
 }
 
-export function pageOfDocument(document) {
-  const textOf = (id) => document.getElementById(id).textContent;
-  return loadPage(JSON.parse(textOf('facts')), textOf);
-}
-
-// The command that writes a file which the run lacks; null if it is there.
+// What writes a file that the run lacks, or holds of earlier weights; null if it is there.
 export function missingCommand(run, file) {
   const row = run.facts.files.find((entry) => entry.file === file);
-  return row && !row.present ? row.command : null;
+  return row && (!row.present || row.outdated) ? row.command : null;
 }
 
 export function headNamed(run, name) {

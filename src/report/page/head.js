@@ -250,9 +250,6 @@ export const headView = {
           () => isLive() && chosen() && relation() >= 0 && worstFor(chosen(), relation()),
           {id: 'errs'},
         ),
-        button('Chance on / off', () => go({null: app.state.null === 'on' ? 'off' : 'on'}), {
-          id: 'null',
-        }),
       ),
       el('div', {class: 'columns'},
         el('div', null, big,

@@ -288,11 +288,18 @@ const meanings = ({relations}) =>
     relations.map((r, i) => [i > 0 && ' · ', el('b', null, r.name), ` ${r.description}`]),
   );
 
+/// Findings of earlier weights, which are named and not shown.
+function outdated() {
+  const old = run().facts.files.filter((f) => f.outdated);
+  const names = old.map((f) => `${f.file} (step ${f.step})`);
+  return old.length && note(`Of earlier weights, and so not shown: ${names.join(', ')}.`);
+}
+
 export const headsView = {
   name: 'heads', title: 'Overview', uses: ['ex', 'step'], available: (page) => page.runs.length > 0,
   build(main) {
     const heads = headsOf();
-    main.append(verdict(run()), meanings(task()) || '');
+    main.append(outdated() || '', verdict(run()), meanings(task()) || '');
     if (!run().modules.length)
       return main.append(
         note(

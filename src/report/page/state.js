@@ -241,8 +241,9 @@ export const trace = memo(
 export function lacking(file, what, r = run()) {
   const command = missingCommand(r, file);
   if (command === null) return null;
+  const {outdated, step} = r.facts.files.find((entry) => entry.file === file);
   return note(
-    `${what} not in this page. `,
+    `${what} ${outdated ? `of step ${step}, of earlier weights, and` : ''} not in this page. `,
     command
       ? [
           'This writes them: ', code(command),
