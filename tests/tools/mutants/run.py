@@ -90,7 +90,7 @@ def fails(program, limit):
 class Judge:
     def __init__(self, copy, build):
         self.copy, self.build, self.usual = copy, build, {}
-        said = self.make("help").stdout
+        said = subprocess.run(["ctest", "--test-dir", build, "-N"], capture_output=True, text=True).stdout
         self.targets = set(re.findall(r"\btest_\w+", said))
         self.pool = concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 2) // 2))
 
