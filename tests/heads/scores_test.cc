@@ -240,15 +240,42 @@ TEST(HeadScores, OfAPatternThatDependsOnPositionAloneHaveNoLiftForARelationOfCon
   EXPECT_NEAR(report.heads[1].relations[0].null, uniform, 1e-12);
 }
 
-TEST(HeadScores, AreThoseOnTheOddExamplesOfTheHeadThatIsBestOnTheEven) {
+TEST(HeadScores, AreThoseOnTheOddExamplesOfWhatIsBestOnTheEven) {
   const Scripted task([](Index b, Index t) { return t < 2 ? -1 : t - 1 - b % 2; });
   Transformer model = hand_built(task.shape(), 1, {2, 1});
-  const HeadsReport report = score_heads(model, task, {.examples = 16});
-  EXPECT_EQ(report.relations[0].best, 1u);  // the one that looks 1 back
-  EXPECT_FALSE(report.relations[0].owned);
+  const HeadsReport report = score_heads(model, task, {.examples = 16, .untrained = &model});
+  const RelationWinner& winner = report.relations[0];
+  EXPECT_EQ(winner.best, 1u);  // the one that looks 1 back
+  EXPECT_FALSE(winner.owned);
+  EXPECT_EQ(winner.assigned, 1u);
+  EXPECT_FALSE(winner.assigned_owns);
+  EXPECT_EQ(winner.mass_untrained, 0);
+  EXPECT_EQ(winner.best_offset, -1);
+  EXPECT_EQ(winner.offset.top1, 0);
   EXPECT_EQ(report.heads[1].chosen_on[0].mass, 1);
   EXPECT_EQ(report.heads[1].relations[0].mass, 0);
   EXPECT_EQ(report.heads[0].relations[0].mass, 1);
+}
+
+/// Tokens of one class in even sequences, of two in turns in odd ones.
+class TwoClassesInOdd : public Scripted {
+ public:
+  using Scripted::Scripted;
+  Example make(Key key, Index count, Split split) const override {
+    Example example = Scripted::make(key, count, split);
+    for (Index b = 1; b < count; b += 2)
+      for (Index t = 1; t < 8; t += 2) example.batch.token(b, t) = 1;
+    return example;
+  }
+};
+
+TEST(HeadScores, HaveTheAveragePatternOfTheEvenExamplesAsANull) {
+  const TwoClassesInOdd task([](Index b, Index t) { return t < 2 ? -1 : t - 1 - b % 2; });
+  Transformer model = hand_built(task.shape(), 2, {kSame});
+  const HeadsReport report = score_heads(model, task, {.examples = 16});
+  const RelationScore& same = report.heads[0].relations[0];
+  EXPECT_EQ(same.mass, 1);
+  EXPECT_LT(same.null, .3);  // uniform attention's; the pattern of the odd ones would have 1
 }
 
 TEST(HeadScores, AreUndefinedWhereNoQueryIsEligible) {

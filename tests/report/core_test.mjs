@@ -92,10 +92,30 @@ async function checkMutations() {
   if (check.ok) problems.push('a pass without the square root of D is not noticed');
 }
 
+// Any number that the program computed otherwise is noticed: in each example, of logits and patterns.
+function checkOtherNumbers() {
+  const [run] = pageOfHtml(html).runs;
+  const {logits, patterns, examples} = run.facts.check;
+  for (const block of [logits, ...patterns]) {
+    const values = run.page.blocks.read(block), each = values.length / examples;
+    for (let i = 0; i < 2 * examples; ++i) {  // the first and the last of each example
+      const at = Math.ceil(i / 2) * each - i % 2, kept = values[at];
+      for (const other of [NaN, kept + 1]) {
+        values[at] = other;
+        if (selfCheck(run).ok) problems.push(`${other} for ${kept} in ${block.shape} is not noticed`);
+      }
+      values[at] = kept;
+    }
+  }
+}
+
 for (const run of page.runs) checkPage(run);
 if (expected.whole) checkEvaluation(page.runs[0]);
 for (const entry of expected.cases || []) checkCase(page.runs[0], entry);
 for (const test of expected.edges || []) checkEdges(page.runs[0], test);
-if (expected.mutations) await checkMutations();
+if (expected.mutations) {
+  await checkMutations();
+  checkOtherNumbers();
+}
 for (const problem of problems.slice(0, 20)) console.log(problem);
 process.exit(problems.length > 0 ? 1 : 0);
