@@ -229,7 +229,7 @@ TEST(Circuits, OfCrossAttentionReadTheDecoderByQueriesAndTheEncoderByKeys) {
   const Transformer model = random_model(small_encoder_decoder());
   const HeadId cross{2, 1};  // modules: the encoder's, the decoder's own, across
   const HeadWeights plain = plain_weights(model, cross), weights = head_weights(model, cross);
-  const auto gain = [&, found = Tensor()](const std::string& name) mutable {
+  auto gain = [&, found = Tensor()](const std::string& name) mutable {
     model.visit([&](const std::string& n, const Tensor& p) { found = n == name ? p : found; });
     return found;
   };
