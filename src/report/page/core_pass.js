@@ -260,8 +260,7 @@ function largestDifference(ours, theirs, width, every, result) {
   for (let row = 0; row < rows; ++row) {
     for (let i = 0; i < width; ++i) {
       const a = ours[((row + 1) * every - 1) * width + i], b = theirs[row * width + i];
-      const difference = Math.abs(a - b);
-      if (!(difference <= result.difference)) result.difference = difference;  // NaN is taken too
+      result.difference = Math.max(result.difference, Math.abs(a - b));  // NaN stays NaN
       result.largest = Math.max(result.largest, Math.abs(b));
     }
   }
