@@ -110,15 +110,6 @@ Problems check_layers(const Source& file) {
   return problems;
 }
 
-Problems check_first_include(const Source& file, const std::string& header) {
-  for (std::size_t i = 0; i < file.lines.size(); ++i) {
-    if (!file.lines[i].starts_with("#include")) continue;
-    if (quoted_include(file.lines[i]) == header) return {};
-    return {at(file, i, "the first include is not \"" + header + "\"")};
-  }
-  return {at(file, 0, "includes nothing, not even \"" + header + "\"")};
-}
-
 Problems check_length(const Source& file, std::size_t limit) {
   if (file.lines.size() <= limit) return {};
   return {at(file, limit,

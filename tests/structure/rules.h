@@ -33,8 +33,6 @@ std::string layer_of(std::string_view path);
 
 /// Includes in quotes name "headlab/LAYER/..." or "LAYER/...", and never a layer further down.
 Problems check_layers(const Source& file);
-/// The first include of a source is `header`, which thereby proves to compile by itself.
-Problems check_first_include(const Source& file, const std::string& header);
 /// At most `limit` lines.
 Problems check_length(const Source& file, std::size_t limit);
 /// A comment of 3 to 12 lines opens the file; in a header, #pragma once follows it.

@@ -27,23 +27,6 @@ void expect_none(const std::vector<std::string>& roots, Rule rule) {
 
 TEST(Project, IncludesOnlyUpwards) { expect_none({"src", "include"}, check_layers); }
 
-TEST(Project, HasPublicHeadersThatCompileByThemselves) {
-  std::map<std::string, Source> sources;
-  for (Source& file : read_sources(kProject, {"src"})) sources.emplace(file.path, file);
-  const std::string include = "include/";
-  std::size_t found = 0;
-  for (const Source& header : read_sources(kProject, {"include/headlab"})) {
-    const std::string name = header.path.substr(include.size());  // headlab/LAYER/NAME.h
-    const std::string stem = name.substr(name.find('/'), name.rfind('.') - name.find('/'));
-    const auto source = sources.find("src" + stem + ".cc");
-    if (source == sources.end()) continue;  // the build compiles these by themselves
-    ++found;
-    for (const std::string& problem : check_first_include(source->second, name))
-      ADD_FAILURE() << problem;
-  }
-  EXPECT_GT(found, 50u);
-}
-
 TEST(Project, HasFilesOfAtMostFourHundredLines) {
   expect_none({"src", "include", "tests"},
               [](const Source& file) { return check_length(file, 400); });
