@@ -82,8 +82,7 @@ def fails(program, limit):
                    "--gtest_fail_fast", "--gtest_brief=1"]
         if "browser" in os.path.basename(program):
             command[5] = 'exec "$0" "$@"'
-        env = dict(os.environ, TMPDIR=place)
-        return subprocess.run(command, cwd=place, env=env, stdin=subprocess.DEVNULL, capture_output=True,
+        return subprocess.run(command, cwd=place, env=dict(os.environ, TMPDIR=place), stdin=subprocess.DEVNULL, capture_output=True,
                               start_new_session=True).returncode != 0
 
 
