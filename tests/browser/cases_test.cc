@@ -123,7 +123,8 @@ TEST_F(Cases, ASweepHasASliderOverItsModels) {
               "--d-model", "16", "--steps", "10", "--batch", "8", "--warmup", "5",
               "--eval-examples", "32", "--out", "s"});
   study.done({"page", "s"});
-  open(study.path("s/report.html"), "#view=sweep");
+  open(study.path("s/report.html"));
+  EXPECT_EQ(tab().text("app.state.view"), "sweep") << "a sweep opens with its knee";
   EXPECT_TRUE(there("#knee") && there("#sweep-run"));
   EXPECT_EQ(tab().number("app.page.runs.length"), 2);
   tab().evaluate("document.getElementById('sweep-run').focus()");

@@ -284,6 +284,36 @@ TEST_F(PageOfARun, ComparesTwoHeadsCellByCell) {
     EXPECT_NE(shown.find(part), shown.npos) << shown;
 }
 
+TEST_F(PageOfARun, ShowsEachNumberForWhatItIs) {
+  open(full, "#view=heads&step=1");
+  EXPECT_NE(words("#other-step"), "") << "maps of one step, a verdict of another";
+  EXPECT_GT(tab().text("document.querySelector('#verdict-live a').getAttribute('href')").size(),
+            1u);
+  open(full, "#view=live");
+  EXPECT_FALSE(there("#guess")) << "nothing is off yet";
+  go_to("#view=live&gates=0.1:0");
+  EXPECT_TRUE(there("#guess"));
+  go_to("#view=live&edit=3:1");
+  EXPECT_EQ(tab().text("String(patternCommand()())"), "false")
+      << "no command makes an edited input";
+  open(full, "#view=time");
+  const double least = tab().number(
+      "Math.min(...Object.values(run().facts.history.relations).filter((r) => r.best).flatMap((r) "
+      "=> r.lift[run().facts.history.heads.findIndex((x) => x.join() === r.best.join())]))");
+  EXPECT_NEAR(tab().number("Math.min(...(" + figure("births") +
+                           ").picture.table().rows.map((row) => row[2]))"),
+              least, 1e-3);
+}
+
+TEST_F(PageOfARun, ShowsTheOpenTabOnNarrowScreens) {
+  tab().resize(320, 640);
+  open(full, "#view=about");
+  EXPECT_TRUE(
+      tab().holds("(() => { const b = document.querySelector('#views "
+                  "[aria-current]').getBoundingClientRect(); return b.left >= 0 && b.left < 320; "
+                  "})()"));
+}
+
 TEST_F(PageOfARun, KeepsThePlacesOfRemovedHeads) {
   open(study.path("pruned/report.html"), "#view=heads");
   EXPECT_EQ(tab().number("document.querySelectorAll('#grid .cell').length"), 4);

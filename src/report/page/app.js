@@ -265,6 +265,7 @@ function readAddress() {
   // the lessons begin with the largest of their models
   if (app.page.facts.textbook && !/\brun=/.test(location.hash))
     state.run = Math.max(1, app.page.runs.length);
+  if (app.page.facts.sweep && !/\bview=/.test(location.hash)) state.view = 'sweep';
   noteAddress();
   if (!usable(state.view)) {
     if (state.view !== defaultState().view) notices.push(`This page has no view ${state.view}.`);
@@ -292,8 +293,10 @@ export function show(rebuild) {
   judge();
   for (const link of document.querySelectorAll('#views a')) {
     link.href = formatHash({...state, view: link.dataset.view}) || '#';
-    if (link.dataset.view === state.view) link.setAttribute('aria-current', 'page');
-    else link.removeAttribute('aria-current');
+    link.toggleAttribute('aria-current', false);
+    if (link.dataset.view !== state.view) continue;
+    link.setAttribute('aria-current', 'page');
+    link.parentNode.scrollLeft = link.offsetLeft - link.parentNode.offsetLeft - 40;
   }
 }
 

@@ -229,8 +229,8 @@ export class Run {
 export function loadPage(textOf) {
   const text = textOf('facts'), facts = JSON.parse(text);
   const page = {facts, blocks: new Blocks(textOf)};
-  const sum = textOf('checksum');
-  if (hashOf(new TextEncoder().encode(text)) !== Number(sum)) page.blocks.damaged.add('facts');
+  const hash = hashOf(new TextEncoder().encode(text));
+  if (hash !== Number(textOf('checksum'))) page.blocks.damaged.add('facts');
   page.tasks = facts.tasks.map((task) => new Task(task, page.blocks));
   page.runs = facts.runs.map((run) => new Run(run, page));
   return page;

@@ -182,7 +182,7 @@ export const pruneView = {
           min: Math.min(...sizes), max: Math.max(...sizes), step: 1, 'aria-label': 'heads kept',
           value: () => pointOf().kept, act: (kept) => keep({kept}),
         }),
-        isLive() && el('span', {class: 'muted'}, 'The live model follows.'),
+        isLive() && el('span', {class: 'muted'}, 'Move it, and the live model follows.'),
       ),
       figure(curvePicture, {
         id: 'curve', again: curveOf().command || `headlab curve ${run().name}`, most: 860,

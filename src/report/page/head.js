@@ -5,7 +5,7 @@
 import {keysSeen} from './core_model.js';
 import {headWrites, traceOf, whyWeight} from './core_pass.js';
 import {range} from './draw.js';
-import {bars, digits, matrix, plot, tableNumber} from './charts.js';
+import {bars, digits, matrix, tableNumber} from './charts.js';
 import {button, choice, dynamic, el, figure, note, quoted, say, tableOf} from './ui.js';
 import {
   app, chosen, example, exampleCount, exampleIndex, go, headsOf, isLive, isSlow, lacking,
@@ -17,6 +17,15 @@ import {
   sides, zoomBy,
 } from './pattern.js';
 import {planePicture} from './compare.js';
+
+/// What a head owns; or what it does as an owner would, though another does it more.
+function whatItOwns(head, owned) {
+  if (owned.length) return `This head owns ${owned.join(', ')}.`;
+  const too = scoresOf(head).filter(({score}) => score.lift >= 0.3 && score.p < 0.01);
+  if (!too.length) return 'It owns no relation: that takes a lift of at least 0.3 and p < 0.01.';
+  const most = ({name}) => headsOf().find((x) => ownedBy(x).includes(name))?.at ?? 'another';
+  return `It does ${too.map((x) => `${x.name} too (${most(x)} most)`).join(', ')}.`;
+}
 
 /// Attention on the truth of each relation, beside chance.
 function truthBars(width, head) {
@@ -45,8 +54,7 @@ function truthBars(width, head) {
       name: `truth-${head.at}`, title: 'Against the truth',
       sentence:
         withChance
-          ? `${owned.length ? `This head owns ${owned.join(', ')}.` : 'This head owns no ' +
-            'relation: owning takes a lift of at least 0.3 and p < 0.01.'} Scores are over ` +
+          ? `${whatItOwns(head, owned)} Scores are over ` +
             `${run().reports.heads?.examples ?? 'all scored'} examples, not this one.${told}`
           : 'As a naive reader sees it: without chance, every high bar looks like a finding.',
     },
@@ -158,26 +166,6 @@ function twoHops(head) {
   );
 }
 
-function offsetsPicture(width, head) {
-  const record = run().reports.heads?.heads?.find(
-    (h) => h.layer === head.m && h.head === head.born,
-  );
-  if (!record?.offsets?.length) return lacking('heads.json', 'Offsets are') || '';
-  const n = sides(head.m).keys.length;
-  const points = [...record.offsets].sort((a, b) => a[0] - b[0]);
-  return plot({
-    width: Math.min(width, 560), height: 200,
-    x: {label: 'key minus query', low: points[0][0] - 1, high: points.at(-1)[0] + 1},
-    y: {label: 'attention', low: 0},
-    series: [{name: 'mean attention', points, shape: 'circle'}],
-    about: {
-      name: `offsets-${head.at}`, title: 'By distance',
-      sentence: `Entropy ${digits(record.entropy, 3)} nats; all ${n} keys alike would be ln ` +
-        `${n} = ${digits(Math.log(n), 3)}. Focus ${digits(record.focus, 3)}.`,
-    },
-  });
-}
-
 /// The example, among those that are quick to try, on which this head puts least on the truth.
 function worstFor(head, rel) {
   if (isSlow()) {
@@ -270,9 +258,6 @@ export const headView = {
             blank() ? [] : [writesNode(chosen()), twoHops(chosen())],
           ),
           figure(guarded(planePicture), {id: 'plane', again: ask}),
-          figure(guarded(offsetsPicture), {
-            id: 'offsets', again: () => `headlab heads ${run().name} --scores`,
-          }),
         ),
       ),
     );

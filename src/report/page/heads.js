@@ -3,8 +3,9 @@ import {reportScore} from './core_losses.js';
 import {mapBitmap, pooled, range, remember} from './draw.js';
 import {digits, label, line, nearestMark, rect, shortened, small, tableNumber} from './charts.js';
 import {
-  againLine, button, choice, el, link, live, note, palette, saveButtons, say, tableOf,
+  againLine, button, choice, dynamic, el, link, live, note, palette, saveButtons, say, tableOf,
 } from './ui.js';
+import {formatHash} from './address.js';
 import {
   app, chosen, exampleIndex, go, headsOf, lacking, run, scoresOf, task, toggleGate, trace,
 } from './state.js';
@@ -159,7 +160,7 @@ function gridKeys(event, grid) {
   else if (event.key === 'x' && cells[at].dataset.head)
     toggleGate(headsOf().find((x) => x.at === cells[at].dataset.head));
   else if (next === undefined) return;
-  else focusCell(grid, cells[Math.max(0, Math.min(next, cells.length - 1))]);
+  else if (cells[next]) focusCell(grid, cells[next]);
   event.preventDefault();
   event.stopPropagation();
 }
@@ -257,19 +258,18 @@ function gridPicture(width) {
   };
 }
 // Overview: the verdict, and every head as a small map with its score beside chance. The grid is
-// one
-// stop of the Tab key; arrows move in it (the ARIA grid pattern). Pruned heads keep their cell.
+// one stop of the Tab key; arrows move in it (the ARIA grid pattern). Pruned heads keep their cell.
 
 /// The verdict in pieces; what it speaks of is a link away. Runs of this page that were pruned from
 /// this one follow.
 export function verdict(r) {
   const pruned = app.page.runs.filter(({facts}) => app.page.runs[facts.parent] === r);
   return el('p', {class: 'verdict', id: 'verdict-live'},
-    r.facts.verdict.map(({text: words, head: h, relation: rel, view}) =>
-      h || view
-        ? link(words, () => go(view ? {view} : {view: 'head', h, rel: rel || null}))
-        : words,
-    ),
+    r.facts.verdict.map(({text: words, head: h, relation: rel, view}) => {
+      const place = view ? {view} : {view: 'head', h, rel: rel || null};
+      const href = formatHash({...app.state, ...place});
+      return h || view ? link(words, () => go(place), {href}) : words;
+    }),
     pruned.map((child) => [
       link(`${child.name} keeps ${headsOf(child).length} of them`, () =>
         go({run: app.page.runs.indexOf(child) + 1, h: null}),
@@ -290,16 +290,22 @@ const meanings = ({relations}) =>
 
 /// Findings of earlier weights, which are named and not shown.
 function outdated() {
-  const old = run().facts.files.filter((f) => f.outdated);
-  const names = old.map((f) => `${f.file} (step ${f.step})`);
-  return old.length && note(`Of earlier weights, and so not shown: ${names.join(', ')}.`);
+  const old = run().facts.files.filter((f) => f.outdated).map((f) => `${f.file} (step ${f.step})`);
+  return old.length && note(`Of earlier weights, and so not shown: ${old.join(', ')}.`);
 }
 
 export const headsView = {
   name: 'heads', title: 'Overview', uses: ['ex', 'step'], available: (page) => page.runs.length > 0,
   build(main) {
     const heads = headsOf();
-    main.append(outdated() || '', verdict(run()), meanings(task()) || '');
+    main.append(
+      outdated() || '', verdict(run()), meanings(task()) || '',
+      dynamic('p', {class: 'small muted', id: 'other-step'}, () =>
+        app.state.step == null ? [] : `The maps are of step ${app.state.step}; the sentence ` +
+          `above ` +
+          'is of the last step.',
+      ),
+    );
     if (!run().modules.length)
       return main.append(
         note(

@@ -84,7 +84,7 @@ const BY_HAND = [
   ),
   numeric(
     4, () => SOLUTIONS.sameColumns(exerciseWorld()), 'The same q and k give the same weights.',
-    'Two heads in one subspace are one head, written twice.',
+    'Two heads with the same columns are one head, written twice.',
   ),
   numeric(
     3, () => SOLUTIONS.mixedRow(exerciseWorld()),

@@ -141,11 +141,11 @@ function splitTable(world) {
   return [
     el('p', {id: 'uniform-rows'},
       `d_k = ${heads[0].q[0].length}. ${all} of ${H * world.tokens.length} rows are ` +
-        `even${all ? ', because their query is 0' : ''}; diversity ` +
+        `uniform${all ? ', because their query is 0' : ''}; diversity ` +
         `${fixed(diversityOf(heads.map((head) => head.weights)))}.`,
     ),
-    tableOf(`Entropy of even attention over ${n} keys: ln ${n} = ${fixed(Math.log(n), 3)}`,
-      ['head', 'entropy', 'focus', 'even rows'],
+    tableOf(`Entropy of uniform attention over ${n} keys: ln ${n} = ${fixed(Math.log(n), 3)}`,
+      ['head', 'entropy', 'focus', 'uniform rows'],
       heads.map(({weights}, h) => [
         headNames(world, H)[h], ...entropyCells(weights), String(uniform[h]),
       ]),
@@ -226,7 +226,7 @@ function diversityPicture(width) {
 function entropyTable() {
   const {counts, tokens} = randomWorld('entropy');
   return tableOf(
-    `Four heads with random weights on “${tokens.join(' ')}”; even attention has ln ` +
+    `Four heads with random weights on “${tokens.join(' ')}”; uniform attention has ln ` +
       `${tokens.length} = ${fixed(Math.log(tokens.length), 3)}`,
     ['head', 'entropy', 'focus'],
     counts[0].patterns.map((p, h) => [String(h + 1), ...entropyCells(p)]),

@@ -52,7 +52,7 @@ function pipelineSteps(world, h) {
       words:
         isRunWorld() || world.from_input
           ? 'the input, one row for each token'
-          : 'the input; the article begins behind this step, so x stands for q here',
+          : 'the input; the sentence begins after this step, so x stands for q here',
     },
     {
       name: 'W_Q', rows: W_Q, rowNames: numbered(W_Q.length, 'x'), colNames: numbered(H * dk),

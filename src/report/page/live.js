@@ -123,6 +123,7 @@ function guessNode() {
   const subsets = subsetsOf(run());
   if (!subsets) return aside('Which heads suffice? ', oracleHint());
   const kept = subsetNames(subsets).map((at) => (app.state.gates[at] ?? 1) > 0);
+  if (kept.every(Boolean)) return [];
   const size = kept.filter(Boolean).length;
   const mine = kept.reduce((bits, on, i) => bits + (on ? 2 ** i : 0), 0);
   const {rank, of, loss, best, bits} = rankOfSet(subsets, mine);

@@ -146,7 +146,7 @@ export function lossNodes() {
         el('div', {class: 'big', id: 'live-accuracy'}, `${digits(100 * result.accuracy)} %`),
         el('span', {class: 'muted small'}, `${result.count} answers`),
       ),
-      el('div', null, 'The program says',
+      el('div', null, program?.what ? 'The rise, says the program' : 'The program says',
         el('div', {class: 'big muted', id: 'program-loss'}, program ? digits(program.theirs) : '–'),
         el('span',
           {
@@ -178,8 +178,10 @@ export function oracleHint() {
 export function relationBars(width) {
   const {result, whole} = measured;
   if (!result) return note('Measuring …');
-  const parts = result.relations?.length ? result.relations : result.targets || [];
-  const before = result.relations?.length ? whole?.result.relations : whole?.result.targets;
+  // a relation that all answers belong to is no question of its own
+  const split = result.relations?.some(({count}) => count < result.count);
+  const parts = split ? result.relations : result.targets || [];
+  const before = split ? whole?.result.relations : whole?.result.targets;
   const worst = parts.reduce((a, b) => (a && a.loss >= b.loss ? a : b), null);
   return bars({
     width: Math.min(width, 560), unit: 'loss (nats)', tickName: before ? 'all heads on' : undefined,

@@ -222,7 +222,7 @@ export function chosenPicture(width, {title = `Head ${chosen()?.at}, example ` +
 
 /// The command that draws the pattern in a terminal.
 export const patternCommand = (key = 'h') => () =>
-  chosen(key) &&
+  chosen(key) && !Object.keys(app.state.edit).length &&
   `headlab heads ${run().name} --pattern ${chosen(key).at} --example ${exampleIndex()}`;
 
 export function lockQuery(t, s, add) {

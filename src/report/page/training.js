@@ -63,7 +63,7 @@ function liftPicture(width) {
     width, height: 300, series, x: {label: 'step'},
     y: {
       label: 'lift', high: 1,
-      low: Math.max(-0.5, Math.min(0, ...series.flatMap((s) => s.points.map((p) => p[1])))),
+      low: Math.min(0, ...series.flatMap((s) => s.points.map((p) => p[1]))),
     },
     lines: [...births().map((b) => ({x: b.born, name: `${b.name} ${b.born}`})), ...stepLines()],
     about: {
@@ -96,9 +96,12 @@ let playing = 0;
 /// One kept step each half second; stops at births and at the end.
 function play(node) {
   clearInterval(playing);
-  if (node.getAttribute('aria-pressed') === 'true')
-    return node.setAttribute('aria-pressed', 'false');
-  node.setAttribute('aria-pressed', 'true');
+  const set = (on) => {
+    node.setAttribute('aria-pressed', String(on));
+    node.textContent = on ? 'Pause' : 'Play';
+  };
+  if (node.getAttribute('aria-pressed') === 'true') return set(false);
+  set(true);
   const {steps} = run();
   if (app.state.step == null) go({step: steps[0]});
   playing = setInterval(() => {
@@ -109,7 +112,7 @@ function play(node) {
     if (crossed) say(`${crossed.name} is born: step ${crossed.born}, head ${at2(crossed.best)}.`);
     if (stop || crossed) {
       clearInterval(playing);
-      node.setAttribute('aria-pressed', 'false');
+      set(false);
     }
   }, 500);
   return undefined;
