@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "headlab/base/text.h"
+
 namespace headlab {
 namespace {
 
@@ -38,7 +40,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b, std::vector<st
 }  // namespace
 
 void tell_user(const std::string& note) {
-  std::fputs(text("note: ", note, "\n").c_str(), stderr);
+  std::fputs(text("note: ", harmless(note), "\n").c_str(), stderr);
   std::fflush(stderr);
 }
 

@@ -32,6 +32,7 @@ std::string hint_for(int code) {
     return "check who may read and write there, or choose another place";
   if (code == ENOENT) return "check the path; directories in it must exist";
   if (code == EISDIR) return "name a file, not a directory";
+  if (code == ELOOP) return "symbolic links are not followed here, or go round: remove it";
   if (code == ENOTDIR || code == EEXIST) return "a part of the path is a file and not a directory";
   return code == EMFILE || code == ENFILE ? "close other files, or raise 'ulimit -n'" : "";
 }
@@ -172,6 +173,8 @@ int exchange_by_renames(const path& a, const path& b) {
   return code;
 }
 
+constexpr std::string_view kHolder = "process ";  // begins what a lock holds
+
 /// "process 1234 on HOST since 2026-11-22 08:40:01".
 std::string this_process() {
   char host[65] = "", time[32] = "";
@@ -180,7 +183,7 @@ std::string this_process() {
   std::tm local{};
   if (::localtime_r(&now, &local) != nullptr)
     std::strftime(time, sizeof time, "%Y-%m-%d %H:%M:%S", &local);
-  return text("process ", ::getpid(), " on ", host, " since ", time);
+  return text(kHolder, ::getpid(), " on ", host, " since ", time);
 }
 
 /// Where a chain of symbolic links leads; the last need not exist.
@@ -273,23 +276,29 @@ void exchange_directories(const path& a, const path& b) {
 
 FileLock::FileLock(path file) : file_(std::move(file)), process_(::getpid()) {
   for (int tries = 0;; ++tries) {
-    Descriptor descriptor(open_file(file_, O_RDWR | O_CREAT));
+    Descriptor descriptor(open_file(file_, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK));
     if (!descriptor.is_open()) fail("lock", file_, errno);
-    const bool locked = ::flock(descriptor.number(), LOCK_EX | LOCK_NB) == 0;
-    certain_ = locked || errno == EWOULDBLOCK;
-    held_ = locked || !certain_;
+    int code = 0;
+    while ((code = ::flock(descriptor.number(), LOCK_EX | LOCK_NB) == 0 ? 0 : errno) == EINTR) {
+    }
+    if (code == EIO) fail("lock", file_, code);
+    certain_ = code == 0 || code == EWOULDBLOCK;
+    held_ = code != EWOULDBLOCK;
     struct stat opened {
     }, named{};
     if (::fstat(descriptor.number(), &opened) != 0) fail("lock", file_, errno);
-    const bool gone = ::stat(file_.c_str(), &named) != 0 || opened.st_ino != named.st_ino;
+    const bool gone = ::lstat(file_.c_str(), &named) != 0 || opened.st_ino != named.st_ino;
     if (gone && tries < 100) continue;  // its holder has just removed it
-    if (!held_) {
-      holder_ = "another process";
-      char line[256];
-      const ssize_t size = ::pread(descriptor.number(), line, sizeof line, 0);
-      if (size > 0) holder_.assign(line, static_cast<std::size_t>(size));
-    } else if (::ftruncate(descriptor.number(), 0) == 0) {
+    char line[256];
+    const ssize_t size = ::pread(descriptor.number(), line, sizeof line, 0);
+    holder_.assign(line, static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+    if (!holder_.empty() && !holder_.starts_with(kHolder))
+      throw Error(text("cannot lock '", file_.string(), "': it is a file of another kind"),
+                  "rename it, or choose another place");
+    if (holder_.empty()) holder_ = "another process";
+    if (held_ && ::ftruncate(descriptor.number(), 0) == 0) {
       write_all(descriptor.number(), this_process());  // for others to read; the lock needs it not
+      holder_.clear();
     }
     descriptor_ = descriptor.release();
     return;

@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "base/checksum.h"
+
 #if __has_include(<xlocale.h>)  // macOS and the BSDs keep strtod_l here
 #include <xlocale.h>
 #endif
@@ -34,6 +36,27 @@ std::vector<std::string_view> split(std::string_view whole, char separator) {
     begin = end + 1;
   }
   return pieces;
+}
+
+std::string harmless(std::string_view text, bool lines) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const bool high = byte == 0xC2 && i + 1 < text.size() && (text[i + 1] & 0xE0) == 0x80;
+    const std::size_t color = text.substr(i, 2) == "\033[" && lines
+                                  ? text.find_first_not_of("0123456789;", i + 2)
+                                  : text.npos;
+    if (color != text.npos && text[color] == 'm') {
+      out += text.substr(i, color + 1 - i);
+      i = color;
+    } else if ((byte < 0x20 && !(lines && (byte == '\n' || byte == '\t'))) || byte == 0x7F ||
+               high) {
+      out += "\\x" + hexadecimal(byte, 2);
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
 }
 
 void append_utf8(std::string& out, char32_t point) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -94,16 +95,21 @@ void Invocation::read(const Settings& own, const Settings& more, const std::stri
                     "threads to use (0: all processors); results do not depend on it");
   settings_.boolean("help", wants_help_, "show this help");
   if (wants_help_) throw HelpWanted{help() + more_help};
+  std::set<std::string> seen;
   for (Argument& argument : arguments_) {
     if (!argument.flag.empty()) {
       const Setting& setting = setting_for(argument);
       const bool says = argument.value && says_boolean(*argument.value);
+      if (!seen.insert(setting.name).second)
+        throw UsageError(text(flag_of(setting.name), " is given twice"), "leave one of them out");
       argument.apart = is_switch(setting) && !argument.joined && !says;
       set(setting, argument);
     }
     if (argument.apart && argument.value) add_positional(*argument.value);
   }
   check_positionals();
+  if (json_ + csv_ + latex_ > 1)
+    throw UsageError("--json, --csv and --latex each print something else", "give one of them");
   if (threads_ > 0) set_thread_count(static_cast<int>(threads_));
   set_quiet(quiet_);
   if (csv_ || latex_) tables_.emplace(csv_ ? TableFormat::csv : TableFormat::latex);
@@ -231,6 +237,11 @@ std::string shell_word(const std::string& word) {
            std::string_view("-_=+:,./").find(c) != std::string_view::npos;
   });
   if (plain && !word.empty()) return word;
+  if (harmless(word) != word) {  // what a shell makes of $'...' is the word again
+    std::string steered = "$'";
+    for (const char c : word) steered += c == '\'' || c == '\\' ? text('\\', c) : std::string(1, c);
+    return harmless(steered) + "'";
+  }
   std::string quoted = "'";
   for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return quoted + "'";

@@ -14,6 +14,7 @@
 
 #include "base/checksum.h"
 #include "headlab/base/build.h"
+#include "headlab/base/text.h"
 #include "headlab/base/threads.h"
 #include "headlab/prune/methods.h"
 #include "headlab/report/finding_text.h"
@@ -140,10 +141,8 @@ int run_command(const std::string& name, std::span<const std::string> words) {
   with_threads([&] { result = result_of(call); });
   if (result.json.is_object() && result.json.find("command") == nullptr)
     result.json["command"] = call.again();
-  if (!call.json() && call.wants_table())
-    print(call.table_text(result.tables));
-  else if (!call.json())
-    print(result.text);
+  if (!call.json())
+    print(harmless(call.wants_table() ? call.table_text(result.tables) : result.text, true));
   if (call.json() && !result.json.is_null()) print(result.json.dump(2) + "\n");
   if (!result.note.empty()) note(result.note);
   if (result.unwritten) throw *result.unwritten;
@@ -186,11 +185,7 @@ int run_words(const std::vector<std::string>& words) {
 std::string line_of(std::string_view message) {
   constexpr std::size_t kMost = 2000;  // bytes
   const std::size_t more = message.size() > kMost ? message.size() - kMost : 0;
-  std::string line;
-  for (const char c : message.substr(0, kMost)) {
-    const auto byte = static_cast<unsigned char>(c);
-    line += byte < 0x20 || byte == 0x7F ? "\\x" + hexadecimal(byte, 2) : std::string(1, c);
-  }
+  const std::string line = harmless(message.substr(0, kMost));
   return more == 0 ? line : text(line, " ... (", more, " bytes more)");
 }
 
@@ -234,6 +229,8 @@ int run_program(int count, char** values, Additions additions) {
 
 int run_program(const std::vector<std::string>& words, Additions additions) {
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of write, told in words
+  std::signal(SIGPIPE, SIG_IGN);  // who reads no more does not end a training
+  say_when_interrupted();
   end_in_words();
   try {
     own_tasks() = std::move(additions.tasks);

@@ -35,6 +35,8 @@ Result finding(const Invocation& call, const Run& run, const Finding& found,
 /// by now of the same weights and settings, while the others wait.
 Result merged_finding(const Invocation& call, const Run& run, const std::string& name,
                       const std::function<Json(const std::optional<Json>& kept)>& merge);
+/// Writes a file that the call names. Error if it belongs to a run and another command made it.
+void write_out(const Invocation& call, const std::filesystem::path& file, std::string_view bytes);
 /// Writes the JSON of a result as a file; where that fails the result is shown all the same, and
 /// then what failed.
 void keep_as(const std::filesystem::path& file, Result& result);
@@ -71,8 +73,11 @@ Page textbook(const PageOptions& options);
 /// What `bench` takes beside flags: step and the names of the benchmarks.
 std::vector<std::string> benchmark_names();
 
-/// From here on the first Ctrl-C (SIGINT), SIGTERM or SIGHUP asks for a clean stop, which
-/// `interrupted` tells; the second ends the program at once.
+/// Until catch_interrupts a Ctrl-C (SIGINT), SIGTERM, SIGHUP or SIGUSR1 ends the program with a
+/// word.
+void say_when_interrupted();
+/// From here on the first of them asks for a clean stop, which `interrupted` tells; the second ends
+/// the program at once.
 void catch_interrupts();
 bool interrupted();
 

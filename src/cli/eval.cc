@@ -7,7 +7,6 @@
 
 #include "base/npy.h"
 #include "cli/commands.h"
-#include "headlab/base/files.h"
 #include "headlab/model/checkpoint.h"
 #include "headlab/report/runs_text.h"
 #include "headlab/tasks/table.h"
@@ -38,7 +37,7 @@ Result eval(Invocation& call) {
         losses_by_example(run.model, *run.task, {.examples = examples});
     const auto targets = std::ssize(held_out.targets);
     const std::array<std::int64_t, 3> shape = {std::ssize(losses) / (2 * targets), targets, 2};
-    write_file(npy, npy_bytes(shape, losses));
+    write_out(call, npy, npy_bytes(shape, losses));
   }
   const Index judged = at_most_different(*run.task, examples);
   Json json = stamped({{"loss", held_out.loss},

@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "headlab/base/files.h"
+#include "train/run_folder.h"
 
 namespace headlab::cli {
 namespace {
@@ -51,6 +52,41 @@ Json::Array others_in(const fs::path& file, const Json& found) {
   return others;
 }
 
+/// The finding that `make` gives, kept where the call says. Several commands may do so at once:
+/// each waits for the one before it.
+Result kept_under_lock(const Invocation& call, const Run& run, const std::string& name,
+                       const std::string& text, const std::function<Json()>& make) {
+  const std::string out = call.value("out");
+  const fs::path file = out.empty() ? run.path / name : fs::path(out);
+  const bool keeps = !out.empty() || !name.empty();
+  std::error_code ignored;
+  std::optional<FileLock> lock;
+  try {
+    const fs::path beside = file.parent_path() / ("." + file.filename().string() + ".lock");
+    if (keeps && (!fs::exists(file, ignored) || fs::is_regular_file(file, ignored)))
+      for (lock.emplace(beside); !lock->held(); lock.emplace(beside)) wait_a_moment();
+  } catch (const Error&) {
+    lock.reset();  // nobody can write here, as is said below
+  }
+  Json json = make();
+  json["options"] = deciding_settings(call);
+  json["step"] = run.step < 0 ? Json() : Json(run.step);
+  json["weights"] = weights_hash(run.model);
+  Result result = reproducible(call, std::move(json), text);
+  result.json["command"] = call.again("shard");
+  if (!keeps) return result;
+  try {
+    Json kept = result.json;
+    if (Json::Array others = others_in(file, kept); !others.empty()) kept["others"] = others;
+    write_out(call, file, sealed(kept).dump(2) + "\n");
+  } catch (const Error& error) {
+    result.unwritten = Error(headlab::text("this was not kept: ", error.what()),
+                             call.settings().find("out") ? "--out FILE keeps it in another place"
+                                                         : "make the run's folder writable");
+  }
+  return result;
+}
+
 }  // namespace
 
 std::optional<Json> kept_finding(const Invocation& call, const Run& run, const std::string& name) {
@@ -81,36 +117,29 @@ Result finding(const Invocation& call, const Run& run, const Finding& found,
 
 Result finding(const Invocation& call, const Run& run, Json json, const std::string& text,
                const std::string& name) {
-  json["options"] = deciding_settings(call);
-  json["step"] = run.step < 0 ? Json() : Json(run.step);
-  json["weights"] = weights_hash(run.model);
-  Result result = reproducible(call, std::move(json), text);
-  result.json["command"] = call.again("shard");
-  const std::string out = call.value("out");
-  if (out.empty() && name.empty()) return result;
-  const fs::path file = out.empty() ? run.path / name : fs::path(out);
-  try {
-    Json kept = result.json;
-    if (Json::Array others = others_in(file, kept); !others.empty()) kept["others"] = others;
-    write_json(file, kept);
-  } catch (const Error& error) {
-    result.unwritten = Error(headlab::text("this was not kept: ", error.what()),
-                             call.settings().find("out") ? "--out FILE keeps it in another place"
-                                                         : "make the run's folder writable");
-  }
-  return result;
+  return kept_under_lock(call, run, name, text, [&] { return std::move(json); });
 }
 
 Result merged_finding(const Invocation& call, const Run& run, const std::string& name,
                       const std::function<Json(const std::optional<Json>& kept)>& merge) {
-  std::optional<FileLock> lock;
-  try {
-    const fs::path file = run.path / ("." + name + ".lock");
-    for (lock.emplace(file); !lock->held(); lock.emplace(file)) wait_a_moment();
-  } catch (const Error&) {
-    lock.reset();  // nobody can write here: `finding` says so
+  return kept_under_lock(call, run, name, "", [&] { return merge(kept_finding(call, run, name)); });
+}
+
+void write_out(const Invocation& call, const fs::path& file, std::string_view bytes) {
+  std::error_code ignored;
+  const fs::path target = fs::weakly_canonical(file, ignored);
+  if (is_run_file(target) && fs::exists(target, ignored)) {
+    const bool page = target.extension() == ".html" && call.command().name == std::string("page");
+    std::string maker;
+    if (target.extension() == ".json" && bytes.starts_with('{')) {
+      const Json there = Json::parse(read_file(target), target.string());
+      if (const Json* command = there.find("command")) maker = command->string();
+    }
+    if (!page && !maker.starts_with(headlab::text("headlab ", call.command().name, " ")))
+      throw Error(file.string() + " belongs to a run, and this command did not make it",
+                  "give the result a name of its own");
   }
-  return finding(call, run, merge(kept_finding(call, run, name)), "", name);
+  write_file(file, bytes);
 }
 
 void keep_as(const fs::path& file, Result& result) {

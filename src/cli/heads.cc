@@ -8,7 +8,6 @@
 #include "base/npy.h"
 #include "cli/commands.h"
 #include "cli/pictures.h"
-#include "headlab/base/files.h"
 #include "headlab/heads/activations.h"
 #include "headlab/heads/known_patterns.h"
 #include "headlab/heads/scores.h"
@@ -126,8 +125,8 @@ std::string pattern_text(const Run& run, const HeadPattern& pattern, const Heads
 
 /// [heads, queries, rest] of one member of the patterns; the modules of an encoder-decoder differ
 /// in their sizes.
-void write_npy(const std::string& file, const std::vector<HeadPattern>& patterns,
-               std::vector<Scalar> HeadPattern::*member) {
+void write_npy(const Invocation& call, const std::string& file,
+               const std::vector<HeadPattern>& patterns, std::vector<Scalar> HeadPattern::*member) {
   if (file.empty()) return;
   const auto queries = std::ssize(patterns[0].queries);
   const std::size_t count = (patterns[0].*member).size();
@@ -139,14 +138,14 @@ void write_npy(const std::string& file, const std::vector<HeadPattern>& patterns
   }
   const std::array<std::int64_t, 3> shape = {std::ssize(patterns), queries,
                                              static_cast<Index>(count) / queries};
-  write_file(file, npy_bytes(shape, all));
+  write_out(call, file, npy_bytes(shape, all));
 }
 
-void write_masses(const std::string& file, const Run& run, Index examples) {
+void write_masses(const Invocation& call, const std::string& file, const Run& run, Index examples) {
   if (file.empty()) return;
   const ExampleMasses masses = masses_by_example(run.model, *run.task, examples);
   const std::array<std::int64_t, 3> shape = {masses.relations, masses.heads, masses.examples};
-  write_file(file, npy_bytes(shape, masses.values));
+  write_out(call, file, npy_bytes(shape, masses.values));
 }
 
 Result show_pattern(const Invocation& call, const Run& run, const HeadsFlags& flags) {
@@ -162,8 +161,8 @@ Result show_pattern(const Invocation& call, const Run& run, const HeadsFlags& fl
   require(!patterns.empty(), "the model has no head");
   std::string shown;
   for (const HeadPattern& pattern : patterns) shown += pattern_text(run, pattern, flags);
-  write_npy(flags.npy, patterns, &HeadPattern::weights);
-  write_npy(flags.z, patterns, &HeadPattern::z);
+  write_npy(call, flags.npy, patterns, &HeadPattern::weights);
+  write_npy(call, flags.z, patterns, &HeadPattern::z);
   Json json = one ? stamped(to_json(patterns[0]).members()) : stamped({{"patterns", patterns}});
   if (!one) json["attention"] = module_names(run.model);
   const Result result = finding(call, run, std::move(json), shown, "");
@@ -209,7 +208,7 @@ Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
   HeadsOptions options = flags.options;
   options.untrained = &untrained;
   const HeadsReport report = score_heads(run.model, *run.task, options);
-  write_masses(flags.npy, run, options.examples);
+  write_masses(call, flags.npy, run, options.examples);
   Json json = report;
   json["seed"] = run.config.train.seed;
   json["settings"] = settings_of(run.config).to_json();

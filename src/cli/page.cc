@@ -8,7 +8,6 @@
 
 #include "cli/commands.h"
 #include "cli/pictures.h"
-#include "headlab/base/files.h"
 #include "headlab/report/figures.h"
 #include "headlab/report/findings.h"
 
@@ -81,7 +80,7 @@ Result page(Invocation& call) {
                                         : std::filesystem::path(names[0]) / "report.html";
   const Page page = flags.textbook ? textbook(flags.options)
                                    : make_page({names.begin(), names.end()}, flags.options);
-  if (!flags.check) write_file(out, page.html);
+  if (!flags.check) write_out(call, out, page.html);
   Json json = page;
   json["path"] = flags.check ? Json() : Json(out.string());
   const Result result =

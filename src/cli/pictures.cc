@@ -4,7 +4,6 @@
 #include "cli/pictures.h"
 
 #include "cli/commands.h"
-#include "headlab/base/files.h"
 #include "headlab/base/text.h"
 
 namespace headlab::cli {
@@ -33,7 +32,7 @@ Result with_picture(const Invocation& call, const PictureFlags& flags, Picture p
   const std::string about = "again: " + call.again();
   const auto write = [&](const std::string& file, const std::string& bytes) {
     try {
-      write_file(file, bytes);
+      write_out(call, file, bytes);
       result.text += "picture: " + file + "\n";
     } catch (const Error& error) {
       result.unwritten = error;

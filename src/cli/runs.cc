@@ -12,20 +12,38 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folders at or below each of `folders` that hold a run, sorted.
+/// Adds the folders at or below `folder` that hold a run. Error if it cannot be read; of
+/// those below it a note says so.
+void find_runs(const fs::path& folder, std::vector<fs::path>& found) {
+  std::error_code failed, ignored;
+  if (fs::exists(folder / "state.safetensors", ignored)) found.push_back(folder);
+  std::vector<fs::path> below;
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed))
+    if (at->is_directory(ignored) && !at->is_symlink(ignored)) below.push_back(at->path());
+  require(!failed, folder.string(), " cannot be read: ", failed.message());
+  for (const fs::path& path : below) {
+    try {
+      find_runs(path, found);
+    } catch (const Error& error) {
+      note(text("note: ", error.what()));
+    }
+  }
+}
+
+/// What the log says of the step at which the state is; null if it was not evaluated there.
+Json in_log(const std::vector<Json>& log, Index step, const char* key) {
+  const auto line =
+      std::ranges::find(log, Json(step), [](const Json& at) { return at.at("step"); });
+  return line == log.end() ? Json() : line->at(key);
+}
+
+/// Those at or below each of `folders`.
 std::vector<fs::path> run_folders(const std::vector<std::string>& folders) {
   std::vector<fs::path> found;
-  std::error_code ignored;
-  const auto holds = [&](const fs::path& path) {
-    return fs::exists(path / "state.safetensors", ignored);
-  };
-  const auto options = fs::directory_options::skip_permission_denied;
   for (const std::string& folder : folders) {
     if (!fs::is_directory(folder))
       throw Error("there is no folder " + folder, "name the one that holds your runs");
-    if (holds(folder)) found.push_back(folder);
-    for (const auto& entry : fs::recursive_directory_iterator(folder, options, ignored))
-      if (entry.is_directory(ignored) && holds(entry.path())) found.push_back(entry.path());
+    find_runs(folder, found);
   }
   std::ranges::sort(found);
   found.erase(std::ranges::unique(found).begin(), found.end());
@@ -42,8 +60,8 @@ Json describe(const fs::path& path) {
                        {"step", run.step},
                        {"steps", run.config.train.steps},
                        {"seed", run.config.train.seed},
-                       {"loss", log.empty() ? Json() : log.back().at("loss")},
-                       {"accuracy", log.empty() ? Json() : log.back().at("accuracy")},
+                       {"loss", in_log(log, run.step, "loss")},
+                       {"accuracy", in_log(log, run.step, "accuracy")},
                        {"parent", run.config.parent},
                        {"outdated", outdated_findings(run)}});
 }

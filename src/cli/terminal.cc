@@ -7,12 +7,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
 #include "headlab/base/progress.h"
+#include "headlab/base/text.h"
 
 namespace headlab::cli {
 namespace {
@@ -23,6 +25,18 @@ bool quiet = false;
 void on_signal(int signal) {
   stop_signal = 1;
   std::signal(signal, SIG_DFL);
+}
+
+void end_at_once(int) {
+  constexpr std::string_view kWord = "interrupted: what was not finished is not kept\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, kWord.data(), kWord.size());
+  _exit(130);
+}
+
+void handle_signals(void (*handler)(int)) {
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGUSR1})
+    if (std::signal(number, handler) == SIG_IGN && number == SIGHUP)
+      std::signal(number, SIG_IGN);  // under nohup
 }
 
 /// 75 s as 1:15.
@@ -64,11 +78,9 @@ std::string variable(const char* name) {
 
 bool interrupted() { return stop_signal != 0; }
 
-void catch_interrupts() {
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
-  if (std::signal(SIGHUP, on_signal) == SIG_IGN) std::signal(SIGHUP, SIG_IGN);  // under nohup
-}
+void say_when_interrupted() { handle_signals(end_at_once); }
+
+void catch_interrupts() { handle_signals(on_signal); }
 
 std::size_t stdout_width() {
   winsize size{};
@@ -86,13 +98,14 @@ Shades stdout_shades() {
 
 void print(const std::string& text) {
   write_all(stdout, text);
-  require(std::ferror(stdout) == 0, "the result could not be written to the output");
+  require(std::ferror(stdout) == 0 || errno == EPIPE,
+          "the result could not be written to the output");
 }
 
 void set_quiet(bool wanted) { quiet = wanted; }
 
 void note(const std::string& text) {
-  if (!quiet) complain(text);
+  if (!quiet) complain(harmless(text, true));
 }
 
 void complain(const std::string& text) { write_all(stderr, text + "\n"); }

@@ -75,6 +75,7 @@ bool TableCollection::active() { return collection != nullptr; }
 void Texts::add(std::vector<std::string> row) {
   require(row.size() == header_.size(), "a table of ", header_.size(), " columns got a row of ",
           row.size());
+  for (std::string& cell : row) cell = harmless(cell);
   rows_.push_back(std::move(row));
 }
 

@@ -292,6 +292,10 @@ TrainResult train_run(Run& run, Trainer& trainer, const RunCallbacks& given) {
   TrainCallbacks inner = callbacks;
   inner.save = [&] {
     save_state(run, trainer, callbacks);
+    if (std::error_code ignored; !fs::exists(config_file(run), ignored)) {
+      throw Error(text(config_file(run).string(), " has gone while the run trained"),
+                  text("put it back: the state of step ", trainer.step(), " is saved"));
+    }
     if (callbacks.save) callbacks.save();
   };
   TrainResult result;

@@ -5,6 +5,8 @@
 // ask. Read next: run.cc; base/files.cc, FileLock.
 #include "train/run_folder.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <fstream>
@@ -157,26 +159,23 @@ RunLock lock_run(const fs::path& path) {
   const std::lock_guard guard(mutex);
   if (RunLock mine = locks[whole].lock()) return mine;
   const fs::path file = whole.parent_path() / ("." + whole.filename().string() + ".lock");
-  try {
-    fs::create_directories(whole.parent_path(), ignored);
-    auto lock = std::make_shared<const FileLock>(file);
-    if (!lock->held()) {
-      throw RunBusy(text(path.string(), " is being written by ", lock->holder()),
-                    "wait until it has ended, or take another folder");
-    }
-    if (!lock->is_certain())
-      tell_user(text(path.string(), " lies on a file system without locks: see to it yourself ",
-                     "that one process alone writes it"));
-    locks[whole] = lock;
-    return lock;
-  } catch (const RunBusy&) {
-    throw;
-  } catch (const Error& error) {
+  fs::create_directories(whole.parent_path(), ignored);
+  if (::access(whole.parent_path().c_str(), W_OK) != 0) {
     if (fs::is_directory(whole.parent_path(), ignored))  // else no run can be there either
-      tell_user(
-          text(path.string(), " could not be locked against other processes: ", error.what()));
+      tell_user(text(path.string(), " is not locked against other processes: the folder above it ",
+                     "cannot be written"));
     return nullptr;
   }
+  auto lock = std::make_shared<const FileLock>(file);
+  if (!lock->held()) {
+    throw RunBusy(text(path.string(), " is being written by ", lock->holder()),
+                  "wait until it has ended, or take another folder");
+  }
+  if (!lock->is_certain())
+    tell_user(text(path.string(), " lies on a file system without locks: see to it yourself ",
+                   "that one process alone writes it"));
+  locks[whole] = lock;
+  return lock;
 }
 
 void check_run_folder(const fs::path& path, Existing existing) {

@@ -261,6 +261,17 @@ TEST(FileLock, IsHeldAgainWhenAKilledProcessLeftItsFile) {
   EXPECT_TRUE(FileLock(folder / "lock").held());
 }
 
+TEST(FileLock, TouchesNothingThatIsNoLock) {
+  const TemporaryFolder folder;
+  write_file(folder / "thesis.txt", "years of work");
+  fs::create_symlink("thesis.txt", folder / "link");
+  for (const char* name : {"link", "thesis.txt"}) {
+    EXPECT_THROW(FileLock(folder / name), Error) << name;
+    EXPECT_EQ(read_file(folder / "thesis.txt"), "years of work");
+    EXPECT_TRUE(fs::exists(folder / name));
+  }
+}
+
 TEST(FileLock, NeedsAFolderThatIsThere) {
   const TemporaryFolder folder;
   EXPECT_THROW(FileLock(folder / "nowhere" / "lock"), Error);

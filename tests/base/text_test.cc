@@ -19,5 +19,11 @@ TEST(AppendUtf8, TakesOneToFourBytes) {
   EXPECT_EQ(out, "a\u00e9\u20ac\U0001F600");
 }
 
+TEST(Harmless, IsATextThatCannotSteerATerminal) {
+  EXPECT_EQ(harmless("a\x1b[2J\n\x7f\xC2\x9Bé"), "a\\x1B[2J\\x0A\\x7F\\xC2\x9Bé");
+  EXPECT_EQ(harmless("a\tb\n\x1b[38;5;7mc\x1b[2J", true), "a\tb\n\x1b[38;5;7mc\\x1B[2J");
+  EXPECT_EQ(harmless("\x1b[", true), "\\x1B[");
+}
+
 }  // namespace
 }  // namespace headlab

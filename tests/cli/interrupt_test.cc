@@ -10,10 +10,8 @@ constexpr int kSteps = 300;  // with a line each: more than the pipe holds
 
 /// Settings of a run that says something after every step.
 Words talkative(Words more) {
-  Words words = tiny({"--eval-every", "1", "--eval-examples", "1", "--steps",
-                      std::to_string(kSteps), "--save-every", "70"});
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
+  return tiny(with_preset(std::move(more), {"--eval-every", "1", "--eval-examples", "1", "--steps",
+                                            std::to_string(kSteps), "--save-every", "70"}));
 }
 
 class Interrupt : public Program {
@@ -58,6 +56,33 @@ TEST_F(Interrupt, SavesTheRunAndSaysHowToContinue) {
   EXPECT_TRUE(holds(outcome.err, "interrupted at step " + std::to_string(steps) + " of 300"));
   EXPECT_EQ(done({"eval", "a", "--examples", "1", "--json"}).json().at("loss"),
             outcome.json().at("loss"));
+}
+
+TEST_F(Interrupt, MayBeSaidByTheSystemThatEndsAJob) {
+  Process process(talkative({"--out", "a"}), waiting());
+  ASSERT_TRUE(process.wait_for("step 5/"));
+  process.signal(SIGUSR1);
+  const Outcome outcome = process.finish();
+  EXPECT_EQ(outcome.status, 130);
+  EXPECT_TRUE(holds(outcome.err, "the run is saved")) << outcome.err;
+}
+
+TEST_F(Interrupt, IsNoneWhenNobodyReadsOnWhatTrainingSays) {
+  Process process(talkative({"--out", "a"}), waiting());
+  ASSERT_TRUE(process.wait_for("step 5/"));
+  process.close_stderr();
+  EXPECT_EQ(process.finish().status, 0);
+  EXPECT_EQ(done({"runs", "a", "--json"}).json().at("runs").items()[0].at("step").integer(),
+            kSteps);
+}
+
+TEST_F(Interrupt, OfARunWhoseSettingsHaveGoneIsAnError) {
+  Process process(talkative({"--out", "a"}), waiting());
+  ASSERT_TRUE(process.wait_for("step 5/"));
+  fs::remove(folder.path() / "a" / "config.json");
+  const Outcome outcome = process.finish();
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(holds(outcome.err, "config.json has gone while the run trained")) << outcome.err;
 }
 
 TEST_F(Interrupt, GoesOnAsIfItHadNeverStopped) {
@@ -132,7 +157,9 @@ TEST_F(Interrupt, WhileHeadsAreChosenLeavesNothing) {
   Process process({"prune", "a", "--keep", "1", "--out", "b", "--examples", "500000"}, waiting());
   ASSERT_TRUE(process.wait_for("choosing"));
   process.signal(SIGINT);
-  EXPECT_EQ(process.finish().status, -SIGINT);
+  const Outcome outcome = process.finish();
+  EXPECT_EQ(outcome.status, 130);
+  EXPECT_TRUE(holds(outcome.err, "interrupted: what was not finished is not kept\n"));
   EXPECT_FALSE(fs::exists(folder.path() / "b"));
 }
 

@@ -66,6 +66,9 @@ class Process {
 
   void signal(int number) const { kill(pid_, number); }
 
+  /// As `2>&1 | head` does that has seen enough.
+  void close_stderr() { close_once(err_); }
+
   /// Reads stderr until it holds `part` and no further; false if it ends before.
   bool wait_for(const std::string& part) {
     while (seen_.err.find(part) == std::string::npos) {
@@ -205,15 +208,20 @@ inline std::map<std::string, std::string> contents(const fs::path& folder) {
   return files;
 }
 
+/// The words with those flags and values of `preset` that they do not give themselves.
+inline Words with_preset(Words words, const Words& preset) {
+  for (std::size_t i = 0; i + 1 < preset.size(); i += 2)
+    if (std::ranges::find(words, preset[i]) == words.end())
+      words.insert(words.end(), {preset[i], preset[i + 1]});
+  return words;
+}
+
 /// Words of a small training that takes a moment: a model of 4 heads of width 4.
 inline Words tiny(Words more) {
-  Words words = {"train",     "--task",  "relations:length=8",
-                 "--d-model", "16",      "--batch",
-                 "8",         "--steps", "30",
-                 "--warmup",  "5",       "--eval-examples",
-                 "32"};
-  words.insert(words.end(), more.begin(), more.end());
-  return words;
+  more.insert(more.begin(), "train");
+  return with_preset(std::move(more),
+                     {"--task", "relations:length=8", "--d-model", "16", "--batch", "8", "--steps",
+                      "30", "--warmup", "5", "--eval-examples", "32"});
 }
 
 /// A fresh folder in which the program runs.

@@ -4,6 +4,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <memory>
+
 #include "cli/program.h"
 #include "headlab/base/pool.h"
 
@@ -206,6 +208,70 @@ const std::vector<Mistake> kNoMeaning = {
 };
 INSTANTIATE_TEST_SUITE_P(Words, NoMeaning, testing::ValuesIn(kNoMeaning),
                          [](const auto& row) { return std::string(row.param.name); });
+
+TEST_F(Trust, RunsShowsTheLossOfTheStepThatTheStateIsAt) {
+  done(tiny({"--out", "a"}));
+  const auto loss = [&] {
+    return done({"runs", "a", "--json"}).json().at("runs").items()[0].at("loss").dump();
+  };
+  const std::string before = loss();
+  EXPECT_EQ(before, done({"eval", "a", "--examples", "32", "--json"}).json().at("loss").dump());
+  append_json(folder.path() / "a" / "metrics.jsonl", stamped({{"step", 99}, {"loss", .003}}));
+  EXPECT_EQ(loss(), before);
+}
+
+TEST_F(Trust, OutWritesOverNoFileOfARunThatAnotherCommandMade) {
+  done(tiny({"--out", "a"}));
+  done({"heads", "a"});
+  done({"page", "a"});
+  const auto before = contents(folder.path());
+  for (const Words& words : {Words{"heads", "a", "--out", "a/config.json"},
+                             {"page", "a", "--out", "a/state.safetensors"},
+                             {"ablate", "a", "--out", "a/heads.json"},
+                             {"eval", "a", "--npy", "a/model.safetensors"},
+                             {"heads", "a", "--out", "a/metrics.jsonl"},
+                             {"heads", "a", "--out", "a/report.html"},
+                             {"heads", "a", "--grid", "--svg", "a/heads.json"}}) {
+    const Outcome outcome = run(words);
+    EXPECT_EQ(outcome.status, 1) << words.back();
+    EXPECT_TRUE(holds(outcome.err, "belongs to a run")) << outcome.err;
+    EXPECT_EQ(contents(folder.path()), before) << words.back();
+  }
+  done({"heads", "a", "--out", "a/heads.json"});
+  done({"page", "a", "--out", "a/report.html"});
+}
+
+TEST_F(Trust, FindingsOfSeveralCommandsAtOnceAreAllKept) {
+  done(tiny({"--out", "a"}));
+  std::vector<std::unique_ptr<Process>> all;
+  for (int i = 0; i < 6; ++i)
+    all.push_back(
+        std::make_unique<Process>(Words{"ablate", "a", "--examples", std::to_string(20 + i)},
+                                  ProcessOptions{.folder = folder.path()}));
+  for (const auto& process : all) EXPECT_EQ(process->finish().status, 0);
+  EXPECT_EQ(kept("a/ablation.json").at("others").items().size(), 5u);
+}
+
+TEST_F(Trust, NamesNeitherSteerATerminalNorMakeRows) {
+  const std::string name = "a\x1b]0;title\x07\nb";
+  done(tiny({"--out", name}));
+  fs::create_directory(folder.path() / "other");
+  for (const Words& words : {Words{"runs", "."}, {"eval", name}, {"heads", name}}) {
+    const std::string said = done(words).out;
+    EXPECT_EQ(said.find_first_of("\x1b\x07"), said.npos) << said;
+  }
+  const std::string rows = done({"runs", "."}).out;
+  EXPECT_EQ(std::ranges::count(rows, '\n'), 3) << rows;
+  const std::string again = done({"eval", name}).out;
+  EXPECT_TRUE(holds(again, "again: headlab eval $'a\\x1B]0;title\\x07\\x0Ab'\n")) << again;
+}
+
+TEST_F(Trust, AFlagGivenTwiceIsRefused) {
+  for (const Words& words : {Words{"list", "tasks", "--threads", "1", "--threads=2"},
+                             {"train", "--tied", "--no-tied", "--out", "a"},
+                             {"list", "tasks", "--json", "--csv"}})
+    EXPECT_EQ(run(words).status, 2) << words[0];
+}
 
 }  // namespace
 }  // namespace headlab::cli

@@ -45,7 +45,7 @@ void exchange_directories(const std::filesystem::path& a, const std::filesystem:
 class FileLock {
  public:
   /// Asks for the lock of a file, which is made if it is not there; does not wait. Error if it
-  /// cannot be made.
+  /// cannot be made, is a symbolic link, or holds anything but what a lock holds.
   explicit FileLock(std::filesystem::path file);
   ~FileLock();
   FileLock(const FileLock&) = delete;

@@ -14,6 +14,10 @@ namespace headlab {
 /// of the whole, which has to live as long.
 std::vector<std::string_view> split(std::string_view whole, char separator);
 
+/// The text with every control character as \xNN, so that a name from a file can neither steer a
+/// terminal nor make a second row. Where `lines`, newlines, tabs and colours (ESC [ ... m) stay.
+std::string harmless(std::string_view text, bool lines = false);
+
 /// Adds a code point as one to four bytes of UTF-8.
 void append_utf8(std::string& out, char32_t point);
 
