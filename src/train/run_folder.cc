@@ -160,8 +160,9 @@ RunLock lock_run(const fs::path& path) {
   if (RunLock mine = locks[whole].lock()) return mine;
   const fs::path file = whole.parent_path() / ("." + whole.filename().string() + ".lock");
   fs::create_directories(whole.parent_path(), ignored);
-  if (::access(whole.parent_path().c_str(), W_OK) != 0) {
-    if (fs::is_directory(whole.parent_path(), ignored))  // else no run can be there either
+  const bool there = fs::is_directory(whole.parent_path(), ignored);
+  if (!there || ::access(whole.parent_path().c_str(), W_OK) != 0) {
+    if (there)  // else no run can be there either
       tell_user(text(path.string(), " is not locked against other processes: the folder above it ",
                      "cannot be written"));
     return nullptr;

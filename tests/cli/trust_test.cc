@@ -246,7 +246,7 @@ TEST_F(Trust, FindingsOfSeveralCommandsAtOnceAreAllKept) {
   std::vector<std::unique_ptr<Process>> all;
   for (int i = 0; i < 6; ++i)
     all.push_back(
-        std::make_unique<Process>(Words{"ablate", "a", "--examples", std::to_string(20 + i)},
+        std::make_unique<Process>(Words{"ablate", "a", "--examples", std::to_string(30 + i)},
                                   ProcessOptions{.folder = folder.path()}));
   for (const auto& process : all) EXPECT_EQ(process->finish().status, 0);
   EXPECT_EQ(kept("a/ablation.json").at("others").items().size(), 5u);
