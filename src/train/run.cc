@@ -122,6 +122,14 @@ void cut_logs(const Run& run, Index step) {
   for (const auto& [file, log] : shorter) write_file(file, log);
 }
 
+/// Error if somebody has removed config.json.
+void require_config(const Run& run, Index step) {
+  std::error_code ignored;
+  if (fs::exists(config_file(run), ignored)) return;
+  throw Error(text(config_file(run).string(), " has gone while the run trained"),
+              text("put it back: the state of step ", step, " is saved"));
+}
+
 bool keeps_best(const Run& run) { return !run.config.data_hash.empty(); }
 
 /// The lowest held-out loss in the run's metrics, whose parameters best.safetensors holds; infinite
@@ -292,10 +300,7 @@ TrainResult train_run(Run& run, Trainer& trainer, const RunCallbacks& given) {
   TrainCallbacks inner = callbacks;
   inner.save = [&] {
     save_state(run, trainer, callbacks);
-    if (std::error_code ignored; !fs::exists(config_file(run), ignored)) {
-      throw Error(text(config_file(run).string(), " has gone while the run trained"),
-                  text("put it back: the state of step ", trainer.step(), " is saved"));
-    }
+    require_config(run, trainer.step());
     if (callbacks.save) callbacks.save();
   };
   TrainResult result;
