@@ -1,8 +1,8 @@
 // Fused attention: z = softmax(scale Q K^T + mask) V for all heads at once, without ever holding a
 // [T, S] matrix, so memory grows with T. Heads are read in place inside [B, T, H*D]. A row's result
 // does not depend on how it was tiled or threaded. On request the same pass fills in the patterns:
-// what analysis sees is what the model did. `attention_composed` in ops/ is the version written to
-// be read; tests hold the two together.
+// what analysis sees is what the model did. To be read: `attention_composed` in ops/, and the plain
+// version with its gradients, tests/kernels/plain.h; tests hold all three together.
 #pragma once
 
 #include "headlab/kernels/scalar.h"

@@ -1,6 +1,6 @@
-// Kernels over the rows of a matrix [rows, n], contiguous: softmax, layer norm, cross-entropy,
-// sums. A reduction over rows (bias, gain) adds fixed blocks of rows in order, so that no sum
-// depends on threads.
+// Kernels over the rows of a matrix [rows, n]: softmax, layer norm, cross-entropy, sums. The plain
+// versions: tests/kernels/plain.h. A reduction over rows (bias, gain) adds fixed blocks of rows in
+// order, so that no sum depends on threads.
 #pragma once
 
 #include "headlab/kernels/scalar.h"

@@ -1,6 +1,7 @@
-// What the fast kernels compute, as the formulas say: a product entry by entry, attention one score
-// at a time. The references that gemm.cc, attention.cc and attention_backward.cc are tested
-// against. Sums run in double, in the order of the terms.
+// What the fast kernels compute, to be read: a product entry by entry, softmax, cross-entropy and
+// layer norm row by row, attention one score at a time; before each gradient stands the line of the
+// forward pass that it comes from. gemm.cc, rows.cc, attention.cc and attention_backward.cc are
+// tested against them. Sums run in double, in the order of the terms.
 #pragma once
 
 #include <algorithm>
@@ -36,6 +37,94 @@ inline void gemm_plain(const Gemm& g) {
   for (Index p = 0; g.column_sums && p < g.k; ++p)
     for (Index j = 0; j < g.n; ++j) g.column_sums[j] += entry(g.b, p, j);
 }
+
+using Row = std::vector<double>;
+
+/// y = softmax(x); in sums of exp no row here overflows.
+inline Row softmax_plain(const Row& x) {
+  double sum = 0;
+  for (const double value : x) sum += std::exp(value);
+  Row y;
+  for (const double value : x) y.push_back(std::exp(value) / sum);
+  return y;
+}
+
+inline Row softmax_backward_plain(const Row& y, const Row& dy) {
+  Row dx(y.size());
+  for (std::size_t i = 0; i < y.size(); ++i)
+    for (std::size_t j = 0; j < y.size(); ++j)
+      // forward: y[i] = exp(x[i]) / sum, where x[i] stands above, and each x[j] in the sum
+      dx[j] += dy[i] * y[i] * ((i == j ? 1 : 0) - y[j]);
+  return dx;
+}
+
+inline Row log_softmax_plain(const Row& x) {
+  Row y = softmax_plain(x);
+  for (double& value : y) value = std::log(value);
+  return y;
+}
+
+inline Row log_softmax_backward_plain(const Row& y, const Row& dy) {
+  double sum = 0;
+  for (const double value : dy) sum += value;
+  Row dx;
+  // forward: y[j] = x[j] - log(sum of exp(x)), whose slope in x[j] is the softmax, exp(y[j])
+  for (std::size_t j = 0; j < y.size(); ++j) dx.push_back(dy[j] - std::exp(y[j]) * sum);
+  return dx;
+}
+
+inline double cross_entropy_plain(const Row& x, std::int32_t target) {
+  return target < 0 ? 0 : -log_softmax_plain(x)[target];
+}
+
+inline Row cross_entropy_backward_plain(const Row& x, std::int32_t target, double dloss) {
+  Row dy(x.size());
+  // forward: loss = -y[target], y = log_softmax(x)
+  if (target >= 0) dy[target] = -dloss;
+  return log_softmax_backward_plain(log_softmax_plain(x), dy);
+}
+
+/// y = h gain + bias, h = (x - mean) rstd, for one row.
+struct LayerNormRow {
+  double n, mean = 0, variance = 0, rstd;
+  Row x, gain, h, y{};
+
+  LayerNormRow(const Row& x_, const Row& gain_, const Row& bias, double eps)
+      : n(static_cast<double>(x_.size())), x(x_), gain(gain_), h(x_.size()) {
+    for (const double value : x) mean += value / n;
+    for (const double value : x) variance += (value - mean) * (value - mean) / n;
+    rstd = std::pow(variance + eps, -.5);
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      h[j] = (x[j] - mean) * rstd;
+      y.push_back(h[j] * gain[j] + bias[j]);
+    }
+  }
+
+  /// dx; and adds to dgain and dbias.
+  Row backward(const Row& dy, Row& dgain, Row& dbias) const {
+    Row dx(x.size());
+    double dmean = 0, drstd = 0;
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      // forward: y[j] = h[j] * gain[j] + bias[j]
+      dbias[j] += dy[j];
+      dgain[j] += dy[j] * h[j];
+      const double dh = dy[j] * gain[j];
+      // forward: h[j] = (x[j] - mean) * rstd
+      dx[j] += dh * rstd;
+      dmean -= dh * rstd;
+      drstd += dh * (x[j] - mean);
+    }
+    // forward: rstd = pow(variance + eps, -.5)
+    const double dvariance = drstd * -.5 * std::pow(rstd, 3);
+    for (std::size_t j = 0; j < x.size(); ++j) {
+      // forward: variance += (x[j] - mean) * (x[j] - mean) / n, least at this mean: slope 0 in it
+      dx[j] += dvariance * 2 * (x[j] - mean) / n;
+      // forward: mean += x[j] / n
+      dx[j] += dmean / n;
+    }
+    return dx;
+  }
+};
 
 /// Whether query t of head h in sequence b may look at key s: all masks together.
 inline bool attention_sees(const AttentionProblem& p, Index b, Index h, Index t, Index s) {

@@ -1,10 +1,11 @@
-// Row kernels against their formulas in double, over ragged widths and numbers of rows and threads.
+// Row kernels against their plain versions, over ragged widths and numbers of rows and threads.
 #include "kernels/rows.h"
 
 #include <gtest/gtest.h>
 
 #include "headlab/base/error.h"
 #include "kernels/numbers.h"
+#include "kernels/plain.h"
 
 namespace headlab { namespace {
 
@@ -26,28 +27,31 @@ class Rows : public testing::TestWithParam<Shape> {
     for (Scalar& value : values) value *= factor;
     return values;
   }
-  double at(const std::vector<Scalar>& values, Index row, Index j) const {
-    return static_cast<double>(values[static_cast<std::size_t>(row * n + j)]);
+  Row row_of(const std::vector<Scalar>& values, Index row) const {
+    return {values.begin() + row * n, values.begin() + (row + 1) * n};
   }
-  double log_sum_exp(Index row) const {
-    double sum = 0;
-    for (Index j = 0; j < n; ++j) sum += std::exp(at(x, row, j));
-    return std::log(sum);
-  }
-  /// Sum over j of f(j).
+  /// Every row is f(row), on top of `before` if that is given, within 16 epsilon of numbers up to
+  /// 16, for sums of n terms.
   template <class F>
-  double sum(F f) const {
-    double total = 0;
-    for (Index j = 0; j < n; ++j) total += f(j);
-    return total;
-  }
-  /// Every element is f(row, j) within 16 epsilon of numbers up to 16, for sums of n terms.
-  template <class F>
-  void expect_rows(const std::vector<Scalar>& values, F f, double factor = 1) const {
+  void expect_rows(const std::vector<Scalar>& values, F f, double factor = 1,
+                   const std::vector<Scalar>* before = nullptr) const {
     const double bound = 16 * kEpsilon * factor * (4 + std::sqrt(static_cast<double>(n)));
-    for (Index row = 0; row < rows; ++row)
-      for (Index j = 0; j < n; ++j)
-        ASSERT_NEAR(at(values, row, j), f(row, j), bound) << row << ' ' << j;
+    for (Index row = 0; row < rows; ++row) {
+      const Row got = row_of(values, row), expected = f(row);
+      for (std::size_t j = 0; j < got.size(); ++j)
+        ASSERT_NEAR(got[j], expected[j] + (before ? row_of(*before, row)[j] : 0), bound)
+            << row << ' ' << j;
+    }
+  }
+  /// A backward kernel, which sets dx or adds to it, gives the slopes f(row).
+  template <class Problem, class F>
+  void expect_slopes(void (*backward)(const Problem&), Problem problem, F f, double factor = 1) {
+    problem.dx = {dx.data(), true};
+    backward(problem);
+    expect_rows(dx, f, factor, &old_dx);
+    problem.dx.accumulate = false;
+    backward(problem);
+    expect_rows(dx, f, factor);
   }
 };
 
@@ -61,64 +65,29 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Rows,
                                   std::to_string(shape.param.n);
                          });
 
-TEST_P(Rows, SoftmaxForward) {
+TEST_P(Rows, Softmax) {
   softmax_forward(rows, n, x.data(), y.data());
-  expect_rows(y, [&](Index row, Index j) { return std::exp(at(x, row, j) - log_sum_exp(row)); });
+  expect_rows(y, [&](Index row) { return softmax_plain(row_of(x, row)); });
+  expect_slopes(softmax_backward, {rows, n, y.data(), dy.data(), {}},
+                [&](Index row) { return softmax_backward_plain(row_of(y, row), row_of(dy, row)); });
 }
 
-TEST_P(Rows, SoftmaxBackwardSetsAndAdds) {
-  softmax_forward(rows, n, x.data(), y.data());
-  const auto slope = [&](Index row, Index j) {
-    const double dot = sum([&](Index i) { return at(y, row, i) * at(dy, row, i); });
-    return at(y, row, j) * (at(dy, row, j) - dot);
-  };
-  softmax_backward({rows, n, y.data(), dy.data(), {dx.data(), true}});
-  expect_rows(dx, [&](Index row, Index j) { return at(old_dx, row, j) + slope(row, j); });
-  softmax_backward({rows, n, y.data(), dy.data(), {dx.data(), false}});
-  expect_rows(dx, slope);
-}
-
-TEST_P(Rows, LogSoftmaxForwardAndBackward) {
+TEST_P(Rows, LogSoftmax) {
   log_softmax_forward(rows, n, x.data(), y.data());
-  expect_rows(y, [&](Index row, Index j) { return at(x, row, j) - log_sum_exp(row); });
-  const auto slope = [&](Index row, Index j) {
-    return at(dy, row, j) - std::exp(at(y, row, j)) * sum([&](Index i) { return at(dy, row, i); });
-  };
-  log_softmax_backward({rows, n, y.data(), dy.data(), {dx.data(), true}});
-  expect_rows(dx, [&](Index row, Index j) { return at(old_dx, row, j) + slope(row, j); });
-  log_softmax_backward({rows, n, y.data(), dy.data(), {dx.data(), false}});
-  expect_rows(dx, slope);
+  expect_rows(y, [&](Index row) { return log_softmax_plain(row_of(x, row)); });
+  expect_slopes(log_softmax_backward, {rows, n, y.data(), dy.data(), {}}, [&](Index row) {
+    return log_softmax_backward_plain(row_of(y, row), row_of(dy, row));
+  });
 }
 
-/// Layer norm of one shape, in double.
 class LayerNormRows : public Rows {
  protected:
   static constexpr double kEps = 1e-5;
-  std::vector<Scalar> gain = numbers(n, 4);
-  std::vector<Scalar> bias = numbers(n, 5);
-  std::vector<Scalar> mean = numbers(rows, 6);
-  std::vector<Scalar> rstd = numbers(rows, 7);
+  std::vector<Scalar> gain = numbers(n, 4), bias = numbers(n, 5);
+  std::vector<Scalar> mean = numbers(rows, 6), rstd = numbers(rows, 7);
 
-  std::vector<double> true_mean;
-  std::vector<double> true_rstd;
-
-  void SetUp() override {
-    for (Index row = 0; row < rows; ++row) {
-      const double count = static_cast<double>(n);
-      const double m = sum([&](Index j) { return at(x, row, j); }) / count;
-      const double squares = sum([&](Index j) { return std::pow(at(x, row, j) - m, 2); });
-      true_mean.push_back(m);
-      true_rstd.push_back(1 / std::sqrt(squares / count + kEps));
-    }
-  }
-  double h(Index row, Index j) const {
-    return (at(x, row, j) - true_mean[static_cast<std::size_t>(row)]) *
-           true_rstd[static_cast<std::size_t>(row)];
-  }
-  double g(Index row, Index j) const { return at(dy, row, j) * at(gain, 0, j); }
-  void forward() {
-    layer_norm_forward({rows, n, Scalar(kEps), x.data(), gain.data(), bias.data(), y.data(),
-                        mean.data(), rstd.data()});
+  LayerNormRow plain(Index row) const {
+    return {row_of(x, row), row_of(gain, 0), row_of(bias, 0), kEps};
   }
 };
 
@@ -126,75 +95,51 @@ INSTANTIATE_TEST_SUITE_P(Shapes, LayerNormRows,
                          testing::Values(Shape{1, 2}, Shape{3, 7}, Shape{33, 16}, Shape{31, 17},
                                          Shape{70, 65}, Shape{2, 1000}, Shape{300, 9}));
 
-TEST_P(LayerNormRows, Forward) {
-  forward();
+TEST_P(LayerNormRows, ForwardAndBackward) {
+  layer_norm_forward({rows, n, Scalar(kEps), x.data(), gain.data(), bias.data(), y.data(),
+                      mean.data(), rstd.data()});
   // Rows of two numbers may lie close together: then rstd is large, and so are the errors.
   expect_rows(
-      y, [&](Index row, Index j) { return h(row, j) * at(gain, 0, j) + at(bias, 0, j); }, 4);
-}
-
-TEST_P(LayerNormRows, BackwardSetsOrAddsDxAndAddsTheParameters) {
-  forward();
-  std::vector<Scalar> dgain(gain.size(), 1);
-  std::vector<Scalar> dbias(gain.size(), 2);
-  LayerNormBackward problem{rows,        n,         x.data(),          gain.data(),  mean.data(),
-                            rstd.data(), dy.data(), {dx.data(), true}, dgain.data(), dbias.data()};
+      y, [&](Index row) { return plain(row).y; }, 4);
+  LayerNormBackward problem{rows,        n,         x.data(), gain.data(), mean.data(),
+                            rstd.data(), dy.data(), {},       nullptr,     nullptr};
+  Row all_dgain(n, 1), all_dbias(n, 2);
+  expect_slopes(
+      layer_norm_backward, problem,
+      [&](Index row) {
+        Row dgain(n), dbias(n);
+        return plain(row).backward(row_of(dy, row), dgain, dbias);
+      },
+      4);
+  for (Index row = 0; row < rows; ++row) plain(row).backward(row_of(dy, row), all_dgain, all_dbias);
+  std::vector<Scalar> dgain(n, 1), dbias(n, 2);
+  problem.dgain = dgain.data(), problem.dbias = dbias.data();
   layer_norm_backward(problem);
-  std::vector<double> mean_g;
-  std::vector<double> mean_gh;
-  for (Index row = 0; row < rows; ++row) {
-    const double count = static_cast<double>(n);
-    mean_g.push_back(sum([&](Index j) { return g(row, j); }) / count);
-    mean_gh.push_back(sum([&](Index j) { return g(row, j) * h(row, j); }) / count);
-  }
-  const auto slope = [&](Index row, Index j) {
-    const auto r = static_cast<std::size_t>(row);
-    return true_rstd[r] * (g(row, j) - mean_g[r] - h(row, j) * mean_gh[r]);
-  };
-  expect_rows(
-      dx, [&](Index row, Index j) { return at(old_dx, row, j) + slope(row, j); }, 4);
   for (Index j = 0; j < n; ++j) {
-    double expected_gain = 1;
-    double expected_bias = 2;
-    for (Index row = 0; row < rows; ++row) {
-      expected_gain += at(dy, row, j) * h(row, j);
-      expected_bias += at(dy, row, j);
-    }
     const double bound = 32 * kEpsilon * static_cast<double>(rows + 4);
-    EXPECT_NEAR(at(dgain, 0, j), expected_gain, bound);
-    EXPECT_NEAR(at(dbias, 0, j), expected_bias, bound);
+    EXPECT_NEAR(static_cast<double>(dgain[j]), all_dgain[j], bound);
+    EXPECT_NEAR(static_cast<double>(dbias[j]), all_dbias[j], bound);
   }
-  problem.dx.accumulate = false;
-  problem.dgain = problem.dbias = nullptr;
-  layer_norm_backward(problem);
-  expect_rows(dx, slope, 4);
 }
 
-TEST_P(Rows, CrossEntropyForwardAndBackwardIgnoreTargetMinusOne) {
+TEST_P(Rows, CrossEntropyIgnoresTargetMinusOne) {
   std::vector<std::int32_t> targets;
   for (Index row = 0; row < rows; ++row)
     targets.push_back(row % 5 == 2 ? -1 : static_cast<std::int32_t>(row % n));
-  std::vector<Scalar> losses(targets.size(), 9);
-  std::vector<Scalar> lse(targets.size(), 9);
+  std::vector<Scalar> losses(targets.size(), 9), lse(targets.size(), 9);
   cross_entropy_forward({rows, n, x.data(), targets.data(), losses.data(), lse.data()});
-  const double bound = 64 * kEpsilon;
-  for (std::size_t row = 0; row < targets.size(); ++row) {
-    const auto r = static_cast<Index>(row);
-    const double loss = targets[row] < 0 ? 0 : log_sum_exp(r) - at(x, r, targets[row]);
-    EXPECT_NEAR(static_cast<double>(losses[row]), loss, bound);
-    EXPECT_NEAR(static_cast<double>(lse[row]), targets[row] < 0 ? 0 : log_sum_exp(r), bound);
+  for (Index row = 0; row < rows; ++row) {
+    const std::int32_t target = targets[row];
+    const double loss = cross_entropy_plain(row_of(x, row), target);
+    const double log_sum_exp = target < 0 ? 0 : loss + row_of(x, row)[target];
+    EXPECT_NEAR(static_cast<double>(losses[row]), loss, 64 * kEpsilon);
+    EXPECT_NEAR(static_cast<double>(lse[row]), log_sum_exp, 64 * kEpsilon);
   }
-  const auto slope = [&](Index row, Index j) {
-    const std::int32_t target = targets[static_cast<std::size_t>(row)];
-    return target < 0 ? 0 : .5 * (std::exp(at(x, row, j) - log_sum_exp(row)) - (j == target));
-  };
-  CrossEntropyBackward problem{rows,       n,          x.data(),         targets.data(),
-                               lse.data(), Scalar(.5), {dx.data(), true}};
-  cross_entropy_backward(problem);
-  expect_rows(dx, [&](Index row, Index j) { return at(old_dx, row, j) + slope(row, j); });
-  problem.dx.accumulate = false;
-  cross_entropy_backward(problem);
-  expect_rows(dx, slope);
+  expect_slopes(cross_entropy_backward,
+                CrossEntropyBackward{rows, n, x.data(), targets.data(), lse.data(), Scalar(.5), {}},
+                [&](Index row) {
+                  return cross_entropy_backward_plain(row_of(x, row), targets[row], .5);
+                });
 }
 
 TEST(SoftmaxForward, RowsSumToOneAndHiddenNumbersGetNothing) {
