@@ -5,10 +5,10 @@
 // barrier at the end of a `parallel for` waits for every thread. Elsewhere each loop opens a region
 // of its own. Plain loops, `parallel for schedule(static)`, were measured instead, in turns on two
 // cores: a step of `toy` took 1.3 times as long at best and 2.2 times in the middle, one of `char`
-// 1.2 and 1.4 times. Without the limit that spin_briefly sets, a busy process on each core made
-// plain steps of `toy` 6 times as long as otherwise, and 23 times as long as these. This is the
-// only file that knows OpenMP; without it everything runs on the caller's thread. Read next:
-// kernels/gemm.h, the heaviest user.
+// 1.2 and 1.4 times; beside a busy process on each core they took half as long as these. Without
+// the limit that spin_briefly sets they took 8 times as long, and 23 times beside such processes.
+// This is the only file that knows OpenMP; without it everything runs on the caller's thread. Read
+// next: kernels/gemm.h, the heaviest user.
 #include "headlab/base/threads.h"
 
 #ifdef _OPENMP
