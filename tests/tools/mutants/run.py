@@ -8,10 +8,10 @@ another, a statement is left out. N of them are drawn by the seed, from src and 
 COPY is a copy of the project, which this program changes and mends again; BUILD a build of it. Each
 bug is built and shown to the programs of its layer (test_NAME, test_NAME_f64, test_NAME_train; for
 scripts of the page test_report and test_browser), until one fails or takes several times as long as
-usual. What does not compile is drawn again. Prints those that nobody notices; the status is 0 all
-the same, for some bugs change nothing that can be seen. --list only shows what is drawn.
+usual. What does not compile is drawn again. Prints who noticed each; the status is 0 even if
+NOBODY did, for some bugs change nothing that can be seen. --list only shows what is drawn.
 """
-import argparse, concurrent.futures, os, pathlib, random, re, shutil, subprocess, tempfile, time
+import argparse, concurrent.futures, os, pathlib, random, re, shutil, signal, subprocess, sys, tempfile, time
 
 MEMORY = 8_000_000  # KB that a test may use: a wrong size must not take the machine's
 SWAPS = [(" < ", " <= "), (" <= ", " < "), (" > ", " >= "), (" >= ", " > "), (" == ", " != "), (" != ", " == "),
@@ -82,8 +82,8 @@ def fails(program, limit):
                    "--gtest_fail_fast", "--gtest_brief=1"]
         if "browser" in os.path.basename(program):
             command[5] = 'exec "$0" "$@"'
-        return subprocess.run(command, cwd=place, env=dict(os.environ, TMPDIR=place), stdin=subprocess.DEVNULL, capture_output=True,
-                              start_new_session=True).returncode != 0
+        return subprocess.run(command, cwd=place, env=dict(os.environ, TMPDIR=place), stdin=subprocess.DEVNULL,
+                              capture_output=True, start_new_session=True).returncode != 0
 
 
 class Judge:
@@ -145,6 +145,7 @@ def main():
     parser.add_argument("--match", default="")
     parser.add_argument("--list", action="store_true")
     args = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # mends the source first
     if (args.copy / ".git").exists() and not args.list:
         raise SystemExit(f"{args.copy} is a checkout: give me a copy, whose sources I may change")
     bugs = [bug for bug in bugs_of(args.copy) if re.search(args.match, f"{bug[0]}:{bug[2]}")]
@@ -163,11 +164,10 @@ def main():
     while len(promises) < args.draw and tried < min(len(bugs), 2 * args.draw):
         bug, tried = bugs[tried], tried + 1
         if promise := judge.judged(bug):
-            promises.append((bug, promise))
-    survivors = [bug for bug, promise in promises if promise.result() is None]
-    for bug in survivors:
-        print(f"SURVIVES {shown(bug)}")
-    print(f"{len(promises)} bugs tried, {len(survivors)} survive; {tried - len(promises)} did not compile")
+            promise.add_done_callback(lambda done, bug=bug: print(done.result() or "NOBODY", shown(bug), flush=True))
+            promises.append(promise)
+    survivors = sum(promise.result() is None for promise in promises)
+    print(f"{len(promises)} bugs tried, {survivors} survive; {tried - len(promises)} did not compile")
 
 
 if __name__ == "__main__":
