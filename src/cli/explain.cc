@@ -1,8 +1,8 @@
 // `headlab explain`: attention step by step, on the sentences of the lessons, on one's own and on a
 // run; or what a word of the program's tables and lists means, wherever it stands: a column, a
-// score of heads, a pruning method, a task. Words are those of the tables themselves, so what is
-// added there is explained here. Alone it lists the lessons. Read next: heads/lessons.h,
-// report/lessons_text.h.
+// score of heads, a pruning method, a task, a term of the textbook's glossary, a setting. Words are
+// those of the tables themselves, so what is added there is explained here. Alone it lists the
+// lessons. Read next: heads/lessons.h, report/lessons_text.h.
 #include <algorithm>
 
 #include "cli/commands.h"
@@ -211,6 +211,12 @@ std::vector<Meaning> meanings() {
   for (const PruneMethod& method : prune_table())
     all.push_back({method.name, "a pruning method", method.summary});
   for (const TaskEntry& task : task_table()) all.push_back({task.name, "a task", task.summary});
+  for (const auto& [terms, meaning] : glossary())
+    for (const std::string_view term : split(terms, ','))
+      all.push_back({std::string(term.substr(term.find_first_not_of(' '))), "a term", meaning});
+  RunConfig config;
+  for (Settings settings : {settings_of(config.model), settings_of(config.train)})
+    for (const Setting& s : settings.all()) all.push_back({s.name, "a setting of train", s.help});
   return all;
 }
 

@@ -3,6 +3,7 @@
 // page shows the same texts beside what it computes itself. Read next: heads/lessons.h.
 #include <algorithm>
 #include <cmath>
+#include <regex>
 
 #include "headlab/base/error.h"
 #include "headlab/heads/lessons.h"
@@ -137,7 +138,22 @@ std::string lesson_table(const std::string& placeholder) {
   return table->make(colon < placeholder.size() ? placeholder.substr(colon + 1) : "");
 }
 
+std::string_view lessons_text() {
+  const auto file = std::ranges::find(page_files(), "lessons.html", &PageFile::name);
+  require(file != page_files().end(), "a page has no lessons");
+  return file->text;
+}
+
 }  // namespace
+
+std::vector<std::array<std::string, 2>> glossary() {
+  static const std::regex term("<dt>([^<]*)</dt><dd>([^<]*)</dd><dd>([^<]*) <a");
+  const std::string html(lessons_text());
+  std::vector<std::array<std::string, 2>> all;
+  for (std::sregex_iterator at(html.begin(), html.end(), term), end; at != end; ++at)
+    all.push_back({(*at)[1], text((*at)[2].str(), " ", (*at)[3].str())});
+  return all;
+}
 
 Json lessons_facts() {
   const Json all = lessons_json();
@@ -147,10 +163,8 @@ Json lessons_facts() {
 }
 
 std::string lessons_html() {
-  const auto file = std::ranges::find(page_files(), "lessons.html", &PageFile::name);
-  require(file != page_files().end(), "a page has no lessons");
   std::string html;
-  for (const HtmlPiece& piece : html_pieces(file->text)) {
+  for (const HtmlPiece& piece : html_pieces(lessons_text())) {
     html += piece.text;
     if (!piece.placeholder.empty()) html += lesson_table(piece.placeholder);
   }

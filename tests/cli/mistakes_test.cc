@@ -44,7 +44,6 @@ const std::vector<Mistake> kWords = {
     {"ClearedNumber", {"train", "--no-steps"}, 2, {"unknown flag '--no-steps'"}},
     {"NoRun", {"eval"}, 2, {"missing argument RUN", "headlab eval runs/full"}},
     {"TwoRuns", {"eval", "a", "b"}, 2, {"unexpected argument 'b'"}},
-    {"RunsOfTwoFolders", {"runs", "a", "b"}, 2, {"unexpected argument 'b'"}},
     {"Word", {"explain", "lifft"}, 2, {"'lift'", "headlab list columns"}},
     {"ListOfNothing", {"list"}, 2, {"tasks|scores|methods"}},
     {"ListOfUnknown", {"list", "task"}, 2, {"'tasks'"}},

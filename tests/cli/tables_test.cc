@@ -68,6 +68,8 @@ TEST_F(Tables, AreExplainedInAtMostTwoLinesBelow) {
   EXPECT_TRUE(holds(done({"heads", "a", "--examples", "16"}).out, "lift: mass above the null"));
   EXPECT_TRUE(holds(done({"explain", "lift"}).out, "lift, a column: how far the mass lies"));
   EXPECT_TRUE(holds(done({"explain", "own", "a", "head"}).out, "specialization"));
+  for (const char* word : {"query", "softmax", "nats", "gold", "lr", "d_model", "residual stream"})
+    EXPECT_TRUE(holds(done({"explain", word}).out, std::string(word) + ", a ")) << word;
   EXPECT_EQ(run({"explain", "lifft"}).status, 2);
 }
 

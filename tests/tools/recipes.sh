@@ -76,11 +76,9 @@ expect 'accuracy' "$program" train --task echo --layers 2 --track-heads 100 --ou
 expect '"echo:length=16' cat "$run/config.json"
 expect 'EveryTask' build/test_tasks --gtest_filter='*/echo'
 for score in last sharpness gain; do
-  expect $score "$program" list scores
   expect $score "$program" heads "$run" --scores
 done
 "$program" page "$run" >/dev/null
-expect itself "$program" heads "$run" --like previous
 expect '"itself"' "$program" heads "$run" --like itself --json
 expect 'itself: (t, s)' cat "$run/report.html"
 expect last_first "$program" list methods

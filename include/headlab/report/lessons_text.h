@@ -3,6 +3,7 @@
 // compute. Read next: src/cli/explain.cc.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <vector>
@@ -41,5 +42,7 @@ std::string world_text(const ShownHeads& shown, const Matrix& W_O);
 std::string likeness_text(const LikenessReport& report, std::string_view first);
 /// What articles say of attention, and what is so.
 std::string corrections_text();
+/// The glossary of the lessons: a term ("query, q"), and what it means, in a word and exactly.
+std::vector<std::array<std::string, 2>> glossary();
 
 }  // namespace headlab
