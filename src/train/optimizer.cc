@@ -125,7 +125,7 @@ void Optimizer::load(const TensorFile& file, Index steps) {
   for (Slot& slot : slots_) {
     const std::string m = "optimizer.m." + slot.name, v = "optimizer.v." + slot.name;
     const bool known = file.find(m) != nullptr || file.find(v) != nullptr;
-    const auto load_moment = [&](const std::string& name, Tensor& moment) {
+    const auto load_moment = [&](const std::string& name, const Tensor& moment) {
       if (known)
         read_into(file.at(name), moment);
       else

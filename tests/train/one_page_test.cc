@@ -30,7 +30,7 @@ TEST(OnePage, ComputesWhatTransformerDoes) {
   Transformer model(config);
   one_page::Tensors parameters;
   Generator random(Key{1});
-  model.visit([&](const std::string& name, Tensor& parameter) {
+  model.visit([&](const std::string& name, const Tensor& parameter) {
     for (Scalar& value : parameter.values()) value = static_cast<Scalar>(random.uniform(-0.5, 0.5));
     std::string_view own = name;  // without the module: W_Q, ln1.w
     for (const char* module : {"pos_embed.", "embed.", "unembed.", "blocks.0.", "attn."})
