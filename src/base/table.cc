@@ -68,7 +68,8 @@ Json::Array row_of_json(const Table& table, const Json& json) {
   return row;
 }
 
-Json rows_to_json(const Table& table) {
+Json rows_to_json(const Table& table, const Json& there = {}) {
+  if (there.is_array()) return there;  // with more keys than the columns show
   Json rows = Json::array();
   for (const Json::Array& row : table.rows) {
     if (table.inner.empty()) {
@@ -176,7 +177,7 @@ const Table& Finding::table(const std::string& name) const {
 Json to_json(const Finding& finding) {
   Json json = finding.about, shapes = Json::array();
   for (const Table& table : finding.tables) {
-    Json rows = rows_to_json(table), columns = Json::array();
+    Json rows = rows_to_json(table, get(json, table.name)), columns = Json::array();
     for (const Column& column : table.columns) columns.push_back(to_json(column));
     if (!table.name.empty()) set(json, table.name, rows);
     for (const Json& row : rows.items())
@@ -206,11 +207,10 @@ Table table_of(const Json& json, Table table) {
 Finding finding_of(const Json& json) {
   Finding finding{.about = json};
   for (const Json& shape : json.at("tables").items()) {
-    const Table& table = finding.tables.emplace_back(table_of(json, described(shape)));
-    std::erase_if(finding.about.members(), [&](const Json::Member& member) {
-      return member.first == table.name || member.first == "tables";
-    });
+    finding.tables.push_back(table_of(json, described(shape)));
   }
+  std::erase_if(finding.about.members(),
+                [](const Json::Member& member) { return member.first == "tables"; });
   return finding;
 }
 

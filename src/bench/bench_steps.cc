@@ -201,29 +201,16 @@ Finding bench_tasks(const BenchOptions& options) {
 }
 
 Finding bench_pruned(const BenchOptions& options) {
-  Finding found = bench_finding(options, {{"batch", "batch"},
-                                          {"full_ms", "full ms", "", 3},
-                                          {"masked_ms", "masked ms", "", 3},
-                                          {"removed_ms", "removed ms", "", 3},
-                                          {"attention_full_ms", "attention full", "", 3},
-                                          {"attention_removed_ms", "attention removed", "", 3},
-                                          {"attention_saved", "saved of attention", "", 3},
-                                          {"saved", "saved of all", "", 3},
-                                          {"implied", "implied by attention", "", 3},
-                                          {"noise", "noise", "", 3}});
+  Finding found = bench_finding(options, timing_table({}).columns);
   if (options.steps == 0) return found;
   const std::vector<Index> batches = batches_of(options);
   BenchOptions largest = options;
   largest.batch = batches.back();
   TrainingStep step(largest);
-  for (const PruneTiming& row : time_pruning(step.model(), first_half(step.model()), step.batch(),
-                                             {.batches = batches, .turns = options.steps})) {
-    const double of_attention = row.attention_full - row.attention_removed;
-    found.tables[0].rows.push_back({row.batch, row.full, row.masked, row.removed,
-                                    row.attention_full, row.attention_removed,
-                                    of_attention / row.attention_full, 1 - row.removed / row.full,
-                                    of_attention / row.full, row.noise});
-  }
+  found.tables[0].rows =
+      timing_table(time_pruning(step.model(), first_half(step.model()), step.batch(),
+                                {.batches = batches, .turns = options.steps}))
+          .rows;
   return found;
 }
 

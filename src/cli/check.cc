@@ -4,32 +4,27 @@
 #include "cli/check.h"
 
 #include "cli/commands.h"
-#include "headlab/report/columns.h"
 
 namespace headlab::cli {
 
-Json to_json(const CheckRow& row) {
-  return Json::object({{"op", row.op},
-                       {"case", row.description},
-                       {"elements", row.elements},
-                       {"worst_error", row.worst_error},
-                       {"passed", row.passed}});
-}
-
 Result check(Invocation& call) {
   call.read({});
-  Texts table({"op", "case", "elements", "worst error", "verdict"});
-  const std::vector<CheckRow> rows = gradient_checks();
+  Table table{"checks",
+              {{"op", "op", "a differentiable operation", kPlain, "", false},
+               {"case", "case", "the shapes and options it is checked with", kPlain, "", false},
+               {"elements", "elements", "derivatives that were compared"},
+               {"worst_error", "worst error",
+                "|numeric - analytic| / max(1, |numeric|, |analytic|), in double: 1e-8 is good"},
+               {"passed", "passed", "* where it is small enough"}}};
   bool passed = true;
-  for (const CheckRow& row : rows) {
+  for (const CheckRow& row : gradient_checks()) {
     passed = passed && row.passed;
-    table.add({row.op, row.description, std::to_string(row.elements), significant(row.worst_error),
-               row.passed ? "ok" : "FAILED"});
+    table.rows.push_back({row.op, row.description, row.elements, row.worst_error, row.passed});
     if (!row.passed) note(row.text);
   }
-  return {.json = stamped({{"passed", passed}, {"checks", rows}}),
-          .text = table.to_string() + legend("check"),
-          .status = passed ? 0 : 1};
+  Result result = result_of(Finding{.about = stamped({{"passed", passed}}), .tables = {table}});
+  result.status = passed ? 0 : 1;
+  return result;
 }
 
 }  // namespace headlab::cli

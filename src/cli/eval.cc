@@ -8,7 +8,6 @@
 #include "base/npy.h"
 #include "cli/commands.h"
 #include "headlab/model/checkpoint.h"
-#include "headlab/report/runs_text.h"
 #include "headlab/tasks/table.h"
 
 namespace headlab::cli {
@@ -40,15 +39,13 @@ Result eval(Invocation& call) {
     write_out(call, npy, npy_bytes(shape, losses));
   }
   const Index judged = at_most_different(*run.task, examples);
-  Json json = stamped({{"loss", held_out.loss},
-                       {"accuracy", held_out.accuracy},
-                       {"targets", held_out.targets},
-                       {"examples", judged}});
-  if (const std::string data = run.task->about_data(); !data.empty()) json["data"] = data;
-  const std::string bits = add_bits(json, run, held_out);
-  return reproducible(call, std::move(json),
-                      text(evaluation_text(held_out, {.counts = true}), bits, "\n",
-                           examples_text(*run.task, judged), "\n"));
+  Finding found{.about = stamped({{"loss", held_out.loss},
+                                  {"accuracy", held_out.accuracy},
+                                  {"examples", judged}}),
+                .tables = {target_table(held_out)}};
+  if (const std::string data = run.task->about_data(); !data.empty()) found.about["data"] = data;
+  const std::string bits = add_bits(found.about, run, held_out);
+  return reproducible(call, found, text(bits, "\n", examples_text(*run.task, judged), "\n"));
 }
 
 std::string add_bits(Json& json, const Run& run, const Evaluation& held_out) {

@@ -96,19 +96,21 @@ const GoldCells* marked_gold(const HeadPattern& pattern, const std::string& rela
   return pattern.gold_of(relation);
 }
 
-/// For --csv and --latex: the weights, a row for each query.
-void collect_weights(const HeadPattern& pattern) {
-  if (!TableCollection::active()) return;
-  Texts table(row_of("query", pattern.keys));
+/// The weights of one head, a row for each query.
+Table weights_table(const HeadPattern& pattern) {
+  Table table{"weights", {{"query", "query"}}};
   const std::size_t keys = pattern.keys.size();
-  for (std::size_t q = 0; q < pattern.queries.size(); ++q)
-    table.add(row_of(pattern.queries[q],
-                     texts_of(std::span(pattern.weights).subspan(q * keys, keys), significant)));
-  (void)table.to_string();
+  for (std::size_t k = 0; k < keys; ++k)
+    table.columns.push_back({text("weights.", k), pattern.keys[k]});
+  for (std::size_t q = 0; q < pattern.queries.size(); ++q) {
+    Json::Array row = {pattern.queries[q]};
+    for (std::size_t k = 0; k < keys; ++k) row.push_back(pattern.weights[q * keys + k]);
+    table.rows.push_back(std::move(row));
+  }
+  return table;
 }
 
 std::string pattern_text(const Run& run, const HeadPattern& pattern, const HeadsFlags& flags) {
-  collect_weights(pattern);
   const GoldCells* gold = marked_gold(pattern, flags.relation);
   HeatmapOptions options{.shades = stdout_shades()};
   if (gold != nullptr) options.gold = gold->cells;
@@ -165,7 +167,8 @@ Result show_pattern(const Invocation& call, const Run& run, const HeadsFlags& fl
   write_npy(call, flags.z, patterns, &HeadPattern::z);
   Json json = one ? stamped(to_json(patterns[0]).members()) : stamped({{"patterns", patterns}});
   if (!one) json["attention"] = module_names(run.model);
-  const Result result = finding(call, run, std::move(json), shown, "");
+  Result result = finding(call, run, std::move(json), shown, "");
+  for (const HeadPattern& pattern : patterns) result.tables.push_back(weights_table(pattern));
   if (!flags.picture.wanted()) return result;
   return with_picture(call, flags.picture,
                       pattern_figure(patterns[0], flags.relation, flags.picture.units()), result);
@@ -209,14 +212,17 @@ Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
   options.untrained = &untrained;
   const HeadsReport report = score_heads(run.model, *run.task, options);
   write_masses(call, flags.npy, run, options.examples);
-  Json json = report;
-  json["seed"] = run.config.train.seed;
-  json["settings"] = settings_of(run.config).to_json();
+  Finding found = finding_of(report);
+  found.about["seed"] = run.config.train.seed;
+  found.about["settings"] = settings_of(run.config).to_json();
   std::string shown = heads_text(report, flags.all);
   if (flags.scores || flags.all) shown += "\n" + scores_text(report);
   if (flags.map || flags.all) shown += "\n" + map_text(report);
-  return finding(call, run, std::move(json),
-                 text(shown, "\n", examples_text(*run.task, report.examples), "\n"), "heads.json");
+  Result result =
+      finding(call, run, to_json(found),
+              text(shown, "\n", examples_text(*run.task, report.examples), "\n"), "heads.json");
+  result.tables = std::move(found.tables);
+  return result;
 }
 
 }  // namespace

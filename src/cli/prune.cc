@@ -4,7 +4,7 @@
 #include "headlab/prune/prune.h"
 
 #include "cli/commands.h"
-#include "headlab/report/prune_text.h"
+#include "headlab/report/finding_text.h"
 
 namespace headlab::cli {
 namespace {
@@ -76,9 +76,10 @@ Result prune(Invocation& call) {
   callbacks.prepare = [](Trainer&) { catch_interrupts(); };  // from here on there is a run to save
   const PruneResult pruned = prune_run(run, flags.out, options, callbacks);
   progress.clear();
-  std::string shown = pruned.timing.empty() ? "" : timing_text(pruned.timing) + "\n";
-  shown += text(prune_text(pruned), "\n", flags.out, ": method ", options.method, ", seed ",
-                options.settings.seed);
+  Finding found{.tables = {model_table(pruned)}};
+  if (!pruned.timing.empty()) found.tables.push_back(timing_table(pruned.timing));
+  std::string shown = text(text_of(found, {.width = stdout_width()}), "\n", flags.out, ": method ",
+                           options.method, ", seed ", options.settings.seed);
   if (options.finetune > 0) {
     const std::string of =
         pruned.finetuned < options.finetune ? text(" of ", options.finetune) : "";
@@ -88,6 +89,7 @@ Result prune(Invocation& call) {
   Result result = reproducible(call, to_json(pruned), shown + "\n");
   result.text.insert(result.text.size() - 1, replaced_text(flags.out));
   result.unwritten = pruned.unwritten;
+  result.tables = found.tables;
   if (pruned.finetuned == options.finetune && !result.unwritten)
     keep_as(std::filesystem::path(flags.out) / "prune.json", result);
   return progress.interrupted_or(std::move(result), flags.out);

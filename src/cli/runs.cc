@@ -97,31 +97,35 @@ Result runs(Invocation& call) {
   const double width = picture.units();
   std::vector<std::string> folders = call.positionals();
   if (folders.empty()) folders = {"runs"};
-  Texts table(
-      {"run", "task", "heads", "parameters", "step", "seed", "loss", "accuracy", "remarks"});
+  const Table shape{"runs",
+                    {{"run", "run", "its folder", kPlain, "", false},
+                     {"task", "task", "that it learns", kPlain, "", false},
+                     {"heads", "heads", "that it has", kPlain, "", false},
+                     {"parameters", "parameters", "numbers that training sets", kGrouped, "",
+                      false},
+                     {"step", "step", "of training, so far", kPlain, "", false},
+                     {"steps", "of", "steps in all", kPlain, "", false},
+                     {"seed", "seed", "of what is drawn", kPlain, "", false},
+                     {"loss", "loss", "held out, nats per target", kPlain, "", false},
+                     {"accuracy", "accuracy", "share of targets that are right", 4, "", false},
+                     {"remarks", "remarks", "what to know of it", kPlain, "", false}}};
   Json all = Json::array();
   std::vector<RunLosses> losses;
   for (const fs::path& path : run_folders(folders)) {
     try {
-      const Json run = describe(path);
-      const auto number = [&](const char* key, auto shown) {
-        return run.at(key).is_null() ? std::string("-") : shown(run.at(key).number());
-      };
-      table.add({path.string(), run.at("task").string(), run.at("heads").dump(),
-                 grouped(run.at("parameters").integer()),
-                 run.at("step").dump() + "/" + run.at("steps").dump(), run.at("seed").dump(),
-                 number("loss", significant),
-                 number("accuracy", [](double x) { return fixed(x, 4); }), remarks(run)});
-      all.push_back(run);
+      Json run = describe(path);
+      run["remarks"] = remarks(run);
+      all.push_back(std::move(run));
       if (picture.wanted()) losses.push_back(losses_of(path));
     } catch (const Error& error) {
       note(text("note: ", path.string(), " cannot be read: ", error.what()));
     }
   }
-  const std::string none =
-      all.items().empty() ? text("there is no run below ", join(folders, ", "), "\n") : "";
-  const Result result = {.json = stamped({{"runs", std::move(all)}, {"command", call.again()}}),
-                         .text = none.empty() ? table.to_string() : none};
+  const bool none = all.items().empty();
+  Finding found{.about = stamped({{"runs", std::move(all)}})};
+  found.tables = {table_of(found.about, shape)};
+  Result result = result_of(found);
+  if (none) result.text = text("there is no run below ", join(folders, ", "), "\n");
   if (!picture.wanted()) return result;
   return with_picture(call, picture, losses_figure(losses, width), result);
 }

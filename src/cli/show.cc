@@ -3,6 +3,7 @@
 // next: tasks/task.h.
 #include "cli/commands.h"
 #include "headlab/heads/activations.h"
+#include "headlab/report/finding_text.h"
 #include "headlab/tasks/table.h"
 #include "headlab/train/evaluate.h"
 
@@ -21,19 +22,19 @@ std::vector<std::string> targets_at(const Task& task, const Batch& batch, Index 
 
 /// A row for each position of the first sequence: token, targets, and the keys of each relation, in
 /// columns of their own or, of many relations, in one.
-Texts example_table(const Task& task, const Example& example) {
+Table example_table(const Task& task, const Example& example) {
   const Batch& batch = example.batch;
   const std::vector<Relation> relations = task.relations();
-  std::vector<std::string> header = {"position", "token"};
-  for (const std::string& name : task.target_names()) header.push_back("target " + name);
+  Table table{"positions", {{"position", "position"}, {"token", "token"}}};
+  for (const std::string& name : task.target_names())
+    table.columns.push_back({text("targets.", table.columns.size() - 2), "target " + name});
   const bool one = relations.size() > 4;  // more columns would not fit into a terminal
-  if (one) header.push_back("keys of relations");
-  for (const Relation& relation : relations)
-    if (!one) header.push_back("keys of " + relation.name);
-  Texts table(header);
+  if (one) table.columns.push_back({"keys", "keys of relations"});
+  for (std::size_t r = 0; r < relations.size() && !one; ++r)
+    table.columns.push_back({text("keys.", r), "keys of " + relations[r].name});
   const Index length = batch.lengths.empty() ? batch.length : batch.lengths[0];
   for (Index t = 0; t < length; ++t) {
-    std::vector<std::string> row = {std::to_string(t), task.token_text(batch.token(0, t))};
+    Json::Array row = {t, task.token_text(batch.token(0, t))};
     for (std::string& target : targets_at(task, batch, t)) row.push_back(std::move(target));
     std::vector<std::string> named;
     for (std::size_t r = 0; r < relations.size(); ++r) {
@@ -44,7 +45,7 @@ Texts example_table(const Task& task, const Example& example) {
       if (!keys.empty()) named.push_back(relations[r].name + " " + keys);
     }
     if (one) row.push_back(join(named, ", "));
-    table.add(std::move(row));
+    table.rows.push_back(std::move(row));
   }
   return table;
 }
@@ -68,7 +69,8 @@ Result show(Invocation& call) {
   std::string shown = text(entry.name, ": ", entry.summary, "\n\n");
   if (task->shape().architecture == Architecture::encoder_decoder)
     shown += source_text(*task, example.batch);
-  shown += example_table(*task, example).to_string() + "\n";
+  const Table table = example_table(*task, example);
+  shown += text_of(table, stdout_width()) + "\n";
   for (const Relation& relation : task->relations())
     shown += text("relation ", relation.name, ": ", relation.description, "\n");
   shown += "\n" + task_help(spec);
@@ -82,15 +84,15 @@ Result show(Invocation& call) {
     relations.push_back(Json::object({{"name", relation.name},
                                       {"description", relation.description},
                                       {"positional", relation.positional}}));
-  return {.json = stamped({{"task", task->spec()},
-                           {"summary", entry.summary},
-                           {"targets", task->target_names()},
-                           {"relations", std::move(relations)},
-                           {"needed_heads", task->needed_heads()},
-                           {"recommended", entry.recommended},
-                           {"learned", to_json(entry.learned)},
-                           {"command", call.again()}}),
-          .text = shown};
+  const Json about = stamped({{"task", task->spec()},
+                              {"summary", entry.summary},
+                              {"targets", task->target_names()},
+                              {"relations", std::move(relations)},
+                              {"needed_heads", task->needed_heads()},
+                              {"recommended", entry.recommended},
+                              {"learned", to_json(entry.learned)},
+                              {"command", call.again()}});
+  return {.json = Finding{.about = about, .tables = {table}}, .text = shown, .tables = {table}};
 }
 
 std::string task_help(const std::string& spec) {

@@ -70,15 +70,16 @@ std::unique_ptr<Task> fitted_task(RunConfig& config) {
 }
 
 Result train_result(const Run& run, const TrainResult& trained, const std::string& command) {
-  Json json = stamped({{"loss", trained.held_out.loss},
-                       {"accuracy", trained.held_out.accuracy},
-                       {"targets", trained.held_out.targets},
-                       {"steps", trained.steps},
-                       {"seconds", trained.seconds},
-                       {"tokens_per_s", trained.tokens_per_s},
-                       {"seed", run.config.train.seed},
-                       {"run", run.path.string()},
-                       {"command", command.empty() ? Json() : Json(command)}});
+  Json json = stamped(
+      {{"loss", trained.held_out.loss},
+       {"accuracy", trained.held_out.accuracy},
+       {"targets", to_json(Finding{.tables = {target_table(trained.held_out)}}).at("targets")},
+       {"steps", trained.steps},
+       {"seconds", trained.seconds},
+       {"tokens_per_s", trained.tokens_per_s},
+       {"seed", run.config.train.seed},
+       {"run", run.path.string()},
+       {"command", command.empty() ? Json() : Json(command)}});
   const std::string bits = add_bits(json, run, trained.held_out);
   const std::string data = run.task->about_data();
   if (!data.empty()) json["data"] = data;
@@ -88,9 +89,10 @@ Result train_result(const Run& run, const TrainResult& trained, const std::strin
           : "";
   return {.json = std::move(json),
           .text =
-              text(evaluation_text(trained.held_out, {.loss_heading = "held-out loss"}), bits, "\n",
-                   run.path.string(), ": ", trained.steps, " steps, seed ", run.config.train.seed,
-                   speed, "\n", data.empty() ? "" : "data: " + data + "\n",
+              text(text_of(Finding{.tables = {target_table(trained.held_out)}},
+                           {.width = stdout_width()}),
+                   bits, "\n", run.path.string(), ": ", trained.steps, " steps, seed ",
+                   run.config.train.seed, speed, "\n", data.empty() ? "" : "data: " + data + "\n",
                    command.empty() ? "" : "again: " + command + replaced_text(run.path) + "\n")};
 }
 

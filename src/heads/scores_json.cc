@@ -3,6 +3,7 @@
 // search. A number that is not defined is null. Read next: src/cli/heads.cc.
 #include <cmath>
 
+#include "headlab/base/error.h"
 #include "headlab/heads/scores.h"
 
 namespace headlab {
@@ -106,6 +107,38 @@ Json to_json(const HeadsReport& report) {
                {"heads", heads}});
   if (!distances.empty()) json["distances"] = distances;
   return json;
+}
+
+Finding finding_of(const HeadsReport& report) {
+  const std::string best = "of the relation's best head, on examples it was not chosen on";
+  const Table relations{"relations",
+                        {{"name", "relation", "which keys a query must read"},
+                         {"best.layer,head", "best head", "most mass on half of the examples"},
+                         {"best.mass", "mass", best, 3},
+                         {"best.top1", "top1", best, 3},
+                         {"best.lift", "lift", best, 3},
+                         {"best.null", "null", "mass of the strongest pattern without content", 3},
+                         {"best.mass_untrained", "untrained", "mass before training", 3},
+                         {"best.p", "p", "how often chance does as well", 3},
+                         {"best.queries", "queries", "that the scores rest on"},
+                         {"best.examples", "examples", "that the scores rest on"}}};
+  Table heads{"heads", {kHeadColumn}};
+  for (const ScoreEntry& score : score_table()) {
+    const bool pattern = score.from.wants != nullptr;
+    if (pattern || score.from.value != nullptr)
+      if (score.from.always || !report.distances.empty())
+        heads.columns.push_back({text(pattern ? "patterns." : "", score.name), score.name,
+                                 score.meaning, score.column.decimals});
+  }
+  for (const RelationWinner& winner : report.relations)
+    for (const ScoreEntry& score : score_table())
+      if (score.column.width > 0)
+        heads.columns.push_back({text("scores.", winner.relation.name, ".", score.name),
+                                 text(winner.relation.name, " ", score.name), score.meaning,
+                                 score.column.decimals});
+  Finding found{.about = report};
+  found.tables = {table_of(found.about, relations), table_of(found.about, heads)};
+  return found;
 }
 
 }  // namespace headlab

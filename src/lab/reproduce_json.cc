@@ -51,13 +51,14 @@ Json to_json(const PrunedAtStep& stage) {
 }
 
 Json to_json(const MichelReport& report) {
-  return stamped({{"ablation", finding_of(report.ablation)},
-                  {"one_head_per_layer", report.one_head},
-                  {"curve", report.curve},
-                  {"shares", report.shares},
-                  {"by_step", report.by_step},
-                  {"timing", report.timing},
-                  {"complete", report.complete}});
+  return stamped(
+      {{"ablation", finding_of(report.ablation)},
+       {"one_head_per_layer", report.one_head},
+       {"curve", report.curve},
+       {"shares", report.shares},
+       {"by_step", report.by_step},
+       {"timing", to_json(Finding{.tables = {timing_table(report.timing)}}).at("timing")},
+       {"complete", report.complete}});
 }
 
 std::vector<PrunedAtStep> pruned_steps_of(const Json& json) {

@@ -213,6 +213,27 @@ void update_prune_record(const Run& run) {
   write_json(file, record);
 }
 
+Table model_table(const PruneResult& result) {
+  Table table{"models",
+              {{"model", "model", "before, with heads removed, and after fine-tuning", kPlain, "",
+                false},
+               {"heads", "heads", "that it has", kPlain, "", false},
+               {"loss", "loss", "nats per held-out target: small is good"},
+               {"accuracy", "accuracy", "share of targets that are right", 4, "", false},
+               {"parameters", "parameters", "numbers that training sets", kGrouped, "", false},
+               {"ms_per_batch", "ms per batch", "forward pass over 64 sequences, median", 2}}};
+  const auto add = [&](const char* name, std::size_t heads, const ModelFigures& figures) {
+    table.rows.push_back(
+        {name, heads, figures.loss, figures.accuracy, figures.parameters, figures.ms_per_batch});
+  };
+  add("before", result.kept.size() + result.removed.size(), result.before);
+  add("heads removed", result.kept.size(), result.removed_only);
+  add("after", result.kept.size(), result.after);
+  const std::string kept = join(texts_of(result.kept, head_text), " ");
+  table.note = "kept heads: " + (kept.empty() ? "none" : kept);
+  return table;
+}
+
 Json to_json(const PruneResult& result) {
   Json json = stamped({{"attention", result.attention},
                        {"kept", result.kept},
@@ -230,7 +251,8 @@ Json to_json(const PruneResult& result) {
                        {"pruning", pruning_text(result.options)},
                        {"step", result.finetuned},
                        {"weights", result.weights}});
-  if (!result.timing.empty()) json["timing"] = result.timing;
+  if (!result.timing.empty())
+    json["timing"] = to_json(Finding{.tables = {timing_table(result.timing)}}).at("timing");
   return json;
 }
 

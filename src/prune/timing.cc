@@ -94,14 +94,22 @@ std::vector<PruneTiming> time_pruning(const Transformer& model, std::span<const 
   return timings;
 }
 
-Json to_json(const PruneTiming& timing) {
-  return Json::object({{"batch", timing.batch},
-                       {"full_ms", timing.full},
-                       {"masked_ms", timing.masked},
-                       {"removed_ms", timing.removed},
-                       {"attention_full_ms", timing.attention_full},
-                       {"attention_removed_ms", timing.attention_removed},
-                       {"noise", timing.noise}});
+Table timing_table(const std::vector<PruneTiming>& timing) {
+  Table table{"timing",
+              {{"batch", "batch", "sequences in a batch", kPlain, "", false},
+               {"full_ms", "full ms", "forward and backward of the whole model, median", 3},
+               {"masked_ms", "masked ms", "with heads behind gates of 0", 3},
+               {"removed_ms", "removed ms", "with these heads removed", 3},
+               {"attention_full_ms", "attention", "of the whole model, alone", 3},
+               {"attention_removed_ms", "without", "attention with heads removed", 3},
+               {"attention_saved", "saved", "of the time of attention", 1, "%"},
+               {"saved", "of all", "saved of the whole time", 1, "%"},
+               {"noise", "noise", "by how much repeated timings differ", 1, "%"}}};
+  for (const PruneTiming& row : timing)
+    table.rows.push_back({row.batch, row.full, row.masked, row.removed, row.attention_full,
+                          row.attention_removed, 1 - row.attention_removed / row.attention_full,
+                          1 - row.removed / row.full, row.noise});
+  return table;
 }
 
 }  // namespace headlab

@@ -12,12 +12,8 @@ namespace {
 
 constexpr ColumnEntry kColumns[] = {
     // runs
-    {"target", "what is predicted at a position; a task may ask for several"},
     {"loss",
      "mean cross-entropy in nats per target; 0 is perfect, ln V is guessing among V tokens"},
-    {"held-out loss", "loss on examples that training never sees"},
-    {"accuracy", "share of targets whose likeliest token is the right one, 0 to 1"},
-    {"targets", "how many predictions were judged"},
     {"parameters", "numbers that training sets"},
     {"step", "of training"},
     // heads
@@ -56,8 +52,6 @@ constexpr ColumnEntry kColumns[] = {
     {"heads", "a pair of heads, or how many there are"},
     {"examples", "how many examples the number rests on"},
     // pruning
-    {"model", "before, with heads removed, and after fine-tuning"},
-    {"ms per batch", "median time of a forward pass over 64 sequences"},
     {"heads kept", "how many stay; below, the loss for each method"},
     {"method", "how heads are chosen"},
     {"area", "mean loss along the curve over the share of heads kept: small is good"},
@@ -69,15 +63,6 @@ constexpr ColumnEntry kColumns[] = {
     {"forward", "sequences that went through the model to choose"},
     {"backward", "sequences whose gradient was taken to choose"},
     {"seconds", "that choosing took"},
-    {"batch", "sequences in a batch"},
-    {"full ms", "forward and backward of the whole model"},
-    {"masked ms", "the same with heads behind gates of 0"},
-    {"removed ms", "the same with these heads removed"},
-    {"attention full", "milliseconds of attention in the whole model"},
-    {"attention removed", "milliseconds of attention with heads removed"},
-    {"saved of attention", "share of the time of attention that removal saves"},
-    {"saved of all", "share of the whole time that removal saves"},
-    {"noise", "by how much repeated timings differ"},
     // experiments
     {"cells", "runs of a sweep that differ by the seed alone, by what they have in common"},
     {"seeds", "how many runs the means are over"},
@@ -154,10 +139,6 @@ constexpr ColumnEntry kColumns[] = {
     {"after W_O", "the same times W_O: what attention adds to the stream"},
     {"kind", "of attention, by how many heads share a block of keys and values"},
     // checks and benchmarks
-    {"op", "a differentiable operation"},
-    {"case", "the shapes and options it is checked with"},
-    {"elements", "derivatives that were compared"},
-    {"worst error", "largest |numeric - analytic| / max(1, |numeric|, |analytic|)"},
 };
 
 struct Legend {
@@ -165,8 +146,6 @@ struct Legend {
   const char* text;
 };
 constexpr Legend kLegends[] = {
-    {"evaluation",
-     "loss: nats per target, 0 is perfect; accuracy: share of targets that are right\n"},
     {"winners",
      "mass: attention on the relation's keys; lift: mass above the null, 1 is perfect; p: chance "
      "does as\nwell; a head owns a relation (*) from lift .3 with p < .01; untrained: mass before "
@@ -177,21 +156,14 @@ constexpr Legend kLegends[] = {
     {"shapes",
      "shares of attention by what stands at the key, 0 to 1; entropy in nats, distance in "
      "positions\n"},
-    {"prune",
-     "loss: nats per held-out target, small is good; ms per batch: forward pass over 64 "
-     "sequences\n"},
     {"prunings",
      "steps: of training behind each model; mean ± 95% interval over seeds (Student's t); against "
      "the first: loss - loss of the first "
      "method\non the same cells; effect: that mean / standard deviation of the differences\n"},
-    {"timing", "milliseconds of forward and backward, medians; saved: share of the time before\n"},
     {"curve",
      "area: mean loss along the curve; regret: loss above the best choice of that size, 0 is the "
      "best;\nknee: fewest heads within 1% of the full loss; steps: of training behind each "
      "model,\nfine-tuned or from scratch; forward, backward: sequences spent to choose\n"},
-    {"check",
-     "worst error: |numeric - analytic| / max(1, |numeric|, |analytic|), in double; about 1e-8 is "
-     "good\n"},
 };
 
 }  // namespace

@@ -176,15 +176,15 @@ std::string csv_cell(const Column& column, const Json& cell) {
 
 /// The names that a column has for programs: its key, or of an array's place its title.
 std::vector<std::string> csv_names(const Column& column) {
-  const std::vector<std::string> paths = column.paths();
-  const std::size_t dot = column.key.rfind('.');
-  std::string name = column.is_interval() && dot != paths[0].npos ? column.key.substr(0, dot)
-                     : std::isdigit(static_cast<unsigned char>(paths[0].back())) ? column.title
-                                                                                 : paths[0];
-  std::ranges::replace(name, '.', '_');
-  if (column.is_interval()) return {name, name + "_low", name + "_high"};
-  if (column.unit == "head") return {name + "_layer", name + "_head"};
-  return column.is_head() ? paths : std::vector<std::string>{name};
+  std::vector<std::string> names = column.paths();
+  const std::size_t dot = column.key.rfind('.') + 1;  // 0: there is none
+  if (column.is_interval() && dot > 0) names[0] = column.key.substr(0, dot - 1);
+  if (dot > 0 && column.key.find_first_not_of("0123456789", dot) == std::string::npos)
+    names[0] = column.title;
+  for (std::string& name : names) std::ranges::replace(name, '.', '_');
+  if (column.is_interval()) return {names[0], names[0] + "_low", names[0] + "_high"};
+  if (column.unit == "head") return {names[0] + "_layer", names[0] + "_head"};
+  return names;
 }
 
 /// The cells below these names.

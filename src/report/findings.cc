@@ -15,6 +15,7 @@
 #include "headlab/heads/circuits.h"
 #include "headlab/heads/gold_edges.h"
 #include "headlab/heads/patching.h"
+#include "headlab/prune/prune.h"
 #include "headlab/report/columns.h"
 
 namespace headlab {
@@ -32,6 +33,8 @@ Finding benchmarks_found() {
   for (const Benchmark& benchmark : benchmarks())
     for (Table& table : benchmark.run(options).tables) all.tables.push_back(std::move(table));
   all.tables.push_back(profile_table({}));
+  all.tables.push_back(target_table({}));
+  all.tables.push_back(model_table({}));
   return all;
 }
 
@@ -53,9 +56,8 @@ constexpr FindingEntry kFindings[] = {
     {"model.safetensors", "the parameters, by name"},
     {"best.safetensors", "those with the lowest held-out loss, where a task reads a file"},
     {"snapshots.safetensors", "the parameters at some steps of training", "", "time"},
-    {"heads.json", "what `heads` found", "heads RUN", "heads head compare", nullptr,
-     "examples different_examples permutations specialization relations heads distances seed "
-     "settings"},
+    {"heads.json", "what `heads` found", "heads RUN", "heads head compare", found_by<HeadsReport>,
+     "distances seed settings"},
     {"ablation.json", "what `ablate` found", "ablate RUN", "heads live causes",
      found_by<AblationReport>},
     {"interactions.json", "what `ablate --pairs` found", "ablate RUN --pairs", "live causes",
@@ -83,7 +85,8 @@ constexpr FindingEntry kFindings[] = {
      "cells missing failed groups comparisons command"},
     {"prunings.json", "what came out of the prunings of a sweep", "", "", nullptr,
      "methods finetune cells missing failed groups command"},
-    {"bench", "what `bench` and `train --profile` measured", "", "", benchmarks_found},
+    {"measured", "what `bench`, `eval`, `prune` and `train --profile` measured", "", "",
+     benchmarks_found},
     {"cost", "what `cost` counted and measured", "", "", cost_found},
 };
 

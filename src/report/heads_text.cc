@@ -73,25 +73,6 @@ std::string heads_block(const HeadsReport& report, std::size_t first, std::size_
   return out;
 }
 
-/// The same as a table, for those who collect tables: all relations side by side.
-void collect_heads(const HeadsReport& report) {
-  Texts table({"head"});
-  for (const HeadScores& head : report.heads) table.add({head_text(head)});
-  for (std::size_t row = 0; row < score_table().size(); ++row)
-    if (score_table()[row].from.always)
-      table.add_column(score_table()[row].name, texts_of(report.heads, [row](const auto& head) {
-                         return significant(head.values[row]);
-                       }));
-  for (std::size_t r = 0; r < report.relations.size(); ++r)
-    for (const ScoreEntry& score : score_table())
-      if (score.column.width > 0)
-        table.add_column(text(report.relations[r].relation.name, " ", score.name),
-                         texts_of(report.heads, [&](const auto& head) {
-                           return significant(score.from.relation(head.relations[r]));
-                         }));
-  (void)table.to_string();
-}
-
 /// Whether heads divide the queries of a relation among them.
 bool is_shared(const RelationWinner& winner, const RelationScore& best) {
   return winner.mass_any - best.mass >= kShared &&
@@ -321,7 +302,6 @@ std::vector<std::size_t> thinned(std::size_t count, std::size_t wanted) {
 
 std::string heads_text(const HeadsReport& report, bool all) {
   if (report.heads.empty()) return "the model has no head\n";
-  if (TableCollection::active()) collect_heads(report);
   const std::size_t count = report.relations.size();
   const std::vector<std::size_t> shown = shown_relations(report, all);
   std::string out;

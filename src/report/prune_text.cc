@@ -9,6 +9,7 @@
 
 #include "headlab/base/error.h"
 #include "headlab/report/columns.h"
+#include "headlab/report/finding_text.h"
 #include "headlab/report/table.h"
 
 namespace headlab {
@@ -187,37 +188,6 @@ std::string steps_text(const MichelReport& report) {
 
 }  // namespace
 
-std::string prune_text(const PruneResult& result) {
-  Texts table({"model", "heads", "steps", "loss", "accuracy", "parameters", "ms per batch"});
-  Index steps = result.steps;
-  const auto add = [&](const char* name, std::size_t heads, const ModelFigures& figures) {
-    table.add({name, std::to_string(heads), grouped(steps), significant(figures.loss),
-               fixed(figures.accuracy, 4), grouped(figures.parameters),
-               fixed(figures.ms_per_batch, 2)});
-  };
-  add("before", result.kept.size() + result.removed.size(), result.before);
-  steps += result.gate_steps;
-  add("heads removed", result.kept.size(), result.removed_only);
-  steps += result.finetuned;
-  add("after", result.kept.size(), result.after);
-  const std::string kept = join(texts_of(result.kept, head_text), " ");
-  return table.to_string() + "kept heads: " + (kept.empty() ? "none" : kept) + "\n" +
-         legend("prune");
-}
-
-std::string timing_text(const std::vector<PruneTiming>& timing) {
-  Texts table({"batch", "full ms", "masked ms", "removed ms", "attention full", "attention removed",
-               "saved of attention", "saved of all", "noise"});
-  const auto saved = [](double before, double after) { return percent(1 - after / before, 1); };
-  for (const PruneTiming& row : timing) {
-    table.add({std::to_string(row.batch), fixed(row.full, 3), fixed(row.masked, 3),
-               fixed(row.removed, 3), fixed(row.attention_full, 3), fixed(row.attention_removed, 3),
-               saved(row.attention_full, row.attention_removed), saved(row.full, row.removed),
-               percent(row.noise, 1)});
-  }
-  return table.to_string() + legend("timing");
-}
-
 std::string curve_text(const CurveOverRuns& curve) {
   if (curve.methods.empty() || curve.methods[0].points.empty()) return "nothing was pruned\n";
   const auto intervals = [&](const auto& loss) {
@@ -268,7 +238,7 @@ std::string michel_text(const MichelReport& report) {
            kMichelSteps;
   if (report.timing.empty()) return out;
   return out + "\n5. half of the heads removed: forward and backward of a batch\n" +
-         timing_text(report.timing) + kMichelSpeed;
+         text_of(timing_table(report.timing)) + kMichelSpeed;
 }
 
 std::string voita_text(const VoitaReport& report) {

@@ -98,21 +98,6 @@ std::string failures_text(const std::vector<CellFailure>& failures) {
 
 }  // namespace
 
-std::string evaluation_text(const Evaluation& evaluation, const EvaluationTextOptions& options) {
-  std::vector<std::string> header = {"target", options.loss_heading, "accuracy"};
-  if (options.counts) header.emplace_back("targets");
-  Texts table(header);
-  const auto add = [&](const TargetScore& score) {
-    std::vector<std::string> row = {score.name, significant(score.loss), fixed(score.accuracy, 4)};
-    if (options.counts) row.push_back(grouped(score.count));
-    table.add(std::move(row));
-  };
-  for (const TargetScore& target : evaluation.targets) add(target);
-  if (evaluation.targets.size() > 1)
-    add({"all", evaluation.loss, evaluation.accuracy, evaluation.count});
-  return table.to_string() + legend("evaluation");
-}
-
 std::string sweep_text(const SweepReport& report) {
   if (report.groups.empty())
     return "no cell is finished yet\n" + missing_text(report.missing, report.cells) +

@@ -15,7 +15,7 @@ namespace headlab {
 namespace {
 
 constexpr std::array<std::string_view, 6> kShades = {" ", "·", "░", "▒", "▓", "█"};
-constexpr const char* kPlain = "\033[0m";
+constexpr const char* kNoColor = "\033[0m";
 
 /// 232 black ... 255 white.
 std::string gray_text(const ShadedCell& cell, std::size_t width) {
@@ -24,7 +24,7 @@ std::string gray_text(const ShadedCell& cell, std::size_t width) {
   if (cell.mark != GoldMark::none) inside = width > 1 ? "[]" : "+";
   if (cell.weight == 0) return inside;
   const std::string ink = cell.mark == GoldMark::none ? "" : gray < 244 ? "38;5;255;" : "38;5;232;";
-  return text("\033[", ink, "48;5;", gray, "m", inside, kPlain);
+  return text("\033[", ink, "48;5;", gray, "m", inside, kNoColor);
 }
 
 std::string color_text(const Rgb& color) {
@@ -60,7 +60,7 @@ std::string pair_text(const ShadedCell& upper, const ShadedCell* lower, std::siz
     out += text("\033[38;", color_text(color_in(upper, marks)), ";",
                 lower != nullptr ? "48;" + color_text(color_in(*lower, marks)) : "49", "m▀");
   }
-  return out + kPlain;
+  return out + kNoColor;
 }
 
 std::string gold_legend(std::size_t width, Shades shades) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iomanip>
 
 #include "headlab/base/error.h"
 #include "headlab/base/progress.h"
@@ -112,6 +113,20 @@ Tensor target_losses(const Tensor& logits, const Batch& batch) {
 Json to_json(const TargetScore& target) {
   return Json::object(
       {{"name", target.name}, {"loss", target.loss}, {"accuracy", target.accuracy}});
+}
+
+Table target_table(const Evaluation& evaluation) {
+  Table table{"targets",
+              {{"name", "target", "what is predicted", kPlain, "", false},
+               {"loss", "loss", "held out, in nats per target: 0 is perfect, ln V is guessing"},
+               {"accuracy", "accuracy", "share of targets that are right", 4},
+               {"count", "targets", "that were judged", kGrouped, "", false}}};
+  for (const TargetScore& target : evaluation.targets)
+    table.rows.push_back({target.name, target.loss, target.accuracy, target.count});
+  if (evaluation.targets.size() > 1)
+    table.note = text("all: loss ", std::setprecision(4), evaluation.loss, ", accuracy ",
+                      evaluation.accuracy, " of ", evaluation.count, " targets");
+  return table;
 }
 
 Evaluation evaluate(const Transformer& model, const Task& task, const EvaluateOptions& options) {

@@ -100,7 +100,6 @@ TEST(BenchPruned, ImpliesWhatAttentionSaves) {
     EXPECT_EQ(row[0].number(), batches[i]);
     EXPECT_NEAR(row[6].number(), 1 - left / attention, 1e-9);
     EXPECT_NEAR(row[7].number(), 1 - row[3].number() / full, 1e-9);
-    EXPECT_NEAR(row[8].number(), (attention - left) / full, 1e-9);
   }
 }
 

@@ -68,9 +68,10 @@ TEST(PruneTiming, WritesTheKeysThatOtherProgramsRead) {
                         .attention_full = 1,
                         .attention_removed = 0.5,
                         .noise = 0.01};
-  EXPECT_EQ(to_json(row).dump(),
+  EXPECT_EQ(to_json(Finding{.tables = {timing_table({row})}}).at("timing").items()[0].dump(),
             R"({"batch":4,"full_ms":3,"masked_ms":3.5,"removed_ms":2,"attention_full_ms":1,)"
-            R"("attention_removed_ms":0.5,"noise":0.01})");
+            R"("attention_removed_ms":0.5,"attention_saved":0.5,"saved":0.33333333333333337,)"
+            R"("noise":0.01})");
 }
 
 }  // namespace

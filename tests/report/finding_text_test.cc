@@ -63,12 +63,15 @@ TEST(FindingText, IsTidyAndHarmlessAsCsv) {
             "layer,head,change,change_low,change_high,share,kept,sure,count,word\n"
             "0,2,0.5,0.25,0.75,0.125,0.1 1.0,true,12345,'=1+1\n"
             "1,0,0.3333333333333333,0,0.5,,-,false,7,\"a, \"\"b\"\"\"\n");
-  const Table means{
-      "t",
-      {{"loss.mean,half_width", "loss"}, {"shares.0", "back1"}, {"from", "from", "", 0, "head"}},
-      {{Json::Array{2, .5}, .1, Json::Array{0, 10}}, {Json::Array{2, nullptr}, nullptr, nullptr}}};
+  const Table means{"t",
+                    {{"loss.mean,half_width", "loss"},
+                     {"shares.0", "back1"},
+                     {"from", "from", "", 0, "head"}},
+                    {{Json::Array{2, .5}, .1, Json::Array{0, 10}, Json::Array{1, 2}, .5},
+                     {Json::Array{2, nullptr}, nullptr, nullptr, nullptr, nullptr}}};
   EXPECT_EQ(csv_of(means),
-            "loss,loss_low,loss_high,back1,from_layer,from_head\n2,1.5,2.5,0.1,0,10\n2,,,,,\n");
+            "loss,loss_low,loss_high,back1,from_layer,from_head,best_layer,best_head,best_top1\n"
+            "2,1.5,2.5,0.1,0,10,1,2,0.5\n2,,,,,,,,\n");
 }
 
 TEST(FindingText, IsATabularForLatex) {

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "headlab/base/json.h"
+#include "headlab/base/table.h"
 #include "headlab/heads/edits.h"
 #include "headlab/tasks/task.h"
 
@@ -115,6 +115,8 @@ struct HeadsReport {
   }
 };
 Json to_json(const HeadsReport& report);
+/// The same with its tables: relations with their best heads, and heads with all their scores.
+Finding finding_of(const HeadsReport& report);
 
 /// How different the heads are: the mean of report.distances over pairs of heads of one kind of
 /// attention, 0 of no pair.

@@ -60,6 +60,8 @@ struct PruneResult {
   std::optional<Error> unwritten{};
 };
 Json to_json(const PruneResult& result);
+/// Loss, accuracy, parameters and time per batch before and after, and the heads that are left.
+Table model_table(const PruneResult& result);
 
 /// "method=greedy keep=4 seed=0 ...": the settings that decide what comes out, as settings text.
 std::string pruning_text(const PruneOptions& options);

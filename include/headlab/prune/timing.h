@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "headlab/base/json.h"
+#include "headlab/base/table.h"
 #include "headlab/heads/edits.h"
 #include "headlab/tasks/task.h"
 
@@ -19,7 +19,7 @@ struct PruneTiming {
   double attention_full = 0, attention_removed = 0;  // all attention modules alone
   double noise = 0;  // relative difference of two timings of the full model in the same turns
 };
-Json to_json(const PruneTiming& timing);
+Table timing_table(const std::vector<PruneTiming>& timing);
 
 struct TimingOptions {
   std::vector<Index> batches = {1, 4, 16, 64};

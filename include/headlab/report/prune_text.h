@@ -12,11 +12,6 @@
 
 namespace headlab {
 
-/// Loss, accuracy, parameters and time per batch before and after, and the heads that are left.
-std::string prune_text(const PruneResult& result);
-/// Times of pruning, a row for each batch size.
-std::string timing_text(const std::vector<PruneTiming>& timing);
-
 /// Loss of each method for each number of heads kept (and after fine-tuning, if there was any),
 /// then area, regret, rank correlation, knee and cost of each method.
 std::string curve_text(const Curve& curve);

@@ -11,14 +11,6 @@
 
 namespace headlab {
 
-struct EvaluationTextOptions {
-  const char* loss_heading = "loss";
-  bool counts = false;  // of the targets, in a column
-};
-
-std::string evaluation_text(const Evaluation& evaluation,
-                            const EvaluationTextOptions& options = {});
-
 /// The tables, the comparisons in sentences, and what is missing.
 std::string sweep_text(const SweepReport& report);
 /// Losses of each method and size over the seeds, and how the methods compare with the first one.
