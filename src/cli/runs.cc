@@ -87,6 +87,19 @@ RunLosses losses_of(const fs::path& path) {
   return losses;
 }
 
+const Table kRunsTable{"runs",
+                       {{"run", "run", "its folder", kPlain, "", false},
+                        {"task", "task", "that it learns", kPlain, "", false},
+                        {"heads", "heads", "that it has", kPlain, "", false},
+                        {"parameters", "parameters", "numbers that training sets", kGrouped, "",
+                         false},
+                        {"step", "step", "of training, so far", kPlain, "", false},
+                        {"steps", "of", "steps in all", kPlain, "", false},
+                        {"seed", "seed", "of what is drawn", kPlain, "", false},
+                        {"loss", "loss", "held out, nats per target", kPlain, "", false},
+                        {"accuracy", "accuracy", "share of targets that are right", 4, "", false},
+                        {"remarks", "remarks", "what to know of it", kPlain, "", false}}};
+
 }  // namespace
 
 Result runs(Invocation& call) {
@@ -97,18 +110,6 @@ Result runs(Invocation& call) {
   const double width = picture.units();
   std::vector<std::string> folders = call.positionals();
   if (folders.empty()) folders = {"runs"};
-  const Table shape{"runs",
-                    {{"run", "run", "its folder", kPlain, "", false},
-                     {"task", "task", "that it learns", kPlain, "", false},
-                     {"heads", "heads", "that it has", kPlain, "", false},
-                     {"parameters", "parameters", "numbers that training sets", kGrouped, "",
-                      false},
-                     {"step", "step", "of training, so far", kPlain, "", false},
-                     {"steps", "of", "steps in all", kPlain, "", false},
-                     {"seed", "seed", "of what is drawn", kPlain, "", false},
-                     {"loss", "loss", "held out, nats per target", kPlain, "", false},
-                     {"accuracy", "accuracy", "share of targets that are right", 4, "", false},
-                     {"remarks", "remarks", "what to know of it", kPlain, "", false}}};
   Json all = Json::array();
   std::vector<RunLosses> losses;
   for (const fs::path& path : run_folders(folders)) {
@@ -123,7 +124,7 @@ Result runs(Invocation& call) {
   }
   const bool none = all.items().empty();
   Finding found{.about = stamped({{"runs", std::move(all)}})};
-  found.tables = {table_of(found.about, shape)};
+  found.tables = {table_of(found.about, kRunsTable)};
   Result result = result_of(found);
   if (none) result.text = text("there is no run below ", join(folders, ", "), "\n");
   if (!picture.wanted()) return result;
