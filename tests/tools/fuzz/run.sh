@@ -5,8 +5,8 @@
 # FOLDER/grown and are where the next call goes on.
 #
 # A second of one processor is 75,000 executions of text, 45,000 of json, conllu and safetensors,
-# 18,000 of settings and run_folder, 6,000 of command_line. 109 million by hand (text 68, json 18,
-# safetensors 14, conllu 7, settings 1.4, command_line .6, run_folder .3): no finding.
+# 18,000 of settings and run_folder, 6,000 of command_line and finding. 109 million by hand (text
+# 68, json 18, safetensors 14, conllu 7, settings 1.4, command_line .6, run_folder .3): no finding.
 #
 #   tests/tools/fuzz/run.sh [SECONDS] [FOLDER] [NAME...]     seconds for each harness (default 10); build
 #                                                      folder; json, conllu, ... alone
