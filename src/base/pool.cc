@@ -5,7 +5,10 @@
 // longer one held. Between steps everything is free again, so each step finds what the one before
 // it found. Small blocks have regions of their own, and large ones are whole pages: all arrays
 // begin at the same place of a page, against 4K aliasing (a load some bytes ahead of a store,
-// modulo 4096, waits for it). Read next: tape.cc, its greatest user.
+// modulo 4096, waits for it). Lists by size class alone, 120 lines less, were measured in turns on
+// two cores: steps take as long (at best .99 times in `toy`, 1.01 in `char`), but hold up to 1.14
+// times the memory (`medium`) and ask the system again, up to 28 times, at each length that none
+// had before. Read next: tape.cc, its greatest user.
 #include "headlab/base/pool.h"
 
 #include <unistd.h>

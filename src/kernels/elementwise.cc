@@ -179,20 +179,20 @@ void adam_step(Index n, const AdamStep& step, const AdamArrays& arrays) {
   const Scalar rate = step.lr / step.correction1;
   const Scalar root_correction = 1 / std::sqrt(step.correction2);
   const Scalar shrink = 1 - step.lr * step.decay;
-  const auto update = [=, share1 = step.share1, share2 = step.share2, eps = step.eps,
+  const auto update = [=, one_minus_beta1 = step.one_minus_beta1,
+                       one_minus_beta2 = step.one_minus_beta2, eps = step.eps,
                        grad_scale = step.grad_scale](Index count, const Scalar* __restrict g,
                                                      Scalar* __restrict wp, Scalar* __restrict mp,
                                                      Scalar* __restrict vp) {
     for (Index i = 0; i < count; ++i) {
       const Scalar gi = grad_scale * g[i];
-      mp[i] += share1 * (gi - mp[i]);
-      vp[i] += share2 * (gi * gi - vp[i]);
+      mp[i] += one_minus_beta1 * (gi - mp[i]);
+      vp[i] += one_minus_beta2 * (gi * gi - vp[i]);
       wp[i] = shrink * wp[i] - rate * mp[i] / (std::sqrt(vp[i]) * root_correction + eps);
     }
   };
-  const auto [grad, w, m, v] = arrays;
-  for_pieces(n, [&, grad = grad, w = w, m = m, v = v](Index at, Index end) {
-    update(end - at, grad + at, w + at, m + at, v + at);
+  for_pieces(n, [&update, a = arrays](Index at, Index end) {
+    update(end - at, a.grad + at, a.w + at, a.m + at, a.v + at);
   });
 }
 

@@ -40,7 +40,7 @@ void dropout_array(Index n, Scalar p, std::uint64_t key, const Scalar* x, Scalar
 /// small, and the moments would not fit their corrections.
 struct AdamStep {
   Scalar lr;
-  Scalar share1, share2;  // 1 - b1, 1 - b2: what a new gradient counts in the moments
+  Scalar one_minus_beta1, one_minus_beta2;  // what a new gradient counts in the moments
   Scalar eps, decay;
   Scalar correction1, correction2;  // 1 - b1^t, 1 - b2^t
   Scalar grad_scale = 1;

@@ -100,8 +100,8 @@ void Optimizer::step_piece(const Piece& piece, Scalar* g, double lr, Scalar grad
   const auto t = static_cast<double>(steps_);
   adam_step(n,
             {.lr = static_cast<Scalar>(lr),
-             .share1 = static_cast<Scalar>(1 - config_.beta1),
-             .share2 = static_cast<Scalar>(1 - config_.beta2),
+             .one_minus_beta1 = static_cast<Scalar>(1 - config_.beta1),
+             .one_minus_beta2 = static_cast<Scalar>(1 - config_.beta2),
              .eps = static_cast<Scalar>(config_.eps),
              .decay = config_.optimizer == OptimizerKind::adamw ? decay : 0,
              .correction1 = static_cast<Scalar>(1 - std::pow(config_.beta1, t)),

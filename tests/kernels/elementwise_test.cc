@@ -232,8 +232,8 @@ TEST(DropoutArray, RefusesAProbabilityOfOne) {
 
 TEST(AdamStep, AgreesWithTheFormulaInDouble) {
   const AdamStep step{.lr = Scalar(.01),
-                      .share1 = Scalar(1 - .9),
-                      .share2 = Scalar(1 - .99),
+                      .one_minus_beta1 = Scalar(1 - .9),
+                      .one_minus_beta2 = Scalar(1 - .99),
                       .eps = Scalar(1e-8),
                       .decay = Scalar(.1),
                       .correction1 = Scalar(.271),
