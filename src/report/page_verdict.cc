@@ -70,7 +70,7 @@ class Verdict {
     return names;
   }
 
-  /// "0.0 does back3", "0.4 and 0.2 do same (0.4 most)"; and what no head does.
+  /// "0.0 does back3", "0.4, 0.2 do same (0.4 most)"; and what no head does.
   void say_owners(const Json& heads) {
     std::vector<std::string> missing;
     std::size_t count = 0;
@@ -81,8 +81,8 @@ class Verdict {
         missing.push_back(name);
         continue;
       }
-      say(text(count++ == 0 ? "" : ", ", join(who, " and "), who.size() == 1 ? " does " : " do ",
-               name, who.size() == 1 ? "" : text(" (", who[0], " most)")),
+      say(text(count++ == 0 ? "" : "; ", join(who, ", "), who.size() == 1 ? " does " : " do ", name,
+               who.size() == 1 ? "" : text(" (", who[0], " most)")),
           {{"head", who[0]}, {"relation", name}});
     }
     if (count > 0) say(". ");

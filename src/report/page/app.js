@@ -140,7 +140,6 @@ const KEYS = [
   ['+ − 0', 'zoom a pattern; or the wheel with Ctrl'],
   ['?', 'this list'],
 ];
-
 const ACTIONS = {
   x: () => toggleGate(chosen()),
   X: () => onlyGate(chosen()),
@@ -202,7 +201,8 @@ function onKey(event) {
 // What this page holds, what it lacks with the command that adds it, and how far it can be trusted.
 
 const aboutView = {
-  name: 'about', title: 'About this page', short: 'About', uses: [], available: () => true,
+  name: 'about', place: 'About', title: 'About this page', uses: [],
+  available: () => true,
   build(main) {
     const {facts} = app.page;
     main.append(
@@ -245,14 +245,10 @@ const aboutView = {
     main.append(
       el('h3', null, 'Words'),
       el('p', null, 'What the words mean: ',
-        el('a',
-          {
-            href: formatHash({...defaultState(), view: 'learn', page: app.lessons.length}),
-            id: 'to-words',
-          },
-          'the glossary of the lessons',
-        ),
-        '.',
+        link('the glossary of the lessons', () => go({view: 'learn', page: app.lessons.length}), {
+          href: formatHash({...defaultState(), view: 'learn', page: app.lessons.length}),
+          id: 'to-words',
+        }),
       ),
       el('h3', null, 'Keys'), tableOf('Keys', ['key', 'does'], KEYS),
     );
@@ -281,6 +277,22 @@ function readAddress() {
   show(true);
 }
 
+/// Four places and a drawer; below them the views of the place that is open.
+function navigation() {
+  const [shown, here] = [app.views.filter(isShown), app.view];
+  const to = (v, words, id, now) =>
+    link(words, () => go({view: v.name}), {
+      id, href: formatHash({...app.state, view: v.name}) || '#', 'aria-current': now && 'page',
+    });
+  const first = shown.filter((v, i) => shown.findIndex((x) => x.place === v.place) === i);
+  const inside = shown.filter((v) => v.place === here.place);
+  byId('views').replaceChildren(
+    ...first.map((v) => to(v, v.place, `view-${v.name}`, v.place === here.place)),
+    el('span', {class: 'sub', hidden: inside.length < 2},
+      inside.map((v) => to(v, v.short || v.title, `tab-${v.name}`, v === here))),
+  );
+}
+
 export function show(rebuild) {
   const {state} = app;
   state.step = nearestStep(state.step);
@@ -291,13 +303,7 @@ export function show(rebuild) {
   else refresh();
   byId('address').textContent = formatHash(state) || '#';
   judge();
-  for (const link of document.querySelectorAll('#views a')) {
-    link.href = formatHash({...state, view: link.dataset.view}) || '#';
-    link.toggleAttribute('aria-current', false);
-    if (link.dataset.view !== state.view) continue;
-    link.setAttribute('aria-current', 'page');
-    link.parentNode.scrollLeft = link.offsetLeft - link.parentNode.offsetLeft - 40;
-  }
+  navigation();
 }
 
 function build() {
@@ -313,8 +319,8 @@ function build() {
 }
 
 const VIEWS = [
-  headsView, headView, liveView, compareView, pruneView, causesView, timeView, sweepView,
-  learnView, aboutView,
+  headsView, timeView, sweepView, headView, compareView, liveView, pruneView, causesView, learnView,
+  aboutView,
 ];
 const LESSONS = [
   vectorsLesson, budgetLesson, numbersLesson, deskLesson, countLesson, patternsLesson,
@@ -359,13 +365,6 @@ export function header() {
   const {facts} = app.page;
   byId('run').textContent = facts.title;
   byId('page-command').replaceChildren('again: ', code(facts.command));
-  byId('views').replaceChildren(
-    ...app.views.filter(isShown).map((v) =>
-      link(v.short || v.title, () => go({view: v.name}), {
-        'data-view': v.name, id: `view-${v.name}`,
-      }),
-    ),
-  );
   const on = (id, act) => byId(id).addEventListener('click', act);
   on('skip', (event) => (event.preventDefault(), byId('view-title').focus()));
   on('link', copyLink);

@@ -190,17 +190,14 @@ function circuitNodes() {
           ['from', 'to', 'through', 'strength', 'random weights', 'percentile'],
           above.map((c) => [at2(c.from), at2(c.to), c.kind, c.strength, c.random, c.percentile]),
         )
-      : aside(
-          report.compositions.length
-            ? 'No composition of heads is above chance.'
-            : 'With one layer no head reads another.',
-        ),
+      : aside('No head reads what another writes, above chance.'),
     againLine(report.command || `headlab circuits ${run().name}`),
   ];
 }
 
 export const causesView = {
-  name: 'causes', title: 'Causes', uses: [], available: (page) => page.runs.length > 0,
+  name: 'causes', place: 'Experiment', title: 'Causes', uses: [],
+  available: (page) => page.runs.length > 0,
   build(main) {
     const again = (file, otherwise) => () =>
       run().reports[file]?.command || `headlab ${otherwise} ${run().name}`;

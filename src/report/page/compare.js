@@ -184,7 +184,7 @@ function matchRuns(out) {
 }
 
 export const compareView = {
-  name: 'compare', title: 'Compare', uses: ['ex', 'step'],
+  name: 'compare', place: 'Head', title: 'Compare', uses: ['ex', 'step'],
   available: (page) => page.runs.some((r) => headsOf(r).length > 1) || page.runs.length > 1,
   build(main) {
     const options = headsOf().map((x) => [x.at, headName(x)]);

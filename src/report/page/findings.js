@@ -163,7 +163,8 @@ export function keep(changes) {
 }
 
 export const pruneView = {
-  name: 'prune', title: 'Pruning', uses: [], available: (page) => page.runs.length > 0,
+  name: 'prune', place: 'Experiment', title: 'Pruning', uses: [],
+  available: (page) => page.runs.length > 0,
   stepBy: (by) => curveOf() && keep({kept: Math.max(0, pointOf().kept + by)}),
   build(main) {
     if (!curveOf()?.methods?.length)

@@ -191,7 +191,7 @@ function worstFor(head, rel) {
 }
 
 export const headView = {
-  name: 'head', title: 'One head', short: 'Head', uses: ['h', 'ex', 'rel', 'step'],
+  name: 'head', place: 'Head', title: 'One head', short: 'Head', uses: ['h', 'ex', 'rel', 'step'],
   available: (page) => page.runs.some((r) => headsOf(r).length),
   build(main) {
     const ask = patternCommand();

@@ -295,15 +295,14 @@ function outdated() {
 }
 
 export const headsView = {
-  name: 'heads', title: 'Overview', uses: ['ex', 'step'], available: (page) => page.runs.length > 0,
+  name: 'heads', place: 'Story', title: 'Overview', uses: ['ex', 'step'],
+  available: (page) => page.runs.length > 0,
   build(main) {
-    const heads = headsOf();
     main.append(
       outdated() || '', verdict(run()), meanings(task()) || '',
       dynamic('p', {class: 'small muted', id: 'other-step'}, () =>
-        app.state.step == null ? [] : `The maps are of step ${app.state.step}; the sentence ` +
-          `above ` +
-          'is of the last step.',
+        app.state.step == null ? [] :
+          `The maps are of step ${app.state.step}; the sentence above is of the last step.`,
       ),
     );
     if (!run().modules.length)

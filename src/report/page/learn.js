@@ -189,7 +189,7 @@ function worldSwitch(known) {
 }
 
 export const learnView = {
-  name: 'learn', title: 'Learn',
+  name: 'learn', place: 'Learn', title: 'Learn',
   get uses() {
     const {always, uses} = app.lessons[lessonNumber() - 1];
     return always || (isRunWorld() ? uses || ['ex'] : []);

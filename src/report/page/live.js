@@ -188,7 +188,8 @@ export function faders() {
 }
 
 export const liveView = {
-  name: 'live', title: 'Live model', short: 'Live', uses: ['h', 'ex', 'rel', 'step'],
+  name: 'live', place: 'Experiment', title: 'Live model', short: 'Live',
+  uses: ['h', 'ex', 'rel', 'step'],
   available: (page) => page.runs.length > 0,
   build(main) {
     if (!isLive())

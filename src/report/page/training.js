@@ -119,7 +119,7 @@ function play(node) {
 }
 
 export const timeView = {
-  name: 'time', title: 'Training', uses: ['h', 'ex', 'rel', 'step'],
+  name: 'time', place: 'Story', title: 'Training', uses: ['h', 'ex', 'rel', 'step'],
   available: (page) => page.runs.length > 0,
   build(main) {
     const kept = run().steps.length > 0 && isLive();
@@ -239,7 +239,8 @@ export function kneePicture(width) {
 }
 
 export const sweepView = {
-  name: 'sweep', title: 'Sweep', uses: ['ex'], available: (page) => Boolean(page.facts.sweep),
+  name: 'sweep', place: 'Story', title: 'Sweep', uses: ['ex'],
+  available: (page) => Boolean(page.facts.sweep),
   build(main) {
     const {sweep} = app.page.facts;
     const rows = sweepGroups().map((g) => [
