@@ -66,7 +66,9 @@ TEST(FindingText, IsTidyAndHarmlessAsCsv) {
   const Table means{"t",
                     {{"loss.mean,half_width", "loss"},
                      {"shares.0", "back1"},
-                     {"from", "from", "", 0, "head"}},
+                     {"from", "from", "", 0, "head"},
+                     {"best.layer,head", "best"},
+                     {"best.top1", "top1"}},
                     {{Json::Array{2, .5}, .1, Json::Array{0, 10}, Json::Array{1, 2}, .5},
                      {Json::Array{2, nullptr}, nullptr, nullptr, nullptr, nullptr}}};
   EXPECT_EQ(csv_of(means),
