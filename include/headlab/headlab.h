@@ -83,7 +83,6 @@
 #include "headlab/heads/known_patterns.h"
 #include "headlab/heads/lessons.h"
 #include "headlab/heads/matrix.h"
-#include "headlab/heads/model_steps.h"
 #include "headlab/heads/paired.h"
 #include "headlab/heads/patching.h"
 #include "headlab/heads/scores.h"
@@ -107,10 +106,8 @@
 #include "headlab/bench/profile.h"
 
 // report: results as tables for a terminal, as pictures, and as a page.
-#include "headlab/report/columns.h"
 #include "headlab/report/figures.h"
 #include "headlab/report/finding_text.h"
-#include "headlab/report/findings.h"
 #include "headlab/report/heads_text.h"
 #include "headlab/report/heatmap.h"
 #include "headlab/report/lessons_text.h"

@@ -7,14 +7,14 @@
 
 #include "cli/commands.h"
 #include "headlab/base/files.h"
-#include "headlab/heads/model_steps.h"
 #include "headlab/heads/scores.h"
 #include "headlab/prune/methods.h"
-#include "headlab/report/findings.h"
 #include "headlab/report/lessons_text.h"
 #include "headlab/tasks/table.h"
 #include "headlab/train/evaluate.h"
 #include "headlab/train/streams.h"
+#include "heads/model_steps.h"
+#include "report/findings.h"
 
 namespace headlab::cli {
 namespace {

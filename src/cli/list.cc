@@ -6,8 +6,8 @@
 #include "cli/commands.h"
 #include "headlab/heads/scores.h"
 #include "headlab/prune/methods.h"
-#include "headlab/report/findings.h"
 #include "headlab/tasks/table.h"
+#include "report/findings.h"
 
 namespace headlab::cli {
 namespace {

@@ -9,7 +9,7 @@
 #include "cli/commands.h"
 #include "cli/pictures.h"
 #include "headlab/report/figures.h"
-#include "headlab/report/findings.h"
+#include "report/findings.h"
 
 namespace headlab::cli {
 namespace {

@@ -1,7 +1,7 @@
 // Captures hold all heads of a module side by side, [B, T, H*D]; keys and values [B, S, G*D], of
 // which a head reads one block. Here one head's part of one sequence becomes matrices in double.
 // Read next: src/heads/lessons.cc.
-#include "headlab/heads/model_steps.h"
+#include "heads/model_steps.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // The meanings. A word has one meaning wherever it stands; where a table needs more than its titles
 // say, its legend says it in two lines of at most 100 columns.
 // Read next: heads_text.cc, which shows them.
-#include "headlab/report/columns.h"
+#include "report/columns.h"
 
 #include <algorithm>
 

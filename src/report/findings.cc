@@ -1,7 +1,7 @@
 // The table of what is found. What is added here is listed, explained and shown by the page. A row
 // with a shape needs no list of keys: its columns have them.
 // Read next: src/cli/list.cc, src/report/page_history.cc.
-#include "headlab/report/findings.h"
+#include "report/findings.h"
 
 #include <algorithm>
 #include <set>
@@ -16,7 +16,7 @@
 #include "headlab/heads/gold_edges.h"
 #include "headlab/heads/patching.h"
 #include "headlab/prune/prune.h"
-#include "headlab/report/columns.h"
+#include "report/columns.h"
 
 namespace headlab {
 namespace {

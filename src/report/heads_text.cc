@@ -11,8 +11,8 @@
 
 #include "headlab/base/error.h"
 #include "headlab/heads/edits.h"
-#include "headlab/report/columns.h"
 #include "headlab/report/table.h"
+#include "report/columns.h"
 
 namespace headlab {
 namespace {

@@ -7,7 +7,7 @@
 #include "headlab/base/files.h"
 #include "headlab/base/text.h"
 #include "headlab/heads/tracking.h"
-#include "headlab/report/findings.h"
+#include "report/findings.h"
 #include "report/page_parts.h"
 
 namespace headlab {

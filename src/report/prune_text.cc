@@ -8,9 +8,9 @@
 #include <cmath>
 
 #include "headlab/base/error.h"
-#include "headlab/report/columns.h"
 #include "headlab/report/finding_text.h"
 #include "headlab/report/table.h"
+#include "report/columns.h"
 
 namespace headlab {
 namespace {

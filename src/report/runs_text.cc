@@ -8,8 +8,8 @@
 #include <cmath>
 
 #include "headlab/base/error.h"
-#include "headlab/report/columns.h"
 #include "headlab/report/table.h"
+#include "report/columns.h"
 
 namespace headlab {
 namespace {

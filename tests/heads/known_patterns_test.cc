@@ -6,9 +6,9 @@
 
 #include <cmath>
 
-#include "headlab/heads/model_steps.h"
 #include "headlab/tasks/table.h"
 #include "headlab/train/evaluate.h"
+#include "heads/model_steps.h"
 #include "support/induction_pair.h"
 
 namespace headlab { namespace known_patterns_tests {
