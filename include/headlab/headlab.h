@@ -80,7 +80,6 @@
 #include "headlab/heads/circuits.h"
 #include "headlab/heads/edits.h"
 #include "headlab/heads/gold_edges.h"
-#include "headlab/heads/known_patterns.h"
 #include "headlab/heads/lessons.h"
 #include "headlab/heads/matrix.h"
 #include "headlab/heads/paired.h"

@@ -124,7 +124,7 @@ Result curve(Invocation& call) {
   if (!flags.methods.empty())
     flags.options.methods = texts_of(split(flags.methods, ','), std::identity());
   for (const std::string& name : flags.options.methods)
-    require_known("pruning method", name, texts_of(prune_table(), &PruneMethod::name));
+    as_usage([&] { return &find_prune_method(name); });
   const SweepSlice slice = parse_slice(call);
   std::vector<Run> runs = open_runs(call.positionals(), flags.options);
   catch_interrupts();

@@ -9,15 +9,22 @@
 #include "cli/commands.h"
 #include "cli/pictures.h"
 #include "headlab/heads/activations.h"
-#include "headlab/heads/known_patterns.h"
 #include "headlab/heads/scores.h"
 #include "headlab/report/figures.h"
 #include "headlab/report/heads_text.h"
 #include "headlab/report/heatmap.h"
-#include "headlab/report/lessons_text.h"
 
 namespace headlab::cli {
 namespace {
+
+/// The scores that are patterns, and uniform attention.
+std::vector<std::string> pattern_names() {
+  std::vector<std::string> names;
+  for (const ScoreEntry& score : score_table())
+    if (score.from.weight != nullptr) names.emplace_back(score.name);
+  names.emplace_back("uniform");
+  return names;
+}
 
 struct HeadsFlags {
   HeadsOptions options;
@@ -42,7 +49,7 @@ struct HeadsFlags {
     s.string("relation", relation,
              "whose truth --pattern marks; empty: that which the pattern fits best", "NAME");
     s.string("like", like, "how far each head is from known patterns, nearest to this one first",
-             join(texts_of(known_patterns(), &KnownPattern::name), "|"));
+             join(pattern_names(), "|"));
     s.string("npy", npy,
              "also write a NumPy array: the patterns [heads, queries, keys]; without --pattern the "
              "mass by example [relations, heads, examples]",
@@ -58,7 +65,7 @@ struct HeadsFlags {
   void check(const Invocation& call) const {
     const bool one = !pattern.empty() && pattern != "all", known = !like.empty();
     if (one) parse_head("--pattern", pattern);
-    if (known) require_known("pattern", like, texts_of(known_patterns(), &KnownPattern::name));
+    if (known) require_known("pattern", like, pattern_names());
     if (int{!pattern.empty()} + int{known} + int{grid} + int{over_training} > 1)
       throw UsageError("--pattern, --like, --grid and --over-training each show something else",
                        "give one of them");
@@ -190,7 +197,7 @@ Result show_grid(const Invocation& call, const Run& run, const HeadsFlags& flags
 
 Result show_likeness(const Invocation& call, const Run& run, const HeadsFlags& flags) {
   const LikenessReport report =
-      compare_with_known(run.model, *run.task, std::min<Index>(flags.options.examples, 512));
+      compare_with_patterns(run.model, *run.task, std::min<Index>(flags.options.examples, 512));
   Json json = to_json(report);
   json["like"] = flags.like;
   return finding(call, run, std::move(json),

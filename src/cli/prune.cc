@@ -65,7 +65,7 @@ Result prune(Invocation& call) {
     throw UsageError("missing --out, the folder of the pruned run", call.example());
   read_aim(flags, call);
   const PruneOptions& options = flags.options;
-  require_known("pruning method", options.method, texts_of(prune_table(), &PruneMethod::name));
+  as_usage([&] { return &find_prune_method(options.method); });
   const Run run = open_run(call.positionals()[0]);
   if (options.keep) check_sizes(problem_of(run, options.settings), std::span(&*options.keep, 1));
   check_run_folder(flags.out, Existing{options.force});

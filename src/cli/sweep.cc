@@ -233,7 +233,7 @@ Result sweep(Invocation& call) {
                        "for example --keep 2,3,4");
     flags.prunings.methods = texts_of(split(flags.prune, ','), std::identity());
     for (const std::string& method : flags.prunings.methods)
-      require_known("pruning method", method, texts_of(prune_table(), &PruneMethod::name));
+      as_usage([&] { return &find_prune_method(method); });
   }
   const SweepGrid grid = grid_of(flags);
   const bool from_folder = grid.empty() && flags.collect;

@@ -221,8 +221,8 @@ std::vector<TokenFacts> facts_of(const Batch& batch, const Task& task) {
   return facts;
 }
 
-Gold pattern_gold(const ScoreEntry& score, const Sight& sight, std::span<const TokenFacts> facts) {
-  Gold gold;
+void for_pattern_queries(const Sight& sight, std::span<const TokenFacts> facts,
+                         const std::function<void(Index, const PatternQuery&)>& visit) {
   const auto count_of = [&](std::int32_t token) { return facts[token].count; };
   for (Index b = 0; b < sight.batch.size; ++b) {
     const auto queries = query_tokens(sight.batch, sight.kind, b);
@@ -230,18 +230,24 @@ Gold pattern_gold(const ScoreEntry& score, const Sight& sight, std::span<const T
     for (Index t = 0; t < std::ssize(queries); ++t) {
       const auto visible = keys.first(sight.visible(b, t));
       if (visible.size() < 2) continue;  // there is no choice
-      const PatternQuery query{.t = t,
-                               .token = queries[t],
-                               .keys = visible,
-                               .same_sequence = sight.kind != AttentionKind::cross,
-                               .facts = facts,
-                               .rarest = count_of(std::ranges::min(visible, {}, count_of))};
-      std::vector<std::int32_t> wanted;
-      for (Index s = 0; s < std::ssize(visible); ++s)
-        if (score.from.wants(query, s)) wanted.push_back(static_cast<std::int32_t>(s));
-      if (!wanted.empty() && wanted.size() < visible.size()) gold.add(b, t, wanted);
+      visit(b, {.t = t,
+                .token = queries[t],
+                .keys = visible,
+                .same_sequence = sight.kind != AttentionKind::cross,
+                .facts = facts,
+                .rarest = count_of(std::ranges::min(visible, {}, count_of))});
     }
   }
+}
+
+Gold pattern_gold(const ScoreEntry& score, const Sight& sight, std::span<const TokenFacts> facts) {
+  Gold gold;
+  for_pattern_queries(sight, facts, [&](Index b, const PatternQuery& query) {
+    std::vector<std::int32_t> wanted;
+    for (Index s = 0; s < std::ssize(query.keys); ++s)
+      if (score.from.weight(query, s) > 0) wanted.push_back(static_cast<std::int32_t>(s));
+    if (!wanted.empty() && wanted.size() < query.keys.size()) gold.add(b, query.t, wanted);
+  });
   return gold;
 }
 

@@ -16,16 +16,19 @@ constexpr Index kWindow = 2;  // of `local`, whose row says so too
 std::int32_t token_at(const PatternQuery& q, Index s) { return q.keys[s]; }
 const TokenFacts& facts_at(const PatternQuery& q, Index s) { return q.facts[token_at(q, s)]; }
 
-bool previous(const PatternQuery& q, Index s) { return s == q.t - 1; }
-bool next(const PatternQuery& q, Index s) { return s == q.t + 1; }
-bool first(const PatternQuery&, Index s) { return s == 0; }
-bool local(const PatternQuery& q, Index s) { return std::abs(s - q.t) <= kWindow; }
-bool separator(const PatternQuery& q, Index s) { return facts_at(q, s).separator; }
-bool same(const PatternQuery& q, Index s) {
+double previous(const PatternQuery& q, Index s) { return s == q.t - 1; }
+double next(const PatternQuery& q, Index s) { return s == q.t + 1; }
+double first(const PatternQuery&, Index s) { return s == 0; }
+double local(const PatternQuery& q, Index s) {
+  const Index away = std::abs(s - q.t);
+  return away <= kWindow ? 1 / static_cast<double>(1 + away) : 0;
+}
+double separator(const PatternQuery& q, Index s) { return facts_at(q, s).separator; }
+double same(const PatternQuery& q, Index s) {
   return token_at(q, s) == q.token && !(q.same_sequence && s == q.t);
 }
-bool induction(const PatternQuery& q, Index s) { return s > 0 && same(q, s - 1); }
-bool rare(const PatternQuery& q, Index s) { return facts_at(q, s).count == q.rarest; }
+double induction(const PatternQuery& q, Index s) { return s > 0 ? same(q, s - 1) : 0; }
+double rare(const PatternQuery& q, Index s) { return facts_at(q, s).count == q.rarest; }
 
 double entropy(const HeadEvidence& head) { return ratio(head.entropy, head.rows); }
 double focus(const HeadEvidence& head) {
@@ -72,17 +75,17 @@ constexpr ScoreEntry kScores[] = {
      {.value = confidence},
      {.title = "conf.", .decimals = 3}},
     {"distance", "mean over queries of sum p |key - query|, positions", {.value = distance}},
-    {"previous", "mean attention on the token before", {.wants = previous}},
-    {"next", "mean attention on the token behind", {.wants = next}},
-    {"first", "mean attention on the first token", {.wants = first}},
-    {"local", "mean attention on keys at most 2 away, where there are others", {.wants = local}},
-    {"separator", "mean attention on separators (| . , ; : and the like)", {.wants = separator}},
-    {"same", "mean attention on other places of the query's token", {.wants = same}},
+    {"previous", "mean attention on the token before", {.weight = previous}},
+    {"next", "mean attention on the token behind", {.weight = next}},
+    {"first", "mean attention on the first token", {.weight = first}},
+    {"local", "mean attention on keys at most 2 away, where there are others", {.weight = local}},
+    {"separator", "mean attention on separators (| . , ; : and the like)", {.weight = separator}},
+    {"same", "mean attention on other places of the query's token", {.weight = same}},
     {"induction",
      "mean attention on tokens behind other places of the query's token; where all repeats have "
      "one period a positional head scores as much: see its label",
-     {.wants = induction}},
-    {"rare", "mean attention on the rarest of the visible tokens", {.wants = rare, .label = true}},
+     {.weight = induction}},
+    {"rare", "mean attention on the rarest of the visible tokens", {.weight = rare, .label = true}},
     {"offsets", "share of queries by argmax key - query"},
     {"labels",
      "positional: 90% of argmaxes at one offset; syntactic: top1 10 points above the best offset; "

@@ -49,7 +49,7 @@ struct Study {
       patterns[module.kind] = questions.size();
       const Sight sight{example.batch, module.kind, causal};
       for (const ScoreEntry& row : score_table()) {
-        if (row.from.wants == nullptr) continue;
+        if (row.from.weight == nullptr) continue;
         gold.push_back(pattern_gold(row, sight, facts));
         const QuerySet set = lone_queries(gold.back(), sight);
         questions.push_back({set, PermutedGold(set, 0, Key{})});
@@ -113,7 +113,7 @@ std::vector<double> values_of(const HeadEvidence& head, const Study& study, bool
   for (const ScoreEntry& row : score_table()) {
     double& value = values.emplace_back(kUndefined);
     if (row.from.value != nullptr && (row.from.always || all)) value = row.from.value(head);
-    if (row.from.wants == nullptr || !all) continue;
+    if (row.from.weight == nullptr || !all) continue;
     if (const Index queries = study.questions[pattern].set.splits[1].disjoint; queries > 0)
       value = ratio(head.answers[pattern].splits[1].mass, queries);
     ++pattern;
@@ -175,7 +175,7 @@ std::vector<std::string> labels_of(const HeadScores& scores, const HeadEvidence&
       labels.push_back(label_text("syntactic " + study.relations[r].name, score.queries));
   }
   for (const ScoreEntry& row : score_table()) {
-    if (row.from.wants == nullptr) continue;
+    if (row.from.weight == nullptr) continue;
     const QuerySet& set = study.questions[pattern].set;
     const double top1 = ratio(head.answers[pattern].splits[1].top1, set.splits[1].disjoint);
     if (row.from.label && top1 >= kRareShare && beats_offset(top1, set))

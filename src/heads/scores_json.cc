@@ -69,10 +69,10 @@ Json head_to_json(const HeadsReport& report, const HeadScores& head) {
   Json::Object always, others, patterns;
   for (std::size_t row = 0; row < head.values.size(); ++row) {
     const ScoreEntry& score = score_table()[row];
-    if (score.from.wants == nullptr && score.from.value == nullptr) continue;
-    Json::Object& group = score.from.wants != nullptr ? patterns
-                          : score.from.always         ? always
-                                                      : others;
+    if (score.from.weight == nullptr && score.from.value == nullptr) continue;
+    Json::Object& group = score.from.weight != nullptr ? patterns
+                          : score.from.always          ? always
+                                                       : others;
     group.emplace_back(score.name, head.values[row]);
   }
   Json json = head_json(head, std::move(always));

@@ -47,8 +47,9 @@ std::vector<PruneMethod>& own_methods() {
 }
 
 const PruneMethod& find_prune_method(const std::string& name) {
-  for (const PruneMethod& method : prune_table())
-    if (name == method.name) return method;
+  for (const std::span<const PruneMethod> methods : {prune_table(), variant_methods()})
+    for (const PruneMethod& method : methods)
+      if (name == method.name) return method;
   throw unknown_name("pruning method", name, texts_of(prune_table(), &PruneMethod::name));
 }
 

@@ -238,7 +238,7 @@ std::vector<double> ablation_rises(const PruneProblem& problem, PassCount& cost)
 using enum MethodKind;
 constexpr const char* kMichel = "Michel et al. 2019";
 constexpr const char* kMichelProgram = "the program of Michel et al. 2019";
-constexpr const char* kRaw = "the same without the normalisation; 1 backward pass";
+constexpr const char* kVariant = "a variant of importance; 1 backward pass";
 
 constexpr PruneMethod kRankings[] = {
     {"random", baseline, "heads drawn by the seed; no pass at all", "", random_order},
@@ -251,17 +251,9 @@ constexpr PruneMethod kRankings[] = {
     {"confidence", score, "mean of the largest weight of each query; 1 forward pass",
      "Voita et al. 2019", pattern_means<largest_weight>},
     {"importance", score,
-     "mean over examples of |dL/dgate|, l2-normalised by layer; 1 backward pass",
+     "mean over examples of |dL/dgate|, l2-normalised by layer (importance_token, _batch: over "
+     "positions, batches; with _raw at its end: not normalised); 1 backward pass",
      "Michel et al. 2019, equation 2", importance<Grain::example, Norm::by_module>},
-    {"importance_raw", score, kRaw, kMichel, importance<Grain::example, Norm::none>},
-    {"importance_token", score,
-     "mean over positions of |dL/dgate| there, l2-normalised by layer; 1 backward pass",
-     kMichelProgram, importance<Grain::token, Norm::by_module>},
-    {"importance_token_raw", score, kRaw, kMichelProgram, importance<Grain::token, Norm::none>},
-    {"importance_batch", score,
-     "mean over batches of |dL(batch)/dgate|, l2-normalised by layer; 1 backward pass",
-     "popular scripts", importance<Grain::batch, Norm::by_module>},
-    {"importance_batch_raw", score, kRaw, "popular scripts", importance<Grain::batch, Norm::none>},
     {"taylor", score,
      "-dL/dgate with its sign: the first-order estimate of what removal costs; 1 backward pass",
      "Molchanov et al. 2017", taylor},
@@ -279,8 +271,20 @@ constexpr PruneMethod kRankings[] = {
      ablation_rises<AblationKind::resample>},
 };
 
+constexpr PruneMethod kVariants[] = {
+    {"importance_raw", score, kVariant, kMichel, importance<Grain::example, Norm::none>},
+    {"importance_token", score, kVariant, kMichelProgram,
+     importance<Grain::token, Norm::by_module>},
+    {"importance_token_raw", score, kVariant, kMichelProgram, importance<Grain::token, Norm::none>},
+    {"importance_batch", score, kVariant, "popular scripts",
+     importance<Grain::batch, Norm::by_module>},
+    {"importance_batch_raw", score, kVariant, "popular scripts",
+     importance<Grain::batch, Norm::none>},
+};
+
 }  // namespace
 
 std::span<const PruneMethod> ranking_methods() { return kRankings; }
+std::span<const PruneMethod> variant_methods() { return kVariants; }
 
 }  // namespace headlab

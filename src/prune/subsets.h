@@ -12,6 +12,8 @@ namespace headlab {
 
 /// The rows of each file of methods; prune_table() joins them in this order.
 std::span<const PruneMethod> ranking_methods();
+/// Found by their names, and part of no list: a method's variants.
+std::span<const PruneMethod> variant_methods();
 std::span<const PruneMethod> search_methods();
 std::span<const PruneMethod> gate_methods();
 

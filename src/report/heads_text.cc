@@ -226,7 +226,7 @@ Texts scores_table(const HeadsReport& report, Chosen&& chosen) {
 }
 
 std::string patterns_table(const HeadsReport& report) {
-  return scores_table(report, [](const ScoreSource& from) { return from.wants != nullptr; })
+  return scores_table(report, [](const ScoreSource& from) { return from.weight != nullptr; })
       .to_string();
 }
 

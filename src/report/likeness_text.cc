@@ -1,50 +1,47 @@
 // How far the heads of a model are from known patterns: a line for each head, and as a measure for
 // all of them how far uniform attention is.
-// Read next: heads/known_patterns.h.
+// Read next: heads_text.cc.
 #include <algorithm>
 #include <cmath>
 
 #include "headlab/base/error.h"
 #include "headlab/base/text.h"
-#include "headlab/report/lessons_text.h"
+#include "headlab/report/heads_text.h"
 #include "headlab/report/table.h"
 
 namespace headlab {
-namespace {
-
-std::string distance_text(double distance) {
-  return std::isfinite(distance) ? fixed(distance, 3) : "-";
-}
-
-}  // namespace
 
 std::string likeness_text(const LikenessReport& report, std::string_view first) {
-  const auto patterns = known_patterns();
-  std::size_t sorted_by = patterns.size();
+  std::vector<HeadLikeness> heads = report.heads;
+  if (first == "uniform") std::ranges::stable_sort(heads, {}, &HeadLikeness::to_uniform);
+  std::vector<std::size_t> shown;  // patterns that have a key somewhere
   std::vector<std::string> header = {"head"};
-  for (std::size_t p = 0; p < patterns.size(); ++p) {
-    header.push_back(std::string("to ") + patterns[p].name);
-    if (first == patterns[p].name) sorted_by = p;
+  for (std::size_t p = 0; p < report.patterns.size(); ++p) {
+    if (first == report.patterns[p])
+      std::ranges::stable_sort(heads, {}, [&](const HeadLikeness& h) {
+        return std::isfinite(h.distances[p]) ? h.distances[p] : INFINITY;
+      });
+    if (std::ranges::none_of(heads, [&](const auto& h) { return std::isfinite(h.distances[p]); }))
+      continue;
+    shown.push_back(p);
+    header.push_back(report.patterns[p]);
   }
-  header.push_back("most like");
-  std::vector<PatternDistances> heads = report.heads;
-  if (sorted_by < patterns.size())
-    std::ranges::stable_sort(heads, [&](const PatternDistances& a, const PatternDistances& b) {
-      return a.distances[sorted_by] < b.distances[sorted_by];
-    });
+  header.insert(header.end(), {"uniform", "most like"});
   Texts table(header);
-  for (const PatternDistances& head : heads) {
-    std::vector<std::string> cells = texts_of(head.distances, distance_text);
-    cells.push_back(head.like ? patterns[*head.like].name : "-");
-    table.add(row_of(headlab::head_text(head.head), cells));
-  }
-  std::vector<std::vector<std::string>> shown;  // a row for each kind of attention
-  for (const PatternDistances& head : report.heads) {
-    std::vector<std::string> last = texts_of(head.of_uniform, distance_text);
-    if (std::ranges::find(shown, last) != shown.end()) continue;
-    shown.push_back(last);
-    last.push_back("-");
-    table.add(row_of(text("uniform in ", head.head.layer), last));
+  const auto add = [&](const std::string& name, const std::vector<double>& distances,
+                       double uniform, const std::string& like) {
+    std::vector<std::string> row = {name};
+    for (const std::size_t p : shown) row.push_back(fixed(distances[p], 3));
+    row.insert(row.end(), {fixed(uniform, 3), like.empty() ? "-" : like});
+    table.add(row);
+  };
+  for (const HeadLikeness& head : heads)
+    add(head_text(head.head), head.distances, head.to_uniform, head.like);
+  const std::vector<double>* last = nullptr;  // a row for each kind of attention
+  for (const HeadLikeness& head : report.heads) {
+    if (last == nullptr || *last != head.of_uniform)
+      add(text("uniform in ", head.head.layer), head.of_uniform, 0, "");
+    last = &head.of_uniform;
   }
   return text(table.to_string(),
               "\nmean Jensen-Shannon distance of rows: 0 the same, 0.833 nothing in common; most "

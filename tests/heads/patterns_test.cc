@@ -15,7 +15,7 @@ namespace headlab { namespace {
 
 const ScoreEntry& score_named(std::string_view name) {
   for (const ScoreEntry& score : score_table())
-    if (name == score.name && score.from.wants != nullptr) return score;
+    if (name == score.name && score.from.weight != nullptr) return score;
   throw Error(text("no pattern score ", name));
 }
 

@@ -334,7 +334,7 @@ TEST(HeadScores, HaveATableOfMeanings) {
   for (const ScoreEntry& row : score_table()) {
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
     EXPECT_STRNE(row.meaning, "");
-    EXPECT_LE((row.from.wants != nullptr) + (row.from.value != nullptr) +
+    EXPECT_LE((row.from.weight != nullptr) + (row.from.value != nullptr) +
                   (row.from.relation != nullptr),
               1);
   }
@@ -347,11 +347,11 @@ TEST_F(HandBuilt, EveryRowOfTheTableThatIsANumberIsComputedAndIsInTheJson) {
   for (std::size_t row = 0; row < score_table().size(); ++row) {
     const ScoreEntry& score = score_table()[row];
     EXPECT_TRUE(score.from.value == nullptr || head.find(score.name) != nullptr) << score.name;
-    EXPECT_EQ(score.from.wants != nullptr, head.at("patterns").find(score.name) != nullptr);
+    EXPECT_EQ(score.from.weight != nullptr, head.at("patterns").find(score.name) != nullptr);
     const Json& same = head.at("scores").at("same");
     EXPECT_EQ(score.from.relation != nullptr, same.find(score.name) != nullptr) << score.name;
     const bool computed = !std::isnan(report.heads[3].values[row]);
-    EXPECT_FALSE(computed && score.from.value == nullptr && score.from.wants == nullptr)
+    EXPECT_FALSE(computed && score.from.value == nullptr && score.from.weight == nullptr)
         << score.name;
     if (computed) seen.insert(score.name);
   }

@@ -3,10 +3,11 @@
 // src/report/page_lessons.cc.
 #include <iterator>
 #include <regex>
+#include <set>
 #include <sstream>
 
-#include "headlab/heads/known_patterns.h"
 #include "headlab/heads/lessons.h"
+#include "heads/questions.h"
 #include "report/page_core.h"
 #include "report/page_html.h"
 #include "report/page_parts.h"
@@ -36,17 +37,29 @@ Json random_results(const RandomWorld& world, Index count) {
                        {"entropies", std::move(entropies)}});
 }
 
-/// Every known pattern on a few tokens, as the lesson must draw it.
+/// Rows of known patterns on a few tokens, as the lesson must draw them.
 Json known_results() {
   const std::vector<std::int32_t> tokens = {3, 1, 3, 2, 1, 3};
   Json all = Json::array();
-  for (const KnownPattern& known : known_patterns())
-    for (const bool causal : {false, true})
-      all.push_back(
-          Json::object({{"name", known.name},
-                        {"tokens", tokens},
-                        {"causal", causal},
-                        {"weights", known_pattern(known.name, {tokens, tokens, causal})}}));
+  for (const ScoreEntry& score : score_table()) {
+    if (!std::set<std::string>{"previous", "first", "local", "induction", "same"}.contains(
+            score.name))
+      continue;
+    for (const bool causal : {false, true}) {
+      Json rows = Json::array();
+      for (Index t = 0; t < 6; ++t) {
+        const auto keys = std::span(tokens).first(causal ? static_cast<std::size_t>(t) + 1 : 6);
+        std::vector<double> row = pattern_row(score, {.t = t,
+                                                      .token = tokens[static_cast<std::size_t>(t)],
+                                                      .keys = keys,
+                                                      .facts = {}});
+        row.resize(6);
+        rows.push_back(row);
+      }
+      all.push_back(Json::object(
+          {{"name", score.name}, {"tokens", tokens}, {"causal", causal}, {"weights", rows}}));
+    }
+  }
   return all;
 }
 

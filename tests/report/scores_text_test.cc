@@ -50,7 +50,7 @@ void expect_to_fit(const std::string& shown) {
 TEST(ScoresText, NamesEveryPatternScoreAndItsValue) {
   const std::string shown = scores_text(report_of(3));
   for (const ScoreEntry& row : score_table()) {
-    if (row.from.wants == nullptr && row.from.value == nullptr) continue;
+    if (row.from.weight == nullptr && row.from.value == nullptr) continue;
     EXPECT_TRUE(holds(shown, row.column.title != nullptr ? row.column.title : row.name))
         << row.name;
   }

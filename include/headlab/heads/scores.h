@@ -152,15 +152,16 @@ struct HeadEvidence;  // sums over the rows of a head's pattern; see src/heads/e
 
 /// How a score is computed: at most one of the three functions is set.
 struct ScoreSource {
-  /// Read off the tokens alone: whether the query asks for key s. The score is the mean attention
-  /// on the keys asked for, at queries that ask for some but not all of the keys they see.
-  bool (*wants)(const PatternQuery& query, Index s) = nullptr;
+  /// Read off the tokens alone: how much the query asks for key s, 0 if it does not. The score is
+  /// the mean attention on the keys asked for, at queries that ask for some but not all of the keys
+  /// they see; likeness compares whole rows with these weights divided by their sum.
+  double (*weight)(const PatternQuery& query, Index s) = nullptr;
   /// From what was gathered of a head.
   double (*value)(const HeadEvidence& head) = nullptr;
   /// From the score on one relation.
   double (*relation)(const RelationScore& score) = nullptr;
   bool always = false;  // `value`: scored without options.without_gold too
-  bool label = false;   // `wants`: heads whose argmax finds these keys bear the score's name
+  bool label = false;   // `weight`: heads whose argmax finds these keys bear the score's name
 };
 
 /// How tables show a score.
@@ -183,6 +184,30 @@ struct ScoreEntry {
 std::span<const ScoreEntry> score_table();
 /// The scores of a program that uses this library, to be filled before the table is first read.
 std::vector<ScoreEntry>& own_scores();
+
+/// One head against the patterns of all rows of score_table() that have weights.
+struct HeadLikeness {
+  HeadId head;
+  /// By pattern, the mean distance of the head and of uniform attention from it: 0 for equal rows,
+  /// sqrt(ln 2) = .8326 for rows without a common key, NaN where no query asks for a key.
+  std::vector<double> distances{}, of_uniform{};
+  double to_uniform = kUndefined;  // of the head from uniform attention
+  /// What it is most like: the pattern with the smallest ratio distances / of_uniform, if that is
+  /// below 1/2; otherwise "uniform" if it is nearer than .2 to it; otherwise "".
+  std::string like{};
+};
+struct LikenessReport {
+  std::vector<std::string> patterns{};  // their names
+  std::vector<HeadLikeness> heads{};
+  Index examples = 0;
+};
+/// Means over held-out examples, at queries that see two keys or more and ask for one of them.
+/// Error: fewer than one example.
+LikenessReport compare_with_patterns(const Transformer& model, const Task& task,
+                                     Index examples = 64);
+/// {"examples", "patterns": names, "heads": [{"layer", "head", "distances", "of_uniform",
+/// "like"}]}.
+Json to_json(const LikenessReport& report);
 
 /// Mean attention on the gold of each relation, example by example.
 struct ExampleMasses {

@@ -82,7 +82,8 @@ struct PruneMethod {
 std::span<const PruneMethod> prune_table();
 /// The methods of a program that uses this library, to be filled before the table is first read.
 std::vector<PruneMethod>& own_methods();
-/// Error that lists the known names and the nearest.
+/// One of the table, or a variant that its row names. Error that lists the known names and the
+/// nearest.
 const PruneMethod& find_prune_method(const std::string& name);
 
 /// A number of heads that cannot stay: `size` is above `heads`, all that the model has, or below

@@ -19,6 +19,9 @@ namespace headlab {
 /// heads again. Of more than 16 relations the 16 with an owner or the largest lift are shown, one
 /// line each, unless `all` are asked for.
 std::string heads_text(const HeadsReport& report, bool all = false);
+/// A line for each head: its distance from each pattern that has a key here, nearest to `first` at
+/// the top, and what it is most like; last uniform attention, for comparison.
+std::string likeness_text(const LikenessReport& report, std::string_view first);
 
 /// A line for each head: mean attention by what the tokens say (previous, same, induction ...);
 /// then entropy, focus, confidence, distance, effective rank, the commonest offset and labels.

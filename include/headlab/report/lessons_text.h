@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "headlab/heads/known_patterns.h"
 #include "headlab/heads/lessons.h"
 
 namespace headlab {
@@ -37,9 +36,6 @@ std::string query_text(const ShownHeads& shown, Index query);
 /// heads, and for more keys than fit into a terminal.
 std::string world_text(const ShownHeads& shown, const Matrix& W_O);
 
-/// A line for each head: its distance from each known pattern, nearest to `first` at the top, and
-/// what it is most like; last uniform attention, for comparison.
-std::string likeness_text(const LikenessReport& report, std::string_view first);
 /// What articles say of attention, and what is so.
 std::string corrections_text();
 /// The glossary of the lessons: a term ("query, q"), and what it means, in a word and exactly.

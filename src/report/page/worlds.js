@@ -189,15 +189,14 @@ export function attentionSizes({d, H, dk = 0, dv = 0, kv = 0, bias = true}) {
 
 // ---- patterns to know ------------------------------------------------------------------------
 
-/// Known patterns, as heads/known_patterns.h has them: the weight of key s for query t, before the
-/// row
-/// is divided by its sum over the keys that the query sees.
+/// Known patterns, as src/heads/score_table.cc has them: the weight of key s for query t, before the
+/// row is divided by its sum over the keys that the query sees.
 export const KNOWN_PATTERNS = {
   previous: (t, s) => Number(s === t - 1), first: (t, s) => Number(s === 0),
-  window: (t, s) => (Math.abs(t - s) <= 2 ? 1 / (1 + Math.abs(t - s)) : 0),
+  local: (t, s) => (Math.abs(t - s) <= 2 ? 1 / (1 + Math.abs(t - s)) : 0),
   uniform: () => 1,
-  induction: (t, s, tokens) => Number(s > 0 && s <= t && tokens[s - 1] === tokens[t]),
-  same: (t, s, tokens) => Number(s < t && tokens[s] === tokens[t]),
+  induction: (t, s, tokens) => Number(s > 0 && s - 1 !== t && tokens[s - 1] === tokens[t]),
+  same: (t, s, tokens) => Number(s !== t && tokens[s] === tokens[t]),
 };
 
 /// A row divided by its sum, where that is not 0.

@@ -1,0 +1,122 @@
+// How far whole rows of a head are from those that the rules of score_table() make: a pattern is a
+// rule whose weights are divided by their sum. Sums go over queries that see two keys or more,
+// because all patterns are the same where there is one key. Read next: score_table.cc.
+#include <cmath>
+
+#include "headlab/base/error.h"
+#include "headlab/heads/activations.h"
+#include "headlab/heads/matrix.h"
+#include "headlab/heads/scores.h"
+#include "headlab/train/evaluate.h"
+#include "headlab/train/streams.h"
+#include "heads/questions.h"
+
+namespace headlab {
+namespace {
+
+constexpr double kAlike = 0.5, kNearUniform = 0.2;  // see HeadLikeness::like
+
+/// A head against each pattern: sums over the queries that ask for some key.
+struct DistanceSums {
+  std::vector<double> distance, of_uniform;
+  std::vector<Index> queries;
+  double to_uniform = 0;
+  Index rows = 0;
+
+  explicit DistanceSums(std::size_t patterns)
+      : distance(patterns), of_uniform(patterns), queries(patterns) {}
+
+  void add(const PatternQuery& query, const Scalar* weights) {
+    const Index n = std::ssize(query.keys);
+    const std::vector<double> row(weights, weights + n),
+        uniform(row.size(), 1 / static_cast<double>(n));
+    to_uniform += jensen_shannon_distance(n, row.data(), uniform.data());
+    ++rows;
+    std::size_t p = 0;
+    for (const ScoreEntry& score : score_table()) {
+      if (score.from.weight == nullptr) continue;
+      if (const std::vector<double> known = pattern_row(score, query); !known.empty()) {
+        distance[p] += jensen_shannon_distance(n, row.data(), known.data());
+        of_uniform[p] += jensen_shannon_distance(n, uniform.data(), known.data());
+        ++queries[p];
+      }
+      ++p;
+    }
+  }
+};
+
+HeadLikeness likeness_of(const HeadId& head, const DistanceSums& sums,
+                         const std::vector<std::string>& patterns) {
+  const auto mean = [](double sum, Index count) {
+    return count > 0 ? sum / static_cast<double>(count) : kUndefined;
+  };
+  HeadLikeness found{.head = head, .to_uniform = mean(sums.to_uniform, sums.rows)};
+  double smallest = kAlike;
+  for (std::size_t p = 0; p < patterns.size(); ++p) {
+    found.distances.push_back(mean(sums.distance[p], sums.queries[p]));
+    found.of_uniform.push_back(mean(sums.of_uniform[p], sums.queries[p]));
+    const double share = found.distances[p] / found.of_uniform[p];
+    if (found.of_uniform[p] > 0 && share < smallest) smallest = share, found.like = patterns[p];
+  }
+  if (found.like.empty() && found.to_uniform < kNearUniform) found.like = "uniform";
+  return found;
+}
+
+}  // namespace
+
+std::vector<double> pattern_row(const ScoreEntry& score, const PatternQuery& query) {
+  std::vector<double> row;
+  double sum = 0;
+  for (Index s = 0; s < std::ssize(query.keys); ++s)
+    sum += row.emplace_back(score.from.weight(query, s));
+  for (double& weight : row) weight /= sum;
+  return sum > 0 ? row : std::vector<double>();
+}
+
+LikenessReport compare_with_patterns(const Transformer& model, const Task& task, Index examples) {
+  require(examples > 0, "patterns are compared on one example or more, not ", examples);
+  const Batch batch =
+      task.make(streams::scored(), at_most_different(task, examples), Split::validation).batch;
+  const bool causal = model.config().architecture != Architecture::encoder;
+  const std::vector<TokenFacts> facts = facts_of(batch, task);
+  const std::vector<AttentionModule> modules = model.attention_modules();
+  LikenessReport report{.examples = batch.size};
+  for (const ScoreEntry& score : score_table())
+    if (score.from.weight != nullptr) report.patterns.emplace_back(score.name);
+  const std::vector<HeadId> heads = all_heads(model);
+  std::vector<DistanceSums> sums(heads.size(), DistanceSums(report.patterns.size()));
+  for_parts(batch, 64, [&](const Batch& part, Index) {
+    const Activations activations(model, part);
+    for (std::size_t h = 0; h < heads.size(); ++h) {
+      const Tensor& pattern = activations.captures().attention[heads[h].layer].pattern;
+      const Index place = place_of(model, heads[h]);
+      const Sight sight{part, modules[heads[h].layer].kind, causal};
+      for_pattern_queries(sight, facts, [&](Index b, const PatternQuery& query) {
+        const Index row = (b * pattern.size(1) + place) * pattern.size(2) + query.t;
+        sums[h].add(query, pattern.data() + row * pattern.size(3));
+      });
+    }
+  });
+  for (std::size_t h = 0; h < heads.size(); ++h)
+    report.heads.push_back(likeness_of(heads[h], sums[h], report.patterns));
+  return report;
+}
+
+Json to_json(const LikenessReport& report) {
+  const auto by_name = [&](const std::vector<double>& distances, double uniform) {
+    Json object = Json::object();
+    for (std::size_t p = 0; p < distances.size(); ++p) object[report.patterns[p]] = distances[p];
+    object["uniform"] = uniform;
+    return object;
+  };
+  Json heads = Json::array();
+  for (const HeadLikeness& head : report.heads)
+    heads.push_back(head_json(head.head, {{"distances", by_name(head.distances, head.to_uniform)},
+                                          {"of_uniform", by_name(head.of_uniform, 0)},
+                                          {"like", head.like.empty() ? Json() : head.like}}));
+  std::vector<std::string> patterns = report.patterns;
+  patterns.emplace_back("uniform");
+  return stamped({{"examples", report.examples}, {"patterns", patterns}, {"heads", heads}});
+}
+
+}  // namespace headlab
