@@ -17,15 +17,6 @@
 namespace headlab::cli {
 namespace {
 
-/// The scores that are patterns, and uniform attention.
-std::vector<std::string> pattern_names() {
-  std::vector<std::string> names;
-  for (const ScoreEntry& score : score_table())
-    if (score.from.weight != nullptr) names.emplace_back(score.name);
-  names.emplace_back("uniform");
-  return names;
-}
-
 struct HeadsFlags {
   HeadsOptions options;
   bool scores = false, map = false, all = false, over_training = false, grid = false;

@@ -20,8 +20,6 @@ constexpr double kAlike = 0.5, kNearUniform = 0.2;  // see HeadLikeness::like
 struct DistanceSums {
   std::vector<double> distance, of_uniform;
   std::vector<Index> queries;
-  double to_uniform = 0;
-  Index rows = 0;
 
   explicit DistanceSums(std::size_t patterns)
       : distance(patterns), of_uniform(patterns), queries(patterns) {}
@@ -30,18 +28,17 @@ struct DistanceSums {
     const Index n = std::ssize(query.keys);
     const std::vector<double> row(weights, weights + n),
         uniform(row.size(), 1 / static_cast<double>(n));
-    to_uniform += jensen_shannon_distance(n, row.data(), uniform.data());
-    ++rows;
     std::size_t p = 0;
-    for (const ScoreEntry& score : score_table()) {
-      if (score.from.weight == nullptr) continue;
-      if (const std::vector<double> known = pattern_row(score, query); !known.empty()) {
-        distance[p] += jensen_shannon_distance(n, row.data(), known.data());
-        of_uniform[p] += jensen_shannon_distance(n, uniform.data(), known.data());
-        ++queries[p];
-      }
-      ++p;
-    }
+    for (const ScoreEntry& score : score_table())
+      if (score.from.weight != nullptr) add(p++, row, uniform, pattern_row(score, query));
+    add(p, row, uniform, uniform);
+  }
+  void add(std::size_t p, const std::vector<double>& row, const std::vector<double>& uniform,
+           const std::vector<double>& known) {
+    if (known.empty()) return;
+    distance[p] += jensen_shannon_distance(std::ssize(row), row.data(), known.data());
+    of_uniform[p] += jensen_shannon_distance(std::ssize(row), uniform.data(), known.data());
+    ++queries[p];
   }
 };
 
@@ -50,7 +47,7 @@ HeadLikeness likeness_of(const HeadId& head, const DistanceSums& sums,
   const auto mean = [](double sum, Index count) {
     return count > 0 ? sum / static_cast<double>(count) : kUndefined;
   };
-  HeadLikeness found{.head = head, .to_uniform = mean(sums.to_uniform, sums.rows)};
+  HeadLikeness found{.head = head};
   double smallest = kAlike;
   for (std::size_t p = 0; p < patterns.size(); ++p) {
     found.distances.push_back(mean(sums.distance[p], sums.queries[p]));
@@ -58,11 +55,19 @@ HeadLikeness likeness_of(const HeadId& head, const DistanceSums& sums,
     const double share = found.distances[p] / found.of_uniform[p];
     if (found.of_uniform[p] > 0 && share < smallest) smallest = share, found.like = patterns[p];
   }
-  if (found.like.empty() && found.to_uniform < kNearUniform) found.like = "uniform";
+  if (found.like.empty() && found.distances.back() < kNearUniform) found.like = patterns.back();
   return found;
 }
 
 }  // namespace
+
+std::vector<std::string> pattern_names() {
+  std::vector<std::string> names;
+  for (const ScoreEntry& score : score_table())
+    if (score.from.weight != nullptr) names.emplace_back(score.name);
+  names.emplace_back("uniform");
+  return names;
+}
 
 std::vector<double> pattern_row(const ScoreEntry& score, const PatternQuery& query) {
   std::vector<double> row;
@@ -80,9 +85,7 @@ LikenessReport compare_with_patterns(const Transformer& model, const Task& task,
   const bool causal = model.config().architecture != Architecture::encoder;
   const std::vector<TokenFacts> facts = facts_of(batch, task);
   const std::vector<AttentionModule> modules = model.attention_modules();
-  LikenessReport report{.examples = batch.size};
-  for (const ScoreEntry& score : score_table())
-    if (score.from.weight != nullptr) report.patterns.emplace_back(score.name);
+  LikenessReport report{.patterns = pattern_names(), .examples = batch.size};
   const std::vector<HeadId> heads = all_heads(model);
   std::vector<DistanceSums> sums(heads.size(), DistanceSums(report.patterns.size()));
   for_parts(batch, 64, [&](const Batch& part, Index) {
@@ -103,20 +106,17 @@ LikenessReport compare_with_patterns(const Transformer& model, const Task& task,
 }
 
 Json to_json(const LikenessReport& report) {
-  const auto by_name = [&](const std::vector<double>& distances, double uniform) {
+  const auto by_name = [&](const std::vector<double>& distances) {
     Json object = Json::object();
     for (std::size_t p = 0; p < distances.size(); ++p) object[report.patterns[p]] = distances[p];
-    object["uniform"] = uniform;
     return object;
   };
   Json heads = Json::array();
   for (const HeadLikeness& head : report.heads)
-    heads.push_back(head_json(head.head, {{"distances", by_name(head.distances, head.to_uniform)},
-                                          {"of_uniform", by_name(head.of_uniform, 0)},
+    heads.push_back(head_json(head.head, {{"distances", by_name(head.distances)},
+                                          {"of_uniform", by_name(head.of_uniform)},
                                           {"like", head.like.empty() ? Json() : head.like}}));
-  std::vector<std::string> patterns = report.patterns;
-  patterns.emplace_back("uniform");
-  return stamped({{"examples", report.examples}, {"patterns", patterns}, {"heads", heads}});
+  return stamped({{"examples", report.examples}, {"patterns", report.patterns}, {"heads", heads}});
 }
 
 }  // namespace headlab

@@ -236,9 +236,7 @@ std::vector<double> ablation_rises(const PruneProblem& problem, PassCount& cost)
 }
 
 using enum MethodKind;
-constexpr const char* kMichel = "Michel et al. 2019";
-constexpr const char* kMichelProgram = "the program of Michel et al. 2019";
-constexpr const char* kVariant = "a variant of importance; 1 backward pass";
+constexpr const char *kMichel = "Michel et al. 2019", *kVariant = "a variant of importance";
 
 constexpr PruneMethod kRankings[] = {
     {"random", baseline, "heads drawn by the seed; no pass at all", "", random_order},
@@ -273,13 +271,10 @@ constexpr PruneMethod kRankings[] = {
 
 constexpr PruneMethod kVariants[] = {
     {"importance_raw", score, kVariant, kMichel, importance<Grain::example, Norm::none>},
-    {"importance_token", score, kVariant, kMichelProgram,
-     importance<Grain::token, Norm::by_module>},
-    {"importance_token_raw", score, kVariant, kMichelProgram, importance<Grain::token, Norm::none>},
-    {"importance_batch", score, kVariant, "popular scripts",
-     importance<Grain::batch, Norm::by_module>},
-    {"importance_batch_raw", score, kVariant, "popular scripts",
-     importance<Grain::batch, Norm::none>},
+    {"importance_token", score, kVariant, kMichel, importance<Grain::token, Norm::by_module>},
+    {"importance_token_raw", score, kVariant, kMichel, importance<Grain::token, Norm::none>},
+    {"importance_batch", score, kVariant, "", importance<Grain::batch, Norm::by_module>},
+    {"importance_batch_raw", score, kVariant, "", importance<Grain::batch, Norm::none>},
 };
 
 }  // namespace

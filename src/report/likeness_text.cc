@@ -13,7 +13,6 @@ namespace headlab {
 
 std::string likeness_text(const LikenessReport& report, std::string_view first) {
   std::vector<HeadLikeness> heads = report.heads;
-  if (first == "uniform") std::ranges::stable_sort(heads, {}, &HeadLikeness::to_uniform);
   std::vector<std::size_t> shown;  // patterns that have a key somewhere
   std::vector<std::string> header = {"head"};
   for (std::size_t p = 0; p < report.patterns.size(); ++p) {
@@ -26,21 +25,20 @@ std::string likeness_text(const LikenessReport& report, std::string_view first) 
     shown.push_back(p);
     header.push_back(report.patterns[p]);
   }
-  header.insert(header.end(), {"uniform", "most like"});
+  header.emplace_back("most like");
   Texts table(header);
   const auto add = [&](const std::string& name, const std::vector<double>& distances,
-                       double uniform, const std::string& like) {
+                       const std::string& like) {
     std::vector<std::string> row = {name};
     for (const std::size_t p : shown) row.push_back(fixed(distances[p], 3));
-    row.insert(row.end(), {fixed(uniform, 3), like.empty() ? "-" : like});
+    row.push_back(like.empty() ? "-" : like);
     table.add(row);
   };
-  for (const HeadLikeness& head : heads)
-    add(head_text(head.head), head.distances, head.to_uniform, head.like);
+  for (const HeadLikeness& head : heads) add(head_text(head.head), head.distances, head.like);
   const std::vector<double>* last = nullptr;  // a row for each kind of attention
   for (const HeadLikeness& head : report.heads) {
     if (last == nullptr || *last != head.of_uniform)
-      add(text("uniform in ", head.head.layer), head.of_uniform, 0, "");
+      add(text("uniform in ", head.head.layer), head.of_uniform, "");
     last = &head.of_uniform;
   }
   return text(table.to_string(),

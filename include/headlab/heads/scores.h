@@ -185,19 +185,20 @@ std::span<const ScoreEntry> score_table();
 /// The scores of a program that uses this library, to be filled before the table is first read.
 std::vector<ScoreEntry>& own_scores();
 
-/// One head against the patterns of all rows of score_table() that have weights.
+/// The rows of score_table() that have weights, and at the end "uniform" attention.
+std::vector<std::string> pattern_names();
+/// One head against all of them.
 struct HeadLikeness {
   HeadId head;
   /// By pattern, the mean distance of the head and of uniform attention from it: 0 for equal rows,
   /// sqrt(ln 2) = .8326 for rows without a common key, NaN where no query asks for a key.
   std::vector<double> distances{}, of_uniform{};
-  double to_uniform = kUndefined;  // of the head from uniform attention
   /// What it is most like: the pattern with the smallest ratio distances / of_uniform, if that is
   /// below 1/2; otherwise "uniform" if it is nearer than .2 to it; otherwise "".
   std::string like{};
 };
 struct LikenessReport {
-  std::vector<std::string> patterns{};  // their names
+  std::vector<std::string> patterns{};  // pattern_names()
   std::vector<HeadLikeness> heads{};
   Index examples = 0;
 };
