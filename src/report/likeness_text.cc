@@ -27,19 +27,19 @@ std::string likeness_text(const LikenessReport& report, std::string_view first) 
   }
   header.emplace_back("most like");
   Texts table(header);
-  const auto add = [&](const std::string& name, const std::vector<double>& distances,
-                       const std::string& like) {
-    std::vector<std::string> row = {name};
+  const auto cells = [&](const std::vector<double>& distances, const std::string& like) {
+    std::vector<std::string> row;
     for (const std::size_t p : shown) row.push_back(fixed(distances[p], 3));
     row.push_back(like.empty() ? "-" : like);
-    table.add(row);
+    return row;
   };
-  for (const HeadLikeness& head : heads) add(head_text(head.head), head.distances, head.like);
-  const std::vector<double>* last = nullptr;  // a row for each kind of attention
+  for (const HeadLikeness& head : heads)
+    table.add(row_of(head_text(head.head), cells(head.distances, head.like)));
+  std::vector<std::string> last;  // a row for each kind of attention
   for (const HeadLikeness& head : report.heads) {
-    if (last == nullptr || *last != head.of_uniform)
-      add(text("uniform in ", head.head.layer), head.of_uniform, "");
-    last = &head.of_uniform;
+    const std::vector<std::string> row = cells(head.of_uniform, "");
+    if (row != last) table.add(row_of(text("uniform in ", head.head.layer), row));
+    last = row;
   }
   return text(table.to_string(),
               "\nmean Jensen-Shannon distance of rows: 0 the same, 0.833 nothing in common; most "

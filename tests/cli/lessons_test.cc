@@ -136,6 +136,7 @@ TEST_F(Learning, HoldsHeadsAgainstKnownPatterns) {
   const std::string text = done({"heads", "a", "--like", "previous", "--examples", "16"}).out;
   EXPECT_TRUE(holds(text, "previous")) << text;
   EXPECT_FALSE(holds(text, "next")) << "no query sees the next token";
+  EXPECT_EQ(text.find("uniform in"), text.rfind("uniform in")) << "one kind of attention";
   const Json json = done({"heads", "a", "--like", "first", "--examples", "16", "--json"}).json();
   EXPECT_EQ(json.at("heads").items().size(), 4u);
   EXPECT_EQ(json.at("patterns").items().size(), 9u) << "of the table of scores, and uniform";
