@@ -31,14 +31,14 @@ constexpr Part kBudget[] = {
     {"train", 1449,
      "columns of findings; snapshots carry their run; damaged logs are named (1407); config.json "
      "that has gone"},
-    {"heads", 4050, "columns of findings, whose texts left report (3922)"},
+    {"heads", 3986, "columns of findings, whose texts left report (3922)"},
     {"prune", 1799, "columns of findings, whose texts left report; steps of each arm"},
     {"lab", 1281, "timings as a table; steps of each arm"},
     {"bench", 1313, "what its columns mean, from report (1298)"},
     {"report", 5210,
      "of which weights findings are; text, CSV and LaTeX of findings; steps of each arm; names are "
      "harmless"},
-    {"cli", 3248,
+    {"cli", 3246,
      "words to explain; widths and --table; pictures for print (3126); steps of each arm; faults "
      "that end in words"},
     {"headlab.h", 80},
