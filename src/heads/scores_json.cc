@@ -124,7 +124,7 @@ Finding finding_of(const HeadsReport& report) {
                          {"best.examples", "examples", "that the scores rest on"}}};
   Table heads{"heads", {kHeadColumn}};
   for (const ScoreEntry& score : score_table()) {
-    const bool pattern = score.from.wants != nullptr;
+    const bool pattern = score.from.weight != nullptr;
     if (pattern || score.from.value != nullptr)
       if (score.from.always || !report.distances.empty())
         heads.columns.push_back({text(pattern ? "patterns." : "", score.name), score.name,
