@@ -35,7 +35,7 @@ constexpr Part kBudget[] = {
     {"prune", 1799, "columns of findings, whose texts left report; steps of each arm"},
     {"lab", 1281, "timings as a table; steps of each arm"},
     {"bench", 1313, "what its columns mean, from report (1298)"},
-    {"report", 5210,
+    {"report", 5189,
      "of which weights findings are; text, CSV and LaTeX of findings; steps of each arm; names are "
      "harmless"},
     {"cli", 3246,
