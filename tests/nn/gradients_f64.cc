@@ -1,5 +1,7 @@
 // Gradients through whole multi-head attention, in double: every parameter, the inputs, the gate
 // and the replacement, for self- and cross-attention and heads that share keys.
+#include <algorithm>
+
 #include "headlab/nn/attention.h"
 #include "headlab/tensor/gradcheck.h"
 #include "support/tensors.h"
@@ -21,7 +23,7 @@ TEST_P(AttentionGradients, AgreeWithCentralDifferences) {
   MultiHeadAttention attn(c.sizes, 0.2);
   std::vector<Tensor> inputs;
   attn.visit("", [&](const std::string& name, const Tensor& p) {
-    p = random_leaf(p.shape(), Key{1}.fold(name));
+    std::ranges::copy(random_leaf(p.shape(), Key{1}.fold(name)).values(), p.values().begin());
     inputs.push_back(p);
   });
   const Tensor x_q = random_leaf({2, 3, 4}, Key{2});

@@ -26,8 +26,8 @@ struct PageOptions {
 struct PageSource {
   std::string run, file;
   bool present = false;
-  std::vector<std::string> views;
-  std::string command;    // that writes it
+  std::vector<std::string> views{};
+  std::string command{};  // that writes it
   Json step{};            // of the weights that it describes; null where it does not say
   bool outdated = false;  // these are earlier weights: views do not show it
 };

@@ -102,7 +102,7 @@ int run_export(const std::filesystem::path& path, const std::filesystem::path& o
   add_training(file, run);
   Json said = stamped({{"relations", relations_json(*run.task)},
                        {"heads", score_heads(run.model, *run.task, {.examples = examples})},
-                       {"ablation", ablate_heads(run.model, held_out)},
+                       {"ablation", finding_of(ablate_heads(run.model, held_out))},
                        {"step_count", kSteps}});
   const std::vector<HeadId> heads = all_heads(run.model);
   const bool small = heads.size() <= 8;
