@@ -121,7 +121,7 @@ TEST(Texts, IsWrittenForOtherPrograms) {
   EXPECT_EQ(counts.to_csv(), "n\n1234567\n-1234\n\"1,2\"\n") << "programs read plain numbers";
   Texts tokens({"token"});
   tokens.add({","}), tokens.add({",123"}), tokens.add({"\r"});
-  EXPECT_EQ(tokens.to_csv(), "token\n\",\"\n\",123\"\n\"\r\"\n") << "no token gets lost";
+  EXPECT_EQ(tokens.to_csv(), "token\n\",\"\n\",123\"\n\\x0D\n") << "no token gets lost";
   const std::string latex = table.to_latex();
   EXPECT_NE(latex.find("0.1 & say \"x\" $\\pm$ 2\\% \\\\\n"), std::string::npos) << latex;
 }

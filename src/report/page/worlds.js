@@ -189,8 +189,8 @@ export function attentionSizes({d, H, dk = 0, dv = 0, kv = 0, bias = true}) {
 
 // ---- patterns to know ------------------------------------------------------------------------
 
-/// Known patterns, as src/heads/score_table.cc has them: the weight of key s for query t, before the
-/// row is divided by its sum over the keys that the query sees.
+/// Known patterns, as src/heads/score_table.cc has them: the weight of key s for query t, before
+/// the row is divided by its sum over the keys that the query sees.
 export const KNOWN_PATTERNS = {
   previous: (t, s) => Number(s === t - 1), first: (t, s) => Number(s === 0),
   local: (t, s) => (Math.abs(t - s) <= 2 ? 1 / (1 + Math.abs(t - s)) : 0),
