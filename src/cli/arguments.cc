@@ -19,8 +19,8 @@ namespace headlab::cli {
 namespace {
 
 /// Flags that change how results are shown, and nothing in them.
-constexpr std::array<std::string_view, 7> kNoNumbers = {"--json", "--force", "--threads", "--quiet",
-                                                        "--csv",  "--latex", "--table"};
+constexpr std::array<std::string_view, 8> kNoNumbers = {"--jobs",  "--json", "--force", "--threads",
+                                                        "--quiet", "--csv",  "--latex", "--table"};
 
 bool is_switch(const Setting& setting) { return setting.get().is_bool(); }
 

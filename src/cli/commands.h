@@ -31,17 +31,11 @@ Result finding(const Invocation& call, const Run& run, Json json, const std::str
                const std::string& name);
 Result finding(const Invocation& call, const Run& run, const Finding& found,
                const std::string& words, const std::string& name);
-/// The same of what several processes find cell by cell: `merge` makes it from what the file holds
-/// by now of the same weights and settings, while the others wait.
-Result merged_finding(const Invocation& call, const Run& run, const std::string& name,
-                      const std::function<Json(const std::optional<Json>& kept)>& merge);
 /// Writes a file that the call names. Error if it belongs to a run and another command made it.
 void write_out(const Invocation& call, const std::filesystem::path& file, std::string_view bytes);
 /// Writes the JSON of a result as a file; where that fails the result is shown all the same, and
 /// then what failed.
 void keep_as(const std::filesystem::path& file, Result& result);
-/// What the same command found before of the same weights, if the file holds it.
-std::optional<Json> kept_finding(const Invocation& call, const Run& run, const std::string& name);
 /// What is said behind a command that makes a folder again, as a comment of the shell.
 std::string replaced_text(const std::filesystem::path& folder);
 
@@ -80,6 +74,9 @@ void say_when_interrupted();
 /// the program at once.
 void catch_interrupts();
 bool interrupted();
+/// For a child of the program that works beside others: all of these signals, and the end of the
+/// parent, ask for a clean stop; progress is shown no more.
+void stop_with_parent();
 
 /// What stdout can show. Colour belongs on a terminal only, and never where NO_COLOR is set or TERM
 /// is "dumb"; 24-bit colours where COLORTERM (truecolor, 24bit) or TERM (-direct) says so.

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 Json deciding_settings(const Invocation& call) {
   constexpr std::string_view kShown[] = {"table", "json",  "threads", "help",  "out", "scores",
                                          "map",   "all",   "csv",     "latex", "svg", "pdf",
-                                         "width", "shard", "force",   "quiet"};
+                                         "width", "shard", "force",   "quiet", "jobs"};
   Json::Object kept;
   for (const Setting& setting : call.settings().all())
     if (std::ranges::count(kShown, setting.name) == 0)
@@ -89,24 +89,6 @@ Result kept_under_lock(const Invocation& call, const Run& run, const std::string
 
 }  // namespace
 
-std::optional<Json> kept_finding(const Invocation& call, const Run& run, const std::string& name) {
-  const fs::path file = run.path / name;
-  std::error_code ignored;
-  if (!fs::is_regular_file(file, ignored)) return {};
-  Json kept = read_json(file);
-  Json::Array all = {kept};
-  if (const Json* others = kept.find("others"))
-    all.insert(all.end(), others->items().begin(), others->items().end());
-  const Json wanted = deciding_settings(call), weights = weights_hash(run.model);
-  for (Json& one : all) {
-    const Json *hash = one.find("weights"), *options = one.find("options");
-    if (hash == nullptr || options == nullptr || *hash != weights || *options != wanted) continue;
-    std::erase_if(one.members(), [](const Json::Member& m) { return m.first == "others"; });
-    return one;
-  }
-  return {};
-}
-
 Result finding(const Invocation& call, const Run& run, const Finding& found,
                const std::string& words, const std::string& name) {
   const Result shown = result_of(found, "\n" + words);
@@ -118,11 +100,6 @@ Result finding(const Invocation& call, const Run& run, const Finding& found,
 Result finding(const Invocation& call, const Run& run, Json json, const std::string& text,
                const std::string& name) {
   return kept_under_lock(call, run, name, text, [&] { return std::move(json); });
-}
-
-Result merged_finding(const Invocation& call, const Run& run, const std::string& name,
-                      const std::function<Json(const std::optional<Json>& kept)>& merge) {
-  return kept_under_lock(call, run, name, "", [&] { return merge(kept_finding(call, run, name)); });
 }
 
 void write_out(const Invocation& call, const fs::path& file, std::string_view bytes) {

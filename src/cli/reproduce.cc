@@ -1,9 +1,7 @@
 // `headlab reproduce michel|voita RUN ...`: the experiments of the two papers that began head
-// pruning, on any runs, with the published numbers beside ours. Runs are only read; the results go
-// to a file of their own in each folder, cell by cell (of Voita et al. a run, a penalty and one of
-// its two trainings; of Michel et al. a run), and what is there of the same weights and settings is
-// not done again. The JSON has one shape, for one run and for several. Read next:
-// lab/reproduce.h.
+// pruning, on any runs, with the published numbers beside ours. Runs are only read; trainings are
+// kept in each folder as they are made, so that nothing is done again, and then the whole in a file
+// of its own. The JSON has one shape, for one run and for several. Read next: lab/reproduce.h.
 #include "headlab/lab/reproduce.h"
 
 #include "cli/commands.h"
@@ -17,7 +15,8 @@ struct ReproduceFlags {
   MichelOptions michel;
   VoitaOptions voita;
   Index examples = 512;
-  RunsFlags runs;
+  WorkFlags work;
+  bool force = false;
 
   Settings settings() {
     Settings s;
@@ -32,160 +31,85 @@ struct ReproduceFlags {
               "voita: steps of training after the closed gates are gone, if not as many as with "
               "them");
     s.integer("seed", voita.settings.seed, 0, kMostExact, "voita: of the gates' noise");
-    runs.add_to(s, "michel.json or voita.json");
+    work.add_to(s);
+    s.boolean("force", force, "make anew what the runs keep");
     return s;
   }
 };
 
-/// One paper's experiment on one run after another.
-class Reproduction {
- public:
-  Reproduction(const Invocation& call, ReproduceFlags& flags)
-      : call_(call), flags_(flags), name_(call.positionals()[0] + ".json") {
-    if (!call.given("finetune")) flags.voita.finetune = flags.voita.settings.gate_steps;
-    flags.michel.examples = flags.voita.settings.examples = flags.examples;
-    flags.michel.should_stop = flags.voita.should_stop = interrupted;
-  }
+/// What one paper's experiment found: of several runs means, of one the whole.
+struct Found {
+  std::vector<MichelReport> michel{};
+  std::vector<VoitaReport> voita{};
 
-  /// How many cells a run has.
-  std::size_t cells() const {
-    return name_ == "michel.json" ? 1 : 2 * flags_.voita.penalties.size();
+  Json over_runs() const {
+    return voita.empty() ? Json(shares_over_runs(stages())) : Json(penalties_over_runs(voita));
   }
-  /// What the experiment found, kept beside the run; nothing where Ctrl-C left some of it out. Of a
-  /// single run the text is made too.
-  std::optional<Json> of(const Run& run, const Cells& mine, bool several) {
-    const auto tell = [&](const std::string& what) {
-      note(several ? run.path.string() + ": " + what : what);
-    };
-    flags_.michel.progress = flags_.voita.progress = tell;
-    const std::optional<Json> kept = known(run);
-    if (kept && kept->at("complete").boolean()) {
-      tell("its " + name_ + " holds this");
-      if (several) return kept;
-    }
-    several_ = several;
-    return name_ == "michel.json" ? michel(run, kept) : voita(run, mine);
-  }
-  const std::optional<Error>& unwritten() const { return unwritten_; }
-  /// All that was found, of the one run or as means over several.
-  Result shown(const RunsDone& done) const {
-    Json json = done.to_json();
-    json["paper"] = call_.positionals()[0];
-    json["reports"] = done.found;
-    json["settings"] = call_.settings().to_json();
-    std::string text = text_;
-    if (name_ == "michel.json")
-      add_shares(done, json, text);
-    else
-      add_penalties(done, json, text);
-    const std::string file =
-        call_.given("out") ? call_.value("out")
-        : done.paths.size() == 1
-            ? (std::filesystem::path(done.paths[0]) / name_).string()
-            : headlab::text(name_, " in each of the ", done.paths.size(), " runs");
-    Result result = reproducible(call_, std::move(json),
-                                 headlab::text(text, "\n", file, "\n", done.failures_text()));
-    result.status = done.failed.empty() ? 0 : 1;
-    result.unwritten = unwritten_;
-    return result;
+  std::string shown() const {
+    if (voita.size() == 1) return voita_text(voita[0]);
+    if (michel.size() == 1) return michel_text(michel[0]);
+    return voita.empty() ? shares_text(shares_over_runs(stages()), michel.size())
+                         : penalties_text(penalties_over_runs(voita), voita.size());
   }
 
  private:
-  Json with_settings(Json json) const {
-    json["settings"] = unsliced_settings(call_);
-    return json;
+  std::vector<std::vector<PrunedAtStep>> stages() const {
+    std::vector<std::vector<PrunedAtStep>> all;
+    for (const MichelReport& report : michel) all.push_back(report.by_step);
+    return all;
   }
-  Json kept(Result result) {
-    if (result.unwritten) unwritten_ = result.unwritten;
-    return std::move(result.json);
-  }
-
-  std::optional<Json> michel(const Run& run, const std::optional<Json>& before) {
-    if (before) {
-      flags_.michel.known_curve = curve_of(before->at("curve"));
-      flags_.michel.known_steps = pruned_steps_of(*before);
-    }
-    const MichelReport report = reproduce_michel(run, flags_.michel);
-    Json found = kept(finding(call_, run, with_settings(to_json(report)), "", name_));
-    if (!several_) text_ = michel_text(report);
-    return report.complete ? std::optional(std::move(found)) : std::nullopt;
-  }
-
-  std::optional<Json> voita(const Run& run, const Cells& mine) {
-    VoitaOptions& options = flags_.voita;
-    options.wanted = [&](std::size_t i, VoitaMethod method) {
-      return mine[i + (method == VoitaMethod::gates ? 0 : options.penalties.size())];
-    };
-    options.known = [&] { return rows_of(known(run)); };
-    options.after_training = [&](const VoitaReport& so_far) { keep_rows(run, so_far); };
-    VoitaReport report = reproduce_voita(run, options);
-    Json found = keep_rows(run, report);
-    if (!several_) text_ = voita_text(report);
-    return report.complete || !interrupted() ? std::optional(std::move(found)) : std::nullopt;
-  }
-
-  /// What the run's file holds of this, unless it is to be done anew.
-  std::optional<Json> known(const Run& run) const {
-    const bool anew = flags_.runs.force || call_.given("out");
-    return anew ? std::nullopt : kept_finding(call_, run, name_);
-  }
-  static std::vector<PenaltyRow> rows_of(const std::optional<Json>& kept) {
-    return kept ? voita_of(*kept).rows : std::vector<PenaltyRow>{};
-  }
-  /// Keeps the rows beside those that others made meanwhile.
-  Json keep_rows(const Run& run, VoitaReport report) {
-    return kept(merged_finding(call_, run, name_, [&](const std::optional<Json>& there) {
-      add_rows(report, rows_of(there), flags_.voita.penalties);
-      return with_settings(to_json(report));
-    }));
-  }
-
-  /// Means as "over_runs"; as text where there are several runs.
-  static void add_penalties(const RunsDone& done, Json& json, std::string& text) {
-    std::vector<VoitaReport> reports;
-    for (const Json& found : done.found) reports.push_back(voita_of(found));
-    const std::vector<PenaltyOverRuns> rows = penalties_over_runs(reports);
-    json["over_runs"] = rows;
-    if (reports.size() > 1) text = penalties_text(rows, reports.size());
-  }
-
-  static void add_shares(const RunsDone& done, Json& json, std::string& text) {
-    std::vector<std::vector<PrunedAtStep>> stages;
-    for (const Json& found : done.found) stages.push_back(pruned_steps_of(found));
-    const std::vector<ShareOverRuns> rows = shares_over_runs(stages);
-    json["over_runs"] = rows;
-    if (stages.size() > 1) text = shares_text(rows, stages.size());
-  }
-
-  const Invocation& call_;
-  ReproduceFlags& flags_;
-  std::string name_;
-  bool several_ = false;
-  std::string text_{};  // of a single run
-  std::optional<Error> unwritten_{};
 };
+
+Result shown(const Invocation& call, const RunsDone& done, const Found& found) {
+  const std::string paper = call.positionals()[0], name = paper + ".json";
+  Json json = done.to_json();
+  json["paper"] = paper;
+  json["reports"] = done.found;
+  json["settings"] = work_settings(call);
+  json["over_runs"] = found.over_runs();
+  const std::string file = call.given("out") ? call.value("out")
+                           : done.paths.size() == 1
+                               ? done.paths[0] + "/" + name
+                               : text(name, " in each of the ", done.paths.size(), " runs");
+  return done.with_failures(
+      reproducible(call, std::move(json), text(found.shown(), "\n", file, "\n")));
+}
 
 }  // namespace
 
 Result reproduce(Invocation& call) {
   ReproduceFlags flags;
   call.read(flags.settings(), call.out_setting());
-  require_known("paper", call.positionals()[0], {"michel", "voita"});
-  const SweepSlice slice = parse_slice(call);
+  const std::string paper = call.positionals()[0], name = paper + ".json";
+  require_known("paper", paper, {"michel", "voita"});
   const std::vector<std::string> paths(call.positionals().begin() + 1, call.positionals().end());
   if (paths.size() > 1 && call.given("out"))
     throw UsageError("--out keeps what one run showed", "leave it out: each run keeps its own");
-  std::vector<Run> runs;
-  for (const std::string& path : paths) runs.push_back(open_run(path));
-  catch_interrupts();
-  Reproduction reproduction(call, flags);
-  RunsDone done = do_runs(runs, reproduction.cells(), slice, [&](Run& run, const Cells& mine) {
-    return reproduction.of(run, mine, runs.size() > 1);
-  });
-  done.unwritten = reproduction.unwritten();
-  if (done.stopped || slice.count > 1) return slice_result(call, done, flags.runs.shard);
-  require(!done.found.empty(), done.failures_text());
-  return reproduction.shown(done);
+  if (!call.given("finetune")) flags.voita.finetune = flags.voita.settings.gate_steps;
+  flags.michel.examples = flags.voita.settings.examples = flags.examples;
+  flags.michel.progress = flags.voita.progress = note;
+  Found found;
+  const RunsDone done =
+      do_runs(call, {.flags = flags.work,
+                     .force = flags.force,
+                     .paths = paths,
+                     .cells =
+                         [&](const auto& runs) {
+                           flags.michel.keeping = flags.voita.keeping = {true, interrupted};
+                           return paper == "voita" ? voita_cells(runs, flags.voita)
+                                                   : michel_cells(runs, flags.michel);
+                         },
+                     .show =
+                         [&](const Run& run, const Keeping& keeping) {
+                           flags.michel.keeping = flags.voita.keeping = keeping;
+                           Json json = paper == "voita" ? to_json(found.voita.emplace_back(
+                                                              reproduce_voita(run, flags.voita)))
+                                                        : to_json(found.michel.emplace_back(
+                                                              reproduce_michel(run, flags.michel)));
+                           json["settings"] = work_settings(call);
+                           return finding(call, run, std::move(json), "", name);
+                         }});
+  return done.ended ? *done.ended : shown(call, done, found);
 }
 
 }  // namespace headlab::cli

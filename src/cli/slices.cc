@@ -1,20 +1,53 @@
-// Slices of runs share nothing but the folders, so any scheduler that counts from 0 can make them.
-// What a run keeps is written by its own command; here it is only counted.
-// Read next: sweep.cc, whose cells are cut in the same way.
+// As many cells at once as there are threads, each on one: a training of a toy model on two threads
+// takes more than half of the time that it takes on one. Workers are children: Ctrl-C in a terminal
+// and the end of their parent stop them, and they save.
+// Read next: sweep.cc, whose cells are trainings.
 #include "cli/slices.h"
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <sstream>
-#include <utility>
+#include <system_error>
 
 #include "cli/commands.h"
+#include "headlab/base/text.h"
+#include "headlab/base/threads.h"
 
 namespace headlab::cli {
+namespace {
 
-SweepSlice parse_slice(const Invocation& call) {
+namespace fs = std::filesystem;
+
+bool working = false;
+
+/// What is wrong with a run after its parts were made: "" if nothing is.
+std::optional<Error> trouble_of(const std::string& path, const CellsMade& made) {
+  const auto of_run = [&](const std::string& cell) { return cell.starts_with(path + ": "); };
+  for (const CellFailure& failure : made.failed)
+    if (of_run(failure.cell)) return Error(failure.error, failure.hint);
+  const auto missing = std::ranges::find_if(made.missing, of_run);
+  if (missing == made.missing.end()) return {};
+  return Error(*missing + " is not there: another process is making it, or died over it",
+               "give the command again when that has ended");
+}
+
+}  // namespace
+
+void WorkFlags::add_to(Settings& settings) {
+  settings.integer(
+      "jobs", jobs, 0, 1024,
+      "cells to make at once, each on one thread, at most as many as processors (0: as "
+      "many as --threads); 1: one after the other, each on all threads");
+  settings.string("shard", shard, "make every Nth cell, beginning with the Ith (from 0)", "I/N");
+}
+
+bool is_worker() { return working; }
+
+Slice parse_slice(const Invocation& call) {
   const std::string shard = call.value("shard");
   if (shard.empty()) return {};
-  SweepSlice slice;
+  Slice slice;
   char slash = 0, rest = 0;
   std::istringstream in(shard);
   const bool read = (in >> slice.index >> slash >> slice.count) && slash == '/' && !(in >> rest);
@@ -28,10 +61,55 @@ SweepSlice parse_slice(const Invocation& call) {
   return slice;
 }
 
-void RunsFlags::add_to(Settings& settings, const std::string& file) {
-  settings.string("shard", shard, "do every Nth cell of the work, beginning with the Ith (from 0)",
-                  "I/N");
-  settings.boolean("force", force, "do anew what a run's " + file + " holds");
+CellsMade make_shown(const WorkFlags& flags, const std::vector<Cell>& cells) {
+  catch_interrupts();
+  const Index all = std::min<Index>(flags.jobs, processor_count());
+  MakeOptions options{.jobs = all > 0 ? all : thread_count(), .should_stop = interrupted};
+  options.in_worker = [] {
+    working = true;
+    stop_with_parent();
+  };
+  options.after_cell = [&](std::size_t i, std::string trouble) {
+    const std::optional<Json> found = trouble.empty() ? kept_in(cells[i]) : std::nullopt;
+    const Json* loss = found ? found->find("loss") : nullptr;
+    if (loss != nullptr && loss->is_number()) trouble = "loss " + significant(loss->number());
+    note(text("cell ", i + 1, " of ", cells.size(), ", ", cells[i].name,
+              trouble.empty() ? "" : ": " + trouble));
+  };
+  return make_cells(cells, options);
+}
+
+Json work_settings(const Invocation& call) {
+  Json settings = call.settings().to_json();
+  std::erase_if(settings.members(), [](const Json::Member& one) {
+    return one.first == "jobs" || one.first == "threads" || one.first == "shard" ||
+           one.first == "force";
+  });
+  return settings;
+}
+
+Result stopped_result(const Invocation& call) {
+  return {.note =
+              "interrupted; what is done is kept\nhint: to go on, give the same command again: " +
+              call.again(),
+          .status = 130};
+}
+
+Result slice_result(const CellsMade& made, const std::string& shard, const std::string& collect) {
+  Result result;
+  result.json = stamped({{"shard", shard},
+                         {"finished", made.finished},
+                         {"failed", made.failed.size()},
+                         {"busy", made.missing.size()},
+                         {"missing", made.missing}});
+  result.text = text("slice ", shard, ": ", made.finished, " cells finished, ", made.failed.size(),
+                     " failed\n");
+  if (!made.missing.empty())
+    result.text +=
+        "not there yet, because other processes make them: " + join(made.missing, " ") + "\n";
+  result.text += "to see what came out: " + collect + "\n";
+  result.status = made.failed.empty() && made.missing.empty() ? 0 : 1;
+  return result;
 }
 
 Json RunsDone::to_json() const {
@@ -41,63 +119,46 @@ Json RunsDone::to_json() const {
   return stamped({{"runs", paths.size()}, {"paths", paths}, {"failed", std::move(list)}});
 }
 
-std::string RunsDone::failures_text() const {
-  if (failed.empty()) return "";
-  std::string lines = text(failed.size(), " of ", failed.size() + paths.size(), " runs failed\n");
-  for (const auto& [path, error] : failed) lines += text("  ", path, ": ", error, "\n");
-  return lines;
+Result RunsDone::with_failures(Result result) const {
+  if (!failed.empty())
+    result.text += text(failed.size(), " of ", failed.size() + paths.size(), " runs failed\n");
+  for (const auto& [path, error] : failed) result.text += text("  ", path, ": ", error, "\n");
+  result.status = failed.empty() ? 0 : 1;
+  result.unwritten = unwritten;
+  return result;
 }
 
-Json unsliced_settings(const Invocation& call) {
-  Json settings = call.settings().to_json();
-  settings["shard"] = "";
-  settings["force"] = false;
-  return settings;
-}
-
-RunsDone do_runs(std::vector<Run>& runs, std::size_t cells, const SweepSlice& slice,
-                 const std::function<std::optional<Json>(Run& run, const Cells& mine)>& work) {
+RunsDone do_runs(const Invocation& call, const RunsWork& work) {
+  const Slice slice = parse_slice(call);
+  std::vector<fs::path> written;
+  for (const std::string& path : work.paths) {
+    std::error_code ignored;
+    if (work.force) fs::remove_all(fs::path(path) / "cells", ignored);
+    if (access(path.c_str(), W_OK) == 0) written.emplace_back(path);
+  }
   RunsDone done;
-  for (Index r = 0; r < std::ssize(runs) && !done.stopped; ++r) {
-    Cells mine;
-    for (Index cell = 0; std::cmp_less(cell, cells); ++cell)
-      mine.push_back((cell * std::ssize(runs) + r) % slice.count == slice.index);
-    const auto count = std::ranges::count(mine, true);
-    if (count == 0) continue;
-    const std::string path = runs[r].path.string();
+  const CellsMade made = make_shown(work.flags, slice_of(work.cells(written), slice));
+  if (made.stopped) done.ended = stopped_result(call);
+  if (!made.stopped && slice.count > 1)
+    done.ended = slice_result(made, work.flags.shard, call.again("shard"));
+  for (const std::string& path : work.paths) {
+    if (done.ended) break;
     try {
-      std::optional<Json> found = work(runs[r], mine);
-      done.stopped = !found;
-      if (!found) break;
-      done.cells += count;
+      if (const std::optional<Error> trouble = trouble_of(path, made)) throw Error(*trouble);
+      const bool kept = std::ranges::find(written, fs::path(path)) != written.end();
+      Result result = work.show(open_run(path), {kept, interrupted});
+      if (result.unwritten) done.unwritten = result.unwritten;
       done.paths.push_back(path);
-      done.found.push_back(std::move(*found));
+      done.found.push_back(std::move(result.json));
+    } catch (const Stopped&) {
+      done.ended = stopped_result(call);
     } catch (const Error& error) {
-      if (runs.size() == 1) throw;
+      if (work.paths.size() == 1) throw;
       done.failed.emplace_back(path, error.what());
-      note(text(path, ": error: ", error.what()));
     }
   }
+  if (!done.ended && done.paths.empty()) throw Error(done.with_failures({}).text);
   return done;
-}
-
-Result slice_result(const Invocation& call, const RunsDone& done, const std::string& shard) {
-  Result result;
-  result.json = done.to_json();
-  result.unwritten = done.unwritten;
-  result.status = done.failed.empty() ? 0 : 1;
-  if (done.stopped) {
-    result.status = 130;
-    result.note =
-        "interrupted; what is done is kept\nhint: to go on, give the same command again: " +
-        call.again();
-    return result;
-  }
-  result.json["shard"] = shard;
-  result.text = text("slice ", shard, ": ", done.cells, " cells of ", done.paths.size(),
-                     " runs done, ", done.failed.size(), " failed\n", done.failures_text(),
-                     "to see all of them: ", call.again("shard"), "\n");
-  return result;
 }
 
 }  // namespace headlab::cli

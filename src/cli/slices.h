@@ -1,6 +1,7 @@
-// What commands share that do the same to several runs: --shard, which cuts their cells (a pruning
-// method or a training of one run) into slices for any scheduler, and what becomes of the runs; one
-// that fails does not keep the others from being done. Read next: curve.cc, the shortest of them.
+// What commands share that do much: cells are made side by side (--jobs), or some of them
+// (--shard), by as many processes as are given the same command; and what becomes of several runs,
+// of which one that fails does not keep the others from being done. Read next: train/cells.h;
+// curve.cc.
 #pragma once
 
 #include <functional>
@@ -10,51 +11,56 @@
 
 #include "headlab/base/settings.h"
 #include "headlab/cli/arguments.h"
-#include "headlab/lab/sweep.h"
-#include "headlab/train/run.h"
+#include "headlab/train/cells.h"
 
 namespace headlab::cli {
 
-/// What --shard I/N says. UsageError for anything else, and where a picture is wanted of one slice
-/// of several.
-SweepSlice parse_slice(const Invocation& call);
-
-struct RunsFlags {
+struct WorkFlags {
   std::string shard;
-  bool force = false;  // do anew what is there
+  Index jobs = 0;
 
-  void add_to(Settings& settings, const std::string& file);
+  void add_to(Settings& settings);
 };
 
-/// Which cells of a run a slice does.
-using Cells = std::vector<bool>;
+/// What --shard I/N says. UsageError for anything else, and where a picture is wanted of one slice
+/// of several.
+Slice parse_slice(const Invocation& call);
+/// Makes cells, as many at once as --jobs says, with a line for each. Ctrl-C stops all.
+CellsMade make_shown(const WorkFlags& flags, const std::vector<Cell>& cells);
+/// Whether this process is one of several that make_shown started.
+bool is_worker();
 
-/// What became of the runs of a slice, in their order.
+/// All settings as they are kept with what was found, which is the same however it was made.
+Json work_settings(const Invocation& call);
+/// What a command says that was stopped.
+Result stopped_result(const Invocation& call);
+/// What a command says that made one slice of several; `collect` is the command that shows all.
+Result slice_result(const CellsMade& made, const std::string& shard, const std::string& collect);
+
+/// What became of runs, in their order.
 struct RunsDone {
   std::vector<std::string> paths{};                           // that were done
   std::vector<Json> found{};                                  // of each of these
   std::vector<std::pair<std::string, std::string>> failed{};  // path and error
-  bool stopped = false;              // by Ctrl-C, within the run after these
-  Index cells = 0;                   // of these runs, in this slice
-  std::optional<Error> unwritten{};  // what could not be kept
+  std::optional<Error> unwritten{};                           // what could not be kept
+  /// What to return where all is not there yet: it was stopped, or one slice is made.
+  std::optional<Result> ended{};
 
   /// The keys that every command on several runs prints, for one run too.
   Json to_json() const;
-  /// A line for each run that failed, "" where none did.
-  std::string failures_text() const;
+  /// `result` with a line for each run that failed.
+  Result with_failures(Result result) const;
 };
-
-/// Calls work(run, mine), which returns what it found, or nothing where it was stopped, for each
-/// run of which the slice has one of the `cells` that every run has. Slices are cut from the first
-/// cells of all runs, then the second ones ... The error of a single run is thrown; of several it
-/// is counted.
-RunsDone do_runs(std::vector<Run>& runs, std::size_t cells, const SweepSlice& slice,
-                 const std::function<std::optional<Json>(Run& run, const Cells& mine)>& work);
-
-/// All settings as a slice keeps them with what it found, which is the same whoever finds it.
-Json unsliced_settings(const Invocation& call);
-
-/// What a command says that did one slice of several, or was stopped.
-Result slice_result(const Invocation& call, const RunsDone& done, const std::string& shard);
+struct RunsWork {
+  WorkFlags flags;
+  bool force = false;  // forget what is kept of the runs
+  std::vector<std::string> paths;
+  /// What can be made side by side, of runs that can be written.
+  std::function<std::vector<Cell>(const std::vector<std::filesystem::path>& paths)> cells{};
+  /// Puts the parts together; they are kept where in_run is true.
+  std::function<Result(const Run& run, const Keeping& keeping)> show{};
+};
+/// The error of a single run is thrown; of several it is counted.
+RunsDone do_runs(const Invocation& call, const RunsWork& work);
 
 }  // namespace headlab::cli

@@ -28,11 +28,12 @@ one slice for each machine or process, then --collect; with 4 slices:
 )";
 
 struct SweepFlags {
-  std::string out, shard, base;
+  std::string out, base;
   Index seeds = 0;
   bool collect = false;
   std::string prune;  // methods
-  PruneGrid prunings;
+  CurveOptions curve;
+  WorkFlags work;
   PictureFlags picture;
   RunConfig config;                                       // for the names of its settings
   std::deque<std::pair<std::string, std::string>> lists;  // a setting of runs and its values
@@ -41,17 +42,14 @@ struct SweepFlags {
     Settings s;
     s.string("out", out, "folder of the sweep, a cell in each folder (required)", "DIR");
     s.integer("seeds", seeds, 0, 1 << 20, "seeds 0 ... N - 1 of every cell (or --seed 3,5,8)");
-    s.string("shard", shard, "make every Nth cell, beginning with the Ith (from 0)", "I/N");
+    work.add_to(s);
     s.string("config", base, "a config.json: what it says holds for all cells", "FILE");
     s.string("prune", prune, "also prune every cell by these methods: see `headlab list methods`",
              "A,B,...");
-    s.integers("keep", prunings.keep, 0, 1 << 20, "heads to keep in each pruning");
-    s.integer("finetune", prunings.finetune, 0, 1 << 30, "steps of training after each pruning");
-    s.boolean("from_scratch", prunings.from_scratch,
-              "also train what the first method keeps from initial values");
+    s.integers("keep", curve.sizes, 0, 1 << 20, "heads to keep in each pruning");
+    const Settings of_curve = settings_of(curve);
+    for (const char* name : {"finetune", "from_scratch", "gate_steps"}) s.add(*of_curve.find(name));
     s.boolean("collect", collect, "make nothing; show what is there, and what is missing");
-    Settings shared = settings_of(prunings.settings);
-    s.add(*shared.find("gate_steps"));
     picture.add_to(s);
     return s;
   }
@@ -107,110 +105,72 @@ SweepGrid grid_of(const SweepFlags& flags) {
   return grid;
 }
 
-/// Makes the cells of a slice, with a line for each.
-SliceEnd make_cells(const std::string& folder, const std::vector<SweepCell>& cells,
-                    const SweepSlice& slice) {
-  catch_interrupts();
+/// Trains what is not there; where this process alone works, with a line of progress.
+CellsMade train_cells(const SweepFlags& flags, const std::vector<SweepCell>& cells) {
   std::optional<Progress> progress;
-  SliceCallbacks callbacks;
-  callbacks.of_cell = [&](const SweepCell& cell) {
+  const auto watching = [&](const SweepCell& cell) {
+    if (is_worker()) return RunCallbacks{{.should_stop = interrupted}};
     progress.emplace(cell.config.train.steps);
-    RunCallbacks watching = watch(*progress);
-    watching.on_evaluation = {};  // of many runs, a line for each is enough
-    return watching;
+    RunCallbacks callbacks = watch(*progress);
+    callbacks.on_evaluation = {};  // of many runs, a line for each is enough
+    return callbacks;
   };
-  callbacks.after_cell = [&](Index i, CellEnd end, const std::string& error) {
-    progress.reset();
-    note(text("cell ", i + 1, " of ", cells.size(), ", ", cells[i].name,
-              end == CellEnd::failed    ? ": error: " + error
-              : end == CellEnd::stopped ? ": interrupted, and saved"
-              : end == CellEnd::busy
-                  ? ": another process is making it"
-                  : text(": loss ", significant(read_cell(folder, cells[i]).loss))));
-  };
-  callbacks.should_stop = interrupted;
-  return run_slice(folder, cells, slice, callbacks);
+  std::vector<Cell> trainings;
+  for (const SweepCell& cell : cells) trainings.push_back(training_cell(flags.out, cell, watching));
+  return make_shown(flags.work, trainings);
 }
 
-/// Makes the prunings of a slice, with a line for each.
-SliceEnd make_prunings(const std::string& folder, const std::vector<PruneCell>& cells,
-                       const PruneGrid& grid, const SweepSlice& slice) {
-  SliceEnd end;
-  for (Index i = slice.index; i < std::ssize(cells) && !end.stopped; i += slice.count) {
-    if (is_finished(folder, cells[i], grid)) {
-      ++end.finished;
-      continue;
-    }
-    CellEnd result = CellEnd::failed;
-    std::string said;
-    try {
-      result = run_prune_cell(folder, cells[i], grid, {{.should_stop = interrupted}});
-      if (result == CellEnd::finished) forget_failure(folder, cells[i].name);
-    } catch (const Error& error) {
-      said = error.what();
-      keep_failure(folder, cells[i].name, error);
-    }
-    end.finished += result == CellEnd::finished;
-    end.failed += result == CellEnd::failed;
-    end.busy += result == CellEnd::busy;
-    end.stopped = result == CellEnd::stopped || interrupted();
-    note(text("pruning ", i + 1, " of ", cells.size(), ", ", cells[i].name,
-              result == CellEnd::failed    ? ": error: " + said
-              : result == CellEnd::stopped ? ": interrupted"
-              : result == CellEnd::busy    ? ": another process is making it"
-                                           : ""));
-  }
-  return end;
+/// Trains cells and prunes them.
+CellsMade make(const SweepFlags& flags, const std::vector<SweepCell>& cells) {
+  CellsMade made = train_cells(flags, cells);
+  if (flags.prune.empty() || made.stopped) return made;
+  CurveOptions curve = flags.curve;
+  curve.keeping = {true, interrupted};
+  CellsMade pruned = make_shown(flags.work, pruning_cells(flags.out, cells, curve));
+  pruned.finished += made.finished;
+  pruned.failed.insert(pruned.failed.begin(), made.failed.begin(), made.failed.end());
+  pruned.missing.insert(pruned.missing.begin(), made.missing.begin(), made.missing.end());
+  return pruned;
 }
 
+/// What is there of the cells and of their prunings: those that flags name, else all that the
+/// sweep was asked for.
 Result show(const Invocation& call, const SweepFlags& flags, const std::vector<SweepCell>& cells) {
   const RunLock lock = lock_sweep(flags.out);
-  const std::filesystem::path folder = flags.out;
-  if (!flags.prune.empty()) {
-    const PruneSweepReport report =
-        collect_prunings(flags.out, prune_cells(cells, flags.prunings), flags.prunings);
-    Result result = reproducible(call, to_json(report), prune_sweep_text(report));
-    keep_as(folder / "prunings.json", result);
-    return flags.picture.wanted()
-               ? with_picture(call, flags.picture,
-                              prune_sweep_figure(report, flags.picture.units()), result)
-               : result;
-  }
   const SweepReport report = collect_sweep(flags.out, cells);
-  Result result = reproducible(call, to_json(report), sweep_text(report));
-  keep_as(folder / "sweep.json", result);
-  return flags.picture.wanted() ? with_picture(call, flags.picture,
-                                               sweep_figure(report, flags.picture.units()), result)
-                                : result;
+  Json json = to_json(report), prunings = Json::array();
+  std::string said = sweep_text(report);
+  std::vector<SweepPruning> asked;
+  if (flags.prune.empty() && std::filesystem::exists(flags.out + "/grid.json"))
+    asked = read_prunings(flags.out);
+  std::optional<Picture> picture;
+  const auto add = [&](const std::vector<SweepCell>& of, const CurveOptions& curve) {
+    const PruneSweepReport pruned = collect_prunings(flags.out, of, curve);
+    prunings.push_back(to_json(pruned));
+    said += "\n" + prune_sweep_text(pruned);
+    if (flags.picture.wanted() && !flags.prune.empty())
+      picture = prune_sweep_figure(pruned, flags.picture.units());
+  };
+  if (!flags.prune.empty()) add(cells, flags.curve);
+  for (const SweepPruning& one : asked) add(sweep_cells(one.grid), one.curve);
+  if (!prunings.items().empty()) json["prunings"] = std::move(prunings);
+  Result result = reproducible(call, std::move(json), said);
+  keep_as(std::filesystem::path(flags.out) / "sweep.json", result);
+  if (!flags.picture.wanted()) return result;
+  if (!picture) picture = sweep_figure(report, flags.picture.units());
+  return with_picture(call, flags.picture, *picture, result);
 }
 
 Result make_and_show(const Invocation& call, const SweepFlags& flags,
                      const std::vector<SweepCell>& cells) {
-  const SweepSlice slice = parse_slice(call);
-  SliceEnd end = make_cells(flags.out, cells, slice);
-  if (!flags.prune.empty() && !end.stopped) {
-    const SliceEnd pruned =
-        make_prunings(flags.out, prune_cells(cells, flags.prunings), flags.prunings, slice);
-    end = {end.finished + pruned.finished, end.failed + pruned.failed, end.busy + pruned.busy,
-           pruned.stopped};
-  }
-  if (end.stopped)
-    return {.note = "hint: to go on, give the same command again: " + call.again(), .status = 130};
-  Result result;
-  if (slice.count == 1) {
-    result = show(call, flags, cells);
-  } else {
-    result.json = Json::object({{"shard", flags.shard},
-                                {"finished", end.finished},
-                                {"failed", end.failed},
-                                {"busy", end.busy}});
-    const std::string collect = flags.prune.empty()
-                                    ? "headlab sweep --collect --out " + shell_word(flags.out)
-                                    : call.again("shard") + " --collect";
-    result.text = text("slice ", flags.shard, ": ", end.finished, " cells finished, ", end.failed,
-                       " failed\nto see what came out: ", collect, "\n");
-  }
-  result.status = end.failed > 0 ? 1 : 0;
+  const Slice slice = parse_slice(call);
+  const CellsMade made = make(flags, slice_of(cells, slice));
+  if (made.stopped) return stopped_result(call);
+  if (slice.count > 1)
+    return slice_result(made, flags.work.shard,
+                        "headlab sweep --collect --out " + shell_word(flags.out));
+  Result result = show(call, flags, cells);
+  result.status = made.failed.empty() && made.missing.empty() ? 0 : 1;
   return result;
 }
 
@@ -228,11 +188,11 @@ Result sweep(Invocation& call) {
     call.refuse({"keep", "finetune", "from_scratch", "gate_steps"}, "is for --prune",
                 "add --prune greedy");
   } else {
-    if (flags.prunings.keep.empty())
+    if (flags.curve.sizes.empty())
       throw UsageError("missing --keep, the numbers of heads that stay",
                        "for example --keep 2,3,4");
-    flags.prunings.methods = texts_of(split(flags.prune, ','), std::identity());
-    for (const std::string& method : flags.prunings.methods)
+    flags.curve.methods = texts_of(split(flags.prune, ','), std::identity());
+    for (const std::string& method : flags.curve.methods)
       as_usage([&] { return &find_prune_method(method); });
   }
   const SweepGrid grid = grid_of(flags);
@@ -243,6 +203,7 @@ Result sweep(Invocation& call) {
     cell_state(flags.out, cell);  // a cell with other settings is found before anything is made
   if (flags.collect) return show(call, flags, cells);
   add_grid(flags.out, grid);
+  if (!flags.prune.empty()) add_pruning(flags.out, {grid, flags.curve});
   return make_and_show(call, flags, cells);
 }
 

@@ -21,6 +21,7 @@ namespace {
 
 volatile std::sig_atomic_t stop_signal = 0;
 bool quiet = false;
+pid_t master = 0;  // the parent of a worker
 
 void on_signal(int signal) {
   stop_signal = 1;
@@ -76,7 +77,14 @@ std::string variable(const char* name) {
 
 }  // namespace
 
-bool interrupted() { return stop_signal != 0; }
+bool interrupted() { return stop_signal != 0 || (master != 0 && getppid() != master); }
+
+void stop_with_parent() {
+  master = getppid();
+  const auto stop = [](int) { stop_signal = 1; };  // however often: a worker saves in any case
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) std::signal(signal, stop);
+  watch_steps({});
+}
 
 void say_when_interrupted() { handle_signals(end_at_once); }
 

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "cli/commands.h"
+#include "cli/slices.h"
 #include "headlab/base/files.h"
 #include "headlab/heads/ablation.h"
 #include "headlab/lab/sweep.h"
@@ -42,20 +43,18 @@ std::string sweep_line(const SweepGrid& grid, const char* out) {
 }
 
 void train_models(const fs::path& folder, const SweepGrid& grid) {
-  const std::vector<SweepCell> cells = sweep_cells(grid);
   add_grid(folder, grid);
-  catch_interrupts();
-  SliceCallbacks callbacks;
-  callbacks.of_cell = [](const SweepCell&) { return RunCallbacks{{.should_stop = interrupted}}; };
-  std::string failure;
-  callbacks.after_cell = [&](Index i, CellEnd, const std::string& error) {
-    note(text("model ", i + 1, " of ", cells.size()));
-    failure += error;
-  };
-  callbacks.should_stop = interrupted;
-  const SliceEnd end = run_slice(folder, cells, {}, callbacks);
-  require(failure.empty(), "a model of the textbook failed: ", failure);
-  require(!end.stopped, "interrupted: no textbook was written");
+  std::vector<Cell> trainings;
+  for (const SweepCell& cell : sweep_cells(grid)) {
+    const auto watching = [](const SweepCell&) {
+      return RunCallbacks{{.should_stop = interrupted}};
+    };
+    trainings.push_back(training_cell(folder, cell, watching));
+  }
+  const CellsMade made = make_shown({}, trainings);
+  require(!made.stopped, "interrupted: no textbook was written");
+  require(made.failed.empty() && made.missing.empty(), "a model of the textbook failed: ",
+          made.failed.empty() ? "its process died" : made.failed[0].error);
 }
 
 /// What lessons ask of the first model with each number of heads: who does what, what silence

@@ -10,6 +10,7 @@
 #include "headlab/model/initial.h"
 #include "headlab/prune/gates.h"
 #include "headlab/train/streams.h"
+#include "lab/kept.h"
 
 namespace headlab {
 namespace {
@@ -142,81 +143,114 @@ std::size_t choose_row(const VoitaReport& report) {
   return best;
 }
 
-// The two trainings of a penalty, which add their results to the report.
-
-void train_gates_of(const Run& run, const VoitaOptions& options, const HeadsReport& before,
-                    double penalty, VoitaReport& report) {
-  if (options.progress) options.progress(text("training gates, lambda ", penalty));
-  PruneSettings settings = options.settings;
-  settings.penalty = penalty;
-  add_rows(report, {prune_with(run, settings, options.finetune, before)}, options.penalties);
-  if (options.after_training) options.after_training(report);
+/// The second training of a run, with prunings on the way.
+Cell steps_cell(const Run& run, const MichelOptions& options) {
+  Json settings = Json::object({{"examples", options.examples}, {"stages", options.stages}});
+  return part_of_run(run, options.keeping, "michel-steps", std::move(settings), [&run, options] {
+    if (options.progress)
+      options.progress(run.path.string() + ": training once more, to prune on the way");
+    return Json::object({{"by_step", prune_while_training(run, options, MichelReport().shares)}});
+  });
 }
 
-void train_anew(const Run& run, const VoitaOptions& options, PenaltyRow& row, VoitaReport& report) {
-  if (options.progress)
-    options.progress(text("training ", row.survivors.size(), " heads from scratch"));
-  const Index steps = options.settings.gate_steps + options.finetune;
-  row.from_scratch = judge_like(run, train_from_scratch(run, row.survivors, steps));
-  add_rows(report, {}, options.penalties);
-  if (options.after_training) options.after_training(report);
+CurveOptions curve_options(const MichelOptions& options) {
+  return {.methods = {"importance", "ablation", "random"},
+          .settings = {.examples = options.examples},
+          .keeping = options.keeping,
+          .progress = options.progress};
 }
+
+/// The trainings of one run, gates first.
+class VoitaWork {
+ public:
+  VoitaWork(const Run& run, const VoitaOptions& options) : run_(run), options_(options) {
+    require(!options.penalties.empty(), "there is no penalty to try");
+    for (const double penalty : options.penalties)
+      add("gates", penalty, [this, penalty] { return train_gates_of(penalty); });
+    for (std::size_t i = 0; i < options.penalties.size(); ++i)
+      add("scratch", options.penalties[i], [this, i] { return train_anew(i); });
+  }
+  const std::vector<Cell>& cells() const { return cells_; }
+  PenaltyRow row(std::size_t penalty) const {
+    PenaltyRow row = penalty_row_of(found(penalty));
+    row.from_scratch = judged_of(found(penalty + options_.penalties.size()));
+    return row;
+  }
+
+ private:
+  void add(const char* what, double penalty, std::function<Json()> make) {
+    VoitaOptions options = options_;
+    options.settings.penalty = penalty;
+    cells_.push_back(part_of_run(run_, options_.keeping, text("voita-", what, "-", penalty),
+                                 settings_of(options).to_json(), std::move(make)));
+  }
+  Json found(std::size_t cell) const { return once(cells_[cell], options_.keeping.should_stop); }
+  void tell(const std::string& what) const {
+    if (options_.progress) options_.progress(run_.path.string() + ": " + what);
+  }
+
+  Json train_gates_of(double penalty) {
+    tell(text("training gates, lambda ", penalty));
+    PruneSettings settings = options_.settings;
+    settings.penalty = penalty;
+    if (!before_) before_ = score_heads(run_.model, *run_.task, {.examples = settings.examples});
+    return to_json(prune_with(run_, settings, options_.finetune, *before_));
+  }
+  Json train_anew(std::size_t penalty) const {
+    const std::vector<HeadId> survivors = penalty_row_of(found(penalty)).survivors;
+    tell(text("training ", survivors.size(), " heads from scratch"));
+    const Index steps = options_.settings.gate_steps + options_.finetune;
+    return to_json(judge_like(run_, train_from_scratch(run_, survivors, steps)));
+  }
+
+  const Run& run_;
+  const VoitaOptions options_;
+  std::vector<Cell> cells_;
+  std::optional<HeadsReport> before_;  // who did what in the run itself
+};
 
 }  // namespace
+
+std::vector<Cell> michel_cells(const std::vector<std::filesystem::path>& runs,
+                               const MichelOptions& options) {
+  struct Steps {
+    Steps(const Run& run, const MichelOptions& options) {
+      if (options.retrain) all.push_back(steps_cell(run, options));
+    }
+    const std::vector<Cell>& cells() const { return all; }
+    std::vector<Cell> all;
+  };
+  std::vector<Cell> cells = curve_cells(runs, curve_options(options));
+  for (Cell& steps : cells_of_runs<Steps>(runs, options)) cells.push_back(std::move(steps));
+  return cells;
+}
 
 MichelReport reproduce_michel(const Run& run, const MichelOptions& options) {
   require(!all_heads(run.model).empty(), "the model has no head to prune");
   const auto tell = [&](const char* what) {
-    if (options.progress) options.progress(what);
+    if (options.progress) options.progress(run.path.string() + ": " + what);
   };
   MichelReport report;
   tell("ablating single heads");
   report.ablation = ablate_heads(run.model, held_out_examples(*run.task, options.examples).batch);
   report.one_head = keep_one_head(run, options.examples);
-  const auto stop = [&] {
-    report.complete = report.complete && !(options.should_stop && options.should_stop());
-    return !report.complete;
-  };
-  tell("pruning by importance and by single ablation");
-  report.curve = prune_curve(run, {.methods = {"importance", "ablation", "random"},
-                                   .settings = {.examples = options.examples},
-                                   .known = options.known_curve,
-                                   .should_stop = options.should_stop});
-  if (stop()) return report;
-  report.by_step = options.known_steps;
-  if (options.retrain && report.by_step.empty()) {
-    tell("training once more, to prune on the way");
-    report.by_step = prune_while_training(run, options, report.shares);
-  }
-  if (stop()) return report;
+  report.curve = prune_curve(run, curve_options(options));
+  if (options.retrain)
+    report.by_step =
+        pruned_steps_of(once(steps_cell(run, options), options.keeping.should_stop), report.shares);
   tell("timing the full, the masked and the pruned model");
   report.timing = time_half(run, options);
   return report;
 }
 
-void add_rows(VoitaReport& report, const std::vector<PenaltyRow>& others,
-              std::span<const double> penalties) {
-  std::vector<PenaltyRow> rows;
-  report.complete = true;
-  for (const double penalty : penalties) {
-    const auto other = std::ranges::find(others, penalty, &PenaltyRow::penalty);
-    const auto mine = std::ranges::find(report.rows, penalty, &PenaltyRow::penalty);
-    const bool known = other != others.end();
-    if (mine != report.rows.end())
-      rows.push_back(*mine);
-    else if (known)
-      rows.push_back(*other);
-    const bool begun = known || mine != report.rows.end();
-    if (known && !rows.back().from_scratch) rows.back().from_scratch = other->from_scratch;
-    report.complete = report.complete && begun && rows.back().from_scratch.has_value();
-  }
-  report.rows = std::move(rows);
-  report.chosen = choose_row(report);
+std::vector<Cell> voita_cells(const std::vector<std::filesystem::path>& runs,
+                              const VoitaOptions& options) {
+  return cells_of_runs<VoitaWork>(runs, options);
 }
 
 VoitaReport reproduce_voita(const Run& run, const VoitaOptions& options) {
   require(!all_heads(run.model).empty(), "the model has no head to prune");
-  require(!options.penalties.empty(), "there is no penalty to try");
+  const VoitaWork work(run, options);
   VoitaReport report;
   report.attention = module_names(run.model);
   report.heads = std::ssize(all_heads(run.model));
@@ -224,27 +258,8 @@ VoitaReport reproduce_voita(const Run& run, const VoitaOptions& options) {
   report.steps = trained_steps(run) + options.settings.gate_steps + options.finetune;
   report.full = judge_like(run, run.model);
   report.none = judge_like(run, remove_heads(run.model, {}));
-  const HeadsReport before =
-      score_heads(run.model, *run.task, {.examples = options.settings.examples});
-  const auto row = [&](double penalty) {
-    return std::ranges::find(report.rows, penalty, &PenaltyRow::penalty);
-  };
-  add_rows(report, {}, options.penalties);
-  bool trained = false;
-  for (const VoitaMethod method : {VoitaMethod::gates, VoitaMethod::from_scratch}) {
-    for (std::size_t i = 0; i < options.penalties.size(); ++i) {
-      const double penalty = options.penalties[i];
-      if (options.known) add_rows(report, options.known(), options.penalties);
-      const bool gates = row(penalty) == report.rows.end();
-      const bool anew =
-          method == VoitaMethod::from_scratch && (gates || !row(penalty)->from_scratch);
-      if ((!gates && !anew) || (options.wanted && !options.wanted(i, method))) continue;
-      if (trained && options.should_stop && options.should_stop()) return report;
-      if (gates) train_gates_of(run, options, before, penalty, report);
-      if (anew) train_anew(run, options, *row(penalty), report);
-      trained = true;
-    }
-  }
+  for (std::size_t i = 0; i < options.penalties.size(); ++i) report.rows.push_back(work.row(i));
+  report.chosen = choose_row(report);
   return report;
 }
 

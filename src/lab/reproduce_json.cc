@@ -5,6 +5,7 @@
 
 #include "headlab/base/error.h"
 #include "headlab/lab/reproduce.h"
+#include "lab/kept.h"
 
 namespace headlab {
 namespace {
@@ -17,18 +18,6 @@ RoleDrift drift_of(const Json& json) {
           lift("lift_before"), lift("lift_after")};
 }
 
-PenaltyRow penalty_row_of(const Json& json) {
-  PenaltyRow row{.penalty = json.at("lambda").number()};
-  row.survivors = heads_of(json.at("survivors"));
-  row.by_kind = {json.at("self").integer(), json.at("encoder").integer(),
-                 json.at("cross").integer()};
-  row.pruned = judged_of(json.at("pruned"));
-  if (const Json* finetuned = json.find("finetuned")) row.finetuned = judged_of(*finetuned);
-  if (const Json* scratch = json.find("from_scratch")) row.from_scratch = judged_of(*scratch);
-  for (const Json& role : json.at("drift").items()) row.drift.push_back(drift_of(role));
-  return row;
-}
-
 double median_of(std::vector<Index> counts) {
   std::ranges::sort(counts);
   const std::size_t half = counts.size() / 2;
@@ -37,6 +26,25 @@ double median_of(std::vector<Index> counts) {
 }
 
 }  // namespace
+
+Settings settings_of(VoitaOptions& options) {
+  Settings s;
+  s.add(settings_of(options.settings));
+  s.integer("finetune", options.finetune, 0, 1 << 30,
+            "steps of training after the closed gates are gone");
+  return s;
+}
+
+PenaltyRow penalty_row_of(const Json& json) {
+  PenaltyRow row{.penalty = json.at("lambda").number()};
+  row.survivors = heads_of(json.at("survivors"));
+  row.by_kind = {json.at("self").integer(), json.at("encoder").integer(),
+                 json.at("cross").integer()};
+  row.pruned = judged_of(json.at("pruned"));
+  if (const Json* finetuned = json.find("finetuned")) row.finetuned = judged_of(*finetuned);
+  for (const Json& role : json.at("drift").items()) row.drift.push_back(drift_of(role));
+  return row;
+}
 
 Json to_json(const OneHeadLeft& row) {
   return Json::object({{"module", row.module},
@@ -57,16 +65,17 @@ Json to_json(const MichelReport& report) {
        {"curve", report.curve},
        {"shares", report.shares},
        {"by_step", report.by_step},
-       {"timing", to_json(Finding{.tables = {timing_table(report.timing)}}).at("timing")},
-       {"complete", report.complete}});
+       {"timing", to_json(Finding{.tables = {timing_table(report.timing)}}).at("timing")}});
 }
 
-std::vector<PrunedAtStep> pruned_steps_of(const Json& json) {
+std::vector<PrunedAtStep> pruned_steps_of(const Json& json, std::span<const double> shares) {
   std::vector<PrunedAtStep> stages;
   for (const Json& stage : json.at("by_step").items()) {
     stages.push_back({stage.at("step").integer(), {}});
     for (const Json& judged : stage.at("by_share").items())
       stages.back().by_share.push_back(judged_of(judged));
+    require(stages.back().by_share.size() == shares.size(),
+            "what was kept of the training with prunings is damaged: make it anew");
   }
   return stages;
 }
@@ -87,7 +96,7 @@ Json to_json(const PenaltyRow& row) {
                             {"cross", row.by_kind[2]},
                             {"pruned", row.pruned}});
   if (row.finetuned) json["finetuned"] = *row.finetuned;
-  if (row.from_scratch) json["from_scratch"] = *row.from_scratch;
+  json["from_scratch"] = row.from_scratch;
   json["drift"] = row.drift;
   return json;
 }
@@ -100,23 +109,7 @@ Json to_json(const VoitaReport& report) {
                   {"full", report.full},
                   {"none", report.none},
                   {"rows", report.rows},
-                  {"chosen", report.chosen},
-                  {"complete", report.complete}});
-}
-
-VoitaReport voita_of(const Json& json) {
-  VoitaReport report;
-  for (const Json& name : json.at("attention").items()) report.attention.push_back(name.string());
-  report.heads = json.at("heads").integer();
-  report.needed = json.at("needed").is_null() ? 0 : json.at("needed").integer();
-  if (const Json* steps = json.find("steps")) report.steps = steps->integer();
-  report.full = judged_of(json.at("full"));
-  report.none = judged_of(json.at("none"));
-  for (const Json& row : json.at("rows").items()) report.rows.push_back(penalty_row_of(row));
-  report.chosen = static_cast<std::size_t>(json.at("chosen").integer());
-  require(report.chosen < report.rows.size(), "the report has no row ", report.chosen);
-  report.complete = json.at("complete").boolean();
-  return report;
+                  {"chosen", report.chosen}});
 }
 
 // ---- over several runs
@@ -125,14 +118,13 @@ static PenaltyOverRuns penalty_over(std::span<const VoitaReport> reports, std::s
   PenaltyOverRuns row{.penalty = reports[0].rows[i].penalty};
   std::vector<double> pruned, finetuned, scratch, differences;
   for (const VoitaReport& report : reports) {
-    require(report.complete, "a report that is not complete cannot be averaged");
     require(report.rows.size() == reports[0].rows.size() && report.rows[i].penalty == row.penalty,
             "reports of different penalties cannot be averaged");
     const PenaltyRow& one = report.rows[i];
     row.survivors.push_back(std::ssize(one.survivors));
     pruned.push_back(one.pruned.loss);
     if (one.finetuned) finetuned.push_back(one.finetuned->loss);
-    scratch.push_back(one.from_scratch.value().loss);
+    scratch.push_back(one.from_scratch.loss);
     differences.push_back(one.finetuned.value_or(one.pruned).loss - scratch.back());
   }
   row.median = median_of(row.survivors);

@@ -71,10 +71,11 @@ std::vector<std::vector<Value>> combinations(const std::vector<SweepAxis>& grid)
   return all;
 }
 
-/// The grids of a grid.json, oldest first; older files hold one, under "grid".
+/// What a grid.json holds, each list oldest first; older files hold one grid, under "grid".
 Json grids_in(const fs::path& file) {
-  const Json json = read_json(file);
-  return json.find("grid") != nullptr ? Json(Json::Array{json.at("grid")}) : json.at("grids");
+  Json json = read_json(file);
+  const Json* one = json.find("grid");
+  return one == nullptr ? json : stamped({{"grids", Json::Array{*one}}});
 }
 
 }  // namespace
@@ -120,10 +121,10 @@ std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& given) {
 
 std::vector<SweepCell> cells_of_grids(const std::vector<SweepGrid>& grids) {
   std::vector<SweepCell> cells;
+  std::set<std::string> names;
   for (const SweepGrid& grid : grids)
     for (SweepCell& cell : sweep_cells(grid))
-      if (std::ranges::find(cells, cell.name, &SweepCell::name) == cells.end())
-        cells.push_back(std::move(cell));
+      if (names.insert(cell.name).second) cells.push_back(std::move(cell));
   return cells;
 }
 
@@ -140,35 +141,51 @@ RunLock lock_sweep(const fs::path& folder) {
   }
 }
 
-void add_grid(const fs::path& folder, const SweepGrid& grid) {
-  const RunLock lock = lock_sweep(folder);
+Json to_json(const SweepGrid& grid) {
   Json axes = Json::object();
   for (const SweepAxis& axis : grid) axes[axis.name] = axis.values;
-  Json all = Json::array();
-  const fs::path file = folder / "grid.json";
-  std::error_code ignored;
-  if (fs::exists(file, ignored)) all = grids_in(file);
-  const Json::Array& known = all.items();
-  if (std::ranges::find(known, axes) != known.end()) return;
-  all.push_back(std::move(axes));
-  make_directories(folder);
-  write_json(file, stamped({{"grids", std::move(all)}}));
+  return axes;
 }
 
-std::vector<SweepGrid> read_grids(const fs::path& folder) {
+SweepGrid grid_of(const Json& axes) {
+  SweepGrid grid;
+  for (const auto& [name, values] : axes.members())
+    grid.push_back({name, texts_of(values.items(), &Json::string)});
+  return grid;
+}
+
+void add_to_grids(const fs::path& folder, const std::string& list, Json one) {
+  const RunLock lock = lock_sweep(folder);
+  const fs::path file = folder / "grid.json";
+  std::error_code ignored;
+  Json all = fs::exists(file, ignored) ? grids_in(file) : stamped({{"grids", Json::array()}});
+  Json& known = all[list];
+  if (known.is_null()) known = Json::array();
+  if (std::ranges::find(known.items(), one) != known.items().end()) return;
+  known.push_back(std::move(one));
+  make_directories(folder);
+  write_json(file, all);
+}
+
+Json::Array read_from_grids(const fs::path& folder, const std::string& list) {
   const fs::path file = folder / "grid.json";
   std::error_code ignored;
   if (!fs::exists(file, ignored)) {
     throw Error(text("there is no sweep at ", folder.string(), " (no grid.json)"),
                 "a sweep writes it there before its first cell");
   }
-  std::vector<SweepGrid> grids;
   const Json all = grids_in(file);
-  for (const Json& axes : all.items()) {
-    SweepGrid& grid = grids.emplace_back();
-    for (const auto& [name, values] : axes.members())
-      grid.push_back({name, texts_of(values.items(), [](const Json& v) { return v.string(); })});
-  }
+  const Json* found = all.find(list);
+  return found != nullptr ? found->items() : Json::Array{};
+}
+
+void add_grid(const fs::path& folder, const SweepGrid& grid) {
+  add_to_grids(folder, "grids", to_json(grid));
+}
+
+std::vector<SweepGrid> read_grids(const fs::path& folder) {
+  std::vector<SweepGrid> grids;
+  for (const Json& axes : read_from_grids(folder, "grids")) grids.push_back(grid_of(axes));
   return grids;
 }
 

@@ -1,7 +1,5 @@
 // One cell of a sweep: trained, its heads scored and matched with the relations, and the result
-// kept beside the run. cell.json is written last, so that a cell which has one is finished; a lock
-// that ends with its process keeps two processes from making one cell. Slices share nothing but the
-// folder, so any scheduler that counts from 0 can run them at the same time.
+// kept beside the run. cell.json is written last, so that a cell which has one is finished.
 // Read next: sweep_report.cc.
 #include <algorithm>
 #include <set>
@@ -101,67 +99,40 @@ CellState cell_state(const fs::path& folder, const SweepCell& cell) {
 
 CellResult read_cell(const fs::path& folder, const SweepCell& cell) {
   const fs::path file = folder / cell.name / "cell.json";
-  const Json json = read_json(file);
-  CellResult result;
-  result.loss = json.at("loss").number();
-  result.accuracy = json.at("accuracy").number();
-  result.parameters = json.at("parameters").integer();
-  result.keys = json.at("keys").number();
-  if (const Json* found = json.find("diversity")) result.diversity = found->number();
-  for (const Json& entry : json.at("roles").items()) {
-    SweepRole role{entry.at("relation").string(), {}, kUndefined, entry.at("owned").boolean()};
-    if (const Json& head = entry.at("head"); !head.is_null()) role.head = head_of(head);
-    if (const Json& lift = entry.at("lift"); !lift.is_null()) role.lift = lift.number();
-    result.roles.push_back(std::move(role));
-  }
-  return result;
-}
-
-CellEnd run_cell(const fs::path& folder, const SweepCell& cell, const RunCallbacks& callbacks) {
-  RunLock lock;
-  try {
-    lock = lock_run(folder / cell.name);
-  } catch (const RunBusy&) {
-    return CellEnd::busy;
-  }
-  const CellState state = cell_state(folder, cell);
-  if (state == CellState::finished) return CellEnd::finished;
-  const fs::path path = folder / cell.name;
-  Run run = state == CellState::started ? open_run(path)
-                                        : create_run(path, cell.config, Existing::replace);
-  const TrainResult trained = train_run(run, track_heads(run, callbacks));
-  if (!trained.finished) return CellEnd::stopped;
-  write_json(path / "cell.json", to_json(result_of(run, trained.held_out)));
-  forget_failure(folder, cell.name);
-  return CellEnd::finished;
-}
-
-SliceEnd run_slice(const std::filesystem::path& folder, const std::vector<SweepCell>& cells,
-                   const SweepSlice& slice, const SliceCallbacks& callbacks) {
-  require(slice.index >= 0 && slice.count >= 1, "there is no slice ", slice.index, " of ",
-          slice.count);
-  SliceEnd end;
-  for (Index i = slice.index; i < std::ssize(cells) && !end.stopped; i += slice.count) {
-    CellEnd cell = CellEnd::finished;
-    std::string error;
-    if (cell_state(folder, cells[i]) != CellState::finished) {
-      try {
-        cell = run_cell(folder, cells[i],
-                        callbacks.of_cell ? callbacks.of_cell(cells[i]) : RunCallbacks{});
-      } catch (const Error& what) {
-        cell = CellEnd::failed;
-        error = what.what();
-        keep_failure(folder, cells[i].name, what);
-      }
-      if (callbacks.after_cell) callbacks.after_cell(i, cell, error);
-      end.stopped = callbacks.should_stop && callbacks.should_stop() && i + 1 < std::ssize(cells);
+  return in_context(file.string(), [&] {
+    const Json json = read_json(file);
+    CellResult result;
+    result.loss = json.at("loss").number();
+    result.accuracy = json.at("accuracy").number();
+    result.parameters = json.at("parameters").integer();
+    result.keys = json.at("keys").number();
+    if (const Json* found = json.find("diversity"); found != nullptr && !found->is_null())
+      result.diversity = found->number();
+    for (const Json& entry : json.at("roles").items()) {
+      SweepRole role{entry.at("relation").string(), {}, kUndefined, entry.at("owned").boolean()};
+      if (const Json& head = entry.at("head"); !head.is_null()) role.head = head_of(head);
+      if (const Json& lift = entry.at("lift"); !lift.is_null()) role.lift = lift.number();
+      result.roles.push_back(std::move(role));
     }
-    end.finished += cell == CellEnd::finished;
-    end.failed += cell == CellEnd::failed;
-    end.busy += cell == CellEnd::busy;
-    end.stopped = end.stopped || cell == CellEnd::stopped;
-  }
-  return end;
+    return result;
+  });
+}
+
+Cell training_cell(const fs::path& folder, const SweepCell& cell, const WatchCell& watch) {
+  const fs::path path = folder / cell.name;
+  const auto make = [=] {
+    const bool begun = cell_state(folder, cell) == CellState::started;
+    Run run = begun ? open_run(path) : create_run(path, cell.config, Existing::replace);
+    const TrainResult trained =
+        train_run(run, track_heads(run, watch ? watch(cell) : RunCallbacks{}));
+    if (!trained.finished) throw Stopped();
+    return to_json(result_of(run, trained.held_out));
+  };
+  return {.name = cell.name,
+          .path = path,
+          .file = path / "cell.json",
+          .settings = path / "config.json",
+          .make = make};
 }
 
 }  // namespace headlab

@@ -56,6 +56,12 @@ SweepGroup group_of(const std::vector<const SweepCell*>& cells, const Results& r
   group.specialization = t_interval(by_seed(results, specialization));
   group.parameters = results[0].parameters;
   group.keys = results[0].keys;
+  for (std::size_t i = 0; i < results.size(); ++i)
+    if (!std::ranges::equal(results[i].roles, results[0].roles, {}, &SweepRole::relation,
+                            &SweepRole::relation))
+      throw Error(text("the cells ", cells[0]->name, " and ", cells[i]->name,
+                       " have scores of different relations"),
+                  "delete the cell.json of the damaged one, and it is made again");
   for (std::size_t r = 0; r < results[0].roles.size(); ++r)
     group.roles.push_back(roles_over_seeds(results, r));
   return group;
@@ -123,6 +129,8 @@ SweepReport collect_sweep(const std::filesystem::path& folder,
       results.push_back(read_cell(folder, cells[i]));
     } else {
       report.missing.push_back(cells[i].name);
+      if (const auto failure = failure_of(training_cell(folder, cells[i])))
+        report.failed.push_back(*failure);
     }
     const bool last = i + 1 == cells.size() || cells[i + 1].group != cells[i].group;
     if (last && !members.empty()) {  // the seeds of a group stand side by side
@@ -131,7 +139,6 @@ SweepReport collect_sweep(const std::filesystem::path& folder,
       results.clear();
     }
   }
-  report.failed = failures_of(folder, report.missing);
   add_comparisons(report);
   return report;
 }

@@ -27,7 +27,7 @@ class SubsetResults {
 
   Judged pruned(const Choice& choice) {
     const auto prune = [&] { return judged(pruned_model(run_.model, choice)); };
-    return choice.trained ? prune() : once(pruned_, choice.kept, prune);
+    return choice.trained ? prune() : remembered(pruned_, choice.kept, prune);
   }
 
   /// The loss of a choice on the choosing examples.
@@ -43,7 +43,9 @@ class SubsetResults {
       Trainer(model, *run_.task, finetuning(run_.config.train, options_.finetune)).run();
       return judged(model);
     };
-    return choice.trained ? tune() : once(finetuned_, choice.kept, tune);
+    if (choice.trained) return tune();
+    return remembered(finetuned_, choice.kept,
+                      [&] { return kept("finetuned", choice.kept, options_.finetune, tune); });
   }
 
   /// Before training all heads of a module are alike, so the first ones stand for any.
@@ -55,8 +57,9 @@ class SubsetResults {
         first.push_back(head);
     }
     const Index more = choice.steps + options_.finetune;
-    return once(from_scratch_[more], first,
-                [&] { return judged(train_from_scratch(run_, first, more)); });
+    const auto train = [&] { return judged(train_from_scratch(run_, first, more)); };
+    return remembered(from_scratch_[more], first,
+                      [&] { return kept("from_scratch", first, more, train); });
   }
 
  private:
@@ -66,8 +69,21 @@ class SubsetResults {
     return judge(model, *run_.task, {.examples = examples, .key = key});
   }
 
+  /// A training that is made once, whatever curves ask for it.
+  Judged kept(const char* what, const std::vector<HeadId>& heads, Index steps,
+              const std::function<Judged()>& train) const {
+    Json settings = Json::object({{"heads", heads},
+                                  {"steps", steps},
+                                  {"judged", options_.judged},
+                                  {"test_split", options_.test_split}});
+    const Cell cell = part_of_run(run_, options_.keeping, what, std::move(settings),
+                                  [&] { return to_json(train()); });
+    return judged_of(once(cell, options_.keeping.should_stop));
+  }
+
   template <class Compute>
-  Judged once(std::map<Subset, Judged>& known, std::span<const HeadId> kept, Compute compute) {
+  Judged remembered(std::map<Subset, Judged>& known, std::span<const HeadId> kept,
+                    Compute compute) {
     Subset subset;
     for (const HeadId& head : heads_) subset.push_back(contains(kept, head));
     const auto found = known.find(subset);
@@ -115,50 +131,97 @@ void score_against_owners(CurvePoint& point, const Owners& owners) {
   point.precision = share(point.heads.size() - unmatched.size(), point.heads.size());
 }
 
-/// Computes one method's curve after another.
-class CurveMaker {
+/// Mean over sizes of the loss above that of the exhaustive choice.
+void add_regrets(Curve& curve) {
+  const auto best = std::ranges::find(curve.methods, "exhaustive", &MethodCurve::method);
+  if (best == curve.methods.end()) return;
+  for (MethodCurve& method : curve.methods) {
+    double sum = 0;
+    for (std::size_t i = 0; i < method.points.size(); ++i)
+      sum += method.points[i].pruned.loss - best->points[i].pruned.loss;
+    method.regret = sum / static_cast<double>(std::max<std::size_t>(1, method.points.size()));
+  }
+}
+
+/// The parts of a run's curve.
+class CurveWork {
  public:
-  CurveMaker(const Run& run, const CurveOptions& options)
-      : run_(run), options_(options), results_(run, options), sizes_(options.sizes) {
-    const std::vector<HeadId> heads = all_heads(run.model);
-    const PruneProblem problem = problem_of(run, options.settings);
-    curve_.task = run.task->spec();
-    curve_.attention = module_names(run.model);
-    curve_.heads = std::ssize(heads);
-    curve_.needed = run.task->needed_heads();
-    for (Index size = fewest_heads(problem); options.sizes.empty() && size <= curve_.heads; ++size)
+  CurveWork(const Run& run, const CurveOptions& options)
+      : run_(run), options_(options), results_(run, options_), sizes_(options.sizes) {
+    const Index fewest = fewest_heads(problem_of(run, options.settings)),
+                heads = std::ssize(all_heads(run.model));
+    for (Index size = fewest; options.sizes.empty() && size <= heads; ++size)
       sizes_.push_back(size);
     std::ranges::sort(sizes_);
     sizes_.erase(std::unique(sizes_.begin(), sizes_.end()), sizes_.end());
-    curve_.full = results_.pruned({heads});
-    curve_.none = results_.pruned({});
-    PassCount unused;
-    curve_.ablation = find_prune_method("ablation").scores(problem, unused);
-    if (!heads.empty()) curve_.owners = find_owners(run, options.settings.examples);
+    add("about", [this] { return to_json(about()); });
+    const std::vector<std::string> methods = curve_methods(run.model, options);
+    for (const std::string& name : methods) {
+      const PruneMethod& method = find_prune_method(name);
+      add(name, [this, &method] { return to_json(curve_by(method)); });
+    }
+    searched_ = std::ranges::find(methods, "exhaustive") != methods.end() &&
+                std::cmp_less_equal(heads, kFewHeads);
+    if (searched_)
+      add("subsets", [this] { return to_json(judge_all_subsets(run_.model, *run_.task)); });
   }
 
-  void add(const PruneMethod& method) {
+  /// What is true of the run, a cell for each method, and all subsets where they were searched.
+  const std::vector<Cell>& cells() const { return cells_; }
+
+  Curve curve() {
+    Curve curve = known();
+    for (std::size_t i = 1; i + (searched_ ? 1 : 0) < cells_.size(); ++i) {
+      curve.methods.push_back(method_curve_of(found(i)));
+      require(curve.methods.back().points.size() == sizes_.size(), cells_[i].file.string(),
+              " is damaged: delete it, and it is made again");
+    }
+    add_regrets(curve);
+    if (searched_) curve.subsets = subsets_of(found(cells_.size() - 1));
+    return curve;
+  }
+
+ private:
+  void add(const std::string& name, std::function<Json()> make) {
+    CurveOptions options = options_;
+    Json settings = settings_of(options).to_json();
+    settings["sizes"] = sizes_;
+    cells_.push_back(
+        part_of_run(run_, options_.keeping, "curve-" + name, std::move(settings), std::move(make)));
+  }
+  Json found(std::size_t cell) const { return once(cells_[cell], options_.keeping.should_stop); }
+
+  Curve about() {
+    Curve curve;
+    curve.task = run_.task->spec();
+    curve.attention = module_names(run_.model);
+    const std::vector<HeadId> heads = all_heads(run_.model);
+    curve.heads = std::ssize(heads);
+    curve.needed = run_.task->needed_heads();
+    curve.full = results_.pruned({heads});
+    curve.none = results_.pruned({});
+    PassCount unused;
+    curve.ablation =
+        find_prune_method("ablation").scores(problem_of(run_, options_.settings), unused);
+    if (!heads.empty()) curve.owners = find_owners(run_, options_.settings.examples);
+    return curve;
+  }
+  const Curve& known() {
+    if (!known_) known_ = curve_without_methods(found(0));
+    return *known_;
+  }
+
+  MethodCurve curve_by(const PruneMethod& method) {
     MethodCurve result{.method = method.name};
     const bool random = method.kind == MethodKind::baseline;
     const Index draws = random ? std::max<Index>(1, options_.draws) : 1;
     for (Index draw = 0; draw < draws; ++draw) add_draw(method, draw, result);
     summarise(result);
-    curve_.methods.push_back(std::move(result));
+    return result;
   }
 
-  /// Takes the method's curve from another, if that has it.
-  bool take_over(const Curve& known, const PruneMethod& method) {
-    const auto found = std::ranges::find(known.methods, method.name, &MethodCurve::method);
-    if (found == known.methods.end()) return false;
-    curve_.methods.push_back(*found);
-    return true;
-  }
-
-  Curve take() { return std::move(curve_); }
-
- private:
   void tell(const std::string& what) const {
-    if (options_.progress) options_.progress(what);
+    if (options_.progress) options_.progress(run_.path.string() + ": " + what);
   }
 
   /// Chooses and judges all sizes once more; losses and accuracies become running means over the
@@ -192,12 +255,12 @@ class CurveMaker {
       tell(text(method.name, ", training ", size, " heads from scratch"));
       point.from_scratch = results_.from_scratch(choice);
     }
-    score_against_owners(point, curve_.owners);
+    score_against_owners(point, known().owners);
     return point;
   }
 
   /// Area, rank correlation and knee.
-  void summarise(MethodCurve& result) const {
+  void summarise(MethodCurve& result) {
     const std::vector<CurvePoint>& points = result.points;
     for (std::size_t i = 1; i < points.size(); ++i) {
       const auto width = static_cast<double>(points[i].kept - points[i - 1].kept);
@@ -209,28 +272,18 @@ class CurveMaker {
       const auto has = [&](const CurvePoint& point) { return contains(point.heads, head); };
       stays.push_back(static_cast<double>(std::ranges::count_if(points, has)));
     }
-    result.rank_correlation = spearman(stays, curve_.ablation);
-    result.knee = knee_of(result, curve_.full, curve_.none);
+    result.rank_correlation = spearman(stays, known().ablation);
+    result.knee = knee_of(result, known().full, known().none);
   }
 
   const Run& run_;
-  const CurveOptions& options_;
-  Curve curve_;
+  const CurveOptions options_;
   SubsetResults results_;
   std::vector<Index> sizes_;
+  std::vector<Cell> cells_;
+  bool searched_ = false;
+  std::optional<Curve> known_;
 };
-
-/// Mean over sizes of the loss above that of the exhaustive choice.
-void add_regrets(Curve& curve) {
-  const auto best = std::ranges::find(curve.methods, "exhaustive", &MethodCurve::method);
-  if (best == curve.methods.end()) return;
-  for (MethodCurve& method : curve.methods) {
-    double sum = 0;
-    for (std::size_t i = 0; i < method.points.size(); ++i)
-      sum += method.points[i].pruned.loss - best->points[i].pruned.loss;
-    method.regret = sum / static_cast<double>(std::max<std::size_t>(1, method.points.size()));
-  }
-}
 
 /// All methods without training; the exhaustive search only where the model has few heads.
 std::vector<std::string> default_methods(const Transformer& model) {
@@ -256,76 +309,13 @@ std::vector<std::string> curve_methods(const Transformer& model, const CurveOpti
   return options.methods.empty() ? default_methods(model) : options.methods;
 }
 
+std::vector<Cell> curve_cells(const std::vector<std::filesystem::path>& runs,
+                              const CurveOptions& options) {
+  return cells_of_runs<CurveWork>(runs, options);
+}
+
 Curve prune_curve(const Run& run, const CurveOptions& options) {
-  std::vector<const PruneMethod*> methods;
-  for (const std::string& name : curve_methods(run.model, options))
-    methods.push_back(&find_prune_method(name));
-  CurveMaker maker(run, options);
-  std::vector<std::string> left;
-  bool stop = false, done = false;
-  for (const PruneMethod* method : methods) {
-    if (options.known && maker.take_over(*options.known, *method)) continue;
-    stop = stop || (done && options.should_stop && options.should_stop());
-    if (stop || (options.wanted && !options.wanted(method->name))) {
-      left.emplace_back(method->name);
-    } else {
-      maker.add(*method);
-      done = true;
-    }
-  }
-  Curve curve = maker.take();
-  curve.left = std::move(left);
-  add_regrets(curve);
-  const bool searched =
-      std::ranges::find(curve.methods, "exhaustive", &MethodCurve::method) != curve.methods.end();
-  if (options.known && options.known->subsets)
-    curve.subsets = options.known->subsets;
-  else if (searched && std::cmp_less_equal(curve.heads, kFewHeads))
-    curve.subsets = judge_all_subsets(run.model, *run.task);
-  return curve;
-}
-
-void add_methods(Curve& curve, const Curve& other, std::span<const std::string> methods) {
-  std::vector<MethodCurve> all;
-  curve.left.clear();
-  for (const std::string& name : methods) {
-    const auto mine = std::ranges::find(curve.methods, name, &MethodCurve::method);
-    const auto theirs = std::ranges::find(other.methods, name, &MethodCurve::method);
-    if (mine != curve.methods.end())
-      all.push_back(*mine);
-    else if (theirs != other.methods.end())
-      all.push_back(*theirs);
-    else
-      curve.left.push_back(name);
-  }
-  curve.methods = std::move(all);
-  if (!curve.subsets) curve.subsets = other.subsets;
-  add_regrets(curve);
-}
-
-Json to_json(const CurvePoint& point) {
-  Json json = to_json(point.pruned);
-  json["kept"] = point.kept;
-  json["heads"] = point.heads;
-  json["choosing_loss"] = point.chosen_on;
-  json["recall"] = point.recall;
-  json["precision"] = point.precision;
-  if (point.finetuned) json["finetuned"] = *point.finetuned;
-  if (point.from_scratch) json["from_scratch"] = *point.from_scratch;
-  return json;
-}
-
-Json to_json(const MethodCurve& method) {
-  return Json::object({{"method", method.method},
-                       {"area", method.area},
-                       {"regret", method.regret},
-                       {"rank_correlation", method.rank_correlation},
-                       {"knee", method.knee},
-                       {"steps", method.steps},
-                       {"sequences_forward", method.cost.forward},
-                       {"sequences_backward", method.cost.backward},
-                       {"seconds", method.seconds},
-                       {"points", method.points}});
+  return CurveWork(run, options).curve();
 }
 
 SubsetTable judge_all_subsets(const Transformer& model, const Task& task, Index examples) {
@@ -338,28 +328,6 @@ SubsetTable judge_all_subsets(const Transformer& model, const Task& task, Index 
       if ((set >> h & 1U) == 0) silenced[set].push_back(table.heads[h]);
   table.losses = Ablation(model, held_out_examples(task, examples).batch).mean_losses(silenced);
   return table;
-}
-
-Json to_json(const SubsetTable& table) {
-  return Json::object({{"heads", table.heads},
-                       {"examples", table.examples},
-                       {"kind", name_of(AblationKind::zero)},
-                       {"losses", table.losses}});
-}
-
-Json to_json(const Curve& curve) {
-  Json json = stamped({{"task", curve.task},
-                       {"attention", curve.attention},
-                       {"heads", curve.heads},
-                       {"needed", curve.needed > 0 ? Json(curve.needed) : Json()},
-                       {"full", curve.full},
-                       {"none", curve.none},
-                       {"owners", Json::Object(curve.owners.begin(), curve.owners.end())},
-                       {"ablation", curve.ablation},
-                       {"methods", curve.methods},
-                       {"left", curve.left}});
-  if (curve.subsets) json["subsets"] = *curve.subsets;
-  return json;
 }
 
 }  // namespace headlab

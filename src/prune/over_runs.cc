@@ -2,7 +2,6 @@
 // must have been pruned by the same methods to the same sizes.
 // Read next: report/prune_text.cc.
 #include <algorithm>
-#include <limits>
 #include <tuple>
 
 #include "headlab/base/error.h"
@@ -66,50 +65,6 @@ PointOverRuns point_over(std::span<const Curve> curves, std::size_t m, std::size
   return result;
 }
 
-double number_of(const Json& json) {
-  return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.number();
-}
-
-std::optional<Judged> judged_if(const Json* json) {
-  return json == nullptr ? std::nullopt : std::optional(judged_of(*json));
-}
-
-std::optional<double> number_if(const Json* json) {
-  return json == nullptr || json->is_null() ? std::nullopt : std::optional(json->number());
-}
-
-CurvePoint point_of(const Json& json) {
-  return {.kept = json.at("kept").integer(),
-          .heads = heads_of(json.at("heads")),
-          .pruned = judged_of(json),
-          .chosen_on = number_if(json.find("choosing_loss")),
-          .finetuned = judged_if(json.find("finetuned")),
-          .from_scratch = judged_if(json.find("from_scratch")),
-          .recall = number_of(json.at("recall")),
-          .precision = number_of(json.at("precision"))};
-}
-
-MethodCurve method_of(const Json& json) {
-  MethodCurve method{.method = json.at("method").string()};
-  for (const Json& point : json.at("points").items()) method.points.push_back(point_of(point));
-  method.area = number_of(json.at("area"));
-  if (const Json& regret = json.at("regret"); !regret.is_null()) method.regret = regret.number();
-  method.rank_correlation = number_of(json.at("rank_correlation"));
-  if (const Json& knee = json.at("knee"); !knee.is_null()) method.knee = knee.integer();
-  if (const Json* steps = json.find("steps")) method.steps = steps->integer();
-  method.cost = {json.at("sequences_forward").integer(), json.at("sequences_backward").integer()};
-  method.seconds = number_of(json.at("seconds"));
-  return method;
-}
-
-SubsetTable subsets_of(const Json& json) {
-  SubsetTable table{.heads = heads_of(json.at("heads")),
-                    .examples = json.at("examples").integer(),
-                    .losses = {}};
-  for (const Json& loss : json.at("losses").items()) table.losses.push_back(number_of(loss));
-  return table;
-}
-
 /// Compares the methods at each size with the one whose mean loss is lowest there.
 void compare_with_best(std::span<const Curve> curves, CurveOverRuns& all) {
   for (std::size_t p = 0; !all.methods.empty() && p < all.methods[0].points.size(); ++p) {
@@ -127,28 +82,6 @@ void compare_with_best(std::span<const Curve> curves, CurveOverRuns& all) {
 
 }  // namespace
 
-Judged judged_of(const Json& json) {
-  return {number_of(json.at("loss")), number_of(json.at("accuracy"))};
-}
-
-Curve curve_of(const Json& json) {
-  Curve curve;
-  curve.task = json.at("task").string();
-  for (const Json& name : json.at("attention").items()) curve.attention.push_back(name.string());
-  curve.heads = json.at("heads").integer();
-  curve.needed = json.at("needed").is_null() ? 0 : json.at("needed").integer();
-  curve.full = judged_of(json.at("full"));
-  curve.none = judged_of(json.at("none"));
-  for (const auto& [relation, heads] : json.at("owners").members())
-    curve.owners.emplace_back(relation, heads_of(heads));
-  for (const Json& rise : json.at("ablation").items()) curve.ablation.push_back(number_of(rise));
-  for (const Json& method : json.at("methods").items()) curve.methods.push_back(method_of(method));
-  if (const Json* left = json.find("left"))
-    for (const Json& method : left->items()) curve.left.push_back(method.string());
-  if (const Json* subsets = json.find("subsets")) curve.subsets = subsets_of(*subsets);
-  return curve;
-}
-
 CurveOverRuns over_runs(std::span<const Curve> curves) {
   require(!curves.empty(), "there is no curve to average");
   for (const Curve& curve : curves) check_alike(curves[0], curve);
@@ -162,7 +95,7 @@ CurveOverRuns over_runs(std::span<const Curve> curves) {
       method.points.push_back(point_over(curves, m, p));
     method.area = over(curves, [&](const Curve& c) { return c.methods[m].area; });
     if (first.regret)
-      method.regret = over(curves, [&](const Curve& c) { return *c.methods[m].regret; });
+      method.regret = over(curves, [&](const Curve& c) { return c.methods[m].regret.value(); });
     for (const Curve& curve : curves) method.knees.push_back(curve.methods[m].knee);
   }
   compare_with_best(curves, all);

@@ -139,10 +139,6 @@ constexpr Legend kLegends[] = {
     {"shapes",
      "shares of attention by what stands at the key, 0 to 1; entropy in nats, distance in "
      "positions\n"},
-    {"prunings",
-     "steps: of training behind each model; mean ± 95% interval over seeds (Student's t); against "
-     "the first: loss - loss of the first "
-     "method\non the same cells; effect: that mean / standard deviation of the differences\n"},
     {"curve",
      "area: mean loss along the curve; regret: loss above the best choice of that size, 0 is the "
      "best;\nknee: fewest heads within 1% of the full loss; steps: of training behind each "

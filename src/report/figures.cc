@@ -284,13 +284,26 @@ Picture curve_figure(const CurveOverRuns& curve, double width) {
 Picture prune_sweep_figure(const PruneSweepReport& report, double width) {
   SeedSeries series;
   for (const PruneGroup& group : report.groups) {
-    const std::string method = group.method == "from_scratch" ? "from scratch" : group.method;
-    const bool several = group.group != report.groups[0].group;
-    series.add(several ? text(group.group, " ", method) : method, double(group.keep), group.loss,
-               group.losses);
+    const CurveOverRuns all = over_runs(group.curves);
+    const std::string of = report.groups.size() > 1 ? group.name + " " : "";
+    for (std::size_t m = 0; m < all.methods.size(); ++m) {
+      for (std::size_t p = 0; p < all.methods[m].points.size(); ++p) {
+        const PointOverRuns& point = all.methods[m].points[p];
+        std::vector<double> losses, scratch;
+        for (const Curve& curve : group.curves) {
+          const CurvePoint& one = curve.methods[m].points[p];
+          losses.push_back(one.finetuned.value_or(one.pruned).loss);
+          if (one.from_scratch) scratch.push_back(one.from_scratch->loss);
+        }
+        series.add(of + all.methods[m].method, double(point.kept),
+                   point.finetuned.value_or(point.pruned), losses);
+        if (point.from_scratch && m == 0)
+          series.add(of + "from scratch", double(point.kept), *point.from_scratch, scratch);
+      }
+    }
   }
   require(!series.lines.empty(), "no pruning of the sweep is finished: there is nothing to draw");
-  const Index finetuned = report.grid.finetune;
+  const Index finetuned = report.curve.finetune;
   return plotted("Loss of pruned models against heads kept",
                  text("Means over ", report.groups[0].seeds.size(), " seeds with 95% intervals",
                       finetuned > 0 ? text(", after ", finetuned, " steps of fine-tuning.") : "."),

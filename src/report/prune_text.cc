@@ -250,8 +250,7 @@ std::string voita_text(const VoitaReport& report) {
                std::to_string(row.by_kind[2]), significant(row.pruned.loss),
                fixed(row.pruned.accuracy, 3),
                row.finetuned ? significant(row.finetuned->loss) : "-",
-               row.from_scratch ? significant(row.from_scratch->loss) : "-",
-               row.from_scratch ? fixed(row.from_scratch->accuracy, 3) : "-"});
+               significant(row.from_scratch.loss), fixed(row.from_scratch.accuracy, 3)});
   }
   Texts roles({"relation", "before", "lift before", "after", "lift after"});
   for (const RoleDrift& role : report.rows[report.chosen].drift) {

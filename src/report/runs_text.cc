@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "headlab/base/error.h"
+#include "headlab/report/prune_text.h"
 #include "headlab/report/table.h"
 #include "report/columns.h"
 
@@ -119,20 +120,10 @@ std::string sweep_text(const SweepReport& report) {
 }
 
 std::string prune_sweep_text(const PruneSweepReport& report) {
-  if (report.groups.empty())
-    return "no pruning is finished yet\n" + missing_text(report.missing, report.cells) +
-           failures_text(report.failed);
-  Texts table({"cells", "heads kept", "method", "seeds", "steps", "loss", "accuracy",
-               "against the first", "effect"});
-  for (const PruneGroup& group : report.groups) {
-    table.add({group.group, std::to_string(group.keep), group.method,
-               std::to_string(group.seeds.size()), grouped(group.steps), interval_text(group.loss),
-               share_text(group.accuracy),
-               group.against_first ? interval_text(*group.against_first) : "-",
-               group.against_first ? fixed(group.effect, 2) : "-"});
-  }
-  return table.to_string() + legend("prunings") + missing_text(report.missing, report.cells) +
-         failures_text(report.failed);
+  std::string out = report.groups.empty() ? "no pruning is finished yet\n" : "";
+  for (const PruneGroup& group : report.groups)
+    out += text(group.name, " pruned\n", curve_text(over_runs(group.curves)), "\n");
+  return out + missing_text(report.missing, report.cells) + failures_text(report.failed);
 }
 
 }  // namespace headlab

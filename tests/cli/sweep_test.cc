@@ -1,14 +1,14 @@
 // `headlab sweep` as a user runs it: a grid at once, in slices beside each other, stopped and begun
 // again, and collected.
 #include "cli/program.h"
+#include "headlab/train/run.h"
 
 namespace headlab::cli { namespace {
 
 /// A grid of cells that take a moment.
 Words grid(Words more) {
-  Words words = tiny({"--heads", "1,4", "--seeds", "2"});
+  Words words = tiny(with_preset(std::move(more), {"--heads", "1,4", "--seeds", "2"}));
   words[0] = "sweep";
-  words.insert(words.end(), more.begin(), more.end());
   return words;
 }
 
@@ -100,7 +100,7 @@ TEST_F(SweepCommand, CountsPruningsThatFail) {
       {"--heads", "4", "--seeds", "1", "--prune", "magnitude", "--keep", "2,9", "--out", "s"}));
   EXPECT_EQ(outcome.status, 1);
   EXPECT_TRUE(holds(outcome.out, "failed: 1 of these, 0 because they diverged")) << outcome.out;
-  EXPECT_TRUE(holds(outcome.out, "keep=9: 9 heads cannot stay")) << outcome.out;
+  EXPECT_TRUE(holds(outcome.out, "9 heads cannot stay")) << outcome.out;
 }
 
 TEST_F(SweepCommand, HasOneMeaningForHeadsAndForSwitches) {
@@ -160,32 +160,101 @@ TEST_F(SweepCommand, SaysWhatIsWrongWithItsCommandLine) {
   refused(grid({"--out", "s", "--task", "relation,sort"}), {"'relation'"});
 }
 
-TEST_F(SweepCommand, PrunesItsCellsInSlicesAndComparesMethods) {
+TEST_F(SweepCommand, PrunesItsCellsInSlicesThatLeaveNoHole) {
   const Words flags = {"--heads",        "4",     "--prune",    "random,magnitude",
                        "--keep",         "2",     "--finetune", "3",
                        "--from-scratch", "--out", "s"};
   for (const char* shard : {"0/2", "1/2"}) {
     Words words = grid(flags);
     words.insert(words.end(), {"--shard", shard});
-    EXPECT_TRUE(holds(done(words).out, " --from-scratch --out s --collect\n")) << "all of it";
+    EXPECT_TRUE(holds(done(words).out, "headlab sweep --collect --out s\n")) << "is all of it";
   }
-  EXPECT_TRUE(
-      fs::exists(folder.path() / "s" / "heads=4,seed=1,prune=random,keep=2" / "prune.json"));
-  Words collect = grid(flags);
-  collect.insert(collect.end(), {"--collect", "--json"});
-  const Json json = done(collect).json();
-  EXPECT_EQ(json.at("missing").items().size(), 0u);
-  ASSERT_EQ(json.at("groups").items().size(), 3u);  // two methods, and from scratch
-  EXPECT_TRUE(json.at("groups").items()[0].at("against_first").is_null());
-  EXPECT_TRUE(json.at("groups").items()[1].at("against_first").at("half_width").is_number());
-  EXPECT_EQ(json.at("groups").items()[2].at("method").string(), "from_scratch");
+  const Json json = done({"sweep", "--collect", "--out", "s", "--json"}).json();
+  const Json& pruned = json.at("prunings").items().at(0);
+  EXPECT_EQ(pruned.at("missing").items().size(), 0u);
+  ASSERT_EQ(pruned.at("groups").items().size(), 1u);
+  const Json& group = pruned.at("groups").items()[0];
+  EXPECT_EQ(group.at("seeds").dump(), "[0,1]");
+  const Json::Array& methods = group.at("methods").items();
+  ASSERT_EQ(methods.size(), 2u);
+  for (const char* key : {"finetuned", "from_scratch", "against_scratch"})
+    EXPECT_NE(methods[1].at("points").items()[0].find(key), nullptr) << key;
   const auto before = contents(folder.path() / "s");
+  EXPECT_FALSE(holds(done(grid(flags)).err, "cell ")) << "nothing is made twice";
+  auto after = contents(folder.path() / "s"), kept = before;
+  after.erase("sweep.json"), kept.erase("sweep.json");
+  EXPECT_EQ(after, kept);
+  // What `curve` finds of the same runs is the same, and made already.
+  const Outcome curves =
+      done({"curve", "s/heads=4,seed=0", "s/heads=4,seed=1", "--methods", "random,magnitude",
+            "--sizes", "2", "--finetune", "3", "--from-scratch", "--json"});
+  EXPECT_FALSE(holds(curves.err, "cell ")) << curves.err;
+  EXPECT_EQ(curves.json().at("methods"), group.at("methods"));
+}
+
+TEST_F(SweepCommand, CountsNoPruningThatIsNotFinishedAndNoneOfOtherSettings) {
+  const Words flags = {"--heads", "4",          "--prune", "magnitude", "--keep",
+                       "2",       "--finetune", "3",       "--out",     "s"};
   done(grid(flags));
-  auto after = contents(folder.path() / "s");
-  after.erase("prunings.json");
-  auto kept = before;
-  kept.erase("prunings.json");
-  EXPECT_EQ(after, kept);  // nothing is made twice
+  const auto collected = [&] {
+    return done({"sweep", "--collect", "--out", "s", "--json"}).json().at("prunings").items();
+  };
+  EXPECT_EQ(collected()[0].at("missing").items().size(), 0u);
+  for (const auto& entry : fs::directory_iterator(folder.path() / "s/heads=4,seed=1/cells"))
+    if (holds(entry.path().filename().string(), "curve-magnitude")) fs::remove(entry.path());
+  const Json half = collected()[0];
+  EXPECT_EQ(half.at("missing").items().size(), 1u);
+  EXPECT_EQ(half.at("groups").items()[0].at("seeds").dump(), "[0]");
+  Words more = grid(flags);
+  *std::ranges::find(more, "3") = "4";
+  done(more);
+  const Json::Array both = collected();
+  ASSERT_EQ(both.size(), 2u);
+  EXPECT_EQ(both[0], half) << "what took 4 steps is no part of what takes 3";
+  EXPECT_EQ(both[1].at("groups").items()[0].at("seeds").dump(), "[0,1]");
+}
+
+TEST_F(SweepCommand, SideBySideMakesTheSame) {
+  const Words prune = {"--heads", "4", "--prune", "greedy", "--keep", "2", "--json", "--out"};
+  const auto made = [&](const char* out, const char* jobs) {
+    Words words = grid(prune);
+    words.insert(words.end(), {out, "--jobs", jobs});
+    done(words);
+    auto files = contents(folder.path() / out);
+    std::erase_if(files, [](const auto& one) {  // they hold times, or the command
+      return holds(one.first, "metrics") || holds(one.first, "state") ||
+             one.first == "sweep.json" || holds(one.first, "curve-greedy");
+    });
+    return files;
+  };
+  EXPECT_EQ(made("one", "1"), made("two", "2"));
+}
+
+TEST_F(SweepCommand, NamesWhatAnotherProcessIsMaking) {
+  fs::create_directories(folder.path() / "s");
+  const FileLock lock(folder.path() / "s" / ".heads=4,seed=1.lock");
+  const Outcome outcome = run(grid({"--out", "s"}));
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(holds(outcome.out, "missing: 1 of 4 cells: heads=4,seed=1\n")) << outcome.out;
+}
+
+TEST_F(SweepCommand, SavesAllThatAreMadeSideBySide) {
+  const Words words = grid({"--steps", "200000", "--heads", "1", "--jobs", "2", "--out", "s"});
+  std::map<std::string, Index> steps = {{"heads=1,seed=0", 0}, {"heads=1,seed=1", 0}};
+  for (const int signal : {SIGINT, SIGKILL}) {  // of the parent alone
+    Process process(words, {.folder = folder.path()});
+    for (const auto& [cell, step] : steps)
+      while (!fs::exists(folder.path() / "s" / cell / "config.json")) usleep(1000);
+    usleep(100'000);
+    process.signal(signal);
+    EXPECT_EQ(process.finish().status, signal == SIGINT ? 130 : -SIGKILL);
+    for (auto& [cell, step] : steps) {
+      while (!FileLock(folder.path() / "s" / ("." + cell + ".lock")).held()) usleep(1000);
+      const Index now = open_run(folder.path() / "s" / cell).step;
+      EXPECT_GT(now, step) << cell << " went on and was saved";
+      step = now;
+    }
+  }
 }
 
 TEST_F(SweepCommand, TrainsFromScratchForAsManySteps) {
@@ -195,12 +264,13 @@ TEST_F(SweepCommand, TrainsFromScratchForAsManySteps) {
                    "3", "--gate-steps", "5", "--from-scratch", "--out", method, "--json"}))
             .json();
     const std::string steps = method == "l0" ? "38" : "33";  // 30, of gates 5, of fine-tuning 3
-    for (const Json& group : json.at("groups").items())
-      EXPECT_EQ(group.at("steps").dump(), steps) << group.at("method").dump();
+    const Json& group = json.at("prunings").items()[0].at("groups").items()[0];
+    EXPECT_EQ(group.at("methods").items()[0].at("steps").dump(), steps);
+    const Json& points = group.at("curves").items()[0].at("methods").items()[0].at("points");
     // Two heads from the start are a training like any other.
     Words longer = tiny({"--heads", "2", "--d-head", "4", "--out", method + "-alone", "--json"});
     *std::ranges::find(longer, "30") = steps;
-    EXPECT_EQ(json.at("groups").items()[1].at("losses").items()[0], done(longer).json().at("loss"));
+    EXPECT_EQ(points.items()[0].at("from_scratch").at("loss"), done(longer).json().at("loss"));
   }
 }
 

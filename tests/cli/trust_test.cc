@@ -124,17 +124,14 @@ TEST_F(Trust, AnInterruptedCurveKeepsWhatItHasAndSaysHowToGoOn) {
   EXPECT_EQ(outcome.status, 130);
   EXPECT_TRUE(holds(outcome.err, "the same command again: headlab curve a --methods random,mag"))
       << outcome.err;
-  const Json begun = kept("a/curve.json");
-  EXPECT_EQ(begun.at("methods").items().size(), 1u);
-  EXPECT_EQ(begun.at("left").dump(), R"(["magnitude"])");
+  EXPECT_FALSE(fs::exists(folder.path() / "a" / "curve.json"));
   // The same command goes on, and takes what is there.
   const Outcome again = done(words);
-  EXPECT_TRUE(holds(again.err, "holds it but for magnitude")) << again.err;
+  EXPECT_TRUE(holds(again.err, "a: magnitude")) << again.err;
   EXPECT_FALSE(holds(again.err, "random")) << again.err;
   const Json whole = kept("a/curve.json");
-  EXPECT_EQ(whole.at("methods").items()[0], begun.at("methods").items()[0]);
+  EXPECT_EQ(whole.at("methods").items()[0].at("method").string(), "random");
   EXPECT_EQ(whole.at("methods").items()[1].at("method").string(), "magnitude");
-  EXPECT_EQ(whole.at("left").items().size(), 0u);
 }
 
 TEST_F(Trust, AFailedCellOfASweepIsAnError) {
@@ -143,7 +140,7 @@ TEST_F(Trust, AFailedCellOfASweepIsAnError) {
                  "0",           "--d-model", "16",     "--seed",  "1",     "--batch", "8"};
   const Outcome outcome = run(words);
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_TRUE(holds(outcome.err, "error: ")) << outcome.err;
+  EXPECT_TRUE(holds(outcome.err, "failed: ")) << outcome.err;
 }
 
 TEST_F(Trust, NoEscapeSequenceReachesATerminalAndNoMessageIsEndless) {

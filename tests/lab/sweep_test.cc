@@ -122,9 +122,9 @@ TEST(SweepGrid, WaitsForWhoeverIsAtIt) {
   EXPECT_EQ(read_grids(folder / "sweep").size(), 1u);
 }
 
-class Cell : public testing::Test {
+class Training : public testing::Test {
  protected:
-  CellEnd train(const std::string& sweep, Index stop = -1) {
+  CellsMade train(const std::string& sweep, Index stop = -1) {
     Index done = -1;
     RunCallbacks callbacks;
     callbacks.on_step = [&](const StepRecord& record) {
@@ -132,17 +132,20 @@ class Cell : public testing::Test {
       ++steps_;
     };
     callbacks.should_stop = [&] { return done == stop; };
-    return run_cell(folder_ / sweep, cell_, callbacks);
+    const Cell cell =
+        training_cell(folder_ / sweep, cell_, [&](const SweepCell&) { return callbacks; });
+    return make_cells({cell});
   }
+  bool finishes(const std::string& sweep) { return train(sweep).finished == 1; }
 
   TemporaryFolder folder_;
   SweepCell cell_ = sweep_cells(tiny_grid({{"heads", {"2"}}}))[0];
   Index steps_ = 0;
 };
 
-TEST_F(Cell, IsARunWithItsResult) {
+TEST_F(Training, IsARunWithItsResult) {
   EXPECT_EQ(cell_state(folder_ / "a", cell_), CellState::missing);
-  EXPECT_EQ(train("a"), CellEnd::finished);
+  EXPECT_TRUE(finishes("a"));
   EXPECT_EQ(cell_state(folder_ / "a", cell_), CellState::finished);
   TrainedRun run = open_run(folder_ / "a" / cell_.name);
   const Evaluation held_out = evaluate(run.model, *run.task, {.examples = 8});
@@ -153,7 +156,7 @@ TEST_F(Cell, IsARunWithItsResult) {
   EXPECT_EQ(result.keys, 2);
 }
 
-TEST_F(Cell, GivesEachRelationTheHeadThatIsAssignedToIt) {
+TEST_F(Training, GivesEachRelationTheHeadThatIsAssignedToIt) {
   for (const std::string heads : {"2", "1"}) {  // with one head, one relation has none
     cell_ = sweep_cells(tiny_grid({{"heads", {heads}}}))[0];
     train(heads);
@@ -180,23 +183,23 @@ TEST_F(Cell, GivesEachRelationTheHeadThatIsAssignedToIt) {
   }
 }
 
-TEST_F(Cell, IsNotMadeTwice) {
+TEST_F(Training, IsNotMadeTwice) {
   train("a");
   const fs::path cell = folder_ / "a" / cell_.name;
   const std::string state = read_file(cell / "state.safetensors");
   Json result = read_json(cell / "cell.json");
   result["loss"] = 42;  // would be written anew with the cell
   write_json(cell / "cell.json", result);
-  EXPECT_EQ(train("a"), CellEnd::finished);
+  EXPECT_TRUE(finishes("a"));
   EXPECT_EQ(steps_, 20);
   EXPECT_EQ(read_file(cell / "state.safetensors"), state);
   EXPECT_EQ(read_cell(folder_ / "a", cell_).loss, 42);
 }
 
-TEST_F(Cell, GoesOnWhereItWasStopped) {
-  EXPECT_EQ(train("a", 7), CellEnd::stopped);
+TEST_F(Training, GoesOnWhereItWasStopped) {
+  EXPECT_TRUE(train("a", 7).stopped);
   EXPECT_EQ(cell_state(folder_ / "a", cell_), CellState::started);
-  EXPECT_EQ(train("a"), CellEnd::finished);
+  EXPECT_TRUE(finishes("a"));
   EXPECT_EQ(steps_, 20);
   train("b");
   const fs::path a = folder_ / "a" / cell_.name, b = folder_ / "b" / cell_.name;
@@ -204,45 +207,43 @@ TEST_F(Cell, GoesOnWhereItWasStopped) {
   EXPECT_EQ(read_file(a / "cell.json"), read_file(b / "cell.json"));
 }
 
-TEST_F(Cell, IsFinishedOnlyWithItsResult) {
+TEST_F(Training, IsFinishedOnlyWithItsResult) {
   train("a");
   const std::string result = read_file(folder_ / "a" / cell_.name / "cell.json");
   fs::remove(folder_ / "a" / cell_.name / "cell.json");  // killed between the last save and this
   EXPECT_EQ(cell_state(folder_ / "a", cell_), CellState::started);
-  EXPECT_EQ(train("a"), CellEnd::finished);
+  EXPECT_TRUE(finishes("a"));
   EXPECT_EQ(steps_, 20);
   EXPECT_EQ(read_file(folder_ / "a" / cell_.name / "cell.json"), result);
 }
 
-TEST_F(Cell, IsMadeAnewIfItWasAbandonedWhileItWasMade) {
+TEST_F(Training, IsMadeAnewIfItWasAbandonedWhileItWasMade) {
   train("a");
   fs::remove(folder_ / "a" / cell_.name / "config.json");  // it is written last
-  EXPECT_EQ(train("a"), CellEnd::finished);
+  EXPECT_TRUE(finishes("a"));
   EXPECT_EQ(steps_, 40);
 }
 
-TEST_F(Cell, WithOtherSettingsIsRefused) {
+TEST_F(Training, WithOtherSettingsIsRefused) {
   train("a");
+  fs::remove(folder_ / "a" / cell_.name / "cell.json");
   cell_.config.train.lr = 0.5;
-  for (const auto& action : {std::function<void()>([&] { cell_state(folder_ / "a", cell_); }),
-                             std::function<void()>([&] { train("a"); })})
-    expect_error(action, {"heads=2,seed=0", "lr is 0.01 there and 0.5 here", "another folder"});
+  expect_error([&] { cell_state(folder_ / "a", cell_); },
+               {"heads=2,seed=0", "lr is 0.01 there and 0.5 here", "another folder"});
+  const CellsMade made = train("a");
+  ASSERT_EQ(made.failed.size(), 1u);
+  EXPECT_NE(made.failed[0].error.find("lr is 0.01 there"), std::string::npos);
   EXPECT_EQ(steps_, 20);
 }
 
-TEST_F(Cell, IsInNoSliceOfNone) {
-  for (const SweepSlice slice : {SweepSlice{0, 0}, SweepSlice{-1, 2}})
-    expect_error([&] { run_slice(folder_ / "a", {cell_}, slice); }, {"there is no slice"});
-}
-
-TEST_F(Cell, IsLeftToWhoeverIsAtIt) {
+TEST_F(Training, IsLeftToWhoeverIsAtIt) {
   fs::create_directories(folder_ / "a");
   {
     const FileLock lock(folder_ / "a" / ("." + cell_.name + ".lock"));
-    EXPECT_EQ(train("a"), CellEnd::busy);
+    EXPECT_EQ(train("a").missing, Names{cell_.name});
     EXPECT_EQ(cell_state(folder_ / "a", cell_), CellState::missing);
   }
-  EXPECT_EQ(train("a"), CellEnd::finished);
+  EXPECT_TRUE(finishes("a"));
 }
 
 }  // namespace

@@ -225,18 +225,16 @@ TEST(CurveFigure, ShowsIntervalsOverRuns) {
 
 TEST(PruneSweepFigure, ShowsMethodsFromScratchAndEverySeed) {
   PruneSweepReport report;
-  report.grid.finetune = 9;
-  for (const char* method : {"greedy", "from_scratch"}) {
-    for (const Index keep : {2, 4}) {
-      PruneGroup& group = report.groups.emplace_back();
-      group.group = "heads=8";
-      group.method = method;
-      group.keep = keep;
-      group.seeds = {0, 1};
-      group.losses = {0.1, 0.2};
-      group.loss = {0.15, 0.1};
-    }
-  }
+  report.curve.finetune = 9;
+  Curve curve{};
+  curve.methods = {{.method = "greedy"}};
+  for (const Index keep : {2, 4})
+    curve.methods[0].points.push_back({.kept = keep,
+                                       .heads = {},
+                                       .pruned = {0.3, 1},
+                                       .finetuned = Judged{0.1, 1},
+                                       .from_scratch = Judged{0.2, 1}});
+  report.groups = {{"heads=8", {0, 1}, {curve, curve}}};
   const Picture picture = prune_sweep_figure(report);
   EXPECT_TRUE(says(picture, "greedy\n") && says(picture, "from scratch\n"));
   EXPECT_TRUE(says(picture, "Means over 2 seeds with 95% intervals, after 9 steps"));

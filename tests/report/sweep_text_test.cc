@@ -91,25 +91,17 @@ TEST(ShareText, StaysBetweenNoneAndAll) {
   EXPECT_EQ(share_text({0.25, kNaN}), "0.25");
 }
 
-TEST(PruneSweepText, ComparesMethodsWithTheFirst) {
+TEST(PruneSweepText, ShowsEachGroupAndWhatIsMissing) {
   PruneSweepReport report;
   report.cells = 5;
-  report.groups.push_back(
-      {"heads=4", "greedy", 2, 33, {0, 1}, {0.1, 0.2}, {0.15, 0.05}, {0.9, 0.2}, {}, 0});
-  report.groups.push_back({"heads=4",
-                           "random",
-                           2,
-                           33,
-                           {0, 1},
-                           {0.5, 0.7},
-                           {0.6, 0.1},
-                           {0.5, 0.1},
-                           Interval{0.45, 0.06},
-                           6.4});
-  report.missing = {"heads=4,seed=1,prune=l0,keep=2"};
+  Curve curve{};
+  curve.methods = {{.method = "greedy"}};
+  curve.methods[0].points = {{.kept = 2, .heads = {}, .pruned = {0.25, 1}}};
+  report.groups = {{"heads=4", {0, 1}, {curve, curve}}, {"heads=8", {0}, {curve}}};
+  report.missing = {"s/heads=8,seed=1: curve-l0"};
   const std::string shown = prune_sweep_text(report);
-  expect_part(shown, "0.45 ± 0.06");
-  expect_part(shown, "0.9 (0.7 to 1)");
+  expect_part(shown, "heads=4 pruned\nmean ± 95% interval over 2 runs");
+  expect_part(shown, "0.25 ± 0");
   expect_part(shown, "missing: 1 of 5 cells");
 }
 

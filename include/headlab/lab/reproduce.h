@@ -44,10 +44,7 @@ struct MichelOptions {
   bool retrain = true;
   TimingOptions timing{};
   std::function<void(const std::string&)> progress{};
-  std::function<bool()> should_stop{};  // asked between the parts: what is done is reported
-  /// Parts of an earlier report with the same options, which are not computed again.
-  std::optional<Curve> known_curve{};
-  std::vector<PrunedAtStep> known_steps{};
+  Keeping keeping{};  // of the curve and of the second training
 };
 
 struct MichelReport {
@@ -57,13 +54,13 @@ struct MichelReport {
   std::vector<double> shares = {0, 0.2, 0.4, 0.6, 0.8};  // of heads that go, rounded down
   std::vector<PrunedAtStep> by_step;
   std::vector<PruneTiming> timing;  // half of the heads removed, by importance
-  bool complete = true;             // false: should_stop left out what is empty
 };
 Json to_json(const MichelReport& report);
-/// The "by_step" of a report that was kept as JSON.
-std::vector<PrunedAtStep> pruned_steps_of(const Json& json);
 
-/// Error for a model without heads.
+/// What can be made side by side: all but what is quick, and the timing.
+std::vector<Cell> michel_cells(const std::vector<std::filesystem::path>& runs,
+                               const MichelOptions& options);
+/// Error for a model without heads. Throws Stopped.
 MichelReport reproduce_michel(const Run& run, const MichelOptions& options = {});
 
 /// Who does a relation: the best head and its lift, before and after pruning.
@@ -81,32 +78,20 @@ struct PenaltyRow {
   Judged pruned{};                    // with weights that trained along
   std::optional<Judged> finetuned{};  // trained on without gates, if that is asked
   /// The same heads, trained from initial values like the run and for as many steps as the run, the
-  /// gates and the fine-tuning took together; none until that is done.
-  std::optional<Judged> from_scratch{};
+  /// gates and the fine-tuning took together.
+  Judged from_scratch{kUndefined, kUndefined};
   std::vector<RoleDrift> drift{};
 };
-
-/// The two trainings of a penalty: of gates, with the fine-tuning that follows, and of the
-/// surviving heads from scratch.
-enum class VoitaMethod { gates, from_scratch };
-
-struct VoitaReport;
 
 struct VoitaOptions {
   std::vector<double> penalties = {0.01, 0.03, 0.1, 0.2, 0.4};
   PruneSettings settings{};  // the penalty is that of the row
   Index finetune = 0;        // steps of training after the heads with closed gates are removed
   std::function<void(const std::string&)> progress{};
-  std::function<bool()> should_stop{};  // asked between the trainings: what is done is reported
-  /// Which trainings are to be done, by index in `penalties`; all if empty. A training from scratch
-  /// is preceded by that of its gates if that is not known.
-  std::function<bool(std::size_t penalty, VoitaMethod method)> wanted{};
-  /// Called before each training: rows of the same run and options that other processes have
-  /// finished meanwhile.
-  std::function<std::vector<PenaltyRow>()> known{};
-  /// Called after each training with all rows so far.
-  std::function<void(const VoitaReport&)> after_training{};
+  Keeping keeping{};  // of each training: of gates with what follows, and from scratch
 };
+/// Its settings as a table, bound to `options`, which must outlive it.
+Settings settings_of(VoitaOptions& options);
 
 struct VoitaReport {
   std::vector<std::string> attention;
@@ -117,18 +102,12 @@ struct VoitaReport {
   /// The row with the fewest survivors whose loss is within the limit of knee_of (prune/curve.h);
   /// if there is none, the row with the lowest loss.
   std::size_t chosen = 0;
-  bool complete = true;  // false: some trainings are missing
 };
 Json to_json(const VoitaReport& report);
-/// The inverse, for reports that were kept. Error for other JSON.
-VoitaReport voita_of(const Json& json);
-
-/// Adds the rows of another report of the same run and options, `others`, that this one lacks, and
-/// sets `chosen` and `complete` anew.
-void add_rows(VoitaReport& report, const std::vector<PenaltyRow>& others,
-              std::span<const double> penalties);
-
-/// Error for a model without heads.
+/// All trainings of these runs: of gates, and of the surviving heads from scratch.
+std::vector<Cell> voita_cells(const std::vector<std::filesystem::path>& runs,
+                              const VoitaOptions& options);
+/// Error for a model without heads. Throws Stopped.
 VoitaReport reproduce_voita(const Run& run, const VoitaOptions& options = {});
 
 // ---- over several runs, of different seeds for instance
@@ -144,7 +123,7 @@ struct PenaltyOverRuns {
   /// trained for as many steps; run by run.
   PairedRuns against_scratch{};
 };
-/// Errors: no report, incomplete ones, or other penalties.
+/// Errors: no report, or other penalties.
 std::vector<PenaltyOverRuns> penalties_over_runs(std::span<const VoitaReport> reports);
 Json to_json(const PenaltyOverRuns& row);
 
@@ -153,7 +132,7 @@ struct ShareOverRuns {
   double share = 0;
   Interval loss{}, accuracy{};
 };
-/// Of the "by_step" of kept reports; empty where they have none. Errors: no report, other shares.
+/// Of the by_step of reports; empty where they have none. Errors: no report, other shares.
 std::vector<ShareOverRuns> shares_over_runs(std::span<const std::vector<PrunedAtStep>> runs);
 Json to_json(const ShareOverRuns& row);
 

@@ -16,7 +16,7 @@
 #include "headlab/base/statistics.h"
 #include "headlab/heads/edits.h"
 #include "headlab/heads/scores.h"
-#include "headlab/train/run.h"
+#include "headlab/train/cells.h"
 
 namespace headlab {
 
@@ -53,6 +53,11 @@ RunLock lock_sweep(const std::filesystem::path& folder);
 /// sweep's lock, unless it is there already. read_grids throws an Error if there is no such file.
 void add_grid(const std::filesystem::path& folder, const SweepGrid& grid);
 std::vector<SweepGrid> read_grids(const std::filesystem::path& folder);
+/// The same for any list of grid.json.
+void add_to_grids(const std::filesystem::path& folder, const std::string& list, Json one);
+Json::Array read_from_grids(const std::filesystem::path& folder, const std::string& list);
+Json to_json(const SweepGrid& grid);
+SweepGrid grid_of(const Json& axes);
 /// The cells of several grids, each once.
 std::vector<SweepCell> cells_of_grids(const std::vector<SweepGrid>& grids);
 
@@ -78,44 +83,13 @@ struct CellResult {
 };
 CellResult read_cell(const std::filesystem::path& folder, const SweepCell& cell);
 
-/// Why a cell could not be made, kept in the folder `failed` of the sweep until it is finished.
-struct CellFailure {
-  std::string cell, error;
-  bool diverged = false;  // its numbers were not finite any more
-};
-void keep_failure(const std::filesystem::path& folder, const std::string& cell, const Error& error);
-void forget_failure(const std::filesystem::path& folder, const std::string& cell);
-/// Those of these cells whose last attempt failed.
-std::vector<CellFailure> failures_of(const std::filesystem::path& folder,
-                                     const std::vector<std::string>& cells);
-Json to_json(const CellFailure& failure);
-
-enum class CellEnd { finished, stopped, busy, failed };
-/// Makes the cell or continues it, and writes cell.json at its end. Returns `stopped` if
-/// should_stop ended it (it is saved), `busy` if another process is making it. Errors: those of
-/// cell_state and train_run.
-CellEnd run_cell(const std::filesystem::path& folder, const SweepCell& cell,
-                 const RunCallbacks& callbacks = {});
-
-/// Every `count`th cell, beginning with the one numbered `index` from 0.
-struct SweepSlice {
-  Index index = 0, count = 1;
-};
-/// How the cells of a slice ended.
-struct SliceEnd {
-  Index finished = 0, failed = 0, busy = 0;
-  bool stopped = false;
-};
-struct SliceCallbacks {
-  std::function<RunCallbacks(const SweepCell&)> of_cell{};
-  /// After each cell that was not finished before; `error` says why it failed.
-  std::function<void(Index cell, CellEnd end, const std::string& error)> after_cell{};
-  std::function<bool()> should_stop{};  // asked between cells
-};
-/// Makes the cells of a slice one after the other. A cell that fails does not keep the others from
-/// being made. Errors: those of cell_state; a negative index, a count below 1.
-SliceEnd run_slice(const std::filesystem::path& folder, const std::vector<SweepCell>& cells,
-                   const SweepSlice& slice, const SliceCallbacks& callbacks = {});
+/// Callbacks for the training of a cell, made when it begins.
+using WatchCell = std::function<RunCallbacks(const SweepCell& cell)>;
+/// The training of a cell as work that is done once: its result is cell.json, written last. It is
+/// locked as the run that it is. What it throws: Stopped if should_stop of its callbacks ended it
+/// (it is saved), the errors of cell_state and train_run.
+Cell training_cell(const std::filesystem::path& folder, const SweepCell& cell,
+                   const WatchCell& watch = {});
 
 // ---- what came out
 

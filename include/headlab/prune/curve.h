@@ -12,6 +12,7 @@
 
 #include "headlab/base/statistics.h"
 #include "headlab/prune/prune.h"
+#include "headlab/train/cells.h"
 
 namespace headlab {
 
@@ -48,6 +49,9 @@ struct MethodCurve {
   double seconds = 0;
 };
 
+Json to_json(const MethodCurve& method);
+MethodCurve method_curve_of(const Json& json);
+
 /// The loss with every subset of the heads, the others silenced, on the held-out examples on which
 /// ablations are judged.
 struct SubsetTable {
@@ -57,6 +61,7 @@ struct SubsetTable {
   std::vector<double> losses;
 };
 Json to_json(const SubsetTable& table);
+SubsetTable subsets_of(const Json& json);
 /// Time and memory grow with 2^heads; `examples` are judged at most.
 SubsetTable judge_all_subsets(const Transformer& model, const Task& task, Index examples = 512);
 
@@ -69,13 +74,12 @@ struct Curve {
   std::vector<std::pair<std::string, std::vector<HeadId>>> owners;  // of each relation that has any
   std::vector<double> ablation;  // by head, rise of the loss if it is silenced
   std::vector<MethodCurve> methods;
-  std::vector<std::string> left{};  // methods that are not done yet
   /// Where an exhaustive search was made, over at most 12 heads.
   std::optional<SubsetTable> subsets{};
 };
 Json to_json(const Curve& curve);
-/// The inverse, for curves that were kept. Error for other JSON.
-Curve curve_of(const Json& json);
+/// The inverse, of a kept curve but for its methods and subsets.
+Curve curve_without_methods(const Json& json);
 
 struct CurveOptions {
   std::vector<std::string> methods{};  // by name; empty: all that need no training
@@ -89,15 +93,14 @@ struct CurveOptions {
   /// Also train models that have as many heads from the start, for as many steps as the run and its
   /// fine-tuning took together.
   bool from_scratch = false;
-  Index draws = 8;  // of the method random, averaged
-  /// Whether a method is to be done now; all are if empty.
-  std::function<bool(const std::string& method)> wanted{};
-  /// A curve of the same run with the same options: methods that it has are taken over.
-  std::optional<Curve> known{};
+  Index draws = 8;    // of the method random, averaged
+  Keeping keeping{};  // of its parts: what is true of the run, each method, each training
   /// Called before each method and each training with what is done now.
   std::function<void(const std::string&)> progress{};
-  std::function<bool()> should_stop{};  // asked before each method but the first
 };
+
+/// The table of settings, bound to `options`, which must outlive it.
+Settings settings_of(CurveOptions& options);
 
 /// The fewest heads whose fine-tuned loss (without fine-tuning: loss) lies below full + 1% of (none
 /// - full); none if there are no such.
@@ -105,11 +108,10 @@ std::optional<Index> knee_of(const MethodCurve& method, const Judged& full, cons
 
 /// The methods of a curve of this model, by name.
 std::vector<std::string> curve_methods(const Transformer& model, const CurveOptions& options);
-/// Adds the curves of these methods that `other`, a curve of the same run and options, has and this
-/// one lacks; `left` becomes what neither has.
-void add_methods(Curve& curve, const Curve& other, std::span<const std::string> methods);
-
-/// Errors: those of choose_heads; an unknown method.
+/// What curves of these runs are made of, to be made side by side where options.keeping keeps it.
+std::vector<Cell> curve_cells(const std::vector<std::filesystem::path>& runs,
+                              const CurveOptions& options);
+/// Errors: those of choose_heads; an unknown method. Throws Stopped.
 Curve prune_curve(const Run& run, const CurveOptions& options = {});
 
 /// The difference of two results of the same runs.
@@ -143,6 +145,8 @@ struct MethodOverRuns {
   std::vector<std::optional<Index>> knees;  // of each run
   Index steps = 0;                          // as MethodCurve has it, of the first run
 };
+
+Json to_json(const MethodOverRuns& method);
 
 /// Curves of several runs, of different seeds for instance: means with 95% intervals (Student's t).
 struct CurveOverRuns {

@@ -1,0 +1,235 @@
+// The claim on a cell is the lock of a run. Several processes are children of this one and need no
+// words between them: what they make and why they fail are files, a child that dies gives its cell
+// back, and a parent that stops tells them by SIGTERM. They are forked and not threads, so that one
+// that crashes or is killed takes no other with it. Read next: src/lab/sweep_cell.cc, a training as
+// a cell.
+#include "headlab/train/cells.h"
+
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <new>
+
+#include "base/checksum.h"
+#include "headlab/base/threads.h"
+
+namespace headlab {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kDecidedBy = "decided_by";
+
+/// Makes a cell that is locked, and keeps it.
+Json make_and_keep(const Cell& cell) {
+  Json found = cell.make();
+  if (!cell.decided_by.is_null()) found[kDecidedBy] = cell.decided_by;
+  make_directories(cell.file.parent_path());
+  write_json(cell.file, found);
+  return found;
+}
+
+fs::path failure_file(const Cell& cell) {
+  return cell.path.parent_path() / "failed" / (cell.path.filename().string() + ".json");
+}
+
+enum class End { finished, stopped, busy, failed };
+
+/// Makes a cell unless another process does.
+End try_cell(const Cell& cell, CellFailure& failure) {
+  RunLock lock;
+  try {
+    lock = lock_run(cell.path);
+  } catch (const RunBusy&) {
+    return End::busy;
+  }
+  std::error_code ignored;
+  fs::remove(failure_file(cell), ignored);
+  failure = {.cell = cell.name, .error = {}};
+  try {
+    if (!kept_in(cell)) make_and_keep(cell);
+    return End::finished;
+  } catch (const Stopped&) {
+    return End::stopped;
+  } catch (const Error& error) {
+    failure.error = error.what(), failure.hint = error.hint();
+    failure.diverged = dynamic_cast<const NotFinite*>(&error) != nullptr;
+  } catch (const std::bad_alloc&) {
+    failure.error = "out of memory", failure.hint = "make fewer cells side by side";
+  }
+  try {
+    make_directories(failure_file(cell).parent_path());
+    write_json(failure_file(cell), stamped(to_json(failure).members()));
+  } catch (const Error&) {  // whoever asked for the cell is told all the same
+  }
+  return End::failed;
+}
+
+/// Which cells workers have taken, in memory that they share: none takes one over which another
+/// may have died.
+class Taken {
+ public:
+  explicit Taken(std::size_t cells)
+      : size_(cells),
+        taken_(mmap(nullptr, cells, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {
+    require(taken_ != MAP_FAILED, "no memory to work side by side");
+  }
+  ~Taken() { munmap(taken_, size_); }
+  Taken(const Taken&) = delete;
+  Taken& operator=(const Taken&) = delete;
+  bool take(std::size_t cell) const {
+    return !static_cast<std::atomic<bool>*>(taken_)[cell].exchange(true);
+  }
+
+ private:
+  std::size_t size_;
+  void* taken_;
+};
+
+/// Makes what nobody else makes, one after the other.
+CellsMade make_here(const std::vector<Cell>& cells, const MakeOptions& options,
+                    const Taken& taken) {
+  CellsMade made;
+  std::vector<std::size_t> left(cells.size()), busy;
+  for (std::size_t i = 0; i < left.size(); ++i) left[i] = i;
+  for (const bool again : {false, true}) {
+    for (const std::size_t i : left) {
+      End end = End::finished;
+      CellFailure failure;
+      if (!again && !taken.take(i)) continue;
+      if (!kept_in(cells[i])) {
+        made.stopped = made.stopped || (options.should_stop && options.should_stop());
+        if (made.stopped) return made;
+        end = try_cell(cells[i], failure);
+        made.stopped = end == End::stopped;
+        if (options.after_cell && end != End::busy)
+          options.after_cell(i, made.stopped         ? "interrupted, and saved"
+                                : end == End::failed ? "failed: " + failure.error
+                                                     : "");
+      }
+      made.finished += end == End::finished;
+      if (end == End::failed) made.failed.push_back(failure);
+      if (end == End::busy) busy.push_back(i);
+      if (end == End::busy && again) made.missing.push_back(cells[i].name);
+    }
+    left = std::exchange(busy, {});
+  }
+  return made;
+}
+
+/// A child of this process that works on the cells.
+pid_t start_worker(const std::vector<Cell>& cells, const MakeOptions& options, const Taken& taken) {
+  const pid_t child = fork();
+  require(child >= 0, "no process could be started to work side by side");
+  if (child > 0) return child;
+  int status = 1;
+  try {
+    set_thread_count(1);
+    if (options.in_worker) options.in_worker();
+    status = make_here(cells, options, taken).stopped ? 130 : 0;
+  } catch (const std::exception& error) {
+    tell_user(error.what());
+  }
+  _exit(status);
+}
+
+/// Waits until all have ended, and tells them when it is time to stop. Whether one was stopped.
+bool wait_for(std::vector<pid_t> workers, const std::function<bool()>& should_stop) {
+  bool told = false, stopped = false;
+  while (!workers.empty()) {
+    const bool tell = !told && should_stop && should_stop();
+    std::erase_if(workers, [&](pid_t worker) {
+      if (tell) kill(worker, SIGTERM);
+      int status = 0;
+      if (waitpid(worker, &status, WNOHANG) == 0) return false;
+      stopped = stopped || (WIFEXITED(status) && WEXITSTATUS(status) == 130);
+      return true;
+    });
+    told = told || tell;
+    wait_a_moment();
+  }
+  return told || stopped;
+}
+
+}  // namespace
+
+Cell part_of_run(const Run& run, const Keeping& keeping, const std::string& name, Json settings,
+                 std::function<Json()> make) {
+  Cell cell{.name = run.path.string() + ": " + name, .make = std::move(make)};
+  if (!keeping.in_run) return cell;
+  settings["weights"] = weights_hash(run.model);
+  cell.path = run.path / "cells" / (name + "-" + fingerprint(settings.dump()));
+  cell.file = cell.path.string() + ".json";
+  cell.decided_by = std::move(settings);
+  return cell;
+}
+
+std::optional<Json> kept_in(const Cell& cell) {
+  std::error_code ignored;
+  if (cell.file.empty() || !fs::exists(cell.file, ignored) ||
+      (!cell.settings.empty() && !fs::exists(cell.settings, ignored)))
+    return {};
+  Json found = read_json(cell.file);
+  const Json* decided_by = found.is_object() ? found.find(kDecidedBy) : nullptr;
+  if (!cell.decided_by.is_null() && (decided_by == nullptr || *decided_by != cell.decided_by))
+    throw Error(cell.file.string() + " holds something else than its name says",
+                "delete it, and it is made again");
+  return found;
+}
+
+Json once(const Cell& cell, const std::function<bool()>& should_stop) {
+  for (;; wait_a_moment()) {
+    if (std::optional<Json> kept = kept_in(cell)) return *kept;
+    if (should_stop && should_stop()) throw Stopped();
+    if (cell.file.empty()) return cell.make();
+    try {
+      const RunLock lock = lock_run(cell.path);
+      const std::optional<Json> kept = kept_in(cell);
+      return kept ? *kept : make_and_keep(cell);
+    } catch (const RunBusy&) {  // somebody makes it
+    }
+  }
+}
+
+Json to_json(const CellFailure& failure) {
+  return Json::object({{"cell", failure.cell},
+                       {"error", failure.error},
+                       {"hint", failure.hint},
+                       {"diverged", failure.diverged}});
+}
+
+std::optional<CellFailure> failure_of(const Cell& cell) {
+  const fs::path file = failure_file(cell);
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) return {};
+  const Json json = read_json(file);
+  const Json* hint = json.find("hint");
+  return CellFailure{cell.name, json.at("error").string(), hint ? hint->string() : "",
+                     json.at("diverged").boolean()};
+}
+
+CellsMade make_cells(const std::vector<Cell>& cells, const MakeOptions& options) {
+  const auto left = std::ranges::count_if(cells, [](const Cell& cell) { return !kept_in(cell); });
+  const Index jobs = std::min<Index>(options.jobs, left);
+  const Taken taken(std::max<std::size_t>(1, cells.size()));
+  if (jobs <= 1) return make_here(cells, options, taken);
+  std::vector<pid_t> workers;
+  for (Index job = 0; job < jobs; ++job) workers.push_back(start_worker(cells, options, taken));
+  CellsMade made;
+  made.stopped = wait_for(workers, options.should_stop);
+  for (const Cell& cell : cells) {
+    if (kept_in(cell))
+      ++made.finished;
+    else if (const std::optional<CellFailure> failure = failure_of(cell))
+      made.failed.push_back(*failure);
+    else if (!made.stopped)
+      made.missing.push_back(cell.name);
+  }
+  return made;
+}
+
+}  // namespace headlab

@@ -1,0 +1,167 @@
+// Cells are made once, whoever makes them; what fails or dies keeps no other from being made.
+#include "headlab/train/cells.h"
+
+#include <unistd.h>
+
+#include <csignal>
+#include <set>
+
+#include "headlab/base/files.h"
+#include "support/runs.h"
+
+namespace headlab { namespace {
+
+using Names = std::vector<std::string>;
+
+class Cells : public testing::Test {
+ protected:
+  /// A cell that leaves a line in the file `log` each time that it is made.
+  Cell cell(
+      const std::string& name, std::function<void()> on_the_way = [] {}) {
+    return {.name = name,
+            .path = folder_ / name,
+            .file = folder_ / (name + ".json"),
+            .make = [=, log = folder_ / "log"] {
+              on_the_way();
+              append_line(log, name);
+              return Json::object({{"name", name}});
+            }};
+  }
+  std::size_t times_made() {
+    return fs::exists(folder_ / "log") ? read_lines(folder_ / "log").size() : 0;
+  }
+  static void throw_if(bool fail) {
+    if (fail) throw NotFinite("too large", "take less");
+  }
+  static Names read_lines(const fs::path& file) {
+    std::istringstream in(read_file(file));
+    Names lines;
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+  }
+
+  TemporaryFolder folder_;
+};
+
+TEST_F(Cells, AreMadeOnce) {
+  const std::vector<Cell> cells = {cell("a"), cell("b"), cell("c")};
+  EXPECT_EQ(once(cells[1], {}).at("name").string(), "b");
+  for (const Index jobs : {1, 2}) EXPECT_EQ(make_cells(cells, {.jobs = jobs}).finished, 3);
+  EXPECT_EQ(times_made(), 3u);
+}
+
+TEST_F(Cells, AreSharedByProcesses) {
+  std::vector<Cell> cells;
+  std::set<std::string> processes;
+  for (int i = 0; i < 40; ++i)
+    cells.push_back(cell(std::to_string(i), [log = folder_ / "who"] {
+      append_line(log, std::to_string(getpid()));
+      usleep(2000);
+    }));
+  EXPECT_EQ(make_cells(cells, {.jobs = 3}).finished, 40);
+  EXPECT_EQ(times_made(), 40u);
+  for (const std::string& line : read_lines(folder_ / "who")) processes.insert(line);
+  EXPECT_EQ(processes.size(), 3u);
+  EXPECT_FALSE(processes.contains(std::to_string(getpid())));
+}
+
+TEST_F(Cells, ThatFailKeepNoOtherFromBeingMadeAndAreTriedAgain) {
+  for (const Index jobs : {1, 2}) {
+    const std::string half = jobs == 1 ? "half" : "other half";
+    bool fail = true;
+    const auto failing = [&] { throw_if(fail); };
+    const std::vector<Cell> cells = {cell(half, failing), cell(half + " 2")};
+    const CellsMade made = make_cells(cells, {.jobs = jobs});
+    EXPECT_EQ(made.finished, 1);
+    ASSERT_EQ(made.failed.size(), 1u);
+    EXPECT_EQ(made.failed[0].cell, half);
+    EXPECT_EQ(made.failed[0].error, "too large");
+    EXPECT_EQ(made.failed[0].hint, "take less");
+    EXPECT_TRUE(made.failed[0].diverged);
+    EXPECT_TRUE(failure_of(cells[0]).has_value());
+    fail = false;
+    EXPECT_EQ(make_cells(cells, {.jobs = jobs}).finished, 2);
+    EXPECT_FALSE(failure_of(cells[0]).has_value());
+  }
+}
+
+TEST_F(Cells, OfAWorkerThatDiesAreNamedAndGivenBack) {
+  const pid_t parent = getpid();
+  const auto die = [=] {
+    if (getpid() != parent) kill(getpid(), SIGKILL);
+  };
+  const std::vector<Cell> cells = {cell("a"), cell("deadly", die), cell("c"), cell("d")};
+  const CellsMade made = make_cells(cells, {.jobs = 2});
+  EXPECT_EQ(made.finished, 3) << "the other worker does not die over it too";
+  EXPECT_EQ(made.missing, Names{"deadly"});
+  EXPECT_EQ(make_cells(cells).finished, 4);
+}
+
+TEST_F(Cells, OfAnotherProcessAreLookedAtAgainAtTheEnd) {
+  auto lock = std::make_unique<FileLock>(folder_ / ".a.lock");
+  const std::vector<Cell> cells = {cell("a"), cell("b", [&] { lock.reset(); })};
+  EXPECT_EQ(make_cells(cells).finished, 2);
+  lock = std::make_unique<FileLock>(folder_ / ".c.lock");
+  EXPECT_EQ(make_cells({cell("c"), cell("d")}).missing, Names{"c"});
+}
+
+TEST_F(Cells, WaitForThoseThatTheyNeed) {
+  const Cell needed = cell("needed", [] { usleep(50'000); });
+  const auto take = [=] { once(needed, {}); };
+  EXPECT_EQ(make_cells({cell("a", take), cell("b", take), cell("c", take)}, {.jobs = 3}).finished,
+            3);
+  EXPECT_EQ(times_made(), 4u);
+}
+
+TEST_F(Cells, StopWhenTheyAreTold) {
+  for (const Index jobs : {1, 2}) {
+    const std::string name = std::to_string(jobs);
+    const CellsMade made = make_cells({cell(name + "a"), cell(name + "b")},
+                                      {.jobs = jobs, .should_stop = [] { return true; }});
+    EXPECT_TRUE(made.stopped);
+    EXPECT_EQ(made.finished, 0);
+  }
+  EXPECT_THROW(once(cell("c"), [] { return true; }), Stopped);
+  EXPECT_EQ(times_made(), 0u);
+}
+
+TEST_F(Cells, ThatCannotBeKeptFail) {
+  write_file(folder_ / "taken", "");
+  Cell lost = cell("a");
+  lost.file = folder_ / "taken" / "a.json";
+  const CellsMade made = make_cells({lost, cell("b")});
+  EXPECT_EQ(made.finished, 1);
+  EXPECT_EQ(made.failed.size(), 1u);
+}
+
+TEST_F(Cells, OfOtherSettingsAreOthersAndDamagedOnesAreErrors) {
+  TrainedRun run = create_run(folder_ / "run", tiny_config());
+  const auto part = [&](int setting) {
+    return part_of_run(run, {.in_run = true}, "part", Json::object({{"setting", setting}}), [=] {
+      return Json::object({{"found", setting}});
+    });
+  };
+  EXPECT_EQ(once(part(1), {}).at("found").integer(), 1);
+  EXPECT_EQ(once(part(2), {}).at("found").integer(), 2);
+  EXPECT_TRUE(kept_in(part(1)).has_value());
+  train_run(run);
+  EXPECT_FALSE(kept_in(part(1)).has_value()) << "of other weights";
+  const Cell two = part(2);
+  once(two, {});
+  Json other = Json::parse(read_file(two.file));
+  other["decided_by"]["setting"] = 3;
+  write_file(two.file, other.dump());
+  expect_error([&] { once(two, {}); }, {"holds something else", two.file.filename().string()});
+}
+
+TEST(Slices, AreEveryCellOnce) {
+  const std::vector<int> all = {0, 1, 2, 3, 4};
+  EXPECT_EQ(slice_of(all, {1, 2}), (std::vector<int>{1, 3}));
+  EXPECT_EQ(slice_of(all, {0, 2}), (std::vector<int>{0, 2, 4}));
+  EXPECT_EQ(slice_of(all, {}), all);
+  expect_error([&] { slice_of(all, {0, 0}); }, {"there is no slice"});
+  expect_error([&] { slice_of(all, {-1, 2}); }, {"there is no slice"});
+}
+
+}  // namespace
+}  // namespace headlab
