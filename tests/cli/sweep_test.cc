@@ -215,11 +215,8 @@ TEST_F(SweepCommand, CountsNoPruningThatIsNotFinishedAndNoneOfOtherSettings) {
 }
 
 TEST_F(SweepCommand, SideBySideMakesTheSame) {
-  const Words prune = {"--heads", "4", "--prune", "greedy", "--keep", "2", "--json", "--out"};
   const auto made = [&](const char* out, const char* jobs) {
-    Words words = grid(prune);
-    words.insert(words.end(), {out, "--jobs", jobs});
-    done(words);
+    done(grid({"--heads", "4", "--prune", "greedy", "--keep", "2", "--out", out, "--jobs", jobs}));
     auto files = contents(folder.path() / out);
     std::erase_if(files, [](const auto& one) {  // they hold times, or the command
       return holds(one.first, "metrics") || holds(one.first, "state") ||

@@ -148,9 +148,9 @@ TEST_F(Cells, OfOtherSettingsAreOthersAndDamagedOnesAreErrors) {
   EXPECT_FALSE(kept_in(part(1)).has_value()) << "of other weights";
   const Cell two = part(2);
   once(two, {});
-  Json other = Json::parse(read_file(two.file));
+  Json other = read_json(two.file);
   other["decided_by"]["setting"] = 3;
-  write_file(two.file, other.dump());
+  write_json(two.file, other);
   expect_error([&] { once(two, {}); }, {"holds something else", two.file.filename().string()});
 }
 
