@@ -32,8 +32,8 @@ constexpr Part kBudget[] = {
      "columns of findings; snapshots carry their run; damaged logs are named (1407); config.json "
      "that has gone"},
     {"heads", 3986, "columns of findings, whose texts left report (3922)"},
-    {"prune", 1799, "columns of findings, whose texts left report; steps of each arm"},
-    {"lab", 1281, "timings as a table; steps of each arm"},
+    {"prune", 1832, "cells, which any number of processes make side by side"},
+    {"lab", 1120},
     {"bench", 1313, "what its columns mean, from report (1298)"},
     {"report", 5189,
      "of which weights findings are; text, CSV and LaTeX of findings; steps of each arm; names are "
