@@ -28,9 +28,7 @@ constexpr Part kBudget[] = {
     {"nn", 285},
     {"model", 853, "captures and norms that heads/ made again before (847)"},
     {"tasks", 2054},
-    {"train", 1449,
-     "columns of findings; snapshots carry their run; damaged logs are named (1407); config.json "
-     "that has gone"},
+    {"train", 1733, "cells, which any number of processes make side by side"},
     {"heads", 3986, "columns of findings, whose texts left report (3922)"},
     {"prune", 1832, "cells, which any number of processes make side by side"},
     {"lab", 1120},
@@ -38,20 +36,14 @@ constexpr Part kBudget[] = {
     {"report", 5189,
      "of which weights findings are; text, CSV and LaTeX of findings; steps of each arm; names are "
      "harmless"},
-    {"cli", 3246,
-     "words to explain; widths and --table; pictures for print (3126); steps of each arm; faults "
-     "that end in words"},
+    {"cli", 3150},
     {"headlab.h", 79},
     {"page .js", 6478},
     {"page .css", 170},
     {"page .html", 195},
     {"page .json", 1},
     {"examples", 401, "one_page, the first file that a student reads (337)"},
-    {"tests", 26235,
-     "fuzz of findings; plain versions of row kernels, to be read; of which weights findings are; "
-     "findings as tables; the modules of the page's tests count as well (25552); steps of each "
-     "arm; README's limits, values of the recipes; every bit of logs and findings; locks, signals, "
-     "names"},
+    {"tests", 26441, "cells, which any number of processes make side by side"},
     {"CMakeLists.txt", 348},
 };
 
