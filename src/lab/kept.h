@@ -1,5 +1,6 @@
-// Parts of the two papers' experiments, read back from what is kept of them. They are no findings
-// by themselves: whoever asks for the experiment gets them together. Read next: reproduce_json.cc.
+// Parts of the two papers' experiments, read back from what is kept of them. They are no
+// findings: whoever asks for an experiment gets them together.
+// Read next: reproduce_json.cc.
 #pragma once
 
 #include <span>
