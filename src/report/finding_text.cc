@@ -49,7 +49,7 @@ std::string interval_shown(const Column& column, const Json::Array& ends) {
 
 std::string shown(const Column& column, const Json& cell) {
   if (cell.is_number()) return number_shown(column, cell.number());
-  if (cell.is_string()) return cell.string();
+  if (cell.is_string()) return harmless(cell.string());
   if (cell.is_bool()) return cell.boolean() ? "*" : "";
   if (!cell.is_array() || cell.items().empty()) return "-";
   if (column.is_interval()) return interval_shown(column, ends_of(cell));
@@ -219,6 +219,7 @@ std::string text_of(const Table& table, std::size_t width) {
     for (const Json::Array& row : rows) cells.push_back(shown(table.columns[c], row[c]));
     std::size_t most = 0;
     for (const std::string& cell : cells) most = std::max(most, display_width(cell));
+    if (c > 0 && std::ranges::count(cells, "") == std::ssize(rows) && !rows.empty()) return;
     const std::size_t before = block.columns.empty() ? 0 : block.width() + 2;
     const bool left = is_text(table, c), folds = left && before + 20 <= width;
     if (block.columns.size() > 1 && before + most > width && !folds) {

@@ -3,6 +3,8 @@
 // that some heads own a relation. Read next: page_test.cc.
 #pragma once
 
+#include <algorithm>
+
 #include "browser/tab.h"
 #include "cli/program.h"
 #include "headlab/base/text.h"
@@ -29,8 +31,9 @@ class Study {
 
   /// A training of `task` by these words.
   void train(const std::string& task, const std::string& out, const Words& more) const {
-    Words words = {"train", "--task",          task, "--out", out, "--warmup",
-                   "20",    "--eval-examples", "64"};
+    Words words = {"train", "--task", task, "--out", out, "--warmup", "20"};
+    if (std::ranges::count(more, "--eval-examples") == 0)
+      words.insert(words.end(), {"--eval-examples", "64"});
     words.insert(words.end(), more.begin(), more.end());
     done(words);
   }

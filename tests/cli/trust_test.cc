@@ -258,7 +258,7 @@ TEST_F(Trust, NamesNeitherSteerATerminalNorMakeRows) {
     EXPECT_EQ(said.find_first_of("\x1b\x07"), said.npos) << said;
   }
   const std::string rows = done({"runs", "."}).out;
-  EXPECT_EQ(std::ranges::count(rows, '\n'), 3) << rows;
+  EXPECT_EQ(rows.find("\nb"), rows.npos) << rows;
   const std::string again = done({"eval", name}).out;
   EXPECT_TRUE(holds(again, "again: headlab eval $'a\\x1B]0;title\\x07\\x0Ab'\n")) << again;
 }
