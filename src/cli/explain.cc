@@ -7,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "headlab/base/files.h"
+#include "headlab/base/text.h"
 #include "headlab/heads/scores.h"
 #include "headlab/prune/methods.h"
 #include "headlab/report/lessons_text.h"

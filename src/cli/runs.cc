@@ -46,7 +46,7 @@ std::vector<fs::path> run_folders(const std::vector<std::string>& folders) {
     find_runs(folder, found);
   }
   std::ranges::sort(found);
-  found.erase(std::ranges::unique(found).begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 

@@ -11,6 +11,7 @@
 namespace headlab {
 
 Json to_json(const PenaltyRow& row);
+Json to_json(const PrunedAtStep& stage);
 /// The inverse, a row without the training from scratch.
 PenaltyRow penalty_row_of(const Json& json);
 /// The "by_step" of an object. Error unless each stage has a result for each of the shares.

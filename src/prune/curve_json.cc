@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "headlab/base/error.h"
+#include "headlab/heads/ablation.h"
 #include "headlab/prune/curve.h"
 
 namespace headlab {

@@ -36,7 +36,7 @@ constexpr Part kBudget[] = {
     {"report", 5189,
      "of which weights findings are; text, CSV and LaTeX of findings; steps of each arm; names are "
      "harmless"},
-    {"cli", 3150},
+    {"cli", 3151},
     {"headlab.h", 79},
     {"page .js", 6478},
     {"page .css", 170},
@@ -44,7 +44,7 @@ constexpr Part kBudget[] = {
     {"page .json", 1},
     {"examples", 401, "one_page, the first file that a student reads (337)"},
     {"tests", 26441, "cells, which any number of processes make side by side"},
-    {"CMakeLists.txt", 348},
+    {"CMakeLists.txt", 349},
 };
 
 constexpr std::size_t kSlack = 40;  // lines below a limit at which it has to be lowered

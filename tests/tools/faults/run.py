@@ -63,7 +63,8 @@ def plain(path):
 
     def drop(value):
         if isinstance(value, dict):
-            return {k: drop(v) for k, v in value.items() if k not in ("seconds", "ms_per_batch", "command")}
+            return {k: drop(v) for k, v in value.items() if k not in ("seconds", "ms_per_batch", "command",
+                                                                            "checksum")}
         return [drop(v) for v in value] if isinstance(value, list) else value
     return json.dumps(drop(json.loads(content))).encode()
 
@@ -119,7 +120,7 @@ def check_end(code, err, killed):
         return []
     if code not in (0, 1, 3, 130):
         return [f"ended with {code}: {err.strip()[-200:]}"]
-    if code == 1 and "error: " not in err and "libgomp: Out of memory" not in err:  # before main
+    if code == 1 and "error: " not in err and "failed: " not in err and "libgomp: Out of memory" not in err:  # before main
         return [f"ended with 1 without a word: {err.strip()[-200:]}"]
     return []
 
