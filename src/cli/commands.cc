@@ -262,8 +262,8 @@ Result reproducible(const Invocation& call, Json json, const std::string& text) 
   return {.json = std::move(json), .text = text + "again: " + command + "\n"};
 }
 
-std::string examples_text(const Task& task, Index examples) {
-  const Index different = task.different(Split::validation);
+std::string examples_text(const Task& task, Index examples, Split split) {
+  const Index different = task.different(split);
   const std::string about = task.about_data();
   return text(examples, " held-out examples, the same every time",
               different > 0 ? text(" (", examples == different ? "all " : "of ", different,

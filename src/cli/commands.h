@@ -40,7 +40,7 @@ void keep_as(const std::filesystem::path& file, Result& result);
 std::string replaced_text(const std::filesystem::path& folder);
 
 /// "512 held-out examples, the same every time", and what is known of finite data behind a task.
-std::string examples_text(const Task& task, Index examples);
+std::string examples_text(const Task& task, Index examples, Split split = Split::validation);
 
 /// The program with its version and its build, on one line.
 std::string program_text();

@@ -20,7 +20,7 @@ Result eval(Invocation& call) {
   settings.integer("examples", examples, 1, 1 << 24, "held-out sequences");
   settings.boolean("best", best,
                    "of the parameters with the lowest held-out loss in training, which runs keep "
-                   "whose task reads a file");
+                   "whose task reads a file, judged on a part that nothing was chosen by");
   settings.string("npy", npy,
                   "also write a NumPy array [examples, targets, 2]: the sum of an example's losses "
                   "on a target, and how many these are",
@@ -30,22 +30,24 @@ Result eval(Invocation& call) {
   require(!best || std::filesystem::exists(best_file(run)), run.path.string(),
           " has its last parameters alone: tasks that read a file (text, conllu) keep the best");
   if (best) read_model(best_file(run), run.model);
-  const Evaluation held_out = evaluate(run.model, *run.task, {.examples = examples});
+  const Split split = best ? Split::test : Split::validation;
+  const Evaluation held_out =
+      evaluate(run.model, *run.task, {.examples = examples, .split = split});
   if (!npy.empty()) {
     const std::vector<float> losses =
-        losses_by_example(run.model, *run.task, {.examples = examples});
+        losses_by_example(run.model, *run.task, {.examples = examples, .split = split});
     const auto targets = std::ssize(held_out.targets);
     const std::array<std::int64_t, 3> shape = {std::ssize(losses) / (2 * targets), targets, 2};
     write_out(call, npy, npy_bytes(shape, losses));
   }
-  const Index judged = at_most_different(*run.task, examples);
+  const Index judged = at_most_different(*run.task, examples, split);
   Finding found{.about = stamped({{"loss", held_out.loss},
                                   {"accuracy", held_out.accuracy},
                                   {"examples", judged}}),
                 .tables = {target_table(held_out)}};
   if (const std::string data = run.task->about_data(); !data.empty()) found.about["data"] = data;
   const std::string bits = add_bits(found.about, run, held_out);
-  return reproducible(call, found, text(bits, "\n", examples_text(*run.task, judged), "\n"));
+  return reproducible(call, found, text(bits, "\n", examples_text(*run.task, judged, split), "\n"));
 }
 
 std::string add_bits(Json& json, const Run& run, const Evaluation& held_out) {

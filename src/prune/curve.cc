@@ -66,7 +66,8 @@ class SubsetResults {
   Judged judged(const Transformer& model) const {
     const Index examples = options_.judged > 0 ? options_.judged : run_.config.train.eval_examples;
     const Key key = options_.test_split ? streams::test() : streams::held_out();
-    return judge(model, *run_.task, {.examples = examples, .key = key});
+    const Split split = options_.test_split ? Split::test : Split::validation;
+    return judge(model, *run_.task, {.examples = examples, .key = key, .split = split});
   }
 
   /// A training that is made once, whatever curves ask for it.

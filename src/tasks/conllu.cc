@@ -15,8 +15,6 @@
 #include <set>
 #include <sstream>
 
-#include "headlab/base/build.h"
-#include "headlab/base/files.h"
 #include "headlab/tasks/definition.h"
 #include "tasks/conllu_file.h"
 #include "tasks/language.h"
@@ -41,9 +39,10 @@ struct KnownSentence {
   std::vector<Dependencies> truth;  // by t
 };
 
-/// Whether a sentence is held out: decided by its words, so that its copies go the same way.
-bool is_held_out(const TreebankSentence& sentence, double share) {
-  Key key = Key{}.fold("held out");
+/// Whether a sentence is held out, or judges: decided by its words, so that its copies go the same
+/// way.
+bool is_drawn(const char* purpose, const TreebankSentence& sentence, double share) {
+  Key key = Key{}.fold(purpose);
   for (const TreebankWord& word : sentence.words) key = key.fold(word.form);
   return Generator(key).uniform() < share;
 }
@@ -67,7 +66,7 @@ struct Conllu {
   LanguageModel lm = LanguageModel::masked;
   Index min_count = 2, length = 32;
   bool subtypes = false;
-  double validation = 0.1;
+  HeldOut held_out = {};
 
   // What is read from the file. Words and relations are numbered by descending count.
   std::string hash = {};
@@ -76,8 +75,8 @@ struct Conllu {
   std::vector<std::string> vocabulary = {};        // by token
   std::map<std::string, std::int32_t> token = {};  // by word
   std::vector<Relation> known_relations = {};
-  std::map<std::string, Index> relation = {};  // by name
-  std::vector<KnownSentence> training = {}, held_out = {};
+  std::map<std::string, Index> relation = {};            // by name
+  std::array<std::vector<KnownSentence>, 3> parts = {};  // by split
 
   void bind(Settings& s) {
     s.string("file", file, "a treebank in CoNLL-U");
@@ -86,7 +85,7 @@ struct Conllu {
     s.integer("min_count", min_count, 1, 1 << 30, "words seen less often are <unk>");
     s.integer("length", length, 2, 65536, "longer sentences are left out");
     s.boolean("subtypes", subtypes, "whether nsubj:pass is another relation than nsubj");
-    s.real("validation", validation, 0.001, 0.9, "share of the sentences that is held out");
+    held_out.bind(s, "sentences");
   }
   bool causal() const { return lm == LanguageModel::causal; }
   TaskShape shape() const { return {architecture_of(lm), std::ssize(vocabulary), longest}; }
@@ -150,38 +149,46 @@ struct Conllu {
     throw Error(text("of the sentences of ", file, " that fit, ", trained, " are for training and ",
                      validated, " for validation"),
                 text("give a longer file, or a ", validated == 0 ? "larger" : "smaller",
-                     " share with validation=X (now ", validation, ")"));
+                     " share with validation=X (now ", held_out.share, ")"));
   }
 
   /// Errors that name the file: it cannot be read or is no treebank (with the line), or no sentence
   /// is left for training or for validation.
   void prepare() {
-    const std::string bytes = read_file(shipped_file(file));
-    hash = fingerprint(bytes);
-    std::vector<TreebankSentence> parsed = parse_conllu(bytes, file);
-    sentences = parsed.size();
-    const std::vector<TreebankSentence> treebank = fitting(std::move(parsed));
-    left_out = sentences - treebank.size();
-    const auto validated = [&](const auto& sentence) { return is_held_out(sentence, validation); };
-    std::vector<TreebankSentence> trained = treebank;
-    const std::size_t erased = std::erase_if(trained, validated);
-    require_sentences(trained.size(), erased);
-    number_words(trained);
-    number_relations(treebank);
-    std::set<std::string> known_held_out;  // sentences by their words: none is judged twice
-    for (const TreebankSentence& sentence : treebank) {
-      KnownSentence known = with_truth(sentence);
-      if (known.asked.empty()) {
-        ++left_out;
-        continue;
+    const std::array<std::string, 3> bytes = held_out.read(file);
+    hash = held_out.hash(bytes);
+    const std::array<std::string, 3> names = {file, held_out.validation, held_out.test};
+    std::array<std::vector<TreebankSentence>, 3> treebank;
+    std::vector<TreebankSentence> all;
+    for (std::size_t i = 0; i < 3; ++i) {
+      if (names[i].empty()) continue;
+      std::vector<TreebankSentence> parsed = parse_conllu(bytes[i], names[i]);
+      sentences += parsed.size();
+      for (TreebankSentence& sentence : fitting(std::move(parsed))) {
+        all.push_back(sentence);
+        treebank[part_of(sentence, i)].push_back(std::move(sentence));
       }
-      longest = std::max(longest, std::ssize(known.tokens));
-      if (!validated(sentence))
-        training.push_back(std::move(known));
-      else if (known_held_out.insert(words_of(sentence)).second)
-        held_out.push_back(std::move(known));
     }
-    require_sentences(training.size(), held_out.size());
+    left_out = sentences - all.size();
+    require_sentences(treebank[0].size(), treebank[1].size());
+    number_words(treebank[0]);
+    number_relations(all);
+    std::set<std::string> known_held_out;  // sentences by their words: none is judged twice
+    for (std::size_t i = 0; i < 3; ++i)
+      for (const TreebankSentence& sentence : treebank[i]) {
+        KnownSentence known = with_truth(sentence);
+        longest = std::max(longest, std::ssize(known.tokens));
+        left_out += known.asked.empty();
+        if (!known.asked.empty() && (i == 0 || known_held_out.insert(words_of(sentence)).second))
+          parts[i].push_back(std::move(known));
+      }
+    require_sentences(parts[0].size(), parts[1].size());
+  }
+  /// Where a sentence of the file of this split goes.
+  std::size_t part_of(const TreebankSentence& sentence, std::size_t split) const {
+    if (split == 0 && held_out.validation.empty())
+      split = is_drawn("held out", sentence, held_out.share) ? 1 : 0;
+    return split == 1 && held_out.test.empty() && is_drawn("test", sentence, .5) ? 2 : split;
   }
 
   void number_words(const std::vector<TreebankSentence>& trained) {
@@ -250,25 +257,24 @@ struct Conllu {
     return known;
   }
 
-  Index different(Split split) const {
-    return std::ssize(split == Split::train ? training : held_out);
-  }
+  Index different(Split split) const { return std::ssize(parts[static_cast<std::size_t>(split)]); }
   /// What the numbers of a report rest on.
   std::string about_data() const {
     double words = 0, unknown = 0;
-    for (const KnownSentence& sentence : held_out) {
+    for (const KnownSentence& sentence : parts[1]) {
       words += static_cast<double>(sentence.tokens.size());
       unknown += static_cast<double>(std::ranges::count(sentence.tokens, kUnknown));
     }
     return text(sentences, " sentences: ", left_out, " left out (their length, or no known word), ",
                 different(Split::train), " to train on, ", different(Split::validation),
-                " different ones held out; ", vocabulary.size(), " words and marks, ",
+                " different ones held out to choose by, ", different(Split::test), " that judge; ",
+                vocabulary.size(), " words and marks, ",
                 static_cast<Index>(std::lround(100 * unknown / words)),
                 "% of the held-out words are <unk>");
   }
 
   void write(Sequence& s) const {
-    const auto& [tokens, asked, truth] = (s.split == Split::train ? training : held_out)[s.unit];
+    const auto& [tokens, asked, truth] = parts[static_cast<std::size_t>(s.split)][s.unit];
     std::ranges::copy(tokens, s.tokens().begin());
     s.pad_behind(std::ssize(tokens));
     bool any = false;

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "headlab/base/build.h"
 #include "headlab/base/error.h"
+#include "headlab/base/files.h"
 #include "headlab/base/text.h"
 
 namespace headlab {
@@ -24,6 +26,32 @@ bool is_hidden(char32_t point) {
 }
 
 }  // namespace
+
+void HeldOut::bind(Settings& s, const std::string& of_what) {
+  const auto set = [this](const Json& json) {
+    require(json.is_string() || (json.is_number() && json.number() >= .001 && json.number() <= .9),
+            "validation must be a share from 0.001 to 0.9 or a file, got ", json.dump());
+    validation = json.is_string() ? json.string() : "";
+    if (json.is_number()) share = json.number();
+  };
+  s.add({"validation", "X|FILE", "share of the " + of_what + " that is held out, or a file of them",
+         set, [this] { return validation.empty() ? Json(share) : Json(validation); }});
+  s.string("test", test, "a file that judges in the end, not half of what is held out", "FILE");
+}
+
+std::array<std::string, 3> HeldOut::read(const std::string& file) const {
+  std::array<std::string, 3> bytes = {read_file(shipped_file(file))};
+  if (!validation.empty()) bytes[1] = read_file(shipped_file(validation));
+  if (!test.empty()) bytes[2] = read_file(shipped_file(test));
+  return bytes;
+}
+
+std::string HeldOut::hash(const std::array<std::string, 3>& bytes) const {
+  std::string all = bytes[0];
+  if (!validation.empty()) all += fingerprint(bytes[1]);
+  if (!test.empty()) all += fingerprint(bytes[2]);
+  return fingerprint(all);
+}
 
 void require_utf8(std::string_view bytes, std::string_view source) {
   std::size_t bad = 0;

@@ -3,10 +3,12 @@
 // Read next: text.cc and conllu.cc, which use it.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
 #include "base/checksum.h"
+#include "headlab/base/settings.h"
 #include "headlab/model/config.h"
 
 namespace headlab {
@@ -17,6 +19,18 @@ enum class LanguageModel { masked, causal };
 constexpr Architecture architecture_of(LanguageModel lm) {
   return lm == LanguageModel::causal ? Architecture::decoder : Architecture::encoder;
 }
+
+/// The data by which one chooses, and that which judges in the end: a share of the file, of which
+/// each is half, or files of their own.
+struct HeldOut {
+  double share = 0.1;
+  std::string validation, test;  // files; "": a part of the share, or of `validation`
+
+  void bind(Settings& s, const std::string& of_what);
+  /// The bytes of `file` and of these two, those that are given. A hash of them all.
+  std::array<std::string, 3> read(const std::string& file) const;
+  std::string hash(const std::array<std::string, 3>& bytes) const;
+};
 
 /// Error that names `source`, what is there and where, if the bytes are not UTF-8.
 void require_utf8(std::string_view bytes, std::string_view source);

@@ -84,7 +84,7 @@ std::string spec_text(std::string_view name, const Settings& parameters) {
   for (const Setting& setting : parameters.all()) {
     const Json value = setting.get();
     const std::string shown = value.is_string() ? value.string() : value.dump();
-    assignments.push_back(text(setting.name, "=", shown));
+    if (!shown.empty()) assignments.push_back(text(setting.name, "=", shown));
   }
   return text(name, ":", join(assignments, ","));
 }

@@ -1,17 +1,14 @@
 // Characters of any UTF-8 file: predict the next one. The vocabulary is the set of the file's
 // Unicode code points, sorted (a byte order mark at its beginning is dropped); the last share
-// `validation` of the text is held out; a training sequence is a random window of `length`
-// characters, a held-out one a block of that length, no two of which overlap; every position
-// predicts the character that follows.
-// Truth: only `previous` is known here, the position before, and it is an offset. What else heads
-// find in a language nobody has labelled; that is what the other tasks are for.
-// Trap: a model overfits a small file: the held-out loss rises again long before the training loss
-// stops falling.
-// Read next: language.h; headlab/tasks/definition.h.
+// `validation` of the text is held out, one half to choose by and the other to judge; a training
+// sequence is a random window of `length` characters, a held-out one a block of that length, no two
+// of which overlap; every position predicts the character that follows. Truth: only `previous` is
+// known here, the position before, and it is an offset. What else heads find in a language nobody
+// has labelled; that is what the other tasks are for. Trap: a model overfits a small file: the
+// held-out loss rises again long before the training loss stops falling. Read next: language.h;
+// headlab/tasks/definition.h.
 #include <algorithm>
 
-#include "headlab/base/build.h"
-#include "headlab/base/files.h"
 #include "headlab/base/text.h"
 #include "headlab/tasks/definition.h"
 #include "tasks/language.h"
@@ -22,39 +19,57 @@ namespace {
 struct Characters {
   std::string file = "datasets/fables.txt";
   Index length = 64;
-  double validation = 0.1;  // share of the characters, from the end
+  HeldOut held_out = {};
 
-  std::string hash = {};                  // of the file
-  std::u32string vocabulary = {};         // sorted
-  std::vector<std::int32_t> tokens = {};  // the whole file
-  Index training = 0;                     // tokens before the split
+  std::string hash = {};                                 // of the files
+  std::u32string vocabulary = {};                        // sorted
+  std::array<std::vector<std::int32_t>, 3> tokens = {};  // by split
 
   void bind(Settings& s) {
     s.string("file", file, "any text in UTF-8");
     s.integer("length", length, 1, 65536, "characters in a sequence");
-    s.real("validation", validation, 0.001, 0.9, "share of the text that is held out, at its end");
+    held_out.bind(s, "text's end");
   }
   /// Errors that name the file: it cannot be read, is not UTF-8 (with the position), or is too
   /// short for a window in each split.
   void prepare() {
-    const std::string bytes = read_file(shipped_file(file));
-    hash = fingerprint(bytes);
-    std::u32string points = code_points(bytes, file);
-    if (!points.empty() && points.front() == 0xFEFF) points.erase(points.begin());
-    vocabulary = points;
+    const std::array<std::string, 3> bytes = held_out.read(file);
+    hash = held_out.hash(bytes);
+    const std::array<std::string, 3> names = {file, held_out.validation, held_out.test};
+    std::array<std::u32string, 3> points;
+    for (std::size_t i = 0; i < 3; ++i) {
+      points[i] = code_points(bytes[i], names[i]);
+      if (!points[i].empty() && points[i].front() == 0xFEFF) points[i].erase(points[i].begin());
+      vocabulary += points[i];
+    }
     std::ranges::sort(vocabulary);
     vocabulary.erase(std::unique(vocabulary.begin(), vocabulary.end()), vocabulary.end());
-    for (const char32_t point : points) tokens.push_back(token_of(point));
-    const Index held_out = static_cast<Index>(static_cast<double>(tokens.size()) * validation);
-    training = std::ssize(tokens) - held_out;
-    const Index shortest = std::min(training, held_out);
+    for (std::size_t i = 0; i < 3; ++i)
+      for (const char32_t point : points[i]) tokens[i].push_back(token_of(point));
+    if (held_out.validation.empty())
+      tokens[1] = cut(tokens[0], std::ssize(tokens[0]) -
+                                     static_cast<Index>(static_cast<double>(tokens[0].size()) *
+                                                        held_out.share));
+    const Index training = std::ssize(tokens[0]), held = std::ssize(tokens[1]);
+    if (held_out.test.empty() && held > length) {  // of its blocks the later half
+      const Index blocks = (different(Split::validation) + 1) / 2;
+      tokens[2] = cut(tokens[1], blocks * length);
+      if (!tokens[2].empty()) tokens[1].push_back(tokens[2][0]);  // the last target
+    }
+    const Index shortest = std::min(training, held);
     if (shortest > length) return;
     const std::string longer_file = "give a longer file";
-    throw Error(text(file, " is too short: of its ", tokens.size(), " characters ", training,
-                     " are for training and ", held_out, " for validation, and length ", length,
+    throw Error(text(file, " is too short: of its ", training + held, " characters ", training,
+                     " are for training and ", held, " for validation, and length ", length,
                      " needs ", length + 1, " in each"),
                 shortest < 2 ? longer_file
                              : text("set length=", shortest - 1, " or ", longer_file));
+  }
+  /// Takes the tokens from `begin` on off the end.
+  static std::vector<std::int32_t> cut(std::vector<std::int32_t>& all, Index begin) {
+    std::vector<std::int32_t> rest(all.begin() + begin, all.end());
+    all.resize(begin);
+    return rest;
   }
   /// -1: it does not occur in the file.
   std::int32_t token_of(char32_t point) const {
@@ -63,18 +78,18 @@ struct Characters {
     return known ? id(found - vocabulary.begin()) : -1;
   }
 
-  std::span<const std::int32_t> part(Split split) const {
-    const auto all = std::span(tokens);
-    return split == Split::train ? all.first(training) : all.subspan(training);
+  const std::vector<std::int32_t>& part(Split split) const {
+    return tokens[static_cast<std::size_t>(split)];
   }
   /// Training windows begin anywhere; held-out ones are blocks that do not overlap.
   Index different(Split split) const {
-    const Index windows = std::ssize(part(split)) - length;
+    const Index windows = std::max<Index>(0, std::ssize(part(split)) - length);
     return split == Split::train ? windows : (windows + length - 1) / length;
   }
   std::string about_data() const {
-    return text(tokens.size(), " characters, ", vocabulary.size(), " different ones; ",
-                different(Split::validation), " blocks of ", length, " are held out");
+    return text(vocabulary.size(), " different characters; held out are ",
+                different(Split::validation), " blocks of ", length, " to choose by, and ",
+                different(Split::test), " that judge");
   }
   TaskShape shape() const { return {Architecture::decoder, std::ssize(vocabulary), length}; }
   std::vector<Relation> relations() const {
@@ -103,7 +118,7 @@ struct Characters {
 
   void write(Sequence& s) const {
     const Index begin = s.split == Split::train ? s.unit : s.unit * length;
-    const auto read = part(s.split).subspan(begin, length + 1);
+    const auto read = std::span(part(s.split)).subspan(begin, length + 1);
     for (Index t = 0; t < length; ++t) {
       s.token(t) = read[t];
       s.target(t) = read[t + 1];

@@ -56,8 +56,9 @@ Batch for_held_out(const Transformer& model, const Task& task, const EvaluateOpt
           " examples, ", options.batch, " at a time, cannot be made");
   const NoGrad no_grad;
   const ModelHooks hooks{.edits = options.edits};
-  Batch all = task.make_batch(streams::evaluated(options.key),
-                              at_most_different(task, options.examples), Split::validation);
+  Batch all =
+      task.make_batch(streams::evaluated(options.key),
+                      at_most_different(task, options.examples, options.split), options.split);
   Steps steps((all.size + options.batch - 1) / options.batch);
   for (Index begin = 0; begin < all.size; begin += options.batch) {
     const Batch batch = all.rows(begin, std::min(all.size, begin + options.batch));
@@ -91,8 +92,8 @@ std::string first_not_finite(const Transformer& model, const Batch& batch, Model
 
 }  // namespace
 
-Index at_most_different(const Task& task, Index count) {
-  const Index different = task.different(Split::validation);
+Index at_most_different(const Task& task, Index count, Split split) {
+  const Index different = task.different(split);
   return different > 0 ? std::min(count, different) : count;
 }
 

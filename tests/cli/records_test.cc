@@ -205,8 +205,7 @@ TEST_F(Records, TheBestOfATextIsKept) {
     at = end + 1;
   }
   const Json best = done({"eval", "a", "--best", "--examples", "8", "--json"}).json();
-  EXPECT_DOUBLE_EQ(best.at("loss").number(), lowest);
-  EXPECT_NEAR(best.at("bits_per_character").number(), lowest / 0.6931471805599453, 1e-12);
+  EXPECT_NE(best.at("loss").number(), lowest);  // of other blocks than those that chose it
   EXPECT_TRUE(holds(done({"eval", "a", "--examples", "8"}).out, "perplexity"));
 }
 

@@ -193,8 +193,19 @@ TEST_F(Conllu, HeldOutSentencesComeWithoutRepetition) {
   const Batch batch = task->make(Key{1}, different, Split::validation).batch;
   const Batch more = task->make(Key{1}, different + 5, Split::validation).batch;
   EXPECT_TRUE(std::ranges::equal(batch.tokens, more.rows(0, different).tokens));
-  EXPECT_NE(task->about_data().find(text(different, " different ones held out")),
+  EXPECT_NE(task->about_data().find(text(different, " different ones held out to choose by, ")),
             std::string::npos);
+}
+
+TEST_F(Conllu, WhatOneChoosesByAndWhatJudgesAreTwoParts) {
+  const auto task = task_of(many(80) + many(80), "min_count=1,validation=0.3,lm=causal");
+  const Index chosen_by = task->different(Split::validation),
+              judging = task->different(Split::test);
+  EXPECT_GT(judging, 5);
+  EXPECT_EQ(task->different(Split::train) / 2 + chosen_by + judging, 80);  // each twice
+  const std::string path = (temporary_.path() / "other.conllu").string();
+  write_file(path, many(7));
+  EXPECT_GT(make_task(spec("min_count=1,test=" + path))->different(Split::test), 0);
 }
 
 TEST_F(Conllu, TextsAreWordsBetweenBlanks) {

@@ -42,8 +42,10 @@ std::string window(const Task& task, const Batch& batch, Index b) {
 
 TEST_F(Text, WindowsComeFromTheirSplitAndReachBothItsEnds) {
   const auto task = task_of(kLetters);
-  for (const Split split : {Split::train, Split::validation}) {
-    const auto part = split == Split::train ? kLetters.substr(0, 30) : kLetters.substr(30);
+  for (const Split split : {Split::train, Split::validation, Split::test}) {
+    const auto part = split == Split::train        ? kLetters.substr(0, 30)
+                      : split == Split::validation ? kLetters.substr(30, 5)
+                                                   : kLetters.substr(34);
     const Batch batch = task->make(Key{1}, 300, split).batch;
     std::vector<bool> seen(part.size());
     for (Index b = 0; b < batch.size; ++b) {
@@ -63,7 +65,8 @@ TEST_F(Text, HeldOutBlocksComeWithoutRepetitionAndDoNotOverlap) {
   for (int i = 0; i < 400; ++i) bytes += kLetters[static_cast<std::size_t>(i * i % 40)];
   const auto task = task_of(bytes, 8);
   const Index blocks = task->different(Split::validation);
-  EXPECT_EQ(blocks, 12);  // 100 characters, of which the last block needs nine
+  EXPECT_EQ(blocks, 6);  // of 100 characters, of which the last block needs nine, one half
+  EXPECT_EQ(task->different(Split::test), 6);
   const auto turned = [&](Key key) {
     const Batch batch = task->make(key, 2 * blocks, Split::validation).batch;
     std::vector<std::string> windows;
@@ -79,6 +82,25 @@ TEST_F(Text, HeldOutBlocksComeWithoutRepetitionAndDoNotOverlap) {
   for (std::vector<std::string>* turn : {&first, &second, &expected}) std::ranges::sort(*turn);
   EXPECT_EQ(first, expected);
   EXPECT_EQ(second, expected);
+}
+
+TEST_F(Text, MayComeInThreeFilesOrLacksAPartThatJudges) {
+  const std::string other = (folder_ / "other.txt").string();
+  write_file(other, "=?!=?!=?!=?!");
+  const auto window_of = [&](const Task& task, Split split) {
+    return window(task, task.make(Key{1}, 1, split).batch, 0);
+  };
+  const auto task = task_of(kLetters);
+  EXPECT_EQ(window_of(*make_task(spec() + ",test=" + other), Split::test).find_first_of("a0"),
+            std::string::npos);
+  const auto three = make_task("text:length=4,file=" + path_ + ",validation=" + other);
+  EXPECT_EQ(three->different(Split::train), 36);
+  for (const Split split : {Split::validation, Split::test})
+    EXPECT_EQ(window_of(*three, split).find_first_not_of("=?!"), std::string::npos);
+  EXPECT_EQ(make_task(three->spec())->data_hash(), three->data_hash());
+  EXPECT_NE(three->data_hash(), task->data_hash());
+  const auto short_one = make_task(spec(9));
+  expect_contains(error_of([&] { short_one->make(Key{1}, 1, Split::test); }), "give test=PATH");
 }
 
 TEST_F(Text, EachPositionPredictsTheCharacterThatFollows) {

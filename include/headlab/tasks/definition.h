@@ -168,7 +168,9 @@ class TaskOf final : public Task {
     if (with_truth) example.gold.resize(relations().size());
     const Index units = different(split);
     std::vector<Index> turns;
-    if (units > 0 && split == Split::validation) turns = units_in_turn(units, count, key);
+    require(units > 0 || split != Split::test || different(Split::train) == 0, spec_,
+            " holds too little for a part that judges in the end: give test=PATH");
+    if (units > 0 && split != Split::train) turns = units_in_turn(units, count, key);
     const Key stream = key.fold(split == Split::train ? "train" : "validation");
     for (Index b = 0; b < count; ++b) {  // a stream for each sequence: none depends on another
       Sequence sequence{example, b, split, Generator(stream.fold(b)), 0, with_truth};

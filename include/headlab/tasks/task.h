@@ -65,7 +65,9 @@ struct Example {
   std::vector<Gold> candidates{};
 };
 
-enum class Split { train, validation };
+/// What a model learns from, what one chooses by (steps, heads, the best parameters), and what
+/// judges it in the end.
+enum class Split { train, validation, test };
 
 class Task {
  public:

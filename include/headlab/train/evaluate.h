@@ -33,11 +33,12 @@ struct EvaluateOptions {
   Index examples = 512;
   Index batch = 64;  // in one forward pass; the result does not depend on it beyond rounding
   Key key{};         // which examples: one of train/streams.h; the default is the held-out set
+  Split split = Split::validation;
   std::vector<HeadEdits> edits{};  // applied to every forward pass; gates of shape [H]
 };
 
 /// `count`, or the number of different held-out sequences if that is smaller: none is judged twice.
-Index at_most_different(const Task& task, Index count);
+Index at_most_different(const Task& task, Index count, Split split = Split::validation);
 /// The first at_most_different(task, count) of the examples that `evaluate` uses, with their truth.
 Example held_out_examples(const Task& task, Index count);
 
