@@ -29,7 +29,8 @@ bool is_hidden(char32_t point) {
 
 void HeldOut::bind(Settings& s, const std::string& of_what) {
   const auto set = [this](const Json& json) {
-    require(json.is_string() || (json.is_number() && json.number() >= .001 && json.number() <= .9),
+    require(json.is_string() ? !json.string().empty()
+                             : json.is_number() && json.number() >= .001 && json.number() <= .9,
             "validation must be a share from 0.001 to 0.9 or a file, got ", json.dump());
     validation = json.is_string() ? json.string() : "";
     if (json.is_number()) share = json.number();
@@ -40,10 +41,10 @@ void HeldOut::bind(Settings& s, const std::string& of_what) {
 }
 
 std::array<std::string, 3> HeldOut::read(const std::string& file) const {
-  std::array<std::string, 3> bytes = {read_file(shipped_file(file))};
-  if (!validation.empty()) bytes[1] = read_file(shipped_file(validation));
-  if (!test.empty()) bytes[2] = read_file(shipped_file(test));
-  return bytes;
+  const auto bytes_of = [](const char* setting, const std::string& path) {
+    return path.empty() ? "" : in_context(setting, [&] { return read_file(shipped_file(path)); });
+  };
+  return {bytes_of("file", file), bytes_of("validation", validation), bytes_of("test", test)};
 }
 
 std::string HeldOut::hash(const std::array<std::string, 3>& bytes) const {

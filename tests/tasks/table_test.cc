@@ -175,7 +175,7 @@ TEST_P(EveryTask, SpecificationNamesAllParameters) {
   for (const Setting& setting : parameters.all()) {
     const Json value = setting.get();
     const std::string shown = value.is_string() ? value.string() : value.dump();
-    expect_contains(task_->spec(), text(setting.name, "=", shown));
+    if (!shown.empty()) expect_contains(task_->spec(), text(setting.name, "=", shown));
     EXPECT_FALSE(setting.help.empty());
   }
 }
