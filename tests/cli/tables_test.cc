@@ -114,7 +114,7 @@ TEST_F(Tables, SayWhatATreebankIs) {
             "0", "--layers", "1", "--batch", "2", "--eval-examples", "8", "--out", "a"});
   for (const Outcome& outcome : {train, done({"eval", "a"})})
     for (const char* part :
-         {"data: ", " sentences: ", " left out ", " to train on, ", " different ones held out; ",
+         {"data: ", " sentences: ", " left out ", " to train on, ", " different ones held out to choose by, ",
           " words and marks, ", "% of the held-out words are <unk>"})
       EXPECT_TRUE(holds(outcome.out, part)) << part << "\n" << outcome.out;
   EXPECT_TRUE(done({"eval", "a", "--json"}).json().at("data").is_string());
