@@ -113,9 +113,9 @@ TEST_F(Tables, SayWhatATreebankIs) {
       done({"train", "--task", "conllu", "--steps", "1", "--d-model", "8", "--heads", "1", "--d-ff",
             "0", "--layers", "1", "--batch", "2", "--eval-examples", "8", "--out", "a"});
   for (const Outcome& outcome : {train, done({"eval", "a"})})
-    for (const char* part :
-         {"data: ", " sentences: ", " left out ", " to train on, ", " different ones held out to choose by, ",
-          " words and marks, ", "% of the held-out words are <unk>"})
+    for (const char* part : {"data: ", " sentences: ", " left out ", " to train on, ",
+                             " different ones held out to choose by, ", " words and marks, ",
+                             "% of the held-out words are <unk>"})
       EXPECT_TRUE(holds(outcome.out, part)) << part << "\n" << outcome.out;
   EXPECT_TRUE(done({"eval", "a", "--json"}).json().at("data").is_string());
 }

@@ -30,8 +30,8 @@ constexpr Part kBudget[] = {
     {"tasks", 2110, "files have three parts: to learn, to choose by, to judge (2054)"},
     {"train", 1735, "cells, which any number of processes make side by side"},
     {"heads", 3986, "columns of findings, whose texts left report (3922)"},
-    {"prune", 1833, "cells, which any number of processes make side by side"},
-    {"lab", 1120},
+    {"prune", 1834, "cells, which any number of processes make side by side"},
+    {"lab", 1121},
     {"bench", 1313, "what its columns mean, from report (1298)"},
     {"report", 5189,
      "of which weights findings are; text, CSV and LaTeX of findings; steps of each arm; names are "

@@ -63,8 +63,7 @@ def plain(path):
 
     def drop(value):
         if isinstance(value, dict):
-            return {k: drop(v) for k, v in value.items() if k not in ("seconds", "ms_per_batch", "command",
-                                                                            "checksum")}
+            return {k: drop(v) for k, v in value.items() if k not in ("seconds", "ms_per_batch", "command", "checksum")}
         return [drop(v) for v in value] if isinstance(value, list) else value
     return json.dumps(drop(json.loads(content))).encode()
 
