@@ -38,7 +38,7 @@ struct Successor {
 std::vector<double> first(const headlab::PruneProblem& problem, headlab::PassCount&) {
   std::vector<double> scores;
   for (const headlab::HeadId& head : headlab::all_heads(problem.model))
-    scores.push_back(-static_cast<double>(head.layer));
+    scores.push_back(-static_cast<double>(head.module));
   return scores;
 }
 
@@ -53,8 +53,7 @@ int main(int count, char** values) {
        .scores = {{.name = "gain",
                    .meaning = "mass above the null",
                    .from = {.relation =
-                                [](const headlab::RelationScore& s) { return s.mass - s.null; }},
-                   .column = {.width = 6}}},
+                                [](const headlab::RelationScore& s) { return s.mass - s.null; }}}},
        .methods = {{.name = "first",
                     .kind = headlab::MethodKind::score,
                     .summary = "the heads of the first modules stay; no pass",

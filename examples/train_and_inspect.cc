@@ -27,7 +27,7 @@ int main() {
     const RelationWinner& winner = report.relations[r];
     const HeadScores& head = report.heads[winner.best];
     std::printf("%-6s head %lld.%d gives it %.3f of its attention: %s\n",
-                winner.relation.name.c_str(), static_cast<long long>(head.layer), head.head,
+                winner.relation.name.c_str(), static_cast<long long>(head.module), head.head,
                 head.relations[r].mass, winner.owned ? "does it" : "nobody does it");
   }
   const Example one = task->make(Key{}, 1, Split::validation);

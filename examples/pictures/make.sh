@@ -27,7 +27,7 @@ if browser=$(command -v "${HEADLAB_CHROMIUM:-chromium}"); then
   run "build/headlab curve runs/full --methods greedy,exhaustive"
   run "build/headlab prune runs/full --method greedy --keep 4 --finetune 1000 --out runs/pruned"
   run "build/headlab page runs/full runs/pruned"
-  run "'$browser' --headless=new --no-sandbox --hide-scrollbars --window-size=1060,656 \
+  run "'$browser' --headless=new --no-sandbox --hide-scrollbars --window-size=1280,960 \
     --virtual-time-budget=20000 --screenshot=examples/pictures/page.png \
     'file://$work/runs/full/report.html'"
 fi

@@ -1,12 +1,12 @@
 // Start here, after examples/one_page.cc: a whole training in 79 lines, each step with the name of
 // the file where this library does the same. headlab trains toy transformers, shows what each
 // attention head does, and removes those that do nothing. This header includes all of it, layer by
-// layer; in double (headlab_f64) there is the engine alone: base to model. src/README.md has the
-// one reading order, and the words.
+// layer; in double (headlab_f64) the engine alone, base to model. The words are in src/README.md.
 //
 //   headlab::Run run = headlab::create_run("runs/full", headlab::recommended_config("relations"));
 //   headlab::train_run(run);
-//   std::cout << headlab::heads_text(headlab::score_heads(run.model, *run.task));
+//   const headlab::HeadsReport report = headlab::score_heads(run.model, *run.task);
+//   std::cout << headlab::text_of(headlab::finding_of(report));
 //
 // Letters, the same everywhere: B batch, T queries (time), S keys, C model width (d_model), H
 // heads, D head width, V vocabulary, K targets at each position; dx is dLoss/dx.
@@ -14,6 +14,7 @@
 
 // base: errors, random numbers, threads, memory, JSON, files. Knows nothing of tensors.
 #include "headlab/base/build.h"
+#include "headlab/base/comparison.h"
 #include "headlab/base/error.h"
 #include "headlab/base/files.h"
 #include "headlab/base/json.h"
@@ -74,8 +75,8 @@
 #include "headlab/train/trainer.h"
 
 // heads: what each head does.
-#include "headlab/heads/ablation.h"
 #include "headlab/heads/activations.h"
+#include "headlab/heads/analyses.h"
 #include "headlab/heads/attribution.h"
 #include "headlab/heads/circuits.h"
 #include "headlab/heads/edits.h"
@@ -83,9 +84,11 @@
 #include "headlab/heads/lessons.h"
 #include "headlab/heads/matrix.h"
 #include "headlab/heads/paired.h"
+#include "headlab/heads/pairs.h"
 #include "headlab/heads/patching.h"
 #include "headlab/heads/scores.h"
 #include "headlab/heads/tracking.h"
+#include "headlab/heads/verdicts.h"
 
 // prune: which heads can go.
 #include "headlab/prune/curve.h"
@@ -95,6 +98,7 @@
 #include "headlab/prune/timing.h"
 
 // lab: experiments over many runs.
+#include "headlab/lab/compare.h"
 #include "headlab/lab/prune_sweep.h"
 #include "headlab/lab/reproduce.h"
 #include "headlab/lab/sweep.h"
@@ -107,13 +111,8 @@
 // report: results as tables for a terminal, as pictures, and as a page.
 #include "headlab/report/figures.h"
 #include "headlab/report/finding_text.h"
-#include "headlab/report/heads_text.h"
 #include "headlab/report/heatmap.h"
-#include "headlab/report/lessons_text.h"
 #include "headlab/report/page.h"
 #include "headlab/report/picture.h"
-#include "headlab/report/prune_text.h"
-#include "headlab/report/runs_text.h"
-#include "headlab/report/table.h"
 
 #endif

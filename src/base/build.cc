@@ -4,9 +4,9 @@
 // is there while one works on headlab, HEADLAB_INSTALLED_DATASETS the one that `cmake --install`
 // fills.
 #include "headlab/base/build.h"
+#include "headlab/base/files.h"
 
 #include <initializer_list>
-#include <system_error>
 
 namespace headlab {
 
@@ -15,11 +15,10 @@ const char* build() { return HEADLAB_BUILD_TEXT; }
 
 std::filesystem::path shipped_file(const std::string& path) {
   const std::string prefix = "datasets/";
-  std::error_code ignored;
-  if (std::filesystem::exists(path, ignored) || !path.starts_with(prefix)) return path;
+  if (is_there(path) || !path.starts_with(prefix)) return path;
   for (const std::filesystem::path folder : {HEADLAB_DATASETS, HEADLAB_INSTALLED_DATASETS}) {
     const std::filesystem::path found = folder / path.substr(prefix.size());
-    if (std::filesystem::exists(found, ignored)) return found;
+    if (is_there(found)) return found;
   }
   return path;
 }

@@ -267,6 +267,16 @@ void note_unchecked(const path& file) {
                  "be seen"));
 }
 
+bool is_there(const path& file) {
+  std::error_code ignored;
+  return std::filesystem::exists(file, ignored);
+}
+
+void remove_quietly(const path& file) {
+  std::error_code ignored;
+  std::filesystem::remove(file, ignored);
+}
+
 void exchange_directories(const path& a, const path& b) {
   int code = exchange(a, b);
   if (code == ENOTSUP || code == EINVAL || code == ENOSYS) code = exchange_by_renames(a, b);

@@ -1,13 +1,15 @@
 // Quantiles of Student's t come from its density by integration and bisection: slow beside the
-// published approximations, but precise and short. They are asked for a few times a report.
+// published approximations, but precise and short. Each is computed once.
 // Read next: include/headlab/base/statistics.h.
 #include "headlab/base/statistics.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numbers>
 #include <numeric>
+#include <utility>
 
 #include "headlab/base/error.h"
 
@@ -30,6 +32,12 @@ double t_area(double x, double degrees) {
   return sum * h / 3 * std::exp(log_scale) / std::sqrt(std::numbers::pi);
 }
 
+/// But for what rounding does.
+bool all_the_same(std::span<const double> values) {
+  const auto [low, high] = std::ranges::minmax(values);
+  return high - low <= 1e-12 * std::abs(high);
+}
+
 }  // namespace
 
 double mean(std::span<const double> values) {
@@ -48,6 +56,9 @@ double standard_deviation(std::span<const double> values) {
 double t_quantile(double p, double degrees) {
   require(p > 0 && p < 1, "a quantile is asked for a probability between 0 and 1, not ", p);
   require(degrees >= 1, "Student's t needs at least one degree of freedom, not ", degrees);
+  thread_local std::map<std::pair<double, double>, double> known;  // a report asks for few of them
+  double& quantile = known[{p, degrees}];
+  if (quantile != 0) return quantile;
   const double area = std::abs(p - 0.5);
   double low = 0, high = 1;
   while (t_area(high, degrees) < area && high < 1e12) high *= 2;
@@ -55,27 +66,61 @@ double t_quantile(double p, double degrees) {
     const double middle = (low + high) / 2;
     (t_area(middle, degrees) < area ? low : high) = middle;
   }
-  return p < 0.5 ? -low : low;
+  return quantile = p < 0.5 ? -low : low;
 }
 
 Interval t_interval(std::span<const double> values, double confidence) {
-  if (values.size() < 2) return {mean(values), kNaN};
+  if (values.size() < 2 || all_the_same(values)) return {mean(values)};
   const auto n = static_cast<double>(values.size());
   const double t = t_quantile(0.5 + confidence / 2, n - 1);
-  return {mean(values), t * standard_deviation(values) / std::sqrt(n)};
+  const double center = mean(values), half = t * standard_deviation(values) / std::sqrt(n);
+  return {center, center - half, center + half};
 }
 
-Interval welch_interval(std::span<const double> a, std::span<const double> b, double confidence) {
-  const double gap = mean(a) - mean(b);
-  if (a.size() < 2 || b.size() < 2) return {gap, kNaN};
-  const auto n = static_cast<double>(a.size()), m = static_cast<double>(b.size());
-  const double variance_a = std::pow(standard_deviation(a), 2) / n;
-  const double variance_b = std::pow(standard_deviation(b), 2) / m;
-  const double variance = variance_a + variance_b;
-  if (variance == 0) return {gap, 0};
-  const double degrees =
-      variance * variance / (variance_a * variance_a / (n - 1) + variance_b * variance_b / (m - 1));
-  return {gap, t_quantile(0.5 + confidence / 2, degrees) * std::sqrt(variance)};
+double log_of(double value) { return std::log(value < 1e-12 ? 1e-12 : value); }
+
+Interval exp_of(const Interval& logs) {
+  return {std::exp(logs.mean), std::exp(logs.low), std::exp(logs.high)};
+}
+
+Interval geometric_interval(std::span<const double> values, double confidence) {
+  if (!values.empty() && all_the_same(values)) return {values[0]};
+  std::vector<double> logs;
+  for (const double value : values) logs.push_back(log_of(value));
+  return exp_of(t_interval(logs, confidence));
+}
+
+Interval share_interval(std::span<const double> values, double confidence) {
+  if (values.size() < 2) return {mean(values)};
+  const double n = static_cast<double>(values.size()), share = mean(values);
+  const double z = t_quantile(0.5 + confidence / 2, 1e6);
+  double trials = n;
+  if (!all_the_same(values)) {
+    const double shrink = z / t_quantile(0.5 + confidence / 2, n - 1);
+    const double variance = std::pow(standard_deviation(values), 2) / n;
+    trials = std::max(n, share * (1 - share) / variance * shrink * shrink);
+  }
+  const double scale = 1 / (1 + z * z / trials), center = (share + z * z / (2 * trials)) * scale;
+  const double half =
+      z * scale * std::sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials));
+  return {share, std::max(0.0, center - half), std::min(1.0, center + half)};
+}
+
+constexpr double kNormal95 = 1.959963984540054;  // the 97.5% point of the normal distribution
+
+Interval SkewedMean::interval() const {
+  const auto inverse = [&](double x) {
+    if (std::abs(skew) < 1e-6) return x;
+    return 3 / skew * (std::cbrt(1 + skew * (x - skew / 6)) - 1);
+  };
+  return {mean, mean - inverse(kNormal95) * error, mean - inverse(-kNormal95) * error};
+}
+
+double SkewedMean::p() const {
+  if (error == 0) return mean == 0 ? 1 : kLeastP;
+  const double t = mean / error, at = skew * t;
+  const double normal = t * (1 + at / 3 + at * at / 27) + skew / 6;
+  return std::max(kLeastP, std::erfc(std::abs(normal) / std::sqrt(2.0)));
 }
 
 std::vector<double> ranks(std::span<const double> values) {
@@ -113,7 +158,7 @@ double spearman(std::span<const double> a, std::span<const double> b) {
 }
 
 Json to_json(const Interval& interval) {
-  return Json::object({{"mean", interval.mean}, {"half_width", interval.half_width}});
+  return Json::object({{"mean", interval.mean}, {"low", interval.low}, {"high", interval.high}});
 }
 
 }  // namespace headlab

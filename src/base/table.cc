@@ -164,6 +164,39 @@ std::vector<Json> Table::cells(const std::string& key) const {
   return all;
 }
 
+bool is_blank(const Json& cell) {
+  return cell.is_null() ||
+         (cell.is_array() && !cell.items().empty() && std::ranges::all_of(cell.items(), is_blank));
+}
+
+Table grid_table(const Table& table, const Grid& grid) {
+  const auto place = [&](const std::string& key) {
+    return static_cast<std::size_t>(&table.column(key) - table.columns.data());
+  };
+  const std::size_t down = place(grid.down), across = place(grid.across), cell = place(grid.cell);
+  Table result{.name = table.name, .columns = {table.columns[down]}, .title = grid.title};
+  result.columns[0].title = table.columns[across].title;
+  std::vector<Json> names;
+  for (const Json::Array& row : table.rows) {
+    if (is_blank(row[cell])) continue;
+    const auto c = std::ranges::find(names, row[across]) - names.begin();
+    if (c == std::ssize(names)) {
+      names.push_back(row[across]);
+      result.columns.push_back(table.columns[cell]);
+      result.columns.back().title =
+          row[across].is_string() ? row[across].string() : row[across].dump();
+      for (Json::Array& other : result.rows) other.emplace_back();
+    }
+    auto at = std::ranges::find(result.rows, row[down], [](const auto& r) { return r[0]; });
+    if (at == result.rows.end()) {
+      at = result.rows.insert(at, Json::Array(result.columns.size()));
+      at->at(0) = row[down];
+    }
+    at->at(static_cast<std::size_t>(c) + 1) = row[cell];
+  }
+  return result;
+}
+
 const Table& Finding::table(const std::string& name) const {
   const std::vector<std::string> names = texts_of(tables, &Table::name);
   if (name.empty() && tables.size() == 1) return tables[0];
@@ -189,8 +222,16 @@ Json to_json(const Finding& finding) {
                                    {"note", table.note},
                                    {"inner", table.inner}}));
   }
+  json["schema"] = kSchema;
   json["tables"] = shapes;
   return json;
+}
+
+void check_schema(const Json& finding) {
+  const Json* schema = finding.find("schema");
+  if (schema != nullptr && schema->number() > kSchema)
+    throw Error(text("a later version of headlab wrote it, with schema ", schema->dump()),
+                text("this one reads up to schema ", kSchema));
 }
 
 Table table_of(const Json& json, Table table) {
@@ -205,6 +246,7 @@ Table table_of(const Json& json, Table table) {
 }
 
 Finding finding_of(const Json& json) {
+  check_schema(json);
   Finding finding{.about = json};
   for (const Json& shape : json.at("tables").items()) {
     finding.tables.push_back(table_of(json, described(shape)));

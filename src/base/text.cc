@@ -11,8 +11,10 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <iomanip>
 
 #include "base/checksum.h"
+#include "headlab/base/error.h"
 
 #if __has_include(<xlocale.h>)  // macOS and the BSDs keep strtod_l here
 #include <xlocale.h>
@@ -20,6 +22,8 @@
 
 namespace headlab {
 namespace {
+
+bool continues(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
 
 std::size_t skip_digits(std::string_view text, std::size_t at) {
   while (at < text.size() && text[at] >= '0' && text[at] <= '9') ++at;
@@ -100,6 +104,82 @@ bool parse_number(std::string_view digits, double& value) {
   const double read = strtod_l(std::string(digits).c_str(), nullptr, classic);
   if (std::isfinite(read)) value = read;
   return std::isfinite(read);
+}
+
+std::string fixed(double value, int digits) {
+  return std::isfinite(value) ? text(std::fixed, std::setprecision(digits), value) : "-";
+}
+
+std::string significant(double value) {
+  return std::isfinite(value) ? text(std::setprecision(4), value) : "-";
+}
+
+std::string signed_text(double value) { return (value >= 0 ? "+" : "") + significant(value); }
+
+std::string percent(double share, int digits) { return fixed(100 * share, digits) + "%"; }
+
+std::vector<std::string> counted(std::size_t count) {
+  std::vector<std::string> numbers;
+  for (std::size_t i = 0; i < count; ++i) numbers.push_back(std::to_string(i));
+  return numbers;
+}
+
+std::string two_digits(double value) {
+  if (!(value > 0)) return "0";
+  const double place = std::pow(10.0, std::floor(std::log10(value)) - 1);
+  return significant(std::round(value / place) * place);
+}
+
+std::string grouped(std::int64_t value) {
+  std::string digits = std::to_string(value);
+  const std::ptrdiff_t first = value < 0 ? 1 : 0;
+  for (std::ptrdiff_t i = std::ssize(digits) - 3; i > first; i -= 3)
+    digits.insert(digits.begin() + i, ',');
+  return digits;
+}
+
+std::string wrapped(const std::string& words, const std::string& indent, std::size_t columns) {
+  std::string all, line;
+  for (const std::string_view word : split(words, ' ')) {
+    if (!line.empty() && display_width(line) + 1 + display_width(word) > columns) {
+      all += line + "\n";
+      line = indent + std::string(word);
+    } else {
+      line += (line.empty() ? "" : " ") + std::string(word);
+    }
+  }
+  return all + line + "\n";
+}
+
+std::string trimmed_line(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
+std::size_t display_width(std::string_view text) {
+  return text.size() - std::ranges::count_if(text, continues);
+}
+
+std::vector<std::string> characters_of(std::string_view text) {
+  std::vector<std::string> characters;
+  for (const char byte : text)
+    if (continues(byte) && !characters.empty())
+      characters.back() += byte;
+    else
+      characters.emplace_back(1, byte);
+  return characters;
+}
+
+std::string padded(std::string_view text, std::size_t width, bool to_the_right) {
+  std::string cut;
+  std::size_t columns = 0;
+  for (const char byte : text) {
+    columns += continues(byte) ? 0 : 1;
+    if (columns > width) break;
+    cut += byte;
+  }
+  const std::string blanks(width - std::min(width, display_width(cut)), ' ');
+  return to_the_right ? blanks + cut : cut + blanks;
 }
 
 }  // namespace headlab

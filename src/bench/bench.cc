@@ -48,7 +48,7 @@ double operations_of(const BenchOptions& options, double passes) {
   const TransformerConfig& c = options.model;
   Index products = c.d_model * c.vocab * c.targets * c.length;
   for (const AttentionPlace& place : c.attention_places()) {
-    const Index network = place.begins_block() ? 2 * c.d_ff : 0;
+    const Index network = place.begins_block() ? kind_of(c.activation).matrices * c.d_ff : 0;
     products +=
         c.d_model * (place.queries * (place.width + network) + place.keys * place.key_width);
     products += place.width * place.queries * place.keys;
@@ -79,17 +79,12 @@ constexpr Benchmark kBenchmarks[] = {
     {"gemm", "matrix products over sizes and transposes", bench_gemm},
     {"attention", "fused and composed attention over lengths", bench_attention},
     {"scaling", "how a step grows with each size; heads are free", bench_scaling},
-    {"tasks", "making batches, as a share of a training step", bench_tasks},
-    {"pruned", "what half of the heads cost: all, masked, removed", bench_pruned},
 };
 
 }  // namespace
 
 TrainingStep::TrainingStep(const BenchOptions& options)
-    : TrainingStep(options, random_batch(options)) {}
-
-TrainingStep::TrainingStep(const BenchOptions& options, Batch batch)
-    : model_(options.model), optimizer_(kTraining), batch_(std::move(batch)) {
+    : model_(options.model), optimizer_(kTraining), batch_(random_batch(options)) {
   initialize(model_, Key{1}.fold("bench"));
   model_.visit(
       [&](const std::string& name, const Tensor& parameter) { optimizer_.add(name, parameter); });

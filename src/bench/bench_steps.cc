@@ -1,9 +1,8 @@
 // The benchmarks of whole training steps: `ops`, under a profile, where what an op's products cost
-// is held against the FMA peak and what only moves numbers against the triad; `scaling` and
-// `tasks`, steps in many sizes; `pruned`, what half of the heads cost in a model of random weights.
-// At a fixed d_model more heads are narrower heads, so the products cost the same, and only the
-// softmax, which is done once for each score, grows with their number. Read next: profile.cc,
-// src/prune/timing.cc.
+// is held against the FMA peak and what only moves numbers against the triad; and `scaling`, steps
+// in many sizes. At a fixed d_model more heads are narrower heads, so the products cost the same,
+// and only the softmax, which is done once for each score, grows with their number. Read next:
+// profile.cc; src/prune/timing.cc, which times what removed heads save.
 #include <algorithm>
 #include <memory>
 
@@ -12,8 +11,6 @@
 #include "headlab/base/threads.h"
 #include "headlab/bench/bench.h"
 #include "headlab/bench/profile.h"
-#include "headlab/prune/timing.h"
-#include "headlab/tasks/table.h"
 #include "headlab/train/run.h"
 
 namespace headlab {
@@ -89,34 +86,6 @@ std::vector<Variant> variants_of(const BenchOptions& options) {
   return all;
 }
 
-/// The model and the batch that a task recommends.
-BenchOptions recommended_step(const TaskEntry& task, const BenchOptions& options) {
-  RunConfig config = recommended_config(task.name);
-  fit_to_task(config);
-  BenchOptions step = options;
-  step.config = task.name;
-  step.model = config.model;
-  step.batch = config.train.batch;
-  return step;
-}
-
-/// Those of 1, 4, 16 and 64 that are no larger than the batch of the configuration, or than 16.
-std::vector<Index> batches_of(const BenchOptions& options) {
-  std::vector<Index> batches = {1, 4, 16, 64};
-  const Index most = options.quick ? 1 : std::max<Index>(16, options.batch);
-  std::erase_if(batches, [&](Index batch) { return batch > most; });
-  return batches;
-}
-
-std::vector<HeadId> first_half(const Transformer& model) {
-  std::vector<HeadId> kept;
-  const auto numbers = model.head_numbers();
-  for (std::size_t layer = 0; layer < numbers.size(); ++layer)
-    for (std::size_t h = 0; h < (numbers[layer].size() + 1) / 2; ++h)
-      kept.push_back({static_cast<Index>(layer), numbers[layer][h]});
-  return kept;
-}
-
 }  // namespace
 
 Finding bench_ops(const BenchOptions& options) {
@@ -169,48 +138,6 @@ Finding bench_scaling(const BenchOptions& options) {
     found.tables[0].rows.push_back(
         {variants[i].dimension, variants[i].value, ms[i], ms[i] / ms[first]});
   }
-  return found;
-}
-
-Finding bench_tasks(const BenchOptions& options) {
-  Finding found = bench_finding(options, {{"task", "task"},
-                                          {"batch", "batch"},
-                                          {"make_ms", "make a batch, ms", "", 4},
-                                          {"step_ms", "training step, ms", "", 3},
-                                          {"share", "share", "", 4}});
-  if (options.steps == 0) return found;
-  std::vector<std::unique_ptr<Task>> tasks;
-  std::vector<std::unique_ptr<TrainingStep>> steps;
-  std::vector<std::function<void()>> bodies;
-  for (const TaskEntry& entry : task_table()) {
-    const BenchOptions step = recommended_step(entry, options);
-    const Task& task = *tasks.emplace_back(make_task(entry.name));
-    TrainingStep& training = *steps.emplace_back(
-        std::make_unique<TrainingStep>(step, task.make_batch(Key{1}, step.batch, Split::train)));
-    bodies.push_back([&task, n = step.batch, key = Key{2}]() mutable {
-      task.make_batch(key = key.fold("next"), n, Split::train);
-    });
-    bodies.push_back([&training] { training.run(); });
-  }
-  const std::vector<double> ms = interleaved_medians(bodies, options.steps);
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    found.tables[0].rows.push_back({task_table()[i].name, steps[i]->batch().size, ms[2 * i],
-                                    ms[2 * i + 1], ms[2 * i] / ms[2 * i + 1]});
-  }
-  return found;
-}
-
-Finding bench_pruned(const BenchOptions& options) {
-  Finding found = bench_finding(options, timing_table({}).columns);
-  if (options.steps == 0) return found;
-  const std::vector<Index> batches = batches_of(options);
-  BenchOptions largest = options;
-  largest.batch = batches.back();
-  TrainingStep step(largest);
-  found.tables[0].rows =
-      timing_table(time_pruning(step.model(), first_half(step.model()), step.batch(),
-                                {.batches = batches, .turns = options.steps}))
-          .rows;
   return found;
 }
 

@@ -1,7 +1,8 @@
 // Counting. A row is a formula with its value over all modules of a model; formulas stand in
 // letters as elsewhere: B batch, T queries, S keys, C d_model, H heads, G blocks of K and V, D and
 // Dv their widths. Tests hold parameters against the model's own count, and operations against
-// those that a profile charges to the ops as they run. Read next: cost_measured.cc.
+// those that a profile charges to the ops as they run. Read next: profile.cc, which charges time
+// and operations to ops.
 #include "headlab/bench/cost.h"
 
 #include <algorithm>
@@ -15,22 +16,20 @@ namespace headlab {
 namespace {
 
 using Modules = std::vector<AttentionPlaceSizes>;
-using Count = std::function<Index(const AttentionPlaceSizes&)>;
+using Count = std::function<double(const AttentionPlaceSizes&)>;
 
-Error too_large() {
-  return Error("a count would be larger than 2^53 - 1, the last that is exact",
-               "name smaller sizes");
+/// A count of whole numbers, which a double holds as it is up to 2^53 - 1.
+double exact(double count) {
+  if (count > static_cast<double>(kMostExact))
+    throw Error("a count would be larger than 2^53 - 1, the last that is exact",
+                "name smaller sizes");
+  return count;
 }
 
-Index checked_sum(Index a, Index b) {
-  if (a > kMostExact - b) throw too_large();
-  return a + b;
-}
-
-Index total(const Modules& modules, const Count& count) {
-  Index sum = 0;
-  for (const AttentionPlaceSizes& module : modules) sum = checked_sum(sum, count(module));
-  return sum;
+double total(const Modules& modules, const Count& count) {
+  double sum = 0;
+  for (const AttentionPlaceSizes& module : modules) sum += count(module);
+  return exact(sum);
 }
 
 /// The same text for all modules, or "by module".
@@ -42,19 +41,23 @@ std::string common(const Modules& modules,
 }
 
 /// The value of a product such as "2 B T C H D", in the letters of this file's head.
-Index value_of(std::string_view formula, const AttentionPlaceSizes& m, Index batch) {
+double value_of(std::string_view formula, const AttentionPlaceSizes& m, Index batch) {
   const AttentionSizes& s = m.sizes;
   const std::pair<std::string_view, Index> sizes[] = {{"2", 2},        {"5", 5},
                                                       {"B", batch},    {"T", m.queries},
                                                       {"S", m.keys},   {"C", s.d_model},
                                                       {"H", s.heads},  {"G", s.kv_heads},
-                                                      {"D", s.d_head}, {"Dv", s.d_value}};
-  Index product = 1;
+                                                      {"D", s.d_head}, {"Dv", s.d_value},
+                                                      {"x", 1}};  // "C x H D": rows and columns
+  double product = 1;
   for (const std::string_view factor : split(formula, ' '))
-    product = checked_product(
-        {product,
-         std::ranges::find(sizes, factor, &std::pair<std::string_view, Index>::first)->second});
+    product *= static_cast<double>(
+        std::ranges::find(sizes, factor, &std::pair<std::string_view, Index>::first)->second);
   return product;
+}
+
+double sum_of(std::string_view formula, const Modules& modules, Index batch) {
+  return total(modules, [&](const AttentionPlaceSizes& m) { return value_of(formula, m, batch); });
 }
 
 /// A matrix of a module, and the bias that is added to its columns.
@@ -70,29 +73,26 @@ constexpr MatrixCost kMatrices[] = {{"W_Q", "b_Q", "C", "H D"},
 /// One head as wide as all together.
 AttentionPlaceSizes in_one_head(AttentionPlaceSizes module) {
   AttentionSizes& s = module.sizes;
-  s.d_head = checked_product({s.heads, s.d_head});
-  s.d_value = checked_product({s.heads, s.d_value});
+  s.d_head *= s.heads;
+  s.d_value *= s.heads;
   s.heads = s.kv_heads = std::min<Index>(1, s.heads);
   return module;
 }
 
-/// An op of attention, with its operations forward.
+/// An op of attention, with its operations forward, and how many times as many backward.
 struct OpCount {
   const char *name, *formula;
-  Index half_backward;  // backward / forward, in halves
+  double backward;
 };
 
-constexpr OpCount kOps[] = {{"x W_Q", "2 B T C H D", 4},  {"x W_K", "2 B S C G D", 4},
-                            {"x W_V", "2 B S C G Dv", 4}, {"q k^T", "2 B H T S D", 6},
-                            {"softmax", "5 B H T S", 2},  {"weights v", "2 B H T S Dv", 4},
-                            {"z W_O", "2 B T H Dv C", 4}};
+constexpr OpCount kOps[] = {{"x W_Q", "2 B T C H D", 2},  {"x W_K", "2 B S C G D", 2},
+                            {"x W_V", "2 B S C G Dv", 2}, {"q k^T", "2 B H T S D", 3},
+                            {"softmax", "5 B H T S", 1},  {"weights v", "2 B H T S Dv", 2},
+                            {"z W_O", "2 B T H Dv C", 2}};
 
-Index sum_of(std::string_view formula, const Modules& modules, Index batch) {
-  return total(modules, [&](const AttentionPlaceSizes& m) { return value_of(formula, m, batch); });
-}
-
-Index numbers_of_cache(const AttentionPlaceSizes& m, Index batch, Index blocks) {
-  return checked_product({batch, m.keys, blocks, checked_sum(m.sizes.d_head, m.sizes.d_value)});
+double numbers_of_cache(const AttentionPlaceSizes& m, Index batch, Index blocks) {
+  return static_cast<double>(batch * m.keys) *
+         static_cast<double>(blocks * (m.sizes.d_head + m.sizes.d_value));
 }
 
 /// Four heads a block, where they divide.
@@ -102,19 +102,26 @@ Index default_groups(const AttentionPlaceSizes& m) {
   return H % 4 == 0 ? H / 4 : H % 2 == 0 ? H / 2 : 1;
 }
 
-double mega(Index bytes) { return static_cast<double>(bytes) / 1e6; }
+/// Numbers that are kept, and what they take.
+const std::vector<Column> kKept = {{"numbers", "numbers", "that are kept", kGrouped, "", false},
+                                   {"fp32_mb", "fp32 MB", "10^6 bytes, four a number", 3, "",
+                                    false},
+                                   {"fp16_mb", "fp16 MB", "10^6 bytes, two a number", 3, "",
+                                    false}};
+
+/// A row that begins with these cells, with those of kKept after them.
+Json::Array kept_row(Json::Array row, double numbers) {
+  for (const double cell : {numbers, exact(4 * numbers) / 1e6, 2 * numbers / 1e6})
+    row.push_back(cell);
+  return row;
+}
+
+std::vector<Column> with_kept(std::vector<Column> columns) {
+  columns.insert(columns.end(), kKept.begin(), kKept.end());
+  return columns;
+}
 
 }  // namespace
-
-Index checked_product(std::initializer_list<Index> factors) {
-  Index product = 1;
-  for (const Index factor : factors) {
-    require(factor >= 0, "a size of ", factor);
-    if (factor > 0 && product > kMostExact / factor) throw too_large();
-    product *= factor;
-  }
-  return product;
-}
 
 Settings settings_of(CostOptions& o) {
   Settings s;
@@ -186,27 +193,25 @@ Table parameter_cost(const std::vector<AttentionPlaceSizes>& modules, bool biase
                           {"shape", "shape"},
                           {"parameters", "parameters", "", kGrouped}},
               .title = "parameters: the number of heads changes none of them while H D = C"};
-  Index sum = 0;
-  const auto add = [&](const char* name, const std::string& letters, const auto& shape,
-                       Index count) {
-    table.rows.push_back({name, letters, common(modules, shape), count});
-    sum = checked_sum(sum, count);
+  const auto whole = [](const char* formula, const AttentionPlaceSizes& m) {
+    return static_cast<Index>(value_of(formula, m, 1));
   };
-  for (const auto& [name, bias, rows, columns] : kMatrices) {
-    const auto shape = [rows = rows, columns = columns](const AttentionPlaceSizes& m) {
-      return text(value_of(rows, m, 1), " x ", value_of(columns, m, 1));
-    };
-    add(name, text(rows, " x ", columns), shape, sum_of(text(rows, " ", columns), modules, 1));
-  }
-  for (const MatrixCost& matrix : kMatrices) {
-    if (!biases) break;
-    const auto shape = [&](const auto& m) {
-      return std::to_string(value_of(matrix.columns, m, 1));
-    };
-    add(matrix.bias, matrix.columns, shape, sum_of(matrix.columns, modules, 1));
-  }
+  double sum = 0;
+  const auto add = [&](const char* name, const std::string& letters, const auto& shape) {
+    const double count = sum_of(letters, modules, 1);
+    table.rows.push_back({name, letters, common(modules, shape), count});
+    sum += count;
+  };
+  for (const MatrixCost& matrix : kMatrices)
+    add(matrix.name, text(matrix.rows, " x ", matrix.columns), [&](const auto& m) {
+      return text(whole(matrix.rows, m), " x ", whole(matrix.columns, m));
+    });
+  for (const MatrixCost& matrix : kMatrices)
+    if (biases)
+      add(matrix.bias, matrix.columns,
+          [&](const auto& m) { return text(whole(matrix.columns, m)); });
   table.rows.push_back(
-      {"all", "", modules.size() == 1 ? "" : text(modules.size(), " modules"), sum});
+      {"all", "", modules.size() == 1 ? "" : text(modules.size(), " modules"), exact(sum)});
   return table;
 }
 
@@ -225,67 +230,54 @@ Table operation_cost(const std::vector<AttentionPlaceSizes>& modules, Index batc
                   "Backward as fused: q k^T again."};
   Modules single;
   std::ranges::transform(modules, std::back_inserter(single), in_one_head);
-  Index sums[3] = {};
-  for (const OpCount& op : kOps) {
-    const Index forward = sum_of(op.formula, modules, batch),
-                one = sum_of(op.formula, single, batch);
-    const Index backward = checked_product({forward, op.half_backward}) / 2;
-    table.rows.push_back({op.name, op.formula, one, forward, backward});
-    sums[0] = checked_sum(sums[0], one);
-    sums[1] = checked_sum(sums[1], forward);
-    sums[2] = checked_sum(sums[2], backward);
+  double one = 0, forward = 0, backward = 0;
+  for (const auto& [name, formula, factor] : kOps) {
+    const double in_one = sum_of(formula, single, batch), count = sum_of(formula, modules, batch);
+    table.rows.push_back({name, formula, in_one, count, exact(factor * count)});
+    one += in_one;
+    forward += count;
+    backward += factor * count;
   }
-  table.rows.push_back({"all", "", sums[0], sums[1], sums[2]});
+  table.rows.push_back({"all", "", exact(one), exact(forward), exact(backward)});
   return table;
 }
 
 Table memory_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) {
   Table table{.name = "memory",
-              .columns = {{"what", "what is kept"},
-                          {"formula", "formula", "B sequences, T queries, S keys", kPlain, "",
-                           false},
-                          {"numbers", "numbers", "that are kept", kGrouped, "", false},
-                          {"fp32_mb", "fp32 MB", "10^6 bytes, four a number", 3, "", false},
-                          {"fp16_mb", "fp16 MB", "10^6 bytes, two a number", 3, "", false}},
+              .columns = with_kept(
+                  {{"what", "what is kept"},
+                   {"formula", "formula", "B sequences, T queries, S keys", kPlain, "", false}}),
               .title = "memory of a training step, kept from forward to backward",
               .note =
                   "composed, attention keeps every weight (grows with T S); fused, one number for "
                   "each row"};
-  const auto add = [&](const char* what, const char* formula, Index numbers) {
-    table.rows.push_back({what, formula, numbers, mega(checked_product({4, numbers})),
-                          mega(checked_product({2, numbers}))});
-  };
-  const auto product = [&](const char* what, const char* formula) {
-    add(what, formula, sum_of(formula, modules, batch));
-  };
-  add("q, k, v", "B (T H D + S G (D + Dv))", total(modules, [&](const AttentionPlaceSizes& m) {
-        return checked_sum(value_of("B T H D", m, batch),
-                           numbers_of_cache(m, batch, m.sizes.kv_heads));
-      }));
-  product("z", "B T H Dv");
-  product("weights, if composed", "B H T S");
-  product("log-sum-exp, if fused", "B H T");
+  const double qkv = total(modules, [&](const AttentionPlaceSizes& m) {
+    return value_of("B T H D", m, batch) + numbers_of_cache(m, batch, m.sizes.kv_heads);
+  });
+  table.rows.push_back(kept_row({"q, k, v", "B (T H D + S G (D + Dv))"}, qkv));
+  for (const auto& [what, formula] : {std::pair("z", "B T H Dv"),
+                                      {"weights, if composed", "B H T S"},
+                                      {"log-sum-exp, if fused", "B H T"}})
+    table.rows.push_back(kept_row({what, formula}, sum_of(formula, modules, batch)));
   return table;
 }
 
 Table cache_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) {
   Table table{.name = "kv_cache",
-              .columns = {{"kind", "kind"},
-                          {"kv_heads", "blocks of K, V", "heads may share them"},
-                          {"numbers", "numbers", "that are kept", kGrouped, "", false},
-                          {"fp32_mb", "fp32 MB", "10^6 bytes, four a number", 3, "", false},
-                          {"fp16_mb", "fp16 MB", "10^6 bytes, two a number", 3, "", false},
-                          {"share", "of multi-head", "share of what a block for each head takes",
-                           3}},
+              .columns = with_kept(
+                  {{"kind", "kind"}, {"kv_heads", "blocks of K, V", "heads may share them"}}),
               .title = "what generation keeps of all tokens before: keys and values"};
+  table.columns.push_back(
+      {"share", "of multi-head", "share of what a block for each head takes", 3});
+  double all = 0;
   const auto add = [&](const char* kind, const auto& blocks) {
-    const Index numbers = total(modules, [&](const AttentionPlaceSizes& m) {
+    const double numbers = total(modules, [&](const AttentionPlaceSizes& m) {
       return numbers_of_cache(m, batch, blocks(m));
     });
-    const Json all = table.rows.empty() ? Json(numbers) : table.rows[0][2];
-    table.rows.push_back({kind, modules.empty() ? Json() : Json(blocks(modules[0])), numbers,
-                          mega(checked_product({4, numbers})), mega(checked_product({2, numbers})),
-                          static_cast<double>(numbers) / all.number()});
+    if (table.rows.empty()) all = numbers;
+    table.rows.push_back(
+        kept_row({kind, modules.empty() ? Json() : Json(blocks(modules[0]))}, numbers));
+    table.rows.back().push_back(numbers / all);
   };
   add("multi-head", [](const AttentionPlaceSizes& m) { return m.sizes.heads; });
   if (!modules.empty() && default_groups(modules[0]) > 1) add("grouped", default_groups);
@@ -301,20 +293,19 @@ Table complexity_cost(const std::vector<AttentionPlaceSizes>& modules, Index bat
                           {"operations", "operations", "of a forward pass here", kGrouped},
                           {"share", "share", "of the operations of all parts", 3}},
               .title = "growth: with T = S tokens and d = C, at this size",
-              .note = "products of scores overtake the projections where T is above 2 d"};
-  const auto of = [&](std::initializer_list<int> ops) {
-    Index sum = 0;
-    for (const int op : ops) sum = checked_sum(sum, sum_of(kOps[op].formula, modules, batch));
-    return sum;
+              .note = "products of scores overtake the projections where T is above d (1 + G / H)"};
+  double all = 0;
+  const auto add = [&](const char* part, const char* time, const char* memory,
+                       std::initializer_list<int> ops) {
+    double sum = 0;
+    for (const int op : ops) sum += sum_of(kOps[op].formula, modules, batch);
+    table.rows.push_back({part, time, memory, exact(sum)});
+    all += sum;
   };
-  const Index projections = of({0, 1, 2, 6}), products = of({3, 5}), softmax = of({4});
-  const auto all = static_cast<double>(projections + products + softmax);
-  const auto add = [&](const char* part, const char* time, const char* memory, Index count) {
-    table.rows.push_back({part, time, memory, count, static_cast<double>(count) / all});
-  };
-  add("four projections", "T d^2", "T d", projections);
-  add("scores and sums of values", "T^2 d", "H T^2 composed, H T fused", products);
-  add("softmax", "H T^2", "the same", softmax);
+  add("four projections", "T d^2", "T d", {0, 1, 2, 6});
+  add("scores and sums of values", "T^2 d", "H T^2 composed, H T fused", {3, 5});
+  add("softmax", "H T^2", "the same", {4});
+  for (Json::Array& row : table.rows) row.push_back(row[3].number() / all);
   return table;
 }
 
@@ -324,25 +315,27 @@ Table published_cost() {
                           {"d_model", "d_model"},
                           {"heads", "heads"},
                           {"kv_heads", "K, V", "blocks of keys and values"},
-                          {"d_head", "d_head"},
+                          {"d_head", "d_head", "d_model / heads where the source names none"},
                           {"layers", "layers"},
                           {"parameters", "weights", "of one attention module, no biases", kGrouped},
-                          {"cache_bytes", "cache/token", "bytes of all layers in fp16", kGrouped},
+                          {"cache_bytes", "cache/token",
+                           "bytes of all layers in fp16; none where nothing is generated",
+                           kGrouped},
                           {"source", "source"}},
               .note =
                   "Heads times d_head is not d_model in "
                   "T5-11B and PaLM 540B"};
-  for (const PublishedModel& model : published_models()) {
-    const CostOptions options{.d_model = model.d_model,
-                              .heads = model.heads,
-                              .kv_heads = model.kv_heads,
-                              .d_head = model.d_head,
-                              .length = 1};
-    const Modules module = modules_of(options);
-    table.rows.push_back({model.name, model.d_model, model.heads, model.kv_heads, model.d_head,
-                          model.layers, parameter_cost(module, false).rows.back()[3],
-                          2 * model.layers * numbers_of_cache(module[0], 1, model.kv_heads),
-                          model.source});
+  for (const PublishedModel& m : published_models()) {
+    const Modules module = modules_of({.d_model = m.d_model,
+                                       .heads = m.heads,
+                                       .kv_heads = m.kv_heads,
+                                       .d_head = m.d_head,
+                                       .length = 1});
+    const double cache =
+        2 * static_cast<double>(m.layers) * numbers_of_cache(module[0], 1, m.kv_heads);
+    table.rows.push_back({m.name, m.d_model, m.heads, m.kv_heads, m.d_head, m.layers,
+                          parameter_cost({module[0]}, false).rows.back()[3],
+                          m.generates ? Json(cache) : Json(), m.source});
   }
   return table;
 }

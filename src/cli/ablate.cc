@@ -1,35 +1,66 @@
 // `headlab ablate`: what the loss becomes when heads, or exactly the edges that a task knows, are
 // silenced. A pattern shows where a head looks; this shows whether it matters. The run's model is
-// only read. Read next: heads/ablation.h, heads/gold_edges.h.
+// only read. Read next: heads/pairs.h, heads/gold_edges.h.
 #include "headlab/heads/ablation.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "cli/commands.h"
+#include "headlab/base/text.h"
 #include "headlab/heads/gold_edges.h"
-#include "headlab/report/table.h"
+#include "headlab/heads/pairs.h"
 
 namespace headlab::cli {
 namespace {
 
 struct AblateFlags {
-  std::string kind = "zero";
+  std::string kind = "zero", heads;
   bool pairs = false, gold_edges = false;
-  Index examples = 512;
+  Index examples = kPairedExamples;
   std::int64_t seed = 0;
 
-  Settings settings() {
-    Settings s;
+  Flags settings() {
+    Flags s;
     s.string("kind", kind,
              "what takes the place of a head's output: 0, its mean, or that of another "
              "example",
              join(texts_of(ablation_table(), &AblationEntry::name), "|"));
-    s.boolean("pairs", pairs, "silence pairs of heads too: which back each other up?");
+    s.string("heads", heads, "silence these alone, all together", "0.1,0.2");
+    s.boolean("pairs", pairs, "silence pairs of heads too: which are redundant, which take over?");
     s.boolean("gold_edges", gold_edges,
               "hide exactly the edges that the task knows, against random ones");
-    s.integer("examples", examples, 30, 1 << 24, "held-out examples");
-    s.integer("seed", seed, 0, kMostExact, "of what is drawn: examples by resample, random edges");
+    s.integer("examples", examples, 30, 1 << 24,
+              "held-out examples, as far as the task has so many");
+    s.integer("seed", seed, 0, kMostExact, "of what is drawn: examples, edges");
+    s.only({"kind", "pairs", "heads"}, {"!gold_edges"});
+    s.only({"heads"}, {"!pairs"});
+    s.only({"seed"}, {"gold_edges", "kind=resample"});
     return s;
   }
 };
+
+/// What it costs to silence a set of heads.
+Finding silence(const Run& run, const Batch& batch, const HeadSet& set,
+                const AblationOptions& options) {
+  const Ablation ablation(run.model, batch, options);
+  const std::vector<HeadSet> sets = {{}, set};
+  const auto losses = ablation.losses(sets);
+  Table table{"set",
+              {{"heads", "heads", "that are silenced together", kPlain, "", false},
+               {"loss", "loss", "nats per target", kPlain, "", false}}};
+  std::ranges::copy(change_columns("", "change", "rise of the loss in nats per target"),
+                    std::back_inserter(table.columns));
+  table.rows = {row_with({join(texts_of(set, head_text), " "), ablation.mean(losses[1])},
+                         cells_of(ablation.change(losses[1], losses[0])))};
+  const double whole = ablation.mean(losses[0]);
+  table.note = text("loss of the whole model: ", significant(whole));
+  return {.about = stamped({{"attention", module_names(run.model)},
+                            {"kind", name_of(options.kind)},
+                            {"examples", batch.size},
+                            {"loss", whole}}),
+          .tables = {table}};
+}
 
 }  // namespace
 
@@ -38,8 +69,6 @@ Result ablate(Invocation& call) {
   call.read(flags.settings(), call.out_setting());
   const AblationOptions options{.kind = as_usage([&] { return find_ablation(flags.kind); }),
                                 .seed = flags.seed};
-  if (flags.pairs && flags.gold_edges)
-    throw UsageError("--pairs and --gold-edges are two questions: ask one");
   const Run run = open_run(call.positionals()[0]);
   const Batch batch = held_out_examples(*run.task, flags.examples).batch;
   const std::string drawn = text(examples_text(*run.task, batch.size), "; seed ", flags.seed),
@@ -49,10 +78,12 @@ Result ablate(Invocation& call) {
         test_gold_edges(run.model, *run.task, {.examples = flags.examples, .seed = flags.seed});
     return finding(call, run, finding_of(report), drawn + "\n", "gold_edges.json");
   }
+  if (!flags.heads.empty())
+    return finding(call, run,
+                   silence(run, batch, parse_heads("--heads", flags.heads, run.model), options),
+                   text(kind, drawn, "\n"), "");
   if (flags.pairs) {
-    const HeadsReport scores =
-        score_heads(run.model, *run.task, {.examples = flags.examples, .without_gold = false});
-    const InteractionReport report = ablate_pairs(run.model, batch, options, &scores);
+    const PairsReport report = ablate_pairs(run.model, *run.task, options, flags.examples);
     return finding(call, run, finding_of(report), text(kind, drawn, "\n"), "interactions.json");
   }
   const AblationReport report = ablate_heads(run.model, batch, options);

@@ -4,10 +4,14 @@
 // Read next: base/settings.h, which knows what each value may be.
 #include "headlab/cli/arguments.h"
 
+#include <glob.h>
+
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <set>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 #include "cli/commands.h"
@@ -31,7 +35,29 @@ bool says_boolean(const std::string& value) {
   });
 }
 
-std::string flags_help(const Settings& settings) {
+/// "optimizer=sgd" as --optimizer sgd.
+std::string mode_text(std::string mode) {
+  if (mode[0] == '@') return mode.substr(1);
+  const std::size_t equals = std::min(mode.find('='), mode.size());
+  mode.replace(equals, mode.substr(equals, 2) == "=|" ? 2 : 1, equals < mode.size() ? " " : "");
+  return flag_of(mode.substr(0, equals)) + mode.substr(equals);
+}
+
+/// The modes of a flag, without those with which it does not go.
+std::string needs_of(std::vector<std::string> needs) {
+  std::erase_if(needs, [](const std::string& mode) { return mode[0] == '!'; });
+  return join(texts_of(needs, mode_text), ", ");
+}
+
+std::string modes_help(const std::vector<std::string>& modes) {
+  std::string all = needs_of(modes);
+  for (const std::string& mode : modes)
+    if (mode[0] == '!')
+      all += (all.empty() ? "" : ", ") + ("not with " + mode_text(mode.substr(1)));
+  return all.empty() ? "" : " (" + (all.starts_with("not") ? "" : std::string("with ")) + all + ")";
+}
+
+std::string flags_help(Flags settings) {
   std::string help;
   for (const Setting& setting : settings.all()) {
     const bool boolean = is_switch(setting);
@@ -41,12 +67,18 @@ std::string flags_help(const Settings& settings) {
         boolean || shown.empty() || shown == "{}" || shown == "[]" ? "" : " [" + shown + "]";
     if (shown == "true" && setting.name != "help")
       preset = " [on; --no" + usage.substr(1) + " turns it off]";
-    help += beside("  " + usage, 30, setting.help + preset);
+    help +=
+        beside("  " + usage, 30, setting.help + preset + modes_help(settings.modes[setting.name]));
   }
   return help;
 }
 
 }  // namespace
+
+void Flags::only(const std::vector<std::string>& names, const std::vector<std::string>& with) {
+  for (const std::string& name : names)
+    if (find(name) != nullptr) modes[name].insert(modes[name].end(), with.begin(), with.end());
+}
 
 std::string flag_of(std::string_view setting) {
   std::string flag = text("--", setting);
@@ -83,9 +115,10 @@ std::string Invocation::value(std::string_view setting) const {
   return value;
 }
 
-void Invocation::read(const Settings& own, const Settings& more, const std::string& more_help) {
+void Invocation::read(const Flags& own, const Flags& more, const std::string& more_help) {
   settings_ = own;
   settings_.add(more);
+  for (const auto& [name, modes] : more.modes) settings_.only({name}, modes);
   settings_.boolean("json", json_, "print the result as one JSON object and nothing else");
   settings_.boolean("csv", csv_, "print a table alone, as CSV with numbers in full");
   settings_.boolean("latex", latex_, "print a table alone, for LaTeX with booktabs");
@@ -94,6 +127,8 @@ void Invocation::read(const Settings& own, const Settings& more, const std::stri
   settings_.integer("threads", threads_, 0, 1024,
                     "threads to use (0: all processors); results do not depend on it");
   settings_.boolean("help", wants_help_, "show this help");
+  settings_.only({"csv", "latex", "table"}, {"!json"});
+  settings_.only({"latex"}, {"!csv"});
   if (wants_help_) throw HelpWanted{help() + more_help};
   std::set<std::string> seen;
   for (Argument& argument : arguments_) {
@@ -103,16 +138,16 @@ void Invocation::read(const Settings& own, const Settings& more, const std::stri
       if (!seen.insert(setting.name).second)
         throw UsageError(text(flag_of(setting.name), " is given twice"), "leave one of them out");
       argument.apart = is_switch(setting) && !argument.joined && !says;
+      const Json preset = setting.get();
       set(setting, argument);
+      argument.changes = setting.get() != preset;
     }
     if (argument.apart && argument.value) add_positional(*argument.value);
   }
   check_positionals();
-  if (json_ + csv_ + latex_ > 1)
-    throw UsageError("--json, --csv and --latex each print something else", "give one of them");
+  check_modes();
   if (threads_ > 0) set_thread_count(static_cast<int>(threads_));
   set_quiet(quiet_);
-  if (csv_ || latex_) tables_.emplace(csv_ ? TableFormat::csv : TableFormat::latex);
 }
 
 /// The setting that a flag means; `--no-tied` means `tied`.
@@ -145,10 +180,18 @@ void Invocation::set(const Setting& setting, const Argument& argument) const {
   }
 }
 
-/// A word that is no flag of ours: an argument, unless it looks like `-x`.
+/// A word that is no flag of ours: an argument, unless it looks like `-x`; of a pattern such as
+/// sweeps/x/seed=? the paths that match.
 void Invocation::add_positional(const std::string& word) {
   if (word.size() > 1 && word[0] == '-') throw unknown_flag(word);
-  positionals_.push_back(word);
+  std::error_code ignored;
+  glob_t found{};
+  if (word.find_first_of("*?[") != word.npos && !std::filesystem::exists(word, ignored) &&
+      glob(word.c_str(), 0, nullptr, &found) == 0)
+    positionals_.insert(positionals_.end(), found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  else
+    positionals_.push_back(word);
+  globfree(&found);
 }
 
 void Invocation::check_positionals() const {
@@ -159,15 +202,63 @@ void Invocation::check_positionals() const {
     if (name[0] != '[' && (count == positionals_.size() || positionals_[count].empty()))
       throw UsageError("missing argument " + name, example());
   }
-  if (positionals_.size() > count)
-    throw UsageError(text("unexpected argument '", positionals_[count], "'"), example());
+  if (positionals_.size() <= count) return;
+  const std::string& word = positionals_[count];
+  const bool task = settings_.find("task") != nullptr &&
+                    std::ranges::count(texts_of(task_table(), &TaskEntry::name), word) > 0;
+  throw UsageError(text("unexpected argument '", word, "'"),
+                   task ? text("did you mean --task ", word, "?") : example());
+}
+
+/// Whether a mode of a table of flags is there; `always`: in each of a list of values.
+bool Invocation::in_mode(const std::string& mode, bool always) const {
+  if (mode == kSeveralRuns) return positionals_.size() > 1;
+  if (mode[0] == '@') return !positionals_.empty() && positionals_[0] == mode.substr(1);
+  const std::size_t equals = mode.find('=');
+  const Setting* setting = settings_.find(mode.substr(0, equals));
+  if (setting == nullptr) return false;
+  if (equals == mode.npos) return given(mode) && setting->get() != Json(false);
+  const std::string given_values = value_text(setting->get());
+  const auto wanted = split(std::string_view(mode).substr(equals + 1), '|');
+  const auto is_wanted = [&](std::string_view one) { return std::ranges::count(wanted, one) > 0; };
+  const auto values = split(given_values, ',');
+  return always ? std::ranges::all_of(values, is_wanted) : std::ranges::any_of(values, is_wanted);
+}
+
+/// UsageError for the first flag that changes nothing beside the others.
+void Invocation::check_modes() const {
+  for (const Argument& argument : arguments_) {
+    if (!argument.changes) continue;
+    const Setting& setting = setting_for(argument);
+    const auto found = settings_.modes.find(setting.name);
+    if (found == settings_.modes.end()) continue;
+    const std::string needs = needs_of(found->second);
+    bool met = needs.empty();
+    for (const std::string& mode : found->second) {
+      met = met || (mode[0] != '!' && in_mode(mode, false));
+      if (mode[0] == '!' && in_mode(mode.substr(1), true))
+        throw UsageError(text(argument.flag, " does not go with ", mode_text(mode.substr(1))),
+                         "leave one of them out");
+    }
+    if (!met)
+      throw UsageError(text(argument.flag, " goes with ", needs),
+                       text("add that, or leave ", argument.flag, " out"));
+  }
 }
 
 UsageError Invocation::unknown_flag(const std::string& flag) const {
-  std::vector<std::string> flags;
-  for (const std::string& name : settings_.names()) flags.push_back(flag_of(name));
-  const Error unknown = unknown_name("flag", flag, flags);
-  return UsageError(unknown.what(), unknown.hint());
+  const std::pair<const char*, const char*> elsewhere[] = {{"--epochs", "steps"},
+                                                           {"--batch-size", "batch"},
+                                                           {"--learning-rate", "lr"},
+                                                           {"--output", "out"},
+                                                           {"-o", "out"}};
+  for (const auto& [other, ours] : elsewhere)
+    if (flag == other && settings_.find(ours) != nullptr)
+      return UsageError(text("unknown flag '", flag, "'; did you mean '", flag_of(ours), "'?"),
+                        example());
+  const Error unknown = unknown_name("flag", flag, texts_of(settings_.names(), flag_of));
+  const bool near = std::string_view(unknown.what()).find("did you") != std::string_view::npos;
+  return UsageError(unknown.what(), near ? example() : unknown.hint());
 }
 
 std::string Invocation::help() const {
@@ -176,15 +267,15 @@ std::string Invocation::help() const {
               " [flags]\n", flags_help(settings_));
 }
 
-Settings Invocation::out_setting() {
-  Settings s;
+Flags Invocation::out_setting() {
+  Flags s;
   s.string("out", out_, "keep what is found in this file, and not beside the run", "FILE");
   return s;
 }
 
 std::string Invocation::again(std::string_view left_out) const {
-  std::string line = text("headlab ", command_.name);
-  for (const auto& [flag, value, joined, apart] : arguments_) {
+  std::string line = text(program_name(), " ", command_.name);
+  for (const auto& [flag, value, joined, apart, changes] : arguments_) {
     const bool dropped = std::ranges::find(kNoNumbers, flag) != kNoNumbers.end() ||
                          (!left_out.empty() && flag == flag_of(left_out));
     if (!flag.empty() && !dropped) line += " " + shell_word(joined ? flag + "=" + *value : flag);
@@ -194,7 +285,6 @@ std::string Invocation::again(std::string_view left_out) const {
 }
 
 std::string Invocation::table_text(const std::vector<Table>& tables) const {
-  if (tables_ && tables.empty()) return tables_->tables();
   return as_usage([&] {
     const Finding finding{.tables = tables};
     if (tables.empty()) throw Error("there is no table in this result");

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "cli/commands.h"
+#include "headlab/base/text.h"
 #include "headlab/base/threads.h"
-#include "headlab/report/table.h"
 
 namespace headlab::cli {
 namespace {
@@ -19,7 +19,7 @@ std::string summaries() {
   for (const Benchmark& benchmark : benchmarks())
     list += beside(benchmark.name, 11, benchmark.summary);
   return text(list, "\ntables (all but step and forward) have at most ", kRounds,
-              " rounds, unless --steps is given\n");
+              " rounds,\nunless --steps is given\n");
 }
 
 /// "name value, name value"; the version and the build stand elsewhere.
@@ -34,18 +34,23 @@ std::string about_text(const Json& about) {
 
 }  // namespace
 
-std::vector<std::string> benchmark_names() { return texts_of(benchmarks(), &Benchmark::name); }
-
 Result bench(Invocation& call) {
   std::string config = call.given("config") ? call.value("config") : "toy";
   BenchOptions options = as_usage([&] { return bench_options(config); });
-  Settings settings;
+  Flags settings;
   settings.string("config", config, "where to begin; the other flags change it",
                   join(bench_config_names(), "|"));
   settings.add(settings_of(options));
+  settings.only({"quick"}, {"!@step", "!@forward"});
+  settings.only({"heads", "d_head"}, {"!@gemm"});
+  settings.only({"d_ff", "vocab", "targets"}, {"!@attention"});
+  settings.only({"architecture", "layers", "encoder_layers", "d_value", "kv_heads", "source_length",
+                 "activation", "norm", "positions", "tied", "dropout", "init", "attention"},
+                {"!@gemm", "!@attention"});
+  settings.only(settings_of(options.model).names(), {"!@tasks"});
   call.read(settings, {}, summaries());
   const std::string& name = call.positionals()[0];
-  require_known("benchmark", name, benchmark_names());
+  require_known("benchmark", name, texts_of(benchmarks(), &Benchmark::name));
   as_usage([&] { options.model.validate(); });
   if (name != "step" && !call.given("steps"))
     options.steps = options.quick ? 1 : std::min<Index>(options.steps, kRounds);

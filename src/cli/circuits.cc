@@ -16,14 +16,17 @@ struct CircuitFlags {
   std::string head, matrix = "ov";
   Index target = 0;
 
-  Settings settings() {
-    Settings s;
+  Flags settings() {
+    Flags s;
     s.string("head", head, "show this head's matrix over the vocabulary", "LAYER.HEAD");
     s.string("matrix", matrix, "which: what a token adds to logits, or which tokens look at which",
              "ov|qk");
-    s.integer("target", target, 0, 1 << 20, "of ov, where there are several targets");
+    s.integer("target", target, 0, 1 << 20, "where there are several targets");
     s.integer("draws", options.draws, 10, 1 << 20, "random pairs to compare compositions with");
     s.integer("seed", options.seed, 0, kMostExact, "of these draws");
+    s.only({"matrix", "target"}, {"head"});
+    s.only({"target"}, {"!matrix=qk"});
+    s.only({"draws", "seed"}, {"!head"});
     return s;
   }
 };
@@ -56,7 +59,7 @@ Result show_matrix(const Invocation& call, const Run& run, const CircuitFlags& f
   const std::string shown =
       token_matrix_text(matrix, tokens, qk ? 0 : flags.target, {.shades = stdout_shades()});
   return finding(call, run,
-                 stamped({{"layer", head.layer},
+                 stamped({{"layer", head.module},
                           {"head", head.head},
                           {"tokens", tokens},
                           {flags.matrix, std::move(rows)}}),
@@ -69,10 +72,7 @@ Result circuits(Invocation& call) {
   CircuitFlags flags;
   call.read(flags.settings(), call.out_setting());
   require_known("matrix", flags.matrix, {"ov", "qk"});
-  if (flags.head.empty())
-    call.refuse({"matrix", "target"}, "is about the matrix of one head", "add --head LAYER.HEAD");
-  else
-    parse_head("--head", flags.head);  // before anything slow
+  if (!flags.head.empty()) parse_head("--head", flags.head);  // before anything slow
   const Run run = open_run(call.positionals()[0]);
   const Index vocab = run.model.config().vocab;
   require(vocab <= kLargestVocabulary, "the vocabulary has ", vocab,

@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <deque>
 #include <exception>
+#include <functional>
 #include <new>
 #include <sstream>
 
@@ -16,34 +18,51 @@
 #include "headlab/base/build.h"
 #include "headlab/base/text.h"
 #include "headlab/base/threads.h"
+#include "headlab/heads/analyses.h"
 #include "headlab/prune/methods.h"
 #include "headlab/report/finding_text.h"
+#include "headlab/tasks/table.h"
 
 namespace headlab::cli {
 
 using Body = Result(Invocation& call);
 /// Each in the file of its name.
-Body train, eval, sample, heads, ablate, circuits, attribute, patch, prune, curve, reproduce, page,
-    sweep, bench, check, cost, list, explain, show, runs;
+Body train, eval, sample, heads, ablate, circuits, analysis, prune, curve, reproduce, page, sweep,
+    compare, bench, check, cost, list, explain, show, runs, start;
 
 constexpr const char *kTrain = "train", *kLook = "look", *kWhy = "ask why", *kRemove = "remove";
 
-const std::vector<Command> kCommands = {
+/// The commands of the table of analyses, before those that remove heads.
+std::vector<Command> with_analyses(std::vector<Command> all) {
+  static std::deque<std::string> examples;
+  for (const Analysis& row : analyses()) {
+    examples.push_back("headlab " + row.name + " runs/full");
+    all.insert(std::ranges::find(all, kRemove, &Command::want),
+               {row.name.c_str(), kWhy, row.meaning.c_str(), examples.back().c_str(), "RUN",
+                analysis});
+  }
+  return all;
+}
+
+std::vector<Command> table = with_analyses({
     // in the order of help
+    {"start", kTrain, "a tour of six commands on one small run", "headlab start", "", start},
     {"train", kTrain, "train a model on a task",
      "headlab train --task relations --heads 8 --out runs/full", "", train},
     {"eval", kTrain, "loss and accuracy on held-out data", "headlab eval runs/full", "RUN", eval},
     {"sample", kTrain, "continue a text", "headlab sample runs/text", "RUN", sample},
     {"sweep", kTrain, "train a grid of runs over heads and seeds, and compare them",
-     "headlab sweep --task relations --heads 1,2,3,4,5,8 --seeds 5 --out sweeps/knee", "", sweep},
+     "headlab sweep --heads 1,2,3,4,5,8 --seeds 5 --out sweeps/knee", "", sweep},
+    {"compare", kTrain, "runs, groups or pruning methods seed by seed: is it more than chance?",
+     "headlab compare sweeps/knee/heads=1 sweeps/knee/heads=4", "ARM [ARM ...]", compare},
     {"runs", kTrain, "the runs in folders, a line for each", "headlab runs runs", "[DIR ...]",
      runs},
     {"check", kTrain, "compare gradients with central differences", "headlab check", "", check},
     {"bench", kTrain, "time a training step beside the machine's limits",
-     "headlab bench step --config toy", join(benchmark_names(), "|"), bench},
+     "headlab bench step --config toy", "BENCHMARK", bench},
     {"show", kLook, "an example of a task with its truth, and what its settings mean",
      "headlab show relations", "TASK", show},
-    {"heads", kLook, "which head does what", "headlab heads runs/full", "RUN", heads},
+    {"heads", kLook, "which head does what", "headlab heads runs/full", "RUN [RUN ...]", heads},
     {"page", kLook, "one HTML file in which the run lives: heads, truth, and the model itself",
      "headlab page runs/full", "[RUN|SWEEP] [RUN ...]", page},
     {"explain", kLook, "attention step by step, on small sentences and on runs; what a word means",
@@ -53,25 +72,25 @@ const std::vector<Command> kCommands = {
     {"cost", kLook, "what attention costs: parameters, operations, memory, the cache of generation",
      "headlab cost --d-model 512 --heads 8 --length 1024", "", cost},
     {"ablate", kWhy, "what it costs to silence heads", "headlab ablate runs/full", "RUN", ablate},
-    {"patch", kWhy, "what brings an answer back", "headlab patch runs/full", "RUN", patch},
-    {"attribute", kWhy, "what each part of a model adds to the right answer's logit",
-     "headlab attribute runs/full", "RUN", attribute},
     {"circuits", kWhy, "what the weights of heads match, copy and read",
      "headlab circuits runs/full", "RUN", circuits},
     {"prune", kRemove, "remove heads and show what it costs",
-     "headlab prune runs/full --method greedy --keep 4 --finetune 1000 --out runs/pruned", "RUN",
-     prune},
+     "headlab prune runs/full --keep 4 --finetune 1000", "RUN", prune},
     {"curve", kRemove, "compare pruning methods: loss against heads kept, beside the best subset",
      "headlab curve runs/full --finetune 1000", "RUN [RUN ...]", curve},
     {"reproduce", kRemove, "the pruning experiments of two papers, on a run",
      "headlab reproduce voita runs/full", "michel|voita RUN [RUN ...]", reproduce},
-};
+});
 
-std::span<const Command> commands() { return kCommands; }
+std::span<const Command> commands() { return table; }
 
 namespace {
 
+std::string called = "headlab";
+
 const Command& find_command(const std::string& name) {
+  if (name == "version" || name == "-v")
+    throw UsageError(text("unknown command '", name, "'; did you mean '--version'?"));
   require_known("command", name, texts_of(commands(), &Command::name));
   return *std::ranges::find(commands(), name, &Command::name);
 }
@@ -80,7 +99,7 @@ std::string program_help() {
   std::string help =
       "headlab: train toy transformers, see what each attention head does, remove those\n"
       "that do nothing.\n\nbegin with these commands (headlab COMMAND --help says more):\n";
-  for (const char* name : {"train", "heads", "page"})
+  for (const char* name : {"start", "train", "heads", "page"})
     help += text("  ", find_command(name).example, "\n");
   const char* group = "";
   for (const Command& command : commands()) {
@@ -134,6 +153,30 @@ Result result_of(Invocation& call) {
   }
 }
 
+/// Commands that make a result again, in lines that a shell takes for one.
+std::string folded(const std::string& shown) {
+  constexpr std::size_t kWidth = 80;
+  std::vector<std::string> lines = texts_of(split(shown, '\n'), std::identity());
+  for (std::string& line : lines) {
+    if (!line.starts_with("again: ") || line.find('\\') != line.npos) continue;
+    const std::size_t end = std::min(line.find("  # "), line.size());
+    const std::string comment = (end < line.size() ? "\n" : "") + line.substr(end);
+    line.resize(end);
+    bool quoted = false;
+    for (std::size_t at = 0, begin = 0, blank = 0; at < line.size(); ++at) {
+      quoted = quoted != (line[at] == '\'');
+      const bool flag = line[at + 1] == '-', before_flag = blank > begin && line[blank + 1] == '-';
+      if (line[at] == ' ' && !quoted && (flag || !before_flag)) blank = at;
+      if (at - begin < kWidth - 2 || blank <= begin) continue;
+      line.replace(blank, 1, " \\\n    ");
+      begin = blank + 3;
+      at += 6;
+    }
+    line += comment;
+  }
+  return join(lines, "\n");
+}
+
 int run_command(const std::string& name, std::span<const std::string> words) {
   Invocation call(find_command(name), words);
   Result result;
@@ -142,7 +185,8 @@ int run_command(const std::string& name, std::span<const std::string> words) {
   if (result.json.is_object() && result.json.find("command") == nullptr)
     result.json["command"] = call.again();
   if (!call.json())
-    print(harmless(call.wants_table() ? call.table_text(result.tables) : result.text, true));
+    print(
+        harmless(call.wants_table() ? call.table_text(result.tables) : folded(result.text), true));
   if (call.json() && !result.json.is_null()) print(result.json.dump(2) + "\n");
   if (!result.note.empty()) note(result.note);
   if (result.unwritten) throw *result.unwritten;
@@ -160,14 +204,12 @@ std::vector<std::string> command_first(std::vector<std::string> words) {
   return words;
 }
 
+}  // namespace
+
 int run_words(const std::vector<std::string>& words) {
-  if (words.empty() ||
-      (words[0].starts_with("--") && words[0] != "--help" && words[0] != "--version")) {
-    throw UsageError("missing command",
-                     text("known: ", join(texts_of(commands(), &Command::name), ", "),
-                          "; headlab --help shows an example"));
-  }
-  const std::string& first = words[0];
+  const std::string first = words.empty() ? "--help" : words[0];
+  if (first.starts_with("--") && first != "--help" && first != "--version")
+    throw UsageError("missing command", "headlab --help lists them");
   const bool help = first == "--help" || first == "-h" || first == "help";
   if (help && words.size() > 1) return run_command(words[1], std::vector<std::string>{"--help"});
   if (!help && first != "--version") return run_command(first, std::span(words).subspan(1));
@@ -179,6 +221,8 @@ int run_words(const std::vector<std::string>& words) {
                : program_text() + "\n");
   return 0;
 }
+
+namespace {
 
 /// A message on one line of bounded length: what comes from files and command lines may hold
 /// anything, escape sequences of terminals included.
@@ -224,10 +268,15 @@ bool end_in_words() {
 }
 
 int run_program(int count, char** values, Additions additions) {
+  const bool ours = count == 0 || std::filesystem::path(values[0]).filename() == "headlab";
+  called = ours ? "headlab" : values[0];
   return run_program(std::vector<std::string>(values + 1, values + count), std::move(additions));
 }
 
 int run_program(const std::vector<std::string>& words, Additions additions) {
+  for (const std::string& word : words)  // whoever names a program here wants it to run
+    if (const std::size_t at = word.find("command:"); at != word.npos)
+      allow_command(word.substr(at + 8));
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of write, told in words
   std::signal(SIGPIPE, SIG_IGN);  // who reads no more does not end a training
   say_when_interrupted();
@@ -236,11 +285,16 @@ int run_program(const std::vector<std::string>& words, Additions additions) {
     own_tasks() = std::move(additions.tasks);
     own_scores() = std::move(additions.scores);
     own_methods() = std::move(additions.methods);
+    static const std::size_t ours = table.size();
+    table.resize(ours);
+    table.insert(table.end(), additions.commands.begin(), additions.commands.end());
     return run_and_report(words);
   } catch (const std::exception&) {  // there was no room for the words
     return report_no_memory();
   }
 }
+
+const std::string& program_name() { return called; }
 
 std::string program_text() { return text("headlab ", version(), " (", build(), ")"); }
 
@@ -278,11 +332,22 @@ void require_known(const char* kind, const std::string& name,
   as_usage([&] { throw unknown_name(kind, name, known); });
 }
 
+std::vector<HeadId> parse_heads(const std::string& flag, const std::string& names,
+                                const Transformer& model) {
+  std::vector<HeadId> heads;
+  for (const std::string_view name : split(names, ',')) {
+    if (names.empty()) break;
+    heads.push_back(parse_head(flag, std::string(name)));
+    as_usage([&] { return place_of(model, heads.back()); });
+  }
+  return heads;
+}
+
 HeadId parse_head(const std::string& flag, const std::string& name) {
   HeadId id;
   char dot = 0, rest = 0;
   std::istringstream in(name);
-  if (!(in >> id.layer >> dot >> id.head) || dot != '.' || (in >> rest)) {
+  if (!(in >> id.module >> dot >> id.head) || dot != '.' || (in >> rest)) {
     throw UsageError(text(flag, " ", name, ": a head is LAYER.HEAD, such as 0.2"),
                      "`headlab heads RUN` lists them");
   }

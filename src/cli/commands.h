@@ -10,14 +10,17 @@
 #include <string>
 #include <vector>
 
+#include "headlab/base/text.h"
 #include "headlab/cli/arguments.h"
 #include "headlab/heads/edits.h"
 #include "headlab/report/heatmap.h"
 #include "headlab/report/page.h"
-#include "headlab/report/table.h"
 #include "headlab/train/run.h"
 
 namespace headlab::cli {
+
+/// A command line within another: what it finds is printed, its errors are thrown.
+int run_words(const std::vector<std::string>& words);
 
 /// What was found, with words after its tables.
 Result result_of(const Finding& finding, const std::string& words = "");
@@ -44,6 +47,8 @@ std::string examples_text(const Task& task, Index examples, Split split = Split:
 
 /// The program with its version and its build, on one line.
 std::string program_text();
+/// "headlab"; of a program that adds to it, how it was called.
+const std::string& program_name();
 
 /// For a model of texts, bits per character and perplexity as keys of `json` and as a line; else
 /// "".
@@ -59,13 +64,19 @@ void require_known(const char* kind, const std::string& name,
 /// The head that a flag names, as "0.2": module 0, born as 2. UsageError if the text is no such
 /// name.
 HeadId parse_head(const std::string& flag, const std::string& name);
+/// The same for several of a model: "0.1,0.2"; none for "".
+std::vector<HeadId> parse_heads(const std::string& flag, const std::string& names,
+                                const Transformer& model);
 
 /// The page of the lessons: trains its models in a folder of the system, which goes at the end,
 /// unless options.weights is false. Error if it is interrupted.
 Page textbook(const PageOptions& options);
 
-/// What `bench` takes beside flags: step and the names of the benchmarks.
-std::vector<std::string> benchmark_names();
+/// The settings of a run that a user may give.
+Flags flags_of(RunConfig& config);
+
+/// Says with which pruning methods, as `flag` names them, settings go.
+void for_methods(Flags& settings, const std::string& flag);
 
 /// Until catch_interrupts a Ctrl-C (SIGINT), SIGTERM, SIGHUP or SIGUSR1 ends the program with a
 /// word.
@@ -74,6 +85,8 @@ void say_when_interrupted();
 /// the program at once.
 void catch_interrupts();
 bool interrupted();
+/// 75 s as 1:15.
+std::string clock_text(double seconds);
 /// For a child of the program that works beside others: all of these signals, and the end of the
 /// parent, ask for a clean stop; progress is shown no more.
 void stop_with_parent();

@@ -12,7 +12,7 @@
 #include "cli/slices.h"
 #include "headlab/base/text.h"
 #include "headlab/report/figures.h"
-#include "headlab/report/prune_text.h"
+#include "headlab/report/finding_text.h"
 
 namespace headlab::cli {
 namespace {
@@ -24,11 +24,12 @@ struct CurveFlags {
   bool force = false;
   PictureFlags picture;
 
-  Settings settings() {
-    Settings s;
+  Flags settings() {
+    Flags s;
     s.string("methods", methods, "see `headlab list methods`; empty: all that need no training",
              "A,B,...");
     s.add(settings_of(options));
+    for_methods(s, "methods");
     work.add_to(s);
     s.boolean("force", force, "make anew what the runs keep");
     picture.add_to(s);
@@ -68,9 +69,11 @@ Result shown_curves(const Invocation& call, const RunsDone& done, const std::vec
   json["settings"] = work_settings(call);
   const std::string files = one ? (std::filesystem::path(done.paths[0]) / "curve.json").string()
                                 : text("curve.json in each of the ", curves.size(), " runs");
-  const Result result = done.with_failures(
+  const Finding found{.tables = curve_tables(curves, done.paths)};
+  Result result = done.with_failures(
       reproducible(call, std::move(json),
-                   text(one ? curve_text(curves[0]) : curve_text(all), "\n", files, "\n")));
+                   text_of(found, {.width = stdout_width()}) + "\n" + files + "\n"));
+  result.tables = found.tables;
   if (!picture.wanted()) return result;
   return with_picture(call, picture, curve_figure(all, picture.units()), result);
 }

@@ -12,11 +12,23 @@
 
 namespace headlab::cli {
 
+namespace {
+
+void write_losses(const Invocation& call, const std::string& file, const Run& run,
+                  const EvaluateOptions& options) {
+  const std::vector<float> losses = losses_by_example(run.model, *run.task, options);
+  const Index targets = run.model.config().targets;
+  const std::array<std::int64_t, 3> shape = {std::ssize(losses) / (2 * targets), targets, 2};
+  write_out(call, file, npy_bytes(shape, losses));
+}
+
+}  // namespace
+
 Result eval(Invocation& call) {
   Index examples = 512;
   Settings settings;
   bool best = false;
-  std::string npy;
+  std::string npy, without;
   settings.integer("examples", examples, 1, 1 << 24, "held-out sequences");
   settings.boolean("best", best,
                    "of the parameters with the lowest held-out loss in training, which runs keep "
@@ -25,21 +37,20 @@ Result eval(Invocation& call) {
                   "also write a NumPy array [examples, targets, 2]: the sum of an example's losses "
                   "on a target, and how many these are",
                   "FILE");
+  settings.string("without", without, "with these heads silenced", "0.1,0.2");
   call.read(settings);
   Run run = open_run(call.positionals()[0]);
   require(!best || std::filesystem::exists(best_file(run)), run.path.string(),
           " has its last parameters alone: tasks that read a file (text, conllu) keep the best");
   if (best) read_model(best_file(run), run.model);
+  std::vector<HeadId> kept = all_heads(run.model);
+  for (const HeadId& head : parse_heads("--without", without, run.model)) std::erase(kept, head);
   const Split split = best ? Split::test : Split::validation;
-  const Evaluation held_out =
-      evaluate(run.model, *run.task, {.examples = examples, .split = split});
-  if (!npy.empty()) {
-    const std::vector<float> losses =
-        losses_by_example(run.model, *run.task, {.examples = examples, .split = split});
-    const auto targets = std::ssize(held_out.targets);
-    const std::array<std::int64_t, 3> shape = {std::ssize(losses) / (2 * targets), targets, 2};
-    write_out(call, npy, npy_bytes(shape, losses));
-  }
+  const EvaluateOptions options{.examples = examples,
+                                .split = split,
+                                .edits = gates_for(run.model, kept)};
+  const Evaluation held_out = evaluate(run.model, *run.task, options);
+  if (!npy.empty()) write_losses(call, npy, run, options);
   const Index judged = at_most_different(*run.task, examples, split);
   Finding found{.about = stamped({{"loss", held_out.loss},
                                   {"accuracy", held_out.accuracy},

@@ -2,15 +2,16 @@
 // run; or what a word of the program's tables and lists means, wherever it stands: a column, a
 // score of heads, a pruning method, a task, a term of the textbook's glossary, a setting. Words are
 // those of the tables themselves, so what is added there is explained here. Alone it lists the
-// lessons. Read next: heads/lessons.h, report/lessons_text.h.
+// lessons. Read next: heads/lessons.h.
 #include <algorithm>
 
 #include "cli/commands.h"
 #include "headlab/base/files.h"
 #include "headlab/base/text.h"
 #include "headlab/heads/scores.h"
+#include "headlab/heads/verdicts.h"
 #include "headlab/prune/methods.h"
-#include "headlab/report/lessons_text.h"
+#include "headlab/report/finding_text.h"
 #include "headlab/tasks/table.h"
 #include "headlab/train/evaluate.h"
 #include "headlab/train/streams.h"
@@ -24,8 +25,8 @@ struct LessonFlags {
   Index heads = 0, example = 0;
   std::string query, head, file;
 
-  Settings settings() {
-    Settings s;
+  Flags settings() {
+    Flags s;
     s.integer("heads", heads, 0, 1024, "into how many heads; 0: as the lesson has it");
     s.string("query", query, "show one query, by its number or its token, in every step",
              "N|TOKEN");
@@ -68,6 +69,17 @@ Json world_json(const LessonWorld& world, const ShownHeads& shown) {
                   {"diversity", diversity_of(shown.heads)}});
 }
 
+/// Tables with words before and after them.
+Result stepwise(const Invocation& call, Json json, const std::string& before,
+                std::vector<Table> tables, const std::string& after) {
+  Result result =
+      reproducible(call, std::move(json),
+                   text(before, text_of(Finding{.tables = tables}, {.width = stdout_width()}), "\n",
+                        after));
+  result.tables = std::move(tables);
+  return result;
+}
+
 /// Whole, or one query.
 Result show_world(const Invocation& call, const LessonFlags& flags, const LessonWorld& world) {
   const Index H = flags.heads == 0 ? world.heads : flags.heads, width = world.q.columns();
@@ -81,13 +93,11 @@ Result show_world(const Invocation& call, const LessonFlags& flags, const Lesson
                                  H == 1 ? " head" : " heads", " of width ", width / H, "\n\n");
   Json json = world_json(world, shown);
   if (flags.query.empty())
-    return reproducible(call, std::move(json),
-                        text(about, world_text(shown, world.W_O),
-                             "one query, product by product: add --query ", world.tokens.back(),
-                             "\n"));
+    return stepwise(call, std::move(json), about, world_tables(shown, world.W_O),
+                    text("one query, product by product: add --query ", world.tokens.back(), "\n"));
   const Index query = query_of(flags.query, world.tokens);
   json["query"] = query;
-  return reproducible(call, std::move(json), about + query_text(shown, query));
+  return stepwise(call, std::move(json), about, query_tables(shown, query), "");
 }
 
 template <const char* name>
@@ -113,7 +123,7 @@ Batch example_of(const Task& task, Index example) {
 /// A head's steps on the example, with the tokens that it reads.
 ShownHeads steps_in_run(const Run& run, const Activations& activations, const Batch& batch,
                         const HeadId& head) {
-  const AttentionModule module = run.model.attention_modules()[head.layer];
+  const AttentionModule module = run.model.attention_modules()[head.module];
   const auto shown = [&](std::span<const std::int32_t> tokens) {
     return texts_of(tokens, [&](std::int32_t token) { return run.task->token_text(token); });
   };
@@ -139,21 +149,21 @@ Result show_run(const Invocation& call, const LessonFlags& flags) {
   const auto shape = [](const char* name, const Matrix& m) {
     return text(name, " [", m.rows(), ", ", m.columns(), "]");
   };
-  return reproducible(
-      call,
-      stamped({{"topic", "attention"},
-               {"head", head},
-               {"example", flags.example},
-               {"query", query},
-               {"tokens", shown.queries},
-               {"keys", shown.keys},
-               {"steps", steps},
-               {"largest_difference", apart}}),
-      text("held-out example ", flags.example, ": ", shape("q", steps.q), shape(", k", steps.k),
-           shape(", v", steps.v), shape(", weights", steps.weights), "\n\n",
-           query_text(shown, query),
-           "computed in double; the model's own weights in float differ by at most ",
-           significant(apart), "\n"));
+  return stepwise(call,
+                  stamped({{"topic", "attention"},
+                           {"head", head},
+                           {"example", flags.example},
+                           {"query", query},
+                           {"tokens", shown.queries},
+                           {"keys", shown.keys},
+                           {"steps", steps},
+                           {"largest_difference", apart}}),
+                  text("held-out example ", flags.example, ": ", shape("q", steps.q),
+                       shape(", k", steps.k), shape(", v", steps.v),
+                       shape(", weights", steps.weights), "\n\n"),
+                  query_tables(shown, query),
+                  text("computed in double; the model's own weights in float differ by at most ",
+                       significant(apart), "\n"));
 }
 
 Result explain_attention(const Invocation& call, const LessonFlags& flags) {
@@ -174,9 +184,14 @@ Result explain_mistakes(const Invocation& call, const LessonFlags& flags) {
   call.refuse(LessonFlags(flags).settings().names(), "says nothing to mistakes",
               "headlab explain mistakes");
   Json list = Json::array();
-  for (const Correction& correction : corrections()) list.push_back(to_json(correction));
+  std::string said = "what articles say, and what is so:\n";
+  for (const Correction& one : corrections()) {
+    list.push_back(to_json(one));
+    said += "\n" + beside("said:", 8, one.claim) +
+            beside("is so:", 8, text(one.fact, " (", one.source, ")"));
+  }
   return reproducible(call, stamped({{"topic", "mistakes"}, {"corrections", std::move(list)}}),
-                      corrections_text());
+                      said);
 }
 
 struct Lesson {
@@ -209,6 +224,8 @@ std::vector<Meaning> meanings() {
     all.push_back({column.title, "a column", column.meaning});
   for (const ScoreEntry& score : score_table())
     all.push_back({score.name, "a score of heads", score.meaning});
+  for (const VerdictWord& verdict : verdict_words())
+    all.push_back({verdict.word, "a word of verdicts", verdict.rule});
   for (const PruneMethod& method : prune_table())
     all.push_back({method.name, "a pruning method", method.summary});
   for (const TaskEntry& task : task_table()) all.push_back({task.name, "a task", task.summary});

@@ -63,7 +63,7 @@ Result kept_under_lock(const Invocation& call, const Run& run, const std::string
   std::optional<FileLock> lock;
   try {
     const fs::path beside = file.parent_path() / ("." + file.filename().string() + ".lock");
-    if (keeps && (!fs::exists(file, ignored) || fs::is_regular_file(file, ignored)))
+    if (keeps && (!is_there(file) || fs::is_regular_file(file, ignored)))
       for (lock.emplace(beside); !lock->held(); lock.emplace(beside)) wait_a_moment();
   } catch (const Error&) {
     lock.reset();  // nobody can write here, as is said below
@@ -105,7 +105,7 @@ Result finding(const Invocation& call, const Run& run, Json json, const std::str
 void write_out(const Invocation& call, const fs::path& file, std::string_view bytes) {
   std::error_code ignored;
   const fs::path target = fs::weakly_canonical(file, ignored);
-  if (is_run_file(target) && fs::exists(target, ignored)) {
+  if (is_run_file(target) && is_there(target)) {
     const bool page = target.extension() == ".html" && call.command().name == std::string("page");
     std::string maker;
     if (target.extension() == ".json" && bytes.starts_with('{')) {

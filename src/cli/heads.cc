@@ -8,10 +8,11 @@
 #include "base/npy.h"
 #include "cli/commands.h"
 #include "cli/pictures.h"
+#include "headlab/base/statistics.h"
 #include "headlab/heads/activations.h"
 #include "headlab/heads/scores.h"
 #include "headlab/report/figures.h"
-#include "headlab/report/heads_text.h"
+#include "headlab/report/finding_text.h"
 #include "headlab/report/heatmap.h"
 
 namespace headlab::cli {
@@ -19,58 +20,55 @@ namespace {
 
 struct HeadsFlags {
   HeadsOptions options;
-  bool scores = false, map = false, all = false, over_training = false, grid = false;
+  HeadsShown shown;
+  bool over_training = false, grid = false;
   std::string pattern, relation, input, npy, z, like;
   PictureFlags picture;
   Index example = 0;
 
-  Settings settings() {
-    Settings s;
+  Flags settings() {
+    Flags s;
     s.integer("examples", options.examples, 2, 1 << 24, "held-out examples to score on");
     s.integer("permutations", options.permutations, 199, 1 << 20,
               "of the gold, for p, which cannot be below 1 / (N + 1)");
-    s.boolean("scores", scores, "show what needs no gold too: previous, induction, labels ...");
-    s.boolean("map", map, "show which heads look at the same keys");
-    s.boolean("all", all, "show all of it");
+    s.boolean("scores", shown.scores,
+              "show what needs no gold too: previous, induction, labels ...");
+    s.boolean("map", shown.map, "show which heads look at the same keys");
+    s.boolean("all", shown.all, "show all of it");
     s.string("pattern", pattern, "show this head's pattern, such as 0.2, or of all heads",
              "LAYER.HEAD|all");
     s.boolean("grid", grid, "show the patterns of all heads, with what they own");
-    s.integer("example", example, 0, 65535, "the example that --pattern and --grid show");
-    s.string("input", input, "or: your own input for --pattern, tokens apart by blanks");
-    s.string("relation", relation,
-             "whose truth --pattern marks; empty: that which the pattern fits best", "NAME");
+    s.integer("example", example, 0, 65535, "the held-out example that is shown");
+    s.string("input", input, "or: your own input, tokens apart by blanks");
+    s.string("relation", relation, "whose truth is marked; empty: that which the pattern fits best",
+             "NAME");
     s.string("like", like, "how far each head is from known patterns, nearest to this one first",
              join(pattern_names(), "|"));
     s.string("npy", npy,
              "also write a NumPy array: the patterns [heads, queries, keys]; without --pattern the "
              "mass by example [relations, heads, examples]",
              "FILE");
-    s.string("z", z, "with --pattern: also write what heads put out [heads, queries, d_value]",
-             "FILE");
+    s.string("z", z, "also write what heads put out [heads, queries, d_value]", "FILE");
     s.boolean("over_training", over_training,
               "when each role was born (needs `train --track-heads`)");
     picture.add_to(s);
+    s.only({"grid", "like", "over_training", "examples", "permutations", "scores", "map", "all"},
+           {"!pattern"});
+    s.only({"like", "over_training", "scores", "map", "all", "npy"}, {"!grid"});
+    s.only({"over_training", "permutations", "scores", "map", "all", "npy"}, {"!like"});
+    s.only({"examples", "permutations", "scores", "map", "all", "npy"}, {"!over_training"});
+    s.only({"input", "relation", "z"}, {"pattern"});
+    s.only({"example"}, {"pattern", "grid", "!input"});
+    s.only({"pattern", "grid", "like", "over_training", "scores", "map", "all", "npy"},
+           {text("!", kSeveralRuns)});
+    s.only({"svg", "pdf"}, {"pattern", "grid", "over_training", "!pattern=all"});
     return s;
   }
-  /// Before anything slow. A picture is of one head, of all, or of their births.
-  void check(const Invocation& call) const {
-    const bool one = !pattern.empty() && pattern != "all", known = !like.empty();
-    if (one) parse_head("--pattern", pattern);
-    if (known) require_known("pattern", like, pattern_names());
-    if (int{!pattern.empty()} + int{known} + int{grid} + int{over_training} > 1)
-      throw UsageError("--pattern, --like, --grid and --over-training each show something else",
-                       "give one of them");
-    if (pattern.empty())
-      call.refuse({"input", "relation", "z"}, "is for --pattern", "add --pattern 0.2, or all");
-    if (pattern.empty() && !grid)
-      call.refuse({"example"}, "is for --pattern and --grid", "add one of them");
-    if (known || grid || over_training)
-      call.refuse({"npy"}, "writes patterns, or the mass by example",
-                  "leave --like, --grid and --over-training out");
+  /// Before anything slow.
+  void check() const {
+    if (!pattern.empty() && pattern != "all") parse_head("--pattern", pattern);
+    if (!like.empty()) require_known("pattern", like, pattern_names());
     picture.units();
-    if (picture.wanted() && !one && !grid && !over_training)
-      throw UsageError("--svg and --pdf need to know of what",
-                       "add --pattern LAYER.HEAD, --grid or --over-training");
   }
 };
 
@@ -112,7 +110,7 @@ std::string pattern_text(const Run& run, const HeadPattern& pattern, const Heads
   const GoldCells* gold = marked_gold(pattern, flags.relation);
   HeatmapOptions options{.shades = stdout_shades()};
   if (gold != nullptr) options.gold = gold->cells;
-  return text("head ", head_text(pattern.head), " (", module_names(run.model)[pattern.head.layer],
+  return text("head ", head_text(pattern.head), " (", module_names(run.model)[pattern.head.module],
               ") on ",
               flags.input.empty() ? text("held-out example ", flags.example) : "your input",
               ": a row for each position, a column for each\n"
@@ -163,10 +161,14 @@ Result show_pattern(const Invocation& call, const Run& run, const HeadsFlags& fl
   for (const HeadPattern& pattern : patterns) shown += pattern_text(run, pattern, flags);
   write_npy(call, flags.npy, patterns, &HeadPattern::weights);
   write_npy(call, flags.z, patterns, &HeadPattern::z);
-  Json json = one ? stamped(to_json(patterns[0]).members()) : stamped({{"patterns", patterns}});
-  if (!one) json["attention"] = module_names(run.model);
-  Result result = finding(call, run, std::move(json), shown, "");
-  for (const HeadPattern& pattern : patterns) result.tables.push_back(weights_table(pattern));
+  Finding found{one ? stamped(to_json(patterns[0]).members()) : stamped({{"patterns", patterns}})};
+  if (!one) found.about["attention"] = module_names(run.model);
+  for (const HeadPattern& pattern : patterns) {
+    found.tables.push_back(weights_table(pattern));
+    if (!one) found.tables.back().name += " " + head_text(pattern.head);
+  }
+  Result result = finding(call, run, to_json(found), shown, "");
+  result.tables = std::move(found.tables);
   if (!flags.picture.wanted()) return result;
   return with_picture(call, flags.picture,
                       pattern_figure(patterns[0], flags.relation, flags.picture.units()), result);
@@ -189,17 +191,14 @@ Result show_grid(const Invocation& call, const Run& run, const HeadsFlags& flags
 Result show_likeness(const Invocation& call, const Run& run, const HeadsFlags& flags) {
   const LikenessReport report =
       compare_with_patterns(run.model, *run.task, std::min<Index>(flags.options.examples, 512));
-  Json json = to_json(report);
-  json["like"] = flags.like;
-  return finding(call, run, std::move(json),
-                 text(likeness_text(report, flags.like), "\n",
-                      examples_text(*run.task, report.examples), "\n"),
-                 "");
+  Finding found = finding_of(report, flags.like);
+  found.about["like"] = flags.like;
+  return finding(call, run, found, examples_text(*run.task, report.examples) + "\n", "");
 }
 
 Result show_history(const Invocation& call, const Run& run, const HeadsFlags& flags) {
   const HeadsHistory history = read_heads_history(run);
-  const Result result = finding(call, run, to_json(history), history_text(history) + "\n", "");
+  const Result result = finding(call, run, finding_of(history), "", "");
   if (!flags.picture.wanted()) return result;
   return with_picture(call, flags.picture, history_figure(history, flags.picture.units()), result);
 }
@@ -210,25 +209,62 @@ Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
   options.untrained = &untrained;
   const HeadsReport report = score_heads(run.model, *run.task, options);
   write_masses(call, flags.npy, run, options.examples);
-  Finding found = finding_of(report);
+  Finding found = finding_of(report, {.all = true});
   found.about["seed"] = run.config.train.seed;
   found.about["settings"] = settings_of(run.config).to_json();
-  std::string shown = heads_text(report, flags.all);
-  if (flags.scores || flags.all) shown += "\n" + scores_text(report);
-  if (flags.map || flags.all) shown += "\n" + map_text(report);
-  Result result =
-      finding(call, run, to_json(found),
-              text(shown, "\n", examples_text(*run.task, report.examples), "\n"), "heads.json");
-  result.tables = std::move(found.tables);
+  Result shown = result_of(finding_of(report, flags.shown));
+  Result result = finding(call, run, to_json(found),
+                          text(shown.text, "\n", examples_text(*run.task, report.examples), "\n"),
+                          "heads.json");
+  result.tables = std::move(shown.tables);
   return result;
+}
+
+/// In how many runs each relation has an owner, and how well its best head finds it.
+Result show_runs(const Invocation& call, const HeadsFlags& flags) {
+  Finding found{.about = stamped({{"runs", call.positionals()}})};
+  Json reports = Json::array();
+  std::vector<std::vector<double>> lifts, owned;  // by relation and run
+  Table roles{"relations",
+              {{"relation", "relation", "what the head would have to look at", kPlain, "", false},
+               {"owned", "owned", "share of the runs in which a head owns it", 2, "", false},
+               {"lift", "lift", "of the best head, mean over runs", 3, "", false},
+               {"low", "low", "of the 95% interval of this mean", 3, "", false},
+               {"high", "high", "its other end", 3, "", false}}};
+  for (const std::string& path : call.positionals()) {
+    const Run run = open_run(path);
+    const HeadsReport report = score_heads(run.model, *run.task, flags.options);
+    const auto names = texts_of(report.relations, [](const auto& r) { return r.relation.name; });
+    if (reports.items().empty())
+      for (const std::string& name : names) roles.rows.push_back({name});
+    lifts.resize(names.size()), owned.resize(names.size());
+    for (std::size_t r = 0; r < names.size(); ++r) {
+      require(names.size() == roles.rows.size() && roles.rows[r][0] == Json(names[r]), path,
+              " has other relations than ", call.positionals()[0]);
+      lifts[r].push_back(report.best_score(r).lift);
+      owned[r].push_back(report.relations[r].owned ? 1 : 0);
+    }
+    reports.push_back(to_json(report));
+  }
+  for (std::size_t r = 0; r < roles.rows.size(); ++r) {
+    const Interval lift = t_interval(lifts[r]);
+    for (const double cell : {t_interval(owned[r]).mean, lift.mean, lift.low, lift.high})
+      roles.rows[r].push_back(cell);
+  }
+  found.about["reports"] = std::move(reports);
+  found.tables = {roles};
+  return reproducible(call, found, text("\nover ", call.positionals().size(), " runs\n"));
 }
 
 }  // namespace
 
 Result heads(Invocation& call) {
   HeadsFlags flags;
-  call.read(flags.settings(), call.out_setting());
-  flags.check(call);
+  Flags out = call.out_setting();
+  out.only({"out"}, {text("!", kSeveralRuns)});
+  call.read(flags.settings(), out);
+  flags.check();
+  if (call.positionals().size() > 1) return show_runs(call, flags);
   Run run = open_run(call.positionals()[0]);
   if (flags.over_training) return show_history(call, run, flags);
   if (flags.grid) return show_grid(call, run, flags);

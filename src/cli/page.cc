@@ -4,10 +4,10 @@
 #include "headlab/report/page.h"
 
 #include <algorithm>
-#include <system_error>
 
 #include "cli/commands.h"
 #include "cli/pictures.h"
+#include "headlab/base/files.h"
 #include "headlab/report/figures.h"
 #include "report/findings.h"
 
@@ -20,8 +20,8 @@ struct PageFlags {
   bool check = false, textbook = false;
   PictureFlags picture;
 
-  Settings settings() {
-    Settings s;
+  Flags settings() {
+    Flags s;
     s.string("out", out, "where to write the page (default: RUN/report.html, or textbook.html)",
              "FILE");
     s.real("budget", options.megabytes, 0.1, 1000,
@@ -29,9 +29,11 @@ struct PageFlags {
     s.integer("examples", options.examples, 1, 512, "examples that it offers to look at");
     s.boolean("weights", options.weights, "embed the model, so that it runs in the page");
     s.boolean("textbook", textbook,
-              "ten lessons alone, on sentences and small models that are trained meanwhile");
+              "seven lessons alone, on sentences and small models that are trained meanwhile");
     s.boolean("check", check, "show what the page would hold and what is missing; write nothing");
     picture.add_to(s);
+    s.only({"out"}, {"!check"});
+    s.only({"svg", "pdf"}, {"textbook"});
     return s;
   }
 };
@@ -41,8 +43,7 @@ struct PageFlags {
 /// sweep.
 std::string training_command(const Run& run, const std::string& file) {
   const bool in_training = file == "heads.jsonl" || file == "snapshots.safetensors";
-  std::error_code ignored;
-  const bool in_sweep = std::filesystem::exists(run.path / "cell.json", ignored);
+  const bool in_sweep = is_there(run.path / "cell.json");
   if (!in_training || in_sweep || !run.config.parent.empty()) return "";
   const std::string folder = shell_word(run.path.string() + "-tracked");
   return text("headlab train --config ", shell_word((run.path / "config.json").string()),
@@ -71,9 +72,6 @@ Result page(Invocation& call) {
                      "headlab page --textbook");
   if (!flags.textbook && (names.empty() || names[0].empty()))
     throw UsageError("missing argument RUN|SWEEP", "headlab page RUN, or headlab page --textbook");
-  if (flags.picture.wanted() && !flags.textbook)
-    throw UsageError("--svg and --pdf draw what --textbook is about",
-                     "headlab heads RUN --grid --svg FILE draws the heads of a run");
   const std::filesystem::path out = !flags.out.empty() ? std::filesystem::path(flags.out)
                                     : flags.textbook
                                         ? std::filesystem::path("textbook.html")
@@ -81,11 +79,11 @@ Result page(Invocation& call) {
   const Page page = flags.textbook ? textbook(flags.options)
                                    : make_page({names.begin(), names.end()}, flags.options);
   if (!flags.check) write_out(call, out, page.html);
-  Json json = page;
-  json["path"] = flags.check ? Json() : Json(out.string());
+  Finding found = finding_of(page);
+  found.about["path"] = flags.check ? Json() : Json(out.string());
   const Result result =
-      reproducible(call, std::move(json),
-                   page_text(page) + (flags.check ? "\n" : "\n" + out.string() + "\n"));
+      reproducible(call, found,
+                   missing_text(page) + (flags.check ? "\n" : "\n" + out.string() + "\n"));
   if (!flags.picture.wanted()) return result;
   return with_picture(call, flags.picture,
                       lesson_figure(lesson_world("five-tokens"), flags.picture.units()), result);

@@ -8,11 +8,13 @@
 
 namespace headlab::cli {
 
-void PictureFlags::add_to(Settings& settings) {
+void PictureFlags::add_to(Flags& settings) {
   settings.string("svg", svg, "write the picture as SVG", "FILE");
   settings.string("pdf", pdf, "write the picture as PDF", "FILE");
   settings.string("width", width, "lay the picture out for print, with text of 7 points",
                   "84mm|174mm");
+  settings.only({"svg", "pdf"}, {"!shard"});
+  settings.only({"width"}, {"svg", "pdf"});
 }
 
 double PictureFlags::units() const {
@@ -22,7 +24,6 @@ double PictureFlags::units() const {
       !(millimetres >= 60 && millimetres <= 400))
     throw UsageError(text("--width ", width, ": a picture is 60mm to 400mm wide"),
                      "84mm for a column, 174mm for a page");
-  if (!wanted()) throw UsageError("--width is for --svg and --pdf", "add --pdf FILE");
   return millimetres / 25.4 * 72 / kPrintedUnit;
 }
 

@@ -15,7 +15,7 @@ struct PictureFlags {
   std::string svg, pdf;  // files to write; "": none
   std::string width;     // "84mm"; "": as on a screen
 
-  void add_to(Settings& settings);
+  void add_to(Flags& settings);
   bool wanted() const { return !svg.empty() || !pdf.empty(); }
   /// What figures take: the width in units, 0 where none was asked for. UsageError for what is no
   /// width, or one without a file to write.

@@ -15,9 +15,9 @@ struct PruneFlags {
   double drop = 0, max_loss_rise = 0;
   std::string out;
 
-  Settings settings() {
-    Settings s;
-    s.string("out", out, "folder of the pruned run (required)", "DIR");
+  Flags settings() {
+    Flags s;
+    s.string("out", out, "folder of the pruned run (default: RUN-pruned)", "DIR");
     s.integer("keep", keep, 0, 1 << 20,
               "heads to keep in the whole model (this or one of the next two is required)");
     s.real("drop", drop, 0, 100, "or: percent of the heads to remove");
@@ -36,34 +36,47 @@ struct PruneFlags {
     s.boolean("measure", options.measure,
               "time the full, the masked and the removed model at batch 1, 4, 16, 64");
     s.boolean("force", options.force, "replace the run that --out names");
+    s.only({"drop", "max_loss_rise"}, {"!keep"});
+    s.only({"max_loss_rise"}, {"!drop"});
+    s.only({"lr"}, {"finetune"});
+    for_methods(s, "method");
     return s;
   }
 };
 
 /// How far to prune, by the one flag of three that is given.
 void read_aim(PruneFlags& flags, const Invocation& call) {
-  const bool keep = call.given("keep"), drop = call.given("drop"),
-             rise = call.given("max_loss_rise");
-  if (keep) flags.options.keep = flags.keep;
-  if (drop) flags.options.drop = flags.drop;
-  if (rise) flags.options.max_loss_rise = flags.max_loss_rise;
-  const int given = int{keep} + int{drop} + int{rise};
-  if (given == 0)
+  if (call.given("keep"))
+    flags.options.keep = flags.keep;
+  else if (call.given("drop"))
+    flags.options.drop = flags.drop;
+  else if (call.given("max_loss_rise"))
+    flags.options.max_loss_rise = flags.max_loss_rise;
+  else
     throw UsageError("missing --keep, the number of heads to keep (or --drop, --max-loss-rise)",
-                     call.example());
-  if (given > 1)
-    throw UsageError("--keep, --drop and --max-loss-rise each say how many heads stay: give one",
                      call.example());
 }
 
 }  // namespace
 
+void for_methods(Flags& settings, const std::string& flag) {
+  std::string own;  // may look at any setting
+  for (const PruneMethod& method : own_methods()) own += text("|", method.name);
+  const std::string none = flag == "methods" ? "|" : "";  // then random is among them
+  settings.only({"seed"}, {text(flag, "=", none, "random|ablation_resample|l0|subset|flow", own)});
+  settings.only({"draws"}, {text(flag, "=", none, "random", own)});
+  settings.only({"gate_steps"}, {flag + "=l0|subset" + own});
+  settings.only({"lambda"}, {flag + "=l0" + own});
+}
+
 Result prune(Invocation& call) {
   PruneFlags flags;
   call.read(flags.settings());
-  if (flags.out.empty())
-    throw UsageError("missing --out, the folder of the pruned run", call.example());
   read_aim(flags, call);
+  if (flags.out.empty()) {
+    const std::string& run = call.positionals()[0];
+    flags.out = run.substr(0, run.find_last_not_of('/') + 1) + "-pruned";
+  }
   const PruneOptions& options = flags.options;
   as_usage([&] { return &find_prune_method(options.method); });
   const Run run = open_run(call.positionals()[0]);

@@ -4,75 +4,59 @@
 // of its own. The JSON has one shape, for one run and for several. Read next: lab/reproduce.h.
 #include "headlab/lab/reproduce.h"
 
+#include <algorithm>
+
 #include "cli/commands.h"
 #include "cli/slices.h"
-#include "headlab/report/prune_text.h"
+#include "headlab/report/finding_text.h"
 
 namespace headlab::cli {
 namespace {
 
 struct ReproduceFlags {
-  MichelOptions michel;
-  VoitaOptions voita;
-  Index examples = 512;
+  PaperOptions options;
   WorkFlags work;
   bool force = false;
 
-  Settings settings() {
-    Settings s;
-    s.integer("examples", examples, 2, 1 << 24, "on which heads are chosen and scored");
-    s.integer("stages", michel.stages, 1, 1000, "michel: points in training at which it is pruned");
-    s.boolean("retrain", michel.retrain, "michel: train once more, to prune on the way");
-    s.integer("turns", michel.timing.turns, 1, 100000, "michel: timings of each batch size");
-    s.integer("gate_steps", voita.settings.gate_steps, 1, 1 << 30,
-              "voita: steps of training gates");
-    voita.finetune = voita.settings.gate_steps;
-    s.integer("finetune", voita.finetune, 0, 1 << 30,
-              "voita: steps of training after the closed gates are gone, if not as many as with "
-              "them");
-    s.integer("seed", voita.settings.seed, 0, kMostExact, "voita: of the gates' noise");
+  Flags settings() {
+    Flags s;
+    s.integer("examples", options.settings.examples, 2, 1 << 24,
+              "on which heads are chosen and scored");
+    s.integer("stages", options.stages, 1, 1000, "points in training at which it is pruned");
+    s.boolean("retrain", options.retrain, "train once more, to prune on the way");
+    s.integer("turns", options.timing.turns, 1, 100000, "timings of each batch size");
+    s.integer("gate_steps", options.settings.gate_steps, 1, 1 << 30, "steps of training gates");
+    options.finetune = options.settings.gate_steps;
+    s.integer("finetune", options.finetune, 0, 1 << 30,
+              "steps of training after the closed gates are gone, if not as many as with them");
+    s.integer("seed", options.settings.seed, 0, kMostExact, "of the gates' noise");
+    s.only({"stages", "retrain", "turns"}, {"@michel"});
+    s.only({"gate_steps", "finetune", "seed"}, {"@voita"});
     work.add_to(s);
     s.boolean("force", force, "make anew what the runs keep");
     return s;
   }
 };
 
-/// What one paper's experiment found: of several runs means, of one the whole.
-struct Found {
-  std::vector<MichelReport> michel{};
-  std::vector<VoitaReport> voita{};
-
-  Json over_runs() const {
-    return voita.empty() ? Json(shares_over_runs(stages())) : Json(penalties_over_runs(voita));
-  }
-  std::string shown() const {
-    if (voita.size() == 1) return voita_text(voita[0]);
-    if (michel.size() == 1) return michel_text(michel[0]);
-    return voita.empty() ? shares_text(shares_over_runs(stages()), michel.size())
-                         : penalties_text(penalties_over_runs(voita), voita.size());
-  }
-
- private:
-  std::vector<std::vector<PrunedAtStep>> stages() const {
-    std::vector<std::vector<PrunedAtStep>> all;
-    for (const MichelReport& report : michel) all.push_back(report.by_step);
-    return all;
-  }
-};
-
-Result shown(const Invocation& call, const RunsDone& done, const Found& found) {
-  const std::string paper = call.positionals()[0], name = paper + ".json";
+/// What was found of one run, or over several.
+Result shown(const Invocation& call, const Paper& paper, const RunsDone& done) {
+  const bool one = done.paths.size() == 1;
+  const Table over = paper.over_runs(done.found);
   Json json = done.to_json();
-  json["paper"] = paper;
+  json["paper"] = paper.name;
   json["reports"] = done.found;
   json["settings"] = work_settings(call);
-  json["over_runs"] = found.over_runs();
+  json["over_runs"] = Json(Finding{.tables = {over}}).at("over_runs");
+  const Finding found{.tables = one ? paper.finding(done.found[0]).tables : std::vector{over}};
+  const std::string name = text(paper.name, ".json");
   const std::string file = call.given("out") ? call.value("out")
-                           : done.paths.size() == 1
-                               ? done.paths[0] + "/" + name
-                               : text(name, " in each of the ", done.paths.size(), " runs");
-  return done.with_failures(
-      reproducible(call, std::move(json), text(found.shown(), "\n", file, "\n")));
+                           : one             ? done.paths[0] + "/" + name
+                                 : text(name, " in each of the ", done.paths.size(), " runs");
+  Result result = done.with_failures(
+      reproducible(call, std::move(json),
+                   text_of(found, {.width = stdout_width()}) + "\n" + file + "\n"));
+  result.tables = found.tables;
+  return result;
 }
 
 }  // namespace
@@ -80,36 +64,27 @@ Result shown(const Invocation& call, const RunsDone& done, const Found& found) {
 Result reproduce(Invocation& call) {
   ReproduceFlags flags;
   call.read(flags.settings(), call.out_setting());
-  const std::string paper = call.positionals()[0], name = paper + ".json";
-  require_known("paper", paper, {"michel", "voita"});
+  const std::string name = call.positionals()[0];
+  require_known("paper", name, texts_of(papers(), &Paper::name));
+  const Paper& paper = *std::ranges::find(papers(), name, &Paper::name);
   const std::vector<std::string> paths(call.positionals().begin() + 1, call.positionals().end());
   if (paths.size() > 1 && call.given("out"))
     throw UsageError("--out keeps what one run showed", "leave it out: each run keeps its own");
-  if (!call.given("finetune")) flags.voita.finetune = flags.voita.settings.gate_steps;
-  flags.michel.examples = flags.voita.settings.examples = flags.examples;
-  flags.michel.progress = flags.voita.progress = note;
-  Found found;
-  const RunsDone done =
-      do_runs(call, {.flags = flags.work,
-                     .force = flags.force,
-                     .paths = paths,
-                     .cells =
-                         [&](const auto& runs) {
-                           flags.michel.keeping = flags.voita.keeping = {true, interrupted};
-                           return paper == "voita" ? voita_cells(runs, flags.voita)
-                                                   : michel_cells(runs, flags.michel);
-                         },
-                     .show =
-                         [&](const Run& run, const Keeping& keeping) {
-                           flags.michel.keeping = flags.voita.keeping = keeping;
-                           Json json = paper == "voita" ? to_json(found.voita.emplace_back(
-                                                              reproduce_voita(run, flags.voita)))
-                                                        : to_json(found.michel.emplace_back(
-                                                              reproduce_michel(run, flags.michel)));
-                           json["settings"] = work_settings(call);
-                           return finding(call, run, std::move(json), "", name);
-                         }});
-  return done.ended ? *done.ended : shown(call, done, found);
+  PaperOptions& options = flags.options;
+  if (!call.given("finetune")) options.finetune = options.settings.gate_steps;
+  options.progress = note;
+  const auto cells = [&](const auto& runs) {
+    options.keeping = {true, interrupted};
+    return paper.cells(runs, options);
+  };
+  const auto show = [&](const Run& run, const Keeping& keeping) {
+    options.keeping = keeping;
+    Json json = paper.report(run, options);
+    json["settings"] = work_settings(call);
+    return finding(call, run, std::move(json), "", name + ".json");
+  };
+  const RunsDone done = do_runs(call, {flags.work, flags.force, paths, cells, show});
+  return done.ended ? *done.ended : shown(call, paper, done);
 }
 
 }  // namespace headlab::cli

@@ -104,7 +104,7 @@ const Table kRunsTable{"runs",
 
 Result runs(Invocation& call) {
   PictureFlags picture;
-  Settings settings;
+  Flags settings;
   picture.add_to(settings);
   call.read(settings);
   const double width = picture.units();

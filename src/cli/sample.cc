@@ -11,13 +11,15 @@ Result sample(Invocation& call) {
   std::string prompt;
   std::int64_t seed = 0;
   GenerationOptions options;
-  Settings settings;
+  Flags settings;
   settings.string("prompt", prompt,
                   "the text to continue, or tokens apart by blanks (default: a held-out token)");
   settings.integer("tokens", options.tokens, 1, 1 << 20, "tokens to add");
   settings.real("temperature", options.temperature, 0, 100, "0: always the likeliest");
   settings.integer("top_k", options.top_k, 0, 1 << 24, "draw among the k likeliest (0: all)");
   settings.integer("seed", seed, 0, kMostExact, "of the draws");
+  settings.only({"top_k", "seed"}, {"!temperature=0"});
+  settings.only({"temperature", "seed"}, {"!top_k=1"});
   call.read(settings);
   const Run run = open_run(call.positionals()[0]);
   const std::vector<std::int32_t> begin =

@@ -1,7 +1,12 @@
 // `headlab show TASK`: what a task asks, before anything is trained on it: a held-out example with
 // its targets and its truth, what its settings mean, and what it recommends. Needs no run. Read
 // next: tasks/task.h.
+#include <algorithm>
+#include <filesystem>
+
 #include "cli/commands.h"
+#include "headlab/base/files.h"
+#include "headlab/base/text.h"
 #include "headlab/heads/activations.h"
 #include "headlab/report/finding_text.h"
 #include "headlab/tasks/table.h"
@@ -57,28 +62,75 @@ std::string source_text(const Task& task, const Batch& batch) {
   return "source: " + join(tokens, " ") + "\n\n";
 }
 
-}  // namespace
+/// `show FILE --check`: every fault of a file of lines.
+Result check_file(const std::string& path) {
+  constexpr std::size_t kShown = 20;
+  const LinesCheck check = check_lines(read_file(path), path);
+  std::string shown = text(path, ": ", check.sequences, " sequences, ",
+                           check.faults.empty() ? "no" : text(check.faults.size()), " faults\n");
+  if (check.unasked > 0)
+    shown += text(check.unasked,
+                  " queries with truth have no target of their own: heads are scored "
+                  "on them, the loss does not ask for them\n");
+  for (std::size_t i = 0; i < std::min(kShown, check.faults.size()); ++i)
+    shown += check.faults[i] + "\n";
+  if (check.faults.size() > kShown) shown += text("and ", check.faults.size() - kShown, " more\n");
+  require(check.faults.empty(), shown.substr(0, shown.size() - 1));
+  return {.json = stamped(
+              {{"file", path}, {"sequences", check.sequences}, {"without_target", check.unasked}}),
+          .text = shown};
+}
 
-Result show(Invocation& call) {
-  call.read({});
-  const std::string& spec = call.positionals()[0];
-  as_usage([&] { check_task(spec); });
+/// `show TASK --write FILE --count N`: sequences for the task `file`.
+Result write_file_of(Invocation& call, const Task& task, const std::string& path, Index count) {
+  write_out(call, path, lines_of(task, count, Key{0}.fold("show")));
+  const std::string train = "headlab train --task " + shell_word("file:train=" + path);
+  return {.json = stamped({{"file", path}, {"sequences", count}, {"command", call.again()}}),
+          .text = text("wrote ", count, " sequences with their truth to ", path,
+                       "\nto train: ", train, " --out runs/mine\n")};
+}
+
+/// The example, and what is to be known of the task.
+std::string shown_text(const std::string& spec, const Task& task, const Example& example,
+                       const Table& table) {
   const TaskEntry& entry = find_task(spec);
-  const std::unique_ptr<Task> task = make_task(spec);
-  const Example example = held_out_examples(*task, 1);
   std::string shown = text(entry.name, ": ", entry.summary, "\n\n");
-  if (task->shape().architecture == Architecture::encoder_decoder)
-    shown += source_text(*task, example.batch);
-  const Table table = example_table(*task, example);
+  if (task.shape().architecture == Architecture::encoder_decoder)
+    shown += source_text(task, example.batch);
   shown += text_of(table, stdout_width()) + "\n";
-  for (const Relation& relation : task->relations())
+  for (const Relation& relation : task.relations())
     shown += text("relation ", relation.name, ": ", relation.description, "\n");
   shown += "\n" + task_help(spec);
-  if (task->needed_heads() > 0)
-    shown += text("it needs ", task->needed_heads(), " heads: with fewer the loss stays high\n");
+  if (task.needed_heads() > 0)
+    shown += text("it needs ", task.needed_heads(), " heads: with fewer the loss stays high\n");
+  if (const std::string data = task.about_data(); !data.empty())
+    shown += wrapped("data: " + data, "  ", 80);
   if (const std::string said = learned_text(entry.learned); !said.empty()) shown += said + "\n";
   shown +=
       text("to train: headlab train --task ", shell_word(spec), " --out runs/", entry.name, "\n");
+  return shown;
+}
+
+}  // namespace
+
+Result show(Invocation& call) {
+  bool check = false;
+  std::string write;
+  Index count = 1000;
+  Settings settings;
+  settings.boolean("check", check, "name every fault of a FILE of lines of JSON");
+  settings.string("write", write, "write sequences of the task as such lines", "FILE");
+  settings.integer("count", count, 1, 1 << 24, "how many `write` writes");
+  call.read(settings);
+  std::string spec = call.positionals()[0];
+  if (check) return check_file(spec);
+  if (std::filesystem::is_regular_file(spec)) spec = "file:train=" + spec;
+  as_usage([&] { check_task(spec); });
+  const TaskEntry& entry = find_task(spec);
+  const std::unique_ptr<Task> task = make_task(spec);
+  if (!write.empty()) return write_file_of(call, *task, write, count);
+  const Example example = held_out_examples(*task, 1);
+  const Table table = example_table(*task, example);
   Json relations = Json::array();
   for (const Relation& relation : task->relations())
     relations.push_back(Json::object({{"name", relation.name},
@@ -89,10 +141,12 @@ Result show(Invocation& call) {
                               {"targets", task->target_names()},
                               {"relations", std::move(relations)},
                               {"needed_heads", task->needed_heads()},
-                              {"recommended", entry.recommended},
+                              {"recommended", recommended_settings(spec)},
                               {"learned", to_json(entry.learned)},
                               {"command", call.again()}});
-  return {.json = Finding{.about = about, .tables = {table}}, .text = shown, .tables = {table}};
+  return {.json = Finding{.about = about, .tables = {table}},
+          .text = shown_text(spec, *task, example, table),
+          .tables = {table}};
 }
 
 std::string task_help(const std::string& spec) {
@@ -103,7 +157,7 @@ std::string task_help(const std::string& spec) {
     help += beside(text("  ", setting.name, "=", setting.placeholder), 30,
                    text(setting.help, " [", value_text(setting.get()), "]"));
   }
-  return help + text("it recommends ", task.recommended, "\n");
+  return help + text("it recommends ", recommended_settings(spec), "\n");
 }
 
 }  // namespace headlab::cli

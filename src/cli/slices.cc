@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <sstream>
 #include <system_error>
 
@@ -34,7 +35,7 @@ std::optional<Error> trouble_of(const std::string& path, const CellsMade& made) 
 
 }  // namespace
 
-void WorkFlags::add_to(Settings& settings) {
+void WorkFlags::add_to(Flags& settings) {
   settings.integer(
       "jobs", jobs, 0, 1024,
       "cells to make at once, each on one thread, at most as many as processors (0: as "
@@ -55,9 +56,6 @@ Slice parse_slice(const Invocation& call) {
     throw UsageError(text("--shard ", shard, ": a slice is I/N, with I from 0 to N - 1"),
                      "--shard 0/4, 1/4, 2/4 and 3/4 do all of it together");
   }
-  if (slice.count > 1)
-    call.refuse({"svg", "pdf"}, "draws what all slices found",
-                "give it without --shard at the end");
   return slice;
 }
 
@@ -69,12 +67,19 @@ CellsMade make_shown(const WorkFlags& flags, const std::vector<Cell>& cells) {
     working = true;
     stop_with_parent();
   };
+  const auto begin = std::chrono::steady_clock::now();
+  double done = 0;
   options.after_cell = [&](std::size_t i, std::string trouble) {
     const std::optional<Json> found = trouble.empty() ? kept_in(cells[i]) : std::nullopt;
     const Json* loss = found ? found->find("loss") : nullptr;
     if (loss != nullptr && loss->is_number()) trouble = "loss " + significant(loss->number());
+    const double took =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    ++done;
+    const double left = took / done * (static_cast<double>(cells.size()) - done);
     note(text("cell ", i + 1, " of ", cells.size(), ", ", cells[i].name,
-              trouble.empty() ? "" : ": " + trouble));
+              trouble.empty() ? "" : ": " + trouble,
+              took > 1 && left > 0 ? ", " + clock_text(left) + " left of all" : ""));
   };
   return make_cells(cells, options);
 }

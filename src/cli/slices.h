@@ -19,11 +19,10 @@ struct WorkFlags {
   std::string shard;
   Index jobs = 0;
 
-  void add_to(Settings& settings);
+  void add_to(Flags& settings);
 };
 
-/// What --shard I/N says. UsageError for anything else, and where a picture is wanted of one slice
-/// of several.
+/// What --shard I/N says. UsageError for anything else.
 Slice parse_slice(const Invocation& call);
 /// Makes cells, as many at once as --jobs says, with a line for each. Ctrl-C stops all.
 CellsMade make_shown(const WorkFlags& flags, const std::vector<Cell>& cells);

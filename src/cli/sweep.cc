@@ -3,6 +3,7 @@
 // scheduler that counts from 0 can run them. Read next: lab/sweep.h.
 #include "headlab/lab/sweep.h"
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -14,15 +15,17 @@
 #include "headlab/base/text.h"
 #include "headlab/lab/prune_sweep.h"
 #include "headlab/report/figures.h"
-#include "headlab/report/runs_text.h"
+#include "headlab/report/finding_text.h"
 
 namespace headlab::cli {
 namespace {
 
 constexpr std::string_view kSchedulers = R"(
 one slice for each machine or process, then --collect; with 4 slices:
-  Slurm         sbatch --array=0-3 --wrap 'headlab sweep ... --shard $SLURM_ARRAY_TASK_ID/4'
-  Kubernetes    an Indexed Job that runs headlab sweep ... --shard $JOB_COMPLETION_INDEX/4
+  Slurm         sbatch --array=0-3 with --wrap
+                'headlab sweep ... --shard $SLURM_ARRAY_TASK_ID/4'
+  Kubernetes    an Indexed Job:
+                headlab sweep ... --shard $JOB_COMPLETION_INDEX/4
   GNU parallel  parallel headlab sweep ... --threads 1 --shard {}/4 ::: 0 1 2 3
   make -j4      a rule  slice-%: ; headlab sweep ... --threads 1 --shard $*/4
 )";
@@ -38,9 +41,10 @@ struct SweepFlags {
   RunConfig config;                                       // for the names of its settings
   std::deque<std::pair<std::string, std::string>> lists;  // a setting of runs and its values
 
-  Settings settings() {
-    Settings s;
-    s.string("out", out, "folder of the sweep, a cell in each folder (required)", "DIR");
+  Flags settings() {
+    Flags s;
+    s.string("out", out, "folder of the sweep, a cell in each folder (default: sweeps/TASK)",
+             "DIR");
     s.integer("seeds", seeds, 0, 1 << 20, "seeds 0 ... N - 1 of every cell (or --seed 3,5,8)");
     work.add_to(s);
     s.string("config", base, "a config.json: what it says holds for all cells", "FILE");
@@ -51,6 +55,10 @@ struct SweepFlags {
     for (const char* name : {"finetune", "from_scratch", "gate_steps"}) s.add(*of_curve.find(name));
     s.boolean("collect", collect, "make nothing; show what is there, and what is missing");
     picture.add_to(s);
+    s.only({"seeds"}, {"!seed"});
+    s.only({"keep", "finetune", "from_scratch"}, {"prune"});
+    s.only({"jobs", "shard"}, {"!collect"});
+    for_methods(s, "prune");
     return s;
   }
   /// As in `train`, or both: --tied, --no-tied, --tied true,false.
@@ -62,16 +70,18 @@ struct SweepFlags {
     };
     return {setting.name, "true|false[,...]", setting.help, set, [] { return Json(false); }};
   }
-  Settings settings_of_runs() {
-    Settings s;
-    const Settings of_runs = user_settings_of(config);
+  Flags settings_of_runs() {
+    Flags s;
+    Flags of_runs = flags_of(config);
     for (const Setting& setting : of_runs.all()) {
       auto& list = lists.emplace_back(setting.name, "");
       if (setting.get().is_bool())
         s.add(switches(setting, list.second));
       else
         s.string(setting.name, list.second, setting.help, setting.placeholder + "[,...]");
+      s.only({setting.name}, of_runs.modes[setting.name]);
     }
+    s.only({"momentum"}, {"config"});  // which may name sgd
     return s;
   }
 };
@@ -91,12 +101,8 @@ SweepGrid axes_of_file(const SweepFlags& flags) {
 
 SweepGrid grid_of(const SweepFlags& flags) {
   SweepGrid grid = axes_of_file(flags);
-  for (const auto& [name, list] : flags.lists) {
-    if (list.empty()) continue;
-    grid.push_back({name, sweep_values(list)});
-    if (flags.seeds > 0 && name == "seed")
-      throw UsageError("--seed and --seeds both name the seeds", "give one of them");
-  }
+  for (const auto& [name, list] : flags.lists)
+    if (!list.empty()) grid.push_back({name, sweep_values(list)});
   if (flags.seeds > 0) {
     grid.push_back({"seed", {}});
     for (Index seed = 0; seed < flags.seeds; ++seed)
@@ -133,28 +139,75 @@ CellsMade make(const SweepFlags& flags, const std::vector<SweepCell>& cells) {
   return pruned;
 }
 
+/// Which cells are not there, and why those that failed did.
+std::string missing_text(std::vector<std::string> names, const std::vector<CellFailure>& failures,
+                         std::size_t cells) {
+  if (names.empty()) return "";
+  constexpr std::size_t kShown = 8;
+  const std::size_t missing = names.size();
+  if (names.size() > kShown) names.resize(kShown), names.emplace_back("...");
+  std::string said =
+      text("\nmissing: ", missing, " of ", cells, " cells: ", join(names, " "), "\n");
+  if (failures.empty()) return said;
+  const auto diverged = std::ranges::count(failures, true, &CellFailure::diverged);
+  said += text("failed: ", failures.size(), " of these, ", diverged, " because they diverged\n");
+  for (const CellFailure& failure : failures)
+    said += text("  ", failure.cell, ": ", failure.error, "\n");
+  return said;
+}
+
+/// What is shown of a sweep and its prunings.
+struct Shown {
+  Finding found;
+  Json prunings = Json::array();
+  std::vector<Table> tables{};
+  std::string words;
+
+  explicit Shown(const SweepReport& report) : found(finding_of(report)), tables(found.tables) {
+    words = (report.groups.empty() ? "no cell is finished yet\n" : "") +
+            missing_text(report.missing, report.failed, report.cells);
+    if (report.groups.empty()) tables.clear();
+  }
+  /// The tables of the groups bear their names where there are several.
+  void add(const PruneSweepReport& pruned) {
+    prunings.push_back(to_json(pruned));
+    if (pruned.groups.empty()) words += "\nno pruning is finished yet\n";
+    for (const PruneGroup& group : pruned.groups) {
+      const std::vector<std::string> names =
+          texts_of(group.seeds, [](std::int64_t seed) { return text("seed=", seed); });
+      for (Table& table : curve_tables(group.curves, names)) {
+        if (table.name == "points") table.title = group.name + " pruned: " + table.title;
+        if (pruned.groups.size() > 1) table.name = group.name + " " + table.name;
+        tables.push_back(std::move(table));
+      }
+    }
+    words += missing_text(pruned.missing, pruned.failed, pruned.cells);
+  }
+};
+
 /// What is there of the cells and of their prunings: those that flags name, else all that the
 /// sweep was asked for.
 Result show(const Invocation& call, const SweepFlags& flags, const std::vector<SweepCell>& cells) {
   const RunLock lock = lock_sweep(flags.out);
   const SweepReport report = collect_sweep(flags.out, cells);
-  Json json = to_json(report), prunings = Json::array();
-  std::string said = sweep_text(report);
+  Shown shown(report);
   std::vector<SweepPruning> asked;
   if (flags.prune.empty() && std::filesystem::exists(flags.out + "/grid.json"))
     asked = read_prunings(flags.out);
   std::optional<Picture> picture;
-  const auto add = [&](const std::vector<SweepCell>& of, const CurveOptions& curve) {
-    const PruneSweepReport pruned = collect_prunings(flags.out, of, curve);
-    prunings.push_back(to_json(pruned));
-    said += "\n" + prune_sweep_text(pruned);
-    if (flags.picture.wanted() && !flags.prune.empty())
-      picture = prune_sweep_figure(pruned, flags.picture.units());
-  };
-  if (!flags.prune.empty()) add(cells, flags.curve);
-  for (const SweepPruning& one : asked) add(sweep_cells(one.grid), one.curve);
-  if (!prunings.items().empty()) json["prunings"] = std::move(prunings);
-  Result result = reproducible(call, std::move(json), said);
+  if (!flags.prune.empty()) {
+    const PruneSweepReport pruned = collect_prunings(flags.out, cells, flags.curve);
+    shown.add(pruned);
+    if (flags.picture.wanted()) picture = prune_sweep_figure(pruned, flags.picture.units());
+  }
+  for (const SweepPruning& one : asked)
+    shown.add(collect_prunings(flags.out, sweep_cells(one.grid), one.curve));
+  Json json = shown.found;
+  if (!shown.prunings.items().empty()) json["prunings"] = std::move(shown.prunings);
+  Result result = reproducible(call, std::move(json),
+                               text_of(Finding{.tables = shown.tables}, {.width = stdout_width()}) +
+                                   shown.words + "\n");
+  result.tables = std::move(shown.tables);
   keep_as(std::filesystem::path(flags.out) / "sweep.json", result);
   if (!flags.picture.wanted()) return result;
   if (!picture) picture = sweep_figure(report, flags.picture.units());
@@ -180,14 +233,16 @@ Result sweep(Invocation& call) {
   SweepFlags flags;
   call.read(flags.settings(), flags.settings_of_runs(), std::string(kSchedulers));
   flags.picture.units();
-  if (flags.out.empty()) throw UsageError("missing --out, the folder of the sweep", call.example());
   parse_slice(call);
+  const SweepGrid grid = grid_of(flags);
+  if (flags.out.empty()) {
+    const auto task = std::ranges::find(grid, "task", &SweepAxis::name);
+    const std::string spec = task == grid.end() ? flags.config.task : task->values[0];
+    flags.out = "sweeps/" + spec.substr(0, spec.find(':'));
+  }
   if (std::filesystem::exists(flags.out + "/config.json"))
     throw Error(text(flags.out, " is a run"), "give the sweep a folder of its own");
-  if (flags.prune.empty()) {
-    call.refuse({"keep", "finetune", "from_scratch", "gate_steps"}, "is for --prune",
-                "add --prune greedy");
-  } else {
+  if (!flags.prune.empty()) {
     if (flags.curve.sizes.empty())
       throw UsageError("missing --keep, the numbers of heads that stay",
                        "for example --keep 2,3,4");
@@ -195,7 +250,6 @@ Result sweep(Invocation& call) {
     for (const std::string& method : flags.curve.methods)
       as_usage([&] { return &find_prune_method(method); });
   }
-  const SweepGrid grid = grid_of(flags);
   const bool from_folder = grid.empty() && flags.collect;
   const auto cells = from_folder ? cells_of_grids(read_grids(flags.out))
                                  : as_usage([&] { return sweep_cells(grid); });

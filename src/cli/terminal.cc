@@ -40,13 +40,6 @@ void handle_signals(void (*handler)(int)) {
       std::signal(number, SIG_IGN);  // under nohup
 }
 
-/// 75 s as 1:15.
-std::string clock_text(double seconds) {
-  const auto whole = static_cast<std::int64_t>(std::max(0.0, seconds) + 0.5);
-  const std::int64_t minutes = whole / 60, rest = whole % 60;
-  return text(minutes, ":", rest < 10 ? "0" : "", rest);
-}
-
 constexpr double kSilence = 2, kRedrawn = 0.2, kBetweenLines = 10;  // seconds: see StepsShown
 
 /// "12 of 36 done, 3.1/s, 0:08 left"; where a step takes longer than a second, "8.2 s each".
@@ -75,7 +68,24 @@ std::string variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
+/// What speaks of headlab speaks of the program that was called.
+std::string named(std::string said) {
+  constexpr std::string_view kOurs = "headlab ";
+  for (std::size_t at = 0; program_name() != "headlab" && (at = said.find(kOurs, at)) < said.size();
+       ++at)
+    if (const char next = said[std::min(at + kOurs.size(), said.size() - 1)];
+        next == '-' || (next >= 'A' && next <= 'Z') || (next >= 'a' && next <= 'z'))
+      said.replace(at, kOurs.size() - 1, program_name());
+  return said;
+}
+
 }  // namespace
+
+std::string clock_text(double seconds) {
+  const auto whole = static_cast<std::int64_t>(std::max(0.0, seconds) + 0.5);
+  const std::int64_t minutes = whole / 60, rest = whole % 60;
+  return text(minutes, ":", rest < 10 ? "0" : "", rest);
+}
 
 bool interrupted() { return stop_signal != 0 || (master != 0 && getppid() != master); }
 
@@ -105,7 +115,7 @@ Shades stdout_shades() {
 }
 
 void print(const std::string& text) {
-  write_all(stdout, text);
+  write_all(stdout, named(text));
   require(std::ferror(stdout) == 0 || errno == EPIPE,
           "the result could not be written to the output");
 }
@@ -116,7 +126,7 @@ void note(const std::string& text) {
   if (!quiet) complain(harmless(text, true));
 }
 
-void complain(const std::string& text) { write_all(stderr, text + "\n"); }
+void complain(const std::string& text) { write_all(stderr, named(text) + "\n"); }
 
 StepsShown::StepsShown() {
   using Clock = std::chrono::steady_clock;

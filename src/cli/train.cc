@@ -11,7 +11,6 @@
 #include "headlab/heads/tracking.h"
 #include "headlab/prune/prune.h"
 #include "headlab/report/finding_text.h"
-#include "headlab/report/runs_text.h"
 #include "headlab/tasks/table.h"
 
 namespace headlab::cli {
@@ -21,8 +20,8 @@ struct TrainFlags {
   std::string out, resume, config;
   bool force = false, profile = false;
 
-  Settings settings() {
-    Settings s;
+  Flags settings() {
+    Flags s;
     s.string("out", out, "folder of the new run (default: runs/TASK)", "DIR");
     s.string("resume", resume,
              "continue the run in this folder, bit for bit as if it had never stopped", "DIR");
@@ -154,7 +153,7 @@ std::string help_of(const Invocation& call) {
 Result train_new_run(Invocation& call) {
   TrainFlags flags;
   RunConfig config = base_config(call.value("config"), call.value("task"));
-  call.read(flags.settings(), user_settings_of(config), call.wants_help() ? help_of(call) : "");
+  call.read(flags.settings(), flags_of(config), call.wants_help() ? help_of(call) : "");
   const std::string task_given = config.task;
   std::unique_ptr<Task> task = fitted_task(config);
   if (flags.out.empty()) flags.out = std::string("runs/") + find_task(config.task).name;
@@ -169,21 +168,6 @@ Result train_new_run(Invocation& call) {
   return train_to_end(run, trainer, flags.profile,
                       call.again() + (call.given("seed") ? "" : " --seed " + seed) +
                           (call.given("out") ? "" : " --out " + run.path.string()));
-}
-
-/// Flags that train has, but not when it resumes.
-void refuse_fixed_flags(const Invocation& call) {
-  const std::vector<std::string> others = {"resume", "profile", "json", "csv",
-                                           "latex",  "threads", "quiet"};
-  for (const std::string& name : call.settings().names()) {
-    const bool allowed = std::ranges::count(resumable_settings(), name) > 0 ||
-                         std::ranges::find(others, name) != others.end();
-    if (call.given(name) && !allowed) {
-      throw UsageError(text(flag_of(name), " cannot be given when a run is resumed"),
-                       text("only ", join(texts_of(resumable_settings(), flag_of), ", "),
-                            " may change; for anything else train a new run"));
-    }
-  }
 }
 
 /// The command that makes a run from its record, up to the steps that were planned first; "" where
@@ -222,8 +206,11 @@ std::string again_of(const Run& run) {
 Result resume(Invocation& call) {
   TrainFlags flags;
   RunConfig given;
-  call.read(flags.settings(), user_settings_of(given));
-  refuse_fixed_flags(call);
+  Flags own = flags.settings(), fixed = flags_of(given);
+  own.only({"out", "config", "force"}, {"!resume"});
+  for (const std::string& name : fixed.names())
+    if (std::ranges::count(resumable_settings(), name) == 0) fixed.only({name}, {"!resume"});
+  call.read(own, fixed);
   Run run = open_run(flags.resume, Access::write);
   const Index planned = run.config.train.steps;
   const Settings saved = settings_of(run.config);
@@ -253,6 +240,15 @@ Result resume(Invocation& call) {
 }
 
 }  // namespace
+
+Flags flags_of(RunConfig& config) {
+  Flags flags = user_settings_of(config);
+  flags.only({"momentum"}, {"optimizer=sgd"});
+  flags.only({"beta1", "beta2", "eps"}, {"!optimizer=sgd"});
+  flags.only({"min_lr"}, {"!schedule=constant"});
+  flags.only({"activation"}, {"!d_ff=0"});
+  return flags;
+}
 
 Result train(Invocation& call) {
   return call.given("resume") && !call.wants_help() ? resume(call) : train_new_run(call);

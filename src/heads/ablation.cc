@@ -144,24 +144,21 @@ std::vector<HeadEdits> Ablation::edits_for(const HeadSet& set,
   std::vector<HeadEdits> edits(modules_.size());
   for (const HeadId& head : set) {
     const Index place = place_of(model_, head);
-    HeadEdits& edit = edits[head.layer];
+    HeadEdits& edit = edits[head.module];
     if (!edit.gate.defined()) {
-      edit = {.gate = Tensor::full({modules_[head.layer].attention->head_count()}, 1),
-              .replacement = replacements[head.layer]};
+      edit = {.gate = Tensor::full({modules_[head.module].attention->head_count()}, 1),
+              .replacement = replacements[head.module]};
     }
     edit.gate.data()[place] = 0;
   }
   return edits;
 }
 
-/// Hooks for a pass with these edits that starts at the block of the first edited module: residual
-/// streams before it, and the heads' outputs up to it, are those of the unchanged model.
-ModelHooks Ablation::from_unchanged(std::vector<HeadEdits> edits,
-                                    const ModelCaptures& unchanged) const {
-  const auto edited = std::ranges::find_if(edits, [](const auto& e) { return e.gate.defined(); });
-  const std::size_t first = edited - edits.begin();
-  const AttentionModule* module = edited == edits.end() ? nullptr : &modules_[first];
-  ModelHooks hooks{.edits = std::move(edits)};
+/// Hooks for a pass that starts at the block of module `first`: residual streams before it, and the
+/// heads' outputs up to it, are those of the unchanged model.
+ModelHooks Ablation::from_unchanged(std::size_t first, const ModelCaptures& unchanged) const {
+  const AttentionModule* module = first < modules_.size() ? &modules_[first] : nullptr;
+  ModelHooks hooks;
   hooks.residual.resize(unchanged.residual.size());
   const std::size_t start = module == nullptr ? unchanged.residual.size() - 1 : module->stream;
   hooks.residual[start] = unchanged.residual[start];
@@ -175,62 +172,67 @@ ModelHooks Ablation::from_unchanged(std::vector<HeadEdits> edits,
   return hooks;
 }
 
-/// Calls use(logits_of, part, first, steps) for parts of `size` examples: logits_of(i), which any
-/// thread may call, gives the logits with set i silenced; `use` counts a step for each set.
-template <class Use>
-void Ablation::for_logits(std::span<const HeadSet> sets, Index size, Use&& use) const {
-  const NoGrad no_grad;
-  for_parts(examples_, size, [&](const Batch& part, Index first) {
-    Steps steps(std::ssize(sets));
-    const Activations whole(model_, part, false);
-    std::vector<Tensor> replacements = replacements_;
+/// Some of the examples, with what all passes over them share.
+struct Ablation::Part {
+  const Ablation& of;
+  const Batch& examples;
+  Activations whole{of.model_, examples, false};
+  std::vector<Tensor> replacements{};
+
+  Part(const Ablation& of_, const Batch& examples_, Index first)
+      : of(of_), examples(examples_), replacements(of_.replacements_) {
     for (Tensor& one : replacements)
-      if (one.defined() && one.size(0) > 1) one = slice(one, 0, first, first + part.size);
-    const auto logits_of = [&](std::size_t i) {
-      const NoGrad nothing_recorded;  // on this thread
-      return model_.forward(part, {},
-                            from_unchanged(edits_for(sets[i], replacements), whole.captures()));
-    };
-    use(logits_of, part, first, steps);
-  });
-}
+      if (one.defined() && one.size(0) > 1) one = slice(one, 0, first, first + examples.size);
+  }
+  /// The logits with this set silenced, by a pass that begins where `earliest` has its first head.
+  Tensor logits(const HeadSet& set, const HeadSet& earliest, NormScales* norms = nullptr) const {
+    std::size_t first = of.modules_.size();
+    for (const HeadId& head : earliest) first = std::min(first, std::size_t(head.module));
+    ModelHooks hooks = of.from_unchanged(first, whole.captures());
+    hooks.edits = of.edits_for(set, replacements);
+    if (norms != nullptr) norms->next = 0;
+    return of.model_.forward(examples, {.norms = norms}, hooks);
+  }
+};
 
 std::vector<std::vector<double>> Ablation::losses(std::span<const HeadSet> sets) const {
+  const NoGrad no_grad;
   constexpr Index kAtOnce = 32;  // sets: a whole pass for each thread, not a part of each loop
   std::vector<std::vector<double>> all(sets.size(), std::vector<double>(examples_.size));
-  for_logits(sets, options_.batch,
-             [&](const auto& logits_of, const Batch& part, Index first, Steps& steps) {
-               for (Index begin = 0; begin < std::ssize(sets); begin += kAtOnce) {
-                 const Index count = std::min(kAtOnce, std::ssize(sets) - begin);
-                 parallel_for(count, [&](std::int64_t i) {
-                   add_losses(logits_of(begin + i), part, first, 1, all[begin + i]);
-                 });
-                 for (Index i = 0; i < count; ++i) steps.done();
-               }
-             });
+  for_parts(examples_, options_.batch, [&](const Batch& examples, Index first) {
+    const Part part(*this, examples, first);
+    Steps steps(std::ssize(sets));
+    for (Index begin = 0; begin < std::ssize(sets); begin += kAtOnce) {
+      const Index count = std::min(kAtOnce, std::ssize(sets) - begin);
+      parallel_for(count, [&](std::int64_t i) {
+        const NoGrad nothing_recorded;  // on this thread
+        const HeadSet& set = sets[begin + i];
+        add_losses(part.logits(set, set), examples, first, 1, all[begin + i]);
+      });
+      for (Index i = 0; i < count; ++i) steps.done();
+    }
+  });
   return all;
 }
 
-std::vector<std::vector<double>> Ablation::independent_losses(
-    std::span<const HeadSet> sets,
-    std::span<const std::pair<std::size_t, std::size_t>> pairs) const {
-  std::vector<HeadSet> with_none(sets.begin(), sets.end());
-  with_none.emplace_back();
-  std::vector<std::vector<double>> all(pairs.size(), std::vector<double>(examples_.size));
-  // The logits of all sets are in memory at once, 2^24 numbers at most.
-  const TransformerConfig& config = model_.config();
-  const Index each = examples_.length * config.targets * config.vocab * std::ssize(with_none);
-  const Index size = std::clamp<Index>((Index{1} << 24) / each, 1, options_.batch);
-  for_logits(with_none, size,
-             [&](const auto& logits_of, const Batch& part, Index first, Steps& steps) {
-               std::vector<Tensor> logits;
-               for (std::size_t i = 0; i < with_none.size(); ++i, steps.done())
-                 logits.push_back(logits_of(i));
-               for (std::size_t p = 0; p < pairs.size(); ++p) {
-                 const auto& [a, b] = pairs[p];
-                 add_losses(logits[a] + logits[b] - logits.back(), part, first, 1, all[p]);
-               }
-             });
+std::vector<Ablation::PairLosses> Ablation::pair_losses(std::span<const HeadPair> pairs) const {
+  const NoGrad no_grad;
+  const std::vector<double> none(examples_.size);
+  std::vector<PairLosses> all(pairs.size(), {none, none});
+  for_parts(examples_, options_.batch, [&](const Batch& examples, Index first) {
+    const Part part(*this, examples, first);
+    parallel_for(std::ssize(pairs), [&](Index p) {
+      const NoGrad nothing_recorded;  // on this thread
+      const auto& [a, b] = pairs[p];
+      const HeadSet both = {a, b};
+      NormScales norms;
+      add_losses(part.logits(both, both, &norms), examples, first, 1, all[p].joint);
+      norms.given = true;
+      const Tensor added = part.logits({a}, both, &norms) + part.logits({b}, both, &norms) -
+                           part.logits({}, both, &norms);
+      add_losses(added, examples, first, 1, all[p].independent);
+    });
+  });
   return all;
 }
 
@@ -244,43 +246,28 @@ std::vector<double> Ablation::mean_losses(std::span<const HeadSet> sets) const {
   return means;
 }
 
-namespace {
-
-AblationFacts facts_of(const Transformer& model, const Batch& examples,
-                       const AblationOptions& options, double loss) {
-  return {module_names(model), options, examples.size, examples.target_count(), loss};
+AblationFacts Ablation::facts(double loss) const {
+  return {module_names(model_), options_, examples_.size, examples_.target_count(), loss};
 }
 
-/// The sets {}, {head} for each head.
+Json AblationFacts::about() const {
+  return stamped({{"attention", attention},
+                  {"kind", name_of(options.kind)},
+                  {"examples", examples},
+                  {"targets", targets},
+                  {"seed", options.seed},
+                  {"loss", loss}});
+}
+
+std::string AblationFacts::note() const {
+  return text("loss of the whole model: ", loss, ", on ", targets, " targets");
+}
+
 std::vector<HeadSet> single_sets(const HeadSet& heads) {
   std::vector<HeadSet> sets = {{}};
   for (const HeadId& head : heads) sets.push_back({head});
   return sets;
 }
-
-Json about_of(const AblationFacts& facts) {
-  return stamped({{"attention", facts.attention},
-                  {"kind", name_of(facts.options.kind)},
-                  {"examples", facts.examples},
-                  {"targets", facts.targets},
-                  {"seed", facts.options.seed},
-                  {"loss", facts.loss}});
-}
-
-std::string note_of(const AblationFacts& facts) {
-  return text("loss of the whole model: ", facts.loss, ", on ", facts.targets, " targets");
-}
-
-const char* verdict_of(const Interaction& pair) {
-  const PairedChange& change = pair.interaction;
-  return !change.enough()                     ? "too few examples"
-         : pair.backs_up()                    ? "back each other up"
-         : change.low > Interaction::kLeast   ? "cost more together"
-         : change.high < -Interaction::kLeast ? "share a path"
-                                              : "";
-}
-
-}  // namespace
 
 AblationReport ablate_heads(const Transformer& model, const Batch& examples,
                             const AblationOptions& options) {
@@ -288,51 +275,11 @@ AblationReport ablate_heads(const Transformer& model, const Batch& examples,
   const HeadSet heads = all_heads(model);
   std::vector<std::vector<double>> losses;
   const double ms = milliseconds([&] { losses = ablation.losses(single_sets(heads)); });
-  AblationReport report{facts_of(model, examples, options, ablation.mean(losses[0])), {}, 0};
+  AblationReport report{ablation.facts(ablation.mean(losses[0])), {}, 0};
   report.sets_per_second = static_cast<double>(losses.size()) / (ms / 1e3);
   for (std::size_t i = 0; i < heads.size(); ++i) {
     report.heads.push_back(
         {heads[i], ablation.mean(losses[i + 1]), ablation.change(losses[i + 1], losses[0])});
-  }
-  return report;
-}
-
-/// The first relation that both heads own; "" if there is none.
-static std::string shared_relation(const HeadsReport& scores, const HeadId& a, const HeadId& b) {
-  const auto holds = [&](const HeadId& id, std::size_t r) {
-    const auto head = std::ranges::find_if(scores.heads, [&](const HeadId& h) { return h == id; });
-    return head != scores.heads.end() && head->relations[r].owns();
-  };
-  for (std::size_t r = 0; r < scores.relations.size(); ++r)
-    if (holds(a, r) && holds(b, r)) return scores.relations[r].relation.name;
-  return "";
-}
-
-InteractionReport ablate_pairs(const Transformer& model, const Batch& examples,
-                               const AblationOptions& options, const HeadsReport* scores) {
-  const HeadSet heads = all_heads(model);
-  require(heads.size() >= 2, "pairs of heads need two heads, the model has ", heads.size());
-  const Ablation ablation(model, examples, options);
-  std::vector<HeadSet> sets;
-  for (const HeadId& head : heads) sets.push_back({head});
-  std::vector<std::pair<std::size_t, std::size_t>> pairs;
-  for (std::size_t i = 0; i < heads.size(); ++i)
-    for (std::size_t j = i + 1; j < heads.size(); ++j) pairs.emplace_back(i, j);
-  const std::vector<std::vector<double>> independent = ablation.independent_losses(sets, pairs);
-  sets.emplace_back();
-  for (const auto& [i, j] : pairs) sets.push_back({heads[i], heads[j]});
-  const std::vector<std::vector<double>> losses = ablation.losses(sets);
-  const double loss = ablation.mean(losses[heads.size()]);
-  InteractionReport report{facts_of(model, examples, options, loss), {}};
-  for (std::size_t p = 0; p < pairs.size(); ++p) {
-    const auto& [i, j] = pairs[p];
-    const std::vector<double>& both = losses[heads.size() + 1 + p];
-    report.pairs.push_back({heads[i], heads[j], ablation.mean(both) - loss,
-                            ablation.mean(losses[i]) + ablation.mean(losses[j]) - 2 * loss,
-                            ablation.mean(independent[p]) - loss,
-                            ablation.change(both, independent[p])});
-    if (scores != nullptr)
-      report.pairs.back().relation = shared_relation(*scores, heads[i], heads[j]);
   }
   return report;
 }
@@ -342,50 +289,23 @@ Finding finding_of(const AblationReport& report) {
   std::ranges::copy(change_columns("", "change",
                                    "rise of the loss in nats per target when the head is silenced"),
                     std::back_inserter(table.columns));
-  table.columns[3].digits = kPlain;  // p is shown
-  table.note = note_of(report);
+  table.columns[3].digits = kChance;  // p is shown
+  table.columns.push_back({"lacking", "no interval", "why a change has none"});
+  table.note = report.note();
   Figure map{
       "what it costs to silence a head: a row for each attention module, a column for each "
       "head"};
   for (const HeadAblation& one : report.heads) {
-    table.rows.push_back(row_with({one.head, one.loss}, cells_of(one.change)));
-    map.values.resize(std::max<std::size_t>(map.values.size(), one.head.layer + 1));
-    auto& row = map.values[one.head.layer];
+    table.rows.push_back(
+        row_with({one.head, one.loss}, cells_of(one.change), {one.change.lacking()}));
+    map.values.resize(std::max<std::size_t>(map.values.size(), one.head.module + 1));
+    auto& row = map.values[one.head.module];
     row.resize(std::max<std::size_t>(row.size(), one.head.head + 1));
     row[one.head.head] = one.change.change;
   }
-  Finding found{about_of(report), {table}, {map}};
+  Finding found{report.about(), {table}, {map}};
   found.about["sets_per_s"] = report.sets_per_second;
   return found;
-}
-
-Finding finding_of(const InteractionReport& report) {
-  Table table{.name = "pairs",
-              .columns = {{"first", "first", "a head", kPlain, "head", false},
-                          {"second", "second", "and another", kPlain, "head", false},
-                          {"joint", "both", "rise of the loss when both are silenced, nats",
-                           kSigned},
-                          {"sum", "sum", "of the rises with each silenced alone", kHidden},
-                          {"independent", "independent",
-                           "the rise if each one's effect on the logits were added", kSigned}},
-              .title = "pairs of heads, the strongest interactions",
-              .note = note_of(report),
-              .most = 12,
-              .by = "interaction.change,low,high"};
-  std::ranges::copy(
-      change_columns("interaction.", "difference",
-                     "both - independent; surely above .01, heads of one relation back each other "
-                     "up and others cost more together; below -.01 they share a path"),
-      std::back_inserter(table.columns));
-  table.columns.push_back({"relation", "relation", "that both own"});
-  table.columns.push_back({"backs_up", "backs up", "whether each does the other's work", kHidden});
-  table.columns.push_back({"verdict", "verdict", "what the numbers say", kPlain, "", false});
-  for (const Interaction& pair : report.pairs)
-    table.rows.push_back(row_with({pair.first, pair.second, pair.joint, pair.sum, pair.independent},
-                                  cells_of(pair.interaction),
-                                  {pair.relation.empty() ? Json() : Json(pair.relation),
-                                   pair.backs_up(), verdict_of(pair)}));
-  return {about_of(report), {table}};
 }
 
 }  // namespace headlab

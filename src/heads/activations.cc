@@ -20,15 +20,15 @@ Activations::Activations(const Transformer& model, const Batch& batch, bool patt
 Tensor Activations::pattern(const HeadId& head) const {
   const NoGrad no_grad;
   const Index place = place_of(model_, head);
-  const Tensor& all = captures_.attention[head.layer].pattern;  // [B, H, T, S]
+  const Tensor& all = captures_.attention[head.module].pattern;  // [B, H, T, S]
   return slice(all, 1, place, place + 1).viewed_as({all.size(0), all.size(2), all.size(3)});
 }
 
 Tensor Activations::output(const HeadId& head) const {
   const NoGrad no_grad;
   const Index place = place_of(model_, head);
-  const Index width = model_.attention_modules()[head.layer].attention->d_value;
-  return slice(captures_.attention[head.layer].z, 2, place * width, (place + 1) * width);
+  const Index width = model_.attention_modules()[head.module].attention->d_value;
+  return slice(captures_.attention[head.module].z, 2, place * width, (place + 1) * width);
 }
 
 std::span<const std::int32_t> query_tokens(const Batch& batch, AttentionKind kind, Index b) {
@@ -88,7 +88,7 @@ std::vector<HeadPattern> patterns_on(const Transformer& model, const Task& task,
   const std::vector<Relation> relations = task.relations();
   std::vector<HeadPattern> patterns;
   for (const HeadId& head : heads) {
-    const AttentionKind kind = model.attention_modules()[head.layer].kind;
+    const AttentionKind kind = model.attention_modules()[head.module].kind;
     HeadPattern& pattern =
         patterns.emplace_back(blank_pattern(task, head, kind, examples.batch, b));
     set_weights(pattern, activations);

@@ -4,7 +4,6 @@
 #include "headlab/heads/attribution.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "headlab/base/error.h"
@@ -104,30 +103,24 @@ double dot(const Scalar* x, const std::vector<double>& u) {
   return sum;
 }
 
-/// sqrt(variance + eps) of a row of the stream.
-double deviation(const Scalar* x, Index width) {
-  const auto n = static_cast<double>(width);
-  double mean = 0, squares = 0;
-  for (Index c = 0; c < width; ++c) mean += static_cast<double>(x[c]) / n;
-  for (Index c = 0; c < width; ++c)
-    squares += (static_cast<double>(x[c]) - mean) * (static_cast<double>(x[c]) - mean) / n;
-  return std::sqrt(squares + static_cast<double>(LayerNorm().eps));
-}
-
 }  // namespace
 
-Attribution attribute_logits(const Transformer& model, const Batch& batch, bool centred) {
+Attribution attribute_logits(const Transformer& model, const Batch& batch, bool centred,
+                             const std::vector<HeadEdits>& edits, NormScales* norms) {
   const NoGrad no_grad;
   check(model);
   require(batch.target_count() > 0, "a batch without targets has no logits to attribute");
   ModelCaptures captures;
   captures.wants_patterns = false;
-  model.forward(batch, {}, {.captures = &captures});
+  NormScales own;
+  NormScales& scales = norms != nullptr ? *norms : own;
+  scales.next = 0;
+  model.forward(batch, {.norms = &scales}, {.edits = edits, .captures = &captures});
   const std::vector<Part> parts = parts_of(model, captures);
   const Unembedding unembedding(model, centred);
   std::map<std::pair<Index, Index>, Direction> directions;  // by target and token
-  const Tensor& last = captures.residual.back();
-  const Index C = last.size(2), K = batch.targets_per_position;
+  const Tensor& deviation = scales.deviations.back();       // of ln_final
+  const Index C = model.config().d_model, K = batch.targets_per_position;
   Attribution result;
   for (const Part& part : parts) result.parts.push_back(part.name);
   result.parts.insert(result.parts.end(), {"ln_final.b", "unembed.b_U"});
@@ -139,7 +132,7 @@ Attribution attribute_logits(const Transformer& model, const Batch& batch, bool 
     Direction& direction = known->second;
     if (is_new) direction = unembedding.direction(row % K, token);
     const Index at = row / K * C;  // of the position in the stream
-    const double scale = 1 / deviation(last.data() + at, C);
+    const double scale = 1 / static_cast<double>(deviation.data()[row / K]);
     for (std::size_t p = 0; p < parts.size(); ++p) {
       const Tensor& x = parts[p].x;
       result.shares[p].push_back(scale * dot(x.data() + at % x.count(), direction.u));

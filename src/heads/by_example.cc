@@ -7,7 +7,7 @@
 #include "headlab/heads/scores.h"
 #include "headlab/train/evaluate.h"
 #include "headlab/train/streams.h"
-#include "heads/questions.h"
+#include "heads/asked_gold.h"
 
 namespace headlab {
 namespace {
@@ -46,7 +46,7 @@ ExampleMasses masses_by_example(const Transformer& model, const Task& task, Inde
     for (std::size_t h = 0; h < heads.size(); ++h) {
       const Tensor pattern = activations.pattern(heads[h]);
       for (std::size_t r = 0; r < sets.size(); ++r) {
-        if (sets[r].kind != modules[heads[h].layer].kind) continue;
+        if (sets[r].kind != modules[heads[h].module].kind) continue;
         for (Index b = first; b < first + part.size; ++b)
           masses.values[(r * heads.size() + h) * count + b] =
               static_cast<float>(mean_mass(sets[r].of(b, b + 1), pattern, first));

@@ -30,7 +30,7 @@ Tensor unembedding(const Transformer& model) {
 }
 
 AttentionKind kind_of(const Transformer& model, const HeadId& head) {
-  return model.attention_modules()[head.layer].kind;
+  return model.attention_modules()[head.module].kind;
 }
 
 /// Whether a head reads, by its queries (Q), keys or values, the stream that another writes: those
@@ -123,7 +123,7 @@ std::vector<Composition> compositions_of(const Transformer& model, const Circuit
   for (const Reader& from : readers) {
     for (const Reader& to : readers) {
       for (const char kind : {'Q', 'K', 'V'}) {
-        if (from.head.layer >= to.head.layer) break;
+        if (from.head.module >= to.head.module) break;
         if (!reads_what_is_written(kind_of(model, from.head), kind_of(model, to.head), kind))
           continue;
         std::vector<double>& others =
@@ -146,7 +146,7 @@ std::vector<Composition> compositions_of(const Transformer& model, const Circuit
 HeadWeights plain_weights(const Transformer& model, const HeadId& head) {
   const NoGrad no_grad;
   const Index place = place_of(model, head);
-  const MultiHeadAttention& a = *model.attention_modules()[head.layer].attention;
+  const MultiHeadAttention& a = *model.attention_modules()[head.module].attention;
   const Index block = a.kv_head[place];
   const auto columns = [](const Tensor& W, Index i, Index width) {
     return slice(W, 1, i * width, (i + 1) * width);
@@ -160,7 +160,7 @@ HeadWeights head_weights(const Transformer& model, const HeadId& head) {
   const NoGrad no_grad;
   HeadWeights weights = plain_weights(model, head);
   if (model.config().norm == NormPlace::post) return weights;
-  const AttentionModule module = model.attention_modules()[head.layer];
+  const AttentionModule module = model.attention_modules()[head.module];
   weights.Q = folded(module.query_norm->w, weights.Q);
   for (Tensor* W : {&weights.K, &weights.V}) *W = folded(module.key_norm->w, *W);
   return weights;

@@ -7,10 +7,10 @@
 
 namespace headlab {
 
-Json to_json(const HeadId& id) { return Json::Array{id.layer, id.head}; }
+Json to_json(const HeadId& id) { return Json::Array{id.module, id.head}; }
 
 Json head_json(const HeadId& id, Json::Object more) {
-  Json::Object members = {{"layer", id.layer}, {"head", id.head}};
+  Json::Object members = {{"layer", id.module}, {"head", id.head}};
   std::ranges::move(more, std::back_inserter(members));
   return members;
 }
@@ -26,7 +26,7 @@ std::vector<HeadId> heads_of(const Json& json) {
   return heads;
 }
 
-std::string head_text(const HeadId& id) { return text(id.layer, ".", id.head); }
+std::string head_text(const HeadId& id) { return text(id.module, ".", id.head); }
 
 std::vector<HeadId> all_heads(const Transformer& model) {
   std::vector<HeadId> heads;
@@ -46,9 +46,9 @@ std::vector<std::string> module_names(const Transformer& model) {
 
 Index place_of(const Transformer& model, const HeadId& id) {
   const auto numbers = model.head_numbers();
-  if (id.layer >= 0 && id.layer < std::ssize(numbers)) {
-    const auto place = std::ranges::find(numbers[id.layer], id.head) - numbers[id.layer].begin();
-    if (place < std::ssize(numbers[id.layer])) return place;
+  if (id.module >= 0 && id.module < std::ssize(numbers)) {
+    const auto place = std::ranges::find(numbers[id.module], id.head) - numbers[id.module].begin();
+    if (place < std::ssize(numbers[id.module])) return place;
   }
   std::vector<std::string> known;
   for (const HeadId& head : all_heads(model)) known.push_back(head_text(head));

@@ -94,15 +94,17 @@ void hide_random(HiddenEdges& edges, const std::vector<CapturedHead>& heads, Ind
 }  // namespace
 
 std::string EdgeTest::verdict() const {
-  if (!gold.enough()) return text("too few (", gold.examples, ")");
-  if (is_significant() && !is_cause()) return "small";
+  if (!asks) return "asks for nothing by itself";
+  if (!gold.enough()) return gold.lacking();
+  if (is_significant() && !is_large()) return "small";
+  if (is_significant() && !is_fair()) return "no fair control";
   if (heads.size() == 1 && lift >= kOwnerLift)
     return is_cause() ? "cause" : "pattern and cause disagree";
   if (heads.size() == 1 && is_cause()) return "cause without pattern";
   return is_cause() ? "cause" : "no cause";
 }
 
-Batch with_targets_of(const Task& task, const Example& example, std::size_t relation) {
+RelationTargets targets_of(const Task& task, const Example& example, std::size_t relation) {
   const Relation asked = task.relations()[relation];
   const std::vector<std::string> names = task.target_names();
   const bool named = std::ranges::count(names, asked.name) > 0;
@@ -115,7 +117,8 @@ Batch with_targets_of(const Task& task, const Example& example, std::size_t rela
     }
   }
   const bool none = chosen.target_count() == 0 && example.gold[relation].queries() >= kFewestPaired;
-  return none || asked.kind == AttentionKind::encoder ? example.batch : chosen;
+  if (none || asked.kind == AttentionKind::encoder) return {example.batch, false};
+  return {std::move(chosen), true};
 }
 
 /// What one test gathers while it walks over parts of the examples.
@@ -143,14 +146,14 @@ void EdgeExperiment::choose_heads(const HeadSet& heads, Trial& trial) const {
   const Relation& asked = relations_[trial.relation];
   const std::vector<AttentionModule> modules = model_.attention_modules();
   for (const HeadId& head : all_heads(model_))
-    if (modules[head.layer].kind == asked.kind)
-      trial.all.push_back({head.layer, place_of(model_, head)});
+    if (modules[head.module].kind == asked.kind)
+      trial.all.push_back({head.module, place_of(model_, head)});
   for (const HeadId& head : heads) {
     const Index place = place_of(model_, head);
-    const AttentionModule& module = modules[head.layer];
+    const AttentionModule& module = modules[head.module];
     require(module.kind == asked.kind, "head ", head_text(head), " of ", module.name,
             " cannot hold the relation ", asked.name);
-    trial.heads.push_back({head.layer, place});
+    trial.heads.push_back({head.module, place});
   }
 }
 
@@ -158,11 +161,12 @@ EdgeTest EdgeExperiment::test(std::size_t relation, const HeadSet& heads) const 
   const NoGrad no_grad;
   require(relation < relations_.size(), "the task has ", relations_.size(), " relations, not ",
           relation + 1);
-  Trial trial{relation, with_targets_of(task_, example_, relation)};
+  const RelationTargets asked = targets_of(task_, example_, relation);
+  Trial trial{relation, asked.examples};
   choose_heads(heads, trial);
   const std::vector<double> targets = targets_by_example(trial.examples);
   const auto judged = std::ranges::count_if(targets, [](double count) { return count > 0; });
-  EdgeTest test{.heads = heads, .targets = trial.examples.target_count()};
+  EdgeTest test{.heads = heads, .targets = trial.examples.target_count(), .asks = asked.own};
   test.gold.examples = judged;
   if (!test.gold.enough()) return test;
   for (std::vector<double>* sums : {&trial.whole, &trial.gold, &trial.control})
@@ -211,9 +215,10 @@ void EdgeExperiment::add_part(const Batch& part, Index first, Trial& trial) cons
 EdgeReport test_gold_edges(const Transformer& model, const Task& task, const EdgeOptions& options) {
   const EdgeExperiment experiment(model, task, options);
   const std::vector<AttentionModule> modules = model.attention_modules();
-  const HeadsReport scores = score_heads(model, task, {.examples = options.examples});
+  const HeadsReport scores =
+      score_heads(model, task, {.examples = std::min(options.examples, HeadsOptions().examples)});
   EdgeReport report{.attention = scores.attention, .options = options, .relations = {}};
-  report.options.examples = scores.examples;
+  report.options.examples = at_most_different(task, options.examples);
   Steps steps(std::ssize(scores.relations) * std::ssize(scores.heads));
   for (std::size_t r = 0; r < scores.relations.size(); ++r) {
     EdgeReport::Row row{scores.relations[r].relation, {}};
@@ -222,7 +227,7 @@ EdgeReport test_gold_edges(const Transformer& model, const Task& task, const Edg
       const HeadScores& head = scores.heads[h];
       const double lift = head.relations[r].lift;
       steps.done();
-      if (modules[head.layer].kind != row.relation.kind) continue;
+      if (modules[head.module].kind != row.relation.kind) continue;
       all.push_back(head);
       if (lift >= kOwnerLift || h == scores.relations[r].best) {
         row.tests.push_back(experiment.test(r, {head}));
@@ -251,10 +256,11 @@ static Table edges_table() {
   add(change_columns("gold.", "cost", "rise of the loss on the relation's own targets, nats"));
   add({{"share", "share", "of the cost in all heads together", 1, "%"}});
   add(change_columns("control.", "random", "the cost of hiding as much attention elsewhere"));
-  add({{"control_mass", "its mass", "the attention that was hidden there", 2},
+  add({{"control_mass", "its mass", "the attention that was hidden there", kHidden},
+       {"control_ratio", "weight", "of the random edges, as a share of the gold ones", 2},
        {"targets", "targets", "that were judged", kGrouped}});
   add(change_columns("difference.", "difference", "cost - random"));
-  table.columns[table.columns.size() - 3].digits = kHidden;
+  table.columns[table.columns.size() - 4].digits = kHidden;
   add({{"cause", "cause", "whether these edges are a cause", kHidden},
        {"verdict", "verdict", "what the numbers say", kPlain, "", false}});
   return table;
@@ -266,7 +272,8 @@ static Json::Array row_of(const EdgeReport::Row& row, const EdgeTest& test) {
       row_with({row.relation.name, test.heads,
                 test.heads.size() == 1 ? head_text(test.heads[0]) : "all", test.lift, test.mass},
                cells_of(test.gold), {judged ? Json(test.share) : Json()});
-  cells = row_with(cells, cells_of(test.control), {test.control_mass, test.targets});
+  cells = row_with(cells, cells_of(test.control),
+                   {test.control_mass, test.control_ratio(), test.targets});
   return row_with(cells, cells_of(test.difference), {test.is_cause(), test.verdict()});
 }
 

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <random>
+#include <utility>
 
-#include "base/numpy_random.h"
 #include "headlab/base/error.h"
 
 namespace headlab {
@@ -44,6 +46,37 @@ const auto& named(const Entries& entries, std::string_view name, const char* kin
     if (entry.name == name) return entry;
   throw unknown_name(kind, name, texts_of(entries, [](const auto& entry) { return entry.name; }));
 }
+
+/// np.random.seed and np.random.randn, with which articles print their figures: Mersenne Twister,
+/// doubles of 53 bits, and normal numbers by the polar method of Marsaglia, which makes two of one
+/// point in the unit disc and hands out the second coordinate first. Those of <random> would do,
+/// but no standard says which numbers they give.
+class NumPyRandom {
+ public:
+  explicit NumPyRandom(std::uint32_t seed) : bits_(seed) {}
+
+  double normal() {
+    if (kept_) return *std::exchange(kept_, std::nullopt);
+    double x = 0, y = 0, square = 0;
+    do {
+      x = 2 * uniform() - 1;
+      y = 2 * uniform() - 1;
+      square = x * x + y * y;
+    } while (square >= 1 || square == 0);
+    const double factor = std::sqrt(-2 * std::log(square) / square);
+    kept_ = factor * x;
+    return factor * y;
+  }
+
+ private:
+  double uniform() {
+    const auto high = static_cast<double>(bits_() >> 5), low = static_cast<double>(bits_() >> 6);
+    return (high * 67108864 + low) / 9007199254740992;
+  }
+
+  std::mt19937 bits_;
+  std::optional<double> kept_;
+};
 
 Matrix drawn(NumPyRandom& random, Index rows, Index columns, double scale) {
   Matrix matrix(rows, columns);
@@ -214,13 +247,11 @@ const RandomWorld& random_world(std::string_view name) {
   return named(random_worlds(), name, "lesson with random weights");
 }
 
-std::vector<HeadSteps> random_heads(const RandomWorld& world, Index heads, std::uint32_t seed,
-                                    bool fresh) {
+std::vector<HeadSteps> random_heads(const RandomWorld& world, Index heads, std::uint32_t seed) {
   const Index d = world.d_model;
-  NumPyRandom for_input(seed), from_seed(seed);
+  NumPyRandom for_input(seed), for_weights(seed);
   const Matrix x = drawn(for_input, std::ssize(world.tokens), d, 1);
-  const Matrix W =
-      drawn(fresh ? for_input : from_seed, d, 3 * d, std::sqrt(2 / static_cast<double>(d)));
+  const Matrix W = drawn(for_weights, d, 3 * d, std::sqrt(2 / static_cast<double>(d)));
   const Matrix qkv = x * W;
   return attend_in_heads(columns_of(qkv, 0, d), columns_of(qkv, d, 2 * d),
                          columns_of(qkv, 2 * d, 3 * d), heads);

@@ -9,7 +9,7 @@
 #include "headlab/heads/scores.h"
 #include "headlab/train/evaluate.h"
 #include "headlab/train/streams.h"
-#include "heads/questions.h"
+#include "heads/asked_gold.h"
 
 namespace headlab {
 namespace {
@@ -91,10 +91,10 @@ LikenessReport compare_with_patterns(const Transformer& model, const Task& task,
   for_parts(batch, 64, [&](const Batch& part, Index) {
     const Activations activations(model, part);
     for (std::size_t h = 0; h < heads.size(); ++h) {
-      const Tensor& pattern = activations.captures().attention[heads[h].layer].pattern;
+      const Tensor& pattern = activations.captures().attention[heads[h].module].pattern;
       const Index place = place_of(model, heads[h]);
-      const Sight sight{part, modules[heads[h].layer].kind, causal};
-      for_pattern_queries(sight, facts, [&](Index b, const PatternQuery& query) {
+      const Mask mask{part, modules[heads[h].module].kind, causal};
+      for_pattern_queries(mask, facts, [&](Index b, const PatternQuery& query) {
         const Index row = (b * pattern.size(1) + place) * pattern.size(2) + query.t;
         sums[h].add(query, pattern.data() + row * pattern.size(3));
       });
@@ -105,18 +105,41 @@ LikenessReport compare_with_patterns(const Transformer& model, const Task& task,
   return report;
 }
 
-Json to_json(const LikenessReport& report) {
-  const auto by_name = [&](const std::vector<double>& distances) {
-    Json object = Json::object();
-    for (std::size_t p = 0; p < distances.size(); ++p) object[report.patterns[p]] = distances[p];
-    return object;
-  };
-  Json heads = Json::array();
-  for (const HeadLikeness& head : report.heads)
-    heads.push_back(head_json(head.head, {{"distances", by_name(head.distances)},
-                                          {"of_uniform", by_name(head.of_uniform)},
-                                          {"like", head.like.empty() ? Json() : head.like}}));
-  return stamped({{"examples", report.examples}, {"patterns", report.patterns}, {"heads", heads}});
+Finding finding_of(const LikenessReport& report, std::string_view first) {
+  Table heads{"heads", {kHeadColumn}};
+  Table uniform{.name = "uniform",
+                .columns = {{"layer", "uniform in", "the first module of its kind", kPlain, "",
+                             false}},
+                .note =
+                    "mean Jensen-Shannon distance of rows: 0 the same, 0.833 nothing in common"};
+  for (const std::string& name : report.patterns) {
+    heads.columns.push_back({"distances." + name, name, "", 3});
+    uniform.columns.push_back({name, name, "", 3});
+  }
+  heads.columns.push_back({"like", "most like",
+                           "the nearest pattern of those from which the head is less than half as "
+                           "far as uniform attention is; uniform: below 0.2"});
+  for (const std::string& name : report.patterns)
+    heads.columns.push_back({"of_uniform." + name, name, "", kHidden});
+  for (const HeadLikeness& head : report.heads) {
+    Json::Array& row = heads.rows.emplace_back(Json::Array{head.head});
+    row.insert(row.end(), head.distances.begin(), head.distances.end());
+    row.emplace_back();
+    if (!head.like.empty()) row.back() = head.like;
+    row.insert(row.end(), head.of_uniform.begin(), head.of_uniform.end());
+    Json::Array alike = {head.head.module};
+    alike.insert(alike.end(), head.of_uniform.begin(), head.of_uniform.end());
+    const bool same = !uniform.rows.empty() &&
+                      std::equal(alike.begin() + 1, alike.end(), uniform.rows.back().begin() + 1);
+    if (!same) uniform.rows.push_back(alike);
+  }
+  const auto place = std::ranges::find(report.patterns, first) - report.patterns.begin() + 1;
+  std::ranges::stable_sort(heads.rows, {}, [&](const Json::Array& row) {
+    const bool known = std::cmp_less(place, report.patterns.size() + 1) && row[place].is_number();
+    return known ? row[place].number() : HUGE_VAL;
+  });
+  return {.about = stamped({{"examples", report.examples}, {"patterns", report.patterns}}),
+          .tables = {heads, uniform}};
 }
 
 }  // namespace headlab

@@ -32,8 +32,8 @@ std::vector<char> causal_cells(Index T, Index S) {
 HeadSteps steps_of(const Transformer& model, const Activations& activations, const Batch& batch,
                    const HeadId& head, Index b) {
   const Index place = place_of(model, head);
-  const AttentionModule module = model.attention_modules()[head.layer];
-  const AttentionCaptures& captures = activations.captures().attention[head.layer];
+  const AttentionModule module = model.attention_modules()[head.module];
+  const AttentionCaptures& captures = activations.captures().attention[head.module];
   const Index T = batch.queries_of(module.kind, b), S = batch.keys_of(module.kind, b);
   const Index D = module.attention->d_head, Dv = module.attention->d_value;
   const Index block = module.attention->kv_head[place];

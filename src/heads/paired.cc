@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "headlab/base/error.h"
+#include "headlab/base/statistics.h"
 #include "headlab/train/evaluate.h"
 
 namespace headlab {
@@ -16,12 +17,20 @@ namespace headlab {
 std::vector<Column> change_columns(const std::string& prefix, const std::string& title,
                                    const std::string& meaning) {
   return {{prefix + "change,low,high", title, meaning + ", with its 95% interval", kSigned},
-          {prefix + "p", "p", "how often chance alone changes as much", kHidden},
-          {prefix + "examples", "examples", "with a target: what the change rests on", kHidden}};
+          {prefix + "p", "p", "how often chance alone changes as much; not told below 1e-6",
+           kHidden},
+          {prefix + "examples", "examples", "with a target: what the change rests on", kHidden},
+          {prefix + "carried", "carried", "by so many of these examples", kHidden}};
 }
 
 Json::Array cells_of(const PairedChange& change) {
-  return {Json::Array{change.change, change.low, change.high}, change.p, change.examples};
+  return {Json::Array{change.change, change.low, change.high}, change.p, change.examples,
+          change.carried};
+}
+
+std::string PairedChange::lacking() const {
+  if (examples < kFewestPaired) return text("too few (", examples, ")");
+  return enough() ? "" : text("carried by ", std::lround(std::floor(carried)), " examples");
 }
 
 Json::Array row_with(Json::Array first, const Json::Array& then, const Json::Array& last) {
@@ -32,34 +41,37 @@ Json::Array row_with(Json::Array first, const Json::Array& then, const Json::Arr
 
 PairedChange paired_change(std::span<const double> after, std::span<const double> before,
                            std::span<const double> targets, std::span<const std::size_t> groups) {
-  constexpr double kNormal95 = 1.959963984540054;  // the 97.5% point of the normal distribution
   const std::size_t n = targets.size();
   require(after.size() == n && before.size() == n && n >= 2, "a change over ", after.size(), ", ",
           before.size(), " and ", n, " examples cannot be judged: it takes two or more, the same");
   const double count = std::accumulate(targets.begin(), targets.end(), 0.0);
   if (count <= 0) return {};
   PairedChange result;
+  double sizes = 0, size_squares = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    result.change += (after[i] - before[i]) / count;
+    const double change = after[i] - before[i];
+    result.change += change / count;
     result.examples += targets[i] > 0;
+    sizes += std::abs(change), size_squares += change * change;
   }
-  double squares = 0;
+  result.carried =
+      size_squares > 0 ? sizes * sizes / size_squares : static_cast<double>(result.examples);
+  double squares = 0, cubes = 0;
   std::map<std::size_t, double> sums;  // of residuals, by group
   for (std::size_t i = 0; i < n; ++i) {
     const double residual = after[i] - before[i] - result.change * targets[i];
-    squares += residual * residual;
+    squares += residual * residual, cubes += residual * residual * residual;
     if (!groups.empty()) sums[groups[i]] += residual;
   }
   double grouped = 0;
   for (const auto& [group, sum] : sums) grouped += sum * sum;
   const auto examples = static_cast<double>(n);
   const double error = std::sqrt(std::max(squares, grouped) * examples / (examples - 1)) / count;
-  result.low = result.change - kNormal95 * error;
-  result.high = result.change + kNormal95 * error;
-  if (error > 0)
-    result.p = std::erfc(std::abs(result.change) / (error * std::sqrt(2.0)));
-  else
-    result.p = result.change == 0 ? 1 : 0;
+  const SkewedMean mean{result.change, error, squares > 0 ? cubes / std::pow(squares, 1.5) : 0};
+  const bool known = result.enough();
+  const Interval interval = known ? mean.interval() : Interval{};
+  result.low = interval.low, result.high = interval.high;
+  result.p = known ? mean.p() : std::nan("");
   return result;
 }
 

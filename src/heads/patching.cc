@@ -88,8 +88,8 @@ PatchReport patch_activations(const Transformer& model, const Batch& clean,
   };
   for (const HeadId& head : heads) {
     ModelHooks hooks{.edits = std::vector<HeadEdits>(numbers.size())};
-    hooks.edits[head.layer] = put_head(from.captures().attention[head.layer].z,
-                                       std::ssize(numbers[head.layer]), place_of(model, head));
+    hooks.edits[head.module] = put_head(from.captures().attention[head.module].z,
+                                        std::ssize(numbers[head.module]), place_of(model, head));
     report.heads.push_back({head, restored(hooks)});
   }
   for (std::size_t place = 0; place < from.captures().residual.size(); ++place) {
@@ -109,8 +109,9 @@ Finding finding_of(const PatchReport& report) {
                {"restored", "restored", "of the difference between clean and corrupted", 1, "%"}},
               {},
               "",
-              text("mean logit difference: clean ", report.clean, ", corrupted ",
-                   report.corrupted)};
+              text(report.pairs, " pairs of examples, ", report.targets,
+                   " targets that differ; mean logit difference: clean ", report.clean,
+                   ", corrupted ", report.corrupted)};
   for (const PatchReport::Head& one : report.heads) table.rows.push_back({one.head, one.restored});
   return {.about = stamped({{"attention", report.attention},
                             {"pairs", report.pairs},

@@ -1,12 +1,13 @@
 // The table of scores. A row says how a score is computed (from the tokens, from a head's sums, or
 // from its score on a relation), what it is called in JSON, and how tables show it: to add a score
 // is to add a row, and lists, JSON and tables have it. Rows without a function describe what the
-// report holds beside numbers. Read next: questions.h, evidence.h (what rows may read), scores.cc.
+// report holds beside numbers. Read next: asked_gold.h, head_sums.h (what rows may read),
+// scores.cc.
 #include <cmath>
 
 #include "headlab/base/error.h"
 #include "headlab/heads/matrix.h"
-#include "heads/evidence.h"
+#include "heads/head_sums.h"
 
 namespace headlab {
 namespace {
@@ -30,50 +31,47 @@ double same(const PatternQuery& q, Index s) {
 double induction(const PatternQuery& q, Index s) { return s > 0 ? same(q, s - 1) : 0; }
 double rare(const PatternQuery& q, Index s) { return facts_at(q, s).count == q.rarest; }
 
-double entropy(const HeadEvidence& head) { return ratio(head.entropy, head.rows); }
-double focus(const HeadEvidence& head) {
+double entropy(const HeadSums& head) { return ratio(head.entropy, head.rows); }
+double focus(const HeadSums& head) {
   return head.log_visible > 0 ? 1 - head.entropy / head.log_visible : 0;
 }
-double confidence(const HeadEvidence& head) { return ratio(head.largest, head.rows); }
-double distance(const HeadEvidence& head) { return ratio(head.distance, head.rows); }
-double rank(const HeadEvidence& head) { return effective_rank(head.d_value, head.gram); }
+double confidence(const HeadSums& head) { return ratio(head.largest, head.rows); }
+double distance(const HeadSums& head) { return ratio(head.distance, head.rows); }
+double rank(const HeadSums& head) { return effective_rank(head.d_value, head.gram); }
 
 constexpr ScoreEntry kScores[] = {
     {"mass",
      "mean attention on the gold keys, over eligible queries that share no key with another "
      "relation",
-     {.relation = [](const RelationScore& score) { return score.mass; }},
-     {.width = 5}},
+     {.relation = [](const RelationScore& score) { return score.mass; }}},
     {"top1",
      "share of these queries whose largest weight lies on a gold key",
      {.relation = [](const RelationScore& score) { return score.top1; }},
-     {.width = 5}},
+     kHidden},
     {"lift",
      "(mass - M0) / (1 - M0), M0 the strongest null: 1 for a perfect head, 0 for the null",
-     {.relation = [](const RelationScore& score) { return score.lift; }},
-     {.width = 6}},
+     {.relation = [](const RelationScore& score) { return score.lift; }}},
     {"lift_untrained", "(mass - U) / (1 - U), U the mass of the best head at initial values"},
     {"mass_any_head",
      "mean over queries of the largest mass that any head has: above that of the best head where "
      "heads share the relation"},
     {"p",
      "share of permuted golds on which some head has as much mass",
-     {.relation = [](const RelationScore& score) { return score.p; }}},
-    {"owner", "the relation's best head, if p < .01 and lift >= .3 on held-out examples"},
+     {.relation = [](const RelationScore& score) { return score.p; }},
+     kHidden},
+    {"p_holm",
+     "p corrected for the number of relations (Holm)",
+     {.relation = [](const RelationScore& score) { return score.p_holm; }},
+     kHidden},
+    {"owner", "the relation's best head, if p_holm < .01 and lift >= .3 on held-out examples"},
     {"specialization", "share of relations with an owner of their own, heads assigned one to one"},
     {"baselines", "top1 of the best offset and of the nearest candidate, and where they are wrong"},
-    {"entropy",
-     "nats, mean over queries of -sum p ln p",
-     {.value = entropy, .always = true},
-     {.decimals = 3}},
+    {"entropy", "nats, mean over queries of -sum p ln p", {.value = entropy, .always = true}, 3},
     {"focus",
      "1 - entropy / mean ln(visible keys): 0 uniform, 1 a single key",
      {.value = focus, .always = true},
-     {.decimals = 3}},
-    {"confidence",
-     "mean over queries of the largest weight",
-     {.value = confidence},
-     {.title = "conf.", .decimals = 3}},
+     3},
+    {"confidence", "mean over queries of the largest weight", {.value = confidence}, 3},
     {"distance", "mean over queries of sum p |key - query|, positions", {.value = distance}},
     {"previous", "mean attention on the token before", {.weight = previous}},
     {"next", "mean attention on the token behind", {.weight = next}},

@@ -1,9 +1,9 @@
 // Scores of heads, from the examples to the report: what is asked of the heads is drawn up before
-// the model runs (questions.cc), sums are gathered while it runs (evidence.cc), and turned into
+// the model runs (asked_gold.cc), sums are gathered while it runs (head_sums.cc), and turned into
 // scores here. Whatever must be chosen (the head of a relation, the best offset, the average
 // pattern, the assignment) is chosen on split A; what is reported comes from split B. Labels follow
 // Voita et al. 2019; definitions: the comment of score_heads and the table of scores. Read next:
-// score_table.cc, scores_json.cc and src/report/heads_text.cc.
+// score_table.cc, scores_json.cc and scores_finding.cc.
 #include "headlab/heads/scores.h"
 
 #include <algorithm>
@@ -16,7 +16,8 @@
 #include "headlab/heads/matrix.h"
 #include "headlab/train/evaluate.h"
 #include "headlab/train/streams.h"
-#include "heads/evidence.h"
+#include "heads/division.h"
+#include "heads/permuted_p.h"
 
 namespace headlab {
 namespace {
@@ -26,33 +27,35 @@ constexpr double kPositionalShare = 0.9, kSyntacticGain = 0.1, kRareShare = 0.5;
 
 /// The examples and what is asked of the heads on them: first the relations, then, for each kind of
 /// attention that the model has, what the rows of score_table() ask for.
-struct Study {
+struct ScoringJob {
   Example example;
   std::vector<Relation> relations;
   bool causal;
-  std::map<AttentionKind, std::size_t> patterns{};  // the first question of score_table() for each
-  std::deque<Gold> gold{};                          // a deque: questions point to its elements
-  std::vector<Question> questions{};
+  std::map<AttentionKind, std::size_t> patterns{};  // of score_table(): the first in `asked`
+  std::deque<Gold> gold{};                          // a deque: `asked` points to its elements
+  std::vector<AskedGold> asked{};
 
   void add_relations(Index permutations) {
-    for (std::size_t r = 0; r < relations.size(); ++r) {
-      const QuerySet set = relation_queries(example, relations, r, causal);
-      const Key key = Key{}.fold("permutations").fold(relations[r].name);
-      questions.push_back({set, PermutedGold(set, permutations, key)});
-    }
+    for (std::size_t r = 0; r < relations.size(); ++r)
+      asked.push_back(asked_relation(r, permutations));
+  }
+  AskedGold asked_relation(std::size_t r, Index permutations) const {
+    const QuerySet set = relation_queries(example, relations, r, causal);
+    const Key key = Key{}.fold("permutations").fold(relations[r].name);
+    return {set, PermutedGold(set, permutations, key)};
   }
 
   void add_patterns(const Transformer& model, const Task& task) {
     const std::vector<TokenFacts> facts = facts_of(example.batch, task);
     for (const AttentionModule& module : model.attention_modules()) {
       if (module.attention->heads.empty() || patterns.contains(module.kind)) continue;
-      patterns[module.kind] = questions.size();
-      const Sight sight{example.batch, module.kind, causal};
+      patterns[module.kind] = asked.size();
+      const Mask mask{example.batch, module.kind, causal};
       for (const ScoreEntry& row : score_table()) {
         if (row.from.weight == nullptr) continue;
-        gold.push_back(pattern_gold(row, sight, facts));
-        const QuerySet set = lone_queries(gold.back(), sight);
-        questions.push_back({set, PermutedGold(set, 0, Key{})});
+        gold.push_back(pattern_gold(row, mask, facts));
+        const QuerySet set = lone_queries(gold.back(), mask);
+        asked.push_back({set, PermutedGold(set, 0, Key{})});
       }
     }
   }
@@ -61,7 +64,7 @@ struct Study {
 // ---- one head on the gold of relations ----------------------------------------------------------
 
 /// What the head's average pattern on split A reaches on the disjoint queries of a split.
-double position_null(const HeadEvidence& head, const QuerySet& set, std::size_t split) {
+double position_null(const HeadSums& head, const QuerySet& set, std::size_t split) {
   const Index length = std::ssize(head.pattern_rows);
   double sum = 0;
   for (const EligibleQuery& query : set.queries) {
@@ -72,10 +75,10 @@ double position_null(const HeadEvidence& head, const QuerySet& set, std::size_t 
   return ratio(sum, set.splits[split].disjoint);
 }
 
-RelationScore score_of(const HeadEvidence& head, const Answer& answer, const QuerySet& set,
+RelationScore score_of(const HeadSums& head, const GoldHits& hits, const QuerySet& set,
                        std::size_t split) {
   const QuerySet::Facts& facts = set.splits[split];
-  const Answer::Sums& sums = answer.splits[split];
+  const GoldHits::Split& sums = hits.splits[split];
   RelationScore score{.queries = facts.disjoint,
                       .examples = facts.examples,
                       .mass = ratio(sums.mass, facts.disjoint),
@@ -93,40 +96,40 @@ RelationScore score_of(const HeadEvidence& head, const Answer& answer, const Que
 
 /// The scores of a head by relation, on one split. Those on relations of another kind of attention
 /// stay empty: no query counts.
-std::vector<RelationScore> relation_scores(const HeadEvidence& head, const Study& study,
+std::vector<RelationScore> relation_scores(const HeadSums& head, const ScoringJob& job,
                                            std::size_t split) {
-  std::vector<RelationScore> scores(study.relations.size());
+  std::vector<RelationScore> scores(job.relations.size());
   for (std::size_t r = 0; r < scores.size(); ++r) {
-    const QuerySet& set = study.questions[r].set;
-    if (set.kind == head.kind) scores[r] = score_of(head, head.answers[r], set, split);
+    const QuerySet& set = job.asked[r].set;
+    if (set.kind == head.kind) scores[r] = score_of(head, head.hits[r], set, split);
   }
   return scores;
 }
 
 // ---- one head without gold ----------------------------------------------------------------------
 
-/// The value of each row of the table, as far as it is asked for. The questions of the rows that
-/// ask for keys begin, for the head's kind of attention, at `pattern`.
-std::vector<double> values_of(const HeadEvidence& head, const Study& study, bool all,
+/// The value of each row of the table, as far as it is asked for. The gold of the rows that
+/// ask for keys begins, for the head's kind of attention, at `pattern`.
+std::vector<double> values_of(const HeadSums& head, const ScoringJob& job, bool all,
                               std::size_t pattern) {
   std::vector<double> values;
   for (const ScoreEntry& row : score_table()) {
     double& value = values.emplace_back(kUndefined);
     if (row.from.value != nullptr && (row.from.always || all)) value = row.from.value(head);
     if (row.from.weight == nullptr || !all) continue;
-    if (const Index queries = study.questions[pattern].set.splits[1].disjoint; queries > 0)
-      value = ratio(head.answers[pattern].splits[1].mass, queries);
+    if (const Index queries = job.asked[pattern].set.splits[1].disjoint; queries > 0)
+      value = ratio(head.hits[pattern].splits[1].mass, queries);
     ++pattern;
   }
   return values;
 }
 
-Index rows_with_a_choice(const HeadEvidence& head) {
+Index rows_with_a_choice(const HeadSums& head) {
   return std::accumulate(head.offsets.begin(), head.offsets.end(), Index{0});
 }
 
 /// Where the largest weights lie, the commonest offset first.
-std::vector<HeadScores::Offset> offsets_of(const HeadEvidence& head) {
+std::vector<HeadScores::Offset> offsets_of(const HeadSums& head) {
   const Index length = std::ssize(head.pattern_rows);
   std::vector<HeadScores::Offset> offsets;
   Index seen = 0;
@@ -147,7 +150,7 @@ std::string label_text(const std::string& label, Index queries) {
 /// "positional -1" if nearly all argmaxes lie there, among the rows that see such a key: the head
 /// that looks 3 back is positional, although the first three positions have nothing 3 back. These
 /// rows must be half of all, or the few that see a far key would decide.
-void add_positional(const HeadEvidence& head, std::vector<std::string>& labels) {
+void add_positional(const HeadSums& head, std::vector<std::string>& labels) {
   const Index length = std::ssize(head.pattern_rows), all = rows_with_a_choice(head);
   Index seen = 0;
   for (Index i = 0; i < std::ssize(head.offsets); ++i) {
@@ -157,27 +160,27 @@ void add_positional(const HeadEvidence& head, std::vector<std::string>& labels) 
   }
 }
 
-/// Whether the argmax finds a question's gold 10 points more often than the best offset does.
+/// Whether the argmax finds the gold of a set 10 points more often than the best offset does.
 bool beats_offset(double top1, const QuerySet& set) {
   const QuerySet::Facts& facts = set.splits[1];
   return facts.examples >= kFewestExamples &&
          top1 >= ratio(facts.offset_right, facts.disjoint) + kSyntacticGain;
 }
 
-std::vector<std::string> labels_of(const HeadScores& scores, const HeadEvidence& head,
-                                   const Study& study, std::size_t pattern) {
+std::vector<std::string> labels_of(const HeadScores& scores, const HeadSums& head,
+                                   const ScoringJob& job, std::size_t pattern) {
   std::vector<std::string> labels;
-  if (study.example.batch.size / 2 >= kFewestExamples) add_positional(head, labels);
-  for (std::size_t r = 0; r < study.relations.size(); ++r) {
+  if (job.example.batch.size / 2 >= kFewestExamples) add_positional(head, labels);
+  for (std::size_t r = 0; r < job.relations.size(); ++r) {
     const RelationScore& score = scores.relations[r];
-    if (!study.relations[r].positional && score.enough() &&
-        beats_offset(score.top1, study.questions[r].set))
-      labels.push_back(label_text("syntactic " + study.relations[r].name, score.queries));
+    if (!job.relations[r].positional && score.enough() &&
+        beats_offset(score.top1, job.asked[r].set))
+      labels.push_back(label_text("syntactic " + job.relations[r].name, score.queries));
   }
   for (const ScoreEntry& row : score_table()) {
     if (row.from.weight == nullptr) continue;
-    const QuerySet& set = study.questions[pattern].set;
-    const double top1 = ratio(head.answers[pattern].splits[1].top1, set.splits[1].disjoint);
+    const QuerySet& set = job.asked[pattern].set;
+    const double top1 = ratio(head.hits[pattern].splits[1].top1, set.splits[1].disjoint);
     if (row.from.label && top1 >= kRareShare && beats_offset(top1, set))
       labels.push_back(label_text(row.name, set.splits[1].disjoint));
     ++pattern;
@@ -188,12 +191,12 @@ std::vector<std::string> labels_of(const HeadScores& scores, const HeadEvidence&
 // ---- all heads ----------------------------------------------------------------------------------
 
 /// The distances between heads and their places on the map, one for each kind of attention.
-void fill_map(HeadsReport& report, const Evidence& evidence) {
+void fill_map(HeadsReport& report, const PatternSums& gathered) {
   const std::size_t count = report.heads.size();
   std::map<AttentionKind, std::vector<std::size_t>> by_kind;
   for (std::size_t a = 0; a < count; ++a) {
-    by_kind[evidence.heads()[a].kind].push_back(a);
-    for (std::size_t b = 0; b < count; ++b) report.distances.push_back(evidence.distance(a, b));
+    by_kind[gathered.heads()[a].kind].push_back(a);
+    for (std::size_t b = 0; b < count; ++b) report.distances.push_back(gathered.distance(a, b));
   }
   for (const auto& [kind, members] : by_kind) {
     std::vector<double> distances;
@@ -204,35 +207,43 @@ void fill_map(HeadsReport& report, const Evidence& evidence) {
   }
 }
 
-void fill_heads(HeadsReport& report, const Study& study, const Evidence& evidence, bool all) {
-  for (const HeadEvidence& sums : evidence.heads()) {
+void fill_heads(HeadsReport& report, const ScoringJob& job, const PatternSums& gathered, bool all) {
+  for (const HeadSums& sums : gathered.heads()) {
     HeadScores& head = report.heads.emplace_back(HeadScores{sums.id});
-    const std::size_t pattern = all ? study.patterns.at(sums.kind) : 0;
-    head.chosen_on = relation_scores(sums, study, 0);
-    head.relations = relation_scores(sums, study, 1);
-    head.values = values_of(sums, study, all, pattern);
+    const std::size_t pattern = all ? job.patterns.at(sums.kind) : 0;
+    head.chosen_on = relation_scores(sums, job, 0);
+    head.relations = relation_scores(sums, job, 1);
+    head.values = values_of(sums, job, all, pattern);
     if (!all) continue;
     head.offsets = offsets_of(sums);
-    head.labels = labels_of(head, sums, study, pattern);
+    head.labels = labels_of(head, sums, job, pattern);
   }
-  if (all) fill_map(report, evidence);
+  if (all) fill_map(report, gathered);
 }
 
-/// p of all heads on relation r: the share of permutations, the true gold among them, whose largest
-/// mass over heads reaches that of each head. Sums that differ by rounding alone are equal.
-void fill_p(HeadsReport& report, const Evidence& evidence, std::size_t r) {
-  const Index permutations = evidence.questions()[r].permuted.permutations();
-  std::vector<double> largest(permutations);
-  for (const HeadEvidence& head : evidence.heads())
-    std::ranges::transform(largest, head.answers[r].permuted, largest.begin(),
-                           [](double a, double b) { return std::max(a, b); });
-  for (std::size_t h = 0; h < report.heads.size(); ++h) {
-    const double mass = evidence.heads()[h].answers[r].splits[1].mass * (1 - 1e-12);
-    const auto reached =
-        std::ranges::count_if(largest, [mass](double chance) { return chance >= mass; });
-    RelationScore& score = report.heads[h].relations[r];
-    if (score.enough()) score.p = ratio(1 + reached, 1 + permutations);
+/// More permutations for relations that a head may own and that chance has not reached once, and
+/// the correction for their number.
+void decide_owners(HeadsReport& report, const ScoringJob& job, const Transformer& model,
+                   const HeadsOptions& options) {
+  const auto judged = smallest_p(report, job.relations.size());
+  const Index wanted = std::llround(1 / kOwnerP) * std::ssize(judged);
+  std::vector<AskedGold> asked;
+  std::vector<std::size_t> relations;
+  for (const auto& [p, r] : judged) {
+    const auto may_own = [&, r = r](const HeadScores& head) {
+      const RelationScore& score = head.relations[r];
+      return score.lift >= kOwnerLift && score.p < 1.5 / static_cast<double>(options.permutations);
+    };
+    if (wanted <= options.permutations || !std::ranges::any_of(report.heads, may_own)) continue;
+    asked.push_back(job.asked_relation(r, wanted));
+    relations.push_back(r);
   }
+  if (!asked.empty()) {
+    PatternSums gathered(model, asked, {.shapes = false});
+    gathered.gather(model, job.example.batch, options.batch);
+    for (std::size_t i = 0; i < asked.size(); ++i) fill_p(report, gathered, i, relations[i]);
+  }
+  correct_p(report, job.relations.size());
 }
 
 Baseline baseline(const QuerySet::Facts& facts, Index right, Index hits_where_wrong) {
@@ -243,11 +254,11 @@ Baseline baseline(const QuerySet::Facts& facts, Index right, Index hits_where_wr
 }
 
 /// The relation's head among those of its kind: the largest mass on split A.
-RelationWinner winner_of(const HeadsReport& report, const Evidence& evidence, std::size_t r,
+RelationWinner winner_of(const HeadsReport& report, const PatternSums& gathered, std::size_t r,
                          const Relation& relation) {
   RelationWinner winner{.relation = relation};
   for (std::size_t h = 0; h < report.heads.size(); ++h) {
-    if (evidence.heads()[h].kind != relation.kind) continue;
+    if (gathered.heads()[h].kind != relation.kind) continue;
     const bool better =
         report.heads[h].chosen_on[r].mass > report.heads[winner.best].chosen_on[r].mass;
     winner.best = winner.candidates == 0 || better ? h : winner.best;
@@ -256,22 +267,22 @@ RelationWinner winner_of(const HeadsReport& report, const Evidence& evidence, st
   const RelationScore& best = report.heads[winner.best].relations[r];
   winner.p = best.p;
   winner.owned = best.owns();
-  winner.mass_any = ratio(evidence.largest_masses(r), best.queries);
-  const Question& question = evidence.questions()[r];
-  winner.exchanges = question.permuted.different();
-  winner.best_offset = question.set.best_offset;
-  const QuerySet::Facts& facts = question.set.splits[1];
-  const Answer::Sums& sums = evidence.heads()[winner.best].answers[r].splits[1];
+  winner.mass_any = ratio(gathered.largest_masses(r), best.queries);
+  const AskedGold& gold = gathered.asked()[r];
+  winner.exchanges = gold.permuted.different();
+  winner.best_offset = gold.set.best_offset;
+  const QuerySet::Facts& facts = gold.set.splits[1];
+  const GoldHits::Split& sums = gathered.heads()[winner.best].hits[r].splits[1];
   winner.offset = baseline(facts, facts.offset_right, sums.top1_offset_wrong);
-  if (question.set.has_candidates)
+  if (gold.set.has_candidates)
     winner.nearest = baseline(facts, facts.nearest_right, sums.top1_nearest_wrong);
   return winner;
 }
 
 /// Assigns heads to relations one to one, and fills the specialization.
-void fill_assignment(HeadsReport& report, const Evidence& evidence) {
+void fill_assignment(HeadsReport& report, const PatternSums& gathered) {
   const auto possible = [&](std::size_t r, std::size_t h) {
-    return evidence.heads()[h].kind == report.relations[r].relation.kind;
+    return gathered.heads()[h].kind == report.relations[r].relation.kind;
   };
   std::vector<double> values;
   for (std::size_t r = 0; r < report.relations.size(); ++r)
@@ -294,16 +305,17 @@ void fill_assignment(HeadsReport& report, const Evidence& evidence) {
 }
 
 /// What the best head at initial values leaves of the winners.
-void compare_with_untrained(HeadsReport& report, const Study& study, const HeadsOptions& options) {
-  Evidence evidence(*options.untrained, std::span(study.questions).first(study.relations.size()),
-                    {.permuted = false, .shapes = false});
-  evidence.gather(*options.untrained, study.example.batch, options.batch);
+void compare_with_untrained(HeadsReport& report, const ScoringJob& job,
+                            const HeadsOptions& options) {
+  PatternSums gathered(*options.untrained, std::span(job.asked).first(job.relations.size()),
+                       {.permuted = false, .shapes = false});
+  gathered.gather(*options.untrained, job.example.batch, options.batch);
   for (std::size_t r = 0; r < report.relations.size(); ++r) {
     RelationWinner& winner = report.relations[r];
-    const QuerySet& set = study.questions[r].set;
+    const QuerySet& set = job.asked[r].set;
     double best_on_a = -1;
-    for (const HeadEvidence& head : evidence.heads()) {
-      const auto& splits = head.answers[r].splits;
+    for (const HeadSums& head : gathered.heads()) {
+      const auto& splits = head.hits[r].splits;
       if (head.kind != set.kind || splits[0].mass <= best_on_a || set.splits[1].disjoint == 0)
         continue;
       best_on_a = splits[0].mass;
@@ -332,24 +344,28 @@ HeadsReport score_heads(const Transformer& model, const Task& task, const HeadsO
   require(options.permutations >= kFewestPermutations, "p < ", kOwnerP, " takes at least ",
           kFewestPermutations, " permutations, got ", options.permutations);
   const Index examples = at_most_different(task, options.examples);
-  Study study{.example = task.make(streams::scored(), examples, Split::validation),
-              .relations = task.relations(),
-              .causal = model.config().architecture != Architecture::encoder};
-  study.add_relations(options.permutations);
-  if (options.without_gold) study.add_patterns(model, task);
-  Evidence evidence(model, study.questions, {.shapes = options.without_gold});
-  evidence.gather(model, study.example.batch, options.batch);
+  ScoringJob job{.example = task.make(streams::scored(), examples, Split::validation),
+                 .relations = task.relations(),
+                 .causal = model.config().architecture != Architecture::encoder};
+  job.add_relations(options.permutations);
+  if (options.without_gold) job.add_patterns(model, task);
+  PatternSums gathered(model, job.asked, {.shapes = options.without_gold});
+  gathered.gather(model, job.example.batch, options.batch);
   HeadsReport report{.attention = module_names(model),
                      .examples = examples,
                      .different = task.different(Split::validation),
                      .permutations = options.permutations};
-  fill_heads(report, study, evidence, options.without_gold);
-  for (std::size_t r = 0; r < study.relations.size() && !report.heads.empty(); ++r) {
-    fill_p(report, evidence, r);
-    report.relations.push_back(winner_of(report, evidence, r, study.relations[r]));
+  fill_heads(report, job, gathered, options.without_gold);
+  const std::size_t relations = report.heads.empty() ? 0 : job.relations.size();
+  for (std::size_t r = 0; r < relations; ++r) fill_p(report, gathered, r, r);
+  decide_owners(report, job, model, options);
+  for (std::size_t r = 0; r < relations; ++r) {
+    report.relations.push_back(winner_of(report, gathered, r, job.relations[r]));
+    if (auto division = division_of({report, gathered, job.example.batch, task}, r))
+      report.divisions.push_back(std::move(*division));
   }
-  fill_assignment(report, evidence);
-  if (options.untrained != nullptr) compare_with_untrained(report, study, options);
+  fill_assignment(report, gathered);
+  if (options.untrained != nullptr) compare_with_untrained(report, job, options);
   return report;
 }
 

@@ -1,6 +1,6 @@
 // A report of heads as JSON: what heads.json holds. The scores are those of score_table(), in its
 // order. Each relation names its best head once more beside its numbers, so that a reader need not
-// search. A number that is not defined is null. Read next: src/cli/heads.cc.
+// search. A number that is not defined is null. Read next: scores_finding.cc.
 #include <cmath>
 
 #include "headlab/base/error.h"
@@ -22,7 +22,8 @@ static Json to_json(const RelationScore& score) {
   append(json, {{"mass_all", score.mass_all},
                 {"null", score.null},
                 {"queries", score.queries},
-                {"examples", score.examples}});
+                {"examples", score.examples},
+                {"owns", score.owns()}});
   return json;
 }
 
@@ -42,7 +43,7 @@ Json relation_to_json(const HeadsReport& report, std::size_t r) {
   const RelationWinner& winner = report.relations[r];
   const HeadId& head = report.heads[winner.best];
   Json best = report.best_score(r);
-  append(best, {{"layer", head.layer},
+  append(best, {{"layer", head.module},
                 {"head", head.head},
                 {"mass_untrained", winner.mass_untrained},
                 {"lift_untrained", winner.lift_untrained}});
@@ -65,7 +66,21 @@ Json relation_to_json(const HeadsReport& report, std::size_t r) {
              {"nearest", std::isfinite(winner.nearest.top1) ? Json(winner.nearest) : Json()}})}});
 }
 
-Json head_to_json(const HeadsReport& report, const HeadScores& head) {
+/// The head of the same kind of attention whose patterns are most alike, and how far it is; null
+/// where there is no other.
+std::pair<Json, Json> nearest_to(const HeadsReport& report, std::size_t h) {
+  const double* distances = report.distances.data() + h * report.heads.size();
+  std::size_t nearest = h;
+  for (std::size_t other = 0; other < report.heads.size(); ++other)
+    if (other != h && (nearest == h || distances[other] < distances[nearest]) &&
+        std::isfinite(distances[other]))
+      nearest = other;
+  if (nearest == h) return {};
+  return {HeadId(report.heads[nearest]), distances[nearest]};
+}
+
+Json head_to_json(const HeadsReport& report, std::size_t h) {
+  const HeadScores& head = report.heads[h];
   Json::Object always, others, patterns;
   for (std::size_t row = 0; row < head.values.size(); ++row) {
     const ScoreEntry& score = score_table()[row];
@@ -81,20 +96,48 @@ Json head_to_json(const HeadsReport& report, const HeadScores& head) {
     scores[report.relations[r].relation.name] = head.relations[r];
   if (report.distances.empty()) return json;
   append(json, std::move(others));
+  const auto [nearest, distance] = nearest_to(report, h);
   append(json, {{"patterns", patterns},
                 {"offsets", head.offsets},
                 {"labels", head.labels},
-                {"map", Json::Array{head.map[0], head.map[1]}}});
+                {"map", Json::Array{head.map[0], head.map[1]}},
+                {"nearest", nearest},
+                {"nearest_distance", distance}});
   return json;
+}
+
+Json division_to_json(const HeadsReport& report, const Division& division) {
+  Json::Array heads, kinds, classes;
+  for (const std::size_t h : division.heads) heads.push_back(HeadId(report.heads[h]));
+  for (const Division::Kind& kind : division.kinds)
+    kinds.push_back(
+        Json::object({{"name", kind.name}, {"explained", kind.explained}, {"p", kind.p}}));
+  for (const Division::Class& one : division.classes)
+    classes.push_back(
+        Json::object({{"class", one.name}, {"queries", one.queries}, {"mass", one.mass}}));
+  const Division::Kind& best = division.kinds[division.best];
+  return Json::object({{"relation", report.relations[division.relation].relation.name},
+                       {"heads", heads},
+                       {"by", division.by()},
+                       {"explained", best.explained},
+                       {"p", best.p},
+                       {"together", division.together},
+                       {"sentence", report.sentence(division)},
+                       {"spread", division.spread},
+                       {"kinds", kinds},
+                       {"classes_of", best.name},
+                       {"classes", classes}});
 }
 
 }  // namespace
 
 Json to_json(const HeadsReport& report) {
-  Json::Array relations, heads, distances;
+  Json::Array relations, heads, distances, divisions;
+  for (const Division& division : report.divisions)
+    divisions.push_back(division_to_json(report, division));
   for (std::size_t r = 0; r < report.relations.size(); ++r)
     relations.push_back(relation_to_json(report, r));
-  for (const HeadScores& head : report.heads) heads.push_back(head_to_json(report, head));
+  for (std::size_t h = 0; h < report.heads.size(); ++h) heads.push_back(head_to_json(report, h));
   for (auto row = report.distances.begin(); row != report.distances.end(); row += std::ssize(heads))
     distances.push_back(std::vector<double>(row, row + std::ssize(heads)));
   Json json =
@@ -104,41 +147,10 @@ Json to_json(const HeadsReport& report) {
                {"permutations", report.permutations},
                {"specialization", report.specialization},
                {"relations", relations},
-               {"heads", heads}});
+               {"heads", heads},
+               {"divisions", divisions}});
   if (!distances.empty()) json["distances"] = distances;
   return json;
-}
-
-Finding finding_of(const HeadsReport& report) {
-  const std::string best = "of the relation's best head, on examples it was not chosen on";
-  const Table relations{"relations",
-                        {{"name", "relation", "which keys a query must read"},
-                         {"best.layer,head", "best head", "most mass on half of the examples"},
-                         {"best.mass", "mass", best, 3},
-                         {"best.top1", "top1", best, 3},
-                         {"best.lift", "lift", best, 3},
-                         {"best.null", "null", "mass of the strongest pattern without content", 3},
-                         {"best.mass_untrained", "untrained", "mass before training", 3},
-                         {"best.p", "p", "how often chance does as well", 3},
-                         {"best.queries", "queries", "that the scores rest on"},
-                         {"best.examples", "examples", "that the scores rest on"}}};
-  Table heads{"heads", {kHeadColumn}};
-  for (const ScoreEntry& score : score_table()) {
-    const bool pattern = score.from.weight != nullptr;
-    if (pattern || score.from.value != nullptr)
-      if (score.from.always || !report.distances.empty())
-        heads.columns.push_back({text(pattern ? "patterns." : "", score.name), score.name,
-                                 score.meaning, score.column.decimals});
-  }
-  for (const RelationWinner& winner : report.relations)
-    for (const ScoreEntry& score : score_table())
-      if (score.column.width > 0)
-        heads.columns.push_back({text("scores.", winner.relation.name, ".", score.name),
-                                 text(winner.relation.name, " ", score.name), score.meaning,
-                                 score.column.decimals});
-  Finding found{.about = report};
-  found.tables = {table_of(found.about, relations), table_of(found.about, heads)};
-  return found;
 }
 
 }  // namespace headlab

@@ -39,7 +39,7 @@ Json line_of(Index step, const HeadsReport& report) {
 /// The lift of one head for one relation in a line; NaN if the line has none.
 double lift_in(const Json& line, const HeadId& id, const std::string& relation) {
   for (const Json& head : line.at("heads").items()) {
-    if (head.at("layer").integer() != id.layer || head.at("head").integer() != id.head) continue;
+    if (head.at("layer").integer() != id.module || head.at("head").integer() != id.head) continue;
     const Json* lift = head.at("lift").find(relation);
     return lift != nullptr && lift->is_number() ? lift->number() : kUndefined;
   }
@@ -93,18 +93,28 @@ HeadsHistory read_heads_history(const Run& run) {
   return history;
 }
 
-static Json to_json(const RelationHistory& relation) {
-  return Json::object({{"name", relation.name},
-                       {"layer", relation.best.layer},
-                       {"head", relation.best.head},
-                       {"born", relation.born < 0 ? Json() : relation.born},
-                       {"lifts", relation.lifts}});
-}
-
-Json to_json(const HeadsHistory& history) {
-  return stamped({{"attention", history.attention},
-                  {"steps", history.steps},
-                  {"relations", history.relations}});
+Finding finding_of(const HeadsHistory& history) {
+  Table births{.name = "relations",
+               .columns = {{"name", "relation", "which keys a head must read", kPlain, "", false},
+                           kHeadColumn,
+                           {"born", "born",
+                            "the first scored step at which the lift of the "
+                            "relation's head reaches half of its last value"},
+                           {"lift", "lift", "at the last step", 3, "", false},
+                           {"lifts", "lift over training", "at evenly spaced steps, from 0 to 1",
+                            kPlain, "line", false}},
+               .note = "step by step: --csv --table lifts"};
+  Table lifts{"lifts", {{"step", "step", "of training", kHidden}}};
+  for (const Index step : history.steps) lifts.rows.emplace_back(1, Json(step));
+  for (const RelationHistory& one : history.relations) {
+    births.rows.push_back({one.name, one.best,
+                           one.born < 0 ? kUndefined : static_cast<double>(one.born),
+                           one.lifts.back(), one.lifts});
+    lifts.columns.push_back({"lift." + one.name, one.name, "", kHidden});
+    for (std::size_t i = 0; i < lifts.rows.size(); ++i) lifts.rows[i].emplace_back(one.lifts[i]);
+  }
+  return {.about = stamped({{"attention", history.attention}, {"steps", history.steps}}),
+          .tables = {births, lifts}};
 }
 
 }  // namespace headlab

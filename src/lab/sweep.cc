@@ -157,8 +157,7 @@ SweepGrid grid_of(const Json& axes) {
 void add_to_grids(const fs::path& folder, const std::string& list, Json one) {
   const RunLock lock = lock_sweep(folder);
   const fs::path file = folder / "grid.json";
-  std::error_code ignored;
-  Json all = fs::exists(file, ignored) ? grids_in(file) : stamped({{"grids", Json::array()}});
+  Json all = is_there(file) ? grids_in(file) : stamped({{"grids", Json::array()}});
   Json& known = all[list];
   if (known.is_null()) known = Json::array();
   if (std::ranges::find(known.items(), one) != known.items().end()) return;
@@ -169,8 +168,7 @@ void add_to_grids(const fs::path& folder, const std::string& list, Json one) {
 
 Json::Array read_from_grids(const fs::path& folder, const std::string& list) {
   const fs::path file = folder / "grid.json";
-  std::error_code ignored;
-  if (!fs::exists(file, ignored)) {
+  if (!is_there(file)) {
     throw Error(text("there is no sweep at ", folder.string(), " (no grid.json)"),
                 "a sweep writes it there before its first cell");
   }

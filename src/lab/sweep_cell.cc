@@ -42,7 +42,7 @@ std::vector<SweepRole> roles_of(const HeadsReport& report) {
     SweepRole role{winner.relation.name, {}, kUndefined, winner.assigned_owns};
     if (winner.assigned) {
       const HeadScores& head = report.heads[*winner.assigned];
-      role.head = HeadId{head.layer, head.head};
+      role.head = HeadId{head.module, head.head};
       role.lift = head.relations[roles.size()].lift;
     }
     roles.push_back(std::move(role));
@@ -87,14 +87,13 @@ Json to_json(const CellResult& result) {
 
 CellState cell_state(const fs::path& folder, const SweepCell& cell) {
   const fs::path path = folder / cell.name;
-  std::error_code ignored;
-  if (!fs::exists(path / "config.json", ignored)) return CellState::missing;
+  if (!is_there(path / "config.json")) return CellState::missing;
   const std::string difference = first_difference(read_config(path), cell.config);
   if (!difference.empty()) {
     throw Error(text(path.string(), " holds a run with other settings: ", difference),
                 "give the sweep another folder, or delete this one to make the cell anew");
   }
-  return fs::exists(path / "cell.json", ignored) ? CellState::finished : CellState::started;
+  return is_there(path / "cell.json") ? CellState::finished : CellState::started;
 }
 
 CellResult read_cell(const fs::path& folder, const SweepCell& cell) {

@@ -1,9 +1,11 @@
-// Cells become groups, groups become comparisons. A difference counts if Welch's interval excludes
-// 0: the spread over seeds differs by orders of magnitude between a model with enough heads and one
-// without, so equal variances cannot be assumed. Read next: report/runs_text.h.
+// Cells become groups, groups become comparisons. The spread over seeds differs by orders of
+// magnitude between a model with enough heads and one without, so losses are compared as ratios,
+// and chance is judged by flipping signs. The sentences say what was measured and on what
+// condition: that several heads win is no law. Read next: base/comparison.h.
 #include "headlab/lab/sweep.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <utility>
 
@@ -50,10 +52,10 @@ SweepGroup group_of(const std::vector<const SweepCell*>& cells, const Results& r
   group.config = cells[0]->config;
   for (const SweepCell* cell : cells) group.seeds.push_back(cell->config.train.seed);
   group.losses = by_seed(results, &CellResult::loss);
-  group.loss = t_interval(group.losses);
+  group.loss = geometric_interval(group.losses);
   group.diversity = t_interval(group.diversities = by_seed(results, &CellResult::diversity));
-  group.accuracy = t_interval(by_seed(results, &CellResult::accuracy));
-  group.specialization = t_interval(by_seed(results, specialization));
+  group.accuracy = share_interval(group.accuracies = by_seed(results, &CellResult::accuracy));
+  group.specialization = share_interval(by_seed(results, specialization));
   group.parameters = results[0].parameters;
   group.keys = results[0].keys;
   for (std::size_t i = 0; i < results.size(); ++i)
@@ -69,11 +71,50 @@ SweepGroup group_of(const std::vector<const SweepCell*>& cells, const Results& r
 
 Index heads_of(const SweepGroup& group) { return group.config.model.heads_of(0); }
 
-/// Whether a's loss is above b's by more than the interval of the difference.
-bool measurably_above(const SweepGroup& a, const SweepGroup& b) {
-  const Interval gap = welch_interval(a.losses, b.losses);
-  return gap.mean - gap.half_width > 0;
-}
+/// Groups of one family, with the values of the seeds that all of them have.
+struct Family {
+  std::vector<std::size_t> members;  // by number of heads
+  std::vector<std::vector<double>> losses{}, accuracies{};
+
+  Family(const std::vector<SweepGroup>& groups, std::vector<std::size_t> of)
+      : members(std::move(of)) {
+    const auto all_have = [&](std::int64_t seed) {
+      return std::ranges::all_of(members, [&](std::size_t i) {
+        return std::ranges::count(groups[i].seeds, seed) > 0;
+      });
+    };
+    for (const std::size_t i : members) {
+      losses.emplace_back(), accuracies.emplace_back();
+      for (std::size_t s = 0; s < groups[i].seeds.size(); ++s) {
+        if (!all_have(groups[i].seeds[s])) continue;
+        losses.back().push_back(groups[i].losses[s]);
+        accuracies.back().push_back(groups[i].accuracies[s]);
+      }
+    }
+  }
+  /// How often chance makes the loss of a member lie as far above that of any other.
+  double p_of_worse(std::size_t member) const {
+    std::vector<std::vector<double>> above;
+    for (std::size_t k = 0; k < members.size(); ++k)
+      if (k != member) above.push_back(log_ratios(losses[member], losses[k]));
+    return sign_flip_p(above, true);
+  }
+  bool as_accurate(std::size_t a, std::size_t b) const {
+    std::vector<double> differences;
+    for (std::size_t s = 0; s < accuracies[a].size(); ++s)
+      differences.push_back(accuracies[a][s] - accuracies[b][s]);
+    return equal_p(differences, kGain) < 0.05;
+  }
+  /// See SweepComparison::enough.
+  std::optional<std::size_t> enough(std::size_t best) const {
+    bool fewer_are_worse = true;
+    for (std::size_t i = 0; i < best; ++i) {
+      if (as_accurate(i, best)) return i;
+      fewer_are_worse = fewer_are_worse && p_of_worse(i) < 0.05;
+    }
+    return fewer_are_worse && best > 0 ? std::optional(best) : std::nullopt;
+  }
+};
 
 /// Compares the groups of one family, numbered in `report`; nothing unless one of them has one head
 /// and another more.
@@ -84,21 +125,23 @@ std::optional<SweepComparison> compare(const std::vector<SweepGroup>& groups,
   std::erase_if(members, [&](std::size_t i) { return heads(i) < 1; });
   std::ranges::sort(members, {}, heads);
   if (members.size() < 2 || heads(members[0]) != 1) return std::nullopt;
-  SweepComparison result;
-  result.family = groups[members[0]].family;
+  const Family family(groups, members);
+  const auto best =
+      static_cast<std::size_t>(std::ranges::min_element(members, {}, loss) - members.begin());
+  SweepComparison result{.family = groups[members[0]].family};
   result.one = members[0];
-  result.best = *std::ranges::min_element(members, {}, loss);
-  const SweepGroup &single = groups[result.one], &best = groups[result.best];
-  result.enough = *std::ranges::find_if(members, [&](std::size_t i) {
-    return i == result.best || !measurably_above(groups[i], best);
-  });
-  result.loss_gain = welch_interval(single.losses, best.losses);
-  result.accuracy_gain = best.accuracy.mean - single.accuracy.mean;
+  result.best = members[best];
+  const SweepGroup& single = groups[result.one];
+  if (const auto enough = family.enough(best)) result.enough = members[*enough];
+  result.loss = paired(log_ratios(family.losses[0], family.losses[best]));
+  result.loss.p = result.loss.holm = family.p_of_worse(0);
+  result.accuracy_gain = groups[result.best].accuracy.mean - single.accuracy.mean;
   result.equal_parameters = std::ranges::all_of(members, [&](std::size_t i) {
     return groups[i].parameters == single.parameters;
   });
   result.keys = single.keys;
-  result.several_win = result.accuracy_gain >= kGain && measurably_above(single, best);
+  result.several_win = result.accuracy_gain >= kGain && result.loss.told_apart();
+  result.one_is_equal = family.as_accurate(0, best);
   return result;
 }
 
@@ -166,24 +209,120 @@ Json to_json(const SweepGroup& group) {
                        {"relations", group.roles}});
 }
 
-Json to_json(const SweepReport& report) {
-  const auto name = [&](std::size_t group) { return report.groups[group].name; };
-  Json comparisons = Json::array();
-  for (const SweepComparison& comparison : report.comparisons) {
-    comparisons.push_back(Json::object({{"one", name(comparison.one)},
-                                        {"best", name(comparison.best)},
-                                        {"enough", name(comparison.enough)},
-                                        {"loss_gain", comparison.loss_gain},
-                                        {"accuracy_gain", comparison.accuracy_gain},
-                                        {"equal_parameters", comparison.equal_parameters},
-                                        {"keys_at_once", comparison.keys},
-                                        {"several_win", comparison.several_win}}));
+static std::string verdict_of(const SweepReport& report, const SweepComparison& c) {
+  const std::string keys = text(c.keys, c.keys == 1 ? " key" : " keys", " at once"),
+                    seeds = text(c.loss.seeds, c.loss.seeds == 1 ? " seed" : " seeds");
+  const std::string& single = report.groups[c.one].name;
+  std::string said =
+      c.best == c.one ? single + " has the lowest mean loss"
+      : c.several_win ? "several heads beat one: a query of this task must read up to " + keys
+      : c.one_is_equal
+          ? "several heads gain nothing over one: a query of this task must read at most " + keys
+          : "whether several heads beat one is not told by " + seeds;
+  if (c.enough) {
+    const std::string& name = report.groups[*c.enough].name;
+    said += c.enough == c.best
+                ? text("; ", name, " is enough, and fewer are worse")
+                : text("; ", name, " is enough: as accurate as the best within ", kGain);
   }
-  return stamped({{"cells", report.cells},
-                  {"missing", report.missing},
-                  {"failed", report.failed},
-                  {"groups", report.groups},
-                  {"comparisons", comparisons}});
+  return said + (c.equal_parameters ? "" : "; the numbers of parameters differ");
+}
+
+static Table comparisons_of(const SweepReport& report) {
+  Table table{"comparisons",
+              {{"family", "cells", "groups that differ in heads alone", kPlain, "", false},
+               {"one", "one head", "", kHidden},
+               {"best", "best", "the group with the lowest mean loss"}}};
+  for (Column& column : ratio_columns("loss", "loss of one head"))
+    table.columns.push_back(std::move(column));
+  table.columns[3].meaning = "loss with one head, times that of the best";
+  table.columns[3].told = true;
+  table.columns[7].meaning = "that chance alone puts one head so far above any other group";
+  for (const std::size_t hidden : {4, 5, 6, 8, 9}) table.columns[hidden].digits = kHidden;
+  const std::vector<Column> more = {{"accuracy_gain", "accuracy",
+                                     "of the best less that of one head", kSigned},
+                                    {"enough", "enough", "", kHidden},
+                                    {"equal_parameters", "equal parameters", "", kHidden},
+                                    {"keys_at_once", "keys", "", kHidden},
+                                    {"several_win", "several win", "", kHidden},
+                                    {"verdict", "what the seeds tell", "", kPlain, "", false}};
+  table.columns.insert(table.columns.end(), more.begin(), more.end());
+  const auto name = [&](std::size_t group) { return report.groups[group].name; };
+  Json rows = Json::array();
+  for (const SweepComparison& c : report.comparisons)
+    rows.push_back(Json::object({{"family", c.family},
+                                 {"one", name(c.one)},
+                                 {"best", name(c.best)},
+                                 {"loss", ratio_json(c.loss)},
+                                 {"accuracy_gain", c.accuracy_gain},
+                                 {"enough", c.enough ? Json(name(*c.enough)) : Json()},
+                                 {"equal_parameters", c.equal_parameters},
+                                 {"keys_at_once", c.keys},
+                                 {"several_win", c.several_win},
+                                 {"verdict", verdict_of(report, c)}}));
+  return table_of(Json::object({{"comparisons", rows}}), std::move(table));
+}
+
+/// A row for each cell, and one for each relation of a group.
+static std::vector<Table> rows_of(const SweepReport& report) {
+  const Column group{"group", "cells", "", kPlain, "", false};
+  Table seeds{"results",
+              {group,
+               {"seed", "seed"},
+               {"loss", "loss", "held out"},
+               {"accuracy", "accuracy", "held out"},
+               {"diversity", "diversity", "mean distance of heads' rows"}}};
+  seeds.shown = false;
+  Table roles{"roles",
+              {group,
+               {"relation", "relation"},
+               {"lift", "lift", "of the relation's head, mean", 3, "", false},
+               {"owned.mean,low,high", "owned", "share of seeds in which it owns the relation",
+                kPlain, "", false}}};
+  for (const SweepGroup& one : report.groups) {
+    for (std::size_t s = 0; s < one.losses.size(); ++s)
+      seeds.rows.push_back(
+          {one.name, one.seeds[s], one.losses[s], one.accuracies[s], one.diversities[s]});
+    for (const SweepRoles& role : one.roles) {
+      std::vector<double> owned(one.seeds.size());
+      std::fill_n(owned.begin(), role.owned, 1.0);
+      const Interval share = share_interval(owned);
+      roles.rows.push_back({one.name, role.relation, role.lift.mean,
+                            Json::Array{share.mean, share.low, share.high}});
+    }
+  }
+  roles.grids = {{"mean lift of the relation's head", "group", "relation", "lift"},
+                 {"share of seeds in which that head owns the relation", "group", "relation",
+                  "owned.mean,low,high"}};
+  return {seeds, roles};
+}
+
+Finding finding_of(const SweepReport& report) {
+  Finding found{.about = stamped({{"cells", report.cells},
+                                  {"missing", report.missing},
+                                  {"failed", report.failed},
+                                  {"groups", report.groups}})};
+  found.tables.push_back(table_of(
+      found.about,
+      {"groups",
+       {{"name", "cells", "runs that differ by the seed alone", kPlain, "", false},
+        {"seeds", "seeds", "", kHidden},
+        {"parameters", "parameters", "numbers that training sets", kGrouped},
+        {"loss.mean,low,high", "loss", "geometric mean over seeds, 95% interval on logarithms"},
+        {"accuracy.mean,low,high", "accuracy", "mean over seeds, 95% interval of Wilson"},
+        {"diversity.mean,low,high", "diversity", "", kHidden},
+        {"specialization.mean,low,high", "own a head",
+         "share of relations that have a head of their own, no head counted twice"}}}));
+  for (Table& table : rows_of(report)) found.tables.push_back(std::move(table));
+  if (!report.comparisons.empty() || report.groups.empty()) {
+    found.tables.push_back(comparisons_of(report));
+    Index seeds = 0;
+    for (const SweepComparison& c : report.comparisons) seeds = std::max(seeds, c.loss.seeds);
+    if (seeds > 0)
+      found.tables.back().note =
+          text(seeds, " seeds reach p ", std::ldexp(1.0, -int(seeds)), " at best");
+  }
+  return found;
 }
 
 }  // namespace headlab

@@ -137,7 +137,7 @@ Index TransformerConfig::d_value_of(Index layer) const {
 }
 
 double TransformerConfig::block_weights() const {
-  auto sum = static_cast<double>(2 * d_ff * all_layers());
+  auto sum = static_cast<double>(kind_of(activation).matrices * d_ff * all_layers());
   for (const AttentionPlace& place : attention_places())
     sum += static_cast<double>(place.width + place.key_width);
   return static_cast<double>(d_model) * sum;
@@ -151,8 +151,9 @@ void TransformerConfig::validate() const {
   for (Index layer = 0; layer < all_layers(); ++layer) validate_heads(*this, layer);
   require(!tied || targets == 1, "tied needs targets 1, got ", targets,
           ": one embedding cannot unembed several targets");
-  require(positions != Positions::sinusoidal || d_model % 2 == 0,
-          "sinusoidal positions need an even d_model, got ", d_model);
+  const auto& [kind, is_parameter, multiple, table] = kind_of(positions);
+  require(d_model % multiple == 0, kind, " positions need a d_model that divides by ", multiple,
+          ", got ", d_model);
   require(static_cast<double>(targets) * static_cast<double>(vocab) * static_cast<double>(d_model) <
               4e9,
           "an unembedding of ", targets, " x ", vocab, " x ", d_model, " does not fit into memory");
@@ -179,9 +180,11 @@ Settings settings_of(TransformerConfig& c) {
   s.integer("length", c.length, 1, 1 << 20, "longest sequence");
   s.integer("source_length", c.source_length, 0, 1 << 20, "longest source (0: no sources)");
   s.integer("targets", c.targets, 1, 1024, "targets predicted at each position");
-  s.choice("activation", c.activation, {"gelu", "relu"}, "of the feed-forward network");
+  s.choice("activation", c.activation, texts_of(kActivations, &ActivationKind::name),
+           "of the feed-forward network");
   s.choice("norm", c.norm, {"pre", "post"}, "layer norm before each sublayer, or after");
-  s.choice("positions", c.positions, {"learned", "sinusoidal", "none"}, "position embedding");
+  s.choice("positions", c.positions, texts_of(kPositions, &PositionKind::name),
+           "position embedding");
   s.boolean("tied", c.tied, "unembed with the embedding's transpose");
   s.real("dropout", c.dropout, 0, 0.95, "probability, of embeddings, weights and sublayer outputs");
   s.choice("init", c.init, {"uniform", "gpt2"}, "recipe of the initial values");

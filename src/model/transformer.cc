@@ -48,14 +48,8 @@ void add_blocks(Stack& stack, const TransformerConfig& c, Index count, std::size
   }
 }
 
-Tensor make_positions(const TransformerConfig& c, Index length) {
-  if (c.positions == Positions::none) return {};
-  return c.positions == Positions::learned ? parameter({length, c.d_model})
-                                           : sinusoidal_positions(length, c.d_model);
-}
-
 void visit_stack(const Stack& stack, const TransformerConfig& c, const ParameterVisitor& f) {
-  if (c.positions == Positions::learned) f(stack.name + "pos_embed.W_pos", stack.positions);
+  if (kind_of(c.positions).is_parameter) f(stack.name + "pos_embed.W_pos", stack.positions);
   for (const Block& block : stack.blocks) block.visit(stack.name + block.name, f);
   if (c.norm == NormPlace::pre) stack.ln_final.visit(stack.name + "ln_final.", f);
 }
@@ -79,11 +73,14 @@ Transformer::Transformer(const TransformerConfig& config) : config_(config) {
   config_.validate();
   const TransformerConfig& c = config_;
   W_E_ = parameter({c.vocab, c.d_model});
+  const auto made = [&](const char* name, Index length) {
+    return Stack{name, kind_of(c.positions).table(length, c.d_model), {}, LayerNorm(c.d_model)};
+  };
   if (c.has_source()) {
-    encoder_ = {"encoder.", make_positions(c, c.source_length), {}, LayerNorm(c.d_model)};
+    encoder_ = made("encoder.", c.source_length);
     add_blocks(encoder_, c, c.encoder_layers, 0);
   }
-  main_ = {c.has_source() ? "decoder." : "", make_positions(c, c.length), {}, LayerNorm(c.d_model)};
+  main_ = made(c.has_source() ? "decoder." : "", c.length);
   main_.stream = c.has_source() ? encoder_.blocks.size() + 1 : 0;  // a stream after its last block
   add_blocks(main_, c, c.layers, encoder_.blocks.size());
   if (!c.tied) unembed_ = Linear(c.d_model, c.targets * c.vocab);

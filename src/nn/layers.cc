@@ -28,10 +28,17 @@ void Linear::visit(const std::string& prefix, const std::string& label,
 
 LayerNorm::LayerNorm(Index width) : w(parameter({width}, 1)), b(parameter({width})) {}
 
+const Tensor& NormScales::use(const Tensor& own) {
+  if (given) return deviations.at(next++);
+  deviations.push_back(own);
+  return deviations.back();
+}
+
 Tensor LayerNorm::forward(const Tensor& x, const ForwardContext& context) const {
-  if (!context.frozen) return layer_norm(x, w, b, eps);
+  if (!context.frozen && context.norms == nullptr) return layer_norm(x, w, b, eps);
   const Tensor centred = x - mean(x, -1, true), constant = centred.detach();
-  return centred / sqrt(mean(constant * constant, -1, true) + eps) * w + b;
+  const Tensor deviation = sqrt(mean(constant * constant, -1, true) + eps);
+  return centred / (context.norms ? context.norms->use(deviation) : deviation) * w + b;
 }
 
 void LayerNorm::visit(const std::string& prefix, const ParameterVisitor& f) const {
@@ -42,10 +49,7 @@ void LayerNorm::visit(const std::string& prefix, const ParameterVisitor& f) cons
 FeedForward::FeedForward(Index width, Index hidden, Activation f)
     : in(width, hidden), out(hidden, width), activation(f) {}
 
-Tensor FeedForward::forward(const Tensor& x) const {
-  if (activation == Activation::gelu) return feed_forward({x, in.W, in.b, out.W, out.b});
-  return out.forward(relu(in.forward(x)));
-}
+Tensor FeedForward::forward(const Tensor& x) const { return kind_of(activation).forward(*this, x); }
 
 void FeedForward::visit(const std::string& prefix, const ParameterVisitor& f) const {
   in.visit(prefix, "_in", f);
@@ -65,5 +69,25 @@ Tensor sinusoidal_positions(Index length, Index width) {
   }
   return table;
 }
+
+const std::array<ActivationKind, 2> kActivations = {{
+    {"gelu", 2,  // in its tanh form
+     [](const FeedForward& mlp, const Tensor& x) {
+       return feed_forward({x, mlp.in.W, mlp.in.b, mlp.out.W, mlp.out.b});
+     }},
+    {"relu", 2,
+     [](const FeedForward& mlp, const Tensor& x) {
+       return mlp.out.forward(relu(mlp.in.forward(x)));
+     }},
+}};
+
+const std::array<PositionKind, 3> kPositions = {{
+    {"learned", true, 1,
+     [](Index length, Index width) {
+       return parameter({length, width});
+     }},
+    {"sinusoidal", false, 2, sinusoidal_positions},
+    {"none", false, 1, [](Index, Index) { return Tensor(); }},
+}};
 
 }}  // namespace headlab

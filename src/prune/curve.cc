@@ -1,6 +1,6 @@
 // Every subset of heads is judged once, and fine-tuned once, however many methods choose it: a
 // table of all methods costs little more than its distinct rows.
-// Read next: report/prune_text.cc.
+// Read next: over_runs.cc.
 #include "headlab/prune/curve.h"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ class SubsetResults {
   Judged from_scratch(const Choice& choice) {
     std::vector<HeadId> first;
     for (const HeadId& head : heads_) {
-      const auto beside = [&](const HeadId& other) { return other.layer == head.layer; };
+      const auto beside = [&](const HeadId& other) { return other.module == head.module; };
       if (std::ranges::count_if(first, beside) < std::ranges::count_if(choice.kept, beside))
         first.push_back(head);
     }

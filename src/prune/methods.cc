@@ -117,7 +117,7 @@ LayerMinimum::LayerMinimum(const PruneProblem& problem) {
 
 Index LayerMinimum::missing(std::span<const HeadId> kept) const {
   std::vector<Index> left = least_;
-  for (const HeadId& head : kept) --left[head.layer];
+  for (const HeadId& head : kept) --left[head.module];
   Index sum = 0;
   for (const Index count : left) sum += std::max<Index>(0, count);
   return sum;

@@ -1,7 +1,8 @@
-// Curves of several runs as one: every number becomes a mean with its interval over the runs, which
-// must have been pruned by the same methods to the same sizes.
-// Read next: report/prune_text.cc.
+// Curves of several runs as one: losses become geometric means with intervals on logarithms,
+// because they differ by factors, and methods are compared run by run. The runs must have been
+// pruned by the same methods to the same sizes. Read next: base/statistics.h.
 #include <algorithm>
+#include <iomanip>
 #include <tuple>
 
 #include "headlab/base/error.h"
@@ -10,12 +11,12 @@
 namespace headlab {
 namespace {
 
-/// The interval of value(curve) over the curves.
+/// value(curve) of each curve.
 template <class Value>
-Interval over(std::span<const Curve> curves, const Value& value) {
+std::vector<double> each(std::span<const Curve> curves, const Value& value) {
   std::vector<double> values;
   for (const Curve& curve : curves) values.push_back(value(curve));
-  return t_interval(values);
+  return values;
 }
 
 /// What two points must have in common: their size, and what was done at it.
@@ -38,30 +39,19 @@ void check_alike(const Curve& first, const Curve& other) {
   }
 }
 
-/// The difference of two values of each curve.
-template <class Value, class Other>
-PairedRuns paired_over(std::span<const Curve> curves, const Value& value, const Other& other) {
-  std::vector<double> differences;
-  for (const Curve& curve : curves) differences.push_back(value(curve) - other(curve));
-  return {t_interval(differences), mean(differences) / standard_deviation(differences)};
-}
-
 PointOverRuns point_over(std::span<const Curve> curves, std::size_t m, std::size_t p) {
   const CurvePoint& first = curves[0].methods[m].points[p];
-  const auto point = [&](const Curve& curve) -> const CurvePoint& {
-    return curve.methods[m].points[p];
+  const auto losses = [&](const auto& judged) {
+    return each(curves, [&](const Curve& c) { return judged(c.methods[m].points[p])->loss; });
   };
+  const auto tuned = [](const CurvePoint& point) { return point.finetuned; };
+  const auto scratch = [](const CurvePoint& point) { return point.from_scratch; };
   PointOverRuns result{.kept = first.kept};
-  result.pruned = over(curves, [&](const Curve& c) { return point(c).pruned.loss; });
-  if (first.finetuned)
-    result.finetuned = over(curves, [&](const Curve& c) { return point(c).finetuned->loss; });
-  if (first.from_scratch)
-    result.from_scratch = over(curves, [&](const Curve& c) { return point(c).from_scratch->loss; });
-  if (first.finetuned && first.from_scratch) {
-    result.against_scratch = paired_over(
-        curves, [&](const Curve& c) { return point(c).finetuned->loss; },
-        [&](const Curve& c) { return point(c).from_scratch->loss; });
-  }
+  result.pruned = geometric_interval(losses([](const CurvePoint& point) { return &point.pruned; }));
+  if (first.finetuned) result.finetuned = geometric_interval(losses(tuned));
+  if (first.from_scratch) result.from_scratch = geometric_interval(losses(scratch));
+  if (first.finetuned && first.from_scratch)
+    result.against_scratch = paired(log_ratios(losses(tuned), losses(scratch)));
   return result;
 }
 
@@ -70,17 +60,110 @@ void compare_with_best(std::span<const Curve> curves, CurveOverRuns& all) {
   for (std::size_t p = 0; !all.methods.empty() && p < all.methods[0].points.size(); ++p) {
     const auto mean_loss = [p](const MethodOverRuns& m) { return m.points[p].pruned.mean; };
     const auto best = std::ranges::min_element(all.methods, {}, mean_loss) - all.methods.begin();
-    for (std::size_t m = 0; m < all.methods.size(); ++m) {
-      const auto loss_of = [p](std::size_t method) {
-        return [=](const Curve& c) { return c.methods[method].points[p].pruned.loss; };
-      };
-      all.methods[m].points[p].against_best =
-          paired_over(curves, loss_of(m), loss_of(static_cast<std::size_t>(best)));
+    std::vector<std::vector<double>> losses;
+    for (std::size_t m = 0; m < all.methods.size(); ++m)
+      losses.push_back(
+          each(curves, [&](const Curve& c) { return c.methods[m].points[p].pruned.loss; }));
+    for (std::size_t m = 0; m < losses.size(); ++m) {
+      if (std::cmp_equal(m, best)) continue;
+      std::vector<std::vector<double>> others;
+      for (std::size_t k = 0; k < losses.size(); ++k)
+        if (k != m) others.push_back(log_ratios(losses[m], losses[k]));
+      Paired& found = all.methods[m].points[p].against_best.emplace(
+          paired(log_ratios(losses[m], losses[static_cast<std::size_t>(best)])));
+      found.p = sign_flip_p(others);
     }
   }
 }
 
+/// Corrects p over all methods and sizes.
+template <class Pair>
+void correct_all(CurveOverRuns& all, const Pair& pair) {
+  std::vector<Paired*> asked;
+  for (MethodOverRuns& method : all.methods)
+    for (PointOverRuns& point : method.points)
+      if (std::optional<Paired>& one = point.*pair) asked.push_back(&*one);
+  correct(asked);
+}
+
+Json points_json(const std::vector<PointOverRuns>& points) {
+  Json all = Json::array();
+  for (const PointOverRuns& point : points) {
+    Json json = Json::object({{"kept", point.kept}, {"loss", point.pruned}});
+    if (point.finetuned) json["finetuned"] = *point.finetuned;
+    if (point.from_scratch) json["from_scratch"] = *point.from_scratch;
+    if (point.against_best) json["against_best"] = ratio_json(*point.against_best);
+    if (point.against_scratch) json["against_scratch"] = ratio_json(*point.against_scratch);
+    all.push_back(std::move(json));
+  }
+  return all;
+}
+
+/// The rows of `table` in each curve, begun with the name of its run.
+Table by_run(Table table, std::span<const Curve> curves, const std::vector<std::string>& runs) {
+  const std::vector<Column> columns = table.columns;
+  const std::string name = table.name;
+  std::vector<Json::Array> rows;
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    table.name = "methods";
+    for (Json::Array& row : table_of(curves[i], table).rows) {
+      row.insert(row.begin(), runs[i]);
+      rows.push_back(std::move(row));
+    }
+  }
+  table.name = name, table.rows = std::move(rows);
+  table.columns.insert(table.columns.begin(),
+                       {"run", "run", "", curves.size() == 1 ? kHidden : kPlain});
+  return table;
+}
+
+const Column kMethod{"method", "method", "how heads are chosen", kPlain, "", false};
+const Column kKept{"kept", "heads kept", "how many stay", kPlain, "", false};
+
+/// What each run's curve says of its methods and their points.
+std::vector<Table> tables_by_run(std::span<const Curve> curves,
+                                 const std::vector<std::string>& runs) {
+  Table methods{
+      "choices",
+      {kMethod,
+       {"area", "area", "mean loss along the curve over the share of heads kept: small is good"},
+       {"regret", "regret",
+        "mean loss above that of the best subset of the same size where that was chosen: 0 is "
+        "best"},
+       {"rank_correlation", "rank corr",
+        "Spearman's, of how long a head is kept with what silencing it costs", 2},
+       {"knee", "knee", "the fewest heads whose loss lies within 1% of the way from all to none"},
+       {"steps", "steps",
+        "of training behind each model, fine-tuned or from scratch, with those of gates", kGrouped},
+       {"sequences_forward", "forward", "sequences that went through the model to choose",
+        kGrouped},
+       {"sequences_backward", "backward", "sequences whose gradient was taken to choose", kGrouped},
+       {"seconds", "seconds", "that choosing took", 2}}};
+  methods.shown = curves.size() == 1;
+  Table losses = points_table();
+  losses.shown = false;
+  return {by_run(methods, curves, runs), by_run(losses, curves, runs)};
+}
+
 }  // namespace
+
+Table points_table() {
+  return {.name = "losses",
+          .columns = {kMethod,
+                      kKept,
+                      {"loss", "loss", "after removal, on held-out examples"},
+                      {"accuracy", "accuracy", "after removal"},
+                      {"choosing_loss", "loss where chosen",
+                       "on the examples that heads are chosen on"},
+                      {"finetuned.loss", "fine-tuned", "loss after training on without the others"},
+                      {"from_scratch.loss", "from scratch",
+                       "loss of as many heads in each layer, trained anew for as many steps"},
+                      {"recall", "owners kept", "share of relations with an owner that keep one",
+                       2},
+                      {"precision", "with a role", "share of heads kept that own a relation", 2},
+                      {"heads", "heads", "that stay", kPlain, "heads"}},
+          .inner = "points"};
+}
 
 CurveOverRuns over_runs(std::span<const Curve> curves) {
   require(!curves.empty(), "there is no curve to average");
@@ -93,28 +176,17 @@ CurveOverRuns over_runs(std::span<const Curve> curves) {
     method.steps = first.steps;
     for (std::size_t p = 0; p < first.points.size(); ++p)
       method.points.push_back(point_over(curves, m, p));
-    method.area = over(curves, [&](const Curve& c) { return c.methods[m].area; });
-    if (first.regret)
-      method.regret = over(curves, [&](const Curve& c) { return c.methods[m].regret.value(); });
+    method.area =
+        geometric_interval(each(curves, [&](const auto& c) { return c.methods[m].area; }));
+    if (std::ranges::all_of(curves, [&](const auto& c) { return c.methods[m].regret.has_value(); }))
+      method.regret =
+          t_interval(each(curves, [&](const auto& c) { return c.methods[m].regret.value(); }));
     for (const Curve& curve : curves) method.knees.push_back(curve.methods[m].knee);
   }
   compare_with_best(curves, all);
+  correct_all(all, &PointOverRuns::against_best);
+  correct_all(all, &PointOverRuns::against_scratch);
   return all;
-}
-
-Json to_json(const PairedRuns& paired) {
-  return Json::object({{"difference", paired.difference},
-                       {"effect_size", paired.effect},
-                       {"tie", paired.is_tie()}});
-}
-
-Json to_json(const PointOverRuns& point) {
-  Json json = Json::object({{"kept", point.kept}, {"loss", point.pruned}});
-  if (point.finetuned) json["finetuned"] = *point.finetuned;
-  if (point.from_scratch) json["from_scratch"] = *point.from_scratch;
-  json["against_best"] = point.against_best;
-  if (point.against_scratch) json["against_scratch"] = *point.against_scratch;
-  return json;
 }
 
 Json to_json(const MethodOverRuns& method) {
@@ -123,13 +195,70 @@ Json to_json(const MethodOverRuns& method) {
                        {"regret", method.regret},
                        {"knees", method.knees},
                        {"steps", method.steps},
-                       {"points", method.points}});
+                       {"points", points_json(method.points)}});
 }
 
 Json to_json(const CurveOverRuns& curve) {
   return stamped({{"runs", curve.runs},
                   {"needed", curve.needed > 0 ? Json(curve.needed) : Json()},
                   {"methods", curve.methods}});
+}
+
+/// The columns of points over runs, and how text shows them.
+static Table points_over_runs(bool several) {
+  Table points{.name = "methods", .columns = {kMethod, kKept}, .inner = "points"};
+  const std::pair<const char*, const char*> losses[] = {
+      {"loss", "loss after removal"},
+      {"finetuned", "loss after fine-tuning"},
+      {"from_scratch", "loss of as many heads in each layer, trained from scratch"}};
+  for (const auto& [key, title] : losses) {
+    points.columns.push_back({text(key, ".mean,low,high"), title, "", kPlain, "", false});
+    points.grids.push_back({title, "method", "kept", points.columns.back().key});
+  }
+  const std::pair<const char*, const char*> ratios[] = {
+      {"against_best", "loss after removal, times that of the best method"},
+      {"against_scratch", "loss after fine-tuning, times that from scratch"}};
+  for (const auto& [key, title] : ratios) {
+    for (Column& column : ratio_columns(key, title)) points.columns.push_back(std::move(column));
+    if (!several) continue;
+    points.grids.push_back({title, "method", "kept", text(key, ".ratio.mean,low,high")});
+    points.grids.push_back({"Holm's p of that", "method", "kept", text(key, ".p_holm")});
+  }
+  return points;
+}
+
+static Table methods_over_runs() {
+  return {.name = "methods",
+          .columns = {kMethod,
+                      {"area.mean,low,high", "area", "mean loss along the curve: small is good"},
+                      {"regret.mean,low,high", "regret",
+                       "mean loss above that of the best subset: 0 is best"},
+                      {"knees", "knee of each run", "the fewest heads within 1% of the full loss"},
+                      {"steps", "steps", "of training", kGrouped}}};
+}
+
+std::vector<Table> curve_tables(std::span<const Curve> curves,
+                                const std::vector<std::string>& runs) {
+  const CurveOverRuns all = curves.empty() ? CurveOverRuns{} : over_runs(curves);
+  const Json json = all;
+  const bool several = all.runs > 1;
+  Table points = table_of(json, points_over_runs(several));
+  points.name = "points";
+  if (several) {
+    points.title = text("geometric means over ", all.runs, " runs with 95% intervals");
+    points.note =
+        "The best method of a size is picked from all: its p are those of the largest "
+        "difference. " +
+        chance_text(all.runs);
+  } else if (!curves.empty()) {
+    points.title = text("loss with all ", curves[0].heads, " heads ", std::setprecision(4),
+                        curves[0].full.loss, ", with none ", curves[0].none.loss);
+  }
+  if (all.needed > 0) points.title += text("; the task needs ", all.needed);
+  std::vector<Table> tables = {std::move(points), table_of(json, methods_over_runs())};
+  tables[1].shown = several;
+  for (Table& table : tables_by_run(curves, runs)) tables.push_back(std::move(table));
+  return tables;
 }
 
 }  // namespace headlab

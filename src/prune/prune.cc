@@ -113,9 +113,9 @@ Choice choose_heads(const PruneProblem& problem, const PruneOptions& options) {
 Transformer remove_heads(const Transformer& model, std::span<const HeadId> kept) {
   std::vector<std::vector<std::int32_t>> numbers(model.head_numbers().size());
   for (const HeadId& head : kept) {
-    require(head.layer >= 0 && head.layer < std::ssize(numbers), "there is no attention module ",
-            head.layer);
-    numbers[head.layer].push_back(head.head);
+    require(head.module >= 0 && head.module < std::ssize(numbers), "there is no attention module ",
+            head.module);
+    numbers[head.module].push_back(head.head);
   }
   return model.with_heads(numbers);
 }
@@ -127,8 +127,7 @@ Transformer pruned_model(const Transformer& model, const Choice& choice) {
 Index trained_steps(const Run& run) {
   Index steps = run.step >= 0 ? run.step : run.config.train.steps;
   const std::filesystem::path file = run.path / kPruneFile;
-  std::error_code ignored;
-  if (!std::filesystem::exists(file, ignored)) return steps;
+  if (!is_there(file)) return steps;
   const Json record = read_json(file);
   for (const char* before : {"steps", "gate_steps"})
     if (const Json* more = record.find(before)) steps += more->integer();
@@ -201,8 +200,7 @@ std::string pruning_text(const PruneOptions& options) {
 
 void update_prune_record(const Run& run) {
   const std::filesystem::path file = run.path / kPruneFile;
-  std::error_code ignored;
-  if (!std::filesystem::exists(file, ignored)) return;
+  if (!is_there(file)) return;
   Json record = read_json(file);
   record["after"] = measure_model(run.model, *run.task, run.config.train.eval_examples);
   record["finetuned"] = run.step;

@@ -127,7 +127,7 @@ void normalise_by_module(const std::vector<HeadId>& heads, std::vector<double>& 
   for (std::size_t i = 0; i < heads.size();) {
     std::size_t end = i;
     double squares = 0;
-    for (; end < heads.size() && heads[end].layer == heads[i].layer; ++end)
+    for (; end < heads.size() && heads[end].module == heads[i].module; ++end)
       squares += scores[end] * scores[end];
     for (; i < end; ++i) scores[i] /= squares > 0 ? std::sqrt(squares) : 1;
   }

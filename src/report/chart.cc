@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "headlab/base/error.h"
-#include "headlab/report/table.h"
+#include "headlab/base/text.h"
 
 namespace headlab {
 namespace {

@@ -8,7 +8,7 @@
 #include <cmath>
 
 #include "headlab/base/error.h"
-#include "headlab/report/table.h"
+#include "headlab/base/text.h"
 #include "report/chart.h"
 
 namespace headlab {
@@ -116,8 +116,8 @@ Plot curve_plot(std::vector<Series> series, Index needed, const std::string& los
 }
 
 Sample with_interval(double x, const Interval& loss) {
-  if (!std::isfinite(loss.half_width)) return {x, loss.mean};
-  return {x, loss.mean, loss.mean - loss.half_width, loss.mean + loss.half_width};
+  if (!std::isfinite(loss.low)) return {x, loss.mean};
+  return {x, loss.mean, loss.low, loss.high};
 }
 
 /// What bars are, for the legend.
@@ -276,7 +276,8 @@ Picture curve_figure(const CurveOverRuns& curve, double width) {
   for (const PointOverRuns& point : curve.methods[0].points) most = std::max(most, point.kept);
   const Index shown = curve.needed > 0 ? curve.needed : most / 2;
   return plotted("Loss against heads kept",
-                 text(curve.runs > 1 ? text("Means over ", curve.runs, " runs; with ") : "With ",
+                 text(curve.runs > 1 ? text("Geometric means over ", curve.runs, " runs; with ")
+                                     : "With ",
                       shown, shown == 1 ? " head: " : " heads: ", losses_at(curve, shown), "."),
                  plots, width);
 }
@@ -305,7 +306,8 @@ Picture prune_sweep_figure(const PruneSweepReport& report, double width) {
   require(!series.lines.empty(), "no pruning of the sweep is finished: there is nothing to draw");
   const Index finetuned = report.curve.finetune;
   return plotted("Loss of pruned models against heads kept",
-                 text("Means over ", report.groups[0].seeds.size(), " seeds with 95% intervals",
+                 text("Geometric means over ", report.groups[0].seeds.size(),
+                      " seeds with 95% intervals",
                       finetuned > 0 ? text(", after ", finetuned, " steps of fine-tuning.") : "."),
                  {curve_plot(series.all(), 0, kLoss)}, width);
 }
@@ -331,7 +333,11 @@ Picture sweep_figure(const SweepReport& report, double width) {
   for (const SweepGroup& group : report.groups) {
     if (group.config.model.heads.size() != 1) continue;  // its layers differ: no place on the axis
     series.add(group.family, double(group.config.model.heads[0]), group.loss, group.losses);
-    said.push_back(text(group.name, " ", interval_text(group.loss)));
+    const Interval& loss = group.loss;
+    said.push_back(text(group.name, " ", significant(loss.mean),
+                        std::isfinite(loss.low)
+                            ? text(" (", significant(loss.low), " to ", significant(loss.high), ")")
+                            : std::string()));
   }
   const bool varied = std::ranges::any_of(series.lines, [](const Series& line) {
     return line.samples.size() > 1 && line.samples.front().x != line.samples.back().x;
@@ -343,7 +349,8 @@ Picture sweep_figure(const SweepReport& report, double width) {
   Plot plot{.x = {.label = "heads", .ticks = whole_ticks(all)},
             .y = {.label = kLoss, .logarithmic = true},
             .series = all};
-  return plotted("Loss against heads", text("Mean ± 95% interval: ", join(said, "; "), "."), {plot},
+  return plotted("Loss against heads",
+                 text("Geometric means with 95% intervals: ", join(said, "; "), "."), {plot},
                  width);
 }
 

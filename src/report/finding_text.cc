@@ -7,13 +7,18 @@
 #include <cmath>
 
 #include "headlab/base/error.h"
+#include "headlab/base/statistics.h"
 #include "headlab/base/text.h"
-#include "headlab/report/table.h"
 
 namespace headlab {
 namespace {
 
-using Lines = std::vector<std::vector<std::string>>;
+std::vector<std::string> lines_of(const std::string& folded) {
+  std::vector<std::string> lines;
+  for (const std::string_view line : split(folded, '\n')) lines.emplace_back(line);
+  lines.pop_back();  // behind the last newline
+  return lines;
+}
 
 std::string number_shown(const Column& column, double x) {
   const double shown = column.unit == "%" ? 100 * x : x;
@@ -22,6 +27,7 @@ std::string number_shown(const Column& column, double x) {
   const std::string digits = column.digits == kGrouped  ? grouped(static_cast<Index>(shown))
                              : column.digits == kSigned ? signed_text(shown)
                              : column.digits == kPlain  ? significant(shown)
+                             : column.digits == kChance ? (x > kLeastP ? significant(x) : "< 1e-6")
                                                         : fixed(shown, column.digits);
   return digits + (column.unit == "%" ? "%" : "");
 }
@@ -47,89 +53,156 @@ std::string interval_shown(const Column& column, const Json::Array& ends) {
   return number_shown(column, x) + " ± " + two_digits(half);
 }
 
+/// A character for each number, from a low block at 0 to a full one at 1 and a blank where there is
+/// none; of more than kMostBlocks evenly spaced ones, both ends among them.
+std::string blocks_of(const Json::Array& numbers) {
+  constexpr const char* kBlocks[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  constexpr std::size_t kMostBlocks = 40;
+  const std::size_t count = std::min(numbers.size(), kMostBlocks);
+  std::string line;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Json& x = numbers[i * (numbers.size() - 1) / std::max<std::size_t>(count - 1, 1)];
+    line += x.is_null() ? " " : kBlocks[std::lround(std::clamp(x.number(), 0.0, 1.0) * 7)];
+  }
+  return line;
+}
+
+bool is_marked(const Column& column) {
+  return column.key.find(',') != std::string::npos && !column.is_interval() && !column.is_head();
+}
+
 std::string shown(const Column& column, const Json& cell) {
   if (cell.is_number()) return number_shown(column, cell.number());
   if (cell.is_string()) return harmless(cell.string());
   if (cell.is_bool()) return cell.boolean() ? "*" : "";
   if (!cell.is_array() || cell.items().empty()) return "-";
+  const Json::Array& parts = cell.items();
   if (column.is_interval()) return interval_shown(column, ends_of(cell));
-  if (column.is_head() && cell.items()[0].is_null()) return "-";
-  if (!cell.items()[0].is_array() && (column.is_head() || column.unit == "heads"))
-    return cell.items()[0].dump() + "." + cell.items().at(1).dump();
-  return join(texts_of(cell.items(), [&](const Json& part) { return shown(column, part); }), " ");
+  if (is_marked(column)) return shown(column, parts[0]) + (parts[1] == Json(true) ? "*" : " ");
+  if (column.is_head() && parts[0].is_null()) return "-";
+  if (!parts[0].is_array() && (column.is_head() || column.unit == "heads"))
+    return parts[0].dump() + "." + parts.at(1).dump();
+  if (column.unit == "line") return blocks_of(parts);
+  return join(texts_of(parts, [&](const Json& part) { return shown(column, part); }),
+              parts[0].is_string() ? ", " : " ");
 }
 
-bool is_text(const Table& table, std::size_t c) {
-  return std::ranges::any_of(table.rows, [&](const Json::Array& row) {
-    return row[c].is_string() || row[c].is_bool() ||
-           (row[c].is_array() && !table.columns[c].is_head());
+bool is_text(const Column& column, const std::vector<Json::Array>& rows, std::size_t c) {
+  return !is_marked(column) && std::ranges::any_of(rows, [&](const Json::Array& row) {
+    return row[c].is_string() || row[c].is_bool() || (row[c].is_array() && !column.is_head());
   });
 }
 
 std::vector<Json::Array> shown_rows(const Table& table) {
   std::vector<Json::Array> rows = table.rows;
   if (table.most == 0) return rows;
-  const auto c = &table.column(table.by) - table.columns.data();
   const auto size = [&](const Json::Array& row) {
-    const Json& x = row[c].is_array() ? row[c].items()[0] : row[c];
+    const Json& cell = row[&table.column(table.by) - table.columns.data()];
+    const Json& x = cell.is_array() ? cell.items()[0] : cell;
     return x.is_number() ? std::abs(x.number()) : -1;
   };
-  std::ranges::stable_sort(rows, std::greater<>(), size);
+  if (!table.by.empty()) std::ranges::stable_sort(rows, std::greater<>(), size);
   rows.resize(std::min(rows.size(), table.most));
   return rows;
 }
 
-/// Columns of text, the first line their titles, and what is known of their widths.
-struct TextBlock {
-  Lines columns;
-  std::vector<std::size_t> widths;
-  std::vector<bool> left;
+/// A column as text: the lines of its title, and its cells.
+struct TextColumn {
+  std::vector<std::string> title{}, cells{};
+  std::size_t cells_width = 0;
+  bool left = false;
 
   std::size_t width() const {
-    std::size_t sum = 0;
-    for (const std::size_t one : widths) sum += one + 2;
-    return sum - 2;
+    std::size_t most = cells_width;
+    for (const std::string& line : title) most = std::max(most, display_width(line));
+    return most;
+  }
+  /// The title in lines as narrow as the cells, if its words are.
+  void fold_title() {
+    std::size_t longest = cells_width;
+    for (const std::string_view word : split(title[0], ' '))
+      longest = std::max(longest, display_width(word));
+    title = lines_of(wrapped(title[0], "", longest));
   }
 };
+using TextColumns = std::vector<TextColumn>;
 
-/// The lines of a block. The last column is folded where it is text and the block too wide.
-std::string block_text(TextBlock block, std::size_t width) {
-  const std::size_t last = block.columns.size() - 1;
-  if (block.width() > width && block.left[last]) {
-    const std::size_t others = block.width() - block.widths[last];
-    block.widths[last] = std::max<std::size_t>(width - std::min(width, others), 20);
+std::size_t width_of(const TextColumns& columns) {
+  std::size_t sum = 0;
+  for (const TextColumn& column : columns) sum += column.width() + 2;
+  return sum - std::min<std::size_t>(sum, 2);
+}
+
+/// The columns with lines of titles, a rule and rows. The last is folded where it is text and the
+/// block too wide.
+std::string block_text(const TextColumns& columns, std::size_t width) {
+  std::vector<std::size_t> widths;
+  std::size_t titles = 1;
+  for (const TextColumn& column : columns) {
+    widths.push_back(column.width());
+    titles = std::max(titles, column.title.size());
   }
+  if (const std::size_t all = width_of(columns); all > width && columns.back().left)
+    widths.back() = std::max<std::size_t>(width - std::min(width, all - widths.back()), 20);
   std::string out;
-  for (std::size_t r = 0; r < block.columns[0].size(); ++r) {
-    const std::string folded = wrapped(block.columns[last][r], "", block.widths[last]);
-    std::size_t part = 0;
-    for (const std::string_view words :
-         split(std::string_view(folded).substr(0, folded.size() - 1), '\n')) {
-      std::string line;
-      for (std::size_t c = 0; c <= last; ++c)
-        line +=
-            (c > 0 ? "  " : "") +
-            padded(c == last   ? words
-                   : part == 0 ? block.columns[c][r]
-                               : std::string(),
-                   std::max(block.widths[c], c == last ? display_width(words) : 0), !block.left[c]);
-      out += trimmed_line(line);
-      ++part;
+  const auto line = [&](const auto& cell) {
+    std::string joined;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const std::string shown = cell(c);
+      joined += (c > 0 ? "  " : "") +
+                padded(shown, std::max(widths[c], display_width(shown)), !columns[c].left);
     }
-    if (r > 0) continue;
-    std::string rule;
-    for (const std::size_t one : block.widths) rule += std::string(one, '-') + "  ";
-    out += trimmed_line(rule);
+    out += trimmed_line(joined);
+  };
+  for (std::size_t i = 0; i < titles; ++i)
+    line([&](std::size_t c) {
+      const std::size_t from = titles - columns[c].title.size();  // titles stand on the rule
+      return i < from ? std::string() : columns[c].title[i - from];
+    });
+  line([&](std::size_t c) { return std::string(widths[c], '-'); });
+  for (std::size_t r = 0; r < columns[0].cells.size(); ++r) {
+    const auto last = lines_of(wrapped(columns.back().cells[r], "", widths.back()));
+    for (std::size_t part = 0; part < last.size(); ++part)
+      line([&](std::size_t c) {
+        return c + 1 == columns.size() ? last[part] : part > 0 ? "" : columns[c].cells[r];
+      });
   }
   return out;
+}
+
+/// Hidden are columns that say so, and those in which no row says anything.
+bool is_hidden(const Table& table, std::size_t c) {
+  const auto empty = [c](const Json::Array& row) { return is_blank(row[c]) || row[c] == Json(""); };
+  return table.columns[c].digits == kHidden ||
+         (!table.rows.empty() && std::ranges::all_of(table.rows, empty));
+}
+
+TextColumns columns_of(const Table& table) {
+  const std::vector<Json::Array> rows = shown_rows(table);
+  TextColumns columns;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const Column& column = table.columns[c];
+    if (is_hidden(table, c)) continue;
+    TextColumn one{.title = {column.title}, .left = is_text(column, rows, c)};
+    for (const Json::Array& row : rows) {
+      one.cells.push_back(shown(column, row[c]));
+      one.cells_width = std::max(one.cells_width, display_width(one.cells.back()));
+    }
+    columns.push_back(std::move(one));
+  }
+  return columns;
 }
 
 /// Titles and meanings of the columns: "lift: how far ...; p: ...".
 std::string legend_of(const Table& table) {
   std::vector<std::string> parts;
-  for (const Column& column : table.columns)
-    if (column.told && column.digits != kHidden && !column.meaning.empty())
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    const Column& column = table.columns[c];
+    const bool seen =
+        table.grids.empty() || std::ranges::count(table.grids, column.key, &Grid::cell) > 0;
+    if (column.told && seen && !column.meaning.empty() && !is_hidden(table, c))
       parts.push_back(column.title + ": " + column.meaning);
+  }
   return join(parts, "; ");
 }
 
@@ -141,7 +214,35 @@ std::string folded(const std::string& words, std::size_t width) {
   return words.empty() ? "" : out;
 }
 
+/// One scale for both axes: a character is twice as high as wide. Where two names would stand on
+/// one another, the later moves to the next free line.
+std::string plane_text(const std::vector<Figure::Point>& points, std::size_t width) {
+  constexpr std::size_t kHeight = 20;
+  std::size_t longest = 0;
+  double extent = 1e-9;
+  for (const auto& [name, x, y] : points) longest = std::max(longest, display_width(name));
+  const std::size_t across = std::max<std::size_t>(width, longest + 24) - longest - 4;
+  for (const auto& [name, x, y] : points)
+    extent =
+        std::max({extent, std::abs(x) * 2 * kHeight / static_cast<double>(across), std::abs(y)});
+  std::vector<std::string> lines(kHeight + 1, std::string(across + longest, ' '));
+  const double half = kHeight / 2.0;
+  for (const auto& [name, x, y] : points) {
+    const auto column = static_cast<std::size_t>(
+        std::lround(static_cast<double>(across) / 2 + x / extent * 2 * half));
+    auto line = static_cast<std::size_t>(std::lround(half - y / extent * half));
+    for (std::size_t tries = 0; tries < lines.size(); ++tries, line = (line + 1) % lines.size())
+      if (lines[line].substr(column, name.size()).find_first_not_of(' ') == std::string::npos)
+        break;
+    lines[line].replace(column, name.size(), name);
+  }
+  return join(texts_of(lines, [](const std::string& line) { return "  │" + trimmed_line(line); }),
+              "");
+}
+
 std::string figure_text(const Figure& figure, const HeatmapOptions& options) {
+  if (!figure.points.empty())
+    return "\n" + folded(figure.title, options.width) + plane_text(figure.points, options.width);
   std::size_t columns = 0;
   double most = 0;
   for (const auto& row : figure.values) {
@@ -171,7 +272,12 @@ std::string escaped_csv(std::string cell, bool is_text) {
 std::string csv_cell(const Column& column, const Json& cell) {
   if (cell.is_null()) return "";
   if (cell.is_string()) return escaped_csv(cell.string(), true);
-  return cell.is_array() ? escaped_csv(shown(column, cell), false) : cell.dump();
+  if (!cell.is_array()) return cell.dump();
+  const bool numbers = !cell.items().empty() && cell.items()[0].is_number();
+  return escaped_csv(numbers
+                         ? join(texts_of(cell.items(), [](const Json& x) { return x.dump(); }), " ")
+                         : shown(column, cell),
+                     false);
 }
 
 /// The names that a column has for programs: its key, or of an array's place its title.
@@ -190,7 +296,7 @@ std::vector<std::string> csv_names(const Column& column) {
 /// The cells below these names.
 Json::Array csv_parts(const Column& column, const Json& cell) {
   if (column.is_interval()) return ends_of(cell);
-  if (!column.is_head()) return {cell};
+  if (!column.is_head() && !is_marked(column)) return {cell};
   return cell.is_null() ? Json::Array(2) : cell.items();
 }
 
@@ -211,46 +317,50 @@ std::string latex_cell(const std::string& cell) {
 }  // namespace
 
 std::string text_of(const Table& table, std::size_t width) {
-  const std::vector<Json::Array> rows = shown_rows(table);
+  TextColumns columns = columns_of(table), block;
+  if (columns.empty()) return "";
+  if (width_of(columns) > width)
+    for (TextColumn& column : columns) column.fold_title();
   std::string out;
-  TextBlock block;
-  const auto add = [&](std::size_t c) {
-    std::vector<std::string> cells = {table.columns[c].title};
-    for (const Json::Array& row : rows) cells.push_back(shown(table.columns[c], row[c]));
-    std::size_t most = 0;
-    for (const std::string& cell : cells) most = std::max(most, display_width(cell));
-    if (c > 0 && std::ranges::count(cells, "") == std::ssize(rows) && !rows.empty()) return;
-    const std::size_t before = block.columns.empty() ? 0 : block.width() + 2;
-    const bool left = is_text(table, c), folds = left && before + 20 <= width;
-    if (block.columns.size() > 1 && before + most > width && !folds) {
-      out += block_text(block, width) + "\n";
-      block = {{block.columns[0]}, {block.widths[0]}, {block.left[0]}};
-    }
-    block.columns.push_back(std::move(cells));
-    block.widths.push_back(most);
-    block.left.push_back(left);
-  };
-  for (std::size_t c = 0; c < table.columns.size(); ++c)
-    if (table.columns[c].digits != kHidden) add(c);
+  for (TextColumn& column : columns) {
+    block.push_back(column);
+    const std::size_t wide = width_of(block), before = wide - column.width();
+    if (block.size() <= 2 || wide <= width || (column.left && before + 20 <= width)) continue;
+    block.pop_back();
+    out += block_text(block, width) + "\n";
+    block = {columns[0], column};
+  }
   return out + block_text(block, width);
 }
 
 std::string text_of(const Finding& finding, const HeatmapOptions& options) {
   const std::size_t width = options.width;
   std::string out;
-  for (const Table& table : finding.tables) {
-    const std::string said = folded(legend_of(table), width) + folded(table.note, width);
+  const auto add = [&](const Table& table, const std::string& said) {
     out +=
-        (out.empty() ? "" : "\n") + folded(table.title, width) + (table.title.empty() ? "" : "\n");
-    out +=
+        (out.empty() ? "" : "\n") + folded(table.title, width) + (table.title.empty() ? "" : "\n") +
         (table.rows.empty() ? "none\n" : text_of(table, width)) + (said.empty() ? "" : "\n" + said);
+  };
+  for (const Table& table : finding.tables) {
+    if (!table.shown ||
+        std::ranges::count(table.columns, kHidden, &Column::digits) == std::ssize(table.columns))
+      continue;
+    const std::string said = folded(legend_of(table), width) + folded(table.note, width);
+    if (table.grids.empty()) {
+      add(table, said);
+      continue;
+    }
+    out += (out.empty() ? "" : "\n") + folded(table.title, width);
+    for (const Grid& grid : table.grids)
+      if (const Table one = grid_table(table, grid); !one.rows.empty()) add(one, "");
+    out += said.empty() ? "" : "\n" + said;
   }
   for (const Figure& figure : finding.figures) out += figure_text(figure, options);
   return out;
 }
 
 std::string csv_of(const Table& table) {
-  Lines lines(1);
+  std::vector<std::vector<std::string>> lines(1);
   for (const Column& column : table.columns)
     for (const std::string& name : csv_names(column)) lines[0].push_back(escaped_csv(name, true));
   for (const Json::Array& row : table.rows) {
@@ -263,17 +373,16 @@ std::string csv_of(const Table& table) {
 }
 
 std::string latex_of(const Table& table) {
-  std::string out = "\\begin{tabular}{" + std::string(table.columns.size(), 'l') + "}\n\\toprule\n";
-  const auto line = [&](const std::vector<std::string>& cells) {
-    out += join(texts_of(cells, latex_cell), " & ") + " \\\\\n";
+  const TextColumns columns = columns_of(table);
+  std::string out = "\\begin{tabular}{" + std::string(columns.size(), 'l') + "}\n\\toprule\n";
+  const auto line = [&](const auto& cell) {
+    out += join(texts_of(columns, [&](const auto& one) { return latex_cell(cell(one)); }), " & ") +
+           " \\\\\n";
   };
-  line(texts_of(table.columns, &Column::title));
+  line([](const TextColumn& column) { return column.title[0]; });
   out += "\\midrule\n";
-  for (const Json::Array& row : table.rows) {
-    std::vector<std::string> cells;
-    for (std::size_t c = 0; c < row.size(); ++c) cells.push_back(shown(table.columns[c], row[c]));
-    line(cells);
-  }
+  for (std::size_t r = 0; !columns.empty() && r < columns[0].cells.size(); ++r)
+    line([r](const TextColumn& column) { return column.cells[r]; });
   return out + "\\bottomrule\n\\end{tabular}\n";
 }
 

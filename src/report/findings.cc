@@ -4,6 +4,7 @@
 #include "report/findings.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include "headlab/base/error.h"
@@ -11,12 +12,16 @@
 #include "headlab/bench/cost.h"
 #include "headlab/bench/profile.h"
 #include "headlab/heads/ablation.h"
-#include "headlab/heads/attribution.h"
+#include "headlab/heads/analyses.h"
 #include "headlab/heads/circuits.h"
 #include "headlab/heads/gold_edges.h"
-#include "headlab/heads/patching.h"
+#include "headlab/heads/lessons.h"
+#include "headlab/heads/pairs.h"
+#include "headlab/heads/tracking.h"
+#include "headlab/lab/compare.h"
+#include "headlab/lab/reproduce.h"
+#include "headlab/lab/sweep.h"
 #include "headlab/prune/prune.h"
-#include "report/columns.h"
 
 namespace headlab {
 namespace {
@@ -38,60 +43,166 @@ Finding benchmarks_found() {
   return all;
 }
 
+/// Of one head and one relation, so that keys of both are listed.
+Finding heads_found() {
+  HeadsReport report{.heads = {HeadScores{}}, .relations = {{.relation = {"RELATION", "", false}}}};
+  report.heads[0].values.resize(score_table().size());
+  report.heads[0].relations.resize(1);
+  report.distances = {0};
+  return finding_of(report);
+}
+
+Finding heads_shown() {
+  Finding found = found_by<LikenessReport>();
+  for (const Table& table : found_by<HeadsHistory>().tables) found.tables.push_back(table);
+  return found;
+}
+
+Finding lessons_found() {
+  const LessonWorld& world = lesson_worlds()[0];
+  const ShownHeads shown =
+      shown_heads(world.tokens, attend_in_heads(world.q, world.k, world.v, world.heads));
+  Finding found{.tables = world_tables(shown, world.W_O)};
+  found.tables.push_back(query_tables(shown, 0)[0]);
+  return found;
+}
+
 Finding cost_found() {
   Finding found = cost_finding({}, 1, true);
-  for (const Table& table : measure_cost({}, 1, 0).tables) found.tables.push_back(table);
   found.tables.push_back(published_cost());
   return found;
 }
 
-constexpr FindingEntry kFindings[] = {
+template <std::size_t Place>
+Finding paper_found() {
+  Finding found = papers()[Place].finding({});
+  found.tables.push_back(papers()[Place].over_runs({}));
+  return found;
+}
+
+Finding comparison_found() {
+  return compare_arms(std::vector<Arm>{{"a", {0}, {1}}, {"reference", {0}, {1}}});
+}
+
+Finding curves_found() { return {.tables = curve_tables({}, {})}; }
+
+const FindingEntry kFindings[] = {
     {"config.json", "every setting of a run: `headlab train --help` says each", "", "", nullptr,
      "task layers heads d_model parent data_hash pruning extended"},
-    {"metrics.jsonl", "a line for each evaluation", "", "time", nullptr,
+    {"metrics.jsonl", "a line for each evaluation", "", "story", nullptr,
      "step loss accuracy targets train_loss lr gradient_norm seconds tokens_per_s"},
-    {"heads.jsonl", "a line for each scoring while a run tracks its heads", "", "time", nullptr,
-     "step examples attention best heads"},
+    {"heads.jsonl", "a line for each scoring while a run tracks its heads", "", "story head",
+     nullptr, "step examples attention best heads"},
     {"state.safetensors", "parameters, moments and counters: all that resuming needs"},
     {"model.safetensors", "the parameters, by name"},
     {"best.safetensors", "those with the lowest held-out loss, where a task reads a file"},
-    {"snapshots.safetensors", "the parameters at some steps of training", "", "time"},
-    {"heads.json", "what `heads` found", "heads RUN", "heads head compare", found_by<HeadsReport>,
+    {"snapshots.safetensors", "the parameters at some steps of training", "", "story"},
+    {"heads.json", "what `heads` found", "heads RUN", "story head", heads_found,
      "distances seed settings"},
-    {"ablation.json", "what `ablate` found", "ablate RUN", "heads live causes",
+    {"ablation.json", "what `ablate` found", "ablate RUN", "story bench findings",
      found_by<AblationReport>},
-    {"interactions.json", "what `ablate --pairs` found", "ablate RUN --pairs", "live causes",
-     found_by<InteractionReport>},
+    {"interactions.json", "what `ablate --pairs` found", "ablate RUN --pairs", "story findings",
+     found_by<PairsReport>},
     {"gold_edges.json", "what `ablate --gold-edges` found", "ablate RUN --gold-edges",
-     "live causes", found_by<EdgeReport>},
-    {"attribution.json", "what `attribute` found", "attribute RUN", "head causes",
-     found_by<AttributionReport>},
-    {"circuits.json", "what `circuits` found", "circuits RUN", "head causes",
+     "bench findings", found_by<EdgeReport>},
+    {"circuits.json", "what `circuits` found", "circuits RUN", "findings",
      found_by<CircuitsReport>},
-    {"patching.json", "what `patch` found", "patch RUN", "causes", found_by<PatchReport>},
-    {"curve.json", "what `curve` found", "curve RUN", "heads live prune", nullptr,
+    {"curve.json", "what `curve` found", "curve RUN", "story bench findings", nullptr,
      "task heads needed full none owners ablation methods subsets settings"},
-    {"prune.json", "what `prune` did, and how its run stands now", "", "prune", nullptr,
+    {"prune.json", "what `prune` did, and how its run stands now", "", "findings", nullptr,
      "attention kept removed_heads before without_finetuning after method seed examples steps "
      "gate_steps finetune finetuned pruning step weights timing unfinished command"},
-    {"michel.json", "what `reproduce michel` found", "reproduce michel RUN", "prune", nullptr,
-     "ablation one_head_per_layer curve shares by_step timing settings"},
-    {"voita.json", "what `reproduce voita` found", "reproduce voita RUN", "prune", nullptr,
-     "heads needed steps full none rows chosen settings"},
+    {"michel.json", "what `reproduce michel` found", "reproduce michel RUN", "findings",
+     paper_found<0>, "curve shares settings"},
+    {"voita.json", "what `reproduce voita` found", "reproduce voita RUN", "findings",
+     paper_found<1>, "heads needed steps full none chosen settings"},
     {"grid.json", "the grids of a sweep, and how they are pruned", "", "", nullptr,
      "grids prunings"},
     {"cell.json", "the result of a sweep's cell", "", "", nullptr,
      "loss accuracy parameters keys roles"},
-    {"sweep.json", "what came out of a sweep", "", "", nullptr,
-     "cells missing failed groups comparisons prunings command"},
+    {"sweep.json", "what came out of a sweep", "", "", found_by<SweepReport>, "prunings command"},
+    {"heads", "what `heads` shows with --like and --over-training", "", "", heads_shown},
+    {"compare", "what `compare` found", "", "", comparison_found},
+    {"curves", "what `curve` and `sweep --prune` show", "", "", curves_found},
+    {"lessons", "what `explain` computes", "", "", lessons_found},
     {"measured", "what `bench`, `eval`, `prune` and `train --profile` measured", "", "",
      benchmarks_found},
     {"cost", "what `cost` counted and measured", "", "", cost_found},
 };
 
+/// Words of texts that are no columns of a finding.
+constexpr std::array<const char*, 2> kWords[] = {
+    // runs
+    {"loss",
+     "mean cross-entropy in nats per target; 0 is perfect, ln V is guessing among V tokens"},
+    {"parameters", "numbers that training sets"},
+    {"step", "of training"},
+    // causes
+    {"95% interval", "where the number would lie in 95 of 100 repetitions with other examples"},
+    {"heads", "a pair of heads, or how many there are"},
+    {"examples", "how many examples the number rests on"},
+    // pruning
+    {"heads kept", "how many stay; below, the loss for each method"},
+    {"method", "how heads are chosen"},
+    {"area", "mean loss along the curve over the share of heads kept: small is good"},
+    {"regret", "mean loss above that of the best subset of the same size: 0 is the optimum"},
+    {"rank corr", "Spearman's correlation of how long a head is kept with what silencing it costs"},
+    {"steps", "of training behind the model, those with gates and of fine-tuning included"},
+    {"knee", "the fewest heads whose loss lies within 1% of the way from all heads to none"},
+    {"knee of each run", "the knee, run by run"},
+    {"forward", "sequences that went through the model to choose"},
+    {"backward", "sequences whose gradient was taken to choose"},
+    {"seconds", "that choosing took"},
+    // experiments
+    {"cells", "runs of a sweep that differ by the seed alone, by what they have in common"},
+    {"seeds", "how many runs the means are over"},
+    {"own a head", "specialization: share of relations that have a head of their own"},
+    {"lift, seeds that own", "mean lift of the relation's head, and in how many seeds it owns it"},
+    {"against the first",
+     "loss of this method - loss of the first method, seed by seed: mean ± 95% "
+     "interval; below 0 it is better"},
+    {"effect", "that mean / the standard deviation of the differences: .8 and more is large"},
+    {"change of loss", "rise of the loss in nats when the head is silenced"},
+    {"only one head left in",
+     "the attention module in which one head stays, all others being whole"},
+    {"chosen in sample", "the best single head, chosen on the examples it is judged on"},
+    {"out of sample", "the best single head, chosen on other examples"},
+    {"change of loss there", "on the examples it was not chosen on"},
+    {"trained steps", "how far the model was when it was pruned"},
+    {"lambda", "the price of an open gate in nats"},
+    {"survivors", "heads whose gates stay above 0"},
+    {"fine-tuned", "loss after training on with the heads that are left"},
+    {"against scratch", "loss less that of as many heads trained anew for as many steps, by run"},
+    {"heads removed", "share of the heads that went, those of least importance first"},
+    {"self", "survivors in self-attention"},
+    {"encoder", "survivors in the encoder"},
+    {"cross", "survivors in cross-attention"},
+    {"from scratch: loss", "loss of the same heads trained from initial values"},
+    {"accuracy there", "accuracy of the same heads trained from initial values"},
+    {"before", "the relation's best head before pruning"},
+    {"lift before", "its lift before pruning"},
+    {"after", "the relation's best head after pruning"},
+    {"lift after", "its lift after pruning"},
+    {"width", "columns that a head has of q, k and v"},
+    {"diversity", "mean Jensen-Shannon distance of rows over all pairs of heads"},
+    {"module", "an attention module, by the name of its parameters"},
+    {"kind", "of attention, by how many heads share a block of keys and values"},
+};
+
 }  // namespace
 
-std::span<const FindingEntry> finding_table() { return kFindings; }
+const std::vector<FindingEntry>& finding_table() {
+  static const std::vector<FindingEntry> all = [] {
+    std::vector<FindingEntry> rows(std::begin(kFindings), std::end(kFindings));
+    const auto place = std::ranges::find(rows, "curve.json", &FindingEntry::name) - rows.begin();
+    for (const Analysis& row : analyses())
+      rows.insert(rows.begin() + place,
+                  {row.file, text("what `", row.name, "` found: ", row.meaning), row.name + " RUN",
+                   "findings", row.shape});
+    return rows;
+  }();
+  return all;
+}
 
 std::string keys_of(const FindingEntry& entry) {
   std::vector<std::string> keys;
@@ -108,24 +219,23 @@ std::string keys_of(const FindingEntry& entry) {
       keys.back() += "(" + join(nested, " ") + ")";
     }
   }
-  if (*entry.keys != '\0') keys.emplace_back(entry.keys);
-  if (*entry.command != '\0') keys.emplace_back("attention options step weights others command");
+  if (!entry.keys.empty()) keys.emplace_back(entry.keys);
+  if (!entry.command.empty()) keys.emplace_back("attention options step weights others command");
   return join(keys, " ");
 }
 
 std::vector<Column> all_columns() {
   std::vector<Column> all;
   std::set<std::string> seen;
-  for (const FindingEntry& entry : kFindings) {
+  for (const FindingEntry& entry : finding_table()) {
     if (entry.shape == nullptr) continue;
     for (const Table& table : entry.shape().tables)
       for (const Column& column : table.columns)
         if (!column.meaning.empty() && seen.insert(column.title + ": " + column.meaning).second)
           all.push_back(column);
   }
-  for (const ColumnEntry& column : column_table())
-    if (seen.insert(text(column.name, ": ", column.meaning)).second)
-      all.push_back({"", column.name, column.meaning});
+  for (const auto& [word, meaning] : kWords)
+    if (seen.insert(text(word, ": ", meaning)).second) all.push_back({"", word, meaning});
   return all;
 }
 

@@ -3,28 +3,31 @@
 // Read next: base/table.h.
 #pragma once
 
-#include <span>
+#include <array>
 #include <string>
+#include <vector>
 
 #include "headlab/base/table.h"
 
 namespace headlab {
 
 struct FindingEntry {
-  const char* name;          // of the file, or of the command that shows it
-  const char* meaning;       // what it holds
-  const char* command = "";  // that makes it of a run, RUN being its place
-  const char* views = "";    // of the page, that show it
+  std::string name;          // of the file, or of the command that shows it
+  std::string meaning;       // what it holds
+  std::string command = "";  // that makes it of a run, RUN being its place
+  std::string views = "";    // of the page, that show it
   /// The finding of an empty report, whose tables have their columns; null: none, or not as tables.
   Finding (*shape)() = nullptr;
-  const char* keys = "";  // of its JSON, besides those that the shape has
+  std::string keys = "";  // of its JSON, besides those that the shape has
 
-  bool is_file() const { return std::string_view(name).find('.') != std::string_view::npos; }
+  bool is_file() const { return name.find('.') != std::string::npos; }
 };
-std::span<const FindingEntry> finding_table();
+const std::vector<FindingEntry>& finding_table();
 
 /// The keys of its JSON, nested ones behind their table: "examples heads(layer head loss)".
 std::string keys_of(const FindingEntry& entry);
+/// The glossary of the lessons: a term ("query, q"), and what it means, in a word and exactly.
+std::vector<std::array<std::string, 2>> glossary();
 /// Every column of every table, once for each title and meaning.
 std::vector<Column> all_columns();
 

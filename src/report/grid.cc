@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "headlab/base/error.h"
+#include "headlab/base/text.h"
 #include "headlab/report/figures.h"
-#include "headlab/report/table.h"
 #include "report/chart.h"
 
 namespace headlab {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "headlab/base/error.h"
-#include "headlab/report/table.h"
+#include "headlab/base/text.h"
 #include "report/shades.h"
 
 namespace headlab {

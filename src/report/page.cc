@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "base/digest.h"
-#include "headlab/report/table.h"
+#include "headlab/base/text.h"
 #include "report/page_html.h"
 #include "report/page_parts.h"
 
@@ -39,7 +39,7 @@ class PageMaker {
  public:
   /// The lessons alone, on the runs of a sweep.
   PageMaker(const std::filesystem::path& sweep, const std::string& name, const PageOptions& options)
-      : options_(options), title_("Attention heads in ten lessons"), textbook_(name) {
+      : options_(options), title_("Attention heads in seven lessons"), textbook_(name) {
     if (!sweep.empty()) {
       sweep_ = read_sweep(sweep);
       for (const std::filesystem::path& path : sweep_->runs) add(open_run(path), false);
@@ -176,6 +176,7 @@ class PageMaker {
     if (textbook_) facts["textbook"] = true;
     if (sweep_) facts["sweep"] = sweep_->facts;
     facts["lessons"] = lessons_facts();
+    facts["owner"] = Json::object({{"lift", kOwnerLift}, {"p", kOwnerP}});
     facts["tasks"] = tasks(blocks, task_of);
     Json& runs = facts["runs"] = Json::array();
     for (std::size_t i = 0; i < runs_.size(); ++i)

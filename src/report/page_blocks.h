@@ -41,8 +41,4 @@ class PageBlocks {
   std::vector<PageBlock> blocks_;
 };
 
-/// The nearest number of 16 bits (IEEE 754 binary16), ties to even; too large becomes infinite.
-std::uint16_t half_of(float value);
-float float_of_half(std::uint16_t half);
-
 }  // namespace headlab

@@ -2,7 +2,6 @@
 // from lines into columns, without times. A file that is there but cannot be read is an Error, not
 // a gap. Read next: page_verdict.cc.
 #include <cmath>
-#include <system_error>
 
 #include "headlab/base/files.h"
 #include "headlab/base/text.h"
@@ -12,11 +11,6 @@
 
 namespace headlab {
 namespace {
-
-bool is_there(const std::filesystem::path& file) {
-  std::error_code ignored;
-  return std::filesystem::exists(file, ignored);
-}
 
 /// After which step a finding was made; -1 where it does not say.
 Index step_of(const Json& finding) {
@@ -37,16 +31,17 @@ Json read_report(const Run& run, const std::filesystem::path& file) {
     throw Error(text(file.string(), " is not what an analysis of a run writes"),
                 "remove it, or make it again");
   }
+  in_context(file.string(), [&] { check_schema(json); });
   if (is_outdated(run, json) && step_of(json) >= run.step)
     throw Error(text(file.string(), " describes the weights of another run"),
                 "remove it, or make it again");
   return json;
 }
 
-/// Of numbers that are drawn, six digits are enough.
+/// Of numbers that are drawn, four digits are enough.
 Json short_number(const Json& number) {
   if (!number.is_number() || number.number() == 0) return number;
-  const double size = std::pow(10.0, 5 - std::floor(std::log10(std::abs(number.number()))));
+  const double size = std::pow(10.0, 3 - std::floor(std::log10(std::abs(number.number()))));
   return std::round(number.number() * size) / size;
 }
 
@@ -128,7 +123,7 @@ Json run_reports(const Run& run) {
   Json reports = Json::object();
   for (const FindingEntry& entry : finding_table()) {
     const std::filesystem::path file = run.path / entry.name;
-    if (file.extension() != ".json" || *entry.views == '\0' || !is_there(file)) continue;
+    if (file.extension() != ".json" || entry.views.empty() || !is_there(file)) continue;
     Json report = read_report(run, file);
     if (!is_outdated(run, report)) reports[file.stem().string()] = std::move(report);
   }
@@ -138,7 +133,7 @@ Json run_reports(const Run& run) {
 std::vector<PageSource> run_sources(const Run& run, const PageOptions& options) {
   std::vector<PageSource> list;
   for (const FindingEntry& entry : finding_table()) {
-    if (*entry.views == '\0') continue;
+    if (entry.views.empty()) continue;
     const std::filesystem::path file = run.path / entry.name;
     PageSource& row = list.emplace_back(PageSource{run.path.string(), entry.name, is_there(file)});
     for (const std::string_view view : split(entry.views, ' ')) row.views.emplace_back(view);

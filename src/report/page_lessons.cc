@@ -6,8 +6,8 @@
 #include <regex>
 
 #include "headlab/base/error.h"
+#include "headlab/base/text.h"
 #include "headlab/heads/lessons.h"
-#include "headlab/report/table.h"
 #include "report/page_files.h"
 #include "report/page_html.h"
 #include "report/page_parts.h"
@@ -78,9 +78,10 @@ std::string silence_table(const std::string& name) {
 
 std::string models_table(const std::string&) {
   std::vector<HtmlRow> rows;
-  for (const auto& [name, d, heads, kv_heads, width, layers, source] : published_models())
-    rows.push_back({name, text(d), text(heads), text(kv_heads), text(width),
-                    grouped(2 * d * width * (heads + kv_heads)), source});  // W_Q, W_O; W_K, W_V
+  for (const PublishedModel& m : published_models())
+    rows.push_back({m.name, text(m.d_model), text(m.heads), text(m.kv_heads), text(m.d_head),
+                    // W_Q and W_O, W_K and W_V
+                    grouped(2 * m.d_model * m.d_head * (m.heads + m.kv_heads)), m.source});
   return html_table("Attention of published models: parameters of one layer without biases",
                     {"model", "d", "heads", "kv_heads", "d_k", "parameters", "source"}, rows);
 }
@@ -94,7 +95,7 @@ std::string entropy_table(const std::string&) {
                     fixed(100 * focus_of(heads[h]), 1) + " %"});
   const std::size_t keys = world.tokens.size();
   return html_table(text("Heads with random weights on ", join(world.tokens, " "), ": ln ", keys,
-                         " = ", fixed(std::log(keys), 3), " is even"),
+                         " = ", fixed(std::log(keys), 3), " is uniform"),
                     {"", "entropy", "focus"}, rows);
 }
 
@@ -107,11 +108,9 @@ std::string diversity_table(const std::string&) {
                     {"heads", "diversity"}, rows);
 }
 
-std::string corrections_table(const std::string& topic) {
+std::string corrections_table(const std::string&) {
   std::vector<HtmlRow> rows;
-  for (const Correction& one : corrections())
-    if (one.topic == topic) rows.push_back({one.claim, one.fact, one.source});
-  require(!rows.empty(), "no correction belongs to ", topic);
+  for (const Correction& one : corrections()) rows.push_back({one.claim, one.fact, one.source});
   return "<div class=\"corrections table\" tabindex=\"0\" role=\"region\" aria-label=\"corrections"
          "\">" +
          html_table("What articles say, and what is so", {"they say", "what is so", "by"}, rows) +

@@ -1,11 +1,10 @@
 // A run as JSON: its modules with the numbers that heads were born with, its weights under the
-// names of its checkpoint, and what page_study.cc found. Without weights patterns are stored.
+// names of its checkpoint, and what a study of it found. Without weights patterns are stored.
 // Read next: page_history.cc.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
-#include "headlab/heads/activations.h"
-#include "headlab/train/streams.h"
 #include "report/page_parts.h"
 
 namespace headlab {
@@ -114,16 +113,7 @@ Json stored_facts(const RunStudy::Module& module, std::span<const Scalar> all, I
 }
 
 Json patterns_facts(const Run& run, const RunStudy& study, Index examples, PageBlocks& blocks) {
-  const Batch batch = run.task->make_batch(streams::scored(), examples, Split::validation);
-  std::vector<std::vector<Scalar>> all(study.modules.size());
-  for (Index b = 0; b < examples; ++b) {
-    const Activations activations(run.model, batch.rows(b, b + 1));
-    for (std::size_t m = 0; m < all.size(); ++m) {
-      const Tensor& pattern = activations.captures().attention[m].pattern;
-      if (pattern.defined())
-        all[m].insert(all[m].end(), pattern.values().begin(), pattern.values().end());
-    }
-  }
+  const auto all = scored_patterns(run, examples);
   Json json = Json::array();
   for (std::size_t m = 0; m < all.size(); ++m)
     json.push_back(stored_facts(study.modules[m], all[m], examples, blocks));
@@ -155,6 +145,41 @@ void add_model(const Run& run, const RunStudy& study, const PagePlan& plan, Page
   facts["weights"] = weights_facts(run.model, blocks);
   facts["check"] = check_facts(study, blocks);
   add_replacements(study, plan, blocks, facts);
+}
+
+/// The places of at most `most` of `count` snapshots.
+std::vector<std::size_t> chosen_snapshots(std::size_t count, Index most) {
+  std::vector<std::size_t> places;
+  if (most < 2) return places;
+  const std::size_t kept = std::min(count, static_cast<std::size_t>(most));
+  for (std::size_t i = 0; i < kept; ++i)
+    places.push_back(kept == 1 ? 0 : i * (count - 1) / (kept - 1));
+  return places;
+}
+
+/// Weights over training in 16 bits, half the bytes, and what that costs. Null where nothing was
+/// kept, or there is no room for it.
+Json snapshots_facts(const RunStudy& study, const PagePlan& plan, PageBlocks& blocks) {
+  const std::vector<std::size_t> places =
+      chosen_snapshots(study.snapshots.size(), plan.weights ? plan.snapshots : 0);
+  if (places.empty()) return {};
+  Json steps = Json::array(), losses = Json::array();
+  std::vector<float> weights;
+  double error = 0;
+  for (const std::size_t place : places) {
+    const RunStudy::Snapshot& snapshot = study.snapshots[place];
+    steps.push_back(snapshot.step);
+    losses.push_back(snapshot.loss);
+    weights.insert(weights.end(), snapshot.weights.begin(), snapshot.weights.end());
+    error = std::max(error, std::abs(snapshot.half_loss - snapshot.loss));
+  }
+  const auto each = static_cast<Index>(study.snapshots[0].weights.size());
+  Json json = Json::object({{"steps", steps},
+                            {"held_out", losses},
+                            {"examples", study.snapshot_examples},
+                            {"error", error}});
+  json["block"] = blocks.halves("snapshots", {std::ssize(places), each}, weights);
+  return json;
 }
 
 }  // namespace

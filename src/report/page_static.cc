@@ -5,16 +5,17 @@
 #include <array>
 #include <cmath>
 
-#include "headlab/report/table.h"
+#include "headlab/base/text.h"
 #include "report/page_html.h"
 #include "report/page_parts.h"
 
 namespace headlab {
 namespace {
 
-/// Cividis at 1/8, 2/8 ... 1 of its range: readable without colours too (Nunez et al. 2018).
-constexpr std::array<const char*, 8> kMapShades = {"#123570", "#3b496c", "#575d6d", "#707173",
-                                                   "#8a8678", "#a59c74", "#c3b369", "#fee838"};
+/// Cividis from light to dark at 1/8, 2/8 ... 1 of its range, as the page with scripts has it:
+/// readable without colours too (Nunez et al. 2018).
+constexpr std::array<const char*, 8> kMapShades = {"#fee838", "#dec958", "#bcae6c", "#9c9474",
+                                                   "#7d7c78", "#60646e", "#3b496c", "#00224e"};
 constexpr Index kMapCells = 16;   // at most, in a row and in a column
 constexpr Index kMostMaps = 128;  // of more heads there are no pictures here
 
@@ -90,7 +91,7 @@ std::string map_svg(const RunStudy::Module& module, Index place, const std::stri
   std::string svg =
       text("<figure><svg viewBox=\"0 0 ", map.columns, " ", map.rows,
            "\" width=\"96\" height=\"96\" role=\"img\" aria-label=\"mean pattern of head ", head,
-           "\"><path fill=\"#00224e\" d=\"M0 0h", map.columns, "v", map.rows, "h-", map.columns,
+           "\"><path fill=\"#ffffff\" d=\"M0 0h", map.columns, "v", map.rows, "h-", map.columns,
            "z\"/>");
   for (int shade = 1; shade <= 8; ++shade) {
     const std::string path = map.path_of(shade);

@@ -1,16 +1,14 @@
-// What a page holds, as a table and as JSON, and what its views miss, with the command that writes
-// it. Sizes are those of the file: base64 makes a third more of every block.
-// Read next: table.h.
+// What a page holds, and what its views miss, with the command that writes it. Sizes are those of
+// the file: base64 makes a third more of every block.
+// Read next: src/cli/page.cc.
 #include <algorithm>
 
 #include "headlab/base/error.h"
+#include "headlab/base/text.h"
 #include "headlab/report/page.h"
-#include "headlab/report/table.h"
 
 namespace headlab {
 namespace {
-
-std::string kilobytes(std::size_t bytes) { return fixed(static_cast<double>(bytes) / 1000, 1); }
 
 /// What some of the runs lack, and what writes it.
 struct Gap {
@@ -30,50 +28,41 @@ void add_gap(std::vector<Gap>& gaps, const PageSource& source) {
   gaps.push_back({{source.file}, join(source.views, ", "), source.command, {source.run}});
 }
 
-/// A line for each finding, however many runs lack it.
-std::string gaps_text(const std::vector<PageSource>& sources) {
-  std::vector<Gap> gaps;
-  for (const PageSource& source : sources)
-    if ((!source.present || source.outdated) && !source.command.empty()) add_gap(gaps, source);
-  Texts table({"not there, or of earlier weights", "for the views", "written by"});
-  for (const Gap& gap : gaps) {
-    const std::vector<std::string> others(gap.runs.begin() + 1, gap.runs.end());
-    const std::string more = others.empty() ? "" : "  # and so for " + join(others, ", ");
-    table.add({join(gap.files, ", "), gap.views, gap.command + more});
-  }
-  return gaps.empty() ? "" : "\n" + table.to_string();
-}
-
 }  // namespace
 
-static Json to_json(const PagePart& part) {
-  return Json::object({{"name", part.name}, {"bytes", part.bytes}});
+Finding finding_of(const Page& page) {
+  Table parts{"parts",
+              {{"name", "holds", "what the bytes are spent on", kPlain, "", false},
+               {"bytes", "bytes", "in the file", kGrouped, "", false}}};
+  for (const PagePart& part : page.parts) parts.rows.push_back({part.name, part.bytes});
+  parts.note = text("in all ", grouped(static_cast<Index>(page.html.size())), " bytes");
+  Json files = Json::array();
+  for (const PageSource& source : page.sources)
+    files.push_back(Json::object({{"run", source.run},
+                                  {"file", source.file},
+                                  {"present", source.present},
+                                  {"step", source.step},
+                                  {"outdated", source.outdated},
+                                  {"views", source.views},
+                                  {"command", source.command}}));
+  return {.about = stamped({{"bytes", page.html.size()},
+                            {"files", std::move(files)},
+                            {"left_out", page.left_out}}),
+          .tables = {parts}};
 }
 
-static Json to_json(const PageSource& source) {
-  return Json::object({{"run", source.run},
-                       {"file", source.file},
-                       {"present", source.present},
-                       {"step", source.step},
-                       {"outdated", source.outdated},
-                       {"views", source.views},
-                       {"command", source.command}});
-}
-
-Json to_json(const Page& page) {
-  return stamped({{"bytes", page.html.size()},
-                  {"parts", page.parts},
-                  {"files", page.sources},
-                  {"left_out", page.left_out}});
-}
-
-std::string page_text(const Page& page) {
-  Texts parts({"holds", "kB"});
-  for (const PagePart& part : page.parts) parts.add({part.name, kilobytes(part.bytes)});
-  parts.add({"all", kilobytes(page.html.size())});
-  std::string shown = parts.to_string() + gaps_text(page.sources);
-  for (const std::string& sentence : page.left_out) shown += "\n" + sentence + "\n";
-  return shown;
+std::string missing_text(const Page& page) {
+  std::vector<Gap> gaps;
+  for (const PageSource& source : page.sources)
+    if ((!source.present || source.outdated) && !source.command.empty()) add_gap(gaps, source);
+  std::string lines = gaps.empty() ? "" : "\nnot there, or of earlier weights:\n";
+  for (const Gap& gap : gaps) {
+    const std::vector<std::string> others(gap.runs.begin() + 1, gap.runs.end());
+    lines += text(join(gap.files, ", "), " for ", gap.views, ", written by\n  ", gap.command,
+                  others.empty() ? "" : "  # and so for " + join(others, ", "), "\n");
+  }
+  for (const std::string& sentence : page.left_out) lines += "\n" + wrapped(sentence, "", 80);
+  return lines;
 }
 
 }  // namespace headlab

@@ -2,7 +2,6 @@
 // of the first seed, to be looked at side by side. A cell is a run like any other.
 // Read next: headlab/lab/sweep.h.
 #include <algorithm>
-#include <system_error>
 
 #include "headlab/base/files.h"
 #include "headlab/lab/sweep.h"
@@ -16,9 +15,8 @@ constexpr std::size_t kMostModels = 12;  // of a sweep that are shown
 /// What its report says of a sweep beside its cells: the command that makes it, and of a textbook
 /// the controls; null where it does not.
 void add_report(const std::filesystem::path& folder, Json& facts) {
-  std::error_code ignored;
   const std::filesystem::path file = folder / "sweep.json";
-  const bool there = std::filesystem::exists(file, ignored);
+  const bool there = is_there(file);
   const Json report = there ? read_json(file) : Json();
   for (const char* key : {"command", "controls"})
     facts[key] = report.is_object() && report.find(key) ? *report.find(key) : Json();
@@ -27,15 +25,13 @@ void add_report(const std::filesystem::path& folder, Json& facts) {
 }  // namespace
 
 bool is_sweep(const std::filesystem::path& folder) {
-  std::error_code ignored;
-  return std::filesystem::exists(folder / "grid.json", ignored) &&
-         !std::filesystem::exists(folder / "config.json", ignored);
+  return is_there(folder / "grid.json") && !is_there(folder / "config.json");
 }
 
 PageSweep read_sweep(const std::filesystem::path& folder) {
   const std::vector<SweepCell> cells = cells_of_grids(read_grids(folder));
   PageSweep sweep;
-  sweep.facts = to_json(collect_sweep(folder, cells));
+  sweep.facts = finding_of(collect_sweep(folder, cells));
   add_report(folder, sweep.facts);
   Json& list = sweep.facts["runs"] = Json::array();
   std::vector<std::string> groups;

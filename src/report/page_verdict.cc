@@ -2,8 +2,9 @@
 // claim comes from a file of the run, and is cut out as a piece of its own, so that a page can link
 // it to the view that shows it. Read next: page_static.cc.
 #include <algorithm>
+#include <set>
 
-#include "headlab/report/table.h"
+#include "headlab/base/text.h"
 #include "report/page_parts.h"
 
 namespace headlab {
@@ -60,8 +61,10 @@ class Verdict {
       const Json* score = head.at("scores").find(relation);
       if (score == nullptr || !score->at("lift").is_number() || !score->at("p").is_number())
         continue;
+      const Json* corrected = score->find("p_holm");  // older files have p alone
+      const Json& p = corrected != nullptr ? *corrected : score->at("p");
       const double lift = score->at("lift").number();
-      if (lift >= kOwnerLift && score->at("p").number() < kOwnerP)
+      if (lift >= kOwnerLift && p.number() < kOwnerP)
         found.emplace_back(-lift, text(head.at("layer").integer(), ".", head.at("head").integer()));
     }
     std::ranges::sort(found);
@@ -70,9 +73,13 @@ class Verdict {
     return names;
   }
 
-  /// "0.0 does back3", "0.4, 0.2 do same (0.4 most)"; and what no head does.
+  /// "3 of them do the work: 0.0 does back3; 0.4 does same (0.2 too)"; and what no head does.
   void say_owners(const Json& heads) {
     std::vector<std::string> missing;
+    std::set<std::string> owners;
+    for (const Json& relation : heads.at("relations").items())
+      if (!relation.at("owner").is_null()) owners.insert(relation.at("owner").dump());
+    if (owners.size() > 1) say(text(owners.size(), " of them do the work: "));
     std::size_t count = 0;
     for (const Json& relation : heads.at("relations").items()) {
       const std::string name = relation.at("name").string();
@@ -81,8 +88,9 @@ class Verdict {
         missing.push_back(name);
         continue;
       }
-      say(text(count++ == 0 ? "" : "; ", join(who, ", "), who.size() == 1 ? " does " : " do ", name,
-               who.size() == 1 ? "" : text(" (", who[0], " most)")),
+      const std::vector<std::string> others(who.begin() + 1, who.end());
+      say(text(count++ == 0 ? "" : "; ", who[0], " does ", name,
+               others.empty() ? "" : text(" (", join(others, ", "), " too)")),
           {{"head", who[0]}, {"relation", name}});
     }
     if (count > 0) say(". ");

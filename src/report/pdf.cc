@@ -7,8 +7,8 @@
 #include <map>
 
 #include "headlab/base/error.h"
+#include "headlab/base/text.h"
 #include "headlab/report/picture.h"
-#include "headlab/report/table.h"
 #include "report/colors.h"
 #include "report/outline.h"
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "headlab/base/error.h"
-#include "headlab/report/table.h"
+#include "headlab/base/text.h"
 #include "report/colors.h"
 
 namespace headlab {

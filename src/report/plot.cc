@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "headlab/base/error.h"
-#include "headlab/report/table.h"
+#include "headlab/base/text.h"
 #include "report/chart.h"
 
 namespace headlab {

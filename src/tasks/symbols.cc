@@ -165,7 +165,7 @@ TaskEntry reverse_cross_task() {
           .order = Order::backwards,
           .truth = "mirror",
           .meaning =
-              "the symbol as far before the end of the source as the answer is behind the start"},
+              "the symbol as far before the end of the source as the answer is after the start"},
       {"reverse_cross",
        "write a source backwards: an encoder-decoder",
        "encoder_layers=1 layers=1 heads=1 d_model=64 d_ff=0 steps=800 lr=3e-3",

@@ -67,6 +67,20 @@ std::ostream& operator<<(std::ostream& out, const Shape& shape) {
   return out << ']';
 }
 
+std::ostream& operator<<(std::ostream& out, const Tensor& x) {
+  constexpr Index kMost = 8;  // of rows, and of a row
+  if (!x.defined()) return out << "no tensor";
+  out << x.shape();
+  const Index columns = x.rank() == 0 ? 1 : x.size(-1),
+              rows = columns == 0 ? 0 : x.count() / columns;
+  for (Index row = 0; row < std::min(rows, kMost); ++row) {
+    for (Index i = 0; i < std::min(columns, kMost); ++i)
+      out << (i == 0 ? '\n' : ' ') << x.data()[row * columns + i];
+    if (columns > kMost) out << " ...";
+  }
+  return rows > kMost ? out << "\n..." : out;
+}
+
 Shape broadcast_shape(const char* op, const Shape& a, const Shape& b) {
   const int rank = std::max(a.rank(), b.rank());
   std::array<Index, Shape::kMaxRank> sizes{};

@@ -15,6 +15,7 @@
 #include <new>
 
 #include "base/checksum.h"
+#include "headlab/base/files.h"
 #include "headlab/base/threads.h"
 
 namespace headlab {
@@ -47,8 +48,7 @@ End try_cell(const Cell& cell, CellFailure& failure) {
   } catch (const RunBusy&) {
     return End::busy;
   }
-  std::error_code ignored;
-  fs::remove(failure_file(cell), ignored);
+  remove_quietly(failure_file(cell));
   failure = {.cell = cell.name, .error = {}};
   try {
     if (!kept_in(cell)) make_and_keep(cell);
@@ -169,9 +169,8 @@ Cell part_of_run(const Run& run, const Keeping& keeping, const std::string& name
 }
 
 std::optional<Json> kept_in(const Cell& cell) {
-  std::error_code ignored;
-  if (cell.file.empty() || !fs::exists(cell.file, ignored) ||
-      (!cell.settings.empty() && !fs::exists(cell.settings, ignored)))
+  if (cell.file.empty() || !is_there(cell.file) ||
+      (!cell.settings.empty() && !is_there(cell.settings)))
     return {};
   Json found = read_json(cell.file);
   const Json* decided_by = found.is_object() ? found.find(kDecidedBy) : nullptr;
@@ -204,8 +203,7 @@ Json to_json(const CellFailure& failure) {
 
 std::optional<CellFailure> failure_of(const Cell& cell) {
   const fs::path file = failure_file(cell);
-  std::error_code ignored;
-  if (!fs::exists(file, ignored)) return {};
+  if (!is_there(file)) return {};
   const Json json = read_json(file);
   const Json* hint = json.find("hint");
   return CellFailure{cell.name, json.at("error").string(), hint ? hint->string() : "",

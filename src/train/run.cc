@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <system_error>
 
 #include "headlab/base/build.h"
 #include "headlab/base/error.h"
@@ -124,20 +123,18 @@ void cut_logs(const Run& run, Index step) {
 
 /// Error if somebody has removed config.json.
 void require_config(const Run& run, Index step) {
-  std::error_code ignored;
-  if (fs::exists(config_file(run), ignored)) return;
+  if (is_there(config_file(run))) return;
   throw Error(text(config_file(run).string(), " has gone while the run trained"),
               text("put it back: the state of step ", step, " is saved"));
 }
 
-bool keeps_best(const Run& run) { return !run.config.data_hash.empty(); }
+bool keeps_best(const Run& run) { return run.task->different(Split::train) > 0; }
 
 /// The lowest held-out loss in the run's metrics, whose parameters best.safetensors holds; infinite
 /// where there is no such file.
 double lowest_loss(const Run& run) {
-  std::error_code ignored;
   double lowest = std::numeric_limits<double>::infinity();
-  if (!fs::exists(best_file(run), ignored)) return lowest;
+  if (!is_there(best_file(run))) return lowest;
   for (const Json& line : read_log(metrics_file(run)))
     lowest = std::min(lowest, line.at("loss").number());
   return lowest;
@@ -236,8 +233,7 @@ std::vector<std::string> outdated_findings(const Run& run) {
 
 std::vector<Json> read_log(const fs::path& file) {
   std::vector<Json> lines;
-  std::error_code ignored;
-  if (!fs::exists(file, ignored)) return lines;
+  if (!is_there(file)) return lines;
   for_each_line(read_file(file), file,
                 [&](Json line, std::size_t) { lines.push_back(std::move(line)); });
   return lines;
@@ -245,9 +241,8 @@ std::vector<Json> read_log(const fs::path& file) {
 
 RunConfig read_config(const fs::path& path) {
   const fs::path file = path / "config.json";
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) recover(path);
-  if (!fs::exists(file, ignored)) {
+  if (!is_there(path)) recover(path);
+  if (!is_there(file)) {
     throw MissingRun(text("there is no run at ", path.string(), " (no config.json)"),
                      "give the folder that a training wrote");
   }
@@ -259,14 +254,13 @@ RunConfig read_config(const fs::path& path) {
 }
 
 Run open_run(const fs::path& path, Access access) {
-  std::error_code ignored;
-  RunLock lock = access == Access::write && fs::exists(path, ignored) ? lock_run(path) : nullptr;
+  RunLock lock = access == Access::write && is_there(path) ? lock_run(path) : nullptr;
   RunConfig config = read_config(path);
   config.train.validate();
   Transformer model(config.model);
   Run run{path, config, task_of(config), std::move(model), std::move(lock)};
   if (access == Access::write) note_other_build(run);
-  const bool trains = fs::exists(state_file(run), ignored);
+  const bool trains = is_there(state_file(run));
   read_tensors(run, trains ? state_file(run) : model_file(run), [&](const TensorFile& file) {
     load_parameters(run.model, file, trains ? "model." : "");
     run.step = trains ? Trainer::steps_in(file) : -1;

@@ -92,7 +92,7 @@ void fit_heads(TransformerConfig& model) {
 RunConfig recommended_config(const std::string& task) {
   RunConfig config;
   config.task = task;
-  user_settings_of(config).set_all_text(find_task(task).recommended);
+  user_settings_of(config).set_all_text(recommended_settings(task));
   return config;
 }
 
@@ -117,7 +117,7 @@ double step_bytes(const TransformerConfig& m, const TrainConfig& t) {
 
 double parameter_bytes(const TransformerConfig& m, const TrainConfig& t) {
   const Index tables = m.vocab * (m.tied ? 1 : 1 + m.targets) +
-                       (m.positions == Positions::learned ? m.tokens_per_sequence() : 0);
+                       (kind_of(m.positions).is_parameter ? m.tokens_per_sequence() : 0);
   const double weights = m.block_weights() + static_cast<double>(tables * m.d_model);
   const int moments = t.optimizer == OptimizerKind::sgd ? 1 : 2;
   return weights * sizeof(Scalar) * (2 + moments + (1 + moments));

@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "headlab/base/error.h"
+#include "headlab/base/files.h"
 
 namespace headlab {
 namespace {
@@ -51,17 +52,14 @@ bool is_leftover(const fs::path& file) {
 bool belongs_to_run(const fs::path& file) { return is_run_file(file) || is_leftover(file); }
 
 bool holds_run(const fs::path& folder) {
-  std::error_code ignored;
   return is_stamped(folder / "config.json") ||  // or one that was never finished
-         (fs::exists(folder / "state.safetensors", ignored) &&
+         (is_there(folder / "state.safetensors") &&
           std::ranges::all_of(files_in(folder), belongs_to_run));
 }
 
 /// Whether a process died while it made the run: config.json is written last, and the state first.
 bool was_never_finished(const fs::path& folder) {
-  std::error_code ignored;
-  if (fs::exists(folder / "config.json", ignored) ||
-      !fs::exists(folder / "state.safetensors", ignored) ||
+  if (is_there(folder / "config.json") || !is_there(folder / "state.safetensors") ||
       !std::ranges::all_of(files_in(folder), belongs_to_run))
     return false;
   try {
@@ -87,10 +85,10 @@ fs::path set_aside(const fs::path& path) { return being_replaced(path) += ".asid
 void absorb(const fs::path& beside, const fs::path& path) {
   std::error_code ignored;
   for (const fs::path& file : files_in(beside))
-    if (!belongs_to_run(file) && !fs::exists(path / file.filename(), ignored))
+    if (!belongs_to_run(file) && !is_there(path / file.filename()))
       fs::rename(file, path / file.filename(), ignored);
   clear_folder(beside);
-  fs::remove(beside, ignored);
+  remove_quietly(beside);
 }
 
 }  // namespace
@@ -110,22 +108,20 @@ bool is_run_file(const fs::path& file) {
 }
 
 void remove_leftovers(const fs::path& folder) {
-  std::error_code ignored;
   for (const fs::path& file : files_in(folder))
-    if (is_leftover(file)) fs::remove(file, ignored);
+    if (is_leftover(file)) remove_quietly(file);
 }
 
 void clear_folder(const fs::path& path) {
-  std::error_code ignored;
-  fs::remove(path / "config.json", ignored);
+  remove_quietly(path / "config.json");
   for (const fs::path& file : files_in(path))
-    if (belongs_to_run(file)) fs::remove(file, ignored);
+    if (belongs_to_run(file)) remove_quietly(file);
 }
 
 void recover(const fs::path& path) {
   std::error_code ignored;
-  if (!fs::exists(set_aside(path), ignored)) return;
-  if (fs::exists(path, ignored))
+  if (!is_there(set_aside(path))) return;
+  if (is_there(path))
     absorb(set_aside(path), path);
   else
     fs::rename(set_aside(path), path, ignored);
@@ -181,7 +177,7 @@ RunLock lock_run(const fs::path& path) {
 
 void check_run_folder(const fs::path& path, Existing existing) {
   std::error_code ignored;
-  if (!fs::exists(path, ignored)) return;
+  if (!is_there(path)) return;
   require(fs::is_directory(path, ignored), path.string(), " exists and is no folder");
   if (std::ranges::all_of(files_in(path), is_leftover) || was_never_finished(path)) return;
   if (existing == Existing::refuse)

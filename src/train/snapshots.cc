@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <system_error>
 
 #include "headlab/base/build.h"
+#include "headlab/base/files.h"
 #include "headlab/base/text.h"
 #include "headlab/model/checkpoint.h"
 
@@ -119,8 +119,7 @@ Transformer Snapshots::model(const Run& run, std::size_t i) const {
 Snapshots read_snapshots(const Run& run) {
   Snapshots snapshots;
   const std::filesystem::path path = snapshots_file(run);
-  std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return snapshots;
+  if (!is_there(path)) return snapshots;
   snapshots.file = read_safetensors(path);
   try {
     const auto owner = snapshots.file.metadata.find("config");

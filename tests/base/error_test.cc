@@ -3,7 +3,10 @@
 // letters. Read next: src/base/error.cc.
 #include "headlab/base/error.h"
 
-#include <gtest/gtest.h>
+#include <locale>
+
+#include "headlab/base/text.h"
+#include "support/errors.h"
 
 namespace headlab { namespace {
 
@@ -18,20 +21,15 @@ TEST(Text, DoesNotFollowTheGlobalLocale) {
     std::string do_grouping() const override { return "\3"; }
   };
   const std::locale before = std::locale::global(std::locale(std::locale::classic(), new Comma));
-  const std::string result = text(1234567, ' ', 0.5);
+  const std::string result = text(1234567, ' ', 0.5), number = number_text(1234.5);
   std::locale::global(before);
   EXPECT_EQ(result, "1234567 0.5");
+  EXPECT_EQ(number, "1234.5");
 }
 
 TEST(Require, ThrowsTheTextOnlyWhenTheConditionFails) {
   EXPECT_NO_THROW(require(true, "never"));
-  try {
-    require(false, "width ", 3);
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "width 3");
-    EXPECT_EQ(error.hint(), "");
-  }
+  EXPECT_EQ(error_of([] { require(false, "width ", 3); }), "width 3");
 }
 
 TEST(NearestName, FindsSlipsOfEachKind) {

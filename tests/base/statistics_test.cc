@@ -29,14 +29,15 @@ TEST(Statistics, MakesAnIntervalOfAFewValues) {
   EXPECT_NEAR(standard_deviation(values), std::sqrt(32.0 / 7), 1e-12);
   const Interval interval = t_interval(values);
   EXPECT_EQ(interval.mean, 5);
-  EXPECT_NEAR(interval.half_width, 2.364624 * std::sqrt(32.0 / 7 / 8), 1e-5);
+  EXPECT_NEAR(interval.high - 5, 2.364624 * std::sqrt(32.0 / 7 / 8), 1e-5);
+  EXPECT_NEAR(interval.low + interval.high, 10, 1e-12);
 }
 
 TEST(Statistics, SaysNaNWhereThereIsTooLittle) {
   EXPECT_TRUE(std::isnan(mean({})));
   const std::vector<double> one = {3};
   EXPECT_EQ(t_interval(one).mean, 3);
-  EXPECT_TRUE(std::isnan(t_interval(one).half_width));
+  EXPECT_TRUE(std::isnan(t_interval(one).low));
 }
 
 TEST(Statistics, SharesRanksAmongEquals) {
@@ -62,19 +63,56 @@ TEST(Statistics, CorrelatesRanksAndNotDistances) {
   EXPECT_THROW(pearson(a, std::span(b).first(3)), Error);
 }
 
-TEST(WelchInterval, HasTheDegreesOfFreedomOfWelch) {
-  // Equal sizes and variances give 2 (n - 1) = 4 degrees: t(.975) = 2.776; s^2 = 1/3 + 1/3.
-  const std::vector<double> a = {2, 3, 4}, b = {1, 2, 3}, constant = {1, 1, 1};
-  EXPECT_DOUBLE_EQ(welch_interval(a, b).mean, 1);
-  EXPECT_NEAR(welch_interval(a, b).half_width, 2.776445 * std::sqrt(2.0 / 3), 1e-5);
-  // No spread on one side leaves the n - 1 = 2 of the other: t(.975) = 4.303.
-  EXPECT_NEAR(welch_interval(a, constant).half_width, 4.302653 / std::sqrt(3.0), 1e-5);
+TEST(GeometricInterval, IsThatOfLogarithms) {
+  // Logs 0, 1, 2: mean 1, standard deviation 1, t(.975, 2) = 4.30265.
+  const std::vector<double> values = {1, std::exp(1.0), std::exp(2.0)};
+  const Interval interval = geometric_interval(values);
+  EXPECT_NEAR(interval.mean, std::exp(1.0), 1e-12);
+  EXPECT_NEAR(std::log(interval.low), 1 - 4.30265 / std::sqrt(3.0), 1e-5);
+  EXPECT_NEAR(std::log(interval.high), 1 + 4.30265 / std::sqrt(3.0), 1e-5);
+  const std::vector<double> one = {0.3}, same = {0.3, 0.3, 0.3}, zero = {0, 1};
+  EXPECT_EQ(geometric_interval(one).mean, 0.3);
+  EXPECT_EQ(geometric_interval(same).mean, 0.3);
+  EXPECT_TRUE(std::isnan(geometric_interval(same).high)) << "no interval of width 0";
+  EXPECT_NEAR(geometric_interval(zero).mean, 1e-6, 1e-12);
 }
 
-TEST(WelchInterval, OfOneValueHasNoWidth) {
-  const std::vector<double> one = {2}, two = {1, 3};
-  EXPECT_DOUBLE_EQ(welch_interval(one, two).mean, 0);
-  EXPECT_TRUE(std::isnan(welch_interval(one, two).half_width));
+TEST(ShareInterval, IsThatOfWilson) {
+  const std::vector<double> all(5, 1), none(5, 0), half = {1, 0, 1, 0};
+  EXPECT_NEAR(share_interval(all).low, 0.5655, 1e-4);  // 5 / (5 + 1.96^2)
+  EXPECT_EQ(share_interval(all).high, 1);
+  EXPECT_NEAR(share_interval(none).high, 1 - 0.5655, 1e-4);
+  EXPECT_EQ(share_interval(none).low, 0);
+  EXPECT_NEAR(share_interval(half).low, 0.15, 1e-3);  // Wilson of 2 in 4
+}
+
+TEST(ShareInterval, IsNarrowWhereSharesAreAlikeAndHasAWidthWhereTheyAreTheSame) {
+  const std::vector<double> alike = {0.90, 0.91, 0.92, 0.91, 0.90}, same(3, 0.8);
+  const Interval narrow = share_interval(alike), t = t_interval(alike);
+  EXPECT_NEAR(narrow.low, t.low, 1e-3);
+  EXPECT_NEAR(narrow.high, t.high, 1e-3);
+  EXPECT_LT(share_interval(same).low, 0.5);
+  EXPECT_EQ(share_interval(same).mean, mean(same));
+}
+
+TEST(SkewedMean, WithoutSkewIsNormal) {
+  const SkewedMean mean{3, 2, 0};
+  EXPECT_NEAR(mean.interval().low, 3 - 2 * 1.959964, 1e-5);
+  EXPECT_NEAR(mean.p(), std::erfc(1.5 / std::sqrt(2.0)), 1e-15);
+}
+
+// A mean at the end of its interval is just significant; the interval of values skewed to the
+// right reaches further to the right.
+TEST(SkewedMean, EndsWherePIsFivePercent) {
+  for (const double skew : {-0.4, 0.1, 0.5}) {
+    const auto [middle, low, high] = SkewedMean{0, 1, skew}.interval();
+    EXPECT_EQ(middle, 0);
+    for (const double end : {low, high})
+      EXPECT_NEAR((SkewedMean{-end, 1, skew}.p()), 0.05, 1e-9) << skew;
+    EXPECT_EQ(high > -low, skew > 0);
+  }
+  EXPECT_EQ((SkewedMean{1, 0, 0}.p()), kLeastP);
+  EXPECT_EQ((SkewedMean{100, 1, 0}.p()), kLeastP);
 }
 
 }  // namespace

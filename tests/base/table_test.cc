@@ -61,6 +61,15 @@ TEST(Finding, RefusesAnotherShape) {
   expect_error([&] { to_json(Finding{.tables = {{"t", {kHeadColumn}, {{}}}}}); }, {"row of 0"});
 }
 
+TEST(Finding, IsReadFromOlderVersionsAndNotFromLaterOnes) {
+  Json json = example();
+  EXPECT_EQ(json.at("schema"), Json(kSchema));
+  std::erase_if(json.members(), [](const Json::Member& one) { return one.first == "schema"; });
+  EXPECT_EQ(finding_of(json).tables[0].rows.size(), 2u) << "of a version before there were schemas";
+  json["schema"] = kSchema + 1;
+  expect_error([&] { finding_of(json); }, {"later version", "schema 2"});
+}
+
 TEST(Finding, NamesItsTables) {
   Finding found = example();
   EXPECT_EQ(&found.table(""), &found.tables[0]);

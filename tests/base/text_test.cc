@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <clocale>
+#include <cmath>
+#include <locale>
+
 namespace headlab { namespace {
 
 using Pieces = std::vector<std::string_view>;
@@ -23,6 +27,63 @@ TEST(Harmless, IsATextThatCannotSteerATerminal) {
   EXPECT_EQ(harmless("a\x1b[2J\n\x7f\xC2\x9Bé"), "a\\x1B[2J\\x0A\\x7F\\xC2\x9Bé");
   EXPECT_EQ(harmless("a\tb\n\x1b[38;5;7mc\x1b[2J", true), "a\tb\n\x1b[38;5;7mc\\x1B[2J");
   EXPECT_EQ(harmless("\x1b[", true), "\\x1B[");
+}
+
+TEST(Fixed, HasTheDecimalsThatAreAskedFor) {
+  EXPECT_EQ(fixed(1.0 / 3, 3), "0.333");
+  EXPECT_EQ(fixed(-2, 0), "-2");
+  EXPECT_EQ(fixed(123456789.125, 2), "123456789.12");
+  EXPECT_EQ(fixed(std::nan(""), 3), "-");
+  EXPECT_EQ(fixed(HUGE_VAL, 3), "-");
+}
+
+TEST(Significant, HasFourDigitsAtMost) {
+  EXPECT_EQ(significant(0.0005), "0.0005");
+  EXPECT_EQ(significant(1.23449), "1.234");
+  EXPECT_EQ(significant(1.2e-6), "1.2e-06");
+  EXPECT_EQ(significant(0), "0");
+  EXPECT_EQ(significant(std::nan("")), "-");
+}
+
+/// Numbers as some languages write them: 1.234,5.
+struct Comma : std::numpunct<char> {
+  Comma() : std::numpunct<char>(1) {}
+  char do_decimal_point() const override { return ','; }
+  char do_thousands_sep() const override { return '.'; }
+  std::string do_grouping() const override { return "\3"; }
+};
+
+TEST(Numbers, LookTheSameInEveryLocale) {
+  static const Comma comma;
+  const std::locale before = std::locale::global(std::locale(std::locale::classic(), &comma));
+  std::setlocale(LC_ALL, "de_DE.UTF-8");  // and that of C, where it is installed
+  const std::string written = fixed(1234.5, 1) + " " + significant(0.25) + " " + grouped(1234);
+  std::setlocale(LC_ALL, "C");
+  std::locale::global(before);
+  EXPECT_EQ(written, "1234.5 0.25 1,234");
+}
+
+TEST(Grouped, HasACommaAfterEveryThousand) {
+  for (const auto& [value, shown] :
+       std::vector<std::pair<std::int64_t, const char*>>{{0, "0"},
+                                                         {999, "999"},
+                                                         {1000, "1,000"},
+                                                         {1050624, "1,050,624"},
+                                                         {-123, "-123"},
+                                                         {-1234, "-1,234"},
+                                                         {-123456, "-123,456"}})
+    EXPECT_EQ(grouped(value), shown);
+}
+
+TEST(Padded, FillsOrCutsToTheWidth) {
+  EXPECT_EQ(padded("ab", 4), "ab  ");
+  EXPECT_EQ(padded("ab", 4, true), "  ab");
+  EXPECT_EQ(padded("abcdef", 4), "abcd");
+  EXPECT_EQ(padded("日本語", 2), "日本");
+  EXPECT_EQ(padded("日本語", 4, true), " 日本語");
+  EXPECT_EQ(padded("", 0), "");
+  EXPECT_EQ(display_width("日本語"), 3u);
+  EXPECT_EQ(characters_of("a日…"), (std::vector<std::string>{"a", "日", "…"}));
 }
 
 }  // namespace

@@ -147,16 +147,6 @@ TEST_F(Threads, DoTheTasksOfOneThatIsHeldUp) {
   EXPECT_EQ(others, 99);
 }
 
-TEST_F(Threads, WakeUpAfterTheyHaveSlept) {
-  set_thread_count(2);
-  for (int i = 0; i < 5; ++i) {
-    std::atomic<int> runs = 0;
-    parallel_for(10, [&](std::int64_t) { ++runs; });
-    EXPECT_EQ(runs, 10);
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-}
-
 /// Exit status of a forked child that runs a loop of its own.
 int status_of_child() {
   const pid_t child = fork();

@@ -23,9 +23,5 @@ TEST(InterleavedMedians, AreNotMovedByOneSlowCall) {
   EXPECT_LT(interleaved_medians(works, 5)[0], 100);
 }
 
-TEST(Milliseconds, CountTheTimeOfACall) {
-  EXPECT_GE(milliseconds([] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); }), 5);
-}
-
 }  // namespace
 }  // namespace headlab

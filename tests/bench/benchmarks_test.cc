@@ -5,7 +5,6 @@
 #include <set>
 
 #include "headlab/base/threads.h"
-#include "headlab/tasks/table.h"
 #include "headlab/tensor/watch.h"
 #include "support/tensors.h"
 
@@ -82,32 +81,6 @@ TEST(BenchScaling, HasHeadsThatDoNotDivideAndKeepsTheRatioOfTheFeedForward) {
   });
   EXPECT_EQ(bench_scaling(options).tables[0].rows.size(), 6u);
   EXPECT_EQ(feed_forwards / steps, (5 * 2 + 1) / 6.0) << "two layers, but one where that changes";
-}
-
-TEST(BenchTasks, HasARowForEveryTask) {
-  EXPECT_EQ(bench_tasks(quick_options()).tables[0].rows.size(), task_table().size());
-}
-
-TEST(BenchPruned, ImpliesWhatAttentionSaves) {
-  BenchOptions options = quick_options();
-  options.quick = false;
-  const Table table = bench_pruned(options).tables[0];
-  ASSERT_EQ(table.rows.size(), 3u);
-  const double batches[] = {1, 4, 16};
-  for (std::size_t i = 0; i < 3; ++i) {
-    const Json::Array& row = table.rows[i];
-    const double full = row[1].number(), attention = row[4].number(), left = row[5].number();
-    EXPECT_EQ(row[0].number(), batches[i]);
-    EXPECT_NEAR(row[6].number(), 1 - left / attention, 1e-9);
-    EXPECT_NEAR(row[7].number(), 1 - row[3].number() / full, 1e-9);
-  }
-}
-
-TEST(BenchStep, HasTheKeysThatOthersRelyOn) {
-  const Json json = to_json(bench_step(quick_options()));
-  for (const char* key : {"config", "threads", "median_ms", "min_ms", "tokens_per_s", "gflops",
-                          "peak_gflops", "fraction_of_peak", "triad_gbs", "peak_memory_mb"})
-    EXPECT_NE(json.find(key), nullptr) << key;
 }
 
 }  // namespace

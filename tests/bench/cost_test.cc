@@ -8,6 +8,7 @@
 #include "headlab/bench/profile.h"
 #include "headlab/heads/lessons.h"
 #include "headlab/tensor/tape.h"
+#include "support/models.h"
 
 namespace headlab { namespace cost_tests {
 
@@ -31,9 +32,6 @@ TEST(Cost, OfParametersIsThatOfTheArticles) {
   EXPECT_EQ(row(table, "W_O")[3].integer(), 262144);
   EXPECT_EQ(row(table, "W_Q")[3].integer() + row(table, "b_Q")[3].integer(), 262656);
   EXPECT_EQ(row(table, "W_Q")[2].string(), "512 x 512");
-}
-
-TEST(Cost, OfTwelveHeadsOfWidth64IsThatOfTheirModel) {
   EXPECT_EQ(last_count(parameter_cost(modules_of({.d_model = 768, .heads = 12}), true), 3),
             4 * (768 * 768 + 768));
 }
@@ -42,20 +40,12 @@ TEST(Cost, OfHeadsThatDoNotDivideIsThatOfNarrowerOnes) {
   const auto modules = modules_of({.heads = 7});
   EXPECT_EQ(modules[0].sizes.d_head, 73);
   EXPECT_EQ(last_count(parameter_cost(modules, true), 3), 4 * 511 * 512 + 3 * 511 + 512);
-  EXPECT_NE(division_note(512, 7).find("PyTorch"), std::string::npos);
   EXPECT_NE(division_note(512, 7).find("[511, 512]"), std::string::npos);
-  EXPECT_NE(division_note(512, 7).find("what training makes of it"), std::string::npos);
   EXPECT_EQ(division_note(512, 8), "");
 }
 
 TEST(Cost, OfAModelIsItsOwnCount) {
-  TransformerConfig config;
-  config.layers = 3;
-  config.heads = {4, 2, 3};
-  config.d_model = 20;
-  config.d_head = 5;
-  config.kv_heads = 1;
-  const Transformer model(config);
+  const Transformer model(config_with("layers=3 heads=4+2+3 d_model=20 d_head=5 kv_heads=1"));
   Index counted = 0;
   model.visit([&](const std::string& name, const Tensor& parameter) {
     counted += name.find(".attn.") != std::string::npos ? parameter.count() : 0;
@@ -112,9 +102,12 @@ TEST(Cost, OfComposedAttentionGrowsWithTheSquare) {
   EXPECT_EQ(row(table, "log-sum-exp, if fused")[2].integer(), 96 * 8192);
 }
 
-TEST(Cost, OfProjectionsAndScoresMeetWhereTheLengthIsTwiceTheWidth) {
-  const Table table = complexity_cost(modules_of({.length = 1024}), 1);
-  EXPECT_EQ(table.rows[0][3].integer(), table.rows[1][3].integer());
+TEST(Cost, OfProjectionsAndScoresMeetAtTheLengthThatTheNoteNames) {
+  for (const auto& [kv_heads, length] : {std::pair<Index, Index>{8, 1024}, {2, 640}, {1, 576}}) {
+    const Table table = complexity_cost(modules_of({.kv_heads = kv_heads, .length = length}), 1);
+    EXPECT_EQ(table.rows[0][3].integer(), table.rows[1][3].integer()) << "512 (1 + G / 8)";
+    EXPECT_NE(table.note.find("d (1 + G / H)"), std::string::npos);
+  }
 }
 
 TEST(Cost, RefusesWhatCannotBe) {
@@ -125,9 +118,6 @@ TEST(Cost, RefusesWhatCannotBe) {
       {.d_model = 1 << 20, .heads = 1 << 20, .length = 1 << 24, .layers = 10000, .batch = 100000});
   EXPECT_THROW(operation_cost(absurd, 100000), Error);
   EXPECT_THROW(memory_cost(absurd, 100000), Error);
-  EXPECT_THROW(checked_product({Index{1} << 40, Index{1} << 40}), Error);
-  EXPECT_THROW(measure_cost(modules_of({.length = 1 << 20})[0], 1, 1), Error);
-  EXPECT_EQ(checked_product({kMostExact, 1}), kMostExact);
 }
 
 TEST(Cost, OfPublishedModelsHasARowForEach) {
@@ -135,22 +125,11 @@ TEST(Cost, OfPublishedModelsHasARowForEach) {
   ASSERT_EQ(table.rows.size(), published_models().size());
   EXPECT_EQ(row(table, "Transformer base")[6].integer(), 4 * 512 * 512);
   EXPECT_EQ(row(table, "GPT-3 175B")[7].integer(), 2 * 96 * 96 * 256);
+  EXPECT_TRUE(row(table, "BERT-base")[7].is_null()) << "it generates nothing";
   for (const PublishedModel& model : published_models()) {
     EXPECT_EQ(model.heads % model.kv_heads, 0) << model.name;
     EXPECT_NE(std::string(model.source), "") << model.name;
   }
-}
-
-TEST(Cost, IsMeasuredBesideItsPrediction) {
-  const Finding cost =
-      measure_cost(modules_of({.d_model = 32, .heads = 4, .kv_heads = 2, .length = 32})[0], 2, 2);
-  EXPECT_EQ(cost.tables[0].rows.size(),
-            5u);  // projections and attention, forward and backward; all
-  for (const Json::Array& cells : cost.tables[0].rows) EXPECT_GT(cells[3].number(), 0);
-  EXPECT_EQ(cost.tables[1].rows.size(), 4u);  // one head; 4 with 4, 2 and 1 blocks
-  EXPECT_EQ(cost.tables[1].rows[0][4].number(), 1);
-  EXPECT_GT(cost.tables[2].rows[1][3].number(), cost.tables[2].rows[0][3].number());
-  EXPECT_LT(cost.tables[2].rows[1][4].number(), 1e-5);
 }
 
 }  // namespace cost_tests

@@ -19,46 +19,18 @@ class Lessons : public OnPage {
     }();
     return path;
   }
-  void lesson(int number, const std::string& more = "") {
-    open(book(), "#view=learn&page=" + std::to_string(number) + more);
+  void lesson(const std::string& name, const std::string& more = "") {
+    open(book(), "#view=learn&lesson=" + name + more);
   }
-  void lesson_of_run(int number, const std::string& more = "") {
-    open(full, "#view=learn&world=run&page=" + std::to_string(number) + more);
-  }
-  /// Chooses an option of a list.
-  void choose(const std::string& id, const std::string& value) {
-    tab().evaluate("(() => { const list = document.getElementById('" + id +
-                   "'); list.value = " + Json(value).dump() +
-                   "; list.dispatchEvent(new Event('change', {bubbles: true})); })()");
-    wait();
-  }
-  void type(const std::string& id, const std::string& value) {
-    tab().evaluate("(() => { const field = document.getElementById('" + id +
-                   "'); field.value = " + Json(value).dump() +
-                   "; field.dispatchEvent(new Event('input', {bubbles: true})); })()");
-    wait();
-  }
-  void press_on(const std::string& id, const std::string& key) {
-    tab().evaluate("document.getElementById('" + id + "').focus()");
-    tab().press(key);
-    wait();
-  }
-  void click(const std::string& selector) {
-    tab().click(selector);
-    wait();
-  }
-  bool shows(const std::string& selector, const std::string& part) {
-    return words(selector).find(part) != std::string::npos;
-  }
-  std::string title_of(const std::string& id) {
-    return tab().text(figure(id) + ".picture.title + ' ' + " + figure(id) + ".picture.sentence");
+  void lesson_of_run(const std::string& name, const std::string& more = "") {
+    open(full, "#view=learn&world=run&lesson=" + name + more);
   }
   std::string said(int exercise) {
     return words("#exercise-" + std::to_string(exercise) + "-said");
   }
   std::string answered(int exercise, const std::string& answer) {
     const std::string id = "exercise-" + std::to_string(exercise);
-    type(id, answer);
+    choose(id, answer, "input");
     press_on(id, "Enter");
     return said(exercise);
   }
@@ -67,6 +39,15 @@ class Lessons : public OnPage {
   }
   void expect_wrong(int exercise, const std::string& answer) {
     EXPECT_TRUE(answered(exercise, answer).starts_with("✗")) << exercise << said(exercise);
+  }
+  /// The exercise on a run that names two heads: the only pair that is right.
+  std::string pair_that_is_right(int exercise, int heads) {
+    for (int i = 0; i < heads; ++i)
+      for (int j = i + 1; j < heads; ++j) {
+        const std::string pair = "0." + std::to_string(i) + " 0." + std::to_string(j);
+        if (answered(exercise, pair).starts_with("✓")) return pair;
+      }
+    return "";
   }
 };
 

@@ -1,8 +1,6 @@
-// The page opens from disk, checks its model against the program's, and shows what the program
-// found: the numbers under the pointer, behind a switch and on a slider are those of its files.
-// Read next: study.h; readers_test.cc.
-#include <cmath>
-
+// The page of a run as its reader sees it: it checks its model against the program's, tells its
+// story, and shows what the program found: the numbers under the pointer, after a switch and on a
+// slider are those of its files. Read next: study.h; readers_test.cc; walks_test.cc.
 #include "browser/study.h"
 
 namespace headlab::browser { namespace {
@@ -11,131 +9,265 @@ class PageOfARun : public OnPage {
  protected:
   const Study& study = the_study();
   fs::path full = study.path("full/report.html");
+
+  double loss() { return number_in(words("#live-loss")); }
+  void expect_loss(double program) { EXPECT_NEAR(loss(), program, 1e-5 + 6e-4 * program); }
 };
 
 TEST_F(PageOfARun, ChecksItselfAsksForNothingAndStaysSmall) {
   open(full);
-  EXPECT_TRUE(tab().holds("app.check.ok"));
+  EXPECT_TRUE(shows("#check", "✓ checked"));
   EXPECT_TRUE(tab().holds("document.getElementById('banner').hidden"));
-  EXPECT_NE(words("#check"), "");
   EXPECT_TRUE(tab().holds("document.getElementById('static').hidden"));
   EXPECT_LE(fs::file_size(full), 1'000'000u);
-  const Json views =
-      tab().evaluate("app.views.filter((v) => v.available(app.page)).map((v) => v.name)");
-  for (const Json& view : views.items()) {
-    go_to("#view=" + view.string());
-    EXPECT_EQ(tab().text("app.state.view"), view.string());
-    EXPECT_LE(tab().number("document.querySelectorAll('*').length"), 2000) << view.string();
-    EXPECT_NE(words("#view-title"), "") << view.string();
+  for (const char* view : kViews) {
+    go_to(std::string("#view=") + view);
+    EXPECT_LE(tab().number("document.querySelectorAll('*').length"), 2000) << view;
+    EXPECT_NE(words("#view-title"), "") << view;
   }
+}
+
+TEST_F(PageOfARun, OpensWithItsStory) {
+  open(full);
+  EXPECT_TRUE(shows("#question", "the token 1 back (back1)"));
+  EXPECT_TRUE(shows("#answered", " of 4 right"));
+  EXPECT_TRUE(shows("#verdict-live", "4 heads, loss "));
+  EXPECT_TRUE(shows("#view", "Each answer with its rule"));
+  EXPECT_TRUE(shows("#view", "what the task needs"));
+  EXPECT_GT(tab().text("document.querySelector('#verdict-live a').getAttribute('href')").size(),
+            1u);
+  const std::string first = words("#answered");
+  mark("asked", 0, 3);
+  EXPECT_NE(words("#answered"), first) << "the token under the pointer is the query";
+}
+
+TEST_F(PageOfARun, ShowsThePointInScenes) {
+  open(full);
+  click("#scene-start");
+  std::set<std::string> told = {words("#scene-words")};
+  while (there("#scene-next")) {
+    click("#scene-next");
+    EXPECT_TRUE(told.insert(words("#scene-words")).second) << words("#scene-words");
+    if (told.size() == 3) {
+      EXPECT_TRUE(shows("#scene-words", " is off."));
+      EXPECT_TRUE(shows("#agrees", "✓ the same")) << words("#scene-dial");
+    }
+  }
+  EXPECT_GE(told.size(), 5u);
+  click("#scene-back");
+  EXPECT_FALSE(told.insert(words("#scene-words")).second) << "the way back is the way forth";
+  click("#scene-end");
+  EXPECT_FALSE(there("#undo")) << words("#edited");
 }
 
 TEST_F(PageOfARun, OffersItsHeadsToTheKeyboard) {
   open(full);
   tab().evaluate("document.querySelector('#grid .cell[tabindex=\"0\"]').focus()");
   const auto focused = [&] { return tab().text("document.activeElement.dataset.head"); };
-  tab().press("Home");
-  EXPECT_EQ(focused(), "0.0");
-  tab().press("ArrowRight");
-  EXPECT_EQ(focused(), "0.1");
-  tab().press("End");
-  EXPECT_EQ(focused(), "0.3");
-  tab().press("ArrowRight");
-  EXPECT_EQ(focused(), "0.3") << "there is nothing behind the last";
-  tab().press("ArrowLeft");
+  for (const auto& [key, head] : {std::pair{"Home", "0.0"},
+                                  {"ArrowRight", "0.1"},
+                                  {"End", "0.3"},
+                                  {"ArrowRight", "0.3"},
+                                  {"ArrowDown", "0.3"},
+                                  {"ArrowLeft", "0.2"}}) {
+    tab().press(key);
+    EXPECT_EQ(focused(), head) << key;
+    EXPECT_TRUE(words("#card").starts_with(head)) << "its card opens with the focus";
+  }
   EXPECT_NE(tab().text("getComputedStyle(document.activeElement).outlineStyle"), "none");
   tab().press("Enter");
   wait();
-  EXPECT_EQ(tab().text("app.state.view + ' ' + app.state.h"), "head 0.2");
+  EXPECT_TRUE(words("#card").starts_with("0.2"));
+  EXPECT_TRUE(there("#pattern"));
+}
+
+TEST_F(PageOfARun, SaysOfAHeadWhatTheFilesSay) {
+  open(full, "#view=head&h=0.2");
+  const Json ablation = study.json("full/ablation.json").at("heads").items()[2];
+  const std::string card = words("#card");
+  const std::size_t at = card.find("without itloss +");
+  ASSERT_NE(at, card.npos) << card;
+  EXPECT_NEAR(number_in(card.substr(at + 10)), ablation.at("change").number(), 1e-2);
+  EXPECT_NE(card.find("born"), card.npos);
+  EXPECT_NE(card.find("chance"), card.npos);
+  const Json heads = study.json("full/heads.json").at("heads");
+  for (const Json& head : heads.items()) {
+    const Json& back3 = head.at("scores").at("back3");
+    if (back3.at("lift").number() < 0.3 || back3.at("p").number() >= 0.01) continue;
+    go_to("#view=head&h=0." + head.at("head").dump());
+    EXPECT_TRUE(shows("#card", "the token 3 back")) << "who is second says so";
+  }
 }
 
 TEST_F(PageOfARun, ReadsOutThePatternOfTheProgram) {
-  open(full, "#view=head&h=0.2&ex=3");
+  open(full, "#view=head&h=0.0&ex=3&rel=back3");
   const Json pattern =
-      study.done({"heads", "full", "--pattern", "0.2", "--example", "3", "--json"}).json();
+      study.done({"heads", "full", "--pattern", "0.0", "--example", "3", "--json"}).json();
   for (const auto& [row, column] : {std::pair{7, 4}, {15, 10}, {3, 3}}) {
-    tab().point(mark("pattern", row, column));
     const double weight = pattern.at("pattern").items()[row].items()[column].number();
-    const std::string shown = readout();
+    const std::string shown = mark("pattern", row, column);
     EXPECT_TRUE(shown.starts_with("query " + std::to_string(row))) << shown;
-    const std::size_t colon = shown.find(": ");
-    ASSERT_NE(colon, shown.npos) << shown;
-    const double read = tab().number("parseFloat(" + Json(shown.substr(colon + 2)).dump() +
-                                     ".replace('−', '-').replace('e−', 'e-'))");
-    EXPECT_NEAR(read, weight, 1e-4 * std::max(weight, 0.1)) << shown;
+    EXPECT_NEAR(number_in(shown.substr(shown.find(": ") + 2)), weight, 1e-3 * std::max(weight, 0.1))
+        << shown;
+  }
+  for (const Json& cells : pattern.at("gold").items()) {
+    if (cells.at("relation").string() != "back3") continue;
+    for (int row : {5, 9, 15}) {
+      mark("pattern", row, 0);
+      std::vector<int> right;
+      for (int column = 0; column < 16; ++column, tab().press("ArrowRight"))
+        if (readout().find("right key of back3") != std::string::npos) right.push_back(column);
+      EXPECT_EQ(Json(right), cells.at("keys").items()[row]) << row;
+    }
   }
 }
 
-TEST_F(PageOfARun, SumsTheRowsThatAreLocked) {
+TEST_F(PageOfARun, LocksACellOpensItsRowAndUnlocks) {
   open(full, "#view=head&h=0.1&ex=3");
-  tab().click(mark("pattern", 7, 4));
+  EXPECT_TRUE(there("#row")) << "the strongest cell is locked at the start";
+  mark("pattern", 7, 4);
+  tab().press("Enter");
   wait();
-  EXPECT_EQ(tab().text("app.state.q"), "[7]");
-  tab().click(mark("pattern", 9, 4), shift);
-  wait();
-  EXPECT_EQ(tab().text("app.state.q"), "[7,9]");
-  const double difference = tab().number(
-      "(() => { const map = patternOf(trace(), chosen().m, chosen().place); const row = "
-      "rowOf(map, app.state.q); return Math.max(...row.map((v, s) => Math.abs(v - map.values[7 * "
-      "map.cols + s] - map.values[9 * map.cols + s]))); })()");
-  EXPECT_LE(difference, 1e-6);
+  EXPECT_TRUE(caption("row").starts_with("Why query 7")) << caption("row");
+  EXPECT_TRUE(shows("figure:has(#row) figcaption", "Key 4 "));
+  EXPECT_EQ(table("row").size(), 8u) << "a causal query sees as many keys";
+  for (const char* name : {"writes", "truth", "time", "plane"}) {
+    click(std::string("#tab-") + name);
+    EXPECT_FALSE(
+        tab().holds(std::string("document.getElementById('") + name + "').offsetHeight === 0"))
+        << name;
+  }
   tab().evaluate("document.getElementById('pattern').focus()");
   tab().press("Escape");
   wait();
-  EXPECT_EQ(tab().text("app.state.q"), "[]");
+  tab().wait_until("!location.hash.includes('q=')");
+  open(full, "#view=head&h=0.1&ex=3&win=4-11,2-9");
+  tab().evaluate("document.getElementById('pattern').focus()");
+  for (const char* key : {"ArrowDown", "ArrowDown", "ArrowRight", "Enter"}) tab().press(key);
+  wait();
+  EXPECT_TRUE(caption("row").starts_with("Why query 5")) << "of a zoomed pattern";
+}
+
+TEST_F(PageOfARun, PutsAnotherHeadBesideOrItsOwnPast) {
+  open(full, "#view=head&h=0.0&ex=3");
+  EXPECT_FALSE(tab().holds("document.getElementById('beside-pattern').offsetHeight > 0"));
+  for (const char* other : {"0.1", "start"}) {
+    choose("beside", other);
+    const std::string shown = mark("beside-pattern", 7, 4);
+    EXPECT_NE(shown.find("query 7, key 4: 0.0 "), shown.npos) << shown;
+    EXPECT_NE(shown.find("difference"), shown.npos) << shown;
+  }
+  open(study.path("pruned/report.html"), "#view=head&h=0.0&b=parent");
+  EXPECT_TRUE(shows("figure:has(#beside-pattern) figcaption", "before pruning"));
 }
 
 TEST_F(PageOfARun, LosesWhatTheProgramLosesWithoutAHead) {
-  open(full, "#view=heads");
+  open(full, "#view=bench");
+  click("[id='gate-0.1']");
+  tab().click("[id='gate-0.1']");  // on again, and before that is measured
+  click("[id='gate-0.2']");
   const Json ablation = study.json("full/ablation.json");
-  tab().evaluate("document.getElementById('cell-0.2').focus()");
-  tab().press("x");
-  wait();
-  EXPECT_EQ(tab().text("app.state.gates['0.2']"), "0");
-  go_to("#view=live&gates=0.2:0");
-  tab().wait_until("measured.result && measured.done === measured.of");
-  const double loss = tab().number("measured.result.loss");
-  const double program = ablation.at("heads").items()[2].at("loss").number();
-  EXPECT_NEAR(loss, program, 1e-5 + 1e-4 * program);
-  EXPECT_FALSE(tab().holds("document.getElementById('agrees').classList.contains('bad')"));
-}
-
-TEST_F(PageOfARun, MeasuresAgainWhereAMeasurementWasInterrupted) {
-  open(full, "#view=heads");
-  // The next gate moves while the loss with all heads on is about to be measured.
-  tab().evaluate(
-      "(() => { const steps = evaluateSteps; evaluateSteps = (r, options) => { if "
-      "(options.gates === null) { evaluateSteps = steps; go({gates: {'0.1': 0}}); } return "
-      "steps(r, options); }; })()");
-  go_to("#view=live&gates=0.2:0");
-  tab().wait_until("app.state.gates['0.1'] === 0");
-  tab().wait_until("measured.result && measured.done === measured.of && app.busy === 0");
-  EXPECT_NE(words("#agrees").find("the same"), std::string::npos) << words("#live-result");
-  EXPECT_NE(words("#live-result").find("against all heads on"), std::string::npos);
-}
-
-TEST_F(PageOfARun, LocksTheCellThatStandsUnderThePointerOfAZoomedPattern) {
-  for (const char* view : {"head", "live"}) {
-    open(full, "#view=" + std::string(view) + "&h=0.1&ex=3&win=4-11,2-9");
-    tab().click(mark(view == std::string("head") ? "pattern" : "live-pattern", 1, 1));
-    wait();
-    EXPECT_EQ(tab().text("[app.state.q, app.state.k].join()"), "5,3") << view;
-  }
+  expect_loss(ablation.at("heads").items()[2].at("loss").number());
+  EXPECT_TRUE(shows("#agrees", "✓ the same"));
+  EXPECT_TRUE(shows("#live-result", "against all heads on"));
+  click("#undo");
+  expect_loss(ablation.at("loss").number());
 }
 
 TEST_F(PageOfARun, LosesWhatTheProgramLosesWithEverySetOfHeads) {
   open(full);
-  const Json subsets = study.json("full/curve.json").at("subsets");
-  const std::size_t count = subsets.at("losses").items().size();
-  ASSERT_EQ(count, 16u);
-  const Json losses = tab().evaluate(
-      "Array.from({length: 16}, (_, set) => evaluate(run(), {gates: "
-      "[Float32Array.from({length: "
-      "4}, (_, h) => set >> h & 1)]}).loss)");
-  for (std::size_t set = 0; set < count; ++set) {
-    const double program = subsets.at("losses").items()[set].number();
-    EXPECT_NEAR(losses.items()[set].number(), program, 1e-5 + 1e-4 * program) << set;
+  const Json losses = study.json("full/curve.json").at("subsets").at("losses");
+  ASSERT_EQ(losses.items().size(), 16u);
+  for (std::size_t set = 0; set < 16; ++set) {
+    std::string gates;
+    for (std::size_t h = 0; h < 4; ++h)
+      if ((set >> h & 1U) == 0) gates += (gates.empty() ? "0." : ",0.") + std::to_string(h) + ":0";
+    go_to("#view=bench" + (gates.empty() ? "" : "&gates=" + gates));
+    expect_loss(losses.items()[set].number());
+    EXPECT_TRUE(shows("#agrees", "✓ the same (curve.json)")) << set;
   }
+}
+
+TEST_F(PageOfARun, HidesTheEdgesThatTheProgramHides) {
+  open(full);
+  const Json relations = study.json("full/gold_edges.json").at("relations");
+  for (const Json& relation : relations.items()) {
+    const std::string name = relation.at("name").string();
+    const Json& test = relation.at("tests").items()[0];
+    if (test.at("gold").at("change").is_null()) continue;  // too few examples to tell
+    const Json::Array& head = test.at("heads").items()[0].items();
+    go_to("#view=bench&hide=gold&rel=" + name + "&h=" + head[0].dump() + "." + head[1].dump());
+    EXPECT_TRUE(shows("#agrees", "✓ the same (gold_edges.json)")) << name << words("#agrees");
+    EXPECT_TRUE(shows("#live-result", "rise on " + name)) << "one number, one meaning";
+  }
+}
+
+TEST_F(PageOfARun, KeepsTheBestHeadsOfASize) {
+  open(full, "#view=bench");
+  EXPECT_FALSE(there("#guess")) << "nothing is off yet";
+  choose("method", "greedy");
+  press_on("kept", "ArrowLeft");
+  press_on("kept", "ArrowLeft");
+  std::vector<std::string> on;
+  for (int h = 0; h < 4; ++h)
+    if (tab().holds("document.getElementById('gate-0." + std::to_string(h) + "').checked"))
+      on.push_back("[0," + std::to_string(h) + "]");
+  const Json methods = study.json("full/curve.json").at("methods");
+  for (const Json& method : methods.items())
+    if (method.at("method").string() == "greedy") {
+      EXPECT_EQ("[" + join(on, ",") + "]", method.at("points").items()[2].at("heads").dump());
+      EXPECT_NEAR(loss(), method.at("points").items()[2].at("loss").number(), 1e-2);
+    }
+  EXPECT_TRUE(there("#guess"));
+  EXPECT_NE(words("#two-off"), "") << "two heads are off";
+}
+
+TEST_F(PageOfARun, AnswersWhatIsTyped) {
+  open(full, "#view=bench&ex=3");
+  const std::string tokens = tab().text("document.getElementById('typed').value");
+  const std::string before = words("#answers");
+  choose("typed", "abcdabcd", "input");
+  EXPECT_TRUE(shows("#answers", "position 7"));
+  EXPECT_TRUE(shows("#answers", "✓")) << "what is right for typed tokens is known";
+  EXPECT_TRUE(shows("#edited", "tokens typed"));
+  table("live-pattern");
+  EXPECT_FALSE(shows("figure:has(#live-pattern) details", "headlab heads"))
+      << "no command makes a typed input";
+  choose("typed", "", "input");
+  choose("typed", "!?", "input");
+  click("#as-it-was");
+  EXPECT_EQ(words("#answers"), before);
+  EXPECT_EQ(tab().text("document.getElementById('typed').value"), tokens);
+}
+
+TEST_F(PageOfARun, ShowsEveryFindingByItsOwnDescription) {
+  open(full, "#view=findings");
+  const Json files = tab().evaluate(
+      "[...document.querySelectorAll('#pick-file option')].map((option) => option.value)");
+  EXPECT_GE(files.items().size(), 5u);
+  for (const Json& file : files.items()) {
+    choose("pick-file", file.string());
+    EXPECT_FALSE(rows("#finding").empty()) << file.string();
+  }
+  choose("pick-file", "ablation");
+  click("#finding [aria-label='Sort by loss']");
+  const auto sorted = rows("#finding");
+  for (std::size_t i = 1; i < sorted.size(); ++i)
+    EXPECT_GE(number_in(sorted[i - 1][1]), number_in(sorted[i][1]));
+  EXPECT_TRUE(shows("#finding figcaption", "loss")) << "and draws it";
+  tab().evaluate("document.querySelector('#finding th .term').focus()");
+  EXPECT_TRUE(shows("#meaning", "LAYER.HEAD")) << words("#meaning");
+}
+
+TEST_F(PageOfARun, OpensTheMeaningOfAWordInPlace) {
+  open(full);
+  tab().evaluate(
+      "[...document.querySelectorAll('#card .term')].find((word) => word.textContent "
+      "=== 'chance').focus()");
+  EXPECT_FALSE(tab().holds("document.getElementById('meaning').hidden"));
+  EXPECT_TRUE(shows("#meaning", "ignores content"));
+  tab().evaluate("document.activeElement.blur()");
+  EXPECT_TRUE(tab().holds("document.getElementById('meaning').hidden"));
 }
 
 TEST_F(PageOfARun, TurnsItsModelOffWhenAWeightIsDamaged) {
@@ -147,178 +279,65 @@ TEST_F(PageOfARun, TurnsItsModelOffWhenAWeightIsDamaged) {
   html[at] = html[at] == 'A' ? 'B' : 'A';
   write_file(folder / "damaged.html", html);
   open(folder / "damaged.html");
-  EXPECT_FALSE(tab().holds("app.check.ok"));
+  EXPECT_TRUE(shows("#check", "✗"));
   EXPECT_FALSE(tab().holds("document.getElementById('banner').hidden"));
   EXPECT_NE(words("#banner"), "");
-  EXPECT_FALSE(tab().holds("isLive()"));
-  go_to("#view=live");
+  go_to("#view=bench");
   EXPECT_FALSE(there("#live-loss"));
-}
-
-TEST_F(PageOfARun, OutlinesTheTruthAndNothingElse) {
-  open(full, "#view=head&h=0.0&ex=3&rel=back3");
-  const Json pattern =
-      study.done({"heads", "full", "--pattern", "0.0", "--example", "3", "--json"}).json();
-  std::vector<std::vector<double>> gold;
-  for (const Json& cells : pattern.at("gold").items())
-    if (cells.at("relation").string() == "back3")
-      for (const Json& keys : cells.at("keys").items()) {
-        gold.emplace_back();
-        for (const Json& key : keys.items()) gold.back().push_back(key.number());
-      }
-  ASSERT_EQ(gold.size(), 16u);
-  // A cell has an outline if its drawing without it differs.
-  const Json outlined = tab().evaluate(
-      "(() => { const p = " + figure("pattern") +
-      ".picture; const found = []; "
-      "for (let r = 0; r < p.marks.rows; ++r) for (let c = 0; c < p.marks.cols(r); ++c) { "
-      "const [x, y, w, h] = p.marks.box(r, c); if (p.items.some((i) => i.type === 'rect' && "
-      "i.thick "
-      "=== 2 && i.x > x && i.y > y && i.x + i.w < x + w && i.y + i.h < y + h)) found.push([r, c]); "
-      "} "
-      "return found; })()");
-  std::vector<std::vector<double>> found(16);
-  for (const Json& cell : outlined.items())
-    found[static_cast<std::size_t>(cell.items()[0].integer())].push_back(cell.items()[1].number());
-  EXPECT_EQ(found, gold);
-  // And the outline is on the screen.
-  const auto at = mark("pattern", 7, 4);
-  EXPECT_GT(at.x, 0);
-  EXPECT_TRUE(tab().holds(
-      "(() => { const f = " + figure("pattern") +
-      "; const [x, y, w, h] = f.picture.marks.box(7, 4); "
-      "const pixel = (dx, dy) => [...f.canvas.getContext('2d').getImageData(x + dx, y + dy, 1, "
-      "1).data].join(); return pixel(w / 2, h / 2) !== pixel(2, h / 2) || pixel(w / 2, h / 2) !== "
-      "pixel(w / 2, 2); })()"));
-}
-
-TEST_F(PageOfARun, HidesTheEdgesThatTheProgramHides) {
-  open(full);
-  const Json report = study.json("full/gold_edges.json");
-  for (const Json& relation : report.at("relations").items()) {
-    const std::string name = relation.at("name").string();
-    const Json& first = relation.at("tests").items()[0];
-    const std::string head = first.at("heads").items()[0].dump();  // [layer, head]
-    const double change = tab().number(
-        "(() => { const r = task().facts.relations.findIndex((x) => x.name === " +
-        Json(name).dump() + "); const {m, place} = headNamed(run(), " + head +
-        ".join('.')); const loss = (hide) => evaluate(run(), {hide}).relations.find((x) => "
-        "x.name === " +
-        Json(name).dump() +
-        ").loss; const hide = {relation: r, heads: [[m, place]], "
-        "random: false}; return loss(hide) - evaluate(run(), {hide: {...hide, heads: []}})"
-        ".relations.find((x) => x.name === " +
-        Json(name).dump() + ").loss; })()");
-    const double program = first.at("gold").at("change").number();
-    EXPECT_NEAR(change, program, 1e-4 + 1e-3 * std::abs(program)) << name;
-  }
 }
 
 TEST_F(PageOfARun, KeepsItsStateInTheAddress) {
   open(full, "#view=head&h=0.2&ex=3&q=7");
-  EXPECT_EQ(tab().text("formatHash(parseHash(location.hash).state)"),
-            tab().text("formatHash(app.state)"));
-  tab().click("#view-live");
+  tab().click("#view-bench");
   wait();
-  EXPECT_EQ(tab().text("app.state.view"), "live");
+  EXPECT_TRUE(there("#live-loss"));
   tab().evaluate("history.back()");
-  tab().wait_until("app.state.view === 'head'");
-  EXPECT_EQ(tab().text("app.state.h + app.state.q"), "0.27");
-  EXPECT_TRUE(tab().holds(
-      "(() => { let seed = 1; const random = (n) => (seed = seed * 48271 % 2147483647) % n; "
-      "for (let i = 0; i < 1000; ++i) { const s = defaultState(); s.view = "
-      "app.views[random(app.views.length)].name; s.h = `0.${random(4)}`; s.ex = random(500); s.q = "
-      "[random(16)]; s.gates = {[`0.${"
-      "random(4)}`]: random(100) / 100}; if (JSON.stringify(parseHash(formatHash(s)).state) !== "
-      "JSON.stringify(s)) return false; } return true; })()"));
+  tab().wait_until("document.getElementById('pattern')");
+  EXPECT_EQ(tab().text("location.hash"), "#view=head&h=0.2&ex=3&q=7");
+  for (const auto& [old, now] : {std::pair{"live", "#live-loss"},
+                                 {"heads", "#grid"},
+                                 {"compare", "#pattern"},
+                                 {"causes", "#finding"}}) {
+    go_to(std::string("#view=") + old);
+    EXPECT_TRUE(there(now)) << "a link of before: " << old;
+  }
 }
 
 TEST_F(PageOfARun, FallsBackWithANoticeOnABadAddress) {
-  for (const char* hash : {"#view=nowhere", "#h=9.9", "#ex=-1&view=head", "#gates=0.1:7",
-                           "#%E0%A4%A", "#view=head&q=banana&&==&h", "#edit=999:999&view=live"}) {
+  for (const char* hash :
+       {"#view=nowhere", "#h=9.9", "#ex=-1&view=head", "#gates=0.1:7", "#view=constructor",
+        "#%E0%A4%A", "#view=head&q=banana&&==&h", "#tokens=999,999&view=bench", "#scene=99",
+        "#view=learn&lesson=nothing"}) {
     open(full, hash);
-    EXPECT_TRUE(tab().holds("app.views.some((v) => v.name === app.state.view)")) << hash;
-    EXPECT_TRUE(tab().holds("document.getElementById('view').children.length > 0")) << hash;
+    EXPECT_TRUE(tab().holds("document.getElementById('view').children.length > 1")) << hash;
   }
   open(full, "#view=head&h=9.9");
   EXPECT_NE(words("#notices"), "");
 }
 
-TEST_F(PageOfARun, ShowsItsTrainingStepByStep) {
-  open(full, "#view=time");
-  EXPECT_TRUE(there("#loss") && there("#births"));
-  const Json steps = tab().evaluate("run().steps");
-  ASSERT_EQ(steps.items().size(), 6u);
-  const std::string last = steps.items().back().dump();
-  go_to("#view=time&step=" + last);
-  const double live = tab().number("evaluate(run(), {model: run().modelAt(" + last + ")}).loss");
-  const double program = tab().number("run().facts.evaluation.loss");
-  EXPECT_NEAR(live, program, 2e-3 + 1e-2 * program) << "in 16 bits";
-  EXPECT_NE(words("#birth-list"), "");
-}
-
-TEST_F(PageOfARun, FollowsThePruningCurve) {
-  open(full, "#view=prune&method=greedy&kept=2");
-  const Json curve = study.json("full/curve.json");
-  for (const Json& method : curve.at("methods").items()) {
-    if (method.at("method").string() != "greedy") continue;
-    const Json& point = method.at("points").items()[2];
-    std::string kept;
-    for (const Json& head : point.at("heads").items())
-      kept += head.items()[0].dump() + "." + head.items()[1].dump() + " ";
-    EXPECT_EQ(tab().text("Array.from(document.querySelectorAll('#kept-heads .chosen b'), (b) => "
-                         "b.textContent + ' ').join('')"),
-              kept);
-  }
-  tab().evaluate("document.getElementById('kept').focus()");
-  tab().press("ArrowRight");
-  wait();
-  EXPECT_EQ(tab().text("app.state.kept"), "3");
-}
-
-TEST_F(PageOfARun, ComparesTwoHeadsCellByCell) {
-  open(full, "#view=compare&a=0.0&b=0.1&ex=3");
-  tab().point(mark("compare-a", 7, 4));
-  const std::string shown = readout();
-  for (const char* part : {"query 7, key 4", "A ", "B ", "A − B"})
-    EXPECT_NE(shown.find(part), shown.npos) << shown;
-}
-
-TEST_F(PageOfARun, ShowsEachNumberForWhatItIs) {
-  open(full, "#view=heads&step=1");
-  EXPECT_NE(words("#other-step"), "") << "maps of one step, a verdict of another";
-  EXPECT_GT(tab().text("document.querySelector('#verdict-live a').getAttribute('href')").size(),
-            1u);
-  open(full, "#view=live");
-  EXPECT_FALSE(there("#guess")) << "nothing is off yet";
-  go_to("#view=live&gates=0.1:0");
-  EXPECT_TRUE(there("#guess"));
-  go_to("#view=live&edit=3:1");
-  EXPECT_EQ(tab().text("String(patternCommand()())"), "false")
-      << "no command makes an edited input";
-  open(full, "#view=time");
-  const double least = tab().number(
-      "Math.min(...Object.values(run().facts.history.relations).filter((r) => r.best).flatMap((r) "
-      "=> r.lift[run().facts.history.heads.findIndex((x) => x.join() === r.best.join())]))");
-  EXPECT_NEAR(tab().number("Math.min(...(" + figure("births") +
-                           ").picture.table().rows.map((row) => row[2]))"),
-              least, 1e-3);
-}
-
-TEST_F(PageOfARun, ShowsTheOpenTabOnNarrowScreens) {
-  tab().resize(320, 640);
-  open(full, "#view=about");
-  EXPECT_TRUE(
-      tab().holds("(() => { const b = document.querySelector('#views "
-                  "[aria-current]').getBoundingClientRect(); return b.left >= 0 && b.left < 320; "
-                  "})()"));
+TEST_F(PageOfARun, ShowsItsHeadsOverTraining) {
+  open(full);
+  const std::string last = words("#grid");
+  press_on("pick-step", "Home");
+  EXPECT_NE(words("#grid"), last) << "maps and bars are of the step";
+  EXPECT_TRUE(shows("#other-step", "step 0")) << words("#other-step");
+  tab().click("#play");
+  EXPECT_EQ(words("#play"), "Pause");
+  tab().wait_until("!document.getElementById('other-step').textContent.includes('step 0')");
+  tab().click("#play");
+  press_on("pick-step", "End");
+  EXPECT_EQ(words("#other-step"), "");
+  open(full, "#view=head&h=0.2&tab=time");
+  double least = 1;
+  for (const auto& row : table("time")) least = std::min(least, number_in(row[2]));
+  EXPECT_LT(least, 0) << "lifts below chance are drawn as what they are";
 }
 
 TEST_F(PageOfARun, KeepsThePlacesOfRemovedHeads) {
-  open(study.path("pruned/report.html"), "#view=heads");
+  open(study.path("pruned/report.html"));
   EXPECT_EQ(tab().number("document.querySelectorAll('#grid .cell').length"), 4);
   EXPECT_EQ(tab().number("document.querySelectorAll('#grid .cell.gone').length"), 1);
-  EXPECT_NE(words("#grid .gone").find("removed"), std::string::npos);
+  EXPECT_TRUE(shows("#grid .gone", "removed"));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 
 #include "browser/tab.h"
 #include "cli/program.h"
@@ -49,6 +50,12 @@ class Study {
   TemporaryFolder folder_;
 };
 
+/// The views of a page of a run, by the names in its address.
+constexpr const char* kViews[] = {"story", "head", "bench", "findings", "learn", "about"};
+/// The lessons, by theirs.
+constexpr const char* kLessons[] = {"vectors", "masks", "numbers",   "budget",   "patterns",
+                                    "many",    "true",  "exercises", "glossary", "mistakes"};
+
 /// `full`: four heads on `relations`, with every analysis; `pruned`: three of them. Made once.
 inline const Study& the_study() {
   static const std::unique_ptr<Study> study = [] {
@@ -57,7 +64,9 @@ inline const Study& the_study() {
                 {"--heads", "4", "--d-model", "32", "--steps", "300", "--batch", "32", "--lr",
                  "3e-3", "--track-heads", "30", "--keep-weights", "6", "--eval-every", "30"});
     for (const Words& words :
-         {Words{"heads", "full"}, Words{"ablate", "full"}, Words{"ablate", "full", "--gold-edges"},
+         {Words{"heads", "full"}, Words{"ablate", "full", "--examples", "512"},
+          Words{"ablate", "full", "--gold-edges", "--examples", "512"},
+          Words{"ablate", "full", "--pairs"},
           Words{"curve", "full", "--methods", "random,ablation,greedy,exhaustive"},
           Words{"prune", "full", "--method", "greedy", "--keep", "3", "--finetune", "20", "--out",
                 "pruned"},
@@ -81,14 +90,9 @@ class OnPage : public InBrowser {
     url_ = "file://" + file.string();
     tab().open(url_ + hash);
     wait();
-    teach_evaluate();
   }
-  void wait() { tab().wait_until("app.ready && app.busy === 0", 60); }
-  /// What the model in the page computes over a set of examples; see evaluateSteps() in
-  /// core_losses.js.
-  void teach_evaluate() {
-    tab().evaluate(
-        "globalThis.evaluate = (run, options = {}) => finish(evaluateSteps(run, options))");
+  void wait() {
+    tab().wait_until("document.getElementById('view').getAttribute('aria-busy') === 'false'", 60);
   }
   /// Changes the state of the page by its address, as a reader does who follows a link.
   void go_to(const std::string& hash) {
@@ -101,22 +105,60 @@ class OnPage : public InBrowser {
     if (!url_.empty()) expect_quiet();
   }
 
-  /// The figure on the canvas with this id, as an expression.
-  static std::string figure(const std::string& id) {
-    return "app.figures.find((f) => f.canvas.id === '" + id + "')";
+  /// Goes to a mark of a picture with the arrow keys; what is said there.
+  std::string mark(const std::string& id, int row, int column) {
+    tab().evaluate("document.getElementById('" + id + "').focus()");
+    tab().press("ArrowDown");
+    for (const char* back : {"PageUp", "PageUp", "PageUp", "Home"}) tab().press(back);
+    for (int r = 0; r < row; ++r) tab().press("ArrowDown");
+    for (int c = 0; c < column; ++c) tab().press("ArrowRight");
+    return readout();
   }
-  /// The middle of a mark of a figure, in the window, after scrolling to the figure.
-  Tab::Place mark(const std::string& id, int row, int column) {
-    const std::string at = std::to_string(row) + ", " + std::to_string(column);
-    const Json place = tab().evaluate(
-        "(() => { const f = " + figure(id) +
-        "; f.canvas.scrollIntoView({block: 'start'}); const b = "
-        "f.canvas.getBoundingClientRect(); const [x, y, w, h] = f.picture.marks.box(" +
-        at +
-        "); "
-        "scrollBy(0, b.y + y - innerHeight / 2); const c = f.canvas.getBoundingClientRect(); "
-        "return [c.x + x + w / 2, c.y + y + h / 2]; })()");
-    return {place.items()[0].number(), place.items()[1].number()};
+  /// The table of a picture, row by row, as words.
+  std::vector<std::vector<std::string>> table(const std::string& id) {
+    const std::string figure = "figure:has(#" + id + ")";
+    if (!there(figure + " details[open]")) tab().click(figure + " summary");
+    tab().wait_until("document.querySelector('" + figure + " td')");
+    return rows(figure);
+  }
+  std::vector<std::vector<std::string>> rows(const std::string& selector) {
+    std::vector<std::vector<std::string>> rows;
+    const Json cells =
+        tab().evaluate("[...document.querySelectorAll('" + selector +
+                       " tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))");
+    for (const Json& row : cells.items()) {
+      rows.emplace_back();
+      for (const Json& cell : row.items()) rows.back().push_back(cell.string());
+    }
+    return rows;
+  }
+  void click(const std::string& selector) {
+    tab().click(selector);
+    wait();
+  }
+  /// Chooses an option of a list, or types into a field.
+  void choose(const std::string& id, const std::string& value, const char* event = "change") {
+    tab().evaluate("(() => { const field = document.getElementById('" + id +
+                   "'); field.value = " + Json(value).dump() + "; field.dispatchEvent(new Event('" +
+                   event + "', {bubbles: true})); })()");
+    wait();
+  }
+  void press_on(const std::string& id, const std::string& key) {
+    tab().evaluate("document.getElementById('" + id + "').focus()");
+    tab().press(key);
+    wait();
+  }
+  bool shows(const std::string& selector, const std::string& part) {
+    return words(selector).find(part) != std::string::npos;
+  }
+  /// The title of a picture and its sentence.
+  std::string caption(const std::string& id) { return words("figure:has(#" + id + ") figcaption"); }
+  /// The first number in a text, with a minus sign and an exponent as the page writes them.
+  static double number_in(std::string words) {
+    for (std::size_t at; (at = words.find("\xE2\x88\x92")) != words.npos;)
+      words.replace(at, 3, "-");
+    const std::size_t at = words.find_first_of("-.0123456789");
+    return at == words.npos ? std::nan("") : std::stod(words.substr(at));
   }
   std::string readout() { return tab().text("document.getElementById('readout').textContent"); }
   std::string words(const std::string& selector) {

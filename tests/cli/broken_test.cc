@@ -13,9 +13,8 @@ TEST_F(Mended, BenchTakesHeadsThatAreLeft) {
 
 TEST_F(Mended, CircuitsNamesTheTargetsThereAre) {
   done(tiny({"--out", "a"}));
-  const Outcome outcome = run({"circuits", "a", "--head", "0.1", "--target", "7"});
-  EXPECT_EQ(outcome.status, 2);
-  expect_sentence(outcome.err, {"--target 7", "from 0 to 3"});
+  expect_refused(run({"circuits", "a", "--head", "0.1", "--target", "7"}), 2,
+                 {"--target 7", "from 0 to 3"});
 }
 
 TEST_F(Mended, FlagsOfEveryCommandMayStandBeforeIt) {

@@ -43,8 +43,8 @@ TEST_F(Builds, GoOnWithTheRunsOfOthersAndSaySo) {
 TEST_F(Builds, AreNotFarApartAfter100Steps) {
   const char* other = std::getenv("HEADLAB_OTHER_BUILD");
   if (other == nullptr || *other == '\0') GTEST_SKIP() << "HEADLAB_OTHER_BUILD names no program";
-  const Words training = {"train",        "--task", "relations",    "--steps", "100",
-                          "--eval-every", "50",     "--save-every", "50"};
+  const Words training =
+      typed("train --task relations --steps 100 --eval-every 50 --save-every 50");
   const auto train = [&](const char* program, const std::string& out) {
     std::string line = text("cd ", folder.path().string(), " && ", program);
     for (const std::string& word : training) line += " " + word;

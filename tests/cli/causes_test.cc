@@ -27,9 +27,7 @@ TEST_F(Causes, AblatePrintsItsKeysAndKeepsThem) {
 TEST_F(Causes, AblateShowsAMapAndATable) {
   done(tiny({"--out", "a"}));
   const Outcome text = done({"ablate", "a", "--examples", "32", "--kind", "resample"});
-  EXPECT_TRUE(holds(text.out, "95% interval")) << text.out;
-  EXPECT_TRUE(holds(text.out, "\n 0.3 ")) << text.out;
-  EXPECT_TRUE(holds(text.out, "resample-ablation")) << text.out;
+  expect_parts(text.out, {"95% interval", "\n 0.3 ", "resample-ablation"});
 }
 
 struct Question {
@@ -93,23 +91,49 @@ TEST_F(Causes, CircuitsShowAHeadsMatrices) {
                   static_cast<double>(expected.data()[i * expected.size(1) + j]));
   }
   expect_sentence(run({"circuits", "a", "--head", "0.9"}).err, {"no head 0.9", "0.3"});
-  expect_sentence(run({"circuits", "a", "--matrix", "oo"}).err, {"unknown matrix 'oo'"});
+  expect_sentence(run({"circuits", "a", "--head", "0.1", "--matrix", "oo"}).err,
+                  {"unknown matrix 'oo'"});
   EXPECT_FALSE(fs::exists(folder.path() / "a" / "circuits.json"));
 }
 
 TEST_F(Causes, AttributionRefusesPostNorm) {
   done(tiny({"--out", "a", "--norm", "post"}));
-  const Outcome outcome = run({"attribute", "a"});
-  EXPECT_EQ(outcome.status, 1);
-  expect_sentence(outcome.err, {"post-norm", "cannot be attributed"});
+  expect_refused(run({"attribute", "a"}), 1, {"post-norm", "cannot be attributed"});
 }
 
 TEST_F(Causes, AblateRefusesWhatItDoesNotKnow) {
   done(tiny({"--out", "a"}));
-  const Outcome outcome = run({"ablate", "a", "--kind", "meen"});
-  EXPECT_EQ(outcome.status, 2);
-  expect_sentence(outcome.err, {"kind of ablation 'meen'", "mean"});
+  expect_refused(run({"ablate", "a", "--kind", "meen"}), 2, {"kind of ablation 'meen'", "mean"});
   EXPECT_FALSE(fs::exists(folder.path() / "a" / "ablation.json"));
+}
+
+TEST_F(Causes, ANamedSetIsSilencedAlike) {
+  done(tiny({"--out", "a"}));
+  const Json silenced =
+      done({"ablate", "a", "--heads", "0.1,0.2", "--examples", "32", "--json"}).json();
+  const Json without =
+      done({"eval", "a", "--without", "0.1,0.2", "--examples", "32", "--json"}).json();
+  const double loss = without.at("loss").number();
+  EXPECT_NEAR(silenced.at("set").items()[0].at("loss").number(), loss, 1e-5);
+  EXPECT_NE(silenced.at("loss").number(), loss);
+  for (const Words& words :
+       {Words{"ablate", "a", "--heads", "0.1,0.9"}, {"eval", "a", "--without", "0.9"}})
+    EXPECT_EQ(run(words).status, 2) << words[0];
+}
+
+TEST_F(Causes, EveryResultOfARunHasItsVersionCommandAndTables) {
+  done(tiny({"--out", "a"}));
+  for (const Words& words : {Words{"eval", "a"}, {"heads", "a", "--pattern", "0.1"}}) {
+    Words all = words;
+    all.emplace_back("--json");
+    const Json json = done(all).json();
+    for (const char* key : {"headlab", "command", "tables"})
+      EXPECT_NE(json.find(key), nullptr) << words[0] << " " << key;
+  }
+  Words slice = tiny({"--out", "s", "--shard", "0/2", "--seed", "1,2", "--json"});
+  slice[0] = "sweep";
+  const Json json = done(slice).json();
+  for (const char* key : {"headlab", "command", "finished"}) EXPECT_NE(json.find(key), nullptr);
 }
 
 }  // namespace

@@ -171,9 +171,7 @@ TEST_F(ARun, WithoutParametersIsRefused) {
   fs::remove(folder.path() / "a" / "state.safetensors");
   done({"eval", "a"});
   fs::remove(folder.path() / "a" / "model.safetensors");
-  const Outcome outcome = run({"eval", "a"});
-  EXPECT_EQ(outcome.status, 1);
-  expect_sentence(outcome.err, {"model.safetensors"});
+  expect_refused(run({"eval", "a"}), 1, {"model.safetensors"});
 }
 
 TEST_F(ARun, WhoseConfigWasEditedIsRefused) {
@@ -191,18 +189,6 @@ TEST_F(ARun, WhoseConfigWasEditedIsRefused) {
     EXPECT_EQ(outcome.status, 1) << to;
     expect_sentence(outcome.err, {});
   }
-}
-
-TEST_F(ARun, WhoseTextChangedIsRefused) {
-  std::string text;
-  for (int i = 0; i < 60; ++i) text += "the fox sat. ";
-  write_file(folder.path() / "fox.txt", text);
-  done({"train", "--task", "text:file=fox.txt,length=16", "--steps", "1", "--layers", "1",
-        "--d-model", "16", "--d-ff", "0", "--out", "a"});
-  write_file(folder.path() / "fox.txt", text + "xt");
-  const Outcome outcome = run({"eval", "a"});
-  EXPECT_EQ(outcome.status, 1);
-  expect_sentence(outcome.err, {"fox.txt"});
 }
 
 }  // namespace

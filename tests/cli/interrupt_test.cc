@@ -58,13 +58,15 @@ TEST_F(Interrupt, SavesTheRunAndSaysHowToContinue) {
             outcome.json().at("loss"));
 }
 
-TEST_F(Interrupt, MayBeSaidByTheSystemThatEndsAJob) {
-  Process process(talkative({"--out", "a"}), waiting());
-  ASSERT_TRUE(process.wait_for("step 5/"));
-  process.signal(SIGUSR1);
-  const Outcome outcome = process.finish();
-  EXPECT_EQ(outcome.status, 130);
-  EXPECT_TRUE(holds(outcome.err, "the run is saved")) << outcome.err;
+TEST_F(Interrupt, MayBeSaidByTheSystemThatEndsAJobOrHangsUp) {
+  for (const auto& [signal, run] : {std::pair(SIGUSR1, "a"), {SIGHUP, "b"}}) {
+    Process process(talkative({"--out", run}), waiting());
+    ASSERT_TRUE(process.wait_for("step 5/"));
+    process.signal(signal);
+    const Outcome outcome = process.finish();
+    EXPECT_EQ(outcome.status, 130);
+    expect_parts(outcome.err, {"the run is saved", text("headlab train --resume ", run)});
+  }
 }
 
 TEST_F(Interrupt, IsNoneWhenNobodyReadsOnWhatTrainingSays) {

@@ -46,8 +46,7 @@ TEST_F(Learning, ComputesARunsOwnNumbers) {
   done(tiny({"--out", "a"}));
   const Words words = {"explain", "attention", "a", "--head", "0.1", "--query", "3"};
   const std::string text = done(words).out;
-  EXPECT_TRUE(holds(text, "head 0.1, query 3")) << text;
-  EXPECT_TRUE(holds(text, "hidden from it by the mask")) << text;
+  expect_parts(text, {"head 0.1, query 3", "hidden from it by the mask"});
   Words more = words;
   more.push_back("--json");
   const Json json = done(more).json();
@@ -99,10 +98,8 @@ TEST_F(Learning, RefusesWhatIsNotThere) {
                           {"cost", "--heads", "8", "--d-model", "4"},
                           {"cost", "--heads", "8", "--kv-heads", "3"},
                           {"cost", "--length", "100000000"},
-                          {"cost", "--layers", "10000", "--length", "16777216", "--batch",
-                           "100000"},
-                          {"cost", "--model", "a", "--heads", "2"},
-                          {"cost", "--measure", "--length", "1000000"}}) {
+                          typed("cost --layers 10000 --length 16777216 --batch 100000"),
+                          {"cost", "--model", "a", "--heads", "2"}}) {
     const Outcome outcome = run(words);
     EXPECT_EQ(outcome.status, 2) << words[1] << " " << words.back() << "\n" << outcome.err;
     EXPECT_TRUE(holds(outcome.err, "hint: ")) << words.back() << "\n" << outcome.err;
@@ -122,11 +119,6 @@ TEST_F(Learning, CountsCosts) {
   for (const char* key : {"parameters", "operations", "memory", "kv_cache", "complexity"})
     EXPECT_FALSE(json.at(key).items().empty()) << key;
   EXPECT_TRUE(holds(done({"cost", "--published"}).out, "GPT-3 175B"));
-  const Json measured = done({"cost", "--d-model", "32", "--heads", "4", "--length", "16",
-                              "--measure", "--rounds", "1", "--json"})
-                            .json();
-  EXPECT_GT(measured.at("measured_ops").at("peak_gflops").number(), 0);
-  EXPECT_LT(measured.at("measured_versions").items()[1].at("largest_difference").number(), 1e-5);
   done(tiny({"--out", "a"}));
   EXPECT_FALSE(done({"cost", "--model", "a", "--json"}).json().at("modules").items().empty());
 }
@@ -144,16 +136,11 @@ TEST_F(Learning, HoldsHeadsAgainstKnownPatterns) {
 
 TEST_F(Learning, ShowsLinesThatFitATerminal) {
   done(tiny({"--out", "a"}));
-  for (const Words& words : std::vector<Words>{{"explain"},
-                                               {"explain", "five-tokens"},
-                                               {"explain", "mistakes"},
-                                               {"explain", "attention", "a"},
-                                               {"cost"},
-                                               {"cost", "--heads", "7"},
-                                               {"heads", "a", "--like", "local"}}) {
-    std::istringstream lines(done(words).out);
-    for (std::string line; std::getline(lines, line);)
-      EXPECT_LE(line.size(), 104u) << words[0] << ": " << line;
+  for (const char* line : {"explain", "explain five-tokens", "explain mistakes",
+                           "explain attention a", "cost --heads 7", "heads a --like local"}) {
+    std::istringstream lines(done(typed(line)).out);
+    for (std::string said; std::getline(lines, said);)
+      EXPECT_LE(said.size(), 104u) << line << ": " << said;
   }
 }
 

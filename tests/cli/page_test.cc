@@ -36,21 +36,11 @@ TEST_F(Pages, NameEachMissingFindingOnceAndReplaceNoRun) {
   EXPECT_EQ(count("--force"), 0u) << shown;
   // The command that it names for what is written in training leaves the run as it is.
   const auto before = contents(folder.path() / "a");
-  done({"train", "--config", "a/config.json", "--track-heads", "10", "--keep-weights", "40",
-        "--out", "a-tracked"});
+  done(typed("train --config a/config.json --track-heads 10 --keep-weights 40 --out a-tracked"));
   EXPECT_EQ(contents(folder.path() / "a"), before);
   const Json sources = done({"page", "a-tracked", "--json"}).json().at("files");
   for (const Json& source : sources.items())
     EXPECT_TRUE(source.at("present").boolean() || source.at("file").string() != "heads.jsonl");
-}
-
-TEST_F(Pages, AreTheSameBytesEachTime) {
-  done(tiny({"--out", "a"}));
-  done({"heads", "a", "--examples", "32"});
-  done({"page", "a", "--threads", "1"});
-  const std::string page = file("a/report.html");
-  done({"page", "a", "--threads", "4", "--out", "b.html", "--json"});
-  EXPECT_EQ(file("b.html"), page);
 }
 
 TEST_F(Pages, NeedNoCommandForWhatIsThere) {
@@ -102,8 +92,9 @@ TEST_F(Pages, GoWithTheRunThatIsReplaced) {
 }
 
 TEST_F(Pages, OfASweepShowItsModels) {
-  done({"sweep", "--task", "relations:length=8", "--d-model", "16", "--heads", "1,2", "--seeds",
-        "2", "--steps", "3", "--batch", "4", "--eval-examples", "8", "--out", "s"});
+  done(
+      typed("sweep --task relations:length=8 --d-model 16 --heads 1,2 --seeds 2 --steps 3 --batch "
+            "4 --eval-examples 8 --out s"));
   const Json json = done({"page", "s", "--json"}).json();
   EXPECT_EQ(json.at("path").string(), "s/report.html");
   std::vector<std::string> runs;
@@ -125,34 +116,6 @@ class NoPages : public Program {
   }
 };
 
-TEST_F(NoPages, OfWhatIsDamaged) {
-  done(tiny({"--out", "a", "--keep-weights", "3"}));
-  done({"page", "a"});
-  const fs::path a = folder.path() / "a";
-  for (const char* name : {"heads.json", "curve.json", "snapshots.safetensors"}) {
-    const bool there = fs::exists(a / name);
-    const std::string old = there ? read_file(a / name) : "";
-    write_file(a / name, "{\"headlab\": [");
-    expect_refused({"page", "a"}, {name});
-    fs::remove(a / name);
-    if (there) write_file(a / name, old);
-  }
-  fs::remove(a / "state.safetensors");
-  fs::remove(a / "model.safetensors");
-  expect_refused({"page", "a"}, {"model.safetensors"});
-}
-
-TEST_F(NoPages, OfATextThatIsGone) {
-  std::string words;
-  for (int i = 0; i < 100; ++i) words += text("line ", i, " of a text\n");
-  write_file(folder.path() / "a.txt", words);
-  done({"train", "--task", "text:file=a.txt,length=8", "--d-model", "8", "--heads", "2", "--steps",
-        "2", "--batch", "2", "--eval-examples", "4", "--out", "a"});
-  done({"page", "a"});
-  fs::remove(folder.path() / "a.txt");
-  expect_refused({"page", "a"}, {"a.txt"});
-}
-
 TEST_F(NoPages, WhereNothingCanBeWritten) {
   done(tiny({"--out", "a"}));
   expect_refused({"page", "a", "--out", "no/such/folder.html"}, {"no/such"});
@@ -163,7 +126,7 @@ TEST_F(Pages, WriteATextbookWithoutARun) {
   const Json plain = done({"page", "--textbook", "--no-weights", "--json"}).json();
   EXPECT_EQ(plain.at("path").string(), "textbook.html");
   EXPECT_TRUE(holds(file("textbook.html"), "0.1811 0.1811 0.3673 0.0893 0.1811"));
-  done({"page", "--textbook", "--no-weights", "--out", "b.html", "--svg", "five.svg"});
+  done(typed("page --textbook --no-weights --out b.html --svg five.svg"));
   EXPECT_TRUE(holds(file("five.svg"), "head 1, width 2"));
   EXPECT_TRUE(holds(file("five.svg"), ".3664"));
   EXPECT_EQ(run({"page"}).status, 2);

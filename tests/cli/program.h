@@ -23,12 +23,20 @@
 #include "headlab/base/error.h"
 #include "headlab/base/files.h"
 #include "headlab/base/json.h"
+#include "headlab/base/text.h"
 #include "support/folders.h"
 
 namespace headlab::cli {
 
 namespace fs = std::filesystem;
 using Words = std::vector<std::string>;
+
+/// The words of a command line; '' is an empty one.
+inline Words typed(const std::string& line) {
+  Words words;
+  for (const std::string_view word : split(line, ' ')) words.emplace_back(word == "''" ? "" : word);
+  return words;
+}
 
 /// What a process left behind. `status` is the exit status, or -N if signal N ended it.
 struct Outcome {
@@ -244,8 +252,23 @@ class Program : public testing::Test {
   TemporaryFolder folder;
 };
 
+/// The line behind `again: `, as it was before it was folded.
+inline std::string again_of(const std::string& out) {
+  const std::string mark = "again: ";
+  std::string line = out.substr(std::min(out.find(mark) + mark.size(), out.size()));
+  for (const auto& [folded, whole] : {std::pair{" \\\n    ", " "}, {"\n  # ", "  # "}})
+    for (std::size_t at; (at = line.find(folded)) != line.npos;)
+      line.replace(at, std::string_view(folded).size(), whole);
+  return line.substr(0, line.find('\n'));
+}
+
 inline bool holds(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
+}
+
+/// A text that holds each of these.
+inline void expect_parts(const std::string& text, const Words& parts) {
+  for (const std::string& part : parts) EXPECT_TRUE(holds(text, part)) << part << " in " << text;
 }
 
 /// `error: ...`, then perhaps `hint: ...`, a line each, and nothing else.
@@ -253,16 +276,27 @@ inline void expect_sentence(const std::string& err, const Words& parts) {
   EXPECT_EQ(err.rfind("error: ", 0), 0u) << err;
   const auto lines = std::count(err.begin(), err.end(), '\n');
   EXPECT_TRUE(lines == 1 || (lines == 2 && holds(err, "\nhint: "))) << err;
-  for (const std::string& part : parts)
-    EXPECT_TRUE(holds(err, part)) << part << " is not in " << err;
+  expect_parts(err, parts);
+}
+
+/// A command that ended with this status and a sentence that holds these parts.
+inline void expect_refused(const Outcome& outcome, int status, const Words& parts) {
+  EXPECT_EQ(outcome.status, status) << outcome.err;
+  expect_sentence(outcome.err, parts);
 }
 
 /// A command line that cannot be carried out, for tables of tests.
 struct Mistake {
   const char* name;
-  Words words;
+  const char* line;
   int status;
-  Words said;  // parts of the answer
+  const char* parts;  // of the answer, between bars
+
+  Words words() const { return typed(line); }
+  Words said() const {
+    const auto all = split(parts, '|');
+    return {all.begin(), all.end()};
+  }
 };
 inline void PrintTo(const Mistake& mistake, std::ostream* out) { *out << mistake.name; }
 

@@ -8,10 +8,7 @@ using Records = Program;
 
 /// What a shell would run of the line behind `again: `, without its comment.
 Words commands_again(const std::string& out) {
-  const std::string mark = "again: ";
-  std::string line = out.substr(out.find(mark) + mark.size());
-  line = line.substr(0, line.find('\n'));
-  line = line.substr(0, line.find("  #"));
+  const std::string line = again_of(out).substr(0, again_of(out).find("  #"));
   Words commands;
   for (std::size_t at = 0; at < line.size();) {
     const std::size_t end = std::min(line.find(" && ", at), line.size());
@@ -59,14 +56,13 @@ TEST_F(Followed, TrainWithAndWithoutOut) {
 
 TEST_F(Followed, SaysWhatToDoWhereTheFolderIs) {
   const Outcome train = done(tiny({"--out", "a"}));
-  EXPECT_TRUE(holds(train.out, "--seed 0  # a is there now: add --force")) << train.out;
+  EXPECT_TRUE(holds(again_of(train.out), "--seed 0  # a is there now: add --force")) << train.out;
   EXPECT_EQ(run(words_of(commands_again(train.out)[0])).status, 1);
 }
 
 TEST_F(Followed, PrunedRunsThatAreResumed) {
   done(tiny({"--out", "a", "--seed", "3"}));
-  done({"prune", "a", "--method", "random", "--keep", "2", "--finetune", "7", "--seed", "4",
-        "--examples", "40", "--out", "b"});
+  done(typed("prune a --method random --keep 2 --finetune 7 --seed 4 --examples 40 --out b"));
   expect_made_again("b", done({"train", "--resume", "b"}).out);
 }
 
@@ -74,13 +70,13 @@ TEST_F(Followed, RunsThatWentOnFurtherThanPlanned) {
   done(tiny({"--out", "a"}));
   done({"train", "--resume", "a", "--steps", "36"});
   expect_made_again("a", done({"train", "--resume", "a", "--steps", "40"}).out);
-  done({"prune", "a", "--method", "random", "--keep", "2", "--finetune", "3", "--out", "b"});
+  done(typed("prune a --method random --keep 2 --finetune 3 --out b"));
   expect_made_again("b", done({"train", "--resume", "b", "--steps", "8"}).out);
 }
 
 TEST_F(Records, AConfigOfAPrunedRunSaysHowItWasMade) {
   done(tiny({"--out", "a"}));
-  done({"prune", "a", "--method", "random", "--keep", "2", "--finetune", "3", "--out", "b"});
+  done(typed("prune a --method random --keep 2 --finetune 3 --out b"));
   const Json config = Json::parse(file("b/config.json"));
   EXPECT_EQ(config.at("parent").string(), "a");
   EXPECT_EQ(config.at("pruning").string(),
@@ -95,16 +91,15 @@ TEST_F(Records, AConfigOfAPrunedRunSaysHowItWasMade) {
 
 TEST_F(Records, PruneJsonIsWhatPrunePrinted) {
   done(tiny({"--out", "a"}));
-  const Json printed = done({"prune", "a", "--method", "random", "--keep", "2", "--finetune", "3",
-                             "--out", "b", "--json"})
-                           .json();
+  const Json printed =
+      done(typed("prune a --method random --keep 2 --finetune 3 --out b --json")).json();
   EXPECT_EQ(printed, kept("b/prune.json"));
   EXPECT_EQ(printed.at("finetuned").integer(), 3);
 }
 
 TEST_F(Records, PruneJsonFollowsTheRun) {
   done(tiny({"--out", "a"}));
-  done({"prune", "a", "--method", "random", "--keep", "2", "--finetune", "3", "--out", "b"});
+  done(typed("prune a --method random --keep 2 --finetune 3 --out b"));
   const Json before = kept("b/prune.json");
   done({"train", "--resume", "b", "--steps", "9"});
   const Json after = kept("b/prune.json");
@@ -155,48 +150,16 @@ TEST_F(Records, FindingsAreKeptElsewhereOrNotAtAllAndSaySo) {
 
 TEST_F(Records, TrainSaysWhatItTook) {
   const Outcome train = done(tiny({"--out", "a", "--heads", "2"}));
-  EXPECT_TRUE(holds(train.err, "heads=2 d_model=16")) << train.err;
-  EXPECT_TRUE(holds(train.err, "the task chose ")) << train.err;
-  EXPECT_TRUE(holds(train.err, "(mean since step 0)")) << train.err;
-  const Outcome other = done(
-      {"train", "--config", "a/config.json", "--task", "recall", "--steps", "1", "--out", "b"});
-  EXPECT_TRUE(holds(other.err, "note: a/config.json brought ")) << other.err;
-  EXPECT_TRUE(holds(other.err, "layers=1")) << other.err;
-  EXPECT_TRUE(holds(other.err, "where the task recommends layers=2")) << other.err;
-}
-
-TEST_F(Records, HelpShowsTheSettingsOfTheTaskThatIsNamed) {
-  const std::string help = done({"train", "--task", "text", "--help"}).out;
-  EXPECT_TRUE(holds(help, "  file=TEXT")) << help;
-  EXPECT_TRUE(holds(help, "it recommends layers=")) << help;
+  expect_parts(train.err, {"heads=2 d_model=16", "the task chose ", "(mean since step 0)"});
+  const Outcome other = done(typed("train --config a/config.json --task recall --steps 1 --out b"));
+  expect_parts(other.err,
+               {"note: a/config.json brought ", "layers=1", "where the task recommends layers=2"});
 }
 
 TEST_F(Records, TheBestOfATextIsKept) {
-  done({"train",
-        "--task",
-        "text:length=16",
-        "--steps",
-        "6",
-        "--eval-every",
-        "2",
-        "--lr",
-        "0.3",
-        "--clip",
-        "0",
-        "--warmup",
-        "0",
-        "--d-model",
-        "8",
-        "--heads",
-        "1",
-        "--layers",
-        "1",
-        "--batch",
-        "4",
-        "--eval-examples",
-        "8",
-        "--out",
-        "a"});
+  done(
+      typed("train --task text:length=16 --steps 6 --eval-every 2 --lr 0.3 --clip 0 --warmup 0 "
+            "--d-model 8 --heads 1 --layers 1 --batch 4 --eval-examples 8 --out a"));
   double lowest = 1e9;
   std::string log = file("a/metrics.jsonl");
   for (std::size_t at = 0; at < log.size();) {

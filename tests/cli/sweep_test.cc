@@ -61,9 +61,8 @@ TEST_F(SweepCommand, SavesTheCellThatItIsAtWhenItIsInterrupted) {
   process.signal(SIGINT);
   const Outcome outcome = process.finish();
   EXPECT_EQ(outcome.status, 130);
-  EXPECT_TRUE(holds(outcome.err, "heads=1,steps=20000,seed=0: interrupted, and saved"))
-      << outcome.err;
-  EXPECT_TRUE(holds(outcome.err, "hint: to go on, give the same command again: headlab sweep"));
+  expect_parts(outcome.err, {"heads=1,steps=20000,seed=0: interrupted, and saved",
+                             "hint: to go on, give the same command again: headlab sweep"});
   EXPECT_TRUE(holds(done({"sweep", "--collect", "--out", "s"}).out, "missing: 1 of 2 cells"));
 }
 
@@ -73,21 +72,20 @@ TEST_F(SweepCommand, RefusesACellWithOtherSettings) {
   for (const Words& more : {Words{}, Words{"--collect"}}) {
     Words words = grid({"--out", "s", "--lr", "0.5"});
     words.insert(words.end(), more.begin(), more.end());
-    const Outcome outcome = run(words);
-    EXPECT_EQ(outcome.status, 1);
-    expect_sentence(outcome.err, {"heads=1,seed=0 holds a run with other settings", "lr is 0.01",
-                                  "another folder"});
+    expect_refused(run(words), 1,
+                   {"heads=1,seed=0 holds a run with other settings", "lr is 0.01",
+                    "another folder"});
     EXPECT_EQ(contents(folder.path() / "s"), before);
   }
 }
 
 TEST_F(SweepCommand, GoesOnWithTheOtherCellsWhenOneFails) {
-  const Outcome outcome = run(grid({"--out", "s", "--optimizer", "sgd", "--clip", "0", "--heads",
-                                    "1", "--seeds", "1", "--lr", "1000,0.01"}));
+  const Outcome outcome =
+      run(grid(typed("--out s --optimizer sgd --clip 0 --heads 1 --seeds 1 --lr 1000,0.01")));
   EXPECT_EQ(outcome.status, 1);
   EXPECT_TRUE(holds(outcome.err, "lr=1000,seed=0: ")) << outcome.err;
-  EXPECT_TRUE(holds(outcome.out, "missing: 1 of 2 cells")) << outcome.out;
-  EXPECT_TRUE(holds(outcome.out, "failed: 1 of these, 1 because they diverged")) << outcome.out;
+  expect_parts(outcome.out,
+               {"missing: 1 of 2 cells", "failed: 1 of these, 1 because they diverged"});
   // Those who collect learn of it, until the cell is made.
   const Json json = done({"sweep", "--collect", "--out", "s", "--json"}).json();
   ASSERT_EQ(json.at("failed").items().size(), 1u);
@@ -96,11 +94,10 @@ TEST_F(SweepCommand, GoesOnWithTheOtherCellsWhenOneFails) {
 }
 
 TEST_F(SweepCommand, CountsPruningsThatFail) {
-  const Outcome outcome = run(grid(
-      {"--heads", "4", "--seeds", "1", "--prune", "magnitude", "--keep", "2,9", "--out", "s"}));
+  const Outcome outcome =
+      run(grid(typed("--heads 4 --seeds 1 --prune magnitude --keep 2,9 --out s")));
   EXPECT_EQ(outcome.status, 1);
-  EXPECT_TRUE(holds(outcome.out, "failed: 1 of these, 0 because they diverged")) << outcome.out;
-  EXPECT_TRUE(holds(outcome.out, "9 heads cannot stay")) << outcome.out;
+  expect_parts(outcome.out, {"failed: 1 of these, 0 because they diverged", "9 heads cannot stay"});
 }
 
 TEST_F(SweepCommand, HasOneMeaningForHeadsAndForSwitches) {
@@ -116,23 +113,9 @@ TEST_F(SweepCommand, HasOneMeaningForHeadsAndForSwitches) {
   EXPECT_EQ(Json::parse(file("b/config.json")).at("d_head"), three.at("d_head"));
   // Switches are given as in train, or as a list.
   const auto small = [&](const Words& more) {
-    Words words = {"sweep",
-                   "--task",
-                   "text:length=8",
-                   "--layers",
-                   "1",
-                   "--d-model",
-                   "8",
-                   "--d-ff",
-                   "0",
-                   "--heads",
-                   "1",
-                   "--steps",
-                   "1",
-                   "--warmup",
-                   "0",
-                   "--eval-examples",
-                   "4"};
+    Words words = typed(
+        "sweep --task text:length=8 --layers 1 --d-model 8 --d-ff 0 --heads 1 --steps 1 --warmup 0 "
+        "--eval-examples 4");
     words.insert(words.end(), more.begin(), more.end());
     return run(words);
   };
@@ -153,17 +136,15 @@ TEST_F(SweepCommand, SaysWhatIsWrongWithItsCommandLine) {
     expect_sentence(outcome.err, parts);
     EXPECT_TRUE(fs::is_empty(folder.path()));
   };
-  refused(grid({}), {"missing --out"});
   refused(grid({"--out", "s", "--heads", "1,x"}), {"heads=x", "whole number"});
   refused(grid({"--out", "s", "--shard", "4/4"}), {"--shard 4/4", "from 0 to N - 1"});
-  refused(grid({"--out", "s", "--seed", "3"}), {"--seed and --seeds"});
+  refused(grid({"--out", "s", "--seed", "3"}), {"--seeds does not go with --seed"});
   refused(grid({"--out", "s", "--task", "relation,sort"}), {"'relation'"});
 }
 
 TEST_F(SweepCommand, PrunesItsCellsInSlicesThatLeaveNoHole) {
-  const Words flags = {"--heads",        "4",     "--prune",    "random,magnitude",
-                       "--keep",         "2",     "--finetune", "3",
-                       "--from-scratch", "--out", "s"};
+  const Words flags =
+      typed("--heads 4 --prune random,magnitude --keep 2 --finetune 3 --from-scratch --out s");
   for (const char* shard : {"0/2", "1/2"}) {
     Words words = grid(flags);
     words.insert(words.end(), {"--shard", shard});
@@ -186,15 +167,14 @@ TEST_F(SweepCommand, PrunesItsCellsInSlicesThatLeaveNoHole) {
   EXPECT_EQ(after, kept);
   // What `curve` finds of the same runs is the same, and made already.
   const Outcome curves =
-      done({"curve", "s/heads=4,seed=0", "s/heads=4,seed=1", "--methods", "random,magnitude",
-            "--sizes", "2", "--finetune", "3", "--from-scratch", "--json"});
+      done(typed("curve s/heads=4,seed=0 s/heads=4,seed=1 --methods random,magnitude --sizes 2 "
+                 "--finetune 3 --from-scratch --json"));
   EXPECT_FALSE(holds(curves.err, "cell ")) << curves.err;
   EXPECT_EQ(curves.json().at("methods"), group.at("methods"));
 }
 
 TEST_F(SweepCommand, CountsNoPruningThatIsNotFinishedAndNoneOfOtherSettings) {
-  const Words flags = {"--heads", "4",          "--prune", "magnitude", "--keep",
-                       "2",       "--finetune", "3",       "--out",     "s"};
+  const Words flags = typed("--heads 4 --prune magnitude --keep 2 --finetune 3 --out s");
   done(grid(flags));
   const auto collected = [&] {
     return done({"sweep", "--collect", "--out", "s", "--json"}).json().at("prunings").items();
@@ -256,10 +236,10 @@ TEST_F(SweepCommand, SavesAllThatAreMadeSideBySide) {
 
 TEST_F(SweepCommand, TrainsFromScratchForAsManySteps) {
   for (const std::string method : {"magnitude", "l0"}) {
-    const Json json =
-        done(grid({"--heads", "4", "--seeds", "1", "--prune", method, "--keep", "2", "--finetune",
-                   "3", "--gate-steps", "5", "--from-scratch", "--out", method, "--json"}))
-            .json();
+    Words words = {"--heads",    "4", "--seeds",        "1",     "--prune", method,  "--keep", "2",
+                   "--finetune", "3", "--from-scratch", "--out", method,    "--json"};
+    if (method == "l0") words.insert(words.end(), {"--gate-steps", "5"});
+    const Json json = done(grid(words)).json();
     const std::string steps = method == "l0" ? "38" : "33";  // 30, of gates 5, of fine-tuning 3
     const Json& group = json.at("prunings").items()[0].at("groups").items()[0];
     EXPECT_EQ(group.at("methods").items()[0].at("steps").dump(), steps);
@@ -273,12 +253,30 @@ TEST_F(SweepCommand, TrainsFromScratchForAsManySteps) {
 
 TEST_F(SweepCommand, TakesAConfigForAllCells) {
   done(tiny({"--out", "a", "--lr", "2e-3"}));
-  done({"sweep", "--config", "a/config.json", "--heads", "1,2", "--seeds", "1", "--steps", "2",
-        "--warmup", "0", "--out", "s"});
+  done(typed("sweep --config a/config.json --heads 1,2 --seeds 1 --steps 2 --warmup 0 --out s"));
   const Json config = Json::parse(file("s/heads=2,seed=0/config.json"));
   EXPECT_EQ(config.at("lr").number(), 2e-3);
   EXPECT_EQ(config.at("d_model").integer(), 16);
   EXPECT_EQ(config.at("steps").integer(), 2);
+}
+
+TEST_F(SweepCommand, IsComparedGroupByGroupAndMethodByMethod) {
+  done(grid({"--out", "s"}));
+  const Json json = done({"compare", "s", "--json"}).json();
+  EXPECT_EQ(json.at("reference").string(), "s/heads=1");
+  const Json& row = json.at("comparisons").items().at(0);
+  EXPECT_EQ(row.at("arm").string(), "s/heads=4");
+  EXPECT_EQ(row.at("seeds").integer(), 2);
+  const std::string shown = done({"compare", "s", "--reference", "s/heads=4"}).out;
+  EXPECT_TRUE(holds(shown, "2 seeds reach p 0.5 at best")) << shown;
+  done({"curve", "s/heads=4,seed=0", "s/heads=4,seed=1", "--methods", "greedy,random", "--sizes",
+        "2", "--examples", "16"});
+  const std::string csv =
+      done({"compare", "s/heads=4:greedy@2", "s/heads=4:random@2", "--csv", "--table", "seeds"})
+          .out;
+  EXPECT_TRUE(csv.starts_with("arm,seed,loss\ns/heads=4:greedy@2,0,")) << csv;
+  EXPECT_EQ(run({"compare", "s/heads=4"}).status, 1);
+  EXPECT_EQ(run({"compare", "s", "--measure", "los"}).status, 2);
 }
 
 TEST_F(SweepCommand, KeepsTheGridsThatWereThere) {

@@ -2,9 +2,9 @@
 #include <sstream>
 
 #include "cli/program.h"
-#include "headlab/base/error.h"
 #include "headlab/cli/arguments.h"
 #include "headlab/cli/command.h"
+#include "support/errors.h"
 
 namespace headlab::cli { namespace {
 
@@ -23,8 +23,7 @@ TEST_F(Talk, HelpOfEachCommandLeadsWithItsExample) {
   for (const Command& command : commands()) {
     const Outcome help = done({command.name, "--help"});
     EXPECT_EQ(help.out.rfind(std::string("example: headlab ") + command.name, 0), 0u) << help.out;
-    EXPECT_TRUE(holds(help.out, "\nusage: headlab ")) << help.out;
-    EXPECT_TRUE(holds(help.out, "  --json ")) << help.out;
+    expect_parts(help.out, {"\nusage: headlab ", "  --json "});
     EXPECT_EQ(help.err, "");
     EXPECT_EQ(done({command.name, "-h"}).out, help.out);
     EXPECT_EQ(done({"help", command.name}).out, help.out);
@@ -58,7 +57,7 @@ TEST_F(Talk, HelpFitsIntoAnyTerminal) {
   for (const Words& words : all) {
     std::istringstream help(done(words).out);
     for (std::string line; std::getline(help, line);)
-      EXPECT_TRUE(line.size() <= 100 || holds(line, "it recommends ")) << words[0] << ": " << line;
+      EXPECT_TRUE(line.size() <= 80 || holds(line, "it recommends ")) << words[0] << ": " << line;
   }
 }
 
@@ -73,7 +72,8 @@ TEST_F(Talk, HelpIsGivenWhateverElseIsThere) {
 }
 
 TEST_F(Talk, HelpOfTrainShowsWhatTheTaskRecommends) {
-  EXPECT_TRUE(holds(done({"train", "--task", "text", "--help"}).out, "[gpt2]"));
+  const std::string help = done({"train", "--task", "text", "--help"}).out;
+  EXPECT_TRUE(holds(help, "[gpt2]") && holds(help, "  file=TEXT")) << help;
   EXPECT_TRUE(holds(done({"train", "--help"}).out, "[uniform]"));
 }
 
@@ -97,18 +97,64 @@ TEST_F(Talk, ListsTasksScoresAndMethods) {
   }
 }
 
-TEST_F(Talk, NoCommandIsAWrongCommandLine) {
-  const Outcome outcome = run({});
-  EXPECT_EQ(outcome.status, 2);
-  EXPECT_EQ(outcome.out, "");
-  expect_sentence(outcome.err, {"train", "--help"});
+TEST_F(Talk, AloneItPrintsHelp) {
+  EXPECT_EQ(done({}).out, done({"--help"}).out);
+  EXPECT_EQ(run({"--json"}).status, 2);
+}
+
+/// What other programs call it: the answer is one suggestion.
+TEST_F(Talk, WordsOfOtherProgramsAreAnsweredWithOurs) {
+  const std::vector<std::pair<Words, std::string>> others = {
+      {{"train", "--epochs", "3"}, "'--steps'"},
+      {{"train", "--batch-size", "3"}, "'--batch'"},
+      {{"sweep", "--learning-rate", "3"}, "'--lr'"},
+      {{"heads", "-o", "f"}, "'--out'"},
+      {{"train", "--step", "3"}, "'--steps'"},
+      {{"-v"}, "'--version'"},
+      {{"version"}, "'--version'"},
+      {{"train", "relations"}, "--task relations?"},
+      {{"train", "relation"}, "for example: "}};
+  for (const auto& [words, ours] : others) {
+    const Outcome outcome = run(words);
+    EXPECT_EQ(outcome.status, 2) << words[0];
+    expect_sentence(outcome.err, {ours});
+    EXPECT_FALSE(holds(outcome.err, "known: ")) << outcome.err;
+  }
+}
+
+TEST_F(Talk, PatternsOfPathsExpandThemselves) {
+  for (const char* seed : {"1", "2"}) done(tiny({"--out", text("s/seed=", seed), "--seed", seed}));
+  const Outcome both = done({"heads", "s/seed=?", "--examples", "16", "--json"});
+  EXPECT_EQ(both.json().at("runs").dump(), R"(["s/seed=1","s/seed=2"])");
+  EXPECT_EQ(both.json().at("command").string(), "headlab heads 's/seed=?' --examples 16");
+  EXPECT_TRUE(holds(run({"heads", "s/seed=[9]"}).err, "no run at s/seed=[9]"));
+}
+
+TEST_F(Talk, CommandsThatMakeAResultAgainAreFolded) {
+  const std::string file = std::string(60, 'x') + ".json", other = "a name with blanks";
+  done(tiny({"--out", other}));
+  const std::string out =
+      done({"heads", other, "--examples", "16", "--permutations", "199", "--out", file, "--scores"})
+          .out;
+  EXPECT_EQ(out.substr(out.find("again: ")),
+            "again: headlab heads 'a name with blanks' --examples 16 --permutations 199 \\\n"
+            "    --out " +
+                file + " \\\n    --scores\n");
+}
+
+TEST_F(Talk, TheTourShowsSixCommands) {
+  const Outcome tour = done({"start"});
+  for (const char* command : {"show", "train", "heads", "ablate", "prune", "page"})
+    EXPECT_TRUE(holds(tour.out, std::string("\n$ headlab ") + command + " ")) << tour.out;
+  EXPECT_TRUE(fs::exists(folder.path() / "runs" / "start" / "report.html"));
+  EXPECT_TRUE(fs::exists(folder.path() / "runs" / "start-pruned" / "prune.json"));
+  EXPECT_TRUE(holds(tour.out, "That was the tour."));
 }
 
 TEST_F(Talk, RedrawsItsProgressOnATerminal) {
   const Outcome train = run(tiny({"--out", "a"}), {.terminal = true});
   EXPECT_EQ(train.status, 0);
-  EXPECT_TRUE(holds(train.out, "\r\033[Kstep 1/30")) << train.out;
-  EXPECT_TRUE(holds(train.out, "tokens/s")) << train.out;
+  expect_parts(train.out, {"\r\033[Kstep 1/30", "tokens/s"});
   const std::size_t table = train.out.find("loss  accuracy");
   ASSERT_NE(table, std::string::npos) << train.out;
   EXPECT_EQ(train.out.find("\033", table), std::string::npos) << "the line stays under the result";
@@ -116,7 +162,7 @@ TEST_F(Talk, RedrawsItsProgressOnATerminal) {
 
 TEST_F(Talk, ShowsHowFarLongWorkIs) {
   done(tiny({"--out", "a"}));
-  const Words words = {"reproduce", "voita", "a", "--examples", "16", "--gate-steps", "900000"};
+  const Words words = typed("reproduce voita a --examples 16 --gate-steps 900000");
   for (const bool quiet : {false, true}) {
     Words all = words;
     if (quiet) all.emplace_back("--quiet");
@@ -151,9 +197,7 @@ TEST_F(Talk, AResultThatCannotBeWrittenIsAnError) {
   if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
   for (const Words& words : {Words{"list", "tasks"}, Words{"--help"}, Words{"--version"},
                              Words{"list", "tasks", "--json"}}) {
-    const Outcome outcome = run(words, {.out_file = "/dev/full"});
-    EXPECT_EQ(outcome.status, 1);
-    expect_sentence(outcome.err, {"could not be written"});
+    expect_refused(run(words, {.out_file = "/dev/full"}), 1, {"could not be written"});
   }
 }
 
@@ -250,12 +294,7 @@ TEST(Arguments, FlagsStandForSettingsInWhatTheLibrarySays) {
 
 TEST(Arguments, NegativeNumbersAreValues) {
   Options options;
-  try {
-    parse(options, {"--some-count", "-3"});
-    FAIL();
-  } catch (const UsageError& error) {
-    EXPECT_TRUE(holds(error.what(), "from 0 to 9, got -3")) << error.what();
-  }
+  expect_error([&] { parse(options, {"--some-count", "-3"}); }, {"from 0 to 9, got -3"});
 }
 
 TEST(Arguments, WordsAreQuotedForTheShell) {
@@ -264,6 +303,27 @@ TEST(Arguments, WordsAreQuotedForTheShell) {
   EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
   EXPECT_EQ(shell_word(""), "''");
   EXPECT_EQ(shell_word("$HOME"), "'$HOME'");
+}
+
+Result hello(Invocation& call) {
+  call.read({});
+  return {.json = stamped(), .text = "hello\n"};
+}
+
+TEST(OwnProgram, NamesItselfAndHasCommandsOfItsOwn) {
+  const auto said = [](Words words, bool own) {
+    std::vector<char*> values;
+    for (std::string& word : words) values.push_back(word.data());
+    Additions additions;
+    if (own) additions.commands = {{"hello", "train", "greets", "headlab hello", "", hello}};
+    testing::internal::CaptureStdout();
+    run_program(static_cast<int>(values.size()), values.data(), additions);
+    return testing::internal::GetCapturedStdout();
+  };
+  EXPECT_TRUE(holds(said({"./mine", "--help"}, true), "\n  hello "));
+  EXPECT_TRUE(holds(said({"./mine", "hello", "--help"}, true), "usage: ./mine hello"));
+  EXPECT_TRUE(holds(said({"./mine", "hello", "--json"}, true), "\"command\": \"./mine hello\""));
+  EXPECT_FALSE(holds(said({"headlab", "--help"}, false), "\n  hello "));
 }
 
 }  // namespace

@@ -17,12 +17,7 @@ double sum_of(const std::vector<double>& values) {
 /// One pass is hundreds of sums of some ten terms of size 1 to 10.
 constexpr double kTolerance = 2e4 * kEpsilon;
 
-TransformerConfig grouped_config() {
-  TransformerConfig config = small_config();
-  config.heads = {4};
-  config.kv_heads = 2;
-  return config;
-}
+TransformerConfig grouped_config() { return small_config("heads=4 kv_heads=2"); }
 
 /// Examples of different lengths with random padding and targets.
 Batch ragged_batch(const TransformerConfig& config, Index size) {
@@ -50,9 +45,7 @@ TEST(Ablation, OfNothingIsTheLossOfEvaluate) {
 
 /// Where heads are gone, a head's number is not its place.
 TEST(Ablation, OfAPrunedModelSilencesTheHeadOfThatNumber) {
-  TransformerConfig config = small_config();
-  config.heads = {4};
-  config.layers = 2;
+  TransformerConfig config = small_config("heads=4 layers=2");
   const Transformer whole = random_model(config);
   const Transformer pruned = whole.with_heads({{1, 3}, {0, 2, 3}});
   const Batch examples = ragged_batch(config, 6);
@@ -81,7 +74,7 @@ TEST_P(OfEveryModel, ZeroIsWhatRemovalLeaves) {
   const auto losses = ablation.losses(sets);
   for (std::size_t i = 0; i < sets.size(); ++i) {
     std::vector<std::vector<std::int32_t>> kept = model.head_numbers();
-    for (const HeadId& id : sets[i]) std::erase(kept[static_cast<std::size_t>(id.layer)], id.head);
+    for (const HeadId& id : sets[i]) std::erase(kept[static_cast<std::size_t>(id.module)], id.head);
     const Transformer smaller = model.with_heads(kept);
     for (Index b = 0; b < examples.size; ++b) {
       const Batch one = examples.rows(b, b + 1);

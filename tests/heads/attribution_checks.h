@@ -10,16 +10,12 @@ namespace headlab {
 /// A decoder with everything; grouped heads, some of them gone; several targets; a tied encoder
 /// without feed-forward networks; two streams, with sinusoidal positions too.
 inline std::vector<Transformer> attributed_models() {
-  TransformerConfig grouped = small_config();
-  grouped.heads = {4}, grouped.kv_heads = 2, grouped.targets = 3;
-  grouped.positions = Positions::sinusoidal;
-  TransformerConfig tied = small_config();
-  tied.architecture = Architecture::encoder, tied.tied = true, tied.d_ff = 0;
-  tied.positions = Positions::none;
-  TransformerConfig two = small_encoder_decoder();
-  two.positions = Positions::sinusoidal, two.encoder_layers = 2, two.tied = true;
-  return {random_model(small_config()), random_model(grouped).with_heads({{0, 3}, {}}),
-          random_model(tied), random_model(small_encoder_decoder()), random_model(two)};
+  TransformerConfig tied = small_config("architecture=encoder tied=true d_ff=0 positions=none");
+  return {random_model(small_config()),
+          random_model(small_config("heads=4 kv_heads=2 targets=3 positions=sinusoidal"))
+              .with_heads({{0, 3}, {}}),
+          random_model(tied), random_model(small_encoder_decoder()),
+          random_model(small_encoder_decoder("positions=sinusoidal encoder_layers=2 tied=true"))};
 }
 
 /// Parts against logits, within `tolerance` of the largest logit.

@@ -8,6 +8,7 @@
 #include "headlab/train/evaluate.h"
 #include "heads/attribution_checks.h"
 #include "support/induction_pair.h"
+#include "support/models.h"
 
 namespace headlab { namespace {
 
@@ -49,8 +50,7 @@ TEST(Attribution, GivesTheInductionHeadTheWholeAnswer) {
 }
 
 TEST(Attribution, RefusesWhatIsNoSum) {
-  TransformerConfig post = small_config();
-  post.norm = NormPlace::post;
+  TransformerConfig post = small_config("norm=post");
   expect_error([&] { attribute_logits(random_model(post), random_batch(post, 2, 5)); },
                {"post-norm", "cannot be attributed"});
   const TransformerConfig one = small_config();

@@ -1,5 +1,4 @@
-// Entropy and Jensen-Shannon distance: known values, and the figures that articles print of heads
-// with random weights (drawn as the articles draw them; see lessons_test.cc).
+// Entropy and Jensen-Shannon distance: known values (figures of articles: see lessons_test.cc).
 // Eigenvalues, maps and ranks: matrices whose answer is known.
 #include "headlab/heads/matrix.h"
 
@@ -8,7 +7,6 @@
 
 #include "headlab/base/random.h"
 #include "headlab/ops/ops.h"
-#include "support/numpy.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {
@@ -42,46 +40,6 @@ TEST(JensenShannonDistance, IsSymmetricAndKeepsTheTriangleInequality) {
     };
     EXPECT_EQ(distance(0, 1), distance(1, 0));
     EXPECT_LE(distance(0, 2), distance(0, 1) + distance(1, 2) + 1e-6);
-  }
-}
-
-/// Patterns [1, H, T, T] of heads with random weights.
-Tensor random_pattern(const Tensor& x, Index heads) {
-  const Index width = x.size(2);
-  NumPyRandom random(42);
-  const Tensor W = normals(random, {width, 3 * width}, std::sqrt(2 / static_cast<double>(width)));
-  const Tensor qkv = matmul(x, W);
-  const auto part = [&](Index i) { return slice(qkv, 2, i * width, (i + 1) * width); };
-  Tensor pattern;
-  attention(part(0), part(1), part(2), {.heads = heads}, &pattern);
-  return pattern;
-}
-
-TEST(RandomHeads, HaveTheEntropyAndFocusThatTheArticlePrints) {
-  const Tensor pattern = random_pattern(numpy_normals(42, {1, 6, 32}), 4);
-  const double entropies[] = {1.206, 0.925, 1.259, 0.843}, focus[] = {32.7, 48.4, 29.7, 53.0};
-  for (Index h = 0; h < 4; ++h) {
-    const double entropy = mean_entropy(6, 6, pattern.data() + h * 36);
-    EXPECT_NEAR(entropy, entropies[h], 0.5e-3) << "head " << h + 1;
-    EXPECT_NEAR(100 * (1 - entropy / std::log(6)), focus[h], 0.05) << "head " << h + 1;
-  }
-}
-
-TEST(RandomHeads, DifferAsMuchAsTheArticlePrints) {
-  const Tensor x = numpy_normals(42, {1, 8, 64});
-  for (const auto& [heads, diversity] :
-       {std::pair<Index, double>{1, 0}, {2, 0.5962}, {4, 0.5770}, {8, 0.5774}}) {
-    const Tensor pattern = random_pattern(x, heads);
-    double total = 0, pairs = 0;
-    for (Index a = 0; a < heads; ++a) {
-      for (Index b = a + 1; b < heads; ++b) {
-        for (Index t = 0; t < 8; ++t, ++pairs) {
-          total += jensen_shannon_distance(8, pattern.data() + (a * 8 + t) * 8,
-                                           pattern.data() + (b * 8 + t) * 8);
-        }
-      }
-    }
-    EXPECT_NEAR(pairs > 0 ? total / pairs : 0, diversity, 0.5e-4 + 16 * kEpsilon) << heads;
   }
 }
 

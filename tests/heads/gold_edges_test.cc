@@ -19,16 +19,18 @@ constexpr const char* kRelations = "relations:length=10,vocab=6,classes=3,relati
 TEST(GoldEdges, OfTheInductionPairCarryTheWholeAnswer) {
   const auto task = make_task(kInduction);
   const Transformer model = induction_pair(task->shape());
-  const EdgeReport report = test_gold_edges(model, *task, {.examples = 40, .draws = 2});
+  const EdgeReport report = test_gold_edges(model, *task, {.examples = 80, .draws = 2});
   ASSERT_EQ(report.relations.size(), 2u);
   for (std::size_t r = 0; r < 2; ++r) {
     const EdgeTest& owner = report.relations[r].tests[0];
     EXPECT_EQ(owner.heads, (HeadSet{{r == 0 ? 1 : 0, 0}}));
     EXPECT_EQ(owner.lift, 1);
     EXPECT_EQ(owner.mass, 1);
-    EXPECT_EQ(owner.verdict(), "cause");
     EXPECT_GT(owner.gold.low, std::log(9.0));
     EXPECT_GT(owner.difference.low, 1);
+    // What comes before is read by the other head; nobody asks for it where it stands.
+    EXPECT_EQ(owner.verdict(), r == 0 ? "cause" : "asks for nothing by itself");
+    EXPECT_EQ(owner.is_cause(), r == 0);
   }
   // Without gold edges the induction head says the other tokens alike: the right one never.
   EXPECT_EQ(report.relations[0].tests.back().heads.size(), 2u);
@@ -60,15 +62,25 @@ TEST(GoldEdges, PassNoVerdictOnFewerThanThirtyExamples) {
   const EdgeTest few = EdgeExperiment(model, *task, {.examples = 29}).test(0, {{1, 0}});
   EXPECT_FALSE(few.is_cause());
   EXPECT_EQ(few.verdict(), "too few (29)");
-  const EdgeTest enough = EdgeExperiment(model, *task, {.examples = 30}).test(0, {{1, 0}});
+  const EdgeTest enough = EdgeExperiment(model, *task, {.examples = 60}).test(0, {{1, 0}});
   EXPECT_EQ(enough.verdict(), "cause without pattern");  // its lift is not asked here
-  EXPECT_EQ(enough.gold.examples, 30);
+  EXPECT_EQ(enough.gold.examples, 60);
 }
 
 TEST(EdgeTest, IsNoCauseIfItIsSignificantAndSmall) {
   const PairedChange sure{.change = .02, .low = .01, .high = .03, .p = 0, .examples = 100};
-  EdgeTest test{.heads = {{0, 0}}, .lift = .9, .share = 1, .gold = sure, .difference = sure};
+  EdgeTest test{.heads = {{0, 0}},
+                .lift = .9,
+                .mass = .5,
+                .control_mass = .5,
+                .share = 1,
+                .gold = sure,
+                .difference = sure};
   EXPECT_EQ(test.verdict(), "cause");
+  test.control_mass = .4;
+  EXPECT_EQ(test.verdict(), "no fair control");
+  EXPECT_FALSE(test.is_cause());
+  test.control_mass = .5;
   test.share = .05;
   EXPECT_EQ(test.verdict(), "small");
   test.share = 1, test.gold.change = .006;
@@ -131,7 +143,8 @@ TEST(TargetsOfARelation, AreThoseOfItsNameAtItsQueries) {
   const auto task = make_task(kRelations);
   const Example example = held_out_examples(*task, 5);
   for (std::size_t r = 0; r < 3; ++r) {
-    const Batch asked = with_targets_of(*task, example, r);
+    const auto [asked, own] = targets_of(*task, example, r);
+    EXPECT_TRUE(own);
     EXPECT_EQ(asked.target_count(), example.gold[r].queries());
     for (std::size_t i = 0; i < asked.targets.size(); ++i)
       EXPECT_TRUE(asked.targets[i] < 0 || i % 3 == r) << i;
@@ -141,8 +154,10 @@ TEST(TargetsOfARelation, AreThoseOfItsNameAtItsQueries) {
 TEST(TargetsOfARelation, AreAllWhereItsQueriesHaveNone) {
   const auto task = make_task(kInduction);
   const Example example = held_out_examples(*task, 40);
-  for (std::size_t r = 0; r < 2; ++r)  // the repeat, and what is asked where no target is
-    EXPECT_EQ(with_targets_of(*task, example, r).targets, example.batch.targets);
+  for (std::size_t r = 0; r < 2; ++r) {  // the repeat, and what is asked where no target is
+    EXPECT_EQ(targets_of(*task, example, r).examples.targets, example.batch.targets);
+    EXPECT_EQ(targets_of(*task, example, r).own, r == 0);
+  }
 }
 
 TEST(GoldEdges, DependOnTheSeedOnlyInTheRandomOnes) {
@@ -178,7 +193,7 @@ TEST(GoldEdges, RefuseInWords) {
 TEST(EdgeVerdict, OfACauseNeedsSignificanceBeyondTheManyThatAreAsked) {
   const auto test_with = [](double p) {
     const PairedChange rise{.change = 0.5, .low = 0.1, .high = 0.9, .p = p, .examples = 100};
-    return EdgeTest{.share = 1, .gold = rise, .difference = rise};
+    return EdgeTest{.mass = 1, .control_mass = 1, .share = 1, .gold = rise, .difference = rise};
   };
   EXPECT_TRUE(test_with(0.0005).is_cause());
   EXPECT_FALSE(test_with(0.01).is_cause());

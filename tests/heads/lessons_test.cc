@@ -140,12 +140,6 @@ TEST(Lessons, RandomHeadsAreAsDiverseAsTheArticlePrints) {
   }
 }
 
-TEST(Lessons, FreshWeightsDoNotRepeatTheInput) {
-  const RandomWorld& world = random_world("entropy");
-  const auto same = random_heads(world, 4, 42), fresh = random_heads(world, 4, 42, true);
-  EXPECT_NE(same[0].weights.values(), fresh[0].weights.values());
-}
-
 /// A matrix [T, d] as a batch of one.
 Tensor one_sequence(const Matrix& matrix) {
   Tensor x = Tensor::empty({1, matrix.rows(), matrix.columns()});

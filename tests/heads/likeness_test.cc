@@ -1,6 +1,6 @@
 // Patterns row by row, the bugs of an article's own ones, and heads that were built to be one of
 // them.
-#include "heads/questions.h"
+#include "heads/asked_gold.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,7 @@
-// Patching and pairs of heads on a circuit built by hand, where what restores the answer, what
-// works behind what, and what backs up what is known; and on random models against the clean pass.
+// Patching on a circuit built by hand, where what restores the answer is known; and on random
+// models against the clean pass.
 #include "headlab/heads/patching.h"
 
-#include "headlab/heads/ablation.h"
 #include "headlab/ops/arithmetic.h"
 #include "headlab/tasks/table.h"
 #include "headlab/train/evaluate.h"
@@ -37,43 +36,6 @@ TEST_F(OnInduction, TheInductionHeadCarriesTheAnswerAndTheOtherDoesNot) {
   ASSERT_EQ(report.heads.size(), 2u);
   EXPECT_NEAR(report.heads[1].restored, 1, 1e-5);
   EXPECT_LT(report.heads[0].restored, 0.6);
-}
-
-TEST_F(OnInduction, HeadsThatWorkOneBehindTheOtherInteractByMinusTheFirst) {
-  const Transformer model = induction_pair(task_->shape());
-  const InteractionReport report = ablate_pairs(model, examples(30));
-  ASSERT_EQ(report.pairs.size(), 1u);
-  const Interaction& pair = report.pairs[0];
-  EXPECT_NEAR(pair.joint, std::log(9.0), 1e-5);  // nothing is said: all logits are equal
-  EXPECT_NEAR(pair.interaction.change, pair.joint - pair.independent, 1e-9);
-  EXPECT_NEAR(pair.sum - pair.joint, ablate_heads(model, examples(30)).heads[0].change.change,
-              1e-5);
-  EXPECT_LT(pair.interaction.high, 0);
-}
-
-TEST_F(OnInduction, BackupHeadsShowOnlyTogether) {
-  const Transformer model = induction_pair(task_->shape(), 2);
-  const InteractionReport report = ablate_pairs(model, examples(30));
-  ASSERT_EQ(report.pairs.size(), 3u);
-  const Interaction& backup = report.pairs[2];
-  EXPECT_EQ(backup.first, (HeadId{1, 0}));
-  EXPECT_EQ(backup.second, (HeadId{1, 1}));
-  EXPECT_NEAR(backup.sum, 0, 1e-4);
-  EXPECT_NEAR(backup.joint, std::log(9.0), 1e-5);
-  EXPECT_GT(backup.interaction.low, 2);
-  EXPECT_FALSE(backup.backs_up());  // as long as nobody says that they do the same
-  const HeadsReport scores = score_heads(model, *task_, {.examples = 60});
-  const InteractionReport named = ablate_pairs(model, examples(30), {}, &scores);
-  EXPECT_TRUE(named.pairs[2].backs_up());
-  EXPECT_EQ(named.pairs[2].relation, "induction");
-  EXPECT_EQ(named.pairs[0].relation, "");
-}
-
-TEST(Interactions, NeedTwoHeads) {
-  TransformerConfig config = small_config();
-  config.heads = {1, 0};
-  expect_error([&] { ablate_pairs(random_model(config), random_batch(config, 4, 5)); },
-               {"two heads", "1"});
 }
 
 class PatchingOf : public testing::TestWithParam<TransformerConfig> {};
@@ -121,32 +83,6 @@ TEST(Patching, RefusesInWords) {
   const Batch batch = random_batch(small_config(), 2, 5);
   expect_error([&] { patch_activations(model, batch, batch); }, {"the same answers"});
   expect_error([&] { patch_activations(model, batch, batch.rows(0, 1)); }, {"same shape"});
-}
-
-// What two heads would cost apart: logits to which each one's effect is added.
-TEST(Pairs, AreComparedWithEffectsThatDoNotTouch) {
-  TransformerConfig config = small_config();
-  const Transformer model = random_model(config);
-  const Batch batch = random_batch(config, 40, 6);
-  const std::vector<HeadSet> sets = {{{0, 1}}, {{1, 0}}};
-  const std::vector<std::pair<std::size_t, std::size_t>> pairs = {{0, 1}};
-  const Ablation ablation(model, batch, {.batch = 16});
-  const auto without = [&](const HeadSet& set) {
-    HeadSet kept = all_heads(model);
-    for (const HeadId& head : set) std::erase(kept, head);
-    return model.forward(batch, {}, {.edits = gates_for(model, kept)});
-  };
-  const Tensor logits = without(sets[0]) + without(sets[1]) - without({});
-  std::vector<double> expected(40);
-  add_losses(logits, batch, 0, 1, expected);
-  const std::vector<double> found = ablation.independent_losses(sets, pairs)[0];
-  for (std::size_t b = 0; b < found.size(); ++b)
-    EXPECT_NEAR(found[b], expected[b], 1e3 * kEpsilon) << b;
-  const InteractionReport report = ablate_pairs(model, batch);
-  for (const Interaction& pair : report.pairs) {
-    EXPECT_NEAR(pair.interaction.change, pair.joint - pair.independent, 1e-9);
-    EXPECT_FALSE(pair.backs_up());  // no relation was asked after
-  }
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // Scores without gold: which keys each asks for, and hand-built heads that must be recognised as
 // what they are.
-#include "heads/questions.h"
+#include "heads/asked_gold.h"
 
 #include <cmath>
 #include <string_view>
@@ -83,12 +83,12 @@ TEST(PatternScores, ReadTheSourceInCrossAttention) {
   Batch batch = Batch::make(1, 2, 1, 3);
   batch.tokens = {1, 2}, batch.source = {1, 2, 1}, batch.source_lengths = {3};
   const std::vector<TokenFacts> facts(4);
-  const Sight sight{batch, AttentionKind::cross, true};
-  const Gold same = pattern_gold(score_named("same"), sight, facts);
+  const Mask mask{batch, AttentionKind::cross, true};
+  const Gold same = pattern_gold(score_named("same"), mask, facts);
   ASSERT_EQ(same.queries(), 2);
   EXPECT_EQ(same.keys(0, 0).size(), 2u);  // key 0 is no query here
   EXPECT_EQ(same.keys(0, 1)[0], 1);
-  EXPECT_EQ(pattern_gold(score_named("induction"), sight, facts).keys(0, 1)[0], 2);
+  EXPECT_EQ(pattern_gold(score_named("induction"), mask, facts).keys(0, 1)[0], 2);
 }
 
 /// Heads that look 1 back, 3 back, at the last of the same class, and everywhere.

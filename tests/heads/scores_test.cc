@@ -181,30 +181,6 @@ TEST_F(HandBuilt, ModelsAreOnlyRead) {
   EXPECT_EQ(all(), before);
 }
 
-TEST_F(HandBuilt, JsonHasTheKeysThatOtherProgramsRead) {
-  const Json json = to_json(scored());
-  EXPECT_TRUE(json.at("headlab").is_string());
-  EXPECT_EQ(json.at("attention").dump(), R"(["blocks.0.attn"])");
-  ASSERT_EQ(json.at("relations").items().size(), 3u);
-  for (const Json& relation : json.at("relations").items()) {
-    EXPECT_TRUE(relation.at("name").is_string());
-    EXPECT_TRUE(relation.at("positional").is_bool());
-    EXPECT_TRUE(relation.at("owner").is_array());
-    for (const char* key : {"layer", "head", "mass", "top1", "lift", "p"})
-      EXPECT_NE(relation.at("best").find(key), nullptr) << key;
-  }
-  ASSERT_EQ(json.at("heads").items().size(), 4u);
-  for (const Json& head : json.at("heads").items()) {
-    EXPECT_TRUE(head.at("layer").is_number());
-    EXPECT_TRUE(head.at("head").is_number());
-    EXPECT_TRUE(head.at("entropy").is_number());
-    for (const char* relation : {"back1", "back3", "same"})
-      for (const char* key : {"mass", "top1", "lift"})
-        EXPECT_TRUE(head.at("scores").at(relation).at(key).is_number()) << relation << " " << key;
-  }
-  EXPECT_EQ(Json::parse(json.dump()).dump(), json.dump());
-}
-
 TEST_F(HandBuilt, NeedsAnExampleToChooseAndOneToJudge) {
   expect_error([&] { scored({.examples = 1}); }, {"at least two examples"});
   expect_error([&] { scored({.batch = 0}); }, {"batches of 0"});
@@ -295,25 +271,19 @@ TEST(HeadScores, AreUndefinedWhereNoQueryIsEligible) {
 
 TEST(HeadScores, CountModulesThatHaveNoHeads) {
   const auto task = make_task(kTask);
-  TransformerConfig config = small_config();
-  config.layers = 3;
-  config.heads = {0, 2, 1};
-  config.vocab = 6, config.length = 10, config.targets = 3;
-  Transformer model = random_model(config);
+  Transformer model =
+      random_model(small_config("layers=3 heads=0+2+1 vocab=6 length=10 targets=3"));
   const HeadsReport report = score_heads(model, *task, {.examples = 10});
   EXPECT_EQ(report.attention.size(), 3u);
   ASSERT_EQ(report.heads.size(), 3u);
-  EXPECT_EQ(report.heads[0].layer, 1);
-  EXPECT_EQ(report.heads[1].layer, 1);
-  EXPECT_EQ(report.heads[2].layer, 2);
+  EXPECT_EQ(report.heads[0].module, 1);
+  EXPECT_EQ(report.heads[1].module, 1);
+  EXPECT_EQ(report.heads[2].module, 2);
 }
 
 TEST(HeadScores, OfAModelWithoutHeadsAreEmpty) {
   const auto task = make_task(kTask);
-  TransformerConfig config = small_config();
-  config.heads = {0};
-  config.vocab = 6, config.length = 10, config.targets = 3;
-  Transformer model = random_model(config);
+  Transformer model = random_model(small_config("heads=0 vocab=6 length=10 targets=3"));
   const HeadsReport report = score_heads(model, *task, {.examples = 10});
   EXPECT_TRUE(report.heads.empty());
   EXPECT_TRUE(report.relations.empty());

@@ -53,7 +53,7 @@ TEST_F(Tracking, EndsWithTheScoresOfTheModel) {
   const HeadsHistory history = read_heads_history(run);
   for (std::size_t r = 0; r < 2; ++r) {
     const HeadScores& best = report.heads[report.relations[r].best];
-    EXPECT_EQ(history.relations[r].best, (HeadId{best.layer, best.head}));
+    EXPECT_EQ(history.relations[r].best, (HeadId{best.module, best.head}));
     EXPECT_EQ(history.relations[r].lifts.back(), best.relations[r].lift);
   }
 }

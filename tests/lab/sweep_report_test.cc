@@ -2,6 +2,8 @@
 // missing. The cells are runs that were never trained, with a cell.json written by hand.
 #include "headlab/lab/sweep.h"
 
+#include <cmath>
+
 #include "headlab/base/files.h"
 #include "support/runs.h"
 
@@ -47,16 +49,29 @@ class Sweep : public testing::Test {
   std::vector<SweepCell> cells_;
 };
 
-TEST_F(Sweep, ReportsMeansWithTheIntervalOfStudentsT) {
-  const SweepReport report = collect({{"2", {{1, 0.5}, {2, 0.5}, {3, 0.8}}}});
+TEST_F(Sweep, ReportsGeometricMeansWithTheirInterval) {
+  const SweepReport report = collect({{"2", {{1, 0.5}, {2, 0.5}, {4, 0.8}}}});
   ASSERT_EQ(report.groups.size(), 1u);
   const SweepGroup& group = report.groups[0];
   EXPECT_EQ(group.name, "heads=2");
   EXPECT_EQ(group.seeds, (std::vector<std::int64_t>{0, 1, 2}));
   EXPECT_DOUBLE_EQ(group.loss.mean, 2);
-  EXPECT_NEAR(group.loss.half_width, 4.30265 / std::sqrt(3.0), 1e-4);  // t(.975) for 2 degrees
+  // t(.975) for 2 degrees
+  EXPECT_NEAR(std::log(group.loss.high / 2), 4.30265 * std::log(2.0) / std::sqrt(3.0), 1e-4);
+  EXPECT_GT(group.loss.low, 0);
   EXPECT_DOUBLE_EQ(group.accuracy.mean, 0.6);
+  EXPECT_GT(group.accuracy.low, 0);
+  EXPECT_LT(group.accuracy.high, 1);
   EXPECT_EQ(report.comparisons.size(), 0u);
+}
+
+TEST_F(Sweep, RefusesACellWithFewerRolesThanTheFirst) {
+  collect({{"2", {{1, 0.5}, {2, 0.5}}}});
+  const std::filesystem::path file = folder_ / cells_[1].name / "cell.json";
+  Json cell = Json::parse(read_file(file));
+  cell["roles"].items().pop_back();
+  write_file(file, cell.dump());
+  expect_error([&] { collect_sweep(folder_.path(), cells_); }, {"different relations", "seed=1"});
 }
 
 TEST_F(Sweep, AlignsHeadsByWhatTheyDo) {
@@ -70,36 +85,78 @@ TEST_F(Sweep, AlignsHeadsByWhatTheyDo) {
   EXPECT_NEAR(report.groups[0].specialization.mean, 1.0 / 3, 1e-12);  // 1/2, 1/2, 0 of relations
 }
 
+/// As many seeds of about this loss and accuracy.
+std::vector<Reached> seeds_of(double loss, double accuracy, int count = 5) {
+  std::vector<Reached> all;
+  for (int seed = 0; seed < count; ++seed) all.push_back({loss * (1 + 0.1 * seed), accuracy});
+  return all;
+}
+
+/// What a report says of its only comparison.
+std::string verdict_in(const SweepReport& report) {
+  return finding_of(report).table("comparisons").cells("verdict").at(0).string();
+}
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 TEST_F(Sweep, SaysThatSeveralHeadsWinWhereTheyDo) {
-  const SweepReport report = collect({{"1", {{0.9, 0.7}, {0.95, 0.7}, {0.92, 0.7}}},
-                                      {"2", {{0.01, 1}, {0.011, 1}, {0.012, 1}}},
-                                      {"4", {{0.009, 1}, {0.013, 1}, {0.01, 1}}}});
+  std::vector<Reached> two = seeds_of(0.01, 1), four = seeds_of(0.009, 1);
+  std::swap(four[0].loss, four[4].loss);
+  const SweepReport report = collect({{"1", seeds_of(0.9, 0.7)}, {"2", two}, {"4", four}});
   ASSERT_EQ(report.comparisons.size(), 1u);
   const SweepComparison& comparison = report.comparisons[0];
   EXPECT_TRUE(comparison.several_win);
   EXPECT_EQ(report.groups[comparison.one].name, "heads=1");
   EXPECT_EQ(report.groups[comparison.best].name, "heads=4");
-  EXPECT_EQ(report.groups[comparison.enough].name, "heads=2");
+  EXPECT_EQ(report.groups.at(comparison.enough.value()).name, "heads=2");
   EXPECT_NEAR(comparison.accuracy_gain, 0.3, 1e-12);
-  EXPECT_NEAR(comparison.loss_gain.mean, 0.92333 - 0.010667, 1e-4);
+  EXPECT_NEAR(std::exp(comparison.loss.difference.mean), 100, 1e-9);
+  EXPECT_EQ(comparison.loss.p, 1 / 32.0);
   EXPECT_FALSE(comparison.equal_parameters);
+  const std::string verdict = verdict_in(report);
+  EXPECT_TRUE(holds(verdict, "several heads beat one: a query of this task must read up to 2 keys"))
+      << verdict;
+  EXPECT_TRUE(holds(verdict, "heads=2 is enough: as accurate as the best within 0.005")) << verdict;
 }
 
-TEST_F(Sweep, UsesTheIntervalOfWelch) {
-  // Differences of means 2, standard errors 1/sqrt(3) and 0, so 2 degrees of freedom remain.
-  const SweepReport report =
-      collect({{"1", {{2, 0.5}, {3, 0.5}, {4, 0.5}}}, {"2", {{1, 0.9}, {1, 0.9}, {1, 0.9}}}});
-  const Interval& gain = report.comparisons.at(0).loss_gain;
-  EXPECT_DOUBLE_EQ(gain.mean, 2);
-  EXPECT_NEAR(gain.half_width, 4.30265 / std::sqrt(3.0), 1e-4);
-  EXPECT_FALSE(report.comparisons[0].several_win) << "2 +- 2.5 holds 0";
+TEST_F(Sweep, HasNoWordWhereTheSeedsDoNotTell) {
+  for (const int seeds : {1, 3, 4}) {  // 4 reach 1/16
+    const SweepReport report =
+        collect({{"1", seeds_of(0.9, 0.7, seeds)}, {"2", seeds_of(0.01, 1, seeds)}});
+    EXPECT_FALSE(report.comparisons.at(0).several_win);
+    EXPECT_FALSE(report.comparisons[0].enough);
+    EXPECT_TRUE(holds(verdict_in(report), "is not told by ")) << verdict_in(report);
+    EXPECT_FALSE(holds(verdict_in(report), "enough")) << verdict_in(report);
+    EXPECT_FALSE(holds(verdict_in(report), "gain nothing")) << verdict_in(report);
+  }
+}
+
+TEST_F(Sweep, SaysThatTheBestIsEnoughWhereAllWithFewerAreWorse) {
+  const SweepReport report = collect(
+      {{"1", seeds_of(0.9, 0.7, 6)}, {"2", seeds_of(0.5, 0.8, 6)}, {"4", seeds_of(0.01, 0.99, 6)}});
+  EXPECT_EQ(report.comparisons.at(0).enough, report.comparisons[0].best);
+  EXPECT_TRUE(holds(verdict_in(report), "heads=4 is enough, and fewer are worse"));
 }
 
 TEST_F(Sweep, SaysThatSeveralHeadsGainNothingWhereAccuracyIsTheSame) {
-  const SweepReport report = collect({{"1", {{0.008, 1}, {0.0081, 1}, {0.0082, 1}}},
-                                      {"2", {{0.004, 1}, {0.0041, 1}, {0.0042, 1}}}});
+  const SweepReport report = collect({{"1", seeds_of(0.008, 1)}, {"2", seeds_of(0.004, 1)}});
   EXPECT_FALSE(report.comparisons.at(0).several_win);
+  EXPECT_TRUE(report.comparisons[0].one_is_equal);
   EXPECT_TRUE(report.comparisons[0].equal_parameters);
+  EXPECT_TRUE(holds(verdict_in(report), "several heads gain nothing over one"));
+  EXPECT_TRUE(holds(verdict_in(report), "heads=1 is enough"));
+  const SweepReport first = collect({{"1", seeds_of(0.004, 1)}, {"2", seeds_of(0.008, 1)}});
+  EXPECT_EQ(verdict_in(first), "heads=1 has the lowest mean loss");
+}
+
+TEST_F(Sweep, ComparesTheSeedsThatAllGroupsHave) {
+  collect({{"1", seeds_of(0.9, 0.7, 6)}, {"2", seeds_of(0.01, 1, 6)}});
+  fs::remove(folder_ / "heads=2,seed=3" / "cell.json");
+  const SweepReport report = collect_sweep(folder_.path(), cells_);
+  EXPECT_EQ(report.comparisons.at(0).loss.seeds, 5);
+  EXPECT_NEAR(std::exp(report.comparisons[0].loss.difference.mean), 90, 1e-9) << "pairs of a seed";
 }
 
 TEST_F(Sweep, ComparesNothingButOneHeadWithMore) {
@@ -116,19 +173,24 @@ TEST_F(Sweep, SaysWhatIsMissing) {
   EXPECT_EQ(report.missing,
             (std::vector<std::string>{"heads=1,seed=1", "heads=2,seed=0", "heads=2,seed=1"}));
   ASSERT_EQ(report.groups.size(), 1u);
-  EXPECT_TRUE(std::isnan(report.groups[0].loss.half_width)) << "one seed has no interval";
+  EXPECT_TRUE(std::isnan(report.groups[0].loss.low)) << "one seed has no interval";
   EXPECT_EQ(report.cells, 4u);
 }
 
 TEST_F(Sweep, IsWholeAsJson) {
   const SweepReport report = collect({{"1", {{1, 1}, {1, 1, -1}}}, {"2", {{1, 1}, {1, 1}}}});
-  const Json json = Json::parse(to_json(report).dump());
+  const Json json = Json::parse(to_json(finding_of(report)).dump());
   const Json& group = json.at("groups").items().at(0);
   EXPECT_EQ(group.at("model").at("heads").integer(), 1);
   EXPECT_EQ(group.at("relations").items().at(0).at("heads").dump(), "[[0,0],null]");
   EXPECT_EQ(group.at("losses").dump(), "[1,1]");
   EXPECT_EQ(json.at("comparisons").items().at(0).at("keys_at_once").integer(), 2);
   EXPECT_EQ(json.at("missing").items().size(), 0u);
+  const Finding found = finding_of(report);
+  EXPECT_EQ(Json(found.table("results").cells("seed")).dump(), "[0,1,0,1]");
+  EXPECT_EQ(Json(found.table("results").cells("loss")).dump(), "[1,1,1,1]");
+  EXPECT_EQ(found.table("groups").rows.size(), 2u);
+  EXPECT_EQ(found.table("roles").rows.size(), 4u);
 }
 
 TEST_F(Sweep, HasTheDiversityOfHeadsOverSeeds) {
@@ -145,7 +207,7 @@ TEST_F(Sweep, HasTheDiversityOfHeadsOverSeeds) {
   EXPECT_EQ(group.diversities, (std::vector<double>{.2, .3, .7}));
   EXPECT_DOUBLE_EQ(group.diversity.mean, .4);
   // standard deviation sqrt(.07), t(.975) for 2 degrees
-  EXPECT_NEAR(group.diversity.half_width, 4.30265 * std::sqrt(.07 / 3), 1e-4);
+  EXPECT_NEAR(group.diversity.high - .4, 4.30265 * std::sqrt(.07 / 3), 1e-4);
   EXPECT_EQ(to_json(group).at("diversities").dump(), "[0.2,0.3,0.7]");
 }
 

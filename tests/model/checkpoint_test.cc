@@ -113,9 +113,7 @@ TEST(Checkpoint, NamesTheFileThatDoesNotFit) {
                     text("headlab_misfit_", sizeof(Scalar), ".safetensors");
   Transformer model = random_model(small_config());
   write_model(path, model);
-  TransformerConfig other = small_config();
-  other.layers = 1;
-  Transformer read(other);
+  Transformer read(small_config("layers=1"));
   expect_error([&] { read_model(path, read); }, {path.string(), "config.json"});
   std::filesystem::remove(path);
   expect_error([&] { read_model(path, read); }, {path.string()});

@@ -180,15 +180,6 @@ TEST_P(EncoderDecoder, ComesBackFromItsFile) {
   expect_near(read.forward(batch_), model().forward(batch_), 1e-5);
 }
 
-TEST_P(EncoderDecoder, ClonesShareNothing) {
-  const std::vector<double> before = logits();
-  Transformer copy = model().clone();
-  EXPECT_EQ(numbers(copy.forward(batch_)), before);
-  for (Tensor& parameter : parameters_of(copy))
-    std::fill_n(parameter.data(), parameter.count(), Scalar{0});
-  EXPECT_EQ(logits(), before);
-}
-
 TEST_P(EncoderDecoder, DropsOtherUnitsInEveryModule) {
   config_.dropout = 0.5;
   config_.encoder_layers = 2;
@@ -263,17 +254,6 @@ TEST(DecodeGreedily, RefusesWhatItCannotContinue) {
   const Transformer encoder(config);
   expect_error([&] { decode_greedily(encoder, Batch::make(1, 1), 1); },
                {"only a decoder or encoder-decoder"});
-}
-
-TEST(BatchOfSources, TakesRowsOfThem) {
-  Batch batch = Batch::make(3, 2, 1, 4);
-  batch.source_token(1, 3) = 5;
-  batch.source_lengths = {1, 4, 2};
-  const Batch part = batch.rows(1, 3);
-  EXPECT_EQ(part.source_token(0, 3), 5);
-  EXPECT_EQ(part.source.size(), 8u);
-  EXPECT_EQ(part.source_length_of(1), 2);
-  EXPECT_EQ(Batch::make(1, 2, 1, 4).source_length_of(0), 4);
 }
 
 }  // namespace

@@ -10,16 +10,12 @@ constexpr ForwardContext kFrozen{.frozen = true};
 /// Pre- and post-norm, grouped heads, several targets, two stacks; with ReLU or without any
 /// feed-forward network. Not frozen, the sums differ.
 std::vector<Transformer> linear_models() {
-  TransformerConfig plain = small_config();
-  plain.d_ff = 0;
+  TransformerConfig plain = small_config("d_ff=0");
   TransformerConfig grouped = plain;
   grouped.heads = {4}, grouped.kv_heads = 2, grouped.targets = 3;
-  TransformerConfig post = small_config();
-  post.norm = NormPlace::post, post.activation = Activation::relu;
-  post.architecture = Architecture::encoder;
-  TransformerConfig two = small_encoder_decoder();
-  two.activation = Activation::relu;
-  return {random_model(plain), random_model(grouped), random_model(post), random_model(two)};
+  return {random_model(plain), random_model(grouped),
+          random_model(small_config("norm=post activation=relu architecture=encoder")),
+          random_model(small_encoder_decoder("activation=relu"))};
 }
 
 bool is_input(const std::string& name) {

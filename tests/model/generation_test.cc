@@ -72,8 +72,7 @@ TEST(Generation, RefusesWhatItCannotContinue) {
   const Transformer model = random_model(small_config());
   expect_error([&] { generate(model, {}, {}); }, {"prompt is empty"});
   expect_error([&] { generate(model, {7}, {}); }, {"id 7"});
-  TransformerConfig config = small_config();
-  config.architecture = Architecture::encoder;
+  TransformerConfig config = small_config("architecture=encoder");
   const Transformer encoder(config);
   expect_error([&] { generate(encoder, {1}, {}); }, {"only a decoder"});
   config = small_config();

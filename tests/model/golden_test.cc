@@ -1,5 +1,6 @@
-// The whole transformer against PyTorch: a pre-norm decoder with gelu and a post-norm encoder with
-// relu: logits, patterns, loss and every gradient, then ten steps of AdamW on one batch.
+// The whole transformer against PyTorch: a pre-norm decoder with gelu, a post-norm encoder with
+// relu, and encoder-decoders of both kinds with sources of different lengths: logits, patterns,
+// loss and every gradient; of the first two also ten steps of AdamW on one batch.
 #include "support/golden.h"
 
 #include "headlab/model/transformer.h"
@@ -10,17 +11,22 @@ namespace headlab { namespace {
 
 TransformerConfig config_of(const Golden& golden) {
   TransformerConfig c;
-  const bool decoder = golden.note("causal") == "True", pre = golden.note("norm") == "pre";
-  c.architecture = decoder ? Architecture::decoder : Architecture::encoder;
-  c.norm = pre ? NormPlace::pre : NormPlace::post;
-  c.activation = golden.note("activation") == "gelu" ? Activation::gelu : Activation::relu;
+  const bool two = golden.has("source");
+  const std::string stack = two ? "encoder." : "";
+  c.architecture = two                               ? Architecture::encoder_decoder
+                   : golden.note("causal") == "True" ? Architecture::decoder
+                                                     : Architecture::encoder;
+  c.norm = golden.note("norm") == "pre" ? NormPlace::pre : NormPlace::post;
+  if (!two && golden.note("activation") == "relu") c.activation = Activation::relu;
   c.layers = std::stoi(golden.note("layers"));
   c.heads = {std::stoi(golden.note("heads"))};
-  const Tensor W_E = golden.tensor("embed.W_E");
-  c.vocab = W_E.size(0);
-  c.d_model = W_E.size(1);
-  c.d_ff = golden.tensor("blocks.0.mlp.b_in").count();
-  c.length = golden.tensor("pos_embed.W_pos").size(0);
+  c.vocab = golden.tensor("embed.W_E").size(0);
+  c.d_model = golden.tensor("embed.W_E").size(1);
+  c.d_ff = golden.tensor(stack + "blocks.0.mlp.b_in").count();
+  c.length = golden.tensor(two ? "decoder.pos_embed.W_pos" : "pos_embed.W_pos").size(0);
+  if (!two) return c;
+  c.encoder_layers = std::stoi(golden.note("encoder_layers"));
+  c.source_length = golden.tensor("encoder.pos_embed.W_pos").size(0);
   return c;
 }
 
@@ -39,9 +45,13 @@ class GoldenTransformer : public testing::TestWithParam<const char*> {
  protected:
   GoldenTransformer() : golden_(GetParam()), model_(config_of(golden_)) {
     model_.visit([&](const std::string& name, const Tensor& p) { golden_.fill(name, p); });
-    batch_ = Batch::make(golden_.tensor("logits").size(0), golden_.tensor("logits").size(1));
+    batch_ = Batch::make(golden_.tensor("logits").size(0), golden_.tensor("logits").size(1), 1,
+                         model_.config().source_length);
     batch_.tokens = golden_.ids("tokens");
     batch_.targets = golden_.ids("targets");
+    if (!model_.config().has_source()) return;
+    batch_.source = golden_.ids("source");
+    batch_.source_lengths = golden_.ids("source_lengths");
   }
 
   Golden golden_;
@@ -58,24 +68,30 @@ TEST_P(GoldenTransformer, HasItsPatterns) {
   model_.forward(batch_, {}, {.captures = &captures});
   std::vector<Tensor> patterns;
   for (const AttentionCaptures& attention : captures.attention) {
-    const Shape& s = attention.pattern.shape();
-    patterns.push_back(attention.pattern.viewed_as({1, s[0], s[1], s[2], s[3]}));
+    const Tensor& pattern = attention.pattern;
+    const Shape& s = pattern.shape();
+    if (model_.config().has_source())
+      golden_.expect(pattern, text("pattern.", patterns.size()), kValueTolerance);
+    patterns.push_back(pattern.viewed_as({1, s[0], s[1], s[2], s[3]}));
   }
-  golden_.expect(concat(patterns, 0), "patterns", kValueTolerance);
+  if (model_.config().has_source())
+    EXPECT_EQ(patterns.size(), 4u);
+  else
+    golden_.expect(concat(patterns, 0), "patterns", kValueTolerance);
 }
 
-TEST_P(GoldenTransformer, HasItsLoss) {
-  golden_.expect(reshape(model_.loss(batch_), {1}), "loss", kValueTolerance);
-}
-
-TEST_P(GoldenTransformer, HasItsGradients) {
-  backward(model_.loss(batch_));
+TEST_P(GoldenTransformer, HasItsLossAndGradients) {
+  const Tensor loss = model_.loss(batch_);
+  golden_.expect(reshape(loss, {1}), "loss", kValueTolerance);
+  backward(loss);
   model_.visit([&](const std::string& name, const Tensor& p) {
     golden_.expect_gradient(p, name, kGradientTolerance);
   });
 }
 
-TEST_P(GoldenTransformer, HasItsLossesAndNormsOverTenSteps) {
+class GoldenTraining : public GoldenTransformer {};
+
+TEST_P(GoldenTraining, HasItsLossesAndNormsOverTenSteps) {
   Optimizer optimizer = fixture_optimizer(model_);
   const Tensor losses = golden_.tensor("step_losses"), norms = golden_.tensor("step_grad_norms");
   ASSERT_EQ(losses.count(), 10);
@@ -89,7 +105,7 @@ TEST_P(GoldenTransformer, HasItsLossesAndNormsOverTenSteps) {
   }
 }
 
-TEST_P(GoldenTransformer, HasItsParametersAfterTenSteps) {
+TEST_P(GoldenTraining, HasItsParametersAfterTenSteps) {
   Optimizer optimizer = fixture_optimizer(model_);
   for (int step = 0; step < 10; ++step) {
     backward(model_.loss(batch_));
@@ -103,9 +119,13 @@ TEST_P(GoldenTransformer, HasItsParametersAfterTenSteps) {
   });
 }
 
+const auto name_of = [](const auto& test) { return std::string(test.param); };
 INSTANTIATE_TEST_SUITE_P(PyTorch, GoldenTransformer,
-                         testing::Values("decoder_pre_gelu", "encoder_post_relu"),
-                         [](const auto& test) { return std::string(test.param); });
+                         testing::Values("decoder_pre_gelu", "encoder_post_relu",
+                                         "encoder_decoder_pre", "encoder_decoder_post"),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(PyTorch, GoldenTraining,
+                         testing::Values("decoder_pre_gelu", "encoder_post_relu"), name_of);
 
 }  // namespace
 }  // namespace headlab

@@ -20,13 +20,7 @@ void encoder_decoder(TransformerConfig& c) {
 class ModelGradients : public testing::TestWithParam<CheckedModel> {};
 
 TEST_P(ModelGradients, AgreeWithCentralDifferences) {
-  TransformerConfig config;
-  config.layers = 2;
-  config.heads = {2};
-  config.d_model = 4;
-  config.d_ff = 5;
-  config.vocab = 5;
-  config.length = 4;
+  TransformerConfig config = config_with("layers=2 heads=2 d_model=4 d_ff=5 vocab=5 length=4");
   GetParam().change(config);
   Transformer model = random_model(config);
   Batch batch = random_batch(config, 2, 3);

@@ -109,8 +109,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& test) { return test.param.name; });
 
 TEST(WithHeads, RemovesInTwoStepsWhatItRemovesInOne) {
-  TransformerConfig config = small_config();
-  config.heads = {4};
+  TransformerConfig config = small_config("heads=4");
   const Transformer model = random_model(config);
   const Batch batch = random_batch(config, 2, 6);
   const Transformer twice = model.with_heads({{0, 2, 3}, {1, 2}}).with_heads({{3, 0}, {2}});
@@ -133,8 +132,7 @@ TEST(WithHeads, LeavesTheModelItCameFromAlone) {
 }
 
 TEST(WithHeads, KeepsTheDropoutOfTheHeadsThatAreLeft) {
-  TransformerConfig config = small_config();
-  config.dropout = 0.3;
+  TransformerConfig config = small_config("dropout=0.3");
   const Transformer model = random_model(config);
   const Batch batch = random_batch(config, 2, 6);
   const ForwardContext training{.training = true, .key = Key{4}};

@@ -43,7 +43,7 @@ TEST(FeedForward, IsTwoLinearMapsAroundItsActivation) {
     });
     const Tensor x = random_tensor({2, 3}, Key{2}), hidden = mlp.in.forward(x);
     const Tensor active = f == Activation::gelu ? gelu(hidden) : relu(hidden);
-    expect_near(mlp.forward(x), mlp.out.forward(active), 0);
+    expect_near(mlp.forward(x), mlp.out.forward(active), 4 * kEpsilon);  // fused: rounded elsewhere
   }
 }
 

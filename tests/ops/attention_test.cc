@@ -26,6 +26,14 @@ Flags random_flags(Index count, double share, Key key) {
 std::vector<Case> cases() {
   const Scalar p = Scalar(0.2);
   const Key key{21};
+  const AttentionOptions together{.kv_head = {0, 0, 0, 1},
+                                  .mask = {.causal = true,
+                                           .window = 9,
+                                           .lengths = {17, 11},
+                                           .visible = random_flags(289, 0.8, key)},
+                                  .hidden_edges = random_flags(2 * 4 * 289, 0.2, key.fold(1)),
+                                  .dropout = p,
+                                  .key = key};
   return {
       {"Plain", 2, 7, 9, 2, 2, 3, 4, {}},
       {"Causal", 2, 9, 9, 3, 3, 4, 4, {.mask = {.causal = true}}},
@@ -40,22 +48,7 @@ std::vector<Case> cases() {
       {"HiddenEdges", 2, 8, 8, 2, 2, 3, 3, {.hidden_edges = random_flags(256, 0.7, key)}},
       {"Dropout", 2, 20, 20, 2, 2, 4, 4, {.dropout = p, .key = key}},
       {"DropoutOfBornHeads", 1, 9, 9, 2, 2, 4, 4, {.dropout = p, .key = key, .born_heads = {1, 3}}},
-      {"Together",
-       2,
-       17,
-       17,
-       4,
-       2,
-       5,
-       3,
-       {.kv_head = {0, 0, 0, 1},
-        .mask = {.causal = true,
-                 .window = 9,
-                 .lengths = {17, 11},
-                 .visible = random_flags(289, 0.8, key)},
-        .hidden_edges = random_flags(2 * 4 * 289, 0.2, key.fold(1)),
-        .dropout = p,
-        .key = key}},
+      {"Together", 2, 17, 17, 4, 2, 5, 3, together},
       {"OneOfEverything", 1, 1, 1, 1, 1, 1, 1, {.mask = {.causal = true}}},
       {"NoQueries", 1, 0, 4, 1, 1, 2, 2, {}},
       {"NoKeys", 1, 3, 0, 1, 1, 2, 2, {}},

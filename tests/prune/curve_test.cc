@@ -9,7 +9,6 @@
 #include "headlab/heads/ablation.h"
 #include "headlab/heads/edits.h"
 #include "headlab/model/initial.h"
-#include "headlab/report/prune_text.h"
 #include "headlab/train/streams.h"
 #include "support/models.h"
 #include "support/runs.h"
@@ -21,13 +20,7 @@ class SmallCurve : public testing::Test {
  protected:
   SmallCurve() : run_(create_run(folder_ / "run", config())) { train_run(run_); }
   static RunConfig config() {
-    RunConfig config = tiny_config();
-    config.model.layers = 2;
-    config.model.heads = {2, 2};
-    config.model.d_head = 4;
-    config.train.steps = 40;
-    config.train.eval_examples = 30;
-    return config;
+    return tiny_config("layers=2 heads=2+2 d_head=4 steps=40 eval_examples=30");
   }
   Curve curve(CurveOptions options) {
     options.settings.examples = 30;
@@ -160,7 +153,6 @@ TEST_F(SmallCurve, FinetunesEachSubsetOnceAndFindsTheKneeThere) {
     for (const CurvePoint& point : method.points) ASSERT_TRUE(point.finetuned.has_value());
   EXPECT_EQ(tuned.methods[0].points[1].finetuned->loss, tuned.methods[1].points[1].finetuned->loss);
   EXPECT_EQ(told.size(), 6u);
-  EXPECT_NE(curve_text(tuned).find("loss after fine-tuning"), std::string::npos);
 }
 
 /// From the start, all heads are the run itself; fewer are a model that is trained once for each
@@ -175,17 +167,16 @@ TEST_F(SmallCurve, TrainsAsManyHeadsFromTheStart) {
     for (const CurvePoint& point : method.points) {
       std::vector<HeadId> first;
       for (const HeadId& head : point.heads) {
-        const bool second = !first.empty() && first.back().layer == head.layer;
-        first.push_back({head.layer, second ? 1 : 0});
+        const bool second = !first.empty() && first.back().module == head.module;
+        first.push_back({head.module, second ? 1 : 0});
       }
       const Transformer model = train_from_scratch(run_, first);
       EXPECT_EQ(all_heads(model), first);
       EXPECT_EQ(point.from_scratch->loss, evaluate(model, *run_.task, {.examples = 30}).loss);
     }
-    layers_of_one.insert(method.points[0].heads[0].layer);
+    layers_of_one.insert(method.points[0].heads[0].module);
   }
   EXPECT_EQ(layers_of_one.size(), 2u) << "no two methods keep heads of different layers";
-  EXPECT_NE(curve_text(scratch).find("trained from scratch"), std::string::npos);
 }
 
 TEST_F(SmallCurve, TakesTheModelsThatMethodsTrain) {
@@ -237,17 +228,6 @@ TEST_F(SmallCurve, OnlyReadsTheRun) {
   EXPECT_EQ(read_file(state_file(run_)), state);
 }
 
-TEST_F(SmallCurve, WritesTheKeysThatOtherProgramsRead) {
-  const Json json = to_json(curve({.methods = {"greedy"}}));
-  const Json& method = json.at("methods").items()[0];
-  EXPECT_EQ(method.at("method").string(), "greedy");
-  const Json& point = method.at("points").items()[3];
-  EXPECT_EQ(point.at("kept").integer(), 3);
-  EXPECT_EQ(point.at("heads").items().size(), 3u);
-  EXPECT_TRUE(point.at("loss").is_number());
-  EXPECT_TRUE(point.at("accuracy").is_number());
-}
-
 /// A curve of one method with these losses of 0, 1, ... heads.
 Curve curve_with(const std::string& name, const std::vector<double>& losses) {
   Curve curve;
@@ -264,25 +244,46 @@ Curve curve_with(const std::string& name, const std::vector<double>& losses) {
   return curve;
 }
 
-TEST(CurvesOverRuns, AreMeansWithTheIntervalOfStudentsT) {
-  const Curve curves[] = {curve_with("greedy", {4, 1}), curve_with("greedy", {6, 1})};
+TEST(CurvesOverRuns, AreGeometricMeansWithTheirInterval) {
+  const Curve curves[] = {curve_with("greedy", {4, 1}), curve_with("greedy", {9, 1})};
   const CurveOverRuns all = over_runs(curves);
   EXPECT_EQ(all.runs, 2);
   const MethodOverRuns& method = all.methods[0];
-  EXPECT_EQ(method.points[0].pruned.mean, 5);
-  EXPECT_NEAR(method.points[0].pruned.half_width, 12.706, 1e-3);  // t(.975, 1) x sqrt(2) / sqrt(2)
-  EXPECT_NEAR(method.points[0].finetuned->half_width, 6.353, 1e-3);
+  EXPECT_NEAR(method.points[0].pruned.mean, 6, 1e-12);
+  const double half = 12.7062 * std::log(9.0 / 4) / 2;  // t(.975, 1) s / sqrt(2)
+  EXPECT_NEAR(std::log(method.points[0].pruned.high / 6), half, 1e-4);
+  EXPECT_NEAR(method.points[0].finetuned->mean, 3, 1e-12);
   EXPECT_FALSE(method.points[0].from_scratch.has_value());
-  EXPECT_EQ(method.points[1].pruned.half_width, 0);
-  EXPECT_EQ(method.area.mean, 5);
+  EXPECT_TRUE(std::isnan(method.points[1].pruned.high)) << "no interval of width 0";
+  EXPECT_NEAR(method.area.mean, 6, 1e-12);
   EXPECT_EQ(method.regret->mean, 1);
-  EXPECT_EQ(method.knees[1], 6);
-  const std::string shown = curve_text(all);
-  for (const char* part : {"over 2 runs", "5 ± 13", "loss after fine-tuning", "4 6"})
-    EXPECT_NE(shown.find(part), std::string::npos) << part << " is not in " << shown;
-  EXPECT_EQ(to_json(all).at("methods").items()[0].at("points").items()[0].at("loss").dump(),
-            text(R"({"mean":5,"half_width":)", Json(method.points[0].pruned.half_width).dump(),
-                 "}"));
+  EXPECT_EQ(method.knees[1], 9);
+}
+
+TEST(CurvesOverRuns, HaveNoRegretWhereOneRunHasNone) {
+  Curve curves[] = {curve_with("greedy", {4, 1}), curve_with("greedy", {6, 1})};
+  for (Curve& curve : curves) curve.methods[0].regret = 0.5;
+  EXPECT_TRUE(over_runs(curves).methods[0].regret.has_value());
+  curves[1].methods[0].regret.reset();
+  EXPECT_FALSE(over_runs(curves).methods[0].regret.has_value());
+}
+
+TEST(CurvesOverRuns, AreTablesWithARowForEachRun) {
+  const std::vector<Curve> curves = {curve_with("greedy", {4, 1}), curve_with("greedy", {9, 1})};
+  const Finding found{.tables = curve_tables(curves, {"a", "b"})};
+  const Table& losses = found.table("losses");
+  EXPECT_EQ(Json(losses.cells("run")).dump(), R"(["a","a","b","b"])");
+  EXPECT_EQ(Json(losses.cells("loss")).dump(), "[4,1,9,1]");
+  EXPECT_EQ(Json(losses.cells("finetuned.loss")).dump(), "[2,0.5,4.5,0.5]");
+  const Table& points = found.table("points");
+  ASSERT_EQ(points.rows.size(), 2u);
+  EXPECT_NEAR(points.cells("loss.mean,low,high")[0].items()[0].number(), 6, 1e-12);
+  EXPECT_NE(points.title.find("over 2 runs"), std::string::npos);
+  EXPECT_NE(points.note.find("2 seeds reach p 0.5"), std::string::npos);
+  EXPECT_EQ(Json(found.table("choices").cells("knee")).dump(), "[4,9]");
+  const Finding one{.tables = curve_tables(std::span(curves).first(1), {"a"})};
+  EXPECT_TRUE(one.table("choices").shown && !one.table("methods").shown);
+  EXPECT_EQ(one.table("points").note, "") << "nothing is said of chance";
 }
 
 TEST(CurvesOverRuns, MustBeOfTheSameMethodsAndSizes) {
@@ -309,38 +310,41 @@ TEST(Knee, IsTheFewestHeadsWithinOneHundredthOfTheSpan) {
   EXPECT_EQ(knee_of(method, full, none), std::nullopt);
 }
 
-TEST_F(SmallCurve, ShowsTheExhaustiveChoiceWhereItWasMadeAndHeldOut) {
+TEST_F(SmallCurve, KnowsTheExhaustiveChoiceWhereItWasMade) {
   const Curve both = curve({.methods = {"exhaustive", "greedy"}, .sizes = {1, 2, 3}});
   const MethodCurve &best = find(both, "exhaustive"), &greedy = find(both, "greedy");
   for (std::size_t i = 0; i < 3; ++i) {  // no choice is better where it was made
     ASSERT_TRUE(best.points[i].chosen_on && greedy.points[i].chosen_on);
     EXPECT_LE(*best.points[i].chosen_on, *greedy.points[i].chosen_on + 1e-9);
   }
-  EXPECT_NE(curve_text(both).find("where it was chosen"), std::string::npos);
 }
 
-TEST(CurvesOverRuns, ComparesMethodsPairedByRun) {
-  const auto curve_of = [](double level, double gap) {
-    const auto method = [&](const char* name, double loss) {
-      MethodCurve one{.method = name};
-      one.points = {{.kept = 1, .heads = {}, .pruned = {loss, 0}}};
-      return one;
-    };
+TEST(CurvesOverRuns, CompareMethodsRunByRun) {
+  const auto curve_of = [](double level, double times) {
     Curve curve{};
-    curve.methods = {method("low", level), method("high", level + gap), method("same", level)};
-    curve.methods[2].points[0].pruned.loss += gap > 0.15 ? 0.1 : -0.1;
+    for (const auto& [name, loss] : std::vector<std::pair<std::string, double>>{
+             {"low", level}, {"high", level * times}, {"other", level * (times > 2 ? .5 : 2.1)}}) {
+      curve.methods.push_back({.method = name});
+      curve.methods.back().points = {{.kept = 1, .heads = {}, .pruned = {loss, 0}}};
+    }
     return curve;
   };
-  // Runs differ by 1, methods by .1 to .2: only the pairs show it.
-  const std::vector<Curve> curves = {curve_of(1, .1), curve_of(2, .2), curve_of(3, .1),
-                                     curve_of(4, .2)};
+  // Runs differ by factors of 100, methods by 2 to 3: only the pairs show it.
+  std::vector<Curve> curves;
+  for (int run = 0; run < 8; ++run)
+    curves.push_back(curve_of(std::pow(10, run - 4), 1.9 + run % 2));
   const CurveOverRuns all = over_runs(curves);
-  const PairedRuns& high = all.methods[1].points[0].against_best;
-  EXPECT_NEAR(high.difference.mean, .15, 1e-12);
-  EXPECT_FALSE(high.is_tie());
-  EXPECT_NEAR(high.effect, .15 / (.1 / std::sqrt(3)), 1e-9);
-  EXPECT_TRUE(all.methods[2].points[0].against_best.is_tie());
-  EXPECT_TRUE(over_runs(std::span(curves).first(1)).methods[1].points[0].against_best.is_tie());
+  EXPECT_FALSE(all.methods[0].points[0].against_best) << "it is the best";
+  const Paired& high = *all.methods[1].points[0].against_best;
+  EXPECT_NEAR(high.difference.mean, (std::log(1.9) + std::log(2.9)) / 2, 1e-12);
+  EXPECT_EQ(high.wins, 0);
+  EXPECT_LE(high.p, 4 / 256.0);
+  EXPECT_GE(high.holm, 2 * high.p) << "two are asked";
+  EXPECT_TRUE(high.told_apart());
+  EXPECT_FALSE(all.methods[2].points[0].against_best->told_apart());
+  EXPECT_FALSE(
+      over_runs(std::span(curves).first(5)).methods[1].points[0].against_best->told_apart())
+      << "5 runs reach .0625";
 }
 
 TEST_F(SmallCurve, IsNoMeanOverTwoTasks) {

@@ -14,14 +14,7 @@ namespace headlab { namespace {
 class PrunedRun : public testing::Test {
  protected:
   PrunedRun() : run_(create_run(folder_ / "full", config())) { train_run(run_); }
-  static RunConfig config() {
-    RunConfig config = tiny_config();
-    config.model.layers = 2;
-    config.model.heads = {3, 2};
-    config.model.d_head = 4;
-    config.train.steps = 20;
-    return config;
-  }
+  static RunConfig config() { return tiny_config("layers=2 heads=3+2 d_head=4 steps=20"); }
   PruneResult prune(const std::string& name, PruneOptions options) {
     options.settings.examples = 32;
     return prune_run(run_, folder_ / name, options);
@@ -120,7 +113,7 @@ TEST_F(PrunedRun, ScoresAndPrunesAgainUnderTheOldNumbers) {
   const HeadsReport report = score_heads(pruned.model, *pruned.task, {.examples = 10});
   ASSERT_EQ(report.heads.size(), 3u);
   for (std::size_t h = 0; h < 3; ++h) {
-    EXPECT_EQ(report.heads[h].layer, first.kept[h].layer);
+    EXPECT_EQ(report.heads[h].module, first.kept[h].module);
     EXPECT_EQ(report.heads[h].head, first.kept[h].head);
   }
   const PruneResult second = prune_run(pruned, folder_ / "second",
@@ -183,19 +176,6 @@ TEST_F(PrunedRun, RefusesAFolderThatIsTakenAndItsOwn) {
   EXPECT_EQ(read_file(state_file(run_)), state);
   EXPECT_NO_THROW(prune("taken", {.keep = 1, .force = true}));
   EXPECT_EQ(all_heads(open_run(folder_ / "taken").model).size(), 1u);
-}
-
-TEST_F(PrunedRun, WritesTheKeysThatOtherProgramsRead) {
-  prune("pruned", {.method = "random", .keep = 2, .settings = {.seed = 9}});
-  const Json json = Json::parse(read_file(folder_ / "pruned" / "prune.json"));
-  EXPECT_EQ(json.at("attention").dump(), R"(["blocks.0.attn","blocks.1.attn"])");
-  EXPECT_EQ(json.at("kept").items().size(), 2u);
-  EXPECT_EQ(json.at("kept").items()[0].items().size(), 2u);
-  for (const char* when : {"before", "after"})
-    for (const char* key : {"loss", "accuracy", "parameters", "ms_per_batch"})
-      EXPECT_TRUE(json.at(when).at(key).is_number()) << when << " " << key;
-  EXPECT_EQ(json.at("method").string(), "random");
-  EXPECT_EQ(json.at("seed").integer(), 9);
 }
 
 }  // namespace

@@ -15,12 +15,8 @@ constexpr Index kExamples = 66;  // more than a batch of 64: a ragged end
 class Score : public testing::Test {
  protected:
   Score() : task_(make_task("relations:length=6,vocab=6,classes=3,relations=1+same")) {
-    TransformerConfig config = small_config();
-    config.layers = 2;
-    config.heads = {2, 3};
-    config.d_head = 4;
-    config.vocab = 6, config.length = 6, config.targets = 2;
-    model_.emplace_back(random_model(config));
+    model_.emplace_back(
+        random_model(small_config("layers=2 heads=2+3 d_head=4 vocab=6 length=6 targets=2")));
   }
   std::vector<double> scores(const char* method) {
     PassCount cost;
@@ -62,12 +58,12 @@ TEST_F(Score, TokenImportanceSumsTheSlopesOfEachPositionWithoutTheirSigns) {
   const Batch all = examples();
   std::vector<double> expected;
   for (const HeadId& head : all_heads(model_[0])) {
-    const Index H = head.layer == 0 ? 2 : 3;
+    const Index H = head.module == 0 ? 2 : 3;
     double sum = 0;
     for (Index b = 0; b < all.size; ++b) {
       for (Index t = 0; t < all.length; ++t) {
         const Index place = t * H + head.head;
-        sum += std::abs(slope(all.rows(b, b + 1), 1, head.layer, {1, all.length, H}, place));
+        sum += std::abs(slope(all.rows(b, b + 1), 1, head.module, {1, all.length, H}, place));
       }
     }
     expected.push_back(sum / static_cast<double>(all.size * all.length));
@@ -79,9 +75,9 @@ TEST_F(Score, BatchImportanceLetsSignsCancelInsideABatch) {
   const Batch all = examples();
   std::vector<double> expected;
   for (const HeadId& head : all_heads(model_[0])) {
-    const Index H = head.layer == 0 ? 2 : 3;
-    const double first = std::abs(slope(all.rows(0, 64), 0, head.layer, {H}, head.head));
-    const double last = std::abs(slope(all.rows(64, 66), 0, head.layer, {H}, head.head));
+    const Index H = head.module == 0 ? 2 : 3;
+    const double first = std::abs(slope(all.rows(0, 64), 0, head.module, {H}, head.head));
+    const double last = std::abs(slope(all.rows(64, 66), 0, head.module, {H}, head.head));
     expected.push_back((first + last) / 2);
   }
   expect_relative(scores("importance_batch_raw"), expected, 5e-3);
@@ -92,8 +88,8 @@ TEST_F(Score, TaylorIsWhatTheSlopeSaysThatRemovalCosts) {
   const auto targets = static_cast<double>(all.target_count());
   std::vector<double> expected;
   for (const HeadId& head : all_heads(model_[0])) {
-    const Index H = head.layer == 0 ? 2 : 3;
-    expected.push_back(-slope(all, targets, head.layer, {H}, head.head));
+    const Index H = head.module == 0 ? 2 : 3;
+    expected.push_back(-slope(all, targets, head.module, {H}, head.head));
   }
   expect_relative(scores("taylor"), expected, 5e-3);
 }
@@ -118,7 +114,7 @@ TEST_F(Score, RelevanceOfTheLastLayerIsItsShareOfTheRightAnswersLogits) {
     }
   }
   for (std::size_t h = 0; h < heads.size(); ++h)
-    if (heads[h].layer == 1) last.push_back(relevance[h]);
+    if (heads[h].module == 1) last.push_back(relevance[h]);
   expect_relative(last, expected, 1e-4);
 }
 

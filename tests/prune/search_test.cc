@@ -16,12 +16,8 @@ namespace headlab { namespace {
 class Search : public testing::Test {
  protected:
   Search() : task_(make_task("relations:length=8,vocab=6,classes=3,relations=1+same")) {
-    TransformerConfig config = small_config();
-    config.layers = 2;
-    config.heads = {2, 3};
-    config.d_head = 4;
-    config.vocab = 6, config.length = 8, config.targets = 2;
-    model_.emplace_back(random_model(config));
+    model_.emplace_back(
+        random_model(small_config("layers=2 heads=2+3 d_head=4 vocab=6 length=8 targets=2")));
   }
   PruneProblem problem() {
     return {.model = model_[0], .task = *task_, .settings = {.examples = 40}};

@@ -29,8 +29,7 @@ TEST(PruneTiming, HasARowOfTimesForEachBatch) {
 }
 
 TEST(PruneTiming, SeesThatAttentionWithoutHeadsIsCheaper) {
-  TransformerConfig config = small_config();
-  config.heads = {8}, config.d_model = 64, config.length = 64;
+  TransformerConfig config = small_config("heads=8 d_model=64 length=64");
   const auto rows = time_pruning(random_model(config), {}, random_batch(config, 8, 64),
                                  {.batches = {8}, .turns = 5});
   EXPECT_LT(rows[0].attention_removed, rows[0].attention_full / 2);
@@ -61,13 +60,7 @@ TEST(PruneTiming, RefusesABatchThatTheExamplesDoNotFill) {
 }
 
 TEST(PruneTiming, WritesTheKeysThatOtherProgramsRead) {
-  const PruneTiming row{.batch = 4,
-                        .full = 3,
-                        .masked = 3.5,
-                        .removed = 2,
-                        .attention_full = 1,
-                        .attention_removed = 0.5,
-                        .noise = 0.01};
+  const PruneTiming row{4, 3, 3.5, 2, 1, 0.5, 0.01};
   EXPECT_EQ(to_json(Finding{.tables = {timing_table({row})}}).at("timing").items()[0].dump(),
             R"({"batch":4,"full_ms":3,"masked_ms":3.5,"removed_ms":2,"attention_full_ms":1,)"
             R"("attention_removed_ms":0.5,"attention_saved":0.5,"saved":0.33333333333333337,)"

@@ -1,13 +1,13 @@
 // Text of causes: signs, verdicts, maps, no line wider than a terminal; and what is read back.
 #include <gtest/gtest.h>
 
-#include "headlab/heads/ablation.h"
+#include "headlab/base/text.h"
 #include "headlab/heads/attribution.h"
 #include "headlab/heads/circuits.h"
 #include "headlab/heads/gold_edges.h"
+#include "headlab/heads/pairs.h"
 #include "headlab/heads/patching.h"
 #include "headlab/report/finding_text.h"
-#include "headlab/report/table.h"
 #include "report/lines.h"
 
 namespace headlab { namespace causes_text_tests {
@@ -71,17 +71,14 @@ TEST(GoldEdgesText, SaysWherePatternAndCauseDisagree) {
 }
 
 TEST(InteractionsText, PutsTheStrongestFirstAndNamesThem) {
-  InteractionReport report;
+  PairsReport report;
+  const PairedChange sure{2.0, 1.9, 2.1, 0.0, 40};
   report.pairs = {{{0, 0}, {0, 1}, 0.1, 0.1, 0.1, {0.0, -0.1, 0.1, 1.0, 40}},
-                  {{0, 0}, {1, 0}, 1.0, 3.0, 3.0, {-2.0, -2.1, -1.9, 0.0, 40}},
-                  {{0, 0}, {1, 1}, 1.5, 0.0, 0.0, {1.5, 1.4, 1.6, 0.0, 40}},
-                  {{1, 0}, {1, 1}, 5.0, 0.0, 0.0, {5.0, 4.9, 5.1, 0.0, 40}, "same"}};
+                  {{0, 0}, {1, 1}, 1.5, 0.0, 0.0, {}, "same", {true, sure}, {false, {}, sure}},
+                  {{1, 0}, {1, 1}, 5.0, 0.0, 5.0, {}, "same", {true, sure}, {true, sure}, sure}};
   const std::string text = shown(finding_of(report));
-  const std::vector<std::string> verdicts = {"back each other up", "share a path",
-                                             "cost more together"};
   const std::size_t rows = text.rfind("\nfirst");
-  for (std::size_t i = 0; i + 1 < verdicts.size(); ++i)
-    EXPECT_LT(text.find(verdicts[i], rows), text.find(verdicts[i + 1], rows)) << text;
+  EXPECT_LT(text.find("redundant", rows), text.find("1.1 takes over", rows)) << text;
 }
 
 TEST(CircuitsText, ListsTheStrongestCompositionFirst) {

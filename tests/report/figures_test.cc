@@ -217,7 +217,8 @@ TEST(CurveFigure, HasAPanelOfFineTunedLossesAndThoseFromScratch) {
 }
 
 TEST(CurveFigure, ShowsIntervalsOverRuns) {
-  const std::vector<Curve> curves = {a_curve(), a_curve()};
+  std::vector<Curve> curves = {a_curve(), a_curve()};
+  curves[1].methods[0].points[1].pruned.loss = 0.2;
   const Picture picture = curve_figure(over_runs(curves));
   EXPECT_TRUE(says(picture, "over 2 runs") && says(picture, "mean, 95% interval"));
   expect_inside(picture);
@@ -237,7 +238,7 @@ TEST(PruneSweepFigure, ShowsMethodsFromScratchAndEverySeed) {
   report.groups = {{"heads=8", {0, 1}, {curve, curve}}};
   const Picture picture = prune_sweep_figure(report);
   EXPECT_TRUE(says(picture, "greedy\n") && says(picture, "from scratch\n"));
-  EXPECT_TRUE(says(picture, "Means over 2 seeds with 95% intervals, after 9 steps"));
+  EXPECT_TRUE(says(picture, "Geometric means over 2 seeds with 95% intervals, after 9 steps"));
   EXPECT_EQ(all_of<DotItem>(picture).size(), 4u + 8u + 3u) << "means, seeds, the legend";
   expect_inside(picture);
   expect_error([] { prune_sweep_figure({}); }, {"no pruning"});
@@ -258,7 +259,7 @@ SweepReport a_sweep() {
     group.name = "heads";
     group.family = "all";
     group.losses = {0.1, 0.2};
-    group.loss = {0.15, 0.2};
+    group.loss = {0.15, -0.05, 0.35};
     group.config.model.heads = {heads};
     report.groups.push_back(group);
   }
@@ -269,8 +270,8 @@ TEST(SweepFigure, ShowsEverySeed) {
   const Picture picture = sweep_figure(a_sweep());
   EXPECT_EQ(all_of<DotItem>(picture).size(), 7u) << "two means, four seeds, one in the legend";
   EXPECT_TRUE(says(picture, "one seed") && says(picture, "mean, 95% interval"));
-  EXPECT_TRUE(says(picture, "an interval that goes on below")) << "0.15 - 0.2 is below zero";
-  EXPECT_TRUE(says(picture, "0.15 ± 0.2")) << picture.sentence;
+  EXPECT_TRUE(says(picture, "an interval that goes on below")) << "its end is below zero";
+  EXPECT_TRUE(says(picture, "0.15 (-0.05 to 0.35)")) << picture.sentence;
   expect_inside(picture);
 }
 

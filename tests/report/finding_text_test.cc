@@ -1,6 +1,7 @@
 // Findings as text, CSV and LaTeX, letter by letter.
 #include "headlab/report/finding_text.h"
 
+#include "headlab/base/text.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {
@@ -31,7 +32,7 @@ TEST(FindingText, ShowsEachCellByItsColumn) {
 TEST(FindingText, StandsInBlocksBelowOneAnotherWhereItIsTooWide) {
   const std::string shown = text_of(example(), 40);
   EXPECT_TRUE(shown.starts_with("head  change                share\n")) << shown;
-  EXPECT_NE(shown.find("\nhead  kept     p < .01   count  word\n"), shown.npos) << shown;
+  EXPECT_NE(shown.find("\nhead  kept     .01   count  word\n"), shown.npos) << shown;
   Table words{"words",
               {{"name", "name"}, {"meaning", "meaning"}},
               {{"lift", "one two three four"}}};
@@ -40,6 +41,43 @@ TEST(FindingText, StandsInBlocksBelowOneAnotherWhereItIsTooWide) {
   words.rows[0][1] = "one two three four five";
   EXPECT_EQ(text_of(words, 26),
             "name  meaning\n----  --------------------\nlift  one two three four\n      five\n");
+}
+
+TEST(FindingText, FoldsTitlesBeforeItBreaksATable) {
+  const Table table{"t",
+                    {{"a", "one long title"}, {"b", "another title"}, {"c", "third"}},
+                    {{1, 22, "x"}}};
+  EXPECT_EQ(text_of(table, 40), text_of(table, 80)) << "it fits";
+  EXPECT_EQ(text_of(table, 24),
+            "  one\n"
+            " long  another\n"
+            "title    title  third\n"
+            "-----  -------  -----\n"
+            "    1       22  x\n");
+}
+
+TEST(FindingText, ShowsMarksLinesAndListsOfWords) {
+  using Row = Json::Array;
+  const Table table{"t",
+                    {{"lift,owns", "lift", "", 2},
+                     {"lifts", "over training", "", kPlain, "line"},
+                     {"labels", "labels"},
+                     {"never", "never", "this is not shown"}},
+                    {{Row{.97, true}, Row{0, .5, 1}, Row{"a", "b"}, nullptr},
+                     {Row{.5, false}, Row{-3, nullptr, 7}, Row{}, nullptr}}};
+  EXPECT_EQ(text_of(table),
+            " lift  over training  labels\n"
+            "-----  -------------  ------\n"
+            "0.97*  ▁▅█            a, b\n"
+            "0.50   ▁ █            -\n");
+  EXPECT_EQ(csv_of(table),
+            "lift,owns,lifts,labels,never\n0.97,true,0 0.5 1,\"a, b\",\n"
+            "0.5,false,-3 null 7,-,\n");
+  Table many{"t", {{"x", "x", "", kPlain, "line"}}, std::vector<Row>(1, Row(1, Row(1000, .5)))};
+  many.rows[0][0].items().front() = 0, many.rows[0][0].items().back() = 1;
+  const std::string line = text_of(many).substr(text_of(many).find("▁"));
+  EXPECT_EQ(display_width(line), 41u) << "40 blocks and a newline";
+  EXPECT_TRUE(line.ends_with("█\n")) << line;
 }
 
 TEST(FindingText, SaysWhatColumnsMean) {

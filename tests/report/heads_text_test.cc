@@ -1,7 +1,11 @@
 // What heads do, as a reader of the terminal sees it.
-#include "headlab/report/heads_text.h"
+#include <cmath>
+#include <map>
 
-#include "headlab/report/table.h"
+#include "headlab/base/text.h"
+#include "headlab/heads/scores.h"
+#include "headlab/heads/tracking.h"
+#include "headlab/report/finding_text.h"
 #include "report/lines.h"
 #include "support/tensors.h"
 
@@ -33,40 +37,44 @@ HeadsReport report_of(std::size_t count) {
                           .top1 = does ? 1.0 : 0.0};
       score.null = 0.25;
       score.lift = does ? 0.96 : std::nan("");
+      score.p = score.p_holm = does ? 0.005 : 0.25;
       head.relations.push_back(score);
     }
   }
   return report;
 }
 
+std::string shown(const HeadsReport& report, const HeadsShown& what = {}) {
+  return text_of(finding_of(report, what));
+}
+
 TEST(HeadsText, HasALineForEachHeadWithItsNumbers) {
-  const std::string shown = heads_text(report_of(2));
-  EXPECT_NE(line_with(shown, {"0.1", "1.250", "0.500", "0.12"}), "") << shown;
-  EXPECT_NE(line_with(shown, {"0.3", "0.000", "1.000", "0.97", "0.96*"}), "") << shown;
+  const std::string said = shown(report_of(2));
+  EXPECT_NE(line_with(said, {"0.1", "1.250", "0.500", "0.12"}), "") << said;
+  EXPECT_NE(line_with(said, {"0.3", "0.000", "1.000", "0.97", "0.96*"}), "") << said;
 }
 
 TEST(HeadsText, SaysWhoDoesWhat) {
-  const std::string shown = heads_text(report_of(2));
-  EXPECT_NE(line_with(shown, {"relation0", "0.3", "0.970", "1.000", "0.960", "0.005", "does it"}),
+  const std::string said = shown(report_of(2));
+  EXPECT_NE(line_with(said, {"relation0", "0.3", "0.970", "1.000", "0.960", "0.005", "does it"}),
             "");
-  EXPECT_NE(line_with(shown, {"relation1", "0.1", "0.125", "-", "0.250", "nobody does it"}), "")
-      << shown;
+  EXPECT_NE(line_with(said, {"relation1", "0.1", "0.125", "-", "0.250", "nobody does it"}), "")
+      << said;
 }
 
 TEST(HeadsText, NamesEveryRelationInLinesThatFit) {
   for (std::size_t count : {1u, 4u, 5u, 13u}) {
-    const std::string shown = heads_text(report_of(count));
-    for (const std::string& line : lines_of(shown)) EXPECT_LE(display_width(line), 100u) << line;
+    const std::string said = shown(report_of(count));
+    for (const std::string& line : lines_of(said)) EXPECT_LE(display_width(line), 80u) << line;
     for (std::size_t r = 0; r < count; ++r)
-      EXPECT_NE(shown.find(text("relation", r)), std::string::npos);
+      EXPECT_NE(said.find(text("relation", r)), std::string::npos);
   }
 }
 
 TEST(HeadsText, IsShortWhereThereIsLittleToSay) {
-  EXPECT_EQ(heads_text({}), "the model has no head\n");
-  const std::string shown = heads_text(report_of(0));
-  EXPECT_NE(line_with(shown, {"0.3", "0.000"}), "");
-  EXPECT_EQ(shown.find("verdict"), std::string::npos);
+  const std::string said = shown(report_of(0));
+  EXPECT_NE(line_with(said, {"0.3", "0.000"}), "");
+  EXPECT_EQ(said.find("verdict"), std::string::npos);
 }
 
 TEST(HeadsText, SaysHowFarItsVerdictsCarry) {
@@ -75,45 +83,50 @@ TEST(HeadsText, SaysHowFarItsVerdictsCarry) {
   report.relations[1].exchanges = 3;
   report.relations[2].candidates = 0;
   report.heads[0].relations[3].lift = 0.5;
-  report.relations[0].mass_any = 1;     // .03 more than its best head has
-  report.relations[2].mass_any = 0.45;  // .2 / .75 of what the null leaves: too little
-  report.relations[3].mass_any = report.relations[1].mass_any = 0.5;
-  const std::string shown = heads_text(report);
-  EXPECT_EQ(line_with(shown, {"heads share", "relation0"}), "") << shown;
-  EXPECT_EQ(line_with(shown, {"heads share", "relation2"}), "") << shown;
-  EXPECT_NE(line_with(shown, {"heads share", "relation3", "0.12", "0.50"}), "") << shown;
-  EXPECT_NE(line_with(shown, {"few of 199", "relation1 (3)"}), "") << shown;
-  EXPECT_NE(line_with(shown, {"relation2", "no head of its kind"}), "") << shown;
-  EXPECT_NE(line_with(shown, {"relation3", "could be chance"}), "") << shown;
-  EXPECT_NE(line_with(shown, {"specialization 0.25", "1 of 4"}), "") << shown;
+  const std::string said = shown(report), notes = finding_of(report).tables[1].note;
+  EXPECT_NE(line_with(notes, {"few of 199", "relation1 (3)"}), "") << said;
+  EXPECT_NE(line_with(said, {"relation2", "no head of its kind"}), "") << said;
+  EXPECT_NE(line_with(said, {"relation3", "could be chance"}), "") << said;
+  EXPECT_NE(line_with(said, {"specialization 0.25", "1 of 4"}), "") << said;
 }
 
 TEST(HeadsText, SaysThatHeadsShareWhatNoneDoesAlone) {
   HeadsReport report = report_of(2);
-  report.relations[1].mass_any = 0.6;
-  const std::string shown = heads_text(report);
-  EXPECT_NE(line_with(shown, {"relation1", "no head alone: heads share it"}), "") << shown;
-  EXPECT_EQ(shown.find("nobody does it"), std::string::npos);
+  report.divisions = {{.relation = 1,
+                       .heads = {0, 1},
+                       .together = 0.99,
+                       .spread = 0.4,
+                       .kinds = {{"token of the key", 0.81, 0.005}}}};
+  const std::string said = shown(report);
+  EXPECT_NE(line_with(said, {"relation1", "heads share it"}), "") << said;
+  EXPECT_EQ(said.find("nobody does it"), std::string::npos);
+  EXPECT_NE(said.find("0.1 and 0.3 share `relation1`: by token of the key (.81 of it), together"),
+            std::string::npos)
+      << said;
+}
+
+TEST(HeadsText, SaysWhereTheBestHeadIsWorseThanChance) {
+  HeadsReport report = report_of(2);
+  report.heads[0].relations[1].lift = -4.6;
+  EXPECT_NE(line_with(shown(report), {"relation1", "worse than chance"}), "");
 }
 
 TEST(HeadsText, SaysThatHeadsDoInPartWhatNoneOwns) {
   HeadsReport report = report_of(2);
-  EXPECT_NE(line_with(heads_text(report), {"relation1", "nobody does it"}), "");
-  report.heads[0].relations[1].p = 0.005, report.heads[0].relations[1].lift = 0.1;
-  EXPECT_NE(line_with(heads_text(report), {"relation1", "one head, in part"}), "");
-  report.heads[1].relations[1].p = 0.005, report.heads[1].relations[1].lift = 0.05;
-  EXPECT_NE(line_with(heads_text(report), {"relation1", "2 heads, each in part"}), "");
+  EXPECT_NE(line_with(shown(report), {"relation1", "nobody does it"}), "");
+  report.heads[0].relations[1].p_holm = 0.005, report.heads[0].relations[1].lift = 0.1;
+  EXPECT_NE(line_with(shown(report), {"relation1", "one head, in part"}), "");
+  report.heads[1].relations[1].p_holm = 0.005, report.heads[1].relations[1].lift = 0.05;
+  EXPECT_NE(line_with(shown(report), {"relation1", "2 heads, each in part"}), "");
 }
 
 TEST(HeadsText, PassesNoVerdictOnTooFewExamples) {
   HeadsReport report = report_of(3);
   for (HeadScores& head : report.heads) head.relations[2].examples = 1;
-  const std::string shown = heads_text(report);
-  EXPECT_NE(line_with(shown, {"relation2", "too few (1)"}), "") << shown;
-  EXPECT_NE(line_with(shown, {"fewer than 10 examples", "relation2 (1)"}), "") << shown;
-  EXPECT_NE(line_with(shown, {"0 of 2 relations that can be judged"}), "") << shown;
-  EXPECT_EQ(line_with(shown, {"rests on"}), "rests on queries: relation0 10, relation1 10")
-      << shown;
+  const std::string said = shown(report);
+  EXPECT_NE(line_with(said, {"relation2", "too few (1)"}), "") << said;
+  EXPECT_NE(line_with(said, {"fewer than 10 examples", "relation2 (1)"}), "") << said;
+  EXPECT_NE(line_with(said, {"0 of 2 relations that can be judged"}), "") << said;
 }
 
 TEST(HeadsText, FitsAScreenWhereThereAreManyRelations) {
@@ -121,20 +134,93 @@ TEST(HeadsText, FitsAScreenWhereThereAreManyRelations) {
   for (RelationWinner& winner : report.relations) winner.nearest.top1 = 0.5;
   for (std::size_t r = 20; r < 60; ++r)
     for (HeadScores& head : report.heads) head.relations[r].examples = 2;
-  EXPECT_LE(lines_of(heads_text(report)).size(), 40u);
-  EXPECT_NE(line_with(heads_text(report), {"relation0", "does it"}), "");
-  EXPECT_NE(line_with(heads_text(report), {"fewer than 10 examples", "40 relations"}), "");
-  EXPECT_GT(lines_of(heads_text(report, true)).size(), 100u);
+  EXPECT_LE(lines_of(shown(report)).size(), 40u);
+  EXPECT_NE(line_with(shown(report), {"relation0", "does it"}), "");
+  EXPECT_NE(line_with(shown(report), {"fewer than 10 examples", "40 relations"}), "");
+  EXPECT_GT(lines_of(shown(report, {.all = true})).size(), 100u);
 }
 
 TEST(HeadsText, HasBaselinesWhereATaskNamesCandidates) {
   HeadsReport report = report_of(2);
-  EXPECT_EQ(line_with(heads_text(report), {"nearest"}), "");
+  EXPECT_EQ(line_with(shown(report), {"nearest"}), "");
   report.relations[0].offset = {.top1 = 0.41, .wrong = 10, .head_top1_where_wrong = 0.92};
   report.relations[0].nearest = {.top1 = 0.23, .wrong = 20, .head_top1_where_wrong = 0.97};
-  const std::string shown = heads_text(report);
-  EXPECT_NE(line_with(shown, {"relation0", "0.3", "0.410", "0.920", "0.230", "0.970"}), "")
-      << shown;
+  const std::string said = shown(report);
+  EXPECT_NE(line_with(said, {"relation0", "0.410"}), "") << said;
+  EXPECT_NE(line_with(said, {"relation0", "0.920", "0.230", "0.970"}), "") << said;
+}
+
+/// Heads on a circle; with `kinds`, the last of them belongs to another kind of attention.
+HeadsReport circle_of(std::size_t count, bool kinds = false) {
+  HeadsReport report;
+  for (std::size_t h = 0; h < count; ++h) {
+    HeadScores& head = report.heads.emplace_back();
+    head.module = static_cast<Index>(h / 8), head.head = static_cast<std::int32_t>(h % 8);
+    const std::map<std::string, double> known = {
+        {"entropy", 1.25}, {"focus", 0.327}, {"confidence", 0.5}, {"rank", 3.5}, {"distance", 0}};
+    for (const ScoreEntry& row : score_table())
+      head.values.push_back(known.contains(row.name) ? known.at(row.name) : 0.25);
+    head.values[h] = std::nan("");
+    head.offsets = {{-1, 0.98}, {2, 0.02}};
+    head.labels.assign(h == 1 ? 20 : 1, "positional -1");
+    const double angle = 6.28 * static_cast<double>(h) / static_cast<double>(count);
+    head.map = {std::cos(angle), std::sin(angle)};
+  }
+  for (std::size_t a = 0; a < count; ++a) {
+    for (std::size_t b = 0; b < count; ++b) {
+      const auto& p = report.heads[a].map;
+      const auto& q = report.heads[b].map;
+      const bool apart = kinds && (a == count - 1) != (b == count - 1);
+      report.distances.push_back(apart ? std::nan("") : std::hypot(p[0] - q[0], p[1] - q[1]));
+    }
+  }
+  return report;
+}
+
+TEST(HeadsText, ShowsTheScoresThatNeedNoGoldWhereTheyAreAskedFor) {
+  const std::string said = shown(circle_of(3), {.scores = true});
+  for (const ScoreEntry& row : score_table()) {
+    if (row.from.weight == nullptr && row.from.value == nullptr) continue;
+    EXPECT_NE(said.find(row.name), said.npos) << row.name;
+    EXPECT_EQ(shown(circle_of(3)).find(row.name) != said.npos, row.from.always) << row.name;
+  }
+  for (const char* part : {"0.2", "0.25", "1.250", "0.327", "0.500", "3.50", "-1 0.98"})
+    EXPECT_NE(said.find(part), said.npos) << part << "\n" << said;
+  for (const std::string& line : lines_of(said)) EXPECT_LE(display_width(line), 80u) << line;
+}
+
+TEST(HeadsText, HasAMapWithEveryHeadAndItsNearestNeighbour) {
+  const HeadsReport report = circle_of(24);
+  const std::string said = shown(report, {.map = true});
+  const std::string plane = said.substr(said.find("near each other"));
+  for (const HeadScores& head : report.heads)
+    EXPECT_NE(plane.find(text(head.module, ".", head.head)), plane.npos) << said;
+  EXPECT_NE(line_with(said, {"0.3", "0.261"}), "") << said;  // 2 sin(pi / 24)
+  for (const std::string& line : lines_of(said)) EXPECT_LE(display_width(line), 80u) << line;
+}
+
+TEST(HeadsText, KeepsHeadsOnTheSamePlaceOfTheMapApart) {
+  HeadsReport report = circle_of(4);
+  for (HeadScores& head : report.heads) head.map = {0, 0};
+  const std::string said = shown(report, {.map = true});
+  for (const char* name : {"│", "0.0", "0.1", "0.2", "0.3"})
+    EXPECT_NE(line_with(said, {"  │", name}), "") << said;
+}
+
+TEST(HeadsText, HasAMapForEachKindOfAttention) {
+  EXPECT_EQ(finding_of(circle_of(5, true), {.map = true}).figures.size(), 2u);
+  EXPECT_TRUE(finding_of(HeadsReport(), {.map = true}).figures.empty());
+}
+
+TEST(HeadsText, SaysWhenEachRoleWasBorn) {
+  HeadsHistory history;
+  history.steps = {50, 100};
+  history.relations = {{"same", {0, 3}, {0.1, 0.9}, 100}, {"other", {0, 1}, {0.2, 0.1}, -1}};
+  const Finding found = finding_of(history);
+  const std::string said = text_of(found);
+  EXPECT_NE(said.find("same       0.3   100  0.900  ▂▇"), std::string::npos) << said;
+  EXPECT_NE(said.find("other      0.1     -  0.100"), std::string::npos) << said;
+  EXPECT_EQ(csv_of(found.table("lifts")), "step,lift_same,lift_other\n50,0.1,0.2\n100,0.9,0.1\n");
 }
 
 }  // namespace heads_text_tests

@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "headlab/report/table.h"
+#include "headlab/base/text.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {

@@ -5,7 +5,7 @@
 #include "report/page_core.h"
 
 #include "headlab/heads/gold_edges.h"
-#include "headlab/tasks/table.h"
+#include "support/tasks.h"
 
 namespace headlab { namespace {
 
@@ -20,7 +20,7 @@ RunConfig config_of(const std::string& task) {
 }
 
 TEST_F(PageCore, ComputesTheModelOfEveryTask) {
-  for (const TaskEntry& entry : task_table()) {
+  for (const TaskEntry& entry : complete_tasks()) {
     SCOPED_TRACE(entry.name);
     expect_same(random_run(config_of(entry.name)).path, few_examples());
   }
@@ -98,7 +98,7 @@ TEST_F(PageCore, SilencesHeadsAsAblationDoes) {
 /// What hiding the gold edges of each relation in one head costs on the relation's targets.
 Json edge_tests(const TrainedRun& run) {
   Json tests = Json::array();
-  const EdgeExperiment experiment(run.model, *run.task);
+  const EdgeExperiment experiment(run.model, *run.task, {.examples = 512});  // as the page holds
   const std::vector<Relation> relations = run.task->relations();
   const std::vector<AttentionModule> modules = run.model.attention_modules();
   for (std::size_t r = 0; r < relations.size(); ++r) {

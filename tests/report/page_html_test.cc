@@ -79,8 +79,7 @@ TEST(PageFiles, AreJoinedToOneScript) {
       << "what a module needs first";
 }
 
-/// 250,000 bytes for what looks at runs, and 80,000 for ten lessons, which every page brings along.
-TEST(PageFiles, AreSmallEnoughToBeRead) { EXPECT_LE(html_code_size(), 330'000u); }
+TEST(PageFiles, AreSmallEnoughToBeRead) { EXPECT_LE(html_code_size(), 250'000u); }
 
 TEST(PageFiles, HaveAtMostFourHundredLines) {
   for (const PageFile& file : page_files())

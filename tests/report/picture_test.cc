@@ -197,12 +197,5 @@ TEST(Pdf, WritesWhatItsFontHasAndAQuestionMarkForTheRest) {
   expect_whole(document);
 }
 
-TEST(Pictures, AreTheSameEachTime) {
-  const Picture picture = with({TextItem{.at = {5, 15}, .text = "abc"},
-                                DotItem{{9, 9}, 3, DotShape::diamond, {.fill = "s1"}}});
-  EXPECT_EQ(svg(picture, "x"), svg(picture, "x"));
-  EXPECT_EQ(pdf(picture, "x"), pdf(picture, "x"));
-}
-
 }  // namespace picture_tests
 }  // namespace headlab

@@ -24,20 +24,19 @@ const below = (n) => Math.floor(random() * n);
 const pick = (list) => list[below(list.length)];
 
 const values = {
-  view: () => pick(['head', 'live', 'learn']),
+  view: () => pick(['head', 'bench', 'learn']),
   ex: () => pick(['typical', 'worst', below(512)]),
   h: () => `${below(12)}.${below(16)}`,
-  q: () => Array.from({length: below(4)}, () => below(1024)),
+  q: () => below(1024),
   rel: () => pick(['same', 'ä & b=c#%', '', '\u202e']),
   gates: () =>
     Object.fromEntries(
       Array.from({length: below(5)}, () => [`${below(3)}.${below(9)}`, pick([0, 0.5, 0.05])]),
     ),
-  edit: () => Object.fromEntries(Array.from({length: below(3)}, () => [below(64), below(99)])),
-  hide: () => pick(['gold', 'random', '3.4,5.6']),
+  tokens: () => Array.from({length: below(4)}, () => below(99)),
+  hide: () => pick(['gold', 'random', '3.4']),
   step: () => below(9999),
-  mass: () => pick([0.1, 0.5, 1]),
-  page: () => 1 + below(10),
+  lesson: () => pick(['numbers', 'glossary']),
   world: () => pick(['five-tokens', 'cat-sleeps', 'run']),
   lab: () => Object.fromEntries(Array.from({length: below(4)}, () => [pick(['step', 'g0', 'H', 'seed']), pick([0, -1, 2.5, 65536])])),
   win: () => '0-63,64-127',
@@ -66,10 +65,12 @@ for (let i = 0; i < 10000; ++i) {
 }
 expect(page.formatHash(page.defaultState()) === '', 'the default state is an empty address');
 expect(
-  page.parseHash('#mode=nothing&h=0.2').state.h === '0.2',
+  page.parseHash('#hide=nothing&h=0.2').state.h === '0.2',
   'a bad value leaves the others alone',
 );
-expect(page.parseHash('#mode=nothing').notices.length === 1, 'a bad value is named');
+expect(page.parseHash('#hide=nothing').notices.length === 1, 'a bad value is named');
+const old = page.parseHash('#view=live&page=5&q=7,9').state;
+expect(`${old.view} ${old.lesson} ${old.q}` === 'bench many 7', 'links of before lead somewhere');
 
 // ---- colours of style.css: text 4.5, marks 3 (WCAG 1.4.3, 1.4.11), in light and in dark
 const palettes = [{}, {}];
@@ -156,6 +157,15 @@ const pictures = [
     ],
   }),
 ];
+
+// ---- names of columns stand at one height, their numbers above them
+const wide = page.matrix({
+  rowNames: ['a'], colNames: Array.from({length: 40}, (_, i) => 'abc'[i % 3]), numbers: true,
+  values: new Float32Array(40), width: 700, about, say: () => '',
+});
+const named = wide.items.filter((item) => /^[abc]$/.test(item.text) && item.anchor === 'middle');
+expect(named.length === 40 && new Set(named.map((item) => item.y)).size === 1, 'one height');
+expect(wide.items.some((item) => item.text === '39') === false, 'numbers do not touch');
 
 /// The first place where a text is not well-formed XML, or null.
 function illFormed(text) {

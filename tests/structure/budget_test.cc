@@ -19,32 +19,32 @@ struct Part {
 };
 
 constexpr Part kBudget[] = {
-    {"base", 2739,
+    {"base", 3061,
      "findings as tables, which end most writers; checksums of findings and logs (2434); locks "
      "that touch no other file"},
     {"kernels", 1636},
-    {"tensor", 632, "a backward is all or nothing (610); inputs of a sum share its gradient"},
+    {"tensor", 646, "a backward is all or nothing (610); inputs of a sum share its gradient"},
     {"ops", 1335},
-    {"nn", 285},
+    {"nn", 335},
     {"model", 853, "captures and norms that heads/ made again before (847)"},
-    {"tasks", 2110, "files have three parts: to learn, to choose by, to judge (2054)"},
+    {"tasks", 2893, "files have three parts: to learn, to choose by, to judge (2054)"},
     {"train", 1735, "cells, which any number of processes make side by side"},
-    {"heads", 3986, "columns of findings, whose texts left report (3922)"},
-    {"prune", 1834, "cells, which any number of processes make side by side"},
-    {"lab", 1121},
-    {"bench", 1313, "what its columns mean, from report (1298)"},
-    {"report", 5189,
+    {"heads", 5071, "columns of findings, whose texts left report (3922)"},
+    {"prune", 1950, "cells, which any number of processes make side by side"},
+    {"lab", 1735},
+    {"bench", 1024, "what its columns mean, from report (1298)"},
+    {"report", 3768,
      "of which weights findings are; text, CSV and LaTeX of findings; steps of each arm; names are "
      "harmless"},
-    {"cli", 3153, "eval --best judges on the third part of a file (3150)"},
+    {"cli", 3527, "eval --best judges on the third part of a file (3150)"},
     {"headlab.h", 79},
-    {"page .js", 6478},
-    {"page .css", 170},
+    {"page .js", 5537},
+    {"page .css", 183},
     {"page .html", 195},
     {"page .json", 1},
     {"examples", 401, "one_page, the first file that a student reads (337)"},
-    {"tests", 26459, "cells, which any number of processes make side by side"},
-    {"CMakeLists.txt", 349},
+    {"tests", 26512, "cells, which any number of processes make side by side"},
+    {"CMakeLists.txt", 355},
 };
 
 constexpr std::size_t kSlack = 40;  // lines below a limit at which it has to be lowered

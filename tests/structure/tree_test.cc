@@ -1,14 +1,20 @@
-// The rules of rules.h, applied to the project that these tests were built from: layers, lengths,
-// parameters, opening comments, portability, and what may lie at the top level. Read next:
-// budget_test.cc, how large each part may be.
+// What holds for every source file of headlab: layers, lengths, parameters, opening comments,
+// portability; and what may lie at the top level. Rules are functions from a file to the list of
+// what is wrong with it. They see text only and rely on clang-format having laid it out (the brace
+// that closes a function stands as far in as the line that began it), so none needs a parser. The
+// layers are those of the README, in order: a layer includes itself and what stands before it. Read
+// next: budget_test.cc, how large each part may be.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <regex>
 #include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "structure/rules.h"
 
@@ -16,10 +22,240 @@ namespace headlab::structure { namespace {
 
 const std::filesystem::path kProject = HEADLAB_SOURCE_DIR;
 
+/// A source file: its path relative to the project, with slashes, and its lines.
+struct Source {
+  std::string path;
+  std::vector<std::string> lines;
+};
+
+/// What is wrong, one sentence each, with file and line. Empty if nothing is.
+using Problems = std::vector<std::string>;
+
+constexpr std::array<std::string_view, 14> kLayers = {"base",   "kernels", "tensor", "ops",
+                                                      "nn",     "model",   "tasks",  "train",
+                                                      "heads",  "prune",   "lab",    "bench",
+                                                      "report", "cli"};
+
+/// The place of a layer in the list; kLayers.size() for what is no layer.
+std::size_t rank(std::string_view layer) {
+  return static_cast<std::size_t>(std::find(kLayers.begin(), kLayers.end(), layer) -
+                                  kLayers.begin());
+}
+
+std::string at(const Source& file, std::size_t line, const std::string& what) {
+  return file.path + ":" + std::to_string(line + 1) + ": " + what;
+}
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+/// The path inside the quotes of an #include line; empty for any other line.
+std::string_view quoted_include(std::string_view line) {
+  constexpr std::string_view kStart = "#include \"";
+  if (!line.starts_with(kStart)) return {};
+  line.remove_prefix(kStart.size());
+  return line.substr(0, line.find('"'));
+}
+
+std::string_view first_folder(std::string_view path) { return path.substr(0, path.find('/')); }
+
+/// The first of `words` in each line is a problem.
+Problems find_words(const Source& file, const std::vector<std::string>& words,
+                    const std::string& why) {
+  Problems problems;
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    for (const std::string& word : words)
+      if (contains(file.lines[i], word)) problems.push_back(at(file, i, word + ": " + why));
+  }
+  return problems;
+}
+
+/// Every .h and .cc file below the folders `roots` of the project, sorted by path.
+std::vector<Source> read_sources(const std::vector<std::string>& roots) {
+  std::vector<Source> files;
+  for (const std::string& root : roots) {
+    if (!std::filesystem::exists(kProject / root)) continue;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(kProject / root)) {
+      const std::string extension = entry.path().extension().string();
+      if (extension != ".h" && extension != ".cc") continue;
+      Source& file = files.emplace_back(
+          Source{entry.path().lexically_relative(kProject).generic_string(), {}});
+      std::ifstream stream(entry.path(), std::ios::binary);
+      for (std::string line; std::getline(stream, line);) file.lines.push_back(line);
+    }
+  }
+  std::ranges::sort(files, {}, &Source::path);
+  return files;
+}
+
+/// Includes in quotes name "headlab/LAYER/..." or "LAYER/...", and never a layer further down.
+Problems check_layers(const Source& file) {
+  constexpr std::string_view kPrefix = "headlab/";
+  const std::string own = layer_of(file.path);
+  const bool start_here = file.path == "include/headlab/headlab.h";
+  Problems problems;
+  if (!start_here && rank(own) == kLayers.size()) problems.push_back(at(file, 0, "in no layer"));
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    std::string_view path = quoted_include(file.lines[i]);
+    if (path.empty()) continue;
+    if (path.starts_with(kPrefix)) path.remove_prefix(kPrefix.size());
+    const std::string layer(first_folder(path));
+    const bool whole = path == "headlab.h" && own == "cli";
+    if (rank(layer) == kLayers.size() && !whole)
+      problems.push_back(at(file, i, "\"" + layer + "\" is no layer"));
+    else if (!start_here && rank(layer) > rank(own) && !whole)
+      problems.push_back(at(file, i, own + " includes " + layer + ", a layer further down"));
+  }
+  return problems;
+}
+
+/// At most `limit` lines.
+Problems check_length(const Source& file, std::size_t limit) {
+  if (file.lines.size() <= limit) return {};
+  return {at(file, limit,
+             "has " + std::to_string(file.lines.size()) + " lines; the limit is " +
+                 std::to_string(limit))};
+}
+
+/// A comment of 3 to 12 lines opens the file; in a header, #pragma once follows it.
+Problems check_opening(const Source& file) {
+  std::size_t count = 0;
+  while (count < file.lines.size() && file.lines[count].starts_with("//")) ++count;
+  Problems problems;
+  if (count < 3 || count > 12) {
+    problems.push_back(
+        at(file, 0, "opens with " + std::to_string(count) + " lines of comment instead of 3-12"));
+  }
+  const bool header = file.path.ends_with(".h");
+  if (header && (count == file.lines.size() || file.lines[count] != "#pragma once"))
+    problems.push_back(at(file, count, "#pragma once does not follow the opening comment"));
+  return problems;
+}
+
+constexpr std::size_t kLongest = 40;    // lines of a function
+constexpr std::size_t kParameters = 5;  // of a function
+
+std::size_t indentation(std::string_view line) { return line.find_first_not_of(' '); }
+
+/// Whether a line that ends in a brace opens the body of a function: it closes a list of parameters
+/// and is no loop or condition.
+bool opens_function(const std::string& line) {
+  if (!line.ends_with("{") || !contains(line, ")")) return false;
+  const std::string_view text = std::string_view(line).substr(indentation(line));
+  constexpr std::array<std::string_view, 6> kOthers = {"if ",     "for ", "while ",
+                                                       "switch ", "} ",   "do "};
+  return std::ranges::none_of(kOthers,
+                              [&](std::string_view word) { return text.starts_with(word); });
+}
+
+/// Whether a line closes what a line indented by `outer` has opened.
+bool closes(std::string_view line, std::size_t outer) {
+  const std::size_t inner = indentation(line);
+  return inner <= outer && line[inner] == '}';
+}
+
+/// The parts of a list in parentheses, cut at the commas that are in no bracket of their own.
+std::vector<std::string> split_list(std::string_view list) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (const char c : list) {
+    depth += (c == '(' || c == '<' || c == '{' || c == '[') -
+             (c == ')' || c == '>' || c == '}' || c == ']');
+    if (c == ',' && depth == 0)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  return parts;
+}
+
+/// Whether a part of such a list declares a parameter, "const Tensor& x" or "Index n = 0", and is
+/// no expression.
+bool declares(const std::string& part) {
+  static const std::regex kParameter(
+      R"(\s*(const )?[A-Za-z_][\w:]*(<.*>)?(\s+const)?[\s&*.]+[A-Za-z_]\w*(\[\w*\])?(\s*=[^=].*)?\s*)");
+  return std::regex_match(part, kParameter) && !part.starts_with("return ");
+}
+
+/// Functions, members and closures included, are shorter than 40 lines, from their name to the
+/// closing brace.
+Problems check_functions(const Source& file) {
+  Problems problems;
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    if (!opens_function(file.lines[i])) continue;
+    const bool closure = contains(file.lines[i], "](");
+    std::size_t start = i;  // where the declaration begins: continued lines are indented further
+    while (!closure && start > 0 && indentation(file.lines[start - 1]) != std::string::npos &&
+           indentation(file.lines[start]) >= indentation(file.lines[start - 1]) + 4)
+      --start;
+    const std::size_t outer = indentation(file.lines[start]);
+    std::size_t end = i + 1;
+    while (end < file.lines.size() && !closes(file.lines[end], outer)) ++end;
+    if (const std::size_t lines = end - start + 1; lines >= kLongest && end < file.lines.size())
+      problems.push_back(at(file, start,
+                            "a function of " + std::to_string(lines) +
+                                " lines; they are shorter than " + std::to_string(kLongest)));
+  }
+  return problems;
+}
+
+/// Functions have at most 5 parameters.
+Problems check_parameters(const Source& file) {
+  std::string text;
+  std::vector<std::size_t> line_of;  // by character
+  for (std::size_t i = 0; i < file.lines.size(); ++i) {
+    const std::string code = file.lines[i].substr(0, file.lines[i].find("//")) + " ";
+    text += code;
+    line_of.insert(line_of.end(), code.size(), i);
+  }
+  Problems problems;
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '(') open.push_back(i);
+    if (text[i] != ')' || open.empty()) continue;
+    const std::size_t begin = open.back() + 1;
+    open.pop_back();
+    const auto parts = split_list(std::string_view(text).substr(begin, i - begin));
+    if (parts.size() > kParameters && std::ranges::all_of(parts, declares))
+      problems.push_back(at(file, line_of[begin],
+                            "a function of " + std::to_string(parts.size()) + " parameters; " +
+                                std::to_string(kParameters) + " are the most: use a struct"));
+  }
+  return problems;
+}
+
+/// Models run below report, which shows what they did.
+Problems check_reports(const Source& file) {
+  if (!file.path.starts_with("src/report/")) return {};
+  return find_words(file, {".forward(", "evaluate(", "score_heads(", "Activations ", "make_batch("},
+                    "what is shown was computed by a lower layer");
+}
+
+/// Threads are started in src/base/threads.* alone: everything else calls parallel_for.
+Problems check_threads(const Source& file) {
+  if (file.path.starts_with("src/base/threads")) return {};
+  return find_words(file, {"#pragma omp", "<omp.h>", "<thread>", "std::thread", "std::jthread"},
+                    "only src/base/threads.cc starts threads");
+}
+
+/// Installed headers hold no vector types and no tests of the instruction set.
+Problems check_portable(const Source& file) {
+  if (!file.path.starts_with("include/")) return {};
+  return find_words(file, {"vector_size", "immintrin", "__AVX", "__SSE", "__ARM_"},
+                    "an installed header depends on the instruction set");
+}
+
+/// No note of something left to do.
+Problems check_finished(const Source& file) {
+  const std::string to("TO");  // so that this file does not match itself
+  return find_words(file, {to + "DO", "FIX" + std::string("ME")}, "something is left to do");
+}
+
 /// Applies a rule to every source below `roots` and reports each problem.
 template <class Rule>
 void expect_none(const std::vector<std::string>& roots, Rule rule) {
-  const std::vector<Source> files = read_sources(kProject, roots);
+  const std::vector<Source> files = read_sources(roots);
   EXPECT_FALSE(files.empty());
   for (const Source& file : files)
     for (const std::string& problem : rule(file)) ADD_FAILURE() << problem;
@@ -50,7 +286,7 @@ TEST(Project, HasFunctionsOfAtMostFiveParameters) {
 /// The headers of the program are its own.
 TEST(Project, IncludesEveryPublicHeader) {
   std::set<std::string> included = {"headlab/headlab.h"};
-  const std::vector<Source> headers = read_sources(kProject, {"include/headlab"});
+  const std::vector<Source> headers = read_sources({"include/headlab"});
   for (const Source& header : headers)
     for (const std::string& line : header.lines)
       if (line.starts_with("#include \""))
@@ -62,6 +298,8 @@ TEST(Project, IncludesEveryPublicHeader) {
 }
 
 TEST(Project, StartsThreadsInOnePlace) { expect_none({"src", "include"}, check_threads); }
+
+TEST(Project, ReportsWithoutRunningModels) { expect_none({"src"}, check_reports); }
 
 TEST(Project, InstallsPortableHeaders) { expect_none({"include"}, check_portable); }
 

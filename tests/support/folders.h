@@ -1,6 +1,7 @@
 // What tests of files need: a folder that goes with the test, and a disk that is full.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -33,6 +34,12 @@ class TemporaryFolder {
 
  private:
   std::filesystem::path path_;
+};
+
+/// A test with a folder of its own.
+class InAFolder : public testing::Test {
+ protected:
+  TemporaryFolder folder;
 };
 
 /// While it lives, files cannot grow beyond `bytes`, as on a full disk.

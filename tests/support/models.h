@@ -33,32 +33,25 @@ inline Batch random_batch(const TransformerConfig& config, Index size, Index len
   return batch;
 }
 
-/// Two layers of width 8 with everything that can be left out.
-inline TransformerConfig small_config() {
+/// A config with these settings, "layers=2 heads=2".
+inline TransformerConfig config_with(const std::string& settings) {
   TransformerConfig c;
-  c.layers = 2;
-  c.heads = {2};
-  c.d_model = 8;
-  c.d_ff = 12;
-  c.vocab = 7;
-  c.length = 6;
+  settings_of(c).set_all_text(settings);
   return c;
 }
 
-inline TransformerConfig small_encoder() {
-  TransformerConfig c = small_config();
-  c.architecture = Architecture::encoder;
-  c.norm = NormPlace::post;
-  return c;
+/// Two layers of width 8 with everything that can be left out.
+inline TransformerConfig small_config(const std::string& settings = "") {
+  return config_with("layers=2 heads=2 d_model=8 d_ff=12 vocab=7 length=6 " + settings);
+}
+
+inline TransformerConfig small_encoder(const std::string& settings = "") {
+  return small_config("architecture=encoder norm=post " + settings);
 }
 
 /// One encoder layer, two decoder layers, sources longer than sequences.
-inline TransformerConfig small_encoder_decoder() {
-  TransformerConfig c = small_config();
-  c.architecture = Architecture::encoder_decoder;
-  c.encoder_layers = 1;
-  c.source_length = 9;
-  return c;
+inline TransformerConfig small_encoder_decoder(const std::string& settings = "") {
+  return small_config("architecture=encoder_decoder encoder_layers=1 source_length=9 " + settings);
 }
 
 inline std::vector<Tensor> parameters_of(Transformer& model) {

@@ -24,20 +24,13 @@ using TrainedRun = Run;  // inside a test, `Run` is a member of testing::Test
 
 /// `relations` with two relations and a model of two small heads. Saves and evaluations share no
 /// rhythm, and there is dropout, so that resuming has to find its random numbers again.
-inline RunConfig tiny_config() {
+inline RunConfig tiny_config(const std::string& settings = "") {
   RunConfig config;
   config.task = "relations:length=8,vocab=6,classes=3,relations=1+same";
-  config.model.heads = {2};
-  config.model.d_model = 8;
-  config.model.d_ff = 12;
-  config.model.dropout = 0.1;
-  config.train.steps = 60;
-  config.train.batch = 4;
-  config.train.lr = 1e-2;
-  config.train.warmup = 5;
-  config.train.eval_every = 7;
-  config.train.eval_examples = 8;
-  config.train.save_every = 10;
+  user_settings_of(config).set_all_text(
+      "heads=2 d_model=8 d_ff=12 dropout=0.1 steps=60 batch=4 lr=1e-2 warmup=5 eval_every=7 "
+      "eval_examples=8 save_every=10 " +
+      settings);
   return config;
 }
 

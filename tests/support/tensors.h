@@ -1,5 +1,5 @@
-// What the tests of the engine share: random tensors, comparisons with a tolerance, messages of
-// errors. Everything is made from keys, so a failure is the same on every run and machine.
+// What the tests of the engine share: random tensors and comparisons with a tolerance. Everything
+// is made from keys, so a failure is the same on every run and machine.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "headlab/base/error.h"
 #include "headlab/base/random.h"
 #include "headlab/tensor/tape.h"
 #include "headlab/tensor/tensor.h"
+#include "support/errors.h"
 
 namespace headlab {
 
@@ -67,26 +67,6 @@ inline void expect_near(const Tensor& actual, const Tensor& expected, double tol
   ASSERT_TRUE(expected.defined()) << what;
   EXPECT_EQ(actual.shape(), expected.shape()) << what;
   expect_near(numbers(actual), numbers(expected), tolerance, what);
-}
-
-/// What the Error says that `body` throws; fails if it throws none.
-template <class Body>
-std::string error_of(Body&& body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error.hint().empty() ? error.what() : std::string(error.what()) + " | " + error.hint();
-  }
-  ADD_FAILURE() << "no error was thrown";
-  return {};
-}
-
-/// An error whose message holds each of these.
-template <class Body>
-void expect_error(Body&& body, const std::vector<std::string>& parts) {
-  const std::string message = error_of(body);
-  for (const std::string& part : parts)
-    EXPECT_NE(message.find(part), std::string::npos) << part << " is not in: " << message;
 }
 
 }  // namespace headlab

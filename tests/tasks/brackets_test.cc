@@ -109,12 +109,5 @@ TEST(Brackets, ManyTypesAreNumbered) {
   EXPECT_EQ(many->token_text(11), ")5");
 }
 
-TEST(Brackets, ImpossibleSettingsGetASentence) {
-  expect_contains(refusal("brackets:length=15"), "need an even length, got 15");
-  expect_contains(refusal("brackets:depth=9"), "depth 9 needs length 18 or more, got 16");
-  expect_contains(refusal("brackets:length=2"), "depth 4 needs length 8 or more, got 2");
-  expect_contains(refusal("brackets:depth=1"), "set depth to 2 or more");
-}
-
 }  // namespace brackets_tests
 }  // namespace headlab

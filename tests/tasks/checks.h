@@ -10,6 +10,7 @@
 
 #include "headlab/base/error.h"
 #include "headlab/tasks/table.h"
+#include "support/tasks.h"
 
 namespace headlab {
 

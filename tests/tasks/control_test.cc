@@ -62,10 +62,5 @@ TEST(Memoryless, GoldIsThatOfTheFlagship) { expect_gold_of_the_flagship("memoryl
 
 TEST(Random, GoldIsThatOfTheFlagship) { expect_gold_of_the_flagship("random"); }
 
-TEST(Random, ImpossibleSettingsGetASentence) {
-  expect_contains(refusal("random:classes=17"), "classes 17 must not exceed vocab 16");
-  expect_contains(refusal("memoryless:classes=17"), "task memoryless: classes 17");
-}
-
 }  // namespace control_tests
 }  // namespace headlab

@@ -75,10 +75,5 @@ TEST(Grid, ImagesNeedNotBeSquare) {
     EXPECT_EQ(example.gold[1].query(i).t - 3, example.gold[1].query(i).keys[0]);
 }
 
-TEST(Grid, ImpossibleSettingsGetASentence) {
-  expect_contains(refusal("grid:width=1"), "width must be a whole number from 2");
-  expect_contains(refusal("grid:rule=mode"), "rule must be one of contrast, mean");
-}
-
 }  // namespace grid_tests
 }  // namespace headlab

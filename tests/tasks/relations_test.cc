@@ -79,23 +79,5 @@ TEST(Relations, SameIsEligibleAsOftenAsChanceSays) {
   EXPECT_EQ(sample().gold[2].queries(), 400 * 11);
 }
 
-TEST(Relations, ImpossibleSettingsGetASentence) {
-  expect_contains(refusal("relations:length=8,relations=9"),
-                  "no position of a sequence of length 8 has an earlier token 9 back");
-  expect_contains(refusal("relations:length=8,relations=8"), "use relations from 1 to 7");
-  expect_contains(refusal("relations:relations=0"), "use relations from 1 to 15");
-  expect_contains(refusal("relations:vocab=4,classes=5"), "classes 5 must not exceed vocab 4");
-  expect_contains(refusal("relations:relations=same+1+same"), "names 'same' twice");
-  expect_contains(refusal("relations:relations=1+01"), "names '01' twice");
-  expect_contains(refusal("relations:relations=sane"), "did you mean 'same'");
-  expect_contains(refusal("relations:relations=99999999999999999999"), "unknown relation");
-  expect_contains(refusal("relations:relations=1++3"), "unknown relation ''");
-  expect_contains(refusal("relations:relations="), "relations needs a value");
-}
-
-TEST(Relations, NumbersOutOfTheirRangeAreRefused) {
-  expect_contains(refusal("relations:length=-3"), "length must be a whole number");
-}
-
 }  // namespace relations_tests
 }  // namespace headlab

@@ -1,5 +1,5 @@
-// Copy, sort and reverse_cross against their definitions, sequence by sequence. Read next:
-// reverse_test.cc; src/tasks/symbols.cc.
+// Copy, sort, reverse and reverse_cross against their definitions, sequence by sequence. Read next:
+// src/tasks/symbols.cc.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,6 +39,22 @@ TEST(Copy, TheAnswerIsTheSymbols) {
   expect_answers(*make_task("copy"), [](const std::string& symbols) { return symbols; });
 }
 
+TEST(Reverse, TheAnswerIsTheSymbolsBackwards) {
+  expect_answers(*make_task("reverse"), [](const std::string& symbols) {
+    return std::string(symbols.rbegin(), symbols.rend());
+  });
+}
+
+TEST(Reverse, GoldIsTheMirrorAndHoldsTheAnswer) {
+  const auto [batch, gold, candidates] = make_task("reverse")->make(Key{1}, kCount, Split::train);
+  EXPECT_EQ(gold[0].queries(), batch.target_count());
+  for (Index i = 0; i < gold[0].queries(); ++i) {
+    const auto [b, t, keys] = gold[0].query(i);
+    ASSERT_EQ(t + keys[0], batch.length_of(b) - 1);
+    ASSERT_EQ(batch.token(b, keys[0]), batch.target(b, t));
+  }
+}
+
 TEST(Copy, GoldIsTheOriginalOfTheAnswer) {
   const Example example = make_task("copy")->make(Key{1}, kCount, Split::train);
   const Gold& gold = example.gold[0];
@@ -51,12 +67,13 @@ TEST(Copy, GoldIsTheOriginalOfTheAnswer) {
   }
 }
 
-TEST(Copy, LengthsAndSymbolsTakeAllTheirValues) {
-  const Batch batch = make_task("copy")->make(Key{1}, kCount, Split::train).batch;
-  const std::set<std::int32_t> lengths(batch.lengths.begin(), batch.lengths.end());
-  EXPECT_EQ(lengths, (std::set<std::int32_t>{8, 10, 12, 14, 16, 18, 20}));
-  const std::set<std::int32_t> tokens(batch.tokens.begin(), batch.tokens.end());
-  EXPECT_EQ(tokens.size(), 17U);
+TEST(Symbols, LengthsAndSymbolsTakeAllTheirValues) {
+  for (const char* name : {"copy", "reverse"}) {
+    const Batch batch = make_task(name)->make(Key{1}, kCount, Split::train).batch;
+    const std::set<std::int32_t> lengths(batch.lengths.begin(), batch.lengths.end());
+    EXPECT_EQ(lengths, (std::set<std::int32_t>{8, 10, 12, 14, 16, 18, 20}));
+    EXPECT_EQ(std::set<std::int32_t>(batch.tokens.begin(), batch.tokens.end()).size(), 17U);
+  }
 }
 
 TEST(Sort, TheAnswerAscends) {

@@ -164,5 +164,15 @@ TEST(Pool, ServesTrainingWithoutTheSystemAfterTheFirstSteps) {
   EXPECT_EQ(pool_statistics().bytes_in_use, before.bytes_in_use);
 }
 
+TEST(Tensor, IsPrintedAsRows) {
+  const auto printed = [](const Tensor& x) { return text(x); };
+  EXPECT_EQ(printed(Tensor::of({2, 2}, {1, 2, 3, Scalar(0.5)})), "[2, 2]\n1 2\n3 0.5");
+  EXPECT_EQ(printed(Tensor::scalar(7)), "[]\n7");
+  EXPECT_EQ(printed(Tensor::zeros({0})), "[0]");
+  EXPECT_EQ(printed(Tensor()), "no tensor");
+  EXPECT_EQ(printed(Tensor::zeros({9, 9})).substr(0, 28), "[9, 9]\n0 0 0 0 0 0 0 0 ...\n0");
+  EXPECT_TRUE(printed(Tensor::zeros({9, 1})).ends_with("0\n..."));
+}
+
 }  // namespace
 }  // namespace headlab

@@ -78,7 +78,14 @@ expect 'EveryTask' build/test_tasks --gtest_filter='*/echo'
 for score in last sharpness gain; do
   expect $score "$program" heads "$run" --scores
 done
+expect 'how much attention rests' "$program" --help
+expect 'on the first: mean weight' "$program" sinks "$run"
+expect 'layer,head,first' "$program" sinks "$run" --csv
+expect 'head & on the first' "$program" sinks "$run" --latex
+expect 'sinks.json' "$program" list files
+expect 'a column: mean weight' "$program" explain on the first
 "$program" page "$run" >/dev/null
+expect '"sinks":{' cat "$run/report.html"
 expect '"last"' "$program" heads "$run" --like last --json
 expect last_first "$program" list methods
 expect last_first "$program" prune --help
@@ -112,6 +119,10 @@ for head in says("heads", run, "--scores")["heads"]:
     equal("gain", score["gain"], score["mass"] - score["null"])
 for head in says("heads", "short", "--scores")["heads"]:
     equal("last + first", head["patterns"]["last"] + head["patterns"]["first"], 1)
+for head in says("sinks", run, "--examples", "2")["heads"]:
+    patterns = [says("heads", run, "--pattern", f"{head['layer']}.{head['head']}", "--example", n)["pattern"] for n in "01"]
+    rows = [row for pattern in patterns for row in pattern]
+    equal("first", head["first"], sum(row[0] for row in rows) / len(rows))
 assert says("prune", run, "--method", "last_first", "--keep", "1", "--out", "pruned")["kept"] == [[0, 0]]
 with open(f"{run}/model.safetensors", "rb") as file:
     tensors = json.loads(file.read(int.from_bytes(file.read(8), "little")))

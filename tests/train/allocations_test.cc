@@ -81,13 +81,7 @@ class Steps {
 
 /// Everything that may be in a step: several layers, attention, dropout, threads that have work.
 TransformerConfig rich_config() {
-  TransformerConfig config = small_config();
-  config.heads = {4};
-  config.d_model = 64;
-  config.d_ff = 256;
-  config.length = 70;
-  config.dropout = 0.1;
-  return config;
+  return small_config("heads=4 d_model=64 d_ff=256 length=70 dropout=0.1");
 }
 
 class Allocations : public testing::TestWithParam<int> {

@@ -1,21 +1,14 @@
 // Memory of a step: counted by hand, and refused in words where it cannot be.
 #include "headlab/train/run_config.h"
 
+#include "support/models.h"
 #include "support/runs.h"
 
 namespace headlab { namespace {
 
 /// Small enough to be counted by hand.
 TransformerConfig one_block() {
-  TransformerConfig model;
-  model.layers = 1;
-  model.heads = {2};
-  model.d_model = 8;
-  model.d_ff = 12;
-  model.vocab = 6;
-  model.length = 5;
-  model.targets = 2;
-  return model;
+  return config_with("layers=1 heads=2 d_model=8 d_ff=12 vocab=6 length=5 targets=2");
 }
 
 TEST(StepBytes, GrowWithTheBatchAndShrinkWithMicroBatches) {
@@ -37,9 +30,7 @@ TEST(StepBytes, AreWhatIsCountedByHand) {
 }
 
 TEST(StepBytes, CountTheHeadsOfEncoderAndDecoderWhereTheyAre) {
-  TransformerConfig model;
-  model.architecture = Architecture::encoder_decoder;
-  model.layers = model.encoder_layers = 1;
+  TransformerConfig model = config_with("architecture=encoder_decoder layers=1 encoder_layers=1");
   model.heads = {1, 3};  // of the encoder, of the decoder
   model.d_model = 8;
   model.d_head = 4;
@@ -88,9 +79,7 @@ TEST(Memory, OfTheParametersCountsToo) {
 
 TEST(Memory, ThatNoMachineHasIsRefusedBeforeAnythingIsWritten) {
   const TemporaryFolder folder;
-  RunConfig config = tiny_config();
-  config.model.d_model = 64;
-  config.model.layers = 1000;
+  RunConfig config = tiny_config("d_model=64 layers=1000");
   config.train.batch = 1 << 20;
   expect_error([&] { create_run(folder / "run", config); }, {"batch 1048576", "GB"});
   EXPECT_FALSE(fs::exists(folder / "run"));

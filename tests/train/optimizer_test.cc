@@ -50,11 +50,7 @@ void give_gradient(const Tensor& parameter, const Tensor& gradient) {
 TrainConfig config_of(OptimizerKind kind) {
   TrainConfig config;
   config.optimizer = kind;
-  config.beta1 = 0.875;
-  config.beta2 = 0.984375;
-  config.momentum = 0.875;
-  config.decay = 0.125;
-  config.clip = 0;
+  settings_of(config).set_all_text("beta1=0.875 beta2=0.984375 momentum=0.875 decay=0.125 clip=0");
   return config;
 }
 

@@ -3,8 +3,8 @@
 
 #include <fstream>
 
-#include "headlab/tasks/table.h"
 #include "support/runs.h"
+#include "support/tasks.h"
 
 namespace headlab { namespace {
 
@@ -12,8 +12,9 @@ const std::vector<std::string> kNewRun = {"config.json", "model.safetensors", "s
 
 void write(const fs::path& path, const std::string& content) { std::ofstream(path) << content; }
 
-TEST(RunFolder, HoldsAWholeRunFromTheStart) {
-  const TemporaryFolder folder;
+using RunFolder = InAFolder;
+
+TEST_F(RunFolder, HoldsAWholeRunFromTheStart) {
   const TrainedRun made = create_run(folder / "a" / "b", tiny_config());
   EXPECT_EQ(names_in(made.path), kNewRun);
   const TrainedRun read = open_run(folder / "a" / "b");
@@ -21,8 +22,7 @@ TEST(RunFolder, HoldsAWholeRunFromTheStart) {
   EXPECT_EQ(read.task->spec(), made.task->spec());
 }
 
-TEST(RunFolder, MayBeEmptyOrHoldWhatKilledWritersLeft) {
-  const TemporaryFolder folder;
+TEST_F(RunFolder, MayBeEmptyOrHoldWhatKilledWritersLeft) {
   fs::create_directory(folder / "run");
   EXPECT_NO_THROW(check_run_folder(folder / "run", Existing::refuse));
   write(folder / "run" / "config.json.tmp-12-3", "{");
@@ -30,8 +30,7 @@ TEST(RunFolder, MayBeEmptyOrHoldWhatKilledWritersLeft) {
   EXPECT_EQ(names_in(folder / "run"), kNewRun);
 }
 
-TEST(RunFolder, IsFreeIfAProcessDiedWhileItMadeIt) {
-  const TemporaryFolder folder;
+TEST_F(RunFolder, IsFreeIfAProcessDiedWhileItMadeIt) {
   create_run(folder / "run", tiny_config());
   fs::remove(folder / "run" / "config.json");  // it is written last
   expect_error([&] { open_run(folder / "run"); }, {"there is no run"});
@@ -39,8 +38,7 @@ TEST(RunFolder, IsFreeIfAProcessDiedWhileItMadeIt) {
   EXPECT_EQ(names_in(folder / "run"), kNewRun);
 }
 
-TEST(RunFolder, IsNotFreeIfItsConfigWasLostAfterTraining) {
-  const TemporaryFolder folder;
+TEST_F(RunFolder, IsNotFreeIfItsConfigWasLostAfterTraining) {
   TrainedRun run = create_run(folder / "run", tiny_config());
   train_run(run);
   fs::remove(folder / "run" / "config.json");
@@ -50,12 +48,10 @@ TEST(RunFolder, IsNotFreeIfItsConfigWasLostAfterTraining) {
 }
 
 /// What is left where the file system cannot exchange folders and the process dies in between.
-TEST(RunFolder, ComesBackIfItWasSetAsideAndNothingTookItsPlace) {
-  const TemporaryFolder folder;
+TEST_F(RunFolder, ComesBackIfItWasSetAsideAndNothingTookItsPlace) {
   const TrainedRun old = create_run(folder / "run", tiny_config());
   fs::rename(folder / "run", folder / "run.being-replaced.aside");
-  RunConfig other = tiny_config();
-  other.train.seed = 1;
+  RunConfig other = tiny_config("seed=1");
   create_run(folder / "run.being-replaced", other);
   EXPECT_EQ(parameters_in(open_run(folder / "run").model), parameters_in(old.model));
   create_run(folder / "run", other, Existing::replace);
@@ -63,38 +59,32 @@ TEST(RunFolder, ComesBackIfItWasSetAsideAndNothingTookItsPlace) {
   EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"run"});
 }
 
-TEST(RunFolder, IsClearedOfWhatWasSetAsideWhenTheNewRunIsInPlace) {
-  const TemporaryFolder folder;
-  RunConfig other = tiny_config();
-  other.train.seed = 1;
+TEST_F(RunFolder, IsClearedOfWhatWasSetAsideWhenTheNewRunIsInPlace) {
+  RunConfig other = tiny_config("seed=1");
   create_run(folder / "run", other);
   create_run(folder / "run.being-replaced.aside", tiny_config());
   create_run(folder / "run", other, Existing::replace);
   EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"run"});
 }
 
-TEST(RunFolder, IsNotReplacedUnlessAsked) {
-  const TemporaryFolder folder;
+TEST_F(RunFolder, IsNotReplacedUnlessAsked) {
   TrainedRun run = create_run(folder / "run", tiny_config());
   const std::string state = read_file(state_file(run));
-  RunConfig other = tiny_config();
-  other.train.seed = 1;
+  RunConfig other = tiny_config("seed=1");
   expect_error([&] { create_run(run.path, other); }, {"exists already", "replace it"});
   EXPECT_EQ(read_file(state_file(run)), state);
   create_run(run.path, other, Existing::replace);
   EXPECT_NE(read_file(state_file(run)), state);
 }
 
-TEST(RunFolder, MustBeAFolder) {
-  const TemporaryFolder folder;
+TEST_F(RunFolder, MustBeAFolder) {
   write(folder / "run", "a file");
   for (Existing existing : {Existing::refuse, Existing::replace})
     expect_error([&] { create_run(folder / "run", tiny_config(), existing); }, {"is no folder"});
   EXPECT_EQ(read_file(folder / "run"), "a file");
 }
 
-TEST(RunFolder, IsNotReplacedByForceIfItHoldsNoRun) {
-  const TemporaryFolder folder;
+TEST_F(RunFolder, IsNotReplacedByForceIfItHoldsNoRun) {
   fs::create_directory(folder / "thesis");
   write(folder / "thesis" / "chapter1.tex", "years of work");
   expect_error([&] { create_run(folder / "thesis", tiny_config(), Existing::replace); },
@@ -102,8 +92,7 @@ TEST(RunFolder, IsNotReplacedByForceIfItHoldsNoRun) {
   EXPECT_EQ(names_in(folder / "thesis"), std::vector<std::string>{"chapter1.tex"});
 }
 
-TEST(RunFolder, LosesOnlyTheFilesOfARunByForce) {
-  const TemporaryFolder folder;
+TEST_F(RunFolder, LosesOnlyTheFilesOfARunByForce) {
   const TrainedRun run = create_run(folder / "run", tiny_config());
   fs::create_directory(run.path / "plots");
   for (const char* name : {"metrics.jsonl", "state.safetensors.tmp-5-5", "a.json.tmp-12-0"})
@@ -123,8 +112,7 @@ TEST(RunFolder, LosesOnlyTheFilesOfARunByForce) {
   EXPECT_EQ(read_file(run.path / "report.html"), "{\"mine\": 1}");
 }
 
-TEST(RunFolder, IsNotReplacedByForceIfItHoldsAModelOfAnotherProgram) {
-  const TemporaryFolder folder;
+TEST_F(RunFolder, IsNotReplacedByForceIfItHoldsAModelOfAnotherProgram) {
   fs::create_directory(folder / "gpt2");
   write(folder / "gpt2" / "config.json", "{\"architectures\": [\"GPT2LMHeadModel\"]}");
   write(folder / "gpt2" / "model.safetensors", "gigabytes");
@@ -136,8 +124,7 @@ TEST(RunFolder, IsNotReplacedByForceIfItHoldsAModelOfAnotherProgram) {
   EXPECT_EQ(read_file(folder / "gpt2" / "model.safetensors"), "gigabytes");
 }
 
-TEST(RunFolder, IsReplacedWhileItIsTheCurrentOne) {
-  const TemporaryFolder folder;
+TEST_F(RunFolder, IsReplacedWhileItIsTheCurrentOne) {
   const TrainedRun run = create_run(folder / "run", tiny_config());
   write(run.path / "heads.json", stamped().dump());
   write(run.path / "notes.txt", "mine");
@@ -150,12 +137,10 @@ TEST(RunFolder, IsReplacedWhileItIsTheCurrentOne) {
                                                           "notes.txt", "state.safetensors"}));
 }
 
-TEST(RunFolder, StaysWhenTheNewConfigIsImpossible) {
-  const TemporaryFolder folder;
+TEST_F(RunFolder, StaysWhenTheNewConfigIsImpossible) {
   const TrainedRun run = create_run(folder / "run", tiny_config());
   const std::string state = read_file(state_file(run));
-  RunConfig wrong = tiny_config();
-  wrong.train.accumulate = 3;
+  RunConfig wrong = tiny_config("accumulate=3");
   expect_error([&] { create_run(run.path, wrong, Existing::replace); }, {"does not divide"});
   wrong = tiny_config();
   wrong.model.heads = {3};
@@ -172,14 +157,12 @@ TEST(RunFolder, StaysWhenTheNewConfigIsImpossible) {
   EXPECT_EQ(names_in(run.path), kNewRun);
 }
 
-TEST(RunFolder, CannotBeMadeBelowAFile) {
-  const TemporaryFolder folder;
+TEST_F(RunFolder, CannotBeMadeBelowAFile) {
   write(folder / "file", "x");
   EXPECT_THROW(create_run(folder / "file" / "run", tiny_config()), Error);
 }
 
-TEST(RunFolder, HoldsNoHalfRunWhenTheDiskIsFull) {
-  const TemporaryFolder folder;
+TEST_F(RunFolder, HoldsNoHalfRunWhenTheDiskIsFull) {
   {
     const FileSizeLimit limit(2000);  // the config fits, the state does not
     expect_error([&] { create_run(folder / "run", tiny_config()); }, {"File too large"});
@@ -188,8 +171,7 @@ TEST(RunFolder, HoldsNoHalfRunWhenTheDiskIsFull) {
   EXPECT_NO_THROW(create_run(folder / "run", tiny_config()));
 }
 
-TEST(RunFolder, KeepsTheOldRunWhenTheDiskIsFull) {
-  const TemporaryFolder folder;
+TEST_F(RunFolder, KeepsTheOldRunWhenTheDiskIsFull) {
   const TrainedRun run = create_run(folder / "run", tiny_config());
   write(run.path / "notes.txt", "mine");
   const std::string state = read_file(state_file(run));
@@ -204,9 +186,8 @@ TEST(RunFolder, KeepsTheOldRunWhenTheDiskIsFull) {
   EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"run"});
 }
 
-TEST(RunFolder, FinishesAReplacementThatWasKilled) {
+TEST_F(RunFolder, FinishesAReplacementThatWasKilled) {
   // Killed after the exchange: what was beside the run is the old one, with a file of the user's.
-  const TemporaryFolder folder;
   create_run(folder / "run", tiny_config());
   const TrainedRun old = create_run(folder / "run.being-replaced", tiny_config());
   write(old.path / "notes.txt", "mine");
@@ -215,21 +196,18 @@ TEST(RunFolder, FinishesAReplacementThatWasKilled) {
   EXPECT_EQ(names_in(folder.path()), std::vector<std::string>{"run"});
 }
 
-TEST(RunFolder, IsReplacedWhereALinkLeads) {
-  const TemporaryFolder folder;
+TEST_F(RunFolder, IsReplacedWhereALinkLeads) {
   create_run(folder / "run", tiny_config());
   fs::create_directory_symlink(folder / "run", folder / "link");
-  RunConfig other = tiny_config();
-  other.train.seed = 1;
-  create_run(folder / "link", other, Existing::replace);
+  create_run(folder / "link", tiny_config("seed=1"), Existing::replace);
   EXPECT_TRUE(fs::is_symlink(folder / "link"));
   EXPECT_EQ(open_run(folder / "run").config.train.seed, 1);
 }
 
-TEST(RunConfig, MakesTheSameRunAgain) {
-  const TemporaryFolder folder;
-  RunConfig config = tiny_config();
-  config.train.seed = 12345678901;
+using ConfigOfARun = InAFolder;
+
+TEST_F(ConfigOfARun, MakesTheSameRunAgain) {
+  RunConfig config = tiny_config("seed=12345678901");
   config.train.lr = 0.1 + 0.2;
   config.model.norm = NormPlace::post;
   config.model.layers = 2;
@@ -241,8 +219,7 @@ TEST(RunConfig, MakesTheSameRunAgain) {
   EXPECT_EQ(read_file(model_file(again)), read_file(model_file(first)));
 }
 
-TEST(RunConfig, HoldsEverySettingAndTheVersion) {
-  const TemporaryFolder folder;
+TEST_F(ConfigOfARun, HoldsEverySettingAndTheVersion) {
   const TrainedRun run = create_run(folder / "run", tiny_config());
   const Json json = Json::parse(read_file(config_file(run)));
   EXPECT_TRUE(json.at("headlab").is_string());
@@ -251,7 +228,7 @@ TEST(RunConfig, HoldsEverySettingAndTheVersion) {
     EXPECT_NE(json.find(name), nullptr) << name;
 }
 
-TEST(RunConfig, LeavesToTheUserWhatTheTaskDoesNotDecide) {
+TEST_F(ConfigOfARun, LeavesToTheUserWhatTheTaskDoesNotDecide) {
   RunConfig config;
   const std::vector<std::string> names = user_settings_of(config).names();
   for (const char* decided :
@@ -261,9 +238,9 @@ TEST(RunConfig, LeavesToTheUserWhatTheTaskDoesNotDecide) {
   EXPECT_EQ(std::count(names.begin(), names.end(), "lr"), 1);
 }
 
-TEST(RunConfig, FitsTheModelToEveryTask) {
+TEST_F(ConfigOfARun, FitsTheModelToEveryTask) {
   fs::current_path(HEADLAB_SOURCE_DIR);  // where default data files are
-  for (const TaskEntry& entry : task_table()) {
+  for (const TaskEntry& entry : complete_tasks()) {
     RunConfig config = recommended_config(entry.name);
     const TaskShape shape = fit_to_task(config)->shape();
     EXPECT_EQ(config.model.vocab, shape.vocab) << entry.name;

@@ -32,11 +32,7 @@ std::vector<double> losses_of(Bench& bench) {
 }
 
 TEST(Trainer, BringsTheLossDown) {
-  RunConfig config = tiny_config();
-  config.model.dropout = 0;
-  config.train.steps = 150;
-  config.train.batch = 16;
-  Bench bench(config);
+  Bench bench(tiny_config("dropout=0 steps=150 batch=16"));
   const double before = evaluate(bench.model, *bench.task).loss;
   EXPECT_TRUE(bench.trainer.run());
   EXPECT_LT(evaluate(bench.model, *bench.task).loss, 0.6 * before);
@@ -85,8 +81,7 @@ TEST(Trainer, ComputesTheSameBitsOnAnyNumberOfThreads) {
 }
 
 TEST(Trainer, DependsOnTheSeedInBatchesAndDropout) {
-  RunConfig config = tiny_config();
-  config.train.steps = 2;
+  RunConfig config = tiny_config("steps=2");
   Bench one(config), same(config);
   config.train.seed = 1;
   Bench other(config);
@@ -96,11 +91,7 @@ TEST(Trainer, DependsOnTheSeedInBatchesAndDropout) {
 }
 
 TEST(Trainer, CallsBackInOrder) {
-  RunConfig config = tiny_config();
-  config.train.steps = 5;
-  config.train.eval_every = 2;
-  config.train.save_every = 3;
-  Bench bench(config);
+  Bench bench(tiny_config("steps=5 eval_every=2 save_every=3"));
   std::string calls;
   TrainCallbacks callbacks;
   callbacks.edits = [&](Index step) { return calls += text("g", step), std::vector<HeadEdits>{}; };
@@ -127,10 +118,7 @@ TEST(Trainer, StopsAndSavesWhenAsked) {
 }
 
 TEST(Trainer, RecordsTheMeanLossSinceTheEvaluationBefore) {
-  RunConfig config = tiny_config();
-  config.train.steps = 6;
-  config.train.eval_every = 4;
-  Bench bench(config);
+  Bench bench(tiny_config("steps=6 eval_every=4"));
   std::vector<double> losses, means;
   TrainCallbacks callbacks;
   callbacks.on_step = [&](const StepRecord& record) { losses.push_back(record.loss); };
@@ -142,8 +130,7 @@ TEST(Trainer, RecordsTheMeanLossSinceTheEvaluationBefore) {
 }
 
 TEST(Trainer, CountsAllTokensOfABatchBySecond) {
-  RunConfig config = tiny_config();
-  config.train.steps = 1;
+  RunConfig config = tiny_config("steps=1");
   Bench bench(config);
   TrainCallbacks callbacks;
   callbacks.on_step = [&](const StepRecord& record) {
@@ -155,11 +142,7 @@ TEST(Trainer, CountsAllTokensOfABatchBySecond) {
 }
 
 TEST(Trainer, EditsHeadsWhileItTrains) {
-  RunConfig config = tiny_config();
-  config.train.optimizer = OptimizerKind::sgd;
-  config.train.decay = 0;
-  config.train.steps = 3;
-  Bench bench(config);
+  Bench bench(tiny_config("optimizer=sgd decay=0 steps=3"));
   const Tensor W_O = bench.model.attention_modules()[0].attention->O.W;  // 8 rows, 4 of each head
   const std::vector<double> before = numbers(W_O);
   TrainCallbacks callbacks;
@@ -171,12 +154,7 @@ TEST(Trainer, EditsHeadsWhileItTrains) {
 }
 
 TEST(Trainer, AddsTermsToTheLossOncePerStep) {
-  RunConfig config = tiny_config();
-  config.train.steps = 1;
-  config.train.accumulate = 2;
-  config.train.clip = 0;
-  config.train.optimizer = OptimizerKind::sgd;
-  config.train.warmup = 0;
+  RunConfig config = tiny_config("steps=1 accumulate=2 clip=0 optimizer=sgd warmup=0");
   Bench plain(config), with(config);
   Tensor extra = Tensor::full({1}, 5);
   extra.set_requires_grad();
@@ -209,11 +187,7 @@ TEST(Trainer, StopsAtALossThatIsNotFiniteAndSaysWhere) {
 }
 
 TEST(Trainer, NamesTheTensorThroughWhichItDiverges) {
-  RunConfig config = tiny_config();
-  config.train.optimizer = OptimizerKind::sgd;
-  config.train.lr = 1000;
-  config.train.clip = 0;
-  config.train.warmup = 0;
+  RunConfig config = tiny_config("optimizer=sgd lr=1000 clip=0 warmup=0");
   config.model.norm = NormPlace::post;  // nothing holds the logits
   config.model.layers = 0;
   config.train.decay = 10;

@@ -16,8 +16,9 @@ namespace headlab { namespace {
 /// A lock that another process holds, as far as this one can tell.
 fs::path lock_file(const TemporaryFolder& folder) { return folder / ".run.lock"; }
 
-TEST(RunLock, KeepsOthersFromMakingAndFromChangingARun) {
-  const TemporaryFolder folder;
+using LockOfARun = InAFolder;
+
+TEST_F(LockOfARun, KeepsOthersFromMakingAndFromChangingARun) {
   TrainedRun run = create_run(folder / "run", tiny_config());
   run.lock.reset();
   const std::string state = read_file(state_file(run));
@@ -25,8 +26,7 @@ TEST(RunLock, KeepsOthersFromMakingAndFromChangingARun) {
     const FileLock other(lock_file(folder));
     const std::vector<std::string> words = {"is being written by process " + text(getpid()),
                                             "since 20"};
-    RunConfig seeded = tiny_config();
-    seeded.train.seed = 1;
+    RunConfig seeded = tiny_config("seed=1");
     expect_error([&] { create_run(run.path, seeded, Existing::replace); }, words);
     expect_error([&] { open_run(run.path, Access::write); }, words);
     expect_error([&] { train_run(run); }, words);
@@ -36,8 +36,7 @@ TEST(RunLock, KeepsOthersFromMakingAndFromChangingARun) {
   EXPECT_NO_THROW(train_run(run));
 }
 
-TEST(RunLock, IsSharedWithinAProcessAndLeavesNoFile) {
-  const TemporaryFolder folder;
+TEST_F(LockOfARun, IsSharedWithinAProcessAndLeavesNoFile) {
   {
     TrainedRun made = create_run(folder / "run", tiny_config());
     EXPECT_TRUE(fs::exists(lock_file(folder)));
@@ -47,8 +46,7 @@ TEST(RunLock, IsSharedWithinAProcessAndLeavesNoFile) {
   EXPECT_FALSE(fs::exists(lock_file(folder)));
 }
 
-TEST(RunLock, MeansTheFolderHoweverItIsNamed) {
-  const TemporaryFolder folder;
+TEST_F(LockOfARun, MeansTheFolderHoweverItIsNamed) {
   const TrainedRun run = create_run(folder / "run", tiny_config());
   fs::create_directory_symlink("run", folder / "link");
   EXPECT_EQ(lock_run(folder / "link"), run.lock);
@@ -56,8 +54,7 @@ TEST(RunLock, MeansTheFolderHoweverItIsNamed) {
   EXPECT_EQ(lock_run(folder / "." / "run"), run.lock);
 }
 
-TEST(RunLock, DiesWithItsProcess) {
-  const TemporaryFolder folder;
+TEST_F(LockOfARun, DiesWithItsProcess) {
   create_run(folder / "run", tiny_config());
   int ready[2] = {};
   ASSERT_EQ(::pipe(ready), 0);
@@ -92,12 +89,11 @@ TEST(Identity, IsThatOfAllSettingsButThoseThatMayChange) {
   EXPECT_NE(identity_of(config), mine);
 }
 
-TEST(State, OfAnotherRunIsRefused) {
-  const TemporaryFolder folder;
+using StateFile = InAFolder;
+
+TEST_F(StateFile, OfAnotherRunIsRefused) {
   const TrainedRun run = create_run(folder / "run", tiny_config());
-  RunConfig config = tiny_config();
-  config.train.seed = 1;
-  const TrainedRun other = create_run(folder / "other", config);
+  const TrainedRun other = create_run(folder / "other", tiny_config("seed=1"));
   fs::copy_file(state_file(other), state_file(run), fs::copy_options::overwrite_existing);
   expect_error([&] { open_run(run.path); }, {"state.safetensors", "does not belong"});
   fs::remove(state_file(run));
@@ -106,8 +102,7 @@ TEST(State, OfAnotherRunIsRefused) {
 }
 
 /// One bit of each of many bytes: the file is refused, or what it holds is unharmed.
-TEST(State, WithABitFlippedIsNoticed) {
-  const TemporaryFolder folder;
+TEST_F(StateFile, WithABitFlippedIsNoticed) {
   const TrainedRun run = create_run(folder / "run", tiny_config());
   const std::vector<double> whole = parameters_in(run.model);
   for (const bool of_state : {true, false}) {
@@ -131,8 +126,7 @@ TEST(State, WithABitFlippedIsNoticed) {
   }
 }
 
-TEST(State, OfAnOlderVersionIsReadWithANote) {
-  const TemporaryFolder folder;
+TEST_F(StateFile, OfAnOlderVersionIsReadWithANote) {
   const TrainedRun run = create_run(folder / "run", tiny_config());
   TensorFile file = read_safetensors(state_file(run));
   EXPECT_TRUE(file.checked);
@@ -143,8 +137,9 @@ TEST(State, OfAnOlderVersionIsReadWithANote) {
   EXPECT_NE(testing::internal::GetCapturedStderr().find("older version"), std::string::npos);
 }
 
-TEST(Config, OfAnotherBuildIsNotedByWhoGoesOn) {
-  const TemporaryFolder folder;
+using ConfigFile = InAFolder;
+
+TEST_F(ConfigFile, OfAnotherBuildIsNotedByWhoGoesOn) {
   const fs::path path = create_run(folder / "run", tiny_config()).path;
   Json config = Json::parse(read_file(path / "config.json"));
   config["build"] = "g++ 3.3, for a toaster";
@@ -158,8 +153,7 @@ TEST(Config, OfAnotherBuildIsNotedByWhoGoesOn) {
   EXPECT_NE(said(Access::write).find("another build (g++ 3.3, for a toaster)"), std::string::npos);
 }
 
-TEST(Config, OfALaterVersionIsRefused) {
-  const TemporaryFolder folder;
+TEST_F(ConfigFile, OfALaterVersionIsRefused) {
   const TrainedRun run = create_run(folder / "run", tiny_config());
   std::string config = read_file(config_file(run));
   const std::size_t stamp = config.find("\"headlab\": \"") + 12;
@@ -168,8 +162,9 @@ TEST(Config, OfALaterVersionIsRefused) {
   expect_error([&] { open_run(run.path); }, {"headlab 99.0"});
 }
 
-TEST(Log, EndsWhereItsLastWholeLineEnds) {
-  const TemporaryFolder folder;
+using LogFile = InAFolder;
+
+TEST_F(LogFile, EndsWhereItsLastWholeLineEnds) {
   write_file(folder / "log.jsonl", "{\"step\":1}\n{\"step\":2}\n{\"step\":3}");
   testing::internal::CaptureStderr();
   EXPECT_EQ(read_log(folder / "log.jsonl").size(), 2u);
@@ -179,8 +174,7 @@ TEST(Log, EndsWhereItsLastWholeLineEnds) {
 }
 
 /// A bit of any byte of a log: it is an error that names the line, or there is a note.
-TEST(Log, WithABitFlippedIsNoticed) {
-  const TemporaryFolder folder;
+TEST_F(LogFile, WithABitFlippedIsNoticed) {
   const fs::path file = folder / "log.jsonl";
   for (int step = 1; step <= 3; ++step) append_json(file, stamped({{"step", step}, {"loss", .25}}));
   const std::string log = read_file(file);
@@ -202,8 +196,7 @@ TEST(Log, WithABitFlippedIsNoticed) {
   }
 }
 
-TEST(Log, ThatIsDamagedStopsARunThatGoesOnAndStaysAsItIs) {
-  const TemporaryFolder folder;
+TEST_F(LogFile, ThatIsDamagedStopsARunThatGoesOnAndStaysAsItIs) {
   TrainedRun run = create_run(folder / "run", tiny_config());
   train_run(run);
   for (int line = 1; line <= 3; ++line)

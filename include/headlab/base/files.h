@@ -36,6 +36,11 @@ Json read_json(const std::filesystem::path& path);
 /// Says that damage of this file cannot be seen.
 void note_unchecked(const std::filesystem::path& path);
 
+/// Whether there is anything of that name, as far as this process can see.
+bool is_there(const std::filesystem::path& path);
+/// Removes a file or an empty folder, where that can be done.
+void remove_quietly(const std::filesystem::path& path);
+
 /// Exchanges two directories beside each other: as one step where the system can (Linux, macOS),
 /// else by three renames. Error if the system refuses (a mount point, no permission ...).
 void exchange_directories(const std::filesystem::path& a, const std::filesystem::path& b);

@@ -3,6 +3,7 @@
 // Read next: src/base/statistics.cc.
 #pragma once
 
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -20,19 +21,42 @@ double standard_deviation(std::span<const double> values);
 /// 1 and degrees >= 1.
 double t_quantile(double p, double degrees);
 
-/// A mean and half the width of its interval.
+/// A mean and its interval. The ends are NaN where nothing is known of the spread: of one value,
+/// and of values that are all the same.
 struct Interval {
   double mean = 0;
-  double half_width = 0;  // NaN for fewer than two values
+  double low = std::numeric_limits<double>::quiet_NaN(), high = low;
 };
 Json to_json(const Interval& interval);
 /// mean +- t s / sqrt(n), t the quantile of Student's t for two-sided `confidence`.
 Interval t_interval(std::span<const double> values, double confidence = 0.95);
+/// The logarithm of a loss; one below 1e-12 counts as 1e-12.
+double log_of(double loss);
+/// The interval of exp(x): a ratio, of the difference of logarithms.
+Interval exp_of(const Interval& logs);
+/// t_interval of the logarithms: the geometric mean of values whose spread is in factors, as that
+/// of losses is, and an interval that stays above 0.
+Interval geometric_interval(std::span<const double> values, double confidence = 0.95);
+/// Of shares between 0 and 1 (Wilson 1927): each value counts as one trial, or as so many as its
+/// spread is worth (Korn and Graubard 1998). Of 5 ones: 1 (.57 to 1).
+Interval share_interval(std::span<const double> values, double confidence = 0.95);
 
-/// mean(a) - mean(b) +- t s, with s^2 = s_a^2 / n_a + s_b^2 / n_b and the degrees of freedom
-/// s^4 / (s_a^4 / (n_a^2 (n_a - 1)) + s_b^4 / (n_b^2 (n_b - 1))): variances may differ. Welch 1947.
-Interval welch_interval(std::span<const double> a, std::span<const double> b,
-                        double confidence = 0.95);
+/// The smallest p that is told. The tails of a distribution are known from approximations, which
+/// say nothing of what is rarer.
+inline constexpr double kLeastP = 1e-6;
+
+/// A mean of n skewed values, by Hall's transformation of T = (mean - truth) / error, which takes
+/// the skew out of it: g(T) = T + a T^2 / 3 + a^2 T^3 / 27 + a / 6 with a = skew / sqrt(n) is close
+/// to normal, where T itself misses the truth far more often on one side. Hall 1992, "On the
+/// Removal of Skewness by Transformation".
+struct SkewedMean {
+  double mean = 0, error = 0;  // its standard error
+  double skew = 0;             // a: sum e^3 / (sum e^2)^1.5 over the deviations e from the mean
+
+  Interval interval() const;  // of 95%
+  /// Two-sided, that the truth is 0; kLeastP at the least.
+  double p() const;
+};
 
 /// Ranks from 1; equals share the mean of their ranks; NaN ranks above all numbers.
 std::vector<double> ranks(std::span<const double> values);

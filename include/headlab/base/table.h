@@ -1,12 +1,8 @@
 // What a command has found, as data: tables of values and what they are about. Terminal text with a
 // legend, CSV, LaTeX, JSON, `explain WORD`, `list columns` and the page's tables all follow from
-// it. To add an analysis:
-// 1. A function of your layer computes a report, a plain struct.
-// 2. Beside it, `Finding finding_of(const Report&)` names the columns and adds the rows. It takes
-// an
-//    empty report as well: that is how lists know the columns without running anything.
-// 3. A row in src/report/findings.cc: the file, what it holds, and the finding of an empty report.
-// The command returns the finding. Read next: report/finding_text.h, src/heads/circuits.cc.
+// it. Beside what computes a report stands `Finding finding_of(const Report&)`, which names the
+// columns and adds the rows; of an empty report it has the columns alone, so that lists know them
+// without running anything. src/README.md adds an analysis. Read next: report/finding_text.h.
 #pragma once
 
 #include <string>
@@ -19,6 +15,7 @@ namespace headlab {
 // How the numbers of a column are shown as text: with so many decimals, or
 inline constexpr int kPlain = -1;      // 4 significant digits, whole numbers in full
 inline constexpr int kSigned = -2;     // the same with a sign
+inline constexpr int kChance = -4;     // a p, not told below kLeastP: "< 1e-6"
 inline constexpr int kGrouped = 1000;  // 12,345
 inline constexpr int kHidden = -3;     // not at all: in JSON and CSV alone
 
@@ -26,14 +23,16 @@ inline constexpr int kHidden = -3;     // not at all: in JSON and CSV alone
 /// `gold`, or "shares.0" for the first of the array `shares`. A key of several names spreads a cell
 /// that is an array: "layer,head" is a head [0, 2], shown as 0.2; "change,low,high" and
 /// "loss.mean,half_width" are an interval, shown as 0.94 ± 0.03 or 0.94 (0.88 to 1), in CSV
-/// `change`, `change_low` and `change_high`.
+/// `change`, `change_low` and `change_high`; "lift,owns" is a number with a mark, 0.97*.
 struct Column {
   std::string key;
   std::string title;         // in text
   std::string meaning = "";  // and what is good
   int digits = kPlain;
-  std::string unit = "";  // "%" shows a share in percent, "head" [0, 2] as 0.2, "heads" many
-  bool told = true;       // whether the legend says what it means
+  /// "%" shows a share in percent, "head" [0, 2] as 0.2, "heads" many, "line" numbers from 0 to 1
+  /// as blocks of their heights.
+  std::string unit = "";
+  bool told = true;  // whether the legend says what it means
 
   /// Where the parts of a cell stand in a row of JSON.
   std::vector<std::string> paths() const;
@@ -43,6 +42,12 @@ struct Column {
 
 /// The column of a head, LAYER.HEAD.
 extern const Column kHeadColumn;
+
+/// A view of a table in text: a row for each value of the column `down`, a column for each value of
+/// `across`, and where they meet what the column `cell` holds there.
+struct Grid {
+  std::string title, down, across, cell;
+};
 
 struct Table {
   std::string
@@ -57,6 +62,8 @@ struct Table {
   /// Unless empty, JSON holds rows of the same first cell as one object, in whose array `inner` the
   /// other cells stand.
   std::string inner = "";
+  std::vector<Grid> grids{};  // unless empty, text shows these in place of the rows
+  bool shown = true;          // false: text does not show it, for it is long; CSV and JSON do
 
   /// Error unless there is a column of this key.
   const Column& column(const std::string& key) const;
@@ -64,10 +71,21 @@ struct Table {
   std::vector<Json> cells(const std::string& key) const;
 };
 
-/// Numbers as shades: a row for each of `values`, from 0 (blank) to the largest.
+/// Null, or an array of nulls.
+bool is_blank(const Json& cell);
+/// The grid as a table; without rows where all its cells are blank.
+Table grid_table(const Table& table, const Grid& grid);
+
+/// Numbers as shades: a row for each of `values`, from 0 (blank) to the largest. Or names as points
+/// of a plane.
 struct Figure {
+  struct Point {
+    std::string name;
+    double x = 0, y = 0;
+  };
   std::string title;
   std::vector<std::vector<double>> values{};
+  std::vector<Point> points{};
 };
 
 struct Finding {
@@ -78,6 +96,12 @@ struct Finding {
   /// Error that lists the names unless there is a table `name`; "" names the only one.
   const Table& table(const std::string& name) const;
 };
+
+/// The "schema" of findings, which grows where a key gets another meaning or goes: older ones are
+/// read as before.
+inline constexpr int kSchema = 1;
+/// Error for a finding of a later schema.
+void check_schema(const Json& finding);
 
 /// `about`, and under the name of each table an object for each row. "tables" describes the
 /// columns.

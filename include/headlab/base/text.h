@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,5 +31,31 @@ std::string number_text(double value);
 bool parse_number(std::string_view digits, double& value);
 /// Length of the longest prefix of `text` that is a JSON number; 0 if none.
 std::size_t number_length(std::string_view text);
+
+/// `digits` decimals; "-" if not finite.
+std::string fixed(double value, int digits);
+/// 4 significant digits, as short as possible: 0.0005, 1.234, 1.2e-06.
+std::string significant(double value);
+/// 2 significant digits; 0 of what is not above 0.
+std::string two_digits(double value);
+/// The same with its sign: +0.0005, -1.234.
+std::string signed_text(double value);
+/// A share of 1 in percent, with `digits` decimals: 98%.
+std::string percent(double share, int digits);
+/// The numbers from 0 to count - 1, as labels.
+std::vector<std::string> counted(std::size_t count);
+/// 1050624 as 1,050,624.
+std::string grouped(std::int64_t value);
+/// A line without the blanks at its end, and with its newline.
+std::string trimmed_line(std::string line);
+/// Words in lines of at most `columns`, each after the first begun with `indent`.
+std::string wrapped(const std::string& words, const std::string& indent = "",
+                    std::size_t columns = 100);
+/// The number of columns that UTF-8 text takes on a terminal: its code points.
+std::size_t display_width(std::string_view text);
+/// The code points of UTF-8 text, each as the bytes that it has there.
+std::vector<std::string> characters_of(std::string_view text);
+/// `text` padded with blanks to `width` columns, at its end or its beginning, or cut to it.
+std::string padded(std::string_view text, std::size_t width, bool to_the_right = false);
 
 }  // namespace headlab

@@ -35,9 +35,8 @@ Settings settings_of(BenchOptions& options);
 /// A model with an optimizer and a batch that stays the same.
 class TrainingStep {
  public:
-  /// Random tokens, or a batch that fits the model.
+  /// Of random tokens.
   explicit TrainingStep(const BenchOptions& options);
-  TrainingStep(const BenchOptions& options, Batch batch);
   TrainingStep(const TrainingStep&) = delete;
   TrainingStep& operator=(const TrainingStep&) = delete;
 
@@ -84,7 +83,7 @@ struct Benchmark {
   const char* summary;
   Finding (*run)(const BenchOptions& options);
 };
-/// step, forward, ops, gemm, attention, scaling, tasks, pruned.
+/// step, forward, ops, gemm, attention, scaling.
 std::span<const Benchmark> benchmarks();
 
 /// The training step, `steps` of them after a third as many for warm-up: median and shortest time,
@@ -106,12 +105,5 @@ Finding bench_attention(const BenchOptions& options);
 /// divide d_model are floor(d_model / heads) wide. At a fixed d_model the number of heads costs
 /// nothing. All sizes are in memory at once.
 Finding bench_scaling(const BenchOptions& options);
-/// For each task: the time to make a batch as a share of the training step of its recommended
-/// model.
-Finding bench_tasks(const BenchOptions& options);
-/// Forward and backward of the model with all heads, with half of them behind gates of 0, and with
-/// half of them removed, at batch 1, 4, 16 and 64; attention alone; and what of the whole that
-/// implies. `steps` is the number of turns.
-Finding bench_pruned(const BenchOptions& options);
 
 }  // namespace headlab

@@ -1,11 +1,9 @@
 // What attention costs, counted from sizes alone: parameters by matrix, operations by op, memory,
-// the cache of keys and values; and measured, beside what the machine's limits predict. At a fixed
-// d_model the number of heads changes none of the products, only what is done once for each score.
-// Counts are exact whole numbers; sizes whose counts a double could not hold are refused. Read
-// next: bench.h, which times whole training steps.
+// the cache of keys and values. At a fixed d_model the number of heads changes none of the
+// products, only what is done once for each score. Counts are exact whole numbers; sizes whose
+// counts a double could not hold are refused. Read next: bench.h, which times what is counted here.
 #pragma once
 
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -14,9 +12,6 @@
 #include "headlab/model/transformer.h"
 
 namespace headlab {
-
-/// A product of sizes. Error where it is larger than 2^53 - 1.
-Index checked_product(std::initializer_list<Index> factors);
 
 /// An attention module with the sequences that it joins: T queries, S keys.
 struct AttentionPlaceSizes {
@@ -66,15 +61,5 @@ Table complexity_cost(const std::vector<AttentionPlaceSizes>& modules, Index bat
 Finding cost_finding(const std::vector<AttentionPlaceSizes>& modules, Index batch, bool biases);
 /// Published models with their attention's parameters (without biases) and cache for each token.
 Table published_cost();
-
-/// Sizes that can be measured: at most this many operations in a forward pass, and numbers in a
-/// pattern.
-inline constexpr double kMostMeasuredOperations = 2e11;
-inline constexpr double kMostMeasuredScores = 2e8;
-
-/// The tables of a module measured on random numbers, medians over `rounds`, after the machine's
-/// limits: ops against what the limits predict; the same width in one head and in many; attention
-/// alone, fused and composed. Without rounds there are no rows. Error: sizes above these.
-Finding measure_cost(const AttentionPlaceSizes& module, Index batch, Index rounds);
 
 }  // namespace headlab

@@ -5,16 +5,18 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "headlab/base/error.h"
 #include "headlab/base/settings.h"
+#include "headlab/base/text.h"
 #include "headlab/cli/command.h"
-#include "headlab/report/table.h"
 
 namespace headlab::cli {
 
@@ -34,8 +36,22 @@ auto as_usage(const Action& action) {
   }
 }
 
+/// The settings of a command as flags, with a column that says with which others each goes.
+struct Flags : Settings {
+  Flags() = default;
+  Flags(Settings settings) : Settings(std::move(settings)) {}
+  /// What those of these flags that are there change results with, any of these: another flag
+  /// ("pattern"), the value of a setting ("optimizer=sgd"), the first argument ("@voita"); and none
+  /// that has a "!" before it.
+  void only(const std::vector<std::string>& names, const std::vector<std::string>& with);
+  std::map<std::string, std::vector<std::string>> modes{};
+};
+
 /// d_model as --d-model.
 std::string flag_of(std::string_view setting);
+
+/// The mode of a flag (Flags::only) in which there is more than one argument.
+inline constexpr const char* kSeveralRuns = "@several runs";
 
 /// Thrown by `read` where --help or -h is among the words: then nothing else matters.
 struct HelpWanted {
@@ -61,8 +77,9 @@ class Invocation {
   /// help lists them in this order. `--name value`, `--name=value`; a value that begins with
   /// -- needs the second form; a boolean is set by `--name` and cleared by `--no-name`, or takes
   /// true or false. UsageError: an unknown flag (nearest match named), a missing or impossible
-  /// value, the wrong number of positionals. `more_help` ends the help. To be called once.
-  void read(const Settings& own, const Settings& more = {}, const std::string& more_help = "");
+  /// value, a flag that changes nothing beside the others, the wrong number of positionals.
+  /// `more_help` ends the help. To be called once.
+  void read(const Flags& own, const Flags& more = {}, const std::string& more_help = "");
 
   // What is known after `read`:
   bool json() const { return json_; }
@@ -75,7 +92,7 @@ class Invocation {
   void refuse(const std::vector<std::string>& settings, const std::string& why,
               const std::string& hint) const;
   /// --out FILE, which commands have that keep what they found.
-  Settings out_setting();
+  Flags out_setting();
   /// All settings, those of every command included.
   const Settings& settings() const { return settings_; }
   /// The command line that makes the printed numbers again: the words as they were given, without
@@ -94,23 +111,25 @@ class Invocation {
   struct Argument {
     std::string flag;  // "--keep", or "" for a word
     std::optional<std::string> value;
-    bool joined = false;  // by =
-    bool apart = false;   // the value is a positional: a word by itself, or one behind a switch
+    bool joined = false;   // by =
+    bool apart = false;    // the value is a positional: a word by itself, or one after a switch
+    bool changes = false;  // it gives another value than the preset
   };
   const Setting& setting_for(const Argument& argument) const;
   void set(const Setting& setting, const Argument& argument) const;
   void add_positional(const std::string& word);
   void check_positionals() const;
+  bool in_mode(const std::string& mode, bool always) const;
+  void check_modes() const;
   std::string help() const;
   UsageError unknown_flag(const std::string& flag) const;
 
   const Command& command_;
   std::vector<Argument> arguments_;
   std::vector<std::string> positionals_;
-  Settings settings_;
+  Flags settings_;
   std::string out_, table_;
   bool wants_help_, json_ = false, quiet_ = false, csv_ = false, latex_ = false;
-  std::optional<TableCollection> tables_;
   std::int64_t threads_ = 0;  // 0: all processors
 };
 

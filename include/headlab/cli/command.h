@@ -46,6 +46,7 @@ struct Additions {
   std::vector<TaskEntry> tasks{};
   std::vector<ScoreEntry> scores{};
   std::vector<PruneMethod> methods{};
+  std::vector<Command> commands{};
 };
 
 /// From now on the process ends with a sentence and status 1 where memory is missing and no one can
@@ -57,7 +58,8 @@ bool end_in_words();
 /// and `hint: ...`.
 int run_program(const std::vector<std::string>& words, Additions additions = {});
 /// The same with the arguments of `main`, which it makes a line: `return run_program(count, values,
-/// {.tasks = {...}});` is headlab with your own tasks, scores and pruning methods.
+/// {.tasks = {...}});` is headlab with your own tasks and whatever else Additions holds, under its
+/// own name.
 int run_program(int count, char** values, Additions additions = {});
 
 }  // namespace headlab::cli

@@ -27,8 +27,11 @@ struct Attribution {
 /// of its vocabulary: then shares are of the logit above the mean logit, which is what a softmax
 /// sees. Their sum is that logit. Of an encoder-decoder parts are those of the decoder, whose
 /// cross-attention carries what the encoder found: no head of the encoder writes to a logit itself.
-/// Errors: a post-norm model, whose logits are no such sums; a batch without targets.
-Attribution attribute_logits(const Transformer& model, const Batch& batch, bool centred = true);
+/// `edits` silence heads in the pass; `norms` are kept of it, or given by another pass: then x is
+/// that of the other pass. Errors: a post-norm model, whose logits are no such sums; a batch
+/// without targets.
+Attribution attribute_logits(const Transformer& model, const Batch& batch, bool centred = true,
+                             const std::vector<HeadEdits>& edits = {}, NormScales* norms = nullptr);
 
 struct AttributionReport {
   std::vector<std::string> attention{}, parts{}, targets{};

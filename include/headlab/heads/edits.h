@@ -14,9 +14,9 @@
 namespace headlab {
 
 /// One head: the index of its attention module in execution order, and the number it was born with.
-/// `layer` counts modules, not layers: in an encoder-decoder a layer of the decoder has two.
+/// JSON calls it "layer"; in an encoder-decoder a layer of the decoder has two modules.
 struct HeadId {
-  Index layer = 0;
+  Index module = 0;
   std::int32_t head = 0;
   friend bool operator==(const HeadId&, const HeadId&) = default;
 };
@@ -33,7 +33,7 @@ std::vector<HeadId> heads_of(const Json& json);
 std::string head_text(const HeadId& id);
 /// The heads that a model has, module by module.
 std::vector<HeadId> all_heads(const Transformer& model);
-/// The names of the attention modules: what HeadId::layer counts.
+/// The names of the attention modules: what HeadId::module counts.
 std::vector<std::string> module_names(const Transformer& model);
 /// The place of a head in its module. Error that lists the heads there are, if it is not one.
 Index place_of(const Transformer& model, const HeadId& id);

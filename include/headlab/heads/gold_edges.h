@@ -14,7 +14,7 @@
 namespace headlab {
 
 struct EdgeOptions {
-  Index examples = 512;   // held-out ones, at most; in a report, as many as were tested
+  Index examples = kPairedExamples;  // held-out ones, at most; in a report, as many as were tested
   Index batch = 64;       // in one forward pass; the result does not depend on it beyond rounding
   Index draws = 5;        // of random edges, each a forward pass; their losses are averaged
   std::int64_t seed = 0;  // of these draws
@@ -28,31 +28,41 @@ struct EdgeTest {
   double control_mass = 0;    // the same of the random edges
   double share = kUndefined;  // of the cost in all heads of its kind together; NaN: not known
   Index targets = 0;          // by which losses were judged; PairedChange says in how many examples
+  bool asks = true;           // whether the relation's queries have targets of their own
   PairedChange gold{};        // hiding the gold edges against the whole model
   PairedChange control{};     // hiding random edges against the whole model
   PairedChange difference{};  // gold against control
 
-  /// A cause is significant and large: the loss rises, and rises more than for random edges (both
-  /// with p < kMostP, which is strict because many heads and relations are tested), by kLeast nats
-  /// and by kLeastShare of what hiding the edges in all heads costs.
-  static constexpr double kLeast = 0.01, kLeastShare = 0.1, kMostP = 0.001;
+  /// A cause is significant, large and fairly compared: the loss rises, and rises more than for
+  /// random edges (both with p < kMostP, which is strict because many heads and relations are
+  /// tested), by kLeast nats and by kLeastShare of what hiding the edges in all heads costs, and
+  /// the random edges weigh kLeastControl of the gold ones or more: where other heads have little
+  /// weight to hide, there is no fair control. A relation whose queries have no targets of their
+  /// own asks for nothing by itself, and is no cause of anything.
+  static constexpr double kLeast = 0.01, kLeastShare = 0.1, kMostP = 0.001, kLeastControl = 0.9;
   bool is_significant() const {
     return gold.is_rise() && difference.is_rise() && gold.p < kMostP && difference.p < kMostP;
   }
-  bool is_cause() const {
-    return is_significant() && gold.change >= kLeast && !(share < kLeastShare);
-  }
-  /// Pattern (lift >= kOwnerLift) and cause, in words; for several heads the cause alone; "too few
-  /// (N)" where only N examples have a target.
+  bool is_large() const { return gold.change >= kLeast && !(share < kLeastShare); }
+  /// What the random edges weigh, as a share of the gold ones.
+  double control_ratio() const { return mass > 0 ? control_mass / mass : kUndefined; }
+  bool is_fair() const { return control_ratio() >= kLeastControl; }
+  bool is_cause() const { return asks && is_significant() && is_large() && is_fair(); }
+  /// Pattern (lift >= kOwnerLift) and cause, in words; for several heads the cause alone; or why
+  /// there is no verdict.
   std::string verdict() const;
 };
 
-/// The examples with only those targets that depend on a relation: those at its queries; with
-/// several targets at each position, the one that has its name, if any. All targets are kept if the
-/// queries are positions of a source, or if there are at least kFewestPaired of them and none has a
-/// target (what is read there is used later). Fewer queries may miss the targets of a masked model
-/// by chance: then no target is left.
-Batch with_targets_of(const Task& task, const Example& example, std::size_t relation);
+/// The examples with only those targets that depend on a relation.
+struct RelationTargets {
+  Batch examples;
+  /// False: the queries are positions of a source, or there are at least kFewestPaired of them and
+  /// none has a target (what is read there is used later). Then all targets are kept. Fewer queries
+  /// may miss the targets of a masked model by chance: then no target is left.
+  bool own = true;
+};
+/// Those at its queries; with several targets at each position, the one that has its name, if any.
+RelationTargets targets_of(const Task& task, const Example& example, std::size_t relation);
 
 /// A task's held-out examples, with what the unchanged model does on them. Only reads model and
 /// task, which must outlive it.

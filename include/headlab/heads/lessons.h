@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "headlab/base/json.h"
+#include "headlab/base/table.h"
 #include "headlab/heads/matrix.h"
 
 namespace headlab {
@@ -73,7 +73,7 @@ const LessonWorld& lesson_world(std::string_view name);
 
 /// Heads of random weights, drawn as the article does whose figures they reproduce: np.random.seed
 /// is called before the input x ~ N(0, 1) [T, d] and again before W = [W_Q, W_K, W_V] ~ N(0, 2 / d)
-/// [d, 3 d], so that x repeats the first numbers of W. `fresh`: without the second seeding.
+/// [d, 3 d], so that x repeats the first numbers of W.
 struct RandomWorld {
   std::string name;  // "entropy"
   std::vector<std::string> tokens;
@@ -84,14 +84,32 @@ struct RandomWorld {
 const std::vector<RandomWorld>& random_worlds();
 /// Error that lists the names.
 const RandomWorld& random_world(std::string_view name);
-std::vector<HeadSteps> random_heads(const RandomWorld& world, Index heads, std::uint32_t seed,
-                                    bool fresh = false);
+std::vector<HeadSteps> random_heads(const RandomWorld& world, Index heads, std::uint32_t seed);
+
+/// Heads on one input, as they are to be shown.
+struct ShownHeads {
+  std::vector<std::string> queries{}, keys{};  // tokens
+  std::vector<std::string> names{};            // "head 1"
+  std::vector<HeadSteps> heads{};
+};
+/// "head 1", "head 2" ... over the tokens of a world.
+ShownHeads shown_heads(const std::vector<std::string>& tokens, std::vector<HeadSteps> heads);
+/// The computation for one query, a table for each head with a row for each key that it sees: the
+/// products of the elements (up to width 4; else the largest of them), their sum, that divided by
+/// sqrt(D), exp of it less the largest, the weight, and what the key adds to the output. Error for
+/// a query that is not there.
+std::vector<Table> query_tables(const ShownHeads& shown, Index query);
+/// Every step of all queries as matrices: q, k and v with the columns of heads apart; for each head
+/// the scores, the weights and the output; the average; W_O. Error without heads, and for more keys
+/// than fit into a terminal.
+std::vector<Table> world_tables(const ShownHeads& shown, const Matrix& W_O);
 
 /// Attention of a published model.
 struct PublishedModel {
   const char* name;
   Index d_model, heads, kv_heads, d_head, layers;  // layers: of one stack of blocks
   const char* source;
+  bool generates = true;
 };
 std::span<const PublishedModel> published_models();
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "headlab/base/table.h"
@@ -11,23 +12,31 @@
 
 namespace headlab {
 
-/// Intervals and p use the normal distribution, which is an approximation from some thirty examples
-/// on.
+/// No interval rests on fewer examples than these, nor on a change that fewer of them carry: the
+/// next such example might be the one that matters.
 inline constexpr Index kFewestPaired = 30;
+/// How many examples changes are judged on, where the task has as many. Few of them often carry the
+/// change, and then intervals on 512 hold the truth in two cases of three.
+inline constexpr Index kPairedExamples = 2048;
 
 /// A change of the mean loss, in nats per target.
 struct PairedChange {
   double change = 0;         // after - before
-  double low = 0, high = 0;  // its 95% interval
-  double p = 1;              // of no change, two-sided
+  double low = 0, high = 0;  // its 95% interval; NaN unless enough()
+  double p = 1;              // of no change, two-sided; kLeastP at the least, NaN unless enough()
   Index examples = 0;        // with a target: what it rests on
+  /// How many examples carry the change: (sum |d|)^2 / sum d^2, as many as there are if all change
+  /// alike, 1 if a single one does.
+  double carried = kFewestPaired;
 
-  /// Whether these are enough for a verdict. With one or two, an interval may have no width at all.
-  bool enough() const { return examples >= kFewestPaired; }
+  /// Whether these are enough for a verdict.
+  bool enough() const { return examples >= kFewestPaired && carried >= kFewestPaired; }
+  /// Why they are not: "too few (12)", "carried by 3 examples"; "" if they are.
+  std::string lacking() const;
   /// Whether it lies above 0 with enough examples and its whole interval.
   bool is_rise() const { return enough() && low > 0; }
 };
-/// {"change", "low", "high", "p", "examples"}.
+/// {"change", "low", "high", "p", "examples", "carried"}.
 /// The columns of a change, whose members stand under `prefix` in JSON ("gold."), and its cells.
 std::vector<Column> change_columns(const std::string& prefix, const std::string& title,
                                    const std::string& meaning);
@@ -36,7 +45,7 @@ Json::Array cells_of(const PairedChange& change);
 Json::Array row_with(Json::Array first, const Json::Array& then, const Json::Array& last = {});
 
 /// With d = after - before of each example: R = sum of d / sum of targets; its variance n / (n - 1)
-/// sum (d - R targets)^2 / (sum of targets)^2, and the normal distribution. after, before [n]:
+/// sum (d - R targets)^2 / (sum of targets)^2, and Hall's interval (SkewedMean). after, before [n]:
 /// losses of the examples, each summed over its targets; targets [n]: how many these are. No target
 /// at all gives no change and p = 1. Error unless all have the same n >= 2. Source: Cochran 1977,
 /// "Sampling Techniques", chapter 6: the ratio of two means. groups [n], if given: the residuals of

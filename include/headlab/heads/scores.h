@@ -2,7 +2,7 @@
 // held-out examples are held against the gold of the task's relations. The head for a relation is
 // chosen on the even examples (split A) and all numbers are reported on the odd ones (split B), so
 // that choosing does not flatter. Which scores there are says score_table(): JSON, tables and lists
-// walk its rows. Read next: src/heads/score_table.cc, report/heads_text.h.
+// walk its rows. Read next: src/heads/score_table.cc, src/heads/scores_finding.cc.
 #pragma once
 
 #include <array>
@@ -21,7 +21,8 @@ namespace headlab {
 
 inline constexpr double kUndefined = std::numeric_limits<double>::quiet_NaN();
 
-/// A head owns a relation if its p is below kOwnerP and its lift is at least kOwnerLift.
+/// A head owns a relation if its p, corrected for the number of relations, is below kOwnerP and its
+/// lift is at least kOwnerLift.
 /// Significance alone is no proof: on a task without anything to learn nearly every trained head
 /// differs from chance, at a mass that is of no use.
 inline constexpr double kOwnerP = 0.01;
@@ -43,11 +44,12 @@ struct RelationScore {
   /// The share of permuted golds that give some head this much mass (see score_heads); on split B
   /// only, and NaN where there are too few examples.
   double p = kUndefined;
+  double p_holm = kUndefined;  // the same corrected for the number of relations: Holm 1979
 
   /// Whether it rests on enough examples for a verdict.
   bool enough() const { return examples >= kFewestExamples; }
   /// Whether a head with this score on split B owns the relation.
-  bool owns() const { return p < kOwnerP && lift >= kOwnerLift; }
+  bool owns() const { return p_holm < kOwnerP && lift >= kOwnerLift; }
 };
 
 /// One head. What needs no gold is taken over split B as well.
@@ -96,6 +98,47 @@ struct RelationWinner {
   bool assigned_owns = false;
 };
 
+/// How heads share a relation that none of them does alone: by what its queries are divided among
+/// them. Of the mass that these heads give to the gold of a query, each has a share; if they all do
+/// the same, only more or less of it, the shares are equal at all queries.
+struct Division {
+  /// Heads share a relation if none of them has a lift of kAlone, and two or more have a lift of
+  /// kLeastLift and of kLeastPart of the best one's, and p < kOwnerP, on both splits.
+  static constexpr double kAlone = 0.8, kLeastLift = 0.1, kLeastPart = 0.25;
+  /// A kind of class divides it if classes explain kLeastExplained of the variance of the shares,
+  /// and shuffled classes explain as much with p < kOwnerP. Otherwise it is divided by none.
+  static constexpr double kLeastExplained = 0.3;
+
+  std::size_t relation = 0;          // its index
+  std::vector<std::size_t> heads{};  // indices, in the order of the report
+  /// Share of the queries of split B at which one of these heads has its largest weight on the
+  /// gold.
+  double together = 0;
+  double spread = 0;  // standard deviation of the shares; below kAlike they are all alike
+  static constexpr double kAlike = 0.1;
+  struct Kind {
+    const char* name;  // "token of the key"
+    /// Share of the variance on split B (weighted by mass) that the mean shares of the classes on
+    /// split A explain; for "example", those of every second query the others.
+    double explained = kUndefined;
+    double p = kUndefined;  // how often shuffled classes explain as much
+    bool divides() const { return explained >= kLeastExplained && p < kOwnerP; }
+  };
+  std::vector<Kind> kinds{};
+  std::size_t best = 0;  // of them: explains most
+  struct Class {
+    std::string name;
+    Index queries = 0;           // on split B
+    std::vector<double> mass{};  // of each of the heads, mean
+  };
+  std::vector<Class> classes{};  // of the best kind; none for "example"
+
+  /// "token of the key", or "" where no kind divides it.
+  std::string by() const {
+    return spread >= kAlike && kinds[best].divides() ? kinds[best].name : "";
+  }
+};
+
 struct HeadsReport {
   std::vector<std::string> attention{};  // names of the attention modules: what `layer` counts
   std::vector<HeadScores> heads{};
@@ -103,6 +146,7 @@ struct HeadsReport {
   Index examples = 0;                       // that were scored
   Index different = 0;  // that the task has, where their number is finite; 0: no end
   Index permutations = 0;
+  std::vector<Division> divisions{};  // of the relations that heads share
   /// Share of the relations with examples enough for a verdict whose assigned head owns them.
   double specialization = kUndefined;
   /// [heads, heads]: mean Jensen-Shannon distance of their patterns; NaN between kinds of
@@ -113,10 +157,21 @@ struct HeadsReport {
   const RelationScore& best_score(std::size_t r) const {
     return heads[relations[r].best].relations[r];
   }
+  /// How relation r is shared; nullptr if it is not.
+  const Division* division_of(std::size_t r) const;
+  /// "0.0 and 0.1 share `larger`: by token of the key (.81 of it), together .99".
+  std::string sentence(const Division& division) const;
 };
 Json to_json(const HeadsReport& report);
-/// The same with its tables: relations with their best heads, and heads with all their scores.
-Finding finding_of(const HeadsReport& report);
+/// What text shows of it besides entropy, focus, and each relation's mass and lift.
+struct HeadsShown {
+  bool scores = false;  // the scores that need no gold
+  bool map = false;     // which heads look at the same keys
+  bool all = false;     // both, and every relation where there are more than 16
+};
+/// The same with its tables: heads with all their scores, those that are not shown being hidden
+/// columns, and relations with their best heads.
+Finding finding_of(const HeadsReport& report, const HeadsShown& shown = {});
 
 /// How different the heads are: the mean of report.distances over pairs of heads of one kind of
 /// attention, 0 of no pair.
@@ -127,7 +182,9 @@ struct HeadsOptions {
   Index examples = 512;
   Index batch = 64;  // in one forward pass; the result does not depend on it beyond rounding
   /// Permutations of the gold, for p, whose smallest value is 1 / (permutations + 1). Time grows in
-  /// proportion; 199 are the fewest.
+  /// proportion; 199 are the fewest. Relations that may have an owner and that none of them decides
+  /// get 100 for each relation that is judged, so that p corrected for their number can be below
+  /// kOwnerP.
   Index permutations = 199;
   /// The same architecture at its initial values (initial_model), for lift_untrained.
   const Transformer* untrained = nullptr;
@@ -140,15 +197,16 @@ struct HeadsOptions {
 /// p = (1 + permutations whose largest mass over heads reaches the head's) / (1 + permutations), on
 /// split B: gold sets are exchanged among queries at the same position that see as many keys
 /// (positional: redrawn among the visible keys). Where few exchanges are possible, p stays large.
-/// Only heads of the relation's kind of attention count. One-to-one assignment: the largest sum of
-/// masses on split A. Labels: the criteria of Voita et al. 2019, see score_table().
-/// Errors: fewer than two examples; fewer than 199 permutations.
-/// Source: maximum over heads: Westfall and Young 1993, single-step maxT.
+/// p_holm: of relation k in the order of their smallest p, p times the number of those that are
+/// left. Only heads of the relation's kind of attention count. One-to-one assignment: the largest
+/// sum of masses on split A. Labels: the criteria of Voita et al. 2019, see score_table(). Errors:
+/// fewer than two examples; fewer than 199 permutations. Source: maximum over heads: Westfall and
+/// Young 1993, single-step maxT.
 HeadsReport score_heads(const Transformer& model, const Task& task,
                         const HeadsOptions& options = {});
 
-struct PatternQuery;  // a query and the keys that it sees; see src/heads/questions.h
-struct HeadEvidence;  // sums over the rows of a head's pattern; see src/heads/evidence.h
+struct PatternQuery;  // a query and the keys that it sees; see src/heads/asked_gold.h
+struct HeadSums;      // sums over the rows of a head's pattern; see src/heads/head_sums.h
 
 /// How a score is computed: at most one of the three functions is set.
 struct ScoreSource {
@@ -157,19 +215,11 @@ struct ScoreSource {
   /// they see; likeness compares whole rows with these weights divided by their sum.
   double (*weight)(const PatternQuery& query, Index s) = nullptr;
   /// From what was gathered of a head.
-  double (*value)(const HeadEvidence& head) = nullptr;
+  double (*value)(const HeadSums& head) = nullptr;
   /// From the score on one relation.
   double (*relation)(const RelationScore& score) = nullptr;
   bool always = false;  // `value`: scored without options.without_gold too
   bool label = false;   // `weight`: heads whose argmax finds these keys bear the score's name
-};
-
-/// How tables show a score.
-struct ScoreColumn {
-  const char* title = nullptr;  // null: the score's name
-  int decimals = 2;
-  bool percent = false;  // whether it shows 100 times the value
-  int width = 0;         // `relation`: in the table of heads; 0: it has no column there
 };
 
 /// One score, from its name to JSON and tables. A row without a function describes a part of the
@@ -178,7 +228,7 @@ struct ScoreEntry {
   const char* name;  // its member in JSON
   const char* meaning;
   ScoreSource from{};
-  ScoreColumn column{};
+  int decimals = 2;  // in tables; kHidden: in JSON and CSV alone
 };
 /// All scores. Adding one is adding a row.
 std::span<const ScoreEntry> score_table();
@@ -206,9 +256,9 @@ struct LikenessReport {
 /// Error: fewer than one example.
 LikenessReport compare_with_patterns(const Transformer& model, const Task& task,
                                      Index examples = 64);
-/// {"examples", "patterns": names, "heads": [{"layer", "head", "distances", "of_uniform",
-/// "like"}]}.
-Json to_json(const LikenessReport& report);
+/// Heads with their distances, nearest to the pattern `first` at the top; for comparison those of
+/// uniform attention, by kind of attention.
+Finding finding_of(const LikenessReport& report, std::string_view first = "");
 
 /// Mean attention on the gold of each relation, example by example.
 struct ExampleMasses {

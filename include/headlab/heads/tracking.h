@@ -1,7 +1,7 @@
 // What heads do over training. A run that tracks its heads scores all of them every few steps on a
 // few held-out examples and appends the scores to heads.jsonl; that file is cut back with
 // metrics.jsonl when the run resumes, so it is the same however often the run was stopped.
-// Read next: scores.h for what is scored, report/heads_text.h for how it is shown.
+// Read next: scores.h for what is scored.
 #pragma once
 
 #include <filesystem>
@@ -34,7 +34,8 @@ struct HeadsHistory {
   std::vector<Index> steps;
   std::vector<RelationHistory> relations;
 };
-Json to_json(const HeadsHistory& history);
+/// Births, and the lifts at each step.
+Finding finding_of(const HeadsHistory& history);
 
 /// Reads what track_heads wrote. Error if there is nothing, with the setting that makes it.
 HeadsHistory read_heads_history(const Run& run);

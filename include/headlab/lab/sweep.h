@@ -3,7 +3,7 @@
 // never made twice, so a sweep that was killed can be continued, and any number of processes or
 // machines may work on one folder. The results: means with 95% intervals over seeds, heads aligned
 // between seeds by what they do (head 2 of one seed may be head 0 of the next), and one head
-// against several. Read next: src/lab/sweep.cc, report/runs_text.h.
+// against several. Read next: src/lab/sweep.cc, src/lab/sweep_report.cc.
 #pragma once
 
 #include <filesystem>
@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "headlab/base/comparison.h"
 #include "headlab/base/error.h"
-#include "headlab/base/statistics.h"
 #include "headlab/heads/edits.h"
 #include "headlab/heads/scores.h"
 #include "headlab/train/cells.h"
@@ -106,8 +106,9 @@ struct SweepGroup {
   std::string name, family;
   RunConfig config;  // of its first seed
   std::vector<std::int64_t> seeds;
-  std::vector<double> losses, diversities;  // by seed
-  Interval loss, accuracy, diversity;
+  std::vector<double> losses, accuracies, diversities;  // by seed
+  Interval loss;                                        // geometric
+  Interval accuracy, diversity;
   Interval specialization;  // share of relations that own a head, no head counted twice
   Index parameters = 0;
   double keys = 0;
@@ -116,20 +117,26 @@ struct SweepGroup {
 
 Json to_json(const SweepGroup& group);
 
-/// Groups that differ by their number of heads alone: is one head as good as several?
+/// The least gain in accuracy that counts: with less two groups are equally accurate.
+inline constexpr double kGain = 0.005;
+
+/// Groups that differ by their number of heads alone: is one head as good as several? They are
+/// compared on the seeds that all of them have.
 struct SweepComparison {
   std::string family;
   std::size_t one = 0, best = 0;  // groups: that with one head, that with the lowest mean loss
-  std::size_t enough = 0;  // the fewest heads whose loss is not measurably above that of the best
-  Interval loss_gain;      // loss with one head - loss of the best (Welch)
-  double accuracy_gain = 0;
+  /// The fewest heads that are as accurate as the best, by two one-sided tests within kGain; or the
+  /// best, if all with fewer heads are told to be worse. None where the seeds tell neither.
+  std::optional<std::size_t> enough{};
+  /// log(loss with one head / loss of the best). p: whether one head is worse than any other, by
+  /// the largest difference.
+  Paired loss{};
+  double accuracy_gain = 0;  // of the best over one head
   bool equal_parameters = true;
-  double keys = 0;           // the most keys that one query of the task must read at once
-  bool several_win = false;  // both gains count: accuracy by kGain, loss beyond its interval
+  double keys = 0;            // the most keys that one query of the task must read at once
+  bool several_win = false;   // accuracy gains by kGain, and p < .05
+  bool one_is_equal = false;  // as accurate as the best within kGain
 };
-
-/// The least gain in accuracy with which several heads count as better than one.
-inline constexpr double kGain = 0.005;
 
 struct SweepReport {
   std::vector<SweepGroup> groups;            // of finished cells
@@ -138,7 +145,7 @@ struct SweepReport {
   std::vector<CellFailure> failed{};         // of these
   std::size_t cells = 0;
 };
-Json to_json(const SweepReport& report);
+Finding finding_of(const SweepReport& report);
 
 /// Reads the finished cells below `folder`. Errors: those of cell_state; damaged files.
 SweepReport collect_sweep(const std::filesystem::path& folder, const std::vector<SweepCell>& cells);

@@ -16,8 +16,7 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 /// Causal; every position sees every other; or a decoder that also reads what an encoder makes of a
 /// source, through cross-attention (Vaswani et al. 2017).
 enum class Architecture { decoder, encoder, encoder_decoder };
-enum class NormPlace { pre, post };  // x + f(ln(x)), or ln(x + f(x))
-enum class Positions { learned, sinusoidal, none };
+enum class NormPlace { pre, post };          // x + f(ln(x)), or ln(x + f(x))
 enum class InitialValues { uniform, gpt2 };  // see initial.h
 
 /// An attention module as the config describes it, born heads and all.

@@ -5,9 +5,11 @@
 // model its initial values. Read next: attention.h.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "headlab/base/random.h"
 #include "headlab/tensor/tensor.h"
@@ -16,6 +18,17 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// Called with the full name of each parameter, such as "blocks.0.attn.W_Q".
 using ParameterVisitor = std::function<void(const std::string& name, const Tensor& parameter)>;
+
+/// The deviations by which the layer norms of a forward pass divide, in the order in which they
+/// run. A pass that is given those of another one divides by them: what it changes beside the scale
+/// of its streams can then be told.
+struct NormScales {
+  std::vector<Tensor> deviations{};  // [..., 1]
+  bool given = false;                // else a pass adds its own
+  std::size_t next = 0;              // of those that are given
+
+  const Tensor& use(const Tensor& own);
+};
 
 /// What a forward pass knows beside its inputs. Dropout is active while training and draws from
 /// `key`, which the trainer folds from (seed, purpose, step, micro-batch); each module folds in its
@@ -27,9 +40,10 @@ struct ForwardContext {
   bool training = false;
   Key key{};
   bool frozen = false;
+  NormScales* norms = nullptr;  // of the layer norms, if anybody asks
 
   ForwardContext inside(std::string_view module) const {
-    return {training, key.fold(module), frozen};
+    return {training, key.fold(module), frozen, norms};
   }
 };
 
@@ -61,7 +75,7 @@ struct LayerNorm {
 
 enum class Activation { gelu, relu };
 
-/// y = f(x W_in + b_in) W_out + b_out with f = gelu (tanh form) or relu; x, y [..., C].
+/// y = f(x W_in + b_in) W_out + b_out; x, y [..., C]. f is a row of kActivations.
 struct FeedForward {
   Linear in, out;
   Activation activation = Activation::gelu;
@@ -71,6 +85,33 @@ struct FeedForward {
   Tensor forward(const Tensor& x) const;
   void visit(const std::string& prefix, const ParameterVisitor& f) const;
 };
+
+/// A kind of feed-forward network: its name in settings, how many matrices between the width of the
+/// model and its own it has, and what it computes.
+struct ActivationKind {
+  const char* name;
+  Index matrices;
+  Tensor (*forward)(const FeedForward& mlp, const Tensor& x);
+};
+extern const std::array<ActivationKind, 2> kActivations;  // by Activation
+inline const ActivationKind& kind_of(Activation activation) {
+  return kActivations[static_cast<std::size_t>(activation)];
+}
+
+enum class Positions { learned, sinusoidal, none };
+
+/// A kind of position embedding: its name in settings, whether the table is a parameter, what the
+/// width must be a multiple of, and the table [length, width] that is added; undefined: none.
+struct PositionKind {
+  const char* name;
+  bool is_parameter;
+  Index multiple;
+  Tensor (*table)(Index length, Index width);
+};
+extern const std::array<PositionKind, 3> kPositions;  // by Positions
+inline const PositionKind& kind_of(Positions positions) {
+  return kPositions[static_cast<std::size_t>(positions)];
+}
 
 /// [T, C]: P[t, 2i] = sin(t / 10000^(2i/C)), P[t, 2i+1] = cos(t / 10000^(2i/C)) (Vaswani et al.
 /// 2017, section 3.5).

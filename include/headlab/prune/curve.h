@@ -2,15 +2,14 @@
 // the best subset, and what it cost. Heads are chosen on training examples and judged on held-out
 // ones. The truth has two sources: exhaustive search says which subset is best, and the task says
 // how many heads are needed and which head owns which relation. Read next: src/prune/curve.cc,
-// report/prune_text.h.
+// over_runs.cc.
 #pragma once
 
-#include <cmath>
 #include <functional>
 #include <optional>
 #include <utility>
 
-#include "headlab/base/statistics.h"
+#include "headlab/base/comparison.h"
 #include "headlab/prune/prune.h"
 #include "headlab/train/cells.h"
 
@@ -114,27 +113,20 @@ std::vector<Cell> curve_cells(const std::vector<std::filesystem::path>& runs,
 /// Errors: those of choose_heads; an unknown method. Throws Stopped.
 Curve prune_curve(const Run& run, const CurveOptions& options = {});
 
-/// The difference of two results of the same runs.
-struct PairedRuns {
-  Interval difference{};  // mean +- 95%, Student's t
-  double effect = 0;      // mean / standard deviation over runs; NaN for a single run
+// ---- over several runs, of different seeds for instance
 
-  /// Whether the interval holds 0, or is unknown because there is a single run.
-  bool is_tie() const { return !(std::abs(difference.mean) > difference.half_width); }
-};
-
-Json to_json(const PairedRuns& paired);
-
-/// A point of a method's curve over several runs.
+/// A point of a method's curve over several runs. Losses are geometric means.
 struct PointOverRuns {
   Index kept = 0;
-  Interval pruned{};                                    // of the loss, mean +- 95%
+  Interval pruned{};
   std::optional<Interval> finetuned{}, from_scratch{};  // where the curves have them
-  /// The loss after removal less that of the method with the lowest mean at this size, paired by
-  /// run: methods are judged on the same models and examples.
-  PairedRuns against_best{};
-  /// The fine-tuned loss less the one from scratch, which trained for as many steps; paired by run.
-  std::optional<PairedRuns> against_scratch{};
+  /// Logarithm of the loss after removal over that of the method with the lowest mean at this size,
+  /// run by run: methods are judged on the same models and examples. p is that of the largest
+  /// difference from any other method, so that the best may be picked afterwards; none for the best
+  /// itself.
+  std::optional<Paired> against_best{};
+  /// The same of the fine-tuned loss over the one from scratch, which trained for as many steps.
+  std::optional<Paired> against_scratch{};
 };
 
 struct MethodOverRuns {
@@ -148,7 +140,6 @@ struct MethodOverRuns {
 
 Json to_json(const MethodOverRuns& method);
 
-/// Curves of several runs, of different seeds for instance: means with 95% intervals (Student's t).
 struct CurveOverRuns {
   Index runs = 0, needed = 0;
   std::vector<MethodOverRuns> methods;
@@ -157,5 +148,10 @@ Json to_json(const CurveOverRuns& curve);
 
 /// Errors: no curve; curves of different tasks, methods or sizes.
 CurveOverRuns over_runs(std::span<const Curve> curves);
+/// The columns of a curve's points as its JSON has them: a row for each method and size.
+Table points_table();
+/// Curves of runs: means for each method and size, each method, and a row for each run.
+std::vector<Table> curve_tables(std::span<const Curve> curves,
+                                const std::vector<std::string>& runs);
 
 }  // namespace headlab

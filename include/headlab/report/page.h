@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "headlab/base/table.h"
 #include "headlab/train/run.h"
 
 namespace headlab {
@@ -44,9 +45,9 @@ struct Page {
   std::vector<PageSource> sources;
   std::vector<std::string> left_out;  // sentences: what did not fit, and what is not there
 };
-Json to_json(const Page& page);
-/// The same as tables for a terminal.
-std::string page_text(const Page& page);
+Finding finding_of(const Page& page);
+/// What its views lack, with the commands that write it, and what was left out.
+std::string missing_text(const Page& page);
 
 /// A page of one run or several side by side, or of a sweep; the run from which another was made by
 /// pruning comes with it, if it is still there. Where the page would be larger than

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "headlab/base/json.h"
 #include "headlab/base/settings.h"
@@ -43,19 +44,35 @@ struct TaskEntry {
   std::function<void(std::string_view parameters)> check = {};
   /// Names, defaults and help; nothing may be set.
   std::function<Settings()> parameters = {};
+  /// Recommended settings that depend on the data, on top of `recommended`; unless there is none.
+  std::function<std::string(std::string_view parameters)> advice = {};
 };
 
 std::span<const TaskEntry> task_table();
+/// The task `command` starts this program without asking: its user has named it.
+void allow_command(const std::string& command);
 /// The tasks of a program that uses this library, to be filled before the table is first read: they
 /// stand behind ours wherever tasks are listed or named.
 std::vector<TaskEntry>& own_tasks();
 
 /// The entry for "NAME" or "NAME:parameters". Error that lists the known names and the nearest.
 const TaskEntry& find_task(std::string_view spec);
+/// The settings that it recommends, those of its data included.
+std::string recommended_settings(std::string_view spec);
 /// Error for an unknown name or parameter, or a value out of its range; opens no data file.
 void check_task(std::string_view spec);
 /// Makes a task from "NAME:a=1,b=2". Errors: unknown name or parameter, impossible values.
 std::unique_ptr<Task> make_task(std::string_view spec);
+
+/// `count` held-out sequences of a task as lines of JSON, after a header: what the task `file`
+/// reads.
+std::string lines_of(const Task& task, std::int64_t count, Key key);
+/// What is wrong with such lines, each fault with its place; and how much there is.
+struct LinesCheck {
+  std::int64_t sequences = 0, unasked = 0;  // queries with truth, but without a target
+  std::vector<std::string> faults;
+};
+LinesCheck check_lines(std::string_view lines, const std::string& source);
 
 /// "NAME:a=1,b=2" with all parameters, those at their defaults too: a run that names its task so
 /// means the same task after a default has changed.

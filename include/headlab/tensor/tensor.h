@@ -118,4 +118,7 @@ class Tensor {
   Node* node_ = nullptr;
 };
 
+/// [2, 3], then a line for each row; of a long tensor the beginnings of the first rows.
+std::ostream& operator<<(std::ostream& out, const Tensor& x);
+
 }}  // namespace headlab

@@ -6,8 +6,7 @@
 //
 // A bad value falls back to its key's default, alone, and is named in `notices`.
 
-const text = (pattern) =>
-  ({parse: (s) => (pattern.test(s) ? s : undefined), format: (v) => v});
+const text = (pattern) => ({parse: (s) => (pattern.test(s) ? s : undefined), format: (v) => v});
 const oneOf = (...names) => text(new RegExp(`^(${names.join('|')})$`));
 export const count = {parse: (s) => (/^\d{1,7}$/.test(s) ? Number(s) : undefined), format: String};
 export const counts = {
@@ -17,11 +16,6 @@ export const counts = {
 };
 export const head = text(/^\d{1,3}\.\d{1,4}$/);
 const phrase = text(/^[^\u0000-\u001f]{1,80}$/);
-const share = {
-  parse: (s) => (/^(0|1|0?\.\d+|1\.0+)$/.test(s) ? Number(s) : undefined),
-  format: String,
-};
-
 /// Numbers by name, `name:number,name:number`, where each pair matches the pattern; those that are
 /// `usual` are left out.
 export const numbers = (pattern, order, usual) => ({
@@ -31,47 +25,52 @@ export const numbers = (pattern, order, usual) => ({
     const found = pairs.map((pair) => pair.split(':')).map(([key, v]) => [key, Number(v)]);
     return Object.fromEntries(found.filter(([, v]) => v !== usual));
   },
-  format: (values) =>
-    Object.keys(values)
-      .sort(order)
-      .map((key) => `${key}:${values[key]}`)
+  format: (values) => Object.keys(values).sort(order).map((key) => `${key}:${values[key]}`)
       .join(','),
 });
 
-export function byPlace(a, b) {
+function byPlace(a, b) {
   const [p, q] = [a.split('.').map(Number), b.split('.').map(Number)];
   return p[0] - q[0] || p[1] - q[1];
 }
 
 export const gates = numbers(/^\d{1,3}\.\d{1,4}:(0|1|0?\.\d{1,4})$/, byPlace, 1);
-/// Edited tokens of the example shown: place:token.
-const edits = numbers(/^\d{1,5}:\d{1,7}$/, (a, b) => a - b);
 /// Positions of a lesson's controls: `step:3,sharp:2.5`.
 const labels = numbers(/^[a-zA-Z]\w{0,11}:-?\d{1,7}(\.\d{1,4})?$/);
 
 /// Every key: how it is read and written, and what it is when the address does not say. A default
 /// of null means that the view chooses.
 const STATE_KEYS = {
-  v: [count, 1], view: [text(/^[a-z]{1,20}$/), 'heads'], run: [count, 1], run2: [count, null],
-  mod: [oneOf('enc', 'dec', 'cross'), null],
+  v: [count, 1], view: [text(/^[a-z]{1,20}$/), 'story'], run: [count, 1],
   ex: [
     {parse: (s) => (/^(typical|worst)$/.test(s) ? s : count.parse(s)), format: String},
     'typical',
   ],
-  h: [head, null], a: [head, null], b: [head, null], q: [counts, []], k: [count, null],
-  rel: [text(/^[^\u0000-\u001f]{0,80}$/), null], null: [oneOf('off', 'on'), 'on'],
-  sum: [oneOf('sum', 'mean'), 'sum'], win: [text(/^\d{1,5}-\d{1,5},\d{1,5}-\d{1,5}$/), null],
-  thumb: [oneOf('mean', 'example'), 'example'],
-  mode: [oneOf('difference', 'before', 'change'), 'difference'],
+  h: [head, null], b: [text(/^(\d{1,3}\.\d{1,4}|start|parent)$/), null],
+  q: [{parse: (s) => (counts.parse(s) || [])[0], format: String}, null], k: [count, null],
+  rel: [text(/^[^\u0000-\u001f]{0,80}$/), null],
+  win: [text(/^\d{1,5}-\d{1,5},\d{1,5}-\d{1,5}$/), null], tab: [text(/^[a-z]{1,20}$/), 'row'],
   gates: [gates, {}], repl: [oneOf('zero', 'mean', 'resample'), 'zero'],
-  hide: [text(/^(gold|random|\d{1,5}\.\d{1,5}(,\d{1,5}\.\d{1,5})*)$/), null],
-  edit: [edits, {}], step: [count, null], method: [text(/^[a-z_0-9]{1,40}$/), null],
-  kept: [count, null], page: [count, 1],
-  world: [oneOf('five-tokens', 'cat-sleeps', 'run'), 'five-tokens'],
-  lab: [labels, {}], sort: [phrase, 'place'],
-  mass: [share, 0.9], theme: [oneOf('auto', 'light', 'dark'), 'auto'],
+  hide: [text(/^(gold|random|\d{1,5}\.\d{1,5})$/), null],
+  tokens: [counts, []], step: [count, null], method: [text(/^[a-z_0-9]{1,40}$/), null],
+  kept: [count, null], scene: [count, 0], file: [text(/^[a-z_]{1,40}$/), null],
+  lesson: [text(/^[a-z]{1,20}$/), 'vectors'],
+  world: [oneOf('five-tokens', 'cat-sleeps', 'run'), null],
+  lab: [labels, {}], sort: [phrase, 'place'], theme: [oneOf('auto', 'light', 'dark'), 'auto'],
   keys: [oneOf('on', 'off'), 'on'],
 };
+
+/// Names that links of before gave to views and lessons.
+const OLD_VIEWS = {
+  heads: 'story', time: 'story', sweep: 'story', compare: 'head', space: 'head', live: 'bench',
+  prune: 'bench', causes: 'findings',
+};
+const OLD_LESSONS = [
+  'vectors', 'budget', 'numbers', 'vectors', 'many', 'patterns', 'many', 'true', 'exercises',
+  'glossary',
+];
+const isOld = (key, value) => (key === 'page' && OLD_LESSONS[value - 1]) ||
+  (key === 'view' && Object.hasOwn(OLD_VIEWS, value) && OLD_VIEWS[value]);
 
 export function defaultState() {
   const state = {unknown: []};
@@ -95,6 +94,11 @@ export function parseHash(hash) {
     if (!pair) continue;
     const cut = pair.indexOf('=');
     const key = cut < 0 ? pair : pair.slice(0, cut);
+    const now = isOld(key, pair.slice(cut + 1));
+    if (now) {
+      state[key === 'page' ? 'lesson' : key] = now;
+      continue;
+    }
     if (!Object.hasOwn(STATE_KEYS, key)) {
       state.unknown.push(pair);
       continue;

@@ -1,169 +1,143 @@
-// The controls that several views share: run, head, example, truth, training step, and what differs
-// from the run as it is.
+// The page as a whole: the controls that places share, the keys, the drawer, navigation, and how it
+// starts.
 import {headNamed, loadPage} from './core_page.js';
 import {drive, selfCheckSteps} from './core_pass.js';
 import {range} from './draw.js';
 import {
-  button, byId, choice, code, dynamic, el, forgetColors, link, live, note, refresh, save, saved,
-  say, sliderOf, startOver, tableOf,
+  button, byId, choice, code, dynamic, el, figures, forgetColors, link, meanings, note, refresh,
+  save, saved, say, sliderOf, startOver, tableOf,
 } from './ui.js';
 import {defaultState, formatHash, parseHash} from './address.js';
 import {
-  app, chosen, exampleCount, exampleIndex, go, hasMoved, headName, headsOf, isLive, isShown,
-  nearestStep, noteAddress, onlyGate, ranked, relation, run, task, toggleGate, usable,
-  writeAddress,
+  app, chosen, exampleCount, exampleIndex, go, hasMoved, headName, headsOf, isShown,
+  nearestStep, noteAddress, onlyGate, relation, run, task, timeSteps, toggleGate, usable,
+  working, writeAddress,
 } from './state.js';
-import {headsView} from './heads.js';
+import {storyView} from './story.js';
 import {headView} from './head.js';
-import {compareView} from './compare.js';
-import {liveView} from './live.js';
-import {pruneView} from './findings.js';
-import {sweepView, timeView} from './training.js';
-import {glossaryLesson, learnView} from './learn.js';
-import {causesView} from './causes.js';
-import {budgetLesson} from './lesson_budget.js';
+import {benchView} from './bench.js';
+import {findingsView} from './findings.js';
+import {appendixLesson, firstRun, glossary, glossaryLesson, learnView} from './learn.js';
+import {vectorsLesson} from './lesson_vectors.js';
+import {budgetLesson, masksLesson, numbersLesson} from './lesson_numbers.js';
+import {patternsLesson, trueLesson} from './lesson_patterns.js';
+import {manyLesson} from './lesson_many.js';
 import {exercisesLesson} from './lesson_exercises.js';
-import {countLesson, howManyLesson} from './lesson_how_many.js';
-import {numbersLesson} from './lesson_numbers.js';
-import {patternsLesson} from './lesson_patterns.js';
-import {trueLesson} from './lesson_true.js';
-import {deskLesson, vectorsLesson} from './lesson_vectors.js';
+
+/// The lessons in their order; each has its text in lessons.html under its name.
+const LESSONS = {
+  vectors: vectorsLesson, masks: masksLesson, numbers: numbersLesson, budget: budgetLesson,
+  patterns: patternsLesson, many: manyLesson, true: trueLesson, exercises: exercisesLesson,
+  glossary: glossaryLesson, mistakes: appendixLesson,
+};
+
+// ---- controls --------------------------------------------------------------------------------
 
 const CONTROLS = {
-  run: () =>
-    app.page.runs.length > 1 &&
+  run: () => app.page.runs.length > 1 &&
     choice('pick-run', 'Run', app.page.runs.map((r, i) => [i + 1, r.name]),
-      (v) => go({run: Number(v), h: null, gates: {}, step: null}), () => app.state.run,
+      (v) => go({run: Number(v), h: null, b: null, gates: {}, step: null, scene: 0}),
+      () => app.state.run,
     ),
-  h: () =>
-    headsOf().length > 0 &&
+  h: () => headsOf().length > 0 &&
     choice('pick-head', 'Head', headsOf().map((x) => [x.at, headName(x)]), (v) => go({h: v}),
       () => chosen()?.at,
     ),
-  ex: () =>
-    exampleCount() > 0 &&
-    el('span', null,
-      choice('pick-example', 'Example', exampleOptions(), (v) =>
-        go({ex: /^\d/.test(v) ? Number(v) : v, edit: {}}),
-      ),
+  ex: () => exampleCount() > 0 && el('span', null,
+      choice('pick-example', 'Example', exampleOptions,
+        (v) => go({ex: /^\d/.test(v) ? Number(v) : v, tokens: [], q: null, k: null}),
+        () => app.state.ex),
       button('◀', () => stepExample(-1), {'aria-label': 'previous example', id: 'example-back'}),
       button('▶', () => stepExample(1), {'aria-label': 'next example', id: 'example-next'}),
     ),
-  rel: () =>
-    headsOf().length > 0 &&
-    task().relations.length > 0 &&
-    choice('pick-relation', 'Truth',
-      [['', 'hidden'], ...task().relations.map((r) => [r.name, r.name])],
-      (v) => go({rel: v}), () => task().relations[relation()]?.name,
+  rel: () => headsOf().length > 0 && task().relations.length > 0 &&
+    choice('pick-relation', 'Right keys of',
+      [['', 'nothing'], ...task().relations.map((r) => [r.name, r.name])],
+      (v) => go({rel: v}), () => task().relations[relation()]?.name ?? '',
     ),
-  step: () => run().steps.length > 0 && isLive() && stepControl(),
+  step: () => timeSteps().length > 1 && run().steps.length > 0 && stepControl(),
 };
 
 function exampleOptions() {
-  const order = ranked();
-  const decile = (d) => order[Math.round((d / 10) * (order.length - 1))];
-  const named = [['typical', 'typical (median loss)'], ['worst', 'worst (highest loss)']];
-  const deciles = range(order.length > 20 ? 9 : 0, (d) => [
-    decile(d + 1), `${decile(d + 1)} · decile ${d + 1} of the loss`,
-  ]);
-  const taken = new Set(deciles.map(([i]) => i));
-  const first = range(Math.min(order.length, 16), (i) => [i, String(i)]).filter(
-    ([i]) => !taken.has(i),
-  );
+  const first = range(Math.min(exampleCount(), 16), (i) => [i, String(i)]);
   const here = exampleIndex();
-  if (!taken.has(here) && here >= first.length) first.push([here, String(here)]);
-  return [...named, ...deciles, ...first];
+  return [
+    ['typical', 'typical (median loss)'], ['worst', 'worst (highest loss)'], ...first,
+    ...(here < first.length ? [] : [[here, String(here)]]),
+  ];
 }
 
 function stepExample(by) {
   const n = exampleCount();
-  go({ex: (exampleIndex() + by + n) % n, edit: {}});
+  go({ex: (exampleIndex() + by + n) % n, tokens: [], q: null, k: null});
 }
 
-function stepControl() {
-  const {steps} = run();
-  return sliderOf('pick-step', 'Step', {
-    min: 0, max: steps.length - 1, step: 1, 'aria-label': 'training step',
-    value: () => steps.indexOf(app.state.step ?? steps.at(-1)), words: (i) => String(steps[i]),
-    act: (i) => go({step: steps[i]}),
+const stepControl = () =>
+  sliderOf('pick-step', 'Step', {
+    min: 0, max: timeSteps().length - 1, step: 1, 'aria-label': 'training step',
+    value: () => timeSteps().indexOf(app.state.step ?? timeSteps().at(-1)),
+    words: (i) => String(timeSteps()[i]), act: (i) => go({step: timeSteps()[i]}),
   });
+
+const UNCHANGED = {gates: {}, hide: null, tokens: [], step: null, scene: 0, kept: null};
+
+/// What differs from the run as it is, with the way back.
+function changed() {
+  const {gates, hide, tokens, step} = app.state;
+  const parts = [
+    ...Object.entries(gates).map(([at, v]) => (v === 0 ? `${at} off` : `${at} at ${v}`)),
+    hide && `${hide} edges hidden`, tokens.length > 0 && 'tokens typed',
+    step != null && `step ${step}`,
+  ].filter(Boolean);
+  if (!parts.length) return [];
+  return [
+    el('b', null, `Changed: ${parts.join(', ')}`),
+    button('Undo all', () => go(UNCHANGED), {id: 'undo'}),
+  ];
 }
 
 function buildControls(uses) {
   const bar = byId('controls');
   if (!app.page.runs.length) return bar.replaceChildren();
   const keys = new Set([...(uses.length || app.view.name !== 'learn' ? ['run'] : []), ...uses]);
-  bar.replaceChildren(
+  return bar.replaceChildren(
     ...[...keys].map((key) => CONTROLS[key]()).filter(Boolean),
-    dynamic('span', {id: 'edited'}, () => {
-      const {gates, hide, edit, step} = app.state;
-      const parts = [
-        ...Object.entries(gates).map(([at, v]) => (v === 0 ? `${at} off` : `${at} at ${v}`)),
-        hide && `${hide} edges hidden`,
-        Object.keys(edit).length > 0 && 'tokens edited',
-        step != null && `step ${step}`,
-      ].filter(Boolean);
-      if (!parts.length) return [];
-      const undo = () => go({gates: {}, hide: null, edit: {}, step: null});
-      return [
-        el('b', null, `Changed: ${parts.join(', ')}`), button('Undo all', undo, {id: 'undo'}),
-      ];
-    }),
+    dynamic('span', {id: 'edited'}, changed),
   );
-  live(() => {
-    const list = byId('pick-example');
-    if (!list) return;
-    list.replaceChildren(...exampleOptions().map(([value, words]) => el('option', {value}, words)));
-    list.value = String(app.state.ex);
-  });
 }
-// The keys and what they do.
 
+// ---- keys ------------------------------------------------------------------------------------
+
+/// Keys, what they do, and how; those without the last are the browser's or a picture's own.
 const KEYS = [
-  ['1–9', 'views, in their order'],
+  ['1–9', 'places, in their order'],
   ['Tab', 'regions; arrows, Home, End, Page keys move inside a picture or the grid'],
   ['Enter', 'open a head, or lock a query'],
-  ['Shift+Enter', 'add the query to the sum'],
-  ['Esc', 'unlock, or back to the overview'],
-  ['x', 'switch this head off or on'],
-  ['X', 'only this head, or all'],
-  ['a', 'all heads on'],
-  ['g', 'truth on or off'],
-  ['n', 'chance level on or off'],
-  ['c', 'compare this head'],
-  ['[ ]', 'example'],
-  [', .', 'training step, heads kept, or lesson'],
-  ['t', 'table of the first picture'],
-  ['s', 'save the first picture as SVG'],
-  ['l', 'copy a link to this'],
-  ['d', 'light, dark, as the system'],
+  ['Escape', 'unlock, or back to the story', () =>
+    go(app.state.q != null ? {q: null, k: null} : {view: app.views.find(isShown).name})],
+  ['x', 'switch this head off or on', () => toggleGate(chosen())],
+  ['X', 'only this head, or all', () => onlyGate(chosen())],
+  ['a', 'all heads on', () => go({gates: {}, hide: null})],
+  ['g', 'right keys shown or not', () => go({rel: app.state.rel === '' ? null : ''})],
+  ['[', 'example before', () => exampleCount() && stepExample(-1)],
+  [']', 'next example', () => exampleCount() && stepExample(1)],
+  [',', 'training step, heads kept, or lesson before', () => stepTime(-1)],
+  ['.', 'the next of them', () => stepTime(1)],
+  ['t', 'table of the first picture', () =>
+    document.querySelector('#view .tools summary')?.click()],
+  ['s', 'save the first picture as SVG', () =>
+    figures[0]?.picture && save(figures[0].picture, 'svg', '')],
+  ['l', 'copy a link to this', () => copyLink()],
+  ['d', 'light, dark, as the system', () => cycleTheme()],
   ['+ − 0', 'zoom a pattern; or the wheel with Ctrl'],
-  ['?', 'this list'],
+  ['?', 'this list', () => go({view: 'about'})],
 ];
-const ACTIONS = {
-  x: () => toggleGate(chosen()),
-  X: () => onlyGate(chosen()),
-  a: () => go({gates: {}, hide: null}),
-  g: () => go({rel: app.state.rel === '' ? null : ''}),
-  n: () => go({null: app.state.null === 'on' ? 'off' : 'on'}),
-  c: () => usable('compare') && go({view: 'compare', a: chosen()?.at || null}),
-  '[': () => exampleCount() && stepExample(-1),
-  ']': () => exampleCount() && stepExample(1),
-  ',': () => stepTime(-1),
-  '.': () => stepTime(1),
-  t: () => document.querySelector('#view figure .table-button')?.click(),
-  s: () => app.figures[0]?.picture && save(app.figures[0].picture, 'svg', ''),
-  l: () => copyLink(),
-  d: () => cycleTheme(),
-  '?': () => byId('keys-dialog').showModal(),
-  Escape: () => go(app.state.q.length ? {q: [], k: null} : {view: app.views.find(isShown).name}),
-};
+const actionOf = (key) => KEYS.find(([name]) => name === key)?.[2];
 
 function stepTime(by) {
   if (app.view.stepBy) return app.view.stepBy(by);
-  if (!app.page.runs.length) return undefined;
-  const {steps} = run();
-  if (!steps.length || !isLive()) return undefined;
+  const steps = app.page.runs.length ? timeSteps() : [];
+  if (!steps.length) return undefined;
   const at = app.state.step == null ? steps.length - 1 : steps.indexOf(app.state.step);
   return go({step: steps[Math.max(0, Math.min(at + by, steps.length - 1))]});
 }
@@ -179,99 +153,85 @@ async function copyLink() {
     await navigator.clipboard.writeText(location.href);
     say('The link to exactly this is in the clipboard.');
   } catch {
-    say(
-      `The address bar holds the link: ${formatHash(app.state) || 'nothing differs from the ' +
-        'default'}`,
-    );
+    say(`The address bar holds the link: ${formatHash(app.state) || 'nothing differs from the ' +
+      'default'}`);
   }
 }
 
 function onKey(event) {
-  const typing = event.target.closest?.('input:not([type="checkbox"]), select, textarea, dialog');
+  if (event.key === 'Escape') byId('meaning').hidden = true;
+  const typing = event.target.closest?.('input:not([type="checkbox"]), select, textarea');
   if (typing || event.ctrlKey || event.altKey || event.metaKey || app.state.keys === 'off') return;
-  const views = app.views.filter(isShown);
+  const places = byId('views').querySelectorAll('.place');
   if (!app.page.runs.length && !/^[1-9,.tsld?]$/.test(event.key)) return;
   const action = /^[1-9]$/.test(event.key)
-    ? views[event.key - 1] && (() => go({view: views[event.key - 1].name}))
-    : ACTIONS[event.key];
+    ? places[event.key - 1] && (() => places[event.key - 1].click()) : actionOf(event.key);
   if (!action) return;
   event.preventDefault();
   action();
 }
-// What this page holds, what it lacks with the command that adds it, and how far it can be trusted.
+
+// ---- the drawer ------------------------------------------------------------------------------
+
+function runNodes() {
+  const settings = Object.entries(run().config).filter(([, v]) => typeof v !== 'object' && v !== '')
+    .map(([key, v]) => [key, String(v)]);
+  const state = (f) => (!f.present ? 'missing' : f.outdated ? 'of earlier weights' : 'here');
+  return [
+    el('h3', null, `Files of ${run().name}`),
+    tableOf('What the page shows, and what is missing', ['file', '', 'step', 'written by'],
+      run().facts.files.map((f) => [
+        f.file, state(f), f.step ?? '',
+        f.command ? code(f.command) : f.present ? '' : 'does not belong to this run',
+      ]),
+    ),
+    el('h3', null, 'Settings'),
+    tableOf('The same run comes out of these again, bit for bit', ['setting', 'value'],
+      [['parameters', String(run().facts.parameters)], ...settings]),
+  ];
+}
 
 const aboutView = {
-  name: 'about', place: 'About', title: 'About this page', uses: [],
+  name: 'about', place: 'More', title: 'More', uses: [],
   available: () => true,
   build(main) {
     const {facts} = app.page;
+    const off = el('input', {
+      type: 'checkbox', id: 'keys-off', checked: app.state.keys === 'off',
+      onchange: (event) => go({keys: event.target.checked ? 'off' : 'on'}),
+    });
+    const words = {view: 'learn', lesson: 'glossary'};
     main.append(
       el('p', null,
         `One file, written by headlab ${facts.headlab}; nothing is fetched, stored or sent. `,
-        dynamic('span', null, () => app.check?.sentence || ''),
-      ),
-    );
-    if (facts.left_out?.length)
-      main.append(
-        el('h3', null, 'Left out'),
-        el('ul', null, facts.left_out.map((words) => el('li', null, words))),
-      );
-    if (app.page.runs.length) {
-      const settings = Object.entries(run().config)
-        .filter(([, v]) => typeof v !== 'object' && v !== '')
-        .map(([key, v]) => [key, String(v)]);
-      main.append(
-        el('h3', null, `Files of ${run().name}`),
-        tableOf('What the views need', ['file', '', 'step', 'written by'],
-          run().facts.files.map((f) => [
-            f.file,
-            !f.present ? 'missing' : f.outdated ? 'of earlier weights' : 'here', f.step ?? '',
-            f.command ? code(f.command) : f.present ? '' : 'does not belong to this run',
-          ]),
-        ),
-        el('h3', null, 'The run'),
-        tableOf('Every setting: the same run comes out again, bit for bit', ['setting', 'value'],
-          [['parameters', String(run().facts.parameters)], ...settings],
-        ),
-      );
-      if (task().relations.length)
-        main.append(
-          el('h3', null, 'Relations of the task'),
-          tableOf(task().spec, ['relation', 'what it is', 'by position alone'],
-            task().relations.map((r) => [r.name, r.description, r.positional ? 'yes' : 'no']),
-          ),
-        );
-    }
-    main.append(
-      el('h3', null, 'Words'),
-      el('p', null, 'What the words mean: ',
-        link('the glossary of the lessons', () => go({view: 'learn', page: app.lessons.length}), {
-          href: formatHash({...defaultState(), view: 'learn', page: app.lessons.length}),
-          id: 'to-words',
-        }),
-      ),
-      el('h3', null, 'Keys'), tableOf('Keys', ['key', 'does'], KEYS),
+        dynamic('span', null, () => app.check?.sentence || '')),
+      el('ul', null, (facts.left_out || []).map((one) => el('li', null, one))),
+      el('p', null, 'What the words mean: ', link('the glossary', () => go(words), {
+        href: formatHash({...defaultState(), ...words}), id: 'to-words',
+      })),
+      ...(app.page.runs.length ? runNodes() : []),
+      el('h3', null, 'Keys'), tableOf('Keys', ['key', 'does'], KEYS.map((one) => one.slice(0, 2))),
+      el('p', null, el('label', null, off, ' switch single-letter keys off')),
+      el('p', {class: 'again'}, 'this page again: ', code(facts.command)),
     );
   },
 };
-// The page as a whole: its state in the address, the view that shows it, and how it starts.
+
+// ---- views -----------------------------------------------------------------------------------
 
 function readAddress() {
   const {state, notices} = parseHash(location.hash);
   // the lessons begin with the largest of their models
-  if (app.page.facts.textbook && !/\brun=/.test(location.hash))
-    state.run = Math.max(1, app.page.runs.length);
-  if (app.page.facts.sweep && !/\bview=/.test(location.hash)) state.view = 'sweep';
+  if (app.page.facts.textbook && !/\brun=/.test(location.hash)) state.run = firstRun(state.lesson);
   noteAddress();
   if (!usable(state.view)) {
     if (state.view !== defaultState().view) notices.push(`This page has no view ${state.view}.`);
     state.view = app.views.find(isShown)?.name;
   }
-  for (const key of ['h', 'a', 'b'])
-    if (state[key] && app.page.runs.length && !headNamed(app.page.runs[0], state[key])) {
-      notices.push(`There is no head ${state[key]} in this run.`);
-      state[key] = null;
-    }
+  if (state.h && app.page.runs.length && !headNamed(app.page.runs[0], state.h)) {
+    notices.push(`There is no head ${state.h} in this run.`);
+    state.h = null;
+  }
   app.state = state;
   byId('notices').replaceChildren(...notices.map((words) => note(words)));
   show(true);
@@ -283,13 +243,14 @@ function navigation() {
   const to = (v, words, id, now) =>
     link(words, () => go({view: v.name}), {
       id, href: formatHash({...app.state, view: v.name}) || '#', 'aria-current': now && 'page',
+      class: id.startsWith('view') ? 'place' : null,
     });
   const first = shown.filter((v, i) => shown.findIndex((x) => x.place === v.place) === i);
   const inside = shown.filter((v) => v.place === here.place);
   byId('views').replaceChildren(
     ...first.map((v) => to(v, v.place, `view-${v.name}`, v.place === here.place)),
-    el('span', {class: 'sub', hidden: inside.length < 2},
-      inside.map((v) => to(v, v.short || v.title, `tab-${v.name}`, v === here))),
+    inside.length > 1 ? el('span', {class: 'sub'},
+      inside.map((v) => to(v, v.title, `tab-${v.name}`, v === here))) : '',
   );
 }
 
@@ -301,7 +262,6 @@ export function show(rebuild) {
   root.dataset.theme = state.theme;
   if (rebuild) build();
   else refresh();
-  byId('address').textContent = formatHash(state) || '#';
   judge();
   navigation();
 }
@@ -310,6 +270,7 @@ function build() {
   const view = app.views.find((v) => v.name === app.state.view);
   const main = byId('view');
   startOver();
+  byId('meaning').hidden = true;
   app.view = view;
   buildControls(view.uses || []);
   main.replaceChildren(el('h2', {id: 'view-title', tabindex: -1}, view.title));
@@ -318,28 +279,22 @@ function build() {
   document.title = `${view.title} · ${app.page.facts.title} · headlab`;
 }
 
-const VIEWS = [
-  headsView, timeView, sweepView, headView, compareView, liveView, pruneView, causesView, learnView,
-  aboutView,
-];
-const LESSONS = [
-  vectorsLesson, budgetLesson, numbersLesson, deskLesson, countLesson, patternsLesson,
-  howManyLesson, trueLesson, exercisesLesson, glossaryLesson,
-];
-
-// ---- start ---------------------------------------------------------------------------------
+// ---- start -----------------------------------------------------------------------------------
 
 /// Compares the page's model with the logits and patterns that the program embedded, and says so.
 async function checkModel() {
   const badge = byId('check');
   const withModel = app.page.runs.filter((r) => r.model);
   badge.hidden = !app.page.runs.length;
-  if (!withModel.length)
-    badge.textContent = 'This page holds no weights: patterns are as the program stored them.';
+  if (!withModel.length) {
+    badge.textContent = 'no weights: patterns are as the program stored them';
+    badge.className = 'small muted';
+  }
   for (const r of withModel) {
     const result = await drive(selfCheckSteps(r));
     if (app.check === null || !result.ok) app.check = result;
-    badge.textContent = `${result.ok ? '✓' : '✗'} ${result.sentence}`;
+    badge.replaceChildren(result.ok ? link('✓ checked', () => say(result.sentence), {
+      title: result.sentence}) : `✗ ${result.sentence}`);
     badge.classList.toggle('bad', !result.ok);
     if (!result.ok) break;
   }
@@ -353,35 +308,28 @@ function judge() {
   const banner = byId('banner');
   if (!banner.hidden || (app.check?.ok !== false && !damaged.size)) return;
   banner.hidden = false;
-  banner.textContent =
-    app.check?.ok === false
-      ? app.check.sentence
-      : `Numbers in this page are damaged (${[...damaged].join(', ')}), so everything live is off.`;
+  banner.textContent = app.check?.ok === false ? app.check.sentence
+    : `Numbers in this page are damaged (${[...damaged].join(', ')}), so everything live is off.`;
   app.check = {...app.check, ok: false};
   show(true);
 }
 
-export function header() {
-  const {facts} = app.page;
-  byId('run').textContent = facts.title;
-  byId('page-command').replaceChildren('again: ', code(facts.command));
+function header() {
   const on = (id, act) => byId(id).addEventListener('click', act);
   on('skip', (event) => (event.preventDefault(), byId('view-title').focus()));
   on('link', copyLink);
   on('theme', cycleTheme);
-  on('keys', ACTIONS['?']);
-  on('keys-close', () => byId('keys-dialog').close());
-  const off = byId('keys-off');
-  off.addEventListener('change', () => go({keys: off.checked ? 'off' : 'on'}));
-  byId('keys-list').replaceChildren(tableOf('Keys', ['key', 'does'], KEYS));
+  on('keys', actionOf('?'));
 }
 
 export async function start() {
   app.page = loadPage((id) => byId(id).textContent);
-  Object.assign(app, {views: VIEWS, lessons: LESSONS, show});
+  const views = [storyView, headView, benchView, findingsView, learnView, aboutView];
+  Object.assign(app, {views, lessons: LESSONS, show});
   saved.about = () =>
     `headlab ${app.page.facts.headlab} · ${app.page.facts.title} · ${formatHash(app.state)}`;
   byId('static').hidden = true;
+  for (const [words, meaning] of glossary()) meanings.set(words, meaning);
   for (const id of ['app', 'tools']) byId(id).hidden = false;
   header();
   readAddress();
@@ -396,5 +344,5 @@ export async function start() {
     });
   await checkModel();
   refresh();
-  app.ready = true;
+  working(-1);
 }

@@ -24,7 +24,7 @@ export const small = (x, y, words, more) => label(x, y, words, {size: 11, fill: 
 /// The width of a text, near enough without a document; a wide script counts double.
 export function textWidth(words, size = 12, mono = false) {
   let units = 0;
-  for (const c of words) units += c.codePointAt(0) >= 0x1100 ? 1.7 : mono ? 1.02 : 1.03;
+  for (const c of words) units += c.codePointAt(0) >= 0x2e80 ? 1.7 : mono ? 1.02 : 1.03;
   return units * size * 0.6;
 }
 
@@ -72,78 +72,82 @@ function legend(x, {kind, top, root}) {
   ];
 }
 
-/// A map of `rows` x `cols` values with labels on its left and on top.
-///   rowNames, colNames (strings), values, kind, top (value of the darkest colour), say(r, c),
-///   rowBar(r): a share drawn behind the row's end; over(box): further items, such as outlines.
-export function matrix(options) {
-  const {rowNames, colNames, values, width} = options;
-  const [rows, cols, size] = [rowNames.length, colNames.length, 12];
+/// Where the cells of a matrix lie: names are turned where they are wider than a column.
+function gridOf({rowNames, colNames, width, cell = 40, tall, leastTall = 0, rowBar, numbers}) {
+  const [rows, cols] = [rowNames.length, colNames.length];
   const longest = (names, most) =>
-    Math.min(most, Math.max(10, ...names.map((t) => textWidth(t, size, true))));
+    Math.min(most, Math.max(10, ...names.map((t) => textWidth(t, 12, true))));
   const left = longest(rowNames, Math.min(150, width * 0.4)) + 12;
-  const right = options.rowBar ? 56 : 8;
-  const side = Math.min(options.cell || 40, (width - left - right) / Math.max(cols, 1));
-  const tall = Math.min(options.tall || side, Math.max(side, options.leastTall || 0));
-  const turned = colNames.some((t) => textWidth(t, size, true) > side - 2);
+  const right = rowBar ? 56 : 8;
+  const side = Math.min(cell, (width - left - right) / Math.max(cols, 1));
+  const high = Math.min(tall || side, Math.max(side, leastTall));
   const shown = side >= 11;
-  const above = turned && shown ? longest(colNames, 90) + 34 : 40;
+  const turned = shown && colNames.some((t) => textWidth(t, 12, true) > side - 1);
+  const above = (turned ? longest(colNames, 90) + 34 : 40) + (numbers && shown ? 14 : 0);
+  const box = (r, c) => [left + c * side, above + r * high, side, high];
+  return {rows, cols, left, right, side, tall: high, shown, turned, above, box};
+}
+
+/// Every how many of a row of names one is drawn.
+const every = (room, wanted) =>
+  [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].find((n) => n * room >= wanted) || 2000;
+
+function matrixNames({rowNames, colNames, first = [0, 0], rowFill, numbers}, g) {
+  const items = [];
+  const across = {anchor: 'middle', mono: true};
+  for (let c = 0; c < g.cols; ++c) {
+    const x = g.left + (c + 0.5) * g.side;
+    const named = shortened(colNames[c], g.turned ? 90 : g.side + 8, 12, true);
+    const look = g.turned ? {turn: -90, mono: true} : across;
+    if (g.shown) items.push(label(x, g.above - 8, named, look));
+    if ((g.shown ? numbers : true) && (c + first[1]) % every(g.side, 26) === 0)
+      items.push(small(x, g.shown ? 30 : g.above - 8, String(c + first[1]), across));
+  }
+  for (let r = 0; r < g.rows; ++r)
+    if (g.tall >= 11 || (r + first[0]) % every(g.tall, 14) === 0)
+      items.push(
+        label(g.left - 6, g.above + (r + 0.5) * g.tall,
+          g.tall >= 11 ? shortened(rowNames[r], g.left - 10, 12, true) : String(r + first[0]),
+          {anchor: 'end', mono: true, fill: rowFill?.(r) || 'ink'},
+        ),
+      );
+  return items;
+}
+
+/// A map of `rows` x `cols` values with labels on its left and on top.
+///   rowNames, colNames (strings), numbers (whether columns are numbered too), values, kind, top
+///   (value of the darkest colour), say(r, c), rowBar(r): a share drawn after the row's end;
+///   over(box): further items, such as outlines.
+export function matrix(options) {
+  const {values, colNames, rowNames} = options;
+  const g = gridOf(options);
+  const [rows, cols] = [g.rows, g.cols];
   const [kind, top, root] = [
     options.kind || 'weight', options.top || 1, !options.kind && Math.max(rows, cols) > 64,
   ];
-  const [w, h] = [side * cols, tall * rows];
-  const box = (r, c) => [left + c * side, above + r * tall, side, tall];
+  const [w, h] = [g.side * cols, g.tall * rows];
   const room = Math.max(1, Math.min(4, Math.floor(Math.max(rows, cols) / 700)));
   const map = remember(values, `pooled ${room}`, () =>
     pooled(values, rows, cols, options.kind === 'sign' ? 1 : room),
   );
-  const items = [{type: 'map', x: left, y: above, w, h, ...map, kind, top, root}];
-  items.push(rect(left - 0.5, above - 0.5, w + 1, h + 1, {stroke: 'edge'}));
-  const first = options.first || [0, 0];
-  const every = (s, room) =>
-    s >= 11 ? 1 : [2, 5, 10, 20, 50, 100, 200, 500, 1000].find((n) => n * s >= room) || 2000;
-  for (let c = 0; c < cols; ++c) {
-    if ((c + first[1]) % every(side, 34)) continue;
-    const [x, y] = [left + (c + 0.5) * side, above - 8];
-    const words = shortened(colNames[c], turned ? 90 : side + 8, size, true);
-    items.push(
-      label(x, y, shown ? words : String(c + first[1]),
-        turned && shown ? {turn: -90, mono: true} : {anchor: 'middle', mono: true},
-      ),
-    );
-  }
-  for (let r = 0; r < rows; ++r)
-    if ((r + first[0]) % every(tall, 14) === 0)
-      items.push(
-        label(left - 6, above + (r + 0.5) * tall,
-          tall >= 11 ? shortened(rowNames[r], left - 10, size, true) : String(r + first[0]),
-          {anchor: 'end', mono: true, fill: options.rowFill?.(r) || 'ink'},
-        ),
-      );
-  if (options.axes && left + w > 330) items.push(small(4, 8, options.axes));
-  items.push(...legend(Math.max(left + w - 110, 40), {kind, top, root}));
-  if (options.rowBar)
-    for (let r = 0; r < rows; ++r)
-      items.push(
-        rect(left + w + 6, above + r * tall + 1, 46 * options.rowBar(r), Math.max(tall - 2, 1), {
-          fill: 'edge',
-        }),
-      );
-  items.push(...(options.over?.(box) || []));
+  const bar = (_, r) => rect(g.left + w + 6, g.above + r * g.tall + 1, 46 * options.rowBar(r),
+    Math.max(g.tall - 2, 1), {fill: 'edge'});
+  const items = [
+    {type: 'map', x: g.left, y: g.above, w, h, ...map, kind, top, root},
+    rect(g.left - 0.5, g.above - 0.5, w + 1, h + 1, {stroke: 'edge'}),
+    ...matrixNames(options, g),
+    ...(options.axes && g.left + w > 330 ? [small(4, 8, options.axes)] : []),
+    ...legend(Math.max(g.left + w - 110, 40), {kind, top, root}),
+    ...(options.rowBar ? rowNames.map(bar) : []), ...(options.over?.(g.box) || []),
+  ];
+  const row = (name, r) => [name, ...colNames.map((_, c) => tableNumber(values[r * cols + c]))];
   return {
-    ...options.about, width: Math.max(left + w + right, 160), height: above + h + 8, items,
-    table:
-      options.table ||
-      (() => ({
-        head: ['', ...colNames],
-        rows: rowNames.map((name, r) => [
-          name,
-          ...colNames.map((_, c) => tableNumber(values[r * cols + c])),
-        ]),
-      })),
+    ...options.about, width: Math.max(g.left + w + g.right, 160), height: g.above + h + 8, items,
+    table: options.table || (() => ({head: ['', ...colNames], rows: rowNames.map(row)})),
     marks: {
-      rows, cols: () => cols, box, text: options.say,
+      rows, cols: () => cols, box: g.box, text: options.say,
       find(x, y) {
-        const [r, c] = [Math.floor((y - above) / tall), Math.floor((x - left) / side)];
+        const [r, c] = [Math.floor((y - g.above) / g.tall), Math.floor((x - g.left) / g.side)];
         return r >= 0 && c >= 0 && r < rows && c < cols ? [r, c] : null;
       },
     },
@@ -154,76 +158,63 @@ export function tableNumber(v) {
   return v == null || !Number.isFinite(v) ? '' : Number(v.toPrecision(6));
 }
 
+/// The items of one bar: its name, the bar from zero, its interval, its number, and its tick.
+function barItems(row, y, left, at) {
+  const items = [
+    label(left - 6, y + 9, shortened(row.name, left - 8), {anchor: 'end', bold: row.strong}),
+  ];
+  if (Number.isFinite(row.value)) {
+    const [from, to] = [at(Math.min(0, row.value)), at(Math.max(0, row.value))];
+    const end = at(Math.max(row.value, row.high ?? 0, row.tick ?? 0, 0)) + 6;
+    const fill = row.color || (row.value < 0 ? 's1' : 's0');
+    items.push(rect(from, y + 2, Math.max(to - from, 1), 14, {fill}));
+    if (Number.isFinite(row.low))
+      items.push(...onPaper([[at(row.low), y + 9], [at(row.high), y + 9]], 1.5, 4));
+    items.push(label(end, y + 9, digits(row.value, 3), {size: 11}));
+  }
+  if (Number.isFinite(row.tick))
+    items.push(...onPaper([[at(row.tick), y - 1], [at(row.tick), y + 19]], 2, 5));
+  return items;
+}
+
 /// Horizontal bars from zero. rows: [{name, value, low, high, tick, color, strong}]; a tick is a
 /// value to compare with, such as chance.
 export function bars({about, width, rows, unit, low, high, tickName, say}) {
   const names = rows.map((r) => r.name);
   const left = Math.min(width * 0.42, Math.max(30, ...names.map((t) => textWidth(t))) + 10);
-  const values = rows
-    .flatMap((r) => [r.value, r.low, r.high, r.tick, 0])
+  const values = rows.flatMap((r) => [r.value, r.low, r.high, r.tick, 0])
     .filter((v) => Number.isFinite(v));
   const [a, b] = extent(values, low, high);
-  const right = 64;
-  const at = (v) =>
-    left + ((Math.min(Math.max(v, a), b) - a) / (b - a || 1)) * (width - left - right);
+  const wide = width - left - 64;
+  const at = (v) => left + ((Math.min(Math.max(v, a), b) - a) / (b - a || 1)) * wide;
   const [step, top] = [22, 6];
-  const items = [];
-  const boxes = rows.map((row, i) => {
-    const y = top + i * step;
-    items.push(
-      label(left - 6, y + 9, shortened(row.name, left - 8), {anchor: 'end', bold: row.strong}),
-    );
-    if (Number.isFinite(row.value)) {
-      const [from, to] = [at(Math.min(0, row.value)), at(Math.max(0, row.value))];
-      items.push(
-        rect(from, y + 2, Math.max(to - from, 1), 14, {
-          fill: row.color || (row.value < 0 ? 's1' : 's0'),
-        }),
-      );
-      if (Number.isFinite(row.low))
-        items.push(...onPaper([[at(row.low), y + 9], [at(row.high), y + 9]], 1.5, 4));
-      items.push(
-        label(at(Math.max(row.value, row.high ?? 0, row.tick ?? 0, 0)) + 6, y + 9,
-          digits(row.value, 3), {size: 11},
-        ),
-      );
-    }
-    if (Number.isFinite(row.tick))
-      items.push(...onPaper([[at(row.tick), y - 1], [at(row.tick), y + 19]], 2, 5));
-    return [[at(a), y, width - left - right, 18]];
-  });
   const bottom = top + rows.length * step;
+  const items = rows.flatMap((row, i) => barItems(row, top + i * step, left, at));
   items.push(line([[at(0), top - 4], [at(0), bottom]], {stroke: 'edge'}));
   items.push(small(left, bottom + 9, `${unit}${tickName ? `   ┃ ${tickName}` : ''}`));
-  const hasInterval = rows.some((r) => Number.isFinite(r.low));
+  const sides = rows.some((r) => Number.isFinite(r.low)) ? ['low', 'high'] : [];
+  const text = (r) => `${rows[r].name}: ${digits(rows[r].value)} ${unit}` +
+    (Number.isFinite(rows[r].low) ? ` (${digits(rows[r].low)} to ${digits(rows[r].high)})` : '') +
+    (Number.isFinite(rows[r].tick) ? `; ${tickName} ${digits(rows[r].tick)}` : '');
   return {
     ...about, width, height: bottom + 20, items,
     table: () => ({
-      head: ['', unit, ...(hasInterval ? ['low', 'high'] : []), ...(tickName ? [tickName] : [])],
+      head: ['', unit, ...sides, ...(tickName ? [tickName] : [])],
       rows: rows.map((r) => [
-        r.name, tableNumber(r.value),
-        ...(hasInterval ? [tableNumber(r.low), tableNumber(r.high)] : []),
-        ...(tickName ? [tableNumber(r.tick)] : []),
+        r.name, ...['value', ...sides, ...(tickName ? ['tick'] : [])].map((k) => tableNumber(r[k])),
       ]),
     }),
     marks: {
-      rows: rows.length, cols: () => 1, box: (r) => boxes[r][0],
+      rows: rows.length, cols: () => 1, box: (r) => [at(a), top + r * step, wide, 18],
       find: (x, y) => (y >= top && y < bottom ? [Math.floor((y - top) / step), 0] : null),
-      text:
-        say ||
-        ((r) =>
-          `${rows[r].name}: ${digits(rows[r].value)} ${unit}${Number.isFinite(rows[r].low) ? ` ` +
-            `(${digits(rows[r].low)} to ` +
-            `${digits(rows[r].high)})` : ''}${Number.isFinite(rows[r].tick) ? `; ${tickName} ` +
-            `${digits(rows[r].tick)}` : ''}`),
+      text: say || text,
     },
   };
 }
-// Lines of points with intervals, on plain or logarithmic axes: above stands what a chart
-// carries.
+// Lines of points with intervals, on plain or logarithmic axes: above stands what a chart carries.
 
 /// The mark whose box lies nearest to a point, within 24 px.
-export function nearestMark(boxes) {
+function nearestMark(boxes) {
   return (x, y) => {
     let [best, found] = [24 ** 2, null];
     boxes.forEach((row, r) =>
@@ -236,67 +227,62 @@ export function nearestMark(boxes) {
   };
 }
 
-const extent = (values, low, high) =>
-  [low ?? Math.min(...values), high ?? Math.max(...values)];
+const extent = (values, low, high) => [low ?? Math.min(...values), high ?? Math.max(...values)];
+
+/// Where values lie on an axis that is drawn from one place to another, and its ticks.
+function scaleOf(axis, values, from, to) {
+  let [a, b] = extent(values.filter((v) => !axis.log || v > 0), axis.low, axis.high);
+  if (!Number.isFinite(a)) [a, b] = [axis.log ? 0.1 : 0, 1];
+  if (axis.log) [a, b] = [Math.log10(a), Math.log10(b)];
+  if (b - a < 1e-12) [a, b] = [a - 0.5, b + 0.5];
+  const on = (v) => Math.min(Math.max(axis.log ? Math.log10(Math.max(v, 1e-300)) : v, a), b);
+  const at = (v) => from + ((on(v) - a) / (b - a)) * (to - from);
+  const inside = (v) => Math.log10(v) >= a - 0.02 && Math.log10(v) <= b + 0.02;
+  const decades = axis.log ? ticks(Math.floor(a), Math.ceil(b), 6).filter((v) => v % 1 === 0) : [];
+  const fine = axis.log && decades.flatMap((v) => [1, 2, 5].map((m) => m * 10 ** v)).filter(inside);
+  const marks = axis.names || (!axis.log ? ticks(a, b)
+    : b - a > 1.5 ? decades.map((v) => 10 ** v).filter(inside)
+      : fine.length > 1 ? fine : ticks(10 ** a, 10 ** b));
+  return {at, marks};
+}
+
+/// The words of lines across a chart, in four rows so that they do not meet.
+function lineItems(lines, at, width, bottom) {
+  const ends = [0, 0, 0, 0];
+  return [...lines].sort((p, q) => p.x - q.x).flatMap(({x, name, strong}) => {
+    const start = Math.min(at(x) + 3, width - textWidth(name, 11));
+    const row = Math.max(0, ends.findIndex((end) => end < start));
+    ends[row] = start + textWidth(name, 11) + 4;
+    const look = {stroke: strong ? 'accent' : 'edge', dash: strong ? [] : [2, 3]};
+    return [
+      line([[at(x), 2 + row * 13], [at(x), bottom]], {...look, thick: strong ? 2 : 1}),
+      small(start, 8 + row * 13, name, strong && {fill: 'accent'}),
+    ];
+  });
+}
 
 /// Lines of points. series: [{name, points: [[x, y, low, high]], color, dash, shape, line, dots}];
 /// x, y: {label, log, low, high, names}; lines: [{x, name}] are marks across the chart.
 export function plot({about, width, height = 300, series, x, y, lines = [], names = true, say}) {
   const all = series.flatMap((s) => s.points);
   const [xs, ys] = [all.map((p) => p[0]), all.flatMap((p) => [p[1], p[2] ?? p[1], p[3] ?? p[1]])];
-  const scale = (axis, values, from, to) => {
-    let [a, b] = extent(values.filter((v) => !axis.log || v > 0), axis.low, axis.high);
-    if (!Number.isFinite(a)) [a, b] = [axis.log ? 0.1 : 0, 1];
-    if (axis.log) [a, b] = [Math.log10(a), Math.log10(b)];
-    if (b - a < 1e-12) [a, b] = [a - 0.5, b + 0.5];
-    const on = (v) => Math.min(Math.max(axis.log ? Math.log10(Math.max(v, 1e-300)) : v, a), b);
-    const at = (v) => from + ((on(v) - a) / (b - a)) * (to - from);
-    const decades = axis.log
-      ? ticks(Math.floor(a), Math.ceil(b))
-          .filter((v) => v === Math.round(v) && v >= a - 0.05 && v <= b + 0.05)
-          .map((v) => 10 ** v)
-      : [];
-    const marks =
-      axis.names ||
-      (decades.length > 1
-        ? decades
-        : axis.log
-          ? ticks(10 ** a, 10 ** b).filter((v) => v > 0)
-          : ticks(a, b));
-    return {at, marks};
-  };
   const named = names && series.length > 1 && width > 520;
   const right = named ? Math.min(170, Math.max(...series.map((s) => textWidth(s.name))) + 20) : 14;
-  const [left, top, bottom] = [58, lines.length ? 46 : 14, 40];
-  const [sx, sy] = [scale(x, xs, left, width - right), scale(y, ys, height - bottom, top)];
-  const items = [];
-  for (const v of sy.marks) {
-    items.push(line([[left, sy.at(v)], [width - right, sy.at(v)]], {stroke: 'rule'}));
-    items.push(small(left - 6, sy.at(v), digits(v, 3), {anchor: 'end'}));
-  }
-  for (const v of sx.marks)
-    items.push(small(sx.at(v), height - bottom + 14, digits(v, 4), {anchor: 'middle'}));
-  items.push(label((left + width - right) / 2, height - 9, x.label, {anchor: 'middle', size: 11}));
-  items.push(
-    label(10, (top + height - bottom) / 2, y.label, {anchor: 'middle', turn: -90, size: 11}),
-  );
-  const ends = [0, 0, 0]; // where the words of each of three rows end
-  [...lines]
-    .sort((p, q) => p.x - q.x)
-    .forEach(({x: at, name, strong}) => {
-      const start = Math.min(sx.at(at) + 3, width - textWidth(name, 11));
-      const row = Math.max(0, ends.findIndex((end) => end < start));
-      ends[row] = start + textWidth(name, 11) + 4;
-      items.push(
-        line(
-          [[sx.at(at), 2 + row * 13], [sx.at(at), height - bottom]],
-          {stroke: strong ? 'accent' : 'edge', dash: strong ? [] : [2, 3], thick: strong ? 2 : 1},
-        ),
-      );
-      items.push(small(start, 8 + row * 13, name, strong && {fill: 'accent'}));
-    });
+  const [left, top, bottom, last] = [58, lines.length ? 60 : 14, height - 40, width - right];
+  const [sx, sy] = [scaleOf(x, xs, left, last), scaleOf(y, ys, bottom, top)];
+  const items = [
+    ...sy.marks.flatMap((v) => [
+      line([[left, sy.at(v)], [last, sy.at(v)]], {stroke: 'rule'}),
+      small(left - 6, sy.at(v), digits(v, 3), {anchor: 'end'}),
+    ]),
+    ...sx.marks.map((v) => small(sx.at(v), bottom + 14, digits(v, 4), {anchor: 'middle'})),
+    label((left + last) / 2, height - 9, x.label, {anchor: 'middle', size: 11}),
+    label(10, (top + bottom) / 2, y.label, {anchor: 'middle', turn: -90, size: 11}),
+    ...lineItems(lines, sx.at, width, bottom),
+  ];
   const boxes = series.map((s, i) => seriesItems(items, s, i, sx.at, sy.at));
-  if (named) endLabels(items, series, sx.at, sy.at, top, height - bottom);
+  if (named) endLabels(items, series, {atX: sx.at, atY: sy.at, top, bottom});
+  const point = (r, c) => series[r].points[c];
   return {
     ...about, width, height, items,
     table: () => ({
@@ -308,11 +294,8 @@ export function plot({about, width, height = 300, series, x, y, lines = [], name
     marks: {
       rows: series.length, cols: (r) => series[r].points.length, box: (r, c) => boxes[r][c],
       find: nearestMark(boxes),
-      text:
-        say ||
-        ((r, c) =>
-          `${series[r].name}: ${x.label} ${digits(series[r].points[c][0])}, ${y.label} ` +
-            `${digits(series[r].points[c][1])}${intervalText(series[r].points[c])}`),
+      text: say || ((r, c) => `${series[r].name}: ${x.label} ${digits(point(r, c)[0])}, ` +
+        `${y.label} ${digits(point(r, c)[1])}${intervalText(point(r, c))}`),
     },
   };
 }
@@ -344,9 +327,8 @@ function seriesItems(items, s, i, atX, atY) {
 }
 
 /// Names at the ends of their lines, pushed apart where they would meet.
-function endLabels(items, series, atX, atY, top, bottom) {
-  const ends = series
-    .map((s, i) => ({s, i, last: s.points[s.points.length - 1]}))
+function endLabels(items, series, {atX, atY, top, bottom}) {
+  const ends = series.map((s, i) => ({s, i, last: s.points[s.points.length - 1]}))
     .filter((e) => e.last)
     .map((e) => ({...e, y: atY(e.last[1])}))
     .sort((a, b) => a.y - b.y);

@@ -268,70 +268,6 @@ export function jsDistance(a, b, n = a.length) {
 export const headPlaces = (run) => run.modules.flatMap((module) =>
   module.heads.map((born, place) => ({m: module.index, place, born, kind: module.kind})));
 
-// Mean distances between the heads of two runs of one task on the same examples, [a][b]; NaN for
-// heads of different kinds.
-export function* distancesSteps(runA, runB, {examples = 16, modelA, modelB} = {}) {
-  const a = headPlaces(runA), b = headPlaces(runB), set = runA.task.set('scored');
-  const sums = a.map(() => new Float64Array(b.length)), count = Math.min(examples, set.size);
-  let rows = 0;
-  for (let i = 0; i < count; ++i) {
-    const example = set.example(i);
-    const left = yield* forwardSteps(modelA || runA.model, example);
-    const right = yield* forwardSteps(modelB || runB.model, example);
-    for (const [x, one] of a.entries()) {
-      const p = left.pattern(one.m, one.place), [Q, S] = sizesOf(runA, one.m, example);
-      const counted = one.kind === 'encoder' ? example.sourceLength : Math.min(Q, example.length);
-      for (const [y, other] of b.entries()) {
-        if (one.kind !== other.kind) sums[x][y] = NaN;
-        const q = one.kind === other.kind ? right.pattern(other.m, other.place) : p;
-        let sum = 0;
-        for (let t = 0; t < counted; ++t)
-          sum += jsDistance(p.subarray(t * S, t * S + S), q.subarray(t * S, t * S + S));
-        sums[x][y] += sum / Math.max(1, counted);
-      }
-      yield {done: i, of: count};
-    }
-    ++rows;
-  }
-  return sums.map((row) => Array.from(row, (sum) => sum / Math.max(1, rows)));
-}
-
-// One-to-one assignment with the smallest sum of costs (Hungarian method): for each row its
-// column, or -1. Costs that are not finite are never chosen if it can be helped.
-export function cheapestPairs(costs) {
-  const rows = costs.length, columns = rows ? costs[0].length : 0, n = Math.max(rows, columns);
-  const cost = (i, j) => i < rows && j < columns
-    ? (Number.isFinite(costs[i][j]) ? costs[i][j] : 1e6) : 0;
-  const u = new Float64Array(n + 1), v = new Float64Array(n + 1), owner = new Int32Array(n + 1);
-  const way = new Int32Array(n + 1);
-  for (let i = 1; i <= n; ++i) {
-    const least = new Float64Array(n + 1).fill(Infinity), used = new Uint8Array(n + 1);
-    let j = 0;
-    owner[0] = i;
-    do {
-      used[j] = 1;
-      let delta = Infinity, next = 0;
-      for (let k = 1; k <= n; ++k) {
-        if (used[k]) continue;
-        const reduced = cost(owner[j] - 1, k - 1) - u[owner[j]] - v[k];
-        if (reduced < least[k]) [least[k], way[k]] = [reduced, j];
-        if (least[k] < delta) [delta, next] = [least[k], k];
-      }
-      for (let k = 0; k <= n; ++k) {
-        if (used[k]) { u[owner[k]] += delta; v[k] -= delta; } else { least[k] -= delta; }
-      }
-      j = next;
-    } while (owner[j] !== 0);
-    for (; j !== 0; j = way[j]) owner[j] = owner[way[j]];
-  }
-  const chosen = new Array(rows).fill(-1);
-  for (let k = 1; k <= columns; ++k)
-    if (owner[k] <= rows && owner[k] > 0) chosen[owner[k] - 1] = k - 1;
-  return chosen;
-}
-// A pattern is not yet a cause. Here is what happens when something is taken away: heads, exactly
-// the
-// edges that the truth names, activations of another input; and what the weights alone say.
 
 /// "layer.head" of a pair of numbers, and of a record that has both.
 export const at2 = (pair) => pair.join('.');
@@ -365,17 +301,13 @@ export function backupPair(subsets) {
 /// Where a set of kept heads stands among all of its size: {rank, of, loss, best, bits}.
 export function rankOfSet({losses}, kept) {
   const size = (bits) => bits.toString(2).replace(/0/g, '').length;
-  const same = losses
-    .map((loss, bits) => ({loss, bits}))
-    .filter((x) => size(x.bits) === size(kept))
+  const same = losses.map((loss, bits) => ({loss, bits})).filter((x) => size(x.bits) === size(kept))
     .sort((a, b) => a.loss - b.loss);
   return {
     rank: same.findIndex((x) => x.bits === kept) + 1, of: same.length, loss: losses[kept],
     best: same[0].loss, bits: same[0].bits,
   };
 }
-// Lesson 9's fields: what is asked, what is said of an answer, and hints.
-
 export const subsetNames = (subsets) => subsets.heads.map(at2);
 export const keptNames = (subsets, bits) =>
   subsetNames(subsets).filter((_, i) => Math.floor(bits / 2 ** i) % 2);

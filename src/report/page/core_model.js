@@ -128,8 +128,7 @@ export class Model {
     const t = this.tensors, rows = x.length / this.C;
     const inner = linear(x, rows, t[name + 'W_in'], t[name + 'b_in'], null);
     const relu = this.config.activation === 'relu';
-    for (let i = 0; i < inner.length; ++i)
-      inner[i] = relu ? Math.max(0, inner[i]) : gelu(inner[i]);
+    for (let i = 0; i < inner.length; ++i) inner[i] = relu ? Math.max(0, inner[i]) : gelu(inner[i]);
     return linear(inner, rows, t[name + 'W_out'], t[name + 'b_out'], residual);
   }
   unembed(x) {

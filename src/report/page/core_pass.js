@@ -171,9 +171,6 @@ export function storedTrace(run, i) {
   return trace;
 }
 
-export const traceOf = (run, i) => run.live
-  ? forwardPass(run.model, run.task.set('scored').example(i))
-  : storedTrace(run, i);
 // One cell and one query in full, and the comparison of the page with what the program computed.
 
 // Why a head puts this weight there: query and key, their product, the score, the row.

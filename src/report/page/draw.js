@@ -78,10 +78,7 @@ export function scaleColors(palette, kind) {
 function levelOf(value, item) {
   if (Number.isNaN(value)) return -1;
   const top = item.top || 1;
-  const t =
-    item.kind === 'sign'
-      ? 0.5 + value / (2 * top)
-      : item.root
+  const t = item.kind === 'sign' ? 0.5 + value / (2 * top) : item.root
         ? Math.sqrt(Math.max(value, 0) / top)
         : value / top;
   return Math.round(Math.min(Math.max(t, 0), 1) * 255);
@@ -161,27 +158,19 @@ function paintItem(context, item, palette) {
 }
 
 /// The corners of a rect, a line or a dot, as [x, y, begins a new stroke].
-export function outline(item) {
+function outline(item) {
   const {x, y, r} = item;
   if (item.type === 'rect')
-    return [
-      [x, y, true], [x + item.w, y], [x + item.w, y + item.h], [x, y + item.h],
-    ];
+    return [[x, y, true], [x + item.w, y], [x + item.w, y + item.h], [x, y + item.h]];
   if (item.type === 'line') return item.points.map(([px, py], i) => [px, py, i === 0]);
   if (item.shape === 'square')
     return outline({type: 'rect', x: x - r, y: y - r, w: 2 * r, h: 2 * r});
   if (item.shape === 'diamond')
-    return [
-      [x, y - r * 1.3, true], [x + r * 1.3, y], [x, y + r * 1.3], [x - r * 1.3, y],
-    ];
+    return [[x, y - r * 1.3, true], [x + r * 1.3, y], [x, y + r * 1.3], [x - r * 1.3, y]];
   if (item.shape === 'triangle')
-    return [
-      [x, y - r * 1.2, true], [x + r * 1.2, y + r], [x - r * 1.2, y + r],
-    ];
+    return [[x, y - r * 1.2, true], [x + r * 1.2, y + r], [x - r * 1.2, y + r]];
   if (item.shape === 'cross')
-    return [
-      [x - r, y - r, true], [x + r, y + r], [x + r, y - r, true], [x - r, y + r],
-    ];
+    return [[x - r, y - r, true], [x + r, y + r], [x + r, y - r, true], [x - r, y + r]];
   return [];
 }
 
@@ -203,32 +192,19 @@ export function xml(text) {
 
 export const number = (v) => String(Math.round(v * 100) / 100);
 
-/// A map of few cells is one path for each of its colours, sharp at any size; a large one is an
-/// image whose cells are at least four pixels wide, because some viewers blur what they enlarge.
+/// A map is one path for each of its colours, sharp at any size; of a large one the largest value
+/// of each square.
 function svgMap(item, palette) {
-  if (item.rows * item.cols > 4096) {
-    const step = Math.ceil(1024 / Math.max(item.rows, item.cols));
-    const canvas = document.createElement('canvas');
-    canvas.width = item.cols * Math.min(step, 4);
-    canvas.height = item.rows * Math.min(step, 4);
-    const context = canvas.getContext('2d');
-    context.imageSmoothingEnabled = false;
-    context.drawImage(keptBitmap(item, palette), 0, 0, canvas.width, canvas.height);
-    return (
-      `<image x="${number(item.x)}" y="${number(item.y)}" width="${number(item.w)}" ` +
-      `height="${number(item.h)}" preserveAspectRatio="none" image-rendering="pixelated" ` +
-      `href="${canvas.toDataURL('image/png')}"/>`
-    );
-  }
+  const step = Math.ceil(Math.max(item.rows, item.cols) / 128);
+  const map = {...item, ...pooled(item.values, item.rows, item.cols, step)};
   const [table, paths] = [scaleColors(palette, item.kind), new Map()];
-  const [w, h] = [item.w / item.cols, item.h / item.rows];
-  item.values.forEach((value, i) => {
+  const [w, h] = [item.w / map.cols, item.h / map.rows];
+  map.values.forEach((value, i) => {
     const level = levelOf(value, item);
     if (level < 0 || table[level] === palette.paper) return;
     const color = table[Math.min(level & ~3, 252) + (level > 251 ? 3 : 0)]; // 64 levels
-    const at =
-      `M${number(item.x + (i % item.cols) * w)} ` +
-      `${number(item.y + Math.floor(i / item.cols) * h)}h${number(w)}v${number(h)}h${number(-w)}z`;
+    const at = `M${number(item.x + (i % map.cols) * w)} ` +
+      `${number(item.y + Math.floor(i / map.cols) * h)}h${number(w)}v${number(h)}h${number(-w)}z`;
     paths.set(color, (paths.get(color) || '') + at);
   });
   return [...paths].map(([color, d]) => `<path fill="${color}" d="${d}"/>`).join('\n');
@@ -236,8 +212,7 @@ function svgMap(item, palette) {
 
 function svgItem(item, palette) {
   const color = (role) => (role ? palette[role] || role : 'none');
-  const look =
-    ` fill="${color(item.fill)}"` +
+  const look = ` fill="${color(item.fill)}"` +
     (item.stroke ? ` stroke="${color(item.stroke)}"` + ` stroke-width="${item.thick || 1}"` : '') +
     (item.alpha != null ? ` opacity="${item.alpha}"` : '') +
     (item.dash && item.dash.length ? ` stroke-dasharray="${item.dash.join(' ')}"` : '');

@@ -1,200 +1,178 @@
-// Which heads can go: every method's curve of loss against heads kept, beside the best subset; a
-// slider along it, which the live model follows.
+// Findings: whatever the program found of a run, from the columns that it describes itself, sorted
+// by any number, which is drawn, with the meaning of each column in its title. And the curve of
+// loss against heads kept.
 import {at2} from './core_losses.js';
-import {digits, plot} from './charts.js';
-import {choice, el, figure, live, note, sliderOf, tableOf} from './ui.js';
-import {app, go, headsOf, isLive, lacking, ownedBy, run, silenced} from './state.js';
-import {measure, measured, onMeasured, showMeasured} from './measure.js';
+import {bars, digits, plot} from './charts.js';
+import {button, choice, code, dynamic, el, figure, note, tableOf, term} from './ui.js';
+import {app, go, run} from './state.js';
 
-const curveOf = () => run().reports.curve;
-const curveNamed = (name) => curveOf().methods.find((m) => m.method === name);
-const methodOf = () =>
-  curveNamed(app.state.method) || curveNamed('greedy') || curveOf().methods[0];
+// ---- tables ----------------------------------------------------------------------------------
 
-function pointOf(method = methodOf()) {
-  const kept = app.state.kept ?? curveOf().needed ?? curveOf().heads;
-  return method.points.reduce(
-    (best, p) => (Math.abs(p.kept - kept) < Math.abs(best.kept - kept) ? p : best),
-    method.points[0],
-  );
+const valueAt = (json, path) =>
+  path === '' ? json : path.split('.').reduce((at, name) => at?.[name], json);
+
+/// Where the parts of a cell stand: "gold.change,low" is gold.change and gold.low.
+const pathsOf = (key) =>
+  key.split(',').map((name, i) => (i ? key.split(',')[0].replace(/[^.]*$/, '') : '') + name);
+
+/// A cell as {words, number, low, high}.
+function cellOf(row, {key, unit}) {
+  const parts = pathsOf(key).map((path) => valueAt(row, path));
+  if (/layer,head$/.test(key)) return {words: parts[0] == null ? '–' : at2(parts)};
+  const [v] = parts;
+  if (typeof v === 'number') {
+    const scale = unit === '%' ? 100 : 1;
+    const [low, high] = /,high$/.test(key) ? parts.slice(1)
+      : /,half_width$/.test(key) && parts[1] != null ? [v - parts[1], v + parts[1]] : [];
+    const between = low == null ? '' : ` (${digits(scale * low, 2)} to ${digits(scale * high, 2)})`;
+    const words = digits(scale * v, 4) + between + (unit === '%' ? ' %' : '');
+    return {words, number: v, low, high};
+  }
+  if (typeof v === 'boolean') return {words: v ? 'yes' : 'no', number: Number(v)};
+  if (Array.isArray(v)) {
+    const pairs = unit === 'head' ? [v] : v;
+    return {words: pairs.map((one) => (Array.isArray(one) ? at2(one) : String(one))).join(' ')};
+  }
+  return {words: v == null ? '–' : typeof v === 'object' ? '…' : String(v)};
 }
 
-const idsOf = (heads) => (heads || []).map(at2);
-const sameHeads = (p, q) => idsOf(p.heads).join() === idsOf(q.heads).join();
-export const without = (ids, others) => ids.filter((at) => !others.includes(at)).join(' ');
+/// The rows of a described table; those of `inner` stand in arrays of their own.
+function rowsOf(report, {name, inner}) {
+  const found = valueAt(report, name) ?? [];
+  const rows = Array.isArray(found) ? found : [found];
+  return inner ? rows.flatMap((row) => (row[inner] || []).map((one) => ({...row, ...one}))) : rows;
+}
 
-/// The best subset known of a size: of the exhaustive search, or of all subsets' losses.
-const bestOf = (kept) => curveNamed('exhaustive')?.points.find((p) => p.kept === kept);
-
-function curvePicture(width) {
-  const shown = new Set([
-    'random', 'magnitude', 'importance', 'ablation', 'greedy', 'exhaustive', methodOf().method,
-  ]);
-  const methods = curveOf().methods.filter(
-    (m) => shown.has(m.method) || curveOf().methods.length <= 7,
-  );
-  const top = Math.max(...methods.flatMap((m) => m.points.map((p) => p.loss)));
-  const series = methods.map((m) => ({
-    name: m.method, bold: m === methodOf(), thick: m === methodOf() ? 3 : 1.5,
-    points: m.points.map((p) => [p.kept, Math.max(p.loss, top / 1e6)]),
-    ...(m.method === 'exhaustive'
-      ? {color: 's5', dash: [2, 2], shape: 'square', hollow: true, r: 5}
-      : {}),
-  }));
-  const point = pointOf();
-  const regret = methodOf().regret;
-  return plot({
-    width, height: 340, series,
-    x: {label: 'heads kept', names: methods[0].points.map((p) => p.kept)},
-    y: {label: 'loss (nats, log)', log: true},
-    lines: [
-      {x: curveOf().needed, name: `${curveOf().needed} needed`},
-      {x: point.kept, name: `${point.kept} kept`, strong: true},
-    ].filter((l) => l.x != null),
-    about: {
-      name: 'curve', title: 'Loss against heads kept',
-      sentence: `${methodOf().method} keeps ${point.kept} heads at a loss of ` +
-        `${digits(point.loss)} (all heads: ${digits(curveOf().full.loss)}).${regret != null ? ` ` +
-        `Its mean regret, beyond the best subsets, is ${digits(regret, 3)} nats.` : ''}`,
-    },
+/// The tables of a report; of one that describes none, its lists of records.
+function tablesOf(report) {
+  if (report.tables) return report.tables.map((t) => ({...t, rows: rowsOf(report, t)}));
+  const isRecord = (v) => v && typeof v === 'object' && !Array.isArray(v);
+  return Object.entries(report).flatMap(([name, v]) => {
+    const rows = Array.isArray(v) && v.every(isRecord) ? v
+      : isRecord(v) && !['options', 'settings'].includes(name) ? [v] : [];
+    const keys = Object.keys(rows[0] || {}).filter((key) => !isRecord(rows[0][key]) &&
+      !(Array.isArray(rows[0][key]) && (isRecord(rows[0][key][0]) || rows[0][key].length > 24)));
+    const columns = keys.map((key) => ({key, title: key.replaceAll('_', ' '), meaning: ''}));
+    return keys.length ? [{name, title: name.replaceAll('_', ' '), columns, rows}] : [];
   });
 }
 
-function setNode() {
-  const [point, best] = [pointOf(), bestOf(pointOf().kept)];
-  const kept = new Set(idsOf(point.heads));
-  const removed = headsOf().filter((x) => !kept.has(x.at));
-  return [
-    el('p', null,
-      el('b', null, `${point.kept} heads kept: `),
-      `loss ${digits(point.loss)}, ${digits(100 * point.accuracy)} % right. `,
-      best
-        ? sameHeads(best, point)
-          ? 'This is the best set of that size.'
-          : `The best set of that size, ${idsOf(best.heads).join(' ') || 'none'}, has ` +
-            `${digits(best.loss)}; regret ${digits(point.loss - best.loss)} nats.`
-        : '',
-    ),
-    el('p', {class: 'tokens', id: 'kept-heads'},
-      headsOf().map((x) =>
-        el('span',
-          {class: `cell${kept.has(x.at) ? ' chosen' : ''}`}, kept.has(x.at) ? '● ' : '✕ ',
-          el('b', null, x.at), ' ', ownedBy(x).join(', '),
-        ),
-      ),
-    ),
-    isLive() &&
-    point.heads &&
-    headsOf().every((x) => (app.state.gates[x.at] ?? 1) === Number(kept.has(x.at))) &&
-    measured.result
-      ? el('p', {id: 'prune-live'},
-          `The live model with this set: loss ` +
-            `${digits(measured.result.loss)}${measured.done < measured.of ? ` so far ` +
-            `(${measured.done} of ${measured.of})` : ''}.`,
-        )
-      : '',
-    removed.length && !point.heads
-      ? note('This method is an average over draws; there is no one set.')
-      : '',
-  ];
+/// The bars of a column, largest first, named by the columns without numbers.
+function columnBars(width, {columns, cells, numeric}, by) {
+  const drawn = cells.filter((row) => by >= 0 && row[by].number != null);
+  if (drawn.length < 2 || drawn.length > 48) return null;
+  const {key, title, meaning} = columns[by];
+  const name = (row) => row.filter((_, i) => !numeric[i]).slice(0, 2).map((c) => c.words).join(' ');
+  return bars({
+    width: Math.min(width, 640), unit: title,
+    rows: drawn.map((row) => ({...row[by], name: name(row), value: row[by].number})),
+    about: {name: key.replace(/\W+/g, '-'), title, sentence: meaning},
+  });
 }
 
-/// The first size at which each method's set is not the best one.
-function partings() {
-  const rows = curveOf()
-    .methods.filter((m) => m.method !== 'exhaustive')
-    .map((m) => {
-      const parts = [...m.points].reverse().find((p) => {
-        const best = bestOf(p.kept);
-        return best && !sameHeads(best, p) && p.loss - best.loss > 1e-9;
-      });
-      return [
-        m.method, m.area, m.regret, m.rank_correlation ?? null, m.knee ?? null,
-        parts
-          ? `${parts.kept} heads: ` +
-            `${without(idsOf(parts.heads), idsOf(bestOf(parts.kept).heads)) || 'an average'} ` +
-            `instead of ${without(idsOf(bestOf(parts.kept).heads), idsOf(parts.heads))}`
-          : 'never',
-      ];
-    });
-  const head = [
-    'method', 'area under the curve', 'mean regret', 'rank correlation with ablation',
-    'knee: heads that are enough', 'first parts from the best set at',
-  ];
-  return tableOf('Methods side by side', head, rows);
-}
-
-function papers() {
-  const {michel, voita, prune} = run().reports;
-  return [
-    prune &&
-      tableOf(`This run was pruned by ${prune.method}`, ['', 'loss', 'accuracy', 'parameters'],
-        [
-          ['before', prune.before], ['without fine-tuning', prune.without_finetuning],
-          [`after ${prune.finetune} steps`, prune.after],
-        ]
-          .filter(([, r]) => r)
-          .map(([name, r]) => [name, r.loss, r.accuracy, r.parameters]),
-      ),
-    michel &&
-      tableOf('Michel et al. 2019, table 3: one head for each layer',
-        ['module', 'best single head', 'rise of the loss with it alone'],
-        michel.one_head_per_layer.map((r) => [
-          r.module, at2(r.out_of_sample), r.change_out_of_sample,
-        ]),
-      ),
-    voita &&
-      tableOf('Voita et al. 2019: heads that learned gates leave',
-        ['penalty λ', 'heads left', 'loss, pruned', 'loss, from scratch'],
-        voita.rows.map((r) => [r.lambda, r.survivors.length, r.pruned?.loss, r.from_scratch?.loss]),
-      ),
-    !michel && lacking('michel.json', 'The experiments of Michel et al. are'),
-    !voita && lacking('voita.json', 'The experiments of Voita et al. are'),
-  ].filter(Boolean);
-}
-
-export function keep(changes) {
-  go(changes);
-  const point = pointOf();
-  if (isLive() && point.heads) {
-    const kept = new Set(idsOf(point.heads));
-    go({gates: silenced(headsOf().filter((x) => !kept.has(x.at))), repl: 'zero'});
-  }
-}
-
-export const pruneView = {
-  name: 'prune', place: 'Experiment', title: 'Pruning', uses: [],
-  available: (page) => page.runs.length > 0,
-  stepBy: (by) => curveOf() && keep({kept: Math.max(0, pointOf().kept + by)}),
-  build(main) {
-    if (!curveOf()?.methods?.length)
-      return main.append(
-        lacking('curve.json', 'Pruning curves are') || note('There is no curve for this run.'),
-        ...papers(),
-      );
-    const sizes = methodOf().points.map((p) => p.kept);
-    const sets = el('div', {id: 'set'});
-    main.append(
-      el('div', {class: 'controls'},
-        choice('method', 'Method', curveOf().methods.map((m) => [m.method, m.method]),
-          (v) => keep({method: v}), () => methodOf().method,
-        ),
-        sliderOf('kept', 'Heads kept', {
-          min: Math.min(...sizes), max: Math.max(...sizes), step: 1, 'aria-label': 'heads kept',
-          value: () => pointOf().kept, act: (kept) => keep({kept}),
-        }),
-        isLive() && el('span', {class: 'muted'}, 'Move it, and the live model follows.'),
-      ),
-      figure(curvePicture, {
-        id: 'curve', again: curveOf().command || `headlab curve ${run().name}`, most: 860,
-        choose: (r, c) => keep({kept: methodOf().points[c]?.kept}),
-      }),
-      sets, partings(), ...papers(),
+/// A table that is sorted by the column chosen last, with that column as bars.
+function sortedTable(table, id) {
+  const columns = table.columns.filter((c) => c.digits !== -3 &&
+    table.rows.some((row) => cellOf(row, c).words !== '–'));
+  const cells = table.rows.map((row) => columns.map((c) => cellOf(row, c)));
+  const numeric = columns.map((_, i) => cells.some((row) => row[i].number != null));
+  let by = columns.findIndex((c, i) => numeric[i] && /,high$|,half_width$/.test(c.key));
+  const out = el('div');
+  const titled = (c, i) => el('span', null, c.meaning ? term(c.title, c.meaning) : c.title,
+    numeric[i] && button(by === i ? '▾' : '↕', () => sortBy(i), {
+      class: 'sort', 'aria-label': `Sort by ${c.title}`, 'aria-pressed': String(by === i),
+    }));
+  const show = () => {
+    if (by >= 0) cells.sort((a, b) => (b[by].number ?? -Infinity) - (a[by].number ?? -Infinity));
+    out.replaceChildren(
+      tableOf(table.title || table.name, columns.map(titled),
+        cells.map((row) => row.map((c) => c.words))),
+      table.note ? el('p', {class: 'small muted'}, table.note) : '',
     );
-    onMeasured(() => sets.replaceChildren(...setNode().filter(Boolean)));
-    return live(() => {
-      measure();
-      showMeasured();
-    });
+  };
+  const made = {columns, cells, numeric};
+  const node = figure((width) => columnBars(width, made, by), {
+    id, again: () => run().reports[app.state.file]?.command,
+  });
+  const {draw} = app.figures.at(-1);
+  const sortBy = (i) => {
+    by = i;
+    show();
+    draw();
+  };
+  show();
+  return [node, out];
+}
+
+export const findingsView = {
+  name: 'findings', place: 'Experiment', title: 'Findings', uses: [],
+  available: (page) => page.runs.length > 0,
+  build(main) {
+    const {reports, facts} = run();
+    const there = Object.keys(reports);
+    const missing = facts.files.filter((f) => (!f.present || f.outdated) && f.command);
+    const shown = () => (there.includes(app.state.file) ? app.state.file
+      : there.find((name) => name === 'ablation') || there[0]);
+    main.append(
+      el('p', null, 'What the program found and wrote into the folder of this run.'),
+      el('div', {class: 'controls'}, there.length > 0 &&
+        choice('pick-file', 'Finding', there.map((name) => [name, name.replaceAll('_', ' ')]),
+          (file) => go({file}), shown)),
+    );
+    let last = null;
+    main.append(dynamic('div', {id: 'finding'}, () => {
+      const key = `${app.state.run} ${shown()}`;
+      if (last?.key === key) return last.nodes;
+      const nodes = !there.length ? note('Nothing was found yet.')
+        : tablesOf(reports[shown()]).map((t, i) => sortedTable(t, `finding-${i}`));
+      last = {key, nodes};
+      return nodes;
+    }));
+    if (missing.length)
+      main.append(el('details', {id: 'missing'},
+        el('summary', null, `${missing.length} more can be found`),
+        tableOf('What would be found, and by which command', ['file', 'command'],
+          missing.map((f) => [f.file, code(f.command)])),
+      ));
   },
 };
+
+// ---- the curve -------------------------------------------------------------------------------
+
+const FEW = ['exhaustive', 'greedy', 'ablation', 'importance', 'random'];
+
+/// The methods of the curve, those of most interest first.
+export const methodsOf = () => {
+  const all = run().reports.curve?.methods || [];
+  const rank = ({method}) => (FEW.includes(method) ? FEW.indexOf(method) : FEW.length);
+  return [...all].sort((a, b) => rank(a) - rank(b));
+};
+export const methodNow = () =>
+  methodsOf().find((m) => m.method === app.state.method) || methodsOf()[0];
+
+export function curvePicture(width) {
+  const {curve} = run().reports;
+  const methods = methodsOf().filter((m, i) => i < FEW.length || m === methodNow());
+  const top = Math.max(...methods.flatMap((m) => m.points.map((p) => p.loss)));
+  const [best] = methods;
+  const words = (m) => ({exhaustive: 'best of all sets', ablation: 'each head alone'})[m] || m;
+  return plot({
+    width, height: 300,
+    series: methods.map((m) => ({
+      name: words(m.method), bold: m === methodNow(), thick: m === methodNow() ? 3 : 1.5,
+      points: m.points.map((p) => [p.kept, Math.max(p.loss, top / 1e6)]),
+    })),
+    x: {label: 'heads kept', names: best.points.map((p) => p.kept)},
+    y: {label: 'loss (nats, log)', log: true},
+    lines: [
+      best.knee != null && {x: best.knee, name: `${best.knee}: within 1 %`},
+      curve.needed && {x: curve.needed, name: `${curve.needed}: needed`},
+      app.state.kept != null && {x: app.state.kept, name: `${app.state.kept} kept`, strong: true},
+    ].filter(Boolean),
+    about: {
+      name: 'curve', title: 'Loss against heads kept, without fine-tuning',
+      sentence: `All heads: ${digits(curve.full.loss)}; none: ${digits(curve.none.loss)}. Choose ` +
+        'a point to try it.',
+    },
+  });
+}

@@ -1,265 +1,290 @@
-// One head, large: its pattern with the truth drawn on it, who looks at whom, why one cell is as
-// bright as it is, and what the head then writes. The truth is told by shape: a full outline is a
-// hit, a dashed one a miss, a bar at the row's end the attention that went elsewhere, and a row
-// number in brackets has no question.
+// One head: its card; its pattern with the truth drawn on it, and beside it that of another head,
+// or its own before training or pruning; why a query looks where it looks, product by product; what
+// the head then writes; its scores beside chance, over training; its queries and keys in a plane.
 import {keysSeen} from './core_model.js';
-import {headWrites, traceOf, whyWeight} from './core_pass.js';
+import {forwardPass, headWrites, pca, whyWeight} from './core_pass.js';
+import {at2} from './core_losses.js';
 import {range} from './draw.js';
-import {bars, digits, matrix, tableNumber} from './charts.js';
-import {button, choice, dynamic, el, figure, note, quoted, say, tableOf} from './ui.js';
+import {bars, digits, matrix, plot, shortened, small} from './charts.js';
+import {button, choice, dynamic, el, figure, note, quoted, tableOf} from './ui.js';
 import {
-  app, chosen, example, exampleCount, exampleIndex, go, headsOf, isLive, isSlow, lacking,
-  noPattern, ownedBy, relation, run, scoresOf, task, trace,
+  app, chosen, example, exampleIndex, go, headName, headsOf, isLive, lacking, noPattern, ownedBy,
+  relation, run, scoresOf, task, trace,
 } from './state.js';
-import {moduleName} from './heads.js';
+import {cardOf, moduleName} from './heads.js';
 import {
-  lockQuery, lockShown, panBy, patternCommand, patternOf, patternPicture, railPicture, rowOf,
+  chosenPicture, lockShown, lockedCell, panBy, patternCommand, patternOf, patternPicture, rowOf,
   sides, zoomBy,
 } from './pattern.js';
-import {planePicture} from './compare.js';
 
-/// What a head owns; or what it does as an owner would, though another does it more.
-function whatItOwns(head, owned) {
-  if (owned.length) return `This head owns ${owned.join(', ')}.`;
-  const too = scoresOf(head).filter(({score}) => score.lift >= 0.3 && score.p < 0.01);
-  if (!too.length) return 'It owns no relation: that takes a lift of at least 0.3 and p < 0.01.';
-  const most = ({name}) => headsOf().find((x) => ownedBy(x).includes(name))?.at ?? 'another';
-  return `It does ${too.map((x) => `${x.name} too (${most(x)} most)`).join(', ')}.`;
+// ---- beside ----------------------------------------------------------------------------------
+
+/// What may stand beside a head: [value, words]; the head most like it first.
+function besides() {
+  const {heads} = run().reports;
+  const [x, {parent}] = [chosen(), run()];
+  const row = heads?.distances?.[heads.heads.findIndex((h) => `${h.layer}.${h.head}` === x?.at)];
+  const place = (y) => heads.heads.findIndex((h) => `${h.layer}.${h.head}` === y.at);
+  const kind = (y) => run().modules[y.m].kind;
+  const others = headsOf().filter((y) => x && y.at !== x.at && kind(y) === kind(x));
+  const near = (y) => row?.[place(y)] ?? Infinity;
+  const sorted = [...others].sort((a, b) => near(a) - near(b));
+  return [
+    ['', 'nothing'],
+    ...sorted.map((y, i) => [y.at, `${headName(y)}${row && i === 0 ? ', most like it' : ''}`]),
+    ...(run().steps.length && isLive() ? [['start', `itself at step ${run().steps[0]}`]] : []),
+    ...(parent?.model && parent.task === task() && isLive() ? [['parent', 'itself before ' +
+      'pruning']] : []),
+  ];
 }
 
-/// Attention on the truth of each relation, beside chance.
-function truthBars(width, head) {
-  const [owned, withChance] = [ownedBy(head), app.state.null === 'on'];
-  const rows = scoresOf(head)
-    .filter(({score}) => score.mass != null)
-    .map(({name, i, score, owns}) => ({
-      name: `${owns ? '★ ' : ''}${name}`, value: score.mass,
-      tick: withChance ? score.null : undefined, strong: i === relation(head), score,
-    }));
-  if (!rows.length)
-    return (
-      lacking('heads.json', 'Scores against the truth are') ||
-      note('No relation of this task is asked of this head.')
-    );
-  const drawn = rows.find((r) => r.strong);
-  const told = drawn
-    ? ` ${drawn.name}: lift ${digits(drawn.score.lift, 3)}, p ` +
-      `${digits(drawn.score.p, 2)}${drawn.score.queries == null ? '' : `, ` +
-      `${drawn.score.queries} queries`}.`
-    : '';
-  return bars({
-    width: Math.min(width, 560), rows, unit: 'attention on the truth', low: 0, high: 1,
-    tickName: withChance ? 'chance' : undefined,
-    about: {
-      name: `truth-${head.at}`, title: 'Against the truth',
-      sentence:
-        withChance
-          ? `${whatItOwns(head, owned)} Scores are over ` +
-            `${run().reports.heads?.examples ?? 'all scored'} examples, not this one.${told}`
-          : 'As a naive reader sees it: without chance, every high bar looks like a finding.',
-    },
-    say: (r) => {
-      const s = rows[r].score;
-      return `${rows[r].name}: mass ${digits(s.mass)}, chance ${digits(s.null)}, lift ` +
-        `${digits(s.lift)}, p ${digits(s.p, 2)}${s.queries != null ? `, ${s.queries} ` +
-        `queries` : ''}, split B`;
+/// The pattern that stands beside, {head, map, title}; or null.
+function besideNow(x) {
+  const {b} = app.state;
+  if (!b || !besides().some(([value]) => value === b)) return null;
+  if (/^\d/.test(b)) {
+    const y = headsOf().find((one) => one.at === b);
+    return {head: y, map: patternOf(trace(), y.m, y.place), title: `Head ${b}`};
+  }
+  const {parent, steps} = run();
+  const pass = b === 'start' ? forwardPass(run().modelAt(steps[0]), example())
+    : forwardPass(parent.model, example());
+  const place = b === 'start' ? x.place : parent.modules[x.m].placeOf(x.born);
+  const title = b === 'start' ? `Head ${x.at} at step ${steps[0]}` : `Head ${x.at} before pruning`;
+  return {head: x, map: patternOf(pass, x.m, place), title};
+}
+
+function besidePicture(width) {
+  const x = chosen();
+  const other = x && trace() && besideNow(x);
+  if (!other) return null;
+  const own = patternOf(trace(), x.m, x.place);
+  const values = (t, s) => [own, other.map].map((map) => map.values[t * map.cols + s]);
+  return patternPicture(width, {
+    head: other.head, values: other.map, title: other.title, rel: relation(x), lock: x,
+    say: (t, s) => {
+      const [a, b] = values(t, s);
+      return `query ${t}, key ${s}: ${x.at} ${digits(a)}, beside ${digits(b)}, difference ` +
+        `${digits(a - b)}`;
     },
   });
 }
 
-/// Why the locked cell is as it is: q, k and their product, dimension by dimension.
-function whyPicture(width, head) {
-  const [t, s] = [app.state.q[0], app.state.k];
-  const pass = trace();
-  if (t == null || s == null || !pass.exact)
-    return note(
-      pass.exact
-        ? 'Click a cell of the pattern (or Enter) to lock it: then its query, key and their ' +
-          'product stand here.'
-        : 'Queries and keys are not in this page, which holds stored patterns only.',
-    );
-  const {queries, keys} = sides(head.m);
-  if (t >= queries.length || s >= keys.length)
-    return note('The locked cell is not in this example.');
-  if (s >= keysSeen(run(), head.m, example(), t))
-    return note(`Query ${t} may not see key ${s}: it is hidden by the mask, and its weight is 0.`);
-  const w = whyWeight(pass, head.m, head.place, t, s);
-  const values = Float32Array.from([...w.q, ...w.k, ...w.product]);
-  const top = Math.max(...values.map(Math.abs), 1e-6);
+// ---- why, and what for -------------------------------------------------------------------------
+
+/// The row of the locked query opened: q · k of its keys, dimension by dimension.
+function rowPicture(width, x) {
+  if (!trace().exact) return note('Queries and keys are not in this page, which has no weights.');
+  const [t, s] = lockedCell(x);
+  const {queries, keys} = sides(x.m);
+  const n = keysSeen(run(), x.m, example(), t);
+  const weights = rowOf(patternOf(trace(), x.m, x.place), t);
+  const order = range(Math.min(n, keys.length)).sort((a, b) => weights[b] - weights[a]);
+  const shown = order.slice(0, 12);
+  if (!shown.includes(s) && s < n) shown[shown.length - 1] = s;
+  const why = shown.map((key) => whyWeight(trace(), x.m, x.place, t, key));
+  const values = Float32Array.from(why.flatMap((w) => [...w.product]));
+  const locked = why[Math.max(shown.indexOf(s), 0)];
   return matrix({
-    rowNames: ['query', 'key', 'product'], colNames: range(w.q.length, String), values,
-    kind: 'sign', top, width: Math.min(width, 640), cell: 40, tall: 24, leastTall: 24,
+    rowNames: shown.map((key) => `${key} ${keys[key]}`), colNames: range(locked.q.length, String),
+    rowFill: (r) => (shown[r] === s ? 'accent' : 'ink'), values, kind: 'sign',
+    top: Math.max(...values.map(Math.abs), 1e-6), width: Math.min(width, 720), cell: 40, tall: 24,
+    leastTall: 18, rowBar: (r) => why[r].weight,
     about: {
-      name: `why-${head.at}-${t}-${s}`, title: `Why query ${t} gives key ${s} that weight`,
-      sentence: `The products add up to ${digits(w.score)}; divided by √${w.q.length} that is ` +
-        `${digits(w.scaled)}; softmax over the keys that the query sees makes it ` +
-        `${digits(w.weight)}.`,
+      name: `row-${x.at}-${t}`, title: `Why query ${t} ${quoted(queries[t])} looks where it looks`,
+      sentence: `Query × key in each dimension, keys with the most attention first; bars: the ` +
+        `weight. Key ${s} ${quoted(keys[s])}: the products add up to ${digits(locked.score, 3)}; ` +
+        `divided by √${locked.q.length} that is ${digits(locked.scaled, 3)}; softmax over ${n} ` +
+        `keys makes it ${digits(locked.weight, 3)}.` +
+        (s >= n ? ' The mask hides this key, so its weight is 0.' : ''),
     },
-    say: (r, c) =>
-      `dimension ${c}: query ${digits(w.q[c])} × key ${digits(w.k[c])} = ${digits(w.product[c])}`,
+    say: (r, c) => `key ${shown[r]}, dimension ${c}: query ${digits(why[r].q[c])} × key ` +
+      `${digits(why[r].k[c])} = ${digits(why[r].product[c])}`,
   });
 }
 
 /// What the head adds to the logits at the locked query.
-function writesNode(head) {
-  const t = app.state.q[0];
-  const pass = trace();
-  if (t == null || !pass.exact) return note('Lock a query to see what the head writes there.');
-  const {queries, keys} = sides(head.m);
-  if (t >= queries.length) return note('The locked query is not in this example.');
-  const made = headWrites(pass, head.m, head.place, t);
-  const {values} = patternOf(pass, head.m, head.place);
-  const strongest = keys
-    .map((words, s) => [`${s} ${words}`, values[t * keys.length + s], made.values[s]])
-    .sort((a, b) => b[2] - a[2])
-    .slice(0, 6);
-  const parts = [
-    el('h3', null, `What it writes at query ${t} ${quoted(queries[t])}`),
-    tableOf('Where it comes from',
-      ['from key', 'weight', 'weight × size of the value through W_O'], strongest,
-    ),
-  ];
+function writesNode(x) {
+  if (!trace().exact) return note('What a head writes needs the weights, which are not here.');
+  const [t] = lockedCell(x);
+  const {queries, keys} = sides(x.m);
+  const made = headWrites(trace(), x.m, x.place, t);
+  const weights = rowOf(patternOf(trace(), x.m, x.place), t);
+  const strongest = keys.map((words, s) => [`${s} ${words}`, weights[s], made.values[s]])
+    .sort((a, b) => b[2] - a[2]).slice(0, 6);
+  const from = tableOf(`Where query ${t} ${quoted(queries[t])} takes it from`,
+    ['key', 'weight', 'weight × size of the value through W_O'], strongest);
   if (!made.logits)
-    return [
-      ...parts,
-      note(
-        'Logits are not read off this head: others stand between it and the answer. Switch it ' +
-          'off in the live model instead.',
-      ),
-    ];
+    return [from, note('Other parts stand between this head and the answer, so it has no logits ' +
+      'of its own. Switch it off to see what it is for.')];
   const {vocab, target_names: names, tokens} = task();
   const rows = names.map((name, k) => {
     const logits = made.logits.subarray(k * vocab, (k + 1) * vocab);
     const order = range(vocab).sort((a, b) => logits[b] - logits[a]);
-    const words = (list) => list.map((v) => `${quoted(tokens[v])} ` +
-      `${digits(logits[v], 3)}`).join('  ');
+    const words = (list) =>
+      list.map((v) => `${quoted(tokens[v])} ${digits(logits[v], 3)}`).join('  ');
     return [name, words(order.slice(0, 3)), words(order.slice(-3).reverse())];
   });
+  return [from, tableOf('Logits that it raises and lowers directly, the last norm held fixed',
+    ['question', 'raises most', 'lowers most'], rows)];
+}
+
+/// Attention on the right keys of each relation, beside chance.
+function truthBars(width, x) {
+  const rows = scoresOf(x).filter(({score}) => score.mass != null);
+  if (!rows.length)
+    return lacking('heads.json', 'Scores against the truth are') ||
+      note('Nothing is asked of this head.');
+  const told = (s) => `mass ${digits(s.mass)}, chance ${digits(s.null)}, lift ${digits(s.lift)}, ` +
+    `p ${digits(s.p, 2)}${s.queries != null ? `, ${s.queries} queries` : ''}`;
+  const owned = ownedBy(x);
+  return bars({
+    width: Math.min(width, 560), unit: 'attention on the right keys', low: 0, high: 1,
+    tickName: 'chance',
+    rows: rows.map(({name, i, score}) => ({
+      name, value: score.mass, tick: score.null, strong: i === relation(x),
+    })),
+    about: {
+      name: `truth-${x.at}`, title: 'Beside chance',
+      sentence: `Over ${run().reports.heads?.examples ?? 'all scored'} examples. ` +
+        (owned.length ? `${x.at} owns ${owned.join(', ')}.` : `${x.at} owns nothing.`),
+    },
+    say: (r) => `${rows[r].name}: ${told(rows[r].score)}`,
+  });
+}
+
+function liftPicture(width, x) {
+  const {history} = run().facts;
+  const at = history?.heads.findIndex((h) => at2(h) === x.at) ?? -1;
+  if (at < 0) return lacking('heads.jsonl', 'Scores over training are') || note('Not tracked.');
+  const series = Object.entries(history.relations).map(([name, r]) => ({
+    name, r: 2.2, points: history.steps.map((s, i) => [s, r.lift[at][i]]).filter((p) =>
+      p[1] != null),
+  })).filter((s) => s.points.length);
+  const low = Math.min(0, ...series.flatMap((s) => s.points.map((p) => p[1])));
+  const step = app.state.step;
+  return plot({
+    width, height: 280, series, x: {label: 'step'},
+    y: {label: 'lift', high: 1, low},
+    lines: step == null ? [] : [{x: step, name: `step ${step}`, strong: true}],
+    about: {
+      name: `lift-${x.at}`, title: `Head ${x.at} over training`,
+      sentence: 'The lift on each relation: 0 is chance, 1 is perfect.',
+    },
+  });
+}
+
+/// The queries and keys of one head in one plane, which shows why its pattern is what it is.
+function planePicture(width, x) {
+  const module = trace().modules[x.m];
+  if (!module.q) return note('Queries and keys need the weights, which are not in this page.');
+  const {queries, keys} = sides(x.m);
+  const {dHead, kvHead, kvBlocks, heads} = run().modules[x.m];
+  // the columns of one block of several, of the first n rows
+  const cut = (values, n, block, blocks) =>
+    range(n).flatMap((t) => [...values.subarray((t * blocks + block) * dHead).subarray(0, dHead)]);
+  const points = [
+    ...cut(module.q, queries.length, x.place, heads.length),
+    ...cut(module.k, keys.length, kvHead[x.place], kvBlocks.length),
+  ];
+  const {projected, share} = pca(points, queries.length + keys.length, dHead);
+  const from = (first, n) => range(n, (i) => [...projected.subarray(2 * (first + i)).slice(0, 2)]);
+  const words = [queries.map((w, i) => `q${i} ${w}`), keys.map((w, i) => `k${i} ${w}`)];
+  const picture = plot({
+    width, height: Math.min(420, width * 0.75), names: false,
+    x: {label: `first axis, ${digits(100 * share[0], 3)} % of the variance`},
+    y: {label: `second, ${digits(100 * share[1], 3)} %`},
+    series: [
+      {name: 'query', points: from(0, queries.length), shape: 'triangle', color: 's1'},
+      {name: 'key', points: from(queries.length, keys.length), shape: 'circle', color: 's0'},
+    ].map((s) => ({...s, line: false, r: 4})),
+    about: {
+      name: `plane-${x.at}`, title: `Queries and keys of head ${x.at}`,
+      sentence: `Triangles are queries, dots keys, in one plane of the ${dHead} dimensions: a ` +
+        'query gives most weight to keys that lie in its direction.',
+    },
+    say: (r, c) => words[r][c],
+  });
+  if (keys.length <= 64)
+    words.forEach((list, r) => list.forEach((name, i) => {
+      const [px, py, w, h] = picture.marks.box(r, i);
+      picture.items.push(small(px + w + 2, py + h / 2 - 6, shortened(name, 60, 11, true)));
+    }));
+  return picture;
+}
+
+// ---- the view ----------------------------------------------------------------------------------
+
+const TABS = [
+  ['row', 'Why there', rowPicture], ['writes', 'What it writes', null],
+  ['truth', 'Beside chance', truthBars], ['time', 'Over training', liftPicture],
+  ['plane', 'Queries and keys', planePicture],
+];
+
+const missing = () => !chosen()
+    ? note(app.state.h ? `Head ${app.state.h} was removed when this run was pruned. Its pattern ` +
+        'is in the run that it came from.' : 'This run has no heads.')
+    : !trace() && noPattern();
+
+function tabNodes() {
+  const open = () => (TABS.some(([name]) => name === app.state.tab) ? app.state.tab : 'row');
+  const look = {class: 'tabs', role: 'group', 'aria-label': 'More of this head'};
+  const buttons = dynamic('div', look, () =>
+    TABS.map(([name, words]) => button(words, () => go({tab: name}), {
+      id: `tab-${name}`, 'aria-pressed': String(name === open()),
+    })));
   return [
-    ...parts,
-    tableOf('Logits it raises and lowers directly (last norm held fixed)',
-      ['question', 'raises most', 'lowers most'], rows,
-    ),
+    buttons,
+    ...TABS.filter(([, , make]) => make).map(([name, , make]) =>
+      figure((width) => (name === open() ? missing() || make(width, chosen()) : null), {
+        id: name, most: 760, again: name === 'truth' ? () => `headlab heads ${run().name}`
+          : patternCommand, choose: name === 'row' ? chooseKey : undefined,
+      })),
+    dynamic('div', {id: 'writes'}, () =>
+      open() === 'writes' ? missing() || writesNode(chosen()) : []),
   ];
 }
 
-/// In cross-attention: what the encoder positions that a target token reads have read themselves.
-function twoHops(head) {
-  if (run().modules[head.m].kind !== 'cross' || app.state.q[0] == null) return [];
-  const encoder = run()
-    .modules.filter((x) => x.kind === 'encoder' && x.heads.length)
-    .pop();
-  const map = patternOf(trace(), head.m, head.place);
-  if (!encoder || app.state.q[0] >= map.rows) return [];
-  const row = rowOf(map, app.state.q);
-  const hops = new Float32Array(map.cols);
-  encoder.heads.forEach((_, place) => {
-    const own = patternOf(trace(), encoder.index, place);
-    for (let s = 0; s < map.cols; ++s)
-      for (let j = 0; j < map.cols; ++j)
-        hops[j] += (row[s] * own.values[s * map.cols + j]) / encoder.heads.length;
-  });
-  const {keys} = sides(head.m);
-  return tableOf("Two hops: the product of this row and the last encoder layer's mean pattern",
-    ['source', 'read directly', 'through the encoder'],
-    keys.map((words, s) => [`${s} ${words}`, tableNumber(row[s]), tableNumber(hops[s])]),
-  );
-}
-
-/// The example, among those that are quick to try, on which this head puts least on the truth.
-function worstFor(head, rel) {
-  if (isSlow()) {
-    say('One pass of this model takes too long to try many examples.');
-    return;
-  }
-  const until = performance.now() + 400;
-  let [worst, least] = [exampleIndex(), Infinity];
-  for (let i = 0; i < exampleCount() && performance.now() < until; ++i) {
-    const shown = task().set('scored').example(i);
-    const pass = traceOf(run(), i);
-    const values = pass.pattern(head.m, head.place);
-    const across = values.length / (pass.modules[head.m].queries || 1);
-    let [mass, asked] = [0, 0];
-    for (let t = 0; t < values.length / across; ++t) {
-      const keys = shown.gold(rel, t) || [];
-      if (keys.length) ++asked;
-      for (const s of keys) mass += values[t * across + s];
-    }
-    if (asked && mass / asked < least) [least, worst] = [mass / asked, i];
-  }
-  go({ex: worst});
+/// Locks the key of a row of the opened products.
+function chooseKey(r) {
+  const {picture} = app.figures.find((f) => f.canvas.id === 'row');
+  go({q: lockedCell(chosen())[0], k: parseInt(picture.table().rows[r][0], 10)});
 }
 
 export const headView = {
-  name: 'head', place: 'Head', title: 'One head', short: 'Head', uses: ['h', 'ex', 'rel', 'step'],
+  name: 'head', place: 'Head', title: 'Head', uses: ['h', 'ex', 'rel', 'step'],
   available: (page) => page.runs.some((r) => headsOf(r).length),
   build(main) {
-    const ask = patternCommand();
-    const missing = () =>
-      !chosen() &&
-      note(
-        app.state.h
-          ? `Head ${app.state.h} was removed when this run was pruned. Its pattern is in the ` +
-            `run it came from.`
-          : 'This run has no heads.',
-      );
-    const blank = () => missing() || (!trace() && noPattern());
-    const guarded = (make) => (width) => blank() || make(width, chosen());
-    const title = (head) =>
-      `Head ${head.at}, ${moduleName(run().modules[head.m]).toLowerCase()}, example ` +
-        `${exampleIndex()}${app.state.step != null ? `, step ${app.state.step}` : ''}`;
-    const rails = (r, t) => {
-      const row = patternOf(trace(), chosen().m, chosen().place);
-      const v = row.values.subarray(t * row.cols, (t + 1) * row.cols);
-      lockQuery(t, v.indexOf(Math.max(...v)));
-    };
-    const big = figure(
-      guarded((width, head) =>
-        patternPicture(width, {head, rel: relation(head), title: title(head)}),
-      ),
-      {
-        id: 'pattern', again: ask, most: 760, choose: lockShown,
-        zoom: (factor, at) => zoomBy(factor, at, ...size()),
-        pan: (down, right) => panBy(down, right, ...size()),
-      },
-    );
     const size = () => {
       const {queries, keys} = sides(chosen().m);
       return [queries.length, keys.length];
     };
+    const title = () => `Head ${chosen().at}, ${moduleName(run().modules[chosen().m])}, example ` +
+      `${exampleIndex()}${app.state.step != null ? `, step ${app.state.step}` : ''}`;
+    const group = [];
+    const pattern = figure(
+      (width) => missing() || chosenPicture(width, {rel: relation(), title: title()}),
+      {
+        id: 'pattern', again: patternCommand, most: 620, choose: lockShown, group,
+        zoom: (factor, at) => zoomBy(factor, at, ...size()),
+        pan: (down, right) => panBy(down, right, ...size()),
+      },
+    );
+    const zoom = (words, act, id) => button(words, act, {id});
     main.append(
       el('div', {class: 'controls'},
-        button('Zoom in', () => zoomBy(0.5, app.figures[0].at, ...size()), {id: 'zoom-in'}),
-        button('out', () => zoomBy(2, null, ...size())), button('fit', () => go({win: null})),
-        choice('sum', 'Several queries are', [['sum', 'summed'], ['mean', 'averaged']],
-          (v) => go({sum: v}),
-        ),
-        button('Where it errs most',
-          () => isLive() && chosen() && relation() >= 0 && worstFor(chosen(), relation()),
-          {id: 'errs'},
-        ),
+        choice('beside', 'Beside', besides, (v) => go({b: v || null}), () => app.state.b ?? ''),
+        task().length > 16 && [
+          zoom('Zoom in', () => zoomBy(0.5, null, ...size()), 'zoom-in'),
+          zoom('out', () => zoomBy(2, null, ...size()), 'zoom-out'),
+          zoom('all', () => go({win: null}), 'zoom-all'),
+        ],
       ),
-      el('div', {class: 'columns'},
-        el('div', null, big,
-          figure(guarded(railPicture), {id: 'rails', choose: rails, again: ask}),
-          el('label', null, 'Draw ',
-            el('input', {
-              type: 'range', id: 'mass', min: 0.1, max: 1, step: 0.05, value: app.state.mass,
-              'aria-label': 'share of attention drawn',
-              oninput: (event) => go({mass: Number(event.target.value)}),
-            }),
-            ' of the attention',
-          ),
-        ),
+      el('div', {class: 'columns'}, pattern,
         el('div', null,
-          figure(guarded(truthBars), {id: 'truth', again: () => `headlab heads ${run().name}`}),
-          figure(guarded(whyPicture), {id: 'why', again: ask}),
-          dynamic('div', {id: 'writes'}, () =>
-            blank() ? [] : [writesNode(chosen()), twoHops(chosen())],
-          ),
-          figure(guarded(planePicture), {id: 'plane', again: ask}),
-        ),
-      ),
+          figure(besidePicture, {id: 'beside-pattern', most: 620, choose: lockShown, group}),
+          dynamic('div', {class: 'card', id: 'card'}, () => (chosen() ? cardOf(chosen()) : [])))),
+      ...tabNodes(),
     );
   },
 };

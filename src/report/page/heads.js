@@ -1,75 +1,188 @@
-// The grid of heads: what a cell says, how it is sorted, drawn, reached by keyboard and exported.
-import {reportScore} from './core_losses.js';
+// What is known of a head, in words: its role beside chance, what it costs, who does it too, when
+// it was born, up to which size it is kept. The card, the grid and the scenes say the same
+// because they ask here. A head of the grid is one stop of the Tab key; arrows move in it.
+import {at2, subsetLoss} from './core_losses.js';
 import {mapBitmap, pooled, range, remember} from './draw.js';
-import {digits, label, line, nearestMark, rect, shortened, small, tableNumber} from './charts.js';
+import {digits} from './charts.js';
+import {button, dynamic, el, explained, live, palette, say} from './ui.js';
 import {
-  againLine, button, choice, dynamic, el, link, live, note, palette, saveButtons, say, tableOf,
-} from './ui.js';
-import {formatHash} from './address.js';
-import {
-  app, chosen, exampleIndex, go, headsOf, lacking, run, scoresOf, task, toggleGate, trace,
+  app, chosen, gateArray, go, headsOf, isLive, ownedBy, run, scoresOf, silenced, task, toggleGate,
+  trace,
 } from './state.js';
 import {patternOf} from './pattern.js';
 
-/// The score of heads.json, or at an earlier step the one that was tracked last until then.
-function scoreNow(i, m, place) {
-  const score = reportScore(run(), i, m, place);
-  const {history} = run().facts;
-  if (app.state.step == null || !score) return score;
-  const at = (history?.steps || []).filter((s) => s <= app.state.step).length - 1;
-  const head = (history?.heads || []).findIndex(
-    ([layer, born]) => layer === m && run().modules[m].placeOf(born) === place,
-  );
-  const tracked = history?.relations[task().relations[i].name];
-  return at < 0 || head < 0 || !tracked
-    ? null
-    : {...score, mass: tracked.mass[head][at], lift: tracked.lift[head][at]};
+const recordOf = (list, x) => list?.find((h) => h.layer === x.m && h.head === x.born);
+export const percent = (share) => `${digits(100 * share, 3)} %`;
+/// A rise, to three figures; below .001 to the fourth decimal.
+export const signed = (v) =>
+  `${v > 0 ? '+' : ''}${digits(Math.abs(v) < 1e-3 ? Number(v.toFixed(4)) : v, 3)}`;
+/// "0.1, 0.2 and 0.3".
+export const listed = (words) =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
+
+/// The loss that the program found with these heads at 0, or null.
+export const lossWithout = (heads, r = run()) => subsetLoss(r, gateArray(silenced(heads), r));
+
+/// What these heads cost: the rise of the loss without them, as far as the program measured it.
+export function costOf(heads, r = run()) {
+  const [none, off] = [lossWithout([], r), lossWithout(heads, r)];
+  if (none != null && off != null) return off - none;
+  return heads.length === 1 ? recordOf(r.reports.ablation?.heads, heads[0])?.change ?? null : null;
 }
 
-/// What a cell says of its head: the relation it scores best on, beside the chance level.
-function bestScore(m, place) {
-  let best = null;
-  for (const {name, i, owns: owner} of scoresOf({m, place})) {
-    const [score, owns] = [scoreNow(i, m, place), app.state.step == null && owner];
-    if (
-      score?.mass != null &&
-      (!best || (owns && !best.owns) || (owns === best.owns && score.lift > best.lift))
-    )
-      best = {...score, name, owns};
-  }
-  return best;
+/// The relations that a head does as their owner must, whether it does them most or not.
+export function doneBy(x) {
+  const {lift, p} = app.page.facts.owner;
+  return scoresOf(x).filter(({score}) => score.lift >= lift && (score.p_holm ?? score.p) < p)
+    .sort((a, b) => b.owns - a.owns || b.score.lift - a.score.lift);
+}
+
+/// Whether two heads do the same.
+const doSame = (x, y) => doneBy(x).some((d) => doneBy(y).some((other) => other.name === d.name));
+
+/// The head without which this one costs most beyond what both cost alone, of those that do the
+/// same if it does anything: {x, both, beyond}; null below .01 nats, or where nothing was measured.
+export function partnerOf(x) {
+  const pairs = run().reports.interactions?.pairs || [];
+  const same = (p, y) => [p.first, p.second].map(at2).sort().join() === [x.at, y.at].sort().join();
+  const found = headsOf().flatMap((y) => {
+    if (y.at === x.at || (doneBy(x).length && !doSame(x, y))) return [];
+    const [both, pair] = [costOf([x, y]), pairs.find((p) => same(p, y))];
+    const {verdict} = pair || {};
+    if (both != null) return [{x: y, both, beyond: both - costOf([x]) - costOf([y]), verdict}];
+    return pair ? [{x: y, both: pair.joint, beyond: pair.joint - pair.sum, verdict}] : [];
+  });
+  const most = found.reduce((a, b) => (a && a.beyond >= b.beyond ? a : b), null);
+  return most && most.beyond > 0.01 ? most : null;
+}
+
+/// The points of the best method of the curve: all subsets, or one head after the other.
+export const bestPoints = (r = run()) => {
+  const methods = r.reports.curve?.methods || [];
+  return ['exhaustive', 'greedy'].map((name) => methods.find((m) => m.method === name))
+    .find(Boolean)?.points || [];
+};
+
+/// The fewest heads with which it is still kept, when heads go one by one.
+function keptTo(x) {
+  const points = bestPoints();
+  const without = points.filter((p) => !p.heads.some((h) => at2(h) === x.at)).map((p) => p.kept);
+  return points.length ? Math.max(-1, ...without) + 1 : null;
+}
+
+/// The step at which a head began with what it does best: half of its last lift.
+export function bornAt(x) {
+  const {history} = run().facts;
+  const role = doneBy(x)[0];
+  const at = history?.heads.findIndex((h) => at2(h) === x.at);
+  const lifts = role && at >= 0 && history.relations[role.name]?.lift[at];
+  const from = lifts ? lifts.findIndex((v) => v >= lifts.at(-1) / 2) : -1;
+  return from < 0 ? null : history.steps[from];
+}
+
+/// Roles that were born, in their order: [{name, best: "layer.head", born}].
+export const births = () => Object.entries(run().facts.history?.relations || {})
+    .filter(([, r]) => r.born != null)
+    .map(([name, r]) => ({name, born: r.born, best: at2(r.best)}))
+    .sort((a, b) => a.born - b.born);
+
+const meaningOf = (name) => task().relations.find((r) => r.name === name)?.description || name;
+
+/// What a head does, in a clause.
+export function roleOf(x) {
+  const done = doneBy(x);
+  if (done.length) return `looks at ${listed(done.map((d) => meaningOf(d.name)))}`;
+  return scoresOf(x).length ? 'is better than chance at nothing that is scored'
+    : 'has not been scored';
+}
+
+/// The facts of a head as rows [what, sentence].
+export function factsOf(x) {
+  const best = doneBy(x)[0] || scoresOf(x).sort((a, b) => b.score.lift - a.score.lift)[0];
+  const [cost, partner, born, kept] = [costOf([x]), partnerOf(x), bornAt(x), keptTo(x)];
+  const others = headsOf().filter((y) => y.at !== x.at && doSame(x, y));
+  const children = app.page.runs.filter(({facts}) => app.page.runs[facts.parent] === run());
+  return [
+    best && [
+      `on ${best.name}`,
+      `${digits(best.score.mass, 2)} of its attention, chance ${digits(best.score.null, 2)} ` +
+        `(lift ${digits(best.score.lift, 2)}, p ${digits(best.score.p, 2)})`,
+    ],
+    others.length && ['does it too', listed(others.map((y) => y.at))],
+    cost != null && ['without it', `loss ${signed(cost)} nats`],
+    partner && [
+      `without ${partner.x.at} as well`,
+      `loss ${signed(partner.both)} nats: ${digits(partner.beyond, 2)} more than the two alone` +
+        (partner.verdict ? ` (${partner.verdict})` : ''),
+    ],
+    born != null && ['born', `at step ${born}`],
+    kept && [
+      'kept',
+      kept > headsOf().length ? 'in no best set'
+        : `among the best ${kept}${kept > 1 ? `, gone at ${kept - 1}` : ''}`,
+    ],
+    ...children.map((r) => [
+      `in ${r.name}`, r.modules[x.m].placeOf(x.born) >= 0 ? 'kept' : 'removed',
+    ]),
+  ].filter(Boolean);
+}
+
+/// The card of a head: what is known of it, and what one can do with it.
+export function cardOf(x) {
+  if (!x) return el('p', null, 'This head was removed when the run was pruned.');
+  const partner = partnerOf(x);
+  const off = app.state.gates[x.at] === 0;
+  return [
+    el('p', null, el('b', null, x.at), ` ${roleOf(x)}.`),
+    el('dl', null, factsOf(x).map(([what, words]) => [
+      el('dt', null, what), el('dd', null, explained(words)),
+    ])),
+    el('div', {class: 'controls'},
+      app.state.view !== 'head' &&
+        button('Look closer', () => go({view: 'head', h: x.at}), {id: 'card-open'}),
+      isLive() && button(off ? `Switch ${x.at} on` : `Switch ${x.at} off`, () => toggleGate(x),
+        {id: 'card-switch'}),
+      partner && button(`Beside ${partner.x.at}`,
+        () => go({view: 'head', h: x.at, b: partner.x.at}), {id: 'card-beside'}),
+    ),
+  ];
+}
+
+// ---- the grid --------------------------------------------------------------------------------
+
+/// The score of heads.json, or at an earlier step the one that was tracked last until then.
+function scoreNow({i, name, score}, x) {
+  const {history} = run().facts;
+  if (app.state.step == null) return score;
+  const at = (history?.steps || []).filter((s) => s <= app.state.step).length - 1;
+  const head = (history?.heads || []).findIndex((h) => at2(h) === x.at);
+  const tracked = history?.relations[name];
+  return at < 0 || head < 0 || !tracked ? null
+    : {...score, mass: tracked.mass[head][at], lift: tracked.lift[head][at], p: null, i};
+}
+
+/// What a cell says of its head: what it does most, beside chance.
+function bestScore(x) {
+  const rows = scoresOf(x).flatMap((one) => {
+    const score = scoreNow(one, x);
+    return score?.mass == null ? [] : [{...score, name: one.name, owns: one.owns}];
+  });
+  const most = (a, b) => (a && a.lift >= b.lift ? a : b);
+  const now = app.state.step == null;
+  return (now && rows.filter((r) => r.owns).reduce(most, null)) || rows.reduce(most, null);
 }
 
 /// What heads can be sorted by: [name, value of a head].
-function sortings() {
-  const {heads, ablation} = run().reports;
-  const found = [
-    ['place', null],
-    ['lift of its best relation', (x) => bestScore(x.m, x.place)?.lift],
-  ];
-  task().relations.forEach((r, i) =>
-    found.push([`mass on ${r.name}`, (x) => reportScore(run(), i, x.m, x.place)?.mass]),
-  );
-  const record = (list, x) => list?.find((h) => h.layer === x.m && h.head === x.born);
-  if (ablation) found.push(['loss without it', (x) => record(ablation.heads, x)?.change]);
-  for (const key of ['entropy', 'focus', 'confidence', 'distance', 'rank'])
-    if (heads?.heads?.[0]?.[key] != null) found.push([key, (x) => record(heads.heads, x)?.[key]]);
-  return found;
-}
+export const sortings = () =>
+  [['place', null], ['lift', (x) => bestScore(x)?.lift], ['cost', (x) => costOf([x])]];
 
-/// The heads of one row of the grid, as born; a removed head is {gone: true}.
+/// The heads of each row of the grid, as born; a removed head has no place.
 function gridRows() {
   const by = sortings().find(([name]) => name === app.state.sort)?.[1];
   if (by) {
-    const value = (x) => by(x) ?? -Infinity;
-    return [
-      {
-        name: `by ${app.state.sort}, largest first`,
-        cells: headsOf()
-          .sort((a, b) => value(b) - value(a))
-          .map((x) => ({...x, score: by(x), what: app.state.sort})),
-      },
-    ];
+    const sorted = headsOf().map((x) => ({...x, score: by(x)}))
+      .sort((a, b) => (b.score ?? -Infinity) - (a.score ?? -Infinity));
+    return [{name: `by ${app.state.sort}, largest first`, cells: sorted}];
   }
   return run().modules.map((module) => ({
     name: moduleName(module),
@@ -85,19 +198,17 @@ export function moduleName({name, kind, heads, kvBlocks}) {
     self: task().architecture === 'encoder_decoder' ? 'Decoder layer' : 'Layer',
     encoder: 'Encoder layer', cross: 'Cross-attention of decoder layer',
   }[kind];
-  const shared =
-    kvBlocks.length < heads.length ? `, ${kvBlocks.length} blocks of keys and values shared` : '';
+  const shared = kvBlocks.length < heads.length ? `, which share ${kvBlocks.length} blocks of ` +
+    'keys and values' : '';
   return `${side} ${layer}${heads.length ? '' : ', all heads removed: only its bias is ' +
     'left'}${shared}`;
 }
 
-/// Whether maps of single examples are worth their time: not those of very long inputs.
-const showsExample = () => app.state.thumb === 'example' && trace() && task().length <= 256;
-
-/// The small map of a head, as an item of a picture without its place.
+/// The small map of a head, as an item of a picture without its place: the pattern on the example,
+/// of very long inputs and where there is none the mean pattern.
 function thumbnailOf(x) {
   const look = {kind: 'weight', top: 1, root: task().length > 64};
-  if (!showsExample()) {
+  if (!trace() || task().length > 256) {
     const {rows, columns: cols, weights: values} = run().thumbnail(x.m, x.place);
     return {values, rows, cols, ...look};
   }
@@ -108,7 +219,17 @@ function thumbnailOf(x) {
   return {...small, ...look};
 }
 
-function headCell(x) {
+const wordsOf = (best, x) => best ? `${best.name} ${digits(best.mass, 2)}${best.owns ? ' ★' : ''}`
+    : x.place < 0 ? 'removed' : '';
+
+function barOf(best) {
+  const bar = el('div', {class: 'bar'}, el('span'), el('i'));
+  bar.children[0].style.width = `${100 * Math.min(best.mass, 1)}%`;
+  bar.children[1].style.left = `calc(${100 * Math.min(best.null, 1)}% - 1px)`;
+  return bar;
+}
+
+function headCell(x, show) {
   if (x.place < 0)
     return el('div',
       {
@@ -117,48 +238,41 @@ function headCell(x) {
       },
       el('b', null, x.at), el('br'), '✕ removed',
     );
-  const best = bestScore(x.m, x.place);
-  const gate = app.state.gates[x.at];
-  const words = best ? `${best.owns ? '★ ' : ''}${best.name} ${digits(best.mass, 2)}` : '';
-  const described = `head ${x.at}${best ? `, ${best.owns ? 'owns' : 'no owner; best on'} ` +
-    `${best.name}: mass ${digits(best.mass, 3)}, chance ` +
-    `${digits(best.null, 3)}` : ''}${gate === 0 ? ', switched off' : ''}`;
-  const bar = best && el('div', {class: 'bar'}, el('span'), app.state.null === 'on' && el('i'));
-  if (bar) {
-    bar.firstChild.style.width = `${100 * Math.min(best.mass, 1)}%`;
-    if (bar.children[1])
-      bar.children[1].style.left = `calc(${100 * Math.min(best.null, 1)}% - 1px)`;
-  }
+  const [best, off, cost] = [bestScore(x), app.state.gates[x.at] === 0, costOf([x])];
+  const described = `head ${x.at}${best ? `, ${ownedBy(x).length ? '' : 'most on '}` +
+    `${best.name}: ${digits(best.mass, 3)} of its attention, chance ` +
+    `${digits(best.null, 3)}` : ''}${off ? ', switched off' : ''}`;
   const canvas = el('canvas', {'aria-hidden': 'true'});
   const map = thumbnailOf(x);
   if (map.rows) mapBitmap(map, palette(), canvas);
   return el('div',
     {
-      class: `cell${chosen()?.at === x.at ? ' chosen' : ''}${gate === 0 ? ' off' : ''}`,
+      class: `cell${chosen()?.at === x.at ? ' chosen' : ''}${off ? ' off' : ''}`,
       role: 'gridcell', tabindex: -1, 'data-head': x.at, id: `cell-${x.at}`,
-      'aria-label': described, onclick: () => go({view: 'head', h: x.at}),
+      'aria-label': described, onpointerenter: () => show(x), onfocus: () => show(x),
+      onclick: () => go({h: x.at}), ondblclick: () => go({view: 'head', h: x.at}),
     },
-    canvas, el('b', null, x.at), ' ', words, bar,
-    x.score !== undefined && el('div', {class: 'muted'}, digits(x.score, 3)),
+    canvas, el('b', null, x.at), ' ', wordsOf(best, x), best && barOf(best),
+    el('div', {class: 'muted'},
+      x.score != null && app.state.sort !== 'cost' ? digits(x.score, 3)
+        : cost != null ? `off: ${signed(cost)}` : ''),
   );
 }
 
-/// One Tab stop; arrows by place on the screen, Home and End in a row, Page keys by row.
 function gridKeys(event, grid) {
   const cells = [...grid.querySelectorAll('.cell')];
   const at = cells.indexOf(document.activeElement);
   if (at < 0) return;
   const across = Math.max(1, cells.filter((c) => c.offsetTop === cells[at].offsetTop).length);
-  const row = cells[at].closest('[role="row"]');
-  const inRow = [...row.querySelectorAll('.cell')];
+  const inRow = [...cells[at].closest('[role="row"]').querySelectorAll('.cell')];
   const next = {
     ArrowRight: at + 1, ArrowLeft: at - 1, ArrowDown: at + across, ArrowUp: at - across,
     Home: cells.indexOf(inRow[0]), End: cells.indexOf(inRow.at(-1)),
     PageDown: at + inRow.length, PageUp: at - inRow.length,
   }[event.key];
-  if (event.key === 'Enter') cells[at].click();
-  else if (event.key === 'x' && cells[at].dataset.head)
-    toggleGate(headsOf().find((x) => x.at === cells[at].dataset.head));
+  const x = headsOf().find((one) => one.at === cells[at].dataset.head);
+  if (event.key === 'Enter') x && go({view: 'head', h: x.at});
+  else if (event.key === 'x') toggleGate(x);
   else if (next === undefined) return;
   else if (cells[next]) focusCell(grid, cells[next]);
   event.preventDefault();
@@ -172,180 +286,32 @@ function focusCell(grid, cell) {
   say(cell.getAttribute('aria-label'));
 }
 
-export function headGrid(props) {
+/// The grid beside the card of the head that is pointed at, or chosen.
+export function headGrid() {
+  let pointed = null;
+  const known = (x) => headsOf().find((y) => y.at === x?.at);
+  const card = dynamic('aside', {class: 'card', id: 'card'}, () =>
+    cardOf(known(pointed) || chosen()));
+  const show = (x) => {
+    pointed = x;
+    card.replaceChildren(...cardOf(known(x)).filter(Boolean));
+  };
   const grid = el('div', {
     role: 'grid', 'aria-label': 'All heads, layer by layer', id: 'grid',
-    onkeydown: (event) => gridKeys(event, grid), ...props,
+    onkeydown: (event) => gridKeys(event, grid),
   });
   live(() => {
-    const [rows, focused] = [
-      gridRows(),
-      grid.contains(document.activeElement) && document.activeElement.dataset.head,
-    ];
+    const focused = grid.contains(document.activeElement) && document.activeElement.dataset.head;
     grid.className = `grid${headsOf().length > 24 ? ' small' : ''}`;
     grid.replaceChildren(
-      ...rows.map((row) =>
-        el('div', {role: 'row'}, el('div', {role: 'rowheader'}, row.name), row.cells.map(headCell)),
+      ...gridRows().map((row) => el('div', {role: 'row'}, el('div', {role: 'rowheader'}, row.name),
+          row.cells.map((x) => headCell(x, show))),
       ),
     );
-    const cell =
-      [...grid.querySelectorAll('.cell')].find(
-        (c) => c.dataset.head === (focused || chosen()?.at),
-      ) || grid.querySelector('.cell');
+    const cells = [...grid.querySelectorAll('.cell')];
+    const cell = cells.find((c) => c.dataset.head === (focused || chosen()?.at)) || cells[0];
     if (cell) cell.tabIndex = 0;
     if (focused) cell?.focus();
   });
-  return grid;
+  return el('div', {class: 'beside'}, grid, card);
 }
-
-/// All heads as one picture, for the export.
-function gridPicture(width) {
-  const rows = gridRows().filter((row) => row.cells.length);
-  const across = Math.max(1, ...rows.map((row) => Math.min(row.cells.length, 12)));
-  const side = Math.min(110, (width - 10) / across - 8);
-  const [items, boxes, table] = [[], [], []];
-  let y = 0;
-  for (const row of rows) {
-    items.push(small(4, y + 10, row.name));
-    boxes.push(
-      row.cells.map((x, i) => {
-        const box = [
-          4 + (i % across) * (side + 8), y + 22 + Math.floor(i / across) * (side + 30), side, side,
-        ];
-        const [bx, by] = box;
-        const best = x.place >= 0 && bestScore(x.m, x.place);
-        const map = x.place >= 0 && thumbnailOf(x);
-        if (map) items.push({type: 'map', x: bx, y: by, w: side, h: side, ...map});
-        else
-          items.push(
-            line([[bx, by], [bx + side, by + side]], {stroke: 'edge'}),
-            line([[bx + side, by], [bx, by + side]], {stroke: 'edge'}),
-          );
-        items.push(rect(bx, by, side, side, {stroke: 'edge', dash: map ? [] : [3, 3]}));
-        items.push(
-          label(bx, by + side + 10,
-            shortened(
-              x.at + (best ? ` ${best.owns ? '★ ' : ''}${best.name}` : map ? '' : ' removed'),
-              side, 11,
-            ),
-            {size: 11, bold: Boolean(best && best.owns)},
-          ),
-        );
-        table.push([
-          x.at, map ? '' : 'removed', best ? best.name : '', best ? best.owns : '',
-          ...(best ? [best.mass, best.null, best.lift, best.p] : ['', '', '', '']).map((v) =>
-            typeof v === 'number' ? tableNumber(v) : v,
-          ),
-        ]);
-        return box;
-      }),
-    );
-    y += 22 + Math.ceil(row.cells.length / across) * (side + 30);
-  }
-  return {
-    name: 'heads', title: 'All heads', width, height: Math.max(y, 20), items,
-    sentence: `${headsOf().length} heads; ${table.filter((r) => r[3] === true).length} own a ` +
-      `relation. ${!showsExample() ? 'Each map is the mean pattern over the scored ' +
-      'examples.' : `Each map is the pattern on example ${exampleIndex()}.`}`,
-    table: () => ({
-      head: ['head', 'removed', 'best relation', 'owns it', 'mass', 'chance', 'lift', 'p'],
-      rows: table,
-    }),
-    marks: {
-      rows: boxes.length, cols: (r) => boxes[r].length, box: (r, c) => boxes[r][c],
-      find: nearestMark(boxes), text: (r, c) => rows[r].cells[c].at,
-    },
-  };
-}
-// Overview: the verdict, and every head as a small map with its score beside chance. The grid is
-// one stop of the Tab key; arrows move in it (the ARIA grid pattern). Pruned heads keep their cell.
-
-/// The verdict in pieces; what it speaks of is a link away. Runs of this page that were pruned from
-/// this one follow.
-export function verdict(r) {
-  const pruned = app.page.runs.filter(({facts}) => app.page.runs[facts.parent] === r);
-  return el('p', {class: 'verdict', id: 'verdict-live'},
-    r.facts.verdict.map(({text: words, head: h, relation: rel, view}) => {
-      const place = view ? {view} : {view: 'head', h, rel: rel || null};
-      const href = formatHash({...app.state, ...place});
-      return h || view ? link(words, () => go(place), {href}) : words;
-    }),
-    pruned.map((child) => [
-      link(`${child.name} keeps ${headsOf(child).length} of them`, () =>
-        go({run: app.page.runs.indexOf(child) + 1, h: null}),
-      ),
-      `: loss ${digits(child.facts.evaluation.loss)}${child.reports.prune?.finetuned ? ` after ` +
-        `${child.reports.prune.finetuned} steps of fine-tuning` : ''}. `,
-    ]),
-  );
-}
-
-/// What the relations ask for.
-const meanings = ({relations}) =>
-  relations.length > 0 &&
-  relations.length <= 8 &&
-  el('p', {class: 'small muted', id: 'meanings'},
-    relations.map((r, i) => [i > 0 && ' · ', el('b', null, r.name), ` ${r.description}`]),
-  );
-
-/// Findings of earlier weights, which are named and not shown.
-function outdated() {
-  const old = run().facts.files.filter((f) => f.outdated).map((f) => `${f.file} (step ${f.step})`);
-  return old.length && note(`Of earlier weights, and so not shown: ${old.join(', ')}.`);
-}
-
-export const headsView = {
-  name: 'heads', place: 'Story', title: 'Overview', uses: ['ex', 'step'],
-  available: (page) => page.runs.length > 0,
-  build(main) {
-    main.append(
-      outdated() || '', verdict(run()), meanings(task()) || '',
-      dynamic('p', {class: 'small muted', id: 'other-step'}, () =>
-        app.state.step == null ? [] :
-          `The maps are of step ${app.state.step}; the sentence above is of the last step.`,
-      ),
-    );
-    if (!run().modules.length)
-      return main.append(
-        note(
-          'This model has 0 layers, so it has no heads. Its loss is what embedding and ' +
-            'unembedding alone can do.',
-        ),
-      );
-    main.append(
-      el('div', {class: 'controls'},
-        choice('sort', 'Sort by', sortings().map(([name]) => [name, name]),
-          (v) => go({sort: v}), () => app.state.sort,
-        ),
-        task().length <= 256 &&
-          choice('thumb', 'Maps show',
-            [['example', 'this example'], ['mean', 'the mean over examples']],
-            (v) => go({thumb: v}), () => app.state.thumb,
-          ),
-        el('span', {class: 'muted'}, '★ owns the relation · bar: attention on its truth · ',
-          el('b', null, '┃'), ' chance',
-        ),
-      ),
-    );
-    main.append(headGrid(), lacking('heads.json', 'Scores of heads against the truth are') || '');
-    const picture = () => gridPicture(Math.min(900, Math.max(300, main.clientWidth)));
-    const table = el('div', {hidden: true});
-    const command = `headlab heads ${run().name} --all`;
-    main.append(
-      el('figure', null,
-        el('div', {class: 'tools'},
-          button('Table',
-            () => {
-              const {head, rows} = picture().table();
-              table.hidden = !table.hidden;
-              table.replaceChildren(tableOf('All heads', head, rows, 200));
-            },
-            {class: 'table-button', id: 'grid-table'},
-          ),
-          saveButtons(picture, () => command),
-        ),
-        table, againLine(command),
-      ),
-    );
-  },
-};

@@ -1,7 +1,6 @@
-// Ten lessons: a text, which stands in the document for readers without scripts too (lessons.html),
-// and one thing to try. A lesson is app.lessons[n - 1] = {worlds, uses, build(main)}; what is tried
-// is
-// kept in the address: `page`, `world`, `q`, and `lab`, the positions of a lesson's own controls.
+// Lessons by name: a text, which stands in the document for readers without scripts too
+// (lessons.html), and one thing to try. A lesson is {worlds, uses, build(main)}; what is tried is
+// kept in the address: `lesson`, `world`, `q`, and `lab`, the positions of a lesson's own controls.
 import {SERIES, range} from './draw.js';
 import {label, matrix, rect, textWidth} from './charts.js';
 import {button, byId, choice, el, link, live, sliderOf} from './ui.js';
@@ -21,14 +20,14 @@ export const fixed = (v, places = 4) =>
 export const lessonFacts = () => app.page.facts.lessons;
 export const hasRun = () => app.page.runs.length > 0 && isLive() && headsOf().length > 0;
 
-const lessonNumber = () => Math.min(Math.max(app.state.page, 1), app.lessons.length);
+const lessonNames = () => Object.keys(app.lessons);
+const lessonName = () => (app.lessons[app.state.lesson] ? app.state.lesson : lessonNames()[0]);
 /// The world of the open lesson: the address's where the lesson has it, else its first that is
 /// here.
 export function worldName() {
-  const known = app.lessons[lessonNumber() - 1].worlds || ['five-tokens'];
-  const {world} = app.state;
+  const known = app.lessons[lessonName()].worlds || ['five-tokens'];
   const there = known.filter((name) => name !== 'run' || hasRun());
-  return there.includes(world) ? world : there[0] || 'five-tokens';
+  return there.includes(app.state.world) ? app.state.world : there[0] || 'five-tokens';
 }
 export const isRunWorld = () => worldName() === 'run';
 
@@ -50,7 +49,7 @@ export const headNames = (world, H = world.heads) =>
   world.names && H === world.heads ? world.names : range(H, (h) => String(h + 1));
 
 /// The query and the head that a lesson's controls stand at.
-export const queryOf = (world) => Math.min(app.state.q[0] ?? 0, world.tokens.length - 1);
+export const queryOf = (world) => Math.min(app.state.q ?? 0, world.tokens.length - 1);
 export const headOfLab = (H) => Math.min(lab('head'), H - 1);
 
 // ---- what lessons are made of ----------------------------------------------------------------
@@ -71,9 +70,21 @@ export const labSlider = (key, name, {min = 0, max = 1, step = 0.05, initial = m
 export const labChoice = (key, name, options, initial = 0) =>
   choice(`lab-${key}`, name, options, (v) => setLab({[key]: Number(v)}), () => lab(key, initial));
 
+/// A box to tick whose state is `lab[key]`.
+export function labBox(key, words, initial) {
+  const box = el('input', {
+    type: 'checkbox', id: `lab-${key}`,
+    onchange: (event) => setLab({[key]: Number(event.target.checked)}),
+  });
+  live(() => {
+    box.checked = lab(key, initial) === 1;
+  });
+  return el('label', null, box, ` ${words}`);
+}
+
 export const queryChoice = (world) =>
   choice('lab-query', 'Query', world.tokens.map((words, t) => [t, `${t} ${words}`]),
-    (v) => go({q: [Number(v)]}), () => queryOf(world),
+    (v) => go({q: Number(v)}), () => queryOf(world),
   );
 
 /// Buttons that move `lab.step`; place() is [where it stands, the last].
@@ -127,15 +138,6 @@ export function numbersPicture(
   });
 }
 
-/// A pattern of a world with its numbers.
-export function weightsPicture(width, world, weights, options) {
-  const {name, title, sentence = '', say, signed = false} = options;
-  return numbersPicture(width, {
-    rows: weights, rowNames: world.tokens, colNames: world.keys || world.tokens, signed, say,
-    about: {name, title, sentence: sentence || 'Queries down, keys across; each row sums to 1.'},
-  });
-}
-
 // ---- the view ----------------------------------------------------------------------------------
 
 /// The texts of the lessons, taken out of the static part of the document once.
@@ -148,31 +150,39 @@ export const lessonTexts = memo(
   },
 );
 
-function lessonText(n) {
-  const text = lessonTexts().querySelector(`#lesson-${n}`).cloneNode(true);
+const linkTo = (name) => formatHash({...defaultState(), view: 'learn', lesson: name});
+
+function lessonText(name) {
+  const text = lessonTexts().querySelector(`#lesson-${name}`).cloneNode(true);
   text.querySelectorAll('.still').forEach((part) => part.remove());
   text.querySelectorAll('a[href^="#lesson-"]').forEach((link) => {
-    link.href = formatHash({...defaultState(), view: 'learn', page: Number(link.hash.slice(8))});
+    link.href = linkTo(link.hash.slice(8));
   });
   return text;
 }
 
-function openLesson(n) {
-  go({page: n, lab: {}, q: []});
+/// The run that a lesson begins with in a textbook: to see a head apart, one with two of them, else
+/// the largest.
+export function firstRun(name) {
+  const two = app.page.runs.findIndex((r) => headsOf(r).length === 2);
+  return name === 'vectors' && two >= 0 ? two + 1 : Math.max(1, app.page.runs.length);
+}
+
+function openLesson(name) {
+  const run = app.page.facts.textbook ? {run: firstRun(name), h: null} : {};
+  go({lesson: name, lab: {}, q: null, gates: {}, tokens: [], ...run});
   byId('lesson-title')?.focus();
 }
 
+const titleOf = (name) => lessonTexts().querySelector(`#lesson-${name} h3`).textContent;
+
 function lessonList() {
-  const titles = app.lessons.map(
-    (_, i) => lessonTexts().querySelector(`#lesson-${i + 1} h3`).textContent,
-  );
   return el('nav', {'aria-label': 'Lessons', class: 'lessons'},
     el('ol', null,
-      titles.map((title, i) =>
-        el('li', null,
-          link(title, () => openLesson(i + 1), {
-            href: formatHash({...defaultState(), view: 'learn', page: i + 1}) || '#',
-            id: `to-lesson-${i + 1}`, 'aria-current': lessonNumber() === i + 1 ? 'step' : null,
+      lessonNames().map((name) => el('li', null,
+          link(titleOf(name), () => openLesson(name), {
+            href: linkTo(name) || '#', id: `to-${name}`,
+            'aria-current': lessonName() === name ? 'step' : null,
           }),
         ),
       ),
@@ -185,58 +195,66 @@ function worldSwitch(known) {
     ([name]) => known.includes(name) && (name !== 'run' || hasRun()),
   );
   if (there.length < 2) return null;
-  return choice('pick-world', 'On', there, (v) => go({world: v, lab: {}, q: []}), worldName);
+  return choice('pick-world', 'On', there, (v) => go({world: v, lab: {}, q: null}), worldName);
 }
+
+const lessonBy = (by) => lessonNames()[lessonNames().indexOf(lessonName()) + by];
 
 export const learnView = {
   name: 'learn', place: 'Learn', title: 'Learn',
   get uses() {
-    const {always, uses} = app.lessons[lessonNumber() - 1];
+    const {always, uses} = app.lessons[lessonName()];
     return always || (isRunWorld() ? uses || ['ex'] : []);
   },
   available: (page) => Boolean(page.facts.lessons),
-  stepBy: (by) => openLesson(Math.min(Math.max(lessonNumber() + by, 1), app.lessons.length)),
+  stepBy: (by) => lessonBy(by) && openLesson(lessonBy(by)),
   build(main) {
-    const n = lessonNumber();
-    const [lesson, text] = [app.lessons[n - 1], lessonText(n)];
-    const corrections = text.querySelector('.corrections');
-    const heading = text.querySelector('h3');
-    const title = el('h3', {id: 'lesson-title', tabindex: -1}, `${n}. ${heading.textContent}`);
-    heading.remove();
-    corrections?.remove();
+    const name = lessonName();
+    const [lesson, text] = [app.lessons[name], lessonText(name)];
+    const title = el('h3', {id: 'lesson-title', tabindex: -1}, titleOf(name));
+    text.querySelector('h3').remove();
+    const after = text.querySelector('.after') || '';
+    after.remove?.();
     const body = el('div', {id: 'lesson'});
     main.append(lessonList(), title, text, body);
     const controls = worldSwitch(lesson.worlds || []);
     if (controls) body.append(controlRow(controls));
     if (isRunWorld() && !lessonWorld()) body.append(noPattern());
     else lesson.build(body);
-    if (corrections) main.append(corrections);
-    main.append(
-      controlRow(n > 1 && button('← Lesson before', () => openLesson(n - 1), {id: 'lesson-back'}),
-        n < app.lessons.length && button('Next lesson ' +
-          '→', () => openLesson(n + 1), {id: 'lesson-next'}),
-      ),
-    );
+    main.append(after);
+    const to = (by, words, id) =>
+      lessonBy(by) && button(words, () => openLesson(lessonBy(by)), {id});
+    main.append(controlRow(to(-1, '← Lesson before', 'lesson-back'),
+      to(1, 'Next lesson →', 'lesson-next')));
   },
 };
-// Lesson 10: the glossary of lessons.html, at one level or both, searched as one types.
 
+// ---- words -------------------------------------------------------------------------------------
+
+/// The words of the glossary with their meanings, each name of a term by itself.
+export const glossary = () =>
+  [...lessonTexts().querySelectorAll('#terms dt')].flatMap((term) => {
+    const [short, exact] = [term.nextElementSibling, term.nextElementSibling.nextElementSibling];
+    const more = exact.firstChild.textContent.trim();
+    return term.textContent.split(', ').map((name) => [name, `${short.textContent} ${more}`]);
+  });
+
+/// The glossary, at one level or both, searched as one types.
 export const glossaryLesson = {
   build(main) {
     const list = byId('terms');
     const terms = [...list.querySelectorAll('dt')];
     const find = el('input', {
-      type: 'search', id: 'find-term', autocomplete: 'off', oninput: () => show10(),
+      type: 'search', id: 'find-term', autocomplete: 'off', oninput: () => filter(),
     });
     const level = labChoice('level', 'Level', [[0, 'both'], [1, 'in a word'], [2, 'exactly']]);
     const count = el('span', {id: 'term-count', role: 'status'});
-    const show10 = () => {
+    const filter = () => {
       let shown = 0;
       for (const term of terms) {
         const [word, exact] = [term.nextElementSibling, term.nextElementSibling.nextElementSibling];
-        const wanted = `${term.textContent} ${word.textContent} ${exact.textContent}`
-          .toLowerCase()
-          .includes(find.value.trim().toLowerCase());
+        const words = [term, word, exact].map((part) => part.textContent).join(' ').toLowerCase();
+        const wanted = words.includes(find.value.trim().toLowerCase());
         term.hidden = !wanted;
         word.hidden = !wanted || lab('level') === 2;
         exact.hidden = !wanted || lab('level') === 1;
@@ -246,6 +264,9 @@ export const glossaryLesson = {
     };
     main.append(controlRow(el('label', null, 'Find ', find), level, count));
     list.before(main);
-    live(show10);
+    live(filter);
   },
 };
+
+/// What articles get wrong: its text says all.
+export const appendixLesson = {build() {}};

@@ -1,5 +1,4 @@
-// Lesson 9: exercises. An exercise is {ask, fields: [words], solve() -> numbers, digits, hint,
-// more};
+// Exercises, in the order of effort. An exercise is {ask, hint, check(words) -> {right, words}};
 // answers are computed when they are checked, never stored. Those that need a trained model say so.
 import {
   backupPair, bitsWithout, pairCost, rankOfSet, subsetNames, subsetsOf,
@@ -11,7 +10,7 @@ import {
   attentionSizes, besideEachOther, diversityOf, headsOfWorld, isUniform, lossOfSilence, times,
 } from './worlds.js';
 import {fixed, hasRun, lessonFacts, lessonTexts} from './learn.js';
-import {randomWorld} from './lesson_how_many.js';
+import {randomWorld} from './lesson_many.js';
 
 const exerciseWorld = () => lessonFacts().worlds.find((one) => one.name === 'five-tokens');
 
@@ -19,9 +18,7 @@ const exerciseWorld = () => lessonFacts().worlds.find((one) => one.name === 'fiv
 export const SOLUTIONS = {
   rowOfSat: (world) => headsOfWorld(world)[0].weights[2],
   evenRows: (world) => [
-    headsOfWorld(world, 4)
-      .flatMap((head) => head.weights)
-      .filter(isUniform).length,
+    headsOfWorld(world, 4).flatMap((head) => head.weights).filter(isUniform).length,
   ],
   sameColumns(world) {
     const twice = (M) => M.map((row) => [...row.slice(0, 2), ...row.slice(0, 2)]);
@@ -33,8 +30,7 @@ export const SOLUTIONS = {
   parameters: () => [attentionSizes({d: 768, H: 12}).total],
   diversity: (random) =>
     [[2, 4], [4, 8]].map((pair) => {
-      const [a, b] = pair.map((H) =>
-        diversityOf(random.counts.find((x) => x.heads === H).patterns),
+      const [a, b] = pair.map((H) => diversityOf(random.counts.find((x) => x.heads === H).patterns),
       );
       return b - a;
     }),
@@ -48,8 +44,7 @@ export function numbersIn(words) {
 }
 
 /// Whether the numbers are the wanted ones, to half a unit of the last digit.
-export const answersMatch = (given, wanted, places) =>
-  given.length === wanted.length &&
+export const answersMatch = (given, wanted, places) => given.length === wanted.length &&
   given.every((v, i) => Math.abs(v - wanted[i]) <= 0.5001 * 10 ** -places);
 const placesOf = (subsets, words) =>
   (words.match(/\d+\.\d+/g) || []).map((name) => subsetNames(subsets).indexOf(name));
@@ -58,124 +53,123 @@ const placesOf = (subsets, words) =>
 const numeric = (places, wanted, hint, more = '') => ({
   hint,
   check(words) {
-    const right = answersMatch(numbersIn(words), wanted(), places);
+    const asked = wanted(exerciseWorld());
+    const right = answersMatch(numbersIn(words), asked, places);
     return {
       right,
-      words: right
-        ? more
-        : numbersIn(words).length !== wanted().length
-          ? `${wanted().length} number${wanted().length > 1 ? 's' : ''} are wanted.`
-          : '',
+      words: right ? more : numbersIn(words).length === asked.length ? ''
+        : `Numbers that are wanted: ${asked.length}.`,
     };
   },
 });
 
 /// The first exercises; what they ask stands in lessons.html, in this order.
 const BY_HAND = [
-  numeric(
-    4, () => SOLUTIONS.rowOfSat(exerciseWorld()),
-    'The dot products are 1 1 2 0 1. Divide by √2, take e to that, divide by the sum.',
-    'It looks at itself most, then alike at all whose product is 1.',
-  ),
-  numeric(
-    0, () => SOLUTIONS.evenRows(exerciseWorld()), 'A query of 0 has scores of 0. Count the ' +
-      'zeros in q.',
-    'Every zero of q is a row that asks nothing.',
-  ),
-  numeric(
-    4, () => SOLUTIONS.sameColumns(exerciseWorld()), 'The same q and k give the same weights.',
-    'Two heads with the same columns are one head, written twice.',
-  ),
-  numeric(
-    3, () => SOLUTIONS.mixedRow(exerciseWorld()),
-    'Its concatenated row is .2491 .3763 .2289 .3663; take half of its sums and differences.',
-    'Every number now depends on both heads.',
-  ),
-  numeric(
-    4, () => SOLUTIONS.silence(exerciseWorld()),
-    'The change is the part that the head wrote: the length of all its outputs together.',
-    'An orthogonal W_O changes neither number.',
-  ),
-  numeric(
-    0, () => SOLUTIONS.parameters(),
+  numeric(0, SOLUTIONS.parameters,
     'd = 12 × 64 = 768; four matrices of d² and four biases of d.',
     'The number of heads does not enter.',
   ),
+  numeric(0, SOLUTIONS.evenRows,
+    'A query of 0 has scores of 0. Count the zeros in q.',
+    'Every zero of q is a row that asks nothing.',
+  ),
+  numeric(4, SOLUTIONS.sameColumns,
+    'The same q and k give the same weights.',
+    'Two heads with the same columns are one head, written twice.',
+  ),
   {
-    hint: 'Lesson 7 draws it.',
+    hint: 'The lesson “How many heads?” draws it.',
     check(words) {
       const [first, second] = SOLUTIONS.diversity(randomWorld('diversity'));
       const right =
         first < -0.01 && Math.abs(second) < 0.01 && /stay/i.test(words) && !/grow/i.test(words);
       return {
         right,
-        words: right
-          ? `From 2 to 4 it changes by ${fixed(first)}, from 4 to 8 by ${fixed(second)}.`
+        words: right ? `From 2 to 4 it changes by ${fixed(first)}, from 4 to 8 by ${fixed(second)}.`
           : '',
       };
     },
   },
+  numeric(4, SOLUTIONS.rowOfSat,
+    'The dot products are 1 1 2 0 1. Divide by √2, take e to that, divide by the sum.',
+    'It looks at itself most, then alike at all whose product is 1.',
+  ),
+  numeric(4, SOLUTIONS.silence,
+    'The change is the part that the head wrote: the length of all its outputs together.',
+    'An orthogonal W_O changes neither number.',
+  ),
+  numeric(3, SOLUTIONS.mixedRow,
+    'Its concatenated row is .2491 .3763 .2289 .3663; take half of its sums and differences.',
+    'Every number now depends on both heads.',
+  ),
 ];
 
-const byHand = () =>
-  BY_HAND.map((one, i) => ({ask: lessonTexts().querySelectorAll('#asked ' +
-    'li')[i].textContent, ...one}));
+const byHand = () => [...lessonTexts().querySelectorAll('#asked li')].map((asked, i) =>
+  ({ask: asked.textContent, ...BY_HAND[i]}));
+
+/// The loss without two heads, from those without each of them.
+function guessBoth(subsets) {
+  const [n, names] = [subsets.heads.length, subsetNames(subsets)];
+  const whole = subsets.losses[bitsWithout(n, [])];
+  const {one, other, both, beyond} = pairCost(subsets, 0, n - 1);
+  return {
+    ask: `With all ${n} heads the loss is ${digits(whole)}; without ${names[0]} it is ` +
+      `${digits(whole + one)}, without ${names[n - 1]} ${digits(whole + other)}. What is it ` +
+      'without both? (to 20 %)',
+    hint: 'First guess: the rises add up. A head may do what the other did, and both cost more ' +
+      'together; a head that needs the other, less.',
+    check(words) {
+      const loss = whole + both;
+      const right = Math.abs(numbersIn(words)[0] - loss) <= 0.2 * loss;
+      return {
+        right, words: right ? `It is ${digits(loss)}: ${digits(beyond)} beyond the sum.` : '',
+      };
+    },
+  };
+}
+
+function guessPair(subsets) {
+  const {i, j, beyond} = backupPair(subsets);
+  return {
+    ask: 'Which two heads, silent together, cost most beyond the sum of both? (such as 0.1 0.2)',
+    hint: `The bench says it for two heads that are off. One is ${subsetNames(subsets)[i]}.`,
+    check(words) {
+      const given = placesOf(subsets, words).sort((a, b) => a - b);
+      const right = given.length === 2 && given[0] === i && given[1] === j;
+      return {
+        right, words: right ? `Together they cost ${digits(beyond)} nats beyond the sum.` : '',
+      };
+    },
+  };
+}
+
+function guessHalf(subsets) {
+  const [n, names] = [subsets.heads.length, subsetNames(subsets)];
+  const half = Math.ceil(n / 2);
+  return {
+    ask: `Choose ${half} of the ${n} heads to keep. (such as ${names.slice(0, half).join(' ')})`,
+    hint: 'The heads that own a relation first.',
+    check(words) {
+      const given = [...new Set(placesOf(subsets, words))];
+      if (given.length !== half || given.includes(-1))
+        return {right: false, words: `${half} heads of this run are wanted.`};
+      const made = rankOfSet(subsets, given.reduce((bits, at) => bits + 2 ** at, 0));
+      const right = made.rank === 1;
+      return {
+        right,
+        words: `Number ${made.rank} of ${made.of}: loss ${digits(made.loss)}. ` +
+          (right ? 'Nothing is better.' : `The optimum has ${digits(made.best)}; your regret is ` +
+            `${digits(made.loss - made.best)} nats.`),
+      };
+    },
+  };
+}
 
 /// Three on the run, if all its sets of heads were measured.
 function onTheRun(r) {
   const subsets = subsetsOf(r);
   if (!subsets || subsets.heads.length < 3) return [];
-  const n = subsets.heads.length;
-  const {i, j, beyond} = backupPair(subsets);
-  const whole = subsets.losses[bitsWithout(n, [])];
-  const [half, names] = [Math.ceil(n / 2), subsetNames(subsets)];
-  const cost = pairCost(subsets, 0, n - 1);
-  return [
-    {
-      ask: `With all ${n} heads the loss is ${digits(whole)}; without ${names[0]} it is ` +
-        `${digits(whole + cost.one)}, without ${names[n - 1]} ${digits(whole + cost.other)}. ` +
-        `What is it without both? (to 20 %)`,
-      hint: 'First guess: the rises add up. A head may do what the other did, and both cost ' +
-        'more together; a head that needs the other, less.',
-      check(words) {
-        const [guess] = numbersIn(words);
-        const loss = whole + cost.both;
-        const right = Math.abs(guess - loss) <= 0.2 * loss;
-        return {
-          right,
-          words: right ? `It is ${digits(loss)}: ${digits(cost.beyond)} beyond the sum.` : '',
-        };
-      },
-    },
-    {
-      ask: 'Which two heads, silent together, cost most beyond the sum of both? (such as 0.1 0.2)',
-      hint: `The Live view says it for two heads that are off. One of the two is ${names[i]}.`,
-      check(words) {
-        const given = placesOf(subsets, words).sort((a, b) => a - b);
-        const right = given.length === 2 && given[0] === i && given[1] === j;
-        return {
-          right, words: right ? `Together they cost ${digits(beyond)} nats beyond the sum.` : '',
-        };
-      },
-    },
-    {
-      ask: `Choose ${half} of the ${n} heads to keep. (such as ${names.slice(0, half).join(' ')})`,
-      hint: 'The heads that own a relation first.',
-      check(words) {
-        const given = [...new Set(placesOf(subsets, words))];
-        if (given.length !== half || given.includes(-1))
-          return {right: false, words: `${half} heads of this run are wanted.`};
-        const made = rankOfSet(subsets, given.reduce((bits, at) => bits + 2 ** at, 0));
-        const right = made.rank === 1;
-        return {
-          right,
-          words: `Number ${made.rank} of ${made.of}: loss ${digits(made.loss)}. ` +
-            `${right ? 'Nothing is better.' : `The optimum has ${digits(made.best)}; your ` +
-            `regret is ${digits(made.loss - made.best)} nats.`}`,
-        };
-      },
-    },
-  ];
+  return [guessBoth, guessPair, guessHalf].map((make) => make(subsets));
 }
 
 function exerciseNode({ask, hint, check}, i) {

@@ -1,25 +1,42 @@
-// Lesson 3: every number of one query. The lines shown are the source of attend(), which all
-// lessons
-// run; the state beside them is what it recorded.
-import {button, dynamic, el, live, say, tableOf} from './ui.js';
-import {app, exampleIndex, memo, run, where} from './state.js';
-import {attendLines, attendTrace, headsOfWorld} from './worlds.js';
+// Every number of one query, with switches for the mask and the square root: the lines shown are
+// the source of attend(), which all lessons run. Then masks and positions; and why one head is not
+// enough: one budget of attention against two.
+import {forwardPass} from './core_pass.js';
+import {hexOf, range} from './draw.js';
+import {bars, label, rect} from './charts.js';
+import {jsDistance, randomFrom} from './core_losses.js';
+import {button, code, dynamic, el, figure, live, note, tableOf} from './ui.js';
 import {
-  controlRow, fixed, headChoice, headNames, headOfLab, isRunWorld, lab, lessonWorld, queryChoice,
-  queryOf, setLab, stepButtons, worldName,
+  app, baseTrace, example, exampleIndex, go, headsOf, isSlow, memo, run, task, where,
+} from './state.js';
+import {doneBy} from './heads.js';
+import {patternOf, rowOf} from './pattern.js';
+import {kneePicture} from './story.js';
+import {
+  attend, attendLines, attendTrace, columns, headsOfWorld,
+} from './worlds.js';
+import {
+  controlRow, fixed, hasRun, headChoice, headNames, headOfLab, isRunWorld, lab, labBox, labChoice,
+  labSlider, lessonFacts, lessonWorld, numbersPicture, queryChoice, queryOf, setLab, stepButtons,
+  worldName,
 } from './learn.js';
 
-export const numbersOf = memo(
-  () => JSON.stringify([worldName(), isRunWorld() && where(), app.state.q[0], lab('head')]),
+/// How many keys query t sees: of a run as its task has it, of a sentence by the switch.
+const seenBy = (world, t) =>
+  world.visible ? world.visible[t] : lab('mask', 0) ? t + 1 : world.keys.length;
+
+const numbersOf = memo(
+  () => JSON.stringify([
+    worldName(), isRunWorld() && where(), app.state.q, lab('head'), lab('mask'), lab('root', 1),
+  ]),
   () => {
     const world = lessonWorld();
     const [t, h] = [queryOf(world), headOfLab(world.heads)];
     const head = headsOfWorld(world)[h];
-    const n = world.visible ? world.visible[t] : world.keys.length;
-    return {
-      world, t, h, head, n,
-      ...attendTrace(head.q[t], head.k.slice(0, n), head.v.slice(0, n)),
-    };
+    const n = seenBy(world, t);
+    const root = lab('root', 1) ? Math.sqrt(head.q[t].length) : 1;
+    const made = attendTrace(head.q[t], head.k.slice(0, n), head.v.slice(0, n), root);
+    return {world, t, h, head, n, root, ...made};
   },
 );
 
@@ -31,8 +48,7 @@ function codeList() {
   return el('ol', {class: 'listing', 'aria-label': 'The lines of attend'},
     attendLines().map(({text, at}) =>
       el('li', at === now ? {class: 'now', 'aria-current': 'step'} : null,
-        at
-          ? button(text,
+        at ? button(text,
               () => setLab({step: numbersOf().steps.findIndex((step) => step.at === at)}),
               {class: 'line', id: `line-${attendLines().findIndex((l) => l.at === at)}`},
             )
@@ -50,7 +66,7 @@ function stateTables() {
   const value = (one, name) =>
     name === 's' ? `${one.values.s} ${world.keys[one.values.s]}` : shownValue(one.values[name]);
   return [
-    tableOf('After this line', ['', 'value'], names.map((name) => [name, value(step, name)])),
+    tableOf('After this line', ['', 'number'], names.map((name) => [name, value(step, name)])),
     tableOf(`All ${turns.length} turns of this line`, ['turn', ...names],
       turns.map((one, i) => [
         `${one.i === stepNow() ? '▸ ' : ''}${i + 1}`, ...names.map((name) => value(one, name)),
@@ -60,37 +76,28 @@ function stateTables() {
   ];
 }
 
-/// The numbers of one query: [{key, dot, scaled, weight}] and the output.
-function queryRows({world, t, head, n}) {
-  return world.keys
-    .slice(0, n)
-    .map((key, s) => [
-      key, fixed(head.dots[t][s]), fixed(head.scaled[t][s]), fixed(head.weights[t][s]),
-    ]);
-}
+/// The numbers of one query: [key, dot, score, weight].
+const queryRows = ({world, t, head, n, root, row}) => world.keys.slice(0, n).map((key, s) => [
+    key, fixed(head.dots[t][s]), fixed(head.dots[t][s] / root), fixed(row[s]),
+  ]);
+const rootName = ({head, t, root}) => (root === 1 ? 'score' : `/ √${head.q[t].length}`);
 
-function asText() {
+function numbersTable() {
   const made = numbersOf();
-  const {world, t, h, head, z} = made;
-  const pad = (words) => String(words).padStart(9);
+  const {world, head, t, h, z} = made;
   return [
-    `${world.tokens[t]}, head ${headNames(world)[h]}, q = ` +
-      `${head.q[t].map((v) => fixed(v)).join(' ')}`,
-    ['key', 'dot', `/ √${head.q[t].length}`, 'weight'].map(pad).join(' '),
-    ...queryRows(made).map((row) => row.map(pad).join(' ')),
-    `output ${z.map((v) => fixed(v)).join(' ')}`,
-  ].join('\n');
+    tableOf(
+      `${world.tokens[t]}, head ${headNames(world)[h]}: q = ${head.q[t].map(shownValue).join(' ')}`,
+      ['key', 'q · k', rootName(made), 'weight'], queryRows(made),
+    ),
+    el('p', {id: 'query-output'}, `Output: ${z.map((v) => fixed(v)).join('  ')}`),
+  ];
 }
 
-async function copyNumbers() {
-  try {
-    await navigator.clipboard.writeText(asText());
-    say('These numbers are in the clipboard.');
-  } catch {
-    setLab({text: 1});
-    say('The numbers stand below as text.');
-  }
-}
+const numbersCommand = () => isRunWorld() ? `headlab explain attention ${run().name} --head ` +
+      `${headNames(lessonWorld())[headOfLab(lessonWorld().heads)]} --query ` +
+      `${queryOf(lessonWorld())} --example ${exampleIndex()}`
+    : `headlab explain ${worldName()}`;
 
 export const numbersLesson = {
   worlds: ['five-tokens', 'cat-sleeps', 'run'], uses: ['h', 'ex'],
@@ -106,36 +113,144 @@ export const numbersLesson = {
     });
     main.append(
       controlRow(queryChoice(world), headChoice(world),
-        ...stepButtons(() => [stepNow(), numbersOf().steps.length - 1]), slider,
+        !isRunWorld() && labBox('mask', 'causal mask', 0), labBox('root', 'divide by √d', 1)),
+      controlRow(...stepButtons(() => [stepNow(), numbersOf().steps.length - 1]), slider,
         dynamic('span', {id: 'step-number'},
-          () => `${stepNow() + 1} of ${numbersOf().steps.length}`,
-        ),
-      ),
+          () => `${stepNow() + 1} of ${numbersOf().steps.length}`)),
       el('div', {class: 'columns'}, dynamic('div', null, codeList),
-        dynamic('div', {id: 'state'}, stateTables),
-      ),
-      dynamic('div', {id: 'query-numbers'}, () => {
-        const {head, t, h, z} = numbersOf();
-        return [
-          tableOf(
-            `${world.tokens[t]}, head ${headNames(world)[h]}: q = ` +
-              `${head.q[t].map(shownValue).join(' ')}`,
-            ['key', 'q · k', `/ √${head.q[t].length}`, 'weight'], queryRows(numbersOf()),
-          ),
-          el('p', {id: 'query-output'}, `Output: ${z.map((v) => fixed(v)).join('  ')}`),
-        ];
+        dynamic('div', {id: 'state'}, stateTables)),
+      dynamic('div', {id: 'query-numbers'}, numbersTable),
+      el('p', {class: 'again'}, 'again: ', dynamic('code', null, numbersCommand)),
+    );
+  },
+};
+
+// ---- masks and positions ---------------------------------------------------------------------
+
+/// The weights of the first head of a sentence, with the mask or without.
+function maskPicture(width, world) {
+  const on = lab('mask', 1) === 1;
+  const [head] = headsOfWorld({...world, visible: world.tokens.map((_, t) =>
+    (on ? t + 1 : world.keys.length))});
+  return numbersPicture(width, {
+    rows: head.weights, rowNames: world.tokens, colNames: world.keys, signed: false,
+    about: {
+      name: 'mask', title: on ? 'With the causal mask' : 'Without a mask',
+      sentence: on
+        ? 'Keys after the query are hidden before the softmax: a triangle, whose rows sum to 1 too.'
+        : 'Every query sees every key.',
+    },
+  });
+}
+
+/// The tokens of the example in another order, by a seed.
+function shuffled(seed) {
+  const random = randomFrom(seed);
+  const tokens = Array.from(task().set('scored').example(exampleIndex()).tokens);
+  for (let i = tokens.length - 1; i > 0; --i) {
+    const j = Math.floor(random() * (i + 1));
+    [tokens[i], tokens[j]] = [tokens[j], tokens[i]];
+  }
+  return tokens;
+}
+
+/// How far each pattern moves when the tokens are shuffled: mean Jensen-Shannon distance of rows.
+function movedTable() {
+  if (!baseTrace()) return [];
+  const original = forwardPass(run().model, task().set('scored').example(exampleIndex()));
+  const rows = headsOf().filter((x) => run().modules[x.m].kind === 'self').map((x) => {
+    const [now, old] = [baseTrace(), original].map((pass) => patternOf(pass, x.m, x.place));
+    const asked = range(now.rows).slice(1);
+    const moved = asked.reduce((sum, t) => sum + jsDistance(rowOf(now, t), rowOf(old, t)), 0);
+    const name = doneBy(x)[0]?.name;
+    const relation = task().relations.find((r) => r.name === name);
+    const matter = !relation ? '–' : relation.positional ? 'position' : 'content';
+    return [x.at, name ?? '–', matter, moved / (asked.length || 1)];
+  });
+  return tableOf('How far each pattern moved: 0 not at all, .83 as far as can be',
+    ['head', 'does', 'which is a matter of', 'moved by'], rows);
+}
+
+function positionNodes() {
+  const shuffle = () => {
+    const seed = lab('seed', 0) + 1;
+    go({tokens: shuffled(seed), lab: {...app.state.lab, seed}});
+  };
+  return [
+    el('h3', null, 'Positions'),
+    el('p', null, 'Shuffle the tokens: a head that looks a fixed way back stays as it is, one ' +
+      'that looks for content moves.'),
+    controlRow(button('Shuffle the tokens', shuffle, {id: 'shuffle'}),
+      button('As it was', () => go({tokens: []}), {id: 'as-it-was'})),
+    dynamic('div', {id: 'moved'}, () => (app.state.tokens.length ? movedTable() : [])),
+  ];
+}
+
+export const masksLesson = {
+  always: ['run', 'ex'],
+  build(main) {
+    const five = lessonFacts().worlds.find((one) => one.name === 'five-tokens');
+    const world = {keys: five.tokens, ...five};
+    main.append(
+      controlRow(labBox('mask', 'causal mask', 1)),
+      figure((width) => maskPicture(width, world), {
+        id: 'mask', most: 480, again: 'headlab explain five-tokens',
       }),
-      controlRow(button('Copy as text', copyNumbers, {id: 'copy-numbers'})),
-      dynamic('div', null, () => (lab('text') ? el('pre', {id: 'numbers-text'}, asText()) : [])),
-      el('p', {class: 'again'}, 'again: ',
-        dynamic('code', null, () =>
-          isRunWorld()
-            ? `headlab explain attention ${run().name} --head ` +
-              `${headNames(world)[headOfLab(world.heads)]} --query ${queryOf(world)} --example ` +
-              `${exampleIndex()}`
-            : `headlab explain ${worldName()}`,
-        ),
-      ),
+      ...(hasRun() && task().causal && !example().source && !isSlow() ? positionNodes() : []),
+    );
+  },
+};
+
+// ---- one budget or two -----------------------------------------------------------------------
+
+/// A query that wants the keys A and B, of four; keys are two numbers, values are colours.
+const WANTED = {
+  keys: ['A (wanted)', 'B (wanted)', 'C', 'D'], k: [[1, 0], [0, 1], [-1, 0], [0, -1]],
+  v: [[0, 114, 178], [240, 200, 20], [170, 170, 170], [90, 90, 90]],
+};
+const wantedBy = (sharpness, H) =>
+  range(H, (h) => {
+    const [from, to] = [h * (2 / H), (h + 1) * (2 / H)];
+    return attend(new Array(to - from).fill(sharpness), columns(WANTED.k, from, to), WANTED.v);
+  });
+
+/// The weights of each head as bars in the colours of the values, and what arrives as one colour.
+function budgetPicture(width) {
+  const H = lab('heads', 1);
+  const heads = wantedBy(lab('sharp', 2), H);
+  const picture = bars({
+    width: Math.min(width, 560), unit: 'weight', low: 0, high: 1,
+    rows: heads.flatMap(({row}, h) => row.map((v, s) => ({
+      name: `${H > 1 ? `head ${h + 1}: ` : ''}${WANTED.keys[s]}`, value: v, strong: s < 2,
+      color: hexOf(WANTED.v[s]),
+    }))),
+    about: {
+      name: 'budget', title: H > 1 ? 'Two heads, two budgets' : 'One head, one budget',
+      sentence: H > 1
+        ? `Head 1 gives A ${fixed(heads[0].row[0])}, head 2 gives B ${fixed(heads[1].row[1])}: ` +
+          'each colour arrives by itself.'
+        : `No key gets more than ${fixed(Math.max(...heads[0].row))}: A and B can never get ` +
+          'more than .5 each, and what arrives is their mixture.',
+    },
+  });
+  const y = picture.height;
+  picture.items.push(label(4, y + 20, 'what arrives:'), ...heads.flatMap(({z}, h) => [
+    rect(110 + 90 * h, y + 4, 80, 32, {fill: hexOf(z), stroke: 'edge'}),
+  ]));
+  return {...picture, height: y + 44};
+}
+
+export const budgetLesson = {
+  build(main) {
+    const {sweep} = app.page.facts;
+    main.append(
+      controlRow(labSlider('sharp', 'Sharpness', {min: 0, max: 12, step: 0.5, initial: 2}),
+        labChoice('heads', 'Heads', [[1, '1'], [2, '2']], 1)),
+      figure(budgetPicture, {id: 'budget', most: 560}),
+      sweep ? figure(kneePicture, {id: 'knee', most: 760, again: sweep.command})
+        : note('How it goes with trained models: ',
+            code('headlab sweep --task relations --heads 1,2,3,4,5,8 --seeds 3 --out sweeps/knee'),
+            ', then ', code('headlab page sweeps/knee'), '.'),
     );
   },
 };

@@ -1,19 +1,29 @@
-// Lesson 6: patterns to know by name, drawn with noise; the names come from distances, beside those
-// of uniform attention; and the run's heads that are nearest to them.
-import {randomFrom} from './core_losses.js';
+// Patterns to know by name, drawn with noise, the answer under each; and the run's heads that are
+// nearest to them. Then whether it is true: what a picture suggests beside chance and cost, and
+// controls in which nobody does anything, though somebody is always first.
+import {drive} from './core_pass.js';
+import {at2, evaluateSteps, idOf, randomFrom} from './core_losses.js';
 import {range} from './draw.js';
-import {matrix} from './charts.js';
-import {againLine, button, dynamic, el, figure, tableOf} from './ui.js';
-import {baseTrace, example, exampleIndex, go, headsOf, memo, run, task, where} from './state.js';
-import {patternOf, tokenTexts} from './pattern.js';
-import {KNOWN_PATTERNS, distancesFromKnown, likeOf, simulated} from './worlds.js';
-import {controlRow, fixed, hasRun, lab, labChoice, setLab} from './learn.js';
+import {bars, digits, matrix} from './charts.js';
+import {button, choice, dynamic, el, figure, note, refresh, tableOf} from './ui.js';
+import {
+  app, baseTrace, chosen, example, exampleIndex, gateArray, go, headsOf, isLive, lacking, memo,
+  relation, run, scoresOf, task, where, working,
+} from './state.js';
+import {costOf} from './heads.js';
+import {chosenPicture, patternOf} from './pattern.js';
+import {
+  KNOWN_PATTERNS, controlExperiment, distancesFromKnown, likeOf, simulated,
+} from './worlds.js';
+import {
+  controlRow, fixed, hasRun, isRunWorld, lab, labChoice, setLab,
+} from './learn.js';
 
 const QUIZ_CLASSES = [0, 1, 2, 3, 0, 1, 2, 3, 2, 1];
-export const QUIZ_NAMES = Object.keys(KNOWN_PATTERNS);
+const QUIZ_NAMES = Object.keys(KNOWN_PATTERNS);
 
 /// Six heads around the six patterns, in an order and with noise that the seed decides.
-export const quizHeads = memo(
+const quizHeads = memo(
   () => String(lab('seed', 1)),
   () => {
     const random = randomFrom(lab('seed', 1));
@@ -22,7 +32,8 @@ export const quizHeads = memo(
       const j = Math.floor(random() * (i + 1));
       [names[i], names[j]] = [names[j], names[i]];
     }
-    return names.map((name) => ({name, weights: simulated(name, QUIZ_CLASSES, random)}));
+    const drawn = (name) => simulated(name, QUIZ_CLASSES, {random, causal: true});
+    return names.map((name) => ({name, weights: drawn(name)}));
   },
 );
 
@@ -36,35 +47,30 @@ const smallPattern = (width, tokens, rows, {words, ...more}) =>
     say: (r, c) => `query ${r} ${tokens[r]} → key ${c} ${tokens[c]}: ${words(r, c)}`,
   });
 
-function quizPicture(width, i) {
-  const {weights} = quizHeads()[i];
-  return smallPattern(width, quizTokens(), weights, {
-    cell: 22, about: {name: `quiz-${i}`, title: `Head ${i + 1}`, sentence: ''},
-    words: (r, c) => fixed(weights[r][c]),
-  });
-}
-
-function quizAnswers() {
-  if (!lab('open')) return [];
-  let right = 0;
-  const rows = quizHeads().map(({weights}, i) => {
-    const distances = distancesFromKnown(weights, QUIZ_CLASSES);
-    const [like, yours] = [likeOf(distances), QUIZ_NAMES[lab(`a${i}`, -1)]];
+/// One head of the quiz: its picture, a list to choose from, and after that what the distances say.
+function quizNode(i) {
+  const picture = (width) => {
+    const {weights} = quizHeads()[i];
+    return matrix({
+      rowNames: quizTokens(), colNames: quizTokens(), values: Float32Array.from(weights.flat()),
+      width: Math.min(width, 300), cell: 22,
+      about: {name: `quiz-${i}`, title: `Head ${i + 1}`, sentence: ''},
+      say: (r, c) => `query ${r} → key ${c}: ${fixed(weights[r][c])}`,
+    });
+  };
+  const answer = () => {
+    const yours = QUIZ_NAMES[lab(`a${i}`, -1)];
+    if (!yours) return [];
+    const distances = distancesFromKnown(quizHeads()[i].weights, QUIZ_CLASSES, true);
+    const like = likeOf(distances);
     const of = distances.find((x) => x.name === like);
-    right += Number(yours === like);
-    return [
-      `head ${i + 1}`, yours || '–', `${yours === like ? '✓' : '✗'} ${like || 'none'}`,
-      fixed(of?.distance, 3), fixed(of?.uniform, 3),
-    ];
-  });
-  return [
-    el('p', {id: 'quiz-score'}, `${right} of ${rows.length} right.`),
-    tableOf(
-      'Mean Jensen-Shannon distance from the pattern, and that of uniform attention: a head is ' +
-        'like a pattern from which it is less than half as far',
-      ['', 'yours', 'by distance', 'distance', 'of uniform'], rows,
-    ),
-  ];
+    return `${yours === like ? '✓' : '✗'} ${like}: distance ${fixed(of?.distance, 3)}, of ` +
+      `uniform attention ${fixed(of?.uniform, 3)}.`;
+  };
+  const options = [[-1, '…'], ...QUIZ_NAMES.map((name, k) => [k, name])];
+  return el('div', null, figure(picture, {id: `quiz-${i}`, most: 300}),
+    labChoice(`a${i}`, `Head ${i + 1} looks at`, options, -1),
+    dynamic('p', {id: `quiz-${i}-said`}, answer));
 }
 
 /// For each pattern the head of the run whose rows are nearest to it on the example shown:
@@ -74,8 +80,7 @@ const nearestHeads = memo(
   () => {
     if (!hasRun() || !baseTrace()) return [];
     const tokens = Array.from(example().tokens.slice(0, example().length));
-    const found = headsOf()
-      .filter((x) => run().modules[x.m].kind === 'self')
+    const found = headsOf().filter((x) => run().modules[x.m].kind === 'self')
       .flatMap((head) => {
         const {values, rows, cols} = patternOf(baseTrace(), head.m, head.place);
         const weights = range(rows, (t) => Array.from(values.subarray(t * cols, (t + 1) * cols)));
@@ -93,8 +98,7 @@ function nearestTable() {
   const rows = nearestHeads().map(({name, head, distance, uniform}) => [
     name, head.at, fixed(distance, 3), fixed(uniform, 3),
   ]);
-  return rows.length
-    ? tableOf(
+  return rows.length ? tableOf(
         `The run’s nearest heads on example ${exampleIndex()} (mean Jensen-Shannon distance, at ` +
           `most .833; heads --like takes the mean over 64 examples)`,
         ['pattern', 'nearest head', 'distance', 'of uniform'], rows,
@@ -102,59 +106,166 @@ function nearestTable() {
     : [];
 }
 
-/// A pattern as it would be, or the run's head that is nearest to it.
-function knownPicture(width, i, real) {
-  const found = nearestHeads()[i];
-  if (!found) return null;
-  const tokens = tokenTexts(example().tokens).slice(0, found.ideal.length);
-  return smallPattern(width, tokens, real ? found.weights : found.ideal, {
-    cell: 18,
-    about: {
-      name: `known-${i}-${real ? 'run' : 'simulated'}`,
-      title: real ? `Head ${found.head.at} of the run` : `Simulated: ${found.name}`,
-      sentence: real ? `Distance ${fixed(found.distance, 3)}.` : '',
-    },
-    words: (r, c) =>
-      `simulated ${fixed(found.ideal[r][c])} · head ${found.head.at} ${fixed(found.weights[r][c])}`,
-  });
-}
-
-function knownFigures() {
-  return el('div', {class: 'columns three'},
-    [0, 1, 2].map((i) => {
-      const group = [];
-      return el('div', null,
-        [false, true].map((real) =>
-          figure((width) => knownPicture(width, i, real), {
-            id: `known-${i}-${real ? 'run' : 'simulated'}`, most: 300, group,
-            again: () => `headlab heads ${run().name} --pattern ${nearestHeads()[i]?.head.at}`,
-          }),
-        ),
-      );
-    }),
-  );
-}
-
 export const patternsLesson = {
   always: ['ex'],
   build(main) {
-    const options = [[-1, '…'], ...QUIZ_NAMES.map((name, i) => [i, name])];
     main.append(
-      el('div', {class: 'columns three'},
-        QUIZ_NAMES.map((_, i) =>
-          el('div', null,
-            figure((width) => quizPicture(width, i), {id: `quiz-${i}`, most: 300}),
-            labChoice(`a${i}`, `Head ${i + 1} looks at`, options, -1),
-          ),
-        ),
-      ),
-      controlRow(button('Compare with the distances', () => setLab({open: 1}), {id: 'quiz-check'}),
-        button('Six others', () => go({lab: {seed: lab('seed', 1) + 1}}), {id: 'quiz-again'}),
-      ),
-      dynamic('div', {id: 'quiz-answers'}, quizAnswers),
+      el('div', {class: 'columns three'}, QUIZ_NAMES.map((_, i) => quizNode(i))),
+      controlRow(button('Six others', () => go({lab: {seed: lab('seed', 1) + 1}}), {
+        id: 'quiz-again',
+      })),
       dynamic('div', {id: 'nearest'}, nearestTable),
-      ...(nearestHeads().length ? [knownFigures()] : []),
     );
-    if (hasRun()) main.append(againLine(`headlab heads ${run().name} --like previous`));
+  },
+};
+
+// ---- is it true --------------------------------------------------------------------------------
+
+const silenceCost = {key: '', cost: null};
+
+/// The rise of the loss with one head at 0, over the held-out examples; null while it is measured.
+function costOfSilence(head) {
+  if (costOf([head]) != null) return costOf([head]);
+  const key = `${app.state.run} ${head.at}`;
+  if (silenceCost.key === key) return silenceCost.cost;
+  Object.assign(silenceCost, {key, cost: null});
+  working(1);
+  const loss = (gates) => drive(evaluateSteps(run(), {gates}));
+  loss(null)
+    .then(async (whole) => {
+      const without = await loss(gateArray({[head.at]: 0}));
+      if (silenceCost.key === key) silenceCost.cost = without.loss - whole.loss;
+    })
+    .finally(() => {
+      working(-1);
+      refresh();
+    });
+  return null;
+}
+
+/// The guess beside the scores: [relation, mass, chance, lift, p, verdict] of the chosen head.
+function truthTable(head) {
+  const rows = scoresOf(head).filter(({score}) => score.mass != null);
+  if (!rows.length)
+    return lacking('heads.json', 'Scores are') || note('This task has no truth for this head.');
+  const best = rows.reduce((a, b) => (b.score.lift > a.score.lift ? b : a));
+  const guess = lab('guess', -1);
+  const cost = isLive() ? costOfSilence(head) : NaN;
+  const verdict = best.owns ? best.name : 'nothing of these';
+  const nothing = guess >= task().relations.length;
+  const right = nothing ? !best.owns : best.owns && guess === best.i;
+  return [
+    tableOf(`Head ${head.at} against the truth`,
+      ['relation', 'mass', 'chance', 'lift', 'p', ''],
+      rows.map(({name, score: s, owns}) => [
+        name, ...[s.mass, s.null, s.lift, s.p].map((v) => fixed(v, 3)),
+        owns ? '★ owns it' : name === best.name ? 'best of this head' : '',
+      ]),
+    ),
+    el('p', {id: 'truth-verdict'},
+      el('b', null, `Head ${head.at} does ${verdict}. `),
+      guess < 0 ? 'You did not guess. ' : right ? 'Your guess is right. '
+          : 'Your guess is not borne out. ',
+      cost === null ? 'Its silence is being measured …' : Number.isFinite(cost)
+          ? `Silent, it costs ${digits(cost)} nats.`
+          : '',
+    ),
+  ];
+}
+
+/// Trained controls: [{task, accuracy, scores: heads.json}].
+const trainedControls = () => app.page.facts.sweep?.controls?.tasks || [];
+const controlNow = () => trainedControls()[lab('control', trainedControls().length ? 0 : -1)];
+
+const taskOfControl = () => controlNow().task.split(':')[0];
+
+/// Each relation of a control with its first head: [{name, at, mass, null, lift, p, owner}].
+const firstHeads = ({scores}) =>
+  scores.relations.map(({name, best, owner}) => ({
+    ...best, name, at: idOf(best), owner: owner ? at2(owner) : 'nobody',
+  }));
+
+function trainedControlPicture(width, control) {
+  const first = firstHeads(control);
+  const words = ({name, at, lift, p, owner}) =>
+    `On ${name} head ${at} is first, with a lift of ${fixed(lift, 3)} (p = ${fixed(p, 3)}); ` +
+      `${owner} owns it.`;
+  return bars({
+    width: Math.min(width, 560), unit: 'lift', tickName: 'an owner has at least .3, and p < .01',
+    low: -0.5, high: 0.5,
+    rows: first.flatMap(({name, at}) =>
+      control.scores.heads.map((h) => ({
+        name: `${idOf(h)} ${name}`, value: h.scores[name].lift, tick: 0.3, strong: at === idOf(h),
+      })),
+    ),
+    about: {
+      name: 'control',
+      title: `A model trained on ${taskOfControl()} (accuracy ${fixed(control.accuracy, 2)})`,
+      sentence: first.map(words).join(' '),
+    },
+  });
+}
+
+function controlPicture(width) {
+  if (controlNow()) return trainedControlPicture(width, controlNow());
+  const made = controlExperiment(lab('seed', 1));
+  const sorted = [...made.others].sort((a, b) => a - b);
+  const line = sorted[Math.floor(0.99 * (sorted.length - 1))];
+  return bars({
+    width: Math.min(width, 560), unit: 'lift', tickName: '99 % of shuffled truths stay below',
+    low: Math.min(0, ...made.lifts), high: Math.max(0.2, ...made.lifts, line),
+    rows: made.lifts.map((v, h) => ({
+      name: `head ${h + 1}`, value: v, tick: line, strong: h === made.head,
+    })),
+    about: {
+      name: 'control', title: 'Eight heads that attend at random',
+      sentence: `Head ${made.head + 1} is first with a lift of ${fixed(made.best, 3)}; the best ` +
+        `of eight does as well on ${fixed(100 * made.p, 0)} % of shuffled truths (p = ` +
+        `${fixed(made.p, 3)}): ${made.p < 0.01 ? 'a false alarm, one in a hundred is' : 'nobody ' +
+        'does it'}.`,
+    },
+  });
+}
+
+/// Heads by number alone: a name would give the answer away.
+const headToGuess = () => choice('guess-head', 'Head', headsOf().map((x) => [x.at, x.at]),
+    (v) => go({h: v, lab: {...app.state.lab, open: 0, guess: -1}}), () => chosen()?.at,
+  );
+
+function guessNodes() {
+  const names = task().relations.map((r, i) => [i, r.name]);
+  const options = [[-1, '…'], ...names, [names.length, 'nothing of these']];
+  return el('div', {class: 'columns'},
+    figure((width) => chosenPicture(width, {rel: lab('open') ? relation() : -1}), {
+      id: 'true-pattern', most: 480,
+      again: () => `headlab heads ${run().name} --pattern ${chosen()?.at}`,
+    }),
+    el('div', null,
+      controlRow(headToGuess(), labChoice('guess', 'This head does', options, -1),
+        button('Show the truth', () => setLab({open: 1}), {id: 'show-truth'})),
+      dynamic('div', {id: 'truth'}, () => lab('open') && chosen() ? truthTable(chosen()) : []),
+    ),
+  );
+}
+
+export const trueLesson = {
+  worlds: ['run'],
+  build(main) {
+    if (isRunWorld()) main.append(guessNodes());
+    const trained = trainedControls();
+    const controls = [
+      ...trained.map(({task: name}, i) => [i, `trained on ${name.split(':')[0]}`]),
+      [-1, 'heads drawn at random'],
+    ];
+    main.append(
+      controlRow(trained.length > 0 && labChoice('control', 'Control', controls),
+        button('Draw eight others', () => setLab({control: -1, seed: lab('seed', 1) + 1}), {
+          id: 'control-again',
+        })),
+      figure(controlPicture, {
+        id: 'control', most: 560,
+        again: () => (controlNow() ? app.page.facts.sweep.controls.command : ''),
+      }),
+    );
   },
 };

@@ -1,11 +1,11 @@
-// The pattern of a head: zoomed and moved, with the truth drawn on it, and as lines between tokens.
-import {range, remember} from './draw.js';
+// The pattern of a head: zoomed and moved, with the truth drawn on it; and one query of a sentence,
+// as arcs to the tokens that it must look at and to those that a head looks at.
+import {SERIES, range, remember} from './draw.js';
 import {digits, label, line, matrix, rect, shortened, small, tableNumber} from './charts.js';
 import {note, quoted, visible} from './ui.js';
 import {app, chosen, example, exampleIndex, go, noPattern, run, task, trace} from './state.js';
 
-export const tokenTexts = (tokens) =>
-  Array.from(tokens, (v) => visible(task().tokens[v] ?? String(v)));
+const tokenTexts = (tokens) => Array.from(tokens, (v) => visible(task().tokens[v] ?? String(v)));
 
 /// The tokens of a module's queries and keys in the example shown.
 export function sides(m) {
@@ -26,9 +26,8 @@ export function patternOf(pass, m, place) {
   const {queries, keys} = sides(m);
   const all = pass.pattern(m, place);
   const [rows, cols, across] = [queries.length, keys.length, pass.modules[m].keys];
-  if (cols === across)
-    return remember(all, 'map', () => ({values: all.subarray(0, rows * cols), rows, cols}));
   return remember(all, `map ${rows} ${cols}`, () => {
+    if (cols === across) return {values: all.subarray(0, rows * cols), rows, cols};
     const values = new Float32Array(rows * cols);
     for (let t = 0; t < rows; ++t)
       values.set(all.subarray(t * across, t * across + cols), t * cols);
@@ -36,18 +35,28 @@ export function patternOf(pass, m, place) {
   });
 }
 
+export const rowOf = (map, t) => map.values.subarray(t * map.cols, (t + 1) * map.cols);
+const largest = (row) => row.reduce((best, v, s) => (v > row[best] ? s : best), 0);
+
+/// The locked cell of a head's pattern, or, where none is, the strongest of its second half, in
+/// which queries see many keys: [query, key].
+export function lockedCell(head) {
+  const map = patternOf(trace(), head.m, head.place);
+  let t = app.state.q;
+  if (t == null || t >= map.rows) {
+    const rows = range(map.rows).slice(Math.floor(map.rows / 2));
+    t = rows.reduce((a, b) => (Math.max(...rowOf(map, b)) > Math.max(...rowOf(map, a)) ? b : a));
+  }
+  const s = app.state.q === t && app.state.k < map.cols ? app.state.k : null;
+  return [t, s ?? largest(rowOf(map, t))];
+}
+
 /// The rows and columns shown when zoomed: [first query, last, first key, last].
 function windowOf(rows, cols) {
   const [, a, b, c, d] = /^(\d+)-(\d+),(\d+)-(\d+)$/.exec(app.state.win || '') || [];
-  if (
-    a === undefined ||
-    Number(b) >= rows ||
-    Number(d) >= cols ||
-    Number(a) > Number(b) ||
-    Number(c) > Number(d)
-  )
-    return [0, rows - 1, 0, cols - 1];
-  return [a, b, c, d].map(Number);
+  const bad = a === undefined || Number(b) >= rows || Number(d) >= cols ||
+    Number(a) > Number(b) || Number(c) > Number(d);
+  return bad ? [0, rows - 1, 0, cols - 1] : [a, b, c, d].map(Number);
 }
 
 export function zoomBy(factor, at, rows, cols) {
@@ -60,10 +69,8 @@ export function zoomBy(factor, at, rows, cols) {
   };
   const q = span(a, b, rows, a + (at ? at[0] : (b - a) / 2));
   const k = span(c, d, cols, c + (at ? at[1] : (d - c) / 2));
-  return go({
-    win:
-      q[1] - q[0] + 1 >= rows && k[1] - k[0] + 1 >= cols ? null : `${q[0]}-${q[1]},${k[0]}-${k[1]}`,
-  });
+  const whole = q[1] - q[0] + 1 >= rows && k[1] - k[0] + 1 >= cols;
+  return go({win: whole ? null : `${q[0]}-${q[1]},${k[0]}-${k[1]}`});
 }
 
 /// Moves the part shown by half its size; false at the edge.
@@ -76,8 +83,8 @@ export function panBy(down, right, rows, cols) {
   return Boolean(dq || dk);
 }
 
-/// What is true of each query: its gold keys, the attention on them, and whether that is a hit.
-function truthRows(m, map, rel) {
+/// What is true of each query: its right keys, the attention on them, and whether that is a hit.
+function truthRows(map, rel) {
   if (rel < 0) return null;
   const rows = range(map.rows, (t) => example().gold(rel, t));
   if (rows.some((keys) => keys === null)) return null;
@@ -87,68 +94,52 @@ function truthRows(m, map, rel) {
   });
 }
 
-export function patternPicture(
-  width,
-  {head, pass = trace(), values, title, kind, top, rel = -1, say: words},
-) {
-  const {queries, keys} = sides(head.m);
-  const map = values || patternOf(pass, head.m, head.place);
-  const [r0, r1, c0, c1] = windowOf(map.rows, map.cols);
+/// The part of a map that is shown.
+function cut(map, [r0, r1, c0, c1]) {
   const [rows, cols] = [r1 - r0 + 1, c1 - c0 + 1];
-  let shown = map.values;
-  if (rows < map.rows || cols < map.cols) {
-    shown = new Float32Array(rows * cols);
-    for (let r = 0; r < rows; ++r)
-      shown.set(
-        map.values.subarray((r0 + r) * map.cols + c0, (r0 + r) * map.cols + c1 + 1),
-        r * cols,
-      );
-  }
-  const truth = kind === 'sign' ? null : truthRows(head.m, map, rel);
-  const left = values ? null : pass.left?.(head.m, head.place);
-  const unstored = left
-    ? ` Only the largest weights of each row are stored; ` +
-      `${digits((100 * left.slice(0, map.rows).reduce((a, b) => a + b, 0)) / map.rows, 2)} % of ` +
-      `the attention is not (bars).`
-    : '';
-  const name = (t, list) => `${t} ${list[t]}`;
-  const value = (t, s) => map.values[t * map.cols + s];
+  if (rows === map.rows && cols === map.cols) return map.values;
+  const values = new Float32Array(rows * cols);
+  for (let r = 0; r < rows; ++r) values.set(rowOf(map, r0 + r).subarray(c0, c1 + 1), r * cols);
+  return values;
+}
+
+/// options: head, rel (the relation whose truth is drawn), title; values for a map that is no
+/// pattern of this pass; lock (the head whose locked row is marked); say(query, key).
+export function patternPicture(width, {head, lock = head, values, title, rel = -1, say: words}) {
+  const {queries, keys} = sides(head.m);
+  const map = values || patternOf(trace(), head.m, head.place);
+  const shown = windowOf(map.rows, map.cols);
+  const [r0, r1, c0, c1] = shown;
+  const truth = truthRows(map, rel);
+  const left = values ? null : trace().left?.(head.m, head.place);
+  const [locked] = lockedCell(lock);
+  const said = (t, s) => {
+    const gold = truth && truth[t].keys.includes(s)
+      ? ` · right key of ${task().relations[rel].name}, ${truth[t].hit ? 'found' : 'missed'}` : '';
+    return `query ${t} ${quoted(queries[t])} → key ${s} ${quoted(keys[s])}: ` +
+      `${digits(map.values[t * map.cols + s])}${gold}`;
+  };
+  const asked = (t) => !truth || truth[t].keys.length > 0;
   return matrix({
-    rowNames: queries
-      .slice(r0, r1 + 1)
-      .map((_, i) =>
-        truth && !truth[r0 + i].keys.length ? `(${name(r0 + i, queries)})` : name(r0 + i, queries),
-      ),
-    rowFill: (r) => (app.state.q.includes(r0 + r) ? 'accent' : 'ink'),
-    first: [r0, c0],
-    colNames: keys.slice(c0, c1 + 1).map((_, i) => name(c0 + i, keys)),
-    values: shown, kind, top, width, cell: 36,
-    axes: `queries down, keys across${!kind && Math.max(rows, cols) > 64 ? '; shaded by the ' +
-      'root' : ''}`,
-    rowBar: left
-      ? (r) => left[r0 + r]
-      : truth && ((r) => (truth[r0 + r].keys.length ? Math.max(0, 1 - truth[r0 + r].mass) : 0)),
-    over: (box) => overlay(box, truth, [r0, r1, c0, c1]),
+    rowNames: queries.slice(r0, r1 + 1).map((words, i) =>
+      asked(r0 + i) ? `${r0 + i} ${words}` : `(${r0 + i} ${words})`),
+    rowFill: (r) => (locked === r0 + r ? 'accent' : 'ink'), first: [r0, c0],
+    colNames: keys.slice(c0, c1 + 1), numbers: true, values: cut(map, shown), width, cell: 36,
+    axes: `queries down, keys across${Math.max(r1 - r0, c1 - c0) > 63 ? '; shaded by the root'
+      : ''}`,
+    rowBar: left ? (r) => left[r0 + r]
+      : truth && ((r) => (asked(r0 + r) ? Math.max(0, 1 - truth[r0 + r].mass) : 0)),
+    over: (box) => overlay(box, truth, shown),
     about: {
       name: `head-${head.at}-example-${exampleIndex()}`, title,
-      sentence: patternSentence(map, queries, keys, truth, rel, kind) + unstored,
+      sentence: patternSentence({map, truth, rel, left, queries, keys, locked}),
     },
-    say: words
-      ? (r, c) => words(r0 + r, c0 + c)
-      : (r, c) => {
-          const [t, s] = [r0 + r, c0 + c];
-          const gold =
-            truth && truth[t].keys.includes(s)
-              ? ` · gold ${task().relations[rel].name}, ${truth[t].hit ? 'hit' : 'missed'}`
-              : '';
-          return `query ${t} ${quoted(queries[t])} → key ${s} ${quoted(keys[s])}: ` +
-            `${digits(value(t, s))}${gold}`;
-        },
+    say: (r, c) => (words || said)(r0 + r, c0 + c),
   });
 }
 
-/// Outlines on gold cells: full for a hit, dashed for a miss; each over a wider one of the paper's
-/// colour, so that it can be seen on any cell.
+/// Outlines on right cells: full where found, dashed where missed; each over a wider one of the
+/// paper's colour, so that it can be seen on any cell.
 function overlay(box, truth, [r0, r1, c0, c1]) {
   const items = [];
   for (let t = r0; truth && t <= r1; ++t)
@@ -168,145 +159,125 @@ function overlay(box, truth, [r0, r1, c0, c1]) {
   return items;
 }
 
-function patternSentence(map, queries, keys, truth, rel, kind) {
-  const locked = app.state.q.filter((t) => t < map.rows);
-  const asked = truth ? truth.filter((row) => row.keys.length) : [];
-  const legend = truth
-    ? ` ${task().relations[rel].name}: ${asked.filter((row) => row.hit).length} of ` +
-      `${asked.length} questions hit (full outline)${asked.every((row) => row.hit) ? '' : ', ' +
-      'the others missed (dashed)'}; bars: attention elsewhere; (brackets): no question.`
+function patternSentence({map, truth, rel, left, queries, keys, locked}) {
+  const row = rowOf(map, locked);
+  const best = largest(row);
+  const asked = truth ? truth.filter((one) => one.keys.length) : [];
+  const found = asked.filter((one) => one.hit).length;
+  const told = truth
+    ? ` ${task().relations[rel].name}: ${found} of ${asked.length} right keys found (outlined)` +
+      `${found < asked.length ? ', the others missed (dashed)' : ''}; bars: attention elsewhere; ` +
+      '(brackets): nothing is asked.'
     : '';
-  if (kind === 'sign') return 'Blue where the second is higher, orange where the first is.';
-  if (locked.length) {
-    const row = rowOf(map, locked);
-    const best = row.indexOf(Math.max(...row));
-    const sum = row.reduce((a, b) => a + b, 0);
-    return `Locked: ${locked.map((t) => `query ${t} ${quoted(queries[t])}`).join(' and ')}: ` +
-      `${digits((100 * row[best]) / (sum || 1), 3)} % of the attention is on key ${best} ` +
-      `${quoted(keys[best])}; ${keys.length - 1} other keys share the rest.${legend}`;
-  }
-  const mean = remember(map, 'mean', () => {
-    let sum = 0;
-    for (let t = 0; t < map.rows; ++t)
-      sum += map.values
-        .subarray(t * map.cols, (t + 1) * map.cols)
-        .reduce((a, b) => Math.max(a, b), 0);
-    return sum / (map.rows || 1);
-  });
-  return `On average ${digits(100 * mean, 3)} % of a query's attention is on its strongest ` +
-    `key.${legend}`;
-}
-
-/// The attention of one query, or of several summed or averaged.
-export function rowOf(map, locked) {
-  const row = new Float32Array(map.cols);
-  for (const t of locked)
-    for (let s = 0; s < map.cols; ++s)
-      row[s] += map.values[t * map.cols + s] / (app.state.sum === 'mean' ? locked.length : 1);
-  return row;
+  const unstored = left
+    ? ` Bars: ${digits((100 * left.reduce((a, b) => a + b, 0)) / left.length, 2)} % of the ` +
+      'attention is on weights too small to be stored.'
+    : '';
+  return `Query ${locked} ${quoted(queries[locked])} gives ${digits(100 * row[best], 3)} % of ` +
+    `its attention to key ${best} ${quoted(keys[best])}.${told}${unstored}`;
 }
 
 /// Locks the cell of the chosen head's pattern that stands at this row and column of the picture.
-export function lockShown(r, c, event) {
+export function lockShown(r, c) {
   const {queries, keys} = sides(chosen().m);
   const [r0, , c0] = windowOf(queries.length, keys.length);
-  lockQuery(r0 + r, c0 + c, event.shiftKey);
+  const [q, k] = [r0 + r, c0 + c];
+  go(app.state.q === q && app.state.k === k ? {q: null, k: null} : {q, k});
 }
 
 /// The chosen head's pattern on the example, where there is one.
-export function chosenPicture(width, {title = `Head ${chosen()?.at}, example ` +
-  `${exampleIndex()}`, rel}) {
-  if (!chosen()) return note('No head to show.');
-  return trace() ? patternPicture(width, {head: chosen(), rel, title}) : noPattern();
+export function chosenPicture(width, {rel, title}) {
+  const head = chosen();
+  if (!head) return note('No head to show.');
+  if (!trace()) return noPattern();
+  return patternPicture(width, {
+    head, rel, title: title || `Head ${head.at}, example ${exampleIndex()}`,
+  });
 }
 
 /// The command that draws the pattern in a terminal.
-export const patternCommand = (key = 'h') => () =>
-  chosen(key) && !Object.keys(app.state.edit).length &&
-  `headlab heads ${run().name} --pattern ${chosen(key).at} --example ${exampleIndex()}`;
+export const patternCommand = () =>
+  chosen() && !app.state.tokens.length && app.state.step == null &&
+  `headlab heads ${run().name} --pattern ${chosen().at} --example ${exampleIndex()}`;
 
-export function lockQuery(t, s, add) {
-  const {q} = app.state;
-  if (add)
-    return go({
-      q: q.includes(t) ? q.filter((v) => v !== t) : [...q, t].sort((a, b) => a - b),
-      k: s,
-    });
-  return go(q.length === 1 && q[0] === t && app.state.k === s ? {q: [], k: null} : {q: [t], k: s});
+// ---- one query -------------------------------------------------------------------------------
+
+const arc = (from, to, y, tall) =>
+  range(17, (i) => [from + ((to - from) * i) / 16, y - tall * Math.sin((Math.PI * i) / 16)]);
+
+/// The first module that the task's relations speak of.
+const askingModule = () => {
+  const asked = run().modules.findIndex(({kind}) => task().relations.some((r) => r.kind === kind));
+  return asked >= 0 ? asked : run().modules.findIndex(({kind}) => kind !== 'encoder');
+};
+
+/// The query with the most right keys; the last of equals.
+export function busiestQuery() {
+  const {length} = sides(askingModule()).queries;
+  const asked = (t) => task().relations.filter((_, r) => example().gold(r, t)?.length).length;
+  return range(length).reduce((a, b) => (asked(b) >= asked(a) ? b : a), 0);
 }
 
-/// Two rails of tokens with a line for each weight; faint ones are left out, and how much that was
-/// is said.
-export function railPicture(width, head) {
-  const {queries, keys} = sides(head.m);
-  const map = patternOf(trace(), head.m, head.place);
-  if (Math.max(map.rows, map.cols) > 64)
-    return note(
-      'Lines between tokens are drawn for at most 64 tokens; the pattern above has all of them.',
-    );
-  const locked = app.state.q.filter((t) => t < map.rows);
-  const at = (i, n) => 24 + ((width - 48) * (i + 0.5)) / n;
-  const [top, bottom] = [28, 150];
-  const row = rowOf(map, locked);
-  const items = [];
-  let [kept, total] = [0, 0];
-  for (const t of locked.length ? locked : queries.keys()) {
-    const weights = map.values.subarray(t * map.cols, (t + 1) * map.cols);
-    let mass = 0;
-    for (const s of range(map.cols).sort((a, b) => weights[b] - weights[a])) {
-      const w = weights[s];
-      if (mass >= app.state.mass || w < 0.01) break;
-      mass += w;
-      items.push(
-        line(
-          [[at(t, map.rows), bottom - 10], [at(s, map.cols), top + 10]],
-          {stroke: 's0', thick: 0.5 + 3.5 * w, alpha: Math.max(0.15, Math.min(1, w))},
-        ),
-      );
-    }
-    kept += mass;
-    total += weights.reduce((sum, w) => sum + w, 0);
-  }
-  const room = (width - 48) / Math.max(map.rows, map.cols);
-  keys.forEach((words, s) => {
-    if (locked.length)
-      items.push(
-        rect(at(s, map.cols) - room / 2 + 1, 2, room - 2, 18, {
-          fill: 's0', alpha: Math.min(0.85, row[s]),
-        }),
-      );
-    items.push(
-      label(at(s, map.cols), 11, shortened(words, room, 12, true), {anchor: 'middle', mono: true}),
-    );
-  });
-  queries.forEach((words, t) =>
-    items.push(
-      label(at(t, map.rows), bottom + 8, shortened(words, room, 12, true), {
-        anchor: 'middle', mono: true, bold: locked.includes(t),
-        fill: locked.includes(t) ? 'accent' : 'ink',
-      }),
-    ),
-  );
-  items.push(small(2, 11, 'k'), small(2, bottom + 8, 'q'));
+/// Where the tokens of a sentence lie: those of a source above those that ask.
+function sentenceOf(width, {t, head}) {
+  const m = head?.m ?? askingModule();
+  const {queries, keys} = sides(m);
+  const {kind} = run().modules[m];
+  const room = Math.min(46, (width - 8) / Math.max(queries.length, keys.length));
+  const gold = (name, r) => Array.from(example().gold(r, t) || [], (s) => ({name, r, s}));
   return {
-    name: `lines-${head.at}`, title: 'Who looks at whom', width, height: bottom + 22, items,
-    sentence: `${locked.length ? 'The locked queries' : 'All queries'} (below) and their keys ` +
-      `(above); weights are drawn until ${Math.round(100 * app.state.mass)} % of a query's ` +
-      `attention is, so ${digits(100 * (1 - kept / (total || 1)), 2)} % is left out.`,
+    queries, keys, room, top: 86, gap: kind === 'self' ? 0 : 40,
+    at: (i) => 4 + room * (i + 0.5),
+    asked: task().relations.flatMap((one, r) => (one.kind === kind ? gold(one.name, r) : [])),
+    row: head && trace() ? rowOf(patternOf(trace(), m, head.place), t) : [],
+  };
+}
+
+function sentenceItems({queries, keys, room, top, gap, at, asked, row}, t) {
+  const tall = (s, r) => (gap ? 20 : Math.min(66, 14 + 5 * Math.abs(t - s) + 6 * r));
+  const token = (words, i, y, is) => [
+    rect(at(i) - room / 2 + 1, y - 12, room - 2, 24, is
+      ? {fill: 'ink'} : {stroke: 'rule', fill: 'panel'}),
+    label(at(i), y, shortened(words, room, 13, true), {
+      anchor: 'middle', mono: true, size: 13, fill: is ? 'paper' : 'ink', bold: is,
+    }),
+  ];
+  const looks = (w, s) => line(
+    arc(at(t), at(s), top + gap + 12, -Math.min(44, 10 + 4 * Math.abs(t - s))),
+    {stroke: 'accent', thick: 1 + 6 * w, alpha: 0.35 + 0.6 * w});
+  return [
+    ...(gap ? [small(2, top - 18, 'source')] : []),
+    ...asked.map(({r, s}) =>
+      line(arc(at(t), at(s), top - 12, tall(s, r)), {stroke: SERIES[r % 7], thick: 2})),
+    ...[...row].flatMap((w, s) => (w >= 0.02 ? [looks(w, s)] : [])),
+    ...keys.flatMap((words, s) => token(words, s, top, !gap && s === t)),
+    ...(gap ? queries.flatMap((words, i) => token(words, i, top + gap, i === t)) : []),
+  ];
+}
+
+/// A sentence with one query: above it arcs to its right keys, below it, where a head is given,
+/// arcs as thick as its attention. Token t is the mark [0, t].
+export function sentencePicture(width, {t, head}) {
+  const made = sentenceOf(width, {t, head});
+  const {queries, keys, room, top, gap, at, asked, row} = made;
+  const names = (s) => asked.filter((one) => one.s === s).map((one) => one.name).join(' ');
+  const wanted = asked.map(({name, s}) => `${quoted(keys[s])} (${name}, at ${s})`);
+  return {
+    name: 'sentence', title: `Query ${t} ${quoted(queries[t])}`, width,
+    height: top + gap + (head ? 60 : 16), items: sentenceItems(made, t),
+    sentence: asked.length ? `looks for ${wanted.join(', ')}.`
+      : 'is asked for nothing that it must find.',
     table: () => ({
-      head: ['query', 'token', 'key', 'token', 'weight'],
-      rows: queries.flatMap((q, t) => {
-        const v = Array.from(map.values.subarray(t * map.cols, (t + 1) * map.cols));
-        const s = v.indexOf(Math.max(...v));
-        return [[t, q, s, keys[s], tableNumber(v[s])]];
-      }),
+      head: ['token', 'at', 'right key of', ...(row.length ? ['attention'] : [])],
+      rows: keys.map((words, s) =>
+        [words, s, names(s), ...(row.length ? [tableNumber(row[s])] : [])]),
     }),
     marks: {
-      rows: 1, cols: () => map.rows,
-      box: (r, t) => [at(t, map.rows) - room / 2, bottom - 2, room, 20],
+      rows: 1, cols: () => queries.length,
+      box: (r, i) => [at(i) - room / 2, top + gap - 13, room, 26],
       find: (x) =>
-        x > 24 && x < width - 24 ? [0, Math.floor(((x - 24) / (width - 48)) * map.rows)] : null,
-      text: (r, t) => `query ${t} ${quoted(queries[t])}; Enter locks it`,
+        (x > 4 && x < 4 + room * queries.length ? [0, Math.floor((x - 4) / room)] : null),
+      text: (r, i) => `query ${i} ${quoted(queries[i])}`,
     },
   };
 }

@@ -1,8 +1,7 @@
-// What is being looked at (address.js), as things: the run, the head, the example with its edits,
-// the
-// pass over it with what is switched off; and what changes it. A view is {name, title, uses:
-// [controls], build(main), available(page)}. The model and its numbers are the business of
-// core_*.js.
+// What is being looked at (address.js), as things: the run, the head, the example with the tokens
+// that were typed, the pass over it with what is switched off; and what changes it. A view is
+// {name, place, title, uses: [controls], build(main), available(page)}. The model and its numbers
+// are the business of core_*.js.
 import {headNamed, makeExample, missingCommand, truthOf} from './core_page.js';
 import {drive, forwardPass, forwardSteps, storedTrace} from './core_pass.js';
 import {goldEdges, headPlaces, ownerOf, randomEdges, reportScore} from './core_losses.js';
@@ -11,9 +10,15 @@ import {byId, code, figures, note, say} from './ui.js';
 import {formatHash} from './address.js';
 
 export const app = {
-  page: null, state: null, check: null, ready: false, busy: 0, view: null, figures,
-  views: [], lessons: [], show() {},
+  page: null, state: null, check: null, busy: 1, view: null, figures, views: [], lessons: [],
+  show() {},
 };
+
+/// Something begins to be computed (1), or ends (-1).
+export function working(by) {
+  app.busy += by;
+  byId('view').setAttribute('aria-busy', String(app.busy > 0));
+}
 
 /// Whether a page shows a view: a textbook shows lessons, and says what it is.
 export const isShown = (view) =>
@@ -29,8 +34,7 @@ export const headsOf = (r = run()) =>
   headPlaces(r).map(({m, place, born}) => ({m, place, born, at: `${m}.${born}`}));
 
 /// The names of the relations that a head owns.
-export const ownedBy = ({m, place}, r = run()) =>
-  task().relations
+export const ownedBy = ({m, place}, r = run()) => task().relations
     .filter((_, i) => {
       const owner = ownerOf(r, i);
       return owner && owner.m === m && owner.place === place;
@@ -38,18 +42,14 @@ export const ownedBy = ({m, place}, r = run()) =>
     .map((relation) => relation.name);
 
 /// The chosen head: the state's, or the first owner of a relation, or the first there is.
-export function chosen(key = 'h', r = run()) {
-  const named = app.state[key] && headNamed(r, app.state[key]);
-  if (app.state[key]) return named && named.place >= 0 ? {...named, at: app.state[key]} : null;
-  const heads = headsOf(r);
-  const first =
-    heads.find(
-      (x) => ownedBy(x, r)[0] === task().relations.find((_, i) => ownerOf(r, i))?.name,
-    ) || heads[0];
-  return key === 'b' ? heads.find((x) => x.at !== first?.at) || first : first || null;
+export function chosen(r = run()) {
+  const named = app.state.h && headNamed(r, app.state.h);
+  if (app.state.h) return named && named.place >= 0 ? {...named, at: app.state.h} : null;
+  return headsOf(r).find((x) => ownedBy(x, r).length) || headsOf(r)[0] || null;
 }
 
-/// The relation whose truth is drawn: the state's, or the one that the chosen head scores best on.
+/// The relation whose truth is drawn: the state's, or the one that the chosen head does best, if it
+/// is clearly better than chance.
 export function relation(head = chosen()) {
   const {relations} = task();
   if (app.state.rel === '' || !head) return -1;
@@ -58,7 +58,7 @@ export function relation(head = chosen()) {
     const i = relations.findIndex((r) => r.name === app.state.rel);
     return i >= 0 && relations[i].kind === kind ? i : -1;
   }
-  let [best, at] = [-Infinity, -1];
+  let [best, at] = [0.05, -1];
   for (const {i, score} of scoresOf(head)) if (score.lift > best) [best, at] = [score.lift, i];
   return at;
 }
@@ -75,7 +75,7 @@ export function scoresOf(head) {
 }
 
 /// Example indices from the lowest loss to the highest.
-export const ranked = memo(
+const ranked = memo(
   () => run().name,
   () => {
     const losses = run().losses('scored');
@@ -110,29 +110,27 @@ export function memo(key, make) {
   return get;
 }
 
+const keepsWeights = () => run().steps.length > 0 && isLive();
 export const model = () =>
-  app.state.step != null && run().steps.length ? run().modelAt(app.state.step) : run().model;
+  app.state.step != null && keepsWeights() ? run().modelAt(app.state.step) : run().model;
+/// The steps that can be looked at: those whose weights were kept, else those that were scored.
+export const timeSteps = () => keepsWeights() ? run().steps : run().facts.history?.steps || [];
 export const where = () =>
-  JSON.stringify([app.state.run, app.state.ex, app.state.edit, app.state.step, isLive()]);
+  JSON.stringify([app.state.run, app.state.ex, app.state.tokens, app.state.step, isLive()]);
 
-/// The example shown, with the reader's edits (places beyond the tokens are those of the source);
-/// gold where the task's rule is known for them.
+/// The example shown, or with the tokens that the reader typed (those of the source, where there is
+/// one); gold where the task's rule is known for them.
 export const example = memo(where, () => {
   const original = task().set('scored').example(exampleIndex());
-  const [tokens, source] = [
-    Int32Array.from(original.tokens), original.source && Int32Array.from(original.source),
-  ];
-  const edited = Object.entries(app.state.edit).filter(
-    ([i, v]) => i < tokens.length + (source?.length || 0) && v < task().vocab,
-  );
-  if (!edited.length) return original;
-  for (const [i, v] of edited)
-    i < tokens.length ? (tokens[i] = v) : (source[i - tokens.length] = v);
-  const made =
-    truthOf(task(), tokens) ||
-    makeExample(task(), tokens, {source, targets: null, length: original.length});
-  if (source) made.sourceLength = original.sourceLength;
-  return made;
+  const typed = app.state.tokens.filter((v) => v < task().vocab);
+  if (!typed.length) return original;
+  if (original.source) {
+    const source = Int32Array.from(original.source, (v, i) => typed[i] ?? v);
+    const made = makeExample(task(), original.tokens, {source, length: original.length});
+    return Object.assign(made, {sourceLength: Math.min(typed.length, source.length)});
+  }
+  const tokens = typed.slice(0, task().length);
+  return truthOf(task(), tokens) || makeExample(task(), tokens);
 });
 
 /// The gates as core takes them, or null if all are 1.
@@ -154,8 +152,8 @@ function hiddenEdges() {
     if (hide === 'random') return randomEdges(run(), example(), rel, m);
     const {queries, keys} = baseTrace().modules[m];
     const bits = new Uint8Array(queries * keys);
-    for (const [q, k] of hide.split(',').map((e) => e.split('.').map(Number)))
-      if (q < queries && k < keys) bits[q * keys + k] = 1;
+    const [q, k] = hide.split('.').map(Number);
+    if (q < queries && k < keys) bits[q * keys + k] = 1;
     return bits;
   };
 }
@@ -175,8 +173,7 @@ export function replacement() {
 export function isSlow() {
   const {length: T, source_length: S} = task();
   return (
-    run().facts.parameters * (T + S) +
-      run().modules.reduce(
+    run().facts.parameters * (T + S) + run().modules.reduce(
         (sum, x) => sum + x.heads.length * (x.dHead + x.dValue) * T * Math.max(T, S),
         0,
       ) >
@@ -191,12 +188,12 @@ function passOf(options) {
   const key = where() + (options.base ? trace.key() : '');
   if (!slow.done.has(key) && slow.running !== key) {
     slow.running = key;
-    ++app.busy;
+    working(1);
     drive(forwardSteps(model(), example(), options), {
         cancelled: () => slow.running !== key,
       })
       .then((pass) => {
-        --app.busy;
+        working(-1);
         if (!pass) return;
         slow.running = '';
         if (slow.done.size > 3) slow.done.delete(slow.done.keys().next().value);
@@ -212,12 +209,9 @@ function passOf(options) {
 export const slow = {running: '', done: new Map()};
 
 /// What stands in the place of a pattern that is not there.
-export const noPattern = () =>
-  isLive()
-    ? note('The model is computing this example …')
-    : note(
-        'This page holds neither usable weights nor patterns of examples; the overview shows ' +
-          'mean patterns.',
+export const noPattern = () => isLive() ? note('The model is computing this example …') : note(
+        'This page holds neither usable weights nor patterns of examples; the story shows mean ' +
+          'patterns.',
       );
 
 /// The model's pass over the example without, and with, what the reader switched off; null where
@@ -227,8 +221,7 @@ export const baseTrace = memo(where, () => {
   return run().facts.patterns ? storedTrace(run(), exampleIndex()) : null;
 });
 export const trace = memo(
-  () =>
-    where() +
+  () => where() +
     JSON.stringify([app.state.gates, app.state.hide, app.state.repl, app.state.h, app.state.rel]),
   () => {
     const [gates, hidden] = [gateArray(), hiddenEdges()];
@@ -244,8 +237,7 @@ export function lacking(file, what, r = run()) {
   const {outdated, step} = r.facts.files.find((entry) => entry.file === file);
   return note(
     `${what} ${outdated ? `of step ${step}, of earlier weights, and` : ''} not in this page. `,
-    command
-      ? [
+    command ? [
           'This writes them: ', code(command),
           ...(command.includes('headlab page') ? [] : [', then ', code(app.page.facts.command)]),
           '.',
@@ -265,11 +257,11 @@ export function go(changes) {
   const before = app.state;
   if (changes.view && !usable(changes.view)) return;
   app.state = {...before, ...changes};
-  const step = ['view', 'run', 'h', 'a', 'b', 'page'].some((key) => app.state[key] !== before[key]);
+  const step = ['view', 'run', 'h', 'b', 'lesson'].some((key) => app.state[key] !== before[key]);
   if (step) writeAddress(true);
   else if (!timer) timer = setTimeout(() => writeAddress(false), 250);
   const moved = app.state.view !== before.view;
-  app.show(moved || ['run', 'page', 'world'].some((key) => app.state[key] !== before[key]));
+  app.show(moved || ['run', 'lesson', 'world'].some((key) => app.state[key] !== before[key]));
   if (!moved) return;
   window.scrollTo(0, 0);
   if (document.activeElement === document.body) byId('view-title').focus();
@@ -297,14 +289,11 @@ export const hasMoved = () => location.hash !== written;
 
 export const usable = (name) => app.views.some((view) => view.name === name && isShown(view));
 
-/// The kept step nearest to a step; null where it is the last, or none is kept.
+/// The step nearest to a step that can be looked at; null where it is the last, or there is none.
 export function nearestStep(step) {
-  const steps = app.page.runs.length ? run().steps : [];
+  const steps = app.page.runs.length ? timeSteps() : [];
   if (step == null || !steps.length) return null;
-  const near = steps.reduce(
-    (best, s) => (Math.abs(s - step) < Math.abs(best - step) ? s : best),
-    steps[0],
-  );
+  const near = steps.reduce((a, b) => (Math.abs(b - step) < Math.abs(a - step) ? b : a));
   return near === steps.at(-1) ? null : near;
 }
 

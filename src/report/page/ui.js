@@ -78,15 +78,17 @@ export function link(words, act, props) {
   return el('a', {href: '#', ...props, onclick}, words);
 }
 
-/// A list that shows `value()`, where there is one; `act` gets what the reader chooses.
+/// A list that shows `value()`, where there is one; `act` gets what the reader chooses. Options are
+/// [value, words], or a function that gives them anew.
 export function choice(id, name, options, act, value) {
-  const list = el('select', {id, onchange: (event) => act(event.target.value)},
-    options.map(([key, words]) => el('option', {value: key}, words)),
-  );
-  if (value)
-    live(() => {
-      if (document.activeElement !== list) list.value = value() ?? '';
-    });
+  const list = el('select', {id, onchange: (event) => act(event.target.value)});
+  const fill = (all) =>
+    list.replaceChildren(...all.map(([key, words]) => el('option', {value: key}, words)));
+  if (typeof options !== 'function') fill(options);
+  live(() => {
+    if (typeof options === 'function') fill(options());
+    if (value && document.activeElement !== list) list.value = value() ?? '';
+  });
   return el('label', null, name, ' ', list);
 }
 
@@ -105,16 +107,13 @@ export function sliderOf(id, name, {value, act, words = String, ...props}) {
 }
 
 export const code = (words) => el('code', null, words);
-export const againLine = (command) => el('p', {class: 'again'}, 'again: ', code(command));
 export const note = (...children) => el('p', {class: 'note'}, ...children);
 export const aside = (...children) => el('p', {class: 'small muted'}, ...children);
 
 /// A token as it can be read: blanks and control characters get a sign, and directions do not leak.
 export function visible(token) {
   if (token === '') return '∅';
-  return token
-    .replace(/ /g, '␣')
-    .replace(/\n/g, '⏎')
+  return token.replace(/ /g, '␣').replace(/\n/g, '⏎')
     .replace(/[\u0000-\u001f]/g, (c) => String.fromCodePoint(0x2400 + c.codePointAt(0)))
     .replace(/[\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, '\ufffd');
 }
@@ -122,20 +121,61 @@ export function visible(token) {
 /// Isolated from the words around it.
 export const quoted = (token) => `\u2068${visible(token)}\u2069`;
 
-/// A table that scrolls by itself and can be reached by keyboard; long ones show their first rows.
+// ---- words -----------------------------------------------------------------------------------
+
+/// What words mean: those of the glossary, given when the page starts.
+export const meanings = new Map();
+const EXPLAINED = new RegExp(
+  '\\b(lift|chance|mass|nats?|owns|born|entropy|focus|regret|knee|diversity|redundant|takes over|' +
+  'p(?= [.\\d]))\\b|^(p)$');
+
+/// A word that opens its meaning under the pointer, with the focus, or by a tap.
+export function term(words, meaning) {
+  const box = byId('meaning');
+  const hide = () => {
+    box.hidden = true;
+  };
+  const open = (event) => {
+    const at = event.target.getBoundingClientRect();
+    box.textContent = meaning;
+    box.hidden = false;
+    const left = Math.min(at.left, document.documentElement.clientWidth - box.offsetWidth - 4);
+    const above = at.bottom + box.offsetHeight > window.innerHeight;
+    box.style.left = `${Math.max(4, left)}px`;
+    box.style.top = `${above ? at.top - box.offsetHeight - 4 : at.bottom + 4}px`;
+  };
+  return button(words, open, {
+    class: 'term', 'aria-describedby': 'meaning', onpointerenter: open, onfocus: open,
+    onpointerleave: hide, onblur: hide,
+  });
+}
+
+/// A text in which the first of each statistical word opens its meaning.
+export function explained(words) {
+  const seen = new Set();
+  return words.split(EXPLAINED).filter(Boolean).map((part) => {
+    const meaning = meanings.get(part);
+    if (!meaning || seen.has(meaning)) return part;
+    seen.add(meaning);
+    return term(part, meaning);
+  });
+}
+
+/// A table that scrolls by itself and can be reached by keyboard; long ones show their first
+/// rows. A title of a column may be a node.
 export function tableOf(caption, head, rows, most = 64) {
-  const cell = (v, i) =>
-    typeof v === 'number'
-      ? el('td', {class: 'number'}, digits(v, 5))
+  const cell = (v, i) => typeof v === 'number' ? el('td', {class: 'number'}, digits(v, 5))
       : el(i === 0 ? 'th' : 'td', i === 0 ? {scope: 'row'} : null,
           v == null ? '' : v instanceof Node ? v : String(v),
         );
+  const titled = (words) =>
+    el('th', {scope: 'col'}, typeof words === 'string' ? explained(words) : words);
   return el('div', {class: 'table', tabindex: 0, role: 'region', 'aria-label': caption},
     el('table', null,
       el('caption', null, caption,
         rows.length > most ? `: the first ${most} of ${rows.length} rows; CSV has all` : '',
       ),
-      el('thead', null, el('tr', null, head.map((words) => el('th', {scope: 'col'}, words)))),
+      el('thead', null, el('tr', null, head.map(titled))),
       el('tbody', null,
         rows.slice(0, most).map((row) => el('tr', null, row.slice(0, 66).map(cell))),
       ),
@@ -170,80 +210,79 @@ export function palette(scheme = '') {
 
 // ---- figures -------------------------------------------------------------------------------
 
-/// A picture with its caption, keyboard, readout, table and export. `make(width)` gives the
-/// picture,
-/// or a node to show instead. options: id, again (the command that makes its numbers), choose(r, c,
-/// event) for click and Enter, group (figures that share a cursor), zoom(factor, mark), pan(down,
-/// right), most (width).
+/// A picture with its caption, keyboard, readout and tools. `make(width)` gives the picture, or a
+/// node to show instead. options: id, again (the command that makes its numbers), choose(r, c) for
+/// click and Enter, point(r, c) for the pointer, group (figures that share a cursor), zoom(factor,
+/// mark), pan(down, right), most (width).
 export function figure(make, options = {}) {
-  const canvas = el('canvas', {role: 'img', tabindex: 0, id: options.id});
-  const over = el('canvas', {class: 'over', 'aria-hidden': 'true'});
-  const caption = el('figcaption');
-  const [stead, table] = [el('div'), el('div', {hidden: true})];
-  const self = {canvas, picture: null, at: null};
-  const toggle = button('Table',
-    () => {
-      table.hidden = !table.hidden;
-      toggle.setAttribute('aria-expanded', String(!table.hidden));
-      fillTable();
-    },
-    {'aria-expanded': 'false', class: 'table-button'},
-  );
-  const fillTable = () => {
-    if (table.hidden) return;
-    const {title, table: made} = self.picture;
-    table.replaceChildren(tableOf(title, made().head, made().rows));
+  const self = {
+    make, options, picture: null, at: null,
+    canvas: el('canvas', {role: 'img', tabindex: 0, id: options.id}),
+    over: el('canvas', {class: 'over', 'aria-hidden': 'true'}),
+    caption: el('figcaption'), stead: el('div'),
+    more: toolsOf(() => self.picture, () => commandOf(options)),
   };
-  const tools = el('div', {class: 'tools'}, toggle,
-    saveButtons(() => self.picture, () => commandOf(options), {class: 'save-button'}),
-  );
-  const again = el('p', {class: 'again'});
-  const frame = el('div', {class: 'canvas'}, canvas, over);
-  const node = el('figure', null, caption, frame, stead, tools, table, again);
-  self.mark = (at, quiet) => {
-    self.at = at;
-    drawCursor(over, self.picture, at);
-    if (at && !quiet) say(self.picture.marks.text(at[0], at[1]));
-    if (!quiet)
-      options.group?.forEach((other) => other !== self && other.picture && other.mark(at, true));
-  };
+  self.frame = el('div', {class: 'canvas'}, self.canvas, self.over);
+  self.node = el('figure', null, self.caption, self.frame, self.stead, self.more);
+  self.mark = (at, quiet) => markOn(self, at, quiet);
+  self.draw = () => drawFigure(self);
   options.group?.push(self);
-  live(() => {
-    if (!node.isConnected && self.picture === null) queueMicrotask(draw);
-    else draw();
-  });
-  function draw() {
-    if (!node.isConnected) return;
-    const made = make(Math.max(240, Math.min(node.clientWidth || 600, options.most || 1180)));
-    const shown = made && made.items;
-    for (const part of [caption, frame, tools, again]) part.hidden = !shown;
-    stead.replaceChildren(...(shown || !made ? [] : [made]));
-    if (!shown) return;
-    self.picture = made;
-    caption.replaceChildren(el('b', null, made.title), ` ${made.sentence}`);
-    canvas.setAttribute('aria-label', `${made.title}. ${made.sentence}`);
-    again.replaceChildren(...(commandOf(options) ? ['again: ', code(commandOf(options))] : []));
-    sizeCanvas(canvas, made);
-    sizeCanvas(over, made);
-    paint(canvas.getContext('2d'), made, palette());
-    drawCursor(over, made, self.at);
-    fillTable();
-  }
-  pointerAndKeys(self, options);
+  live(() => (self.node.isConnected ? self.draw() : queueMicrotask(self.draw)));
+  pointerAndKeys(self);
   figures.push(self);
-  self.draw = draw;
+  return self.node;
+}
+
+function drawFigure(self) {
+  const {node, options, canvas} = self;
+  if (!node.isConnected) return;
+  const made = self.make(Math.max(240, Math.min(node.clientWidth || 600, options.most || 1180)));
+  const shown = made && made.items;
+  for (const part of [self.caption, self.frame, self.more]) part.hidden = !shown;
+  self.stead.replaceChildren(...(shown || !made ? [] : [made]));
+  if (!shown) return;
+  self.picture = made;
+  self.caption.replaceChildren(el('b', null, made.title), ' ', ...explained(made.sentence));
+  canvas.setAttribute('aria-label', `${made.title}. ${made.sentence}`);
+  sizeCanvas(canvas, made);
+  sizeCanvas(self.over, made);
+  paint(canvas.getContext('2d'), made, palette());
+  drawCursor(self.over, made, self.at);
+  self.more.fill();
+}
+
+/// Behind one button: the table of a picture, its files, and the command that makes it.
+function toolsOf(picture, command) {
+  const content = el('div');
+  const summary = el('summary', {'aria-label': 'Table, files and command of this picture'}, '⋯');
+  const node = el('details', {class: 'tools', ontoggle: () => node.fill()}, summary, content);
+  node.fill = () => {
+    if (!node.open || !picture()) return;
+    const {title, table} = picture();
+    const again = command();
+    content.replaceChildren(
+      ...['SVG', 'PNG', 'CSV'].map((kind) =>
+        button(kind, () => save(picture(), kind.toLowerCase(), again), {
+          'aria-label': `${kind} of ${title}`,
+        })),
+      again ? el('p', {class: 'again'}, 'again: ', code(again)) : '',
+      tableOf(title, table().head, table().rows),
+    );
+  };
   return node;
 }
 
-export const saveButtons = (picture, command, props) =>
-  ['SVG', 'PNG', 'CSV'].map((kind) =>
-    button(kind, () => save(picture(), kind.toLowerCase(), command()), {
-      'aria-label': `${kind}: save this picture`, ...props,
-    }),
-  );
+function markOn(self, at, quiet) {
+  self.at = at;
+  if (at && !quiet) self.options.point?.(...at);
+  drawCursor(self.over, self.picture, at);
+  if (quiet) return;
+  if (at) say(self.picture.marks.text(...at));
+  for (const other of self.options.group || [])
+    if (other !== self && other.picture) other.mark(at, true);
+}
 
-const commandOf = (options) =>
-  (typeof options.again === 'function' ? options.again() : options.again) || '';
+const commandOf = ({again}) => (typeof again === 'function' ? again() : again) || '';
 
 function sizeCanvas(canvas, {width, height}) {
   const ratio = window.devicePixelRatio || 1;
@@ -267,59 +306,53 @@ function drawCursor(over, picture, at) {
   }
 }
 
-function pointerAndKeys(self, options) {
-  const {canvas} = self;
+function pointerAndKeys(self) {
+  const {canvas, options} = self;
+  const find = (event) => self.picture.marks.find(event.offsetX, event.offsetY);
   canvas.addEventListener('pointermove', (event) => {
-    const at = self.picture.marks.find(event.offsetX, event.offsetY);
-    if (at && !(self.at && at[0] === self.at[0] && at[1] === self.at[1])) self.mark(at);
+    const at = find(event);
+    if (at && String(at) !== String(self.at)) self.mark(at);
   });
   canvas.addEventListener('click', (event) => {
-    const at = self.picture.marks.find(event.offsetX, event.offsetY);
+    const at = find(event);
     if (!at) return;
     self.mark(at);
-    options.choose?.(at[0], at[1], event);
+    options.choose?.(...at);
   });
-  canvas.addEventListener(
-    'wheel',
-    (event) => {
-      if (options.zoom && (event.ctrlKey || event.shiftKey)) {
-        event.preventDefault();
-        options.zoom(event.deltaY < 0 ? 0.5 : 2, self.at);
-      }
-    },
-    {passive: false},
-  );
+  const wheel = (event) => {
+    if (!options.zoom || !(event.ctrlKey || event.shiftKey)) return;
+    event.preventDefault();
+    options.zoom(event.deltaY < 0 ? 0.5 : 2, self.at);
+  };
+  canvas.addEventListener('wheel', wheel, {passive: false});
   canvas.addEventListener('keydown', (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
-    if (event.key === 'Enter' && self.at) options.choose?.(self.at[0], self.at[1], event);
+    if (event.key === 'Enter' && self.at) options.choose?.(...self.at);
     else if (options.zoom && '+-0'.includes(event.key))
       options.zoom({'+': 0.5, '-': 2, 0: Infinity}[event.key], self.at);
-    else if (!moved(event.key)) return;
+    else if (!stepCursor(self, event.key)) return;
     event.preventDefault();
     event.stopPropagation();
   });
-  const moved = (key) => {
-    const [down, right] =
-      {
-        ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
-        PageUp: [-8, 0], PageDown: [8, 0], Home: [0, -1e9], End: [0, 1e9],
-      }[key] || [];
-    if (down === undefined || !self.picture.marks.rows) return false;
-    const clamp = (v, n) => Math.max(0, Math.min(v, n - 1));
-    const past = self.at && [self.at[0] + down, self.at[1] + right];
-    if (
-      past &&
-      (past[0] < 0 ||
-        past[1] < 0 ||
-        past[0] >= self.picture.marks.rows ||
-        past[1] >= self.picture.marks.cols(0)) &&
-      options.pan?.(Math.sign(down), Math.sign(right))
-    )
-      return true;
-    const r = clamp((self.at?.[0] ?? 0) + (self.at ? down : 0), self.picture.marks.rows);
-    self.mark([r, clamp((self.at?.[1] ?? 0) + (self.at ? right : 0), self.picture.marks.cols(r))]);
-    return true;
-  };
+}
+
+const STEPS = {
+  ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1],
+  PageUp: [-8, 0], PageDown: [8, 0], Home: [0, -1e9], End: [0, 1e9],
+};
+
+/// Moves the cursor by a key; beyond the edge of a zoomed picture the picture moves.
+function stepCursor(self, key) {
+  const {rows, cols} = self.picture.marks;
+  if (!STEPS[key] || !rows) return false;
+  const [down, right] = self.at ? STEPS[key] : [0, 0];
+  const [r, c] = self.at || [0, 0];
+  const past = r + down < 0 || c + right < 0 || r + down >= rows || c + right >= cols(0);
+  if (past && self.options.pan?.(Math.sign(down), Math.sign(right))) return true;
+  const clamp = (v, n) => Math.max(0, Math.min(v, n - 1));
+  const row = clamp(r + down, rows);
+  self.mark([row, clamp(c + right, cols(row))]);
+  return true;
 }
 
 /// Saves a picture. Exports are always in the light colours, and carry the page's link and command.

@@ -9,17 +9,17 @@ import {range} from './draw.js';
 /// Attention of one query over the keys that it sees. The lesson "every number" shows these lines
 /// as they stand here, without the calls of `see`, which record what is known after a line.
 // prettier-ignore
-export function attend(q, K, V, see = () => {}) {
-  const d = q.length, row = [], z = new Array(V[0].length).fill(0);
+export function attend(q, K, V, root = Math.sqrt(q.length), see = () => {}) {
+  const row = [], z = new Array(V[0].length).fill(0);
   let largest = -Infinity, sum = 0;
   for (let s = 0; s < K.length; ++s) {
     let dot = 0;
-    for (let i = 0; i < d; ++i) {
+    for (let i = 0; i < q.length; ++i) {
       dot += q[i] * K[s][i];
       see('dot += q[i] * K[s][i];', {s, i, 'q[i]': q[i], 'K[s][i]': K[s][i], dot});
     }
-    row[s] = dot / Math.sqrt(d);
-    see('row[s] = dot / Math.sqrt(d);', {s, dot, d, 'row[s]': row[s]});
+    row[s] = dot / root;
+    see('row[s] = dot / root;', {s, dot, root, 'row[s]': row[s]});
     largest = Math.max(largest, row[s]);
     see('largest = Math.max(largest, row[s]);', {s, largest});
   }
@@ -52,9 +52,9 @@ export function attendLines() {
 }
 
 /// Every line that ran, in order: [{at, values}].
-export function attendTrace(q, K, V) {
+export function attendTrace(q, K, V, root) {
   const steps = [];
-  const made = attend(q, K, V, (at, values) => steps.push({at, values}));
+  const made = attend(q, K, V, root, (at, values) => steps.push({at, values}));
   return {...made, steps};
 }
 
@@ -87,10 +87,6 @@ export function headsOfWorld(world, H = world.heads) {
 
 export const besideEachOther = (heads) =>
   heads[0].z.map((_, t) => heads.flatMap((head) => head.z[t]));
-export const averageWeights = (heads) =>
-  heads[0].weights.map((row, t) =>
-    row.map((_, s) => heads.reduce((sum, head) => sum + head.weights[t][s], 0) / heads.length),
-  );
 
 /// What the output loses when head h is silenced: z_h W_O,h, in length over all tokens.
 export function lossOfSilence(heads, h, W_O = null) {
@@ -110,8 +106,7 @@ export const isUniform = (row) => Math.max(...row) - Math.min(...row) < 1e-12;
 /// Mean Jensen-Shannon distance of the rows of each two patterns; 0 for fewer than two.
 export function diversityOf(patterns) {
   let [sum, count] = [0, 0];
-  patterns.forEach((a, i) =>
-    patterns.slice(i + 1).forEach((b) =>
+  patterns.forEach((a, i) => patterns.slice(i + 1).forEach((b) =>
       a.forEach((row, t) => {
         sum += jsDistance(row, b[t]);
         ++count;
@@ -130,8 +125,7 @@ export function worldOfRun(trace, m, tokens, most = 12) {
   const [n, S] = [tokens.queries, tokens.keys].map(({length}) => Math.min(length, most));
   const rows = (values, count, width) =>
     range(count, (t) => Array.from(values.subarray(t * width, (t + 1) * width)));
-  const spread = (values, each) =>
-    rows(values, S, kvBlocks.length * each).map((row) =>
+  const spread = (values, each) => rows(values, S, kvBlocks.length * each).map((row) =>
       kvHead.flatMap((kv) => row.slice(kv * each, (kv + 1) * each)),
     );
   const weights = (name) => trace.model.tensors[`${module.name}.${name}`];
@@ -145,46 +139,21 @@ export function worldOfRun(trace, m, tokens, most = 12) {
   };
 }
 
-/// Numbers of attention by its sizes. `widths` of 0 mean floor(d / H). Either {error} or the
-/// matrices
-/// [{name, rows, columns, bias}], the sum, and what PyTorch would say.
-export function attentionSizes({d, H, dk = 0, dv = 0, kv = 0, bias = true}) {
-  const whole = (name, v, least, most) =>
-    Number.isInteger(v) && v >= least && v <= most
-      ? ''
-      : `${name} must be a whole number from ${least} to ${most}.`;
-  const error =
-    whole('d', d, 1, 65536) ||
-    whole('H', H, 1, 1024) ||
-    whole('d_k', dk, 0, 65536) ||
-    whole('d_v', dv, 0, 65536) ||
-    whole('kv_heads', kv, 0, 1024);
+/// Numbers of attention with heads of width floor(d / H). Either {error} or the matrices [{name,
+/// rows, cols, count}], the sum, and a note where H does not divide d.
+export function attentionSizes({d, H, bias = true}) {
+  const whole = (name, v, most) => Number.isInteger(v) && v >= 1 && v <= most ? ''
+    : `${name} must be a whole number from 1 to ${most}.`;
+  const error = whole('d', d, 65536) || whole('H', H, 1024);
   if (error) return {error};
-  const own = Math.floor(d / H);
-  const [key, value, groups] = [dk || own, dv || own, kv || H];
-  if (key < 1 || value < 1)
-    return {
-      error: `floor(${d} / ${H}) = 0: ${H} heads leave no column for each. Give d_k, or fewer ` +
-        `heads.`,
-    };
-  if (H % groups)
-    return {
-      error: `${H} heads cannot share ${groups} blocks of keys evenly: kv_heads must divide H.`,
-    };
-  const matrices = [
-    ['W_Q', d, H * key], ['W_K', d, groups * key], ['W_V', d, groups * value],
-    ['W_O', H * value, d],
-  ].map(([name, rows, cols]) => ({name, rows, cols, count: rows * cols + (bias ? cols : 0)}));
-  const note =
-    d % H === 0
-      ? ''
-      : `${d} / ${H} is no whole number. PyTorch's MultiheadAttention refuses it; here a head ` +
-        `is floor(${d} / ${H}) = ${own} wide, and ${H} heads fill ${H * own} of ${d} columns, ` +
-        `which W_O [${H * value}, ${d}] brings back.`;
-  return {
-    matrices, dk: key, dv: value, kv: groups, total: matrices.reduce((sum, x) => sum + x.count, 0),
-    note, cache: groups * (key + value),
-  };
+  const dk = Math.floor(d / H);
+  if (dk < 1) return {error: `floor(${d} / ${H}) = 0: ${H} heads leave no column for each.`};
+  const matrices = [['W_Q', d, H * dk], ['W_K', d, H * dk], ['W_V', d, H * dk], ['W_O', H * dk, d]]
+    .map(([name, rows, cols]) => ({name, rows, cols, count: rows * cols + (bias ? cols : 0)}));
+  const note = d % H === 0 ? ''
+    : `${d} / ${H} is no whole number. PyTorch's MultiheadAttention refuses it; here a head is ` +
+      `floor(${d} / ${H}) = ${dk} wide, and ${H} heads fill ${H * dk} of ${d} columns.`;
+  return {matrices, dk, total: matrices.reduce((sum, x) => sum + x.count, 0), note};
 }
 
 // ---- patterns to know ------------------------------------------------------------------------
@@ -239,16 +208,12 @@ export function likeOf(distances) {
   return distances.find((x) => x.name === 'uniform').distance < 0.2 ? 'uniform' : '';
 }
 
-/// A head around a known pattern: `share` of each row on it, the rest even, and noise.
-export function simulated(name, tokens, random, share = 0.85) {
-  const n = tokens.length;
-  return knownPattern(name, tokens).map((ideal) => {
-    const speaks = ideal.some((v) => v > 0);
-    return shares(
-      ideal.map(
-        (v) => (speaks ? share * v + (1 - share) / n : 1 / n) * Math.exp(0.5 * (random() - 0.5)),
-      ),
-    );
+/// A head around a known pattern: .85 of each row on it, the rest uniform, and noise.
+export function simulated(name, tokens, {random, causal = false}) {
+  return knownPattern(name, tokens, causal).map((ideal, t) => {
+    const n = causal ? t + 1 : tokens.length;
+    const base = (v) => (ideal.some((w) => w > 0) ? 0.85 * v + 0.15 / n : 1 / n);
+    return shares(ideal.map((v, s) => (s < n ? base(v) * Math.exp(0.5 * (random() - 0.5)) : 0)));
   });
 }
 
@@ -259,8 +224,7 @@ export function controlExperiment(seed, heads = 8, n = 12, draws = 200) {
   const score = () => Math.exp(2.5 * (random() + random() + random() - 1.5));
   const patterns = range(heads, () => range(n, () => shares(range(n, score))));
   const truth = () => range(n, () => Math.floor(random() * n));
-  const lifts = (keys) =>
-    patterns.map(
+  const lifts = (keys) => patterns.map(
       (rows) => (rows.reduce((sum, row, t) => sum + row[keys[t]], 0) / n - 1 / n) / (1 - 1 / n),
     );
   const found = lifts(truth());

@@ -16,7 +16,7 @@ seconds=${1:-10}
 folder=${2:-$(mktemp -d)}
 names=("${@:3}")
 [[ ${#names[@]} -gt 0 ]] ||
-  mapfile -t names < <(cd "$here" && printf '%s\n' fuzz_*.cc | sed 's/fuzz_//; s/\.cc//')
+  mapfile -t names < <(cd "$here" && printf '%s\n' *.txt | sed '/uncovered/d; s/\.txt//')
 flags="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -D_GLIBCXX_ASSERTIONS"
 flags+=" -fsanitize-coverage-ignorelist=$here/uncovered.txt -Wno-unused-command-line-argument"
 cmake -S "$here/../../.." -B "$folder" -G Ninja -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Debug \

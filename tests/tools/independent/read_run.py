@@ -408,9 +408,20 @@ def compare_ablation(model, batch, said):
     for head in said["ablation"]["heads"]:
         d = model.losses(batch, {(head["layer"], head["head"])}) - whole
         change = d.sum() / targets.sum()
-        error = math.sqrt(n / (n - 1) * ((d - change * targets) ** 2).sum()) / targets.sum()
+        e = d - change * targets
+        error = math.sqrt(n / (n - 1) * (e ** 2).sum()) / targets.sum()
         compare("ablation", change, head["change"], 1e-5)
-        compare("its interval", change + 1.959963984540054 * error, head["high"], 1e-5)
+        carried = np.abs(d).sum() ** 2 / (d ** 2).sum()
+        compare("carried", carried, head["carried"], 1e-4 * n)
+        if carried < 30:
+            compare("intervals of what few examples carry", 0, head["high"] is not None, 0)
+            continue
+        skew = (e ** 3).sum() / (e ** 2).sum() ** 1.5
+        for end, normal in (("low", 1.959963984540054), ("high", -1.959963984540054)):
+            # The t at which Hall's transform t + skew t^2/3 + skew^2 t^3/27 + skew/6 is `normal`.
+            roots = np.roots([skew ** 2 / 27, skew / 3, 1, skew / 6 - normal])
+            t = roots[np.abs(roots.imag).argmin()].real
+            compare("its interval", change - t * error, head[end], 1e-5)
 
 
 def compare_curve(model, held_out, choosing, said):

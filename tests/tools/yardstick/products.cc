@@ -29,30 +29,28 @@ struct Product {
   double operations() const { return 2.0 * m * n * k; }
 };
 
-const std::vector<Product> kProducts = {
-    {"toy ff in", 2048, 256, 64, 'N'},
-    {"toy ff dX", 2048, 64, 256, 'B'},
-    {"toy ff dW", 64, 256, 2048, 'A'},
-    {"toy q", 2048, 64, 64, 'N'},
-    {"toy q dX", 2048, 64, 64, 'B'},
-    {"toy q dW", 64, 64, 2048, 'A'},
-    {"char ff in", 768, 512, 128, 'N'},
-    {"char ff dX", 768, 128, 512, 'B'},
-    {"char ff dW", 128, 512, 768, 'A'},
-    {"char logits", 768, 65, 128, 'N'},
-    {"medium ff in", 1024, 1536, 384, 'N'},
-    {"medium ff dX", 1024, 384, 1536, 'B'},
-    {"medium ff dW", 384, 1536, 1024, 'A'},
-    {"gpt2 ff in", 256, 3072, 768, 'N'},
-    {"gpt2 ff dX", 256, 768, 3072, 'B'},
-    {"gpt2 ff dW", 768, 3072, 256, 'A'},
-    {"square", 256, 256, 256, 'N'},
-    {"square", 512, 512, 512, 'N'},
-    {"square", 1024, 1024, 1024, 'N'},
-    {"odd", 65, 65, 65, 'N'},
-    {"odd", 129, 129, 129, 'N'},
-    {"odd", 257, 257, 257, 'N'},
-};
+const std::vector<Product> kProducts = {{"toy ff in", 2048, 256, 64, 'N'},
+                                        {"toy ff dX", 2048, 64, 256, 'B'},
+                                        {"toy ff dW", 64, 256, 2048, 'A'},
+                                        {"toy q", 2048, 64, 64, 'N'},
+                                        {"toy q dX", 2048, 64, 64, 'B'},
+                                        {"toy q dW", 64, 64, 2048, 'A'},
+                                        {"char ff in", 768, 512, 128, 'N'},
+                                        {"char ff dX", 768, 128, 512, 'B'},
+                                        {"char ff dW", 128, 512, 768, 'A'},
+                                        {"char logits", 768, 65, 128, 'N'},
+                                        {"medium ff in", 1024, 1536, 384, 'N'},
+                                        {"medium ff dX", 1024, 384, 1536, 'B'},
+                                        {"medium ff dW", 384, 1536, 1024, 'A'},
+                                        {"gpt2 ff in", 256, 3072, 768, 'N'},
+                                        {"gpt2 ff dX", 256, 768, 3072, 'B'},
+                                        {"gpt2 ff dW", 768, 3072, 256, 'A'},
+                                        {"square", 256, 256, 256, 'N'},
+                                        {"square", 512, 512, 512, 'N'},
+                                        {"square", 1024, 1024, 1024, 'N'},
+                                        {"odd", 65, 65, 65, 'N'},
+                                        {"odd", 129, 129, 129, 'N'},
+                                        {"odd", 257, 257, 257, 'N'}};
 
 struct Operands {
   std::vector<Float> a, b, c;

@@ -1,0 +1,69 @@
+// Pairs of heads. What do two cost together, and does one know, or do, what the other does? Heads
+// that know the same hide each other when they are silenced one at a time; a head that takes over
+// does more when the other is gone (self-repair: McGrath et al. 2023, "The Hydra Effect"; Rushing
+// and Nanda 2024, "Explorations of Self-Repair in Language Models", who find that a layer norm
+// alone looks like it: whatever is gone, the rest is divided by less). So nothing here is compared
+// at two scales of a layer norm. Read next: src/heads/pairs.cc.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "headlab/heads/ablation.h"
+#include "headlab/tasks/task.h"
+
+namespace headlab {
+
+/// One head of a pair, on the targets of the pair's relation. Shares are direct: what the head
+/// itself adds to the right logit above the mean logit, in logits per target (attribution.h).
+struct PairSide {
+  bool owns = false;     // the relation
+  PairedChange share{};  // in the whole model, against 0
+  PairedChange
+      rise{};  // of the share when the other head is silenced, if that one owns the relation
+
+  /// Whether a share or its change is certain: p is strict because many pairs are tested.
+  static bool is_sure(const PairedChange& change) { return change.is_rise() && change.p < 0.001; }
+};
+
+struct HeadPairReport {
+  HeadId first, second;
+  double joint = 0;            // change of the loss with both silenced
+  double sum = 0;              // of the changes with each silenced alone
+  double independent = 0;      // change of the loss if their effects on the logits added up
+  PairedChange interaction{};  // joint - independent
+  /// A relation that both own, or else one of them, and whose queries have targets of their own.
+  std::string relation = {};
+  PairSide of_first = {}, of_second = {};
+  PairedChange beyond = {};  // on its targets: the cost of both beyond the sum of the single costs
+
+  /// The least cost beyond the sum, in nats per target; the smaller share against the larger; and
+  /// the rise against the share that is gone.
+  static constexpr double kLeast = 0.01, kLeastShare = 0.5, kLeastRise = 0.25;
+  /// Both know it: each adds to the right logit, and that one of them is left saves more than
+  /// silencing them one at a time tells.
+  bool redundant() const;
+  /// Whether the one does more of it when the other, who owns it, is gone.
+  bool first_takes_over() const { return takes_over(of_first, of_second); }
+  bool second_takes_over() const { return takes_over(of_second, of_first); }
+  std::string verdict() const;
+
+ private:
+  static bool takes_over(const PairSide& side, const PairSide& gone);
+};
+
+struct PairsReport : AblationFacts {
+  std::vector<HeadPairReport> pairs;
+};
+Finding finding_of(const PairsReport& report);
+
+/// Silences each pair of heads: H + 2 H (H - 1) passes over the examples. Nothing is said of
+/// relations. Error for fewer than two heads.
+PairsReport ablate_pairs(const Transformer& model, const Batch& examples,
+                         const AblationOptions& options = {});
+/// The same on a task's held-out examples, with what each pair does for a relation. A post-norm
+/// model has no shares, so that its pairs get no verdict.
+PairsReport ablate_pairs(const Transformer& model, const Task& task,
+                         const AblationOptions& options = {}, Index examples = kPairedExamples);
+
+}  // namespace headlab

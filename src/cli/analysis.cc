@@ -1,0 +1,25 @@
+// The commands of the table of analyses: each asks its question on held-out examples. The run's
+// model is only read; the result is kept beside it.
+// Read next: heads/analyses.h.
+#include "headlab/heads/analyses.h"
+
+#include <algorithm>
+
+#include "cli/commands.h"
+
+namespace headlab::cli {
+
+Result analysis(Invocation& call) {
+  const Analysis& row =
+      *std::ranges::find(analyses(), std::string(call.command().name), &Analysis::name);
+  Index examples = row.examples;
+  Settings settings;
+  settings.integer("examples", examples, 2, 1 << 24, "held-out examples");
+  call.read(settings, call.out_setting());
+  const Run run = open_run(call.positionals()[0]);
+  const Finding found = row.find(run, examples);
+  return finding(call, run, found,
+                 examples_text(*run.task, at_most_different(*run.task, examples)) + "\n", row.file);
+}
+
+}  // namespace headlab::cli

@@ -1,0 +1,42 @@
+// The table of analyses. Of the held-out examples that `patch` takes the first half are clean, the
+// second half corrupted.
+// Read next: attribution.cc, patching.cc.
+#include "headlab/heads/analyses.h"
+
+#include <algorithm>
+
+#include "headlab/heads/attribution.h"
+#include "headlab/heads/patching.h"
+#include "headlab/train/evaluate.h"
+
+namespace headlab {
+namespace {
+
+Finding attribute(const Run& run, Index examples) {
+  return finding_of(attribute_logits(run.model, *run.task, examples));
+}
+
+Finding patch(const Run& run, Index examples) {
+  const Batch all = held_out_examples(*run.task, 2 * examples).batch;
+  const Index n = std::min(examples, all.size / 2);
+  return finding_of(patch_activations(run.model, all.rows(0, n), all.rows(n, 2 * n)));
+}
+
+template <class Report>
+Finding shape_of() {
+  return finding_of(Report());
+}
+
+}  // namespace
+
+const std::vector<Analysis>& analyses() {
+  static const std::vector<Analysis> all = {
+      {"patch", "patching.json", "what brings an answer back", 64, patch, shape_of<PatchReport>},
+      {"attribute", "attribution.json",
+       "what each part of a model adds to the right answer's logit", 512, attribute,
+       shape_of<AttributionReport>},
+  };
+  return all;
+}
+
+}  // namespace headlab

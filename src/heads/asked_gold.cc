@@ -1,0 +1,254 @@
+// Queries, permuted gold, and the keys that scores without gold ask for. Where two relations share
+// a gold key, another head may have the answer already, so such queries are not disjoint; relations
+// of different kinds of attention have different keys and never share one. Read next: head_sums.cc.
+#include "heads/asked_gold.h"
+
+#include <map>
+#include <numeric>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "headlab/base/threads.h"
+#include "headlab/heads/activations.h"
+
+namespace headlab {
+namespace {
+
+using Keys = std::span<const std::int32_t>;
+
+bool share_a_key(Keys a, Keys b) { return std::ranges::find_first_of(a, b) != a.end(); }
+
+bool contains(Keys keys, Index key) { return std::ranges::find(keys, key) != keys.end(); }
+
+Index nearest_of(Keys candidates, Index t) {
+  const auto nearest =
+      std::ranges::min_element(candidates, {}, [t](std::int32_t key) { return std::abs(key - t); });
+  return nearest == candidates.end() ? -1 : *nearest;
+}
+
+/// The offset that finds most disjoint queries of split A; the shortest of equals.
+Index best_offset_of(const QuerySet& set) {
+  std::map<Index, Index> hits;
+  for (const EligibleQuery& query : set.queries)
+    for (const std::int32_t key : query.keys)
+      hits[key - query.t] += query.disjoint && split_of(query.b) == 0;
+  Index best = 0, most = 0;
+  for (const auto& [offset, count] : hits)
+    if (count > most || (count == most && std::abs(offset) < std::abs(best)))
+      best = offset, most = count;
+  return best;
+}
+
+void fill_splits(QuerySet& set) {
+  set.best_offset = best_offset_of(set);
+  std::array<Index, 2> last = {-1, -1};  // example with a disjoint query
+  for (EligibleQuery& query : set.queries) {
+    QuerySet::Facts& split = set.splits[split_of(query.b)];
+    ++split.all;
+    query.offset_right = contains(query.keys, query.t + set.best_offset);
+    query.nearest_right = contains(query.keys, query.nearest);
+    if (!query.disjoint) continue;
+    query.judged = split_of(query.b) == 1 ? split.disjoint : -1;
+    ++split.disjoint;
+    split.examples += std::exchange(last[split_of(query.b)], query.b) != query.b;
+    split.uniform += static_cast<double>(query.keys.size()) / static_cast<double>(query.visible);
+    split.offset_right += query.offset_right;
+    split.nearest_right += query.nearest_right;
+  }
+  for (QuerySet::Facts& split : set.splits)
+    split.uniform /= static_cast<double>(std::max<Index>(1, split.disjoint));
+}
+
+/// A permutation of [0, count), as the cycle that each item is in and its place there.
+struct Cycles {
+  struct Place {
+    Index cycle, step;
+    friend auto operator<=>(const Place&, const Place&) = default;
+  };
+  std::vector<Place> place;
+
+  Cycles(Index count, Generator random) : place(count, Place{-1, 0}) {
+    std::vector<std::size_t> next(place.size());
+    std::iota(next.begin(), next.end(), std::size_t{0});
+    random.shuffle(std::span(next));
+    for (std::size_t first = 0; first < next.size(); ++first) {
+      std::size_t item = first;
+      for (Index step = 0; place[item].cycle < 0; item = next[item], ++step)
+        place[item] = {static_cast<Index>(first), step};
+    }
+  }
+};
+
+/// Judged queries that may exchange their gold: their places, with their examples.
+using Group = std::vector<std::pair<std::size_t, Index>>;
+
+/// Calls give(to, from) for each query of the group: from is that of the next example on its cycle.
+template <class Give>
+void rotate(Group& group, const Cycles& cycles, Give&& give) {
+  const auto place = [&](std::size_t i) { return cycles.place[group[i].second]; };
+  std::ranges::sort(group, {}, [&](const auto& query) { return cycles.place[query.second]; });
+  for (std::size_t i = 0, first = 0; i < group.size(); ++i) {
+    const bool closes = i + 1 == group.size() || place(i + 1).cycle != place(i).cycle;
+    give(group[i].first, group[closes ? first : i + 1].first);
+    first = closes ? i + 1 : first;
+  }
+}
+
+/// `count` different keys below `visible`, or all of them.
+std::vector<std::int32_t> draw_keys(std::size_t count, Index visible, Generator& random) {
+  std::set<std::int32_t> keys;
+  while (keys.size() < std::min(count, static_cast<std::size_t>(visible)))
+    keys.insert(static_cast<std::int32_t>(random.below(visible)));
+  return {keys.begin(), keys.end()};
+}
+
+constexpr std::array<std::string_view, 11> kSeparators = {"|",     ".",    ",",    ";",
+                                                          ":",     "\n",   "\\n",  "[SEP]",
+                                                          "<sep>", "</s>", "<eos>"};
+
+}  // namespace
+
+std::span<const EligibleQuery> QuerySet::of(Index first, Index end) const {
+  const auto from = std::ranges::lower_bound(queries, first, {}, &EligibleQuery::b);
+  return {from, std::ranges::lower_bound(from, queries.end(), end, {}, &EligibleQuery::b)};
+}
+
+QuerySet relation_queries(const Example& example, const std::vector<Relation>& relations,
+                          std::size_t r, bool causal) {
+  QuerySet set{.kind = relations[r].kind, .positional = relations[r].positional};
+  const Mask mask{example.batch, set.kind, causal};
+  const Gold* candidates = example.candidates.empty() ? nullptr : &example.candidates[r];
+  set.has_candidates = candidates != nullptr && candidates->queries() > 0;
+  for (Index i = 0; i < example.gold[r].queries(); ++i) {
+    const auto [b, t, keys] = example.gold[r].query(i);
+    if (mask.visible(b, t) < 1) continue;  // there is no source to look at
+    bool disjoint = true;
+    for (std::size_t other = 0; other < relations.size(); ++other) {
+      disjoint = disjoint && (other == r || relations[other].kind != set.kind ||
+                              !share_a_key(keys, example.gold[other].keys(b, t)));
+    }
+    set.queries.push_back({b, t, keys, mask.visible(b, t), disjoint});
+    if (set.has_candidates) set.queries.back().nearest = nearest_of(candidates->keys(b, t), t);
+  }
+  fill_splits(set);
+  return set;
+}
+
+QuerySet lone_queries(const Gold& gold, const Mask& mask) {
+  QuerySet set{.kind = mask.kind, .positional = true};
+  for (Index i = 0; i < gold.queries(); ++i) {
+    const auto [b, t, keys] = gold.query(i);
+    set.queries.push_back({b, t, keys, mask.visible(b, t)});
+  }
+  fill_splits(set);
+  return set;
+}
+
+PermutedGold::PermutedGold(const QuerySet& set, Index permutations, Key key)
+    : permutations_(permutations) {
+  std::vector<EligibleQuery> judged;
+  std::ranges::copy_if(set.queries, std::back_inserter(judged),
+                       [](const EligibleQuery& query) { return query.judged >= 0; });
+  set_of_.resize(judged.size() * permutations);
+  set.positional ? redraw(judged, key) : exchange(judged, key);
+  different_ = count_different(judged);
+}
+
+void PermutedGold::exchange(const std::vector<EligibleQuery>& judged, Key key) {
+  std::map<std::pair<Index, Index>, Group> by_place;
+  Index examples = 0;
+  for (std::size_t j = 0; j < judged.size(); ++j) {
+    sets_.emplace_back(judged[j].keys.begin(), judged[j].keys.end());
+    by_place[{judged[j].t, judged[j].visible}].push_back({j, judged[j].b});
+    examples = std::max(examples, judged[j].b + 1);
+  }
+  std::vector<Group> groups;
+  for (auto& [place, group] : by_place) groups.push_back(std::move(group));
+  for (Index p = 0; p < permutations_; ++p) {
+    const Cycles cycles(examples, Generator(key.fold(p)));
+    parallel_for(static_cast<Index>(groups.size()), [&](Index g) {
+      rotate(groups[g], cycles, [&](std::size_t to, std::size_t from) {
+        set_of_[to * permutations_ + p] = static_cast<std::uint32_t>(from);
+      });
+    });
+  }
+}
+
+void PermutedGold::redraw(const std::vector<EligibleQuery>& judged, Key key) {
+  Generator random(key);
+  Index most = 0;
+  for (const EligibleQuery& query : judged) most = std::max(most, query.visible);
+  for (std::int32_t single = 0; single < most; ++single) sets_.push_back({single});  // set k is {k}
+  auto set = set_of_.begin();
+  for (const EligibleQuery& query : judged) {
+    for (Index p = 0; p < permutations_; ++p, ++set) {
+      const bool single = query.keys.size() == 1;
+      *set = static_cast<std::uint32_t>(single ? random.below(query.visible) : std::ssize(sets_));
+      if (!single) sets_.push_back(draw_keys(query.keys.size(), query.visible, random));
+    }
+  }
+}
+
+Index PermutedGold::count_different(const std::vector<EligibleQuery>& judged) const {
+  const auto hash_of = [&](const auto& keys_of) {  // FNV-1a, a key at a time
+    std::uint64_t hash = 0xcbf29ce484222325;
+    for (std::size_t j = 0; j < judged.size(); ++j)
+      for (const std::int32_t key : keys_of(j))
+        hash = (hash ^ static_cast<std::uint64_t>(key)) * 0x100000001b3;
+    return hash;
+  };
+  const std::uint64_t truth = hash_of([&](std::size_t j) { return judged[j].keys; });
+  std::vector<std::uint64_t> hashes(permutations_);
+  parallel_for(permutations_, [&](Index p) {
+    hashes[p] = hash_of([&](std::size_t j) { return keys(static_cast<Index>(j), p); });
+  });
+  std::set<std::uint64_t> seen(hashes.begin(), hashes.end());
+  seen.erase(truth);
+  return static_cast<Index>(seen.size());
+}
+
+std::vector<TokenFacts> facts_of(const Batch& batch, const Task& task) {
+  std::vector<TokenFacts> facts(task.shape().vocab);
+  for (Index b = 0; b < batch.size; ++b) {
+    for (Index t = 0; t < batch.length_of(b); ++t) ++facts[batch.token(b, t)].count;
+    for (Index s = 0; s < batch.source_length_of(b); ++s) ++facts[batch.source_token(b, s)].count;
+  }
+  for (std::size_t token = 0; token < facts.size(); ++token) {
+    const std::string shown = task.token_text(static_cast<std::int32_t>(token));
+    facts[token].separator = std::ranges::find(kSeparators, shown) != kSeparators.end();
+  }
+  return facts;
+}
+
+void for_pattern_queries(const Mask& mask, std::span<const TokenFacts> facts,
+                         const std::function<void(Index, const PatternQuery&)>& visit) {
+  const auto count_of = [&](std::int32_t token) { return facts[token].count; };
+  for (Index b = 0; b < mask.batch.size; ++b) {
+    const auto queries = query_tokens(mask.batch, mask.kind, b);
+    const auto keys = key_tokens(mask.batch, mask.kind, b);
+    for (Index t = 0; t < std::ssize(queries); ++t) {
+      const auto visible = keys.first(mask.visible(b, t));
+      if (visible.size() < 2) continue;  // there is no choice
+      visit(b, {.t = t,
+                .token = queries[t],
+                .keys = visible,
+                .same_sequence = mask.kind != AttentionKind::cross,
+                .facts = facts,
+                .rarest = count_of(std::ranges::min(visible, {}, count_of))});
+    }
+  }
+}
+
+Gold pattern_gold(const ScoreEntry& score, const Mask& mask, std::span<const TokenFacts> facts) {
+  Gold gold;
+  for_pattern_queries(mask, facts, [&](Index b, const PatternQuery& query) {
+    std::vector<std::int32_t> wanted;
+    for (Index s = 0; s < std::ssize(query.keys); ++s)
+      if (score.from.weight(query, s) > 0) wanted.push_back(static_cast<std::int32_t>(s));
+    if (!wanted.empty() && wanted.size() < query.keys.size()) gold.add(b, query.t, wanted);
+  });
+  return gold;
+}
+
+}  // namespace headlab

@@ -1,0 +1,222 @@
+// By what heads divide a relation. At each query every head that takes part has a share of the mass
+// that all of them give to the gold. If classes of queries divide the relation, the mean shares of
+// a class on one half of the examples tell the shares of its queries on the other half. Read next:
+// scores.cc.
+#include "heads/division.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <numeric>
+
+#include "headlab/base/error.h"
+#include "headlab/heads/activations.h"
+
+namespace headlab {
+namespace {
+
+constexpr const char* kClassKinds[] = {"token of the key", "token of the query", "position",
+                                       "distance", "example"};
+constexpr std::size_t kClassKindCount = std::size(kClassKinds), kExample = kClassKindCount - 1;
+constexpr Index kShuffles = 199;
+
+/// A query that counts, as heads divide it.
+struct SharedQuery {
+  std::array<Index, kClassKindCount> classes;
+  bool judged;                     // on split B
+  bool second;                     // of its example: every second query
+  bool found;                      // by one of the heads: its largest weight lies on the gold
+  std::vector<double> mass, part;  // of each head: its mass, and its share of their sum
+  double weight;                   // that sum
+};
+
+std::vector<SharedQuery> shared_queries(const ScoredHeads& scored, std::size_t r,
+                                        const std::vector<std::size_t>& heads) {
+  const QuerySet& set = scored.gathered.asked()[r].set;
+  std::vector<SharedQuery> queries;
+  bool second = false;
+  for (const EligibleQuery& query : set.queries) {
+    if (!query.disjoint) continue;
+    const Index key = query.keys[0];
+    const std::size_t i = &query - set.queries.data();
+    SharedQuery one{.classes = {key_tokens(scored.examples, set.kind, query.b)[key],
+                                query_tokens(scored.examples, set.kind, query.b)[query.t], query.t,
+                                key - query.t, query.b},
+                    .judged = split_of(query.b) == 1,
+                    .second = second = !second,
+                    .found = false,
+                    .mass = {},
+                    .part = {},
+                    .weight = 0};
+    for (const std::size_t h : heads) {
+      const auto& [mass, top1] = scored.gathered.heads()[h].hits[r].by_query[i];
+      one.mass.push_back(static_cast<double>(mass));
+      one.found = one.found || top1;
+      one.weight += one.mass.back();
+    }
+    for (const double mass : one.mass) one.part.push_back(mass / std::max(one.weight, 1e-12));
+    queries.push_back(std::move(one));
+  }
+  return queries;
+}
+
+/// Sums of weighted shares, of a class or of all.
+struct Parts {
+  std::vector<double> sum;
+  double weight = 0;
+
+  void add(const SharedQuery& query) {
+    sum.resize(query.part.size());
+    for (std::size_t h = 0; h < sum.size(); ++h) sum[h] += query.weight * query.part[h];
+    weight += query.weight;
+  }
+  double mean(std::size_t h) const { return sum[h] / weight; }
+};
+
+/// The squared distance of a query's shares from the means, weighted.
+double error_of(const SharedQuery& query, const Parts& all, const Parts* known) {
+  double squares = 0;
+  for (std::size_t h = 0; h < query.part.size(); ++h) {
+    // A class of little weight says little: one more query of the mean of all goes into it.
+    const double mean =
+        known == nullptr ? all.mean(h) : (known->sum[h] + all.mean(h)) / (known->weight + 1);
+    squares += (query.part[h] - mean) * (query.part[h] - mean);
+  }
+  return query.weight * squares;
+}
+
+/// The standard deviation of the shares on split B.
+double spread_of(const std::vector<SharedQuery>& queries) {
+  Parts all;
+  double squares = 0;
+  for (const SharedQuery& query : queries)
+    if (query.judged) all.add(query);
+  for (const SharedQuery& query : queries)
+    if (query.judged) squares += error_of(query, all, nullptr);
+  return std::sqrt(squares / (all.weight * static_cast<double>(all.sum.size())));
+}
+
+/// The share of the variance that classes of one kind explain, and its p.
+Division::Kind explained_by(std::size_t kind, const std::vector<SharedQuery>& queries) {
+  const auto is_example = kind == kExample;
+  const auto judged = [&](const SharedQuery& query) {
+    return is_example ? query.judged && query.second : query.judged;
+  };
+  const auto learned = [&](const SharedQuery& query) {
+    return is_example ? query.judged && !query.second : !query.judged;
+  };
+  Parts all;
+  std::map<Index, Parts> by_class;
+  std::vector<const SharedQuery*> asked;
+  std::vector<Index> classes;
+  for (const SharedQuery& query : queries) {
+    if (learned(query)) all.add(query), by_class[query.classes[kind]].add(query);
+    if (judged(query)) asked.push_back(&query), classes.push_back(query.classes[kind]);
+  }
+  Division::Kind result{kClassKinds[kind]};
+  if (all.weight <= 0 || asked.empty()) return result;
+  double whole = 0;
+  for (const SharedQuery* query : asked) whole += error_of(*query, all, nullptr);
+  const auto explained = [&] {
+    double left = 0;
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      const auto known = by_class.find(classes[i]);
+      left += error_of(*asked[i], all, known == by_class.end() ? nullptr : &known->second);
+    }
+    return whole > 0 ? 1 - left / whole : 0;
+  };
+  result.explained = explained();
+  Index reached = 0;
+  Generator random(Key{}.fold("classes").fold(kind));
+  for (Index shuffle = 0; shuffle < kShuffles; ++shuffle) {
+    random.shuffle(std::span(classes));
+    reached += explained() >= result.explained;
+  }
+  result.p = ratio(1 + reached, 1 + kShuffles);
+  return result;
+}
+
+/// The heads that take part; fewer than two if nobody shares anything.
+std::vector<std::size_t> sharing_heads(const HeadsReport& report, std::size_t r) {
+  const double best = report.best_score(r).lift;
+  if (!(best < Division::kAlone)) return {};
+  const double least = std::max(Division::kLeastLift, Division::kLeastPart * best);
+  std::vector<std::size_t> heads;
+  for (std::size_t h = 0; h < report.heads.size(); ++h) {
+    const HeadScores& head = report.heads[h];
+    if (head.relations[r].lift >= least && head.chosen_on[r].lift >= least &&
+        head.relations[r].p < kOwnerP)
+      heads.push_back(h);
+  }
+  return heads;
+}
+
+std::vector<Division::Class> classes_of(const std::vector<SharedQuery>& queries, std::size_t kind,
+                                        const Task& task) {
+  std::map<Index, Division::Class> classes;
+  for (const SharedQuery& query : queries) {
+    if (!query.judged || kind == kExample) continue;
+    const Index label = query.classes[kind];
+    Division::Class& one = classes[label];
+    one.name = kind < 2 ? task.token_text(static_cast<std::int32_t>(label)) : text(label);
+    one.mass.resize(query.mass.size());
+    ++one.queries;
+    for (std::size_t h = 0; h < one.mass.size(); ++h) one.mass[h] += query.mass[h];
+  }
+  std::vector<Division::Class> all;
+  for (auto& [label, one] : classes) {
+    for (double& mass : one.mass) mass /= static_cast<double>(one.queries);
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+}  // namespace
+
+std::optional<Division> division_of(const ScoredHeads& scored, std::size_t r) {
+  Division division{.relation = r, .heads = sharing_heads(scored.report, r)};
+  if (division.heads.size() < 2) return {};
+  const std::vector<SharedQuery> queries = shared_queries(scored, r, division.heads);
+  Index judged = 0;
+  for (const SharedQuery& query : queries) {
+    judged += query.judged;
+    division.together += query.judged && query.found;
+  }
+  division.together = ratio(division.together, judged);
+  division.spread = spread_of(queries);
+  for (std::size_t kind = 0; kind < kClassKindCount; ++kind)
+    division.kinds.push_back(explained_by(kind, queries));
+  const auto explained = [](const Division::Kind& kind) {
+    return std::isnan(kind.explained) ? -HUGE_VAL : kind.explained;
+  };
+  division.best = std::ranges::max_element(division.kinds, {}, explained) - division.kinds.begin();
+  division.classes = classes_of(queries, division.best, scored.task);
+  return division;
+}
+
+const Division* HeadsReport::division_of(std::size_t r) const {
+  const auto found = std::ranges::find(divisions, r, &Division::relation);
+  return found != divisions.end() ? &*found : nullptr;
+}
+
+std::string HeadsReport::sentence(const Division& division) const {
+  const auto rounded = [](double x) {
+    return text(std::round(100 * x) / 100).substr(x > 0 && x < 0.995 ? 1 : 0);
+  };
+  std::vector<std::string> names;
+  for (const std::size_t h : division.heads) names.push_back(head_text(heads[h]));
+  const std::string last = names.back();
+  names.pop_back();
+  return text(join(names, ", "), " and ", last, " share `",
+              relations[division.relation].relation.name, "`: ",
+              division.by().empty()
+                  ? std::string(division.spread < Division::kAlike ? "all alike"
+                                                                   : "by nothing that is known")
+                  : text("by ", division.by(), " (",
+                         rounded(division.kinds[division.best].explained), " of it)"),
+              ", together ", rounded(division.together));
+}
+
+}  // namespace headlab

@@ -1,0 +1,266 @@
+// Attention step by step, as tables. Vectors are written out only where they are narrow enough to
+// be checked by hand; of wide heads the largest element of a product stands for all. Heads of
+// worlds are counted from 1, as articles do; heads of models as everywhere else.
+// Read next: src/cli/explain.cc.
+#include <algorithm>
+#include <cmath>
+
+#include "headlab/base/error.h"
+#include "headlab/base/text.h"
+#include "headlab/heads/lessons.h"
+
+namespace headlab {
+namespace {
+
+constexpr Index kWrittenOut = 4;  // elements of a vector that is shown whole
+constexpr Index kMostKeys = 12;   // columns of a matrix that is shown whole
+
+using Row = std::vector<double>;
+
+Row row_of(const Matrix& matrix, Index t) {
+  const auto first = matrix.values().begin() + t * matrix.columns();
+  return {first, first + matrix.columns()};
+}
+
+/// As short as possible with at most four decimals: 1, 0.5, 0.2509.
+std::string short_number(double value) {
+  std::string digits = fixed(value, 4);
+  while (digits.back() == '0') digits.pop_back();
+  if (digits.back() == '.') digits.pop_back();
+  return digits == "-0" ? "0" : digits;
+}
+
+std::string vector_text(const Row& values) {
+  return "[" + join(texts_of(values, short_number), ", ") + "]";
+}
+
+/// "1 x 0 + 1 x 1".
+std::string products_text(const Row& q, const Row& k) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < q.size(); ++i)
+    parts.push_back(short_number(q[i]) + " x " + short_number(k[i]));
+  return join(parts, " + ");
+}
+
+/// "q3 k3 = 1.24".
+std::string largest_product(const Row& q, const Row& k) {
+  std::size_t largest = 0;
+  for (std::size_t i = 0; i < q.size(); ++i)
+    if (std::abs(q[i] * k[i]) > std::abs(q[largest] * k[largest])) largest = i;
+  return text("q", largest, " k", largest, " = ", fixed(q[largest] * k[largest], 4));
+}
+
+/// A vector, or of one that is not to be written out its length.
+Json vector_or_length(const Row& v, bool whole) {
+  double squares = 0;
+  for (const double x : v) squares += x * x;
+  return whole ? Json(vector_text(v)) : Json(std::sqrt(squares));
+}
+
+/// One row of a matrix, cut at the columns of each head: "1 0 | 1 0".
+std::string cut_row(const std::vector<HeadSteps>& heads, Matrix HeadSteps::*part, Index t) {
+  std::vector<std::string> parts;
+  for (const HeadSteps& head : heads)
+    parts.push_back(join(texts_of(row_of(head.*part, t), short_number), " "));
+  return join(parts, " | ");
+}
+
+std::string shape_text(const Matrix& matrix) {
+  return text("[", matrix.rows(), ", ", matrix.columns(), "]");
+}
+
+std::string four_decimals(const Row& row) {
+  return join(texts_of(row, [](double value) { return fixed(value, 4); }), " ");
+}
+
+/// A row for each query, a column for each key.
+Table key_table(const ShownHeads& shown, const Column& corner, const Matrix& values, int digits) {
+  Table table{corner.key, {corner}};
+  table.columns[0].key = "token";
+  for (std::size_t s = 0; s < shown.keys.size(); ++s)
+    table.columns.push_back({text(corner.key, ".", s), shown.keys[s], "", digits});
+  for (std::size_t t = 0; t < shown.queries.size(); ++t) {
+    Json::Array& row = table.rows.emplace_back(Json::Array{shown.queries[t]});
+    for (const double x : row_of(values, static_cast<Index>(t))) row.emplace_back(x);
+  }
+  return table;
+}
+
+Table inputs_table(const ShownHeads& shown) {
+  const std::vector<HeadSteps>& heads = shown.heads;
+  const Index H = std::ssize(heads), T = std::ssize(shown.queries);
+  Table table{.name = "inputs",
+              .columns = {{"token", "token", "as the task shows it", kPlain, "", false},
+                          {"q", "q", "the token's query", kPlain, "", false},
+                          {"k", "k", "the token's key", kPlain, "", false},
+                          {"v", "v", "what the token gives to those that look at it", kPlain, "",
+                           false}},
+              .title = text("q, k [", T, ", ", H * heads[0].q.columns(), "], v [", T, ", ",
+                            H * heads[0].v.columns(), "]: ",
+                            H > 1 ? "each head has its own columns, between bars" : "one head")};
+  for (Index t = 0; t < T; ++t)
+    table.rows.push_back({shown.queries[static_cast<std::size_t>(t)],
+                          cut_row(heads, &HeadSteps::q, t), cut_row(heads, &HeadSteps::k, t),
+                          cut_row(heads, &HeadSteps::v, t)});
+  return table;
+}
+
+void add_head_tables(std::vector<Table>& tables, const ShownHeads& shown, std::size_t h) {
+  const HeadSteps& head = shown.heads[h];
+  Table& scores = tables.emplace_back(
+      key_table(shown, {"scores", "q k^T", "the scores of a query, by key", kPlain, "", false},
+                head.scores, kPlain));
+  scores.title = text(shown.names[h], ": scores ", shape_text(head.scores), " = q ",
+                      shape_text(head.q), " x k^T [", head.k.columns(), ", ", head.k.rows(), "]");
+  Table& weights = tables.emplace_back(key_table(
+      shown, {"weights", "weights", "the softmax of the scaled scores, by key", kPlain, "", false},
+      head.weights, 4));
+  weights.title = text("divided by sqrt(", head.q.columns(),
+                       ") = ", fixed(std::sqrt(static_cast<double>(head.q.columns())), 4),
+                       ", softmax over each row; output ", shape_text(head.output),
+                       " = weights x v ", shape_text(head.v));
+  const bool whole = head.v.columns() <= kWrittenOut;
+  weights.columns.push_back({"output", whole ? "output" : "|output|",
+                             "weights times values, or its length", 4, "", false});
+  for (Index t = 0; t < head.output.rows(); ++t)
+    weights.rows[static_cast<std::size_t>(t)].push_back(
+        vector_or_length(row_of(head.output, t), whole));
+  for (Table* table : {&tables[tables.size() - 2], &tables.back()}) table->name += text(".", h + 1);
+}
+
+/// How many rows look at all keys alike, because their query is 0; "" if none does.
+std::string uniform_text(const ShownHeads& shown) {
+  Index uniform = 0, rows = 0;
+  for (const HeadSteps& head : shown.heads) {
+    for (Index t = 0; t < head.weights.rows(); ++t, ++rows) {
+      const Row row = row_of(head.weights, t);
+      uniform += row.size() > 1 &&
+                 std::ranges::all_of(row, [&](double w) { return std::abs(w - row[0]) < 1e-12; });
+    }
+  }
+  if (uniform == 0) return "";
+  return text("\n", uniform, " of ", rows,
+              " rows look at all keys alike: their query is 0 in these columns, so all scores are "
+              "0.");
+}
+
+/// The outputs side by side, what W_O makes of them, and how much the output changes without each
+/// head.
+Table mixing_table(const ShownHeads& shown, const Matrix& W_O) {
+  const Matrix z = concatenated(shown.heads), y = z * W_O;
+  std::vector<std::string> changes;
+  for (std::size_t h = 0; h < shown.heads.size(); ++h)
+    changes.push_back(text("without ", shown.names[h], " by ",
+                           fixed(change_when_silent(shown.heads, h, W_O), 4)));
+  Table table{.name = "mixed",
+              .columns = {{"token", "token"},
+                          {"concatenated", "concatenated", "the outputs of all heads side by side",
+                           kPlain, "", false},
+                          {"mixed", "after W_O",
+                           "the same times W_O: what attention adds to the stream", kPlain, "",
+                           false}},
+              .title = text("heads side by side ", shape_text(z), ", then times W_O ",
+                            shape_text(W_O), ", which mixes them"),
+              .note = text("The output changes (L2) ", join(changes, ", "), "; its own norm is ",
+                           fixed(norm(y), 4), ".", uniform_text(shown))};
+  for (std::size_t t = 0; t < shown.queries.size(); ++t)
+    table.rows.push_back({shown.queries[t], four_decimals(row_of(z, static_cast<Index>(t))),
+                          four_decimals(row_of(y, static_cast<Index>(t)))});
+  return table;
+}
+
+/// Whether products and values of all keys are short enough to be written out in full.
+struct Written {
+  bool products, values;
+
+  Written(const HeadSteps& head, Index t)
+      : products(head.q.columns() <= kWrittenOut), values(head.v.columns() <= kWrittenOut) {
+    for (Index s = 0; s < head.weights.columns(); ++s) {
+      products = products && products_text(row_of(head.q, t), row_of(head.k, s)).size() <= 24;
+      values = values && vector_text(row_of(head.v, s)).size() <= 12;
+    }
+  }
+};
+
+std::vector<Column> step_columns(const Written& written) {
+  return {{"key", "key", "a token that a query may look at", kPlain, "", false},
+          {"products", written.products ? "products" : "largest product",
+           "query times key, element by element; their sum is the score", kPlain, "", false},
+          {"score", "score", "query times key: q k^T", 4, "", false},
+          {"scaled", "scaled", "score / sqrt(D)", 4},
+          {"exp", "exp", "e to the power of scaled, less the largest of the row", 4},
+          {"weight", "weight", "exp / their sum: what the query takes from the key", 4},
+          {"v", written.values ? "v" : "|v|", "the key's value, or its length", 4, "", false},
+          {"added", written.values ? "weight v" : "weight |v|", "what the key adds to the output",
+           4, "", false}};
+}
+
+/// The table of one query in one head.
+Table steps_table(const ShownHeads& shown, std::size_t h, Index t) {
+  const HeadSteps& head = shown.heads[h];
+  const Written written(head, t);
+  Table table{text("steps.", h + 1), step_columns(written)};
+  const Row q = row_of(head.q, t), scaled = row_of(head.scaled, t),
+            weights = row_of(head.weights, t);
+  double largest = -INFINITY;
+  for (std::size_t s = 0; s < weights.size(); ++s)
+    if (weights[s] > 0) largest = std::max(largest, scaled[s]);
+  for (std::size_t s = 0; s < weights.size(); ++s) {
+    const auto key = static_cast<Index>(s);
+    if (weights[s] == 0) continue;
+    const Row k = row_of(head.k, key), v = row_of(head.v, key);
+    Row added = v;
+    for (double& x : added) x *= weights[s];
+    table.rows.push_back(
+        {shown.keys[s], written.products ? products_text(q, k) : largest_product(q, k),
+         head.scores(t, key), scaled[s], std::exp(scaled[s] - largest), weights[s],
+         vector_or_length(v, written.values), vector_or_length(added, written.values)});
+  }
+  const std::size_t hidden = weights.size() - table.rows.size();
+  const Json output = vector_or_length(row_of(head.output, t), written.values);
+  table.title =
+      text(shown.names[h], ", query ", t, " \"", shown.queries[static_cast<std::size_t>(t)], "\"",
+           written.products ? ": q = " + vector_text(q) : "");
+  table.note = text("output ",
+                    output.is_string() ? output.string() : "of length " + fixed(output.number(), 4),
+                    hidden > 0 ? text("; ", hidden, " keys are hidden from it by the mask") : "");
+  return table;
+}
+
+}  // namespace
+
+ShownHeads shown_heads(const std::vector<std::string>& tokens, std::vector<HeadSteps> heads) {
+  ShownHeads shown{.queries = tokens, .keys = tokens, .heads = std::move(heads)};
+  for (std::size_t h = 1; h <= shown.heads.size(); ++h) shown.names.push_back(text("head ", h));
+  return shown;
+}
+
+std::vector<Table> query_tables(const ShownHeads& shown, Index query) {
+  require(0 <= query && query < std::ssize(shown.queries), "there is no query ", query, ": the ",
+          shown.queries.size(), " are counted from 0");
+  std::vector<Table> tables;
+  for (std::size_t h = 0; h < shown.heads.size(); ++h)
+    tables.push_back(steps_table(shown, h, query));
+  for (std::size_t h = 0; h + 1 < tables.size(); ++h)  // the last one's legend tells for all
+    for (Column& column : tables[h].columns) column.told = false;
+  return tables;
+}
+
+std::vector<Table> world_tables(const ShownHeads& shown, const Matrix& W_O) {
+  require(!shown.heads.empty(), "there is no head to show");
+  require(std::ssize(shown.keys) <= kMostKeys, "matrices of ", shown.keys.size(),
+          " keys are too wide for a terminal: name a query");
+  std::vector<Table> tables = {inputs_table(shown)};
+  for (std::size_t h = 0; h < shown.heads.size(); ++h) add_head_tables(tables, shown, h);
+  if (shown.heads.size() > 1) {
+    tables.push_back(
+        key_table(shown,
+                  {"average", "average", "weights averaged over heads, by key", kPlain, "", false},
+                  average_weights(shown.heads), 4));
+    tables.back().title = "the weights averaged over heads: what each did can no longer be seen";
+  }
+  tables.push_back(mixing_table(shown, W_O));
+  return tables;
+}
+
+}  // namespace headlab

@@ -1,0 +1,235 @@
+// Pairs. Losses of all pairs come first, on all targets; then, for each relation and each head that
+// owns it, the direct shares of all heads on the relation's targets with that head silenced, at the
+// scales of the layer norms of the whole model. Read next: attribution.h.
+#include "headlab/heads/pairs.h"
+
+#include <algorithm>
+#include <map>
+
+#include "headlab/base/error.h"
+#include "headlab/heads/activations.h"
+#include "headlab/heads/attribution.h"
+#include "headlab/heads/gold_edges.h"
+#include "headlab/heads/scores.h"
+#include "headlab/train/evaluate.h"
+
+namespace headlab {
+
+bool HeadPairReport::redundant() const {
+  const double a = of_first.share.change, b = of_second.share.change;
+  return PairSide::is_sure(of_first.share) && PairSide::is_sure(of_second.share) &&
+         std::min(a, b) >= kLeastShare * std::max(a, b) && PairSide::is_sure(beyond) &&
+         beyond.change >= kLeast;
+}
+
+bool HeadPairReport::takes_over(const PairSide& side, const PairSide& gone) {
+  return gone.owns && PairSide::is_sure(gone.share) && PairSide::is_sure(side.rise) &&
+         side.rise.change >= kLeastRise * gone.share.change;
+}
+
+std::string HeadPairReport::verdict() const {
+  std::vector<std::string> words;
+  if (redundant()) words.emplace_back("redundant");
+  if (first_takes_over()) words.push_back(head_text(first) + " takes over");
+  if (second_takes_over()) words.push_back(head_text(second) + " takes over");
+  return join(words, ", ");
+}
+
+namespace {
+
+/// The direct shares of all heads by example, each summed over the example's targets.
+using Shares = std::vector<std::vector<double>>;
+
+/// What is asked of a relation: its targets, and who owns it.
+struct AskedRelation {
+  std::string name;
+  Batch examples;               // with the relation's targets alone
+  std::vector<double> targets;  // of each example
+  HeadSet owners;
+  Shares whole{};                 // of the unchanged model
+  std::vector<Shares> without{};  // with each owner silenced
+
+  bool owned_by(const HeadId& head) const { return std::ranges::count(owners, head) > 0; }
+};
+
+std::vector<AskedRelation> asked_relations(const Transformer& model, const Task& task,
+                                           const Example& example) {
+  const HeadsReport scores = score_heads(model, task, {.without_gold = false});
+  std::vector<AskedRelation> all;
+  for (std::size_t r = 0; r < scores.relations.size(); ++r) {
+    HeadSet owners;
+    for (const HeadScores& head : scores.heads)
+      if (head.relations[r].owns()) owners.push_back(head);
+    auto [examples, own] = targets_of(task, example, r);
+    if (!own || owners.empty() || examples.target_count() == 0) continue;
+    std::vector<double> targets = targets_by_example(examples);
+    all.push_back({scores.relations[r].relation.name, std::move(examples), std::move(targets),
+                   std::move(owners)});
+  }
+  return all;
+}
+
+/// Adds the shares of a pass over a part of the examples to those of its relation.
+void add_shares(const Attribution& found, const HeadSet& heads, const AskedRelation& relation,
+                Index first, Shares& sums) {
+  const Batch& batch = relation.examples;
+  const Index each = batch.length * batch.targets_per_position;
+  sums.resize(heads.size(), std::vector<double>(batch.size));
+  for (std::size_t h = 0; h < heads.size(); ++h) {
+    const auto part = std::ranges::find(found.parts, head_text(heads[h]));
+    if (part == found.parts.end()) continue;  // an encoder's head writes to no logit itself
+    const std::vector<double>& shares = found.shares[part - found.parts.begin()];
+    for (std::size_t i = 0; i < found.rows.size(); ++i) {
+      const Index row = first * each + found.rows[i];
+      if (batch.targets[row] >= 0) sums[h][row / each] += shares[i];
+    }
+  }
+}
+
+/// Fills the shares of all relations.
+void find_shares(const Transformer& model, const Batch& examples, Index size,
+                 std::vector<AskedRelation>& relations) {
+  const HeadSet heads = all_heads(model);
+  for (AskedRelation& relation : relations) relation.without.resize(relation.owners.size());
+  for_parts(examples, size, [&](const Batch& part, Index first) {
+    if (part.target_count() == 0) return;
+    NormScales norms;
+    const Attribution whole = attribute_logits(model, part, true, {}, &norms);
+    norms.given = true;
+    std::map<std::string, Attribution> known;  // by the head that is silenced
+    for (AskedRelation& relation : relations) {
+      add_shares(whole, heads, relation, first, relation.whole);
+      for (std::size_t i = 0; i < relation.owners.size(); ++i) {
+        const auto [found, is_new] = known.try_emplace(head_text(relation.owners[i]));
+        HeadSet kept = heads;
+        std::erase(kept, relation.owners[i]);
+        if (is_new)
+          found->second = attribute_logits(model, part, true, gates_for(model, kept), &norms);
+        add_shares(found->second, heads, relation, first, relation.without[i]);
+      }
+    }
+  });
+}
+
+PairSide side_of(const AskedRelation& relation, const HeadSet& heads, const HeadId& head,
+                 const HeadId& other) {
+  const std::size_t h = std::ranges::find(heads, head) - heads.begin();
+  const std::vector<double> none(relation.targets.size());
+  PairSide side{.owns = relation.owned_by(head),
+                .share = paired_change(relation.whole[h], none, relation.targets),
+                .rise = {}};
+  const auto gone = std::ranges::find(relation.owners, other);
+  if (gone != relation.owners.end()) {
+    const Shares& without = relation.without[gone - relation.owners.begin()];
+    side.rise = paired_change(without[h], relation.whole[h], relation.targets);
+  }
+  return side;
+}
+
+/// What both cost beyond the sum of what each costs, on a relation's targets.
+PairedChange cost_beyond(const Transformer& model, const AskedRelation& relation,
+                         const HeadPairReport& pair, const AblationOptions& options) {
+  const Ablation ablation(model, relation.examples, options);
+  const std::vector<HeadSet> sets = {{}, {pair.first}, {pair.second}, {pair.first, pair.second}};
+  std::vector<std::vector<double>> losses = ablation.losses(sets);
+  for (std::size_t b = 0; b < relation.targets.size(); ++b)
+    losses[3][b] += losses[0][b], losses[1][b] += losses[2][b];
+  return ablation.change(losses[3], losses[1]);
+}
+
+}  // namespace
+
+PairsReport ablate_pairs(const Transformer& model, const Batch& examples,
+                         const AblationOptions& options) {
+  const HeadSet heads = all_heads(model);
+  require(heads.size() >= 2, "pairs of heads need two heads, the model has ", heads.size());
+  const Ablation ablation(model, examples, options);
+  std::vector<double> alone = ablation.mean_losses(single_sets(heads));
+  const double loss = alone[0];
+  std::vector<HeadPair> pairs;
+  for (std::size_t i = 0; i < heads.size(); ++i)
+    for (std::size_t j = i + 1; j < heads.size(); ++j) pairs.emplace_back(heads[i], heads[j]);
+  const std::vector<Ablation::PairLosses> losses = ablation.pair_losses(pairs);
+  const auto cost_of = [&](const HeadId& head) {
+    return alone[1 + (std::ranges::find(heads, head) - heads.begin())] - loss;
+  };
+  PairsReport report{ablation.facts(loss), {}};
+  for (std::size_t p = 0; p < pairs.size(); ++p) {
+    const auto& [a, b] = pairs[p];
+    report.pairs.push_back({a, b, ablation.mean(losses[p].joint) - loss, cost_of(a) + cost_of(b),
+                            ablation.mean(losses[p].independent) - loss,
+                            ablation.change(losses[p].joint, losses[p].independent)});
+  }
+  return report;
+}
+
+PairsReport ablate_pairs(const Transformer& model, const Task& task, const AblationOptions& options,
+                         Index examples) {
+  const Example example = held_out_examples(task, examples);
+  PairsReport report = ablate_pairs(model, example.batch, options);
+  if (model.config().norm != NormPlace::pre) return report;
+  std::vector<AskedRelation> relations = asked_relations(model, task, example);
+  find_shares(model, example.batch, options.batch, relations);
+  const HeadSet heads = all_heads(model);
+  for (HeadPairReport& pair : report.pairs) {
+    const auto owners_in_pair = [&](const AskedRelation& relation) {
+      return int{relation.owned_by(pair.first)} + int{relation.owned_by(pair.second)};
+    };
+    const auto most = std::ranges::max_element(relations, {}, owners_in_pair);
+    if (most == relations.end() || owners_in_pair(*most) == 0) continue;
+    pair.relation = most->name;
+    pair.of_first = side_of(*most, heads, pair.first, pair.second);
+    pair.of_second = side_of(*most, heads, pair.second, pair.first);
+    if (PairSide::is_sure(pair.of_first.share) && PairSide::is_sure(pair.of_second.share))
+      pair.beyond = cost_beyond(model, *most, pair, options);
+  }
+  return report;
+}
+
+static Table pairs_table(const PairsReport& report) {
+  Table table{.name = "pairs",
+              .columns = {{"first", "first", "a head", kPlain, "head", false},
+                          {"second", "second", "and another", kPlain, "head", false},
+                          {"joint", "both", "rise of the loss when both are silenced, nats",
+                           kSigned},
+                          {"sum", "sum", "of the rises with each silenced alone", kHidden},
+                          {"independent", "independent",
+                           "the rise if each one's effect on the logits were added, at the scales "
+                           "of the layer norms with both silenced",
+                           kSigned}},
+              .title = "pairs of heads, those that cost most",
+              .note = report.note(),
+              .most = 12,
+              .by = "joint"};
+  const auto add = [&](const std::string& key, const std::string& title, const std::string& meaning,
+                       bool shown) {
+    std::vector<Column> columns = change_columns(key, title, meaning);
+    if (!shown) columns[0].digits = kHidden;
+    table.columns.insert(table.columns.end(), columns.begin(), columns.end());
+  };
+  add("interaction.", "difference", "both - independent", true);
+  table.columns.push_back({"relation", "relation", "that both own, or one of them"});
+  for (const auto& [key, name] : {std::pair("of_first", "first"), {"of_second", "second"}}) {
+    add(text(key, ".share."), text(name, "'s share"), "of the right logit, directly", false);
+    add(text(key, ".rise."), text(name, "'s rise"), "of that when the other is silenced", false);
+  }
+  add("beyond.", "beyond", "the cost of both beyond the sum, on the relation's targets", false);
+  table.columns.push_back({"redundant", "redundant", "whether both know it", kHidden});
+  table.columns.push_back({"verdict", "verdict", "what the numbers say", kPlain, "", false});
+  return table;
+}
+
+Finding finding_of(const PairsReport& report) {
+  Table table = pairs_table(report);
+  for (const HeadPairReport& pair : report.pairs) {
+    Json::Array row = row_with({pair.first, pair.second, pair.joint, pair.sum, pair.independent},
+                               cells_of(pair.interaction),
+                               {pair.relation.empty() ? Json() : Json(pair.relation)});
+    for (const PairSide* side : {&pair.of_first, &pair.of_second})
+      row = row_with(row_with(row, cells_of(side->share)), cells_of(side->rise));
+    table.rows.push_back(row_with(row, cells_of(pair.beyond), {pair.redundant(), pair.verdict()}));
+  }
+  return {report.about(), {table}};
+}
+
+}  // namespace headlab

@@ -1,0 +1,51 @@
+// What a run does on its examples: losses, mean outputs and patterns of heads, what its kept
+// weights were worth, and numbers that another program can hold its own model against. A page shows
+// them. Private to these layers. Read next: run_study.cc.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "headlab/model/transformer.h"
+#include "headlab/train/evaluate.h"
+#include "headlab/train/run.h"
+
+namespace headlab {
+
+/// Examples of each set, at most: fewer where one takes very long.
+inline constexpr Index kStudiedExamples = 512;
+
+struct RunStudy {
+  Index examples = 0;  // of each set
+  Evaluation evaluation;
+  std::vector<float> held_out_losses, scored_losses;  // of each example, nats per target; or NaN
+  struct Module {
+    AttentionKind kind;
+    Index heads = 0, d_value = 0, queries = 0, keys = 0;
+    std::vector<float> check;  // patterns: [checked, H, Q / check_every, S]
+    /// The mean pattern over scored examples, [H, rows, columns]: of long inputs the largest weight
+    /// of each square of by * by cells, in at most 64 x 64.
+    Index by = 1, rows = 0, columns = 0;
+    std::vector<float> mean_pattern;
+    std::vector<float> mean_output;    // [H, Dv]
+    std::vector<std::int32_t> donors;  // [examples]
+  };
+  std::vector<Module> modules;
+  /// What the page checks itself with, of the first scored examples: query t is among it if
+  /// (t + 1) % check_every is 0.
+  Index checked = 0, check_every = 1;
+  std::vector<float> logits;  // [checked, T / check_every, K*V]
+  /// The weights after a kept step, and the loss that they have, in 32 bits and in 16.
+  struct Snapshot {
+    Index step = 0;
+    std::vector<float> weights{};
+    double loss = 0, half_loss = 0;
+  };
+  Index snapshot_examples = 0;  // on which these losses are taken
+  std::vector<Snapshot> snapshots;
+};
+RunStudy study_run(const Run& run);
+/// The patterns of the first scored examples, for each module [examples, H, Q, S].
+std::vector<std::vector<Scalar>> scored_patterns(const Run& run, Index examples);
+
+}  // namespace headlab

@@ -1,0 +1,260 @@
+// Voita et al.: each penalty starts again from the run's model, so that rows differ in the penalty
+// alone; a model that was pruned is judged as it came out of the training of its gates.
+// Read next: src/prune/gates.cc, how gates are trained.
+#include <algorithm>
+#include <array>
+#include <iomanip>
+
+#include "headlab/base/error.h"
+#include "headlab/heads/scores.h"
+#include "headlab/lab/reproduce.h"
+#include "headlab/prune/gates.h"
+#include "lab/papers.h"
+
+namespace headlab {
+namespace {
+
+void tell(const Run& run, const PaperOptions& options, const std::string& what) {
+  if (options.progress) options.progress(run.path.string() + ": " + what);
+}
+
+Judged judge_like(const Run& run, const Transformer& model) {
+  return judge(model, *run.task, {.examples = run.config.train.eval_examples});
+}
+
+/// Who does a relation: the best head and its lift, before and after pruning.
+Json drift_between(const Run& run, const HeadsReport& old, const Transformer& after,
+                   Index examples) {
+  const HeadsReport now = score_heads(after, *run.task, {.examples = examples});
+  Json drift = Json::array();
+  for (std::size_t r = 0; r < std::min(old.relations.size(), now.relations.size()); ++r) {
+    const HeadScores& a = old.heads[old.relations[r].best];
+    const HeadScores& b = now.heads[now.relations[r].best];
+    drift.push_back(Json::object({{"relation", old.relations[r].relation.name},
+                                  {"before", HeadId(a)},
+                                  {"after", HeadId(b)},
+                                  {"lift_before", a.relations[r].lift},
+                                  {"lift_after", b.relations[r].lift}}));
+  }
+  return drift;
+}
+
+/// The trainings of one run, gates first.
+class VoitaWork {
+ public:
+  VoitaWork(const Run& run, const PaperOptions& options) : run_(run), options_(options) {
+    require(!options.penalties.empty(), "there is no penalty to try");
+    for (const double penalty : options.penalties)
+      add("gates", penalty, [this, penalty] { return train_gates_of(penalty); });
+    for (std::size_t i = 0; i < options.penalties.size(); ++i)
+      add("scratch", options.penalties[i], [this, i] { return train_anew(i); });
+  }
+  const std::vector<Cell>& cells() const { return cells_; }
+  Json row(std::size_t penalty) const {
+    Json row = found(penalty);
+    row["from_scratch"] = judged_of(found(penalty + options_.penalties.size()));
+    std::erase_if(row.members(), [](const auto& member) { return member.first == "decided_by"; });
+    return row;
+  }
+
+ private:
+  void add(const char* what, double penalty, std::function<Json()> make) {
+    PruneSettings gates = options_.settings;
+    gates.penalty = penalty;
+    Json settings = settings_of(gates).to_json();
+    settings["finetune"] = options_.finetune;
+    cells_.push_back(part_of_run(run_, options_.keeping, text("voita-", what, "-", penalty),
+                                 std::move(settings), std::move(make)));
+  }
+  Json found(std::size_t cell) const { return once(cells_[cell], options_.keeping.should_stop); }
+
+  Json train_gates_of(double penalty) {
+    tell(run_, options_, text("training gates, lambda ", penalty));
+    PruneSettings settings = options_.settings;
+    settings.penalty = penalty;
+    if (!before_) before_ = score_heads(run_.model, *run_.task, {.examples = settings.examples});
+    const TrainedGates trained = train_gates(problem_of(run_, settings));
+    const std::vector<HeadId> heads = all_heads(run_.model);
+    const auto modules = run_.model.attention_modules();
+    std::vector<HeadId> survivors;
+    std::array<Index, 3> of_kind{};  // AttentionKind
+    for (std::size_t h = 0; h < heads.size(); ++h) {
+      if (trained.gates[h] <= 0) continue;
+      survivors.push_back(heads[h]);
+      ++of_kind[static_cast<std::size_t>(modules[heads[h].module].kind)];
+    }
+    Transformer model = remove_heads(*trained.model, survivors);
+    Json row = Json::object({{"lambda", penalty},
+                             {"survivors", survivors},
+                             {"self", of_kind[0]},
+                             {"encoder", of_kind[1]},
+                             {"cross", of_kind[2]},
+                             {"pruned", judge_like(run_, model)}});
+    if (options_.finetune > 0) {
+      Trainer(model, *run_.task, finetuning(run_.config.train, options_.finetune)).run();
+      row["finetuned"] = judge_like(run_, model);
+    }
+    row["drift"] = drift_between(run_, *before_, model, settings.examples);
+    return row;
+  }
+  /// The same heads, trained from initial values for as many steps as the run, the gates and the
+  /// fine-tuning took together.
+  Json train_anew(std::size_t penalty) const {
+    const std::vector<HeadId> survivors = heads_of(found(penalty).at("survivors"));
+    tell(run_, options_, text("training ", survivors.size(), " heads from scratch"));
+    const Index steps = options_.settings.gate_steps + options_.finetune;
+    return judge_like(run_, train_from_scratch(run_, survivors, steps));
+  }
+
+  const Run& run_;
+  const PaperOptions options_;
+  std::vector<Cell> cells_;
+  std::optional<HeadsReport> before_;  // who did what in the run itself
+};
+
+/// The loss of what gates left, fine-tuned where that was asked.
+double loss_of(const Json& row) {
+  const Json* finetuned = row.find("finetuned");
+  return judged_of(finetuned != nullptr ? *finetuned : row.at("pruned")).loss;
+}
+
+/// The row with the fewest survivors whose loss is within the limit of knee_of (prune/curve.h); if
+/// there is none, the row with the lowest loss.
+std::size_t choose_row(const Json::Array& rows, double full, double none) {
+  const double limit = full + 0.01 * (none - full);
+  const auto count = [](const Json& row) { return row.at("survivors").items().size(); };
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < rows.size(); ++i) {
+    const bool fits = loss_of(rows[i]) <= limit, fitted = loss_of(rows[best]) <= limit;
+    const bool fewer = count(rows[i]) <= count(rows[best]);
+    const bool lower = loss_of(rows[i]) < loss_of(rows[best]);
+    if (fits ? !fitted || fewer : !fitted && lower) best = i;
+  }
+  return best;
+}
+
+std::vector<Cell> voita_cells(const std::vector<std::filesystem::path>& runs,
+                              const PaperOptions& options) {
+  return cells_of_runs<VoitaWork>(runs, options);
+}
+
+Json voita(const Run& run, const PaperOptions& options) {
+  require(!all_heads(run.model).empty(), "the model has no head to prune");
+  const VoitaWork work(run, options);
+  const Index needed = run.task->needed_heads();
+  const Judged full = judge_like(run, run.model),
+               none = judge_like(run, remove_heads(run.model, {}));
+  Json rows = Json::array();
+  for (std::size_t i = 0; i < options.penalties.size(); ++i) rows.push_back(work.row(i));
+  const std::size_t chosen = choose_row(rows.items(), full.loss, none.loss);
+  Json drift = rows.items()[chosen].at("drift");
+  return stamped({{"attention", module_names(run.model)},
+                  {"heads", all_heads(run.model).size()},
+                  {"needed", needed > 0 ? Json(needed) : Json()},
+                  {"steps", trained_steps(run) + options.settings.gate_steps + options.finetune},
+                  {"full", full},
+                  {"none", none},
+                  {"rows", std::move(rows)},
+                  {"chosen", chosen},
+                  {"drift", std::move(drift)}});
+}
+
+constexpr const char* kVoitaPublished =
+    "published (another model: WMT English-Russian, 48 encoder heads, authors' page): 10 stay "
+    "within .15 BLEU, 17 keep every function\n"
+    "published (another model, base 29.60 BLEU; heads in encoder/decoder/cross, pruned / from "
+    "scratch, as transcribed): 14/31/30 29.62 / 29.47; 12/21/25 29.36 / 28.95; 8/13/15 29.06 / "
+    "28.56; 5/9/12 28.90 / 28.41";
+
+Finding voita_found(const Json& report) {
+  Table rows{"rows",
+             {{"lambda", "lambda", "the price of an open gate in nats"},
+              {"pruned.loss", "loss", "of what gates left; weights train along"},
+              {"pruned.accuracy", "accuracy", "", 3},
+              {"finetuned.loss", "fine-tuned", "loss after training on"},
+              {"from_scratch.loss", "from scratch",
+               "loss of these heads trained from initial values, for as many steps"},
+              {"from_scratch.accuracy", "accuracy there", "", kHidden},
+              {"self", "self",
+               "survivors in self-attention, in the encoder, and in "
+               "cross-attention"},
+              {"encoder", "encoder"},
+              {"cross", "cross"},
+              {"survivors", "survivors", "heads whose gates stay above 0", kPlain, "heads"}}};
+  Table drift{"drift",
+              {{"relation", "relation", "", kPlain, "", false},
+               {"before", "before", "its best head before pruning", kPlain, "head"},
+               {"lift_before", "lift before", "", 3},
+               {"after", "after", "and after it", kPlain, "head"},
+               {"lift_after", "lift after", "", 3}}};
+  if (report.is_null()) return {.tables = {rows, drift}};
+  rows.title =
+      text("1. trained gates: the count of survivors is a function of lambda\n",
+           report.at("heads").integer(), " heads, loss ", std::setprecision(4),
+           judged_of(report.at("full")).loss, " with all, ", judged_of(report.at("none")).loss,
+           " with none",
+           report.at("needed").is_null() ? std::string()
+                                         : text("; the task needs ", report.at("needed").integer()),
+           "; ", report.at("steps").integer(), " steps of training behind each model");
+  rows.note = kVoitaPublished;
+  drift.note = "published (authors' page): functions of heads that go drift to heads that survive";
+  const Json& chosen = report.at("rows").items().at(report.at("chosen").integer());
+  drift.title = text("2. who does what, before and after lambda ", chosen.at("lambda").number());
+  return {.about = report, .tables = {table_of(report, rows), table_of(report, drift)}};
+}
+
+Table voita_columns_over_runs(std::size_t runs) {
+  Table table{.name = "over_runs",
+              .columns = {{"lambda", "lambda", "", kPlain, "", false},
+                          {"survivors", "survivors", "heads that stay, run by run"},
+                          {"pruned.mean,low,high", "loss", "", kPlain, "", false},
+                          {"finetuned.mean,low,high", "fine-tuned", "", kPlain, "", false},
+                          {"from_scratch.mean,low,high", "from scratch", "", kPlain, "", false}},
+              .title = text("gates over ", runs, " runs: geometric means of losses with 95% ",
+                            "intervals")};
+  for (Column& column : ratio_columns("against_scratch", "left, times from scratch"))
+    table.columns.push_back(std::move(column));
+  table.note = chance_text(static_cast<Index>(runs)) + "\n" + kVoitaPublished;
+  return table;
+}
+
+Table voita_over_runs(std::span<const Json> reports) {
+  Json rows = Json::array();
+  std::vector<Paired> against;
+  const std::size_t count = reports.empty() ? 0 : reports[0].at("rows").items().size();
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<double> pruned, finetuned, scratch, left;
+    Json row = Json::object({{"lambda", Json()}, {"survivors", Json::array()}});
+    for (const Json& report : reports) {
+      const Json& one = report.at("rows").items().at(i);
+      row["lambda"] = one.at("lambda");
+      row["survivors"].push_back(one.at("survivors").items().size());
+      pruned.push_back(judged_of(one.at("pruned")).loss);
+      scratch.push_back(judged_of(one.at("from_scratch")).loss);
+      left.push_back(loss_of(one));
+      if (one.find("finetuned") != nullptr) finetuned.push_back(left.back());
+    }
+    row["pruned"] = geometric_interval(pruned);
+    if (!finetuned.empty()) row["finetuned"] = geometric_interval(finetuned);
+    row["from_scratch"] = geometric_interval(scratch);
+    against.push_back(paired(log_ratios(left, scratch)));
+    rows.push_back(std::move(row));
+  }
+  std::vector<Paired*> asked;
+  for (Paired& one : against) asked.push_back(&one);
+  correct(asked);
+  for (std::size_t i = 0; i < count; ++i)
+    rows.items()[i]["against_scratch"] = ratio_json(against[i]);
+  return table_of(Json::object({{"over_runs", rows}}), voita_columns_over_runs(reports.size()));
+}
+
+}  // namespace
+
+const Paper kVoita{"voita", voita_cells, voita, voita_found, voita_over_runs};
+
+std::span<const Paper> papers() {
+  static const Paper all[] = {kMichel, kVoita};
+  return all;
+}
+
+}  // namespace headlab

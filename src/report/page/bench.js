@@ -1,0 +1,260 @@
+// One bench for experiments with the model itself: a gate for each head with what it costs now,
+// sets of heads, edges to hide, tokens to type, and the loss beside what the program found.
+import {at2, keptNames, rankOfSet, subsetNames, subsetsOf} from './core_losses.js';
+import {digits} from './charts.js';
+import {
+  aside, button, choice, code, dynamic, el, figure, live, note, say, sliderOf, tableOf, visible,
+} from './ui.js';
+import {
+  app, chosen, example, go, headsOf, isLive, onlyGate, ownedBy, relation, run, silenced, task,
+  trace,
+} from './state.js';
+import {costOf, lossWithout, moduleName, signed} from './heads.js';
+import {chosenPicture, lockShown, lockedCell, patternCommand} from './pattern.js';
+import {
+  answersAt, hidesCells, logitsAt, lossNodes, measure, onMeasured, oracleHint, relationBars,
+  showMeasured,
+} from './measure.js';
+import {curvePicture, methodNow, methodsOf} from './findings.js';
+
+// ---- gates -----------------------------------------------------------------------------------
+
+/// What it costs to be without a head as the other gates stand now, and whether that is much more
+/// than with all others on.
+function costNow(x) {
+  const alone = costOf([x]);
+  const rest = headsOf().filter((y) => app.state.gates[y.at] === 0 && y.at !== x.at);
+  const [on, off] = [lossWithout(rest), lossWithout([...rest, x])];
+  if (on == null || off == null || app.state.repl !== 'zero') return {cost: alone, more: false};
+  return {cost: off - on, more: off - on > 0.01 + 2 * Math.max(0, alone)};
+}
+
+function gateOf(x, module) {
+  const {at} = x;
+  const set = (v) => {
+    const gates = {...app.state.gates, [at]: v};
+    if (v === 1) delete gates[at];
+    go({gates, h: at, kept: null});
+  };
+  const box = el('input', {
+    type: 'checkbox', id: `gate-${at}`, 'data-head': at,
+    onchange: (event) => set(event.target.checked ? 1 : 0),
+  });
+  const slider = el('input', {
+    type: 'range', min: 0, max: 1, step: 0.05, id: `fader-${at}`,
+    'aria-label': `gate of head ${at}`,
+    oninput: (event) => set(Number(event.target.value)),
+  });
+  const [out, chip] = [el('output', {for: `fader-${at}`}), el('span', {class: 'chip'})];
+  live(() => {
+    const v = app.state.gates[at] ?? 1;
+    box.checked = v > 0;
+    slider.value = v;
+    out.textContent = String(v);
+    const {cost, more} = costNow(x);
+    chip.textContent = cost == null ? '' : signed(cost);
+    chip.classList.toggle('more', more);
+  });
+  return el('div', {class: 'gate'}, el('label', null, box, ` ${at}`), slider, out, chip,
+    el('span', {class: 'muted small'}, ownedBy({m: module.index, place: x.place}).join(', ')));
+}
+
+/// A fader for each head, layer by layer.
+const faders = () => el('div', null,
+    run().modules.filter((module) => module.heads.length).map((module) =>
+      el('fieldset', {class: 'gates'}, el('legend', {class: 'small muted'}, moduleName(module)),
+        headsOf().filter((x) => x.m === module.index).map((x) => gateOf(x, module)))),
+  );
+
+// ---- sets ------------------------------------------------------------------------------------
+
+const pointNow = () => {
+  const kept = app.state.kept ?? headsOf().length;
+  return methodNow().points.reduce((best, p) =>
+    (Math.abs(p.kept - kept) < Math.abs(best.kept - kept) ? p : best));
+};
+
+/// Leaves on what a method keeps of a size.
+function keep(changes) {
+  go(changes);
+  const {heads, kept} = pointNow();
+  const names = (heads || []).map(at2);
+  if (heads?.length || !kept)
+    go({gates: silenced(headsOf().filter((x) => !names.includes(x.at))), repl: 'zero'});
+}
+
+function setNodes() {
+  const children = app.page.runs.filter(({facts}) => app.page.runs[facts.parent] === run());
+  const only = (r) => silenced(headsOf().filter((x) => !headsOf(r).some((y) => y.at === x.at)));
+  const sizes = methodsOf().length ? methodNow().points.map((p) => p.kept) : [];
+  return el('div', {class: 'controls'},
+    button('All on', () => go({gates: {}, hide: null, kept: null}), {id: 'all-on'}),
+    button('Only this head', () => onlyGate(chosen()), {id: 'only'}),
+    children.map((r) =>
+      button(`The ${headsOf(r).length} of ${r.name}`, () => go({gates: only(r)}))),
+    sizes.length > 0 && [
+      choice('method', 'Keep the best by', methodsOf().map((m) => [m.method, m.method]),
+        (v) => keep({method: v}), () => methodNow().method),
+      sliderOf('kept', 'heads', {
+        min: Math.min(...sizes), max: Math.max(...sizes), step: 1, 'aria-label': 'heads kept',
+        value: () => pointNow().kept, act: (kept) => keep({kept}),
+      }),
+    ],
+  );
+}
+
+/// Ranks the reader's set of heads among all sets of its size, when asked.
+function guessNode() {
+  const subsets = subsetsOf(run());
+  if (!subsets) return aside('Which heads suffice? ', oracleHint());
+  const kept = subsetNames(subsets).map((at) => (app.state.gates[at] ?? 1) > 0);
+  const size = kept.filter(Boolean).length;
+  if (size === kept.length) return [];
+  const mine = kept.reduce((bits, on, i) => bits + (on ? 2 ** i : 0), 0);
+  const {rank, of, loss, best, bits} = rankOfSet(subsets, mine);
+  const names = (set) => keptNames(subsets, set).join(' ') || 'none';
+  return el('details', {id: 'guess'},
+    el('summary', null, `Are these the best ${size}? Guess, then open this.`),
+    el('p', null, `These ${size} (${names(mine)}) are number ${rank} of ${of} sets of that size: ` +
+      `loss ${digits(loss)}. The best is ${names(bits)}: ${digits(best)}.`),
+  );
+}
+
+/// Two heads off: is the loss more than the sum of what each costs?
+function pairNode() {
+  const off = headsOf().filter((x) => app.state.gates[x.at] === 0);
+  if (off.length !== 2 || Object.keys(app.state.gates).length !== 2) return [];
+  const [a, b, both] = [costOf([off[0]]), costOf([off[1]]), costOf(off)];
+  if (both == null || app.state.repl !== 'zero')
+    return aside('Pairs: ', code(`headlab ablate ${run().name} --pairs`));
+  return tableOf(`Without ${off[0].at} and ${off[1].at}`, ['off', 'rise of the loss'], [
+    [off[0].at, a], [off[1].at, b], ['the sum of the two', a + b], ['both at once', both],
+    ['more than the sum', both - a - b],
+  ]);
+}
+
+// ---- tokens ----------------------------------------------------------------------------------
+
+/// The tokens that can be typed: of a source where there is one.
+const typedNow = () => {
+  const {source, sourceLength, tokens, length} = example();
+  return Array.from(source ? source.slice(0, sourceLength) : tokens.slice(0, length));
+};
+
+function tokenField() {
+  const {tokens, target_names: names} = task();
+  const single = tokens.filter((words) => [...words].length > 1).length < 3;  // one for unknown
+  const known = new Map(tokens.flatMap((words, v) => [[visible(words), v], [words, v]]));
+  const join = () => typedNow().map((v) => visible(tokens[v])).join(single ? '' : ' ');
+  const field = el('input', {
+    id: 'typed', type: 'text', autocomplete: 'off', spellcheck: 'false',
+    oninput: () => {
+      const words = single ? [...field.value] : field.value.trim().split(/\s+/).filter(Boolean);
+      const ids = words.map((one) => known.get(one)).filter((v) => v !== undefined);
+      if (ids.length < words.length) say('What is no token of this task is left out.');
+      if (ids.length) go({tokens: ids});
+    },
+  });
+  live(() => {
+    if (document.activeElement !== field) field.value = join();
+  });
+  const next = () => {
+    if (!trace()?.logits) return;
+    const t = example().length - 1;
+    const logits = logitsAt(trace(), t, 0);
+    const top = Math.max(...logits);
+    const weights = Array.from(logits, (v) => Math.exp(v - top));
+    let left = Math.random() * weights.reduce((a, b) => a + b, 0);
+    const drawn = weights.findIndex((w) => (left -= w) <= 0);
+    const before = typedNow();
+    go({tokens: [...before.slice(before.length >= task().length ? 1 : 0), Math.max(drawn, 0)]});
+    field.value = join();
+  };
+  return el('div', {class: 'controls'},
+    el('label', {class: 'wide'}, example().source ? 'Source ' : 'Tokens ', field),
+    names[0] === 'next' && names.length === 1 && !example().source &&
+      button('Continue ▸', next, {id: 'continue'}),
+    button('As it was', () => go({tokens: []}), {id: 'as-it-was'}),
+    dynamic('span', {class: 'small muted'}, () =>
+      app.state.tokens.length && task().relations.length && !example().gold(0, 0)
+        ? 'What is right for typed tokens is not known for this task.' : ''),
+  );
+}
+
+/// What the model answers at one position: each question, the right token, and what it thinks.
+function answers() {
+  const t = Math.min(app.state.q ?? example().length - 1, example().length - 1);
+  const rows = answersAt(t).map(({name, right, ok, likeliest}) => [
+    name, right ?? '–', right === null ? '' : ok ? '✓' : '✗',
+    likeliest.map(([words, share]) => `${words} ${share.toFixed(3)}`).join('  '),
+  ]);
+  return rows.length ? tableOf(`Answers at position ${t}${app.state.q == null ? ', the last' : ''}`,
+        ['question', 'right', '', 'the model says (probability)'], rows)
+    : [];
+}
+
+// ---- edges -----------------------------------------------------------------------------------
+
+function edgeNodes() {
+  const hides = [['', 'none'], ['gold', 'to the right keys'], ['random', 'to as many others']];
+  return el('div', {class: 'controls'},
+    choice('repl', 'In place of a silent head',
+      [['zero', 'zero'], ['mean', 'its mean'], ['resample', 'another example’s output']],
+      (v) => go({repl: v}), () => app.state.repl),
+    dynamic('b', null, () => chosen()?.at || ''),
+    choice('hide', 'may not look', hides, (v) => go({hide: v || null}),
+      () => (hidesCells() ? '' : app.state.hide ?? '')),
+    button('Hide the locked cell', () => chosen() && trace() &&
+      go({hide: lockedCell(chosen()).join('.')}), {id: 'hide-locked'}),
+    dynamic('span', {class: 'small muted'}, () =>
+      hidesCells() ? 'A hidden cell acts on the example shown, not on the loss above.' : ''),
+  );
+}
+
+const noModel = () =>
+  note(run().model ? 'The live model is off, because this page failed its own check.'
+    : ['This page holds no weights. ', code(app.page.facts.command),
+      ' with a larger --budget embeds them.']);
+
+export const benchView = {
+  name: 'bench', place: 'Experiment', title: 'Bench', uses: ['h', 'ex', 'rel', 'step'],
+  available: (page) => page.runs.length > 0,
+  stepBy: (by) => methodsOf().length && isLive() && keep({kept: Math.max(0, pointNow().kept + by)}),
+  build(main) {
+    if (!isLive()) return main.append(noModel());
+    const [result, pair] = [el('div', {id: 'live-result'}), el('div', {id: 'two-off'})];
+    const byQuestion = figure(relationBars, {
+      id: 'by-question', again: () => `headlab ablate ${run().name} --kind ${app.state.repl}`,
+    });
+    onMeasured(() => {
+      result.replaceChildren(...[lossNodes()].flat());
+      pair.replaceChildren(...[pairNode()].flat());
+    }, app.figures.at(-1).draw);
+    const heads = headsOf().length > 0;
+    main.append(
+      el('p', null, 'This is the trained model itself: move a gate, hide an edge, type tokens, ' +
+        'and everything after it is computed again.'),
+      el('div', {class: 'columns'}, result, byQuestion),
+      el('div', {class: 'columns'},
+        el('div', null,
+          heads && [el('h3', null, 'Heads, each with what it costs to be without it now'), faders(),
+            setNodes(), dynamic('div', null, guessNode), pair, edgeNodes()],
+          heads && methodsOf().length > 0 && figure(curvePicture, {
+            id: 'curve', most: 620, again: run().reports.curve.command,
+            choose: (r, c) => keep({kept: methodNow().points[c]?.kept ?? 0}),
+          }),
+        ),
+        el('div', null, el('h3', null, 'One example'), tokenField(),
+          dynamic('div', {id: 'answers'}, answers),
+          figure((width) => chosenPicture(width, {rel: relation()}), {
+            id: 'live-pattern', most: 480, choose: lockShown, again: patternCommand,
+          }),
+        ),
+      ),
+    );
+    live(() => {
+      measure();
+      showMeasured();
+    });
+  },
+};

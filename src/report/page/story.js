@@ -1,0 +1,390 @@
+// The story of a run, which opens first: what is asked, drawn on one example; what came out, in one
+// sentence; the heads over training; how many are enough, with the rule of each answer. A button
+// shows the point in six scenes. A sweep begins with its knee. Read next: heads.js; bench.js.
+import {at2} from './core_losses.js';
+import {SERIES, SHAPES} from './draw.js';
+import {digits, plot} from './charts.js';
+import {
+  button, choice, code, dynamic, el, explained, figure, link, live, note, say, sliderOf, tableOf,
+} from './ui.js';
+import {formatHash} from './address.js';
+import {
+  app, chosen, go, headsOf, isLive, lacking, noPattern, run, silenced, task, timeSteps, trace,
+} from './state.js';
+import {
+  bestPoints, births, bornAt, costOf, doneBy, headGrid, listed, partnerOf, percent,
+  roleOf, sortings,
+} from './heads.js';
+import {busiestQuery, sentencePicture} from './pattern.js';
+import {
+  answersAt, lossNodes, measure, measured, onMeasured, relationBars, showMeasured,
+} from './measure.js';
+import {curvePicture} from './findings.js';
+
+// ---- what is asked ---------------------------------------------------------------------------
+
+const queryShown = () => Math.min(app.state.q ?? busiestQuery(), task().length - 1);
+
+/// What the model must say at every token, and what it may look for, in words of the task.
+function question() {
+  const {target_names: names, relations, architecture} = task();
+  const meaning = (name) => relations.find((r) => r.name === name)?.description;
+  const asked = names.map((name) => meaning(name) ? `${meaning(name)} (${name})`
+    : name === 'next' ? 'the next token' : `the ${name}`);
+  const place = `At every token${architecture === 'encoder_decoder' ? ' of the answer' : ''}`;
+  const others = relations.filter((r) => !names.includes(r.name)).slice(0, 4);
+  return `${place} the model must name ${listed(asked)}.` + (!others.length ? ''
+    : ` Heads are judged by whether they look at ${listed(others.map((r) => r.description))}.`);
+}
+
+function answered(t) {
+  const answers = answersAt(t);
+  const known = answers.filter((a) => a.right !== null);
+  if (!known.length) return 'Nothing is asked at this token.';
+  const said = known.map((a) => `${a.name} ${a.said} ${a.ok ? '✓' : `✗ (right: ${a.right})`}`);
+  const ok = known.filter((a) => a.ok).length;
+  return `It says: ${said.join(', ')}. ${ok} of ${known.length} right.`;
+}
+
+function askedNodes() {
+  if (!trace()) return [noPattern()];
+  const scene = () => app.state.scene > 1;
+  let looked = null;
+  const here = () => looked ?? queryShown();
+  const words = dynamic('p', {id: 'answered'}, () => answered(here()));
+  const point = (_, t) => {
+    looked = t;
+    words.textContent = answered(t);
+    shown.draw();
+  };
+  const picture = figure(
+    (width) => sentencePicture(width, {t: here(), head: scene() ? chosen() : null}),
+    {id: 'asked', point, choose: (_, t) => go({q: t})},
+  );
+  const shown = app.figures.at(-1);
+  return [el('p', {id: 'question'}, question()), picture, words];
+}
+
+// ---- what happened ---------------------------------------------------------------------------
+
+/// The verdict of the program; what it speaks of is a link away.
+export function verdict(r) {
+  const pieces = r.facts.verdict.filter(({view}) => view !== 'prune');
+  return el('p', {class: 'verdict', id: 'verdict-live'},
+    pieces.map(({text: words, head: h, relation: rel}) => {
+      const place = {view: 'head', h, rel: rel || null};
+      return h ? link(words, () => go(place), {href: formatHash({...app.state, ...place})})
+        : explained(words);
+    }),
+  );
+}
+
+/// Whom the scenes are about: the head that costs least beside what it costs together with another,
+/// of those that own a relation; else the costliest; and the head that goes off second.
+function cast() {
+  const cost = (x) => costOf([x]) ?? -1;
+  const costliest = [...headsOf()].sort((a, b) => cost(b) - cost(a));
+  const owners = headsOf().filter((x) => doneBy(x).some((d) => d.owns));
+  const beyond = (x) => (partnerOf(x)?.beyond ?? -1) / (0.01 + Math.abs(cost(x)));
+  const hero = [...owners].sort((a, b) => beyond(b) - beyond(a))[0] || costliest[0];
+  const second = partnerOf(hero)?.x || costliest.find((x) => x.at !== hero.at);
+  const points = bestPoints();
+  const wanted = task().needed ?? Math.ceil(headsOf().length / 2);
+  const best = points.find((p) => p.kept === wanted && p.heads.length);
+  return {hero, second, best, owners};
+}
+
+/// What a scene says of the loss that was measured, and of the question that the hero is for.
+function outcome({loss, relations}, role) {
+  const mine = relations.find((r) => r.name === role);
+  return `The loss is ${digits(loss, 3)}.` +
+    (mine ? ` ${role} is right in ${percent(mine.accuracy)} of the cases.` : '');
+}
+
+/// The scenes: what each changes, and what it says of what is then measured.
+function scenes() {
+  const {hero, second, best, owners} = cast();
+  const start = {gates: {}, hide: null, step: null, h: hero.at, repl: 'zero'};
+  const only = (names) => silenced(headsOf().filter((x) => !names.includes(x.at)));
+  const born = bornAt(hero);
+  const role = doneBy(hero)[0]?.name;
+  const shared = second && doneBy(second).some((d) => d.name === role);
+  const kept = best?.heads.map(at2);
+  const early = run().steps.filter((s) => s < born).at(-1) ?? null;
+  const finds = owners.length || !task().relations.length
+    ? `Head ${hero.at} ${roleOf(hero)}. Below the tokens: where it looks.`
+    : 'No head finds what is asked better than chance: there is nothing to find here, and that ' +
+      'is right.';
+  return [
+    {set: start, say: (now) => `${question()} It is right in ${percent(now.accuracy)}.`},
+    {set: start, say: () => finds},
+    {
+      set: {...start, gates: silenced([hero])},
+      say: (now) => `${hero.at} is off. ${outcome(now, role)}` +
+        (shared ? ` ${second.at} does its work as well.` : ''),
+    },
+    second && {
+      set: {...start, gates: silenced([hero, second])},
+      say: (now) => `${second.at} is off as well. ${outcome(now, role)}`,
+    },
+    best && {
+      set: {...start, gates: only(kept)},
+      say: (now) => `Only the best ${kept.length} are on: ${listed(kept)}. ${outcome(now)} It is ` +
+        `right in ${percent(now.accuracy)}.`,
+    },
+    born != null && {
+      set: {...start, step: early},
+      say: () => `${hero.at} was born at step ${born}, while the model was trained.` +
+        (early == null ? '' : ` This is the model before that, at step ${early}.`),
+    },
+  ].filter(Boolean);
+}
+
+function sceneNodes() {
+  const all = scenes();
+  const n = Math.min(app.state.scene, all.length);
+  const to = (scene) => go({...(all[scene - 1]?.set || {gates: {}, step: null}), scene});
+  const {hero} = cast();
+  if (!n)
+    return [
+      button(all.length > 2 ? `Switch ${hero.at} off and watch ▸` : 'Watch ▸', () => to(1),
+        {id: 'scene-start'}),
+    ];
+  const words = el('p', {class: 'verdict', id: 'scene-words'});
+  const dial = el('div', {id: 'scene-dial'});
+  const bars = figure(relationBars, {id: 'by-question'});
+  const draw = app.figures.at(-1).draw;
+  onMeasured(() => {
+    const {set, say: told} = all[n - 1];
+    const other = String(Object.keys(set.gates)) !== String(Object.keys(app.state.gates));
+    words.replaceChildren(...explained(!measured.result ? '…' : other
+      ? 'The gates were moved: “Next” or “Back” goes on.' : told(measured.result)));
+    dial.replaceChildren(...[lossNodes()].flat());
+  }, draw);
+  return [
+    el('p', {class: 'muted small'}, `${n} of ${all.length}`), words,
+    el('div', {class: 'controls'},
+      n > 1 && button('◂ Back', () => to(n - 1), {id: 'scene-back'}),
+      n < all.length && button('Next ▸', () => to(n + 1), {id: 'scene-next'}),
+      button('End', () => to(0), {id: 'scene-end'}),
+    ),
+    el('div', {class: 'columns'}, dial, bars),
+  ];
+}
+
+/// The scenes, made again when another begins; what they measure follows.
+function scenePanel() {
+  const panel = el('section', {id: 'scenes', 'aria-label': 'Scenes'});
+  let last = null;
+  live(() => {
+    if (last !== app.state.scene) panel.replaceChildren(...sceneNodes());
+    last = app.state.scene;
+    if (!last) return;
+    measure();
+    queueMicrotask(showMeasured);
+  });
+  return panel;
+}
+
+// ---- the heads over training -----------------------------------------------------------------
+
+function lossPicture(width) {
+  const {metrics} = run().facts;
+  if (!(metrics?.step?.length > 1)) return null;
+  const zip = (values) =>
+    metrics.step.map((s, i) => [s, values[i]]).filter((p) => p[1] != null && p[1] > 0);
+  const now = app.state.step;
+  return plot({
+    width, height: 190, x: {label: 'step', low: 0}, y: {label: 'loss (nats, log)', log: true},
+    series: [
+      {name: 'held out', points: zip(metrics.loss), thick: 2.5, r: 2.5},
+      {name: 'training', points: zip(metrics.train_loss || []), dots: false},
+    ].filter((s) => s.points.length),
+    lines: [
+      ...births().map((b) => ({x: b.born, name: `${b.name} in ${b.best}`})),
+      ...(now != null ? [{x: now, name: `step ${now}`, strong: true}] : []),
+    ],
+    about: {
+      name: 'training-loss', title: 'Loss over training',
+      sentence: `From ${digits(metrics.loss[0])} to ${digits(metrics.loss.at(-1))}. The training ` +
+        'loss is a mean over the steps before.' + (births().length
+        ? ' Lines: the steps at which a head was born for what it does.' : ''),
+    },
+  });
+}
+
+let playing = 0;
+
+/// One step each half second; stops at births and at the end.
+function play(node) {
+  clearInterval(playing);
+  const set = (on) => {
+    node.setAttribute('aria-pressed', String(on));
+    node.textContent = on ? 'Pause' : 'Play';
+  };
+  if (node.getAttribute('aria-pressed') === 'true') return set(false);
+  set(true);
+  const steps = timeSteps();
+  if (app.state.step == null) go({step: steps[0]});
+  playing = setInterval(() => {
+    const at = steps.indexOf(app.state.step);
+    const stop = at < 0 || at + 1 >= steps.length || !node.isConnected;
+    const crossed = !stop && births().find((b) => b.born > steps[at] && b.born <= steps[at + 1]);
+    if (!stop) go({step: steps[at + 1]});
+    if (crossed) say(`${crossed.name} is born: step ${crossed.born}, head ${crossed.best}.`);
+    if (!stop && !crossed) return;
+    clearInterval(playing);
+    set(false);
+  }, 500);
+  return undefined;
+}
+
+function headsNodes() {
+  const steps = timeSteps();
+  const time = steps.length > 1 && [
+    button('Play', (event) => play(event.target), {'aria-pressed': 'false', id: 'play'}),
+    sliderOf('pick-step', 'Step', {
+      min: 0, max: steps.length - 1, step: 1, 'aria-label': 'training step',
+      value: () => steps.indexOf(app.state.step ?? steps.at(-1)), words: (i) => String(steps[i]),
+      act: (i) => go({step: steps[i]}),
+    }),
+  ];
+  const told = () => app.state.step == null ? '' : run().steps.length && isLive()
+      ? `Maps and bars are of step ${app.state.step}.`
+      : `The bars are of step ${app.state.step}; weights of it were not kept, so the maps are of ` +
+        'the last step.';
+  return [
+    el('div', {class: 'controls'}, time,
+      choice('sort', 'Sort by', sortings().map(([name]) => [name, name]), (v) => go({sort: v}),
+        () => app.state.sort),
+    ),
+    dynamic('p', {class: 'small muted', id: 'other-step'}, told),
+    headGrid(),
+    el('p', {class: 'again'}, 'again: ', code(`headlab heads ${run().name} --grid --svg FILE`)),
+    figure(lossPicture, {
+      id: 'loss', most: 860,
+      choose: (r, c) => steps.length > 1 && go({step: run().facts.metrics.step[c]}),
+    }),
+  ];
+}
+
+// ---- how many --------------------------------------------------------------------------------
+
+/// Three questions with their answers: [number, of what, the rule].
+function howMany() {
+  const {curve} = run().reports;
+  const points = bestPoints();
+  const knee = curve?.methods.find((m) => m.points === points)?.knee;
+  const of = (kept) => digits(points.find((p) => p.kept === kept)?.loss, 2);
+  const pruned = app.page.runs.filter(({facts}) => app.page.runs[facts.parent] === run());
+  return [
+    knee != null && [String(knee), 'as it is, without fine-tuning',
+      `loss ${of(knee)}: the fewest whose loss lies within 1 % of the way from all heads to none`],
+    task().needed && [String(task().needed), 'what the task needs',
+      `a query has to look at up to ${task().needed} tokens, and each takes a head`],
+    ...pruned.map((r) => [String(headsOf(r).length),
+      `after ${r.reports.prune?.finetuned ?? 0} steps of fine-tuning`,
+      `loss ${digits(r.facts.evaluation.loss, 2)} in the run ${r.name}`]),
+  ].filter(Boolean);
+}
+
+function howManyNodes() {
+  const rows = howMany();
+  return [
+    rows.length ? tableOf('Each answer with its rule', ['heads', 'enough for', 'because'], rows)
+      : lacking('curve.json', 'How the loss grows as heads go is'),
+    run().reports.curve && figure(curvePicture, {
+      id: 'curve', most: 760, again: run().reports.curve.command,
+      choose: (r, c) => go({view: 'bench', kept: bestPoints()[c]?.kept ?? null}),
+    }),
+  ].filter(Boolean);
+}
+
+// ---- a sweep ---------------------------------------------------------------------------------
+
+/// The heads of a layer; NaN where layers differ.
+export const headCount = (group) => Number(group.model.heads);
+
+/// A mean with its interval.
+const spread = (v) => v?.mean == null ? '–'
+  : digits(v.mean, 3) + (v.low == null ? '' : ` (${digits(v.low, 2)} to ${digits(v.high, 2)})`);
+
+function kneeSentence({comparisons, groups}) {
+  const [c] = comparisons || [];
+  const lines = 'Lines are 95 % intervals, dots single seeds.';
+  if (!c) return `${groups.length} groups of runs. ${lines}`;
+  if (c.one === c.best) return `${c.verdict}. ${lines}`;
+  return `The loss of ${c.one} is ${spread(c.loss.ratio)} times that of ${c.best}: ` +
+    `${c.verdict}. ${lines}`;
+}
+
+export function kneePicture(width) {
+  const {sweep} = app.page.facts;
+  const groups = sweep.groups.filter((g) => headCount(g) >= 0)
+    .sort((a, b) => headCount(a) - headCount(b));
+  const positive = (v) => Math.max(v, 1e-9);
+  const series = [...new Set(groups.map((g) => g.task))].flatMap((name, i) => {
+    const mine = groups.filter((g) => g.task === name);
+    const [color, several] = [SERIES[i % 7], new Set(groups.map((g) => g.task)).size > 1];
+    const means = mine.map((g) => {
+      const {mean, low, high} = g.loss;
+      return [headCount(g), positive(mean), ...(low == null ? [] : [positive(low), high])];
+    });
+    const seeds = mine.flatMap((g) =>
+      g.losses.filter((v) => v != null).map((v) => [headCount(g), positive(v)]));
+    return [
+      {name: several ? name.split(':')[0] : 'mean', points: means, color, shape: SHAPES[i % 4]},
+      {name: 'single seeds', points: seeds, line: false, hollow: true, r: 4, color,
+        shape: 'circle'},
+    ];
+  });
+  return plot({
+    width, height: 320, series, x: {label: 'heads', names: [...new Set(groups.map(headCount))]},
+    y: {label: 'loss (nats, log)', log: true},
+    about: {name: 'knee', title: 'Loss against the number of heads', sentence: kneeSentence(sweep)},
+  });
+}
+
+function sweepNodes() {
+  const {sweep} = app.page.facts;
+  const rows = sweep.groups.map((g) => [
+    g.name, g.parameters, spread(g.loss), spread(g.accuracy), spread(g.specialization),
+    g.losses.map((v) => (v == null ? 'failed' : digits(v, 3))).join('  '),
+  ]);
+  return [
+    figure(kneePicture, {id: 'knee', most: 860, again: sweep.command}),
+    tableOf('Mean (95 % interval) over seeds',
+      ['group', 'parameters', 'loss', 'right', 'relations with a head of their own', 'each seed'],
+      rows,
+    ),
+    sweep.missing?.length > 0 && note(
+      `Not finished: ${sweep.missing.map((m) => m.name || m).join(', ')}. `, code(sweep.command),
+      ' goes on where it stopped.',
+    ),
+    app.page.runs.length > 1 && el('p', null, sliderOf('sweep-run', 'Heads', {
+      min: 1, max: app.page.runs.length, step: 1, 'aria-label': 'number of heads',
+      value: () => app.state.run, words: () => `${headsOf().length} (${run().name})`,
+      act: (number) => go({run: number, h: null, gates: {}, step: null}),
+    })),
+  ].filter(Boolean);
+}
+
+export const storyView = {
+  name: 'story', place: 'Story', title: 'Story', uses: ['ex'],
+  available: (page) => page.runs.length > 0,
+  build(main) {
+    const part = (title, nodes) =>
+      nodes.length && main.append(el('h3', null, title), ...nodes.filter(Boolean));
+    if (app.page.facts.sweep) part('How many heads?', sweepNodes());
+    if (!headsOf().length && !run().modules.length)
+      return main.append(verdict(run()), note('This model has 0 layers, so it has no heads. Its ' +
+        'loss is what embedding and unembedding alone can do.'));
+    part('What is asked', askedNodes());
+    part('What happened', [
+      verdict(run()), lacking('heads.json', 'Scores of heads against the truth are'),
+      isLive() && headsOf().length > 1 && scenePanel(),
+    ]);
+    part('The heads', headsNodes());
+    return part('How many are enough?', howManyNodes());
+  },
+};

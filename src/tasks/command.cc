@@ -1,0 +1,236 @@
+// A task that a program of the user's makes: it is started once, reads requests from its standard
+// input and prints lines as in a file (sequences.h). Its first line is a header, which must say
+// `vocabulary` and `length`, since nothing has been read yet. After it, for each request
+//   {"count": 64, "seed": 7412, "split": "train"}
+// it prints as many lines, flushed, that depend on the seed and the split alone; of a larger count
+// the first lines are the same. What it writes to standard error is shown as it stands.
+// A program runs only because its user says so: allow_command.
+// Read next: sequences.h.
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <mutex>
+#include <set>
+
+#include "base/checksum.h"
+#include "headlab/base/error.h"
+#include "headlab/base/text.h"
+#include "tasks/sequences.h"
+
+namespace headlab {
+namespace {
+
+constexpr int kPatience = 60'000;              // milliseconds without a word
+constexpr std::size_t kLongestLine = 1 << 24;  // bytes
+
+std::set<std::string>& allowed() {
+  static std::set<std::string> commands;
+  return commands;
+}
+
+/// A program with our ends of its standard input and output.
+class UserProgram {
+ public:
+  explicit UserProgram(std::string command) : command_(std::move(command)) {}
+  ~UserProgram() { stop(); }
+  UserProgram(const UserProgram&) = delete;
+  UserProgram& operator=(const UserProgram&) = delete;
+
+  /// Starts it unless this process has done so: one that was forked has a program of its own.
+  /// Whether it was started.
+  bool start() {
+    if (child_ > 0 && owner_ == getpid()) return false;
+    int in[2], out[2];
+    require(socketpair(AF_UNIX, SOCK_STREAM, 0, in) == 0 && pipe(out) == 0,
+            "the system has no pipe for a program");
+    for (const int end : {in[0], out[0]}) fcntl(end, F_SETFD, FD_CLOEXEC);
+    owner_ = getpid();
+    child_ = fork();
+    require(child_ >= 0, "the system starts no further process");
+    if (child_ == 0) {
+      dup2(in[1], 0);
+      dup2(out[1], 1);
+      for (const int end : {in[1], out[1]}) close(end);
+      execl("/bin/sh", "sh", "-c", command_.c_str(), nullptr);
+      _exit(127);
+    }
+    for (const int end : {in[1], out[1]}) close(end);
+    to_ = in[0];
+    from_ = out[0];
+    read_.clear();
+    return true;
+  }
+  void say(const std::string& line) {
+    std::string_view rest = line;
+    while (!rest.empty()) {
+      const ssize_t sent = send(to_, rest.data(), rest.size(), MSG_NOSIGNAL);
+      if (sent < 0) fail("does not read what it is asked");
+      rest.remove_prefix(static_cast<std::size_t>(sent));
+    }
+  }
+  /// Its next line, without the end.
+  std::string line() {
+    std::size_t end;
+    while ((end = read_.find('\n')) == read_.npos) {
+      if (read_.size() > kLongestLine) fail("prints a line that does not end");
+      pollfd wanted{from_, POLLIN, 0};
+      if (poll(&wanted, 1, kPatience) == 0)
+        fail(text("has printed nothing for ", kPatience / 1000,
+                  " seconds: does it flush its lines?"));
+      char bytes[65536];
+      const ssize_t got = ::read(from_, bytes, sizeof bytes);
+      if (got <= 0) fail("has ended");
+      read_.append(bytes, static_cast<std::size_t>(got));
+    }
+    std::string next = read_.substr(0, end);
+    read_.erase(0, end + 1);
+    return next;
+  }
+  /// Whether it says something within some milliseconds.
+  bool has_more(int milliseconds) const {
+    pollfd more{from_, POLLIN, 0};
+    return !read_.empty() || (poll(&more, 1, milliseconds) > 0 && (more.revents & POLLIN) != 0);
+  }
+  /// Ends it, and says what it did wrong.
+  [[noreturn]] void fail(const std::string& what) {
+    const int status = stop();
+    const std::string ended = what != "has ended"   ? ""
+                              : WIFSIGNALED(status) ? text(" by signal ", WTERMSIG(status))
+                                                    : text(" with status ", WEXITSTATUS(status));
+    throw Error(text("the program `", command_, "` ", what, ended),
+                "try it by hand: echo '{\"count\": 2, \"seed\": 0, \"split\": \"train\"}' | " +
+                    command_);
+  }
+
+ private:
+  int stop() {
+    int status = 0;
+    if (child_ <= 0 || owner_ != getpid()) return status;
+    close(to_);
+    for (int moments = 0; waitpid(child_, &status, WNOHANG) == 0; ++moments) {
+      if (moments == 20) kill(child_, SIGKILL);
+      usleep(10'000);
+    }
+    close(from_);
+    child_ = -1;
+    return status;
+  }
+
+  std::string command_, read_;
+  pid_t child_ = -1, owner_ = -1;
+  int to_ = -1, from_ = -1;
+};
+
+class FromCommand final : public Task {
+ public:
+  explicit FromCommand(const std::string& command) : command_(command), program_(command) {
+    const std::string before = ask(Key{}, 2, Split::validation, true);
+    if (ask(Key{}, 2, Split::validation, true) != before)
+      program_.fail(
+          "answers the same seed with other lines: what it draws must follow from the "
+          "seed and the split alone");
+    hash_ = fingerprint(text(Json(header_).dump(), before));
+  }
+  std::string spec() const override { return "command:" + command_; }
+  TaskShape shape() const override { return shape_of(header_); }
+  std::vector<Relation> relations() const override { return header_.relations; }
+  std::vector<std::string> target_names() const override { return header_.targets; }
+  Index needed_heads() const override { return header_.needed_heads; }
+  std::string about_data() const override {
+    return text(header_.description, "; made by `", command_, "`");
+  }
+  std::string token_text(std::int32_t token) const override {
+    require(token >= 0 && token < std::ssize(header_.vocabulary), "there is no token ", token);
+    return header_.vocabulary[token];
+  }
+  std::string data_hash() const override { return hash_; }
+  const Header& header() const { return header_; }
+
+  Example make(Key key, Index count, Split split) const override {
+    const TaskShape of = shape();
+    Example example{Batch::make(count, of.length, of.targets, of.source_length), {}};
+    example.gold.resize(relations().size());
+    const Sequences made = sequences(key, count, split);
+    for (Index b = 0; b < count; ++b) {
+      Sequence sequence{example, b, split, Generator(key), b, true};
+      made.write(b, sequence);
+    }
+    return example;
+  }
+
+ private:
+  /// The lines that it prints for a request, one after the other.
+  std::string ask(Key key, Index count, Split split, bool with_header) const {
+    const std::lock_guard lock(mutex_);
+    if (program_.start()) {
+      const Json first = Json::parse(program_.line(), "its first line");
+      if (first.find("header") == nullptr) program_.fail("begins with no header");
+      const Header header = Header::of(first.at("header"));
+      if (header.vocabulary.empty() || header.length == 0)
+        program_.fail("names no `vocabulary` or no `length` in its header");
+      require(with_header || Json(header) == Json(header_), "the program `", command_,
+              "` begins with another header than before");
+      header_ = header;
+      if (header_.targets.empty()) header_.targets = {"target"};
+    }
+    const char* names[] = {"train", "validation", "test"};
+    const std::uint64_t seed = Generator(key).below(kMostExact);
+    program_.say(
+        Json::object({{"count", count}, {"seed", seed}, {"split", names[static_cast<int>(split)]}})
+            .dump() +
+        "\n");
+    std::string lines;
+    for (Index i = 0; i < count; ++i) lines += program_.line() + "\n";
+    if (program_.has_more(with_header ? 20 : 0))
+      program_.fail(text("printed more than the ", count, " lines it was asked for"));
+    return lines;
+  }
+  Sequences sequences(Key key, Index count, Split split) const {
+    const std::string lines = ask(key, count, split, false);
+    LineReader reader(header_);
+    const Sequences made = reader.read_all(lines, "`" + command_ + "`");
+    require(made.size() == count, "the program `", command_, "` printed an empty line");
+    require(reader.header().length == header_.length &&
+                reader.header().source_length == header_.source_length,
+            "the program `", command_, "` printed a sequence longer than its header says");
+    return made;
+  }
+
+  std::string command_, hash_;
+  mutable std::mutex mutex_;
+  mutable UserProgram program_;
+  mutable Header header_;
+};
+
+std::unique_ptr<FromCommand> start(std::string_view given) {
+  const std::string command(given);
+  require(!command.empty(), "it needs a program: --task \"command:python3 my_task.py\"");
+  const char* said = std::getenv("HEADLAB_COMMAND");
+  if (!allowed().contains(command) && (said == nullptr || said != command))
+    throw Error(text("it would start the program `", command, "`, which you have not named"),
+                text("if you trust it: HEADLAB_COMMAND='", command, "' headlab ..."));
+  return std::make_unique<FromCommand>(command);
+}
+
+}  // namespace
+
+void allow_command(const std::string& command) { allowed().insert(command); }
+
+TaskEntry command_task() {
+  TaskEntry entry{"command",
+                  "your own sequences and truth, from a program that prints lines of JSON",
+                  "layers=2 heads=4 d_model=64 steps=2000 lr=1e-3",
+                  {.why = "what can be learned depends on the program"}};
+  entry.make = [](std::string_view given) { return start(given); };
+  entry.check = [](std::string_view) {};
+  entry.parameters = [] { return Settings(); };
+  entry.advice = [](std::string_view given) { return start(given)->header().recommended; };
+  return entry;
+}
+
+}  // namespace headlab

@@ -1,0 +1,117 @@
+// Sequences that somebody else has made: lines of JSON, one sequence each, that a file holds or a
+// program prints. A line says what a task of ours would write:
+//
+//   {"tokens": ["d", "=", "2"], "targets": [null, null, "2"], "truth": {"definition": {"2": [0]}}}
+//
+// Tokens are texts or whole numbers. A target stands where something is asked, or an array of them.
+// `truth` and `candidates` hold for each relation which keys belong to a query; `source` is what an
+// encoder-decoder reads. A first line with the key "header" says what lines cannot (Header).
+// Read next: file.cc and command.cc, the tasks; headlab/tasks/task.h.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "headlab/base/json.h"
+#include "headlab/tasks/definition.h"
+
+namespace headlab {
+
+/// What is so of all sequences. Whatever a header does not say follows from the lines.
+struct Header {
+  std::string description = {};
+  Architecture architecture = Architecture::decoder;
+  std::vector<std::string> vocabulary = {};  // a text for each token
+  std::vector<Relation> relations = {};
+  std::vector<std::string> targets = {};  // their names
+  std::string recommended = {};           // "layers=1 heads=2 steps=500"
+  double accuracy = 0;                    // to expect of a trained model; 0: not known
+  Index needed_heads = 0;                 // 0: not known
+  Index length = 0, source_length = 0;
+
+  static Header of(const Json& json);
+  friend Json to_json(const Header& header);
+};
+
+/// Many short lists of numbers as one long one.
+class Lists {
+ public:
+  void add(std::span<const std::int32_t> list);
+  Index size() const { return std::ssize(begin_) - 1; }
+  std::span<const std::int32_t> operator[](Index i) const {
+    return std::span(values_).subspan(begin_[i], begin_[i + 1] - begin_[i]);
+  }
+  std::vector<std::int32_t>& values() { return values_; }
+
+ private:
+  std::vector<std::int32_t> values_;
+  std::vector<std::size_t> begin_{0};
+};
+
+/// Sequences in a few long arrays, so that a million of them stay small.
+struct Sequences {
+  Lists tokens, source;
+  Lists targets;  // of each sequence: position, which target, token; and so on
+  std::vector<Lists> gold, candidates;  // by relation: query, number of keys, keys; and so on
+
+  Index size() const { return tokens.size(); }
+  /// Adds sequence i of another.
+  void add(const Sequences& from, Index i);
+  /// Writes sequence i into a batch.
+  void write(Index i, Sequence& into) const;
+};
+
+/// Reads lines. Words become tokens in the order in which they are met, unless the header names
+/// them.
+class LineReader {
+ public:
+  LineReader() = default;
+  explicit LineReader(Header header);
+
+  const Header& header() const { return header_; }
+  /// Adds the sequence of a line, or takes over what a header says, which must come first. Error
+  /// that says what was expected; then nothing is added.
+  void read(std::string_view line, Sequences& into);
+  /// All lines of a text. An error names `source` and the line; with `faults` each is kept there
+  /// and reading goes on.
+  Sequences read_all(std::string_view lines, const std::string& source,
+                     std::vector<std::string>* faults = nullptr);
+  /// To be called when all is read: where all tokens were whole numbers, they are their own ids.
+  void finish(std::span<Sequences* const> all);
+  /// How many queries with truth have no target.
+  Index unasked() const { return unasked_; }
+
+ private:
+  struct Line;
+  std::int32_t token_of(const Json& word);
+  std::vector<std::int32_t> tokens_of(const Json& words, const char* what);
+  std::vector<std::int32_t> targets_of(const Json& targets, Index length);
+  std::size_t relation_of(const std::string& name);
+  std::vector<std::int32_t> truth_of(const Json& queries, const Relation& relation,
+                                     const Line& line);
+  std::map<std::size_t, std::vector<std::int32_t>> truth_of_all(const Json& truth,
+                                                                const Line& line);
+  void read_header(const Json& header);
+  Line read_tokens(const Json& json);
+
+  Header header_;
+  Json given_;  // the header as it stood
+  bool fixed_words_ = false, fixed_relations_ = false, began_ = false;
+  bool numbers_ = true;  // all tokens so far were whole numbers
+  std::unordered_map<std::string, std::int32_t> known_;
+  Index unasked_ = 0;
+};
+
+/// What a task looks like from outside, and a line for sequence b of an example of it: what
+/// LineReader reads.
+Header header_of(const Task& task);
+std::string line_of(const Header& header, const Example& example, Index b);
+
+TaskShape shape_of(const Header& header);
+
+}  // namespace headlab

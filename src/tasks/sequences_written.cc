@@ -1,0 +1,74 @@
+// Any task as lines of JSON, from which the task `file` is the same task: tokens are written as
+// they are shown, in a vocabulary that keeps their numbers.
+// Read next: sequences.cc, the way back.
+#include <algorithm>
+
+#include "tasks/sequences.h"
+
+namespace headlab {
+namespace {
+
+Json keys_of(const Gold& gold, Index b, Index length) {
+  Json queries = Json::object();
+  for (Index t = 0; t < length; ++t)
+    if (const auto keys = gold.keys(b, t); !keys.empty())
+      queries[std::to_string(t)] = std::vector<std::int32_t>(keys.begin(), keys.end());
+  return queries;
+}
+
+}  // namespace
+
+Header header_of(const Task& task) {
+  const TaskShape shape = task.shape();
+  Header header{.architecture = shape.architecture,
+                .relations = task.relations(),
+                .targets = task.target_names(),
+                .needed_heads = task.needed_heads(),
+                .length = shape.length,
+                .source_length = shape.source_length};
+  for (std::int32_t token = 0; token < shape.vocab; ++token)
+    header.vocabulary.push_back(task.token_text(token));
+  auto sorted = header.vocabulary;
+  std::ranges::sort(sorted);
+  if (std::ranges::adjacent_find(sorted) == sorted.end()) return header;
+  for (std::int32_t token = 0; token < shape.vocab; ++token)  // two look alike: numbers do not
+    header.vocabulary[token] = std::to_string(token);
+  return header;
+}
+
+std::string line_of(const Header& header, const Example& example, Index b) {
+  const Batch& batch = example.batch;
+  const auto word = [&](std::int32_t token) { return Json(header.vocabulary[token]); };
+  Json tokens = Json::array(), targets = Json::array(), truth = Json::object(), source = tokens;
+  for (Index t = 0; t < batch.length_of(b); ++t) {
+    tokens.push_back(word(batch.token(b, t)));
+    Json at = Json::array();
+    for (Index k = 0; k < batch.targets_per_position; ++k)
+      at.push_back(batch.target(b, t, k) < 0 ? Json() : word(batch.target(b, t, k)));
+    targets.push_back(batch.targets_per_position == 1 ? at.items()[0] : at);
+  }
+  for (Index t = 0; t < batch.source_length_of(b); ++t)
+    source.push_back(word(batch.source_token(b, t)));
+  Json json = Json::object({{"tokens", tokens}, {"targets", targets}});
+  if (batch.source_length > 0) json["source"] = source;
+  const auto add = [&](const char* name, const std::vector<Gold>& gold) {
+    for (std::size_t r = 0; r < gold.size(); ++r) {
+      const Relation& relation = header.relations[r];
+      Json keys = keys_of(gold[r], b, batch.queries_of(relation.kind, b));
+      if (!keys.members().empty()) json[name][relation.name] = keys;
+    }
+  };
+  add("truth", example.gold);
+  add("candidates", example.candidates);
+  return json.dump();
+}
+
+std::string lines_of(const Task& task, std::int64_t count, Key key) {
+  const Header header = header_of(task);
+  const Example example = task.make(key, count, Split::validation);
+  std::string lines = Json::object({{"header", header}}).dump() + "\n";
+  for (Index b = 0; b < count; ++b) lines += line_of(header, example, b) + "\n";
+  return lines;
+}
+
+}  // namespace headlab

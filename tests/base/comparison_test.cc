@@ -1,0 +1,129 @@
+// Two arms seed by seed: exact p counted by hand, Holm's own example, and calibration by simulation
+// where losses are as skewed as those of pruned models.
+#include "headlab/base/comparison.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "headlab/base/random.h"
+
+namespace headlab { namespace {
+
+using Row = std::vector<double>;
+
+double p_of(const Row& row, bool above = false) { return sign_flip_p(std::span(&row, 1), above); }
+
+TEST(SignFlips, AreCountedInEveryWay) {
+  EXPECT_EQ(p_of({1, 2, 3, 4, 5}), 0.0625);  // two of 32
+  EXPECT_EQ(p_of({1, 2, 3, 4, 5}, true), 0.03125);
+  EXPECT_EQ(p_of({-1, -2, -3, -4, -5}, true), 1);
+  // |sum| >= 4 of -1 + 2 + 3: the four ways of +-(1, 2, 3) with sums 6 and 4, and their mirrors.
+  EXPECT_EQ(p_of({-1, 2, 3}), 0.5);
+  EXPECT_EQ(p_of({0, 0, 0}), 1);
+  EXPECT_TRUE(std::isnan(p_of({1, std::nan("")})));
+  EXPECT_EQ(least_p(5), 0.0625);
+  EXPECT_EQ(p_of(Row(40, 1)), least_p(40)) << "drawn";
+}
+
+TEST(SignFlips, OfSeveralArmsAreJudgedByTheLargest) {
+  // Flipped together: what one arm has in every way, two that agree have as well.
+  const Row row = {1, 2, 3, 4, 5};
+  EXPECT_EQ(sign_flip_p(std::vector<Row>{row, row}), 0.0625);
+  const std::vector<Row> other = {row, {1, -2, 3, -4, 5}};
+  EXPECT_EQ(sign_flip_p(other), 0.125) << "flips of the second and fourth make it as large";
+  const std::vector<Row> mixed = {{1, -1, 1, 1, 2}, {1, 1, 1, -1, 1}};
+  EXPECT_GT(sign_flip_p(mixed), p_of(mixed[0]));
+}
+
+TEST(EqualP, NeedsDifferencesWithinTheMargin) {
+  EXPECT_EQ(equal_p(Row(5, 0), 0.005), 0.03125);
+  EXPECT_EQ(equal_p(Row{0.001, -0.001, 0.002, 0, 0}, 0.005), 0.03125);
+  EXPECT_GT(equal_p(Row{0.001, -0.001, 0.02, 0, 0}, 0.005), 0.05);
+  EXPECT_EQ(equal_p(Row(5, 0.01), 0.005), 1);
+}
+
+TEST(Holm, StepsDownAndStaysInOrder) {
+  const Row p = {0.01, 0.04, 0.03, 0.005, std::nan("")};
+  const Row corrected = holm(p);
+  EXPECT_DOUBLE_EQ(corrected[3], 0.02);  // 4 x .005
+  EXPECT_DOUBLE_EQ(corrected[0], 0.03);  // 3 x .01
+  EXPECT_DOUBLE_EQ(corrected[2], 0.06);  // 2 x .03
+  EXPECT_DOUBLE_EQ(corrected[1], 0.06);  // .04, not below the one before
+  EXPECT_TRUE(std::isnan(corrected[4]));
+}
+
+TEST(Paired, HasTheIntervalOfStudentsTAndCountsWins) {
+  const Paired found = paired(Row{-1, -2, -3, 2});
+  EXPECT_EQ(found.wins, 3);
+  EXPECT_EQ(found.seeds, 4);
+  EXPECT_EQ(found.difference.mean, -1);
+  EXPECT_NEAR(found.effect, -1 / std::sqrt(14.0 / 3), 1e-12);
+  EXPECT_FALSE(found.told_apart());
+  Paired a = paired(Row(8, 1)), b = paired(Row(8, 2));
+  a.p = 0.02, b.p = 0.03;
+  Paired* both[] = {&a, &b};
+  correct(both);
+  EXPECT_DOUBLE_EQ(a.holm, 0.04);
+  EXPECT_TRUE(a.told_apart() && b.told_apart());
+}
+
+/// A loss whose logarithm is skewed and heavy on one side.
+double skewed_loss(Generator& random) {
+  const double z = random.normal();
+  return 0.001 * std::exp(std::exp(z) + 0.3 * random.normal());
+}
+
+TEST(Calibration, OfOnePairIsThatOfItsName) {
+  Generator random(Key{}.fold("one pair"));
+  int told = 0;
+  for (int trial = 0; trial < 1000; ++trial) {
+    Row a, b;
+    for (int seed = 0; seed < 8; ++seed)
+      a.push_back(skewed_loss(random)), b.push_back(skewed_loss(random));
+    told += paired(log_ratios(a, b)).told_apart();
+  }
+  EXPECT_LE(told, 50 + 2 * 7) << "5% of 1,000, and two standard errors";
+  EXPECT_GE(told, 15) << "the test is not idle";
+}
+
+TEST(Calibration, HoldsForTheWorstAgainstTheBestOfSeveral) {
+  Generator random(Key{}.fold("best of several"));
+  int told = 0, naive = 0;
+  for (int trial = 0; trial < 1000; ++trial) {
+    std::vector<Row> arms(5);
+    for (int seed = 0; seed < 8; ++seed) {
+      const double hard = std::exp(random.normal());  // the seed's own, in all arms
+      for (Row& arm : arms) arm.push_back(hard * skewed_loss(random));
+    }
+    const auto level = [](const Row& arm) { return geometric_interval(arm).mean; };
+    const auto [best, worst] = std::ranges::minmax_element(arms, {}, level);
+    std::vector<Row> differences;
+    for (const Row& arm : arms)
+      if (&arm != &*worst) differences.push_back(log_ratios(*worst, arm));
+    told += sign_flip_p(differences) * 4 < 0.05;  // Holm over the four that are not the best
+    naive += paired(log_ratios(*worst, *best)).told_apart();
+  }
+  EXPECT_LE(told, 50);
+  EXPECT_GT(naive, 100) << "looking for the best first misleads who does not correct for it";
+}
+
+TEST(SeedsToTell, TellInEightOfTenCases) {
+  for (const double effect : {0.9, 1.2}) {
+    const std::int64_t seeds = seeds_to_tell(effect);
+    Generator random(Key{}.fold("power").fold(seeds));
+    int told = 0;
+    for (int trial = 0; trial < 400; ++trial) {
+      Row row;
+      for (std::int64_t seed = 0; seed < seeds; ++seed) row.push_back(effect + random.normal());
+      told += p_of(row) < 0.05;
+    }
+    EXPECT_NEAR(told / 400.0, 0.8, 0.07) << seeds << " seeds";
+  }
+  EXPECT_EQ(seeds_to_tell(100), 6) << "five reach .0625";
+  EXPECT_EQ(seeds_to_tell(0), 0);
+}
+
+}  // namespace
+}  // namespace headlab

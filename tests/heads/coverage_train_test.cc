@@ -1,0 +1,62 @@
+// Whether the intervals of trained models hold the truth: a head's cost is known from very many
+// examples, and intervals are made from draws of as many as a command judges.
+#include <cmath>
+#include <iostream>
+
+#include "headlab/heads/ablation.h"
+#include "headlab/model/initial.h"
+#include "headlab/tasks/table.h"
+#include "headlab/train/evaluate.h"
+#include "headlab/train/streams.h"
+#include "headlab/train/trainer.h"
+#include "support/models.h"
+
+namespace headlab { namespace {
+
+using Losses = std::vector<std::vector<double>>;
+
+/// How often the 95% intervals of a change, over draws from all examples, hold the change over all:
+/// the upper end of what that share may be.
+double coverage_of(const std::vector<double>& after, const std::vector<double>& before,
+                   const std::vector<double>& targets) {
+  constexpr Index kDraws = 500;
+  const double truth = paired_change(after, before, targets).change;
+  Generator random(Key{3});
+  Index held = 0, given = 0;
+  for (Index draw = 0; draw < kDraws; ++draw) {
+    std::vector<double> drawn[3];
+    for (Index i = 0; i < kPairedExamples; ++i) {
+      const auto b = static_cast<std::size_t>(random.below(std::ssize(after)));
+      drawn[0].push_back(after[b]), drawn[1].push_back(before[b]), drawn[2].push_back(targets[b]);
+    }
+    const PairedChange change = paired_change(drawn[0], drawn[1], drawn[2]);
+    given += change.enough();
+    held += change.enough() && change.low <= truth && truth <= change.high;
+  }
+  std::cout << "  cost " << truth << ": " << held << " of " << given << "\n";
+  if (given < kDraws / 2) return 1;
+  const double share = static_cast<double>(held) / static_cast<double>(given);
+  return share + 1.96 * std::sqrt(share * (1 - share) / static_cast<double>(given));
+}
+
+TEST(Coverage, OfTheCostOfTrainedHeads) {
+  for (const char* spec : {"relations:length=10,vocab=6,classes=3,relations=1+same",
+                           "induction:length=14,vocab=9,shortest=3,longest=5,start=1,gap=2"}) {
+    const auto task = make_task(spec);
+    TransformerConfig config = small_config();
+    config.shape() = task->shape(), config.d_model = 16;
+    Transformer model(config);
+    initialize(model, streams::initial_values(1));
+    Trainer(model, *task, {.steps = 300, .batch = 32, .lr = 1e-2, .warmup = 15, .seed = 1}).run();
+    const Batch examples = held_out_examples(*task, 8192).batch;
+    std::vector<HeadSet> sets = {{}};
+    for (const HeadId& head : all_heads(model)) sets.push_back({head});
+    const Losses losses = Ablation(model, examples).losses(sets);
+    const std::vector<double> targets = targets_by_example(examples);
+    for (std::size_t i = 1; i < sets.size(); ++i)
+      EXPECT_GE(coverage_of(losses[i], losses[0], targets), 0.93) << spec << " " << i;
+  }
+}
+
+}  // namespace
+}  // namespace headlab

@@ -1,0 +1,199 @@
+// Comparing arms: known answers, which runs a name stands for, and how often chance alone is taken
+// for a difference.
+#include "headlab/lab/compare.h"
+
+#include <cmath>
+
+#include "headlab/base/files.h"
+#include "headlab/base/random.h"
+#include "headlab/lab/sweep.h"
+#include "headlab/prune/curve.h"
+#include "support/runs.h"
+
+namespace headlab { namespace {
+
+/// An arm of seeds 0, 1, ...
+Arm arm(const std::string& name, const std::vector<double>& values) {
+  Arm made{name, {}, values};
+  for (std::size_t i = 0; i < values.size(); ++i) made.seeds.push_back(static_cast<Index>(i));
+  return made;
+}
+
+Json cell(const Finding& found, const char* key, std::size_t row = 0) {
+  return found.table("comparisons").cells(key).at(row);
+}
+
+TEST(Compare, KnowsTheRatioAndHowOftenItWins) {
+  std::vector<double> a, b;
+  for (int i = 0; i < 10; ++i) {
+    b.push_back(std::pow(10, i % 4));
+    a.push_back(b.back() * (i == 0 ? 1.1 : 0.5));
+  }
+  const Finding found = compare_arms(std::vector<Arm>{arm("b", b), arm("a", a)});
+  const double mean = (9 * std::log(0.5) + std::log(1.1)) / 10;
+  EXPECT_NEAR(cell(found, "ratio.mean,low,high").items()[0].number(), std::exp(mean), 1e-12);
+  EXPECT_EQ(cell(found, "wins").integer(), 9);
+  EXPECT_EQ(cell(found, "seeds").integer(), 10);
+  // Of 1,024 ways those with all nine one way, whichever way the tenth.
+  EXPECT_EQ(cell(found, "p").number(), 4 / 1024.0);
+  EXPECT_EQ(cell(found, "verdict").string(), "lower");
+  EXPECT_EQ(Json(found.table("seeds").cells("loss")).items().size(), 20u);
+  CompareOptions options;
+  options.reference = "a";
+  EXPECT_EQ(cell(compare_arms(std::vector<Arm>{arm("b", b), arm("a", a)}, options), "verdict"),
+            Json("higher"));
+}
+
+TEST(Compare, SaysNothingWhereTheSeedsDoNotTell) {
+  const Finding five =
+      compare_arms(std::vector<Arm>{arm("a", {1, 1, 1, 1, 1}), arm("b", {.1, .2, .1, .1, .1})});
+  EXPECT_EQ(cell(five, "p").number(), 0.0625);
+  EXPECT_EQ(cell(five, "verdict").string(), "not told apart");
+  EXPECT_EQ(cell(five, "seeds_to_tell").integer(), 6);
+  EXPECT_NE(five.table("comparisons").note.find("5 seeds reach p 0.0625 at best"),
+            std::string::npos);
+  const Finding one = compare_arms(std::vector<Arm>{arm("a", {1}), arm("b", {2})});
+  EXPECT_EQ(cell(one, "p").number(), 1);
+  EXPECT_TRUE(cell(one, "seeds_to_tell").is_null());
+}
+
+TEST(Compare, CallsEqualOnlyWhatLiesWithinTheMargin) {
+  const std::vector<double> a = {1, 2, 3, 1, 2, 3}, near = {1.1, 1.9, 3.1, 0.9, 2.1, 2.9},
+                            far = {1.1, 1.9, 9, 0.9, 2.1, 1};
+  EXPECT_EQ(cell(compare_arms(std::vector<Arm>{arm("a", a), arm("b", near)}), "verdict").string(),
+            "equal within 1.25");
+  EXPECT_EQ(cell(compare_arms(std::vector<Arm>{arm("a", a), arm("b", far)}), "verdict").string(),
+            "not told apart");
+  CompareOptions options{.measure = Measure::accuracy};
+  const std::vector<double> high(6, 0.99), same(6, 0.992);
+  EXPECT_EQ(cell(compare_arms(std::vector<Arm>{arm("a", high), arm("b", same)}, options),
+                 "verdict"),
+            Json("higher"))
+      << "told apart, however little it is";
+  options.margin = 0.001;
+  EXPECT_EQ(cell(compare_arms(std::vector<Arm>{arm("a", high), arm("b", high)}, options),
+                 "verdict"),
+            Json("equal within 0.001"));
+}
+
+TEST(Compare, CorrectsForAllThatAreAsked) {
+  const std::vector<double> ones(7, 1), less(7, 0.5);
+  std::vector<Arm> arms = {arm("reference", ones)};
+  for (const char* name : {"a", "b", "c", "d"}) arms.push_back(arm(name, less));
+  const Finding found = compare_arms(arms);
+  EXPECT_EQ(cell(found, "p").number(), 1 / 64.0);
+  EXPECT_EQ(cell(found, "p_holm").number(), 4 / 64.0);
+  EXPECT_EQ(cell(found, "verdict").string(), "not told apart");
+}
+
+TEST(Compare, PairsTheSeedsThatBothHave) {
+  const Arm a{"a", {0, 1, 2, 5}, {1, 10, 100, 1000}}, b{"b", {2, 1, 7}, {200, 20, 1}};
+  const Finding found = compare_arms(std::vector<Arm>{a, b});
+  EXPECT_EQ(cell(found, "seeds").integer(), 2);
+  EXPECT_NEAR(cell(found, "ratio.mean,low,high").items()[0].number(), 2, 1e-12);
+}
+
+TEST(Compare, TakesChanceForADifferenceAtMostAsOftenAsItSays) {
+  Generator random(Key{}.fold("compare"));
+  int told = 0;
+  for (int trial = 0; trial < 1000; ++trial) {
+    std::vector<std::vector<double>> losses(3);
+    for (int seed = 0; seed < 9; ++seed) {
+      const double hard = std::exp(2 * random.normal());
+      for (auto& one : losses) one.push_back(hard * std::exp(std::exp(random.normal())));
+    }
+    const Finding found = compare_arms(
+        std::vector<Arm>{arm("a", losses[0]), arm("b", losses[1]), arm("c", losses[2])});
+    for (const Json& verdict : found.table("comparisons").cells("verdict"))
+      if (verdict != Json("not told apart")) {
+        ++told;
+        break;
+      }
+  }
+  EXPECT_LE(told, 50) << "of 1,000 experiments in which the arms are the same";
+  EXPECT_GE(told, 10) << "the test is not idle";
+}
+
+TEST(Compare, RefusesWhatIsNoComparison) {
+  const Arm a = arm("a", {1, 2}), other{"b", {7, 8}, {1, 2}};
+  expect_error([&] { compare_arms(std::vector<Arm>{a}); }, {"two arms or more"});
+  expect_error([&] { compare_arms(std::vector<Arm>{a, a}); }, {"named twice"});
+  expect_error([&] { compare_arms(std::vector<Arm>{a, other}); }, {"no seed in common"});
+  CompareOptions options;
+  options.reference = "c";
+  expect_error([&] { compare_arms(std::vector<Arm>{a, other}, options); }, {"'c'"});
+  options = {.margin = 0.5};
+  expect_error([&] { compare_arms(std::vector<Arm>{a, other}, options); }, {"factor above 1"});
+}
+
+/// A sweep of two groups of two seeds with results that are known, and a curve in one of its cells.
+class Arms : public testing::Test {
+ protected:
+  Arms() {
+    const SweepGrid grid = {{"task", {"relations:length=8,vocab=6,relations=1+3"}},
+                            {"d_model", {"12"}},
+                            {"heads", {"1", "2"}},
+                            {"seed", {"4", "9"}}};
+    add_grid(sweep_, grid);
+    for (const SweepCell& cell : sweep_cells(grid)) {
+      create_run(sweep_ / cell.name, cell.config);
+      const double loss = static_cast<double>(cell.config.train.seed * cell.config.model.heads[0]);
+      write_file(sweep_ / cell.name / "cell.json",
+                 text(R"({"loss":)", loss, R"(,"accuracy":0.5})"));
+    }
+    Curve curve;
+    curve.methods = {{.method = "greedy"}};
+    curve.methods[0].points = {{.kept = 1,
+                                .heads = {},
+                                .pruned = {3, 0.1},
+                                .finetuned = Judged{2, 0.2},
+                                .from_scratch = Judged{1, 0.3}}};
+    for (const char* name : {"heads=2,seed=4", "heads=2,seed=9"})
+      write_json(sweep_ / name / "curve.json", curve);
+  }
+  std::vector<double> values(const std::string& name, Measure measure = Measure::loss) const {
+    return arms_of((folder_.path() / name).string(), measure).at(0).values;
+  }
+  TemporaryFolder folder_;
+  fs::path sweep_ = folder_ / "s";
+};
+
+TEST_F(Arms, AreGroupsOfASweepAndRuns) {
+  const std::vector<Arm> all = arms_of(sweep_.string(), Measure::loss);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_TRUE(all[1].name.ends_with("s/heads=2")) << all[1].name;
+  EXPECT_EQ(all[1].seeds, (std::vector<std::int64_t>{4, 9}));
+  EXPECT_EQ(all[1].values, (std::vector<double>{8, 18}));
+  EXPECT_EQ(values("s/heads=1"), (std::vector<double>{4, 9}));
+  EXPECT_EQ(values("s/heads=1", Measure::accuracy), (std::vector<double>{0.5, 0.5}));
+  EXPECT_EQ(values("s/heads=1,seed=9"), std::vector<double>{9});
+  const std::string both =
+      text((sweep_ / "heads=1,seed=4").string(), "+", (sweep_ / "heads=2,seed=9").string());
+  EXPECT_EQ(arms_of(both, Measure::loss).at(0).values, (std::vector<double>{4, 18}));
+  expect_error(
+      [&] { arms_of(sweep_.string() + "/heads=1+" + sweep_.string() + "/heads=2", Measure::loss); },
+      {"two runs of seed 4"});
+}
+
+TEST_F(Arms, AreWhatAMethodLeft) {
+  const std::vector<double> tuned = {2, 2}, pruned = {3, 3}, scratch = {1, 1};
+  EXPECT_EQ(values("s/heads=2:greedy@1"), tuned);
+  EXPECT_EQ(values("s/heads=2:greedy@1:pruned"), pruned);
+  EXPECT_EQ(values("s/heads=2:greedy@1:from_scratch"), scratch);
+}
+
+TEST_F(Arms, AreRefusedWhereNothingIs) {
+  const auto refused = [&](const std::string& name, const std::vector<std::string>& parts) {
+    expect_error([&] { values(name); }, parts);
+  };
+  refused("s/heads=3", {"no run at"});
+  refused("nowhere", {"no run at"});
+  refused("s/heads=1:greedy@1", {"no curve of"});
+  refused("s/heads=2:greedi@1", {"'greedi'", "'greedy'"});
+  refused("s/heads=2:greedy@2", {"of greedy at 2 heads"});
+  refused("s/heads=2:greedy@1:tuned", {"'tuned'"});
+  refused("s/heads=2:greedy@x", {"is no arm"});
+}
+
+}  // namespace
+}  // namespace headlab

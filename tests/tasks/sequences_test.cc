@@ -1,0 +1,225 @@
+// Sequences from lines of JSON and from programs: what is read is what was written, faults are
+// named with their place, and no program runs that its user has not named.
+#include "tasks/sequences.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <set>
+
+#include "headlab/base/files.h"
+#include "support/folders.h"
+#include "tasks/checks.h"
+
+namespace headlab { namespace {
+
+const std::string kLine =
+    R"({"tokens":["d","=","2","d"],"targets":[null,null,null,"2"],"truth":{"definition":{"3":[2]}}})";
+
+class FromLines : public testing::Test {
+ protected:
+  std::string file_of(const std::string& name, const std::string& lines) const {
+    const std::string path = (folder_.path() / name).string();
+    write_file(path, lines);
+    return path;
+  }
+  std::unique_ptr<Task> task_of(const std::string& lines) const {
+    const std::string path = file_of("all.jsonl", lines);
+    return make_task("file:train=" + path + ",held_out=" + path + ",test=" + path);
+  }
+  /// What is said of a file whose second line is this.
+  std::string said_of(const std::string& line) const {
+    return error_of([&] { task_of(kLine + "\n" + line + "\n"); });
+  }
+
+ private:
+  TemporaryFolder folder_;
+};
+
+TEST_F(FromLines, AreReadAsTheyStand) {
+  const auto task = task_of(kLine);
+  const Example example = task->make(Key{}, 1, Split::validation);
+  EXPECT_EQ(words_of(*task, example.batch, 0), (std::vector<std::string>{"d", "=", "2", "d"}));
+  EXPECT_EQ(answers_of(*task, example.batch, 0), (std::vector<std::string>{"", "", "", "2"}));
+  EXPECT_EQ(gold_text(example.gold[0]), "0,3:2 ");
+  EXPECT_EQ(task->relations()[0].name, "definition");
+}
+
+TEST_F(FromLines, OfDifferentLengthsArePadded) {
+  const auto task = task_of(kLine + "\n" + R"({"tokens":["d"],"targets":["="]})");
+  const Example example = task->make(Key{}, 2, Split::validation);
+  EXPECT_EQ(example.batch.length_of(0) + example.batch.length_of(1), 5);
+  EXPECT_EQ(task->shape().length, 4);
+}
+
+TEST_F(FromLines, OfWholeNumbersKeepTheirNumbers) {
+  const auto task = task_of(R"({"tokens":[7,0],"targets":[[null,3],[5,null]]})");
+  EXPECT_EQ(task->shape().vocab, 8);
+  EXPECT_EQ(task->shape().targets, 2);
+  const Batch batch = task->make_batch(Key{}, 1, Split::validation);
+  EXPECT_EQ(batch.token(0, 0), 7);
+  EXPECT_EQ(batch.target(0, 0, 1), 3);
+  EXPECT_EQ(batch.target(0, 1, 0), 5);
+  EXPECT_EQ(batch.target(0, 0, 0), -1);
+}
+
+TEST_F(FromLines, TellTheLineAndWhatWasExpected) {
+  const std::pair<const char*, const char*> faults[] = {
+      {"{", "all.jsonl:2: the line: line 1"},
+      {"[]", "expected an object"},
+      {R"({"targets":[]})", "the key 'tokens' is missing"},
+      {R"({"tokens":[],"targets":[]})", "tokens: expected at least one token"},
+      {R"({"tokens":["a"],"target":["a"]})", "unknown key 'target'; did you mean 'targets'"},
+      {R"({"tokens":[true],"targets":[]})", "expected a token, a text or a whole number"},
+      {R"({"tokens":[-1],"targets":[]})", "not negative"},
+      {R"({"tokens":["a"],"targets":[null,"a"]})", "targets: 2 of them for 1 tokens"},
+      {R"({"tokens":["a","b"],"targets":[],"truth":{"r":{"0":[1]}}})", "query 0 cannot see key 1"},
+      {R"({"tokens":["a","b"],"targets":[],"truth":{"r":{"2":[1]}}})", "'2' is no position"},
+      {R"({"tokens":["a","b"],"targets":[],"truth":{"r":{"1x":[1]}}})", "'1x' is no position"},
+      {R"({"tokens":["a","b"],"targets":[],"truth":{"r":{"1":[0,0]}}})", "one key twice"},
+      {R"({"tokens":["a","b"],"targets":[],"truth":{"r":{"1":[]}}})", "has no key"},
+      {R"({"tokens":["a"],"targets":[],"source":["a"]})", "a source, where lines before"},
+      {R"({"header":{}})", "a header stands on the first line"}};
+  for (const auto& [line, expected] : faults) {
+    expect_contains(said_of(line), expected);
+    expect_contains(said_of(line), "all.jsonl:2");
+  }
+}
+
+TEST_F(FromLines, HeadersFixWordsAndRelations) {
+  const std::string header =
+      R"({"header":{"vocabulary":["2","=","d"],"relations":[{"name":"definition","description":"what d is"}],"needed_heads":1}})";
+  const auto task = task_of(header + "\n" + kLine);
+  EXPECT_EQ(task->shape().vocab, 3);
+  EXPECT_EQ(task->needed_heads(), 1);
+  EXPECT_EQ(task->relations()[0].description, "what d is");
+  expect_contains(error_of([&] {
+                    task_of(header + R"(
+{"tokens":["x"],"targets":[]})");
+                  }),
+                  "'x' is not in the vocabulary");
+  expect_contains(error_of([&] {
+                    task_of(header + R"(
+{"tokens":["d"],"targets":[],"truth":{"definitoin":{"0":[0]}}})");
+                  }),
+                  "did you mean 'definition'");
+}
+
+TEST_F(FromLines, EqualSequencesStandOnOneSide) {
+  std::string lines;
+  for (int i = 0; i < 300; ++i)
+    lines += text(R"({"tokens":[)", i % 100, R"(,1],"targets":[1]})", "\n");
+  const auto task = make_task("file:train=" + file_of("one.jsonl", lines));
+  std::set<std::int32_t> met;
+  Index sum = 0;
+  for (const Split split : {Split::train, Split::validation, Split::test}) {
+    const Batch batch = task->make_batch(Key{}, 400, split);
+    std::set<std::int32_t> mine;
+    for (Index b = 0; b < 400; ++b) mine.insert(batch.token(b, 0));
+    for (const std::int32_t token : mine) EXPECT_TRUE(met.insert(token).second) << token;
+    sum += task->different(split);
+  }
+  EXPECT_EQ(sum, 300);
+  expect_contains(task->about_data(), "300 sequences, 200 of them repeated");
+}
+
+TEST_F(FromLines, TellHowManyHeldOutOnesAreKnown) {
+  const std::string other = R"({"tokens":["2","d"],"targets":["d"]})";
+  const std::string train = file_of("train.jsonl", kLine),
+                    held = file_of("held.jsonl", kLine + "\n" + other);
+  const auto task = make_task("file:train=" + train + ",held_out=" + held + ",test=" + held);
+  expect_contains(task->about_data(), "1 of held_out's 2 are also in train");
+}
+
+TEST_F(FromLines, OfOurOwnTasksAreTheSameTasks) {
+  for (const char* spec : {"relations:length=12", "recall", "reverse", "reverse_cross", "brackets",
+                           "english:length=12", "grid", "histogram"}) {
+    SCOPED_TRACE(spec);
+    const auto ours = make_task(spec);
+    const Example made = ours->make(Key{3}, 20, Split::validation);
+    LineReader reader;
+    Sequences read = reader.read_all(lines_of(*ours, 20, Key{3}), "lines");
+    reader.finish(std::vector{&read});
+    EXPECT_EQ(shape_of(reader.header()), ours->shape());
+    Example again{Batch::make(20, made.batch.length, made.batch.targets_per_position,
+                              made.batch.source_length),
+                  std::vector<Gold>(made.gold.size())};
+    for (Index b = 0; b < 20; ++b) {
+      Sequence sequence{again, b, Split::validation, Generator(Key{}), b, true};
+      read.write(b, sequence);
+      EXPECT_EQ(again.batch.length_of(b), made.batch.length_of(b));
+    }
+    EXPECT_EQ(again.batch.targets, made.batch.targets);
+    for (Index b = 0; b < 20; ++b)
+      EXPECT_EQ(words_of(*ours, again.batch, b), words_of(*ours, made.batch, b));
+    for (std::size_t r = 0; r < made.gold.size(); ++r)
+      EXPECT_EQ(gold_text(again.gold[r]), gold_text(made.gold[r]));
+    for (std::size_t r = 0; r < made.candidates.size(); ++r)
+      EXPECT_EQ(gold_text(again.candidates[r]), gold_text(made.candidates[r]));
+  }
+}
+
+TEST_F(FromLines, AreCheckedToTheEnd) {
+  const LinesCheck check = check_lines(kLine + "\n{\n" + kLine + R"(
+{"tokens":["a","b"],"targets":[null,"a"],"truth":{"r":{"0":[1]}}}
+{"tokens":["a","b"],"targets":[null,"a"],"truth":{"r":{"0":[0]}}})",
+                                       "mine");
+  EXPECT_EQ(check.sequences, 3);
+  EXPECT_EQ(check.unasked, 1);
+  ASSERT_EQ(check.faults.size(), 2U);
+  expect_contains(check.faults[0], "mine:2");
+  expect_contains(check.faults[1], "mine:4: truth: r: query 0 cannot see key 1");
+}
+
+// ---- programs
+
+/// A shell program that answers requests as `body` says; $count and $seed are those of a request.
+std::string program(const std::string& body,
+                    const std::string& header = R"({"vocabulary":["a","b"],"length":2})") {
+  return "printf '%s\\n' '{\"header\":" + header +
+         "}'; while read line; do count=${line#*count\\\":}; count=${count%%,*}; "
+         "seed=${line#*seed\\\":}; seed=${seed%%,*}; " +
+         body + "; done";
+}
+const std::string kAnswer =
+    R"(i=0; while [ $i -lt $count ]; do echo '{"tokens":["a","b"],"targets":[null,"a"],"truth":{"r":{"1":[0]}}}'; i=$((i+1)); done)";
+const std::string kRelation =
+    R"({"vocabulary":["a","b"],"length":2,"relations":[{"name":"r","description":"the a"}]})";
+
+std::string said_by(const std::string& body) {
+  const std::string command = program(body);
+  allow_command(command);
+  return refusal("command:" + command);
+}
+
+TEST(FromPrograms, AreReadAsTheyArePrinted) {
+  const std::string command = program(kAnswer, kRelation);
+  allow_command(command);
+  const auto task = make_task("command:" + command);
+  const Example example = task->make(Key{5}, 3, Split::train);
+  EXPECT_EQ(words_of(*task, example.batch, 2), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(gold_text(example.gold[0]), "0,1:0 1,1:0 2,1:0 ");
+  EXPECT_EQ(make_task(task->spec())->data_hash(), task->data_hash());
+}
+
+TEST(FromPrograms, RunOnlyWhenTheirUserNamesThem) {
+  const TemporaryFolder folder;
+  const std::string trace = (folder.path() / "trace").string();
+  expect_contains(refusal("command:touch " + trace), "which you have not named");
+  EXPECT_FALSE(std::filesystem::exists(trace));
+}
+
+TEST(FromPrograms, ThatFailAreToldWithTheirStatus) {
+  expect_contains(said_by("exit 3"), "has ended with status 3");
+  expect_contains(said_by("kill -9 $$"), "has ended by signal 9");
+  expect_contains(said_by("echo '{}'; echo '{}'; echo '{}'"), "printed more than the 2 lines");
+  expect_contains(said_by("echo $seed.$i; i=$((i+1)); echo"), "other lines");
+  allow_command("echo hello");
+  expect_contains(refusal("command:echo hello"), "its first line");
+  allow_command("echo '{\"header\":{}}'; cat");
+  expect_contains(refusal("command:echo '{\"header\":{}}'; cat"), "names no `vocabulary`");
+}
+
+}  // namespace
+}  // namespace headlab

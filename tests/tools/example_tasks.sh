@@ -1,0 +1,37 @@
+#!/bin/bash
+# example_tasks.sh PROGRAM: trains a model on each task of examples/tasks, as the task recommends,
+# and holds it to what can be had: an accuracy, or for chains the loss of the best guess in context.
+set -euo pipefail
+
+program=$(realpath "$1")
+cd "$(dirname "$0")/../.."
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+
+# train NAME TASK FLAGS...: trains, and prints the held-out loss and accuracy.
+train() {
+  "$program" train --task "$2" --out "$folder/$1" "${@:3}" --json --quiet 2>"$folder/words" >"$folder/result" ||
+    { cat "$folder/words"; return 1; }
+  python3 -c 'import json, sys
+best = json.load(open(sys.argv[1]))
+print(best["loss"], best["accuracy"])' "$folder/result"
+}
+
+# expect NAME CONDITION TASK FLAGS...: an awk condition on $1, the loss, and $2, the accuracy.
+expect() {
+  local reached
+  reached=$(train "$1" "${@:3}")
+  echo "$1: loss and accuracy $reached, wanted $2"
+  awk "{ exit !($2) }" <<<"$reached"
+}
+
+python3 examples/tasks/definitions.py | cmp - datasets/definitions.jsonl
+python3 examples/tasks/palindromes.py 20000 >"$folder/palindromes.jsonl"
+awk -f examples/tasks/people.awk examples/tasks/people.csv >"$folder/people.jsonl"
+bigram=$(python3 examples/tasks/markov.py losses | awk '$1 == "bigram" { print $2 }')
+
+expect modular '$2 >= .99' "command:python3 examples/tasks/modular.py"
+expect palindromes '$2 >= .99' "file:train=$folder/palindromes.jsonl"
+expect people '$2 >= .99' "file:train=$folder/people.jsonl"
+expect definitions '$2 >= .99' file
+expect markov "\$1 < $bigram + .02" "command:python3 examples/tasks/markov.py" --steps 1000

@@ -1,0 +1,193 @@
+// The harnesses of libFuzzer: a function for each reader of what comes from outside, given bytes
+// that some machine made up. Whatever they are, the library must return or throw an Error, and what
+// it accepted it must be able to write and read again. FUZZED names the function of a program; all
+// are built where HEADLAB_FUZZ is ON (clang), with AddressSanitizer and UndefinedBehaviorSanitizer;
+// run.sh runs them.
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "headlab/base/error.h"
+#include "headlab/base/json.h"
+#include "headlab/base/safetensors.h"
+#include "headlab/base/table.h"
+#include "headlab/base/text.h"
+#include "headlab/cli/arguments.h"
+#include "headlab/cli/command.h"
+#include "headlab/tasks/table.h"
+#include "headlab/train/run.h"
+#include "headlab/train/run_config.h"
+#include "tasks/conllu_file.h"
+#include "tasks/language.h"
+
+namespace headlab::fuzz {
+
+/// Ends the process, as a finding, unless it holds.
+inline void must(bool holds) {
+  if (!holds) std::abort();
+}
+
+/// JSON: what is read is written and read again as the same value, bit for bit.
+inline void json(std::string_view bytes) {
+  const Json json = Json::parse(bytes, "fuzz");
+  for (const int indent : {0, 2}) must(Json::parse(json.dump(indent)) == json);
+}
+
+/// Texts: code points of UTF-8 are what the bytes say, and each can be shown.
+inline void text(std::string_view bytes) {
+  std::string again;
+  for (const char32_t point : code_points(bytes, "fuzz")) {
+    append_utf8(again, point);
+    must(!shown(point).empty());
+  }
+  must(again == bytes);
+}
+
+/// Safetensors: a header can lie about everything, and what is accepted fits its bytes.
+inline void safetensors(std::string_view bytes) {
+  std::size_t held = 0;
+  for (const StoredTensor& tensor : parse_safetensors(bytes, "fuzz").tensors) {
+    must(tensor.count() >= 0);
+    held += tensor.bytes.size();
+    if (tensor.dtype == "F32" || tensor.dtype == "F64")
+      must(static_cast<std::int64_t>(tensor.doubles().size()) == tensor.count());
+    else
+      must(static_cast<std::int64_t>(tensor.integers().size()) == tensor.count());
+  }
+  must(held <= bytes.size());
+}
+
+/// CoNLL-U: every head of what is accepted is a word of its sentence, and the sentence can be
+/// written and read again as the same one.
+inline void conllu(std::string_view bytes) {
+  for (const TreebankSentence& sentence : parse_conllu(bytes, "fuzz")) {
+    const auto words = static_cast<std::int32_t>(sentence.words.size());
+    for (const TreebankWord& word : sentence.words) must(word.head >= -1 && word.head < words);
+    must(words > 0);
+    const std::string written = conllu_text(sentence);
+    const auto again = parse_conllu(written, "again");
+    must(again.size() == 1 && conllu_text(again[0]) == written);
+  }
+}
+
+/// Settings: a line such as "layers=2 lr=1e-3", task specs, and a whole config.json. What is
+/// accepted is written and read again as the same settings.
+inline void settings(std::string_view bytes) {
+  if (bytes.empty()) return;
+  const int kind = static_cast<unsigned char>(bytes[0]) % 3;
+  bytes.remove_prefix(1);
+  static RunConfig config, again;  // their tables cost more than what is read
+  static const Settings settings = settings_of(config), reread = settings_of(again);
+  config = again = RunConfig();
+  if (kind == 0)
+    settings.set_all_text(bytes);
+  else if (kind == 1)
+    check_task(bytes);
+  else
+    settings.set_all(Json::parse(bytes, "fuzz"), "fuzz", {"headlab"});
+  const Json json = settings.to_json();
+  reread.set_all(json, "again");
+  must(reread.to_json() == json);
+}
+
+/// Command lines: words between newlines, given to `train` and read, but not carried out.
+inline void command_line(std::string_view bytes) {
+  std::vector<std::string> words;
+  for (const std::string_view word : split(bytes, '\n')) words.emplace_back(word);
+  static const cli::Command train = {"train", "", "", "headlab train", "", nullptr};
+  cli::Invocation call(train, words);
+  static RunConfig config;
+  static const Settings settings = user_settings_of(config);
+  config = RunConfig();
+  try {
+    call.read(settings);
+  } catch (const cli::HelpWanted&) {
+    return;
+  }
+  must(!call.again().empty());
+}
+
+/// Takes the next byte, 0 where there is none left.
+inline std::size_t next(std::string_view& bytes) {
+  if (bytes.empty()) return 0;
+  const auto byte = static_cast<unsigned char>(bytes.front());
+  bytes.remove_prefix(1);
+  return byte;
+}
+
+/// Walks down as the bytes say; there a list or an object loses a part, or anything becomes null, a
+/// text, a number or a list.
+inline void damage(Json& json, std::string_view& bytes) {
+  const std::size_t step = next(bytes), kind = step % 8;
+  const auto part = [&](auto& parts) {
+    return parts.begin() + static_cast<long>(next(bytes) % parts.size());
+  };
+  const bool list = json.is_array() && !json.items().empty();
+  const bool object = json.is_object() && !json.members().empty();
+  if (list && kind < 4) return damage(*part(json.items()), bytes);
+  if (object && kind < 4) return damage(part(json.members())->second, bytes);
+  if (list && kind == 4) return static_cast<void>(json.items().erase(part(json.items())));
+  if (object && kind == 4) return static_cast<void>(json.members().erase(part(json.members())));
+  const Json others[] = {Json(), Json("text"), Json(1e300), Json::array()};
+  json = others[step / 8 % 4];
+}
+
+/// Findings: JSON whose structure is damaged, as the bytes after a line of four dashes say, is
+/// read or refused; what was read is written and read again as the same.
+inline void finding(std::string_view bytes) {
+  const std::string_view text = bytes.substr(0, bytes.find("\n----\n"));
+  bytes.remove_prefix(std::min(bytes.size(), text.size() + 6));
+  Json json = Json::parse(text, "fuzz");
+  while (!bytes.empty()) damage(json, bytes);
+  const Json written = to_json(finding_of(json));
+  must(to_json(finding_of(written)) == written);
+}
+
+/// The folder of this process; it goes when the process ends.
+struct Folder {
+  std::filesystem::path path =
+      std::filesystem::path("/dev/shm") / ("headlab-fuzz-" + std::to_string(getpid()));
+  Folder() { std::filesystem::create_directories(path); }
+  ~Folder() { std::filesystem::remove_all(path); }
+};
+
+/// Run folders: three files of one run, each perhaps damaged, between lines of four dashes. Opening
+/// them is an answer or an Error, whatever they hold. The folder lies in memory, and a file that is
+/// as it was for the input before is not written again: files cost more than what reads them.
+inline void run_folder(std::string_view bytes) {
+  static const Folder made;
+  static const std::filesystem::path& folder = made.path;
+  constexpr std::array kNames = {"config.json", "metrics.jsonl", "state.safetensors"};
+  static std::array<std::string, kNames.size()> contents = {"?", "?", "?"};
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    const std::string_view part = bytes.substr(0, bytes.find("\n----\n"));
+    bytes.remove_prefix(std::min(bytes.size(), part.size() + 6));
+    if (contents[i] == part) continue;
+    contents[i] = part;
+    std::ofstream(folder / kNames[i], std::ios::binary) << part;
+  }
+  read_log(folder / "metrics.jsonl");
+  RunConfig config = read_config(folder);
+  if (config.model.d_model * config.model.vocab > 4096 || config.model.all_layers() > 4) return;
+  if (config.model.length > 64 || config.model.d_ff > 64 || config.task.size() > 60) return;
+  open_run(folder);
+}
+
+}  // namespace headlab::fuzz
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  try {
+    headlab::fuzz::FUZZED(std::string_view(reinterpret_cast<const char*>(data), size));
+  } catch (const headlab::Error&) {  // an answer; any other end is a finding
+  }
+  return 0;
+}
