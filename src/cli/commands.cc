@@ -86,8 +86,6 @@ std::span<const Command> commands() { return table; }
 
 namespace {
 
-std::string called = "headlab";
-
 const Command& find_command(const std::string& name) {
   if (name == "version" || name == "-v")
     throw UsageError(text("unknown command '", name, "'; did you mean '--version'?"));
@@ -269,7 +267,7 @@ bool end_in_words() {
 
 int run_program(int count, char** values, Additions additions) {
   const bool ours = count == 0 || std::filesystem::path(values[0]).filename() == "headlab";
-  called = ours ? "headlab" : values[0];
+  program_name() = ours ? "headlab" : values[0];
   return run_program(std::vector<std::string>(values + 1, values + count), std::move(additions));
 }
 
@@ -293,8 +291,6 @@ int run_program(const std::vector<std::string>& words, Additions additions) {
     return report_no_memory();
   }
 }
-
-const std::string& program_name() { return called; }
 
 std::string program_text() { return text("headlab ", version(), " (", build(), ")"); }
 

@@ -48,7 +48,7 @@ std::string examples_text(const Task& task, Index examples, Split split = Split:
 /// The program with its version and its build, on one line.
 std::string program_text();
 /// "headlab"; of a program that adds to it, how it was called.
-const std::string& program_name();
+std::string& program_name();
 
 /// For a model of texts, bits per character and perplexity as keys of `json` and as a line; else
 /// "".

@@ -81,6 +81,11 @@ std::string named(std::string said) {
 
 }  // namespace
 
+std::string& program_name() {
+  static std::string called = "headlab";
+  return called;
+}
+
 std::string clock_text(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::max(0.0, seconds) + 0.5);
   const std::int64_t minutes = whole / 60, rest = whole % 60;
