@@ -36,7 +36,7 @@ constexpr Part kBudget[] = {
     {"report", 3738,
      "of which weights findings are; text, CSV and LaTeX of findings; steps of each arm; names are "
      "harmless"},
-    {"cli", 3527, "eval --best judges on the third part of a file (3150)"},
+    {"cli", 3529, "eval --best judges on the third part of a file (3150)"},
     {"headlab.h", 78},
     {"page .js", 5537},
     {"page .css", 183},
