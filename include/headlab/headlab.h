@@ -61,7 +61,6 @@
 
 // tasks: tokens, targets, and the truth.
 #include "headlab/tasks/definition.h"
-#include "headlab/tasks/grammar.h"
 #include "headlab/tasks/table.h"
 #include "headlab/tasks/task.h"
 

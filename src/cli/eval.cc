@@ -41,7 +41,7 @@ Result eval(Invocation& call) {
   call.read(settings);
   Run run = open_run(call.positionals()[0]);
   require(!best || std::filesystem::exists(best_file(run)), run.path.string(),
-          " has its last parameters alone: tasks that read a file (text, conllu) keep the best");
+          " has its last parameters alone: tasks that read a file (text, file) keep the best");
   if (best) read_model(best_file(run), run.model);
   std::vector<HeadId> kept = all_heads(run.model);
   for (const HeadId& head : parse_heads("--without", without, run.model)) std::erase(kept, head);

@@ -41,6 +41,8 @@ class UserProgram {
   UserProgram(const UserProgram&) = delete;
   UserProgram& operator=(const UserProgram&) = delete;
 
+  std::mutex mutex;  // to be held while it is asked
+
   /// Starts it unless this process has done so: one that was forked has a program of its own.
   /// Whether it was started.
   bool start() {
@@ -126,96 +128,71 @@ class UserProgram {
   int to_ = -1, from_ = -1;
 };
 
-class FromCommand final : public Task {
- public:
-  explicit FromCommand(const std::string& command) : command_(command), program_(command) {
-    const std::string before = ask(Key{}, 2, Split::validation, true);
-    if (ask(Key{}, 2, Split::validation, true) != before)
-      program_.fail(
+/// The definition of the task, whose batches are made whole.
+struct FromCommand : FromElsewhere {
+  std::string command, hash;
+  std::shared_ptr<UserProgram> program;
+
+  explicit FromCommand(std::string_view given) : command(given) {
+    require(!command.empty(), "it needs a program: --task \"command:python3 my_task.py\"");
+    const char* said = std::getenv("HEADLAB_COMMAND");
+    if (!allowed().contains(command) && (said == nullptr || said != command))
+      throw Error(text("it would start the program `", command, "`, which you have not named"),
+                  text("if you trust it: HEADLAB_COMMAND='", command, "' headlab ..."));
+    program = std::make_shared<UserProgram>(command);
+    program->start();
+    header = read_header();
+    const std::string before = ask(Key{}, 2, Split::validation, 20);
+    if (ask(Key{}, 2, Split::validation, 20) != before)
+      program->fail(
           "answers the same seed with other lines: what it draws must follow from the "
           "seed and the split alone");
-    hash_ = fingerprint(text(Json(header_).dump(), before));
+    hash = fingerprint(text(Json(header).dump(), before));
   }
-  std::string spec() const override { return "command:" + command_; }
-  TaskShape shape() const override { return shape_of(header_); }
-  std::vector<Relation> relations() const override { return header_.relations; }
-  std::vector<std::string> target_names() const override { return header_.targets; }
-  Index needed_heads() const override { return header_.needed_heads; }
-  std::string about_data() const override {
-    return text(header_.description, "; made by `", command_, "`");
-  }
-  std::string token_text(std::int32_t token) const override {
-    require(token >= 0 && token < std::ssize(header_.vocabulary), "there is no token ", token);
-    return header_.vocabulary[token];
-  }
-  std::string data_hash() const override { return hash_; }
-  const Header& header() const { return header_; }
-
-  Example make(Key key, Index count, Split split) const override {
-    const TaskShape of = shape();
-    Example example{Batch::make(count, of.length, of.targets, of.source_length), {}};
-    example.gold.resize(relations().size());
-    const Sequences made = sequences(key, count, split);
+  std::string about_data() const { return text(header.description, "; made by `", command, "`"); }
+  std::string data_hash() const { return hash; }
+  void write(Example& example, Key key, Split split, bool with_truth) const {
+    const Index count = example.batch.size;
+    LineReader reader(header);
+    const Sequences made = reader.read_all(ask(key, count, split), "`" + command + "`");
+    require(made.size() == count, "the program `", command, "` printed an empty line");
+    require(shape_of(reader.header()) == shape(), "the program `", command,
+            "` printed a sequence longer than its header says");
     for (Index b = 0; b < count; ++b) {
-      Sequence sequence{example, b, split, Generator(key), b, true};
-      made.write(b, sequence);
+      Sequence sequence{example, b, split, Generator(key.fold(b)), b, with_truth};
+      FromElsewhere::write(made, b, sequence);
     }
-    return example;
   }
 
- private:
-  /// The lines that it prints for a request, one after the other.
-  std::string ask(Key key, Index count, Split split, bool with_header) const {
-    const std::lock_guard lock(mutex_);
-    if (program_.start()) {
-      const Json first = Json::parse(program_.line(), "its first line");
-      if (first.find("header") == nullptr) program_.fail("begins with no header");
-      const Header header = Header::of(first.at("header"));
-      if (header.vocabulary.empty() || header.length == 0)
-        program_.fail("names no `vocabulary` or no `length` in its header");
-      require(with_header || Json(header) == Json(header_), "the program `", command_,
+  /// The lines that it prints for a request, one after the other; whether there are more is looked
+  /// for so many milliseconds.
+  std::string ask(Key key, Index count, Split split, int wait = 0) const {
+    const std::lock_guard lock(program->mutex);
+    if (program->start())
+      require(Json(read_header()) == Json(header), "the program `", command,
               "` begins with another header than before");
-      header_ = header;
-      if (header_.targets.empty()) header_.targets = {"target"};
-    }
     const char* names[] = {"train", "validation", "test"};
     const std::uint64_t seed = Generator(key).below(kMostExact);
-    program_.say(
+    program->say(
         Json::object({{"count", count}, {"seed", seed}, {"split", names[static_cast<int>(split)]}})
             .dump() +
         "\n");
     std::string lines;
-    for (Index i = 0; i < count; ++i) lines += program_.line() + "\n";
-    if (program_.has_more(with_header ? 20 : 0))
-      program_.fail(text("printed more than the ", count, " lines it was asked for"));
+    for (Index i = 0; i < count; ++i) lines += program->line() + "\n";
+    if (program->has_more(wait))
+      program->fail(text("printed more than the ", count, " lines it was asked for"));
     return lines;
   }
-  Sequences sequences(Key key, Index count, Split split) const {
-    const std::string lines = ask(key, count, split, false);
-    LineReader reader(header_);
-    const Sequences made = reader.read_all(lines, "`" + command_ + "`");
-    require(made.size() == count, "the program `", command_, "` printed an empty line");
-    require(reader.header().length == header_.length &&
-                reader.header().source_length == header_.source_length,
-            "the program `", command_, "` printed a sequence longer than its header says");
-    return made;
+  Header read_header() const {
+    const Json first = Json::parse(program->line(), "its first line");
+    if (first.find("header") == nullptr) program->fail("begins with no header");
+    Header said = Header::of(first.at("header"));
+    if (said.vocabulary.empty() || said.length == 0)
+      program->fail("names no `vocabulary` or no `length` in its header");
+    if (said.targets.empty()) said.targets = {"target"};
+    return said;
   }
-
-  std::string command_, hash_;
-  mutable std::mutex mutex_;
-  mutable UserProgram program_;
-  mutable Header header_;
 };
-
-std::unique_ptr<FromCommand> start(std::string_view given) {
-  const std::string command(given);
-  require(!command.empty(), "it needs a program: --task \"command:python3 my_task.py\"");
-  const char* said = std::getenv("HEADLAB_COMMAND");
-  if (!allowed().contains(command) && (said == nullptr || said != command))
-    throw Error(text("it would start the program `", command, "`, which you have not named"),
-                text("if you trust it: HEADLAB_COMMAND='", command, "' headlab ..."));
-  return std::make_unique<FromCommand>(command);
-}
 
 }  // namespace
 
@@ -226,10 +203,12 @@ TaskEntry command_task() {
                   "your own sequences and truth, from a program that prints lines of JSON",
                   "layers=2 heads=4 d_model=64 steps=2000 lr=1e-3",
                   {.why = "what can be learned depends on the program"}};
-  entry.make = [](std::string_view given) { return start(given); };
+  entry.make = [](std::string_view given) -> std::unique_ptr<Task> {
+    return std::make_unique<TaskOf<FromCommand>>(text("command:", given), FromCommand(given));
+  };
   entry.check = [](std::string_view) {};
   entry.parameters = [] { return Settings(); };
-  entry.advice = [](std::string_view given) { return start(given)->header().recommended; };
+  entry.advice = [](std::string_view given) { return FromCommand(given).header.recommended; };
   return entry;
 }
 

@@ -1,4 +1,4 @@
-// Sentences of a toy grammar (headlab/tasks/grammar.h): determiners, verbs and pronouns agree with
+// Sentences of a toy grammar (sentence.h): determiners, verbs and pronouns agree with
 // nouns, and the model must say their endings. The query is the stem ("th"), the target its ending.
 //   lm=masked: no ending is shown; an encoder reads     near th king , th drum of th hill find h .
 //   lm=causal: each ending follows its stem, and is the next token that the decoder must predict

@@ -17,19 +17,20 @@
 namespace headlab {
 namespace {
 
-/// A hash of what the model reads of a sequence. Source of the numbers: fnv1a (digest.h), 64 bits.
-std::uint64_t hash_of(const Sequences& all, Index i) {
+using Numbers = std::span<const std::int32_t>;
+
+/// Source of the numbers: fnv1a (digest.h), 64 bits.
+std::uint64_t hash_of(std::initializer_list<Numbers> lists) {
   std::uint64_t hash = 0xCBF29CE484222325;
-  for (const auto list : {all.tokens[i], all.source[i]})
-    for (const std::int32_t token : list)
-      hash = (hash ^ static_cast<std::uint32_t>(token + 1)) * 0x100000001B3;
+  for (const Numbers list : lists)
+    for (const std::int32_t number : list)
+      hash = (hash ^ static_cast<std::uint32_t>(number + 1)) * 0x100000001B3;
   return hash ^ (hash >> 32);
 }
 
-struct FromFile {
+struct FromFile : FromElsewhere {
   std::string train = "datasets/definitions.jsonl", held_out, test;
 
-  Header header = {};
   std::array<Sequences, 3> parts = {};  // by split
   std::string hash = {}, said = {};
 
@@ -42,48 +43,49 @@ struct FromFile {
   void prepare() {
     LineReader reader;
     const std::array<std::string, 3> names = {train, held_out, test};
+    std::array<Sequences, 3> files;
     for (std::size_t i = 0; i < 3; ++i) {
       if (names[i].empty()) continue;
       const std::string bytes = read_file(shipped_file(names[i]));
       hash += fingerprint(bytes);
-      parts[i] = reader.read_all(bytes, names[i]);
-      require(parts[i].size() > 0, names[i], " holds no sequence");
+      files[i] = reader.read_all(bytes, names[i]);
+      require(files[i].size() > 0, names[i], " holds no sequence");
     }
     hash = fingerprint(hash);
-    reader.finish(std::array{&parts[0], &parts[1], &parts[2]});
+    reader.finish(std::array{&files[0], &files[1], &files[2]});
     header = reader.header();
-    tell_copies();
-    if (held_out.empty() || test.empty()) divide();
-  }
-  /// What of the file is new, and what stands on two sides because two files hold it.
-  void tell_copies() {
-    std::unordered_set<std::uint64_t> met;
-    Index copies = 0;
-    for (Index i = 0; i < parts[0].size(); ++i) copies += !met.insert(hash_of(parts[0], i)).second;
-    said = text(parts[0].size(), " sequences");
-    if (copies > 0) said += text(", ", copies, " of them repeated");
-    for (const auto& [part, name] : {std::pair(&parts[1], "held_out"), {&parts[2], "test"}}) {
-      Index known = 0;
-      for (Index i = 0; i < part->size(); ++i) known += met.contains(hash_of(*part, i));
-      if (known > 0)
-        said += text("; ", known, " of ", name, "'s ", part->size(), " are also in train");
-    }
-  }
-  /// Where no file is given, a tenth of `train` is held out and another judges.
-  void divide() {
-    std::array<Sequences, 3> divided;
-    for (Index i = 0; i < parts[0].size(); ++i) {
-      const std::uint64_t share = hash_of(parts[0], i) % 10;
-      const std::size_t split = share == 0 && held_out.empty() ? 1
-                                : share == 1 && test.empty()   ? 2
-                                                               : 0;
-      divided[split].add(parts[0], i);
-    }
-    for (std::size_t i = 0; i < 3; ++i) {
-      if (parts[i].size() == 0 || i == 0) parts[i] = std::move(divided[i]);
-      require(parts[i].size() > 0, train,
+    check_header();
+    divide(files);
+    for (const Sequences& part : parts)
+      require(part.size() > 0, train,
               " holds too few different sequences to be split in three: "
               "give more, or held_out=FILE and test=FILE");
+  }
+  /// Equal sequences stand on one side, and are held out once. Where no file is given, a tenth of
+  /// `train` is held out and another judges.
+  void divide(const std::array<Sequences, 3>& files) {
+    std::array<std::unordered_set<std::uint64_t>, 3> read, whole;  // hashes, by file
+    for (std::size_t file = 0; file < 3; ++file) {
+      const Sequences& from = files[file];
+      Index copies = 0, known = 0;
+      for (Index i = 0; i < from.size(); ++i) {
+        const std::uint64_t of_read = hash_of({from.tokens[i], from.source[i]});
+        const std::uint64_t share = file == 0 ? of_read % 10 : 9;
+        const std::size_t split = share == 0 && held_out.empty() ? 1
+                                  : share == 1 && test.empty()   ? 2
+                                                                 : file;
+        read[file].insert(of_read);
+        known += read[0].contains(of_read);
+        const bool again =
+            !whole[file].insert(hash_of({from.tokens[i], from.source[i], from.targets[i]})).second;
+        copies += again;
+        if (split == 0 || !again) parts[split].add(from, i);
+      }
+      const char* names[] = {"train", "held_out", "test"};
+      if (file == 0) said = text(from.size(), " sequences");
+      if (file == 0 && copies > 0) said += text(", ", copies, " of them repeated");
+      if (file > 0 && known > 0)
+        said += text("; ", known, " of ", names[file], "'s ", from.size(), " are also in train");
     }
   }
 
@@ -93,13 +95,10 @@ struct FromFile {
                 parts[0].size(), " to learn from, ", parts[1].size(), " to choose by, ",
                 parts[2].size(), " that judge");
   }
-  TaskShape shape() const { return shape_of(header); }
-  std::vector<Relation> relations() const { return header.relations; }
-  std::vector<std::string> target_names() const { return header.targets; }
-  Index needed_heads() const { return header.needed_heads; }
-  std::string token_text(std::int32_t token) const { return header.vocabulary[token]; }
   std::string data_hash() const { return hash; }
-  void write(Sequence& s) const { parts[static_cast<std::size_t>(s.split)].write(s.unit, s); }
+  void write(Sequence& s) const {
+    FromElsewhere::write(parts[static_cast<std::size_t>(s.split)], s.unit, s);
+  }
 };
 
 /// What the header of the file recommends.

@@ -1,14 +1,13 @@
 // The lexicon is a table of rows, each with the words of one part of speech and kind, common or
-// rare; a sentence is put together from left to right, and the words of a phrase become dependents
-// of its noun as soon as that is drawn. Read next: english.cc.
-#include "headlab/tasks/grammar.h"
+// rare; a sentence is put together from left to right.
+// Read next: english.cc.
+#include "tasks/sentence.h"
 
 #include <algorithm>
 #include <tuple>
 
 #include "headlab/base/error.h"
 #include "headlab/base/text.h"
-#include "tasks/sentence.h"
 
 namespace headlab {
 namespace {
@@ -95,16 +94,6 @@ struct Composer {
   }
 };
 
-/// Part of speech and relation in Universal Dependencies, in the order of Part; a noun's relation
-/// depends on its place.
-struct UniversalNames {
-  const char* part;
-  const char* relation;
-};
-constexpr UniversalNames kUniversal[] = {{"DET", "det"},  {"ADJ", "amod"},    {"NOUN", nullptr},
-                                         {"ADP", "case"}, {"ADV", "advmod"},  {"VERB", "root"},
-                                         {"PRON", "obj"}, {"PUNCT", "punct"}, {"PUNCT", "punct"}};
-
 }  // namespace
 
 std::span<const Lexeme> lexicon() {
@@ -122,11 +111,6 @@ std::span<const Lexeme> lexicon() {
   return lexemes;
 }
 
-std::string Sentence::Word::text() const {
-  const std::string stem = entry().stem;
-  return ending < 0 ? stem : stem + kEndings[ending];
-}
-
 Sentence draw_sentence(Generator& random, const GrammarOptions& options) {
   Composer composer{random, {}};
   std::int32_t fronted = -1, first_attractor = -1;
@@ -134,50 +118,13 @@ Sentence draw_sentence(Generator& random, const GrammarOptions& options) {
     fronted = composer.add_phrase(true, options.adjectives);
     composer.add(Part::comma);
   }
-  const std::int32_t subject = composer.add_phrase(false, options.adjectives);
-  composer.sentence.subject = subject;
+  composer.sentence.subject = composer.add_phrase(false, options.adjectives);
   for (Index left = random.between(0, options.attractors); left > 0; --left) {
     const std::int32_t noun = composer.add_phrase(true, options.adjectives);
-    composer.at(noun).head = subject;
     first_attractor = first_attractor < 0 ? noun : first_attractor;
   }
   composer.add_predicate(fronted >= 0 ? fronted : first_attractor);
-  Sentence& sentence = composer.sentence;
-  for (Index word = 0; word < std::ssize(sentence.words); ++word) {  // the rest depends on the verb
-    std::int32_t& head = sentence.words[word].head;
-    if (head < 0 && word != sentence.verb) head = sentence.verb;
-  }
-  return std::move(sentence);
-}
-
-TreebankSentence treebank_sentence(const Sentence& sentence) {
-  TreebankSentence tree;
-  for (Index i = 0; i < std::ssize(sentence.words); ++i) {
-    const Sentence::Word& word = sentence.words[i];
-    const UniversalNames names = kUniversal[static_cast<std::size_t>(word.entry().part)];
-    const char* of_noun = i == sentence.subject        ? "nsubj"
-                          : word.head == sentence.verb ? "obl"
-                                                       : "nmod";
-    tree.words.push_back({.form = word.text(),
-                          .lemma = word.entry().stem,
-                          .part = names.part,
-                          .relation = names.relation != nullptr ? names.relation : of_noun,
-                          .head = word.head});
-  }
-  return tree;
-}
-
-std::string grammar_treebank(std::int64_t count) {
-  std::string out = text("# ", count,
-                         " sentences of headlab's toy grammar, from its seed 0: see "
-                         "include/headlab/tasks/grammar.h\n# made by examples/english_treebank.cc: "
-                         "example_english_treebank ",
-                         count, " > english.conllu\n");
-  for (std::int64_t i = 0; i < count; ++i) {
-    Generator random(Key{}.fold("treebank").fold(i));
-    out += conllu_text(treebank_sentence(draw_sentence(random)));
-  }
-  return out;
+  return std::move(composer.sentence);
 }
 
 }  // namespace headlab

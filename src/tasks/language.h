@@ -1,6 +1,6 @@
 // What tasks over language share: how they ask for words; UTF-8, checked once for the whole file,
 // so that after that every character is known to be well formed; and how a character is shown.
-// Read next: text.cc and conllu.cc, which use it.
+// Read next: text.cc, which uses it.
 #pragma once
 
 #include <array>

@@ -1,6 +1,14 @@
-// A sentence of the toy grammar (headlab/tasks/grammar.h says which there are): its words, what
-// they agree with, and the tree that they form. Read next: grammar.cc, which draws it; english.cc,
-// which makes tokens and gold of it.
+// A sentence of a toy grammar: English words with six agreement classes, as in Bantu languages.
+// Every noun belongs to a class (people -a, animals -e, plants -i, tools -o, places -u, vehicles
+// -y); a determiner takes the ending of its noun, a verb that of its subject, a pronoun that of its
+// antecedent: "near tha king , tho old drum of thu hill findo ha ."
+//   sentence = [P NP ,] NP (P NP)^0-3 [adverb] verb [adverb] pronoun .    NP = determiner adj^0-2 N
+// The subject is the noun without a preposition. The pronoun "s" means the subject, like "itself",
+// and "h" the first other noun, here the king.
+// Traps that this avoids: the noun nearest to the verb is its subject only where no attractor
+// stands between, the subject is the first noun in only half of the sentences, and the pronoun
+// often means another noun; otherwise one offset, or one relation, would answer everything.
+// Read next: grammar.cc, which draws it; english.cc, which makes tokens and gold of it.
 #pragma once
 
 #include <span>
@@ -9,7 +17,6 @@
 #include <vector>
 
 #include "headlab/base/random.h"
-#include "tasks/conllu_file.h"
 
 namespace headlab {
 
@@ -38,11 +45,9 @@ struct Sentence {
   struct Word {
     std::int32_t lexeme;
     std::int32_t ending = -1;  // the class of the word it agrees with; -1 where nothing agrees
-    std::int32_t head = -1;    // the word it depends on; -1: the verb, which is the root
+    std::int32_t head = -1;    // the noun of its phrase; -1 for nouns and outside of phrases
 
     const Lexeme& entry() const { return lexicon()[lexeme]; }
-    /// Stem and ending.
-    std::string text() const;
   };
   std::vector<Word> words;
   std::int32_t subject = -1, verb = -1, pronoun = -1, antecedent = -1;
@@ -50,8 +55,5 @@ struct Sentence {
 
 /// Draws a sentence.
 Sentence draw_sentence(Generator& random, const GrammarOptions& options = {});
-
-/// The sentence with its dependency tree, as a treebank has it.
-TreebankSentence treebank_sentence(const Sentence& sentence);
 
 }  // namespace headlab

@@ -61,6 +61,7 @@ Settings fields_of(Header& header) {
   s.add(array_setting("targets", header.targets, string_of, same));
   s.string("recommended", header.recommended, "");
   s.real("accuracy", header.accuracy, 0, 1, "");
+  s.real("hidden", header.hidden, 0, 1, "");
   s.integer("needed_heads", header.needed_heads, 0, 1'000'000, "");
   s.integer("length", header.length, 0, kLongest, "");
   s.integer("source_length", header.source_length, 0, kLongest, "");
@@ -356,6 +357,32 @@ LinesCheck check_lines(std::string_view lines, const std::string& source) {
   check.sequences = reader.read_all(lines, source, &check.faults).size();
   check.unasked = reader.unasked();
   return check;
+}
+
+std::int32_t FromElsewhere::mask() const {
+  return id(std::ranges::find(header.vocabulary, "<mask>") - header.vocabulary.begin());
+}
+
+void FromElsewhere::check_header() const {
+  require(header.hidden == 0 || mask() < std::ssize(header.vocabulary),
+          "targets are to be hidden, but the vocabulary has no <mask>");
+}
+
+void FromElsewhere::write(const Sequences& from, Index i, Sequence& into) const {
+  from.write(i, into);
+  if (header.hidden == 0) return;
+  std::vector<Index> asked, chosen;
+  for (Index t = 0; t < into.length(); ++t)
+    if (into.target(t) >= 0) asked.push_back(t);
+  for (const Index t : asked)
+    if (into.random.uniform() < header.hidden) chosen.push_back(t);
+  if (chosen.empty() && !asked.empty())
+    chosen.push_back(asked[into.random.below(std::ssize(asked))]);
+  for (const Index t : asked)
+    if (std::ranges::find(chosen, t) == chosen.end())
+      into.target(t) = -1;
+    else
+      into.token(t) = mask();
 }
 
 TaskShape shape_of(const Header& header) {

@@ -5,7 +5,8 @@
 //
 // Tokens are texts or whole numbers. A target stands where something is asked, or an array of them.
 // `truth` and `candidates` hold for each relation which keys belong to a query; `source` is what an
-// encoder-decoder reads. A first line with the key "header" says what lines cannot (Header).
+// encoder-decoder reads. A first line with the key "header" says what lines cannot (Header); with
+// "hidden": 0.15 that share of the targets is asked, others each time, and <mask> stands there.
 // Read next: file.cc and command.cc, the tasks; headlab/tasks/task.h.
 #pragma once
 
@@ -31,6 +32,7 @@ struct Header {
   std::vector<std::string> targets = {};  // their names
   std::string recommended = {};           // "layers=1 heads=2 steps=500"
   double accuracy = 0;                    // to expect of a trained model; 0: not known
+  double hidden = 0;                      // share of targets that are hidden and asked; 0: all are
   Index needed_heads = 0;                 // 0: not known
   Index length = 0, source_length = 0;
 
@@ -113,5 +115,23 @@ Header header_of(const Task& task);
 std::string line_of(const Header& header, const Example& example, Index b);
 
 TaskShape shape_of(const Header& header);
+
+/// What definitions of tasks (definition.h) say whose sequences are made elsewhere.
+struct FromElsewhere {
+  Header header = {};
+
+  TaskShape shape() const { return shape_of(header); }
+  std::vector<Relation> relations() const { return header.relations; }
+  std::vector<std::string> target_names() const { return header.targets; }
+  Index needed_heads() const { return header.needed_heads; }
+  std::string token_text(std::int32_t token) const { return header.vocabulary[token]; }
+  /// Error if words are to be hidden and there is no mask.
+  void check_header() const;
+  /// Writes sequence i and hides of it what the header says.
+  void write(const Sequences& from, Index i, Sequence& into) const;
+
+ private:
+  std::int32_t mask() const;
+};
 
 }  // namespace headlab

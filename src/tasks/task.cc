@@ -55,7 +55,8 @@ std::vector<std::int32_t> Task::encode(std::string_view words) const {
   std::vector<std::int32_t> tokens;
   for (const std::string_view word : split(words, ' ')) {
     if (word.empty()) continue;
-    const auto found = std::ranges::find(known, word);
+    auto found = std::ranges::find(known, word);
+    if (found == known.end()) found = std::ranges::find(known, "<unk>");
     if (found == known.end()) throw unknown_name("token", word, known);
     tokens.push_back(static_cast<std::int32_t>(found - known.begin()));
   }

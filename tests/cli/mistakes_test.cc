@@ -131,7 +131,7 @@ const std::vector<Mistake> kFiles = {
     {"TextTooShort", "train --task text:file=tiny.txt", 1, "tiny.txt is too short|3"},
     {"TextNotUtf8", "train --task text:file=latin.txt", 1, "not UTF-8|byte 3|iconv"},
     {"SweepInARun", "sweep --out a", 1, "a is a run|a folder of its own"},
-    {"BestOfATaskWithoutFile", "eval a --best", 1, "last parameters alone|conllu"},
+    {"BestOfATaskWithoutFile", "eval a --best", 1, "last parameters alone|file"},
     {"SampleOfManyTargets", "sample a", 1, "one target|text, copy"},
     {"RunExists", "train --out a", 1, "a exists already|--force"},
     {"ForceOnAFolderThatIsNoRun", "train --out photos --force", 1, "no run|photos"},

@@ -49,7 +49,6 @@ TEST_F(Talk, EveryFlagOfEveryHelpIsKnown) {
 
 TEST_F(Talk, HelpFitsIntoAnyTerminal) {
   std::vector<Words> all = {{"--help"},
-                            {"show", "conllu"},
                             {"show", "english"},
                             {"explain", "lift"}};
   for (const char* list : {"scores", "methods", "columns", "files"}) all.push_back({"list", list});

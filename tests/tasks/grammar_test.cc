@@ -1,16 +1,14 @@
-// The grammar against an independent reading of its sentences, the shares that its traps rest on,
-// and the treebank that is shipped. Read next: include/headlab/tasks/grammar.h.
-#include "headlab/tasks/grammar.h"
+// The grammar against an independent reading of its sentences, and the shares that its traps rest
+// on. Read next: src/tasks/sentence.h.
+#include "tasks/sentence.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <set>
 
-#include "headlab/base/files.h"
 #include "tasks/checks.h"
 #include "tasks/english_words.h"
-#include "tasks/sentence.h"
 
 namespace headlab { namespace grammar_tests {
 
@@ -115,43 +113,6 @@ TEST(Grammar, StemsAreDifferent) {
   std::set<std::string> stems;
   for (const Lexeme& lexeme : lexicon())
     EXPECT_TRUE(stems.insert(lexeme.stem).second) << lexeme.stem;
-}
-
-TEST(Grammar, TreesAreThoseOfUniversalDependencies) {
-  for (const Sentence& sentence : sentences()) {
-    const Reading reading = reading_of(sentence);
-    const TreebankSentence tree = treebank_sentence(sentence);
-    ASSERT_EQ(parse_conllu(conllu_text(tree), "tree").size(), 1U);  // which checks that it is one
-    for (std::size_t i = 0; i < tree.words.size(); ++i) {
-      const TreebankWord& word = tree.words[i];
-      const auto head = static_cast<std::size_t>(word.head);
-      const std::string part = part_of(reading.words[i]);
-      if (part == "determiner" || part == "adjective" || part == "preposition") {
-        ASSERT_EQ(head, reading.noun_behind(i));
-      } else if (part == "verb") {
-        ASSERT_EQ(word.head, -1);
-      } else if (part == "noun" && i > reading.subject()) {
-        ASSERT_EQ(word.relation, "nmod");
-        ASSERT_EQ(head, reading.subject());
-      } else {
-        ASSERT_EQ(head, reading.verb);
-      }
-      ASSERT_EQ(word.relation == "nsubj", i == reading.subject());
-      ASSERT_EQ(word.relation == "obl", part == "noun" && i < reading.subject());
-      ASSERT_EQ(word.relation == "obj", part == "pronoun");
-    }
-  }
-}
-
-TEST(Grammar, WordsAreStemAndEnding) {
-  const std::string made = grammar_treebank(2);
-  for (const char* line : {"\ttho\tth\tDET\t", "\tneedle\tneedle\tNOUN\t", "\t,\t,\tPUNCT\t"})
-    expect_contains(made, line);
-}
-
-TEST(Grammar, TheTreebankInDatasetsIsWhatItMakes) {
-  const std::string path = std::string(HEADLAB_SOURCE_DIR) + "/datasets/english.conllu";
-  EXPECT_TRUE(read_file(path) == grammar_treebank(1200)) << "make it again: see its first lines";
 }
 
 }  // namespace grammar_tests

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <set>
@@ -120,8 +121,37 @@ TEST_F(FromLines, EqualSequencesStandOnOneSide) {
     for (const std::int32_t token : mine) EXPECT_TRUE(met.insert(token).second) << token;
     sum += task->different(split);
   }
-  EXPECT_EQ(sum, 300);
+  EXPECT_EQ(task->different(Split::train) % 3, 0);  // with its copies, held-out ones without
+  EXPECT_EQ(sum, 100 + task->different(Split::train) / 3 * 2);
   expect_contains(task->about_data(), "300 sequences, 200 of them repeated");
+}
+
+TEST_F(FromLines, HideAShareOfTheirTargets) {
+  const std::string header =
+      R"({"header":{"architecture":"encoder","vocabulary":["<unk>","<mask>","a","b"],"hidden":0.15}})",
+                    line = R"({"tokens":["a","b","a","<unk>"],"targets":["a","b","a",null]})";
+  const auto task = task_of(header + "\n" + line);
+  const Index count = 4000;
+  const Batch batch = task->make_batch(Key{1}, count, Split::train);
+  const std::string words[] = {"a", "b", "a", "<unk>"};
+  Index hidden = 0;
+  for (Index b = 0; b < count; ++b) {
+    Index here = 0;
+    for (Index t = 0; t < 4; ++t) {
+      const std::int32_t target = batch.target(b, t);
+      const std::string read = task->token_text(batch.token(b, t));
+      ASSERT_EQ(read == "<mask>", target >= 0);
+      ASSERT_EQ(target >= 0 ? task->token_text(target) : read, words[t]);
+      here += target >= 0;
+    }
+    ASSERT_GT(here, 0);
+    hidden += here;
+  }
+  // Of three words each is hidden with .15; where none is, one: 3 x .15 + .85^3 a sentence.
+  EXPECT_NEAR(static_cast<double>(hidden) / count, 1.064, 4 * .5 / std::sqrt(count));
+  EXPECT_EQ(task->decode(task->encode("b fox a")), "b <unk> a");
+  expect_contains(error_of([&] { task_of(R"({"header":{"hidden":0.5}})" + ("\n" + line)); }),
+                  "the vocabulary has no <mask>");
 }
 
 TEST_F(FromLines, TellHowManyHeldOutOnesAreKnown) {

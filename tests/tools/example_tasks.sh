@@ -28,10 +28,19 @@ expect() {
 python3 examples/tasks/definitions.py | cmp - datasets/definitions.jsonl
 python3 examples/tasks/palindromes.py 20000 >"$folder/palindromes.jsonl"
 awk -f examples/tasks/people.awk examples/tasks/people.csv >"$folder/people.jsonl"
+treebank() { python3 examples/tasks/conllu.py "$@" 2>"$folder/words"; }
+treebank datasets/english.conllu >"$folder/bank.jsonl"
+treebank datasets/english.conllu --like "$folder/bank.jsonl" | cmp - "$folder/bank.jsonl"
+treebank datasets/english.conllu --causal --subtypes >"$folder/next.jsonl"
+for bank in bank next; do "$program" show "$folder/$bank.jsonl" --check; done
+for fault in '1\ta\tb' '1\tthe\t_\tDET\t_\t_\t7\tdet\t_\t_' '1\tthe\t_\tDET\t_\t_\tx\tdet\t_\t_'; do
+  ! treebank <(printf '%b\n' "$fault") && grep -E ':[12]: a (word has|HEAD)' "$folder/words"
+done
 bigram=$(python3 examples/tasks/markov.py losses | awk '$1 == "bigram" { print $2 }')
 
 expect modular '$2 >= .99' "command:python3 examples/tasks/modular.py"
 expect palindromes '$2 >= .99' "file:train=$folder/palindromes.jsonl"
 expect people '$2 >= .99' "file:train=$folder/people.jsonl"
+expect treebank '$1 < 2.9 && $2 > .17' "file:train=$folder/bank.jsonl"
 expect definitions '$2 >= .99' file
 expect markov "\$1 < $bigram + .02" "command:python3 examples/tasks/markov.py" --steps 1000

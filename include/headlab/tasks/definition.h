@@ -162,10 +162,19 @@ class TaskOf final : public Task {
     require(token >= 0 && token < vocab, "there is no token ", token, " in a vocabulary of ",
             vocab);
   }
+  /// A definition may write a whole batch instead of each of its sequences.
   Example write(Key key, Index count, Split split, bool with_truth) const {
     const TaskShape of = shape();
     Example example{Batch::make(count, of.length, of.targets, of.source_length), {}};
     if (with_truth) example.gold.resize(relations().size());
+    if constexpr (requires { definition_.write(example, key, split, with_truth); })
+      definition_.write(example, key, split, with_truth);
+    else
+      write_each(example, key, split, with_truth);
+    return example;
+  }
+  void write_each(Example& example, Key key, Split split, bool with_truth) const {
+    const Index count = example.batch.size;
     const Index units = different(split);
     std::vector<Index> turns;
     require(units > 0 || split != Split::test || different(Split::train) == 0, spec_,
@@ -177,7 +186,6 @@ class TaskOf final : public Task {
       if (units > 0) sequence.unit = turns.empty() ? sequence.random.below(units) : turns[b];
       definition_.write(sequence);
     }
-    return example;
   }
 
   std::string spec_;

@@ -101,7 +101,7 @@ class Task {
   /// How a token is shown.
   virtual std::string token_text(std::int32_t token) const = 0;
   /// The tokens of a prompt. By default it is read as tokens in the form of token_text, separated
-  /// by spaces. Error for one that is not in the vocabulary.
+  /// by spaces. Error for one that is not in the vocabulary, unless <unk> is.
   virtual std::vector<std::int32_t> encode(std::string_view text) const;
   /// The text of tokens, the inverse of encode. By default token_text, separated by spaces.
   virtual std::string decode(std::span<const std::int32_t> tokens) const;

@@ -26,8 +26,8 @@
 #include "headlab/tasks/table.h"
 #include "headlab/train/run.h"
 #include "headlab/train/run_config.h"
-#include "tasks/conllu_file.h"
 #include "tasks/language.h"
+#include "tasks/sequences.h"
 
 namespace headlab::fuzz {
 
@@ -66,17 +66,21 @@ inline void safetensors(std::string_view bytes) {
   must(held <= bytes.size());
 }
 
-/// CoNLL-U: every head of what is accepted is a word of its sentence, and the sentence can be
-/// written and read again as the same one.
-inline void conllu(std::string_view bytes) {
-  for (const TreebankSentence& sentence : parse_conllu(bytes, "fuzz")) {
-    const auto words = static_cast<std::int32_t>(sentence.words.size());
-    for (const TreebankWord& word : sentence.words) must(word.head >= -1 && word.head < words);
-    must(words > 0);
-    const std::string written = conllu_text(sentence);
-    const auto again = parse_conllu(written, "again");
-    must(again.size() == 1 && conllu_text(again[0]) == written);
+/// Sequences as lines of JSON: what is accepted fits its vocabulary and can be put into a batch.
+inline void sequences(std::string_view bytes) {
+  LineReader reader;
+  Sequences read = reader.read_all(bytes, "fuzz");
+  reader.finish(std::array{&read});
+  const TaskShape shape = shape_of(reader.header());
+  if (read.size() == 0 || read.size() * shape.length * shape.targets > 1 << 20) return;
+  Example example{Batch::make(read.size(), shape.length, shape.targets, shape.source_length),
+                  std::vector<Gold>(reader.header().relations.size())};
+  for (Index b = 0; b < read.size(); ++b) {
+    Sequence sequence{example, b, Split::train, Generator(Key{}), b, true};
+    read.write(b, sequence);
   }
+  for (const std::int32_t token : example.batch.tokens) must(token >= 0 && token < shape.vocab);
+  for (const std::int32_t target : example.batch.targets) must(target >= -1 && target < shape.vocab);
 }
 
 /// Settings: a line such as "layers=2 lr=1e-3", task specs, and a whole config.json. What is
