@@ -48,9 +48,7 @@ TEST_F(Talk, EveryFlagOfEveryHelpIsKnown) {
 }
 
 TEST_F(Talk, HelpFitsIntoAnyTerminal) {
-  std::vector<Words> all = {{"--help"},
-                            {"show", "english"},
-                            {"explain", "lift"}};
+  std::vector<Words> all = {{"--help"}, {"show", "english"}, {"explain", "lift"}};
   for (const char* list : {"scores", "methods", "columns", "files"}) all.push_back({"list", list});
   for (const Command& command : commands()) all.push_back({command.name, "--help"});
   for (const Words& words : all) {

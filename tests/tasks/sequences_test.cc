@@ -127,9 +127,10 @@ TEST_F(FromLines, EqualSequencesStandOnOneSide) {
 }
 
 TEST_F(FromLines, HideAShareOfTheirTargets) {
-  const std::string header =
-      R"({"header":{"architecture":"encoder","vocabulary":["<unk>","<mask>","a","b"],"hidden":0.15}})",
-                    line = R"({"tokens":["a","b","a","<unk>"],"targets":["a","b","a",null]})";
+  const std::string
+      header =
+          R"({"header":{"architecture":"encoder","vocabulary":["<unk>","<mask>","a","b"],"hidden":0.15}})",
+      line = R"({"tokens":["a","b","a","<unk>"],"targets":["a","b","a",null]})";
   const auto task = task_of(header + "\n" + line);
   const Index count = 4000;
   const Batch batch = task->make_batch(Key{1}, count, Split::train);

@@ -80,7 +80,8 @@ inline void sequences(std::string_view bytes) {
     read.write(b, sequence);
   }
   for (const std::int32_t token : example.batch.tokens) must(token >= 0 && token < shape.vocab);
-  for (const std::int32_t target : example.batch.targets) must(target >= -1 && target < shape.vocab);
+  for (const std::int32_t target : example.batch.targets)
+    must(target >= -1 && target < shape.vocab);
 }
 
 /// Settings: a line such as "layers=2 lr=1e-3", task specs, and a whole config.json. What is
