@@ -80,19 +80,29 @@ TEST(Scratch, IsItsTasksAloneOnEveryThread) {
   set_thread_count(threads);
 }
 
-/// What three used is room for one: otherwise a step of another length would need memory of its
-/// own.
-TEST(Pool, JoinsItsFreeNeighbours) {
-  constexpr std::size_t kWhole = 48 << 20, kPart = 15 << 20;
-  pool_release();
-  pool_free(pool_allocate(kWhole), kWhole);
+TEST(Pool, KnowsLengthsThatComeBack) {
+  const auto step = [](std::size_t length) {
+    std::vector<std::pair<void*, std::size_t>> blocks;
+    for (const std::size_t width : {4, 64, 100, 4000})
+      for (int layer = 0; layer < 3; ++layer)
+        blocks.emplace_back(pool_allocate(length * width), length * width);
+    for (const auto& [block, bytes] : blocks) pool_free(block, bytes);
+  };
+  for (const std::size_t length : {7, 100, 3000}) step(length);
   const std::size_t asked = pool_statistics().system_allocations;
-  std::vector<void*> parts(3);
-  for (void*& part : parts) part = pool_allocate(kPart);
+  for (const std::size_t length : {100, 7, 3000, 7}) step(length);
   EXPECT_EQ(pool_statistics().system_allocations, asked);
-  for (void* part : parts) pool_free(part, kPart);
-  pool_free(pool_allocate(kWhole), kWhole);
-  EXPECT_EQ(pool_statistics().system_allocations, asked);
+}
+
+TEST(Pool, HoldsLittleMoreThanItsBlocks) {
+  for (const std::size_t bytes : {1, 64, 65, 1000, 4096, 5000, 1000000, 77777777}) {
+    const std::size_t before = pool_statistics().bytes_in_use;
+    void* block = pool_allocate(bytes);
+    const std::size_t taken = pool_statistics().bytes_in_use - before;
+    EXPECT_GE(taken, bytes);
+    EXPECT_LE(taken, std::max<std::size_t>({64, bytes + 4096, bytes + bytes / 8}));
+    pool_free(block, bytes);
+  }
 }
 
 TEST(Machine, HasMemory) { EXPECT_GT(machine_memory(), std::size_t{1} << 20); }
