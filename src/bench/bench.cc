@@ -1,6 +1,6 @@
 // The training step: the one that the trainer takes, without its batches and files (forward,
 // cross-entropy, backward, norm, AdamW). And the table of benchmarks, where adding one is a
-// function and a row. Read next: machine.cc; bench_kernels.cc (gemm and attention); bench_steps.cc.
+// function and a row. Read next: machine.cc; bench_ops.cc.
 #include "headlab/bench/bench.h"
 
 #include <algorithm>
@@ -76,9 +76,6 @@ constexpr Benchmark kBenchmarks[] = {
     {"step", "a training step beside the machine's limits", bench_step},
     {"forward", "a forward pass alone, as analyses make them", bench_forward},
     {"ops", "every op of a training step, beside the machine's limits", bench_ops},
-    {"gemm", "matrix products over sizes and transposes", bench_gemm},
-    {"attention", "fused and composed attention over lengths", bench_attention},
-    {"scaling", "how a step grows with each size; heads are free", bench_scaling},
 };
 
 }  // namespace
@@ -120,8 +117,7 @@ BenchOptions bench_options(const std::string& name) {
 Settings settings_of(BenchOptions& options) {
   Settings s;
   s.integer("batch", options.batch, 1, 1 << 20, "sequences in a step");
-  s.integer("steps", options.steps, 1, 1 << 20, "timed steps; rounds of a table");
-  s.boolean("quick", options.quick, "tables: one round at the smallest sizes");
+  s.integer("steps", options.steps, 1, 1 << 20, "timed steps");
   s.add(settings_of(options.model));
   return s;
 }

@@ -3,7 +3,7 @@
 // to the time since the start.
 // Costs come from shapes alone. A gradient costs what its products cost: one for each input that
 // wants it. Memory is counted as if every array came from it once, so that a share of the triad
-// above 1 means that arrays stayed in the caches. Read next: bench_steps.cc.
+// above 1 means that arrays stayed in the caches. Read next: bench_ops.cc.
 #include "headlab/bench/profile.h"
 
 #include <algorithm>

@@ -12,14 +12,11 @@
 namespace headlab::cli {
 namespace {
 
-constexpr Index kRounds = 15;  // of tables at most, unless --steps says another number
-
 std::string summaries() {
   std::string list = "\n";
   for (const Benchmark& benchmark : benchmarks())
     list += beside(benchmark.name, 11, benchmark.summary);
-  return text(list, "\ntables (all but step and forward) have at most ", kRounds,
-              " rounds,\nunless --steps is given\n");
+  return list;
 }
 
 /// "name value, name value"; the version and the build stand elsewhere.
@@ -41,19 +38,10 @@ Result bench(Invocation& call) {
   settings.string("config", config, "where to begin; the other flags change it",
                   join(bench_config_names(), "|"));
   settings.add(settings_of(options));
-  settings.only({"quick"}, {"!@step", "!@forward"});
-  settings.only({"heads", "d_head"}, {"!@gemm"});
-  settings.only({"d_ff", "vocab", "targets"}, {"!@attention"});
-  settings.only({"architecture", "layers", "encoder_layers", "d_value", "kv_heads", "source_length",
-                 "activation", "norm", "positions", "tied", "dropout", "init", "attention"},
-                {"!@gemm", "!@attention"});
-  settings.only(settings_of(options.model).names(), {"!@tasks"});
   call.read(settings, {}, summaries());
   const std::string& name = call.positionals()[0];
   require_known("benchmark", name, texts_of(benchmarks(), &Benchmark::name));
   as_usage([&] { options.model.validate(); });
-  if (name != "step" && !call.given("steps"))
-    options.steps = options.quick ? 1 : std::min<Index>(options.steps, kRounds);
   if (!has_threads()) note("warning: this build has no threads and uses one core");
   const Finding found = std::ranges::find(benchmarks(), name, &Benchmark::name)->run(options);
   Result result = reproducible(call, found, "\n" + about_text(found.about));

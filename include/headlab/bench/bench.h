@@ -1,8 +1,6 @@
-// How long a training step takes, beside what the machine can do; and tables of measurements of its
-// parts. A step is forward, cross-entropy, backward, clip and AdamW on random tokens. In tables all
-// variants take turns: in every round each runs once, and medians are shown, so that a machine that
-// grows slower does so for all. Ratios carry over to other machines, times do not.
-// Read next: profile.h.
+// How long a training step takes, beside what the machine can do; and where its time
+// goes, op by op. A step is forward, cross-entropy, backward, clip and AdamW on random tokens.
+// Ratios carry over to other machines, times do not. Read next: profile.h.
 #pragma once
 
 #include <span>
@@ -20,8 +18,7 @@ namespace headlab {
 struct BenchOptions {
   std::string config = "toy";  // the name under which results are shown
   Index batch = 64;            // sequences in a step
-  Index steps = 30;            // timed ones, after a third as many for warm-up; rounds of a table
-  bool quick = false;          // tables: at their smallest sizes alone
+  Index steps = 30;            // timed ones, after a third as many for warm-up
   TransformerConfig model{};
 };
 
@@ -98,12 +95,9 @@ Finding bench_forward(const BenchOptions& options);
 /// the step, GFLOP/s beside the FMA peak or GB/s beside the triad.
 Finding bench_ops(const BenchOptions& options);
 /// Matrix products: squares, the shapes of a training step, and their transposes.
-Finding bench_gemm(const BenchOptions& options);
 /// Fused against composed attention over lengths: forward, and forward with backward.
-Finding bench_attention(const BenchOptions& options);
 /// The step with one size changed at a time: d_ff keeps its ratio to d_model, and heads that do not
 /// divide d_model are floor(d_model / heads) wide. At a fixed d_model the number of heads costs
 /// nothing. All sizes are in memory at once.
-Finding bench_scaling(const BenchOptions& options);
 
 }  // namespace headlab
