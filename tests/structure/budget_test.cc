@@ -32,18 +32,18 @@ constexpr Part kBudget[] = {
     {"heads", 5071, "columns of findings, whose texts left report (3922)"},
     {"prune", 1948, "cells, which any number of processes make side by side"},
     {"lab", 1735},
-    {"bench", 1024, "what its columns mean, from report (1298)"},
+    {"bench", 811, "what its columns mean, from report (1298)"},
     {"report", 3738,
      "of which weights findings are; text, CSV and LaTeX of findings; steps of each arm; names are "
      "harmless"},
-    {"cli", 3529, "eval --best judges on the third part of a file (3150)"},
+    {"cli", 3518, "eval --best judges on the third part of a file (3150)"},
     {"headlab.h", 77},
     {"page .js", 5537},
     {"page .css", 183},
     {"page .html", 177},
     {"page .json", 1},
     {"examples", 393, "one_page, the first file that a student reads (337)"},
-    {"tests", 26159, "cells, which any number of processes make side by side"},
+    {"tests", 26134, "cells, which any number of processes make side by side"},
     {"CMakeLists.txt", 355},
 };
 
