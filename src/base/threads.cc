@@ -1,14 +1,13 @@
-// Parallel loops on OpenMP. A loop is cut into one range of tasks for each thread; a thread that
-// has finished its own range steals from the others', one task at a time. Within with_threads the
+// Parallel loops on OpenMP, whose threads take one task after the other. Within with_threads the
 // helpers are OpenMP tasks of one parallel region that stays open, so that a loop ends when its
 // tasks are done: a thread that the system has preempted before it began delays nobody, where the
 // barrier at the end of a `parallel for` waits for every thread. Elsewhere each loop opens a region
-// of its own. Plain loops, `parallel for schedule(static)`, were measured instead, in turns on two
-// cores: a step of `toy` took 1.3 times as long at best and 2.2 times in the middle, one of `char`
-// 1.2 and 1.4 times; beside a busy process on each core they took half as long as these. Without
-// the limit that spin_briefly sets they took 8 times as long, and 23 times beside such processes.
-// This is the only file that knows OpenMP; without it everything runs on the caller's thread. Read
-// next: kernels/gemm.h, the heaviest user.
+// of its own. Plain loops, `parallel for schedule(static)`, were measured in turns on two cores: a
+// step of `toy` takes 1.02 times as long at best and 1.27 times in the middle (1.11 where threads
+// spin ten times as long), beside a busy process on each core half as long as these. Without the
+// limit that spin_briefly sets they took 8 times as long, and 23 times beside such processes. This
+// is the only file that knows OpenMP; without it everything runs on the caller's thread. Read next:
+// kernels/gemm.h, the heaviest user.
 #include "headlab/base/threads.h"
 
 #ifdef _OPENMP
@@ -20,7 +19,6 @@
 #endif
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <exception>
@@ -54,34 +52,25 @@ std::atomic<bool> taken = false;
 /// Whether this process is the child of a fork, to which the threads did not follow.
 std::atomic<bool> forked = false;
 
-/// The tasks of one thread that nobody has begun. Two cache lines, against false sharing: some
-/// processors fetch the neighbour of a line with it.
-struct alignas(128) Share {
-  std::atomic<std::int64_t> next{0};
-  std::int64_t end = 0;
-};
-
 /// The loop that runs now. OpenMP orders what is written before a region or task with what is read
-/// in it; `count_` and `finished_` say the same to ThreadSanitizer, which cannot see into OpenMP.
+/// in it; `next_` and `finished_` say the same to ThreadSanitizer, which cannot see into OpenMP.
 class Loop {
  public:
-  void publish(std::int64_t tasks, Run run, void* body, int count) {
+  void publish(std::int64_t tasks, Run run, void* body) {
     run_ = run;
     body_ = body;
-    for (int i = 0; i < count; ++i) {
-      shares_[i].end = tasks * (i + 1) / count;
-      shares_[i].next.store(tasks * i / count, std::memory_order_relaxed);
-    }
+    end_ = tasks;
     failed_.store(false, std::memory_order_relaxed);
-    count_.store(count, std::memory_order_release);
+    next_.store(0, std::memory_order_release);
   }
 
-  /// Runs the tasks of thread `me`, then steals those that others have not begun. No exception
-  /// leaves it, because none may leave a region of OpenMP: the first one is kept for `join`.
-  void work(int me) {
+  /// Runs tasks that nobody has begun. No exception leaves it, because none may leave a region of
+  /// OpenMP: the first one is kept for `join`.
+  void work() {
     inside_loop = true;
     try {
-      run_tasks(me);
+      for (std::int64_t task; (task = next_.fetch_add(1, std::memory_order_acquire)) < end_;)
+        run_(body_, task);
     } catch (...) {
       if (!failed_.exchange(true, std::memory_order_relaxed)) error_ = std::current_exception();
     }
@@ -96,23 +85,14 @@ class Loop {
   }
 
  private:
-  void run_tasks(int me) {
-    const int count = count_.load(std::memory_order_acquire);
-    for (int i = 0; i < count; ++i) {
-      Share& share = shares_[(me + i) % count];
-      while (share.next.load(std::memory_order_relaxed) < share.end) {
-        const std::int64_t task = share.next.fetch_add(1, std::memory_order_relaxed);
-        if (task < share.end) run_(body_, task);
-      }
-    }
-  }
-
   Run run_ = nullptr;
   void* body_ = nullptr;
-  std::atomic<int> count_{1}, finished_{0};
+  std::int64_t end_ = 0;
+  // Cache lines of their own: some processors fetch the neighbour of a line with it.
+  alignas(128) std::atomic<std::int64_t> next_{0};
+  alignas(128) std::atomic<int> finished_{0};
   std::atomic<bool> failed_{false};
   std::exception_ptr error_;  // of the first task that threw
-  std::array<Share, kMostThreads> shares_;
 };
 Loop loop;
 
@@ -155,19 +135,19 @@ void run_in_region(int count) {
   {
     for (int i = 1; i < count; ++i) {
 #pragma omp task
-      loop.work(omp_get_thread_num());
+      loop.work();
     }
-    loop.work(0);
+    loop.work();
   }
 }
 
 void run_on_threads(std::int64_t tasks, Run run, void* body, int count) {
-  loop.publish(tasks, run, body, count);
+  loop.publish(tasks, run, body);
   if (region_size > 0) {
     run_in_region(count);
   } else {
 #pragma omp parallel num_threads(count)
-    loop.work(omp_get_thread_num());
+    loop.work();
   }
   loop.join();
 }

@@ -196,7 +196,7 @@ double work(const Gemm& g) {
 constexpr double kWorthThreads = 64.0 * 64.0 * 64.0;
 /// The fewest rows of a piece that has to pack B for itself.
 constexpr Index kRowsWorthPacking = 192;
-/// The part of a thread is cut into up to this many pieces, so that others can steal some of it
+/// The part of a thread is cut into up to this many pieces, so that others can take some of it
 /// where its processor is slower or busy.
 constexpr Index kPieces = 4;
 constexpr double kWorthPiece = 4 * kWorthThreads;

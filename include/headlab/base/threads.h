@@ -36,12 +36,11 @@ void parallel_for(std::int64_t tasks, void (*run)(void* body, std::int64_t task)
 void with_threads(void (*run)(void* body), void* body);
 }  // namespace detail
 
-/// Calls body(task) for each task in [0, tasks), on all threads, in no particular order; each
-/// thread begins with consecutive tasks of its own, so that successive loops over the same rows
-/// find them in its cache, and then steals from the others. Inside another parallel_for, while
-/// another thread of the caller has the threads, and in the child of a fork, it runs the tasks one
-/// after the other. What a task throws is thrown here once no task runs any more; of several
-/// exceptions the first. Tasks that nobody has begun by then may be left out.
+/// Calls body(task) for each task in [0, tasks), on all threads, which take one after the other.
+/// Inside another parallel_for, while another thread of the caller has the threads, and in the
+/// child of a fork, it runs the tasks one after the other. What a task throws is thrown here once
+/// no task runs any more; of several exceptions the first. Tasks that nobody has begun by then may
+/// be left out.
 template <class Body>
 void parallel_for(std::int64_t tasks, Body&& body) {
   using Plain = std::remove_reference_t<Body>;
