@@ -22,7 +22,10 @@ std::vector<Listed> listed_files() {
   for (const FindingEntry& entry : finding_table()) {
     const std::string keys = keys_of(entry);
     if (entry.is_file())
-      rows.push_back({entry.name, entry.meaning, keys.empty() ? "" : "keys: headlab " + keys});
+      rows.push_back({entry.name, entry.meaning,
+                      keys.empty()                   ? ""
+                      : keys.starts_with("headlab ") ? "keys: " + keys
+                                                     : "keys: headlab " + keys});
   }
   return rows;
 }

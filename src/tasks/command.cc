@@ -25,7 +25,6 @@
 namespace headlab {
 namespace {
 
-constexpr int kPatience = 60'000;              // milliseconds without a word
 constexpr std::size_t kLongestLine = 1 << 24;  // bytes
 
 std::set<std::string>& allowed() {
@@ -81,8 +80,8 @@ class UserProgram {
     while ((end = read_.find('\n')) == read_.npos) {
       if (read_.size() > kLongestLine) fail("prints a line that does not end");
       pollfd wanted{from_, POLLIN, 0};
-      if (poll(&wanted, 1, kPatience) == 0)
-        fail(text("has printed nothing for ", kPatience / 1000,
+      if (poll(&wanted, 1, command_patience()) == 0)
+        fail(text("has printed nothing for ", command_patience() / 1000.0,
                   " seconds: does it flush its lines?"));
       char bytes[65536];
       const ssize_t got = ::read(from_, bytes, sizeof bytes);
@@ -195,6 +194,11 @@ struct FromCommand : FromElsewhere {
 };
 
 }  // namespace
+
+int& command_patience() {
+  static int milliseconds = 60'000;
+  return milliseconds;
+}
 
 void allow_command(const std::string& command) { allowed().insert(command); }
 

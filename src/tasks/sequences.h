@@ -116,6 +116,9 @@ std::string line_of(const Header& header, const Example& example, Index b);
 
 TaskShape shape_of(const Header& header);
 
+/// For how many milliseconds a program of the task `command` may say nothing.
+int& command_patience();
+
 /// What definitions of tasks (definition.h) say whose sequences are made elsewhere.
 struct FromElsewhere {
   Header header = {};

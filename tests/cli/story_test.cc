@@ -1,7 +1,10 @@
 // The main story, told by the program alone: train, look, prune, resume, look again. What other
 // programs read (JSON) and what a user may rely on (the same numbers again) is checked here; what
 // goes wrong is in mistakes_test.cc and damage_test.cc.
+#include <cstdlib>
+
 #include "cli/program.h"
+#include "headlab/base/safetensors.h"
 
 namespace headlab::cli { namespace {
 
@@ -180,6 +183,29 @@ TEST_F(Story, ShowsHowHeadsDevelopedIfTheyWereTracked) {
   done({"train", "--resume", "a", "--steps", "45"});
   EXPECT_EQ(done({"heads", "a", "--over-training", "--json"}).json().at("steps").dump(),
             "[10,20,30,40,45]");
+}
+
+TEST_F(Story, ResumesARunOfAProgramBitForBit) {
+  if (std::system("python3 -c ''") != 0) GTEST_SKIP() << "there is no python3";
+  const std::string command = "python3 " HEADLAB_SOURCE_DIR "/examples/tasks/modular.py";
+  const auto train = [&](const char* steps, const char* out) {
+    done(tiny({"--task", "command:" + command, "--schedule", "constant", "--steps", steps, "--out",
+               out}));
+  };
+  train("8", "whole");
+  train("5", "half");
+  const Words resume = {"train", "--resume", "half", "--steps", "8"};
+  EXPECT_TRUE(holds(run(resume).err, "which you have not named"));
+  const Outcome resumed = run(resume, {.environment = {"HEADLAB_COMMAND=" + command}});
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  const auto values = [&](const char* name) {
+    std::vector<std::string> bytes;
+    for (const StoredTensor& tensor :
+         read_safetensors(folder.path() / name / "model.safetensors").tensors)
+      bytes.push_back(tensor.bytes);
+    return bytes;
+  };
+  EXPECT_EQ(values("whole"), values("half"));
 }
 
 }  // namespace

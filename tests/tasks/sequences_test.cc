@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <set>
+#include <utility>
 
 #include "headlab/base/files.h"
 #include "support/folders.h"
@@ -246,6 +247,11 @@ TEST(FromPrograms, ThatFailAreToldWithTheirStatus) {
   expect_contains(said_by("kill -9 $$"), "has ended by signal 9");
   expect_contains(said_by("echo '{}'; echo '{}'; echo '{}'"), "printed more than the 2 lines");
   expect_contains(said_by("echo $seed.$i; i=$((i+1)); echo"), "other lines");
+  expect_contains(said_by("head -c 17000000 /dev/zero"), "prints a line that does not end");
+  const int patience = std::exchange(command_patience(), 300);
+  for (const char* silent : {"sleep 60", "echo '{}'; sleep 60"})
+    expect_contains(said_by(silent), "has printed nothing for 0.3 seconds");
+  command_patience() = patience;
   allow_command("echo hello");
   expect_contains(refusal("command:echo hello"), "its first line");
   allow_command("echo '{\"header\":{}}'; cat");
