@@ -27,7 +27,7 @@ constexpr Part kBudget[] = {
     {"ops", 1335},
     {"nn", 335},
     {"model", 853, "captures and norms that heads/ made again before (847)"},
-    {"tasks", 2450, "files have three parts: to learn, to choose by, to judge (2054)"},
+    {"tasks", 2454, "files have three parts: to learn, to choose by, to judge (2054)"},
     {"train", 1722, "cells, which any number of processes make side by side"},
     {"heads", 5071, "columns of findings, whose texts left report (3922)"},
     {"prune", 1948, "cells, which any number of processes make side by side"},
@@ -36,14 +36,14 @@ constexpr Part kBudget[] = {
     {"report", 3738,
      "of which weights findings are; text, CSV and LaTeX of findings; steps of each arm; names are "
      "harmless"},
-    {"cli", 3518, "eval --best judges on the third part of a file (3150)"},
+    {"cli", 3521, "eval --best judges on the third part of a file (3150)"},
     {"headlab.h", 77},
     {"page .js", 5537},
     {"page .css", 183},
     {"page .html", 177},
     {"page .json", 1},
     {"examples", 393, "one_page, the first file that a student reads (337)"},
-    {"tests", 26135, "cells, which any number of processes make side by side"},
+    {"tests", 26166, "cells, which any number of processes make side by side"},
     {"CMakeLists.txt", 355},
 };
 
