@@ -40,7 +40,6 @@ int omp_get_num_procs() {
 }
 int omp_get_max_threads() { return 1; }
 int omp_get_num_threads() { return 1; }
-int omp_get_thread_num() { return 0; }
 #endif
 
 /// Whether this thread is running a task: then a loop inside it runs right here.
