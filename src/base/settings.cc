@@ -169,7 +169,8 @@ void Settings::set_all(const Json& object, std::string_view source,
 
 Json Settings::to_json() const {
   Json object = Json::object();
-  for (const Setting& setting : table_) object[setting.name] = setting.get();
+  for (const Setting& setting : table_)
+    if (!setting.shorthand) object[setting.name] = setting.get();
   return object;
 }
 

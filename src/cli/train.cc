@@ -247,6 +247,7 @@ Flags flags_of(RunConfig& config) {
   flags.only({"beta1", "beta2", "eps"}, {"!optimizer=sgd"});
   flags.only({"min_lr"}, {"!schedule=constant"});
   flags.only({"activation"}, {"!d_ff=0"});
+  flags.only({"rotary_base"}, {"positions=rotary"});
   return flags;
 }
 

@@ -16,10 +16,9 @@ namespace {
 using Part = ModelCaptures::Written;
 
 void check(const Transformer& model) {
-  require(
-      model.config().norm == NormPlace::pre,
-      "logits of a post-norm model cannot be attributed: its layer norms rescale the sum of all "
-      "parts in every block");
+  require(model.config().norm_place == NormPlace::pre,
+          "logits of a post-norm model cannot be attributed: its norms rescale the sum of all "
+          "parts in every block");
 }
 
 /// What the heads of one module wrote, and its bias.
@@ -31,7 +30,7 @@ void add_attention(const AttentionModule& module, Index layer, const Tensor& z,
     parts.push_back({text(layer, ".", a.heads[h]),
                      matmul(slice(z, 2, begin, end), slice(a.O.W, 0, begin, end))});
   }
-  parts.push_back({module.name + ".b_O", a.O.b});
+  if (a.O.b.defined()) parts.push_back({module.name + ".b_O", a.O.b});
 }
 
 /// The parts of the stack that writes the logits.
@@ -59,7 +58,7 @@ struct Direction {
 
 /// What lies between the stream and the logits.
 struct Unembedding {
-  const LayerNorm& norm;
+  const NormLayer& norm;
   Linear map;
   Index vocab;
   bool centred;
@@ -69,7 +68,7 @@ struct Unembedding {
         map(model.unembedding()),
         vocab(model.config().vocab),
         centred(centred_) {
-    if (!map.b.defined()) map.b = Tensor::zeros({vocab});
+    if (!map.b.defined()) map.b = Tensor::zeros({map.W.size(1)});
   }
 
   /// The element of a token in block k of a row, less the block's mean where that is asked.
@@ -88,8 +87,9 @@ struct Unembedding {
     for (Index c = 0; c < width; ++c) {
       const double weight = above_mean(map.W.data() + c * map.W.size(1), k, token);
       direction.u.push_back(static_cast<double>(norm.w.data()[c]) * weight);
-      direction.norm_bias += static_cast<double>(norm.b.data()[c]) * weight;
+      if (norm.b.defined()) direction.norm_bias += static_cast<double>(norm.b.data()[c]) * weight;
     }
+    if (!kind_of(norm.type).centres) return direction;
     double mean = 0;
     for (const double value : direction.u) mean += value / static_cast<double>(width);
     for (double& value : direction.u) value -= mean;

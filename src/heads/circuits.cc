@@ -17,16 +17,17 @@
 namespace headlab {
 namespace {
 
-/// (I - 1 1^T / C) diag(gain) W: what reads the stream through a layer norm of scale 1.
-Tensor folded(const Tensor& gain, const Tensor& W) {
-  const Tensor scaled = reshape(gain, {gain.count(), 1}) * W;
-  return scaled - mean(scaled, 0, true);
+/// What reads the stream through a norm of scale 1: (I - 1 1^T / C) diag(gain) W, or diag(gain) W
+/// where the kind of norm does not centre.
+Tensor folded(const NormLayer& norm, const Tensor& W) {
+  const Tensor scaled = reshape(norm.w, {norm.w.count(), 1}) * W;
+  return kind_of(norm.type).centres ? scaled - mean(scaled, 0, true) : scaled;
 }
 
 /// W_U [C, K*V], behind the final norm.
 Tensor unembedding(const Transformer& model) {
   const Tensor W = model.unembedding().W;
-  return model.config().norm == NormPlace::pre ? folded(model.final_norm().w, W) : W;
+  return model.config().norm_place == NormPlace::pre ? folded(model.final_norm(), W) : W;
 }
 
 AttentionKind kind_of(const Transformer& model, const HeadId& head) {
@@ -159,10 +160,10 @@ HeadWeights plain_weights(const Transformer& model, const HeadId& head) {
 HeadWeights head_weights(const Transformer& model, const HeadId& head) {
   const NoGrad no_grad;
   HeadWeights weights = plain_weights(model, head);
-  if (model.config().norm == NormPlace::post) return weights;
+  if (model.config().norm_place == NormPlace::post) return weights;
   const AttentionModule module = model.attention_modules()[head.module];
-  weights.Q = folded(module.query_norm->w, weights.Q);
-  for (Tensor* W : {&weights.K, &weights.V}) *W = folded(module.key_norm->w, *W);
+  weights.Q = folded(*module.query_norm, weights.Q);
+  for (Tensor* W : {&weights.K, &weights.V}) *W = folded(*module.key_norm, *W);
   return weights;
 }
 

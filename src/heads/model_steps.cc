@@ -19,11 +19,12 @@ Matrix block_of(const Tensor& x, Index b, Index rows, Index block, Index width) 
   return part;
 }
 
-/// [T, S]: 1 for the keys up to the query.
-std::vector<char> causal_cells(Index T, Index S) {
-  std::vector<char> cells(T * S);
-  for (Index t = 0; t < T; ++t)
-    for (Index s = 0; s <= std::min(t, S - 1); ++s) cells[t * S + s] = 1;
+/// [T, S]: 1 for the keys that a query sees; empty: it sees all.
+std::vector<char> visible_cells(const AttentionPlace& place, Index T, Index S) {
+  const AttentionMask mask{.causal = place.causal, .window = place.window};
+  std::vector<char> cells;
+  for (Index i = 0; i < T * S && (mask.causal || mask.window > 0); ++i)
+    cells.push_back(mask.sees(0, i / S, i % S, S));
   return cells;
 }
 
@@ -37,11 +38,8 @@ HeadSteps steps_of(const Transformer& model, const Activations& activations, con
   const Index T = batch.queries_of(module.kind, b), S = batch.keys_of(module.kind, b);
   const Index D = module.attention->d_head, Dv = module.attention->d_value;
   const Index block = module.attention->kv_head[place];
-  const bool causal =
-      module.kind == AttentionKind::self && model.config().architecture != Architecture::encoder;
-  const std::vector<char> visible = causal ? causal_cells(T, S) : std::vector<char>();
   return attend(block_of(captures.q, b, T, place, D), block_of(captures.k, b, S, block, D),
-                block_of(captures.v, b, S, block, Dv), visible);
+                block_of(captures.v, b, S, block, Dv), visible_cells(module, T, S));
 }
 
 double largest_difference(const HeadSteps& steps, const Activations& activations,

@@ -167,7 +167,7 @@ PairsReport ablate_pairs(const Transformer& model, const Task& task, const Ablat
                          Index examples) {
   const Example example = held_out_examples(task, examples);
   PairsReport report = ablate_pairs(model, example.batch, options);
-  if (model.config().norm != NormPlace::pre) return report;
+  if (model.config().norm_place != NormPlace::pre) return report;
   std::vector<AskedRelation> relations = asked_relations(model, task, example);
   find_shares(model, example.batch, options.batch, relations);
   const HeadSet heads = all_heads(model);

@@ -51,6 +51,34 @@ struct GeluParts {
   }
 };
 
+/// SiLU, x s(x). Below -80 it is as good as 0, and the sigmoid would become subnormal.
+struct SiluParts {
+  Vec x, e, sigmoid;  // e = exp(-x)
+
+  explicit SiluParts(Vec given) : x(select(given < -80, broadcast(-80), given)) {
+    e = exp_bounded(-x);
+    sigmoid = 1 / (1 + e);
+  }
+
+  Vec value() const { return x * sigmoid; }
+  /// s + x s (1 - s), with 1 - s = e s.
+  Vec slope() const { return sigmoid + x * sigmoid * (e * sigmoid); }
+};
+
+/// The pairs of one head: (a, b) becomes (a cos - b sin, b cos + a sin), with the sines of a table
+/// that has them as -sin, sin.
+void rotate_head(const Rotation& r, Index at, const Scalar* cosines, const Scalar* sines) {
+  const Scalar back = r.back ? -1 : 1;
+  const auto turned = [back](Vec x, Vec cos, Vec sin) {
+    return x * cos + neighbours<1>(x) * (back * sin);
+  };
+  const auto added = [&](Vec x, Vec cos, Vec sin, Vec old) { return old + turned(x, cos, sin); };
+  if (r.accumulate)
+    map(r.head, added, r.y + at, r.x + at, cosines, sines, r.y + at);
+  else
+    map(r.head, turned, r.y + at, r.x + at, cosines, sines);
+}
+
 constexpr auto kGelu = [](Vec x) { return GeluParts(x).value(); };
 [[gnu::always_inline]] inline Vec gelu_slope(Vec x) { return GeluParts(x).slope(); }
 
@@ -87,21 +115,12 @@ void tanh_array(Index n, const Scalar* x, Scalar* y) {
 void gelu_forward(Index n, const Scalar* x, Scalar* y) { map_pieces(n, kGelu, y, x); }
 
 void gelu_with_slope(Index n, const Scalar* x, Scalar* y, Scalar* slope) {
-  const auto both = [&](Index i, Vec v) {
+  const auto both = [](Vec* out, Vec v) {
     const GeluParts parts(v);
-    store(y + i, parts.value());
-    store(slope + i, parts.slope());
+    out[0] = parts.value(), out[1] = parts.slope();
   };
   for_pieces(n, [&](Index at, Index end) {
-    const Index last = end - kLanes;
-    for (Index i = at; i < last; i += kLanes) both(i, load(x + i));
-    if (last >= at) {
-      both(last, load(x + last));
-    } else {
-      const GeluParts parts(load_first(x + at, end - at));
-      store_first(y + at, end - at, parts.value());
-      store_first(slope + at, end - at, parts.slope());
-    }
+    map_to(end - at, both, std::array{y + at, slope + at}, x + at);
   });
 }
 
@@ -112,6 +131,44 @@ void gelu_backward(Index n, const Scalar* x, const Scalar* dy, Scalar* dx, bool 
     map_pieces(n, add, dx, x, dy, dx);
   else
     map_pieces(n, set, dx, x, dy);
+}
+
+namespace {
+
+template <class Parts>
+void gate_forward(Index n, const Scalar* gate, const Scalar* x, Scalar* y) {
+  const auto f = [](Vec g, Vec v) { return Parts(g).value() * v; };
+  map_pieces(n, f, y, gate, x);
+}
+
+template <class Parts>
+void gate_backward(const GateBackward& p) {
+  const auto f = [](Vec* out, Vec g, Vec v, Vec d) {
+    const Parts parts(g);
+    const Vec open = parts.value();
+    out[0] = open * v, out[1] = d * parts.slope() * v, out[2] = d * open;
+  };
+  for_pieces(p.n, [&](Index at, Index end) {
+    map_to(end - at, f, std::array{p.y + at, p.dgate + at, p.dx + at}, p.gate + at, p.x + at,
+           p.dy + at);
+  });
+}
+
+}  // namespace
+
+const Gate kGeluGate{gate_forward<GeluParts>, gate_backward<GeluParts>};
+const Gate kSiluGate{gate_forward<SiluParts>, gate_backward<SiluParts>};
+
+void rotate(const Rotation& r) {
+  const Index pairs_per_task = std::max<Index>(1, kPiece / std::max<Index>(r.width, 1));
+  parallel_for((r.rows + pairs_per_task - 1) / pairs_per_task, [&](Index task) {
+    const Index end = std::min(r.rows, (task + 1) * pairs_per_task);
+    for (Index row = task * pairs_per_task; row < end; ++row) {
+      const Index place = row % r.length * r.head;
+      for (Index at = row * r.width; at < (row + 1) * r.width; at += r.head)
+        rotate_head(r, at, r.cosines + place, r.sines + place);
+    }
+  });
 }
 
 void fill_array(Index n, Scalar value, Scalar* y) {

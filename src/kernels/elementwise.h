@@ -18,6 +18,33 @@ void gelu_with_slope(Index n, const Scalar* x, Scalar* y, Scalar* slope);
 /// dx = (accumulate ? dx : 0) + dy gelu'(x).
 void gelu_backward(Index n, const Scalar* x, const Scalar* dy, Scalar* dx, bool accumulate);
 
+/// The gate of a feed-forward network, y = f(gate) x, and its gradients, with y once more: dgate =
+/// dy f'(gate) x, dx = dy f(gate). Results may not overlap inputs.
+struct GateBackward {
+  Index n;
+  const Scalar *gate, *x, *dy;
+  Scalar *y, *dgate, *dx;
+};
+struct Gate {
+  void (*forward)(Index n, const Scalar* gate, const Scalar* x, Scalar* y);
+  void (*backward)(const GateBackward& problem);
+};
+extern const Gate kGeluGate;
+/// f(g) = g / (1 + exp(-g)): SiLU, which is Swish with beta 1.
+extern const Gate kSiluGate;
+
+/// y = x with the pairs (2i, 2i + 1) of each head turned by angles: row r, `width` numbers of heads
+/// of `head` each, stands at place r % length of the tables [length, head]. These hold the cosine
+/// of pair i twice, and its sine as -sin, sin. y may be x.
+struct Rotation {
+  Index rows, width, head, length;
+  const Scalar *cosines, *sines, *x;
+  Scalar* y;
+  bool back;        // by the negative angles: the gradient
+  bool accumulate;  // adds to y
+};
+void rotate(const Rotation& rotation);
+
 /// y = value.
 void fill_array(Index n, Scalar value, Scalar* y);
 /// y += a x.

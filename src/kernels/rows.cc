@@ -144,13 +144,17 @@ void log_softmax_backward(const SoftmaxBackward& p) {
 void layer_norm_forward(const LayerNormForward& p) {
   for_rows(p.rows, p.n, [&](Index row) {
     const Scalar* x = p.x + row * p.n;
-    const Scalar count = static_cast<Scalar>(p.n), m = row_sum(p.n, x) / count;
+    const Scalar count = static_cast<Scalar>(p.n), m = p.centred ? row_sum(p.n, x) / count : 0;
     Vec squares{};
     const auto square = [&](Vec v) { squares += (v - m) * (v - m); };
     each_vector(p.n, m, square, x);
     const Scalar r = 1 / std::sqrt(sum_lanes(squares) / count + p.eps);
-    const auto normal = [m, r](Vec v, Vec g, Vec b) { return (v - m) * r * g + b; };
-    map(p.n, normal, p.y + row * p.n, x, p.gain, p.bias);
+    const auto scaled = [m, r](Vec v, Vec g) { return (v - m) * r * g; };
+    const auto shifted = [scaled](Vec v, Vec g, Vec b) { return scaled(v, g) + b; };
+    if (p.bias)
+      map(p.n, shifted, p.y + row * p.n, x, p.gain, p.bias);
+    else
+      map(p.n, scaled, p.y + row * p.n, x, p.gain);
     p.mean[row] = m;
     p.rstd[row] = r;
   });
@@ -199,8 +203,8 @@ void layer_norm_backward_row(const LayerNormBackward& p, Index row, Scalar* sums
   const auto [sum_g, sum_gh] = layer_norm_sums(p, row, sums);
   if (!p.dx) return;
   const Scalar m = p.mean[row], r = p.rstd[row], count = static_cast<Scalar>(p.n);
-  const auto slope = [m, r, mean_g = sum_g / count, mean_gh = sum_gh / count](Vec x, Vec dy,
-                                                                              Vec gain) {
+  const Scalar mean_g = p.centred ? sum_g / count : 0, mean_gh = sum_gh / count;
+  const auto slope = [=](Vec x, Vec dy, Vec gain) {
     const LayerNormTerms<Vec> terms(m, r, x, dy, gain);
     return r * (terms.g - mean_g - terms.h * mean_gh);
   };

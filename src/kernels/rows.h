@@ -21,22 +21,25 @@ void softmax_backward(const SoftmaxBackward& problem);
 /// dx (+)= dy - exp(y) sum(dy).
 void log_softmax_backward(const SoftmaxBackward& problem);
 
-/// y = (x - mean) rstd gain + bias, rstd = 1 / sqrt(variance + eps) (variance divided by n). Keeps
-/// mean and rstd of each row, [rows], for the backward pass.
+/// y = (x - mean) rstd gain + bias, rstd = 1 / sqrt(variance + eps) (variance divided by n), or
+/// where it is not centred, which is RMSNorm, with a mean of 0. Keeps mean and rstd of each row,
+/// [rows], for the backward pass. A null bias is left out.
 struct LayerNormForward {
   Index rows, n;
   Scalar eps;
   const Scalar *x, *gain, *bias;
   Scalar *y, *mean, *rstd;
+  bool centred = true;
 };
 void layer_norm_forward(const LayerNormForward& problem);
-/// With h = (x - mean) rstd and g = dy gain: dx (+)= rstd (g - mean(g) - h mean(g h)); dgain +=
-/// sum(dy h); dbias += sum(dy). Null ones are skipped.
+/// With h = (x - mean) rstd and g = dy gain: dx (+)= rstd (g - mean(g) - h mean(g h)), without
+/// mean(g) where it is not centred; dgain += sum(dy h); dbias += sum(dy). Null ones are skipped.
 struct LayerNormBackward {
   Index rows, n;
   const Scalar *x, *gain, *mean, *rstd, *dy;
   GradientSlot dx;
   Scalar *dgain, *dbias;
+  bool centred = true;
 };
 void layer_norm_backward(const LayerNormBackward& problem);
 

@@ -5,6 +5,8 @@
 // own may include this. Read next: vector_math.h, tile.h.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -142,6 +144,23 @@ inline void map(Index n, F f, Scalar* y, const Input*... x) {
   const Vec end = f(load(x + last)...);
   for (Index i = 0; i < last; i += kLanes) store(y + i, f(load(x + i)...));
   store(y + last, end);
+}
+
+/// Several results at once: f(out, x[i] ...) fills Vec out[K], which go to y[k][i]. No y may
+/// overlap an input: the last whole vector overlaps the one before it.
+template <std::size_t K, class F, class... Input>
+inline void map_to(Index n, F f, const std::array<Scalar*, K>& y, const Input*... x) {
+  Vec out[K];
+  if (n < kLanes) {
+    f(out, load_first(x, n)...);
+    for (std::size_t k = 0; k < K; ++k) store_first(y[k], n, out[k]);
+    return;
+  }
+  for (Index i = 0; i < n; i += kLanes) {
+    const Index at = std::min(i, n - kLanes);
+    f(out, load(x + at)...);
+    for (std::size_t k = 0; k < K; ++k) store(y[k] + at, out[k]);
+  }
 }
 
 /// Calls f(load(x + i)...) for all whole vectors of n elements, and once more for the rest, whose

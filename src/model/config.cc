@@ -42,25 +42,62 @@ void attention_from_json(TransformerConfig& config, const Json& json) {
   }
 }
 
-/// Layers are joined by +, in every command: a comma stands between the values of a sweep.
-void add_heads(Settings& s, TransformerConfig& c) {
+/// Numbers by layer. They are joined by +, in every command: a comma stands between the values of a
+/// sweep.
+void add_by_layer(Settings& s, const std::string& name, std::vector<Index>& values, Index most,
+                  const char* help) {
   Settings numbers;
-  numbers.integers("heads", c.heads, 0, 4096,
-                   "attention heads of each layer: one number, or one for each layer, encoder "
-                   "first");
-  Setting heads = *numbers.find("heads");
-  heads.placeholder = "N[+N...]";
-  heads.set = [set = heads.set](const Json& json) {
+  numbers.integers(name, values, 0, most, help);
+  Setting setting = *numbers.find(name);
+  setting.placeholder = "N[+N...]";
+  setting.set = [name, set = setting.set](const Json& json) {
     const std::string given = json.is_string() ? json.string() : "";
     if (given.find(',') != given.npos && !given.starts_with('[')) {
       std::string layers = given;
       std::ranges::replace(layers, ',', '+');
-      throw Error("heads " + given + ": a comma stands between the values of a sweep",
-                  "heads of several layers are joined by +: " + layers);
+      throw Error(text(name, " ", given, ": a comma stands between the values of a sweep"),
+                  text(name, " of several layers are joined by +: ", layers));
     }
     set(json);
   };
-  s.add(std::move(heads));
+  s.add(std::move(setting));
+}
+
+/// The kind of norm. Files that are older than kinds say here where norms stand.
+void add_norm(Settings& s, TransformerConfig& c) {
+  s.choice("norm_place", c.norm_place, {"pre", "post"}, "norms before each sublayer, or after");
+  const Setting place = *s.find("norm_place");
+  Settings kinds;
+  kinds.choice("norm", c.norm, texts_of(kNorms, &NormKind::name), "kind of norm");
+  Setting norm = *kinds.find("norm");
+  norm.set = [place = place.set, kind = norm.set](const Json& json) {
+    (json == Json("pre") || json == Json("post") ? place : kind)(json);
+  };
+  s.add(std::move(norm));
+}
+
+constexpr BlockKind kBlockTable[] = {
+    {"original", "norm=layer norm_place=post positions=sinusoidal activation=relu biases=on"},
+    {"gpt2", "norm=layer norm_place=pre positions=learned activation=gelu biases=on"},
+    {"llama", "norm=rms norm_place=pre positions=rotary activation=swiglu biases=off"},
+};
+
+/// `block` sets settings of `s` together.
+void add_block(Settings& s) {
+  const auto names = texts_of(kBlocks, &BlockKind::name);
+  const auto set = [s, names](const Json& json) {
+    const std::string given = json.is_string() ? json.string() : json.dump();
+    const auto found = std::ranges::find(names, given);
+    if (found == names.end()) throw unknown_name("block", given, names);
+    s.set_all_text(kBlocks[found - names.begin()].settings);
+  };
+  s.add({.name = "block",
+         .placeholder = join(names, "|"),
+         .help = "sets norm, norm_place, positions, activation and biases together; flags after it "
+                 "change one of them",
+         .set = set,
+         .get = [] { return Json(""); },
+         .shorthand = true});
 }
 
 /// The heads of one layer against the other sizes.
@@ -73,6 +110,10 @@ void validate_heads(const TransformerConfig& c, Index layer) {
   }
   require(c.kv_heads <= heads && (c.kv_heads == 0 || heads % c.kv_heads == 0), "heads ", heads,
           " do not divide into kv_heads ", c.kv_heads, " groups");
+  const PositionKind& kind = kind_of(c.positions);
+  require(c.d_head_of(layer) % kind.head_multiple == 0, kind.name,
+          " positions need heads of a width that divides by ", kind.head_multiple, ", got ",
+          c.d_head_of(layer));
 }
 
 void validate_attention(const TransformerConfig& c) {
@@ -105,13 +146,17 @@ void validate_source(const TransformerConfig& c) {
 
 }  // namespace
 
+const std::span<const BlockKind> kBlocks = kBlockTable;
+
 std::vector<AttentionPlace> TransformerConfig::attention_places() const {
   std::vector<AttentionPlace> places;
   const auto add = [&](const std::string& name, AttentionKind kind, Index layer) {
     const Index each = d_head_of(layer) + d_value_of(layer), born = heads_of(layer);
     places.push_back({name, kind, layer, kind == AttentionKind::encoder ? source_length : length,
                       kind == AttentionKind::self ? length : source_length, born * each,
-                      (kv_heads > 0 ? std::min(kv_heads, born) : born) * each});
+                      (kv_heads > 0 ? std::min(kv_heads, born) : born) * each,
+                      kind == AttentionKind::self && architecture != Architecture::encoder,
+                      kind == AttentionKind::cross ? 0 : window_of(layer)});
   };
   for (Index layer = 0; layer < encoder_layers; ++layer)
     add(text("encoder.blocks.", layer, ".attn"), AttentionKind::encoder, layer);
@@ -121,6 +166,10 @@ std::vector<AttentionPlace> TransformerConfig::attention_places() const {
     if (has_source()) add(block + "cross_attn", AttentionKind::cross, encoder_layers + layer);
   }
   return places;
+}
+
+Index TransformerConfig::window_of(Index layer) const {
+  return window.size() == 1 ? window[0] : window[layer];
 }
 
 Index TransformerConfig::heads_of(Index layer) const {
@@ -145,15 +194,17 @@ double TransformerConfig::block_weights() const {
 
 void TransformerConfig::validate() const {
   validate_source(*this);
-  require(heads.size() == 1 || static_cast<Index>(heads.size()) == all_layers(), "heads names ",
-          heads.size(), " layers, but ", has_source() ? "encoder_layers + " : "", "layers is ",
-          all_layers());
+  for (const auto& [name, values] : {std::pair("heads", &heads), std::pair("window", &window)}) {
+    require(values->size() == 1 || std::ssize(*values) == all_layers(), name, " names ",
+            values->size(), " layers, but ", has_source() ? "encoder_layers + " : "", "layers is ",
+            all_layers());
+  }
   for (Index layer = 0; layer < all_layers(); ++layer) validate_heads(*this, layer);
   require(!tied || targets == 1, "tied needs targets 1, got ", targets,
           ": one embedding cannot unembed several targets");
-  const auto& [kind, is_parameter, multiple, table] = kind_of(positions);
-  require(d_model % multiple == 0, kind, " positions need a d_model that divides by ", multiple,
-          ", got ", d_model);
+  const PositionKind& kind = kind_of(positions);
+  require(d_model % kind.multiple == 0, kind.name, " positions need a d_model that divides by ",
+          kind.multiple, ", got ", d_model);
   require(static_cast<double>(targets) * static_cast<double>(vocab) * static_cast<double>(d_model) <
               4e9,
           "an unembedding of ", targets, " x ", vocab, " x ", d_model, " does not fit into memory");
@@ -168,7 +219,8 @@ Settings settings_of(TransformerConfig& c) {
            "causal, bidirectional, or both with cross-attention");
   s.integer("layers", c.layers, 0, 1000, "blocks of attention and feed-forward");
   s.integer("encoder_layers", c.encoder_layers, 0, 1000, "blocks of an encoder-decoder's encoder");
-  add_heads(s, c);
+  add_by_layer(s, "heads", c.heads, 4096,
+               "attention heads of each layer: one number, or one for each layer, encoder first");
   s.integer("d_model", c.d_model, 1, 65536, "width of the residual stream");
   s.integer("d_head", c.d_head, 0, 65536,
             "width of a head's queries and keys (0: d_model / heads)");
@@ -182,9 +234,14 @@ Settings settings_of(TransformerConfig& c) {
   s.integer("targets", c.targets, 1, 1024, "targets predicted at each position");
   s.choice("activation", c.activation, texts_of(kActivations, &ActivationKind::name),
            "of the feed-forward network");
-  s.choice("norm", c.norm, {"pre", "post"}, "layer norm before each sublayer, or after");
+  add_norm(s, c);
   s.choice("positions", c.positions, texts_of(kPositions, &PositionKind::name),
-           "position embedding");
+           "position embedding, or queries and keys turned by their positions");
+  s.real("rotary_base", c.rotary_base, 1.001, 1e12, "rotary: pair i of D/2 turns by base^(-2i/D)");
+  s.choice("biases", c.biases, {"off", "on"}, "of linear maps and norms");
+  add_by_layer(s, "window", c.window, 1 << 20,
+               "nearest positions that self-attention sees, by layer (0: all)");
+  add_block(s);
   s.boolean("tied", c.tied, "unembed with the embedding's transpose");
   s.real("dropout", c.dropout, 0, 0.95, "probability, of embeddings, weights and sublayer outputs");
   s.choice("init", c.init, {"uniform", "gpt2"}, "recipe of the initial values");

@@ -18,12 +18,19 @@ MultiHeadAttention make_attention(const TransformerConfig& c, const AttentionPla
                                 .heads = heads,
                                 .d_head = std::max<Index>(1, c.d_head_of(place.layer)),
                                 .d_value = std::max<Index>(1, c.d_value_of(place.layer)),
-                                .kv_heads = c.kv_heads > 0 ? c.kv_heads : heads},
+                                .kv_heads = c.kv_heads > 0 ? c.kv_heads : heads,
+                                .biases = c.biases},
                                static_cast<Scalar>(c.dropout));
+  // Positions of two sequences do not compare: cross-attention turns nothing.
+  const PositionKind& positions = kind_of(c.positions);
+  if (positions.turning != nullptr && place.kind != AttentionKind::cross)
+    attention.turning = positions.turning(place.keys, attention.d_head, c.rotary_base);
   for (const auto& [module, kept] : c.attention)
     if (module == place.name) attention = attention.with_heads(kept);
   return attention;
 }
+
+NormLayer make_norm(const TransformerConfig& c) { return NormLayer(c.d_model, c.norm, c.biases); }
 
 /// The blocks of a stack, where `module` is the index of the first attention module.
 void add_blocks(Stack& stack, const TransformerConfig& c, Index count, std::size_t module) {
@@ -35,15 +42,16 @@ void add_blocks(Stack& stack, const TransformerConfig& c, Index count, std::size
     block.stream = stack.stream + layer;
     block.has_cross = module + 1 < places.size() && places[module + 1].kind == AttentionKind::cross;
     block.has_mlp = c.d_ff > 0;
+    block.window = places[module].window;
     block.attn = make_attention(c, places[module++]);
-    block.ln1 = LayerNorm(c.d_model);
+    block.ln1 = make_norm(c);
     if (block.has_cross) {
-      block.ln_cross = LayerNorm(c.d_model);
+      block.ln_cross = make_norm(c);
       block.cross_attn = make_attention(c, places[module++]);
     }
     if (block.has_mlp) {
-      block.ln2 = LayerNorm(c.d_model);
-      block.mlp = FeedForward(c.d_model, c.d_ff, c.activation);
+      block.ln2 = make_norm(c);
+      block.mlp = FeedForward(c.d_model, c.d_ff, c.activation, c.biases);
     }
   }
 }
@@ -51,7 +59,7 @@ void add_blocks(Stack& stack, const TransformerConfig& c, Index count, std::size
 void visit_stack(const Stack& stack, const TransformerConfig& c, const ParameterVisitor& f) {
   if (kind_of(c.positions).is_parameter) f(stack.name + "pos_embed.W_pos", stack.positions);
   for (const Block& block : stack.blocks) block.visit(stack.name + block.name, f);
-  if (c.norm == NormPlace::pre) stack.ln_final.visit(stack.name + "ln_final.", f);
+  if (c.norm_place == NormPlace::pre) stack.ln_final.visit(stack.name + "ln_final.", f);
 }
 
 }  // namespace
@@ -74,7 +82,7 @@ Transformer::Transformer(const TransformerConfig& config) : config_(config) {
   const TransformerConfig& c = config_;
   W_E_ = parameter({c.vocab, c.d_model});
   const auto made = [&](const char* name, Index length) {
-    return Stack{name, kind_of(c.positions).table(length, c.d_model), {}, LayerNorm(c.d_model)};
+    return Stack{name, kind_of(c.positions).table(length, c.d_model), {}, make_norm(c)};
   };
   if (c.has_source()) {
     encoder_ = made("encoder.", c.source_length);
@@ -83,7 +91,7 @@ Transformer::Transformer(const TransformerConfig& config) : config_(config) {
   main_ = made(c.has_source() ? "decoder." : "", c.length);
   main_.stream = c.has_source() ? encoder_.blocks.size() + 1 : 0;  // a stream after its last block
   add_blocks(main_, c, c.layers, encoder_.blocks.size());
-  if (!c.tied) unembed_ = Linear(c.d_model, c.targets * c.vocab);
+  if (!c.tied) unembed_ = Linear(c.d_model, c.targets * c.vocab, c.biases);
 }
 
 /// What the modules of one stack share in one forward pass.
@@ -122,16 +130,18 @@ Tensor Transformer::embed(const Ids& tokens, const Shape& shape, const Pass& pas
 
 Tensor Transformer::run_block(const Block& block, Tensor x, const Pass& pass) const {
   const ForwardContext in = pass.context.inside(block.name);
-  const bool pre_norm = config_.norm == NormPlace::pre;
-  const auto norm = [&](const LayerNorm& ln, const Tensor& h) { return ln.forward(h, in); };
+  const bool pre_norm = config_.norm_place == NormPlace::pre;
+  const auto norm = [&](const NormLayer& ln, const Tensor& h) { return ln.forward(h, in); };
   const auto pre = [&](auto& ln, const Tensor& h) { return pre_norm ? norm(ln, h) : h; };
   const auto post = [&](auto& ln, const Tensor& h) { return pre_norm ? h : norm(ln, h); };
   const auto out = [&](const std::string& name, const Tensor& y) {
     return pass.written(block.name + name, dropout(y, pass.p, in.inside(name + "_out").key));
   };
   const auto attn = [&](const Tensor& h) {
-    const AttentionHooks hooks = pass.hooks_of(block.module);
-    return out("attn", block.attn.forward(h, h, pass.mask, in.inside("attn"), hooks));
+    AttentionMask mask = pass.mask;
+    mask.window = block.window;
+    return out("attn",
+               block.attn.forward(h, h, mask, in.inside("attn"), pass.hooks_of(block.module)));
   };
   const auto cross_attn = [&](const Tensor& h) {
     return out("cross_attn",
@@ -160,7 +170,7 @@ Tensor Transformer::run(Tensor x, const Pass& pass) const {
       captures->residual.push_back(i < first ? Tensor() : x);
     if (i >= first && i < blocks) x = run_block(stack.blocks[i], x, pass);
   }
-  return config_.norm == NormPlace::pre ? stack.ln_final.forward(x, pass.context) : x;
+  return config_.norm_place == NormPlace::pre ? stack.ln_final.forward(x, pass.context) : x;
 }
 
 /// Checks what is given, and clears the captures.
@@ -217,7 +227,7 @@ std::vector<AttentionModule> Transformer::attention_modules() const {
   const std::vector<AttentionPlace> places = config_.attention_places();
   std::vector<AttentionModule> modules;
   const auto add = [&](const Block& block, const MultiHeadAttention& attention,
-                       const LayerNorm& query_norm, const LayerNorm& key_norm) {
+                       const NormLayer& query_norm, const NormLayer& key_norm) {
     modules.push_back({places[modules.size()], &attention, block.stream, &query_norm, &key_norm});
   };
   for (const Stack* stack : {&encoder_, &main_}) {

@@ -38,7 +38,7 @@ Tensor take(const Tensor& from, int axis, const std::vector<Index>& blocks, Inde
 
 void take_blocks(Linear& linear, const std::vector<Index>& blocks, Index width) {
   linear.W = take(linear.W, 1, blocks, width);
-  linear.b = take(linear.b, 0, blocks, width);
+  if (linear.b.defined()) linear.b = take(linear.b, 0, blocks, width);
 }
 
 }  // namespace
@@ -80,18 +80,19 @@ MultiHeadAttention::MultiHeadAttention(const AttentionSizes& sizes, Scalar dropo
   for (Index h = 0; h < sizes.heads; ++h)
     kv_head.push_back(static_cast<std::int32_t>(h / (sizes.heads / groups)));
   const auto blocks = static_cast<Index>(kv_blocks.size());
-  Q = Linear(sizes.d_model, sizes.heads * d_head);
-  K = Linear(sizes.d_model, blocks * d_head);
-  V = Linear(sizes.d_model, blocks * d_value);
-  O = Linear(sizes.heads * d_value, sizes.d_model);
+  Q = Linear(sizes.d_model, sizes.heads * d_head, sizes.biases);
+  K = Linear(sizes.d_model, blocks * d_head, sizes.biases);
+  V = Linear(sizes.d_model, blocks * d_value, sizes.biases);
+  O = Linear(sizes.heads * d_value, sizes.d_model, sizes.biases);
 }
 
 /// z [B, T, H*Dv] before edits.
 Tensor MultiHeadAttention::head_outputs(const Tensor& x_q, const Tensor& x_kv,
                                         const AttentionMask& mask, const ForwardContext& context,
                                         const AttentionHooks& hooks) const {
-  Tensor q = Q.forward(x_q), k = K.forward(x_kv);      // [B, T, H*D], [B, S, G*D]
-  const Tensor v = V.forward(x_kv);                    // [B, S, G*Dv]
+  Tensor q = Q.forward(x_q), k = K.forward(x_kv);  // [B, T, H*D], [B, S, G*D]
+  const Tensor v = V.forward(x_kv);                // [B, S, G*Dv]
+  if (turning.defined()) q = rotary(q, turning), k = rotary(k, turning);
   if (context.frozen) q = q.detach(), k = k.detach();  // nothing flows through the pattern
   Tensor pattern;                                      // [B, H, T, S], if it is asked for
   Tensor z = attention(q, k, v,                        // [B, T, H*Dv]
@@ -114,7 +115,8 @@ Tensor MultiHeadAttention::forward(const Tensor& x_q, const Tensor& x_kv, const 
   if (heads.empty()) {
     if (AttentionCaptures* none = hooks.captures)
       *none = {none->wants_pattern, {}, {}, {}, {}, {}, {}};
-    return Tensor::zeros(x_q.shape()) + O.b;
+    const Tensor nothing = Tensor::zeros(x_q.shape());
+    return O.b.defined() ? nothing + O.b : nothing;
   }
   Tensor z = hooks.z.defined() ? hooks.z : head_outputs(x_q, x_kv, mask, context, hooks);
   if (hooks.edits) z = edited(z, head_count(), *hooks.edits);
@@ -144,7 +146,7 @@ MultiHeadAttention MultiHeadAttention::with_heads(const std::vector<std::int32_t
   take_blocks(smaller.K, blocks, d_head);
   take_blocks(smaller.V, blocks, d_value);
   smaller.O.W = take(O.W, 0, positions, d_value);
-  smaller.O.b = O.b.clone().set_requires_grad();
+  if (O.b.defined()) smaller.O.b = O.b.clone().set_requires_grad();
   return smaller;
 }
 
@@ -155,7 +157,7 @@ void MultiHeadAttention::visit(const std::string& prefix, const ParameterVisitor
     V.visit(prefix, "_V", f);
     f(prefix + "W_O", O.W);
   }
-  f(prefix + "b_O", O.b);
+  if (O.b.defined()) f(prefix + "b_O", O.b);
 }
 
 }}  // namespace headlab

@@ -26,33 +26,42 @@ void Linear::visit(const std::string& prefix, const std::string& label,
   if (b.defined()) f(prefix + "b" + label, b);
 }
 
-LayerNorm::LayerNorm(Index width) : w(parameter({width}, 1)), b(parameter({width})) {}
-
 const Tensor& NormScales::use(const Tensor& own) {
   if (given) return deviations.at(next++);
   deviations.push_back(own);
   return deviations.back();
 }
 
-Tensor LayerNorm::forward(const Tensor& x, const ForwardContext& context) const {
-  if (!context.frozen && context.norms == nullptr) return layer_norm(x, w, b, eps);
-  const Tensor centred = x - mean(x, -1, true), constant = centred.detach();
-  const Tensor deviation = sqrt(mean(constant * constant, -1, true) + eps);
-  return centred / (context.norms ? context.norms->use(deviation) : deviation) * w + b;
+NormLayer::NormLayer(Index width, NormType kind, bool bias)
+    : w(parameter({width}, 1)),
+      b(bias && kind_of(kind).has_bias ? parameter({width}) : Tensor()),
+      type(kind) {}
+
+Tensor NormLayer::forward(const Tensor& x, const ForwardContext& context) const {
+  const NormKind& kind = kind_of(type);
+  const bool constant = context.frozen || context.norms != nullptr;
+  if (!constant && kind.fused != nullptr) return kind.fused(x, w, b, eps);
+  const Tensor rows = kind.centres ? x - mean(x, -1, true) : x;
+  const Tensor deviation = kind.deviation(constant ? rows.detach() : rows, eps);
+  const Tensor y = rows / (context.norms ? context.norms->use(deviation) : deviation) * w;
+  return b.defined() ? y + b : y;
 }
 
-void LayerNorm::visit(const std::string& prefix, const ParameterVisitor& f) const {
+void NormLayer::visit(const std::string& prefix, const ParameterVisitor& f) const {
   f(prefix + "w", w);
-  f(prefix + "b", b);
+  if (b.defined()) f(prefix + "b", b);
 }
 
-FeedForward::FeedForward(Index width, Index hidden, Activation f)
-    : in(width, hidden), out(hidden, width), activation(f) {}
+FeedForward::FeedForward(Index width, Index hidden, Activation f, bool bias)
+    : in(width, hidden, bias), out(hidden, width, bias), activation(f) {
+  if (kind_of(f).matrices == 3) gate = Linear(width, hidden, bias);
+}
 
 Tensor FeedForward::forward(const Tensor& x) const { return kind_of(activation).forward(*this, x); }
 
 void FeedForward::visit(const std::string& prefix, const ParameterVisitor& f) const {
   in.visit(prefix, "_in", f);
+  if (gate.W.defined()) gate.visit(prefix, "_gate", f);
   out.visit(prefix, "_out", f);
 }
 
@@ -70,24 +79,51 @@ Tensor sinusoidal_positions(Index length, Index width) {
   return table;
 }
 
-const std::array<ActivationKind, 2> kActivations = {{
-    {"gelu", 2,  // in its tanh form
-     [](const FeedForward& mlp, const Tensor& x) {
-       return feed_forward({x, mlp.in.W, mlp.in.b, mlp.out.W, mlp.out.b});
-     }},
+namespace {
+
+/// sqrt(mean(x^2) + eps): of rows whose mean is off, their standard deviation.
+Tensor root_mean_square(const Tensor& rows, Scalar eps) {
+  return sqrt(mean(rows * rows, -1, true) + eps);
+}
+
+template <Gating gating>
+Tensor network(const FeedForward& mlp, const Tensor& x) {
+  const auto& [in, out, gate, activation] = mlp;
+  return feed_forward({x, in.W, in.b, out.W, out.b, gate.W, gate.b, gating});
+}
+
+Tensor no_table(Index, Index) { return {}; }
+
+constexpr NormKind kNormTable[] = {
+    {"layer", true, true, root_mean_square, layer_norm},
+    {"rms", false, false, root_mean_square, rms_norm},
+};
+
+constexpr ActivationKind kActivationTable[] = {
+    {"gelu", 2, network<Gating::gelu>},  // in its tanh form
     {"relu", 2,
      [](const FeedForward& mlp, const Tensor& x) {
        return mlp.out.forward(relu(mlp.in.forward(x)));
      }},
-}};
+    {"swiglu", 3, network<Gating::silu>},
+    {"geglu", 3, network<Gating::gelu>},
+};
 
-const std::array<PositionKind, 3> kPositions = {{
-    {"learned", true, 1,
+constexpr PositionKind kPositionTable[] = {
+    {"learned", true, 1, 1,
      [](Index length, Index width) {
        return parameter({length, width});
-     }},
-    {"sinusoidal", false, 2, sinusoidal_positions},
-    {"none", false, 1, [](Index, Index) { return Tensor(); }},
-}};
+     },
+     nullptr},
+    {"sinusoidal", false, 2, 1, sinusoidal_positions, nullptr},
+    {"none", false, 1, 1, no_table, nullptr},
+    {"rotary", false, 1, 2, no_table, rotary_table},
+};
+
+}  // namespace
+
+const std::span<const NormKind> kNorms = kNormTable;
+const std::span<const ActivationKind> kActivations = kActivationTable;
+const std::span<const PositionKind> kPositions = kPositionTable;
 
 }}  // namespace headlab

@@ -16,6 +16,7 @@
 #include "headlab/ops/rows.h"
 #include "headlab/tensor/tape.h"
 #include "kernels/attention.h"
+#include "kernels/elementwise.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
@@ -135,6 +136,51 @@ Tensor dropout_tensor(const Sizes& n, const AttentionOptions& o) {
 bool AttentionMask::sees(Index b, Index t, Index s, Index keys) const {
   return (!causal || s <= t) && (window <= 0 || (t - s < window && s - t < window)) &&
          (lengths.empty() || s < lengths[b]) && (visible.empty() || visible[t * keys + s] != 0);
+}
+
+Tensor rotary_table(Index length, Index d_head, double base) {
+  require(d_head % 2 == 0, "rotary positions turn pairs of numbers, and a head of width ", d_head,
+          " has one over");
+  Tensor table = Tensor::empty({2, length, d_head});
+  for (Index t = 0; t < length; ++t) {
+    for (Index i = 0; i < d_head; ++i) {
+      const double exponent = static_cast<double>(i / 2 * 2) / static_cast<double>(d_head);
+      const double angle = static_cast<double>(t) * std::pow(base, -exponent);
+      Scalar* at = table.data() + t * d_head + i;
+      at[0] = static_cast<Scalar>(std::cos(angle));
+      at[length * d_head] = static_cast<Scalar>(i % 2 == 0 ? -std::sin(angle) : std::sin(angle));
+    }
+  }
+  return table;
+}
+
+Tensor rotary(const Tensor& x, const Tensor& turning, Index first) {
+  const Index T = x.size(1), D = turning.size(2), L = turning.size(1);
+  require(x.rank() == 3 && x.size(2) % D == 0 && first >= 0 && first + T <= L, "rotary: x ",
+          x.shape(), " from position ", first, " does not fit a table ", turning.shape());
+  Tensor y = Tensor::empty(x.shape());
+  const auto rotation = [=, B = x.size(0), width = x.size(2)](const Scalar* from, Scalar* to) {
+    const Scalar* cosines = turning.data() + first * D;
+    return Rotation{B * T, width, D, T, cosines, cosines + L * D, from, to, false, false};
+  };
+  rotate(rotation(x.data(), y.data()));
+  return record("rotary", y, {x}, [rotation](Node& node) {
+    if (const GradientSlot dx = node.slot(0)) {
+      Rotation back = rotation(node.gradient(), dx.data);
+      back.back = true, back.accumulate = dx.accumulate;
+      rotate(back);
+    }
+  });
+}
+
+Tensor rotary_composed(const Tensor& x, const Tensor& turning, Index first) {
+  const Index T = x.size(1), D = turning.size(2);
+  const auto row = [&](Index i) {  // [T, 1, D/2, 2]
+    return reshape(slice(slice(turning, 0, i, i + 1), 1, first, first + T), {T, 1, D / 2, 2});
+  };
+  const Tensor pairs = reshape(x, {x.size(0), T, x.size(2) / D, D / 2, 2});  // [B, T, H, D/2, 2]
+  const Tensor exchanged = concat({slice(pairs, -1, 1, 2), slice(pairs, -1, 0, 1)}, -1);
+  return reshape(pairs * row(0) + exchanged * row(1), x.shape());
 }
 
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionOptions options,

@@ -89,6 +89,15 @@ void linear_checks(Table& t) {
   t.add("feed_forward", "x also used elsewhere", {{3, 4}, {4, 6}, {6}, {6, 4}, {4}}, [](Inputs x) {
     return x[0] + feed_forward({x[0], x[1], x[2], x[3], x[4]});
   });
+  t.add("feed_forward", "no biases", {{3, 4}, {4, 6}, {6, 4}}, [](Inputs x) {
+    return feed_forward({x[0], x[1], {}, x[2], {}});
+  });
+  for (const Gating gating : {Gating::gelu, Gating::silu}) {
+    t.add("feed_forward", gating == Gating::gelu ? "gated by gelu" : "gated by silu",
+          {{2, 3, 4}, {4, 6}, {6}, {6, 5}, {5}, {4, 6}, {6}}, [gating](Inputs x) {
+            return feed_forward({x[0], x[1], x[2], x[3], x[4], x[5], x[6], gating});
+          });
+  }
   t.add("feed_forward", "the maps share W and b", {{3, 4}, {4, 4}, {4}}, [](Inputs x) {
     return feed_forward({x[0], x[1], x[2], x[1], x[2]});
   });
@@ -141,6 +150,10 @@ void norm_checks(Table& t) {
         [](Inputs x) { return layer_norm(x[0], x[1], x[2]) * x[0]; });
   t.add("layer_norm", "one tensor for x, gain and bias", {{5}},
         [](Inputs x) { return layer_norm(x[0], x[0], x[0]); });
+  t.add("rms_norm", "[2, 3, 5]", {{2, 3, 5}, {5}, {5}},
+        [](Inputs x) { return rms_norm(x[0], x[1], x[2]); });
+  t.add("rms_norm", "no bias, x also used elsewhere", {{4, 5}, {5}},
+        [](Inputs x) { return rms_norm(x[0], x[1], {}) * x[0]; });
   t.add("dropout", "p 0.4", {{5, 6}},
         [](Inputs x) { return dropout(x[0], Scalar(0.4), kDropoutKey); });
   t.add("dropout", "x also used elsewhere", {{5, 6}},
@@ -200,6 +213,11 @@ std::vector<AttentionCase> attention_cases() {
 }
 
 void attention_checks(Table& t) {
+  const Tensor turning = rotary_table(8, 6, 100);
+  t.add("rotary", "two heads, from position 3", {{2, 5, 12}},
+        [turning](Inputs x) { return rotary(x[0], turning, 3); });
+  t.add("rotary", "x also used elsewhere", {{1, 2, 6}},
+        [turning](Inputs x) { return rotary(x[0], turning) * x[0]; });
   for (const AttentionCase& c : attention_cases()) {
     t.add("attention", c.description, c.shapes,
           [options = c.options](Inputs x) { return attention(x[0], x[1], x[2], options); });

@@ -87,8 +87,11 @@ Tensor linear(const Tensor& x, const Tensor& W, const Tensor& b) {
 }
 
 Tensor feed_forward_composed(const FeedForwardInputs& in) {
-  const Tensor before = linear(in.x, in.W_in, in.b_in);  // [..., F]
-  return linear(gelu(before), in.W_out, in.b_out);       // [..., N]
+  const Tensor h = linear(in.x, in.W_in, in.b_in);  // [..., F], as all up to the last map
+  if (!in.W_gate.defined()) return linear(gelu(h), in.W_out, in.b_out);  // [..., N]
+  const Tensor gate = linear(in.x, in.W_gate, in.b_gate);
+  const Tensor open = in.gating == Gating::gelu ? gelu(gate) : gate / (1 + exp(-gate));
+  return linear(open * h, in.W_out, in.b_out);
 }
 
 namespace {
@@ -125,95 +128,148 @@ Tensor transposed(const Tensor& W) {
   return result;
 }
 
-/// The backward pass of feed_forward: y = hidden W_out + b_out, hidden = gelu(before),
-/// before = x W_in + b_in. A block of rows at a time: dhidden = dy W_out^T, dbefore = dhidden
-/// gelu'(before), dx = dbefore W_in^T row by row; then dW_out += hidden^T dy, dW_in += x^T dbefore.
+/// Both maps into the network, and the one out of it.
+struct Maps {
+  Sizes in, out;
+  const Gate* gate;  // null: GELU and no gate
+
+  explicit Maps(const FeedForwardInputs& all)
+      : in("feed_forward", all.x, all.W_in, all.b_in),
+        out("feed_forward", Tensor::empty({0, in.outputs}), all.W_out, all.b_out),
+        gate(!all.W_gate.defined()        ? nullptr
+             : all.gating == Gating::gelu ? &kGeluGate
+                                          : &kSiluGate) {
+    out.rows = in.rows;
+    if (gate == nullptr) return;
+    const Sizes other("feed_forward", all.x, all.W_gate, all.b_gate);
+    require(other.outputs == in.outputs, "feed_forward: W_gate ", all.W_gate.shape(),
+            " must have the shape of W_in, ", all.W_in.shape());
+  }
+};
+
+/// The backward pass of feed_forward: y = hidden W_out + b_out, hidden = gelu(before) or f(gate)
+/// before, before = x W_in + b_in, gate = x W_gate + b_gate. A block of rows at a time: dhidden =
+/// dy W_out^T, then dbefore and dgate, dx = dbefore W_in^T + dgate W_gate^T row by row; then dW_out
+/// += hidden^T dy, dW_in += x^T dbefore, dW_gate += x^T dgate.
 class FeedForwardBackward {
  public:
-  FeedForwardBackward(Node& node, const Sizes& first, const Sizes& second, const Tensor& before)
-      : node_(node), first_(first), second_(second), before_(before), tasks_(node.input(1)) {
-    const Shape block{std::min(RowTasks::kBlockRows, first.rows), first.outputs};
+  FeedForwardBackward(Node& node, const Maps& maps, const Tensor& before, const Tensor& gate)
+      : node_(node), maps_(maps), before_(before), gate_(gate), tasks_(node.input(1)) {
+    const Shape block{std::min(RowTasks::kBlockRows, maps.in.rows), maps.in.outputs};
     hidden_ = Tensor::empty(block), dbefore_ = Tensor::empty(block);
+    if (maps.gate) dgate_ = Tensor::empty(block);
     if (!tasks_.parallel) return;  // else W^T is made once, and not packed anew by every task
-    W_out_transposed_ = transposed(node.input(3)), W_in_transposed_ = transposed(node.input(1));
+    for (const int weight : {1, 3, 5})
+      if (weight < 5 || maps.gate) transposed_[weight] = transposed(node.input(weight));
   }
 
   void run() {
-    const Index all = first_.rows;
+    const Index all = maps_.in.rows;
     Index at = 0;
     do {  // also for no rows: gradients of weights have to become zero then
-      first_.rows = second_.rows = std::min(RowTasks::kBlockRows, all - at);
+      maps_.in.rows = maps_.out.rows = std::min(RowTasks::kBlockRows, all - at);
       propagate(at);
       add_weight_gradients(at);
     } while ((at += RowTasks::kBlockRows) < all);
   }
 
  private:
-  const Scalar* dy(Index row) const { return node_.gradient() + row * second_.outputs; }
+  const Scalar* dy(Index row) const { return node_.gradient() + row * maps_.out.outputs; }
 
-  /// From dy to dbefore and dx, and hidden again, of the block that begins at row `at`.
+  /// dx = dy W^T through the map of that weight.
+  Gemm backwards(const Sizes& sizes, int weight, const Scalar* from, const GradientSlot& to) {
+    Gemm product = sizes.input_gradient(from, node_.input(weight), to);
+    if (tasks_.parallel) product.b = {transposed_[weight].data(), sizes.inputs};
+    return product;
+  }
+
+  /// From dy to dbefore, dgate and dx, and hidden again, of the block that begins at row `at`.
   void propagate(Index at) {
-    const Index width = first_.outputs;
+    const Index width = maps_.in.outputs, inputs = maps_.in.inputs;
     GradientSlot dx = dx_;
-    if (dx) dx.data += at * first_.inputs;
-    Gemm to_before = second_.input_gradient(dy(at), node_.input(3), {dbefore_.data(), false});
-    Gemm to_x = first_.input_gradient(dbefore_.data(), node_.input(1), dx);
-    if (tasks_.parallel) to_before.b = {W_out_transposed_.data(), width};
-    if (tasks_.parallel) to_x.b = {W_in_transposed_.data(), first_.inputs};
-    tasks_.for_each(first_.rows, [&](Index i, Index rows) {
-      const Scratch<Scalar> slope(rows * width);
-      gelu_with_slope(rows * width, before_.data() + (at + i) * width, hidden_.data() + i * width,
-                      slope.data());
+    if (dx) dx.data += at * inputs;
+    const Gemm to_before = backwards(maps_.out, 3, dy(at), {dbefore_.data(), false});
+    const Gemm to_x = backwards(maps_.in, 1, dbefore_.data(), dx);
+    tasks_.for_each(maps_.in.rows, [&](Index i, Index rows) {
+      const Scratch<Scalar> scratch(rows * width);
+      const Index from = (at + i) * width, to = i * width, n = rows * width;
       Gemm part = gemm_part(to_before, i, rows, 0, width);
-      part.finish.factor = slope.data();
-      gemm(part);
-      if (dx) gemm(gemm_part(to_x, i, rows, 0, first_.inputs));
+      if (maps_.gate) {
+        part.c = scratch.data();
+        gemm(part);
+        maps_.gate->backward({n, gate_.data() + from, before_.data() + from, scratch.data(),
+                              hidden_.data() + to, dgate_.data() + to, dbefore_.data() + to});
+      } else {
+        gelu_with_slope(n, before_.data() + from, hidden_.data() + to, scratch.data());
+        part.finish.factor = scratch.data();
+        gemm(part);
+      }
+      if (!dx) return;
+      gemm(gemm_part(to_x, i, rows, 0, inputs));
+      if (maps_.gate)
+        gemm(gemm_part(backwards(maps_.in, 5, dgate_.data(), {dx.data, true}), i, rows, 0, inputs));
     });
   }
 
   void add_weight_gradients(Index at) {
-    const Scalar* x = node_.input(0).data() + at * first_.inputs;
-    const auto sum = [at](const GradientSlot& slot) {
-      return GradientSlot{slot.data, slot.accumulate || at > 0};
+    const Scalar* x = node_.input(0).data() + at * maps_.in.inputs;
+    const auto slot = [&](std::size_t input) {
+      GradientSlot sum = weights_[input];
+      sum.accumulate = sum.accumulate || at > 0;
+      return sum;
     };
-    gemm_together(std::array{second_.weight_gradient(hidden_.data(), dy(at), sum(dW_out_), db_out_),
-                             first_.weight_gradient(x, dbefore_.data(), sum(dW_in_), db_in_)});
+    const std::array products{maps_.out.weight_gradient(hidden_.data(), dy(at), slot(1),
+                                                        biases_[1]),
+                              maps_.in.weight_gradient(x, dbefore_.data(), slot(0), biases_[0]),
+                              maps_.in.weight_gradient(x, maps_.gate ? dgate_.data() : nullptr,
+                                                       slot(2), biases_[2])};
+    gemm_together(std::span(products).first(maps_.gate ? 3 : 2));
   }
 
   Node& node_;
-  Sizes first_, second_;  // rows: those of a block
-  const Tensor& before_;
+  Maps maps_;  // rows: those of a block
+  const Tensor &before_, &gate_;
   RowTasks tasks_;
-  Tensor hidden_, dbefore_;  // [rows of a block, F]
-  Tensor W_out_transposed_, W_in_transposed_;
-  GradientSlot dx_ = node_.slot(0), dW_in_ = node_.slot(1), dW_out_ = node_.slot(3);
-  Scalar *db_in_ = node_.sum_into(2), *db_out_ = node_.sum_into(4);
+  Tensor hidden_, dbefore_, dgate_;   // [rows of a block, F]
+  std::array<Tensor, 6> transposed_;  // of the weights, by their input
+  GradientSlot dx_ = node_.slot(0);
+  std::array<GradientSlot, 3> weights_{node_.slot(1), node_.slot(3), node_.slot(5)};
+  std::array<Scalar*, 3> biases_{node_.sum_into(2), node_.sum_into(4), node_.sum_into(6)};
 };
 
 }  // namespace
 
 Tensor feed_forward(const FeedForwardInputs& in) {
-  require(in.b_in.defined() && in.b_out.defined(), "feed_forward: needs both biases");
-  const Sizes first("feed_forward", in.x, in.W_in, in.b_in);
-  const Tensor before = Tensor::empty(in.x.shape().with(-1, first.outputs));  // [..., F]
-  const Sizes second("feed_forward", before, in.W_out, in.b_out);
-  Tensor y = Tensor::empty(in.x.shape().with(-1, second.outputs));  // [..., N]
-  const Gemm to_before =
-      first.forward(in.x.data(), in.W_in, before.data(), {.bias = in.b_in.data()});
-  const Gemm to_y = second.forward(before.data(), in.W_out, y.data(), {.bias = in.b_out.data()});
-  RowTasks(in.W_in).for_each(first.rows, [&](Index i, Index rows) {
-    const Scratch<Scalar> hidden(rows * first.outputs);
-    Gemm part = gemm_part(to_before, i, rows, 0, first.outputs);
-    part.finish.gelu = hidden.data();
+  const Maps maps(in);
+  const Index width = maps.in.outputs;
+  const Tensor before = Tensor::empty(in.x.shape().with(-1, width));  // [..., F]
+  const Tensor gate = maps.gate ? Tensor::empty(before.shape()) : Tensor();
+  Tensor y = Tensor::empty(in.x.shape().with(-1, maps.out.outputs));  // [..., N]
+  const auto into = [&](const Tensor& W, const Tensor& b, const Tensor& to) {
+    return maps.in.forward(in.x.data(), W, to.data(), {.bias = data_or_null(b)});
+  };
+  const Gemm to_before = into(in.W_in, in.b_in, before);
+  const Gemm to_gate = maps.gate ? into(in.W_gate, in.b_gate, gate) : Gemm{};
+  const Gemm to_y =
+      maps.out.forward(before.data(), in.W_out, y.data(), {.bias = data_or_null(in.b_out)});
+  RowTasks(in.W_in).for_each(maps.in.rows, [&](Index i, Index rows) {
+    const Scratch<Scalar> hidden(rows * width);
+    Gemm part = gemm_part(to_before, i, rows, 0, width);
+    if (!maps.gate) part.finish.gelu = hidden.data();
     gemm(part);
-    part = gemm_part(to_y, i, rows, 0, second.outputs);
+    if (maps.gate) {
+      gemm(gemm_part(to_gate, i, rows, 0, width));
+      maps.gate->forward(rows * width, gate.data() + i * width, before.data() + i * width,
+                         hidden.data());
+    }
+    part = gemm_part(to_y, i, rows, 0, maps.out.outputs);
     part.a.data = hidden.data();
     gemm(part);
   });
-  std::array inputs{in.x, in.W_in, in.b_in, in.W_out, in.b_out};
+  std::array inputs{in.x, in.W_in, in.b_in, in.W_out, in.b_out, in.W_gate, in.b_gate};
   separate(inputs);
-  return record("feed_forward", y, inputs, [first, second, before](Node& node) {
-    FeedForwardBackward(node, first, second, before).run();
+  return record("feed_forward", y, inputs, [maps, before, gate](Node& node) {
+    FeedForwardBackward(node, maps, before, gate).run();
   });
 }
 

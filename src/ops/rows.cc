@@ -6,6 +6,7 @@
 #include "headlab/ops/rows.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 #include "headlab/base/error.h"
@@ -58,6 +59,34 @@ Tensor softmax_by(const char* name, const Tensor& x, decltype(softmax_forward)* 
   return record(name, y, {x}, [rows, differentiate](Node& node) {
     if (const GradientSlot dx = node.slot(0))
       differentiate({rows.count, rows.n, node.output(), node.gradient(), dx});
+  });
+}
+
+/// Layer norm of {x, gain, bias}, or RMSNorm, which is not centred.
+Tensor normalised(const char* name, const std::array<Tensor, 3>& inputs, Scalar eps, bool centred) {
+  const auto& [x, gain, bias] = inputs;
+  const Rows rows = rows_of(name, x);
+  const Shape width{rows.n};
+  require(gain.shape() == width && (!bias.defined() || bias.shape() == width), name, ": x ",
+          x.shape(), " needs gain and bias [", rows.n, "], got ", gain.shape(), " and ",
+          bias.defined() ? bias.shape() : Shape{});
+  Tensor y = Tensor::empty(x.shape()), mean = Tensor::empty({rows.count}),
+         rstd = Tensor::empty({rows.count});
+  layer_norm_forward({rows.count, rows.n, eps, x.data(), gain.data(),
+                      bias.defined() ? bias.data() : nullptr, y.data(), mean.data(), rstd.data(),
+                      centred});
+  return record(name, y, inputs, [rows, mean, rstd, centred](Node& node) {
+    layer_norm_backward({.rows = rows.count,
+                         .n = rows.n,
+                         .x = node.input(0).data(),
+                         .gain = node.input(1).data(),
+                         .mean = mean.data(),
+                         .rstd = rstd.data(),
+                         .dy = node.gradient(),
+                         .dx = node.slot(0),
+                         .dgain = node.sum_into(1),
+                         .dbias = node.sum_into(2),
+                         .centred = centred});
   });
 }
 
@@ -144,26 +173,11 @@ Tensor cross_entropy(const Tensor& logits, std::span<const std::int32_t> targets
 }
 
 Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, Scalar eps) {
-  const Rows rows = rows_of("layer_norm", x);
-  require(gain.shape() == Shape{rows.n} && bias.shape() == Shape{rows.n}, "layer_norm: x ",
-          x.shape(), " needs gain and bias [", rows.n, "], got ", gain.shape(), " and ",
-          bias.shape());
-  Tensor y = Tensor::empty(x.shape()), mean = Tensor::empty({rows.count}),
-         rstd = Tensor::empty({rows.count});
-  layer_norm_forward({rows.count, rows.n, eps, x.data(), gain.data(), bias.data(), y.data(),
-                      mean.data(), rstd.data()});
-  return record("layer_norm", y, {x, gain, bias}, [rows, mean, rstd](Node& node) {
-    layer_norm_backward({.rows = rows.count,
-                         .n = rows.n,
-                         .x = node.input(0).data(),
-                         .gain = node.input(1).data(),
-                         .mean = mean.data(),
-                         .rstd = rstd.data(),
-                         .dy = node.gradient(),
-                         .dx = node.slot(0),
-                         .dgain = node.sum_into(1),
-                         .dbias = node.sum_into(2)});
-  });
+  return normalised("layer_norm", {x, gain, bias}, eps, true);
+}
+
+Tensor rms_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, Scalar eps) {
+  return normalised("rms_norm", {x, gain, bias}, eps, false);
 }
 
 }}  // namespace headlab

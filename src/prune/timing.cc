@@ -37,7 +37,6 @@ struct ModuleAlone {
 
 /// The modules with inputs of the shapes that they have in the model.
 std::vector<ModuleAlone> modules_alone(const Transformer& model, const Batch& batch) {
-  const bool causal = model.config().architecture != Architecture::encoder;
   const auto ones = [&](Index length) {
     return Tensor::full({batch.size, length, model.config().d_model}, 1);
   };
@@ -48,7 +47,7 @@ std::vector<ModuleAlone> modules_alone(const Transformer& model, const Batch& ba
     alone.queries = ones(batch.queries(m.kind)).set_requires_grad();
     alone.keys = m.kind == AttentionKind::cross ? ones(batch.keys(m.kind)) : alone.queries;
     alone.gradient = ones(batch.queries(m.kind));
-    alone.mask.causal = causal && m.kind == AttentionKind::self;
+    alone.mask = {.causal = m.causal, .window = m.window};
   }
   return all;
 }

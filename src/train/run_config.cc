@@ -105,7 +105,9 @@ Transformer initial_model(const RunConfig& config) {
 double step_bytes(const TransformerConfig& m, const TrainConfig& t) {
   Index floats = m.length * m.targets * m.vocab;  // of a sequence: logits, then each module's
   for (const AttentionPlace& place : m.attention_places()) {
-    const Index residuals = place.begins_block() ? 2 * m.d_model + m.d_ff : m.d_model;
+    const Index residuals = place.begins_block()
+                                ? 2 * m.d_model + (kind_of(m.activation).matrices - 1) * m.d_ff
+                                : m.d_model;
     floats += place.queries * (place.width + residuals) + place.keys * place.key_width;
   }
   const Index integers = m.length * (1 + m.targets) + m.source_length;

@@ -97,7 +97,7 @@ TEST_F(Causes, CircuitsShowAHeadsMatrices) {
 }
 
 TEST_F(Causes, AttributionRefusesPostNorm) {
-  done(tiny({"--out", "a", "--norm", "post"}));
+  done(tiny({"--out", "a", "--norm-place", "post"}));
   expect_refused(run({"attribute", "a"}), 1, {"post-norm", "cannot be attributed"});
 }
 

@@ -16,7 +16,7 @@ const std::string kValues =
     "--example=1 --examples=40 --finetune=3 --gate-steps=3 --head=0.1 --heads=1 --init=gpt2 "
     "--judged=16 --keep=2 --keep-weights=3 --kind=mean --kv-heads=2 --lambda=.5 --layers=2 "
     "--like=previous --lr=.003 --matrix=qk --max-loss-rise=1 --method=random "
-    "--methods=magnitude --min-lr=.001 --model=w --momentum=.5 --norm=post --npy=f "
+    "--methods=magnitude --min-lr=.001 --model=w --momentum=.5 --norm-place=post --npy=f "
     "--optimizer=adam --out=f --pattern=0.1 --pdf=f --per-layer-min=1 --permutations=300 "
     "--positions=none --prune=magnitude --relation=same --resume=w --rounds=2 --save-every=3 "
     "--schedule=linear --seed=5 --seeds=2 --sizes=1 --stages=2 --steps=33 --svg=f --target=1 "

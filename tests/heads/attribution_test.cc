@@ -50,7 +50,7 @@ TEST(Attribution, GivesTheInductionHeadTheWholeAnswer) {
 }
 
 TEST(Attribution, RefusesWhatIsNoSum) {
-  TransformerConfig post = small_config("norm=post");
+  TransformerConfig post = small_config("norm_place=post");
   expect_error([&] { attribute_logits(random_model(post), random_batch(post, 2, 5)); },
                {"post-norm", "cannot be attributed"});
   const TransformerConfig one = small_config();

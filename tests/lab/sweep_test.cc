@@ -52,8 +52,8 @@ TEST(SweepCells, AreEveryCombinationWithTheSeedsSideBySide) {
 }
 
 TEST(SweepCells, AreNamedByWhatChanges) {
-  const auto cells = sweep_cells(tiny_grid({{"norm", {"pre", "post"}}, {"lr", {"0.01"}}}));
-  EXPECT_EQ(names_of(cells), (Names{"norm=pre,seed=0", "norm=post,seed=0"}));
+  const auto cells = sweep_cells(tiny_grid({{"norm_place", {"pre", "post"}}, {"lr", {"0.01"}}}));
+  EXPECT_EQ(names_of(cells), (Names{"norm_place=pre,seed=0", "norm_place=post,seed=0"}));
 }
 
 TEST(SweepCells, TakeWhatEachTaskRecommends) {

@@ -165,7 +165,7 @@ TEST(Config, KnowsWhichHeadsAModuleCanKeep) {
 
 TEST(ConfigSettings, ComeBackFromJson) {
   TransformerConfig c = small_config(
-      "architecture=encoder heads=4+0 d_head=3 kv_heads=2 norm=post activation=relu "
+      "architecture=encoder heads=4+0 d_head=3 kv_heads=2 norm_place=post activation=relu "
       "positions=sinusoidal init=gpt2 targets=3 dropout=0.1");
   c.attention = {{"blocks.0.attn", {0, 3}}, {"blocks.1.attn", {}}};
   const Json json = Json::parse(settings_of(c).to_json().dump());
@@ -174,24 +174,24 @@ TEST(ConfigSettings, ComeBackFromJson) {
   EXPECT_EQ(settings_of(read).to_json(), settings_of(c).to_json());
   EXPECT_EQ(read.heads, c.heads);
   EXPECT_EQ(read.attention, c.attention);
-  EXPECT_EQ(read.norm, NormPlace::post);
+  EXPECT_EQ(read.norm_place, NormPlace::post);
   EXPECT_EQ(read.dropout, 0.1);
 }
 
 TEST(ConfigSettings, AreReadFromText) {
   TransformerConfig c;
-  settings_of(c).set_all_text("layers=2 heads=4+0 tied=true norm=post dropout=0.25");
+  settings_of(c).set_all_text("layers=2 heads=4+0 tied=true norm_place=post dropout=0.25");
   EXPECT_EQ(c.layers, 2);
   EXPECT_EQ(c.heads, (std::vector<Index>{4, 0}));
   EXPECT_TRUE(c.tied);
-  EXPECT_EQ(c.norm, NormPlace::post);
+  EXPECT_EQ(c.norm_place, NormPlace::post);
   EXPECT_EQ(c.dropout, 0.25);
 }
 
 TEST(ConfigSettings, NameWhatIsAllowed) {
   TransformerConfig c;
   const Settings s = settings_of(c);
-  expect_error([&] { s.set_text("norm", "mid"); }, {"norm", "pre", "post"});
+  expect_error([&] { s.set_text("norm_place", "mid"); }, {"norm_place", "pre", "post"});
   expect_error([&] { s.set_text("layers", "-1"); }, {"layers", "0", "1000"});
   expect_error([&] { s.set_text("d_model", "0"); }, {"d_model", "1"});
   expect_error([&] { s.set_text("dropout", "1"); }, {"dropout"});

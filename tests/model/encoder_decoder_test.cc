@@ -11,7 +11,7 @@ namespace headlab { namespace {
 class EncoderDecoder : public testing::TestWithParam<NormPlace> {
  protected:
   EncoderDecoder() : config_(small_encoder_decoder()) {
-    config_.norm = GetParam();
+    config_.norm_place = GetParam();
     model_.emplace_back(random_model(config_));
     batch_ = random_batch(config_, 2, 5);
   }
@@ -163,7 +163,7 @@ TEST_P(EncoderDecoder, LetsGradientsReachGatesOfEveryModule) {
 TEST_P(EncoderDecoder, CountsItsParameters) {
   const Index C = 8, attention = 4 * (C * C + C), norm = 2 * C, mlp = 2 * C * 12 + 12 + C;
   const Index encoder = attention + mlp + 2 * norm, decoder = 2 * attention + mlp + 3 * norm;
-  const Index finals = config_.norm == NormPlace::pre ? 2 * norm : 0;
+  const Index finals = config_.norm_place == NormPlace::pre ? 2 * norm : 0;
   const Index expected = (7 + 6 + 9) * C + encoder + 2 * decoder + finals + (C + 1) * 7;
   EXPECT_EQ(model_[0].parameter_count(), expected);
 }
@@ -174,7 +174,7 @@ TEST_P(EncoderDecoder, ComesBackFromItsFile) {
   EXPECT_NE(file.find("decoder.blocks.1.cross_attn.W_K"), nullptr);
   EXPECT_NE(file.find("decoder.blocks.0.ln_cross.w"), nullptr);
   EXPECT_NE(file.find("encoder.pos_embed.W_pos"), nullptr);
-  EXPECT_EQ(file.find("encoder.ln_final.b") != nullptr, config_.norm == NormPlace::pre);
+  EXPECT_EQ(file.find("encoder.ln_final.b") != nullptr, config_.norm_place == NormPlace::pre);
   Transformer read(config_);
   load_parameters(read, file);
   expect_near(read.forward(batch_), model().forward(batch_), 1e-5);

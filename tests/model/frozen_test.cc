@@ -14,7 +14,7 @@ std::vector<Transformer> linear_models() {
   TransformerConfig grouped = plain;
   grouped.heads = {4}, grouped.kv_heads = 2, grouped.targets = 3;
   return {random_model(plain), random_model(grouped),
-          random_model(small_config("norm=post activation=relu architecture=encoder")),
+          random_model(small_config("norm_place=post activation=relu architecture=encoder")),
           random_model(small_encoder_decoder("activation=relu"))};
 }
 

@@ -16,7 +16,7 @@ TransformerConfig config_of(const Golden& golden) {
   c.architecture = two                               ? Architecture::encoder_decoder
                    : golden.note("causal") == "True" ? Architecture::decoder
                                                      : Architecture::encoder;
-  c.norm = golden.note("norm") == "pre" ? NormPlace::pre : NormPlace::post;
+  c.norm_place = golden.note("norm") == "pre" ? NormPlace::pre : NormPlace::post;
   if (!two && golden.note("activation") == "relu") c.activation = Activation::relu;
   c.layers = std::stoi(golden.note("layers"));
   c.heads = {std::stoi(golden.note("heads"))};

@@ -36,42 +36,42 @@ TEST_P(ModelGradients, AgreeWithCentralDifferences) {
 
 INSTANTIATE_TEST_SUITE_P(
     Kinds, ModelGradients,
-    testing::Values(CheckedModel{"Pre", [](TransformerConfig&) {}},
-                    CheckedModel{"Post", [](TransformerConfig& c) { c.norm = NormPlace::post; }},
-                    CheckedModel{"Tied", [](TransformerConfig& c) { c.tied = true; }},
-                    CheckedModel{"TwoTargets", [](TransformerConfig& c) { c.targets = 2; }},
-                    CheckedModel{"ALayerWithoutHeads",
-                                 [](TransformerConfig& c) {
-                                   c.heads = {2, 0};
-                                 }},
-                    CheckedModel{"SharedKeys",
-                                 [](TransformerConfig& c) { c.heads = {4}, c.kv_heads = 2; }},
-                    CheckedModel{"Dropout", [](TransformerConfig& c) { c.dropout = 0.2; }},
-                    CheckedModel{"Encoder",
-                                 [](TransformerConfig& c) {
-                                   c.architecture = Architecture::encoder;
-                                   c.activation = Activation::relu;
-                                   c.positions = Positions::sinusoidal;
-                                 }},
-                    CheckedModel{"EncoderDecoder", encoder_decoder},
-                    CheckedModel{"EncoderDecoderPost",
-                                 [](TransformerConfig& c) {
-                                   encoder_decoder(c);
-                                   c.norm = NormPlace::post;
-                                   c.dropout = 0.1;
-                                 }},
-                    CheckedModel{"NoEncoderLayer",
-                                 [](TransformerConfig& c) {
-                                   encoder_decoder(c);
-                                   c.encoder_layers = 0;
-                                   c.tied = true;
-                                 }},
-                    CheckedModel{"AttentionOnly",
-                                 [](TransformerConfig& c) {
-                                   c.d_ff = 0;
-                                   c.d_head = 3;
-                                   c.d_value = 1;
-                                 }}),
+    testing::Values(
+        CheckedModel{"Pre", [](TransformerConfig&) {}},
+        CheckedModel{"Post", [](TransformerConfig& c) { c.norm_place = NormPlace::post; }},
+        CheckedModel{"Tied", [](TransformerConfig& c) { c.tied = true; }},
+        CheckedModel{"TwoTargets", [](TransformerConfig& c) { c.targets = 2; }},
+        CheckedModel{"ALayerWithoutHeads",
+                     [](TransformerConfig& c) {
+                       c.heads = {2, 0};
+                     }},
+        CheckedModel{"SharedKeys", [](TransformerConfig& c) { c.heads = {4}, c.kv_heads = 2; }},
+        CheckedModel{"Dropout", [](TransformerConfig& c) { c.dropout = 0.2; }},
+        CheckedModel{"Encoder",
+                     [](TransformerConfig& c) {
+                       c.architecture = Architecture::encoder;
+                       c.activation = Activation::relu;
+                       c.positions = Positions::sinusoidal;
+                     }},
+        CheckedModel{"EncoderDecoder", encoder_decoder},
+        CheckedModel{"EncoderDecoderPost",
+                     [](TransformerConfig& c) {
+                       encoder_decoder(c);
+                       c.norm_place = NormPlace::post;
+                       c.dropout = 0.1;
+                     }},
+        CheckedModel{"NoEncoderLayer",
+                     [](TransformerConfig& c) {
+                       encoder_decoder(c);
+                       c.encoder_layers = 0;
+                       c.tied = true;
+                     }},
+        CheckedModel{"AttentionOnly",
+                     [](TransformerConfig& c) {
+                       c.d_ff = 0;
+                       c.d_head = 3;
+                       c.d_value = 1;
+                     }}),
     [](const auto& test) { return test.param.name; });
 
 }  // namespace

@@ -31,7 +31,7 @@ TEST(Transformer, MakesLogitsForEveryTarget) {
 
 TEST(Transformer, HasNoParametersForWhatIsLeftOut) {
   const std::vector<std::string> names =
-      names_of(Transformer(small_config("norm=post positions=sinusoidal tied=true d_ff=0")));
+      names_of(Transformer(small_config("norm_place=post positions=sinusoidal tied=true d_ff=0")));
   for (const char* absent : {"ln_final.w", "pos_embed.W_pos", "unembed.W_U", "unembed.b_U",
                              "blocks.0.ln2.w", "blocks.0.mlp.W_in"})
     EXPECT_FALSE(has(names, absent)) << absent;

@@ -45,7 +45,7 @@ class WithHeads : public testing::TestWithParam<Case> {
   WithHeads() : config_(GetParam().config) {
     config_.heads = GetParam().heads;
     config_.kv_heads = GetParam().kv_heads;
-    config_.norm = GetParam().norm;
+    config_.norm_place = GetParam().norm;
     config_.d_head = 3;
     model_.emplace_back(random_model(config_));
     batch_ = random_batch(config_, 2, 6);

@@ -27,8 +27,8 @@ TEST(Linear, WithoutBiasIsAProduct) {
   expect_near(linear.forward(x), matmul(x, W), 0);
 }
 
-TEST(LayerNorm, StartsAsTheNormalisedInput) {
-  const LayerNorm norm(6);
+TEST(NormLayer, StartsAsTheNormalisedInput) {
+  const NormLayer norm(6);
   const Tensor y = norm.forward(random_tensor({3, 6}, Key{1}, 2, 8));
   expect_near(numbers(mean(y, -1)), {0, 0, 0}, 16 * kEpsilon);
   expect_near(numbers(mean(y * y, -1)), {1, 1, 1}, 1e-4);  // 1 - eps / variance

@@ -54,7 +54,7 @@ function factsOf({notes, tensors}) {
     runs: [{name: 'golden', task: 0, parent: null, modules, weights: {tensors: list,
       block: {id: 'b0', dtype: 'f32', shape: [weights.length], hash: hash >>> 0}},
     config: {d_model: C, d_ff: 1, layers: Number(notes.layers), encoder_layers: encoderLayers,
-      activation: notes.activation || 'gelu', norm: notes.norm, positions: 'learned', tied: false}}]};
+      activation: notes.activation || 'gelu', norm: 'layer', norm_place: notes.norm, positions: 'learned', tied: false}}]};
   return {facts, text: Buffer.from(bytes).toString('base64')};
 }
 

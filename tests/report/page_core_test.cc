@@ -46,7 +46,7 @@ constexpr const char* kOneTarget = "duplicate:length=8";
 constexpr const char* kTwoStacks = "reverse_cross";
 
 const Variant kVariants[] = {
-    {"post", [](TransformerConfig& c) { c.norm = NormPlace::post; }},
+    {"post", [](TransformerConfig& c) { c.norm_place = NormPlace::post; }},
     {"relu", [](TransformerConfig& c) { c.activation = Activation::relu; }},
     {"no positions", [](TransformerConfig& c) { c.positions = Positions::none; }},
     {"sinusoidal", [](TransformerConfig& c) { c.positions = Positions::sinusoidal; }},
@@ -68,7 +68,7 @@ const Variant kVariants[] = {
        c.attention = {{"blocks.0.attn", {1, 3}}, {"blocks.1.attn", {}}};
      }},
     {"an encoder", [](TransformerConfig&) {}, "relations:length=8,vocab=6,relations=next+same"},
-    {"two stacks, post", [](TransformerConfig& c) { c.norm = NormPlace::post; }, kTwoStacks},
+    {"two stacks, post", [](TransformerConfig& c) { c.norm_place = NormPlace::post; }, kTwoStacks},
     {"two stacks, uneven", [](TransformerConfig& c) { c.encoder_layers = 1, c.layers = 2; },
      kTwoStacks},
     {"an empty encoder", [](TransformerConfig& c) { c.encoder_layers = 0; }, kTwoStacks},

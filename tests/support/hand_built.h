@@ -20,7 +20,7 @@ inline Transformer hand_built(const TaskShape& shape, Index classes,
   config.vocab = shape.vocab;
   config.length = shape.length;
   config.targets = shape.targets;
-  config.norm = NormPlace::post;
+  config.norm_place = NormPlace::post;
   config.heads = {static_cast<Index>(heads.size())};
   config.d_model = config.d_head = shape.length + classes;
   Transformer model(config);

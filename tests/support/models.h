@@ -46,7 +46,7 @@ inline TransformerConfig small_config(const std::string& settings = "") {
 }
 
 inline TransformerConfig small_encoder(const std::string& settings = "") {
-  return small_config("architecture=encoder norm=post " + settings);
+  return small_config("architecture=encoder norm_place=post " + settings);
 }
 
 /// One encoder layer, two decoder layers, sources longer than sequences.

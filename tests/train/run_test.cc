@@ -209,7 +209,7 @@ using ConfigOfARun = InAFolder;
 TEST_F(ConfigOfARun, MakesTheSameRunAgain) {
   RunConfig config = tiny_config("seed=12345678901");
   config.train.lr = 0.1 + 0.2;
-  config.model.norm = NormPlace::post;
+  config.model.norm_place = NormPlace::post;
   config.model.layers = 2;
   config.model.heads = {2, 0};
   const TrainedRun first = create_run(folder / "first", config);

@@ -188,7 +188,7 @@ TEST(Trainer, StopsAtALossThatIsNotFiniteAndSaysWhere) {
 
 TEST(Trainer, NamesTheTensorThroughWhichItDiverges) {
   RunConfig config = tiny_config("optimizer=sgd lr=1000 clip=0 warmup=0");
-  config.model.norm = NormPlace::post;  // nothing holds the logits
+  config.model.norm_place = NormPlace::post;  // nothing holds the logits
   config.model.layers = 0;
   config.train.decay = 10;
   Bench bench(config);

@@ -3,6 +3,7 @@
 // Read next: transformer.h.
 #pragma once
 
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +17,7 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 /// Causal; every position sees every other; or a decoder that also reads what an encoder makes of a
 /// source, through cross-attention (Vaswani et al. 2017).
 enum class Architecture { decoder, encoder, encoder_decoder };
-enum class NormPlace { pre, post };          // x + f(ln(x)), or ln(x + f(x))
+enum class NormPlace { pre, post };          // x + f(norm(x)), or norm(x + f(x))
 enum class InitialValues { uniform, gpt2 };  // see initial.h
 
 /// An attention module as the config describes it, born heads and all.
@@ -26,6 +27,8 @@ struct AttentionPlace {
   Index layer;             // layers of the encoder count first
   Index queries, keys;     // T and S, where sequences have their full length
   Index width, key_width;  // H (d_head + d_value), and G (d_head + d_value) with G kv_heads
+  bool causal;             // key s <= query t
+  Index window;            // if > 0: |t - s| < window
   bool begins_block() const { return kind != AttentionKind::cross; }
 };
 
@@ -54,8 +57,15 @@ struct TransformerConfig : TaskShape {
   Index kv_heads = 0;  // blocks of K and V; 0: heads
   Index d_ff = 0;      // width of the feed-forward network, usually 4 d_model; 0: none
   Activation activation = Activation::gelu;
-  NormPlace norm = NormPlace::pre;
+  NormType norm = NormType::layer;
+  NormPlace norm_place = NormPlace::pre;
   Positions positions = Positions::learned;
+  double rotary_base =
+      10000;           // of rotary positions: the slowest pair turns by 1/base^(1-2/D) a step
+  bool biases = true;  // of linear maps and norms
+  /// How far self-attention looks back (and, in an encoder, ahead), itself included; 0: no limit.
+  /// As heads, one number or one for each layer: local and global layers may be mixed.
+  std::vector<Index> window = {0};
   bool tied = false;   // the unembedding is the embedding's transpose: fewer parameters
   double dropout = 0;  // costs some time; for text small enough to be learned by heart, 0.1 to 0.2
   InitialValues init = InitialValues::uniform;
@@ -68,6 +78,7 @@ struct TransformerConfig : TaskShape {
   /// The attention modules in execution order: the encoder's, then those of each decoder block.
   std::vector<AttentionPlace> attention_places() const;
 
+  Index window_of(Index layer) const;  // of self-attention
   Index heads_of(Index layer) const;   // born heads; `layer` counts those of the encoder first
   Index d_head_of(Index layer) const;  // 0 where a layer has no heads and d_head is not set
   Index d_value_of(Index layer) const;
@@ -80,6 +91,12 @@ struct TransformerConfig : TaskShape {
   TaskShape& shape() { return *this; }
   const TaskShape& shape() const { return *this; }
 };
+
+/// A published block by its name: the settings that its kinds have.
+struct BlockKind {
+  const char *name, *settings;
+};
+extern const std::span<const BlockKind> kBlocks;
 
 /// The table of settings, bound to `config`, which must outlive it.
 Settings settings_of(TransformerConfig& config);

@@ -19,9 +19,10 @@ struct Block {
   std::string name;        // "blocks.0.", after the name of its stack
   std::size_t module = 0;  // the index of attn among the model's attention modules; cross_attn: + 1
   std::size_t stream = 0;  // the residual stream that it reads: ModelCaptures::residual[stream]
-  LayerNorm ln1, ln_cross, ln2;
+  NormLayer ln1, ln_cross, ln2;
   MultiHeadAttention attn, cross_attn;
   FeedForward mlp;
+  Index window = 0;  // of attn
   bool has_cross = false, has_mlp = false;
 
   void visit(const std::string& prefix, const ParameterVisitor& f) const;
@@ -33,7 +34,7 @@ struct Stack {
   std::string name;  // "", "encoder." or "decoder."
   Tensor positions;  // learned [length, C], or the sinusoidal table, or undefined
   std::vector<Block> blocks;
-  LayerNorm ln_final;      // pre-norm alone
+  NormLayer ln_final;      // pre-norm alone
   std::size_t stream = 0;  // the residual stream that enters the first block
 };
 
@@ -42,7 +43,7 @@ struct AttentionModule : AttentionPlace {
   const MultiHeadAttention* attention;
   std::size_t stream;  // ModelCaptures::residual[stream] enters the block of the module
   /// Pre-norm: what queries, and keys and values, read a stream through.
-  const LayerNorm *query_norm, *key_norm;
+  const NormLayer *query_norm, *key_norm;
 };
 
 /// What a forward pass computed, for whoever asks.
@@ -98,7 +99,7 @@ class Transformer {
   /// The embedding [V, C]; pre-norm, the norm after the last block; and the map [C, K*V] from there
   /// to the logits, without b in a tied model.
   const Tensor& embedding() const { return W_E_; }
-  const LayerNorm& final_norm() const { return main_.ln_final; }
+  const NormLayer& final_norm() const { return main_.ln_final; }
   Linear unembedding() const;
   /// A model without all heads but these, for each attention module: smaller matrices, the same
   /// function as with the other heads' gates at 0; parameters are copied. Its config remembers

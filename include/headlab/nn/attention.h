@@ -25,7 +25,7 @@ struct HeadEdits {
 struct AttentionCaptures {
   bool wants_pattern = true;        // whether to fill in `pattern`, which takes memory of T x S
   std::vector<std::int32_t> heads;  // [H]: the numbers that the module's heads were born with
-  Tensor q, k, v;                   // [B, T, H*D], [B, S, G*D], [B, S, G*Dv]
+  Tensor q, k, v;                   // [B, T, H*D], [B, S, G*D], [B, S, G*Dv]; q, k turned
   Tensor z;                         // [B, T, H*Dv], before edits
   Tensor pattern;                   // [B, H, T, S], before dropout
 
@@ -57,10 +57,12 @@ struct AttentionSizes {
   Index d_head;
   Index d_value;
   Index kv_heads;  // blocks of K and V, a divisor of heads: heads (usual), fewer (GQA), 1 (MQA)
+  bool biases = true;
 };
 
 /// z_h = softmax((x_q W_Q,h + b_Q,h)(x_kv W_K,h + b_K,h)^T / sqrt(D) + mask) (x_kv W_V,h + b_V,h),
-/// y = sum over h of z_h W_O,h + b_O (Vaswani et al. 2017). W_Q [C, H*D], W_K [C, G*D], W_V [C,
+/// y = sum over h of z_h W_O,h + b_O (Vaswani et al. 2017); without `biases`, no b. With rotary
+/// positions queries and keys are turned before they meet. W_Q [C, H*D], W_K [C, G*D], W_V [C,
 /// G*Dv], W_O [H*Dv, C]. A head has a place, which counts those that are left, and the number it
 /// was born with: without head 1 of three, `heads` is {0, 2}. Usually each reads its own block of K
 /// and V (G = H, kv_head {0, 1}); with fewer blocks several heads read one.
@@ -68,6 +70,7 @@ struct MultiHeadAttention {
   Linear Q, K, V, O;
   Index d_head = 0, d_value = 0;
   Scalar dropout = 0;
+  Tensor turning{};                     // [2, length, D], see ops/attention.h; undefined: none
   std::vector<std::int32_t> heads;      // the number that each head was born with
   std::vector<std::int32_t> kv_blocks;  // likewise for the blocks of K and V
   Ids kv_head;                          // [H]: position in kv_blocks of what a head reads

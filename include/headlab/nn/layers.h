@@ -1,12 +1,13 @@
-// The layers between attention: linear maps, layer norm and the feed-forward network. A layer is a
-// plain struct: its members are its parameters, `forward` computes, and `visit` names the
+// The layers between attention: linear maps, norms and the feed-forward network, and the tables of
+// their kinds: a kind is a row, and all that differs between kinds stands in it. A layer is a plain
+// struct: its members are its parameters, `forward` computes, and `visit` names the
 // parameters. Optimizer, checkpoint, pruning and the parameter count all read `visit`, so a name
 // stands in one place only. Parameters start at zero (gains at 1); model/initial.h gives a whole
 // model its initial values. Read next: attention.h.
 #pragma once
 
-#include <array>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,7 +20,7 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 /// Called with the full name of each parameter, such as "blocks.0.attn.W_Q".
 using ParameterVisitor = std::function<void(const std::string& name, const Tensor& parameter)>;
 
-/// The deviations by which the layer norms of a forward pass divide, in the order in which they
+/// The deviations by which the norms of a forward pass divide, in the order in which they
 /// run. A pass that is given those of another one divides by them: what it changes beside the scale
 /// of its streams can then be told.
 struct NormScales {
@@ -33,14 +34,14 @@ struct NormScales {
 /// What a forward pass knows beside its inputs. Dropout is active while training and draws from
 /// `key`, which the trainer folds from (seed, purpose, step, micro-batch); each module folds in its
 /// own name. `frozen` makes constants of the patterns of attention and of the deviations by which
-/// layer norms divide: the values are the same, but gradients pass neither, so that without a
+/// norms divide: the values are the same, but gradients pass neither, so that without a
 /// feed-forward network the logits are a linear function of embeddings and biases, and gradient x
 /// input sums to them.
 struct ForwardContext {
   bool training = false;
   Key key{};
   bool frozen = false;
-  NormScales* norms = nullptr;  // of the layer norms, if anybody asks
+  NormScales* norms = nullptr;  // of the norms, if anybody asks
 
   ForwardContext inside(std::string_view module) const {
     return {training, key.fold(module), frozen, norms};
@@ -61,54 +62,74 @@ struct Linear {
   void visit(const std::string& prefix, const std::string& label, const ParameterVisitor& f) const;
 };
 
-/// y = (x - mean) / sqrt(variance + eps) w + b over the last axis; see ops/rows.h. In a frozen
-/// context the square root is a constant: dx = (g - mean(g)) / sqrt(variance + eps), g = dy w.
-struct LayerNorm {
+enum class NormType { layer, rms };
+
+/// A kind of norm, y = (x - mean) / deviation w + b over the last axis: its name in settings,
+/// whether it has a b and whether it takes the mean off, the deviation [..., 1] of rows whose mean
+/// is off, and all of it as one op, or null where there is none. Analysis reads the properties.
+struct NormKind {
+  const char* name;
+  bool has_bias, centres;
+  Tensor (*deviation)(const Tensor& rows, Scalar eps);
+  Tensor (*fused)(const Tensor& x, const Tensor& w, const Tensor& b, Scalar eps);
+};
+extern const std::span<const NormKind> kNorms;  // by NormType
+inline const NormKind& kind_of(NormType norm) { return kNorms[static_cast<std::size_t>(norm)]; }
+
+/// A norm with its gains w and, where its kind has one, its bias b. In a frozen context the
+/// deviation is a constant: dx = (g - mean(g)) / deviation, g = dy w, without mean(g) where the
+/// kind does not centre.
+struct NormLayer {
   Tensor w, b;
+  NormType type = NormType::layer;
   Scalar eps = Scalar(1e-5);
 
-  LayerNorm() = default;
-  explicit LayerNorm(Index width);
+  NormLayer() = default;
+  explicit NormLayer(Index width, NormType kind = NormType::layer, bool bias = true);
   Tensor forward(const Tensor& x, const ForwardContext& context = {}) const;
   void visit(const std::string& prefix, const ParameterVisitor& f) const;
 };
 
-enum class Activation { gelu, relu };
+enum class Activation { gelu, relu, swiglu, geglu };
 
-/// y = f(x W_in + b_in) W_out + b_out; x, y [..., C]. f is a row of kActivations.
+/// y = f(x W_in + b_in) W_out + b_out; x, y [..., C]; or, gated, (f(x W_gate + b_gate) (x W_in +
+/// b_in)) W_out + b_out. f is a row of kActivations.
 struct FeedForward {
-  Linear in, out;
+  Linear in, out, gate;
   Activation activation = Activation::gelu;
 
   FeedForward() = default;
-  FeedForward(Index width, Index hidden, Activation f);
+  FeedForward(Index width, Index hidden, Activation f, bool bias = true);
   Tensor forward(const Tensor& x) const;
   void visit(const std::string& prefix, const ParameterVisitor& f) const;
 };
 
 /// A kind of feed-forward network: its name in settings, how many matrices between the width of the
-/// model and its own it has, and what it computes.
+/// model and its own it has (of three the third is W_gate), and what it computes.
 struct ActivationKind {
   const char* name;
   Index matrices;
   Tensor (*forward)(const FeedForward& mlp, const Tensor& x);
 };
-extern const std::array<ActivationKind, 2> kActivations;  // by Activation
+extern const std::span<const ActivationKind> kActivations;  // by Activation
 inline const ActivationKind& kind_of(Activation activation) {
   return kActivations[static_cast<std::size_t>(activation)];
 }
 
-enum class Positions { learned, sinusoidal, none };
+enum class Positions { learned, sinusoidal, none, rotary };
 
-/// A kind of position embedding: its name in settings, whether the table is a parameter, what the
-/// width must be a multiple of, and the table [length, width] that is added; undefined: none.
+/// How a model knows positions: the name in settings, whether the table is a parameter, what the
+/// width of the model and that of a head's queries must be multiples of, the table [length, width]
+/// that is added to the embedding (undefined: none), and the table [2, length, d_head] by which
+/// self-attention turns queries and keys (ops/attention.h, `rotary`; null: it does not).
 struct PositionKind {
   const char* name;
   bool is_parameter;
-  Index multiple;
+  Index multiple, head_multiple;
   Tensor (*table)(Index length, Index width);
+  Tensor (*turning)(Index length, Index d_head, double base);
 };
-extern const std::array<PositionKind, 3> kPositions;  // by Positions
+extern const std::span<const PositionKind> kPositions;  // by Positions
 inline const PositionKind& kind_of(Positions positions) {
   return kPositions[static_cast<std::size_t>(positions)];
 }

@@ -20,6 +20,16 @@ struct AttentionMask {
   bool sees(Index b, Index t, Index s, Index keys) const;
 };
 
+/// Rotary positions (Su et al. 2021): the pairs (2i, 2i + 1) of every head of x [B, T, H*D] turned
+/// by the angle t base^(-2i/D) at position t. `turning` [2, L, D] is rotary_table; row b, t takes
+/// its place first + t. The product of a query and a key turned so depends on their distance alone.
+/// dx = dy turned back. Error for more positions than the table has.
+Tensor rotary(const Tensor& x, const Tensor& turning, Index first = 0);
+/// The same, composed of simpler ops: the definition.
+Tensor rotary_composed(const Tensor& x, const Tensor& turning, Index first = 0);
+/// [2, length, D] for D even: cosines, each twice, and sines as -sin, sin.
+Tensor rotary_table(Index length, Index d_head, double base);
+
 struct AttentionOptions {
   Index heads = 1;
   Ids kv_head{};  // [H]: the K, V block that each head reads; empty: its own

@@ -21,14 +21,22 @@ Tensor matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options = {
 /// b is left out.
 Tensor linear(const Tensor& x, const Tensor& W, const Tensor& b);
 
+/// What opens the gate of a feed-forward network: GELU (GEGLU), or SiLU, g / (1 + exp(-g))
+/// (SwiGLU).
+enum class Gating { gelu, silu };
+
 /// The feed-forward network y = gelu(x W_in + b_in) W_out + b_out, with x [..., C], W_in [C, F],
 /// W_out [F, N]: two products forward and four backward. Of what lies between the maps only
-/// h = x W_in + b_in is kept, [..., F].
+/// h = x W_in + b_in is kept, [..., F]. With a W_gate [C, F] it is (f(x W_gate + b_gate) h) W_out +
+/// b_out (Shazeer 2020), f by `gating`, and x W_gate + b_gate is kept as well. Undefined biases are
+/// left out.
 struct FeedForwardInputs {
   const Tensor &x, &W_in, &b_in, &W_out, &b_out;
+  Tensor W_gate{}, b_gate{};
+  Gating gating = Gating::silu;
 };
 Tensor feed_forward(const FeedForwardInputs& inputs);
-/// The same, composed of linear and gelu: the definition.
+/// The same, composed of linear, gelu and arithmetic: the definition.
 Tensor feed_forward_composed(const FeedForwardInputs& inputs);
 
 }}  // namespace headlab

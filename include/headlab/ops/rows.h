@@ -1,7 +1,7 @@
 // Ops over an axis or over rows, the last axis: sums, means and maxima; softmax and the loss that
-// ends in it; layer norm. Terms are added in an order that no number of threads changes. The loss
-// takes its denominator from outside, so that micro-batches together equal one large batch. Read
-// next: kernels/rows.h, attention.h.
+// ends in it; layer norm and RMSNorm. Terms are added in an order that no number of threads
+// changes. The loss takes its denominator from outside, so that micro-batches together equal one
+// large batch. Read next: kernels/rows.h, attention.h.
 #pragma once
 
 #include <span>
@@ -35,8 +35,12 @@ Tensor cross_entropy(const Tensor& logits, std::span<const std::int32_t> targets
 
 /// y = (x - mean) / sqrt(variance + eps) gain + bias over the last axis C (variance divided by C);
 /// gain, bias [C]. With h the normalised x and g = dy gain: dx = (g - mean(g) - h mean(g h)) /
-/// sqrt(variance + eps), dgain = sum(dy h), dbias = sum(dy). Ba, Kiros, Hinton 2016.
+/// sqrt(variance + eps), dgain = sum(dy h), dbias = sum(dy). Ba, Kiros, Hinton 2016. An undefined
+/// bias is left out.
 Tensor layer_norm(const Tensor& x, const Tensor& gain, const Tensor& bias,
                   Scalar eps = Scalar(1e-5));
+/// y = x / sqrt(mean(x^2) + eps) gain + bias: layer norm with a mean of 0, so that dx is the same
+/// without mean(g). Zhang and Sennrich 2019.
+Tensor rms_norm(const Tensor& x, const Tensor& gain, const Tensor& bias, Scalar eps = Scalar(1e-5));
 
 }}  // namespace headlab

@@ -30,7 +30,7 @@ class Pass {
   constructor(model, example, options) {
     this.trace = new Trace(model, example, options);
     Object.assign(this, {model, example, options, base: options.base || null, clean: true});
-    this.pre = model.config.norm === 'pre';
+    this.pre = model.config.norm_place === 'pre';
   }
   changed(m) {
     const attention = new Attention(this.model, m, this.example, this.options);
@@ -199,7 +199,7 @@ export function headWrites(trace, m, place, t) {
   }
   const at = (t * attention.H + place) * Dv;
   const vector = linear(attention.gatedZ.subarray(at, at + Dv), 1, W, null, null);
-  const direct = model.config.norm === 'pre' && kind !== 'encoder';
+  const direct = model.config.norm_place === 'pre' && kind !== 'encoder';
   return {values, vector, logits: direct ? directLogits(trace, vector, t) : null};
 }
 

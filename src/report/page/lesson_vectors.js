@@ -30,7 +30,7 @@ function inputOf(world) {
   if (!isRunWorld()) return world.q;
   const {module, model} = baseTrace().modules[chosen().m];
   const stream = streamOf(world);
-  if (!stream || model.config.norm !== 'pre') return stream;
+  if (!stream || model.config.norm_place !== 'pre') return stream;
   return stream.map((row) =>
     Array.from(model.norm(Float32Array.from(row), module.name.replace(/attn$/, 'ln1.'))),
   );

@@ -223,7 +223,7 @@ class Model:
         return z.transpose(0, 2, 1, 3).reshape(B, T, H * Dv) @ p["W_O"] + out
 
     def stack(self, prefix, x, modules, mask, cross=None):
-        pre = self.c["norm"] == "pre"
+        pre = self.c["norm_place"] == "pre"
 
         def sublayer(x, norm, f):
             w, b = self.p[norm + ".w"], self.p[norm + ".b"]

@@ -30,7 +30,7 @@ make() {
 if [[ ${#runs[@]} -eq 0 ]]; then
   make relations --task relations --heads 4
   make grouped --task induction --heads 4 --kv-heads 2 --d-ff 64 --positions sinusoidal --optimizer adam
-  make encoder --task english --norm post --tied --d-ff 32 --activation relu --optimizer sgd --lr 0.05
+  make encoder --task english --norm-place post --tied --d-ff 32 --activation relu --optimizer sgd --lr 0.05
   make both --task reverse_cross
   "$program" prune "$folder/relations" --keep 2 --out "$folder/pruned" --examples 64 >/dev/null
   runs+=("$folder/pruned")
