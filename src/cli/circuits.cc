@@ -24,6 +24,8 @@ struct CircuitFlags {
     s.integer("target", target, 0, 1 << 20, "where there are several targets");
     s.integer("draws", options.draws, 10, 1 << 20, "random pairs to compare compositions with");
     s.integer("seed", options.seed, 0, kMostExact, "of these draws");
+    s.integer("distance", options.distance, 0, 1 << 20,
+              "from a key to its query, where positions turn them (rotary)");
     s.only({"matrix", "target"}, {"head"});
     s.only({"target"}, {"!matrix=qk"});
     s.only({"draws", "seed"}, {"!head"});
@@ -40,7 +42,7 @@ Result show_matrix(const Invocation& call, const Run& run, const CircuitFlags& f
                      text("name one from 0 to ", targets - 1));
   }
   as_usage([&] { return place_of(run.model, head); });
-  const TokenCircuits circuits = token_circuits(run.model, head);
+  const TokenCircuits circuits = token_circuits(run.model, head, flags.options.distance);
   const bool qk = flags.matrix == "qk";
   if (!qk && !circuits.ov.defined()) {
     throw UsageError(text("--matrix ov: head ", flags.head,

@@ -53,8 +53,8 @@ double diagonal_share(const Tensor& square) {
   return hits / static_cast<double>(n);
 }
 
-CircuitSummary summary_of(const Transformer& model, const HeadId& head) {
-  const TokenCircuits tokens = token_circuits(model, head);
+CircuitSummary summary_of(const Transformer& model, const HeadId& head, Index distance) {
+  const TokenCircuits tokens = token_circuits(model, head, distance);
   const HeadWeights weights = head_weights(model, head);
   const Index V = model.config().vocab;
   const Tensor U = unembedding(model);
@@ -118,7 +118,8 @@ std::vector<double> random_strengths(const Reader& from, const Reader& to, char 
 
 std::vector<Composition> compositions_of(const Transformer& model, const CircuitOptions& options) {
   std::vector<Reader> readers;
-  for (const HeadId& head : all_heads(model)) readers.emplace_back(head, head_weights(model, head));
+  for (const HeadId& head : all_heads(model))
+    readers.emplace_back(head, head_weights(model, head, options.distance));
   std::map<std::array<Index, 4>, std::vector<double>> random;  // by what decides the shapes
   std::vector<Composition> all;
   for (const Reader& from : readers) {
@@ -157,9 +158,18 @@ HeadWeights plain_weights(const Transformer& model, const HeadId& head) {
           slice(a.O.W, 0, place * a.d_value, (place + 1) * a.d_value)};
 }
 
-HeadWeights head_weights(const Transformer& model, const HeadId& head) {
+HeadWeights head_weights(const Transformer& model, const HeadId& head, Index distance) {
   const NoGrad no_grad;
   HeadWeights weights = plain_weights(model, head);
+  const Tensor& turning = model.attention_modules()[head.module].attention->turning;
+  const Index distances = kind_of(model.config().positions).turning ? model.config().length : 1;
+  require(0 <= distance && distance<distances, "circuits at distance ", distance, ": ", distances> 1
+              ? text("the model has distances from 0 to ", distances - 1)
+              : "only rotary positions turn queries and keys by their distance");
+  if (distance > 0 && turning.defined()) {
+    const Index C = weights.Q.size(0), D = weights.Q.size(1);
+    weights.Q = reshape(rotary(reshape(weights.Q, {C, 1, D}), turning, distance), {C, D});
+  }
   if (model.config().norm_place == NormPlace::post) return weights;
   const AttentionModule module = model.attention_modules()[head.module];
   weights.Q = folded(*module.query_norm, weights.Q);
@@ -167,9 +177,9 @@ HeadWeights head_weights(const Transformer& model, const HeadId& head) {
   return weights;
 }
 
-TokenCircuits token_circuits(const Transformer& model, const HeadId& head) {
+TokenCircuits token_circuits(const Transformer& model, const HeadId& head, Index distance) {
   const NoGrad no_grad;
-  const HeadWeights weights = head_weights(model, head);
+  const HeadWeights weights = head_weights(model, head, distance);
   const Tensor& E = model.embedding();
   const auto scale = static_cast<Scalar>(1 / std::sqrt(static_cast<double>(weights.Q.size(1))));
   const Tensor queries = matmul(E, weights.Q), keys = matmul(E, weights.K);
@@ -182,7 +192,8 @@ CircuitsReport find_circuits(const Transformer& model, const CircuitOptions& opt
   const NoGrad no_grad;
   require(options.draws >= 1, "random pairs: ", options.draws, " are too few to compare with");
   CircuitsReport report{module_names(model), options, {}, compositions_of(model, options)};
-  for (const HeadId& head : all_heads(model)) report.heads.push_back(summary_of(model, head));
+  for (const HeadId& head : all_heads(model))
+    report.heads.push_back(summary_of(model, head, options.distance));
   return report;
 }
 
@@ -215,6 +226,7 @@ Finding finding_of(const CircuitsReport& report) {
     pairs.rows.push_back(
         {one.from, one.to, std::string(1, one.kind), one.strength, one.random, one.percentile});
   return {.about = stamped({{"attention", report.attention},
+                            {"distance", report.options.distance},
                             {"draws", report.options.draws},
                             {"seed", report.options.seed}}),
           .tables = {heads, pairs}};

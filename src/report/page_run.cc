@@ -28,6 +28,7 @@ Json modules_facts(const Run& run) {
          {"born", run.model.config().heads_of(places[m].layer)},
          {"d_head", attention.d_head},
          {"d_value", attention.d_value},
+         {"window", places[m].window},
          {"kv_blocks", attention.kv_blocks},
          {"kv_head", std::vector<Index>(attention.kv_head.begin(), attention.kv_head.end())}}));
   }

@@ -8,13 +8,17 @@
 namespace headlab {
 
 /// A decoder with everything; grouped heads, some of them gone; several targets; a tied encoder
-/// without feed-forward networks; two streams, with sinusoidal positions too.
+/// without feed-forward networks; two streams, with sinusoidal positions too; norms that do not
+/// centre, and no biases.
 inline std::vector<Transformer> attributed_models() {
   TransformerConfig tied = small_config("architecture=encoder tied=true d_ff=0 positions=none");
   return {random_model(small_config()),
           random_model(small_config("heads=4 kv_heads=2 targets=3 positions=sinusoidal"))
               .with_heads({{0, 3}, {}}),
-          random_model(tied), random_model(small_encoder_decoder()),
+          random_model(tied),
+          random_model(small_encoder_decoder()),
+          random_model(small_config("block=llama targets=2 window=2")),
+          random_model(small_config("norm=rms activation=geglu tied=true biases=off")),
           random_model(small_encoder_decoder("positions=sinusoidal encoder_layers=2 tied=true"))};
 }
 

@@ -197,6 +197,33 @@ TEST(HeadWeights, WithTheNormFoldedInReadAStreamOfScaleOne) {
   }
 }
 
+/// Of the queries and keys that a pass compares, divided by the scales of what they read.
+TEST(TokenCircuits, OfRotaryPositionsAreThoseOfADistance) {
+  const Transformer model = random_model(small_config("layers=1 block=llama"));
+  const Batch batch = random_batch(model.config(), 1, 6);
+  ModelCaptures captures;
+  NormScales scales;
+  model.forward(batch, {.norms = &scales}, {.captures = &captures});
+  const AttentionCaptures& found = captures.attention[0];
+  for (Index t = 0; t < 6; ++t) {
+    for (Index s = 0; s <= t; ++s) {
+      const Tensor qk = token_circuits(model, {0, 1}, t - s).qk;
+      double product = 0;
+      for (Index d = 4; d < 8; ++d)  // head 1
+        product += static_cast<double>(found.q.data()[t * 8 + d] * found.k.data()[s * 8 + d]);
+      const Tensor& scale = scales.deviations[0];
+      const double whole = product * static_cast<double>(scale.data()[t] * scale.data()[s]) / 2;
+      EXPECT_NEAR(qk.data()[batch.token(0, t) * 7 + batch.token(0, s)], whole, 1e-5);
+    }
+  }
+  expect_error([&] { token_circuits(model, {0, 0}, 6); }, {"distances from 0 to 5"});
+  expect_error(
+      [] {
+        token_circuits(random_model(small_config()), {0, 0}, 1);
+      },
+      {"only rotary positions"});
+}
+
 /// (I - 1 1^T / C) diag(gain) W, element by element.
 std::vector<double> behind_norm(const Tensor& gain, const Tensor& W) {
   const Index C = W.size(0), D = W.size(1);

@@ -1,6 +1,7 @@
 // The whole transformer against PyTorch: a pre-norm decoder with gelu, a post-norm encoder with
-// relu, and encoder-decoders of both kinds with sources of different lengths: logits, patterns,
-// loss and every gradient; of the first two also ten steps of AdamW on one batch.
+// relu, a block of llama with grouped queries, and encoder-decoders of both kinds with sources of
+// different lengths: logits, patterns, loss and every gradient; of the first two also ten steps of
+// AdamW on one batch.
 #include "support/golden.h"
 
 #include "headlab/model/transformer.h"
@@ -18,12 +19,16 @@ TransformerConfig config_of(const Golden& golden) {
                                                      : Architecture::encoder;
   c.norm_place = golden.note("norm") == "pre" ? NormPlace::pre : NormPlace::post;
   if (!two && golden.note("activation") == "relu") c.activation = Activation::relu;
+  if (golden.has_note("block")) {
+    settings_of(c).set_text("block", golden.note("block"));
+    c.kv_heads = std::stoi(golden.note("kv_heads"));
+  }
   c.layers = std::stoi(golden.note("layers"));
   c.heads = {std::stoi(golden.note("heads"))};
   c.vocab = golden.tensor("embed.W_E").size(0);
   c.d_model = golden.tensor("embed.W_E").size(1);
-  c.d_ff = golden.tensor(stack + "blocks.0.mlp.b_in").count();
-  c.length = golden.tensor(two ? "decoder.pos_embed.W_pos" : "pos_embed.W_pos").size(0);
+  c.d_ff = golden.tensor(stack + "blocks.0.mlp.W_in").size(1);
+  c.length = golden.tensor("logits").size(1);
   if (!two) return c;
   c.encoder_layers = std::stoi(golden.note("encoder_layers"));
   c.source_length = golden.tensor("encoder.pos_embed.W_pos").size(0);
@@ -121,7 +126,7 @@ TEST_P(GoldenTraining, HasItsParametersAfterTenSteps) {
 
 const auto name_of = [](const auto& test) { return std::string(test.param); };
 INSTANTIATE_TEST_SUITE_P(PyTorch, GoldenTransformer,
-                         testing::Values("decoder_pre_gelu", "encoder_post_relu",
+                         testing::Values("decoder_pre_gelu", "encoder_post_relu", "decoder_llama",
                                          "encoder_decoder_pre", "encoder_decoder_post"),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(PyTorch, GoldenTraining,

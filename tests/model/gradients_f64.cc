@@ -39,6 +39,12 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         CheckedModel{"Pre", [](TransformerConfig&) {}},
         CheckedModel{"Post", [](TransformerConfig& c) { c.norm_place = NormPlace::post; }},
+        CheckedModel{"Llama",
+                     [](TransformerConfig& c) {
+                       settings_of(c).set_all_text("block=llama window=0+2");
+                       c.heads = {2}, c.kv_heads = 1;
+                     }},
+        CheckedModel{"Geglu", [](TransformerConfig& c) { c.activation = Activation::geglu; }},
         CheckedModel{"Tied", [](TransformerConfig& c) { c.tied = true; }},
         CheckedModel{"TwoTargets", [](TransformerConfig& c) { c.targets = 2; }},
         CheckedModel{"ALayerWithoutHeads",

@@ -34,6 +34,21 @@ TEST(NormLayer, StartsAsTheNormalisedInput) {
   expect_near(numbers(mean(y * y, -1)), {1, 1, 1}, 1e-4);  // 1 - eps / variance
 }
 
+TEST(NormLayer, ComposesWhatTheFusedOpComputes) {
+  const Tensor x = random_tensor({3, 6}, Key{1}, -2, 8);
+  for (std::size_t i = 0; i < kNorms.size(); ++i) {
+    const NormLayer norm(6, static_cast<NormType>(i));
+    EXPECT_EQ(norm.b.defined(), kNorms[i].has_bias);
+    NormScales scales;
+    expect_near(norm.forward(x), norm.forward(x, {.norms = &scales}), 16 * kEpsilon);
+  }
+}
+
+TEST(NormLayer, OfKindRmsKeepsTheMean) {
+  const NormLayer norm(2, NormType::rms);
+  expect_near(numbers(norm.forward(Tensor::full({1, 2}, 3))), {1, 1}, 1e-5);
+}
+
 TEST(FeedForward, IsTwoLinearMapsAroundItsActivation) {
   for (Activation f : {Activation::gelu, Activation::relu}) {
     FeedForward mlp(3, 5, f);
@@ -50,6 +65,11 @@ TEST(FeedForward, IsTwoLinearMapsAroundItsActivation) {
 TEST(FeedForward, NamesItsParameters) {
   EXPECT_EQ(names_of(FeedForward(2, 3, Activation::relu), std::string("mlp.")),
             (std::vector<std::string>{"mlp.W_in", "mlp.b_in", "mlp.W_out", "mlp.b_out"}));
+}
+
+TEST(FeedForward, OfGatedKindsHasAThirdMatrix) {
+  EXPECT_EQ(names_of(FeedForward(2, 3, Activation::swiglu, false), std::string("mlp.")),
+            (std::vector<std::string>{"mlp.W_in", "mlp.W_gate", "mlp.W_out"}));
 }
 
 TEST(SinusoidalPositions, AreSinesAndCosinesOfGeometricRates) {

@@ -127,6 +127,38 @@ TEST_P(Fused, HasRowsThatSumToOneOrSeeNothing) {
 INSTANTIATE_TEST_SUITE_P(Cases, Fused, testing::ValuesIn(cases()),
                          [](const auto& test) { return test.param.name; });
 
+TEST(Rotary, IsWhatItsDefinitionComputes) {
+  for (const Index width : {2, 6, 20, 34}) {
+    const Tensor table = rotary_table(9, width, 100), x = random_leaf({2, 5, 3 * width}, Key{1}),
+                 same = x.clone().set_requires_grad(), dy = random_tensor(x.shape(), Key{2});
+    const Tensor y = rotary(x, table, 4), expected = rotary_composed(same, table, 4);
+    expect_near(y, expected, 4 * kEpsilon);
+    backward(y, dy);
+    backward(expected, dy);
+    expect_near(x.grad(), same.grad(), 4 * kEpsilon);
+  }
+}
+
+TEST(Rotary, KeepsLengthsAndLetsProductsDependOnDistance) {
+  const Tensor table = rotary_table(20, 8, 10000), q = random_tensor({1, 1, 8}, Key{1}),
+               k = random_tensor({1, 1, 8}, Key{2});
+  const auto product = [&](Index t, Index s) {
+    return sum(rotary(q, table, t) * rotary(k, table, s)).item();
+  };
+  EXPECT_NEAR(product(7, 3), product(19, 15), 32 * kEpsilon);
+  EXPECT_NEAR(product(5, 5), sum(q * k).item(), 32 * kEpsilon);
+  EXPECT_NE(product(7, 3), product(7, 4));
+}
+
+TEST(Rotary, RefusesOddWidthsAndTablesThatAreTooShort) {
+  expect_error([] { rotary_table(4, 3, 100); }, {"width 3"});
+  expect_error(
+      [] {
+        rotary(Tensor::zeros({1, 4, 2}), rotary_table(4, 2, 100), 1);
+      },
+      {"from position 1", "[2, 4, 2]"});
+}
+
 TEST(Attention, OfOneTensorThreeTimesAddsThreeGradients) {
   const AttentionOptions options{.heads = 2, .mask = {.causal = true}};
   const Tensor x = random_leaf({2, 70, 8}, Key{1});

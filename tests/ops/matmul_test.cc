@@ -113,18 +113,22 @@ TEST(Linear, NamesTheShapesThatDoNotFit) {
 
 struct Network {
   Index rows, inputs = 4, hidden = 9;
+  bool gated = false;
 };
 
 /// y and the gradients of the inputs of a feed-forward network, fused or composed.
 std::vector<std::vector<double>> feed_forward_values(const Network& n, bool fused, int passes = 1) {
-  const std::vector<Tensor> in{random_leaf({n.rows, n.inputs}, Key{1}),
-                               random_leaf({n.inputs, n.hidden}, Key{2}),
-                               random_leaf({n.hidden}, Key{3}),
-                               random_leaf({n.hidden, n.inputs}, Key{4}),
-                               random_leaf({n.inputs}, Key{5})};
+  std::vector<Tensor> in{random_leaf({n.rows, n.inputs}, Key{1}),
+                         random_leaf({n.inputs, n.hidden}, Key{2}), random_leaf({n.hidden}, Key{3}),
+                         random_leaf({n.hidden, n.inputs}, Key{4}),
+                         random_leaf({n.inputs}, Key{5})};
+  if (n.gated)
+    in.insert(in.end(),
+              {random_leaf({n.inputs, n.hidden}, Key{6}), random_leaf({n.hidden}, Key{8})});
   std::vector<std::vector<double>> values;
   for (int pass = 0; pass < passes; ++pass) {
-    const FeedForwardInputs inputs{in[0], in[1], in[2], in[3], in[4]};
+    FeedForwardInputs inputs{in[0], in[1], in[2], in[3], in[4]};
+    if (n.gated) inputs.W_gate = in[5], inputs.b_gate = in[6];
     const Tensor y = fused ? feed_forward(inputs) : feed_forward_composed(inputs);
     if (pass == 0) values.push_back(numbers(y));
     backward(y, random_tensor(y.shape(), Key{7}));
@@ -140,6 +144,8 @@ TEST(FeedForward, HasValuesAndGradientsOfTheComposedOneWhereverItsRowsAreCut) {
   for (Index rows : {0, 1, 127, 128, 129, 511, 512, 513, 1030}) networks.push_back({rows});
   networks.push_back({0, kBeyondL2.inputs, kBeyondL2.hidden});
   networks.push_back(kBeyondL2);
+  for (Index rows : {0, 129, 600}) networks.push_back({.rows = rows, .gated = true});
+  networks.push_back({kBeyondL2.rows, kBeyondL2.inputs, kBeyondL2.hidden, true});
   for (const Network& n : networks) {
     const auto fused = feed_forward_values(n, true), plain = feed_forward_values(n, false);
     for (std::size_t i = 0; i < plain.size(); ++i) {
@@ -152,7 +158,7 @@ TEST(FeedForward, HasValuesAndGradientsOfTheComposedOneWhereverItsRowsAreCut) {
 
 TEST(FeedForward, IsTheSameForAnyNumberOfThreads) {
   const int threads = thread_count();
-  for (const Network& n : {Network{700, 24, 40}, kBeyondL2}) {
+  for (const Network& n : {Network{700, 24, 40}, Network{700, 24, 40, true}, kBeyondL2}) {
     set_thread_count(1);
     const auto alone = feed_forward_values(n, true);
     for (int count : {2, 3, 8}) {

@@ -29,8 +29,8 @@ TEST_F(PageCore, ComputesTheModelOfEveryTask) {
 TEST_F(PageCore, AgreesWithPyTorch) {
   const std::string tests = HEADLAB_SOURCE_DIR "/tests";
   std::string command = text("node ", HEADLAB_SOURCE_DIR, "/tests/report/core_golden_test.mjs");
-  for (const char* name :
-       {"decoder_pre_gelu", "encoder_post_relu", "encoder_decoder_pre", "encoder_decoder_post"})
+  for (const char* name : {"decoder_llama", "decoder_pre_gelu", "encoder_post_relu",
+                           "encoder_decoder_pre", "encoder_decoder_post"})
     command += text(" ", tests, "/golden/", name, ".safetensors");
   const Told told = told_by(command);
   EXPECT_TRUE(told.well) << told.text;
@@ -50,6 +50,17 @@ const Variant kVariants[] = {
     {"relu", [](TransformerConfig& c) { c.activation = Activation::relu; }},
     {"no positions", [](TransformerConfig& c) { c.positions = Positions::none; }},
     {"sinusoidal", [](TransformerConfig& c) { c.positions = Positions::sinusoidal; }},
+    {"llama", [](TransformerConfig& c) { settings_of(c).set_text("block", "llama"); }},
+    {"geglu without biases",
+     [](TransformerConfig& c) { c.activation = Activation::geglu, c.biases = false; }},
+    {"windows",
+     [](TransformerConfig& c) {
+       c.window = {3, 0}, c.norm = NormType::rms;
+     }},
+    {"two stacks, rotary, windows",
+     [](TransformerConfig& c) { c.positions = Positions::rotary, c.window = {2}; }, kTwoStacks},
+    {"an encoder with windows", [](TransformerConfig& c) { c.window = {2}; },
+     "relations:length=8,vocab=6,relations=next+same"},
     {"tied", [](TransformerConfig& c) { c.tied = true; }, kOneTarget},
     {"wide values", [](TransformerConfig& c) { c.d_value = 5; }},
     {"narrow keys", [](TransformerConfig& c) { c.d_head = 3; }},

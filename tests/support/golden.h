@@ -22,6 +22,7 @@ class Golden {
                                (name + ".safetensors"))) {}
 
   bool has(const std::string& name) const { return file_.find(name) != nullptr; }
+  bool has_note(const std::string& name) const { return file_.metadata.contains(name); }
   const std::string& note(const std::string& name) const { return file_.metadata.at(name); }
 
   Tensor tensor(const std::string& name) const {

@@ -2,7 +2,8 @@
 // token that is attended to does to the logits (OV), and which heads of earlier layers a head reads
 // (composition). Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits". The gains
 // and the centring of pre-norm layer norms are folded into the weights that follow them; their
-// scale, all biases, positions, and the norms of post-norm models are left out. Read next:
+// scale, all biases, added positions, and the norms of post-norm models are left out. Where queries
+// and keys are turned by their positions, QK is that of one distance between them. Read next:
 // patching.h, which goes back to inputs.
 #pragma once
 
@@ -21,8 +22,10 @@ struct HeadWeights {
 };
 /// As the model holds them.
 HeadWeights plain_weights(const Transformer& model, const HeadId& head);
-/// With the norm before W_Q, and that before W_K and W_V, folded in.
-HeadWeights head_weights(const Transformer& model, const HeadId& head);
+/// With the norm before W_Q, and that before W_K and W_V, folded in; with rotary positions, W_Q is
+/// turned as for a query that stands `distance` after its key. Error for a distance that the model
+/// has not, or does not know.
+HeadWeights head_weights(const Transformer& model, const HeadId& head, Index distance = 0);
 
 /// qk [V, V] = W_E W_Q W_K^T W_E^T / sqrt(D): score of a query token (row) for a key token.
 /// ov [V, K*V] = W_E W_V W_O W_U: what attending to a token (row) adds to each logit. In
@@ -31,7 +34,7 @@ HeadWeights head_weights(const Transformer& model, const HeadId& head);
 struct TokenCircuits {
   Tensor qk, ov;
 };
-TokenCircuits token_circuits(const Transformer& model, const HeadId& head);
+TokenCircuits token_circuits(const Transformer& model, const HeadId& head, Index distance = 0);
 
 /// A head's circuits in numbers.
 struct CircuitSummary {
@@ -57,6 +60,7 @@ struct Composition {
 struct CircuitOptions {
   Index draws = 200;      // random pairs for each combination of shapes; time grows in proportion
   std::int64_t seed = 0;  // of these draws
+  Index distance = 0;     // of rotary positions: from a key to its query
 };
 
 struct CircuitsReport {

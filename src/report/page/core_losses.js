@@ -189,7 +189,8 @@ export function randomEdges(run, example, relation, m, seed = 0) {
         for (const s of example.gold(r, t) || noKeys) truth.add(s);
     });
     const pool = [];
-    for (let s = 0; s < keysSeen(run, m, example, t); ++s) if (!truth.has(s)) pool.push(s);
+    const {from, to} = keysSeen(run, m, example, t);
+    for (let s = from; s < to; ++s) if (!truth.has(s)) pool.push(s);
     const wanted = (example.gold(relation, t) || noKeys).length;
     for (let n = 0; n < wanted && pool.length > 0; ++n)
       flags[t * S + pool.splice(Math.floor(random() * pool.length), 1)[0]] = 1;

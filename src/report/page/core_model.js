@@ -1,5 +1,5 @@
-// The parts of the model: products with matrices, layer norms, embeddings, and one attention module
-// whose rows of weights are computed when they are asked for.
+// The parts of the model: products with matrices, the tables of the kinds of norms, positions and
+// feed-forward networks, and one attention module whose rows of weights are computed when they are asked for.
 
 // y = x W^T + bias + residual for `rows` rows, with W [outputs, inputs]: two rows and two columns
 // at
@@ -48,15 +48,23 @@ export function linear(x, rows, W, bias, residual) {
 export const epsilon = 1e-5;       // of layer norms
 export const cachedNumbers = 8e6;  // that a cache may keep: 32 MB
 
-function layerNorm(x, C, gain, bias) {
+// The kinds of norms, as nn/layers.cc has them: whether the mean is taken off, and by what is
+// divided.
+const rootMeanSquare = (rows) =>
+  Math.sqrt(rows.reduce((sum, value) => sum + value * value, 0) / rows.length + epsilon);
+export const norms = {
+  layer: {centres: true, deviation: rootMeanSquare},
+  rms: {centres: false, deviation: rootMeanSquare},
+};
+
+function normalised(kind, x, C, gain, bias) {
   const y = new Float32Array(x.length);
   for (let at = 0; at < x.length; at += C) {
-    let mean = 0, squares = 0;
-    for (let i = 0; i < C; ++i) mean += x[at + i];
-    mean /= C;
-    for (let i = 0; i < C; ++i) squares += (x[at + i] - mean) ** 2;
-    const scale = 1 / Math.sqrt(squares / C + epsilon);
-    for (let i = 0; i < C; ++i) y[at + i] = (x[at + i] - mean) * scale * gain[i] + bias[i];
+    const row = Float64Array.from(x.subarray(at, at + C));
+    const mean = kind.centres ? row.reduce((sum, value) => sum + value, 0) / C : 0;
+    for (let i = 0; i < C; ++i) row[i] -= mean;
+    const scale = 1 / kind.deviation(row);
+    for (let i = 0; i < C; ++i) y[at + i] = row[i] * scale * gain[i] + (bias ? bias[i] : 0);
   }
   return y;
 }
@@ -78,6 +86,37 @@ function sinusoidalPositions(length, C) {
   }
   return table;
 }
+
+// The kinds of positions: the table that is added to the embedding, or null; and whether queries and
+// keys are turned.
+const positionKinds = {
+  learned: {table: (model, stack) => model.tensors[stack + 'pos_embed.W_pos']},
+  sinusoidal: {table: (model, stack, length) => sinusoidalPositions(length, model.C)},
+  none: {table: () => null},
+  rotary: {table: () => null, turns: true},
+};
+
+// The pairs (2i, 2i + 1) of each head of x turned by the angle t base^(-2i/D) at position t.
+function rotated(x, rows, D, base) {
+  const y = new Float32Array(x.length), width = x.length / rows;
+  for (let at = 0; at < x.length; at += 2) {
+    const angle = Math.floor(at / width) * base ** (-(at % width % D) / D);
+    const cos = Math.cos(angle), sin = Math.sin(angle);
+    y[at] = x[at] * cos - x[at + 1] * sin;
+    y[at + 1] = x[at + 1] * cos + x[at] * sin;
+  }
+  return y;
+}
+
+const silu = (x) => x / (1 + Math.exp(-x));
+
+// The kinds of feed-forward networks: what is done to the hidden values, or to their gate.
+const activations = {
+  gelu: {f: gelu},
+  relu: {f: (x) => Math.max(0, x)},
+  swiglu: {f: silu, gated: true},
+  geglu: {f: gelu, gated: true},
+};
 
 export class Model {
   constructor(run, values) {
@@ -110,12 +149,11 @@ export class Model {
     return stacks;
   }
   positions(stack, length) {
-    if (this.config.positions === 'none') return null;
-    return this.config.positions === 'sinusoidal' ? sinusoidalPositions(length, this.C)
-      : this.tensors[stack + 'pos_embed.W_pos'];
+    return positionKinds[this.config.positions].table(this, stack, length);
   }
   norm(x, name) {
-    return layerNorm(x, this.C, this.tensors[name + 'w'], this.tensors[name + 'b']);
+    const {[name + 'w']: gain, [name + 'b']: bias} = this.tensors;
+    return normalised(norms[this.config.norm], x, this.C, gain, bias);
   }
   embed(tokens, positions) {
     const C = this.C, W = this.tensors['embed.W_E'], x = new Float32Array(tokens.length * C);
@@ -127,8 +165,10 @@ export class Model {
   feedForward(x, name, residual) {
     const t = this.tensors, rows = x.length / this.C;
     const inner = linear(x, rows, t[name + 'W_in'], t[name + 'b_in'], null);
-    const relu = this.config.activation === 'relu';
-    for (let i = 0; i < inner.length; ++i) inner[i] = relu ? Math.max(0, inner[i]) : gelu(inner[i]);
+    const {f, gated} = activations[this.config.activation];
+    const gate = gated ? linear(x, rows, t[name + 'W_gate'], t[name + 'b_gate'], null) : null;
+    for (let i = 0; i < inner.length; ++i)
+      inner[i] = gated ? f(gate[i]) * inner[i] : f(inner[i]);
     return linear(inner, rows, t[name + 'W_out'], t[name + 'b_out'], residual);
   }
   unembed(x) {
@@ -138,11 +178,13 @@ export class Model {
   }
 }
 
-// The number of keys that query t of a module may see: keys 0 ... n - 1.
+// The keys that query t of a module may see: from ... to - 1.
 export function keysSeen(run, m, example, t) {
-  const {kind} = run.modules[m];
-  if (kind !== 'self') return example.sourceLength;
-  return run.task.causal ? Math.min(t + 1, example.length) : example.length;
+  const {kind, window} = run.modules[m];
+  const own = kind === 'self' ? example.length : example.sourceLength;
+  const last = kind === 'self' && run.task.causal ? Math.min(t + 1, own) : own;
+  if (!window) return {from: 0, to: last};
+  return {from: Math.max(0, Math.min(last, t - window + 1)), to: Math.min(last, t + window)};
 }
 
 // One attention module in one pass: what it was given, and its rows of weights.
@@ -159,6 +201,10 @@ export class Attention {
     this.q = linear(xQ, this.queries, t[name + 'W_Q'], t[name + 'b_Q'], null);
     this.k = linear(xKV, this.keys, t[name + 'W_K'], t[name + 'b_K'], null);
     this.v = linear(xKV, this.keys, t[name + 'W_V'], t[name + 'b_V'], null);
+    const {positions, rotary_base: base} = this.model.config;
+    if (!positionKinds[positions].turns || this.module.kind === 'cross') return;
+    this.q = rotated(this.q, this.queries, this.module.dHead, base);
+    this.k = rotated(this.k, this.keys, this.module.dHead, base);
   }
   // The edges that a head may not use, as flags [Q * S]; or nothing.
   hidden(place) {
@@ -172,20 +218,20 @@ export class Attention {
     for (let i = 0; i < D; ++i) sum += this.q[qAt + i] * this.k[kAt + i];
     return sum / Math.sqrt(D);
   }
-  // The weights of one query on all keys, into `row`; returns how many it sees.
+  // The weights of one query on all keys, into `row`; returns the keys that it sees.
   weigh(place, t, row, hidden) {
-    const seen = keysSeen(this.model.run, this.m, this.example, t);
+    const seen = keysSeen(this.model.run, this.m, this.example, t), {from, to} = seen;
     row.fill(0);
     let largest = -Infinity, sum = 0;
-    for (let s = 0; s < seen; ++s) {
+    for (let s = from; s < to; ++s) {
       row[s] = hidden?.[t * this.keys + s] ? -Infinity : this.score(place, t, s);
       if (row[s] > largest) largest = row[s];
     }
-    for (let s = 0; s < seen; ++s) {
+    for (let s = from; s < to; ++s) {
       row[s] = largest === -Infinity ? 0 : Math.exp(row[s] - largest);
       sum += row[s];
     }
-    for (let s = 0; s < seen && sum > 0; ++s) row[s] /= sum;
+    for (let s = from; s < to && sum > 0; ++s) row[s] /= sum;
     return seen;
   }
   hidesAny() {
@@ -199,14 +245,14 @@ export class Attention {
     for (let place = 0; place < this.H; ++place) {
       const hidden = this.hidden(place), kv = this.module.kvHead[place];
       for (let t = 0; t < this.queries; ++t) {
-        const seen = this.weigh(place, t, row, hidden);
+        const {from, to} = this.weigh(place, t, row, hidden);
         sums.fill(0);
-        for (let s = 0; s < seen; ++s) {
+        for (let s = from; s < to; ++s) {
           const weight = row[s];
           for (let i = 0, at = (s * G + kv) * Dv; i < Dv; ++i, ++at) sums[i] += weight * this.v[at];
         }
         this.z.set(sums, t * wide + place * Dv);
-        work += seen * (Dv + this.module.dHead);
+        work += (to - from) * (Dv + this.module.dHead);
         if (work > 200000) {
           work = 0;
           yield {done: 0, of: 1};

@@ -175,7 +175,8 @@ class AttentionModule {
   constructor(facts, index) {
     Object.assign(this, {facts, index, name: facts.name, kind: facts.kind, heads: facts.heads,
        born: facts.born, dHead: facts.d_head, dValue: facts.d_value,
-      kvHead: facts.kv_head, kvBlocks: facts.kv_blocks});
+      kvHead: facts.kv_head, kvBlocks: facts.kv_blocks,
+      window: facts.window || 0});
   }
   // The place of a head among those that are left, by the number it was born with; -1: removed.
   placeOf(born) {

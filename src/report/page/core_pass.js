@@ -1,6 +1,6 @@
 // A pass through the model: what runs through it and what it leaves behind. Blocks that nothing has
 // changed are taken over from an earlier pass. Long passes run in slices.
-import {Attention, cachedNumbers, epsilon, linear} from './core_model.js';
+import {Attention, cachedNumbers, linear, norms} from './core_model.js';
 
 class Trace {
   constructor(model, example, options) {
@@ -46,7 +46,7 @@ class Pass {
     const old = this.base && this.clean ? this.base.modules[m] : null;
     this.trace.modules[m] = attention;
     const t = this.model.tensors, name = attention.module.name + '.';
-    if (attention.H === 0) return addRow(residual, t[name + 'b_O']);
+    if (attention.H === 0) return addRow(residual, t[name + 'b_O'] || [0]);
     if (old && !attention.hidesAny()) {
       Object.assign(attention, {q: old.q, k: old.k, v: old.v, z: old.z});
     } else {
@@ -206,11 +206,10 @@ export function headWrites(trace, m, place, t) {
 function directLogits(trace, vector, t) {
   const {model} = trace, C = model.C, main = model.stacks[model.stacks.length - 1];
   const x = trace.residual[trace.residual.length - 1].subarray(t * C, t * C + C);
-  const meanOf = (values) => values.reduce((sum, value) => sum + value, 0) / C;
-  const mean = meanOf(x), own = meanOf(vector);
-  const variance = x.reduce((sum, value) => sum + (value - mean) ** 2, 0) / C;
-  const gain = model.tensors[main.name + 'ln_final.w'];
-  const normed = vector.map((value, c) => (value - own) / Math.sqrt(variance + epsilon) * gain[c]);
+  const kind = norms[model.config.norm], gain = model.tensors[main.name + 'ln_final.w'];
+  const meanOf = (values) => kind.centres ? values.reduce((sum, value) => sum + value, 0) / C : 0;
+  const mean = meanOf(x), own = meanOf(vector), scale = kind.deviation(x.map((v) => v - mean));
+  const normed = vector.map((value, c) => (value - own) / scale * gain[c]);
   if (model.config.tied) return model.unembed(normed);
   return linear(normed, 1, model.tensors['unembed.W_U'], null, null);
 }

@@ -77,11 +77,12 @@ function rowPicture(width, x) {
   if (!trace().exact) return note('Queries and keys are not in this page, which has no weights.');
   const [t, s] = lockedCell(x);
   const {queries, keys} = sides(x.m);
-  const n = keysSeen(run(), x.m, example(), t);
+  const {from, to} = keysSeen(run(), x.m, example(), t), n = to - from;
   const weights = rowOf(patternOf(trace(), x.m, x.place), t);
-  const order = range(Math.min(n, keys.length)).sort((a, b) => weights[b] - weights[a]);
+  const order = range(Math.min(to, keys.length) - from, (i) => from + i).sort((a, b) => weights[b] - weights[a]);
   const shown = order.slice(0, 12);
-  if (!shown.includes(s) && s < n) shown[shown.length - 1] = s;
+  const hidden = s < from || s >= to;
+  if (!shown.includes(s) && !hidden) shown[shown.length - 1] = s;
   const why = shown.map((key) => whyWeight(trace(), x.m, x.place, t, key));
   const values = Float32Array.from(why.flatMap((w) => [...w.product]));
   const locked = why[Math.max(shown.indexOf(s), 0)];
@@ -96,7 +97,7 @@ function rowPicture(width, x) {
         `weight. Key ${s} ${quoted(keys[s])}: the products add up to ${digits(locked.score, 3)}; ` +
         `divided by √${locked.q.length} that is ${digits(locked.scaled, 3)}; softmax over ${n} ` +
         `keys makes it ${digits(locked.weight, 3)}.` +
-        (s >= n ? ' The mask hides this key, so its weight is 0.' : ''),
+        (hidden ? ' The mask hides this key, so its weight is 0.' : ''),
     },
     say: (r, c) => `key ${shown[r]}, dimension ${c}: query ${digits(why[r].q[c])} × key ` +
       `${digits(why[r].k[c])} = ${digits(why[r].product[c])}`,

@@ -66,7 +66,8 @@ export const l2 = (M) => Math.sqrt(M.flat().reduce((sum, v) => sum + v * v, 0));
 export const minus = (A, B) => A.map((row, i) => row.map((v, j) => v - B[i][j]));
 
 /// A world in H heads of floor(d / H) columns each: [{q, k, v, dots, scaled, weights, z}]; of a
-/// world with `visible`, query t sees keys 0 to visible[t] - 1, and the rest of its row is 0.
+/// world with `visible`, query t sees keys 0 (with `from`: from[t]) to visible[t] - 1, and the rest
+/// of its row is 0.
 export function headsOfWorld(world, H = world.heads) {
   const [d, dv] = [world.q, world.v].map(([row]) => Math.floor(row.length / H));
   return range(H, (h) => {
@@ -75,8 +76,9 @@ export function headsOfWorld(world, H = world.heads) {
     const dots = times(q, k[0].map((_, i) => k.map((row) => row[i])));
     const rows = q.map((query, t) => {
       const n = world.visible ? world.visible[t] : k.length;
-      const {row, z} = attend(query, k.slice(0, n), v.slice(0, n));
-      return {row: [...row, ...new Array(k.length - n).fill(0)], z};
+      const from = world.from ? world.from[t] : 0, none = (count) => new Array(count).fill(0);
+      const {row, z} = attend(query, k.slice(from, n), v.slice(from, n));
+      return {row: [...none(from), ...row, ...none(k.length - n)], z};
     });
     return {
       q, k, v, dots, scaled: dots.map((row) => row.map((x) => x / Math.sqrt(d))),
@@ -134,7 +136,8 @@ export function worldOfRun(trace, m, tokens, most = 12) {
     name: 'run', tokens: tokens.queries.slice(0, n), keys: tokens.keys.slice(0, S), heads: H,
     names: module.heads.map((born) => `${m}.${born}`), q: rows(attention.q, n, H * D),
     k: spread(attention.k, D), v: spread(attention.v, Dv),
-    visible: range(n, (t) => Math.min(S, keysSeen(trace.model.run, m, trace.example, t))),
+    from: range(n, (t) => keysSeen(trace.model.run, m, trace.example, t).from),
+    visible: range(n, (t) => Math.min(S, keysSeen(trace.model.run, m, trace.example, t).to)),
     W_O: rows(weights('W_O'), H * Dv, C), W_Q: rows(weights('W_Q'), C, H * D),
   };
 }
