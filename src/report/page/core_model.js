@@ -1,9 +1,9 @@
 // The parts of the model: products with matrices, the tables of the kinds of norms, positions and
-// feed-forward networks, and one attention module whose rows of weights are computed when they are asked for.
+// feed-forward networks, and one attention module whose rows of weights are computed when they are
+// asked for.
 
 // y = x W^T + bias + residual for `rows` rows, with W [outputs, inputs]: two rows and two columns
-// at
-// once, which reads everything half as often.
+// at once, which reads everything half as often.
 function products(x, rows, W, bias, residual) {
   const inputs = x.length / rows, outputs = W.length / inputs;
   const y = new Float32Array(rows * outputs);
@@ -45,7 +45,7 @@ export function linear(x, rows, W, bias, residual) {
   return products(x, rows, turned.get(W), bias, residual);
 }
 
-export const epsilon = 1e-5;       // of layer norms
+const epsilon = 1e-5;       // of layer norms
 export const cachedNumbers = 8e6;  // that a cache may keep: 32 MB
 
 // The kinds of norms, as nn/layers.cc has them: whether the mean is taken off, and by what is
@@ -76,26 +76,6 @@ export function gelu(x) {
   return x / (1 + Math.exp(-2 * u));
 }
 
-function sinusoidalPositions(length, C) {
-  const table = new Float32Array(length * C);
-  for (let t = 0; t < length; ++t) {
-    for (let c = 0; c < C; ++c) {
-      const angle = t * 10000 ** (-2 * Math.floor(c / 2) / C);
-      table[t * C + c] = c % 2 === 0 ? Math.sin(angle) : Math.cos(angle);
-    }
-  }
-  return table;
-}
-
-// The kinds of positions: the table that is added to the embedding, or null; and whether queries and
-// keys are turned.
-const positionKinds = {
-  learned: {table: (model, stack) => model.tensors[stack + 'pos_embed.W_pos']},
-  sinusoidal: {table: (model, stack, length) => sinusoidalPositions(length, model.C)},
-  none: {table: () => null},
-  rotary: {table: () => null, turns: true},
-};
-
 // The pairs (2i, 2i + 1) of each head of x turned by the angle t base^(-2i/D) at position t.
 function rotated(x, rows, D, base) {
   const y = new Float32Array(x.length), width = x.length / rows;
@@ -107,6 +87,22 @@ function rotated(x, rows, D, base) {
   }
   return y;
 }
+
+// sin and cos of the angles by which one head as wide as the model would turn: (1, 0) is turned to
+// (cos, sin).
+function sinusoidalPositions(length, C) {
+  const ones = Float32Array.from({length: length * C}, (_, i) => 1 - i % 2);
+  return rotated(ones, length, C, 10000).map((_, i, all) => all[i ^ 1]);
+}
+
+// The kinds of positions: the table that is added to the embedding, or null; and whether queries
+// and keys are turned.
+const positionKinds = {
+  learned: {table: (model, stack) => model.tensors[stack + 'pos_embed.W_pos']},
+  sinusoidal: {table: (model, stack, length) => sinusoidalPositions(length, model.C)},
+  none: {table: () => null},
+  rotary: {table: () => null, turns: true},
+};
 
 const silu = (x) => x / (1 + Math.exp(-x));
 

@@ -294,8 +294,7 @@ export function* selfCheckSteps(run) {
     logits.difference <= tolerance * Math.max(1, logits.largest);
   const by = 'largest difference of a logit to the program ' + logits.difference.toPrecision(2) +
     ', of a weight ' + patterns.difference.toPrecision(2);
-  const broken = damaged.length ? 'blocks of numbers are damaged (' + damaged.join(', ') + '); ' +
-    '' : '';
+  const broken = damaged.length ? `blocks of numbers are damaged (${damaged.join(', ')}); ` : '';
   return {ok,
     sentence: ok ? 'verified: ' + examples + ' examples, ' + by
       : 'This page does not compute what the program computed: ' + broken + by +

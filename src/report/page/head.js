@@ -79,7 +79,8 @@ function rowPicture(width, x) {
   const {queries, keys} = sides(x.m);
   const {from, to} = keysSeen(run(), x.m, example(), t), n = to - from;
   const weights = rowOf(patternOf(trace(), x.m, x.place), t);
-  const order = range(Math.min(to, keys.length) - from, (i) => from + i).sort((a, b) => weights[b] - weights[a]);
+  const order = range(Math.min(to, keys.length) - from, (i) => from + i)
+    .sort((a, b) => weights[b] - weights[a]);
   const shown = order.slice(0, 12);
   const hidden = s < from || s >= to;
   if (!shown.includes(s) && !hidden) shown[shown.length - 1] = s;
