@@ -21,7 +21,7 @@ struct Part {
 constexpr Part kBudget[] = {
     {"base", 2972,
      "findings as tables, which end most writers; checksums of findings and logs (2434); locks "
-     "that touch no other file"},
+     "that touch no other file; a setting that stands for others"},
     {"kernels", 1720, "RMSNorm, gates and rotary positions (1636)"},
     {"tensor", 646, "a backward is all or nothing (610); inputs of a sum share its gradient"},
     {"ops", 1464, "RMSNorm, rotary positions, gated feed-forward networks (1335)"},
@@ -29,22 +29,28 @@ constexpr Part kBudget[] = {
     {"model", 924,
      "captures and norms that heads/ made again before (847); blocks, windows, kinds of norms"},
     {"tasks", 2454, "files have three parts: to learn, to choose by, to judge (2054)"},
-    {"train", 1724, "cells, which any number of processes make side by side"},
-    {"heads", 5082, "columns of findings, whose texts left report (3922)"},
+    {"train", 1724,
+     "cells, which any number of processes make side by side; gated networks in the estimate of "
+     "memory"},
+    {"heads", 5082,
+     "columns of findings, whose texts left report (3922); circuits of rotary positions, by "
+     "distance"},
     {"prune", 1947, "cells, which any number of processes make side by side"},
     {"lab", 1735},
     {"bench", 811, "what its columns mean, from report (1298)"},
     {"report", 3739,
      "of which weights findings are; text, CSV and LaTeX of findings; steps of each arm; names are "
-     "harmless"},
-    {"cli", 3524, "eval --best judges on the third part of a file (3150)"},
+     "harmless; windows of modules"},
+    {"cli", 3524,
+     "eval --best judges on the third part of a file (3150); flags of rotary positions"},
     {"headlab.h", 77},
-    {"page .js", 5570},
+    {"page .js", 5570, "kinds of norms, positions and networks as tables, windows (5537)"},
     {"page .css", 183},
     {"page .html", 177},
     {"page .json", 1},
     {"examples", 393, "one_page, the first file that a student reads (337)"},
-    {"tests", 26434, "cells, which any number of processes make side by side"},
+    {"tests", 26434,
+     "cells, which any number of processes make side by side; all combinations of kinds"},
     {"CMakeLists.txt", 355},
 };
 
