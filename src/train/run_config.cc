@@ -68,10 +68,12 @@ std::string identity_of(const RunConfig& config) {
   RunConfig mine = config, defaults;
   const Settings table = settings_of(mine), preset = settings_of(defaults);
   Json differing = Json::object();
+  // Runs that are older than kinds of norms call the place of layer norms `norm`.
+  const bool says_norm = config.model.norm == NormType::layer;
   for (const Setting& setting : table.all())
     if (std::ranges::count(resumable_settings(), setting.name) == 0 && setting.name != "extended" &&
         setting.get() != preset.find(setting.name)->get())
-      differing[setting.name] = setting.get();
+      differing[says_norm && setting.name == "norm_place" ? "norm" : setting.name] = setting.get();
   return fingerprint(differing.dump());
 }
 
