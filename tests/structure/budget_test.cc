@@ -29,7 +29,7 @@ constexpr Part kBudget[] = {
     {"model", 924,
      "captures and norms that heads/ made again before (847); blocks, windows, kinds of norms"},
     {"tasks", 2454, "files have three parts: to learn, to choose by, to judge (2054)"},
-    {"train", 1724,
+    {"train", 1725,
      "cells, which any number of processes make side by side; gated networks in the estimate of "
      "memory"},
     {"heads", 5082,
