@@ -20,13 +20,6 @@ class Divided : public testing::Test {
     const Index width = W.size(1) / 2;
     std::fill_n(W.data() + row * W.size(1) + head * width, width, Scalar{0});
   }
-  static void weaken(Transformer& model, Index head, double strength) {
-    const Tensor& W = model.attention(0).Q.W;
-    const Index width = W.size(1) / 2;
-    for (Index row = 0; row < W.size(0); ++row)
-      for (Index c = 0; c < width; ++c)
-        W.data()[row * W.size(1) + head * width + c] *= static_cast<Scalar>(strength);
-  }
   HeadsReport report_of(const Transformer& model) const {
     return score_heads(model, *task_, {.examples = 400, .without_gold = false});
   }
@@ -72,24 +65,6 @@ TEST_F(Divided, ByNothingWhereOneHeadDoesIt) {
     const HeadsReport report = report_of(model(relation));
     EXPECT_TRUE(report.divisions.empty());
   }
-}
-
-// Two heads that do the same at other strengths share a relation and divide nothing.
-TEST_F(Divided, ByNothingWhereHeadsAreAlike) {
-  Index shared = 0;
-  Generator random(Key{9});
-  for (int draw = 0; draw < 12; ++draw) {
-    const bool back = draw % 2 == 0;
-    Transformer alike = model(back ? 1 : kSame);
-    for (const Index head : {0, 1})
-      weaken(alike, head, (back ? 5e-5 : 1.3e-3) * (1 + 0.5 * random.uniform()));
-    const HeadsReport report = report_of(alike);
-    for (const Division& division : report.divisions) {
-      ++shared;
-      EXPECT_EQ(division.by(), "") << report.sentence(division);
-    }
-  }
-  EXPECT_GT(shared, 0);
 }
 
 }  // namespace

@@ -8,13 +8,16 @@ from streams of random numbers, come from independent_reading.
     read_run.py RUN FOLDER      FOLDER holds given.safetensors and said.json of independent_reading
 
 Prints a line for each quantity: the largest difference, and what is allowed. Exit status 1 if one
-is larger. Read next: export.cc, run.sh.
+is larger, or if said.json has a number that nothing was compared with and that NOT_COMPARED does
+not name. Read next: export.cc, run.sh.
 """
 import itertools
 import json
 import math
+import re
 import struct
 import sys
+from collections import Counter
 
 import numpy as np
 
@@ -286,6 +289,10 @@ class Model:
         _, losses = cross_entropy(self.logits(batch, silenced), batch.targets)
         return losses.sum((1, 2))
 
+    def accuracy(self, batch, silenced=frozenset()):
+        right = self.logits(batch, silenced).value.argmax(-1) == batch.targets
+        return right.sum() / (batch.targets >= 0).sum()
+
     def mean_loss(self, batch, silenced=frozenset()):
         return self.losses(batch, silenced).sum() / (batch.targets >= 0).sum()
 
@@ -348,26 +355,146 @@ class Judge:
                 rows[:n] += 1
             average = total / np.maximum(rows, 1)[:, None]
             null = max(null, np.mean([average[t, keys].sum() for _, t, keys, _ in B]))
-        return {"mass": mass, "top1": top1, "null": null,
+        every = [pattern[b, t, sorted(keys)].sum() for (b, t), keys in self.gold[r].items()
+                 if b % 2 and self.visible(kind, b, t) > 0]
+        return {"mass": mass, "top1": top1, "null": null, "queries": len(B),
+                "examples": len({b for b, _, _, _ in B}), "mass_all": np.mean(every),
+                "first_half": np.mean([pattern[b, t, keys].sum() for b, t, keys, _ in A] or [0]),
+                "by_query": np.array([pattern[b, t, keys].sum() for b, t, keys, _ in B]),
                 "lift": (mass - null) / (1 - null) if null < 1 else None}
 
-    def entropy(self, kind, pattern):
-        rows = [pattern[b, t] for b in range(1, self.batch.size, 2)
+    def rows(self, kind):
+        """(b, t, number of visible keys) of split B."""
+        return [(b, t, self.visible(kind, b, t)) for b in range(1, self.batch.size, 2)
                 for t in range(self.queries_of(kind, b))]
-        return np.mean([-(w[w > 0] * np.log(w[w > 0])).sum() for w in rows])
+
+    def without_gold(self, kind, pattern):
+        rows = self.rows(kind)
+        entropy = np.mean([-(w[w > 0] * np.log(w[w > 0])).sum()
+                           for w in (pattern[b, t] for b, t, _ in rows)])
+        keys = np.arange(pattern.shape[-1])
+        return {"entropy": entropy, "focus": 1 - entropy / np.mean([np.log(n) for _, _, n in rows]),
+                "confidence": np.mean([pattern[b, t].max() for b, t, _ in rows]),
+                "distance": np.mean([pattern[b, t] @ abs(keys - t) for b, t, _ in rows])}
 
 
 # ---- what is compared ----------------------------------------------------------------------------
 
 worst = {}
 
+# What said.json holds beside numbers that a definition gives.
+NOT_COMPARED = {
+    r"\.(seconds|sets_per_s)$": "times",
+    r"(^step_count|\.(layer|head|seed|examples|permutations|kind|schema))$": "what was asked for",
+    r"\.(digits|sequences_forward|sequences_backward|steps)$": "how numbers are written, and counts",
+    r"\.(p|exchanges)$": "permutations, which are drawn",
+    r"^heads\.divisions": "hand-built heads that divide have tests of their own",
+    r"\.(rank|map|offsets|patterns)\b": "sums over rows: tests/heads holds them against formulas",
+    r"^curve\.subsets": "judged on more examples than are handed over",
+    r"\.baselines\.": "no head is judged by them",
+    r"(heads|owners\.\w+|assigned|owner|nearest)\[\]": "heads, which are named by two numbers",
+    r"\.(knee|needed|heads)$": "counts of heads",
+}
+
+
+class Told:
+    """A number of said.json that knows whether something was compared with it."""
+    compared = False
+
+
+class Whole(Told, int):
+    pass
+
+
+class Real(Told, float):
+    pass
+
+
+def mark(theirs):
+    for number in theirs if isinstance(theirs, list) else []:
+        mark(number)
+    if isinstance(theirs, Told):
+        theirs.compared = True
+
+
+def not_compared(told, path=""):
+    """Paths of the numbers that were not, with how many each stands for."""
+    if isinstance(told, dict):
+        return sum((not_compared(value, f"{path}.{name}" if path else name)
+                    for name, value in told.items()), Counter())
+    if isinstance(told, list):
+        return sum((not_compared(value, path + "[]") for value in told), Counter())
+    missed = isinstance(told, Told) and not told.compared
+    return Counter([path] if missed and not any(re.search(p, path) for p in NOT_COMPARED) else [])
+
 
 def compare(what, ours, theirs, allowed):
+    mark(theirs)
     if theirs is None and (ours is None or not np.isfinite(ours)):
         return
     difference = float(np.max(np.abs(np.asarray(ours, float) - np.asarray(theirs, float))))
     before = worst.get(what, (0.0, allowed))[0]
     worst[what] = (difference if math.isnan(difference) else max(before, difference), allowed)
+
+
+def truth_of(task, batch):
+    """The gold of three tasks, from the tokens by what the tasks say: {(b, t, key)} by relation."""
+    name, _, settings = task.partition(":")
+    settings = dict(pair.split("=") for pair in settings.split(",") if pair)
+    rows = [batch.tokens[b, :batch.lengths[b]].tolist() for b in range(batch.size)]
+    if name == "relations":
+        def key(relation, row, t):
+            if relation != "same":
+                return t - int(relation)
+            alike = [s for s in range(t)
+                     if (row[s] - row[t]) % int(settings["classes"]) == 0]
+            return alike[-1] if alike else -1
+        return [{(b, t, key(relation, row, t)) for b, row in enumerate(rows)
+                 for t in range(len(row)) if key(relation, row, t) >= 0}
+                for relation in settings["relations"].split("+")]
+    if name == "induction":
+        # Targets stand where a segment is repeated; the segment is what precedes the answers.
+        induction, previous = set(), set()
+        for b, row in enumerate(rows):
+            asked = [t for t in range(len(row)) if batch.targets[b, t, 0] >= 0]
+            first = row.index(row[asked[0]])
+            for j, t in enumerate(asked):
+                induction.add((b, t, first + j + 1))
+                previous.add((b, first + j + 1, first + j))
+        return [induction, previous]
+    if name == "reverse_cross":
+        # Position t writes the symbol that is t from the end of the source.
+        return [{(b, t, int(batch.source_lengths[b]) - 1 - t) for b in range(batch.size)
+                 for t in range(batch.length) if batch.targets[b, t, 0] >= 0}]
+    return None
+
+
+def compare_truth(task, batch, given):
+    for r, ours in enumerate(truth_of(task, batch) or []):
+        theirs = {tuple(map(int, edge)) for edge in given[f"gold{r}"].reshape(-1, 3)}
+        compare("truth of the task", len(ours ^ theirs), 0, 0)
+
+
+def jensen_shannon(p, q):
+    middle = (p + q) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        halves = [np.where(x > 0, x * np.log(x / middle), 0).sum(-1) / 2 for x in (p, q)]
+    return np.sqrt(np.maximum(0, halves[0] + halves[1]))
+
+
+def holm(smallest):
+    """What each relation's p is multiplied by: the number of those that are left in their order."""
+    order = np.argsort(smallest, kind="stable")
+    return {r: len(order) - place for place, r in enumerate(order)}
+
+
+def student_tail(t, freedom):
+    """Both tails of Student's t by Simpson's rule: P(|T| > t)."""
+    x = np.linspace(0, math.atan(abs(t) / math.sqrt(freedom)), 20001)
+    y = np.cos(x) ** (freedom - 1)
+    area = (y[0] + y[-1] + 4 * y[1:-1:2].sum() + 2 * y[2:-1:2].sum()) * (x[1] - x[0]) / 3
+    whole = math.sqrt(math.pi) * math.exp(math.lgamma(freedom / 2) - math.lgamma((freedom + 1) / 2))
+    return max(0.0, 1 - area / (whole / 2))
 
 
 def compare_heads(model, batch, given, said):
@@ -387,30 +514,89 @@ def compare_heads(model, batch, given, said):
     place = {}
     for m, h in model.heads:
         place[m, h] = len([1 for other in place if other[0] == m])
-    for head in said["heads"]["heads"]:
+    heads, relations = said["heads"]["heads"], said["heads"]["relations"]
+    found = {}
+    for i, head in enumerate(heads):
         m, h = head["layer"], head["head"]
         pattern, kind = model.patterns[m][:, place[m, h]], model.modules[m][1]
-        compare("entropy", judge.entropy(kind, pattern), head["entropy"], 1e-5)
+        for name, value in judge.without_gold(kind, pattern).items():
+            compare(name, value, head[name], 1e-5 * max(1, abs(value)))
         for r, relation in enumerate(said["relations"]):
             if relation["kind"] != kind:
                 continue
             score, theirs = judge.score(r, pattern), head["scores"][relation["name"]]
             if score is not None:
+                found[r, i] = score
                 for name, allowed in (("mass", 1e-5), ("null", 1e-5), ("lift", 1e-4),
-                                      ("top1", 1e-9)):
+                                      ("mass_all", 1e-5), ("top1", 1e-9), ("queries", 0)):
                     compare(name, score[name], theirs[name], allowed)
+        compare_distances(model, judge, place, heads, i, said["heads"]["distances"])
+    compare_winners(found, heads, relations)
+    judged = [r for r in relations if r["best"] and r["best"]["examples"] >= 10]
+    if judged:
+        compare("specialization", np.mean([r["assigned_owns"] for r in judged]),
+                said["heads"]["specialization"], 1e-9)
+
+
+def compare_distances(model, judge, place, heads, i, theirs):
+    """Mean over queries of the Jensen-Shannon distance of two heads' rows."""
+    def pattern_of(head):
+        return model.patterns[head["layer"]][:, place[head["layer"], head["head"]]]
+    kind, near = model.modules[heads[i]["layer"]][1], []
+    b, t, _ = np.array(judge.rows(kind)).T
+    for j, other in enumerate(heads):
+        if model.modules[other["layer"]][1] == kind:
+            distance = jensen_shannon(pattern_of(heads[i])[b, t], pattern_of(other)[b, t]).mean()
+            compare("distances", distance, theirs[i][j], 1e-4)
+            near += [distance] * (i != j)
+    if near:
+        compare("nearest", min(near), heads[i]["nearest_distance"], 1e-4)
+
+
+def compare_winners(found, heads, relations):
+    """Best heads, Holm's correction, owners: from the masses above, and from p as it was drawn."""
+    names = [relation["name"] for relation in relations]
+    p = {r: [heads[i]["scores"][names[r]]["p"] for s, i in found if s == r]
+         for r in range(len(relations))}
+    judged = [r for r in p if p[r] and None not in p[r]]
+    factor = holm([min(p[r]) for r in judged])
+    factor = {r: factor[k] for k, r in enumerate(judged)}
+    for r, relation in enumerate(relations):
+        of = {i: score for (s, i), score in found.items() if s == r}
+        if not of:
+            continue
+        best = max(of, key=lambda i: (of[i]["first_half"], -i))
+        told, his = relation["best"], heads[best]["scores"][names[r]]
+        compare("best head", [heads[best]["layer"], heads[best]["head"]],
+                [told["layer"], told["head"]], 0)
+        for name in ("mass", "mass_all", "top1", "lift", "null", "queries", "examples", "p_holm"):
+            if told[name] is not None:
+                compare("best head's " + name, his[name], told[name], 0)
+        compare("mass of any head", np.max([score["by_query"] for score in of.values()], 0).mean(),
+                relation["mass_any_head"], 1e-5)
+        for i in of:
+            his = heads[i]["scores"][names[r]]
+            if r in judged and his["p"] is not None:
+                compare("Holm", max(0, min(1, his["p"] * factor[r]) - his["p_holm"]), 0, 1e-9)
+                mark(his["p_holm"])
+                owns = his["p_holm"] < 0.01 and (his["lift"] or 0) >= 0.3
+                compare("owns", owns, his["owns"], 0)
+        owner = relation["owner"]
+        compare("owner", relation["best"]["owns"], owner is not None, 0)
 
 
 def compare_ablation(model, batch, said):
     targets = (batch.targets >= 0).sum((1, 2))
     whole, n = model.losses(batch), batch.size
     compare("loss", whole.sum() / targets.sum(), said["ablation"]["loss"], 1e-5)
+    compare("targets", targets.sum(), said["ablation"]["targets"], 0)
     for head in said["ablation"]["heads"]:
         d = model.losses(batch, {(head["layer"], head["head"])}) - whole
         change = d.sum() / targets.sum()
         e = d - change * targets
         error = math.sqrt(n / (n - 1) * (e ** 2).sum()) / targets.sum()
         compare("ablation", change, head["change"], 1e-5)
+        compare("loss", (whole + d).sum() / targets.sum(), head["loss"], 1e-5)
         carried = np.abs(d).sum() ** 2 / (d ** 2).sum()
         compare("carried", carried, head["carried"], 1e-4 * n)
         if carried < 30:
@@ -426,19 +612,65 @@ def compare_ablation(model, batch, said):
 
 def compare_curve(model, held_out, choosing, said):
     everything = set(model.heads)
+    curve = said["curve"]
+    ends = {"full": set(), "none": everything}
+    for name, silenced in ends.items():
+        compare("curve", model.mean_loss(held_out, silenced), curve[name]["loss"], 1e-4)
+        compare("accuracy", model.accuracy(held_out, silenced), curve[name]["accuracy"], 2e-3)
+    full = model.mean_loss(choosing)
+    compare("ablation of the curve", [model.mean_loss(choosing, {head}) - full
+                                      for head in model.heads], curve["ablation"], 1e-4)
+    by_method = {method["method"]: method["points"] for method in curve["methods"]}
     lowest = {}
     for method in said["curve"]["methods"]:
         if method["method"] == "exhaustive":
             for size in range(len(everything) + 1):
                 lowest[size] = min(model.mean_loss(choosing, everything - set(kept))
                                    for kept in itertools.combinations(model.heads, size))
-        for point in method["points"]:
+        points = method["points"]
+        losses = np.array([point["loss"] for point in points], float)
+        sizes = np.array([point["kept"] for point in points], float)
+        area = (np.diff(sizes) * (losses[1:] + losses[:-1]) / 2).sum() / (sizes[-1] - sizes[0])
+        compare("area", area, method["area"], 1e-9)
+        if "exhaustive" in by_method:
+            best = np.array([point["loss"] for point in by_method["exhaustive"]], float)
+            compare("regret", (losses - best).mean(), method["regret"], 1e-9)
+        stays = [sum(list(head) in point["heads"] for point in points) for head in model.heads]
+        compare("rank correlation", spearman(stays, curve["ablation"]),
+                method["rank_correlation"], 1e-9)
+        for point in points:
+            kept = {tuple(head) for head in point["heads"]}
+            compare("heads kept", len(kept), point["kept"], 0)
+            compare_owners(curve["owners"], kept, point)
+            compare("accuracy", model.accuracy(held_out, everything - kept), point["accuracy"], 2e-3)
             silenced = everything - {tuple(head) for head in point["heads"]}
             compare("curve", model.mean_loss(held_out, silenced), point["loss"], 1e-4)
             chosen = model.mean_loss(choosing, silenced)
             compare("where it was chosen", chosen, point["choosing_loss"], 1e-4)
             if method["method"] == "exhaustive":
                 compare("best of all subsets", chosen, lowest[point["kept"]], 1e-4)
+
+
+def compare_owners(owners, kept, point):
+    """recall: relations that still have an owner; precision: heads that are matched with one."""
+    heads = [[tuple(head) for head in of] for of in owners.values() if of]
+    matched = set()
+    for of in heads:
+        matched |= set([head for head in of if head in kept and head not in matched][:1])
+    having = sum(any(head in kept for head in of) for of in heads)
+    compare("recall", having / len(heads) if heads else 0, point["recall"], 1e-9)
+    compare("precision", len(matched) / len(kept) if kept else 0, point["precision"], 1e-9)
+
+
+def spearman(x, y):
+    """The correlation of ranks, of which equal values have the mean."""
+    def ranks(values):
+        values = np.asarray(values, float)
+        return np.array([(values < v).sum() + (values == v).sum() / 2 for v in values])
+    a, b = ranks(x), ranks(y)
+    a, b = a - a.mean(), b - b.mean()
+    size = math.sqrt((a ** 2).sum() * (b ** 2).sum())
+    return (a * b).sum() / size if size else 0
 
 
 def compare_steps(config, tensors, given, said):
@@ -504,10 +736,11 @@ def main():
     with open(run + "/config.json") as file:
         config = json.load(file)
     with open(folder + "/said.json") as file:
-        said = json.load(file)
+        said = json.loads(file.read(), parse_int=Whole, parse_float=Real)
     tensors = read_safetensors(run + "/model.safetensors")
     given = read_safetensors(folder + "/given.safetensors")
     model = Model(config, tensors)
+    compare_truth(config["task"], Batch(given, "scored"), given)
     compare_heads(model, Batch(given, "scored"), given, said)
     compare_ablation(model, Batch(given, "held_out"), said)
     compare_curve(model, Batch(given, "held_out"), Batch(given, "choosing"), said)
@@ -518,6 +751,9 @@ def main():
         bad = not difference <= allowed
         failed = failed or bad
         print(f"{what:24} {difference:9.2e}  allowed {allowed:.0e}{'  DIFFERS' if bad else ''}")
+    for path, count in not_compared(said).items():
+        failed = True
+        print(f"{path}: {count} numbers were compared with nothing")
     return 1 if failed else 0
 
 
