@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "headlab/base/random.h"
+#include "headlab/kernels/scalar.h"
 
 namespace headlab {
 

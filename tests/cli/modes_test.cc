@@ -53,8 +53,11 @@ class Silence : public Program, public testing::WithParamInterface<Modes> {
     fs::copy(folder.path() / "a", folder.path() / "w", fs::copy_options::recursive);
     Outcome outcome = run(words);
     for (std::string* said : {&outcome.out, &outcome.err}) *said = without_times(*said);
-    for (const auto& [name, bytes] : contents(folder.path()))
-      outcome.out += name + " " + std::to_string(std::ranges::count(bytes, '\n')) + "\n";
+    for (const auto& [name, bytes] : contents(folder.path())) {
+      const bool timed = name.ends_with("state.safetensors");  // times are among its bytes
+      outcome.out +=
+          name + " " + std::to_string(timed ? 0 : std::ranges::count(bytes, '\n')) + "\n";
+    }
     return outcome;
   }
 

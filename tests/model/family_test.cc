@@ -61,7 +61,7 @@ TEST(Family, OfAllCombinationsRemovalIsAMaskAndFilesHoldAll) {
     settings_of(config).set_all(Json::parse(settings_of(written).to_json().dump()), "config");
     Transformer read(config);
     load_parameters(read, file);
-    EXPECT_EQ(numbers(read.forward(batch)), numbers(logits));
+    expect_near(read.forward(batch), logits, sizeof(Scalar) == 4 ? 0 : 1e-5);  // files hold floats
   }
 }
 

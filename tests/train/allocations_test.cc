@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <new>
 
+#include "headlab/base/pool.h"
 #include "headlab/base/threads.h"
 #include "headlab/model/initial.h"
 #include "headlab/tensor/tape.h"
@@ -100,11 +101,14 @@ TEST_P(Allocations, EndWithTheSecondStep) {
   for (int step = 3; step < 10; ++step) EXPECT_EQ(steps.allocations_of(70), 0) << "step " << step;
 }
 
-TEST_P(Allocations, DoNotComeBackWithOtherLengths) {
+TEST_P(Allocations, DoNotComeBackWithALengthThatWasThere) {
   set_thread_count(GetParam());
   Steps steps(rich_config());
   steps.allocations_of(70);
   steps.allocations_of(70, 5);
+  const std::size_t longest = pool_statistics().bytes_held;
+  for (Index length = 2; length < 70; ++length) steps.allocations_of(length, length > 8 ? 3 : 0);
+  EXPECT_LT(pool_statistics().bytes_held, 5 * longest);  // all lengths together
   Generator random(Key{3});
   for (int step = 0; step < 60; ++step) {
     const auto length = static_cast<Index>(2 + random.below(69));
