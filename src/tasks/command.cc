@@ -54,6 +54,7 @@ class UserProgram {
     child_ = fork();
     require(child_ >= 0, "the system starts no further process");
     if (child_ == 0) {
+      setpgid(0, 0);  // with all that it starts, a group that ends with it
       dup2(in[1], 0);
       dup2(out[1], 1);
       for (const int end : {in[1], out[1]}) close(end);
@@ -114,7 +115,7 @@ class UserProgram {
     if (child_ <= 0 || owner_ != getpid()) return status;
     close(to_);
     for (int moments = 0; waitpid(child_, &status, WNOHANG) == 0; ++moments) {
-      if (moments == 20) kill(child_, SIGKILL);
+      if (moments == 20) kill(-child_, SIGKILL);
       usleep(10'000);
     }
     close(from_);

@@ -243,15 +243,20 @@ TEST(FromPrograms, RunOnlyWhenTheirUserNamesThem) {
 }
 
 TEST(FromPrograms, ThatFailAreToldWithTheirStatus) {
+  using namespace std::string_literals;
   expect_contains(said_by("exit 3"), "has ended with status 3");
   expect_contains(said_by("kill -9 $$"), "has ended by signal 9");
   expect_contains(said_by("echo '{}'; echo '{}'; echo '{}'"), "printed more than the 2 lines");
   expect_contains(said_by("echo $seed.$i; i=$((i+1)); echo"), "other lines");
   expect_contains(said_by("head -c 17000000 /dev/zero"), "prints a line that does not end");
   const int patience = std::exchange(command_patience(), 300);
-  for (const char* silent : {"sleep 60", "echo '{}'; sleep 60"})
+  const TemporaryFolder folder;
+  const std::string trace = (folder.path() / "trace").string();
+  for (const std::string& silent :
+       {"(sleep .8; touch " + trace + "); echo", "echo '{}'; sleep 60"s})
     expect_contains(said_by(silent), "has printed nothing for 0.3 seconds");
   command_patience() = patience;
+  EXPECT_FALSE(std::filesystem::exists(trace)) << "a silent program has outlived its task";
   allow_command("echo hello");
   expect_contains(refusal("command:echo hello"), "its first line");
   allow_command("echo '{\"header\":{}}'; cat");
