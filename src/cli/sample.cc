@@ -1,41 +1,80 @@
-// `headlab sample`: continues a text, or the tokens of any task. Draws are keyed by a seed, so the
-// same command gives the same text; without a prompt it begins with a held-out character. Read
-// next: model/generation.h.
+// `headlab sample`: continues a text, or the tokens of any task; an encoder-decoder answers a
+// source. Draws are keyed by a seed, so the same command gives the same text; without a prompt it
+// begins with a held-out token. Read next: model/generation.h.
+#include <algorithm>
+
 #include "cli/commands.h"
 #include "headlab/model/generation.h"
 #include "headlab/train/streams.h"
 
 namespace headlab::cli {
+namespace {
 
-Result sample(Invocation& call) {
-  std::string prompt;
+struct SampleFlags {
+  std::string prompt, source, stop;
   std::int64_t seed = 0;
   GenerationOptions options;
-  Flags settings;
-  settings.string("prompt", prompt,
-                  "the text to continue, or tokens apart by blanks (default: a held-out token)");
-  settings.integer("tokens", options.tokens, 1, 1 << 20, "tokens to add");
-  settings.real("temperature", options.temperature, 0, 100, "0: always the likeliest");
-  settings.integer("top_k", options.top_k, 0, 1 << 24, "draw among the k likeliest (0: all)");
-  settings.integer("seed", seed, 0, kMostExact, "of the draws");
-  settings.only({"top_k", "seed"}, {"!temperature=0"});
-  settings.only({"temperature", "seed"}, {"!top_k=1"});
-  call.read(settings);
+
+  Flags settings() {
+    Flags s;
+    s.string("prompt", prompt,
+             "the text to continue, or tokens apart by blanks (default: a held-out token)");
+    s.string("source", source, "what an encoder-decoder answers (default: a held-out one)");
+    s.integer("tokens", options.tokens, 1, 1 << 20,
+              "tokens to add (an encoder-decoder: as many as it has positions for)");
+    s.string("stop", stop, "end behind this token", "TOKEN");
+    s.real("temperature", options.temperature, 0, 100, "0: always the likeliest");
+    s.integer("top_k", options.top_k, 0, 1 << 24, "draw among the k likeliest (0: all)");
+    s.real("top_p", options.top_p, 1e-6, 1,
+           "of these, among the fewest likeliest that have this probability together");
+    s.integer("seed", seed, 0, kMostExact, "of the draws");
+    s.only({"top_k", "top_p", "seed"}, {"!temperature=0"});
+    s.only({"temperature", "top_p", "seed"}, {"!top_k=1"});
+    return s;
+  }
+};
+
+}  // namespace
+
+Result sample(Invocation& call) {
+  SampleFlags flags;
+  GenerationOptions& options = flags.options;
+  call.read(flags.settings());
   const Run run = open_run(call.positionals()[0]);
+  const TransformerConfig& config = run.model.config();
+  const Batch first = run.task->make_batch(streams::prompts(), 1, Split::validation);
   const std::vector<std::int32_t> begin =
-      prompt.empty()
-          ? std::vector{run.task->make_batch(streams::prompts(), 1, Split::validation).token(0, 0)}
-          : run.task->encode(prompt);
-  options.key = streams::seeded(seed).fold("sample");
+      flags.prompt.empty() ? std::vector{first.token(0, 0)} : run.task->encode(flags.prompt);
+  if (config.has_source()) {
+    options.source.assign(first.source.begin(), first.source.begin() + first.source_length_of(0));
+    if (!flags.source.empty()) options.source = run.task->encode(flags.source);
+    if (!call.given("tokens"))
+      options.tokens = std::max<Index>(1, config.length - std::ssize(begin));
+  } else {
+    call.refuse({"source"}, "is for encoder-decoders", "use --prompt");
+  }
+  if (!flags.stop.empty()) {
+    const std::vector<std::int32_t> stop = run.task->encode(flags.stop);
+    if (stop.size() != 1)
+      throw UsageError(text("--stop '", flags.stop, "' is ", stop.size(), " tokens"), "name one");
+    options.stop = stop[0];
+  }
+  options.key = streams::seeded(flags.seed).fold("sample");
   const std::string out = run.task->decode(generate(run.model, begin, options));
   const Batch held_out = held_out_examples(*run.task, 1).batch;
   const bool everywhere =
       held_out.target_count() == held_out.length * held_out.targets_per_position;
-  return {.json = stamped({{"text", out}, {"seed", seed}, {"command", call.again()}}),
-          .text = out + "\n",
-          .note = everywhere ? ""
-                             : "note: this task answers only some positions; what stands at others "
-                               "means nothing"};
+  Result result{.json = stamped({{"text", out}, {"seed", flags.seed}, {"command", call.again()}}),
+                .text = out + "\n",
+                .note = everywhere ? ""
+                                   : "note: this task answers only some positions; what stands at "
+                                     "others means nothing"};
+  if (config.has_source()) {
+    const std::string source = run.task->decode(options.source);
+    result.json["source"] = source;
+    result.text = text("source: ", source, "\nanswer: ", out, "\n");
+  }
+  return result;
 }
 
 }  // namespace headlab::cli

@@ -1,6 +1,6 @@
-// Drawing one token after the other, with the whole context computed anew for each: toy models are
-// so small that a cache of keys and values would only be more to read. Likelier tokens come first
-// in the order, and equals by number, so a draw is the same on every machine.
+// Drawing one token after the other. The first pass reads the prompt, each later one the token that
+// was added last. Likelier tokens come first in the order, and equals by number, so a draw is the
+// same on every machine. Read next: transformer.cc, src/nn/attention.cc (KeyValueCache).
 #include "headlab/model/generation.h"
 
 #include <algorithm>
@@ -29,10 +29,13 @@ std::int32_t draw(std::span<const Scalar> logits, const GenerationOptions& optio
     const double difference = logits[token] - logits[order[0]];
     cumulative.push_back(total += std::exp(difference / options.temperature));
   }
+  const auto place_of = [&](auto first_beyond) {
+    return std::min<std::ptrdiff_t>(first_beyond - cumulative.begin(), std::ssize(order) - 1);
+  };
+  const auto last = place_of(std::ranges::lower_bound(cumulative, options.top_p * total));
   const auto chosen =
-      std::upper_bound(cumulative.begin(), cumulative.end(), random.uniform() * total);
-  const auto place = std::min<std::ptrdiff_t>(chosen - cumulative.begin(), std::ssize(order) - 1);
-  return order[place];
+      place_of(std::ranges::upper_bound(cumulative, random.uniform() * cumulative[last]));
+  return order[std::min(chosen, last)];
 }
 
 }  // namespace
@@ -40,46 +43,27 @@ std::int32_t draw(std::span<const Scalar> logits, const GenerationOptions& optio
 std::vector<std::int32_t> generate(const Transformer& model, std::vector<std::int32_t> prompt,
                                    const GenerationOptions& options) {
   const TransformerConfig& config = model.config();
-  if (config.architecture != Architecture::decoder || config.targets != 1)
+  if (config.architecture == Architecture::encoder || config.targets != 1)
     throw Error(
-        "only a decoder, no encoder-decoder, with one target a position can continue a sequence",
+        "only a decoder or encoder-decoder with one target a position can continue a sequence",
         "that is a model of text, copy, sort, recall and the like, not of relations");
   require(!prompt.empty(), "the prompt is empty; at least one token is needed to continue from");
   const NoGrad no_grad;
   Generator random(options.key);
+  ModelCache cache(config, std::min(config.length, std::ssize(prompt) + options.tokens));
   for (Index i = 0; i < options.tokens; ++i) {
-    const auto length = std::min(static_cast<Index>(prompt.size()), config.length);
-    Batch batch = Batch::make(1, length);
-    batch.tokens.assign(prompt.end() - length, prompt.end());
-    const Tensor logits = model.forward(batch);
-    const Scalar* last = logits.data() + (length - 1) * config.vocab;
+    const Index size = std::ssize(prompt);
+    const bool cached = size <= config.length;
+    const Index first = cached ? cache.length : std::max<Index>(0, size - config.length);
+    Batch batch = Batch::make(1, size - first, 1, std::ssize(options.source));
+    std::copy(prompt.begin() + first, prompt.end(), batch.tokens.begin());
+    std::ranges::copy(options.source, batch.source.begin());
+    const Tensor logits = model.forward(batch, {}, {.cache = cached ? &cache : nullptr});
+    const Scalar* last = logits.data() + (batch.length - 1) * config.vocab;
     prompt.push_back(draw({last, static_cast<std::size_t>(config.vocab)}, options, random));
+    if (prompt.back() == options.stop) break;
   }
   return prompt;
-}
-
-Batch decode_greedily(const Transformer& model, Batch prompts, Index tokens) {
-  const TransformerConfig& config = model.config();
-  require(config.architecture != Architecture::encoder && config.targets == 1,
-          "only a decoder or encoder-decoder with one target at each position can continue ",
-          "sequences");
-  require(prompts.length + tokens <= config.length, prompts.length, " tokens and ", tokens,
-          " more are too many: the model was made for at most ", config.length, " positions");
-  require(prompts.lengths.empty(), "sequences of different lengths cannot be continued together");
-  const NoGrad no_grad;
-  for (; tokens > 0; --tokens) {
-    const Tensor logits = model.forward(prompts);
-    Batch longer = Batch::make(prompts.size, prompts.length + 1, 1, prompts.source_length);
-    longer.source = prompts.source, longer.source_lengths = prompts.source_lengths;
-    for (Index b = 0; b < prompts.size; ++b) {
-      for (Index t = 0; t < prompts.length; ++t) longer.token(b, t) = prompts.token(b, t);
-      const Scalar* last = logits.data() + ((b + 1) * prompts.length - 1) * config.vocab;
-      longer.token(b, prompts.length) =
-          static_cast<std::int32_t>(std::max_element(last, last + config.vocab) - last);
-    }
-    prompts = std::move(longer);
-  }
-  return prompts;
 }
 
 }}  // namespace headlab

@@ -94,11 +94,26 @@ Transformer::Transformer(const TransformerConfig& config) : config_(config) {
   if (!c.tied) unembed_ = Linear(c.d_model, c.targets * c.vocab, c.biases);
 }
 
+ModelCache::ModelCache(const TransformerConfig& config, Index positions) {
+  for (const AttentionPlace& place : config.attention_places()) {
+    const Index seen = place.window > 0 ? std::min(place.window, positions) : positions;
+    attention.emplace_back().room = place.kind == AttentionKind::self ? seen : 0;
+  }
+}
+
+Index ModelCache::numbers() const {
+  Index sum = 0;
+  for (const KeyValueCache& kept : attention)
+    if (kept.k.defined()) sum += kept.k.count() + kept.v.count();
+  return sum;
+}
+
 /// What the modules of one stack share in one forward pass.
 struct Transformer::Pass {
   const ModelHooks& hooks;
   Scalar p;  // of dropout
   const Stack* stack = nullptr;
+  ModelCache* cache = nullptr;  // of the stack that writes the logits
   ForwardContext context{};
   AttentionMask mask{};         // of self-attention
   AttentionMask source_mask{};  // of cross-attention
@@ -107,7 +122,8 @@ struct Transformer::Pass {
   AttentionHooks hooks_of(std::size_t module) const {
     return {hooks.edits.empty() ? nullptr : &hooks.edits[module],
             hooks.captures ? &hooks.captures->attention[module] : nullptr,
-            module < hooks.z.size() ? hooks.z[module] : Tensor()};
+            module < hooks.z.size() ? hooks.z[module] : Tensor(),
+            cache ? &cache->attention[module] : nullptr};
   }
   /// The stream that a hook gives in place of the computed one, or null.
   const Tensor* given(std::size_t stream) const {
@@ -123,8 +139,10 @@ struct Transformer::Pass {
 
 Tensor Transformer::embed(const Ids& tokens, const Shape& shape, const Pass& pass) const {
   const Tensor& positions = pass.stack->positions;
+  const Index first = pass.cache ? pass.cache->length : 0;
   Tensor x = pass.written("embedding", headlab::embedding(W_E_, tokens, shape));  // [B, T, C]
-  if (positions.defined()) x = x + pass.written("positions", slice(positions, 0, 0, shape[1]));
+  if (positions.defined())
+    x = x + pass.written("positions", slice(positions, 0, first, first + shape[1]));
   return dropout(x, pass.p, pass.context.inside("embed").key);
 }
 
@@ -179,8 +197,11 @@ void Transformer::prepare(const Batch& batch, const ModelHooks& hooks) const {
       encoder_.blocks.size() + main_.blocks.size() * (config_.has_source() ? 2 : 1);
   require(hooks.edits.empty() || hooks.edits.size() == modules, "head edits are for ",
           hooks.edits.size(), " attention modules, but the model has ", modules);
-  require(batch.length <= config_.length, "the sequences have ", batch.length,
+  const Index length = batch.length + (hooks.cache ? hooks.cache->length : 0);
+  require(length <= config_.length, "the sequences have ", length,
           " positions, but the model was made for at most ", config_.length);
+  require(!hooks.cache || (config_.architecture != Architecture::encoder && batch.lengths.empty()),
+          "what an encoder or a padded batch reads cannot be kept for tokens that follow");
   require(config_.has_source() == (batch.source_length > 0),
           config_.has_source() ? "an encoder-decoder needs a batch with sources"
                                : "the batch has sources, but the model is no encoder-decoder");
@@ -198,16 +219,19 @@ Tensor Transformer::forward(const Batch& batch, const ForwardContext& context,
                             const ModelHooks& hooks) const {
   prepare(batch, hooks);
   Pass pass{hooks, static_cast<Scalar>(context.training ? config_.dropout : 0)};
-  if (config_.has_source()) {
+  if (config_.has_source() && !(hooks.cache && hooks.cache->length > 0)) {
     pass.stack = &encoder_;
     pass.context = context.inside("encoder");
-    pass.mask = pass.source_mask = {.lengths = batch.source_lengths};
+    pass.mask = {.lengths = batch.source_lengths};
     pass.memory = run(embed(batch.source, {batch.size, batch.source_length}, pass), pass);
   }
   pass.stack = &main_;
+  pass.cache = hooks.cache;
   pass.context = context;
+  pass.source_mask = {.lengths = batch.source_lengths};
   pass.mask = {.causal = config_.architecture != Architecture::encoder, .lengths = batch.lengths};
   const Tensor x = run(embed(batch.tokens, batch.shape(), pass), pass);  // [B, T, C]
+  if (hooks.cache) hooks.cache->length += batch.length;
   return config_.tied ? matmul(x, W_E_, {.transpose_b = true}) : unembed_.forward(x);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "headlab/base/error.h"
 #include "headlab/ops/ops.h"
@@ -66,6 +67,29 @@ Tensor AttentionCaptures::output_of(Index place) const {
 
 Tensor AttentionCaptures::average_pattern() const { return mean(pattern, 1); }
 
+void KeyValueCache::extend(Tensor& keys, Tensor& values, AttentionMask& mask) {
+  const bool begins = !k.defined(), of_source = room == 0;
+  const Index T = keys.defined() ? keys.size(1) : 0;
+  if (of_source && begins) k = keys, v = values, length = T;
+  if (!of_source) {
+    require(begins || T == 1, "a cache is extended by one position, got ", T);
+    const auto keep = [&](Tensor& kept, const Tensor& added) {  // [B, room, ...], [B, T, ...]
+      const Index B = added.size(0), width = added.size(2);
+      if (begins) kept = Tensor::empty({B, room, width});
+      for (Index b = 0; b < B; ++b)
+        for (Index t = std::max<Index>(0, T - room); t < T; ++t)
+          std::copy_n(added.data() + (b * T + t) * width, width,
+                      kept.data() + (b * room + (length + t) % room) * width);
+    };
+    keep(k, keys), keep(v, values);
+    length += T;
+  }
+  if (begins) return;  // queries see what came with them
+  if (!of_source)
+    mask = {.lengths = Ids(keys.size(0), static_cast<std::int32_t>(std::min(length, room)))};
+  keys = k, values = v;
+}
+
 MultiHeadAttention::MultiHeadAttention(const AttentionSizes& sizes, Scalar dropout_of_weights)
     : d_head(sizes.d_head), d_value(sizes.d_value), dropout(dropout_of_weights) {
   const Index groups = sizes.kv_heads;
@@ -90,15 +114,18 @@ MultiHeadAttention::MultiHeadAttention(const AttentionSizes& sizes, Scalar dropo
 Tensor MultiHeadAttention::head_outputs(const Tensor& x_q, const Tensor& x_kv,
                                         const AttentionMask& mask, const ForwardContext& context,
                                         const AttentionHooks& hooks) const {
-  Tensor q = Q.forward(x_q), k = K.forward(x_kv);  // [B, T, H*D], [B, S, G*D]
-  const Tensor v = V.forward(x_kv);                // [B, S, G*Dv]
-  if (turning.defined()) q = rotary(q, turning), k = rotary(k, turning);
+  const Index first = hooks.cache ? hooks.cache->length : 0;     // position of the first query
+  Tensor q = Q.forward(x_q), k, v;                               // [B, T, H*D]
+  if (x_kv.defined()) k = K.forward(x_kv), v = V.forward(x_kv);  // [B, S, G*D], [B, S, G*Dv]
+  if (turning.defined()) q = rotary(q, turning, first), k = rotary(k, turning, first);
+  AttentionMask seen = mask;
+  if (hooks.cache) hooks.cache->extend(k, v, seen);
   if (context.frozen) q = q.detach(), k = k.detach();  // nothing flows through the pattern
   Tensor pattern;                                      // [B, H, T, S], if it is asked for
   Tensor z = attention(q, k, v,                        // [B, T, H*Dv]
                        {.heads = head_count(),
                         .kv_head = kv_head,
-                        .mask = mask,
+                        .mask = std::move(seen),
                         .hidden_edges = hooks.edits ? hooks.edits->hidden_edges : Flags{},
                         .dropout = context.training ? dropout : 0,
                         .key = context.key,

@@ -1,5 +1,5 @@
 // The encoder-decoder: who sees what, names, captures, edits where queries and keys differ in
-// number, and greedy decoding. Read next: with_heads_test.cc, golden_test.cc.
+// number, and answers. Read next: with_heads_test.cc, golden_test.cc.
 #include "headlab/model/checkpoint.h"
 #include "headlab/model/generation.h"
 #include "headlab/model/initial.h"
@@ -207,53 +207,21 @@ TEST_P(EncoderDecoder, RefusesWhatDoesNotFit) {
   expect_error([&] { model().forward(batch_); }, {"id 7"});
 }
 
-TEST_P(EncoderDecoder, DecodesWhatIsLikeliestUnderTeacherForcing) {
-  batch_.source_lengths = {4, 9};
-  Batch prompts = Batch::make(2, 1, 1, 9);
-  prompts.source = batch_.source;
-  prompts.source_lengths = batch_.source_lengths;
-  prompts.token(0, 0) = prompts.token(1, 0) = 6;
-  const Batch answers = decode_greedily(model(), prompts, 5);
-  ASSERT_EQ(answers.length, 6);
-  const Tensor forced = model().forward(answers);
-  for (Index b = 0; b < 2; ++b) {
-    EXPECT_EQ(answers.token(b, 0), 6);
-    for (Index t = 0; t < 5; ++t) {
-      const Scalar* row = forced.data() + (b * 6 + t) * 7;
-      EXPECT_EQ(answers.token(b, t + 1), std::max_element(row, row + 7) - row);
-    }
+TEST_P(EncoderDecoder, AnswersWhatIsLikeliestUnderTeacherForcing) {
+  const auto drawn = generate(model(), {6},
+                              {.tokens = 5,
+                               .temperature = 0,
+                               .source = {batch_.source.begin(), batch_.source.begin() + 4}});
+  ASSERT_EQ(drawn.size(), 6u);
+  Batch answer = batch_.rows(0, 1);
+  answer.source_lengths = {4};
+  answer.tokens.assign(drawn.begin(), drawn.end());
+  answer.length = 6;
+  const Tensor forced = model().forward(answer);
+  for (Index t = 0; t < 5; ++t) {
+    const Scalar* row = forced.data() + t * 7;
+    EXPECT_EQ(drawn[static_cast<std::size_t>(t) + 1], std::max_element(row, row + 7) - row);
   }
-  for (Index b = 0; b < 2; ++b) {
-    EXPECT_EQ(decode_greedily(model(), prompts.rows(b, b + 1), 5).tokens,
-              answers.rows(b, b + 1).tokens);
-  }
-}
-
-TEST_P(EncoderDecoder, IsNotForDrawingTexts) {
-  expect_error([&] { generate(model(), {1}, {}); }, {"only a decoder", "encoder-decoder"});
-}
-
-TEST(DecodeGreedily, ContinuesADecoderAsGenerateDoesAtTemperatureZero) {
-  const Transformer model = random_model(small_config());
-  Batch prompts = Batch::make(2, 2);
-  prompts.tokens = {1, 2, 5, 3};
-  const Batch answers = decode_greedily(model, prompts, 4);
-  EXPECT_EQ(answers.rows(1, 2).tokens.size(), 6u);
-  const auto drawn = generate(model, {5, 3}, {.tokens = 4, .temperature = 0});
-  EXPECT_TRUE(std::equal(drawn.begin(), drawn.end(), answers.tokens.begin() + 6));
-}
-
-TEST(DecodeGreedily, RefusesWhatItCannotContinue) {
-  TransformerConfig config = small_config();
-  const Transformer model(config);
-  Batch prompts = Batch::make(2, 3);
-  expect_error([&] { decode_greedily(model, prompts, 4); }, {"3 tokens and 4 more", "at most 6"});
-  prompts.lengths = {3, 2};
-  expect_error([&] { decode_greedily(model, prompts, 1); }, {"different lengths"});
-  config.architecture = Architecture::encoder;
-  const Transformer encoder(config);
-  expect_error([&] { decode_greedily(encoder, Batch::make(1, 1), 1); },
-               {"only a decoder or encoder-decoder"});
 }
 
 }  // namespace

@@ -88,6 +88,34 @@ TEST(Family, OfAllCombinationsEveryParameterLearnsAndThreadsChangeNothing) {
   set_thread_count(threads);
 }
 
+/// The batch's positions [begin, end), without padding.
+Batch part_of(const Batch& batch, Index begin, Index end) {
+  Batch part = Batch::make(batch.size, end - begin, 1, batch.source_length);
+  part.source = batch.source, part.source_lengths = batch.source_lengths;
+  for (Index b = 0; b < batch.size; ++b)
+    for (Index t = begin; t < end; ++t) part.token(b, t - begin) = batch.token(b, t);
+  return part;
+}
+
+TEST(Family, OfAllCombinationsATokenReadBehindACacheIsThatReadWithAll) {
+  const NoGrad no_grad;
+  for (const std::string& settings : combinations()) {
+    const Transformer whole = random_model(family_config(settings));
+    if (whole.config().architecture == Architecture::encoder) continue;
+    for (const Transformer& model : {whole, whole.with_heads(kept_and_gates(whole).first)}) {
+      SCOPED_TRACE(settings);
+      Batch batch = random_batch(model.config(), 2, 6);
+      if (batch.source_length > 0) batch.source_lengths = {3, 5};
+      const Tensor logits = model.forward(batch);
+      ModelCache cache(model.config(), 6);
+      for (const auto& [begin, end] :
+           {std::pair<Index, Index>(0, 2), {2, 3}, {3, 4}, {4, 5}, {5, 6}})
+        expect_near(model.forward(part_of(batch, begin, end), {}, {.cache = &cache}),
+                    slice(logits, 1, begin, end), 1e-4);
+    }
+  }
+}
+
 /// Logits at the last position of a decoder's only layer, with the first token changed or not.
 TEST(Family, AWindowHidesWhatLiesBeyondIt) {
   const NoGrad no_grad;

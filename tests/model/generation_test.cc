@@ -1,9 +1,13 @@
-// Drawing tokens: what a temperature, a number of candidates and a key decide.
+// Drawing tokens: what a temperature, candidates, a key and a token to stop at decide; and the
+// cache of what was read, which changes no token and keeps no more than its windows see. That it
+// changes no logit, in all kinds of blocks, tests family_test.cc.
 #include "headlab/model/generation.h"
 
 #include <map>
+#include <set>
 
 #include "headlab/ops/rows.h"
+#include "headlab/tensor/watch.h"
 #include "support/models.h"
 
 namespace headlab { namespace {
@@ -26,16 +30,104 @@ TEST(Generation, KeepsThePromptAndAddsTokens) {
   for (std::int32_t token : tokens) EXPECT_TRUE(token >= 0 && token < 7);
 }
 
+/// What generate() must write at temperature 0: the last config.length tokens, read anew each time.
+Tokens read_anew(const Transformer& model, Tokens tokens, Index count) {
+  const Index length = model.config().length;
+  for (Index i = 0; i < count; ++i) {
+    const auto seen = std::min(std::ssize(tokens), length);
+    const std::vector<double> logits =
+        last_logits(model, Tokens(tokens.end() - seen, tokens.end()));
+    tokens.push_back(static_cast<std::int32_t>(std::ranges::max_element(logits) - logits.begin()));
+  }
+  return tokens;
+}
+
 TEST(Generation, AtTemperatureZeroTakesTheLikeliest) {
   const Transformer model = random_model(small_config());
-  Tokens expected{4};
-  for (int i = 0; i < 5; ++i) {
-    const std::vector<double> logits = last_logits(model, expected);
-    expected.push_back(
-        static_cast<std::int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin()));
-  }
+  const Tokens expected = read_anew(model, {4}, 5);
   EXPECT_EQ(generate(model, {4}, {.tokens = 5, .temperature = 0}), expected);
+  EXPECT_EQ(generate(model, {4}, {.tokens = 5, .top_p = 1e-6, .key = Key{8}}), expected);
   EXPECT_EQ(generate(model, {4}, {.tokens = 5, .top_k = 1, .key = Key{8}}), expected);
+}
+
+TEST(Generation, WritesWhatModelsWithoutACacheWrite) {
+  for (const char* settings :
+       {"block=original", "block=gpt2 window=3", "block=llama", "block=llama window=2+0",
+        "kv_heads=1 positions=none", "tied=true"}) {
+    const Transformer model = random_model(small_config(text("length=40 ", settings)));
+    const Transformer pruned = model.with_heads({{1}, {}});
+    for (const Transformer& m : {model, pruned})  // beyond the last position too
+      EXPECT_EQ(generate(m, {1, 2, 3}, {.tokens = 45, .temperature = 0}),
+                read_anew(m, {1, 2, 3}, 45))
+          << settings;
+  }
+}
+
+TEST(Generation, KeepsTheKeysThatAreSeenAndNoMore) {
+  const NoGrad no_grad;
+  const auto kept = [](const char* settings) {
+    const Transformer model = random_model(small_config(text("length=12 ", settings)));
+    ModelCache cache(model.config(), 12);
+    for (Index t = 0; t < 12; ++t) model.forward(Batch::make(1, 1), {}, {.cache = &cache});
+    return cache.numbers();
+  };
+  EXPECT_EQ(kept(""), 2 * 12 * 16);  // layers, positions, keys and values of width 8
+  EXPECT_EQ(kept("kv_heads=1"), 2 * 12 * 8);
+  EXPECT_EQ(kept("window=3+0"), (3 + 12) * 16);
+  EXPECT_EQ(kept("window=20"), 2 * 12 * 16);
+}
+
+/// The ops that a token behind `before` others runs, with the numbers that each one reads, but for
+/// those that attention reads.
+std::vector<std::pair<std::string, Index>> ops_behind(const Transformer& model, Index before) {
+  ModelCache cache(model.config(), model.config().length);
+  model.forward(Batch::make(1, before), {}, {.cache = &cache});
+  std::vector<std::pair<std::string, Index>> ops;
+  const WorkWatch watch([&](const WorkEvent& event) {
+    Index numbers = event.output->count();
+    if (std::string(event.name) != "attention")
+      for (const Tensor& input : event.inputs) numbers += input.defined() ? input.count() : 0;
+    ops.emplace_back(event.name, numbers);
+  });
+  model.forward(Batch::make(1, 1), {}, {.cache = &cache});
+  return ops;
+}
+
+TEST(Generation, OfATokenTakesTheSameOperationsBehindAnyPrefixButForAttention) {
+  const NoGrad no_grad;
+  for (const char* settings : {"block=gpt2 kv_heads=1", "block=llama window=9"}) {
+    const Transformer model = random_model(small_config(text("length=300 ", settings)));
+    const auto few = ops_behind(model, 4);
+    EXPECT_GT(few.size(), 10u);
+    EXPECT_EQ(ops_behind(model, 256), few);
+  }
+}
+
+TEST(Generation, StopsBehindATokenIfAsked) {
+  const Transformer model = random_model(small_config());
+  const Tokens whole = generate(model, {1}, {.tokens = 40, .key = Key{1}});
+  const std::int32_t stop = whole[9];
+  const auto first = std::find(whole.begin() + 1, whole.end(), stop);
+  EXPECT_EQ(generate(model, {1}, {.tokens = 40, .key = Key{1}, .stop = stop}),
+            Tokens(whole.begin(), first + 1));
+}
+
+TEST(Generation, DrawsFromTheFewestLikeliestThatHaveTheProbability) {
+  const Transformer model = random_model(small_config());
+  std::vector<double> p = last_logits(model, {3});
+  double total = 0;
+  for (double& value : p) total += value = std::exp(value / 4);
+  std::vector<double> sorted = p;
+  std::ranges::sort(sorted, std::greater<>{});
+  const double top_p = (sorted[0] + sorted[1] + sorted[2] / 2) / total;
+  std::set<std::int32_t> drawn, expected;
+  for (std::uint64_t i = 0; i < 300; ++i)
+    drawn.insert(
+        generate(model, {3}, {.tokens = 1, .temperature = 4, .top_p = top_p, .key = Key{i}})
+            .back());
+  for (std::int32_t token = 0; token < 7; ++token)
+    if (p[static_cast<std::size_t>(token)] >= sorted[2]) expected.insert(token);
+  EXPECT_EQ(drawn, expected);
 }
 
 TEST(Generation, DependsOnItsKeyAlone) {
@@ -79,6 +171,25 @@ TEST(Generation, RefusesWhatItCannotContinue) {
   config.targets = 2;
   const Transformer two(config);
   expect_error([&] { generate(two, {1}, {}); }, {"one target"});
+  expect_error([&] { generate(model, {1}, {.source = {1}}); }, {"no encoder-decoder"});
+  expect_error([&] { generate(Transformer(small_encoder_decoder()), {1}, {}); },
+               {"needs a batch with sources"});
+}
+
+TEST(Generation, OfACacheIsRefusedWhereItCouldNotHold) {
+  const NoGrad no_grad;
+  const auto refused = [](const TransformerConfig& config, Batch batch, const char* why) {
+    const Transformer model(config);
+    ModelCache cache(config, 6);
+    const auto read = [&] { model.forward(batch, {}, {.cache = &cache}); };
+    expect_error([&] { read(), read(), read(); }, {why});
+  };
+  refused(small_config(), Batch::make(1, 2), "by one position, got 2");
+  refused(small_encoder(), Batch::make(1, 1), "cannot be kept");
+  Batch padded = Batch::make(1, 3);
+  padded.lengths = {2};
+  refused(small_config(), padded, "cannot be kept");
+  refused(small_config("length=2"), Batch::make(1, 1), "3 positions");
 }
 
 }  // namespace

@@ -60,6 +60,16 @@ struct ModelCaptures {
   std::vector<Written> written;
 };
 
+/// What generation keeps of the tokens that were read: keys and values (nn/attention.h).
+struct ModelCache {
+  Index length = 0;                      // tokens that were read
+  std::vector<KeyValueCache> attention;  // by attention module
+
+  /// Room for `positions` tokens; a window of N keeps N of them.
+  ModelCache(const TransformerConfig& config, Index positions);
+  Index numbers() const;  // that are kept
+};
+
 /// Optional companions of a forward pass. `edits` is empty or has one entry for each attention
 /// module.
 struct ModelHooks {
@@ -71,6 +81,9 @@ struct ModelHooks {
   /// Outputs of heads that a pass with the same input computed, by attention module: the module's
   /// AttentionHooks::z. Undefined, or beyond the end: computed.
   std::vector<Tensor> z{};
+  /// What passes before this one read: the batch holds only the tokens that follow it, all of a
+  /// prompt or one more. No encoder, no padding, no tape. It is extended.
+  ModelCache* cache = nullptr;
 };
 
 /// Copies share their parameters, as copies of a Tensor do; `clone` makes a model of its own.

@@ -42,6 +42,20 @@ struct AttentionCaptures {
   Tensor average_pattern() const;
 };
 
+/// The keys and values of one module that generation keeps from call to call, so that each token
+/// is read once: what a call brings is added, and its queries see all that is kept. Self-attention
+/// keeps the last `room` positions, that of position s in row s % room; the keys of a source are
+/// computed by the first call alone. Off the tape.
+struct KeyValueCache {
+  Index room = 0;    // 0: the keys are those of a source
+  Index length = 0;  // positions that were read
+  Tensor k, v;       // [B, room, G*D], turned; [B, room, G*Dv]; undefined before the first call
+
+  /// Adds those of one call, [B, T, ...], and puts what its queries see in their place, with the
+  /// mask that goes with it. Error for more than one position in any call but the first.
+  void extend(Tensor& keys, Tensor& values, AttentionMask& mask);
+};
+
 /// Optional companions of one call.
 struct AttentionHooks {
   const HeadEdits* edits = nullptr;
@@ -49,6 +63,9 @@ struct AttentionHooks {
   /// [B, T, H*Dv], what the heads put out before edits, from a pass that had the same input: then
   /// Q, K, V and patterns are not computed, and not captured. Undefined: computed here.
   Tensor z{};
+  /// What the calls before this one left, of whose first query is position cache->length. If it
+  /// holds the keys of a source, x_kv may be undefined.
+  KeyValueCache* cache = nullptr;
 };
 
 struct AttentionSizes {
