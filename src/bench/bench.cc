@@ -4,7 +4,9 @@
 #include "headlab/bench/bench.h"
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
+#include <string_view>
 
 #include "base/timing.h"
 #include "headlab/base/build.h"
@@ -70,12 +72,18 @@ std::vector<double> time_steps(const std::function<void()>& run, Index steps) {
   return times;
 }
 
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
 constexpr TrainConfig kTraining{.lr = 1e-4, .clip = 1};
 
 constexpr Benchmark kBenchmarks[] = {
     {"step", "a training step beside the machine's limits", bench_step},
     {"forward", "a forward pass alone, as analyses make them", bench_forward},
     {"ops", "every op of a training step, beside the machine's limits", bench_ops},
+    {"generation", "a token behind 64, 256 ... --length others", bench_generation},
 };
 
 }  // namespace
@@ -143,10 +151,10 @@ static Finding bench_passes(const BenchOptions& options, double passes,
   found.tables[0].name = "";
   if (options.steps == 0) return found;
   const std::vector<double> ms = time_steps(run, options.steps);
-  const double memory = peak_memory_mb(), median = ms[ms.size() / 2];
+  const double memory = peak_memory_mb(), middle = median(ms);
   const auto tokens = static_cast<double>(options.batch * options.model.tokens_per_sequence());
-  const double gflops = operations_of(options, passes) / median / 1e6, peak = measure_fma_peak();
-  found.tables[0].rows = {{options.config, thread_count(), median, ms[0], tokens / median * 1e3,
+  const double gflops = operations_of(options, passes) / middle / 1e6, peak = measure_fma_peak();
+  found.tables[0].rows = {{options.config, thread_count(), middle, ms[0], tokens / middle * 1e3,
                            gflops, peak, gflops / peak, measure_triad(), memory}};
   return found;
 }
@@ -160,6 +168,57 @@ Finding bench_forward(const BenchOptions& options) {
   const TrainingStep step(options);
   const NoGrad no_grad;
   return bench_passes(options, 1, [&] { step.model().forward(step.batch()); });
+}
+
+/// The milliseconds of `run` that attention takes.
+static double attention_ms(const std::function<void()>& run) {
+  using Clock = std::chrono::steady_clock;
+  double sum = 0;
+  Clock::time_point before = Clock::now();
+  const WorkWatch watch([&](const WorkEvent& event) {
+    const std::chrono::duration<double, std::milli> taken = Clock::now() - before;
+    if (std::string_view(event.name) == "attention") sum += taken.count();
+    before = Clock::now();
+  });
+  run();
+  return sum;
+}
+
+Finding bench_generation(const BenchOptions& options) {
+  Finding found = bench_finding(
+      options, {{"tokens", "tokens", "with those before it", kGrouped},
+                {"ms", "ms", "median time of the last token, the others' keys and values kept", 3},
+                {"attention_ms", "attention", "median ms of it that attention takes", 3},
+                {"other_ms", "the rest", "median ms of it that all else takes", 3},
+                {"anew_ms", "read anew", "ms where all tokens are read for the last one", 3},
+                {"kept_mb", "kept MB", "10^6 bytes of keys and values", 3}});
+  if (options.steps == 0) return found;
+  Transformer model(options.model);
+  initialize(model, Key{1}.fold("bench"));
+  const NoGrad no_grad;
+  const auto tokens_of = [&](Index count) {
+    return Batch::make(options.batch, count, 1, options.model.source_length);
+  };
+  const Index length = options.model.length;
+  for (Index tokens = std::min<Index>(64, length); tokens <= length; tokens *= 4) {
+    const Batch all = tokens_of(tokens), last = tokens_of(1);
+    ModelCache cache(options.model, tokens);
+    if (tokens > 1) model.forward(tokens_of(tokens - 1), {}, {.cache = &cache});
+    std::vector<double> attention, rest;  // ms of each call
+    const auto read_last = [&] {
+      ModelCache here = cache;  // shares its numbers: the token takes the same place each time
+      double within = 0;
+      const double ms = milliseconds(
+          [&] { within = attention_ms([&] { model.forward(last, {}, {.cache = &here}); }); });
+      attention.push_back(within), rest.push_back(ms - within);
+    };
+    const double ms = median(time_steps(read_last, options.steps));
+    const double anew = median(time_steps([&] { model.forward(all); }, options.steps));
+    const double numbers = static_cast<double>(cache.numbers());
+    found.tables[0].rows.push_back(
+        {tokens, ms, median(attention), median(rest), anew, numbers * sizeof(Scalar) / 1e6});
+  }
+  return found;
 }
 
 std::span<const Benchmark> benchmarks() { return kBenchmarks; }

@@ -90,8 +90,9 @@ constexpr OpCount kOps[] = {{"x W_Q", "2 B T C H D", 2},  {"x W_K", "2 B S C G D
                             {"softmax", "5 B H T S", 1},  {"weights v", "2 B H T S Dv", 2},
                             {"z W_O", "2 B T H Dv C", 2}};
 
-double numbers_of_cache(const AttentionPlaceSizes& m, Index batch, Index blocks) {
-  return static_cast<double>(batch * m.keys) *
+/// Keys and values of that many positions.
+double numbers_of(const AttentionPlaceSizes& m, Index positions, Index blocks) {
+  return static_cast<double>(positions) *
          static_cast<double>(blocks * (m.sizes.d_head + m.sizes.d_value));
 }
 
@@ -139,7 +140,7 @@ Settings settings_of(CostOptions& o) {
 }
 
 std::vector<AttentionPlaceSizes> modules_of(const CostOptions& o) {
-  AttentionSizes s{o.d_model, o.heads, o.d_head, o.d_value, o.kv_heads};
+  AttentionSizes s{o.d_model, o.heads, o.d_head, o.d_value, o.kv_heads, o.biases};
   if (s.d_head == 0) s.d_head = o.d_model / o.heads;
   if (s.d_head == 0)
     throw Error(text(o.heads, " heads share a width of ", o.d_model,
@@ -153,7 +154,7 @@ std::vector<AttentionPlaceSizes> modules_of(const CostOptions& o) {
                 "`kv_heads` must divide `heads`");
   std::vector<AttentionPlaceSizes> modules;
   for (Index layer = 0; layer < o.layers; ++layer)
-    modules.push_back({text("layer ", layer), s, o.length, o.length});
+    modules.push_back({text("layer ", layer), s, o.length, o.length, o.length});
   return modules;
 }
 
@@ -162,13 +163,13 @@ std::vector<AttentionPlaceSizes> modules_of(const Transformer& model) {
   std::vector<AttentionPlaceSizes> modules;
   for (const AttentionModule& module : model.attention_modules()) {
     const MultiHeadAttention& a = *module.attention;
-    const bool from_source = module.kind == AttentionKind::encoder,
-               to_source = module.kind != AttentionKind::self;
+    const Index seen = module.window > 0 ? std::min(module.window, module.keys) : module.keys;
     modules.push_back({module.name,
                        {config.d_model, a.head_count(), a.d_head, a.d_value,
-                        static_cast<Index>(a.kv_blocks.size())},
-                       from_source ? config.source_length : config.length,
-                       to_source ? config.source_length : config.length});
+                        static_cast<Index>(a.kv_blocks.size()), config.biases},
+                       module.queries,
+                       module.keys,
+                       module.causal || module.kind == AttentionKind::cross ? seen : 0});
   }
   return modules;
 }
@@ -185,7 +186,7 @@ std::string division_note(Index d_model, Index heads) {
       "heads.");
 }
 
-Table parameter_cost(const std::vector<AttentionPlaceSizes>& modules, bool biases) {
+Table parameter_cost(const std::vector<AttentionPlaceSizes>& modules) {
   Table table{.name = "parameters",
               .columns = {{"matrix", "matrix"},
                           {"letters", "in letters",
@@ -207,7 +208,7 @@ Table parameter_cost(const std::vector<AttentionPlaceSizes>& modules, bool biase
       return text(whole(matrix.rows, m), " x ", whole(matrix.columns, m));
     });
   for (const MatrixCost& matrix : kMatrices)
-    if (biases)
+    if (modules.empty() || modules[0].sizes.biases)
       add(matrix.bias, matrix.columns,
           [&](const auto& m) { return text(whole(matrix.columns, m)); });
   table.rows.push_back(
@@ -252,7 +253,7 @@ Table memory_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) 
                   "composed, attention keeps every weight (grows with T S); fused, one number for "
                   "each row"};
   const double qkv = total(modules, [&](const AttentionPlaceSizes& m) {
-    return value_of("B T H D", m, batch) + numbers_of_cache(m, batch, m.sizes.kv_heads);
+    return value_of("B T H D", m, batch) + numbers_of(m, batch * m.keys, m.sizes.kv_heads);
   });
   table.rows.push_back(kept_row({"q, k, v", "B (T H D + S G (D + Dv))"}, qkv));
   for (const auto& [what, formula] : {std::pair("z", "B T H Dv"),
@@ -266,13 +267,13 @@ Table cache_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch) {
   Table table{.name = "kv_cache",
               .columns = with_kept(
                   {{"kind", "kind"}, {"kv_heads", "blocks of K, V", "heads may share them"}}),
-              .title = "what generation keeps of all tokens before: keys and values"};
+              .title = "what generation keeps of the tokens before: keys and values"};
   table.columns.push_back(
       {"share", "of multi-head", "share of what a block for each head takes", 3});
   double all = 0;
   const auto add = [&](const char* kind, const auto& blocks) {
     const double numbers = total(modules, [&](const AttentionPlaceSizes& m) {
-      return numbers_of_cache(m, batch, blocks(m));
+      return numbers_of(m, batch * m.kept, blocks(m));
     });
     if (table.rows.empty()) all = numbers;
     table.rows.push_back(
@@ -330,18 +331,18 @@ Table published_cost() {
                                        .heads = m.heads,
                                        .kv_heads = m.kv_heads,
                                        .d_head = m.d_head,
-                                       .length = 1});
-    const double cache =
-        2 * static_cast<double>(m.layers) * numbers_of_cache(module[0], 1, m.kv_heads);
+                                       .length = 1,
+                                       .biases = false});
+    const double cache = 2 * static_cast<double>(m.layers) * numbers_of(module[0], 1, m.kv_heads);
     table.rows.push_back({m.name, m.d_model, m.heads, m.kv_heads, m.d_head, m.layers,
-                          parameter_cost({module[0]}, false).rows.back()[3],
-                          m.generates ? Json(cache) : Json(), m.source});
+                          parameter_cost(module).rows.back()[3], m.generates ? Json(cache) : Json(),
+                          m.source});
   }
   return table;
 }
 
-Finding cost_finding(const std::vector<AttentionPlaceSizes>& modules, Index batch, bool biases) {
-  return {.tables = {parameter_cost(modules, biases), operation_cost(modules, batch),
+Finding cost_finding(const std::vector<AttentionPlaceSizes>& modules, Index batch) {
+  return {.tables = {parameter_cost(modules), operation_cost(modules, batch),
                      memory_cost(modules, batch), cache_cost(modules, batch),
                      complexity_cost(modules, batch)}};
 }

@@ -68,7 +68,7 @@ Finding lessons_found() {
 }
 
 Finding cost_found() {
-  Finding found = cost_finding({}, 1, true);
+  Finding found = cost_finding({}, 1);
   found.tables.push_back(published_cost());
   return found;
 }

@@ -71,8 +71,8 @@ TEST(Corrections, OfDiversityAreComputed) {
 TEST(Corrections, OfCostsAreComputed) {
   const auto last = [](const Table& table) { return table.rows.back()[3].integer(); };
   for (const Index heads : {1, 8}) {
-    const auto modules = modules_of({.heads = heads});
-    EXPECT_EQ(last(parameter_cost(modules, false)), 4 * 512 * 512);
+    const auto modules = modules_of({.heads = heads, .biases = false});
+    EXPECT_EQ(last(parameter_cost(modules)), 4 * 512 * 512);
   }
   const auto seven = modules_of({.heads = 7});
   expect_said("cost", text("floor(512 / 7) = ", seven[0].sizes.d_head));

@@ -25,33 +25,38 @@ const Json::Array& row(const Table& table, const std::string& name) {
 TEST(Cost, OfParametersIsThatOfTheArticles) {
   for (const Index heads : {1, 2, 4, 8, 16}) {
     const auto modules = modules_of({.heads = heads});
-    EXPECT_EQ(last_count(parameter_cost(modules, true), 3), 1050624) << heads;
-    EXPECT_EQ(last_count(parameter_cost(modules, false), 3), 4 * 512 * 512) << heads;
+    EXPECT_EQ(last_count(parameter_cost(modules), 3), 1050624) << heads;
+    EXPECT_EQ(last_count(parameter_cost(modules_of({.heads = heads, .biases = false})), 3),
+              4 * 512 * 512)
+        << heads;
   }
-  const Table table = parameter_cost(modules_of(CostOptions{}), true);
+  const Table table = parameter_cost(modules_of(CostOptions{}));
   EXPECT_EQ(row(table, "W_O")[3].integer(), 262144);
   EXPECT_EQ(row(table, "W_Q")[3].integer() + row(table, "b_Q")[3].integer(), 262656);
   EXPECT_EQ(row(table, "W_Q")[2].string(), "512 x 512");
-  EXPECT_EQ(last_count(parameter_cost(modules_of({.d_model = 768, .heads = 12}), true), 3),
+  EXPECT_EQ(last_count(parameter_cost(modules_of({.d_model = 768, .heads = 12})), 3),
             4 * (768 * 768 + 768));
 }
 
 TEST(Cost, OfHeadsThatDoNotDivideIsThatOfNarrowerOnes) {
   const auto modules = modules_of({.heads = 7});
   EXPECT_EQ(modules[0].sizes.d_head, 73);
-  EXPECT_EQ(last_count(parameter_cost(modules, true), 3), 4 * 511 * 512 + 3 * 511 + 512);
+  EXPECT_EQ(last_count(parameter_cost(modules), 3), 4 * 511 * 512 + 3 * 511 + 512);
   EXPECT_NE(division_note(512, 7).find("[511, 512]"), std::string::npos);
   EXPECT_EQ(division_note(512, 8), "");
 }
 
 TEST(Cost, OfAModelIsItsOwnCount) {
-  const Transformer model(config_with("layers=3 heads=4+2+3 d_model=20 d_head=5 kv_heads=1"));
-  Index counted = 0;
-  model.visit([&](const std::string& name, const Tensor& parameter) {
-    counted += name.find(".attn.") != std::string::npos ? parameter.count() : 0;
-  });
-  EXPECT_EQ(last_count(parameter_cost(modules_of(model), true), 3), counted);
-  const Transformer pruned = model.with_heads({{0, 2}, {1}, {}});
+  const std::string sizes = "layers=3 heads=4+2+3 d_model=20 d_head=5 kv_heads=1";
+  for (const char* biases : {" biases=off", ""}) {
+    const Transformer model(config_with(sizes + biases));
+    Index counted = 0;
+    model.visit([&](const std::string& name, const Tensor& parameter) {
+      counted += name.find(".attn.") != std::string::npos ? parameter.count() : 0;
+    });
+    EXPECT_EQ(last_count(parameter_cost(modules_of(model)), 3), counted) << biases;
+  }
+  const Transformer model(config_with(sizes)), pruned = model.with_heads({{0, 2}, {1}, {}});
   const auto modules = modules_of(pruned);
   EXPECT_EQ(modules[0].sizes.heads, 2);
   EXPECT_EQ(modules[2].sizes.heads, 0);
@@ -94,6 +99,27 @@ TEST(Cost, OfTheCacheIsThatOfPublishedModels) {
       cache_cost(modules_of({.d_model = 8192, .heads = 64, .kv_heads = 8, .layers = 80}), 1);
   EXPECT_NEAR(row(grouped, "grouped")[5].number(), 8. / 64, 1e-12);
   EXPECT_NEAR(row(grouped, "multi-query")[5].number(), 1. / 64, 1e-12);
+}
+
+TEST(Cost, OfTheCacheIsWhatGenerationKeeps) {
+  const NoGrad no_grad;
+  for (const auto& [settings, kind] : {std::pair("", "multi-head"),
+                                       {"window=5", "multi-head"},
+                                       {"kv_heads=2 window=5+0", "grouped"},
+                                       {"kv_heads=1 block=llama", "multi-query"}}) {
+    for (TransformerConfig config : {small_config(), small_encoder_decoder()}) {
+      const bool mixed = std::string(settings).ends_with("+0");
+      if (mixed && config.has_source()) continue;
+      settings_of(config).set_all_text(text("heads=4 length=12 ", settings));
+      const Transformer model(config);
+      ModelCache cache(config, 12);
+      model.forward(Batch::make(1, 12, 1, config.source_length), {}, {.cache = &cache});
+      EXPECT_EQ(row(cache_cost(modules_of(model), 1), kind)[2].integer(), cache.numbers())
+          << settings;
+    }
+  }
+  const Table none = cache_cost(modules_of(Transformer(small_encoder())), 1);
+  EXPECT_EQ(none.rows[0][2].integer(), 0) << "an encoder generates nothing";
 }
 
 TEST(Cost, OfComposedAttentionGrowsWithTheSquare) {

@@ -21,7 +21,7 @@ const std::string kValues =
     "--positions=none --prune=magnitude --relation=same --resume=w --rounds=2 --save-every=3 "
     "--schedule=linear --seed=5 --seeds=2 --sizes=1 --stages=2 --steps=33 --svg=f --target=1 "
     "--task=relations:length=6 --temperature=0.5 --tokens=3 --top-k=2 --track-heads=5 "
-    "--turns=2 --warmup=9 --width=84mm --z=f --input=a --prompt=a";
+    "--top-p=.3 --turns=2 --warmup=9 --width=84mm --z=f --input=a --prompt=a --source=a --stop=a";
 
 /// Flags that may change nothing here, and why they are taken.
 const std::map<std::string, std::string> kTaken = {
@@ -32,6 +32,7 @@ const std::map<std::string, std::string> kTaken = {
     {"prune --examples", "magnitude looks at none, and --max-loss-rise would"},
     {"train --save-every", "the last save is the same"},
     {"sweep --save-every", "the last save is the same"},
+    {"sample --stop", "the token need not come"},
 };
 
 struct Modes {

@@ -182,6 +182,39 @@ TEST_F(Tables, ContinueTheTokensOfAnyTask) {
   EXPECT_TRUE(holds(sample.err, "answers only some positions")) << sample.err;
 }
 
+TEST_F(Tables, SampleAnswersASourceAndStops) {
+  const auto train = [&](const Words& task) {
+    done(with_preset({"train", "--steps", "2", "--d-model", "8", "--heads", "1", "--batch", "4"},
+                     task));
+  };
+  train(typed("--eval-examples 8 --task reverse_cross --out a"));
+  const Outcome answer = done({"sample", "a", "--source", "c a b", "--temperature", "0"});
+  EXPECT_TRUE(answer.out.starts_with("source: c a b\nanswer: | ")) << answer.out;
+  EXPECT_EQ(std::ranges::count(answer.out, ' '), 3 + 1 + 9) << "all 10 positions: " << answer.out;
+  EXPECT_TRUE(done({"sample", "a"}).out.starts_with("source: ")) << "a held-out one";
+  const Json json = Json::parse(done({"sample", "a", "--stop", "|", "--json"}).out);
+  EXPECT_TRUE(json.at("source").is_string());
+  train(typed("--eval-examples 8 --task copy --out b"));
+  const Words drawn = {"sample", "b", "--prompt", "a", "--tokens", "30"};
+  Words stopped = drawn;
+  const std::string all = done(drawn).out, third = all.substr(4, all.find(' ', 4) - 4);
+  stopped.insert(stopped.end(), {"--stop", third});
+  const std::string begins = done(stopped).out;
+  EXPECT_TRUE(begins.size() < all.size() && begins.ends_with(" " + third + "\n")) << begins;
+  for (const auto& [words, why] :
+       {std::pair<Words, std::string>({"--source", "a"}, "--source is for encoder-decoders"),
+        {{"--stop", "a b"}, "--stop 'a b' is 2 tokens"},
+        {{"--stop", "?"}, "unknown token '?'"},
+        {{"--top-p", "0"}, "top_p"},
+        {{"--top-p", "0.5", "--temperature", "0"}, "--top-p does not go with --temperature 0"}}) {
+    Words wrong = drawn;
+    wrong.insert(wrong.end(), words.begin(), words.end());
+    const Outcome refused = run(wrong);
+    EXPECT_NE(refused.status, 0);
+    EXPECT_TRUE(holds(refused.err, why)) << refused.err;
+  }
+}
+
 TEST_F(Tables, OfCurvesAreOfOneTask) {
   done(tiny({"--out", "a"}));
   done(

@@ -80,7 +80,7 @@ struct Benchmark {
   const char* summary;
   Finding (*run)(const BenchOptions& options);
 };
-/// step, forward, ops, gemm, attention, scaling.
+/// step, forward, ops, generation.
 std::span<const Benchmark> benchmarks();
 
 /// The training step, `steps` of them after a third as many for warm-up: median and shortest time,
@@ -91,6 +91,9 @@ Finding bench_step(const BenchOptions& options);
 /// Likewise a forward pass to the logits, without a tape: 2 B (...) operations, a third of the
 /// step's.
 Finding bench_forward(const BenchOptions& options);
+/// One more token for each sequence behind 63, 255 ... others: its time with their keys and values
+/// kept, how much of that is attention, which alone grows, and the time that reading all anew takes.
+Finding bench_generation(const BenchOptions& options);
 /// Every op of a step, forward and backward, with the other work of it: milliseconds and share of
 /// the step, GFLOP/s beside the FMA peak or GB/s beside the triad.
 Finding bench_ops(const BenchOptions& options);

@@ -13,11 +13,12 @@
 
 namespace headlab {
 
-/// An attention module with the sequences that it joins: T queries, S keys.
+/// An attention module with the sequences that it joins: T queries, S keys, of which generation
+/// keeps so many: those in a window, and none where nothing is generated.
 struct AttentionPlaceSizes {
   std::string name;
   AttentionSizes sizes;
-  Index queries, keys;
+  Index queries, keys, kept;
 };
 
 struct CostOptions {
@@ -43,7 +44,7 @@ std::vector<AttentionPlaceSizes> modules_of(const Transformer& model);
 std::string division_note(Index d_model, Index heads);
 
 /// matrix, its shape in letters and numbers, parameters; last the sum.
-Table parameter_cost(const std::vector<AttentionPlaceSizes>& modules, bool biases);
+Table parameter_cost(const std::vector<AttentionPlaceSizes>& modules);
 /// op, formula, operations forward with one head as wide as all together, forward, backward; last
 /// the sum. A multiply-add counts two, a score of the softmax five (maximum, difference, exp, sum,
 /// quotient), forward and backward. All T x S scores are counted, hidden or not. Backward is that
@@ -58,7 +59,7 @@ Table cache_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch);
 /// part, time and memory as orders of growth, and their operations here with their share.
 Table complexity_cost(const std::vector<AttentionPlaceSizes>& modules, Index batch);
 /// All of them.
-Finding cost_finding(const std::vector<AttentionPlaceSizes>& modules, Index batch, bool biases);
+Finding cost_finding(const std::vector<AttentionPlaceSizes>& modules, Index batch);
 /// Published models with their attention's parameters (without biases) and cache for each token.
 Table published_cost();
 
