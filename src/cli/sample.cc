@@ -34,6 +34,13 @@ struct SampleFlags {
   }
 };
 
+/// The token behind which to stop.
+std::int32_t stop_token(const Task& task, const std::string& name) {
+  const std::vector<std::int32_t> stop = task.encode(name);
+  if (stop.size() == 1) return stop[0];
+  throw UsageError(text("--stop '", name, "' is ", stop.size(), " tokens"), "name one");
+}
+
 }  // namespace
 
 Result sample(Invocation& call) {
@@ -53,12 +60,7 @@ Result sample(Invocation& call) {
   } else {
     call.refuse({"source"}, "is for encoder-decoders", "use --prompt");
   }
-  if (!flags.stop.empty()) {
-    const std::vector<std::int32_t> stop = run.task->encode(flags.stop);
-    if (stop.size() != 1)
-      throw UsageError(text("--stop '", flags.stop, "' is ", stop.size(), " tokens"), "name one");
-    options.stop = stop[0];
-  }
+  if (!flags.stop.empty()) options.stop = stop_token(*run.task, flags.stop);
   options.key = streams::seeded(flags.seed).fold("sample");
   const std::string out = run.task->decode(generate(run.model, begin, options));
   const Batch held_out = held_out_examples(*run.task, 1).batch;
