@@ -25,9 +25,12 @@ constexpr Part kBudget[] = {
     {"kernels", 1720, "RMSNorm, gates and rotary positions (1636)"},
     {"tensor", 646, "a backward is all or nothing (610); inputs of a sum share its gradient"},
     {"ops", 1464, "RMSNorm, rotary positions, gated feed-forward networks (1335)"},
-    {"nn", 378, "tables of the kinds of norms and positions (335)"},
-    {"model", 924,
-     "captures and norms that heads/ made again before (847); blocks, windows, kinds of norms"},
+    {"nn", 411,
+     "tables of the kinds of norms and positions (335); keys and values that generation keeps"},
+    {"model", 940,
+     "captures and norms that heads/ made again before (847); blocks, windows, kinds of norms; "
+     "what "
+     "generation keeps"},
     {"tasks", 2456, "files have three parts: to learn, to choose by, to judge (2054)"},
     {"train", 1725,
      "cells, which any number of processes make side by side; gated networks in the estimate of "
@@ -37,19 +40,20 @@ constexpr Part kBudget[] = {
      "distance"},
     {"prune", 1947, "cells, which any number of processes make side by side"},
     {"lab", 1735},
-    {"bench", 811, "what its columns mean, from report (1298)"},
+    {"bench", 867, "what its columns mean, from report (1298); a token behind a prefix"},
     {"report", 3739,
      "of which weights findings are; text, CSV and LaTeX of findings; steps of each arm; names are "
      "harmless; windows of modules"},
-    {"cli", 3524,
-     "eval --best judges on the third part of a file (3150); flags of rotary positions"},
+    {"cli", 3559,
+     "eval --best judges on the third part of a file (3150); flags of rotary positions; "
+     "sources, top-p and stops of sample"},
     {"headlab.h", 77},
     {"page .js", 5570, "kinds of norms, positions and networks as tables, windows (5537)"},
     {"page .css", 183},
     {"page .html", 177},
     {"page .json", 1},
     {"examples", 393, "one_page, the first file that a student reads (337)"},
-    {"tests", 26660,
+    {"tests", 26814,
      "cells, which any number of processes make side by side; all combinations of kinds"},
     {"CMakeLists.txt", 355},
 };
