@@ -17,7 +17,8 @@ struct CostFlags {
     Flags s = settings_of(sizes);
     s.string("model", model, "or: the attention of this run", "RUN");
     s.only(s.names(), {"!published"});
-    s.only({"d_model", "heads", "kv_heads", "d_head", "d_value", "length", "layers", "biases"}, {"!model"});
+    s.only({"d_model", "heads", "kv_heads", "d_head", "d_value", "length", "layers", "biases"},
+           {"!model"});
     s.boolean("published", published, "show published models instead");
     return s;
   }
@@ -61,8 +62,7 @@ Result cost(Invocation& call) {
   const std::vector<AttentionPlaceSizes> modules =
       flags.model.empty() ? as_usage([&] { return modules_of(flags.sizes); })
                           : modules_of(open_run(flags.model).model);
-  Finding found =
-      as_usage([&] { return cost_finding(modules, flags.sizes.batch); });
+  Finding found = as_usage([&] { return cost_finding(modules, flags.sizes.batch); });
   found.about = stamped({{"modules", modules_json(modules)}});
   const bool widths_follow = flags.model.empty() && flags.sizes.d_head == 0;
   const std::string division =
