@@ -92,7 +92,8 @@ Finding bench_step(const BenchOptions& options);
 /// step's.
 Finding bench_forward(const BenchOptions& options);
 /// One more token for each sequence behind 63, 255 ... others: its time with their keys and values
-/// kept, how much of that is attention, which alone grows, and the time that reading all anew takes.
+/// kept, how much of that is attention, which alone grows, and the time that reading all anew
+/// takes.
 Finding bench_generation(const BenchOptions& options);
 /// Every op of a step, forward and backward, with the other work of it: milliseconds and share of
 /// the step, GFLOP/s beside the FMA peak or GB/s beside the triad.
