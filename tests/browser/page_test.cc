@@ -50,7 +50,7 @@ TEST_F(PageOfARun, ShowsThePointInScenes) {
     EXPECT_TRUE(told.insert(words("#scene-words")).second) << words("#scene-words");
     if (told.size() == 3) {
       EXPECT_TRUE(shows("#scene-words", " is off."));
-      EXPECT_TRUE(shows("#agrees", "✓ the same")) << words("#scene-dial");
+      EXPECT_TRUE(shows("#agrees", "✓ the same")) << words("#live-result");
     }
   }
   EXPECT_GE(told.size(), 5u);
@@ -172,6 +172,45 @@ TEST_F(PageOfARun, LosesWhatTheProgramLosesWithoutAHead) {
   EXPECT_TRUE(shows("#live-result", "against all heads on"));
   click("#undo");
   expect_loss(ablation.at("loss").number());
+}
+
+/// What a reader is about to press stays where it is: before, during and after a measurement.
+TEST_F(PageOfARun, KeepsItsGatesInPlaceWhileItMeasures) {
+  for (const int width : {1280, 320}) {
+    tab().resize(width, 800);
+    open(full, "#view=bench");
+    tab().evaluate(
+        "globalThis.places = new Set(), globalThis.losses = new Set(); const look = () => { "
+        "places.add(document.getElementById('gate-0.2').getBoundingClientRect().top + scrollY); "
+        "losses.add(document.getElementById('live-loss').textContent); }; look(); new "
+        "MutationObserver(look).observe(document.getElementById('app'), {subtree: true, childList: "
+        "true, attributes: true, characterData: true})");
+    for (const char* gate : {"0.1", "0.2", "0.3", "0.2"}) {
+      tab().evaluate(std::string("document.getElementById('gate-") + gate + "').click()");
+      wait();
+    }
+    tab().evaluate("document.getElementById('undo').click()");
+    wait();
+    EXPECT_GE(tab().number("losses.size"), 4) << "it did measure";
+    EXPECT_EQ(tab().text("[...places]"), "[" + tab().text("[...places][0]") + "]") << width;
+    EXPECT_FALSE(there(".waiting"));
+  }
+}
+
+/// Gates that move faster than losses are measured: the last one's stays.
+TEST_F(PageOfARun, ShowsTheLossOfTheLastGatesOnly) {
+  open(full, "#view=bench");
+  EXPECT_TRUE(
+      tab()
+          .evaluate(
+              "(async () => { for (const gate of ['0.1', '0.1', '0.3', '0.3', '0.2']) { await new "
+              "Promise((done) => setTimeout(done, 5)); "
+              "document.getElementById(`gate-${gate}`).click(); } "
+              "return Boolean(document.querySelector('.waiting')); })()")
+          .boolean());
+  wait();
+  expect_loss(study.json("full/ablation.json").at("heads").items()[2].at("loss").number());
+  EXPECT_TRUE(shows("#agrees", "✓ the same"));
 }
 
 TEST_F(PageOfARun, LosesWhatTheProgramLosesWithEverySetOfHeads) {

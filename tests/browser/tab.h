@@ -129,13 +129,16 @@ class Tab {
     mouse("mousePressed", at, modifiers);
     mouse("mouseReleased", at, modifiers);
   }
-  /// The middle of an element in the window, after scrolling to it.
+  /// The middle of an element in the window, after scrolling to it: where it stays for two frames.
   Place middle_of(const std::string& selector) {
-    const Json box = evaluate("(() => { const e = document.querySelector(" + Json(selector).dump() +
-                              "); e.scrollIntoView({block: 'center'}); const b = "
-                              "e.getBoundingClientRect(); return [b.x + b.width / 2, b.y + "
-                              "b.height / 2]; })()");
-    return {box.items()[0].number(), box.items()[1].number()};
+    const Json middle = evaluate(
+        "(async () => { const find = () => document.querySelector(" + Json(selector).dump() +
+        "); find().scrollIntoView({block: 'center'}); for (let before = '';;) { await new "
+        "Promise((done) => { requestAnimationFrame(done); setTimeout(done, 100); }); "
+        "const b = find().getBoundingClientRect(), now = [b.x + b.width / 2, b.y + "
+        "b.height / 2]; if (String(now) === before) return now; before = String(now); "
+        "} })()");
+    return {middle.items()[0].number(), middle.items()[1].number()};
   }
   void click(const std::string& selector, int modifiers = none) {
     click(middle_of(selector), modifiers);

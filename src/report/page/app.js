@@ -91,7 +91,7 @@ function changed() {
   ].filter(Boolean);
   if (!parts.length) return [];
   return [
-    el('b', null, `Changed: ${parts.join(', ')}`),
+    el('b', {title: parts.join(', ')}, `Changed: ${parts.join(', ')}`),
     button('Undo all', () => go(UNCHANGED), {id: 'undo'}),
   ];
 }

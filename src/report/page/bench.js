@@ -12,8 +12,7 @@ import {
 import {costOf, lossWithout, moduleName, signed} from './heads.js';
 import {chosenPicture, lockShown, lockedCell, patternCommand} from './pattern.js';
 import {
-  answersAt, hidesCells, logitsAt, lossNodes, measure, onMeasured, oracleHint, relationBars,
-  showMeasured,
+  answersAt, dial, hidesCells, logitsAt, measure, oracleHint, showMeasured,
 } from './measure.js';
 import {curvePicture, methodNow, methodsOf} from './findings.js';
 
@@ -222,23 +221,16 @@ export const benchView = {
   stepBy: (by) => methodsOf().length && isLive() && keep({kept: Math.max(0, pointNow().kept + by)}),
   build(main) {
     if (!isLive()) return main.append(noModel());
-    const [result, pair] = [el('div', {id: 'live-result'}), el('div', {id: 'two-off'})];
-    const byQuestion = figure(relationBars, {
-      id: 'by-question', again: () => `headlab ablate ${run().name} --kind ${app.state.repl}`,
-    });
-    onMeasured(() => {
-      result.replaceChildren(...[lossNodes()].flat());
-      pair.replaceChildren(...[pairNode()].flat());
-    }, app.figures.at(-1).draw);
     const heads = headsOf().length > 0;
     main.append(
       el('p', null, 'This is the trained model itself: move a gate, hide an edge, type tokens, ' +
         'and everything after it is computed again.'),
-      el('div', {class: 'columns'}, result, byQuestion),
+      dial({again: () => `headlab ablate ${run().name} --kind ${app.state.repl}`}),
       el('div', {class: 'columns'},
         el('div', null,
           heads && [el('h3', null, 'Heads, each with what it costs to be without it now'), faders(),
-            setNodes(), dynamic('div', null, guessNode), pair, edgeNodes()],
+            setNodes(), edgeNodes(), dynamic('div', null, guessNode),
+            dynamic('div', {id: 'two-off'}, pairNode)],
           heads && methodsOf().length > 0 && figure(curvePicture, {
             id: 'curve', most: 620, again: run().reports.curve.command,
             choose: (r, c) => keep({kept: methodNow().points[c]?.kept ?? 0}),

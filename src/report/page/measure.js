@@ -3,13 +3,17 @@ import {drive} from './core_pass.js';
 import {at2, evaluateSteps, idOf, subsetLoss} from './core_losses.js';
 import {range} from './draw.js';
 import {bars, digits} from './charts.js';
-import {code, el, explained, note, quoted, say} from './ui.js';
+import {code, el, explained, figure, figures, note, quoted, say} from './ui.js';
 import {
   app, chosen, example, gateArray, headsOf, isLive, isSlow, model, relation, run, task, trace,
   working,
 } from './state.js';
 
-export const measured = {key: '', result: null, done: 0, of: 0, whole: null};
+/// The last measurement: of which gates, its number, its run and its result, which stays until the
+/// next has one (`waiting`); the result of the model as it is (`whole`).
+export const measured = {
+  key: '', number: 0, run: null, result: null, waiting: false, done: 0, of: 0, whole: null,
+};
 
 /// Whether single cells of the example are hidden, and not a kind of edges of all examples.
 export const hidesCells = () => /^\d/.test(app.state.hide || '');
@@ -26,10 +30,12 @@ function measureKey() {
 /// The model that is shown: what losses are compared within.
 const wholeKey = () => JSON.stringify([app.state.run, app.state.step]);
 
-export function evaluation(options, count, progress, key) {
+/// A loss over held-out examples; null if another measurement begins before its end.
+function evaluation(options, count, progress) {
+  const {number} = measured;
   return drive(
     evaluateSteps(run(), {model: model(), replacement: app.state.repl, count, ...options}),
-    {slice: 8, progress, cancelled: () => measured.key !== key},
+    {slice: 8, progress, cancelled: () => measured.number !== number},
   );
 }
 
@@ -42,35 +48,39 @@ function hiddenKind() {
 }
 
 /// The loss with everything on, which is compared with; null if the measurement was cancelled.
-async function wholeResult(plain, result, key) {
+async function wholeResult(plain, result) {
   if (measured.whole?.key === wholeKey()) return measured.whole.result;
   const whole = wholeKey();
-  const all = plain ? result : await evaluation({gates: null}, undefined, null, key);
+  const all = plain ? result : await evaluation({gates: null});
   if (all) measured.whole = {key: whole, result: all};
   return all;
 }
 
-/// Starts the measurement of the present gates, unless it runs or is done; a new one cancels it.
+/// Starts the measurement of the present gates, unless it runs or is done. A new one cancels it; an
+/// older one never writes over a newer.
 export async function measure() {
   const key = measureKey();
   if (!isLive() || measured.key === key) return;
-  Object.assign(measured, {key, done: 0, result: null});
+  const number = measured.number + 1;
+  if (measured.run !== run()) measured.result = null;
+  Object.assign(measured, {key, number, run: run(), done: 0, waiting: true});
   working(1);
   const options = {gates: gateArray(), hide: hiddenKind()};
   const [size, few] = [task().set('held_out').size, isSlow() ? 1 : 32];
-  const tell = ({done, result}) => {
-    if (measured.key !== key) return;
-    Object.assign(measured, {done, of: size, result: result || measured.result});
+  const tell = (done, result) => {
+    if (measured.number !== number) return;
+    Object.assign(measured, {done, of: size, result, waiting: false});
     showMeasured();
   };
   try {
-    if (size > few) tell({done: few, result: await evaluation(options, few, null, key)});
-    const result = await evaluation(
-      options, undefined,
-      (s) => tell({done: s.done, result: s.done > few ? s.sums.result : null}), key,
-    );
-    if (!result || !(await wholeResult(!options.gates && !options.hide, result, key))) return;
-    tell({done: size, result});
+    if (size > few) {
+      const first = await evaluation(options, few);
+      if (first) tell(few, first);
+    }
+    const result = await evaluation(options, undefined,
+      (s) => s.done > few && tell(s.done, s.sums.result));
+    if (!result || !(await wholeResult(!options.gates && !options.hide, result))) return;
+    tell(size, result);
     say(`Loss ${digits(result.loss)} nats, ${digits(100 * result.accuracy)} % right, over ` +
       `${size} held-out examples.`);
   } finally {
@@ -78,13 +88,25 @@ export async function measure() {
   }
 }
 
-let measureListeners = [];
+/// Shows how far the measurement is, where the open view has a dial.
+export let showMeasured = () => {};
 
-/// What is called when a measurement goes on.
-export function onMeasured(...listeners) {
-  measureListeners = listeners;
+/// The dial beside the losses by question. It keeps its height and, until the next result is there,
+/// faded, the last: what stands below never moves under the pointer. `tell` is called with it.
+export function dial(options, tell = () => {}) {
+  const result = el('div', {id: 'live-result'});
+  const panel = el('div', {class: 'columns dial'}, result,
+    figure(relationBars, {id: 'by-question', ...options}));
+  const {draw} = figures.at(-1);
+  showMeasured = () => {
+    panel.classList.toggle('waiting', measured.waiting);
+    if (measured.waiting && result.hasChildNodes()) return;
+    result.replaceChildren(...lossNodes());
+    draw();
+    tell();
+  };
+  return panel;
 }
-export const showMeasured = () => measureListeners.forEach((listener) => listener());
 
 /// What the program found for edges that are hidden: the rise on the relation's own targets.
 function programOfEdges() {
@@ -122,35 +144,35 @@ function programSays() {
   return record ? found(record.loss, 'ablation.json') : null;
 }
 
-/// The same number as the program found it, or nothing where it has no such number.
+/// One number of the dial: its name, the number, and what it says, each in its place.
+const reading = (name, id, value, ...words) =>
+  el('div', null, name, el('div', {class: 'big', id}, value),
+    el('div', {class: 'small muted'}, ...words));
+
+/// The same number as the program found it, if it has such a number.
 function agreement(complete) {
   const program = programSays();
-  if (!program) return el('span', {class: 'muted small'}, oracleHint());
+  if (!program) return reading('The program', 'program-loss', '–', oracleHint());
   const {theirs, ours, what, from} = program;
   const same = Math.abs(theirs - ours) <= 1e-5 + 1e-4 * Math.abs(theirs);
-  return el('div', null, what ? `The program: ${what}` : 'The program',
-    el('div', {class: 'big muted', id: 'program-loss'}, digits(theirs)),
-    el('span', {class: `small ${!complete ? 'muted' : same ? 'badge' : 'badge bad'}`, id: 'agrees'},
-      complete ? (same ? '✓ the same' : `✗ not the same: here ${digits(ours)}`) : 'waiting',
-      ` (${from})`),
-  );
+  const words = !complete ? 'waiting'
+    : same ? '✓ the same' : `✗ not the same: here ${digits(ours)}`;
+  return reading(`The program${what ? `: ${what}` : ''}`, 'program-loss', digits(theirs),
+    el('span', {class: !complete ? '' : same ? 'badge' : 'badge bad', id: 'agrees'},
+      `${words} (${from})`));
 }
 
-export function lossNodes() {
+function lossNodes() {
   const {result, done, of, whole} = measured;
-  if (!result) return el('p', null, 'Measuring …');
+  if (!result) return [el('p', null, 'Measuring …')];
   const rise = whole?.key === wholeKey() ? result.loss - whole.result.loss : null;
   const complete = done >= of;
   return [
     el('div', {class: 'pair'},
-      el('div', null, 'Loss', el('div', {class: 'big', id: 'live-loss'}, digits(result.loss)),
-        el('span', {class: 'muted small'}, explained(rise
-          ? `${rise > 0 ? '+' : ''}${digits(rise)} nats against all heads on` : 'nats per target')),
-      ),
-      el('div', null, 'Right',
-        el('div', {class: 'big', id: 'live-accuracy'}, `${digits(100 * result.accuracy)} %`),
-        el('span', {class: 'muted small'}, `of ${result.count} answers`),
-      ),
+      reading('Loss', 'live-loss', digits(result.loss), explained(rise
+        ? `${rise > 0 ? '+' : ''}${digits(rise)} nats against all heads on` : 'nats per target')),
+      reading('Right', 'live-accuracy', `${digits(100 * result.accuracy)} %`,
+        `of ${result.count} answers`),
       agreement(complete),
     ),
     el('p', {class: 'muted small'}, complete ? `over all ${of} held-out examples`
@@ -172,7 +194,7 @@ const partsOf = ({targets = [], relations = [], count}) => [
     .map((r) => ({...r, name: `where ${r.name} has a key`})),
 ];
 
-export function relationBars(width) {
+function relationBars(width) {
   const {result, whole} = measured;
   if (!result) return note('Measuring …');
   const parts = partsOf(result);

@@ -17,7 +17,7 @@ import {
 } from './heads.js';
 import {busiestQuery, sentencePicture} from './pattern.js';
 import {
-  answersAt, lossNodes, measure, measured, onMeasured, relationBars, showMeasured,
+  answersAt, dial, measure, measured, showMeasured,
 } from './measure.js';
 import {curvePicture} from './findings.js';
 
@@ -151,24 +151,19 @@ function sceneNodes() {
         {id: 'scene-start'}),
     ];
   const words = el('p', {class: 'verdict', id: 'scene-words'});
-  const dial = el('div', {id: 'scene-dial'});
-  const bars = figure(relationBars, {id: 'by-question'});
-  const draw = app.figures.at(-1).draw;
-  onMeasured(() => {
+  const tell = () => {
     const {set, say: told} = all[n - 1];
     const other = String(Object.keys(set.gates)) !== String(Object.keys(app.state.gates));
-    words.replaceChildren(...explained(!measured.result ? '…' : other
+    words.replaceChildren(...explained(measured.waiting ? '…' : other
       ? 'The gates were moved: “Next” or “Back” goes on.' : told(measured.result)));
-    dial.replaceChildren(...[lossNodes()].flat());
-  }, draw);
+  };
   return [
-    el('p', {class: 'muted small'}, `${n} of ${all.length}`), words,
-    el('div', {class: 'controls'},
+    el('div', {class: 'controls'}, el('span', {class: 'muted'}, `${n} of ${all.length}`),
       n > 1 && button('◂ Back', () => to(n - 1), {id: 'scene-back'}),
       n < all.length && button('Next ▸', () => to(n + 1), {id: 'scene-next'}),
       button('End', () => to(0), {id: 'scene-end'}),
     ),
-    el('div', {class: 'columns'}, dial, bars),
+    words, dial({}, tell),
   ];
 }
 
@@ -177,11 +172,10 @@ function scenePanel() {
   const panel = el('section', {id: 'scenes', 'aria-label': 'Scenes'});
   let last = null;
   live(() => {
+    if (app.state.scene) measure();
     if (last !== app.state.scene) panel.replaceChildren(...sceneNodes());
     last = app.state.scene;
-    if (!last) return;
-    measure();
-    queueMicrotask(showMeasured);
+    if (last) queueMicrotask(showMeasured);
   });
   return panel;
 }
