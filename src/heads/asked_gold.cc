@@ -52,12 +52,9 @@ void fill_splits(QuerySet& set) {
     query.judged = split_of(query.b) == 1 ? split.disjoint : -1;
     ++split.disjoint;
     split.examples += std::exchange(last[split_of(query.b)], query.b) != query.b;
-    split.uniform += static_cast<double>(query.keys.size()) / static_cast<double>(query.visible);
     split.offset_right += query.offset_right;
     split.nearest_right += query.nearest_right;
   }
-  for (QuerySet::Facts& split : set.splits)
-    split.uniform /= static_cast<double>(std::max<Index>(1, split.disjoint));
 }
 
 /// A permutation of [0, count), as the cycle that each item is in and its place there.
@@ -95,11 +92,11 @@ void rotate(Group& group, const Cycles& cycles, Give&& give) {
   }
 }
 
-/// `count` different keys below `visible`, or all of them.
-std::vector<std::int32_t> draw_keys(std::size_t count, Index visible, Generator& random) {
+/// `count` different keys of those that are seen, or all of them.
+std::vector<std::int32_t> draw_keys(std::size_t count, SeenKeys seen, Generator& random) {
   std::set<std::int32_t> keys;
-  while (keys.size() < std::min(count, static_cast<std::size_t>(visible)))
-    keys.insert(static_cast<std::int32_t>(random.below(visible)));
+  while (keys.size() < std::min(count, static_cast<std::size_t>(seen.count())))
+    keys.insert(static_cast<std::int32_t>(seen.first + random.below(seen.count())));
   return {keys.begin(), keys.end()};
 }
 
@@ -114,10 +111,20 @@ std::span<const EligibleQuery> QuerySet::of(Index first, Index end) const {
   return {from, std::ranges::lower_bound(from, queries.end(), end, {}, &EligibleQuery::b)};
 }
 
+Index widest_window(const Transformer& model, AttentionKind kind) {
+  Index widest = 0;
+  for (const AttentionModule& module : model.attention_modules()) {
+    if (module.kind != kind || module.attention->heads.empty()) continue;
+    if (module.window == 0) return 0;
+    widest = std::max(widest, module.window);
+  }
+  return widest;
+}
+
 QuerySet relation_queries(const Example& example, const std::vector<Relation>& relations,
-                          std::size_t r, bool causal) {
+                          std::size_t r, bool causal, Index window) {
   QuerySet set{.kind = relations[r].kind, .positional = relations[r].positional};
-  const Mask mask{example.batch, set.kind, causal};
+  const Mask mask{example.batch, set.kind, causal, window};
   const Gold* candidates = example.candidates.empty() ? nullptr : &example.candidates[r];
   set.has_candidates = candidates != nullptr && candidates->queries() > 0;
   for (Index i = 0; i < example.gold[r].queries(); ++i) {
@@ -128,7 +135,7 @@ QuerySet relation_queries(const Example& example, const std::vector<Relation>& r
       disjoint = disjoint && (other == r || relations[other].kind != set.kind ||
                               !share_a_key(keys, example.gold[other].keys(b, t)));
     }
-    set.queries.push_back({b, t, keys, mask.visible(b, t), disjoint});
+    set.queries.push_back({b, t, keys, mask.seen(b, t), disjoint});
     if (set.has_candidates) set.queries.back().nearest = nearest_of(candidates->keys(b, t), t);
   }
   fill_splits(set);
@@ -139,7 +146,7 @@ QuerySet lone_queries(const Gold& gold, const Mask& mask) {
   QuerySet set{.kind = mask.kind, .positional = true};
   for (Index i = 0; i < gold.queries(); ++i) {
     const auto [b, t, keys] = gold.query(i);
-    set.queries.push_back({b, t, keys, mask.visible(b, t)});
+    set.queries.push_back({b, t, keys, mask.seen(b, t)});
   }
   fill_splits(set);
   return set;
@@ -160,7 +167,7 @@ void PermutedGold::exchange(const std::vector<EligibleQuery>& judged, Key key) {
   Index examples = 0;
   for (std::size_t j = 0; j < judged.size(); ++j) {
     sets_.emplace_back(judged[j].keys.begin(), judged[j].keys.end());
-    by_place[{judged[j].t, judged[j].visible}].push_back({j, judged[j].b});
+    by_place[{judged[j].t, judged[j].seen.end}].push_back({j, judged[j].b});
     examples = std::max(examples, judged[j].b + 1);
   }
   std::vector<Group> groups;
@@ -178,14 +185,16 @@ void PermutedGold::exchange(const std::vector<EligibleQuery>& judged, Key key) {
 void PermutedGold::redraw(const std::vector<EligibleQuery>& judged, Key key) {
   Generator random(key);
   Index most = 0;
-  for (const EligibleQuery& query : judged) most = std::max(most, query.visible);
+  for (const EligibleQuery& query : judged) most = std::max(most, query.seen.end);
   for (std::int32_t single = 0; single < most; ++single) sets_.push_back({single});  // set k is {k}
   auto set = set_of_.begin();
   for (const EligibleQuery& query : judged) {
     for (Index p = 0; p < permutations_; ++p, ++set) {
       const bool single = query.keys.size() == 1;
-      *set = static_cast<std::uint32_t>(single ? random.below(query.visible) : std::ssize(sets_));
-      if (!single) sets_.push_back(draw_keys(query.keys.size(), query.visible, random));
+      const Index next =
+          single ? query.seen.first + random.below(query.seen.count()) : std::ssize(sets_);
+      *set = static_cast<std::uint32_t>(next);
+      if (!single) sets_.push_back(draw_keys(query.keys.size(), query.seen, random));
     }
   }
 }

@@ -15,26 +15,38 @@
 
 namespace headlab {
 
+/// Keys [first, end).
+struct SeenKeys {
+  Index first = 0, end = 0;
+  Index count() const { return end - first; }
+};
+
 /// What the queries of one kind of attention see of a batch.
 struct Mask {
   const Batch& batch;
   AttentionKind kind = AttentionKind::self;
   bool causal = true;  // what self-attention is; the encoder and cross-attention see all
+  Index window = 0;    // if > 0: of the keys below only those nearer than this
 
   /// Query t of sequence b sees the keys [0, visible(b, t)).
   Index visible(Index b, Index t) const {
     const Index keys = batch.keys_of(kind, b);
     return kind == AttentionKind::self && causal ? std::min(keys, t + 1) : keys;
   }
+  /// Those of them that lie in the window.
+  SeenKeys seen(Index b, Index t) const {
+    if (window == 0) return {0, visible(b, t)};
+    return {std::max<Index>(0, t - window + 1), std::min(visible(b, t), t + window)};
+  }
 };
 
 struct EligibleQuery {
   Index b = 0, t = 0;
   std::span<const std::int32_t> keys{};  // the gold
-  Index visible = 0;
-  bool disjoint = true;  // no other relation asked here shares a key
-  Index judged = -1;     // its index among the disjoint queries of split B, else -1
-  Index nearest = -1;    // the candidate nearest to it, the earlier of two; -1: no candidate
+  SeenKeys seen{};                       // by any head
+  bool disjoint = true;                  // no other relation asked here shares a key
+  Index judged = -1;                     // its index among the disjoint queries of split B, else -1
+  Index nearest = -1;  // the candidate nearest to it, the earlier of two; -1: no candidate
   bool offset_right = false, nearest_right = false;  // what the two baselines find
 };
 
@@ -43,7 +55,6 @@ struct QuerySet {
   struct Facts {
     Index all = 0, disjoint = 0;
     Index examples = 0;                         // with a disjoint query
-    double uniform = 0;                         // mean share of the gold among the visible keys
     Index offset_right = 0, nearest_right = 0;  // disjoint queries that the baselines find
   };
   AttentionKind kind = AttentionKind::self;
@@ -60,9 +71,12 @@ struct QuerySet {
 /// A head is chosen on the even examples and judged on the odd ones.
 inline std::size_t split_of(Index example) { return static_cast<std::size_t>(example % 2); }
 
-/// The eligible queries of relation r of an example, which must outlive them.
+/// The widest window of a model's heads of this kind; 0: one of them sees all keys.
+Index widest_window(const Transformer& model, AttentionKind kind);
+/// The eligible queries of relation r of an example, which must outlive them. `window`: of the keys
+/// that any head sees.
 QuerySet relation_queries(const Example& example, const std::vector<Relation>& relations,
-                          std::size_t r, bool causal);
+                          std::size_t r, bool causal, Index window = 0);
 /// The queries of gold that is compared with no other relation: all count as disjoint. `gold` must
 /// outlive them.
 QuerySet lone_queries(const Gold& gold, const Mask& mask);
@@ -73,7 +87,7 @@ QuerySet lone_queries(const Gold& gold, const Mask& mask);
 class PermutedGold {
  public:
   /// Content: gold sets are exchanged among the judged queries at the same position that see the
-  /// same number of keys. The queries of one example are not independent (in a repeated segment
+  /// same keys. The queries of one example are not independent (in a repeated segment
   /// each gold key is the one before it plus one), so one permutation of the examples serves all
   /// positions: where every example is eligible, whole examples exchange their gold; where some are
   /// not, they are cut out of the cycles, which leaves a uniform permutation of the others.

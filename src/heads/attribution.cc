@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "headlab/base/error.h"
 #include "headlab/ops/ops.h"
@@ -63,12 +64,12 @@ struct Unembedding {
   Index vocab;
   bool centred;
 
-  Unembedding(const Transformer& model, bool centred_)
-      : norm(model.final_norm()),
-        map(model.unembedding()),
-        vocab(model.config().vocab),
-        centred(centred_) {
-    if (!map.b.defined()) map.b = Tensor::zeros({map.W.size(1)});
+  /// The biases that the model has behind the stream, and where their shares stand.
+  std::vector<std::pair<const char*, double Direction::*>> biases() const {
+    std::vector<std::pair<const char*, double Direction::*>> there;
+    if (norm.b.defined()) there.emplace_back("ln_final.b", &Direction::norm_bias);
+    if (map.b.defined()) there.emplace_back("unembed.b_U", &Direction::bias);
+    return there;
   }
 
   /// The element of a token in block k of a row, less the block's mean where that is asked.
@@ -82,7 +83,7 @@ struct Unembedding {
 
   Direction direction(Index k, Index token) const {
     Direction direction;
-    direction.bias = above_mean(map.b.data(), k, token);
+    if (map.b.defined()) direction.bias = above_mean(map.b.data(), k, token);
     const Index width = norm.w.count();
     for (Index c = 0; c < width; ++c) {
       const double weight = above_mean(map.W.data() + c * map.W.size(1), k, token);
@@ -117,13 +118,15 @@ Attribution attribute_logits(const Transformer& model, const Batch& batch, bool 
   scales.next = 0;
   model.forward(batch, {.norms = &scales}, {.edits = edits, .captures = &captures});
   const std::vector<Part> parts = parts_of(model, captures);
-  const Unembedding unembedding(model, centred);
+  const Unembedding unembedding{model.final_norm(), model.unembedding(), model.config().vocab,
+                                centred};
+  const auto biases = unembedding.biases();
   std::map<std::pair<Index, Index>, Direction> directions;  // by target and token
   const Tensor& deviation = scales.deviations.back();       // of ln_final
   const Index C = model.config().d_model, K = batch.targets_per_position;
   Attribution result;
   for (const Part& part : parts) result.parts.push_back(part.name);
-  result.parts.insert(result.parts.end(), {"ln_final.b", "unembed.b_U"});
+  for (const auto& bias : biases) result.parts.emplace_back(bias.first);
   result.shares.resize(result.parts.size());
   for (Index row = 0; row < std::ssize(batch.targets); ++row) {
     const std::int32_t token = batch.targets[row];
@@ -137,8 +140,8 @@ Attribution attribute_logits(const Transformer& model, const Batch& batch, bool 
       const Tensor& x = parts[p].x;
       result.shares[p].push_back(scale * dot(x.data() + at % x.count(), direction.u));
     }
-    result.shares[parts.size()].push_back(direction.norm_bias);
-    result.shares[parts.size() + 1].push_back(direction.bias);
+    for (std::size_t i = 0; i < biases.size(); ++i)
+      result.shares[parts.size() + i].push_back(direction.*biases[i].second);
     result.rows.push_back(row);
   }
   return result;

@@ -26,20 +26,20 @@ Index argmax_of(const Scalar* weights, Index visible) {
 }
 
 /// Adds a row of split B.
-void add_judged_row(HeadSums& sums, const Scalar* weights, Index t, Index visible) {
-  const Index length = std::ssize(sums.pattern_rows), largest = argmax_of(weights, visible);
+void add_judged_row(HeadSums& sums, const Scalar* weights, Index t, SeenKeys seen) {
+  const Index length = std::ssize(sums.pattern_rows), largest = argmax_of(weights, seen.end);
   ++sums.rows;
-  sums.log_visible += std::log(static_cast<double>(visible));
+  sums.log_visible += std::log(static_cast<double>(seen.count()));
   sums.largest += static_cast<double>(weights[largest]);
-  for (Index s = 0; s < visible; ++s) {
+  for (Index s = seen.first; s < seen.end; ++s) {
     const auto w = static_cast<double>(weights[s]);
     sums.entropy -= w > 0 ? w * std::log(w) : 0;
     sums.distance += w * static_cast<double>(std::abs(s - t));
   }
-  if (visible > 1) {
+  if (seen.count() > 1) {
     ++sums.offsets[largest - t + length];
-    ++sums.seen_changes[length - t];
-    --sums.seen_changes[length - t + visible];
+    ++sums.seen_changes[seen.first - t + length];
+    --sums.seen_changes[seen.end - t + length];
   }
 }
 
@@ -56,25 +56,24 @@ struct PatternSums::HeadRows {
     const Index head = (b - first) * pattern.size(1) + place;
     return pattern.data() + (head * pattern.size(2) + t) * pattern.size(3);
   }
-  /// Calls visit(b, t, number of visible keys) for every row.
+  /// Calls visit(b, t, the keys that are seen) for every row.
   template <class Visit>
   void for_rows(Visit&& visit) const {
     for (Index b = first; b < end; ++b)
-      for (Index t = 0; t < mask.batch.queries_of(mask.kind, b); ++t)
-        visit(b, t, mask.visible(b, t));
+      for (Index t = 0; t < mask.batch.queries_of(mask.kind, b); ++t) visit(b, t, mask.seen(b, t));
   }
 
   /// What needs no gold: the average pattern of split A, sums over the rows of split B.
   void add_to(HeadSums& sums) const {
     const Index length = std::ssize(sums.pattern_rows);
-    for_rows([&](Index b, Index t, Index visible) {
+    for_rows([&](Index b, Index t, SeenKeys seen) {
       const Scalar* weights = row(b, t);
       if (split_of(b) == 1) {
-        add_judged_row(sums, weights, t, visible);
+        add_judged_row(sums, weights, t, seen);
         return;
       }
       ++sums.pattern_rows[t];
-      for (Index s = 0; s < visible; ++s)
+      for (Index s = seen.first; s < seen.end; ++s)
         sums.pattern[t * length + s] += static_cast<double>(weights[s]);
     });
   }
@@ -82,7 +81,7 @@ struct PatternSums::HeadRows {
   /// The Gram matrix of its outputs, from z [B, T, H*Dv] of its module.
   void add_output_to(HeadSums& sums, const Tensor& z) const {
     const Index all = z.size(2), width = sums.d_value;
-    for_rows([&](Index b, Index t, Index) {
+    for_rows([&](Index b, Index t, SeenKeys) {
       const Scalar* out = z.data() + ((b - first) * z.size(1) + t) * all + place * width;
       for (Index i = 0; i < width && split_of(b) == 1; ++i) {
         const auto factor = static_cast<double>(out[i]);
@@ -110,7 +109,8 @@ PatternSums::PatternSums(const Transformer& model, std::span<const AskedGold> as
   head.offsets.resize(2 * length + 1);
   head.seen_changes.resize(2 * length + 1);
   for (const AttentionModule& module : model.attention_modules()) {
-    head.kind = module.kind, head.place = 0, head.d_value = module.attention->d_value;
+    head.kind = module.kind, head.window = module.window, head.place = 0,
+    head.d_value = module.attention->d_value;
     head.gram.resize(options.shapes ? head.d_value * head.d_value : 0);
     for (const std::int32_t number : module.attention->heads) {
       head.id.head = number;
@@ -130,7 +130,7 @@ void PatternSums::gather(const Transformer& model, const Batch& examples, Index 
     std::vector<HeadRows> rows;
     for (const HeadSums& head : heads_) {
       const Tensor& pattern = activations.captures().attention[head.id.module].pattern;
-      const Mask mask{examples, head.kind, causal_};
+      const Mask mask{examples, head.kind, causal_, head.window};
       rows.push_back({mask, first, first + part.size, pattern, head.place});
     }
     if (!rows.empty()) add(rows, activations.captures());
@@ -159,7 +159,7 @@ void PatternSums::add_hits(HeadSums& head, const HeadRows& rows) const {
       GoldHits::Split& split = hits.splits[split_of(query.b)];
       split.mass_all += mass;
       if (!query.disjoint) continue;
-      const bool hit = std::ranges::binary_search(query.keys, argmax_of(weights, query.visible));
+      const bool hit = std::ranges::binary_search(query.keys, argmax_of(weights, query.seen.end));
       if (!hits.by_query.empty())
         hits.by_query[&query - gold.set.queries.data()] = {static_cast<float>(mass), hit};
       split.mass += mass;
@@ -193,10 +193,10 @@ void PatternSums::add_distances(const std::vector<HeadRows>& rows) {
   parallel_for(count * count, [&](Index pair) {
     const HeadRows &a = rows[pair / count], &b = rows[pair % count];
     if (pair / count <= pair % count || a.mask.kind != b.mask.kind) return;
-    a.for_rows([&](Index sequence, Index t, Index visible) {
+    a.for_rows([&](Index sequence, Index t, SeenKeys) {
       if (split_of(sequence) == 1) {
-        distances_[pair] +=
-            jensen_shannon_distance(visible, a.row(sequence, t), b.row(sequence, t));
+        distances_[pair] += jensen_shannon_distance(a.mask.visible(sequence, t), a.row(sequence, t),
+                                                    b.row(sequence, t));
         ++distance_rows_[pair];
       }
     });

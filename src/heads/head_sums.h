@@ -37,6 +37,7 @@ struct GoldHits {
 struct HeadSums {
   HeadId id{};
   AttentionKind kind = AttentionKind::self;
+  Index window = 0;              // of its layer; 0: none
   Index place = 0;               // among the heads that its module has now
   Index d_value = 0;             // the width of its output z
   std::vector<GoldHits> hits{};  // by asked gold; zeros for those of another kind
@@ -45,7 +46,7 @@ struct HeadSums {
   std::vector<double> pattern_rows{};  // [length]: how many rows were added
   // Split B: sums over rows.
   Index rows = 0;
-  double entropy = 0, log_visible = 0;  // -sum p ln p, and ln(visible keys)
+  double entropy = 0, log_visible = 0;  // -sum p ln p, and ln(keys that it sees)
   double largest = 0, distance = 0;     // the largest weight, and sum p |key - query|
   // Over rows that see more than one key, at index key - query + length: how often the largest
   // weight lies at that offset; and, as differences (their running sum is the count), how many rows

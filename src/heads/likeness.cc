@@ -1,6 +1,7 @@
 // How far whole rows of a head are from those that the rules of score_table() make: a pattern is a
 // rule whose weights are divided by their sum. Sums go over queries that see two keys or more,
 // because all patterns are the same where there is one key. Read next: score_table.cc.
+#include <algorithm>
 #include <cmath>
 
 #include "headlab/base/error.h"
@@ -24,10 +25,11 @@ struct DistanceSums {
   explicit DistanceSums(std::size_t patterns)
       : distance(patterns), of_uniform(patterns), queries(patterns) {}
 
-  void add(const PatternQuery& query, const Scalar* weights) {
-    const Index n = std::ssize(query.keys);
-    const std::vector<double> row(weights, weights + n),
-        uniform(row.size(), 1 / static_cast<double>(n));
+  void add(const PatternQuery& query, const Scalar* weights, SeenKeys seen) {
+    const std::vector<double> row(weights, weights + query.keys.size());
+    std::vector<double> uniform(row.size());
+    std::fill(uniform.begin() + seen.first, uniform.begin() + seen.end,
+              1 / static_cast<double>(seen.count()));
     std::size_t p = 0;
     for (const ScoreEntry& score : score_table())
       if (score.from.weight != nullptr) add(p++, row, uniform, pattern_row(score, query));
@@ -93,10 +95,11 @@ LikenessReport compare_with_patterns(const Transformer& model, const Task& task,
     for (std::size_t h = 0; h < heads.size(); ++h) {
       const Tensor& pattern = activations.captures().attention[heads[h].module].pattern;
       const Index place = place_of(model, heads[h]);
-      const Mask mask{part, modules[heads[h].module].kind, causal};
+      const AttentionModule& module = modules[heads[h].module];
+      const Mask mask{part, module.kind, causal, module.window};
       for_pattern_queries(mask, facts, [&](Index b, const PatternQuery& query) {
         const Index row = (b * pattern.size(1) + place) * pattern.size(2) + query.t;
-        sums[h].add(query, pattern.data() + row * pattern.size(3));
+        sums[h].add(query, pattern.data() + row * pattern.size(3), mask.seen(b, query.t));
       });
     }
   });

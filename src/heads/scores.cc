@@ -30,7 +30,8 @@ constexpr double kPositionalShare = 0.9, kSyntacticGain = 0.1, kRareShare = 0.5;
 struct ScoringJob {
   Example example;
   std::vector<Relation> relations;
-  bool causal;
+  const Transformer& model;
+  bool causal = model.config().architecture != Architecture::encoder;
   std::map<AttentionKind, std::size_t> patterns{};  // of score_table(): the first in `asked`
   std::deque<Gold> gold{};                          // a deque: `asked` points to its elements
   std::vector<AskedGold> asked{};
@@ -40,12 +41,13 @@ struct ScoringJob {
       asked.push_back(asked_relation(r, permutations));
   }
   AskedGold asked_relation(std::size_t r, Index permutations) const {
-    const QuerySet set = relation_queries(example, relations, r, causal);
+    const Index window = widest_window(model, relations[r].kind);
+    const QuerySet set = relation_queries(example, relations, r, causal, window);
     const Key key = Key{}.fold("permutations").fold(relations[r].name);
     return {set, PermutedGold(set, permutations, key)};
   }
 
-  void add_patterns(const Transformer& model, const Task& task) {
+  void add_patterns(const Task& task) {
     const std::vector<TokenFacts> facts = facts_of(example.batch, task);
     for (const AttentionModule& module : model.attention_modules()) {
       if (module.attention->heads.empty() || patterns.contains(module.kind)) continue;
@@ -75,8 +77,21 @@ double position_null(const HeadSums& head, const QuerySet& set, std::size_t spli
   return ratio(sum, set.splits[split].disjoint);
 }
 
+/// The mean share of the gold among the keys that the head sees: what uniform attention reaches.
+double uniform_null(const Mask& mask, const QuerySet& set, std::size_t split) {
+  double sum = 0;
+  for (const EligibleQuery& query : set.queries) {
+    if (!query.disjoint || split_of(query.b) != split) continue;
+    const SeenKeys seen = mask.seen(query.b, query.t);
+    sum += ratio(std::ranges::count_if(query.keys,
+                                       [&](Index s) { return seen.first <= s && s < seen.end; }),
+                 seen.count());
+  }
+  return ratio(sum, set.splits[split].disjoint);
+}
+
 RelationScore score_of(const HeadSums& head, const GoldHits& hits, const QuerySet& set,
-                       std::size_t split) {
+                       std::size_t split, const Mask& mask) {
   const QuerySet::Facts& facts = set.splits[split];
   const GoldHits::Split& sums = hits.splits[split];
   RelationScore score{.queries = facts.disjoint,
@@ -84,10 +99,10 @@ RelationScore score_of(const HeadSums& head, const GoldHits& hits, const QuerySe
                       .mass = ratio(sums.mass, facts.disjoint),
                       .mass_all = ratio(sums.mass_all, facts.all),
                       .top1 = ratio(sums.top1, facts.disjoint),
-                      .null = facts.uniform};
+                      .null = uniform_null(mask, set, split)};
   if (!set.positional) {
     const double offset = ratio(facts.offset_right, facts.disjoint);
-    score.null = std::max({facts.uniform, offset, position_null(head, set, split)});
+    score.null = std::max({score.null, offset, position_null(head, set, split)});
   }
   if (score.null < 1 && facts.disjoint > 0)
     score.lift = (score.mass - score.null) / (1 - score.null);
@@ -99,9 +114,10 @@ RelationScore score_of(const HeadSums& head, const GoldHits& hits, const QuerySe
 std::vector<RelationScore> relation_scores(const HeadSums& head, const ScoringJob& job,
                                            std::size_t split) {
   std::vector<RelationScore> scores(job.relations.size());
+  const Mask mask{job.example.batch, head.kind, job.causal, head.window};
   for (std::size_t r = 0; r < scores.size(); ++r) {
     const QuerySet& set = job.asked[r].set;
-    if (set.kind == head.kind) scores[r] = score_of(head, head.hits[r], set, split);
+    if (set.kind == head.kind) scores[r] = score_of(head, head.hits[r], set, split, mask);
   }
   return scores;
 }
@@ -346,9 +362,9 @@ HeadsReport score_heads(const Transformer& model, const Task& task, const HeadsO
   const Index examples = at_most_different(task, options.examples);
   ScoringJob job{.example = task.make(streams::scored(), examples, Split::validation),
                  .relations = task.relations(),
-                 .causal = model.config().architecture != Architecture::encoder};
+                 .model = model};
   job.add_relations(options.permutations);
-  if (options.without_gold) job.add_patterns(model, task);
+  if (options.without_gold) job.add_patterns(task);
   PatternSums gathered(model, job.asked, {.shapes = options.without_gold});
   gathered.gather(model, job.example.batch, options.batch);
   HeadsReport report{.attention = module_names(model),

@@ -22,6 +22,13 @@ TEST(Attribution, NamesEveryPartOnce) {
       "blocks.0.attn.b_O", "blocks.0.mlp", "1.0",        "1.1",
       "blocks.1.attn.b_O", "blocks.1.mlp", "ln_final.b", "unembed.b_U"};
   EXPECT_EQ(found.parts, expected);
+  for (const char* settings : {"block=llama", "biases=off", "tied=true norm=rms"}) {
+    const TransformerConfig config = small_config(settings);
+    for (const std::string& part :
+         attribute_logits(random_model(config), random_batch(config, 2, 5)).parts)
+      EXPECT_TRUE(part.find(".b") == part.npos || (config.biases && part.ends_with(".b_O")))
+          << settings << ": " << part;
+  }
 }
 
 TEST(Attribution, OfAnEncoderDecoderNamesTheDecodersParts) {

@@ -216,6 +216,27 @@ TEST(HeadScores, OfAPatternThatDependsOnPositionAloneHaveNoLiftForARelationOfCon
   EXPECT_NEAR(report.heads[1].relations[0].null, uniform, 1e-12);
 }
 
+TEST(HeadScores, AreHeldAgainstTheKeysThatAHeadSees) {
+  const auto task = make_task("relations:length=12,vocab=6,classes=2,relations=1+4");
+  const Transformer model = hand_built(task->shape(), 2, {kUniform, 1}, 3);
+  const HeadsReport report = score_heads(model, *task, {.examples = 40});
+  const HeadScores &uniform = report.heads[0], &owner = report.heads[1];
+  double null = 0;  // of back1 at the queries 1 ... 11
+  for (int t = 1; t < 12; ++t) null += 1.0 / std::min(t + 1, 3) / 11;
+  for (const HeadScores& head : report.heads) {
+    EXPECT_NEAR(head.relations[0].null, null, 1e-12);
+    EXPECT_EQ(head.relations[1].null, 0) << "4 back is out of sight";
+    EXPECT_EQ(head.relations[1].mass, 0);
+  }
+  EXPECT_NEAR(uniform.relations[0].lift, 0, 1e-6);
+  EXPECT_GT(uniform.relations[0].p, kOwnerP) << "a redrawn key lies in the window";
+  EXPECT_NEAR(uniform.value("focus"), 0, 1e-6);
+  EXPECT_EQ(owner.relations[0].lift, 1);
+  EXPECT_TRUE(report.relations[0].owned);
+  EXPECT_EQ(report.relations[0].best, 1u);
+  EXPECT_EQ(compare_with_patterns(model, *task).heads[0].like, "uniform");
+}
+
 TEST(HeadScores, AreThoseOnTheOddExamplesOfWhatIsBestOnTheEven) {
   const Scripted task([](Index b, Index t) { return t < 2 ? -1 : t - 1 - b % 2; });
   Transformer model = hand_built(task.shape(), 1, {2, 1});

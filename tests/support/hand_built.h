@@ -13,14 +13,16 @@ constexpr Index kUniform = 0;  // looks at all keys alike
 constexpr Index kSame = -1;    // looks at the last earlier token of the same class
 
 /// Each head of the one layer: kUniform, kSame, or k: looks k back (at the first key before that).
+/// `window`: of the layer.
 inline Transformer hand_built(const TaskShape& shape, Index classes,
-                              const std::vector<Index>& heads) {
+                              const std::vector<Index>& heads, Index window = 0) {
   TransformerConfig config;
   config.architecture = shape.architecture;
   config.vocab = shape.vocab;
   config.length = shape.length;
   config.targets = shape.targets;
   config.norm_place = NormPlace::post;
+  config.window = {window};
   config.heads = {static_cast<Index>(heads.size())};
   config.d_model = config.d_head = shape.length + classes;
   Transformer model(config);

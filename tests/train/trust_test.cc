@@ -6,6 +6,7 @@
 #include <csignal>
 #include <fstream>
 
+#include "base/checksum.h"
 #include "headlab/train/run.h"
 #include "support/runs.h"
 
@@ -87,6 +88,15 @@ TEST(Identity, IsThatOfAllSettingsButThoseThatMayChange) {
   EXPECT_EQ(identity_of(config), mine);
   config.train.seed = 1;
   EXPECT_NE(identity_of(config), mine);
+}
+
+TEST(Identity, OfRunsThatAreOlderThanKindsIsTheirs) {
+  RunConfig config;  // what they wrote names the place of their layer norms `norm`
+  settings_of(config).set_all(
+      Json::parse(R"({"activation": "relu", "norm": "post", "positions": "sinusoidal"})"), "old");
+  EXPECT_EQ(identity_of(config),
+            fingerprint(R"({"activation":"relu","norm":"post","positions":"sinusoidal"})"));
+  EXPECT_EQ(identity_of(RunConfig()), fingerprint("{}"));
 }
 
 using StateFile = InAFolder;

@@ -17,7 +17,8 @@ namespace headlab {
 /// Shares of the logits of a batch's targets.
 struct Attribution {
   std::vector<std::string> parts;  // "embedding", "positions", "0.1" (a head), "blocks.0.attn.b_O",
-                                   // "blocks.0.mlp", "ln_final.b", "unembed.b_U"
+                                   // "blocks.0.mlp", "ln_final.b", "unembed.b_U";
+                                   // biases where the model has them
   std::vector<Index> rows;         // the targets: indices into Batch::targets
   std::vector<std::vector<double>> shares;  // [parts][rows]
 };

@@ -191,17 +191,18 @@ struct HeadsOptions {
   bool without_gold = true;  // whether to score what needs no gold, beside entropy and focus
 };
 
-/// Scores every head. M0 is the mean share of gold among visible keys (uniform attention) for a
+/// Scores every head. M0 is the mean share of gold among the keys that
+/// the head sees (uniform attention) for a
 /// positional relation; for others the largest of that, of the best fixed offset (chosen on split
 /// A), and of the head's pattern averaged over split A at each query position.
 /// p = (1 + permutations whose largest mass over heads reaches the head's) / (1 + permutations), on
 /// split B: gold sets are exchanged among queries at the same position that see as many keys
-/// (positional: redrawn among the visible keys). Where few exchanges are possible, p stays large.
-/// p_holm: of relation k in the order of their smallest p, p times the number of those that are
-/// left. Only heads of the relation's kind of attention count. One-to-one assignment: the largest
-/// sum of masses on split A. Labels: the criteria of Voita et al. 2019, see score_table(). Errors:
-/// fewer than two examples; fewer than 199 permutations. Source: maximum over heads: Westfall and
-/// Young 1993, single-step maxT.
+/// (positional: redrawn among the keys that some head sees). Where few exchanges are possible, p
+/// stays large. p_holm: of relation k in the order of their smallest p, p times the number of those
+/// that are left. Only heads of the relation's kind of attention count. One-to-one assignment: the
+/// largest sum of masses on split A. Labels: the criteria of Voita et al. 2019, see score_table().
+/// Errors: fewer than two examples; fewer than 199 permutations. Source: maximum over heads:
+/// Westfall and Young 1993, single-step maxT.
 HeadsReport score_heads(const Transformer& model, const Task& task,
                         const HeadsOptions& options = {});
 
