@@ -122,7 +122,6 @@ Attribution attribute_logits(const Transformer& model, const Batch& batch, bool 
                                 centred};
   const auto biases = unembedding.biases();
   std::map<std::pair<Index, Index>, Direction> directions;  // by target and token
-  const Tensor& deviation = scales.deviations.back();       // of ln_final
   const Index C = model.config().d_model, K = batch.targets_per_position;
   Attribution result;
   for (const Part& part : parts) result.parts.push_back(part.name);
@@ -135,7 +134,7 @@ Attribution attribute_logits(const Transformer& model, const Batch& batch, bool 
     Direction& direction = known->second;
     if (is_new) direction = unembedding.direction(row % K, token);
     const Index at = row / K * C;  // of the position in the stream
-    const double scale = 1 / static_cast<double>(deviation.data()[row / K]);
+    const double scale = 1 / static_cast<double>(scales.deviations.back().data()[row / K]);
     for (std::size_t p = 0; p < parts.size(); ++p) {
       const Tensor& x = parts[p].x;
       result.shares[p].push_back(scale * dot(x.data() + at % x.count(), direction.u));
