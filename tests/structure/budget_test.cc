@@ -35,7 +35,7 @@ constexpr Part kBudget[] = {
     {"train", 1725,
      "cells, which any number of processes make side by side; gated networks in the estimate of "
      "memory"},
-    {"heads", 5119,
+    {"heads", 5118,
      "columns of findings, whose texts left report (3922); circuits of rotary positions, by "
      "distance; the keys in a window"},
     {"prune", 1947, "cells, which any number of processes make side by side"},
