@@ -26,7 +26,7 @@ constexpr const char* kTextbookSweep = "sweeps/textbook";
 const SweepGrid kTextbookGrid = {
     {"task", {"relations"}},  {"heads", {"1", "2", "3", "4", "5", "8"}},
     {"d_model", {"32"}},      {"seed", {"0", "1", "2", "3", "4"}},
-    {"steps", {"1000"}},      {"batch", {"32"}},
+    {"steps", {"1000"}},      {"batch", {"16"}},
     {"lr", {"2e-2"}},         {"warmup", {"50"}},
     {"eval_examples", {"64"}}};
 

@@ -68,8 +68,9 @@ TEST_F(Cases, ControlsHaveNoOwnerAnywhere) {
     study.train(name, name,
                 {"--steps", "300", "--d-model", "32", "--heads", "4", "--track-heads", "60",
                  "--keep-weights", "3"});
-    for (const Words& words : {Words{"heads", name}, Words{"ablate", name},
-                               Words{"ablate", name, "--gold-edges"}, Words{"curve", name}})
+    for (const Words& words :
+         {Words{"heads", name}, Words{"ablate", name},
+          Words{"ablate", name, "--gold-edges", "--examples", "128"}, Words{"curve", name}})
       study.done(words);
     open_all_views(study.page(name));
     EXPECT_NE(words("#verdict").find("No head owns"), std::string::npos);

@@ -1,30 +1,14 @@
-// The lessons as a reader works on them: a page of them alone, and that of a run. Read next:
-// lessons_test.cc.
+// The lessons as a reader works on them: a page of them alone, that of a run, or of models that are
+// trained for them. Read next: lessons_test.cc; lessons_train_test.cc.
 #pragma once
 
 #include "browser/study.h"
 
 namespace headlab::browser {
 
-class Lessons : public OnPage {
+/// A page of lessons on which answers are given.
+class Exercises : public OnPage {
  protected:
-  const Study& study = the_study();
-  fs::path full = study.path("full/report.html");
-
-  /// The page of the lessons alone, written once.
-  fs::path book() const {
-    static const fs::path path = [&] {
-      study.done({"page", "--textbook", "--no-weights", "--out", "textbook.html"});
-      return study.path("textbook.html");
-    }();
-    return path;
-  }
-  void lesson(const std::string& name, const std::string& more = "") {
-    open(book(), "#view=learn&lesson=" + name + more);
-  }
-  void lesson_of_run(const std::string& name, const std::string& more = "") {
-    open(full, "#view=learn&world=run&lesson=" + name + more);
-  }
   std::string said(int exercise) {
     return words("#exercise-" + std::to_string(exercise) + "-said");
   }
@@ -48,6 +32,27 @@ class Lessons : public OnPage {
         if (answered(exercise, pair).starts_with("✓")) return pair;
       }
     return "";
+  }
+};
+
+class Lessons : public Exercises {
+ protected:
+  const Study& study = the_study();
+  fs::path full = study.path("full/report.html");
+
+  /// The page of the lessons alone, written once.
+  fs::path book() const {
+    static const fs::path path = [&] {
+      study.done({"page", "--textbook", "--no-weights", "--out", "textbook.html"});
+      return study.path("textbook.html");
+    }();
+    return path;
+  }
+  void lesson(const std::string& name, const std::string& more = "") {
+    open(book(), "#view=learn&lesson=" + name + more);
+  }
+  void lesson_of_run(const std::string& name, const std::string& more = "") {
+    open(full, "#view=learn&world=run&lesson=" + name + more);
   }
 };
 

@@ -66,7 +66,7 @@ inline const Study& the_study() {
     for (const Words& words :
          {Words{"heads", "full"}, Words{"ablate", "full", "--examples", "512"},
           Words{"ablate", "full", "--gold-edges", "--examples", "512"},
-          Words{"ablate", "full", "--pairs"},
+          Words{"ablate", "full", "--pairs", "--examples", "128"},
           Words{"curve", "full", "--methods", "random,ablation,greedy,exhaustive"},
           Words{"prune", "full", "--method", "greedy", "--keep", "3", "--finetune", "20", "--out",
                 "pruned"},

@@ -4,9 +4,10 @@
 
 namespace headlab::browser { namespace {
 
-using TrainedLessons = Lessons;
+using TrainedLessons = Exercises;
 
 TEST_F(TrainedLessons, AreBroughtAlong) {
+  const Study study;
   study.done({"page", "--textbook", "--out", "book.html"});
   const fs::path trained = study.path("book.html");
   EXPECT_LE(fs::file_size(trained), 1'500'000u);
