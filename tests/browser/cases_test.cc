@@ -128,13 +128,13 @@ TEST_F(Cases, ASweepHasASliderOverItsModels) {
   EXPECT_EQ(tab().number("document.querySelectorAll('#grid .cell').length"), 2);
 }
 
-/// 96 heads on 1024 tokens: hovering costs milliseconds.
+/// 48 heads on 1024 tokens: hovering costs milliseconds.
 TEST_F(Cases, LongSequencesOfManyHeadsAnswerThePointer) {
   study.train("induction:length=1024", "a",
-              {"--steps", "1", "--d-model", "96", "--layers", "8", "--heads", "12", "--batch", "1",
+              {"--steps", "1", "--d-model", "96", "--layers", "4", "--heads", "12", "--batch", "1",
                "--eval-examples", "2", "--eval-every", "0"});
   open(study.page("a", {"--examples", "1", "--no-weights"}));
-  EXPECT_EQ(tab().number("document.querySelectorAll('#grid .cell').length"), 96);
+  EXPECT_EQ(tab().number("document.querySelectorAll('#grid .cell').length"), 48);
   go_to("#view=head&h=0.3&ex=0");
   const double slow = tab().number(
       "(() => { const canvas = document.getElementById('pattern'), times = []; const b = "

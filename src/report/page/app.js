@@ -5,13 +5,13 @@ import {drive, selfCheckSteps} from './core_pass.js';
 import {range} from './draw.js';
 import {
   button, byId, choice, code, dynamic, el, figures, forgetColors, link, meanings, note, refresh,
-  save, saved, say, sliderOf, startOver, tableOf,
+  save, saved, say, startOver, tableOf,
 } from './ui.js';
 import {defaultState, formatHash, parseHash} from './address.js';
 import {
   app, chosen, exampleCount, exampleIndex, go, hasMoved, headName, headsOf, isShown,
-  nearestStep, noteAddress, onlyGate, relation, run, task, timeSteps, toggleGate, usable,
-  working, writeAddress,
+  nearestStep, noteAddress, onlyGate, relation, run, stepSlider, task, timeSteps, toggleGate,
+  usable, working, writeAddress,
 } from './state.js';
 import {storyView} from './story.js';
 import {headView} from './head.js';
@@ -55,7 +55,7 @@ const CONTROLS = {
       [['', 'nothing'], ...task().relations.map((r) => [r.name, r.name])],
       (v) => go({rel: v}), () => task().relations[relation()]?.name ?? '',
     ),
-  step: () => timeSteps().length > 1 && run().steps.length > 0 && stepControl(),
+  step: () => timeSteps().length > 1 && run().steps.length > 0 && stepSlider(),
 };
 
 function exampleOptions() {
@@ -71,13 +71,6 @@ function stepExample(by) {
   const n = exampleCount();
   go({ex: (exampleIndex() + by + n) % n, tokens: [], q: null, k: null});
 }
-
-const stepControl = () =>
-  sliderOf('pick-step', 'Step', {
-    min: 0, max: timeSteps().length - 1, step: 1, 'aria-label': 'training step',
-    value: () => timeSteps().indexOf(app.state.step ?? timeSteps().at(-1)),
-    words: (i) => String(timeSteps()[i]), act: (i) => go({step: timeSteps()[i]}),
-  });
 
 const UNCHANGED = {gates: {}, hide: null, tokens: [], step: null, scene: 0, kept: null};
 

@@ -6,8 +6,8 @@ import {
   aside, button, choice, code, dynamic, el, figure, live, note, say, sliderOf, tableOf, visible,
 } from './ui.js';
 import {
-  app, chosen, example, go, headsOf, isLive, onlyGate, ownedBy, relation, run, silenced, task,
-  trace,
+  app, chosen, example, go, headsOf, isLive, onlyGate, onlyHeads, ownedBy, prunedRuns, relation,
+  run, task, trace,
 } from './state.js';
 import {costOf, lossWithout, moduleName, signed} from './heads.js';
 import {chosenPicture, lockShown, lockedCell, patternCommand} from './pattern.js';
@@ -77,19 +77,16 @@ const pointNow = () => {
 function keep(changes) {
   go(changes);
   const {heads, kept} = pointNow();
-  const names = (heads || []).map(at2);
-  if (heads?.length || !kept)
-    go({gates: silenced(headsOf().filter((x) => !names.includes(x.at))), repl: 'zero'});
+  if (heads?.length || !kept) go({gates: onlyHeads((heads || []).map(at2)), repl: 'zero'});
 }
 
 function setNodes() {
-  const children = app.page.runs.filter(({facts}) => app.page.runs[facts.parent] === run());
-  const only = (r) => silenced(headsOf().filter((x) => !headsOf(r).some((y) => y.at === x.at)));
+  const only = (r) => onlyHeads(headsOf(r).map((x) => x.at));
   const sizes = methodsOf().length ? methodNow().points.map((p) => p.kept) : [];
   return el('div', {class: 'controls'},
     button('All on', () => go({gates: {}, hide: null, kept: null}), {id: 'all-on'}),
     button('Only this head', () => onlyGate(chosen()), {id: 'only'}),
-    children.map((r) =>
+    prunedRuns().map((r) =>
       button(`The ${headsOf(r).length} of ${r.name}`, () => go({gates: only(r)}))),
     sizes.length > 0 && [
       choice('method', 'Keep the best by', methodsOf().map((m) => [m.method, m.method]),

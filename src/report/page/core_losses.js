@@ -164,6 +164,16 @@ export function randomFrom(seed) {
   };
 }
 
+/// The same things in another order.
+export function shuffled(things, random) {
+  const all = [...things];
+  for (let i = all.length - 1; i > 0; --i) {
+    const j = Math.floor(random() * (i + 1));
+    [all[i], all[j]] = [all[j], all[i]];
+  }
+  return all;
+}
+
 function sizesOf(run, m, example) {
   const {kind} = run.modules[m];
   return [kind === 'encoder' ? example.source.length : example.tokens.length,
@@ -277,28 +287,6 @@ export const idOf = ({layer, head: born}) => `${layer}.${born}`;
 /// All sets of heads of a run with their losses, or null: {heads: [[m, born]], losses[bits of
 /// kept]}.
 export const subsetsOf = (r) => r?.reports.curve?.subsets || null;
-export const bitsWithout = (count, off) => off.reduce((bits, i) => bits - 2 ** i, 2 ** count - 1);
-
-/// Silence of heads i and j: {one, other, both, beyond} in nats above all heads.
-export function pairCost({heads, losses}, i, j) {
-  const loss = (off) =>
-    losses[bitsWithout(heads.length, off)] - losses[bitsWithout(heads.length, [])];
-  const [one, other, both] = [loss([i]), loss([j]), loss([i, j])];
-  return {one, other, both, beyond: both - one - other};
-}
-
-/// The pair that costs most beyond the sum of its two: {i, j, beyond}.
-export function backupPair(subsets) {
-  let best = {beyond: -Infinity};
-  subsets.heads.forEach((_, i) =>
-    subsets.heads.forEach((__, j) => {
-      const {beyond} = i < j ? pairCost(subsets, i, j) : {beyond: -Infinity};
-      if (beyond > best.beyond) best = {i, j, beyond};
-    }),
-  );
-  return best;
-}
-
 /// Where a set of kept heads stands among all of its size: {rank, of, loss, best, bits}.
 export function rankOfSet({losses}, kept) {
   const size = (bits) => bits.toString(2).replace(/0/g, '').length;

@@ -48,23 +48,24 @@ export function linear(x, rows, W, bias, residual) {
 const epsilon = 1e-5;       // of layer norms
 export const cachedNumbers = 8e6;  // that a cache may keep: 32 MB
 
-// The kinds of norms, as nn/layers.cc has them: whether the mean is taken off, and by what is
-// divided.
-const rootMeanSquare = (rows) =>
-  Math.sqrt(rows.reduce((sum, value) => sum + value * value, 0) / rows.length + epsilon);
-export const norms = {
-  layer: {centres: true, deviation: rootMeanSquare},
-  rms: {centres: false, deviation: rootMeanSquare},
-};
+// The kinds of norms, as nn/layers.cc has them: whether the mean is taken off. All divide by the
+// root mean square of what is left.
+export const norms = {layer: {centres: true}, rms: {centres: false}};
+
+// The mean that a norm takes off the C numbers from x[at] on, and what it multiplies the rest with.
+export function momentsOf({centres}, x, at, C) {
+  let mean = 0, squares = 0;
+  for (let i = at; centres && i < at + C; ++i) mean += x[i] / C;
+  for (let i = at; i < at + C; ++i) squares += (x[i] - mean) ** 2;
+  return [mean, 1 / Math.sqrt(squares / C + epsilon)];
+}
 
 function normalised(kind, x, C, gain, bias) {
   const y = new Float32Array(x.length);
   for (let at = 0; at < x.length; at += C) {
-    const row = Float64Array.from(x.subarray(at, at + C));
-    const mean = kind.centres ? row.reduce((sum, value) => sum + value, 0) / C : 0;
-    for (let i = 0; i < C; ++i) row[i] -= mean;
-    const scale = 1 / kind.deviation(row);
-    for (let i = 0; i < C; ++i) y[at + i] = row[i] * scale * gain[i] + (bias ? bias[i] : 0);
+    const [mean, scale] = momentsOf(kind, x, at, C);
+    for (let i = 0; i < C; ++i)
+      y[at + i] = (x[at + i] - mean) * scale * gain[i] + (bias ? bias[i] : 0);
   }
   return y;
 }

@@ -237,12 +237,6 @@ export function loadPage(textOf) {
   return page;
 }
 
-// What writes a file that the run lacks, or holds of earlier weights; null if it is there.
-export function missingCommand(run, file) {
-  const row = run.facts.files.find((entry) => entry.file === file);
-  return row && (!row.present || row.outdated) ? row.command : null;
-}
-
 export function headNamed(run, name) {
   const found = /^(\d+)\.(\d+)$/.exec(name);
   if (!found || !run.modules[Number(found[1])]) return null;

@@ -1,6 +1,6 @@
 // A pass through the model: what runs through it and what it leaves behind. Blocks that nothing has
 // changed are taken over from an earlier pass. Long passes run in slices.
-import {Attention, cachedNumbers, linear, norms} from './core_model.js';
+import {Attention, cachedNumbers, linear, momentsOf, norms} from './core_model.js';
 
 class Trace {
   constructor(model, example, options) {
@@ -207,9 +207,8 @@ function directLogits(trace, vector, t) {
   const {model} = trace, C = model.C, main = model.stacks[model.stacks.length - 1];
   const x = trace.residual[trace.residual.length - 1].subarray(t * C, t * C + C);
   const kind = norms[model.config.norm], gain = model.tensors[main.name + 'ln_final.w'];
-  const meanOf = (values) => kind.centres ? values.reduce((sum, value) => sum + value, 0) / C : 0;
-  const mean = meanOf(x), own = meanOf(vector), scale = kind.deviation(x.map((v) => v - mean));
-  const normed = vector.map((value, c) => (value - own) / scale * gain[c]);
+  const [, scale] = momentsOf(kind, x, 0, C), [own] = momentsOf(kind, vector, 0, C);
+  const normed = vector.map((value, c) => (value - own) * scale * gain[c]);
   if (model.config.tied) return model.unembed(normed);
   return linear(normed, 1, model.tensors['unembed.W_U'], null, null);
 }

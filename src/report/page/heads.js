@@ -6,7 +6,8 @@ import {mapBitmap, pooled, range, remember} from './draw.js';
 import {digits} from './charts.js';
 import {button, dynamic, el, explained, live, palette, say} from './ui.js';
 import {
-  app, chosen, gateArray, go, headsOf, isLive, ownedBy, run, scoresOf, silenced, task, toggleGate,
+  app, chosen, gateArray, go, headsOf, isLive, ownedBy, prunedRuns, run, scoresOf, silenced, task,
+  toggleGate,
   trace,
 } from './state.js';
 import {patternOf} from './pattern.js';
@@ -101,7 +102,6 @@ export function factsOf(x) {
   const best = doneBy(x)[0] || scoresOf(x).sort((a, b) => b.score.lift - a.score.lift)[0];
   const [cost, partner, born, kept] = [costOf([x]), partnerOf(x), bornAt(x), keptTo(x)];
   const others = headsOf().filter((y) => y.at !== x.at && doSame(x, y));
-  const children = app.page.runs.filter(({facts}) => app.page.runs[facts.parent] === run());
   return [
     best && [
       `on ${best.name}`,
@@ -121,7 +121,7 @@ export function factsOf(x) {
       kept > headsOf().length ? 'in no best set'
         : `among the best ${kept}${kept > 1 ? `, gone at ${kept - 1}` : ''}`,
     ],
-    ...children.map((r) => [
+    ...prunedRuns().map((r) => [
       `in ${r.name}`, r.modules[x.m].placeOf(x.born) >= 0 ? 'kept' : 'removed',
     ]),
   ].filter(Boolean);

@@ -1,11 +1,10 @@
 // Exercises, in the order of effort. An exercise is {ask, hint, check(words) -> {right, words}};
 // answers are computed when they are checked, never stored. Those that need a trained model say so.
-import {
-  backupPair, bitsWithout, pairCost, rankOfSet, subsetNames, subsetsOf,
-} from './core_losses.js';
+import {rankOfSet, subsetNames, subsetsOf} from './core_losses.js';
 import {digits} from './charts.js';
 import {button, code, el, note, tableOf} from './ui.js';
-import {app, run} from './state.js';
+import {app, headsOf, run} from './state.js';
+import {costOf, lossWithout} from './heads.js';
 import {
   attentionSizes, besideEachOther, diversityOf, headsOfWorld, isUniform, lossOfSilence, times,
 } from './worlds.js';
@@ -46,8 +45,7 @@ export function numbersIn(words) {
 /// Whether the numbers are the wanted ones, to half a unit of the last digit.
 export const answersMatch = (given, wanted, places) => given.length === wanted.length &&
   given.every((v, i) => Math.abs(v - wanted[i]) <= 0.5001 * 10 ** -places);
-const placesOf = (subsets, words) =>
-  (words.match(/\d+\.\d+/g) || []).map((name) => subsetNames(subsets).indexOf(name));
+const namesIn = (words) => words.match(/\d+\.\d+/g) || [];
 
 /// An exercise whose answer is numbers.
 const numeric = (places, wanted, hint, more = '') => ({
@@ -107,15 +105,21 @@ const BY_HAND = [
 const byHand = () => [...lessonTexts().querySelectorAll('#asked li')].map((asked, i) =>
   ({ask: asked.textContent, ...BY_HAND[i]}));
 
+/// Two heads at 0: the rises of the loss without one, without the other, without both, and how much
+/// that is beyond the sum.
+function pairCost(x, y) {
+  const [one, other, both] = [costOf([x]), costOf([y]), costOf([x, y])];
+  return {x, y, one, other, both, beyond: both - one - other};
+}
+
 /// The loss without two heads, from those without each of them.
-function guessBoth(subsets) {
-  const [n, names] = [subsets.heads.length, subsetNames(subsets)];
-  const whole = subsets.losses[bitsWithout(n, [])];
-  const {one, other, both, beyond} = pairCost(subsets, 0, n - 1);
+function guessBoth() {
+  const [whole, all] = [lossWithout([]), headsOf()];
+  const {x, y, one, other, both, beyond} = pairCost(all[0], all.at(-1));
   return {
-    ask: `With all ${n} heads the loss is ${digits(whole)}; without ${names[0]} it is ` +
-      `${digits(whole + one)}, without ${names[n - 1]} ${digits(whole + other)}. What is it ` +
-      'without both? (to 20 %)',
+    ask: `With all ${all.length} heads the loss is ${digits(whole)}; without ${x.at} it is ` +
+      `${digits(whole + one)}, without ${y.at} ${digits(whole + other)}. What is it without ` +
+      'both? (to 20 %)',
     hint: 'First guess: the rises add up. A head may do what the other did, and both cost more ' +
       'together; a head that needs the other, less.',
     check(words) {
@@ -128,14 +132,14 @@ function guessBoth(subsets) {
   };
 }
 
-function guessPair(subsets) {
-  const {i, j, beyond} = backupPair(subsets);
+function guessPair() {
+  const pairs = headsOf().flatMap((x, i) => headsOf().slice(i + 1).map((y) => pairCost(x, y)));
+  const {x, y, beyond} = pairs.reduce((a, b) => (b.beyond > a.beyond ? b : a));
   return {
     ask: 'Which two heads, silent together, cost most beyond the sum of both? (such as 0.1 0.2)',
-    hint: `The bench says it for two heads that are off. One is ${subsetNames(subsets)[i]}.`,
+    hint: `The bench says it for two heads that are off. One is ${x.at}.`,
     check(words) {
-      const given = placesOf(subsets, words).sort((a, b) => a - b);
-      const right = given.length === 2 && given[0] === i && given[1] === j;
+      const right = namesIn(words).sort().join() === [x.at, y.at].sort().join();
       return {
         right, words: right ? `Together they cost ${digits(beyond)} nats beyond the sum.` : '',
       };
@@ -150,7 +154,7 @@ function guessHalf(subsets) {
     ask: `Choose ${half} of the ${n} heads to keep. (such as ${names.slice(0, half).join(' ')})`,
     hint: 'The heads that own a relation first.',
     check(words) {
-      const given = [...new Set(placesOf(subsets, words))];
+      const given = [...new Set(namesIn(words))].map((name) => names.indexOf(name));
       if (given.length !== half || given.includes(-1))
         return {right: false, words: `${half} heads of this run are wanted.`};
       const made = rankOfSet(subsets, given.reduce((bits, at) => bits + 2 ** at, 0));

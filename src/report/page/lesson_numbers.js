@@ -4,7 +4,7 @@
 import {forwardPass} from './core_pass.js';
 import {hexOf, range} from './draw.js';
 import {bars, label, rect} from './charts.js';
-import {jsDistance, randomFrom} from './core_losses.js';
+import {jsDistance, randomFrom, shuffled} from './core_losses.js';
 import {button, code, dynamic, el, figure, live, note, tableOf} from './ui.js';
 import {
   app, baseTrace, example, exampleIndex, go, headsOf, isSlow, memo, run, task, where,
@@ -143,17 +143,6 @@ function maskPicture(width, world) {
   });
 }
 
-/// The tokens of the example in another order, by a seed.
-function shuffled(seed) {
-  const random = randomFrom(seed);
-  const tokens = Array.from(task().set('scored').example(exampleIndex()).tokens);
-  for (let i = tokens.length - 1; i > 0; --i) {
-    const j = Math.floor(random() * (i + 1));
-    [tokens[i], tokens[j]] = [tokens[j], tokens[i]];
-  }
-  return tokens;
-}
-
 /// How far each pattern moves when the tokens are shuffled: mean Jensen-Shannon distance of rows.
 function movedTable() {
   if (!baseTrace()) return [];
@@ -174,7 +163,8 @@ function movedTable() {
 function positionNodes() {
   const shuffle = () => {
     const seed = lab('seed', 0) + 1;
-    go({tokens: shuffled(seed), lab: {...app.state.lab, seed}});
+    const {tokens} = task().set('scored').example(exampleIndex());
+    go({tokens: shuffled(tokens, randomFrom(seed)), lab: {...app.state.lab, seed}});
   };
   return [
     el('h3', null, 'Positions'),

@@ -1,14 +1,13 @@
 // Patterns to know by name, drawn with noise, the answer under each; and the run's heads that are
 // nearest to them. Then whether it is true: what a picture suggests beside chance and cost, and
 // controls in which nobody does anything, though somebody is always first.
-import {drive} from './core_pass.js';
-import {at2, evaluateSteps, idOf, randomFrom} from './core_losses.js';
+import {at2, idOf, randomFrom, shuffled} from './core_losses.js';
 import {range} from './draw.js';
 import {bars, digits, matrix} from './charts.js';
-import {button, choice, dynamic, el, figure, note, refresh, tableOf} from './ui.js';
+import {button, choice, dynamic, el, figure, note, tableOf} from './ui.js';
 import {
-  app, baseTrace, chosen, example, exampleIndex, gateArray, go, headsOf, isLive, lacking, memo,
-  relation, run, scoresOf, task, where, working,
+  app, baseTrace, chosen, example, exampleIndex, go, headsOf, lacking, memo, relation, run,
+  scoresOf, task, where,
 } from './state.js';
 import {costOf} from './heads.js';
 import {chosenPicture, patternOf} from './pattern.js';
@@ -27,25 +26,13 @@ const quizHeads = memo(
   () => String(lab('seed', 1)),
   () => {
     const random = randomFrom(lab('seed', 1));
-    const names = [...QUIZ_NAMES];
-    for (let i = names.length - 1; i > 0; --i) {
-      const j = Math.floor(random() * (i + 1));
-      [names[i], names[j]] = [names[j], names[i]];
-    }
+    const names = shuffled(QUIZ_NAMES, random);
     const drawn = (name) => simulated(name, QUIZ_CLASSES, {random, causal: true});
     return names.map((name) => ({name, weights: drawn(name)}));
   },
 );
 
 const quizTokens = () => QUIZ_CLASSES.map((c) => 'abcd'[c]);
-
-/// A small pattern; `words(r, c)` says the numbers of a cell.
-const smallPattern = (width, tokens, rows, {words, ...more}) =>
-  matrix({
-    rowNames: tokens, colNames: tokens, values: Float32Array.from(rows.flat()),
-    width: Math.min(width, 300), ...more,
-    say: (r, c) => `query ${r} ${tokens[r]} → key ${c} ${tokens[c]}: ${words(r, c)}`,
-  });
 
 /// One head of the quiz: its picture, a list to choose from, and after that what the distances say.
 function quizNode(i) {
@@ -121,28 +108,6 @@ export const patternsLesson = {
 
 // ---- is it true --------------------------------------------------------------------------------
 
-const silenceCost = {key: '', cost: null};
-
-/// The rise of the loss with one head at 0, over the held-out examples; null while it is measured.
-function costOfSilence(head) {
-  if (costOf([head]) != null) return costOf([head]);
-  const key = `${app.state.run} ${head.at}`;
-  if (silenceCost.key === key) return silenceCost.cost;
-  Object.assign(silenceCost, {key, cost: null});
-  working(1);
-  const loss = (gates) => drive(evaluateSteps(run(), {gates}));
-  loss(null)
-    .then(async (whole) => {
-      const without = await loss(gateArray({[head.at]: 0}));
-      if (silenceCost.key === key) silenceCost.cost = without.loss - whole.loss;
-    })
-    .finally(() => {
-      working(-1);
-      refresh();
-    });
-  return null;
-}
-
 /// The guess beside the scores: [relation, mass, chance, lift, p, verdict] of the chosen head.
 function truthTable(head) {
   const rows = scoresOf(head).filter(({score}) => score.mass != null);
@@ -150,7 +115,7 @@ function truthTable(head) {
     return lacking('heads.json', 'Scores are') || note('This task has no truth for this head.');
   const best = rows.reduce((a, b) => (b.score.lift > a.score.lift ? b : a));
   const guess = lab('guess', -1);
-  const cost = isLive() ? costOfSilence(head) : NaN;
+  const cost = costOf([head]);
   const verdict = best.owns ? best.name : 'nothing of these';
   const nothing = guess >= task().relations.length;
   const right = nothing ? !best.owns : best.owns && guess === best.i;
@@ -166,10 +131,9 @@ function truthTable(head) {
       el('b', null, `Head ${head.at} does ${verdict}. `),
       guess < 0 ? 'You did not guess. ' : right ? 'Your guess is right. '
           : 'Your guess is not borne out. ',
-      cost === null ? 'Its silence is being measured …' : Number.isFinite(cost)
-          ? `Silent, it costs ${digits(cost)} nats.`
-          : '',
+      cost != null && `Silent, it costs ${digits(cost)} nats.`,
     ),
+    cost == null && lacking('ablation.json', 'What its silence costs is'),
   ];
 }
 

@@ -35,7 +35,7 @@ function evaluation(options, count, progress) {
   const {number} = measured;
   return drive(
     evaluateSteps(run(), {model: model(), replacement: app.state.repl, count, ...options}),
-    {slice: 8, progress, cancelled: () => measured.number !== number},
+    {slice: 16, progress, cancelled: () => measured.number !== number},
   );
 }
 
@@ -67,20 +67,22 @@ export async function measure() {
   working(1);
   const options = {gates: gateArray(), hide: hiddenKind()};
   const [size, few] = [task().set('held_out').size, isSlow() ? 1 : 32];
+  let told = -Infinity;  // when: more than a few times a second nobody reads
   const tell = (done, result) => {
-    if (measured.number !== number) return;
-    Object.assign(measured, {done, of: size, result, waiting: false});
+    if (measured.number !== number || (done < size && performance.now() < told + 200)) return;
+    told = performance.now();
+    Object.assign(measured, {done, of: size, result: result(), waiting: false});
     showMeasured();
   };
   try {
     if (size > few) {
       const first = await evaluation(options, few);
-      if (first) tell(few, first);
+      if (first) tell(few, () => first);
     }
     const result = await evaluation(options, undefined,
-      (s) => s.done > few && tell(s.done, s.sums.result));
+      (s) => s.done > few && tell(s.done, () => s.sums.result));
     if (!result || !(await wholeResult(!options.gates && !options.hide, result))) return;
-    tell(size, result);
+    tell(size, () => result);
     say(`Loss ${digits(result.loss)} nats, ${digits(100 * result.accuracy)} % right, over ` +
       `${size} held-out examples.`);
   } finally {

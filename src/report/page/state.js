@@ -2,11 +2,11 @@
 // that were typed, the pass over it with what is switched off; and what changes it. A view is
 // {name, place, title, uses: [controls], build(main), available(page)}. The model and its numbers
 // are the business of core_*.js.
-import {headNamed, makeExample, missingCommand, truthOf} from './core_page.js';
+import {headNamed, makeExample, truthOf} from './core_page.js';
 import {drive, forwardPass, forwardSteps, storedTrace} from './core_pass.js';
 import {goldEdges, headPlaces, ownerOf, randomEdges, reportScore} from './core_losses.js';
 import {range} from './draw.js';
-import {byId, code, figures, note, say} from './ui.js';
+import {byId, code, figures, note, say, sliderOf} from './ui.js';
 import {formatHash} from './address.js';
 
 export const app = {
@@ -28,6 +28,10 @@ export const run = () =>
   app.page.runs[Math.min(Math.max(app.state.run, 1), app.page.runs.length) - 1];
 export const task = () => run().task;
 export const isLive = (r = run()) => Boolean(r.live && app.check?.ok !== false);
+
+/// The runs of the page that were pruned from this one.
+export const prunedRuns = () =>
+  app.page.runs.filter(({facts}) => app.page.runs[facts.parent] === run());
 
 /// All heads of a run, in order: {m, place, born, at: "layer.head"}.
 export const headsOf = (r = run()) =>
@@ -232,9 +236,8 @@ export const trace = memo(
 
 /// What a view lacks, with the command that writes it; null if the file is there.
 export function lacking(file, what, r = run()) {
-  const command = missingCommand(r, file);
-  if (command === null) return null;
-  const {outdated, step} = r.facts.files.find((entry) => entry.file === file);
+  const {present, outdated, step, command} = r.facts.files.find((one) => one.file === file) || {};
+  if (present !== false && !outdated) return null;
   return note(
     `${what} ${outdated ? `of step ${step}, of earlier weights, and` : ''} not in this page. `,
     command ? [
@@ -289,6 +292,13 @@ export const hasMoved = () => location.hash !== written;
 
 export const usable = (name) => app.views.some((view) => view.name === name && isShown(view));
 
+export const stepSlider = () =>
+  sliderOf('pick-step', 'Step', {
+    min: 0, max: timeSteps().length - 1, step: 1, 'aria-label': 'training step',
+    value: () => timeSteps().indexOf(app.state.step ?? timeSteps().at(-1)),
+    words: (i) => String(timeSteps()[i]), act: (i) => go({step: timeSteps()[i]}),
+  });
+
 /// The step nearest to a step that can be looked at; null where it is the last, or there is none.
 export function nearestStep(step) {
   const steps = app.page.runs.length ? timeSteps() : [];
@@ -315,10 +325,12 @@ export function toggleGate(head) {
 
 export function onlyGate(head) {
   if (!head || !isLive()) return;
-  const others = headsOf().filter((x) => x.at !== head.at);
-  const already = others.every((x) => app.state.gates[x.at] === 0);
-  go({gates: already ? {} : silenced(others)});
+  const gates = onlyHeads([head.at]);
+  const already = Object.keys(gates).every((at) => app.state.gates[at] === 0);
+  go({gates: already ? {} : gates});
 }
 
 /// Gates of 0 for these heads.
 export const silenced = (heads) => Object.fromEntries(heads.map((x) => [x.at, 0]));
+/// Gates of 0 for all heads but those of these names.
+export const onlyHeads = (names) => silenced(headsOf().filter((x) => !names.includes(x.at)));

@@ -9,7 +9,8 @@ import {
 } from './ui.js';
 import {formatHash} from './address.js';
 import {
-  app, chosen, go, headsOf, isLive, lacking, noPattern, run, silenced, task, timeSteps, trace,
+  app, chosen, go, headsOf, isLive, lacking, noPattern, onlyHeads, prunedRuns, run, silenced,
+  stepSlider, task, timeSteps, trace,
 } from './state.js';
 import {
   bestPoints, births, bornAt, costOf, doneBy, headGrid, listed, partnerOf, percent,
@@ -105,7 +106,6 @@ function outcome({loss, relations}, role) {
 function scenes() {
   const {hero, second, best, owners} = cast();
   const start = {gates: {}, hide: null, step: null, h: hero.at, repl: 'zero'};
-  const only = (names) => silenced(headsOf().filter((x) => !names.includes(x.at)));
   const born = bornAt(hero);
   const role = doneBy(hero)[0]?.name;
   const shared = second && doneBy(second).some((d) => d.name === role);
@@ -128,7 +128,7 @@ function scenes() {
       say: (now) => `${second.at} is off as well. ${outcome(now, role)}`,
     },
     best && {
-      set: {...start, gates: only(kept)},
+      set: {...start, gates: onlyHeads(kept)},
       say: (now) => `Only the best ${kept.length} are on: ${listed(kept)}. ${outcome(now)} It is ` +
         `right in ${percent(now.accuracy)}.`,
     },
@@ -237,11 +237,7 @@ function headsNodes() {
   const steps = timeSteps();
   const time = steps.length > 1 && [
     button('Play', (event) => play(event.target), {'aria-pressed': 'false', id: 'play'}),
-    sliderOf('pick-step', 'Step', {
-      min: 0, max: steps.length - 1, step: 1, 'aria-label': 'training step',
-      value: () => steps.indexOf(app.state.step ?? steps.at(-1)), words: (i) => String(steps[i]),
-      act: (i) => go({step: steps[i]}),
-    }),
+    stepSlider(),
   ];
   const told = () => app.state.step == null ? '' : run().steps.length && isLive()
       ? `Maps and bars are of step ${app.state.step}.`
@@ -270,13 +266,12 @@ function howMany() {
   const points = bestPoints();
   const knee = curve?.methods.find((m) => m.points === points)?.knee;
   const of = (kept) => digits(points.find((p) => p.kept === kept)?.loss, 2);
-  const pruned = app.page.runs.filter(({facts}) => app.page.runs[facts.parent] === run());
   return [
     knee != null && [String(knee), 'as it is, without fine-tuning',
       `loss ${of(knee)}: the fewest whose loss lies within 1 % of the way from all heads to none`],
     task().needed && [String(task().needed), 'what the task needs',
       `a query has to look at up to ${task().needed} tokens, and each takes a head`],
-    ...pruned.map((r) => [String(headsOf(r).length),
+    ...prunedRuns().map((r) => [String(headsOf(r).length),
       `after ${r.reports.prune?.finetuned ?? 0} steps of fine-tuning`,
       `loss ${digits(r.facts.evaluation.loss, 2)} in the run ${r.name}`]),
   ].filter(Boolean);
