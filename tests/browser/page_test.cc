@@ -325,6 +325,33 @@ TEST_F(PageOfARun, TurnsItsModelOffWhenAWeightIsDamaged) {
   EXPECT_FALSE(there("#live-loss"));
 }
 
+/// A page says what it cannot compute, and how its weights would come in.
+TEST_F(PageOfARun, SaysWhyItsModelDoesNotRun) {
+  std::string html = read_file(full);
+  const auto change = [&](const std::string& from, const std::string& to) {
+    html.replace(html.find(from), from.size(), to);
+  };
+  change("\"positions\":\"learned\"", "\"positions\":\"starry\"");
+  const std::size_t at = html.find("id=\"facts\">") + 11;
+  std::uint32_t hash = 0x811c9dc5;  // FNV-1a of the facts, which the page checks
+  for (const char c : html.substr(at, html.find("</script>", at) - at))
+    hash = (hash ^ static_cast<unsigned char>(c)) * 0x01000193;
+  const std::size_t sum = html.find(">", html.find("id=\"checksum\"")) + 1;
+  html.replace(sum, html.find("<", sum) - sum, std::to_string(hash));
+  write_file(folder / "starry.html", html);
+  open(folder / "starry.html");
+  EXPECT_TRUE(shows("#check", "cannot compute")) << words("#check");
+  EXPECT_TRUE(tab().holds("document.getElementById('banner').hidden")) << words("#banner");
+  EXPECT_TRUE(there("#grid canvas")) << "mean patterns are there";
+  for (const char* view : {"bench", "head"}) {
+    go_to(std::string("#view=") + view);
+    EXPECT_TRUE(shows("#view", "cannot compute positions starry")) << view << words("#view");
+  }
+  study.done({"page", "full", "--no-weights", "--out", "light.html"});
+  open(study.path("light.html"), "#view=bench");
+  EXPECT_TRUE(shows("#view", "headlab page full embeds them")) << words("#view");
+}
+
 TEST_F(PageOfARun, KeepsItsStateInTheAddress) {
   open(full, "#view=head&h=0.2&ex=3&q=7");
   tab().click("#view-bench");

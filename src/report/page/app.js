@@ -280,7 +280,9 @@ async function checkModel() {
   const withModel = app.page.runs.filter((r) => r.model);
   badge.hidden = !app.page.runs.length;
   if (!withModel.length) {
-    badge.textContent = 'no weights: patterns are as the program stored them';
+    const unknown = app.page.runs.some((r) => r.unknown.length);
+    badge.textContent = `${unknown ? 'a model that this page cannot compute' : 'no weights'}: ` +
+      'patterns are as the program stored them';
     badge.className = 'small muted';
   }
   for (const r of withModel) {

@@ -3,11 +3,11 @@
 import {at2, keptNames, rankOfSet, subsetNames, subsetsOf} from './core_losses.js';
 import {digits} from './charts.js';
 import {
-  aside, button, choice, code, dynamic, el, figure, live, note, say, sliderOf, tableOf, visible,
+  aside, button, choice, code, dynamic, el, figure, live, say, sliderOf, tableOf, visible,
 } from './ui.js';
 import {
-  app, chosen, example, go, headsOf, isLive, onlyGate, onlyHeads, ownedBy, prunedRuns, relation,
-  run, task, trace,
+  app, chosen, example, go, headsOf, isLive, noModel, onlyGate, onlyHeads, ownedBy, prunedRuns,
+  relation, run, task, trace,
 } from './state.js';
 import {costOf, lossWithout, moduleName, signed} from './heads.js';
 import {chosenPicture, lockShown, lockedCell, patternCommand} from './pattern.js';
@@ -206,11 +206,6 @@ function edgeNodes() {
       hidesCells() ? 'A hidden cell acts on the example shown, not on the loss above.' : ''),
   );
 }
-
-const noModel = () =>
-  note(run().model ? 'The live model is off, because this page failed its own check.'
-    : ['This page holds no weights. ', code(app.page.facts.command),
-      ' with a larger --budget embeds them.']);
 
 export const benchView = {
   name: 'bench', place: 'Experiment', title: 'Bench', uses: ['h', 'ex', 'rel', 'step'],

@@ -115,6 +115,12 @@ const activations = {
   geglu: {f: gelu, gated: true},
 };
 
+/// What a configuration asks for that nothing here computes: ["norm batch", ...].
+export const unknownKinds = (config) =>
+  Object.entries({norm: norms, positions: positionKinds, activation: activations})
+    .filter(([key, kinds]) => !Object.hasOwn(kinds, config[key]))
+    .map(([key]) => `${key} ${config[key]}`);
+
 export class Model {
   constructor(run, values) {
     Object.assign(this, {run, task: run.task, modules: run.modules, config: run.config});

@@ -8,7 +8,7 @@
 // they are (tests/report/core_test.mjs). Letters: T queries, S keys, C d_model, H heads, D and Dv
 // widths of a head, K targets, V vocabulary. Sums are taken in double; everything that is kept is
 // single, as in the program.
-import {Model} from './core_model.js';
+import {Model, unknownKinds} from './core_model.js';
 
 function bytesOf(text) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
@@ -189,7 +189,8 @@ export class Run {
     Object.assign(this, {facts, page, name: facts.name, config: facts.config,
       task: page.tasks[facts.task], reports: facts.reports});
     this.modules = facts.modules.map((module, m) => new AttentionModule(module, m));
-    this.live = Boolean(facts.weights);
+    this.unknown = unknownKinds(facts.config);
+    this.live = Boolean(facts.weights) && !this.unknown.length;
     this.steps = facts.snapshots ? facts.snapshots.steps : [];
     this.models = new Map();
   }

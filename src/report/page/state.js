@@ -212,11 +212,21 @@ function passOf(options) {
 
 export const slow = {running: '', done: new Map()};
 
+/// Why there is no live model.
+export const noModel = () => {
+  const {unknown, live} = run(), {command} = app.page.facts;
+  if (unknown.length)
+    return note(`This page cannot compute ${unknown.join(', ')}, so the model does not run here; ` +
+      'patterns are as the program stored them.');
+  if (live) return note('The live model is off, because this page failed its own check.');
+  const without = / --no-weights\b/;
+  return note('This page holds no weights. ', code(command.replace(without, '')),
+    without.test(command) ? ' embeds them.' : ' with a larger --budget embeds them.');
+};
+
 /// What stands in the place of a pattern that is not there.
-export const noPattern = () => isLive() ? note('The model is computing this example …') : note(
-        'This page holds neither usable weights nor patterns of examples; the story shows mean ' +
-          'patterns.',
-      );
+export const noPattern = () =>
+  isLive() ? note('The model is computing this example …') : noModel();
 
 /// The model's pass over the example without, and with, what the reader switched off; null where
 /// there is neither a model nor a stored pattern.
