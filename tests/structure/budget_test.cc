@@ -48,12 +48,12 @@ constexpr Part kBudget[] = {
      "eval --best judges on the third part of a file (3150); flags of rotary positions; "
      "sources, top-p and stops of sample"},
     {"headlab.h", 77},
-    {"page .js", 5513, "kinds of norms, positions and networks as tables, windows (5537)"},
+    {"page .js", 5524, "kinds of norms, positions and networks as tables, windows (5537)"},
     {"page .css", 190},
     {"page .html", 177},
     {"page .json", 1},
     {"examples", 393, "one_page, the first file that a student reads (337)"},
-    {"tests", 26896,
+    {"tests", 26921,
      "cells, which any number of processes make side by side; all combinations of kinds"},
     {"CMakeLists.txt", 356},
 };
