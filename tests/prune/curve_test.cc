@@ -3,6 +3,7 @@
 #include "headlab/prune/curve.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <set>
 
@@ -12,6 +13,7 @@
 #include "headlab/train/streams.h"
 #include "support/models.h"
 #include "support/runs.h"
+#include "support/tasks.h"
 
 namespace headlab { namespace {
 
@@ -90,6 +92,34 @@ TEST_F(SmallCurve, JudgesWhatIsLeftOnHeldOutExamples) {
   const Curve other = curve({.methods = {"greedy"}, .sizes = {2}, .test_split = true});
   EXPECT_EQ(other.methods[0].points[0].heads, point.heads);
   EXPECT_NE(other.methods[0].points[0].pruned.loss, point.pruned.loss);
+}
+
+/// On a run whose held-out examples are others: the best there is not the best where it was chosen.
+TEST_F(SmallCurve, ChoosesOnOneSplitAndJudgesOnTheOther) {
+  const std::shared_ptr<const Task> task = std::move(run_.task);
+  run_.task = std::make_unique<TaskBySplit>(task, std::make_shared<Mirrored>(task));
+  const Curve all = curve({.methods = {"exhaustive"}, .sizes = {1, 2, 3}});
+  const Batch chosen = run_.task->make_batch(streams::choosing(), 30, Split::train);
+  Index not_best = 0;
+  for (const CurvePoint& point : all.methods[0].points) {
+    std::vector<double> on_chosen, on_judged;  // of every subset of this size
+    for (unsigned mask = 0; mask < 16; ++mask) {
+      if (std::popcount(mask) != point.kept) continue;
+      HeadSet kept;
+      for (std::size_t h = 0; h < 4; ++h)
+        if ((mask >> h & 1U) != 0) kept.push_back(all_heads(run_.model)[h]);
+      const NoGrad no_grad;
+      const Transformer left = remove_heads(run_.model, kept);
+      on_chosen.push_back(static_cast<double>(left.loss(chosen).item()));
+      on_judged.push_back(evaluate(left, *run_.task, {.examples = 30}).loss);
+    }
+    const auto best = std::ranges::min_element(on_chosen);
+    EXPECT_NEAR(*point.chosen_on, *best, 1e-5);
+    const double there = on_judged[static_cast<std::size_t>(best - on_chosen.begin())];
+    EXPECT_EQ(point.pruned.loss, there);
+    not_best += there > std::ranges::min(on_judged) + 1e-3;
+  }
+  EXPECT_GT(not_best, 0) << "the best on one split was the best on the other";
 }
 
 TEST_F(SmallCurve, MeasuresRegretAgainstTheExhaustiveChoice) {

@@ -11,6 +11,7 @@
 #include "headlab/prune/prune.h"
 #include "headlab/tasks/table.h"
 #include "support/models.h"
+#include "support/tasks.h"
 
 namespace headlab { namespace {
 
@@ -74,6 +75,39 @@ TEST_P(EveryMethod, KeepsAsManyDistinctHeadsAsAreAskedInTheOrderOfTheModel) {
     }
   }
   EXPECT_EQ(choices[3].kept, choices[4].kept);
+}
+
+/// All that a method makes of its examples: scores, what it keeps, and the weights that it trains.
+std::vector<double> found_by(const PruneMethod& method, const PruneProblem& problem) {
+  PassCount cost;
+  if (method.scores != nullptr) return method.scores(problem, cost);
+  std::vector<Index> sizes = {5, 4, 3, 2, 1};
+  if (method.kind == MethodKind::training) sizes = {3};
+  std::vector<double> found;
+  for (const Choice& choice : choose_heads(problem, method, sizes)) {
+    for (const HeadId& head : choice.kept)
+      found.push_back(static_cast<double>(head.module * 10 + head.head));
+    if (choice.trained == nullptr) continue;
+    for (const Tensor& parameter : parameters_of(*choice.trained))
+      std::ranges::copy(numbers(parameter), std::back_inserter(found));
+  }
+  return found;
+}
+
+/// What is best for the answers of one split is not best for those of the other.
+TEST_P(EveryMethod, ChoosesOnTrainingExamplesAndOnNoOthers) {
+  const std::shared_ptr<const Task> task = make_task(task_->spec());
+  const auto mirrored = std::make_shared<Mirrored>(task);
+  const auto found_on = [&](const auto& on_train, const auto& elsewhere) {
+    const TaskBySplit both(on_train, elsewhere);
+    const PruneProblem all = problem();
+    return found_by(GetParam(), {all.model, both, all.settings, all.train});
+  };
+  const std::vector<double> right = found_on(task, task);
+  EXPECT_EQ(found_on(task, mirrored), right);
+  const std::string name = GetParam().name;
+  const bool looks_at_none = name == "random" || name.starts_with("magnitude");
+  EXPECT_EQ(found_on(mirrored, task) == right, looks_at_none);
 }
 
 TEST_P(EveryMethod, ChoosesTheSameForOneSizeAsForMany) {

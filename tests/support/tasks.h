@@ -1,5 +1,8 @@
-// The tasks over which tests walk.
+// The tasks over which tests walk, and one whose splits differ so much that what is best on one is
+// not best on another: for what chooses on one split and judges on the other.
 #pragma once
+
+#include <memory>
 
 #include <string_view>
 #include <vector>
@@ -15,5 +18,36 @@ inline std::vector<TaskEntry> complete_tasks() {
                 [](const TaskEntry& entry) { return std::string_view(entry.name) == "command"; });
   return all;
 }
+
+/// `on_train` for training, `elsewhere` for all other splits; both draw as for training.
+class TaskBySplit : public Task {
+ public:
+  TaskBySplit(std::shared_ptr<const Task> on_train, std::shared_ptr<const Task> elsewhere)
+      : on_train_(std::move(on_train)), elsewhere_(std::move(elsewhere)) {}
+  std::string spec() const override { return on_train_->spec(); }
+  TaskShape shape() const override { return on_train_->shape(); }
+  std::vector<Relation> relations() const override { return on_train_->relations(); }
+  std::vector<std::string> target_names() const override { return on_train_->target_names(); }
+  std::string token_text(std::int32_t token) const override { return on_train_->token_text(token); }
+  Example make(Key key, Index count, Split split) const override {
+    return (split == Split::train ? *on_train_ : *elsewhere_).make(key, count, Split::train);
+  }
+
+ private:
+  std::shared_ptr<const Task> on_train_, elsewhere_;
+};
+
+/// A task with half of its tokens alone, in the opposite order, and with other answers.
+class Mirrored : public TaskBySplit {
+ public:
+  explicit Mirrored(const std::shared_ptr<const Task>& task) : TaskBySplit(task, task) {}
+  Example make(Key key, Index count, Split split) const override {
+    Example example = TaskBySplit::make(key, count, split);
+    for (std::int32_t& token : example.batch.tokens) token = (shape().vocab - 1 - token) / 2;
+    for (std::int32_t& target : example.batch.targets)
+      if (target >= 0) target = (target + 2) % static_cast<std::int32_t>(shape().vocab);
+    return example;
+  }
+};
 
 }  // namespace headlab
