@@ -49,6 +49,25 @@ TEST_F(Readers, OnNarrowScreensNeverScrollSideways) {
   }
 }
 
+/// Tables are never cut between rows; those that are wider than their box fade at that side.
+TEST_F(Readers, SeeThatATableGoesOn) {
+  open(full);
+  double wider = 0;
+  for (const int width : {320, 700}) {
+    tab().resize(width, 640);
+    for (const char* view : {"story", "bench", "findings", "about"}) {
+      go_to(std::string("#view=") + view);
+      tab().evaluate("globalThis.boxes = [...document.querySelectorAll('#view .table')]");
+      wider += tab().number("boxes.filter((box) => box.scrollWidth > box.clientWidth).length");
+      EXPECT_EQ(tab().text("boxes.filter((box) => box.scrollHeight > box.clientHeight + 1 || "
+                           "!/gradient/.test(getComputedStyle(box).backgroundImage)).length"),
+                "0")
+          << view << width;
+    }
+  }
+  EXPECT_GT(wider, 0);
+}
+
 TEST_F(Readers, CanPrintWhatIsOpen) {
   open(full, "#view=head&h=0.0");
   const Json pdf = tab().call("Page.printToPDF", {{"printBackground", true}});
