@@ -1,8 +1,9 @@
 #!/bin/bash
 # Follows the recipes of src/README.md to the letter: each block of code below a line "New file `FILE`:"
-# or "In `FILE`, before `TEXT`:" is put there in a copy of the tree (before the last line of FILE that
-# holds TEXT), the copy is built, and what was added must be found where the project promises it (help,
-# lists, JSON, the tests that walk the tables), and must compute what it says.
+# or "In `FILE`, before `TEXT`:" (or "after") is put there in a copy of the tree (before or after the
+# last line of FILE that holds TEXT), the copy is built, and what was added must be found where the
+# project promises it (help, lists, JSON, the tests that walk the tables), and must compute what it
+# says.
 #
 #   tests/tools/recipes.sh [FOLDER]     the copy is made in FOLDER (default: a temporary one)
 set -euo pipefail
@@ -33,13 +34,14 @@ awk -v folder="$folder" '
 for place in "$folder"/recipe.*.place; do
   code=${place%.place}
   where=$(<"$place")
-  file=$(cut -d'`' -f2 <<<"$where") before=$(sed -n 's/.*, before `\(.*\)`:$/\1/p' <<<"$where")
-  if [[ -z $before ]]; then
+  file=$(cut -d'`' -f2 <<<"$where") beside=$(sed -n 's/.*, \(before\|after\) `\(.*\)`:$/\2/p' <<<"$where")
+  if [[ -z $beside ]]; then
     cp "$code" "$copy/$file"
   else
-    line=$(grep -nF -- "$before" "$copy/$file" | tail -1 | cut -d: -f1)
-    [[ -n $line ]] || { echo "src/README.md: there is no line with '$before' in $file"; exit 1; }
-    sed -i "$((line - 1))r $code" "$copy/$file"
+    line=$(grep -nF -- "$beside" "$copy/$file" | tail -1 | cut -d: -f1)
+    [[ -n $line ]] || { echo "src/README.md: there is no line with '$beside' in $file"; exit 1; }
+    [[ $where == *", after "* ]] || line=$((line - 1))
+    sed -i "${line}r $code" "$copy/$file"
   fi
   echo "followed: $where"
 done
@@ -87,6 +89,13 @@ expect 'a column: mean weight' "$program" explain on the first
 "$program" page "$run" >/dev/null
 expect '"sinks":{' cat "$run/report.html"
 expect '"last"' "$program" heads "$run" --like last --json
+small=(--task relations --layers 2 --heads 2 --d-model 16 --steps 20)
+expect 'layer|rms|magnitude' "$program" train --help
+expect accuracy "$program" train "${small[@]}" --norm magnitude --out magnitude
+expect accuracy "$program" train "${small[@]}" --positions binary --out binary
+for run_of_kind in magnitude binary; do
+  expect "$run_of_kind/report.html" "$program" page $run_of_kind --no-weights
+done
 expect last_first "$program" list methods
 expect last_first "$program" prune --help
 expect '"last_first"' "$program" curve "$run" --methods last_first,random --sizes 0,1 --json
@@ -96,8 +105,15 @@ expect 'example: headlab size' "$program" size --help
 
 # What is computed. Of two tokens the second sees both: the last, or else the first.
 cat >cube.cc <<'END'
+#include "headlab/model/transformer.h"
 #include "headlab/ops/ops.h"
-int main() { return headlab::cube(headlab::Tensor::scalar(-2)).item() != -8; }
+using namespace headlab;
+int main() {
+  const Tensor magnitude = kNorms.back().deviation(Tensor::of({1, 2}, {3, -4}), 0);
+  const Tensor binary = kPositions.back().table(4, 3);
+  const bool bits = binary.values()[3 * 3 + 1] == 1 && binary.values()[2 * 3] == 0;
+  return cube(Tensor::scalar(-2)).item() != -8 || magnitude.item() != 3.5 || !bits;
+}
 END
 c++ -std=c++20 -I"$copy/include" cube.cc build/libheadlab.a build/libheadlab_base.a -fopenmp -o cube
 expect '' ./cube
