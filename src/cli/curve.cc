@@ -93,23 +93,18 @@ Result curve(Invocation& call) {
   check_runs(call.positionals(), options);
   options.progress = note;
   std::vector<Curve> curves;
-  const RunsDone done =
-      do_runs(call, {.flags = flags.work,
-                     .force = flags.force,
-                     .paths = call.positionals(),
-                     .cells =
-                         [&](const auto& runs) {
-                           options.keeping = {true, interrupted};
-                           return curve_cells(runs, options);
-                         },
-                     .show =
-                         [&](const Run& run, const Keeping& keeping) {
-                           options.keeping = keeping;
-                           curves.push_back(prune_curve(run, options));
-                           Json json = to_json(curves.back());
-                           json["settings"] = work_settings(call);
-                           return finding(call, run, std::move(json), "", "curve.json");
-                         }});
+  const auto cells = [&](const auto& runs) {
+    options.keeping = {true, interrupted};
+    return curve_cells(runs, options);
+  };
+  const auto show = [&](const Run& run, const Keeping& keeping) {
+    options.keeping = keeping;
+    curves.push_back(prune_curve(run, options));
+    Json json = to_json(curves.back());
+    json["settings"] = work_settings(call);
+    return finding(call, run, std::move(json), "", "curve.json");
+  };
+  const RunsDone done = do_runs(call, {flags.work, flags.force, call.positionals(), cells, show});
   return done.ended ? *done.ended : shown_curves(call, done, curves, flags.picture);
 }
 

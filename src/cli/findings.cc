@@ -107,12 +107,15 @@ void write_out(const Invocation& call, const fs::path& file, std::string_view by
   const fs::path target = fs::weakly_canonical(file, ignored);
   if (is_run_file(target) && is_there(target)) {
     const bool page = target.extension() == ".html" && call.command().name == std::string("page");
-    std::string maker;
+    std::string said;  // PROGRAM COMMAND ...
     if (target.extension() == ".json" && bytes.starts_with('{')) {
       const Json there = Json::parse(read_file(target), target.string());
-      if (const Json* command = there.find("command")) maker = command->string();
+      if (const Json* command = there.find("command")) said = command->string();
     }
-    if (!page && !maker.starts_with(headlab::text("headlab ", call.command().name, " ")))
+    const std::size_t name = said.starts_with(program_name() + " ")
+                                 ? program_name().size()
+                                 : std::min(said.find(' '), said.size());
+    if (!page && !said.substr(name).starts_with(headlab::text(" ", call.command().name, " ")))
       throw Error(file.string() + " belongs to a run, and this command did not make it",
                   "give the result a name of its own");
   }

@@ -51,6 +51,7 @@ struct ProcessOptions {
   std::string out_file{};   // stdout goes to this file
   bool small_pipe = false;  // stderr holds little before a process that is not read must wait
   Words environment{};      // NAME=VALUE
+  std::string called = HEADLAB_PROGRAM;  // the name that the program is called by
 };
 
 class Process {
@@ -192,7 +193,7 @@ class Process {
       const std::size_t equals = variable.find('=');
       setenv(variable.substr(0, equals).c_str(), variable.substr(equals + 1).c_str(), 1);
     }
-    std::vector<char*> values = {const_cast<char*>(HEADLAB_PROGRAM)};
+    std::vector<char*> values = {const_cast<char*>(options.called.c_str())};
     for (const std::string& word : words) values.push_back(const_cast<char*>(word.c_str()));
     values.push_back(nullptr);
     if (chdir(options.folder.c_str()) == 0) execv(HEADLAB_PROGRAM, values.data());
