@@ -44,7 +44,7 @@ constexpr Part kBudget[] = {
     {"report", 3739,
      "of which weights findings are; text, CSV and LaTeX of findings; steps of each arm; names are "
      "harmless; windows of modules"},
-    {"cli", 3559,
+    {"cli", 3557,
      "eval --best judges on the third part of a file (3150); flags of rotary positions; "
      "sources, top-p and stops of sample"},
     {"headlab.h", 77},
