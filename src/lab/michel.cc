@@ -15,12 +15,8 @@
 namespace headlab {
 namespace {
 
-void tell(const Run& run, const PaperOptions& options, const std::string& what) {
-  if (options.progress) options.progress(run.path.string() + ": " + what);
-}
-
-constexpr std::array<double, 5> kShares = {0, 0.2, 0.4, 0.6,
-                                           0.8};  // of heads that go, rounded down
+/// Of the heads that go, rounded down.
+constexpr std::array<double, 5> kShares = {0, 0.2, 0.4, 0.6, 0.8};
 
 /// One attention module after the other with a single head left: the best one when it is chosen on
 /// the held-out examples themselves, and when it is chosen on others.
@@ -113,11 +109,10 @@ std::vector<Cell> michel_cells(const std::vector<std::filesystem::path>& runs,
 
 /// Error if what was kept of the second training has another shape.
 Json stages_of(const Json& kept) {
-  const Json& stages = kept.at("by_step");
-  for (const Json& stage : stages.items())
+  for (const Json& stage : kept.at("by_step").items())
     require(stage.at("by_share").items().size() == kShares.size(),
             "what was kept of the training with prunings is damaged: make it anew");
-  return stages;
+  return kept.at("by_step");
 }
 
 Json michel(const Run& run, const PaperOptions& options) {
@@ -206,7 +201,7 @@ Table michel_over_runs(std::span<const Json> reports) {
               .title = text("pruned by importance at the end of training, over ", reports.size(),
                             " runs: means with 95% intervals")};
   Json rows = Json::array();
-  const bool trained = !reports.empty() && !reports[0].at("by_step").items().empty();
+  const bool trained = parts_of(reports, "by_step") > 0;
   for (std::size_t i = 0; trained && i < kShares.size(); ++i) {
     std::vector<double> losses, accuracies;
     for (const Json& report : reports) {

@@ -69,8 +69,6 @@ SweepGroup group_of(const std::vector<const SweepCell*>& cells, const Results& r
   return group;
 }
 
-Index heads_of(const SweepGroup& group) { return group.config.model.heads_of(0); }
-
 /// Groups of one family, with the values of the seeds that all of them have.
 struct Family {
   std::vector<std::size_t> members;  // by number of heads
@@ -120,7 +118,7 @@ struct Family {
 /// and another more.
 std::optional<SweepComparison> compare(const std::vector<SweepGroup>& groups,
                                        std::vector<std::size_t> members) {
-  const auto heads = [&](std::size_t i) { return heads_of(groups[i]); };
+  const auto heads = [&](std::size_t i) { return groups[i].config.model.heads_of(0); };
   const auto loss = [&](std::size_t i) { return groups[i].loss.mean; };
   std::erase_if(members, [&](std::size_t i) { return heads(i) < 1; });
   std::ranges::sort(members, {}, heads);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <iomanip>
+#include <map>
 
 #include "headlab/base/error.h"
 #include "headlab/heads/scores.h"
@@ -13,10 +14,6 @@
 
 namespace headlab {
 namespace {
-
-void tell(const Run& run, const PaperOptions& options, const std::string& what) {
-  if (options.progress) options.progress(run.path.string() + ": " + what);
-}
 
 Judged judge_like(const Run& run, const Transformer& model) {
   return judge(model, *run.task, {.examples = run.config.train.eval_examples});
@@ -125,10 +122,9 @@ std::size_t choose_row(const Json::Array& rows, double full, double none) {
   const auto count = [](const Json& row) { return row.at("survivors").items().size(); };
   std::size_t best = 0;
   for (std::size_t i = 1; i < rows.size(); ++i) {
-    const bool fits = loss_of(rows[i]) <= limit, fitted = loss_of(rows[best]) <= limit;
+    const double loss = loss_of(rows[i]), before = loss_of(rows[best]);
     const bool fewer = count(rows[i]) <= count(rows[best]);
-    const bool lower = loss_of(rows[i]) < loss_of(rows[best]);
-    if (fits ? !fitted || fewer : !fitted && lower) best = i;
+    if (loss <= limit ? !(before <= limit) || fewer : loss < before) best = i;
   }
   return best;
 }
@@ -147,16 +143,15 @@ Json voita(const Run& run, const PaperOptions& options) {
   Json rows = Json::array();
   for (std::size_t i = 0; i < options.penalties.size(); ++i) rows.push_back(work.row(i));
   const std::size_t chosen = choose_row(rows.items(), full.loss, none.loss);
-  Json drift = rows.items()[chosen].at("drift");
   return stamped({{"attention", module_names(run.model)},
                   {"heads", all_heads(run.model).size()},
                   {"needed", needed > 0 ? Json(needed) : Json()},
                   {"steps", trained_steps(run) + options.settings.gate_steps + options.finetune},
                   {"full", full},
                   {"none", none},
-                  {"rows", std::move(rows)},
+                  {"rows", rows},
                   {"chosen", chosen},
-                  {"drift", std::move(drift)}});
+                  {"drift", rows.items()[chosen].at("drift")}});
 }
 
 constexpr const char* kVoitaPublished =
@@ -221,23 +216,20 @@ Table voita_columns_over_runs(std::size_t runs) {
 Table voita_over_runs(std::span<const Json> reports) {
   Json rows = Json::array();
   std::vector<Paired> against;
-  const std::size_t count = reports.empty() ? 0 : reports[0].at("rows").items().size();
+  const std::size_t count = parts_of(reports, "rows");
   for (std::size_t i = 0; i < count; ++i) {
-    std::vector<double> pruned, finetuned, scratch, left;
-    Json row = Json::object({{"lambda", Json()}, {"survivors", Json::array()}});
+    Json row = Json::object({{"survivors", Json::array()}});
+    std::map<std::string, std::vector<double>> losses;
     for (const Json& report : reports) {
-      const Json& one = report.at("rows").items().at(i);
+      const Json& one = report.at("rows").items()[i];
       row["lambda"] = one.at("lambda");
       row["survivors"].push_back(one.at("survivors").items().size());
-      pruned.push_back(judged_of(one.at("pruned")).loss);
-      scratch.push_back(judged_of(one.at("from_scratch")).loss);
-      left.push_back(loss_of(one));
-      if (one.find("finetuned") != nullptr) finetuned.push_back(left.back());
+      for (const char* key : {"pruned", "finetuned", "from_scratch"})
+        if (const Json* judged = one.find(key)) losses[key].push_back(judged_of(*judged).loss);
+      losses["left"].push_back(loss_of(one));
     }
-    row["pruned"] = geometric_interval(pruned);
-    if (!finetuned.empty()) row["finetuned"] = geometric_interval(finetuned);
-    row["from_scratch"] = geometric_interval(scratch);
-    against.push_back(paired(log_ratios(left, scratch)));
+    for (const auto& [key, values] : losses) row[key] = geometric_interval(values);
+    against.push_back(paired(log_ratios(losses["left"], losses["from_scratch"])));
     rows.push_back(std::move(row));
   }
   std::vector<Paired*> asked;
@@ -249,6 +241,15 @@ Table voita_over_runs(std::span<const Json> reports) {
 }
 
 }  // namespace
+
+std::size_t parts_of(std::span<const Json> reports, const char* key) {
+  const auto parts = [key](const Json& report) { return report.at(key).items().size(); };
+  const std::size_t count = reports.empty() ? 0 : parts(reports[0]);
+  for (const Json& report : reports)
+    require(parts(report) == count, "reports with ", count, " and ", parts(report), " ", key,
+            " cannot be averaged: make them anew with the same settings");
+  return count;
+}
 
 const Paper kVoita{"voita", voita_cells, voita, voita_found, voita_over_runs};
 

@@ -222,6 +222,19 @@ TEST_F(Reproduced, VoitaIsComparedWithScratchOverRuns) {
   EXPECT_EQ(over.cells("survivors")[0].items().size(), 6u);
 }
 
+TEST(ReproducedReports, WithDifferentNumbersOfPartsAreNoAverage) {
+  const char* const keys[] = {"by_step", "rows"};
+  for (std::size_t paper = 0; paper < 2; ++paper) {
+    const char* key = keys[paper];
+    const Json whole = Json::object({{key, Json::Array(2)}});
+    for (const std::size_t left : {0, 1}) {
+      const std::vector<Json> reports = {whole, Json::object({{key, Json::Array(left)}})};
+      expect_error([&] { papers()[paper].over_runs(reports); },
+                   {text("with 2 and ", left), key, "cannot be averaged"});
+    }
+  }
+}
+
 TEST_F(Reproduced, VoitaGoesOnTrainingByTraining) {
   const std::vector<double> penalties = {0, 0.1};
   const Json whole = voita(penalties);
