@@ -77,7 +77,7 @@ HeadsHistory read_heads_history(const Run& run) {
   const std::vector<Json> lines = read_log(heads_log_file(run));
   if (lines.empty()) {
     throw Error(text(run.path.string(), " holds no scores of heads over training (heads.jsonl)"),
-                "train with track_heads=50, which scores all heads every 50 steps");
+                "train with --track-heads 50, which scores all heads every 50 steps");
   }
   HeadsHistory history;
   try {
