@@ -79,9 +79,9 @@ Table key_table(const ShownHeads& shown, const Column& corner, const Matrix& val
   table.columns[0].key = "token";
   for (std::size_t s = 0; s < shown.keys.size(); ++s)
     table.columns.push_back({text(corner.key, ".", s), shown.keys[s], "", digits});
-  for (std::size_t t = 0; t < shown.queries.size(); ++t) {
+  for (Index t = 0; t < values.rows(); ++t) {
     Json::Array& row = table.rows.emplace_back(Json::Array{shown.queries[t]});
-    for (const double x : row_of(values, static_cast<Index>(t))) row.emplace_back(x);
+    for (const double x : row_of(values, t)) row.emplace_back(x);
   }
   return table;
 }
@@ -99,9 +99,8 @@ Table inputs_table(const ShownHeads& shown) {
                             H * heads[0].v.columns(), "]: ",
                             H > 1 ? "each head has its own columns, between bars" : "one head")};
   for (Index t = 0; t < T; ++t)
-    table.rows.push_back({shown.queries[static_cast<std::size_t>(t)],
-                          cut_row(heads, &HeadSteps::q, t), cut_row(heads, &HeadSteps::k, t),
-                          cut_row(heads, &HeadSteps::v, t)});
+    table.rows.push_back({shown.queries[t], cut_row(heads, &HeadSteps::q, t),
+                          cut_row(heads, &HeadSteps::k, t), cut_row(heads, &HeadSteps::v, t)});
   return table;
 }
 
@@ -123,8 +122,7 @@ void add_head_tables(std::vector<Table>& tables, const ShownHeads& shown, std::s
   weights.columns.push_back({"output", whole ? "output" : "|output|",
                              "weights times values, or its length", 4, "", false});
   for (Index t = 0; t < head.output.rows(); ++t)
-    weights.rows[static_cast<std::size_t>(t)].push_back(
-        vector_or_length(row_of(head.output, t), whole));
+    weights.rows[t].push_back(vector_or_length(row_of(head.output, t), whole));
   for (Table* table : {&tables[tables.size() - 2], &tables.back()}) table->name += text(".", h + 1);
 }
 
@@ -163,9 +161,9 @@ Table mixing_table(const ShownHeads& shown, const Matrix& W_O) {
                             shape_text(W_O), ", which mixes them"),
               .note = text("The output changes (L2) ", join(changes, ", "), "; its own norm is ",
                            fixed(norm(y), 4), ".", uniform_text(shown))};
-  for (std::size_t t = 0; t < shown.queries.size(); ++t)
-    table.rows.push_back({shown.queries[t], four_decimals(row_of(z, static_cast<Index>(t))),
-                          four_decimals(row_of(y, static_cast<Index>(t)))});
+  for (Index t = 0; t < z.rows(); ++t)
+    table.rows.push_back(
+        {shown.queries[t], four_decimals(row_of(z, t)), four_decimals(row_of(y, t))});
   return table;
 }
 
@@ -205,22 +203,20 @@ Table steps_table(const ShownHeads& shown, std::size_t h, Index t) {
   double largest = -INFINITY;
   for (std::size_t s = 0; s < weights.size(); ++s)
     if (weights[s] > 0) largest = std::max(largest, scaled[s]);
-  for (std::size_t s = 0; s < weights.size(); ++s) {
-    const auto key = static_cast<Index>(s);
+  for (Index s = 0; s < std::ssize(weights); ++s) {
     if (weights[s] == 0) continue;
-    const Row k = row_of(head.k, key), v = row_of(head.v, key);
+    const Row k = row_of(head.k, s), v = row_of(head.v, s);
     Row added = v;
     for (double& x : added) x *= weights[s];
     table.rows.push_back(
         {shown.keys[s], written.products ? products_text(q, k) : largest_product(q, k),
-         head.scores(t, key), scaled[s], std::exp(scaled[s] - largest), weights[s],
+         head.scores(t, s), scaled[s], std::exp(scaled[s] - largest), weights[s],
          vector_or_length(v, written.values), vector_or_length(added, written.values)});
   }
   const std::size_t hidden = weights.size() - table.rows.size();
   const Json output = vector_or_length(row_of(head.output, t), written.values);
-  table.title =
-      text(shown.names[h], ", query ", t, " \"", shown.queries[static_cast<std::size_t>(t)], "\"",
-           written.products ? ": q = " + vector_text(q) : "");
+  table.title = text(shown.names[h], ", query ", t, " \"", shown.queries[t], "\"",
+                     written.products ? ": q = " + vector_text(q) : "");
   table.note = text("output ",
                     output.is_string() ? output.string() : "of length " + fixed(output.number(), 4),
                     hidden > 0 ? text("; ", hidden, " keys are hidden from it by the mask") : "");

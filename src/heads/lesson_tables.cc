@@ -1,6 +1,6 @@
 // The tables of the lessons: worlds, published models, corrections. Figures in a correction are
 // computed by tests from the functions of lessons.h and cost.h and must come out as they are
-// printed here. Read next: lessons_json.cc, which hands all of it to a page.
+// printed here. Read next: lessons_json.cc, which hands worlds and models to a page.
 #include "headlab/heads/lessons.h"
 
 namespace headlab {

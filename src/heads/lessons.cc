@@ -14,13 +14,10 @@
 namespace headlab {
 namespace {
 
-constexpr std::size_t kMostTokens = 64, kMostWidth = 1024;  // of a world
+constexpr Index kMostTokens = 64, kMostWidth = 1024;  // of a world
 
 Matrix scaled_by(const Matrix& matrix, double factor) {
-  Matrix result = matrix;
-  for (Index i = 0; i < matrix.rows(); ++i)
-    for (Index j = 0; j < matrix.columns(); ++j) result(i, j) *= factor;
-  return result;
+  return {matrix.rows(), matrix.columns(), [&](Index i, Index j) { return matrix(i, j) * factor; }};
 }
 
 /// Softmax of each row over the keys that its query sees; the largest score is subtracted first, so
@@ -78,30 +75,18 @@ class NumPyRandom {
   std::optional<double> kept_;
 };
 
-Matrix drawn(NumPyRandom& random, Index rows, Index columns, double scale) {
-  Matrix matrix(rows, columns);
-  for (Index i = 0; i < rows; ++i)
-    for (Index j = 0; j < columns; ++j) matrix(i, j) = scale * random.normal();
-  return matrix;
-}
-
 /// A matrix from rows of numbers, all as long as the first.
-Matrix matrix_of(const Json& json, const char* name, std::size_t expected) {
+Matrix matrix_of(const Json& json, const char* name, Index expected) {
   const Json::Array& rows = json.items();
-  require(rows.size() == expected, name, " has ", rows.size(), " rows where ", expected,
+  require(std::ssize(rows) == expected, name, " has ", rows.size(), " rows where ", expected,
           " are expected");
-  const std::size_t columns = rows[0].items().size();
+  const Index columns = std::ssize(rows[0].items());
   require(0 < columns && columns <= kMostWidth, name, " is ", columns, " wide: 1 to ", kMostWidth,
           " can be shown");
-  Matrix matrix(std::ssize(rows), static_cast<Index>(columns));
-  for (Index i = 0; i < matrix.rows(); ++i) {
-    const Json::Array& row = rows[static_cast<std::size_t>(i)].items();
-    require(row.size() == columns, name, " has a row of ", row.size(), " numbers after one of ",
-            columns);
-    for (Index j = 0; j < matrix.columns(); ++j)
-      matrix(i, j) = row[static_cast<std::size_t>(j)].number();
-  }
-  return matrix;
+  for (const Json& row : rows)
+    require(std::ssize(row.items()) == columns, name, " has a row of ", row.items().size(),
+            " numbers after one of ", columns);
+  return {expected, columns, [&](Index i, Index j) { return rows[i].items()[j].number(); }};
 }
 
 }  // namespace
@@ -119,10 +104,7 @@ HeadSteps attend(const Matrix& q, const Matrix& k, const Matrix& v, std::span<co
 Matrix columns_of(const Matrix& matrix, Index begin, Index end) {
   require(0 <= begin && begin <= end && end <= matrix.columns(), "columns ", begin, " to ", end,
           " of a matrix that has ", matrix.columns());
-  Matrix part(matrix.rows(), end - begin);
-  for (Index i = 0; i < part.rows(); ++i)
-    for (Index j = 0; j < part.columns(); ++j) part(i, j) = matrix(i, begin + j);
-  return part;
+  return {matrix.rows(), end - begin, [&](Index i, Index j) { return matrix(i, begin + j); }};
 }
 
 std::vector<HeadSteps> attend_in_heads(const Matrix& q, const Matrix& k, const Matrix& v,
@@ -167,16 +149,12 @@ double change_when_silent(std::span<const HeadSteps> heads, std::size_t h, const
   Index first = 0;
   for (std::size_t i = 0; i < h; ++i) first += heads[i].output.columns();
   const Matrix& z = heads[h].output;
-  Matrix rows(z.columns(), W_O.columns());
-  for (Index i = 0; i < rows.rows(); ++i)
-    for (Index j = 0; j < rows.columns(); ++j) rows(i, j) = W_O(first + i, j);
-  return norm(z * rows);
+  const auto row_below = [&](Index i, Index j) { return W_O(first + i, j); };
+  return norm(z * Matrix(z.columns(), W_O.columns(), row_below));
 }
 
 Matrix identity(Index n) {
-  Matrix matrix(n, n);
-  for (Index i = 0; i < n; ++i) matrix(i, i) = 1;
-  return matrix;
+  return {n, n, [](Index i, Index j) { return i == j; }};
 }
 
 double entropy_of(const HeadSteps& head) {
@@ -205,9 +183,10 @@ double diversity_of(std::span<const HeadSteps> heads) {
 LessonWorld world_of(const Json& json, const std::string& source) {
   std::vector<std::string> tokens;
   for (const Json& token : json.at("tokens").items()) tokens.push_back(token.string());
-  require(!tokens.empty() && tokens.size() <= kMostTokens, source, " holds ", tokens.size(),
-          " tokens: 1 to ", kMostTokens, " can be shown");
-  const auto part = [&](const char* name) { return matrix_of(json.at(name), name, tokens.size()); };
+  const Index T = std::ssize(tokens);
+  require(0 < T && T <= kMostTokens, source, " holds ", T, " tokens: 1 to ", kMostTokens,
+          " can be shown");
+  const auto part = [&](const char* name) { return matrix_of(json.at(name), name, T); };
   const Matrix q = part("q"), k = part("k"), v = part("v");
   require(q.columns() == k.columns() && q.columns() == v.columns(), source, ": q, k and v are ",
           q.columns(), ", ", k.columns(), " and ", v.columns(), " wide, and must be alike");
@@ -225,8 +204,7 @@ LessonWorld world_of(const Json& json, const std::string& source) {
           .q = q,
           .k = k,
           .v = v,
-          .W_O = W_O == nullptr ? identity(q.columns())
-                                : matrix_of(*W_O, "W_O", static_cast<std::size_t>(q.columns()))};
+          .W_O = W_O == nullptr ? identity(q.columns()) : matrix_of(*W_O, "W_O", q.columns())};
 }
 
 const std::vector<LessonWorld>& lesson_worlds() {
@@ -249,10 +227,12 @@ const RandomWorld& random_world(std::string_view name) {
 
 std::vector<HeadSteps> random_heads(const RandomWorld& world, Index heads, std::uint32_t seed) {
   const Index d = world.d_model;
-  NumPyRandom for_input(seed), for_weights(seed);
-  const Matrix x = drawn(for_input, std::ssize(world.tokens), d, 1);
-  const Matrix W = drawn(for_weights, d, 3 * d, std::sqrt(2 / static_cast<double>(d)));
-  const Matrix qkv = x * W;
+  const auto drawn = [&](Index rows, Index columns, double scale) {
+    NumPyRandom random(seed);
+    return Matrix(rows, columns, [&](Index, Index) { return scale * random.normal(); });
+  };
+  const Matrix x = drawn(std::ssize(world.tokens), d, 1);
+  const Matrix qkv = x * drawn(d, 3 * d, std::sqrt(2 / static_cast<double>(d)));
   return attend_in_heads(columns_of(qkv, 0, d), columns_of(qkv, d, 2 * d),
                          columns_of(qkv, 2 * d, 3 * d), heads);
 }

@@ -8,38 +8,33 @@
 namespace headlab {
 namespace {
 
-Json rounded(const Matrix& matrix) {
-  Matrix result = matrix;
-  for (Index i = 0; i < matrix.rows(); ++i)
-    for (Index j = 0; j < matrix.columns(); ++j)
-      result(i, j) = std::round(matrix(i, j) * 1e7) / 1e7;
-  return to_json(result);
+Matrix rounded(const Matrix& matrix) {
+  return {matrix.rows(), matrix.columns(),
+          [&](Index i, Index j) { return std::round(matrix(i, j) * 1e7) / 1e7; }};
 }
 
 Json random_json(const RandomWorld& world) {
-  Json counts = Json::array();
+  Json::Array counts;
   for (const Index heads : world.heads) {
-    Json patterns = Json::array();
+    std::vector<Matrix> patterns;
     for (const HeadSteps& head : random_heads(world, heads, world.seed))
       patterns.push_back(rounded(head.weights));
-    counts.push_back(Json::object({{"heads", heads}, {"patterns", std::move(patterns)}}));
+    counts.push_back(Json::object({{"heads", heads}, {"patterns", patterns}}));
   }
   return Json::object({{"name", world.name},
                        {"tokens", world.tokens},
                        {"d_model", world.d_model},
                        {"seed", world.seed},
-                       {"counts", std::move(counts)}});
+                       {"counts", counts}});
 }
 
 }  // namespace
 
 Json to_json(const Matrix& matrix) {
-  Json rows = Json::array();
-  for (Index i = 0; i < matrix.rows(); ++i) {
-    Json row = Json::array();
-    for (Index j = 0; j < matrix.columns(); ++j) row.push_back(matrix(i, j));
-    rows.push_back(std::move(row));
-  }
+  Json::Array rows;
+  const std::vector<double>& values = matrix.values();
+  for (auto row = values.begin(); row != values.end(); row += matrix.columns())
+    rows.emplace_back(Json::Array(row, row + matrix.columns()));
   return rows;
 }
 
@@ -71,18 +66,13 @@ Json to_json(const Correction& correction) {
 }
 
 Json lessons_json() {
-  Json worlds = Json::array(), random = Json::array();
+  Json::Array worlds, random;
   for (const char* world : lesson_world_texts()) worlds.push_back(Json::parse(world));
   for (const RandomWorld& world : random_worlds()) random.push_back(random_json(world));
-  const auto all = [](const auto& entries) {
-    Json list = Json::array();
-    for (const auto& entry : entries) list.push_back(to_json(entry));
-    return list;
-  };
-  return Json::object({{"worlds", std::move(worlds)},
-                       {"random", std::move(random)},
-                       {"models", all(published_models())},
-                       {"corrections", all(corrections())}});
+  const auto models = published_models();
+  return Json::object({{"worlds", worlds},
+                       {"random", random},
+                       {"models", Json::Array(models.begin(), models.end())}});
 }
 
 }  // namespace headlab

@@ -199,10 +199,7 @@ Matrix::Matrix(const Tensor& tensor) : Matrix(tensor.size(0), tensor.size(1)) {
 }
 
 Matrix Matrix::transposed() const {
-  Matrix result(columns_, rows_);
-  for (Index i = 0; i < rows_; ++i)
-    for (Index j = 0; j < columns_; ++j) result(j, i) = (*this)(i, j);
-  return result;
+  return {columns_, rows_, [this](Index i, Index j) { return (*this)(j, i); }};
 }
 
 Matrix operator*(const Matrix& a, const Matrix& b) {

@@ -11,12 +11,9 @@ namespace {
 
 /// Rows [0, rows) and columns [block width, (block + 1) width) of sequence b of x [B, T, C].
 Matrix block_of(const Tensor& x, Index b, Index rows, Index block, Index width) {
-  Matrix part(rows, width);
-  for (Index t = 0; t < rows; ++t)
-    for (Index j = 0; j < width; ++j)
-      part(t, j) =
-          static_cast<double>(x.data()[(b * x.size(1) + t) * x.size(2) + block * width + j]);
-  return part;
+  const Scalar* first = x.data() + b * x.size(1) * x.size(2) + block * width;
+  return {rows, width,
+          [&](Index t, Index j) { return static_cast<double>(first[t * x.size(2) + j]); }};
 }
 
 /// [T, S]: 1 for the keys that a query sees; empty: it sees all.

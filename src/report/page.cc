@@ -10,6 +10,7 @@
 
 #include "base/digest.h"
 #include "headlab/base/text.h"
+#include "headlab/heads/lessons.h"
 #include "report/page_html.h"
 #include "report/page_parts.h"
 
@@ -175,7 +176,7 @@ class PageMaker {
         {{"page", 1}, {"command", options_.command}, {"title", title_}, {"tolerance", 1e-5}});
     if (textbook_) facts["textbook"] = true;
     if (sweep_) facts["sweep"] = sweep_->facts;
-    facts["lessons"] = lessons_facts();
+    facts["lessons"] = lessons_json();
     facts["owner"] = Json::object({{"lift", kOwnerLift}, {"p", kOwnerP}});
     facts["tasks"] = tasks(blocks, task_of);
     Json& runs = facts["runs"] = Json::array();

@@ -154,13 +154,6 @@ std::vector<std::array<std::string, 2>> glossary() {
   return all;
 }
 
-Json lessons_facts() {
-  const Json all = lessons_json();
-  Json facts = Json::object({});
-  for (const char* key : {"worlds", "random", "models"}) facts[key] = all.at(key);
-  return facts;
-}
-
 std::string lessons_html() {
   std::string html;
   for (const HtmlPiece& piece : html_pieces(lessons_text())) {

@@ -48,9 +48,8 @@ PageSweep read_sweep(const std::filesystem::path& folder);
 
 /// What the run shows, in a few sentences cut into pieces: {"text", "head", "relation", "view"}.
 Json verdict_of(const Json& run);
-/// The lessons as text and tables, and what their scripts compute with.
+/// The lessons as text and tables; their scripts compute with lessons_json().
 std::string lessons_html();
-Json lessons_facts();
 /// What a page shows without its scripts: the verdict, a table of scores, the heads as pictures.
 std::string static_html(const Json& run, const RunStudy& study);
 

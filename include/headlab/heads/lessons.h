@@ -126,8 +126,8 @@ Json to_json(const Matrix& matrix);
 Json to_json(const HeadSteps& head);
 Json to_json(const PublishedModel& model);
 Json to_json(const Correction& correction);
-/// The inputs of all lessons: {"worlds", "random": with the patterns [heads, T, T] of each number
-/// of heads, to 7 decimals, "models", "corrections"}.
+/// What the lessons of a page compute with: {"worlds", "random": with the patterns [heads, T, T] of
+/// each number of heads, to 7 decimals, "models"}.
 Json lessons_json();
 
 }  // namespace headlab

@@ -16,6 +16,11 @@ namespace headlab {
 class Matrix {
  public:
   Matrix(Index rows, Index columns) : rows_(rows), columns_(columns), values_(rows * columns) {}
+  /// Element i, j is element(i, j), which is asked row by row.
+  template <class Element>
+  Matrix(Index rows, Index columns, const Element& element) : Matrix(rows, columns) {
+    for (Index n = 0; n < rows * columns; ++n) values_[n] = element(n / columns, n % columns);
+  }
   /// Copies a tensor of rank 2.
   explicit Matrix(const Tensor& tensor);
 
