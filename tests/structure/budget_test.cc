@@ -35,13 +35,13 @@ constexpr Part kBudget[] = {
     {"train", 1725,
      "cells, which any number of processes make side by side; gated networks in the estimate of "
      "memory"},
-    {"heads", 5118,
+    {"heads", 5083,
      "columns of findings, whose texts left report (3922); circuits of rotary positions, by "
      "distance; the keys in a window"},
     {"prune", 1947, "cells, which any number of processes make side by side"},
     {"lab", 1734},
     {"bench", 867, "what its columns mean, from report (1298); a token behind a prefix"},
-    {"report", 3739,
+    {"report", 3733,
      "of which weights findings are; text, CSV and LaTeX of findings; steps of each arm; names are "
      "harmless; windows of modules"},
     {"cli", 3557,
