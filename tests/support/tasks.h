@@ -43,9 +43,10 @@ class Mirrored : public TaskBySplit {
   explicit Mirrored(const std::shared_ptr<const Task>& task) : TaskBySplit(task, task) {}
   Example make(Key key, Index count, Split split) const override {
     Example example = TaskBySplit::make(key, count, split);
-    for (std::int32_t& token : example.batch.tokens) token = (shape().vocab - 1 - token) / 2;
+    const auto vocab = static_cast<std::int32_t>(shape().vocab);
+    for (std::int32_t& token : example.batch.tokens) token = (vocab - 1 - token) / 2;
     for (std::int32_t& target : example.batch.targets)
-      if (target >= 0) target = (target + 2) % static_cast<std::int32_t>(shape().vocab);
+      if (target >= 0) target = (target + 2) % vocab;
     return example;
   }
 };
