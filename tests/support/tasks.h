@@ -45,8 +45,7 @@ class Mirrored : public TaskBySplit {
     Example example = TaskBySplit::make(key, count, split);
     const auto vocab = static_cast<std::int32_t>(shape().vocab);
     for (std::int32_t& token : example.batch.tokens) token = (vocab - 1 - token) / 2;
-    for (std::int32_t& target : example.batch.targets)
-      if (target >= 0) target = (target + 2) % vocab;
+    for (auto& target : example.batch.targets) target = target < 0 ? target : (target + 2) % vocab;
     return example;
   }
 };
