@@ -55,9 +55,9 @@ class Silence : public Program, public testing::WithParamInterface<Modes> {
     Outcome outcome = run(words);
     for (std::string* said : {&outcome.out, &outcome.err}) *said = without_times(*said);
     for (const auto& [name, bytes] : contents(folder.path())) {
-      const bool timed = name.ends_with("state.safetensors");  // times are among its bytes
-      outcome.out +=
-          name + " " + std::to_string(timed ? 0 : std::ranges::count(bytes, '\n')) + "\n";
+      // Among a state's bytes are times.
+      const auto lines = name.ends_with("state.safetensors") ? 0 : std::ranges::count(bytes, '\n');
+      outcome.out += name + " " + std::to_string(lines) + "\n";
     }
     return outcome;
   }

@@ -42,12 +42,14 @@ class Mirrored : public TaskBySplit {
  public:
   explicit Mirrored(const std::shared_ptr<const Task>& task) : TaskBySplit(task, task) {}
   Example make(Key key, Index count, Split split) const override {
+    asked += count;
     Example example = TaskBySplit::make(key, count, split);
     const auto vocab = static_cast<std::int32_t>(shape().vocab);
     for (std::int32_t& token : example.batch.tokens) token = (vocab - 1 - token) / 2;
     for (auto& target : example.batch.targets) target = target < 0 ? target : (target + 2) % vocab;
     return example;
   }
+  mutable Index asked = 0;  // examples
 };
 
 }  // namespace headlab
