@@ -10,21 +10,24 @@ namespace headlab::cli {
 Result compare(Invocation& call) {
   CompareOptions options;
   Settings s;
-  s.choice("measure", options.measure, {"loss", "accuracy"},
-           "what is compared: losses by ratio, accuracies by difference");
+  s.string("measure", options.measure,
+           text("what is compared: ", join(texts_of(measures(), &Measure::name), ", ")), "NAME");
   s.string("reference", options.reference,
            "the arm that all others are compared with, if not the "
            "first",
            "ARM");
   s.real("margin", options.margin, 0, 1000,
-         "with less between them arms are equal (0: 1.25 times the loss, .005 of accuracy)");
+         "with less between them arms are equal: of losses and births a factor (0: the measure's "
+         "own)");
   call.read(s, {},
             "\nan arm is a run, a folder of runs, RUN+RUN, SWEEP/GROUP, or SWEEP for each of\n"
-            "its groups; with :METHOD@KEPT after it, what a pruning method left of each run\n"
-            "(`headlab curve` first)\n");
+            "its groups; with :METHOD@KEPT after it, what a pruning method left of each run,\n"
+            "and for regret and knee :METHOD (`headlab curve` first)\n");
+  require_known("measure", options.measure, texts_of(measures(), &Measure::name));
+  const Measure& measure = find_measure(options.measure);
   std::vector<Arm> arms;
   for (const std::string& name : call.positionals())
-    for (Arm& arm : arms_of(name, options.measure)) arms.push_back(std::move(arm));
+    for (Arm& arm : arms_of(name, measure)) arms.push_back(std::move(arm));
   return reproducible(call, compare_arms(arms, options));
 }
 

@@ -78,7 +78,7 @@ Json trained_controls(const fs::path& folder) {
   for (const SweepCell& cell : sweep_cells(kControlGrid)) {
     const Run run = open_run(folder / cell.name);
     Json& task = tasks.items().emplace_back(Json::object({{"task", run.config.task}}));
-    task["accuracy"] = read_cell(folder, cell).accuracy;
+    task["accuracy"] = read_cell(folder / cell.name).accuracy;
     task["scores"] = score_heads(run.model, *run.task, {.without_gold = false});
   }
   return Json::object({{"command", sweep_line(kControlGrid, "sweeps/controls")}, {"tasks", tasks}});

@@ -1,5 +1,5 @@
-// What an arm's runs have reached is read where it is kept, in cells of sweeps and in curves; a run
-// without either is evaluated once more.
+// What an arm's runs have reached is read where it is kept, in cells of sweeps, in histories and in
+// curves; a loss that is kept nowhere is measured once more. A new measure is a row of kMeasures.
 // Read next: headlab/lab/sweep.h.
 #include "headlab/lab/compare.h"
 
@@ -10,19 +10,16 @@
 #include "headlab/base/error.h"
 #include "headlab/base/files.h"
 #include "headlab/base/text.h"
+#include "headlab/heads/tracking.h"
 #include "headlab/lab/sweep.h"
 #include "headlab/prune/curve.h"
+#include "headlab/prune/methods.h"
 
 namespace headlab {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// What a method left: METHOD@KEPT or METHOD@KEPT:STAGE.
-struct Pruned {
-  std::string method, stage{};
-  Index kept = 0;
-};
 using Stage = std::optional<Judged> (*)(const CurvePoint& point);
 const std::map<std::string, Stage> kStages = {
     {"", [](const CurvePoint& p) { return std::optional(p.finetuned.value_or(p.pruned)); }},
@@ -30,25 +27,38 @@ const std::map<std::string, Stage> kStages = {
     {"finetuned", [](const CurvePoint& p) { return p.finetuned; }},
     {"from_scratch", [](const CurvePoint& p) { return p.from_scratch; }}};
 
-/// Takes what a method left off the end of an arm's name.
+bool is_method(const std::string& name) {
+  try {
+    find_prune_method(name);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+/// Takes what a method left off the end of an arm's name: ":METHOD", ":METHOD@KEPT" or
+/// ":METHOD@KEPT:STAGE".
 std::optional<Pruned> split_off_pruned(std::string& name) {
-  const std::size_t at = name.rfind('@');
-  const std::size_t colon = at == name.npos ? at : name.rfind(':', at);
+  const std::size_t at = name.rfind('@'), colon = name.rfind(':', at);
   if (colon == name.npos || fs::exists(name)) return std::nullopt;
-  const std::size_t stage = std::min(name.find(':', at), name.size());
-  const std::string kept = name.substr(at + 1, stage - at - 1);
-  Pruned pruned{name.substr(colon + 1, at - colon - 1),
+  const std::size_t stage = std::min(name.find(':', colon + 1), name.size());
+  const std::string size = at == name.npos ? "" : name.substr(at + 1, stage - at - 1);
+  Pruned pruned{name.substr(colon + 1, std::min(at, name.size()) - colon - 1),
                 name.substr(std::min(stage + 1, name.size()))};
-  if (kept.empty() || kept.size() > 6 || kept.find_first_not_of("0123456789") != kept.npos)
-    throw Error(name + " is no arm", "what a method left is RUN:METHOD@KEPT, as runs/a:greedy@4");
-  if (!kStages.contains(pruned.stage))
-    throw unknown_name("stage", pruned.stage, {"pruned", "finetuned", "from_scratch"});
-  pruned.kept = std::stoll(kept);
+  if (at == name.npos) {  // a name may hold a colon: task=relations:length=8
+    if (!is_method(pruned.method)) return std::nullopt;
+  } else {
+    if (size.empty() || size.size() > 6 || size.find_first_not_of("0123456789") != size.npos)
+      throw Error(name + " is no arm", "what a method left is RUN:METHOD@KEPT, as runs/a:greedy@4");
+    if (!kStages.contains(pruned.stage))
+      throw unknown_name("stage", pruned.stage, {"pruned", "finetuned", "from_scratch"});
+    pruned.kept = std::stoll(size);
+  }
   name.resize(colon);
   return pruned;
 }
 
-Judged left_by(const Pruned& pruned, const fs::path& run) {
+MethodCurve curve_by(const std::string& method, const fs::path& run) {
   const fs::path file = run / "curve.json";
   if (!fs::exists(file))
     throw Error("there is no curve of " + run.string(), "first: headlab curve " + run.string());
@@ -56,19 +66,23 @@ Judged left_by(const Pruned& pruned, const fs::path& run) {
     std::vector<std::string> known;
     const Json json = read_json(file);
     for (const Json& one : json.at("methods").items()) {
-      const MethodCurve method = method_curve_of(one);
-      known.push_back(method.method);
-      if (method.method != pruned.method) continue;
-      for (const CurvePoint& point : method.points)
-        if (const auto judged = kStages.at(pruned.stage)(point);
-            judged && point.kept == pruned.kept)
-          return *judged;
-      throw Error(text("nothing ", pruned.stage, pruned.stage.empty() ? "" : " ", "is there of ",
-                       pruned.method, " at ", pruned.kept, " heads"),
-                  "make the curve again with this size");
+      MethodCurve curve = method_curve_of(one);
+      if (curve.method == method) return curve;
+      known.push_back(curve.method);
     }
-    throw unknown_name("method", pruned.method, known);
+    throw unknown_name("method", method, known);
   });
+}
+
+Judged left_by(const Pruned& pruned, const fs::path& run) {
+  const MethodCurve curve = curve_by(pruned.method, run);
+  require(pruned.kept.has_value(), "of ", pruned.method, " which size? As ", pruned.method, "@4");
+  for (const CurvePoint& point : curve.points)
+    if (const auto judged = kStages.at(pruned.stage)(point); judged && point.kept == *pruned.kept)
+      return *judged;
+  throw Error(text("nothing ", pruned.stage, pruned.stage.empty() ? "" : " ", "is there of ",
+                   pruned.method, " at ", *pruned.kept, " heads in ", run.string()),
+              "make the curve again with this size");
 }
 
 Judged reached_by(const fs::path& path) {
@@ -77,18 +91,65 @@ Judged reached_by(const fs::path& path) {
   return judge(run.model, *run.task, {.examples = run.config.train.eval_examples});
 }
 
+using Value = std::optional<double>;
+
+template <double Judged::*number>
+Value of_judged(const fs::path& run, const std::optional<Pruned>& pruned) {
+  return (pruned ? left_by(*pruned, run) : reached_by(run)).*number;
+}
+
+/// The mean of number(role) over the roles of a cell, the relations of its task.
+template <double (*number)(const SweepRole&)>
+Value of_roles(const fs::path& run, const std::optional<Pruned>& pruned) {
+  require(!pruned, "this measure is of trained runs, not of what a method left");
+  std::vector<double> values;
+  for (const SweepRole& role : read_cell(run).roles) values.push_back(number(role));
+  return values.empty() ? Value() : mean(values);
+}
+
+double lift_of(const SweepRole& role) { return role.head ? role.lift : 0; }
+double owned_of(const SweepRole& role) { return role.owned ? 1 : 0; }
+
+Value mean_birth(const fs::path& path, const std::optional<Pruned>& pruned) {
+  require(!pruned, "roles are born in training, not in what a method left");
+  std::vector<double> steps;
+  for (const RelationHistory& relation : read_heads_history(open_run(path)).relations)
+    if (relation.born >= 0) steps.push_back(static_cast<double>(relation.born));
+  return steps.empty() ? Value() : mean(steps);
+}
+
+template <auto number>
+Value of_curve(const fs::path& run, const std::optional<Pruned>& pruned) {
+  if (!pruned || pruned->kept)
+    throw Error("this measure is of a method's whole curve", "name the method: RUN:METHOD");
+  const auto found = curve_by(pruned->method, run).*number;
+  return found ? Value(static_cast<double>(*found)) : Value();
+}
+
+using enum Measure::By;
+constexpr Measure kMeasures[] = {
+    {"loss", "on held-out examples", ratio, 1.25, of_judged<&Judged::loss>},
+    {"accuracy", "on held-out examples", share_difference, 0.005, of_judged<&Judged::accuracy>},
+    {"lift", "of each relation's head, mean over relations", difference, 0.05, of_roles<lift_of>},
+    {"owned", "share of relations that own a head", share_difference, 0.05, of_roles<owned_of>},
+    {"born", "step at which a role was born, mean over relations", ratio, 1.25, mean_birth},
+    {"regret", "of a method's curve above the best subsets, in nats", difference, 0.01,
+     of_curve<&MethodCurve::regret>},
+    {"knee", "the fewest heads by a method within 1% of the way from all to none", difference, 0.5,
+     of_curve<&MethodCurve::knee>}};
+
 Arm arm_of(const std::string& name, const std::vector<fs::path>& runs,
-           const std::optional<Pruned>& pruned, Measure measure) {
-  std::map<std::int64_t, double> values;
+           const std::optional<Pruned>& pruned, const Measure& measure) {
+  std::map<std::int64_t, Value> values;
   for (const fs::path& run : runs) {
     const std::int64_t seed = read_config(run).train.seed;
-    const Judged judged = pruned ? left_by(*pruned, run) : reached_by(run);
-    const bool fresh =
-        values.emplace(seed, measure == Measure::loss ? judged.loss : judged.accuracy).second;
-    require(fresh, name, " has two runs of seed ", seed, ": they would be no two seeds");
+    require(values.emplace(seed, measure.of(run, pruned)).second, name, " has two runs of seed ",
+            seed, ": they would be no two seeds");
   }
   Arm arm{name, {}};
-  for (const auto& [seed, value] : values) arm.seeds.push_back(seed), arm.values.push_back(value);
+  for (const auto& [seed, value] : values)
+    if (value) arm.seeds.push_back(seed), arm.values.push_back(*value);
+  require(!arm.values.empty(), "no run of ", name, " has a number for ", measure.name);
   return arm;
 }
 
@@ -129,8 +190,7 @@ std::vector<fs::path> runs_at(const std::string& place) {
 }
 
 /// On the seeds that both have; `equal` becomes the p of the test of equality.
-Paired compared(const Arm& arm, const Arm& reference, Measure measure, double margin,
-                double& equal) {
+Paired compared(const Arm& arm, const Arm& reference, bool ratios, double margin, double& equal) {
   std::vector<double> a, b;
   for (std::size_t i = 0; i < arm.seeds.size(); ++i) {
     const auto at = std::ranges::find(reference.seeds, arm.seeds[i]) - reference.seeds.begin();
@@ -138,10 +198,12 @@ Paired compared(const Arm& arm, const Arm& reference, Measure measure, double ma
     a.push_back(arm.values[i]), b.push_back(reference.values[at]);
   }
   require(!a.empty(), arm.name, " and ", reference.name, " have no seed in common");
-  std::vector<double> differences = log_ratios(a, b);
-  if (measure == Measure::accuracy)
+  std::vector<double> differences(a.size());
+  if (ratios)
+    differences = log_ratios(a, b);
+  else
     std::ranges::transform(a, b, differences.begin(), std::minus<>());
-  equal = equal_p(differences, measure == Measure::loss ? std::log(margin) : margin);
+  equal = equal_p(differences, ratios ? std::log(margin) : margin);
   return paired(differences);
 }
 
@@ -151,24 +213,29 @@ std::string verdict_of(const Paired& one, double equal, double margin) {
   return "not told apart";
 }
 
-Table arms_table(std::span<const Arm> arms, Measure measure) {
-  const bool loss = measure == Measure::loss;
+Interval mean_over_seeds(const Arm& arm, const Measure& measure) {
+  return measure.by == ratio              ? geometric_interval(arm.values)
+         : measure.by == share_difference ? share_interval(arm.values)
+                                          : t_interval(arm.values);
+}
+
+Table arms_table(std::span<const Arm> arms, const Measure& measure) {
+  const char* how = measure.by == ratio ? "; geometric mean over seeds, 95% interval on logarithms"
+                    : measure.by == share_difference ? "; mean over seeds, 95% interval of Wilson"
+                                                     : "; mean over seeds, 95% interval";
   Table table{"arms",
               {{"arm", "arm", "", kPlain, "", false},
                {"seeds", "seeds", "", kPlain, "", false},
-               {loss ? "loss.mean,low,high" : "accuracy.mean,low,high", loss ? "loss" : "accuracy",
-                loss ? "geometric mean over seeds, 95% interval on logarithms"
-                     : "mean over seeds, 95% interval of Wilson"}}};
+               {text(measure.name, ".mean,low,high"), measure.name, text(measure.meaning, how)}}};
   for (const Arm& arm : arms) {
-    const Interval mean = loss ? geometric_interval(arm.values) : share_interval(arm.values);
+    const Interval mean = mean_over_seeds(arm, measure);
     table.rows.push_back({arm.name, arm.seeds.size(), Json::Array{mean.mean, mean.low, mean.high}});
   }
   return table;
 }
 
-Table seeds_table(std::span<const Arm> arms, Measure measure) {
-  const char* name = measure == Measure::loss ? "loss" : "accuracy";
-  Table table{"seeds", {{"arm", "arm"}, {"seed", "seed"}, {name, name}}};
+Table seeds_table(std::span<const Arm> arms, const Measure& measure) {
+  Table table{"seeds", {{"arm", "arm"}, {"seed", "seed"}, {measure.name, measure.name}}};
   table.shown = false;
   for (const Arm& arm : arms)
     for (std::size_t i = 0; i < arm.seeds.size(); ++i)
@@ -176,18 +243,17 @@ Table seeds_table(std::span<const Arm> arms, Measure measure) {
   return table;
 }
 
-Table comparisons_table(Measure measure, const std::string& reference) {
-  const bool loss = measure == Measure::loss;
+Table comparisons_table(bool ratios, const std::string& reference) {
   return {"comparisons",
           {{"arm", "arm", "", kPlain, "", false},
-           {loss ? "ratio.mean,low,high" : "difference.mean,low,high",
-            text(loss ? "times " : "less ", reference), "", loss ? kPlain : kSigned, "", false},
+           {ratios ? "ratio.mean,low,high" : "difference.mean,low,high",
+            text(ratios ? "times " : "less ", reference), "", ratios ? kPlain : kSigned, "", false},
            {"wins", "lower", "seeds in which it is lower than the reference"},
            {"seeds", "of", "seeds that both have", kPlain, "", false},
            {"p", "p", "", kHidden},
            {"p_holm", "p", "by flipping signs of seeds, corrected by Holm for all that are asked"},
            {"effect_size", "effect",
-            "mean of the differences (of losses: of logarithms) / their standard deviation", 2},
+            "mean of the differences (of ratios: of logarithms) / their standard deviation", 2},
            {"seeds_to_tell", "takes",
             "seeds with which 8 of 10 experiments would tell a difference of this effect"},
            {"p_equal", "p of equal", "", kHidden},
@@ -198,7 +264,16 @@ Table comparisons_table(Measure measure, const std::string& reference) {
 
 }  // namespace
 
-std::vector<Arm> arms_of(const std::string& name, Measure measure) {
+std::span<const Measure> measures() { return kMeasures; }
+
+const Measure& find_measure(const std::string& name) {
+  const auto found = std::ranges::find(kMeasures, name, &Measure::name);
+  if (found == std::end(kMeasures))
+    throw unknown_name("measure", name, texts_of(measures(), &Measure::name));
+  return *found;
+}
+
+std::vector<Arm> arms_of(const std::string& name, const Measure& measure) {
   std::string place = name;
   const std::optional<Pruned> pruned = split_off_pruned(place);
   const std::string suffix = name.substr(place.size());
@@ -212,9 +287,10 @@ std::vector<Arm> arms_of(const std::string& name, Measure measure) {
 }
 
 Finding compare_arms(std::span<const Arm> arms, const CompareOptions& options) {
-  const bool loss = options.measure == Measure::loss;
-  const double margin = options.margin > 0 ? options.margin : loss ? 1.25 : 0.005;
-  require(!loss || margin > 1, "a margin of losses is a factor above 1, not ", margin);
+  const Measure& measure = find_measure(options.measure);
+  const bool ratios = measure.by == ratio;
+  const double margin = options.margin > 0 ? options.margin : measure.margin;
+  require(!ratios || margin > 1, "a margin of ratios is a factor above 1, not ", margin);
   const std::vector<std::string> names = texts_of(arms, &Arm::name);
   require(arms.size() >= 2, "there is nothing to compare: name two arms or more");
   for (const std::string& name : names)
@@ -227,27 +303,26 @@ Finding compare_arms(std::span<const Arm> arms, const CompareOptions& options) {
   std::vector<Paired*> asked;
   for (std::size_t i = 0; i < arms.size(); ++i) {
     if (&arms[i] == &*reference) continue;
-    found[i] = compared(arms[i], *reference, options.measure, margin, equal[i]);
+    found[i] = compared(arms[i], *reference, ratios, margin, equal[i]);
     asked.push_back(&found[i]);
   }
   correct(asked);
-  Table table = comparisons_table(options.measure, wanted);
+  Table table = comparisons_table(ratios, wanted);
   const auto count = static_cast<double>(asked.size());
   Index most = 0;
   for (std::size_t i = 0; i < arms.size(); ++i) {
     const Paired& one = found[i];
     if (one.seeds == 0) continue;
     most = std::max(most, one.seeds);
-    const Interval shown = loss ? exp_of(one.difference) : one.difference;
+    const Interval shown = ratios ? exp_of(one.difference) : one.difference;
     const Index takes = seeds_to_tell(one.effect, 0.05 / count);
     table.rows.push_back({arms[i].name, Json::Array{shown.mean, shown.low, shown.high}, one.wins,
                           one.seeds, one.p, one.holm, one.effect, takes > 0 ? Json(takes) : Json(),
                           equal[i], verdict_of(one, equal[i], margin)});
   }
   table.note = chance_text(most);
-  return {.about = stamped(
-              {{"measure", loss ? "loss" : "accuracy"}, {"reference", wanted}, {"margin", margin}}),
-          .tables = {arms_table(arms, options.measure), table, seeds_table(arms, options.measure)}};
+  return {.about = stamped({{"measure", measure.name}, {"reference", wanted}, {"margin", margin}}),
+          .tables = {arms_table(arms, measure), table, seeds_table(arms, measure)}};
 }
 
 }  // namespace headlab

@@ -47,11 +47,14 @@ RunConfig config_of(const std::vector<Value>& values) {
   return config;
 }
 
-/// The axes with the seed last; seed 0 if none is given.
+/// The axes with the seed last, 0 if none is given, and first the block, which sets several
+/// settings together: what an axis says of one of them holds.
 std::vector<SweepAxis> completed(std::vector<SweepAxis> grid) {
   const auto is_seed = [](const SweepAxis& axis) { return axis.name == "seed"; };
+  const auto is_block = [](const SweepAxis& axis) { return axis.name == "block"; };
   if (std::ranges::none_of(grid, is_seed)) grid.push_back({"seed", {"0"}});
   std::stable_partition(grid.begin(), grid.end(), std::not_fn(is_seed));
+  std::stable_partition(grid.begin(), grid.end(), is_block);
   return grid;
 }
 

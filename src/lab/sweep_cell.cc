@@ -96,8 +96,8 @@ CellState cell_state(const fs::path& folder, const SweepCell& cell) {
   return is_there(path / "cell.json") ? CellState::finished : CellState::started;
 }
 
-CellResult read_cell(const fs::path& folder, const SweepCell& cell) {
-  const fs::path file = folder / cell.name / "cell.json";
+CellResult read_cell(const fs::path& cell) {
+  const fs::path file = cell / "cell.json";
   return in_context(file.string(), [&] {
     const Json json = read_json(file);
     CellResult result;

@@ -167,7 +167,7 @@ SweepReport collect_sweep(const std::filesystem::path& folder,
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (cell_state(folder, cells[i]) == CellState::finished) {
       members.push_back(&cells[i]);
-      results.push_back(read_cell(folder, cells[i]));
+      results.push_back(read_cell(folder / cells[i].name));
     } else {
       report.missing.push_back(cells[i].name);
       if (const auto failure = failure_of(training_cell(folder, cells[i])))

@@ -64,7 +64,7 @@ TEST(Compare, CallsEqualOnlyWhatLiesWithinTheMargin) {
             "equal within 1.25");
   EXPECT_EQ(cell(compare_arms(std::vector<Arm>{arm("a", a), arm("b", far)}), "verdict").string(),
             "not told apart");
-  CompareOptions options{.measure = Measure::accuracy};
+  CompareOptions options{.measure = "accuracy"};
   const std::vector<double> high(6, 0.99), same(6, 0.992);
   EXPECT_EQ(cell(compare_arms(std::vector<Arm>{arm("a", high), arm("b", same)}, options),
                  "verdict"),
@@ -139,10 +139,12 @@ class Arms : public testing::Test {
       create_run(sweep_ / cell.name, cell.config);
       const double loss = static_cast<double>(cell.config.train.seed * cell.config.model.heads[0]);
       write_file(sweep_ / cell.name / "cell.json",
-                 text(R"({"loss":)", loss, R"(,"accuracy":0.5})"));
+                 text(R"({"loss":)", loss, R"(,"accuracy":0.5,"parameters":1,"keys":2,"roles":[)",
+                      R"({"relation":"back1","head":[0,0],"lift":0.5,"owned":true},)",
+                      R"({"relation":"back3","head":null,"lift":null,"owned":false}]})"));
     }
     Curve curve;
-    curve.methods = {{.method = "greedy"}};
+    curve.methods = {{.method = "greedy", .regret = 0.25}};
     curve.methods[0].points = {{.kept = 1,
                                 .heads = {},
                                 .pruned = {3, 0.1},
@@ -151,27 +153,29 @@ class Arms : public testing::Test {
     for (const char* name : {"heads=2,seed=4", "heads=2,seed=9"})
       write_json(sweep_ / name / "curve.json", curve);
   }
-  std::vector<double> values(const std::string& name, Measure measure = Measure::loss) const {
-    return arms_of((folder_.path() / name).string(), measure).at(0).values;
+  std::vector<double> values(const std::string& name, const char* measure = "loss") const {
+    return arms_of((folder_.path() / name).string(), find_measure(measure)).at(0).values;
   }
   TemporaryFolder folder_;
   fs::path sweep_ = folder_ / "s";
 };
 
 TEST_F(Arms, AreGroupsOfASweepAndRuns) {
-  const std::vector<Arm> all = arms_of(sweep_.string(), Measure::loss);
+  const std::vector<Arm> all = arms_of(sweep_.string(), find_measure("loss"));
   ASSERT_EQ(all.size(), 2u);
   EXPECT_TRUE(all[1].name.ends_with("s/heads=2")) << all[1].name;
   EXPECT_EQ(all[1].seeds, (std::vector<std::int64_t>{4, 9}));
   EXPECT_EQ(all[1].values, (std::vector<double>{8, 18}));
   EXPECT_EQ(values("s/heads=1"), (std::vector<double>{4, 9}));
-  EXPECT_EQ(values("s/heads=1", Measure::accuracy), (std::vector<double>{0.5, 0.5}));
+  EXPECT_EQ(values("s/heads=1", "accuracy"), (std::vector<double>{0.5, 0.5}));
   EXPECT_EQ(values("s/heads=1,seed=9"), std::vector<double>{9});
   const std::string both =
       text((sweep_ / "heads=1,seed=4").string(), "+", (sweep_ / "heads=2,seed=9").string());
-  EXPECT_EQ(arms_of(both, Measure::loss).at(0).values, (std::vector<double>{4, 18}));
+  EXPECT_EQ(arms_of(both, find_measure("loss")).at(0).values, (std::vector<double>{4, 18}));
   expect_error(
-      [&] { arms_of(sweep_.string() + "/heads=1+" + sweep_.string() + "/heads=2", Measure::loss); },
+      [&] {
+        arms_of(sweep_.string() + "/heads=1+" + sweep_.string() + "/heads=2", find_measure("loss"));
+      },
       {"two runs of seed 4"});
 }
 
@@ -180,6 +184,18 @@ TEST_F(Arms, AreWhatAMethodLeft) {
   EXPECT_EQ(values("s/heads=2:greedy@1"), tuned);
   EXPECT_EQ(values("s/heads=2:greedy@1:pruned"), pruned);
   EXPECT_EQ(values("s/heads=2:greedy@1:from_scratch"), scratch);
+}
+
+TEST_F(Arms, HaveTheNumbersOfAnyMeasure) {
+  const std::vector<double> quarter = {0.25, 0.25}, half = {0.5, 0.5};
+  EXPECT_EQ(values("s/heads=1", "lift"), quarter);
+  EXPECT_EQ(values("s/heads=1", "owned"), half);
+  EXPECT_EQ(values("s/heads=2:greedy", "regret"), quarter);
+  expect_error([&] { values("s/heads=2:greedy", "knee"); }, {"has a number for knee"});
+  expect_error([&] { values("s/heads=2", "regret"); }, {"RUN:METHOD"});
+  expect_error([&] { values("s/heads=2:greedy@1", "lift"); }, {"trained runs"});
+  expect_error([&] { values("s/heads=2:greedy"); }, {"which size? As greedy@4"});
+  expect_error([&] { find_measure("lifts"); }, {"'lifts'", "'lift'"});
 }
 
 TEST_F(Arms, AreRefusedWhereNothingIs) {

@@ -56,6 +56,16 @@ TEST(SweepCells, AreNamedByWhatChanges) {
   EXPECT_EQ(names_of(cells), (Names{"norm_place=pre,seed=0", "norm_place=post,seed=0"}));
 }
 
+TEST(SweepCells, KeepWhatAnAxisSaysOfASettingOfTheirBlock) {
+  const SweepAxis positions{"positions", {"learned", "rotary"}}, block{"block", {"llama"}};
+  for (const SweepGrid& grid : {SweepGrid{positions, block}, SweepGrid{block, positions}}) {
+    const auto cells = sweep_cells(tiny_grid(grid));
+    EXPECT_EQ(cells[0].config.model.positions, Positions::learned);
+    EXPECT_EQ(cells[1].config.model.positions, Positions::rotary);
+    EXPECT_EQ(cells[0].config.model.norm, NormType::rms);
+  }
+}
+
 TEST(SweepCells, TakeWhatEachTaskRecommends) {
   const auto cells = sweep_cells({{"task", {"relations", "induction:vocab=20"}}, {"batch", {"8"}}});
   ASSERT_EQ(names_of(cells), (Names{"task=relations,seed=0", "task=induction:vocab=20,seed=0"}));
@@ -149,7 +159,7 @@ TEST_F(Training, IsARunWithItsResult) {
   EXPECT_EQ(cell_state(folder_ / "a", cell_), CellState::finished);
   TrainedRun run = open_run(folder_ / "a" / cell_.name);
   const Evaluation held_out = evaluate(run.model, *run.task, {.examples = 8});
-  const CellResult result = read_cell(folder_ / "a", cell_);
+  const CellResult result = read_cell(folder_ / "a" / cell_.name);
   EXPECT_EQ(result.loss, held_out.loss);
   EXPECT_EQ(result.accuracy, held_out.accuracy);
   EXPECT_EQ(result.parameters, run.model.parameter_count());
@@ -162,7 +172,7 @@ TEST_F(Training, GivesEachRelationTheHeadThatIsAssignedToIt) {
     train(heads);
     TrainedRun run = open_run(folder_ / heads / cell_.name);
     const HeadsReport report = score_heads(run.model, *run.task, {.examples = 512});
-    const CellResult result = read_cell(folder_ / heads, cell_);
+    const CellResult result = read_cell(folder_ / heads / cell_.name);
     EXPECT_EQ(result.diversity, heads == "2" ? report.distances[1] : 0) << "one pair, or none";
     ASSERT_EQ(result.roles.size(), 2u);
     for (std::size_t r = 0; r < 2; ++r) {
@@ -193,7 +203,7 @@ TEST_F(Training, IsNotMadeTwice) {
   EXPECT_TRUE(finishes("a"));
   EXPECT_EQ(steps_, 20);
   EXPECT_EQ(read_file(cell / "state.safetensors"), state);
-  EXPECT_EQ(read_cell(folder_ / "a", cell_).loss, 42);
+  EXPECT_EQ(read_cell(folder_ / "a" / cell_.name).loss, 42);
 }
 
 TEST_F(Training, GoesOnWhereItWasStopped) {

@@ -3,6 +3,8 @@
 // seed by seed with one that is named. Read next: base/comparison.h, src/lab/compare.cc.
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,7 +14,25 @@
 
 namespace headlab {
 
-enum class Measure { loss, accuracy };
+/// What a pruning method left of a run, by its curve.json, or the method's whole curve.
+struct Pruned {
+  std::string method, stage{};
+  std::optional<Index> kept{};
+};
+
+/// What arms are compared by.
+struct Measure {
+  const char *name, *meaning;
+  enum class By { ratio, difference, share_difference } by;
+  /// With less between them two arms are equal: a factor above 1, or a difference.
+  double margin;
+  /// Of one run; none where the run has no such number. Errors: what it is read from is not there;
+  /// a method that the measure does not ask for, or the reverse.
+  std::optional<double> (*of)(const std::filesystem::path& run, const std::optional<Pruned>&);
+};
+std::span<const Measure> measures();
+/// Error for an unknown one, with the nearest name.
+const Measure& find_measure(const std::string& name);
 
 struct Arm {
   std::string name;
@@ -29,18 +49,17 @@ struct Arm {
 ///   ...:METHOD@KEPT       of each of these runs what a method left, by curve.json: fine-tuned
 ///                         where it was, else as pruned; METHOD@KEPT:from_scratch is as many heads
 ///                         trained anew, METHOD@KEPT:pruned what was not fine-tuned yet
+///   ...:METHOD            the method's curve as a whole, for measures of curves
 /// Errors: nothing there; two runs of one seed; no such curve, method or size.
-std::vector<Arm> arms_of(const std::string& name, Measure measure);
+std::vector<Arm> arms_of(const std::string& name, const Measure& measure);
 
 struct CompareOptions {
-  Measure measure = Measure::loss;
-  std::string reference{};  // the name of an arm; "": the first
-  /// With less between them two arms are equal: losses by a factor, accuracies by a difference. 0:
-  /// 1.25 and .005.
-  double margin = 0;
+  std::string measure = "loss";  // the name of a row of measures()
+  std::string reference{};       // the name of an arm; "": the first
+  double margin = 0;             // in place of the measure's own, if it is not 0
 };
-/// Losses as ratios, accuracies as differences, on the seeds that an arm shares with the reference.
-/// Errors: fewer than two arms, two of one name, an unknown reference, no shared seed.
+/// On the seeds that an arm shares with the reference. Errors: fewer than two arms, two of one
+/// name, an unknown measure or reference, no shared seed.
 Finding compare_arms(std::span<const Arm> arms, const CompareOptions& options = {});
 
 }  // namespace headlab

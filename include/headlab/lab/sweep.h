@@ -81,7 +81,8 @@ struct CellResult {
   std::vector<SweepRole> roles;
   double diversity = kUndefined;  // of its heads, see heads/scores.h; older cells do not say
 };
-CellResult read_cell(const std::filesystem::path& folder, const SweepCell& cell);
+/// Reads the result of the cell in this folder. Error if it has none.
+CellResult read_cell(const std::filesystem::path& cell);
 
 /// Callbacks for the training of a cell, made when it begins.
 using WatchCell = std::function<RunCallbacks(const SweepCell& cell)>;
