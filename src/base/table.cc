@@ -176,23 +176,23 @@ Table grid_table(const Table& table, const Grid& grid) {
   const std::size_t down = place(grid.down), across = place(grid.across), cell = place(grid.cell);
   Table result{.name = table.name, .columns = {table.columns[down]}, .title = grid.title};
   result.columns[0].title = table.columns[across].title;
-  std::vector<Json> names;
+  std::vector<Json> names;  // in the order of the rows, or of their size
+  for (const Json::Array& row : table.rows)
+    if (!is_blank(row[cell]) && std::ranges::count(names, row[across]) == 0)
+      names.push_back(row[across]);
+  if (std::ranges::all_of(names, &Json::is_number)) std::ranges::sort(names, {}, &Json::number);
+  for (const Json& name : names) {
+    result.columns.push_back(table.columns[cell]);
+    result.columns.back().title = name.is_string() ? name.string() : name.dump();
+  }
   for (const Json::Array& row : table.rows) {
     if (is_blank(row[cell])) continue;
-    const auto c = std::ranges::find(names, row[across]) - names.begin();
-    if (c == std::ssize(names)) {
-      names.push_back(row[across]);
-      result.columns.push_back(table.columns[cell]);
-      result.columns.back().title =
-          row[across].is_string() ? row[across].string() : row[across].dump();
-      for (Json::Array& other : result.rows) other.emplace_back();
-    }
     auto at = std::ranges::find(result.rows, row[down], [](const auto& r) { return r[0]; });
     if (at == result.rows.end()) {
       at = result.rows.insert(at, Json::Array(result.columns.size()));
       at->at(0) = row[down];
     }
-    at->at(static_cast<std::size_t>(c) + 1) = row[cell];
+    at->at(std::ranges::find(names, row[across]) - names.begin() + 1) = row[cell];
   }
   return result;
 }

@@ -41,6 +41,18 @@ TEST(Finding, ReadsWhatHasNoDescriptionByItsColumns) {
   EXPECT_TRUE(table.cells("loss")[0].is_null());
 }
 
+TEST(GridTable, HasNumbersInTheirOrderAndNamesInThatOfTheRows) {
+  const Table table{"t",
+                    {{"method", "method"}, {"kept", "heads"}, {"loss", "loss"}},
+                    {{"greedy", 4, .4}, {"greedy", 2, .2}, {"all", 3, .3}, {"all", 1, nullptr}}};
+  const Table sizes = grid_table(table, {"", "method", "kept", "loss"});
+  EXPECT_EQ(texts_of(sizes.columns, &Column::title),
+            (std::vector<std::string>{"heads", "2", "3", "4"}));
+  EXPECT_EQ(Json(sizes.rows[0]).dump(), R"(["greedy",0.2,null,0.4])");
+  const Table methods = grid_table(table, {"", "kept", "method", "loss"});
+  EXPECT_EQ(methods.columns[1].title, "greedy");
+}
+
 TEST(Finding, RefusesAnotherShape) {
   const Json whole = example();
   for (const auto& [from, to, said] : std::vector<std::array<std::string, 3>>{
