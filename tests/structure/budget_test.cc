@@ -53,9 +53,9 @@ constexpr Part kBudget[] = {
     {"page .html", 177},
     {"page .json", 1},
     {"examples", 393, "one_page, the first file that a student reads (337)"},
-    {"tests", 27068,
+    {"tests", 27079,
      "cells, which any number of processes make side by side; all combinations of kinds"},
-    {"CMakeLists.txt", 356},
+    {"CMakeLists.txt", 357},
 };
 
 constexpr std::size_t kSlack = 40;  // lines below a limit at which it has to be lowered
