@@ -170,7 +170,8 @@ void Settings::set_all(const Json& object, std::string_view source,
 Json Settings::to_json() const {
   Json object = Json::object();
   for (const Setting& setting : table_)
-    if (!setting.shorthand) object[setting.name] = setting.get();
+    if (Json value = setting.get(); !setting.shorthand && !value.is_null())
+      object[setting.name] = std::move(value);
   return object;
 }
 

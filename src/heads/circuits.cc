@@ -179,6 +179,8 @@ HeadWeights head_weights(const Transformer& model, const HeadId& head, Index dis
 
 TokenCircuits token_circuits(const Transformer& model, const HeadId& head, Index distance) {
   const NoGrad no_grad;
+  require(model.config().features == 0,
+          "the model reads vectors: circuits over a vocabulary need a model that embeds tokens");
   const HeadWeights weights = head_weights(model, head, distance);
   const Tensor& E = model.embedding();
   const auto scale = static_cast<Scalar>(1 / std::sqrt(static_cast<double>(weights.Q.size(1))));

@@ -10,13 +10,16 @@
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
-Ids rows_of(const Ids& values, Index begin, Index end, Index width) {
-  return values.empty() ? Ids{} : Ids(values.begin() + begin * width, values.begin() + end * width);
+template <class Values>
+Values rows_of(const Values& values, Index begin, Index end, Index width) {
+  return values.empty() ? Values{}
+                        : Values(values.begin() + begin * width, values.begin() + end * width);
 }
 
 }  // namespace
 
-Batch Batch::make(Index size, Index length, Index targets_per_position, Index source_length) {
+Batch Batch::make(Index size, Index length, Index targets_per_position, Index source_length,
+                  Index features) {
   require(size >= 1 && length >= 1 && targets_per_position >= 1 && source_length >= 0,
           "a batch cannot have ", size, " sequences of ", length, " positions with ",
           targets_per_position, " targets and ", source_length, " of a source");
@@ -24,7 +27,9 @@ Batch Batch::make(Index size, Index length, Index targets_per_position, Index so
           .length = length,
           .targets_per_position = targets_per_position,
           .source_length = source_length,
+          .features = features,
           .tokens = Ids(size * length, 0),
+          .vectors = PoolVector<Scalar>(size * length * features, Scalar(0)),
           .targets = Ids(size * length * targets_per_position, -1),
           .source = Ids(size * source_length, 0)};
 }
@@ -40,7 +45,9 @@ Batch Batch::rows(Index begin, Index end) const {
           .length = length,
           .targets_per_position = targets_per_position,
           .source_length = source_length,
+          .features = features,
           .tokens = rows_of(tokens, begin, end, length),
+          .vectors = rows_of(vectors, begin, end, length * features),
           .lengths = rows_of(lengths, begin, end, 1),
           .targets = rows_of(targets, begin, end, length * targets_per_position),
           .source = rows_of(source, begin, end, source_length),

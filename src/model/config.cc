@@ -100,6 +100,15 @@ void add_block(Settings& s) {
          .shorthand = true});
 }
 
+/// Files of models that read tokens do not name it.
+void add_features(Settings& s, TransformerConfig& c) {
+  Settings one;
+  one.integer("features", c.features, 0, 1 << 16, "numbers of a vector in place of a token");
+  Setting features = *one.find("features");
+  features.get = [&c] { return c.features > 0 ? Json(c.features) : Json(); };
+  s.add(std::move(features));
+}
+
 /// The heads of one layer against the other sizes.
 void validate_heads(const TransformerConfig& c, Index layer) {
   const Index heads = c.heads_of(layer);
@@ -202,6 +211,8 @@ void TransformerConfig::validate() const {
   for (Index layer = 0; layer < all_layers(); ++layer) validate_heads(*this, layer);
   require(!tied || targets == 1, "tied needs targets 1, got ", targets,
           ": one embedding cannot unembed several targets");
+  require(features == 0 || (!tied && !has_source()),
+          "vectors in place of tokens need a model that is not tied and reads no source");
   const PositionKind& kind = kind_of(positions);
   require(d_model % kind.multiple == 0, kind.name, " positions need a d_model that divides by ",
           kind.multiple, ", got ", d_model);
@@ -231,6 +242,7 @@ Settings settings_of(TransformerConfig& c) {
   s.integer("vocab", c.vocab, 1, 1 << 24, "number of tokens");
   s.integer("length", c.length, 1, 1 << 20, "longest sequence");
   s.integer("source_length", c.source_length, 0, 1 << 20, "longest source (0: no sources)");
+  add_features(s, c);
   s.integer("targets", c.targets, 1, 1024, "targets predicted at each position");
   s.choice("activation", c.activation, texts_of(kActivations, &ActivationKind::name),
            "of the feed-forward network");
@@ -248,7 +260,8 @@ Settings settings_of(TransformerConfig& c) {
   s.add({"attention", "JSON", "heads that are left in modules that lost some (written by prune)",
          [&c](const Json& json) { attention_from_json(c, json); },
          [&c] { return attention_to_json(c); }});
-  s.mark_decided({"architecture", "vocab", "length", "source_length", "targets", "attention"});
+  s.mark_decided(
+      {"architecture", "vocab", "length", "source_length", "features", "targets", "attention"});
   return s;
 }
 

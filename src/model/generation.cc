@@ -43,6 +43,7 @@ std::int32_t draw(std::span<const Scalar> logits, const GenerationOptions& optio
 std::vector<std::int32_t> generate(const Transformer& model, std::vector<std::int32_t> prompt,
                                    const GenerationOptions& options) {
   const TransformerConfig& config = model.config();
+  require(config.features == 0, "the model reads vectors: no token can follow them");
   if (config.architecture == Architecture::encoder || config.targets != 1)
     throw Error(
         "only a decoder or encoder-decoder with one target a position can continue a sequence",

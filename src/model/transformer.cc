@@ -80,7 +80,7 @@ void Block::visit(const std::string& prefix, const ParameterVisitor& f) const {
 Transformer::Transformer(const TransformerConfig& config) : config_(config) {
   config_.validate();
   const TransformerConfig& c = config_;
-  W_E_ = parameter({c.vocab, c.d_model});
+  W_E_ = parameter({c.inputs(), c.d_model});
   const auto made = [&](const char* name, Index length) {
     return Stack{name, kind_of(c.positions).table(length, c.d_model), {}, make_norm(c)};
   };
@@ -107,6 +107,14 @@ Index ModelCache::numbers() const {
     if (kept.k.defined()) sum += kept.k.count() + kept.v.count();
   return sum;
 }
+
+namespace {
+
+std::string inputs_text(Index features) {
+  return features > 0 ? text("vectors of ", features, " numbers") : "tokens";
+}
+
+}  // namespace
 
 /// What the modules of one stack share in one forward pass.
 struct Transformer::Pass {
@@ -137,12 +145,13 @@ struct Transformer::Pass {
   }
 };
 
-Tensor Transformer::embed(const Ids& tokens, const Shape& shape, const Pass& pass) const {
+/// What enters a stack, of tokens or vectors that W_E has mapped: x [B, T, C].
+Tensor Transformer::embed(Tensor x, const Pass& pass) const {
   const Tensor& positions = pass.stack->positions;
   const Index first = pass.cache ? pass.cache->length : 0;
-  Tensor x = pass.written("embedding", headlab::embedding(W_E_, tokens, shape));  // [B, T, C]
+  pass.written("embedding", x);
   if (positions.defined())
-    x = x + pass.written("positions", slice(positions, 0, first, first + shape[1]));
+    x = x + pass.written("positions", slice(positions, 0, first, first + x.size(1)));
   return dropout(x, pass.p, pass.context.inside("embed").key);
 }
 
@@ -205,6 +214,8 @@ void Transformer::prepare(const Batch& batch, const ModelHooks& hooks) const {
   require(config_.has_source() == (batch.source_length > 0),
           config_.has_source() ? "an encoder-decoder needs a batch with sources"
                                : "the batch has sources, but the model is no encoder-decoder");
+  require(batch.features == config_.features, "the model reads ", inputs_text(config_.features),
+          ", but the batch holds ", inputs_text(batch.features));
   require(batch.source_length <= config_.source_length, "the sources have ", batch.source_length,
           " positions, but the model was made for at most ", config_.source_length);
   if (hooks.captures == nullptr) return;
@@ -223,14 +234,18 @@ Tensor Transformer::forward(const Batch& batch, const ForwardContext& context,
     pass.stack = &encoder_;
     pass.context = context.inside("encoder");
     pass.mask = {.lengths = batch.source_lengths};
-    pass.memory = run(embed(batch.source, {batch.size, batch.source_length}, pass), pass);
+    const Tensor x = headlab::embedding(W_E_, batch.source, {batch.size, batch.source_length});
+    pass.memory = run(embed(x, pass), pass);
   }
   pass.stack = &main_;
   pass.cache = hooks.cache;
   pass.context = context;
   pass.source_mask = {.lengths = batch.source_lengths};
   pass.mask = {.causal = config_.architecture != Architecture::encoder, .lengths = batch.lengths};
-  const Tensor x = run(embed(batch.tokens, batch.shape(), pass), pass);  // [B, T, C]
+  const Shape vectors{batch.size, batch.length, batch.features};
+  const Tensor read = batch.features > 0 ? matmul(Tensor::of(vectors, batch.vectors), W_E_)
+                                         : headlab::embedding(W_E_, batch.tokens, batch.shape());
+  const Tensor x = run(embed(read, pass), pass);  // [B, T, C]
   if (hooks.cache) hooks.cache->length += batch.length;
   return config_.tied ? matmul(x, W_E_, {.transpose_b = true}) : unembed_.forward(x);
 }

@@ -20,6 +20,7 @@ Json keys_of(const Gold& gold, Index b, Index length) {
 
 Header header_of(const Task& task) {
   const TaskShape shape = task.shape();
+  require(shape.features == 0, task.spec(), " gives vectors: lines of a file hold tokens");
   Header header{.architecture = shape.architecture,
                 .relations = task.relations(),
                 .targets = task.target_names(),

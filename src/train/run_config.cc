@@ -120,7 +120,7 @@ double step_bytes(const TransformerConfig& m, const TrainConfig& t) {
 }
 
 double parameter_bytes(const TransformerConfig& m, const TrainConfig& t) {
-  const Index tables = m.vocab * (m.tied ? 1 : 1 + m.targets) +
+  const Index tables = m.inputs() + m.vocab * (m.tied ? 0 : m.targets) +
                        (kind_of(m.positions).is_parameter ? m.tokens_per_sequence() : 0);
   const double weights = m.block_weights() + static_cast<double>(tables * m.d_model);
   const int moments = t.optimizer == OptimizerKind::sgd ? 1 : 2;

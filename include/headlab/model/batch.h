@@ -1,7 +1,10 @@
-// What a model is given: tokens and, for training, targets; an encoder-decoder reads a source
-// beside them. A task makes it, the model turns it into logits. Letters: B sequences, T positions,
-// S positions of the source, K targets at each position. Read next: transformer.h.
+// What a model is given: tokens, or vectors in their place, and, for training, targets; an
+// encoder-decoder reads a source beside them. A task makes it, the model turns it into logits.
+// Letters: B sequences, T positions, S positions of the source, K targets at each position, F
+// numbers in a vector. Read next: transformer.h.
 #pragma once
+
+#include <span>
 
 #include "headlab/base/pool.h"
 #include "headlab/tensor/tensor.h"
@@ -17,15 +20,18 @@ struct Batch {
   Index length = 0;                // T
   Index targets_per_position = 1;  // K
   Index source_length = 0;         // S; 0: there is no source
-  Ids tokens;                      // [B, T]
+  Index features = 0;              // F; 0: the model reads tokens
+  Ids tokens;                      // [B, T]; beside vectors: what each shows, for reports alone
+  PoolVector<Scalar> vectors{};    // [B, T, F]: patches of a picture, say
   Ids lengths{};                   // [B]: positions that count, the rest is padding; empty: all T
   Ids targets;           // [B, T, K], -1 where there is none; may be empty where no loss is asked
   Ids source;            // [B, S]: what the encoder of an encoder-decoder reads
   Ids source_lengths{};  // [B]: as lengths, of the sources
 
-  /// Room for B x T tokens (0), B x T x K targets (-1) and B x S tokens of sources (0).
+  /// Room for B x T tokens (0), B x T x K targets (-1), B x S tokens of sources (0) and B x T
+  /// vectors (0).
   static Batch make(Index size, Index length, Index targets_per_position = 1,
-                    Index source_length = 0);
+                    Index source_length = 0, Index features = 0);
   Shape shape() const { return {size, length}; }
   /// The number of targets that are not -1.
   Index target_count() const;
@@ -33,6 +39,9 @@ struct Batch {
   Batch rows(Index begin, Index end) const;
   std::int32_t& token(Index b, Index t) { return tokens[b * length + t]; }
   std::int32_t token(Index b, Index t) const { return tokens[b * length + t]; }
+  std::span<Scalar> vector(Index b, Index t) {
+    return std::span(vectors).subspan((b * length + t) * features, features);
+  }
   std::int32_t& source_token(Index b, Index s) { return source[b * source_length + s]; }
   std::int32_t source_token(Index b, Index s) const { return source[b * source_length + s]; }
   std::int32_t& target(Index b, Index t, Index k = 0) { return targets[place(b, t, k)]; }

@@ -39,6 +39,9 @@ struct TaskShape {
   Index length = 16;        // the longest sequence
   Index targets = 1;        // K: softmaxes over the vocabulary at each position
   Index source_length = 0;  // the longest source, of an encoder-decoder
+  Index features = 0;       // F: numbers of a vector that stands in place of a token; 0: tokens
+  /// Rows of the embedding: one for each token, or for each number of a vector.
+  Index inputs() const { return features > 0 ? features : vocab; }
   friend bool operator==(const TaskShape&, const TaskShape&) = default;
 };
 

@@ -2,8 +2,8 @@
 // compute x + attn(ln1(x)), x + mlp(ln2(x)) and end in ln_final; post-norm blocks ln1(x + attn(x)),
 // ln2(x + mlp(x)). In an encoder-decoder the blocks of the decoder attend, between the two, to what
 // the encoder made of the source, and both embed by one W_E (Vaswani et al. 2017, sections 3.1 and
-// 3.4). Every call can be watched (captures) and edited (head edits). Read next: nn/attention.h,
-// train/trainer.h.
+// 3.4). A model of vectors maps each by W_E, and nothing else differs. Every call can be watched
+// (captures) and edited (head edits). Read next: nn/attention.h, train/trainer.h.
 #pragma once
 
 #include <string>
@@ -109,8 +109,8 @@ class Transformer {
   std::vector<AttentionModule> attention_modules() const;
   /// The module with that index, to change its weights by hand.
   MultiHeadAttention& attention(std::size_t module);
-  /// The embedding [V, C]; pre-norm, the norm after the last block; and the map [C, K*V] from there
-  /// to the logits, without b in a tied model.
+  /// The embedding [V, C], or of vectors the map [F, C]; pre-norm, the norm after the last block;
+  /// and the map [C, K*V] from there to the logits, without b in a tied model.
   const Tensor& embedding() const { return W_E_; }
   const NormLayer& final_norm() const { return main_.ln_final; }
   Linear unembedding() const;
@@ -129,13 +129,13 @@ class Transformer {
 
  private:
   struct Pass;
-  Tensor embed(const Ids& tokens, const Shape& shape, const Pass& pass) const;
+  Tensor embed(Tensor x, const Pass& pass) const;
   Tensor run(Tensor x, const Pass& pass) const;
   Tensor run_block(const Block& block, Tensor x, const Pass& pass) const;
   void prepare(const Batch& batch, const ModelHooks& hooks) const;
 
   TransformerConfig config_;
-  Tensor W_E_;     // [V, C]
+  Tensor W_E_;     // [V, C]; of vectors [F, C]
   Stack encoder_;  // empty but in an encoder-decoder
   Stack main_;     // its decoder, or the only stack
   Linear unembed_;

@@ -42,6 +42,8 @@ struct Sequence {
 
   Index length() const { return example.batch.length; }
   std::int32_t& token(Index t) { return example.batch.token(b, t); }
+  /// The F numbers that the model reads in place of the token.
+  std::span<Scalar> vector(Index t) { return example.batch.vector(b, t); }
   std::int32_t& target(Index t, Index k = 0) { return example.batch.target(b, t, k); }
   /// All tokens, padding included.
   std::span<std::int32_t> tokens() {
@@ -133,6 +135,7 @@ class TaskOf final : public Task {
     return letter_text(token);
   }
   std::vector<std::int32_t> encode(std::string_view text) const override {
+    require(shape().features == 0, spec_, " gives vectors: they cannot be typed as tokens");
     if constexpr (requires { definition_.encode(text); }) return definition_.encode(text);
     return Task::encode(text);
   }
@@ -165,7 +168,7 @@ class TaskOf final : public Task {
   /// A definition may write a whole batch instead of each of its sequences.
   Example write(Key key, Index count, Split split, bool with_truth) const {
     const TaskShape of = shape();
-    Example example{Batch::make(count, of.length, of.targets, of.source_length), {}};
+    Example example{Batch::make(count, of.length, of.targets, of.source_length, of.features), {}};
     if (with_truth) example.gold.resize(relations().size());
     if constexpr (requires { definition_.write(example, key, split, with_truth); })
       definition_.write(example, key, split, with_truth);
