@@ -35,6 +35,8 @@ Json set_facts(const Task& task, const Example& example, PageBlocks& blocks) {
   Ids targets = batch.targets;
   for (std::int32_t& target : targets) ++target;  // 0: none
   add("tokens", {n, batch.length}, batch.tokens);
+  if (batch.features > 0)
+    json["vectors"] = blocks.floats("examples", {n, batch.length, batch.features}, batch.vectors);
   add("lengths", {n}, batch.lengths);
   add("targets", {n, batch.length, batch.targets_per_position}, targets);
   add("source", {n, batch.source_length}, batch.source);
@@ -85,6 +87,7 @@ Json task_facts(const Task& task, const PagePlan& plan, PageBlocks& blocks) {
                     {"length", shape.length},
                     {"source_length", shape.source_length},
                     {"targets", shape.targets},
+                    {"features", shape.features},
                     {"tokens", token_texts(task)},
                     {"target_names", task.target_names()},
                     {"relations", relations},

@@ -139,6 +139,7 @@ const std::vector<Mistake> kFiles = {
     {"OutBelowAFile", "train --out plain/b", 1, "plain/b"},
     {"OutOnADevice", "train --out /dev/null", 1, "/dev/null"},
     {"PruneOntoARun", "prune a --keep 1 --out photos", 1, "photos exists"},
+    {"LinesOfVectors", "show patches --write x", 1, "gives vectors|lines of a file hold tokens"},
     {"SampleOfUnknownTokens", "sample a --prompt x", 1, "unknown token 'x'"},
 };
 INSTANTIATE_TEST_SUITE_P(Files, Mistakes, testing::ValuesIn(kFiles), name_of_mistake);

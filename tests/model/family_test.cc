@@ -17,7 +17,8 @@ std::vector<std::string> combinations() {
         for (const ActivationKind& activation : kActivations)
           for (const char* biases : {"on", "off"})
             for (const char* more :
-                 {"architecture=decoder", "architecture=encoder window=2", "kv_heads=2 window=3+0",
+                 {"architecture=decoder", "architecture=encoder window=2 features=3",
+                  "kv_heads=2 window=3+0",
                   "architecture=encoder_decoder encoder_layers=1 source_length=5 window=2+0+3"})
               all.push_back(text("norm=", norm.name, " norm_place=", place,
                                  " positions=", positions.name, " activation=", activation.name,

@@ -168,6 +168,9 @@ TEST(Generation, RefusesWhatItCannotContinue) {
   const Transformer encoder(config);
   expect_error([&] { generate(encoder, {1}, {}); }, {"only a decoder"});
   config = small_config();
+  config.features = 3;
+  expect_error([&] { generate(Transformer(config), {1}, {}); }, {"reads vectors: no token"});
+  config = small_config();
   config.targets = 2;
   const Transformer two(config);
   expect_error([&] { generate(two, {1}, {}); }, {"one target"});

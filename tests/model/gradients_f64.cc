@@ -52,6 +52,7 @@ INSTANTIATE_TEST_SUITE_P(
                        c.heads = {2, 0};
                      }},
         CheckedModel{"SharedKeys", [](TransformerConfig& c) { c.heads = {4}, c.kv_heads = 2; }},
+        CheckedModel{"Vectors", [](TransformerConfig& c) { c.features = 3; }},
         CheckedModel{"Dropout", [](TransformerConfig& c) { c.dropout = 0.2; }},
         CheckedModel{"Encoder",
                      [](TransformerConfig& c) {

@@ -98,6 +98,8 @@ TEST(Transformer, RefusesWhatDoesNotFit) {
   const Transformer model = random_model(config);
   Batch batch = random_batch(config, 1, 6);
   expect_error([&] { model.forward(Batch::make(1, 7)); }, {"7 positions", "at most 6"});
+  expect_error([&] { model.forward(Batch::make(1, 6, 1, 0, 3)); },
+               {"the model reads tokens", "holds vectors of 3 numbers"});
   expect_error([&] { model.loss(Batch::make(1, 6, 2)); }, {"2 targets", "the model 1"});
   expect_error([&] { model.forward(batch, {}, {.edits = std::vector<HeadEdits>(3)}); },
                {"3 attention modules", "has 2"});

@@ -79,6 +79,7 @@ const Variant kVariants[] = {
        c.attention = {{"blocks.0.attn", {1, 3}}, {"blocks.1.attn", {}}};
      }},
     {"an encoder", [](TransformerConfig&) {}, "relations:length=8,vocab=6,relations=next+same"},
+    {"vectors", [](TransformerConfig&) {}, "patches:width=4,height=2"},
     {"two stacks, post", [](TransformerConfig& c) { c.norm_place = NormPlace::post; }, kTwoStacks},
     {"two stacks, uneven", [](TransformerConfig& c) { c.encoder_layers = 1, c.layers = 2; },
      kTwoStacks},

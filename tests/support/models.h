@@ -21,7 +21,8 @@ inline Transformer random_model(const TransformerConfig& config, Key key = Key{1
 inline Batch random_batch(const TransformerConfig& config, Index size, Index length,
                           double missing = 0.2, Key key = Key{2}) {
   Generator random(key);
-  Batch batch = Batch::make(size, length, config.targets, config.source_length);
+  Batch batch = Batch::make(size, length, config.targets, config.source_length, config.features);
+  for (Scalar& value : batch.vectors) value = static_cast<Scalar>(random.normal());
   for (std::int32_t& token : batch.tokens)
     token = static_cast<std::int32_t>(random.below(config.vocab));
   for (std::int32_t& token : batch.source)

@@ -50,6 +50,13 @@ TEST(Grid, TheMeanOfTwoPixelsIsReadByOneHeadInHalves) {
   }
 }
 
+TEST(Patches, EveryRelationOfVectorsHasAHeadOfItsOwn) {
+  const Trained all = trained("patches");
+  EXPECT_GT(all.accuracy, 0.99);
+  EXPECT_EQ(all.report.specialization, 1);
+  for (std::size_t r = 0; r < 3; ++r) EXPECT_TRUE(all.report.relations[r].owned);
+}
+
 TEST(Recall, IsTheWorkOfTwoLayersInOrder) {
   const Trained two = trained("recall");
   EXPECT_GT(two.accuracy, 0.99);

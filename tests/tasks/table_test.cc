@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -179,7 +180,8 @@ TEST_P(EveryTask, AbsurdNumbersAreRefused) {
   const Settings parameters = GetParam().parameters();
   for (const Setting& setting : parameters.all()) {
     if (setting.get().is_number()) {
-      for (const char* value : {"-1", "1e30", "many", "", "0.00001"}) {
+      const bool whole = std::floor(setting.get().number()) == setting.get().number();
+      for (const char* value : {"-1", "1e30", "many", "", whole ? "0.00001" : "x"}) {
         const std::string spec = text(GetParam().name, ":", setting.name, "=", value);
         expect_contains(refusal(spec), text("task ", GetParam().name, ": ", setting.name));
       }
@@ -248,6 +250,7 @@ TEST(TaskTable, ImpossibleSettingsGetASentence) {
            {"induction:shortest=9,longest=8", "shortest 9 must not exceed longest 8"},
            {"induction:length=35,vocab=13", ""},
            {"grid:width=1", "width must be a whole number from 2"},
+           {"patches:width=3,height=3", "width 3 times height 3 must be even"},
            {"grid:rule=mode", "rule must be one of contrast, mean"},
            {"english:lm=both", "lm must be one of masked, causal"},
            {"english:attractors=9", "attractors must be a whole number from 0 to 8"},
@@ -274,8 +277,8 @@ TEST(TaskTable, KnowsHowManyHeadsATaskNeedsWhereItsDefinitionSaysSo) {
       {"brackets", 2},       {"sort", 1},
       {"duplicate", 1},      {"grid", 2},
       {"grid:rule=mean", 1}, {"histogram", 0},
-      {"memoryless", 0},     {"english", 0},
-      {"assign", 0}};
+      {"patches", 3},        {"memoryless", 0},
+      {"english", 0},        {"assign", 0}};
   for (const auto& [spec, heads] : needed)
     EXPECT_EQ(make_task(spec)->needed_heads(), heads) << spec;
 }

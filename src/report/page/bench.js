@@ -3,7 +3,7 @@
 import {at2, keptNames, rankOfSet, subsetNames, subsetsOf} from './core_losses.js';
 import {digits} from './charts.js';
 import {
-  aside, button, choice, code, dynamic, el, figure, live, say, sliderOf, tableOf, visible,
+  aside, button, choice, code, dynamic, el, figure, live, note, say, sliderOf, tableOf, visible,
 } from './ui.js';
 import {
   app, chosen, example, go, headsOf, isLive, noModel, onlyGate, onlyHeads, ownedBy, prunedRuns,
@@ -138,6 +138,7 @@ const typedNow = () => {
 };
 
 function tokenField() {
+  if (example().vectors) return note('The model reads vectors: there are no tokens to type.');
   const {tokens, target_names: names} = task();
   const single = tokens.filter((words) => [...words].length > 1).length < 3;  // one for unknown
   const known = new Map(tokens.flatMap((words, v) => [[visible(words), v], [words, v]]));

@@ -7,7 +7,7 @@
 //   marks    {rows, cols(r), box(r, c), text(r, c), find(x, y)}: what pointer and arrow keys visit
 //
 // so that readout, keyboard, table and export work the same for all of them.
-import {DASHES, SERIES, SHAPES, pooled, remember} from './draw.js';
+import {DASHES, SERIES, SHAPES, pooled, range, remember} from './draw.js';
 
 export const rect = (x, y, w, h, more) => ({type: 'rect', x, y, w, h, ...more});
 export const line = (points, more) => ({type: 'line', points, stroke: 'ink', ...more});
@@ -73,19 +73,21 @@ function legend(x, {kind, top, root}) {
 }
 
 /// Where the cells of a matrix lie: names are turned where they are wider than a column.
-function gridOf({rowNames, colNames, width, cell = 40, tall, leastTall = 0, rowBar, numbers}) {
+function gridOf(options) {
+  const {rowNames, colNames, width, cell = 40, tall, leastTall = 0, rowBar, numbers} = options;
   const [rows, cols] = [rowNames.length, colNames.length];
+  const room = options.vectors ? 20 : 0;
   const longest = (names, most) =>
     Math.min(most, Math.max(10, ...names.map((t) => textWidth(t, 12, true))));
-  const left = longest(rowNames, Math.min(150, width * 0.4)) + 12;
+  const left = longest(rowNames, Math.min(150, width * 0.4)) + 12 + room;
   const right = rowBar ? 56 : 8;
   const side = Math.min(cell, (width - left - right) / Math.max(cols, 1));
   const high = Math.min(tall || side, Math.max(side, leastTall));
   const shown = side >= 11;
   const turned = shown && colNames.some((t) => textWidth(t, 12, true) > side - 1);
-  const above = (turned ? longest(colNames, 90) + 34 : 40) + (numbers && shown ? 14 : 0);
+  const above = (turned ? longest(colNames, 90) + 34 : 40) + (numbers && shown ? 14 : 0) + room;
   const box = (r, c) => [left + c * side, above + r * high, side, high];
-  return {rows, cols, left, right, side, tall: high, shown, turned, above, box};
+  return {rows, cols, left, right, side, tall: high, shown, turned, above, box, room};
 }
 
 /// Every how many of a row of names one is drawn.
@@ -99,14 +101,14 @@ function matrixNames({rowNames, colNames, first = [0, 0], rowFill, numbers}, g) 
     const x = g.left + (c + 0.5) * g.side;
     const named = shortened(colNames[c], g.turned ? 90 : g.side + 8, 12, true);
     const look = g.turned ? {turn: -90, mono: true} : across;
-    if (g.shown) items.push(label(x, g.above - 8, named, look));
+    if (g.shown) items.push(label(x, g.above - 8 - g.room, named, look));
     if ((g.shown ? numbers : true) && (c + first[1]) % every(g.side, 26) === 0)
       items.push(small(x, g.shown ? 30 : g.above - 8, String(c + first[1]), across));
   }
   for (let r = 0; r < g.rows; ++r)
     if (g.tall >= 11 || (r + first[0]) % every(g.tall, 14) === 0)
       items.push(
-        label(g.left - 6, g.above + (r + 0.5) * g.tall,
+        label(g.left - 6 - g.room, g.above + (r + 0.5) * g.tall,
           g.tall >= 11 ? shortened(rowNames[r], g.left - 10, 12, true) : String(r + first[0]),
           {anchor: 'end', mono: true, fill: rowFill?.(r) || 'ink'},
         ),
@@ -114,9 +116,29 @@ function matrixNames({rowNames, colNames, first = [0, 0], rowFill, numbers}, g) 
   return items;
 }
 
+/// A vector as a picture: 3 n^2 numbers as n x n cells of red, green and blue, others as a row of
+/// greys, from -1, dark, to 1, bright.
+export function swatch(vector, x, y, size) {
+  const n = Math.sqrt(vector.length / 3), colored = Number.isInteger(n);
+  const [cols, rows] = colored ? [n, n] : [vector.length, 1];
+  const [w, h] = [size / cols, size / rows];
+  const shade = (v) => Math.round(255 * Math.min(1, Math.max(0, (v + 1) / 2)));
+  return range(rows * cols, (i) => {
+    const color = range(3, (c) => shade(vector[colored ? 3 * i + c : i]));
+    return rect(x + (i % cols) * w, y + Math.floor(i / cols) * h, w, h, {fill: `rgb(${color})`});
+  });
+}
+
+/// The vectors of rows and columns between their names and the map, where there is room.
+const swatches = ({rows, cols}, g) => !g.shown ? [] : [
+  ...rows.flatMap((v, r) => swatch(v, g.left - 20, g.above + (r + 0.5) * g.tall - 8, 16)),
+  ...cols.flatMap((v, c) => swatch(v, g.left + (c + 0.5) * g.side - 8, g.above - 20, 16)),
+];
+
 /// A map of `rows` x `cols` values with labels on its left and on top.
 ///   rowNames, colNames (strings), numbers (whether columns are numbered too), values, kind, top
 ///   (value of the darkest colour), say(r, c), rowBar(r): a share drawn after the row's end;
+///   vectors: {rows, cols}, what is read at each, as pictures;
 ///   over(box): further items, such as outlines.
 export function matrix(options) {
   const {values, colNames, rowNames} = options;
@@ -135,7 +157,7 @@ export function matrix(options) {
   const items = [
     {type: 'map', x: g.left, y: g.above, w, h, ...map, kind, top, root},
     rect(g.left - 0.5, g.above - 0.5, w + 1, h + 1, {stroke: 'edge'}),
-    ...matrixNames(options, g),
+    ...matrixNames(options, g), ...(options.vectors ? swatches(options.vectors, g) : []),
     ...(options.axes && g.left + w > 330 ? [small(4, 8, options.axes)] : []),
     ...legend(Math.max(g.left + w - 110, 40), {kind, top, root}),
     ...(options.rowBar ? rowNames.map(bar) : []), ...(options.over?.(g.box) || []),

@@ -158,8 +158,10 @@ export class Model {
     const {[name + 'w']: gain, [name + 'b']: bias} = this.tensors;
     return normalised(norms[this.config.norm], x, this.C, gain, bias);
   }
-  embed(tokens, positions) {
+  // What enters a stack; vectors, where a task gives them, in place of tokens.
+  embed(tokens, positions, vectors) {
     const C = this.C, W = this.tensors['embed.W_E'], x = new Float32Array(tokens.length * C);
+    if (vectors) return linear(vectors, tokens.length, W, null, positions);
     for (let t = 0; t < tokens.length; ++t)
       for (let c = 0; c < C; ++c)
         x[t * C + c] = W[tokens[t] * C + c] + (positions ? positions[t * C + c] : 0);

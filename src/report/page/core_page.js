@@ -106,12 +106,13 @@ class ExampleSet {
     return t < each ? keys.subarray(begin[at], begin[at + 1]) : noKeys;
   }
   example(i) {
-    const {length: T, targets: K, source_length: S} = this.task;
+    const {length: T, targets: K, source_length: S, features: F} = this.task;
     const part = (values, each) => Int32Array.from(values.subarray(i * each, (i + 1) * each));
     const lengths = this.values('lengths'), sources = this.values('source_lengths');
     return new Example({
       index: i, set: this, task: this.task,
       tokens: part(this.values('tokens'), T),
+      vectors: F > 0 ? this.values('vectors').subarray(i * T * F, (i + 1) * T * F) : null,
       length: lengths ? lengths[i] : T,
       targets: part(this.values('targets'), T * K).map((target) => target - 1),
       source: S > 0 ? part(this.values('source'), S) : null,

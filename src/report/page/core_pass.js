@@ -79,8 +79,8 @@ class Pass {
     return this.base && this.clean && !this.changed(block.attn) &&
       (block.cross < 0 || !this.changed(block.cross));
   }
-  * stack(stack, tokens, memory) {
-    let x = this.model.embed(tokens, stack.positions);
+  * stack(stack, tokens, memory, vectors) {
+    let x = this.model.embed(tokens, stack.positions, vectors);
     for (let i = 0; i < stack.blocks.length; ++i) {
       const block = stack.blocks[i];
       this.trace.residual.push(x);
@@ -107,7 +107,7 @@ export function* forwardSteps(model, example, options = {}) {
   const main = model.stacks[model.stacks.length - 1];
   const memory = model.stacks.length > 1
     ? yield* pass.stack(model.stacks[0], example.source, null) : null;
-  const x = yield* pass.stack(main, example.tokens, memory);
+  const x = yield* pass.stack(main, example.tokens, memory, example.vectors);
   pass.trace.last = x;
   pass.trace.logits = model.unembed(x);
   return pass.trace;

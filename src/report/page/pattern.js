@@ -1,7 +1,9 @@
 // The pattern of a head: zoomed and moved, with the truth drawn on it; and one query of a sentence,
 // as arcs to the tokens that it must look at and to those that a head looks at.
 import {SERIES, range, remember} from './draw.js';
-import {digits, label, line, matrix, rect, shortened, small, tableNumber} from './charts.js';
+import {
+  digits, label, line, matrix, rect, shortened, small, swatch, tableNumber,
+} from './charts.js';
 import {note, quoted, visible} from './ui.js';
 import {app, chosen, example, exampleIndex, go, noPattern, run, task, trace} from './state.js';
 
@@ -19,6 +21,12 @@ export function sides(m) {
       queries: kind === 'encoder' ? source() : own(), keys: kind === 'self' ? own() : source(),
     };
   });
+}
+
+/// The vector that is read at position t, or null where tokens are read.
+function vectorAt(t) {
+  const {vectors} = example(), {features: F} = task();
+  return vectors && vectors.subarray(t * F, (t + 1) * F);
 }
 
 /// A pattern cut to the positions that count: {values, rows, cols}.
@@ -130,6 +138,10 @@ export function patternPicture(width, {head, lock = head, values, title, rel = -
     rowBar: left ? (r) => left[r0 + r]
       : truth && ((r) => (asked(r0 + r) ? Math.max(0, 1 - truth[r0 + r].mass) : 0)),
     over: (box) => overlay(box, truth, shown),
+    vectors: example().vectors && {
+      rows: range(r1 - r0 + 1, (r) => vectorAt(r0 + r)),
+      cols: range(c1 - c0 + 1, (c) => vectorAt(c0 + c)),
+    },
     about: {
       name: `head-${head.at}-example-${exampleIndex()}`, title,
       sentence: patternSentence({map, truth, rel, left, queries, keys, locked}),
@@ -235,12 +247,14 @@ function sentenceOf(width, {t, head}) {
 
 function sentenceItems({queries, keys, room, top, gap, at, asked, row}, t) {
   const tall = (s, r) => (gap ? 20 : Math.min(66, 14 + 5 * Math.abs(t - s) + 6 * r));
+  const side = Math.min(18, room - 6);
   const token = (words, i, y, is) => [
     rect(at(i) - room / 2 + 1, y - 12, room - 2, 24, is
       ? {fill: 'ink'} : {stroke: 'rule', fill: 'panel'}),
-    label(at(i), y, shortened(words, room, 13, true), {
-      anchor: 'middle', mono: true, size: 13, fill: is ? 'paper' : 'ink', bold: is,
-    }),
+    ...example().vectors ? swatch(vectorAt(i), at(i) - side / 2, y - side / 2, side)
+      : [label(at(i), y, shortened(words, room, 13, true), {
+        anchor: 'middle', mono: true, size: 13, fill: is ? 'paper' : 'ink', bold: is,
+      })],
   ];
   const looks = (w, s) => line(
     arc(at(t), at(s), top + gap + 12, -Math.min(44, 10 + 4 * Math.abs(t - s))),

@@ -127,7 +127,7 @@ export const where = () =>
 export const example = memo(where, () => {
   const original = task().set('scored').example(exampleIndex());
   const typed = app.state.tokens.filter((v) => v < task().vocab);
-  if (!typed.length) return original;
+  if (!typed.length || original.vectors) return original;
   if (original.source) {
     const source = Int32Array.from(original.source, (v, i) => typed[i] ?? v);
     const made = makeExample(task(), original.tokens, {source, length: original.length});
