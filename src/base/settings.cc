@@ -169,9 +169,11 @@ void Settings::set_all(const Json& object, std::string_view source,
 
 Json Settings::to_json() const {
   Json object = Json::object();
-  for (const Setting& setting : table_)
-    if (Json value = setting.get(); !setting.shorthand && !value.is_null())
-      object[setting.name] = std::move(value);
+  for (const Setting& setting : table_) {
+    Json value = setting.get();
+    const bool left_out = setting.shorthand || (setting.decided && value.is_null());
+    if (!left_out) object[setting.name] = std::move(value);
+  }
   return object;
 }
 

@@ -224,8 +224,12 @@ TEST_F(ConfigOfARun, HoldsEverySettingAndTheVersion) {
   const Json json = Json::parse(read_file(config_file(run)));
   EXPECT_TRUE(json.at("headlab").is_string());
   RunConfig config;
-  for (const std::string& name : settings_of(config).names())
-    EXPECT_EQ(json.find(name) == nullptr, name == "block") << name;  // which stands for others
+  for (const std::string& name : settings_of(config).names()) {
+    const bool left_out = name == "block" || name == "features";  // others; of vectors alone
+    EXPECT_EQ(json.find(name) == nullptr, left_out) << name;
+  }
+  const TrainedRun vectors = create_run(folder / "vectors", recommended_config("patches"));
+  EXPECT_EQ(Json::parse(read_file(config_file(vectors))).at("features").integer(), 27);
 }
 
 TEST_F(ConfigOfARun, LeavesToTheUserWhatTheTaskDoesNotDecide) {

@@ -23,7 +23,7 @@ struct Setting {
   std::string placeholder;  // N, X, "pre|post": for help
   std::string help;
   std::function<void(const Json&)> set;  // Error that says what is allowed
-  std::function<Json()> get;             // null: files do not name it
+  std::function<Json()> get;             // null where decided: files leave it out
   bool takes_text = false;  // a value on the command line is a text, even if it looks like a number
   bool shorthand = false;   // it stands for other settings, and files name these instead
   bool decided = false;     // by the task, or by what wrote the config: part of files, no flag
