@@ -100,13 +100,17 @@ void add_block(Settings& s) {
          .shorthand = true});
 }
 
-/// Files of models that read tokens do not name it.
-void add_features(Settings& s, TransformerConfig& c) {
+/// What the task decides. Files of models that read tokens do not name `features`.
+void add_shape(Settings& s, TransformerConfig& c) {
+  s.integer("vocab", c.vocab, 1, 1 << 24, "number of tokens");
+  s.integer("length", c.length, 1, 1 << 20, "longest sequence");
+  s.integer("source_length", c.source_length, 0, 1 << 20, "longest source (0: no sources)");
   Settings one;
   one.integer("features", c.features, 0, 1 << 16, "numbers of a vector in place of a token");
   Setting features = *one.find("features");
   features.get = [&c] { return c.features > 0 ? Json(c.features) : Json(); };
   s.add(std::move(features));
+  s.integer("targets", c.targets, 1, 1024, "targets predicted at each position");
 }
 
 /// The heads of one layer against the other sizes.
@@ -239,11 +243,7 @@ Settings settings_of(TransformerConfig& c) {
   s.integer("kv_heads", c.kv_heads, 0, 4096,
             "blocks of keys and values that heads share (0: one each)");
   s.integer("d_ff", c.d_ff, 0, 1 << 20, "width of the feed-forward network (0: none)");
-  s.integer("vocab", c.vocab, 1, 1 << 24, "number of tokens");
-  s.integer("length", c.length, 1, 1 << 20, "longest sequence");
-  s.integer("source_length", c.source_length, 0, 1 << 20, "longest source (0: no sources)");
-  add_features(s, c);
-  s.integer("targets", c.targets, 1, 1024, "targets predicted at each position");
+  add_shape(s, c);
   s.choice("activation", c.activation, texts_of(kActivations, &ActivationKind::name),
            "of the feed-forward network");
   add_norm(s, c);
