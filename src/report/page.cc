@@ -11,6 +11,7 @@
 #include "base/digest.h"
 #include "headlab/base/text.h"
 #include "headlab/heads/lessons.h"
+#include "headlab/report/finding_text.h"
 #include "report/page_html.h"
 #include "report/page_parts.h"
 
@@ -211,7 +212,7 @@ class PageMaker {
     const Json all = facts(blocks);
     HtmlFilling filling;
     filling.title = html_text(all.at("title").string());
-    if (!textbook_) filling.fixed = static_html(all.at("runs").items()[0], runs_[0].study);
+    if (!textbook_) filling.fixed = static_html(all.at("runs").items()[0]);
     filling.lessons = lessons_html();
     filling.data = data_html(all, blocks, page);
     page.html = html_page(filling);

@@ -90,18 +90,6 @@ std::string filling_of(const std::string& placeholder, const HtmlFilling& fillin
 
 }  // namespace
 
-std::string html_text(std::string_view text) {
-  static constexpr std::pair<char, std::string_view> kEntities[] = {
-      {'&', "&amp;"},  {'<', "&lt;"},   {'>', "&gt;"},
-      {'"', "&quot;"}, {'\'', "&#39;"}, {'\0', "\xEF\xBF\xBD"}};  // U+FFFD: HTML has no NUL
-  std::string html;
-  for (const char c : text) {
-    const auto entity = std::ranges::find(kEntities, c, &std::pair<char, std::string_view>::first);
-    html += entity == std::end(kEntities) ? std::string_view(&c, 1) : entity->second;
-  }
-  return html;
-}
-
 std::string json_for_html(std::string json) {
   replace_all(json, "<", "\\u003c");
   replace_all(json, "\xE2\x80\xA8", "\\u2028");

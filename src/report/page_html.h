@@ -10,9 +10,6 @@
 
 namespace headlab {
 
-/// Text as HTML shows it: & < > " ' are written as entities.
-std::string html_text(std::string_view text);
-
 /// JSON that may stand inside a script element: `<` as \u003c, the separators U+2028 and U+2029 as
 /// their escapes.
 std::string json_for_html(std::string json);

@@ -8,6 +8,7 @@
 #include "headlab/base/error.h"
 #include "headlab/base/text.h"
 #include "headlab/heads/lessons.h"
+#include "headlab/report/finding_text.h"
 #include "report/page_files.h"
 #include "report/page_html.h"
 #include "report/page_parts.h"
@@ -15,111 +16,104 @@
 namespace headlab {
 namespace {
 
-using HtmlRow = std::vector<std::string>;
-
-/// The first cell of each row names it.
-std::string html_table(const std::string& caption, const HtmlRow& head,
-                       const std::vector<HtmlRow>& rows) {
-  std::string html = "<table><caption>" + html_text(caption) + "</caption><thead><tr>";
-  for (const std::string& title : head) html += "<th scope=\"col\">" + html_text(title) + "</th>";
-  html += "</tr></thead><tbody>\n";
-  for (const HtmlRow& row : rows) {
-    html += "<tr><th scope=\"row\">" + html_text(row[0]) + "</th>";
-    for (std::size_t i = 1; i < row.size(); ++i) html += "<td>" + html_text(row[i]) + "</td>";
-    html += "</tr>\n";
-  }
-  return html + "</tbody></table>\n";
-}
-
 std::string row_text(const Matrix& matrix, Index row, int decimals) {
   std::vector<std::string> cells;
   for (Index i = 0; i < matrix.columns(); ++i) cells.push_back(fixed(matrix(row, i), decimals));
   return join(cells, " ");
 }
 
-std::string inputs_table(const std::string&) {
+Table inputs_table(const std::string&) {
   const LessonWorld& world = lesson_world("five-tokens");
-  std::vector<HtmlRow> rows;
+  Table table{.columns = {{"token", "token"}, {"q", "q"}, {"k", "k"}, {"v", "v"}},
+              .title = "The five tokens: head 1 has the first two columns, head 2 the others"};
   for (Index t = 0; t < world.q.rows(); ++t)
-    rows.push_back({world.tokens[static_cast<std::size_t>(t)], row_text(world.q, t, 1),
-                    row_text(world.k, t, 1), row_text(world.v, t, 1)});
-  return html_table("The five tokens: head 1 has the first two columns, head 2 the others",
-                    {"token", "q", "k", "v"}, rows);
+    table.rows.push_back({world.tokens[t], row_text(world.q, t, 1), row_text(world.k, t, 1),
+                          row_text(world.v, t, 1)});
+  return table;
 }
 
-std::string weights_table(const std::string& name) {
+Table weights_table(const std::string& name) {
   const LessonWorld& world = lesson_world(name);
   const std::vector<HeadSteps> heads = attend_in_heads(world.q, world.k, world.v, world.heads);
-  HtmlRow head = {"query"};
-  for (std::size_t h = 0; h < heads.size(); ++h) head.push_back(text("weights of head ", h + 1));
-  head.insert(head.end(), {"average", "output"});
-  const Matrix average = average_weights(heads), output = concatenated(heads);
-  std::vector<HtmlRow> rows;
-  for (Index t = 0; t < world.q.rows(); ++t) {
-    HtmlRow& row = rows.emplace_back(HtmlRow{world.tokens[static_cast<std::size_t>(t)]});
-    for (const HeadSteps& one : heads) row.push_back(row_text(one.weights, t, 4));
-    row.push_back(row_text(average, t, 4));
-    row.push_back(row_text(output, t, 4));
-  }
-  return html_table(text("Attention on ", join(world.tokens, " ")), head, rows);
-}
-
-std::string silence_table(const std::string& name) {
-  const LessonWorld& world = lesson_world(name);
-  const std::vector<HeadSteps> heads = attend_in_heads(world.q, world.k, world.v, world.heads);
-  std::vector<HtmlRow> rows;
+  Table table{.columns = {{"query", "query"}}, .title = "Attention on " + join(world.tokens, " ")};
   for (std::size_t h = 0; h < heads.size(); ++h)
-    rows.push_back({text("head ", h + 1),
-                    fixed(change_when_silent(heads, h, identity(world.v.columns())), 4),
-                    fixed(change_when_silent(heads, h, world.W_O), 4)});
-  return html_table("By how much the output of all tokens changes in L2 when a head is silenced",
-                    {"silent", "W_O the identity", "W_O mixes"}, rows);
+    table.columns.push_back({text("weights.", h), text("weights of head ", h + 1)});
+  table.columns.insert(table.columns.end(), {{"average", "average"}, {"output", "output"}});
+  const Matrix average = average_weights(heads), output = concatenated(heads);
+  for (Index t = 0; t < world.q.rows(); ++t) {
+    Json::Array& row = table.rows.emplace_back(1, Json(world.tokens[t]));
+    for (const HeadSteps& one : heads) row.emplace_back(row_text(one.weights, t, 4));
+    row.emplace_back(row_text(average, t, 4));
+    row.emplace_back(row_text(output, t, 4));
+  }
+  return table;
 }
 
-std::string models_table(const std::string&) {
-  std::vector<HtmlRow> rows;
+Table silence_table(const std::string& name) {
+  const LessonWorld& world = lesson_world(name);
+  const std::vector<HeadSteps> heads = attend_in_heads(world.q, world.k, world.v, world.heads);
+  Table table{.columns = {{"silent", "silent"},
+                          {"identity", "W_O the identity", "", 4},
+                          {"mixes", "W_O mixes", "", 4}},
+              .title =
+                  "By how much the output of all tokens changes in L2 when a head is silenced"};
+  for (std::size_t h = 0; h < heads.size(); ++h)
+    table.rows.push_back({text("head ", h + 1),
+                          change_when_silent(heads, h, identity(world.v.columns())),
+                          change_when_silent(heads, h, world.W_O)});
+  return table;
+}
+
+Table models_table(const std::string&) {
+  Table table{.columns = {{"model", "model"},
+                          {"d", "d"},
+                          {"heads", "heads"},
+                          {"kv_heads", "kv_heads"},
+                          {"d_k", "d_k"},
+                          {"parameters", "parameters", "", kGrouped},
+                          {"source", "source"}},
+              .title = "Attention of published models: parameters of one layer without biases"};
   for (const PublishedModel& m : published_models())
-    rows.push_back({m.name, text(m.d_model), text(m.heads), text(m.kv_heads), text(m.d_head),
-                    // W_Q and W_O, W_K and W_V
-                    grouped(2 * m.d_model * m.d_head * (m.heads + m.kv_heads)), m.source});
-  return html_table("Attention of published models: parameters of one layer without biases",
-                    {"model", "d", "heads", "kv_heads", "d_k", "parameters", "source"}, rows);
+    table.rows.push_back({m.name, m.d_model, m.heads, m.kv_heads, m.d_head,
+                          // W_Q and W_O, W_K and W_V
+                          2 * m.d_model * m.d_head * (m.heads + m.kv_heads), m.source});
+  return table;
 }
 
-std::string entropy_table(const std::string&) {
+Table entropy_table(const std::string&) {
   const RandomWorld& world = random_world("entropy");
-  std::vector<HtmlRow> rows;
+  const std::size_t keys = world.tokens.size();
+  Table table{.columns = {{"head", ""},
+                          {"entropy", "entropy", "", 3},
+                          {"focus", "focus", "", 1, "%"}},
+              .title = text("Heads with random weights on ", join(world.tokens, " "), ": ln ", keys,
+                            " = ", fixed(std::log(keys), 3), " is uniform")};
   const auto heads = random_heads(world, world.heads[0], world.seed);
   for (std::size_t h = 0; h < heads.size(); ++h)
-    rows.push_back({text("head ", h + 1), fixed(entropy_of(heads[h]), 3),
-                    fixed(100 * focus_of(heads[h]), 1) + " %"});
-  const std::size_t keys = world.tokens.size();
-  return html_table(text("Heads with random weights on ", join(world.tokens, " "), ": ln ", keys,
-                         " = ", fixed(std::log(keys), 3), " is uniform"),
-                    {"", "entropy", "focus"}, rows);
+    table.rows.push_back({text("head ", h + 1), entropy_of(heads[h]), focus_of(heads[h])});
+  return table;
 }
 
-std::string diversity_table(const std::string&) {
+Table diversity_table(const std::string&) {
   const RandomWorld& world = random_world("diversity");
-  std::vector<HtmlRow> rows;
+  Table table{.columns = {{"heads", "heads"}, {"diversity", "diversity", "", 4}},
+              .title = "Diversity of heads with random weights: mean Jensen-Shannon distance"};
   for (const Index heads : world.heads)
-    rows.push_back({text(heads), fixed(diversity_of(random_heads(world, heads, world.seed)), 4)});
-  return html_table("Diversity of heads with random weights: mean Jensen-Shannon distance",
-                    {"heads", "diversity"}, rows);
+    table.rows.push_back({heads, diversity_of(random_heads(world, heads, world.seed))});
+  return table;
 }
 
-std::string corrections_table(const std::string&) {
-  std::vector<HtmlRow> rows;
-  for (const Correction& one : corrections()) rows.push_back({one.claim, one.fact, one.source});
-  return "<div class=\"corrections table\" tabindex=\"0\" role=\"region\" aria-label=\"corrections"
-         "\">" +
-         html_table("What articles say, and what is so", {"they say", "what is so", "by"}, rows) +
-         "</div>\n";
+Table corrections_table(const std::string&) {
+  Table table{.columns = {{"claim", "they say"}, {"fact", "what is so"}, {"source", "by"}},
+              .title = "What articles say, and what is so"};
+  for (const Correction& one : corrections())
+    table.rows.push_back({one.claim, one.fact, one.source});
+  return table;
 }
 
 struct LessonTable {
   const char* kind;
-  std::string (*make)(const std::string& name);
+  Table (*make)(const std::string& name);
 };
 constexpr LessonTable kLessonTables[] = {
     {"inputs", inputs_table},           {"weights", weights_table}, {"silence", silence_table},
@@ -134,7 +128,7 @@ std::string lesson_table(const std::string& placeholder) {
       std::ranges::find_if(kLessonTables, [&](const LessonTable& one) { return one.kind == kind; });
   require(table != std::end(kLessonTables), "lessons.html asks for {{", placeholder,
           "}}, which nothing fills");
-  return table->make(colon < placeholder.size() ? placeholder.substr(colon + 1) : "");
+  return html_of(table->make(colon < placeholder.size() ? placeholder.substr(colon + 1) : ""));
 }
 
 std::string_view lessons_text() {

@@ -50,7 +50,7 @@ PageSweep read_sweep(const std::filesystem::path& folder);
 Json verdict_of(const Json& run);
 /// The lessons as text and tables; their scripts compute with lessons_json().
 std::string lessons_html();
-/// What a page shows without its scripts: the verdict, a table of scores, the heads as pictures.
-std::string static_html(const Json& run, const RunStudy& study);
+/// What a page shows without its scripts: the verdict and a table of scores.
+std::string static_html(const Json& run);
 
 }  // namespace headlab

@@ -1,10 +1,12 @@
 // What a run shows, in words: how good it is, which heads do what, and how many are enough. Every
 // claim comes from a file of the run, and is cut out as a piece of its own, so that a page can link
-// it to the view that shows it. Read next: page_static.cc.
+// it to the view that shows it. A page without its scripts, as in the preview of a mail, shows
+// these sentences and the table of scores. Read next: page.cc.
 #include <algorithm>
 #include <set>
 
 #include "headlab/base/text.h"
+#include "headlab/report/finding_text.h"
 #include "report/page_parts.h"
 
 namespace headlab {
@@ -133,5 +135,16 @@ class Verdict {
 }  // namespace
 
 Json verdict_of(const Json& run) { return Verdict(run).take(); }
+
+std::string static_html(const Json& run) {
+  std::string html = "<p id=\"verdict\">";
+  for (const Json& piece : run.at("verdict").items()) html += html_text(piece.at("text").string());
+  html += "</p>\n";
+  const Json* heads = run.at("reports").find("heads");
+  if (heads == nullptr || heads->find("tables") == nullptr) return html;  // of an early version
+  Table best = finding_of(*heads).table("relations");
+  best.title = "The best head for each relation, on held-out examples";
+  return html + "<div id=\"scores-table\">" + html_of(best) + "</div>\n";
+}
 
 }  // namespace headlab

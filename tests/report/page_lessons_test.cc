@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "headlab/heads/lessons.h"
+#include "headlab/report/finding_text.h"
 #include "heads/asked_gold.h"
 #include "report/page_core.h"
 #include "report/page_html.h"
@@ -100,8 +101,8 @@ TEST(Textbook, IsTextAndTablesWithoutScripts) {
     EXPECT_NE(html.find(text("id=\"lesson-", lesson, "\"")), std::string::npos);
   for (const char* figure :
        {"0.1237 0.2509 0.2509 0.1237 0.2509", "0.1811 0.1811 0.3673 0.0893 0.1811",
-        "0.3000 0.3000 0.1799 0.4579", "0.9600", "0.9941", "0.5962", "0.5770", "0.5774", "32.7 %",
-        "53.0 %", "1,050,624", "0.9717 0.0283"})
+        "0.3000 0.3000 0.1799 0.4579", "0.9600", "0.9941", "0.5962", "0.5770", "0.5774", "32.7%",
+        "53.0%", "1,050,624", "0.9717 0.0283"})
     EXPECT_NE(html.find(figure), std::string::npos) << figure;
   EXPECT_EQ(html.find("{{"), std::string::npos);
 }

@@ -50,8 +50,8 @@ struct Grid {
 };
 
 struct Table {
-  std::string
-      name;  // path in JSON, and for --table; "": its only row belongs to the finding itself
+  /// Its path in JSON, and for --table; "": its only row belongs to the finding itself.
+  std::string name = "";
   std::vector<Column> columns{};
   std::vector<Json::Array> rows{};  // a cell for each column: null, a bool, number, text or array
   std::string title = "";           // a line above it
