@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iomanip>
+#include <utility>
 
 #include "base/checksum.h"
 #include "headlab/base/error.h"
@@ -180,6 +181,25 @@ std::string padded(std::string_view text, std::size_t width, bool to_the_right) 
   }
   const std::string blanks(width - std::min(width, display_width(cut)), ' ');
   return to_the_right ? blanks + cut : cut + blanks;
+}
+
+std::vector<std::string> lines_of(const std::string& folded) {
+  std::vector<std::string> lines;
+  for (const std::string_view line : split(folded, '\n')) lines.emplace_back(line);
+  lines.pop_back();  // behind the last newline
+  return lines;
+}
+
+std::string html_text(std::string_view text) {
+  static constexpr std::pair<char, std::string_view> kEntities[] = {
+      {'&', "&amp;"},  {'<', "&lt;"},   {'>', "&gt;"},
+      {'"', "&quot;"}, {'\'', "&#39;"}, {'\0', "\xEF\xBF\xBD"}};  // U+FFFD: HTML has no NUL
+  std::string html;
+  for (const char c : text) {
+    const auto entity = std::ranges::find(kEntities, c, &std::pair<char, std::string_view>::first);
+    html += entity == std::end(kEntities) ? std::string_view(&c, 1) : entity->second;
+  }
+  return html;
 }
 
 }  // namespace headlab

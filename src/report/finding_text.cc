@@ -13,13 +13,6 @@
 namespace headlab {
 namespace {
 
-std::vector<std::string> lines_of(const std::string& folded) {
-  std::vector<std::string> lines;
-  for (const std::string_view line : split(folded, '\n')) lines.emplace_back(line);
-  lines.pop_back();  // behind the last newline
-  return lines;
-}
-
 std::string number_shown(const Column& column, double x) {
   const double shown = column.unit == "%" ? 100 * x : x;
   if (column.digits == kPlain && shown == std::floor(shown) && std::abs(shown) < 1e9)
@@ -386,18 +379,6 @@ std::string latex_of(const Table& table) {
   return out + "\\bottomrule\n\\end{tabular}\n";
 }
 
-std::string html_text(std::string_view text) {
-  static constexpr std::pair<char, std::string_view> kEntities[] = {
-      {'&', "&amp;"},  {'<', "&lt;"},   {'>', "&gt;"},
-      {'"', "&quot;"}, {'\'', "&#39;"}, {'\0', "\xEF\xBF\xBD"}};  // U+FFFD: HTML has no NUL
-  std::string html;
-  for (const char c : text) {
-    const auto entity = std::ranges::find(kEntities, c, &std::pair<char, std::string_view>::first);
-    html += entity == std::end(kEntities) ? std::string_view(&c, 1) : entity->second;
-  }
-  return html;
-}
-
 std::string html_of(const Table& table) {
   const TextColumns columns = columns_of(table);
   std::string html = "<table><caption>" + html_text(table.title) + "</caption><thead><tr>";
@@ -405,9 +386,9 @@ std::string html_of(const Table& table) {
     html += "<th scope=\"col\">" + html_text(column.title[0]) + "</th>";
   html += "</tr></thead><tbody>\n";
   for (std::size_t r = 0; !columns.empty() && r < columns[0].cells.size(); ++r) {
-    html += "<tr><th scope=\"row\">" + html_text(columns[0].cells[r]) + "</th>";
-    for (std::size_t c = 1; c < columns.size(); ++c)
-      html += "<td>" + html_text(columns[c].cells[r]) + "</td>";
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      html += (c == 0 ? "<tr><th scope=\"row\">" : "<td>") + html_text(columns[c].cells[r]) +
+              (c == 0 ? "</th>" : "</td>");
     html += "</tr>\n";
   }
   return html + "</tbody></table>\n";

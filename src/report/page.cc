@@ -11,7 +11,6 @@
 #include "base/digest.h"
 #include "headlab/base/text.h"
 #include "headlab/heads/lessons.h"
-#include "headlab/report/finding_text.h"
 #include "report/page_html.h"
 #include "report/page_parts.h"
 

@@ -9,7 +9,7 @@
 #include "base/digest.h"
 #include "headlab/base/error.h"
 #include "headlab/base/json.h"
-#include "headlab/report/finding_text.h"
+#include "headlab/base/text.h"
 #include "report/page_files.h"
 
 namespace headlab { namespace {

@@ -6,8 +6,8 @@
 #include <set>
 #include <sstream>
 
+#include "headlab/base/text.h"
 #include "headlab/heads/lessons.h"
-#include "headlab/report/finding_text.h"
 #include "heads/asked_gold.h"
 #include "report/page_core.h"
 #include "report/page_html.h"

@@ -51,6 +51,10 @@ std::string trimmed_line(std::string line);
 /// Words in lines of at most `columns`, each after the first begun with `indent`.
 std::string wrapped(const std::string& words, const std::string& indent = "",
                     std::size_t columns = 100);
+/// The lines of a text whose last one ends as well.
+std::vector<std::string> lines_of(const std::string& folded);
+/// Text as HTML shows it: & < > " ' are written as entities.
+std::string html_text(std::string_view text);
 /// The number of columns that UTF-8 text takes on a terminal: its code points.
 std::size_t display_width(std::string_view text);
 /// The code points of UTF-8 text, each as the bytes that it has there.

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "headlab/base/table.h"
 #include "headlab/report/heatmap.h"
@@ -23,7 +22,5 @@ std::string csv_of(const Table& table);
 std::string latex_of(const Table& table);
 /// An HTML table with the title as its caption; the first cell of each row names it.
 std::string html_of(const Table& table);
-/// Text as HTML shows it: & < > " ' are written as entities.
-std::string html_text(std::string_view text);
 
 }  // namespace headlab
