@@ -19,7 +19,7 @@ struct Part {
 };
 
 constexpr Part kBudget[] = {
-    {"base", 2975,
+    {"base", 2994,
      "findings as tables, which end most writers; checksums of findings and logs (2434); locks "
      "that touch no other file; a setting that stands for others"},
     {"kernels", 1720, "RMSNorm, gates and rotary positions (1636)"},
@@ -41,7 +41,7 @@ constexpr Part kBudget[] = {
     {"prune", 1947, "cells, which any number of processes make side by side"},
     {"lab", 1811},
     {"bench", 867, "what its columns mean, from report (1298); a token behind a prefix"},
-    {"report", 3736,
+    {"report", 3636,
      "of which weights findings are; text, CSV and LaTeX of findings; steps of each arm; names are "
      "harmless; windows of modules"},
     {"cli", 3560,
@@ -53,7 +53,7 @@ constexpr Part kBudget[] = {
     {"page .html", 177},
     {"page .json", 1},
     {"examples", 393, "one_page, the first file that a student reads (337)"},
-    {"tests", 27176,
+    {"tests", 27211,
      "cells, which any number of processes make side by side; all combinations of kinds"},
     {"CMakeLists.txt", 357},
 };
