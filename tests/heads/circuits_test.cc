@@ -216,6 +216,9 @@ TEST(TokenCircuits, OfRotaryPositionsAreThoseOfADistance) {
       EXPECT_NEAR(qk.data()[batch.token(0, t) * 7 + batch.token(0, s)], whole, 1e-5);
     }
   }
+  TransformerConfig vectors = small_config();
+  vectors.features = 3;
+  expect_error([&] { find_circuits(random_model(vectors)); }, {"reads vectors", "vocabulary"});
   expect_error([&] { token_circuits(model, {0, 0}, 6); }, {"distances from 0 to 5"});
   expect_error(
       [] {
