@@ -21,7 +21,7 @@ std::string_view file_text(std::string_view name) {
 }
 
 /// Adds a module to a script after those that it imports, each once: without its imports, the word
-/// `export`, and lines of comment.
+/// `export`, indentation, and lines of comment.
 void add_module(std::string_view name, std::set<std::string_view>& known, std::string& script) {
   if (!known.insert(name).second) return;
   std::string own;
@@ -35,7 +35,7 @@ void add_module(std::string_view name, std::set<std::string_view>& known, std::s
                    script);
     } else if (const std::size_t begin = line.find_first_not_of(' ');
                begin != line.npos && !line.substr(begin).starts_with("//")) {
-      if (line.starts_with("export ")) line.remove_prefix(7);
+      line.remove_prefix(line.starts_with("export ") ? 7 : begin);
       (own += line) += '\n';
     }
   }

@@ -80,7 +80,7 @@ TEST(PageFiles, AreJoinedToOneScript) {
       << "what a module needs first";
 }
 
-TEST(PageFiles, AreSmallEnoughToBeRead) { EXPECT_LE(html_code_size(), 251'000u); }
+TEST(PageFiles, AreSmallEnoughToBeRead) { EXPECT_LE(html_code_size(), 250'000u); }
 
 TEST(PageFiles, HaveAtMostFourHundredLines) {
   for (const PageFile& file : page_files())
