@@ -1,7 +1,7 @@
 // The whole transformer against PyTorch: a pre-norm decoder with gelu, a post-norm encoder with
-// relu, a block of llama with grouped queries, and encoder-decoders of both kinds with sources of
-// different lengths: logits, patterns, loss and every gradient; of the first two also ten steps of
-// AdamW on one batch.
+// relu, a block of llama with grouped queries, a decoder of sinusoidal positions, geglu and a local
+// layer, and encoder-decoders of both kinds with sources of different lengths: logits, patterns,
+// loss and every gradient; of the first two also ten steps of AdamW on one batch.
 #include "support/golden.h"
 
 #include "headlab/model/transformer.h"
@@ -18,11 +18,10 @@ TransformerConfig config_of(const Golden& golden) {
                    : golden.note("causal") == "True" ? Architecture::decoder
                                                      : Architecture::encoder;
   c.norm_place = golden.note("norm") == "pre" ? NormPlace::pre : NormPlace::post;
-  if (!two && golden.note("activation") == "relu") c.activation = Activation::relu;
-  if (golden.has_note("block")) {
-    settings_of(c).set_text("block", golden.note("block"));
-    c.kv_heads = std::stoi(golden.note("kv_heads"));
-  }
+  if (golden.has_note("settings"))
+    settings_of(c).set_all_text(golden.note("settings"), ',');
+  else if (golden.note("activation") == "relu")
+    c.activation = Activation::relu;
   c.layers = std::stoi(golden.note("layers"));
   c.heads = {std::stoi(golden.note("heads"))};
   c.vocab = golden.tensor("embed.W_E").size(0);
@@ -127,7 +126,8 @@ TEST_P(GoldenTraining, HasItsParametersAfterTenSteps) {
 const auto name_of = [](const auto& test) { return std::string(test.param); };
 INSTANTIATE_TEST_SUITE_P(PyTorch, GoldenTransformer,
                          testing::Values("decoder_pre_gelu", "encoder_post_relu", "decoder_llama",
-                                         "encoder_decoder_pre", "encoder_decoder_post"),
+                                         "decoder_local", "encoder_decoder_pre",
+                                         "encoder_decoder_post"),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(PyTorch, GoldenTraining,
                          testing::Values("decoder_pre_gelu", "encoder_post_relu"), name_of);

@@ -28,15 +28,18 @@ const isParameter = (name) => /embed|blocks|ln_final|unembed/.test(name) && !/^(
 function factsOf({notes, tensors}) {
   const two = Boolean(tensors.source), [, T] = tensors.tokens.shape;
   const [V, C] = tensors['embed.W_E'].shape, S = two ? tensors.source.shape[1] : 0;
-  const heads = Number(notes.heads), blocks = Number(notes.kv_heads || heads);
+  const settings = Object.fromEntries((notes.settings || '').split(',').map((one) => one.split('=')));
+  const heads = Number(notes.heads), blocks = Number(settings.kv_heads || heads);
+  const windows = (settings.window || '0').split('+').map(Number);
   const encoderLayers = Number(notes.encoder_layers || 0);
-  const module = (name, kind) => ({name, kind, layer: 0, heads: [...Array(heads).keys()], born: heads,
+  const module = (name, kind, window = 0) => ({name, kind, layer: 0, window, heads: [...Array(heads).keys()], born: heads,
     d_head: C / heads, d_value: C / heads, kv_blocks: [...Array(blocks).keys()],
     kv_head: [...Array(heads).keys()].map((h) => Math.floor(h * blocks / heads))});
   const modules = [];
   for (let i = 0; i < encoderLayers; ++i) modules.push(module(`encoder.blocks.${i}.attn`, 'encoder'));
   for (let i = 0; i < Number(notes.layers); ++i) {
-    modules.push(module(`${two ? 'decoder.' : ''}blocks.${i}.attn`, 'self'));
+    modules.push(module(`${two ? 'decoder.' : ''}blocks.${i}.attn`, 'self',
+      windows[i % windows.length]));
     if (two) modules.push(module(`decoder.blocks.${i}.cross_attn`, 'cross'));
   }
   const weights = [], list = [];
@@ -55,8 +58,8 @@ function factsOf({notes, tensors}) {
     runs: [{name: 'golden', task: 0, parent: null, modules, weights: {tensors: list,
       block: {id: 'b0', dtype: 'f32', shape: [weights.length], hash: hash >>> 0}},
     config: {d_model: C, d_ff: 1, layers: Number(notes.layers), encoder_layers: encoderLayers,
-      activation: notes.activation || 'gelu', norm: notes.norm_type || 'layer',
-      norm_place: notes.norm, positions: notes.positions || 'learned', rotary_base: 10000, tied: false}}]};
+      activation: settings.activation || notes.activation || 'gelu', norm: settings.norm || 'layer',
+      norm_place: notes.norm, positions: settings.positions || 'learned', rotary_base: 10000, tied: false}}]};
   return {facts, text: Buffer.from(bytes).toString('base64')};
 }
 

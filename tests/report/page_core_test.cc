@@ -29,8 +29,8 @@ TEST_F(PageCore, ComputesTheModelOfEveryTask) {
 TEST_F(PageCore, AgreesWithPyTorch) {
   const std::string tests = HEADLAB_SOURCE_DIR "/tests";
   std::string command = text("node ", HEADLAB_SOURCE_DIR, "/tests/report/core_golden_test.mjs");
-  for (const char* name : {"decoder_llama", "decoder_pre_gelu", "encoder_post_relu",
-                           "encoder_decoder_pre", "encoder_decoder_post"})
+  for (const char* name : {"decoder_llama", "decoder_local", "decoder_pre_gelu",
+                           "encoder_post_relu", "encoder_decoder_pre", "encoder_decoder_post"})
     command += text(" ", tests, "/golden/", name, ".safetensors");
   const Told told = told_by(command);
   EXPECT_TRUE(told.well) << told.text;
