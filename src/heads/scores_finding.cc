@@ -85,7 +85,7 @@ Table relations_table(const HeadsReport& report, const HeadsShown& shown) {
         false},
        {"best.lift", "lift", "how far the mass lies above the null, 1 is perfect", 3},
        {"best.null", "null", "the mass of the best answer that ignores content", 3, "", false},
-       {"best.p_holm", "p", "how often chance does as well, corrected for the many relations", 3},
+       {"best.p_holm", "p", "how often chance does as well, corrected by Holm for all", kChance},
        {"verdict", "verdict", "a head does a relation (*) from lift .3 with p below .01"},
        {"best.mass_untrained", "untrained", "mass of the best head before training", 3},
        {"best.queries", "queries", rests, counts, "", false},

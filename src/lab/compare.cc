@@ -149,7 +149,6 @@ Arm arm_of(const std::string& name, const std::vector<fs::path>& runs,
   Arm arm{name, {}};
   for (const auto& [seed, value] : values)
     if (value) arm.seeds.push_back(seed), arm.values.push_back(*value);
-  require(!arm.values.empty(), "no run of ", name, " has a number for ", measure.name);
   return arm;
 }
 
@@ -228,8 +227,10 @@ Table arms_table(std::span<const Arm> arms, const Measure& measure) {
                {"seeds", "seeds", "", kPlain, "", false},
                {text(measure.name, ".mean,low,high"), measure.name, text(measure.meaning, how)}}};
   for (const Arm& arm : arms) {
-    const Interval mean = mean_over_seeds(arm, measure);
-    table.rows.push_back({arm.name, arm.seeds.size(), Json::Array{mean.mean, mean.low, mean.high}});
+    Json mean;  // none where no run has such a number
+    if (const Interval found = mean_over_seeds(arm, measure); !arm.values.empty())
+      mean = Json::Array{found.mean, found.low, found.high};
+    table.rows.push_back({arm.name, arm.seeds.size(), std::move(mean)});
   }
   return table;
 }
@@ -302,7 +303,7 @@ Finding compare_arms(std::span<const Arm> arms, const CompareOptions& options) {
   std::vector<double> equal(arms.size(), 1);
   std::vector<Paired*> asked;
   for (std::size_t i = 0; i < arms.size(); ++i) {
-    if (&arms[i] == &*reference) continue;
+    if (&arms[i] == &*reference || arms[i].values.empty()) continue;
     found[i] = compared(arms[i], *reference, ratios, margin, equal[i]);
     asked.push_back(&found[i]);
   }

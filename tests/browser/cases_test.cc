@@ -28,7 +28,7 @@ TEST_F(Cases, AnEncoderDecoderHasThreeKindsOfModulesAndTwoRows) {
   for (const char* part :
        {"Encoder layer 0", "Decoder layer 0", "Cross-attention of decoder layer 0"})
     EXPECT_TRUE(shows("#grid", part));
-  EXPECT_TRUE(shows("#question", "At every token of the answer"));
+  EXPECT_TRUE(shows("#question", "At every position of the answer"));
   const std::string cross = tab().text(
       "[...document.querySelectorAll('#grid [role=row]')].find((row) => row.textContent.includes("
       "'Cross')).querySelector('.cell').dataset.head");

@@ -114,6 +114,15 @@ TEST(Compare, TakesChanceForADifferenceAtMostAsOftenAsItSays) {
   EXPECT_GE(told, 10) << "the test is not idle";
 }
 
+TEST(Compare, LeavesOutAnArmWithoutNumbers) {
+  const Arm a = arm("a", {1, 2}), b = arm("b", {2, 1}), none{"none", {}};
+  const Finding found = compare_arms(std::vector<Arm>{a, none, b});
+  EXPECT_EQ(found.table("arms").rows.size(), 3u);
+  EXPECT_TRUE(found.table("arms").rows[1][2].is_null());
+  EXPECT_EQ(found.table("comparisons").rows.size(), 1u);
+  expect_error([&] { compare_arms(std::vector<Arm>{none, a}); }, {"no seed in common"});
+}
+
 TEST(Compare, RefusesWhatIsNoComparison) {
   const Arm a = arm("a", {1, 2}), other{"b", {7, 8}, {1, 2}};
   expect_error([&] { compare_arms(std::vector<Arm>{a}); }, {"two arms or more"});
@@ -191,7 +200,7 @@ TEST_F(Arms, HaveTheNumbersOfAnyMeasure) {
   EXPECT_EQ(values("s/heads=1", "lift"), quarter);
   EXPECT_EQ(values("s/heads=1", "owned"), half);
   EXPECT_EQ(values("s/heads=2:greedy", "regret"), quarter);
-  expect_error([&] { values("s/heads=2:greedy", "knee"); }, {"has a number for knee"});
+  EXPECT_EQ(values("s/heads=2:greedy", "knee"), std::vector<double>());
   expect_error([&] { values("s/heads=2", "regret"); }, {"RUN:METHOD"});
   expect_error([&] { values("s/heads=2:greedy@1", "lift"); }, {"trained runs"});
   expect_error([&] { values("s/heads=2:greedy"); }, {"which size? As greedy@4"});

@@ -32,7 +32,7 @@ function question() {
   const meaning = (name) => relations.find((r) => r.name === name)?.description;
   const asked = names.map((name) => meaning(name) ? `${meaning(name)} (${name})`
     : name === 'next' ? 'the next token' : `the ${name}`);
-  const place = `At every token${architecture === 'encoder_decoder' ? ' of the answer' : ''}`;
+  const place = `At every position${architecture === 'encoder_decoder' ? ' of the answer' : ''}`;
   const others = relations.filter((r) => !names.includes(r.name)).slice(0, 4);
   return `${place} the model must name ${listed(asked)}.` + (!others.length ? ''
     : ` Heads are judged by whether they look at ${listed(others.map((r) => r.description))}.`);
