@@ -91,39 +91,38 @@ Judged reached_by(const fs::path& path) {
   return judge(run.model, *run.task, {.examples = run.config.train.eval_examples});
 }
 
-using Value = std::optional<double>;
+using Measured = std::optional<double>;
 
 template <double Judged::*number>
-Value of_judged(const fs::path& run, const std::optional<Pruned>& pruned) {
+Measured of_judged(const fs::path& run, const std::optional<Pruned>& pruned) {
   return (pruned ? left_by(*pruned, run) : reached_by(run)).*number;
 }
 
 /// The mean of number(role) over the roles of a cell, the relations of its task.
 template <double (*number)(const SweepRole&)>
-Value of_roles(const fs::path& run, const std::optional<Pruned>& pruned) {
+Measured of_roles(const fs::path& run, const std::optional<Pruned>& pruned) {
   require(!pruned, "this measure is of trained runs, not of what a method left");
   std::vector<double> values;
   for (const SweepRole& role : read_cell(run).roles) values.push_back(number(role));
-  return values.empty() ? Value() : mean(values);
+  return values.empty() ? Measured() : mean(values);
 }
 
 double lift_of(const SweepRole& role) { return role.head ? role.lift : 0; }
 double owned_of(const SweepRole& role) { return role.owned ? 1 : 0; }
 
-Value mean_birth(const fs::path& path, const std::optional<Pruned>& pruned) {
+Measured mean_birth(const fs::path& path, const std::optional<Pruned>& pruned) {
   require(!pruned, "roles are born in training, not in what a method left");
   std::vector<double> steps;
   for (const RelationHistory& relation : read_heads_history(open_run(path)).relations)
     if (relation.born >= 0) steps.push_back(static_cast<double>(relation.born));
-  return steps.empty() ? Value() : mean(steps);
+  return steps.empty() ? Measured() : mean(steps);
 }
 
 template <auto number>
-Value of_curve(const fs::path& run, const std::optional<Pruned>& pruned) {
+Measured of_curve(const fs::path& run, const std::optional<Pruned>& pruned) {
   if (!pruned || pruned->kept)
     throw Error("this measure is of a method's whole curve", "name the method: RUN:METHOD");
-  const auto found = curve_by(pruned->method, run).*number;
-  return found ? Value(static_cast<double>(*found)) : Value();
+  return curve_by(pruned->method, run).*number;
 }
 
 using enum Measure::By;
@@ -140,7 +139,7 @@ constexpr Measure kMeasures[] = {
 
 Arm arm_of(const std::string& name, const std::vector<fs::path>& runs,
            const std::optional<Pruned>& pruned, const Measure& measure) {
-  std::map<std::int64_t, Value> values;
+  std::map<std::int64_t, Measured> values;
   for (const fs::path& run : runs) {
     const std::int64_t seed = read_config(run).train.seed;
     require(values.emplace(seed, measure.of(run, pruned)).second, name, " has two runs of seed ",
