@@ -10,11 +10,11 @@ trap 'rm -rf "$folder"' EXIT
 
 # train NAME TASK FLAGS...: trains, and prints the held-out loss and accuracy.
 train() {
-  "$program" train --task "$2" --out "$folder/$1" "${@:3}" --json --quiet 2>"$folder/words" >"$folder/result" ||
-    { cat "$folder/words"; return 1; }
+  "$program" train --task "$2" --out "$folder/$1" "${@:3}" --json --quiet 2>"$folder/$1.words" >"$folder/$1.result" ||
+    { cat "$folder/$1.words"; return 1; }
   python3 -c 'import json, sys
 best = json.load(open(sys.argv[1]))
-print(best["loss"], best["accuracy"])' "$folder/result"
+print(best["loss"], best["accuracy"])' "$folder/$1.result"
 }
 
 # expect NAME CONDITION TASK FLAGS...: an awk condition on $1, the loss, and $2, the accuracy.
@@ -38,9 +38,11 @@ for fault in '1\ta\tb' '1\tthe\t_\tDET\t_\t_\t7\tdet\t_\t_' '1\tthe\t_\tDET\t_\t
 done
 bigram=$(python3 examples/tasks/markov.py losses | awk '$1 == "bigram" { print $2 }')
 
-expect modular '$2 >= .99' "command:python3 examples/tasks/modular.py"
-expect palindromes '$2 >= .99' "file:train=$folder/palindromes.jsonl"
-expect people '$2 >= .99' "file:train=$folder/people.jsonl"
-expect treebank '$1 < 2.9 && $2 > .17' "file:train=$folder/bank.jsonl"
-expect definitions '$2 >= .99' file
-expect markov "\$1 < $bigram + .02" "command:python3 examples/tasks/markov.py" --steps 1000
+export OMP_NUM_THREADS=1  # they train beside each other
+expect modular '$2 >= .99' "command:python3 examples/tasks/modular.py" &
+expect palindromes '$2 >= .99' "file:train=$folder/palindromes.jsonl" &
+expect people '$2 >= .99' "file:train=$folder/people.jsonl" &
+expect treebank '$1 < 2.9 && $2 > .17' "file:train=$folder/bank.jsonl" &
+expect definitions '$2 >= .99' file &
+expect markov "\$1 < $bigram + .02" "command:python3 examples/tasks/markov.py" --steps 1000 &
+for training in $(jobs -p); do wait "$training"; done
