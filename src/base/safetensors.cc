@@ -92,7 +92,7 @@ Place read_place(const std::string& name, const Json& entry) {
   return place;
 }
 
-/// Sorts by place. Error unless the tensors fill the data exactly, one behind the other.
+/// Sorts by place. Error unless the tensors fill the data exactly, one after the other.
 void check_places(std::vector<Place>& places, std::uint64_t data_size) {
   std::stable_sort(places.begin(), places.end(), [](const Place& a, const Place& b) {
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
@@ -126,7 +126,7 @@ Layout read_layout(std::string_view header, std::uint64_t data_size) {
   return layout;
 }
 
-/// Of the header, with zeros where the checksum is to stand, and of all data behind it.
+/// Of the header, with zeros where the checksum is to stand, and of all data after it.
 std::string checksum_of(std::string_view header, const TensorFile& file) {
   Checksum sum;
   sum.add(header);

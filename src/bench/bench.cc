@@ -83,7 +83,7 @@ constexpr Benchmark kBenchmarks[] = {
     {"step", "a training step beside the machine's limits", bench_step},
     {"forward", "a forward pass alone, as analyses make them", bench_forward},
     {"ops", "every op of a training step, beside the machine's limits", bench_ops},
-    {"generation", "a token behind 64, 256 ... --length others", bench_generation},
+    {"generation", "a token after 64, 256 ... --length others", bench_generation},
 };
 
 }  // namespace

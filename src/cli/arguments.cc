@@ -1,5 +1,5 @@
 // How words become settings. A word that begins with -- is a flag wherever it stands, so that a
-// forgotten value is noticed instead of swallowing the flag after it. Whether the word behind a
+// forgotten value is noticed instead of swallowing the flag after it. Whether the word after a
 // flag is its value is known only when the settings are: a switch leaves it to the positionals.
 // Read next: base/settings.h, which knows what each value may be.
 #include "headlab/cli/arguments.h"

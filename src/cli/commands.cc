@@ -191,7 +191,7 @@ int run_command(const std::string& name, std::span<const std::string> words) {
   return result.status;
 }
 
-/// The words with the flags before the command's name put behind it: they mean the same there.
+/// The words with the flags before the command's name put after it: they mean the same there.
 std::vector<std::string> command_first(std::vector<std::string> words) {
   const std::vector<std::string> alone = {"--help", "--version"};
   auto first = words.begin();

@@ -39,7 +39,7 @@ void write_out(const Invocation& call, const std::filesystem::path& file, std::s
 /// Writes the JSON of a result as a file; where that fails the result is shown all the same, and
 /// then what failed.
 void keep_as(const std::filesystem::path& file, Result& result);
-/// What is said behind a command that makes a folder again, as a comment of the shell.
+/// What is said after a command that makes a folder again, as a comment of the shell.
 std::string replaced_text(const std::filesystem::path& folder);
 
 /// "512 held-out examples, the same every time", and what is known of finite data behind a task.

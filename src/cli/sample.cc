@@ -22,7 +22,7 @@ struct SampleFlags {
     s.string("source", source, "what an encoder-decoder answers (default: a held-out one)");
     s.integer("tokens", options.tokens, 1, 1 << 20,
               "tokens to add (an encoder-decoder: as many as it has positions for)");
-    s.string("stop", stop, "end behind this token", "TOKEN");
+    s.string("stop", stop, "end after this token", "TOKEN");
     s.real("temperature", options.temperature, 0, 100, "0: always the likeliest");
     s.integer("top_k", options.top_k, 0, 1 << 24, "draw among the k likeliest (0: all)");
     s.real("top_p", options.top_p, 1e-6, 1,
@@ -34,7 +34,7 @@ struct SampleFlags {
   }
 };
 
-/// The token behind which to stop.
+/// The token after which to stop.
 std::int32_t stop_token(const Task& task, const std::string& name) {
   const std::vector<std::int32_t> stop = task.encode(name);
   if (stop.size() == 1) return stop[0];

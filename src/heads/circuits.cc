@@ -24,7 +24,7 @@ Tensor folded(const NormLayer& norm, const Tensor& W) {
   return kind_of(norm.type).centres ? scaled - mean(scaled, 0, true) : scaled;
 }
 
-/// W_U [C, K*V], behind the final norm.
+/// W_U [C, K*V], after the final norm.
 Tensor unembedding(const Transformer& model) {
   const Tensor W = model.unembedding().W;
   return model.config().norm_place == NormPlace::pre ? folded(model.final_norm(), W) : W;

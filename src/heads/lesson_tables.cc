@@ -49,7 +49,7 @@ constexpr PublishedModel kModels[] = {
 constexpr Correction kCorrections[] = {
     {"five-tokens", "each head sees a different slice of the representation",
      "q, k and v of every head are made from all of x; what is cut into heads is the projected "
-     "vector x W_Q, whose columns belong to heads. The worked example begins behind that step",
+     "vector x W_Q, whose columns belong to heads. The worked example begins after that step",
      "Vaswani et al. 2017, section 3.2.2"},
     {"cat-sleeps", "head 2 writes 0.00 0.00 for \"Cat\": the row of its half of the data is 0",
      "a query of 0 scores all keys alike, so its weights are .5000 .5000, and head 2 writes the "

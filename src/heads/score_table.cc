@@ -74,13 +74,13 @@ constexpr ScoreEntry kScores[] = {
     {"confidence", "mean over queries of the largest weight", {.value = confidence}, 3},
     {"distance", "mean over queries of sum p |key - query|, positions", {.value = distance}},
     {"previous", "mean attention on the token before", {.weight = previous}},
-    {"next", "mean attention on the token behind", {.weight = next}},
+    {"next", "mean attention on the token after it", {.weight = next}},
     {"first", "mean attention on the first token", {.weight = first}},
     {"local", "mean attention on keys at most 2 away, where there are others", {.weight = local}},
     {"separator", "mean attention on separators (| . , ; : and the like)", {.weight = separator}},
     {"same", "mean attention on other places of the query's token", {.weight = same}},
     {"induction",
-     "mean attention on tokens behind other places of the query's token; where all repeats have "
+     "mean attention on tokens after other places of the query's token; where all repeats have "
      "one period a positional head scores as much: see its label",
      {.weight = induction}},
     {"rare", "mean attention on the rarest of the visible tokens", {.weight = rare, .label = true}},

@@ -190,7 +190,7 @@ Finding voita_found(const Json& report) {
            " with none",
            report.at("needed").is_null() ? std::string()
                                          : text("; the task needs ", report.at("needed").integer()),
-           "; ", report.at("steps").integer(), " steps of training behind each model");
+           "; ", report.at("steps").integer(), " steps of training for each model");
   rows.note = kVoitaPublished;
   drift.note = "published (authors' page): functions of heads that go drift to heads that survive";
   const Json& chosen = report.at("rows").items().at(report.at("chosen").integer());

@@ -97,7 +97,7 @@ Table timing_table(const std::vector<PruneTiming>& timing) {
   Table table{"timing",
               {{"batch", "batch", "sequences in a batch", kPlain, "", false},
                {"full_ms", "full ms", "forward and backward of the whole model, median", 3},
-               {"masked_ms", "masked ms", "with heads behind gates of 0", 3},
+               {"masked_ms", "masked ms", "with heads whose gates are 0", 3},
                {"removed_ms", "removed ms", "with these heads removed", 3},
                {"attention_full_ms", "attention", "of the whole model, alone", 3},
                {"attention_removed_ms", "without", "attention with heads removed", 3},

@@ -147,7 +147,7 @@ constexpr std::array<const char*, 2> kWords[] = {
     {"area", "mean loss along the curve over the share of heads kept: small is good"},
     {"regret", "mean loss above that of the best subset of the same size: 0 is the optimum"},
     {"rank corr", "Spearman's correlation of how long a head is kept with what silencing it costs"},
-    {"steps", "of training behind the model, those with gates and of fine-tuning included"},
+    {"steps", "of training, those with gates and of fine-tuning included"},
     {"knee", "the fewest heads whose loss lies within 1% of the way from all heads to none"},
     {"knee of each run", "the knee, run by run"},
     {"forward", "sequences that went through the model to choose"},

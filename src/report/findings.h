@@ -24,7 +24,7 @@ struct FindingEntry {
 };
 const std::vector<FindingEntry>& finding_table();
 
-/// The keys of its JSON, nested ones behind their table: "examples heads(layer head loss)".
+/// The keys of its JSON, nested ones after their table: "examples heads(layer head loss)".
 std::string keys_of(const FindingEntry& entry);
 /// The glossary of the lessons: a term ("query, q"), and what it means, in a word and exactly.
 std::vector<std::array<std::string, 2>> glossary();

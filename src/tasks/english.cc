@@ -2,7 +2,7 @@
 // nouns, and the model must say their endings. The query is the stem ("th"), the target its ending.
 //   lm=masked: no ending is shown; an encoder reads     near th king , th drum of th hill find h .
 //   lm=causal: each ending follows its stem, and is the next token that the decoder must predict
-//     (but behind a determiner, whose noun is not there yet):   near th -a king , th -o drum ...
+//     (but after a determiner, whose noun is not there yet):   near th -a king , th -o drum ...
 // Truth: `det`, `nsubj`, `antecedent`; where several tokens carry the class, any of them will do:
 // in a decoder the subject is its noun or the ending of its determiner. `obj` (the pronoun's verb)
 // and, at all other words, `previous`, `next`, `separator` and `rare` are known but not needed.
@@ -151,7 +151,7 @@ constexpr RelationRow kRelationRows[] = {
     {"antecedent", "the noun that a pronoun means",
      "what shows the class of the noun that a pronoun means", false, antecedent, all_carriers},
     {"previous", "the word before", "the token before", true, previous, nullptr},
-    {"next", "the word behind", nullptr, true, next, nullptr},
+    {"next", "the word after it", nullptr, true, next, nullptr},
     {"separator", "a comma or the full stop", "the comma before", false, separator, nullptr},
     {"rare", "a rare word of the sentence", "a rare word before", false, rare, nullptr},
 };

@@ -2,7 +2,7 @@
 // recall in efficient language models"): a sequence lists `pairs` keys, each followed by its value,
 // and then asks for `queries` of these keys in random order; each is answered by its value. Keys
 // are the first half of the vocabulary, values the second; both are drawn without repetition.
-// Truth: at a query `association` is the position of the value, right behind the key. To be found
+// Truth: at a query `association` is the position of the value, right after the key. To be found
 // there, a value must know which key came before it: `previous`, asked at the values.
 // Trap: a head of the second layer that looks at the *key* of the pair finds the same token, and a
 // detector of that would name it; but the answer is not there, so it is not counted here.

@@ -109,10 +109,10 @@ TaskEntry copy_task() {
       Symbols{.distinct = true,
               .truth = "original",
               .meaning =
-                  "the symbol as far behind the beginning as the answer is behind the separator",
+                  "the symbol as far after the beginning as the answer is after the separator",
               .heads = 2},  // one in each of two layers
       {"copy",
-       "write symbols again, behind a separator",
+       "write symbols again, after a separator",
        "layers=2 heads=1 d_model=64 d_ff=0 steps=800 lr=3e-3",
        {.accuracy = 0.99, .reached = 100, .seeds = 100}});
 }
@@ -128,17 +128,17 @@ TaskEntry sort_task() {
               .order = Order::ascending,
               .truth = "larger",
               .meaning =
-                  "the smallest symbol above this one; behind the separator, the smallest of all",
+                  "the smallest symbol above this one; after the separator, the smallest of all",
               .heads = 1},
       {"sort",
-       "write distinct symbols in ascending order, behind a separator",
+       "write distinct symbols in ascending order, after a separator",
        "layers=1 heads=2 d_model=64 d_ff=0 steps=800 lr=3e-3",
        {.accuracy = 0.99, .reached = 100, .seeds = 100}});
 }
 
 /// Symbols, repetitions allowed | the same, from the last to the first. Truth: `mirror`: at
 /// position n + j (the separator is n) the answer stands at position n - 1 - j, as far before the
-/// last symbol as the query is behind the separator. No offset and no content finds it: the first
+/// last symbol as the query is after the separator. No offset and no content finds it: the first
 /// layer has to place the separator, the second to look. Trap: a repeated symbol can give the right
 /// answer from the wrong key, and the first layer mixes neighbours, so the gold key gets less than
 /// its due.
@@ -146,10 +146,10 @@ TaskEntry reverse_task() {
   return task_entry(Symbols{.order = Order::backwards,
                             .truth = "mirror",
                             .meaning =
-                                "the symbol as far before the separator as the answer is behind it",
+                                "the symbol as far before the separator as the answer is after it",
                             .heads = 2},  // one in each of two layers
                     {"reverse",
-                     "write symbols backwards, behind a separator",
+                     "write symbols backwards, after a separator",
                      "layers=2 heads=2 d_model=64 d_ff=0 steps=2000 lr=3e-3",
                      {.accuracy = 0.99, .reached = 99, .seeds = 100}});
 }

@@ -91,7 +91,7 @@ Finding bench_step(const BenchOptions& options);
 /// Likewise a forward pass to the logits, without a tape: 2 B (...) operations, a third of the
 /// step's.
 Finding bench_forward(const BenchOptions& options);
-/// One more token for each sequence behind 63, 255 ... others: its time with their keys and values
+/// One more token for each sequence after 63, 255 ... others: its time with their keys and values
 /// kept, how much of that is attention, which alone grows, and the time that reading all anew
 /// takes.
 Finding bench_generation(const BenchOptions& options);

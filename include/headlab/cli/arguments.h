@@ -61,7 +61,7 @@ struct HelpWanted {
 /// One call of a command: what was given, in which order, and what it means.
 class Invocation {
  public:
-  /// `words` are those behind the command's name; `command` must outlive the call.
+  /// `words` are those after the command's name; `command` must outlive the call.
   Invocation(const Command& command, std::span<const std::string> words);
   Invocation(const Invocation&) = delete;
   Invocation& operator=(const Invocation&) = delete;

@@ -18,7 +18,7 @@ struct GenerationOptions {
   /// sampling, Holtzman et al. 2020).
   double top_p = 1;
   Key key{};
-  std::int32_t stop = -1;              // the token behind which to stop; -1: none
+  std::int32_t stop = -1;              // the token after which to stop; -1: none
   std::vector<std::int32_t> source{};  // what an encoder-decoder reads
 };
 

@@ -41,7 +41,7 @@ struct MethodCurve {
   std::optional<double> regret{};
   double rank_correlation = 0;  // Spearman, of how long a head is kept with its zero-ablation
   std::optional<Index> knee{};  // see knee_of
-  /// Of training behind each model that was fine-tuned, and as many behind those from scratch: the
+  /// Of training for each model that was fine-tuned, and as many for those from scratch: the
   /// run's, those of gates and of fine-tuning.
   Index steps = 0;
   PassCount cost{};

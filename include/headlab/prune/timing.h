@@ -1,4 +1,4 @@
-// What removal saves. A head behind a gate of 0 costs as much as before; a head that was removed
+// What removal saves. A head whose gate is 0 costs as much as before; a head that was removed
 // costs nothing. The full, the masked and the pruned model are timed in turns, so that other load
 // on the machine affects all three alike. Read next: src/prune/timing.cc.
 #pragma once

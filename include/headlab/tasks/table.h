@@ -52,7 +52,7 @@ std::span<const TaskEntry> task_table();
 /// The task `command` starts this program without asking: its user has named it.
 void allow_command(const std::string& command);
 /// The tasks of a program that uses this library, to be filled before the table is first read: they
-/// stand behind ours wherever tasks are listed or named.
+/// stand after ours wherever tasks are listed or named.
 std::vector<TaskEntry>& own_tasks();
 
 /// The entry for "NAME" or "NAME:parameters". Error that lists the known names and the nearest.
