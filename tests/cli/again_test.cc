@@ -45,21 +45,8 @@ TEST_F(Again, TheTaskRecommendsWhatNobodySays) {
   EXPECT_EQ(Json::parse(file("a/config.json")).at("layers").integer(), 2);
 }
 
-/// The words of the command behind `again: headlab`; these tests use none that need quotes.
-Words words_again(const std::string& out) {
-  const std::string line = again_of(out).substr(0, again_of(out).find("  #"));
-  Words words;
-  for (std::size_t at = 0; at < line.size();) {
-    const std::size_t end = std::min(line.find(' ', at), line.size());
-    words.push_back(line.substr(at, end - at));
-    at = end + 1;
-  }
-  words.erase(words.begin());  // headlab
-  return words;
-}
-
 TEST_F(Again, TrainPrintsTheCommandWithTheSeed) {
-  Words words = words_again(done(tiny({"--out", "a", "--force"})).out);
+  Words words = commands_again(done(tiny({"--out", "a", "--force"})).out).at(0);
   ASSERT_EQ(words.back(), "0");
   *std::find(words.begin(), words.end(), "a") = "b";
   done(words);
@@ -72,7 +59,7 @@ TEST_F(Again, EvalAndHeadsPrintTheirCommands) {
        {Words{"eval", "a", "--examples", "16"}, Words{"heads", "a", "--examples", "16"},
         Words{"heads", "a", "--pattern", "0.1"}}) {
     const Outcome first = done(words);
-    EXPECT_EQ(words_again(first.out), words) << first.out;
+    EXPECT_EQ(commands_again(first.out), std::vector<Words>{words}) << first.out;
     EXPECT_EQ(done(words).out, first.out);
   }
 }
@@ -81,7 +68,7 @@ TEST_F(Again, PrunePrintsItsCommandAndItsSeeds) {
   done(tiny({"--out", "a", "--seed", "3"}));
   const Words words = typed("prune a --keep 2 --method random --seed 4 --out b --finetune 5");
   const Outcome first = done(words);
-  EXPECT_EQ(words_again(first.out), words) << first.out;
+  EXPECT_EQ(commands_again(first.out), std::vector<Words>{words}) << first.out;
   EXPECT_TRUE(holds(first.out, "seed 4") && holds(first.out, "seed 3")) << first.out;
   const std::string model = file("b/model.safetensors");
   Words forced = words;

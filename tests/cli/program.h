@@ -16,6 +16,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -253,7 +254,7 @@ class Program : public testing::Test {
   TemporaryFolder folder;
 };
 
-/// The line behind `again: `, as it was before it was folded.
+/// The line after `again: `, as it was before it was folded.
 inline std::string again_of(const std::string& out) {
   const std::string mark = "again: ";
   std::string line = out.substr(std::min(out.find(mark) + mark.size(), out.size()));
@@ -261,6 +262,20 @@ inline std::string again_of(const std::string& out) {
     for (std::size_t at; (at = line.find(folded)) != line.npos;)
       line.replace(at, std::string_view(folded).size(), whole);
   return line.substr(0, line.find('\n'));
+}
+
+/// The commands of that line, without its comment: of each the words after `headlab`. These tests
+/// use none that need quotes.
+inline std::vector<Words> commands_again(const std::string& out) {
+  const std::string line = again_of(out);
+  std::istringstream words(line.substr(0, line.find("  #")));
+  std::vector<Words> commands;
+  for (std::string word; words >> word;)
+    if (word == "headlab")
+      commands.emplace_back();
+    else if (word != "&&")
+      commands.back().push_back(word);
+  return commands;
 }
 
 inline bool holds(const std::string& text, const std::string& part) {

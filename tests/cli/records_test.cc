@@ -6,35 +6,11 @@ namespace headlab::cli { namespace {
 
 using Records = Program;
 
-/// What a shell would run of the line behind `again: `, without its comment.
-Words commands_again(const std::string& out) {
-  const std::string line = again_of(out).substr(0, again_of(out).find("  #"));
-  Words commands;
-  for (std::size_t at = 0; at < line.size();) {
-    const std::size_t end = std::min(line.find(" && ", at), line.size());
-    commands.push_back(line.substr(at, end - at));
-    at = end + 4;
-  }
-  return commands;
-}
-
-Words words_of(const std::string& command) {
-  Words words;
-  for (std::size_t at = 0; at < command.size();) {
-    const std::size_t end = std::min(command.find(' ', at), command.size());
-    words.push_back(command.substr(at, end - at));
-    at = end + 1;
-  }
-  words.erase(words.begin());  // headlab
-  return words;
-}
-
 /// Runs the commands that `out` ends with, where the folder is in the way with --force.
 class Followed : public Program {
  protected:
   void follow(const std::string& out) const {
-    for (const std::string& command : commands_again(out)) {
-      Words words = words_of(command);
+    for (Words words : commands_again(out)) {
       const bool resumes = std::find(words.begin(), words.end(), "--resume") != words.end();
       if (!resumes) words.push_back("--force");
       done(words);
@@ -57,7 +33,7 @@ TEST_F(Followed, TrainWithAndWithoutOut) {
 TEST_F(Followed, SaysWhatToDoWhereTheFolderIs) {
   const Outcome train = done(tiny({"--out", "a"}));
   EXPECT_TRUE(holds(again_of(train.out), "--seed 0  # a is there now: add --force")) << train.out;
-  EXPECT_EQ(run(words_of(commands_again(train.out)[0])).status, 1);
+  EXPECT_EQ(run(commands_again(train.out)[0]).status, 1);
 }
 
 TEST_F(Followed, PrunedRunsThatAreResumed) {
