@@ -60,16 +60,6 @@ constexpr Correction kCorrections[] = {
      "on these numbers one head keeps them apart better: each token gives itself .9241; with two "
      "heads each token looks at both alike, .5000, in the head whose columns it leaves at 0",
      "the same two tokens with one head"},
-    {"diversity", "diversity grows with the number of heads",
-     "its own numbers are .5962 for 2 heads, .5770 for 4 and .5774 for 8: they fall, then stay. "
-     "Heads of random weights differ about as much whatever their number",
-     "the article's own output"},
-    {"diversity", "what is averaged is the Jensen-Shannon divergence",
-     "SciPy's jensenshannon is its square root, the distance: at most .8326, not .6931 = ln 2",
-     "scipy.spatial.distance.jensenshannon"},
-    {"diversity", "input and weights of the example are random",
-     "both start from seed 42, so the input repeats the first numbers of the weights",
-     "np.random.seed"},
     {"patterns", "the example's pattern of the previous token is attention, row by row",
      "its first row sums to .2167: the entry for itself replaces the one for the token before, "
      "which is the same cell there",
@@ -123,13 +113,6 @@ constexpr Correction kCorrections[] = {
 }  // namespace
 
 std::span<const char* const> lesson_world_texts() { return kWorlds; }
-
-const std::vector<RandomWorld>& random_worlds() {
-  static const std::vector<RandomWorld> worlds = {
-      {"entropy", {"The", "cat", "sat", "on", "the", "mat"}, 32, {4}, 42},
-      {"diversity", {"0", "1", "2", "3", "4", "5", "6", "7"}, 64, {1, 2, 4, 8}, 42}};
-  return worlds;
-}
 
 std::span<const PublishedModel> published_models() { return kModels; }
 

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
-#include <random>
 #include <utility>
 
 #include "headlab/base/error.h"
@@ -36,44 +34,6 @@ Matrix softmax_of_rows(const Matrix& scaled, std::span<const char> visible) {
   }
   return weights;
 }
-
-template <class Entries>
-const auto& named(const Entries& entries, std::string_view name, const char* kind) {
-  for (const auto& entry : entries)
-    if (entry.name == name) return entry;
-  throw unknown_name(kind, name, texts_of(entries, [](const auto& entry) { return entry.name; }));
-}
-
-/// np.random.seed and np.random.randn, with which articles print their figures: Mersenne Twister,
-/// doubles of 53 bits, and normal numbers by the polar method of Marsaglia, which makes two of one
-/// point in the unit disc and hands out the second coordinate first. Those of <random> would do,
-/// but no standard says which numbers they give.
-class NumPyRandom {
- public:
-  explicit NumPyRandom(std::uint32_t seed) : bits_(seed) {}
-
-  double normal() {
-    if (kept_) return *std::exchange(kept_, std::nullopt);
-    double x = 0, y = 0, square = 0;
-    do {
-      x = 2 * uniform() - 1;
-      y = 2 * uniform() - 1;
-      square = x * x + y * y;
-    } while (square >= 1 || square == 0);
-    const double factor = std::sqrt(-2 * std::log(square) / square);
-    kept_ = factor * x;
-    return factor * y;
-  }
-
- private:
-  double uniform() {
-    const auto high = static_cast<double>(bits_() >> 5), low = static_cast<double>(bits_() >> 6);
-    return (high * 67108864 + low) / 9007199254740992;
-  }
-
-  std::mt19937 bits_;
-  std::optional<double> kept_;
-};
 
 /// A matrix from rows of numbers, all as long as the first.
 Matrix matrix_of(const Json& json, const char* name, Index expected) {
@@ -157,15 +117,6 @@ Matrix identity(Index n) {
   return {n, n, [](Index i, Index j) { return i == j; }};
 }
 
-double entropy_of(const HeadSteps& head) {
-  const Matrix& weights = head.weights;
-  return mean_entropy(weights.rows(), weights.columns(), weights.values().data());
-}
-
-double focus_of(const HeadSteps& head) {
-  return 1 - entropy_of(head) / std::log(static_cast<double>(head.weights.columns()));
-}
-
 double diversity_of(std::span<const HeadSteps> heads) {
   double total = 0;
   Index count = 0;
@@ -218,23 +169,10 @@ const std::vector<LessonWorld>& lesson_worlds() {
 }
 
 const LessonWorld& lesson_world(std::string_view name) {
-  return named(lesson_worlds(), name, "lesson");
-}
-
-const RandomWorld& random_world(std::string_view name) {
-  return named(random_worlds(), name, "lesson with random weights");
-}
-
-std::vector<HeadSteps> random_heads(const RandomWorld& world, Index heads, std::uint32_t seed) {
-  const Index d = world.d_model;
-  const auto drawn = [&](Index rows, Index columns, double scale) {
-    NumPyRandom random(seed);
-    return Matrix(rows, columns, [&](Index, Index) { return scale * random.normal(); });
-  };
-  const Matrix x = drawn(std::ssize(world.tokens), d, 1);
-  const Matrix qkv = x * drawn(d, 3 * d, std::sqrt(2 / static_cast<double>(d)));
-  return attend_in_heads(columns_of(qkv, 0, d), columns_of(qkv, d, 2 * d),
-                         columns_of(qkv, 2 * d, 3 * d), heads);
+  const auto world = std::ranges::find(lesson_worlds(), name, &LessonWorld::name);
+  if (world == lesson_worlds().end())
+    throw unknown_name("lesson", name, texts_of(lesson_worlds(), &LessonWorld::name));
+  return *world;
 }
 
 }  // namespace headlab

@@ -2,7 +2,6 @@
 // {{KIND:NAME}} becomes a table that the program computes here by heads/lessons.h. With scripts the
 // page shows the same texts beside what it computes itself. Read next: heads/lessons.h.
 #include <algorithm>
-#include <cmath>
 #include <regex>
 
 #include "headlab/base/error.h"
@@ -80,29 +79,6 @@ Table models_table(const std::string&) {
   return table;
 }
 
-Table entropy_table(const std::string&) {
-  const RandomWorld& world = random_world("entropy");
-  const std::size_t keys = world.tokens.size();
-  Table table{.columns = {{"head", ""},
-                          {"entropy", "entropy", "", 3},
-                          {"focus", "focus", "", 1, "%"}},
-              .title = text("Heads with random weights on ", join(world.tokens, " "), ": ln ", keys,
-                            " = ", fixed(std::log(keys), 3), " is uniform")};
-  const auto heads = random_heads(world, world.heads[0], world.seed);
-  for (std::size_t h = 0; h < heads.size(); ++h)
-    table.rows.push_back({text("head ", h + 1), entropy_of(heads[h]), focus_of(heads[h])});
-  return table;
-}
-
-Table diversity_table(const std::string&) {
-  const RandomWorld& world = random_world("diversity");
-  Table table{.columns = {{"heads", "heads"}, {"diversity", "diversity", "", 4}},
-              .title = "Diversity of heads with random weights: mean Jensen-Shannon distance"};
-  for (const Index heads : world.heads)
-    table.rows.push_back({heads, diversity_of(random_heads(world, heads, world.seed))});
-  return table;
-}
-
 Table corrections_table(const std::string&) {
   Table table{.columns = {{"claim", "they say"}, {"fact", "what is so"}, {"source", "by"}},
               .title = "What articles say, and what is so"};
@@ -116,9 +92,8 @@ struct LessonTable {
   Table (*make)(const std::string& name);
 };
 constexpr LessonTable kLessonTables[] = {
-    {"inputs", inputs_table},           {"weights", weights_table}, {"silence", silence_table},
-    {"models", models_table},           {"entropy", entropy_table}, {"diversity", diversity_table},
-    {"corrections", corrections_table},
+    {"inputs", inputs_table}, {"weights", weights_table},         {"silence", silence_table},
+    {"models", models_table}, {"corrections", corrections_table},
 };
 
 std::string lesson_table(const std::string& placeholder) {

@@ -28,8 +28,8 @@ void expect_said(const std::string& topic, const std::string& figure) {
 std::string share(double value) { return fixed(value, 4).substr(1); }
 
 TEST(Corrections, HaveAClaimAFactAndASource) {
-  const std::set<std::string> topics = {"five-tokens", "cat-sleeps", "diversity",
-                                        "patterns",    "cost",       "attention"};
+  const std::set<std::string> topics = {"five-tokens", "cat-sleeps", "patterns", "cost",
+                                        "attention"};
   EXPECT_GT(corrections().size(), 15u);
   for (const Correction& correction : corrections()) {
     EXPECT_TRUE(topics.contains(correction.topic)) << correction.topic;
@@ -47,25 +47,6 @@ TEST(Corrections, OfTwoTokensAreComputed) {
   expect_said("cat-sleeps", share(one.weights(0, 0)));
   EXPECT_EQ(fixed(one.weights(0, 0), 4), fixed(one.weights(1, 1), 4));
   EXPECT_EQ(two[0].weights(1, 0), .5) << "the head whose columns sleeps leaves at 0";
-}
-
-TEST(Corrections, OfDiversityAreComputed) {
-  const RandomWorld& world = random_world("diversity");
-  std::vector<double> by_count;
-  for (const Index heads : {2, 4, 8}) {
-    by_count.push_back(diversity_of(random_heads(world, heads, world.seed)));
-    expect_said("diversity", share(by_count.back()));
-  }
-  expect_said("diversity", share(std::sqrt(std::log(2))));
-  expect_said("diversity", share(std::log(2)));
-  EXPECT_LT(by_count[1], by_count[0]);
-  EXPECT_NEAR(by_count[2], by_count[1], 1e-3);
-  double mean[2] = {};
-  for (std::uint32_t seed = 0; seed < 20; ++seed) {
-    mean[0] += diversity_of(random_heads(world, 2, seed)) / 20;
-    mean[1] += diversity_of(random_heads(world, 8, seed)) / 20;
-  }
-  EXPECT_NEAR(mean[0], mean[1], .03) << "random heads differ alike whatever their number";
 }
 
 TEST(Corrections, OfCostsAreComputed) {

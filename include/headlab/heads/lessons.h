@@ -1,5 +1,5 @@
-// The worlds of the lessons: sentences small enough to compute by hand, heads with random weights,
-// published models, and what articles on multi-head attention get wrong. The terminal's `explain`,
+// The worlds of the lessons: sentences small enough to compute by hand, published models, and what
+// articles on multi-head attention get wrong. The terminal's `explain`,
 // the lessons of a page and the tests all take their numbers from here. Attention is computed in
 // double, step by step, and every intermediate result is kept: to look at, not to train. Read next:
 // src/heads/lesson_tables.cc, the tables; ops/attention.h, the attention that models run.
@@ -44,10 +44,6 @@ double norm(const Matrix& matrix);
 double change_when_silent(std::span<const HeadSteps> heads, std::size_t h, const Matrix& W_O);
 Matrix identity(Index n);
 
-/// Mean entropy of a head's rows in nats, and 1 - that / ln S: 0 for uniform rows, 1 for rows on
-/// one key.
-double entropy_of(const HeadSteps& head);
-double focus_of(const HeadSteps& head);
 /// Mean Jensen-Shannon distance (natural logarithm) of rows of the same query, over all pairs of
 /// heads; 0 for fewer than two.
 double diversity_of(std::span<const HeadSteps> heads);
@@ -70,21 +66,6 @@ std::span<const char* const> lesson_world_texts();
 const std::vector<LessonWorld>& lesson_worlds();
 /// Error that lists the names.
 const LessonWorld& lesson_world(std::string_view name);
-
-/// Heads of random weights, drawn as the article does whose figures they reproduce: np.random.seed
-/// is called before the input x ~ N(0, 1) [T, d] and again before W = [W_Q, W_K, W_V] ~ N(0, 2 / d)
-/// [d, 3 d], so that x repeats the first numbers of W.
-struct RandomWorld {
-  std::string name;  // "entropy"
-  std::vector<std::string> tokens;
-  Index d_model;
-  std::vector<Index> heads;  // the numbers of heads that are compared
-  std::uint32_t seed;
-};
-const std::vector<RandomWorld>& random_worlds();
-/// Error that lists the names.
-const RandomWorld& random_world(std::string_view name);
-std::vector<HeadSteps> random_heads(const RandomWorld& world, Index heads, std::uint32_t seed);
 
 /// Heads on one input, as they are to be shown.
 struct ShownHeads {
@@ -126,8 +107,7 @@ Json to_json(const Matrix& matrix);
 Json to_json(const HeadSteps& head);
 Json to_json(const PublishedModel& model);
 Json to_json(const Correction& correction);
-/// What the lessons of a page compute with: {"worlds", "random": with the patterns [heads, T, T] of
-/// each number of heads, to 7 decimals, "models"}.
+/// What the lessons of a page compute with: {"worlds", "models"}.
 Json lessons_json();
 
 }  // namespace headlab

@@ -9,7 +9,6 @@ import {
   attentionSizes, besideEachOther, diversityOf, headsOfWorld, isUniform, lossOfSilence, times,
 } from './worlds.js';
 import {fixed, hasRun, lessonFacts, lessonTexts} from './learn.js';
-import {randomWorld} from './lesson_many.js';
 
 const exerciseWorld = () => lessonFacts().worlds.find((one) => one.name === 'five-tokens');
 
@@ -27,12 +26,6 @@ export const SOLUTIONS = {
   mixedRow: (world) => times([besideEachOther(headsOfWorld(world))[0]], world.W_O)[0],
   silence: (world) => [0, 1].map((h) => lossOfSilence(headsOfWorld(world), h)),
   parameters: () => [attentionSizes({d: 768, H: 12}).total],
-  diversity: (random) =>
-    [[2, 4], [4, 8]].map((pair) => {
-      const [a, b] = pair.map((H) => diversityOf(random.counts.find((x) => x.heads === H).patterns),
-      );
-      return b - a;
-    }),
 };
 
 /// Numbers in a text, whatever parts them; a comma between three digits groups, before a space
@@ -75,19 +68,6 @@ const BY_HAND = [
     'The same q and k give the same weights.',
     'Two heads with the same columns are one head, written twice.',
   ),
-  {
-    hint: 'The lesson “How many heads?” draws it.',
-    check(words) {
-      const [first, second] = SOLUTIONS.diversity(randomWorld('diversity'));
-      const right =
-        first < -0.01 && Math.abs(second) < 0.01 && /stay/i.test(words) && !/grow/i.test(words);
-      return {
-        right,
-        words: right ? `From 2 to 4 it changes by ${fixed(first)}, from 4 to 8 by ${fixed(second)}.`
-          : '',
-      };
-    },
-  },
   numeric(4, SOLUTIONS.rowOfSat,
     'The dot products are 1 1 2 0 1. Divide by √2, take e to that, divide by the sum.',
     'It looks at itself most, then alike at all whose product is 1.',

@@ -1,5 +1,5 @@
-// How many heads: the same width in 1, 2 or 4 heads; diversity of heads with random weights and of
-// trained ones; all trained models on one input; and, folded, how many parameters that takes.
+// How many heads: the same width in 1, 2 or 4 heads; how diverse trained heads are; all trained
+// models on one input; and, folded, how many parameters that takes.
 import {forwardPass} from './core_pass.js';
 import {digits, plot, rect, small, tableNumber, textWidth} from './charts.js';
 import {button, dynamic, el, figure, live, note, tableOf} from './ui.js';
@@ -12,8 +12,8 @@ import {
   attentionSizes, diversityOf, entropyOf, focusOf, headsOfWorld, isUniform,
 } from './worlds.js';
 import {
-  controlRow, fixed, hasRun, headNames, isRunWorld, lab, labBox, labChoice, lessonFacts,
-  lessonWorld, setLab,
+  controlRow, fixed, hasRun, headNames, isRunWorld, lab, labBox, labChoice, lessonWorld,
+  setLab,
 } from './learn.js';
 
 const COUNT_FIELDS = [['d', 512, 65536, 'width of a token'], ['H', 8, 1024, 'heads']];
@@ -95,8 +95,7 @@ function diversityOfRun({reports}) {
 }
 
 /// How diverse trained heads are: of a sweep by the number of heads, with every seed and the
-/// interval
-/// over seeds; else of each run of the page.
+/// interval over seeds; else of each run of the page.
 function trainedDiversity() {
   const groups = (app.page.facts.sweep?.groups || []).filter(
     (g) => g.diversity?.mean != null && headCount(g) >= 0,
@@ -110,26 +109,21 @@ function trainedDiversity() {
     : app.page.runs.map(diversityOfRun).filter((x) => x.heads);
 }
 
-function diversityWords(trained) {
-  if (!trained.length) return '';
+function diversitySentence(trained) {
   const values = trained.filter((x) => x.heads > 1)
     .map((x) => `${x.heads}: ${fixed(x.mean, 3)}${x.half != null ? ` ± ${fixed(x.half, 3)}` : ''}`);
   const over = trained[0].seeds.length
     ? `95 % intervals over ${trained[0].seeds.length} seeds, Student’s t; crosses: single seeds`
     : 'one model each, so there is no interval: a sweep has several seeds';
   const most = trained.reduce((a, b) => (b.mean > a.mean ? b : a));
-  return ` Trained: ${values.join(', ')} (${over}); largest with ${most.heads}.`;
+  return `By the number of heads: ${values.join(', ')} (${over}); largest with ${most.heads}.`;
 }
 
-export const randomWorld = (name) => lessonFacts().random.find((one) => one.name === name);
-
 function diversityPicture(width) {
-  const random = randomWorld('diversity').counts.map((x) => [x.heads, diversityOf(x.patterns)]);
   const trained = trainedDiversity();
   return plot({
     width, height: 300,
     series: [
-      {name: 'random weights', points: random, color: 's5', shape: 'cross', dash: [2, 3]},
       {
         name: 'trained', line: trained.some((x) => x.seeds.length), color: 's1', shape: 'diamond',
         r: 5,
@@ -142,12 +136,11 @@ function diversityPicture(width) {
         points: trained.flatMap((x) => x.seeds.map((v) => [x.heads, v])),
       },
     ].filter((s) => s.points.length),
-    x: {label: 'heads', names: [...new Set([1, 2, 4, 8, ...trained.map((x) => x.heads)])]},
+    x: {label: 'heads', names: trained.map((x) => x.heads)},
     y: {label: 'mean JS distance', low: 0, high: 0.84},
     about: {
       name: 'diversity', title: 'Diversity against the number of heads',
-      sentence: `Random weights: ${random.map(([h, v]) => `${h}: ${fixed(v)}`).join(', ')}. It ` +
-        `does not grow from 2 to 8.${diversityWords(trained)}`,
+      sentence: diversitySentence(trained),
     },
   });
 }
@@ -240,8 +233,9 @@ export const manyLesson = {
     main.append(
       controlRow(labChoice('heads', 'Heads', choices.map((H) => [H, String(H)]), world.heads)),
       dynamic('div', {id: 'split'}, () => splitTable(world)),
-      figure(diversityPicture, {id: 'diversity', most: 600}),
     );
+    if (trainedDiversity().length)
+      main.append(figure(diversityPicture, {id: 'diversity', most: 600}));
     if (familyOf().length > 1)
       main.append(
         figure(familyPicture, {
