@@ -8,7 +8,7 @@ import {costOf, lossWithout} from './heads.js';
 import {
   attentionSizes, besideEachOther, diversityOf, headsOfWorld, isUniform, lossOfSilence, times,
 } from './worlds.js';
-import {fixed, hasRun, lessonFacts, lessonTexts} from './learn.js';
+import {hasRun, lessonFacts, lessonTexts} from './learn.js';
 
 const exerciseWorld = () => lessonFacts().worlds.find((one) => one.name === 'five-tokens');
 
