@@ -2,7 +2,6 @@
 // functions that lessons and the terminal use, and must stand in the text to its last digit.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <set>
 
 #include "headlab/base/error.h"

@@ -93,8 +93,11 @@ small=(--task relations --layers 2 --heads 2 --d-model 16 --steps 20)
 expect 'layer|rms|magnitude' "$program" train --help
 expect accuracy "$program" train "${small[@]}" --norm magnitude --out magnitude
 expect accuracy "$program" train "${small[@]}" --positions binary --out binary
+browser=${HEADLAB_CHROMIUM:-$(command -v chromium-headless-shell || true)}
 for run_of_kind in magnitude binary; do
   expect "$run_of_kind/report.html" "$program" page $run_of_kind --no-weights
+  [[ -z $browser ]] || expect 'that this page cannot compute: patterns are as the program' \
+    "$browser" --no-sandbox --dump-dom "file://$PWD/$run_of_kind/report.html"
 done
 expect last_first "$program" list methods
 expect last_first "$program" prune --help
