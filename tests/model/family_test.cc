@@ -8,21 +8,15 @@
 
 namespace headlab { namespace {
 
+constexpr const char* kShapes[] = {
+    "architecture=decoder", "architecture=encoder window=2 features=3", "kv_heads=2 window=3+0",
+    "architecture=encoder_decoder encoder_layers=1 source_length=5 window=2+0+3"};
+
 /// The settings of all combinations; of two stacks with layers of their own windows.
 std::vector<std::string> combinations() {
   std::vector<std::string> all;
-  for (const NormKind& norm : kNorms)
-    for (const char* place : {"pre", "post"})
-      for (const PositionKind& positions : kPositions)
-        for (const ActivationKind& activation : kActivations)
-          for (const char* biases : {"on", "off"})
-            for (const char* more :
-                 {"architecture=decoder", "architecture=encoder window=2 features=3",
-                  "kv_heads=2 window=3+0",
-                  "architecture=encoder_decoder encoder_layers=1 source_length=5 window=2+0+3"})
-              all.push_back(text("norm=", norm.name, " norm_place=", place,
-                                 " positions=", positions.name, " activation=", activation.name,
-                                 " biases=", biases, " ", more));
+  for (const std::string& kinds : all_kinds())
+    for (const char* shape : kShapes) all.push_back(kinds + " " + shape);
   return all;
 }
 

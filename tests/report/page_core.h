@@ -38,15 +38,15 @@ class PageCore : public testing::Test {
   }
 
   /// A run with random parameters throughout.
-  TrainedRun random_run(RunConfig config) {
+  TrainedRun random_run(RunConfig config, const std::string& name = "run") {
     fit_to_task(config);
     const Transformer model = random_model(config.model);
-    return create_run(folder_.path() / "run", config, model, Existing::replace);
+    return create_run(folder_.path() / name, config, model, Existing::replace);
   }
 
-  /// Writes the page of a run and what is expected of it, and has node compare them.
-  void expect_same(const fs::path& run, const Json& expected) {
-    const Page page = make_page({run});
+  /// Writes the page of runs and what is expected of them, and has node compare them.
+  void expect_same(const std::vector<fs::path>& runs, const Json& expected) {
+    const Page page = make_page(runs);
     write_file(folder_.path() / "page.html", page.html);
     write_file(folder_.path() / "expected.json", expected.dump());
     const std::string source = HEADLAB_SOURCE_DIR;

@@ -15,7 +15,7 @@ TEST_F(PageCore, SilencesEverySubsetOfATrainedModel) {
   Json expected = few_examples();
   expected["cases"] = silenced_cases(run, all_sets(run.model), 2);
   expected["whole"] = true;
-  expect_same(run.path, expected);
+  expect_same({run.path}, expected);
 }
 
 }  // namespace

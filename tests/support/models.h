@@ -41,6 +41,21 @@ inline TransformerConfig config_with(const std::string& settings) {
   return c;
 }
 
+/// The settings of all combinations of the kinds of norms, positions, activations and biases, which
+/// come from their tables, so that a new row is tested by being there.
+inline std::vector<std::string> all_kinds() {
+  std::vector<std::string> all;
+  for (const NormKind& norm : kNorms)
+    for (const char* place : {"pre", "post"})
+      for (const PositionKind& positions : kPositions)
+        for (const ActivationKind& activation : kActivations)
+          for (const char* biases : {"on", "off"})
+            all.push_back(text("norm=", norm.name, " norm_place=", place,
+                               " positions=", positions.name, " activation=", activation.name,
+                               " biases=", biases));
+  return all;
+}
+
 /// Two layers of width 8 with everything that can be left out.
 inline TransformerConfig small_config(const std::string& settings = "") {
   return config_with("layers=2 heads=2 d_model=8 d_ff=12 vocab=7 length=6 " + settings);
