@@ -88,8 +88,7 @@ TEST_F(PageCore, ComputesAllCombinationsOfKinds) {
     std::vector<fs::path> runs;
     for (const std::string& kinds : all_kinds()) {
       RunConfig config = config_of(task);
-      config.model.heads = {4};
-      settings_of(config.model).set_all_text(text(kinds, " ", shape));
+      settings_of(config.model).set_all_text(text("heads=4 ", kinds, " ", shape));
       runs.push_back(random_run(config, text("run", runs.size())).path);
     }
     expect_same(runs, few_examples());
