@@ -87,8 +87,7 @@ TEST_F(OnTheBench, HidesTheEdgesThatTheProgramHides) {
     const std::string name = relation.at("name").string();
     const Json& test = relation.at("tests").items()[0];
     if (test.at("gold").at("change").is_null()) continue;  // too few examples to tell
-    const Json::Array& head = test.at("heads").items()[0].items();
-    go_to("#view=bench&hide=gold&rel=" + name + "&h=" + head[0].dump() + "." + head[1].dump());
+    go_to("#view=bench&hide=gold&rel=" + name + "&h=" + at2(test.at("heads").items()[0]));
     EXPECT_TRUE(shows("#agrees", "✓ the same (gold_edges.json)")) << name << words("#agrees");
     EXPECT_TRUE(shows("#live-result", "rise on " + name)) << "one number, one meaning";
   }

@@ -24,22 +24,6 @@ TEST_F(Client, ReadsValuesAndWaitsForPromises) {
   EXPECT_THROW(tab().evaluate("nothing.at.all"), std::runtime_error);
 }
 
-TEST_F(Client, PressesKeysAndClicks) {
-  tab().open(
-      write("<input id=a><button id=b>b</button><script>const seen = [];"
-            "for (const type of ['keydown', 'click', 'mousemove'])"
-            "addEventListener(type, (e) => seen.push(e.key || e.type));</script>"));
-  tab().click("#a");
-  tab().press("x");
-  tab().press("Backspace");
-  tab().press("y");
-  tab().press("Tab");
-  EXPECT_EQ(tab().text("document.getElementById('a').value"), "y");
-  EXPECT_EQ(tab().text("document.activeElement.id"), "b");
-  EXPECT_TRUE(tab().holds("seen.includes('click') && seen.includes('mousemove')"));
-  EXPECT_TRUE(tab().holds("seen.includes('x') && seen.includes('Tab')"));
-}
-
 TEST_F(Client, SeesRequests) {
   const std::string url = write("<img src='http://127.0.0.1:9/none.png'>");
   tab().open(url);
@@ -70,15 +54,6 @@ TEST_F(Client, EmulatesWhatReadersPrefer) {
   tab().prefer({{"forced-colors", "active"}}, "print");
   EXPECT_TRUE(tab().holds("matchMedia('(forced-colors: active)').matches"));
   EXPECT_TRUE(tab().holds("matchMedia('print').matches"));
-}
-
-TEST_F(Client, ReadsTheTreeOfNames) {
-  tab().open(write("<button aria-label='press me'></button>"));
-  bool found = false;
-  for (const Json& node : tab().accessible_nodes())
-    if (const Json* name = node.find("name"))
-      if (const Json* value = name->find("value")) found |= value->dump() == "\"press me\"";
-  EXPECT_TRUE(found);
 }
 
 }  // namespace

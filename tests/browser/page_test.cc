@@ -9,6 +9,14 @@ class PageOfARun : public OnPage {
  protected:
   const Study& study = the_study();
   fs::path full = study.path("full/report.html");
+
+  /// What the card of a head that is clicked says under a name.
+  std::string fact(const std::string& head, const std::string& name) {
+    click("#grid [data-head='" + head + "']");
+    return tab().text(
+        "[...document.querySelectorAll('#card dt')].find((dt) => dt.textContent === '" + name +
+        "')?.nextElementSibling.textContent ?? ''");
+  }
 };
 
 TEST_F(PageOfARun, ChecksItselfAsksForNothingAndStaysSmall) {
@@ -26,11 +34,7 @@ TEST_F(PageOfARun, ChecksItselfAsksForNothingAndStaysSmall) {
 
 TEST_F(PageOfARun, OpensWithItsStory) {
   open(full);
-  EXPECT_TRUE(shows("#question", "the token 1 back (back1)"));
   EXPECT_TRUE(shows("#answered", " of 4 right"));
-  EXPECT_TRUE(shows("#verdict-live", "4 heads, loss "));
-  EXPECT_TRUE(shows("#view", "Each answer with its rule"));
-  EXPECT_TRUE(shows("#view", "what the task needs"));
   EXPECT_GT(tab().text("document.querySelector('#verdict-live a').getAttribute('href')").size(),
             1u);
   const std::string first = words("#answered");
@@ -78,22 +82,37 @@ TEST_F(PageOfARun, OffersItsHeadsToTheKeyboard) {
   EXPECT_TRUE(there("#pattern"));
 }
 
-TEST_F(PageOfARun, SaysOfAHeadWhatTheFilesSay) {
-  open(full, "#view=head&h=0.2");
-  const Json ablation = study.json("full/ablation.json").at("heads").items()[2];
-  const std::string card = words("#card");
-  const std::size_t at = card.find("without itloss +");
-  ASSERT_NE(at, card.npos) << card;
-  EXPECT_NEAR(number_in(card.substr(at + 10)), ablation.at("change").number(), 1e-2);
-  EXPECT_NE(card.find("born"), card.npos);
-  EXPECT_NE(card.find("chance"), card.npos);
-  const Json heads = study.json("full/heads.json").at("heads");
-  for (const Json& head : heads.items()) {
-    const Json& back3 = head.at("scores").at("back3");
-    if (back3.at("lift").number() < 0.3 || back3.at("p").number() >= 0.01) continue;
-    go_to("#view=head&h=0." + head.at("head").dump());
-    EXPECT_TRUE(shows("#card", "the token 3 back")) << "who is second says so";
-  }
+/// Each is answered by the story itself, or by the card of a head that is clicked.
+TEST_F(PageOfARun, AnswersTheTenQuestionsOfAStranger) {
+  study.done({"page", "full", "pruned", "--out", "both.html"});
+  open(study.path("both.html"));
+  EXPECT_TRUE(shows("#question", "the token 1 back (back1)")) << "What is asked?";
+  const Json relations = study.json("full/heads.json").at("relations");
+  const std::string owner = at2(relations.items()[0].at("owner"));
+  const std::size_t h = owner.back() - '0';
+  EXPECT_TRUE(shows("#verdict-live", owner + " does back1")) << "Who finds it?";
+  const auto needed = rows("#view")[1];
+  EXPECT_EQ(needed[0] + " " + needed[1], "4 what the task needs") << "How many suffice?";
+  EXPECT_NE(needed[2].find("more heads can only do again"), needed[2].npos) << "Why no more?";
+  const Json ablation = study.json("full/ablation.json").at("heads").items()[h];
+  EXPECT_NEAR(number_in(fact(owner, "without it").substr(6)), ablation.at("change").number(), 1e-2)
+      << "What does it cost to lose it?";
+  EXPECT_GT(number_in(fact(owner, "born")), 0) << "When was it born?";
+  EXPECT_TRUE(fact(owner, "kept").starts_with("among the best ")) << "Is it needed as it is?";
+  const Json alone = study.json("full/curve.json").at("subsets").at("losses").items()[1U << h];
+  EXPECT_NEAR(number_in(fact(owner, "alone")), alone.number(), 5e-3) << "What would it do alone?";
+  const Json pruned = study.json("pruned/prune.json");
+  for (const auto& [list, said] :
+       {std::pair{"kept", "kept: loss "}, {"removed_heads", "removed: loss "}})
+    EXPECT_TRUE(fact(at2(pruned.at(list).items()[0]), "in pruned").starts_with(said)) << said;
+  const Json pairs = study.json("full/interactions.json").at("pairs");
+  for (const Json& pair : pairs.items())
+    if (pair.at("redundant").boolean()) {
+      EXPECT_NE(fact(at2(pair.at("first")), "does it too").find(at2(pair.at("second"))),
+                std::string::npos)
+          << "Who backs it up?";
+      EXPECT_TRUE(shows("#card p", "looks at the token")) << "who is second says so";
+    }
 }
 
 TEST_F(PageOfARun, ReadsOutThePatternOfTheProgram) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "browser/tab.h"
 #include "cli/program.h"
@@ -159,6 +160,26 @@ class OnPage : public InBrowser {
       words.replace(at, 3, "-");
     const std::size_t at = words.find_first_of("-.0123456789");
     return at == words.npos ? std::nan("") : std::stod(words.substr(at));
+  }
+  /// Every part that can be focused or is a picture has a name for those who listen.
+  void expect_names(const std::string& where) {
+    const std::set<std::string> roles = {"button",    "link",  "combobox", "slider",    "checkbox",
+                                         "image",     "img",   "gridcell", "grid",      "textbox",
+                                         "searchbox", "table", "region",   "spinbutton"};
+    std::size_t named = 0;
+    for (const Json& node : tab().accessible_nodes()) {
+      const Json* role = node.find("role");
+      if (role == nullptr || !roles.contains(role->at("value").string())) continue;
+      const Json* name = node.find("name");
+      const Json* value = name != nullptr ? name->find("value") : nullptr;
+      EXPECT_TRUE(value != nullptr && !value->string().empty()) << where << ": " << node.dump();
+      ++named;
+    }
+    EXPECT_GT(named, 0u) << where;
+  }
+  /// "layer.head" of such a pair.
+  static std::string at2(const Json& head) {
+    return head.items()[0].dump() + "." + head.items()[1].dump();
   }
   std::string readout() { return tab().text("document.getElementById('readout').textContent"); }
   std::string words(const std::string& selector) {

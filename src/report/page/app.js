@@ -179,7 +179,7 @@ function runNodes() {
       ]),
     ),
     el('h3', null, 'Settings'),
-    tableOf('The same run comes out of these again, bit for bit', ['setting', 'value'],
+    tableOf('The same run comes out of these again, bit for bit', ['setting', 'is'],
       [['parameters', String(run().facts.parameters)], ...settings]),
   ];
 }
@@ -203,7 +203,7 @@ const aboutView = {
         href: formatHash({...defaultState(), ...words}), id: 'to-words',
       })),
       ...(app.page.runs.length ? runNodes() : []),
-      el('h3', null, 'Keys'), tableOf('Keys', ['key', 'does'], KEYS.map((one) => one.slice(0, 2))),
+      el('h3', null, 'Keys'), tableOf('Keys', ['keys', 'does'], KEYS.map((one) => one.slice(0, 2))),
       el('p', null, el('label', null, off, ' switch single-letter keys off')),
       el('p', {class: 'again'}, 'this page again: ', code(facts.command)),
     );

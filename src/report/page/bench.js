@@ -14,7 +14,7 @@ import {chosenPicture, lockShown, lockedCell, patternCommand} from './pattern.js
 import {
   answersAt, dial, hidesCells, logitsAt, measure, oracleHint, showMeasured,
 } from './measure.js';
-import {curvePicture, methodNow, methodsOf} from './findings.js';
+import {curvePicture, methodNow, methodWords, methodsOf} from './findings.js';
 
 // ---- gates -----------------------------------------------------------------------------------
 
@@ -89,9 +89,9 @@ function setNodes() {
     prunedRuns().map((r) =>
       button(`The ${headsOf(r).length} of ${r.name}`, () => go({gates: only(r)}))),
     sizes.length > 0 && [
-      choice('method', 'Keep the best by', methodsOf().map((m) => [m.method, m.method]),
+      choice('method', 'Keep heads by', methodsOf().map((m) => [m.method, methodWords(m.method)]),
         (v) => keep({method: v}), () => methodNow().method),
-      sliderOf('kept', 'heads', {
+      sliderOf('kept', 'how many', {
         min: Math.min(...sizes), max: Math.max(...sizes), step: 1, 'aria-label': 'heads kept',
         value: () => pointNow().kept, act: (kept) => keep({kept}),
       }),
@@ -193,14 +193,14 @@ function answers() {
 // ---- edges -----------------------------------------------------------------------------------
 
 function edgeNodes() {
-  const hides = [['', 'none'], ['gold', 'to the right keys'], ['random', 'to as many others']];
+  const hides = [['', 'nothing'], ['gold', 'the right keys'], ['random', 'as many other keys']];
   return el('div', {class: 'controls'},
     choice('repl', 'In place of a silent head',
       [['zero', 'zero'], ['mean', 'its mean'], ['resample', 'another example’s output']],
       (v) => go({repl: v}), () => app.state.repl),
-    dynamic('b', null, () => chosen()?.at || ''),
-    choice('hide', 'may not look', hides, (v) => go({hide: v || null}),
+    choice('hide', 'Hide', hides, (v) => go({hide: v || null}),
       () => (hidesCells() ? '' : app.state.hide ?? '')),
+    dynamic('span', null, () => chosen() && `from head ${chosen().at}`),
     button('Hide the locked cell', () => chosen() && trace() &&
       go({hide: lockedCell(chosen()).join('.')}), {id: 'hide-locked'}),
     dynamic('span', {class: 'small muted'}, () =>

@@ -73,7 +73,7 @@ function columnBars(width, {columns, cells, numeric}, by) {
 /// A table that is sorted by the column chosen last, with that column as bars.
 function sortedTable(table, id) {
   const columns = table.columns.filter((c) => c.digits !== -3 &&
-    table.rows.some((row) => cellOf(row, c).words !== '–'));
+    table.rows.some((row) => !/^–?$/.test(cellOf(row, c).words)));
   const cells = table.rows.map((row) => columns.map((c) => cellOf(row, c)));
   const numeric = columns.map((_, i) => cells.some((row) => row[i].number != null));
   let by = columns.findIndex((c, i) => numeric[i] && /,high$|,half_width$/.test(c.key));
@@ -150,16 +150,18 @@ export const methodsOf = () => {
 export const methodNow = () =>
   methodsOf().find((m) => m.method === app.state.method) || methodsOf()[0];
 
+export const methodWords = (m) =>
+  ({exhaustive: 'best of all sets', ablation: 'each head alone'})[m] || m;
+
 export function curvePicture(width) {
   const {curve} = run().reports;
   const methods = methodsOf().filter((m, i) => i < FEW.length || m === methodNow());
   const top = Math.max(...methods.flatMap((m) => m.points.map((p) => p.loss)));
   const [best] = methods;
-  const words = (m) => ({exhaustive: 'best of all sets', ablation: 'each head alone'})[m] || m;
   return plot({
     width, height: 300,
     series: methods.map((m) => ({
-      name: words(m.method), bold: m === methodNow(), thick: m === methodNow() ? 3 : 1.5,
+      name: methodWords(m.method), bold: m === methodNow(), thick: m === methodNow() ? 3 : 1.5,
       points: m.points.map((p) => [p.kept, Math.max(p.loss, top / 1e6)]),
     })),
     x: {label: 'heads kept', names: best.points.map((p) => p.kept)},

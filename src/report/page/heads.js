@@ -7,8 +7,7 @@ import {digits} from './charts.js';
 import {button, dynamic, el, explained, live, palette, say} from './ui.js';
 import {
   app, chosen, gateArray, go, headsOf, isLive, ownedBy, prunedRuns, run, scoresOf, silenced, task,
-  toggleGate,
-  trace,
+  toggleGate, trace,
 } from './state.js';
 import {patternOf} from './pattern.js';
 
@@ -93,28 +92,33 @@ const meaningOf = (name) => task().relations.find((r) => r.name === name)?.descr
 export function roleOf(x) {
   const done = doneBy(x);
   if (done.length) return `looks at ${listed(done.map((d) => meaningOf(d.name)))}`;
-  return scoresOf(x).length ? 'is better than chance at nothing that is scored'
-    : 'has not been scored';
+  return !scoresOf(x).length ? 'has not been scored'
+    : `does nothing of what is scored: no lift reaches ${app.page.facts.owner.lift}`;
 }
+
+/// How far a run was trained again after pruning.
+export const finetuning = (r) => `after ${r.reports.prune?.finetuned ?? 0} steps of fine-tuning`;
 
 /// The facts of a head as rows [what, sentence].
 export function factsOf(x) {
   const best = doneBy(x)[0] || scoresOf(x).sort((a, b) => b.score.lift - a.score.lift)[0];
   const [cost, partner, born, kept] = [costOf([x]), partnerOf(x), bornAt(x), keptTo(x)];
-  const others = headsOf().filter((y) => y.at !== x.at && doSame(x, y));
+  const others = headsOf().filter((y) => y.at !== x.at);
+  const [same, alone] = [others.filter((y) => doSame(x, y)), lossWithout(others)];
   return [
     best && [
       `on ${best.name}`,
       `${digits(best.score.mass, 2)} of its attention, chance ${digits(best.score.null, 2)} ` +
         `(lift ${digits(best.score.lift, 2)}, p ${digits(best.score.p, 2)})`,
     ],
-    others.length && ['does it too', listed(others.map((y) => y.at))],
+    same.length && ['does it too', listed(same.map((y) => y.at))],
     cost != null && ['without it', `loss ${signed(cost)} nats`],
     partner && [
       `without ${partner.x.at} as well`,
       `loss ${signed(partner.both)} nats: ${digits(partner.beyond, 2)} more than the two alone` +
-        (partner.verdict ? ` (${partner.verdict})` : ''),
+        (partner.verdict ? `, ${partner.verdict}` : ''),
     ],
+    alone != null && ['alone', `loss ${digits(alone, 3)} with all others off`],
     born != null && ['born', `at step ${born}`],
     kept && [
       'kept',
@@ -122,7 +126,8 @@ export function factsOf(x) {
         : `among the best ${kept}${kept > 1 ? `, gone at ${kept - 1}` : ''}`,
     ],
     ...prunedRuns().map((r) => [
-      `in ${r.name}`, r.modules[x.m].placeOf(x.born) >= 0 ? 'kept' : 'removed',
+      `in ${r.name}`, `${r.modules[x.m].placeOf(x.born) >= 0 ? 'kept' : 'removed'}: loss ` +
+        `${digits(r.facts.evaluation.loss, 2)} with ${headsOf(r).length} heads ${finetuning(r)}`,
     ]),
   ].filter(Boolean);
 }
@@ -236,7 +241,7 @@ function headCell(x, show) {
         class: 'cell gone', role: 'gridcell', tabindex: -1, 'data-head': x.at,
         'aria-label': `head ${x.at}, removed`,
       },
-      el('b', null, x.at), el('br'), '✕ removed',
+      el('b', null, x.at), '✕ removed',
     );
   const [best, off, cost] = [bestScore(x), app.state.gates[x.at] === 0, costOf([x])];
   const described = `head ${x.at}${best ? `, ${ownedBy(x).length ? '' : 'most on '}` +
@@ -252,7 +257,7 @@ function headCell(x, show) {
       'aria-label': described, onpointerenter: () => show(x), onfocus: () => show(x),
       onclick: () => go({h: x.at}), ondblclick: () => go({view: 'head', h: x.at}),
     },
-    canvas, el('b', null, x.at), ' ', wordsOf(best, x), best && barOf(best),
+    canvas, el('b', null, x.at), wordsOf(best, x), best && barOf(best),
     el('div', {class: 'muted'},
       x.score != null && app.state.sort !== 'cost' ? digits(x.score, 3)
         : cost != null ? `off: ${signed(cost)}` : ''),

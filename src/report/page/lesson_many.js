@@ -12,8 +12,7 @@ import {
   attentionSizes, diversityOf, entropyOf, focusOf, headsOfWorld, isUniform,
 } from './worlds.js';
 import {
-  controlRow, fixed, hasRun, headNames, isRunWorld, lab, labBox, labChoice, lessonWorld,
-  setLab,
+  controlRow, fixed, hasRun, headNames, isRunWorld, lab, labBox, labChoice, lessonWorld, setLab,
 } from './learn.js';
 
 const COUNT_FIELDS = [['d', 512, 65536, 'width of a token'], ['H', 8, 1024, 'heads']];

@@ -12,9 +12,7 @@ import {
 import {doneBy} from './heads.js';
 import {patternOf, rowOf} from './pattern.js';
 import {kneePicture} from './story.js';
-import {
-  attend, attendLines, attendTrace, columns, headsOfWorld,
-} from './worlds.js';
+import {attend, attendLines, attendTrace, columns, headsOfWorld} from './worlds.js';
 import {
   controlRow, fixed, hasRun, headChoice, headNames, headOfLab, isRunWorld, lab, labBox, labChoice,
   labSlider, lessonFacts, lessonWorld, numbersPicture, queryChoice, queryOf, setLab, stepButtons,

@@ -14,9 +14,7 @@ import {chosenPicture, patternOf} from './pattern.js';
 import {
   KNOWN_PATTERNS, controlExperiment, distancesFromKnown, likeOf, simulated,
 } from './worlds.js';
-import {
-  controlRow, fixed, hasRun, isRunWorld, lab, labChoice, setLab,
-} from './learn.js';
+import {controlRow, fixed, hasRun, isRunWorld, lab, labChoice, setLab} from './learn.js';
 
 const QUIZ_CLASSES = [0, 1, 2, 3, 0, 1, 2, 3, 2, 1];
 const QUIZ_NAMES = Object.keys(KNOWN_PATTERNS);

@@ -125,7 +125,8 @@ function deskPicture(width, world) {
     rows: now[t].slice(0, 16).map((v, i) => ({name: `y${i}`, value: v, tick: whole[t][i]})),
     about: {
       name: 'desk', title: `Output of ${world.tokens[t]}`,
-      sentence: `Over all tokens the output changed by ${fixed(l2(minus(whole, now)))} (L2).`,
+      sentence: (now[t].length > 16 ? `The first 16 of ${now[t].length} numbers. ` : '') +
+        `Over all tokens the output changed by ${fixed(l2(minus(whole, now)))} (L2).`,
     },
   });
 }

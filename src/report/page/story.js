@@ -13,13 +13,11 @@ import {
   stepSlider, task, timeSteps, trace,
 } from './state.js';
 import {
-  bestPoints, births, bornAt, costOf, doneBy, headGrid, listed, partnerOf, percent,
+  bestPoints, births, bornAt, costOf, doneBy, finetuning, headGrid, listed, partnerOf, percent,
   roleOf, sortings,
 } from './heads.js';
 import {busiestQuery, sentencePicture} from './pattern.js';
-import {
-  answersAt, dial, measure, measured, showMeasured,
-} from './measure.js';
+import {answersAt, dial, measure, measured, showMeasured} from './measure.js';
 import {curvePicture} from './findings.js';
 
 // ---- what is asked ---------------------------------------------------------------------------
@@ -270,10 +268,10 @@ function howMany() {
     knee != null && [String(knee), 'as it is, without fine-tuning',
       `loss ${of(knee)}: the fewest whose loss lies within 1 % of the way from all heads to none`],
     task().needed && [String(task().needed), 'what the task needs',
-      `a query has to look at up to ${task().needed} tokens, and each takes a head`],
+      `a query has to look at up to ${task().needed} tokens, and each takes a head; more heads ` +
+        'can only do again what these do'],
     ...prunedRuns().map((r) => [String(headsOf(r).length),
-      `after ${r.reports.prune?.finetuned ?? 0} steps of fine-tuning`,
-      `loss ${digits(r.facts.evaluation.loss, 2)} in the run ${r.name}`]),
+      finetuning(r), `loss ${digits(r.facts.evaluation.loss, 2)} in the run ${r.name}`]),
   ].filter(Boolean);
 }
 
