@@ -93,7 +93,7 @@ TEST_F(Lessons, NumbersShowTheLinesThatRun) {
   click("#lab-mask");
   choose("lab-head", "1");
   EXPECT_TRUE(shows("#query-output", "0.2289  0.3663"));
-  EXPECT_TRUE(shows("#query-numbers", "0.7071"));
+  EXPECT_EQ(words("#line-6"), "      dot += q[i] * K[s][i];") << "code keeps its indentation";
   choose("pick-world", "cat-sleeps");
   EXPECT_TRUE(shows("#query-numbers", "0.9717"));
   EXPECT_TRUE(shows("#query-numbers", "3.5355"));

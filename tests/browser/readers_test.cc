@@ -65,7 +65,7 @@ TEST_F(Readers, SeeThatATableGoesOn) {
   double wider = 0;
   for (const int width : {320, 700}) {
     tab().resize(width, 640);
-    for (const char* view : {"story", "bench", "findings", "about"}) {
+    for (const char* view : {"story", "bench", "findings", "about", "learn&lesson=many"}) {
       go_to(std::string("#view=") + view);
       tab().evaluate("globalThis.boxes = [...document.querySelectorAll('#view .table')]");
       wider += tab().number("boxes.filter((box) => box.scrollWidth > box.clientWidth).length");

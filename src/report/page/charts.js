@@ -288,8 +288,9 @@ function lineItems(lines, at, width, bottom) {
 export function plot({about, width, height = 300, series, x, y, lines = [], names = true, say}) {
   const all = series.flatMap((s) => s.points);
   const [xs, ys] = [all.map((p) => p[0]), all.flatMap((p) => [p[1], p[2] ?? p[1], p[3] ?? p[1]])];
-  const named = names && series.length > 1 && width > 520;
-  const right = named ? Math.min(170, Math.max(...series.map((s) => textWidth(s.name))) + 20) : 14;
+  const room = Math.min(170, Math.max(...series.map((s) => textWidth(s.name))) + 20);
+  const named = names && series.length > 1 && (width > 520 || room < width / 3);
+  const right = named ? room : 14;
   const [left, top, bottom, last] = [58, lines.length ? 60 : 14, height - 40, width - right];
   const [sx, sy] = [scaleOf(x, xs, left, last), scaleOf(y, ys, bottom, top)];
   const items = [

@@ -98,9 +98,7 @@ class Pass {
   }
 }
 
-function addRow(x, row) {
-  return x.map((value, i) => value + row[i % row.length]);
-}
+const addRow = (x, row) => x.map((value, i) => value + row[i % row.length]);
 
 export function* forwardSteps(model, example, options = {}) {
   const pass = new Pass(model, example, options);

@@ -27,9 +27,7 @@ export function remember(object, key, make) {
   return known.get(key);
 }
 
-function rgb(hex) {
-  return [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
-}
+const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
 
 export function hexOf(channels) {
   return '#' + channels.map((v) => Math.round(v).toString(16).padStart(2, '0')).join('');

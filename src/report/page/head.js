@@ -113,7 +113,7 @@ function writesNode(x) {
   const made = headWrites(trace(), x.m, x.place, t);
   const weights = rowOf(patternOf(trace(), x.m, x.place), t);
   const strongest = keys.map((words, s) => [`${s} ${words}`, weights[s], made.values[s]])
-    .sort((a, b) => b[2] - a[2]).slice(0, 6);
+    .sort((a, b) => b[2] - a[2]).slice(0, 6).filter((row) => row[1] >= 1e-4);
   const from = tableOf(`Where query ${t} ${quoted(queries[t])} takes it from`,
     ['key', 'weight', 'weight × size of the value through W_O'], strongest);
   if (!made.logits)
@@ -207,10 +207,11 @@ function planePicture(width, x) {
     },
     say: (r, c) => words[r][c],
   });
-  if (keys.length <= 64)
+  if (keys.length <= 64 && width > 400)
     words.forEach((list, r) => list.forEach((name, i) => {
       const [px, py, w, h] = picture.marks.box(r, i);
-      picture.items.push(small(px + w + 2, py + h / 2 - 6, shortened(name, 60, 11, true)));
+      const [x, anchor] = px > width - 80 ? [px - 2, 'end'] : [px + w + 2];
+      picture.items.push(small(x, py + h / 2 - 6, shortened(name, 60, 11, true), {anchor}));
     }));
   return picture;
 }

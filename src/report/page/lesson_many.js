@@ -177,8 +177,8 @@ function familyPicture(width) {
     maps.map((map) => [maps.length, tableNumber(r.facts.evaluation.loss), map.at, owns(map)]));
   return {
     name: 'family', title: `${family.length} trained models on example ${exampleIndex()}`,
-    sentence: `Below a head: what it owns (★: no room). Relations that are owned, of ` +
-      `${task().relations.length}: ` +
+    sentence: 'Below a head: what it owns, or ★ where that has no room. Relations that are ' +
+      `owned, of ${task().relations.length}: ` +
       `${family.map((x) => `${owned(x)} with ${x.maps.length}`).join(', ')} heads.`,
     width, height: 4 + family.length * (side + foot),
     items: family.flatMap((x, i) => familyRow(x, (h) => box(i, h))),

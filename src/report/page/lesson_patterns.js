@@ -86,7 +86,7 @@ function nearestTable() {
   return rows.length ? tableOf(
         `The run’s nearest heads on example ${exampleIndex()} (mean Jensen-Shannon distance, at ` +
           `most .833; heads --like takes the mean over 64 examples)`,
-        ['pattern', 'nearest head', 'distance', 'of uniform'], rows,
+        ['pattern', 'nearest head', 'distance', 'distance of uniform attention'], rows,
       )
     : [];
 }

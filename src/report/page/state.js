@@ -87,9 +87,7 @@ const ranked = memo(
   },
 );
 
-export function exampleCount() {
-  return run().model ? task().set('scored').size : run().facts.shown || 0;
-}
+export const exampleCount = () => run().model ? task().set('scored').size : run().facts.shown || 0;
 
 export function exampleIndex() {
   const {ex} = app.state;

@@ -43,11 +43,15 @@ export function attend(q, K, V, root = Math.sqrt(q.length), see = () => {}) {
 /// The lines of attend() as they run, without the recording: [{text, at}]; `at` is what see() is
 /// told, or null.
 export function attendLines() {
-  const lines = String(attend).split('\n');
+  let depth = 0;  // the page holds its script without indentation
+  const lines = String(attend).split('\n').map((line) => line.trim());
   return lines.flatMap((line, i) => {
-    if (/^ *see\(/.test(line)) return [];
-    const at = /^ *see\('(.*)', \{/.exec(lines[i + 1])?.[1];
-    return [{text: line.replace(', see = () => {}', ''), at: at ?? null}];
+    if (line.startsWith('see(')) return [];
+    const at = /^see\('(.*)', \{/.exec(lines[i + 1])?.[1];
+    if (line.startsWith('}')) --depth;
+    const text = '  '.repeat(depth) + line.replace(', see = () => {}', '');
+    if (line.endsWith('{')) ++depth;
+    return [{text, at: at ?? null}];
   });
 }
 
