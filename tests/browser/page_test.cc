@@ -147,7 +147,7 @@ TEST_F(PageOfARun, LocksACellOpensItsRowAndUnlocks) {
   EXPECT_TRUE(caption("row").starts_with("Why query 7")) << caption("row");
   EXPECT_TRUE(shows("figure:has(#row) figcaption", "Key 4 "));
   EXPECT_EQ(table("row").size(), 8u) << "a causal query sees as many keys";
-  for (const char* name : {"writes", "truth", "time", "plane"}) {
+  for (const char* name : {"flow", "writes", "truth", "time", "plane"}) {
     click(std::string("#tab-") + name);
     EXPECT_FALSE(
         tab().holds(std::string("document.getElementById('") + name + "').offsetHeight === 0"))
@@ -162,6 +162,18 @@ TEST_F(PageOfARun, LocksACellOpensItsRowAndUnlocks) {
   for (const char* key : {"ArrowDown", "ArrowDown", "ArrowRight", "Enter"}) tab().press(key);
   wait();
   EXPECT_TRUE(caption("row").starts_with("Why query 5")) << "of a zoomed pattern";
+}
+
+/// Who owns a relation adds most to the logit of its answer.
+TEST_F(PageOfARun, DrawsWhatEachHeadAddsToAnAnswer) {
+  const std::string owner =
+      at2(study.json("full/heads.json").at("relations").items()[0].at("owner"));
+  open(full, "#view=head&tab=flow&q=9&rel=back1&h=" + owner);
+  EXPECT_NE(caption("flow").find("(back1)"), std::string::npos) << caption("flow");
+  auto added = table("flow");
+  ASSERT_EQ(added.size(), 4u);
+  std::ranges::sort(added, {}, [](const auto& row) { return -number_in(row[1]); });
+  EXPECT_EQ(added[0][0], owner);
 }
 
 TEST_F(PageOfARun, PutsAnotherHeadBesideOrItsOwnPast) {
@@ -258,13 +270,6 @@ TEST_F(PageOfARun, KeepsItsStateInTheAddress) {
   tab().evaluate("history.back()");
   tab().wait_until("document.getElementById('pattern')");
   EXPECT_EQ(tab().text("location.hash"), "#view=head&h=0.2&ex=3&q=7");
-  for (const auto& [old, now] : {std::pair{"live", "#live-loss"},
-                                 {"heads", "#grid"},
-                                 {"compare", "#pattern"},
-                                 {"causes", "#finding"}}) {
-    go_to(std::string("#view=") + old);
-    EXPECT_TRUE(there(now)) << "a link of before: " << old;
-  }
 }
 
 TEST_F(PageOfARun, FallsBackWithANoticeOnABadAddress) {

@@ -69,8 +69,6 @@ expect(
   'a bad value leaves the others alone',
 );
 expect(page.parseHash('#hide=nothing').notices.length === 1, 'a bad value is named');
-const old = page.parseHash('#view=live&page=5&q=7,9').state;
-expect(`${old.view} ${old.lesson} ${old.q}` === 'bench many 7', 'links of before lead somewhere');
 
 // ---- colours of style.css: text 4.5, marks 3 (WCAG 1.4.3, 1.4.11), in light and in dark
 const palettes = [{}, {}];

@@ -1,5 +1,5 @@
 // What is being looked at, as one flat object, and its form in the address: everything after '#'.
-// A link restores the view, and an old link works for ever: `v` counts versions of this grammar.
+// A link restores the view; `v` counts versions of this grammar.
 //
 //     hash = "#" pair *("&" pair)    keys sorted; only what differs from the default is written
 //     pair = key "=" value           percent-encoded; unknown pairs are kept, at the end
@@ -47,7 +47,7 @@ const STATE_KEYS = {
     'typical',
   ],
   h: [head, null], b: [text(/^(\d{1,3}\.\d{1,4}|start|parent)$/), null],
-  q: [{parse: (s) => (counts.parse(s) || [])[0], format: String}, null], k: [count, null],
+  q: [count, null], k: [count, null],
   rel: [text(/^[^\u0000-\u001f]{0,80}$/), null],
   win: [text(/^\d{1,5}-\d{1,5},\d{1,5}-\d{1,5}$/), null], tab: [text(/^[a-z]{1,20}$/), 'row'],
   gates: [gates, {}], repl: [oneOf('zero', 'mean', 'resample'), 'zero'],
@@ -59,18 +59,6 @@ const STATE_KEYS = {
   lab: [labels, {}], sort: [phrase, 'place'], theme: [oneOf('auto', 'light', 'dark'), 'auto'],
   keys: [oneOf('on', 'off'), 'on'],
 };
-
-/// Names that links of before gave to views and lessons.
-const OLD_VIEWS = {
-  heads: 'story', time: 'story', sweep: 'story', compare: 'head', space: 'head', live: 'bench',
-  prune: 'bench', causes: 'findings',
-};
-const OLD_LESSONS = [
-  'vectors', 'budget', 'numbers', 'vectors', 'many', 'patterns', 'many', 'true', 'exercises',
-  'glossary',
-];
-const isOld = (key, value) => (key === 'page' && OLD_LESSONS[value - 1]) ||
-  (key === 'view' && Object.hasOwn(OLD_VIEWS, value) && OLD_VIEWS[value]);
 
 export function defaultState() {
   const state = {unknown: []};
@@ -94,11 +82,6 @@ export function parseHash(hash) {
     if (!pair) continue;
     const cut = pair.indexOf('=');
     const key = cut < 0 ? pair : pair.slice(0, cut);
-    const now = isOld(key, pair.slice(cut + 1));
-    if (now) {
-      state[key === 'page' ? 'lesson' : key] = now;
-      continue;
-    }
     if (!Object.hasOwn(STATE_KEYS, key)) {
       state.unknown.push(pair);
       continue;

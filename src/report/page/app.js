@@ -37,24 +37,20 @@ const CONTROLS = {
   run: () => app.page.runs.length > 1 &&
     choice('pick-run', 'Run', app.page.runs.map((r, i) => [i + 1, r.name]),
       (v) => go({run: Number(v), h: null, b: null, gates: {}, step: null, scene: 0}),
-      () => app.state.run,
-    ),
+      () => app.state.run),
   h: () => headsOf().length > 0 &&
     choice('pick-head', 'Head', headsOf().map((x) => [x.at, headName(x)]), (v) => go({h: v}),
-      () => chosen()?.at,
-    ),
+      () => chosen()?.at),
   ex: () => exampleCount() > 0 && el('span', null,
       choice('pick-example', 'Example', exampleOptions,
         (v) => go({ex: /^\d/.test(v) ? Number(v) : v, tokens: [], q: null, k: null}),
         () => app.state.ex),
       button('◀', () => stepExample(-1), {'aria-label': 'previous example', id: 'example-back'}),
-      button('▶', () => stepExample(1), {'aria-label': 'next example', id: 'example-next'}),
-    ),
+      button('▶', () => stepExample(1), {'aria-label': 'next example', id: 'example-next'})),
   rel: () => headsOf().length > 0 && task().relations.length > 0 &&
     choice('pick-relation', 'Right keys of',
       [['', 'nothing'], ...task().relations.map((r) => [r.name, r.name])],
-      (v) => go({rel: v}), () => task().relations[relation()]?.name ?? '',
-    ),
+      (v) => go({rel: v}), () => task().relations[relation()]?.name ?? ''),
   step: () => timeSteps().length > 1 && run().steps.length > 0 && stepSlider(),
 };
 

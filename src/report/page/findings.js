@@ -76,7 +76,8 @@ function sortedTable(table, id) {
     table.rows.some((row) => !/^–?$/.test(cellOf(row, c).words)));
   const cells = table.rows.map((row) => columns.map((c) => cellOf(row, c)));
   const numeric = columns.map((_, i) => cells.some((row) => row[i].number != null));
-  let by = columns.findIndex((c, i) => numeric[i] && /,high$|,half_width$/.test(c.key));
+  const large = (i) => cells.some((row) => Math.abs(row[i].number) > 1e-6);  // no float noise
+  let by = columns.findIndex((c, i) => large(i) && /,high$|,half_width$/.test(c.key));
   const out = el('div');
   const titled = (c, i) => el('span', null, c.meaning ? term(c.title, c.meaning) : c.title,
     numeric[i] && button(by === i ? '▾' : '↕', () => sortBy(i), {

@@ -16,8 +16,7 @@ const exerciseWorld = () => lessonFacts().worlds.find((one) => one.name === 'fiv
 export const SOLUTIONS = {
   rowOfSat: (world) => headsOfWorld(world)[0].weights[2],
   evenRows: (world) => [
-    headsOfWorld(world, 4).flatMap((head) => head.weights).filter(isUniform).length,
-  ],
+    headsOfWorld(world, 4).flatMap((head) => head.weights).filter(isUniform).length],
   sameColumns(world) {
     const twice = (M) => M.map((row) => [...row.slice(0, 2), ...row.slice(0, 2)]);
     const heads = headsOfWorld({...world, q: twice(world.q), k: twice(world.k), v: twice(world.v)});
@@ -58,29 +57,22 @@ const numeric = (places, wanted, hint, more = '') => ({
 const BY_HAND = [
   numeric(0, SOLUTIONS.parameters,
     'd = 12 × 64 = 768; four matrices of d² and four biases of d.',
-    'The number of heads does not enter.',
-  ),
+    'The number of heads does not enter.'),
   numeric(0, SOLUTIONS.evenRows,
     'A query of 0 has scores of 0. Count the zeros in q.',
-    'Every zero of q is a row that asks nothing.',
-  ),
+    'Every zero of q is a row that asks nothing.'),
   numeric(4, SOLUTIONS.sameColumns,
     'The same q and k give the same weights.',
-    'Two heads with the same columns are one head, written twice.',
-  ),
+    'Two heads with the same columns are one head, written twice.'),
   numeric(4, SOLUTIONS.rowOfSat,
     'The dot products are 1 1 2 0 1. Divide by √2, take e to that, divide by the sum.',
-    'It looks at itself most, then alike at all whose product is 1.',
-  ),
+    'It looks at itself most, then alike at all whose product is 1.'),
   numeric(4, SOLUTIONS.silence,
     'The change is the part that the head wrote: the length of all its outputs together.',
-    'An orthogonal W_O changes neither number.',
-  ),
+    'An orthogonal W_O changes neither number.'),
   numeric(3, SOLUTIONS.mixedRow,
     'Its concatenated row is .2491 .3763 .2289 .3663; take half of its sums and differences.',
-    'Every number now depends on both heads.',
-  ),
-];
+    'Every number now depends on both heads.')];
 
 const byHand = () => [...lessonTexts().querySelectorAll('#asked li')].map((asked, i) =>
   ({ask: asked.textContent, ...BY_HAND[i]}));
@@ -176,11 +168,8 @@ function exerciseNode({ask, hint, check}, i) {
         () => {
           help.hidden = !help.hidden;
         },
-        {'aria-label': `Hint for exercise ${i + 1}`, id: `${id}-hint`},
-      ),
-    ),
-    help, out,
-  );
+        {'aria-label': `Hint for exercise ${i + 1}`, id: `${id}-hint`})),
+    help, out);
 }
 
 export const exercisesLesson = {
@@ -190,16 +179,12 @@ export const exercisesLesson = {
     const more = hasRun() ? onTheRun(run()) : [];
     main.append(
       tableOf('The five tokens', ['token', 'q', 'k', 'v'],
-        tokens.map((name, t) => [name, ...[q, k, v].map((x) => x[t].join(' '))]),
-      ),
-      el('ol', {class: 'exercises'}, [...byHand(), ...more].map(exerciseNode)),
-    );
+        tokens.map((name, t) => [name, ...[q, k, v].map((x) => x[t].join(' '))])),
+      el('ol', {class: 'exercises'}, [...byHand(), ...more].map(exerciseNode)));
     if (!more.length)
       main.append(
         note('Three more need a trained model and the losses of all its sets of heads: ',
           code(app.page.runs.length ? `headlab curve ${run().name}` : 'headlab curve RUN'),
-          ', then ', code('headlab page RUN'), '.',
-        ),
-      );
+          ', then ', code('headlab page RUN'), '.'));
   },
 };

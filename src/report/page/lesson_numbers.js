@@ -25,8 +25,7 @@ const seenBy = (world, t) =>
 
 const numbersOf = memo(
   () => JSON.stringify([
-    worldName(), isRunWorld() && where(), app.state.q, lab('head'), lab('mask'), lab('root', 1),
-  ]),
+    worldName(), isRunWorld() && where(), app.state.q, lab('head'), lab('mask'), lab('root', 1)]),
   () => {
     const world = lessonWorld();
     const [t, h] = [queryOf(world), headOfLab(world.heads)];
@@ -48,12 +47,8 @@ function codeList() {
       el('li', at === now ? {class: 'now', 'aria-current': 'step'} : null,
         at ? button(text,
               () => setLab({step: numbersOf().steps.findIndex((step) => step.at === at)}),
-              {class: 'line', id: `line-${attendLines().findIndex((l) => l.at === at)}`},
-            )
-          : el('span', {class: 'line'}, text),
-      ),
-    ),
-  );
+              {class: 'line', id: `line-${attendLines().findIndex((l) => l.at === at)}`})
+          : el('span', {class: 'line'}, text))));
 }
 
 function stateTables() {
@@ -67,17 +62,13 @@ function stateTables() {
     tableOf('After this line', ['', 'number'], names.map((name) => [name, value(step, name)])),
     tableOf(`All ${turns.length} turns of this line`, ['turn', ...names],
       turns.map((one, i) => [
-        `${one.i === stepNow() ? '▸ ' : ''}${i + 1}`, ...names.map((name) => value(one, name)),
-      ]),
-      40,
-    ),
-  ];
+        `${one.i === stepNow() ? '▸ ' : ''}${i + 1}`, ...names.map((name) => value(one, name))]),
+      40)];
 }
 
 /// The numbers of one query: [key, dot, score, weight].
 const queryRows = ({world, t, head, n, root, row}) => world.keys.slice(0, n).map((key, s) => [
-    key, fixed(head.dots[t][s]), fixed(head.dots[t][s] / root), fixed(row[s]),
-  ]);
+    key, fixed(head.dots[t][s]), fixed(head.dots[t][s] / root), fixed(row[s])]);
 const rootName = ({head, t, root}) => (root === 1 ? 'score' : `/ √${head.q[t].length}`);
 
 function numbersTable() {
@@ -86,10 +77,8 @@ function numbersTable() {
   return [
     tableOf(
       `${world.tokens[t]}, head ${headNames(world)[h]}: q = ${head.q[t].map(shownValue).join(' ')}`,
-      ['key', 'q · k', rootName(made), 'weight'], queryRows(made),
-    ),
-    el('p', {id: 'query-output'}, `Output: ${z.map((v) => fixed(v)).join('  ')}`),
-  ];
+      ['key', 'q · k', rootName(made), 'weight'], queryRows(made)),
+    el('p', {id: 'query-output'}, `Output: ${z.map((v) => fixed(v)).join('  ')}`)];
 }
 
 const numbersCommand = () => isRunWorld() ? `headlab explain attention ${run().name} --head ` +
@@ -118,8 +107,7 @@ export const numbersLesson = {
       el('div', {class: 'columns'}, dynamic('div', null, codeList),
         dynamic('div', {id: 'state'}, stateTables)),
       dynamic('div', {id: 'query-numbers'}, numbersTable),
-      el('p', {class: 'again'}, 'again: ', dynamic('code', null, numbersCommand)),
-    );
+      el('p', {class: 'again'}, 'again: ', dynamic('code', null, numbersCommand)));
   },
 };
 
@@ -170,8 +158,7 @@ function positionNodes() {
       'that looks for content moves.'),
     controlRow(button('Shuffle the tokens', shuffle, {id: 'shuffle'}),
       button('As it was', () => go({tokens: []}), {id: 'as-it-was'})),
-    dynamic('div', {id: 'moved'}, () => (app.state.tokens.length ? movedTable() : [])),
-  ];
+    dynamic('div', {id: 'moved'}, () => (app.state.tokens.length ? movedTable() : []))];
 }
 
 export const masksLesson = {
@@ -184,8 +171,7 @@ export const masksLesson = {
       figure((width) => maskPicture(width, world), {
         id: 'mask', most: 480, again: 'headlab explain five-tokens',
       }),
-      ...(hasRun() && task().causal && !example().source && !isSlow() ? positionNodes() : []),
-    );
+      ...(hasRun() && task().causal && !example().source && !isSlow() ? positionNodes() : []));
   },
 };
 
@@ -223,8 +209,7 @@ function budgetPicture(width) {
   });
   const y = picture.height;
   picture.items.push(label(4, y + 20, 'what arrives:'), ...heads.flatMap(({z}, h) => [
-    rect(110 + 90 * h, y + 4, 80, 32, {fill: hexOf(z), stroke: 'edge'}),
-  ]));
+    rect(110 + 90 * h, y + 4, 80, 32, {fill: hexOf(z), stroke: 'edge'})]));
   return {...picture, height: y + 44};
 }
 
@@ -238,7 +223,6 @@ export const budgetLesson = {
       sweep ? figure(kneePicture, {id: 'knee', most: 760, again: sweep.command})
         : note('How it goes with trained models: ',
             code('headlab sweep --task relations --heads 1,2,3,4,5,8 --seeds 3 --out sweeps/knee'),
-            ', then ', code('headlab page sweeps/knee'), '.'),
-    );
+            ', then ', code('headlab page sweeps/knee'), '.'));
   },
 };

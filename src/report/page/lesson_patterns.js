@@ -81,13 +81,11 @@ const nearestHeads = memo(
 
 function nearestTable() {
   const rows = nearestHeads().map(({name, head, distance, uniform}) => [
-    name, head.at, fixed(distance, 3), fixed(uniform, 3),
-  ]);
+    name, head.at, fixed(distance, 3), fixed(uniform, 3)]);
   return rows.length ? tableOf(
         `The run’s nearest heads on example ${exampleIndex()} (mean Jensen-Shannon distance, at ` +
           `most .833; heads --like takes the mean over 64 examples)`,
-        ['pattern', 'nearest head', 'distance', 'distance of uniform attention'], rows,
-      )
+        ['pattern', 'nearest head', 'distance', 'distance of uniform attention'], rows)
     : [];
 }
 
@@ -99,8 +97,7 @@ export const patternsLesson = {
       controlRow(button('Six others', () => go({lab: {seed: lab('seed', 1) + 1}}), {
         id: 'quiz-again',
       })),
-      dynamic('div', {id: 'nearest'}, nearestTable),
-    );
+      dynamic('div', {id: 'nearest'}, nearestTable));
   },
 };
 
@@ -122,17 +119,13 @@ function truthTable(head) {
       ['relation', 'mass', 'chance', 'lift', 'p', ''],
       rows.map(({name, score: s, owns}) => [
         name, ...[s.mass, s.null, s.lift, s.p].map((v) => fixed(v, 3)),
-        owns ? '★ owns it' : name === best.name ? 'best of this head' : '',
-      ]),
-    ),
+        owns ? '★ owns it' : name === best.name ? 'best of this head' : ''])),
     el('p', {id: 'truth-verdict'},
       el('b', null, `Head ${head.at} does ${verdict}. `),
       guess < 0 ? 'You did not guess. ' : right ? 'Your guess is right. '
           : 'Your guess is not borne out. ',
-      cost != null && `Silent, it costs ${digits(cost)} nats.`,
-    ),
-    cost == null && lacking('ablation.json', 'What its silence costs is'),
-  ];
+      cost != null && `Silent, it costs ${digits(cost)} nats.`),
+    cost == null && lacking('ablation.json', 'What its silence costs is')];
 }
 
 /// Trained controls: [{task, accuracy, scores: heads.json}].
@@ -191,8 +184,7 @@ function controlPicture(width) {
 
 /// Heads by number alone: a name would give the answer away.
 const headToGuess = () => choice('guess-head', 'Head', headsOf().map((x) => [x.at, x.at]),
-    (v) => go({h: v, lab: {...app.state.lab, open: 0, guess: -1}}), () => chosen()?.at,
-  );
+    (v) => go({h: v, lab: {...app.state.lab, open: 0, guess: -1}}), () => chosen()?.at);
 
 function guessNodes() {
   const names = task().relations.map((r, i) => [i, r.name]);
@@ -205,9 +197,7 @@ function guessNodes() {
     el('div', null,
       controlRow(headToGuess(), labChoice('guess', 'This head does', options, -1),
         button('Show the truth', () => setLab({open: 1}), {id: 'show-truth'})),
-      dynamic('div', {id: 'truth'}, () => lab('open') && chosen() ? truthTable(chosen()) : []),
-    ),
-  );
+      dynamic('div', {id: 'truth'}, () => lab('open') && chosen() ? truthTable(chosen()) : [])));
 }
 
 export const trueLesson = {
@@ -217,8 +207,7 @@ export const trueLesson = {
     const trained = trainedControls();
     const controls = [
       ...trained.map(({task: name}, i) => [i, `trained on ${name.split(':')[0]}`]),
-      [-1, 'heads drawn at random'],
-    ];
+      [-1, 'heads drawn at random']];
     main.append(
       controlRow(trained.length > 0 && labChoice('control', 'Control', controls),
         button('Draw eight others', () => setLab({control: -1, seed: lab('seed', 1) + 1}), {

@@ -21,8 +21,7 @@ function streamOf(world) {
   const {m, model} = pass.modules[chosen().m];
   if (model.stacks.length > 1) return null;
   return world.tokens.map((_, t) =>
-    Array.from(pass.residual[m].subarray(t * model.C, (t + 1) * model.C)),
-  );
+    Array.from(pass.residual[m].subarray(t * model.C, (t + 1) * model.C)));
 }
 
 /// The input of the module, as its matrices see it: of an article's world, q seen through W_Q = 1.
@@ -32,8 +31,7 @@ function inputOf(world) {
   const stream = streamOf(world);
   if (!stream || model.config.norm_place !== 'pre') return stream;
   return stream.map((row) =>
-    Array.from(model.norm(Float32Array.from(row), module.name.replace(/attn$/, 'ln1.'))),
-  );
+    Array.from(model.norm(Float32Array.from(row), module.name.replace(/attn$/, 'ln1.'))));
 }
 
 /// The steps: [{name, rows, rowNames, colNames, tints, words}], of head h where heads are apart.
@@ -137,20 +135,15 @@ function deskNodes(world) {
     return tableOf('What faders take from the output of all tokens', ['', 'L2 of the change'], [
       ['now', fixed(l2(minus(whole, now)))],
       ...headNames(world).map((name, h) => [
-        `head ${name} silent`, fixed(lossOfSilence(heads, h, deskMixer(world))),
-      ]),
-    ]);
+        `head ${name} silent`, fixed(lossOfSilence(heads, h, deskMixer(world)))])]);
   };
   return [
     controlRow(queryChoice(world),
       labChoice('mix', 'W_O', [[0, 'the identity'], [1, 'mixes']], Number(isRunWorld())),
       ...headNames(world).map((name, h) =>
-        labSlider(`g${h}`, `Head ${name}`, {words: (v) => fixed(v, 2)}),
-      ),
-    ),
+        labSlider(`g${h}`, `Head ${name}`, {words: (v) => fixed(v, 2)}))),
     figure((width) => deskPicture(width, world), {id: 'desk', most: 560, again: explainCommand}),
-    dynamic('div', {id: 'desk-change'}, changes),
-  ];
+    dynamic('div', {id: 'desk-change'}, changes)];
 }
 
 export const vectorsLesson = {
