@@ -48,12 +48,12 @@ constexpr Part kBudget[] = {
      "eval --best judges on the third part of a file (3150); flags of rotary positions; "
      "sources, top-p and stops of sample"},
     {"headlab.h", 77},
-    {"page .js", 5529, "kinds of norms, positions and networks as tables, windows (5537)"},
+    {"page .js", 5528, "kinds of norms, positions and networks as tables, windows (5537)"},
     {"page .css", 189},
     {"page .html", 175},
     {"page .json", 1},
     {"examples", 393, "one_page, the first file that a student reads (337)"},
-    {"tests", 27144,
+    {"tests", 27143,
      "cells, which any number of processes make side by side; all combinations of kinds"},
     {"CMakeLists.txt", 357},
 };
