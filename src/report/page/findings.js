@@ -124,8 +124,14 @@ export const findingsView = {
     main.append(dynamic('div', {id: 'finding'}, () => {
       const key = `${app.state.run} ${shown()}`;
       if (last?.key === key) return last.nodes;
+      const curve = shown() === 'curve';
       const nodes = !there.length ? note('Nothing was found yet.')
-        : tablesOf(reports[shown()]).map((t, i) => sortedTable(t, `finding-${i}`));
+        : tablesOf(reports[shown()]).filter(({name}) => !curve || name === 'methods')
+          .map((t, i) => sortedTable(t, `finding-${i}`));
+      if (curve) nodes.unshift(figure(curvePicture, {
+        id: 'curve', most: 760, again: reports.curve.command,
+        choose: (r, c) => go({view: 'bench', kept: methodNow().points[c]?.kept ?? null}),
+      }));
       last = {key, nodes};
       return nodes;
     }));

@@ -8,7 +8,7 @@ import {range} from './draw.js';
 import {
   bars, digits, label, line, matrix, plot, shortened, small, tableNumber,
 } from './charts.js';
-import {button, choice, dynamic, el, figure, note, quoted, tableOf} from './ui.js';
+import {button, choice, dynamic, el, figure, live, note, quoted, tableOf} from './ui.js';
 import {
   app, chosen, example, exampleIndex, go, headName, headsOf, isLive, lacking, noPattern, ownedBy,
   relation, run, scoresOf, task, trace,
@@ -351,6 +351,14 @@ export const headView = {
       },
     );
     const zoom = (words, act, id) => button(words, act, {id});
+    const own = el('div', null, pattern), other = el('div', null,
+      figure(besidePicture, {id: 'beside-pattern', most: 620, choose: lockShown, group}));
+    const look = {class: 'card', id: 'card'};
+    const card = dynamic('div', look, () => (chosen() ? cardOf(chosen()) : []));
+    live(() => {  // the card stands where there is room
+      const side = app.state.b ? own : other;
+      if (card.parentNode !== side) side.append(card);
+    });
     main.append(
       el('div', {class: 'controls'},
         choice('beside', 'Beside', besides, (v) => go({b: v || null}), () => app.state.b ?? ''),
@@ -360,10 +368,7 @@ export const headView = {
           zoom('all', () => go({win: null}), 'zoom-all'),
         ],
       ),
-      el('div', {class: 'columns'}, pattern,
-        el('div', null,
-          figure(besidePicture, {id: 'beside-pattern', most: 620, choose: lockShown, group}),
-          dynamic('div', {class: 'card', id: 'card'}, () => (chosen() ? cardOf(chosen()) : [])))),
+      el('div', {class: 'columns'}, own, other),
       ...tabNodes(),
     );
   },

@@ -39,8 +39,7 @@ function countTable() {
     el('p', null, el('span', {class: 'big', id: 'count-total'}, grouped(made.total)),
       ' parameters in one layer of attention, whatever H is, as long as it divides d'),
     tableOf(`d_k = d_v = ${made.dk}`, ['matrix', 'shape', 'numbers'],
-      made.matrices.map((x) => [x.name, `[${x.rows}, ${x.cols}]`, grouped(x.count)])),
-  ];
+      made.matrices.map((x) => [x.name, `[${x.rows}, ${x.cols}]`, grouped(x.count)]))];
 }
 
 /// How many parameters attention has, and what that depends on.
@@ -52,8 +51,7 @@ function countNodes() {
     controlRow(...COUNT_FIELDS.map(countField), labBox('bias', 'biases', 1), ...known),
     dynamic('div', {id: 'count'}, countTable),
     el('p', {class: 'again'}, 'again: ', dynamic('code', null,
-      () => `headlab cost --d-model ${countNow().d} --heads ${countNow().H}`)),
-  ];
+      () => `headlab cost --d-model ${countNow().d} --heads ${countNow().H}`))];
 }
 
 const splitNow = (world) => {
@@ -70,21 +68,16 @@ function splitTable(world) {
     el('p', {id: 'uniform-rows'},
       `d_k = ${heads[0].q[0].length}. ${all} of ${H * world.tokens.length} rows are ` +
         `uniform${all ? ', because their query is 0' : ''}; diversity ` +
-        `${fixed(diversityOf(heads.map((head) => head.weights)))}.`,
-    ),
+        `${fixed(diversityOf(heads.map((head) => head.weights)))}.`),
     tableOf(`Entropy of uniform attention over ${n} keys: ln ${n} = ${fixed(Math.log(n), 3)}`,
       ['head', 'entropy', 'focus', 'uniform rows'],
       heads.map(({weights}, h) => [
-        headNames(world, H)[h], ...entropyCells(weights), String(uniform[h]),
-      ]),
-    ),
-  ];
+        headNames(world, H)[h], ...entropyCells(weights), String(uniform[h])]))];
 }
 
 /// A pattern's entropy and focus.
 const entropyCells = (weights) => [
-  fixed(entropyOf(weights), 3), `${fixed(100 * focusOf(weights), 1)} %`,
-];
+  fixed(entropyOf(weights), 3), `${fixed(100 * focusOf(weights), 1)} %`];
 
 /// How diverse the heads of a run are, by heads.json.
 function diversityOfRun({reports}) {
@@ -97,8 +90,7 @@ function diversityOfRun({reports}) {
 /// interval over seeds; else of each run of the page.
 function trainedDiversity() {
   const groups = (app.page.facts.sweep?.groups || []).filter(
-    (g) => g.diversity?.mean != null && headCount(g) >= 0,
-  );
+    (g) => g.diversity?.mean != null && headCount(g) >= 0);
   return groups.length
     ? groups.map((g) => ({
         heads: headCount(g), mean: g.diversity.mean,
@@ -127,8 +119,7 @@ function diversityPicture(width) {
         name: 'trained', line: trained.some((x) => x.seeds.length), color: 's1', shape: 'diamond',
         r: 5,
         points: trained.map(({heads, mean, half}) =>
-          half == null ? [heads, mean] : [heads, mean, mean - half, mean + half],
-        ),
+          half == null ? [heads, mean] : [heads, mean, mean - half, mean + half]),
       },
       {
         name: 'single seeds', line: false, color: 's1', shape: 'cross', r: 3,
@@ -148,8 +139,7 @@ function diversityPicture(width) {
 const familyOf = () => app.page.runs.map((r) => ({r, heads: headsOf(r)})).filter(
       ({r, heads: {length}}) =>
         isLive(r) && r.task === task() && r.modules.length === run().modules.length &&
-        length > 0 && length <= 16,
-    )
+        length > 0 && length <= 16)
     .sort((a, b) => a.heads.length - b.heads.length);
 
 const familyPatterns = memo(where, () =>
@@ -205,8 +195,7 @@ function familyRow({r, maps}, box) {
       return [
         {type: 'map', x, y, w, h: w, kind: 'weight', top: 1, ...map},
         rect(x, y, w, w, {stroke: 'edge'}),
-        small(x, y + w + 9, words(map.owns, w + 6), map.owns.length && {bold: true, fill: 'ink'}),
-      ];
+        small(x, y + w + 9, words(map.owns, w + 6), map.owns.length && {bold: true, fill: 'ink'})];
     }),
   ];
 }
@@ -231,8 +220,7 @@ export const manyLesson = {
     const choices = isRunWorld() ? [world.heads] : [1, 2, 4];
     main.append(
       controlRow(labChoice('heads', 'Heads', choices.map((H) => [H, String(H)]), world.heads)),
-      dynamic('div', {id: 'split'}, () => splitTable(world)),
-    );
+      dynamic('div', {id: 'split'}, () => splitTable(world)));
     if (trainedDiversity().length)
       main.append(figure(diversityPicture, {id: 'diversity', most: 600}));
     if (familyOf().length > 1)
