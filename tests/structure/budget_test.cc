@@ -48,7 +48,7 @@ constexpr Part kBudget[] = {
      "eval --best judges on the third part of a file (3150); flags of rotary positions; "
      "sources, top-p and stops of sample"},
     {"headlab.h", 77},
-    {"page .js", 5528, "kinds of norms, positions and networks as tables, windows (5537)"},
+    {"page .js", 5527, "kinds of norms, positions and networks as tables, windows (5537)"},
     {"page .css", 189},
     {"page .html", 175},
     {"page .json", 1},
