@@ -239,14 +239,15 @@ function flowsOf(x, t) {
 }
 
 /// Lines as thick as attention from tokens to heads, and as what heads add from there to the
-/// answer. Of many tokens, those that matter.
+/// answer. Of more than 32 tokens, those with the thickest lines.
 function flowItems(width, {name, answer, flows}, {keys, at, chosenHead}) {
   const [from, to] = [64, width - 110];
   const middle = (from + to) / 2;
   const most = Math.max(...flows.map(({adds}) => Math.abs(adds)), 1e-9);
   const size = ({weights, adds}, s) => (weights[s] * Math.abs(adds)) / most;
-  const shown = range(keys.length).filter((s) =>
-    keys.length <= 32 || flows.some((flow) => size(flow, s) >= 0.1));
+  const thickest = (s) => Math.max(...flows.map((flow) => size(flow, s)));
+  const shown = range(keys.length).sort((a, b) => thickest(b) - thickest(a)).slice(0, 32)
+    .sort((a, b) => a - b);
   const ribbon = (a, b, thick, {adds}) =>
     line([a, b], {stroke: adds < 0 ? 's1' : 's0', alpha: 0.6, thick: Math.max(thick, 0.3)});
   const end = [to, at(0, 1)];
@@ -280,7 +281,8 @@ function flowPicture(width, x) {
   return {
     name: `flow-${t}`, title: `How query ${t} ${quoted(queries[t])} comes to ${answer} (${name})`,
     sentence: 'From tokens to heads: attention; from heads to the answer: what each adds to its ' +
-      'logit, the last norm held fixed. Blue raises it, orange lowers it.',
+      'logit, the last norm held fixed. Blue raises it, orange lowers it.' +
+      (keys.length > 32 ? ' Only the 32 tokens with the thickest lines are shown.' : ''),
     width, height, items: flowItems(width, made, {keys, at, chosenHead: x}),
     table: () => ({head: ['head', 'adds to the logit', 'looks most at'], rows}),
     marks: {
@@ -298,8 +300,7 @@ const TABS = [
   ['row', 'Why there', rowPicture], ['flow', 'To the answer', flowPicture],
   ['writes', 'What it writes', null],
   ['truth', 'Beside chance', truthBars], ['time', 'Over training', liftPicture],
-  ['plane', 'Queries and keys', planePicture],
-];
+  ['plane', 'Queries and keys', planePicture]];
 
 const missing = () => !chosen()
     ? note(app.state.h ? `Head ${app.state.h} was removed when this run was pruned. Its pattern ` +
@@ -366,8 +367,7 @@ export const headView = {
           zoom('Zoom in', () => zoomBy(0.5, null, ...size()), 'zoom-in'),
           zoom('out', () => zoomBy(2, null, ...size()), 'zoom-out'),
           zoom('all', () => go({win: null}), 'zoom-all'),
-        ],
-      ),
+        ]),
       el('div', {class: 'columns'}, own, other),
       ...tabNodes(),
     );
