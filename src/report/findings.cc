@@ -88,7 +88,7 @@ Finding curves_found() { return {.tables = curve_tables({}, {})}; }
 
 const FindingEntry kFindings[] = {
     {"config.json", "every setting of a run: `headlab train --help` says each", "", "", nullptr,
-     "task layers heads d_model parent data_hash pruning extended"},
+     "task layers heads d_model parent data_hash pruning extended data"},
     {"metrics.jsonl", "a line for each evaluation", "", "story", nullptr,
      "step loss accuracy targets train_loss lr gradient_norm seconds tokens_per_s"},
     {"heads.jsonl", "a line for each scoring while a run tracks its heads", "", "story head",

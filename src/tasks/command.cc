@@ -1,10 +1,7 @@
 // A task that a program of the user's makes: it is started once, reads requests from its standard
-// input and prints lines as in a file (sequences.h). Its first line is a header, which must say
-// `vocabulary` and `length`, since nothing has been read yet. After it, for each request
-//   {"count": 64, "seed": 7412, "split": "train"}
-// it prints as many lines, flushed, that depend on the seed and the split alone; of a larger count
-// the first lines are the same. What it writes to standard error is shown as it stands.
-// A program runs only because its user says so: allow_command.
+// input and prints lines as in a file (sequences.h), as kProtocol tells its author. What it writes
+// to standard error is shown as it stands.
+// A program runs only because its user says so: allow_command, or HEADLAB_COMMAND.
 // Read next: sequences.h.
 #include <fcntl.h>
 #include <poll.h>
@@ -26,6 +23,16 @@ namespace headlab {
 namespace {
 
 constexpr std::size_t kLongestLine = 1 << 24;  // bytes
+
+constexpr const char* kProtocol =
+    R"(PROGRAM is a line for the shell. It is started once, and prints a header that says at least
+`vocabulary` and `length`. Then it reads requests, a line for each, such as
+  {"count": 64, "seed": 7412, "split": "train"}
+and prints as many lines, flushed, that follow from the seed and the split alone; of a larger
+count the first lines are the same. It runs because you name it, as --task "command:PROGRAM".
+Where a run, and not you, says so: HEADLAB_COMMAND='PROGRAM' headlab heads RUN
+
+)";
 
 std::set<std::string>& allowed() {
   static std::set<std::string> commands;
@@ -136,20 +143,28 @@ struct FromCommand : FromElsewhere {
   explicit FromCommand(std::string_view given) : command(given) {
     require(!command.empty(), "it needs a program: --task \"command:python3 my_task.py\"");
     const char* said = std::getenv("HEADLAB_COMMAND");
-    if (!allowed().contains(command) && (said == nullptr || said != command))
+    if (!allowed().contains(command) && said != nullptr && said == command)
+      command_of_environment() = command;
+    else if (!allowed().contains(command))
       throw Error(text("it would start the program `", command, "`, which you have not named"),
                   text("if you trust it: HEADLAB_COMMAND='", command, "' headlab ..."));
     program = std::make_shared<UserProgram>(command);
     program->start();
     header = read_header();
-    const std::string before = ask(Key{}, 2, Split::validation, 20);
-    if (ask(Key{}, 2, Split::validation, 20) != before)
-      program->fail(
-          "answers the same seed with other lines: what it draws must follow from the "
-          "seed and the split alone");
-    hash = fingerprint(text(Json(header).dump(), before));
+    hash = Json(header).dump();
+    for (const Split split : {Split::train, Split::validation}) {
+      const std::string before = ask(Key{}, 2, split, 20);
+      if (ask(Key{}, 2, split, 20) != before)
+        program->fail(
+            "answers the same seed with other lines: what it draws must follow from the "
+            "seed and the split alone");
+      hash += before;
+    }
+    hash = fingerprint(hash);
   }
-  std::string about_data() const { return text(header.description, "; made by `", command, "`"); }
+  std::string about_data() const {
+    return FromElsewhere::about_data(text("made by `", command, "`"));
+  }
   std::string data_hash() const { return hash; }
   void write(Example& example, Key key, Split split, bool with_truth) const {
     const Index count = example.batch.size;
@@ -184,9 +199,10 @@ struct FromCommand : FromElsewhere {
     return lines;
   }
   Header read_header() const {
-    const Json first = Json::parse(program->line(), "its first line");
-    if (first.find("header") == nullptr) program->fail("begins with no header");
-    Header said = Header::of(first.at("header"));
+    const std::string line = program->line();
+    Header said = in_context(text("the program `", command, "`, its first line"), [&] {
+      return Header::of(Json::parse(line, "the line").at("header"));
+    });
     if (said.vocabulary.empty() || said.length == 0)
       program->fail("names no `vocabulary` or no `length` in its header");
     if (said.targets.empty()) said.targets = {"target"};
@@ -201,6 +217,11 @@ int& command_patience() {
   return milliseconds;
 }
 
+std::string& command_of_environment() {
+  static std::string command;
+  return command;
+}
+
 void allow_command(const std::string& command) { allowed().insert(command); }
 
 TaskEntry command_task() {
@@ -213,7 +234,10 @@ TaskEntry command_task() {
   };
   entry.check = [](std::string_view) {};
   entry.parameters = [] { return Settings(); };
-  entry.advice = [](std::string_view given) { return FromCommand(given).header.recommended; };
+  entry.advice = [](std::string_view given) {
+    return given.empty() ? "" : FromCommand(given).header.recommended;
+  };
+  entry.form = kProtocol + form_of_lines();
   return entry;
 }
 

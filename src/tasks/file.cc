@@ -50,6 +50,7 @@ struct FromFile : FromElsewhere {
       hash += fingerprint(bytes);
       files[i] = reader.read_all(bytes, names[i]);
       require(files[i].size() > 0, names[i], " holds no sequence");
+      require(!files[i].targets.empty(), names[i], kAsksNothing);
     }
     hash = fingerprint(hash);
     reader.finish(std::array{&files[0], &files[1], &files[2]});
@@ -57,14 +58,15 @@ struct FromFile : FromElsewhere {
     check_header();
     divide(files);
     for (const Sequences& part : parts)
-      require(part.size() > 0, train,
-              " holds too few different sequences to be split in three: "
+      require(!part.targets.empty(), train,
+              " holds too few different sequences with targets to be split in three: "
               "give more, or held_out=FILE and test=FILE");
   }
   /// Equal sequences stand on one side, and are held out once. Where no file is given, a tenth of
   /// `train` is held out and another judges.
   void divide(const std::array<Sequences, 3>& files) {
     std::array<std::unordered_set<std::uint64_t>, 3> read, whole;  // hashes, by file
+    Index left_out = 0;
     for (std::size_t file = 0; file < 3; ++file) {
       const Sequences& from = files[file];
       Index copies = 0, known = 0;
@@ -80,6 +82,7 @@ struct FromFile : FromElsewhere {
             !whole[file].insert(hash_of({from.tokens[i], from.source[i], from.targets[i]})).second;
         copies += again;
         if (split == 0 || !again) parts[split].add(from, i);
+        left_out += split != 0 && again;
       }
       const char* names[] = {"train", "held_out", "test"};
       if (file == 0) said = text(from.size(), " sequences");
@@ -87,13 +90,14 @@ struct FromFile : FromElsewhere {
       if (file > 0 && known > 0)
         said += text("; ", known, " of ", names[file], "'s ", from.size(), " are also in train");
     }
+    if (left_out > 0) said += text("; ", left_out, " left out, since they are held out already");
   }
 
   Index different(Split split) const { return parts[static_cast<std::size_t>(split)].size(); }
   std::string about_data() const {
-    return text(header.description.empty() ? "" : header.description + "; ", said, "; ",
-                parts[0].size(), " to learn from, ", parts[1].size(), " to choose by, ",
-                parts[2].size(), " that judge");
+    return FromElsewhere::about_data(text(said, "; ", parts[0].size(), " to learn from, ",
+                                          parts[1].size(), " to choose by, ", parts[2].size(),
+                                          " that judge"));
   }
   std::string data_hash() const { return hash; }
   void write(Sequence& s) const {
@@ -105,6 +109,7 @@ struct FromFile : FromElsewhere {
 std::string advice_of(std::string_view parameters) {
   const FromFile task = with_parameters(FromFile{}, parameters);
   const std::string bytes = read_file(shipped_file(task.train));
+  if (bytes.find_first_not_of(" \t\r\n") == bytes.npos) return "";  // told when it is read
   const Json first = Json::parse(std::string_view(bytes).substr(0, bytes.find('\n')), task.train);
   const Json* header = first.find("header");
   return header != nullptr ? Header::of(*header).recommended : "";
@@ -120,7 +125,8 @@ TaskEntry file_task() {
                                  {},
                                  {},
                                  {},
-                                 advice_of});
+                                 advice_of,
+                                 form_of_lines()});
 }
 
 }  // namespace headlab

@@ -354,9 +354,23 @@ void LineReader::finish(std::span<Sequences* const> all) {
 LinesCheck check_lines(std::string_view lines, const std::string& source) {
   LinesCheck check;
   LineReader reader;
-  check.sequences = reader.read_all(lines, source, &check.faults).size();
+  const Sequences all = reader.read_all(lines, source, &check.faults);
+  check.sequences = all.size();
   check.unasked = reader.unasked();
+  if (check.faults.empty() && all.targets.empty())
+    check.faults.push_back(text(source, all.size() == 0 ? " holds no sequence" : kAsksNothing));
   return check;
+}
+
+std::string form_of_lines() {
+  Header header;
+  return R"(each line is a sequence; a target, or an array of them, stands where something is asked:
+  {"tokens": ["d", "=", "2", "d"], "targets": [null, null, null, "2"],
+   "truth": {"definition": {"3": [2]}}}
+`truth` holds by relation the keys that belong to a query, both as positions; `candidates`,
+likewise, all among which one must choose; `source` is what an encoder-decoder reads.
+)" + wrapped("a first line {\"header\": {...}} may set " + join(fields_of(header).names(), ", "),
+             "", 80);
 }
 
 std::int32_t FromElsewhere::mask() const {
@@ -366,6 +380,13 @@ std::int32_t FromElsewhere::mask() const {
 void FromElsewhere::check_header() const {
   require(header.hidden == 0 || mask() < std::ssize(header.vocabulary),
           "targets are to be hidden, but the vocabulary has no <mask>");
+}
+
+std::string FromElsewhere::about_data(const std::string& rest) const {
+  const std::string first = header.description + (header.description.empty() ? "" : "; ") + rest;
+  return header.accuracy == 0
+             ? first
+             : text(first, "; an accuracy of ", number_text(header.accuracy), " is to be expected");
 }
 
 void FromElsewhere::write(const Sequences& from, Index i, Sequence& into) const {

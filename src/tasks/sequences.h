@@ -1,13 +1,8 @@
 // Sequences that somebody else has made: lines of JSON, one sequence each, that a file holds or a
-// program prints. A line says what a task of ours would write:
-//
-//   {"tokens": ["d", "=", "2"], "targets": [null, null, "2"], "truth": {"definition": {"2": [0]}}}
-//
-// Tokens are texts or whole numbers. A target stands where something is asked, or an array of them.
-// `truth` and `candidates` hold for each relation which keys belong to a query; `source` is what an
-// encoder-decoder reads. A first line with the key "header" says what lines cannot (Header); with
-// "hidden": 0.15 that share of the targets is asked, others each time, and <mask> stands there.
-// Read next: file.cc and command.cc, the tasks; headlab/tasks/task.h.
+// program prints, as `headlab show file` says (form_of_lines). A line says what a task of ours
+// would write; tokens are texts or whole numbers. With "hidden": 0.15 in the header that share of
+// the targets is asked, others each time, and <mask> stands there. Read next: file.cc and
+// command.cc, the tasks; headlab/tasks/task.h.
 #pragma once
 
 #include <map>
@@ -49,6 +44,7 @@ class Lists {
     return std::span(values_).subspan(begin_[i], begin_[i + 1] - begin_[i]);
   }
   std::vector<std::int32_t>& values() { return values_; }
+  bool empty() const { return values_.empty(); }
 
  private:
   std::vector<std::int32_t> values_;
@@ -109,6 +105,11 @@ class LineReader {
   Index unasked_ = 0;
 };
 
+/// What is wrong with lines without any target.
+inline constexpr const char* kAsksNothing = " asks for nothing: no sequence in it has a target";
+/// What a line and a header hold, for help.
+std::string form_of_lines();
+
 /// What a task looks like from outside, and a line for sequence b of an example of it: what
 /// LineReader reads.
 Header header_of(const Task& task);
@@ -128,6 +129,8 @@ struct FromElsewhere {
   std::vector<std::string> target_names() const { return header.targets; }
   Index needed_heads() const { return header.needed_heads; }
   std::string token_text(std::int32_t token) const { return header.vocabulary[token]; }
+  /// What the header says to a reader, before `rest`.
+  std::string about_data(const std::string& rest) const;
   /// Error if words are to be hidden and there is no mask.
   void check_header() const;
   /// Writes sequence i and hides of it what the header says.

@@ -21,9 +21,13 @@ Json keys_of(const Gold& gold, Index b, Index length) {
 Header header_of(const Task& task) {
   const TaskShape shape = task.shape();
   require(shape.features == 0, task.spec(), " gives vectors: lines of a file hold tokens");
-  Header header{.architecture = shape.architecture,
+  const TaskEntry& entry = find_task(task.spec());
+  Header header{.description = entry.advice ? "" : entry.summary,
+                .architecture = shape.architecture,
                 .relations = task.relations(),
                 .targets = task.target_names(),
+                .recommended = recommended_settings(task.spec()),
+                .accuracy = entry.learned.accuracy,
                 .needed_heads = task.needed_heads(),
                 .length = shape.length,
                 .source_length = shape.source_length};

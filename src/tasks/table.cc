@@ -82,7 +82,16 @@ std::unique_ptr<Task> make_task(std::string_view spec) {
 std::string recommended_settings(std::string_view spec) {
   const TaskEntry& entry = find_task(spec);
   if (!entry.advice) return entry.recommended;
-  return text(entry.recommended, " ", with_parameters_of(spec, entry, entry.advice));
+  const std::string all =
+      text(entry.recommended, " ", with_parameters_of(spec, entry, entry.advice));
+  std::vector<std::string> last;  // of each name
+  for (const std::string_view setting : split(all, ' ')) {
+    const std::string_view name = setting.substr(0, setting.find('=') + 1);
+    if (name.empty()) continue;
+    std::erase_if(last, [&](const std::string& before) { return before.starts_with(name); });
+    last.emplace_back(setting);
+  }
+  return join(last, " ");
 }
 
 std::string spec_text(std::string_view name, const Settings& parameters) {

@@ -29,6 +29,14 @@ TEST_F(SweepCommand, MakesTheGridOnceAndSaysWhatCameOut) {
   done({"heads", "s/heads=4,seed=0"});  // a cell is a run
 }
 
+TEST_F(SweepCommand, TrainsOnWhatAProgramPrints) {
+  if (std::system("python3 -c ''") != 0) GTEST_SKIP() << "there is no python3";
+  const std::string task = "command:python3 " HEADLAB_SOURCE_DIR "/examples/tasks/modular.py";
+  const Words words = grid({"--task", task, "--seeds", "1", "--out", "s", "--json"});
+  EXPECT_EQ(done(words).json().at("groups").items().size(), 2u);
+  EXPECT_FALSE(holds(done(words).err, "cell ")) << "what is there is made again";
+}
+
 TEST_F(SweepCommand, InSlicesBesideEachOtherMakesTheSame) {
   const Json whole = done(grid({"--out", "whole", "--json"})).json();
   Process first(grid({"--out", "s", "--shard", "0/2"}), {.folder = folder.path()});

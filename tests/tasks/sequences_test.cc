@@ -96,6 +96,8 @@ TEST_F(FromLines, HeadersFixWordsAndRelations) {
   EXPECT_EQ(task->shape().vocab, 3);
   EXPECT_EQ(task->needed_heads(), 1);
   EXPECT_EQ(task->relations()[0].description, "what d is");
+  const auto expected = task_of(R"({"header":{"accuracy":0.9}})" + ("\n" + kLine));
+  expect_contains(expected->about_data(), "an accuracy of 0.9 is to be expected");
   expect_contains(error_of([&] {
                     task_of(header + R"(
 {"tokens":["x"],"targets":[]})");
@@ -125,6 +127,8 @@ TEST_F(FromLines, EqualSequencesStandOnOneSide) {
   EXPECT_EQ(task->different(Split::train) % 3, 0);  // with its copies, held-out ones without
   EXPECT_EQ(sum, 100 + task->different(Split::train) / 3 * 2);
   expect_contains(task->about_data(), "300 sequences, 200 of them repeated");
+  expect_contains(task->about_data(),
+                  text("; ", 300 - sum, " left out, since they are held out already"));
 }
 
 TEST_F(FromLines, HideAShareOfTheirTargets) {
@@ -174,6 +178,9 @@ TEST_F(FromLines, OfOurOwnTasksAreTheSameTasks) {
     Sequences read = reader.read_all(lines_of(*ours, 20, Key{3}), "lines");
     reader.finish(std::vector{&read});
     EXPECT_EQ(shape_of(reader.header()), ours->shape());
+    EXPECT_EQ(reader.header().recommended, recommended_settings(spec));
+    EXPECT_EQ(reader.header().description, find_task(spec).summary);
+    EXPECT_EQ(reader.header().accuracy, find_task(spec).learned.accuracy);
     Example again{Batch::make(20, made.batch.length, made.batch.targets_per_position,
                               made.batch.source_length),
                   std::vector<Gold>(made.gold.size())};
@@ -202,6 +209,27 @@ TEST_F(FromLines, AreCheckedToTheEnd) {
   ASSERT_EQ(check.faults.size(), 2U);
   expect_contains(check.faults[0], "mine:2");
   expect_contains(check.faults[1], "mine:4: truth: r: query 0 cannot see key 1");
+}
+
+TEST_F(FromLines, OfNothingOrWithoutTargetsAreFaults) {
+  const std::pair<std::string, const char*> faults[] = {{"", "holds no sequence"},
+                                                        {"\n \n", "holds no sequence"},
+                                                        {R"({"tokens":["a"],"targets":[null]})",
+                                                         "asks for nothing"}};
+  for (const auto& [lines, expected] : faults) {
+    const LinesCheck check = check_lines(lines, "mine");
+    ASSERT_EQ(check.faults.size(), 1U);
+    expect_contains(check.faults[0], expected);
+    expect_contains(error_of([&] { task_of(lines); }), expected);
+  }
+}
+
+TEST_F(FromLines, RecommendEachSettingOnce) {
+  const std::string path = file_of("a.jsonl", R"({"header":{"recommended":"lr=1e-2  heads=1"}})");
+  EXPECT_EQ(recommended_settings("file:train=" + path),
+            "layers=2 d_model=64 steps=2000 lr=1e-2 heads=1");
+  EXPECT_EQ(recommended_settings("file:train=" + file_of("b.jsonl", kLine)),
+            "layers=2 heads=4 d_model=64 steps=2000 lr=1e-3");
 }
 
 // ---- programs
@@ -248,6 +276,8 @@ TEST(FromPrograms, ThatFailAreToldWithTheirStatus) {
   expect_contains(said_by("kill -9 $$"), "has ended by signal 9");
   expect_contains(said_by("echo '{}'; echo '{}'; echo '{}'"), "printed more than the 2 lines");
   expect_contains(said_by("echo $seed.$i; i=$((i+1)); echo"), "other lines");
+  expect_contains(said_by("case $line in *train*) n=$((n+1));; esac; echo $n; echo"),
+                  "other lines");
   expect_contains(said_by("head -c 17000000 /dev/zero"), "prints a line that does not end");
   const int patience = std::exchange(command_patience(), 300);
   const TemporaryFolder folder;
@@ -258,7 +288,9 @@ TEST(FromPrograms, ThatFailAreToldWithTheirStatus) {
   command_patience() = patience;
   EXPECT_FALSE(std::filesystem::exists(trace)) << "a silent program has outlived its task";
   allow_command("echo hello");
-  expect_contains(refusal("command:echo hello"), "its first line");
+  expect_contains(refusal("command:echo hello"), "the program `echo hello`, its first line");
+  allow_command("echo 1");
+  expect_contains(refusal("command:echo 1"), "the program `echo 1`, its first line: expected");
   allow_command("echo '{\"header\":{}}'; cat");
   expect_contains(refusal("command:echo '{\"header\":{}}'; cat"), "names no `vocabulary`");
 }

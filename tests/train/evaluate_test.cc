@@ -1,7 +1,10 @@
 // Held-out loss and accuracy against a plain count, and what they must not depend on.
 #include "headlab/train/evaluate.h"
 
+#include "headlab/base/files.h"
 #include "headlab/tasks/table.h"
+#include "headlab/train/streams.h"
+#include "support/folders.h"
 #include "support/models.h"
 #include "support/runs.h"
 
@@ -91,6 +94,22 @@ TEST_F(Evaluated, WritesTheKeysThatOtherProgramsRead) {
     EXPECT_TRUE(target.at("name").is_string());
     EXPECT_TRUE(target.at("loss").is_number());
     EXPECT_TRUE(target.at("accuracy").is_number());
+  }
+}
+
+TEST(Evaluate, LinesOfATaskHaveTheLossOfTheTask) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "lines.jsonl").string();
+  for (const char* spec : {"relations:length=10", "reverse_cross"}) {
+    const auto task = make_task(spec);
+    write_file(path, lines_of(*task, 64, streams::evaluated()));
+    const auto written = make_task("file:train=" + path + ",held_out=" + path + ",test=" + path);
+    ASSERT_EQ(written->different(Split::validation), 64);
+    RunConfig config = recommended_config(spec);
+    fit_to_task(config);
+    const Transformer model = initial_model(config);
+    EXPECT_NEAR(evaluate(model, *task, {.examples = 64}).loss,
+                evaluate(model, *written, {.examples = 64}).loss, 1e-5);
   }
 }
 

@@ -46,18 +46,22 @@ struct TaskEntry {
   std::function<Settings()> parameters = {};
   /// Recommended settings that depend on the data, on top of `recommended`; unless there is none.
   std::function<std::string(std::string_view parameters)> advice = {};
+  /// In lines, how the data of the task are given; "" where it makes them.
+  std::string form = {};
 };
 
 std::span<const TaskEntry> task_table();
 /// The task `command` starts this program without asking: its user has named it.
 void allow_command(const std::string& command);
+/// The program that a task has started because HEADLAB_COMMAND names it; "" if none.
+std::string& command_of_environment();
 /// The tasks of a program that uses this library, to be filled before the table is first read: they
 /// stand after ours wherever tasks are listed or named.
 std::vector<TaskEntry>& own_tasks();
 
 /// The entry for "NAME" or "NAME:parameters". Error that lists the known names and the nearest.
 const TaskEntry& find_task(std::string_view spec);
-/// The settings that it recommends, those of its data included.
+/// The settings that it recommends, those of its data included, each once.
 std::string recommended_settings(std::string_view spec);
 /// Error for an unknown name or parameter, or a value out of its range; opens no data file.
 void check_task(std::string_view spec);
