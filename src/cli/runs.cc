@@ -50,8 +50,16 @@ std::vector<fs::path> run_folders(const std::vector<std::string>& folders) {
   return found;
 }
 
+/// Those that a user may give; lists as texts, so that runs of one table hold the same kinds.
+Json settings_json(RunConfig& config) {
+  Json all = user_settings_of(config).to_json();
+  for (Json::Member& setting : all.members())
+    if (setting.second.is_array()) setting.second = setting.second.dump();
+  return all;
+}
+
 Json describe(const fs::path& path) {
-  const Run run = open_run(path);
+  Run run = open_run(path, Access::look);
   const std::vector<Json> log = read_log(metrics_file(run));
   return Json::object({{"run", path.string()},
                        {"task", run.config.task.substr(0, run.config.task.find(':'))},
@@ -63,6 +71,7 @@ Json describe(const fs::path& path) {
                        {"loss", in_log(log, run.step, "loss")},
                        {"accuracy", in_log(log, run.step, "accuracy")},
                        {"parent", run.config.parent},
+                       {"settings", settings_json(run.config)},
                        {"outdated", outdated_findings(run)}});
 }
 
@@ -80,25 +89,32 @@ std::string remarks(const Json& run) {
 /// The losses of a run's evaluations.
 RunLosses losses_of(const fs::path& path) {
   RunLosses losses{.name = path.filename().string()};
-  for (const Json& line : read_log(metrics_file(open_run(path)))) {
+  for (const Json& line : read_log(metrics_file(open_run(path, Access::look)))) {
     losses.steps.push_back(line.at("step").integer());
     losses.losses.push_back(line.at("loss").is_null() ? kUndefined : line.at("loss").number());
   }
   return losses;
 }
 
-const Table kRunsTable{"runs",
-                       {{"run", "run", "its folder", kPlain, "", false},
-                        {"task", "task", "that it learns", kPlain, "", false},
-                        {"heads", "heads", "that it has", kPlain, "", false},
-                        {"parameters", "parameters", "numbers that training sets", kGrouped, "",
-                         false},
-                        {"step", "step", "of training, so far", kPlain, "", false},
-                        {"steps", "of", "steps in all", kPlain, "", false},
-                        {"seed", "seed", "of what is drawn", kPlain, "", false},
-                        {"loss", "loss", "held out, nats per target", kPlain, "", false},
-                        {"accuracy", "accuracy", "share of targets that are right", 4, "", false},
-                        {"remarks", "remarks", "what to know of it", kPlain, "", false}}};
+Table runs_table() {
+  Table table{"runs",
+              {{"run", "run", "its folder", kPlain, "", false},
+               {"task", "task", "that it learns", kPlain, "", false},
+               {"heads", "heads", "that it has", kPlain, "", false},
+               {"parameters", "parameters", "numbers that training sets", kGrouped, "", false},
+               {"step", "step", "of training, so far", kPlain, "", false},
+               {"steps", "of", "steps in all", kPlain, "", false},
+               {"seed", "seed", "of what is drawn", kPlain, "", false},
+               {"loss", "loss", "held out, nats per target", kPlain, "", false},
+               {"accuracy", "accuracy", "share of targets that are right", 4, "", false},
+               {"remarks", "remarks", "what to know of it", kPlain, "", false}}};
+  RunConfig config;
+  const Settings settings = user_settings_of(config);
+  for (const Setting& setting : settings.all())
+    if (!setting.shorthand)
+      table.columns.push_back({"settings." + setting.name, setting.name, setting.help, kHidden});
+  return table;
+}
 
 }  // namespace
 
@@ -124,7 +140,7 @@ Result runs(Invocation& call) {
   }
   const bool none = all.items().empty();
   Finding found{.about = stamped({{"runs", std::move(all)}})};
-  found.tables = {table_of(found.about, kRunsTable)};
+  found.tables = {table_of(found.about, runs_table())};
   Result result = result_of(found);
   if (none) result.text = text("there is no run below ", join(folders, ", "), "\n");
   if (!picture.wanted()) return result;

@@ -20,7 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kBuild = "build";  // in config.json: what the bits of the run depend on
+// In config.json: what the bits of the run depend on, and what was known of its data.
+constexpr const char *kBuild = "build", *kData = "data";
 
 void save_state(const Run& run, const Trainer& trainer, const RunCallbacks& callbacks = {}) {
   TensorFile file;
@@ -35,6 +36,8 @@ std::string config_text(const Run& run) {
   RunConfig config = run.config;
   Json::Object members = settings_of(config).to_json().members();
   members.emplace(members.begin(), kBuild, build());
+  if (const std::string data = run.task->about_data(); !data.empty())
+    members.emplace_back(kData, data);
   return stamped(std::move(members)).dump(2) + "\n";
 }
 
@@ -249,7 +252,7 @@ RunConfig read_config(const fs::path& path) {
   RunConfig config;
   const Json json = Json::parse(read_file(file), file.string());
   require_known_version(json, file.string());
-  settings_of(config).set_all(json, file.string(), {"headlab", kBuild});
+  settings_of(config).set_all(json, file.string(), {"headlab", kBuild, kData});
   return config;
 }
 
@@ -258,7 +261,8 @@ Run open_run(const fs::path& path, Access access) {
   RunConfig config = read_config(path);
   config.train.validate();
   Transformer model(config.model);
-  Run run{path, config, task_of(config), std::move(model), std::move(lock)};
+  std::unique_ptr<Task> task = access == Access::look ? nullptr : task_of(config);
+  Run run{path, config, std::move(task), std::move(model), std::move(lock)};
   if (access == Access::write) note_other_build(run);
   const bool trains = is_there(state_file(run));
   read_tensors(run, trains ? state_file(run) : model_file(run), [&](const TensorFile& file) {

@@ -105,9 +105,9 @@ TEST_F(Tables, ShowEveryTask) {
     EXPECT_TRUE(learned.is_null() || !learned.at("why").string().empty() ||
                 learned.at("reached").number() >= 0.99 * learned.at("seeds").number())
         << task;
-    if (task == "command") continue;  // it needs a program
     const Outcome shown = done({"show", task});
-    EXPECT_TRUE(holds(shown.out, "position")) << task;
+    EXPECT_TRUE(holds(shown.out, task == "command" ? "{\"count\": 64, \"seed\"" : "position"))
+        << task;
     EXPECT_TRUE(holds(shown.out, "it recommends ")) << task;
   }
   const std::string relations = done({"show", "relations"}).out;
@@ -118,6 +118,23 @@ TEST_F(Tables, ShowEveryTask) {
   EXPECT_TRUE(holds(relations, "  length=N")) << relations;
 }
 
+TEST_F(Tables, NameEveryFaultOfAFile) {
+  const std::string fault = R"({"tokens":["a","b"],"targets":["b"],"truth":{"r":{"0":[1]}}})";
+  std::string lines;
+  for (int i = 0; i < 25; ++i) lines += fault + "\n";
+  write_file(folder.path() / "bad.jsonl", lines);
+  const Outcome check = run({"show", "bad.jsonl", "--check"});
+  EXPECT_EQ(check.status, 1);
+  EXPECT_EQ(check.err, "");
+  expect_parts(check.out, {"0 sequences, 25 faults\n", "\nbad.jsonl:20: truth: r: query 0 cannot",
+                           "\nand 5 more\n"});
+  EXPECT_FALSE(holds(check.out, "bad.jsonl:21"));
+  EXPECT_EQ(run({"show", "bad.jsonl", "--check", "--json"}).json().at("faults").items().size(),
+            25u);
+  write_file(folder.path() / "one.jsonl", fault);
+  EXPECT_TRUE(holds(run({"show", "one.jsonl", "--check"}).out, "1 fault\n"));
+}
+
 TEST_F(Tables, SayWhatDataIs) {
   const Outcome train =
       done(typed("train --task file --steps 1 --d-model 8 --heads 1 --d-ff 0 --layers 1 --batch "
@@ -126,7 +143,8 @@ TEST_F(Tables, SayWhatDataIs) {
     for (const char* part :
          {"data: ", "1200 sequences", " to learn from, ", " to choose by, ", " that judge"})
       EXPECT_TRUE(holds(outcome.out, part)) << part << "\n" << outcome.out;
-  EXPECT_TRUE(done({"eval", "a", "--json"}).json().at("data").is_string());
+  EXPECT_EQ(done({"eval", "a", "--json"}).json().at("data"),
+            Json::parse(file("a/config.json"), "config.json").at("data"));
 }
 
 TEST_F(Tables, ListRuns) {
@@ -137,6 +155,17 @@ TEST_F(Tables, ListRuns) {
   const std::string runs = done({"runs", "r"}).out;
   expect_parts(runs, {"  32  32  ", "pruned from r/a", "ablation.json describes earlier weights"});
   EXPECT_EQ(done({"runs", "r", "--json"}).json().at("runs").items().size(), 2u);
+  const std::string csv = done({"runs", "r", "--csv"}).out;
+  expect_parts(csv, {",settings_lr,", ",settings_d_model,", ",\"relations:length=8,"});
+}
+
+TEST_F(Tables, ListRunsWhoseDataHasGone) {
+  done({"show", "copy", "--write", "a.jsonl"});
+  done(tiny({"--task", "file:train=a.jsonl", "--out", "r/a"}));
+  fs::remove(folder.path() / "a.jsonl");
+  const Outcome runs = done({"runs", "r", "--svg", "losses.svg"});
+  EXPECT_EQ(runs.err, "");
+  EXPECT_TRUE(holds(runs.out, "r/a"));
 }
 
 TEST_F(Tables, AreAllThatQuietProgramsSay) {

@@ -110,8 +110,9 @@ class MissingRun : public Error {
 
 /// Reads config.json. Errors: MissingRun, a damaged file.
 RunConfig read_config(const std::filesystem::path& path);
-/// What a run is opened for: `write` takes its lock first.
-enum class Access : bool { read, write };
+/// What a run is opened for: `write` takes its lock first; `look` makes no task, so that it needs
+/// neither data nor program.
+enum class Access { read, write, look };
 
 /// Reads config and parameters. Errors: no run there, damaged files, files that do not belong to
 /// one run, or a data file that changed since.
