@@ -274,7 +274,7 @@ Flags Invocation::out_setting() {
 }
 
 std::string Invocation::again(std::string_view left_out) const {
-  std::string line = text(program_name(), " ", command_.name);
+  std::string line = text(program_call(), " ", command_.name);
   for (const auto& [flag, value, joined, apart, changes] : arguments_) {
     const bool dropped = std::ranges::find(kNoNumbers, flag) != kNoNumbers.end() ||
                          (!left_out.empty() && flag == flag_of(left_out));

@@ -49,6 +49,9 @@ std::string examples_text(const Task& task, Index examples, Split split = Split:
 std::string program_text();
 /// "headlab"; of a program that adds to it, how it was called.
 std::string& program_name();
+/// The same as it begins a command line that makes something again: with HEADLAB_COMMAND where that
+/// has allowed a program.
+std::string program_call();
 
 /// For a model of texts, bits per character and perplexity as keys of `json` and as a line; else
 /// "".

@@ -112,8 +112,8 @@ void write_out(const Invocation& call, const fs::path& file, std::string_view by
       const Json there = Json::parse(read_file(target), target.string());
       if (const Json* command = there.find("command")) said = command->string();
     }
-    const std::size_t name = said.starts_with(program_name() + " ")
-                                 ? program_name().size()
+    const std::size_t name = said.starts_with(program_call() + " ")
+                                 ? program_call().size()
                                  : std::min(said.find(' '), said.size());
     if (!page && !said.substr(name).starts_with(headlab::text(" ", call.command().name, " ")))
       throw Error(file.string() + " belongs to a run, and this command did not make it",

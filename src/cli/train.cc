@@ -37,7 +37,7 @@ RunConfig base_config(const std::string& file, const std::string& task) {
   const Json settings = file.empty() ? Json::object() : Json::parse(read_file(file), file);
   require_known_version(settings, file);
   const auto apply_file = [&](RunConfig& config) {
-    settings_of(config).set_all(settings, file, {"headlab", "build"});
+    settings_of(config).set_all(settings, file, {"headlab", "build", "data"});
     config.task = task.empty() ? config.task : task;
   };
   RunConfig named;
@@ -175,11 +175,11 @@ Result train_new_run(Invocation& call) {
 std::string command_of(const Run& run, const std::string& steps) {
   const std::string out = " --out " + shell_word(run.path.string());
   if (run.config.parent.empty()) {
-    return "headlab train --config " + shell_word(config_file(run).string()) +
+    return program_call() + " train --config " + shell_word(config_file(run).string()) +
            (steps.empty() ? "" : " --steps " + steps) + out;
   }
   if (run.config.pruning.empty()) return "";
-  std::string command = "headlab prune " + shell_word(run.config.parent);
+  std::string command = program_call() + " prune " + shell_word(run.config.parent);
   for (const std::string_view setting : split(run.config.pruning, ' ')) {
     const std::size_t equals = setting.find('=');
     command += text(" ", flag_of(setting.substr(0, equals)), " ", setting.substr(equals + 1));
@@ -198,8 +198,8 @@ std::string again_of(const Run& run) {
   const std::string last = text(run.config.train.steps);
   steps.push_back(last);
   for (std::size_t i = 1; i < steps.size(); ++i)
-    command +=
-        text(" && headlab train --resume ", shell_word(run.path.string()), " --steps ", steps[i]);
+    command += text(" && ", program_call(), " train --resume ", shell_word(run.path.string()),
+                    " --steps ", steps[i]);
   return command;
 }
 

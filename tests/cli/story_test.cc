@@ -198,6 +198,14 @@ TEST_F(Story, ResumesARunOfAProgramBitForBit) {
   EXPECT_TRUE(holds(run(resume).err, "which you have not named"));
   const Outcome resumed = run(resume, {.environment = {"HEADLAB_COMMAND=" + command}});
   EXPECT_EQ(resumed.status, 0) << resumed.err;
+  const std::string call = "again: HEADLAB_COMMAND='" + command + "' headlab ";
+  EXPECT_TRUE(holds(again_of(resumed.out), call.substr(7) + "train --config half/config.json"));
+  for (int i = 0; i < 2; ++i) {  // the second replaces what the first has found
+    const Outcome found = run({"heads", "half", "--out", "found.json"},
+                              {.environment = {"HEADLAB_COMMAND=" + command}});
+    EXPECT_EQ(found.status, 0) << found.err;
+    EXPECT_TRUE(holds("again: " + again_of(found.out), call + "heads half")) << found.out;
+  }
   const auto values = [&](const char* name) {
     std::vector<std::string> bytes;
     for (const StoredTensor& tensor :
