@@ -117,6 +117,17 @@ std::string advice_of(std::string_view parameters) {
 
 }  // namespace
 
+LinesCheck check_lines(std::string_view lines, const std::string& source) {
+  LinesCheck check;
+  LineReader reader;
+  const Sequences all = reader.read_all(lines, source, &check.faults);
+  check.sequences = all.size();
+  check.unasked = reader.unasked();
+  if (check.faults.empty() && all.targets.empty())
+    check.faults.push_back(text(source, all.size() == 0 ? " holds no sequence" : kAsksNothing));
+  return check;
+}
+
 TaskEntry file_task() {
   return task_entry(FromFile{}, {"file",
                                  "your own sequences and truth, from lines of JSON",

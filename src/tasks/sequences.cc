@@ -351,28 +351,6 @@ void LineReader::finish(std::span<Sequences* const> all) {
     header_.vocabulary.push_back(std::to_string(n));
 }
 
-LinesCheck check_lines(std::string_view lines, const std::string& source) {
-  LinesCheck check;
-  LineReader reader;
-  const Sequences all = reader.read_all(lines, source, &check.faults);
-  check.sequences = all.size();
-  check.unasked = reader.unasked();
-  if (check.faults.empty() && all.targets.empty())
-    check.faults.push_back(text(source, all.size() == 0 ? " holds no sequence" : kAsksNothing));
-  return check;
-}
-
-std::string form_of_lines() {
-  Header header;
-  return R"(each line is a sequence; a target, or an array of them, stands where something is asked:
-  {"tokens": ["d", "=", "2", "d"], "targets": [null, null, null, "2"],
-   "truth": {"definition": {"3": [2]}}}
-`truth` holds by relation the keys that belong to a query, both as positions; `candidates`,
-likewise, all among which one must choose; `source` is what an encoder-decoder reads.
-)" + wrapped("a first line {\"header\": {...}} may set " + join(fields_of(header).names(), ", "),
-             "", 80);
-}
-
 std::int32_t FromElsewhere::mask() const {
   return id(std::ranges::find(header.vocabulary, "<mask>") - header.vocabulary.begin());
 }

@@ -3,6 +3,7 @@
 // Read next: sequences.cc, the way back.
 #include <algorithm>
 
+#include "headlab/base/text.h"
 #include "tasks/sequences.h"
 
 namespace headlab {
@@ -74,6 +75,17 @@ std::string lines_of(const Task& task, std::int64_t count, Key key) {
   std::string lines = Json::object({{"header", header}}).dump() + "\n";
   for (Index b = 0; b < count; ++b) lines += line_of(header, example, b) + "\n";
   return lines;
+}
+
+std::string form_of_lines() {
+  std::vector<std::string> names;
+  for (const Json::Member& field : Json(Header()).members()) names.push_back(field.first);
+  return R"(each line is a sequence; a target, or an array of them, stands where something is asked:
+  {"tokens": ["d", "=", "2", "d"], "targets": [null, null, null, "2"],
+   "truth": {"definition": {"3": [2]}}}
+`truth` holds by relation the keys that belong to a query, both as positions; `candidates`,
+likewise, all among which one must choose; `source` is what an encoder-decoder reads.
+)" + wrapped("a first line {\"header\": {...}} may set " + join(names, ", "), "", 80);
 }
 
 }  // namespace headlab
