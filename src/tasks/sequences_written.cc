@@ -78,8 +78,8 @@ std::string lines_of(const Task& task, std::int64_t count, Key key) {
 }
 
 std::string form_of_lines() {
-  std::vector<std::string> names;
-  for (const Json::Member& field : Json(Header()).members()) names.push_back(field.first);
+  const Json header = Header();
+  const std::vector<std::string> names = texts_of(header.members(), &Json::Member::first);
   return R"(each line is a sequence; a target, or an array of them, stands where something is asked:
   {"tokens": ["d", "=", "2", "d"], "targets": [null, null, null, "2"],
    "truth": {"definition": {"3": [2]}}}
