@@ -28,7 +28,7 @@ namespace headlab::cli {
 using Body = Result(Invocation& call);
 /// Each in the file of its name.
 Body train, eval, sample, heads, ablate, circuits, analysis, prune, curve, reproduce, page, sweep,
-    compare, bench, check, cost, list, explain, show, runs, start;
+    compare, bench, check, cost, list, explain, show, runs, start, completion;
 
 constexpr const char *kTrain = "train", *kLook = "look", *kWhy = "ask why", *kRemove = "remove";
 
@@ -69,6 +69,8 @@ std::vector<Command> table = with_analyses({
      "headlab explain five-tokens", "[TOPIC|WORD] [RUN|WORD ...]", explain},
     {"list", kLook, "list tasks, scores, pruning methods, columns of tables or files",
      "headlab list tasks", "tasks|scores|methods|columns|files", list},
+    {"completion", kLook, "for a shell: completes commands, flags and values; and the manual",
+     "headlab completion bash", "bash|zsh|fish|man|words [LINE]", completion},
     {"cost", kLook, "what attention costs: parameters, operations, memory, the cache of generation",
      "headlab cost --d-model 512 --heads 8 --length 1024", "", cost},
     {"ablate", kWhy, "what it costs to silence heads", "headlab ablate runs/full", "RUN", ablate},
@@ -93,6 +95,19 @@ const Command& find_command(const std::string& name) {
   return *std::ranges::find(commands(), name, &Command::name);
 }
 
+}  // namespace
+
+HelpWanted help_of(const Command& command) {
+  const std::vector<std::string> words = {"--help"};
+  Invocation call(command, words);
+  try {
+    command.run(call);
+  } catch (const HelpWanted& help) {
+    return help;
+  }
+  return {};
+}
+
 std::string program_help() {
   std::string help =
       "headlab: train toy transformers, see what each attention head does, remove those\n"
@@ -103,7 +118,7 @@ std::string program_help() {
   for (const Command& command : commands()) {
     if (command.want != group) help += text("\n", command.want, ":\n");
     group = command.want;
-    help += beside(text("  ", command.name), 13, command.summary);
+    help += beside(text("  ", command.name), 14, command.summary);
   }
   return help + R"(
 every command takes --json, --csv, --latex, --quiet and --threads;
@@ -112,6 +127,8 @@ exit status: 0 done, 1 it could not be done, 2 the command line is wrong,
 130 interrupted
 )";
 }
+
+namespace {
 
 /// A number of heads that does not fit, in the words of the flag that gave it.
 UsageError usage_of(const SizeError& error, const Invocation& call) {

@@ -22,6 +22,10 @@ namespace headlab::cli {
 /// A command line within another: what it finds is printed, its errors are thrown.
 int run_words(const std::vector<std::string>& words);
 
+/// What `headlab --help` prints, and what a command says of itself.
+std::string program_help();
+HelpWanted help_of(const Command& command);
+
 /// What was found, with words after its tables.
 Result result_of(const Finding& finding, const std::string& words = "");
 /// A result that ends with the command that makes it again.

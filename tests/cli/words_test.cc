@@ -289,6 +289,62 @@ TEST(Arguments, FlagsStandForSettingsInWhatTheLibrarySays) {
             "raise --some-count, as `headlab help` says of `text`");
 }
 
+TEST_F(Talk, CompletesWhatMayStandNext) {
+  for (const char* file : {"runs/full/config.json", "sweeps/a/heads=4,seed=0/config.json"}) {
+    fs::create_directories((folder.path() / file).parent_path());
+    write_file(folder.path() / file, "{}");
+  }
+  const std::pair<const char*, const char*> lines[] = {
+      {"headlab hea", "heads\n"},
+      {"headlab train --res", "--resume\n"},
+      {"headlab train --heads 2 --norm ", "layer\nrms\n"},
+      {"headlab train --norm=r", "--norm=rms\n"},
+      {"headlab train --task reverse_", "reverse_cross\n"},
+      {"headlab curve runs/full --methods greedy,exh", "greedy,exhaustive\n"},
+      {"headlab sweep --positions rotary,l", "rotary,learned\n"},
+      {"headlab heads ru", "runs/full\n"},
+      {"headlab heads --examples 9 runs/", "runs/full\n"},
+      {"headlab heads sweeps/a/heads=4,", "sweeps/a/heads=4,seed=0\n"},
+      {"headlab bench st", "step\n"},
+      {"headlab list m", "methods\n"},
+      {"headlab train --quiet --task ", nullptr},
+      {"headlab ", nullptr},
+      {"headlab nonsense ", ""},
+      {"headlab train --out sweeps/", "sweeps/a/heads=4,seed=0\n"}};
+  for (const auto& [line, expected] : lines) {
+    const std::string out = done({"completion", "words", line}).out;
+    if (expected != nullptr)
+      EXPECT_EQ(out, expected) << line;
+    else
+      EXPECT_GT(std::ranges::count(out, '\n'), 15) << line;
+  }
+}
+
+TEST_F(Talk, BashCompletesPathsWithEqualsSigns) {
+  if (std::system("bash -c true") != 0) GTEST_SKIP() << "there is no bash";
+  fs::create_directories(folder.path() / "s" / "heads=4");
+  write_file(folder.path() / "s" / "heads=4" / "config.json", "{}");
+  write_file(folder.path() / "script", "headlab() { '" HEADLAB_PROGRAM "' \"$@\"; }\n" +
+                                           done({"completion", "bash"}).out +
+                                           "COMP_LINE='headlab eval s/heads='\n"
+                                           "COMP_POINT=${#COMP_LINE}\n_headlab\n"
+                                           "[[ \"${COMPREPLY[*]}\" == 4 ]]\n");
+  const std::string call = "cd '" + folder.path().string() + "' && bash script";
+  EXPECT_EQ(std::system(call.c_str()), 0);
+}
+
+TEST_F(Talk, TheManualHoldsTheHelpOfEveryCommand) {
+  const std::string page = done({"completion", "man"}).out;
+  EXPECT_TRUE(page.starts_with(".TH HEADLAB 1 "));
+  for (const Command& command : commands())
+    expect_parts(page, {text("\n.SH headlab ", command.name, "\n.nf\n\\&example: headlab ")});
+  EXPECT_TRUE(holds(page, "\n\\&  \\-\\-task TEXT"));
+  for (const std::string_view line : split(page, '\n'))  // no line of help is taken for a request
+    EXPECT_FALSE(line.starts_with("'") || (line.starts_with(".") && line.size() > 3 &&
+                                           !line.starts_with(".SH ") && !line.starts_with(".TH ")))
+        << line;
+}
+
 TEST(Arguments, NegativeNumbersAreValues) {
   Options options;
   expect_error([&] { parse(options, {"--some-count", "-3"}); }, {"from 0 to 9, got -3"});

@@ -56,6 +56,7 @@ inline constexpr const char* kSeveralRuns = "@several runs";
 /// Thrown by `read` where --help or -h is among the words: then nothing else matters.
 struct HelpWanted {
   std::string text;
+  std::vector<std::pair<std::string, std::string>> flags{};  // each with its placeholder
 };
 
 /// One call of a command: what was given, in which order, and what it means.

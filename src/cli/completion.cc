@@ -1,0 +1,157 @@
+// `headlab completion`: how a shell completes command lines, and the page of the manual. The script
+// of a shell asks `completion words LINE`; answers come from the tables of commands, flags, tasks,
+// methods and benchmarks, and from the folders that hold runs.
+// Read next: arguments.h.
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/commands.h"
+#include "headlab/base/build.h"
+#include "headlab/bench/bench.h"
+#include "headlab/prune/methods.h"
+#include "headlab/tasks/table.h"
+
+namespace headlab::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Words = std::vector<std::string>;
+
+/// bash takes a word apart at : and =, and puts back only what stands after the last.
+constexpr const char* kBash = R"(_headlab() {
+  local line="${COMP_LINE:0:COMP_POINT}" word
+  local last="${line##* }"
+  COMPREPLY=()
+  while IFS= read -r word; do
+    [[ $last == *[:=]* ]] && word="${word#"${last%"${last##*[:=]}"}"}"
+    [[ -n $word ]] && COMPREPLY+=("$word")
+  done < <(headlab completion words "$line" 2>/dev/null)
+}
+complete -o default -F _headlab headlab
+)";
+constexpr const char* kZsh = R"zsh(#compdef headlab
+_headlab() {
+  local -a found
+  found=(${(f)"$(headlab completion words "${(j: :)words[1,CURRENT]}" 2>/dev/null)"})
+  if (( $#found )); then compadd -a found; else _files; fi
+}
+if [[ $funcstack[1] == _headlab ]]; then _headlab "$@"; else compdef _headlab headlab; fi
+)zsh";
+constexpr const char* kFish =
+    "complete -c headlab -a '(headlab completion words (commandline -cp | string collect))'\n";
+
+/// Folders that hold a run and begin so: in the folder that `begun` names, and one level below.
+Words runs_after(const std::string& begun) {
+  const fs::path above = fs::path(begun).parent_path();
+  Words found;
+  std::error_code failed, ignored;
+  for (fs::recursive_directory_iterator at(above.empty() ? "." : above, failed), end;
+       !failed && at != end; at.increment(failed)) {
+    const fs::path path = above.empty() ? at->path().lexically_relative(".") : at->path();
+    const bool fits = path.string().starts_with(begun);
+    if (fits && fs::exists(path / "config.json", ignored)) found.push_back(path.string());
+    if (!fits || at.depth() == 1) at.disable_recursion_pending();
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+/// What may stand for a flag's value or an argument of one of these kinds: "pre|post", "[RUN".
+Words values_of(std::string_view kinds, const std::string& begun) {
+  Words all;
+  for (std::string_view kind : split(kinds.substr(0, kinds.find("[,")), '|')) {
+    while (kind.starts_with('[')) kind.remove_prefix(1);
+    while (kind.ends_with(']')) kind.remove_suffix(1);
+    const Words values = kind == "TASK"        ? texts_of(task_table(), &TaskEntry::name)
+                         : kind == "METHOD"    ? texts_of(prune_table(), &PruneMethod::name)
+                         : kind == "BENCHMARK" ? texts_of(benchmarks(), &Benchmark::name)
+                         : kind == "RUN" || kind == "ARM" || kind == "DIR" ? runs_after(begun)
+                         : !kind.empty() && kind[0] >= 'a' && kind[0] <= 'z'
+                             ? Words{std::string(kind)}
+                             : Words{};
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return all;
+}
+
+/// What follows a flag, by its name where that says more than its placeholder.
+std::string kind_of_value(const std::string& flag, const std::string& placeholder) {
+  if (flag == "--task") return "TASK";
+  return flag == "--method" || flag == "--methods" || flag == "--prune" ? "METHOD" : placeholder;
+}
+
+/// What may follow the words `before` of a command line.
+Words candidates(const Words& before, const std::string& begun) {
+  if (before.empty()) return texts_of(commands(), &Command::name);
+  const auto command = std::ranges::find(commands(), before[0], &Command::name);
+  if (command == commands().end()) return {};
+  const HelpWanted help = help_of(*command);
+  Words flags;
+  for (const auto& [flag, placeholder] : help.flags) {
+    if (flag == before.back() && placeholder != "true|false")
+      return values_of(kind_of_value(flag, placeholder), begun);
+    flags.push_back(flag);
+  }
+  if (begun.starts_with('-')) return flags;
+  Words all;
+  for (const std::string_view kinds : split(command->positionals, ' '))
+    for (const std::string& value : values_of(kinds, begun))
+      if (std::ranges::find(all, value) == all.end()) all.push_back(value);
+  return all;
+}
+
+/// A line for each end of the last word of `line`; of --flag=a,b only b is open.
+std::string endings(const std::string& line) {
+  Words before = texts_of(split(line, ' '), std::identity());
+  std::string begun = before.back(), kept;
+  before.pop_back();
+  std::erase(before, "");
+  if (!before.empty()) before.erase(before.begin());  // the program
+  if (const std::size_t equals = begun.find('='); begun.starts_with("--") && equals != begun.npos) {
+    before.push_back(begun.substr(0, equals));
+    kept = begun.substr(0, equals + 1);
+  }
+  std::string found;
+  for (const std::size_t from : {kept.size(), std::max(kept.size(), begun.rfind(',') + 1)}) {
+    const std::string open = begun.substr(from);
+    for (const std::string& word : found.empty() ? candidates(before, open) : Words{})
+      if (word.starts_with(open)) found += begun.substr(0, from) + word + "\n";
+  }
+  return found;
+}
+
+/// The page of the manual: the help of the program and of each command, as they stand.
+std::string manual() {
+  std::string page = text(".TH HEADLAB 1 \"\" \"headlab ", version(),
+                          "\"\n.SH NAME\nheadlab \\- a laboratory for attention heads\n");
+  const auto add = [&](const std::string& title, const std::string& help) {
+    page += text(".SH ", title, "\n.nf\n");
+    for (const std::string_view line : split(help, '\n')) {
+      page += "\\&";  // so that none is taken for a command
+      for (const char c : line) page += c == '\\' ? "\\e" : c == '-' ? "\\-" : std::string(1, c);
+      page += "\n";
+    }
+    page += ".fi\n";
+  };
+  add("DESCRIPTION", program_help());
+  for (const Command& command : commands())
+    add(text("headlab ", command.name), help_of(command).text);
+  return page;
+}
+
+}  // namespace
+
+Result completion(Invocation& call) {
+  call.read({});
+  const std::string& what = call.positionals()[0];
+  const std::string line = call.positionals().size() > 1 ? call.positionals()[1] : "headlab ";
+  require_known("shell", what, {"bash", "zsh", "fish", "man", "words"});
+  const std::string said = what == "bash"   ? kBash
+                           : what == "zsh"  ? kZsh
+                           : what == "fish" ? kFish
+                           : what == "man"  ? manual()
+                                            : endings(line);
+  return {.json = stamped({{what, said}}), .text = said};
+}
+
+}  // namespace headlab::cli
