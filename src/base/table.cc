@@ -112,6 +112,7 @@ Table described(const Json& json) {
               .title = json.at("title").string(),
               .note = json.at("note").string(),
               .inner = json.at("inner").string()};
+  if (const Json* by = json.find("by")) table.by = by->string();
   for (const Json& column : json.at("columns").items())
     table.columns.push_back({column.at("key").string(), column.at("title").string(),
                              column.at("meaning").string(),
@@ -220,7 +221,8 @@ Json to_json(const Finding& finding) {
                                    {"title", table.title},
                                    {"columns", columns},
                                    {"note", table.note},
-                                   {"inner", table.inner}}));
+                                   {"inner", table.inner},
+                                   {"by", table.by}}));
   }
   json["schema"] = kSchema;
   json["tables"] = shapes;
@@ -248,9 +250,8 @@ Table table_of(const Json& json, Table table) {
 Finding finding_of(const Json& json) {
   check_schema(json);
   Finding finding{.about = json};
-  for (const Json& shape : json.at("tables").items()) {
+  for (const Json& shape : json.at("tables").items())
     finding.tables.push_back(table_of(json, described(shape)));
-  }
   std::erase_if(finding.about.members(),
                 [](const Json::Member& member) { return member.first == "tables"; });
   return finding;

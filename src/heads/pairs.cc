@@ -192,7 +192,7 @@ static Table pairs_table(const PairsReport& report) {
                           {"second", "second", "and another", kPlain, "head", false},
                           {"joint", "both", "rise of the loss when both are silenced, nats",
                            kSigned},
-                          {"sum", "sum", "of the rises with each silenced alone", kHidden},
+                          {"sum", "sum", "of the rises with each silenced alone", kSigned},
                           {"independent", "independent",
                            "the rise if each one's effect on the logits were added, at the scales "
                            "of the layer norms with both silenced",

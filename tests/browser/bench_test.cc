@@ -93,9 +93,58 @@ TEST_F(OnTheBench, HidesTheEdgesThatTheProgramHides) {
   }
 }
 
+/// Fewer other edges cost what no head needs.
+TEST_F(OnTheBench, HidesAsManyOtherEdges) {
+  const Json relation = study.json("full/gold_edges.json").at("relations").items()[0];
+  const std::string head = at2(relation.at("tests").items()[0].at("heads").items()[0]);
+  const std::string where = "&rel=" + relation.at("name").string() + "&h=" + head;
+  open(full, "#view=bench&hide=gold" + where);
+  const double gold = loss();
+  choose("hide", "random");
+  EXPECT_LT(loss(), 0.5 * gold) << "keys that are not asked for";
+}
+
+/// A gate lights up where a head costs much more now than with all others on.
+TEST_F(OnTheBench, LightsUpWhoIsNeededNow) {
+  open(full);
+  const Json losses = study.json("full/curve.json").at("subsets").at("losses");
+  const auto without = [&](std::size_t heads) { return losses.items()[15 & ~heads].number(); };
+  int lit = 0;
+  for (const std::size_t off : {1u, 2u, 3u, 5u, 10u, 12u}) {  // one head, or two
+    std::string gates;
+    for (std::size_t h = 0; h < 4; ++h)
+      if ((off >> h & 1U) != 0) gates += (gates.empty() ? "0." : ",0.") + std::to_string(h) + ":0";
+    go_to("#view=bench&gates=" + gates);
+    for (std::size_t h = 0; h < 4; ++h) {
+      if ((off >> h & 1U) != 0) continue;
+      const double now = without(1U << h | off) - without(off);
+      const double alone = without(1U << h) - without(0);
+      const bool more = now > 0.01 + 2 * std::max(0.0, alone);
+      EXPECT_EQ(there(".gate:has([id='gate-0." + std::to_string(h) + "']) .chip.more"), more)
+          << h << " without " << gates << ": " << now << ", alone " << alone;
+      lit += int{more};
+    }
+  }
+  EXPECT_GT(lit, 0);
+}
+
+TEST_F(OnTheBench, KeepsWhatAPrunedRunKept) {
+  study.done({"page", "full", "pruned", "--out", "kept.html"});
+  open(study.path("kept.html"), "#view=bench");
+  tab().evaluate(
+      "[...document.querySelectorAll('#view button')].find((b) => b.textContent === 'The 3 of "
+      "pruned').click()");
+  wait();
+  const Json pruned = study.json("pruned/prune.json");
+  for (const Json& head : pruned.at("removed_heads").items())
+    EXPECT_TRUE(shows("#edited", at2(head) + " off")) << words("#edited");
+  EXPECT_TRUE(shows("#agrees", "✓ the same (curve.json)"));
+}
+
 TEST_F(OnTheBench, KeepsTheBestHeadsOfASize) {
   open(full, "#view=bench");
   EXPECT_FALSE(there("#guess")) << "nothing is off yet";
+  EXPECT_EQ(tab().text("document.getElementById('kept').value"), "4") << "the slider says so too";
   choose("method", "greedy");
   press_on("kept", "ArrowLeft");
   press_on("kept", "ArrowLeft");

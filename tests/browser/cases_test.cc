@@ -128,6 +128,22 @@ TEST_F(Cases, ASweepHasASliderOverItsModels) {
   EXPECT_EQ(tab().number("document.querySelectorAll('#grid .cell').length"), 2);
 }
 
+/// Weights of 64 tokens are small: they are shaded by their root, up to the largest.
+TEST_F(Cases, AMapOfText) {
+  study.train("text:length=64", "a",
+              {"--steps", "3", "--d-model", "16", "--heads", "2", "--layers", "1", "--batch", "4"});
+  open_all_views(study.page("a"));
+  go_to("#view=head&h=0.0");
+  const char* corner =  // of the map: the last query on the first key
+      "(() => { const {marks} = figures.find((f) => f.canvas.id === 'pattern').picture; const [x, "
+      "y, w, h] = marks.box(63, 0); return document.getElementById('pattern').getContext('2d')"
+      ".getImageData(x + w / 2, y + h / 2, 1, 1).data[0]; })()";
+  EXPECT_LT(tab().number(corner), 150) << "1/64 of uniform attention can be seen";
+  click("#zoom-in");
+  EXPECT_TRUE(shows("figure:has(#pattern) figcaption", "the rest of the row"))
+      << caption("pattern");
+}
+
 /// 48 heads on 1024 tokens: hovering costs milliseconds.
 TEST_F(Cases, LongSequencesOfManyHeadsAnswerThePointer) {
   study.train("induction:length=1024", "a",

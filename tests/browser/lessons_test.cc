@@ -51,6 +51,7 @@ TEST_F(Lessons, VectorsGoThroughTheirShapesAndTheDesk) {
   lesson_of_run("vectors");
   click("#step-1");
   EXPECT_TRUE(caption("pipeline").starts_with("W_Q [32, 32]")) << caption("pipeline");
+  EXPECT_FALSE(there("#lab-mix")) << "W_O of a run is what it is";
   const auto output = table("desk");
   press_on("lab-g0", "Home");
   EXPECT_NE(table("desk"), output);
@@ -221,9 +222,9 @@ TEST_F(Lessons, ExercisesAskOfTheRunWhatItsFilesAnswer) {
 
 TEST_F(Lessons, GlossaryFindsTerms) {
   lesson("glossary");
-  EXPECT_TRUE(shows("#term-count", "41 of 41"));
+  EXPECT_TRUE(shows("#term-count", "42 of 42"));
   choose("find-term", "entropy", "input");
-  EXPECT_FALSE(shows("#term-count", "41 of 41"));
+  EXPECT_FALSE(shows("#term-count", "42 of 42"));
   const auto visible = [&] {
     return tab().number(
         "[...document.querySelectorAll('#terms dd')].filter((d) => !d.hidden).length");
@@ -231,6 +232,17 @@ TEST_F(Lessons, GlossaryFindsTerms) {
   const double all = visible();
   choose("lab-level", "1");
   EXPECT_EQ(visible(), all / 2);
+  const auto means = [&](const std::string& name) {
+    return tab().text("meanings.get('" + name + "') || ''");
+  };
+  EXPECT_NE(means("subspace").find("Two heads that share it can still differ"), std::string::npos);
+  open(full);
+  const Json owner = tab().evaluate("app.page.facts.owner");
+  for (const char* rule : {"lift", "p"}) {
+    const std::string number = owner.at(rule).dump().substr(1);
+    EXPECT_NE(means("owner").find(number), std::string::npos) << rule << means("owner");
+  }
+  EXPECT_EQ(means("behind"), "") << "the word is 'after'";
 }
 
 TEST_F(Lessons, AreReachedByKeyboardAlone) {
@@ -279,7 +291,7 @@ TEST_F(Lessons, AreTextsAndTablesWithoutScripts) {
   EXPECT_TRUE(shows("#lesson-numbers", "0.1237 0.2509 0.2509 0.1237 0.2509"));
   EXPECT_TRUE(shows("#lesson-many", "Transformer base"));
   EXPECT_TRUE(tab().holds("document.querySelector('#lesson-many').offsetHeight > 100"));
-  EXPECT_EQ(tab().number("document.querySelectorAll('#terms dt').length"), 41);
+  EXPECT_EQ(tab().number("document.querySelectorAll('#terms dt').length"), 42);
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 // The page of a run as its reader sees it: it checks its model against the program's, tells its
 // story, and shows what the program found: the numbers under the pointer are those of its files.
 // Read next: bench_test.cc; study.h; readers_test.cc; walks_test.cc.
+#include <regex>
+
 #include "browser/study.h"
 
 namespace headlab::browser { namespace {
@@ -66,6 +68,7 @@ TEST_F(PageOfARun, OffersItsHeadsToTheKeyboard) {
   tab().evaluate("document.querySelector('#grid .cell[tabindex=\"0\"]').focus()");
   const auto focused = [&] { return tab().text("document.activeElement.dataset.head"); };
   for (const auto& [key, head] : {std::pair{"Home", "0.0"},
+                                  {"ArrowDown", "0.0"},
                                   {"ArrowRight", "0.1"},
                                   {"End", "0.3"},
                                   {"ArrowRight", "0.3"},
@@ -97,6 +100,10 @@ TEST_F(PageOfARun, AnswersTheTenQuestionsOfAStranger) {
   const Json ablation = study.json("full/ablation.json").at("heads").items()[h];
   EXPECT_NEAR(number_in(fact(owner, "without it").substr(6)), ablation.at("change").number(), 1e-2)
       << "What does it cost to lose it?";
+  const Json score = study.json("full/heads.json").at("heads").items()[h].at("scores").at("back1");
+  const std::string on = fact(owner, "on back1");
+  EXPECT_NEAR(number_in(on.substr(on.find(", p ") + 4)), score.at("p_holm").number(), 1e-4)
+      << "one p everywhere";
   EXPECT_GT(number_in(fact(owner, "born")), 0) << "When was it born?";
   EXPECT_TRUE(fact(owner, "kept").starts_with("among the best ")) << "Is it needed as it is?";
   const Json alone = study.json("full/curve.json").at("subsets").at("losses").items()[1U << h];
@@ -193,11 +200,19 @@ TEST_F(PageOfARun, ShowsEveryFindingByItsOwnDescription) {
   const Json files = tab().evaluate(
       "[...document.querySelectorAll('#pick-file option')].map((option) => option.value)");
   EXPECT_GE(files.items().size(), 5u);
+  const std::regex tedious(R"([1-9]\d*\.\d{6}|0\.[1-9]\d{5}|^1\.00e)");  // or a p below the least
   for (const Json& file : files.items()) {
     choose("pick-file", file.string());
     EXPECT_FALSE(rows("#finding").empty()) << file.string();
     EXPECT_EQ(there("#finding #curve"), file.string() == "curve");
+    for (const auto& row : rows("#finding"))
+      for (const std::string& cell : row)
+        EXPECT_FALSE(std::regex_search(cell, tedious)) << file.string() << ": " << cell;
   }
+  choose("pick-file", "interactions");
+  const auto pairs = rows("#finding");
+  EXPECT_GT(number_in(pairs[0][2]), number_in(pairs.back()[2]))
+      << "those that cost most come first";
   choose("pick-file", "ablation");
   click("#finding [aria-label='Sort by loss']");
   const auto sorted = rows("#finding");
@@ -260,6 +275,12 @@ TEST_F(PageOfARun, SaysWhyItsModelDoesNotRun) {
   study.done({"page", "full", "--no-weights", "--out", "light.html"});
   open(study.path("light.html"), "#view=bench");
   EXPECT_TRUE(shows("#view", "headlab page full embeds them")) << words("#view");
+  study.done({"page", "full", "--budget", "0.4", "--out", "small.html"});
+  open(study.path("small.html"), "#view=bench");
+  EXPECT_TRUE(shows("#view", "with a larger --budget embeds them")) << words("#view");
+  study.done({"page", "full", "--budget", "2", "--out", "large.html"});
+  open(study.path("large.html"), "#view=bench");
+  EXPECT_TRUE(there("#live-loss")) << "which is true";
 }
 
 TEST_F(PageOfARun, KeepsItsStateInTheAddress) {
@@ -290,6 +311,8 @@ TEST_F(PageOfARun, ShowsItsHeadsOverTraining) {
   press_on("pick-step", "Home");
   EXPECT_NE(words("#grid"), last) << "maps and bars are of the step";
   EXPECT_TRUE(shows("#other-step", "step 0")) << words("#other-step");
+  EXPECT_TRUE(shows("#card p", ", at the end of training"));
+  EXPECT_FALSE(shows("#grid", "off:")) << "what heads cost at the end is no number of this step";
   tab().click("#play");
   EXPECT_EQ(words("#play"), "Pause");
   tab().wait_until("!document.getElementById('other-step').textContent.includes('step 0')");
@@ -300,6 +323,28 @@ TEST_F(PageOfARun, ShowsItsHeadsOverTraining) {
   double least = 1;
   for (const auto& row : table("time")) least = std::min(least, number_in(row[2]));
   EXPECT_LT(least, 0) << "lifts below chance are drawn as what they are";
+  EXPECT_TRUE(tab().holds(
+      "(() => { const {marks, table} = figures.find((f) => f.canvas.id === 'time').picture; const "
+      "tops = Array.from({length: marks.rows}, (_, r) => Array.from({length: marks.cols(r)}, (__, "
+      "c) => marks.box(r, c)[1])).flat(), lifts = table().rows.map((row) => row[2]); return "
+      "lifts.every((a, i) => lifts.every((b, j) => a - b < 0.05 || tops[i] < tops[j])); })()"))
+      << "and lower ones lie lower";
+}
+
+/// Of what was in the readout nothing is said of the next view.
+TEST_F(PageOfARun, ForgetsWhatWasReadOut) {
+  open(full, "#view=bench");
+  EXPECT_NE(readout(), "");
+  click("#view-learn");
+  EXPECT_EQ(readout(), "");
+}
+
+TEST_F(PageOfARun, TellsItsSettingsAsTheyTookEffect) {
+  open(full, "#view=about");
+  for (const auto& row : rows("#view"))
+    if (row[0] == "d_head" || row[0] == "d_value") {
+      EXPECT_EQ(row[1], "8") << row[0] << ": of 32 columns in four heads";
+    }
 }
 
 TEST_F(PageOfARun, KeepsThePlacesOfRemovedHeads) {

@@ -101,6 +101,41 @@ TEST_F(Readers, WhoListenGetATableBehindEveryPicture) {
   EXPECT_EQ(table("pattern").size(), 16u);
   EXPECT_TRUE(
       shows("figure:has(#pattern) details", "headlab heads full --pattern 0.0 --example 3"));
+  open(full, "#view=head&h=0.0&tokens=15,10,3");
+  EXPECT_EQ(table("pattern").size(), 3u);
+  EXPECT_FALSE(there("figure:has(#pattern) details .term")) << "the tokens p, k and d are no terms";
+}
+
+/// In one column, what comes next to who listens stands below, or beside, what came before.
+TEST_F(Readers, WhoListenHearThePageInTheOrderOfReading) {
+  tab().resize(320, 640);
+  open(full);
+  for (const std::string view : kViews) {
+    go_to("#view=" + view);
+    EXPECT_EQ(
+        tab().text(
+            "(() => { const parts = [...document.querySelectorAll('header, #views, #controls, "
+            "#view :is(h3, figure, table, .verdict, .note, .controls, .cell)')].filter((e) => "
+            "e.offsetHeight && !e.closest('aside')); return parts.filter((e, i) => i && "
+            "e.getBoundingClientRect().top < parts[i - 1].getBoundingClientRect().top - 40)"
+            ".map((e) => e.outerHTML.slice(0, 80)).join(); })()"),
+        "")
+        << view;
+  }
+}
+
+/// The card of a head that is tapped is in sight on a small screen too.
+TEST_F(Readers, WhoTapAHeadSeeItsCard) {
+  tab().resize(320, 640);
+  open(full);
+  for (const char* head : {"0.0", "0.3"}) {
+    click(std::string("#grid [data-head='") + head + "']");
+    EXPECT_TRUE(words("#card").starts_with(head));
+    EXPECT_TRUE(
+        tab().holds("(() => { const b = document.getElementById('card').getBoundingClientRect(); "
+                    "return b.top >= 0 && b.top + 80 <= innerHeight; })()"))
+        << head;
+  }
 }
 
 TEST_F(Readers, ReachEverythingWithTab) {
@@ -116,6 +151,11 @@ TEST_F(Readers, ReachEverythingWithTab) {
   }
   for (const char* id : {"skip", "link", "theme", "keys", "view-head", "view-bench", "asked"})
     EXPECT_TRUE(reached.contains(id)) << id;
+  open(full, "#view=head&h=0.0");
+  int tabs = 0;
+  do tab().press("Tab");
+  while (++tabs < 40 && tab().text("document.activeElement.id") != "pattern");
+  EXPECT_LE(tabs, 20) << "to the pattern";
 }
 
 TEST_F(Readers, WithoutScriptsSeeVerdictAndScores) {

@@ -42,10 +42,8 @@ const labels = numbers(/^[a-zA-Z]\w{0,11}:-?\d{1,7}(\.\d{1,4})?$/);
 /// of null means that the view chooses.
 const STATE_KEYS = {
   v: [count, 1], view: [text(/^[a-z]{1,20}$/), 'story'], run: [count, 1],
-  ex: [
-    {parse: (s) => (/^(typical|worst)$/.test(s) ? s : count.parse(s)), format: String},
-    'typical',
-  ],
+  ex: [{parse: (s) => (/^(typical|worst)$/.test(s) ? s : count.parse(s)), format: String},
+    'typical'],
   h: [head, null], b: [text(/^(\d{1,3}\.\d{1,4}|start|parent)$/), null],
   q: [count, null], k: [count, null],
   rel: [text(/^[^\u0000-\u001f]{0,80}$/), null],
@@ -89,10 +87,8 @@ export function parseHash(hash) {
     const value = decoded(pair.slice(cut + 1));
     const parsed = cut < 0 || value === undefined ? undefined : STATE_KEYS[key][0].parse(value);
     if (parsed === undefined)
-      notices.push(
-        `The address says ${pair.slice(0, 60)}, which is not a value of ${key}; its default is ` +
-          `shown.`,
-      );
+      notices.push(`The address says ${pair.slice(0, 60)}, which is not a value of ${key}; its ` +
+        'default is shown.');
     else state[key] = parsed;
   }
   return {state, notices};

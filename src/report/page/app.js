@@ -163,8 +163,10 @@ function onKey(event) {
 // ---- the drawer ------------------------------------------------------------------------------
 
 function runNodes() {
+  const [{dHead, dValue, kvBlocks} = {}] = run().modules;
+  const chosenBy = {d_head: dHead, d_value: dValue, kv_heads: kvBlocks?.length};  // where it is 0
   const settings = Object.entries(run().config).filter(([, v]) => typeof v !== 'object' && v !== '')
-    .map(([key, v]) => [key, String(v)]);
+    .map(([key, v]) => [key, String(v || (chosenBy[key] ?? v))]);
   const state = (f) => (!f.present ? 'missing' : f.outdated ? 'of earlier weights' : 'here');
   return [
     el('h3', null, `Files of ${run().name}`),
@@ -249,8 +251,10 @@ export function show(rebuild) {
   const root = document.documentElement;
   if (root.dataset.theme !== state.theme) forgetColors();
   root.dataset.theme = state.theme;
+  const focus = document.activeElement?.id;
   if (rebuild) build();
   else refresh();
+  if (focus && document.activeElement === document.body) byId(focus)?.focus();
   judge();
   navigation();
 }
@@ -260,6 +264,7 @@ function build() {
   const main = byId('view');
   startOver();
   byId('meaning').hidden = true;
+  say('');
   app.view = view;
   buildControls(view.uses || []);
   main.replaceChildren(el('h2', {id: 'view-title', tabindex: -1}, view.title));
@@ -315,7 +320,10 @@ function header() {
 
 export async function start() {
   app.page = loadPage((id) => byId(id).textContent);
-  const views = [storyView, headView, benchView, findingsView, learnView, aboutView];
+  const views = [
+    storyView, headView, benchView, findingsView,
+    learnView, aboutView,
+  ];
   Object.assign(app, {views, lessons: LESSONS, show});
   saved.about = () =>
     `headlab ${app.page.facts.headlab} · ${app.page.facts.title} · ${formatHash(app.state)}`;
@@ -334,6 +342,6 @@ export async function start() {
       show(false);
     });
   await checkModel();
-  refresh();
+  show(false);
   working(-1);
 }

@@ -14,7 +14,7 @@ import {chosenPicture, lockShown, lockedCell, patternCommand} from './pattern.js
 import {
   answersAt, dial, hidesCells, logitsAt, measure, oracleHint, showMeasured,
 } from './measure.js';
-import {curvePicture, methodNow, methodWords, methodsOf} from './findings.js';
+import {FEW, curvePicture, methodNow, methodWords, methodsOf} from './findings.js';
 
 // ---- gates -----------------------------------------------------------------------------------
 
@@ -58,7 +58,7 @@ function gateOf(x, module) {
     el('span', {class: 'muted small'}, ownedBy({m: module.index, place: x.place}).join(', ')));
 }
 
-/// A fader for each head, layer by layer.
+/// A gate for each head, layer by layer.
 const faders = () => el('div', null,
     run().modules.filter((module) => module.heads.length).map((module) =>
       el('fieldset', {class: 'gates'}, el('legend', {class: 'small muted'}, moduleName(module)),
@@ -89,7 +89,8 @@ function setNodes() {
     prunedRuns().map((r) =>
       button(`The ${headsOf(r).length} of ${r.name}`, () => go({gates: only(r)}))),
     sizes.length > 0 && [
-      choice('method', 'Keep heads by', methodsOf().map((m) => [m.method, methodWords(m.method)]),
+      choice('method', 'Keep heads by', methodsOf().flatMap((m, i) =>
+        [...(i === FEW.length ? [[null, '──']] : []), [m.method, methodWords(m.method)]]),
         (v) => keep({method: v}), () => methodNow().method),
       sliderOf('kept', 'how many', {
         min: Math.min(...sizes), max: Math.max(...sizes), step: 1, 'aria-label': 'heads kept',
@@ -195,7 +196,7 @@ function answers() {
 function edgeNodes() {
   const hides = [['', 'nothing'], ['gold', 'the right keys'], ['random', 'as many other keys']];
   return el('div', {class: 'controls'},
-    choice('repl', 'In place of a silent head',
+    choice('repl', 'In place of a head that is off',
       [['zero', 'zero'], ['mean', 'its mean'], ['resample', 'another example’s output']],
       (v) => go({repl: v}), () => app.state.repl),
     choice('hide', 'Hide', hides, (v) => go({hide: v || null}),

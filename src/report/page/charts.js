@@ -1,6 +1,5 @@
 // The page's charts as lists of items (paint() draws them): a matrix (patterns, distances, heads
-// by
-// relations), lines with dots and intervals, and bars with intervals. Each carries
+// by relations), lines with dots and intervals, and bars with intervals. Each carries
 //
 //   name, title, sentence (what a reader who does not see it is told), width, height, items,
 //   table()  the numbers behind it, as {head, rows}
@@ -58,6 +57,7 @@ export function digits(v, places = 4) {
     return v.toExponential(2).replace('e+', 'e').replace('-', '−').replace('e-', 'e−');
   return String(Number(v.toPrecision(places))).replace('-', '−');
 }
+export const grouped = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ',');
 
 /// What the colours mean: the scale from its least to its largest value.
 function legend(x, {kind, top, root}) {
@@ -107,12 +107,9 @@ function matrixNames({rowNames, colNames, first = [0, 0], rowFill, numbers}, g) 
   }
   for (let r = 0; r < g.rows; ++r)
     if (g.tall >= 11 || (r + first[0]) % every(g.tall, 14) === 0)
-      items.push(
-        label(g.left - 6 - g.room, g.above + (r + 0.5) * g.tall,
-          g.tall >= 11 ? shortened(rowNames[r], g.left - 10, 12, true) : String(r + first[0]),
-          {anchor: 'end', mono: true, fill: rowFill?.(r) || 'ink'},
-        ),
-      );
+      items.push(label(g.left - 6 - g.room, g.above + (r + 0.5) * g.tall,
+        g.tall >= 11 ? shortened(rowNames[r], g.left - 10, 12, true) : String(r + first[0]),
+        {anchor: 'end', mono: true, fill: rowFill?.(r) || 'ink'}));
   return items;
 }
 
@@ -129,6 +126,14 @@ export function swatch(vector, x, y, size) {
   });
 }
 
+/// A map of weights with its look: those of long inputs are small, so they are shaded by their
+/// root, up to the largest of the second half of the rows, in which queries see many keys.
+export const shaded = (map) => remember(map.values, 'shaded', () => {
+  const root = Math.max(map.rows, map.cols) >= 32;
+  const late = map.values.subarray(root ? Math.floor(map.rows / 2) * map.cols : map.values.length);
+  return {...map, kind: 'weight', root, top: late.reduce((a, b) => Math.max(a, b), 0) || 1};
+});
+
 /// The vectors of rows and columns between their names and the map, where there is room.
 const swatches = ({rows, cols}, g) => !g.shown ? [] : [
   ...rows.flatMap((v, r) => swatch(v, g.left - 20, g.above + (r + 0.5) * g.tall - 8, 16)),
@@ -144,9 +149,8 @@ export function matrix(options) {
   const {values, colNames, rowNames} = options;
   const g = gridOf(options);
   const [rows, cols] = [g.rows, g.cols];
-  const [kind, top, root] = [
-    options.kind || 'weight', options.top || 1, !options.kind && Math.max(rows, cols) > 64,
-  ];
+  const {kind, top, root} = options.kind || options.top ? {kind: 'weight', ...options}
+    : shaded({values, rows, cols});
   const [w, h] = [g.side * cols, g.tall * rows];
   const room = Math.max(1, Math.min(4, Math.floor(Math.max(rows, cols) / 700)));
   const map = remember(values, `pooled ${room}`, () =>
@@ -180,14 +184,14 @@ export function tableNumber(v) {
   return v == null || !Number.isFinite(v) ? '' : Number(v.toPrecision(6));
 }
 
-/// The items of one bar: its name, the bar from zero, its interval, its number, and its tick.
-function barItems(row, y, left, at) {
+/// The items of one bar: its name, the bar from zero, its interval, its tick, and at the end of the
+/// row, where no tick is, its number.
+function barItems(row, y, {left, end, at}) {
   const items = [
     label(left - 6, y + 9, shortened(row.name, left - 8), {anchor: 'end', bold: row.strong}),
   ];
   if (Number.isFinite(row.value)) {
     const [from, to] = [at(Math.min(0, row.value)), at(Math.max(0, row.value))];
-    const end = at(Math.max(row.value, row.high ?? 0, row.tick ?? 0, 0)) + 6;
     const fill = row.color || (row.value < 0 ? 's1' : 's0');
     items.push(rect(from, y + 2, Math.max(to - from, 1), 14, {fill}));
     if (Number.isFinite(row.low))
@@ -211,7 +215,8 @@ export function bars({about, width, rows, unit, low, high, tickName, say}) {
   const at = (v) => left + ((Math.min(Math.max(v, a), b) - a) / (b - a || 1)) * wide;
   const [step, top] = [22, 6];
   const bottom = top + rows.length * step;
-  const items = rows.flatMap((row, i) => barItems(row, top + i * step, left, at));
+  const places = {left, end: left + wide + 8, at};
+  const items = rows.flatMap((row, i) => barItems(row, top + i * step, places));
   items.push(line([[at(0), top - 4], [at(0), bottom]], {stroke: 'edge'}));
   items.push(small(left, bottom + 9, `${unit}${tickName ? `   ┃ ${tickName}` : ''}`));
   const sides = rows.some((r) => Number.isFinite(r.low)) ? ['low', 'high'] : [];
@@ -273,7 +278,8 @@ function lineItems(lines, at, width, bottom) {
   const ends = [0, 0, 0, 0];
   return [...lines].sort((p, q) => p.x - q.x).flatMap(({x, name, strong}) => {
     const start = Math.min(at(x) + 3, width - textWidth(name, 11));
-    const row = Math.max(0, ends.findIndex((end) => end < start));
+    const free = ends.findIndex((end) => end < start);
+    const row = free < 0 ? ends.indexOf(Math.min(...ends)) : free;
     ends[row] = start + textWidth(name, 11) + 4;
     const look = {stroke: strong ? 'accent' : 'edge', dash: strong ? [] : [2, 3]};
     return [
@@ -311,8 +317,7 @@ export function plot({about, width, height = 300, series, x, y, lines = [], name
     table: () => ({
       head: ['series', x.label, y.label, 'low', 'high'],
       rows: series.flatMap((s) =>
-        s.points.map((p) => [s.name, ...[0, 1, 2, 3].map((i) => tableNumber(p[i]))]),
-      ),
+        s.points.map((p) => [s.name, ...[0, 1, 2, 3].map((i) => tableNumber(p[i]))])),
     }),
     marks: {
       rows: series.length, cols: (r) => series[r].points.length, box: (r, c) => boxes[r][c],
@@ -326,16 +331,10 @@ export function plot({about, width, height = 300, series, x, y, lines = [], name
 const intervalText = (p) => (p[2] == null ? '' : ` (${digits(p[2])} to ${digits(p[3])})`);
 
 function seriesItems(items, s, i, atX, atY) {
-  const [color, shape] = [
-    s.color || SERIES[i % SERIES.length], s.shape || SHAPES[i % SHAPES.length],
-  ];
+  const {color = SERIES[i % SERIES.length], shape = SHAPES[i % SHAPES.length]} = s;
   if (s.line !== false)
-    items.push(
-      line(
-        s.points.map((p) => [atX(p[0]), atY(p[1])]),
-        {stroke: color, thick: s.thick || 1.8, dash: s.dash ?? DASHES[i % DASHES.length]},
-      ),
-    );
+    items.push(line(s.points.map((p) => [atX(p[0]), atY(p[1])]),
+      {stroke: color, thick: s.thick || 1.8, dash: s.dash ?? DASHES[i % DASHES.length]}));
   return s.points.map((p) => {
     const [px, py] = [atX(p[0]), atY(p[1])];
     if (p[2] != null)
@@ -360,8 +359,8 @@ function endLabels(items, series, {atX, atY, top, bottom}) {
   let ceiling = bottom;
   for (const e of ends.reverse()) ceiling = (e.y = Math.min(e.y, ceiling)) - 14;
   const x = Math.max(...ends.map((e) => atX(e.last[0]))) + 8;
-  for (const {s, i, y} of ends)
-    items.push(
-      label(x, y, s.name, {fill: s.color || SERIES[i % SERIES.length], size: 11.5, bold: s.bold}),
-    );
+  for (const {s, i, y} of ends) {
+    const {name, color = SERIES[i % SERIES.length], bold} = s;
+    items.push(label(x, y, name, {fill: color, size: 11.5, bold}));
+  }
 }

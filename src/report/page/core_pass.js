@@ -293,7 +293,7 @@ export function* selfCheckSteps(run) {
     ', of a weight ' + patterns.difference.toPrecision(2);
   const broken = damaged.length ? `blocks of numbers are damaged (${damaged.join(', ')}); ` : '';
   return {ok,
-    sentence: ok ? 'verified: ' + examples + ' examples, ' + by
+    sentence: ok ? 'Verified: ' + examples + ' examples, ' + by
       : 'This page does not compute what the program computed: ' + broken + by +
         '. Everything live is switched off.'};
 }

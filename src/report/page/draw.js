@@ -41,18 +41,13 @@ export function between(stops, t) {
   return hexOf(a.map((v, c) => v + (b[c] - v) * (at - i)));
 }
 
-/// Relative luminance and contrast ratio of WCAG 2.
+/// Relative luminance of WCAG 2.
 export function luminance(hex) {
   const [r, g, b] = rgb(hex).map((v) => {
     const s = v / 255;
     return s <= 0.04045 ? s / 12.92 : ((s + 0.055) / 1.055) ** 2.4;
   });
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-}
-
-export function contrast(a, b) {
-  const [x, y] = [luminance(a), luminance(b)].sort((p, q) => q - p);
-  return (x + 0.05) / (y + 0.05);
 }
 
 /// 256 colours of a scale. `weight`: zero is the paper, so that nothing looks like nothing, and the
@@ -71,8 +66,7 @@ export function scaleColors(palette, kind) {
 }
 
 /// Where a value stands on its scale, 0 to 255. `root`: by its square root, for the small weights
-/// of
-/// long inputs. A value that is no number has no colour (-1).
+/// of long inputs. A value that is no number has no colour (-1).
 function levelOf(value, item) {
   if (Number.isNaN(value)) return -1;
   const top = item.top || 1;

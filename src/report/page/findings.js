@@ -2,8 +2,8 @@
 // by any number, which is drawn, with the meaning of each column in its title. And the curve of
 // loss against heads kept.
 import {at2} from './core_losses.js';
-import {bars, digits, plot} from './charts.js';
-import {button, choice, code, dynamic, el, figure, note, tableOf, term} from './ui.js';
+import {bars, digits, grouped, plot} from './charts.js';
+import {aside, button, choice, code, dynamic, el, figure, note, tableOf, term} from './ui.js';
 import {app, go, run} from './state.js';
 
 // ---- tables ----------------------------------------------------------------------------------
@@ -15,25 +15,34 @@ const valueAt = (json, path) =>
 const pathsOf = (key) =>
   key.split(',').map((name, i) => (i ? key.split(',')[0].replace(/[^.]*$/, '') : '') + name);
 
+/// A number as its column wants it (base/table.h): in groups of three, with a sign, as a p, with so
+/// many decimals, or to four figures.
+function told(v, {digits: how, unit}) {
+  if (typeof v !== 'number') return v == null ? '–' : String(v);
+  const shown = unit === '%' ? 100 * v : v;
+  const words = how === 1000 ? grouped(v) : how === -4 && v <= 1e-6 ? '<\u00a01e−6'
+    : how >= 0 && Math.abs(shown) < 1e6 ? shown.toFixed(how).replace('-', '−') : digits(shown);
+  return `${how === -2 && v > 0 ? '+' : ''}${words}${unit === '%' ? ' %' : ''}`;
+}
+
 /// A cell as {words, number, low, high}.
-function cellOf(row, {key, unit}) {
+function cellOf(row, column) {
+  const {key, unit} = column;
   const parts = pathsOf(key).map((path) => valueAt(row, path));
   if (/layer,head$/.test(key)) return {words: parts[0] == null ? '–' : at2(parts)};
   const [v] = parts;
   if (typeof v === 'number') {
-    const scale = unit === '%' ? 100 : 1;
     const [low, high] = /,high$/.test(key) ? parts.slice(1)
       : /,half_width$/.test(key) && parts[1] != null ? [v - parts[1], v + parts[1]] : [];
-    const between = low == null ? '' : ` (${digits(scale * low, 2)} to ${digits(scale * high, 2)})`;
-    const words = digits(scale * v, 4) + between + (unit === '%' ? ' %' : '');
-    return {words, number: v, low, high};
+    const between = low == null ? '' : ` (${told(low, column)} to ${told(high, column)})`;
+    return {words: told(v, column) + between, number: v, low, high};
   }
   if (typeof v === 'boolean') return {words: v ? 'yes' : 'no', number: Number(v)};
   if (Array.isArray(v)) {
-    const pairs = unit === 'head' ? [v] : v;
-    return {words: pairs.map((one) => (Array.isArray(one) ? at2(one) : String(one))).join(' ')};
+    const all = unit === 'head' ? [v] : v;
+    return {words: all.map((one) => (Array.isArray(one) ? at2(one) : told(one, column))).join(' ')};
   }
-  return {words: v == null ? '–' : typeof v === 'object' ? '…' : String(v)};
+  return {words: v != null && typeof v === 'object' ? '…' : told(v, column)};
 }
 
 /// The rows of a described table; those of `inner` stand in arrays of their own.
@@ -43,18 +52,27 @@ function rowsOf(report, {name, inner}) {
   return inner ? rows.flatMap((row) => (row[inner] || []).map((one) => ({...row, ...one}))) : rows;
 }
 
-/// The tables of a report; of one that describes none, its lists of records.
+/// The tables of a report; of one that describes none, its records and lists of heads, those of the
+/// same kind in one table.
 function tablesOf(report) {
   if (report.tables) return report.tables.map((t) => ({...t, rows: rowsOf(report, t)}));
   const isRecord = (v) => v && typeof v === 'object' && !Array.isArray(v);
-  return Object.entries(report).flatMap(([name, v]) => {
-    const rows = Array.isArray(v) && v.every(isRecord) ? v
-      : isRecord(v) && !['options', 'settings'].includes(name) ? [v] : [];
-    const keys = Object.keys(rows[0] || {}).filter((key) => !isRecord(rows[0][key]) &&
-      !(Array.isArray(rows[0][key]) && (isRecord(rows[0][key][0]) || rows[0][key].length > 24)));
+  const found = new Map();
+  for (const [name, v] of Object.entries(report)) {
+    const title = name.replaceAll('_', ' ');
+    const isHead = (one) => Array.isArray(one) && one.length === 2;
+    const rows = !Array.isArray(v) ? (isRecord(v) ? [{' ': title, ...v}] : [])
+      : v.every(isRecord) ? v : v.every(isHead) ? [{' ': title, heads: v}] : [];
+    const keys = Object.entries(rows[0] || {}).filter(([, one]) => !isRecord(one) &&
+      !(Array.isArray(one) && (isRecord(one[0]) || (one.length > 24 && !isHead(one[0])))))
+      .map(([key]) => key);
+    if (['options', 'settings'].includes(name) || !keys.length) continue;
     const columns = keys.map((key) => ({key, title: key.replaceAll('_', ' '), meaning: ''}));
-    return keys.length ? [{name, title: name.replaceAll('_', ' '), columns, rows}] : [];
-  });
+    const same = found.get(String(keys));
+    if (!same) found.set(String(keys), {name, title, columns, rows: [...rows]});
+    else Object.assign(same, {title: `${same.title}, ${title}`, rows: [...same.rows, ...rows]});
+  }
+  return [...found.values()];
 }
 
 /// The bars of a column, largest first, named by the columns without numbers.
@@ -72,12 +90,14 @@ function columnBars(width, {columns, cells, numeric}, by) {
 
 /// A table that is sorted by the column chosen last, with that column as bars.
 function sortedTable(table, id) {
+  if (!table.rows.length) return note(`${table.title || table.name}: none.`);
   const columns = table.columns.filter((c) => c.digits !== -3 &&
     table.rows.some((row) => !/^–?$/.test(cellOf(row, c).words)));
   const cells = table.rows.map((row) => columns.map((c) => cellOf(row, c)));
   const numeric = columns.map((_, i) => cells.some((row) => row[i].number != null));
   const large = (i) => cells.some((row) => Math.abs(row[i].number) > 1e-6);  // no float noise
-  let by = columns.findIndex((c, i) => large(i) && /,high$|,half_width$/.test(c.key));
+  let by = columns.findIndex((c, i) => (table.by ? c.key === table.by
+    : large(i) && /,high$|,half_width$/.test(c.key)));
   const out = el('div');
   const titled = (c, i) => el('span', null, c.meaning ? term(c.title, c.meaning) : c.title,
     numeric[i] && button(by === i ? '▾' : '↕', () => sortBy(i), {
@@ -128,6 +148,8 @@ export const findingsView = {
       const nodes = !there.length ? note('Nothing was found yet.')
         : tablesOf(reports[shown()]).filter(({name}) => !curve || name === 'methods')
           .map((t, i) => sortedTable(t, `finding-${i}`));
+      const {examples} = reports[shown()] || {};
+      if (examples) nodes.unshift(aside(`Over ${grouped(examples)} examples.`));
       if (curve) nodes.unshift(figure(curvePicture, {
         id: 'curve', most: 760, again: reports.curve.command,
         choose: (r, c) => go({view: 'bench', kept: methodNow().points[c]?.kept ?? null}),
@@ -146,7 +168,7 @@ export const findingsView = {
 
 // ---- the curve -------------------------------------------------------------------------------
 
-const FEW = ['exhaustive', 'greedy', 'ablation', 'importance', 'random'];
+export const FEW = ['exhaustive', 'greedy', 'ablation', 'importance', 'random'];
 
 /// The methods of the curve, those of most interest first.
 export const methodsOf = () => {

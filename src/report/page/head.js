@@ -141,7 +141,7 @@ function truthBars(width, x) {
     return lacking('heads.json', 'Scores against the truth are') ||
       note('Nothing is asked of this head.');
   const told = (s) => `mass ${digits(s.mass)}, chance ${digits(s.null)}, lift ${digits(s.lift)}, ` +
-    `p ${digits(s.p, 2)}${s.queries != null ? `, ${s.queries} queries` : ''}`;
+    `p ${digits(s.p, 3)}${s.queries != null ? `, ${s.queries} queries` : ''}`;
   const owned = ownedBy(x);
   return bars({
     width: Math.min(width, 560), unit: 'attention on the right keys', low: 0, high: 1,

@@ -3,7 +3,7 @@
 // because they ask here. A head of the grid is one stop of the Tab key; arrows move in it.
 import {at2, subsetLoss} from './core_losses.js';
 import {mapBitmap, pooled, range, remember} from './draw.js';
-import {digits} from './charts.js';
+import {digits, shaded} from './charts.js';
 import {button, dynamic, el, explained, live, palette, say} from './ui.js';
 import {
   app, chosen, gateArray, go, headsOf, isLive, ownedBy, prunedRuns, run, scoresOf, silenced, task,
@@ -33,7 +33,7 @@ export function costOf(heads, r = run()) {
 /// The relations that a head does as their owner must, whether it does them most or not.
 export function doneBy(x) {
   const {lift, p} = app.page.facts.owner;
-  return scoresOf(x).filter(({score}) => score.lift >= lift && (score.p_holm ?? score.p) < p)
+  return scoresOf(x).filter(({score}) => score.lift >= lift && score.p < p)
     .sort((a, b) => b.owns - a.owns || b.score.lift - a.score.lift);
 }
 
@@ -109,7 +109,7 @@ export function factsOf(x) {
     best && [
       `on ${best.name}`,
       `${digits(best.score.mass, 2)} of its attention, chance ${digits(best.score.null, 2)} ` +
-        `(lift ${digits(best.score.lift, 2)}, p ${digits(best.score.p, 2)})`,
+        `(lift ${digits(best.score.lift, 2)}, p ${digits(best.score.p, 3)})`,
     ],
     same.length && ['does it too', listed(same.map((y) => y.at))],
     cost != null && ['without it', `loss ${signed(cost)} nats`],
@@ -135,12 +135,13 @@ export function factsOf(x) {
 /// The card of a head: what is known of it, and what one can do with it.
 export function cardOf(x) {
   if (!x) return el('p', null, 'This head was removed when the run was pruned.');
-  const partner = partnerOf(x);
+  const [partner, seen] = [partnerOf(x), new Set()];
   const off = app.state.gates[x.at] === 0;
   return [
-    el('p', null, el('b', null, x.at), ` ${roleOf(x)}.`),
+    el('p', null, el('b', null, x.at), ` ${roleOf(x)}${app.state.step == null ? ''
+      : ', at the end of training'}.`),
     el('dl', null, factsOf(x).map(([what, words]) => [
-      el('dt', null, what), el('dd', null, explained(words)),
+      el('dt', null, what), el('dd', null, explained(words, seen)),
     ])),
     el('div', {class: 'controls'},
       app.state.view !== 'head' &&
@@ -212,16 +213,14 @@ export function moduleName({name, kind, heads, kvBlocks}) {
 /// The small map of a head, as an item of a picture without its place: the pattern on the example,
 /// of very long inputs and where there is none the mean pattern.
 function thumbnailOf(x) {
-  const look = {kind: 'weight', top: 1, root: task().length > 64};
   if (!trace() || task().length > 256) {
     const {rows, columns: cols, weights: values} = run().thumbnail(x.m, x.place);
-    return {values, rows, cols, ...look};
+    return shaded({values, rows, cols});
   }
-  const small = remember(trace(), `thumbnail ${x.at}`, () => {
+  return remember(trace(), `thumbnail ${x.at}`, () => {
     const {values, rows, cols} = patternOf(trace(), x.m, x.place);
-    return pooled(values, rows, cols, Math.ceil(Math.max(rows, cols) / 64));
+    return shaded(pooled(values, rows, cols, Math.ceil(Math.max(rows, cols) / 64)));
   });
-  return {...small, ...look};
 }
 
 const wordsOf = (best, x) => best ? `${best.name} ${digits(best.mass, 2)}${best.owns ? ' ★' : ''}`
@@ -243,7 +242,8 @@ function headCell(x, show) {
       },
       el('b', null, x.at), '✕ removed',
     );
-  const [best, off, cost] = [bestScore(x), app.state.gates[x.at] === 0, costOf([x])];
+  const [best, off] = [bestScore(x), app.state.gates[x.at] === 0];
+  const cost = app.state.step == null ? costOf([x]) : null;
   const described = `head ${x.at}${best ? `, ${ownedBy(x).length ? '' : 'most on '}` +
     `${best.name}: ${digits(best.mass, 3)} of its attention, chance ` +
     `${digits(best.null, 3)}` : ''}${off ? ', switched off' : ''}`;

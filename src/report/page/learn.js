@@ -31,13 +31,10 @@ export function worldName() {
 }
 export const isRunWorld = () => worldName() === 'run';
 
-const runWorld = memo(
-  () => where() + chosen()?.m,
-  () => {
-    const m = chosen()?.m ?? run().modules.findIndex((module) => module.heads.length);
-    return baseTrace() && worldOfRun(baseTrace(), m, sides(m));
-  },
-);
+const runWorld = memo(() => where() + chosen()?.m, () => {
+  const m = chosen()?.m ?? run().modules.findIndex((module) => module.heads.length);
+  return baseTrace() && worldOfRun(baseTrace(), m, sides(m));
+});
 
 /// The world that is shown, with the names of its heads; null while a pass runs.
 export function lessonWorld() {
@@ -55,10 +52,8 @@ export const headOfLab = (H) => Math.min(lab('head'), H - 1);
 // ---- what lessons are made of ----------------------------------------------------------------
 
 /// A row of controls of a lesson.
-export const controlRow = (...children) =>
-  el('div', {class: 'controls', role: 'group', 'aria-label': 'Controls of this lesson'},
-    ...children,
-  );
+export const controlRow = (...children) => el('div',
+  {class: 'controls', role: 'group', 'aria-label': 'Controls of this lesson'}, ...children);
 
 /// A slider whose position is `lab[key]`.
 export const labSlider = (key, name, {min = 0, max = 1, step = 0.05, initial = max, words}) =>
@@ -84,8 +79,7 @@ export function labBox(key, words, initial) {
 
 export const queryChoice = (world) =>
   choice('lab-query', 'Query', world.tokens.map((words, t) => [t, `${t} ${words}`]),
-    (v) => go({q: Number(v)}), () => queryOf(world),
-  );
+    (v) => go({q: Number(v)}), () => queryOf(world));
 
 /// Buttons that move `lab.step`; place() is [where it stands, the last].
 export const stepButtons = (place) =>
@@ -95,6 +89,20 @@ export const stepButtons = (place) =>
 
 export const headChoice = (world, H = world.heads) =>
   labChoice('head', 'Head', headNames(world, H).map((name, h) => [h, name]));
+
+/// Whose columns, or rows, these are, in the colours of heads.
+const tintItems = ({tints = [], rowTints = [], last}, box) => [
+  ...tints.flatMap((h, c) => {
+    const [[x, top], [, y, side, tall]] = [box(0, c), box(last, c)];
+    const fill = SERIES[h % 7];
+    return [rect(x, top, side, y + tall - top, {fill, alpha: 0.2}),
+      rect(x + 1, y + tall + 2, side - 2, 5, {fill})];
+  }),
+  ...rowTints.map((h, r) => {
+    const [x, y, , tall] = box(r, 0);
+    return rect(x - 5, y + 1, 4, tall - 2, {fill: SERIES[h % 7]});
+  }),
+];
 
 /// A small matrix with its numbers in its cells. `tints`: the head of each column; `rowTints`.
 export function numbersPicture(
@@ -106,34 +114,20 @@ export function numbersPicture(
   const room = (side) => side >= textWidth((-1).toFixed(places), 11, true) + 4;
   return matrix({
     rowNames, colNames, values, kind: signed ? 'sign' : undefined, top: signed ? top : 1,
-    width: Math.min(width, 620), cell, tall: 30, leastTall: 12, about,
+    width: Math.min(width, 620), cell, tall: 30, leastTall: 14, about,
     say: say || ((r, c) => `${rowNames[r]}, ${colNames[c]}: ${fixed(rows[r][c], 4)}`),
     over: (box) => {
-      const items = [];
+      const items = tintItems({tints, rowTints, last: rowNames.length - 1}, box);
       const [, , w] = box(0, 0);
-      (tints || []).forEach((h, c) => {
-        const [x, y, side, tall] = box(rowNames.length - 1, c);
-        items.push(rect(x + 1, y + tall + 2, side - 2, 5, {fill: SERIES[h % 7]}));
-      });
-      (rowTints || []).forEach((h, r) => {
-        const [x, y, , tall] = box(r, 0);
-        items.push(rect(x - 5, y + 1, 4, tall - 2, {fill: SERIES[h % 7]}));
-      });
-      if (!room(w)) return items;
-      rows.forEach((row, r) =>
-        row.forEach((v, c) => {
-          const [x, y, side, tall] = box(r, c);
-          const words = fixed(v, places);
-          const wide = textWidth(words, 11, true) + 4;
-          items.push(
-            rect(x + (side - wide) / 2, y + tall / 2 - 8, wide, 16, {fill: 'paper', alpha: 0.8}),
-          );
-          items.push(
-            label(x + side / 2, y + tall / 2, words, {anchor: 'middle', size: 11, mono: true}),
-          );
-        }),
-      );
-      return items;
+      return !room(w) ? items : [...items, ...rows.flatMap((row, r) => row.flatMap((v, c) => {
+        const [x, y, side, tall] = box(r, c);
+        const words = fixed(v, places);
+        const wide = textWidth(words, 11, true) + 4;
+        return [
+          rect(x + (side - wide) / 2, y + tall / 2 - 8, wide, 16, {fill: 'paper', alpha: 0.8}),
+          label(x + side / 2, y + tall / 2, words, {anchor: 'middle', size: 11, mono: true}),
+        ];
+      }))];
     },
   });
 }
@@ -141,14 +135,11 @@ export function numbersPicture(
 // ---- the view ----------------------------------------------------------------------------------
 
 /// The texts of the lessons, taken out of the static part of the document once.
-export const lessonTexts = memo(
-  () => 'lessons',
-  () => {
-    const found = byId('lessons');
-    found?.remove();
-    return found;
-  },
-);
+export const lessonTexts = memo(() => 'lessons', () => {
+  const found = byId('lessons');
+  found?.remove();
+  return found;
+});
 
 const linkTo = (name) => formatHash({...defaultState(), view: 'learn', lesson: name});
 
@@ -178,22 +169,16 @@ const titleOf = (name) => lessonTexts().querySelector(`#lesson-${name} h3`).text
 
 function lessonList() {
   return el('nav', {'aria-label': 'Lessons', class: 'lessons'},
-    el('ol', null,
-      lessonNames().map((name) => el('li', null,
-          link(titleOf(name), () => openLesson(name), {
-            href: linkTo(name) || '#', id: `to-${name}`,
-            'aria-current': lessonName() === name ? 'step' : null,
-          }),
-        ),
-      ),
-    ),
-  );
+    el('ol', null, lessonNames().map((name) => el('li', null,
+      link(titleOf(name), () => openLesson(name), {
+        href: linkTo(name) || '#', id: `to-${name}`,
+        'aria-current': lessonName() === name ? 'step' : null,
+      })))));
 }
 
 function worldSwitch(known) {
-  const there = WORLD_NAMES.filter(
-    ([name]) => known.includes(name) && (name !== 'run' || hasRun()),
-  );
+  const there = WORLD_NAMES.filter(([name]) =>
+    known.includes(name) && (name !== 'run' || hasRun()));
   if (there.length < 2) return null;
   return choice('pick-world', 'On', there, (v) => go({world: v, lab: {}, q: null}), worldName);
 }

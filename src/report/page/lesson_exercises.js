@@ -97,9 +97,8 @@ function guessBoth() {
     check(words) {
       const loss = whole + both;
       const right = Math.abs(numbersIn(words)[0] - loss) <= 0.2 * loss;
-      return {
-        right, words: right ? `It is ${digits(loss)}: ${digits(beyond)} beyond the sum.` : '',
-      };
+      const told = `It is ${digits(loss)}: ${digits(beyond)} beyond the sum.`;
+      return {right, words: right ? told : ''};
     },
   };
 }
@@ -108,7 +107,7 @@ function guessPair() {
   const pairs = headsOf().flatMap((x, i) => headsOf().slice(i + 1).map((y) => pairCost(x, y)));
   const {x, y, beyond} = pairs.reduce((a, b) => (b.beyond > a.beyond ? b : a));
   return {
-    ask: 'Which two heads, silent together, cost most beyond the sum of both? (such as 0.1 0.2)',
+    ask: 'Which two heads, off together, cost most beyond the sum of both? (such as 0.1 0.2)',
     hint: `The bench says it for two heads that are off. One is ${x.at}.`,
     check(words) {
       const right = namesIn(words).sort().join() === [x.at, y.at].sort().join();
@@ -164,10 +163,7 @@ function exerciseNode({ask, hint, check}, i) {
   return el('li', null, el('label', {for: id}, ask),
     el('div', {class: 'controls'}, field,
       button('Check', answer, {id: `${id}-check`, 'aria-label': `Check exercise ${i + 1}`}),
-      button('Hint',
-        () => {
-          help.hidden = !help.hidden;
-        },
+      button('Hint', () => (help.hidden = !help.hidden),
         {'aria-label': `Hint for exercise ${i + 1}`, id: `${id}-hint`})),
     help, out);
 }

@@ -1,7 +1,9 @@
 // How many heads: the same width in 1, 2 or 4 heads; how diverse trained heads are; all trained
 // models on one input; and, folded, how many parameters that takes.
 import {forwardPass} from './core_pass.js';
-import {digits, plot, rect, small, tableNumber, textWidth} from './charts.js';
+import {
+  digits, grouped, plot, rect, shaded, small, tableNumber, textWidth,
+} from './charts.js';
 import {button, dynamic, el, figure, live, note, tableOf} from './ui.js';
 import {
   app, example, exampleIndex, go, headsOf, isLive, memo, ownedBy, run, task, usable, where,
@@ -17,7 +19,6 @@ import {
 
 const COUNT_FIELDS = [['d', 512, 65536, 'width of a token'], ['H', 8, 1024, 'heads']];
 const countNow = () => ({d: lab('d', 512), H: lab('H', 8), bias: lab('bias', 1) === 1});
-const grouped = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ',');
 
 function countField([key, initial, max, what]) {
   const input = el('input', {
@@ -193,7 +194,7 @@ function familyRow({r, maps}, box) {
     ...maps.flatMap((map, h) => {
       const [x, y, w] = box(h);
       return [
-        {type: 'map', x, y, w, h: w, kind: 'weight', top: 1, ...map},
+        {type: 'map', x, y, w, h: w, ...shaded(map)},
         rect(x, y, w, w, {stroke: 'edge'}),
         small(x, y + w + 9, words(map.owns, w + 6), map.owns.length && {bold: true, fill: 'ink'})];
     }),

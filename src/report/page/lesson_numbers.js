@@ -171,7 +171,7 @@ export const masksLesson = {
       figure((width) => maskPicture(width, world), {
         id: 'mask', most: 480, again: 'headlab explain five-tokens',
       }),
-      ...(hasRun() && task().causal && !example().source && !isSlow() ? positionNodes() : []));
+      ...(hasRun() && task().causal && !example().source && !isSlow(6e7) ? positionNodes() : []));
   },
 };
 

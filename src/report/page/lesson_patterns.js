@@ -10,7 +10,7 @@ import {
   scoresOf, task, where,
 } from './state.js';
 import {costOf} from './heads.js';
-import {chosenPicture, patternOf} from './pattern.js';
+import {chosenPicture, patternCommand, patternOf} from './pattern.js';
 import {
   KNOWN_PATTERNS, controlExperiment, distancesFromKnown, likeOf, simulated,
 } from './worlds.js';
@@ -20,15 +20,12 @@ const QUIZ_CLASSES = [0, 1, 2, 3, 0, 1, 2, 3, 2, 1];
 const QUIZ_NAMES = Object.keys(KNOWN_PATTERNS);
 
 /// Six heads around the six patterns, in an order and with noise that the seed decides.
-const quizHeads = memo(
-  () => String(lab('seed', 1)),
-  () => {
-    const random = randomFrom(lab('seed', 1));
-    const names = shuffled(QUIZ_NAMES, random);
-    const drawn = (name) => simulated(name, QUIZ_CLASSES, {random, causal: true});
-    return names.map((name) => ({name, weights: drawn(name)}));
-  },
-);
+const quizHeads = memo(() => String(lab('seed', 1)), () => {
+  const random = randomFrom(lab('seed', 1));
+  const names = shuffled(QUIZ_NAMES, random);
+  const drawn = (name) => simulated(name, QUIZ_CLASSES, {random, causal: true});
+  return names.map((name) => ({name, weights: drawn(name)}));
+});
 
 const quizTokens = () => QUIZ_CLASSES.map((c) => 'abcd'[c]);
 
@@ -124,8 +121,8 @@ function truthTable(head) {
       el('b', null, `Head ${head.at} does ${verdict}. `),
       guess < 0 ? 'You did not guess. ' : right ? 'Your guess is right. '
           : 'Your guess is not borne out. ',
-      cost != null && `Silent, it costs ${digits(cost)} nats.`),
-    cost == null && lacking('ablation.json', 'What its silence costs is')];
+      cost != null && `Switched off, it costs ${digits(cost)} nats.`),
+    cost == null && lacking('ablation.json', 'What it costs is')];
 }
 
 /// Trained controls: [{task, accuracy, scores: heads.json}].
@@ -137,22 +134,23 @@ const taskOfControl = () => controlNow().task.split(':')[0];
 /// Each relation of a control with its first head: [{name, at, mass, null, lift, p, owner}].
 const firstHeads = ({scores}) =>
   scores.relations.map(({name, best, owner}) => ({
-    ...best, name, at: idOf(best), owner: owner ? at2(owner) : 'nobody',
+    ...best, p: best.p_holm ?? best.p, name, at: idOf(best), owner: owner ? at2(owner) : 'nobody',
   }));
 
 function trainedControlPicture(width, control) {
+  const {owner} = app.page.facts;
   const first = firstHeads(control);
   const words = ({name, at, lift, p, owner}) =>
     `On ${name} head ${at} is first, with a lift of ${fixed(lift, 3)} (p = ${fixed(p, 3)}); ` +
       `${owner} owns it.`;
   return bars({
-    width: Math.min(width, 560), unit: 'lift', tickName: 'an owner has at least .3, and p < .01',
+    width: Math.min(width, 560), unit: 'lift',
+    tickName: `an owner has at least ${owner.lift}, and p < ${owner.p}`,
     low: -0.5, high: 0.5,
-    rows: first.flatMap(({name, at}) =>
-      control.scores.heads.map((h) => ({
-        name: `${idOf(h)} ${name}`, value: h.scores[name].lift, tick: 0.3, strong: at === idOf(h),
-      })),
-    ),
+    rows: first.flatMap(({name, at}) => control.scores.heads.map((h) => ({
+      name: `${idOf(h)} ${name}`, value: h.scores[name].lift, tick: owner.lift,
+      strong: at === idOf(h),
+    }))),
     about: {
       name: 'control',
       title: `A model trained on ${taskOfControl()} (accuracy ${fixed(control.accuracy, 2)})`,
@@ -190,10 +188,8 @@ function guessNodes() {
   const names = task().relations.map((r, i) => [i, r.name]);
   const options = [[-1, '…'], ...names, [names.length, 'nothing of these']];
   return el('div', {class: 'columns'},
-    figure((width) => chosenPicture(width, {rel: lab('open') ? relation() : -1}), {
-      id: 'true-pattern', most: 480,
-      again: () => `headlab heads ${run().name} --pattern ${chosen()?.at}`,
-    }),
+    figure((width) => chosenPicture(width, {rel: lab('open') ? relation() : -1}),
+      {id: 'true-pattern', most: 480, again: patternCommand}),
     el('div', null,
       controlRow(headToGuess(), labChoice('guess', 'This head does', options, -1),
         button('Show the truth', () => setLab({open: 1}), {id: 'show-truth'})),

@@ -1,5 +1,5 @@
 // From vectors to heads and back: the whole way of a token through the heads of a layer, matrix by
-// matrix, with its shapes; and at its end W_O, which mixes heads, with a fader for each.
+// matrix, with its shapes; and at its end W_O, which mixes heads, with a gate for each.
 import {range} from './draw.js';
 import {bars} from './charts.js';
 import {button, dynamic, el, figure, tableOf} from './ui.js';
@@ -85,11 +85,8 @@ function pipelineNodes(world) {
     controlRow(...stepButtons(() => [lab('step'), last]), headChoice(world)),
     dynamic('div', {class: 'tokens', role: 'group', 'aria-label': 'steps'}, () =>
       pipelineSteps(world, headOfLab(world.heads)).map((step, i) =>
-        button(`${step.name} ${shapeOf(step)}`, () => setLab({step: i}), {
-          id: `step-${i}`, 'aria-pressed': String(i === lab('step')),
-        }),
-      ),
-    ),
+        button(`${step.name} ${shapeOf(step)}`, () => setLab({step: i}),
+          {id: `step-${i}`, 'aria-pressed': String(i === lab('step'))}))),
     figure((width) => pipelinePicture(width, world), {
       id: 'pipeline', most: 640, again: explainCommand,
     }),
@@ -102,9 +99,9 @@ const explainCommand = () =>
 
 const deskGates = (world) => range(world.heads, (h) => lab(`g${h}`, 1));
 const deskMixer = (world) =>
-  lab('mix', Number(isRunWorld())) ? world.W_O : identity(world.v[0].length);
+  isRunWorld() || lab('mix') ? world.W_O : identity(world.v[0].length);
 
-/// z of all heads through their faders and W_O, [T][d], and without them.
+/// z of all heads through their gates and W_O, [T][d], and without them.
 function deskOutput(world) {
   const [heads, gates, W_O] = [headsOfWorld(world), deskGates(world), deskMixer(world)];
   const faded = heads.map((head, h) => ({z: head.z.map((row) => row.map((v) => v * gates[h]))}));
@@ -117,7 +114,7 @@ function deskPicture(width, world) {
   const {now, whole} = deskOutput(world);
   const t = queryOf(world);
   return bars({
-    width: Math.min(width, 560), unit: 'output', tickName: 'all faders at 1',
+    width: Math.min(width, 560), unit: 'output', tickName: 'all gates at 1',
     low: Math.min(0, ...whole.flat(), ...now.flat()),
     high: Math.max(...whole.flat(), ...now.flat()),
     rows: now[t].slice(0, 16).map((v, i) => ({name: `y${i}`, value: v, tick: whole[t][i]})),
@@ -132,14 +129,14 @@ function deskPicture(width, world) {
 function deskNodes(world) {
   const changes = () => {
     const {heads, now, whole} = deskOutput(world);
-    return tableOf('What faders take from the output of all tokens', ['', 'L2 of the change'], [
+    return tableOf('What gates take from the output of all tokens', ['', 'L2 of the change'], [
       ['now', fixed(l2(minus(whole, now)))],
       ...headNames(world).map((name, h) => [
-        `head ${name} silent`, fixed(lossOfSilence(heads, h, deskMixer(world)))])]);
+        `head ${name} off`, fixed(lossOfSilence(heads, h, deskMixer(world)))])]);
   };
   return [
     controlRow(queryChoice(world),
-      labChoice('mix', 'W_O', [[0, 'the identity'], [1, 'mixes']], Number(isRunWorld())),
+      !isRunWorld() && labChoice('mix', 'W_O', [[0, 'the identity'], [1, 'mixes']]),
       ...headNames(world).map((name, h) =>
         labSlider(`g${h}`, `Head ${name}`, {words: (v) => fixed(v, 2)}))),
     figure((width) => deskPicture(width, world), {id: 'desk', most: 560, again: explainCommand}),

@@ -2,7 +2,7 @@
 // as arcs to the tokens that it must look at and to those that a head looks at.
 import {SERIES, range, remember} from './draw.js';
 import {
-  digits, label, line, matrix, rect, shortened, small, swatch, tableNumber,
+  digits, label, line, matrix, rect, shaded, shortened, small, swatch, tableNumber,
 } from './charts.js';
 import {note, quoted, visible} from './ui.js';
 import {app, chosen, example, exampleIndex, go, noPattern, run, task, trace} from './state.js';
@@ -120,6 +120,9 @@ export function patternPicture(width, {head, lock = head, values, title, rel = -
   const [r0, r1, c0, c1] = shown;
   const truth = truthRows(map, rel);
   const left = values ? null : trace().left?.(head.m, head.place);
+  const {kind, top, root} = shaded(map);
+  const outside = c1 - c0 + 1 < map.cols && ((r) =>
+    1 - rowOf(map, r0 + r).subarray(c0, c1 + 1).reduce((a, b) => a + b, 0));
   const [locked] = lockedCell(lock);
   const said = (t, s) => {
     const gold = truth && truth[t].keys.includes(s)
@@ -133,10 +136,9 @@ export function patternPicture(width, {head, lock = head, values, title, rel = -
       asked(r0 + i) ? `${r0 + i} ${words}` : `(${r0 + i} ${words})`),
     rowFill: (r) => (locked === r0 + r ? 'accent' : 'ink'), first: [r0, c0],
     colNames: keys.slice(c0, c1 + 1), numbers: true, values: cut(map, shown), width, cell: 36,
-    axes: `queries down, keys across${Math.max(r1 - r0, c1 - c0) > 63 ? '; shaded by the root'
-      : ''}`,
+    kind, top, root, axes: `queries down, keys across${root ? '; shaded by the root' : ''}`,
     rowBar: left ? (r) => left[r0 + r]
-      : truth && ((r) => (asked(r0 + r) ? Math.max(0, 1 - truth[r0 + r].mass) : 0)),
+      : truth ? (r) => (asked(r0 + r) ? Math.max(0, 1 - truth[r0 + r].mass) : 0) : outside,
     over: (box) => overlay(box, truth, shown),
     vectors: example().vectors && {
       rows: range(r1 - r0 + 1, (r) => vectorAt(r0 + r)),
@@ -144,7 +146,7 @@ export function patternPicture(width, {head, lock = head, values, title, rel = -
     },
     about: {
       name: `head-${head.at}-example-${exampleIndex()}`, title,
-      sentence: patternSentence({map, truth, rel, left, queries, keys, locked}),
+      sentence: patternSentence({map, truth, rel, left, outside, queries, keys, locked}),
     },
     say: (r, c) => (words || said)(r0 + r, c0 + c),
   });
@@ -171,7 +173,7 @@ function overlay(box, truth, [r0, r1, c0, c1]) {
   return items;
 }
 
-function patternSentence({map, truth, rel, left, queries, keys, locked}) {
+function patternSentence({map, truth, rel, left, outside, queries, keys, locked}) {
   const row = rowOf(map, locked);
   const best = largest(row);
   const asked = truth ? truth.filter((one) => one.keys.length) : [];
@@ -184,7 +186,7 @@ function patternSentence({map, truth, rel, left, queries, keys, locked}) {
   const unstored = left
     ? ` Bars: ${digits((100 * left.reduce((a, b) => a + b, 0)) / left.length, 2)} % of the ` +
       'attention is on weights too small to be stored.'
-    : '';
+    : outside && !truth ? ' Bars: the rest of the row, on keys that are not shown.' : '';
   return `Query ${locked} ${quoted(queries[locked])} gives ${digits(100 * row[best], 3)} % of ` +
     `its attention to key ${best} ${quoted(keys[best])}.${told}${unstored}`;
 }

@@ -74,18 +74,16 @@ export function scoresOf(head) {
   return task().relations.flatMap(({name, kind}, i) => {
     const asked = kind === run().modules[head.m].kind;
     const score = asked && reportScore(run(), i, head.m, head.place);
-    return score ? [{name, i, score, owns: owned.includes(name)}] : [];
+    const corrected = {...score, p: score?.p_holm ?? score?.p};  // of one p in this page
+    return score ? [{name, i, score: corrected, owns: owned.includes(name)}] : [];
   });
 }
 
 /// Example indices from the lowest loss to the highest.
-const ranked = memo(
-  () => run().name,
-  () => {
-    const losses = run().losses('scored');
-    return range(exampleCount()).sort((a, b) => (losses?.[a] || 0) - (losses?.[b] || 0) || a - b);
-  },
-);
+const ranked = memo(() => run().name, () => {
+  const losses = run().losses('scored');
+  return range(exampleCount()).sort((a, b) => (losses?.[a] || 0) - (losses?.[b] || 0) || a - b);
+});
 
 export const exampleCount = () => run().model ? task().set('scored').size : run().facts.shown || 0;
 
@@ -105,9 +103,7 @@ export function memo(key, make) {
     if (now !== last) [last, value] = [now, make()];
     return value;
   };
-  get.forget = () => {
-    last = undefined;
-  };
+  get.forget = () => (last = undefined);
   get.key = key;
   return get;
 }
@@ -171,29 +167,21 @@ export function replacement() {
   return modules.map((_, m) => other.modules[m].z);
 }
 
-/// Whether a pass takes more than about a third of a second.
-export function isSlow() {
+/// Whether a pass takes more products than these: some 30 ms, after which a page feels slow.
+export function isSlow(products = 2e7) {
   const {length: T, source_length: S} = task();
-  return (
-    run().facts.parameters * (T + S) + run().modules.reduce(
-        (sum, x) => sum + x.heads.length * (x.dHead + x.dValue) * T * Math.max(T, S),
-        0,
-      ) >
-    6e7
-  );
+  const widths = run().modules.reduce((sum, x) => sum + x.heads.length * (x.dHead + x.dValue), 0);
+  return run().facts.parameters * (T + S) + widths * T * Math.max(T, S) > products;
 }
 
-/// A pass, at once where it takes less than a third of a second; a longer one runs in slices, and
-/// is null until it is there.
+/// A pass, at once where it is fast; a longer one runs in slices, and is null until it is there.
 function passOf(options) {
   if (!isSlow()) return forwardPass(model(), example(), options);
   const key = where() + (options.base ? trace.key() : '');
   if (!slow.done.has(key) && slow.running !== key) {
     slow.running = key;
     working(1);
-    drive(forwardSteps(model(), example(), options), {
-        cancelled: () => slow.running !== key,
-      })
+    drive(forwardSteps(model(), example(), options), {cancelled: () => slow.running !== key})
       .then((pass) => {
         working(-1);
         if (!pass) return;
@@ -286,9 +274,8 @@ export function writeAddress(push) {
   written = hash;
   try {
     // a sandboxed frame may forbid it; the page works without
-    history[push ? 'pushState' : 'replaceState'](
-      null, '', hash || location.pathname + location.search,
-    );
+    const place = hash || location.pathname + location.search;
+    history[push ? 'pushState' : 'replaceState'](null, '', place);
   } catch {/* nothing is lost but the address */}
 }
 
@@ -317,9 +304,8 @@ export function nearestStep(step) {
 
 export function headName(x) {
   const [{kind}, owned] = [run().modules[x.m], ownedBy(x)];
-  return (
-    x.at + (kind !== 'self' ? ` ${kind}` : '') + (owned.length ? ` ★ ${owned.join(', ')}` : '')
-  );
+  return x.at + (kind !== 'self' ? ` ${kind}` : '') +
+    (owned.length ? ` ★ ${owned.join(', ')}` : '');
 }
 
 export function toggleGate(head) {

@@ -108,7 +108,7 @@ function scenes() {
   const role = doneBy(hero)[0]?.name;
   const shared = second && doneBy(second).some((d) => d.name === role);
   const kept = best?.heads.map(at2);
-  const early = run().steps.filter((s) => s < born).at(-1) ?? null;
+  const early = timeSteps().filter((s) => s < born).at(-1) ?? null;
   const finds = owners.length || !task().relations.length
     ? `Head ${hero.at} ${roleOf(hero)}. Below the tokens: where it looks.`
     : 'No head finds what is asked better than chance: there is nothing to find here, and that ' +
@@ -133,7 +133,8 @@ function scenes() {
     born != null && {
       set: {...start, step: early},
       say: () => `${hero.at} was born at step ${born}, while the model was trained.` +
-        (early == null ? '' : ` This is the model before that, at step ${early}.`),
+        (early == null ? '' : run().steps.length ? ` This is the model before that, at step ` +
+          `${early}.` : ` Below, the bars of the heads show step ${early}, before that.`),
     },
   ].filter(Boolean);
 }
@@ -238,9 +239,9 @@ function headsNodes() {
     stepSlider(),
   ];
   const told = () => app.state.step == null ? '' : run().steps.length && isLive()
-      ? `Maps and bars are of step ${app.state.step}.`
-      : `The bars are of step ${app.state.step}; weights of it were not kept, so the maps are of ` +
-        'the last step.';
+      ? `Maps and bars are of step ${app.state.step}, all else is of the last.`
+      : `The bars are of step ${app.state.step}, all else is of the last: weights of it were not ` +
+        'kept.';
   return [
     el('div', {class: 'controls'}, time,
       choice('sort', 'Sort by', sortings().map(([name]) => [name, name]), (v) => go({sort: v}),

@@ -30,7 +30,6 @@ export function startOver() {
   figures.length = 0;
 }
 
-
 /// Calls `update` now and whenever the state changes, until another view is built.
 export function live(update) {
   refreshers.push(update);
@@ -51,9 +50,7 @@ export function dynamic(tag, props, make) {
 }
 
 export function refresh() {
-  const focus = document.activeElement?.id;
   for (const update of refreshers) update();
-  if (focus && document.activeElement === document.body) byId(focus)?.focus();
 }
 
 /// The line at the foot of the window. It is a live region: what the pointer or the arrow keys
@@ -83,7 +80,8 @@ export function link(words, act, props) {
 export function choice(id, name, options, act, value) {
   const list = el('select', {id, onchange: (event) => act(event.target.value)});
   const fill = (all) =>
-    list.replaceChildren(...all.map(([key, words]) => el('option', {value: key}, words)));
+    list.replaceChildren(...all.map(([value, words]) =>
+      el('option', {value, disabled: value === null}, words)));
   if (typeof options !== 'function') fill(options);
   live(() => {
     if (typeof options === 'function') fill(options());
@@ -126,15 +124,14 @@ export const quoted = (token) => `\u2068${visible(token)}\u2069`;
 /// What words mean: those of the glossary, given when the page starts.
 export const meanings = new Map();
 const EXPLAINED = new RegExp(
-  '\\b(lift|chance|mass|nats?|owns|born|entropy|focus|regret|knee|diversity|redundant|takes over|' +
+  '\\b(lift|chance|mass|loss|nats?|owns|owner|relation|born|silenced|entropy|focus|regret|knee|' +
+  'diversity|redundant|takes over|' +
   'p(?= [.\\d]))\\b|^(p)$');
 
 /// A word that opens its meaning under the pointer, with the focus, or by a tap.
 export function term(words, meaning) {
   const box = byId('meaning');
-  const hide = () => {
-    box.hidden = true;
-  };
+  const hide = () => (box.hidden = true);
   const open = (event) => {
     const at = event.target.getBoundingClientRect();
     box.textContent = meaning;
@@ -150,9 +147,8 @@ export function term(words, meaning) {
   });
 }
 
-/// A text in which the first of each statistical word opens its meaning.
-export function explained(words) {
-  const seen = new Set();
+/// A text in which the first of each statistical word opens its meaning; texts may share `seen`.
+export function explained(words, seen = new Set()) {
   return words.split(EXPLAINED).filter(Boolean).map((part) => {
     const meaning = meanings.get(part);
     if (!meaning || seen.has(meaning)) return part;
@@ -165,22 +161,16 @@ export function explained(words) {
 /// rows. A title of a column may be a node.
 export function tableOf(caption, head, rows, most = 64) {
   const cell = (v, i) => typeof v === 'number' ? el('td', {class: 'number'}, digits(v, 5))
-      : el(i === 0 ? 'th' : 'td', i === 0 ? {scope: 'row'} : null,
-          v == null ? '' : v instanceof Node ? v : String(v),
-        );
+    : el(i === 0 ? 'th' : 'td', i === 0 ? {scope: 'row'} : null, v instanceof Node ? v : v ?? '');
   const titled = (words) =>
     el('th', {scope: 'col'}, typeof words === 'string' ? explained(words) : words);
   return el('div', {class: 'table', tabindex: 0, role: 'region', 'aria-label': caption},
     el('table', null,
       el('caption', null, caption,
-        rows.length > most ? `: the first ${most} of ${rows.length} rows; CSV has all` : '',
-      ),
+        rows.length > most ? `: the first ${most} of ${rows.length} rows; CSV has all` : ''),
       el('thead', null, el('tr', null, head.map(titled))),
       el('tbody', null,
-        rows.slice(0, most).map((row) => el('tr', null, row.slice(0, 66).map(cell))),
-      ),
-    ),
-  );
+        rows.slice(0, most).map((row) => el('tr', null, row.slice(0, 66).map(cell))))));
 }
 
 // ---- colours -------------------------------------------------------------------------------
@@ -261,12 +251,10 @@ function toolsOf(picture, command) {
     const {title, table} = picture();
     const again = command();
     content.replaceChildren(
-      ...['SVG', 'PNG', 'CSV'].map((kind) =>
-        button(kind, () => save(picture(), kind.toLowerCase(), again), {
-          'aria-label': `${kind} of ${title}`,
-        })),
+      ...['SVG', 'PNG', 'CSV'].map((kind) => button(kind,
+        () => save(picture(), kind.toLowerCase(), again), {'aria-label': `${kind} of ${title}`})),
       again ? el('p', {class: 'again'}, 'again: ', code(again)) : '',
-      tableOf(title, table().head, table().rows),
+      tableOf(title, table().head.map((words) => el('span', null, words)), table().rows),
     );
   };
   return node;
