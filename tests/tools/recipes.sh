@@ -88,12 +88,22 @@ expect 'sinks.json' "$program" list files
 expect 'a column: mean weight' "$program" explain on the first
 "$program" page "$run" >/dev/null
 expect '"sinks":{' cat "$run/report.html"
+browser=${HEADLAB_CHROMIUM:-$(command -v chromium-headless-shell || true)}
+# shows WORDS VIEW: the page of the run shows the words in a view.
+shows() {
+  [[ -z $browser ]] || expect "$1" "$browser" --no-sandbox --virtual-time-budget=20000 --dump-dom \
+    "file://$run/report.html#view=$2"
+}
+shows 'on the first' 'findings&file=sinks'
+shows 'Heads of each layer' census
+shows '<caption>Queries</caption>' 'learn&lesson=sizes'
+problems=$(node --expose-internals "$copy/tests/report/modules_test.mjs" | tr '\n' ';' || true)
+expect 'a rule is broken by 26 files; alone' echo "a rule is broken by $problems alone"
 expect '"last"' "$program" heads "$run" --like last --json
 small=(--task relations --layers 2 --heads 2 --d-model 16 --steps 20)
 expect 'layer|rms|magnitude' "$program" train --help
 expect accuracy "$program" train "${small[@]}" --norm magnitude --out magnitude
 expect accuracy "$program" train "${small[@]}" --positions binary --out binary
-browser=${HEADLAB_CHROMIUM:-$(command -v chromium-headless-shell || true)}
 for run_of_kind in magnitude binary; do
   expect "$run_of_kind/report.html" "$program" page $run_of_kind --no-weights
   [[ -z $browser ]] || expect 'that this page cannot compute: patterns are as the program' \
