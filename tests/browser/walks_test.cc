@@ -1,9 +1,10 @@
-// Random walks through a page: a reader who clicks, types and drags whatever there is, seeded, so
-// that a walk can be walked again. Nothing throws, the dial says what the program says, heads cost
-// the same everywhere, and "Undo all" leads back. HEADLAB_WALKS is how many are walked.
+// Random walks through all kinds of pages: a reader who clicks, types and drags whatever there is,
+// seeded, so that a walk can be walked again. Nothing throws, the dial says what the program says,
+// heads cost the same everywhere, and "Undo all" leads back. HEADLAB_WALKS is how many are walked.
 // Read next: study.h.
 #include <cstdlib>
 #include <random>
+#include <regex>
 
 #include "browser/study.h"
 
@@ -35,6 +36,28 @@ class Walks : public OnPage {
         "else e.click(); return `${e.tagName} ${e.id} ${e.textContent.slice(0, 30)}`; })(" +
         choice + ")");
   }
+  /// A page of each kind, made once: a run with everything, one that was pruned, an
+  /// encoder-decoder, text, a sweep, and the lessons, of which each walk begins with another.
+  std::string page_of(int walk) {
+    static const std::vector<std::string> pages = [] {
+      const Study& study = the_study();
+      study.train("reverse_cross", "cross", {"--steps", "20", "--d-model", "16", "--heads", "2"});
+      study.train("text:length=32", "text",
+                  {"--steps", "3", "--d-model", "16", "--heads", "2", "--layers", "1"});
+      study.done({"sweep", "--task", "relations:length=8", "--heads", "1,2", "--seeds", "1",
+                  "--d-model", "16", "--steps", "10", "--batch", "8", "--warmup", "5",
+                  "--eval-examples", "32", "--out", "sweep"});
+      study.done({"page", "--textbook", "--no-weights", "--out", "book.html"});
+      for (const char* run : {"cross", "text"}) study.done({"heads", run});
+      for (const char* run : {"cross", "text", "sweep"}) study.done({"page", run});
+      std::vector<std::string> all = {"book.html"};
+      for (const char* run : {"full", "pruned", "cross", "text", "sweep"})
+        all.push_back(run + std::string("/report.html"));
+      return all;
+    }();
+    return pages[static_cast<std::size_t>(walk) % pages.size()];
+  }
+
   /// The page contradicts nobody: not the program, not itself.
   void expect_agreement(const std::string& path) {
     if (there("#agrees")) {
@@ -49,8 +72,36 @@ class Walks : public OnPage {
           "!/off:/.test(cell) || cell.includes(cost); })()"))
           << path << words("#card");
     }
+    if (there("#finding") && words("#finding").starts_with("Over 512")) {
+      EXPECT_TRUE(tab().holds(
+          "app.state.file !== 'ablation' || [...document.querySelectorAll('#finding tbody "
+          "tr')].every((row) => { const x = headsOf().find((y) => y.at === row.cells[0].textContent"
+          "), found = parseFloat(row.cells[2].textContent.replace('\u2212', '-')); return "
+          "Math.abs(costOf([x]) - found) < 1e-5 + 1e-3 * Math.abs(found); })"))
+          << path << words("#finding");
+    }
     EXPECT_TRUE(tab().holds("document.getElementById('banner').hidden")) << path;
     EXPECT_FALSE(shows("#view", "undefined") || shows("#view", "NaN")) << path << words("#view");
+  }
+
+  /// What heads look like, and what the model answers.
+  std::string heads() {
+    return tab().text(
+        "[...document.querySelectorAll('#grid .cell')].map((cell) => cell.className + "
+        "cell.getAttribute('aria-label') + cell.querySelector('canvas')?.toDataURL()).join() + "
+        "document.getElementById('answered')?.textContent");
+  }
+  /// "Undo all" leads back to the page as it opens at the address without what was changed.
+  void expect_the_way_back(const fs::path& page, const std::string& path) {
+    if (there("#undo")) click("#undo");
+    EXPECT_FALSE(there("#undo")) << path;
+    if (!there("#view-story")) return;
+    click("#view-story");
+    tab().evaluate("new Promise((done) => setTimeout(done, 300))");  // the address is written
+    const std::string undone = heads(), address = tab().text("location.hash");
+    const std::regex changes("&?\\b(gates|hide|tokens|step|scene|kept)=[^&]*");
+    open(page, std::regex_replace(address, changes, ""));
+    EXPECT_EQ(heads(), undone) << path << "\n  " << address;
   }
 
   std::mt19937_64 random_;
@@ -58,24 +109,18 @@ class Walks : public OnPage {
 
 TEST_F(Walks, NeverThrowContradictOrGetLost) {
   const char* asked = std::getenv("HEADLAB_WALKS");
-  const int walks = asked != nullptr ? std::atoi(asked) : 4;
-  const Study& study = the_study();
+  const int walks = asked != nullptr ? std::atoi(asked) : 6;
   for (int walk = 0; walk < walks; ++walk) {
     random_.seed(static_cast<std::uint64_t>(walk));
-    open(study.path(walk % 4 == 3 ? "pruned/report.html" : "full/report.html"));
-    const std::string start = words("#grid");
-    std::string path = "walk " + std::to_string(walk);
+    const fs::path page = the_study().path(page_of(walk));
+    open(page, walk % 2 == 0 ? std::string("#view=learn&lesson=") + kLessons[below(10)] : "");
+    std::string path = "walk " + std::to_string(walk) + " of " + page.filename().string();
     for (int step = 0; step < 30; ++step) {
       path += "\n  " + act();
       wait();
       expect_agreement(path);
     }
-    if (there("#undo")) click("#undo");
-    EXPECT_FALSE(there("#undo")) << path;
-    tab().evaluate("new Promise((done) => setTimeout(done, 300))");  // the address is written
-    tab().evaluate("location.hash = '#v=1'");
-    wait();
-    EXPECT_EQ(words("#grid"), start) << path;
+    expect_the_way_back(page, path);
     ASSERT_EQ(tab().complaints(), std::vector<std::string>{}) << path;
   }
 }
