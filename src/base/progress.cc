@@ -10,6 +10,7 @@ namespace headlab {
 namespace {
 
 thread_local StepsWatch steps_watch;
+thread_local std::function<void()> steps_asked;
 thread_local Steps* innermost = nullptr;
 
 }  // namespace
@@ -28,6 +29,7 @@ Steps::~Steps() {
 void Steps::done() {
   done_ += weight_;
   tell(0);
+  if (steps_asked) steps_asked();
 }
 
 /// `inside`: the share of the step on the way that is done.
@@ -42,5 +44,10 @@ void Steps::tell(double inside) {
 }
 
 void watch_steps(StepsWatch watch) { steps_watch = std::move(watch); }
+
+StepsAsked::StepsAsked(std::function<void()> ask)
+    : before_(std::exchange(steps_asked, std::move(ask))) {}
+
+StepsAsked::~StepsAsked() { steps_asked = std::move(before_); }
 
 }  // namespace headlab

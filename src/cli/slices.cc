@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "cli/commands.h"
+#include "headlab/base/progress.h"
 #include "headlab/base/text.h"
 #include "headlab/base/threads.h"
 
@@ -79,7 +80,8 @@ CellsMade make_shown(const WorkFlags& flags, const std::vector<Cell>& cells) {
     const double left = took / done * (static_cast<double>(cells.size()) - done);
     note(text("cell ", i + 1, " of ", cells.size(), ", ", cells[i].name,
               trouble.empty() ? "" : ": " + trouble,
-              took > 1 && left > 0 ? ", " + clock_text(left) + " left of all" : ""));
+              took > 1 && left > 0 && !interrupted() ? ", " + clock_text(left) + " left of all"
+                                                     : ""));
   };
   return make_cells(cells, options);
 }
@@ -151,6 +153,9 @@ RunsDone do_runs(const Invocation& call, const RunsWork& work) {
     try {
       if (const std::optional<Error> trouble = trouble_of(path, made)) throw Error(*trouble);
       const bool kept = std::ranges::find(written, fs::path(path)) != written.end();
+      const StepsAsked asked([] {
+        if (interrupted()) throw Stopped();
+      });
       Result result = work.show(open_run(path), {kept, interrupted});
       if (result.unwritten) done.unwritten = result.unwritten;
       done.paths.push_back(path);

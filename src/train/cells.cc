@@ -16,6 +16,7 @@
 
 #include "base/checksum.h"
 #include "headlab/base/files.h"
+#include "headlab/base/progress.h"
 #include "headlab/base/threads.h"
 
 namespace headlab {
@@ -24,6 +25,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kDecidedBy = "decided_by";
+
+void stop_if(const std::function<bool()>& should_stop) {
+  if (should_stop && should_stop()) throw Stopped();
+}
 
 /// Makes a cell that is locked, and keeps it.
 Json make_and_keep(const Cell& cell) {
@@ -106,8 +111,9 @@ CellsMade make_here(const std::vector<Cell>& cells, const MakeOptions& options,
         if (made.stopped) return made;
         end = try_cell(cells[i], failure);
         made.stopped = end == End::stopped;
+        const char* stopped = cells[i].settings.empty() ? "interrupted" : "interrupted, and saved";
         if (options.after_cell && end != End::busy)
-          options.after_cell(i, made.stopped         ? "interrupted, and saved"
+          options.after_cell(i, made.stopped         ? stopped
                                 : end == End::failed ? "failed: " + failure.error
                                                      : "");
       }
@@ -159,7 +165,11 @@ bool wait_for(std::vector<pid_t> workers, const std::function<bool()>& should_st
 
 Cell part_of_run(const Run& run, const Keeping& keeping, const std::string& name, Json settings,
                  std::function<Json()> make) {
-  Cell cell{.name = run.path.string() + ": " + name, .make = std::move(make)};
+  Cell cell{.name = run.path.string() + ": " + name};
+  cell.make = [make = std::move(make), should_stop = keeping.should_stop] {
+    const StepsAsked asked([&] { stop_if(should_stop); });
+    return make();
+  };
   if (!keeping.in_run) return cell;
   settings["weights"] = weights_hash(run.model);
   cell.path = run.path / "cells" / (name + "-" + fingerprint(settings.dump()));
@@ -183,7 +193,7 @@ std::optional<Json> kept_in(const Cell& cell) {
 Json once(const Cell& cell, const std::function<bool()>& should_stop) {
   for (;; wait_a_moment()) {
     if (std::optional<Json> kept = kept_in(cell)) return *kept;
-    if (should_stop && should_stop()) throw Stopped();
+    stop_if(should_stop);
     if (cell.file.empty()) return cell.make();
     try {
       const RunLock lock = lock_run(cell.path);

@@ -63,5 +63,26 @@ TEST(Steps, AreSilentWhereNobodyWatches) {
   unseen.done();
 }
 
+TEST(Steps, AreAskedWhetherToGoOn) {
+  int asked = 0;
+  const auto loop = [] {
+    Steps steps(3);
+    for (int i = 0; i < 3; ++i) steps.done();
+  };
+  loop();
+  {
+    const StepsAsked first([&] { ++asked; });
+    loop();
+    EXPECT_EQ(asked, 3);
+    {
+      const StepsAsked second([] { throw std::runtime_error("enough"); });
+      EXPECT_THROW(loop(), std::runtime_error);
+    }
+    loop();
+  }
+  loop();
+  EXPECT_EQ(asked, 6);
+}
+
 }  // namespace
 }  // namespace headlab

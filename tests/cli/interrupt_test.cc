@@ -1,6 +1,8 @@
 // Ctrl-C: training saves and says how to go on, going on gives the same bits as never stopping, and
 // a second Ctrl-C ends the program at once. No test sleeps and hopes: stderr is a small pipe, so a
 // program that is not read must wait in the middle of its work for as long as the test likes.
+#include <chrono>
+
 #include "cli/program.h"
 #include "headlab/base/safetensors.h"
 
@@ -153,16 +155,46 @@ TEST_F(Interrupt, FinetuningIsSavedToo) {
   EXPECT_EQ(state("b"), state("c"));
 }
 
-TEST_F(Interrupt, WhileHeadsAreChosenLeavesNothing) {
+TEST_F(Interrupt, OfAnAnalysisLeavesNothing) {
   done(tiny({"--out", "a"}));
-  // Choosing on this many examples takes seconds.
-  Process process({"prune", "a", "--keep", "1", "--out", "b", "--examples", "500000"}, waiting());
-  ASSERT_TRUE(process.wait_for("choosing"));
-  process.signal(SIGINT);
-  const Outcome outcome = process.finish();
-  EXPECT_EQ(outcome.status, 130);
-  EXPECT_TRUE(holds(outcome.err, "interrupted: what was not finished is not kept\n"));
-  EXPECT_FALSE(fs::exists(folder.path() / "b"));
+  const auto before = contents(folder.path() / "a");
+  // On this many examples, and with this many steps, each takes seconds.
+  for (const auto& [said, line] :
+       {std::pair("choosing", "prune a --keep 1 --out b --examples 500000"),
+        {"choosing", "prune a --keep 1 --out b --method l0 --gate-steps 1000000"},
+        {" done, ", "ablate a --examples 500000"}}) {
+    Process process(typed(line), waiting());
+    ASSERT_TRUE(process.wait_for(said)) << line;
+    process.signal(SIGINT);
+    const Outcome outcome = process.finish();
+    EXPECT_EQ(outcome.status, 130) << line;
+    EXPECT_TRUE(holds(outcome.err, "interrupted: what was not finished is not kept\n")) << line;
+    EXPECT_FALSE(fs::exists(folder.path() / "b"));
+    EXPECT_EQ(contents(folder.path() / "a"), before);
+  }
+}
+
+/// What would take minutes, in this process and in others, and what it says first.
+const std::pair<const char*, const char*> kLong[] = {
+    {"a: l0", "curve a --methods l0 --gate-steps 1000000 --sizes 1"},
+    {"a: subset", "curve a --methods l0,subset --gate-steps 1000000 --sizes 1 --threads 2"},
+    {"training gates", "reproduce voita a --gate-steps 1000000 --threads 2"},
+    {"timing the", "reproduce michel a --turns 100000"}};
+
+TEST_F(Interrupt, OfWorkInCellsStopsItAtOnceAndLeavesNoProcess) {
+  done(tiny({"--out", "a"}));
+  for (const auto& [said, line] : kLong)
+    for (const int signal : {SIGINT, SIGKILL}) {
+      Process process(typed(line), {.folder = folder.path()});
+      ASSERT_TRUE(process.wait_for(said));
+      const auto begin = std::chrono::steady_clock::now();
+      process.signal(signal);
+      const Outcome outcome = process.finish();  // which waits for all who hold stderr
+      EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+      if (signal == SIGKILL) continue;
+      EXPECT_EQ(outcome.status, 130);
+      EXPECT_TRUE(holds(outcome.err, "interrupted; what is done is kept\n")) << outcome.err;
+    }
 }
 
 }  // namespace

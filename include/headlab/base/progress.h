@@ -36,4 +36,17 @@ class Steps {
 using StepsWatch = std::function<void(double done, std::int64_t all)>;
 void watch_steps(StepsWatch watch);
 
+/// While it lives, `ask` is called after each step of any loop of this thread. What it throws ends
+/// the work: for what nobody saves on the way.
+class StepsAsked {
+ public:
+  explicit StepsAsked(std::function<void()> ask);
+  ~StepsAsked();
+  StepsAsked(const StepsAsked&) = delete;
+  StepsAsked& operator=(const StepsAsked&) = delete;
+
+ private:
+  std::function<void()> before_;
+};
+
 }  // namespace headlab

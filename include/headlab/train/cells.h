@@ -36,8 +36,9 @@ class Stopped : public std::exception {
 
 /// How the parts of an analysis of a run are kept.
 struct Keeping {
-  bool in_run = false;                  // as files in the run's folder `cells`
-  std::function<bool()> should_stop{};  // asked before each part
+  bool in_run = false;  // as files in the run's folder `cells`
+  /// Asked before each part and after each step of it, which Stopped then ends.
+  std::function<bool()> should_stop{};
 };
 /// The cell of one part: `settings` and the weights of the run decide it.
 Cell part_of_run(const Run& run, const Keeping& keeping, const std::string& name, Json settings,
