@@ -52,6 +52,26 @@ Json::Array others_in(const fs::path& file, const Json& found) {
   return others;
 }
 
+/// Error if a file belongs to a run, unless what takes its place is of the same command: a finding
+/// (`json`) or the page.
+void require_own(const Invocation& call, const fs::path& file, bool json) {
+  std::error_code ignored;
+  const fs::path target = fs::weakly_canonical(file, ignored);
+  if (!is_run_file(target) || !is_there(target)) return;
+  if (target.extension() == ".html" && call.command().name == std::string("page")) return;
+  std::string said;  // PROGRAM COMMAND ...
+  if (json && target.extension() == ".json") {
+    const Json there = Json::parse(read_file(target), target.string());
+    if (const Json* command = there.find("command")) said = command->string();
+  }
+  const std::size_t name = said.starts_with(program_call() + " ")
+                               ? program_call().size()
+                               : std::min(said.find(' '), said.size());
+  if (!said.substr(name).starts_with(text(" ", call.command().name, " ")))
+    throw Error(file.string() + " belongs to a run, and this command did not make it",
+                "give the result a name of its own");
+}
+
 /// The finding that `make` gives, kept where the call says. Several commands may do so at once:
 /// each waits for the one before it.
 Result kept_under_lock(const Invocation& call, const Run& run, const std::string& name,
@@ -76,9 +96,10 @@ Result kept_under_lock(const Invocation& call, const Run& run, const std::string
   result.json["command"] = call.again("shard");
   if (!keeps) return result;
   try {
+    require_own(call, file, true);
     Json kept = result.json;
     if (Json::Array others = others_in(file, kept); !others.empty()) kept["others"] = others;
-    write_out(call, file, sealed(kept).dump(2) + "\n");
+    write_json(file, kept);
   } catch (const Error& error) {
     result.unwritten = Error(headlab::text("this was not kept: ", error.what()),
                              call.settings().find("out") ? "--out FILE keeps it in another place"
@@ -103,22 +124,7 @@ Result finding(const Invocation& call, const Run& run, Json json, const std::str
 }
 
 void write_out(const Invocation& call, const fs::path& file, std::string_view bytes) {
-  std::error_code ignored;
-  const fs::path target = fs::weakly_canonical(file, ignored);
-  if (is_run_file(target) && is_there(target)) {
-    const bool page = target.extension() == ".html" && call.command().name == std::string("page");
-    std::string said;  // PROGRAM COMMAND ...
-    if (target.extension() == ".json" && bytes.starts_with('{')) {
-      const Json there = Json::parse(read_file(target), target.string());
-      if (const Json* command = there.find("command")) said = command->string();
-    }
-    const std::size_t name = said.starts_with(program_call() + " ")
-                                 ? program_call().size()
-                                 : std::min(said.find(' '), said.size());
-    if (!page && !said.substr(name).starts_with(headlab::text(" ", call.command().name, " ")))
-      throw Error(file.string() + " belongs to a run, and this command did not make it",
-                  "give the result a name of its own");
-  }
+  require_own(call, file, bytes.starts_with('{'));
   write_file(file, bytes);
 }
 

@@ -187,6 +187,7 @@ TEST_F(Trust, OutWritesOverNoFileOfARunThatAnotherCommandMade) {
     const Outcome outcome = run(words);
     EXPECT_EQ(outcome.status, 1) << words.back();
     EXPECT_TRUE(holds(outcome.err, "belongs to a run")) << outcome.err;
+    EXPECT_FALSE(holds(outcome.err, "replaced")) << outcome.err;
     EXPECT_EQ(contents(folder.path()), before) << words.back();
   }
   const Words own = {"heads", "a", "--out", "a/heads.json"};
