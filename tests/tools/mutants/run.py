@@ -4,7 +4,7 @@
     tests/tools/mutants/run.py COPY BUILD [--draw N] [--seed TEXT] [--match REGEX] [--list]
 
 Rules make the bugs from the sources as they stand: an operator, a number or a condition becomes
-another, a statement is left out. N of them are drawn by the seed, from src and the page's scripts.
+another, a statement is left out. N of them are drawn by the seed, from src, include and the page's scripts.
 COPY is a copy of the project, which this program changes and mends again; BUILD a build of it. Each
 bug is built and shown to the programs of its layer (test_NAME, test_NAME_f64, test_NAME_train; for
 scripts of the page test_report and test_browser), until one fails or takes several times as long as
@@ -57,7 +57,8 @@ def bugs_of_line(line, before):
 def bugs_of(copy):
     """Every bug of every source: (path, number of the line, the line, the line with the bug)."""
     found = []
-    paths = [*copy.glob("src/*/*.cc"), *copy.glob("src/*/*.h"), *copy.glob("src/report/page/*.js")]
+    kinds = ["src/*/*.cc", "src/*/*.h", "include/headlab/*/*.h", "src/report/page/*.js"]
+    paths = [path for kind in kinds for path in copy.glob(kind)]
     for path in sorted(paths):
         text = path.read_text()
         lines, plain = text.split("\n"), masked(text).split("\n")
