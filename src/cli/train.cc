@@ -203,14 +203,20 @@ std::string again_of(const Run& run) {
   return command;
 }
 
+/// A run that goes on keeps all its settings but those that change no step that it has done.
+void refuse_settings_of_new_runs(const Invocation& call, const Settings& settings) {
+  std::vector<std::string> refused = {"out", "config", "force"};
+  for (const std::string& name : settings.names())
+    if (std::ranges::count(resumable_settings(), name) == 0)
+      refused.insert(refused.end(), {name, "no_" + name});
+  call.refuse(refused, "does not go with --resume", "leave one of them out");
+}
+
 Result resume(Invocation& call) {
   TrainFlags flags;
   RunConfig given;
-  Flags own = flags.settings(), fixed = flags_of(given);
-  own.only({"out", "config", "force"}, {"!resume"});
-  for (const std::string& name : fixed.names())
-    if (std::ranges::count(resumable_settings(), name) == 0) fixed.only({name}, {"!resume"});
-  call.read(own, fixed);
+  refuse_settings_of_new_runs(call, user_settings_of(given));
+  call.read(flags.settings(), flags_of(given));
   Run run = open_run(flags.resume, Access::write);
   const Index planned = run.config.train.steps;
   const Settings saved = settings_of(run.config);

@@ -62,6 +62,13 @@ const std::vector<Mistake> kWords = {
     {"NoSuchHead", "heads a --pattern 0.7", 2, "no head 0.7|0.0 0.1 0.2 0.3"},
     {"NoHeadAtAll", "heads a --pattern x", 2, "LAYER.HEAD"},
     {"ResumeWithAnotherRate", "train --resume a --lr 1", 2, "--lr|--resume"},
+    {"ResumeWithItsOwnBatch", "train --resume a --batch 16", 2,
+     "--batch does not go with --resume"},
+    {"ResumeWithAnotherNorm", "train --resume a --norm layer", 2, "--norm|with --resume"},
+    {"ResumeWithAnotherBlock", "train --resume a --block gpt2", 2, "--block|with --resume"},
+    {"ResumeWithALayer", "train --resume a --layers 1", 2, "--layers|with --resume"},
+    {"ResumeUntied", "train --resume a --no-tied", 2, "--no-tied does not go with --resume"},
+    {"ResumeWithNoNetwork", "train --resume a --activation relu", 2, "--activation|with --resume"},
     {"ResumeElsewhere", "train --resume=a --out b", 2, "--out does not go with --resume"},
     {"ResumeToThePast", "train --resume a --steps 3", 2, "has done 30"},
 };
