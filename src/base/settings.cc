@@ -103,9 +103,11 @@ void Settings::add_choice(std::string name, std::function<void(std::size_t)> set
                           std::function<std::size_t()> get, std::vector<std::string> names,
                           std::string help) {
   const auto set_json = [=](const Json& json) {
-    const auto found = std::find(names.begin(), names.end(), json.is_string() ? json.string() : "");
+    const std::string given = json.is_string() ? json.string() : "",
+                      near = nearest_name(given, names);
+    const auto found = std::ranges::find(names, given);
     require(found != names.end(), name, " must be one of ", join(names, ", "), "; got ",
-            json.dump());
+            json.dump(), near.empty() ? "" : "; did you mean '" + near + "'?");
     set(static_cast<std::size_t>(found - names.begin()));
   };
   add({name, join(names, "|"), std::move(help), set_json, [=] { return Json(names[get()]); }});

@@ -84,6 +84,8 @@ TEST_F(EveryKind, SaysWhatIsAllowedAndWhatItGot) {
   EXPECT_EQ(message("heads=4,9"), "heads must be a whole number from 0 to 8, got 9");
   EXPECT_EQ(message("heads="), "heads needs at least one number, got \"\"");
   EXPECT_EQ(message("shade=black"), "shade must be one of light, medium, dark; got \"black\"");
+  EXPECT_EQ(message("shade=drak"),
+            "shade must be one of light, medium, dark; got \"drak\"; did you mean 'dark'?");
   EXPECT_EQ(message("layers"), "expected NAME=VALUE, got 'layers'");
   EXPECT_EQ(message("=3"), "expected NAME=VALUE, got '=3'");
 }

@@ -252,6 +252,7 @@ TEST(TaskTable, ImpossibleSettingsGetASentence) {
            {"grid:width=1", "width must be a whole number from 2"},
            {"patches:width=3,height=3", "width 3 times height 3 must be even"},
            {"grid:rule=mode", "rule must be one of contrast, mean"},
+           {"grid:rule=meam", "did you mean 'mean'?"},
            {"english:lm=both", "lm must be one of masked, causal"},
            {"english:attractors=9", "attractors must be a whole number from 0 to 8"},
            {"random:classes=17", "classes 17 must not exceed vocab 16"},
