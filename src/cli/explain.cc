@@ -218,6 +218,17 @@ struct Meaning {
   std::string word, kind, text;
 };
 
+void add_kinds(std::vector<Meaning>& all) {
+  const auto add = [&](const auto& kinds, const char* what) {
+    for (const auto& kind : kinds) all.push_back({kind.name, what, kind.summary});
+  };
+  add(kNorms, "a kind of norm");
+  add(kActivations, "a kind of feed-forward network");
+  add(kPositions, "how a model knows positions");
+  for (const BlockKind& block : kBlocks)
+    all.push_back({block.name, "a block", text(block.summary, "; ", block.settings)});
+}
+
 std::vector<Meaning> meanings() {
   std::vector<Meaning> all;
   for (const Column& column : all_columns())
@@ -232,6 +243,7 @@ std::vector<Meaning> meanings() {
   for (const auto& [terms, meaning] : glossary())
     for (const std::string_view term : split(terms, ','))
       all.push_back({std::string(term.substr(term.find_first_not_of(' '))), "a term", meaning});
+  add_kinds(all);
   RunConfig config;
   for (Settings settings : {settings_of(config.model), settings_of(config.train)})
     for (const Setting& s : settings.all()) all.push_back({s.name, "a setting of train", s.help});

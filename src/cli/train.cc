@@ -37,7 +37,7 @@ RunConfig base_config(const std::string& file, const std::string& task) {
   const Json settings = file.empty() ? Json::object() : Json::parse(read_file(file), file);
   require_known_version(settings, file);
   const auto apply_file = [&](RunConfig& config) {
-    settings_of(config).set_all(settings, file, {"headlab", "build", "data"});
+    read_settings(config, settings, file);
     config.task = task.empty() ? config.task : task;
   };
   RunConfig named;

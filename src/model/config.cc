@@ -63,23 +63,27 @@ void add_by_layer(Settings& s, const std::string& name, std::vector<Index>& valu
   s.add(std::move(setting));
 }
 
-/// The kind of norm. Files that are older than kinds say here where norms stand.
-void add_norm(Settings& s, TransformerConfig& c) {
-  s.choice("norm_place", c.norm_place, {"pre", "post"}, "norms before each sublayer, or after");
-  const Setting place = *s.find("norm_place");
-  Settings kinds;
-  kinds.choice("norm", c.norm, texts_of(kNorms, &NormKind::name), "kind of norm");
-  Setting norm = *kinds.find("norm");
-  norm.set = [place = place.set, kind = norm.set](const Json& json) {
-    (json == Json("pre") || json == Json("post") ? place : kind)(json);
-  };
-  s.add(std::move(norm));
+/// What a setting is, and what each of its kinds.
+template <class Kind>
+std::string help_of(std::string help, std::span<const Kind> kinds) {
+  for (const Kind& kind : kinds) help += text("; ", kind.name, ": ", kind.summary);
+  return help;
+}
+
+/// A choice among the rows of a table.
+template <class Enum, class Kind>
+void add_kind(Settings& s, const std::string& name, Enum& value, std::span<const Kind> kinds,
+              const std::string& help) {
+  s.choice(name, value, texts_of(kinds, &Kind::name), help_of(help, kinds));
 }
 
 constexpr BlockKind kBlockTable[] = {
-    {"original", "norm=layer norm_place=post positions=sinusoidal activation=relu biases=on"},
-    {"gpt2", "norm=layer norm_place=pre positions=learned activation=gelu biases=on"},
-    {"llama", "norm=rms norm_place=pre positions=rotary activation=swiglu biases=off"},
+    {"original", "Vaswani et al. 2017",
+     "norm=layer norm_place=post positions=sinusoidal activation=relu biases=on"},
+    {"gpt2", "Radford et al. 2019",
+     "norm=layer norm_place=pre positions=learned activation=gelu biases=on"},
+    {"llama", "Touvron et al. 2023",
+     "norm=rms norm_place=pre positions=rotary activation=swiglu biases=off"},
 };
 
 /// `block` sets settings of `s` together.
@@ -93,8 +97,9 @@ void add_block(Settings& s) {
   };
   s.add({.name = "block",
          .placeholder = join(names, "|"),
-         .help = "sets norm, norm_place, positions, activation and biases together; flags after it "
-                 "change one of them",
+         .help = help_of("sets norm, norm_place, positions, activation and biases together; flags "
+                         "after it change one of them",
+                         kBlocks),
          .set = set,
          .get = [] { return Json(""); },
          .shorthand = true});
@@ -244,11 +249,10 @@ Settings settings_of(TransformerConfig& c) {
             "blocks of keys and values that heads share (0: one each)");
   s.integer("d_ff", c.d_ff, 0, 1 << 20, "width of the feed-forward network (0: none)");
   add_shape(s, c);
-  s.choice("activation", c.activation, texts_of(kActivations, &ActivationKind::name),
-           "of the feed-forward network");
-  add_norm(s, c);
-  s.choice("positions", c.positions, texts_of(kPositions, &PositionKind::name),
-           "position embedding, or queries and keys turned by their positions");
+  add_kind(s, "activation", c.activation, kActivations, "of the feed-forward network");
+  s.choice("norm_place", c.norm_place, {"pre", "post"}, "norms before each sublayer, or after");
+  add_kind(s, "norm", c.norm, kNorms, "kind of norm; norm_place says where it stands");
+  add_kind(s, "positions", c.positions, kPositions, "how a model knows positions");
   s.real("rotary_base", c.rotary_base, 1.001, 1e12, "rotary: pair i of D/2 turns by base^(-2i/D)");
   s.choice("biases", c.biases, {"off", "on"}, "of linear maps and norms");
   add_by_layer(s, "window", c.window, 1 << 20,

@@ -95,29 +95,36 @@ Tensor network(const FeedForward& mlp, const Tensor& x) {
 Tensor no_table(Index, Index) { return {}; }
 
 constexpr NormKind kNormTable[] = {
-    {"layer", true, true, root_mean_square, layer_norm},
-    {"rms", false, false, root_mean_square, rms_norm},
+    {"layer", "(x - mean) / standard deviation w + b (Ba et al. 2016)", true, true,
+     root_mean_square, layer_norm},
+    {"rms", "x / sqrt(mean(x^2)) w (Zhang and Sennrich 2019)", false, false, root_mean_square,
+     rms_norm},
 };
 
 constexpr ActivationKind kActivationTable[] = {
-    {"gelu", 2, network<Gating::gelu>},  // in its tanh form
-    {"relu", 2,
+    {"gelu", "x P(z < x), z standard normal, in its tanh form (Hendrycks and Gimpel 2016)", 2,
+     network<Gating::gelu>},
+    {"relu", "max(x, 0) (Nair and Hinton 2010)", 2,
      [](const FeedForward& mlp, const Tensor& x) {
        return mlp.out.forward(relu(mlp.in.forward(x)));
      }},
-    {"swiglu", 3, network<Gating::silu>},
-    {"geglu", 3, network<Gating::gelu>},
+    {"swiglu", "x W_in times g / (1 + exp(-g)), g = x W_gate (Shazeer 2020)", 3,
+     network<Gating::silu>},
+    {"geglu", "x W_in times gelu(x W_gate) (Shazeer 2020)", 3, network<Gating::gelu>},
 };
 
 constexpr PositionKind kPositionTable[] = {
-    {"learned", true, 1, 1,
+    {"learned", "a learned vector for each is added to the embedding (Gehring et al. 2017)", true,
+     1, 1,
      [](Index length, Index width) {
        return parameter({length, width});
      },
      nullptr},
-    {"sinusoidal", false, 2, 1, sinusoidal_positions, nullptr},
-    {"none", false, 1, 1, no_table, nullptr},
-    {"rotary", false, 1, 2, no_table, rotary_table},
+    {"sinusoidal", "sines and cosines are added to the embedding (Vaswani et al. 2017)", false, 2,
+     1, sinusoidal_positions, nullptr},
+    {"none", "only the causal mask tells them (Haviv et al. 2022)", false, 1, 1, no_table, nullptr},
+    {"rotary", "queries and keys are turned: scores know distances (Su et al. 2021)", false, 1, 2,
+     no_table, rotary_table},
 };
 
 }  // namespace

@@ -252,7 +252,7 @@ RunConfig read_config(const fs::path& path) {
   RunConfig config;
   const Json json = Json::parse(read_file(file), file.string());
   require_known_version(json, file.string());
-  settings_of(config).set_all(json, file.string(), {"headlab", kBuild, kData});
+  read_settings(config, json, file.string());
   return config;
 }
 

@@ -50,6 +50,16 @@ Settings settings_of(RunConfig& config) {
   return s;
 }
 
+void read_settings(RunConfig& config, Json settings, const std::string& file) {
+  const Json* norm = settings.is_object() ? settings.find("norm") : nullptr;
+  if (norm != nullptr && (*norm == Json("pre") || *norm == Json("post"))) {
+    const Json place = *norm;  // files that are older than kinds of norms
+    settings["norm_place"] = place;
+    settings["norm"] = "layer";
+  }
+  settings_of(config).set_all(settings, file, {"headlab", "build", "data"});
+}
+
 Settings user_settings_of(RunConfig& config) {
   const Settings all = settings_of(config);
   Settings mine;

@@ -156,13 +156,7 @@ TEST(Family, SettingsThatDoNotFitAreRefusedInOneSentence) {
   expect_error([] { Transformer(small_config("window=2+0+1")); }, {"window names 3 layers"});
   expect_error([] { small_config("window=-1"); }, {"window"});
   expect_error([] { small_config("norm=batch"); }, {"norm must be one of layer, rms"});
-}
-
-TEST(Family, FilesOlderThanKindsOfNormsOpen) {
-  TransformerConfig config;
-  settings_of(config).set_all(Json::parse(R"({"norm": "post"})"), "config");
-  EXPECT_EQ(config.norm_place, NormPlace::post);
-  EXPECT_EQ(config.norm, NormType::layer);
+  expect_error([] { small_config("positions=rotery"); }, {"did you mean 'rotary'?"});
 }
 
 }  // namespace

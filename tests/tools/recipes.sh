@@ -102,6 +102,7 @@ expect 'a rule is broken by 26 files; alone' echo "a rule is broken by $problems
 expect '"last"' "$program" heads "$run" --like last --json
 small=(--task relations --layers 2 --heads 2 --d-model 16 --steps 20)
 expect 'layer|rms|magnitude' "$program" train --help
+expect 'a kind of norm: x / mean(|x|) w' "$program" explain magnitude
 expect accuracy "$program" train "${small[@]}" --norm magnitude --out magnitude
 expect accuracy "$program" train "${small[@]}" --positions binary --out binary
 for run_of_kind in magnitude binary; do

@@ -92,8 +92,11 @@ TEST(Identity, IsThatOfAllSettingsButThoseThatMayChange) {
 
 TEST(Identity, OfRunsThatAreOlderThanKindsIsTheirs) {
   RunConfig config;  // what they wrote names the place of their layer norms `norm`
-  settings_of(config).set_all(
-      Json::parse(R"({"activation": "relu", "norm": "post", "positions": "sinusoidal"})"), "old");
+  read_settings(config,
+                Json::parse(R"({"activation": "relu", "norm": "post", "positions": "sinusoidal"})"),
+                "old");
+  EXPECT_EQ(config.model.norm_place, NormPlace::post);
+  EXPECT_EQ(config.model.norm, NormType::layer);
   EXPECT_EQ(identity_of(config),
             fingerprint(R"({"activation":"relu","norm":"post","positions":"sinusoidal"})"));
   EXPECT_EQ(identity_of(RunConfig()), fingerprint("{}"));

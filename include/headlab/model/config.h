@@ -95,9 +95,9 @@ struct TransformerConfig : TaskShape {
   const TaskShape& shape() const { return *this; }
 };
 
-/// A published block by its name: the settings that its kinds have.
+/// A published block by its name: its source, and the settings that its kinds have.
 struct BlockKind {
-  const char *name, *settings;
+  const char *name, *summary, *settings;
 };
 extern const std::span<const BlockKind> kBlocks;
 

@@ -64,11 +64,12 @@ struct Linear {
 
 enum class NormType { layer, rms };
 
-/// A kind of norm, y = (x - mean) / deviation w + b over the last axis: its name in settings,
-/// whether it has a b and whether it takes the mean off, the deviation [..., 1] of rows whose mean
-/// is off, and all of it as one op, or null where there is none. Analysis reads the properties.
+/// A kind of norm, y = (x - mean) / deviation w + b over the last axis: its name in settings, what
+/// it is with its source (help and `explain` say it), whether it has a b and whether it takes the
+/// mean off, the deviation [..., 1] of rows whose mean is off, and all of it as one op, or null
+/// where there is none. Analysis reads the properties.
 struct NormKind {
-  const char* name;
+  const char *name, *summary;
   bool has_bias, centres;
   Tensor (*deviation)(const Tensor& rows, Scalar eps);
   Tensor (*fused)(const Tensor& x, const Tensor& w, const Tensor& b, Scalar eps);
@@ -104,10 +105,10 @@ struct FeedForward {
   void visit(const std::string& prefix, const ParameterVisitor& f) const;
 };
 
-/// A kind of feed-forward network: its name in settings, how many matrices between the width of the
-/// model and its own it has (of three the third is W_gate), and what it computes.
+/// A kind of feed-forward network: its name in settings, what f is, how many matrices between the
+/// width of the model and its own it has (of three the third is W_gate), and what it computes.
 struct ActivationKind {
-  const char* name;
+  const char *name, *summary;
   Index matrices;
   Tensor (*forward)(const FeedForward& mlp, const Tensor& x);
 };
@@ -118,12 +119,13 @@ inline const ActivationKind& kind_of(Activation activation) {
 
 enum class Positions { learned, sinusoidal, none, rotary };
 
-/// How a model knows positions: the name in settings, whether the table is a parameter, what the
-/// width of the model and that of a head's queries must be multiples of, the table [length, width]
-/// that is added to the embedding (undefined: none), and the table [2, length, d_head] by which
-/// self-attention turns queries and keys (ops/attention.h, `rotary`; null: it does not).
+/// How a model knows positions: the name in settings, what it does, whether the table is a
+/// parameter, what the width of the model and that of a head's queries must be multiples of, the
+/// table [length, width] that is added to the embedding (undefined: none), and the table
+/// [2, length, d_head] by which self-attention turns queries and keys (ops/attention.h, `rotary`;
+/// null: it does not).
 struct PositionKind {
-  const char* name;
+  const char *name, *summary;
   bool is_parameter;
   Index multiple, head_multiple;
   Tensor (*table)(Index length, Index width);

@@ -40,6 +40,9 @@ struct RunConfig {
 Settings settings_of(RunConfig& config);
 Settings user_settings_of(RunConfig& config);
 
+/// Sets those that the object in a config.json names, which a version of old may have written.
+void read_settings(RunConfig& config, Json settings, const std::string& file);
+
 /// The settings that may change when a run goes on: how long it trains, and when it is looked at.
 const std::vector<std::string>& resumable_settings();
 /// A checksum of all other settings that differ from their defaults, without the history
