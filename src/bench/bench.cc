@@ -38,7 +38,8 @@ constexpr NamedConfig kConfigs[] = {
 Batch random_batch(const BenchOptions& options) {
   Generator random(Key{1}.fold("bench"));
   Batch batch = Batch::make(options.batch, options.model.length, options.model.targets,
-                            options.model.source_length);
+                            options.model.source_length, options.model.features);
+  for (Scalar& value : batch.vectors) value = static_cast<Scalar>(random.normal());
   for (Ids* ids : {&batch.tokens, &batch.targets, &batch.source})
     for (std::int32_t& id : *ids) id = static_cast<std::int32_t>(random.below(options.model.vocab));
   return batch;
@@ -58,9 +59,11 @@ double operations_of(const BenchOptions& options, double passes) {
   return 2 * passes * static_cast<double>(options.batch) * static_cast<double>(products);
 }
 
+Index warmup_of(Index steps) { return std::max<Index>(1, steps / 3); }
+
 /// Milliseconds of each call of `run` after the warm-up, sorted.
 std::vector<double> time_steps(const std::function<void()>& run, Index steps) {
-  const Index warmup = std::max<Index>(1, steps / 3);
+  const Index warmup = warmup_of(steps);
   std::vector<double> times;
   Steps counted(warmup + steps);
   for (Index i = 0; i < warmup + steps; ++i) {
@@ -72,7 +75,9 @@ std::vector<double> time_steps(const std::function<void()>& run, Index steps) {
   return times;
 }
 
-double median(std::vector<double> values) {
+/// Of all values but the first ones.
+double median(std::vector<double> values, Index first = 0) {
+  values.erase(values.begin(), values.begin() + first);
   std::ranges::sort(values);
   return values[values.size() / 2];
 }
@@ -83,7 +88,8 @@ constexpr Benchmark kBenchmarks[] = {
     {"step", "a training step beside the machine's limits", bench_step},
     {"forward", "a forward pass alone, as analyses make them", bench_forward},
     {"ops", "every op of a training step, beside the machine's limits", bench_ops},
-    {"generation", "a token after 64, 256 ... --length others", bench_generation},
+    {"generation", "a token after 64, 256 ... --length others; preset: 4096, --batch 1",
+     bench_generation},
 };
 
 }  // namespace
@@ -197,26 +203,28 @@ Finding bench_generation(const BenchOptions& options) {
   initialize(model, Key{1}.fold("bench"));
   const NoGrad no_grad;
   const auto tokens_of = [&](Index count) {
-    return Batch::make(options.batch, count, 1, options.model.source_length);
+    return Batch::make(options.batch, count, 1, options.model.source_length,
+                       options.model.features);
   };
   const Index length = options.model.length;
   for (Index tokens = std::min<Index>(64, length); tokens <= length; tokens *= 4) {
     const Batch all = tokens_of(tokens), last = tokens_of(1);
     ModelCache cache(options.model, tokens);
     if (tokens > 1) model.forward(tokens_of(tokens - 1), {}, {.cache = &cache});
-    std::vector<double> attention, rest;  // ms of each call
+    std::vector<double> whole, attention, rest;  // ms of each call, those of the warm-up first
     const auto read_last = [&] {
       ModelCache here = cache;  // shares its numbers: the token takes the same place each time
       double within = 0;
       const double ms = milliseconds(
           [&] { within = attention_ms([&] { model.forward(last, {}, {.cache = &here}); }); });
-      attention.push_back(within), rest.push_back(ms - within);
+      whole.push_back(ms), attention.push_back(within), rest.push_back(ms - within);
     };
-    const double ms = median(time_steps(read_last, options.steps));
+    time_steps(read_last, options.steps);
     const double anew = median(time_steps([&] { model.forward(all); }, options.steps));
+    const Index warmup = warmup_of(options.steps);
     const double numbers = static_cast<double>(cache.numbers());
-    found.tables[0].rows.push_back(
-        {tokens, ms, median(attention), median(rest), anew, numbers * sizeof(Scalar) / 1e6});
+    found.tables[0].rows.push_back({tokens, median(whole, warmup), median(attention, warmup),
+                                    median(rest, warmup), anew, numbers * sizeof(Scalar) / 1e6});
   }
   return found;
 }

@@ -63,8 +63,9 @@ std::string flags_help(Flags settings) {
     const bool boolean = is_switch(setting);
     const std::string usage = flag_of(setting.name) + (boolean ? "" : " " + setting.placeholder);
     const std::string shown = value_text(setting.get());
-    std::string preset =
-        boolean || shown.empty() || shown == "{}" || shown == "[]" ? "" : " [" + shown + "]";
+    const bool nothing =
+        boolean || shown.empty() || shown == "null" || shown == "{}" || shown == "[]";
+    std::string preset = nothing ? "" : " [" + shown + "]";
     if (shown == "true" && setting.name != "help")
       preset = " [on; --no" + usage.substr(1) + " turns it off]";
     help +=

@@ -41,6 +41,10 @@ Result bench(Invocation& call) {
   call.read(settings, {}, summaries());
   const std::string& name = call.positionals()[0];
   require_known("benchmark", name, texts_of(benchmarks(), &Benchmark::name));
+  if (name == "generation") {  // of one long text, unless told otherwise
+    if (!call.given("batch")) options.batch = 1;
+    if (!call.given("length")) options.model.length = 4096;
+  }
   as_usage([&] { options.model.validate(); });
   if (!has_threads()) note("warning: this build has no threads and uses one core");
   const Finding found = std::ranges::find(benchmarks(), name, &Benchmark::name)->run(options);

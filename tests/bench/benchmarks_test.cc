@@ -39,9 +39,24 @@ TEST_P(Benchmarks, FillEveryColumnOfEveryRow) {
   EXPECT_EQ(thread_count(), before);
 }
 
+TEST_P(Benchmarks, TakeEveryKindOfInput) {
+  for (const char* settings :
+       {"features=3", "block=llama window=2+0", "architecture=encoder_decoder source_length=4"}) {
+    BenchOptions options = quick_options();
+    settings_of(options).set_all_text(settings);
+    EXPECT_FALSE(GetParam().run(options).tables.at(0).rows.empty()) << settings;
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Table, Benchmarks,
                          testing::ValuesIn(benchmarks().begin(), benchmarks().end()),
                          [](const auto& row) { return std::string(row.param.name); });
+
+TEST(BenchGeneration, ATokenTakesWhatItsAttentionAndTheRestTake) {
+  const Table table = bench_generation(quick_options()).tables[0];  // a step: medians of one
+  for (const Json::Array& row : table.rows)
+    EXPECT_NEAR(row[1].number(), row[2].number() + row[3].number(), 1e-9);
+}
 
 TEST(BenchOps, SharesAddUpToTheStep) {
   const Table table = bench_ops(quick_options()).tables[0];
