@@ -33,6 +33,12 @@ struct CircuitFlags {
   }
 };
 
+/// Of which distance scores are, where positions turn queries and keys.
+std::string at_distance(const Run& run, Index distance) {
+  if (kind_of(run.model.config().positions).turning == nullptr) return "";
+  return text("; queries stand ", distance, " after their keys: --distance N for others");
+}
+
 /// One matrix over the vocabulary; written nowhere.
 Result show_matrix(const Invocation& call, const Run& run, const CircuitFlags& flags) {
   const HeadId head = parse_head("--head", flags.head);
@@ -65,7 +71,9 @@ Result show_matrix(const Invocation& call, const Run& run, const CircuitFlags& f
                           {"head", head.head},
                           {"tokens", tokens},
                           {flags.matrix, std::move(rows)}}),
-                 text(shown, "\n", flags.matrix, " of head ", flags.head, "\n"), "");
+                 text(shown, "\n", flags.matrix, " of head ", flags.head,
+                      qk ? at_distance(run, flags.options.distance) : "", "\n"),
+                 "");
 }
 
 }  // namespace
@@ -83,7 +91,7 @@ Result circuits(Invocation& call) {
   const CircuitsReport report = find_circuits(run.model, flags.options);
   return finding(call, run, finding_of(report),
                  text("from the weights alone; ", flags.options.draws, " random pairs, seed ",
-                      flags.options.seed, "\n"),
+                      flags.options.seed, at_distance(run, flags.options.distance), "\n"),
                  "circuits.json");
 }
 

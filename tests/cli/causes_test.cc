@@ -96,6 +96,17 @@ TEST_F(Causes, CircuitsShowAHeadsMatrices) {
   EXPECT_FALSE(fs::exists(folder.path() / "a" / "circuits.json"));
 }
 
+TEST_F(Causes, CircuitsSayOfWhichDistanceTheyAreWherePositionsTurnQueries) {
+  done(tiny({"--out", "a"}));
+  done(tiny({"--out", "r", "--positions", "rotary"}));
+  EXPECT_FALSE(holds(done({"circuits", "a", "--draws", "10"}).out, "--distance"));
+  expect_parts(done({"circuits", "r", "--draws", "10"}).out, {"queries stand 0 after their keys"});
+  expect_parts(done({"circuits", "r", "--draws", "10", "--distance", "2"}).out,
+               {"queries stand 2 after their keys"});
+  expect_parts(done({"circuits", "r", "--head", "0.1", "--matrix", "qk"}).out,
+               {"queries stand 0 after their keys"});
+}
+
 TEST_F(Causes, AttributionRefusesPostNorm) {
   done(tiny({"--out", "a", "--norm-place", "post"}));
   expect_refused(run({"attribute", "a"}), 1, {"post-norm", "cannot be attributed"});
