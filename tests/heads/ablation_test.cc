@@ -86,7 +86,9 @@ TEST_P(OfEveryModel, ZeroIsWhatRemovalLeaves) {
 
 INSTANTIATE_TEST_SUITE_P(Kinds, OfEveryModel,
                          testing::Values(small_config(), grouped_config(), small_encoder(),
-                                         small_encoder_decoder()));
+                                         small_encoder_decoder(), small_config("features=3"),
+                                         small_config("heads=4 kv_heads=2 block=llama window=3+0"),
+                                         small_encoder_decoder("block=llama window=4")));
 
 TEST(Ablation, OfAPrunedModelKnowsHeadsByTheirBornNumbers) {
   const Transformer pruned = random_model(grouped_config()).with_heads({{1, 3}, {2}});
@@ -153,7 +155,10 @@ TEST_P(OfEveryModel, PaddingIsNoPartOfMeansAndResamples) {
   Batch examples = ragged_batch(GetParam(), 6);
   Batch other = examples;
   for (Index b = 0; b < examples.size; ++b) {
-    for (Index t = examples.length_of(b); t < 6; ++t) other.token(b, t) = 0;
+    for (Index t = examples.length_of(b); t < 6; ++t) {
+      other.token(b, t) = 0;
+      std::ranges::fill(other.vector(b, t), Scalar{0});
+    }
     for (Index s = examples.source_length_of(b); s < examples.source_length; ++s)
       other.source_token(b, s) = 0;
   }

@@ -102,25 +102,27 @@ TEST(Pairs, OfOneLayerDependOnEachOtherThroughNothing) {
 /// What two heads cost apart: logits to which each one's effect is added, with layer norms that
 /// divide as they do with both silenced.
 TEST(Pairs, AreComparedAtTheScalesWithBothSilenced) {
-  const TransformerConfig config = small_config();
-  const Transformer model = random_model(config);
-  const Batch batch = random_batch(config, 40, 6);
-  NormScales norms;
-  const auto without = [&](const HeadSet& set) {
-    HeadSet kept = all_heads(model);
-    for (const HeadId& head : set) std::erase(kept, head);
-    norms.next = 0;
-    return model.forward(batch, {.norms = &norms}, {.edits = gates_for(model, kept)});
-  };
-  const HeadId a = {0, 1}, b = {1, 0};
-  std::vector<double> joint(40), independent(40);
-  add_losses(without({a, b}), batch, 0, 1, joint);
-  norms.given = true;
-  add_losses(without({a}) + without({b}) - without({}), batch, 0, 1, independent);
-  const std::vector<HeadPair> pair = {{a, b}};
-  const Ablation::PairLosses found = Ablation(model, batch, {.batch = 16}).pair_losses(pair)[0];
-  expect_near(found.joint, joint, 1e4 * kEpsilon);
-  expect_near(found.independent, independent, 1e4 * kEpsilon);
+  for (const char* kinds : {"", "block=llama kv_heads=1 window=3+0", "features=3 positions=none"}) {
+    const TransformerConfig config = small_config(kinds);
+    const Transformer model = random_model(config);
+    const Batch batch = random_batch(config, 40, 6);
+    NormScales norms;
+    const auto without = [&](const HeadSet& set) {
+      HeadSet kept = all_heads(model);
+      for (const HeadId& head : set) std::erase(kept, head);
+      norms.next = 0;
+      return model.forward(batch, {.norms = &norms}, {.edits = gates_for(model, kept)});
+    };
+    const HeadId a = {0, 1}, b = {1, 0};
+    std::vector<double> joint(40), independent(40);
+    add_losses(without({a, b}), batch, 0, 1, joint);
+    norms.given = true;
+    add_losses(without({a}) + without({b}) - without({}), batch, 0, 1, independent);
+    const std::vector<HeadPair> pair = {{a, b}};
+    const Ablation::PairLosses found = Ablation(model, batch, {.batch = 16}).pair_losses(pair)[0];
+    expect_near(found.joint, joint, 1e4 * kEpsilon);
+    expect_near(found.independent, independent, 1e4 * kEpsilon, kinds);
+  }
 }
 
 TEST(Pairs, NeedTwoHeads) {

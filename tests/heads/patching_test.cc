@@ -76,7 +76,9 @@ TEST_P(PatchingOf, AHeadIsTheSameAsOneEditByHand) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, PatchingOf,
-                         testing::Values(small_config(), small_encoder(), small_encoder_decoder()));
+                         testing::Values(small_config(), small_encoder(), small_encoder_decoder(),
+                                         small_config("kv_heads=1 block=llama window=3+0"),
+                                         small_config("features=3")));
 
 TEST(Patching, RefusesInWords) {
   const Transformer model = random_model(small_config());

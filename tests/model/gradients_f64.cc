@@ -17,11 +17,8 @@ void encoder_decoder(TransformerConfig& c) {
   c.source_length = 5;
 }
 
-class ModelGradients : public testing::TestWithParam<CheckedModel> {};
-
-TEST_P(ModelGradients, AgreeWithCentralDifferences) {
-  TransformerConfig config = config_with("layers=2 heads=2 d_model=4 d_ff=5 vocab=5 length=4");
-  GetParam().change(config);
+/// Every parameter of a model of these settings, on a batch with sources of different lengths.
+void expect_gradients(const TransformerConfig& config) {
   Transformer model = random_model(config);
   Batch batch = random_batch(config, 2, 3);
   if (config.has_source()) batch.source_lengths = {5, 2};
@@ -34,6 +31,31 @@ TEST_P(ModelGradients, AgreeWithCentralDifferences) {
   EXPECT_EQ(result.elements, model.parameter_count());
 }
 
+TransformerConfig checked_config(const std::string& settings = "") {
+  return config_with("layers=2 heads=2 d_model=4 d_ff=5 vocab=5 length=4 " + settings);
+}
+
+/// Each row of the tables of kinds by itself, so that a new row is checked by being there.
+TEST(KindGradients, AgreeWithCentralDifferences) {
+  std::vector<std::string> kinds;
+  for (const NormKind& kind : kNorms) kinds.push_back(text("norm=", kind.name));
+  for (const PositionKind& kind : kPositions) kinds.push_back(text("positions=", kind.name));
+  for (const ActivationKind& kind : kActivations) kinds.push_back(text("activation=", kind.name));
+  for (const BlockKind& kind : kBlocks) kinds.push_back(text("block=", kind.name, " window=0+2"));
+  for (const std::string& kind : kinds) {
+    SCOPED_TRACE(kind);
+    expect_gradients(checked_config(kind));
+  }
+}
+
+class ModelGradients : public testing::TestWithParam<CheckedModel> {};
+
+TEST_P(ModelGradients, AgreeWithCentralDifferences) {
+  TransformerConfig config = checked_config();
+  GetParam().change(config);
+  expect_gradients(config);
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Kinds, ModelGradients,
     testing::Values(
@@ -44,7 +66,6 @@ INSTANTIATE_TEST_SUITE_P(
                        settings_of(c).set_all_text("block=llama window=0+2");
                        c.heads = {2}, c.kv_heads = 1;
                      }},
-        CheckedModel{"Geglu", [](TransformerConfig& c) { c.activation = Activation::geglu; }},
         CheckedModel{"Tied", [](TransformerConfig& c) { c.tied = true; }},
         CheckedModel{"TwoTargets", [](TransformerConfig& c) { c.targets = 2; }},
         CheckedModel{"ALayerWithoutHeads",
@@ -61,6 +82,11 @@ INSTANTIATE_TEST_SUITE_P(
                        c.positions = Positions::sinusoidal;
                      }},
         CheckedModel{"EncoderDecoder", encoder_decoder},
+        CheckedModel{"EncoderDecoderLlama",
+                     [](TransformerConfig& c) {
+                       encoder_decoder(c);
+                       settings_of(c).set_all_text("block=llama window=2");
+                     }},
         CheckedModel{"EncoderDecoderPost",
                      [](TransformerConfig& c) {
                        encoder_decoder(c);

@@ -192,6 +192,37 @@ TEST_F(Score, EntropyAndConfidenceAreMeansOverQueriesOfTheirRow) {
   expect_relative(scores("confidence"), confidence, 1e-5);
 }
 
+/// What the program computes with gates of a model of other kinds: the rise of the loss without a
+/// head, and its slope.
+TEST(KindsOfScores, AreThoseOfTheFormulasForEveryBlock) {
+  const auto task = make_task("patches");
+  for (const char* kinds : {"block=gpt2", "block=llama kv_heads=1 window=4+0", "block=original"}) {
+    SCOPED_TRACE(kinds);
+    TransformerConfig config = small_config(kinds);
+    config.shape() = task->shape();
+    const Transformer model = random_model(config);
+    PassCount cost;
+    const PruneProblem problem{model, *task, {.examples = 40}};
+    const std::vector<double> rises = find_prune_method("ablation").scores(problem, cost);
+    const std::vector<double> slopes = find_prune_method("taylor").scores(problem, cost);
+    const Batch batch = task->make_batch(Key{}.fold("prune"), 40, Split::train);
+    const NoGrad no_grad;
+    const auto loss_at = [&](const HeadId& head, Scalar gate) {
+      ModelHooks hooks{.edits = std::vector<HeadEdits>(2)};
+      hooks.edits[head.module].gate = Tensor::full({2}, 1);
+      hooks.edits[head.module].gate.data()[head.head] = gate;
+      return static_cast<double>(model.loss(batch, {}, hooks).item());
+    };
+    std::vector<double> expected_rises, expected_slopes;
+    for (const HeadId& head : all_heads(model)) {
+      expected_rises.push_back(loss_at(head, 0) - loss_at(head, 1));
+      expected_slopes.push_back((loss_at(head, Scalar(0.99)) - loss_at(head, Scalar(1.01))) / 0.02);
+    }
+    expect_relative(rises, expected_rises, 1e-3);
+    expect_relative(slopes, expected_slopes, 2e-2);
+  }
+}
+
 /// The mean over the queries that are no padding, of all examples.
 TEST(PatternScores, LeaveOutPadding) {
   const auto task = make_task("english");

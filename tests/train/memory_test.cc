@@ -27,6 +27,10 @@ TEST(StepBytes, AreWhatIsCountedByHand) {
   train.batch = 3;
   // 2 x 6 logits, 2 x 8 for the norms, 2 x 2 x (4 + 4) for attention, 12 for the feed-forward
   EXPECT_DOUBLE_EQ(step_bytes(model, train), 3 * 5 * (12 + (12 + 16 + 32 + 12) * sizeof(Scalar)));
+  TransformerConfig gated = model;  // which keeps x W_in as well
+  gated.activation = Activation::swiglu;
+  EXPECT_DOUBLE_EQ(step_bytes(gated, train) - step_bytes(model, train),
+                   3 * 5 * 12 * sizeof(Scalar));
 }
 
 TEST(StepBytes, CountTheHeadsOfEncoderAndDecoderWhereTheyAre) {
