@@ -1,7 +1,8 @@
 // The whole transformer against PyTorch: a pre-norm decoder with gelu, a post-norm encoder with
 // relu, a block of llama with grouped queries, a decoder of sinusoidal positions, geglu and a local
-// layer, and encoder-decoders of both kinds with sources of different lengths: logits, patterns,
-// loss and every gradient; of the first two also ten steps of AdamW on one batch.
+// layer, an encoder of vectors turned by another base, and encoder-decoders of three kinds with
+// sources of different lengths: logits, patterns, loss and every gradient; of the first two also
+// ten steps of AdamW on one batch.
 #include "support/golden.h"
 
 #include "headlab/model/transformer.h"
@@ -24,13 +25,14 @@ TransformerConfig config_of(const Golden& golden) {
     c.activation = Activation::relu;
   c.layers = std::stoi(golden.note("layers"));
   c.heads = {std::stoi(golden.note("heads"))};
-  c.vocab = golden.tensor("embed.W_E").size(0);
+  c.vocab = golden.tensor("unembed.W_U").size(1);
+  if (golden.has("vectors")) c.features = golden.tensor("embed.W_E").size(0);
   c.d_model = golden.tensor("embed.W_E").size(1);
   c.d_ff = golden.tensor(stack + "blocks.0.mlp.W_in").size(1);
   c.length = golden.tensor("logits").size(1);
   if (!two) return c;
   c.encoder_layers = std::stoi(golden.note("encoder_layers"));
-  c.source_length = golden.tensor("encoder.pos_embed.W_pos").size(0);
+  c.source_length = golden.tensor("pattern.0").size(3);
   return c;
 }
 
@@ -50,7 +52,9 @@ class GoldenTransformer : public testing::TestWithParam<const char*> {
   GoldenTransformer() : golden_(GetParam()), model_(config_of(golden_)) {
     model_.visit([&](const std::string& name, const Tensor& p) { golden_.fill(name, p); });
     batch_ = Batch::make(golden_.tensor("logits").size(0), golden_.tensor("logits").size(1), 1,
-                         model_.config().source_length);
+                         model_.config().source_length, model_.config().features);
+    if (golden_.has("vectors"))
+      std::ranges::copy(golden_.tensor("vectors").values(), batch_.vectors.begin());
     batch_.tokens = golden_.ids("tokens");
     batch_.targets = golden_.ids("targets");
     if (!model_.config().has_source()) return;
@@ -127,7 +131,8 @@ const auto name_of = [](const auto& test) { return std::string(test.param); };
 INSTANTIATE_TEST_SUITE_P(PyTorch, GoldenTransformer,
                          testing::Values("decoder_pre_gelu", "encoder_post_relu", "decoder_llama",
                                          "decoder_local", "encoder_decoder_pre",
-                                         "encoder_decoder_post"),
+                                         "encoder_decoder_post", "encoder_decoder_llama",
+                                         "encoder_vectors"),
                          name_of);
 INSTANTIATE_TEST_SUITE_P(PyTorch, GoldenTraining,
                          testing::Values("decoder_pre_gelu", "encoder_post_relu"), name_of);
