@@ -165,6 +165,19 @@ const named = wide.items.filter((item) => /^[abc]$/.test(item.text) && item.anch
 expect(named.length === 40 && new Set(named.map((item) => item.y)).size === 1, 'one height');
 expect(wide.items.some((item) => item.text === '39') === false, 'numbers do not touch');
 
+// ---- a vector as a picture: 3 n^2 numbers in colours, others in greys; from -1, dark, to 1, bright
+const patch = page.swatch(Float32Array.from({length: 27}, (_, i) => [1, -1, 0][i % 3]), 10, 20, 30);
+expect(patch.length === 9 && patch.every((one) => one.fill === 'rgb(255,0,128)'), 'nine colours');
+expect(patch[5].x === 30 && patch[5].y === 30 && patch[5].w === 10, 'cells row by row');
+const greys = page.swatch([-2, 0, 2, -1], 0, 0, 9).map((one) => one.fill);
+expect(greys.join(' ') === 'rgb(0,0,0) rgb(128,128,128) rgb(255,255,255) rgb(0,0,0)', `greys, not ${greys}`);
+const seen = page.matrix({
+  rowNames: ['a'], colNames: ['b', 'c'], values: new Float32Array(2), width: 300, about,
+  vectors: {rows: [new Float32Array(27)], cols: [new Float32Array(27), new Float32Array(27)]},
+  say: () => '',
+});
+expect(seen.items.filter((one) => one.fill === 'rgb(128,128,128)').length === 27, 'of all three');
+
 /// The first place where a text is not well-formed XML, or null.
 function illFormed(text) {
   const stack = [];

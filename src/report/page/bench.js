@@ -217,8 +217,8 @@ export const benchView = {
     if (!isLive()) return main.append(noModel());
     const heads = headsOf().length > 0;
     main.append(
-      el('p', null, 'This is the trained model itself: move a gate, hide an edge, type tokens, ' +
-        'and everything after it is computed again.'),
+      el('p', null, 'This is the trained model itself: move a gate, hide an edge, ' +
+        `${example().vectors ? '' : 'type tokens, '}and everything after it is computed again.`),
       dial({again: () => `headlab ablate ${run().name} --kind ${app.state.repl}`}),
       el('div', {class: 'columns'},
         el('div', null,
