@@ -21,7 +21,7 @@ from collections import Counter
 
 import numpy as np
 
-EPS = 1e-5  # of layer norms
+EPS = 1e-5  # of norms
 
 
 # ---- files ---------------------------------------------------------------------------------------
@@ -122,22 +122,42 @@ def softmax(x):
     return V(p, [(x, lambda g: p * (g - (g * p).sum(-1, keepdims=True)))])
 
 
-def layer_norm(x, w, b):
-    centred = x.value - x.value.mean(-1, keepdims=True)
-    deviation = np.sqrt((centred ** 2).mean(-1, keepdims=True) + EPS)
-    normed = centred / deviation
+def product(x, y):
+    return V(x.value * y.value, [(x, lambda g: g * y.value), (y, lambda g: g * x.value)])
+
+
+def norm(x, w, b, centres):
+    """A layer norm, or without the mean the norm of Zhang and Sennrich 2019; b may be None."""
+    def centred(values):
+        return values - values.mean(-1, keepdims=True) if centres else values
+    deviation = np.sqrt((centred(x.value) ** 2).mean(-1, keepdims=True) + EPS)
+    normed = centred(x.value) / deviation
 
     def back(g):
         g = g * w.value
-        mean, dot = g.mean(-1, keepdims=True), (g * normed).mean(-1, keepdims=True)
-        return (g - mean - normed * dot) / deviation
-    return V(normed * w.value + b.value,
-             [(x, back), (w, lambda g: fit(g * normed, w)), (b, lambda g: fit(g, b))])
+        return (centred(g) - normed * (g * normed).mean(-1, keepdims=True)) / deviation
+    y = V(normed * w.value, [(x, back), (w, lambda g: fit(g * normed, w))])
+    return y if b is None else y + b
+
+
+def turned(x, base):
+    """Pair (2i, 2i + 1) of [B, H, T, D] turned by t base^(-2i/D) (Su et al. 2021)."""
+    T, D = x.value.shape[-2:]
+    angle = np.arange(T)[:, None] * float(base) ** (-np.arange(0, D, 2) / D)
+
+    def turn(values, sign):
+        even, odd = values[..., 0::2], values[..., 1::2]
+        c, s = np.cos(angle), sign * np.sin(angle)
+        return np.stack((even * c - odd * s, even * s + odd * c), -1).reshape(values.shape)
+    return V(turn(x.value, 1), [(x, lambda g: turn(g, -1))])
 
 
 def activation(x, kind):
     if kind == "relu":
         return V(np.maximum(x.value, 0), [(x, lambda g: g * (x.value > 0))])
+    if kind == "swiglu":
+        p = 1 / (1 + np.exp(-x.value))
+        return V(x.value * p, [(x, lambda g: g * p * (1 + x.value * (1 - p)))])
     c = math.sqrt(2 / math.pi)
     t = np.tanh(c * (x.value + 0.044715 * x.value ** 3))
     slope = (1 + t) / 2 + x.value / 2 * (1 - t ** 2) * c * (1 + 3 * 0.044715 * x.value ** 2)
@@ -182,30 +202,40 @@ class Model:
         self.heads = [(m, h) for m, (name, _, layer) in enumerate(self.modules)
                       for h in self.left(name, layer)]
 
+    def by_layer(self, name, layer):
+        values = self.c[name]
+        values = values if isinstance(values, list) else [values]
+        return values[0] if len(values) == 1 else values[layer]
+
     def born(self, layer):
-        heads = self.c["heads"]
-        heads = heads if isinstance(heads, list) else [heads]
-        return heads[0] if len(heads) == 1 else heads[layer]
+        return self.by_layer("heads", layer)
+
+    def window(self, m):
+        """How many of the nearest keys module m sees."""
+        _, kind, layer = self.modules[m]
+        return (self.by_layer("window", layer) if kind != 2 else 0) or math.inf
+
+    def linear(self, x, prefix, label):
+        b = self.p.get(prefix + "b" + label)
+        y = x @ self.p[prefix + "W" + label]
+        return y if b is None else y + b
 
     def left(self, name, layer):
         kept = self.c["attention"].get(name)
         return list(range(self.born(layer))) if kept is None else kept["heads"]
 
     def attention(self, m, x, memory, mask, silenced):
-        name, _, layer = self.modules[m]
-        p = {key[len(name) + 1:]: value for key, value in self.p.items()
-             if key.startswith(name + ".")}
+        name, kind, layer = self.modules[m]
         numbers = self.left(name, layer)
-        out = p["b_O"]
         if not numbers:
             self.patterns.append(None)
-            return V(np.zeros(x.value.shape)) + out
+            out = self.p.get(name + ".b_O")
+            return V(np.zeros(x.value.shape)) + (out or V(np.zeros(1)))
         per_block = self.born(layer) // (self.c["kv_heads"] or self.born(layer))
         blocks = sorted({h // per_block for h in numbers})
         H, G = len(numbers), len(blocks)
-        q = (x @ p["W_Q"] + p["b_Q"])
-        k = (memory @ p["W_K"] + p["b_K"])
-        v = (memory @ p["W_V"] + p["b_V"])
+        q, k, v = (self.linear(of, name + ".", label)
+                   for of, label in ((x, "_Q"), (memory, "_K"), (memory, "_V")))
         D, Dv = q.value.shape[-1] // H, v.value.shape[-1] // G
         of = np.array([blocks.index(h // per_block) for h in numbers])
 
@@ -215,6 +245,11 @@ class Model:
         q = heads(q, H, D)
         k = heads(k, G, D).transpose(1, 0, 2, 3).take(of).transpose(1, 0, 2, 3)
         v = heads(v, G, Dv).transpose(1, 0, 2, 3).take(of).transpose(1, 0, 2, 3)
+        if kind != 2:
+            back = abs(np.arange(x.value.shape[1])[:, None] - np.arange(x.value.shape[1]))
+            mask = mask + np.where(back < self.window(m), 0, -np.inf)
+            if self.c["positions"] == "rotary":
+                q, k = turned(q, self.c["rotary_base"]), turned(k, self.c["rotary_base"])
         scores = (q @ k.transpose(0, 1, 3, 2)) * (1 / math.sqrt(D)) + V(mask)
         pattern = softmax(scores)
         self.patterns.append(pattern.value)
@@ -223,14 +258,24 @@ class Model:
         z = V(z.value * gate[None, :, None, None],
               [(z, lambda g: g * gate[None, :, None, None])])
         B, _, T, _ = z.value.shape
-        return z.transpose(0, 2, 1, 3).reshape(B, T, H * Dv) @ p["W_O"] + out
+        return self.linear(z.transpose(0, 2, 1, 3).reshape(B, T, H * Dv), name + ".", "_O")
+
+    def norm(self, x, name):
+        return norm(x, self.p[name + ".w"], self.p.get(name + ".b"), self.c["norm"] == "layer")
+
+    def network(self, x, prefix):
+        kind, inner = self.c["activation"], self.linear(x, prefix, "_in")
+        if kind in ("swiglu", "geglu"):
+            inner = product(inner, activation(self.linear(x, prefix, "_gate"), kind))
+        else:
+            inner = activation(inner, kind)
+        return self.linear(inner, prefix, "_out")
 
     def stack(self, prefix, x, modules, mask, cross=None):
         pre = self.c["norm_place"] == "pre"
 
-        def sublayer(x, norm, f):
-            w, b = self.p[norm + ".w"], self.p[norm + ".b"]
-            return x + f(layer_norm(x, w, b)) if pre else layer_norm(x + f(x), w, b)
+        def sublayer(x, name, f):
+            return x + f(self.norm(x, name)) if pre else self.norm(x + f(x), name)
         for i, m in modules:
             block = f"{prefix}blocks.{i}."
             x = sublayer(x, block + "ln1",
@@ -240,12 +285,8 @@ class Model:
                 x = sublayer(x, block + "ln_cross", lambda h: self.attention(
                     m + 1, h, memory, source_mask, self.silenced))
             if self.c["d_ff"]:
-                p = {k: self.p[block + "mlp." + k] for k in ("W_in", "b_in", "W_out", "b_out")}
-                x = sublayer(x, block + "ln2", lambda h: activation(
-                    h @ p["W_in"] + p["b_in"], self.c["activation"]) @ p["W_out"] + p["b_out"])
-        if pre:
-            x = layer_norm(x, self.p[prefix + "ln_final.w"], self.p[prefix + "ln_final.b"])
-        return x
+                x = sublayer(x, block + "ln2", lambda h: self.network(h, block + "mlp."))
+        return self.norm(x, prefix + "ln_final") if pre else x
 
     def embed(self, prefix, tokens):
         x = self.p["embed.W_E"].take(tokens)
@@ -281,7 +322,7 @@ class Model:
         if self.c["tied"]:
             y = x @ self.p["embed.W_E"].transpose(1, 0)
         else:
-            y = x @ self.p["unembed.W_U"] + self.p["unembed.b_U"]
+            y = self.linear(x, "unembed.", "_U")
         return y.reshape(batch.size, batch.length, batch.K, self.c["vocab"])
 
     def losses(self, batch, silenced=frozenset()):
@@ -368,12 +409,14 @@ class Judge:
         return [(b, t, self.visible(kind, b, t)) for b in range(1, self.batch.size, 2)
                 for t in range(self.queries_of(kind, b))]
 
-    def without_gold(self, kind, pattern):
+    def without_gold(self, kind, pattern, window):
+        """`window`: of a decoder, in which a query sees no later key."""
         rows = self.rows(kind)
         entropy = np.mean([-(w[w > 0] * np.log(w[w > 0])).sum()
                            for w in (pattern[b, t] for b, t, _ in rows)])
         keys = np.arange(pattern.shape[-1])
-        return {"entropy": entropy, "focus": 1 - entropy / np.mean([np.log(n) for _, _, n in rows]),
+        most = np.mean([np.log(min(n, window)) for _, _, n in rows])
+        return {"entropy": entropy, "focus": 1 - entropy / most,
                 "confidence": np.mean([pattern[b, t].max() for b, t, _ in rows]),
                 "distance": np.mean([pattern[b, t] @ abs(keys - t) for b, t, _ in rows])}
 
@@ -519,7 +562,7 @@ def compare_heads(model, batch, given, said):
     for i, head in enumerate(heads):
         m, h = head["layer"], head["head"]
         pattern, kind = model.patterns[m][:, place[m, h]], model.modules[m][1]
-        for name, value in judge.without_gold(kind, pattern).items():
+        for name, value in judge.without_gold(kind, pattern, model.window(m)).items():
             compare(name, value, head[name], 1e-5 * max(1, abs(value)))
         for r, relation in enumerate(said["relations"]):
             if relation["kind"] != kind:
