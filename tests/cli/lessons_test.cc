@@ -1,6 +1,7 @@
 // `explain`, `cost` and `heads --like` as they are used: what they print, as text and as JSON, and
 // how they refuse what cannot be.
 #include "cli/program.h"
+#include "headlab/model/config.h"
 
 namespace headlab::cli { namespace {
 
@@ -20,6 +21,29 @@ TEST_F(Learning, ListsItsTopicsAndEachIsThere) {
     words.push_back("--json");
     EXPECT_NE(done(words).json().find("command"), nullptr) << name;
   }
+}
+
+/// Words with single blanks between them.
+std::string unwrapped(const std::string& lines) {
+  std::istringstream words(lines);
+  std::string all;
+  for (std::string word; words >> word;) all += (all.empty() ? "" : " ") + word;
+  return all;
+}
+
+TEST_F(Learning, EveryKindIsSaidInASentenceByHelpAndExplain) {
+  const std::string help = unwrapped(done({"train", "--help"}).out);
+  const auto said = [&](const auto& kinds) {
+    for (const auto& kind : kinds) {
+      EXPECT_TRUE(holds(help, text(kind.name, ": ", kind.summary))) << kind.name;
+      const std::string explained = unwrapped(done({"explain", kind.name}).out);
+      EXPECT_TRUE(holds(explained, text(": ", kind.summary))) << explained;
+    }
+  };
+  said(kNorms);
+  said(kActivations);
+  said(kPositions);
+  said(kBlocks);
 }
 
 TEST_F(Learning, ComputesTheFiveTokensStepByStep) {

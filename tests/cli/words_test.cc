@@ -4,7 +4,6 @@
 #include "cli/program.h"
 #include "headlab/cli/arguments.h"
 #include "headlab/cli/command.h"
-#include "headlab/model/config.h"
 #include "support/errors.h"
 
 namespace headlab::cli { namespace {
@@ -63,29 +62,6 @@ TEST_F(Talk, HelpSaysWhichDefaultsHold) {
   EXPECT_TRUE(holds(done({"page", "--help"}).out, "--no-weights turns it off]"));
   EXPECT_TRUE(holds(done({"bench", "--help"}).out, "[toy]"));
   EXPECT_TRUE(holds(done({"reproduce", "--help"}).out, "them [600]"));
-}
-
-/// Words with single blanks between them.
-std::string unwrapped(const std::string& lines) {
-  std::istringstream words(lines);
-  std::string all;
-  for (std::string word; words >> word;) all += (all.empty() ? "" : " ") + word;
-  return all;
-}
-
-TEST_F(Talk, EveryKindIsSaidInASentenceByHelpAndExplain) {
-  const std::string help = unwrapped(done({"train", "--help"}).out);
-  const auto said = [&](const auto& kinds) {
-    for (const auto& kind : kinds) {
-      EXPECT_TRUE(holds(help, text(kind.name, ": ", kind.summary))) << kind.name;
-      const std::string explained = unwrapped(done({"explain", kind.name}).out);
-      EXPECT_TRUE(holds(explained, text(": ", kind.summary))) << explained;
-    }
-  };
-  said(kNorms);
-  said(kActivations);
-  said(kPositions);
-  said(kBlocks);
 }
 
 TEST_F(Talk, HelpIsGivenWhateverElseIsThere) {
