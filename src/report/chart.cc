@@ -107,19 +107,28 @@ double draw_words(Picture& picture, const Point& at, const std::string& words, d
   return kTextRow * double(lines.size());
 }
 
-void draw_scale(Picture& picture, const Point& at) {
+ShadedWeights shaded(std::vector<Scalar> weights, Index rows, Index columns) {
+  if (std::max(rows, columns) < 32) return {std::move(weights)};
+  const Scalar largest = *std::max_element(weights.begin() + rows / 2 * columns, weights.end());
+  const Scalar top = largest > 0 ? largest : 1;
+  for (Scalar& weight : weights) weight = std::sqrt(std::max<Scalar>(weight, 0) / top);
+  return {std::move(weights), significant(top), true};
+}
+
+void draw_scale(Picture& picture, const Point& at, const std::string& top, bool root) {
   constexpr double kWide = 96, kHigh = 8, kWords = 50;
   MapItem map{{at.x + kWords, at.y + 5, kWide, kHigh}, 1, 64};
-  for (int i = 0; i < 64; ++i) map.values.push_back(static_cast<Scalar>(i) / 63);
+  for (int i = 0; i < 64; ++i)
+    map.values.push_back(static_cast<Scalar>(root ? std::sqrt(i / 63.0) : i / 63.0));
   picture.items.push_back(map);
   const Box edge = {map.box.x - .5, map.box.y - .5, kWide + 1, kHigh + 1};
   picture.items.push_back(RectItem{edge, {.stroke = "edge"}});
-  const auto add = [&](double x, const char* words, Anchor anchor) {
+  const auto add = [&](double x, const std::string& words, Anchor anchor) {
     picture.items.push_back(
         TextItem{.at = {x, at.y + 9}, .text = words, .anchor = anchor, .fill = "muted"});
   };
   add(at.x + kWords - 5, "weight 0", Anchor::end);
-  add(at.x + kWords + kWide + 5, "1", Anchor::start);
+  add(at.x + kWords + kWide + 5, root ? top + ", by the root" : top, Anchor::start);
 }
 
 MatrixPlaces draw_matrix(Picture& picture, const MatrixChart& matrix) {
@@ -140,8 +149,9 @@ MatrixPlaces draw_matrix(Picture& picture, const MatrixChart& matrix) {
     at.top += draw_words(picture, {8, at.top + 4}, matrix.axes, picture.width - 8) + 4;
   at.top += (turned && named ? widest(matrix.columns, 90) : 14) + 6;
   const Box all = {at.left, at.top, at.width * double(columns), at.height * double(rows)};
-  picture.items.push_back(MapItem{all, rows, columns, matrix.values});
-  draw_scale(picture, {at.left, 0});
+  ShadedWeights map = shaded(matrix.values, rows, columns);
+  picture.items.push_back(MapItem{all, rows, columns, std::move(map.values)});
+  draw_scale(picture, {at.left, 0}, map.top, map.root);
   picture.items.push_back(
       RectItem{{all.x - .5, all.y - .5, all.w + 1, all.h + 1}, {.stroke = "edge"}});
   name_columns(picture, matrix, at, turned);

@@ -42,8 +42,16 @@ struct MatrixPlaces {
     return {left + double(column) * width, top + double(row) * height, width, height};
   }
 };
+/// Weights as a map has them. Those of 32 tokens and more are small: they are shaded by their root,
+/// up to the largest of the second half of the rows, in which queries see many keys.
+struct ShadedWeights {
+  std::vector<Scalar> values;
+  std::string top = "1";  // what the darkest colour stands for
+  bool root = false;
+};
+ShadedWeights shaded(std::vector<Scalar> weights, Index rows, Index columns);
 /// Adds what the colours of a map say, 18 units high.
-void draw_scale(Picture& picture, const Point& at);
+void draw_scale(Picture& picture, const Point& at, const std::string& top, bool root);
 /// Adds a matrix with its scale, and sets the picture's size.
 MatrixPlaces draw_matrix(Picture& picture, const MatrixChart& matrix);
 

@@ -22,6 +22,10 @@ struct GridCell {
   const HeadRole* role = nullptr;
 };
 
+ShadedWeights cell_map(const HeadPattern& pattern) {
+  return shaded(pattern.weights, std::ssize(pattern.queries), std::ssize(pattern.keys));
+}
+
 void draw_bar(Picture& picture, const HeadRole& role, const Box& box) {
   picture.items.push_back(
       RectItem{{box.x, box.y, box.w * std::clamp(role.score.mass, 0.0, 1.0), box.h},
@@ -44,8 +48,8 @@ void draw_cell(Picture& picture, const GridCell& cell, const Box& box) {
     words += " removed";
   } else {
     const HeadPattern& pattern = *cell.pattern;
-    picture.items.push_back(
-        MapItem{box, std::ssize(pattern.queries), std::ssize(pattern.keys), pattern.weights});
+    picture.items.push_back(MapItem{box, std::ssize(pattern.queries), std::ssize(pattern.keys),
+                                    cell_map(pattern).values});
     picture.items.push_back(RectItem{box, {.stroke = "edge"}});
   }
   const bool has_role = cell.role != nullptr && !cell.role->relation.empty();
@@ -130,7 +134,8 @@ Picture grid_figure(const TransformerConfig& config, std::span<const HeadPattern
                  y + 22 + double(i / across) * (side + kUnderMap), side, side});
     y += 22 + double((std::ssize(cells) + across - 1) / across) * (side + kUnderMap);
   }
-  draw_scale(picture, {4, y});
+  const bool root = !patterns.empty() && cell_map(patterns[0]).root;
+  draw_scale(picture, {4, y}, root ? "its largest" : "1", root);
   y += 20;
   if (!report.relations.empty())
     y += draw_words(picture, {4, y + 8},

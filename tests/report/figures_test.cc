@@ -94,6 +94,23 @@ TEST(PatternFigure, FitsManyTokensAndLongOnes) {
   expect_inside(picture);
 }
 
+/// As the page shades them: by the root, up to the largest that a query of many keys gives.
+TEST(PatternFigure, ShadesSmallWeightsByTheirRoot) {
+  const Index n = 32;
+  HeadPattern pattern{.head = {0, 0},
+                      .weights = std::vector<Scalar>(n * n, 0),
+                      .queries = std::vector<std::string>(n, "a"),
+                      .keys = std::vector<std::string>(n, "a")};
+  pattern.weights[0] = 1;
+  pattern.weights[n * n - 1] = 0.25f;
+  pattern.weights[n * n - 2] = 0.01f;
+  const Picture picture = pattern_figure(pattern);
+  const std::vector<Scalar> shades = all_of<MapItem>(picture)[0].values;
+  EXPECT_FLOAT_EQ(shades[n * n - 1], 1);
+  EXPECT_FLOAT_EQ(shades[n * n - 2], 0.2f);
+  EXPECT_TRUE(says(picture, "0.25, by the root")) << words_of(picture);
+}
+
 /// Two heads of which one looks one back; the third was removed.
 struct Pruned {
   std::unique_ptr<Task> task = make_task("relations:length=8,vocab=6,classes=3,relations=1+same");

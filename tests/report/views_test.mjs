@@ -178,6 +178,26 @@ const seen = page.matrix({
 });
 expect(seen.items.filter((one) => one.fill === 'rgb(128,128,128)').length === 27, 'of all three');
 
+// ---- the number of a bar stands where no tick is; small weights of long inputs are shaded by root
+const beside = page.bars({
+  about, width: 500, unit: 'mass', low: 0, high: 1, tickName: 'chance',
+  rows: [{name: 'a', value: 0.001, tick: 0.2}, {name: 'b', value: 1, tick: 0.97}],
+});
+const ticks = beside.items.filter((item) => item.type === 'line' && item.thick === 2);
+const ends = beside.items.filter((item) => item.text === '0.001' || item.text === '1');
+expect(ends.length === 2 && ticks.length === 2, 'two bars');
+expect(ends.every(({x}) => ticks.every(({points: [[at]]}) => x > at + 4)), 'a number beside a tick');
+const long = new Float32Array(1024);
+[long[0], long[1023], long[1022]] = [1, 0.25, 0.01];
+const {root, top} = page.shaded({values: long, rows: 32, cols: 32});
+expect(root && top === 0.25, `shaded ${root} up to ${top}`);
+const five = page.plot({
+  about, width: 600, series: [{name: 'a', points: [[0, 1], [100, 2]]}], x: {label: 'x'},
+  y: {label: 'y'}, lines: [1, 2, 3, 4, 5].map((x) => ({x, name: `born at ${x}`})),
+});
+const births = five.items.filter((item) => /born/.test(item.text));
+expect(new Set(births.slice(1).map(({y}) => y)).size === 4, 'the fifth takes the row that ends first');
+
 /// The first place where a text is not well-formed XML, or null.
 function illFormed(text) {
   const stack = [];
