@@ -211,7 +211,9 @@ class PageMaker {
     const Json all = facts(blocks);
     HtmlFilling filling;
     filling.title = html_text(all.at("title").string());
-    if (!textbook_) filling.fixed = static_html(all.at("runs").items()[0]);
+    const Json* first = textbook_ ? nullptr : &all.at("runs").items()[0];
+    if (first != nullptr)
+      filling.fixed = static_html(*first, all.at("tasks").items()[first->at("task").integer()]);
     filling.lessons = lessons_html();
     filling.data = data_html(all, blocks, page);
     page.html = html_page(filling);

@@ -51,6 +51,6 @@ Json verdict_of(const Json& run);
 /// The lessons as text and tables; their scripts compute with lessons_json().
 std::string lessons_html();
 /// What a page shows without its scripts: the verdict and a table of scores.
-std::string static_html(const Json& run);
+std::string static_html(const Json& run, const Json& task);
 
 }  // namespace headlab

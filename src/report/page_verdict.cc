@@ -136,9 +136,13 @@ class Verdict {
 
 Json verdict_of(const Json& run) { return Verdict(run).take(); }
 
-std::string static_html(const Json& run) {
+std::string static_html(const Json& run, const Json& task) {
+  std::vector<std::string> asked;
+  for (const Json& relation : task.at("relations").items())
+    asked.push_back(relation.at("description").string());
   std::string html = "<p id=\"verdict\">";
   for (const Json& piece : run.at("verdict").items()) html += html_text(piece.at("text").string());
+  if (!asked.empty()) html += html_text("A query has to look at " + join(asked, ", ") + ".");
   html += "</p>\n";
   const Json* heads = run.at("reports").find("heads");
   if (heads == nullptr || heads->find("tables") == nullptr) return html;  // of an early version

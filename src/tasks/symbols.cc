@@ -145,8 +145,7 @@ TaskEntry sort_task() {
 TaskEntry reverse_task() {
   return task_entry(Symbols{.order = Order::backwards,
                             .truth = "mirror",
-                            .meaning =
-                                "the symbol as far before the separator as the answer is after it",
+                            .meaning = "the symbol to copy: the input is read backwards",
                             .heads = 2},  // one in each of two layers
                     {"reverse",
                      "write symbols backwards, after a separator",
@@ -159,17 +158,14 @@ TaskEntry reverse_task() {
 /// Trap: the encoder has mixed what the head reads, so an answer may also be found beside its key.
 /// An encoder without layers mixes nothing, but marks no end of the source either.
 TaskEntry reverse_cross_task() {
-  return task_entry(
-      Symbols{
-          .beside_source = true,
-          .order = Order::backwards,
-          .truth = "mirror",
-          .meaning =
-              "the symbol as far before the end of the source as the answer is after the start"},
-      {"reverse_cross",
-       "write a source backwards: an encoder-decoder",
-       "encoder_layers=1 layers=1 heads=1 d_model=64 d_ff=0 steps=800 lr=3e-3",
-       {.accuracy = 0.99, .reached = 100, .seeds = 100}});
+  return task_entry(Symbols{.beside_source = true,
+                            .order = Order::backwards,
+                            .truth = "mirror",
+                            .meaning = "the symbol to copy: the source is read backwards"},
+                    {"reverse_cross",
+                     "write a source backwards: an encoder-decoder",
+                     "encoder_layers=1 layers=1 heads=1 d_model=64 d_ff=0 steps=800 lr=3e-3",
+                     {.accuracy = 0.99, .reached = 100, .seeds = 100}});
 }
 
 }  // namespace headlab

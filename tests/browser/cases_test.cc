@@ -126,6 +126,8 @@ TEST_F(Cases, ASweepHasASliderOverItsModels) {
   EXPECT_EQ(tab().number("document.querySelectorAll('#grid .cell').length"), 1);
   press_on("sweep-run", "ArrowRight");
   EXPECT_EQ(tab().number("document.querySelectorAll('#grid .cell').length"), 2);
+  open(study.path("s/report.html"), "#run=2&h=0.1");
+  EXPECT_TRUE(words("#card").starts_with("0.1")) << "a link to a head that run 1 does not have";
 }
 
 /// Weights of 64 tokens are small: they are shaded by their root, up to the largest.

@@ -165,6 +165,7 @@ TEST_F(Readers, WithoutScriptsSeeVerdictAndScores) {
   EXPECT_FALSE(tab().holds("document.getElementById('static').hidden"));
   EXPECT_TRUE(tab().holds("document.getElementById('app').hidden"));
   EXPECT_TRUE(shows("#verdict", "4 heads")) << words("#verdict");
+  EXPECT_TRUE(shows("#verdict", "has to look at the token 1 back")) << "what is asked";
   EXPECT_TRUE(shows("h1", "full"));
   EXPECT_TRUE(there("#scores-table tbody tr"));
   tab().resize(320, 640);

@@ -219,7 +219,8 @@ function readAddress() {
     if (state.view !== defaultState().view) notices.push(`This page has no view ${state.view}.`);
     state.view = app.views.find(isShown)?.name;
   }
-  if (state.h && app.page.runs.length && !headNamed(app.page.runs[0], state.h)) {
+  const shown = app.page.runs[state.run - 1] || app.page.runs[0];
+  if (state.h && shown && !headNamed(shown, state.h)) {
     notices.push(`There is no head ${state.h} in this run.`);
     state.h = null;
   }
