@@ -21,7 +21,8 @@ run() {
 }
 for command in "${commands[@]}"; do run "$command"; done
 "$program" --version >examples/pictures/made_with.txt
-if browser=$(command -v "${HEADLAB_CHROMIUM:-chromium}"); then
+browser=${HEADLAB_CHROMIUM:-$(command -v chromium chromium-headless-shell | head -1 || true)}
+if [[ -n $browser ]]; then
   run "build/headlab train --task relations --heads 8 --out runs/full"
   run "build/headlab heads runs/full"
   run "build/headlab curve runs/full --methods greedy,exhaustive"

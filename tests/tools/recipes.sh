@@ -94,8 +94,8 @@ shows() {
   [[ -z $browser ]] || expect "$1" "$browser" --no-sandbox --virtual-time-budget=20000 --dump-dom \
     "file://$run/report.html#view=$2"
 }
-shows 'on the first' 'findings&file=sinks'
-shows 'Heads of each layer' census
+shows '>on the first<' 'findings&file=sinks'
+shows '<caption>Heads of each layer</caption>' census
 shows '<caption>Queries</caption>' 'learn&lesson=sizes'
 problems=$(node --expose-internals "$copy/tests/report/modules_test.mjs" | tr '\n' ';' || true)
 expect 'a rule is broken by 26 files; alone' echo "a rule is broken by $problems alone"
