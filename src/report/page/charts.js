@@ -211,7 +211,7 @@ export function bars({about, width, rows, unit, low, high, tickName, say}) {
   const values = rows.flatMap((r) => [r.value, r.low, r.high, r.tick, 0])
     .filter((v) => Number.isFinite(v));
   const [a, b] = extent(values, low, high);
-  const wide = width - left - 64;
+  const wide = width - left - 76;  // a number fits into the rest
   const at = (v) => left + ((Math.min(Math.max(v, a), b) - a) / (b - a || 1)) * wide;
   const [step, top] = [22, 6];
   const bottom = top + rows.length * step;
