@@ -372,15 +372,16 @@ class Judge:
                 queries.append((b, t, sorted(keys), self.visible(kind, b, t)))
         return queries
 
-    def score(self, r, pattern):
-        """pattern [B, T, S] of one head."""
+    def score(self, r, pattern, window):
+        """pattern [B, T, S] of one head, which sees no key that is `window` back or more."""
         kind, queries = self.relations[r]["kind"], self.disjoint(r)
         A, B = ([q for q in queries if q[0] % 2 == half] for half in (0, 1))
         if not B:
             return None
         mass = np.mean([pattern[b, t, keys].sum() for b, t, keys, _ in B])
         top1 = np.mean([pattern[b, t, :n].argmax() in keys for b, t, keys, n in B])
-        null = np.mean([len(keys) / n for _, _, keys, n in B])
+        null = np.mean([sum(t - key < window for key in keys) / min(n, window)
+                        for _, t, keys, n in B])
         if not self.relations[r]["positional"]:
             hits = {}
             for b, t, keys, _ in queries:
@@ -567,7 +568,7 @@ def compare_heads(model, batch, given, said):
         for r, relation in enumerate(said["relations"]):
             if relation["kind"] != kind:
                 continue
-            score, theirs = judge.score(r, pattern), head["scores"][relation["name"]]
+            score, theirs = judge.score(r, pattern, model.window(m)), head["scores"][relation["name"]]
             if score is not None:
                 found[r, i] = score
                 for name, allowed in (("mass", 1e-5), ("null", 1e-5), ("lift", 1e-4),
