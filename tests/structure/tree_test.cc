@@ -339,6 +339,18 @@ TEST(Readme, AndItsCompanionsNameFilesThatAreThere) {
   }
 }
 
+/// Editors and checkers read it; a build in few large files would hide the sources from them.
+TEST(Project, NamesEverySourceInItsCompileCommands) {
+  const auto file =
+      std::filesystem::read_symlink("/proc/self/exe").parent_path() / "compile_commands.json";
+  std::ifstream in(file);
+  if (!in) GTEST_SKIP() << "this generator writes none";
+  const std::string all(std::istreambuf_iterator<char>(in), {});
+  for (const Source& source : read_sources({"src", "tests", "examples"}))
+    if (source.path.ends_with(".cc") && !source.path.starts_with("tests/tools/"))
+      EXPECT_TRUE(contains(all, "/" + source.path + "\"")) << source.path;
+}
+
 TEST(Project, KeepsItsTopLevelShort) {
   const std::set<std::string> allowed = {"src",   "include",        "examples", "datasets",
                                          "tests", "CMakeLists.txt", "README.md"};
