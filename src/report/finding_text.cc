@@ -280,7 +280,8 @@ std::vector<std::string> csv_names(const Column& column) {
   if (column.is_interval() && dot > 0) names[0] = column.key.substr(0, dot - 1);
   if (dot > 0 && column.key.find_first_not_of("0123456789", dot) == std::string::npos)
     names[0] = column.title;
-  for (std::string& name : names) std::ranges::replace(name, '.', '_');
+  for (std::string& name : names)
+    for (const char sign : {'.', ' '}) std::ranges::replace(name, sign, '_');
   if (column.is_interval()) return {names[0], names[0] + "_low", names[0] + "_high"};
   if (column.unit == "head") return {names[0] + "_layer", names[0] + "_head"};
   return names;

@@ -104,14 +104,15 @@ TEST(FindingText, IsTidyAndHarmlessAsCsv) {
   const Table means{"t",
                     {{"loss.mean,half_width", "loss"},
                      {"shares.0", "back1"},
+                     {"shares.1", "two words"},
                      {"from", "from", "", 0, "head"},
                      {"best.layer,head", "best"},
                      {"best.top1", "top1"}},
-                    {{Json::Array{2, .5}, .1, Json::Array{0, 10}, Json::Array{1, 2}, .5},
-                     {Json::Array{2, nullptr}, nullptr, nullptr, nullptr, nullptr}}};
+                    {{Json::Array{2, .5}, .1, .2, Json::Array{0, 10}, Json::Array{1, 2}, .5},
+                     {Json::Array{2, nullptr}, nullptr, nullptr, nullptr, nullptr, nullptr}}};
   EXPECT_EQ(csv_of(means),
-            "loss,loss_low,loss_high,back1,from_layer,from_head,best_layer,best_head,best_top1\n"
-            "2,1.5,2.5,0.1,0,10,1,2,0.5\n2,,,,,,,,\n");
+            "loss,loss_low,loss_high,back1,two_words,from_layer,from_head,best_layer,best_head,"
+            "best_top1\n2,1.5,2.5,0.1,0.2,0,10,1,2,0.5\n2,,,,,,,,,\n");
 }
 
 TEST(FindingText, IsATabularForLatex) {
