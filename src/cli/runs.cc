@@ -12,11 +12,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
+struct Found {
+  std::vector<fs::path> runs{};
+  Index unread = 0;  // folders and runs that cannot be read
+};
+
 /// Adds the folders at or below `folder` that hold a run. Error if it cannot be read; of
 /// those below it a note says so.
-void find_runs(const fs::path& folder, std::vector<fs::path>& found) {
+void find_runs(const fs::path& folder, Found& found) {
   std::error_code failed, ignored;
-  if (fs::exists(folder / "state.safetensors", ignored)) found.push_back(folder);
+  if (fs::exists(folder / "state.safetensors", ignored)) found.runs.push_back(folder);
   std::vector<fs::path> below;
   for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed))
     if (at->is_directory(ignored) && !at->is_symlink(ignored)) below.push_back(at->path());
@@ -26,6 +31,7 @@ void find_runs(const fs::path& folder, std::vector<fs::path>& found) {
       find_runs(path, found);
     } catch (const Error& error) {
       note(text("note: ", error.what()));
+      ++found.unread;
     }
   }
 }
@@ -38,15 +44,15 @@ Json in_log(const std::vector<Json>& log, Index step, const char* key) {
 }
 
 /// Those at or below each of `folders`.
-std::vector<fs::path> run_folders(const std::vector<std::string>& folders) {
-  std::vector<fs::path> found;
+Found run_folders(const std::vector<std::string>& folders) {
+  Found found;
   for (const std::string& folder : folders) {
     if (!fs::is_directory(folder))
       throw Error("there is no folder " + folder, "name the one that holds your runs");
     find_runs(folder, found);
   }
-  std::ranges::sort(found);
-  found.erase(std::unique(found.begin(), found.end()), found.end());
+  std::ranges::sort(found.runs);
+  found.runs.erase(std::unique(found.runs.begin(), found.runs.end()), found.runs.end());
   return found;
 }
 
@@ -128,7 +134,8 @@ Result runs(Invocation& call) {
   if (folders.empty()) folders = {"runs"};
   Json all = Json::array();
   std::vector<RunLosses> losses;
-  for (const fs::path& path : run_folders(folders)) {
+  Found there = run_folders(folders);
+  for (const fs::path& path : there.runs) {
     try {
       Json run = describe(path);
       run["remarks"] = remarks(run);
@@ -136,13 +143,18 @@ Result runs(Invocation& call) {
       if (picture.wanted()) losses.push_back(losses_of(path));
     } catch (const Error& error) {
       note(text("note: ", path.string(), " cannot be read: ", error.what()));
+      ++there.unread;
     }
   }
   const bool none = all.items().empty();
-  Finding found{.about = stamped({{"runs", std::move(all)}})};
+  Finding found{.about = stamped({{"runs", std::move(all)}, {"unread", there.unread}})};
   found.tables = {table_of(found.about, runs_table())};
   Result result = result_of(found);
-  if (none) result.text = text("there is no run below ", join(folders, ", "), "\n");
+  if (none)
+    result.text = text("there is no run ", there.unread > 0 ? "that can be read " : "", "below ",
+                       join(folders, ", "), "\n");
+  if (there.unread > 0) result.text += text(there.unread, " could not be read\n");
+  result.status = there.unread > 0 ? 1 : 0;
   if (!picture.wanted()) return result;
   return with_picture(call, picture, losses_figure(losses, width), result);
 }

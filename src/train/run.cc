@@ -245,7 +245,10 @@ std::vector<Json> read_log(const fs::path& file) {
 RunConfig read_config(const fs::path& path) {
   const fs::path file = path / "config.json";
   if (!is_there(path)) recover(path);
-  if (!is_there(file)) {
+  std::error_code failed;
+  const bool there = fs::exists(file, failed);
+  require(!failed, path.string(), " cannot be read: ", failed.message());
+  if (!there) {
     throw MissingRun(text("there is no run at ", path.string(), " (no config.json)"),
                      "give the folder that a training wrote");
   }
