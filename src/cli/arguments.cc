@@ -133,7 +133,7 @@ void Invocation::read(const Flags& own, const Flags& more, const std::string& mo
   if (wants_help_) {
     HelpWanted wanted{help() + more_help};
     for (const Setting& setting : settings_.all())
-      wanted.flags.emplace_back(flag_of(setting.name), setting.placeholder);
+      wanted.flags.push_back({flag_of(setting.name), setting.placeholder, setting.help});
     throw wanted;
   }
   std::set<std::string> seen;
@@ -146,7 +146,7 @@ void Invocation::read(const Flags& own, const Flags& more, const std::string& mo
       argument.apart = is_switch(setting) && !argument.joined && !says;
       const Json preset = setting.get();
       set(setting, argument);
-      argument.changes = setting.get() != preset;
+      argument.changes = is_switch(setting) || setting.get() != preset;
     }
     if (argument.apart && argument.value) add_positional(*argument.value);
   }
@@ -264,7 +264,8 @@ UsageError Invocation::unknown_flag(const std::string& flag) const {
                         example());
   const Error unknown = unknown_name("flag", flag, texts_of(settings_.names(), flag_of));
   const bool near = std::string_view(unknown.what()).find("did you") != std::string_view::npos;
-  return UsageError(unknown.what(), near ? example() : unknown.hint());
+  return UsageError(unknown.what(),
+                    near ? example() : text("headlab ", command_.name, " --help lists them"));
 }
 
 std::string Invocation::help() const {
@@ -290,11 +291,18 @@ std::string Invocation::again(std::string_view left_out) const {
   return line;
 }
 
+void Invocation::check_table(const std::vector<Table>& tables) const {
+  if (!table_.empty()) as_usage([&] { return &Finding{.tables = tables}.table(table_); });
+}
+
 std::string Invocation::table_text(const std::vector<Table>& tables) const {
   return as_usage([&] {
     const Finding finding{.tables = tables};
     if (tables.empty()) throw Error("there is no table in this result");
-    const Table& table = finding.table(table_);
+    const Table& table = table_.empty() ? tables[0] : finding.table(table_);
+    if (table_.empty() && tables.size() > 1)
+      note(text("note: this is the first table; --table names another: ",
+                join(texts_of(tables, &Table::name), ", ")));
     return csv_ ? csv_of(table) : latex_ ? latex_of(table) : text_of(table, stdout_width());
   });
 }

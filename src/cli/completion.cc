@@ -87,7 +87,7 @@ Words candidates(const Words& before, const std::string& begun) {
   if (command == commands().end()) return {};
   const HelpWanted help = help_of(*command);
   Words flags;
-  for (const auto& [flag, placeholder] : help.flags) {
+  for (const auto& [flag, placeholder, meaning] : help.flags) {
     if (flag == before.back() && placeholder != "true|false")
       return values_of(kind_of_value(flag, placeholder), begun);
     flags.push_back(flag);

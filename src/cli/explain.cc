@@ -1,9 +1,10 @@
 // `headlab explain`: attention step by step, on the sentences of the lessons, on one's own and on a
 // run; or what a word of the program's tables and lists means, wherever it stands: a column, a
-// score of heads, a pruning method, a task, a term of the textbook's glossary, a setting. Words are
+// score of heads, a pruning method, a task, a term of the textbook's glossary, a flag. Words are
 // those of the tables themselves, so what is added there is explained here. Alone it lists the
 // lessons. Read next: heads/lessons.h.
 #include <algorithm>
+#include <tuple>
 
 #include "cli/commands.h"
 #include "headlab/base/files.h"
@@ -229,6 +230,23 @@ void add_kinds(std::vector<Meaning>& all) {
     all.push_back({block.name, "a block", text(block.summary, "; ", block.settings)});
 }
 
+/// Each flag once for all commands in which it means the same.
+void add_flags(std::vector<Meaning>& all) {
+  const std::string kind = "a flag of ";
+  for (const Command& command : commands())
+    for (const auto& [flag, placeholder, help] : help_of(command).flags) {
+      std::string name = flag.substr(2);
+      std::ranges::replace(name, '-', '_');
+      const auto same = std::ranges::find_if(all, [&](const Meaning& one) {
+        return one.word == name && one.text == help && one.kind.starts_with(kind);
+      });
+      if (same == all.end())
+        all.push_back({name, kind + command.name, help});
+      else
+        same->kind += text(", ", command.name);
+    }
+}
+
 std::vector<Meaning> meanings() {
   std::vector<Meaning> all;
   for (const Column& column : all_columns())
@@ -244,9 +262,7 @@ std::vector<Meaning> meanings() {
     for (const std::string_view term : split(terms, ','))
       all.push_back({std::string(term.substr(term.find_first_not_of(' '))), "a term", meaning});
   add_kinds(all);
-  RunConfig config;
-  for (Settings settings : {settings_of(config.model), settings_of(config.train)})
-    for (const Setting& s : settings.all()) all.push_back({s.name, "a setting of train", s.help});
+  add_flags(all);
   return all;
 }
 
@@ -282,7 +298,7 @@ Result explain(Invocation& call) {
   LessonFlags flags;
   call.read(flags.settings());
   if (call.positionals().empty()) return list_lessons();
-  const std::string word = join(call.positionals(), " ");
+  std::string word = join(call.positionals(), " ");
   const auto lesson = std::ranges::find(kLessons, call.positionals()[0], &Lesson::name);
   if (lesson != std::end(kLessons)) {
     if (call.positionals().size() > (*lesson->takes == 0 ? 1u : 2u))
@@ -291,6 +307,10 @@ Result explain(Invocation& call) {
     return lesson->explain(call, flags);
   }
   auto [shown, found] = meanings_of(word);
+  if (shown.empty()) {  // a flag as it is typed
+    std::ranges::replace(word, '-', '_');
+    std::tie(shown, found) = meanings_of(word);
+  }
   std::vector<std::string> known = texts_of(meanings(), &Meaning::word);
   for (const Lesson& other : kLessons) known.emplace_back(other.name);
   if (shown.empty())  // there are hundreds of words: too many for a hint

@@ -112,6 +112,7 @@ Result kept_under_lock(const Invocation& call, const Run& run, const std::string
 
 Result finding(const Invocation& call, const Run& run, const Finding& found,
                const std::string& words, const std::string& name) {
+  call.check_table(found.tables);  // a wrong command line changes no file
   const Result shown = result_of(found, "\n" + words);
   Result result = finding(call, run, shown.json, shown.text, name);
   result.tables = shown.tables;

@@ -113,8 +113,8 @@ std::string pattern_text(const Run& run, const HeadPattern& pattern, const Heads
   return text("head ", head_text(pattern.head), " (", module_names(run.model)[pattern.head.module],
               ") on ",
               flags.input.empty() ? text("held-out example ", flags.example) : "your input",
-              ": a row for each position, a column for each\n"
-              "position it may look at; at its end the row's largest weight\n",
+              ":\na row for each position, a column for each position it may look at;\n"
+              "at its end the row's largest weight\n",
               gold == nullptr ? ""
                               : text("gold: ", gold->relation, ", mean weight on it ",
                                      fixed(gold->mass, 3), "\n"),
@@ -213,6 +213,7 @@ Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
   found.about["seed"] = run.config.train.seed;
   found.about["settings"] = settings_of(run.config).to_json();
   Result shown = result_of(finding_of(report, flags.shown));
+  call.check_table(shown.tables);
   Result result = finding(call, run, to_json(found),
                           text(shown.text, "\n", examples_text(*run.task, report.examples), "\n"),
                           "heads.json");

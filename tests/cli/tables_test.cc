@@ -58,8 +58,9 @@ TEST_F(Tables, FitTheTerminal) {
   grid[0] = "sweep";
   std::vector<Words> all = {grid};
   for (const char* line :
-       {"cost", "cost --published", "heads a --examples 30 --all", "heads a --over-training",
-        "heads a --like same", "ablate a --examples 30", "ablate a --examples 30 --pairs",
+       {"cost", "cost --published", "heads a --examples 30 --all", "heads a --pattern 0.1",
+        "heads a --grid", "heads a --over-training", "heads a --like same",
+        "ablate a --examples 30", "ablate a --examples 30 --pairs",
         "ablate a --examples 30 --gold-edges", "circuits a", "attribute a --examples 16",
         "patch a --examples 16", "curve a --examples 16",
         "curve a b --examples 16 --finetune 1 --from-scratch",
@@ -81,6 +82,8 @@ TEST_F(Tables, AreExplainedInAtMostTwoLinesBelow) {
   EXPECT_TRUE(holds(done({"explain", "own", "a", "head"}).out, "specialization"));
   for (const char* word : {"query", "softmax", "nats", "gold", "lr", "d_model", "residual stream"})
     EXPECT_TRUE(holds(done({"explain", word}).out, std::string(word) + ", a ")) << word;
+  for (const char* flag : {"permutations", "keep", "gate-steps", "methods", "track_heads"})
+    EXPECT_TRUE(holds(done({"explain", flag}).out, ", a flag of ")) << flag;
   EXPECT_EQ(run({"explain", "lifft"}).status, 2);
 }
 
@@ -94,6 +97,11 @@ TEST_F(Tables, AreForOtherProgramsToo) {
                   .out.starts_with("layer,head,entropy,focus,scores_back1_mass,"));
   EXPECT_TRUE(done({"list", "tasks", "--csv"}).out.starts_with("name,summary,usage\nrelations,"));
   EXPECT_TRUE(done({"heads", "a", "--pattern", "0.1", "--csv"}).out.starts_with("query,"));
+  const Outcome first = done({"heads", "a", "--examples", "16", "--csv"});
+  EXPECT_TRUE(holds(first.err, "note: this is the first table; --table names another: "));
+  const std::string before = file("a/heads.json");
+  EXPECT_EQ(run({"heads", "a", "--examples", "17", "--csv", "--table", "nothing"}).status, 2);
+  EXPECT_EQ(file("a/heads.json"), before);
 }
 
 TEST_F(Tables, ShowEveryTask) {

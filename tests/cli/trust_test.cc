@@ -96,22 +96,22 @@ TEST_F(Trust, APruningKilledInFineTuningIsCompletedByResuming) {
 TEST_F(Trust, AnInterruptedCurveKeepsWhatItHasAndSaysHowToGoOn) {
   done(tiny({"--out", "a"}));
   const Words words =
-      typed("curve a --methods random,magnitude --draws 300 --examples 4 --judged 4 --sizes 2");
+      typed("curve a --methods magnitude,random --draws 300 --examples 4 --judged 4 --sizes 2");
   Process process(words, waiting());
   ASSERT_TRUE(process.wait_for("random, draw 5"));
   process.signal(SIGINT);
   const Outcome outcome = process.finish();
   EXPECT_EQ(outcome.status, 130);
-  EXPECT_TRUE(holds(outcome.err, "the same command again: headlab curve a --methods random,mag"))
+  EXPECT_TRUE(holds(outcome.err, "the same command again: headlab curve a --methods magnitude,"))
       << outcome.err;
   EXPECT_FALSE(fs::exists(folder.path() / "a" / "curve.json"));
-  // The same command goes on, and takes what is there.
+  // The same command goes on, and takes the parts that are finished.
   const Outcome again = done(words);
-  EXPECT_TRUE(holds(again.err, "a: magnitude")) << again.err;
-  EXPECT_FALSE(holds(again.err, "random")) << again.err;
+  EXPECT_TRUE(holds(again.err, "a: random")) << again.err;
+  EXPECT_FALSE(holds(again.err, "a: magnitude")) << again.err;
   const Json whole = kept("a/curve.json");
-  EXPECT_EQ(whole.at("methods").items()[0].at("method").string(), "random");
-  EXPECT_EQ(whole.at("methods").items()[1].at("method").string(), "magnitude");
+  EXPECT_EQ(whole.at("methods").items()[0].at("method").string(), "magnitude");
+  EXPECT_EQ(whole.at("methods").items()[1].at("method").string(), "random");
 }
 
 TEST_F(Trust, NoEscapeSequenceReachesATerminalAndNoMessageIsEndless) {
@@ -170,6 +170,17 @@ TEST_F(Trust, RunsShowsTheLossOfTheStepThatTheStateIsAt) {
   EXPECT_EQ(before, done({"eval", "a", "--examples", "32", "--json"}).json().at("loss").dump());
   append_json(folder.path() / "a" / "metrics.jsonl", stamped({{"step", 99}, {"loss", .003}}));
   EXPECT_EQ(loss(), before);
+}
+
+TEST_F(Trust, RunsCountsThoseThatItCannotRead) {
+  done(tiny({"--out", "r/a"}));
+  done(tiny({"--out", "r/b"}));
+  write_file(folder.path() / "r/a/metrics.jsonl", "{\"step\":1\n" + file("r/a/metrics.jsonl"));
+  const Outcome one = run({"runs", "r"});
+  EXPECT_EQ(one.status, 1);
+  expect_parts(one.out, {"r/b", "1 could not be read\n"});
+  fs::remove_all(folder.path() / "r/b");
+  expect_parts(run({"runs", "r"}).out, {"there is no run that can be read below r\n"});
 }
 
 TEST_F(Trust, OutWritesOverNoFileOfARunThatAnotherCommandMade) {

@@ -55,8 +55,11 @@ inline constexpr const char* kSeveralRuns = "@several runs";
 
 /// Thrown by `read` where --help or -h is among the words: then nothing else matters.
 struct HelpWanted {
+  struct Flag {
+    std::string name, placeholder, help;  // name: --keep
+  };
   std::string text;
-  std::vector<std::pair<std::string, std::string>> flags{};  // each with its placeholder
+  std::vector<Flag> flags{};
 };
 
 /// One call of a command: what was given, in which order, and what it means.
@@ -86,8 +89,11 @@ class Invocation {
   bool json() const { return json_; }
   /// Whether --csv, --latex or --table asks for a table alone.
   bool wants_table() const { return csv_ || latex_ || !table_.empty(); }
-  /// The table that --table names, as --csv or --latex asks for it. UsageError if there is none.
+  /// The table that --table names, or the first, as --csv or --latex asks for it. UsageError if
+  /// there is none.
   std::string table_text(const std::vector<Table>& tables) const;
+  /// UsageError if --table names none of these.
+  void check_table(const std::vector<Table>& tables) const;
   const std::vector<std::string>& positionals() const { return positionals_; }
   /// UsageError "FLAG `why`" for the first of these settings whose flag is there.
   void refuse(const std::vector<std::string>& settings, const std::string& why,
@@ -114,7 +120,7 @@ class Invocation {
     std::optional<std::string> value;
     bool joined = false;   // by =
     bool apart = false;    // the value is a positional: a word by itself, or one after a switch
-    bool changes = false;  // it gives another value than the preset
+    bool changes = false;  // it is a switch, or gives another value than the preset
   };
   const Setting& setting_for(const Argument& argument) const;
   void set(const Setting& setting, const Argument& argument) const;
