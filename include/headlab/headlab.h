@@ -1,9 +1,7 @@
 // Start here, after examples/one_page.cc: a whole training in 79 lines, each step with the name of
 // the file where this library does the same. headlab trains toy transformers, shows what each
 // attention head does, and removes those that do nothing. This header includes all of it, layer by
-// layer; for the lines below train/run.h, heads/scores.h and report/finding_text.h are enough, and
-// compile faster. In double (headlab_f64) there is the engine alone, base to model. The words are in
-// src/README.md.
+// layer; in double (headlab_f64) the engine alone, base to model. The words are in src/README.md.
 //
 //   headlab::Run run = headlab::create_run("runs/full", headlab::recommended_config("relations"));
 //   headlab::train_run(run);
