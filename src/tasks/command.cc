@@ -25,12 +25,13 @@ namespace {
 constexpr std::size_t kLongestLine = 1 << 24;  // bytes
 
 constexpr const char* kProtocol =
-    R"(PROGRAM is a line for the shell. It is started once, and prints a header that says at least
-`vocabulary` and `length`. Then it reads requests, a line for each, such as
+    R"(PROGRAM is a line for the shell. It is started once, and prints a header that
+says at least `vocabulary` and `length`. Then it reads requests, such as
   {"count": 64, "seed": 7412, "split": "train"}
-and prints as many lines, flushed, that follow from the seed and the split alone; of a larger
-count the first lines are the same. It runs because you name it, as --task "command:PROGRAM".
-Where a run, and not you, says so: HEADLAB_COMMAND='PROGRAM' headlab heads RUN
+and prints as many lines for each, flushed, that follow from the seed and the
+split alone; of a larger count the first lines are the same. It runs because
+you name it, as --task "command:PROGRAM". Where a run, and not you, names it:
+HEADLAB_COMMAND='PROGRAM' headlab heads RUN
 
 )";
 

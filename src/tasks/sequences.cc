@@ -286,8 +286,7 @@ LineReader::Line LineReader::read_tokens(const Json& json) {
   return line;
 }
 
-void LineReader::read(std::string_view text_line, Sequences& into) {
-  const Json json = Json::parse(text_line, "the line");
+void LineReader::read(const Json& json, Sequences& into) {
   if (const Json* header = json.find("header")) return read_header(*header);
   const Line line = read_tokens(json);
   Sequences one;
@@ -317,19 +316,26 @@ void LineReader::read(std::string_view text_line, Sequences& into) {
   into.add(one, 0);
 }
 
+void read_part(const std::string& place, std::vector<std::string>* faults,
+               const std::function<void()>& read) {
+  try {
+    in_context(place, read);
+  } catch (const Error& error) {
+    if (faults == nullptr) throw;
+    faults->push_back(error.what());
+  }
+}
+
 Sequences LineReader::read_all(std::string_view lines, const std::string& source,
                                std::vector<std::string>* faults) {
+  if (source.ends_with(".npz")) return read_arrays(lines, source, faults);
   Sequences all;
   Index number = 0;
   for (std::string_view line : split(lines, '\n')) {
     ++number;
-    if (line.find_first_not_of(" \t\r") == line.npos) continue;
-    try {
-      in_context(text(source, ":", number), [&] { read(line, all); });
-    } catch (const Error& error) {
-      if (faults == nullptr) throw;
-      faults->push_back(error.what());
-    }
+    if (line.find_first_not_of(" \t\r") != line.npos)
+      read_part(text(source, ":", number), faults,
+                [&] { read(Json::parse(line, "the line"), all); });
   }
   return all;
 }

@@ -80,11 +80,15 @@ std::string lines_of(const Task& task, std::int64_t count, Key key) {
 std::string form_of_lines() {
   const Json header = Header();
   const std::vector<std::string> names = texts_of(header.members(), &Json::Member::first);
-  return R"(each line is a sequence; a target, or an array of them, stands where something is asked:
+  return R"(each line is a sequence; where something is asked stands a target, or an array:
   {"tokens": ["d", "=", "2", "d"], "targets": [null, null, null, "2"],
    "truth": {"definition": {"3": [2]}}}
-`truth` holds by relation the keys that belong to a query, both as positions; `candidates`,
-likewise, all among which one must choose; `source` is what an encoder-decoder reads.
+`truth` holds by relation the keys that belong to a query, both as positions;
+`candidates`, likewise, all among which one must choose; `source` is what an
+encoder-decoder reads. A file NAME.npz (numpy.savez) holds whole numbers alone:
+tokens [N, T], targets [N, T] or [N, T, K], -1 where nothing is asked, perhaps
+lengths [N]; truth/NAME/keys, of which query t of sequence n has those from
+truth/NAME/begin[n T + t] to truth/NAME/begin[n T + t + 1].
 )" + wrapped("a first line {\"header\": {...}} may set " + join(names, ", "), "", 80);
 }
 

@@ -48,7 +48,8 @@ TEST_F(Talk, EveryFlagOfEveryHelpIsKnown) {
 }
 
 TEST_F(Talk, HelpFitsIntoAnyTerminal) {
-  std::vector<Words> all = {{"--help"}, {"show", "english"}, {"explain", "lift"}};
+  std::vector<Words> all = {
+      {"--help"}, {"show", "english"}, {"explain", "lift"}, {"show", "command"}, {"show", "file"}};
   for (const char* list : {"scores", "methods", "columns", "files"}) all.push_back({"list", list});
   for (const Command& command : commands()) all.push_back({command.name, "--help"});
   for (const Words& words : all) {

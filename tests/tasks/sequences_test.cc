@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "headlab/base/files.h"
+#include "support/archives.h"
 #include "support/folders.h"
 #include "tasks/checks.h"
 
@@ -129,6 +130,43 @@ TEST_F(FromLines, EqualSequencesStandOnOneSide) {
   expect_contains(task->about_data(), "300 sequences, 200 of them repeated");
   expect_contains(task->about_data(),
                   text("; ", 300 - sum, " left out, since they are held out already"));
+}
+
+TEST_F(FromLines, OrArraysAreTheSameTask) {
+  const auto array = [](const std::string& shape, const std::vector<std::int64_t>& values) {
+    std::string data;
+    for (const std::int64_t value : values)
+      data += little_endian(static_cast<std::uint64_t>(value), 2);
+    return npy("<i2", shape, data);
+  };
+  std::vector<std::pair<std::string, std::string>> files = {
+      {"tokens", array("2, 3", {5, 0, 2, 3, 3, 0})},
+      {"targets", array("2, 3, 2", {-1, -1, 1, -1, -1, 5, 2, -1, 0, 4, -1, -1})},
+      {"lengths", array("2,", {3, 2})},
+      {"truth/first/begin", array("7,", {0, 0, 1, 3, 3, 4, 4})},
+      {"truth/first/keys", array("4,", {0, 0, 1, 0})}};
+  const auto task_in = [&](const std::string& name, const std::string& bytes) {
+    const std::string path = file_of(name, bytes);
+    return make_task("file:train=" + path + ",held_out=" + path + ",test=" + path);
+  };
+  const Example arrays = task_in("a.npz", npz(files))->make(Key{}, 2, Split::validation);
+  const std::string same =
+      R"({"tokens":[5,0,2],"targets":[[null,null],[1,null],[null,5]],"truth":{"first":{"1":[0],"2":[0,1]}}}
+{"tokens":[3,3],"targets":[[2,null],[0,4]],"truth":{"first":{"1":[0]}}})";
+  const Example lines = task_of(same)->make(Key{}, 2, Split::validation);
+  EXPECT_EQ(arrays.batch.tokens, lines.batch.tokens);
+  EXPECT_EQ(arrays.batch.targets, lines.batch.targets);
+  EXPECT_EQ(arrays.batch.lengths, lines.batch.lengths);
+  EXPECT_EQ(gold_text(arrays.gold[0]), gold_text(lines.gold[0]));
+  files[4].second = array("4,", {0, 2, 1, 0});
+  files[2].second = array("2,", {3, 4});
+  const LinesCheck check = check_lines(npz(files), "a.npz");
+  ASSERT_EQ(check.faults.size(), 1U);
+  expect_contains(check.faults[0], "a.npz: sequence 1: its length is 4 of 3");
+  files[4].second = array("3,", {0, 3, 1});
+  EXPECT_EQ(check_lines(npz(files), "a.npz").faults.size(), 2U);
+  files.erase(files.begin() + 1);
+  expect_contains(check_lines(npz(files), "a.npz").faults[0], "a.npz: there is no array targets");
 }
 
 TEST_F(FromLines, HideAShareOfTheirTargets) {

@@ -1,0 +1,59 @@
+// Archives of whole numbers: a small one by hand, and every way in which one can be damaged.
+#include "base/npz.h"
+
+#include <gtest/gtest.h>
+
+#include "headlab/base/error.h"
+#include "support/archives.h"
+
+namespace headlab { namespace {
+
+std::string one_npz(const std::string& file, int method = 0) { return npz({{"a", file}}, method); }
+
+std::string refused(const std::string& bytes) {
+  try {
+    read_npz(bytes);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Npz, HoldsWholeNumbersOfEveryWidth) {
+  const std::string archive =
+      one_npz(npy("<i2", "2, 3", std::string("\1\0\2\0\xFF\xFF\0\1\5\0\6\0", 12)));
+  const auto arrays = read_npz(archive);
+  const WholeNumbers& a = arrays.at("a");
+  EXPECT_EQ(a.shape, (std::vector<std::int64_t>{2, 3}));
+  EXPECT_EQ(a.count(), 6);
+  EXPECT_EQ(a[0], 1);
+  EXPECT_EQ(a[2], -1);
+  EXPECT_EQ(a[3], 256);
+  const std::string bytes = one_npz(npy("|u1", "1,", "\xFF")),
+                    longs = one_npz(npy("<i8", "1,", std::string(8, '\xFF')));
+  EXPECT_EQ(read_npz(bytes).at("a")[0], 255);
+  EXPECT_EQ(read_npz(longs).at("a")[0], -1);
+}
+
+TEST(Npz, ThatCannotBeReadIsNamed) {
+  const std::pair<std::string, const char*> faults[] = {
+      {"", "no archive of arrays"},
+      {"PK\5\6", "ends too early"},
+      {one_npz("hello"), "a: it is no array of NumPy"},
+      {one_npz(npy("<f4", "1,", "1234")), "a: it holds no whole numbers such as <i4"},
+      {one_npz(npy("<i4", "2,", "1234")), "a: it holds less than its shape"},
+      {one_npz(npy("<i4", "99999999999999999999,", "1234")), "a: it holds"},
+      {one_npz(npy("|u1", "4294967296, 4294967296", "1")), "a: it holds"},
+      {one_npz(npy("|u1", "1,", "12")), "a: it holds more than its shape"},
+      {one_npz(npy(">i4", "1,", "1234")), "a: it holds no whole numbers"},
+      {one_npz(npy("<i0", "1,", "1234")), "a: it holds"},
+      {one_npz(npy("|u1", "1,", "1"), 8), "a: it is compressed: write it with numpy.savez"}};
+  for (const auto& [bytes, expected] : faults)
+    EXPECT_NE(refused(bytes).find(expected), std::string::npos) << refused(bytes);
+  const std::string whole = one_npz(npy("|u1", "1,", "1"));
+  for (std::size_t size = 0; size < whole.size() - 2; ++size)
+    EXPECT_NE(refused(whole.substr(0, size)), "") << size;
+}
+
+}  // namespace
+}  // namespace headlab
