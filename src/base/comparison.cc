@@ -92,6 +92,13 @@ std::vector<double> log_ratios(std::span<const double> a, std::span<const double
   return logs;
 }
 
+double p_of_worse(std::span<const std::vector<double>> arms, std::size_t one) {
+  std::vector<std::vector<double>> above;
+  for (std::size_t k = 0; k < arms.size(); ++k)
+    if (k != one) above.push_back(log_ratios(arms[one], arms[k]));
+  return sign_flip_p(above, true);
+}
+
 void correct(std::span<Paired* const> asked) {
   std::vector<double> p;
   for (const Paired* one : asked) p.push_back(one->p);
@@ -131,7 +138,9 @@ std::vector<Column> ratio_columns(const std::string& key, const std::string& tit
 }
 
 std::string chance_text(std::int64_t seeds) {
-  return text("p is exact, by flipping the signs of seeds, and Holm's p is that where all are ",
+  const bool exact = seeds <= std::int64_t{kExactSeeds};
+  return text("p is ", exact ? "exact, by" : "by 16,384 draws of",
+              " flipping the signs of seeds, and Holm's p is that where all are ",
               "asked at once; ", seeds, " seeds reach p ", least_p(static_cast<std::size_t>(seeds)),
               " at best. Below .05 they are told apart; ",
               "above it they are not, which does not make them equal.");

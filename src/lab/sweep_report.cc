@@ -90,13 +90,6 @@ struct Family {
       }
     }
   }
-  /// How often chance makes the loss of a member lie as far above that of any other.
-  double p_of_worse(std::size_t member) const {
-    std::vector<std::vector<double>> above;
-    for (std::size_t k = 0; k < members.size(); ++k)
-      if (k != member) above.push_back(log_ratios(losses[member], losses[k]));
-    return sign_flip_p(above, true);
-  }
   bool as_accurate(std::size_t a, std::size_t b) const {
     std::vector<double> differences;
     for (std::size_t s = 0; s < accuracies[a].size(); ++s)
@@ -108,7 +101,7 @@ struct Family {
     bool fewer_are_worse = true;
     for (std::size_t i = 0; i < best; ++i) {
       if (as_accurate(i, best)) return i;
-      fewer_are_worse = fewer_are_worse && p_of_worse(i) < 0.05;
+      fewer_are_worse = fewer_are_worse && p_of_worse(losses, i) < 0.05;
     }
     return fewer_are_worse && best > 0 ? std::optional(best) : std::nullopt;
   }
@@ -132,7 +125,7 @@ std::optional<SweepComparison> compare(const std::vector<SweepGroup>& groups,
   const SweepGroup& single = groups[result.one];
   if (const auto enough = family.enough(best)) result.enough = members[*enough];
   result.loss = paired(log_ratios(family.losses[0], family.losses[best]));
-  result.loss.p = result.loss.holm = family.p_of_worse(0);
+  result.loss.p = result.loss.holm = p_of_worse(family.losses, 0);
   result.accuracy_gain = groups[result.best].accuracy.mean - single.accuracy.mean;
   result.equal_parameters = std::ranges::all_of(members, [&](std::size_t i) {
     return groups[i].parameters == single.parameters;
@@ -318,7 +311,8 @@ Finding finding_of(const SweepReport& report) {
     for (const SweepComparison& c : report.comparisons) seeds = std::max(seeds, c.loss.seeds);
     if (seeds > 0)
       found.tables.back().note =
-          text(seeds, " seeds reach p ", std::ldexp(1.0, -int(seeds)), " at best");
+          text(seeds, " seeds reach p ", std::ldexp(1.0, -int(std::min<Index>(seeds, 14))),
+               " at best");
   }
   return found;
 }

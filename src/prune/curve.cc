@@ -267,8 +267,8 @@ class CurveWork {
       const auto width = static_cast<double>(points[i].kept - points[i - 1].kept);
       result.area += width * (points[i].pruned.loss + points[i - 1].pruned.loss) / 2;
     }
-    if (points.size() > 1) result.area /= static_cast<double>(points.back().kept - points[0].kept);
-    std::vector<double> stays;  // at how many sizes
+    result.area /= static_cast<double>(points.back().kept - points[0].kept);  // NaN of one size
+    std::vector<double> stays;                                                // at how many sizes
     for (const HeadId& head : all_heads(run_.model)) {
       const auto has = [&](const CurvePoint& point) { return contains(point.heads, head); };
       stays.push_back(static_cast<double>(std::ranges::count_if(points, has)));

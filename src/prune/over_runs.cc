@@ -55,7 +55,8 @@ PointOverRuns point_over(std::span<const Curve> curves, std::size_t m, std::size
   return result;
 }
 
-/// Compares the methods at each size with the one whose mean loss is lowest there.
+/// Compares the methods at each size with the one whose mean loss is lowest there. That one is
+/// picked from all, so that p is of the largest loss above any other method's.
 void compare_with_best(std::span<const Curve> curves, CurveOverRuns& all) {
   for (std::size_t p = 0; !all.methods.empty() && p < all.methods[0].points.size(); ++p) {
     const auto mean_loss = [p](const MethodOverRuns& m) { return m.points[p].pruned.mean; };
@@ -66,23 +67,21 @@ void compare_with_best(std::span<const Curve> curves, CurveOverRuns& all) {
           each(curves, [&](const Curve& c) { return c.methods[m].points[p].pruned.loss; }));
     for (std::size_t m = 0; m < losses.size(); ++m) {
       if (std::cmp_equal(m, best)) continue;
-      std::vector<std::vector<double>> others;
-      for (std::size_t k = 0; k < losses.size(); ++k)
-        if (k != m) others.push_back(log_ratios(losses[m], losses[k]));
       Paired& found = all.methods[m].points[p].against_best.emplace(
           paired(log_ratios(losses[m], losses[static_cast<std::size_t>(best)])));
-      found.p = sign_flip_p(others);
+      found.p = found.holm = p_of_worse(losses, m);
     }
   }
 }
 
-/// Corrects p over all methods and sizes.
+/// Corrects p over all methods and sizes at which losses differ in some run: where methods chose
+/// the same heads nothing is tested.
 template <class Pair>
 void correct_all(CurveOverRuns& all, const Pair& pair) {
   std::vector<Paired*> asked;
   for (MethodOverRuns& method : all.methods)
     for (PointOverRuns& point : method.points)
-      if (std::optional<Paired>& one = point.*pair) asked.push_back(&*one);
+      if (std::optional<Paired>& one = point.*pair; one && !one->is_same()) asked.push_back(&*one);
   correct(asked);
 }
 
@@ -247,8 +246,8 @@ std::vector<Table> curve_tables(std::span<const Curve> curves,
   if (several) {
     points.title = text("geometric means over ", all.runs, " runs with 95% intervals");
     points.note =
-        "The best method of a size is picked from all: its p are those of the largest "
-        "difference. " +
+        "The best method of a size is picked from all: p beside it is of the largest loss above "
+        "any other method's, one-sided. " +
         chance_text(all.runs);
   } else if (!curves.empty()) {
     points.title = text("loss with all ", curves[0].heads, " heads ", std::setprecision(4),

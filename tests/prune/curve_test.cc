@@ -171,6 +171,8 @@ TEST_F(SmallCurve, MeasuresTheAreaByTrapezoidsOverTheShareOfHeads) {
   for (const CurvePoint& point : p) EXPECT_FALSE(point.finetuned) << "nobody asked for it";
   const Curve above = curve({.methods = {"greedy"}, .sizes = {1, 4}});
   EXPECT_NEAR(above.methods[0].area, (p[1].pruned.loss + p[2].pruned.loss) / 2, 1e-12);
+  const Curve one = curve({.methods = {"greedy"}, .sizes = {1}});
+  EXPECT_TRUE(Json(one.methods[0]).at("area").is_null()) << "a point has no area";
 }
 
 TEST_F(SmallCurve, FinetunesEachSubsetOnceAndFindsTheKneeThere) {
@@ -347,34 +349,6 @@ TEST_F(SmallCurve, KnowsTheExhaustiveChoiceWhereItWasMade) {
     ASSERT_TRUE(best.points[i].chosen_on && greedy.points[i].chosen_on);
     EXPECT_LE(*best.points[i].chosen_on, *greedy.points[i].chosen_on + 1e-9);
   }
-}
-
-TEST(CurvesOverRuns, CompareMethodsRunByRun) {
-  const auto curve_of = [](double level, double times) {
-    Curve curve{};
-    for (const auto& [name, loss] : std::vector<std::pair<std::string, double>>{
-             {"low", level}, {"high", level * times}, {"other", level * (times > 2 ? .5 : 2.1)}}) {
-      curve.methods.push_back({.method = name});
-      curve.methods.back().points = {{.kept = 1, .heads = {}, .pruned = {loss, 0}}};
-    }
-    return curve;
-  };
-  // Runs differ by factors of 100, methods by 2 to 3: only the pairs show it.
-  std::vector<Curve> curves;
-  for (int run = 0; run < 8; ++run)
-    curves.push_back(curve_of(std::pow(10, run - 4), 1.9 + run % 2));
-  const CurveOverRuns all = over_runs(curves);
-  EXPECT_FALSE(all.methods[0].points[0].against_best) << "it is the best";
-  const Paired& high = *all.methods[1].points[0].against_best;
-  EXPECT_NEAR(high.difference.mean, (std::log(1.9) + std::log(2.9)) / 2, 1e-12);
-  EXPECT_EQ(high.wins, 0);
-  EXPECT_LE(high.p, 4 / 256.0);
-  EXPECT_GE(high.holm, 2 * high.p) << "two are asked";
-  EXPECT_TRUE(high.told_apart());
-  EXPECT_FALSE(all.methods[2].points[0].against_best->told_apart());
-  EXPECT_FALSE(
-      over_runs(std::span(curves).first(5)).methods[1].points[0].against_best->told_apart())
-      << "5 runs reach .0625";
 }
 
 TEST_F(SmallCurve, IsNoMeanOverTwoTasks) {

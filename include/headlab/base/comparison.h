@@ -4,6 +4,7 @@
 // lab/compare.h.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -38,10 +39,14 @@ struct Paired {
 
   /// Whether chance alone does as well in less than 5 of 100 cases.
   bool told_apart() const { return holm < 0.05; }
+  /// Whether there is no difference at all, in any seed.
+  bool is_same() const { return difference.mean == 0 && std::isnan(effect); }
 };
 Paired paired(std::span<const double> differences);
 /// log(a / b), seed by seed, as geometric_interval takes logarithms.
 std::vector<double> log_ratios(std::span<const double> a, std::span<const double> b);
+/// sign_flip_p of the losses of arm `one` above those of any other: by the largest ratio.
+double p_of_worse(std::span<const std::vector<double>> arms, std::size_t one);
 /// Sets `holm` of all.
 void correct(std::span<Paired* const> asked);
 /// The fewest seeds with which a difference of this effect is told apart in 8 of 10 cases, where

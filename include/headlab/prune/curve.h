@@ -34,7 +34,8 @@ struct CurvePoint {
 struct MethodCurve {
   std::string method;
   std::vector<CurvePoint> points{};  // by kept, ascending
-  double area = 0;  // mean loss along the curve, by trapezoids over the share of heads kept
+  /// Mean loss along the curve, by trapezoids over the share of heads kept; NaN of a single size.
+  double area = 0;
   /// Mean over sizes of the loss minus that of the exhaustive choice, both held out. That choice is
   /// the best on the choosing examples; on held-out ones another may be better: then this is below
   /// 0.
