@@ -87,7 +87,6 @@
 #include "headlab/heads/patching.h"
 #include "headlab/heads/scores.h"
 #include "headlab/heads/tracking.h"
-#include "headlab/heads/verdicts.h"
 
 // prune: which heads can go.
 #include "headlab/prune/curve.h"
@@ -101,6 +100,7 @@
 #include "headlab/lab/prune_sweep.h"
 #include "headlab/lab/reproduce.h"
 #include "headlab/lab/sweep.h"
+#include "headlab/lab/verdicts.h"
 
 // bench: the machine, a training step beside its limits, benchmarks.
 #include "headlab/bench/bench.h"

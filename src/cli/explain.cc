@@ -10,7 +10,7 @@
 #include "headlab/base/files.h"
 #include "headlab/base/text.h"
 #include "headlab/heads/scores.h"
-#include "headlab/heads/verdicts.h"
+#include "headlab/lab/verdicts.h"
 #include "headlab/prune/methods.h"
 #include "headlab/report/finding_text.h"
 #include "headlab/tasks/table.h"
@@ -254,7 +254,8 @@ std::vector<Meaning> meanings() {
   for (const ScoreEntry& score : score_table())
     all.push_back({score.name, "a score of heads", score.meaning});
   for (const VerdictWord& verdict : verdict_words())
-    all.push_back({verdict.word, "a word of verdicts", verdict.rule});
+    for (const std::string_view word : split(verdict.words, ','))
+      all.push_back({std::string(word), "a word of verdicts", verdict.rule});
   for (const PruneMethod& method : prune_table())
     all.push_back({method.name, "a pruning method", method.summary});
   for (const TaskEntry& task : task_table()) all.push_back({task.name, "a task", task.summary});

@@ -1,10 +1,12 @@
-// `headlab list`: what there is of tasks, scores, pruning methods, columns and files.
+// `headlab list`: what there is of tasks, scores, words of verdicts, pruning methods, columns and
+// files.
 // Lists are read from their tables, so what is added there shows here.
 // Needs no run. Read next: tasks/table.h, prune/methods.h.
 #include <algorithm>
 
 #include "cli/commands.h"
 #include "headlab/heads/scores.h"
+#include "headlab/lab/verdicts.h"
 #include "headlab/prune/methods.h"
 #include "headlab/tasks/table.h"
 #include "report/findings.h"
@@ -41,6 +43,8 @@ std::vector<Listed> listed(const std::string& what) {
     for (const Column& column : all_columns()) rows.push_back({column.title, column.meaning});
   else if (what == "scores")
     for (const ScoreEntry& score : score_table()) rows.push_back({score.name, score.meaning});
+  else if (what == "verdicts")
+    for (const auto& [words, rule] : verdict_words()) rows.push_back({words, rule});
   else
     for (const PruneMethod& method : prune_table()) rows.push_back({method.name, method.summary});
   return rows;
@@ -51,7 +55,7 @@ std::vector<Listed> listed(const std::string& what) {
 Result list(Invocation& call) {
   call.read({});
   const std::string& what = call.positionals()[0];
-  require_known("list", what, {"tasks", "scores", "methods", "columns", "files"});
+  require_known("list", what, {"tasks", "scores", "verdicts", "methods", "columns", "files"});
   const std::vector<Listed> rows = listed(what);
   std::size_t width = 0;
   for (const Listed& row : rows) width = std::max(width, row.name.size() + 2);

@@ -1,0 +1,110 @@
+// Every word in which a verdict is passed has its rule, with the number by which it is decided.
+#include "headlab/lab/verdicts.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <regex>
+#include <set>
+
+#include "headlab/base/error.h"
+#include "headlab/base/files.h"
+#include "headlab/base/text.h"
+#include "headlab/heads/gold_edges.h"
+#include "headlab/heads/pairs.h"
+
+namespace headlab { namespace {
+
+/// The rule of the longest word that a verdict holds; "" if there is none.
+std::string rule_of(const std::string& verdict) {
+  std::string_view longest;
+  std::string found;
+  const std::vector<VerdictWord> all = verdict_words();
+  for (const auto& [words, rule] : all)
+    for (const std::string_view word : split(words, ','))
+      if (word.size() > longest.size() && verdict.find(word) != verdict.npos)
+        longest = word, found = rule;
+  return found;
+}
+
+/// What is between quotes in the functions of a file that put verdicts into words.
+std::vector<std::string> literals_of_verdicts(const std::string& source) {
+  static const std::regex kFunction(
+      R"(\n(?:static )?std::string (?:\w+::)?(?:verdict|verdict_of|sentence|lacking)\([^]*?\n\})");
+  static const std::regex kLiteral("\"((?:[^\"\\\\]|\\\\.)*)\"");
+  std::vector<std::string> found;
+  const std::sregex_iterator end;
+  for (std::sregex_iterator function(source.begin(), source.end(), kFunction); function != end;
+       ++function) {
+    const std::string body = function->str();
+    for (std::sregex_iterator literal(body.begin(), body.end(), kLiteral); literal != end;
+         ++literal)
+      found.push_back((*literal)[1]);
+  }
+  return found;
+}
+
+/// Read from the sources, so that a new word without a rule is noticed.
+TEST(VerdictWords, AreAllThatVerdictsSay) {
+  // What stands between the words of a verdict and passes none.
+  const std::set<std::string> joints = {" key",        " keys",
+                                        " at once",    " seed",
+                                        " seeds",      " and ",
+                                        " examples",   " of it)",
+                                        ", together ", "; the numbers of parameters differ"};
+  Index checked = 0;
+  for (const char* folder : {"src/heads", "src/lab"}) {
+    for (const auto& file :
+         std::filesystem::directory_iterator(std::filesystem::path(HEADLAB_SOURCE_DIR) / folder)) {
+      for (const std::string& said : literals_of_verdicts(read_file(file.path()))) {
+        if (std::ranges::count_if(said, [](char c) { return std::isalpha(c) != 0; }) < 3) continue;
+        if (joints.contains(said) || said == " share `") continue;
+        EXPECT_NE(rule_of(said), "") << file.path() << " says: " << said;
+        ++checked;
+      }
+    }
+  }
+  EXPECT_GE(checked, 30) << "the functions are not found any more";
+}
+
+TEST(VerdictWords, HaveARuleEach) {
+  for (const char* word : {"owns", "does", "shares", "in part", "could be chance", "cause",
+                           "no cause", "redundant", "takes over", "born", "enough",
+                           "several heads beat one", "not told apart", "equal within 1.25"})
+    EXPECT_NE(rule_of(word), "") << word;
+  std::set<std::string> rules;
+  for (const auto& [words, rule] : verdict_words())
+    EXPECT_TRUE(!rule.empty() && rules.insert(rule).second) << words;
+  EXPECT_NE(rule_of("owns").find("0.3"), std::string::npos);
+}
+
+TEST(VerdictWords, AreThoseOfTests) {
+  const PairedChange sure{.change = .02, .low = .01, .high = .03, .p = 1e-6, .examples = 100};
+  EdgeTest cause{.heads = {{0, 0}},
+                 .lift = .9,
+                 .mass = 1,
+                 .control_mass = 1,
+                 .share = 1,
+                 .gold = sure,
+                 .difference = sure};
+  EdgeTest small = cause, unfair = cause, silent = cause, few = cause, disagrees = cause;
+  small.share = .01, unfair.control_mass = .5, silent.asks = false;
+  few.gold.carried = 12, disagrees.gold.p = 1;
+  std::vector<std::string> verdicts;
+  for (const EdgeTest& test : {cause, small, unfair, silent, few, disagrees})
+    verdicts.push_back(test.verdict());
+  HeadPairReport pair{.first = {0, 0},
+                      .second = {0, 1},
+                      .of_first = {true, sure},
+                      .of_second = {true, sure, sure},
+                      .beyond = sure,
+                      .beyond_share = .8};
+  verdicts.push_back(pair.verdict());
+  EXPECT_EQ(pair.verdict(), "redundant, 0.1 takes over");
+  for (const std::string& verdict : verdicts) EXPECT_NE(rule_of(verdict), "") << verdict;
+  std::ranges::sort(verdicts);
+  EXPECT_EQ(std::ranges::adjacent_find(verdicts), verdicts.end());
+}
+
+}  // namespace
+}  // namespace headlab
