@@ -218,7 +218,7 @@ std::vector<std::vector<double>> Ablation::losses(std::span<const HeadSet> sets)
 std::vector<Ablation::PairLosses> Ablation::pair_losses(std::span<const HeadPair> pairs) const {
   const NoGrad no_grad;
   const std::vector<double> none(examples_.size);
-  std::vector<PairLosses> all(pairs.size(), {none, none});
+  std::vector<PairLosses> all(pairs.size(), {none, none, none, none});
   for_parts(examples_, options_.batch, [&](const Batch& examples, Index first) {
     const Part part(*this, examples, first);
     parallel_for(std::ssize(pairs), [&](Index p) {
@@ -228,9 +228,13 @@ std::vector<Ablation::PairLosses> Ablation::pair_losses(std::span<const HeadPair
       NormScales norms;
       add_losses(part.logits(both, both, &norms), examples, first, 1, all[p].joint);
       norms.given = true;
-      const Tensor added = part.logits({a}, both, &norms) + part.logits({b}, both, &norms) -
-                           part.logits({}, both, &norms);
-      add_losses(added, examples, first, 1, all[p].independent);
+      const Tensor whole = part.logits({}, both, &norms),
+                   without_a = part.logits({a}, both, &norms),
+                   without_b = part.logits({b}, both, &norms);
+      add_losses(without_a + without_b - whole, examples, first, 1, all[p].independent);
+      add_losses(whole, examples, first, 1, all[p].whole);
+      for (const auto& [logits, times] : {std::pair(without_a, 1), {without_b, 1}, {whole, -1}})
+        add_losses(logits, examples, first, times, all[p].apart);
     });
   });
   return all;

@@ -255,7 +255,8 @@ static Table edges_table() {
   };
   add(change_columns("gold.", "cost", "rise of the loss on the relation's own targets, nats"));
   add({{"share", "share", "of the cost in all heads together", 1, "%"}});
-  add(change_columns("control.", "random", "the cost of hiding as much attention elsewhere"));
+  add(change_columns("control.", "random",
+                     "the cost of hiding random edges, of the weight beside it"));
   add({{"control_mass", "its mass", "the attention that was hidden there", kHidden},
        {"control_ratio", "weight", "of the random edges, as a share of the gold ones", 2},
        {"targets", "targets", "that were judged", kGrouped}});

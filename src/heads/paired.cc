@@ -24,6 +24,7 @@ std::vector<Column> change_columns(const std::string& prefix, const std::string&
 }
 
 Json::Array cells_of(const PairedChange& change) {
+  if (change.examples == 0) return {Json(), Json(), 0, Json()};  // nothing was measured
   return {Json::Array{change.change, change.low, change.high}, change.p, change.examples,
           change.carried};
 }
@@ -73,6 +74,27 @@ PairedChange paired_change(std::span<const double> after, std::span<const double
   result.low = interval.low, result.high = interval.high;
   result.p = known ? mean.p() : std::nan("");
   return result;
+}
+
+/// Whether a change in one of the tables is carried by too few examples.
+static bool few_carry(const Finding& found) {
+  for (const Table& table : found.tables)
+    for (std::size_t c = 0; c < table.columns.size(); ++c)
+      for (const Json::Array& row : table.rows)
+        if (table.columns[c].key.ends_with("carried") && row[c].is_number() &&
+            row[c].number() < kFewestPaired)
+          return true;
+  return false;
+}
+
+Finding judge_until_carried(const Task& task, Index examples,
+                            const std::function<Finding(Index)>& judge) {
+  Finding found = judge(examples);
+  if (examples != kPairedExamples) return found;
+  while (examples < kMostPaired && at_most_different(task, 2 * examples) == 2 * examples &&
+         few_carry(found))
+    found = judge(examples *= 2);
+  return found;
 }
 
 std::vector<double> targets_by_example(const Batch& examples) {

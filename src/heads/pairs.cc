@@ -19,7 +19,7 @@ bool HeadPairReport::redundant() const {
   const double a = of_first.share.change, b = of_second.share.change;
   return PairSide::is_sure(of_first.share) && PairSide::is_sure(of_second.share) &&
          std::min(a, b) >= kLeastShare * std::max(a, b) && PairSide::is_sure(beyond) &&
-         beyond.change >= kLeast;
+         beyond.change >= kLeast && beyond_share >= kLeastBeyond;
 }
 
 bool HeadPairReport::takes_over(const PairSide& side, const PairSide& gone) {
@@ -126,15 +126,15 @@ PairSide side_of(const AskedRelation& relation, const HeadSet& heads, const Head
   return side;
 }
 
-/// What both cost beyond the sum of what each costs, on a relation's targets.
-PairedChange cost_beyond(const Transformer& model, const AskedRelation& relation,
-                         const HeadPairReport& pair, const AblationOptions& options) {
+/// Fills what both cost beyond the sum of what each costs, on a relation's targets.
+void find_cost(const Transformer& model, const AskedRelation& relation,
+               const AblationOptions& options, HeadPairReport& pair) {
   const Ablation ablation(model, relation.examples, options);
-  const std::vector<HeadSet> sets = {{}, {pair.first}, {pair.second}, {pair.first, pair.second}};
-  std::vector<std::vector<double>> losses = ablation.losses(sets);
-  for (std::size_t b = 0; b < relation.targets.size(); ++b)
-    losses[3][b] += losses[0][b], losses[1][b] += losses[2][b];
-  return ablation.change(losses[3], losses[1]);
+  const std::vector<HeadPair> asked = {{pair.first, pair.second}};
+  const Ablation::PairLosses losses = ablation.pair_losses(asked)[0];
+  pair.beyond = ablation.change(losses.joint, losses.apart);
+  pair.beyond_share =
+      pair.beyond.change / (ablation.mean(losses.joint) - ablation.mean(losses.whole));
 }
 
 }  // namespace
@@ -181,7 +181,7 @@ PairsReport ablate_pairs(const Transformer& model, const Task& task, const Ablat
     pair.of_first = side_of(*most, heads, pair.first, pair.second);
     pair.of_second = side_of(*most, heads, pair.second, pair.first);
     if (PairSide::is_sure(pair.of_first.share) && PairSide::is_sure(pair.of_second.share))
-      pair.beyond = cost_beyond(model, *most, pair, options);
+      find_cost(model, *most, options, pair);
   }
   return report;
 }
@@ -214,6 +214,7 @@ static Table pairs_table(const PairsReport& report) {
     add(text(key, ".rise."), text(name, "'s rise"), "of that when the other is silenced", false);
   }
   add("beyond.", "beyond", "the cost of both beyond the sum, on the relation's targets", false);
+  table.columns.push_back({"beyond_share", "of both", "beyond, as a share of their cost", kHidden});
   table.columns.push_back({"redundant", "redundant", "whether both know it", kHidden});
   table.columns.push_back({"verdict", "verdict", "what the numbers say", kPlain, "", false});
   return table;
@@ -227,7 +228,8 @@ Finding finding_of(const PairsReport& report) {
                                {pair.relation.empty() ? Json() : Json(pair.relation)});
     for (const PairSide* side : {&pair.of_first, &pair.of_second})
       row = row_with(row_with(row, cells_of(side->share)), cells_of(side->rise));
-    table.rows.push_back(row_with(row, cells_of(pair.beyond), {pair.redundant(), pair.verdict()}));
+    table.rows.push_back(row_with(row, cells_of(pair.beyond),
+                                  {pair.beyond_share, pair.redundant(), pair.verdict()}));
   }
   return {report.about(), {table}};
 }

@@ -108,19 +108,23 @@ TransformerConfig config_for(const Task& task) {
 }
 
 TEST(Calibration, OfOwners) {
-  Rate random, perfect;
+  Rate random, perfect, shared;
   for (const Index seed : seeds()) {
     const auto task = make_task(kRelationsToShuffle);
     const Shuffled shuffled(*task, Key{7}.fold(seed));
     const HeadsOptions options{.examples = 100, .without_gold = false};
     const Transformer model = random_model(config_for(*task), Key{1}.fold(seed));
-    for (const RelationWinner& winner : score_heads(model, shuffled, options).relations)
-      random.add(winner.owned);
+    const HeadsReport scores = score_heads(model, shuffled, options);
+    for (std::size_t r = 0; r < scores.relations.size(); ++r) {
+      random.add(scores.relations[r].owned);
+      shared.add(scores.division_of(r) != nullptr);
+    }
     const Transformer same = hand_built(task->shape(), 3, {kSame, 1, kUniform});
     for (const RelationWinner& winner : score_heads(same, shuffled, options).relations)
       perfect.add(winner.owned);
   }
   random.expect_at_most_one_percent("owns, random models, shuffled gold");
+  shared.expect_at_most_one_percent("shares, random models, shuffled gold");
   perfect.expect_at_most_one_percent("owns, a perfect head, shuffled gold");
 }
 
@@ -145,7 +149,7 @@ TEST(Calibration, OfCauses) {
 /// is asked about, and the other does not even do it in part. Both verdicts are possible: the other
 /// may write to its logits as well. A training for every fourth of the seeds.
 TEST(Calibration, OfUnrelatedPairs) {
-  Rate redundant, takes_over;
+  Rate redundant, takes_over, found;
   const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1+3+same");
   for (const Index seed : seeds(4)) {
     TransformerConfig config = config_for(*task);
@@ -162,12 +166,19 @@ TEST(Calibration, OfUnrelatedPairs) {
       return 1.0;
     };
     for (const HeadPairReport& pair : ablate_pairs(model, *task, {}, 256).pairs) {
+      const auto is_strong = [&](const HeadId& head) {
+        return lift_of(head, pair.relation) >= 0.5;
+      };
+      if (is_strong(pair.first) && is_strong(pair.second) && !pair.relation.empty())
+        found.add(pair.redundant());
       const HeadId other = pair.of_first.owns ? pair.second : pair.first;
       if (pair.relation.empty() || lift_of(other, pair.relation) >= 0.1) continue;
       redundant.add(pair.redundant());
       takes_over.add(pair.first_takes_over() || pair.second_takes_over());
     }
   }
+  std::cout << "  redundant, of pairs with a lift of .5 each: " << found.hits << " of "
+            << found.trials << "\n";
   EXPECT_GT(redundant.trials, 0);
   redundant.expect_at_most_one_percent("redundant, unrelated pairs of trained models");
   takes_over.expect_at_most_one_percent("takes over, unrelated pairs of trained models");
@@ -177,7 +188,7 @@ TEST(Calibration, OfUnrelatedPairs) {
 TEST(Calibration, OfControls) {
   for (const char* spec :
        {"memoryless:length=10,vocab=6,classes=3", "random:length=10,vocab=6,classes=3"}) {
-    Rate owned, causes, pairs;
+    Rate owned, causes, pairs, shared;
     double loss = 0;
     const auto task = make_task(spec);
     for (const Index seed : seeds()) {
@@ -189,7 +200,10 @@ TEST(Calibration, OfControls) {
           evaluate(model, *task, {.examples = 60}).loss / static_cast<double>(std::ssize(seeds()));
       const HeadsReport scores =
           score_heads(model, *task, {.examples = 100, .without_gold = false});
-      for (const RelationWinner& winner : scores.relations) owned.add(winner.owned);
+      for (std::size_t r = 0; r < scores.relations.size(); ++r) {
+        owned.add(scores.relations[r].owned);
+        shared.add(scores.division_of(r) != nullptr);
+      }
       const EdgeExperiment experiment(model, *task, {.examples = 120, .draws = 2, .seed = seed});
       for (std::size_t r = 0; r < scores.relations.size(); ++r)
         for (const HeadId& head : all_heads(model))
@@ -200,6 +214,7 @@ TEST(Calibration, OfControls) {
     std::cout << "  " << spec << ", mean loss " << loss << "\n";
     EXPECT_LT(loss, *spec == 'm' ? 0.1 : 2);
     owned.expect_at_most_one_percent("owns, a control");
+    shared.expect_at_most_one_percent("shares, a control");
     causes.expect_at_most_one_percent("cause, a control");
     pairs.expect_at_most_one_percent("redundant or takes over, a control");
   }

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <iostream>
 
-#include "headlab/heads/ablation.h"
+#include "headlab/heads/gold_edges.h"
 #include "headlab/model/initial.h"
 #include "headlab/tasks/table.h"
 #include "headlab/train/evaluate.h"
@@ -39,15 +39,84 @@ double coverage_of(const std::vector<double>& after, const std::vector<double>& 
   return share + 1.96 * std::sqrt(share * (1 - share) / static_cast<double>(given));
 }
 
-TEST(Coverage, OfTheCostOfTrainedHeads) {
-  for (const char* spec : {"relations:length=10,vocab=6,classes=3,relations=1+same",
-                           "induction:length=14,vocab=9,shortest=3,longest=5,start=1,gap=2"}) {
+constexpr const char* kRelations = "relations:length=10,vocab=6,classes=3,relations=1+same";
+constexpr const char* kInduction = "induction:length=14,vocab=9,shortest=3,longest=5,start=1,gap=2";
+
+Transformer trained_on(const Task& task) {
+  TransformerConfig config = small_config();
+  config.shape() = task.shape(), config.d_model = 16;
+  Transformer model(config);
+  initialize(model, streams::initial_values(1));
+  Trainer(model, task, {.steps = 300, .batch = 32, .lr = 1e-2, .warmup = 15, .seed = 1}).run();
+  return model;
+}
+
+/// A task with other examples.
+class Redrawn : public Task {
+ public:
+  Redrawn(const Task& task, Index draw) : task_(task), draw_(draw) {}
+  std::string spec() const override { return task_.spec(); }
+  TaskShape shape() const override { return task_.shape(); }
+  std::vector<Relation> relations() const override { return task_.relations(); }
+  std::vector<std::string> target_names() const override { return task_.target_names(); }
+  std::string token_text(std::int32_t token) const override { return task_.token_text(token); }
+  Example make(Key key, Index count, Split split) const override {
+    return task_.make(key.fold(draw_), count, split);
+  }
+
+ private:
+  const Task& task_;
+  Index draw_;
+};
+
+/// The cost of hidden edges, and how much it lies above that of random ones, over draws of
+/// examples.
+TEST(Coverage, OfHiddenGoldEdges) {
+  constexpr Index kDraws = 120, kHead = 3;  // a head of the second layer
+  const auto task = make_task(kInduction);
+  const Transformer model = trained_on(*task);
+  const HeadId head = all_heads(model)[kHead];
+  const auto test = [&](Index draw, Index examples) {
+    const Redrawn redrawn(*task, draw);
+    return EdgeExperiment(model, redrawn, {.examples = examples, .draws = 1, .seed = draw})
+        .test(0, {head});
+  };
+  const EdgeTest truth = test(kDraws, 16384);
+  std::vector<EdgeTest> drawn;
+  for (Index draw = 0; draw < kDraws; ++draw) drawn.push_back(test(draw, 256));
+  for (PairedChange EdgeTest::*of : {&EdgeTest::gold, &EdgeTest::control, &EdgeTest::difference}) {
+    Index held = 0, given = 0;
+    for (const EdgeTest& one : drawn) {
+      const PairedChange& found = one.*of;
+      given += found.enough();
+      held += found.enough() && found.low <= (truth.*of).change && (truth.*of).change <= found.high;
+    }
+    const double share = given > 0 ? static_cast<double>(held) / static_cast<double>(given) : 1;
+    std::cout << "  hidden edges " << (truth.*of).change << ": " << held << " of " << given << "\n";
+    EXPECT_GE(share + 1.96 * std::sqrt(share * (1 - share) / kDraws), 0.93);
+  }
+}
+
+/// What two heads cost beyond what each costs, and beyond the sum of their effects.
+TEST(Coverage, OfPairsOfTrainedHeads) {
+  for (const char* spec : {kRelations, kInduction}) {
     const auto task = make_task(spec);
-    TransformerConfig config = small_config();
-    config.shape() = task->shape(), config.d_model = 16;
-    Transformer model(config);
-    initialize(model, streams::initial_values(1));
-    Trainer(model, *task, {.steps = 300, .batch = 32, .lr = 1e-2, .warmup = 15, .seed = 1}).run();
+    const Transformer model = trained_on(*task);
+    const Batch examples = held_out_examples(*task, 8192).batch;
+    const HeadSet heads = all_heads(model);
+    const std::vector<HeadPair> pairs = {{heads[0], heads[1]}, {heads[0], heads.back()}};
+    const std::vector<double> targets = targets_by_example(examples);
+    for (const Ablation::PairLosses& losses : Ablation(model, examples).pair_losses(pairs)) {
+      EXPECT_GE(coverage_of(losses.joint, losses.independent, targets), 0.93) << spec;
+      EXPECT_GE(coverage_of(losses.joint, losses.apart, targets), 0.93) << spec;
+    }
+  }
+}
+
+TEST(Coverage, OfTheCostOfTrainedHeads) {
+  for (const char* spec : {kRelations, kInduction}) {
+    const auto task = make_task(spec);
+    const Transformer model = trained_on(*task);
     const Batch examples = held_out_examples(*task, 8192).batch;
     std::vector<HeadSet> sets = {{}};
     for (const HeadId& head : all_heads(model)) sets.push_back({head});

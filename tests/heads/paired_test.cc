@@ -9,6 +9,7 @@
 #include "headlab/base/error.h"
 #include "headlab/base/random.h"
 #include "headlab/base/statistics.h"
+#include "headlab/tasks/table.h"
 
 namespace headlab { namespace {
 
@@ -109,6 +110,34 @@ TEST(PairedChange, IntervalsHoldTheTruthNineteenTimesInTwenty) {
   // Binomial(2000, .95) has standard deviation .005; the normal distribution costs about .01.
   EXPECT_NEAR(held / static_cast<double>(kRounds), 0.945, 0.02);
   EXPECT_GT(significant, kRounds * 9 / 10);
+}
+
+/// Examples are doubled only where they are the default, the task has more, and too few carry.
+TEST(JudgeUntilCarried, TakesMoreExamplesWhereFewCarryAChange) {
+  const auto endless = make_task("relations:length=10,vocab=6,classes=3");
+  const auto finite = make_task("text");
+  ASSERT_GT(finite->different(Split::validation), 0);
+  const auto asked = [](const Task& task, Index examples, double enough_from) {
+    std::vector<Index> all;
+    judge_until_carried(task, examples, [&](Index n) {
+      all.push_back(n);
+      PairedChange change{.examples = n, .carried = static_cast<double>(n) / enough_from * 30};
+      Table table{"heads", change_columns("gold.", "cost", "")};
+      table.rows = {cells_of(change), cells_of({})};
+      return Finding{.tables = {table}};
+    });
+    return all;
+  };
+  EXPECT_EQ(asked(*endless, kPairedExamples, 2000), (std::vector<Index>{2048}));
+  EXPECT_EQ(asked(*endless, kPairedExamples, 4000), (std::vector<Index>{2048, 4096}));
+  EXPECT_EQ(asked(*endless, kPairedExamples, 1e9), (std::vector<Index>{2048, 4096, 8192}));
+  EXPECT_EQ(asked(*endless, 100, 1e9), (std::vector<Index>{100})) << "as it was asked for";
+  EXPECT_EQ(asked(*finite, kPairedExamples, 1e9), (std::vector<Index>{2048}))
+      << "there are no more";
+}
+
+TEST(PairedChange, ThatWasNotMeasuredHasNoNumbers) {
+  EXPECT_EQ(Json(cells_of({})).dump(), "[null,null,0,null]");
 }
 
 TEST(PairedChange, NeedsPairs) {

@@ -84,6 +84,7 @@ class Ablation {
   /// depend on each other.
   struct PairLosses {
     std::vector<double> joint, independent;  // of the examples, each summed over its targets
+    std::vector<double> whole, apart;        // of none, and what each costs alone added to it
   };
   std::vector<PairLosses> pair_losses(std::span<const HeadPair> pairs) const;
   /// The mean over all targets of the losses of the examples.

@@ -3,12 +3,14 @@
 // can be seen. Examples are the independent unit, not targets. Read next: ablation.h.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "headlab/base/table.h"
 #include "headlab/model/transformer.h"
+#include "headlab/tasks/task.h"
 
 namespace headlab {
 
@@ -18,6 +20,9 @@ inline constexpr Index kFewestPaired = 30;
 /// How many examples changes are judged on, where the task has as many. Few of them often carry the
 /// change, and then intervals on 512 hold the truth in two cases of three.
 inline constexpr Index kPairedExamples = 2048;
+
+/// To so many they are raised while too few of them carry a change.
+inline constexpr Index kMostPaired = 8192;
 
 /// A change of the mean loss, in nats per target.
 struct PairedChange {
@@ -54,6 +59,12 @@ Json::Array row_with(Json::Array first, const Json::Array& then, const Json::Arr
 PairedChange paired_change(std::span<const double> after, std::span<const double> before,
                            std::span<const double> targets,
                            std::span<const std::size_t> groups = {});
+
+/// What `judge` finds on so many held-out examples. Of kPairedExamples of a task that has more,
+/// they are doubled up to kMostPaired while fewer than kFewestPaired carry a change that was
+/// measured.
+Finding judge_until_carried(const Task& task, Index examples,
+                            const std::function<Finding(Index)>& judge);
 
 /// The number of targets of each example.
 std::vector<double> targets_by_example(const Batch& examples);
