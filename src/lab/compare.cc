@@ -217,6 +217,28 @@ Interval mean_over_seeds(const Arm& arm, const Measure& measure) {
                                           : t_interval(arm.values);
 }
 
+/// What all names begin with, whole parts of them alone.
+std::string common_beginning(std::span<const Arm> arms) {
+  std::string_view common = arms[0].name;
+  for (const Arm& arm : arms)
+    common = common.substr(0, std::ranges::mismatch(common, arm.name).in1 - common.begin());
+  return std::string(common.substr(0, common.find_last_of("/:,") + 1));
+}
+
+/// Shows the names of arms, which programs get whole, without what all of them begin with.
+std::vector<Table> shortened(std::vector<Table> tables, const std::string& common) {
+  if (common.empty()) return tables;
+  tables[0].title = "arms of " + common;
+  for (Table& table : tables) {
+    if (!table.shown) continue;
+    table.columns[0].digits = kHidden;
+    table.columns.insert(table.columns.begin() + 1, {"shown", "arm", "", kPlain, "", false});
+    for (Json::Array& row : table.rows)
+      row.insert(row.begin() + 1, row[0].string().substr(common.size()));
+  }
+  return tables;
+}
+
 Table arms_table(std::span<const Arm> arms, const Measure& measure) {
   const char* how = measure.by == ratio ? "; geometric mean over seeds, 95% interval on logarithms"
                     : measure.by == share_difference ? "; mean over seeds, 95% interval of Wilson"
@@ -307,22 +329,23 @@ Finding compare_arms(std::span<const Arm> arms, const CompareOptions& options) {
     asked.push_back(&found[i]);
   }
   correct(asked);
-  Table table = comparisons_table(ratios, wanted);
-  const auto count = static_cast<double>(asked.size());
+  const std::string common = common_beginning(arms);
+  Table table = comparisons_table(ratios, wanted.substr(common.size()));
   Index most = 0;
   for (std::size_t i = 0; i < arms.size(); ++i) {
     const Paired& one = found[i];
     if (one.seeds == 0) continue;
     most = std::max(most, one.seeds);
     const Interval shown = ratios ? exp_of(one.difference) : one.difference;
-    const Index takes = seeds_to_tell(one.effect, 0.05 / count);
+    const Index takes = seeds_to_tell(one.effect, 0.05 / static_cast<double>(asked.size()));
     table.rows.push_back({arms[i].name, Json::Array{shown.mean, shown.low, shown.high}, one.wins,
                           one.seeds, one.p, one.holm, one.effect, takes > 0 ? Json(takes) : Json(),
                           equal[i], verdict_of(one, equal[i], margin)});
   }
   table.note = chance_text(most);
   return {.about = stamped({{"measure", measure.name}, {"reference", wanted}, {"margin", margin}}),
-          .tables = {arms_table(arms, measure), table, seeds_table(arms, measure)}};
+          .tables =
+              shortened({arms_table(arms, measure), table, seeds_table(arms, measure)}, common)};
 }
 
 }  // namespace headlab

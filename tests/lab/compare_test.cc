@@ -3,6 +3,7 @@
 #include "headlab/lab/compare.h"
 
 #include <cmath>
+#include <iostream>
 
 #include "headlab/base/files.h"
 #include "headlab/base/random.h"
@@ -42,6 +43,17 @@ TEST(Compare, KnowsTheRatioAndHowOftenItWins) {
   options.reference = "a";
   EXPECT_EQ(cell(compare_arms(std::vector<Arm>{arm("b", b), arm("a", a)}, options), "verdict"),
             Json("higher"));
+}
+
+TEST(Compare, ShowsNamesWithoutWhatAllOfThemBeginWith) {
+  const Finding found = compare_arms(std::vector<Arm>{arm("sweeps/knee/heads=4:greedy", {1, 2}),
+                                                      arm("sweeps/knee/heads=8", {1, 2})});
+  EXPECT_EQ(cell(found, "arm").string(), "sweeps/knee/heads=8") << "whole for programs";
+  EXPECT_EQ(cell(found, "shown").string(), "heads=8");
+  EXPECT_EQ(found.table("arms").title, "arms of sweeps/knee/");
+  EXPECT_EQ(found.table("comparisons").columns[2].title, "times heads=4:greedy");
+  const Finding apart = compare_arms(std::vector<Arm>{arm("abc", {1, 2}), arm("abd", {1, 2})});
+  EXPECT_EQ(apart.table("comparisons").columns[1].title, "times abc");
 }
 
 TEST(Compare, SaysNothingWhereTheSeedsDoNotTell) {
@@ -112,6 +124,26 @@ TEST(Compare, TakesChanceForADifferenceAtMostAsOftenAsItSays) {
   }
   EXPECT_LE(told, 50) << "of 1,000 experiments in which the arms are the same";
   EXPECT_GE(told, 10) << "the test is not idle";
+}
+
+/// Arms whose losses differ by exactly the margin are not equal within it.
+TEST(Compare, TakesArmsForEqualAtMostAsOftenAsItSays) {
+  for (const auto& [factor, most, least] : {std::tuple{1.25, 50, 5}, {1.0, 1000, 700}}) {
+    Generator random(Key{}.fold("equal"));
+    int equal = 0;
+    for (int trial = 0; trial < 1000; ++trial) {
+      std::vector<double> a, b;
+      for (int seed = 0; seed < 10; ++seed) {
+        a.push_back(std::exp(2 * random.normal()));
+        b.push_back(a.back() * factor * std::exp(0.2 * random.normal()));
+      }
+      const Finding found = compare_arms(std::vector<Arm>{arm("a", a), arm("b", b)});
+      equal += cell(found, "verdict").string().starts_with("equal");
+    }
+    std::cout << "  a factor of " << factor << ": equal in " << equal << " of 1000\n";
+    EXPECT_LE(equal, most + 14) << factor;
+    EXPECT_GE(equal, least) << factor;
+  }
 }
 
 TEST(Compare, LeavesOutAnArmWithoutNumbers) {

@@ -3,8 +3,10 @@
 #include "headlab/lab/sweep.h"
 
 #include <cmath>
+#include <iostream>
 
 #include "headlab/base/files.h"
+#include "headlab/base/random.h"
 #include "support/runs.h"
 
 namespace headlab { namespace {
@@ -149,6 +151,31 @@ TEST_F(Sweep, SaysThatSeveralHeadsGainNothingWhereAccuracyIsTheSame) {
   EXPECT_TRUE(holds(verdict_in(report), "heads=1 is enough"));
   const SweepReport first = collect({{"1", seeds_of(0.004, 1)}, {"2", seeds_of(0.008, 1)}});
   EXPECT_EQ(verdict_in(first), "heads=1 has the lowest mean loss");
+}
+
+/// Where fewer heads are as bad as the margin, or as good as the best, words are seldom wrong.
+TEST_F(Sweep, SeldomSaysWhatIsNotSo) {
+  Generator random(Key{}.fold("verdicts of sweeps"));
+  int win = 0, enough = 0;
+  constexpr int kTrials = 20;
+  for (int trial = 0; trial < kTrials; ++trial) {
+    const auto seeds = [&](double accuracy) {
+      std::vector<Reached> reached;
+      for (int seed = 0; seed < 8; ++seed)
+        reached.push_back({std::exp(random.normal()), accuracy + 0.002 * random.normal()});
+      return reached;
+    };
+    // Losses are alike, so that several heads win by chance alone; in accuracy one head lies below
+    // by what counts, so that it is not enough.
+    const SweepReport report = collect({{"1", seeds(0.9)}, {"2", seeds(0.9 + kGain)}});
+    const SweepComparison& found = report.comparisons.at(0);
+    win += found.several_win;
+    enough +=
+        found.enough && report.groups[*found.enough].name == "heads=1" && found.best != found.one;
+  }
+  std::cout << "  several win: " << win << ", enough: " << enough << " of " << kTrials << "\n";
+  EXPECT_LE(win, 3) << "5 of 100, and two standard errors";
+  EXPECT_LE(enough, 3);
 }
 
 TEST_F(Sweep, ComparesTheSeedsThatAllGroupsHave) {
