@@ -75,7 +75,17 @@ class Verdict {
     return names;
   }
 
-  /// "3 of them do the work: 0.0 does back3; 0.4 does same (0.2 too)"; and what no head does.
+  /// The sentence on heads that share a relation; nullptr where one does it alone.
+  static const Json* shared(const Json& heads, const Json& relation) {
+    const Json* divisions = heads.find("divisions");  // older files have none
+    if (divisions == nullptr) return nullptr;
+    const auto found = std::ranges::find(divisions->items(), relation,
+                                         [](const Json& one) { return one.at("relation"); });
+    return found == divisions->items().end() ? nullptr : &found->at("sentence");
+  }
+
+  /// "3 of them do the work: 0.0 does back3; 0.4 does same (0.2 too)"; what heads share; and what
+  /// no head does.
   void say_owners(const Json& heads) {
     std::vector<std::string> missing;
     std::set<std::string> owners;
@@ -86,6 +96,12 @@ class Verdict {
     for (const Json& relation : heads.at("relations").items()) {
       const std::string name = relation.at("name").string();
       const std::vector<std::string> who = doers(heads, name);
+      if (const Json* sentence = shared(heads, relation.at("name"))) {
+        say(text(count++ == 0 ? "" : "; ", sentence->string()),
+            {{"head", sentence->string().substr(0, sentence->string().find_first_of(", "))},
+             {"relation", name}});
+        continue;
+      }
       if (relation.at("owner").is_null() || who.empty()) {
         missing.push_back(name);
         continue;

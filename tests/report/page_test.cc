@@ -123,19 +123,36 @@ TEST_F(Pages, RefuseSnapshotsOfAnotherRun) {
   EXPECT_THROW(make_page({one.path}), Error);
 }
 
+/// The verdict on a run with one report.
+std::string verdict_with(const char* name, const Json& report) {
+  const Json pieces =
+      verdict_of(Json::object({{"modules", Json::array()},
+                               {"evaluation", Json::object({{"loss", 1}, {"accuracy", 1}})},
+                               {"reports", Json::object({{name, report}})}}));
+  std::string all;
+  for (const Json& piece : pieces.items()) all += piece.at("text").string();
+  return all;
+}
+
+TEST(Verdict, SaysThatHeadsShareWhatNoneDoesAlone) {
+  const Json report = Json::parse(
+      R"({"relations":[{"name":"larger","owner":[0,0]},{"name":"same","owner":null}],
+          "heads":[{"layer":0,"head":0,"scores":{"larger":{"lift":0.5,"p":0.001}}},
+                   {"layer":0,"head":1,"scores":{"larger":{"lift":0.5,"p":0.001}}}],
+          "divisions":[{"relation":"larger","sentence":"0.0 and 0.1 share `larger`: all alike"}]})",
+      "heads.json");
+  const std::string said = verdict_with("heads", report);
+  EXPECT_NE(said.find("0.0 and 0.1 share `larger`: all alike. Nobody does same."), said.npos)
+      << said;
+  EXPECT_EQ(said.find("does larger"), said.npos) << said;
+}
+
 TEST(Verdict, CountsTheHeadsThatAreEnough) {
   const auto words = [](int heads) {
     const Json::Array points = {Json::object({{"kept", 1}, {"loss", 0.5}})};
     const Json::Array methods = {
         Json::object({{"method", "greedy"}, {"knee", 1}, {"points", points}})};
-    const Json curve = Json::object({{"methods", methods}, {"heads", heads}});
-    const Json pieces =
-        verdict_of(Json::object({{"modules", Json::array()},
-                                 {"evaluation", Json::object({{"loss", 1}, {"accuracy", 1}})},
-                                 {"reports", Json::object({{"curve", curve}})}}));
-    std::string all;
-    for (const Json& piece : pieces.items()) all += piece.at("text").string();
-    return all;
+    return verdict_with("curve", Json::object({{"methods", methods}, {"heads", heads}}));
   };
   EXPECT_NE(words(2).find("the best 1 of 2 are enough (loss 0.5)"), std::string::npos) << words(2);
   EXPECT_NE(words(4).find("the best 1 of 4 are enough"), std::string::npos) << words(4);

@@ -88,10 +88,19 @@ export const births = () => Object.entries(run().facts.history?.relations || {})
 
 const meaningOf = (name) => task().relations.find((r) => r.name === name)?.description || name;
 
+/// The names of the relations that a head shares with others.
+export const sharedBy = (x) => (run().reports.heads?.divisions || [])
+    .filter((d) => d.heads.some((h) => at2(h) === x.at)).map((d) => d.relation);
+
 /// What a head does, in a clause.
 export function roleOf(x) {
-  const done = doneBy(x);
-  if (done.length) return `looks at ${listed(done.map((d) => meaningOf(d.name)))}`;
+  const shared = sharedBy(x);
+  const clauses = [
+    ['looks at ', doneBy(x).map((d) => d.name).filter((name) => !shared.includes(name))],
+    ['shares the look at ', shared],
+  ].filter(([, names]) => names.length)
+    .map(([does, names]) => does + listed(names.map(meaningOf)));
+  if (clauses.length) return clauses.join(' and ');
   return !scoresOf(x).length ? 'has not been scored'
     : `does nothing of what is scored: no lift reaches ${app.page.facts.owner.lift}`;
 }
@@ -111,7 +120,10 @@ export function factsOf(x) {
       `${digits(best.score.mass, 2)} of its attention, chance ${digits(best.score.null, 2)} ` +
         `(lift ${digits(best.score.lift, 2)}, p ${digits(best.score.p, 3)})`,
     ],
-    same.length && ['does it too', listed(same.map((y) => y.at))],
+    same.length && [
+      best && sharedBy(x).includes(best.name) ? 'shares it with' : 'does it too',
+      listed(same.map((y) => y.at)),
+    ],
     cost != null && ['without it', `loss ${signed(cost)} nats`],
     partner && [
       `without ${partner.x.at} as well`,

@@ -14,7 +14,7 @@ import {
 } from './state.js';
 import {
   bestPoints, births, bornAt, costOf, doneBy, finetuning, headGrid, listed, partnerOf, percent,
-  roleOf, sortings,
+  roleOf, sharedBy, sortings,
 } from './heads.js';
 import {busiestQuery, sentencePicture} from './pattern.js';
 import {answersAt, dial, measure, measured, showMeasured} from './measure.js';
@@ -119,7 +119,8 @@ function scenes() {
     {
       set: {...start, gates: silenced([hero])},
       say: (now) => `${hero.at} is off. ${outcome(now, role)}` +
-        (shared ? ` ${second.at} does its work as well.` : ''),
+        (!shared ? '' : sharedBy(hero).includes(role) ? ` ${second.at} shares its work.`
+          : ` ${second.at} does its work as well.`),
     },
     second && {
       set: {...start, gates: silenced([hero, second])},
