@@ -95,16 +95,26 @@ int run_export(const std::filesystem::path& path, const std::filesystem::path& o
   for (std::size_t m = 0; m < activations.captures().attention.size(); ++m)
     if (const Tensor& pattern = activations.captures().attention[m].pattern; pattern.defined())
       add(file, text("pattern", m), pattern);
-  const Batch held_out = held_out_examples(*run.task, examples).batch;
+  const Example held_out_example = held_out_examples(*run.task, examples);
+  const Batch& held_out = held_out_example.batch;
   add(file, "held_out", held_out);
+  for (std::size_t r = 0; r < held_out_example.gold.size(); ++r)
+    add(file, text("held_gold", r), held_out_example.gold[r]);
   const PruneProblem problem = problem_of(run, {.examples = examples});
   add(file, "choosing", run.task->make_batch(streams::choosing(), examples, Split::train));
   add_training(file, run);
-  Json said = stamped({{"relations", relations_json(*run.task)},
-                       {"heads", score_heads(run.model, *run.task, {.examples = examples})},
-                       {"ablation", finding_of(ablate_heads(run.model, held_out))},
-                       {"step_count", kSteps}});
+  Json said =
+      stamped({{"relations", relations_json(*run.task)},
+               {"heads", score_heads(run.model, *run.task, {.examples = examples})},
+               {"target_names", run.task->target_names()},
+               {"ablation", finding_of(ablate_heads(run.model, held_out))},
+               {"edges", finding_of(test_gold_edges(run.model, *run.task, {.examples = examples}))},
+               {"step_count", kSteps}});
   const std::vector<HeadId> heads = all_heads(run.model);
+  if (run.config.model.norm_place == NormPlace::pre) {
+    said["attribution"] = finding_of(attribute_logits(run.model, *run.task, examples));
+    said["pairs"] = finding_of(ablate_pairs(run.model, *run.task, {}, examples));
+  }
   const bool small = heads.size() <= 8;
   CurveOptions options{.methods = {"greedy", "ablation"}, .settings = problem.settings};
   if (small) options.methods.emplace_back("exhaustive");

@@ -2,15 +2,20 @@
 
 Written from the definitions (src/README.md, the comments of the headers, the papers), in double, with NumPy
 alone and without a line of headlab's C++: the model, its gradient, cross-entropy, the scores of
-heads, ablation, a curve, and twenty steps of the optimizer. The examples themselves, which follow
-from streams of random numbers, come from independent_reading.
+heads and their p, ablation, pairs, hidden edges, attribution, a curve, and twenty steps of the
+optimizer. The examples themselves, which follow from streams of random numbers, come from
+independent_reading.
 
-    read_run.py RUN FOLDER      FOLDER holds given.safetensors and said.json of independent_reading
+    read_run.py RUN FOLDER [--change]    FOLDER holds given.safetensors and said.json of
+                                         independent_reading
 
 Prints a line for each quantity: the largest difference, and what is allowed. Exit status 1 if one
 is larger, or if said.json has a number that nothing was compared with and that NOT_COMPARED does
-not name. Read next: export.cc, run.sh.
+not name. With --change, a number of each kind in said.json is changed in turn, and the exit status
+is 1 as well if one such change is not noticed. Read next: export.cc, run.sh.
 """
+import copy
+import functools
 import itertools
 import json
 import math
@@ -126,16 +131,22 @@ def product(x, y):
     return V(x.value * y.value, [(x, lambda g: g * y.value), (y, lambda g: g * x.value)])
 
 
-def norm(x, w, b, centres):
-    """A layer norm, or without the mean the norm of Zhang and Sennrich 2019; b may be None."""
-    def centred(values):
-        return values - values.mean(-1, keepdims=True) if centres else values
-    deviation = np.sqrt((centred(x.value) ** 2).mean(-1, keepdims=True) + EPS)
-    normed = centred(x.value) / deviation
+def centred(values, centres):
+    return values - values.mean(-1, keepdims=True) if centres else values
+
+
+def deviation_of(x, centres):
+    return np.sqrt((centred(x, centres) ** 2).mean(-1, keepdims=True) + EPS)
+
+
+def norm(x, w, b, centres, deviation):
+    """A layer norm, or without the mean the norm of Zhang and Sennrich 2019; b may be None. Gradients
+    are right for a deviation that is its own, deviation_of(x), and not for one of another pass."""
+    normed = centred(x.value, centres) / deviation
 
     def back(g):
         g = g * w.value
-        return (centred(g) - normed * (g * normed).mean(-1, keepdims=True)) / deviation
+        return (centred(g, centres) - normed * (g * normed).mean(-1, keepdims=True)) / deviation
     y = V(normed * w.value, [(x, back), (w, lambda g: fit(g * normed, w))])
     return y if b is None else y + b
 
@@ -201,6 +212,15 @@ class Model:
                 self.modules.append((f"{stack}blocks.{i}.cross_attn", 2, layer))
         self.heads = [(m, h) for m, (name, _, layer) in enumerate(self.modules)
                       for h in self.left(name, layer)]
+        # What a pass leaves behind, and what is done to it: see logits.
+        self.patterns, self.deviations, self.written = [], [], {}
+        self.silenced, self.given, self.hidden = frozenset(), None, {}
+
+    def norm(self, x, name):
+        centres = self.c["norm"] == "layer"
+        own = deviation_of(x.value, centres)
+        self.deviations.append(self.given[len(self.deviations)] if self.given else own)
+        return norm(x, self.p[name + ".w"], self.p.get(name + ".b"), centres, self.deviations[-1])
 
     def by_layer(self, name, layer):
         values = self.c[name]
@@ -252,16 +272,21 @@ class Model:
                 q, k = turned(q, self.c["rotary_base"]), turned(k, self.c["rotary_base"])
         scores = (q @ k.transpose(0, 1, 3, 2)) * (1 / math.sqrt(D)) + V(mask)
         pattern = softmax(scores)
+        if m in self.hidden:  # the rest is renormalised
+            left = np.where(self.hidden[m], 0, pattern.value)
+            pattern = V(left / np.maximum(left.sum(-1, keepdims=True), 1e-300))
         self.patterns.append(pattern.value)
         z = pattern @ v
         gate = np.array([0.0 if (m, h) in silenced else 1.0 for h in numbers])
         z = V(z.value * gate[None, :, None, None],
               [(z, lambda g: g * gate[None, :, None, None])])
         B, _, T, _ = z.value.shape
+        W_O = self.p[name + ".W_O"].value
+        for i, h in enumerate(numbers):
+            self.written[f"{m}.{h}"] = z.value[:, i] @ W_O[i * Dv:(i + 1) * Dv]
+        if name + ".b_O" in self.p:
+            self.written[name + ".b_O"] = self.p[name + ".b_O"].value
         return self.linear(z.transpose(0, 2, 1, 3).reshape(B, T, H * Dv), name + ".", "_O")
-
-    def norm(self, x, name):
-        return norm(x, self.p[name + ".w"], self.p.get(name + ".b"), self.c["norm"] == "layer")
 
     def network(self, x, prefix):
         kind, inner = self.c["activation"], self.linear(x, prefix, "_in")
@@ -269,7 +294,9 @@ class Model:
             inner = product(inner, activation(self.linear(x, prefix, "_gate"), kind))
         else:
             inner = activation(inner, kind)
-        return self.linear(inner, prefix, "_out")
+        y = self.linear(inner, prefix, "_out")
+        self.written[prefix[:-1]] = y.value
+        return y
 
     def stack(self, prefix, x, modules, mask, cross=None):
         pre = self.c["norm_place"] == "pre"
@@ -291,17 +318,22 @@ class Model:
     def embed(self, prefix, tokens):
         x = self.p["embed.W_E"].take(tokens)
         T, C = tokens.shape[1], self.c["d_model"]
+        self.written["embedding"] = x.value
         if self.c["positions"] == "learned":
             x = x + self.p[prefix + "pos_embed.W_pos"].take(np.arange(T))
         elif self.c["positions"] == "sinusoidal":
             c = np.arange(C)
             angle = np.arange(T)[:, None] * 10000.0 ** (-(c // 2 * 2) / C)
             x = x + V(np.where(c % 2 == 0, np.sin(angle), np.cos(angle)))
+        self.written["positions"] = x.value - self.written["embedding"]
         return x
 
-    def logits(self, batch, silenced=frozenset()):
-        """[B, T, K, V]; self.patterns then holds those of each module, [B, H, T, S]."""
-        self.patterns, self.silenced = [], silenced
+    def logits(self, batch, silenced=frozenset(), given=None, hidden={}):
+        """[B, T, K, V]. self.patterns then holds those of each module, [B, H, T, S]; `deviations`
+        by what norms divided, which may be `given` by another pass; `written` what each part added
+        to the stream. hidden: edges without weight, [B, H, T, S] by module."""
+        self.patterns, self.deviations, self.written = [], [], {}
+        self.silenced, self.given, self.hidden = silenced, given, hidden
         n = self.c["encoder_layers"] if self.encoder_decoder else 0
 
         def padding(lengths, keys):  # [B, 1, 1, keys]
@@ -325,17 +357,26 @@ class Model:
             y = self.linear(x, "unembed.", "_U")
         return y.reshape(batch.size, batch.length, batch.K, self.c["vocab"])
 
-    def losses(self, batch, silenced=frozenset()):
-        """By example: sums over targets."""
-        _, losses = cross_entropy(self.logits(batch, silenced), batch.targets)
-        return losses.sum((1, 2))
+    @functools.cache
+    def judged(self, batch, silenced):
+        """Losses by example, summed over targets; the share of targets that are right."""
+        logits = self.logits(batch, silenced)
+        right = (logits.value.argmax(-1) == batch.targets).sum()
+        return sums_of(logits, batch.targets), right / (batch.targets >= 0).sum()
 
-    def accuracy(self, batch, silenced=frozenset()):
-        right = self.logits(batch, silenced).value.argmax(-1) == batch.targets
-        return right.sum() / (batch.targets >= 0).sum()
+    def losses(self, batch, silenced=()):
+        return self.judged(batch, frozenset(silenced))[0]
 
-    def mean_loss(self, batch, silenced=frozenset()):
+    def accuracy(self, batch, silenced=()):
+        return self.judged(batch, frozenset(silenced))[1]
+
+    def mean_loss(self, batch, silenced=()):
         return self.losses(batch, silenced).sum() / (batch.targets >= 0).sum()
+
+
+def sums_of(logits, targets):
+    """Losses by example, summed over its targets."""
+    return cross_entropy(logits, targets)[1].sum((1, 2))
 
 
 # ---- scores of heads -----------------------------------------------------------------------------
@@ -403,7 +444,31 @@ class Judge:
                 "examples": len({b for b, _, _, _ in B}), "mass_all": np.mean(every),
                 "first_half": np.mean([pattern[b, t, keys].sum() for b, t, keys, _ in A] or [0]),
                 "by_query": np.array([pattern[b, t, keys].sum() for b, t, keys, _ in B]),
+                "pattern": pattern,
                 "lift": (mass - null) / (1 - null) if null < 1 else None}
+
+    def permuted_masses(self, r, patterns, draws, random):
+        """The largest mass of any head on gold that was drawn anew, [draws]: keys among those that
+        are visible if the relation is one of positions, else the gold of other examples at the
+        same place, of which one permutation serves all places."""
+        B = [q for q in self.disjoint(r) if q[0] % 2]
+        at = {(b, t, n): keys for b, t, keys, n in B}
+        largest = []
+        for _ in range(draws):
+            after, edges = random.permutation(self.batch.size), []
+            for b, t, keys, n in B:
+                if self.relations[r]["positional"]:
+                    drawn = [random.integers(n)] if len(keys) == 1 else \
+                        random.choice(n, len(keys), replace=False)
+                else:
+                    other = after[b]
+                    while (other, t, n) not in at:
+                        other = after[other]
+                    drawn = at[other, t, n]
+                edges += [(b, t, key) for key in drawn]
+            b, t, key = np.array(edges).T
+            largest.append(max(pattern[b, t, key].sum() for pattern in patterns) / len(B))
+        return np.array(largest)
 
     def rows(self, kind):
         """(b, t, number of visible keys) of split B."""
@@ -424,20 +489,27 @@ class Judge:
 
 # ---- what is compared ----------------------------------------------------------------------------
 
-worst = {}
+worst, known = {}, {}
+
+
+def remember(key, compute):
+    """What is the same for every said.json."""
+    if key not in known:
+        known[key] = compute()
+    return known[key]
+
 
 # What said.json holds beside numbers that a definition gives.
 NOT_COMPARED = {
     r"\.(seconds|sets_per_s)$": "times",
-    r"(^step_count|\.(layer|head|seed|examples|permutations|kind|schema))$": "what was asked for",
+    r"(^step_count|\.(draws|layer|head|seed|examples|permutations|kind|schema))$": "what was asked for",
     r"\.(digits|sequences_forward|sequences_backward|steps)$": "how numbers are written, and counts",
-    r"\.(p|exchanges)$": "permutations, which are drawn",
+    r"\.exchanges$": "permutations, which are drawn",
     r"^heads\.divisions": "hand-built heads that divide have tests of their own",
     r"\.(rank|map|offsets|patterns)\b": "sums over rows: tests/heads holds them against formulas",
     r"^curve\.subsets": "judged on more examples than are handed over",
     r"\.baselines\.": "no head is judged by them",
-    r"(heads|owners\.\w+|assigned|owner|nearest)\[\]": "heads, which are named by two numbers",
-    r"\.(knee|needed|heads)$": "counts of heads",
+    r"^curve\.(needed|heads)$|\.(told|positional)$": "what the task and the tables say",
 }
 
 
@@ -476,6 +548,8 @@ def compare(what, ours, theirs, allowed):
     mark(theirs)
     if theirs is None and (ours is None or not np.isfinite(ours)):
         return
+    if theirs is None:
+        theirs = math.nan
     difference = float(np.max(np.abs(np.asarray(ours, float) - np.asarray(theirs, float))))
     before = worst.get(what, (0.0, allowed))[0]
     worst[what] = (difference if math.isnan(difference) else max(before, difference), allowed)
@@ -541,10 +615,44 @@ def student_tail(t, freedom):
     return max(0.0, 1 - area / (whole / 2))
 
 
+def compare_change(what, d, targets, theirs, allowed=1e-5):
+    """A change by example, d, as a mean per target, with Hall's interval and p."""
+    n, count = len(d), targets.sum()
+    change = d.sum() / count
+    e = d - change * targets
+    compare(what, change, theirs["change"], allowed)
+    compare("examples", (targets > 0).sum(), theirs["examples"], 0)
+    if np.abs(d).max() < 1e-3:  # what rounding does: nothing is known of its spread
+        mark([theirs[name] for name in ("low", "high", "p", "carried")])
+        known = theirs["carried"] <= n and 1e-6 <= (theirs["p"] or 1) <= 1
+        compare("of rounding alone", not known, 0, 0)
+        for end in ("low", "high"):
+            compare("its interval", theirs[end] or change, change, 1e-3)
+        return
+    carried = np.abs(d).sum() ** 2 / (d ** 2).sum()
+    compare("carried", carried, theirs["carried"], 1e-3 * n)
+    if min(carried, (targets > 0).sum()) < 30:
+        for name in ("low", "high", "p"):
+            compare("intervals of what few examples carry", theirs[name] is not None, 0, 0)
+        return
+    error = math.sqrt(n / (n - 1) * (e ** 2).sum()) / count
+    skew = (e ** 3).sum() / (e ** 2).sum() ** 1.5 if e.any() else 0
+    for end, normal in (("low", 1.959963984540054), ("high", -1.959963984540054)):
+        # The t at which Hall's transform t + skew t^2/3 + skew^2 t^3/27 + skew/6 is `normal`.
+        roots = np.roots([skew ** 2 / 27, skew / 3, 1, skew / 6 - normal])
+        t = roots[np.abs(roots.imag).argmin()].real
+        compare("its interval", change - t * error, theirs[end], allowed)
+    t = change / error if error else math.copysign(math.inf, change)
+    normal = t + skew * t ** 2 / 3 + skew ** 2 * t ** 3 / 27 + skew / 6 if error else t
+    compare("its p", max(1e-6, math.erfc(abs(normal) / math.sqrt(2))), theirs["p"], 1e-3)
+
+
 def compare_heads(model, batch, given, said):
-    logits = model.logits(batch).value
+    logits, patterns = remember("scored", lambda: (model.logits(batch).value, model.patterns))
+    model.patterns = patterns
     real = np.arange(batch.length) < batch.lengths[:, None]
     compare("logits", logits[real], given["logits"].reshape(logits.shape)[real], 1e-3)
+    compare("examples", batch.size, said["heads"]["examples"], 0)
     gold = [given[f"gold{r}"].reshape(-1, 3) for r in range(len(said["relations"]))]
     judge = Judge(model, batch, said["relations"], gold)
     for m, pattern in enumerate(model.patterns):
@@ -563,18 +671,22 @@ def compare_heads(model, batch, given, said):
     for i, head in enumerate(heads):
         m, h = head["layer"], head["head"]
         pattern, kind = model.patterns[m][:, place[m, h]], model.modules[m][1]
-        for name, value in judge.without_gold(kind, pattern, model.window(m)).items():
+        shape = remember(("shape", i), lambda: judge.without_gold(kind, pattern, model.window(m)))
+        for name, value in shape.items():
             compare(name, value, head[name], 1e-5 * max(1, abs(value)))
         for r, relation in enumerate(said["relations"]):
             if relation["kind"] != kind:
                 continue
-            score, theirs = judge.score(r, pattern, model.window(m)), head["scores"][relation["name"]]
+            score = remember(("score", r, i), lambda: judge.score(r, pattern, model.window(m)))
+            theirs = head["scores"][relation["name"]]
             if score is not None:
                 found[r, i] = score
                 for name, allowed in (("mass", 1e-5), ("null", 1e-5), ("lift", 1e-4),
-                                      ("mass_all", 1e-5), ("top1", 1e-9), ("queries", 0)):
+                                      ("mass_all", 1e-5), ("top1", 1e-9), ("queries", 0),
+                                      ("examples", 0)):
                     compare(name, score[name], theirs[name], allowed)
         compare_distances(model, judge, place, heads, i, said["heads"]["distances"])
+    compare_chance(judge, found, heads, relations, said["heads"]["permutations"])
     compare_winners(found, heads, relations)
     judged = [r for r in relations if r["best"] and r["best"]["examples"] >= 10]
     if judged:
@@ -590,11 +702,32 @@ def compare_distances(model, judge, place, heads, i, theirs):
     b, t, _ = np.array(judge.rows(kind)).T
     for j, other in enumerate(heads):
         if model.modules[other["layer"]][1] == kind:
-            distance = jensen_shannon(pattern_of(heads[i])[b, t], pattern_of(other)[b, t]).mean()
+            distance = remember(("distance", i, j), lambda: jensen_shannon(
+                pattern_of(heads[i])[b, t], pattern_of(other)[b, t]).mean())
             compare("distances", distance, theirs[i][j], 1e-4)
-            near += [distance] * (i != j)
+            near += [(distance, other["layer"], other["head"])] * (i != j)
     if near:
-        compare("nearest", min(near), heads[i]["nearest_distance"], 1e-4)
+        compare("nearest", min(near)[0], heads[i]["nearest_distance"], 1e-4)
+        named = [d for d, *head in near if head == heads[i]["nearest"]]
+        mark(heads[i]["nearest"])
+        compare("nearest", named[0] if named else math.nan, heads[i]["nearest_distance"], 1e-4)
+
+
+def compare_chance(judge, found, heads, relations, permutations):
+    """p against permutations of our own: within what chance makes of two such counts."""
+    draws = 199
+    for r, relation in enumerate(relations):
+        of = {i: score for (s, i), score in found.items() if s == r}
+        if not of or of[min(of)]["examples"] < 10:
+            continue
+        largest = remember(("chance", r), lambda: judge.permuted_masses(
+            r, [score["pattern"] for score in of.values()], draws, np.random.default_rng(r)))
+        for i, score in of.items():
+            ours = (1 + (largest >= score["mass"] * (1 - 1e-12)).sum()) / (1 + draws)
+            theirs = heads[i]["scores"][relation["name"]]["p"]
+            spread = math.sqrt(ours * (1 - ours) * (1 / draws + 1 / permutations))
+            compare("p beyond chance", max(0, abs(ours - theirs) - 5 * spread - 0.01), 0, 0)
+            mark(theirs)
 
 
 def compare_winners(found, heads, relations):
@@ -613,7 +746,7 @@ def compare_winners(found, heads, relations):
         told, his = relation["best"], heads[best]["scores"][names[r]]
         compare("best head", [heads[best]["layer"], heads[best]["head"]],
                 [told["layer"], told["head"]], 0)
-        for name in ("mass", "mass_all", "top1", "lift", "null", "queries", "examples", "p_holm"):
+        for name in ("mass", "mass_all", "top1", "lift", "null", "queries", "examples", "p", "p_holm"):
             if told[name] is not None:
                 compare("best head's " + name, his[name], told[name], 0)
         compare("mass of any head", np.max([score["by_query"] for score in of.values()], 0).mean(),
@@ -625,33 +758,225 @@ def compare_winners(found, heads, relations):
                 mark(his["p_holm"])
                 owns = his["p_holm"] < 0.01 and (his["lift"] or 0) >= 0.3
                 compare("owns", owns, his["owns"], 0)
+        if relation["assigned"] is not None:
+            by_head = {(head["layer"], head["head"]): head["scores"] for head in heads}
+            mark(relation["assigned"])
+            compare("owner of its own", by_head[tuple(relation["assigned"])][names[r]]["owns"],
+                    relation["assigned_owns"], 0)
         owner = relation["owner"]
         compare("owner", relation["best"]["owns"], owner is not None, 0)
+        if owner is not None:
+            compare("owner", [told["layer"], told["head"]], owner, 0)
 
 
 def compare_ablation(model, batch, said):
     targets = (batch.targets >= 0).sum((1, 2))
-    whole, n = model.losses(batch), batch.size
+    whole = model.losses(batch)
     compare("loss", whole.sum() / targets.sum(), said["ablation"]["loss"], 1e-5)
     compare("targets", targets.sum(), said["ablation"]["targets"], 0)
+    compare("examples", batch.size, said["ablation"]["examples"], 0)
+    compare("heads", [head for m in model.heads for head in m],
+            [head[name] for head in said["ablation"]["heads"] for name in ("layer", "head")], 0)
     for head in said["ablation"]["heads"]:
-        d = model.losses(batch, {(head["layer"], head["head"])}) - whole
-        change = d.sum() / targets.sum()
-        e = d - change * targets
-        error = math.sqrt(n / (n - 1) * (e ** 2).sum()) / targets.sum()
-        compare("ablation", change, head["change"], 1e-5)
-        compare("loss", (whole + d).sum() / targets.sum(), head["loss"], 1e-5)
-        carried = np.abs(d).sum() ** 2 / (d ** 2).sum()
-        compare("carried", carried, head["carried"], 1e-4 * n)
-        if carried < 30:
-            compare("intervals of what few examples carry", 0, head["high"] is not None, 0)
+        mark([head["layer"], head["head"]])
+        silent = model.losses(batch, {(head["layer"], head["head"])})
+        compare_change("ablation", silent - whole, targets, head)
+        compare("loss", silent.sum() / targets.sum(), head["loss"], 1e-5)
+
+
+# ---- what heads write, and what depends on what --------------------------------------------------
+
+def shares_of(model, batch):
+    """What each part of the last pass adds to the logit of each target above the mean logit:
+    {part: [B, T, K]}."""
+    prefix = "decoder." if model.encoder_decoder else ""
+    W = model.p["embed.W_E"].value.T if model.c["tied"] else model.p["unembed.W_U"].value
+    gain, centres = model.p[prefix + "ln_final.w"].value, model.c["norm"] == "layer"
+
+    def at_targets(y):
+        y = np.broadcast_to(y, (batch.size, batch.length, y.shape[-1]))
+        y = y.reshape(batch.size, batch.length, batch.K, -1)
+        y = y - y.mean(-1, keepdims=True)
+        asked = np.take_along_axis(y, np.maximum(batch.targets, 0)[..., None], -1)[..., 0]
+        return np.where(batch.targets >= 0, asked, 0)
+    shares = {name: at_targets(centred(x, centres) / model.deviations[-1] * gain @ W)
+              for name, x in model.written.items() if not name.startswith("encoder.")}
+    if prefix + "ln_final.b" in model.p:
+        shares["ln_final.b"] = at_targets((model.p[prefix + "ln_final.b"].value @ W)[None])
+    if "unembed.b_U" in model.p:
+        shares["unembed.b_U"] = at_targets(model.p["unembed.b_U"].value[None])
+    return shares
+
+
+def compare_attribution(model, batch, said):
+    model.logits(batch)
+    shares, counts = shares_of(model, batch), (batch.targets >= 0).sum((0, 1))
+    means = {name: share.sum((0, 1)) / np.maximum(1, counts) for name, share in shares.items()}
+    for part in said["parts"]:
+        compare("attribution", means[part["name"]], part["shares"], 1e-4)
+    parts = [means[part["name"]] for part in said["parts"]]
+    compare("attributed logits", np.sum(parts, 0), said["logits"], 1e-4)
+    compare("examples", batch.size, said["examples"], 0)
+
+
+def with_targets_of(relation, gold, batch, names):
+    """The batch with the targets at a relation's queries alone, or all if there is none."""
+    own, queries = copy.copy(batch), np.zeros((batch.size, batch.length), bool)
+    queries[gold[:, 0], gold[:, 1]] = True
+    name = relation["name"]
+    asked = queries[..., None] & np.array([name not in names or n == name for n in names])
+    own.targets = np.where(asked, batch.targets, -1)
+    return own if (own.targets >= 0).any() and relation["kind"] != 1 else batch
+
+
+def compare_edges(model, batch, gold, said):
+    """Hidden gold edges; the random ones are drawn anew, so that their cost is compared roughly."""
+    model.logits(batch)
+    patterns, relations = model.patterns, said["relations"]
+    lifts = {(h["layer"], h["head"]): h["scores"] for h in said["heads"]["heads"]}
+    for r, row in enumerate(said["edges"]["relations"]):
+        own = remember(("own", r), lambda: with_targets_of(relations[r], gold[r], batch,
+                                                           said["target_names"]))
+        targets = (own.targets >= 0).sum((1, 2))
+        whole = model.losses(own)
+        everywhere = [head for head in model.heads
+                      if model.modules[head[0]][1] == relations[r]["kind"]]
+        for test in row["tests"]:
+            heads = [tuple(head) for head in test["heads"]]
+            mark(test["heads"])
+            compare("hidden targets", targets.sum(), test["targets"], 0)
+            if (targets > 0).sum() < 30:
+                continue
+            costs = remember(("edges", r, tuple(heads)), lambda: costs_of_edges(
+                model, own, patterns, gold[r], heads, everywhere))
+            compare("hidden mass", costs["mass"], test["mass"], 1e-4)
+            compare_change("hidden edges", costs["gold"] - whole, targets, test["gold"], 1e-4)
+            if len(heads) == 1:
+                compare("lift beside the edges", lifts[heads[0]][row["name"]]["lift"], test["lift"], 1e-9)
+            in_all = row["tests"][-1]["gold"]["change"]
+            if test["share"] is not None:
+                compare("share", test["gold"]["change"] / in_all, test["share"], 1e-9)
+            rough = 0.1 + 0.5 * abs(test["control"]["change"])
+            compare("random edges, weight", costs["weight"], test["control_mass"],
+                    0.1 + 0.1 * costs["mass"])
+            compare("random edges, ratio", test["control_mass"] / test["mass"],
+                    test["control_ratio"], 1e-9)
+            control = (costs["control"] - whole).sum() / targets.sum()
+            compare("random edges", max(0, abs(control - test["control"]["change"]) - rough), 0, 0)
+            difference = test["gold"]["change"] - test["control"]["change"]
+            compare("difference", difference, test["difference"]["change"], 1e-9)
+            for name in ("control", "difference"):
+                compare_rough_interval(test[name], (targets > 0).sum())
+
+
+def compare_rough_interval(change, examples):
+    """Of draws that are not known: the interval holds its mean, and not far from its middle, and p
+    is below .05 if 0 is out."""
+    compare("examples", examples, change["examples"], 0)
+    mark([change[name] for name in ("change", "low", "high", "p", "carried")])
+    compare("carried by more than there are", max(0, change["carried"] - examples), 0, 1e-6)
+    if change["low"] is None:
+        return
+    sides = change["change"] - change["low"], change["high"] - change["change"]
+    width = sum(sides)
+    compare("interval without its mean", min(sides) < 0 or max(sides) > 4 * min(sides) + 0.01, 0, 0)
+    clear = max(change["low"], -change["high"])  # above 0: the interval leaves 0 out
+    agree = abs(clear) < 1e-2 * width or (change["p"] < 0.05) == (clear > 0)
+    compare("p beside the interval", not agree or not 1e-6 <= change["p"] <= 1, 0, 0)
+
+
+def costs_of_edges(model, batch, patterns, gold, heads, everywhere, draws=5):
+    queries = {}
+    for b, t, key in gold:
+        queries.setdefault((int(b), int(t)), []).append(int(key))
+    place = {head: [h for m, h in model.heads if m == head[0]].index(head[1])
+             for head in model.heads}
+
+    def nothing():
+        return {m: np.zeros(p.shape, bool) for m, p in enumerate(patterns) if p is not None}
+
+    def hidden_losses(edges):
+        return sums_of(model.logits(batch, hidden=edges), batch.targets)
+    edges, mass, control, weight = nothing(), {}, 0, 0
+    for (b, t), keys in queries.items():
+        for head in heads:
+            at = head[0], (b, place[head], t, keys)
+            edges[at[0]][at[1]] = True
+            mass[b, t] = mass.get((b, t), 0) + patterns[at[0]][at[1]].sum()
+    random = np.random.default_rng(1)
+    for _ in range(draws):
+        drawn = nothing()
+        for (b, t), keys in queries.items():
+            pool = [(m, place[m, h], key) for m, h in everywhere
+                    for key in np.flatnonzero(patterns[m][b, place[m, h], t]) if key not in keys]
+            left = mass[b, t]
+            for i in random.permutation(len(pool)):
+                if left <= 0:
+                    break
+                m, h, key = pool[i]
+                drawn[m][b, h, t, key] = True
+                left -= patterns[m][b, h, t, key]
+                weight += patterns[m][b, h, t, key] / draws / len(queries)
+        control = control + hidden_losses(drawn) / draws
+    return {"gold": hidden_losses(edges), "control": control, "weight": weight,
+            "mass": sum(mass.values()) / len(queries)}
+
+
+def pair_costs(model, batch, a, b):
+    """With a and b silenced, by itself; then, at the same scales of the norms, the logits with
+    neither, a, and b silenced."""
+    joint = model.logits(batch, frozenset({a, b}))
+    scales = model.deviations
+    at_scales = [model.logits(batch, frozenset(silenced), scales)
+                 for silenced in ((), {a}, {b})]
+    return [joint] + at_scales
+
+
+def compare_pairs(model, batch, gold, said):
+    targets = (batch.targets >= 0).sum((1, 2))
+    loss = model.mean_loss(batch)
+    compare("loss", loss, said["pairs"]["loss"], 1e-5)
+    compare("targets", targets.sum(), said["pairs"]["targets"], 0)
+    compare("examples", batch.size, said["pairs"]["examples"], 0)
+    names = [relation["name"] for relation in said["relations"]]
+    for pair in said["pairs"]["pairs"]:
+        a, b = tuple(pair["first"]), tuple(pair["second"])
+        mark([pair["first"], pair["second"]])
+        alone = [model.mean_loss(batch, {head}) - loss for head in (a, b)]
+        compare("pairs", model.mean_loss(batch, {a, b}) - loss, pair["joint"], 1e-5)
+        compare("pairs", sum(alone), pair["sum"], 1e-5)
+        logits = remember(("pair", a, b), lambda: pair_costs(model, batch, a, b))
+        joint, whole, without_a, without_b = logits
+        added = V(without_a.value + without_b.value - whole.value)
+        joint_losses, added_losses = (sums_of(x, batch.targets) for x in (joint, added))
+        compare("pairs", added_losses.sum() / targets.sum() - loss, pair["independent"], 1e-5)
+        compare_change("interaction", joint_losses - added_losses, targets, pair["interaction"])
+        if pair["relation"] is None:
             continue
-        skew = (e ** 3).sum() / (e ** 2).sum() ** 1.5
-        for end, normal in (("low", 1.959963984540054), ("high", -1.959963984540054)):
-            # The t at which Hall's transform t + skew t^2/3 + skew^2 t^3/27 + skew/6 is `normal`.
-            roots = np.roots([skew ** 2 / 27, skew / 3, 1, skew / 6 - normal])
-            t = roots[np.abs(roots.imag).argmin()].real
-            compare("its interval", change - t * error, head[end], 1e-5)
+        r = names.index(pair["relation"])
+        own = with_targets_of(said["relations"][r], gold[r], batch, said["target_names"])
+        compare_knowing(model, own, pair, (a, b))
+        if pair["beyond"]["examples"]:
+            losses = [sums_of(x, own.targets) for x in logits]
+            compare_change("beyond", losses[0] + losses[1] - losses[2] - losses[3],
+                           (own.targets >= 0).sum((1, 2)), pair["beyond"])
+            cost = (losses[0] - losses[1]).sum() / (own.targets >= 0).sum()
+            compare("beyond, of both", pair["beyond"]["change"] / cost, pair["beyond_share"], 1e-4)
+
+
+def compare_knowing(model, batch, pair, heads):
+    """What each of two heads adds to the right logit directly, and with the other silenced."""
+    targets = (batch.targets >= 0).sum((1, 2))
+    model.logits(batch)
+    scales, whole = model.deviations, shares_of(model, batch)
+    for side, head, other in (("of_first", *heads), ("of_second", *heads[::-1])):
+        name = f"{head[0]}.{head[1]}"
+        share = whole[name].sum((1, 2))
+        compare_change("share of the logit", share, targets, pair[side]["share"], 1e-4)
+        if pair[side]["rise"]["examples"]:
+            model.logits(batch, frozenset({other}), scales)
+            without = shares_of(model, batch)[name].sum((1, 2))
+            compare_change("rise of the share", without - share, targets, pair[side]["rise"], 1e-4)
 
 
 def compare_curve(model, held_out, choosing, said):
@@ -664,6 +989,11 @@ def compare_curve(model, held_out, choosing, said):
     full = model.mean_loss(choosing)
     compare("ablation of the curve", [model.mean_loss(choosing, {head}) - full
                                       for head in model.heads], curve["ablation"], 1e-4)
+    for relation, owners in curve["owners"].items():
+        mark(owners)
+        owning = [[head["layer"], head["head"]] for head in said["heads"]["heads"]
+                  if head["scores"][relation]["owns"]]
+        compare("owners", sorted(owners) != owning, 0, 0)
     by_method = {method["method"]: method["points"] for method in curve["methods"]}
     lowest = {}
     for method in said["curve"]["methods"]:
@@ -682,7 +1012,11 @@ def compare_curve(model, held_out, choosing, said):
         stays = [sum(list(head) in point["heads"] for point in points) for head in model.heads]
         compare("rank correlation", spearman(stays, curve["ablation"]),
                 method["rank_correlation"], 1e-9)
+        within = [p["kept"] for p in points if p["loss"] <= curve["full"]["loss"] + 0.01 * (
+            curve["none"]["loss"] - curve["full"]["loss"])]
+        compare("knee", within[0] if within else math.nan, method["knee"], 0)
         for point in points:
+            mark(point["heads"])
             kept = {tuple(head) for head in point["heads"]}
             compare("heads kept", len(kept), point["kept"], 0)
             compare_owners(curve["owners"], kept, point)
@@ -723,6 +1057,7 @@ def compare_steps(config, tensors, given, said):
     start = {name: v.value.copy() for name, v in model.p.items()}
     m = {name: np.zeros_like(v) for name, v in start.items()}
     v = {name: np.zeros_like(x) for name, x in start.items()}
+    clipped = 0
     for step in range(steps):
         batch = Batch(given, f"step{step}")
         for value in model.p.values():
@@ -731,6 +1066,7 @@ def compare_steps(config, tensors, given, said):
         (loss * (1 / (batch.targets >= 0).sum())).backward()
         gradients = {name: x.grad for name, x in model.p.items() if x.grad is not None}
         norm = math.sqrt(sum((g ** 2).sum() for g in gradients.values()))
+        clipped += 0 < config["clip"] < norm
         scale = config["clip"] / (norm + 1e-6) if 0 < config["clip"] < norm else 1
         lr = learning_rate(config, step, steps)
         for name, g in gradients.items():
@@ -759,6 +1095,7 @@ def compare_steps(config, tensors, given, said):
     moved = np.abs(way) > 1e-3 * np.abs(way).max()
     compare(f"{steps} steps of {config['optimizer']}",
             np.linalg.norm(way - their_way) / np.linalg.norm(way), 0, 2e-2)
+    print(f"{clipped} of {steps} steps were clipped")
     compare("length of these steps", np.median(their_way[moved] / way[moved]), 1, 2e-6)
 
 
@@ -775,6 +1112,60 @@ def learning_rate(config, step, steps):
     return low + (lr - low) * (1 + math.cos(math.pi * share)) / 2
 
 
+def check(model, config, batches, given, said):
+    """What differs, and what was compared with nothing."""
+    worst.clear()
+    scored, held_out, choosing = (batches[name] for name in ("scored", "held_out", "choosing"))
+    gold = [given[f"held_gold{r}"].reshape(-1, 3) for r in range(len(said["relations"]))]
+    compare_truth(config["task"], scored, given)
+    compare_heads(model, scored, given, said)
+    compare_ablation(model, held_out, said)
+    compare_edges(model, held_out, gold, said)
+    if config["norm_place"] == "pre":
+        compare_attribution(model, held_out, said["attribution"])
+        compare_pairs(model, held_out, gold, said)
+    compare_curve(model, held_out, choosing, said)
+    return [what for what, (difference, allowed) in worst.items() if not difference <= allowed]
+
+
+def numbers_in(told, path=()):
+    for name, value in (told.items() if isinstance(told, dict) else
+                        enumerate(told) if isinstance(told, list) else ()):
+        if isinstance(value, Told):
+            yield path + (name,), value
+        yield from numbers_in(value, path + (name,))
+
+
+def kind_of(path, relations):
+    """"heads.relations[].best.mass": numbers of other heads and relations are of the same kind."""
+    path = ["[]" if isinstance(part, int) else "." + ("*" if part in relations else part)
+            for part in path]
+    return "".join(path).lstrip(".")
+
+
+def unnoticed_changes(model, config, batches, given, said):
+    """Kinds of numbers of which one may be changed without a difference."""
+    kinds = {}
+    relations = [relation["name"] for relation in said["relations"]]
+    for path, _ in numbers_in(said):
+        kinds.setdefault(kind_of(path, relations), []).append(path)
+    unnoticed = []
+    for kind, paths in kinds.items():
+        if any(re.search(pattern, kind) for pattern in NOT_COMPARED):
+            continue
+        changed = copy.deepcopy(said)
+        *way, last = paths[len(paths) // 2]
+        holder = functools.reduce(lambda at, part: at[part], way, changed)
+        holder[last] = type(holder[last])(holder[last] + 1 + abs(holder[last]))
+        try:
+            noticed = check(model, config, batches, given, changed)
+        except (LookupError, ValueError, TypeError):
+            noticed = True  # a head that there is not
+        if not noticed:
+            unnoticed.append(kind)
+    return kinds, unnoticed
+
+
 def main():
     run, folder = sys.argv[1:3]
     with open(run + "/config.json") as file:
@@ -784,13 +1175,10 @@ def main():
     tensors = read_safetensors(run + "/model.safetensors")
     given = read_safetensors(folder + "/given.safetensors")
     model = Model(config, tensors)
-    compare_truth(config["task"], Batch(given, "scored"), given)
-    compare_heads(model, Batch(given, "scored"), given, said)
-    compare_ablation(model, Batch(given, "held_out"), said)
-    compare_curve(model, Batch(given, "held_out"), Batch(given, "choosing"), said)
+    batches = {name: Batch(given, name) for name in ("scored", "held_out", "choosing")}
+    failed = bool(check(model, config, batches, given, said))
     if config["dropout"] == 0:
         compare_steps(config, tensors, given, said)
-    failed = False
     for what, (difference, allowed) in worst.items():
         bad = not difference <= allowed
         failed = failed or bad
@@ -798,6 +1186,12 @@ def main():
     for path, count in not_compared(said).items():
         failed = True
         print(f"{path}: {count} numbers were compared with nothing")
+    if "--change" in sys.argv:
+        kinds, unnoticed = unnoticed_changes(model, config, batches, given, said)
+        print(f"{len(kinds)} kinds of numbers changed, {len(unnoticed)} not noticed")
+        for kind in unnoticed:
+            failed = True
+            print(f"{kind}: may be changed")
     return 1 if failed else 0
 
 
