@@ -287,6 +287,29 @@ TEST_F(SweepCommand, IsComparedGroupByGroupAndMethodByMethod) {
   EXPECT_EQ(run({"compare", "s", "--measure", "los"}).status, 2);
 }
 
+/// What README.md says of two things is printed by the command beside it.
+TEST_F(SweepCommand, IsComparedByTheCommandsOfTheReadme) {
+  done(grid({"--heads", "1,4,8", "--out", "sweeps/knee"}));
+  Words curve = {"curve", "--methods", "greedy,ablation,exhaustive", "--examples", "16", "--sizes"};
+  curve.insert(curve.end(), {"4", "--finetune", "3", "--from-scratch"});
+  for (const char* seed : {"0", "1"})
+    curve.push_back(std::string("sweeps/knee/heads=8,seed=") + seed);
+  done(curve);
+  fs::copy(folder.path() / "sweeps/knee", folder.path() / "sweeps/many",
+           fs::copy_options::recursive);
+  const std::string readme = read_file(fs::path(HEADLAB_SOURCE_DIR) / "README.md");
+  Index commands = 0;
+  for (std::size_t at = readme.find("`compare "); at != readme.npos; ++commands) {
+    const std::size_t end = readme.find('`', at + 1);
+    std::string command = readme.substr(at + 1, end - at - 1);
+    std::ranges::replace(command, '\n', ' ');
+    if (holds(command, "sweeps/a")) command = "compare sweeps/knee/heads=1 sweeps/knee/heads=4";
+    EXPECT_TRUE(holds(done(typed(command)).out, "the seeds say")) << command;
+    at = readme.find("`compare ", end);
+  }
+  EXPECT_GE(commands, 4) << "a claim has lost its command";
+}
+
 TEST_F(SweepCommand, KeepsTheGridsThatWereThere) {
   done(grid({"--out", "s", "--heads", "1"}));
   done(grid({"--out", "s", "--heads", "4"}));
