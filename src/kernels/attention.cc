@@ -71,16 +71,14 @@ void weigh_values(const QueryBlock& block, const Buffers& buffers, const Scalar*
       }
     }
     if (block.p.dropout > 0) dropout.apply(s, keys, tile, buffers.dropped);
+    const Scalar* kept = block.p.dropout > 0 ? buffers.dropped : tile;
+    const PanelA v = {block.v(s), block.p.v_stride, Layout::kColumnMajor};
     multiply_panel({.m = block.p.d_value,
                     .columns = block.lanes(),
                     .k = keys,
-                    .a_layout = Layout::kColumnMajor,
-                    .a = block.v(s),
-                    .a_stride = block.p.v_stride,
-                    .b = block.p.dropout > 0 ? buffers.dropped : tile,
-                    .b_stride = kQueries,
-                    .c = buffers.z,
-                    .c_stride = kQueries,
+                    .a = v,
+                    .b = {kept, kQueries},
+                    .c = {buffers.z, kQueries},
                     .accumulate = s > block.keys_from});
   });
   store(sums, sum[0]);

@@ -81,14 +81,9 @@ void find_weights(const QueryBlock& block, const Lanes& lanes, const Buffers& bu
   multiply_panel({.m = keys,
                   .columns = block.lanes(),
                   .k = block.p.d_value,
-                  .a_layout = Layout::kRowMajor,
-                  .a = block.v(s),
-                  .a_stride = block.p.v_stride,
-                  .b = buffers.dz_lanes,
-                  .b_stride = kQueries,
-                  .c = buffers.slopes,
-                  .c_stride = kQueries,
-                  .accumulate = false});
+                  .a = {block.v(s), block.p.v_stride},
+                  .b = {buffers.dz_lanes, kQueries},
+                  .c = {buffers.slopes, kQueries}});
   for (Index i = 0; i < keys * kQueries; i += kQueries) {
     for (Index half = 0; half < block.lanes() / kLanes; ++half) {
       Scalar* weight = buffers.weights + i + half * kLanes;
@@ -119,29 +114,22 @@ void add_over_queries(const QueryBlock& block, Index keys, const KeyGradient& g)
     multiply_panel({.m = keys,
                     .columns = std::min(kTileColumns, g.width - column),
                     .k = block.count,
-                    .a_layout = Layout::kRowMajor,
-                    .a = g.tile,
-                    .a_stride = kQueries,
-                    .b = g.rows + column,
-                    .b_stride = padded(g.width),
-                    .c = g.out + column,
-                    .c_stride = g.stride,
+                    .a = {g.tile, kQueries},
+                    .b = {g.rows + column, padded(g.width)},
+                    .c = {g.out + column, g.stride},
                     .accumulate = true});
   }
 }
 
 /// dQ^T (+)= K^T dS.
 void add_over_keys(const QueryBlock& block, const Buffers& buffers, Index s, Index keys) {
+  const PanelA k = {block.k(s), block.p.k_stride, Layout::kColumnMajor};
   multiply_panel({.m = block.p.d_head,
                   .columns = block.lanes(),
                   .k = keys,
-                  .a_layout = Layout::kColumnMajor,
-                  .a = block.k(s),
-                  .a_stride = block.p.k_stride,
-                  .b = buffers.slopes,
-                  .b_stride = kQueries,
-                  .c = buffers.dq_lanes,
-                  .c_stride = kQueries,
+                  .a = k,
+                  .b = {buffers.slopes, kQueries},
+                  .c = {buffers.dq_lanes, kQueries},
                   .accumulate = s > block.keys_from});
 }
 

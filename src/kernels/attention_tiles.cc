@@ -69,17 +69,12 @@ void hide_by_table(const QueryBlock& block, Index s, Index keys, Scalar* tile) {
 
 void score_tile(const QueryBlock& block, const Scalar* scaled_queries, Index s, Index keys,
                 Scalar* tile) {
-  multiply_panel({.m = keys,
-                  .columns = block.lanes(),
-                  .k = block.p.d_head,
-                  .a_layout = Layout::kRowMajor,
-                  .a = block.k(s),
-                  .a_stride = block.p.k_stride,
-                  .b = scaled_queries,
-                  .b_stride = kQueries,
-                  .c = tile,
-                  .c_stride = kQueries,
-                  .accumulate = false});
+  multiply_panel({keys,
+                  block.lanes(),
+                  block.p.d_head,
+                  {block.k(s), block.p.k_stride},
+                  {scaled_queries, kQueries},
+                  {tile, kQueries}});
   if (block.p.causal || block.p.window > 0) hide_by_position(block, s, keys, tile);
   if (block.p.visible || block.p.hidden_edges) hide_by_table(block, s, keys, tile);
 }

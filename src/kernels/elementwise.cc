@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 
 #include "headlab/base/error.h"
@@ -160,14 +161,10 @@ const Gate kGeluGate{gate_forward<GeluParts>, gate_backward<GeluParts>};
 const Gate kSiluGate{gate_forward<SiluParts>, gate_backward<SiluParts>};
 
 void rotate(const Rotation& r) {
-  const Index pairs_per_task = std::max<Index>(1, kPiece / std::max<Index>(r.width, 1));
-  parallel_for((r.rows + pairs_per_task - 1) / pairs_per_task, [&](Index task) {
-    const Index end = std::min(r.rows, (task + 1) * pairs_per_task);
-    for (Index row = task * pairs_per_task; row < end; ++row) {
-      const Index place = row % r.length * r.head;
-      for (Index at = row * r.width; at < (row + 1) * r.width; at += r.head)
-        rotate_head(r, at, r.cosines + place, r.sines + place);
-    }
+  for_rows(r.rows, r.width, [&](Index row) {
+    const Index place = row % r.length * r.head;
+    for (Index at = row * r.width; at < (row + 1) * r.width; at += r.head)
+      rotate_head(r, at, r.cosines + place, r.sines + place);
   });
 }
 
@@ -198,17 +195,15 @@ double sum_of_squares(Index n, const Scalar* x) {
   return total;
 }
 
-/// x - x is 0 exactly if x is finite. At most 64 tasks, each with a byte for its answer.
+/// x - x is 0 exactly if x is finite.
 bool all_finite(Index n, const Scalar* x) {
-  std::array<unsigned char, 64> bad{};
-  const Index task_length = std::max(kPiece, (n + 63) / 64);
-  parallel_for((n + task_length - 1) / task_length, [&](Index task) {
+  std::atomic<bool> finite = true;
+  for_pieces(n, [&](Index at, Index end) {
     unsigned char any = 0;
-    const Index end = std::min(n, (task + 1) * task_length);
-    for (Index i = task * task_length; i < end; ++i) any |= !(x[i] - x[i] == 0);
-    bad[task] = any;
+    for (; at < end; ++at) any |= !(x[at] - x[at] == 0);
+    if (any != 0) finite = false;
   });
-  return std::find(bad.begin(), bad.end(), 1) == bad.end();
+  return finite;
 }
 
 void dropout_array(Index n, Scalar p, std::uint64_t key, const Scalar* x, Scalar* y) {

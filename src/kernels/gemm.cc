@@ -14,6 +14,7 @@
 #include "headlab/base/pool.h"
 #include "headlab/base/threads.h"
 #include "kernels/elementwise.h"
+#include "kernels/pieces.h"
 #include "kernels/tile.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
@@ -80,24 +81,17 @@ struct Packing {
         b(std::min(kBlockK, g.k) * round_up(std::min(columns_of_block(g), g.n), kTileColumns)) {}
 };
 
-/// A block of A where the tile can read it.
-struct BlockOfA {
-  Layout layout;
-  const Scalar* data;
-  Index stride;
-};
-
 /// Rows [i, i + m) and columns [p, p + k) of A, packed to [k][stride] where that is needed.
-BlockOfA block_of_a(const Gemm& g, Index i, Index p, const MutableRows& packed) {
-  if (g.a.column_stride == 1) return {Layout::kRowMajor, at(g.a, i, p), g.a.row_stride};
-  if (reads_a_in_place(g)) return {Layout::kColumnMajor, at(g.a, i, p), g.a.column_stride};
+PanelA block_of_a(const Gemm& g, Index i, Index p, const MutableRows& packed) {
+  if (g.a.column_stride == 1) return {at(g.a, i, p), g.a.row_stride};
+  if (reads_a_in_place(g)) return {at(g.a, i, p), g.a.column_stride, Layout::kColumnMajor};
   const Index m = std::min(kBlockM, g.m - i), k = std::min(kBlockK, g.k - p);
   for (Index step = 0; step < k; ++step) {
     const Scalar* column = at(g.a, i, p + step);
     for (Index row = 0; row < m; ++row)
       packed.data[step * packed.stride + row] = column[row * g.a.row_stride];
   }
-  return {Layout::kColumnMajor, packed.data, packed.stride};
+  return {packed.data, packed.stride, Layout::kColumnMajor};
 }
 
 /// The epilogue of rows [i, i + m) and columns [j, j + n) of C.
@@ -170,21 +164,12 @@ void multiply_block(const Gemm& g, Index p, Index j, const Packing& packing) {
   const bool add = g.accumulate || p > 0;
   for (Index i = 0; i < g.m; i += kBlockM) {
     const Index m = std::min(kBlockM, g.m - i);
-    const BlockOfA a = block_of_a(g, i, p, {packing.a.data(), packed_stride(m)});
+    const PanelA a = block_of_a(g, i, p, {packing.a.data(), packed_stride(m)});
     for (Index column = 0; column < block.n(); column += kTileColumns) {
-      const ConstRows b = block.panel(column);
-      multiply_panel({.m = m,
-                      .columns = std::min(kTileColumns, block.n() - column),
-                      .k = block.k(),
-                      .a_layout = a.layout,
-                      .a = a.data,
-                      .a_stride = a.stride,
-                      .b = b.data,
-                      .b_stride = b.stride,
-                      .c = g.c + i * g.c_stride + j + column,
-                      .c_stride = g.c_stride,
-                      .accumulate = add,
-                      .bias = add || !g.finish.bias ? nullptr : g.finish.bias + j + column});
+      const MutableRows c = {g.c + i * g.c_stride + j + column, g.c_stride};
+      const Scalar* bias = add || !g.finish.bias ? nullptr : g.finish.bias + j + column;
+      multiply_panel({m, std::min(kTileColumns, block.n() - column), block.k(), a,
+                      block.panel(column), c, add, bias});
     }
     if (p + block.k() == g.k) finish(g, i, m, j, block.n());
   }
@@ -258,11 +243,10 @@ void gemm_serial(const Gemm& g) {
 }
 
 void transpose_matrix(Index m, Index n, const Scalar* from, Scalar* to) {
-  constexpr Index kRows = 64;
-  parallel_for((m + kRows - 1) / kRows, [&](Index task) {
-    const Index i = task * kRows;
-    transpose_copy(std::min(kRows, m - i), n, {from + i * n, n}, {to + i, m});
-  });
+  const auto rows = [&](Index i, Index end) {
+    transpose_copy(end - i, n, {from + i * n, n}, {to + i, m});
+  };
+  for_pieces(m, rows, 64);
 }
 
 void gemm(const Gemm& problem) { gemm_together({&problem, 1}); }
@@ -296,10 +280,10 @@ void gemm_batched(const GemmBatch& batch) {
   const double each = std::max(1.0, work(batch.first));
   const Index per_task = std::clamp(static_cast<Index>(kWorthThreads / each), Index{1},
                                     std::max<Index>(1, batch.count));
-  parallel_for((batch.count + per_task - 1) / per_task, [&](Index task) {
-    const Index end = std::min(batch.count, (task + 1) * per_task);
-    for (Index i = task * per_task; i < end; ++i) gemm_serial(product(i));
-  });
+  const auto products = [&](Index i, Index end) {
+    for (; i < end; ++i) gemm_serial(product(i));
+  };
+  for_pieces(batch.count, products, per_task);
 }
 
 }}  // namespace headlab

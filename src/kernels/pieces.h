@@ -15,9 +15,17 @@ inline constexpr Index kPiece = 1 << 14;
 
 /// Calls body(begin, end) for each piece of [0, n), in parallel.
 template <class Body>
-void for_pieces(Index n, Body&& body) {
-  parallel_for((n + kPiece - 1) / kPiece,
-               [&](Index piece) { body(piece * kPiece, std::min(n, (piece + 1) * kPiece)); });
+void for_pieces(Index n, Body&& body, Index piece = kPiece) {
+  parallel_for((n + piece - 1) / piece,
+               [&](Index i) { body(i * piece, std::min(n, (i + 1) * piece)); });
+}
+/// Calls body(row) for each of rows of n numbers; a task takes enough of them to be worth it.
+template <class Body>
+void for_rows(Index rows, Index n, Body&& body) {
+  const auto each = [&](Index row, Index end) {
+    for (; row < end; ++row) body(row);
+  };
+  for_pieces(rows, each, std::max<Index>(1, kPiece / std::max<Index>(n, 1)));
 }
 
 }}  // namespace headlab

@@ -21,16 +21,6 @@ namespace {
 
 constexpr Scalar kLowest = -std::numeric_limits<Scalar>::infinity();
 
-/// Calls body(row) for each row; a task takes enough rows to be worth it.
-template <class Body>
-void for_rows(Index rows, Index n, Body body) {
-  const Index rows_per_task = std::max<Index>(1, kPiece / std::max<Index>(n, 1));
-  parallel_for((rows + rows_per_task - 1) / rows_per_task, [&](Index task) {
-    const Index end = std::min(rows, (task + 1) * rows_per_task);
-    for (Index row = task * rows_per_task; row < end; ++row) body(row);
-  });
-}
-
 Scalar row_max(Index n, const Scalar* x) {
   Vec m = broadcast(kLowest);
   each_vector(
@@ -38,32 +28,23 @@ Scalar row_max(Index n, const Scalar* x) {
   return max_lanes(m);
 }
 
-Scalar row_sum(Index n, const Scalar* x) {
+/// The sum of f(x...); where there is no x, of f(fill...).
+template <class F, class... Input>
+Scalar sum_of(Index n, Scalar fill, F f, const Input*... x) {
   Vec sum{};
-  each_vector(
-      n, Scalar{0}, [&](Vec v) { sum += v; }, x);
+  const auto add = [&](auto... v) { sum += f(v...); };
+  each_vector(n, fill, add, x...);
   return sum_lanes(sum);
 }
 
-Scalar row_dot(Index n, const Scalar* x, const Scalar* y) {
-  Vec sum{};
-  each_vector(
-      n, Scalar{0}, [&](Vec a, Vec b) { sum += a * b; }, x, y);
-  return sum_lanes(sum);
-}
-
-/// Sum of exp(x - shift).
-Scalar row_exp_sum(Index n, const Scalar* x, Scalar shift) {
-  Vec sum{};
-  each_vector(
-      n, kLowest, [&](Vec v) { sum += exp_bounded(v - shift); }, x);
-  return sum_lanes(sum);
-}
+constexpr auto kItself = [](Vec v) { return v; };
+constexpr auto kProduct = [](Vec a, Vec b) { return a * b; };
 
 /// log(sum(exp(x))), -inf for a row of -inf.
 Scalar row_log_sum_exp(Index n, const Scalar* x) {
   const Scalar m = row_max(n, x);
-  return m == kLowest ? kLowest : m + std::log(row_exp_sum(n, x, m));
+  const auto share = [m](Vec v) { return exp_bounded(v - m); };
+  return m == kLowest ? kLowest : m + std::log(sum_of(n, kLowest, share, x));
 }
 
 /// dx = f(inputs...), or dx += f(inputs...), for the n numbers from `at` on.
@@ -109,7 +90,7 @@ void softmax_forward(Index rows, Index n, const Scalar* x, Scalar* y) {
     }
     map(
         n, [m](Vec v) { return exp_bounded(v - m); }, yr, xr);
-    const Scalar inverse = 1 / row_sum(n, yr);
+    const Scalar inverse = 1 / sum_of(n, 0, kItself, yr);
     map(
         n, [inverse](Vec v) { return v * inverse; }, yr, yr);
   });
@@ -118,7 +99,7 @@ void softmax_forward(Index rows, Index n, const Scalar* x, Scalar* y) {
 void softmax_backward(const SoftmaxBackward& p) {
   for_rows(p.rows, p.n, [&](Index row) {
     const Scalar *y = p.y + row * p.n, *dy = p.dy + row * p.n;
-    const auto slope = [dot = row_dot(p.n, y, dy)](Vec weight, Vec d) {
+    const auto slope = [dot = sum_of(p.n, 0, kProduct, y, dy)](Vec weight, Vec d) {
       return weight * (d - dot);
     };
     map_or_add(p.dx, row * p.n, p.n, slope, y, dy);
@@ -136,7 +117,9 @@ void log_softmax_forward(Index rows, Index n, const Scalar* x, Scalar* y) {
 void log_softmax_backward(const SoftmaxBackward& p) {
   for_rows(p.rows, p.n, [&](Index row) {
     const Scalar *y = p.y + row * p.n, *dy = p.dy + row * p.n;
-    const auto slope = [sum = row_sum(p.n, dy)](Vec l, Vec d) { return d - exp_bounded(l) * sum; };
+    const auto slope = [sum = sum_of(p.n, 0, kItself, dy)](Vec l, Vec d) {
+      return d - exp_bounded(l) * sum;
+    };
     map_or_add(p.dx, row * p.n, p.n, slope, y, dy);
   });
 }
@@ -144,11 +127,10 @@ void log_softmax_backward(const SoftmaxBackward& p) {
 void layer_norm_forward(const LayerNormForward& p) {
   for_rows(p.rows, p.n, [&](Index row) {
     const Scalar* x = p.x + row * p.n;
-    const Scalar count = static_cast<Scalar>(p.n), m = p.centred ? row_sum(p.n, x) / count : 0;
-    Vec squares{};
-    const auto square = [&](Vec v) { squares += (v - m) * (v - m); };
-    each_vector(p.n, m, square, x);
-    const Scalar r = 1 / std::sqrt(sum_lanes(squares) / count + p.eps);
+    const Scalar count = static_cast<Scalar>(p.n),
+                 m = p.centred ? sum_of(p.n, 0, kItself, x) / count : 0;
+    const auto square = [m](Vec v) { return (v - m) * (v - m); };
+    const Scalar r = 1 / std::sqrt(sum_of(p.n, m, square, x) / count + p.eps);
     const auto scaled = [m, r](Vec v, Vec g) { return (v - m) * r * g; };
     const auto shifted = [scaled](Vec v, Vec g, Vec b) { return scaled(v, g) + b; };
     if (p.bias)

@@ -24,7 +24,7 @@ template <int Height, int Vectors, Layout ALayout>
 class Operands {
  public:
   explicit Operands(const PanelProduct& t)
-      : a_(t.a), b_(t.b), a_stride_(t.a_stride), b_stride_(t.b_stride) {
+      : a_(t.a.data), b_(t.b.data), a_stride_(t.a.stride), b_stride_(t.b.stride) {
     unrolled<kPointers>([&](auto i) { rows_[i] = a_ + i * kRowsOfPointer * a_stride_; });
   }
 
@@ -65,8 +65,7 @@ void multiply_tile(const PanelProduct& t) {
   Vec sum[Height][Vectors];
   unrolled<Height>([&](auto r) { unrolled<Vectors>([&](auto v) { sum[r][v] = Vec{}; }); });
   Operands<Height, Vectors, ALayout> operands(t);
-  Scalar* const c = t.c;
-  const Index c_stride = t.c_stride;
+  const auto [c, c_stride] = t.c;
   // C is needed at the end and prefetched in the first steps, a row in each: all rows at once would
   // fill the core's queue of outstanding cache misses, and loads of A and B would wait behind them.
   const Index first = std::min(t.k, Index{Height});
@@ -102,8 +101,7 @@ constexpr std::array<TileFunction, kTileRows> kTiles[2][2] = {
 /// The tile through a buffer, for columns that end inside a vector.
 void multiply_ragged(TileFunction tile, PanelProduct t, Index height) {
   Scalar buffer[kTileRows * kTileColumns];
-  Scalar* c = std::exchange(t.c, buffer);
-  const Index c_stride = std::exchange(t.c_stride, kTileColumns);
+  const auto [c, c_stride] = std::exchange(t.c, {buffer, kTileColumns});
   const bool accumulate = std::exchange(t.accumulate, false);
   const Scalar* const bias = std::exchange(t.bias, nullptr);
   tile(t);
@@ -138,14 +136,14 @@ void transpose_copy(Index m, Index n, const ConstRows& from, const MutableRows& 
 void multiply_panel(const PanelProduct& product) {
   const bool ragged = product.columns % kLanes != 0;
   const auto& tile_of_height =
-      kTiles[product.columns > kLanes][product.a_layout == Layout::kColumnMajor];
-  const Index row_step = product.a_layout == Layout::kRowMajor ? product.a_stride : 1;
+      kTiles[product.columns > kLanes][product.a.layout == Layout::kColumnMajor];
+  const Index row_step = product.a.layout == Layout::kRowMajor ? product.a.stride : 1;
   PanelProduct t = product;
   for (Index left = (product.m + kTileRows - 1) / kTileRows, done = 0; left > 0; --left) {
     const Index height = (product.m - done + left - 1) / left;
     const TileFunction tile = tile_of_height[height - 1];
-    t.a = product.a + done * row_step;
-    t.c = product.c + done * product.c_stride;
+    t.a.data = product.a.data + done * row_step;
+    t.c.data = product.c.data + done * product.c.stride;
     if (ragged)
       multiply_ragged(tile, t, height);
     else

@@ -18,19 +18,20 @@ inline constexpr Index kTileColumns = 2 * kLanes;
 /// How A [m, k] lies in memory, with its stride as leading dimension: row-major (a[i * stride + k])
 /// or column-major (a[k * stride + i]).
 enum class Layout { kRowMajor, kColumnMajor };
+struct PanelA {
+  const Scalar* data;
+  Index stride;
+  Layout layout = Layout::kRowMajor;
+};
 
 /// c[i, j] (+)= bias[j] + sum over p of a(i, p) b[p, j] for m rows and up to kTileColumns columns.
 /// All columns of b up to the next whole vector must be readable; only `columns` of c are touched.
 struct PanelProduct {
   Index m, columns, k;
-  Layout a_layout;
-  const Scalar* a;
-  Index a_stride;
-  const Scalar* b;
-  Index b_stride;
-  Scalar* c;
-  Index c_stride;
-  bool accumulate;
+  PanelA a;
+  ConstRows b;
+  MutableRows c;
+  bool accumulate = false;
   const Scalar* bias = nullptr;  // null: none; not together with accumulate
 };
 /// Each sum starts at zero, runs over p in order, and is then added to c (accumulate) or the bias,

@@ -8,8 +8,8 @@
 #include <array>
 
 #include "headlab/base/error.h"
-#include "headlab/base/threads.h"
 #include "headlab/tensor/tape.h"
+#include "kernels/pieces.h"
 #include "kernels/rows.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
@@ -174,11 +174,8 @@ Tensor embedding(const Tensor& table, std::span<const std::int32_t> ids, const S
   check_ids("embedding", ids, ids_shape.count(), table.size(0));
   const Index width = table.size(1);
   Tensor y = Tensor::empty(ids_shape.then(width));
-  constexpr Index kRows = 64;  // of a task
-  const Index rows = ids_shape.count();
-  parallel_for((rows + kRows - 1) / kRows, [&](Index task) {
-    for (Index i = task * kRows; i < std::min(rows, (task + 1) * kRows); ++i)
-      std::copy_n(table.data() + ids[i] * width, width, y.data() + i * width);
+  for_rows(ids_shape.count(), width, [&](Index i) {
+    std::copy_n(table.data() + ids[i] * width, width, y.data() + i * width);
   });
   return record("embedding", y, {table}, [kept = Ids(ids.begin(), ids.end())](Node& node) {
     if (Scalar* dtable = node.sum_into(0)) {
