@@ -21,7 +21,7 @@ std::vector<char> visible_cells(const AttentionPlace& place, Index T, Index S) {
   const AttentionMask mask{.causal = place.causal, .window = place.window};
   std::vector<char> cells;
   for (Index i = 0; i < T * S && (mask.causal || mask.window > 0); ++i)
-    cells.push_back(mask.sees(0, i / S, i % S, S));
+    cells.push_back(mask.sees(0, i / S, i % S));
   return cells;
 }
 

@@ -25,7 +25,6 @@ struct AttentionProblem {
   bool causal = false;                    // key s <= query t (needs T = S)
   Index window = 0;                       // if > 0: |t - s| < window
   const std::int32_t* lengths = nullptr;  // [B]: keys s < lengths[b]
-  const std::uint8_t* visible = nullptr;  // [T, S]: 1 where visible
   const std::uint8_t* hidden_edges =
       nullptr;  // [B, H, T, S]: 1 where hidden; the rest is renormalised
 

@@ -55,13 +55,9 @@ void hide_by_position(const QueryBlock& block, Index s, Index keys, Scalar* tile
 
 void hide_by_table(const QueryBlock& block, Index s, Index keys, Scalar* tile) {
   for (Index lane = 0; lane < block.count; ++lane) {
-    const std::uint8_t* visible =
-        block.p.visible ? block.p.visible + (block.t + lane) * block.p.keys + s : nullptr;
-    const std::uint8_t* hidden =
-        block.p.hidden_edges ? block.p.hidden_edges + (block.row() + lane) * block.p.keys + s
-                             : nullptr;
+    const std::uint8_t* hidden = block.p.hidden_edges + (block.row() + lane) * block.p.keys + s;
     for (Index i = 0; i < keys; ++i)
-      if ((visible && !visible[i]) || (hidden && hidden[i])) tile[i * kQueries + lane] = kHidden;
+      if (hidden[i]) tile[i * kQueries + lane] = kHidden;
   }
 }
 
@@ -69,14 +65,14 @@ void hide_by_table(const QueryBlock& block, Index s, Index keys, Scalar* tile) {
 
 void score_tile(const QueryBlock& block, const Scalar* scaled_queries, Index s, Index keys,
                 Scalar* tile) {
-  multiply_panel({keys,
-                  block.lanes(),
-                  block.p.d_head,
-                  {block.k(s), block.p.k_stride},
-                  {scaled_queries, kQueries},
-                  {tile, kQueries}});
+  multiply_panel({.m = keys,
+                  .columns = block.lanes(),
+                  .k = block.p.d_head,
+                  .a = {block.k(s), block.p.k_stride},
+                  .b = {scaled_queries, kQueries},
+                  .c = {tile, kQueries}});
   if (block.p.causal || block.p.window > 0) hide_by_position(block, s, keys, tile);
-  if (block.p.visible || block.p.hidden_edges) hide_by_table(block, s, keys, tile);
+  if (block.p.hidden_edges) hide_by_table(block, s, keys, tile);
 }
 
 namespace {

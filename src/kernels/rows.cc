@@ -106,24 +106,6 @@ void softmax_backward(const SoftmaxBackward& p) {
   });
 }
 
-void log_softmax_forward(Index rows, Index n, const Scalar* x, Scalar* y) {
-  for_rows(rows, n, [&](Index row) {
-    const Scalar lse = row_log_sum_exp(n, x + row * n);
-    map(
-        n, [lse](Vec v) { return v - lse; }, y + row * n, x + row * n);
-  });
-}
-
-void log_softmax_backward(const SoftmaxBackward& p) {
-  for_rows(p.rows, p.n, [&](Index row) {
-    const Scalar *y = p.y + row * p.n, *dy = p.dy + row * p.n;
-    const auto slope = [sum = sum_of(p.n, 0, kItself, dy)](Vec l, Vec d) {
-      return d - exp_bounded(l) * sum;
-    };
-    map_or_add(p.dx, row * p.n, p.n, slope, y, dy);
-  });
-}
-
 void layer_norm_forward(const LayerNormForward& p) {
   for_rows(p.rows, p.n, [&](Index row) {
     const Scalar* x = p.x + row * p.n;

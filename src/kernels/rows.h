@@ -9,8 +9,6 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// y = exp(x - max) / sum(exp(x - max)) for each row. A row of -inf gives zeros.
 void softmax_forward(Index rows, Index n, const Scalar* x, Scalar* y);
-/// y = x - max - log(sum(exp(x - max))).
-void log_softmax_forward(Index rows, Index n, const Scalar* x, Scalar* y);
 struct SoftmaxBackward {
   Index rows, n;
   const Scalar *y, *dy;
@@ -18,8 +16,6 @@ struct SoftmaxBackward {
 };
 /// dx (+)= y (dy - sum(y dy)).
 void softmax_backward(const SoftmaxBackward& problem);
-/// dx (+)= dy - exp(y) sum(dy).
-void log_softmax_backward(const SoftmaxBackward& problem);
 
 /// y = (x - mean) rstd gain + bias, rstd = 1 / sqrt(variance + eps) (variance divided by n), or
 /// where it is not centred, which is RMSNorm, with a mean of 0. Keeps mean and rstd of each row,

@@ -55,7 +55,6 @@ struct Sizes {
   void check_masks(const AttentionOptions& o) const {
     check("born_heads", o.born_heads, H);
     check("lengths", o.mask.lengths, B);
-    check("visible", o.mask.visible, T * S);
     check("hidden_edges", o.hidden_edges, B * H * T * S);
     require(!o.mask.causal || T == S,
             "attention: a causal mask needs as many keys as queries, got ", S, " and ", T);
@@ -89,7 +88,6 @@ AttentionProblem problem_of(const Sizes& sizes, const AttentionOptions& o, const
           .causal = o.mask.causal,
           .window = o.mask.window,
           .lengths = data_or_null(o.mask.lengths),
-          .visible = data_or_null(o.mask.visible),
           .hidden_edges = data_or_null(o.hidden_edges),
           .dropout = o.dropout,
           .dropout_key = o.key.value,
@@ -112,8 +110,7 @@ Tensor mask_tensor(const Sizes& n, const AttentionOptions& o) {
   for (Index i = 0; i < mask.count(); ++i) {
     const Index s = i % n.S, t = i / n.S % n.T, b = i / (n.S * n.T * n.H);
     const bool hidden = !o.hidden_edges.empty() && o.hidden_edges[i] != 0;
-    if (hidden || !o.mask.sees(b, t, s, n.S))
-      mask.data()[i] = -std::numeric_limits<Scalar>::infinity();
+    if (hidden || !o.mask.sees(b, t, s)) mask.data()[i] = -std::numeric_limits<Scalar>::infinity();
   }
   return mask;
 }
@@ -133,9 +130,9 @@ Tensor dropout_tensor(const Sizes& n, const AttentionOptions& o) {
 
 }  // namespace
 
-bool AttentionMask::sees(Index b, Index t, Index s, Index keys) const {
+bool AttentionMask::sees(Index b, Index t, Index s) const {
   return (!causal || s <= t) && (window <= 0 || (t - s < window && s - t < window)) &&
-         (lengths.empty() || s < lengths[b]) && (visible.empty() || visible[t * keys + s] != 0);
+         (lengths.empty() || s < lengths[b]);
 }
 
 Tensor rotary_table(Index length, Index d_head, double base) {

@@ -5,6 +5,7 @@
 // tensor/gradcheck.h.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,7 @@ struct GradientCheck {
 };
 
 /// All cases, one family of ops after the other.
-const std::vector<GradientCheck>& gradient_check_table();
+std::span<const GradientCheck> gradient_check_table();
 
 struct GradientCheckRow {
   std::string op, description;

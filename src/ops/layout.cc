@@ -186,19 +186,4 @@ Tensor embedding(const Tensor& table, std::span<const std::int32_t> ids, const S
   });
 }
 
-Tensor gather(const Tensor& x, std::span<const std::int32_t> ids) {
-  require(x.rank() >= 1, "gather: needs an axis to choose from");
-  const Shape shape = x.shape().without(-1);
-  const Index width = x.size(-1);
-  check_ids("gather", ids, shape.count(), width);
-  Tensor y = Tensor::empty(shape);
-  for (std::size_t r = 0; r < ids.size(); ++r)
-    y.data()[r] = x.data()[static_cast<Index>(r) * width + ids[r]];
-  return record("gather", y, {x}, [width, kept = Ids(ids.begin(), ids.end())](Node& node) {
-    if (Scalar* dx = node.sum_into(0))
-      for (std::size_t r = 0; r < kept.size(); ++r)
-        dx[static_cast<Index>(r) * width + kept[r]] += node.gradient()[r];
-  });
-}
-
 }}  // namespace headlab

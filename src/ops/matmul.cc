@@ -21,12 +21,10 @@ struct Operand {
 struct Plan {
   Index count = 1, m = 0, k = 0, n = 0;
   Index a_step = 0, b_step = 0;
-  bool transpose_a = false, transpose_b = false;
+  bool transpose_b = false;
   Shape output;
 
-  Operand a(const Tensor& x) const {
-    return {transpose_a ? ConstMatrix{x.data(), 1, m} : ConstMatrix{x.data(), k, 1}, a_step};
-  }
+  Operand a(const Tensor& x) const { return {{x.data(), k, 1}, a_step}; }
   Operand b(const Tensor& x) const {
     return {transpose_b ? ConstMatrix{x.data(), 1, k} : ConstMatrix{x.data(), n, 1}, b_step};
   }
@@ -36,10 +34,8 @@ Plan plan_matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options)
   require(a.rank() >= 2 && b.rank() >= 2, "matmul: needs two axes or more, got ", a.shape(),
           " and ", b.shape());
   Plan plan;
-  plan.transpose_a = options.transpose_a;
   plan.transpose_b = options.transpose_b;
-  plan.m = a.size(options.transpose_a ? -1 : -2);
-  plan.k = a.size(options.transpose_a ? -2 : -1);
+  plan.m = a.size(-2), plan.k = a.size(-1);
   plan.n = b.size(options.transpose_b ? -2 : -1);
   const Index k_of_b = b.size(options.transpose_b ? -1 : -2);
   require(plan.k == k_of_b, "matmul: the inner sizes of ", a.shape(), " and ", b.shape(),
@@ -53,7 +49,7 @@ Plan plan_matmul(const Tensor& a, const Tensor& b, const MatmulOptions& options)
   plan.a_step = a.rank() > 2 ? plan.m * plan.k : 0;
   plan.b_step = b.rank() > 2 ? plan.k * plan.n : 0;
   plan.output = lead.then(plan.m).then(plan.n);
-  if (plan.b_step == 0 && !plan.transpose_a && plan.count > 1) {
+  if (plan.b_step == 0 && plan.count > 1) {
     plan.m *= plan.count;  // the rows of all products are those of one matrix
     plan.count = 1;
   }
@@ -85,16 +81,12 @@ void run(const Sizes& size, const Operand& a, const Operand& b, const GradientSl
   }
 }
 
-/// da = dy b^T and db = a^T dy; where a or b was transposed, the transpose of that.
+/// da = dy b^T and db = a^T dy; where b was transposed, the transpose of that.
 void matmul_backward(const Plan& p, Node& node) {
   const Operand a = p.a(node.input(0)), b = p.b(node.input(1));
   const Operand dy{{node.gradient(), p.n, 1}, p.m * p.n};
-  if (const GradientSlot da = node.slot(0)) {
-    if (p.transpose_a)
-      run({p.count, p.k, p.m, p.n}, b, dy.transposed(), da, p.a_step);
-    else
-      run({p.count, p.m, p.k, p.n}, dy, b.transposed(), da, p.a_step);
-  }
+  if (const GradientSlot da = node.slot(0))
+    run({p.count, p.m, p.k, p.n}, dy, b.transposed(), da, p.a_step);
   if (const GradientSlot db = node.slot(1)) {
     if (p.transpose_b)
       run({p.count, p.n, p.k, p.m}, dy.transposed(), a, db, p.b_step);

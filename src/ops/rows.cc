@@ -50,18 +50,6 @@ Rows rows_of(const char* op, const Tensor& x) {
   return {x.shape().count(0, x.rank() - 1), x.size(-1)};
 }
 
-/// softmax or log_softmax, by their kernels.
-Tensor softmax_by(const char* name, const Tensor& x, decltype(softmax_forward)* forward,
-                  decltype(softmax_backward)* differentiate) {
-  const Rows rows = rows_of(name, x);
-  Tensor y = Tensor::empty(x.shape());
-  forward(rows.count, rows.n, x.data(), y.data());
-  return record(name, y, {x}, [rows, differentiate](Node& node) {
-    if (const GradientSlot dx = node.slot(0))
-      differentiate({rows.count, rows.n, node.output(), node.gradient(), dx});
-  });
-}
-
 /// Layer norm of {x, gain, bias}, or RMSNorm, which is not centred.
 Tensor normalised(const char* name, const std::array<Tensor, 3>& inputs, Scalar eps, bool centred) {
   const auto& [x, gain, bias] = inputs;
@@ -120,33 +108,18 @@ Tensor mean(const Tensor& x, int axis, bool keep) {
   return sum(x, axis, keep) / static_cast<Scalar>(x.size(axis));
 }
 
-Tensor max(const Tensor& x, int axis, bool keep) {
-  const Reduction reduction(x, axis, keep);
-  require(reduction.size > 0, "max: axis ", axis, " of ", x.shape(), " is empty");
-  Tensor y = Tensor::empty(reduction.output);
-  PoolVector<Index> winner(static_cast<std::size_t>(y.count()), -1);
-  const Scalar* px = x.data();
-  reduction.walk([&](Index in, Index out) {
-    Index& best = winner[out];
-    if (best < 0 || px[in] > px[best]) best = in;
-  });
-  for (std::size_t i = 0; i < winner.size(); ++i) y.data()[i] = px[winner[i]];
-  return record("max", y, {x}, [winner](Node& node) {
-    if (Scalar* dx = node.sum_into(0))
-      for (std::size_t i = 0; i < winner.size(); ++i) dx[winner[i]] += node.gradient()[i];
-  });
-}
-
 Tensor sum(const Tensor& x) { return sum(reshape(x, {x.count()}), 0); }
 
 Tensor mean(const Tensor& x) { return mean(reshape(x, {x.count()}), 0); }
 
 Tensor softmax(const Tensor& x) {
-  return softmax_by("softmax", x, softmax_forward, softmax_backward);
-}
-
-Tensor log_softmax(const Tensor& x) {
-  return softmax_by("log_softmax", x, log_softmax_forward, log_softmax_backward);
+  const Rows rows = rows_of("softmax", x);
+  Tensor y = Tensor::empty(x.shape());
+  softmax_forward(rows.count, rows.n, x.data(), y.data());
+  return record("softmax", y, {x}, [rows](Node& node) {
+    if (const GradientSlot dx = node.slot(0))
+      softmax_backward({rows.count, rows.n, node.output(), node.gradient(), dx});
+  });
 }
 
 Tensor cross_entropy(const Tensor& logits, std::span<const std::int32_t> targets,

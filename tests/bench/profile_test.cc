@@ -51,11 +51,9 @@ TEST(Cost, OfAttentionIsTwoProductsForwardAndFiveBackward) {
 
 TEST(Cost, OfBatchedProductsDoesNotDependOnTransposes) {
   const Tensor a = random_leaf({2, 3, 4}, Key{1}), b = random_leaf({2, 4, 5}, Key{2});
-  const Tensor at = random_leaf({2, 4, 3}, Key{1}), bt = random_leaf({2, 5, 4}, Key{2});
+  const Tensor bt = random_leaf({2, 5, 4}, Key{2});
   const auto plain = [&] { backward(sum(matmul(a, b))); };
-  const auto transposed = [&] {
-    backward(sum(matmul(at, bt, {.transpose_a = true, .transpose_b = true})));
-  };
+  const auto transposed = [&] { backward(sum(matmul(a, bt, {.transpose_b = true}))); };
   for (Kind kind : {Kind::forward, Kind::backward}) {
     const double expected = (kind == Kind::forward ? 1 : 2) * 2 * 2 * 3 * 4 * 5;
     EXPECT_EQ(cost_in(kind, "matmul", plain).operations, expected);

@@ -19,7 +19,7 @@ struct Case {
   Index batch = 2, queries = 5, keys = 5, heads = 2, kv_heads = 2, d_head = 8, d_value = 8;
   bool causal = false;
   Index window = 0;
-  bool lengths = false, visible = false, hidden = false, padded_rows = false, accumulate = false;
+  bool lengths = false, hidden = false, padded_rows = false, accumulate = false;
   double dropout = 0;
 };
 void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
@@ -28,7 +28,7 @@ void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 struct Trial {
   std::vector<Scalar> q, k, v, dz, z, log_sum_exp, pattern, dq, dk, dv;
   std::vector<std::int32_t> kv_head, born_head, lengths;
-  std::vector<std::uint8_t> visible, hidden;
+  std::vector<std::uint8_t> hidden;
   AttentionProblem p{};
   AttentionBackward g{};
 
@@ -69,7 +69,6 @@ struct Trial {
          .causal = c.causal,
          .window = c.window,
          .lengths = c.lengths ? lengths.data() : nullptr,
-         .visible = c.visible ? visible.data() : nullptr,
          .hidden_edges = c.hidden ? hidden.data() : nullptr,
          .dropout = static_cast<Scalar>(c.dropout),
          .dropout_key = 77,
@@ -92,10 +91,8 @@ struct Trial {
     // The first sequence is empty, the last full.
     for (Index b = 0; b < c.batch; ++b)
       lengths.push_back(static_cast<std::int32_t>(b * c.keys / std::max<Index>(1, c.batch - 1)));
-    for (Index i = 0; i < c.queries * c.keys; ++i)
-      visible.push_back(i / c.keys != 1 && random.uniform() < .6);  // query 1 sees nothing
     for (Index i = 0; i < c.batch * c.heads * c.queries * c.keys; ++i)
-      hidden.push_back(random.uniform() < .4);
+      hidden.push_back(i / c.keys == 1 || random.uniform() < .4);  // one query sees nothing
   }
 
   void run_fused() {
@@ -126,13 +123,12 @@ std::vector<Case> cases() {
       {.name = "window_cross", .queries = 300, .keys = 20, .window = 30},
       {.name = "window_beyond_all", .queries = 40, .keys = 70, .window = Index{1} << 40},
       {.name = "lengths", .batch = 3, .queries = 40, .keys = 40, .lengths = true},
-      {.name = "visible", .queries = 40, .keys = 140, .visible = true},
       {.name = "hidden", .queries = 40, .keys = 140, .hidden = true},
       {.name = "rows", .queries = 33, .keys = 33, .padded_rows = true, .accumulate = true},
       {.name = "groups", .queries = 33, .keys = 33, .heads = 6, .kv_heads = 2, .causal = true},
       {.name = "one_group", .batch = 1, .queries = 70, .keys = 70, .heads = 3, .kv_heads = 1},
       {.name = "dropout", .queries = 41, .keys = 141, .dropout = .3},
-      {"everything", 3, 150, 150, 4, 2, 5, 7, true, 100, true, true, true, true, true, .5}};
+      {"everything", 3, 150, 150, 4, 2, 5, 7, true, 100, true, true, true, true, .5}};
   all.insert(all.end(), masks.begin(), masks.end());
   return all;
 }

@@ -58,30 +58,17 @@ inline Row softmax_backward_plain(const Row& y, const Row& dy) {
   return dx;
 }
 
-inline Row log_softmax_plain(const Row& x) {
-  Row y = softmax_plain(x);
-  for (double& value : y) value = std::log(value);
-  return y;
-}
-
-inline Row log_softmax_backward_plain(const Row& y, const Row& dy) {
-  double sum = 0;
-  for (const double value : dy) sum += value;
-  Row dx;
-  // forward: y[j] = x[j] - log(sum of exp(x)), whose slope in x[j] is the softmax, exp(y[j])
-  for (std::size_t j = 0; j < y.size(); ++j) dx.push_back(dy[j] - std::exp(y[j]) * sum);
-  return dx;
-}
-
 inline double cross_entropy_plain(const Row& x, std::int32_t target) {
-  return target < 0 ? 0 : -log_softmax_plain(x)[target];
+  return target < 0 ? 0 : -std::log(softmax_plain(x)[target]);
 }
 
 inline Row cross_entropy_backward_plain(const Row& x, std::int32_t target, double dloss) {
-  Row dy(x.size());
-  // forward: loss = -y[target], y = log_softmax(x)
-  if (target >= 0) dy[target] = -dloss;
-  return log_softmax_backward_plain(log_softmax_plain(x), dy);
+  if (target < 0) return Row(x.size());
+  // forward: loss = -x[target] + log(sum of exp(x)), whose slope is the softmax
+  Row dx = softmax_plain(x);
+  dx[target] -= 1;
+  for (double& slope : dx) slope *= dloss;
+  return dx;
 }
 
 /// y = h gain + bias, h = (x - mean) rstd, for one row.
@@ -131,7 +118,6 @@ inline bool attention_sees(const AttentionProblem& p, Index b, Index h, Index t,
   if (p.causal && s > t) return false;
   if (p.window > 0 && (t - s >= p.window || s - t >= p.window)) return false;
   if (p.lengths && s >= p.lengths[b]) return false;
-  if (p.visible && !p.visible[t * p.keys + s]) return false;
   return !p.hidden_edges || !p.hidden_edges[((b * p.heads + h) * p.queries + t) * p.keys + s];
 }
 

@@ -72,14 +72,6 @@ TEST_P(Rows, Softmax) {
                 [&](Index row) { return softmax_backward_plain(row_of(y, row), row_of(dy, row)); });
 }
 
-TEST_P(Rows, LogSoftmax) {
-  log_softmax_forward(rows, n, x.data(), y.data());
-  expect_rows(y, [&](Index row) { return log_softmax_plain(row_of(x, row)); });
-  expect_slopes(log_softmax_backward, {rows, n, y.data(), dy.data(), {}}, [&](Index row) {
-    return log_softmax_backward_plain(row_of(y, row), row_of(dy, row));
-  });
-}
-
 class LayerNormRows : public Rows {
  protected:
   static constexpr double kEps = 1e-5;

@@ -27,10 +27,7 @@ std::vector<Case> cases() {
   const Scalar p = Scalar(0.2);
   const Key key{21};
   const AttentionOptions together{.kv_head = {0, 0, 0, 1},
-                                  .mask = {.causal = true,
-                                           .window = 9,
-                                           .lengths = {17, 11},
-                                           .visible = random_flags(289, 0.8, key)},
+                                  .mask = {.causal = true, .window = 9, .lengths = {17, 11}},
                                   .hidden_edges = random_flags(2 * 4 * 289, 0.2, key.fold(1)),
                                   .dropout = p,
                                   .key = key};
@@ -42,7 +39,6 @@ std::vector<Case> cases() {
       {"Window", 2, 40, 40, 1, 1, 5, 3, {.mask = {.window = 7}}},
       {"CausalWindow", 2, 40, 40, 1, 1, 5, 3, {.mask = {.causal = true, .window = 1}}},
       {"Lengths", 3, 5, 9, 2, 2, 6, 4, {.mask = {.lengths = {9, 4, 0}}}},
-      {"Visible", 2, 12, 10, 2, 2, 3, 3, {.mask = {.visible = random_flags(120, 0.3, key)}}},
       {"SharedKeys", 2, 6, 6, 4, 2, 3, 2, {.kv_head = {0, 0, 1, 1}, .mask = {.causal = true}}},
       {"OneKeyBlock", 2, 6, 6, 3, 1, 3, 2, {.kv_head = {0, 0, 0}}},
       {"HiddenEdges", 2, 8, 8, 2, 2, 3, 3, {.hidden_edges = random_flags(256, 0.7, key)}},
@@ -112,7 +108,7 @@ TEST_P(Fused, HasRowsThatSumToOneOrSeeNothing) {
     for (Index s = 0; s < c.S; ++s) {
       const bool hidden =
           !c.options.hidden_edges.empty() && c.options.hidden_edges[size(i * c.S + s)] != 0;
-      const bool visible = c.options.mask.sees(b, t, s, c.S) && !hidden;
+      const bool visible = c.options.mask.sees(b, t, s) && !hidden;
       sees = sees || visible;
       EXPECT_TRUE(visible || r.pattern.data()[i * c.S + s] == 0);
     }
@@ -210,7 +206,6 @@ TEST(Attention, NamesWhatDoesNotFit) {
   expect_error(attend({.heads = 2, .kv_head = {-1, 1}}), {"block -1"});
   expect_error(attend({.heads = 2, .mask = {.causal = true}}), {"causal", "3 and 5"});
   expect_error(attend({.heads = 2, .mask = {.lengths = {3}}}), {"lengths needs 2", "got 1"});
-  expect_error(attend({.heads = 2, .mask = {.visible = {1, 0}}}), {"visible needs 15", "got 2"});
   expect_error(attend({.heads = 2, .hidden_edges = {1}}), {"hidden_edges needs 60", "got 1"});
   expect_error(attend({.heads = 2, .dropout = 1}), {"dropout", "[0, 1)"});
   expect_error(attend({.heads = 2, .born_heads = {1}}), {"born_heads needs 2"});

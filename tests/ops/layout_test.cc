@@ -114,18 +114,5 @@ TEST(Embedding, NamesTheFirstIdOutsideTheTable) {
   EXPECT_EQ(embedding(table, {}, {0}).shape(), (Shape{0, 2}));
 }
 
-TEST(Gather, TakesOneElementOfEachRow) {
-  EXPECT_EQ(numbers(gather(counting({2, 2, 3}), Ids{2, 0, 1, 1})), (Values{2, 3, 7, 10}));
-  expect_error([] { gather(counting({2, 3}), Ids{0, 3}); }, {"gather", "id 3", "[0, 3)"});
-  expect_error([] { gather(counting({2, 3}), Ids{0}); }, {"gather", "expected 2 ids"});
-}
-
-TEST(Gather, AddsItsGradientToWhatIsThere) {
-  Tensor x = counting({2, 3});
-  x.set_requires_grad();
-  backward(sum(gather(x, Ids{2, 0})) + sum(gather(x, Ids{2, 1}) * Scalar(10)));
-  EXPECT_EQ(numbers(x.grad()), (Values{0, 0, 11, 1, 10, 0}));
-}
-
 }  // namespace
 }  // namespace headlab

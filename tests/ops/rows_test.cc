@@ -16,7 +16,6 @@ TEST(Softmax, IsTheShareOfEachExponential) {
     for (Index j = 0; j < 37; ++j) {
       const double expected = std::exp(static_cast<double>(x.data()[r * 37 + j])) / total;
       EXPECT_NEAR(y.data()[r * 37 + j], expected, 16 * kEpsilon);
-      EXPECT_NEAR(log_softmax(x).data()[r * 37 + j], std::log(expected), 64 * kEpsilon);
     }
   }
 }
@@ -44,7 +43,6 @@ TEST(Softmax, PassesNoGradientThroughARowThatSeesNothing) {
 
 TEST(Softmax, NeedsAnAxis) {
   expect_error([] { softmax(Tensor::scalar(1)); }, {"softmax", "one axis"});
-  expect_error([] { log_softmax(Tensor::scalar(1)); }, {"log_softmax", "one axis"});
   EXPECT_EQ(softmax(Tensor::zeros({0, 3})).count(), 0);
   EXPECT_EQ(softmax(Tensor::zeros({3, 0})).count(), 0);
 }
@@ -52,7 +50,7 @@ TEST(Softmax, NeedsAnAxis) {
 TEST(CrossEntropy, IsTheMeanOfMinusLogProbability) {
   const Tensor x = random_tensor({4, 5}, Key{3}, -2, 2);
   const Ids targets{1, -1, 4, 0};
-  const Tensor log_p = log_softmax(x);
+  const Tensor log_p = log(softmax(x));
   const double expected =
       -(static_cast<double>(log_p.data()[1]) + static_cast<double>(log_p.data()[14]) +
         static_cast<double>(log_p.data()[15]));

@@ -15,9 +15,8 @@ struct AttentionMask {
   bool causal = false;  // key s <= query t; needs S = T
   Index window = 0;     // if > 0: |t - s| < window
   Ids lengths{};        // [B]: only keys s < lengths[b]; empty: all
-  Flags visible{};      // [T, S]: 1 where visible; empty: all
 
-  bool sees(Index b, Index t, Index s, Index keys) const;
+  bool sees(Index b, Index t, Index s) const;
 };
 
 /// Rotary positions (Su et al. 2021): the pairs (2i, 2i + 1) of every head of x [B, T, H*D] turned

@@ -32,8 +32,4 @@ inline Tensor concat(std::initializer_list<Tensor> parts, int axis) {
 /// dtable[v] = the sum of dy[i] over ids[i] = v. Error that names the first id outside [0, V).
 Tensor embedding(const Tensor& table, std::span<const std::int32_t> ids, const Shape& ids_shape);
 
-/// y[r] = x[r, ids[r]] for x [..., V]; y [...]. dx[r, ids[r]] = dy[r], 0 elsewhere. Error that
-/// names the first id outside [0, V).
-Tensor gather(const Tensor& x, std::span<const std::int32_t> ids);
-
 }}  // namespace headlab

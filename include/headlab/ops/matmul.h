@@ -8,7 +8,6 @@
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
 struct MatmulOptions {
-  bool transpose_a = false;  // a is [..., K, M]
   bool transpose_b = false;  // b is [..., N, K]
 };
 

@@ -14,8 +14,6 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 Tensor sum(const Tensor& x, int axis, bool keep = false);
 /// The sum divided by the size of the axis. Error if the axis is empty.
 Tensor mean(const Tensor& x, int axis, bool keep = false);
-/// The largest element; its gradient goes to the first of equals. Error if the axis is empty.
-Tensor max(const Tensor& x, int axis, bool keep = false);
 /// The sum and the mean of all elements, rank 0.
 Tensor sum(const Tensor& x);
 Tensor mean(const Tensor& x);
@@ -23,8 +21,6 @@ Tensor mean(const Tensor& x);
 /// y_j = exp(x_j) / sum_k exp(x_k) over the last axis; dx = y (dy - sum(y dy)). A row of -inf gives
 /// zeros.
 Tensor softmax(const Tensor& x);
-/// y_j = x_j - ln sum_k exp(x_k); dx = dy - exp(y) sum(dy).
-Tensor log_softmax(const Tensor& x);
 
 /// The loss of rows of logits [..., V] against targets, one for each row; -1 counts for nothing. In
 /// nats: loss = sum over rows with a target of (ln sum_j exp(x_j) - x_target) / denominator; dx_j =
