@@ -323,6 +323,7 @@ Table published_cost() {
                            "bytes of all layers in fp16; none where nothing is generated",
                            kGrouped},
                           {"source", "source"}},
+              .title = "attention of published models",
               .note =
                   "Heads times d_head is not d_model in "
                   "T5-11B and PaLM 540B"};

@@ -184,15 +184,8 @@ Result explain_attention(const Invocation& call, const LessonFlags& flags) {
 Result explain_mistakes(const Invocation& call, const LessonFlags& flags) {
   call.refuse(LessonFlags(flags).settings().names(), "says nothing to mistakes",
               "headlab explain mistakes");
-  Json list = Json::array();
-  std::string said = "what articles say, and what is so:\n";
-  for (const Correction& one : corrections()) {
-    list.push_back(to_json(one));
-    said += "\n" + beside("said:", 8, one.claim) +
-            beside("is so:", 8, text(one.fact, " (", one.source, ")"));
-  }
-  return reproducible(call, stamped({{"topic", "mistakes"}, {"corrections", std::move(list)}}),
-                      said);
+  return reproducible(call, Finding{.about = stamped({{"topic", "mistakes"}}),
+                                    .tables = {corrections_table()}});
 }
 
 struct Lesson {

@@ -46,6 +46,13 @@ constexpr PublishedModel kModels[] = {
     {"Llama 3 8B", 4096, 32, 8, 128, 32, "Grattafiori 2024, table 3"},
 };
 
+/// Something that an article says and that its own numbers, or its sources, contradict.
+struct Correction {
+  const char* topic;  // of `explain`, and of a lesson
+  const char* claim;  // in our words
+  const char* fact;   // what is so; figures as lessons compute them
+  const char* source;
+};
 constexpr Correction kCorrections[] = {
     {"five-tokens", "each head sees a different slice of the representation",
      "q, k and v of every head are made from all of x; what is cut into heads is the projected "
@@ -116,6 +123,16 @@ std::span<const char* const> lesson_world_texts() { return kWorlds; }
 
 std::span<const PublishedModel> published_models() { return kModels; }
 
-std::span<const Correction> corrections() { return kCorrections; }
+Table corrections_table() {
+  Table table{.name = "corrections",
+              .columns = {{"topic", "topic", "", kHidden},
+                          {"claim", "they say"},
+                          {"fact", "what is so"},
+                          {"source", "by"}},
+              .title = "What articles say, and what is so"};
+  for (const auto& [topic, claim, fact, source] : kCorrections)
+    table.rows.push_back({topic, claim, fact, source});
+  return table;
+}
 
 }  // namespace headlab

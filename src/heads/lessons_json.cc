@@ -22,28 +22,10 @@ Json to_json(const HeadSteps& head) {
                        {"output", head.output}});
 }
 
-Json to_json(const PublishedModel& model) {
-  return Json::object({{"name", model.name},
-                       {"d_model", model.d_model},
-                       {"heads", model.heads},
-                       {"kv_heads", model.kv_heads},
-                       {"d_head", model.d_head},
-                       {"layers", model.layers},
-                       {"source", model.source}});
-}
-
-Json to_json(const Correction& correction) {
-  return Json::object({{"topic", correction.topic},
-                       {"claim", correction.claim},
-                       {"fact", correction.fact},
-                       {"source", correction.source}});
-}
-
 Json lessons_json() {
   Json::Array worlds;
   for (const char* world : lesson_world_texts()) worlds.push_back(Json::parse(world));
-  const auto models = published_models();
-  return Json::object({{"worlds", worlds}, {"models", Json::Array(models.begin(), models.end())}});
+  return Json::object({{"worlds", worlds}});
 }
 
 }  // namespace headlab

@@ -245,7 +245,7 @@ Table arms_table(std::span<const Arm> arms, const Measure& measure) {
                                                      : "; mean over seeds, 95% interval";
   Table table{"arms",
               {{"arm", "arm", "", kPlain, "", false},
-               {"seeds", "seeds", "", kPlain, "", false},
+               {"seeds", "seeds", "runs of the mean", kPlain, "", false},
                {text(measure.name, ".mean,low,high"), measure.name, text(measure.meaning, how)}}};
   for (const Arm& arm : arms) {
     Json mean;  // none where no run has such a number

@@ -297,11 +297,11 @@ Finding finding_of(const SweepReport& report) {
       found.about,
       {"groups",
        {{"name", "cells", "runs that differ by the seed alone", kPlain, "", false},
-        {"seeds", "seeds", "", kHidden},
+        {"seeds", "seeds", "runs that the means are over", kHidden},
         {"parameters", "parameters", "numbers that training sets", kGrouped},
         {"loss.mean,low,high", "loss", "geometric mean over seeds, 95% interval on logarithms"},
         {"accuracy.mean,low,high", "accuracy", "mean over seeds, 95% interval of Wilson"},
-        {"diversity.mean,low,high", "diversity", "", kHidden},
+        {"diversity.mean,low,high", "diversity", "mean distance of two heads' patterns", kHidden},
         {"specialization.mean,low,high", "own a head",
          "share of relations that have a head of their own, no head counted twice"}}}));
   for (Table& table : rows_of(report)) found.tables.push_back(std::move(table));

@@ -169,7 +169,7 @@ Finding voita_found(const Json& report) {
               {"finetuned.loss", "fine-tuned", "loss after training on"},
               {"from_scratch.loss", "from scratch",
                "loss of these heads trained from initial values, for as many steps"},
-              {"from_scratch.accuracy", "accuracy there", "", kHidden},
+              {"from_scratch.accuracy", "accuracy there", "of those heads", kHidden},
               {"self", "self",
                "survivors in self-attention, in the encoder, and in "
                "cross-attention"},
@@ -179,9 +179,9 @@ Finding voita_found(const Json& report) {
   Table drift{"drift",
               {{"relation", "relation", "", kPlain, "", false},
                {"before", "before", "its best head before pruning", kPlain, "head"},
-               {"lift_before", "lift before", "", 3},
+               {"lift_before", "lift before", "its lift there", 3},
                {"after", "after", "and after it", kPlain, "head"},
-               {"lift_after", "lift after", "", 3}}};
+               {"lift_after", "lift after", "and there", 3}}};
   if (report.is_null()) return {.tables = {rows, drift}};
   rows.title =
       text("1. trained gates: the count of survivors is a function of lambda\n",

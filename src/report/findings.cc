@@ -130,65 +130,6 @@ const FindingEntry kFindings[] = {
     {"cost", "what `cost` counted and measured", "", "", cost_found},
 };
 
-/// Words of texts that are no columns of a finding.
-constexpr std::array<const char*, 2> kWords[] = {
-    // runs
-    {"loss",
-     "mean cross-entropy in nats per target; 0 is perfect, ln V is guessing among V tokens"},
-    {"parameters", "numbers that training sets"},
-    {"step", "of training"},
-    // causes
-    {"95% interval", "where the number would lie in 95 of 100 repetitions with other examples"},
-    {"heads", "a pair of heads, or how many there are"},
-    {"examples", "how many examples the number rests on"},
-    // pruning
-    {"heads kept", "how many stay; below, the loss for each method"},
-    {"method", "how heads are chosen"},
-    {"area", "mean loss along the curve over the share of heads kept: small is good"},
-    {"regret", "mean loss above that of the best subset of the same size: 0 is the optimum"},
-    {"rank corr", "Spearman's correlation of how long a head is kept with what silencing it costs"},
-    {"steps", "of training, those with gates and of fine-tuning included"},
-    {"knee", "the fewest heads whose loss lies within 1% of the way from all heads to none"},
-    {"knee of each run", "the knee, run by run"},
-    {"forward", "sequences that went through the model to choose"},
-    {"backward", "sequences whose gradient was taken to choose"},
-    {"seconds", "that choosing took"},
-    // experiments
-    {"cells", "runs of a sweep that differ by the seed alone, by what they have in common"},
-    {"seeds", "how many runs the means are over"},
-    {"own a head", "specialization: share of relations that have a head of their own"},
-    {"lift, seeds that own", "mean lift of the relation's head, and in how many seeds it owns it"},
-    {"against the first",
-     "loss of this method - loss of the first method, seed by seed: mean ± 95% "
-     "interval; below 0 it is better"},
-    {"effect", "that mean / the standard deviation of the differences: .8 and more is large"},
-    {"change of loss", "rise of the loss in nats when the head is silenced"},
-    {"only one head left in",
-     "the attention module in which one head stays, all others being whole"},
-    {"chosen in sample", "the best single head, chosen on the examples it is judged on"},
-    {"out of sample", "the best single head, chosen on other examples"},
-    {"change of loss there", "on the examples it was not chosen on"},
-    {"trained steps", "how far the model was when it was pruned"},
-    {"lambda", "the price of an open gate in nats"},
-    {"survivors", "heads whose gates stay above 0"},
-    {"fine-tuned", "loss after training on with the heads that are left"},
-    {"against scratch", "loss less that of as many heads trained anew for as many steps, by run"},
-    {"heads removed", "share of the heads that went, those of least importance first"},
-    {"self", "survivors in self-attention"},
-    {"encoder", "survivors in the encoder"},
-    {"cross", "survivors in cross-attention"},
-    {"from scratch: loss", "loss of the same heads trained from initial values"},
-    {"accuracy there", "accuracy of the same heads trained from initial values"},
-    {"before", "the relation's best head before pruning"},
-    {"lift before", "its lift before pruning"},
-    {"after", "the relation's best head after pruning"},
-    {"lift after", "its lift after pruning"},
-    {"width", "columns that a head has of q, k and v"},
-    {"diversity", "mean Jensen-Shannon distance of rows over all pairs of heads"},
-    {"module", "an attention module, by the name of its parameters"},
-    {"kind", "of attention, by how many heads share a block of keys and values"},
-};
-
 }  // namespace
 
 const std::vector<FindingEntry>& finding_table() {
@@ -234,8 +175,6 @@ std::vector<Column> all_columns() {
         if (!column.meaning.empty() && seen.insert(column.title + ": " + column.meaning).second)
           all.push_back(column);
   }
-  for (const auto& [word, meaning] : kWords)
-    if (seen.insert(text(word, ": ", meaning)).second) all.push_back({"", word, meaning});
   return all;
 }
 

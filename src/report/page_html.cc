@@ -12,13 +12,13 @@
 #include "report/page_files.h"
 
 namespace headlab {
-namespace {
-
 std::string_view file_text(std::string_view name) {
   const auto file = std::ranges::find(page_files(), name, &PageFile::name);
   require(file != page_files().end(), "a page has no file ", name);
   return file->text;
 }
+
+namespace {
 
 /// Adds a module to a script after those that it imports, each once: without its imports, the word
 /// `export`, indentation, and lines of comment.

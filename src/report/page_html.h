@@ -10,6 +10,8 @@
 
 namespace headlab {
 
+/// A file of page_files(). Error if there is none.
+std::string_view file_text(std::string_view name);
 /// JSON that may stand inside a script element: `<` as \u003c, the separators U+2028 and U+2029 as
 /// their escapes.
 std::string json_for_html(std::string json);

@@ -14,8 +14,8 @@ namespace headlab { namespace corrections_tests {
 /// The facts of a topic, one after the other.
 std::string facts_of(const std::string& topic) {
   std::string all;
-  for (const Correction& correction : corrections())
-    if (topic == correction.topic) all += text(correction.fact, "\n");
+  for (const Json::Array& row : corrections_table().rows)
+    if (topic == row[0].string()) all += row[2].string() + "\n";
   return all;
 }
 
@@ -29,11 +29,11 @@ std::string share(double value) { return fixed(value, 4).substr(1); }
 TEST(Corrections, HaveAClaimAFactAndASource) {
   const std::set<std::string> topics = {"five-tokens", "cat-sleeps", "patterns", "cost",
                                         "attention"};
-  EXPECT_GT(corrections().size(), 15u);
-  for (const Correction& correction : corrections()) {
-    EXPECT_TRUE(topics.contains(correction.topic)) << correction.topic;
-    for (const char* part : {correction.claim, correction.fact, correction.source})
-      EXPECT_GT(std::string(part).size(), 5u) << correction.claim;
+  const Table corrections = corrections_table();
+  EXPECT_GT(corrections.rows.size(), 15u);
+  for (const Json::Array& row : corrections.rows) {
+    EXPECT_TRUE(topics.contains(row[0].string())) << row[0].string();
+    for (const Json& part : row) EXPECT_GT(part.string().size(), 3u) << row[1].string();
   }
 }
 

@@ -94,19 +94,11 @@ struct PublishedModel {
 };
 std::span<const PublishedModel> published_models();
 
-/// Something that an article says and that its own numbers, or its sources, contradict.
-struct Correction {
-  const char* topic;  // of `explain`, and of a lesson
-  const char* claim;  // in our words
-  const char* fact;   // what is so; figures as lessons compute them
-  const char* source;
-};
-std::span<const Correction> corrections();
+/// Topic, claim, fact and source of each.
+Table corrections_table();
 
 Json to_json(const Matrix& matrix);
 Json to_json(const HeadSteps& head);
-Json to_json(const PublishedModel& model);
-Json to_json(const Correction& correction);
 /// What the lessons of a page compute with: {"worlds", "models"}.
 Json lessons_json();
 
