@@ -166,24 +166,6 @@ Table divisions_table(bool shown) {
            {"together", "together", "share of queries that one of these heads finds", few}}};
 }
 
-/// A plane for each kind of attention: heads are near each other whose patterns are alike.
-std::vector<Figure> maps_of(const HeadsReport& report) {
-  std::vector<Figure> maps;
-  std::vector<bool> done(report.heads.size() * !report.distances.empty());
-  for (std::size_t first = 0; first < done.size(); ++first) {
-    if (done[first]) continue;
-    Figure& map = maps.emplace_back(Figure{
-        "near each other: heads whose patterns are alike (0 the same, 0.83 nothing in common)"});
-    for (std::size_t h = first; h < done.size(); ++h) {
-      if (!std::isfinite(report.distances[first * done.size() + h])) continue;
-      done[h] = true;
-      const HeadScores& head = report.heads[h];
-      map.points.push_back({head_text(head), head.map[0], head.map[1]});
-    }
-  }
-  return maps;
-}
-
 }  // namespace
 
 Finding finding_of(const HeadsReport& report, const HeadsShown& shown) {
@@ -191,7 +173,6 @@ Finding finding_of(const HeadsReport& report, const HeadsShown& shown) {
   for (std::size_t r = 0; r < report.relations.size(); ++r)
     found.about["relations"].items()[r]["verdict"] = verdict(report, r);
   found.tables = {table_of(found.about, heads_table(report, shown))};
-  if (shown.map || shown.all) found.figures = maps_of(report);
   if (report.relations.empty() && !report.heads.empty()) return found;
   Table& relations =
       found.tables.emplace_back(table_of(found.about, relations_table(report, shown)));

@@ -207,35 +207,7 @@ std::string folded(const std::string& words, std::size_t width) {
   return words.empty() ? "" : out;
 }
 
-/// One scale for both axes: a character is twice as high as wide. Where two names would stand on
-/// one another, the later moves to the next free line.
-std::string plane_text(const std::vector<Figure::Point>& points, std::size_t width) {
-  constexpr std::size_t kHeight = 20;
-  std::size_t longest = 0;
-  double extent = 1e-9;
-  for (const auto& [name, x, y] : points) longest = std::max(longest, display_width(name));
-  const std::size_t across = std::max<std::size_t>(width, longest + 24) - longest - 4;
-  for (const auto& [name, x, y] : points)
-    extent =
-        std::max({extent, std::abs(x) * 2 * kHeight / static_cast<double>(across), std::abs(y)});
-  std::vector<std::string> lines(kHeight + 1, std::string(across + longest, ' '));
-  const double half = kHeight / 2.0;
-  for (const auto& [name, x, y] : points) {
-    const auto column = static_cast<std::size_t>(
-        std::lround(static_cast<double>(across) / 2 + x / extent * 2 * half));
-    auto line = static_cast<std::size_t>(std::lround(half - y / extent * half));
-    for (std::size_t tries = 0; tries < lines.size(); ++tries, line = (line + 1) % lines.size())
-      if (lines[line].substr(column, name.size()).find_first_not_of(' ') == std::string::npos)
-        break;
-    lines[line].replace(column, name.size(), name);
-  }
-  return join(texts_of(lines, [](const std::string& line) { return "  │" + trimmed_line(line); }),
-              "");
-}
-
 std::string figure_text(const Figure& figure, const HeatmapOptions& options) {
-  if (!figure.points.empty())
-    return "\n" + folded(figure.title, options.width) + plane_text(figure.points, options.width);
   std::size_t columns = 0;
   double most = 0;
   for (const auto& row : figure.values) {

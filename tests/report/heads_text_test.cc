@@ -150,8 +150,8 @@ TEST(HeadsText, HasBaselinesWhereATaskNamesCandidates) {
   EXPECT_NE(line_with(said, {"relation0", "0.920", "0.230", "0.970"}), "") << said;
 }
 
-/// Heads on a circle; with `kinds`, the last of them belongs to another kind of attention.
-HeadsReport circle_of(std::size_t count, bool kinds = false) {
+/// Heads on a circle.
+HeadsReport circle_of(std::size_t count) {
   HeadsReport report;
   for (std::size_t h = 0; h < count; ++h) {
     HeadScores& head = report.heads.emplace_back();
@@ -170,8 +170,7 @@ HeadsReport circle_of(std::size_t count, bool kinds = false) {
     for (std::size_t b = 0; b < count; ++b) {
       const auto& p = report.heads[a].map;
       const auto& q = report.heads[b].map;
-      const bool apart = kinds && (a == count - 1) != (b == count - 1);
-      report.distances.push_back(apart ? std::nan("") : std::hypot(p[0] - q[0], p[1] - q[1]));
+      report.distances.push_back(std::hypot(p[0] - q[0], p[1] - q[1]));
     }
   }
   return report;
@@ -189,27 +188,11 @@ TEST(HeadsText, ShowsTheScoresThatNeedNoGoldWhereTheyAreAskedFor) {
   for (const std::string& line : lines_of(said)) EXPECT_LE(display_width(line), 80u) << line;
 }
 
-TEST(HeadsText, HasAMapWithEveryHeadAndItsNearestNeighbour) {
+TEST(HeadsText, NamesTheNearestNeighbourOfEachHead) {
   const HeadsReport report = circle_of(24);
   const std::string said = shown(report, {.map = true});
-  const std::string plane = said.substr(said.find("near each other"));
-  for (const HeadScores& head : report.heads)
-    EXPECT_NE(plane.find(text(head.module, ".", head.head)), plane.npos) << said;
   EXPECT_NE(line_with(said, {"0.3", "0.261"}), "") << said;  // 2 sin(pi / 24)
   for (const std::string& line : lines_of(said)) EXPECT_LE(display_width(line), 80u) << line;
-}
-
-TEST(HeadsText, KeepsHeadsOnTheSamePlaceOfTheMapApart) {
-  HeadsReport report = circle_of(4);
-  for (HeadScores& head : report.heads) head.map = {0, 0};
-  const std::string said = shown(report, {.map = true});
-  for (const char* name : {"│", "0.0", "0.1", "0.2", "0.3"})
-    EXPECT_NE(line_with(said, {"  │", name}), "") << said;
-}
-
-TEST(HeadsText, HasAMapForEachKindOfAttention) {
-  EXPECT_EQ(finding_of(circle_of(5, true), {.map = true}).figures.size(), 2u);
-  EXPECT_TRUE(finding_of(HeadsReport(), {.map = true}).figures.empty());
 }
 
 TEST(HeadsText, SaysWhenEachRoleWasBorn) {

@@ -76,16 +76,10 @@ bool is_blank(const Json& cell);
 /// The grid as a table; without rows where all its cells are blank.
 Table grid_table(const Table& table, const Grid& grid);
 
-/// Numbers as shades: a row for each of `values`, from 0 (blank) to the largest. Or names as points
-/// of a plane.
+/// Numbers as shades: a row for each of `values`, from 0 (blank) to the largest.
 struct Figure {
-  struct Point {
-    std::string name;
-    double x = 0, y = 0;
-  };
   std::string title;
   std::vector<std::vector<double>> values{};
-  std::vector<Point> points{};
 };
 
 struct Finding {
