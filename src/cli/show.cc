@@ -137,15 +137,10 @@ Result show(Invocation& call) {
   if (!write.empty()) return write_file_of(call, *task, write, count);
   const Example example = held_out_examples(*task, 1);
   const Table table = example_table(*task, example);
-  Json relations = Json::array();
-  for (const Relation& relation : task->relations())
-    relations.push_back(Json::object({{"name", relation.name},
-                                      {"description", relation.description},
-                                      {"positional", relation.positional}}));
   const Json about = stamped({{"task", task->spec()},
                               {"summary", entry.summary},
                               {"targets", task->target_names()},
-                              {"relations", std::move(relations)},
+                              {"relations", task->relations()},
                               {"needed_heads", task->needed_heads()},
                               {"recommended", recommended_settings(spec)},
                               {"learned", to_json(entry.learned)},

@@ -24,15 +24,6 @@ Item moved(Item item, const Point& by) {
 
 // ---- one head -----------------------------------------------------------------------------------
 
-/// Whether at least half of what a query looks at is gold.
-bool found(const HeadPattern& pattern, const GoldCells& gold, Index query) {
-  const std::size_t keys = pattern.keys.size();
-  double on_gold = 0;
-  for (std::size_t i = query * keys; i < (query + 1) * keys; ++i)
-    if (gold.cells[i] != 0) on_gold += pattern.weights[i];
-  return on_gold >= 0.5;
-}
-
 void outline_gold(Picture& picture, const MatrixPlaces& places, const HeadPattern& pattern,
                   const GoldCells& gold) {
   const auto keys = std::ssize(pattern.keys);
@@ -41,7 +32,8 @@ void outline_gold(Picture& picture, const MatrixPlaces& places, const HeadPatter
     const Box cell = places.cell(i / keys, i % keys);
     const double pad = cell.w > 8 ? 2 : 0;
     const Box inner = {cell.x + pad, cell.y + pad, cell.w - 2 * pad, cell.h - 2 * pad};
-    const bool hit = found(pattern, gold, i / keys);
+    const bool hit = is_found(std::span(pattern.weights).subspan(i / keys * keys, keys),
+                              std::span(gold.cells).subspan(i / keys * keys, keys));
     picture.items.push_back(RectItem{inner, {.stroke = "paper", .thick = pad > 0 ? 4.0 : 2.0}});
     picture.items.push_back(
         RectItem{inner,

@@ -70,22 +70,15 @@ struct Rows {
 
   std::span<const Scalar> row(std::size_t t) const { return weights.subspan(t * columns, columns); }
 
-  /// Whether a row's gold is found or missed.
-  GoldMark mark(std::size_t t) const {
-    double on_gold = 0;
-    for (std::size_t i = t * columns; i < (t + 1) * columns; ++i)
-      if (gold[i] != 0) on_gold += weights[i];
-    return on_gold >= 0.5 ? GoldMark::found : GoldMark::missed;
-  }
-
   /// The cells of a row, each the largest of `pool` neighbours.
   std::vector<ShadedCell> cells(std::size_t t, std::size_t pool) const {
     std::vector<ShadedCell> cells((columns + pool - 1) / pool);
-    const GoldMark of_row = gold.empty() ? GoldMark::none : mark(t);
+    const bool found = !gold.empty() && is_found(row(t), gold.subspan(t * columns, columns));
     for (std::size_t s = 0; s < columns; ++s) {
       ShadedCell& cell = cells[s / pool];
       cell.weight = std::max(cell.weight, static_cast<double>(row(t)[s]));
-      if (!gold.empty() && gold[t * columns + s] != 0) cell.mark = of_row;
+      if (!gold.empty() && gold[t * columns + s] != 0)
+        cell.mark = found ? GoldMark::found : GoldMark::missed;
     }
     return cells;
   }
@@ -106,6 +99,13 @@ std::string joined(const std::vector<ShadedCell>& upper, const std::vector<Shade
 }
 
 }  // namespace
+
+bool is_found(std::span<const Scalar> weights, std::span<const char> gold) {
+  double on_gold = 0;
+  for (std::size_t s = 0; s < weights.size(); ++s)
+    if (gold[s] != 0) on_gold += weights[s];
+  return on_gold >= 0.5;
+}
 
 std::string heatmap(std::span<const Scalar> weights, const std::vector<std::string>& destinations,
                     const std::vector<std::string>& sources, const HeatmapOptions& options) {

@@ -159,14 +159,8 @@ class PageMaker {
     facts["parent"] = one.parent;
     facts["task"] = task;
     facts["verdict"] = verdict_of(facts);
-    Json& files = facts["files"] = Json::array();
     if (textbook_) facts["name"] = *textbook_ + "/" + one.run.path.filename().string();
-    for (const PageSource& source : sources_of(one))
-      files.push_back(Json::object({{"file", source.file},
-                                    {"present", source.present},
-                                    {"step", source.step},
-                                    {"outdated", source.outdated},
-                                    {"command", source.command}}));
+    facts["files"] = sources_of(one);
     return facts;
   }
 
@@ -209,14 +203,12 @@ class PageMaker {
     Page page;
     PageBlocks blocks;
     const Json all = facts(blocks);
-    HtmlFilling filling;
-    filling.title = html_text(all.at("title").string());
     const Json* first = textbook_ ? nullptr : &all.at("runs").items()[0];
-    if (first != nullptr)
-      filling.fixed = static_html(*first, all.at("tasks").items()[first->at("task").integer()]);
-    filling.lessons = lessons_html();
-    filling.data = data_html(all, blocks, page);
-    page.html = html_page(filling);
+    const auto task = [&] { return all.at("tasks").items()[first->at("task").integer()]; };
+    page.html = html_page({{"title", html_text(all.at("title").string())},
+                           {"static", first != nullptr ? static_html(*first, task()) : ""},
+                           {"lessons", lessons_html()},
+                           {"data", data_html(all, blocks, page)}});
     page.left_out = left_out();
     for (const StudiedRun& one : runs_)
       std::ranges::move(sources_of(one), std::back_inserter(page.sources));

@@ -14,8 +14,15 @@
 namespace headlab {
 namespace {
 
-void append_little(std::string& out, std::uint32_t value, int bytes) {
-  for (int i = 0; i < bytes; ++i) out += static_cast<char>(value >> (8 * i) & 0xff);
+/// The numbers that `of` makes of values, each in so many bytes.
+template <class Value, class Of>
+std::string little(std::span<const Value> values, int width, const Of& of) {
+  std::string bytes;
+  bytes.reserve(width * values.size());
+  for (const Value value : values)
+    for (int i = 0; i < width; ++i)
+      bytes += static_cast<char>(static_cast<std::uint32_t>(of(value)) >> (8 * i) & 0xff);
+  return bytes;
 }
 
 }  // namespace
@@ -29,25 +36,19 @@ Json PageBlocks::add(const char* purpose, const char* dtype, const Sizes& shape,
 }
 
 Json PageBlocks::floats(const char* purpose, const Sizes& shape, std::span<const float> values) {
-  std::string bytes;
-  bytes.reserve(4 * values.size());
-  for (const float value : values) append_little(bytes, std::bit_cast<std::uint32_t>(value), 4);
-  return add(purpose, "f32", shape, std::move(bytes));
+  const auto bits = [](float value) { return std::bit_cast<std::uint32_t>(value); };
+  return add(purpose, "f32", shape, little(values, 4, bits));
 }
 
 Json PageBlocks::halves(const char* purpose, const Sizes& shape, std::span<const float> values) {
-  std::string bytes;
-  bytes.reserve(2 * values.size());
-  for (const float value : values) append_little(bytes, half_of(value), 2);
-  return add(purpose, "f16", shape, std::move(bytes));
+  return add(purpose, "f16", shape, little(values, 2, half_of));
 }
 
 Json PageBlocks::shares(const char* purpose, const Sizes& shape, std::span<const float> values) {
-  std::string bytes;
-  bytes.reserve(values.size());
-  for (const float value : values)
-    bytes += static_cast<char>(std::lround(255 * std::sqrt(std::clamp(value, 0.0F, 1.0F))));
-  return add(purpose, "p8", shape, std::move(bytes));
+  const auto root = [](float value) {
+    return std::lround(255 * std::sqrt(std::clamp(value, 0.0F, 1.0F)));
+  };
+  return add(purpose, "p8", shape, little(values, 1, root));
 }
 
 Json PageBlocks::counts(const char* purpose, const Sizes& shape,
@@ -55,11 +56,11 @@ Json PageBlocks::counts(const char* purpose, const Sizes& shape,
   const std::int32_t most = values.empty() ? 0 : std::ranges::max(values);
   require(values.empty() || std::ranges::min(values) >= 0, "a page keeps no negative counts");
   const int width = most < 256 ? 1 : most < 65536 ? 2 : 4;
-  std::string bytes;
-  bytes.reserve(width * values.size());
-  for (const std::int32_t value : values)
-    append_little(bytes, static_cast<std::uint32_t>(value), width);
-  return add(purpose, width == 1 ? "u8" : width == 2 ? "u16" : "i32", shape, std::move(bytes));
+  return add(purpose,
+             width == 1   ? "u8"
+             : width == 2 ? "u16"
+                          : "i32",
+             shape, little(values, width, std::identity()));
 }
 
 }  // namespace headlab

@@ -76,18 +76,6 @@ std::string code_of(const std::vector<HtmlPiece>& pieces) {
   return html;
 }
 
-std::string filling_of(const std::string& placeholder, const HtmlFilling& filling,
-                       const std::string& policy) {
-  if (placeholder.find(':') != std::string::npos) return code_of(placeholder);
-  if (placeholder == "csp") return policy;
-  if (placeholder == "title") return filling.title;
-  if (placeholder == "static") return filling.fixed;
-  if (placeholder == "lessons") return filling.lessons;
-  require(placeholder == "data", "the skeleton of a page asks for {{", placeholder,
-          "}}, which nothing fills");
-  return filling.data;
-}
-
 }  // namespace
 
 std::string json_for_html(std::string json) {
@@ -118,13 +106,17 @@ std::string content_security_policy(std::string_view html) {
               "; img-src data: blob:; base-uri 'none'; form-action 'none'");
 }
 
-std::string html_page(const HtmlFilling& filling) {
+std::string html_page(std::map<std::string, std::string> filling) {
   const std::vector<HtmlPiece> pieces = html_pieces(file_text("page.html"));
-  const std::string policy = content_security_policy(code_of(pieces));
+  filling["csp"] = content_security_policy(code_of(pieces));
   std::string html;
-  for (const HtmlPiece& piece : pieces) {
-    html += piece.text;
-    if (!piece.placeholder.empty()) html += filling_of(piece.placeholder, filling, policy);
+  for (const auto& [placeholder, text] : pieces) {
+    html += text;
+    const auto found = filling.find(placeholder);
+    require(placeholder.empty() || found != filling.end() ||
+                placeholder.find(':') != placeholder.npos,
+            "the skeleton of a page asks for {{", placeholder, "}}, which nothing fills");
+    html += found != filling.end() ? found->second : code_of(placeholder);
   }
   return html;
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,13 +29,10 @@ std::vector<HtmlPiece> html_pieces(std::string_view skeleton);
 /// script element that bears no attribute.
 std::string content_security_policy(std::string_view html);
 
-/// What fills the placeholders title, static, data and lessons.
-struct HtmlFilling {
-  std::string title, fixed, data, lessons{};  // HTML
-};
-/// The whole document. {{file:NAME}} is a file of page_files(), {{script:NAME}} a module and all
-/// that it imports as one script, {{csp}} the policy. Error for a placeholder that is not known.
-std::string html_page(const HtmlFilling& filling);
+/// The whole document, with what fills the placeholders title, static, data and lessons.
+/// {{file:NAME}} is a file of page_files(), {{script:NAME}} a module and all that it imports as one
+/// script, {{csp}} the policy. Error for a placeholder that is not known.
+std::string html_page(std::map<std::string, std::string> filling);
 
 /// The bytes of the document that are the same in all pages: markup, style and scripts.
 std::size_t html_code_size();

@@ -21,8 +21,6 @@ struct PagePlan {
   bool weights = true;                // whether the model is embedded
 };
 
-/// "self", "encoder" or "cross".
-const char* kind_name(AttentionKind kind);
 /// The task: tokens, relations, and its two sets of examples with their truth.
 Json task_facts(const Task& task, const PagePlan& plan, PageBlocks& blocks);
 

@@ -49,13 +49,6 @@ Json set_facts(const Task& task, const Example& example, PageBlocks& blocks) {
   return json;
 }
 
-Json relation_facts(const Relation& relation) {
-  return Json::object({{"name", relation.name},
-                       {"description", relation.description},
-                       {"positional", relation.positional},
-                       {"kind", kind_name(relation.kind)}});
-}
-
 std::vector<std::string> token_texts(const Task& task) {
   std::vector<std::string> texts;
   for (std::int32_t token = 0; token < task.shape().vocab; ++token) {
@@ -68,16 +61,9 @@ std::vector<std::string> token_texts(const Task& task) {
 
 }  // namespace
 
-const char* kind_name(AttentionKind kind) {
-  constexpr const char* kNames[] = {"self", "encoder", "cross"};
-  return kNames[static_cast<int>(kind)];
-}
-
 Json task_facts(const Task& task, const PagePlan& plan, PageBlocks& blocks) {
   constexpr const char* kArchitectures[] = {"decoder", "encoder", "encoder_decoder"};
   const TaskShape shape = task.shape();
-  Json relations = Json::array();
-  for (const Relation& relation : task.relations()) relations.push_back(relation_facts(relation));
   Json json =
       Json::object({{"spec", task.spec()},
                     {"name", task.spec().substr(0, task.spec().find(':'))},
@@ -90,7 +76,7 @@ Json task_facts(const Task& task, const PagePlan& plan, PageBlocks& blocks) {
                     {"features", shape.features},
                     {"tokens", token_texts(task)},
                     {"target_names", task.target_names()},
-                    {"relations", relations},
+                    {"relations", task.relations()},
                     {"needed", task.needed_heads() > 0 ? Json(task.needed_heads()) : Json()}});
   Json& sets = json["sets"] = Json::object();
   sets["held_out"] = set_facts(task, held_out_examples(task, plan.examples), blocks);

@@ -14,32 +14,14 @@ namespace {
 
 constexpr const char* kFont = R"(Helvetica, Arial, "Liberation Sans", sans-serif)";
 
-/// Whether XML 1.0 allows the code point that begins at `at`, one of a valid text.
-bool allowed(std::string_view text, std::size_t at) {
-  const auto byte = static_cast<unsigned char>(text[at]);
-  if (byte < 0x20) return byte == '\t' || byte == '\n' || byte == '\r';
-  const std::string_view three = text.substr(at, 3);
-  return three != "\xEF\xBF\xBE" && three != "\xEF\xBF\xBF";
-}
-
+/// XML 1.0 allows three control characters, and not U+FFFE and U+FFFF.
 std::string xml(std::string_view text) {
   std::string out;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const bool begins = (static_cast<unsigned char>(text[at]) & 0xC0) != 0x80;
-    if (begins && !allowed(text, at)) {
-      out += "\xEF\xBF\xBD";
-      if (static_cast<unsigned char>(text[at]) >= 0xE0) at += 2;
-    } else if (text[at] == '&') {
-      out += "&amp;";
-    } else if (text[at] == '<') {
-      out += "&lt;";
-    } else if (text[at] == '>') {
-      out += "&gt;";
-    } else if (text[at] == '"') {
-      out += "&quot;";
-    } else {
-      out += text[at];
-    }
+  for (const std::string& character : characters_of(text)) {
+    const bool allowed =
+        static_cast<unsigned char>(character[0]) >= 0x20 || character.find_first_of("\t\n\r") == 0;
+    const bool none = character == "\xEF\xBF\xBE" || character == "\xEF\xBF\xBF";
+    out += allowed && !none ? html_text(character) : "\xEF\xBF\xBD";
   }
   return out;
 }

@@ -14,6 +14,18 @@
 
 namespace headlab {
 
+const char* kind_name(AttentionKind kind) {
+  constexpr const char* kNames[] = {"self", "encoder", "cross"};
+  return kNames[static_cast<int>(kind)];
+}
+
+Json to_json(const Relation& relation) {
+  return Json::object({{"name", relation.name},
+                       {"description", relation.description},
+                       {"positional", relation.positional},
+                       {"kind", kind_name(relation.kind)}});
+}
+
 void Gold::add(Index b, Index t, std::span<const std::int32_t> keys) {
   const Place place{b, t};
   require(!keys.empty() && std::ranges::is_sorted(keys),

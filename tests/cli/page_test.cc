@@ -31,8 +31,8 @@ TEST_F(Pages, NameEachMissingFindingOnceAndReplaceNoRun) {
     for (std::size_t at = 0; (at = shown.find(part, at)) != shown.npos; ++at) ++found;
     return found;
   };
-  EXPECT_EQ(count("\nheads.json "), 1u) << shown;
-  EXPECT_EQ(count("headlab heads a  # and so for b\n"), 1u) << shown;
+  for (const char* run : {"a", "b"})
+    EXPECT_EQ(count(text("\n  headlab heads ", run, "\n")), 1u) << shown;
   EXPECT_EQ(count("--force"), 0u) << shown;
   // The command that it names for what is written in training leaves the run as it is.
   const auto before = contents(folder.path() / "a");

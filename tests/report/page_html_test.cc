@@ -37,8 +37,14 @@ TEST(HtmlPieces, AreTextAndPlaceholders) {
   EXPECT_THROW(html_pieces("a{{b"), Error);
 }
 
+const std::map<std::string, std::string> kEmpty = {{"title", "t"},
+                                                   {"static", ""},
+                                                   {"lessons", ""},
+                                                   {"data", ""}};
+
 TEST(HtmlPage, FillsNothingIntoWhatItFilledIn) {
-  const std::string html = html_page({"{{data}}", "{{csp}}", "{{title}}"});
+  const std::string html = html_page(
+      {{"title", "{{data}}"}, {"static", "{{csp}}"}, {"lessons", ""}, {"data", "{{title}}"}});
   for (const char* kept : {"<title>{{data}}</title>", "{{csp}}", "{{title}}"})
     EXPECT_NE(html.find(kept), std::string::npos) << kept;
 }
@@ -50,7 +56,7 @@ std::string inside(const std::string& html, const std::string& tag) {
 }
 
 TEST(HtmlPage, AllowsItsOwnScriptAndStyleAlone) {
-  const std::string html = html_page({"t", "", ""});
+  const std::string html = html_page(kEmpty);
   const std::size_t at = html.find("content=\"default-src 'none'; ");
   ASSERT_NE(at, std::string::npos);
   const std::string policy = html.substr(at, html.find('>', at) - at);
@@ -72,7 +78,7 @@ int times(std::string_view whole, std::string_view part) {
 }
 
 TEST(PageFiles, AreJoinedToOneScript) {
-  const std::string script = inside(html_page({"t", "", ""}), "script");
+  const std::string script = inside(html_page(kEmpty), "script");
   EXPECT_EQ(times(script, "\nimport ") + times(script, "\nexport ") + times(script, "\n//"), 0);
   for (const char* once : {"function* forwardSteps(", "function attend(", "const learnView ="})
     EXPECT_EQ(times(script, once), 1) << once;

@@ -25,6 +25,9 @@ struct HeatmapOptions {
   std::span<const char> gold{};  // [T, S]: 1 on gold cells, which are marked; or empty
 };
 
+/// Whether at least half of what a query looks at, its weights on all keys, is gold.
+bool is_found(std::span<const Scalar> weights, std::span<const char> gold);
+
 /// weights [T, S] with a token for each row and each column, and "0.87" beside each row: its
 /// largest weight. Characters: blank below 1e-6, then · ░ ▒ ▓ █ from 0, .05, .25, .5, .75 on. A
 /// cell is two columns wide, or one where that is too wide; where even that is too wide, it shows

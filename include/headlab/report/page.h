@@ -33,6 +33,8 @@ struct PageSource {
   bool outdated = false;  // these are earlier weights: views do not show it
 };
 
+Json to_json(const PageSource& source);
+
 /// What the page spends its bytes on: "code", "facts", "weights", "examples" ...
 struct PagePart {
   std::string name;

@@ -27,6 +27,10 @@ struct Relation {
   AttentionKind kind = AttentionKind::self;  // the modules whose heads may find it
 };
 
+/// "self", "encoder" or "cross".
+const char* kind_name(AttentionKind kind);
+Json to_json(const Relation& relation);
+
 /// The gold of one relation over a batch: for some queries, position t of sequence b, their keys.
 /// Queries that are not here are not eligible: no score counts them.
 class Gold {
