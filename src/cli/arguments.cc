@@ -317,12 +317,6 @@ std::string Invocation::in_flags(const std::string& message) const {
   return said;
 }
 
-void Invocation::refuse(const std::vector<std::string>& settings, const std::string& why,
-                        const std::string& hint) const {
-  for (const std::string& name : settings)
-    if (given(name)) throw UsageError(text(flag_of(name), " ", why), hint);
-}
-
 std::string beside(const std::string& name, std::size_t column, const std::string& meaning) {
   const std::string blanks(column, ' ');
   std::string lines = wrapped(meaning, "", 80 - column);

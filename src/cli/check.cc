@@ -1,9 +1,12 @@
 // `headlab check`: every gradient against central differences. The program computes in float, whose
 // rounding would drown them, so the checks run in double, in a library of their own. Read next:
-// check_f64.cc.
-#include "cli/check.h"
-
+// ops/gradient_checks.h.
 #include "cli/commands.h"
+#include "ops/gradient_checks.h"
+
+namespace headlab::f64 {
+std::vector<GradientCheckRow> run_gradient_checks();  // of the library in double
+}
 
 namespace headlab::cli {
 
@@ -17,7 +20,7 @@ Result check(Invocation& call) {
                 "|numeric - analytic| / max(1, |numeric|, |analytic|), in double: 1e-8 is good"},
                {"passed", "passed", "* where it is small enough"}}};
   bool passed = true;
-  for (const CheckRow& row : gradient_checks()) {
+  for (const GradientCheckRow& row : f64::run_gradient_checks()) {
     passed = passed && row.passed;
     table.rows.push_back({row.op, row.description, row.elements, row.worst_error, row.passed});
     if (!row.passed) note(row.text);

@@ -130,21 +130,6 @@ exit status: 0 done, 1 it could not be done, 2 the command line is wrong,
 
 namespace {
 
-/// A number of heads that does not fit, in the words of the flag that gave it.
-UsageError usage_of(const SizeError& error, const Invocation& call) {
-  const bool keep = call.given("keep");
-  const std::string what = text(keep ? "--keep " : "--sizes ", error.size);
-  if (error.size > error.heads) {
-    return UsageError(text(what, ": the model has ", error.heads, " heads"),
-                      keep ? text("keep fewer than ", error.heads, " to remove some")
-                           : text("name sizes from ", error.fewest, " to ", error.heads));
-  }
-  return UsageError(text(what, " is less than the ", error.fewest, " heads that ",
-                         call.value("per_layer_min"), " in each attention module make"),
-                    keep ? text("keep ", error.fewest, " or more, or lower --per-layer-min")
-                         : text("name sizes from ", error.fewest, ", or lower --per-layer-min"));
-}
-
 /// What the command found. The library speaks of settings and folders; here that becomes flags and
 /// commands.
 Result result_of(Invocation& call) {
@@ -158,9 +143,6 @@ Result result_of(Invocation& call) {
         "use --force to replace it, or another --out; `headlab train --resume` continues a run");
   } catch (const MissingRun& error) {
     throw Error(error.what(), "give the folder that `headlab train --out` wrote");
-  } catch (const SizeError& error) {
-    if (call.given("keep") || call.given("sizes")) throw usage_of(error, call);
-    throw Error(error.what(), error.hint());
   } catch (const UsageError& error) {
     throw UsageError(call.in_flags(error.what()), call.in_flags(error.hint()));
   } catch (const Error& error) {
@@ -333,6 +315,14 @@ Result reproducible(const Invocation& call, Json json, const std::string& text) 
   const std::string command = call.again();
   json["command"] = command;
   return {.json = std::move(json), .text = text + "again: " + command + "\n"};
+}
+
+Result reproducible(const Invocation& call, Json json, std::vector<Table> tables,
+                    const std::string& after, const std::string& before) {
+  const std::string shown = text_of(Finding{.tables = tables}, {.width = stdout_width()});
+  Result result = reproducible(call, std::move(json), before + shown + after);
+  result.tables = std::move(tables);
+  return result;
 }
 
 std::string examples_text(const Task& task, Index examples, Split split) {

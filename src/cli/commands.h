@@ -31,6 +31,9 @@ Result result_of(const Finding& finding, const std::string& words = "");
 /// A result that ends with the command that makes it again.
 Result reproducible(const Invocation& call, const Finding& finding, const std::string& words = "");
 Result reproducible(const Invocation& call, Json json, const std::string& text);
+/// With JSON of its own, and tables with words before and after them.
+Result reproducible(const Invocation& call, Json json, std::vector<Table> tables,
+                    const std::string& after, const std::string& before = "");
 /// The same of what was found of a run: kept as the file `name` beside it, or where --out says,
 /// with the settings, the step and a hash of the weights that it describes. Where the folder cannot
 /// be written, a note says so.

@@ -43,7 +43,7 @@ void check_runs(const std::vector<std::string>& paths, CurveOptions& options) {
   options.methods = curve_methods(first.model, options);
   for (const std::string& path : paths) {
     const Run run = open_run(path);
-    check_sizes(problem_of(run, options.settings), options.sizes);
+    as_usage([&] { check_sizes(problem_of(run, options.settings), options.sizes); });
     const auto heads = all_heads(run.model).size(), others = all_heads(first.model).size();
     if (run.config.task != first.config.task) {
       throw UsageError(text(path, " was trained on ", run.config.task, ", but ", paths[0], " on ",
@@ -69,11 +69,8 @@ Result shown_curves(const Invocation& call, const RunsDone& done, const std::vec
   json["settings"] = work_settings(call);
   const std::string files = one ? (std::filesystem::path(done.paths[0]) / "curve.json").string()
                                 : text("curve.json in each of the ", curves.size(), " runs");
-  const Finding found{.tables = curve_tables(curves, done.paths)};
   Result result = done.with_failures(
-      reproducible(call, std::move(json),
-                   text_of(found, {.width = stdout_width()}) + "\n" + files + "\n"));
-  result.tables = found.tables;
+      reproducible(call, std::move(json), curve_tables(curves, done.paths), "\n" + files + "\n"));
   if (!picture.wanted()) return result;
   return with_picture(call, picture, curve_figure(all, picture.units()), result);
 }

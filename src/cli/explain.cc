@@ -35,6 +35,10 @@ struct LessonFlags {
     s.integer("example", example, 0, 65535, "the held-out example of the run");
     s.string("file", file,
              "numbers of your own: {\"tokens\", \"heads\", \"q\", \"k\", \"v\"} as rows", "FILE");
+    s.only({"heads", "query"}, {"@five-tokens", "@cat-sleeps", "@attention"});
+    s.only({"head", "example", "file"}, {"@attention"});
+    s.only({"head", "example"}, {"!file"});
+    s.only({"heads", "file"}, {text("!", kSeveralRuns)});
     return s;
   }
 };
@@ -70,17 +74,6 @@ Json world_json(const LessonWorld& world, const ShownHeads& shown) {
                   {"diversity", diversity_of(shown.heads)}});
 }
 
-/// Tables with words before and after them.
-Result stepwise(const Invocation& call, Json json, const std::string& before,
-                std::vector<Table> tables, const std::string& after) {
-  Result result =
-      reproducible(call, std::move(json),
-                   text(before, text_of(Finding{.tables = tables}, {.width = stdout_width()}), "\n",
-                        after));
-  result.tables = std::move(tables);
-  return result;
-}
-
 /// Whole, or one query.
 Result show_world(const Invocation& call, const LessonFlags& flags, const LessonWorld& world) {
   const Index H = flags.heads == 0 ? world.heads : flags.heads, width = world.q.columns();
@@ -94,20 +87,18 @@ Result show_world(const Invocation& call, const LessonFlags& flags, const Lesson
                                  H == 1 ? " head" : " heads", " of width ", width / H, "\n\n");
   Json json = world_json(world, shown);
   if (flags.query.empty())
-    return stepwise(call, std::move(json), about, world_tables(shown, world.W_O),
-                    text("one query, product by product: add --query ", world.tokens.back(), "\n"));
+    return reproducible(call, std::move(json), world_tables(shown, world.W_O),
+                        text("\none query, product by product: add --query ", world.tokens.back(),
+                             "\n"),
+                        about);
   const Index query = query_of(flags.query, world.tokens);
   json["query"] = query;
-  return stepwise(call, std::move(json), about, query_tables(shown, query), "");
+  return reproducible(call, std::move(json), query_tables(shown, query), "\n", about);
 }
 
-template <const char* name>
 Result show_lesson(const Invocation& call, const LessonFlags& flags) {
-  call.refuse({"head", "example", "file"}, text("says nothing to ", name),
-              "`headlab explain` lists the lessons");
-  return show_world(call, flags, lesson_world(name));
+  return show_world(call, flags, lesson_world(call.positionals()[0]));
 }
-constexpr char kFiveTokens[] = "five-tokens", kCatSleeps[] = "cat-sleeps";
 
 // ---- on a run -----------------------------------------------------------------------------------
 
@@ -150,30 +141,24 @@ Result show_run(const Invocation& call, const LessonFlags& flags) {
   const auto shape = [](const char* name, const Matrix& m) {
     return text(name, " [", m.rows(), ", ", m.columns(), "]");
   };
-  return stepwise(call,
-                  stamped({{"topic", "attention"},
-                           {"head", head},
-                           {"example", flags.example},
-                           {"query", query},
-                           {"tokens", shown.queries},
-                           {"keys", shown.keys},
-                           {"steps", steps},
-                           {"largest_difference", apart}}),
-                  text("held-out example ", flags.example, ": ", shape("q", steps.q),
-                       shape(", k", steps.k), shape(", v", steps.v),
-                       shape(", weights", steps.weights), "\n\n"),
-                  query_tables(shown, query),
-                  text("computed in double; the model's own weights in float differ by at most ",
-                       significant(apart), "\n"));
+  const Json json = stamped({{"topic", "attention"},
+                             {"head", head},
+                             {"example", flags.example},
+                             {"query", query},
+                             {"tokens", shown.queries},
+                             {"keys", shown.keys},
+                             {"steps", steps},
+                             {"largest_difference", apart}});
+  return reproducible(
+      call, json, query_tables(shown, query),
+      text("\ncomputed in double; the model's own weights in float differ by at most ",
+           significant(apart), "\n"),
+      text("held-out example ", flags.example, ": ", shape("q", steps.q), shape(", k", steps.k),
+           shape(", v", steps.v), shape(", weights", steps.weights), "\n\n"));
 }
 
 Result explain_attention(const Invocation& call, const LessonFlags& flags) {
-  if (call.positionals().size() > 1) {
-    call.refuse({"heads", "file"}, "says nothing where the numbers are a run's",
-                "leave it out, or the run");
-    return show_run(call, flags);
-  }
-  call.refuse({"head", "example"}, "is of a run", "headlab explain attention RUN");
+  if (call.positionals().size() > 1) return show_run(call, flags);
   if (flags.file.empty())
     throw UsageError("explain attention needs a run, or a file with numbers of your own",
                      "for example: headlab explain attention runs/full");
@@ -181,9 +166,7 @@ Result explain_attention(const Invocation& call, const LessonFlags& flags) {
                     world_of(Json::parse(read_file(flags.file), flags.file), flags.file));
 }
 
-Result explain_mistakes(const Invocation& call, const LessonFlags& flags) {
-  call.refuse(LessonFlags(flags).settings().names(), "says nothing to mistakes",
-              "headlab explain mistakes");
+Result explain_mistakes(const Invocation& call, const LessonFlags&) {
   return reproducible(call, Finding{.about = stamped({{"topic", "mistakes"}}),
                                     .tables = {corrections_table()}});
 }
@@ -198,9 +181,8 @@ struct Lesson {
 constexpr Lesson kLessons[] = {
     {"five-tokens",
      "\"The cat sat on mat\": q, k, v, scores, weights, outputs, W_O, silenced heads", "",
-     show_lesson<kFiveTokens>},
-    {"cat-sleeps", "the same for \"Cat sleeps\", where one head is worth two", "",
-     show_lesson<kCatSleeps>},
+     show_lesson},
+    {"cat-sleeps", "the same for \"Cat sleeps\", where one head is worth two", "", show_lesson},
     {"attention", "one query of a run's head; or numbers of your own, from --file", "RUN",
      explain_attention},
     {"mistakes", "what articles on attention get wrong", "", explain_mistakes},
@@ -311,8 +293,6 @@ Result explain(Invocation& call) {
     throw UsageError(
         unknown_name("word", word, known).what(),
         "headlab explain lists the lessons, headlab list columns and scores the words");
-  call.refuse(flags.settings().names(), "says nothing to a word",
-              "`headlab explain` lists the lessons");
   return {.json = stamped({{"word", word}, {"meanings", std::move(found)}}), .text = shown};
 }
 

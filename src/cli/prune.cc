@@ -80,7 +80,8 @@ Result prune(Invocation& call) {
   const PruneOptions& options = flags.options;
   as_usage([&] { return &find_prune_method(options.method); });
   const Run run = open_run(call.positionals()[0]);
-  if (options.keep) check_sizes(problem_of(run, options.settings), std::span(&*options.keep, 1));
+  if (options.keep)
+    as_usage([&] { check_sizes(problem_of(run, options.settings), {&*options.keep, 1}); });
   check_run_folder(flags.out, Existing{options.force});
   note(text("choosing ", options.keep ? text(*options.keep, " of ") : "among ",
             all_heads(run.model).size(), " heads (", options.method, ")"));
@@ -89,20 +90,18 @@ Result prune(Invocation& call) {
   callbacks.prepare = [](Trainer&) { catch_interrupts(); };  // from here on there is a run to save
   const PruneResult pruned = prune_run(run, flags.out, options, callbacks);
   progress.clear();
-  Finding found{.tables = {model_table(pruned)}};
-  if (!pruned.timing.empty()) found.tables.push_back(timing_table(pruned.timing));
-  std::string shown = text(text_of(found, {.width = stdout_width()}), "\n", flags.out, ": method ",
-                           options.method, ", seed ", options.settings.seed);
+  std::vector<Table> tables = {model_table(pruned)};
+  if (!pruned.timing.empty()) tables.push_back(timing_table(pruned.timing));
+  std::string said =
+      text("\n", flags.out, ": method ", options.method, ", seed ", options.settings.seed);
   if (options.finetune > 0) {
     const std::string of =
         pruned.finetuned < options.finetune ? text(" of ", options.finetune) : "";
-    shown +=
-        text(", fine-tuned ", pruned.finetuned, of, " steps with seed ", run.config.train.seed);
+    said += text(", fine-tuned ", pruned.finetuned, of, " steps with seed ", run.config.train.seed);
   }
-  Result result = reproducible(call, to_json(pruned), shown + "\n");
+  Result result = reproducible(call, to_json(pruned), std::move(tables), said + "\n");
   result.text.insert(result.text.size() - 1, replaced_text(flags.out));
   result.unwritten = pruned.unwritten;
-  result.tables = found.tables;
   if (pruned.finetuned == options.finetune && !result.unwritten)
     keep_as(std::filesystem::path(flags.out) / "prune.json", result);
   return progress.interrupted_or(std::move(result), flags.out);

@@ -47,16 +47,12 @@ Result shown(const Invocation& call, const Paper& paper, const RunsDone& done) {
   json["reports"] = done.found;
   json["settings"] = work_settings(call);
   json["over_runs"] = Json(Finding{.tables = {over}}).at("over_runs");
-  const Finding found{.tables = one ? paper.finding(done.found[0]).tables : std::vector{over}};
   const std::string name = text(paper.name, ".json");
   const std::string file = call.given("out") ? call.value("out")
                            : one             ? done.paths[0] + "/" + name
                                  : text(name, " in each of the ", done.paths.size(), " runs");
-  Result result = done.with_failures(
-      reproducible(call, std::move(json),
-                   text_of(found, {.width = stdout_width()}) + "\n" + file + "\n"));
-  result.tables = found.tables;
-  return result;
+  const std::vector<Table> tables = one ? paper.finding(done.found[0]).tables : std::vector{over};
+  return done.with_failures(reproducible(call, std::move(json), tables, "\n" + file + "\n"));
 }
 
 }  // namespace

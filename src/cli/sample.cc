@@ -58,7 +58,7 @@ Result sample(Invocation& call) {
     if (!call.given("tokens"))
       options.tokens = std::max<Index>(1, config.length - std::ssize(begin));
   } else {
-    call.refuse({"source"}, "is for encoder-decoders", "use --prompt");
+    if (call.given("source")) throw UsageError("--source is for encoder-decoders", "use --prompt");
   }
   if (!flags.stop.empty()) options.stop = stop_token(*run.task, flags.stop);
   options.key = streams::seeded(flags.seed).fold("sample");

@@ -204,10 +204,7 @@ Result show(const Invocation& call, const SweepFlags& flags, const std::vector<S
     shown.add(collect_prunings(flags.out, sweep_cells(one.grid), one.curve));
   Json json = shown.found;
   if (!shown.prunings.items().empty()) json["prunings"] = std::move(shown.prunings);
-  Result result = reproducible(call, std::move(json),
-                               text_of(Finding{.tables = shown.tables}, {.width = stdout_width()}) +
-                                   shown.words + "\n");
-  result.tables = std::move(shown.tables);
+  Result result = reproducible(call, std::move(json), std::move(shown.tables), shown.words + "\n");
   keep_as(std::filesystem::path(flags.out) / "sweep.json", result);
   if (!flags.picture.wanted()) return result;
   if (!picture) picture = sweep_figure(report, flags.picture.units());

@@ -5,13 +5,6 @@
 #include <optional>
 
 #include "cli/commands.h"
-#include "headlab/base/files.h"
-#include "headlab/base/text.h"
-#include "headlab/bench/profile.h"
-#include "headlab/heads/tracking.h"
-#include "headlab/prune/prune.h"
-#include "headlab/report/finding_text.h"
-#include "headlab/tasks/table.h"
 
 namespace headlab::cli {
 namespace {
@@ -209,7 +202,9 @@ void refuse_settings_of_new_runs(const Invocation& call, const Settings& setting
   for (const std::string& name : settings.names())
     if (std::ranges::count(resumable_settings(), name) == 0)
       refused.insert(refused.end(), {name, "no_" + name});
-  call.refuse(refused, "does not go with --resume", "leave one of them out");
+  for (const std::string& name : refused)
+    if (call.given(name))
+      throw UsageError(flag_of(name) + " does not go with --resume", "leave one of them out");
 }
 
 Result resume(Invocation& call) {

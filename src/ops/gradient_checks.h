@@ -12,6 +12,19 @@
 #include "headlab/tensor/gradcheck.h"
 #include "headlab/tensor/tensor.h"
 
+namespace headlab {
+
+/// What came out of a case; it knows no number type.
+struct GradientCheckRow {
+  std::string op, description;
+  std::int64_t elements = 0;  // how many derivatives were compared
+  double worst_error = 0;     // |numeric - analytic| / max(1, |numeric|, |analytic|)
+  std::string text;           // the worst element in one sentence
+  bool passed = false;        // the error is small, and the case did record its op
+};
+
+}  // namespace headlab
+
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// One case of one op.
@@ -25,14 +38,6 @@ struct GradientCheck {
 
 /// All cases, one family of ops after the other.
 std::span<const GradientCheck> gradient_check_table();
-
-struct GradientCheckRow {
-  std::string op, description;
-  Index elements = 0;      // how many derivatives were compared
-  double worst_error = 0;  // |numeric - analytic| / max(1, |numeric|, |analytic|)
-  std::string text;        // the worst element in one sentence
-  bool passed = false;     // the error is small, and the case did record its op
-};
 
 GradientCheckRow run(const GradientCheck& check);
 /// Every case of the table.

@@ -53,19 +53,15 @@ const PruneMethod& find_prune_method(const std::string& name) {
   throw unknown_name("pruning method", name, texts_of(prune_table(), &PruneMethod::name));
 }
 
-SizeError::SizeError(Index asked, Index all, Index least)
-    : Error(text(asked, " heads cannot stay: ",
-                 asked < 0 || asked > all ? text("the model has ", all)
-                                          : text("the modules keep ", least, " at least"))),
-      size(asked),
-      heads(all),
-      fewest(least) {}
-
 void check_sizes(const PruneProblem& problem, std::span<const Index> sizes) {
   const auto heads = std::ssize(all_heads(problem.model));
   const Index fewest = fewest_heads(problem);
   for (const Index size : sizes)
-    if (size < fewest || size > heads) throw SizeError(size, heads, fewest);
+    if (size < fewest || size > heads)
+      throw Error(text(size, " heads cannot stay: ",
+                       size < 0 || size > heads ? text("the model has ", heads, " heads")
+                                                : text("the modules keep ", fewest, " at least")),
+                  text("from ", fewest, " to ", heads, " can, with `per_layer_min` as it is"));
 }
 
 std::vector<Choice> choose_heads(const PruneProblem& problem, const PruneMethod& method,

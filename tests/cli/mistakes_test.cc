@@ -113,10 +113,9 @@ const std::vector<Mistake> kUnused = {
     {"TargetOfNoHead", "circuits a --target 1", 2, "--target goes with --head"},
     {"TargetTooLarge", "circuits a --head 0.1 --target 9", 2, "no such target|to 3"},
     {"KeepWithoutPrune", "sweep --out b --keep 3", 2, "--keep goes with --prune"},
-    {"PictureOfASlice", "sweep --out b --shard 0/2 --svg c", 2, "--shard"},
-    {"PictureOfASliceOfACurve", "curve a --shard 0/2 --pdf c", 2, "--shard"},
-    {"HeadOfNoRun", "explain attention --head 0.1", 2, "--head is of a run"},
-    {"FileAndExample", "explain attention --file b --example 3", 2, "--example is of a run"},
+    {"HeadOfNoRun", "explain attention --head 0.1", 2, "needs a run, or a file"},
+    {"FileAndExample", "explain attention --file b --example 3", 2,
+     "--example does not go with --file"},
     {"SharedBlocks", "cost --kv-heads 3", 2, "--kv-heads must divide --heads"},
     {"NoFolderOfRuns", "runs nowhere", 1, "no folder nowhere|hint: "},
 };

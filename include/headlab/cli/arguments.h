@@ -95,9 +95,6 @@ class Invocation {
   /// UsageError if --table names none of these.
   void check_table(const std::vector<Table>& tables) const;
   const std::vector<std::string>& positionals() const { return positionals_; }
-  /// UsageError "FLAG `why`" for the first of these settings whose flag is there.
-  void refuse(const std::vector<std::string>& settings, const std::string& why,
-              const std::string& hint) const;
   /// --out FILE, which commands have that keep what they found.
   Flags out_setting();
   /// All settings, those of every command included.

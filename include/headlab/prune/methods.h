@@ -86,13 +86,7 @@ std::vector<PruneMethod>& own_methods();
 /// nearest.
 const PruneMethod& find_prune_method(const std::string& name);
 
-/// A number of heads that cannot stay: `size` is above `heads`, all that the model has, or below
-/// `fewest`, what per_layer_min asks for.
-struct SizeError : Error {
-  SizeError(Index asked, Index all, Index least);
-  Index size, heads, fewest;
-};
-/// SizeError for the first number of heads that does not fit.
+/// Error for the first number of heads that does not fit.
 void check_sizes(const PruneProblem& problem, std::span<const Index> sizes);
 /// The fewest heads that per_layer_min allows.
 Index fewest_heads(const PruneProblem& problem);
