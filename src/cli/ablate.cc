@@ -1,15 +1,11 @@
 // `headlab ablate`: what the loss becomes when heads, or exactly the edges that a task knows, are
 // silenced. A pattern shows where a head looks; this shows whether it matters. The run's model is
 // only read. Read next: heads/pairs.h, heads/gold_edges.h.
-#include "headlab/heads/ablation.h"
 
 #include <algorithm>
 #include <iterator>
 
 #include "cli/commands.h"
-#include "headlab/base/text.h"
-#include "headlab/heads/gold_edges.h"
-#include "headlab/heads/pairs.h"
 
 namespace headlab::cli {
 namespace {

@@ -1,7 +1,6 @@
 // The commands of the table of analyses: each asks its question on held-out examples. The run's
 // model is only read; the result is kept beside it.
 // Read next: heads/analyses.h.
-#include "headlab/heads/analyses.h"
 
 #include <algorithm>
 

@@ -2,7 +2,6 @@
 // forgotten value is noticed instead of swallowing the flag after it. Whether the word after a
 // flag is its value is known only when the settings are: a switch leaves it to the positionals.
 // Read next: base/settings.h, which knows what each value may be.
-#include "headlab/cli/arguments.h"
 
 #include <glob.h>
 
@@ -15,9 +14,6 @@
 #include <utility>
 
 #include "cli/commands.h"
-#include "headlab/base/text.h"
-#include "headlab/base/threads.h"
-#include "headlab/report/finding_text.h"
 
 namespace headlab::cli {
 namespace {

@@ -1,13 +1,10 @@
 // `headlab bench`: the training step, and the tables of bench/bench.h. What was measured, and on
 // what, is said beside every result, because times mean nothing without their machine. Read next:
 // bench/bench.h.
-#include "headlab/bench/bench.h"
 
 #include <algorithm>
 
 #include "cli/commands.h"
-#include "headlab/base/text.h"
-#include "headlab/base/threads.h"
 
 namespace headlab::cli {
 namespace {

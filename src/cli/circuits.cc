@@ -1,10 +1,8 @@
 // `headlab circuits`: how heads do what they do, from the weights alone: what they match, copy and
 // read from one another; or one head's matrix over the vocabulary. The run's model is only read.
 // Read next: heads/circuits.h.
-#include "headlab/heads/circuits.h"
 
 #include "cli/commands.h"
-#include "headlab/report/heatmap.h"
 
 namespace headlab::cli {
 namespace {

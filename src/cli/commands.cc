@@ -15,13 +15,6 @@
 #include <sstream>
 
 #include "base/checksum.h"
-#include "headlab/base/build.h"
-#include "headlab/base/text.h"
-#include "headlab/base/threads.h"
-#include "headlab/heads/analyses.h"
-#include "headlab/prune/methods.h"
-#include "headlab/report/finding_text.h"
-#include "headlab/tasks/table.h"
 
 namespace headlab::cli {
 

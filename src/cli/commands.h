@@ -10,12 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "headlab/base/text.h"
 #include "headlab/cli/arguments.h"
-#include "headlab/heads/edits.h"
-#include "headlab/report/heatmap.h"
-#include "headlab/report/page.h"
-#include "headlab/train/run.h"
+#include "headlab/headlab.h"
 
 namespace headlab::cli {
 

@@ -1,7 +1,6 @@
 // `headlab compare ARM ARM ...`: arms seed by seed, where chance could have made the difference.
 // Writes no file.
 // Read next: lab/compare.h, which says what an arm is.
-#include "headlab/lab/compare.h"
 
 #include "cli/commands.h"
 

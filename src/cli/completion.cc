@@ -6,10 +6,6 @@
 #include <filesystem>
 
 #include "cli/commands.h"
-#include "headlab/base/build.h"
-#include "headlab/bench/bench.h"
-#include "headlab/prune/methods.h"
-#include "headlab/tasks/table.h"
 
 namespace headlab::cli {
 namespace {

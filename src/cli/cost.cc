@@ -1,7 +1,6 @@
 // `headlab cost`: what attention of some size costs, or that of a run: parameters, operations,
 // memory, the cache of generation; or the costs of published models. Needs no run. Read next:
 // bench/cost.h.
-#include "headlab/bench/cost.h"
 
 #include "cli/commands.h"
 

@@ -3,16 +3,12 @@
 // the whole; so whoever gives the same command, again or at the same time, does only what is left.
 // The JSON has one shape, for one run and for several: means over the runs as "methods", and what
 // each curve.json holds as "curves". Read next: prune/curve.h.
-#include "headlab/prune/curve.h"
 
 #include <functional>
 
 #include "cli/commands.h"
 #include "cli/pictures.h"
 #include "cli/slices.h"
-#include "headlab/base/text.h"
-#include "headlab/report/figures.h"
-#include "headlab/report/finding_text.h"
 
 namespace headlab::cli {
 namespace {

@@ -7,8 +7,6 @@
 
 #include "base/npy.h"
 #include "cli/commands.h"
-#include "headlab/model/checkpoint.h"
-#include "headlab/tasks/table.h"
 
 namespace headlab::cli {
 

@@ -7,15 +7,6 @@
 #include <tuple>
 
 #include "cli/commands.h"
-#include "headlab/base/files.h"
-#include "headlab/base/text.h"
-#include "headlab/heads/scores.h"
-#include "headlab/lab/verdicts.h"
-#include "headlab/prune/methods.h"
-#include "headlab/report/finding_text.h"
-#include "headlab/tasks/table.h"
-#include "headlab/train/evaluate.h"
-#include "headlab/train/streams.h"
 #include "heads/model_steps.h"
 #include "report/findings.h"
 

@@ -5,7 +5,6 @@
 #include <system_error>
 
 #include "cli/commands.h"
-#include "headlab/base/files.h"
 #include "train/run_folder.h"
 
 namespace headlab::cli {

@@ -8,12 +8,6 @@
 #include "base/npy.h"
 #include "cli/commands.h"
 #include "cli/pictures.h"
-#include "headlab/base/statistics.h"
-#include "headlab/heads/activations.h"
-#include "headlab/heads/scores.h"
-#include "headlab/report/figures.h"
-#include "headlab/report/finding_text.h"
-#include "headlab/report/heatmap.h"
 
 namespace headlab::cli {
 namespace {

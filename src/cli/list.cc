@@ -5,10 +5,6 @@
 #include <algorithm>
 
 #include "cli/commands.h"
-#include "headlab/heads/scores.h"
-#include "headlab/lab/verdicts.h"
-#include "headlab/prune/methods.h"
-#include "headlab/tasks/table.h"
 #include "report/findings.h"
 
 namespace headlab::cli {

@@ -1,14 +1,11 @@
 // `headlab page`: a run, several side by side, or a sweep, as one HTML file that works without a
 // network and holds the model itself. The runs are only read. What a view needs and a run lacks is
 // named with the command that writes it. Read next: report/page.h.
-#include "headlab/report/page.h"
 
 #include <algorithm>
 
 #include "cli/commands.h"
 #include "cli/pictures.h"
-#include "headlab/base/files.h"
-#include "headlab/report/figures.h"
 #include "report/findings.h"
 
 namespace headlab::cli {

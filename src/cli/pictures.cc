@@ -4,7 +4,6 @@
 #include "cli/pictures.h"
 
 #include "cli/commands.h"
-#include "headlab/base/text.h"
 
 namespace headlab::cli {
 

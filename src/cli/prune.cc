@@ -1,10 +1,8 @@
 // `headlab prune`: choose heads, remove them, fine-tune, and show what it cost. Choosing writes
 // nothing, so Ctrl-C ends it at once; once the pruned run is on disk, Ctrl-C saves it first. Read
 // next: prune/prune.h, which does the work.
-#include "headlab/prune/prune.h"
 
 #include "cli/commands.h"
-#include "headlab/report/finding_text.h"
 
 namespace headlab::cli {
 namespace {

@@ -2,13 +2,11 @@
 // pruning, on any runs, with the published numbers beside ours. Runs are only read; trainings are
 // kept in each folder as they are made, so that nothing is done again, and then the whole in a file
 // of its own. The JSON has one shape, for one run and for several. Read next: lab/reproduce.h.
-#include "headlab/lab/reproduce.h"
 
 #include <algorithm>
 
 #include "cli/commands.h"
 #include "cli/slices.h"
-#include "headlab/report/finding_text.h"
 
 namespace headlab::cli {
 namespace {

@@ -5,7 +5,6 @@
 
 #include "cli/commands.h"
 #include "cli/pictures.h"
-#include "headlab/report/figures.h"
 
 namespace headlab::cli {
 namespace {

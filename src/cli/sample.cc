@@ -4,8 +4,6 @@
 #include <algorithm>
 
 #include "cli/commands.h"
-#include "headlab/model/generation.h"
-#include "headlab/train/streams.h"
 
 namespace headlab::cli {
 namespace {

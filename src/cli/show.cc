@@ -5,12 +5,6 @@
 #include <filesystem>
 
 #include "cli/commands.h"
-#include "headlab/base/files.h"
-#include "headlab/base/text.h"
-#include "headlab/heads/activations.h"
-#include "headlab/report/finding_text.h"
-#include "headlab/tasks/table.h"
-#include "headlab/train/evaluate.h"
 
 namespace headlab::cli {
 namespace {

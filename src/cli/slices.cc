@@ -12,9 +12,6 @@
 #include <system_error>
 
 #include "cli/commands.h"
-#include "headlab/base/progress.h"
-#include "headlab/base/text.h"
-#include "headlab/base/threads.h"
 
 namespace headlab::cli {
 namespace {

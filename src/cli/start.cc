@@ -4,7 +4,6 @@
 #include <functional>
 
 #include "cli/commands.h"
-#include "headlab/base/text.h"
 
 namespace headlab::cli {
 namespace {

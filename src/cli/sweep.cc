@@ -1,7 +1,6 @@
 // `headlab sweep`: a grid of trainings, or one slice of it, or what came out. Every flag of `train`
 // is here, with a list where a comma is given. Slices share nothing but the folder, so any
 // scheduler that counts from 0 can run them. Read next: lab/sweep.h.
-#include "headlab/lab/sweep.h"
 
 #include <algorithm>
 #include <deque>
@@ -11,11 +10,6 @@
 #include "cli/commands.h"
 #include "cli/pictures.h"
 #include "cli/slices.h"
-#include "headlab/base/files.h"
-#include "headlab/base/text.h"
-#include "headlab/lab/prune_sweep.h"
-#include "headlab/report/figures.h"
-#include "headlab/report/finding_text.h"
 
 namespace headlab::cli {
 namespace {

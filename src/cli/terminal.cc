@@ -13,9 +13,6 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "headlab/base/progress.h"
-#include "headlab/base/text.h"
-
 namespace headlab::cli {
 namespace {
 

@@ -10,10 +10,6 @@
 
 #include "cli/commands.h"
 #include "cli/slices.h"
-#include "headlab/base/files.h"
-#include "headlab/heads/ablation.h"
-#include "headlab/lab/sweep.h"
-#include "headlab/prune/curve.h"
 
 namespace headlab::cli {
 namespace {
