@@ -8,7 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/pictures.h"
-#include "cli/slices.h"
+#include "cli/work.h"
 
 namespace headlab::cli {
 namespace {
@@ -82,7 +82,6 @@ Result curve(Invocation& call) {
     options.methods = texts_of(split(flags.methods, ','), std::identity());
   for (const std::string& name : options.methods)
     as_usage([&] { return &find_prune_method(name); });
-  parse_slice(call);
   check_runs(call.positionals(), options);
   options.progress = note;
   std::vector<Curve> curves;

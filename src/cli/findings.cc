@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 Json deciding_settings(const Invocation& call) {
   constexpr std::string_view kShown[] = {"table", "json",  "threads", "help",  "out", "scores",
                                          "map",   "all",   "csv",     "latex", "svg", "pdf",
-                                         "width", "shard", "force",   "quiet", "jobs"};
+                                         "width", "force", "quiet",   "jobs"};
   Json::Object kept;
   for (const Setting& setting : call.settings().all())
     if (std::ranges::count(kShown, setting.name) == 0)
@@ -92,7 +92,6 @@ Result kept_under_lock(const Invocation& call, const Run& run, const std::string
   json["step"] = run.step < 0 ? Json() : Json(run.step);
   json["weights"] = weights_hash(run.model);
   Result result = reproducible(call, std::move(json), text);
-  result.json["command"] = call.again("shard");
   if (!keeps) return result;
   try {
     require_own(call, file, true);

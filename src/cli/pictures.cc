@@ -12,7 +12,6 @@ void PictureFlags::add_to(Flags& settings) {
   settings.string("pdf", pdf, "write the picture as PDF", "FILE");
   settings.string("width", width, "lay the picture out for print, with text of 7 points",
                   "84mm|174mm");
-  settings.only({"svg", "pdf"}, {"!shard"});
   settings.only({"width"}, {"svg", "pdf"});
 }
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "cli/commands.h"
-#include "cli/slices.h"
+#include "cli/work.h"
 
 namespace headlab::cli {
 namespace {

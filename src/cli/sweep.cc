@@ -1,6 +1,6 @@
-// `headlab sweep`: a grid of trainings, or one slice of it, or what came out. Every flag of `train`
-// is here, with a list where a comma is given. Slices share nothing but the folder, so any
-// scheduler that counts from 0 can run them. Read next: lab/sweep.h.
+// `headlab sweep`: a grid of trainings, or what came out. Every flag of `train` is here, with a
+// list where a comma is given. Processes share nothing but the folder, so any scheduler can run
+// them. Read next: lab/sweep.h.
 
 #include <algorithm>
 #include <deque>
@@ -9,19 +9,18 @@
 
 #include "cli/commands.h"
 #include "cli/pictures.h"
-#include "cli/slices.h"
+#include "cli/work.h"
 
 namespace headlab::cli {
 namespace {
 
 constexpr std::string_view kSchedulers = R"(
-one slice for each machine or process, then --collect; with 4 slices:
-  Slurm         sbatch --array=0-3 with --wrap
-                'headlab sweep ... --shard $SLURM_ARRAY_TASK_ID/4'
-  Kubernetes    an Indexed Job:
-                headlab sweep ... --shard $JOB_COMPLETION_INDEX/4
-  GNU parallel  parallel headlab sweep ... --threads 1 --shard {}/4 ::: 0 1 2 3
-  make -j4      a rule  slice-%: ; headlab sweep ... --threads 1 --shard $*/4
+give the same command to any number of processes that share the folder; each
+takes the next cell that nobody makes. Four of them:
+  Slurm         sbatch --array=0-3 --wrap 'headlab sweep ...'
+  Kubernetes    a Job with completions: 4, parallelism: 4
+  GNU parallel  parallel -N0 headlab sweep ... --threads 1 ::: 0 1 2 3
+  make -j4      a rule  worker-%: ; headlab sweep ... --threads 1
 )";
 
 struct SweepFlags {
@@ -51,7 +50,7 @@ struct SweepFlags {
     picture.add_to(s);
     s.only({"seeds"}, {"!seed"});
     s.only({"keep", "finetune", "from_scratch"}, {"prune"});
-    s.only({"jobs", "shard"}, {"!collect"});
+    s.only({"jobs"}, {"!collect"});
     for_methods(s, "prune");
     return s;
   }
@@ -207,12 +206,8 @@ Result show(const Invocation& call, const SweepFlags& flags, const std::vector<S
 
 Result make_and_show(const Invocation& call, const SweepFlags& flags,
                      const std::vector<SweepCell>& cells) {
-  const Slice slice = parse_slice(call);
-  const CellsMade made = make(flags, slice_of(cells, slice));
+  const CellsMade made = make(flags, cells);
   if (made.stopped) return stopped_result(call);
-  if (slice.count > 1)
-    return slice_result(made, flags.work.shard,
-                        "headlab sweep --collect --out " + shell_word(flags.out));
   Result result = show(call, flags, cells);
   result.status = made.failed.empty() && made.missing.empty() ? 0 : 1;
   return result;
@@ -224,7 +219,6 @@ Result sweep(Invocation& call) {
   SweepFlags flags;
   call.read(flags.settings(), flags.settings_of_runs(), std::string(kSchedulers));
   flags.picture.units();
-  parse_slice(call);
   const SweepGrid grid = grid_of(flags);
   if (flags.out.empty()) {
     const auto task = std::ranges::find(grid, "task", &SweepAxis::name);

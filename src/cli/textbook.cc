@@ -9,7 +9,7 @@
 #include <system_error>
 
 #include "cli/commands.h"
-#include "cli/slices.h"
+#include "cli/work.h"
 
 namespace headlab::cli {
 namespace {

@@ -87,8 +87,8 @@ class Silence : public Program, public testing::WithParamInterface<Modes> {
   }
 
   /// Of every command; --textbook trains for half a minute.
-  const std::set<std::string> shared_ = {"--json", "--csv",     "--latex", "--table",    "--quiet",
-                                         "--help", "--threads", "--jobs",  "--textbook", "--shard"};
+  const std::set<std::string> shared_ = {"--json", "--csv",     "--latex", "--table",   "--quiet",
+                                         "--help", "--threads", "--jobs",  "--textbook"};
 };
 
 Words joined(const std::string& command, const Words& mode, const Words& more) {

@@ -1,5 +1,5 @@
-// `headlab sweep` as a user runs it: a grid at once, in slices beside each other, stopped and begun
-// again, and collected.
+// `headlab sweep` as a user runs it: a grid at once, by two processes, stopped and begun again, and
+// collected.
 #include "cli/program.h"
 #include "headlab/train/run.h"
 
@@ -37,23 +37,19 @@ TEST_F(SweepCommand, TrainsOnWhatAProgramPrints) {
   EXPECT_FALSE(holds(done(words).err, "cell ")) << "what is there is made again";
 }
 
-TEST_F(SweepCommand, InSlicesBesideEachOtherMakesTheSame) {
+TEST_F(SweepCommand, GivenTwiceAtOnceMakesTheSame) {
   const Json whole = done(grid({"--out", "whole", "--json"})).json();
-  Process first(grid({"--out", "s", "--shard", "0/2"}), {.folder = folder.path()});
-  Process second(grid({"--out", "s", "--shard", "1/2", "--json"}), {.folder = folder.path()});
-  const Outcome half = first.finish(), other = second.finish();
-  EXPECT_EQ(half.status, 0) << half.err;
-  EXPECT_EQ(other.status, 0) << other.err;
-  EXPECT_TRUE(holds(half.out, "slice 0/2: 2 cells finished")) << half.out;
-  EXPECT_EQ(other.json().at("finished").integer(), 2);
-  EXPECT_EQ(other.json().at("busy").integer(), 0) << "slices share no cell";
-  EXPECT_FALSE(fs::exists(folder.path() / "s" / "sweep.json"));
+  const Words words = grid({"--out", "s"});
+  Process first(words, {.folder = folder.path()}), second(words, {.folder = folder.path()});
+  first.finish(), second.finish();
   const Json collected = done({"sweep", "--collect", "--out", "s", "--json"}).json();
   EXPECT_EQ(collected.at("groups"), whole.at("groups"));
 }
 
 TEST_F(SweepCommand, CollectsWhatIsThereAndNamesTheRest) {
-  done(grid({"--out", "s", "--shard", "1/4"}));
+  done(grid({"--out", "s"}));
+  for (const char* cell : {"heads=1,seed=0", "heads=4,seed=0", "heads=4,seed=1"})
+    fs::remove_all(folder.path() / "s" / cell);
   const Json json = done({"sweep", "--collect", "--out", "s", "--json"}).json();
   EXPECT_EQ(json.at("missing").dump(), R"(["heads=1,seed=0","heads=4,seed=0","heads=4,seed=1"])");
   EXPECT_TRUE(holds(done({"sweep", "--collect", "--out", "s"}).out, "missing: 3 of 4 cells"));
@@ -145,19 +141,14 @@ TEST_F(SweepCommand, SaysWhatIsWrongWithItsCommandLine) {
     EXPECT_TRUE(fs::is_empty(folder.path()));
   };
   refused(grid({"--out", "s", "--heads", "1,x"}), {"heads=x", "whole number"});
-  refused(grid({"--out", "s", "--shard", "4/4"}), {"--shard 4/4", "from 0 to N - 1"});
   refused(grid({"--out", "s", "--seed", "3"}), {"--seeds does not go with --seed"});
   refused(grid({"--out", "s", "--task", "relation,sort"}), {"'relation'"});
 }
 
-TEST_F(SweepCommand, PrunesItsCellsInSlicesThatLeaveNoHole) {
+TEST_F(SweepCommand, PrunesItsCells) {
   const Words flags =
       typed("--heads 4 --prune random,magnitude --keep 2 --finetune 3 --from-scratch --out s");
-  for (const char* shard : {"0/2", "1/2"}) {
-    Words words = grid(flags);
-    words.insert(words.end(), {"--shard", shard});
-    EXPECT_TRUE(holds(done(words).out, "headlab sweep --collect --out s\n")) << "is all of it";
-  }
+  done(grid(flags));
   const Json json = done({"sweep", "--collect", "--out", "s", "--json"}).json();
   const Json& pruned = json.at("prunings").items().at(0);
   EXPECT_EQ(pruned.at("missing").items().size(), 0u);

@@ -150,7 +150,6 @@ const std::vector<Mistake> kNoMeaning = {
     {"EmptyOutJoined", "train --out=", 2, "--out needs a value"},
     {"EmptyConfig", "train --config", 2, "--config needs a value"},
     {"EmptyResume", "train --resume", 2, "--resume needs a value"},
-    {"EmptyShard", "sweep --out s --shard", 2, "--shard needs a value"},
     {"EmptyHeads", "sweep --out s --heads", 2, "--heads needs a value"},
     {"EmptyTaskFile", "train --task text:file=", 2, "file needs a value"},
     {"EmptySteps", "train --steps", 2, "--steps needs a value"},

@@ -154,14 +154,5 @@ TEST_F(Cells, OfOtherSettingsAreOthersAndDamagedOnesAreErrors) {
   expect_error([&] { once(two, {}); }, {"holds something else", two.file.filename().string()});
 }
 
-TEST(Slices, AreEveryCellOnce) {
-  const std::vector<int> all = {0, 1, 2, 3, 4};
-  EXPECT_EQ(slice_of(all, {1, 2}), (std::vector<int>{1, 3}));
-  EXPECT_EQ(slice_of(all, {0, 2}), (std::vector<int>{0, 2, 4}));
-  EXPECT_EQ(slice_of(all, {}), all);
-  expect_error([&] { slice_of(all, {0, 0}); }, {"there is no slice"});
-  expect_error([&] { slice_of(all, {-1, 2}); }, {"there is no slice"});
-}
-
 }  // namespace
 }  // namespace headlab

@@ -85,19 +85,6 @@ struct CellFailure {
 Json to_json(const CellFailure& failure);
 std::optional<CellFailure> failure_of(const Cell& cell);
 
-/// A choice of cells: every `count`th, beginning with the one numbered `index` from 0.
-struct Slice {
-  Index index = 0, count = 1;
-};
-template <class Any>
-std::vector<Any> slice_of(const std::vector<Any>& all, const Slice& slice) {
-  require(slice.index >= 0 && slice.count >= 1, "there is no slice ", slice.index, " of ",
-          slice.count);
-  std::vector<Any> mine;
-  for (Index i = slice.index; i < std::ssize(all); i += slice.count) mine.push_back(all[i]);
-  return mine;
-}
-
 struct MakeOptions {
   /// Processes that work side by side, each on one thread; never more than there are cells to make.
   Index jobs = 1;

@@ -2,7 +2,7 @@
 // takes more than half of the time that it takes on one. Workers are children: Ctrl-C in a terminal
 // and the end of their parent stop them, and they save.
 // Read next: sweep.cc, whose cells are trainings.
-#include "cli/slices.h"
+#include "cli/work.h"
 
 #include <unistd.h>
 
@@ -38,24 +38,9 @@ void WorkFlags::add_to(Flags& settings) {
       "jobs", jobs, 0, 1024,
       "cells to make at once, each on one thread, at most as many as processors (0: as "
       "many as --threads); 1: one after the other, each on all threads");
-  settings.string("shard", shard, "make every Nth cell, beginning with the Ith (from 0)", "I/N");
 }
 
 bool is_worker() { return working; }
-
-Slice parse_slice(const Invocation& call) {
-  const std::string shard = call.value("shard");
-  if (shard.empty()) return {};
-  Slice slice;
-  char slash = 0, rest = 0;
-  std::istringstream in(shard);
-  const bool read = (in >> slice.index >> slash >> slice.count) && slash == '/' && !(in >> rest);
-  if (!read || slice.index < 0 || slice.index >= slice.count || slice.count > 1'000'000) {
-    throw UsageError(text("--shard ", shard, ": a slice is I/N, with I from 0 to N - 1"),
-                     "--shard 0/4, 1/4, 2/4 and 3/4 do all of it together");
-  }
-  return slice;
-}
 
 CellsMade make_shown(const WorkFlags& flags, const std::vector<Cell>& cells) {
   catch_interrupts();
@@ -86,8 +71,7 @@ CellsMade make_shown(const WorkFlags& flags, const std::vector<Cell>& cells) {
 Json work_settings(const Invocation& call) {
   Json settings = call.settings().to_json();
   std::erase_if(settings.members(), [](const Json::Member& one) {
-    return one.first == "jobs" || one.first == "threads" || one.first == "shard" ||
-           one.first == "force";
+    return one.first == "jobs" || one.first == "threads" || one.first == "force";
   });
   return settings;
 }
@@ -97,23 +81,6 @@ Result stopped_result(const Invocation& call) {
               "interrupted; what is done is kept\nhint: to go on, give the same command again: " +
               call.again(),
           .status = 130};
-}
-
-Result slice_result(const CellsMade& made, const std::string& shard, const std::string& collect) {
-  Result result;
-  result.json = stamped({{"shard", shard},
-                         {"finished", made.finished},
-                         {"failed", made.failed.size()},
-                         {"busy", made.missing.size()},
-                         {"missing", made.missing}});
-  result.text = text("slice ", shard, ": ", made.finished, " cells finished, ", made.failed.size(),
-                     " failed\n");
-  if (!made.missing.empty())
-    result.text +=
-        "not there yet, because other processes make them: " + join(made.missing, " ") + "\n";
-  result.text += "to see what came out: " + collect + "\n";
-  result.status = made.failed.empty() && made.missing.empty() ? 0 : 1;
-  return result;
 }
 
 Json RunsDone::to_json() const {
@@ -133,7 +100,6 @@ Result RunsDone::with_failures(Result result) const {
 }
 
 RunsDone do_runs(const Invocation& call, const RunsWork& work) {
-  const Slice slice = parse_slice(call);
   std::vector<fs::path> written;
   for (const std::string& path : work.paths) {
     std::error_code ignored;
@@ -141,10 +107,8 @@ RunsDone do_runs(const Invocation& call, const RunsWork& work) {
     if (access(path.c_str(), W_OK) == 0) written.emplace_back(path);
   }
   RunsDone done;
-  const CellsMade made = make_shown(work.flags, slice_of(work.cells(written), slice));
+  const CellsMade made = make_shown(work.flags, work.cells(written));
   if (made.stopped) done.ended = stopped_result(call);
-  if (!made.stopped && slice.count > 1)
-    done.ended = slice_result(made, work.flags.shard, call.again("shard"));
   for (const std::string& path : work.paths) {
     if (done.ended) break;
     try {

@@ -1,7 +1,6 @@
-// What commands share that do much: cells are made side by side (--jobs), or some of them
-// (--shard), by as many processes as are given the same command; and what becomes of several runs,
-// of which one that fails does not keep the others from being done. Read next: train/cells.h;
-// curve.cc.
+// What commands share that do much: cells are made side by side (--jobs), by as many processes as
+// are given the same command; and what becomes of several runs, of which one that fails does not
+// keep the others from being done. Read next: train/cells.h; curve.cc.
 #pragma once
 
 #include <functional>
@@ -16,14 +15,11 @@
 namespace headlab::cli {
 
 struct WorkFlags {
-  std::string shard;
   Index jobs = 0;
 
   void add_to(Flags& settings);
 };
 
-/// What --shard I/N says. UsageError for anything else.
-Slice parse_slice(const Invocation& call);
 /// Makes cells, as many at once as --jobs says, with a line for each. Ctrl-C stops all.
 CellsMade make_shown(const WorkFlags& flags, const std::vector<Cell>& cells);
 /// Whether this process is one of several that make_shown started.
@@ -33,8 +29,6 @@ bool is_worker();
 Json work_settings(const Invocation& call);
 /// What a command says that was stopped.
 Result stopped_result(const Invocation& call);
-/// What a command says that made one slice of several; `collect` is the command that shows all.
-Result slice_result(const CellsMade& made, const std::string& shard, const std::string& collect);
 
 /// What became of runs, in their order.
 struct RunsDone {
@@ -42,7 +36,7 @@ struct RunsDone {
   std::vector<Json> found{};                                  // of each of these
   std::vector<std::pair<std::string, std::string>> failed{};  // path and error
   std::optional<Error> unwritten{};                           // what could not be kept
-  /// What to return where all is not there yet: it was stopped, or one slice is made.
+  /// What to return where all is not there yet: it was stopped.
   std::optional<Result> ended{};
 
   /// The keys that every command on several runs prints, for one run too.
