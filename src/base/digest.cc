@@ -1,13 +1,24 @@
 // SHA-256 as the standard writes it: the message in blocks of 64 bytes, each stirred into eight
 // words of 32 bits. The constants are the first 32 bits of the fractional parts of the square roots
-// of the first 8 primes and of the cube roots of the first 64. Read next: json.cc.
+// of the first 8 primes and of the cube roots of the first 64. The fast checksum is a hash of words
+// of 8 bytes in four lanes: each step of one waits for the multiplication before it, and the other
+// lanes fill that latency. Read next: safetensors.cc.
 #include "base/digest.h"
 
 #include <bit>
-#include <cstddef>
+#include <cmath>
+#include <cstring>
 
 namespace headlab {
 namespace {
+
+constexpr std::uint64_t kBasis = 0xCBF29CE484222325, kPrime = 0x100000001B3;  // as published
+
+/// One-to-one in `word` and in `hash`: an odd factor and a shift can both be undone.
+std::uint64_t step(std::uint64_t hash, std::uint64_t word) {
+  const std::uint64_t product = (hash ^ word) * 0x9FB21C651E98DF25;
+  return product ^ (product >> 32);  // so that high bits reach low ones
+}
 
 using Words = std::array<std::uint32_t, 8>;
 
@@ -58,6 +69,36 @@ constexpr std::string_view kAlphabet =
 
 }  // namespace
 
+std::string hexadecimal(std::uint64_t value, int digits) {
+  std::string out(digits, '0');
+  for (auto digit = out.rbegin(); digit != out.rend(); ++digit, value >>= 4)
+    *digit = "0123456789ABCDEF"[value & 15];
+  return out;
+}
+
+std::string fingerprint(std::string_view bytes) {
+  std::uint64_t hash = kBasis;
+  for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * kPrime;
+  return hexadecimal(hash, 16);
+}
+
+void Checksum::add(std::string_view part) {
+  const std::uint64_t size = part.size();
+  for (; part.size() >= 32; part.remove_prefix(32)) {
+    std::uint64_t words[4];
+    std::memcpy(words, part.data(), sizeof words);
+    for (int lane = 0; lane < 4; ++lane) lanes_[lane] = step(lanes_[lane], words[lane]);
+  }
+  for (const char c : part) lanes_[0] = step(lanes_[0], static_cast<unsigned char>(c));
+  lanes_[1] = step(lanes_[1], size);
+}
+
+std::string Checksum::text() const {
+  std::uint64_t sum = kBasis;
+  for (const std::uint64_t lane : lanes_) sum = step(sum, lane);
+  return hexadecimal(sum, 16);
+}
+
 std::array<std::uint8_t, 32> sha256(std::string_view bytes) {
   Words hash = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
@@ -94,6 +135,27 @@ std::uint32_t fnv1a(std::string_view bytes) {
   std::uint32_t hash = 0x811c9dc5;
   for (const char byte : bytes) hash = (hash ^ static_cast<std::uint8_t>(byte)) * 0x01000193;
   return hash;
+}
+
+std::uint16_t half_of(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t sign = bits >> 16 & 0x8000U;
+  const float size = std::abs(value);
+  if (!(size < 65520.0F)) return static_cast<std::uint16_t>(sign | 0x7c00U);
+  if (size < 0x1p-14F)  // subnormal: multiples of 2^-24
+    return static_cast<std::uint16_t>(sign |
+                                      static_cast<std::uint32_t>(std::nearbyint(size * 0x1p24F)));
+  const std::uint32_t odd = bits >> 13 & 1U;
+  const std::uint32_t rounded = (bits & 0x7fffffffU) + 0xfffU + odd;
+  return static_cast<std::uint16_t>(sign | ((rounded >> 13) - (112U << 10)));
+}
+
+float float_of_half(std::uint16_t half) {
+  const std::uint32_t exponent = half >> 10 & 31U, fraction = half & 1023U;
+  const float size = exponent == 0 ? static_cast<float>(fraction) * 0x1p-24F
+                                   : std::ldexp(static_cast<float>(1024 + fraction),
+                                                static_cast<int>(exponent) - 25);
+  return (half & 0x8000U) != 0 ? -size : size;
 }
 
 }  // namespace headlab

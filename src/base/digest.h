@@ -1,6 +1,7 @@
-// Encodings and hashes for the HTML page: base64 for numbers inside it, SHA-256 for the scripts
-// that its content security policy allows, and a 32-bit hash that notices any changed byte. Read
-// next: files.h.
+// Hashes and encodings: checksums that notice damage (no defence against anyone who wants to
+// deceive), SHA-256 for the scripts that a page's content security policy allows, base64 and
+// numbers of 16 bits for what lies inside a page. Read next: safetensors.h, whose files carry a
+// checksum.
 #pragma once
 
 #include <array>
@@ -9,6 +10,27 @@
 #include <string_view>
 
 namespace headlab {
+
+/// The last `digits` hexadecimal digits of a number, in capitals.
+std::string hexadecimal(std::uint64_t value, int digits);
+
+/// FNV-1a, 64 bits: h = (h xor byte) * prime. 16 hexadecimal digits.
+std::string fingerprint(std::string_view bytes);
+
+/// A fast 64-bit checksum of bytes that come in parts: four hashes side by side, each xors and
+/// multiplies as FNV-1a does, but words of 8 bytes; joined at the end. Each step is one-to-one, so
+/// that a single bit that flips always changes the sum; two different texts share one by chance, 1
+/// in 2^64.
+class Checksum {
+ public:
+  /// Adds a part. The sum depends on where parts end, too.
+  void add(std::string_view part);
+  std::string text() const;  // 16 hexadecimal digits
+
+ private:
+  std::array<std::uint64_t, 4> lanes_{0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB,
+                                      0xD6E8FEB86659FD93};  // arbitrary, all different
+};
 
 /// The SHA-256 of some bytes. Source: FIPS 180-4, section 6.2.
 std::array<std::uint8_t, 32> sha256(std::string_view bytes);
@@ -19,5 +41,9 @@ std::string base64(std::string_view bytes);
 /// The 32-bit FNV-1a hash. A change of a single byte always changes it: each step is a bijection of
 /// the state. Source: Fowler, Noll and Vo, 1991.
 std::uint32_t fnv1a(std::string_view bytes);
+
+/// The nearest number of 16 bits (IEEE 754 binary16), ties to even; too large becomes infinite.
+std::uint16_t half_of(float value);
+float float_of_half(std::uint16_t half);
 
 }  // namespace headlab

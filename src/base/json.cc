@@ -7,7 +7,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "base/checksum.h"
+#include "base/digest.h"
 #include "headlab/base/build.h"
 #include "headlab/base/error.h"
 #include "headlab/base/text.h"

@@ -29,7 +29,7 @@ Key mixed(Key key, std::uint64_t data, std::uint64_t purpose) {
 
 }  // namespace
 
-Key Key::fold_bits(std::uint64_t data) const { return mixed(*this, data, kFoldNumber); }
+Key Key::fold(std::uint64_t data) const { return mixed(*this, data, kFoldNumber); }
 
 Key Key::fold(std::string_view purpose) const {
   Key key = *this;

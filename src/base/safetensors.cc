@@ -9,7 +9,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/checksum.h"
+#include "base/digest.h"
 #include "headlab/base/error.h"
 #include "headlab/base/files.h"
 #include "headlab/base/json.h"
@@ -205,18 +205,28 @@ std::vector<To> converted(const StoredTensor& tensor) {
   return values;
 }
 
-template <class Real>
-std::vector<Real> reals(const StoredTensor& tensor) {
-  check_size(tensor, tensor.bytes.size());
-  if (tensor.dtype == "F32") return converted<float, Real>(tensor);
-  if (tensor.dtype == "F64") return converted<double, Real>(tensor);
-  throw Error(text("tensor '", tensor.name, "' holds ", tensor.dtype, ", not real numbers"));
+}  // namespace
+
+std::int64_t StoredTensor::count() const { return checked_product(1, shape); }
+
+template <class Number>
+std::vector<Number> StoredTensor::numbers() const {
+  check_size(*this, bytes.size());
+  constexpr bool kWhole = std::is_integral_v<Number>;
+  if (!kWhole && dtype == "F32") return converted<float, Number>(*this);
+  if (!kWhole && dtype == "F64") return converted<double, Number>(*this);
+  if (kWhole && dtype == "I64") return converted<std::int64_t, Number>(*this);
+  if (kWhole && dtype == "I32") return converted<std::int32_t, Number>(*this);
+  if (kWhole && element_size(dtype) == 1) return converted<std::uint8_t, Number>(*this);
+  throw Error(text("tensor '", name, "' holds ", dtype,
+                   kWhole ? ", not whole numbers" : ", not real numbers"));
 }
 
-template <class Value>
-StoredTensor stored(std::string name, std::string_view dtype, std::vector<std::int64_t> shape,
-                    std::span<const Value> values) {
-  StoredTensor tensor{std::move(name), std::string(dtype), std::move(shape), {}};
+template <class Number>
+StoredTensor StoredTensor::of(std::string name, std::vector<std::int64_t> shape,
+                              std::span<const Number> values) {
+  const char* dtype = std::is_integral_v<Number> ? "I64" : sizeof(Number) == 4 ? "F32" : "F64";
+  StoredTensor tensor{std::move(name), dtype, std::move(shape), {}};
   const std::int64_t count = tensor.count();
   require(static_cast<std::uint64_t>(count) == values.size(), "tensor '", tensor.name,
           "': its shape needs ", count, " values, got ", values.size());
@@ -224,36 +234,15 @@ StoredTensor stored(std::string name, std::string_view dtype, std::vector<std::i
   return tensor;
 }
 
-}  // namespace
-
-std::int64_t StoredTensor::count() const { return checked_product(1, shape); }
-
-std::vector<float> StoredTensor::floats() const { return reals<float>(*this); }
-
-std::vector<double> StoredTensor::doubles() const { return reals<double>(*this); }
-
-std::vector<std::int64_t> StoredTensor::integers() const {
-  check_size(*this, bytes.size());
-  if (dtype == "I64") return converted<std::int64_t, std::int64_t>(*this);
-  if (dtype == "I32") return converted<std::int32_t, std::int64_t>(*this);
-  if (dtype == "U8" || dtype == "BOOL") return converted<std::uint8_t, std::int64_t>(*this);
-  throw Error(text("tensor '", name, "' holds ", dtype, ", not whole numbers"));
-}
-
-StoredTensor StoredTensor::of(std::string name, std::vector<std::int64_t> shape,
-                              std::span<const float> values) {
-  return stored(std::move(name), "F32", std::move(shape), values);
-}
-
-StoredTensor StoredTensor::of(std::string name, std::vector<std::int64_t> shape,
-                              std::span<const double> values) {
-  return stored(std::move(name), "F64", std::move(shape), values);
-}
-
-StoredTensor StoredTensor::of(std::string name, std::vector<std::int64_t> shape,
-                              std::span<const std::int64_t> values) {
-  return stored(std::move(name), "I64", std::move(shape), values);
-}
+template std::vector<float> StoredTensor::numbers() const;
+template std::vector<double> StoredTensor::numbers() const;
+template std::vector<std::int64_t> StoredTensor::numbers() const;
+template StoredTensor StoredTensor::of(std::string, std::vector<std::int64_t>,
+                                       std::span<const float>);
+template StoredTensor StoredTensor::of(std::string, std::vector<std::int64_t>,
+                                       std::span<const double>);
+template StoredTensor StoredTensor::of(std::string, std::vector<std::int64_t>,
+                                       std::span<const std::int64_t>);
 
 const StoredTensor* TensorFile::find(std::string_view name) const {
   const auto found = std::ranges::find(tensors, name, &StoredTensor::name);

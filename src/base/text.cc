@@ -14,7 +14,7 @@
 #include <iomanip>
 #include <utility>
 
-#include "base/checksum.h"
+#include "base/digest.h"
 #include "headlab/base/error.h"
 
 #if __has_include(<xlocale.h>)  // macOS and the BSDs keep strtod_l here
@@ -116,8 +116,6 @@ std::string significant(double value) {
 }
 
 std::string signed_text(double value) { return (value >= 0 ? "+" : "") + significant(value); }
-
-std::string percent(double share, int digits) { return fixed(100 * share, digits) + "%"; }
 
 std::vector<std::string> counted(std::size_t count) {
   std::vector<std::string> numbers;

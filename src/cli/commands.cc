@@ -14,7 +14,7 @@
 #include <new>
 #include <sstream>
 
-#include "base/checksum.h"
+#include "base/digest.h"
 
 namespace headlab::cli {
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <limits>
 
-#include "base/half.h"
+#include "base/digest.h"
 #include "headlab/heads/ablation.h"
 #include "headlab/heads/activations.h"
 #include "headlab/train/streams.h"

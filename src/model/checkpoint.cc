@@ -17,7 +17,7 @@ void check(const StoredTensor& from, const Shape& expected) {
   require(from.dtype == "F32", "tensor ", from.name, " has dtype ", from.dtype, ", expected F32");
   require(std::equal(from.shape.begin(), from.shape.end(), expected.begin(), expected.end()),
           "tensor ", from.name, " has shape ", Json(from.shape).dump(1), ", expected ", expected);
-  const std::vector<float> values = from.floats();
+  const std::vector<float> values = from.numbers<float>();
   const bool finite = std::all_of(values.begin(), values.end(), [](float v) { return v - v == 0; });
   require(finite, "tensor ", from.name, " holds numbers that are not finite");
 }
@@ -32,7 +32,7 @@ StoredTensor stored(const std::string& name, const Tensor& tensor) {
 
 void read_into(const StoredTensor& from, const Tensor& to) {
   check(from, to.shape());
-  const std::vector<float> values = from.floats();
+  const std::vector<float> values = from.numbers<float>();
   std::copy(values.begin(), values.end(), to.data());
 }
 

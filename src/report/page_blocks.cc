@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "base/digest.h"
-#include "base/half.h"
 #include "headlab/base/error.h"
 
 namespace headlab {

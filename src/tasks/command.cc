@@ -14,7 +14,7 @@
 #include <mutex>
 #include <set>
 
-#include "base/checksum.h"
+#include "base/digest.h"
 #include "headlab/base/error.h"
 #include "headlab/base/text.h"
 #include "tasks/sequences.h"

@@ -7,7 +7,7 @@
 #include <array>
 #include <unordered_set>
 
-#include "base/checksum.h"
+#include "base/digest.h"
 #include "headlab/base/build.h"
 #include "headlab/base/error.h"
 #include "headlab/base/files.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/checksum.h"
+#include "base/digest.h"
 #include "headlab/base/settings.h"
 #include "headlab/model/config.h"
 

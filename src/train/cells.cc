@@ -14,7 +14,7 @@
 #include <csignal>
 #include <new>
 
-#include "base/checksum.h"
+#include "base/digest.h"
 #include "headlab/base/files.h"
 #include "headlab/base/progress.h"
 #include "headlab/base/threads.h"

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/checksum.h"
+#include "base/digest.h"
 #include "headlab/base/error.h"
 #include "headlab/base/pool.h"
 #include "headlab/model/initial.h"

@@ -173,11 +173,13 @@ void Trainer::store(TensorFile& file) const {
   file.tensors.push_back(StoredTensor::of(kStateSteps, {2}, std::span<const std::int64_t>(steps)));
 }
 
-Index Trainer::steps_in(const TensorFile& file) { return file.at(kStateSteps).integers().at(0); }
+Index Trainer::steps_in(const TensorFile& file) {
+  return file.at(kStateSteps).numbers<std::int64_t>().at(0);
+}
 
 void Trainer::load(const TensorFile& file) {
-  const std::vector<std::int64_t> steps = file.at(kStateSteps).integers();
-  const std::vector<double> sums = file.at(kStateSums).doubles();
+  const std::vector<std::int64_t> steps = file.at(kStateSteps).numbers<std::int64_t>();
+  const std::vector<double> sums = file.at(kStateSums).numbers<double>();
   const bool whole = steps.size() == 2 && sums.size() == 3 && steps[0] >= 0 && steps[1] >= 0 &&
                      std::isfinite(sums[0]) && sums[1] >= 0 && sums[1] <= kMostSums &&
                      std::isfinite(sums[2]);

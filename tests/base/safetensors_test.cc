@@ -48,13 +48,19 @@ std::string with_shape(std::string_view shape) {
   return file_of(text('{', entry("a", shape, "[0,8]"), '}'), 8);
 }
 
+template <class Number>
+StoredTensor stored(const char* name, std::vector<std::int64_t> shape,
+                    const std::vector<Number>& values) {
+  return StoredTensor::of(name, std::move(shape), std::span<const Number>(values));
+}
+
 TensorFile small_file() {
   TensorFile file;
   file.metadata = {{"format", "pt"}, {"step", "7"}};
-  file.tensors.push_back(StoredTensor::of("w", {2, 3}, std::vector<float>{1, 2, 3, 4, 5, -0.0f}));
-  file.tensors.push_back(StoredTensor::of("empty", {0, 4}, std::vector<float>{}));
-  file.tensors.push_back(StoredTensor::of("scalar", {}, std::vector<double>{0.1}));
-  file.tensors.push_back(StoredTensor::of("ids", {3}, std::vector<std::int64_t>{-1, INT64_MAX, 0}));
+  file.tensors.push_back(stored("w", {2, 3}, std::vector<float>{1, 2, 3, 4, 5, -0.0f}));
+  file.tensors.push_back(stored("empty", {0, 4}, std::vector<float>{}));
+  file.tensors.push_back(stored("scalar", {}, std::vector<double>{0.1}));
+  file.tensors.push_back(stored("ids", {3}, std::vector<std::int64_t>{-1, INT64_MAX, 0}));
   return file;
 }
 
@@ -97,7 +103,7 @@ TEST_F(Safetensors, AlignTheirDataToEightBytes) {
 
 TEST_F(Safetensors, WriteLargeSizesWithoutExponent) {
   TensorFile file;
-  file.tensors.push_back(StoredTensor::of("a", {250000}, std::vector<float>(250000)));
+  file.tensors.push_back(stored("a", {250000}, std::vector<float>(250000)));
   write_safetensors(directory_ / "a.safetensors", file);
   const std::string bytes = read_file(directory_ / "a.safetensors");
   EXPECT_NE(bytes.find("\"shape\":[250000],\"data_offsets\":[0,1000000]"), std::string::npos);
@@ -149,7 +155,8 @@ TEST(SafetensorsGolden, FilesFromPythonAreRead) {
     EXPECT_FALSE(file.tensors.empty()) << name;
     for (const StoredTensor& tensor : file.tensors) {
       if (tensor.dtype != "F32") continue;
-      for (const float value : tensor.floats()) ASSERT_FALSE(std::isnan(value)) << tensor.name;
+      for (const float value : tensor.numbers<float>())
+        ASSERT_FALSE(std::isnan(value)) << tensor.name;
     }
   }
 }
@@ -260,40 +267,41 @@ TEST(SafetensorsOffsets, AreTwoWholeNumbersInOrder) {
 
 TEST(StoredTensor, ConvertsWhereItIsExactOrARounding) {
   const std::vector<double> values = {0.1, -2, 1e300};
-  const StoredTensor wide = StoredTensor::of("x", {3}, values);
-  EXPECT_EQ(wide.doubles(), values);
-  EXPECT_EQ(wide.floats(), (std::vector<float>{0.1f, -2, INFINITY}));
-  const StoredTensor narrow = StoredTensor::of("x", {1}, std::vector<float>{0.1f});
-  EXPECT_EQ(narrow.floats(), std::vector<float>{0.1f});
-  EXPECT_EQ(narrow.doubles(), std::vector<double>{0.1f});
+  const StoredTensor wide = stored("x", {3}, values);
+  EXPECT_EQ(wide.numbers<double>(), values);
+  EXPECT_EQ(wide.numbers<float>(), (std::vector<float>{0.1f, -2, INFINITY}));
+  const StoredTensor narrow = stored("x", {1}, std::vector<float>{0.1f});
+  EXPECT_EQ(narrow.numbers<float>(), std::vector<float>{0.1f});
+  EXPECT_EQ(narrow.numbers<double>(), std::vector<double>{0.1f});
 }
 
 TEST(StoredTensor, KeepsTheBitsOfNan) {
   const std::vector<float> values = {std::bit_cast<float>(0x7FC12345u)};
-  const StoredTensor tensor = StoredTensor::of("x", {1}, values);
-  EXPECT_EQ(std::bit_cast<std::uint32_t>(tensor.floats()[0]), 0x7FC12345u);
+  const StoredTensor tensor = stored("x", {1}, values);
+  EXPECT_EQ(std::bit_cast<std::uint32_t>(tensor.numbers<float>()[0]), 0x7FC12345u);
 }
 
 TEST(StoredTensor, GivesIntegersOfEverySize) {
-  EXPECT_EQ((StoredTensor{"x", "I32", {1}, "\xFE\xFF\xFF\xFF"}.integers()),
+  EXPECT_EQ((StoredTensor{"x", "I32", {1}, "\xFE\xFF\xFF\xFF"}.numbers<std::int64_t>()),
             (std::vector<std::int64_t>{-2}));
-  EXPECT_EQ((StoredTensor{"x", "U8", {2}, "\x01\xFF"}.integers()),
+  EXPECT_EQ((StoredTensor{"x", "U8", {2}, "\x01\xFF"}.numbers<std::int64_t>()),
             (std::vector<std::int64_t>{1, 255}));
-  EXPECT_EQ((StoredTensor{"x", "BOOL", {1}, "\x01"}.integers()), (std::vector<std::int64_t>{1}));
+  EXPECT_EQ((StoredTensor{"x", "BOOL", {1}, "\x01"}.numbers<std::int64_t>()),
+            (std::vector<std::int64_t>{1}));
 }
 
 TEST(StoredTensor, DoesNotMixIntegersAndReals) {
-  const StoredTensor whole = StoredTensor::of("x", {1}, std::vector<std::int64_t>{1});
-  EXPECT_THROW(whole.floats(), Error);
-  EXPECT_THROW(whole.doubles(), Error);
-  EXPECT_THROW(StoredTensor::of("x", {1}, std::vector<float>{1}).integers(), Error);
+  const StoredTensor whole = stored("x", {1}, std::vector<std::int64_t>{1});
+  EXPECT_THROW(whole.numbers<float>(), Error);
+  EXPECT_THROW(whole.numbers<double>(), Error);
+  EXPECT_THROW(stored("x", {1}, std::vector<float>{1}).numbers<std::int64_t>(), Error);
 }
 
 TEST(StoredTensor, RefusesValuesThatDoNotFitTheShape) {
-  EXPECT_THROW(StoredTensor::of("x", {2}, std::vector<float>{1}), Error);
-  EXPECT_THROW(StoredTensor::of("x", {-1}, std::vector<float>{1}), Error);
-  EXPECT_THROW((StoredTensor{"x", "F32", {2}, "1234"}.floats()), Error);
-  EXPECT_THROW((StoredTensor{"x", "I64", {1}, "1234"}.integers()), Error);
+  EXPECT_THROW(stored("x", {2}, std::vector<float>{1}), Error);
+  EXPECT_THROW(stored("x", {-1}, std::vector<float>{1}), Error);
+  EXPECT_THROW((StoredTensor{"x", "F32", {2}, "1234"}.numbers<float>()), Error);
+  EXPECT_THROW((StoredTensor{"x", "I64", {1}, "1234"}.numbers<std::int64_t>()), Error);
 }
 
 TEST(StoredTensor, CountsItsElements) {
@@ -317,7 +325,8 @@ void expect_consistent(const TensorFile& file) {
   for (const StoredTensor& tensor : file.tensors) {
     ASSERT_TRUE(names.insert(tensor.name).second);
     const bool real = tensor.dtype[0] == 'F';
-    const std::size_t read = real ? tensor.doubles().size() : tensor.integers().size();
+    const std::size_t read =
+        real ? tensor.numbers<double>().size() : tensor.numbers<std::int64_t>().size();
     ASSERT_EQ(read, static_cast<std::size_t>(tensor.count()));
   }
 }

@@ -1,7 +1,6 @@
 // Numbers in a page: bytes, sizes, and how much rounding loses. Read next:
 // src/report/page_blocks.h.
 #include "report/page_blocks.h"
-#include "base/half.h"
 
 #include <gtest/gtest.h>
 

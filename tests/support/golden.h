@@ -27,7 +27,7 @@ class Golden {
 
   Tensor tensor(const std::string& name) const {
     const StoredTensor& stored = file_.at(name);
-    const std::vector<double> values = stored.doubles();
+    const std::vector<double> values = stored.numbers<double>();
     Tensor x = Tensor::empty(Shape(stored.shape));
     std::transform(values.begin(), values.end(), x.data(),
                    [](double value) { return static_cast<Scalar>(value); });
@@ -36,7 +36,8 @@ class Golden {
 
   Ids ids(const std::string& name) const {
     Ids ids;
-    for (std::int64_t id : file_.at(name).integers()) ids.push_back(static_cast<std::int32_t>(id));
+    for (std::int64_t id : file_.at(name).numbers<std::int64_t>())
+      ids.push_back(static_cast<std::int32_t>(id));
     return ids;
   }
 

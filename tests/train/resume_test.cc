@@ -153,7 +153,7 @@ TEST_F(Resumed, KeepsParametersOfAnExperiment) {
     };
     extra.load_extra = [&](const TensorFile& file) {
       if (const StoredTensor* stored = file.find("gates"))
-        std::ranges::copy(stored->floats(), gates.data());
+        std::ranges::copy(stored->numbers<float>(), gates.data());
     };
     train_until(folder_ / name, stop, extra);
   };
@@ -164,7 +164,7 @@ TEST_F(Resumed, KeepsParametersOfAnExperiment) {
   run_to("run", 60);
   expect_same_end();
   const TensorFile state = read_safetensors(folder_ / "run" / "state.safetensors");
-  EXPECT_NE(state.at("gates").floats(), std::vector<float>(2, 1));
+  EXPECT_NE(state.at("gates").numbers<float>(), std::vector<float>(2, 1));
 }
 
 /// Saves at each step, evaluations at every third: most of the time is spent in writing.
@@ -236,7 +236,7 @@ TEST_F(Killed, ByALossThatIsNotFiniteKeepsTheLastGoodState) {
   expect_error([&] { train_until(folder_ / "run", 60, poison); },
                {"loss is not finite at step 25"});
   const TensorFile state = read_safetensors(folder_ / "run" / "state.safetensors");
-  EXPECT_EQ(state.at("trainer.steps").integers()[0], 24);
+  EXPECT_EQ(state.at("trainer.steps").numbers<std::int64_t>()[0], 24);
   train_until(folder_ / "run", 60);
   expect_same_end();
 }

@@ -6,7 +6,7 @@
 #include <csignal>
 #include <fstream>
 
-#include "base/checksum.h"
+#include "base/digest.h"
 #include "headlab/train/run.h"
 #include "support/runs.h"
 

@@ -43,12 +43,8 @@ struct Key {
 
   /// The key of a sub-stream: different data, independent numbers. The order of folds matters, and
   /// fold(0) is another stream than no fold at all.
-  template <std::integral Integer>
-  Key fold(Integer data) const {
-    return fold_bits(static_cast<std::uint64_t>(data));
-  }
+  Key fold(std::uint64_t data) const;
   Key fold(std::string_view purpose) const;
-  Key fold_bits(std::uint64_t data) const;
 
   friend bool operator==(const Key&, const Key&) = default;
 };

@@ -24,18 +24,14 @@ struct StoredTensor {
 
   /// The product of the shape. Error if it is negative or overflows.
   std::int64_t count() const;
-  /// The elements, converted where that is exact or a rounding (F64 to float). Error for I64 read
-  /// as floats and the reverse.
-  std::vector<float> floats() const;
-  std::vector<double> doubles() const;
-  std::vector<std::int64_t> integers() const;  // I64, I32, U8, BOOL
-
+  /// The elements as float, double (F32, F64; rounded where that must be) or std::int64_t (I64,
+  /// I32, U8, BOOL). Error for whole numbers read as others and the reverse.
+  template <class Number>
+  std::vector<Number> numbers() const;
+  /// Of float, double or std::int64_t, stored as F32, F64 or I64.
+  template <class Number>
   static StoredTensor of(std::string name, std::vector<std::int64_t> shape,
-                         std::span<const float> values);
-  static StoredTensor of(std::string name, std::vector<std::int64_t> shape,
-                         std::span<const double> values);  // stored as F64
-  static StoredTensor of(std::string name, std::vector<std::int64_t> shape,
-                         std::span<const std::int64_t> values);
+                         std::span<const Number> values);
 };
 
 struct TensorFile {

@@ -40,8 +40,6 @@ std::string significant(double value);
 std::string two_digits(double value);
 /// The same with its sign: +0.0005, -1.234.
 std::string signed_text(double value);
-/// A share of 1 in percent, with `digits` decimals: 98%.
-std::string percent(double share, int digits);
 /// The numbers from 0 to count - 1, as labels.
 std::vector<std::string> counted(std::size_t count);
 /// 1050624 as 1,050,624.

@@ -59,9 +59,9 @@ inline void safetensors(std::string_view bytes) {
     must(tensor.count() >= 0);
     held += tensor.bytes.size();
     if (tensor.dtype == "F32" || tensor.dtype == "F64")
-      must(static_cast<std::int64_t>(tensor.doubles().size()) == tensor.count());
+      must(static_cast<std::int64_t>(tensor.numbers<double>().size()) == tensor.count());
     else
-      must(static_cast<std::int64_t>(tensor.integers().size()) == tensor.count());
+      must(static_cast<std::int64_t>(tensor.numbers<std::int64_t>().size()) == tensor.count());
   }
   must(held <= bytes.size());
 }
