@@ -15,7 +15,6 @@ struct PageFlags {
   PageOptions options;
   std::string out;
   bool check = false, textbook = false;
-  PictureFlags picture;
 
   Flags settings() {
     Flags s;
@@ -28,9 +27,7 @@ struct PageFlags {
     s.boolean("textbook", textbook,
               "seven lessons alone, on sentences and small models that are trained meanwhile");
     s.boolean("check", check, "show what the page would hold and what is missing; write nothing");
-    picture.add_to(s);
     s.only({"out"}, {"!check"});
-    s.only({"svg", "pdf"}, {"textbook"});
     return s;
   }
 };
@@ -60,7 +57,6 @@ std::string writer_of(const Run& run, const std::string& file) {
 Result page(Invocation& call) {
   PageFlags flags;
   call.read(flags.settings());
-  flags.picture.units();
   flags.options.command = call.again("out");
   flags.options.writer = writer_of;
   const std::vector<std::string>& names = call.positionals();
@@ -78,12 +74,8 @@ Result page(Invocation& call) {
   if (!flags.check) write_out(call, out, page.html);
   Finding found = finding_of(page);
   found.about["path"] = flags.check ? Json() : Json(out.string());
-  const Result result =
-      reproducible(call, found,
-                   missing_text(page) + (flags.check ? "\n" : "\n" + out.string() + "\n"));
-  if (!flags.picture.wanted()) return result;
-  return with_picture(call, flags.picture,
-                      lesson_figure(lesson_world("five-tokens"), flags.picture.units()), result);
+  return reproducible(call, found,
+                      missing_text(page) + (flags.check ? "\n" : "\n" + out.string() + "\n"));
 }
 
 }  // namespace headlab::cli

@@ -151,7 +151,9 @@ struct SeedSeries {
 /// Of more methods than this, a picture shows the typical ones, as the page does.
 constexpr std::size_t kMostMethods = 7;
 
+/// Of a method, whose name may follow that of a group of runs.
 bool is_typical(std::string_view method) {
+  method.remove_prefix(method.rfind(' ') + 1);
   constexpr std::array<std::string_view, 6> kTypical = {"random",   "magnitude", "importance",
                                                         "ablation", "greedy",    "exhaustive"};
   return std::ranges::find(kTypical, method) != kTypical.end();
@@ -264,9 +266,11 @@ Picture curve_figure(const CurveOverRuns& curve, double width) {
   std::vector<Plot> plots = {curve_plot(std::move(pruned), curve.needed, kLoss)};
   if (both)
     plots.push_back(curve_plot(std::move(tuned), curve.needed, "loss after fine-tuning, nats"));
-  Index most = 0;
-  for (const PointOverRuns& point : curve.methods[0].points) most = std::max(most, point.kept);
-  const Index shown = curve.needed > 0 ? curve.needed : most / 2;
+  const std::vector<PointOverRuns>& points = curve.methods[0].points;
+  const Index most = std::ranges::max(points, {}, &PointOverRuns::kept).kept;
+  const auto off = [&, wanted = curve.needed > 0 ? curve.needed : most / 2](
+                       const PointOverRuns& point) { return std::abs(point.kept - wanted); };
+  const Index shown = std::ranges::min(points, {}, off).kept;
   return plotted("Loss against heads kept",
                  text(curve.runs > 1 ? text("Geometric means over ", curve.runs, " runs; with ")
                                      : "With ",
@@ -275,33 +279,16 @@ Picture curve_figure(const CurveOverRuns& curve, double width) {
 }
 
 Picture prune_sweep_figure(const PruneSweepReport& report, double width) {
-  SeedSeries series;
+  CurveOverRuns all;
   for (const PruneGroup& group : report.groups) {
-    const CurveOverRuns all = over_runs(group.curves);
-    const std::string of = report.groups.size() > 1 ? group.name + " " : "";
-    for (std::size_t m = 0; m < all.methods.size(); ++m) {
-      for (std::size_t p = 0; p < all.methods[m].points.size(); ++p) {
-        const PointOverRuns& point = all.methods[m].points[p];
-        std::vector<double> losses, scratch;
-        for (const Curve& curve : group.curves) {
-          const CurvePoint& one = curve.methods[m].points[p];
-          losses.push_back(one.finetuned.value_or(one.pruned).loss);
-          if (one.from_scratch) scratch.push_back(one.from_scratch->loss);
-        }
-        series.add(of + all.methods[m].method, double(point.kept),
-                   point.finetuned.value_or(point.pruned), losses);
-        if (point.from_scratch && m == 0)
-          series.add(of + "from scratch", double(point.kept), *point.from_scratch, scratch);
-      }
-    }
+    CurveOverRuns one = over_runs(group.curves);
+    for (MethodOverRuns& method : one.methods)
+      if (report.groups.size() > 1) method.method = group.name + " " + method.method;
+    one.methods.insert(one.methods.begin(), all.methods.begin(), all.methods.end());
+    all = std::move(one);
   }
-  require(!series.lines.empty(), "no pruning of the sweep is finished: there is nothing to draw");
-  const Index finetuned = report.curve.finetune;
-  return plotted("Loss of pruned models against heads kept",
-                 text("Geometric means over ", report.groups[0].seeds.size(),
-                      " seeds with 95% intervals",
-                      finetuned > 0 ? text(", after ", finetuned, " steps of fine-tuning.") : "."),
-                 {curve_plot(series.all(), 0, kLoss)}, width);
+  require(!all.methods.empty(), "no pruning of the sweep is finished: there is nothing to draw");
+  return curve_figure(all, width);
 }
 
 Picture losses_figure(const std::vector<RunLosses>& runs, double width) {

@@ -241,9 +241,8 @@ TEST(CurveFigure, ShowsIntervalsOverRuns) {
   expect_inside(picture);
 }
 
-TEST(PruneSweepFigure, ShowsMethodsFromScratchAndEverySeed) {
+TEST(PruneSweepFigure, ShowsTheMethodsOfEveryGroup) {
   PruneSweepReport report;
-  report.curve.finetune = 9;
   Curve curve{};
   curve.methods = {{.method = "greedy"}};
   for (const Index keep : {2, 4})
@@ -255,8 +254,10 @@ TEST(PruneSweepFigure, ShowsMethodsFromScratchAndEverySeed) {
   report.groups = {{"heads=8", {0, 1}, {curve, curve}}};
   const Picture picture = prune_sweep_figure(report);
   EXPECT_TRUE(says(picture, "greedy\n") && says(picture, "from scratch\n"));
-  EXPECT_TRUE(says(picture, "Geometric means over 2 seeds with 95% intervals, after 9 steps"));
-  EXPECT_EQ(all_of<DotItem>(picture).size(), 4u + 8u + 3u) << "means, seeds, the legend";
+  EXPECT_TRUE(says(picture, "Geometric means over 2 runs; with 2 heads: greedy 0.3."));
+  report.groups.push_back(report.groups[0]);
+  report.groups[1].name = "heads=4";
+  EXPECT_TRUE(says(prune_sweep_figure(report), "heads=4 greedy\n"));
   expect_inside(picture);
   expect_error([] { prune_sweep_figure({}); }, {"no pruning"});
 }

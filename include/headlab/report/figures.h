@@ -51,8 +51,8 @@ Picture history_figure(const HeadsHistory& history, double width = 0);
 /// Loss against heads kept, for each method, as means with intervals over runs; beside it, where
 /// the curves have them, the losses after fine-tuning and of models of the same sizes from scratch.
 Picture curve_figure(const CurveOverRuns& curve, double width = 0);
-/// The same of a pruning sweep: each method, and from scratch, with each seed as a dot. Error if
-/// nothing is finished.
+/// The same of a pruning sweep, with the name of a method's group before it where there are
+/// several. Error if nothing is finished.
 Picture prune_sweep_figure(const PruneSweepReport& report, double width = 0);
 
 /// The held-out losses of a run.
@@ -63,9 +63,6 @@ struct RunLosses {
 };
 /// Losses over training. Error: a run without an evaluation.
 Picture losses_figure(const std::vector<RunLosses>& runs, double width = 0);
-
-/// The patterns of a sentence that can be computed by hand, beside that of one head as wide as all.
-Picture lesson_figure(const LessonWorld& world, double width = 0);
 
 /// Loss against heads of a layer: mean and interval over seeds, each seed a dot. A line for each
 /// family of groups; groups whose layers differ in heads are left out. Error if no cell is
