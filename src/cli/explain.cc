@@ -158,8 +158,14 @@ Result explain_attention(const Invocation& call, const LessonFlags& flags) {
 }
 
 Result explain_mistakes(const Invocation& call, const LessonFlags&) {
-  return reproducible(call, Finding{.about = stamped({{"topic", "mistakes"}}),
-                                    .tables = {corrections_table()}});
+  Table table = corrections_table();
+  table.shown = false;
+  std::string said = "what articles say, and what is so:\n";
+  for (const Json::Array& row : table.rows)
+    said += "\n" + beside("said:", 8, row[1].string()) +
+            beside("is so:", 8, text(row[2].string(), " (", row[3].string(), ")"));
+  return reproducible(call, Finding{.about = stamped({{"topic", "mistakes"}}), .tables = {table}},
+                      said);
 }
 
 struct Lesson {

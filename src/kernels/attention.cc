@@ -70,8 +70,8 @@ void weigh_values(const QueryBlock& block, const Buffers& buffers, const Scalar*
         sum[half] += weight;
       }
     }
-    if (block.p.dropout > 0) dropout.apply(s, keys, tile, buffers.dropped);
-    const Scalar* kept = block.p.dropout > 0 ? buffers.dropped : tile;
+    if (block.p.options.dropout > 0) dropout.apply(s, keys, tile, buffers.dropped);
+    const Scalar* kept = block.p.options.dropout > 0 ? buffers.dropped : tile;
     const PanelA v = {block.v(s), block.p.v_stride, Layout::kColumnMajor};
     multiply_panel({.m = block.p.d_value,
                     .columns = block.lanes(),
@@ -127,7 +127,7 @@ void attend(const QueryBlock& block, const Buffers& buffers, const AttentionOutp
 
 void attention_forward(const AttentionProblem& p, const AttentionOutput& out) {
   const Index blocks = (p.queries + kQueries - 1) / kQueries;
-  const Index sequences = p.batch * p.heads;
+  const Index heads = p.options.heads, sequences = p.batch * heads;
   // With fewer than four heads for each thread, a head is shared by several tasks. Each takes every
   // cuts-th block of queries: under a causal mask later blocks see more keys and take longer, and
   // so every task gets as many late ones as early ones.
@@ -136,7 +136,7 @@ void attention_forward(const AttentionProblem& p, const AttentionOutput& out) {
     const Index sequence = task / cuts;
     const Buffers buffers(p);
     for (Index block = task % cuts; block < blocks; block += cuts)
-      attend(QueryBlock(p, sequence / p.heads, sequence % p.heads, block * kQueries), buffers, out);
+      attend(QueryBlock(p, sequence / heads, sequence % heads, block * kQueries), buffers, out);
   });
 }
 

@@ -5,34 +5,24 @@
 // version with its gradients, tests/kernels/plain.h; tests hold all three together.
 #pragma once
 
-#include "headlab/kernels/scalar.h"
+#include "headlab/kernels/attention_options.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
 
 /// Head h of q owns columns [h*D, (h+1)*D) of each row; rows are q_stride apart, batches T *
-/// q_stride. Likewise k and v with block kv_head[h]; D is d_head for q and k and d_value for v and
+/// q_stride. Likewise k and v with block block_of(h); D is d_head for q and k and d_value for v and
 /// z.
 struct AttentionProblem {
-  Index batch, queries, keys;   // B, T, S
-  Index heads, kv_heads;        // H and the number of K, V blocks
-  Index d_head, d_value;        // D, Dv
-  const std::int32_t* kv_head;  // [H]: the K, V block that head h reads (GQA); null: block h
+  Index batch, queries, keys;  // B, T, S
+  Index kv_heads;              // the number of K, V blocks
+  Index d_head, d_value;       // D, Dv
   const Scalar *q, *k, *v;
   Index q_stride, k_stride, v_stride;
   Scalar scale;  // 1 / sqrt(D)
+  const AttentionOptions& options;
 
-  // What a query may see: the intersection of these.
-  bool causal = false;                    // key s <= query t (needs T = S)
-  Index window = 0;                       // if > 0: |t - s| < window
-  const std::int32_t* lengths = nullptr;  // [B]: keys s < lengths[b]
-  const std::uint8_t* hidden_edges =
-      nullptr;  // [B, H, T, S]: 1 where hidden; the rest is renormalised
-
-  // Dropout of weights: kept if the bits of (key, b, born head, t, s) say so, then scaled by
-  // 1/(1-p).
-  Scalar dropout = 0;
-  std::uint64_t dropout_key = 0;
-  const std::int32_t* born_head = nullptr;  // [H]: numbers that key the dropout; null: h
+  /// The K, V block that head h reads.
+  Index block_of(Index h) const { return options.kv_head.empty() ? h : options.kv_head[h]; }
 };
 
 /// What the forward pass writes.

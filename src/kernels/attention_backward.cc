@@ -157,11 +157,12 @@ void differentiate(const QueryBlock& block, const AttentionBackward& g, const Bu
   const AttentionProblem& p = block.p;
   const Lanes lanes = prepare(block, g, buffers);
   const BlockDropout dropout(block);
-  const Scalar* dropped = p.dropout > 0 ? buffers.dropped : buffers.weights;
+  const Scalar* dropped = p.options.dropout > 0 ? buffers.dropped : buffers.weights;
   for (Index s = block.keys_from; s < block.keys_to; s += kKeys) {
     const Index keys = std::min(kKeys, block.keys_to - s);
     find_weights(block, lanes, buffers, s, keys);
-    if (p.dropout > 0) dropout.apply(s, keys, buffers.weights, buffers.dropped, buffers.slopes);
+    if (p.options.dropout > 0)
+      dropout.apply(s, keys, buffers.weights, buffers.dropped, buffers.slopes);
     if (g.dv) {
       Scalar* dv = g.dv.data + (block.v(s) - p.v);
       add_over_queries(block, keys, {dropped, buffers.dz_rows, dv, p.d_value, p.v_stride});
@@ -187,8 +188,8 @@ void differentiate_keys(const AttentionProblem& p, const AttentionBackward& g, I
     clear_rows(g.dk.data + b * p.keys * p.k_stride + kv * p.d_head, p.keys, p.d_head, p.k_stride);
   if (g.dv && !g.dv.accumulate)
     clear_rows(g.dv.data + b * p.keys * p.v_stride + kv * p.d_value, p.keys, p.d_value, p.v_stride);
-  for (Index h = 0; h < p.heads; ++h) {
-    if ((p.kv_head ? p.kv_head[h] : h) != kv) continue;
+  for (Index h = 0; h < p.options.heads; ++h) {
+    if (p.block_of(h) != kv) continue;
     for (Index t = 0; t < p.queries; t += kQueries)
       differentiate(QueryBlock(p, b, h, t), g, buffers);
   }

@@ -9,16 +9,17 @@ QueryBlock::QueryBlock(const AttentionProblem& problem, Index sequence, Index he
     : p(problem),
       b(sequence),
       h(head),
-      kv(problem.kv_head ? problem.kv_head[head] : head),
+      kv(problem.block_of(head)),
       t(first),
       count(std::min(kQueries, problem.queries - first)),
       keys_from(0),
       keys_to(problem.keys) {
-  if (p.causal) keys_to = std::min(keys_to, t + count);
-  if (p.lengths) keys_to = std::clamp<Index>(p.lengths[b], 0, keys_to);
-  if (p.window > 0) {
-    keys_to = std::min(keys_to, t + count - 1 + std::min(p.window, p.keys));
-    keys_from = std::max<Index>(0, t - p.window + 1) / kKeys * kKeys;
+  const AttentionMask& mask = p.options.mask;
+  if (mask.causal) keys_to = std::min(keys_to, t + count);
+  if (!mask.lengths.empty()) keys_to = std::clamp<Index>(mask.lengths[b], 0, keys_to);
+  if (mask.window > 0) {
+    keys_to = std::min(keys_to, t + count - 1 + std::min(mask.window, p.keys));
+    keys_from = std::max<Index>(0, t - mask.window + 1) / kKeys * kKeys;
   }
   keys_to = std::max(keys_to, keys_from);
 }
@@ -36,9 +37,9 @@ namespace {
 
 /// Causal order and window leave a key visible to lanes [from, to) of its row.
 void hide_by_position(const QueryBlock& block, Index s, Index keys, Scalar* tile) {
-  const bool causal = block.p.causal;
+  const auto& [causal, most, lengths] = block.p.options.mask;
   const Index everything = block.p.queries + block.p.keys;
-  const Index window = block.p.window > 0 ? std::min(block.p.window, everything) : everything;
+  const Index window = most > 0 ? std::min(most, everything) : everything;
   const IntVec lane = lane_numbers();
   for (Index i = 0; i < keys; ++i) {
     const Index place = s + i - block.t;  // from the first query on
@@ -55,7 +56,8 @@ void hide_by_position(const QueryBlock& block, Index s, Index keys, Scalar* tile
 
 void hide_by_table(const QueryBlock& block, Index s, Index keys, Scalar* tile) {
   for (Index lane = 0; lane < block.count; ++lane) {
-    const std::uint8_t* hidden = block.p.hidden_edges + (block.row() + lane) * block.p.keys + s;
+    const std::uint8_t* hidden =
+        block.p.options.hidden_edges.data() + (block.row() + lane) * block.p.keys + s;
     for (Index i = 0; i < keys; ++i)
       if (hidden[i]) tile[i * kQueries + lane] = kHidden;
   }
@@ -71,8 +73,9 @@ void score_tile(const QueryBlock& block, const Scalar* scaled_queries, Index s, 
                   .a = {block.k(s), block.p.k_stride},
                   .b = {scaled_queries, kQueries},
                   .c = {tile, kQueries}});
-  if (block.p.causal || block.p.window > 0) hide_by_position(block, s, keys, tile);
-  if (block.p.hidden_edges) hide_by_table(block, s, keys, tile);
+  const AttentionOptions& options = block.p.options;
+  if (options.mask.causal || options.mask.window > 0) hide_by_position(block, s, keys, tile);
+  if (!options.hidden_edges.empty()) hide_by_table(block, s, keys, tile);
 }
 
 namespace {
@@ -90,11 +93,12 @@ bool attention_keeps(const WeightPlace& weight, std::uint64_t key, Scalar dropou
   return DropoutFactor(dropout)(dropout_bits(row.first, row.second, s)) != 0;
 }
 
-BlockDropout::BlockDropout(const QueryBlock& block) : factor(block.p.dropout) {
-  if (block.p.dropout == 0) return;
-  const Index born = block.p.born_head ? block.p.born_head[block.h] : block.h;
+BlockDropout::BlockDropout(const QueryBlock& block) : factor(block.p.options.dropout) {
+  const AttentionOptions& options = block.p.options;
+  if (options.dropout == 0) return;
+  const Index born = options.born_heads.empty() ? block.h : options.born_heads[block.h];
   for (Index lane = 0; lane < block.count; ++lane) {
-    const DropoutRow row = dropout_row(block.p.dropout_key, block.b, born, block.t + lane);
+    const DropoutRow row = dropout_row(options.key.value, block.b, born, block.t + lane);
     first[lane] = row.first;
     second[lane] = row.second;
   }

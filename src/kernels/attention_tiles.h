@@ -37,7 +37,7 @@ struct QueryBlock {
   const Scalar* k(Index s) const { return p.k + (b * p.keys + s) * p.k_stride + kv * p.d_head; }
   const Scalar* v(Index s) const { return p.v + (b * p.keys + s) * p.v_stride + kv * p.d_value; }
   /// Row (b, h, t) of [B, H, T].
-  Index row() const { return (b * p.heads + h) * p.queries + t; }
+  Index row() const { return (b * p.options.heads + h) * p.queries + t; }
   /// Where queries fill no more than one vector, the second is left out.
   Index lanes() const { return count <= kLanes ? kLanes : kQueries; }
 };

@@ -1,6 +1,6 @@
 // The grid of a sweep: from lists of values to cells with names. A name holds the settings that
 // vary, and always heads and seed, so that a grid can grow. Cells are ordered by the axes with the
-// seed last, so that slice i of n gets cells of every kind. Read next: sweep_cell.cc.
+// seed last, so that the first cells are of every kind. Read next: sweep_cell.cc.
 #include "headlab/lab/sweep.h"
 
 #include <algorithm>

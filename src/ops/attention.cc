@@ -63,21 +63,14 @@ struct Sizes {
   }
 };
 
-template <class Vector>
-auto data_or_null(const Vector& values) {
-  return values.empty() ? nullptr : values.data();
-}
-
 AttentionProblem problem_of(const Sizes& sizes, const AttentionOptions& o, const Tensor& q,
                             const Tensor& k, const Tensor& v) {
   return {.batch = sizes.B,
           .queries = sizes.T,
           .keys = sizes.S,
-          .heads = sizes.H,
           .kv_heads = sizes.G,
           .d_head = sizes.D,
           .d_value = sizes.Dv,
-          .kv_head = data_or_null(o.kv_head),
           .q = q.data(),
           .k = k.data(),
           .v = v.data(),
@@ -85,13 +78,7 @@ AttentionProblem problem_of(const Sizes& sizes, const AttentionOptions& o, const
           .k_stride = sizes.G * sizes.D,
           .v_stride = sizes.G * sizes.Dv,
           .scale = sizes.scale(),
-          .causal = o.mask.causal,
-          .window = o.mask.window,
-          .lengths = data_or_null(o.mask.lengths),
-          .hidden_edges = data_or_null(o.hidden_edges),
-          .dropout = o.dropout,
-          .dropout_key = o.key.value,
-          .born_head = data_or_null(o.born_heads)};
+          .options = o};
 }
 
 /// x [B, S, G*D] as [B, H, S, D]: block kv_head[h] for head h.
@@ -129,11 +116,6 @@ Tensor dropout_tensor(const Sizes& n, const AttentionOptions& o) {
 }
 
 }  // namespace
-
-bool AttentionMask::sees(Index b, Index t, Index s) const {
-  return (!causal || s <= t) && (window <= 0 || (t - s < window && s - t < window)) &&
-         (lengths.empty() || s < lengths[b]);
-}
 
 Tensor rotary_table(Index length, Index d_head, double base) {
   require(d_head % 2 == 0, "rotary positions turn pairs of numbers, and a head of width ", d_head,

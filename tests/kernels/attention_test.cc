@@ -27,17 +27,29 @@ void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 /// Inputs of a case, and the results of one of the two implementations.
 struct Trial {
   std::vector<Scalar> q, k, v, dz, z, log_sum_exp, pattern, dq, dk, dv;
-  std::vector<std::int32_t> kv_head, born_head, lengths;
-  std::vector<std::uint8_t> hidden;
-  AttentionProblem p{};
+  AttentionOptions options;
+  AttentionProblem p;
   AttentionBackward g{};
 
-  explicit Trial(const Case& c) {
-    const Index pad = c.padded_rows ? 3 : 0;
-    const Index q_stride = c.heads * c.d_head + pad;
-    const Index k_stride = c.kv_heads * c.d_head + pad;
-    const Index v_stride = c.kv_heads * c.d_value + pad;
-    const Index z_stride = c.heads * c.d_value + pad;
+  explicit Trial(const Case& c) : p(problem_of(c)) {
+    g = {.z = z.data(),
+         .dz = dz.data(),
+         .z_stride = z_stride_of(c),
+         .log_sum_exp = log_sum_exp.data(),
+         .dq = {dq.data(), c.accumulate},
+         .dk = {dk.data(), c.accumulate},
+         .dv = {dv.data(), c.accumulate}};
+  }
+
+  static Index pad(const Case& c) { return c.padded_rows ? 3 : 0; }
+  static Index z_stride_of(const Case& c) { return c.heads * c.d_value + pad(c); }
+
+  /// Fills the arrays, too.
+  AttentionProblem problem_of(const Case& c) {
+    const Index q_stride = c.heads * c.d_head + pad(c);
+    const Index k_stride = c.kv_heads * c.d_head + pad(c);
+    const Index v_stride = c.kv_heads * c.d_value + pad(c);
+    const Index z_stride = z_stride_of(c);
     const Index rows = c.batch * c.queries;
     q = numbers(rows * q_stride, 1);
     k = numbers(c.batch * c.keys * k_stride, 2);
@@ -49,50 +61,42 @@ struct Trial {
     dv = numbers(c.batch * c.keys * v_stride, 8);
     log_sum_exp.resize(static_cast<std::size_t>(rows * c.heads));
     pattern = numbers(rows * c.heads * c.keys, 9);
-    fill_masks(c);
+    fill_options(c);
     const auto scale = static_cast<Scalar>(1 / std::sqrt(static_cast<double>(c.d_head)));
-    p = {.batch = c.batch,
-         .queries = c.queries,
-         .keys = c.keys,
-         .heads = c.heads,
-         .kv_heads = c.kv_heads,
-         .d_head = c.d_head,
-         .d_value = c.d_value,
-         .kv_head = c.kv_heads == c.heads ? nullptr : kv_head.data(),
-         .q = q.data(),
-         .k = k.data(),
-         .v = v.data(),
-         .q_stride = q_stride,
-         .k_stride = k_stride,
-         .v_stride = v_stride,
-         .scale = scale,
-         .causal = c.causal,
-         .window = c.window,
-         .lengths = c.lengths ? lengths.data() : nullptr,
-         .hidden_edges = c.hidden ? hidden.data() : nullptr,
-         .dropout = static_cast<Scalar>(c.dropout),
-         .dropout_key = 77,
-         .born_head = c.dropout > 0 ? born_head.data() : nullptr};
-    g = {.z = z.data(),
-         .dz = dz.data(),
-         .z_stride = z_stride,
-         .log_sum_exp = log_sum_exp.data(),
-         .dq = {dq.data(), c.accumulate},
-         .dk = {dk.data(), c.accumulate},
-         .dv = {dv.data(), c.accumulate}};
+    return {.batch = c.batch,
+            .queries = c.queries,
+            .keys = c.keys,
+            .kv_heads = c.kv_heads,
+            .d_head = c.d_head,
+            .d_value = c.d_value,
+            .q = q.data(),
+            .k = k.data(),
+            .v = v.data(),
+            .q_stride = q_stride,
+            .k_stride = k_stride,
+            .v_stride = v_stride,
+            .scale = scale,
+            .options = options};
   }
 
-  void fill_masks(const Case& c) {
+  void fill_options(const Case& c) {
+    options = {.heads = c.heads,
+               .mask = {.causal = c.causal, .window = c.window},
+               .dropout = static_cast<Scalar>(c.dropout),
+               .key = Key{77}};
     Generator random(Key{10});
     for (Index h = 0; h < c.heads; ++h) {
-      kv_head.push_back(static_cast<std::int32_t>(h * c.kv_heads / c.heads));
-      born_head.push_back(static_cast<std::int32_t>(2 * h + 1));
+      if (c.kv_heads != c.heads)
+        options.kv_head.push_back(static_cast<std::int32_t>(h * c.kv_heads / c.heads));
+      if (c.dropout > 0) options.born_heads.push_back(static_cast<std::int32_t>(2 * h + 1));
     }
     // The first sequence is empty, the last full.
-    for (Index b = 0; b < c.batch; ++b)
-      lengths.push_back(static_cast<std::int32_t>(b * c.keys / std::max<Index>(1, c.batch - 1)));
-    for (Index i = 0; i < c.batch * c.heads * c.queries * c.keys; ++i)
-      hidden.push_back(i / c.keys == 1 || random.uniform() < .4);  // one query sees nothing
+    for (Index b = 0; c.lengths && b < c.batch; ++b)
+      options.mask.lengths.push_back(
+          static_cast<std::int32_t>(b * c.keys / std::max<Index>(1, c.batch - 1)));
+    // One query sees nothing.
+    for (Index i = 0; c.hidden && i < c.batch * c.heads * c.queries * c.keys; ++i)
+      options.hidden_edges.push_back(i / c.keys == 1 || random.uniform() < .4);
   }
 
   void run_fused() {
@@ -142,7 +146,8 @@ TEST_P(AttentionCases, FusedAgreesWithPlain) {
   plain.run_plain();
   // A row of weights sums to 1 (2 with dropout); a gradient of K or V adds one term per query and
   // head of its group. Every term carries an error of some epsilon of numbers below 4.
-  const double terms = static_cast<double>(plain.p.queries * plain.p.heads / plain.p.kv_heads);
+  const double terms =
+      static_cast<double>(plain.p.queries * plain.p.options.heads / plain.p.kv_heads);
   const double tolerance = 64 * kEpsilon;
   expect_near(fused.z, plain.z, tolerance, "z");
   expect_near(fused.log_sum_exp, plain.log_sum_exp, tolerance, "log_sum_exp");
@@ -186,7 +191,7 @@ TEST(Attention, ARowDoesNotDependOnWhatFollowsIt) {
 
 TEST(Attention, AQueryThatSeesNothingGivesZeroAndNoGradient) {
   Trial run({.name = "", .batch = 1, .queries = 3, .keys = 3, .lengths = true});
-  run.lengths[0] = 0;
+  run.options.mask.lengths[0] = 0;
   run.run_fused();
   const auto zero = [](const std::vector<Scalar>& x) {
     return std::all_of(x.begin(), x.end(), [](Scalar s) { return s == 0; });
@@ -206,7 +211,7 @@ TEST(Attention, AWindowOfAnyLengthBeyondTheSequenceHidesNothing) {
   const Case c{.name = "", .queries = 40, .keys = 40};
   Trial open(c), wide(c);
   open.run_fused();
-  wide.p.window = std::numeric_limits<Index>::max();
+  wide.options.mask.window = std::numeric_limits<Index>::max();
   wide.run_fused();
   EXPECT_EQ(wide.z, open.z);
 }

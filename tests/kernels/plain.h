@@ -115,10 +115,13 @@ struct LayerNormRow {
 
 /// Whether query t of head h in sequence b may look at key s: all masks together.
 inline bool attention_sees(const AttentionProblem& p, Index b, Index h, Index t, Index s) {
-  if (p.causal && s > t) return false;
-  if (p.window > 0 && (t - s >= p.window || s - t >= p.window)) return false;
-  if (p.lengths && s >= p.lengths[b]) return false;
-  return !p.hidden_edges || !p.hidden_edges[((b * p.heads + h) * p.queries + t) * p.keys + s];
+  const AttentionOptions& options = p.options;
+  const auto& [causal, window, lengths] = options.mask;
+  if (causal && s > t) return false;
+  if (window > 0 && (t - s >= window || s - t >= window)) return false;
+  if (!lengths.empty() && s >= lengths[b]) return false;
+  return options.hidden_edges.empty() ||
+         !options.hidden_edges[((b * options.heads + h) * p.queries + t) * p.keys + s];
 }
 
 /// One query of one head: its place, the K, V block it reads, and its weights over the keys.
@@ -135,7 +138,7 @@ inline double dot(Index n, const Scalar* x, const Scalar* y) {
 }
 
 inline QueryWeights weigh(const AttentionProblem& p, Index b, Index h, Index t) {
-  QueryWeights query{b, h, t, p.kv_head ? p.kv_head[h] : h, b * p.queries + t};
+  QueryWeights query{b, h, t, p.block_of(h), b * p.queries + t};
   query.weights.resize(p.keys);
   const Scalar* q = p.q + query.row * p.q_stride + h * p.d_head;
   double sum = 0;
@@ -158,24 +161,25 @@ inline QueryWeights weigh(const AttentionProblem& p, Index b, Index h, Index t) 
 
 /// 0 or 1/(1-p): what dropout multiplies the weight of key s by.
 inline double dropout_factor(const AttentionProblem& p, const QueryWeights& query, Index s) {
-  if (p.dropout == 0) return 1;
-  const Index born = p.born_head ? p.born_head[query.h] : query.h;
-  return attention_keeps({query.b, born, query.t, s}, p.dropout_key, p.dropout)
-             ? 1 / (1 - static_cast<double>(p.dropout))
+  const AttentionOptions& options = p.options;
+  if (options.dropout == 0) return 1;
+  const Index born = options.born_heads.empty() ? query.h : options.born_heads[query.h];
+  return attention_keeps({query.b, born, query.t, s}, options.key.value, options.dropout)
+             ? 1 / (1 - static_cast<double>(options.dropout))
              : 0;
 }
 
 template <class Body>
 void for_queries(const AttentionProblem& p, Body body) {
   for (Index b = 0; b < p.batch; ++b) {
-    for (Index h = 0; h < p.heads; ++h)
+    for (Index h = 0; h < p.options.heads; ++h)
       for (Index t = 0; t < p.queries; ++t) body(weigh(p, b, h, t));
   }
 }
 
 inline void attention_forward_plain(const AttentionProblem& p, const AttentionOutput& out) {
   for_queries(p, [&](const QueryWeights& query) {
-    const Index row = (query.b * p.heads + query.h) * p.queries + query.t;
+    const Index row = (query.b * p.options.heads + query.h) * p.queries + query.t;
     std::vector<double> sum(p.d_value);
     for (Index s = 0; s < p.keys; ++s) {
       const double weight = query.weights[s];
@@ -199,7 +203,7 @@ inline void add_scaled_row(Scalar* y, Index n, double a, const Scalar* x) {
 }
 
 inline void attention_backward_plain(const AttentionProblem& p, const AttentionBackward& g) {
-  clear_unless_added(g.dq, p.batch * p.queries, p.heads * p.d_head, p.q_stride);
+  clear_unless_added(g.dq, p.batch * p.queries, p.options.heads * p.d_head, p.q_stride);
   clear_unless_added(g.dk, p.batch * p.keys, p.kv_heads * p.d_head, p.k_stride);
   clear_unless_added(g.dv, p.batch * p.keys, p.kv_heads * p.d_value, p.v_stride);
   for_queries(p, [&](const QueryWeights& query) {

@@ -4,20 +4,10 @@
 // the projections.
 #pragma once
 
-#include "headlab/base/pool.h"
-#include "headlab/base/random.h"
+#include "headlab/kernels/attention_options.h"
 #include "headlab/tensor/tensor.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
-
-/// Which keys a query may look at: the intersection of what is set.
-struct AttentionMask {
-  bool causal = false;  // key s <= query t; needs S = T
-  Index window = 0;     // if > 0: |t - s| < window
-  Ids lengths{};        // [B]: only keys s < lengths[b]; empty: all
-
-  bool sees(Index b, Index t, Index s) const;
-};
 
 /// Rotary positions (Su et al. 2021): the pairs (2i, 2i + 1) of every head of x [B, T, H*D] turned
 /// by the angle t base^(-2i/D) at position t. `turning` [2, L, D] is rotary_table; row b, t takes
@@ -28,16 +18,6 @@ Tensor rotary(const Tensor& x, const Tensor& turning, Index first = 0);
 Tensor rotary_composed(const Tensor& x, const Tensor& turning, Index first = 0);
 /// [2, length, D] for D even: cosines, each twice, and sines as -sin, sin.
 Tensor rotary_table(Index length, Index d_head, double base);
-
-struct AttentionOptions {
-  Index heads = 1;
-  Ids kv_head{};  // [H]: the K, V block that each head reads; empty: its own
-  AttentionMask mask{};
-  Flags hidden_edges{};  // [B, H, T, S]: 1 where a weight is forced to 0 and the rest renormalised
-  Scalar dropout = 0;    // of weights
-  Key key{};             // of the dropout
-  Ids born_heads{};      // [H]: the numbers by which dropout knows the heads; empty: 0, 1, ...
-};
 
 /// q [B, T, H*D], k [B, S, G*D], v [B, S, G*Dv] with G blocks of K and V; returns z [B, T, H*Dv]. A
 /// query that sees no key gives 0 and has no gradient. Unless it is null, `pattern` receives the

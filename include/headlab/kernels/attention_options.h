@@ -1,0 +1,33 @@
+// What attention is asked for besides q, k and v: heads, who sees what, and dropout. The op and its
+// kernel read the same. Read next: headlab/ops/attention.h.
+#pragma once
+
+#include "headlab/base/pool.h"
+#include "headlab/base/random.h"
+#include "headlab/kernels/scalar.h"
+
+namespace headlab { inline namespace HEADLAB_SCALAR {
+
+/// Which keys a query may look at: the intersection of what is set.
+struct AttentionMask {
+  bool causal = false;  // key s <= query t; needs S = T
+  Index window = 0;     // if > 0: |t - s| < window
+  Ids lengths{};        // [B]: only keys s < lengths[b]; empty: all
+
+  bool sees(Index b, Index t, Index s) const {
+    return (!causal || s <= t) && (window <= 0 || (t - s < window && s - t < window)) &&
+           (lengths.empty() || s < lengths[b]);
+  }
+};
+
+struct AttentionOptions {
+  Index heads = 1;
+  Ids kv_head{};  // [H]: the K, V block that each head reads; empty: its own
+  AttentionMask mask{};
+  Flags hidden_edges{};  // [B, H, T, S]: 1 where a weight is forced to 0 and the rest renormalised
+  Scalar dropout = 0;    // of weights
+  Key key{};             // of the dropout
+  Ids born_heads{};      // [H]: the numbers by which dropout knows the heads; empty: 0, 1, ...
+};
+
+}}  // namespace headlab
