@@ -217,6 +217,27 @@ std::string read_file(const path& file) {
   return bytes;
 }
 
+FileReader::FileReader(path file) : file_(std::move(file)), descriptor_(open_regular(file_)) {
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0) fail("read", file_, errno);
+  size_ = static_cast<std::uint64_t>(std::max<off_t>(status.st_size, 0));
+}
+
+FileReader::~FileReader() { ::close(descriptor_); }
+
+std::string FileReader::read(std::uint64_t begin, std::uint64_t count) const {
+  std::string bytes(count, '\0');
+  for (std::size_t used = 0; used < count;) {
+    const ssize_t got = ::pread(descriptor_, bytes.data() + used,
+                                std::min<std::size_t>(count - used, kMostBytesPerCall),
+                                static_cast<off_t>(begin + used));
+    if (got < 0 && errno != EINTR) fail("read", file_, errno);
+    require(got != 0, "cannot read '", file_.string(), "': it ends at byte ", begin + used);
+    if (got > 0) used += static_cast<std::size_t>(got);
+  }
+  return bytes;
+}
+
 void write_file(const path& file, std::string_view bytes) {
   write_file(file, std::vector<std::string_view>{bytes});
 }

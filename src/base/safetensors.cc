@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
+#include <set>
 #include <unordered_set>
 #include <utility>
 
@@ -29,8 +31,8 @@ struct Dtype {
   std::string_view name;
   std::size_t size;
 };
-constexpr Dtype kDtypes[] = {{"F64", 8}, {"F32", 4}, {"I64", 8},
-                             {"I32", 4}, {"U8", 1},  {"BOOL", 1}};
+constexpr Dtype kDtypes[] = {{"F64", 8}, {"F32", 4}, {"F16", 2}, {"BF16", 2},
+                             {"I64", 8}, {"I32", 4}, {"U8", 1},  {"BOOL", 1}};
 
 std::size_t element_size(std::string_view dtype) {
   std::vector<std::string> known;
@@ -126,66 +128,91 @@ Layout read_layout(std::string_view header, std::uint64_t data_size) {
   return layout;
 }
 
+/// Gives `count` bytes of a file from `begin` on.
+using ReadBytes = std::function<std::string(std::uint64_t begin, std::uint64_t count)>;
+
+/// The header of a file, whose places count from the file's beginning.
+struct Header {
+  std::string bytes;
+  Layout layout;
+};
+
+Header read_header(const ReadBytes& read, std::uint64_t size) {
+  require(size >= 8, "it has ", size,
+          " bytes, too few for the length of a header: it is truncated");
+  std::uint64_t length = 0;
+  std::memcpy(&length, read(0, 8).data(), sizeof length);
+  require(length <= kMostHeader, "the header would have ", length, " bytes (limit ", kMostHeader,
+          "): this is no safetensors file");
+  require(length <= size - 8, "the header has ", length, " bytes, but only ", size - 8,
+          " follow: it is truncated");
+  std::string bytes = read(8, length);
+  Layout layout = read_layout(bytes, size - 8 - length);
+  for (Place& place : layout.places) place.begin += 8 + length, place.end += 8 + length;
+  return {std::move(bytes), std::move(layout)};
+}
+
 /// Of the header, with zeros where the checksum is to stand, and of all data after it.
-std::string checksum_of(std::string_view header, const TensorFile& file) {
+template <class Places, class Data>
+std::string checksum_of(std::string_view header, const Places& places, const Data& data) {
   Checksum sum;
   sum.add(header);
-  for (const StoredTensor& tensor : file.tensors) sum.add(tensor.bytes);
+  for (const auto& place : places) sum.add(data(place));
   return sum.text();
 }
 
-/// Error if the file has a checksum and it is another one.
-void check_sum(TensorFile& file, std::string header) {
-  const auto stored = file.metadata.find(std::string(kChecksum));
-  if (stored == file.metadata.end()) return;
+/// Whether there is a checksum, which is then taken out of the metadata. Error if it is not that of
+/// what data(place) gives.
+template <class Data>
+bool check_sum(Header& header, const Data& data) {
+  auto& metadata = header.layout.metadata;
+  const auto stored = metadata.find(std::string(kChecksum));
+  if (stored == metadata.end()) return false;
   const std::string sum = std::exchange(stored->second, std::string(kUnknownSum));
-  const std::size_t place = sum.size() == kUnknownSum.size() ? header.find(sum) : header.npos;
-  if (place != header.npos) header.replace(place, sum.size(), kUnknownSum);
-  require(place != header.npos && checksum_of(header, file) == sum,
+  std::string bytes = header.bytes;
+  const std::size_t at = sum.size() == kUnknownSum.size() ? bytes.find(sum) : bytes.npos;
+  if (at != bytes.npos) bytes.replace(at, sum.size(), kUnknownSum);
+  require(at != bytes.npos && checksum_of(bytes, header.layout.places, data) == sum,
           "its checksum is not that of its bytes: the file is damaged");
-  file.metadata.erase(stored);
-  file.checked = true;
+  metadata.erase(stored);
+  return true;
 }
 
-TensorFile read_tensors(std::string_view bytes) {
-  require(bytes.size() >= 8, "it has ", bytes.size(),
-          " bytes, too few for the length of a header: it is truncated");
-  std::uint64_t length = 0;
-  std::memcpy(&length, bytes.data(), sizeof length);
-  require(length <= kMostHeader, "the header would have ", length, " bytes (limit ", kMostHeader,
-          "): this is no safetensors file");
-  require(length <= bytes.size() - 8, "the header has ", length, " bytes, but only ",
-          bytes.size() - 8, " follow: it is truncated");
-  const std::string_view data = bytes.substr(8 + length);
-  Layout layout = read_layout(bytes.substr(8, length), data.size());
-
+TensorFile read_tensors(const ReadBytes& read, std::uint64_t size) {
+  Header header = read_header(read, size);
   TensorFile file;
-  file.metadata = std::move(layout.metadata);
-  for (Place& place : layout.places) {
-    place.tensor.bytes = data.substr(place.begin, place.end - place.begin);
-    file.tensors.push_back(std::move(place.tensor));
-  }
-  check_sum(file, std::string(bytes.substr(8, length)));
+  for (Place& place : header.layout.places)
+    place.tensor.bytes = read(place.begin, place.end - place.begin);
+  file.checked =
+      check_sum(header, [](const Place& place) { return std::string_view(place.tensor.bytes); });
+  file.metadata = std::move(header.layout.metadata);
+  for (Place& place : header.layout.places) file.tensors.push_back(std::move(place.tensor));
   return file;
 }
 
-std::string write_header(const TensorFile& file) {
+/// body(), whose errors say that this is about the tensors of a file.
+template <class Body>
+decltype(auto) about_file(std::string_view source, const Body& body) {
+  return in_context(text("cannot read the tensors of '", source, "'"), body);
+}
+
+std::string write_header(const TensorFile& file, const std::vector<std::string_view>& data) {
   Json header = Json::object();
   Json& metadata = header[kMetadata] = Json::object({{std::string(kChecksum), kUnknownSum}});
   for (const auto& [key, value] : file.metadata)
     if (key != kChecksum) metadata[key] = value;
   std::unordered_set<std::string> names;
   std::uint64_t end = 0;
-  for (const StoredTensor& tensor : file.tensors) {
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    const StoredTensor& tensor = file.tensors[i];
     require(tensor.name != kMetadata, "a tensor cannot be named '", kMetadata, "'");
     require(names.insert(tensor.name).second, "two tensors are named '", tensor.name, "'");
-    in_context(text("tensor '", tensor.name, "'"),
-               [&] { check_size(tensor, tensor.bytes.size()); });
+    in_context(text("tensor '", tensor.name, "'"), [&] { check_size(tensor, data[i].size()); });
     Json entry = Json::object();
     entry["dtype"] = tensor.dtype;
     entry["shape"] = tensor.shape;
-    entry["data_offsets"] = std::vector<std::uint64_t>{end, end + tensor.bytes.size()};
-    end += tensor.bytes.size();
+    entry["data_offsets"] = std::vector<std::uint64_t>{end, end + data[i].size()};
+    end += data[i].size();
     header.members().emplace_back(tensor.name, std::move(entry));
   }
   std::string bytes = header.dump();
@@ -194,15 +221,25 @@ std::string write_header(const TensorFile& file) {
   return bytes;
 }
 
-template <class From, class To>
-std::vector<To> converted(const StoredTensor& tensor) {
+template <class From, class To, class Convert>
+std::vector<To> converted(const StoredTensor& tensor, const Convert& convert) {
   std::vector<To> values(tensor.bytes.size() / sizeof(From));
   for (std::size_t i = 0; i < values.size(); ++i) {
     From value;
     std::memcpy(&value, tensor.bytes.data() + i * sizeof(From), sizeof(From));
-    values[i] = static_cast<To>(value);
+    values[i] = static_cast<To>(convert(value));
   }
   return values;
+}
+
+template <class From, class To>
+std::vector<To> converted(const StoredTensor& tensor) {
+  return converted<From, To>(tensor, [](From value) { return value; });
+}
+
+/// bfloat16 is the upper half of a float.
+float float_of_upper_half(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
 }  // namespace
@@ -215,6 +252,9 @@ std::vector<Number> StoredTensor::numbers() const {
   constexpr bool kWhole = std::is_integral_v<Number>;
   if (!kWhole && dtype == "F32") return converted<float, Number>(*this);
   if (!kWhole && dtype == "F64") return converted<double, Number>(*this);
+  if (!kWhole && dtype == "F16") return converted<std::uint16_t, Number>(*this, float_of_half);
+  if (!kWhole && dtype == "BF16")
+    return converted<std::uint16_t, Number>(*this, float_of_upper_half);
   if (kWhole && dtype == "I64") return converted<std::int64_t, Number>(*this);
   if (kWhole && dtype == "I32") return converted<std::int32_t, Number>(*this);
   if (kWhole && element_size(dtype) == 1) return converted<std::uint8_t, Number>(*this);
@@ -244,33 +284,124 @@ template StoredTensor StoredTensor::of(std::string, std::vector<std::int64_t>,
 template StoredTensor StoredTensor::of(std::string, std::vector<std::int64_t>,
                                        std::span<const std::int64_t>);
 
-const StoredTensor* TensorFile::find(std::string_view name) const {
+namespace {
+
+const StoredTensor* find_in(const std::vector<StoredTensor>& tensors, std::string_view name) {
   const auto found = std::ranges::find(tensors, name, &StoredTensor::name);
   return found == tensors.end() ? nullptr : &*found;
 }
 
-const StoredTensor& TensorFile::at(std::string_view name) const {
-  if (const StoredTensor* tensor = find(name)) return *tensor;
+const StoredTensor& at_in(const std::vector<StoredTensor>& tensors, std::string_view name) {
+  if (const StoredTensor* tensor = find_in(tensors, name)) return *tensor;
   const std::string nearest = nearest_name(name, texts_of(tensors, &StoredTensor::name));
   throw Error(text("there is no tensor '", name, "'"),
               nearest.empty() ? "" : text("there is '", nearest, "'"));
 }
 
+}  // namespace
+
+const StoredTensor* TensorFile::find(std::string_view name) const { return find_in(tensors, name); }
+const StoredTensor& TensorFile::at(std::string_view name) const { return at_in(tensors, name); }
+
 TensorFile read_safetensors(const std::filesystem::path& path) {
-  return parse_safetensors(read_file(path), path.string());
+  const FileReader file(path);
+  return about_file(path.string(), [&] {
+    return read_tensors([&](auto begin, auto count) { return file.read(begin, count); },
+                        file.size());
+  });
 }
 
 TensorFile parse_safetensors(std::string_view bytes, std::string_view source) {
-  return in_context(text("cannot read the tensors of '", source, "'"),
-                    [&] { return read_tensors(bytes); });
+  return about_file(source, [&] {
+    return read_tensors([&](auto begin,
+                            auto count) { return std::string(bytes.substr(begin, count)); },
+                        bytes.size());
+  });
+}
+
+TensorReader::TensorReader(const std::filesystem::path& path) {
+  std::filesystem::path file = path;
+  if (std::filesystem::is_directory(path)) file /= "model.safetensors";
+  if (file != path && !is_there(file)) file += ".index.json";
+  if (file.string().ends_with(".index.json"))
+    add_all(file);
+  else
+    add(file);
+}
+
+/// Adds what a file holds. The names.
+std::vector<std::string> TensorReader::add(const std::filesystem::path& path) {
+  const auto file = std::make_shared<FileReader>(path);
+  return about_file(path.string(), [&] {
+    const auto read = [&](auto begin, auto count) { return file->read(begin, count); };
+    Header header = read_header(read, file->size());
+    checked_ &= check_sum(header, [&](const auto& place) {
+      return read(place.begin, place.end - place.begin);
+    });
+    metadata_.merge(header.layout.metadata);
+    for (const auto& place : header.layout.places) {
+      require(find(place.tensor.name) == nullptr, "another file holds '", place.tensor.name,
+              "' too");
+      tensors_.push_back(place.tensor);
+      places_.push_back({file, place.begin, place.end});
+    }
+    return texts_of(header.layout.places, [](const auto& place) { return place.tensor.name; });
+  });
+}
+
+void TensorReader::add_all(const std::filesystem::path& index) {
+  const Json json = Json::parse(read_file(index), index.string());
+  std::map<std::string, std::set<std::string>> files;
+  for (const auto& [name, file] : json.at("weight_map").members())
+    files[file.string()].insert(name);
+  require(!files.empty(), index.string(), " names no file");
+  for (const auto& [file, expected] : files) {
+    const std::vector<std::string> names = add(index.parent_path() / file);
+    const std::set<std::string> held(names.begin(), names.end());
+    for (const std::string& name : expected)
+      require(held.contains(name), index.string(), " says that ", file, " holds ", name,
+              ", but it does not");
+    for (const std::string& name : held)
+      require(expected.contains(name), index.string(), " does not name ", name, ", which ", file,
+              " holds");
+  }
+}
+
+const StoredTensor* TensorReader::find(std::string_view name) const {
+  return find_in(tensors_, name);
+}
+const StoredTensor& TensorReader::at(std::string_view name) const { return at_in(tensors_, name); }
+
+std::vector<float> TensorReader::floats(std::string_view name) const {
+  constexpr std::uint64_t kPiece = 1 << 20;
+  const StoredTensor& tensor = at(name);
+  const auto& [file, begin, end] = places_[&tensor - tensors_.data()];
+  std::vector<float> values;
+  values.reserve(static_cast<std::size_t>(tensor.count()));
+  for (std::uint64_t at = begin; at < end; at += kPiece) {
+    StoredTensor piece = tensor;
+    piece.bytes = file->read(at, std::min(kPiece, end - at));
+    piece.shape = {static_cast<std::int64_t>(piece.bytes.size() / element_size(piece.dtype))};
+    const std::vector<float> some = piece.numbers<float>();
+    values.insert(values.end(), some.begin(), some.end());
+  }
+  return values;
 }
 
 void write_safetensors(const std::filesystem::path& path, const TensorFile& file) {
-  std::string header = write_header(file);
-  header.replace(header.find(kUnknownSum), kUnknownSum.size(), checksum_of(header, file));
+  std::vector<std::string_view> views;
+  for (const StoredTensor& tensor : file.tensors) views.emplace_back(tensor.bytes);
+  write_safetensors(path, file, views);
+}
+
+void write_safetensors(const std::filesystem::path& path, const TensorFile& file,
+                       const std::vector<std::string_view>& views) {
+  std::string header = write_header(file, views);
+  header.replace(header.find(kUnknownSum), kUnknownSum.size(),
+                 checksum_of(header, views, [](std::string_view bytes) { return bytes; }));
   const auto prefix = std::bit_cast<std::array<char, 8>>(std::uint64_t{header.size()});
   std::vector<std::string_view> parts = {{prefix.data(), prefix.size()}, header};
-  for (const StoredTensor& tensor : file.tensors) parts.push_back(tensor.bytes);
+  parts.insert(parts.end(), views.begin(), views.end());
   write_file(path, parts);
 }
 

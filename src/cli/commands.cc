@@ -21,7 +21,8 @@ namespace headlab::cli {
 using Body = Result(Invocation& call);
 /// Each in the file of its name.
 Body train, eval, sample, heads, ablate, circuits, analysis, prune, curve, reproduce, page, sweep,
-    compare, bench, check, cost, list, explain, show, runs, start, completion;
+    compare, bench, check, cost, list, explain, show, runs, start, completion, import_command,
+    export_command;
 
 constexpr const char *kTrain = "train", *kLook = "look", *kWhy = "ask why", *kRemove = "remove";
 
@@ -50,6 +51,10 @@ std::vector<Command> table = with_analyses({
      "headlab compare sweeps/knee/heads=1 sweeps/knee/heads=4", "ARM [ARM ...]", compare},
     {"runs", kTrain, "the runs in folders, a line for each", "headlab runs runs", "[DIR ...]",
      runs},
+    {"import", kTrain, "a model that was trained elsewhere, as a run",
+     "headlab import gpt2 --task tokens:file=val.bin --out runs/gpt2", "PATH", import_command},
+    {"export", kTrain, "a run as others store models",
+     "headlab export runs/text --to huggingface-gpt2 --out exported", "RUN", export_command},
     {"check", kTrain, "compare gradients with central differences", "headlab check", "", check},
     {"bench", kTrain, "time a training step beside the machine's limits",
      "headlab bench step --config toy", "BENCHMARK", bench},

@@ -12,14 +12,22 @@
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
-/// Everything that could be wrong with `from`, before anything changes.
-void check(const StoredTensor& from, const Shape& expected) {
+/// What could be wrong with `from` as the header has it.
+void check_form(const StoredTensor& from, const Shape& expected) {
   require(from.dtype == "F32", "tensor ", from.name, " has dtype ", from.dtype, ", expected F32");
   require(std::equal(from.shape.begin(), from.shape.end(), expected.begin(), expected.end()),
           "tensor ", from.name, " has shape ", Json(from.shape).dump(1), ", expected ", expected);
-  const std::vector<float> values = from.numbers<float>();
+}
+
+void check_values(const std::string& name, const std::vector<float>& values) {
   const bool finite = std::all_of(values.begin(), values.end(), [](float v) { return v - v == 0; });
-  require(finite, "tensor ", from.name, " holds numbers that are not finite");
+  require(finite, "tensor ", name, " holds numbers that are not finite");
+}
+
+/// Everything that could be wrong with `from`, before anything changes.
+void check(const StoredTensor& from, const Shape& expected) {
+  check_form(from, expected);
+  check_values(from.name, from.numbers<float>());
 }
 
 }  // namespace
@@ -56,6 +64,21 @@ void load_parameters(Transformer& model, const TensorFile& file, const std::stri
   });
 }
 
+void load_parameters(Transformer& model, const TensorReader& file) {
+  std::set<std::string> expected;
+  model.visit([&](const std::string& name, const Tensor& parameter) {
+    expected.insert(name);
+    check_form(file.at(name), parameter.shape());
+    check_values(name, file.floats(name));
+  });
+  for (const StoredTensor& tensor : file.all())
+    require(expected.contains(tensor.name), "tensor ", tensor.name,
+            " is no parameter of this model");
+  model.visit([&](const std::string& name, const Tensor& parameter) {
+    std::ranges::copy(file.floats(name), parameter.data());
+  });
+}
+
 void write_model(const std::filesystem::path& path, const Transformer& model) {
   TensorFile file;
   store_parameters(model, file);
@@ -63,7 +86,7 @@ void write_model(const std::filesystem::path& path, const Transformer& model) {
 }
 
 void read_model(const std::filesystem::path& path, Transformer& model) {
-  const TensorFile file = read_safetensors(path);
+  const TensorReader file(path);
   try {
     load_parameters(model, file);
   } catch (const Error& error) {

@@ -105,6 +105,16 @@ void add_block(Settings& s) {
          .shorthand = true});
 }
 
+/// A setting that files name only where it is not what it is in almost all models.
+void add_rare(Settings& s, const Settings& one, Json usual) {
+  Setting rare = one.all().front();
+  rare.get = [get = rare.get, usual = std::move(usual)] {
+    const Json value = get();
+    return value == usual ? Json() : value;
+  };
+  s.add(std::move(rare));
+}
+
 /// What the task decides. Files of models that read tokens do not name `features`.
 void add_shape(Settings& s, TransformerConfig& c) {
   s.integer("vocab", c.vocab, 1, 1 << 24, "number of tokens");
@@ -112,9 +122,7 @@ void add_shape(Settings& s, TransformerConfig& c) {
   s.integer("source_length", c.source_length, 0, 1 << 20, "longest source (0: no sources)");
   Settings one;
   one.integer("features", c.features, 0, 1 << 16, "numbers of a vector in place of a token");
-  Setting features = *one.find("features");
-  features.get = [&c] { return c.features > 0 ? Json(c.features) : Json(); };
-  s.add(std::move(features));
+  add_rare(s, one, 0);
   s.integer("targets", c.targets, 1, 1024, "targets predicted at each position");
 }
 
@@ -165,6 +173,18 @@ void validate_source(const TransformerConfig& c) {
 }  // namespace
 
 const std::span<const BlockKind> kBlocks = kBlockTable;
+
+bool TaskShape::serves(const TaskShape& task) const {
+  TaskShape longer = task;
+  longer.length = std::max(length, task.length);
+  longer.source_length = std::max(source_length, task.source_length);
+  return longer == *this;
+}
+
+Index TransformerConfig::at_once(Index most, Index length_) const {
+  constexpr Index kMostLogits = 1 << 26;
+  return std::clamp<Index>(kMostLogits / (length_ * targets * vocab), 1, most);
+}
 
 std::vector<AttentionPlace> TransformerConfig::attention_places() const {
   std::vector<AttentionPlace> places;
@@ -252,6 +272,9 @@ Settings settings_of(TransformerConfig& c) {
   add_kind(s, "activation", c.activation, kActivations, "of the feed-forward network");
   s.choice("norm_place", c.norm_place, {"pre", "post"}, "norms before each sublayer, or after");
   add_kind(s, "norm", c.norm, kNorms, "kind of norm; norm_place says where it stands");
+  Settings eps;
+  eps.real("norm_eps", c.norm_eps, 1e-12, 1, "of norms: is added to the variance");
+  add_rare(s, eps, TransformerConfig().norm_eps);
   add_kind(s, "positions", c.positions, kPositions, "how a model knows positions");
   s.real("rotary_base", c.rotary_base, 1.001, 1e12, "rotary: pair i of D/2 turns by base^(-2i/D)");
   s.choice("biases", c.biases, {"off", "on"}, "of linear maps and norms");
@@ -264,8 +287,8 @@ Settings settings_of(TransformerConfig& c) {
   s.add({"attention", "JSON", "heads that are left in modules that lost some (written by prune)",
          [&c](const Json& json) { attention_from_json(c, json); },
          [&c] { return attention_to_json(c); }});
-  s.mark_decided(
-      {"architecture", "vocab", "length", "source_length", "features", "targets", "attention"});
+  s.mark_decided({"architecture", "vocab", "length", "source_length", "features", "targets",
+                  "attention", "norm_eps"});
   return s;
 }
 

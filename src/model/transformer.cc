@@ -30,7 +30,11 @@ MultiHeadAttention make_attention(const TransformerConfig& c, const AttentionPla
   return attention;
 }
 
-NormLayer make_norm(const TransformerConfig& c) { return NormLayer(c.d_model, c.norm, c.biases); }
+NormLayer make_norm(const TransformerConfig& c) {
+  NormLayer norm(c.d_model, c.norm, c.biases);
+  norm.eps = static_cast<Scalar>(c.norm_eps);
+  return norm;
+}
 
 /// The blocks of a stack, where `module` is the index of the first attention module.
 void add_blocks(Stack& stack, const TransformerConfig& c, Index count, std::size_t module) {
@@ -247,6 +251,7 @@ Tensor Transformer::forward(const Batch& batch, const ForwardContext& context,
                                          : headlab::embedding(W_E_, batch.tokens, batch.shape());
   const Tensor x = run(embed(read, pass), pass);  // [B, T, C]
   if (hooks.cache) hooks.cache->length += batch.length;
+  if (!hooks.logits) return x;
   return config_.tied ? matmul(x, W_E_, {.transpose_b = true}) : unembed_.forward(x);
 }
 

@@ -92,6 +92,11 @@ Tensor network(const FeedForward& mlp, const Tensor& x) {
   return feed_forward({x, in.W, in.b, out.W, out.b, gate.W, gate.b, gating});
 }
 
+template <Tensor (*f)(const Tensor&)>
+Tensor plain_network(const FeedForward& mlp, const Tensor& x) {
+  return mlp.out.forward(f(mlp.in.forward(x)));
+}
+
 Tensor no_table(Index, Index) { return {}; }
 
 constexpr NormKind kNormTable[] = {
@@ -104,13 +109,12 @@ constexpr NormKind kNormTable[] = {
 constexpr ActivationKind kActivationTable[] = {
     {"gelu", "x P(z < x), z standard normal, in its tanh form (Hendrycks and Gimpel 2016)", 2,
      network<Gating::gelu>},
-    {"relu", "max(x, 0) (Nair and Hinton 2010)", 2,
-     [](const FeedForward& mlp, const Tensor& x) {
-       return mlp.out.forward(relu(mlp.in.forward(x)));
-     }},
+    {"relu", "max(x, 0) (Nair and Hinton 2010)", 2, plain_network<relu>},
     {"swiglu", "x W_in times g / (1 + exp(-g)), g = x W_gate (Shazeer 2020)", 3,
      network<Gating::silu>},
     {"geglu", "x W_in times gelu(x W_gate) (Shazeer 2020)", 3, network<Gating::gelu>},
+    {"gelu_erf", "x P(z < x), z standard normal, exactly (Hendrycks and Gimpel 2016)", 2,
+     plain_network<gelu_erf>},
 };
 
 constexpr PositionKind kPositionTable[] = {

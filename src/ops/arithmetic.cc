@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 
 #include "headlab/base/error.h"
 #include "headlab/tensor/tape.h"
@@ -253,6 +254,16 @@ Tensor gelu(const Tensor& x) {
   return record("gelu", y, {x}, [](Node& node) {
     if (const GradientSlot dx = node.slot(0))
       gelu_backward(node.count(), node.input(0).data(), node.gradient(), dx.data, dx.accumulate);
+  });
+}
+
+Tensor gelu_erf(const Tensor& x) {
+  const auto below = [](Scalar v) { return std::erfc(-v * Scalar(std::numbers::sqrt2 / 2)) / 2; };
+  return record("gelu_erf", map(x, [=](Scalar v) { return v * below(v); }), {x}, [=](Node& node) {
+    add_gradient(node, [=](Scalar in, Scalar) {
+      constexpr double kDensity = std::numbers::inv_sqrtpi * std::numbers::sqrt2 / 2;
+      return below(in) + in * std::exp(-in * in / 2) * Scalar(kDensity);
+    });
   });
 }
 

@@ -86,6 +86,7 @@ const GradientCheck kChecks[] = {
     check("tanh", "[2, 5]", {{2, 5}}, [](Inputs x) { return tanh(x[0]); }, {-3, 3}),
     check("relu", "[4, 5]", {{4, 5}}, [](Inputs x) { return relu(x[0]); }),
     check("gelu", "[4, 5]", {{4, 5}}, [](Inputs x) { return gelu(x[0]); }, {-4, 4}),
+    check("gelu_erf", "[4, 5]", {{4, 5}}, [](Inputs x) { return gelu_erf(x[0]); }, {-4, 4}),
     check("gelu", "x also used elsewhere", {{4, 5}}, [](Inputs x) { return gelu(x[0]) + x[0]; }),
     check("matmul", "a b", {{3, 4}, {4, 5}}, product(false)),
     check("matmul", "a b^T", {{3, 4}, {5, 4}}, product(true)),

@@ -54,6 +54,56 @@ std::string HeldOut::hash(const std::array<std::string, 3>& bytes) const {
   return fingerprint(all);
 }
 
+namespace {
+
+/// Takes the tokens from `begin` on off the end.
+std::vector<std::int32_t> cut(std::vector<std::int32_t>& all, Index begin) {
+  std::vector<std::int32_t> rest(all.begin() + begin, all.end());
+  all.resize(begin);
+  return rest;
+}
+
+}  // namespace
+
+void TokenRow::divide(const HeldOut& held_out, Index length, const std::string& file,
+                      const std::string& unit) {
+  const auto size = [&] { return static_cast<double>(parts[0].size()); };
+  if (held_out.validation.empty())
+    parts[1] = cut(parts[0], std::ssize(parts[0]) - static_cast<Index>(size() * held_out.share));
+  const Index training = std::ssize(parts[0]), held = std::ssize(parts[1]);
+  if (held_out.test.empty() && held > length) {  // of its blocks the later half
+    const Index blocks = (windows(Split::validation, length) + 1) / 2;
+    parts[2] = cut(parts[1], blocks * length);
+    if (!parts[2].empty()) parts[1].push_back(parts[2][0]);  // the last target
+  }
+  const Index shortest = std::min(training, held);
+  if (shortest > length) return;
+  const std::string longer_file = "give a longer file";
+  throw Error(text(file, " is too short: of its ", training + held, " ", unit, " ", training,
+                   " are for training and ", held, " for validation, and length ", length,
+                   " needs ", length + 1, " in each"),
+              shortest < 2 ? longer_file : text("set length=", shortest - 1, " or ", longer_file));
+}
+
+Index TokenRow::windows(Split split, Index length) const {
+  const Index windows = std::max<Index>(0, std::ssize(part(split)) - length);
+  return split == Split::train ? windows : (windows + length - 1) / length;
+}
+
+void TokenRow::write(Sequence& s) const {
+  const Index length = s.length(), begin = s.split == Split::train ? s.unit : s.unit * length;
+  const auto read = std::span(part(s.split)).subspan(begin, length + 1);
+  for (Index t = 0; t < length; ++t) {
+    s.token(t) = read[t];
+    s.target(t) = read[t + 1];
+  }
+}
+
+std::string TokenRow::about(Index length) const {
+  return text("held out are ", windows(Split::validation, length), " blocks of ", length,
+              " to choose by, and ", windows(Split::test, length), " that judge");
+}
+
 void require_utf8(std::string_view bytes, std::string_view source) {
   std::size_t bad = 0;
   if (valid_utf8(bytes, bad)) return;

@@ -6,10 +6,12 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/digest.h"
 #include "headlab/base/settings.h"
 #include "headlab/model/config.h"
+#include "headlab/tasks/definition.h"
 
 namespace headlab {
 
@@ -30,6 +32,28 @@ struct HeldOut {
   /// The bytes of `file` and of these two, those that are given. A hash of them all.
   std::array<std::string, 3> read(const std::string& file) const;
   std::string hash(const std::array<std::string, 3>& bytes) const;
+};
+
+/// A long row of tokens, in three parts: sequences are windows of it, of which each position
+/// predicts the token that follows. Training windows begin anywhere; held-out ones are blocks that
+/// do not overlap.
+struct TokenRow {
+  std::array<std::vector<std::int32_t>, 3> parts = {};  // by split
+
+  /// Takes from the first part what is held out and no file gives, a share of its end, and half of
+  /// that to judge. Error, about `file` and its `unit` ("characters"), if a part is too short for a
+  /// window of this length.
+  void divide(const HeldOut& held_out, Index length, const std::string& file,
+              const std::string& unit);
+  Index windows(Split split, Index length) const;
+  /// Tokens and targets of a sequence.
+  void write(Sequence& s) const;
+  std::string about(Index length) const;
+
+ private:
+  const std::vector<std::int32_t>& part(Split split) const {
+    return parts[static_cast<std::size_t>(split)];
+  }
 };
 
 /// Error that names `source`, what is there and where, if the bytes are not UTF-8.

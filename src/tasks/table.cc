@@ -11,7 +11,7 @@ namespace headlab {
 TaskEntry relations_task(), induction_task(), copy_task(), sort_task(), reverse_task(),
     reverse_cross_task(), recall_task(), duplicate_task(), brackets_task(), grid_task(),
     patches_task(), assign_task(), histogram_task(), memoryless_task(), random_task(),
-    english_task(), text_task(), file_task(), command_task();
+    english_task(), text_task(), tokens_task(), repeated_task(), file_task(), command_task();
 
 std::span<const TaskEntry> task_table() {
   static const std::vector<TaskEntry> ours = {
@@ -19,7 +19,8 @@ std::span<const TaskEntry> task_table() {
       relations_task(),     induction_task(), copy_task(),      sort_task(),       reverse_task(),
       reverse_cross_task(), recall_task(),    duplicate_task(), brackets_task(),   grid_task(),
       patches_task(),       assign_task(),    histogram_task(), memoryless_task(), random_task(),
-      english_task(),       text_task(),      file_task(),      command_task()};
+      english_task(),       text_task(),      tokens_task(),    repeated_task(),   file_task(),
+      command_task()};
   static const std::vector<TaskEntry> all = [] {
     std::vector<TaskEntry> both = ours;
     both.insert(both.end(), own_tasks().begin(), own_tasks().end());

@@ -21,9 +21,9 @@ struct Characters {
   Index length = 64;
   HeldOut held_out = {};
 
-  std::string hash = {};                                 // of the files
-  std::u32string vocabulary = {};                        // sorted
-  std::array<std::vector<std::int32_t>, 3> tokens = {};  // by split
+  std::string hash = {};           // of the files
+  std::u32string vocabulary = {};  // sorted
+  TokenRow row = {};
 
   void bind(Settings& s) {
     s.string("file", file, "any text in UTF-8");
@@ -45,31 +45,8 @@ struct Characters {
     std::ranges::sort(vocabulary);
     vocabulary.erase(std::unique(vocabulary.begin(), vocabulary.end()), vocabulary.end());
     for (std::size_t i = 0; i < 3; ++i)
-      for (const char32_t point : points[i]) tokens[i].push_back(token_of(point));
-    if (held_out.validation.empty())
-      tokens[1] = cut(tokens[0], std::ssize(tokens[0]) -
-                                     static_cast<Index>(static_cast<double>(tokens[0].size()) *
-                                                        held_out.share));
-    const Index training = std::ssize(tokens[0]), held = std::ssize(tokens[1]);
-    if (held_out.test.empty() && held > length) {  // of its blocks the later half
-      const Index blocks = (different(Split::validation) + 1) / 2;
-      tokens[2] = cut(tokens[1], blocks * length);
-      if (!tokens[2].empty()) tokens[1].push_back(tokens[2][0]);  // the last target
-    }
-    const Index shortest = std::min(training, held);
-    if (shortest > length) return;
-    const std::string longer_file = "give a longer file";
-    throw Error(text(file, " is too short: of its ", training + held, " characters ", training,
-                     " are for training and ", held, " for validation, and length ", length,
-                     " needs ", length + 1, " in each"),
-                shortest < 2 ? longer_file
-                             : text("set length=", shortest - 1, " or ", longer_file));
-  }
-  /// Takes the tokens from `begin` on off the end.
-  static std::vector<std::int32_t> cut(std::vector<std::int32_t>& all, Index begin) {
-    std::vector<std::int32_t> rest(all.begin() + begin, all.end());
-    all.resize(begin);
-    return rest;
+      for (const char32_t point : points[i]) row.parts[i].push_back(token_of(point));
+    row.divide(held_out, length, file, "characters");
   }
   /// -1: it does not occur in the file.
   std::int32_t token_of(char32_t point) const {
@@ -78,18 +55,9 @@ struct Characters {
     return known ? id(found - vocabulary.begin()) : -1;
   }
 
-  const std::vector<std::int32_t>& part(Split split) const {
-    return tokens[static_cast<std::size_t>(split)];
-  }
-  /// Training windows begin anywhere; held-out ones are blocks that do not overlap.
-  Index different(Split split) const {
-    const Index windows = std::max<Index>(0, std::ssize(part(split)) - length);
-    return split == Split::train ? windows : (windows + length - 1) / length;
-  }
+  Index different(Split split) const { return row.windows(split, length); }
   std::string about_data() const {
-    return text(vocabulary.size(), " different characters; held out are ",
-                different(Split::validation), " blocks of ", length, " to choose by, and ",
-                different(Split::test), " that judge");
+    return text(vocabulary.size(), " different characters; ", row.about(length));
   }
   TaskShape shape() const { return {Architecture::decoder, std::ssize(vocabulary), length}; }
   std::vector<Relation> relations() const {
@@ -117,12 +85,7 @@ struct Characters {
   }
 
   void write(Sequence& s) const {
-    const Index begin = s.split == Split::train ? s.unit : s.unit * length;
-    const auto read = std::span(part(s.split)).subspan(begin, length + 1);
-    for (Index t = 0; t < length; ++t) {
-      s.token(t) = read[t];
-      s.target(t) = read[t + 1];
-    }
+    row.write(s);
     answer(s);
   }
   void answer(Sequence& s) const {

@@ -5,7 +5,9 @@
 #include "headlab/train/run.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <map>
 
 #include "headlab/base/build.h"
 #include "headlab/base/error.h"
@@ -45,15 +47,21 @@ std::string config_text(const Run& run) {
 void save_model(const Run& run) {
   TensorFile file;
   file.metadata["config"] = identity_of(run.config);
-  store_parameters(run.model, file);
-  write_safetensors(model_file(run), file);
+  std::vector<std::string_view> views;  // of the model itself: large ones are not copied
+  run.model.visit([&](const std::string& name, const Tensor& parameter) {
+    const std::span<const Scalar> values = parameter.values();
+    file.tensors.push_back({name, "F32", {parameter.shape().begin(), parameter.shape().end()}, {}});
+    views.emplace_back(reinterpret_cast<const char*>(values.data()), values.size_bytes());
+  });
+  write_safetensors(model_file(run), file, views);
 }
 
 /// Error if a file says that it belongs to another config; a note if it does not say, or has no
 /// checksum: then an older version wrote it.
-void check_identity(const Run& run, const TensorFile& file, const fs::path& path) {
-  const auto said = file.metadata.find("config");
-  if (said == file.metadata.end() || !file.checked) {
+void check_identity(const Run& run, const std::map<std::string, std::string>& metadata,
+                    bool checked, const fs::path& path) {
+  const auto said = metadata.find("config");
+  if (said == metadata.end() || !checked) {
     tell_user(text(path.string(), " has no checksum, or says not of which run it is: an older ",
                    "version wrote it, and damage cannot be seen"));
   } else if (said->second != identity_of(run.config)) {
@@ -66,8 +74,38 @@ void check_identity(const Run& run, const TensorFile& file, const fs::path& path
 template <class Take>
 void read_tensors(const Run& run, const fs::path& path, const Take& take) {
   const TensorFile file = read_safetensors(path);
-  check_identity(run, file, path);
+  check_identity(run, file.metadata, file.checked, path);
   in_context(path.string(), [&] { take(file); });
+}
+
+/// Writes a run's folder; save_weights() writes the files of its weights.
+void write_folder(Run& run, Existing existing, const RunFiles& files,
+                  const std::function<void()>& save_weights) {
+  const fs::path path = run.path;
+  const std::string settings = config_text(run);
+  check_run_folder(path, existing);  // what cannot be made is not locked
+  run.lock = lock_run(path);
+  recover(path);
+  check_run_folder(path, existing);
+  const auto fill = [&](const fs::path& folder) {
+    run.path = folder;
+    make_directories(folder);
+    clear_folder(folder);
+    save_weights();
+    for (const auto& [name, content] : files) write_json(folder / name, content);
+    write_file(config_file(run), settings);
+  };
+  replace_folder(path, fill);
+  run.path = path;
+}
+
+/// Error unless the model reads what the task gives.
+void require_serves(const Transformer& model, const RunConfig& config) {
+  const TaskShape &has = model.config().shape(), &wants = config.model.shape();
+  require(has.serves(wants), "the model does not fit the task ", config.task, ": it has vocab ",
+          has.vocab, ", length ", has.length, " and targets ", has.targets, ", the task ",
+          wants.vocab, ", ", wants.length, " and ", wants.targets,
+          "; architecture, vocab, features and targets must be the task's, and no sequence longer");
 }
 
 /// Writes a run that exists only in memory, and returns it.
@@ -147,7 +185,7 @@ double lowest_loss(const Run& run) {
 std::unique_ptr<Task> task_of(const RunConfig& config) {
   RunConfig fitted = config;
   std::unique_ptr<Task> task = fit_to_task(fitted);
-  if (config.model.shape() != fitted.model.shape() || fitted.data_hash != config.data_hash) {
+  if (!config.model.serves(fitted.model.shape()) || fitted.data_hash != config.data_hash) {
     throw Error(text("the task ", config.task, " is no longer what this run was trained on"),
                 "its data file, or config.json, has changed; restore it, or train anew");
   }
@@ -166,32 +204,26 @@ Run create_run(const fs::path& path, RunConfig config, Existing existing) {
 Run create_run(const fs::path& path, RunConfig config, const Transformer& model, Existing existing,
                const RunFiles& files) {
   std::unique_ptr<Task> task = fit_to_task(config);
-  require(model.config().shape() == config.model.shape(), "the model does not fit the task ",
-          config.task,
-          ": architecture, vocab, length, source_length and targets must be the task's");
+  require_serves(model, config);
   config.model = model.config();
   config.validate();
   return written({path, std::move(config), std::move(task), model.clone()}, existing, files);
 }
 
+Run import_run(const fs::path& path, RunConfig config, Transformer model, Existing existing) {
+  std::unique_ptr<Task> task = fit_to_task(config);
+  require_serves(model, config);
+  config.model = model.config();
+  Run run{path, std::move(config), std::move(task), std::move(model), {}, -1};
+  write_folder(run, existing, {}, [&] { save_model(run); });
+  return run;
+}
+
 void write_new_run(Run& run, const Trainer& trainer, Existing existing, const RunFiles& files) {
-  const fs::path path = run.path;
-  const std::string settings = config_text(run);
-  check_run_folder(path, existing);  // what cannot be made is not locked
-  run.lock = lock_run(path);
-  recover(path);
-  check_run_folder(path, existing);
-  const auto fill = [&](const fs::path& folder) {
-    run.path = folder;
-    make_directories(folder);
-    clear_folder(folder);
+  write_folder(run, existing, files, [&] {
     save_state(run, trainer);
     save_model(run);
-    for (const auto& [name, content] : files) write_json(folder / name, content);
-    write_file(config_file(run), settings);
-  };
-  replace_folder(path, fill);
-  run.path = path;
+  });
 }
 
 void save_config(const Run& run) {
@@ -210,10 +242,10 @@ fs::path model_file(const Run& run) { return run.path / "model.safetensors"; }
 fs::path best_file(const Run& run) { return run.path / "best.safetensors"; }
 
 std::string weights_hash(const Transformer& model) {
-  TensorFile file;
-  store_parameters(model, file);
   std::string all;
-  for (const StoredTensor& tensor : file.tensors) all += tensor.name + fingerprint(tensor.bytes);
+  model.visit([&](const std::string& name, const Tensor& parameter) {
+    all += name + fingerprint(stored(name, parameter).bytes);
+  });
   return fingerprint(all);
 }
 
@@ -267,10 +299,16 @@ Run open_run(const fs::path& path, Access access) {
   std::unique_ptr<Task> task = access == Access::look ? nullptr : task_of(config);
   Run run{path, config, std::move(task), std::move(model), std::move(lock)};
   if (access == Access::write) note_other_build(run);
-  const bool trains = is_there(state_file(run));
-  read_tensors(run, trains ? state_file(run) : model_file(run), [&](const TensorFile& file) {
-    load_parameters(run.model, file, trains ? "model." : "");
-    run.step = trains ? Trainer::steps_in(file) : -1;
+  if (!is_there(state_file(run))) {
+    const TensorReader file(model_file(run));
+    check_identity(run, file.metadata(), file.checked(), model_file(run));
+    in_context(model_file(run).string(), [&] { load_parameters(run.model, file); });
+    run.step = -1;
+    return run;
+  }
+  read_tensors(run, state_file(run), [&](const TensorFile& file) {
+    load_parameters(run.model, file, "model.");
+    run.step = Trainer::steps_in(file);
   });
   return run;
 }

@@ -11,11 +11,12 @@
 
 namespace headlab {
 
-/// The tasks that can be made without parameters: all but the one that needs a program.
+/// The tasks that can be made without parameters: all but those that need a program or a file.
 inline std::vector<TaskEntry> complete_tasks() {
   std::vector<TaskEntry> all(task_table().begin(), task_table().end());
-  std::erase_if(all,
-                [](const TaskEntry& entry) { return std::string_view(entry.name) == "command"; });
+  std::erase_if(all, [](const TaskEntry& entry) {
+    return std::string_view(entry.name) == "command" || std::string_view(entry.name) == "tokens";
+  });
   return all;
 }
 

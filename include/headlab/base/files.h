@@ -3,6 +3,7 @@
 // safetensors.h, whose files these are.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -15,6 +16,24 @@ namespace headlab {
 /// All bytes of the file. Error that names the path and the reason of the system; devices and
 /// pipes, which may never end, and files beyond 64 GiB are refused.
 std::string read_file(const std::filesystem::path& path);
+
+/// A file that is read in parts. Errors as those of read_file.
+class FileReader {
+ public:
+  explicit FileReader(std::filesystem::path file);
+  ~FileReader();
+  FileReader(const FileReader&) = delete;
+  FileReader& operator=(const FileReader&) = delete;
+
+  std::uint64_t size() const { return size_; }
+  /// `count` bytes from `begin` on. Error if the file ends before.
+  std::string read(std::uint64_t begin, std::uint64_t count) const;
+
+ private:
+  std::filesystem::path file_;
+  int descriptor_;
+  std::uint64_t size_ = 0;
+};
 
 /// Replaces the file as one step. Error (disk full, no permission ...) leaves the old file as it
 /// was, and no temporary file behind. Follows a symbolic link; keeps the permissions of the old

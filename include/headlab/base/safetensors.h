@@ -8,17 +8,21 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "headlab/base/files.h"
 
 namespace headlab {
 
 /// One tensor as it stands in a file. `bytes` are little endian, row-major.
 struct StoredTensor {
   std::string name;
-  std::string dtype;  // "F64" "F32" "I64" "I32" "U8" "BOOL"; others are refused
+  /// "F64" "F32" "F16" "BF16" "I64" "I32" "U8" "BOOL"; others are refused.
+  std::string dtype;
   std::vector<std::int64_t> shape;
   std::string bytes;
 
@@ -52,9 +56,43 @@ TensorFile read_safetensors(const std::filesystem::path& path);
 /// The same from bytes; `source` names them in messages.
 TensorFile parse_safetensors(std::string_view bytes, std::string_view source);
 
+/// Tensors that are read one at a time, so that a large model is never in memory twice.
+class TensorReader {
+ public:
+  /// A file; an index of several, NAME.index.json, as Hugging Face writes it; or a folder that
+  /// holds model.safetensors or its index. Errors: those of read_safetensors; a file that the index
+  /// names is missing, or does not hold exactly what the index says.
+  explicit TensorReader(const std::filesystem::path& path);
+
+  /// Without their bytes.
+  const std::vector<StoredTensor>& all() const { return tensors_; }
+  const StoredTensor* find(std::string_view name) const;
+  const StoredTensor& at(std::string_view name) const;  // Error if there is none
+  /// The elements. Error if they are not real numbers.
+  std::vector<float> floats(std::string_view name) const;
+  const std::map<std::string, std::string>& metadata() const { return metadata_; }
+  bool checked() const { return checked_; }  // as TensorFile's, of all files
+
+ private:
+  struct Place {
+    std::shared_ptr<FileReader> file;
+    std::uint64_t begin, end;
+  };
+  std::vector<std::string> add(const std::filesystem::path& file);
+  void add_all(const std::filesystem::path& index);
+
+  std::vector<StoredTensor> tensors_;
+  std::vector<Place> places_;  // of each
+  std::map<std::string, std::string> metadata_;
+  bool checked_ = true;
+};
+
 /// Writes the file as one step (files.h), with a checksum of header and data in its metadata:
 /// "checksum", 16 hexadecimal digits. Error for duplicate names or a size that does not fit the
 /// shape.
 void write_safetensors(const std::filesystem::path& path, const TensorFile& file);
+/// The same of tensors without bytes, whose bytes are views[i].
+void write_safetensors(const std::filesystem::path& path, const TensorFile& file,
+                       const std::vector<std::string_view>& views);
 
 }  // namespace headlab

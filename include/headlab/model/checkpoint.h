@@ -23,6 +23,9 @@ void store_parameters(const Transformer& model, TensorFile& file, const std::str
 /// missing one. The model changes only if all is well.
 void load_parameters(Transformer& model, const TensorFile& file, const std::string& prefix = "");
 
+/// The same from a file that holds nothing else, one tensor at a time.
+void load_parameters(Transformer& model, const TensorReader& file);
+
 /// Writes and reads the file of a model (model.safetensors). Errors name the file.
 void write_model(const std::filesystem::path& path, const Transformer& model);
 void read_model(const std::filesystem::path& path, Transformer& model);

@@ -42,6 +42,8 @@ struct TaskShape {
   Index features = 0;       // F: numbers of a vector that stands in place of a token; 0: tokens
   /// Rows of the embedding: one for each token, or for each number of a vector.
   Index inputs() const { return features > 0 ? features : vocab; }
+  /// Whether a model of this shape reads the sequences of a task: they may be shorter.
+  bool serves(const TaskShape& task) const;
   friend bool operator==(const TaskShape&, const TaskShape&) = default;
 };
 
@@ -62,6 +64,7 @@ struct TransformerConfig : TaskShape {
   Activation activation = Activation::gelu;
   NormType norm = NormType::layer;
   NormPlace norm_place = NormPlace::pre;
+  double norm_eps = 1e-5;  // is added to the variance; other values come with models from elsewhere
   Positions positions = Positions::learned;
   double rotary_base =
       10000;           // of rotary positions: the slowest pair turns by 1/base^(1-2/D) a step
@@ -77,6 +80,8 @@ struct TransformerConfig : TaskShape {
 
   bool has_source() const { return architecture == Architecture::encoder_decoder; }
   Index tokens_per_sequence() const { return length + source_length; }
+  /// How many of `most` sequences of a length one pass should read: their logits stay below 256 MB.
+  Index at_once(Index most, Index length) const;
   Index all_layers() const { return encoder_layers + layers; }
   /// The attention modules in execution order: the encoder's, then those of each decoder block.
   std::vector<AttentionPlace> attention_places() const;

@@ -84,6 +84,9 @@ struct ModelHooks {
   /// What passes before this one read: the batch holds only the tokens that follow it, all of a
   /// prompt or one more. No encoder, no padding, no tape. It is extended.
   ModelCache* cache = nullptr;
+  /// False: the pass ends in the last stream, [B, T, C] in place of logits, which of a large
+  /// vocabulary take most of the time and memory.
+  bool logits = true;
 };
 
 /// Copies share their parameters, as copies of a Tensor do; `clone` makes a model of its own.

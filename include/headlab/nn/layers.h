@@ -91,7 +91,7 @@ struct NormLayer {
   void visit(const std::string& prefix, const ParameterVisitor& f) const;
 };
 
-enum class Activation { gelu, relu, swiglu, geglu };
+enum class Activation { gelu, relu, swiglu, geglu, gelu_erf };
 
 /// y = f(x W_in + b_in) W_out + b_out; x, y [..., C]; or, gated, (f(x W_gate + b_gate) (x W_in +
 /// b_in)) W_out + b_out. f is a row of kActivations.

@@ -48,6 +48,9 @@ Tensor relu(const Tensor& x);
 /// y = x/2 (1 + tanh(u)), u = sqrt(2/pi) (x + 0.044715 x^3), the tanh form of Hendrycks and Gimpel
 /// 2016; dx = dy (1/2 (1 + tanh(u)) + x/2 (1 - tanh(u)^2) sqrt(2/pi) (1 + 3 * 0.044715 x^2)).
 Tensor gelu(const Tensor& x);
+/// The exact form, y = x P(x) where P is the normal distribution function, (1 + erf(x / sqrt(2))) /
+/// 2; dx = dy (P(x) + x exp(-x^2 / 2) / sqrt(2 pi)).
+Tensor gelu_erf(const Tensor& x);
 
 /// Each element is 0 with probability p, else x / (1 - p). The key and the position of an element
 /// decide whether it is dropped: the same key drops the same elements again. dx is dy with the same

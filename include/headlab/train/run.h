@@ -97,6 +97,12 @@ Run create_run(const std::filesystem::path& path, RunConfig config, const Transf
 /// Errors: RunBusy, those of check_run_folder.
 void write_new_run(Run& run, const Trainer& trainer, Existing existing, const RunFiles& files = {});
 
+/// Writes a run of a model that was trained elsewhere: it has no state, and no training goes on
+/// from it. Its task may be shorter than the model. Errors: those of check_run_folder; a task that
+/// the model does not fit.
+Run import_run(const std::filesystem::path& path, RunConfig config, Transformer model,
+               Existing existing = Existing::refuse);
+
 /// Writes config.json again, after run.config has changed; the state then belongs to it.
 void save_config(const Run& run);
 

@@ -45,7 +45,6 @@ export function linear(x, rows, W, bias, residual) {
   return products(x, rows, turned.get(W), bias, residual);
 }
 
-const epsilon = 1e-5;       // of layer norms
 export const cachedNumbers = 8e6;  // that a cache may keep: 32 MB
 
 // The kinds of norms, as nn/layers.cc has them: whether the mean is taken off. All divide by the
@@ -53,7 +52,7 @@ export const cachedNumbers = 8e6;  // that a cache may keep: 32 MB
 export const norms = {layer: {centres: true}, rms: {centres: false}};
 
 // The mean that a norm takes off the C numbers from x[at] on, and what it multiplies the rest with.
-export function momentsOf({centres}, x, at, C) {
+export function momentsOf({centres, epsilon}, x, at, C) {
   let mean = 0, squares = 0;
   for (let i = at; centres && i < at + C; ++i) mean += x[i] / C;
   for (let i = at; i < at + C; ++i) squares += (x[i] - mean) ** 2;
@@ -105,6 +104,15 @@ const positionKinds = {
   rotary: {table: () => null, turns: true},
 };
 
+// gelu in its exact form; erf after Abramowitz and Stegun 7.1.26, to 1.5e-7.
+function geluErf(x) {
+  const t = 1 / (1 + 0.3275911 * Math.abs(x) / Math.SQRT2);
+  const series = ((((1.061405429 * t - 1.453152027) * t + 1.421413741) * t - 0.284496736) * t +
+    0.254829592) * t;
+  const beyond = series * Math.exp(-x * x / 2) / 2;  // of the normal distribution, past |x|
+  return x * (x < 0 ? beyond : 1 - beyond);
+}
+
 const silu = (x) => x / (1 + Math.exp(-x));
 
 // The kinds of feed-forward networks: what is done to the hidden values, or to their gate.
@@ -113,6 +121,7 @@ const activations = {
   relu: {f: (x) => Math.max(0, x)},
   swiglu: {f: silu, gated: true},
   geglu: {f: gelu, gated: true},
+  gelu_erf: {f: geluErf},
 };
 
 /// What a configuration asks for that nothing here computes: ["norm batch", ...].
@@ -125,6 +134,7 @@ export class Model {
   constructor(run, values) {
     Object.assign(this, {run, task: run.task, modules: run.modules, config: run.config});
     this.C = run.config.d_model;
+    this.normKind = {...norms[run.config.norm], epsilon: run.config.norm_eps ?? 1e-5};
     this.tensors = {};
     for (const {name, shape, offset} of run.facts.weights.tensors) {
       const count = shape.reduce((a, b) => a * b, 1);
@@ -156,7 +166,7 @@ export class Model {
   }
   norm(x, name) {
     const {[name + 'w']: gain, [name + 'b']: bias} = this.tensors;
-    return normalised(norms[this.config.norm], x, this.C, gain, bias);
+    return normalised(this.normKind, x, this.C, gain, bias);
   }
   // What enters a stack; vectors, where a task gives them, in place of tokens.
   embed(tokens, positions, vectors) {

@@ -1,6 +1,6 @@
 // A pass through the model: what runs through it and what it leaves behind. Blocks that nothing has
 // changed are taken over from an earlier pass. Long passes run in slices.
-import {Attention, cachedNumbers, linear, momentsOf, norms} from './core_model.js';
+import {Attention, cachedNumbers, linear, momentsOf} from './core_model.js';
 
 class Trace {
   constructor(model, example, options) {
@@ -204,7 +204,7 @@ export function headWrites(trace, m, place, t) {
 function directLogits(trace, vector, t) {
   const {model} = trace, C = model.C, main = model.stacks[model.stacks.length - 1];
   const x = trace.residual[trace.residual.length - 1].subarray(t * C, t * C + C);
-  const kind = norms[model.config.norm], gain = model.tensors[main.name + 'ln_final.w'];
+  const kind = model.normKind, gain = model.tensors[main.name + 'ln_final.w'];
   const [, scale] = momentsOf(kind, x, 0, C), [own] = momentsOf(kind, vector, 0, C);
   const normed = vector.map((value, c) => (value - own) * scale * gain[c]);
   if (model.config.tied) return model.unembed(normed);

@@ -1,0 +1,120 @@
+// `headlab import` and `headlab export`: models from elsewhere as runs, and runs as others store
+// models. The layouts are a table of the library. Read next: headlab/model/layouts.h; eval.cc.
+#include <algorithm>
+
+#include "cli/commands.h"
+#include "headlab/base/files.h"
+#include "headlab/model/checkpoint.h"
+#include "headlab/model/layouts.h"
+#include "headlab/tasks/table.h"
+
+namespace headlab::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The task with the vocabulary of the model, and sequences that it can read, unless it says so
+/// itself.
+std::string fitting(const std::string& task, const TransformerConfig& model) {
+  const Settings parameters = find_task(task).parameters();
+  std::string spec = task;
+  const auto add = [&](const char* name, Index value) {
+    if (spec.find(text(name, "=")) == spec.npos && parameters.find(name) != nullptr)
+      spec += text(spec.find(':') == spec.npos ? ":" : ",", name, "=", value);
+  };
+  add("vocab", model.vocab);
+  const Setting* length = parameters.find("length");
+  if (length != nullptr && length->get().integer() > model.length) add("length", model.length);
+  return spec;
+}
+
+/// A run of ours may be imported as well: it gets another task.
+ImportedModel model_at(const fs::path& path) {
+  const fs::path config = path / "config.json";
+  if (!is_there(config) || !Json::parse(read_file(config), config.string()).find("headlab"))
+    return import_model(path);
+  ImportedModel own{Transformer(read_config(path).model), "headlab", {}, {}};
+  read_model(path / "model.safetensors", own.model);
+  return own;
+}
+
+/// "name: 3 of them, a, b ..."; "" for none.
+std::string named(const std::string& what, const std::vector<std::string>& names) {
+  if (names.empty()) return "";
+  const std::vector<std::string> some(names.begin(),
+                                      names.begin() + std::min<Index>(3, std::ssize(names)));
+  return text(what, join(some, ", "), names.size() > 3 ? text(" ... (", names.size(), ")") : "",
+              "\n");
+}
+
+void require_out(const std::string& out) {
+  if (out.empty()) throw UsageError("--out is missing: the folder to write");
+}
+
+/// The lines of Python that load a layout from a folder.
+std::string python_of(const LayoutName& layout, const std::string& folder) {
+  std::string lines = layout.python;
+  for (std::size_t at; (at = lines.find("OUT")) != lines.npos;) lines.replace(at, 3, folder);
+  return lines;
+}
+
+}  // namespace
+
+Result import_command(Invocation& call) {
+  std::string out, task = "repeated";
+  bool force = false;
+  Settings settings;
+  settings.string("out", out, "folder of the new run", "RUN");
+  settings.string("task", task, "what the model is to read; `repeated` and `tokens` fit any model");
+  settings.boolean("force", force, "replace the run that --out names");
+  call.read(settings, {},
+            "\n" +
+                wrapped("layouts, known by their config.json: headlab, " +
+                            join(texts_of(layouts(), &LayoutName::name), ", "),
+                        "", 80) +
+                "\n");
+  require_out(out);
+  const std::string path = call.positionals()[0];
+  as_usage([&] { check_task(task); });
+  ImportedModel imported = model_at(path);
+  const TransformerConfig& model = imported.model.config();
+  RunConfig config;
+  config.task = fitting(task, model);
+  config.train.batch = 8;
+  const Run run = import_run(out, config, imported.model, Existing{force});
+  const Index parameters = imported.model.parameter_count();
+  return reproducible(call,
+                      stamped({{"layout", imported.layout},
+                               {"parameters", parameters},
+                               {"unread", imported.unread},
+                               {"unset", imported.unset},
+                               {"task", run.config.task},
+                               {"run", out}}),
+                      text(path, ": ", imported.layout, ", ", grouped(parameters),
+                           " parameters in ", model.layers, " layers -> ", out, "\n",
+                           named("not read, for they are no parameters: ", imported.unread),
+                           named("0, for the layout has none: ", imported.unset)));
+}
+
+Result export_command(Invocation& call) {
+  std::string out, to;
+  Settings settings;
+  settings.string("to", to, "layout: " + join(texts_of(layouts(), &LayoutName::name), ", "),
+                  "LAYOUT");
+  settings.string("out", out, "folder to write, new or empty", "OUT");
+  std::string help = "\nwhat loads it in Python:\n";
+  for (const LayoutName& layout : layouts())
+    help += text("\n", layout.name, "\n  ",
+                 join(lines_of(layout.python + std::string("\n")), "\n  "), "\n");
+  call.read(settings, {}, help);
+  require_out(out);
+  require_known("layout", to, texts_of(layouts(), &LayoutName::name));
+  const Run run = open_run(call.positionals()[0]);
+  export_model(run.model, to, out);
+  const auto all = layouts();
+  const auto layout = std::ranges::find(all, to, &LayoutName::name);
+  return reproducible(call, stamped({{"layout", to}, {"folder", out}}),
+                      text(run.path.string(), " -> ", out, "\n\n", python_of(*layout, out), "\n"));
+}
+
+}  // namespace headlab::cli

@@ -1,0 +1,226 @@
+// Models as others store them: logits of PyTorch, the way out and back, and files that do not fit.
+// The fixtures are of tests/golden/make_layouts.py. Read next: tests/cli/import_test.cc.
+#include "headlab/model/layouts.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "headlab/base/files.h"
+#include "headlab/base/json.h"
+#include "headlab/model/initial.h"
+#include "support/errors.h"
+#include "support/folders.h"
+#include "support/golden.h"
+
+namespace headlab { namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kLayouts = fs::path(HEADLAB_SOURCE_DIR) / "tests/golden/layouts";
+
+std::vector<float> values_of(const Transformer& model) {
+  std::vector<float> values;
+  model.visit([&](const std::string&, const Tensor& parameter) {
+    values.insert(values.end(), parameter.values().begin(), parameter.values().end());
+  });
+  return values;
+}
+
+Json settings_json(TransformerConfig config) { return settings_of(config).to_json(); }
+
+class EachLayout : public testing::TestWithParam<const char*> {
+ protected:
+  ImportedModel imported = import_model(kLayouts / GetParam());
+  TemporaryFolder folder;
+};
+
+TEST_P(EachLayout, HasTheLogitsOfPyTorch) {
+  const Golden golden(std::string("layouts/") + GetParam() + "/expected");
+  Batch batch = Batch::make(2, 9);
+  batch.tokens = golden.ids("tokens");
+  expect_near(imported.model.forward(batch), golden.tensor("logits"), 1e-4, GetParam());
+}
+
+TEST_P(EachLayout, GoesOutAndBackWithTheSameBits) {
+  export_model(imported.model, imported.layout, folder / "out");
+  const ImportedModel back = import_model(folder / "out");
+  EXPECT_EQ(back.layout, imported.layout);
+  EXPECT_EQ(settings_json(back.model.config()), settings_json(imported.model.config()));
+  EXPECT_EQ(values_of(back.model), values_of(imported.model));
+}
+
+const auto name_of = [](const auto& test) {
+  std::string name = test.param;
+  std::ranges::replace(name, '-', '_');
+  return name;
+};
+INSTANTIATE_TEST_SUITE_P(PyTorch, EachLayout,
+                         testing::Values("huggingface-gpt2", "huggingface-llama", "nanogpt",
+                                         "transformerlens", "transformerlens-combined"),
+                         name_of);
+
+/// A model with these settings, of random weights.
+Transformer model_with(const std::string& settings) {
+  TransformerConfig config;
+  settings_of(config).set_all_text("layers=2 d_model=16 heads=2 vocab=7 length=6 " + settings);
+  Transformer model(config);
+  initialize(model, Key{3});
+  return model;
+}
+
+struct Way {
+  const char *layout, *settings;
+};
+
+class Ways : public InAFolder, public testing::WithParamInterface<Way> {};
+
+TEST_P(Ways, GoOutAndBackWithTheSameBits) {
+  const Transformer model = model_with(GetParam().settings);
+  export_model(model, GetParam().layout, folder / "out");
+  const ImportedModel back = import_model(folder / "out");
+  EXPECT_EQ(values_of(back.model), values_of(model));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Settings, Ways,
+    testing::Values(Way{"huggingface-gpt2", "d_ff=64"},
+                    Way{"huggingface-gpt2", "d_ff=30 tied=true"},
+                    Way{"nanogpt", "d_ff=64 tied=true activation=gelu_erf"},
+                    Way{"nanogpt", "d_ff=64 tied=true activation=gelu_erf biases=off"},
+                    Way{"huggingface-llama", "block=llama d_ff=40 kv_heads=1 d_head=10"},
+                    Way{"huggingface-llama", "block=llama d_ff=40 tied=true"},
+                    Way{"transformerlens", ""}, Way{"transformerlens", "tied=true d_ff=8"},
+                    Way{"transformerlens", "block=llama d_ff=40 kv_heads=1"}));
+
+struct Refusal {
+  const char *layout, *settings, *said;
+};
+
+class Refusals : public InAFolder, public testing::WithParamInterface<Refusal> {};
+
+TEST_P(Refusals, NameWhatTheLayoutCannotSay) {
+  const Transformer model = model_with(GetParam().settings);
+  expect_error([&] { export_model(model, GetParam().layout, folder / "out"); },
+               {GetParam().layout, GetParam().said});
+  EXPECT_FALSE(fs::exists(folder / "out"));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Settings, Refusals,
+    testing::Values(Refusal{"huggingface-gpt2", "d_ff=64 norm=rms", "norm=rms"},
+                    Refusal{"huggingface-gpt2", "d_ff=64 heads=1+2", "heads=[1,2]"},
+                    Refusal{"huggingface-gpt2", "d_ff=64 window=3", "window=3"},
+                    Refusal{"huggingface-gpt2", "", "d_ff=0"},
+                    Refusal{"nanogpt", "d_ff=64 tied=true", "activation=gelu"},
+                    Refusal{"nanogpt", "d_ff=64 activation=gelu_erf", "tied=false"},
+                    Refusal{"transformerlens", "norm_place=post", "norm_place=post"},
+                    Refusal{"transformerlens", "d_ff=8 activation=geglu", "activation=geglu"}));
+
+TEST(Layouts, SayThatHeadsHaveGoneWhereTheyCan) {
+  const TemporaryFolder folder;
+  const Transformer model = model_with("d_ff=64 tied=true").with_heads({{1}, {0, 1}});
+  export_model(model, "huggingface-gpt2", folder / "out");
+  EXPECT_EQ(import_model(folder / "out").model.head_numbers(), model.head_numbers());
+  expect_error([&] { export_model(model, "transformerlens", folder / "other"); },
+               {"cannot say attention={\"blocks.0.attn\":{\"heads\":[1]}}"});
+}
+
+TEST(Layouts, RefuseABiasOfTheUnembeddingUnlessItIs0) {
+  const TemporaryFolder folder;
+  Transformer model = model_with("d_ff=64");
+  model.unembedding().b.data()[2] = 1;
+  expect_error([&] { export_model(model, "huggingface-gpt2", folder / "out"); },
+               {"no unembed.b_U"});
+}
+
+TEST(Layouts, OverwriteNothing) {
+  const TemporaryFolder folder;
+  write_file(folder / "mine", "mine");
+  expect_error([&] { export_model(model_with("d_ff=64"), "huggingface-gpt2", folder.path()); },
+               {"is not empty"});
+}
+
+// ---- files that do not fit
+
+/// A copy of a fixture, to be damaged.
+class DamagedModel : public InAFolder {
+ protected:
+  void copy(const std::string& name) {
+    path = folder / name;
+    fs::copy(kLayouts / name, path);
+  }
+  /// Puts one text in place of another, of the same length in a file of tensors.
+  void replace(const std::string& file, const std::string& from, const std::string& to) const {
+    std::string bytes = read_file(path / file);
+    ASSERT_NE(bytes.find(from), bytes.npos) << from;
+    write_file(path / file, bytes.replace(bytes.find(from), from.size(), to));
+  }
+  void expect_refused(const std::vector<std::string>& parts) const {
+    expect_error([&] { import_model(path); }, parts);
+  }
+  fs::path path;
+};
+
+TEST_F(DamagedModel, SaysWhichShardIsTruncated) {
+  copy("huggingface-llama");
+  fs::resize_file(path / "model-00002-of-00003.safetensors", 3000);
+  expect_refused({"model-00002-of-00003.safetensors", "truncated"});
+}
+
+TEST_F(DamagedModel, SaysWhichShardIsMissing) {
+  copy("huggingface-llama");
+  fs::remove(path / "model-00003-of-00003.safetensors");
+  expect_refused({"model-00003-of-00003.safetensors", "No such file"});
+}
+
+TEST_F(DamagedModel, SaysWhereTheIndexIsWrong) {
+  copy("huggingface-llama");
+  replace("model.safetensors.index.json", "lm_head.weight", "lm_tail.weight");
+  expect_refused({"model.safetensors.index.json", "lm_tail.weight", "does not"});
+}
+
+TEST_F(DamagedModel, SaysWhatTypeItDoesNotRead) {
+  copy("huggingface-gpt2");
+  replace("model.safetensors", "\"F32\"", "\"F8X\"");
+  expect_refused({"wte.weight", "unknown dtype 'F8X'"});
+}
+
+TEST_F(DamagedModel, NamesWhatIsMissingAndWhatIsLeftOver) {
+  copy("huggingface-gpt2");
+  replace("model.safetensors", "h.1.ln_2.weight", "h.1.ln_9.weight");
+  expect_refused({"h.1.ln_2.weight [16] is missing", "h.1.ln_9.weight [16] has no place"});
+}
+
+TEST_F(DamagedModel, NamesShapesExpectedAndFound) {
+  copy("huggingface-gpt2");
+  replace("config.json", "\"vocab_size\": 23", "\"vocab_size\": 19");
+  expect_refused({"wte.weight [23, 16] was expected to be [19, 16]"});
+}
+
+TEST_F(DamagedModel, MakesNothingAsLargeAsAConfigPromises) {
+  copy("nanogpt");
+  replace("config.json", "\"n_layer\": 2", "\"n_layer\": 900");
+  expect_refused({"config.json asks for", "weights"});
+}
+
+TEST_F(DamagedModel, SaysWhatIsNotComputedHere) {
+  copy("huggingface-llama");
+  replace("config.json", "\"rope_scaling\": null", "\"rope_scaling\": {\"factor\": 8}");
+  expect_refused({"rope_scaling is {\"factor\":8}"});
+  replace("config.json", "silu", "mish");
+  replace("config.json", "{\"factor\": 8}", "null");
+  expect_refused({"hidden_act", "mish"});
+}
+
+TEST_F(DamagedModel, NeedsItsConfig) {
+  copy("huggingface-gpt2");
+  replace("config.json", "\"n_head\"", "\"heads\"");
+  expect_refused({"the key n_head is missing"});
+  replace("config.json", "n_positions", "positions");
+  expect_refused({"of no layout that headlab knows"});
+  fs::remove(path / "config.json");
+  expect_refused({"there is no", "config.json"});
+}
+
+}}  // namespace headlab
