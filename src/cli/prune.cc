@@ -61,7 +61,7 @@ void for_methods(Flags& settings, const std::string& flag) {
   std::string own;  // may look at any setting
   for (const PruneMethod& method : own_methods()) own += text("|", method.name);
   const std::string none = flag == "methods" ? "|" : "";  // then random is among them
-  settings.only({"seed"}, {text(flag, "=", none, "random|ablation_resample|l0|subset|flow", own)});
+  settings.only({"seed"}, {text(flag, "=", none, "random|ablation_resample|l0|subset", own)});
   settings.only({"draws"}, {text(flag, "=", none, "random", own)});
   settings.only({"gate_steps"}, {flag + "=l0|subset" + own});
   settings.only({"lambda"}, {flag + "=l0" + own});

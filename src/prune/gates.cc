@@ -2,14 +2,12 @@
 // penalises open gates, and at the end folds what they are into W_O, so that a plain model is left;
 // subset lets all heads share a budget of open gates, which are near 0 or 1 in the end. The weights
 // adapt at the same time. The number of heads that l0 leaves open is a function of its penalty; the
-// budget of subset is exact. flow trains no gates but watches their gradients, and prunes while a
-// model trains from the start. Read next: prune.cc, what becomes of a choice.
+// budget of subset is exact. Read next: prune.cc, what becomes of a choice.
 #include "headlab/prune/gates.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "headlab/model/initial.h"
 #include "headlab/ops/ops.h"
 #include "headlab/prune/prune.h"
 #include "headlab/train/streams.h"
@@ -25,35 +23,13 @@ Tensor sigmoid(const Tensor& x) {
   return affine(tanh(affine(x, Scalar(0.5), 0)), Scalar(0.5), Scalar(0.5));
 }
 
-/// A copy of the problem's model that trains, with random numbers of its own.
-struct Retraining {
-  Retraining(const PruneProblem& problem, const TrainConfig& like)
-      : config(like),
-        model(std::make_shared<Transformer>(problem.model.clone())),
-        trainer(*model, problem.task, with_seed(config, problem)) {}
-
-  void run(const TrainCallbacks& callbacks, PassCount& cost) {
-    trainer.run(callbacks);
-    cost.forward += config.steps * config.batch;
-    cost.backward += config.steps * config.batch;
-  }
-
-  TrainConfig config;
-  std::shared_ptr<Transformer> model;
-  Trainer trainer;
-
- private:
-  static TrainConfig& with_seed(TrainConfig& config, const PruneProblem& problem) {
-    config.seed += problem.settings.seed;
-    return config;
-  }
-};
-
-/// Gates for a copy of the model: one logit for each head, trained with the weights. The weights
-/// train as in fine-tuning.
-struct GateTraining : Retraining {
+/// Gates for a copy of the model, which trains with random numbers of its own: one logit for each
+/// head, trained with the weights. The weights train as in fine-tuning.
+struct GateTraining {
   explicit GateTraining(const PruneProblem& problem)
-      : Retraining(problem, finetuning(problem.train, problem.settings.gate_steps)) {
+      : config(finetuning(problem.train, problem.settings.gate_steps)),
+        model(std::make_shared<Transformer>(problem.model.clone())),
+        trainer(*model, problem.task, with_seed(config, problem)) {
     const double scale = kGateRate / std::max(config.lr, 1e-12);
     for (const auto& heads : model->head_numbers()) {
       logits.push_back(parameter({std::ssize(heads)}, kFirstLogAlpha));
@@ -62,6 +38,11 @@ struct GateTraining : Retraining {
     }
   }
 
+  void run(const TrainCallbacks& callbacks, PassCount& cost) {
+    trainer.run(callbacks);
+    cost.forward += config.steps * config.batch;
+    cost.backward += config.steps * config.batch;
+  }
   Key noise(Index step) const { return streams::seeded(config.seed).fold("gates").fold(step); }
   std::vector<double> all_logits() const {
     std::vector<double> all;
@@ -70,7 +51,16 @@ struct GateTraining : Retraining {
     return all;
   }
 
+  TrainConfig config;
+  std::shared_ptr<Transformer> model;
+  Trainer trainer;
   std::vector<Tensor> logits{};  // [H] of each attention module
+
+ private:
+  static TrainConfig& with_seed(TrainConfig& config, const PruneProblem& problem) {
+    config.seed += problem.settings.seed;
+    return config;
+  }
 };
 
 /// Multiplies each head's rows of W_O by its gate: the same function without the gate.
@@ -132,80 +122,6 @@ std::vector<Choice> train_penalised(const PruneProblem& problem, std::span<const
   return choices;
 }
 
-constexpr double kFirstRemoval = 0.3, kLastRemoval = 0.6;  // as shares of the steps
-
-/// A training in which heads go one by one until `keep` are left.
-class ThinningTraining : Retraining {
- public:
-  ThinningTraining(const PruneProblem& problem, Index keep)
-      : Retraining(problem, problem.train),
-        minimum_(problem),
-        heads_(all_heads(*model)),
-        left_(heads_),
-        flow_(heads_.size()),
-        removals_(std::ssize(heads_) - keep) {
-    initialize(*model, streams::initial_values(config.seed));
-  }
-
-  Choice choose(PassCount& cost) {
-    run({.edits = [&](Index) { return new_gates(); },
-         .after_step = [&](Index step) { watch(step); }},
-        cost);
-    return {in_model_order(*model, left_), model};
-  }
-
- private:
-  /// When removal i, counted from 0, is due.
-  Index due(Index i) const {
-    const double share =
-        removals_ > 1 ? static_cast<double>(i) / static_cast<double>(removals_ - 1) : 1;
-    const double at = kFirstRemoval + share * (kLastRemoval - kFirstRemoval);
-    return static_cast<Index>(std::lround(at * static_cast<double>(config.steps)));
-  }
-
-  /// 1 for each head that is left, 0 for the others; with gradients.
-  std::vector<HeadEdits> new_gates() {
-    gates_ = gates_for(*model, left_);
-    for (HeadEdits& edits : gates_) edits.gate.set_requires_grad();
-    return gates_;
-  }
-
-  /// Adds up |dL/dgate|, and removes what is due.
-  void watch(Index step) {
-    std::size_t head = 0;
-    for (const HeadEdits& edits : gates_) {
-      const Tensor grad = edits.gate.grad();
-      for (Index h = 0; h < edits.gate.count(); ++h, ++head)
-        if (grad.defined()) flow_[head] += std::abs(static_cast<double>(grad.values()[h]));
-    }
-    while (removed_ < removals_ && step >= due(removed_)) remove_lowest();
-  }
-
-  void remove_lowest() {
-    std::size_t lowest = heads_.size();
-    for (std::size_t h = 0; h < heads_.size(); ++h) {
-      if (!contains(left_, heads_[h]) || !minimum_.allows(without(left_, heads_[h]))) continue;
-      if (lowest == heads_.size() || flow_[h] < flow_[lowest]) lowest = h;
-    }
-    left_ = without(left_, heads_[lowest]);
-    std::ranges::fill(flow_, 0.0);
-    ++removed_;
-  }
-
-  LayerMinimum minimum_;
-  std::vector<HeadId> heads_, left_;
-  std::vector<double> flow_;  // by head, since the last removal
-  Index removals_, removed_ = 0;
-  std::vector<HeadEdits> gates_;
-};
-
-std::vector<Choice> train_thinner(const PruneProblem& problem, std::span<const Index> sizes,
-                                  PassCount& cost) {
-  std::vector<Choice> choices;
-  for (const Index size : sizes) choices.push_back(ThinningTraining(problem, size).choose(cost));
-  return choices;
-}
-
 constexpr PruneMethod kGateMethods[] = {
     {"l0", MethodKind::training,
      "hard concrete gates, penalty lambda times the expected number of open ones, trained along "
@@ -215,10 +131,6 @@ constexpr PruneMethod kGateMethods[] = {
      "a gate by Gumbel soft top-k with exactly the budget open, trained along with the weights; "
      "gate_steps of training for each size",
      "Li et al. 2021", nullptr, train_subsets},
-    {"flow", MethodKind::training,
-     "trained again from the start; on the way, the head with the least gradient of its gate goes, "
-     "one by one; a whole training for each size",
-     "", nullptr, train_thinner},
 };
 
 }  // namespace

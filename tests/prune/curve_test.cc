@@ -212,7 +212,7 @@ TEST_F(SmallCurve, TrainsAsManyHeadsFromTheStart) {
 }
 
 TEST_F(SmallCurve, TakesTheModelsThatMethodsTrain) {
-  for (const char* name : {"l0", "subset", "flow"}) {
+  for (const char* name : {"l0", "subset"}) {
     const Curve trained = curve({.methods = {name}, .sizes = {2}, .finetune = 5});
     const CurvePoint& point = trained.methods[0].points[0];
     EXPECT_EQ(point.heads.size(), 2u);
@@ -223,39 +223,10 @@ TEST_F(SmallCurve, TakesTheModelsThatMethodsTrain) {
   }
 }
 
-/// The sums of the gates' gradients, taken here from a training of its own, up to 6/10 of its
-/// steps.
-TEST_F(SmallCurve, LetsTheHeadGoThroughWhichTheLeastGradientFlows) {
-  const std::vector<HeadId> heads = all_heads(run_.model);
-  const TrainConfig& config = run_.config.train;
-  Transformer model(run_.model.config());
-  initialize(model, streams::initial_values(config.seed));
-  std::vector<HeadEdits> gates;
-  std::vector<double> flow(heads.size());
-  TrainCallbacks callbacks;
-  callbacks.edits = [&](Index) {
-    gates = gates_for(model, heads);
-    for (HeadEdits& edits : gates) edits.gate.set_requires_grad();
-    return gates;
-  };
-  callbacks.after_step = [&](Index step) {
-    std::size_t head = 0;
-    for (const HeadEdits& edits : gates)
-      for (const Scalar slope : edits.gate.grad().values())
-        flow[head++] += 10 * step <= 6 * config.steps ? std::abs(static_cast<double>(slope)) : 0;
-  };
-  Trainer(model, *run_.task, config).run(callbacks);
-  const auto least = std::ranges::min_element(flow) - flow.begin();
-  std::vector<HeadId> kept = heads;
-  kept.erase(kept.begin() + least);
-  const Curve trained = curve({.methods = {"flow"}, .sizes = {3}});
-  EXPECT_EQ(trained.methods[0].points[0].heads, kept);
-}
-
 TEST_F(SmallCurve, OnlyReadsTheRun) {
   const std::vector<double> before = parameters_in(run_.model);
   const std::string state = read_file(state_file(run_));
-  curve({.methods = {"importance", "greedy", "l0", "flow"}, .sizes = {2}, .finetune = 3});
+  curve({.methods = {"importance", "greedy", "l0", "subset"}, .sizes = {2}, .finetune = 3});
   EXPECT_EQ(parameters_in(run_.model), before);
   EXPECT_EQ(read_file(state_file(run_)), state);
 }

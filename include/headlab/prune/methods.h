@@ -64,7 +64,7 @@ enum class MethodKind {
   baseline,  // knows nothing
   score,     // one number for each head; the lowest go first
   search,    // evaluates subsets of heads
-  training,  // trains weights, with gates or while it prunes
+  training,  // trains weights, with gates
 };
 
 struct PruneMethod {
