@@ -1,6 +1,6 @@
 // The training step: the one that the trainer takes, without its batches and files (forward,
 // cross-entropy, backward, norm, AdamW). And the table of benchmarks, where adding one is a
-// function and a row. Read next: machine.cc; bench_ops.cc.
+// function and a row. Read next: machine.cc; profile.cc.
 #include "headlab/bench/bench.h"
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include "headlab/base/error.h"
 #include "headlab/base/progress.h"
 #include "headlab/base/threads.h"
+#include "headlab/bench/profile.h"
 #include "headlab/model/initial.h"
 #include "headlab/tensor/tape.h"
 #include "headlab/tensor/watch.h"
@@ -226,6 +227,40 @@ Finding bench_generation(const BenchOptions& options) {
     found.tables[0].rows.push_back({tokens, median(whole, warmup), median(attention, warmup),
                                     median(rest, warmup), anew, numbers * sizeof(Scalar) / 1e6});
   }
+  return found;
+}
+
+/// The optimizer's work is no op: AdamW reads four arrays and writes three, the norm reads one.
+static void add_optimizer_cost(ProfileRow& row, Index parameters) {
+  const double bytes = static_cast<double>(parameters * row.calls) * sizeof(Scalar);
+  if (row.name == "optimizer") row.cost.bytes = 7 * bytes;
+  if (row.name == "gradient norm") row.cost.bytes = bytes;
+}
+
+Finding bench_ops(const BenchOptions& options) {
+  Finding found = bench_finding(options, {});
+  std::vector<ProfileRow> rows;
+  Limits limits{};
+  if (options.steps > 0) {
+    TrainingStep step(options);
+    step.run();
+    Profile profile;
+    step.run();
+    profile.start();
+    Steps steps(options.steps);
+    for (Index i = 0; i < options.steps; ++i, steps.done()) step.run();
+    rows = profile.rows();
+    for (ProfileRow& row : rows) add_optimizer_cost(row, step.model().parameter_count());
+    limits = {measure_fma_peak(), measure_triad()};
+    found.about["peak_gflops"] = limits.gflops;
+    found.about["triad_gbs"] = limits.gbs;
+  }
+  found.tables = {profile_table(rows, static_cast<double>(options.steps), limits)};
+  found.tables[0].name = "rows", found.tables[0].columns[0] = {"op", "op"};
+  found.tables[0].columns[3].digits = 3;
+  double seconds = 0;
+  for (const ProfileRow& row : rows) seconds += row.seconds;
+  if (!rows.empty()) found.about["step_ms"] = seconds / static_cast<double>(options.steps) * 1e3;
   return found;
 }
 

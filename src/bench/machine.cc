@@ -1,7 +1,7 @@
 // The machine's limits, measured by the two shortest programs that reach them: multiply-adds whose
 // operands never leave the registers, and a triad over arrays that fit in no cache. Each takes the
 // best of several runs, because other work on the machine can only make a run slower. Read next:
-// bench_ops.cc.
+// profile.cc.
 
 #include <sys/resource.h>
 

@@ -3,7 +3,7 @@
 // to the time since the start.
 // Costs come from shapes alone. A gradient costs what its products cost: one for each input that
 // wants it. Memory is counted as if every array came from it once, so that a share of the triad
-// above 1 means that arrays stayed in the caches. Read next: bench_ops.cc.
+// above 1 means that arrays stayed in the caches. Read next: bench.cc.
 #include "headlab/bench/profile.h"
 
 #include <algorithm>
@@ -112,7 +112,7 @@ Cost cost_of(const WorkEvent& event) {
   return moved(event);
 }
 
-Table profile_table(const std::vector<ProfileRow>& rows) {
+Table profile_table(const std::vector<ProfileRow>& rows, double steps, const Limits& limits) {
   double all = 0;
   for (const ProfileRow& row : rows) all += row.seconds;
   Table table{"profile",
@@ -120,9 +120,18 @@ Table profile_table(const std::vector<ProfileRow>& rows) {
                {"pass", "pass", "forward or backward"},
                {"calls", "calls"},
                {"ms", "ms", "", 1},
-               {"share", "share", "of the whole time", 3}}};
-  for (const ProfileRow& row : rows)
-    table.rows.push_back({row.name, row.pass, row.calls, row.seconds * 1e3, row.seconds / all});
+               {"share", "share", "of the whole time", 3},
+               {"gflops", "GFLOP/s", "", 1},
+               {"fraction_of_peak", "of peak", "", 3},
+               {"gbs", "GB/s", "", 1},
+               {"fraction_of_triad", "of triad", "", 3}}};
+  for (const ProfileRow& row : rows) {
+    const auto speed = [&](double done) { return done > 0 ? done / row.seconds / 1e9 : NAN; };
+    const double gflops = speed(row.cost.operations), gbs = speed(row.cost.bytes);
+    table.rows.push_back({row.name, row.pass, static_cast<double>(row.calls) / steps,
+                          row.seconds / steps * 1e3, row.seconds / all, gflops,
+                          gflops / limits.gflops, gbs, gbs / limits.gbs});
+  }
   return table;
 }
 

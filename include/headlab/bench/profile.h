@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,13 @@ struct ProfileRow {
   Cost cost;  // of all calls together
 };
 
-Table profile_table(const std::vector<ProfileRow>& rows);
+/// What so many steps took each, with the speed of what has operations or bytes; beside the limits
+/// of the machine, 10^9 operations and bytes a second, where they are known.
+struct Limits {
+  double gflops, gbs;
+};
+Table profile_table(const std::vector<ProfileRow>& rows, double steps = 1,
+                    const Limits& limits = {std::nan(""), std::nan("")});
 
 class Profile {
  public:
