@@ -90,7 +90,6 @@
 
 // prune: which heads can go.
 #include "headlab/prune/curve.h"
-#include "headlab/prune/gates.h"
 #include "headlab/prune/methods.h"
 #include "headlab/prune/prune.h"
 #include "headlab/prune/timing.h"

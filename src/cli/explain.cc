@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "cli/commands.h"
-#include "heads/model_steps.h"
 #include "report/findings.h"
 
 namespace headlab::cli {

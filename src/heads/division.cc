@@ -2,7 +2,7 @@
 // that all of them give to the gold. If classes of queries divide the relation, the mean shares of
 // a class on one half of the examples tell the shares of its queries on the other half. Read next:
 // scores.cc.
-#include "heads/division.h"
+#include "heads/head_sums.h"
 
 #include <algorithm>
 #include <array>

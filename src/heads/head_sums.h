@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "heads/asked_gold.h"
@@ -92,5 +93,25 @@ class PatternSums {
   std::vector<double> distances_;
   std::vector<Index> distance_rows_;
 };
+
+/// p of all heads on relation r, which is number `asked` of what was gathered: the share of
+/// permutations, the true gold among them, whose largest mass over heads reaches that of each head.
+/// Sums that differ by rounding alone are equal.
+void fill_p(HeadsReport& report, const PatternSums& gathered, std::size_t asked, std::size_t r);
+
+/// The smallest p of each relation that is judged, ascending, with the relation. `count`: of them.
+std::vector<std::pair<double, std::size_t>> smallest_p(const HeadsReport& report,
+                                                       std::size_t count);
+/// Fills p_holm from p.
+void correct_p(HeadsReport& report, std::size_t count);
+
+struct ScoredHeads {
+  const HeadsReport& report;  // its heads, and its relations up to the one that is asked about
+  const PatternSums& gathered;
+  const Batch& examples;
+  const Task& task;
+};
+/// How heads share relation r; nothing if they do not.
+std::optional<Division> division_of(const ScoredHeads& scored, std::size_t r);
 
 }  // namespace headlab

@@ -16,8 +16,7 @@
 #include "headlab/heads/matrix.h"
 #include "headlab/train/evaluate.h"
 #include "headlab/train/streams.h"
-#include "heads/division.h"
-#include "heads/permuted_p.h"
+#include "heads/head_sums.h"
 
 namespace headlab {
 namespace {

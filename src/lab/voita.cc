@@ -9,7 +9,7 @@
 #include "headlab/base/error.h"
 #include "headlab/heads/scores.h"
 #include "headlab/lab/reproduce.h"
-#include "headlab/prune/gates.h"
+#include "headlab/prune/methods.h"
 #include "lab/papers.h"
 
 namespace headlab {

@@ -3,7 +3,7 @@
 // subset lets all heads share a budget of open gates, which are near 0 or 1 in the end. The weights
 // adapt at the same time. The number of heads that l0 leaves open is a function of its penalty; the
 // budget of subset is exact. Read next: prune.cc, what becomes of a choice.
-#include "headlab/prune/gates.h"
+#include "headlab/prune/methods.h"
 
 #include <algorithm>
 #include <cmath>

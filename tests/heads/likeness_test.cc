@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "headlab/heads/activations.h"
 #include "headlab/tasks/table.h"
 #include "headlab/train/evaluate.h"
-#include "heads/model_steps.h"
 #include "support/induction_pair.h"
 
 namespace headlab { namespace likeness_tests {

@@ -7,7 +7,7 @@
 
 #include "headlab/base/files.h"
 #include "headlab/heads/scores.h"
-#include "headlab/prune/gates.h"
+#include "headlab/prune/methods.h"
 #include "support/models.h"
 #include "support/runs.h"
 

@@ -7,7 +7,6 @@
 #include <map>
 #include <numeric>
 
-#include "headlab/prune/gates.h"
 #include "headlab/prune/prune.h"
 #include "headlab/tasks/table.h"
 #include "support/models.h"

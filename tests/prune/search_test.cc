@@ -5,7 +5,7 @@
 
 #include "headlab/base/error.h"
 #include "headlab/ops/ops.h"
-#include "headlab/prune/gates.h"
+#include "headlab/prune/methods.h"
 #include "headlab/prune/prune.h"
 #include "headlab/tasks/table.h"
 #include "support/induction_pair.h"

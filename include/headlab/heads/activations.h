@@ -10,6 +10,7 @@
 
 #include "headlab/base/progress.h"
 #include "headlab/heads/edits.h"
+#include "headlab/heads/lessons.h"
 #include "headlab/tasks/task.h"
 
 namespace headlab {
@@ -86,5 +87,12 @@ std::vector<HeadPattern> patterns_of(const Transformer& model, const Task& task,
 /// {"layer", "head", "example", "tokens" of the queries, "keys", "pattern": rows, "gold":
 /// [{"relation", "mass", "keys": those of each query}]}.
 Json to_json(const HeadPattern& pattern);
+
+/// The steps of a head on sequence b, without padding. Error if the model has no such head.
+HeadSteps steps_of(const Transformer& model, const Activations& activations, const Batch& batch,
+                   const HeadId& head, Index b = 0);
+/// The largest difference of these weights from the model's own pattern.
+double largest_difference(const HeadSteps& steps, const Activations& activations,
+                          const HeadId& head, Index b = 0);
 
 }  // namespace headlab
