@@ -95,26 +95,6 @@ constexpr Correction kCorrections[] = {
      "2 x 96 layers x 96 heads x 128 x 2048 = 4,831,838,208 numbers: 9.66 GB", "counted"},
     {"cost", "the scores of 96 heads at 8192 tokens take about 6 GB",
      "96 x 8192^2 = 6,442,450,944 scores: 12.9 GB in fp16, 25.8 GB in fp32", "counted"},
-    {"attention", "FlashAttention gives bit-identical results",
-     "it sums in another order and rescales as it goes: the same function, rounded differently",
-     "Dao et al. 2022, theorem 1 (in exact arithmetic)"},
-    {"attention", "nn.MultiheadAttention returns no weights unless need_weights is set",
-     "need_weights is true by default, and the weights that come back are the average over heads; "
-     "average_attn_weights=False gives each head's",
-     "torch.nn.MultiheadAttention"},
-    {"attention", "the dropout of nn.MultiheadAttention falls on the weights and on the output",
-     "on the weights alone", "torch.nn.MultiheadAttention"},
-    {"attention", "some heads have low rotary frequencies and others high ones",
-     "every head has all of them: frequency i is 10000^(-2 i / d_head) in each",
-     "Su et al. 2021, section 3.2.2"},
-    {"attention", "head 8-10 of layer 6 of BERT tracks agreement of subject and verb",
-     "8-10 is head 10 of layer 8, in which direct objects look at their verbs (86.8%)",
-     "Clark et al. 2019, table 1"},
-    {"attention", "the structure module of AlphaFold has 48 heads",
-     "it has 12; 48 are the blocks of the Evoformer, whose attention has 8 heads of width 32",
-     "Jumper et al. 2021, supplement 1.6, 1.8"},
-    {"attention", "a layer of GPT-4 has 96 heads or more", "nothing of its size was published",
-     "OpenAI 2023, section 2"},
 };
 
 }  // namespace

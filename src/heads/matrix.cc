@@ -236,13 +236,6 @@ std::vector<Complex> eigenvalues(const Matrix& matrix) {
 }
 
 template <std::floating_point Number>
-double mean_entropy(Index rows, Index n, const Number* weights) {
-  double sum = 0;
-  for (Index i = 0; i < rows * n; ++i) sum -= x_log_x(static_cast<double>(weights[i]));
-  return rows > 0 ? sum / static_cast<double>(rows) : 0;
-}
-
-template <std::floating_point Number>
 double jensen_shannon_distance(Index n, const Number* p, const Number* q) {
   double divergence = 0;
   for (Index i = 0; i < n; ++i) {
@@ -254,8 +247,6 @@ double jensen_shannon_distance(Index n, const Number* p, const Number* q) {
   return std::sqrt(std::max(0.0, divergence));
 }
 
-template double mean_entropy(Index, Index, const float*);
-template double mean_entropy(Index, Index, const double*);
 template double jensen_shannon_distance(Index, const float*, const float*);
 template double jensen_shannon_distance(Index, const double*, const double*);
 

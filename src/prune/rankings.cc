@@ -163,7 +163,12 @@ std::vector<double> relevance(const PruneProblem& problem, PassCount& cost) {
 /// A number that describes one row of a pattern.
 using RowMeasure = double (*)(Index keys, const Scalar* weights);
 
-double minus_entropy(Index keys, const Scalar* weights) { return -mean_entropy(1, keys, weights); }
+double minus_entropy(Index keys, const Scalar* weights) {
+  double sum = 0;
+  for (Index s = 0; s < keys; ++s)
+    if (const auto w = static_cast<double>(weights[s]); w > 0) sum += w * std::log(w);
+  return sum;
+}
 
 double largest_weight(Index keys, const Scalar* weights) {
   return *std::max_element(weights, weights + keys);

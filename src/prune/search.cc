@@ -15,14 +15,6 @@ namespace {
 
 constexpr std::size_t kMostHeads = 16;
 
-/// How many subsets a greedy search judges at most on its way between two sizes.
-Index subsets_between(Index first, Index last, Index heads) {
-  Index count = 0;
-  for (Index size = std::max(first, last); size > std::min(first, last); --size)
-    count += first > last ? size : heads - size + 1;
-  return count;
-}
-
 /// Goes from one subset to the best of its candidates (of equals the first): from all heads down to
 /// the smallest size, or from none up to the largest.
 std::vector<Choice> search_greedily(
@@ -33,10 +25,9 @@ std::vector<Choice> search_greedily(
   const SubsetLoss loss_of(problem, cost);
   const Index last = subset.empty() ? std::ranges::max(sizes) : std::ranges::min(sizes);
   enter_choice(problem, subset, sizes, choices);
-  Steps steps(subsets_between(std::ssize(subset), last, std::ssize(all_heads(problem.model))));
+  Steps steps(std::abs(std::ssize(subset) - last));
   while (std::ssize(subset) != last) {
     const std::vector<HeadSet> candidates = candidates_of(subset);
-    steps.next(std::ssize(candidates));
     const std::vector<double> losses = loss_of(candidates);
     subset = candidates[std::ranges::min_element(losses) - losses.begin()];
     enter_choice(problem, subset, sizes, choices);

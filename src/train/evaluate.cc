@@ -59,12 +59,9 @@ Batch for_held_out(const Transformer& model, const Task& task, const EvaluateOpt
   Batch all =
       task.make_batch(streams::evaluated(options.key),
                       at_most_different(task, options.examples, options.split), options.split);
-  Steps steps((all.size + options.batch - 1) / options.batch);
-  for (Index begin = 0; begin < all.size; begin += options.batch) {
-    const Batch batch = all.rows(begin, std::min(all.size, begin + options.batch));
-    use(batch, model.forward(batch, {}, hooks), begin);
-    steps.done();
-  }
+  for_parts(all, options.batch, [&](const Batch& part, Index first) {
+    use(part, model.forward(part, {}, hooks), first);
+  });
   return all;
 }
 

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "headlab/base/progress.h"
 #include "headlab/heads/edits.h"
 #include "headlab/heads/lessons.h"
 #include "headlab/tasks/task.h"
+#include "headlab/train/evaluate.h"
 
 namespace headlab {
 
@@ -38,17 +38,6 @@ class Activations {
   ModelCaptures captures_;
   Tensor logits_;
 };
-
-/// Calls use(part, first) for the sequences of a batch, at most `size` >= 1 at a time; `first` is
-/// the index of the part's first sequence in the batch.
-template <class Use>
-void for_parts(const Batch& batch, Index size, Use&& use) {
-  Steps steps((batch.size + size - 1) / size);
-  for (Index first = 0; first < batch.size; first += size) {
-    use(batch.rows(first, first + size < batch.size ? first + size : batch.size), first);
-    steps.done();
-  }
-}
 
 /// The tokens at the queries and keys of a module of this kind in sequence b, without padding.
 std::span<const std::int32_t> query_tokens(const Batch& batch, AttentionKind kind, Index b);

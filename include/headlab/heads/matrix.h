@@ -54,9 +54,6 @@ double sandwich_norm(const Matrix& x, const Matrix& m, const Matrix& y);
 /// an element that is not finite. Golub and Van Loan, "Matrix Computations", sections 7.4 and 7.5.
 std::vector<std::complex<double>> eigenvalues(const Matrix& matrix);
 
-/// Mean over queries of -sum p ln p, for rows of weights [rows, n], floats or doubles; 0 ln 0 = 0.
-template <std::floating_point Number>
-double mean_entropy(Index rows, Index n, const Number* weights);
 /// sqrt of the Jensen-Shannon divergence of two distributions over n keys, natural logarithm.
 template <std::floating_point Number>
 double jensen_shannon_distance(Index n, const Number* p, const Number* q);

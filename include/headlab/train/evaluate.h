@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "headlab/base/progress.h"
 #include "headlab/base/table.h"
 #include "headlab/model/transformer.h"
 #include "headlab/tasks/task.h"
@@ -36,6 +37,17 @@ struct EvaluateOptions {
   Split split = Split::validation;
   std::vector<HeadEdits> edits{};  // applied to every forward pass; gates of shape [H]
 };
+
+/// Calls use(part, first) for the sequences of a batch, at most `size` >= 1 at a time; `first` is
+/// the index of the part's first sequence in the batch.
+template <class Use>
+void for_parts(const Batch& batch, Index size, Use&& use) {
+  Steps steps((batch.size + size - 1) / size);
+  for (Index first = 0; first < batch.size; first += size) {
+    use(batch.rows(first, first + size < batch.size ? first + size : batch.size), first);
+    steps.done();
+  }
+}
 
 /// `count`, or the number of different held-out sequences if that is smaller: none is judged twice.
 Index at_most_different(const Task& task, Index count, Split split = Split::validation);
