@@ -27,46 +27,33 @@ constexpr std::array<AblationEntry, 3> kKinds = {{
     {"resample", "its output on another example, at the same position", AblationKind::resample},
 }};
 
-/// The mean of z [N, T, H*Dv] over the first lengths[b] positions of each example, [1, 1, H, Dv].
-Tensor mean_output(const Tensor& z, std::span<const Index> lengths, Index heads) {
-  const Index T = z.size(1), width = z.size(2);
-  std::vector<double> sums(width);
+/// Sums of z [N, T, H*Dv] over the positions that count.
+struct OutputSums {
+  std::vector<double> sums{};
   double rows = 0;
-  for (std::size_t b = 0; b < lengths.size(); ++b) {
-    for (Index t = 0; t < lengths[b]; ++t, ++rows) {
-      const Scalar* row = z.data() + (b * T + t) * width;
-      std::transform(row, row + width, sums.begin(), sums.begin(),
-                     [](Scalar x, double sum) { return sum + static_cast<double>(x); });
+
+  void add(const Tensor& z, const Batch& part, AttentionKind kind) {
+    sums.resize(z.size(2));
+    for (Index b = 0; b < part.size; ++b) {
+      for (Index t = 0; t < part.queries_of(kind, b); ++t, ++rows) {
+        const Scalar* row = z.data() + (b * z.size(1) + t) * z.size(2);
+        for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += static_cast<double>(row[i]);
+      }
     }
   }
-  Tensor mean = Tensor::empty({1, 1, heads, width / heads});
-  std::transform(sums.begin(), sums.end(), mean.data(),
-                 [rows](double sum) { return static_cast<Scalar>(sum / rows); });
-  return mean;
-}
+  Tensor mean(Index heads) const {  // [1, 1, H, Dv]
+    Tensor mean = Tensor::empty({1, 1, heads, std::ssize(sums) / heads});
+    std::ranges::transform(sums, mean.data(),
+                           [this](double sum) { return static_cast<Scalar>(sum / rows); });
+    return mean;
+  }
+};
 
 /// The positions of each example that count.
 std::vector<Index> lengths_of(const Batch& examples, AttentionKind kind) {
   std::vector<Index> lengths;
   for (Index b = 0; b < examples.size; ++b) lengths.push_back(examples.queries_of(kind, b));
   return lengths;
-}
-
-Key key_of_donors(std::int64_t seed) { return streams::seeded(seed).fold("resample"); }
-
-/// For each example another one, among those at least as long if there are any.
-std::vector<std::size_t> draw_donors(std::span<const Index> lengths, Key key) {
-  std::vector<std::size_t> donors;
-  for (std::size_t b = 0; b < lengths.size(); ++b) {
-    std::vector<std::size_t> others, as_long;
-    for (std::size_t other = 0; other < lengths.size(); ++other) {
-      if (other != b) others.push_back(other);
-      if (other != b && lengths[other] >= lengths[b]) as_long.push_back(other);
-    }
-    const std::vector<std::size_t>& among = as_long.empty() ? others : as_long;
-    donors.push_back(among[Generator(key.fold(b)).below(std::ssize(among))]);
-  }
-  return donors;
 }
 
 /// z [N, T, H*Dv] with the positions of each example taken from its donor, as [N, T, H, Dv].
@@ -83,9 +70,22 @@ Tensor donated_output(const Tensor& z, std::span<const Index> lengths, Index hea
 
 }  // namespace
 
+/// Among those at least as long if there are any.
 std::vector<std::size_t> ablation_donors(const Batch& examples, AttentionKind kind,
                                          std::int64_t seed) {
-  return draw_donors(lengths_of(examples, kind), key_of_donors(seed));
+  const std::vector<Index> lengths = lengths_of(examples, kind);
+  const Key key = streams::seeded(seed).fold("resample");
+  std::vector<std::size_t> donors;
+  for (std::size_t b = 0; b < lengths.size(); ++b) {
+    std::vector<std::size_t> others, as_long;
+    for (std::size_t other = 0; other < lengths.size(); ++other) {
+      if (other != b) others.push_back(other);
+      if (other != b && lengths[other] >= lengths[b]) as_long.push_back(other);
+    }
+    const std::vector<std::size_t>& among = as_long.empty() ? others : as_long;
+    donors.push_back(among[Generator(key.fold(b)).below(std::ssize(among))]);
+  }
+  return donors;
 }
 
 std::span<const AblationEntry> ablation_table() { return kKinds; }
@@ -118,24 +118,29 @@ void Ablation::find_replacements() {
   replacements_.resize(modules_.size());
   if (options_.kind == AblationKind::zero) return;
   std::vector<std::vector<Tensor>> outputs(modules_.size());  // z of all examples, part by part
+  std::vector<OutputSums> sums(modules_.size());
+  const bool mean = options_.kind == AblationKind::mean;
   for_parts(examples_, options_.batch, [&](const Batch& part, Index) {
     const Activations activations(model_, part, false);
-    for (std::size_t m = 0; m < modules_.size(); ++m)
-      outputs[m].push_back(activations.captures().attention[m].z);
+    for (std::size_t m = 0; m < modules_.size(); ++m) {
+      const Tensor& z = activations.captures().attention[m].z;
+      if (mean && z.defined())
+        sums[m].add(z, part, modules_[m].kind);
+      else
+        outputs[m].push_back(z);
+    }
   });
   const NoGrad no_grad;
-  const Key key = key_of_donors(options_.seed);
   for (std::size_t m = 0; m < modules_.size(); ++m) {
-    const std::vector<Index> lengths = lengths_of(examples_, modules_[m].kind);
     const Index heads = modules_[m].attention->head_count();
     if (heads == 0) continue;
-    const Tensor z = concat(outputs[m], 0);
-    if (options_.kind == AblationKind::mean) {
-      replacements_[m] = mean_output(z, lengths, heads);
-    } else {
-      donors_ = draw_donors(lengths, key);
-      replacements_[m] = donated_output(z, lengths, heads, donors_);
+    if (mean) {
+      replacements_[m] = sums[m].mean(heads);
+      continue;
     }
+    donors_ = ablation_donors(examples_, modules_[m].kind, options_.seed);
+    replacements_[m] = donated_output(concat(outputs[m], 0),
+                                      lengths_of(examples_, modules_[m].kind), heads, donors_);
   }
 }
 

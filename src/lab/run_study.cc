@@ -4,8 +4,8 @@
 #include "lab/run_study.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
-#include <limits>
 
 #include "base/digest.h"
 #include "headlab/heads/ablation.h"
@@ -65,57 +65,26 @@ std::vector<RunStudy::Module> empty_modules(const Transformer& model, const Batc
 }
 
 /// The mean loss of each example over its targets; NaN for an example without any.
-void append_losses(const Tensor& logits, const Batch& part, std::vector<float>& losses) {
-  const Tensor all = target_losses(logits, part);  // [B, T, K]
-  const Index each = all.shape().count(1, 3);
-  for (Index b = 0; b < part.size; ++b) {
-    double sum = 0;
-    for (Index i = b * each; i < (b + 1) * each; ++i) sum += static_cast<double>(all.data()[i]);
-    const Index targets = part.rows(b, b + 1).target_count();
-    losses.push_back(targets > 0 ? static_cast<float>(sum / static_cast<double>(targets))
-                                 : std::numeric_limits<float>::quiet_NaN());
-  }
+std::vector<float> losses_of(const Run& run, const Batch& examples) {
+  std::vector<double> sums(examples.size);
+  for_parts(examples, 64, [&](const Batch& part, Index first) {
+    add_losses(Activations(run.model, part, false).logits(), part, first, 1, sums);
+  });
+  const std::vector<double> targets = targets_by_example(examples);
+  std::vector<float> means;
+  for (std::size_t b = 0; b < sums.size(); ++b)
+    means.push_back(static_cast<float>(targets[b] > 0 ? sums[b] / targets[b] : NAN));
+  return means;
 }
 
-/// Sums the outputs z of each head over the positions that count.
-class MeanOutputs {
- public:
-  explicit MeanOutputs(std::size_t modules) : sums_(modules), rows_(modules) {}
-
-  void add(const ModelCaptures& captures, const Batch& part, const RunStudy& study) {
-    for (std::size_t m = 0; m < sums_.size(); ++m) {
-      const Tensor& z = captures.attention[m].z;
-      if (!z.defined()) continue;
-      const Index width = z.size(2);
-      sums_[m].resize(width);
-      for (Index b = 0; b < part.size; ++b) {
-        for (Index t = 0; t < part.queries_of(study.modules[m].kind, b); ++t, ++rows_[m]) {
-          const Scalar* row = z.data() + (b * z.size(1) + t) * width;
-          for (Index i = 0; i < width; ++i) sums_[m][i] += static_cast<double>(row[i]);
-        }
-      }
-    }
-  }
-  std::vector<float> mean(std::size_t m) const {
-    std::vector<float> mean;
-    for (const double sum : sums_[m]) mean.push_back(static_cast<float>(sum / rows_[m]));
-    return mean;
-  }
-
- private:
-  std::vector<std::vector<double>> sums_;
-  std::vector<double> rows_;
-};
-
 void study_held_out(const Run& run, const Batch& examples, RunStudy& study) {
-  MeanOutputs outputs(study.modules.size());
-  for_parts(examples, 64, [&](const Batch& part, Index) {
-    const Activations activations(run.model, part, false);
-    append_losses(activations.logits(), part, study.held_out_losses);
-    outputs.add(activations.captures(), part, study);
-  });
-  for (std::size_t m = 0; m < study.modules.size(); ++m)
-    study.modules[m].mean_output = outputs.mean(m);
+  study.held_out_losses = losses_of(run, examples);
+  if (examples.size >= 2) {  // of fewer nothing can be silenced
+    const Ablation means(run.model, examples, {.kind = AblationKind::mean});
+    for (std::size_t m = 0; m < study.modules.size(); ++m)
+      if (const Tensor& z = means.replacement(m); z.defined())
+        study.modules[m].mean_output.assign(z.values().begin(), z.values().end());
+  }
   study.evaluation = evaluate(run.model, *run.task, {.examples = examples.size});
 }
 
@@ -240,9 +209,7 @@ RunStudy study_run(const Run& run) {
   study_check(run, scored, study);
   study.snapshot_examples = std::max<Index>(8, study.examples / 8);
   study.snapshots = snapshots_of(run, study.snapshot_examples);
-  for_parts(scored, 64, [&](const Batch& part, Index) {
-    append_losses(Activations(run.model, part, false).logits(), part, study.scored_losses);
-  });
+  study.scored_losses = losses_of(run, scored);
   return study;
 }
 

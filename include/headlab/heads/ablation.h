@@ -91,6 +91,9 @@ class Ablation {
   double mean(std::span<const double> losses) const;
 
   double target_count() const { return target_count_; }
+  /// What takes the place of z in module m, [1, 1, H, Dv] or [examples, T, H, Dv]; undefined where
+  /// that is 0.
+  const Tensor& replacement(std::size_t m) const { return replacements_[m]; }
   AblationFacts facts(double loss) const;
 
  private:
