@@ -16,7 +16,7 @@ struct HeadsFlags {
   HeadsOptions options;
   HeadsShown shown;
   bool over_training = false, grid = false;
-  std::string pattern, relation, input, npy, z, like;
+  std::string pattern, relation, input, npy, z;
   PictureFlags picture;
   Index example = 0;
 
@@ -36,8 +36,6 @@ struct HeadsFlags {
     s.string("input", input, "or: your own input, tokens apart by blanks");
     s.string("relation", relation, "whose truth is marked; empty: that which the pattern fits best",
              "NAME");
-    s.string("like", like, "how far each head is from known patterns, nearest to this one first",
-             join(pattern_names(), "|"));
     s.string("npy", npy,
              "also write a NumPy array: the patterns [heads, queries, keys]; without --pattern the "
              "mass by example [relations, heads, examples]",
@@ -46,14 +44,13 @@ struct HeadsFlags {
     s.boolean("over_training", over_training,
               "when each role was born (needs `train --track-heads`)");
     picture.add_to(s);
-    s.only({"grid", "like", "over_training", "examples", "permutations", "scores", "map", "all"},
+    s.only({"grid", "over_training", "examples", "permutations", "scores", "map", "all"},
            {"!pattern"});
-    s.only({"like", "over_training", "scores", "map", "all", "npy"}, {"!grid"});
-    s.only({"over_training", "permutations", "scores", "map", "all", "npy"}, {"!like"});
+    s.only({"over_training", "scores", "map", "all", "npy"}, {"!grid"});
     s.only({"examples", "permutations", "scores", "map", "all", "npy"}, {"!over_training"});
     s.only({"input", "relation", "z"}, {"pattern"});
     s.only({"example"}, {"pattern", "grid", "!input"});
-    s.only({"pattern", "grid", "like", "over_training", "scores", "map", "all", "npy"},
+    s.only({"pattern", "grid", "over_training", "scores", "map", "all", "npy"},
            {text("!", kSeveralRuns)});
     s.only({"svg", "pdf"}, {"pattern", "grid", "over_training", "!pattern=all"});
     return s;
@@ -61,7 +58,6 @@ struct HeadsFlags {
   /// Before anything slow.
   void check() const {
     if (!pattern.empty() && pattern != "all") parse_head("--pattern", pattern);
-    if (!like.empty()) require_known("pattern", like, pattern_names());
     picture.units();
   }
 };
@@ -182,14 +178,6 @@ Result show_grid(const Invocation& call, const Run& run, const HeadsFlags& flags
                       result);
 }
 
-Result show_likeness(const Invocation& call, const Run& run, const HeadsFlags& flags) {
-  const LikenessReport report =
-      compare_with_patterns(run.model, *run.task, std::min<Index>(flags.options.examples, 512));
-  Finding found = finding_of(report, flags.like);
-  found.about["like"] = flags.like;
-  return finding(call, run, found, examples_text(*run.task, report.examples) + "\n", "");
-}
-
 Result show_history(const Invocation& call, const Run& run, const HeadsFlags& flags) {
   const HeadsHistory history = read_heads_history(run);
   const Result result = finding(call, run, finding_of(history), "", "");
@@ -263,7 +251,6 @@ Result heads(Invocation& call) {
   Run run = open_run(call.positionals()[0]);
   if (flags.over_training) return show_history(call, run, flags);
   if (flags.grid) return show_grid(call, run, flags);
-  if (!flags.like.empty()) return show_likeness(call, run, flags);
   return flags.pattern.empty() ? show_scores(call, run, flags) : show_pattern(call, run, flags);
 }
 

@@ -142,8 +142,6 @@ std::vector<TokenFacts> facts_of(const Batch& batch, const Task& task);
 /// Calls visit(b, query) for every query that sees two keys or more.
 void for_pattern_queries(const Mask& mask, std::span<const TokenFacts> facts,
                          const std::function<void(Index, const PatternQuery&)>& visit);
-/// The weights of the keys that a score asks for, divided by their sum; empty if it asks for none.
-std::vector<double> pattern_row(const ScoreEntry& score, const PatternQuery& query);
 /// The keys that a score asks for at every query. A query that wants no visible key, or all of
 /// them, is not eligible: every head would get the same.
 Gold pattern_gold(const ScoreEntry& score, const Mask& mask, std::span<const TokenFacts> facts);

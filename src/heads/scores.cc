@@ -139,6 +139,16 @@ std::vector<double> values_of(const HeadSums& head, const ScoringJob& job, bool 
   return values;
 }
 
+/// The pattern whose keys have most of the head's attention.
+std::string like_of(const std::vector<double>& values) {
+  double most = 0.5;
+  std::string like;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (score_table()[i].from.weight != nullptr && values[i] > most)
+      most = values[i], like = score_table()[i].name;
+  return like;
+}
+
 Index rows_with_a_choice(const HeadSums& head) {
   return std::accumulate(head.offsets.begin(), head.offsets.end(), Index{0});
 }
@@ -230,6 +240,7 @@ void fill_heads(HeadsReport& report, const ScoringJob& job, const PatternSums& g
     head.relations = relation_scores(sums, job, 1);
     head.values = values_of(sums, job, all, pattern);
     if (!all) continue;
+    head.like = like_of(head.values);
     head.offsets = offsets_of(sums);
     head.labels = labels_of(head, sums, job, pattern);
   }

@@ -144,6 +144,8 @@ Table heads_table(const HeadsReport& report, const HeadsShown& shown) {
   add({"offsets.0", "argmax offset",
        "the commonest key - query of the largest weights, and its share"},
       shown.scores);
+  add({"like", "most like", "the known pattern that has most of its attention, above .5"},
+      shown.scores);
   add({"labels", "labels", "what most of the largest weights have in common"}, shown.scores);
   add({"map.0", "x", "place on the map", 3, "", false}, shown.map);
   add({"map.1", "y", "place on the map", 3, "", false}, shown.map);

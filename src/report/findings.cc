@@ -52,12 +52,6 @@ Finding heads_found() {
   return finding_of(report);
 }
 
-Finding heads_shown() {
-  Finding found = found_by<LikenessReport>();
-  for (const Table& table : found_by<HeadsHistory>().tables) found.tables.push_back(table);
-  return found;
-}
-
 Finding lessons_found() {
   const LessonWorld& world = lesson_worlds()[0];
   const ShownHeads shown =
@@ -121,7 +115,7 @@ const FindingEntry kFindings[] = {
     {"cell.json", "the result of a sweep's cell", "", "", nullptr,
      "loss accuracy parameters keys roles"},
     {"sweep.json", "what came out of a sweep", "", "", found_by<SweepReport>, "prunings command"},
-    {"heads", "what `heads` shows with --like and --over-training", "", "", heads_shown},
+    {"heads", "what `heads` shows with --over-training", "", "", found_by<HeadsHistory>},
     {"compare", "what `compare` found", "", "", comparison_found},
     {"curves", "what `curve` and `sweep --prune` show", "", "", curves_found},
     {"lessons", "what `explain` computes", "", "", lessons_found},

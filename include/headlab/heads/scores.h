@@ -67,6 +67,7 @@ struct HeadScores : HeadId {
   std::vector<Offset> offsets{};      // the commonest first
   std::vector<std::string> labels{};  // "positional -1", "syntactic same", "rare"
   std::array<double, 2> map{};        // its place among the heads of its kind of attention
+  std::string like{};  // the pattern of the table with the largest score, if that is above 1/2
 
   /// The value of a score by its name, such as "entropy". Error for a name without a row.
   double value(std::string_view name) const;
@@ -213,7 +214,7 @@ struct HeadSums;      // sums over the rows of a head's pattern; see src/heads/h
 struct ScoreSource {
   /// Read off the tokens alone: how much the query asks for key s, 0 if it does not. The score is
   /// the mean attention on the keys asked for, at queries that ask for some but not all of the keys
-  /// they see; likeness compares whole rows with these weights divided by their sum.
+  /// they see.
   double (*weight)(const PatternQuery& query, Index s) = nullptr;
   /// From what was gathered of a head.
   double (*value)(const HeadSums& head) = nullptr;
@@ -235,31 +236,6 @@ struct ScoreEntry {
 std::span<const ScoreEntry> score_table();
 /// The scores of a program that uses this library, to be filled before the table is first read.
 std::vector<ScoreEntry>& own_scores();
-
-/// The rows of score_table() that have weights, and at the end "uniform" attention.
-std::vector<std::string> pattern_names();
-/// One head against all of them.
-struct HeadLikeness {
-  HeadId head;
-  /// By pattern, the mean distance of the head and of uniform attention from it: 0 for equal rows,
-  /// sqrt(ln 2) = .8326 for rows without a common key, NaN where no query asks for a key.
-  std::vector<double> distances{}, of_uniform{};
-  /// What it is most like: the pattern with the smallest ratio distances / of_uniform, if that is
-  /// below 1/2; otherwise "uniform" if it is nearer than .2 to it; otherwise "".
-  std::string like{};
-};
-struct LikenessReport {
-  std::vector<std::string> patterns{};  // pattern_names()
-  std::vector<HeadLikeness> heads{};
-  Index examples = 0;
-};
-/// Means over held-out examples, at queries that see two keys or more and ask for one of them.
-/// Error: fewer than one example.
-LikenessReport compare_with_patterns(const Transformer& model, const Task& task,
-                                     Index examples = 64);
-/// Heads with their distances, nearest to the pattern `first` at the top; for comparison those of
-/// uniform attention, by kind of attention.
-Finding finding_of(const LikenessReport& report, std::string_view first = "");
 
 /// Mean attention on the gold of each relation, example by example.
 struct ExampleMasses {
