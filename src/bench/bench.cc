@@ -46,20 +46,6 @@ Batch random_batch(const BenchOptions& options) {
   return batch;
 }
 
-/// 2 B (weights x the tokens that they multiply + attention over all T x S keys) for a forward
-/// pass; backward is two more.
-double operations_of(const BenchOptions& options, double passes) {
-  const TransformerConfig& c = options.model;
-  Index products = c.d_model * c.vocab * c.targets * c.length;
-  for (const AttentionPlace& place : c.attention_places()) {
-    const Index network = place.begins_block() ? kind_of(c.activation).matrices * c.d_ff : 0;
-    products +=
-        c.d_model * (place.queries * (place.width + network) + place.keys * place.key_width);
-    products += place.width * place.queries * place.keys;
-  }
-  return 2 * passes * static_cast<double>(options.batch) * static_cast<double>(products);
-}
-
 Index warmup_of(Index steps) { return std::max<Index>(1, steps / 3); }
 
 /// Milliseconds of each call of `run` after the warm-up, sorted.
@@ -160,7 +146,9 @@ static Finding bench_passes(const BenchOptions& options, double passes,
   const std::vector<double> ms = time_steps(run, options.steps);
   const double memory = peak_memory_mb(), middle = median(ms);
   const auto tokens = static_cast<double>(options.batch * options.model.tokens_per_sequence());
-  const double gflops = operations_of(options, passes) / middle / 1e6, peak = measure_fma_peak();
+  const double operations =
+      passes * static_cast<double>(options.batch) * options.model.operations();
+  const double gflops = operations / middle / 1e6, peak = measure_fma_peak();
   found.tables[0].rows = {{options.config, thread_count(), middle, ms[0], tokens / middle * 1e3,
                            gflops, peak, gflops / peak, measure_triad(), memory}};
   return found;

@@ -23,19 +23,6 @@ constexpr double kSlowOperations = 5e8;  // from which on one example is checked
 constexpr double kPatternCells = 3e8;    // that mean patterns are taken over
 constexpr double kOperations = 1e11;     // that the losses of one set of examples may take
 
-/// Multiplications and additions of a forward pass over one example, roughly.
-double operations_of(const Transformer& model) {
-  const TransformerConfig& c = model.config();
-  const auto tokens = static_cast<double>(c.tokens_per_sequence());
-  double sum = 2 * tokens * static_cast<double>(model.parameter_count());
-  for (const AttentionModule& module : model.attention_modules()) {
-    const MultiHeadAttention& attention = *module.attention;
-    sum += 2 * tokens * tokens *
-           static_cast<double>(attention.head_count() * (attention.d_head + attention.d_value));
-  }
-  return sum;
-}
-
 /// The cells of all patterns of one example.
 double cells_of(const RunStudy& study) {
   double cells = 1;
@@ -144,7 +131,7 @@ void append_rows(std::span<const Scalar> matrix, Index width, Index every, std::
 void study_check(const Run& run, const Batch& examples, RunStudy& study) {
   const TransformerConfig& c = run.model.config();
   const auto logits = static_cast<double>(c.length * c.targets * c.vocab);
-  const bool slow = operations_of(run.model) > kSlowOperations;
+  const bool slow = run.model.config().operations() > kSlowOperations;
   study.checked = std::min(slow ? 1 : kChecked, examples.size);
   Index shortest = c.length;
   for (const RunStudy::Module& module : study.modules)
@@ -192,8 +179,8 @@ std::vector<RunStudy::Snapshot> snapshots_of(const Run& run, Index examples) {
 
 /// Examples of each set that a run of this size can be judged on.
 Index examples_for(const Transformer& model) {
-  return static_cast<Index>(
-      std::clamp(kOperations / operations_of(model), 32.0, static_cast<double>(kStudiedExamples)));
+  return static_cast<Index>(std::clamp(kOperations / model.config().operations(), 32.0,
+                                       static_cast<double>(kStudiedExamples)));
 }
 
 }  // namespace

@@ -230,6 +230,16 @@ double TransformerConfig::block_weights() const {
   return static_cast<double>(d_model) * sum;
 }
 
+double TransformerConfig::operations() const {
+  Index products = d_model * vocab * targets * length;
+  for (const AttentionPlace& place : attention_places()) {
+    const Index network = place.begins_block() ? kind_of(activation).matrices * d_ff : 0;
+    products += d_model * (place.queries * (place.width + network) + place.keys * place.key_width);
+    products += place.width * place.queries * place.keys;
+  }
+  return 2 * static_cast<double>(products);
+}
+
 void TransformerConfig::validate() const {
   validate_source(*this);
   for (const auto& [name, values] : {std::pair("heads", &heads), std::pair("window", &window)}) {

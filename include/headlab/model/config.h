@@ -93,6 +93,9 @@ struct TransformerConfig : TaskShape {
 
   /// Weights of the blocks' matrices. Each multiplies every query or every key of its module.
   double block_weights() const;
+  /// Of a forward pass over a sequence, a multiply-add counting two: 2 (weights x the tokens that
+  /// they multiply + attention over all T x S keys).
+  double operations() const;
 
   /// Error that says which setting does not fit, and what would.
   void validate() const;
