@@ -130,18 +130,14 @@ void turn(double& x, double& y, double c, double s) {
   x = c * old - s * y, y = s * old + c * y;
 }
 
-/// Rotates the axes p and q of a symmetric matrix so that element (p, q) becomes zero; the rows of
-/// `axes` are its eigenvectors in the end.
-void rotate_axes(Matrix& a, Matrix& axes, Index p, Index q) {
+/// Rotates the axes p and q of a symmetric matrix so that element (p, q) becomes zero.
+void rotate_axes(Matrix& a, Index p, Index q) {
   if (a(p, q) == 0) return;
   const double theta = (a(q, q) - a(p, p)) / (2 * a(p, q));
   const double t = (theta < 0 ? -1 : 1) / (std::abs(theta) + std::hypot(theta, 1.0));
   const double c = 1 / std::hypot(t, 1.0), s = t * c;
   for (Index k = 0; k < a.rows(); ++k) turn(a(k, p), a(k, q), c, s);
-  for (Index k = 0; k < a.rows(); ++k) {
-    turn(a(p, k), a(q, k), c, s);
-    turn(axes(p, k), axes(q, k), c, s);
-  }
+  for (Index k = 0; k < a.rows(); ++k) turn(a(p, k), a(q, k), c, s);
   a(p, q) = a(q, p) = 0;
 }
 
@@ -250,15 +246,14 @@ double jensen_shannon_distance(Index n, const Number* p, const Number* q) {
 template double jensen_shannon_distance(Index, const float*, const float*);
 template double jensen_shannon_distance(Index, const double*, const double*);
 
-SymmetricEigen symmetric_eigen(Index n, std::span<const double> matrix) {
+std::vector<double> symmetric_eigenvalues(Index n, std::span<const double> matrix) {
   require(n >= 0 && std::ssize(matrix) == n * n, "eigenvalues: a matrix of ", n, " rows has ",
           n * n, " elements, got ", matrix.size());
   require(std::ranges::all_of(matrix, [](double x) { return std::isfinite(x); }),
           "eigenvalues: an element is not finite");
-  Matrix a(n, n), axes(n, n);
+  Matrix a(n, n);
   double whole = 0;
   for (Index p = 0; p < n; ++p) {
-    axes(p, p) = 1;
     for (Index q = p; q < n; ++q) {
       a(p, q) = a(q, p) = matrix[p * n + q];
       whole += a(p, q) * a(p, q);
@@ -267,45 +262,16 @@ SymmetricEigen symmetric_eigen(Index n, std::span<const double> matrix) {
   constexpr int kMostSweeps = 50;  // it converges quadratically: ten are many
   for (int sweep = 0; sweep < kMostSweeps && off_diagonal(a) > 1e-32 * whole; ++sweep) {
     for (Index p = 0; p < n; ++p)
-      for (Index q = p + 1; q < n; ++q) rotate_axes(a, axes, p, q);
+      for (Index q = p + 1; q < n; ++q) rotate_axes(a, p, q);
   }
-  std::vector<Index> order(n);
-  std::iota(order.begin(), order.end(), Index{0});
-  std::ranges::stable_sort(order, std::greater<>(), [&](Index i) { return a(i, i); });
-  SymmetricEigen eigen;
-  for (const Index i : order) {
-    eigen.values.push_back(a(i, i));
-    const auto row = std::span(axes.values()).subspan(i * n, n);
-    const double largest = *std::ranges::max_element(row, {}, [](double x) { return std::abs(x); });
-    for (const double x : row) eigen.vectors.push_back(largest < 0 ? -x : x);
-  }
-  return eigen;
-}
-
-std::vector<std::array<double, 2>> classical_scaling(Index n, std::span<const double> distances) {
-  require(n >= 0 && std::ssize(distances) == n * n, "a map of ", n, " points needs ", n * n,
-          " distances, got ", distances.size());
-  std::vector<double> means(n), products(n * n);
-  double mean = 0;
-  for (Index i = 0; i < n * n; ++i) {
-    const double square = distances[i] * distances[i];
-    products[i] = square;
-    means[i / n] += square / static_cast<double>(n);
-    mean += square / static_cast<double>(n * n);
-  }
-  for (Index i = 0; i < n * n; ++i)
-    products[i] = -(products[i] - means[i / n] - means[i % n] + mean) / 2;
-  const SymmetricEigen eigen = symmetric_eigen(n, products);
-  std::vector<std::array<double, 2>> points(n);
-  for (Index k = 0; k < std::min<Index>(2, n); ++k) {
-    const double scale = std::sqrt(std::max(0.0, eigen.values[k]));
-    for (Index i = 0; i < n; ++i) points[i][k] = scale * eigen.vectors[k * n + i];
-  }
-  return points;
+  std::vector<double> values;
+  for (Index i = 0; i < n; ++i) values.push_back(a(i, i));
+  std::ranges::sort(values, std::greater<>());
+  return values;
 }
 
 double effective_rank(Index n, std::span<const double> gram) {
-  std::vector<double> singular = symmetric_eigen(n, gram).values;
+  std::vector<double> singular = symmetric_eigenvalues(n, gram);
   for (double& value : singular) value = std::sqrt(std::max(0.0, value));
   const double sum = std::accumulate(singular.begin(), singular.end(), 0.0);
   double entropy = 0;

@@ -91,7 +91,6 @@ constexpr ScoreEntry kScores[] = {
     {"rank",
      "effective rank of the output z: exp entropy of its normalised singular values",
      {.value = rank}},
-    {"map", "plane where heads lie near whose patterns do: mean Jensen-Shannon distance, scaled"},
 };
 
 }  // namespace

@@ -215,23 +215,6 @@ std::vector<std::string> labels_of(const HeadScores& scores, const HeadSums& hea
 
 // ---- all heads ----------------------------------------------------------------------------------
 
-/// The distances between heads and their places on the map, one for each kind of attention.
-void fill_map(HeadsReport& report, const PatternSums& gathered) {
-  const std::size_t count = report.heads.size();
-  std::map<AttentionKind, std::vector<std::size_t>> by_kind;
-  for (std::size_t a = 0; a < count; ++a) {
-    by_kind[gathered.heads()[a].kind].push_back(a);
-    for (std::size_t b = 0; b < count; ++b) report.distances.push_back(gathered.distance(a, b));
-  }
-  for (const auto& [kind, members] : by_kind) {
-    std::vector<double> distances;
-    for (const std::size_t a : members)
-      for (const std::size_t b : members) distances.push_back(report.distances[a * count + b]);
-    const auto points = classical_scaling(std::ssize(members), distances);
-    for (std::size_t i = 0; i < members.size(); ++i) report.heads[members[i]].map = points[i];
-  }
-}
-
 void fill_heads(HeadsReport& report, const ScoringJob& job, const PatternSums& gathered, bool all) {
   for (const HeadSums& sums : gathered.heads()) {
     HeadScores& head = report.heads.emplace_back(HeadScores{sums.id});
@@ -244,7 +227,9 @@ void fill_heads(HeadsReport& report, const ScoringJob& job, const PatternSums& g
     head.offsets = offsets_of(sums);
     head.labels = labels_of(head, sums, job, pattern);
   }
-  if (all) fill_map(report, gathered);
+  for (std::size_t a = 0; all && a < report.heads.size(); ++a)
+    for (std::size_t b = 0; b < report.heads.size(); ++b)
+      report.distances.push_back(gathered.distance(a, b));
 }
 
 /// More permutations for relations that a head may own and that chance has not reached once, and

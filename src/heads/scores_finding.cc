@@ -147,8 +147,6 @@ Table heads_table(const HeadsReport& report, const HeadsShown& shown) {
   add({"like", "most like", "the known pattern that has most of its attention, above .5"},
       shown.scores);
   add({"labels", "labels", "what most of the largest weights have in common"}, shown.scores);
-  add({"map.0", "x", "place on the map", 3, "", false}, shown.map);
-  add({"map.1", "y", "place on the map", 3, "", false}, shown.map);
   add({"nearest", "nearest", "the head whose pattern is most alike", kPlain, "head"}, shown.map);
   add({"nearest_distance", "apart", "distance to it: 0 the same, .83 nothing in common", 3},
       shown.map);

@@ -101,7 +101,6 @@ Json head_to_json(const HeadsReport& report, std::size_t h) {
                 {"offsets", head.offsets},
                 {"labels", head.labels},
                 {"like", head.like},
-                {"map", Json::Array{head.map[0], head.map[1]}},
                 {"nearest", nearest},
                 {"nearest_distance", distance}});
   return json;

@@ -3,7 +3,6 @@
 // compute with tensors. Read next: src/heads/matrix.cc.
 #pragma once
 
-#include <array>
 #include <complex>
 #include <concepts>
 #include <span>
@@ -58,23 +57,10 @@ std::vector<std::complex<double>> eigenvalues(const Matrix& matrix);
 template <std::floating_point Number>
 double jensen_shannon_distance(Index n, const Number* p, const Number* q);
 
-/// matrix = sum over i of values[i] v_i v_i^T, with v_i = vectors[i n ... i n + n).
-struct SymmetricEigen {
-  std::vector<double> values;   // [n], descending
-  std::vector<double> vectors;  // [n, n]: orthonormal rows
-};
-
-/// Eigenvalues and eigenvectors of a symmetric matrix [n, n]; its upper triangle is read. The
-/// largest element of each vector is positive.
+/// The eigenvalues of a symmetric matrix [n, n], descending; its upper triangle is read.
 /// Errors: another number of elements than n^2, one that is not finite.
 /// Source: cyclic Jacobi rotations, Golub and Van Loan 1996, section 8.4.
-SymmetricEigen symmetric_eigen(Index n, std::span<const double> matrix);
-
-/// Points in the plane whose distances come as near to distances [n, n] as planar points can, their
-/// centre at 0: coordinate k of point i is sqrt(lambda_k) v_k[i] for the two largest eigenvalues of
-/// -J D^2 J / 2, J = I - 1/n.
-/// Error for another number of distances. Source: classical scaling, Torgerson 1952.
-std::vector<std::array<double, 2>> classical_scaling(Index n, std::span<const double> distances);
+std::vector<double> symmetric_eigenvalues(Index n, std::span<const double> matrix);
 
 /// exp of the entropy of the singular values of Z, divided by their sum, from Z^T Z [n, n]: n for
 /// n equal ones, 1 for a single one; 0 for Z = 0.

@@ -5,7 +5,6 @@
 // walk its rows. Read next: src/heads/score_table.cc, src/heads/scores_finding.cc.
 #pragma once
 
-#include <array>
 #include <limits>
 #include <optional>
 #include <span>
@@ -66,7 +65,6 @@ struct HeadScores : HeadId {
   };
   std::vector<Offset> offsets{};      // the commonest first
   std::vector<std::string> labels{};  // "positional -1", "syntactic same", "rare"
-  std::array<double, 2> map{};        // its place among the heads of its kind of attention
   std::string like{};  // the pattern of the table with the largest score, if that is above 1/2
 
   /// The value of a score by its name, such as "entropy". Error for a name without a row.
