@@ -162,6 +162,8 @@ Json to_json(const HeadPattern& pattern) {
 
 namespace {
 
+// Keys and values of all heads lie side by side too, [B, S, G*D]: of them a head reads one block.
+
 /// Rows [0, rows) and columns [block width, (block + 1) width) of sequence b of x [B, T, C].
 Matrix block_of(const Tensor& x, Index b, Index rows, Index block, Index width) {
   const Scalar* first = x.data() + b * x.size(1) * x.size(2) + block * width;

@@ -96,13 +96,13 @@ class PatternSums {
 
 /// p of all heads on relation r, which is number `asked` of what was gathered: the share of
 /// permutations, the true gold among them, whose largest mass over heads reaches that of each head.
-/// Sums that differ by rounding alone are equal.
+/// Sums that differ by rounding alone are equal. Source: Westfall and Young 1993.
 void fill_p(HeadsReport& report, const PatternSums& gathered, std::size_t asked, std::size_t r);
 
 /// The smallest p of each relation that is judged, ascending, with the relation. `count`: of them.
 std::vector<std::pair<double, std::size_t>> smallest_p(const HeadsReport& report,
                                                        std::size_t count);
-/// Fills p_holm from p.
+/// Fills p_holm from p. Source: Holm 1979.
 void correct_p(HeadsReport& report, std::size_t count);
 
 struct ScoredHeads {

@@ -1,5 +1,5 @@
-// `explain`, `cost` and `heads --like` as they are used: what they print, as text and as JSON, and
-// how they refuse what cannot be.
+// `explain` and `cost` as they are used: what they print, as text and as JSON, and how they refuse
+// what cannot be.
 #include "cli/program.h"
 #include "headlab/model/config.h"
 
@@ -117,8 +117,6 @@ TEST_F(Learning, RefusesWhatIsNotThere) {
                           {"explain", "attention", "a", "--heads", "2"},
                           {"explain", "attention", "--file", "own.json", "--example", "1"},
                           {"explain", "lift", "--query", "1"},
-                          {"heads", "a", "--like", "previus"},
-                          {"heads", "a", "--like", "first", "--grid"},
                           {"cost", "--heads", "8", "--d-model", "4"},
                           {"cost", "--heads", "8", "--kv-heads", "3"},
                           {"cost", "--length", "100000000"},
@@ -147,21 +145,10 @@ TEST_F(Learning, CountsCosts) {
   EXPECT_FALSE(done({"cost", "--model", "a", "--json"}).json().at("modules").items().empty());
 }
 
-TEST_F(Learning, HoldsHeadsAgainstKnownPatterns) {
-  done(tiny({"--out", "a"}));
-  const std::string text = done({"heads", "a", "--like", "previous", "--examples", "16"}).out;
-  EXPECT_TRUE(holds(text, "previous")) << text;
-  EXPECT_FALSE(holds(text, "next")) << "no query sees the next token";
-  EXPECT_EQ(text.find("uniform in"), text.rfind("uniform in")) << "one kind of attention";
-  const Json json = done({"heads", "a", "--like", "first", "--examples", "16", "--json"}).json();
-  EXPECT_EQ(json.at("heads").items().size(), 4u);
-  EXPECT_EQ(json.at("patterns").items().size(), 9u) << "of the table of scores, and uniform";
-}
-
 TEST_F(Learning, ShowsLinesThatFitATerminal) {
   done(tiny({"--out", "a"}));
   for (const char* line : {"explain", "explain five-tokens", "explain mistakes",
-                           "explain attention a", "cost --heads 7", "heads a --like local"}) {
+                           "explain attention a", "cost --heads 7", "heads a --scores"}) {
     std::istringstream lines(done(typed(line)).out);
     for (std::string said; std::getline(lines, said);)
       EXPECT_LE(said.size(), 104u) << line << ": " << said;

@@ -15,7 +15,7 @@ const std::string kValues =
     "--drop=50 --dropout=.2 --encoder-layers=1 --eps=.1 --eval-every=7 --eval-examples=16 "
     "--example=1 --examples=40 --finetune=3 --gate-steps=3 --head=0.1 --heads=1 --init=gpt2 "
     "--judged=16 --keep=2 --keep-weights=3 --kind=mean --kv-heads=2 --lambda=.5 --layers=2 "
-    "--like=previous --lr=.003 --matrix=qk --max-loss-rise=1 --method=random "
+    "--lr=.003 --matrix=qk --max-loss-rise=1 --method=random "
     "--methods=magnitude --min-lr=.001 --model=w --momentum=.5 --norm-place=post --npy=f "
     "--optimizer=adam --out=f --pattern=0.1 --pdf=f --per-layer-min=1 --permutations=300 "
     "--positions=none --prune=magnitude --relation=same --resume=w --rounds=2 --save-every=3 "
@@ -132,7 +132,6 @@ const std::vector<Modes> kModes = {
      {{"w"},
       {"w", "--pattern", "0.2"},
       {"w", "--pattern", "all"},
-      {"w", "--like", "previous"},
       {"w", "--grid"},
       {"w", "--over-training"}}},
     {"eval", {{"w"}}},

@@ -88,8 +88,8 @@ TEST_F(Story, HeadsShowsWhatNeedsNoGoldWhereAsked) {
   const std::string scores = done({"heads", "a", "--scores"}).out;
   EXPECT_FALSE(holds(plain, "induction"));
   EXPECT_TRUE(holds(scores, "induction"));
-  EXPECT_FALSE(holds(scores, "near each other"));
-  EXPECT_TRUE(holds(all, "induction") && holds(all, "near each other")) << all;
+  EXPECT_FALSE(holds(scores, "nearest"));
+  EXPECT_TRUE(holds(all, "induction") && holds(all, "nearest")) << all;
 }
 
 TEST_F(Story, ShowsThePatternOfAHeadWithTokensOnBothAxes) {

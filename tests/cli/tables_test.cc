@@ -29,10 +29,8 @@ std::vector<Words> analyses_and(const std::vector<Words>& more) {
 
 TEST_F(Tables, HaveColumnsThatAreExplainedInEveryFormat) {
   done(tiny({"--out", "a", "--track-heads", "10"}));
-  for (const Words& words : analyses_and({{"heads", "a", "--like", "same", "--examples", "16"},
-                                          {"heads", "a", "--over-training"},
-                                          {"cost"},
-                                          {"cost", "--published"}})) {
+  for (const Words& words :
+       analyses_and({{"heads", "a", "--over-training"}, {"cost"}, {"cost", "--published"}})) {
     const auto with = [&](const Words& more) {
       Words all = words;
       all.insert(all.end(), more.begin(), more.end());
@@ -59,7 +57,7 @@ TEST_F(Tables, FitTheTerminal) {
   std::vector<Words> all = {grid};
   for (const char* line :
        {"cost", "cost --published", "heads a --examples 30 --all", "heads a --pattern 0.1",
-        "heads a --grid", "heads a --over-training", "heads a --like same",
+        "heads a --grid", "heads a --over-training",
         "ablate a --examples 30", "ablate a --examples 30 --pairs",
         "ablate a --examples 30 --gold-edges", "circuits a", "attribute a --examples 16",
         "patch a --examples 16", "curve a --examples 16",

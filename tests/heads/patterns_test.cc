@@ -138,7 +138,7 @@ TEST_F(HandBuiltPatterns, OfUniformAttentionAreShares) {
   EXPECT_NEAR(head.value("confidence"), confidence, 10 * kEpsilon);
 }
 
-TEST_F(HandBuiltPatterns, LieApartOnTheMapByTheirDistances) {
+TEST_F(HandBuiltPatterns, LieApartByTheirDistances) {
   const auto distance = [&](std::size_t a, std::size_t b) { return report_.distances[a * 4 + b]; };
   // 1 back and 3 back agree on the first token, and where both have only the first to look at.
   EXPECT_NEAR(distance(0, 1), 0.8 * std::sqrt(std::log(2)), 1e-6);
@@ -146,9 +146,6 @@ TEST_F(HandBuiltPatterns, LieApartOnTheMapByTheirDistances) {
     EXPECT_EQ(distance(a, a), 0);
     for (std::size_t b = 0; b < 4; ++b) EXPECT_EQ(distance(a, b), distance(b, a));
   }
-  EXPECT_GT(std::hypot(report_.heads[0].map[0] - report_.heads[1].map[0],
-                       report_.heads[0].map[1] - report_.heads[1].map[1]),
-            0.3);
 }
 
 TEST_F(HandBuiltPatterns, DoNotDependOnTheBatch) {

@@ -150,7 +150,7 @@ TEST(HeadsText, HasBaselinesWhereATaskNamesCandidates) {
   EXPECT_NE(line_with(said, {"relation0", "0.920", "0.230", "0.970"}), "") << said;
 }
 
-/// Heads on a circle.
+/// Heads that are as far from each other as points of a circle.
 HeadsReport circle_of(std::size_t count) {
   HeadsReport report;
   for (std::size_t h = 0; h < count; ++h) {
@@ -163,14 +163,11 @@ HeadsReport circle_of(std::size_t count) {
     head.values[h] = std::nan("");
     head.offsets = {{-1, 0.98}, {2, 0.02}};
     head.labels.assign(h == 1 ? 20 : 1, "positional -1");
-    const double angle = 6.28 * static_cast<double>(h) / static_cast<double>(count);
-    head.map = {std::cos(angle), std::sin(angle)};
   }
   for (std::size_t a = 0; a < count; ++a) {
     for (std::size_t b = 0; b < count; ++b) {
-      const auto& p = report.heads[a].map;
-      const auto& q = report.heads[b].map;
-      report.distances.push_back(std::hypot(p[0] - q[0], p[1] - q[1]));
+      const double apart = static_cast<double>(a) - static_cast<double>(b);
+      report.distances.push_back(2 * std::abs(std::sin(M_PI * apart / static_cast<double>(count))));
     }
   }
   return report;
@@ -189,8 +186,7 @@ TEST(HeadsText, ShowsTheScoresThatNeedNoGoldWhereTheyAreAskedFor) {
 }
 
 TEST(HeadsText, NamesTheNearestNeighbourOfEachHead) {
-  const HeadsReport report = circle_of(24);
-  const std::string said = shown(report, {.map = true});
+  const std::string said = shown(circle_of(24), {.map = true});
   EXPECT_NE(line_with(said, {"0.3", "0.261"}), "") << said;  // 2 sin(pi / 24)
   for (const std::string& line : lines_of(said)) EXPECT_LE(display_width(line), 80u) << line;
 }

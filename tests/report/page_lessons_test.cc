@@ -2,6 +2,7 @@
 // and without scripts they are texts and tables. Read next: lessons_test.mjs;
 // src/report/page_lessons.cc.
 #include <iterator>
+#include <numeric>
 #include <regex>
 #include <set>
 #include <sstream>
@@ -29,6 +30,15 @@ Json world_results(const LessonWorld& world, Index count) {
                        {"diversity", diversity_of(heads)}});
 }
 
+/// A row of a known pattern: the wanted keys in equal shares, or none.
+std::vector<double> known_row(const ScoreEntry& score, const PatternQuery& query) {
+  std::vector<double> row;
+  for (Index s = 0; s < std::ssize(query.keys); ++s) row.push_back(score.from.weight(query, s));
+  const double sum = std::accumulate(row.begin(), row.end(), 0.0);
+  for (double& weight : row) weight = sum > 0 ? weight / sum : 0;
+  return row;
+}
+
 /// Rows of known patterns on a few tokens, as the lesson must draw them.
 Json known_results() {
   const std::vector<std::int32_t> tokens = {3, 1, 3, 2, 1, 3};
@@ -41,10 +51,10 @@ Json known_results() {
       Json rows = Json::array();
       for (Index t = 0; t < 6; ++t) {
         const auto keys = std::span(tokens).first(causal ? static_cast<std::size_t>(t) + 1 : 6);
-        std::vector<double> row = pattern_row(score, {.t = t,
-                                                      .token = tokens[static_cast<std::size_t>(t)],
-                                                      .keys = keys,
-                                                      .facts = {}});
+        std::vector<double> row = known_row(score, {.t = t,
+                                                    .token = tokens[static_cast<std::size_t>(t)],
+                                                    .keys = keys,
+                                                    .facts = {}});
         row.resize(6);
         rows.push_back(row);
       }

@@ -99,7 +99,7 @@ shows '<caption>Heads of each layer</caption>' census
 shows '<caption>Queries</caption>' 'learn&lesson=sizes'
 problems=$(node --expose-internals "$copy/tests/report/modules_test.mjs" | tr '\n' ';' || true)
 expect 'a rule is broken by 26 files; alone' echo "a rule is broken by $problems alone"
-expect '"last"' "$program" heads "$run" --like last --json
+expect '"last"' "$program" heads "$run" --scores --json
 small=(--task relations --layers 2 --heads 2 --d-model 16 --steps 20)
 expect 'layer|rms|magnitude' "$program" train --help
 expect 'a kind of norm: x / mean(|x|) w' "$program" explain magnitude

@@ -81,7 +81,7 @@ function nearestTable() {
     name, head.at, fixed(distance, 3), fixed(uniform, 3)]);
   return rows.length ? tableOf(
         `The run’s nearest heads on example ${exampleIndex()} (mean Jensen-Shannon distance, at ` +
-          `most .833; heads --like takes the mean over 64 examples)`,
+          `most .833; heads --scores names the pattern that has most of a head’s attention)`,
         ['pattern', 'nearest head', 'distance', 'distance of uniform attention'], rows)
     : [];
 }
