@@ -92,7 +92,6 @@
 #include "headlab/prune/curve.h"
 #include "headlab/prune/methods.h"
 #include "headlab/prune/prune.h"
-#include "headlab/prune/timing.h"
 
 // lab: experiments over many runs.
 #include "headlab/lab/compare.h"

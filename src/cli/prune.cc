@@ -89,7 +89,7 @@ Result prune(Invocation& call) {
   const PruneResult pruned = prune_run(run, flags.out, options, callbacks);
   progress.clear();
   std::vector<Table> tables = {model_table(pruned)};
-  if (!pruned.timing.empty()) tables.push_back(timing_table(pruned.timing));
+  if (pruned.timing) tables.push_back(*pruned.timing);
   std::string said =
       text("\n", flags.out, ": method ", options.method, ", seed ", options.settings.seed);
   if (options.finetune > 0) {

@@ -20,15 +20,13 @@ struct ReproduceFlags {
     Flags s;
     s.integer("examples", options.settings.examples, 2, 1 << 24,
               "on which heads are chosen and scored");
-    s.integer("stages", options.stages, 1, 1000, "points in training at which it is pruned");
-    s.boolean("retrain", options.retrain, "train once more, to prune on the way");
     s.integer("turns", options.timing.turns, 1, 100000, "timings of each batch size");
     s.integer("gate_steps", options.settings.gate_steps, 1, 1 << 30, "steps of training gates");
     options.finetune = options.settings.gate_steps;
     s.integer("finetune", options.finetune, 0, 1 << 30,
               "steps of training after the closed gates are gone, if not as many as with them");
     s.integer("seed", options.settings.seed, 0, kMostExact, "of the gates' noise");
-    s.only({"stages", "retrain", "turns"}, {"@michel"});
+    s.only({"turns"}, {"@michel"});
     s.only({"gate_steps", "finetune", "seed"}, {"@voita"});
     work.add_to(s);
     s.boolean("force", force, "make anew what the runs keep");

@@ -6,11 +6,11 @@
 #include <array>
 
 #include "headlab/base/error.h"
+#include "headlab/base/text.h"
 #include "headlab/heads/ablation.h"
 #include "headlab/lab/reproduce.h"
-#include "headlab/model/initial.h"
 #include "headlab/train/streams.h"
-#include "lab/papers.h"
+#include "train/snapshots.h"
 
 namespace headlab {
 namespace {
@@ -58,40 +58,20 @@ Choice without(const Transformer& model, const Task& task, Index examples, doubl
   return choose_heads(problem, find_prune_method("importance"), heads - gone);
 }
 
-/// Trains the run's model once more and prunes copies of it on the way.
-Json prune_while_training(const Run& run, const PaperOptions& options) {
-  tell(run, options, "training once more, to prune on the way");
-  Transformer model = run.model.clone();
-  const TrainConfig& config = run.config.train;
-  initialize(model, streams::initial_values(config.seed));
+/// What is left by importance of the weights that the run kept while it trained (keep_weights).
+Json prune_on_the_way(const Run& run, Index examples) {
   Json stages = Json::array();
-  const Index count = std::max<Index>(1, std::min(options.stages, config.steps)),
-              examples = options.settings.examples;
-  const auto after_step = [&](Index step) {
-    if (step < config.steps * (std::ssize(stages.items()) + 1) / count) return;
-    const Transformer now = model.clone();
+  const Snapshots kept = read_snapshots(run);
+  for (std::size_t i = 0; i < kept.steps.size(); ++i) {
+    const Transformer now = kept.model(run, i);
     Json judged = Json::array();
     for (const double share : kShares)
       judged.push_back(judge(pruned_model(now, without(now, *run.task, examples, share)), *run.task,
                              {.examples = examples}));
-    stages.push_back(Json::object({{"step", step}, {"by_share", std::move(judged)}}));
-  };
-  Trainer(model, *run.task, config).run({.after_step = after_step});
-  return Json::object({{"by_step", std::move(stages)}});
-}
-
-/// The second training of a run, if it is asked for.
-struct SecondTraining {
-  SecondTraining(const Run& run, const PaperOptions& options) {
-    if (!options.retrain) return;
-    Json settings =
-        Json::object({{"examples", options.settings.examples}, {"stages", options.stages}});
-    all.push_back(part_of_run(run, options.keeping, "michel-steps", std::move(settings),
-                              [&run, options] { return prune_while_training(run, options); }));
+    stages.push_back(Json::object({{"step", kept.steps[i]}, {"by_share", std::move(judged)}}));
   }
-  const std::vector<Cell>& cells() const { return all; }
-  std::vector<Cell> all;
-};
+  return stages;
+}
 
 CurveOptions curve_options(const PaperOptions& options) {
   return {.methods = {"importance", "ablation", "random"},
@@ -102,40 +82,27 @@ CurveOptions curve_options(const PaperOptions& options) {
 
 std::vector<Cell> michel_cells(const std::vector<std::filesystem::path>& runs,
                                const PaperOptions& options) {
-  std::vector<Cell> cells = curve_cells(runs, curve_options(options));
-  for (Cell& cell : cells_of_runs<SecondTraining>(runs, options)) cells.push_back(std::move(cell));
-  return cells;
-}
-
-/// Error if what was kept of the second training has another shape.
-Json stages_of(const Json& kept) {
-  for (const Json& stage : kept.at("by_step").items())
-    require(stage.at("by_share").items().size() == kShares.size(),
-            "what was kept of the training with prunings is damaged: make it anew");
-  return kept.at("by_step");
+  return curve_cells(runs, curve_options(options));
 }
 
 Json michel(const Run& run, const PaperOptions& options) {
   require(!all_heads(run.model).empty(), "the model has no head to prune");
   const Index examples = options.settings.examples;
-  tell(run, options, "ablating single heads");
+  options.tell(run, "ablating single heads");
   Json report =
       stamped({{"ablation",
                 finding_of(ablate_heads(run.model, held_out_examples(*run.task, examples).batch))},
                {"one_head_per_layer", keep_one_head(run, examples)},
                {"curve", prune_curve(run, curve_options(options))},
                {"shares", std::vector<double>(kShares.begin(), kShares.end())},
-               {"by_step", Json::array()}});
-  const SecondTraining second(run, options);
-  for (const Cell& cell : second.cells())
-    report["by_step"] = stages_of(once(cell, options.keeping.should_stop));
-  tell(run, options, "timing the full, the masked and the pruned model");
+               {"by_step", prune_on_the_way(run, examples)}});
+  options.tell(run, "timing the full, the masked and the pruned model");
   const std::vector<Index>& batches = options.timing.batches;
   const Index largest = batches.empty() ? 1 : std::ranges::max(batches);
   const Table timing =
-      timing_table(time_pruning(run.model, without(run.model, *run.task, examples, 0.5).kept,
-                                run.task->make_batch(streams::timed(), largest, Split::validation),
-                                options.timing));
+      time_pruning(run.model, without(run.model, *run.task, examples, 0.5).kept,
+                   run.task->make_batch(streams::timed(), largest, Split::validation),
+                   options.timing);
   report["timing"] = Json(Finding{.tables = {timing}}).at("timing");
   return report;
 }
@@ -174,10 +141,12 @@ std::vector<Table> michel_tables() {
   curve.grids = {{"loss after removal", "method", "kept", "loss"}};
   Table steps{.name = "by_step",
               .columns = {{"step", "trained steps", "when it was pruned", kPlain, "", false}},
-              .title = "4. loss when it is pruned by importance while it trains"};
+              .title =
+                  "4. loss of the weights kept while it trained, pruned by importance (train "
+                  "--keep-weights)"};
   for (std::size_t i = 0; i < kShares.size(); ++i)
     steps.columns.push_back({text("by_share.", i, ".loss"), text(100 * kShares[i], "% gone")});
-  Table timing = timing_table({});
+  Table timing = timing_table();
   timing.title = "5. half of the heads removed";
   std::vector<Table> tables = {heads, one, curve, steps, timing};
   for (std::size_t i = 0; i < tables.size(); ++i) tables[i].note = kPublished[i];
@@ -193,32 +162,23 @@ Finding michel_found(const Json& report) {
   return {.about = report, .tables = std::move(tables)};
 }
 
+/// The curves over runs: means for each method and number of heads.
 Table michel_over_runs(std::span<const Json> reports) {
-  Table table{.name = "over_runs",
-              .columns = {{"share", "heads removed", "those of least importance", 0, "%", false},
-                          {"loss.mean,low,high", "loss", "", kPlain, "", false},
-                          {"accuracy.mean,low,high", "accuracy", "", kPlain, "", false}},
-              .title = text("pruned by importance at the end of training, over ", reports.size(),
-                            " runs: means with 95% intervals")};
-  Json rows = Json::array();
-  const bool trained = parts_of(reports, "by_step") > 0;
-  for (std::size_t i = 0; trained && i < kShares.size(); ++i) {
-    std::vector<double> losses, accuracies;
-    for (const Json& report : reports) {
-      const Judged last =
-          judged_of(report.at("by_step").items().back().at("by_share").items().at(i));
-      losses.push_back(last.loss);
-      accuracies.push_back(last.accuracy);
-    }
-    rows.push_back(Json::object({{"share", kShares[i]},
-                                 {"loss", geometric_interval(losses)},
-                                 {"accuracy", share_interval(accuracies)}}));
+  std::vector<Curve> curves;
+  for (const Json& report : reports) {
+    const Json& kept = report.at("curve");
+    Curve& curve = curves.emplace_back(curve_without_methods(kept));
+    for (const Json& method : kept.at("methods").items())
+      curve.methods.push_back(method_curve_of(method));
   }
-  return table_of(Json::object({{"over_runs", rows}}), std::move(table));
+  Table table = curve_tables(curves, counted(curves.size()))[0];
+  table.name = "over_runs";
+  return table;
 }
 
 }  // namespace
 
+extern const Paper kMichel;  // for the table of papers, in voita.cc
 const Paper kMichel{"michel", michel_cells, michel, michel_found, michel_over_runs};
 
 }  // namespace headlab

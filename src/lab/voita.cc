@@ -10,7 +10,6 @@
 #include "headlab/heads/scores.h"
 #include "headlab/lab/reproduce.h"
 #include "headlab/prune/methods.h"
-#include "lab/papers.h"
 
 namespace headlab {
 namespace {
@@ -66,7 +65,7 @@ class VoitaWork {
   Json found(std::size_t cell) const { return once(cells_[cell], options_.keeping.should_stop); }
 
   Json train_gates_of(double penalty) {
-    tell(run_, options_, text("training gates, lambda ", penalty));
+    options_.tell(run_, text("training gates, lambda ", penalty));
     PruneSettings settings = options_.settings;
     settings.penalty = penalty;
     if (!before_) before_ = score_heads(run_.model, *run_.task, {.examples = settings.examples});
@@ -98,7 +97,7 @@ class VoitaWork {
   /// fine-tuning took together.
   Json train_anew(std::size_t penalty) const {
     const std::vector<HeadId> survivors = heads_of(found(penalty).at("survivors"));
-    tell(run_, options_, text("training ", survivors.size(), " heads from scratch"));
+    options_.tell(run_, text("training ", survivors.size(), " heads from scratch"));
     const Index steps = options_.settings.gate_steps + options_.finetune;
     return judge_like(run_, train_from_scratch(run_, survivors, steps));
   }
@@ -213,10 +212,20 @@ Table voita_columns_over_runs(std::size_t runs) {
   return table;
 }
 
+/// The penalties of each report. Error unless all have as many.
+std::size_t rows_in(std::span<const Json> reports) {
+  std::vector<std::size_t> rows(reports.empty());
+  for (const Json& report : reports) rows.push_back(report.at("rows").items().size());
+  for (const std::size_t one : rows)
+    require(one == rows[0], "reports with ", rows[0], " and ", one,
+            " rows cannot be averaged: make them anew with the same settings");
+  return rows[0];
+}
+
 Table voita_over_runs(std::span<const Json> reports) {
   Json rows = Json::array();
   std::vector<Paired> against;
-  const std::size_t count = parts_of(reports, "rows");
+  const std::size_t count = rows_in(reports);
   for (std::size_t i = 0; i < count; ++i) {
     Json row = Json::object({{"survivors", Json::array()}});
     std::map<std::string, std::vector<double>> losses;
@@ -242,19 +251,10 @@ Table voita_over_runs(std::span<const Json> reports) {
 
 }  // namespace
 
-std::size_t parts_of(std::span<const Json> reports, const char* key) {
-  const auto parts = [key](const Json& report) { return report.at(key).items().size(); };
-  const std::size_t count = reports.empty() ? 0 : parts(reports[0]);
-  for (const Json& report : reports)
-    require(parts(report) == count, "reports with ", count, " and ", parts(report), " ", key,
-            " cannot be averaged: make them anew with the same settings");
-  return count;
-}
-
-const Paper kVoita{"voita", voita_cells, voita, voita_found, voita_over_runs};
+extern const Paper kMichel;
 
 std::span<const Paper> papers() {
-  static const Paper all[] = {kMichel, kVoita};
+  static const Paper all[] = {kMichel, {"voita", voita_cells, voita, voita_found, voita_over_runs}};
   return all;
 }
 

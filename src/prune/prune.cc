@@ -249,8 +249,7 @@ Json to_json(const PruneResult& result) {
                        {"pruning", pruning_text(result.options)},
                        {"step", result.finetuned},
                        {"weights", result.weights}});
-  if (!result.timing.empty())
-    json["timing"] = to_json(Finding{.tables = {timing_table(result.timing)}}).at("timing");
+  if (result.timing) json["timing"] = Json(Finding{.tables = {*result.timing}}).at("timing");
   return json;
 }
 

@@ -1,8 +1,6 @@
 // Six pieces of work take turns: the three models, the full one again, and the attention modules of
 // the full and the pruned one alone. Two timings of the full model show how noisy the clock is.
 // Read next: src/base/timing.h.
-#include "headlab/prune/timing.h"
-
 #include <cmath>
 
 #include "base/timing.h"
@@ -66,12 +64,25 @@ Work attention_of(Transformer& model, const Batch& batch) {
 
 }  // namespace
 
-std::vector<PruneTiming> time_pruning(const Transformer& model, std::span<const HeadId> kept,
-                                      const Batch& examples, const TimingOptions& options) {
+Table timing_table() {
+  return {"timing",
+          {{"batch", "batch", "sequences in a batch", kPlain, "", false},
+           {"full_ms", "full ms", "forward and backward of the whole model, median", 3},
+           {"masked_ms", "masked ms", "with heads whose gates are 0", 3},
+           {"removed_ms", "removed ms", "with these heads removed", 3},
+           {"attention_full_ms", "attention", "of the whole model, alone", 3},
+           {"attention_removed_ms", "without", "attention with heads removed", 3},
+           {"attention_saved", "saved", "of the time of attention", 1, "%"},
+           {"saved", "of all", "saved of the whole time", 1, "%"},
+           {"noise", "noise", "by how much repeated timings differ", 1, "%"}}};
+}
+
+Table time_pruning(const Transformer& model, std::span<const HeadId> kept, const Batch& examples,
+                   const TimingOptions& options) {
   Transformer full = model.clone();
   Transformer removed = remove_heads(model, kept);
   const ModelHooks none, gates{.edits = gates_for(model, kept)};
-  std::vector<PruneTiming> timings;
+  Table table = timing_table();
   Steps steps(std::ssize(options.batches));
   for (const Index size : options.batches) {
     require(size >= 1 && size <= examples.size, "a batch of ", size, " cannot be timed with ",
@@ -81,33 +92,10 @@ std::vector<PruneTiming> time_pruning(const Transformer& model, std::span<const 
                                      step_of(removed, batch, none), step_of(full, batch, none),
                                      attention_of(full, batch),     attention_of(removed, batch)};
     const std::vector<double> ms = interleaved_medians(works, options.turns);
-    timings.push_back({.batch = size,
-                       .full = ms[0],
-                       .masked = ms[1],
-                       .removed = ms[2],
-                       .attention_full = ms[4],
-                       .attention_removed = ms[5],
-                       .noise = std::abs(ms[3] / ms[0] - 1)});
+    table.rows.push_back({size, ms[0], ms[1], ms[2], ms[4], ms[5], 1 - ms[5] / ms[4],
+                          1 - ms[2] / ms[0], std::abs(ms[3] / ms[0] - 1)});
     steps.done();
   }
-  return timings;
-}
-
-Table timing_table(const std::vector<PruneTiming>& timing) {
-  Table table{"timing",
-              {{"batch", "batch", "sequences in a batch", kPlain, "", false},
-               {"full_ms", "full ms", "forward and backward of the whole model, median", 3},
-               {"masked_ms", "masked ms", "with heads whose gates are 0", 3},
-               {"removed_ms", "removed ms", "with these heads removed", 3},
-               {"attention_full_ms", "attention", "of the whole model, alone", 3},
-               {"attention_removed_ms", "without", "attention with heads removed", 3},
-               {"attention_saved", "saved", "of the time of attention", 1, "%"},
-               {"saved", "of all", "saved of the whole time", 1, "%"},
-               {"noise", "noise", "by how much repeated timings differ", 1, "%"}}};
-  for (const PruneTiming& row : timing)
-    table.rows.push_back({row.batch, row.full, row.masked, row.removed, row.attention_full,
-                          row.attention_removed, 1 - row.attention_removed / row.attention_full,
-                          1 - row.removed / row.full, row.noise});
   return table;
 }
 

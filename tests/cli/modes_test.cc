@@ -19,7 +19,7 @@ const std::string kValues =
     "--methods=magnitude --min-lr=.001 --model=w --momentum=.5 --norm-place=post --npy=f "
     "--optimizer=adam --out=f --pattern=0.1 --pdf=f --per-layer-min=1 --permutations=300 "
     "--positions=none --prune=magnitude --relation=same --resume=w --rounds=2 --save-every=3 "
-    "--schedule=linear --seed=5 --seeds=2 --sizes=1 --stages=2 --steps=33 --svg=f --target=1 "
+    "--schedule=linear --seed=5 --seeds=2 --sizes=1 --steps=33 --svg=f --target=1 "
     "--task=relations:length=6 --temperature=0.5 --tokens=3 --top-k=2 --track-heads=5 "
     "--top-p=.3 --turns=2 --warmup=9 --width=84mm --z=f --input=a --prompt=a --source=a --stop=a";
 
@@ -144,7 +144,7 @@ const std::vector<Modes> kModes = {
     {"curve", {{"w"}, {"w", "--methods", "magnitude"}, {"w", "--methods", "random"}}},
     {"reproduce",
      {{"voita", "w", "--gate-steps", "2", "--examples", "16"},
-      {"michel", "w", "--stages", "1", "--turns", "1", "--examples", "16"}}},
+      {"michel", "w", "--turns", "1", "--examples", "16"}}},
     {"page", {{"w"}, {"w", "--check"}}},
     {"explain", {{"five-tokens"}, {"attention", "w"}, {"mistakes"}, {"lift"}}},
     {"train",

@@ -76,7 +76,7 @@ TEST_F(Story, HeadsPrintsItsKeysAndKeepsThem) {
   const Json& head = json.at("heads").items()[0];
   expect_keys(head, {"layer", "head", "entropy", "scores"});
   expect_keys(head.at("scores").at("back1"), {"mass", "top1", "lift"});
-  expect_keys(head, {"confidence", "distance", "rank", "patterns", "offsets", "labels", "map"});
+  expect_keys(head, {"confidence", "distance", "rank", "patterns", "offsets", "labels", "like"});
   expect_keys(json, {"permutations", "specialization", "distances", "seed", "settings"});
   EXPECT_TRUE(relation.at("best").at("lift_untrained").is_number());
   EXPECT_EQ(kept("a/heads.json"), json);

@@ -2,7 +2,7 @@
 // models (WMT, BERT) and stand beside ours for their shape alone.
 // michel: Michel, Levy and Neubig 2019, "Are Sixteen Heads Really Better than One?": which single
 // heads matter, whether one head for each layer is enough, how far the heads go by importance, from
-// when on in training they can go, and what that saves.
+// when on in training they can go (of runs that kept weights on the way), and what that saves.
 // voita: Voita et al. 2019, "Analyzing Multi-Head Self-Attention: Specialized Heads Do the Heavy
 // Lifting, the Rest Can Be Pruned": how many heads survive as a function of the penalty, of which
 // type they are, how the pruned model compares with one that had these heads from the start, and
@@ -13,7 +13,6 @@
 #include <span>
 
 #include "headlab/prune/curve.h"
-#include "headlab/prune/timing.h"
 
 namespace headlab {
 
@@ -21,13 +20,15 @@ struct PaperOptions {
   /// How heads are chosen, on as many examples as they are judged on; of gates the penalty is that
   /// of the row.
   PruneSettings settings{};
-  Index stages = 5;     // michel: points in training at which prunability is measured
-  bool retrain = true;  // michel: measure that at all; the model trains once more from the start
   TimingOptions timing{};
   std::vector<double> penalties = {0.01, 0.03, 0.1, 0.2, 0.4};
   Index finetune = 0;  // voita: steps after the heads with closed gates are removed
   std::function<void(const std::string&)> progress{};
   Keeping keeping{};  // of each training and of the curve
+
+  void tell(const Run& run, const std::string& what) const {
+    if (progress) progress(run.path.string() + ": " + what);
+  }
 };
 
 struct Paper {

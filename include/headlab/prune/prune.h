@@ -10,8 +10,8 @@
 
 #include "headlab/base/error.h"
 #include "headlab/base/json.h"
+#include "headlab/base/table.h"
 #include "headlab/prune/methods.h"
-#include "headlab/prune/timing.h"
 
 namespace headlab {
 
@@ -50,7 +50,7 @@ struct PruneResult {
   std::vector<HeadId> kept, removed;
   /// `after` includes fine-tuning; without it, it equals removed_only.
   ModelFigures before, removed_only, after;
-  std::vector<PruneTiming> timing{};  // if asked for
+  std::optional<Table> timing{};  // if asked for
   PruneOptions options{};
   Index steps = 0;        // of training that the run had
   Index gate_steps = 0;   // and its model after them, with gates
@@ -88,6 +88,22 @@ Index trained_steps(const Run& run);
 /// A model that has only these heads from the start: initial values anew, and trained like the run
 /// but for `more` steps longer.
 Transformer train_from_scratch(const Run& run, std::span<const HeadId> heads, Index more = 0);
+
+// ---- what removal saves: a head whose gate is 0 costs as much as before, one that was removed
+// nothing
+
+struct TimingOptions {
+  std::vector<Index> batches = {1, 4, 16, 64};
+  Index turns = 15;  // of each batch size, after one warm-up
+};
+/// Median milliseconds of a batch, forward and backward, for each batch size: with all heads, with
+/// gates that leave `kept`, with `kept` alone; of all attention modules alone; and the relative
+/// difference of two timings of the full model in the same turns. All are timed in turns, so that
+/// other load on the machine affects them alike. Error if `examples` holds fewer sequences than the
+/// largest batch.
+Table time_pruning(const Transformer& model, std::span<const HeadId> kept, const Batch& examples,
+                   const TimingOptions& options = {});
+Table timing_table();  // its columns
 
 /// Prunes `run` into a new run at `out`; the old one is not touched. Errors, before anything is
 /// written: those of choose_heads; `out` exists without `force` or is the run itself. `callbacks`
