@@ -41,7 +41,7 @@ const std::vector<Mistake> kWords = {
     {"NoValue", "train --steps", 2, "--steps needs a value"},
     {"FlagForAValue", "train --out --json", 2, "--out needs a value"},
     {"SwitchWithANumber", "eval a --json=3", 2, "true or false"},
-    {"FlagOfAnotherMode", "reproduce voita a --turns 15", 2, "--turns goes with michel"},
+    {"FlagOfAnotherMode", "reproduce voita a --turns 3", 2, "--turns goes with michel"},
     {"ClearedNumber", "train --no-steps", 2, "unknown flag '--no-steps'"},
     {"NoRun", "eval", 2, "missing argument RUN|headlab eval runs/full"},
     {"TwoRuns", "eval a b", 2, "unexpected argument 'b'"},
