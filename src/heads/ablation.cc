@@ -121,7 +121,7 @@ void Ablation::find_replacements() {
   std::vector<OutputSums> sums(modules_.size());
   const bool mean = options_.kind == AblationKind::mean;
   for_parts(examples_, options_.batch, [&](const Batch& part, Index) {
-    const Activations activations(model_, part, false);
+    const Activations activations(model_, part, false, false);
     for (std::size_t m = 0; m < modules_.size(); ++m) {
       const Tensor& z = activations.captures().attention[m].z;
       if (mean && z.defined())
@@ -181,7 +181,7 @@ ModelHooks Ablation::from_unchanged(std::size_t first, const ModelCaptures& unch
 struct Ablation::Part {
   const Ablation& of;
   const Batch& examples;
-  Activations whole{of.model_, examples, false};
+  Activations whole{of.model_, examples, false, false};
   std::vector<Tensor> replacements{};
 
   Part(const Ablation& of_, const Batch& examples_, Index first)
@@ -204,7 +204,8 @@ std::vector<std::vector<double>> Ablation::losses(std::span<const HeadSet> sets)
   const NoGrad no_grad;
   constexpr Index kAtOnce = 32;  // sets: a whole pass for each thread, not a part of each loop
   std::vector<std::vector<double>> all(sets.size(), std::vector<double>(examples_.size));
-  for_parts(examples_, options_.batch, [&](const Batch& examples, Index first) {
+  const Index at_once = model_.config().at_once(options_.batch, examples_.length);
+  for_parts(examples_, at_once, [&](const Batch& examples, Index first) {
     const Part part(*this, examples, first);
     Steps steps(std::ssize(sets));
     for (Index begin = 0; begin < std::ssize(sets); begin += kAtOnce) {
@@ -224,7 +225,8 @@ std::vector<Ablation::PairLosses> Ablation::pair_losses(std::span<const HeadPair
   const NoGrad no_grad;
   const std::vector<double> none(examples_.size);
   std::vector<PairLosses> all(pairs.size(), {none, none, none, none});
-  for_parts(examples_, options_.batch, [&](const Batch& examples, Index first) {
+  const Index at_once = model_.config().at_once(options_.batch, examples_.length);
+  for_parts(examples_, at_once, [&](const Batch& examples, Index first) {
     const Part part(*this, examples, first);
     parallel_for(std::ssize(pairs), [&](Index p) {
       const NoGrad nothing_recorded;  // on this thread

@@ -13,11 +13,11 @@
 
 namespace headlab {
 
-Activations::Activations(const Transformer& model, const Batch& batch, bool patterns)
+Activations::Activations(const Transformer& model, const Batch& batch, bool patterns, bool logits)
     : model_(model) {
   const NoGrad no_grad;
   captures_.wants_patterns = patterns;
-  logits_ = model.forward(batch, {}, {.captures = &captures_});
+  logits_ = model.forward(batch, {}, {.captures = &captures_, .logits = logits});
 }
 
 Tensor Activations::pattern(const HeadId& head) const {

@@ -42,24 +42,43 @@ bool reads_what_is_written(AttentionKind from, AttentionKind to, char kind) {
   return (from == AttentionKind::encoder) == reads_encoder;
 }
 
-/// The share of the rows of [V, V] whose largest element is on the diagonal.
-double diagonal_share(const Tensor& square) {
-  const Index n = square.size(0);
+constexpr Index kMostTokens = 4096;  // up to here all tokens are asked, of more kSomeTokens
+constexpr Index kSomeTokens = 1024;
+
+/// The share of the rows of left right, [V, V] for left [V, D] and right [D, V], whose largest
+/// element is on the diagonal. Of large vocabularies some rows are made, spread evenly.
+double diagonal_share(const Tensor& left, const Tensor& right, Scalar scale = 1) {
+  const Index V = left.size(0), rows = V > kMostTokens ? kSomeTokens : V;
+  Ids tokens;
+  for (Index i = 0; i < rows; ++i) tokens.push_back(static_cast<std::int32_t>(i * V / rows));
+  const Tensor made = matmul(embedding(left, tokens, {rows}), right) * scale;  // [rows, V]
   double hits = 0;
-  for (Index i = 0; i < n; ++i) {
-    const Scalar* row = square.data() + i * n;
-    hits += std::max_element(row, row + n) - row == i;
+  for (Index i = 0; i < rows; ++i) {
+    const Scalar* row = made.data() + i * V;
+    hits += std::max_element(row, row + V) - row == tokens[i];
   }
-  return hits / static_cast<double>(n);
+  return hits / static_cast<double>(rows);
+}
+
+Scalar scale_of(const HeadWeights& weights) {
+  return static_cast<Scalar>(1 / std::sqrt(static_cast<double>(weights.Q.size(1))));
+}
+
+void require_tokens(const Transformer& model) {
+  require(model.config().features == 0,
+          "the model reads vectors: circuits over a vocabulary need a model that embeds tokens");
 }
 
 CircuitSummary summary_of(const Transformer& model, const HeadId& head, Index distance) {
-  const TokenCircuits tokens = token_circuits(model, head, distance);
-  const HeadWeights weights = head_weights(model, head);
+  require_tokens(model);
+  const HeadWeights turned = head_weights(model, head, distance),
+                    weights = head_weights(model, head);
+  const Tensor& E = model.embedding();
+  const Tensor keys = transpose(matmul(E, turned.K)), values = matmul(E, weights.V);
   const Index V = model.config().vocab;
   const Tensor U = unembedding(model);
   const Matrix read = Matrix(model.embedding()) * Matrix(weights.V);  // [V, Dv]
-  CircuitSummary summary{head, diagonal_share(tokens.qk), {}, {}};
+  CircuitSummary summary{head, diagonal_share(matmul(E, turned.Q), keys, scale_of(turned)), {}, {}};
   if (kind_of(model, head) == AttentionKind::encoder) return summary;  // it writes to no logit
   for (Index k = 0; k < model.config().targets; ++k) {
     const Matrix small = Matrix(weights.O) * Matrix(slice(U, 1, k * V, (k + 1) * V)) * read;
@@ -69,7 +88,8 @@ CircuitSummary summary_of(const Transformer& model, const HeadId& head, Index di
       sizes += std::abs(value);
     }
     summary.copying.push_back(sizes > 0 ? sum / sizes : 0);
-    summary.copies.push_back(diagonal_share(slice(tokens.ov, 1, k * V, (k + 1) * V)));
+    summary.copies.push_back(
+        diagonal_share(values, matmul(weights.O, slice(U, 1, k * V, (k + 1) * V))));
   }
   return summary;
 }
@@ -179,13 +199,13 @@ HeadWeights head_weights(const Transformer& model, const HeadId& head, Index dis
 
 TokenCircuits token_circuits(const Transformer& model, const HeadId& head, Index distance) {
   const NoGrad no_grad;
-  require(model.config().features == 0,
-          "the model reads vectors: circuits over a vocabulary need a model that embeds tokens");
+  require_tokens(model);
+  require(model.config().vocab <= kMostTokens, "a matrix over ", model.config().vocab,
+          " tokens is too large to be shown: the most are ", kMostTokens);
   const HeadWeights weights = head_weights(model, head, distance);
   const Tensor& E = model.embedding();
-  const auto scale = static_cast<Scalar>(1 / std::sqrt(static_cast<double>(weights.Q.size(1))));
   const Tensor queries = matmul(E, weights.Q), keys = matmul(E, weights.K);
-  const Tensor qk = matmul(queries, keys, {.transpose_b = true}) * scale;
+  const Tensor qk = matmul(queries, keys, {.transpose_b = true}) * scale_of(weights);
   if (kind_of(model, head) == AttentionKind::encoder) return {qk, {}};
   return {qk, matmul(matmul(E, weights.V), matmul(weights.O, unembedding(model)))};
 }
@@ -200,16 +220,18 @@ CircuitsReport find_circuits(const Transformer& model, const CircuitOptions& opt
 }
 
 Finding finding_of(const CircuitsReport& report) {
-  Table heads{"heads",
-              {kHeadColumn,
-               {"matches", "matches", "share of tokens that score highest for themselves", 2},
-               {"copying", "copying",
-                "sum of eigenvalues / sum of their sizes of what the head writes, by target: 1 "
-                "copies tokens",
-                2},
-               {"copies", "copies",
-                "share of tokens whose own logit rises most when the head looks at them, by target",
-                2}}};
+  Table heads{
+      "heads",
+      {kHeadColumn,
+       {"matches", "matches",
+        "share of tokens (of more than 4,096, of 1,024 of them) that score highest for themselves",
+        2},
+       {"copying", "copying",
+        "sum of eigenvalues / sum of their sizes of what the head writes, by target: 1 "
+        "copies tokens",
+        2},
+       {"copies", "copies",
+        "share of tokens whose own logit rises most when the head looks at them, by target", 2}}};
   for (const CircuitSummary& one : report.heads)
     heads.rows.push_back({one.head, one.matches, one.copying, one.copies});
   Table pairs{

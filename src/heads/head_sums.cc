@@ -97,7 +97,8 @@ PatternSums::PatternSums(const Transformer& model, std::span<const AskedGold> as
     : asked_(asked),
       options_(options),
       causal_(model.config().architecture != Architecture::encoder) {
-  const Index length = std::max(model.config().length, model.config().source_length);
+  const Index longest = std::max(model.config().length, model.config().source_length);
+  const Index length = options.length > 0 ? options.length : longest;
   HeadSums head;
   for (const AskedGold& gold : asked) {
     const Index permutations = options.permuted ? gold.permuted.permutations() : 0;
@@ -125,8 +126,11 @@ PatternSums::PatternSums(const Transformer& model, std::span<const AskedGold> as
 }
 
 void PatternSums::gather(const Transformer& model, const Batch& examples, Index size) {
+  constexpr Index kMostWeights = 1 << 26;  // of patterns, at once
+  const Index of_one = std::max<Index>(1, std::ssize(heads_) * examples.length * examples.length);
+  size = std::clamp<Index>(kMostWeights / of_one, 1, size);
   for_parts(examples, size, [&](const Batch& part, Index first) {
-    const Activations activations(model, part);
+    const Activations activations(model, part, true, false);
     std::vector<HeadRows> rows;
     for (const HeadSums& head : heads_) {
       const Tensor& pattern = activations.captures().attention[head.id.module].pattern;

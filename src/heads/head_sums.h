@@ -59,6 +59,7 @@ struct HeadSums {
 struct SumOptions {
   bool permuted = true;  // whether to score permuted gold
   bool shapes = true;    // whether to compare heads with each other, and their outputs
+  Index length = 0;      // of the longest sequence; 0: what the model reads at most
 };
 
 class PatternSums {

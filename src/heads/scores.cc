@@ -360,7 +360,10 @@ HeadsReport score_heads(const Transformer& model, const Task& task, const HeadsO
                  .model = model};
   job.add_relations(options.permutations);
   if (options.without_gold) job.add_patterns(task);
-  PatternSums gathered(model, job.asked, {.shapes = options.without_gold});
+  PatternSums gathered(model, job.asked,
+                       {.shapes = options.without_gold,
+                        .length =
+                            std::max(job.example.batch.length, job.example.batch.source_length)});
   gathered.gather(model, job.example.batch, options.batch);
   HeadsReport report{.attention = module_names(model),
                      .examples = examples,

@@ -59,7 +59,8 @@ Batch for_held_out(const Transformer& model, const Task& task, const EvaluateOpt
   Batch all =
       task.make_batch(streams::evaluated(options.key),
                       at_most_different(task, options.examples, options.split), options.split);
-  for_parts(all, options.batch, [&](const Batch& part, Index first) {
+  const Index at_once = model.config().at_once(options.batch, all.length);
+  for_parts(all, at_once, [&](const Batch& part, Index first) {
     use(part, model.forward(part, {}, hooks), first);
   });
   return all;

@@ -20,9 +20,11 @@ class Activations {
  public:
   /// `patterns`: whether to keep the attention weights as well, which take heads x queries x keys
   /// numbers for each sequence. `model` must outlive it.
-  Activations(const Transformer& model, const Batch& batch, bool patterns = true);
+  /// Without `logits` those are not computed.
+  Activations(const Transformer& model, const Batch& batch, bool patterns = true,
+              bool logits = true);
 
-  /// Logits [B, T, K*V].
+  /// Logits [B, T, K*V]; without them, the last stream.
   const Tensor& logits() const { return logits_; }
   /// The weights of a head, [B, T, S]: a row for each query. Error if the model has no such head.
   Tensor pattern(const HeadId& head) const;

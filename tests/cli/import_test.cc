@@ -1,0 +1,138 @@
+// Models from elsewhere through the program: a model whose heads are known is found out, what does
+// not fit is refused before anything is written, and Python loads what goes out by the lines that
+// help shows. Read next: tests/model/layouts_test.cc.
+#include <cmath>
+
+#include "cli/program.h"
+#include "support/golden.h"
+
+namespace headlab::cli { namespace {
+
+const std::string kLayouts = std::string(HEADLAB_SOURCE_DIR) + "/tests/golden/layouts/";
+
+class Import : public Program {
+ protected:
+  /// Imports the model that was built by hand.
+  void by_hand() {
+    done({"import", kLayouts + "induction-by-hand", "--out", "hand", "--task",
+          "induction:length=20,vocab=16,shortest=4,longest=6,start=2,gap=4"});
+  }
+  /// The command fails with one sentence that holds these, and writes nothing.
+  void expect_nothing_written(const Words& words, const Words& parts) {
+    expect_refused(run(words), 1, parts);
+    EXPECT_FALSE(fs::exists(folder / "new"));
+  }
+};
+
+TEST_F(Import, OfAModelBuiltByHandFindsItsHeads) {
+  by_hand();
+  const Json relations = done({"heads", "hand", "--json"}).json().at("relations");
+  const Json &induction = relations.items()[0], &previous = relations.items()[1];
+  EXPECT_EQ(induction.at("owner"), Json::parse("[1, 0]")) << induction.dump();
+  EXPECT_EQ(previous.at("owner"), Json::parse("[0, 1]")) << previous.dump();
+  EXPECT_GT(induction.at("best").at("mass").number(), 0.99);
+  EXPECT_GT(previous.at("best").at("mass").number(), 0.99);
+}
+
+TEST_F(Import, OfAModelBuiltByHandShowsWhichHeadsAreTheCause) {
+  by_hand();
+  EXPECT_GT(done({"eval", "hand", "--json"}).json().at("accuracy").number(), 0.999);
+  for (const Json& one : done({"ablate", "hand", "--json"}).json().at("heads").items()) {
+    const bool known = one.at("layer").integer() + one.at("head").integer() == 1;
+    if (known)
+      EXPECT_GT(one.at("change").number(), 1) << one.dump();
+    else
+      EXPECT_NEAR(one.at("change").number(), 0, 1e-4) << one.dump();
+  }
+}
+
+TEST_F(Import, RunsAreReadByTheOtherCommands) {
+  by_hand();
+  for (const Words& words :
+       {Words{"circuits", "hand"}, Words{"attribute", "hand"}, Words{"patch", "hand"},
+        Words{"page", "hand"}, Words{"prune", "hand", "--keep", "2", "--out", "pruned"},
+        Words{"eval", "pruned"}})
+    done(words);
+}
+
+TEST_F(Import, ReadsTokensShorterThanTheModel) {
+  std::string tokens;
+  for (int i = 0; i < 400; ++i) tokens += {static_cast<char>(i * i % 16), '\0'};
+  write_file(folder / "val.bin", tokens);
+  done({"import", kLayouts + "induction-by-hand", "--out", "a", "--task",
+        "tokens:file=val.bin,length=8"});
+  done({"heads", "a", "--examples", "4"});
+  done({"export", "a", "--to", "huggingface-gpt2", "--out", "b"});
+  done({"import", "b", "--out", "c", "--task", "repeated:length=16"});
+  done({"import", "c", "--out", "d", "--task", "repeated:length=12"});
+}
+
+TEST_F(Import, RefusesAnotherVocabulary) {
+  write_file(folder / "val.bin", std::string(800, '\x21'));
+  expect_nothing_written({"import", kLayouts + "nanogpt", "--out", "new", "--task",
+                          "tokens:file=val.bin,length=8"},
+                         {"holds the token 8481, but the vocabulary has 23"});
+  expect_nothing_written({"import", kLayouts + "nanogpt", "--out", "new", "--task",
+                          "repeated:vocab=9"},
+                         {"does not fit the task", "vocab 23", "the task 9"});
+  expect_nothing_written({"import", kLayouts + "nanogpt", "--out", "new", "--task",
+                          "repeated:length=40"},
+                         {"does not fit the task", "length 12", "no sequence longer"});
+}
+
+TEST_F(Import, WritesNothingOfAFileThatIsDamaged) {
+  fs::copy(kLayouts + "huggingface-llama", folder / "llama");
+  fs::resize_file(folder / "llama" / "model-00001-of-00003.safetensors", 4000);
+  expect_nothing_written({"import", "llama", "--out", "new"},
+                         {"model-00001-of-00003", "truncated"});
+}
+
+/// The lines of Python that help shows for a layout.
+std::string lines_for(const std::string& help, const std::string& layout) {
+  std::string lines;
+  const std::size_t begin = help.find("\n" + layout + "\n  ");
+  if (begin == help.npos) return lines;
+  std::istringstream rest(help.substr(begin + layout.size() + 2));
+  for (std::string line; std::getline(rest, line) && line.starts_with("  ");)
+    lines += line.substr(2) + "\n";
+  return lines;
+}
+
+class Export : public Import, public testing::WithParamInterface<const char*> {};
+
+TEST_P(Export, IsLoadedByTheLinesThatHelpShows) {
+  if (std::system("/usr/bin/python3 -c 'import torch' 2>/dev/null") != 0)
+    GTEST_SKIP() << "there is no PyTorch";
+  const std::string layout = GetParam();
+  const Golden golden("layouts/" + layout + "/expected");
+  done({"import", kLayouts + layout, "--out", "a"});
+  done({"export", "a", "--to", layout, "--out", "out"});
+  write_file(folder / "lines.py", lines_for(done({"export", "--help"}).out, layout));
+  const Ids ids = golden.ids("tokens");
+  const std::vector<Index> row(ids.begin(), ids.end());
+  const Json tokens(Json::Array{std::vector<Index>(row.begin(), row.begin() + 9),
+                                std::vector<Index>(row.begin() + 9, row.end())});
+  write_file(folder / "tokens.json", tokens.dump());
+  const std::string in = folder.path().string() + "/";
+  ASSERT_EQ(std::system(text("/usr/bin/python3 ", HEADLAB_SOURCE_DIR,
+                             "/tests/golden/make_layouts.py --run ", layout, " ", in, "out ", in,
+                             "tokens.json < ", in, "lines.py > ", in, "logits.json")
+                            .c_str()),
+            0);
+  const Json logits = Json::parse(read_file(folder / "logits.json"));
+  const Tensor expected = golden.tensor("logits");
+  for (Index b = 0, i = 0; b < 2; ++b)
+    for (const Json& at : logits.items()[b].items())
+      for (const Json& logit : at.items()) ASSERT_NEAR(logit.number(), expected.data()[i++], 1e-4);
+}
+
+INSTANTIATE_TEST_SUITE_P(PyTorch, Export,
+                         testing::Values("huggingface-gpt2", "huggingface-llama", "nanogpt",
+                                         "transformerlens"),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+}}  // namespace headlab::cli
