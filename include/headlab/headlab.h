@@ -55,6 +55,7 @@
 #include "headlab/model/config.h"
 #include "headlab/model/generation.h"
 #include "headlab/model/initial.h"
+#include "headlab/model/layouts.h"
 #include "headlab/model/transformer.h"
 
 #ifndef HEADLAB_F64

@@ -284,24 +284,17 @@ template StoredTensor StoredTensor::of(std::string, std::vector<std::int64_t>,
 template StoredTensor StoredTensor::of(std::string, std::vector<std::int64_t>,
                                        std::span<const std::int64_t>);
 
-namespace {
-
-const StoredTensor* find_in(const std::vector<StoredTensor>& tensors, std::string_view name) {
+const StoredTensor* TensorFile::find(std::string_view name) const {
   const auto found = std::ranges::find(tensors, name, &StoredTensor::name);
   return found == tensors.end() ? nullptr : &*found;
 }
 
-const StoredTensor& at_in(const std::vector<StoredTensor>& tensors, std::string_view name) {
-  if (const StoredTensor* tensor = find_in(tensors, name)) return *tensor;
+const StoredTensor& TensorFile::at(std::string_view name) const {
+  if (const StoredTensor* tensor = find(name)) return *tensor;
   const std::string nearest = nearest_name(name, texts_of(tensors, &StoredTensor::name));
   throw Error(text("there is no tensor '", name, "'"),
               nearest.empty() ? "" : text("there is '", nearest, "'"));
 }
-
-}  // namespace
-
-const StoredTensor* TensorFile::find(std::string_view name) const { return find_in(tensors, name); }
-const StoredTensor& TensorFile::at(std::string_view name) const { return at_in(tensors, name); }
 
 TensorFile read_safetensors(const std::filesystem::path& path) {
   const FileReader file(path);
@@ -335,14 +328,14 @@ std::vector<std::string> TensorReader::add(const std::filesystem::path& path) {
   return about_file(path.string(), [&] {
     const auto read = [&](auto begin, auto count) { return file->read(begin, count); };
     Header header = read_header(read, file->size());
-    checked_ &= check_sum(header, [&](const auto& place) {
+    header_.checked &= check_sum(header, [&](const auto& place) {
       return read(place.begin, place.end - place.begin);
     });
-    metadata_.merge(header.layout.metadata);
+    header_.metadata.merge(header.layout.metadata);
     for (const auto& place : header.layout.places) {
-      require(find(place.tensor.name) == nullptr, "another file holds '", place.tensor.name,
+      require(header_.find(place.tensor.name) == nullptr, "another file holds '", place.tensor.name,
               "' too");
-      tensors_.push_back(place.tensor);
+      header_.tensors.push_back(place.tensor);
       places_.push_back({file, place.begin, place.end});
     }
     return texts_of(header.layout.places, [](const auto& place) { return place.tensor.name; });
@@ -367,15 +360,10 @@ void TensorReader::add_all(const std::filesystem::path& index) {
   }
 }
 
-const StoredTensor* TensorReader::find(std::string_view name) const {
-  return find_in(tensors_, name);
-}
-const StoredTensor& TensorReader::at(std::string_view name) const { return at_in(tensors_, name); }
-
 std::vector<float> TensorReader::floats(std::string_view name) const {
   constexpr std::uint64_t kPiece = 1 << 20;
-  const StoredTensor& tensor = at(name);
-  const auto& [file, begin, end] = places_[&tensor - tensors_.data()];
+  const StoredTensor& tensor = header_.at(name);
+  const auto& [file, begin, end] = places_[&tensor - header_.tensors.data()];
   std::vector<float> values;
   values.reserve(static_cast<std::size_t>(tensor.count()));
   for (std::uint64_t at = begin; at < end; at += kPiece) {

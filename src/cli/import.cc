@@ -1,5 +1,6 @@
 // `headlab import` and `headlab export`: models from elsewhere as runs, and runs as others store
-// models. The layouts are a table of the library. Read next: headlab/model/layouts.h; eval.cc.
+// models. The layouts are a table of the library.
+// Read next: headlab/model/layouts.h; eval.cc.
 #include <algorithm>
 
 #include "cli/commands.h"

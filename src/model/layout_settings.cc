@@ -1,5 +1,6 @@
 // What a layout can say of a model is what its config.json says when it is read back: export writes
-// it, reads it, and refuses what then differs. Read next: layouts.cc.
+// it, reads it, and refuses what then differs.
+// Read next: layouts.cc.
 #include <algorithm>
 #include <functional>
 

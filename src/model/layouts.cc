@@ -1,5 +1,6 @@
 // The two ways through the table of layouts: one function says where each element of a parameter
-// stands in theirs, import copies one way and export the other. Read next: layout_table.h.
+// stands in theirs, import copies one way and export the other.
+// Read next: layout_table.h.
 #include "headlab/model/layouts.h"
 
 #include <algorithm>
@@ -103,7 +104,7 @@ struct Theirs {
   std::map<std::string, std::string> names = {};  // in the file
 
   Theirs(const fs::path& path, const Layout& layout) : reader(path) {
-    for (const StoredTensor& tensor : reader.all()) {
+    for (const StoredTensor& tensor : reader.header().tensors) {
       std::string name = tensor.name;
       for (const std::string_view prefix :
            {std::string_view("_orig_mod."), std::string_view(layout.prefix)})
@@ -113,7 +114,7 @@ struct Theirs {
   }
   const StoredTensor* find(const std::string& name) const {
     const auto found = names.find(name);
-    return found == names.end() ? nullptr : reader.find(found->second);
+    return found == names.end() ? nullptr : reader.header().find(found->second);
   }
 };
 
@@ -185,7 +186,8 @@ void read_parameter(const Theirs& theirs, const Parameter& one) {
 /// that.
 void check_size(const TransformerConfig& config, const TensorReader& reader) {
   double held = 0;
-  for (const StoredTensor& tensor : reader.all()) held += static_cast<double>(tensor.count());
+  for (const StoredTensor& tensor : reader.header().tensors)
+    held += static_cast<double>(tensor.count());
   const double asked = config.block_weights() + static_cast<double>(config.vocab * config.d_model);
   require(config.attention.size() > 0 || asked <= held, "config.json asks for ", asked,
           " weights, but the file holds ", held);

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <map>
 
 #include "headlab/base/build.h"
 #include "headlab/base/error.h"
@@ -58,10 +57,9 @@ void save_model(const Run& run) {
 
 /// Error if a file says that it belongs to another config; a note if it does not say, or has no
 /// checksum: then an older version wrote it.
-void check_identity(const Run& run, const std::map<std::string, std::string>& metadata,
-                    bool checked, const fs::path& path) {
-  const auto said = metadata.find("config");
-  if (said == metadata.end() || !checked) {
+void check_identity(const Run& run, const TensorFile& file, const fs::path& path) {
+  const auto said = file.metadata.find("config");
+  if (said == file.metadata.end() || !file.checked) {
     tell_user(text(path.string(), " has no checksum, or says not of which run it is: an older ",
                    "version wrote it, and damage cannot be seen"));
   } else if (said->second != identity_of(run.config)) {
@@ -74,7 +72,7 @@ void check_identity(const Run& run, const std::map<std::string, std::string>& me
 template <class Take>
 void read_tensors(const Run& run, const fs::path& path, const Take& take) {
   const TensorFile file = read_safetensors(path);
-  check_identity(run, file.metadata, file.checked, path);
+  check_identity(run, file, path);
   in_context(path.string(), [&] { take(file); });
 }
 
@@ -301,7 +299,7 @@ Run open_run(const fs::path& path, Access access) {
   if (access == Access::write) note_other_build(run);
   if (!is_there(state_file(run))) {
     const TensorReader file(model_file(run));
-    check_identity(run, file.metadata(), file.checked(), model_file(run));
+    check_identity(run, file.header(), model_file(run));
     in_context(model_file(run).string(), [&] { load_parameters(run.model, file); });
     run.step = -1;
     return run;

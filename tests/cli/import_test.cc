@@ -37,7 +37,8 @@ TEST_F(Import, OfAModelBuiltByHandFindsItsHeads) {
 TEST_F(Import, OfAModelBuiltByHandShowsWhichHeadsAreTheCause) {
   by_hand();
   EXPECT_GT(done({"eval", "hand", "--json"}).json().at("accuracy").number(), 0.999);
-  for (const Json& one : done({"ablate", "hand", "--json"}).json().at("heads").items()) {
+  const Json ablated = done({"ablate", "hand", "--json"}).json();
+  for (const Json& one : ablated.at("heads").items()) {
     const bool known = one.at("layer").integer() + one.at("head").integer() == 1;
     if (known)
       EXPECT_GT(one.at("change").number(), 1) << one.dump();

@@ -64,14 +64,10 @@ class TensorReader {
   /// names is missing, or does not hold exactly what the index says.
   explicit TensorReader(const std::filesystem::path& path);
 
-  /// Without their bytes.
-  const std::vector<StoredTensor>& all() const { return tensors_; }
-  const StoredTensor* find(std::string_view name) const;
-  const StoredTensor& at(std::string_view name) const;  // Error if there is none
+  /// What the files say, without the bytes of tensors; `checked` is true if all are.
+  const TensorFile& header() const { return header_; }
   /// The elements. Error if they are not real numbers.
   std::vector<float> floats(std::string_view name) const;
-  const std::map<std::string, std::string>& metadata() const { return metadata_; }
-  bool checked() const { return checked_; }  // as TensorFile's, of all files
 
  private:
   struct Place {
@@ -81,10 +77,8 @@ class TensorReader {
   std::vector<std::string> add(const std::filesystem::path& file);
   void add_all(const std::filesystem::path& index);
 
-  std::vector<StoredTensor> tensors_;
-  std::vector<Place> places_;  // of each
-  std::map<std::string, std::string> metadata_;
-  bool checked_ = true;
+  TensorFile header_ = {.checked = true};
+  std::vector<Place> places_;  // of each tensor
 };
 
 /// Writes the file as one step (files.h), with a checksum of header and data in its metadata:
