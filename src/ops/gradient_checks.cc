@@ -49,14 +49,29 @@ Flags hidden_edges(Index count, Index keys) {
   std::fill_n(flags.begin(), keys, std::uint8_t{1});
   return flags;
 }
+AttentionOptions of_lengths(const Ids& lengths) {
+  AttentionOptions options;
+  options.heads = 2;
+  options.mask.lengths = lengths;
+  return options;
+}
+AttentionOptions of_edges(Index count, Index keys) {
+  AttentionOptions options;
+  options.heads = 2;
+  options.hidden_edges = hidden_edges(count, keys);
+  return options;
+}
 AttentionOptions all_options() {
-  return {.heads = 4,
-          .kv_head = {0, 1, 1, 1},
-          .mask = {.causal = true, .window = 4, .lengths = {5, 3}},
-          .hidden_edges = hidden_edges(200, 5),
-          .dropout = Scalar(0.3),
-          .key = kDropoutKey,
-          .born_heads = {1, 4, 5, 7}};
+  AttentionOptions options = of_lengths({5, 3});
+  options.heads = 4;
+  options.kv_head = {0, 1, 1, 1};
+  options.mask.causal = true;
+  options.mask.window = 4;
+  options.hidden_edges = hidden_edges(200, 5);
+  options.dropout = Scalar(0.3);
+  options.key = kDropoutKey;
+  options.born_heads = {1, 4, 5, 7};
+  return options;
 }
 
 const GradientCheck kChecks[] = {
@@ -186,12 +201,10 @@ const GradientCheck kChecks[] = {
     check("attention", "causal, window 2", self_shapes(),
           attended({.heads = 2, .mask = {.causal = true, .window = 2}})),
     check("attention", "window 2", self_shapes(), attended({.heads = 2, .mask = {.window = 2}})),
-    check("attention", "lengths 2, 0", cross_shapes(),
-          attended({.heads = 2, .mask = {.lengths = {2, 0}}})),
+    check("attention", "lengths 2, 0", cross_shapes(), attended(of_lengths({2, 0}))),
     check("attention", "heads share keys", shared_shapes(),
           attended({.heads = 4, .kv_head = {0, 0, 1, 1}})),
-    check("attention", "hidden edges", self_shapes(),
-          attended({.heads = 2, .hidden_edges = hidden_edges(100, 5)})),
+    check("attention", "hidden edges", self_shapes(), attended(of_edges(100, 5))),
     check("attention", "dropout", self_shapes(),
           attended({.heads = 2, .dropout = Scalar(0.3), .key = kDropoutKey})),
     check("attention", "all together", shared_shapes(), attended(all_options())),

@@ -51,9 +51,9 @@ void* counted(std::size_t size, std::size_t alignment) {
 namespace headlab { namespace {
 
 /// A training step, as the trainer takes it.
-class Steps {
+class TrainingSteps {
  public:
-  explicit Steps(const TransformerConfig& config) : model_(config), optimizer_(train()) {
+  explicit TrainingSteps(const TransformerConfig& config) : model_(config), optimizer_(train()) {
     initialize(model_, Key{1});
     model_.visit([&](const std::string& name, const Tensor& p) { optimizer_.add(name, p); });
   }
@@ -94,7 +94,7 @@ class Allocations : public testing::TestWithParam<int> {
 TEST_P(Allocations, EndWithTheSecondStep) {
   set_thread_count(GetParam());
   const std::int64_t before = allocations;
-  Steps steps(rich_config());
+  TrainingSteps steps(rich_config());
   EXPECT_GT(allocations, before);  // or nothing is counted
   steps.allocations_of(70);
   steps.allocations_of(70);
@@ -103,7 +103,7 @@ TEST_P(Allocations, EndWithTheSecondStep) {
 
 TEST_P(Allocations, DoNotComeBackWithALengthThatWasThere) {
   set_thread_count(GetParam());
-  Steps steps(rich_config());
+  TrainingSteps steps(rich_config());
   steps.allocations_of(70);
   steps.allocations_of(70, 5);
   const std::size_t longest = pool_statistics().bytes_held;

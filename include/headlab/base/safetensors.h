@@ -77,7 +77,7 @@ class TensorReader {
   std::vector<std::string> add(const std::filesystem::path& file);
   void add_all(const std::filesystem::path& index);
 
-  TensorFile header_ = {.checked = true};
+  TensorFile header_{.metadata = {}, .tensors = {}, .checked = true};
   std::vector<Place> places_;  // of each tensor
 };
 
