@@ -121,7 +121,7 @@ Result show(Invocation& call) {
   call.read(settings);
   std::string spec = call.positionals()[0];
   if (check) return check_file(spec);
-  if (spec == "command")  // without a program there is no example
+  if (spec == "command" || spec == "tokens")  // without data there is no example
     return {.json = stamped({{"task", spec}, {"form", find_task(spec).form}}),
             .text = task_help(spec)};
   if (std::filesystem::is_regular_file(spec)) spec = "file:train=" + spec;

@@ -187,7 +187,13 @@ TaskEntry tokens_task() {
                      "layers=4 heads=4 d_model=128 d_ff=512 init=gpt2 steps=2000 batch=12 "
                      "lr=1e-3 min_lr=1e-4 warmup=100 schedule=cosine beta2=0.99 decay=0.1 "
                      "clip=1",
-                     {.why = "what can be learned depends on the file"}});
+                     {.why = "what can be learned depends on the file"},
+                     {},
+                     {},
+                     {},
+                     {},
+                     "the file holds tokens one after the other, as uint16, as llm.c's .bin or as "
+                     ".npy;\na sequence begins at a random position\n"});
 }
 
 TaskEntry repeated_task() {

@@ -277,7 +277,8 @@ RunConfig read_config(const fs::path& path) {
   if (!is_there(path)) recover(path);
   std::error_code failed;
   const bool there = fs::exists(file, failed);
-  require(!failed, path.string(), " cannot be read: ", failed.message());
+  const bool absurd = failed == std::errc::filename_too_long;
+  require(!failed || absurd, path.string(), " cannot be read: ", failed.message());
   if (!there) {
     throw MissingRun(text("there is no run at ", path.string(), " (no config.json)"),
                      "give the folder that a training wrote");

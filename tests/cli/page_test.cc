@@ -125,13 +125,9 @@ TEST_F(NoPages, WhereNothingCanBeWritten) {
 TEST_F(Pages, WriteATextbookWithoutARun) {
   const Json plain = done({"page", "--textbook", "--no-weights", "--json"}).json();
   EXPECT_EQ(plain.at("path").string(), "textbook.html");
-  EXPECT_TRUE(holds(file("textbook.html"), "0.1811 0.1811 0.3673 0.0893 0.1811"));
-  done(typed("page --textbook --no-weights --out b.html --svg five.svg"));
-  EXPECT_TRUE(holds(file("five.svg"), "head 1, width 2"));
-  EXPECT_TRUE(holds(file("five.svg"), ".3664"));
+  EXPECT_TRUE(holds(file("textbook.html"), "<section id=\"lesson-vectors\""));
   EXPECT_EQ(run({"page"}).status, 2);
   EXPECT_EQ(run({"page", "a", "--textbook"}).status, 2);
-  EXPECT_EQ(run({"page", "a", "--svg", "x.svg"}).status, 2);
 }
 
 }  // namespace

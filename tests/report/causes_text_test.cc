@@ -28,7 +28,8 @@ AblationReport two_layers() {
   AblationReport report;
   report.loss = 0.5;
   report.targets = 2000;
-  report.heads = {{{0, 1}, 2.5, {2.0, 1.9, 2.1, 0.0}}, {{1, 0}, 0.49, {-0.01, -0.03, 0.02, 0.3}}};
+  report.heads = {{{0, 1}, 2.5, {2.0, 1.9, 2.1, 0.0, 40}},
+                  {{1, 0}, 0.49, {-0.01, -0.03, 0.02, 0.3, 40}}};
   return report;
 }
 
@@ -75,7 +76,7 @@ TEST(InteractionsText, PutsTheStrongestFirstAndNamesThem) {
   const PairedChange sure{2.0, 1.9, 2.1, 0.0, 40};
   report.pairs = {{{0, 0}, {0, 1}, 0.1, 0.1, 0.1, {0.0, -0.1, 0.1, 1.0, 40}},
                   {{0, 0}, {1, 1}, 1.5, 0.0, 0.0, {}, "same", {true, sure}, {false, {}, sure}},
-                  {{1, 0}, {1, 1}, 5.0, 0.0, 5.0, {}, "same", {true, sure}, {true, sure}, sure}};
+                  {{1, 0}, {1, 1}, 5.0, 0.0, 5.0, {}, "same", {true, sure}, {true, sure}, sure, 1}};
   const std::string text = shown(finding_of(report));
   const std::size_t rows = text.rfind("\nfirst");
   EXPECT_LT(text.find("redundant", rows), text.find("1.1 takes over", rows)) << text;

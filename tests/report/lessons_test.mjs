@@ -10,7 +10,7 @@ import * as learn from '../../src/report/page/worlds.js';
 const [bookPath, expectedPath] = process.argv.slice(2);
 const html = fs.readFileSync(bookPath, 'utf8');
 const facts = JSON.parse(/<script type="application\/json" id="facts">([^<]*)</.exec(html)[1]);
-const {worlds, models} = facts.lessons;
+const {worlds} = facts.lessons;
 const expected = JSON.parse(fs.readFileSync(expectedPath, 'utf8'));
 const problems = [];
 const expect = (truth, what) => truth || problems.push(what);
@@ -66,10 +66,6 @@ expect(odd.dk === 73 && /PyTorch/.test(odd.note) && /511 of 512/.test(odd.note),
 expect(odd.total === 3 * (512 * 511 + 511) + 511 * 512 + 512, '512 / 7 is counted');
 for (const bad of [{d: 4, H: 8}, {d: 0, H: 1}, {d: 1e9, H: 1}, {d: 64, H: 2000}, {d: 8.5, H: 1}, {d: NaN, H: 1}])
   expect(learn.attentionSizes(bad).error, `refuses ${JSON.stringify(bad)}`);
-const model = (name) => models.find((one) => one.name === name);
-for (const [name, d, H, width] of [['Transformer base', 512, 8, 64], ['BERT-base', 768, 12, 64], ['BERT-large', 1024, 16, 64],
-  ['GPT-2 small', 768, 12, 64], ['GPT-2 medium', 1024, 16, 64], ['GPT-2 large', 1280, 20, 64], ['GPT-3 175B', 12288, 96, 128]])
-  expect(model(name) && model(name).d_model === d && model(name).heads === H && model(name).d_head === width, name);
 
 // ---- the lines that are shown are the lines that run
 const lines = learn.attendLines();

@@ -101,7 +101,7 @@ TEST(Svg, IsWellFormedWhateverTheTextsAre) {
   const std::string document = svg(picture, "again: " + hostile);
   EXPECT_EQ(unbalanced(document), "");
   EXPECT_EQ(count(document, "<script"), 0u);
-  EXPECT_EQ(count(document, "&lt;/text&gt;&lt;script&gt;x&lt;/script&gt;&amp;&quot;' "), 5u);
+  EXPECT_EQ(count(document, "&lt;/text&gt;&lt;script&gt;x&lt;/script&gt;&amp;&quot;&#39; "), 5u);
   EXPECT_EQ(count(document, "\x01"), 0u);
   EXPECT_EQ(count(document, "\xEF\xBF\xBE"), 0u);
   EXPECT_GE(count(document, "\xF0\x9F\x98\x80"), 5u) << "a character beyond the first 65536";

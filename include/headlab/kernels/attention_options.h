@@ -1,5 +1,6 @@
-// What attention is asked for besides q, k and v: heads, who sees what, and dropout. The op and its
-// kernel read the same. Read next: headlab/ops/attention.h.
+// What attention is asked for besides queries, keys and values: how many heads there are, which
+// keys a query sees, and dropout. The op and its kernel read the same.
+// Read next: headlab/ops/attention.h.
 #pragma once
 
 #include "headlab/base/pool.h"

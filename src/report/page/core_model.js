@@ -49,7 +49,7 @@ export const cachedNumbers = 8e6;  // that a cache may keep: 32 MB
 
 // The kinds of norms, as nn/layers.cc has them: whether the mean is taken off. All divide by the
 // root mean square of what is left.
-export const norms = {layer: {centres: true}, rms: {centres: false}};
+const norms = {layer: {centres: true}, rms: {centres: false}};
 
 // The mean that a norm takes off the C numbers from x[at] on, and what it multiplies the rest with.
 export function momentsOf({centres, epsilon}, x, at, C) {
