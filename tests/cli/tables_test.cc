@@ -57,10 +57,9 @@ TEST_F(Tables, FitTheTerminal) {
   std::vector<Words> all = {grid};
   for (const char* line :
        {"cost", "cost --published", "heads a --examples 30 --all", "heads a --pattern 0.1",
-        "heads a --grid", "heads a --over-training",
-        "ablate a --examples 30", "ablate a --examples 30 --pairs",
-        "ablate a --examples 30 --gold-edges", "circuits a", "attribute a --examples 16",
-        "patch a --examples 16", "curve a --examples 16",
+        "heads a --grid", "heads a --over-training", "ablate a --examples 30",
+        "ablate a --examples 30 --pairs", "ablate a --examples 30 --gold-edges", "circuits a",
+        "attribute a --examples 16", "patch a --examples 16", "curve a --examples 16",
         "curve a b --examples 16 --finetune 1 --from-scratch",
         "reproduce voita a b --gate-steps 2 --examples 16",
         "reproduce michel a --turns 1 --examples 16"})
