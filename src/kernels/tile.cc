@@ -65,7 +65,8 @@ void multiply_tile(const PanelProduct& t) {
   Vec sum[Height][Vectors];
   unrolled<Height>([&](auto r) { unrolled<Vectors>([&](auto v) { sum[r][v] = Vec{}; }); });
   Operands<Height, Vectors, ALayout> operands(t);
-  const auto [c, c_stride] = t.c;
+  Scalar* const c = t.c.data;
+  const Index c_stride = t.c.stride;
   // C is needed at the end and prefetched in the first steps, a row in each: all rows at once would
   // fill the core's queue of outstanding cache misses, and loads of A and B would wait behind them.
   const Index first = std::min(t.k, Index{Height});

@@ -256,12 +256,12 @@ class Program : public testing::Test {
 
 /// The line after `again: `, as it was before it was folded.
 inline std::string again_of(const std::string& out) {
-  const std::string mark = "again: ";
+  const std::string mark = "again:";
   std::string line = out.substr(std::min(out.find(mark) + mark.size(), out.size()));
   for (const auto& [folded, whole] : {std::pair{" \\\n    ", " "}, {"\n  # ", "  # "}})
     for (std::size_t at; (at = line.find(folded)) != line.npos;)
       line.replace(at, std::string_view(folded).size(), whole);
-  return line.substr(0, line.find('\n'));
+  return line.substr(std::min<std::size_t>(1, line.size()), line.find('\n') - 1);
 }
 
 /// The commands of that line, without its comment: of each the words after `headlab`. These tests

@@ -254,7 +254,8 @@ TEST_F(FromLines, OfNothingOrWithoutTargetsAreFaults) {
                                                         {"\n \n", "holds no sequence"},
                                                         {R"({"tokens":["a"],"targets":[null]})",
                                                          "asks for nothing"}};
-  for (const auto& [lines, expected] : faults) {
+  for (const auto& [given, expected] : faults) {
+    const std::string& lines = given;
     const LinesCheck check = check_lines(lines, "mine");
     ASSERT_EQ(check.faults.size(), 1U);
     expect_contains(check.faults[0], expected);

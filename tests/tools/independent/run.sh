@@ -45,7 +45,7 @@ for run in "${runs[@]}"; do
   "$export" "$run" "$folder/said" 64
   # A number of each kind is changed where kinds are the most.
   change=
-  [[ ${run##*/} == relations || ${run##*/} == both ]] && change=--change
+  [[ ${run##*/} == relations ]] && change=--change
   "$python" "$here/read_run.py" "$run" "$folder/said" $change | tee "$folder/read" || status=1
   cat "$folder/read" >>"$folder/all"
 done
