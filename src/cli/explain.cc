@@ -206,11 +206,10 @@ void add_flags(std::vector<Meaning>& all) {
   const std::string kind = "a flag of ";
   for (const Command& command : commands())
     for (const auto& [flag, placeholder, help] : help_of(command).flags) {
-      const std::string& help_text = help;
       std::string name = flag.substr(2);
       std::ranges::replace(name, '-', '_');
-      const auto same = std::ranges::find_if(all, [&](const Meaning& one) {
-        return one.word == name && one.text == help_text && one.kind.starts_with(kind);
+      const auto same = std::ranges::find_if(all, [&, &help = help](const Meaning& one) {
+        return one.word == name && one.text == help && one.kind.starts_with(kind);
       });
       if (same == all.end())
         all.push_back({name, kind + command.name, help});

@@ -163,15 +163,13 @@ std::vector<std::string> check(const Layout& layout, const Theirs& theirs,
       faults.push_back(text(described(one.theirs, stored->shape), " was expected to be ",
                             Json(one.shape()).dump(1)));
   }
-  for (const auto& one : theirs.names) {
-    const auto& name = one.first;
+  for (const auto& [name, in_file] : theirs.names) {
     if (used.contains(name)) continue;
     const bool known =
-        std::ranges::any_of(kUnread, [&](auto end) { return name.ends_with(end); }) ||
+        std::ranges::any_of(kUnread, [&name = name](auto end) { return name.ends_with(end); }) ||
         (tied && (name == "lm_head.weight" || name.starts_with("unembed.")));
     (known ? unread : faults)
-        .push_back(described(one.second, theirs.find(name)->shape) +
-                   (known ? "" : " has no place"));
+        .push_back(described(in_file, theirs.find(name)->shape) + (known ? "" : " has no place"));
   }
   if (!faults.empty()) refuse(layout, faults);
   return unread;
@@ -257,11 +255,10 @@ void export_model(const Transformer& model, std::string_view name, const fs::pat
               "the layout ", layout.name, " has no ", one.name, ", and here it is not 0");
       continue;
     }
-    const auto [found, is_new] = places.emplace(one.theirs, values.size());
-    const auto& at = found;
+    const auto [at, is_new] = places.emplace(one.theirs, values.size());
     if (is_new) values.emplace_back(one.values.count() * one.parts);
-    one.for_each(
-        [&](Scalar& ours, Index to) { values[at->second][to] = static_cast<float>(ours); });
+    std::vector<float>& stored = values[at->second];
+    one.for_each([&](Scalar& ours, Index to) { stored[to] = static_cast<float>(ours); });
     if (is_new) file.tensors.push_back({one.theirs, "F32", one.shape(), {}});
   }
   if (config.tied && layout.tied != nullptr) values.push_back(tied_of(model, layout, file));
