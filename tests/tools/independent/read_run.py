@@ -675,7 +675,10 @@ def compare_heads(model, batch, given, said):
         for name, value in shape.items():
             compare(name, value, head[name], 1e-5 * max(1, abs(value)))
         for r, relation in enumerate(said["relations"]):
-            if relation["kind"] != kind:
+            if relation["kind"] != kind:  # nothing is asked of it
+                for name in ("mass", "null", "lift", "mass_all", "top1", "queries", "examples"):
+                    if head["scores"][relation["name"]][name] is not None:
+                        compare("of another kind", 0, head["scores"][relation["name"]][name], 0)
                 continue
             score = remember(("score", r, i), lambda: judge.score(r, pattern, model.window(m)))
             theirs = head["scores"][relation["name"]]
@@ -952,6 +955,7 @@ def compare_pairs(model, batch, gold, said):
         compare("pairs", added_losses.sum() / targets.sum() - loss, pair["independent"], 1e-5)
         compare_change("interaction", joint_losses - added_losses, targets, pair["interaction"])
         if pair["relation"] is None:
+            compare("beyond, of both", 0, pair["beyond_share"], 0)
             continue
         r = names.index(pair["relation"])
         own = with_targets_of(said["relations"][r], gold[r], batch, said["target_names"])
@@ -962,6 +966,8 @@ def compare_pairs(model, batch, gold, said):
                            (own.targets >= 0).sum((1, 2)), pair["beyond"])
             cost = (losses[0] - losses[1]).sum() / (own.targets >= 0).sum()
             compare("beyond, of both", pair["beyond"]["change"] / cost, pair["beyond_share"], 1e-4)
+        else:
+            compare("beyond, of both", 0, pair["beyond_share"], 0)
 
 
 def compare_knowing(model, batch, pair, heads):
