@@ -289,12 +289,6 @@ int run_program(const std::vector<std::string>& words, Additions additions) {
   }
 }
 
-std::string program_call() {
-  const std::string& command = command_of_environment();
-  return text(command.empty() ? "" : text("HEADLAB_COMMAND=", shell_word(command), " "),
-              program_name());
-}
-
 std::string program_text() { return text("headlab ", version(), " (", build(), ")"); }
 
 Result result_of(const Finding& finding, const std::string& words) {

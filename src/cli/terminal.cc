@@ -83,6 +83,12 @@ std::string& program_name() {
   return called;
 }
 
+std::string program_call() {
+  const std::string& command = command_of_environment();
+  return text(command.empty() ? "" : text("HEADLAB_COMMAND=", shell_word(command), " "),
+              program_name());
+}
+
 std::string clock_text(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::max(0.0, seconds) + 0.5);
   const std::int64_t minutes = whole / 60, rest = whole % 60;
@@ -91,8 +97,8 @@ std::string clock_text(double seconds) {
 
 bool interrupted() { return stop_signal != 0 || (master != 0 && getppid() != master); }
 
-void stop_with_parent() {
-  master = getppid();
+void stop_with_parent(pid_t parent) {
+  master = parent;
   const auto stop = [](int) { stop_signal = 1; };  // however often: a worker saves in any case
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) std::signal(signal, stop);
   watch_steps({});

@@ -46,9 +46,9 @@ CellsMade make_shown(const WorkFlags& flags, const std::vector<Cell>& cells) {
   catch_interrupts();
   const Index all = std::min<Index>(flags.jobs, processor_count());
   MakeOptions options{.jobs = all > 0 ? all : thread_count(), .should_stop = interrupted};
-  options.in_worker = [] {
+  options.in_worker = [parent = getpid()] {  // which may end before the child asks for its name
     working = true;
-    stop_with_parent();
+    stop_with_parent(parent);
   };
   const auto begin = std::chrono::steady_clock::now();
   double done = 0;

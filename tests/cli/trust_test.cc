@@ -96,8 +96,8 @@ TEST_F(Trust, APruningKilledInFineTuningIsCompletedByResuming) {
 TEST_F(Trust, AnInterruptedCurveKeepsWhatItHasAndSaysHowToGoOn) {
   done(tiny({"--out", "a"}));
   const Words words =
-      typed("curve a --methods magnitude,random --draws 300 --examples 4 --judged 4 --sizes 2");
-  Process process(words, waiting());
+      typed("curve a --methods magnitude,random --draws 1000 --examples 4 --judged 4 --sizes 2");
+  Process process(words, waiting());  // its 1,000 lines fill the pipe many times
   ASSERT_TRUE(process.wait_for("random, draw 5"));
   process.signal(SIGINT);
   const Outcome outcome = process.finish();
