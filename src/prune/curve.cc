@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/timing.h"
+#include "headlab/base/progress.h"
 #include "headlab/heads/scores.h"
 #include "headlab/train/streams.h"
 #include "prune/subsets.h"
@@ -216,7 +217,8 @@ class CurveWork {
     MethodCurve result{.method = method.name};
     const bool random = method.kind == MethodKind::baseline;
     const Index draws = random ? std::max<Index>(1, options_.draws) : 1;
-    for (Index draw = 0; draw < draws; ++draw) add_draw(method, draw, result);
+    Steps steps(draws);
+    for (Index draw = 0; draw < draws; ++draw, steps.done()) add_draw(method, draw, result);
     summarise(result);
     return result;
   }
