@@ -4,8 +4,6 @@
 // program around them are in commands.cc. Read next: eval.cc, the shortest command on a run.
 #pragma once
 
-#include <sys/types.h>
-
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -97,7 +95,7 @@ bool interrupted();
 std::string clock_text(double seconds);
 /// For a child of the program that works beside others: all of these signals, and the end of the
 /// parent, ask for a clean stop; progress is shown no more.
-void stop_with_parent(pid_t parent);
+void stop_with_parent(int parent);
 
 /// What stdout can show. Colour belongs on a terminal only, and never where NO_COLOR is set or TERM
 /// is "dumb"; 24-bit colours where COLORTERM (truecolor, 24bit) or TERM (-direct) says so.

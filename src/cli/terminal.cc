@@ -97,7 +97,7 @@ std::string clock_text(double seconds) {
 
 bool interrupted() { return stop_signal != 0 || (master != 0 && getppid() != master); }
 
-void stop_with_parent(pid_t parent) {
+void stop_with_parent(int parent) {
   master = parent;
   const auto stop = [](int) { stop_signal = 1; };  // however often: a worker saves in any case
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1}) std::signal(signal, stop);

@@ -27,8 +27,8 @@ std::optional<Error> trouble_of(const std::string& path, const CellsMade& made) 
     if (of_run(failure.cell)) return Error(failure.error, failure.hint);
   const auto missing = std::ranges::find_if(made.missing, of_run);
   if (missing == made.missing.end()) return {};
-  return Error(*missing + " is not there: another process is making it, or died over it",
-               "give the command again when that has ended");
+  return Error(*missing + " is not there: the process that made it died over it",
+               "give the command again");
 }
 
 }  // namespace

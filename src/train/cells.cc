@@ -95,20 +95,20 @@ class Taken {
   void* taken_;
 };
 
-/// Makes what nobody else makes, one after the other.
+/// Makes what nobody else makes, one after the other; then waits for what others make.
 CellsMade make_here(const std::vector<Cell>& cells, const MakeOptions& options,
                     const Taken& taken) {
   CellsMade made;
   std::vector<std::size_t> left(cells.size()), busy;
   for (std::size_t i = 0; i < left.size(); ++i) left[i] = i;
-  for (const bool again : {false, true}) {
+  for (bool again = false; !left.empty(); again = true) {
+    if (again) wait_a_moment();
     for (const std::size_t i : left) {
       End end = End::finished;
       CellFailure failure;
       if (!again && !taken.take(i)) continue;
       if (!kept_in(cells[i])) {
-        made.stopped = made.stopped || (options.should_stop && options.should_stop());
-        if (made.stopped) return made;
+        if (made.stopped |= options.should_stop && options.should_stop()) return made;
         end = try_cell(cells[i], failure);
         made.stopped = end == End::stopped;
         const char* stopped = cells[i].settings.empty() ? "interrupted" : "interrupted, and saved";
@@ -120,8 +120,9 @@ CellsMade make_here(const std::vector<Cell>& cells, const MakeOptions& options,
       made.finished += end == End::finished;
       if (end == End::failed) made.failed.push_back(failure);
       if (end == End::busy) busy.push_back(i);
-      if (end == End::busy && again) made.missing.push_back(cells[i].name);
     }
+    if (!again && !busy.empty())
+      tell_user(text("waiting for cells that other processes make: ", busy.size()));
     left = std::exchange(busy, {});
   }
   return made;

@@ -206,12 +206,15 @@ TEST_F(SweepCommand, SideBySideMakesTheSame) {
   EXPECT_EQ(made("one", "1"), made("two", "2"));
 }
 
-TEST_F(SweepCommand, NamesWhatAnotherProcessIsMaking) {
+TEST_F(SweepCommand, WaitsForWhatAnotherProcessIsMaking) {
   fs::create_directories(folder.path() / "s");
-  const FileLock lock(folder.path() / "s" / ".heads=4,seed=1.lock");
-  const Outcome outcome = run(grid({"--out", "s"}));
-  EXPECT_EQ(outcome.status, 1);
-  EXPECT_TRUE(holds(outcome.out, "missing: 1 of 4 cells: heads=4,seed=1\n")) << outcome.out;
+  auto lock = std::make_unique<FileLock>(folder.path() / "s" / ".heads=4,seed=1.lock");
+  Process process(grid({"--out", "s", "--threads", "1"}), {.folder = folder.path()});
+  ASSERT_TRUE(process.wait_for("waiting for cells that other processes make: 1"));
+  lock.reset();
+  const Outcome outcome = process.finish();
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_FALSE(holds(outcome.out, "missing")) << outcome.out;
 }
 
 TEST_F(SweepCommand, SavesAllThatAreMadeSideBySide) {

@@ -97,12 +97,17 @@ TEST_F(Cells, OfAWorkerThatDiesAreNamedAndGivenBack) {
   EXPECT_EQ(make_cells(cells).finished, 4);
 }
 
-TEST_F(Cells, OfAnotherProcessAreLookedAtAgainAtTheEnd) {
+TEST_F(Cells, OfAnotherProcessAreWaitedForAtTheEndAndMadeIfItDies) {
   auto lock = std::make_unique<FileLock>(folder_ / ".a.lock");
-  const std::vector<Cell> cells = {cell("a"), cell("b", [&] { lock.reset(); })};
-  EXPECT_EQ(make_cells(cells).finished, 2);
-  lock = std::make_unique<FileLock>(folder_ / ".c.lock");
-  EXPECT_EQ(make_cells({cell("c"), cell("d")}).missing, Names{"c"});
+  const auto given_back = [&, asked = 0]() mutable {
+    if (++asked == 6) lock.reset();
+    return false;
+  };
+  EXPECT_EQ(make_cells({cell("a"), cell("b"), cell("c")}, {.should_stop = given_back}).finished, 3);
+  EXPECT_EQ(times_made(), 3u);
+  lock = std::make_unique<FileLock>(folder_ / ".d.lock");
+  int asked = 0;
+  EXPECT_TRUE(make_cells({cell("d")}, {.should_stop = [&] { return ++asked > 3; }}).stopped);
 }
 
 TEST_F(Cells, WaitForThoseThatTheyNeed) {

@@ -97,11 +97,11 @@ struct MakeOptions {
 struct CellsMade {
   Index finished = 0;
   std::vector<CellFailure> failed{};
-  std::vector<std::string> missing{};  // another process makes them, or died over them
+  std::vector<std::string> missing{};  // a worker died over them
   bool stopped = false;
 };
-/// Makes the cells that are not there. One that fails does not keep the others from being made, and
-/// one that another process makes is looked at again at the end.
+/// Makes the cells that are not there. One that fails does not keep the others from being made;
+/// what other processes make is waited for at the end, and made here if they die over it.
 CellsMade make_cells(const std::vector<Cell>& cells, const MakeOptions& options = {});
 
 }  // namespace headlab
