@@ -166,7 +166,7 @@ void PermutedGold::exchange(const std::vector<EligibleQuery>& judged, Key key) {
   std::map<std::pair<Index, Index>, Group> by_place;
   Index examples = 0;
   for (std::size_t j = 0; j < judged.size(); ++j) {
-    sets_.emplace_back(judged[j].keys.begin(), judged[j].keys.end());
+    add_set(judged[j].keys);
     by_place[{judged[j].t, judged[j].seen.end}].push_back({j, judged[j].b});
     examples = std::max(examples, judged[j].b + 1);
   }
@@ -186,31 +186,45 @@ void PermutedGold::redraw(const std::vector<EligibleQuery>& judged, Key key) {
   Generator random(key);
   Index most = 0;
   for (const EligibleQuery& query : judged) most = std::max(most, query.seen.end);
-  for (std::int32_t single = 0; single < most; ++single) sets_.push_back({single});  // set k is {k}
+  for (std::int32_t k = 0; k < most; ++k) add_set(std::span(&k, 1));  // set k is {k}
   auto set = set_of_.begin();
   for (const EligibleQuery& query : judged) {
     for (Index p = 0; p < permutations_; ++p, ++set) {
       const bool single = query.keys.size() == 1;
       const Index next =
-          single ? query.seen.first + random.below(query.seen.count()) : std::ssize(sets_);
+          single ? query.seen.first + random.below(query.seen.count()) : std::ssize(begins_) - 1;
       *set = static_cast<std::uint32_t>(next);
-      if (!single) sets_.push_back(draw_keys(query.keys.size(), query.seen, random));
+      if (!single) add_set(draw_keys(query.keys.size(), query.seen, random));
     }
   }
 }
 
+void PermutedGold::add_set(std::span<const std::int32_t> keys) {
+  keys_.insert(keys_.end(), keys.begin(), keys.end());
+  begins_.push_back(static_cast<std::uint32_t>(keys_.size()));
+  single_ = single_ && keys.size() == 1;
+}
+
+void PermutedGold::add_masses(Index judged, const Scalar* weights, std::span<double> sums) const {
+  const std::uint32_t* sets = set_of_.data() + judged * permutations_;
+  for (std::size_t p = 0; p < sums.size(); ++p)
+    sums[p] += single_ ? static_cast<double>(weights[keys_[sets[p]]])
+                       : mass_on(keys(judged, static_cast<Index>(p)), weights);
+}
+
 Index PermutedGold::count_different(const std::vector<EligibleQuery>& judged) const {
-  const auto hash_of = [&](const auto& keys_of) {  // FNV-1a, a key at a time
-    std::uint64_t hash = 0xcbf29ce484222325;
-    for (std::size_t j = 0; j < judged.size(); ++j)
-      for (const std::int32_t key : keys_of(j))
-        hash = (hash ^ static_cast<std::uint64_t>(key)) * 0x100000001b3;
-    return hash;
+  constexpr std::uint64_t kBasis = 0xcbf29ce484222325, kPrime = 0x100000001b3;
+  const auto add = [](std::uint64_t& hash, std::span<const std::int32_t> keys) {  // FNV-1a
+    for (const std::int32_t key : keys) hash = (hash ^ static_cast<std::uint64_t>(key)) * kPrime;
   };
-  const std::uint64_t truth = hash_of([&](std::size_t j) { return judged[j].keys; });
-  std::vector<std::uint64_t> hashes(permutations_);
-  parallel_for(permutations_, [&](Index p) {
-    hashes[p] = hash_of([&](std::size_t j) { return keys(static_cast<Index>(j), p); });
+  std::uint64_t truth = kBasis;
+  for (const EligibleQuery& query : judged) add(truth, query.keys);
+  std::vector<std::uint64_t> hashes(permutations_, kBasis);
+  constexpr Index kBlock = 64;  // permutations, whose sets lie side by side
+  parallel_for((permutations_ + kBlock - 1) / kBlock, [&](Index block) {
+    const Index end = std::min(permutations_, (block + 1) * kBlock);
+    for (Index j = 0; j < std::ssize(judged); ++j)
+      for (Index p = block * kBlock; p < end; ++p) add(hashes[p], keys(j, p));
   });
   std::set<std::uint64_t> seen(hashes.begin(), hashes.end());
   seen.erase(truth);

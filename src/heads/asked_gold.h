@@ -21,6 +21,13 @@ struct SeenKeys {
   Index count() const { return end - first; }
 };
 
+/// A head's weights on some of the keys, added up.
+inline double mass_on(std::span<const std::int32_t> keys, const Scalar* weights) {
+  double mass = 0;
+  for (const std::int32_t key : keys) mass += static_cast<double>(weights[key]);
+  return mass;
+}
+
 /// What the queries of one kind of attention see of a batch.
 struct Mask {
   const Batch& batch;
@@ -99,17 +106,23 @@ class PermutedGold {
   Index different() const { return different_; }
   /// The keys that permutation p gives to the judged query.
   std::span<const std::int32_t> keys(Index judged, Index p) const {
-    return sets_[set_of_[judged * permutations_ + p]];
+    const std::uint32_t set = set_of_[judged * permutations_ + p];
+    return std::span(keys_).subspan(begins_[set], begins_[set + 1] - begins_[set]);
   }
+  /// Adds to sums[p] a head's weights, those of the judged query, on the keys of permutation p.
+  void add_masses(Index judged, const Scalar* weights, std::span<double> sums) const;
 
  private:
   void exchange(const std::vector<EligibleQuery>& judged, Key key);
   void redraw(const std::vector<EligibleQuery>& judged, Key key);
   Index count_different(const std::vector<EligibleQuery>& judged) const;
+  void add_set(std::span<const std::int32_t> keys);
 
   Index permutations_, different_ = 0;
-  std::vector<std::uint32_t> set_of_;            // [judged, permutations]
-  std::vector<std::vector<std::int32_t>> sets_;  // of keys
+  std::vector<std::uint32_t> set_of_;        // [judged, permutations]
+  std::vector<std::int32_t> keys_;           // of all sets, one after the other
+  std::vector<std::uint32_t> begins_ = {0};  // [sets + 1]: where in keys_
+  bool single_ = true;                       // each set is one key
 };
 
 /// What is asked of the heads of one kind of attention: which keys they look at, at these queries,

@@ -14,12 +14,6 @@
 namespace headlab {
 namespace {
 
-double mass_on(std::span<const std::int32_t> keys, const Scalar* weights) {
-  double mass = 0;
-  for (const std::int32_t key : keys) mass += static_cast<double>(weights[key]);
-  return mass;
-}
-
 /// The key with the largest weight, the first of equals.
 Index argmax_of(const Scalar* weights, Index visible) {
   return std::max_element(weights, weights + visible) - weights;
@@ -170,10 +164,7 @@ void PatternSums::add_hits(HeadSums& head, const HeadRows& rows) const {
       split.top1 += hit;
       split.top1_offset_wrong += hit && !query.offset_right;
       split.top1_nearest_wrong += hit && !query.nearest_right;
-      for (std::size_t p = 0; query.judged >= 0 && p < hits.permuted.size(); ++p) {
-        const auto keys = gold.permuted.keys(query.judged, static_cast<Index>(p));
-        hits.permuted[p] += mass_on(keys, weights);
-      }
+      if (query.judged >= 0) gold.permuted.add_masses(query.judged, weights, hits.permuted);
     }
   }
 }
