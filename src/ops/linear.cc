@@ -254,15 +254,14 @@ Tensor feed_forward(const FeedForwardInputs& in) {
       maps.out.forward(before.data(), in.W_out, y.data(), {.bias = data_or_null(in.b_out)});
   RowTasks(in.W_in).for_each(maps.in.rows, [&](Index i, Index rows) {
     const Scratch<Scalar> hidden(rows * width);
-    Gemm part = gemm_part(to_before, i, rows, 0, width);
-    if (!maps.gate) part.finish.gelu = hidden.data();
-    gemm(part);
-    if (maps.gate) {
-      gemm(gemm_part(to_gate, i, rows, 0, width));
+    const auto rows_of = [&](const Gemm& all) { return gemm_part(all, i, rows, 0, width); };
+    std::array parts{rows_of(to_before), maps.gate ? rows_of(to_gate) : Gemm{}};
+    if (!maps.gate) parts[0].finish.gelu = hidden.data();
+    gemm_together(std::span(parts).first(maps.gate ? 2 : 1));
+    if (maps.gate)
       maps.gate->forward(rows * width, gate.data() + i * width, before.data() + i * width,
                          hidden.data());
-    }
-    part = gemm_part(to_y, i, rows, 0, maps.out.outputs);
+    Gemm part = gemm_part(to_y, i, rows, 0, maps.out.outputs);
     part.a.data = hidden.data();
     gemm(part);
   });
