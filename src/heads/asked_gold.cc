@@ -162,6 +162,26 @@ PermutedGold::PermutedGold(const QuerySet& set, Index permutations, Key key)
   different_ = count_different(judged);
 }
 
+std::shared_ptr<const PermutedGold> PermutedGold::of(const QuerySet& set, Index permutations,
+                                                     Key key) {
+  std::vector<Index> drawn_from = {permutations, set.positional};
+  for (const EligibleQuery& query : set.queries) {
+    if (query.judged < 0) continue;
+    drawn_from.insert(drawn_from.end(),
+                      {query.b, query.t, query.seen.first, query.seen.end, std::ssize(query.keys)});
+    drawn_from.insert(drawn_from.end(), query.keys.begin(), query.keys.end());
+  }
+  struct Drawn {
+    std::vector<Index> from;
+    std::shared_ptr<const PermutedGold> gold;
+  };
+  thread_local std::map<std::uint64_t, Drawn> kept;
+  auto& [from, gold] = kept[key.fold(permutations).value];
+  if (gold == nullptr || from != drawn_from)
+    gold = std::make_shared<PermutedGold>(set, permutations, key), from = std::move(drawn_from);
+  return gold;
+}
+
 void PermutedGold::exchange(const std::vector<EligibleQuery>& judged, Key key) {
   std::map<std::pair<Index, Index>, Group> by_place;
   Index examples = 0;

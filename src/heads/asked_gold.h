@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -100,6 +101,9 @@ class PermutedGold {
   /// not, they are cut out of the cycles, which leaves a uniform permutation of the others.
   /// Positional: as many keys as in the gold, drawn among the visible ones.
   PermutedGold(const QuerySet& set, Index permutations, Key key);
+  /// The same, drawn once for the same queries: a history of heads and a sweep ask them of many
+  /// models. This thread keeps the last of each key.
+  static std::shared_ptr<const PermutedGold> of(const QuerySet& set, Index permutations, Key key);
 
   Index permutations() const { return permutations_; }
   /// How many of them differ from each other and from the truth.
@@ -129,7 +133,7 @@ class PermutedGold {
 /// and, for p, at the same queries with other keys.
 struct AskedGold {
   QuerySet set;
-  PermutedGold permuted;
+  std::shared_ptr<const PermutedGold> permuted;
 };
 
 /// What is known of a token of the vocabulary.

@@ -95,7 +95,7 @@ PatternSums::PatternSums(const Transformer& model, std::span<const AskedGold> as
   const Index length = options.length > 0 ? options.length : longest;
   HeadSums head;
   for (const AskedGold& gold : asked) {
-    const Index permutations = options.permuted ? gold.permuted.permutations() : 0;
+    const Index permutations = options.permuted ? gold.permuted->permutations() : 0;
     head.hits.push_back({.permuted = std::vector<double>(permutations)});
     if (permutations > 0) head.hits.back().by_query.resize(gold.set.queries.size());
   }
@@ -164,7 +164,7 @@ void PatternSums::add_hits(HeadSums& head, const HeadRows& rows) const {
       split.top1 += hit;
       split.top1_offset_wrong += hit && !query.offset_right;
       split.top1_nearest_wrong += hit && !query.nearest_right;
-      if (query.judged >= 0) gold.permuted.add_masses(query.judged, weights, hits.permuted);
+      if (query.judged >= 0) gold.permuted->add_masses(query.judged, weights, hits.permuted);
     }
   }
 }
@@ -206,7 +206,7 @@ double PatternSums::distance(std::size_t a, std::size_t b) const {
 }
 
 void fill_p(HeadsReport& report, const PatternSums& gathered, std::size_t asked, std::size_t r) {
-  const Index permutations = gathered.asked()[asked].permuted.permutations();
+  const Index permutations = gathered.asked()[asked].permuted->permutations();
   std::vector<double> largest(permutations);
   for (const HeadSums& head : gathered.heads())
     std::ranges::transform(largest, head.hits[asked].permuted, largest.begin(),

@@ -43,7 +43,7 @@ struct ScoringJob {
     const Index window = widest_window(model, relations[r].kind);
     const QuerySet set = relation_queries(example, relations, r, causal, window);
     const Key key = Key{}.fold("permutations").fold(relations[r].name);
-    return {set, PermutedGold(set, permutations, key)};
+    return {set, PermutedGold::of(set, permutations, key)};
   }
 
   void add_patterns(const Task& task) {
@@ -56,7 +56,7 @@ struct ScoringJob {
         if (row.from.weight == nullptr) continue;
         gold.push_back(pattern_gold(row, mask, facts));
         const QuerySet set = lone_queries(gold.back(), mask);
-        asked.push_back({set, PermutedGold(set, 0, Key{})});
+        asked.push_back({set, std::make_shared<PermutedGold>(set, 0, Key{})});
       }
     }
   }
@@ -280,7 +280,7 @@ RelationWinner winner_of(const HeadsReport& report, const PatternSums& gathered,
   winner.owned = best.owns();
   winner.mass_any = ratio(gathered.largest_masses(r), best.queries);
   const AskedGold& gold = gathered.asked()[r];
-  winner.exchanges = gold.permuted.different();
+  winner.exchanges = gold.permuted->different();
   winner.best_offset = gold.set.best_offset;
   const QuerySet::Facts& facts = gold.set.splits[1];
   const GoldHits::Split& sums = gathered.heads()[winner.best].hits[r].splits[1];

@@ -46,6 +46,17 @@ TEST(PermutedGold, IsExchangedAmongQueriesAtTheSamePosition) {
   }
 }
 
+TEST(PermutedGold, IsDrawnOnceForTheSameQueries) {
+  const Example example = random_gold(40, 8, Key{1}), other = random_gold(40, 8, Key{3});
+  const QuerySet set = content_of(example), another = content_of(other);
+  const auto first = PermutedGold::of(set, 199, Key{2});
+  EXPECT_EQ(PermutedGold::of(set, 199, Key{2}), first);
+  EXPECT_NE(PermutedGold::of(set, 200, Key{2}), first);
+  EXPECT_NE(PermutedGold::of(another, 199, Key{2}), first);
+  EXPECT_EQ(PermutedGold::of(another, 199, Key{2})->keys(0, 5)[0],
+            PermutedGold(another, 199, Key{2}).keys(0, 5)[0]);
+}
+
 TEST(PermutedGold, IsExchangedAmongQueriesThatSeeAsManyKeys) {
   Example example{Batch::make(40, 8), std::vector<Gold>(1), {}};
   const auto length_of = [](Index b) { return b / 2 % 2 == 0 ? 6 : 8; };
