@@ -12,12 +12,12 @@
 
 using namespace headlab;
 using Tensors = std::map<std::string, Tensor>;
-constexpr Index B = 64, T = 10, C = 64, H = 4, D = C / H, V = 16, K = 4, KV = K * V;
+constexpr Index B = 64, T = 10, C = 64, H = 4, D = C / H, V = 16, K = 4, kLogits = K * V;
 const std::map<std::string, Shape> kParameters = {
-    {"W_E", {V, C}},     {"W_pos", {T, C}},   {"ln1.w", {C}},   {"ln1.b", {C}},
-    {"W_Q", {C, C}},     {"b_Q", {C}},        {"W_K", {C, C}},  {"b_K", {C}},
-    {"W_V", {C, C}},     {"b_V", {C}},        {"W_O", {C, C}},  {"b_O", {C}},
-    {"ln_final.w", {C}}, {"ln_final.b", {C}}, {"W_U", {C, KV}}, {"b_U", {KV}}};
+    {"W_E", {V, C}},     {"W_pos", {T, C}},   {"ln1.w", {C}},        {"ln1.b", {C}},
+    {"W_Q", {C, C}},     {"b_Q", {C}},        {"W_K", {C, C}},       {"b_K", {C}},
+    {"W_V", {C, C}},     {"b_V", {C}},        {"W_O", {C, C}},       {"b_O", {C}},
+    {"ln_final.w", {C}}, {"ln_final.b", {C}}, {"W_U", {C, kLogits}}, {"b_U", {kLogits}}};
 
 /// Logits [B, T, K V], and how each head weighs the keys of each query, [B, H, T, T].
 std::pair<Tensor, Tensor> forward(Tensors& p, const Batch& batch) {  // -> src/model/transformer.cc
@@ -38,7 +38,7 @@ std::pair<Tensor, Tensor> forward(Tensors& p, const Batch& batch) {  // -> src/m
 int main() {
   const auto task = make_task("relations:length=10");  // -> src/tasks/relations.cc
   Tensors p, m, s;  // parameters; running means of their gradients and of the squares of those
-  Generator random(Key{});
+  Generator random(Key{});                         // a Key names a stream of random numbers
   for (const auto& [name, shape] : kParameters) {  // -> src/model/initial.cc
     p[name] = Tensor::full(shape, name.ends_with(".w") ? 1 : 0).set_requires_grad();
     for (float& w : p[name].values())
@@ -48,13 +48,13 @@ int main() {
   for (int step = 1; step <= 300; ++step) {  // -> src/train/trainer.cc
     const Batch batch = task->make_batch(Key{}.fold(step), B, Split::train);
     const Tensor logits = reshape(forward(p, batch).first, {B * T * K, V});
-    const Tensor loss = cross_entropy(logits, batch.targets);
-    backward(loss);  // -> src/tensor/tape.cc
+    const Tensor loss = cross_entropy(logits, batch.targets);  // -1: no such key, no target
+    backward(loss);                                            // -> src/tensor/tape.cc
     const float t = static_cast<float>(step), lr = 0.01F * (1 - t / 300);
-    for (auto& [name, w] : p) {  // AdamW  -> src/train/optimizer.cc
+    for (auto& [name, w] : p) {  // AdamW  -> src/kernels/elementwise.cc
       m[name] = 0.9F * m[name] + 0.1F * w.grad();
       s[name] = 0.99F * s[name] + 0.01F * w.grad() * w.grad();
-      const Tensor mean = m[name] / (1 - std::pow(0.9F, t));
+      const Tensor mean = m[name] / (1 - std::pow(0.9F, t));  // they began at 0
       const Tensor square = s[name] / (1 - std::pow(0.99F, t));
       w = (w.detach() * (1 - 0.01F * lr) - lr * mean / (sqrt(square) + 1e-8F)).set_requires_grad();
     }
@@ -62,7 +62,7 @@ int main() {
   }
   const Example example = task->make(Key{}, B, Split::validation);
   const Tensor pattern = forward(p, example.batch).second;
-  for (Index r = 0; r < K; ++r) {                     // -> src/heads/scores.cc
+  for (Index r = 0; r < K; ++r) {                     // -> src/heads/head_sums.cc
     const Tensor gold = Tensor::zeros({B, 1, T, T});  // 1 where a query should look
     for (Index i = 0; i < B * T; ++i)
       for (const Index key : example.gold[r].keys(i / T, i % T)) gold.data()[i * T + key] = 1;

@@ -49,7 +49,7 @@ constexpr ScoreEntry kScores[] = {
      {.relation = [](const RelationScore& score) { return score.top1; }},
      kHidden},
     {"lift",
-     "(mass - M0) / (1 - M0), M0 the strongest null: 1 for a perfect head, 0 for the null",
+     "(mass - null) / (1 - null), of the strongest null: 1 for a perfect head, 0 for the null",
      {.relation = [](const RelationScore& score) { return score.lift; }}},
     {"lift_untrained", "(mass - U) / (1 - U), U the mass of the best head at initial values"},
     {"mass_any_head",

@@ -1,6 +1,7 @@
-// Attention, fused and composed. The fused op checks sizes and calls the kernel, which keeps one
-// number per row, log-sum-exp; the composed one says the same in ops that are simple to read, holds
-// [B, H, T, S] in memory, and is what tests compare with. Read next: kernels/attention.h.
+// Attention twice. The composed op is the definition, in ops that are simple to read; it holds
+// [B, H, T, S] in memory, and tests compare with it. The fused op is one kernel: of each row it
+// keeps ln(sum of exp(score)), from which the backward pass finds the weights again. Read next:
+// tests/kernels/plain.h, gradients by hand, and kernels/attention.h.
 #include "headlab/ops/attention.h"
 
 #include <algorithm>
@@ -175,7 +176,7 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, AttentionOpt
                      .log_sum_exp = log_sum_exp.data(),
                      .pattern = pattern ? pattern->data() : nullptr});
   std::array inputs{q, k, v};
-  separate(inputs);
+  separate(inputs);  // a buffer for the gradient of each
   return record("attention", z, inputs,
                 [n, options = std::move(options), log_sum_exp, z_stride](Node& node) {
                   attention_backward(problem_of(n, options, node.input(0), node.input(1),

@@ -5,7 +5,7 @@
 // Truth: the key is that position, and the target is the token there. A query must read several
 // keys at once, so heads are forced apart: with H = K heads each relation gets one.
 // Trap: where "same" meets another relation's key, another head already holds the answer and the
-// head of "same" looks elsewhere: see scores.h.
+// head of "same" looks elsewhere: see `disjoint` in heads/asked_gold.h.
 // Read next: headlab/tasks/definition.h.
 #include <algorithm>
 #include <iterator>

@@ -1,4 +1,4 @@
-// Optimizers over a list of parameters. AdamW is one pass over memory (kernels/, adam_step); Adam
+// Optimizers over a list of parameters. AdamW is one pass over memory (adam_step in kernels/elementwise.cc); Adam
 // and SGD first fold decay and clipping into the gradient. All parameters are cut into pieces that
 // threads take in one loop: most tensors of a toy model are too small to be shared, and a loop for
 // each would leave one thread with most of the work. The squares of the norm are summed in double,

@@ -1,7 +1,7 @@
 // The training loop. The loss of a step is divided by the number of targets in the whole batch, not
 // in each micro-batch, so that gradient accumulation changes nothing but memory. Nothing is updated
 // before loss and gradient are known to be finite. note_work tells a profile where the time went; a
-// reader may pass over it. Read next: run.cc.
+// reader may pass over it. Read next: model/transformer.cc.
 #include "headlab/train/trainer.h"
 
 #include <algorithm>

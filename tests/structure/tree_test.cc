@@ -339,6 +339,27 @@ TEST(Readme, AndItsCompanionsNameFilesThatAreThere) {
   }
 }
 
+/// "| 10 | `src/nn/attention.cc`, `head_outputs` | ...": the file holds the name.
+TEST(Readme, OfTheSourceNamesWhatStandsInTheFilesOfItsWay) {
+  const std::regex quoted("`([^`]+)`");
+  std::istringstream lines(read_text("src/README.md"));
+  int names = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (!std::regex_search(line, std::regex("^\\| [0-9]+ \\|"))) continue;
+    std::string file;
+    for (std::sregex_iterator at(line.begin(), line.end(), quoted), end; at != end; ++at) {
+      const std::string said = (*at)[1];
+      if (contains(said, "/")) {
+        file = read_text(said);
+      } else {
+        EXPECT_TRUE(contains(file, said + "(") || contains(file, said + " {")) << line;
+        ++names;
+      }
+    }
+  }
+  EXPECT_GT(names, 5);
+}
+
 /// Editors and checkers read it; a build in few large files would hide the sources from them.
 TEST(Project, NamesEverySourceInItsCompileCommands) {
   const auto file =

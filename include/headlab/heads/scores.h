@@ -37,8 +37,8 @@ struct RelationScore {
   double mass = 0;      // mean attention on the gold keys, over these queries
   double mass_all = 0;  // over all eligible queries
   double top1 = 0;      // share of these queries whose largest weight lies on a gold key
-  double null = 0;      // M0: what the strongest null reaches
-  /// (mass - M0) / (1 - M0): 1 for a perfect head, 0 for the null; NaN where M0 = 1.
+  double null = 0;      // mass of the strongest null
+  /// (mass - null) / (1 - null): 1 for a perfect head, 0 for the null; NaN where null = 1.
   double lift = kUndefined;
   /// The share of permuted golds that give some head this much mass (see score_heads); on split B
   /// only, and NaN where there are too few examples.
@@ -190,12 +190,11 @@ struct HeadsOptions {
   bool without_gold = true;  // whether to score what needs no gold, beside entropy and focus
 };
 
-/// Scores every head. M0 is the mean share of gold among the keys that
-/// the head sees (uniform attention) for a
-/// positional relation; for others the largest of that, of the best fixed offset (chosen on split
-/// A), and of the head's pattern averaged over split A at each query position.
-/// p = (1 + permutations whose largest mass over heads reaches the head's) / (1 + permutations), on
-/// split B: gold sets are exchanged among queries at the same position that see as many keys
+/// Scores every head. The null is the mean share of gold among the keys that the head sees (uniform
+/// attention) for a positional relation; for others the largest of that, of the best fixed offset
+/// (chosen on split A), and of the head's pattern averaged over split A at each query position. p =
+/// (1 + n) / (1 + permutations), n: permuted golds on which some head has as much mass as this one,
+/// on split B. Gold sets are exchanged among queries at the same position that see as many keys
 /// (positional: redrawn among the keys that some head sees). Where few exchanges are possible, p
 /// stays large. p_holm: of relation k in the order of their smallest p, p times the number of those
 /// that are left. Only heads of the relation's kind of attention count. One-to-one assignment: the

@@ -33,8 +33,9 @@ class Optimizer {
   std::string first_damaged() const;
 
   /// One step with g = gradient, times clip / (norm + 1e-6) where `norm` exceeds config.clip > 0:
-  /// adamw: w -= lr decay w; w -= lr mhat / (sqrt(vhat) + eps) (Loshchilov and Hutter 2019);
-  /// adam: the same with g += decay w in place of the first (Kingma and Ba 2015);
+  /// adamw: m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2; w -= lr decay w; w -= lr
+  /// mhat / (sqrt(vhat) + eps), mhat = m / (1 - beta1^t), vhat = v / (1 - beta2^t) (Loshchilov and
+  /// Hutter 2019); adam: the same with g += decay w in place of the first (Kingma and Ba 2015);
   /// sgd: g += decay w; m = momentum m + g; w -= lr m.
   /// Parameters without a gradient are left alone. Clears all gradients.
   void step(double lr, double norm);
