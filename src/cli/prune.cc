@@ -11,16 +11,17 @@ struct PruneFlags {
   PruneOptions options;
   Index keep = 0;
   double drop = 0, max_loss_rise = 0;
-  std::string out;
+  std::string out, remove;
 
   Flags settings() {
     Flags s;
     s.string("out", out, "folder of the pruned run (default: RUN-pruned)", "DIR");
     s.integer("keep", keep, 0, 1 << 20,
-              "heads to keep in the whole model (this or one of the next two is required)");
+              "heads to keep in the whole model (this or one of the next three is required)");
     s.real("drop", drop, 0, 100, "or: percent of the heads to remove");
     s.real("max_loss_rise", max_loss_rise, 0, 1000,
            "or: keep the fewest heads with which the loss rises by at most so many nats");
+    s.string("remove", remove, "or: remove these heads", "0.1,0.2");
     const Settings shared = settings_of(options.settings);
     s.add(*shared.find("per_layer_min"));
     s.string("method", options.method,
@@ -36,14 +37,16 @@ struct PruneFlags {
     s.boolean("force", options.force, "replace the run that --out names");
     s.only({"drop", "max_loss_rise"}, {"!keep"});
     s.only({"max_loss_rise"}, {"!drop"});
+    s.only({"keep", "drop", "max_loss_rise", "method", "per_layer_min", "examples"}, {"!remove"});
     s.only({"lr"}, {"finetune"});
     for_methods(s, "method");
     return s;
   }
 };
 
-/// How far to prune, by the one flag of three that is given.
+/// How far to prune, by the one flag of four that is given.
 void read_aim(PruneFlags& flags, const Invocation& call) {
+  if (!flags.remove.empty()) return;
   if (call.given("keep"))
     flags.options.keep = flags.keep;
   else if (call.given("drop"))
@@ -51,8 +54,9 @@ void read_aim(PruneFlags& flags, const Invocation& call) {
   else if (call.given("max_loss_rise"))
     flags.options.max_loss_rise = flags.max_loss_rise;
   else
-    throw UsageError("missing --keep, the number of heads to keep (or --drop, --max-loss-rise)",
-                     call.example());
+    throw UsageError(
+        "missing --keep, the number of heads to keep (or --drop, --max-loss-rise, --remove)",
+        call.example());
 }
 
 }  // namespace
@@ -75,14 +79,16 @@ Result prune(Invocation& call) {
     const std::string& run = call.positionals()[0];
     flags.out = run.substr(0, run.find_last_not_of('/') + 1) + "-pruned";
   }
-  const PruneOptions& options = flags.options;
+  PruneOptions& options = flags.options;
   as_usage([&] { return &find_prune_method(options.method); });
   const Run run = open_run(call.positionals()[0]);
+  options.remove = parse_heads("--remove", flags.remove, run.model);
   if (options.keep)
     as_usage([&] { check_sizes(problem_of(run, options.settings), {&*options.keep, 1}); });
   check_run_folder(flags.out, Existing{options.force});
-  note(text("choosing ", options.keep ? text(*options.keep, " of ") : "among ",
-            all_heads(run.model).size(), " heads (", options.method, ")"));
+  if (options.remove.empty())
+    note(text("choosing ", options.keep ? text(*options.keep, " of ") : "among ",
+              all_heads(run.model).size(), " heads (", options.method, ")"));
   Progress progress(options.finetune);
   RunCallbacks callbacks = watch(progress);
   callbacks.prepare = [](Trainer&) { catch_interrupts(); };  // from here on there is a run to save
@@ -91,7 +97,7 @@ Result prune(Invocation& call) {
   std::vector<Table> tables = {model_table(pruned)};
   if (pruned.timing) tables.push_back(*pruned.timing);
   std::string said =
-      text("\n", flags.out, ": method ", options.method, ", seed ", options.settings.seed);
+      text("\n", flags.out, ": method ", pruned.options.method, ", seed ", options.settings.seed);
   if (options.finetune > 0) {
     const std::string of =
         pruned.finetuned < options.finetune ? text(" of ", options.finetune) : "";

@@ -95,10 +95,18 @@ TrainConfig finetuning(const TrainConfig& trained, Index steps, double lr) {
 }
 
 Choice choose_heads(const PruneProblem& problem, const PruneOptions& options) {
-  const int given =
-      options.keep.has_value() + options.drop.has_value() + options.max_loss_rise.has_value();
-  require(given == 1, "one of keep, drop and max_loss_rise says how many heads stay, not ", given,
-          " of them");
+  const int given = options.keep.has_value() + options.drop.has_value() +
+                    options.max_loss_rise.has_value() + !options.remove.empty();
+  require(given == 1, "one of keep, drop, max_loss_rise and remove says which heads stay, not ",
+          given, " of them");
+  if (!options.remove.empty()) {
+    Choice choice{.kept = all_heads(problem.model)};
+    for (const HeadId& head : options.remove) {
+      place_of(problem.model, head);  // Error where it is not there
+      std::erase(choice.kept, head);
+    }
+    return choice;
+  }
   const PruneMethod& method = find_prune_method(options.method);
   if (options.max_loss_rise) return within_rise(problem, method, *options.max_loss_rise);
   if (options.keep) return choose_heads(problem, method, *options.keep);
@@ -150,8 +158,8 @@ PruneResult prune_run(const Run& run, const std::filesystem::path& out, const Pr
   const Choice choice = choose_heads(problem_of(run, options.settings), options);
   PruneResult result;
   result.options = options;
-  result.steps = trained_steps(run);
-  result.gate_steps = choice.steps;
+  if (!options.remove.empty()) result.options.method = "hand";
+  result.steps = trained_steps(run), result.gate_steps = choice.steps;
   result.attention = module_names(run.model);
   result.kept = choice.kept;
   result.removed = all_heads(run.model);
@@ -184,7 +192,9 @@ PruneResult prune_run(const Run& run, const std::filesystem::path& out, const Pr
 }
 
 std::string pruning_text(const PruneOptions& options) {
-  std::vector<std::string> parts = {"method=" + options.method};
+  std::vector<std::string> parts = {
+      options.remove.empty() ? "method=" + options.method
+                             : "remove=" + join(texts_of(options.remove, head_text), ",")};
   if (options.keep) parts.push_back(text("keep=", *options.keep));
   if (options.drop) parts.push_back("drop=" + number_text(*options.drop));
   if (options.max_loss_rise)
@@ -192,7 +202,7 @@ std::string pruning_text(const PruneOptions& options) {
   parts.push_back(text("finetune=", options.finetune));
   if (options.lr > 0) parts.push_back("lr=" + number_text(options.lr));
   PruneSettings settings = options.settings;
-  const Settings shared = settings_of(settings);
+  const Settings shared = options.remove.empty() ? settings_of(settings) : Settings();
   for (const Setting& setting : shared.all())
     parts.push_back(setting.name + "=" + setting.get().dump());
   return join(parts, " ");

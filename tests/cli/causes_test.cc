@@ -127,8 +127,15 @@ TEST_F(Causes, ANamedSetIsSilencedAlike) {
   const double loss = without.at("loss").number();
   EXPECT_NEAR(silenced.at("set").items()[0].at("loss").number(), loss, 1e-5);
   EXPECT_NE(silenced.at("loss").number(), loss);
-  for (const Words& words :
-       {Words{"ablate", "a", "--heads", "0.1,0.9"}, {"eval", "a", "--without", "0.9"}})
+  const Json removed = done({"prune", "a", "--remove", "0.1,0.2", "--out", "b", "--json"}).json();
+  EXPECT_EQ(removed.at("after").at("loss").number(), loss);
+  EXPECT_EQ(removed.at("removed_heads").dump(), "[[0,1],[0,2]]");
+  const Outcome again = done({"train", "--resume", "b", "--steps", "3"});
+  EXPECT_TRUE(holds(again_of(again.out), "prune a --remove 0.1,0.2 ")) << again.out;
+  for (const Words& words : {Words{"ablate", "a", "--heads", "0.1,0.9"},
+                             {"eval", "a", "--without", "0.9"},
+                             {"prune", "a", "--remove", "0.9", "--out", "c"},
+                             {"prune", "a", "--remove", "0.1", "--keep", "1", "--out", "c"}})
     EXPECT_EQ(run(words).status, 2) << words[0];
 }
 

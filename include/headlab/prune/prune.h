@@ -15,12 +15,14 @@
 
 namespace headlab {
 
-/// How many heads go, by exactly one of keep, drop and max_loss_rise, and how they are chosen.
+/// Which heads go: those of `remove`, or as many as exactly one of keep, drop and max_loss_rise
+/// says, chosen by `method`.
 struct PruneOptions {
   std::string method = "greedy";
   std::optional<Index> keep{};            // heads left in the whole model
   std::optional<double> drop{};           // or: percent of its heads that go, rounded down
   std::optional<double> max_loss_rise{};  // or: the fewest heads that cost at most this, in nats
+  std::vector<HeadId> remove{};           // chosen by hand: the method in results is then "hand"
   PruneSettings settings{};
   Index finetune = 0;    // steps of training after the removal; 0: none
   double lr = 0;         // of fine-tuning; 0: 0.3 times the run's
@@ -70,9 +72,9 @@ std::string pruning_text(const PruneOptions& options);
 /// no prune.json.
 void update_prune_record(const Run& run);
 
-/// What stays of a model. Errors: not exactly one of keep, drop and max_loss_rise; no size keeps
-/// the loss within max_loss_rise; those of choose_heads(problem, method, sizes). The settings of
-/// the problem count, not those of the options.
+/// What stays of a model. Errors: not exactly one of keep, drop, max_loss_rise and remove; no size
+/// keeps the loss within max_loss_rise; those of choose_heads(problem, method, sizes). The settings
+/// of the problem count, not those of the options.
 Choice choose_heads(const PruneProblem& problem, const PruneOptions& options);
 /// The model with these heads alone, their matrices smaller.
 Transformer remove_heads(const Transformer& model, std::span<const HeadId> kept);
