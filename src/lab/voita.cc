@@ -10,12 +10,23 @@
 #include "headlab/heads/scores.h"
 #include "headlab/lab/reproduce.h"
 #include "headlab/prune/methods.h"
+#include "headlab/train/streams.h"
 
 namespace headlab {
 namespace {
 
 Judged judge_like(const Run& run, const Transformer& model) {
   return judge(model, *run.task, {.examples = run.config.train.eval_examples});
+}
+
+/// The same, and the loss on as many examples as heads are chosen on, by which a penalty is chosen.
+Json judge_both(const Run& run, const Transformer& model, Index examples) {
+  Json both = judge_like(run, model);
+  both["chosen_on"] =
+      evaluate(model, *run.task,
+               {.examples = examples, .key = streams::choosing(), .split = Split::train})
+          .loss;
+  return both;
 }
 
 /// Who does a relation: the best head and its lift, before and after pruning.
@@ -59,6 +70,7 @@ class VoitaWork {
     gates.penalty = penalty;
     Json settings = settings_of(gates).to_json();
     settings["finetune"] = options_.finetune;
+    settings["chosen_on"] = "train";
     cells_.push_back(part_of_run(run_, options_.keeping, text("voita-", what, "-", penalty),
                                  std::move(settings), std::move(make)));
   }
@@ -85,10 +97,10 @@ class VoitaWork {
                              {"self", of_kind[0]},
                              {"encoder", of_kind[1]},
                              {"cross", of_kind[2]},
-                             {"pruned", judge_like(run_, model)}});
+                             {"pruned", judge_both(run_, model, settings.examples)}});
     if (options_.finetune > 0) {
       Trainer(model, *run_.task, finetuning(run_.config.train, options_.finetune)).run();
-      row["finetuned"] = judge_like(run_, model);
+      row["finetuned"] = judge_both(run_, model, settings.examples);
     }
     row["drift"] = drift_between(run_, *before_, model, settings.examples);
     return row;
@@ -108,20 +120,21 @@ class VoitaWork {
   std::optional<HeadsReport> before_;  // who did what in the run itself
 };
 
-/// The loss of what gates left, fine-tuned where that was asked.
-double loss_of(const Json& row) {
+/// What gates left, fine-tuned where that was asked.
+const Json& left_in(const Json& row) {
   const Json* finetuned = row.find("finetuned");
-  return judged_of(finetuned != nullptr ? *finetuned : row.at("pruned")).loss;
+  return finetuned != nullptr ? *finetuned : row.at("pruned");
 }
 
-/// The row with the fewest survivors whose loss is within the limit of knee_of (prune/curve.h); if
-/// there is none, the row with the lowest loss.
-std::size_t choose_row(const Json::Array& rows, double full, double none) {
-  const double limit = full + 0.01 * (none - full);
+/// The row with the fewest survivors whose loss on the choosing examples is within the limit of
+/// knee_of (prune/curve.h); if there is none, the row with the lowest loss there.
+std::size_t choose_row(const Json::Array& rows, const Json& full, const Json& none) {
+  const auto loss_of = [](const Json& judged) { return judged.at("chosen_on").number(); };
+  const double limit = loss_of(full) + 0.01 * (loss_of(none) - loss_of(full));
   const auto count = [](const Json& row) { return row.at("survivors").items().size(); };
   std::size_t best = 0;
   for (std::size_t i = 1; i < rows.size(); ++i) {
-    const double loss = loss_of(rows[i]), before = loss_of(rows[best]);
+    const double loss = loss_of(left_in(rows[i])), before = loss_of(left_in(rows[best]));
     const bool fewer = count(rows[i]) <= count(rows[best]);
     if (loss <= limit ? !(before <= limit) || fewer : loss < before) best = i;
   }
@@ -137,11 +150,12 @@ Json voita(const Run& run, const PaperOptions& options) {
   require(!all_heads(run.model).empty(), "the model has no head to prune");
   const VoitaWork work(run, options);
   const Index needed = run.task->needed_heads();
-  const Judged full = judge_like(run, run.model),
-               none = judge_like(run, remove_heads(run.model, {}));
+  const Index examples = options.settings.examples;
+  const Json full = judge_both(run, run.model, examples),
+             none = judge_both(run, remove_heads(run.model, {}), examples);
   Json rows = Json::array();
   for (std::size_t i = 0; i < options.penalties.size(); ++i) rows.push_back(work.row(i));
-  const std::size_t chosen = choose_row(rows.items(), full.loss, none.loss);
+  const std::size_t chosen = choose_row(rows.items(), full, none);
   return stamped({{"attention", module_names(run.model)},
                   {"heads", all_heads(run.model).size()},
                   {"needed", needed > 0 ? Json(needed) : Json()},
@@ -235,7 +249,7 @@ Table voita_over_runs(std::span<const Json> reports) {
       row["survivors"].push_back(one.at("survivors").items().size());
       for (const char* key : {"pruned", "finetuned", "from_scratch"})
         if (const Json* judged = one.find(key)) losses[key].push_back(judged_of(*judged).loss);
-      losses["left"].push_back(loss_of(one));
+      losses["left"].push_back(judged_of(left_in(one)).loss);
     }
     for (const auto& [key, values] : losses) row[key] = geometric_interval(values);
     against.push_back(paired(log_ratios(losses["left"], losses["from_scratch"])));

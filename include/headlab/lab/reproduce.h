@@ -17,8 +17,8 @@
 namespace headlab {
 
 struct PaperOptions {
-  /// How heads are chosen, on as many examples as they are judged on; of gates the penalty is that
-  /// of the row.
+  /// How heads and the row of a penalty are chosen, on as many examples as they are judged on; of
+  /// gates the penalty is that of the row.
   PruneSettings settings{};
   TimingOptions timing{};
   std::vector<double> penalties = {0.01, 0.03, 0.1, 0.2, 0.4};
