@@ -98,14 +98,15 @@ double spread_of(const std::vector<SharedQuery>& queries) {
   return std::sqrt(squares / (all.weight * static_cast<double>(all.sum.size())));
 }
 
-/// The share of the variance that classes of one kind explain, and its p.
-Division::Kind explained_by(std::size_t kind, const std::vector<SharedQuery>& queries) {
+/// The share of the variance on one split that classes of one kind explain, and its p.
+Division::Kind explained_by(std::size_t kind, const std::vector<SharedQuery>& queries,
+                            bool on_judged, Index shuffles) {
   const auto is_example = kind == kExample;
   const auto judged = [&](const SharedQuery& query) {
-    return is_example ? query.judged && query.second : query.judged;
+    return query.judged == on_judged && (!is_example || query.second);
   };
   const auto learned = [&](const SharedQuery& query) {
-    return is_example ? query.judged && !query.second : !query.judged;
+    return is_example ? query.judged == on_judged && !query.second : query.judged != on_judged;
   };
   Parts all;
   std::map<Index, Parts> by_class;
@@ -130,11 +131,11 @@ Division::Kind explained_by(std::size_t kind, const std::vector<SharedQuery>& qu
   result.explained = explained();
   Index reached = 0;
   Generator random(Key{}.fold("classes").fold(kind));
-  for (Index shuffle = 0; shuffle < kShuffles; ++shuffle) {
+  for (Index shuffle = 0; shuffle < shuffles; ++shuffle) {
     random.shuffle(std::span(classes));
     reached += explained() >= result.explained;
   }
-  result.p = ratio(1 + reached, 1 + kShuffles);
+  result.p = ratio(1 + reached, 1 + shuffles);
   return result;
 }
 
@@ -186,12 +187,13 @@ std::optional<Division> division_of(const ScoredHeads& scored, std::size_t r) {
   }
   division.together = ratio(division.together, judged);
   division.spread = spread_of(queries);
-  for (std::size_t kind = 0; kind < kClassKindCount; ++kind)
-    division.kinds.push_back(explained_by(kind, queries));
-  const auto explained = [](const Division::Kind& kind) {
-    return std::isnan(kind.explained) ? -HUGE_VAL : kind.explained;
-  };
-  division.best = std::ranges::max_element(division.kinds, {}, explained) - division.kinds.begin();
+  std::vector<double> chosen_on;
+  for (std::size_t kind = 0; kind < kClassKindCount; ++kind) {
+    division.kinds.push_back(explained_by(kind, queries, true, kShuffles));
+    const double other = explained_by(kind, queries, false, 0).explained;
+    chosen_on.push_back(std::isnan(other) ? -HUGE_VAL : other);
+  }
+  division.best = std::ranges::max_element(chosen_on) - chosen_on.begin();
   division.classes = classes_of(queries, division.best, scored.task);
   return division;
 }

@@ -60,6 +60,23 @@ TEST_F(Divided, ByTokens) {
   EXPECT_EQ(division->classes.size(), 6u);
 }
 
+TEST_F(Divided, ByWhatIsBestOnTheOtherHalf) {
+  Transformer halves = model(kSame);
+  blind(halves, 0, kLength), blind(halves, 1, kLength + 1);
+  Index not_best = 0;
+  for (Index examples = 60; examples < 400; examples += 20) {
+    const HeadsReport report =
+        score_heads(halves, *task_, {.examples = examples, .without_gold = false});
+    const Division* division = report.division_of(1);
+    ASSERT_NE(division, nullptr);
+    const double explained = division->kinds[division->best].explained;
+    EXPECT_GT(explained, 0.5);
+    not_best +=
+        explained < std::ranges::max(division->kinds, {}, &Division::Kind::explained).explained;
+  }
+  EXPECT_GT(not_best, 0) << "it is chosen where it is judged";
+}
+
 TEST_F(Divided, ByNothingWhereOneHeadDoesIt) {
   for (const Index relation : {Index{1}, kSame}) {
     const HeadsReport report = report_of(model(relation));

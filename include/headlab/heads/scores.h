@@ -124,7 +124,7 @@ struct Division {
     bool divides() const { return explained >= kLeastExplained && p < kOwnerP; }
   };
   std::vector<Kind> kinds{};
-  std::size_t best = 0;  // of them: explains most
+  std::size_t best = 0;  // of them: explains most on split A, by its means on split B
   struct Class {
     std::string name;
     Index queries = 0;           // on split B
