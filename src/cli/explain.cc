@@ -197,6 +197,7 @@ void add_kinds(std::vector<Meaning>& all) {
   add(kNorms, "a kind of norm");
   add(kActivations, "a kind of feed-forward network");
   add(kPositions, "how a model knows positions");
+  add(optimizer_table(), "an optimizer");
   for (const BlockKind& block : kBlocks)
     all.push_back({block.name, "a block", text(block.summary, "; ", block.settings)});
 }

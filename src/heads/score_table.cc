@@ -96,11 +96,7 @@ constexpr ScoreEntry kScores[] = {
 }  // namespace
 
 std::span<const ScoreEntry> score_table() {
-  static const std::vector<ScoreEntry> all = [] {
-    std::vector<ScoreEntry> both(std::begin(kScores), std::end(kScores));
-    both.insert(both.end(), own_scores().begin(), own_scores().end());
-    return both;
-  }();
+  static const std::vector<ScoreEntry> all = with_own(kScores, own_scores());
   return all;
 }
 

@@ -8,6 +8,8 @@
 #include <numbers>
 
 #include "headlab/base/error.h"
+#include "headlab/base/text.h"
+#include "headlab/train/optimizer.h"
 
 namespace headlab {
 namespace {
@@ -30,7 +32,8 @@ Settings settings_of(TrainConfig& c) {
   s.integer("steps", c.steps, 0, kMostSteps, "optimizer steps");
   s.integer("batch", c.batch, 1, 1 << 20, "sequences in a step");
   s.integer("accumulate", c.accumulate, 1, 1 << 20, "micro-batches that a step is cut into");
-  s.choice("optimizer", c.optimizer, {"adamw", "adam", "sgd"}, "how gradients become steps");
+  s.choice("optimizer", c.optimizer, texts_of(optimizer_table(), &OptimizerEntry::name),
+           "how gradients become steps");
   s.real("lr", c.lr, 0, 1000, "learning rate");
   s.real("beta1", c.beta1, 0, 0.999999, "decay of the mean of gradients");
   s.real("beta2", c.beta2, 0, 0.999999, "decay of the mean of squared gradients");

@@ -1,8 +1,9 @@
-// Optimizers over a list of parameters. AdamW is one pass over memory (adam_step in kernels/elementwise.cc); Adam
-// and SGD first fold decay and clipping into the gradient. All parameters are cut into pieces that
-// threads take in one loop: most tensors of a toy model are too small to be shared, and a loop for
-// each would leave one thread with most of the work. The squares of the norm are summed in double,
-// in a fixed order, so that the norm does not depend on the number of threads.
+// Optimizers, and a list of parameters. AdamW is one pass over memory (adam_step in
+// kernels/elementwise.cc); Adam and SGD first fold decay and clipping into the gradient. All
+// parameters are cut into pieces that threads take in one loop: most tensors of a toy model are too
+// small to be shared, and a loop for each would leave one thread with most of the work. The squares
+// of the norm are summed in double, in a fixed order, so that the norm does not depend on the number
+// of threads.
 // Read next: trainer.cc.
 #include "headlab/train/optimizer.h"
 
@@ -18,10 +19,64 @@
 #include "kernels/pieces.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
+namespace {
+
+/// g = scale g + decay w.
+void fold(const OptimizerStep& s) {
+  scale_array(s.count, s.scale, s.g);
+  add_scaled(s.count, static_cast<Scalar>(s.decay), s.w, s.g);
+}
+
+void sgd(const OptimizerStep& s) {
+  fold(s);
+  scale_array(s.count, static_cast<Scalar>(s.config.momentum), s.m);
+  add_scaled(s.count, 1, s.g, s.m);
+  add_scaled(s.count, static_cast<Scalar>(-s.lr), s.m, s.w);
+}
+
+void adamw(const OptimizerStep& s) {
+  const auto t = static_cast<double>(s.step);
+  adam_step(s.count,
+            {.lr = static_cast<Scalar>(s.lr),
+             .one_minus_beta1 = static_cast<Scalar>(1 - s.config.beta1),
+             .one_minus_beta2 = static_cast<Scalar>(1 - s.config.beta2),
+             .eps = static_cast<Scalar>(s.config.eps),
+             .decay = static_cast<Scalar>(s.decay),
+             .correction1 = static_cast<Scalar>(1 - std::pow(s.config.beta1, t)),
+             .correction2 = static_cast<Scalar>(1 - std::pow(s.config.beta2, t)),
+             .grad_scale = s.scale},
+            {s.g, s.w, s.m, s.v});
+}
+
+void adam(const OptimizerStep& s) {
+  fold(s);
+  OptimizerStep folded = s;
+  folded.scale = 1, folded.decay = 0;
+  adamw(folded);
+}
+
+constexpr OptimizerEntry kOptimizers[] = {
+    {"adamw", "w -= lr decay w; w -= lr mhat / (sqrt(vhat) + eps) (Loshchilov and Hutter 2019)", 2,
+     adamw},
+    {"adam", "g += decay w; w -= lr mhat / (sqrt(vhat) + eps) (Kingma and Ba 2015)", 2, adam},
+    {"sgd", "g += decay w; m = momentum m + g; w -= lr m", 1, sgd},
+};
+
+}  // namespace
+
+std::vector<OptimizerEntry>& own_optimizers() {
+  static std::vector<OptimizerEntry> own;
+  return own;
+}
+
+std::span<const OptimizerEntry> optimizer_table() {
+  static const std::vector<OptimizerEntry> all = with_own(kOptimizers, own_optimizers());
+  return all;
+}
 
 void Optimizer::add(const std::string& name, const Tensor& parameter, const ParameterGroup& group) {
   Slot slot{name, parameter, Tensor::zeros(parameter.shape()), {}, group};
-  if (config_.optimizer != OptimizerKind::sgd) slot.v = Tensor::zeros(parameter.shape());
+  if (kind_of(config_.optimizer).moments > 1) slot.v = Tensor::zeros(parameter.shape());
   for (Index begin = 0; begin < parameter.count(); begin += kPiece)
     pieces_.push_back({slots_.size(), begin, std::min(kPiece, parameter.count() - begin)});
   sums_.resize(pieces_.size());
@@ -78,36 +133,14 @@ void Optimizer::step(double lr, double norm) {
   zero_grad();
 }
 
-void Optimizer::step_piece(const Piece& piece, Scalar* g, double lr, Scalar grad_scale) {
+void Optimizer::step_piece(const Piece& piece, Scalar* g, double lr, Scalar scale) {
   const Slot& slot = slots_[piece.slot];
-  lr *= slot.group.lr_scale;
-  const Index n = piece.length;
   const auto from = [&](const Tensor& x) { return x.data() + piece.begin; };
-  Scalar *w = from(slot.parameter), *m = from(slot.m);
   const bool decays = slot.group.decay && slot.parameter.rank() >= 2;
-  const auto decay = static_cast<Scalar>(decays ? config_.decay : 0);
-  if (config_.optimizer != OptimizerKind::adamw) {
-    scale_array(n, grad_scale, g);
-    add_scaled(n, decay, w, g);
-    grad_scale = 1;
-  }
-  if (config_.optimizer == OptimizerKind::sgd) {
-    scale_array(n, static_cast<Scalar>(config_.momentum), m);
-    add_scaled(n, 1, g, m);
-    add_scaled(n, static_cast<Scalar>(-lr), m, w);
-    return;
-  }
-  const auto t = static_cast<double>(steps_);
-  adam_step(n,
-            {.lr = static_cast<Scalar>(lr),
-             .one_minus_beta1 = static_cast<Scalar>(1 - config_.beta1),
-             .one_minus_beta2 = static_cast<Scalar>(1 - config_.beta2),
-             .eps = static_cast<Scalar>(config_.eps),
-             .decay = config_.optimizer == OptimizerKind::adamw ? decay : 0,
-             .correction1 = static_cast<Scalar>(1 - std::pow(config_.beta1, t)),
-             .correction2 = static_cast<Scalar>(1 - std::pow(config_.beta2, t)),
-             .grad_scale = grad_scale},
-            {g, w, m, from(slot.v)});
+  kind_of(config_.optimizer)
+      .step({config_, steps_, lr * slot.group.lr_scale, decays ? config_.decay : 0, scale,
+             piece.length, g, from(slot.parameter), from(slot.m),
+             slot.v.defined() ? from(slot.v) : nullptr});
 }
 
 void Optimizer::zero_grad() {

@@ -12,6 +12,7 @@
 #include "headlab/base/pool.h"
 #include "headlab/model/initial.h"
 #include "headlab/tasks/table.h"
+#include "headlab/train/optimizer.h"
 #include "headlab/train/streams.h"
 
 namespace headlab {
@@ -133,7 +134,7 @@ double parameter_bytes(const TransformerConfig& m, const TrainConfig& t) {
   const Index tables = m.inputs() + m.vocab * (m.tied ? 0 : m.targets) +
                        (kind_of(m.positions).is_parameter ? m.tokens_per_sequence() : 0);
   const double weights = m.block_weights() + static_cast<double>(tables * m.d_model);
-  const int moments = t.optimizer == OptimizerKind::sgd ? 1 : 2;
+  const int moments = kind_of(t.optimizer).moments;
   return weights * sizeof(Scalar) * (2 + moments + (1 + moments));
 }
 

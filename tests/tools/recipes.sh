@@ -105,6 +105,8 @@ expect 'layer|rms|magnitude' "$program" train --help
 expect 'a kind of norm: x / mean(|x|) w' "$program" explain magnitude
 expect accuracy "$program" train "${small[@]}" --norm magnitude --out magnitude
 expect accuracy "$program" train "${small[@]}" --positions binary --out binary
+expect 'an optimizer: w -= lr (sign(m)' "$program" explain sign
+expect accuracy "$program" train "${small[@]}" --optimizer sign --out sign
 for run_of_kind in magnitude binary; do
   expect "$run_of_kind/report.html" "$program" page $run_of_kind --no-weights
   [[ -z $browser ]] || expect 'that this page cannot compute: patterns are as the program' \
@@ -121,8 +123,16 @@ expect 'example: headlab size' "$program" size --help
 cat >cube.cc <<'END'
 #include "headlab/model/transformer.h"
 #include "headlab/ops/ops.h"
+#include "headlab/train/optimizer.h"
 using namespace headlab;
 int main() {
+  Tensor w = Tensor::of({1, 1}, {2});
+  w.set_requires_grad();
+  Optimizer optimizer({.optimizer = OptimizerKind(3), .decay = 0.5});
+  optimizer.add("w", w);
+  backward(sum(cube(w)));
+  optimizer.step(0.25, 12);
+  if (w.values()[0] != 1.5) return 1;  // 2 - 0.25 (1 + 0.5 2)
   const Tensor magnitude = kNorms.back().deviation(Tensor::of({1, 2}, {3, -4}), 0);
   const Tensor binary = kPositions.back().table(4, 3);
   const bool bits = binary.values()[3 * 3 + 1] == 1 && binary.values()[2 * 3] == 0;

@@ -5,9 +5,34 @@
 #include <array>
 
 #include "headlab/ops/ops.h"
+#include "kernels/elementwise.h"
 #include "support/tensors.h"
 
 namespace headlab { namespace {
+
+/// Before any test reads the table.
+const bool kOwn =
+    (own_optimizers().push_back({"plain", "w -= lr g", 1,
+                                 [](const OptimizerStep& s) {
+                                   add_scaled(s.count, static_cast<Scalar>(-s.lr), s.g, s.w);
+                                 }}),
+     true);
+
+TEST(OwnOptimizer, IsARowOfTheTable) {
+  TrainConfig config;
+  settings_of(config).set_all_text("optimizer=plain");
+  EXPECT_EQ(settings_of(config).find("optimizer")->get().string(), "plain");
+  Tensor w = Tensor::of({2}, {2, 3});
+  w.set_requires_grad();
+  Optimizer optimizer(config);
+  optimizer.add("w", w);
+  backward(sum(w * w));
+  optimizer.step(0.25, 0);
+  EXPECT_EQ(numbers(w), (std::vector<double>{1, 1.5}));
+  TensorFile file;
+  optimizer.store(file);
+  EXPECT_EQ(file.tensors.size(), 1u) << "it keeps one moment";
+}
 
 constexpr int kSteps = 20;
 constexpr double kLr = 0.05;

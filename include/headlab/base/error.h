@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <iterator>
 #include <locale>
 #include <sstream>
 #include <stdexcept>
@@ -72,6 +73,14 @@ std::vector<std::string> texts_of(const Items& items, const Of& of) {
   std::vector<std::string> texts;
   for (const auto& item : items) texts.emplace_back(std::invoke(of, item));
   return texts;
+}
+
+/// The rows of a table, and after them those of a program that adds to it.
+template <class Rows, class Row>
+std::vector<Row> with_own(const Rows& ours, const std::vector<Row>& own) {
+  std::vector<Row> all(std::begin(ours), std::end(ours));
+  all.insert(all.end(), own.begin(), own.end());
+  return all;
 }
 
 }  // namespace headlab

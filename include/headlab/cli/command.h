@@ -13,6 +13,7 @@
 #include "headlab/heads/scores.h"
 #include "headlab/prune/methods.h"
 #include "headlab/tasks/table.h"
+#include "headlab/train/optimizer.h"
 
 namespace headlab::cli {
 
@@ -46,6 +47,7 @@ struct Additions {
   std::vector<TaskEntry> tasks{};
   std::vector<ScoreEntry> scores{};
   std::vector<PruneMethod> methods{};
+  std::vector<OptimizerEntry> optimizers{};
   std::vector<Command> commands{};
 };
 

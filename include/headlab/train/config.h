@@ -8,7 +8,7 @@
 
 namespace headlab {
 
-enum class OptimizerKind { adamw, adam, sgd };
+enum class OptimizerKind { adamw, adam, sgd };  // rows of optimizer_table()
 enum class ScheduleKind { cosine, linear, constant };
 
 struct TrainConfig {

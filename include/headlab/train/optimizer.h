@@ -1,8 +1,9 @@
-// Optimizers: AdamW, Adam, SGD with momentum. Parameters are added one by one, with a name under
-// which their moments are saved.
+// Optimizers: each is a row of a table. Parameters are added one by one, with a name under which
+// their moments are saved.
 // Read next: trainer.h.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,32 @@
 #include "headlab/train/config.h"
 
 namespace headlab { inline namespace HEADLAB_SCALAR {
+
+/// A step of some numbers of a parameter.
+struct OptimizerStep {
+  const TrainConfig& config;
+  Index step;           // from 1: t in the bias corrections
+  double lr, decay;     // of this parameter
+  Scalar scale;         // g counts times this where the norm of all gradients is clipped
+  Index count;          // of elements in each array
+  Scalar *g, *w, *m;    // gradients, weights, moments
+  Scalar* v = nullptr;  // second moments, where the optimizer keeps two
+};
+
+/// An optimizer: its name in settings, what it computes with its source (`explain` says it), how
+/// many moments it keeps for each weight (1: m, 2: v as well), and its step.
+struct OptimizerEntry {
+  const char *name, *summary;
+  int moments;
+  void (*step)(const OptimizerStep& step);
+};
+/// By OptimizerKind; after ours those of a program that uses this library.
+std::span<const OptimizerEntry> optimizer_table();
+/// To be filled before the table is first read.
+std::vector<OptimizerEntry>& own_optimizers();
+inline const OptimizerEntry& kind_of(OptimizerKind kind) {
+  return optimizer_table()[static_cast<std::size_t>(kind)];
+}
 
 /// How some parameters are treated differently from the rest.
 struct ParameterGroup {
@@ -62,7 +89,7 @@ class Optimizer {
     Index begin, length;
   };
   void find_gradients() const;
-  void step_piece(const Piece& piece, Scalar* g, double lr, Scalar grad_scale);
+  void step_piece(const Piece& piece, Scalar* g, double lr, Scalar scale);
 
   TrainConfig config_;
   std::vector<Slot> slots_;

@@ -1,5 +1,5 @@
-// The program as a library: headlab with a task of one's own, which its commands must know. Read
-// next: main.cc.
+// The program as a library: headlab with a task and an optimizer of one's own, which its commands
+// must know. Read next: main.cc.
 #include <headlab/cli/command.h>
 #include <headlab/tasks/definition.h>
 
@@ -13,9 +13,16 @@ struct Ones {
   }
 };
 
+/// w -= lr g
+void plain(const headlab::OptimizerStep& s) {
+  for (headlab::Index i = 0; i < s.count; ++i)
+    s.w[i] -= static_cast<headlab::Scalar>(s.lr) * s.scale * s.g[i];
+}
+
 int main(int count, char** values) {
   return headlab::cli::run_program(
       count, values,
       {.tasks = {headlab::task_entry(
-           Ones{}, {.name = "ones", .summary = "always one", .recommended = "steps=2 batch=2"})}});
+           Ones{}, {.name = "ones", .summary = "always one", .recommended = "steps=2 batch=2"})},
+       .optimizers = {{"plain", "w -= lr g", 1, plain}}});
 }
