@@ -21,11 +21,7 @@ std::span<const TaskEntry> task_table() {
       patches_task(),       assign_task(),    histogram_task(), memoryless_task(), random_task(),
       english_task(),       text_task(),      tokens_task(),    repeated_task(),   file_task(),
       command_task()};
-  static const std::vector<TaskEntry> all = [] {
-    std::vector<TaskEntry> both = ours;
-    both.insert(both.end(), own_tasks().begin(), own_tasks().end());
-    return both;
-  }();
+  static const std::vector<TaskEntry> all = with_own(ours, own_tasks());
   return all;
 }
 
@@ -77,7 +73,12 @@ void check_task(std::string_view spec) {
 
 std::unique_ptr<Task> make_task(std::string_view spec) {
   const TaskEntry& entry = find_task(spec);
-  return with_parameters_of(spec, entry, entry.make);
+  std::unique_ptr<Task> task = with_parameters_of(spec, entry, entry.make);
+  for (const Relation& relation : task->relations())
+    if (relation.name.find_first_of(".,") != relation.name.npos)
+      throw Error(text("the relation '", relation.name, "' has a '.' or ',' in its name"),
+                  "give it another: these part the names of columns");
+  return task;
 }
 
 std::string recommended_settings(std::string_view spec) {

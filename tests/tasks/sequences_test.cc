@@ -111,6 +111,15 @@ TEST_F(FromLines, HeadersFixWordsAndRelations) {
                   "did you mean 'definition'");
 }
 
+TEST_F(FromLines, HaveNoRelationWhoseNameWouldPartThoseOfColumns) {
+  for (const std::string name : {"a.b", "a,b"})
+    expect_contains(error_of([&] {
+                      task_of(R"({"tokens":[1,2],"targets":[1,2],"truth":{")" + name +
+                              R"(":{"1":[0]}}})");
+                    }),
+                    "the relation '" + name + "' has a '.' or ','");
+}
+
 TEST_F(FromLines, EqualSequencesStandOnOneSide) {
   std::string lines;
   for (int i = 0; i < 300; ++i)
