@@ -45,13 +45,17 @@ fs::path failure_file(const Cell& cell) {
 
 enum class End { finished, stopped, busy, failed };
 
-/// Makes a cell unless another process does.
-End try_cell(const Cell& cell, CellFailure& failure) {
+/// Makes a cell unless another process does, or has failed to while it was `waited` for.
+End try_cell(const Cell& cell, bool waited, CellFailure& failure) {
   RunLock lock;
   try {
     lock = lock_run(cell.path);
   } catch (const RunBusy&) {
     return End::busy;
+  }
+  if (const std::optional<CellFailure> other = waited ? failure_of(cell) : std::nullopt) {
+    failure = *other;
+    return End::failed;
   }
   remove_quietly(failure_file(cell));
   failure = {.cell = cell.name, .error = {}};
@@ -108,8 +112,8 @@ CellsMade make_here(const std::vector<Cell>& cells, const MakeOptions& options,
       CellFailure failure;
       if (!again && !taken.take(i)) continue;
       if (!kept_in(cells[i])) {
-        if (made.stopped |= options.should_stop && options.should_stop()) return made;
-        end = try_cell(cells[i], failure);
+        if ((made.stopped |= options.should_stop && options.should_stop())) return made;
+        end = try_cell(cells[i], again, failure);
         made.stopped = end == End::stopped;
         const char* stopped = cells[i].settings.empty() ? "interrupted" : "interrupted, and saved";
         if (options.after_cell && end != End::busy)

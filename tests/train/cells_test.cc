@@ -110,6 +110,21 @@ TEST_F(Cells, OfAnotherProcessAreWaitedForAtTheEndAndMadeIfItDies) {
   EXPECT_TRUE(make_cells({cell("d")}, {.should_stop = [&] { return ++asked > 3; }}).stopped);
 }
 
+TEST_F(Cells, ThatAnotherProcessFailedToMakeAreNotTriedAgainAtOnce) {
+  auto lock = std::make_unique<FileLock>(folder_ / ".a.lock");
+  int asked = 0;
+  const auto failed_elsewhere = [&] {
+    if (++asked != 3) return false;
+    make_directories(folder_ / "failed");
+    write_json(folder_ / "failed" / "a.json", to_json(CellFailure{"a", "too large"}));
+    lock.reset();
+    return false;
+  };
+  EXPECT_EQ(make_cells({cell("a")}, {.should_stop = failed_elsewhere}).failed.size(), 1u);
+  EXPECT_EQ(times_made(), 0u);
+  EXPECT_EQ(make_cells({cell("a")}).finished, 1);
+}
+
 TEST_F(Cells, WaitForThoseThatTheyNeed) {
   const Cell needed = cell("needed", [] { usleep(50'000); });
   const auto take = [=] { once(needed, {}); };
