@@ -284,8 +284,8 @@ Json read_json(const path& file) {
 }
 
 void note_unchecked(const path& file) {
-  tell_user(text(file.string(), " has no checksum: an earlier version wrote it, and damage cannot ",
-                 "be seen"));
+  tell_user(text(file.string(), " has no checksum, or says not of which run it is: an earlier ",
+                 "version wrote it, and damage cannot be seen"));
 }
 
 bool is_there(const path& file) {

@@ -78,19 +78,21 @@ Result kept_under_lock(const Invocation& call, const Run& run, const std::string
   const std::string out = call.value("out");
   const fs::path file = out.empty() ? run.path / name : fs::path(out);
   const bool keeps = !out.empty() || !name.empty();
+  const fs::path beside = file.parent_path() / ("." + file.filename().string() + ".lock");
   std::error_code ignored;
   std::optional<FileLock> lock;
   try {
-    const fs::path beside = file.parent_path() / ("." + file.filename().string() + ".lock");
     if (keeps && (!is_there(file) || fs::is_regular_file(file, ignored)))
       for (lock.emplace(beside); !lock->held(); lock.emplace(beside)) wait_a_moment();
-  } catch (const Error&) {
+  } catch (const Error& error) {
     lock.reset();  // nobody can write here, as is said below
+    if (is_there(beside)) note(headlab::text("note: kept without a lock: ", error.what()));
   }
   Json json = make();
   json["options"] = deciding_settings(call);
   json["step"] = run.step < 0 ? Json() : Json(run.step);
   json["weights"] = weights_hash(run.model);
+  json["run"] = identity_of(run.config);
   Result result = reproducible(call, std::move(json), text);
   if (!keeps) return result;
   try {

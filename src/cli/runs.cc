@@ -65,7 +65,7 @@ Json settings_json(RunConfig& config) {
 
 Json describe(const fs::path& path) {
   Run run = open_run(path, Access::look);
-  const std::vector<Json> log = read_log(metrics_file(run));
+  const std::vector<Json> log = read_log(metrics_file(run), identity_of(run.config));
   return Json::object({{"run", path.string()},
                        {"task", run.config.task.substr(0, run.config.task.find(':'))},
                        {"heads", std::ssize(all_heads(run.model))},
@@ -94,7 +94,7 @@ std::string remarks(const Json& run) {
 /// The losses of a run's evaluations.
 RunLosses losses_of(const fs::path& path) {
   RunLosses losses{.name = path.filename().string()};
-  for (const Json& line : read_log(metrics_file(open_run(path, Access::look)))) {
+  for (const Json& line : read_log(path / "metrics.jsonl")) {
     losses.steps.push_back(line.at("step").integer());
     losses.losses.push_back(line.at("loss").is_null() ? kUndefined : line.at("loss").number());
   }

@@ -67,14 +67,14 @@ RunCallbacks track_heads(const Run& run, RunCallbacks callbacks) {
     if (inner) inner(step);
     if (step % every == 0 || step == run.config.train.steps) {
       const HeadsReport report = score_heads(run.model, *run.task, {.examples = kExamples});
-      append_json(heads_log_file(run), line_of(step, report));
+      append_log(run, heads_log_file(run), line_of(step, report));
     }
   };
   return callbacks;
 }
 
 HeadsHistory read_heads_history(const Run& run) {
-  const std::vector<Json> lines = read_log(heads_log_file(run));
+  const std::vector<Json> lines = read_log(heads_log_file(run), identity_of(run.config));
   if (lines.empty()) {
     throw Error(text(run.path.string(), " holds no scores of heads over training (heads.jsonl)"),
                 "train with --track-heads 50, which scores all heads every 50 steps");

@@ -32,7 +32,9 @@ Json read_report(const Run& run, const std::filesystem::path& file) {
                 "remove it, or make it again");
   }
   in_context(file.string(), [&] { check_schema(json); });
-  if (is_outdated(run, json) && step_of(json) >= run.step)
+  const Json* owner = json.find("run");
+  if ((owner != nullptr && *owner != Json(identity_of(run.config))) ||
+      (is_outdated(run, json) && step_of(json) >= run.step))
     throw Error(text(file.string(), " describes the weights of another run"),
                 "remove it, or make it again");
   return json;
@@ -148,13 +150,13 @@ std::vector<PageSource> run_sources(const Run& run, const PageOptions& options) 
 
 Json run_metrics(const Run& run) {
   const std::filesystem::path file = metrics_file(run);
-  const std::vector<Json> lines = read_log(file);
+  const std::vector<Json> lines = read_log(file, identity_of(run.config));
   return in_words(file, [&] { return lines.empty() ? Json() : metrics_columns(lines); });
 }
 
 Json run_history(const Run& run) {
   const std::filesystem::path file = heads_log_file(run);
-  const std::vector<Json> lines = read_log(file);
+  const std::vector<Json> lines = read_log(file, identity_of(run.config));
   return in_words(file, [&] {
     return lines.empty() ? Json() : history_columns(lines, read_heads_history(run));
   });

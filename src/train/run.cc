@@ -60,8 +60,7 @@ void save_model(const Run& run) {
 void check_identity(const Run& run, const TensorFile& file, const fs::path& path) {
   const auto said = file.metadata.find("config");
   if (said == file.metadata.end() || !file.checked) {
-    tell_user(text(path.string(), " has no checksum, or says not of which run it is: an older ",
-                   "version wrote it, and damage cannot be seen"));
+    note_unchecked(path);
   } else if (said->second != identity_of(run.config)) {
     throw Error(text(path.string(), " does not belong to the config.json beside it"),
                 "one of the two has changed since; use the pair that was written together");
@@ -122,9 +121,11 @@ void note_other_build(const Run& run) {
                    "), this is ", build(), ": it goes on, with other last bits"));
 }
 
-/// Calls take(line, where it ends) with each whole line of a log. Error that names a damaged one.
+/// Calls take(line, where it ends) with each whole line of a log. Error that names a damaged one,
+/// or one of another run.
 template <class Take>
-void for_each_line(const std::string& log, const fs::path& file, const Take& take) {
+void for_each_line(const std::string& log, const fs::path& file, const std::string& run,
+                   const Take& take) {
   bool checked = true;
   std::size_t begin = 0, number = 1;
   for (std::size_t end; (end = log.find('\n', begin)) != log.npos; begin = end + 1, ++number) {
@@ -132,6 +133,9 @@ void for_each_line(const std::string& log, const fs::path& file, const Take& tak
     try {
       line = unsealed(std::string_view(log).substr(begin, end - begin), "it", checked);
       line.at("step").integer();
+      const Json* owner = line.find("run");
+      checked = checked && (owner != nullptr || run.empty());
+      require(owner == nullptr || run.empty() || *owner == Json(run), "it is of another run");
     } catch (const Error& error) {
       throw Error(text(file.string(), ", line ", number, ": ", error.what()),
                   text("restore the file from a copy, or take this line out: the run goes on ",
@@ -152,7 +156,7 @@ void cut_logs(const Run& run, Index step) {
     if (file.extension() != ".jsonl" || !is_run_file(file)) continue;
     const std::string log = read_file(file);
     std::size_t kept = 0;
-    for_each_line(log, file, [&](const Json& line, std::size_t end) {
+    for_each_line(log, file, identity_of(run.config), [&](const Json& line, std::size_t end) {
       if (line.at("step").integer() <= step) kept = end;
     });
     if (kept < log.size()) shorter.emplace_back(file, log.substr(0, kept));
@@ -174,7 +178,7 @@ bool keeps_best(const Run& run) { return run.task->different(Split::train) > 0; 
 double lowest_loss(const Run& run) {
   double lowest = std::numeric_limits<double>::infinity();
   if (!is_there(best_file(run))) return lowest;
-  for (const Json& line : read_log(metrics_file(run)))
+  for (const Json& line : read_log(metrics_file(run), identity_of(run.config)))
     lowest = std::min(lowest, line.at("loss").number());
   return lowest;
 }
@@ -264,12 +268,17 @@ std::vector<std::string> outdated_findings(const Run& run) {
   return names;
 }
 
-std::vector<Json> read_log(const fs::path& file) {
+std::vector<Json> read_log(const fs::path& file, const std::string& run) {
   std::vector<Json> lines;
   if (!is_there(file)) return lines;
-  for_each_line(read_file(file), file,
+  for_each_line(read_file(file), file, run,
                 [&](Json line, std::size_t) { lines.push_back(std::move(line)); });
   return lines;
+}
+
+void append_log(const Run& run, const fs::path& file, Json line) {
+  line["run"] = identity_of(run.config);
+  append_json(file, line);
 }
 
 RunConfig read_config(const fs::path& path) {
@@ -344,7 +353,7 @@ TrainResult train_run(Run& run, Trainer& trainer, const RunCallbacks& given) {
   TrainResult result;
   double best = lowest_loss(run);
   inner.on_evaluation = [&](const EvaluationRecord& record) {
-    append_json(metrics_file(run), to_json(record));
+    append_log(run, metrics_file(run), to_json(record));
     result.held_out = record.held_out;
     if (keeps_best(run) && record.held_out.loss < best) {
       best = record.held_out.loss;

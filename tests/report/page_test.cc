@@ -113,14 +113,21 @@ TEST_F(Pages, ShowFindingsOfTheirOwnWeightsAlone) {
   EXPECT_THROW(make_page({run.path}), Error) << "of another run";
 }
 
-TEST_F(Pages, RefuseSnapshotsOfAnotherRun) {
+TEST_F(Pages, RefuseWhatAnotherRunLeft) {
   RunConfig config = tiny_config();
   config.keep_weights = 3;
   const TrainedRun one = trained("a", config);
   config.train.seed = 7;
   const TrainedRun other = trained("b", config);
-  fs::copy_file(snapshots_file(other), snapshots_file(one), fs::copy_options::overwrite_existing);
-  EXPECT_THROW(make_page({one.path}), Error);
+  for (const char* name : {"snapshots.safetensors", "metrics.jsonl", "heads.jsonl"}) {
+    const std::string own = read_file(one.path / name);
+    fs::copy_file(other.path / name, one.path / name, fs::copy_options::overwrite_existing);
+    EXPECT_THROW(make_page({one.path}), Error) << name;
+    write_file(one.path / name, own);
+  }
+  make_page({one.path});
+  write_json(one.path / "heads.json", stamped({{"step", 1}, {"run", identity_of(other.config)}}));
+  EXPECT_THROW(make_page({one.path}), Error) << "a finding, of whatever step";
 }
 
 /// The verdict on a run with one report.

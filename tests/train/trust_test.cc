@@ -224,6 +224,27 @@ TEST_F(LogFile, ThatIsDamagedStopsARunThatGoesOnAndStaysAsItIs) {
   EXPECT_EQ(read_file(run.path / "heads.jsonl"), heads);
 }
 
+TEST_F(LogFile, OfAnotherRunIsRefusedAndOneOfAnEarlierVersionIsRead) {
+  TrainedRun run = create_run(folder / "run", tiny_config()),
+             other = create_run(folder / "other", tiny_config("seed=1"));
+  train_run(run), train_run(other);
+  const std::string mine = identity_of(run.config);
+  EXPECT_EQ(read_log(metrics_file(run), mine).size(), 9u);
+  fs::copy_file(metrics_file(other), metrics_file(run), fs::copy_options::overwrite_existing);
+  expect_error([&] { read_log(metrics_file(run), mine); },
+               {"metrics.jsonl, line 1", "another run"});
+  run.config.train.steps *= 2;
+  expect_error([&] { train_run(run); }, {"another run"});
+  EXPECT_EQ(read_file(metrics_file(run)), read_file(metrics_file(other)));
+  fs::remove(metrics_file(run));
+  append_json(metrics_file(run), stamped({{"step", 60}, {"loss", 1}}));
+  testing::internal::CaptureStderr();
+  train_run(run);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("says not of which run"),
+            std::string::npos);
+  EXPECT_EQ(read_log(metrics_file(run), mine).size(), 11u);
+}
+
 // ---- numbers that are none
 
 class NotFinite : public testing::Test {

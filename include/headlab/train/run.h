@@ -48,9 +48,11 @@ std::filesystem::path model_file(const Run& run);
 std::filesystem::path best_file(const Run& run);
 
 /// The objects of a log (NAME.jsonl, a line for each recorded step) in order; none if there is no
-/// file. Error that names a damaged line; half a line at the end, which a killed process left, is
-/// left out with a note.
-std::vector<Json> read_log(const std::filesystem::path& file);
+/// file. Error that names a line that is damaged, or of another run than that with this identity;
+/// half a line at the end, which a killed process left, is left out with a note.
+std::vector<Json> read_log(const std::filesystem::path& file, const std::string& run = "");
+/// Adds a line with the identity of the run.
+void append_log(const Run& run, const std::filesystem::path& file, Json line);
 
 /// Another process writes the run.
 class RunBusy : public Error {
