@@ -4,15 +4,29 @@
 #include "headlab/base/files.h"
 
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 #include <thread>
 
 #include "support/errors.h"
 #include "support/folders.h"
+
+static int failing_locks = 0, lock_error = 0;  // how many calls of flock fail, and how
+
+#ifdef SYS_flock
+extern "C" int flock(int file, int operation) noexcept {
+  if (failing_locks == 0) return static_cast<int>(::syscall(SYS_flock, file, operation));
+  --failing_locks;
+  errno = lock_error;
+  return -1;
+}
+#endif
 
 namespace headlab { namespace files_tests {
 
@@ -236,6 +250,19 @@ TEST_F(Lock, IsHeldAgainWhenAKilledProcessLeftItsFile) {
   write_file(folder / "lock", "process 1 on nowhere since ever");
   EXPECT_TRUE(FileLock(folder / "lock").held());
 }
+
+#ifdef SYS_flock
+TEST_F(Lock, IsAskedAgainWhereASignalCameAndFailsWhereTheDiskDoes) {
+  failing_locks = 3, lock_error = EINTR;
+  const FileLock lock(folder / "lock");
+  EXPECT_TRUE(lock.held() && lock.is_certain());
+  failing_locks = 1, lock_error = EIO;
+  expect_error([&] { FileLock(folder / "disk"); }, {"lock", "disk", "nput/output error"});
+  failing_locks = 1, lock_error = ENOLCK;  // a file system without locks
+  const FileLock none(folder / "none");
+  EXPECT_TRUE(none.held() && !none.is_certain());
+}
+#endif
 
 TEST_F(Lock, TouchesNothingThatIsNoLock) {
   write_file(folder / "thesis.txt", "years of work");

@@ -216,6 +216,15 @@ TEST_F(Trust, FindingsOfSeveralCommandsAtOnceAreAllKept) {
   EXPECT_EQ(kept("a/ablation.json").at("others").items().size(), 5u);
 }
 
+TEST_F(Trust, AFileThatIsNamedLikeALockIsLeftAndNamed) {
+  done(tiny({"--out", "a"}));
+  write_file(folder.path() / "a/.heads.json.lock", "mine");
+  expect_parts(done({"heads", "a", "--examples", "30"}).err,
+               {"note: kept without a lock: ", ".heads.json.lock", "a file of another kind\n"});
+  EXPECT_EQ(file("a/.heads.json.lock"), "mine");
+  EXPECT_TRUE(fs::exists(folder.path() / "a/heads.json"));
+}
+
 TEST_F(Trust, NamesNeitherSteerATerminalNorMakeRows) {
   const std::string name = "a\x1b]0;title\x07\nb";
   done(tiny({"--out", name}));

@@ -18,7 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TRAIN = ["train", "--task", "copy", "--steps", "6", "--eval-every", "2", "--save-every", "2", "--batch", "2",
          "--eval-examples", "2", "--d-model", "8", "--track-heads", "3", "--threads", "1"]
 CALLS = {"write": 28, "fsync": 5, "rename": 5, "open": 24, "mkdir": 28, "close": 5, "ftruncate": 5, "unlink": 1,
-         "flock": 37, "mmap": 12, "malloc": 12, "worker": 12}
+         "flock": (37, 5, 4), "mmap": 12, "malloc": 12, "worker": 12}
 
 
 class Scenario:
@@ -140,7 +140,9 @@ def attack(place, scenario, args, log):
         every = args.every * (max(1, calls // 150) if call in ("malloc", "mmap") else 1)
         for at in range(1 + args.first % every, calls + 1, every):
             fault = dict(fault_call=call, fault_at=at)
-            attacks.append(dict(fault, fault_kill=1) if call == "any" else dict(fault, fault_errno=CALLS[call]))
+            codes = CALLS.get(call, ())
+            attacks += ([dict(fault, fault_kill=1)] if call == "any" else
+                        [dict(fault, fault_errno=code) for code in (codes if isinstance(codes, tuple) else (codes,))])
             if call in ("write", "malloc", "worker") and at % 5 == 1 and at > 1:  # the first is made before main
                 attacks.append(dict(fault, fault_errno=CALLS[call], fault_last=1))
     failures = 0
