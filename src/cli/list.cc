@@ -67,7 +67,7 @@ Result list(Invocation& call) {
     shown += beside(name, width, summary);
     if (usage.empty()) continue;
     entries.items().back()["usage"] = usage;
-    shown += beside("", width, usage);
+    shown += beside("", 4, usage);
     if (task == nullptr) continue;
     entries.items().back()["learned"] = to_json(task->learned);
     if (const std::string said = learned_text(task->learned); !said.empty())

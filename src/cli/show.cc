@@ -9,6 +9,8 @@
 namespace headlab::cli {
 namespace {
 
+std::string folded(const std::string& words) { return wrapped(words, "  ", stdout_width()); }
+
 /// The targets of a position, "-" where there is none.
 std::vector<std::string> targets_at(const Task& task, const Batch& batch, Index t) {
   std::vector<std::string> cells;
@@ -96,13 +98,12 @@ std::string shown_text(const std::string& spec, const Task& task, const Example&
     shown += source_text(task, example.batch);
   shown += text_of(table, stdout_width()) + "\n";
   for (const Relation& relation : task.relations())
-    shown += text("relation ", relation.name, ": ", relation.description, "\n");
+    shown += folded(text("relation ", relation.name, ": ", relation.description));
   shown += "\n" + task_help(spec);
   if (task.needed_heads() > 0)
     shown += text("it needs ", task.needed_heads(), " heads: with fewer the loss stays high\n");
-  if (const std::string data = task.about_data(); !data.empty())
-    shown += wrapped("data: " + data, "  ", 80);
-  if (const std::string said = learned_text(entry.learned); !said.empty()) shown += said + "\n";
+  if (const std::string data = task.about_data(); !data.empty()) shown += folded("data: " + data);
+  if (const std::string said = learned_text(entry.learned); !said.empty()) shown += folded(said);
   shown +=
       text("to train: headlab train --task ", shell_word(spec), " --out runs/", entry.name, "\n");
   return shown;
@@ -153,7 +154,7 @@ std::string task_help(const std::string& spec) {
     help += beside(text("  ", setting.name, "=", setting.placeholder), 30,
                    text(setting.help, " [", value_text(setting.get()), "]"));
   }
-  return help + text(task.form, "it recommends ", recommended_settings(spec), "\n");
+  return help + task.form + folded("it recommends " + recommended_settings(spec));
 }
 
 }  // namespace headlab::cli

@@ -192,8 +192,8 @@ TaskEntry tokens_task() {
                      {},
                      {},
                      {},
-                     "the file holds tokens one after the other, as uint16, as llm.c's .bin or as "
-                     ".npy;\na sequence begins at a random position\n"});
+                     "the file holds tokens one after the other, as uint16, as llm.c's .bin or\n"
+                     "as .npy; a sequence begins at a random position\n"});
 }
 
 TaskEntry repeated_task() {
