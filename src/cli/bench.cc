@@ -35,6 +35,8 @@ Result bench(Invocation& call) {
   settings.string("config", config, "where to begin; the other flags change it",
                   join(bench_config_names(), "|"));
   settings.add(settings_of(options));
+  for_models(settings);
+  settings.only({"dropout"}, {"!@forward", "!@generation"});
   call.read(settings, {}, summaries());
   const std::string& name = call.positionals()[0];
   require_known("benchmark", name, texts_of(benchmarks(), &Benchmark::name));

@@ -81,6 +81,8 @@ Page textbook(const PageOptions& options);
 /// The settings of a run that a user may give.
 Flags flags_of(RunConfig& config);
 
+/// Says with which kinds of models settings of models go.
+void for_models(Flags& settings);
 /// Says with which pruning methods, as `flag` names them, settings go.
 void for_methods(Flags& settings, const std::string& flag);
 

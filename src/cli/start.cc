@@ -35,6 +35,9 @@ constexpr Stop kTour[] = {
 
 Result start(Invocation& call) {
   call.read({});
+  for (const char* name : {"json", "csv", "latex", "table"})
+    if (call.given(name))
+      throw UsageError("the tour is told in words", "leave " + flag_of(name) + " out");
   std::size_t number = 0;
   for (const auto& [before, command, after] : kTour) {
     print(text(++number, " of ", std::size(kTour), ": ", before, "\n$ headlab ", command, "\n\n"));

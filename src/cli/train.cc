@@ -244,12 +244,18 @@ Result resume(Invocation& call) {
 
 Flags flags_of(RunConfig& config) {
   Flags flags = user_settings_of(config);
-  flags.only({"momentum"}, {"optimizer=sgd"});
+  std::string own;  // which may look at any setting
+  for (const OptimizerEntry& optimizer : own_optimizers()) own += text("|", optimizer.name);
+  flags.only({"momentum"}, {"optimizer=sgd" + own});
   flags.only({"beta1", "beta2", "eps"}, {"!optimizer=sgd"});
   flags.only({"min_lr"}, {"!schedule=constant"});
-  flags.only({"activation"}, {"!d_ff=0"});
-  flags.only({"rotary_base"}, {"positions=rotary"});
+  for_models(flags);
   return flags;
+}
+
+void for_models(Flags& settings) {
+  settings.only({"activation"}, {"!d_ff=0"});
+  settings.only({"rotary_base"}, {"positions=rotary"});
 }
 
 Result train(Invocation& call) {

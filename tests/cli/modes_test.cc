@@ -45,6 +45,8 @@ class Silence : public Program, public testing::WithParamInterface<Modes> {
   Silence() {
     done(tiny({"--out", "a", "--track-heads", "10"}));
     done(tiny({"--out", "t", "--task", "copy"}));
+    done(tiny({"--out", "b", "--steps", "20"}));
+    done({"show", "copy", "--write", "s.jsonl", "--count", "3"});
     write_file(folder.path() / "c.json", R"({"lr": 0.02})");
   }
 
@@ -134,6 +136,12 @@ const std::vector<Modes> kModes = {
       {"w", "--pattern", "all"},
       {"w", "--grid"},
       {"w", "--over-training"}}},
+    {"attribute", {{"w"}}},
+    {"patch", {{"w"}}},
+    {"compare", {{"w", "b"}, {"w", "b", "--measure", "accuracy"}}},
+    {"show", {{"copy"}, {"copy", "--write", "o"}, {"s.jsonl", "--check"}}},
+    {"list", {{"tasks"}, {"files"}}},
+    {"runs", {{"."}}},
     {"eval", {{"w"}}},
     {"sample", {{"t"}, {"t", "--temperature", "0"}, {"t", "--top-k", "1"}}},
     {"cost", {{"--d-model", "16"}, {"--published"}, {"--model", "w"}}},
