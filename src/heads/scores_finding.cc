@@ -86,6 +86,7 @@ Table relations_table(const HeadsReport& report, const HeadsShown& shown) {
        {"best.lift", "lift", "how far the mass lies above the null, 1 is perfect", 3},
        {"best.null", "null", "the mass of the best answer that ignores content", 3, "", false},
        {"best.p_holm", "p", "how often chance does as well, corrected by Holm for all", kChance},
+       {"owner", "owner", "the best head where it does the relation", kHidden, "head", false},
        {"verdict", "verdict", "a head does a relation (*) from lift .3 with p below .01"},
        {"best.mass_untrained", "untrained", "mass of the best head before training", 3},
        {"best.queries", "queries", rests, counts, "", false},
@@ -141,9 +142,9 @@ Table heads_table(const HeadsReport& report, const HeadsShown& shown) {
             report.relations.size() <= kManyRelations);
   if (report.distances.empty()) return table;
   add_scores(false);
-  add({"offsets.0", "argmax offset",
-       "the commonest key - query of the largest weights, and its share"},
+  add({"offsets.0.0", "argmax offset", "the commonest key - query of the largest weights"},
       shown.scores);
+  add({"offsets.0.1", "offset share", "of the queries with that offset"}, shown.scores);
   add({"like", "most like", "the known pattern that has most of its attention, above .5"},
       shown.scores);
   add({"labels", "labels", "what most of the largest weights have in common"}, shown.scores);

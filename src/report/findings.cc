@@ -84,15 +84,18 @@ const FindingEntry kFindings[] = {
     {"config.json", "every setting of a run: `headlab train --help` says each", "", "", nullptr,
      "task layers heads d_model parent data_hash pruning extended data"},
     {"metrics.jsonl", "a line for each evaluation", "", "story", nullptr,
-     "step loss accuracy targets train_loss lr gradient_norm seconds tokens_per_s"},
+     "step loss accuracy targets(name loss accuracy count) train_loss lr gradient_norm seconds "
+     "tokens_per_s run"},
     {"heads.jsonl", "a line for each scoring while a run tracks its heads", "", "story head",
-     nullptr, "step examples attention best heads"},
+     nullptr, "step examples attention best heads(layer head entropy lift mass) run"},
     {"state.safetensors", "parameters, moments and counters: all that resuming needs"},
     {"model.safetensors", "the parameters, by name"},
     {"best.safetensors", "those with the lowest held-out loss, where a task reads a file"},
     {"snapshots.safetensors", "the parameters at some steps of training", "", "story"},
     {"heads.json", "what `heads` found", "heads RUN", "story head", heads_found,
-     "distances seed settings"},
+     "distances seed settings relations(positional assigned assigned_owns exchanges mass_any_head "
+     "best.lift_untrained best.mass_all baselines.best_offset baselines.offset.wrong) "
+     "heads(scores.RELATION.mass_all)"},
     {"ablation.json", "what `ablate` found", "ablate RUN", "story bench findings",
      found_by<AblationReport>},
     {"interactions.json", "what `ablate --pairs` found", "ablate RUN --pairs", "story findings",
@@ -102,19 +105,26 @@ const FindingEntry kFindings[] = {
     {"circuits.json", "what `circuits` found", "circuits RUN", "findings",
      found_by<CircuitsReport>},
     {"curve.json", "what `curve` found", "curve RUN", "story bench findings", nullptr,
-     "task heads needed full none owners ablation methods subsets settings"},
+     "task heads needed full(loss accuracy) none(loss accuracy) owners ablation methods(method "
+     "area knee regret rank_correlation steps seconds sequences_forward sequences_backward "
+     "points(kept heads loss accuracy choosing_loss finetuned from_scratch precision recall)) "
+     "subsets(heads examples losses) settings"},
     {"prune.json", "what `prune` did, and how its run stands now", "", "findings", nullptr,
-     "attention kept removed_heads before without_finetuning after method seed examples steps "
-     "gate_steps finetune finetuned pruning step weights timing unfinished command"},
+     "attention kept removed_heads before(loss accuracy parameters ms_per_batch) "
+     "without_finetuning(as before) after(as before) method seed examples steps gate_steps "
+     "finetune finetuned pruning step weights timing(as michel.json) unfinished command"},
     {"michel.json", "what `reproduce michel` found", "reproduce michel RUN", "findings",
-     paper_found<0>, "curve shares settings"},
+     paper_found<0>, "ablation(as ablation.json) curve(as curve.json) shares settings"},
     {"voita.json", "what `reproduce voita` found", "reproduce voita RUN", "findings",
-     paper_found<1>, "heads needed steps full none chosen settings"},
+     paper_found<1>,
+     "heads needed steps full(loss accuracy chosen_on) none(as full) chosen settings"},
     {"grid.json", "the grids of a sweep, and how they are pruned", "", "", nullptr,
-     "grids prunings"},
+     "grids(settings) prunings(grid(settings) curve(settings))"},
     {"cell.json", "the result of a sweep's cell", "", "", nullptr,
-     "loss accuracy parameters keys roles"},
-    {"sweep.json", "what came out of a sweep", "", "", found_by<SweepReport>, "prunings command"},
+     "loss accuracy parameters diversity keys roles(relation head lift owned)"},
+    {"sweep.json", "what came out of a sweep", "", "", found_by<SweepReport>,
+     "groups(task model(settings) losses accuracies diversities relations(heads)) "
+     "prunings(curve(settings) groups(needed methods(as curve.json knees) curves)) command"},
     {"heads", "what `heads` shows with --over-training", "", "", found_by<HeadsHistory>},
     {"compare", "what `compare` found", "", "", comparison_found},
     {"curves", "what `curve` and `sweep --prune` show", "", "", curves_found},
@@ -149,13 +159,15 @@ std::string keys_of(const FindingEntry& entry) {
       keys.push_back(key);
       if (table == shape.tables.end()) continue;
       std::vector<std::string> nested;
+      if (!table->inner.empty()) nested.push_back(table->inner);
       for (const Column& column : table->columns)
         for (const std::string& path : column.paths()) nested.push_back(path);
       keys.back() += "(" + join(nested, " ") + ")";
     }
   }
   if (!entry.keys.empty()) keys.emplace_back(entry.keys);
-  if (!entry.command.empty()) keys.emplace_back("attention options step weights others command");
+  if (!entry.command.empty())
+    keys.emplace_back("attention options step weights run others command");
   return join(keys, " ");
 }
 

@@ -7,6 +7,7 @@
 #include "headlab/base/table.h"
 #include "headlab/base/text.h"
 #include "headlab/heads/analyses.h"
+#include "headlab/train/run.h"
 
 namespace headlab::cli { namespace {
 
@@ -48,6 +49,20 @@ TEST_F(Tables, HaveColumnsThatAreExplainedInEveryFormat) {
   }
 }
 
+/// What prints a table or long words, of the runs a and b.
+constexpr std::string_view kPrinting =
+    "cost|cost --published|heads a --examples 30 --all|heads a --pattern 0.1|heads a --grid|"
+    "heads a --over-training|ablate a --examples 30|ablate a --examples 30 --pairs|"
+    "ablate a --examples 30 --gold-edges|circuits a|attribute a --examples 16|"
+    "patch a --examples 16|curve a --examples 16|"
+    "curve a b --examples 16 --finetune 1 --from-scratch|"
+    "reproduce voita a b --gate-steps 2 --examples 16|"
+    "reproduce michel a --turns 1 --examples 16|list scores|list verdicts|list methods|"
+    "list columns|list files|list tasks|runs .|eval a|explain lift|explain attention a|"
+    "explain five-tokens|explain mistakes|page a --check|check|bench step --steps 2|"
+    "bench ops --steps 2|prune a --keep 2 --out p --measure|prune a --remove 0.1 --out q|"
+    "compare a q";
+
 TEST_F(Tables, FitTheTerminal) {
   done(tiny({"--out", "a", "--track-heads", "10"}));
   done(tiny({"--out", "b", "--seed", "1"}));
@@ -55,19 +70,14 @@ TEST_F(Tables, FitTheTerminal) {
                                 {"--heads", "4", "--seeds", "2"}));
   grid[0] = "sweep";
   std::vector<Words> all = {grid};
-  for (const char* line :
-       {"cost", "cost --published", "heads a --examples 30 --all", "heads a --pattern 0.1",
-        "heads a --grid", "heads a --over-training", "ablate a --examples 30",
-        "ablate a --examples 30 --pairs", "ablate a --examples 30 --gold-edges", "circuits a",
-        "attribute a --examples 16", "patch a --examples 16", "curve a --examples 16",
-        "curve a b --examples 16 --finetune 1 --from-scratch",
-        "reproduce voita a b --gate-steps 2 --examples 16",
-        "reproduce michel a --turns 1 --examples 16"})
-    all.push_back(typed(line));
+  for (const std::string_view line : split(kPrinting, '|')) all.push_back(typed(std::string(line)));
+  const Json tasks = done({"list", "tasks", "--json"}).json();
+  for (const Json& task : tasks.at("tasks").items())
+    all.push_back({"show", task.at("name").string()});
   for (const Words& words : all) {
     std::istringstream lines(done(words).out);
-    for (std::string line; std::getline(lines, line);)
-      EXPECT_TRUE(line.starts_with("again: ") || display_width(line) <= 80) << line;
+    for (std::string line; std::getline(lines, line);)  // what one may copy stays on one line
+      EXPECT_TRUE(holds(line, "headlab ") || display_width(line) <= 80) << words[0] << ": " << line;
   }
 }
 
@@ -92,6 +102,10 @@ TEST_F(Tables, AreForOtherProgramsToo) {
   EXPECT_TRUE(latex.starts_with("\\begin{tabular}{llll}\n\\toprule\ntarget & loss")) << latex;
   EXPECT_TRUE(done({"heads", "a", "--examples", "16", "--csv", "--table", "heads"})
                   .out.starts_with("layer,head,entropy,focus,scores_back1_mass,"));
+  EXPECT_TRUE(holds(done({"heads", "a", "--examples", "16", "--csv", "--table", "heads"}).out,
+                    ",argmax_offset,offset_share,"));
+  EXPECT_TRUE(holds(done({"heads", "a", "--examples", "16", "--csv", "--table", "relations"}).out,
+                    ",owner_layer,owner_head,"));
   EXPECT_TRUE(done({"list", "tasks", "--csv"}).out.starts_with("name,summary,usage\nrelations,"));
   EXPECT_TRUE(done({"heads", "a", "--pattern", "0.1", "--csv"}).out.starts_with("query,"));
   const Outcome first = done({"heads", "a", "--examples", "16", "--csv"});
@@ -259,25 +273,48 @@ TEST_F(Tables, OfCurvesAreOfOneTask) {
   EXPECT_TRUE(holds(curve.err, "was trained on copy")) << curve.err;
 }
 
+/// Each key of the JSON, nested ones too, is among the words of the list; settings stand elsewhere.
+void expect_listed(const Json& json, const std::string& list, const std::string& where) {
+  if (json.is_array())
+    for (const Json& item : json.items()) expect_listed(item, list, where);
+  if (!json.is_object()) return;
+  std::string words = " back1 back3 back5 same " + list + " ";
+  for (char& c : words) c = c == '(' || c == ')' || c == '.' ? ' ' : c;
+  for (const auto& [key, value] : json.members()) {
+    EXPECT_TRUE(holds(words, " " + key + " ")) << where << ": " << key;
+    if (holds("others tables options settings", key) || holds(list, key + "(settings)")) continue;
+    expect_listed(value, list, where + " " + key);
+  }
+}
+
 TEST_F(Tables, ListFilesWithTheirKeys) {
   done(tiny({"--out", "a", "--track-heads", "10"}));
-  for (const Words& words : analyses_and({{"heads", "a", "--examples", "16"}})) done(words);
+  for (const Words& words :
+       analyses_and({{"heads", "a", "--examples", "16"},
+                     {"prune", "a", "--keep", "2", "--out", "c", "--measure"},
+                     {"reproduce", "michel", "a", "--turns", "1", "--examples", "16"}}))
+    done(words);
+  Words sweep = tiny({"--heads", "1,2", "--prune", "random", "--keep", "1", "--out", "s"});
+  sweep[0] = "sweep";
+  done(sweep);
+  std::map<std::string, std::string> lists;
   const Json files = done({"list", "files", "--json"}).json();
+  for (const Json& entry : files.at("files").items())
+    if (const Json* usage = entry.find("usage")) lists[entry.at("name").string()] = usage->string();
   std::size_t compared = 0;
-  for (const Json& entry : files.at("files").items()) {
-    for (const char* run : {"a/", "b/"}) {
-      const std::string name = run + entry.at("name").string();
-      if (!name.ends_with(".json") || name.ends_with("config.json")) continue;
-      if (!fs::exists(folder / name)) continue;
+  for (const auto& [name, list] : lists)
+    for (const std::string run : {"a/", "b/", "c/", "s/", "s/heads=1,seed=0/"}) {
+      if (name == "config.json" || !fs::exists(folder / (run + name))) continue;
       ++compared;
-      const std::string keys = entry.at("usage").string() + " ";
-      const Json json = kept(name);
-      for (const auto& [key, value] : json.members())
-        EXPECT_TRUE(holds(keys, " " + key + " ") || holds(keys, " " + key + "("))
-            << name << ": " << key;
+      std::string all = list;
+      for (const auto& [other, its] : lists)
+        if (holds(list, "(as " + other)) all += " " + its;
+      if (name.ends_with(".jsonl"))
+        for (const Json& line : read_log(folder / (run + name))) expect_listed(line, all, name);
+      else
+        expect_listed(kept(run + name), all, name);
     }
-  }
-  EXPECT_GE(compared, 10u);
+  EXPECT_GE(compared, 18u);
 }
 
 TEST_F(Tables, HaveARowForEachAnalysis) {

@@ -180,7 +180,7 @@ TEST(HeadsText, ShowsTheScoresThatNeedNoGoldWhereTheyAreAskedFor) {
     EXPECT_NE(said.find(row.name), said.npos) << row.name;
     EXPECT_EQ(shown(circle_of(3)).find(row.name) != said.npos, row.from.always) << row.name;
   }
-  for (const char* part : {"0.2", "0.25", "1.250", "0.327", "0.500", "3.50", "-1 0.98"})
+  for (const char* part : {"0.2", "0.25", "1.250", "0.327", "0.500", "3.50", "-1    0.98"})
     EXPECT_NE(said.find(part), said.npos) << part << "\n" << said;
   for (const std::string& line : lines_of(said)) EXPECT_LE(display_width(line), 80u) << line;
 }
