@@ -162,7 +162,8 @@ TEST_F(Interrupt, OfAnAnalysisLeavesNothing) {
   for (const auto& [said, line] :
        {std::pair("choosing", "prune a --keep 1 --out b --examples 500000"),
         {"choosing", "prune a --keep 1 --out b --method l0 --gate-steps 1000000"},
-        {" done, ", "ablate a --examples 500000"}}) {
+        {" done, ", "ablate a --examples 500000"},
+        {" done, ", "heads a --examples 100000"}}) {
     Process process(typed(line), waiting());
     ASSERT_TRUE(process.wait_for(said)) << line;
     process.signal(SIGINT);

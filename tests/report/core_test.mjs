@@ -72,6 +72,15 @@ function checkFlippedBits() {
   }
   const altered = pageOfHtml(html.replace('"parameters":', '"parameters":1'));
   if (selfCheck(altered.runs[0]).ok) problems.push('another digit in the facts is not noticed');
+  const begin = html.indexOf('id="facts">') + 11, length = html.indexOf('</script>', begin) - begin;
+  for (let part = 0; part < 200; ++part) {
+    const place = begin + Math.floor(length * part / 200);
+    const flipped = String.fromCharCode(html.charCodeAt(place) ^ (1 << part % 4));
+    try {
+      const {damaged} = pageOfHtml(html.slice(0, place) + flipped + html.slice(place + 1)).blocks;
+      if (!damaged.has('facts')) problems.push(`a flipped bit of the facts at ${place} is not noticed`);
+    } catch { /* no JSON any more: the page says so */ }
+  }
 }
 
 // and any number that the program computed otherwise: in each example, of logits and patterns.
