@@ -1,19 +1,21 @@
-// The arrays of whole numbers of a .npz file: a zip archive of .npy files (npy.h), stored and not
-// compressed, as numpy.savez writes them. Format: PKWARE's APPNOTE 6.3.10, sections 4.3.7, 4.3.12
-// and 4.3.16. Checksums are not looked at.
-// Read next: npy.h.
+// A .npz file is a zip archive of .npy files (npy.h), stored and not compressed, as numpy.savez
+// writes them. Of such a file arrays of whole numbers are read; checksums are not looked at.
+// Format: PKWARE's APPNOTE 6.3.10, sections 4.3.7, 4.3.12 and 4.3.16. Read next: npy.h.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace headlab {
 
-/// Whole numbers of 1 to 8 bytes, row-major, where they lie.
+/// Whole numbers of 1 to 8 bytes, row-major, where they lie. Texts are the code points of their
+/// letters, with one axis more.
 struct WholeNumbers {
   std::vector<std::int64_t> shape = {};
   std::string_view bytes = {};
@@ -24,7 +26,14 @@ struct WholeNumbers {
   std::int64_t operator[](std::int64_t i) const;
 };
 
+/// The array of a .npy file, which lives as long as `bytes`. Error for other numbers.
+WholeNumbers read_npy(std::string_view bytes);
+
 /// The arrays by name, which live as long as `bytes`. Error that names what cannot be read.
 std::map<std::string, WholeNumbers, std::less<>> read_npz(std::string_view bytes);
+
+/// Writes .npy files, each with the name of its array. Error over 4 GB, and those of write_file.
+void write_npz(const std::filesystem::path& path,
+               const std::vector<std::pair<std::string, std::string>>& files);
 
 }  // namespace headlab

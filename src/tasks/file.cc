@@ -109,11 +109,13 @@ struct FromFile : FromElsewhere {
 std::string advice_of(std::string_view parameters) {
   const FromFile task = with_parameters(FromFile{}, parameters);
   const std::string bytes = read_file(shipped_file(task.train));
-  if (task.train.ends_with(".npz") || bytes.find_first_not_of(" \t\r\n") == bytes.npos)
-    return "";  // the second is told when it is read
-  const Json first = Json::parse(std::string_view(bytes).substr(0, bytes.find('\n')), task.train);
+  if (bytes.find_first_not_of(" \t\r\n") == bytes.npos) return "";  // that is told when it is read
+  const Json first =
+      task.train.ends_with(".npz")
+          ? Json::object({{"header", header_of_arrays(bytes)}})
+          : Json::parse(std::string_view(bytes).substr(0, bytes.find('\n')), task.train);
   const Json* header = first.find("header");
-  return header != nullptr ? Header::of(*header).recommended : "";
+  return header != nullptr && !header->is_null() ? Header::of(*header).recommended : "";
 }
 
 }  // namespace

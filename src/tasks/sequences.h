@@ -117,6 +117,9 @@ inline constexpr const char* kAsksNothing = " asks for nothing: no sequence in i
 void read_part(const std::string& place, std::vector<std::string>* faults,
                const std::function<void()>& read);
 
+/// The header that arrays (NAME.npz) have as a text; null for none.
+Json header_of_arrays(std::string_view bytes);
+
 /// What a line and a header hold, for help.
 std::string form_of_lines();
 

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/npz.h"
 #include "headlab/base/files.h"
 #include "headlab/base/text.h"
 #include "headlab/tasks/definition.h"
@@ -35,38 +36,26 @@ void add_truth(Sequence& s, Index t, Index key) {
   s.add_gold(2, t, key + 1);
 }
 
-/// Whole numbers of a type, as tokens. Error for those that are none.
-template <class Number>
-std::vector<std::int32_t> numbers_in(std::string_view bytes) {
-  require(bytes.size() % sizeof(Number) == 0, "its ", bytes.size(), " bytes are no tokens of ",
-          sizeof(Number), " bytes each: it is truncated, or of another kind");
-  std::vector<std::int32_t> tokens(bytes.size() / sizeof(Number));
-  for (std::size_t i = 0; i < tokens.size(); ++i) {
-    Number number;
-    std::memcpy(&number, bytes.data() + i * sizeof number, sizeof number);
-    require(number >= Number(0) && static_cast<std::uint64_t>(number) < 1 << 24, "it holds ",
-            number, " at ", i, ", which is no token");
-    tokens[i] = static_cast<std::int32_t>(number);
-  }
+/// Numbers of two bytes each.
+std::vector<std::int32_t> short_tokens(std::string_view bytes) {
+  require(bytes.size() % 2 == 0, "its ", bytes.size(),
+          " bytes are no tokens of 2 bytes each: it is truncated, or of another kind");
+  const WholeNumbers numbers{.bytes = bytes, .width = 2};
+  std::vector<std::int32_t> tokens(bytes.size() / 2);
+  for (std::size_t i = 0; i < tokens.size(); ++i)
+    tokens[i] = static_cast<std::int32_t>(numbers[static_cast<Index>(i)]);
   return tokens;
 }
 
-/// After "\x93NUMPY", a version and a length there is a Python dict.
 std::vector<std::int32_t> npy_tokens(std::string_view bytes) {
-  require(bytes.size() >= 12, "it is truncated");
-  const bool long_header = bytes[6] > 1;
-  std::uint32_t length = 0;
-  std::memcpy(&length, bytes.data() + 8, long_header ? 4 : 2);
-  const std::size_t begin = long_header ? 12 : 10;
-  require(bytes.size() >= begin + length, "it is truncated");
-  const std::string_view header = bytes.substr(begin, length), data = bytes.substr(begin + length);
-  const auto says = [&](std::string_view part) { return header.find(part) != header.npos; };
-  require(says("'fortran_order': False"), "its array is not in C order");
-  if (says("'<u2'")) return numbers_in<std::uint16_t>(data);
-  if (says("'<i4'")) return numbers_in<std::int32_t>(data);
-  if (says("'<u4'")) return numbers_in<std::uint32_t>(data);
-  if (says("'<i8'")) return numbers_in<std::int64_t>(data);
-  throw Error("its numbers are not uint16, int32, uint32 or int64", "tokens.astype(numpy.uint16)");
+  const WholeNumbers numbers = read_npy(bytes);
+  std::vector<std::int32_t> tokens(numbers.count());
+  for (Index i = 0; i < numbers.count(); ++i) {
+    require(numbers[i] >= 0 && numbers[i] < 1 << 24, "it holds ", numbers[i], " at ", i,
+            ", which is no token");
+    tokens[i] = static_cast<std::int32_t>(numbers[i]);
+  }
+  return tokens;
 }
 
 std::vector<std::int32_t> llm_c_tokens(std::string_view bytes) {
@@ -75,18 +64,22 @@ std::vector<std::int32_t> llm_c_tokens(std::string_view bytes) {
   require(bytes.size() >= kHeader, "it is truncated");
   std::memcpy(&version, bytes.data() + 4, sizeof version);
   std::memcpy(&count, bytes.data() + 8, sizeof count);
-  std::vector<std::int32_t> tokens = numbers_in<std::uint16_t>(bytes.substr(kHeader));
+  std::vector<std::int32_t> tokens = short_tokens(bytes.substr(kHeader));
   require(version == 1 && count == std::ssize(tokens), "its header says version ", version, " and ",
           count, " tokens, but it holds ", tokens.size());
   return tokens;
 }
 
+}  // namespace
+
 std::vector<std::int32_t> tokens_in(std::string_view bytes) {
   std::int32_t magic = 0;
   if (bytes.size() >= 4) std::memcpy(&magic, bytes.data(), sizeof magic);
   if (magic == 20240520) return llm_c_tokens(bytes);
-  return bytes.starts_with("\x93NUMPY") ? npy_tokens(bytes) : numbers_in<std::uint16_t>(bytes);
+  return bytes.starts_with("\x93NUMPY") ? npy_tokens(bytes) : short_tokens(bytes);
 }
+
+namespace {
 
 struct Tokens {
   std::string file, words;

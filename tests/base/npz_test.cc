@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "headlab/base/error.h"
+#include "headlab/base/files.h"
 #include "support/archives.h"
+#include "support/folders.h"
 
 namespace headlab { namespace {
 
@@ -53,6 +55,23 @@ TEST(Npz, ThatCannotBeReadIsNamed) {
   const std::string whole = one_npz(npy("|u1", "1,", "1"));
   for (std::size_t size = 0; size < whole.size() - 2; ++size)
     EXPECT_NE(refused(whole.substr(0, size)), "") << size;
+}
+
+TEST(Npz, IsWrittenAsItIsRead) {
+  const TemporaryFolder folder;
+  const std::string one = npy("<i4", "1,", std::string("\7\0\0\0", 4));
+  write_npz(folder / "a.npz", {{"x", one}, {"y/z", npy("<u2", "2,", "abcd")}});
+  const std::string bytes = read_file(folder / "a.npz");
+  const auto arrays = read_npz(bytes);
+  ASSERT_EQ(arrays.size(), 2U);
+  EXPECT_EQ(arrays.at("x")[0], 7);
+  EXPECT_EQ(arrays.at("y/z")[1], 'd' * 256 + 'c');
+}
+
+TEST(Npz, CarriesTheChecksumOfEachFile) {
+  const TemporaryFolder folder;
+  write_npz(folder / "a.npz", {{"x", "123456789"}});  // CRC-32: CBF43926, by which it is known
+  EXPECT_NE(read_file(folder / "a.npz").find("\x26\x39\xF4\xCB"), std::string::npos);
 }
 
 }  // namespace

@@ -178,6 +178,47 @@ TEST_F(FromLines, OrArraysAreTheSameTask) {
   expect_contains(check_lines(npz(files), "a.npz").faults[0], "a.npz: there is no array targets");
 }
 
+TEST_F(FromLines, OrArraysHoldWordsSourceAndCandidates) {
+  const auto array = [](const std::string& shape, const std::string& data) {
+    return npy("|i1", shape, data);
+  };
+  const std::string header =
+      R"({"architecture":"encoder_decoder","vocabulary":["a","b","c"],"recommended":"steps=7"})";
+  std::string letters;
+  for (const char letter : header) letters += std::string{letter, 0, 0, 0};
+  std::vector<std::pair<std::string, std::string>> files = {
+      {"header", npy("<U" + std::to_string(header.size()), "", letters)},
+      {"tokens", array("2, 2", {0, 1, 2, 0})},
+      {"targets", array("2, 2", {-1, 2, 0, 1})},
+      {"source", array("2, 3", {0, 1, 2, 1, 1, 0})},
+      {"source_lengths", array("2,", {3, 2})},
+      {"truth/said/begin", array("5,", {0, 0, 1, 1, 2})},
+      {"truth/said/keys", array("2,", {2, 1})},
+      {"candidates/said/begin", array("5,", {0, 0, 2, 2, 2})},
+      {"candidates/said/keys", array("2,", {0, 2})}};
+  const auto task_in = [&](const std::string& name, const std::string& bytes) {
+    const std::string path = file_of(name, bytes);
+    return make_task("file:train=" + path + ",held_out=" + path + ",test=" + path);
+  };
+  const auto arrays = task_in("a.npz", npz(files));
+  const auto lines = task_in("b.jsonl", text(R"({"header":)", header, R"(}
+{"tokens":["a","b"],"targets":[null,"c"],"source":["a","b","c"],"truth":{"said":{"1":[2]}},"candidates":{"said":{"1":[0,2]}}}
+{"tokens":["c","a"],"targets":["a","b"],"source":["b","b"],"truth":{"said":{"1":[1]}}})"));
+  const Example one = arrays->make(Key{}, 2, Split::validation),
+                other = lines->make(Key{}, 2, Split::validation);
+  EXPECT_EQ(one.batch.tokens, other.batch.tokens);
+  EXPECT_EQ(one.batch.targets, other.batch.targets);
+  EXPECT_EQ(one.batch.source, other.batch.source);
+  EXPECT_EQ(gold_text(one.gold[0]), gold_text(other.gold[0]));
+  EXPECT_EQ(gold_text(one.candidates[0]), gold_text(other.candidates[0]));
+  EXPECT_EQ(arrays->token_text(2), "c");
+  EXPECT_EQ(arrays->relations()[0].kind, AttentionKind::cross);
+  expect_contains(recommended_settings(arrays->spec()), "steps=7");
+  files[2].second = array("2, 2", {-1, 3, 0, 1});
+  expect_contains(check_lines(npz(files), "a.npz").faults[0],
+                  "a.npz: sequence 0: there is no word 3 among 3");
+}
+
 TEST_F(FromLines, HideAShareOfTheirTargets) {
   const std::string
       header =

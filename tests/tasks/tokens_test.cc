@@ -67,8 +67,8 @@ TEST_F(TokenFiles, SayWhatIsWrongWithThem) {
   expect_error([&] { task(raw.substr(1)); }, {"599 bytes", "truncated"});
   expect_error([&] { task(raw, ",vocab=20"); }, {"holds the token 30", "has 20"});
   expect_error([&] { task(llm_c(299)); }, {"version 1 and 299 tokens, but it holds 300"});
-  expect_error([&] { task(npy("<f4", raw)); }, {"not uint16", "astype"});
-  expect_error([&] { task(npy("<u2", raw).substr(0, 20)); }, {"truncated"});
+  expect_error([&] { task(npy("<f4", raw)); }, {"no whole numbers", "astype"});
+  expect_error([&] { task(npy("<u2", raw).substr(0, 20)); }, {"ends too early"});
   expect_error([&] { task(raw.substr(0, 40)); }, {"too short", "tokens"});
 }
 
