@@ -100,19 +100,19 @@ Result import_command(Invocation& call) {
 Result export_command(Invocation& call) {
   std::string out, to;
   Settings settings;
-  settings.string("to", to, "layout: " + join(texts_of(layouts(), &LayoutName::name), ", "),
+  settings.string("to", to, "layout: " + join(texts_of(exports(), &LayoutName::name), ", "),
                   "LAYOUT");
   settings.string("out", out, "folder to write, new or empty", "OUT");
   std::string help = "\nwhat loads it in Python:\n";
-  for (const LayoutName& layout : layouts())
+  for (const LayoutName& layout : exports())
     help += text("\n", layout.name, "\n  ",
                  join(lines_of(layout.python + std::string("\n")), "\n  "), "\n");
   call.read(settings, {}, help);
   require_out(out);
-  require_known("layout", to, texts_of(layouts(), &LayoutName::name));
+  require_known("layout", to, texts_of(exports(), &LayoutName::name));
   const Run run = open_run(call.positionals()[0]);
   export_model(run.model, to, out);
-  const auto all = layouts();
+  const auto all = exports();
   const auto layout = std::ranges::find(all, to, &LayoutName::name);
   return reproducible(call, stamped({{"layout", to}, {"folder", out}}),
                       text(run.path.string(), " -> ", out, "\n\n", python_of(*layout, out), "\n"));

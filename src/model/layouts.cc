@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "base/npy.h"
+#include "base/npz.h"
 #include "headlab/base/error.h"
 #include "headlab/base/files.h"
 #include "headlab/base/json.h"
@@ -18,6 +20,8 @@ namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* kArrays = "npz";
 
 const Layout& layout_named(std::string_view name) {
   for (const Layout& layout : kLayouts)
@@ -193,11 +197,55 @@ void check_size(const TransformerConfig& config, const TensorReader& reader) {
           " weights, but the file holds ", held);
 }
 
+void write_tensors(const Transformer& model, const Layout& layout, const fs::path& path) {
+  TensorFile file;
+  file.metadata["format"] = "pt";
+  std::map<std::string, std::size_t> places;
+  std::vector<std::vector<float>> values;
+  for (const Parameter& one : parameters_of(layout, model, layout.halves)) {
+    if (one.theirs.empty()) {
+      require(std::ranges::count(one.values.values(), Scalar(0)) == one.values.count(),
+              "the layout ", layout.name, " has no ", one.name, ", and here it is not 0");
+      continue;
+    }
+    const auto [at, is_new] = places.emplace(one.theirs, values.size());
+    if (is_new) values.emplace_back(one.values.count() * one.parts);
+    std::vector<float>& stored = values[at->second];
+    one.for_each([&](Scalar& ours, Index to) { stored[to] = static_cast<float>(ours); });
+    if (is_new) file.tensors.push_back({one.theirs, "F32", one.shape(), {}});
+  }
+  if (model.config().tied && layout.tied != nullptr) values.push_back(tied_of(model, layout, file));
+  std::vector<std::string_view> views;
+  for (const std::vector<float>& one : values)
+    views.emplace_back(reinterpret_cast<const char*>(one.data()), one.size() * sizeof(float));
+  make_directories(path.parent_path());
+  write_safetensors(path, file, views);
+}
+
+void write_arrays(const Transformer& model, const fs::path& path) {
+  std::vector<std::pair<std::string, std::string>> files;
+  model.visit([&](const std::string& name, const Tensor& values) {
+    const std::vector<float> floats(values.values().begin(), values.values().end());
+    files.emplace_back(name, npy_bytes({values.shape().begin(), values.shape().end()}, floats));
+  });
+  make_directories(path.parent_path());
+  write_npz(path, files);
+}
+
 }  // namespace
 
 std::vector<LayoutName> layouts() {
   std::vector<LayoutName> names;
   for (const Layout& layout : kLayouts) names.push_back({layout.name, layout.python});
+  return names;
+}
+
+std::vector<LayoutName> exports() {
+  std::vector<LayoutName> names = layouts();
+  names.push_back({kArrays,
+                   "import numpy\n"
+                   "weights = numpy.load('OUT/model.npz')\n"
+                   "W_E = weights['embed.W_E']  # and so on: weights.files are the names"});
   return names;
 }
 
@@ -240,33 +288,15 @@ ImportedModel import_model(const fs::path& path) {
 }
 
 void export_model(const Transformer& model, std::string_view name, const fs::path& folder) {
-  const Layout& layout = layout_named(name);
-  const TransformerConfig& config = model.config();
-  const Json json = json_of(layout, config);
   require(!is_there(folder) || fs::is_empty(folder), folder.string(),
           " is not empty: name a new folder");
-  TensorFile file;
-  file.metadata["format"] = "pt";
-  std::map<std::string, std::size_t> places;
-  std::vector<std::vector<float>> values;
-  for (const Parameter& one : parameters_of(layout, model, layout.halves)) {
-    if (one.theirs.empty()) {
-      require(std::ranges::count(one.values.values(), Scalar(0)) == one.values.count(),
-              "the layout ", layout.name, " has no ", one.name, ", and here it is not 0");
-      continue;
-    }
-    const auto [at, is_new] = places.emplace(one.theirs, values.size());
-    if (is_new) values.emplace_back(one.values.count() * one.parts);
-    std::vector<float>& stored = values[at->second];
-    one.for_each([&](Scalar& ours, Index to) { stored[to] = static_cast<float>(ours); });
-    if (is_new) file.tensors.push_back({one.theirs, "F32", one.shape(), {}});
-  }
-  if (config.tied && layout.tied != nullptr) values.push_back(tied_of(model, layout, file));
-  std::vector<std::string_view> views;
-  for (const std::vector<float>& one : values)
-    views.emplace_back(reinterpret_cast<const char*>(one.data()), one.size() * sizeof(float));
-  make_directories(folder);
-  write_safetensors(folder / "model.safetensors", file, views);
+  const bool arrays = name == kArrays;
+  TransformerConfig config = model.config();
+  const Json json = arrays ? settings_of(config).to_json() : json_of(layout_named(name), config);
+  if (arrays)
+    write_arrays(model, folder / "model.npz");
+  else
+    write_tensors(model, layout_named(name), folder / "model.safetensors");
   write_file(folder / "config.json", json.dump(2) + "\n");
 }
 

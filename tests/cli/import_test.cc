@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cli/program.h"
+#include "headlab/train/run.h"
 #include "support/golden.h"
 
 namespace headlab::cli { namespace {
@@ -97,6 +98,31 @@ std::string lines_for(const std::string& help, const std::string& layout) {
   for (std::string line; std::getline(rest, line) && line.starts_with("  ");)
     lines += line.substr(2) + "\n";
   return lines;
+}
+
+TEST_F(Import, ArraysGoOutAsNumPyLoadsThem) {
+  by_hand();
+  done({"export", "hand", "--to", "npz", "--out", "out"});
+  if (std::system("/usr/bin/python3 -c 'import numpy' 2>/dev/null") != 0)
+    GTEST_SKIP() << "there is no NumPy";
+  write_file(folder / "lines.py",
+             "import json\n" + lines_for(done({"export", "--help"}).out, "npz") +
+                 "print(json.dumps({name: weights[name].ravel().tolist() for name in "
+                 "weights.files} | {'shape': W_E.shape}))\n");
+  ASSERT_EQ(std::system(text("cd ", folder.path().string(),
+                             " && sed -i s/OUT/out/ lines.py && /usr/bin/python3 lines.py > a.json")
+                            .c_str()),
+            0);
+  const Json loaded = Json::parse(read_file(folder / "a.json"));
+  EXPECT_EQ(loaded.at("shape").dump(), "[16,68]");
+  Index count = 1;
+  open_run(folder / "hand").model.visit([&](const std::string& name, const Tensor& values) {
+    ++count;
+    EXPECT_EQ(loaded.at(name),
+              Json(std::vector<double>(values.values().begin(), values.values().end())))
+        << name;
+  });
+  EXPECT_EQ(std::ssize(loaded.members()), count);
 }
 
 class Export : public Import, public testing::WithParamInterface<const char*> {};

@@ -19,6 +19,8 @@ struct LayoutName {
   const char *name, *python;
 };
 std::vector<LayoutName> layouts();
+/// These, and "npz": arrays by our own names for NumPy, beside our settings.
+std::vector<LayoutName> exports();
 
 struct ImportedModel {
   Transformer model;
@@ -34,8 +36,8 @@ struct ImportedModel {
 /// shape, each by its name.
 ImportedModel import_model(const std::filesystem::path& path);
 
-/// Writes config.json and model.safetensors into a folder, which must be new or empty. Error that
-/// names what the layout cannot say.
+/// Writes config.json and model.safetensors or model.npz into a folder, which must be new or empty.
+/// Error that names what the layout cannot say.
 void export_model(const Transformer& model, std::string_view layout,
                   const std::filesystem::path& folder);
 
