@@ -53,8 +53,8 @@ std::string program_text();
 /// "headlab"; of a program that adds to it, how it was called.
 std::string& program_name();
 /// The same as it begins a command line that makes something again: with HEADLAB_COMMAND where that
-/// has allowed a program.
-std::string program_call();
+/// has allowed a program, or where this task is one.
+std::string program_call(std::string_view task = "");
 
 /// For a model of texts, bits per character and perplexity as keys of `json` and as a line; else
 /// "".
@@ -125,8 +125,8 @@ class Progress {
   /// Takes the line off the terminal, for other output.
   void clear();
   /// If Ctrl-C came before the last step: the exit status is 130, and the note says how to continue
-  /// the run at `path`.
-  Result interrupted_or(Result result, const std::string& path) const;
+  /// the run at `path` on its task.
+  Result interrupted_or(Result result, const std::string& path, const std::string& task) const;
 
  private:
   Index steps_;

@@ -108,7 +108,7 @@ Result prune(Invocation& call) {
   result.unwritten = pruned.unwritten;
   if (pruned.finetuned == options.finetune && !result.unwritten)
     keep_as(std::filesystem::path(flags.out) / "prune.json", result);
-  return progress.interrupted_or(std::move(result), flags.out);
+  return progress.interrupted_or(std::move(result), flags.out, run.config.task);
 }
 
 }  // namespace headlab::cli

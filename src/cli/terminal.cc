@@ -83,8 +83,10 @@ std::string& program_name() {
   return called;
 }
 
-std::string program_call() {
-  const std::string& command = command_of_environment();
+std::string program_call(std::string_view task) {
+  constexpr std::string_view kProgram = "command:";
+  const std::string command = task.starts_with(kProgram) ? std::string(task.substr(kProgram.size()))
+                                                         : command_of_environment();
   return text(command.empty() ? "" : text("HEADLAB_COMMAND=", shell_word(command), " "),
               program_name());
 }
@@ -201,12 +203,13 @@ void Progress::show(const EvaluationRecord& record) {
   evaluated_ = record.last.step;
 }
 
-Result Progress::interrupted_or(Result result, const std::string& path) const {
+Result Progress::interrupted_or(Result result, const std::string& path,
+                                const std::string& task) const {
   if (!interrupted() || last_ >= steps_) return result;
   result.status = 130;
-  result.note =
-      text("interrupted at step ", last_, " of ", steps_,
-           "; the run is saved\nhint: to continue it: headlab train --resume ", shell_word(path));
+  result.note = text("interrupted at step ", last_, " of ", steps_,
+                     "; the run is saved\nhint: to continue it: ", program_call(task),
+                     " train --resume ", shell_word(path));
   return result;
 }
 

@@ -102,7 +102,7 @@ Result train_to_end(Run& run, Trainer& trainer, bool profiled, const std::string
     result.json["profile"] = to_json(Finding{.tables = {times}}).at("profile");
     result.text += "\n" + text_of(times, stdout_width());
   }
-  return progress.interrupted_or(std::move(result), run.path.string());
+  return progress.interrupted_or(std::move(result), run.path.string(), run.config.task);
 }
 
 /// "layers=2 heads=4 lr=0.001": those of `names`, or all that the task recommends.

@@ -60,6 +60,20 @@ TEST_F(Interrupt, SavesTheRunAndSaysHowToContinue) {
             outcome.json().at("loss"));
 }
 
+TEST_F(Interrupt, OfATaskThatIsAProgramNamesIt) {
+  if (std::system("python3 -c ''") != 0) GTEST_SKIP() << "there is no python3";
+  const std::string program = "python3 " HEADLAB_SOURCE_DIR "/examples/tasks/modular.py";
+  Process process(talkative({"--task", "command:" + program, "--out", "a"}), waiting());
+  ASSERT_TRUE(process.wait_for("step 5/"));
+  process.signal(SIGINT);
+  const std::string said = process.finish().err, hint = "hint: to continue it: ";
+  EXPECT_TRUE(holds(said, hint + "HEADLAB_COMMAND='" + program + "' headlab train --resume a\n"))
+      << said;
+  const Outcome resumed =
+      run({"train", "--resume", "a"}, {.environment = {"HEADLAB_COMMAND=" + program}});
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+}
+
 TEST_F(Interrupt, MayBeSaidByTheSystemThatEndsAJobOrHangsUp) {
   for (const auto& [signal, run] : {std::pair(SIGUSR1, "a"), {SIGHUP, "b"}}) {
     Process process(talkative({"--out", run}), waiting());
