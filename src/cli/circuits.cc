@@ -7,8 +7,6 @@
 namespace headlab::cli {
 namespace {
 
-constexpr Index kLargestVocabulary = 4096;  // V x V numbers for each head
-
 struct CircuitFlags {
   CircuitOptions options;
   std::string head, matrix = "ov";
@@ -82,9 +80,6 @@ Result circuits(Invocation& call) {
   require_known("matrix", flags.matrix, {"ov", "qk"});
   if (!flags.head.empty()) parse_head("--head", flags.head);  // before anything slow
   const Run run = open_run(call.positionals()[0]);
-  const Index vocab = run.model.config().vocab;
-  require(vocab <= kLargestVocabulary, "the vocabulary has ", vocab,
-          " tokens: matrices over it are made for at most ", kLargestVocabulary);
   if (!flags.head.empty()) return show_matrix(call, run, flags);
   const CircuitsReport report = find_circuits(run.model, flags.options);
   return finding(call, run, finding_of(report),

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "headlab/base/error.h"
+#include "headlab/base/threads.h"
 #include "headlab/heads/matrix.h"
 #include "headlab/ops/ops.h"
 #include "headlab/tensor/tape.h"
@@ -69,97 +70,125 @@ void require_tokens(const Transformer& model) {
           "the model reads vectors: circuits over a vocabulary need a model that embeds tokens");
 }
 
-CircuitSummary summary_of(const Transformer& model, const HeadId& head, Index distance) {
-  require_tokens(model);
+/// `U`: the unembedding.
+CircuitSummary summary_of(const Transformer& model, const HeadId& head, Index distance,
+                          const Tensor& U) {
   const HeadWeights turned = head_weights(model, head, distance),
                     weights = head_weights(model, head);
   const Tensor& E = model.embedding();
   const Tensor keys = transpose(matmul(E, turned.K)), values = matmul(E, weights.V);
   const Index V = model.config().vocab;
-  const Tensor U = unembedding(model);
-  const Matrix read = Matrix(model.embedding()) * Matrix(weights.V);  // [V, Dv]
   CircuitSummary summary{head, diagonal_share(matmul(E, turned.Q), keys, scale_of(turned)), {}, {}};
   if (kind_of(model, head) == AttentionKind::encoder) return summary;  // it writes to no logit
+  const auto small = [&](const Tensor& U_k, const Tensor& written) {   // O U E V, [Dv, Dv]
+    return V > kMostTokens ? Matrix(matmul(written, values))
+                           : Matrix(weights.O) * Matrix(U_k) * (Matrix(E) * Matrix(weights.V));
+  };
   for (Index k = 0; k < model.config().targets; ++k) {
-    const Matrix small = Matrix(weights.O) * Matrix(slice(U, 1, k * V, (k + 1) * V)) * read;
+    const Tensor U_k = slice(U, 1, k * V, (k + 1) * V), written = matmul(weights.O, U_k);
     double sum = 0, sizes = 0;
-    for (const std::complex<double>& value : eigenvalues(small)) {
+    for (const std::complex<double>& value : eigenvalues(small(U_k, written))) {
       sum += value.real();
       sizes += std::abs(value);
     }
     summary.copying.push_back(sizes > 0 ? sum / sizes : 0);
-    summary.copies.push_back(
-        diagonal_share(values, matmul(weights.O, slice(U, 1, k * V, (k + 1) * V))));
+    summary.copies.push_back(diagonal_share(values, written));
   }
   return summary;
 }
 
 /// A head's weights for compositions.
 struct Reader {
+  struct Part {
+    Matrix weights, gram;
+    explicit Part(const Matrix& W) : weights(W), gram(headlab::gram(W)) {}
+  };
   HeadId head;
-  Matrix Q, K, V, O;  // O transposed: [C, Dv]
-
-  Reader(const HeadId& id, const HeadWeights& weights)
-      : head(id), Q(weights.Q), K(weights.K), V(weights.V), O(Matrix(weights.O).transposed()) {}
+  Part Q, K, V, O;  // O transposed: [C, Dv]
 };
 
 double strength(const Reader& from, const Reader& to, char kind) {
-  const Matrix& read = kind == 'Q' ? to.Q : kind == 'K' ? to.K : to.V;
-  const Matrix& other = kind == 'Q' ? to.K : kind == 'K' ? to.Q : to.O;
-  const double norms = product_norm(from.V, from.O) * product_norm(read, other);
-  return norms > 0 ? sandwich_norm(from.V, from.O.transposed() * read, other) / norms : 0;
+  const Reader::Part& read = kind == 'Q' ? to.Q : kind == 'K' ? to.K : to.V;
+  const Reader::Part& other = kind == 'Q' ? to.K : kind == 'K' ? to.Q : to.O;
+  const double norms = product_norm(from.V.gram, from.O.gram) * product_norm(read.gram, other.gram);
+  const Matrix between = from.O.weights.transposed() * read.weights;
+  return norms > 0 ? sandwich_norm(from.V.gram, between, other.gram) / norms : 0;
 }
 
-Tensor normal_tensor(const Shape& shape, Key key) {
-  Tensor tensor = Tensor::empty(shape);
+/// Of numbers as a model holds them.
+Matrix normal_matrix(Index rows, Index columns, Key key) {
   Generator random(key);
-  for (Scalar& value : tensor.values()) value = static_cast<Scalar>(random.normal());
-  return tensor;
+  return {rows, columns,
+          [&](Index, Index) { return static_cast<double>(static_cast<Scalar>(random.normal())); }};
 }
 
 /// Strengths between random heads of the shapes of two given ones, ascending.
 std::vector<double> random_strengths(const Reader& from, const Reader& to, char kind,
                                      const CircuitOptions& options) {
   const auto draw = [](const Reader& like, Key key) {
-    const Index C = like.Q.rows(), D = like.Q.columns(), Dv = like.V.columns();
-    return Reader({},
-                  {normal_tensor({C, D}, key.fold("Q")), normal_tensor({C, D}, key.fold("K")),
-                   normal_tensor({C, Dv}, key.fold("V")), normal_tensor({Dv, C}, key.fold("O"))});
+    const Index C = like.Q.weights.rows(), D = like.Q.gram.rows(), Dv = like.V.gram.rows();
+    const auto part = [&](Index rows, Index columns, const char* name) {
+      return normal_matrix(rows, columns, key.fold(name));
+    };
+    return Reader{{},
+                  Reader::Part(part(C, D, "Q")),
+                  Reader::Part(part(C, D, "K")),
+                  Reader::Part(part(C, Dv, "V")),
+                  Reader::Part(part(Dv, C, "O").transposed())};
   };
   const Key key = streams::seeded(options.seed).fold("random pairs").fold(kind == 'V');
-  std::vector<double> strengths;
-  while (std::ssize(strengths) < options.draws) {
-    const Key drawn = key.fold(strengths.size());
-    strengths.push_back(strength(draw(from, drawn.fold("from")), draw(to, drawn.fold("to")), kind));
-  }
+  std::vector<double> strengths(options.draws);
+  parallel_for(options.draws, [&](Index i) {
+    const Key drawn = key.fold(i);
+    strengths[i] = strength(draw(from, drawn.fold("from")), draw(to, drawn.fold("to")), kind);
+  });
   std::ranges::sort(strengths);
   return strengths;
 }
 
+/// Fills the strengths.
+void compare(const std::vector<Reader>& readers,
+             const std::vector<std::array<std::size_t, 2>>& pairs, const CircuitOptions& options,
+             std::vector<Composition>& all) {
+  std::map<std::array<Index, 4>, std::vector<double>> random;  // by what decides the shapes
+  std::vector<const std::vector<double>*> others;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Reader &from = readers[pairs[i][0]], &to = readers[pairs[i][1]];
+    std::vector<double>& drawn =
+        random[{from.V.gram.rows(), to.Q.gram.rows(), to.V.gram.rows(), all[i].kind == 'V'}];
+    if (drawn.empty()) drawn = random_strengths(from, to, all[i].kind, options);
+    others.push_back(&drawn);
+  }
+  parallel_for(std::ssize(all), [&](Index i) {
+    Composition& one = all[i];
+    one.strength = strength(readers[pairs[i][0]], readers[pairs[i][1]], one.kind);
+    const auto count = static_cast<double>(others[i]->size());
+    for (const double other : *others[i]) one.random += other / count;
+    const auto weaker = std::ranges::lower_bound(*others[i], one.strength) - others[i]->begin();
+    one.percentile = 100 * static_cast<double>(weaker) / count;
+  });
+}
+
 std::vector<Composition> compositions_of(const Transformer& model, const CircuitOptions& options) {
   std::vector<Reader> readers;
-  for (const HeadId& head : all_heads(model))
-    readers.emplace_back(head, head_weights(model, head, options.distance));
-  std::map<std::array<Index, 4>, std::vector<double>> random;  // by what decides the shapes
-  std::vector<Composition> all;
-  for (const Reader& from : readers) {
-    for (const Reader& to : readers) {
-      for (const char kind : {'Q', 'K', 'V'}) {
-        if (from.head.module >= to.head.module) break;
-        if (!reads_what_is_written(kind_of(model, from.head), kind_of(model, to.head), kind))
-          continue;
-        std::vector<double>& others =
-            random[{from.V.columns(), to.Q.columns(), to.V.columns(), kind == 'V'}];
-        if (others.empty()) others = random_strengths(from, to, kind, options);
-        Composition one{from.head, to.head, kind, strength(from, to, kind)};
-        const auto count = static_cast<double>(others.size());
-        for (const double other : others) one.random += other / count;
-        const auto weaker = std::ranges::lower_bound(others, one.strength) - others.begin();
-        one.percentile = 100 * static_cast<double>(weaker) / count;
-        all.push_back(one);
-      }
-    }
+  for (const HeadId& head : all_heads(model)) {
+    const HeadWeights weights = head_weights(model, head, options.distance);
+    readers.push_back({head, Reader::Part(Matrix(weights.Q)), Reader::Part(Matrix(weights.K)),
+                       Reader::Part(Matrix(weights.V)),
+                       Reader::Part(Matrix(weights.O).transposed())});
   }
+  std::vector<Composition> all;
+  std::vector<std::array<std::size_t, 2>> pairs;  // of readers
+  for (std::size_t i = 0; i < readers.size(); ++i)
+    for (std::size_t j = 0; j < readers.size(); ++j)
+      for (const char kind : {'Q', 'K', 'V'}) {
+        const HeadId &from = readers[i].head, &to = readers[j].head;
+        if (from.module >= to.module) break;
+        if (!reads_what_is_written(kind_of(model, from), kind_of(model, to), kind)) continue;
+        all.push_back({from, to, kind});
+        pairs.push_back({i, j});
+      }
+  compare(readers, pairs, options, all);
   return all;
 }
 
@@ -201,7 +230,8 @@ TokenCircuits token_circuits(const Transformer& model, const HeadId& head, Index
   const NoGrad no_grad;
   require_tokens(model);
   require(model.config().vocab <= kMostTokens, "a matrix over ", model.config().vocab,
-          " tokens is too large to be shown: the most are ", kMostTokens);
+          " tokens is too large to be shown: the most are ", kMostTokens,
+          "; `headlab circuits RUN` says what heads do with them in numbers");
   const HeadWeights weights = head_weights(model, head, distance);
   const Tensor& E = model.embedding();
   const Tensor queries = matmul(E, weights.Q), keys = matmul(E, weights.K);
@@ -213,9 +243,11 @@ TokenCircuits token_circuits(const Transformer& model, const HeadId& head, Index
 CircuitsReport find_circuits(const Transformer& model, const CircuitOptions& options) {
   const NoGrad no_grad;
   require(options.draws >= 1, "random pairs: ", options.draws, " are too few to compare with");
+  require_tokens(model);
   CircuitsReport report{module_names(model), options, {}, compositions_of(model, options)};
+  const Tensor U = unembedding(model);
   for (const HeadId& head : all_heads(model))
-    report.heads.push_back(summary_of(model, head, options.distance));
+    report.heads.push_back(summary_of(model, head, options.distance, U));
   return report;
 }
 

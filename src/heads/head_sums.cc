@@ -86,13 +86,12 @@ struct PatternSums::HeadRows {
   }
 };
 
-PatternSums::PatternSums(const Transformer& model, std::span<const AskedGold> asked,
-                         const SumOptions& options)
+PatternSums::PatternSums(const Transformer& model, const Batch& examples, Index size,
+                         std::span<const AskedGold> asked, const SumOptions& options)
     : asked_(asked),
       options_(options),
       causal_(model.config().architecture != Architecture::encoder) {
-  const Index longest = std::max(model.config().length, model.config().source_length);
-  const Index length = options.length > 0 ? options.length : longest;
+  const Index length = std::max(examples.length, examples.source_length);
   HeadSums head;
   for (const AskedGold& gold : asked) {
     const Index permutations = options.permuted ? gold.permuted->permutations() : 0;
@@ -117,6 +116,7 @@ PatternSums::PatternSums(const Transformer& model, std::span<const AskedGold> as
   largest_masses_.resize(asked.size());
   distances_.resize(heads_.size() * heads_.size());
   distance_rows_.resize(heads_.size() * heads_.size());
+  gather(model, examples, size);
 }
 
 void PatternSums::gather(const Transformer& model, const Batch& examples, Index size) {

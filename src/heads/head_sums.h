@@ -59,16 +59,13 @@ struct HeadSums {
 struct SumOptions {
   bool permuted = true;  // whether to score permuted gold
   bool shapes = true;    // whether to compare heads with each other, and their outputs
-  Index length = 0;      // of the longest sequence; 0: what the model reads at most
 };
 
 class PatternSums {
  public:
-  PatternSums(const Transformer& model, std::span<const AskedGold> asked,
-              const SumOptions& options);
-
-  /// Runs the model over the examples, `size` sequences at a time, and adds what its heads do.
-  void gather(const Transformer& model, const Batch& examples, Index size);
+  /// Runs the model over the examples, `size` sequences at a time, and adds up what its heads do.
+  PatternSums(const Transformer& model, const Batch& examples, Index size,
+              std::span<const AskedGold> asked, const SumOptions& options);
 
   const std::vector<HeadSums>& heads() const { return heads_; }
   std::span<const AskedGold> asked() const { return asked_; }
@@ -80,6 +77,7 @@ class PatternSums {
 
  private:
   struct HeadRows;
+  void gather(const Transformer& model, const Batch& examples, Index size);
   void add(const std::vector<HeadRows>& rows, const ModelCaptures& captures);
   void add_hits(HeadSums& head, const HeadRows& rows) const;
   void add_largest_masses(const std::vector<HeadRows>& rows);

@@ -250,8 +250,7 @@ void decide_owners(HeadsReport& report, const ScoringJob& job, const Transformer
     relations.push_back(r);
   }
   if (!asked.empty()) {
-    PatternSums gathered(model, asked, {.shapes = false});
-    gathered.gather(model, job.example.batch, options.batch);
+    const PatternSums gathered(model, job.example.batch, options.batch, asked, {.shapes = false});
     for (std::size_t i = 0; i < asked.size(); ++i) fill_p(report, gathered, i, relations[i]);
   }
   correct_p(report, job.relations.size());
@@ -318,9 +317,9 @@ void fill_assignment(HeadsReport& report, const PatternSums& gathered) {
 /// What the best head at initial values leaves of the winners.
 void compare_with_untrained(HeadsReport& report, const ScoringJob& job,
                             const HeadsOptions& options) {
-  PatternSums gathered(*options.untrained, std::span(job.asked).first(job.relations.size()),
-                       {.permuted = false, .shapes = false});
-  gathered.gather(*options.untrained, job.example.batch, options.batch);
+  const PatternSums gathered(*options.untrained, job.example.batch, options.batch,
+                             std::span(job.asked).first(job.relations.size()),
+                             {.permuted = false, .shapes = false});
   for (std::size_t r = 0; r < report.relations.size(); ++r) {
     RelationWinner& winner = report.relations[r];
     const QuerySet& set = job.asked[r].set;
@@ -360,11 +359,8 @@ HeadsReport score_heads(const Transformer& model, const Task& task, const HeadsO
                  .model = model};
   job.add_relations(options.permutations);
   if (options.without_gold) job.add_patterns(task);
-  PatternSums gathered(model, job.asked,
-                       {.shapes = options.without_gold,
-                        .length =
-                            std::max(job.example.batch.length, job.example.batch.source_length)});
-  gathered.gather(model, job.example.batch, options.batch);
+  const PatternSums gathered(model, job.example.batch, options.batch, job.asked,
+                             {.shapes = options.without_gold});
   HeadsReport report{.attention = module_names(model),
                      .examples = examples,
                      .different = task.different(Split::validation),

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "headlab/base/threads.h"
+
 namespace headlab { inline namespace HEADLAB_SCALAR {
 namespace {
 
@@ -17,29 +19,36 @@ double sublayers_beside(const std::string& name, const TransformerConfig& config
                                                    : 2 * config.layers);
 }
 
+void fill(const TransformerConfig& config, const std::string& name, const Tensor& parameter,
+          Generator random) {
+  const auto fill_normal = [&](double deviation) {
+    for (Scalar& value : parameter.values())
+      value = static_cast<Scalar>(deviation * random.normal());
+  };
+  if (parameter.rank() < 2) {
+    const bool gain = name.ends_with(".w");
+    std::ranges::fill(parameter.values(), Scalar(gain ? 1 : 0));
+  } else if (config.init == InitialValues::gpt2) {
+    const bool into_residual = name.ends_with(".W_O") || name.ends_with(".W_out");
+    fill_normal(into_residual ? 0.02 / std::sqrt(sublayers_beside(name, config)) : 0.02);
+  } else if (name.ends_with(".W_E") || name.ends_with(".W_pos")) {
+    fill_normal(0.5);
+  } else {
+    const double bound = 1 / std::sqrt(static_cast<double>(parameter.size(0)));
+    for (Scalar& value : parameter.values())
+      value = static_cast<Scalar>(random.uniform(-bound, bound));
+  }
+}
+
 }  // namespace
 
 void initialize(Transformer& model, Key key) {
-  const TransformerConfig& config = model.config();
-  model.visit([&](const std::string& name, const Tensor& parameter) {
-    Generator random(key.fold(name));
-    const auto fill_normal = [&](double deviation) {
-      for (Scalar& value : parameter.values())
-        value = static_cast<Scalar>(deviation * random.normal());
-    };
-    if (parameter.rank() < 2) {
-      const bool gain = name.ends_with(".w");
-      std::ranges::fill(parameter.values(), Scalar(gain ? 1 : 0));
-    } else if (config.init == InitialValues::gpt2) {
-      const bool into_residual = name.ends_with(".W_O") || name.ends_with(".W_out");
-      fill_normal(into_residual ? 0.02 / std::sqrt(sublayers_beside(name, config)) : 0.02);
-    } else if (name.ends_with(".W_E") || name.ends_with(".W_pos")) {
-      fill_normal(0.5);
-    } else {
-      const double bound = 1 / std::sqrt(static_cast<double>(parameter.size(0)));
-      for (Scalar& value : parameter.values())
-        value = static_cast<Scalar>(random.uniform(-bound, bound));
-    }
+  std::vector<std::pair<std::string, Tensor>> all;
+  model.visit(
+      [&](const std::string& name, const Tensor& values) { all.emplace_back(name, values); });
+  parallel_for(std::ssize(all), [&](Index i) {
+    const auto& [name, values] = all[i];
+    fill(model.config(), name, values, Generator(key.fold(name)));
   });
 }
 

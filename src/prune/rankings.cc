@@ -209,7 +209,7 @@ double output_norm(const HeadWeights& weights) {
 
 /// ||W_V W_O|| of one head.
 double value_output_norm(const HeadWeights& weights) {
-  return product_norm(Matrix(weights.V), Matrix(weights.O).transposed());
+  return product_norm(gram(Matrix(weights.V)), gram(Matrix(weights.O).transposed()));
 }
 
 template <double (*norm)(const HeadWeights& weights)>

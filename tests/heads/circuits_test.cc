@@ -242,6 +242,20 @@ std::vector<double> behind_norm(const Tensor& gain, const Tensor& W) {
   return all;
 }
 
+TEST(Circuits, OfALargeVocabularyCopyAsTheEigenvaluesOfTheWholeSay) {
+  const Transformer model = random_model(small_config("layers=1 vocab=5000"));
+  const HeadId head = all_heads(model)[1];
+  const HeadWeights weights = head_weights(model, head);
+  const std::vector<double> folded = behind_norm(model.final_norm().w, model.unembedding().W);
+  const Matrix U(weights.O.size(1), 5000, [&](Index c, Index v) { return folded[c * 5000 + v]; });
+  double sum = 0, sizes = 0;
+  for (const Complex& value :
+       eigenvalues(Matrix(weights.O) * U * (Matrix(model.embedding()) * Matrix(weights.V))))
+    sum += value.real(), sizes += std::abs(value);
+  EXPECT_NEAR(find_circuits(model, {.draws = 1}).heads[1].copying[0], sum / sizes, 1e-4);
+  expect_error([&] { token_circuits(model, head); }, {"5000 tokens", "the most are 4096"});
+}
+
 TEST(Circuits, OfCrossAttentionReadTheDecoderByQueriesAndTheEncoderByKeys) {
   const Transformer model = random_model(small_encoder_decoder());
   const HeadId cross{2, 1};  // modules: the encoder's, the decoder's own, across

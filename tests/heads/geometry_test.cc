@@ -35,6 +35,24 @@ TEST(JensenShannonDistance, IsSymmetricAndKeepsTheTriangleInequality) {
   }
 }
 
+TEST(JensenShannonDistance, IsItsDefinitionForAnyLength) {
+  Generator random(Key{5});
+  for (Index n = 1; n < 40; ++n) {
+    std::vector<double> p(static_cast<std::size_t>(n)), q = p;
+    for (auto* weights : {&p, &q}) {  // of every size, 0 among them
+      for (double& w : *weights) w = random.uniform() < .2 ? 0 : std::exp(-30 * random.uniform());
+      weights->back() = 1 + random.uniform();
+    }
+    double divergence = 0;
+    for (std::size_t i = 0; i < p.size(); ++i)
+      for (const double w : {p[i], q[i]})
+        divergence += w > 0 ? w * std::log(2 * w / (p[i] + q[i])) / 2 : 0;
+    EXPECT_NEAR(jensen_shannon_distance(n, p.data(), q.data()),
+                std::sqrt(std::max(0.0, divergence)), 1e-12)
+        << n;
+  }
+}
+
 std::vector<double> random_numbers(Index count, Key key) {
   Generator random(key);
   std::vector<double> values;

@@ -41,12 +41,14 @@ Matrix operator*(const Matrix& a, const Matrix& b);
 /// sum over i, j of a_ij b_ij.
 double inner(const Matrix& a, const Matrix& b);
 
-/// |X Y^T|_F = sqrt(tr(X^T X Y^T Y)): X [C, n], Y [C, n] with n far below C, so that the product
-/// [C, C] is never made.
-double product_norm(const Matrix& x, const Matrix& y);
+/// X^T X.
+Matrix gram(const Matrix& x);
+/// |X Y^T|_F = sqrt(tr(X^T X Y^T Y)), from the Gram matrices of X [C, n] and Y [C, n] with n far
+/// below C, so that the product [C, C] is never made.
+double product_norm(const Matrix& gram_x, const Matrix& gram_y);
 /// |X M Y^T|_F = sqrt(tr(M^T (X^T X) M (Y^T Y))): X [C, n], M [n, m], Y [C, m], in the same
 /// way.
-double sandwich_norm(const Matrix& x, const Matrix& m, const Matrix& y);
+double sandwich_norm(const Matrix& gram_x, const Matrix& m, const Matrix& gram_y);
 
 /// The eigenvalues of a real square matrix, in no particular order: Householder reduction to
 /// Hessenberg form, then QR steps with Wilkinson's shift in complex numbers. Errors: not square;
