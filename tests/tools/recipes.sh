@@ -123,6 +123,7 @@ expect 'example: headlab size' "$program" size --help
 cat >cube.cc <<'END'
 #include "headlab/model/transformer.h"
 #include "headlab/ops/ops.h"
+#include "headlab/tensor/tape.h"
 #include "headlab/train/optimizer.h"
 using namespace headlab;
 int main() {
