@@ -2,6 +2,7 @@
 // computed by tests from the functions of lessons.h and cost.h and must come out as they are
 // printed here. Read next: lessons_json.cc, which hands worlds and models to a page.
 #include "headlab/heads/lessons.h"
+#include "headlab/heads/scores.h"
 
 namespace headlab {
 namespace {
@@ -112,6 +113,15 @@ Table corrections_table() {
               .title = "What articles say, and what is so"};
   for (const auto& [topic, claim, fact, source] : kCorrections)
     table.rows.push_back({topic, claim, fact, source});
+  return table;
+}
+
+Table known_patterns_table() {
+  Table table{.name = "patterns",
+              .columns = {{"name", "pattern"}, {"meaning", "what is scored"}},
+              .title = "Patterns to know"};
+  for (const ScoreEntry& score : score_table())
+    if (score.from.known.rule != nullptr) table.rows.push_back({score.name, score.meaning});
   return table;
 }
 

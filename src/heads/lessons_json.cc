@@ -1,7 +1,8 @@
 // The lessons as JSON, as the terminal prints them and a page reads them. Matrices are arrays of
-// rows.
+// rows; patterns to know are data, from which a page draws them.
 // Read next: src/report/page.cc.
 #include "headlab/heads/lessons.h"
+#include "headlab/heads/scores.h"
 
 namespace headlab {
 Json to_json(const Matrix& matrix) {
@@ -25,7 +26,14 @@ Json to_json(const HeadSteps& head) {
 Json lessons_json() {
   Json::Array worlds;
   for (const char* world : lesson_world_texts()) worlds.push_back(Json::parse(world));
-  return Json::object({{"worlds", worlds}});
+  Json::Array patterns;
+  for (const auto& [name, meaning, from, decimals] : score_table()) {
+    const auto& [rule, first, last] = from.known;
+    if (rule != nullptr)
+      patterns.push_back(
+          Json::object({{"name", name}, {"rule", rule}, {"from", first}, {"to", last}}));
+  }
+  return Json::object({{"worlds", worlds}, {"patterns", patterns}});
 }
 
 }  // namespace headlab

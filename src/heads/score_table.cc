@@ -12,23 +12,32 @@
 namespace headlab {
 namespace {
 
-constexpr Index kWindow = 2;  // of `local`, whose row says so too
-
 std::int32_t token_at(const PatternQuery& q, Index s) { return q.keys[s]; }
 const TokenFacts& facts_at(const PatternQuery& q, Index s) { return q.facts[token_at(q, s)]; }
 
-double previous(const PatternQuery& q, Index s) { return s == q.t - 1; }
-double next(const PatternQuery& q, Index s) { return s == q.t + 1; }
-double first(const PatternQuery&, Index s) { return s == 0; }
-double local(const PatternQuery& q, Index s) {
-  const Index away = std::abs(s - q.t);
-  return away <= kWindow ? 1 / static_cast<double>(1 + away) : 0;
+template <Index from, Index to>
+double near(const PatternQuery& q, Index s) {
+  const Index offset = s - q.t;
+  return from <= offset && offset <= to ? 1 / static_cast<double>(1 + std::abs(offset)) : 0;
 }
+template <Index from, Index to>
+constexpr ScoreSource kNear = {.weight = near<from, to>, .known = {"near", from, to}};
+
+template <Index key>
+constexpr ScoreSource kKey = {.weight = [](const PatternQuery&, Index s) -> double {
+                                return s == key;
+                              },
+                              .known = {"key", key}};
+
+template <Index after>
+double repeat(const PatternQuery& q, Index s) {
+  const Index at = s - after;
+  return at >= 0 && token_at(q, at) == q.token && !(q.same_sequence && at == q.t);
+}
+template <Index after>
+constexpr ScoreSource kRepeat = {.weight = repeat<after>, .known = {"repeat", after}};
+
 double separator(const PatternQuery& q, Index s) { return facts_at(q, s).separator; }
-double same(const PatternQuery& q, Index s) {
-  return token_at(q, s) == q.token && !(q.same_sequence && s == q.t);
-}
-double induction(const PatternQuery& q, Index s) { return s > 0 ? same(q, s - 1) : 0; }
 double rare(const PatternQuery& q, Index s) { return facts_at(q, s).count == q.rarest; }
 
 double entropy(const HeadSums& head) { return ratio(head.entropy, head.rows); }
@@ -73,16 +82,16 @@ constexpr ScoreEntry kScores[] = {
      3},
     {"confidence", "mean over queries of the largest weight", {.value = confidence}, 3},
     {"distance", "mean over queries of sum p |key - query|, positions", {.value = distance}},
-    {"previous", "mean attention on the token before", {.weight = previous}},
-    {"next", "mean attention on the token after it", {.weight = next}},
-    {"first", "mean attention on the first token", {.weight = first}},
-    {"local", "mean attention on keys at most 2 away, where there are others", {.weight = local}},
+    {"previous", "mean attention on the token before", kNear<-1, -1>},
+    {"next", "mean attention on the token after it", kNear<1, 1>},
+    {"first", "mean attention on the first token", kKey<0>},
+    {"local", "mean attention on keys at most 2 away, where there are others", kNear<-2, 2>},
     {"separator", "mean attention on separators (| . , ; : and the like)", {.weight = separator}},
-    {"same", "mean attention on other places of the query's token", {.weight = same}},
+    {"same", "mean attention on other places of the query's token", kRepeat<0>},
     {"induction",
      "mean attention on tokens after other places of the query's token; where all repeats have "
      "one period a positional head scores as much: see its label",
-     {.weight = induction}},
+     kRepeat<1>},
     {"rare", "mean attention on the rarest of the visible tokens", {.weight = rare, .label = true}},
     {"offsets", "share of queries by argmax key - query"},
     {"labels",

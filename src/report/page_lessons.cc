@@ -1,4 +1,4 @@
-// The lessons without scripts: the texts of src/report/page/lessons.html with two tables of the
+// The lessons without scripts: the texts of src/report/page/lessons.html with tables of the
 // program. With scripts the page shows the same beside what it computes itself. Read next:
 // heads/lessons.h.
 #include <regex>
@@ -26,6 +26,7 @@ std::string lessons_html() {
   for (const HtmlPiece& piece : html_pieces(file_text("lessons.html"))) {
     html += piece.text;
     if (piece.placeholder == "models") html += html_of(published_cost());
+    if (piece.placeholder == "patterns") html += html_of(known_patterns_table());
     if (piece.placeholder == "corrections") html += html_of(corrections_table());
   }
   return html;

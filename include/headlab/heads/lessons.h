@@ -96,6 +96,8 @@ std::span<const PublishedModel> published_models();
 
 /// Topic, claim, fact and source of each.
 Table corrections_table();
+/// The scores that are patterns to know, and what each says.
+Table known_patterns_table();
 
 Json to_json(const Matrix& matrix);
 Json to_json(const HeadSteps& head);

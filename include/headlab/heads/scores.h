@@ -207,6 +207,14 @@ HeadsReport score_heads(const Transformer& model, const Task& task,
 struct PatternQuery;  // a query and the keys that it sees; see src/heads/asked_gold.h
 struct HeadSums;      // sums over the rows of a head's pattern; see src/heads/head_sums.h
 
+/// A pattern that heads are known for, as data, for a page draws it too: query t asks for "near",
+/// the keys at offsets `from` to `to`, each with 1 / (1 + |offset|); "key", the key number `from`;
+/// "repeat", the keys `from` after other places of its token. nullptr: no such pattern.
+struct KnownPattern {
+  const char* rule = nullptr;
+  Index from = 0, to = 0;
+};
+
 /// How a score is computed: at most one of the three functions is set.
 struct ScoreSource {
   /// Read off the tokens alone: how much the query asks for key s, 0 if it does not. The score is
@@ -217,8 +225,9 @@ struct ScoreSource {
   double (*value)(const HeadSums& head) = nullptr;
   /// From the score on one relation.
   double (*relation)(const RelationScore& score) = nullptr;
-  bool always = false;  // `value`: scored without options.without_gold too
-  bool label = false;   // `weight`: heads whose argmax finds these keys bear the score's name
+  bool always = false;   // `value`: scored without options.without_gold too
+  bool label = false;    // `weight`: heads whose argmax finds these keys bear the score's name
+  KnownPattern known{};  // what `weight` computes, if it is one
 };
 
 /// One score, from its name to JSON and tables. A row without a function describes a part of the

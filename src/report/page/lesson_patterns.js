@@ -12,19 +12,20 @@ import {
 import {costOf} from './heads.js';
 import {chosenPicture, patternCommand, patternOf} from './pattern.js';
 import {
-  KNOWN_PATTERNS, controlExperiment, distancesFromKnown, likeOf, simulated,
+  controlExperiment, distancesFromKnown, likeOf, patternsOf, simulated,
 } from './worlds.js';
-import {controlRow, fixed, hasRun, isRunWorld, lab, labChoice, setLab} from './learn.js';
+import {
+  controlRow, fixed, hasRun, isRunWorld, lab, labChoice, lessonFacts, setLab,
+} from './learn.js';
 
 const QUIZ_CLASSES = [0, 1, 2, 3, 0, 1, 2, 3, 2, 1];
-const QUIZ_NAMES = Object.keys(KNOWN_PATTERNS);
+const quizPatterns = () => patternsOf(lessonFacts().patterns, QUIZ_CLASSES, true);
 
-/// Six heads around the six patterns, in an order and with noise that the seed decides.
+/// A head around each pattern, in an order and with noise that the seed decides.
 const quizHeads = memo(() => String(lab('seed', 1)), () => {
   const random = randomFrom(lab('seed', 1));
-  const names = shuffled(QUIZ_NAMES, random);
-  const drawn = (name) => simulated(name, QUIZ_CLASSES, {random, causal: true});
-  return names.map((name) => ({name, weights: drawn(name)}));
+  return shuffled(quizPatterns(), random).map((pattern) =>
+    ({weights: simulated(pattern, QUIZ_CLASSES, {random, causal: true})}));
 });
 
 const quizTokens = () => QUIZ_CLASSES.map((c) => 'abcd'[c]);
@@ -40,16 +41,18 @@ function quizNode(i) {
       say: (r, c) => `query ${r} → key ${c}: ${fixed(weights[r][c])}`,
     });
   };
+  const names = quizPatterns().map(({name}) => name);
   const answer = () => {
-    const yours = QUIZ_NAMES[lab(`a${i}`, -1)];
+    const yours = names[lab(`a${i}`, -1)];
     if (!yours) return [];
-    const distances = distancesFromKnown(quizHeads()[i].weights, QUIZ_CLASSES, true);
+    const {weights} = quizHeads()[i];
+    const distances = distancesFromKnown(lessonFacts().patterns, weights, QUIZ_CLASSES, true);
     const like = likeOf(distances);
     const of = distances.find((x) => x.name === like);
     return `${yours === like ? '✓' : '✗'} ${like}: distance ${fixed(of?.distance, 3)}, of ` +
       `uniform attention ${fixed(of?.uniform, 3)}.`;
   };
-  const options = [[-1, '…'], ...QUIZ_NAMES.map((name, k) => [k, name])];
+  const options = [[-1, '…'], ...names.map((name, k) => [k, name])];
   return el('div', null, figure(picture, {id: `quiz-${i}`, most: 300}),
     labChoice(`a${i}`, `Head ${i + 1} looks at`, options, -1),
     dynamic('p', {id: `quiz-${i}-said`}, answer));
@@ -61,18 +64,17 @@ const nearestHeads = memo(
   () => (hasRun() ? where() + Boolean(baseTrace()) : ''),
   () => {
     if (!hasRun() || !baseTrace()) return [];
+    const {patterns} = lessonFacts();
     const tokens = Array.from(example().tokens.slice(0, example().length));
     const found = headsOf().filter((x) => run().modules[x.m].kind === 'self')
       .flatMap((head) => {
         const {values, rows, cols} = patternOf(baseTrace(), head.m, head.place);
         const weights = range(rows, (t) => Array.from(values.subarray(t * cols, (t + 1) * cols)));
-        const distances = distancesFromKnown(weights, tokens, task().causal);
+        const distances = distancesFromKnown(patterns, weights, tokens, task().causal);
         return distances.map((x) => ({...x, head, weights}));
       });
-    return QUIZ_NAMES.flatMap((name) => {
-      const heads = found.filter((x) => x.name === name && x.distance >= 0);
-      return heads.length ? [heads.reduce((a, b) => (b.distance < a.distance ? b : a))] : [];
-    });
+    return [...new Set(found.map((x) => x.name))].map((name) =>
+      found.filter((x) => x.name === name).reduce((a, b) => (b.distance < a.distance ? b : a)));
   },
 );
 
@@ -90,7 +92,7 @@ export const patternsLesson = {
   always: ['ex'],
   build(main) {
     main.append(
-      el('div', {class: 'columns three'}, QUIZ_NAMES.map((_, i) => quizNode(i))),
+      el('div', {class: 'columns three'}, quizPatterns().map((_, i) => quizNode(i))),
       controlRow(button('Six others', () => go({lab: {seed: lab('seed', 1) + 1}}), {
         id: 'quiz-again',
       })),

@@ -165,15 +165,16 @@ export function attentionSizes({d, H, bias = true}) {
 
 // ---- patterns to know ------------------------------------------------------------------------
 
-/// Known patterns, as src/heads/score_table.cc has them: the weight of key s for query t, before
-/// the row is divided by its sum over the keys that the query sees.
-export const KNOWN_PATTERNS = {
-  previous: (t, s) => Number(s === t - 1), first: (t, s) => Number(s === 0),
-  local: (t, s) => (Math.abs(t - s) <= 2 ? 1 / (1 + Math.abs(t - s)) : 0),
+/// How a known pattern {name, rule, from, to} of the program (src/heads/score_table.cc) weighs key
+/// s for query t, before the row is divided by its sum over the keys that the query sees.
+const RULES = {
+  near: ({from, to}, t, s) => (from <= s - t && s - t <= to ? 1 / (1 + Math.abs(s - t)) : 0),
+  key: ({from}, t, s) => Number(s === from),
+  repeat: ({from}, t, s, tokens) => Number(s >= from && s - from !== t &&
+    tokens[s - from] === tokens[t]),
   uniform: () => 1,
-  induction: (t, s, tokens) => Number(s > 0 && s - 1 !== t && tokens[s - 1] === tokens[t]),
-  same: (t, s, tokens) => Number(s !== t && tokens[s] === tokens[t]),
 };
+const UNIFORM = {name: 'uniform', rule: 'uniform'};
 
 /// A row divided by its sum, where that is not 0.
 function shares(row) {
@@ -182,23 +183,27 @@ function shares(row) {
 }
 
 /// The rows of a known pattern; a row is 0 where the pattern says nothing.
-function knownPattern(name, tokens, causal = false) {
-  return tokens.map((_, t) =>
-    shares(tokens.map((__, s) => (causal && s > t ? 0 : KNOWN_PATTERNS[name](t, s, tokens)))),
-  );
+function knownPattern(pattern, tokens, causal) {
+  return tokens.map((_, t) => shares(tokens.map((__, s) =>
+    (causal && s > t ? 0 : RULES[pattern.rule](pattern, t, s, tokens)))));
 }
 
-/// How far weights are from each known pattern (mean Jensen-Shannon distance of the rows of which
-/// it
-/// speaks, of queries that see two keys or more), how far uniform attention is, and the first as a
-/// share of the second: [{name, ideal, distance, uniform, share}].
-export function distancesFromKnown(weights, tokens, causal = false) {
-  const even = knownPattern('uniform', tokens, causal);
-  return Object.keys(KNOWN_PATTERNS).map((name) => {
-    const ideal = knownPattern(name, tokens, causal);
-    const asked = [...ideal.keys()].filter(
-      (t) => (causal ? t : tokens.length - 1) > 0 && ideal[t].some((v) => v > 0),
-    );
+/// The queries of which a pattern speaks, of those that see two keys or more.
+const askedOf = (ideal, causal) => range(ideal.length).filter((t) =>
+  (causal ? t : ideal.length - 1) > 0 && ideal[t].some((v) => v > 0));
+
+/// The patterns that say something of these tokens, and uniform attention.
+export const patternsOf = (known, tokens, causal) => [...known, UNIFORM]
+    .filter((one) => askedOf(knownPattern(one, tokens, causal), causal).length);
+
+/// How far weights are from each of these patterns (mean Jensen-Shannon distance of the rows of
+/// which it speaks), how far uniform attention is, and the first as a share of the second:
+/// [{name, ideal, distance, uniform, share}].
+export function distancesFromKnown(known, weights, tokens, causal = false) {
+  const even = knownPattern(UNIFORM, tokens, causal);
+  return patternsOf(known, tokens, causal).map((pattern) => {
+    const {name} = pattern, ideal = knownPattern(pattern, tokens, causal);
+    const asked = askedOf(ideal, causal);
     const mean = (rows) =>
       asked.reduce((sum, t) => sum + jsDistance(rows[t], ideal[t]), 0) / asked.length;
     const [distance, uniform] = [mean(weights), mean(even)];
@@ -216,8 +221,8 @@ export function likeOf(distances) {
 }
 
 /// A head around a known pattern: .85 of each row on it, the rest uniform, and noise.
-export function simulated(name, tokens, {random, causal = false}) {
-  return knownPattern(name, tokens, causal).map((ideal, t) => {
+export function simulated(pattern, tokens, {random, causal = false}) {
+  return knownPattern(pattern, tokens, causal).map((ideal, t) => {
     const n = causal ? t + 1 : tokens.length;
     const base = (v) => (ideal.some((w) => w > 0) ? 0.85 * v + 0.15 / n : 1 / n);
     return shares(ideal.map((v, s) => (s < n ? base(v) * Math.exp(0.5 * (random() - 0.5)) : 0)));
