@@ -224,6 +224,11 @@ Json to_json(const Finding& finding) {
                                    {"inner", table.inner},
                                    {"by", table.by}}));
   }
+  if (!finding.figures.empty()) json["figures"] = Json::array();
+  for (const auto& [name, title, values] : finding.figures) {
+    json["figures"].push_back(Json::object({{"name", name}, {"title", title}}));
+    json[name] = values;
+  }
   json["schema"] = kSchema;
   json["tables"] = shapes;
   return json;

@@ -94,8 +94,6 @@ Result prune(Invocation& call) {
   callbacks.prepare = [](Trainer&) { catch_interrupts(); };  // from here on there is a run to save
   const PruneResult pruned = prune_run(run, flags.out, options, callbacks);
   progress.clear();
-  std::vector<Table> tables = {model_table(pruned)};
-  if (pruned.timing) tables.push_back(*pruned.timing);
   std::string said =
       text("\n", flags.out, ": method ", pruned.options.method, ", seed ", options.settings.seed);
   if (options.finetune > 0) {
@@ -103,7 +101,7 @@ Result prune(Invocation& call) {
         pruned.finetuned < options.finetune ? text(" of ", options.finetune) : "";
     said += text(", fine-tuned ", pruned.finetuned, of, " steps with seed ", run.config.train.seed);
   }
-  Result result = reproducible(call, to_json(pruned), std::move(tables), said + "\n");
+  Result result = reproducible(call, finding_of(pruned), said + "\n");
   result.text.insert(result.text.size() - 1, replaced_text(flags.out));
   result.unwritten = pruned.unwritten;
   if (pruned.finetuned == options.finetune && !result.unwritten)

@@ -303,9 +303,9 @@ Finding finding_of(const AblationReport& report) {
   table.columns[3].digits = kChance;  // p is shown
   table.columns.push_back({"lacking", "no interval", "why a change has none"});
   table.note = report.note();
-  Figure map{
-      "what it costs to silence a head: a row for each attention module, a column for each "
-      "head"};
+  Figure map{"map",
+             "what it costs to silence a head: a row for each attention module, a column for each "
+             "head"};
   for (const HeadAblation& one : report.heads) {
     table.rows.push_back(
         row_with({one.head, one.loss}, cells_of(one.change), {one.change.lacking()}));

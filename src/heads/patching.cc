@@ -117,10 +117,10 @@ Finding finding_of(const PatchReport& report) {
                             {"pairs", report.pairs},
                             {"targets", report.targets},
                             {"clean", report.clean},
-                            {"corrupted", report.corrupted},
-                            {"residual", report.residual}}),
+                            {"corrupted", report.corrupted}}),
           .tables = {table},
-          .figures = {{"what the residual stream restores: a row for each place (before each "
+          .figures = {{"residual",
+                       "what the residual stream restores: a row for each place (before each "
                        "block, and after the last), a column for each position",
                        report.residual}}};
 }

@@ -124,7 +124,7 @@ Json to_json(const SubsetTable& table) {
                        {"losses", table.losses}});
 }
 
-Json to_json(const Curve& curve) {
+Finding finding_of(const Curve& curve) {
   Json json = stamped({{"task", curve.task},
                        {"attention", curve.attention},
                        {"heads", curve.heads},
@@ -135,7 +135,11 @@ Json to_json(const Curve& curve) {
                        {"ablation", curve.ablation},
                        {"methods", curve.methods}});
   if (curve.subsets) json["subsets"] = *curve.subsets;
-  return json;
+  std::vector<Table> tables = {choices_table(), points_table()};
+  for (Table& table : tables) table.name = "methods";
+  return {.about = std::move(json), .tables = std::move(tables)};
 }
+
+Json to_json(const Curve& curve) { return finding_of(curve); }
 
 }  // namespace headlab

@@ -122,7 +122,17 @@ const Column kKept{"kept", "heads kept", "how many stay", kPlain, "", false};
 /// What each run's curve says of its methods and their points.
 std::vector<Table> tables_by_run(std::span<const Curve> curves,
                                  const std::vector<std::string>& runs) {
-  Table methods{
+  Table methods = choices_table();
+  methods.shown = curves.size() == 1;
+  Table losses = points_table();
+  losses.shown = false;
+  return {by_run(methods, curves, runs), by_run(losses, curves, runs)};
+}
+
+}  // namespace
+
+Table choices_table() {
+  return {
       "choices",
       {kMethod,
        {"area", "area", "mean loss along the curve over the share of heads kept: small is good"},
@@ -138,13 +148,7 @@ std::vector<Table> tables_by_run(std::span<const Curve> curves,
         kGrouped},
        {"sequences_backward", "backward", "sequences whose gradient was taken to choose", kGrouped},
        {"seconds", "seconds", "that choosing took", 2}}};
-  methods.shown = curves.size() == 1;
-  Table losses = points_table();
-  losses.shown = false;
-  return {by_run(methods, curves, runs), by_run(losses, curves, runs)};
 }
-
-}  // namespace
 
 Table points_table() {
   return {.name = "losses",

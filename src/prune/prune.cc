@@ -212,7 +212,10 @@ void update_prune_record(const Run& run) {
   const std::filesystem::path file = run.path / kPruneFile;
   if (!is_there(file)) return;
   Json record = read_json(file);
-  record["after"] = measure_model(run.model, *run.task, run.config.train.eval_examples);
+  const Json now = measure_model(run.model, *run.task, run.config.train.eval_examples);
+  record["after"] = now;
+  if (record.find("models") != nullptr)
+    for (const auto& [key, value] : now.members()) record["models"].items().back()[key] = value;
   record["finetuned"] = run.step;
   record["step"] = run.step;
   record["weights"] = weights_hash(run.model);
@@ -221,7 +224,7 @@ void update_prune_record(const Run& run) {
   write_json(file, record);
 }
 
-Table model_table(const PruneResult& result) {
+static Table model_table(const PruneResult& result) {
   Table table{"models",
               {{"model", "model", "before, with heads removed, and after fine-tuning", kPlain, "",
                 false},
@@ -242,7 +245,7 @@ Table model_table(const PruneResult& result) {
   return table;
 }
 
-Json to_json(const PruneResult& result) {
+Finding finding_of(const PruneResult& result) {
   Json json = stamped({{"attention", result.attention},
                        {"kept", result.kept},
                        {"removed_heads", result.removed},
@@ -259,8 +262,11 @@ Json to_json(const PruneResult& result) {
                        {"pruning", pruning_text(result.options)},
                        {"step", result.finetuned},
                        {"weights", result.weights}});
-  if (result.timing) json["timing"] = Json(Finding{.tables = {*result.timing}}).at("timing");
-  return json;
+  std::vector<Table> tables = {model_table(result)};
+  if (result.timing) tables.push_back(*result.timing);
+  return {.about = std::move(json), .tables = std::move(tables)};
 }
+
+Json to_json(const PruneResult& result) { return finding_of(result); }
 
 }  // namespace headlab

@@ -39,7 +39,6 @@ Finding benchmarks_found() {
     for (Table& table : benchmark.run(options).tables) all.tables.push_back(std::move(table));
   all.tables.push_back(profile_table({}));
   all.tables.push_back(target_table({}));
-  all.tables.push_back(model_table({}));
   return all;
 }
 
@@ -97,22 +96,18 @@ const FindingEntry kFindings[] = {
      "best.lift_untrained best.mass_all baselines.best_offset baselines.offset.wrong) "
      "heads(scores.RELATION.mass_all)"},
     {"ablation.json", "what `ablate` found", "ablate RUN", "story bench findings",
-     found_by<AblationReport>},
+     found_by<AblationReport>, "figures(name title)"},
     {"interactions.json", "what `ablate --pairs` found", "ablate RUN --pairs", "story findings",
      found_by<PairsReport>},
     {"gold_edges.json", "what `ablate --gold-edges` found", "ablate RUN --gold-edges",
      "bench findings", found_by<EdgeReport>},
     {"circuits.json", "what `circuits` found", "circuits RUN", "findings",
      found_by<CircuitsReport>},
-    {"curve.json", "what `curve` found", "curve RUN", "story bench findings", nullptr,
-     "task heads needed full(loss accuracy) none(loss accuracy) owners ablation methods(method "
-     "area knee regret rank_correlation steps seconds sequences_forward sequences_backward "
-     "points(kept heads loss accuracy choosing_loss finetuned from_scratch precision recall)) "
-     "subsets(heads examples losses) settings"},
-    {"prune.json", "what `prune` did, and how its run stands now", "", "findings", nullptr,
-     "attention kept removed_heads before(loss accuracy parameters ms_per_batch) "
-     "without_finetuning(as before) after(as before) method seed examples steps gate_steps "
-     "finetune finetuned pruning step weights timing(as michel.json) unfinished command"},
+    {"curve.json", "what `curve` found", "curve RUN", "story bench findings", found_by<Curve>,
+     "full(loss accuracy) none(as full) methods(points(kept heads loss accuracy choosing_loss "
+     "finetuned from_scratch precision recall)) subsets(heads examples losses) settings"},
+    {"prune.json", "what `prune` did, and how its run stands now", "", "findings",
+     found_by<PruneResult>, "timing(as michel.json) unfinished command"},
     {"michel.json", "what `reproduce michel` found", "reproduce michel RUN", "findings",
      paper_found<0>, "ablation(as ablation.json) curve(as curve.json) shares settings"},
     {"voita.json", "what `reproduce voita` found", "reproduce voita RUN", "findings",
@@ -143,7 +138,7 @@ const std::vector<FindingEntry>& finding_table() {
     for (const Analysis& row : analyses())
       rows.insert(rows.begin() + place,
                   {row.file, text("what `", row.name, "` found: ", row.meaning), row.name + " RUN",
-                   "findings", row.shape});
+                   "findings", row.shape, "figures(name title)"});
     return rows;
   }();
   return all;

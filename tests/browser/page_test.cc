@@ -219,8 +219,13 @@ TEST_F(PageOfARun, ShowsEveryFindingByItsOwnDescription) {
   for (std::size_t i = 1; i < sorted.size(); ++i)
     EXPECT_GE(number_in(sorted[i - 1][1]), number_in(sorted[i][1]));
   EXPECT_TRUE(shows("#finding figcaption", "loss")) << "and draws it";
+  EXPECT_EQ(caption("map-0").substr(0, 28), "what it costs to silence a h") << "a map of all heads";
+  EXPECT_EQ(table("map-0")[0].size(), 5u);
   tab().evaluate("document.querySelector('#finding th .term').focus()");
   EXPECT_TRUE(shows("#meaning", "LAYER.HEAD")) << words("#meaning");
+  choose("pick-file", "curve");
+  tab().evaluate("document.querySelector('#finding th .term').focus()");
+  EXPECT_TRUE(shows("#meaning", "how heads are chosen")) << "columns of the curve too";
 }
 
 TEST_F(PageOfARun, OpensTheMeaningOfAWordInPlace) {
@@ -329,6 +334,20 @@ TEST_F(PageOfARun, ShowsItsHeadsOverTraining) {
       "c) => marks.box(r, c)[1])).flat(), lifts = table().rows.map((row) => row[2]); return "
       "lifts.every((a, i) => lifts.every((b, j) => a - b < 0.05 || tops[i] < tops[j])); })()"))
       << "and lower ones lie lower";
+}
+
+/// The page of a run that kept its weights, without them.
+TEST_F(PageOfARun, ShowsMapsOfStepsWhoseWeightsItLacks) {
+  study.done({"page", "full", "--no-weights", "--out", "maps.html"});
+  open(study.path("maps.html"));
+  const char* map = "document.querySelector('#grid canvas').toDataURL()";
+  const std::string last = tab().text(map);
+  press_on("pick-step", "Home");
+  EXPECT_TRUE(shows("#other-step", "maps are mean patterns after step")) << words("#other-step");
+  const std::string early = tab().text(map);
+  EXPECT_NE(early, last);
+  for (int i = 0; i < 4; ++i) press_on("pick-step", "ArrowRight");
+  EXPECT_NE(tab().text(map), early) << "each step has its own";
 }
 
 /// Of what was in the readout nothing is said of the next view.

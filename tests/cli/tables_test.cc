@@ -21,7 +21,8 @@ std::vector<Words> analyses_and(const std::vector<Words>& more) {
                             {"circuits", "a"},
                             {"attribute", "a", "--examples", "16"},
                             {"patch", "a", "--examples", "16"},
-                            {"prune", "a", "--keep", "2", "--method", "random", "--out", "b"},
+                            {"prune", "a", "--keep", "2", "--method", "random", "--out", "b",
+                             "--force"},
                             {"curve", "a", "--methods", "random"},
                             {"reproduce", "voita", "a", "--gate-steps", "2", "--examples", "16"}};
   all.insert(all.end(), more.begin(), more.end());

@@ -81,7 +81,7 @@ TEST(FindingText, ShowsMarksLinesAndListsOfWords) {
 }
 
 TEST(FindingText, SaysWhatColumnsMean) {
-  Finding found{.tables = {example()}, .figures = {{"a map", {{1, .5}, {0}}}}};
+  Finding found{.tables = {example()}, .figures = {{"map", "a map", {{1, .5}, {0}}}}};
   found.tables[0].title = "the heads";
   found.tables[0].note = "a note";
   const std::string shown = text_of(found);

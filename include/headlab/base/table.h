@@ -78,6 +78,7 @@ Table grid_table(const Table& table, const Grid& grid);
 
 /// Numbers as shades: a row for each of `values`, from 0 (blank) to the largest.
 struct Figure {
+  std::string name;  // its path in JSON
   std::string title;
   std::vector<std::vector<double>> values{};
 };
@@ -97,8 +98,8 @@ inline constexpr int kSchema = 1;
 /// Error for a finding of a later schema.
 void check_schema(const Json& finding);
 
-/// `about`, and under the name of each table an object for each row. "tables" describes the
-/// columns.
+/// `about`, under the name of each table an object for each row, and of each figure its values.
+/// "tables" describes the columns, "figures" has the titles.
 Json to_json(const Finding& finding);
 /// The rows that `json` holds of a table with these columns; cells that it lacks are null. Error
 /// unless each row is an object whose cells are of the same kind as those above them.

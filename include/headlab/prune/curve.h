@@ -77,6 +77,7 @@ struct Curve {
   /// Where an exhaustive search was made, over at most 12 heads.
   std::optional<SubsetTable> subsets{};
 };
+Finding finding_of(const Curve& curve);
 Json to_json(const Curve& curve);
 /// The inverse, of a kept curve but for its methods and subsets.
 Curve curve_without_methods(const Json& json);
@@ -149,7 +150,8 @@ Json to_json(const CurveOverRuns& curve);
 
 /// Errors: no curve; curves of different tasks, methods or sizes.
 CurveOverRuns over_runs(std::span<const Curve> curves);
-/// The columns of a curve's points as its JSON has them: a row for each method and size.
+/// The columns of a curve's methods as its JSON has them, and of their points.
+Table choices_table();
 Table points_table();
 /// Curves of runs: means for each method and size, each method, and a row for each run.
 std::vector<Table> curve_tables(std::span<const Curve> curves,

@@ -61,9 +61,9 @@ struct PruneResult {
   /// What kept prune.json from being completed: the pruned run is whole all the same.
   std::optional<Error> unwritten{};
 };
-Json to_json(const PruneResult& result);
 /// Loss, accuracy, parameters and time per batch before and after, and the heads that are left.
-Table model_table(const PruneResult& result);
+Finding finding_of(const PruneResult& result);
+Json to_json(const PruneResult& result);
 
 /// "method=greedy keep=4 seed=0 ...": the settings that decide what comes out, as settings text.
 std::string pruning_text(const PruneOptions& options);

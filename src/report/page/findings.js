@@ -2,7 +2,8 @@
 // by any number, which is drawn, with the meaning of each column in its title. And the curve of
 // loss against heads kept.
 import {at2} from './core_losses.js';
-import {bars, digits, grouped, plot} from './charts.js';
+import {range} from './draw.js';
+import {bars, digits, grouped, matrix, plot} from './charts.js';
 import {aside, button, choice, code, dynamic, el, figure, note, tableOf, term} from './ui.js';
 import {app, go, run} from './state.js';
 
@@ -52,29 +53,6 @@ function rowsOf(report, {name, inner}) {
   return inner ? rows.flatMap((row) => (row[inner] || []).map((one) => ({...row, ...one}))) : rows;
 }
 
-/// The tables of a report; of one that describes none, its records and lists of heads, those of the
-/// same kind in one table.
-function tablesOf(report) {
-  if (report.tables) return report.tables.map((t) => ({...t, rows: rowsOf(report, t)}));
-  const isRecord = (v) => v && typeof v === 'object' && !Array.isArray(v);
-  const found = new Map();
-  for (const [name, v] of Object.entries(report)) {
-    const title = name.replaceAll('_', ' ');
-    const isHead = (one) => Array.isArray(one) && one.length === 2;
-    const rows = !Array.isArray(v) ? (isRecord(v) ? [{' ': title, ...v}] : [])
-      : v.every(isRecord) ? v : v.every(isHead) ? [{' ': title, heads: v}] : [];
-    const keys = Object.entries(rows[0] || {}).filter(([, one]) => !isRecord(one) &&
-      !(Array.isArray(one) && (isRecord(one[0]) || (one.length > 24 && !isHead(one[0])))))
-      .map(([key]) => key);
-    if (['options', 'settings'].includes(name) || !keys.length) continue;
-    const columns = keys.map((key) => ({key, title: key.replaceAll('_', ' '), meaning: ''}));
-    const same = found.get(String(keys));
-    if (!same) found.set(String(keys), {name, title, columns, rows: [...rows]});
-    else Object.assign(same, {title: `${same.title}, ${title}`, rows: [...same.rows, ...rows]});
-  }
-  return [...found.values()];
-}
-
 /// The bars of a column, largest first, named by the columns without numbers.
 function columnBars(width, {columns, cells, numeric}, by) {
   const drawn = cells.filter((row) => by >= 0 && row[by].number != null);
@@ -107,7 +85,7 @@ function sortedTable(table, id) {
     if (by >= 0) cells.sort((a, b) => (b[by].number ?? -Infinity) - (a[by].number ?? -Infinity));
     out.replaceChildren(
       tableOf(table.title || table.name, columns.map(titled),
-        cells.map((row) => row.map((c) => c.words))),
+        cells.map((row) => row.map((c) => c.words)), 512),
       table.note ? el('p', {class: 'small muted'}, table.note) : '',
     );
   };
@@ -123,6 +101,18 @@ function sortedTable(table, id) {
   };
   show();
   return [node, out];
+}
+
+/// Rows of numbers as shades, from 0 to the largest.
+function shadesOf(width, report, {name, title}) {
+  const rows = valueAt(report, name), cols = Math.max(...rows.map((row) => row.length));
+  const values = Float32Array.from(rows.flatMap((row) => range(cols, (c) => row[c] ?? 0)));
+  const numbered = (n) => range(n, String);
+  return matrix({
+    rowNames: numbered(rows.length), colNames: numbered(cols), values, width, cell: 28,
+    kind: 'weight', top: Math.max(...values, 1e-9), about: {name, title, sentence: ''},
+    say: (r, c) => `row ${r}, column ${c}: ${digits(values[r * cols + c])}`,
+  });
 }
 
 export const findingsView = {
@@ -145,10 +135,13 @@ export const findingsView = {
       const key = `${app.state.run} ${shown()}`;
       if (last?.key === key) return last.nodes;
       const curve = shown() === 'curve';
-      const nodes = !there.length ? note('Nothing was found yet.')
-        : tablesOf(reports[shown()]).filter(({name}) => !curve || name === 'methods')
-          .map((t, i) => sortedTable(t, `finding-${i}`));
-      const {examples} = reports[shown()] || {};
+      const report = reports[shown()] || {}, {examples, tables, command: again} = report;
+      const nodes = !there.length ? [note('Nothing was found yet.')]
+        : !tables ? [note('An earlier version wrote this. ', code(again), ' writes it anew.')]
+          : tables.map((t, i) => sortedTable({...t, rows: rowsOf(report, t)}, `finding-${i}`));
+      for (const [i, one] of (report.figures || []).entries())
+        nodes.push(figure((width) => shadesOf(width, report, one),
+          {id: `map-${i}`, most: 760, again}));
       if (examples) nodes.unshift(aside(`Over ${grouped(examples)} examples.`));
       if (curve) nodes.unshift(figure(curvePicture, {
         id: 'curve', most: 760, again: reports.curve.command,
@@ -168,42 +161,40 @@ export const findingsView = {
 
 // ---- the curve -------------------------------------------------------------------------------
 
-export const FEW = ['exhaustive', 'greedy', 'ablation', 'importance', 'random'];
+const isTypical = ({method}) => app.page.facts.typical.includes(method);
 
-/// The methods of the curve, those of most interest first.
+/// The methods of the curve, those that are looked at most first.
 export const methodsOf = () => {
   const all = run().reports.curve?.methods || [];
-  const rank = ({method}) => (FEW.includes(method) ? FEW.indexOf(method) : FEW.length);
-  return [...all].sort((a, b) => rank(a) - rank(b));
+  const rank = (m) => (isTypical(m) ? app.page.facts.typical.indexOf(m.method) : Infinity);
+  return [...all].sort((a, b) => (rank(a) < rank(b) ? -1 : Number(rank(a) > rank(b))));
 };
 export const methodNow = () =>
   methodsOf().find((m) => m.method === app.state.method) || methodsOf()[0];
 
-export const methodWords = (m) =>
-  ({exhaustive: 'best of all sets', ablation: 'each head alone'})[m] || m;
-
+/// Drawn as the program draws it; the method that is looked at is bold.
 export function curvePicture(width) {
   const {curve} = run().reports;
-  const methods = methodsOf().filter((m, i) => i < FEW.length || m === methodNow());
-  const top = Math.max(...methods.flatMap((m) => m.points.map((p) => p.loss)));
-  const [best] = methods;
+  const [best] = methodsOf(), {methods} = curve;
+  const drawn = methods.length <= 7 ? methods
+    : methods.filter((m) => isTypical(m) || m === methodNow());
   return plot({
     width, height: 300,
-    series: methods.map((m) => ({
-      name: methodWords(m.method), bold: m === methodNow(), thick: m === methodNow() ? 3 : 1.5,
-      points: m.points.map((p) => [p.kept, Math.max(p.loss, top / 1e6)]),
+    series: drawn.map((m) => ({
+      name: m.method, bold: m === methodNow(), thick: m === methodNow() ? 3 : 1.5,
+      points: m.points.map((p) => [p.kept, p.loss]),
+      ...(m.method === 'exhaustive' ? {hollow: true, r: 6} : {}),
     })),
-    x: {label: 'heads kept', names: best.points.map((p) => p.kept)},
-    y: {label: 'loss (nats, log)', log: true},
+    x: {label: 'heads kept', whole: true}, y: {label: 'held-out loss, nats', log: true},
     lines: [
       best.knee != null && {x: best.knee, name: `${best.knee}: within 1 %`},
-      curve.needed && {x: curve.needed, name: `${curve.needed}: needed`},
+      curve.needed && {x: curve.needed, name: `the task needs ${curve.needed}`},
       app.state.kept != null && {x: app.state.kept, name: `${app.state.kept} kept`, strong: true},
     ].filter(Boolean),
     about: {
-      name: 'curve', title: 'Loss against heads kept, without fine-tuning',
-      sentence: `All heads: ${digits(curve.full.loss)}; none: ${digits(curve.none.loss)}. Choose ` +
-        'a point to try it.',
+      name: 'curve', title: 'Loss against heads kept',
+      sentence: `Without fine-tuning. All heads: ${digits(curve.full.loss)}; none: ` +
+        `${digits(curve.none.loss)}. Choose a point to try it.`,
     },
   });
 }
