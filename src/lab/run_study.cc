@@ -23,16 +23,18 @@ constexpr double kSlowOperations = 5e8;  // from which on one example is checked
 constexpr double kPatternCells = 3e8;    // that mean patterns are taken over
 constexpr double kOperations = 1e11;     // that the losses of one set of examples may take
 
+using Modules = std::vector<RunStudy::Module>;
+
 /// The cells of all patterns of one example.
-double cells_of(const RunStudy& study) {
+double cells_of(const Modules& modules) {
   double cells = 1;
-  for (const RunStudy::Module& module : study.modules)
+  for (const RunStudy::Module& module : modules)
     cells += static_cast<double>(module.heads * module.queries * module.keys);
   return cells;
 }
 
-std::vector<RunStudy::Module> empty_modules(const Transformer& model, const Batch& examples) {
-  std::vector<RunStudy::Module> modules;
+Modules empty_modules(const Transformer& model, const Batch& examples) {
+  Modules modules;
   for (const AttentionModule& place : model.attention_modules()) {
     RunStudy::Module& module = modules.emplace_back();
     module.kind = place.kind;
@@ -90,10 +92,10 @@ void add_pooled(RunStudy::Module& module, Index head, Index queries,
 }
 
 /// Adds the patterns of a part; `seen` counts the examples that have each row of squares.
-void add_patterns(const ModelCaptures& captures, const Batch& part, RunStudy& study,
+void add_patterns(const ModelCaptures& captures, const Batch& part, Modules& modules,
                   std::vector<std::vector<Index>>& seen) {
-  for (std::size_t m = 0; m < study.modules.size(); ++m) {
-    RunStudy::Module& module = study.modules[m];
+  for (std::size_t m = 0; m < modules.size(); ++m) {
+    RunStudy::Module& module = modules[m];
     seen[m].resize(module.rows);
     for (Index b = 0; b < part.size; ++b) {
       const Index queries = part.queries_of(module.kind, b);
@@ -104,17 +106,17 @@ void add_patterns(const ModelCaptures& captures, const Batch& part, RunStudy& st
   }
 }
 
-void study_patterns(const Run& run, const Batch& examples, RunStudy& study) {
-  const double cells = cells_of(study);
+void study_patterns(const Transformer& model, const Batch& examples, Modules& modules) {
+  const double cells = cells_of(modules);
   const auto most = static_cast<Index>(std::clamp(kPatternCells / cells, 1.0, 512.0));
   const auto at_once = static_cast<Index>(std::clamp(kPatternCells / 8 / cells, 1.0, 64.0));
-  std::vector<std::vector<Index>> seen(study.modules.size());
+  std::vector<std::vector<Index>> seen(modules.size());
   for_parts(examples.rows(0, std::min(most, examples.size)), at_once,
             [&](const Batch& part, Index) {
-              add_patterns(Activations(run.model, part).captures(), part, study, seen);
+              add_patterns(Activations(model, part).captures(), part, modules, seen);
             });
-  for (std::size_t m = 0; m < study.modules.size(); ++m) {
-    RunStudy::Module& module = study.modules[m];
+  for (std::size_t m = 0; m < modules.size(); ++m) {
+    RunStudy::Module& module = modules[m];
     for (std::size_t i = 0; i < module.mean_pattern.size(); ++i) {
       const Index times = seen[m][i / module.columns % module.rows];
       module.mean_pattern[i] /= static_cast<float>(std::max<Index>(1, times));
@@ -136,7 +138,7 @@ void study_check(const Run& run, const Batch& examples, RunStudy& study) {
   Index shortest = c.length;
   for (const RunStudy::Module& module : study.modules)
     shortest = std::min(shortest, module.queries);
-  while (static_cast<double>(study.checked) * (cells_of(study) + logits) >
+  while (static_cast<double>(study.checked) * (cells_of(study.modules) + logits) >
              kCheckedNumbers * static_cast<double>(study.check_every) &&
          2 * study.check_every <= shortest)
     study.check_every *= 2;
@@ -160,7 +162,8 @@ Transformer in_half(const Transformer& model) {
   return rounded;
 }
 
-std::vector<RunStudy::Snapshot> snapshots_of(const Run& run, Index examples) {
+std::vector<RunStudy::Snapshot> snapshots_of(const Run& run, const Batch& scored) {
+  const Index examples = scored.size;
   std::vector<RunStudy::Snapshot> studied;
   const Snapshots kept = read_snapshots(run);
   for (std::size_t i = 0; i < kept.steps.size(); ++i) {
@@ -173,6 +176,7 @@ std::vector<RunStudy::Snapshot> snapshots_of(const Run& run, Index examples) {
     });
     snapshot.loss = evaluate(model, *run.task, {.examples = examples}).loss;
     snapshot.half_loss = evaluate(in_half(model), *run.task, {.examples = examples}).loss;
+    study_patterns(model, scored, snapshot.modules = empty_modules(model, scored));
   }
   return studied;
 }
@@ -192,10 +196,10 @@ RunStudy study_run(const Run& run) {
   const Batch scored = run.task->make_batch(streams::scored(), study.examples, Split::validation);
   study.modules = empty_modules(run.model, held_out);
   study_held_out(run, held_out, study);
-  study_patterns(run, scored, study);
+  study_patterns(run.model, scored, study.modules);
   study_check(run, scored, study);
-  study.snapshot_examples = std::max<Index>(8, study.examples / 8);
-  study.snapshots = snapshots_of(run, study.snapshot_examples);
+  study.snapshot_examples = std::min(scored.size, std::max<Index>(8, study.examples / 8));
+  study.snapshots = snapshots_of(run, scored.rows(0, study.snapshot_examples));
   study.scored_losses = losses_of(run, scored);
   return study;
 }

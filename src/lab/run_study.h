@@ -35,10 +35,12 @@ struct RunStudy {
   /// (t + 1) % check_every is 0.
   Index checked = 0, check_every = 1;
   std::vector<float> logits;  // [checked, T / check_every, K*V]
-  /// The weights after a kept step, and the loss that they have, in 32 bits and in 16.
+  /// The weights after a kept step, the loss that they have, in 32 bits and in 16, and the modules
+  /// with their mean patterns.
   struct Snapshot {
     Index step = 0;
     std::vector<float> weights{};
+    std::vector<Module> modules{};
     double loss = 0, half_loss = 0;
   };
   Index snapshot_examples = 0;  // on which these losses are taken

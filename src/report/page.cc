@@ -11,6 +11,7 @@
 #include "base/digest.h"
 #include "headlab/base/text.h"
 #include "headlab/heads/lessons.h"
+#include "headlab/report/figures.h"
 #include "report/page_html.h"
 #include "report/page_parts.h"
 
@@ -82,6 +83,8 @@ class PageMaker {
   bool make_poorer() {
     if (const Index snapshots = std::min(plan_.snapshots, most_snapshots()); snapshots > 1) {
       plan_.snapshots = snapshots > 5 ? snapshots / 2 : 0;
+    } else if (plan_.maps && most_snapshots() > 1) {
+      plan_.maps = false;
     } else if (plan_.examples > 32) {
       plan_.examples = plan_.examples > 128 ? 128 : 32;
     } else if (plan_.weights) {
@@ -99,7 +102,8 @@ class PageMaker {
     std::vector<std::string> sentences = missing_;
     const auto say = [&](const auto&... parts) { sentences.push_back(text(parts...)); };
     if (plan_.snapshots < most_snapshots())
-      say(plan_.snapshots, " of ", most_snapshots(), " kept steps of training are shown.");
+      say(plan_.snapshots, " of ", most_snapshots(), " kept steps of training are shown",
+          plan_.snapshots == 0 && plan_.maps ? " with their weights, all as maps." : ".");
     if (plan_.examples < PagePlan().examples)
       say("Each set holds ", plan_.examples, " of ", PagePlan().examples, " examples.");
     if (!plan_.weights && options_.weights)
@@ -171,6 +175,7 @@ class PageMaker {
     if (textbook_) facts["textbook"] = true;
     if (sweep_) facts["sweep"] = sweep_->facts;
     facts["lessons"] = lessons_json();
+    facts["typical"] = std::vector<std::string>(kTypicalMethods.begin(), kTypicalMethods.end());
     facts["owner"] = Json::object({{"lift", kOwnerLift}, {"p", kOwnerP}});
     facts["tasks"] = tasks(blocks, task_of);
     Json& runs = facts["runs"] = Json::array();
@@ -205,10 +210,11 @@ class PageMaker {
     const Json all = facts(blocks);
     const Json* first = textbook_ ? nullptr : &all.at("runs").items()[0];
     const auto task = [&] { return all.at("tasks").items()[first->at("task").integer()]; };
-    page.html = html_page({{"title", html_text(all.at("title").string())},
-                           {"static", first != nullptr ? static_html(*first, task()) : ""},
-                           {"lessons", lessons_html()},
-                           {"data", data_html(all, blocks, page)}});
+    page.html =
+        html_page({{"title", html_text(all.at("title").string())},
+                   {"static", first != nullptr ? static_html(*first, task(), runs_[0].study) : ""},
+                   {"lessons", lessons_html()},
+                   {"data", data_html(all, blocks, page)}});
     page.left_out = left_out();
     for (const StudiedRun& one : runs_)
       std::ranges::move(sources_of(one), std::back_inserter(page.sources));

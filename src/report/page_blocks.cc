@@ -26,7 +26,7 @@ std::string little(std::span<const Value> values, int width, const Of& of) {
 
 }  // namespace
 
-Json PageBlocks::add(const char* purpose, const char* dtype, const Sizes& shape,
+Json PageBlocks::add(const char* purpose, const std::string& dtype, const Sizes& shape,
                      std::string bytes) {
   PageBlock& block =
       blocks_.emplace_back(PageBlock{text("b", blocks_.size()), purpose, std::move(bytes)});
@@ -54,12 +54,11 @@ Json PageBlocks::counts(const char* purpose, const Sizes& shape,
                         std::span<const std::int32_t> values) {
   const std::int32_t most = values.empty() ? 0 : std::ranges::max(values);
   require(values.empty() || std::ranges::min(values) >= 0, "a page keeps no negative counts");
-  const int width = most < 256 ? 1 : most < 65536 ? 2 : 4;
-  return add(purpose,
-             width == 1   ? "u8"
-             : width == 2 ? "u16"
-                          : "i32",
-             shape, little(values, width, std::identity()));
+  const auto bits = static_cast<std::size_t>(std::bit_width(static_cast<std::uint32_t>(most | 1)));
+  std::string bytes((values.size() * bits + 7) / 8, '\0');
+  for (std::size_t i = 0; i < values.size() * bits; ++i)
+    bytes[i / 8] |= static_cast<char>((values[i / bits] >> i % bits & 1) << i % 8);
+  return add(purpose, text("u", bits), shape, std::move(bytes));
 }
 
 }  // namespace headlab

@@ -30,13 +30,13 @@ class PageBlocks {
   Json halves(const char* purpose, const Sizes& shape, std::span<const float> values);
   /// Weights of attention, from 0 to 1.
   Json shares(const char* purpose, const Sizes& shape, std::span<const float> values);
-  /// Numbers from 0 on, in one byte, two or four, whichever suffices.
+  /// Numbers from 0 on, each in as many bits as the largest needs, low ones first: "u5" is of 5.
   Json counts(const char* purpose, const Sizes& shape, std::span<const std::int32_t> values);
 
   const std::vector<PageBlock>& all() const { return blocks_; }
 
  private:
-  Json add(const char* purpose, const char* dtype, const Sizes& shape, std::string bytes);
+  Json add(const char* purpose, const std::string& dtype, const Sizes& shape, std::string bytes);
 
   std::vector<PageBlock> blocks_;
 };

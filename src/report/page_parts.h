@@ -16,7 +16,8 @@ namespace headlab {
 /// How much of everything a page holds; what thinning changes.
 struct PagePlan {
   Index examples = kStudiedExamples;  // of each set
-  Index snapshots = 40;               // kept steps of training
+  Index snapshots = 40;               // kept steps of training, with their weights
+  bool maps = true;                   // of kept steps, where none has its weights
   Index shown = 16;                   // examples that are offered to look at
   bool weights = true;                // whether the model is embedded
 };
@@ -48,7 +49,7 @@ PageSweep read_sweep(const std::filesystem::path& folder);
 Json verdict_of(const Json& run);
 /// The lessons as text and tables; their scripts compute with lessons_json().
 std::string lessons_html();
-/// What a page shows without its scripts: the verdict and a table of scores.
-std::string static_html(const Json& run, const Json& task);
+/// What a page shows without its scripts: the verdict, maps of heads, and a table of scores.
+std::string static_html(const Json& run, const Json& task, const RunStudy& study);
 
 }  // namespace headlab

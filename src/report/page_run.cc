@@ -3,6 +3,7 @@
 // Read next: page_history.cc.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "report/page_parts.h"
@@ -183,6 +184,21 @@ Json snapshots_facts(const RunStudy& study, const PagePlan& plan, PageBlocks& bl
   return json;
 }
 
+/// The mean patterns after each kept step, by module.
+Json maps_facts(const RunStudy& study, PageBlocks& blocks) {
+  Json steps = Json::array(), modules = Json::array();
+  for (const RunStudy::Snapshot& snapshot : study.snapshots) steps.push_back(snapshot.step);
+  for (std::size_t m = 0; m < study.modules.size(); ++m) {
+    std::vector<float> all;
+    for (const RunStudy::Snapshot& snapshot : study.snapshots)
+      std::ranges::copy(snapshot.modules[m].mean_pattern, std::back_inserter(all));
+    const RunStudy::Module& module = study.modules[m];
+    modules.push_back(blocks.shares(
+        "maps", {std::ssize(study.snapshots), module.heads, module.rows, module.columns}, all));
+  }
+  return Json::object({{"steps", steps}, {"modules", modules}});
+}
+
 }  // namespace
 
 Json run_facts(const Run& run, const RunStudy& study, const PagePlan& plan, PageBlocks& blocks) {
@@ -204,6 +220,8 @@ Json run_facts(const Run& run, const RunStudy& study, const PagePlan& plan, Page
   losses["held_out"] = blocks.floats("losses", {plan.examples}, first(study.held_out_losses));
   losses["scored"] = blocks.floats("losses", {plan.examples}, first(study.scored_losses));
   facts["snapshots"] = snapshots_facts(study, plan, blocks);
+  if (facts["snapshots"].is_null() && plan.maps && study.snapshots.size() > 1)
+    facts["maps"] = maps_facts(study, blocks);
   facts["metrics"] = run_metrics(run);
   facts["history"] = run_history(run);
   facts["reports"] = run_reports(run);

@@ -1,12 +1,13 @@
 // What a run shows, in words: how good it is, which heads do what, and how many are enough. Every
 // claim comes from a file of the run, and is cut out as a piece of its own, so that a page can link
 // it to the view that shows it. A page without its scripts, as in the preview of a mail, shows
-// these sentences and the table of scores. Read next: page.cc.
+// these sentences, maps of heads and the table of scores. Read next: page.cc.
 #include <algorithm>
 #include <set>
 
 #include "headlab/base/text.h"
 #include "headlab/report/finding_text.h"
+#include "headlab/report/heatmap.h"
 #include "report/page_parts.h"
 
 namespace headlab {
@@ -152,14 +153,31 @@ class Verdict {
 
 Json verdict_of(const Json& run) { return Verdict(run).take(); }
 
-std::string static_html(const Json& run, const Json& task) {
+/// The mean patterns of all heads as text.
+static std::string maps_html(const Json& run, const RunStudy& study) {
+  std::vector<std::pair<std::string, std::vector<SmallMap>>> groups;
+  for (std::size_t m = 0; m < study.modules.size(); ++m) {
+    const RunStudy::Module& module = study.modules[m];
+    const Json& facts = run.at("modules").items()[m];
+    auto& [title, maps] = groups.emplace_back(facts.at("name").string(), std::vector<SmallMap>());
+    const std::span<const float> all = module.mean_pattern;
+    const auto cells = static_cast<std::size_t>(module.rows * module.columns);
+    for (const Json& born : facts.at("heads").items())
+      maps.push_back({text(m, ".", born.dump()), module.rows, module.columns,
+                      all.subspan(maps.size() * cells, cells)});
+  }
+  return "<p>Where heads look in the mean over examples: queries down, keys across.</p>\n<pre>" +
+         html_text(small_maps(groups, Shades::characters)) + "</pre>\n";
+}
+
+std::string static_html(const Json& run, const Json& task, const RunStudy& study) {
   std::vector<std::string> asked;
   for (const Json& relation : task.at("relations").items())
     asked.push_back(relation.at("description").string());
   std::string html = "<p id=\"verdict\">";
   for (const Json& piece : run.at("verdict").items()) html += html_text(piece.at("text").string());
   if (!asked.empty()) html += html_text("A query has to look at " + join(asked, ", ") + ".");
-  html += "</p>\n";
+  html += "</p>\n" + maps_html(run, study);
   const Json* heads = run.at("reports").find("heads");
   if (heads == nullptr || heads->find("tables") == nullptr) return html;  // of an early version
   Table best = finding_of(*heads).table("relations");

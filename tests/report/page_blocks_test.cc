@@ -21,18 +21,19 @@ TEST(PageBlocks, AreLittleEndian) {
   EXPECT_EQ(first.at("hash").integer(), fnv1a(blocks.all()[0].bytes));
 }
 
-TEST(PageBlocks, CountInAsFewBytesAsSuffice) {
-  const std::pair<std::int32_t, const char*> cases[] = {{255, "u8"},
-                                                        {256, "u16"},
-                                                        {65535, "u16"},
-                                                        {65536, "i32"}};
+TEST(PageBlocks, CountInAsFewBitsAsSuffice) {
+  const std::pair<std::int32_t, const char*> cases[] = {{0, "u1"},     {1, "u1"},   {2, "u2"},
+                                                        {16, "u5"},    {255, "u8"}, {256, "u9"},
+                                                        {65536, "u17"}};
   for (const auto& [most, dtype] : cases) {
     PageBlocks blocks;
     const std::vector<std::int32_t> values = {0, most};
     EXPECT_EQ(blocks.counts("examples", {2}, values).at("dtype").string(), dtype) << most;
   }
   PageBlocks blocks;
-  EXPECT_EQ(blocks.counts("examples", {0}, {}).at("dtype").string(), "u8");
+  EXPECT_EQ(blocks.counts("examples", {0}, {}).at("dtype").string(), "u1");
+  blocks.counts("examples", {3}, std::vector<std::int32_t>{5, 1, 6});
+  EXPECT_EQ(blocks.all().back().bytes, std::string("\x8d\x01", 2)) << "101, 001 and 110 from low";
   const std::vector<std::int32_t> negative = {-1};
   EXPECT_THROW(blocks.counts("examples", {1}, negative), Error);
 }

@@ -215,6 +215,29 @@ TEST_F(Pages, KeepSnapshotsInHalfTheBytes) {
   EXPECT_LT(snapshots.at("error").number(), 1e-2);
 }
 
+TEST_F(Pages, KeepMapsOfStepsWhoseWeightsFindNoRoom) {
+  RunConfig config = tiny_config();
+  config.keep_weights = 4;
+  const TrainedRun run = trained("a", config);
+  const auto size = static_cast<double>(make_page({run.path}).html.size());
+  const std::string html = make_page({run.path}, {.megabytes = (size - 1) / 1e6}).html;
+  const Json facts = facts_in(html);
+  const Json& one = facts.at("runs").items()[0];
+  EXPECT_TRUE(one.at("snapshots").is_null());
+  EXPECT_EQ(one.at("maps").at("steps"), Json(std::vector<int>{0, 1, 4, 20}));
+  const std::string maps = block_in(html, one.at("maps").at("modules").items()[0]);
+  const std::string now = block_in(html, one.at("thumbnails").items()[0]);
+  ASSERT_EQ(maps.size(), 4 * now.size());
+  const auto off = [&](std::size_t step) {  // from the run as it is
+    int sum = 0;
+    for (std::size_t i = 0; i < now.size(); ++i)
+      sum += std::abs(static_cast<std::uint8_t>(maps[step * now.size() + i]) -
+                      static_cast<std::uint8_t>(now[i]));
+    return sum;
+  };
+  EXPECT_LT(2 * off(3), off(0));
+}
+
 TEST_F(Pages, BringTheParentOfAPrunedRun) {
   const TrainedRun run = trained("a");
   prune_run(run, path("b"), {.keep = 1});

@@ -4,6 +4,7 @@
 // Read next: picture.h; src/report/figures.cc.
 #pragma once
 
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,6 +48,10 @@ std::string grid_text(const TransformerConfig& config, std::span<const HeadPatte
 
 /// The lift of each relation over a training, and when its role was born.
 Picture history_figure(const HeadsHistory& history, double width = 0);
+
+/// Of many methods a picture shows these; the first are looked at most.
+inline constexpr std::array kTypicalMethods = {"exhaustive", "greedy",    "ablation",
+                                               "importance", "magnitude", "random"};
 
 /// Loss against heads kept, for each method, as means with intervals over runs; beside it, where
 /// the curves have them, the losses after fine-tuning and of models of the same sizes from scratch.

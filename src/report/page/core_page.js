@@ -31,13 +31,18 @@ function floatOfHalf(half) {
   return half & 0x8000 ? -size : size;
 }
 
+/// Numbers of so many bits, low ones first.
+function unpacked(bytes, bits, count) {
+  const values = new Int32Array(count);
+  for (let i = 0, at = 0; i < count; ++i)
+    for (let b = 0; b < bits; ++b, ++at) values[i] |= (bytes[at >> 3] >> (at & 7) & 1) << b;
+  return values;
+}
+
 const decoders = {
   f32: (bytes) => new Float32Array(bytes.buffer),
   f16: (bytes) => Float32Array.from(new Uint16Array(bytes.buffer), floatOfHalf),
   p8: (bytes) => Float32Array.from(bytes, (v) => (v / 255) * (v / 255)),
-  u8: (bytes) => bytes,
-  u16: (bytes) => new Uint16Array(bytes.buffer),
-  i32: (bytes) => new Int32Array(bytes.buffer),
 };
 
 // Decodes blocks when they are first asked for; remembers which were damaged.
@@ -57,7 +62,8 @@ class Blocks {
     try {
       const bytes = bytesOf(this.textOf(block.id));
       if (hashOf(bytes) !== block.hash) this.damaged.add(block.id);
-      values = decoders[block.dtype](bytes);
+      const [, bits] = /^u(\d+)$/.exec(block.dtype) || [];
+      values = bits ? unpacked(bytes, bits, count) : decoders[block.dtype](bytes);
     } catch (error) {
       this.damaged.add(block.id);
     }
@@ -219,12 +225,15 @@ export class Run {
   losses(set) {
     return this.page.blocks.read(this.facts.losses[set]);
   }
-  // The mean pattern of a head over examples, in at most 64 x 64 cells.
-  thumbnail(m, place) {
-    const block = this.facts.thumbnails[m];
-    const [, rows, columns] = block.shape, each = rows * columns;
-    const all = this.page.blocks.read(block);
-    return {rows, columns, weights: all.subarray(place * each, (place + 1) * each)};
+  // The mean pattern of a head over examples, in at most 64 x 64 cells, at the end or after one of
+  // the steps of facts.maps.
+  thumbnail(m, place, step = null) {
+    const {maps, thumbnails} = this.facts;
+    const block = step === null ? thumbnails[m] : maps.modules[m];
+    const [heads, rows, columns] = block.shape.slice(-3), each = rows * columns;
+    const at = step === null ? place : maps.steps.indexOf(step) * heads + place;
+    const weights = this.page.blocks.read(block).subarray(at * each, (at + 1) * each);
+    return {rows, columns, weights};
   }
 }
 

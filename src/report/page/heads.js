@@ -6,8 +6,8 @@ import {mapBitmap, pooled, range, remember} from './draw.js';
 import {digits, shaded} from './charts.js';
 import {button, dynamic, el, explained, live, palette, say} from './ui.js';
 import {
-  app, chosen, gateArray, go, headsOf, isLive, ownedBy, prunedRuns, run, scoresOf, silenced, task,
-  toggleGate, trace,
+  app, chosen, gateArray, go, headsOf, isLive, mapStep, ownedBy, prunedRuns, run, scoresOf,
+  silenced, task, toggleGate, trace,
 } from './state.js';
 import {patternOf} from './pattern.js';
 
@@ -223,10 +223,10 @@ export function moduleName({name, kind, heads, kvBlocks}) {
 }
 
 /// The small map of a head, as an item of a picture without its place: the pattern on the example,
-/// of very long inputs and where there is none the mean pattern.
+/// of very long inputs, and of steps without weights, the mean pattern.
 function thumbnailOf(x) {
-  if (!trace() || task().length > 256) {
-    const {rows, columns: cols, weights: values} = run().thumbnail(x.m, x.place);
+  if (!trace() || task().length > 256 || mapStep() != null) {
+    const {rows, columns: cols, weights: values} = run().thumbnail(x.m, x.place, mapStep());
     return shaded({values, rows, cols});
   }
   return remember(trace(), `thumbnail ${x.at}`, () => {

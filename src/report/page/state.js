@@ -294,13 +294,21 @@ export const stepSlider = () =>
     words: (i) => String(timeSteps()[i]), act: (i) => go({step: timeSteps()[i]}),
   });
 
+const nearest = (steps, step) =>
+  steps.reduce((a, b) => (Math.abs(b - step) < Math.abs(a - step) ? b : a));
+
 /// The step nearest to a step that can be looked at; null where it is the last, or there is none.
 export function nearestStep(step) {
   const steps = app.page.runs.length ? timeSteps() : [];
   if (step == null || !steps.length) return null;
-  const near = steps.reduce((a, b) => (Math.abs(b - step) < Math.abs(a - step) ? b : a));
+  const near = nearest(steps, step);
   return near === steps.at(-1) ? null : near;
 }
+
+/// The step whose mean patterns stand for those of the step that is looked at; null where the model
+/// itself is of that step, or there are none.
+export const mapStep = () => app.state.step == null || keepsWeights() || !run().facts.maps ? null
+  : nearest(run().facts.maps.steps, app.state.step);
 
 export function headName(x) {
   const [{kind}, owned] = [run().modules[x.m], ownedBy(x)];

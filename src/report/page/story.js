@@ -9,8 +9,8 @@ import {
 } from './ui.js';
 import {formatHash} from './address.js';
 import {
-  app, chosen, go, headsOf, isLive, lacking, noPattern, onlyHeads, prunedRuns, run, silenced,
-  stepSlider, task, timeSteps, trace,
+  app, chosen, go, headsOf, isLive, lacking, mapStep, noPattern, onlyHeads, prunedRuns, run,
+  silenced, stepSlider, task, timeSteps, trace,
 } from './state.js';
 import {
   bestPoints, births, bornAt, costOf, doneBy, finetuning, headGrid, listed, partnerOf, percent,
@@ -135,7 +135,7 @@ function scenes() {
       set: {...start, step: early},
       say: () => `${hero.at} was born at step ${born}, while the model was trained.` +
         (early == null ? '' : run().steps.length ? ` This is the model before that, at step ` +
-          `${early}.` : ` Below, the bars of the heads show step ${early}, before that.`),
+          `${early}.` : ` Below, the heads are shown at step ${early}, before that.`),
     },
   ].filter(Boolean);
 }
@@ -189,7 +189,7 @@ function lossPicture(width) {
     metrics.step.map((s, i) => [s, values[i]]).filter((p) => p[1] != null && p[1] > 0);
   const now = app.state.step;
   return plot({
-    width, height: 190, x: {label: 'step', low: 0}, y: {label: 'loss (nats, log)', log: true},
+    width, height: 190, x: {label: 'step', low: 0}, y: {label: 'loss, nats', log: true},
     series: [
       {name: 'held out', points: zip(metrics.loss), thick: 2.5, r: 2.5},
       {name: 'training', points: zip(metrics.train_loss || []), dots: false},
@@ -239,10 +239,15 @@ function headsNodes() {
     button('Play', (event) => play(event.target), {'aria-pressed': 'false', id: 'play'}),
     stepSlider(),
   ];
-  const told = () => app.state.step == null ? '' : run().steps.length && isLive()
-      ? `Maps and bars are of step ${app.state.step}, all else is of the last.`
-      : `The bars are of step ${app.state.step}, all else is of the last: weights of it were not ` +
-        'kept.';
+  const told = () => {
+    const {step} = app.state;
+    if (step == null) return '';
+    if (run().steps.length && isLive())
+      return `Maps and bars are of step ${step}, all else is of the last.`;
+    const maps = mapStep() == null ? '' : `, maps are mean patterns after step ${mapStep()}`;
+    return `The bars are of step ${step}${maps}, all else is of the last: this page holds no ` +
+      'weights of that step.';
+  };
   return [
     el('div', {class: 'controls'}, time,
       choice('sort', 'Sort by', sortings().map(([name]) => [name, name]), (v) => go({sort: v}),
@@ -311,16 +316,15 @@ export function kneePicture(width) {
   const {sweep} = app.page.facts;
   const groups = sweep.groups.filter((g) => headCount(g) >= 0)
     .sort((a, b) => headCount(a) - headCount(b));
-  const positive = (v) => Math.max(v, 1e-9);
   const series = [...new Set(groups.map((g) => g.task))].flatMap((name, i) => {
     const mine = groups.filter((g) => g.task === name);
     const [color, several] = [SERIES[i % 7], new Set(groups.map((g) => g.task)).size > 1];
     const means = mine.map((g) => {
       const {mean, low, high} = g.loss;
-      return [headCount(g), positive(mean), ...(low == null ? [] : [positive(low), high])];
+      return [headCount(g), mean, ...(low == null ? [] : [low, high])];
     });
     const seeds = mine.flatMap((g) =>
-      g.losses.filter((v) => v != null).map((v) => [headCount(g), positive(v)]));
+      g.losses.filter((v) => v != null).map((v) => [headCount(g), v]));
     return [
       {name: several ? name.split(':')[0] : 'mean', points: means, color, shape: SHAPES[i % 4]},
       {name: 'single seeds', points: seeds, line: false, hollow: true, r: 4, color,
@@ -328,9 +332,9 @@ export function kneePicture(width) {
     ];
   });
   return plot({
-    width, height: 320, series, x: {label: 'heads', names: [...new Set(groups.map(headCount))]},
-    y: {label: 'loss (nats, log)', log: true},
-    about: {name: 'knee', title: 'Loss against the number of heads', sentence: kneeSentence(sweep)},
+    width, height: 320, series, x: {label: 'heads', whole: true},
+    y: {label: 'held-out loss, nats', log: true},
+    about: {name: 'knee', title: 'Loss against heads', sentence: kneeSentence(sweep)},
   });
 }
 
