@@ -4,7 +4,6 @@
 #include "headlab/report/figures.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "headlab/base/error.h"
@@ -152,11 +151,8 @@ struct SeedSeries {
 constexpr std::size_t kMostMethods = 7;
 
 /// Of a method, whose name may follow that of a group of runs.
-bool is_typical(std::string_view method) {
-  method.remove_prefix(method.rfind(' ') + 1);
-  constexpr std::array<std::string_view, 6> kTypical = {"random",   "magnitude", "importance",
-                                                        "ablation", "greedy",    "exhaustive"};
-  return std::ranges::find(kTypical, method) != kTypical.end();
+bool is_typical(const std::string& method) {
+  return std::ranges::count(kTypicalMethods, method.substr(method.rfind(' ') + 1)) > 0;
 }
 
 /// "greedy 0.061, ...": the losses of each method with so many heads.
@@ -292,7 +288,7 @@ Picture prune_sweep_figure(const PruneSweepReport& report, double width) {
 }
 
 Picture losses_figure(const std::vector<RunLosses>& runs, double width) {
-  Plot plot{.x = {.label = "step"}, .y = {.label = kLoss, .logarithmic = true}};
+  Plot plot{.x = {.label = "step", .low = 0}, .y = {.label = kLoss, .logarithmic = true}};
   std::vector<std::string> last;
   for (const RunLosses& run : runs) {
     Series& series = plot.series.emplace_back(Series{.name = run.name, .radius = 0});

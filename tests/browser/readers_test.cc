@@ -1,15 +1,31 @@
 // The page for everyone: dark, printed, narrow, without motion, without scripts, by keyboard and by
 // name; and whatever stands in a token, it stays text. Read next: cases_test.cc.
+#include <regex>
 #include <set>
 
 #include "browser/study.h"
 
 namespace headlab::browser { namespace {
 
+/// What a button of a picture saves, instead of saving it.
+constexpr const char* kCatchFiles =
+    "globalThis.files = []; URL.createObjectURL = (blob) => (files.push(blob.text()), 'blob:x'); "
+    "URL.revokeObjectURL = () => {}; HTMLAnchorElement.prototype.click = () => {};";
+
 class Readers : public OnPage {
  protected:
   const Study& study = the_study();
   fs::path full = study.path("full/report.html");
+
+  /// A figure as the page saves it.
+  std::string svg_of(const std::string& id) {
+    tab().evaluate(kCatchFiles);
+    const std::string figure = "figure:has(#" + id + ")";
+    tab().click(figure + " summary");
+    tab().wait_until("document.querySelector('" + figure + " details button')");
+    tab().click(figure + " details button");
+    return tab().text("files[0]");
+  }
 };
 
 TEST_F(Readers, WhoPreferDarkGetDarkPaperAndItsOwnEndOfTheScale) {
@@ -158,7 +174,7 @@ TEST_F(Readers, ReachEverythingWithTab) {
   EXPECT_LE(tabs, 20) << "to the pattern";
 }
 
-TEST_F(Readers, WithoutScriptsSeeVerdictAndScores) {
+TEST_F(Readers, WithoutScriptsSeeVerdictMapsAndScores) {
   tab().allow_scripts(false);
   tab().open_file(full);
   tab().allow_scripts(true);  // for the questions of this test; the page's own have not run
@@ -168,14 +184,10 @@ TEST_F(Readers, WithoutScriptsSeeVerdictAndScores) {
   EXPECT_TRUE(shows("#verdict", "has to look at the token 1 back")) << "what is asked";
   EXPECT_TRUE(shows("h1", "full"));
   EXPECT_TRUE(there("#scores-table tbody tr"));
+  EXPECT_TRUE(shows("#static pre", "0.3") && shows("#static pre", "█")) << words("#static pre");
   tab().resize(320, 640);
   EXPECT_LE(tab().number("document.documentElement.scrollWidth"), 320);
 }
-
-/// What a button of a picture saves, instead of saving it.
-constexpr const char* kCatchFiles =
-    "globalThis.files = []; URL.createObjectURL = (blob) => (files.push(blob.text()), 'blob:x'); "
-    "URL.revokeObjectURL = () => {}; HTMLAnchorElement.prototype.click = () => {};";
 
 TEST_F(Readers, SavePicturesThatParse) {
   open(full);
@@ -209,16 +221,62 @@ TEST_F(Readers, SavePicturesThatParse) {
   }
 }
 
+/// The lines of a chart with their looks, at places from 0 to 1 within its frame, which is the line
+/// of three points; ascending.
+std::vector<std::pair<std::string, std::vector<double>>> chart_lines(const std::string& svg) {
+  static const std::regex path("<path d=\"(M[^\"]*)\" fill=\"none\" stroke=\"([^\"]*)\"[^>]*>");
+  static const std::regex number("-?[\\d.]+");
+  std::vector<std::pair<std::string, std::vector<double>>> lines;
+  std::vector<double> frame;
+  for (std::sregex_iterator at(svg.begin(), svg.end(), path), end; at != end; ++at) {
+    const std::string d = (*at)[1];
+    std::vector<double> places;
+    for (std::sregex_iterator n(d.begin(), d.end(), number), last; n != last; ++n)
+      places.push_back(std::stod(n->str()));
+    if (d.back() == 'z') continue;  // a mark
+    if (places.size() == 6) frame = places;
+    if (places.size() > 6) lines.emplace_back((*at)[2], places);
+  }
+  for (auto& [look, places] : lines)
+    for (std::size_t i = 0; i < places.size(); ++i)
+      places[i] = i % 2 == 0 ? (places[i] - frame.at(0)) / (frame.at(4) - frame.at(0))
+                             : (places[i] - frame.at(1)) / (frame.at(3) - frame.at(1));
+  return lines;
+}
+
+std::set<std::string> texts_in(const std::string& svg) {
+  static const std::regex words("<text[^>]*>([^<]*)</text>");
+  std::set<std::string> all;
+  for (std::sregex_iterator at(svg.begin(), svg.end(), words), end; at != end; ++at)
+    all.insert((*at)[1]);
+  return all;
+}
+
+/// The same lines in the same colours at the same places, and all words of the program's picture.
+TEST_F(Readers, GetTheSameCurveFromThePageAndTheProgram) {
+  study.done({"curve", "full", "--methods", "random,ablation,greedy,exhaustive", "--svg", "c.svg"});
+  const std::string program = read_file(study.path("c.svg"));
+  open(full, "#view=findings&file=curve");
+  const std::string page = svg_of("curve");
+  const auto ours = chart_lines(page), theirs = chart_lines(program);
+  ASSERT_EQ(theirs.size(), 4u);
+  for (std::size_t i = 0; i < theirs.size(); ++i) {
+    EXPECT_EQ(ours.at(i).first, theirs[i].first) << i;
+    ASSERT_EQ(ours[i].second.size(), theirs[i].second.size());
+    for (std::size_t j = 0; j < theirs[i].second.size(); ++j)
+      EXPECT_NEAR(ours[i].second[j], theirs[i].second[j], 0.01) << i << " " << j;
+  }
+  const std::set<std::string> here = texts_in(page);
+  for (const std::string& words : texts_in(program))
+    EXPECT_TRUE(here.contains(words)) << "the page lacks " << words;
+}
+
 /// The program writes the same items in the same words as the page.
 TEST_F(Readers, GetTheSameSvgFromThePageAndTheProgram) {
   study.done({"heads", "full", "--pattern", "0.0", "--example", "3", "--svg", "p.svg"});
   const std::string program = read_file(study.path("p.svg"));
   open(full, "#view=head&h=0.0&ex=3");
-  tab().evaluate(kCatchFiles);
-  tab().click("figure:has(#pattern) summary");
-  tab().wait_until("document.querySelector('figure:has(#pattern) details button')");
-  tab().click("figure:has(#pattern) details button");
-  const std::string page = tab().text("files[0]");
+  const std::string page = svg_of("pattern");
   const auto outlines = [](const std::string& document) {
     std::size_t count = 0;
     for (std::size_t at = 0; (at = document.find("stroke-width=\"4\"", at)) != document.npos; ++at)

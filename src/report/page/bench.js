@@ -14,7 +14,7 @@ import {chosenPicture, lockShown, lockedCell, patternCommand} from './pattern.js
 import {
   answersAt, dial, hidesCells, logitsAt, measure, oracleHint, showMeasured,
 } from './measure.js';
-import {FEW, curvePicture, methodNow, methodWords, methodsOf} from './findings.js';
+import {curvePicture, methodNow, methodsOf} from './findings.js';
 
 // ---- gates -----------------------------------------------------------------------------------
 
@@ -89,8 +89,7 @@ function setNodes() {
     prunedRuns().map((r) =>
       button(`The ${headsOf(r).length} of ${r.name}`, () => go({gates: only(r)}))),
     sizes.length > 0 && [
-      choice('method', 'Keep heads by', methodsOf().flatMap((m, i) =>
-        [...(i === FEW.length ? [[null, '──']] : []), [m.method, methodWords(m.method)]]),
+      choice('method', 'Keep heads by', methodsOf().map(({method}) => [method, method]),
         (v) => keep({method: v}), () => methodNow().method),
       sliderOf('kept', 'how many', {
         min: Math.min(...sizes), max: Math.max(...sizes), step: 1, 'aria-label': 'heads kept',

@@ -256,21 +256,50 @@ function nearestMark(boxes) {
 
 const extent = (values, low, high) => [low ?? Math.min(...values), high ?? Math.max(...values)];
 
-/// Where values lie on an axis that is drawn from one place to another, and its ticks.
-function scaleOf(axis, values, from, to) {
-  let [a, b] = extent(values.filter((v) => !axis.log || v > 0), axis.low, axis.high);
-  if (!Number.isFinite(a)) [a, b] = [axis.log ? 0.1 : 0, 1];
-  if (axis.log) [a, b] = [Math.log10(a), Math.log10(b)];
+/// 1, 2 and 5 times the powers of ten whose logarithms lie from a to b.
+function logTicks(a, b) {
+  const powers = range(Math.floor(b) - Math.floor(a) + 1, (i) => 10 ** (Math.floor(a) + i));
+  const found = powers.flatMap((power) => [1, 2, 5].map((m) => m * power))
+    .filter((v) => Math.log10(v) >= a - 1e-9 && Math.log10(v) <= b + 1e-9);
+  return found.length ? found : [10 ** a, 10 ** b];
+}
+
+/// Where values lie on an axis that is drawn from one place to another, its ticks, and those that
+/// are numbered if one takes `room`. As src/report/plot.cc has it.
+function scaleOf(axis, values, from, to, room) {
+  const {log, whole} = axis;
+  const measure = (v) => (log ? Math.log10(Math.max(v, 1e-300)) : v);
+  const known = values.filter((v) => Number.isFinite(v) && (!log || v > 0));
+  const ends = known.length ? extent(known) : [log ? 0.1 : 0, 1];
+  let [a, b] = [measure(axis.low ?? ends[0]), measure(axis.high ?? ends[1])];
   if (b - a < 1e-12) [a, b] = [a - 0.5, b + 0.5];
-  const on = (v) => Math.min(Math.max(axis.log ? Math.log10(Math.max(v, 1e-300)) : v, a), b);
-  const at = (v) => from + ((on(v) - a) / (b - a)) * (to - from);
-  const inside = (v) => Math.log10(v) >= a - 0.02 && Math.log10(v) <= b + 0.02;
-  const decades = axis.log ? ticks(Math.floor(a), Math.ceil(b), 6).filter((v) => v % 1 === 0) : [];
-  const fine = axis.log && decades.flatMap((v) => [1, 2, 5].map((m) => m * 10 ** v)).filter(inside);
-  const marks = axis.names || (!axis.log ? ticks(a, b)
-    : b - a > 1.5 ? decades.map((v) => 10 ** v).filter(inside)
-      : fine.length > 1 ? fine : ticks(10 ** a, 10 ** b));
-  return {at, marks};
+  const pad = 0.04 * (b - a);
+  [a, b] = [axis.low == null ? a - pad : a, axis.high == null ? b + pad : b];
+  const at = (v) => from + ((Math.min(Math.max(measure(v), a), b) - a) / (b - a)) * (to - from);
+  const step = Math.max(1, Math.ceil((ends[1] - ends[0]) / 16));
+  const marks = whole ? range(Math.floor((ends[1] - ends[0]) / step) + 1, (i) => ends[0] + i * step)
+    : log ? logTicks(a, b) : ticks(a, b);
+  const powers = marks.filter((v) => Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9);
+  const few = log && marks.length * room > Math.abs(to - from) && powers.length > 1;
+  const name = axis.label + (log ? ' (log scale)' : '');
+  return {at, marks, numbered: few ? powers : marks, name};
+}
+
+/// The axes of a plot, whose frame lies so: rules, ticks, numbers, names.
+function axisItems({left, top, last, bottom}, sx, sy) {
+  const tick = (points) => line(points, {stroke: 'ink'});
+  return [
+    ...sy.numbered.flatMap((v) => [
+      line([[left, sy.at(v)], [last, sy.at(v)]], {stroke: 'rule'}),
+      small(left - 7, sy.at(v), digits(v, 3), {anchor: 'end'}),
+    ]),
+    ...sy.marks.map((v) => tick([[left - 4, sy.at(v)], [left, sy.at(v)]])),
+    ...sx.numbered.map((v) => small(sx.at(v), bottom + 14, digits(v, 4), {anchor: 'middle'})),
+    ...sx.marks.map((v) => tick([[sx.at(v), bottom], [sx.at(v), bottom + 4]])),
+    tick([[left, top], [left, bottom], [last, bottom]]),
+    label((left + last) / 2, bottom + 31, sx.name, {anchor: 'middle', size: 11}),
+    label(10, (top + bottom) / 2, sy.name, {anchor: 'middle', turn: -90, size: 11}),
+  ];
 }
 
 /// The words of lines across a chart, in four rows so that they do not meet.
@@ -290,7 +319,7 @@ function lineItems(lines, at, width, bottom) {
 }
 
 /// Lines of points. series: [{name, points: [[x, y, low, high]], color, dash, shape, line, dots}];
-/// x, y: {label, log, low, high, names}; lines: [{x, name}] are marks across the chart.
+/// x, y: {label, log, low, high, whole}; lines: [{x, name}] are marks across the chart.
 export function plot({about, width, height = 300, series, x, y, lines = [], names = true, say}) {
   const all = series.flatMap((s) => s.points);
   const [xs, ys] = [all.map((p) => p[0]), all.flatMap((p) => [p[1], p[2] ?? p[1], p[3] ?? p[1]])];
@@ -298,19 +327,12 @@ export function plot({about, width, height = 300, series, x, y, lines = [], name
   const named = names && series.length > 1 && (width > 520 || room < width / 3);
   const right = named ? room : 14;
   const [left, top, bottom, last] = [58, lines.length ? 60 : 14, height - 40, width - right];
-  const [sx, sy] = [scaleOf(x, xs, left, last), scaleOf(y, ys, bottom, top)];
+  const [sx, sy] = [scaleOf(x, xs, left, last, 40), scaleOf(y, ys, bottom, top, 14)];
   const items = [
-    ...sy.marks.flatMap((v) => [
-      line([[left, sy.at(v)], [last, sy.at(v)]], {stroke: 'rule'}),
-      small(left - 6, sy.at(v), digits(v, 3), {anchor: 'end'}),
-    ]),
-    ...sx.marks.map((v) => small(sx.at(v), bottom + 14, digits(v, 4), {anchor: 'middle'})),
-    label((left + last) / 2, height - 9, x.label, {anchor: 'middle', size: 11}),
-    label(10, (top + bottom) / 2, y.label, {anchor: 'middle', turn: -90, size: 11}),
-    ...lineItems(lines, sx.at, width, bottom),
+    ...axisItems({left, top, last, bottom}, sx, sy), ...lineItems(lines, sx.at, width, bottom),
   ];
   const boxes = series.map((s, i) => seriesItems(items, s, i, sx.at, sy.at));
-  if (named) endLabels(items, series, {atX: sx.at, atY: sy.at, top, bottom});
+  if (named) endLabels(items, series, {x: last + 6, atY: sy.at, top, bottom});
   const point = (r, c) => series[r].points[c];
   return {
     ...about, width, height, items,
@@ -349,7 +371,7 @@ function seriesItems(items, s, i, atX, atY) {
 }
 
 /// Names at the ends of their lines, pushed apart where they would meet.
-function endLabels(items, series, {atX, atY, top, bottom}) {
+function endLabels(items, series, {x, atY, top, bottom}) {
   const ends = series.map((s, i) => ({s, i, last: s.points[s.points.length - 1]}))
     .filter((e) => e.last)
     .map((e) => ({...e, y: atY(e.last[1])}))
@@ -358,7 +380,6 @@ function endLabels(items, series, {atX, atY, top, bottom}) {
   for (const e of ends) floor = (e.y = Math.max(e.y, floor)) + 14;
   let ceiling = bottom;
   for (const e of ends.reverse()) ceiling = (e.y = Math.min(e.y, ceiling)) - 14;
-  const x = Math.max(...ends.map((e) => atX(e.last[0]))) + 8;
   for (const {s, i, y} of ends) {
     const {name, color = SERIES[i % SERIES.length], bold} = s;
     items.push(label(x, y, name, {fill: color, size: 11.5, bold}));
