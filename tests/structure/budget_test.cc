@@ -19,11 +19,11 @@ struct Part {
 };
 
 constexpr Part kBudget[] = {
-    {"base", 3287,
+    {"base", 3293,
      "from 2434: findings as tables, which end most writers; checksums of findings and logs; locks "
      "that touch no other file; models from elsewhere in halves and in several files; .npz in and "
      "out; how "
-     "all work is stopped; rows that a program adds to a table"},
+     "all work is stopped; rows that a program adds to a table; figures of findings"},
     {"kernels", 1712, "from 1636: RMSNorm, gates and rotary positions"},
     {"tensor", 646, "from 610: a backward is all or nothing; inputs of a sum share its gradient"},
     {"ops", 1413, "from 1335: RMSNorm, rotary positions, gated feed-forward networks"},
@@ -39,28 +39,29 @@ constexpr Part kBudget[] = {
     {"train", 1845,
      "from 1407: cells, which any number of processes make side by side; models that come in; "
      "a table of optimizers, to which a program adds; logs that say of which run they are"},
-    {"heads", 4795,
+    {"heads", 4825,
      "from 3922: columns of findings, whose texts left report; circuits of rotary positions, by "
-     "distance; how relations are divided; large models"},
+     "distance; how relations are divided; large models; patterns to know as data"},
     {"prune", 1875, "from 1742: cells; methods are compared over runs"},
-    {"lab", 1868,
+    {"lab", 1871,
      "from 1266: cells; arms are compared; the words of verdicts; a penalty is chosen on one split "
      "and judged on another"},
     {"bench", 855, "what its columns mean, from report; a token after a prefix"},
-    {"report", 3374},
+    {"report", 3381, "from 3374: maps of heads at earlier steps, and without scripts"},
     {"cli", 3722,
      "from 3572: import, export, completion and the manual; sources, top-p and stops of sample; "
      "heads that are removed by name; flags that bench and start took in silence"},
     {"headlab.h", 77},
-    {"page .js", 5527},
+    {"page .js", 5540,
+     "from 5527: axes as the program draws them; maps of earlier steps; figures of findings"},
     {"page .css", 189},
     {"page .html", 176, "from 175: what is asked stands there without scripts"},
     {"page .json", 1},
     {"examples", 393, "from 337: one_page, the first file that a student reads"},
-    {"tests", 29471,
+    {"tests", 29568,
      "from 26134: cells; all combinations of kinds; models from elsewhere; files and programs as "
      "tasks; what interrupts, and what is damaged; every nested key of what is written; what is "
-     "chosen on one split and judged on another"},
+     "chosen on one split and judged on another; pictures of the page beside the program's"},
     {"CMakeLists.txt", 370, "from 349: parts with other flags; completion and the manual"},
 };
 
