@@ -105,7 +105,7 @@ const FindingEntry kFindings[] = {
      found_by<CircuitsReport>},
     {"curve.json", "what `curve` found", "curve RUN", "story bench findings", found_by<Curve>,
      "full(loss accuracy) none(as full) methods(points(kept heads loss accuracy choosing_loss "
-     "finetuned from_scratch precision recall)) subsets(heads examples losses) settings"},
+     "finetuned from_scratch precision recall)) subsets(heads examples kind losses) settings"},
     {"prune.json", "what `prune` did, and how its run stands now", "", "findings",
      found_by<PruneResult>, "timing(as michel.json) unfinished command"},
     {"michel.json", "what `reproduce michel` found", "reproduce michel RUN", "findings",

@@ -10,7 +10,7 @@ import {
 import {formatHash} from './address.js';
 import {
   app, chosen, go, headsOf, isLive, lacking, mapStep, noPattern, onlyHeads, prunedRuns, run,
-  silenced, stepSlider, task, timeSteps, trace,
+  silenced, stepSlider, task, timeSteps, trace, where,
 } from './state.js';
 import {
   bestPoints, births, bornAt, costOf, doneBy, finetuning, headGrid, listed, partnerOf, percent,
@@ -49,10 +49,10 @@ function askedNodes() {
   if (!trace()) return [noPattern()];
   const scene = () => app.state.scene > 1;
   let looked = null;
-  const here = () => looked ?? queryShown();
+  const here = () => (looked?.at === where() ? looked.t : queryShown());  // of this example
   const words = dynamic('p', {id: 'answered'}, () => answered(here()));
   const point = (_, t) => {
-    looked = t;
+    looked = {t, at: where()};
     words.textContent = answered(t);
     shown.draw();
   };
