@@ -24,17 +24,22 @@ struct Symbols {
   const char* meaning;            // and its description
   Index heads = 0;                // see Task::needed_heads
 
-  Index symbols = 16, shortest = 4, longest = 10;
+  Index symbols = 16, shortest = 4, longest = 10, gap = 0;
 
   void bind(Settings& s) {
     s.integer("symbols", symbols, 1, 1 << 20, "number of symbols; the separator comes on top");
     s.integer("shortest", shortest, 1, 32768, "fewest symbols in a sequence");
     s.integer("longest", longest, 1, 32768, "most symbols in a sequence");
+    if (order == Order::ascending)
+      s.integer("gap", gap, 0, 32768,
+                "n symbols lie among n * gap neighbours, about gap apart; 0: among all");
   }
   void prepare() const {
     require(shortest <= longest, "shortest ", shortest, " must not exceed longest ", longest);
     require(!distinct || longest <= symbols, longest, " distinct symbols need symbols ", longest,
             " or more, got ", symbols);
+    require(longest * gap <= symbols, longest, " symbols with a gap of ", gap, " need symbols ",
+            longest * gap, " or more, got ", symbols);
   }
   TaskShape shape() const {
     if (beside_source) return {Architecture::encoder_decoder, symbols + 1, longest, 1, longest};
@@ -53,10 +58,13 @@ struct Symbols {
   std::vector<std::int32_t> draw(Generator& random) const {
     const Index n = random.between(shortest, longest);
     std::vector<std::int32_t> drawn(n);
+    const Index among = gap == 0 ? symbols : n * gap;
     if (distinct)
-      (drawn = draw_distinct(symbols, n, random)).resize(n);
+      (drawn = draw_distinct(among, n, random)).resize(n);
     else
       fill_uniform(drawn, symbols, random);
+    const Index first = among < symbols ? random.between(0, symbols - among) : 0;
+    for (std::int32_t& symbol : drawn) symbol += id(first);
     return drawn;
   }
 
@@ -121,7 +129,7 @@ TaskEntry copy_task() {
 /// smallest symbol above the token there (at the separator: of all), wherever it stands before the
 /// separator. The query's token says what to look for, so one layer is enough.
 /// Trap: several heads are no sign of several jobs: four heads share this one and answer no better
-/// than one.
+/// than one. How they share it may depend on `gap`: Urdshals and Urdshals 2025 (arXiv 2501.18666).
 TaskEntry sort_task() {
   return task_entry(
       Symbols{.distinct = true,

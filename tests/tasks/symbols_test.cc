@@ -117,6 +117,27 @@ TEST(Sort, GoldIsTheSmallestSymbolAboveTheQuery) {
   }
 }
 
+TEST(Sort, TheGapIsAboutTheMeanStepOfTheAnswer) {
+  for (const Index gap : {1, 3}) {
+    const Batch batch = make_task(text("sort:symbols=48,shortest=10,gap=", gap))
+                            ->make(Key{1}, kCount, Split::train)
+                            .batch;
+    double steps = 0, count = 0;
+    std::set<std::int32_t> least;
+    for (Index b = 0; b < kCount; ++b) {
+      const Index n = batch.length_of(b) / 2, last = 2 * n - 1;
+      const double width = batch.target(b, last) - batch.target(b, n);
+      ASSERT_LT(width, n * gap);
+      steps += width, count += static_cast<double>(n - 1);
+      least.insert(batch.target(b, n));
+    }
+    EXPECT_NEAR(steps / count, (10 * static_cast<double>(gap) + 1) / 11, 0.1);
+    EXPECT_GT(least.size(), 20U);  // anywhere in the alphabet
+  }
+  expect_contains(refusal("sort:gap=2"), "10 symbols with a gap of 2 need symbols 20 or more");
+  expect_contains(refusal("copy:gap=1"), "gap");
+}
+
 TEST(Symbols, OfCopyAndSortMustSufficeForTheLongest) {
   for (const char* name : {"copy", "sort"}) {
     expect_contains(refusal(text(name, ":symbols=9")),
