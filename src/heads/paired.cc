@@ -69,8 +69,8 @@ PairedChange paired_change(std::span<const double> after, std::span<const double
   const auto examples = static_cast<double>(n);
   const double error = std::sqrt(std::max(squares, grouped) * examples / (examples - 1)) / count;
   const SkewedMean mean{result.change, error, squares > 0 ? cubes / std::pow(squares, 1.5) : 0};
-  const bool known = result.enough();
-  const Interval interval = known ? mean.interval() : Interval{};
+  const bool known = result.enough(), moved = error > 0 || result.change != 0;
+  const Interval interval = known && moved ? mean.interval() : Interval{};
   result.low = interval.low, result.high = interval.high;
   result.p = known ? mean.p() : std::nan("");
   return result;

@@ -181,9 +181,11 @@ CurveOverRuns over_runs(std::span<const Curve> curves) {
       method.points.push_back(point_over(curves, m, p));
     method.area =
         geometric_interval(each(curves, [&](const auto& c) { return c.methods[m].area; }));
-    if (std::ranges::all_of(curves, [&](const auto& c) { return c.methods[m].regret.has_value(); }))
-      method.regret =
-          t_interval(each(curves, [&](const auto& c) { return c.methods[m].regret.value(); }));
+    const auto regret_of = [&](const Curve& c) { return c.methods[m].regret; };
+    if (std::ranges::all_of(curves, [&](const Curve& c) { return regret_of(c).has_value(); })) {
+      method.regret = t_interval(each(curves, [&](const Curve& c) { return *regret_of(c); }));
+      method.regret->low = std::max(method.regret->low, 0.0);  // none lies below the best subset
+    }
     for (const Curve& curve : curves) method.knees.push_back(curve.methods[m].knee);
   }
   compare_with_best(curves, all);

@@ -43,7 +43,9 @@ TEST(PairedChange, IsCertainWhereEveryTargetChangesAlike) {
 
 TEST(PairedChange, OfNothingHasNoSignificance) {
   const Numbers same(40, 2);
-  EXPECT_EQ(paired_change(same, same, Numbers(40, 3)).p, 1);
+  const PairedChange none = paired_change(same, same, Numbers(40, 3));
+  EXPECT_EQ(none.p, 1);
+  EXPECT_TRUE(std::isnan(none.low) && std::isnan(none.high)) << "no interval of width 0";
   EXPECT_EQ(paired_change(Numbers{0, 0}, Numbers{0, 0}, Numbers{0, 0}).p, 1);
 }
 

@@ -267,6 +267,9 @@ TEST(CurvesOverRuns, HaveNoRegretWhereOneRunHasNone) {
   Curve curves[] = {curve_with("greedy", {4, 1}), curve_with("greedy", {6, 1})};
   for (Curve& curve : curves) curve.methods[0].regret = 0.5;
   EXPECT_TRUE(over_runs(curves).methods[0].regret.has_value());
+  curves[1].methods[0].regret = 0.1;
+  EXPECT_EQ(over_runs(curves).methods[0].regret->low, 0);  // and not .3 - 2.5
+  EXPECT_GT(over_runs(curves).methods[0].regret->high, 2);
   curves[1].methods[0].regret.reset();
   EXPECT_FALSE(over_runs(curves).methods[0].regret.has_value());
 }

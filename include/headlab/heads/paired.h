@@ -27,7 +27,7 @@ inline constexpr Index kMostPaired = 8192;
 /// A change of the mean loss, in nats per target.
 struct PairedChange {
   double change = 0;         // after - before
-  double low = 0, high = 0;  // its 95% interval; NaN unless enough()
+  double low = 0, high = 0;  // its 95% interval; NaN unless enough(), or where nothing changes
   double p = 1;              // of no change, two-sided; kLeastP at the least, NaN unless enough()
   Index examples = 0;        // with a target: what it rests on
   /// How many examples carry the change: (sum |d|)^2 / sum d^2, as many as there are if all change
