@@ -4,6 +4,8 @@
 // heads/scores.h.
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <map>
 
 #include "base/npy.h"
 #include "cli/commands.h"
@@ -50,9 +52,9 @@ struct HeadsFlags {
     s.only({"examples", "permutations", "scores", "map", "all", "npy"}, {"!over_training"});
     s.only({"input", "relation", "z"}, {"pattern"});
     s.only({"example"}, {"pattern", "grid", "!input"});
-    s.only({"pattern", "grid", "over_training", "scores", "map", "all", "npy"},
+    s.only({"pattern", "grid", "over_training", "scores", "map", "all", "npy", "svg", "pdf"},
            {text("!", kSeveralRuns)});
-    s.only({"svg", "pdf"}, {"pattern", "grid", "over_training", "!pattern=all"});
+    s.only({"svg", "pdf"}, {"!pattern=all"});
     return s;
   }
   /// Before anything slow.
@@ -188,7 +190,7 @@ Result show_history(const Invocation& call, const Run& run, const HeadsFlags& fl
 Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
   const Transformer untrained = initial_model(run.config);
   HeadsOptions options = flags.options;
-  options.untrained = &untrained;
+  options.untrained = &untrained, options.rises = true;
   const HeadsReport report = score_heads(run.model, *run.task, options);
   write_masses(call, flags.npy, run, options.examples);
   Finding found = finding_of(report, {.all = true});
@@ -200,7 +202,39 @@ Result show_scores(const Invocation& call, Run& run, const HeadsFlags& flags) {
                           text(shown.text, "\n", examples_text(*run.task, report.examples), "\n"),
                           "heads.json");
   result.tables = std::move(shown.tables);
-  return result;
+  if (!flags.picture.wanted()) return result;
+  return with_picture(call, flags.picture, divisions_figure(report, flags.picture.units()), result);
+}
+
+/// In how many runs heads share a relation, by what, and how alike two of them divide it.
+Json::Array division_cells(const std::vector<Division>& divisions, double runs) {
+  std::map<std::string, Index> ways;
+  std::vector<double> alike;
+  for (const Division& a : divisions) {
+    ++ways[a.how()];
+    for (const Division& b : divisions)
+      if (&a < &b && !a.by().empty() && a.by() == b.by()) alike.push_back(likeness(a, b));
+  }
+  std::erase_if(alike, [](double one) { return std::isnan(one); });
+  std::vector<std::string> words;
+  for (const auto& [way, count] : ways) words.push_back(text(way, " (", count, ")"));
+  return {static_cast<double>(std::ssize(divisions)) / runs, join(words, ", "),
+          alike.empty() ? kUndefined : t_interval(alike).mean};
+}
+
+Table runs_table() {
+  return {"relations",
+          {{"relation", "relation", "what the head would have to look at", kPlain, "", false},
+           {"owned", "owned", "share of the runs in which a head owns it", 2, "", false},
+           {"lift", "lift", "of the best head, mean over runs", 3, "", false},
+           {"low", "low", "of the 95% interval of this mean", 3, "", false},
+           {"high", "high", "its other end", 3, "", false},
+           {"shared", "shared", "share of the runs in which heads share it", 2},
+           {"divided", "divided", "how these heads divide it, in so many runs"},
+           {"alike", "alike",
+            "adjusted Rand index of two runs' classes by the head that gives most: 1 the same "
+            "parts, 0 by chance; mean over pairs of runs",
+            2}}};
 }
 
 /// In how many runs each relation has an owner, and how well its best head finds it.
@@ -208,24 +242,21 @@ Result show_runs(const Invocation& call, const HeadsFlags& flags) {
   Finding found{.about = stamped({{"runs", call.positionals()}})};
   Json reports = Json::array();
   std::vector<std::vector<double>> lifts, owned;  // by relation and run
-  Table roles{"relations",
-              {{"relation", "relation", "what the head would have to look at", kPlain, "", false},
-               {"owned", "owned", "share of the runs in which a head owns it", 2, "", false},
-               {"lift", "lift", "of the best head, mean over runs", 3, "", false},
-               {"low", "low", "of the 95% interval of this mean", 3, "", false},
-               {"high", "high", "its other end", 3, "", false}}};
+  std::vector<std::vector<Division>> divisions;
+  Table roles = runs_table();
   for (const std::string& path : call.positionals()) {
     const Run run = open_run(path);
     const HeadsReport report = score_heads(run.model, *run.task, flags.options);
     const auto names = texts_of(report.relations, [](const auto& r) { return r.relation.name; });
     if (reports.items().empty())
       for (const std::string& name : names) roles.rows.push_back({name});
-    lifts.resize(names.size()), owned.resize(names.size());
+    lifts.resize(names.size()), owned.resize(names.size()), divisions.resize(names.size());
     for (std::size_t r = 0; r < names.size(); ++r) {
       require(names.size() == roles.rows.size() && roles.rows[r][0] == Json(names[r]), path,
               " has other relations than ", call.positionals()[0]);
       lifts[r].push_back(report.best_score(r).lift);
       owned[r].push_back(report.relations[r].owned ? 1 : 0);
+      if (const Division* one = report.division_of(r)) divisions[r].push_back(*one);
     }
     reports.push_back(to_json(report));
   }
@@ -233,6 +264,8 @@ Result show_runs(const Invocation& call, const HeadsFlags& flags) {
     const Interval lift = t_interval(lifts[r]);
     for (const double cell : {t_interval(owned[r]).mean, lift.mean, lift.low, lift.high})
       roles.rows[r].push_back(cell);
+    roles.rows[r] =
+        row_with(roles.rows[r], division_cells(divisions[r], double(call.positionals().size())));
   }
   found.about["reports"] = std::move(reports);
   found.tables = {roles};

@@ -13,6 +13,9 @@
 
 #include "headlab/base/error.h"
 #include "headlab/heads/activations.h"
+#include "headlab/heads/gold_edges.h"
+#include "headlab/tensor/tape.h"
+#include "headlab/train/evaluate.h"
 
 namespace headlab {
 namespace {
@@ -24,6 +27,7 @@ constexpr Index kShuffles = 199;
 
 /// A query that counts, as heads divide it.
 struct SharedQuery {
+  std::size_t place;  // among all positions [B, T]
   std::array<Index, kClassKindCount> classes;
   bool judged;                     // on split B
   bool second;                     // of its example: every second query
@@ -37,12 +41,14 @@ std::vector<SharedQuery> shared_queries(const ScoredHeads& scored, std::size_t r
   const QuerySet& set = scored.gathered.asked()[r].set;
   std::vector<SharedQuery> queries;
   bool second = false;
+  const Batch& batch = scored.example.batch;
   for (const EligibleQuery& query : set.queries) {
     if (!query.disjoint) continue;
     const Index key = query.keys[0];
     const std::size_t i = &query - set.queries.data();
-    SharedQuery one{.classes = {key_tokens(scored.examples, set.kind, query.b)[key],
-                                query_tokens(scored.examples, set.kind, query.b)[query.t], query.t,
+    SharedQuery one{.place = static_cast<std::size_t>(query.b * batch.length + query.t),
+                    .classes = {key_tokens(batch, set.kind, query.b)[key],
+                                query_tokens(batch, set.kind, query.b)[query.t], query.t,
                                 key - query.t, query.b},
                     .judged = split_of(query.b) == 1,
                     .second = second = !second,
@@ -154,7 +160,42 @@ std::vector<std::size_t> sharing_heads(const HeadsReport& report, std::size_t r)
   return heads;
 }
 
+/// The losses of all positions [B, T] with these heads, on the targets that `examples` have.
+std::vector<double> losses_with(const Transformer& model, const HeadSet& kept,
+                                const Batch& examples) {
+  constexpr Index kBatch = 64;
+  const NoGrad no_grad;
+  std::vector<double> losses;
+  for_parts(examples, kBatch, [&](const Batch& part, Index) {
+    const Tensor logits = model.forward(part, {}, {.edits = gates_for(model, kept)});
+    const Tensor at = target_losses(logits, part);  // [B, T, K]
+    for (Index i = 0; i < at.count(); ++i) {
+      if (i % at.size(2) == 0) losses.push_back(0);
+      losses.back() += static_cast<double>(at.data()[i]);
+    }
+  });
+  return losses;
+}
+
+/// What silencing each of the heads adds to these losses, on the relation's own targets; none if
+/// that is not asked, or it has no such targets.
+std::vector<std::vector<double>> rises_of(const ScoredHeads& scored, const Division& division) {
+  const auto [examples, own] = targets_of(scored.task, scored.example, division.relation);
+  std::vector<std::vector<double>> rises;
+  if (!scored.rises || !own) return rises;
+  const HeadSet all = all_heads(scored.model);
+  const std::vector<double> whole = losses_with(scored.model, all, examples);
+  for (const std::size_t h : division.heads) {
+    HeadSet kept = all;
+    std::erase(kept, scored.report.heads[h]);
+    rises.push_back(losses_with(scored.model, kept, examples));
+    for (std::size_t i = 0; i < whole.size(); ++i) rises.back()[i] -= whole[i];
+  }
+  return rises;
+}
+
 std::vector<Division::Class> classes_of(const std::vector<SharedQuery>& queries, std::size_t kind,
+                                        const std::vector<std::vector<double>>& rises,
                                         const Task& task) {
   std::map<Index, Division::Class> classes;
   for (const SharedQuery& query : queries) {
@@ -162,13 +203,15 @@ std::vector<Division::Class> classes_of(const std::vector<SharedQuery>& queries,
     const Index label = query.classes[kind];
     Division::Class& one = classes[label];
     one.name = kind < 2 ? task.token_text(static_cast<std::int32_t>(label)) : text(label);
-    one.mass.resize(query.mass.size());
+    one.mass.resize(query.mass.size()), one.rise.resize(rises.size());
     ++one.queries;
     for (std::size_t h = 0; h < one.mass.size(); ++h) one.mass[h] += query.mass[h];
+    for (std::size_t h = 0; h < one.rise.size(); ++h) one.rise[h] += rises[h][query.place];
   }
   std::vector<Division::Class> all;
   for (auto& [label, one] : classes) {
-    for (double& mass : one.mass) mass /= static_cast<double>(one.queries);
+    for (std::vector<double>* sums : {&one.mass, &one.rise})
+      for (double& sum : *sums) sum = ratio(sum, one.queries);
     all.push_back(std::move(one));
   }
   return all;
@@ -194,8 +237,29 @@ std::optional<Division> division_of(const ScoredHeads& scored, std::size_t r) {
     chosen_on.push_back(std::isnan(other) ? -HUGE_VAL : other);
   }
   division.best = std::ranges::max_element(chosen_on) - chosen_on.begin();
-  division.classes = classes_of(queries, division.best, scored.task);
+  division.classes = classes_of(queries, division.best, rises_of(scored, division), scored.task);
   return division;
+}
+
+double likeness(const Division& a, const Division& b) {
+  std::map<std::pair<std::size_t, std::size_t>, double> both;
+  std::map<std::size_t, double> in_a, in_b;
+  double classes = 0;
+  const auto most = [](const auto& one) { return std::ranges::max_element(one) - one.begin(); };
+  for (const Division::Class& one : a.classes) {
+    const auto other = std::ranges::find(b.classes, one.name, &Division::Class::name);
+    if (other == b.classes.end()) continue;
+    const std::size_t i = most(one.mass), j = most(other->mass);
+    ++both[{i, j}], ++in_a[i], ++in_b[j], ++classes;
+  }
+  const auto pairs = [](const auto& counts) {
+    double sum = 0;
+    for (const auto& [part, n] : counts) sum += n * (n - 1) / 2;
+    return sum;
+  };
+  const double chance = pairs(in_a) * pairs(in_b) / std::max(classes * (classes - 1) / 2, 1.0);
+  const double largest = (pairs(in_a) + pairs(in_b)) / 2;
+  return largest > chance ? (pairs(both) - chance) / (largest - chance) : kUndefined;
 }
 
 const Division* HeadsReport::division_of(std::size_t r) const {
@@ -212,12 +276,10 @@ std::string HeadsReport::sentence(const Division& division) const {
   const std::string last = names.back();
   names.pop_back();
   return text(join(names, ", "), " and ", last, " share `",
-              relations[division.relation].relation.name, "`: ",
+              relations[division.relation].relation.name, "`: ", division.how(),
               division.by().empty()
-                  ? std::string(division.spread < Division::kAlike ? "all alike"
-                                                                   : "by nothing that is known")
-                  : text("by ", division.by(), " (",
-                         rounded(division.kinds[division.best].explained), " of it)"),
+                  ? ""
+                  : text(" (", rounded(division.kinds[division.best].explained), " of it)"),
               ", together ", rounded(division.together));
 }
 

@@ -107,8 +107,10 @@ void correct_p(HeadsReport& report, std::size_t count);
 struct ScoredHeads {
   const HeadsReport& report;  // its heads, and its relations up to the one that is asked about
   const PatternSums& gathered;
-  const Batch& examples;
+  const Example& example;
   const Task& task;
+  const Transformer& model;
+  bool rises;  // whether the cost of each class is asked
 };
 /// How heads share relation r; nothing if they do not.
 std::optional<Division> division_of(const ScoredHeads& scored, std::size_t r);

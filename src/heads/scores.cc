@@ -371,7 +371,7 @@ HeadsReport score_heads(const Transformer& model, const Task& task, const HeadsO
   decide_owners(report, job, model, options);
   for (std::size_t r = 0; r < relations; ++r) {
     report.relations.push_back(winner_of(report, gathered, r, job.relations[r]));
-    if (auto division = division_of({report, gathered, job.example.batch, task}, r))
+    if (auto division = division_of({report, gathered, job.example, task, model, options.rises}, r))
       report.divisions.push_back(std::move(*division));
   }
   fill_assignment(report, gathered);

@@ -2,6 +2,7 @@
 // head. The JSON has nested keys that others read, so it is written by hand (scores_json.cc), and
 // the tables take their cells from it. Read next: src/report/finding_text.cc, which shows them.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <tuple>
@@ -33,15 +34,36 @@ std::string verdict(const HeadsReport& report, std::size_t r) {
                         : text(in_part, " heads, each in part");
 }
 
+/// What it costs to silence each head where it gives most and elsewhere, if that was asked.
+std::string rises_of(const HeadsReport& report, const Division& division) {
+  std::string said;
+  for (std::size_t h = 0; h < division.heads.size() && !division.by().empty(); ++h) {
+    std::array<double, 2> sum{};
+    std::array<Index, 2> queries{};
+    for (const Division::Class& one : division.classes) {
+      if (one.rise.empty()) return "";
+      const bool most = one.mass[h] == std::ranges::max(one.mass);
+      sum[most] += one.rise[h] * static_cast<double>(one.queries), queries[most] += one.queries;
+    }
+    const auto mean = [&](bool most) {
+      return queries[most] > 0 ? fixed(sum[most] / static_cast<double>(queries[most]), 2) : "-";
+    };
+    said += text("; silencing ", head_text(report.heads[division.heads[h]]), " costs ", mean(true),
+                 " nats where it does most, ", mean(false), " elsewhere");
+  }
+  return said;
+}
+
 /// What must be said about the relations: gold that can hardly be exchanged, relations that heads
 /// share, those that too few examples ask for; of many relations only how many these are.
 std::string notes_on(const HeadsReport& report, bool all) {
   std::vector<std::string> few_exchanges, too_few;
-  Index own = 0, judged = 0;
+  Index own = 0, judged = 0, shared_own = 0;
   for (std::size_t r = 0; r < report.relations.size(); ++r) {
     const RelationWinner& winner = report.relations[r];
     const RelationScore& best = report.best_score(r);
     own += winner.assigned_owns;
+    shared_own += winner.assigned_owns && report.division_of(r) != nullptr;
     judged += best.enough();
     if (!best.enough()) {
       too_few.push_back(text(winner.relation.name, " (", best.examples, ")"));
@@ -51,7 +73,8 @@ std::string notes_on(const HeadsReport& report, bool all) {
       few_exchanges.push_back(text(winner.relation.name, " (", winner.exchanges, ")"));
   }
   std::string shared;
-  for (const Division& division : report.divisions) shared += report.sentence(division) + "\n";
+  for (const Division& division : report.divisions)
+    shared += report.sentence(division) + rises_of(report, division) + "\n";
   const auto note = [&](const std::string& what, const std::vector<std::string>& names) {
     const bool list = all || names.size() <= kManyRelations;
     return names.empty() ? std::string()
@@ -64,7 +87,9 @@ std::string notes_on(const HeadsReport& report, bool all) {
          shared + note(text("fewer than ", kFewestExamples, " examples ask for"), too_few) +
          text("specialization ", fixed(report.specialization, 2), ": ", own, " of ", judged,
               " relations", judged < std::ssize(report.relations) ? " that can be judged" : "",
-              " have an owner of their own");
+              " have an owner",
+              shared_own == 0 ? " of their own"
+                              : text(", but ", shared_own, " of them with others that share it"));
 }
 
 Table relations_table(const HeadsReport& report, const HeadsShown& shown) {
@@ -167,6 +192,27 @@ Table divisions_table(bool shown) {
            {"together", "together", "share of queries that one of these heads finds", few}}};
 }
 
+/// What each head gives and costs, by the classes that tell most of who does it.
+Table classes_table(const HeadsReport& report) {
+  Table table{.name = "classes",
+              .columns = {{"relation", "relation", "that no head does alone"},
+                          {"by", "by", "what the classes are of"},
+                          {"class", "class", "of queries"},
+                          {"queries", "queries", "of this class"},
+                          kHeadColumn,
+                          {"mass", "mass", "mean attention on the relation's keys"},
+                          {"rise", "rise", "of the loss there when the head is silenced, nats"}},
+              .shown = false};
+  for (const Division& division : report.divisions)
+    for (const Division::Class& one : division.classes)
+      for (std::size_t h = 0; h < division.heads.size(); ++h)
+        table.rows.push_back({report.relations[division.relation].relation.name,
+                              division.kinds[division.best].name, one.name, one.queries,
+                              HeadId(report.heads[division.heads[h]]), one.mass[h],
+                              one.rise.empty() ? Json() : Json(one.rise[h])});
+  return table;
+}
+
 }  // namespace
 
 Finding finding_of(const HeadsReport& report, const HeadsShown& shown) {
@@ -180,6 +226,7 @@ Finding finding_of(const HeadsReport& report, const HeadsShown& shown) {
   if (report.relations.size() > kManyRelations && !shown.all) show_best(relations, report);
   if (!report.relations.empty()) relations.note = notes_on(report, shown.all);
   found.tables.push_back(table_of(found.about, divisions_table(shown.all)));
+  found.tables.push_back(classes_table(report));
   return found;
 }
 

@@ -113,8 +113,8 @@ Json division_to_json(const HeadsReport& report, const Division& division) {
     kinds.push_back(
         Json::object({{"name", kind.name}, {"explained", kind.explained}, {"p", kind.p}}));
   for (const Division::Class& one : division.classes)
-    classes.push_back(
-        Json::object({{"class", one.name}, {"queries", one.queries}, {"mass", one.mass}}));
+    classes.push_back(Json::object(
+        {{"class", one.name}, {"queries", one.queries}, {"mass", one.mass}, {"rise", one.rise}}));
   const Division::Kind& best = division.kinds[division.best];
   return Json::object({{"relation", report.relations[division.relation].relation.name},
                        {"heads", heads},

@@ -25,15 +25,20 @@ Json head_to_json(const HeadScores& head, const std::vector<RelationWinner>& rel
 
 Json line_of(Index step, const HeadsReport& report) {
   Json::Object best;
-  Json::Array heads;
+  Json::Array heads, divisions;
   for (const RelationWinner& winner : report.relations)
     best.emplace_back(winner.relation.name, HeadId(report.heads[winner.best]));
   for (const HeadScores& head : report.heads) heads.push_back(head_to_json(head, report.relations));
+  for (const Division& one : report.divisions)
+    divisions.push_back(Json::object({{"relation", report.relations[one.relation].relation.name},
+                                      {"by", one.by()},
+                                      {"explained", one.kinds[one.best].explained}}));
   return stamped({{"step", step},
                   {"examples", report.examples},
                   {"attention", report.attention},
                   {"best", best},
-                  {"heads", heads}});
+                  {"heads", heads},
+                  {"divisions", divisions}});
 }
 
 /// The lift of one head for one relation in a line; NaN if the line has none.
@@ -46,9 +51,21 @@ double lift_in(const Json& line, const HeadId& id, const std::string& relation) 
   return kUndefined;
 }
 
+/// By what heads divide a relation in a line; "" if they do not.
+std::string division_in(const Json& line, const std::string& relation) {
+  const Json* divisions = line.find("divisions");  // older logs have none
+  for (const Json& one : divisions != nullptr ? divisions->items() : Json::Array())
+    if (one.at("relation").string() == relation) return one.at("by").string();
+  return "";
+}
+
 RelationHistory history_of(const std::string& relation, const Json& best,
                            const std::vector<Json>& lines) {
-  RelationHistory history{relation, head_of(best), {}, -1};
+  RelationHistory history{.name = relation, .best = head_of(best)};
+  history.by = division_in(lines.back(), relation);
+  for (const Json& line : lines)
+    if (history.parted < 0 && !history.by.empty() && division_in(line, relation) == history.by)
+      history.parted = line.at("step").integer();
   for (const Json& line : lines) history.lifts.push_back(lift_in(line, history.best, relation));
   const double last = history.lifts.back();
   const auto born = std::ranges::find_if(history.lifts, [&](double x) { return x >= last / 2; });
@@ -101,6 +118,8 @@ Finding finding_of(const HeadsHistory& history) {
                             "the first scored step at which the lift of the "
                             "relation's head reaches half of its last value"},
                            {"lift", "lift", "at the last step", 3, "", false},
+                           {"by", "divided by", "by what heads share it at the last step"},
+                           {"parted", "parted", "the first scored step at which they do so"},
                            {"lifts", "lift over training", "at evenly spaced steps, from 0 to 1",
                             kPlain, "line", false}},
                .note = "step by step: --csv --table lifts"};
@@ -109,7 +128,8 @@ Finding finding_of(const HeadsHistory& history) {
   for (const RelationHistory& one : history.relations) {
     births.rows.push_back({one.name, one.best,
                            one.born < 0 ? kUndefined : static_cast<double>(one.born),
-                           one.lifts.back(), one.lifts});
+                           one.lifts.back(), one.by.empty() ? Json() : Json(one.by),
+                           one.parted < 0 ? Json() : Json(one.parted), one.lifts});
     lifts.columns.push_back({"lift." + one.name, one.name, "", kHidden});
     for (std::size_t i = 0; i < lifts.rows.size(); ++i) lifts.rows[i].emplace_back(one.lifts[i]);
   }

@@ -227,6 +227,42 @@ Picture pattern_figure(const HeadPattern& pattern, std::string_view relation, do
   return picture;
 }
 
+Picture divisions_figure(const HeadsReport& report, double width) {
+  constexpr double kName = 80, kGap = 10;
+  Picture picture{.width = width > 0 ? width : 640,
+                  .title = "How heads divide relations",
+                  .sentence = ""};
+  for (const Division& division : report.divisions) {
+    if (division.by().empty() || division.classes.empty()) continue;
+    picture.sentence += report.sentence(division) + ". ";
+    const double wide = (picture.width - kName) / double(division.heads.size());
+    const auto row = [&](const std::string& name, bool bold, const auto& draw) {
+      picture.items.push_back(TextItem{.at = {wide + kName / 2, picture.height + kTextRow / 2},
+                                       .text = shortened(name, kName - kGap),
+                                       .anchor = Anchor::middle,
+                                       .bold = bold});
+      for (std::size_t h = 0; h < division.heads.size(); ++h)
+        draw(h, Box{double(h) * wide + (h > 0 ? kName : 0), picture.height, wide - kGap, kTextRow});
+      picture.height += kTextRow + 2;
+    };
+    row(report.relations[division.relation].relation.name, true,
+        [&](std::size_t h, const Box& box) {
+          picture.items.push_back(TextItem{.at = {h > 0 ? box.x : box.x + box.w, box.y + box.h / 2},
+                                           .text = head_text(report.heads[division.heads[h]]),
+                                           .anchor = h > 0 ? Anchor::start : Anchor::end});
+        });
+    for (const Division::Class& one : division.classes)
+      row(one.name, false, [&](std::size_t h, Box box) {
+        const double mass = std::clamp(one.mass[h], 0.0, 1.0) * box.w;
+        box.x += h > 0 ? 0 : box.w - mass, box.w = mass;
+        picture.items.push_back(RectItem{box, {.fill = text("s", h % 7)}});
+      });
+  }
+  require(!picture.items.empty(), "no relation is divided by classes: there is nothing to draw");
+  picture.sentence.pop_back(), picture.sentence.pop_back();
+  return picture;
+}
+
 Picture history_figure(const HeadsHistory& history, double width) {
   Plot plot{.x = {.label = "step", .logarithmic = true}, .y = {.label = "lift", .high = 1.05}};
   std::vector<std::string> births;

@@ -1,7 +1,9 @@
 // By what heads divide a relation, where it is known: heads built by hand of which each does a
 // part, and heads that do the same.
+#include "headlab/heads/ablation.h"
 #include "headlab/heads/scores.h"
 #include "headlab/tasks/table.h"
+#include "headlab/train/streams.h"
 #include "support/hand_built.h"
 #include "support/models.h"
 
@@ -75,6 +77,77 @@ TEST_F(Divided, ByWhatIsBestOnTheOtherHalf) {
         explained < std::ranges::max(division->kinds, {}, &Division::Kind::explained).explained;
   }
   EXPECT_GT(not_best, 0) << "it is chosen where it is judged";
+}
+
+/// Each head finds the last of its class at some distances, and does not see the others.
+TEST_F(Divided, ByDistance) {
+  constexpr Index kMany = 6;
+  task_ = make_task("relations:length=10,vocab=6,classes=6,relations=1+same");
+  Transformer halves = hand_built(task_->shape(), kMany, {kSame, kSame});
+  const Tensor& Q = halves.attention(0).Q.W;
+  for (Index h = 0; h < 2; ++h)
+    for (Index t = 0; t < kLength; ++t)
+      for (Index s = 0; s < t; ++s)
+        if (((t - s) % 3 == 2) == (h == 0))
+          Q.data()[t * Q.size(1) + h * Q.size(1) / 2 + s] = Scalar{-1e6};
+  const HeadsReport report = report_of(halves);
+  const Division* division = report.division_of(1);
+  ASSERT_NE(division, nullptr);
+  EXPECT_EQ(division->by(), "distance") << report.sentence(*division);
+}
+
+/// Heads that do the same, less than perfectly.
+TEST_F(Divided, AllAlike) {
+  Transformer alike = model(1);
+  const Tensor& W = alike.attention(0).Q.W;
+  for (Index i = 0; i < W.count(); ++i) W.data()[i] *= static_cast<Scalar>(6e-5);
+  const HeadsReport report = report_of(alike);
+  const Division* division = report.division_of(0);
+  ASSERT_NE(division, nullptr);
+  EXPECT_EQ(division->how(), "all alike") << report.sentence(*division);
+}
+
+TEST_F(Divided, LikeAnotherWhicheverHeadDoesWhat) {
+  Transformer halves = model(1), other = model(1), thirds = model(1);
+  for (Index t = 0; t < kLength; ++t) {
+    blind(halves, t % 2, t), blind(other, 1 - t % 2, t), blind(thirds, t % 3 == 0, t);
+  }
+  const HeadsReport reports[] = {report_of(halves), report_of(other), report_of(thirds)};
+  const Division* divisions[] = {reports[0].division_of(0), reports[1].division_of(0),
+                                 reports[2].division_of(0)};
+  EXPECT_EQ(likeness(*divisions[0], *divisions[1]), 1);
+  // Of 9 positions 5 and 4 against 3 and 6; 2, 1 and 3, 3 in common.
+  EXPECT_NEAR(likeness(*divisions[0], *divisions[2]), (7 - 16.0 * 18 / 36) / (17 - 8), 1e-12);
+}
+
+/// What a class costs is found again by silencing the head on the class's targets alone.
+TEST_F(Divided, SaysWhatEachClassCosts) {
+  Transformer halves = model(1);
+  for (Index t = 0; t < kLength; ++t) blind(halves, t % 2, t);
+  Generator random(Key{3});
+  halves.visit([&](const std::string& name, const Tensor& parameter) {
+    if (!name.ends_with("W_O") && !name.ends_with("W_U")) return;
+    for (Index i = 0; i < parameter.count(); ++i)
+      parameter.data()[i] = static_cast<Scalar>(random.normal());
+  });
+  const HeadsReport report =
+      score_heads(halves, *task_, {.examples = 400, .without_gold = false, .rises = true});
+  const Division& division = *report.division_of(0);
+  Example example = task_->make(streams::scored(), 400, Split::validation);
+  const std::size_t c = 3;
+  for (Index b = 0; b < 400; ++b)
+    for (Index t = 0; t < kLength; ++t)
+      for (Index k = 0; k < 2; ++k)
+        if (b % 2 == 0 || text(t) != division.classes[c].name || k != 0)
+          example.batch.target(b, t, k) = -1;
+  const Ablation ablation(halves, example.batch);
+  const std::vector<double> losses = ablation.mean_losses(single_sets(all_heads(halves)));
+  for (const std::size_t h : {0, 1})
+    EXPECT_NEAR(division.classes[c].rise[h], losses[1 + h] - losses[0], 1e-5);
+  const Table classes = finding_of(report).table("classes");
+  EXPECT_EQ(classes.rows.size(), 2 * division.classes.size());
+  EXPECT_EQ(classes.cells("rise")[2 * c + 1], Json(division.classes[c].rise[1]));
+  EXPECT_TRUE(report_of(halves).division_of(0)->classes[c].rise.empty());
 }
 
 TEST_F(Divided, ByNothingWhereOneHeadDoesIt) {

@@ -109,6 +109,22 @@ TEST_F(Tracking, SetsABirthAtHalfOfTheFinalLift) {
   EXPECT_EQ(written(folder_ / "run", {NAN, 0.1, 0.5}).born, 30);
 }
 
+TEST_F(Tracking, SetsThePartingAtTheFirstStepOfTheLastDivision) {
+  std::ofstream log(folder_ / "run" / "heads.jsonl");
+  for (const char* by : {"", "distance", "position", "", "position"}) {
+    static Index step = 0;
+    log << R"({"step":)" << (step += 10) << R"(,"attention":["a"],"best":{"r":[0,0]},"heads":[)"
+        << R"({"layer":0,"head":0,"lift":{"r":0.5}}],"divisions":[{"relation":"r","by":")" << by
+        << "\"}]}\n";
+  }
+  log.close();
+  const HeadsHistory history = read_heads_history(open_run(folder_ / "run"));
+  EXPECT_EQ(history.relations[0].by, "position");
+  EXPECT_EQ(history.relations[0].parted, 30);
+  EXPECT_EQ(finding_of(history).table("relations").cells("parted")[0], Json(30));
+  EXPECT_EQ(written(folder_ / "run", {0.5}).parted, -1);  // logs without divisions
+}
+
 TEST_F(Tracking, KnowsNoBirthOfWhatIsNotThereInTheEnd) {
   EXPECT_EQ(written(folder_ / "run", {0.2, 0.9, 0.29}).born, -1);
   EXPECT_EQ(written(folder_ / "run", {0.2, NAN}).born, -1);

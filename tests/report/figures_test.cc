@@ -170,6 +170,25 @@ TEST(HistoryFigure, NamesBirthsInRowsThatDoNotMeet) {
   expect_inside(picture);
 }
 
+TEST(DivisionsFigure, MirrorsTheMassOfTwoHeads) {
+  HeadsReport report{.heads = {{{0, 0}}, {{0, 1}}}, .relations = {{.relation = {"larger", ""}}}};
+  EXPECT_THROW(divisions_figure(report), Error);
+  report.divisions = {{.heads = {0, 1},
+                       .spread = 0.4,
+                       .kinds = {{"token of the key", 0.81, 0.005}},
+                       .classes = {{"a", 30, {1, 0.5}}, {"b", 10, {0, 1}}}}};
+  const Picture picture = divisions_figure(report);
+  EXPECT_TRUE(says(picture, "0.0 and 0.1 share `larger`"));
+  const auto bars = all_of<RectItem>(picture);
+  ASSERT_EQ(bars.size(), 4u);
+  EXPECT_EQ(bars[0].box.x, 0);  // to the left, all of it
+  EXPECT_EQ(bars[2].box.x, bars[0].box.w);
+  EXPECT_EQ(bars[0].box.w, 2 * bars[1].box.w);
+  EXPECT_EQ(bars[1].box.x, bars[3].box.x);
+  EXPECT_EQ(bars[1].box.w * 2, bars[3].box.w);
+  expect_inside(picture);
+}
+
 TEST(HistoryFigure, ShowsLiftsBelowZeroWhereTheyAre) {
   HeadsHistory history;
   history.steps = {50, 1000};

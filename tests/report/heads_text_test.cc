@@ -105,6 +105,23 @@ TEST(HeadsText, SaysThatHeadsShareWhatNoneDoesAlone) {
       << said;
 }
 
+TEST(HeadsText, CountsNoSharedRelationAsOneOfItsOwn) {
+  HeadsReport report = report_of(4);
+  report.specialization = 0.5;
+  report.relations[0].assigned_owns = report.relations[1].assigned_owns = true;
+  report.divisions = {{.relation = 1,
+                       .heads = {0, 1},
+                       .spread = 0.4,
+                       .kinds = {{"position", 0.81, 0.005}},
+                       .classes = {{"4", 30, {0.9, 0.1}, {2, 0.25}}, {"5", 10, {0, 1}, {0, 3}}}}};
+  const std::string said = finding_of(report).tables[1].note;
+  EXPECT_NE(line_with(said, {"2 of 4", "have an owner, but 1 of them"}), "") << said;
+  EXPECT_EQ(said.find("of their own"), std::string::npos) << said;
+  EXPECT_NE(said.find("silencing 0.3 costs 3.00 nats where it does most, 0.25 elsewhere"),
+            said.npos)
+      << said;
+}
+
 TEST(HeadsText, SaysWhereTheBestHeadIsWorseThanChance) {
   HeadsReport report = report_of(2);
   report.heads[0].relations[1].lift = -4.6;

@@ -129,6 +129,9 @@ struct Division {
     std::string name;
     Index queries = 0;           // on split B
     std::vector<double> mass{};  // of each of the heads, mean
+    /// Of the loss at its queries, in nats, when each of the heads is silenced; empty unless
+    /// options.rises, and for relations whose queries have no targets of their own.
+    std::vector<double> rise{};
   };
   std::vector<Class> classes{};  // of the best kind; none for "example"
 
@@ -136,7 +139,17 @@ struct Division {
   std::string by() const {
     return spread >= kAlike && kinds[best].divides() ? kinds[best].name : "";
   }
+  /// "by token of the key", "all alike" or "by nothing that is known".
+  std::string how() const {
+    if (!by().empty()) return "by " + by();
+    return spread < kAlike ? "all alike" : "by nothing that is known";
+  }
 };
+
+/// Whether two models divide a relation alike, whichever of their heads does what: the adjusted
+/// Rand index of the classes that both have, each in the part of the head that gives it most; 1 for
+/// the same parts, 0 as by chance, NaN where one part has all. Source: Hubert and Arabie 1985.
+double likeness(const Division& a, const Division& b);
 
 struct HeadsReport {
   std::vector<std::string> attention{};  // names of the attention modules: what `layer` counts
@@ -188,6 +201,7 @@ struct HeadsOptions {
   /// The same architecture at its initial values (initial_model), for lift_untrained.
   const Transformer* untrained = nullptr;
   bool without_gold = true;  // whether to score what needs no gold, beside entropy and focus
+  bool rises = false;        // whether to silence heads that share a relation; see Division::Class
 };
 
 /// Scores every head. The null is the mean share of gold among the keys that the head sees (uniform

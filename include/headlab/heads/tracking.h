@@ -22,11 +22,15 @@ RunCallbacks track_heads(const Run& run, RunCallbacks callbacks);
 /// One relation over a training.
 struct RelationHistory {
   std::string name;
-  HeadId best;                // the head for it at the last step, chosen on split A
-  std::vector<double> lifts;  // of this head on split B at each step; NaN where it has none
+  HeadId best;                  // the head for it at the last step, chosen on split A
+  std::vector<double> lifts{};  // of this head on split B at each step; NaN where it has none
   /// The first step at which the lift reaches half of its last value; -1 if that last value is
   /// below kOwnerLift: then there is no such role.
   Index born = -1;
+  /// By what heads that share it divide it at the last step, "" if they do not; and the first step
+  /// at which they divide it by that.
+  std::string by{};
+  Index parted = -1;
 };
 
 struct HeadsHistory {

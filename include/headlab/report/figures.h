@@ -46,6 +46,10 @@ Picture grid_figure(const TransformerConfig& config, std::span<const HeadPattern
 std::string grid_text(const TransformerConfig& config, std::span<const HeadPattern> patterns,
                       const HeadsReport& report, Shades shades);
 
+/// How heads divide relations: for each class of a division that is known the mass of the first
+/// head to the left of its name, of the others to the right. Error if no classes divide any.
+Picture divisions_figure(const HeadsReport& report, double width = 0);
+
 /// The lift of each relation over a training, and when its role was born.
 Picture history_figure(const HeadsHistory& history, double width = 0);
 
