@@ -196,6 +196,7 @@ function barItems(row, y, {left, end, at}) {
     items.push(rect(from, y + 2, Math.max(to - from, 1), 14, {fill}));
     if (Number.isFinite(row.low))
       items.push(...onPaper([[at(row.low), y + 9], [at(row.high), y + 9]], 1.5, 4));
+    if (row.left) items.push(rect(at(-row.left), y + 2, at(0) - at(-row.left), 14, {fill: 's1'}));
     items.push(label(end, y + 9, digits(row.value, 3), {size: 11}));
   }
   if (Number.isFinite(row.tick))
@@ -204,7 +205,7 @@ function barItems(row, y, {left, end, at}) {
 }
 
 /// Horizontal bars from zero. rows: [{name, value, low, high, tick, color, strong}]; a tick is a
-/// value to compare with, such as chance.
+/// value to compare with, such as chance; `left` is another value, drawn to the left of zero.
 export function bars({about, width, rows, unit, low, high, tickName, say}) {
   const names = rows.map((r) => r.name);
   const left = Math.min(width * 0.42, Math.max(30, ...names.map((t) => textWidth(t))) + 10);
@@ -219,7 +220,8 @@ export function bars({about, width, rows, unit, low, high, tickName, say}) {
   const items = rows.flatMap((row, i) => barItems(row, top + i * step, places));
   items.push(line([[at(0), top - 4], [at(0), bottom]], {stroke: 'edge'}));
   items.push(small(left, bottom + 9, `${unit}${tickName ? `   ┃ ${tickName}` : ''}`));
-  const sides = rows.some((r) => Number.isFinite(r.low)) ? ['low', 'high'] : [];
+  const sides = rows.some((r) => Number.isFinite(r.low)) ? ['low', 'high']
+    : rows.some((r) => r.left) ? ['left'] : [];
   const text = (r) => `${rows[r].name}: ${digits(rows[r].value)} ${unit}` +
     (Number.isFinite(rows[r].low) ? ` (${digits(rows[r].low)} to ${digits(rows[r].high)})` : '') +
     (Number.isFinite(rows[r].tick) ? `; ${tickName} ${digits(rows[r].tick)}` : '');

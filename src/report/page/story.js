@@ -3,7 +3,7 @@
 // shows the point in six scenes. A sweep begins with its knee. Read next: heads.js; bench.js.
 import {at2} from './core_losses.js';
 import {SERIES, SHAPES} from './draw.js';
-import {digits, plot} from './charts.js';
+import {bars, digits, plot} from './charts.js';
 import {
   button, choice, code, dynamic, el, explained, figure, link, live, note, say, sliderOf, tableOf,
 } from './ui.js';
@@ -233,6 +233,17 @@ function play(node) {
   return undefined;
 }
 
+/// How two heads divide a relation: the mass of each, by class.
+const divisionPicture = (d) => (width) => {
+  const [a, b] = d.heads.map(at2);
+  const rows = d.classes.slice(0, 64).map((c) => ({name: c.class, value: c.mass[1], left: c.mass[0]}));
+  return bars({
+    width, rows, low: -1, high: 1, unit: `mass of ${a} to the left, of ${b} to the right`,
+    about: {name: 'division', title: `${d.relation}, by ${d.by}`, sentence: `${d.sentence}.`},
+    say: (r) => `${rows[r].name}: ${a} ${digits(rows[r].left, 2)}, ${b} ${digits(rows[r].value, 2)}`,
+  });
+};
+
 function headsNodes() {
   const steps = timeSteps();
   const time = steps.length > 1 && [
@@ -255,6 +266,8 @@ function headsNodes() {
     ),
     dynamic('p', {class: 'small muted', id: 'other-step'}, told),
     headGrid(),
+    ...(run().reports.heads?.divisions || []).filter((d) => d.by && d.classes?.length)
+      .map((d) => figure(divisionPicture(d), {id: `division-${d.relation}`, most: 640})),
     el('p', {class: 'again'}, 'again: ', code(`headlab heads ${run().name} --grid --svg FILE`)),
     figure(lossPicture, {
       id: 'loss', most: 860,
