@@ -24,13 +24,16 @@
 
 namespace headlab { namespace {
 
+Index given(const char* name, Index otherwise) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? std::atoi(value) : otherwise;
+}
+
 /// Seeds that no setting and no margin was chosen on: every `stride`-th of them.
 std::vector<Index> seeds(Index stride = 1) {
-  constexpr Index kFirst = 10'000;
-  const char* given = std::getenv("HEADLAB_SEEDS");
+  const Index first = given("HEADLAB_FIRST_SEED", 10'000);
   std::vector<Index> drawn;
-  for (Index i = 0; i < (given != nullptr ? std::atoi(given) : 6); i += stride)
-    drawn.push_back(kFirst + i);
+  for (Index i = 0; i < given("HEADLAB_SEEDS", 6); i += stride) drawn.push_back(first + i);
   return drawn;
 }
 
@@ -253,6 +256,88 @@ TEST(Calibration, OfDivisions) {
   divided.expect_at_most_one_percent("divides, heads that do the same");
 }
 
+/// Other examples for each seed.
+struct Later : Shuffled {
+  Later(const Task& of, Index by) : Shuffled(of, Key{}), of_(of), by_(by) {}
+  Example make(Key key, Index count, Split split) const override {
+    return of_.make(key.fold(by_), count, split);
+  }
+  const Task& of_;
+  Index by_;
+};
+
+/// Two heads, each of which lacks a share of the positions that are its own to lack, are weak
+/// everywhere else.
+TEST(Power, OfDivisionsRisesWithWhatIsDivided) {
+  std::cout << "  divided positions, and the share of seeds in which that is found with 100 and "
+               "400 examples\n";
+  const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1+same");
+  for (const double divided : {0.0, 0.2, 0.4, 1.0}) {
+    Rate found[2];
+    for (const Index seed : seeds()) {
+      Transformer model = weakened(task->shape(), 1, {6e-5, 6e-5});
+      const Tensor& W = model.attention(0).Q.W;
+      Generator random(Key{5}.fold(seed));
+      for (Index t = 0; t < task->shape().length; ++t)
+        if (random.uniform() < divided)
+          std::fill_n(W.data() + (2 * t + random.below(2)) * W.size(1) / 2, W.size(1) / 2,
+                      Scalar{0});
+      for (const bool many : {false, true}) {
+        const HeadsReport report =
+            score_heads(model, Later(*task, seed),
+                        {.examples = many ? 400 : 100, .without_gold = false});
+        const Division* division = report.division_of(0);
+        found[many].add(division != nullptr && division->by() == "position");
+      }
+    }
+    std::cout << "  " << divided << "  " << found[0].share() << "  " << found[1].share() << "\n";
+    if (divided == 0) {
+      EXPECT_EQ(found[1].hits, 0);
+    }
+    if (divided == 1) {
+      EXPECT_GT(found[1].share(), 0.8);  // where all of them lack the same, one does it alone
+    }
+  }
+}
+
+/// What a head of a pair built by hand writes is scaled down.
+Transformer quieter(Transformer model, Index heads, double strength) {
+  const Tensor& W = model.attention(1).O.W;  // the last head's rows come last
+  for (Index i = W.count() - W.count() / heads; i < W.count(); ++i)
+    W.data()[i] *= static_cast<Scalar>(strength);
+  return model;
+}
+
+TEST(Power, OfCausesAndPairsRisesWithStrength) {
+  std::cout << "  strength of one head, and the share of seeds in which a pair is redundant, one "
+               "takes over, a head is a cause\n";
+  const auto induction = make_task(kInductionToShuffle);
+  const auto before = make_task("relations:length=10,vocab=6,classes=3,relations=1");
+  for (const double strength : {0.001, 0.01, 0.2, 0.4, 0.6, 1.0}) {
+    Rate redundant, takes_over, cause;
+    for (const Index seed : seeds(4)) {
+      const Transformer two = quieter(induction_pair(induction->shape(), 2), 2, strength);
+      redundant.add(ablate_pairs(two, Later(*induction, seed), {}, 80).pairs[2].redundant());
+      takes_over.add(ablate_pairs(quieter(one_takes_over(before->shape()), 1, strength),
+                                  Later(*before, seed), {}, 80)
+                         .pairs[0]
+                         .second_takes_over());
+      const Transformer one = quieter(induction_pair(induction->shape()), 1, strength);
+      cause.add(EdgeExperiment(one, Later(*induction, seed), {.examples = 120, .draws = 2})
+                    .test(0, {{1, 0}})
+                    .is_cause());
+    }
+    std::cout << "  " << strength << "  " << redundant.share() << "  " << takes_over.share() << "  "
+              << cause.share() << "\n";
+    if (strength <= 0.01) {
+      EXPECT_EQ(redundant.hits + takes_over.hits, 0);
+    }
+    if (strength == 1) {
+      EXPECT_EQ(redundant.share() + takes_over.share() + cause.share(), 3);
+    }
+  }
+}
+
 TEST(Power, OfOwnersRisesWithLiftAndExamples) {
   std::cout << "  strength, lift, and the share of seeds in which the head is found with "
                "20, 40, 100 and 400 examples\n";
@@ -264,15 +349,6 @@ TEST(Power, OfOwnersRisesWithLiftAndExamples) {
     for (const Index examples : {20, 40, 100, 400}) {
       Rate rate;
       for (const Index seed : seeds()) {
-        // Other examples for each seed: the first ones are left out.
-        struct Later : Shuffled {
-          Later(const Task& of, Index by) : Shuffled(of, Key{}), of_(of), by_(by) {}
-          Example make(Key key, Index count, Split split) const override {
-            return of_.make(key.fold(by_), count, split);
-          }
-          const Task& of_;
-          Index by_;
-        };
         const HeadsReport report =
             score_heads(model, Later(*task, seed), {.examples = examples, .without_gold = false});
         rate.add(report.heads[0].relations[0].owns());

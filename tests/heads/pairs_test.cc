@@ -42,33 +42,6 @@ TEST_F(PairsOfInduction, OfWhichEitherIsEnoughAreRedundant) {
   EXPECT_EQ(ablate_pairs(model, examples(80)).pairs[2].verdict(), "");  // nobody asked for what
 }
 
-/// Head 0.0 says the token before. Head 1.0 looks there too, but where something was said already
-/// it looks at the first key instead, and says that.
-Transformer one_takes_over(const TaskShape& shape) {
-  const InductionStream at(shape);
-  Transformer model = induction_pair(shape);
-  const auto set = [](const Tensor& W, Index row, Index column, double value) {
-    W.data()[row * W.size(-1) + column] = static_cast<Scalar>(value);
-  };
-  for (std::size_t module : {0, 1}) {
-    MultiHeadAttention& a = model.attention(module);
-    for (const Tensor* one : {&a.Q.W, &a.K.W, &a.V.W, &a.O.W, &a.O.b})
-      std::fill_n(one->data(), one->count(), Scalar{0});
-    for (Index t = 0; t < shape.length; ++t) {
-      set(a.Q.W, t, std::max<Index>(0, t - 1), 1e4);
-      set(a.K.W, t, t, 1);
-    }
-    for (Index v = 0; v < shape.vocab; ++v) {
-      set(a.V.W, at.token + v, v, 1);
-      set(a.O.W, v, at.said + v, 1 / at.scale(2));
-      if (module == 1) set(a.Q.W, at.said + v, 0, 1e5);
-      // what centring takes from every dimension
-      if (module == 0) set(a.O.b, 0, at.said + v, 2 / static_cast<double>(at.width));
-    }
-  }
-  return model;
-}
-
 TEST(TakingOver, IsSeenInAHeadThatDoesMoreWhenTheOtherIsGone) {
   const auto task = make_task("relations:length=10,vocab=6,classes=3,relations=1");
   const Transformer model = one_takes_over(task->shape());
