@@ -73,6 +73,31 @@ void add_training(TensorFile& file, const Run& run) {
   });
 }
 
+/// The held-out examples in two halves, of which one is patched into the other.
+Finding patched(const Run& run, const Batch& held_out) {
+  const Index half = held_out.size / 2;
+  return finding_of(
+      patch_activations(run.model, held_out.rows(0, half), held_out.rows(half, 2 * half)));
+}
+
+/// What sweeps and comparisons say of the losses and accuracies of ten seeds.
+Json statistics_json(const std::vector<double>& losses, const std::vector<double>& others) {
+  std::vector<double> shares, differences = log_ratios(losses, others);
+  for (const double loss : losses) shares.push_back(std::exp(-loss));
+  const Paired pair = paired(differences);
+  return Json::object({{"losses", losses},
+                       {"others", others},
+                       {"mean", t_interval(losses)},
+                       {"geometric", geometric_interval(losses)},
+                       {"share", share_interval(shares)},
+                       {"ratio", exp_of(pair.difference)},
+                       {"effect", pair.effect},
+                       {"p", pair.p},
+                       {"wins", pair.wins},
+                       {"equal_p", equal_p(differences, std::log(1.25))},
+                       {"holm", holm({pair.p, 0.01, 0.04, 0.03, 0.5})}});
+}
+
 Json relations_json(const Task& task) {
   Json::Array relations;
   for (const Relation& relation : task.relations())
@@ -103,14 +128,21 @@ int run_export(const std::filesystem::path& path, const std::filesystem::path& o
   const PruneProblem problem = problem_of(run, {.examples = examples});
   add(file, "choosing", run.task->make_batch(streams::choosing(), examples, Split::train));
   add_training(file, run);
+  const std::vector<HeadId> heads = all_heads(run.model);
   Json said =
       stamped({{"relations", relations_json(*run.task)},
                {"heads", score_heads(run.model, *run.task, {.examples = examples})},
                {"target_names", run.task->target_names()},
                {"ablation", finding_of(ablate_heads(run.model, held_out))},
                {"edges", finding_of(test_gold_edges(run.model, *run.task, {.examples = examples}))},
+               {"circuits", finding_of(find_circuits(run.model, {.draws = 20}))},
+               {"patching", patched(run, held_out)},
                {"step_count", kSteps}});
-  const std::vector<HeadId> heads = all_heads(run.model);
+  const auto losses = Ablation(run.model, held_out).losses(std::vector<HeadSet>{{}, {heads[0]}});
+  const auto ten = [](const std::vector<double>& all) {
+    return std::vector<double>(all.begin(), all.begin() + 10);
+  };
+  said["statistics"] = statistics_json(ten(losses[0]), ten(losses[1]));
   if (run.config.model.norm_place == NormPlace::pre) {
     said["attribution"] = finding_of(attribute_logits(run.model, *run.task, examples));
     said["pairs"] = finding_of(ablate_pairs(run.model, *run.task, {}, examples));

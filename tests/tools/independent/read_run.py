@@ -2,8 +2,8 @@
 
 Written from the definitions (src/README.md, the comments of the headers, the papers), in double, with NumPy
 alone and without a line of headlab's C++: the model, its gradient, cross-entropy, the scores of
-heads and their p, ablation, pairs, hidden edges, attribution, a curve, and twenty steps of the
-optimizer. The examples themselves, which follow from streams of random numbers, come from
+heads and their p, ablation, pairs, hidden edges, attribution, circuits, patching, a curve, the
+statistics of sweeps, and twenty steps of the optimizer. The examples themselves, which follow from streams of random numbers, come from
 independent_reading.
 
     read_run.py RUN FOLDER [--change]    FOLDER holds given.safetensors and said.json of
@@ -215,6 +215,7 @@ class Model:
         # What a pass leaves behind, and what is done to it: see logits.
         self.patterns, self.deviations, self.written = [], [], {}
         self.silenced, self.given, self.hidden = frozenset(), None, {}
+        self.z, self.put = {}, {}  # by module: what its heads put out; and what is put in its place
 
     def norm(self, x, name):
         centres = self.c["norm"] == "layer"
@@ -280,6 +281,9 @@ class Model:
         gate = np.array([0.0 if (m, h) in silenced else 1.0 for h in numbers])
         z = V(z.value * gate[None, :, None, None],
               [(z, lambda g: g * gate[None, :, None, None])])
+        self.z[m] = z.value
+        for i, other in self.put.get(m, {}).items():
+            z = V(np.where(np.arange(H)[:, None, None] == i, other, z.value))
         B, _, T, _ = z.value.shape
         W_O = self.p[name + ".W_O"].value
         for i, h in enumerate(numbers):
@@ -506,6 +510,9 @@ NOT_COMPARED = {
     r"\.(digits|sequences_forward|sequences_backward|steps)$": "how numbers are written, and counts",
     r"\.exchanges$": "permutations, which are drawn",
     r"^heads\.divisions": "hand-built heads that divide have tests of their own",
+    r"^circuits\.compositions\[\]\.(random|percentile)$": "random matrices, which are drawn",
+    r"^circuits\.(distance|attention)$": "what was asked for",
+    r"^patching\.(residual|attention)\b": "residual streams: tests/heads holds them against a pass",
     r"\.(rank|map|offsets|patterns)\b": "sums over rows: tests/heads holds them against formulas",
     r"^curve\.subsets": "judged on more examples than are handed over",
     r"\.baselines\.": "no head is judged by them",
@@ -985,6 +992,129 @@ def compare_knowing(model, batch, pair, heads):
             compare_change("rise of the share", without - share, targets, pair[side]["rise"], 1e-4)
 
 
+# ---- weights alone, and activations of other inputs ----------------------------------------------
+
+def weights_of(model, m, h):
+    """W_Q, W_K, W_V, W_O of a head, with the norms before them folded in at scale 1."""
+    name, kind, layer = model.modules[m]
+    numbers = model.left(name, layer)
+    per_block = model.born(layer) // (model.c["kv_heads"] or model.born(layer))
+    blocks = sorted({other // per_block for other in numbers})
+    i, block = numbers.index(h), blocks.index(h // per_block)
+
+    def part(label, axis, place, count):
+        return np.split(model.p[f"{name}.W_{label}"].value, count, axis)[place]
+    Q, O = part("Q", 1, i, len(numbers)), part("O", 0, i, len(numbers))
+    K, W_V = part("K", 1, block, len(blocks)), part("V", 1, block, len(blocks))
+    stem = name.rsplit(".", 1)[0]
+    reads = stem + (".ln_cross" if kind == 2 else ".ln1")
+    keys = "encoder.ln_final" if kind == 2 else reads
+    return folded(model, reads, Q), folded(model, keys, K), folded(model, keys, W_V), O
+
+
+def folded(model, name, W):
+    if model.c["norm_place"] != "pre":
+        return W
+    scaled = model.p[name + ".w"].value[:, None] * W
+    return scaled - scaled.mean(0) if model.c["norm"] == "layer" else scaled
+
+
+def compare_circuits(model, said):
+    E, tokens = model.p["embed.W_E"].value, np.arange(model.c["vocab"])
+    prefix = "decoder." if model.encoder_decoder else ""
+    W_U = E.T if model.c["tied"] else model.p["unembed.W_U"].value
+    W_U = folded(model, prefix + "ln_final", W_U)
+    for head in said["heads"]:
+        mark([head["layer"], head["head"]])
+        Q, K, W_V, O = weights_of(model, head["layer"], head["head"])
+        near = 1.5 / len(tokens)  # two keys that score the same
+        matches = ((E @ Q @ K.T @ E.T).argmax(1) == tokens).mean()
+        compare("circuits: matches", matches, head["matches"], near)
+        if model.modules[head["layer"]][1] == 1:  # the encoder writes to no logit
+            continue
+        for k, U in enumerate(np.split(W_U, W_U.shape[1] // len(tokens), 1)):
+            values = np.linalg.eigvals(O @ U @ E @ W_V)
+            compare("circuits: copying", values.sum().real / abs(values).sum(), head["copying"][k], 1e-4)
+            copies = ((E @ W_V @ O @ U).argmax(1) == tokens).mean()
+            compare("circuits: copies", copies, head["copies"][k], near)
+    for one in said["compositions"]:
+        mark([one["from"], one["to"]])
+        _, _, V_from, O_from = weights_of(model, *one["from"])
+        Q, K, V_to, O_to = weights_of(model, *one["to"])
+        read = {"Q": Q @ K.T, "K": K @ Q.T, "V": V_to @ O_to}[one["kind"]]
+        written = V_from @ O_from
+        norms = np.linalg.norm(written) * np.linalg.norm(read)
+        compare("circuits: strength", np.linalg.norm(written @ read) / norms, one["strength"], 1e-5)
+
+
+def compare_patching(model, batch, said):
+    """The first half of the examples is clean, the second is patched with what its heads put out."""
+    half = batch.size // 2
+    clean, corrupted = halves = copy.copy(batch), copy.copy(batch)
+    for i, one in enumerate(halves):
+        for name in ("tokens", "targets", "source", "lengths", "source_lengths"):
+            setattr(one, name, getattr(batch, name)[i * half:(i + 1) * half])
+        one.size = half
+    differ = (clean.targets >= 0) & (corrupted.targets >= 0) & (clean.targets != corrupted.targets)
+
+    def difference(of):
+        logits = model.logits(of).value
+        right, wrong = (np.take_along_axis(logits, np.maximum(one.targets, 0)[..., None], -1)[..., 0]
+                        for one in halves)
+        return (right - wrong)[differ].mean()
+    ends = {"clean": difference(clean)}
+    outputs = model.z
+    model.z = {}
+    ends["corrupted"] = difference(corrupted)
+    for name, value in ends.items():
+        compare("patching", value, said[name], 1e-4)
+    compare("patching", [half, differ.sum()], [said["pairs"], said["targets"]], 0)
+    for head in said["heads"]:
+        m, h = head["layer"], head["head"]
+        mark([m, h])
+        place = [other for module, other in model.heads if module == m].index(h)
+        model.put = {m: {place: outputs[m][:, place:place + 1]}}
+        found = (difference(corrupted) - ends["corrupted"]) / (ends["clean"] - ends["corrupted"])
+        compare("patching", found, head["restored"], 1e-4 * max(1, abs(found)))
+    model.put = {}
+
+
+def compare_statistics(said):
+    """Intervals and chances of ten seeds, by the formulas; every way of flipping their signs."""
+    mark([said["losses"], said["others"]])
+    losses, others = np.array(said["losses"], float), np.array(said["others"], float)
+    n, t = len(losses), 2.2621571627982  # the 97.5% point of Student's t with 9 degrees of freedom
+
+    def interval(x):
+        half = t * x.std(ddof=1) / math.sqrt(n)
+        return [x.mean(), x.mean() - half, x.mean() + half]
+    d = np.log(losses / others)
+    for what, ours in (("mean", interval(losses)), ("geometric", np.exp(interval(np.log(losses)))),
+                       ("ratio", np.exp(interval(d)))):
+        compare("intervals over seeds", ours, [said[what][end] for end in ("mean", "low", "high")],
+                1e-6 * max(1, np.max(np.abs(ours))))
+    # Wilson's interval of as many trials as the spread of the shares is worth.
+    shares, z = np.exp(-losses), 1.959963984540054
+    p, variance = shares.mean(), shares.var(ddof=1) / n
+    trials = max(n, p * (1 - p) / variance * (z / t) ** 2)
+    middle, half = p + z * z / (2 * trials), z * math.sqrt(p * (1 - p) / trials + (z / trials) ** 2 / 4)
+    ends = np.clip([(middle - half) / (1 + z * z / trials), (middle + half) / (1 + z * z / trials)], 0, 1)
+    compare("intervals of shares", [p, *ends], [said["share"][end] for end in ("mean", "low", "high")], 1e-5)
+    flips = np.array(list(itertools.product((1, -1), repeat=n)))
+    sizes = abs((flips * d).sum(1))  # the root mean square stays the same
+    compare("chance over seeds", (sizes >= abs(d.sum()) * (1 - 1e-9)).mean(), said["p"], 1e-9)
+    compare("effect", d.mean() / d.std(ddof=1), said["effect"], 1e-9 * max(1, abs(said["effect"])))
+    compare("wins", (d < 0).sum(), said["wins"], 0)
+    margin = math.log(1.25)
+    one_sided = [((flips * x).sum(1) >= x.sum() - 1e-9).mean() for x in (margin - d, margin + d)]
+    compare("chance of no equality", max(one_sided), said["equal_p"], 1e-9)
+    asked = [said["p"], 0.01, 0.04, 0.03, 0.5]
+    factors, reached = holm(asked), 0
+    for i in np.argsort(asked, kind="stable"):
+        reached = max(reached, min(1, asked[i] * factors[i]))
+        compare("Holm", reached, said["holm"][i], 1e-9)
+
+
 def compare_curve(model, held_out, choosing, said):
     everything = set(model.heads)
     curve = said["curve"]
@@ -1130,6 +1260,9 @@ def check(model, config, batches, given, said):
     if config["norm_place"] == "pre":
         compare_attribution(model, held_out, said["attribution"])
         compare_pairs(model, held_out, gold, said)
+    compare_circuits(model, said["circuits"])
+    compare_patching(model, held_out, said["patching"])
+    compare_statistics(said["statistics"])
     compare_curve(model, held_out, choosing, said)
     return [what for what, (difference, allowed) in worst.items() if not difference <= allowed]
 
