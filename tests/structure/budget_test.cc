@@ -32,36 +32,42 @@ constexpr Part kBudget[] = {
     {"model", 1668,
      "from 847: captures and norms that heads/ made again before; blocks, windows; what generation "
      "keeps; the layouts in which others store models, in and out, and arrays"},
-    {"tasks", 2941,
+    {"tasks", 2949,
      "from 2054: files have three parts; sequences from files, arrays and programs; tokens of "
      "other tools; repeated segments; arrays with words and a source; names of relations that "
-     "would part those of columns"},
+     "would part those of columns; gaps between sorted symbols"},
     {"train", 1845,
      "from 1407: cells, which any number of processes make side by side; models that come in; "
      "a table of optimizers, to which a program adds; logs that say of which run they are"},
-    {"heads", 4825,
+    {"heads", 4953,
      "from 3922: columns of findings, whose texts left report; circuits of rotary positions, by "
-     "distance; how relations are divided; large models; patterns to know as data"},
+     "distance; how relations are divided; large models; patterns to know as data; divisions over "
+     "training, over runs, and at what cost"},
     {"prune", 1875, "from 1742: cells; methods are compared over runs"},
     {"lab", 1871,
      "from 1266: cells; arms are compared; the words of verdicts; a penalty is chosen on one split "
      "and judged on another"},
     {"bench", 855, "what its columns mean, from report; a token after a prefix"},
-    {"report", 3381, "from 3374: maps of heads at earlier steps, and without scripts"},
-    {"cli", 3722,
+    {"report", 3417,
+     "from 3374: maps of heads at earlier steps, and without scripts; how heads divide a relation, "
+     "as bars"},
+    {"cli", 3745,
      "from 3572: import, export, completion and the manual; sources, top-p and stops of sample; "
-     "heads that are removed by name; flags that bench and start took in silence"},
+     "heads that are removed by name; flags that bench and start took in silence; in how many runs "
+     "heads divide a relation"},
     {"headlab.h", 77},
-    {"page .js", 5540,
-     "from 5527: axes as the program draws them; maps of earlier steps; figures of findings"},
+    {"page .js", 5552,
+     "from 5527: axes as the program draws them; maps of earlier steps; figures of findings; bars "
+     "on both sides of zero"},
     {"page .css", 189},
     {"page .html", 176, "from 175: what is asked stands there without scripts"},
     {"page .json", 1},
     {"examples", 393, "from 337: one_page, the first file that a student reads"},
-    {"tests", 29568,
+    {"tests", 29930,
      "from 26134: cells; all combinations of kinds; models from elsewhere; files and programs as "
      "tasks; what interrupts, and what is damaged; every nested key of what is written; what is "
-     "chosen on one split and judged on another; pictures of the page beside the program's"},
+     "chosen on one split and judged on another; pictures of the page beside the program's; power "
+     "on models built by hand; circuits, patching and statistics read independently"},
     {"CMakeLists.txt", 370, "from 349: parts with other flags; completion and the manual"},
 };
 
