@@ -258,7 +258,9 @@ Picture divisions_figure(const HeadsReport& report, double width) {
         picture.items.push_back(RectItem{box, {.fill = text("s", h % 7)}});
       });
   }
-  require(!picture.items.empty(), "no relation is divided by classes: there is nothing to draw");
+  if (picture.items.empty())
+    throw Error("no relation is divided by classes: there is nothing to draw",
+                "--pattern, --grid and --over-training have a picture of every run");
   picture.sentence.pop_back(), picture.sentence.pop_back();
   return picture;
 }

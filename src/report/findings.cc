@@ -86,7 +86,7 @@ const FindingEntry kFindings[] = {
      "step loss accuracy targets(name loss accuracy count) train_loss lr gradient_norm seconds "
      "tokens_per_s run"},
     {"heads.jsonl", "a line for each scoring while a run tracks its heads", "", "story head",
-     nullptr, "step examples attention best heads(layer head entropy lift mass) run"},
+     nullptr, "step examples attention best heads(layer head entropy lift mass) divisions run"},
     {"state.safetensors", "parameters, moments and counters: all that resuming needs"},
     {"model.safetensors", "the parameters, by name"},
     {"best.safetensors", "those with the lowest held-out loss, where a task reads a file"},

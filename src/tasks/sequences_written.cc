@@ -89,8 +89,8 @@ encoder-decoder reads. A file NAME.npz (numpy.savez) holds whole numbers:
 tokens [N, T], targets [N, T] or [N, T, K], -1 where nothing is asked, perhaps
 lengths [N]; truth/NAME/keys, of which query t of sequence n has those from
 truth/NAME/begin[n T + t] to truth/NAME/begin[n T + t + 1]; candidates/NAME/...
-likewise; source [N, S] and source_lengths [N]; header=json.dumps({...}), of whose
-vocabulary numbers are then the words.
+likewise; source [N, S] and source_lengths [N]; header=json.dumps({...}), of
+whose vocabulary numbers are then the words.
 )" + wrapped("a first line {\"header\": {...}} may set " + join(names, ", "), "", 80);
 }
 

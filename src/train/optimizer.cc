@@ -2,9 +2,8 @@
 // kernels/elementwise.cc); Adam and SGD first fold decay and clipping into the gradient. All
 // parameters are cut into pieces that threads take in one loop: most tensors of a toy model are too
 // small to be shared, and a loop for each would leave one thread with most of the work. The squares
-// of the norm are summed in double, in a fixed order, so that the norm does not depend on the number
-// of threads.
-// Read next: trainer.cc.
+// of the norm are summed in double, in a fixed order, so that the norm does not depend on the
+// number of threads. Read next: trainer.cc.
 #include "headlab/train/optimizer.h"
 
 #include <algorithm>

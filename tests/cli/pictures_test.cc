@@ -51,8 +51,9 @@ TEST_F(Pictures, NeedToKnowOfWhat) {
                              Words{"heads", "a", "--grid", "--pdf", "p.pdf", "--width", "84"},
                              Words{"heads", "a", "--grid", "--pdf", "p.pdf", "--width", "9mm"}})
     EXPECT_EQ(run(words).status, 2) << words.back();
-  expect_refused(run({"heads", "a", "--svg", "p.svg"}), 2,
-                 {"--pattern", "--grid", "--over-training"});
+  const Outcome undivided = run({"heads", "a", "--svg", "p.svg"});
+  EXPECT_EQ(undivided.status, 1);
+  expect_sentence(undivided.err, {"--pattern", "--grid", "--over-training"});
   EXPECT_FALSE(fs::exists(folder.path() / "p.svg"));
 }
 

@@ -49,7 +49,7 @@ inline std::string timeless_state(const Run& run) {
 inline std::string timeless_metrics(const Run& run) {
   std::string all;
   for (Json json : read_log(metrics_file(run))) {
-    json["seconds"] = json["tokens_per_s"] = nullptr;
+    json["seconds"] = json["tokens_per_s"] = json["run"] = nullptr;
     all += json.dump() + "\n";
   }
   return all;

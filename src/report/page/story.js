@@ -236,11 +236,13 @@ function play(node) {
 /// How two heads divide a relation: the mass of each, by class.
 const divisionPicture = (d) => (width) => {
   const [a, b] = d.heads.map(at2);
-  const rows = d.classes.slice(0, 64).map((c) => ({name: c.class, value: c.mass[1], left: c.mass[0]}));
+  const rows = d.classes.slice(0, 64).map(
+      ({class: name, mass: [left, value]}) => ({name, value, left}));
   return bars({
     width, rows, low: -1, high: 1, unit: `mass of ${a} to the left, of ${b} to the right`,
     about: {name: 'division', title: `${d.relation}, by ${d.by}`, sentence: `${d.sentence}.`},
-    say: (r) => `${rows[r].name}: ${a} ${digits(rows[r].left, 2)}, ${b} ${digits(rows[r].value, 2)}`,
+    say: (r) =>
+      `${rows[r].name}: ${a} ${digits(rows[r].left, 2)}, ${b} ${digits(rows[r].value, 2)}`,
   });
 };
 
