@@ -1,5 +1,5 @@
 """Any treebank in CoNLL-U (universaldependencies.org/format.html) as a language model over its
-words. Truth: each dependency relation twice, `nsubj.up` from a word to its head and `nsubj.down`
+words. Truth: each dependency relation twice, `nsubj-up` from a word to its head and `nsubj-down`
 back; candidates: the words with the part of speech of a key. Rare words are <unk>, never asked for.
 Multiword tokens and empty nodes are passed over. Every time a sentence is read 15% of its words are
 hidden (as in BERT: Devlin et al. 2019); with --causal each word predicts the next.
@@ -44,9 +44,9 @@ def sentences():
 def edges(words):
     for t, (_, _, head, relation) in enumerate(words):
         if head >= 0 and (head < t or not options.causal):
-            yield t, head, relation + ".up"
+            yield t, head, relation + "-up"
         if head >= 0 and (t < head or not options.causal):
-            yield head, t, relation + ".down"
+            yield head, t, relation + "-down"
 
 bank = list(sentences())
 names = collections.Counter(name for words in bank for _, _, name in edges(words))
@@ -58,7 +58,7 @@ header = {"description": "the words of a treebank, with its dependencies",
           "vocabulary": special + seen, "targets": ["word"],
           "hidden": 0 if options.causal else 0.15,
           "relations": [{"name": name, "description": (
-              f"the head of a word that is its {name[:-3]}" if name.endswith(".up") else
+              f"the head of a word that is its {name[:-3]}" if name.endswith("-up") else
               f"the words that are the {name[:-5]} of a word")} for name, _ in names.most_common()],
           "recommended": "layers=2 heads=4 d_model=64 d_ff=128 steps=1000 batch=32 lr=2e-3 "
                          "warmup=100 schedule=cosine decay=0.1 clip=1"}

@@ -284,7 +284,7 @@ Json read_json(const path& file) {
 }
 
 void note_unchecked(const path& file) {
-  tell_user(text(file.string(), " has no checksum, or says not of which run it is: an earlier ",
+  tell_user(text(file.string(), " has no checksum, or does not say of which run it is: an earlier ",
                  "version wrote it, and damage cannot be seen"));
 }
 

@@ -147,7 +147,7 @@ TEST_F(StateFile, OfAnOlderVersionIsReadWithANote) {
   write_safetensors(state_file(run), file);
   testing::internal::CaptureStderr();
   EXPECT_EQ(parameters_in(open_run(run.path).model), parameters_in(run.model));
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("older version"), std::string::npos);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("an earlier version"), std::string::npos);
 }
 
 using ConfigFile = InAFolder;
@@ -240,7 +240,7 @@ TEST_F(LogFile, OfAnotherRunIsRefusedAndOneOfAnEarlierVersionIsRead) {
   append_json(metrics_file(run), stamped({{"step", 60}, {"loss", 1}}));
   testing::internal::CaptureStderr();
   train_run(run);
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("says not of which run"),
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("does not say of which run"),
             std::string::npos);
   EXPECT_EQ(read_log(metrics_file(run), mine).size(), 11u);
 }
