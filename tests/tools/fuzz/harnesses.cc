@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -17,15 +19,20 @@
 #include <vector>
 
 #include "headlab/base/error.h"
+#include "headlab/base/files.h"
 #include "headlab/base/json.h"
 #include "headlab/base/safetensors.h"
 #include "headlab/base/table.h"
 #include "headlab/base/text.h"
 #include "headlab/cli/arguments.h"
 #include "headlab/cli/command.h"
+#include "headlab/heads/lessons.h"
+#include "headlab/model/layouts.h"
+#include "headlab/prune/curve.h"
 #include "headlab/tasks/table.h"
 #include "headlab/train/run.h"
 #include "headlab/train/run_config.h"
+#include "report/page_parts.h"
 #include "tasks/language.h"
 #include "tasks/sequences.h"
 
@@ -66,10 +73,10 @@ inline void safetensors(std::string_view bytes) {
   must(held <= bytes.size());
 }
 
-/// Sequences as lines of JSON: what is accepted fits its vocabulary and can be put into a batch.
-inline void sequences(std::string_view bytes) {
+/// Sequences: what is accepted fits its vocabulary and can be put into a batch.
+inline void place(std::string_view bytes, const std::string& source) {
   LineReader reader;
-  Sequences read = reader.read_all(bytes, "fuzz");
+  Sequences read = reader.read_all(bytes, source);
   reader.finish(std::array{&read});
   const TaskShape shape = shape_of(reader.header());
   if (read.size() == 0 || read.size() * shape.length * shape.targets > 1 << 20) return;
@@ -82,6 +89,16 @@ inline void sequences(std::string_view bytes) {
   for (const std::int32_t token : example.batch.tokens) must(token >= 0 && token < shape.vocab);
   for (const std::int32_t target : example.batch.targets)
     must(target >= -1 && target < shape.vocab);
+}
+
+/// Lines of JSON.
+inline void sequences(std::string_view bytes) { place(bytes, "fuzz"); }
+
+/// Arrays of NumPy: archives (.npz) of sequences, or tokens (.npy, and the forms of nanoGPT and
+/// llm.c).
+inline void arrays(std::string_view bytes) {
+  if (bytes.starts_with("PK")) return place(bytes, "fuzz.npz");
+  for (const std::int32_t token : tokens_in(bytes)) must(token >= 0);
 }
 
 /// Settings: a line such as "layers=2 lr=1e-3", task specs, and a whole config.json. What is
@@ -142,49 +159,136 @@ inline void damage(Json& json, std::string_view& bytes) {
   if (object && kind < 4) return damage(part(json.members())->second, bytes);
   if (list && kind == 4) return static_cast<void>(json.items().erase(part(json.items())));
   if (object && kind == 4) return static_cast<void>(json.members().erase(part(json.members())));
-  const Json others[] = {Json(), Json("text"), Json(1e300), Json::array()};
-  json = others[step / 8 % 4];
+  const Json others[] = {Json(), Json("text"), Json(1e300), Json::array(), Json(next(bytes))};
+  json = others[step / 8 % std::size(others)];
 }
 
-/// Findings: JSON whose structure is damaged, as the bytes after a line of four dashes say, is
-/// read or refused; what was read is written and read again as the same.
-inline void finding(std::string_view bytes) {
+/// JSON whose structure is damaged, as the bytes after a line of four dashes say.
+inline Json damaged(std::string_view bytes) {
   const std::string_view text = bytes.substr(0, bytes.find("\n----\n"));
   bytes.remove_prefix(std::min(bytes.size(), text.size() + 6));
   Json json = Json::parse(text, "fuzz");
   while (!bytes.empty()) damage(json, bytes);
-  const Json written = to_json(finding_of(json));
+  return json;
+}
+
+/// Findings are read or refused; what was read is written and read again as the same.
+inline void finding(std::string_view bytes) {
+  const Json written = to_json(finding_of(damaged(bytes)));
   must(to_json(finding_of(written)) == written);
+}
+
+/// What pages and curves read again of what analyses have kept: "run" with the reports of a run,
+/// "curve" and "subsets" as cells hold them, "lesson" as a user gives it.
+inline void kept(std::string_view bytes) {
+  Json json = damaged(bytes);
+  const auto tried = [](const auto& read) {
+    try {
+      read();
+    } catch (const Error&) {  // the others are read all the same
+    }
+  };
+  tried([&] { json["run"]["verdict"] = verdict_of(json.at("run")); });
+  tried([&] {
+    Curve curve = curve_without_methods(json.at("curve"));
+    for (const Json& method : json.at("curve").at("methods").items())
+      curve.methods.push_back(method_curve_of(method));
+    const Json again = to_json(curve);
+    must(to_json(curve_without_methods(again)).at("heads") == again.at("heads"));
+  });
+  tried([&] { must(to_json(subsets_of(json.at("subsets"))).is_object()); });
+  tried([&] { world_of(json.at("lesson"), "fuzz"); });
 }
 
 /// The folder of this process; it goes when the process ends.
 struct Folder {
   std::filesystem::path path =
       std::filesystem::path("/dev/shm") / ("headlab-fuzz-" + std::to_string(getpid()));
-  Folder() { std::filesystem::create_directories(path); }
+  explicit Folder(const char* name = "") {
+    path += name;
+    std::filesystem::create_directories(path);
+  }
   ~Folder() { std::filesystem::remove_all(path); }
 };
 
-/// Run folders: three files of one run, each perhaps damaged, between lines of four dashes. Opening
+inline void write(const std::filesystem::path& file, std::string_view bytes) {
+  std::ofstream(file, std::ios::binary) << bytes;
+}
+
+/// A model as a layout has it: its settings, and its file in two parts.
+struct Stored {
+  Json config, header;
+  std::string tensors;
+
+  Stored(const LayoutName& layout, const std::string& settings) {
+    const Folder folder("-stored");
+    TransformerConfig config_of_it;
+    settings_of(config_of_it)
+        .set_all_text("layers=2 d_model=8 heads=2 vocab=5 length=4 " + settings);
+    export_model(Transformer(config_of_it), layout.name, folder.path / "out");
+    config = Json::parse(read_file(folder.path / "out/config.json"), "config");
+    const std::string bytes = read_file(folder.path / "out/model.safetensors");
+    std::uint64_t size = 0;
+    std::memcpy(&size, bytes.data(), sizeof size);
+    header = Json::parse(std::string_view(bytes).substr(8, size), "header");
+    header["__metadata__"] = Json::object();  // no checksum
+    tensors = bytes.substr(8 + size);
+  }
+  /// Says of each tensor that it lies in the file.
+  Json index() const {
+    Json names = Json::object();
+    for (const auto& [name, place] : header.members())
+      if (name != "__metadata__") names[name] = "model.safetensors";
+    return Json::object({{"weight_map", names}});
+  }
+};
+
+/// Models from elsewhere: of a layout's config.json, the header of its file and an index of it the
+/// bytes choose one and damage it.
+inline void layouts(std::string_view bytes) {
+  static const Folder made;
+  static const auto all = headlab::layouts();
+  static const Stored stored[] = {{all[0], "d_ff=32"},
+                                  {all[1], "block=llama d_ff=6 kv_heads=1"},
+                                  {all[2], "d_ff=6"},
+                                  {all[3], "d_ff=32 tied=true activation=gelu_erf"}};
+  const Stored& one = stored[next(bytes) % std::size(stored)];
+  Json files[] = {one.config, one.header, one.index()};
+  const std::size_t chosen = next(bytes) % std::size(files);
+  while (!bytes.empty()) damage(files[chosen], bytes);
+  const std::string header = files[1].dump();
+  const auto size = std::bit_cast<std::array<char, 8>>(std::uint64_t{header.size()});
+  write(made.path / "config.json", files[0].dump());
+  write(made.path / "model.safetensors", std::string(size.data(), 8) + header + one.tensors);
+  write(made.path / "model.safetensors.index.json", files[2].dump());
+  const ImportedModel read =
+      import_model(chosen == 2 ? made.path / "model.safetensors.index.json" : made.path);
+  must(read.model.parameter_count() > 0);
+}
+
+/// Run folders: four files of one run, each perhaps damaged, between lines of four dashes. Opening
 /// them is an answer or an Error, whatever they hold. The folder lies in memory, and a file that is
 /// as it was for the input before is not written again: files cost more than what reads them.
 inline void run_folder(std::string_view bytes) {
   static const Folder made;
   static const std::filesystem::path& folder = made.path;
-  constexpr std::array kNames = {"config.json", "metrics.jsonl", "state.safetensors"};
-  static std::array<std::string, kNames.size()> contents = {"?", "?", "?"};
+  constexpr std::array kNames = {"config.json", "metrics.jsonl", "state.safetensors",
+                                 "heads.jsonl"};
+  static std::array<std::string, kNames.size()> contents = {"?", "?", "?", "?"};
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     const std::string_view part = bytes.substr(0, bytes.find("\n----\n"));
     bytes.remove_prefix(std::min(bytes.size(), part.size() + 6));
     if (contents[i] == part) continue;
     contents[i] = part;
-    std::ofstream(folder / kNames[i], std::ios::binary) << part;
+    write(folder / kNames[i], part);
   }
   read_log(folder / "metrics.jsonl");
   RunConfig config = read_config(folder);
   if (config.model.d_model * config.model.vocab > 4096 || config.model.all_layers() > 4) return;
   if (config.model.length > 64 || config.model.d_ff > 64 || config.task.size() > 60) return;
-  open_run(folder);
+  const Run run = open_run(folder);
+  run_metrics(run);
+  run_history(run);
 }
 
 }  // namespace headlab::fuzz

@@ -4,9 +4,10 @@
 # Each line of NAME.txt is an input: a name, a tabulator, and the bytes as `printf %b` takes them. A finding ends it with the file that did it; inputs that reach new code are kept in
 # FOLDER/grown and are where the next call goes on.
 #
-# A second of one processor is 75,000 executions of text, 45,000 of json and safetensors,
-# 18,000 of settings and run_folder, 6,000 of command_line and finding. 102 million by hand (text
-# 68, json 18, safetensors 14, settings 1.4, command_line .6, run_folder .3): no finding.
+# A second of one processor is 75,000 executions of text, 45,000 of json and safetensors, 18,000 of
+# settings, 6,000 of arrays, kept, command_line and finding, 250 of layouts. 103 million by hand (text
+# 68, json 18, safetensors 14, settings 1.4, arrays .6, kept .6, command_line .6, run_folder .4,
+# layouts .04): no finding.
 #
 #   tests/tools/fuzz/run.sh [SECONDS] [FOLDER] [NAME...]     seconds for each harness (default 10); build
 #                                                      folder; json, text, ... alone
