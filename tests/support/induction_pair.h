@@ -28,6 +28,18 @@ struct InductionStream {
   }
 };
 
+inline void set(const Tensor& W, Index row, Index column, double value) {
+  W.data()[row * W.size(-1) + column] = static_cast<Scalar>(value);
+}
+
+/// The first head's weight lies on the position before.
+inline void look_one_back(const MultiHeadAttention& attention, const TaskShape& shape) {
+  for (Index t = 0; t < shape.length; ++t) {
+    set(attention.Q.W, t, std::max<Index>(0, t - 1), 1e4);
+    set(attention.K.W, t, t, 1);
+  }
+}
+
 /// Layer 0: the previous-token head. Layer 1: `copies` equal induction heads. A logit that is said
 /// stands 40 above the others whatever the number of copies; without any, all logits are equal.
 inline Transformer induction_pair(const TaskShape& shape, Index copies = 1) {
@@ -37,15 +49,9 @@ inline Transformer induction_pair(const TaskShape& shape, Index copies = 1) {
   config.layers = 2, config.heads = {1, copies};
   config.d_model = config.d_head = at.width;
   Transformer model(config);
-  const auto set = [](const Tensor& W, Index row, Index column, double value) {
-    W.data()[row * W.size(-1) + column] = static_cast<Scalar>(value);
-  };
   MultiHeadAttention& before = model.attention(0);
   MultiHeadAttention& induction = model.attention(1);
-  for (Index t = 0; t < shape.length; ++t) {
-    set(before.Q.W, t, std::max<Index>(0, t - 1), 1e4);
-    set(before.K.W, t, t, 1);
-  }
+  look_one_back(before, shape);
   for (Index v = 0; v < shape.vocab; ++v) {
     set(before.V.W, at.token + v, v, 1);
     set(before.O.W, v, at.previous + v, 1 / at.scale(2));
@@ -76,17 +82,11 @@ inline Transformer induction_pair(const TaskShape& shape, Index copies = 1) {
 inline Transformer one_takes_over(const TaskShape& shape) {
   const InductionStream at(shape);
   Transformer model = induction_pair(shape);
-  const auto set = [](const Tensor& W, Index row, Index column, double value) {
-    W.data()[row * W.size(-1) + column] = static_cast<Scalar>(value);
-  };
   for (std::size_t module : {0u, 1u}) {
     MultiHeadAttention& a = model.attention(module);
     for (const Tensor* one : {&a.Q.W, &a.K.W, &a.V.W, &a.O.W, &a.O.b})
       std::fill_n(one->data(), one->count(), Scalar{0});
-    for (Index t = 0; t < shape.length; ++t) {
-      set(a.Q.W, t, std::max<Index>(0, t - 1), 1e4);
-      set(a.K.W, t, t, 1);
-    }
+    look_one_back(a, shape);
     for (Index v = 0; v < shape.vocab; ++v) {
       set(a.V.W, at.token + v, v, 1);
       set(a.O.W, v, at.said + v, 1 / at.scale(2));
