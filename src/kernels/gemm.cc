@@ -28,8 +28,9 @@ constexpr Index kBlockK = 512;
 /// every block of columns, fewer and wider ones cost less.
 constexpr Index kBlockN = 512, kBlockNPackedA = 1024;
 
-/// Neighbouring rows this far apart share a few sets of L1 and throw one another out.
-constexpr Index kFarBytes = 2048;
+/// Neighbouring rows this far apart share a few sets of L1 and throw one another out; rows that
+/// are a multiple of kSetBytes apart share one set, which has fewer ways than a tile has rows.
+constexpr Index kFarBytes = 2048, kSetBytes = 4096;
 
 Index bytes(Index scalars) { return scalars * static_cast<Index>(sizeof(Scalar)); }
 Index round_up(Index n, Index unit) { return (n + unit - 1) / unit * unit; }
@@ -55,15 +56,20 @@ void pack_b_panel(const ConstMatrix& b, Index k, Index columns, Scalar* panel) {
   }
 }
 
+/// The fewest columns of C for which a row-major A that lies badly is packed.
+constexpr Index kWorthPackingA = 4 * kTileColumns;
+
 /// Whether the tile reads A and whole panels of B where they lie, instead of packed copies.
 bool reads_a_in_place(const Gemm& g) {
-  return g.a.column_stride == 1 ||
-         (g.a.row_stride == 1 && g.m <= 128 && bytes(g.a.column_stride) < kFarBytes);
+  if (g.a.column_stride == 1) return bytes(g.a.row_stride) % kSetBytes != 0 || g.n < kWorthPackingA;
+  return g.a.row_stride == 1 && g.m <= 128 && bytes(g.a.column_stride) < kFarBytes;
 }
 bool reads_b_in_place(const Gemm& g) {
   return g.b.column_stride == 1 && (g.m <= 2 * kTileRows || bytes(g.b.row_stride) <= kFarBytes);
 }
-Index columns_of_block(const Gemm& g) { return g.a.column_stride == 1 ? kBlockN : kBlockNPackedA; }
+Index columns_of_block(const Gemm& g) {
+  return g.a.column_stride == 1 && reads_a_in_place(g) ? kBlockN : kBlockNPackedA;
+}
 
 /// The leading dimension of a packed block of m rows of A: an odd number of cache lines, because
 /// rows a power of two apart share a few sets of the cache.
@@ -83,13 +89,20 @@ struct Packing {
 
 /// Rows [i, i + m) and columns [p, p + k) of A, packed to [k][stride] where that is needed.
 PanelA block_of_a(const Gemm& g, Index i, Index p, const MutableRows& packed) {
-  if (g.a.column_stride == 1) return {at(g.a, i, p), g.a.row_stride};
-  if (reads_a_in_place(g)) return {at(g.a, i, p), g.a.column_stride, Layout::kColumnMajor};
+  const bool by_rows = g.a.column_stride == 1;
+  if (reads_a_in_place(g)) {
+    return by_rows ? PanelA{at(g.a, i, p), g.a.row_stride}
+                   : PanelA{at(g.a, i, p), g.a.column_stride, Layout::kColumnMajor};
+  }
   const Index m = std::min(kBlockM, g.m - i), k = std::min(kBlockK, g.k - p);
-  for (Index step = 0; step < k; ++step) {
-    const Scalar* column = at(g.a, i, p + step);
-    for (Index row = 0; row < m; ++row)
-      packed.data[step * packed.stride + row] = column[row * g.a.row_stride];
+  if (by_rows) {
+    transpose_copy(m, k, {at(g.a, i, p), g.a.row_stride}, packed);
+  } else {
+    for (Index step = 0; step < k; ++step) {
+      const Scalar* column = at(g.a, i, p + step);
+      for (Index row = 0; row < m; ++row)
+        packed.data[step * packed.stride + row] = column[row * g.a.row_stride];
+    }
   }
   return {packed.data, packed.stride, Layout::kColumnMajor};
 }

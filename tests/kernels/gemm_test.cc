@@ -120,20 +120,23 @@ bool fuses() {
 }
 
 TEST(Gemm, EqualsAChainOfMultiplyAddsInEveryBitForAnyNumberOfThreads) {
-  for (int form = 0; form < 8; ++form) {
-    Product chains(150, 97, 600, form & 1, form & 2, form & 4);
-    gemm_chains(chains.g);
-    Product serial(150, 97, 600, form & 1, form & 2, form & 4);
-    gemm_serial(serial.g);
-    if (fuses())
-      EXPECT_EQ(serial.c, chains.c);
-    else
-      expect_near(serial.c, chains.c, tolerance(600), "c");
-    for (int count = 1; count <= 8; ++count) {
-      const Threads threads(count);
-      Product product(150, 97, 600, form & 1, form & 2, form & 4);
-      gemm(product.g);
-      EXPECT_EQ(product.c, serial.c) << count << " threads, form " << form;
+  const Size rows_in_one_set_of_the_cache = {30, 160, 1024};
+  for (const Size& size : {Size{150, 97, 600}, rows_in_one_set_of_the_cache}) {
+    for (int form = 0; form < 8; ++form) {
+      Product chains(size.m, size.n, size.k, form & 1, form & 2, form & 4);
+      gemm_chains(chains.g);
+      Product serial(size.m, size.n, size.k, form & 1, form & 2, form & 4);
+      gemm_serial(serial.g);
+      if (fuses())
+        EXPECT_EQ(serial.c, chains.c);
+      else
+        expect_near(serial.c, chains.c, tolerance(size.k), "c");
+      for (int count = 1; count <= 8; ++count) {
+        const Threads threads(count);
+        Product product(size.m, size.n, size.k, form & 1, form & 2, form & 4);
+        gemm(product.g);
+        EXPECT_EQ(product.c, serial.c) << count << " threads, form " << form;
+      }
     }
   }
 }
