@@ -103,19 +103,21 @@ void Settings::add_choice(std::string name, std::function<void(std::size_t)> set
                           std::function<std::size_t()> get, std::vector<std::string> names,
                           std::string help) {
   const auto set_json = [=](const Json& json) {
-    const std::string given = json.is_string() ? json.string() : "",
-                      near = nearest_name(given, names);
+    const std::string given = json.is_string() ? json.string() : "";
     const auto found = std::ranges::find(names, given);
-    require(found != names.end(), name, " must be one of ", join(names, ", "), "; got ",
-            json.dump(), near.empty() ? "" : "; did you mean '" + near + "'?");
+    if (found == names.end()) {
+      const std::string near = nearest_name(given, names);
+      throw Error(text(name, " must be one of ", join(names, ", "), "; got ", json.dump(),
+                       near.empty() ? "" : "; did you mean '" + near + "'?"));
+    }
     set(static_cast<std::size_t>(found - names.begin()));
   };
   add({name, join(names, "|"), std::move(help), set_json, [=] { return Json(names[get()]); }});
 }
 
-void Settings::add(const Settings& others) {
-  for (const Setting& setting : others.table_)
-    if (find(setting.name) == nullptr) table_.push_back(setting);
+void Settings::add(Settings others) {
+  for (Setting& setting : others.table_)
+    if (find(setting.name) == nullptr) table_.push_back(std::move(setting));
 }
 
 void Settings::mark_decided(const std::vector<std::string>& names) {

@@ -238,9 +238,9 @@ Result sweep(Invocation& call) {
   const bool from_folder = grid.empty() && flags.collect;
   const auto cells = from_folder ? cells_of_grids(read_grids(flags.out))
                                  : as_usage([&] { return sweep_cells(grid); });
+  if (flags.collect) return show(call, flags, cells);
   for (const SweepCell& cell : cells)
     cell_state(flags.out, cell);  // a cell with other settings is found before anything is made
-  if (flags.collect) return show(call, flags, cells);
   add_grid(flags.out, grid);
   if (!flags.prune.empty()) add_pruning(flags.out, {grid, flags.curve});
   return make_and_show(call, flags, cells);

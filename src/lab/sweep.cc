@@ -110,12 +110,17 @@ std::vector<SweepCell> sweep_cells(const std::vector<SweepAxis>& given) {
   of_cell.insert("seed");
   std::vector<SweepCell> cells;
   std::set<std::string> names;
+  std::vector<Value> group;
+  RunConfig of_seeds;  // the config of a group, whose cells differ in their seeds alone
   for (const std::vector<Value>& values : combinations(grid)) {
-    SweepCell cell{name_of(values, of_cell),
-                   name_of(values, of_group),
-                   name_of(values, of_family),
-                   {}};
-    cell.config = in_context("cell " + cell.name, [&] { return config_of(values); });
+    SweepCell cell{name_of(values, of_cell), name_of(values, of_group), name_of(values, of_family),
+                   of_seeds};
+    const std::vector<Value> but_seed(values.begin(), values.end() - 1);
+    in_context("cell " + cell.name, [&] {
+      if (cells.empty() || but_seed != group) cell.config = of_seeds = config_of(values);
+      settings_of(cell.config.train).set_text("seed", values.back().second);
+    });
+    group = but_seed;
     require(names.insert(cell.name).second, "the grid has the cell ", cell.name, " twice");
     cells.push_back(std::move(cell));
   }

@@ -58,6 +58,7 @@ CellResult result_of(const Run& run, const Evaluation& held_out) {
 
 /// The first setting in which two configs differ, as a sentence; "" if they are the same.
 std::string first_difference(RunConfig there, RunConfig wanted) {
+  if (there == wanted) return "";
   const Settings found = settings_of(there), asked = settings_of(wanted);
   for (const Setting& setting : asked.all()) {
     const Json have = found.find(setting.name)->get(), want = setting.get();

@@ -4,6 +4,7 @@
 #include "headlab/model/config.h"
 
 #include <algorithm>
+#include <memory>
 
 #include "headlab/base/error.h"
 
@@ -66,7 +67,7 @@ void add_by_layer(Settings& s, const std::string& name, std::vector<Index>& valu
 /// What a setting is, and what each of its kinds.
 template <class Kind>
 std::string help_of(std::string help, std::span<const Kind> kinds) {
-  for (const Kind& kind : kinds) help += text("; ", kind.name, ": ", kind.summary);
+  for (const Kind& kind : kinds) help += std::string("; ") + kind.name + ": " + kind.summary;
   return help;
 }
 
@@ -89,11 +90,11 @@ constexpr BlockKind kBlockTable[] = {
 /// `block` sets settings of `s` together.
 void add_block(Settings& s) {
   const auto names = texts_of(kBlocks, &BlockKind::name);
-  const auto set = [s, names](const Json& json) {
+  const auto set = [table = std::make_shared<const Settings>(s), names](const Json& json) {
     const std::string given = json.is_string() ? json.string() : json.dump();
     const auto found = std::ranges::find(names, given);
     if (found == names.end()) throw unknown_name("block", given, names);
-    s.set_all_text(kBlocks[found - names.begin()].settings);
+    table->set_all_text(kBlocks[found - names.begin()].settings);
   };
   s.add({.name = "block",
          .placeholder = join(names, "|"),

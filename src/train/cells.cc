@@ -227,6 +227,7 @@ std::optional<CellFailure> failure_of(const Cell& cell) {
 
 CellsMade make_cells(const std::vector<Cell>& cells, const MakeOptions& options) {
   const auto left = std::ranges::count_if(cells, [](const Cell& cell) { return !kept_in(cell); });
+  if (left == 0) return {.finished = std::ssize(cells)};
   const Index jobs = std::min<Index>(options.jobs, left);
   const Taken taken(std::max<std::size_t>(1, cells.size()));
   if (jobs <= 1) return make_here(cells, options, taken);

@@ -33,15 +33,14 @@ Settings settings_of(RunConfig& config) {
   Settings s;
   s.string("task", config.task, "NAME:parameter=value,..., of the table of tasks");
   s.add(settings_of(config.model));
-  const Settings training = settings_of(config.train);
-  for (const Setting& setting : training.all()) {
+  for (Setting& setting : settings_of(config.train).all()) {
     if (setting.name == "seed") {  // files keep the order of their members
       s.integer("track_heads", config.track_heads, 0, 1'000'000'000,
                 "steps between scores of all heads, kept as their history (0: never)");
       s.integer("keep_weights", config.keep_weights, 0, 10'000,
                 "points of training at which weights are kept (0: none)");
     }
-    s.add(setting);
+    s.add(std::move(setting));
   }
   s.string("parent", config.parent, "the run that this one was made from");
   s.string("data_hash", config.data_hash, "of the task's data file");
@@ -62,10 +61,9 @@ void read_settings(RunConfig& config, Json settings, const std::string& file) {
 }
 
 Settings user_settings_of(RunConfig& config) {
-  const Settings all = settings_of(config);
   Settings mine;
-  for (const Setting& setting : all.all())
-    if (!setting.decided) mine.add(setting);
+  for (Setting& setting : settings_of(config).all())
+    if (!setting.decided) mine.add(std::move(setting));
   return mine;
 }
 
@@ -76,8 +74,10 @@ const std::vector<std::string>& resumable_settings() {
 }
 
 std::string identity_of(const RunConfig& config) {
-  RunConfig mine = config, defaults;
-  const Settings table = settings_of(mine), preset = settings_of(defaults);
+  static RunConfig defaults;
+  static const Settings preset = settings_of(defaults);
+  RunConfig mine = config;
+  const Settings table = settings_of(mine);
   Json differing = Json::object();
   // Runs that are older than kinds of norms call the place of layer norms `norm`.
   const bool says_norm = config.model.norm == NormType::layer;

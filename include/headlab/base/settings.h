@@ -12,6 +12,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "headlab/base/json.h"
@@ -51,11 +52,12 @@ class Settings {
   void add(Setting setting) { table_.push_back(std::move(setting)); }
   /// All settings of another table, but for names that are here already: so one that is to stand
   /// earlier in help can be added by itself before.
-  void add(const Settings& others);
+  void add(Settings others);
   /// Marks settings as decided elsewhere.
   void mark_decided(const std::vector<std::string>& names);
 
-  const std::vector<Setting>& all() const { return table_; }
+  const std::vector<Setting>& all() const& { return table_; }
+  std::vector<Setting> all() && { return std::move(table_); }
   std::vector<std::string> names() const;
   const Setting* find(std::string_view name) const;
 

@@ -99,6 +99,7 @@ struct TransformerConfig : TaskShape {
 
   /// Error that says which setting does not fit, and what would.
   void validate() const;
+  friend bool operator==(const TransformerConfig&, const TransformerConfig&) = default;
   TaskShape& shape() { return *this; }
   const TaskShape& shape() const { return *this; }
 };

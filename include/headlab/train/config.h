@@ -56,6 +56,7 @@ struct TrainConfig {
 
   /// Error that says which setting is out of range, or which do not fit together.
   void validate() const;
+  friend bool operator==(const TrainConfig&, const TrainConfig&) = default;
 };
 
 Settings settings_of(TrainConfig& config);

@@ -32,6 +32,7 @@ struct RunConfig {
 
   /// Error that says what is out of range, does not fit together, or does not fit into memory.
   void validate() const;
+  friend bool operator==(const RunConfig&, const RunConfig&) = default;
 };
 
 /// The settings of a run as one flat table, bound to `config`. The second is for command
