@@ -57,38 +57,42 @@ void fill_splits(QuerySet& set) {
   }
 }
 
-/// A permutation of [0, count), as the cycle that each item is in and its place there.
+/// The items of [0, count) in the order of a permutation's cycles: each is followed by the item
+/// that it goes to, and the last of a cycle goes to its first.
 struct Cycles {
-  struct Place {
-    Index cycle, step;
-    friend auto operator<=>(const Place&, const Place&) = default;
-  };
-  std::vector<Place> place;
+  std::vector<Index> items;
+  std::vector<bool> closes;  // whether an item is the last of its cycle
 
-  Cycles(Index count, Generator random) : place(count, Place{-1, 0}) {
-    std::vector<std::size_t> next(place.size());
+  Cycles(Index count, Generator random) {
+    std::vector<std::size_t> next(count);
     std::iota(next.begin(), next.end(), std::size_t{0});
     random.shuffle(std::span(next));
+    std::vector<bool> seen(count);
     for (std::size_t first = 0; first < next.size(); ++first) {
-      std::size_t item = first;
-      for (Index step = 0; place[item].cycle < 0; item = next[item], ++step)
-        place[item] = {static_cast<Index>(first), step};
+      for (std::size_t item = first; !seen[item]; item = next[item]) {
+        seen[item] = true;
+        items.push_back(static_cast<Index>(item));
+        closes.push_back(next[item] == first);
+      }
     }
   }
 };
 
-/// Judged queries that may exchange their gold: their places, with their examples.
-using Group = std::vector<std::pair<std::size_t, Index>>;
+/// Judged queries that may exchange their gold, by their examples; -1: the example has none.
+using Group = std::vector<Index>;
 
 /// Calls give(to, from) for each query of the group: from is that of the next example on its cycle.
 template <class Give>
-void rotate(Group& group, const Cycles& cycles, Give&& give) {
-  const auto place = [&](std::size_t i) { return cycles.place[group[i].second]; };
-  std::ranges::sort(group, {}, [&](const auto& query) { return cycles.place[query.second]; });
-  for (std::size_t i = 0, first = 0; i < group.size(); ++i) {
-    const bool closes = i + 1 == group.size() || place(i + 1).cycle != place(i).cycle;
-    give(group[i].first, group[closes ? first : i + 1].first);
-    first = closes ? i + 1 : first;
+void rotate(const Group& group, const Cycles& cycles, Give&& give) {
+  Index first = -1, last = -1;
+  for (std::size_t i = 0; i < cycles.items.size(); ++i) {
+    if (const Index query = group[cycles.items[i]]; query >= 0) {
+      last >= 0 ? give(last, query) : void(first = query);
+      last = query;
+    }
+    if (!cycles.closes[i]) continue;
+    if (last >= 0) give(last, first);
+    last = -1;
   }
 }
 
@@ -182,24 +186,33 @@ std::shared_ptr<const PermutedGold> PermutedGold::of(const QuerySet& set, Index 
   return gold;
 }
 
+/// f(p) for all permutations, in blocks, whose sets lie side by side.
+template <class F>
+void PermutedGold::for_blocks(F&& f) const {
+  constexpr Index kBlock = 64;
+  parallel_for((permutations_ + kBlock - 1) / kBlock, [&](Index block) {
+    f(block * kBlock, std::min(permutations_, (block + 1) * kBlock));
+  });
+}
+
 void PermutedGold::exchange(const std::vector<EligibleQuery>& judged, Key key) {
-  std::map<std::pair<Index, Index>, Group> by_place;
-  Index examples = 0;
-  for (std::size_t j = 0; j < judged.size(); ++j) {
+  std::map<std::pair<Index, Index>, Group> groups;
+  const Index examples = judged.empty() ? 0 : judged.back().b + 1;
+  for (Index j = 0; j < std::ssize(judged); ++j) {
     add_set(judged[j].keys);
-    by_place[{judged[j].t, judged[j].seen.end}].push_back({j, judged[j].b});
-    examples = std::max(examples, judged[j].b + 1);
+    Group& group = groups[{judged[j].t, judged[j].seen.end}];
+    group.resize(examples, -1);
+    group[judged[j].b] = j;
   }
-  std::vector<Group> groups;
-  for (auto& [place, group] : by_place) groups.push_back(std::move(group));
-  for (Index p = 0; p < permutations_; ++p) {
-    const Cycles cycles(examples, Generator(key.fold(p)));
-    parallel_for(static_cast<Index>(groups.size()), [&](Index g) {
-      rotate(groups[g], cycles, [&](std::size_t to, std::size_t from) {
-        set_of_[to * permutations_ + p] = static_cast<std::uint32_t>(from);
-      });
-    });
-  }
+  for_blocks([&](Index begin, Index end) {
+    for (Index p = begin; p < end; ++p) {
+      const Cycles cycles(examples, Generator(key.fold(p)));
+      for (const auto& [place, group] : groups)
+        rotate(group, cycles, [&](Index to, Index from) {
+          set_of_[to * permutations_ + p] = static_cast<std::uint32_t>(from);
+        });
+    }
+  });
 }
 
 void PermutedGold::redraw(const std::vector<EligibleQuery>& judged, Key key) {
@@ -240,11 +253,9 @@ Index PermutedGold::count_different(const std::vector<EligibleQuery>& judged) co
   std::uint64_t truth = kBasis;
   for (const EligibleQuery& query : judged) add(truth, query.keys);
   std::vector<std::uint64_t> hashes(permutations_, kBasis);
-  constexpr Index kBlock = 64;  // permutations, whose sets lie side by side
-  parallel_for((permutations_ + kBlock - 1) / kBlock, [&](Index block) {
-    const Index end = std::min(permutations_, (block + 1) * kBlock);
+  for_blocks([&](Index begin, Index end) {
     for (Index j = 0; j < std::ssize(judged); ++j)
-      for (Index p = block * kBlock; p < end; ++p) add(hashes[p], keys(j, p));
+      for (Index p = begin; p < end; ++p) add(hashes[p], keys(j, p));
   });
   std::set<std::uint64_t> seen(hashes.begin(), hashes.end());
   seen.erase(truth);

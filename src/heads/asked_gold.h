@@ -117,6 +117,8 @@ class PermutedGold {
   void add_masses(Index judged, const Scalar* weights, std::span<double> sums) const;
 
  private:
+  template <class F>
+  void for_blocks(F&& f) const;
   void exchange(const std::vector<EligibleQuery>& judged, Key key);
   void redraw(const std::vector<EligibleQuery>& judged, Key key);
   Index count_different(const std::vector<EligibleQuery>& judged) const;
