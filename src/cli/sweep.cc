@@ -181,7 +181,6 @@ struct Shown {
 /// What is there of the cells and of their prunings: those that flags name, else all that the
 /// sweep was asked for.
 Result show(const Invocation& call, const SweepFlags& flags, const std::vector<SweepCell>& cells) {
-  const RunLock lock = lock_sweep(flags.out);
   const SweepReport report = collect_sweep(flags.out, cells);
   Shown shown(report);
   std::vector<SweepPruning> asked;
@@ -198,6 +197,7 @@ Result show(const Invocation& call, const SweepFlags& flags, const std::vector<S
   Json json = shown.found;
   if (!shown.prunings.items().empty()) json["prunings"] = std::move(shown.prunings);
   Result result = reproducible(call, std::move(json), std::move(shown.tables), shown.words + "\n");
+  const RunLock lock = lock_sweep(flags.out);  // a hundred processes may end at once
   keep_as(std::filesystem::path(flags.out) / "sweep.json", result);
   if (!flags.picture.wanted()) return result;
   if (!picture) picture = sweep_figure(report, flags.picture.units());
