@@ -288,17 +288,18 @@ std::string Invocation::again(std::string_view left_out) const {
 }
 
 void Invocation::check_table(const std::vector<Table>& tables) const {
-  if (!table_.empty()) as_usage([&] { return &Finding{.tables = tables}.table(table_); });
+  if (!table_.empty())
+    as_usage([&] { return &Finding{.tables = with_lists(tables)}.table(table_); });
 }
 
 std::string Invocation::table_text(const std::vector<Table>& tables) const {
   return as_usage([&] {
-    const Finding finding{.tables = tables};
+    const Finding finding{.tables = with_lists(tables)};
     if (tables.empty()) throw Error("there is no table in this result");
     const Table& table = table_.empty() ? tables[0] : finding.table(table_);
-    if (table_.empty() && tables.size() > 1)
+    if (table_.empty() && finding.tables.size() > 1)
       note(text("note: this is the first table; --table names another: ",
-                join(texts_of(tables, &Table::name), ", ")));
+                join(texts_of(finding.tables, &Table::name), ", ")));
     return csv_ ? csv_of(table) : latex_ ? latex_of(table) : text_of(table, stdout_width());
   });
 }

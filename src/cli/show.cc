@@ -39,11 +39,10 @@ Table example_table(const Task& task, const Example& example) {
     for (std::string& target : targets_at(task, batch, t)) row.push_back(std::move(target));
     std::vector<std::string> named;
     for (std::size_t r = 0; r < relations.size(); ++r) {
-      const std::string keys = join(texts_of(example.gold[r].keys(0, t),
-                                             [](std::int32_t key) { return std::to_string(key); }),
-                                    " ");
-      if (!one) row.push_back(keys);
-      if (!keys.empty()) named.push_back(relations[r].name + " " + keys);
+      const auto keys = example.gold[r].keys(0, t);
+      if (!one) row.push_back(Json::Array(keys.begin(), keys.end()));
+      const auto shown = texts_of(keys, [](std::int32_t key) { return std::to_string(key); });
+      if (!shown.empty()) named.push_back(relations[r].name + " " + join(shown, " "));
     }
     if (one) row.push_back(join(named, ", "));
     table.rows.push_back(std::move(row));

@@ -7,7 +7,6 @@
 #include <numeric>
 #include <tuple>
 
-#include "headlab/base/error.h"
 #include "headlab/base/text.h"
 #include "headlab/heads/scores.h"
 
@@ -20,8 +19,8 @@ constexpr std::size_t kManyRelations = 16;  // more do not fit a screen
 std::string verdict(const HeadsReport& report, std::size_t r) {
   const RelationWinner& winner = report.relations[r];
   const RelationScore& score = report.best_score(r);
-  if (report.division_of(r) != nullptr) return winner.owned ? "shares it (*)" : "heads share it";
-  if (winner.owned) return "does it (*)";
+  if (report.division_of(r) != nullptr) return winner.owned ? "shares it" : "heads share it";
+  if (winner.owned) return "does it";
   if (winner.candidates == 0) return "no head of its kind of attention";
   if (!score.enough()) return text("too few (", score.examples, ")");
   if (score.lift >= kOwnerLift) return "could be chance: p is not below .01 after correction";
@@ -112,7 +111,7 @@ Table relations_table(const HeadsReport& report, const HeadsShown& shown) {
        {"best.null", "null", "the mass of the best answer that ignores content", 3, "", false},
        {"best.p_holm", "p", "how often chance does as well, corrected by Holm for all", kChance},
        {"owner", "owner", "the best head where it does the relation", kHidden, "head", false},
-       {"verdict", "verdict", "a head does a relation (*) from lift .3 with p below .01"},
+       {"verdict,owned", "verdict", "a head does a relation (*) from lift .3 with p below .01"},
        {"best.mass_untrained", "untrained", "mass of the best head before training", 3},
        {"best.queries", "queries", rests, counts, "", false},
        {"best.examples", "examples", rests, counts, "", false},

@@ -53,6 +53,7 @@ Json relation_to_json(const HeadsReport& report, std::size_t r) {
   return Json::object(
       {{"name", winner.relation.name},
        {"positional", winner.relation.positional},
+       {"owned", winner.owned},
        {"owner", name_or_null(winner.owned ? std::optional(winner.best) : std::nullopt)},
        {"best", winner.candidates > 0 ? best : Json()},
        {"assigned", name_or_null(winner.assigned)},

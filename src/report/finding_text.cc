@@ -71,7 +71,10 @@ std::string shown(const Column& column, const Json& cell) {
   if (!cell.is_array() || cell.items().empty()) return "-";
   const Json::Array& parts = cell.items();
   if (column.is_interval()) return interval_shown(column, ends_of(cell));
-  if (is_marked(column)) return shown(column, parts[0]) + (parts[1] == Json(true) ? "*" : " ");
+  if (is_marked(column)) {
+    const bool word = parts[0].is_string(), mark = parts[1] == Json(true);
+    return shown(column, parts[0]) + (mark ? word ? " (*)" : "*" : word ? "" : " ");
+  }
   if (column.is_head() && parts[0].is_null()) return "-";
   if (!parts[0].is_array() && (column.is_head() || column.unit == "heads"))
     return parts[0].dump() + "." + parts.at(1).dump();
@@ -81,8 +84,9 @@ std::string shown(const Column& column, const Json& cell) {
 }
 
 bool is_text(const Column& column, const std::vector<Json::Array>& rows, std::size_t c) {
-  return !is_marked(column) && std::ranges::any_of(rows, [&](const Json::Array& row) {
-    return row[c].is_string() || row[c].is_bool() || (row[c].is_array() && !column.is_head());
+  return std::ranges::any_of(rows, [&](const Json::Array& row) {
+    const Json& cell = is_marked(column) && row[c].is_array() ? row[c].items()[0] : row[c];
+    return cell.is_string() || cell.is_bool() || (cell.is_array() && !column.is_head());
   });
 }
 
@@ -225,8 +229,8 @@ std::string figure_text(const Figure& figure, const HeatmapOptions& options) {
          heatmap(shades, counted(figure.values.size()), counted(columns), options);
 }
 
-std::string escaped_csv(std::string cell, bool is_text) {
-  if (is_text && !cell.empty() && std::string_view("=+-@\t\r").find(cell[0]) != std::string::npos)
+std::string escaped_csv(std::string cell) {
+  if (!cell.empty() && std::string_view("=+-@\t\r").find(cell[0]) != std::string::npos)
     cell.insert(0, "'");
   if (cell.find_first_of(",\"\r\n") == cell.npos) return cell;
   std::string quoted = "\"";
@@ -234,15 +238,28 @@ std::string escaped_csv(std::string cell, bool is_text) {
   return quoted + "\"";
 }
 
-std::string csv_cell(const Column& column, const Json& cell) {
+std::string csv_cell(const Json& cell) {
   if (cell.is_null()) return "";
-  if (cell.is_string()) return escaped_csv(cell.string(), true);
-  if (!cell.is_array()) return cell.dump();
-  const bool numbers = !cell.items().empty() && cell.items()[0].is_number();
-  return escaped_csv(numbers
-                         ? join(texts_of(cell.items(), [](const Json& x) { return x.dump(); }), " ")
-                         : shown(column, cell),
-                     false);
+  return cell.is_string() ? escaped_csv(cell.string()) : cell.dump();
+}
+
+/// Whether cells of a column are lists, of any length.
+bool is_list(const Table& table, std::size_t c) {
+  const Column& column = table.columns[c];
+  return !column.is_interval() && !column.is_head() && !is_marked(column) &&
+         std::ranges::any_of(table.rows, [c](const auto& row) { return row[c].is_array(); });
+}
+
+/// The table with a row for each value of a column of lists.
+Table list_table(const Table& table, std::size_t list) {
+  Table values = table;
+  values.name += (table.name.empty() ? "" : ".") + table.columns[list].key;
+  values.columns[list].unit = table.columns[list].unit == "heads" ? "head" : "";
+  values.rows.clear();
+  for (const Json::Array& row : table.rows)
+    for (const Json& value : row[list].is_array() ? row[list].items() : Json::Array())
+      values.rows.emplace_back(row)[list] = value;
+  return values;
 }
 
 /// The names that a column has for programs: its key, or of an array's place its title.
@@ -326,16 +343,26 @@ std::string text_of(const Finding& finding, const HeatmapOptions& options) {
 }
 
 std::string csv_of(const Table& table) {
-  std::vector<std::vector<std::string>> lines(1);
-  for (const Column& column : table.columns)
-    for (const std::string& name : csv_names(column)) lines[0].push_back(escaped_csv(name, true));
-  for (const Json::Array& row : table.rows) {
-    std::vector<std::string>& cells = lines.emplace_back();
-    for (std::size_t c = 0; c < row.size(); ++c)
-      for (const Json& part : csv_parts(table.columns[c], row[c]))
-        cells.push_back(csv_cell(table.columns[c], part));
+  std::vector<std::vector<std::string>> lines(1 + table.rows.size());
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    if (is_list(table, c)) continue;
+    const Column& column = table.columns[c];
+    for (const std::string& name : csv_names(column)) lines[0].push_back(escaped_csv(name));
+    for (std::size_t r = 0; r < table.rows.size(); ++r)
+      for (const Json& part : csv_parts(column, table.rows[r][c]))
+        lines[r + 1].push_back(csv_cell(part));
   }
   return join(texts_of(lines, [](const auto& cells) { return join(cells, ","); }), "\n") + "\n";
+}
+
+std::vector<Table> with_lists(const std::vector<Table>& tables) {
+  std::vector<Table> all;
+  for (const Table& table : tables) {
+    all.push_back(table);
+    for (std::size_t c = 0; c < table.columns.size(); ++c)
+      if (is_list(table, c)) all.push_back(list_table(table, c));
+  }
+  return all;
 }
 
 std::string latex_of(const Table& table) {

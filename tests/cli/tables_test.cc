@@ -43,6 +43,7 @@ TEST_F(Tables, HaveColumnsThatAreExplainedInEveryFormat) {
     for (const Table& table : finding_of(json).tables) {
       const std::string csv = with({"--csv", "--table", table.name});
       EXPECT_EQ(std::ranges::count(csv, '\n'), std::ssize(table.rows) + 1) << csv;
+      EXPECT_EQ(csv.find_first_of("*[]"), csv.npos) << csv;  // numbers and words, not signs
       EXPECT_TRUE(with({"--latex", "--table", table.name}).starts_with("\\begin{tabular}"));
       for (const auto& [key, title, meaning, digits, unit, told] : table.columns)
         EXPECT_TRUE(meaning.empty() || holds(done({"explain", title}).out, "a column")) << title;
@@ -105,8 +106,11 @@ TEST_F(Tables, AreForOtherProgramsToo) {
                   .out.starts_with("layer,head,entropy,focus,scores_back1_mass,"));
   EXPECT_TRUE(holds(done({"heads", "a", "--examples", "16", "--csv", "--table", "heads"}).out,
                     ",argmax_offset,offset_share,"));
+  EXPECT_TRUE(holds(
+      done({"heads", "a", "--examples", "16", "--all", "--csv", "--table", "heads.labels"}).out,
+      ",labels,nearest_layer,nearest_head,"));
   EXPECT_TRUE(holds(done({"heads", "a", "--examples", "16", "--csv", "--table", "relations"}).out,
-                    ",owner_layer,owner_head,"));
+                    ",owner_layer,owner_head,verdict,owned,"));
   EXPECT_TRUE(done({"list", "tasks", "--csv"}).out.starts_with("name,summary,usage\nrelations,"));
   EXPECT_TRUE(done({"heads", "a", "--pattern", "0.1", "--csv"}).out.starts_with("query,"));
   const Outcome first = done({"heads", "a", "--examples", "16", "--csv"});

@@ -70,9 +70,14 @@ TEST(FindingText, ShowsMarksLinesAndListsOfWords) {
             "-----  -------------  ------\n"
             "0.97*  ▁▅█            a, b\n"
             "0.50   ▁ █            -\n");
-  EXPECT_EQ(csv_of(table),
-            "lift,owns,lifts,labels,never\n0.97,true,0 0.5 1,\"a, b\",\n"
-            "0.5,false,-3 null 7,-,\n");
+  EXPECT_EQ(csv_of(table), "lift,owns,never\n0.97,true,\n0.5,false,\n");
+  const std::vector<Table> lists = with_lists({table});
+  ASSERT_EQ(lists.size(), 3u);
+  EXPECT_EQ(csv_of(lists[1]),
+            "lift,owns,lifts,never\n0.97,true,0,\n0.97,true,0.5,\n0.97,true,1,\n0.5,false,-3,\n"
+            "0.5,false,,\n0.5,false,7,\n");
+  EXPECT_EQ(lists[2].name, "t.labels");
+  EXPECT_EQ(csv_of(lists[2]), "lift,owns,labels,never\n0.97,true,a,\n0.97,true,b,\n");
   Table many{"t", {{"x", "x", "", kPlain, "line"}}, std::vector<Row>(1, Row(1, Row(1000, .5)))};
   many.rows[0][0].items().front() = 0, many.rows[0][0].items().back() = 1;
   const std::string line = text_of(many).substr(text_of(many).find("▁"));
@@ -98,9 +103,12 @@ TEST(FindingText, ShowsTheRowsThatStandOut) {
 
 TEST(FindingText, IsTidyAndHarmlessAsCsv) {
   EXPECT_EQ(csv_of(example()),
-            "layer,head,change,change_low,change_high,share,kept,sure,count,word\n"
-            "0,2,0.5,0.25,0.75,0.125,0.1 1.0,true,12345,'=1+1\n"
-            "1,0,0.3333333333333333,0,0.5,,-,false,7,\"a, \"\"b\"\"\"\n");
+            "layer,head,change,change_low,change_high,share,sure,count,word\n"
+            "0,2,0.5,0.25,0.75,0.125,true,12345,'=1+1\n"
+            "1,0,0.3333333333333333,0,0.5,,false,7,\"a, \"\"b\"\"\"\n");
+  const std::string kept = csv_of(with_lists({example()}).at(1));
+  EXPECT_NE(kept.find(",share,kept_layer,kept_head,sure,"), kept.npos) << kept;
+  EXPECT_NE(kept.find("\n0,2,0.5,0.25,0.75,0.125,1,0,true,"), kept.npos) << kept;
   const Table means{"t",
                     {{"loss.mean,half_width", "loss"},
                      {"shares.0", "back1"},

@@ -16,8 +16,11 @@ std::string text_of(const Finding& finding, const HeatmapOptions& options = {.wi
 /// begun with the first column, and long words of a last column are folded.
 std::string text_of(const Table& table, std::size_t width = 80);
 /// RFC 4180, for programs: a line for each row, numbers in full, an interval and a head in columns
-/// of their own. A text that a spreadsheet would compute (it begins with = + - @) begins with '.
+/// of their own; columns of lists are tables of their own. A text that a spreadsheet would compute
+/// (it begins with = + - @) begins with '.
 std::string csv_of(const Table& table);
+/// The tables, and after each, as TABLE.COLUMN, those of its columns whose cells are lists.
+std::vector<Table> with_lists(const std::vector<Table>& tables);
 /// A tabular for the package booktabs.
 std::string latex_of(const Table& table);
 /// An HTML table with the title as its caption; the first cell of each row names it.
