@@ -229,6 +229,8 @@ void write_new_run(Run& run, const Trainer& trainer, Existing existing, const Ru
 }
 
 void save_config(const Run& run) {
+  cut_logs(run, run.step);  // what belongs to another run is refused before anything is written
+  if (run.config.keep_weights > 0) read_snapshots(run);
   if (identity_of(read_config(run.path)) != identity_of(run.config)) {
     TensorFile state = read_safetensors(state_file(run));
     state.metadata["config"] = identity_of(run.config);

@@ -233,7 +233,10 @@ TEST_F(LogFile, OfAnotherRunIsRefusedAndOneOfAnEarlierVersionIsRead) {
   fs::copy_file(metrics_file(other), metrics_file(run), fs::copy_options::overwrite_existing);
   expect_error([&] { read_log(metrics_file(run), mine); },
                {"metrics.jsonl, line 1", "another run"});
+  const std::string config = read_file(config_file(run));
   run.config.train.steps *= 2;
+  expect_error([&] { save_config(run); }, {"another run"});
+  EXPECT_EQ(read_file(config_file(run)), config);
   expect_error([&] { train_run(run); }, {"another run"});
   EXPECT_EQ(read_file(metrics_file(run)), read_file(metrics_file(other)));
   fs::remove(metrics_file(run));
