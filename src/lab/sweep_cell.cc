@@ -132,7 +132,8 @@ Cell training_cell(const fs::path& folder, const SweepCell& cell, const WatchCel
           .path = path,
           .file = path / "cell.json",
           .settings = path / "config.json",
-          .make = make};
+          .make = make,
+          .bytes = training_bytes(cell.config)};
 }
 
 }  // namespace headlab

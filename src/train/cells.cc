@@ -16,6 +16,7 @@
 
 #include "base/digest.h"
 #include "headlab/base/files.h"
+#include "headlab/base/pool.h"
 #include "headlab/base/progress.h"
 #include "headlab/base/threads.h"
 
@@ -166,6 +167,16 @@ bool wait_for(std::vector<pid_t> workers, const std::function<bool()>& should_st
   return told || stopped;
 }
 
+/// As many of `jobs` as the memory holds if each makes the largest cell.
+Index jobs_in_memory(const std::vector<Cell>& cells, Index jobs, double memory) {
+  const double largest = std::ranges::max(cells, {}, &Cell::bytes).bytes;
+  if (memory == 0) memory = static_cast<double>(machine_memory());
+  if (static_cast<double>(jobs) * largest <= memory) return jobs;
+  const Index fit = std::max<Index>(1, static_cast<Index>(memory / largest));
+  tell_user(text("cells at once: ", fit, " of ", jobs, ", for memory holds no more"));
+  return fit;
+}
+
 }  // namespace
 
 Cell part_of_run(const Run& run, const Keeping& keeping, const std::string& name, Json settings,
@@ -175,6 +186,7 @@ Cell part_of_run(const Run& run, const Keeping& keeping, const std::string& name
     const StepsAsked asked([&] { stop_if(should_stop); });
     return make();
   };
+  cell.bytes = training_bytes(run.config);
   if (!keeping.in_run) return cell;
   settings["weights"] = weights_hash(run.model);
   cell.path = run.path / "cells" / (name + "-" + fingerprint(settings.dump()));
@@ -228,7 +240,7 @@ std::optional<CellFailure> failure_of(const Cell& cell) {
 CellsMade make_cells(const std::vector<Cell>& cells, const MakeOptions& options) {
   const auto left = std::ranges::count_if(cells, [](const Cell& cell) { return !kept_in(cell); });
   if (left == 0) return {.finished = std::ssize(cells)};
-  const Index jobs = std::min<Index>(options.jobs, left);
+  const Index jobs = jobs_in_memory(cells, std::min<Index>(options.jobs, left), options.memory);
   const Taken taken(std::max<std::size_t>(1, cells.size()));
   if (jobs <= 1) return make_here(cells, options, taken);
   std::vector<pid_t> workers;

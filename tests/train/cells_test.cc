@@ -40,6 +40,22 @@ class Cells : public testing::Test {
     return lines;
   }
 
+  /// The processes that make 40 cells, of which the largest takes 1000 bytes.
+  std::set<std::string> processes_of(const MakeOptions& options) {
+    std::vector<Cell> cells;
+    for (int i = 0; i < 40; ++i) {
+      cells.push_back(cell(std::to_string(i), [log = folder_ / "who"] {
+        append_line(log, std::to_string(getpid()));
+        usleep(2000);
+      }));
+      cells.back().bytes = i == 7 ? 1000 : 10;
+    }
+    EXPECT_EQ(make_cells(cells, options).finished, 40);
+    EXPECT_EQ(times_made(), 40u);
+    const Names lines = read_lines(folder_ / "who");
+    return {lines.begin(), lines.end()};
+  }
+
   TemporaryFolder folder_;
 };
 
@@ -51,18 +67,13 @@ TEST_F(Cells, AreMadeOnce) {
 }
 
 TEST_F(Cells, AreSharedByProcesses) {
-  std::vector<Cell> cells;
-  std::set<std::string> processes;
-  for (int i = 0; i < 40; ++i)
-    cells.push_back(cell(std::to_string(i), [log = folder_ / "who"] {
-      append_line(log, std::to_string(getpid()));
-      usleep(2000);
-    }));
-  EXPECT_EQ(make_cells(cells, {.jobs = 3}).finished, 40);
-  EXPECT_EQ(times_made(), 40u);
-  for (const std::string& line : read_lines(folder_ / "who")) processes.insert(line);
+  const std::set<std::string> processes = processes_of({.jobs = 3});
   EXPECT_EQ(processes.size(), 3u);
   EXPECT_FALSE(processes.contains(std::to_string(getpid())));
+}
+
+TEST_F(Cells, AreAsManyAtOnceAsMemoryHolds) {
+  EXPECT_EQ(processes_of({.jobs = 3, .memory = 2999}).size(), 2u) << "a cell takes 1000";
 }
 
 TEST_F(Cells, ThatFailKeepNoOtherFromBeingMadeAndAreTriedAgain) {

@@ -26,6 +26,7 @@ struct Cell {
   Json decided_by{};
   std::filesystem::path settings{};
   std::function<Json()> make{};  // throws Stopped where it is told to stop
+  double bytes = 0;              // of memory that making it takes, at least
 };
 
 /// Thrown by a cell that was told to stop, and by `once`. It is no Error: nothing failed.
@@ -86,8 +87,10 @@ Json to_json(const CellFailure& failure);
 std::optional<CellFailure> failure_of(const Cell& cell);
 
 struct MakeOptions {
-  /// Processes that work side by side, each on one thread; never more than there are cells to make.
+  /// Processes that work side by side, each on one thread; never more than there are cells to make,
+  /// or than `memory` holds (bytes; 0: that of this machine).
   Index jobs = 1;
+  double memory = 0;
   std::function<bool()> should_stop{};  // asked between cells
   /// After each cell that this process tried: "" if it was made, "failed: ...", "interrupted ...".
   std::function<void(std::size_t cell, const std::string& trouble)> after_cell{};

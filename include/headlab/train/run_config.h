@@ -68,6 +68,10 @@ double step_bytes(const TransformerConfig& model, const TrainConfig& train);
 /// Bytes of the weight matrices with what belongs to them: gradients, moments, and the copy of
 /// weights and moments that a save writes.
 double parameter_bytes(const TransformerConfig& model, const TrainConfig& train);
+/// Both: what a process that trains a run holds at least.
+inline double training_bytes(const RunConfig& config) {
+  return step_bytes(config.model, config.train) + parameter_bytes(config.model, config.train);
+}
 /// Error if both are more than `available` bytes; 0: the memory of this machine, if the system
 /// tells it.
 void require_memory(const TransformerConfig& model, const TrainConfig& train, double available = 0);
