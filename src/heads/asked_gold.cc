@@ -216,18 +216,21 @@ void PermutedGold::exchange(const std::vector<EligibleQuery>& judged, Key key) {
 }
 
 void PermutedGold::redraw(const std::vector<EligibleQuery>& judged, Key key) {
-  Generator random(key);
   Index most = 0;
   for (const EligibleQuery& query : judged) most = std::max(most, query.seen.end);
   for (std::int32_t k = 0; k < most; ++k) add_set(std::span(&k, 1));  // set k is {k}
-  auto set = set_of_.begin();
-  for (const EligibleQuery& query : judged) {
-    for (Index p = 0; p < permutations_; ++p, ++set) {
-      const bool single = query.keys.size() == 1;
-      const Index next =
-          single ? query.seen.first + random.below(query.seen.count()) : std::ssize(begins_) - 1;
-      *set = static_cast<std::uint32_t>(next);
-      if (!single) add_set(draw_keys(query.keys.size(), query.seen, random));
+  parallel_for(std::ssize(judged), [&](Index j) {
+    const EligibleQuery& query = judged[j];
+    Generator random(key.fold(j));
+    for (Index p = 0; p < permutations_ && query.keys.size() == 1; ++p)
+      set_of_[j * permutations_ + p] =
+          static_cast<std::uint32_t>(query.seen.first + random.below(query.seen.count()));
+  });
+  for (Index j = 0; j < std::ssize(judged); ++j) {
+    Generator random(key.fold(j));
+    for (Index p = 0; p < permutations_ && judged[j].keys.size() != 1; ++p) {
+      set_of_[j * permutations_ + p] = static_cast<std::uint32_t>(begins_.size() - 1);
+      add_set(draw_keys(judged[j].keys.size(), judged[j].seen, random));
     }
   }
 }
