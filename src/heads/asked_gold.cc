@@ -58,41 +58,33 @@ void fill_splits(QuerySet& set) {
 }
 
 /// The items of [0, count) in the order of a permutation's cycles: each is followed by the item
-/// that it goes to, and the last of a cycle goes to its first.
-struct Cycles {
-  std::vector<Index> items;
-  std::vector<bool> closes;  // whether an item is the last of its cycle
-
-  Cycles(Index count, Generator random) {
-    std::vector<std::size_t> next(count);
-    std::iota(next.begin(), next.end(), std::size_t{0});
-    random.shuffle(std::span(next));
-    std::vector<bool> seen(count);
-    for (std::size_t first = 0; first < next.size(); ++first) {
-      for (std::size_t item = first; !seen[item]; item = next[item]) {
-        seen[item] = true;
-        items.push_back(static_cast<Index>(item));
-        closes.push_back(next[item] == first);
-      }
-    }
+/// that it goes to; the last of a cycle goes to its first, and -1 follows.
+std::vector<Index> cycles_of(Index count, Generator random) {
+  std::vector<Index> next(count), cycles;
+  std::iota(next.begin(), next.end(), Index{0});
+  random.shuffle(std::span(next));
+  for (Index first = 0; first < count; ++first) {
+    if (next[first] < 0) continue;
+    for (Index item = first; next[item] >= 0; item = std::exchange(next[item], -1))
+      cycles.push_back(item);
+    cycles.push_back(-1);
   }
-};
+  return cycles;
+}
 
 /// Judged queries that may exchange their gold, by their examples; -1: the example has none.
 using Group = std::vector<Index>;
 
 /// Calls give(to, from) for each query of the group: from is that of the next example on its cycle.
 template <class Give>
-void rotate(const Group& group, const Cycles& cycles, Give&& give) {
+void rotate(const Group& group, const std::vector<Index>& cycles, Give&& give) {
   Index first = -1, last = -1;
-  for (std::size_t i = 0; i < cycles.items.size(); ++i) {
-    if (const Index query = group[cycles.items[i]]; query >= 0) {
-      last >= 0 ? give(last, query) : void(first = query);
-      last = query;
-    }
-    if (!cycles.closes[i]) continue;
-    if (last >= 0) give(last, first);
-    last = -1;
+  for (const Index example : cycles) {
+    const Index query = example < 0 ? first : group[example];
+    if (query >= 0 && last >= 0) give(last, query);
+    if (query >= 0) last = query;
+    if (first < 0) first = query;
+    if (example < 0) first = last = -1;
   }
 }
 
@@ -206,7 +198,7 @@ void PermutedGold::exchange(const std::vector<EligibleQuery>& judged, Key key) {
   }
   for_blocks([&](Index begin, Index end) {
     for (Index p = begin; p < end; ++p) {
-      const Cycles cycles(examples, Generator(key.fold(p)));
+      const std::vector<Index> cycles = cycles_of(examples, Generator(key.fold(p)));
       for (const auto& [place, group] : groups)
         rotate(group, cycles, [&](Index to, Index from) {
           set_of_[to * permutations_ + p] = static_cast<std::uint32_t>(from);
@@ -219,20 +211,21 @@ void PermutedGold::redraw(const std::vector<EligibleQuery>& judged, Key key) {
   Index most = 0;
   for (const EligibleQuery& query : judged) most = std::max(most, query.seen.end);
   for (std::int32_t k = 0; k < most; ++k) add_set(std::span(&k, 1));  // set k is {k}
-  parallel_for(std::ssize(judged), [&](Index j) {
+  const bool single = std::ranges::all_of(judged, [](const EligibleQuery& query) {
+    return query.keys.size() == 1;
+  });
+  const auto draw = [&](Index j) {
     const EligibleQuery& query = judged[j];
     Generator random(key.fold(j));
-    for (Index p = 0; p < permutations_ && query.keys.size() == 1; ++p)
-      set_of_[j * permutations_ + p] =
-          static_cast<std::uint32_t>(query.seen.first + random.below(query.seen.count()));
-  });
-  for (Index j = 0; j < std::ssize(judged); ++j) {
-    Generator random(key.fold(j));
-    for (Index p = 0; p < permutations_ && judged[j].keys.size() != 1; ++p) {
-      set_of_[j * permutations_ + p] = static_cast<std::uint32_t>(begins_.size() - 1);
-      add_set(draw_keys(judged[j].keys.size(), judged[j].seen, random));
+    for (Index p = 0; p < permutations_; ++p) {
+      const Index set =
+          single ? query.seen.first + random.below(query.seen.count()) : std::ssize(begins_) - 1;
+      set_of_[j * permutations_ + p] = static_cast<std::uint32_t>(set);
+      if (!single) add_set(draw_keys(query.keys.size(), query.seen, random));
     }
-  }
+  };
+  if (single) parallel_for(std::ssize(judged), draw);
+  for (Index j = 0; j < std::ssize(judged) && !single; ++j) draw(j);
 }
 
 void PermutedGold::add_set(std::span<const std::int32_t> keys) {
