@@ -327,8 +327,9 @@ TEST(Readme, Ends) {
 /// A reader who follows a path, or an arrow of an example, finds a file.
 TEST(Readme, AndItsCompanionsNameFilesThatAreThere) {
   const std::regex path("(src|include|examples|tests|datasets)/[A-Za-z0-9_./-]*[A-Za-z0-9_]");
-  for (const char* name : {"README.md", "src/README.md", "tests/README.md", "examples/RESULTS.md",
-                           "examples/one_page.cc", "include/headlab/headlab.h"}) {
+  for (const char* name :
+       {"README.md", "src/README.md", "src/RECIPES.md", "tests/README.md", "examples/RESULTS.md",
+        "examples/one_page.cc", "include/headlab/headlab.h"}) {
     const std::string text = read_text(name);
     EXPECT_FALSE(text.empty()) << name;
     for (std::sregex_iterator at(text.begin(), text.end(), path), end; at != end; ++at) {

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Follows the recipes of src/README.md to the letter: each block of code below a line "New file `FILE`:"
+# Follows the recipes of src/RECIPES.md to the letter: each block of code below a line "New file `FILE`:"
 # or "In `FILE`, before `TEXT`:" (or "after") is put there in a copy of the tree (before or after the
 # last line of FILE that holds TEXT), the copy is built, and what was added must be found where the
 # project promises it (help, lists, JSON, the tests that walk the tables), and must compute what it
@@ -29,7 +29,7 @@ awk -v folder="$folder" '
   }
   /^```/ { inside = wanted && !inside; if (!inside) wanted = 0; next }
   inside { print > file }
-' "$copy/src/README.md"
+' "$copy/src/RECIPES.md"
 
 for place in "$folder"/recipe.*.place; do
   code=${place%.place}
@@ -39,7 +39,7 @@ for place in "$folder"/recipe.*.place; do
     cp "$code" "$copy/$file"
   else
     line=$(grep -nF -- "$beside" "$copy/$file" | tail -1 | cut -d: -f1)
-    [[ -n $line ]] || { echo "src/README.md: there is no line with '$beside' in $file"; exit 1; }
+    [[ -n $line ]] || { echo "src/RECIPES.md: there is no line with '$beside' in $file"; exit 1; }
     [[ $where == *", after "* ]] || line=$((line - 1))
     sed -i "${line}r $code" "$copy/$file"
   fi

@@ -2,7 +2,7 @@
 // legend, CSV, LaTeX, JSON, `explain WORD`, `list columns` and the page's tables all follow from
 // it. Beside what computes a report stands `Finding finding_of(const Report&)`, which names the
 // columns and adds the rows; of an empty report it has the columns alone, so that lists know them
-// without running anything. src/README.md adds an analysis. Read next: report/finding_text.h.
+// without running anything. src/RECIPES.md adds an analysis. Read next: report/finding_text.h.
 #pragma once
 
 #include <string>
