@@ -96,7 +96,6 @@
 
 // lab: experiments over many runs.
 #include "headlab/lab/compare.h"
-#include "headlab/lab/prune_sweep.h"
 #include "headlab/lab/reproduce.h"
 #include "headlab/lab/sweep.h"
 #include "headlab/lab/verdicts.h"

@@ -22,6 +22,18 @@ namespace {
 constexpr std::array<std::string_view, 8> kNoNumbers = {"--jobs",  "--json", "--force", "--threads",
                                                         "--quiet", "--csv",  "--latex", "--table"};
 
+/// Flags of other programs and of earlier versions, of commands with the setting `beside`.
+constexpr struct {
+  const char *flags, *beside, *instead;
+} kElsewhere[] = {{"--epochs", "steps", "did you mean '--steps'?"},
+                  {"--batch-size", "batch", "did you mean '--batch'?"},
+                  {"--learning-rate", "lr", "did you mean '--lr'?"},
+                  {"--output|-o", "out", "did you mean '--out'?"},
+                  {"--shard", "jobs",
+                   "the same command, given to several processes, shares the work"},
+                  {"--prune|--keep|--finetune|--from-scratch|--gate-steps", "collect",
+                   "the runs of a sweep are pruned by `headlab curve SWEEP/GROUP`"}};
+
 bool is_switch(const Setting& setting) { return setting.get().is_bool(); }
 
 /// "true", "false", or a list of these.
@@ -249,15 +261,9 @@ void Invocation::check_modes() const {
 }
 
 UsageError Invocation::unknown_flag(const std::string& flag) const {
-  const std::pair<const char*, const char*> elsewhere[] = {{"--epochs", "steps"},
-                                                           {"--batch-size", "batch"},
-                                                           {"--learning-rate", "lr"},
-                                                           {"--output", "out"},
-                                                           {"-o", "out"}};
-  for (const auto& [other, ours] : elsewhere)
-    if (flag == other && settings_.find(ours) != nullptr)
-      return UsageError(text("unknown flag '", flag, "'; did you mean '", flag_of(ours), "'?"),
-                        example());
+  for (const auto& [flags, beside, instead] : kElsewhere)
+    if (std::ranges::count(split(flags, '|'), flag) > 0 && settings_.find(beside) != nullptr)
+      return UsageError(text("unknown flag '", flag, "'; ", instead), example());
   const Error unknown = unknown_name("flag", flag, texts_of(settings_.names(), flag_of));
   const bool near = std::string_view(unknown.what()).find("did you") != std::string_view::npos;
   return UsageError(unknown.what(),

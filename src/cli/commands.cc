@@ -77,7 +77,7 @@ std::vector<Command> table = with_analyses({
     {"prune", kRemove, "remove heads and show what it costs",
      "headlab prune runs/full --keep 4 --finetune 1000", "RUN", prune},
     {"curve", kRemove, "compare pruning methods: loss against heads kept, beside the best subset",
-     "headlab curve runs/full --finetune 1000", "RUN [RUN ...]", curve},
+     "headlab curve runs/full --finetune 1000", "RUN|SWEEP/GROUP [RUN ...]", curve},
     {"reproduce", kRemove, "the pruning experiments of two papers, on a run",
      "headlab reproduce voita runs/full", "michel|voita RUN [RUN ...]", reproduce},
 });

@@ -73,7 +73,7 @@ Words values_of(std::string_view kinds, const std::string& begun) {
 /// What follows a flag, by its name where that says more than its placeholder.
 std::string kind_of_value(const std::string& flag, const std::string& placeholder) {
   if (flag == "--task") return "TASK";
-  return flag == "--method" || flag == "--methods" || flag == "--prune" ? "METHOD" : placeholder;
+  return flag == "--method" || flag == "--methods" ? "METHOD" : placeholder;
 }
 
 /// What may follow the words `before` of a command line.

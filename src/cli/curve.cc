@@ -1,8 +1,8 @@
 // `headlab curve RUN [RUN ...]`: every pruning method beside the others, on one run or as means
-// over several. A run's folder keeps the parts, each method and each training one, and curve.json
-// the whole; so whoever gives the same command, again or at the same time, does only what is left.
-// The JSON has one shape, for one run and for several: means over the runs as "methods", and what
-// each curve.json holds as "curves". Read next: prune/curve.h.
+// over several, as over the seeds of a sweep's group. A run's folder keeps the parts, each method
+// and each training one, and curve.json the whole; so whoever gives the same command, again or at
+// the same time, does only what is left. The JSON has one shape, for one run and for several: means
+// over the runs as "methods", and what each curve.json holds as "curves". Read next: prune/curve.h.
 
 #include <functional>
 
@@ -32,6 +32,19 @@ struct CurveFlags {
     return s;
   }
 };
+
+/// The runs, and for SWEEP/GROUP those that are finished.
+std::vector<std::string> run_paths(const std::vector<std::string>& places) {
+  std::vector<std::string> paths;
+  for (const std::string& place : places) {
+    const std::filesystem::path path = place;
+    if (exists(path) || !exists(path.parent_path() / "grid.json"))
+      paths.push_back(place);
+    else
+      for (const std::filesystem::path& run : runs_at(place)) paths.push_back(run.string());
+  }
+  return paths;
+}
 
 /// Means need the same sizes in each run: heads that differ in number are noticed before the work.
 void check_runs(const std::vector<std::string>& paths, CurveOptions& options) {
@@ -82,7 +95,8 @@ Result curve(Invocation& call) {
     options.methods = texts_of(split(flags.methods, ','), std::identity());
   for (const std::string& name : options.methods)
     as_usage([&] { return &find_prune_method(name); });
-  check_runs(call.positionals(), options);
+  const std::vector<std::string> paths = run_paths(call.positionals());
+  check_runs(paths, options);
   options.progress = note;
   std::vector<Curve> curves;
   const auto cells = [&](const auto& runs) {
@@ -96,7 +110,7 @@ Result curve(Invocation& call) {
     json["settings"] = work_settings(call);
     return finding(call, run, std::move(json), "", "curve.json");
   };
-  const RunsDone done = do_runs(call, {flags.work, flags.force, call.positionals(), cells, show});
+  const RunsDone done = do_runs(call, {flags.work, flags.force, paths, cells, show});
   return done.ended ? *done.ended : shown_curves(call, done, curves, flags.picture);
 }
 

@@ -27,8 +27,6 @@ struct SweepFlags {
   std::string out, base;
   Index seeds = 0;
   bool collect = false;
-  std::string prune;  // methods
-  CurveOptions curve;
   WorkFlags work;
   PictureFlags picture;
   RunConfig config;                                       // for the names of its settings
@@ -41,17 +39,10 @@ struct SweepFlags {
     s.integer("seeds", seeds, 0, 1 << 20, "seeds 0 ... N - 1 of every cell (or --seed 3,5,8)");
     work.add_to(s);
     s.string("config", base, "a config.json: what it says holds for all cells", "FILE");
-    s.string("prune", prune, "also prune every cell by these methods: see `headlab list methods`",
-             "A,B,...");
-    s.integers("keep", curve.sizes, 0, 1 << 20, "heads to keep in each pruning");
-    const Settings of_curve = settings_of(curve);
-    for (const char* name : {"finetune", "from_scratch", "gate_steps"}) s.add(*of_curve.find(name));
     s.boolean("collect", collect, "make nothing; show what is there, and what is missing");
     picture.add_to(s);
     s.only({"seeds"}, {"!seed"});
-    s.only({"keep", "finetune", "from_scratch"}, {"prune"});
     s.only({"jobs"}, {"!collect"});
-    for_methods(s, "prune");
     return s;
   }
   /// As in `train`, or both: --tied, --no-tied, --tied true,false.
@@ -119,19 +110,6 @@ CellsMade train_cells(const SweepFlags& flags, const std::vector<SweepCell>& cel
   return make_shown(flags.work, trainings);
 }
 
-/// Trains cells and prunes them.
-CellsMade make(const SweepFlags& flags, const std::vector<SweepCell>& cells) {
-  CellsMade made = train_cells(flags, cells);
-  if (flags.prune.empty() || made.stopped) return made;
-  CurveOptions curve = flags.curve;
-  curve.keeping = {true, interrupted};
-  CellsMade pruned = make_shown(flags.work, pruning_cells(flags.out, cells, curve));
-  pruned.finished += made.finished;
-  pruned.failed.insert(pruned.failed.begin(), made.failed.begin(), made.failed.end());
-  pruned.missing.insert(pruned.missing.begin(), made.missing.begin(), made.missing.end());
-  return pruned;
-}
-
 /// Which cells are not there, and why those that failed did.
 std::string missing_text(std::vector<std::string> names, const std::vector<CellFailure>& failures,
                          std::size_t cells) {
@@ -149,64 +127,24 @@ std::string missing_text(std::vector<std::string> names, const std::vector<CellF
   return said;
 }
 
-/// What is shown of a sweep and its prunings.
-struct Shown {
-  Finding found;
-  Json prunings = Json::array();
-  std::vector<Table> tables{};
-  std::string words;
-
-  explicit Shown(const SweepReport& report) : found(finding_of(report)), tables(found.tables) {
-    words = (report.groups.empty() ? "no cell is finished yet\n" : "") +
-            missing_text(report.missing, report.failed, report.cells);
-    if (report.groups.empty()) tables.clear();
-  }
-  /// The tables of the groups bear their names where there are several.
-  void add(const PruneSweepReport& pruned) {
-    prunings.push_back(to_json(pruned));
-    if (pruned.groups.empty()) words += "\nno pruning is finished yet\n";
-    for (const PruneGroup& group : pruned.groups) {
-      const std::vector<std::string> names =
-          texts_of(group.seeds, [](std::int64_t seed) { return text("seed=", seed); });
-      for (Table& table : curve_tables(group.curves, names)) {
-        if (table.name == "points") table.title = group.name + " pruned: " + table.title;
-        if (pruned.groups.size() > 1) table.name = group.name + " " + table.name;
-        tables.push_back(std::move(table));
-      }
-    }
-    words += missing_text(pruned.missing, pruned.failed, pruned.cells);
-  }
-};
-
-/// What is there of the cells and of their prunings: those that flags name, else all that the
-/// sweep was asked for.
+/// What is there of the cells.
 Result show(const Invocation& call, const SweepFlags& flags, const std::vector<SweepCell>& cells) {
   const SweepReport report = collect_sweep(flags.out, cells);
-  Shown shown(report);
-  std::vector<SweepPruning> asked;
-  if (flags.prune.empty() && std::filesystem::exists(flags.out + "/grid.json"))
-    asked = read_prunings(flags.out);
-  std::optional<Picture> picture;
-  if (!flags.prune.empty()) {
-    const PruneSweepReport pruned = collect_prunings(flags.out, cells, flags.curve);
-    shown.add(pruned);
-    if (flags.picture.wanted()) picture = prune_sweep_figure(pruned, flags.picture.units());
-  }
-  for (const SweepPruning& one : asked)
-    shown.add(collect_prunings(flags.out, sweep_cells(one.grid), one.curve));
-  Json json = shown.found;
-  if (!shown.prunings.items().empty()) json["prunings"] = std::move(shown.prunings);
-  Result result = reproducible(call, std::move(json), std::move(shown.tables), shown.words + "\n");
+  const Finding found = finding_of(report);
+  const bool none = report.groups.empty();
+  Result result =
+      reproducible(call, found, none ? std::vector<Table>() : found.tables,
+                   (none ? "no cell is finished yet\n" : "") +
+                       missing_text(report.missing, report.failed, report.cells) + "\n");
   const RunLock lock = lock_sweep(flags.out);  // a hundred processes may end at once
   keep_as(std::filesystem::path(flags.out) / "sweep.json", result);
   if (!flags.picture.wanted()) return result;
-  if (!picture) picture = sweep_figure(report, flags.picture.units());
-  return with_picture(call, flags.picture, *picture, result);
+  return with_picture(call, flags.picture, sweep_figure(report, flags.picture.units()), result);
 }
 
 Result make_and_show(const Invocation& call, const SweepFlags& flags,
                      const std::vector<SweepCell>& cells) {
-  const CellsMade made = make(flags, cells);
+  const CellsMade made = train_cells(flags, cells);
   if (made.stopped) return stopped_result(call);
   Result result = show(call, flags, cells);
   result.status = made.failed.empty() && made.missing.empty() ? 0 : 1;
@@ -227,14 +165,6 @@ Result sweep(Invocation& call) {
   }
   if (std::filesystem::exists(flags.out + "/config.json"))
     throw Error(text(flags.out, " is a run"), "give the sweep a folder of its own");
-  if (!flags.prune.empty()) {
-    if (flags.curve.sizes.empty())
-      throw UsageError("missing --keep, the numbers of heads that stay",
-                       "for example --keep 2,3,4");
-    flags.curve.methods = texts_of(split(flags.prune, ','), std::identity());
-    for (const std::string& method : flags.curve.methods)
-      as_usage([&] { return &find_prune_method(method); });
-  }
   const bool from_folder = grid.empty() && flags.collect;
   const auto cells = from_folder ? cells_of_grids(read_grids(flags.out))
                                  : as_usage([&] { return sweep_cells(grid); });
@@ -242,7 +172,6 @@ Result sweep(Invocation& call) {
   for (const SweepCell& cell : cells)
     cell_state(flags.out, cell);  // a cell with other settings is found before anything is made
   add_grid(flags.out, grid);
-  if (!flags.prune.empty()) add_pruning(flags.out, {grid, flags.curve});
   return make_and_show(call, flags, cells);
 }
 

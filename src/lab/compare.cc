@@ -166,6 +166,8 @@ std::vector<std::pair<std::string, std::vector<fs::path>>> groups_in(const fs::p
   return groups;
 }
 
+}  // namespace
+
 std::vector<fs::path> runs_at(const std::string& place) {
   if (is_run(place)) return {place};
   std::vector<fs::path> runs;
@@ -186,6 +188,8 @@ std::vector<fs::path> runs_at(const std::string& place) {
                 ":METHOD@KEPT");
   return runs;
 }
+
+namespace {
 
 /// On the seeds that both have; `equal` becomes the p of the test of equality.
 Paired compared(const Arm& arm, const Arm& reference, bool ratios, double margin, double& equal) {

@@ -74,7 +74,7 @@ std::vector<std::vector<Value>> combinations(const std::vector<SweepAxis>& grid)
   return all;
 }
 
-/// What a grid.json holds, each list oldest first; older files hold one grid, under "grid".
+/// What a grid.json holds, oldest first; older files hold one grid, under "grid".
 Json grids_in(const fs::path& file) {
   Json json = read_json(file);
   const Json* one = json.find("grid");
@@ -149,49 +149,32 @@ RunLock lock_sweep(const fs::path& folder) {
   }
 }
 
-Json to_json(const SweepGrid& grid) {
-  Json axes = Json::object();
-  for (const SweepAxis& axis : grid) axes[axis.name] = axis.values;
-  return axes;
-}
-
-SweepGrid grid_of(const Json& axes) {
-  SweepGrid grid;
-  for (const auto& [name, values] : axes.members())
-    grid.push_back({name, texts_of(values.items(), &Json::string)});
-  return grid;
-}
-
-void add_to_grids(const fs::path& folder, const std::string& list, Json one) {
+void add_grid(const fs::path& folder, const SweepGrid& grid) {
   const RunLock lock = lock_sweep(folder);
   const fs::path file = folder / "grid.json";
   Json all = is_there(file) ? grids_in(file) : stamped({{"grids", Json::array()}});
-  Json& known = all[list];
-  if (known.is_null()) known = Json::array();
-  if (std::ranges::find(known.items(), one) != known.items().end()) return;
-  known.push_back(std::move(one));
+  Json axes = Json::object();
+  for (const SweepAxis& axis : grid) axes[axis.name] = axis.values;
+  Json& known = all["grids"];
+  if (std::ranges::find(known.items(), axes) != known.items().end()) return;
+  known.push_back(std::move(axes));
   make_directories(folder);
   write_json(file, all);
 }
 
-Json::Array read_from_grids(const fs::path& folder, const std::string& list) {
+std::vector<SweepGrid> read_grids(const fs::path& folder) {
   const fs::path file = folder / "grid.json";
   if (!is_there(file)) {
     throw Error(text("there is no sweep at ", folder.string(), " (no grid.json)"),
                 "a sweep writes it there before its first cell");
   }
   const Json all = grids_in(file);
-  const Json* found = all.find(list);
-  return found != nullptr ? found->items() : Json::Array{};
-}
-
-void add_grid(const fs::path& folder, const SweepGrid& grid) {
-  add_to_grids(folder, "grids", to_json(grid));
-}
-
-std::vector<SweepGrid> read_grids(const fs::path& folder) {
   std::vector<SweepGrid> grids;
-  for (const Json& axes : read_from_grids(folder, "grids")) grids.push_back(grid_of(axes));
+  for (const Json& axes : all.at("grids").items()) {
+    SweepGrid& grid = grids.emplace_back();
+    for (const auto& [name, values] : axes.members())
+      grid.push_back({name, texts_of(values.items(), &Json::string)});
+  }
   return grids;
 }
 

@@ -312,19 +312,6 @@ Picture curve_figure(const CurveOverRuns& curve, double width) {
                  plots, width);
 }
 
-Picture prune_sweep_figure(const PruneSweepReport& report, double width) {
-  CurveOverRuns all;
-  for (const PruneGroup& group : report.groups) {
-    CurveOverRuns one = over_runs(group.curves);
-    for (MethodOverRuns& method : one.methods)
-      if (report.groups.size() > 1) method.method = group.name + " " + method.method;
-    one.methods.insert(one.methods.begin(), all.methods.begin(), all.methods.end());
-    all = std::move(one);
-  }
-  require(!all.methods.empty(), "no pruning of the sweep is finished: there is nothing to draw");
-  return curve_figure(all, width);
-}
-
 Picture losses_figure(const std::vector<RunLosses>& runs, double width) {
   Plot plot{.x = {.label = "step", .low = 0}, .y = {.label = kLoss, .logarithmic = true}};
   std::vector<std::string> last;

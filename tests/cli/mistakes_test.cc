@@ -112,7 +112,6 @@ const std::vector<Mistake> kUnused = {
     {"InputOfNoPattern", "heads a --input ab", 2, "--input goes with --pattern"},
     {"TargetOfNoHead", "circuits a --target 1", 2, "--target goes with --head"},
     {"TargetTooLarge", "circuits a --head 0.1 --target 9", 2, "no such target|to 3"},
-    {"KeepWithoutPrune", "sweep --out b --keep 3", 2, "--keep goes with --prune"},
     {"HeadOfNoRun", "explain attention --head 0.1", 2, "needs a run, or a file"},
     {"FileAndExample", "explain attention --file b --example 3", 2,
      "--example does not go with --file"},

@@ -18,7 +18,7 @@ const std::string kValues =
     "--lr=.003 --matrix=qk --max-loss-rise=1 --method=random "
     "--methods=magnitude --min-lr=.001 --model=w --momentum=.5 --norm-place=post --npy=f "
     "--optimizer=adam --out=f --pattern=0.1 --pdf=f --per-layer-min=1 --permutations=300 "
-    "--positions=none --prune=magnitude --relation=same --resume=w --rounds=2 --save-every=3 "
+    "--positions=none --relation=same --resume=w --rounds=2 --save-every=3 "
     "--schedule=linear --seed=5 --seeds=2 --sizes=1 --steps=33 --svg=f --target=1 "
     "--task=relations:length=6 --temperature=0.5 --tokens=3 --top-k=2 --track-heads=5 "
     "--top-p=.3 --turns=2 --warmup=9 --width=84mm --z=f --input=a --prompt=a --source=a --stop=a";
@@ -160,7 +160,7 @@ const std::vector<Modes> kModes = {
       {"--out", "o", "--optimizer", "sgd"},
       {"--out", "o", "--schedule", "constant", "--d-ff", "8"},
       {"--resume", "w", "--steps", "36"}}},
-    {"sweep", {{"--out", "o"}, {"--out", "o", "--prune", "random", "--keep", "2"}}},
+    {"sweep", {{"--out", "o"}}},
 };
 INSTANTIATE_TEST_SUITE_P(Commands, Silence, testing::ValuesIn(kModes),
                          [](const auto& row) { return std::string(row.param.command); });

@@ -84,10 +84,22 @@ TEST_F(Curves, KeepTheSizesThatAreAskedFineTunedAndFromScratch) {
   }
   // One head from the start is a training like any other, of as many steps as the run and its
   // fine-tuning took.
-  Words longer = tiny({"--heads", "1", "--d-head", "4", "--out", "b", "--json"});
-  *std::ranges::find(longer, "30") = "33";
-  const Json alone = done(longer).json();
-  EXPECT_EQ(points[0].at("from_scratch").at("loss"), alone.at("loss"));
+  const auto alone = [&](const char* steps) {
+    Words longer = tiny({"--heads", "1", "--d-head", "4", "--out", "b", "--force", "--json"});
+    *std::ranges::find(longer, "30") = steps;
+    return done(longer).json().at("loss");
+  };
+  EXPECT_EQ(points[0].at("from_scratch").at("loss"), alone("33"));
+  // Where gates are trained first, their steps count too.
+  const Json gated = done(typed("curve a --methods l0 --gate-steps 5 --sizes 1 --finetune 3 "
+                                "--from-scratch --examples 16 --json"))
+                         .json()
+                         .at("curves")
+                         .items()[0]
+                         .at("methods")
+                         .items()[0];
+  EXPECT_EQ(gated.at("steps").integer(), 38);
+  EXPECT_EQ(gated.at("points").items()[0].at("from_scratch").at("loss"), alone("38"));
 }
 
 TEST_F(Curves, ShowEveryMethodThatNeedsNoTrainingAndHowToMakeThemAgain) {

@@ -97,13 +97,6 @@ TEST_F(SweepCommand, GoesOnWithTheOtherCellsWhenOneFails) {
   EXPECT_TRUE(holds(json.at("failed").items()[0].at("error").string(), "not finite"));
 }
 
-TEST_F(SweepCommand, CountsPruningsThatFail) {
-  const Outcome outcome =
-      run(grid(typed("--heads 4 --seeds 1 --prune magnitude --keep 2,9 --out s")));
-  EXPECT_EQ(outcome.status, 1);
-  expect_parts(outcome.out, {"failed: 1 of these, 0 because they diverged", "9 heads cannot stay"});
-}
-
 TEST_F(SweepCommand, HasOneMeaningForHeadsAndForSwitches) {
   // A comma is another cell, + another layer; 3 heads of 16 are 5 wide, as in train.
   done(grid({"--heads", "3,4+2", "--layers", "2", "--seeds", "1", "--out", "s"}));
@@ -145,61 +138,42 @@ TEST_F(SweepCommand, SaysWhatIsWrongWithItsCommandLine) {
   refused(grid({"--out", "s", "--task", "relation,sort"}), {"'relation'"});
 }
 
-TEST_F(SweepCommand, PrunesItsCells) {
-  const Words flags =
-      typed("--heads 4 --prune random,magnitude --keep 2 --finetune 3 --from-scratch --out s");
-  done(grid(flags));
-  const Json json = done({"sweep", "--collect", "--out", "s", "--json"}).json();
-  const Json& pruned = json.at("prunings").items().at(0);
-  EXPECT_EQ(pruned.at("missing").items().size(), 0u);
-  ASSERT_EQ(pruned.at("groups").items().size(), 1u);
-  const Json& group = pruned.at("groups").items()[0];
-  EXPECT_EQ(group.at("seeds").dump(), "[0,1]");
-  const Json::Array& methods = group.at("methods").items();
-  ASSERT_EQ(methods.size(), 2u);
-  for (const char* key : {"finetuned", "from_scratch", "against_scratch"})
-    EXPECT_NE(methods[1].at("points").items()[0].find(key), nullptr) << key;
-  const auto before = contents(folder.path() / "s");
-  EXPECT_FALSE(holds(done(grid(flags)).err, "cell ")) << "nothing is made twice";
-  auto after = contents(folder.path() / "s"), kept = before;
-  after.erase("sweep.json"), kept.erase("sweep.json");
-  EXPECT_EQ(after, kept);
-  // What `curve` finds of the same runs is the same, and made already.
-  const Outcome curves =
-      done(typed("curve s/heads=4,seed=0 s/heads=4,seed=1 --methods random,magnitude --sizes 2 "
-                 "--finetune 3 --from-scratch --json"));
-  EXPECT_FALSE(holds(curves.err, "cell ")) << curves.err;
-  EXPECT_EQ(curves.json().at("methods"), group.at("methods"));
+TEST_F(SweepCommand, IsPrunedGroupByGroup) {
+  done(grid({"--out", "s"}));
+  const Words flags = typed(
+      "--methods random,magnitude --sizes 2 --finetune 3 --from-scratch --examples 16 --json");
+  const auto curves = [&](Words words) {
+    words.insert(words.end(), flags.begin(), flags.end());
+    return run(words);
+  };
+  const Outcome group = curves({"curve", "s/heads=4"});
+  EXPECT_EQ(group.json().at("runs").integer(), 2);
+  EXPECT_TRUE(holds(group.err, "cell ")) << group.err;
+  EXPECT_TRUE(holds(group.json().at("command").string(), "headlab curve s/heads=4 --methods"));
+  // Its runs by name are the same, and made already.
+  const Outcome named = curves({"curve", "s/heads=4,seed=0", "s/heads=4,seed=1"});
+  EXPECT_FALSE(holds(named.err, "cell ")) << named.err;
+  EXPECT_EQ(named.json().at("methods"), group.json().at("methods"));
+  fs::remove(folder.path() / "s/heads=4,seed=1/cell.json");
+  EXPECT_EQ(curves({"curve", "s/heads=4"}).json().at("runs").integer(), 1) << "what is finished";
+  expect_refused(curves({"curve", "s/heads=3"}), 1, {"no run at s/heads=3", "SWEEP/GROUP"});
 }
 
-TEST_F(SweepCommand, CountsNoPruningThatIsNotFinishedAndNoneOfOtherSettings) {
-  const Words flags = typed("--heads 4 --prune magnitude --keep 2 --finetune 3 --out s");
-  done(grid(flags));
-  const auto collected = [&] {
-    return done({"sweep", "--collect", "--out", "s", "--json"}).json().at("prunings").items();
-  };
-  EXPECT_EQ(collected()[0].at("missing").items().size(), 0u);
-  for (const auto& entry : fs::directory_iterator(folder.path() / "s/heads=4,seed=1/cells"))
-    if (holds(entry.path().filename().string(), "curve-magnitude")) fs::remove(entry.path());
-  const Json half = collected()[0];
-  EXPECT_EQ(half.at("missing").items().size(), 1u);
-  EXPECT_EQ(half.at("groups").items()[0].at("seeds").dump(), "[0]");
-  Words more = grid(flags);
-  *std::ranges::find(more, "3") = "4";
-  done(more);
-  const Json::Array both = collected();
-  ASSERT_EQ(both.size(), 2u);
-  EXPECT_EQ(both[0], half) << "what took 4 steps is no part of what takes 3";
-  EXPECT_EQ(both[1].at("groups").items()[0].at("seeds").dump(), "[0,1]");
+TEST_F(SweepCommand, NamesWhatPrunesInPlaceOfItsEarlierFlags) {
+  expect_refused(run(grid({"--keep", "2", "--prune", "random"})), 2,
+                 {"unknown flag '--keep'", "`headlab curve SWEEP/GROUP`"});
+  expect_refused(run(grid({"--prune", "random"})), 2, {"`headlab curve SWEEP/GROUP`"});
+  expect_refused(run(grid({"--shard", "1/2"})), 2, {"given to several processes"});
 }
 
 TEST_F(SweepCommand, SideBySideMakesTheSame) {
-  const auto made = [&](const char* out, const char* jobs) {
-    done(grid({"--heads", "4", "--prune", "greedy", "--keep", "2", "--out", out, "--jobs", jobs}));
+  const auto made = [&](const std::string& out, const char* jobs) {
+    done(grid({"--heads", "4", "--out", out, "--jobs", jobs}));
+    done({"curve", out + "/heads=4", "--methods", "greedy", "--sizes", "2", "--jobs", jobs});
     auto files = contents(folder.path() / out);
     std::erase_if(files, [](const auto& one) {  // they hold times, or the command
       return holds(one.first, "metrics") || holds(one.first, "state") ||
-             one.first == "sweep.json" || holds(one.first, "curve-greedy");
+             one.first == "sweep.json" || holds(one.first, "curve");
     });
     return files;
   };
@@ -236,23 +210,6 @@ TEST_F(SweepCommand, SavesAllThatAreMadeSideBySide) {
   }
 }
 
-TEST_F(SweepCommand, TrainsFromScratchForAsManySteps) {
-  for (const std::string method : {"magnitude", "l0"}) {
-    Words words = {"--heads",    "4", "--seeds",        "1",     "--prune", method,  "--keep", "2",
-                   "--finetune", "3", "--from-scratch", "--out", method,    "--json"};
-    if (method == "l0") words.insert(words.end(), {"--gate-steps", "5"});
-    const Json json = done(grid(words)).json();
-    const std::string steps = method == "l0" ? "38" : "33";  // 30, of gates 5, of fine-tuning 3
-    const Json& group = json.at("prunings").items()[0].at("groups").items()[0];
-    EXPECT_EQ(group.at("methods").items()[0].at("steps").dump(), steps);
-    const Json& points = group.at("curves").items()[0].at("methods").items()[0].at("points");
-    // Two heads from the start are a training like any other.
-    Words longer = tiny({"--heads", "2", "--d-head", "4", "--out", method + "-alone", "--json"});
-    *std::ranges::find(longer, "30") = steps;
-    EXPECT_EQ(points.items()[0].at("from_scratch").at("loss"), done(longer).json().at("loss"));
-  }
-}
-
 TEST_F(SweepCommand, TakesAConfigForAllCells) {
   done(tiny({"--out", "a", "--lr", "2e-3"}));
   done(typed("sweep --config a/config.json --heads 1,2 --seeds 1 --steps 2 --warmup 0 --out s"));
@@ -271,8 +228,7 @@ TEST_F(SweepCommand, IsComparedGroupByGroupAndMethodByMethod) {
   EXPECT_EQ(row.at("seeds").integer(), 2);
   const std::string shown = done({"compare", "s", "--reference", "s/heads=4"}).out;
   EXPECT_TRUE(holds(shown, "2 seeds reach p 0.5 at best")) << shown;
-  done({"curve", "s/heads=4,seed=0", "s/heads=4,seed=1", "--methods", "greedy,random", "--sizes",
-        "2", "--examples", "16"});
+  done(typed("curve s/heads=4 --methods greedy,random --sizes 2 --examples 16"));
   const std::string csv =
       done({"compare", "s/heads=4:greedy@2", "s/heads=4:random@2", "--csv", "--table", "seeds"})
           .out;
@@ -284,11 +240,9 @@ TEST_F(SweepCommand, IsComparedGroupByGroupAndMethodByMethod) {
 /// What README.md says of two things is printed by the command beside it.
 TEST_F(SweepCommand, IsComparedByTheCommandsOfTheReadme) {
   done(grid({"--heads", "1,4,8", "--out", "sweeps/knee"}));
-  Words curve = {"curve", "--methods", "greedy,ablation,exhaustive", "--examples", "16", "--sizes"};
-  curve.insert(curve.end(), {"4", "--finetune", "3", "--from-scratch"});
-  for (const char* seed : {"0", "1"})
-    curve.push_back(std::string("sweeps/knee/heads=8,seed=") + seed);
-  done(curve);
+  done(typed(
+      "curve sweeps/knee/heads=8 --methods greedy,ablation,exhaustive --examples 16 --sizes 4 "
+      "--finetune 3 --from-scratch"));
   fs::copy(folder.path() / "sweeps/knee", folder.path() / "sweeps/many",
            fs::copy_options::recursive);
   const std::string readme = read_file(fs::path(HEADLAB_SOURCE_DIR) / "README.md");

@@ -57,7 +57,7 @@ constexpr std::string_view kPrinting =
     "heads a --over-training|ablate a --examples 30|ablate a --examples 30 --pairs|"
     "ablate a --examples 30 --gold-edges|circuits a|attribute a --examples 16|"
     "patch a --examples 16|curve a --examples 16|"
-    "curve a b --examples 16 --finetune 1 --from-scratch|"
+    "curve s/heads=4 --examples 16 --finetune 1 --from-scratch|"
     "reproduce voita a b --gate-steps 2 --examples 16|"
     "reproduce michel a --turns 1 --examples 16|list scores|list verdicts|list methods|"
     "list columns|list files|list tasks|runs .|eval a|explain lift|explain attention a|"
@@ -68,8 +68,7 @@ constexpr std::string_view kPrinting =
 TEST_F(Tables, FitTheTerminal) {
   done(tiny({"--out", "a", "--track-heads", "10"}));
   done(tiny({"--out", "b", "--seed", "1"}));
-  Words grid = tiny(with_preset({"--out", "s", "--prune", "greedy,random", "--keep", "1,2,3"},
-                                {"--heads", "4", "--seeds", "2"}));
+  Words grid = tiny({"--out", "s", "--heads", "4", "--seeds", "2"});
   grid[0] = "sweep";
   std::vector<Words> all = {grid};
   for (const std::string_view line : split(kPrinting, '|')) all.push_back(typed(std::string(line)));
@@ -299,7 +298,7 @@ TEST_F(Tables, ListFilesWithTheirKeys) {
                      {"prune", "a", "--keep", "2", "--out", "c", "--measure"},
                      {"reproduce", "michel", "a", "--turns", "1", "--examples", "16"}}))
     done(words);
-  Words sweep = tiny({"--heads", "1,2", "--prune", "random", "--keep", "1", "--out", "s"});
+  Words sweep = tiny({"--heads", "1,2", "--out", "s"});
   sweep[0] = "sweep";
   done(sweep);
   std::map<std::string, std::string> lists;

@@ -260,27 +260,6 @@ TEST(CurveFigure, ShowsIntervalsOverRuns) {
   expect_inside(picture);
 }
 
-TEST(PruneSweepFigure, ShowsTheMethodsOfEveryGroup) {
-  PruneSweepReport report;
-  Curve curve{};
-  curve.methods = {{.method = "greedy"}};
-  for (const Index keep : {2, 4})
-    curve.methods[0].points.push_back({.kept = keep,
-                                       .heads = {},
-                                       .pruned = {0.3, 1},
-                                       .finetuned = Judged{0.1, 1},
-                                       .from_scratch = Judged{0.2, 1}});
-  report.groups = {{"heads=8", {0, 1}, {curve, curve}}};
-  const Picture picture = prune_sweep_figure(report);
-  EXPECT_TRUE(says(picture, "greedy\n") && says(picture, "from scratch\n"));
-  EXPECT_TRUE(says(picture, "Geometric means over 2 runs; with 2 heads: greedy 0.3."));
-  report.groups.push_back(report.groups[0]);
-  report.groups[1].name = "heads=4";
-  EXPECT_TRUE(says(prune_sweep_figure(report), "heads=4 greedy\n"));
-  expect_inside(picture);
-  expect_error([] { prune_sweep_figure({}); }, {"no pruning"});
-}
-
 TEST(LossesFigure, HasALineForEachRun) {
   const Picture picture =
       losses_figure({{"one", {10, 20}, {1, 0.5}}, {"two", {10, 20}, {2, 0.25}}});

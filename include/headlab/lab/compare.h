@@ -40,6 +40,9 @@ struct Arm {
   std::vector<double> values{};  // by seed
 };
 
+/// The runs of a place: RUN, FOLDER, RUN+RUN or SWEEP/GROUP, as below. Error where there is none.
+std::vector<std::filesystem::path> runs_at(const std::string& place);
+
 /// The arms that a name stands for:
 ///   RUN                   a run, one seed
 ///   FOLDER                its runs

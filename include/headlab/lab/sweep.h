@@ -53,11 +53,6 @@ RunLock lock_sweep(const std::filesystem::path& folder);
 /// sweep's lock, unless it is there already. read_grids throws an Error if there is no such file.
 void add_grid(const std::filesystem::path& folder, const SweepGrid& grid);
 std::vector<SweepGrid> read_grids(const std::filesystem::path& folder);
-/// The same for any list of grid.json.
-void add_to_grids(const std::filesystem::path& folder, const std::string& list, Json one);
-Json::Array read_from_grids(const std::filesystem::path& folder, const std::string& list);
-Json to_json(const SweepGrid& grid);
-SweepGrid grid_of(const Json& axes);
 /// The cells of several grids, each once.
 std::vector<SweepCell> cells_of_grids(const std::vector<SweepGrid>& grids);
 

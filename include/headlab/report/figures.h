@@ -13,7 +13,7 @@
 #include "headlab/heads/lessons.h"
 #include "headlab/heads/scores.h"
 #include "headlab/heads/tracking.h"
-#include "headlab/lab/prune_sweep.h"
+#include "headlab/lab/sweep.h"
 #include "headlab/prune/curve.h"
 #include "headlab/report/heatmap.h"
 #include "headlab/report/picture.h"
@@ -60,9 +60,6 @@ inline constexpr std::array kTypicalMethods = {"exhaustive", "greedy",    "ablat
 /// Loss against heads kept, for each method, as means with intervals over runs; beside it, where
 /// the curves have them, the losses after fine-tuning and of models of the same sizes from scratch.
 Picture curve_figure(const CurveOverRuns& curve, double width = 0);
-/// The same of a pruning sweep, with the name of a method's group before it where there are
-/// several. Error if nothing is finished.
-Picture prune_sweep_figure(const PruneSweepReport& report, double width = 0);
 
 /// The held-out losses of a run.
 struct RunLosses {
