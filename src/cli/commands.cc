@@ -21,7 +21,7 @@ namespace headlab::cli {
 using Body = Result(Invocation& call);
 /// Each in the file of its name.
 Body train, eval, sample, heads, ablate, circuits, analysis, prune, curve, reproduce, page, sweep,
-    compare, bench, check, cost, list, explain, show, runs, start, completion, import_command,
+    compare, bench, cost, list, explain, show, runs, start, completion, import_command,
     export_command;
 
 constexpr const char *kTrain = "train", *kLook = "look", *kWhy = "ask why", *kRemove = "remove";
@@ -55,7 +55,6 @@ std::vector<Command> table = with_analyses({
      "headlab import gpt2 --task tokens:file=val.bin --out runs/gpt2", "PATH", import_command},
     {"export", kTrain, "a run as others store models",
      "headlab export runs/text --to huggingface-gpt2 --out exported", "RUN", export_command},
-    {"check", kTrain, "compare gradients with central differences", "headlab check", "", check},
     {"bench", kTrain, "time a training step beside the machine's limits",
      "headlab bench step --config toy", "BENCHMARK", bench},
     {"show", kLook, "an example of a task with its truth, and what its settings mean",

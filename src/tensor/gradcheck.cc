@@ -1,6 +1,6 @@
 // Central differences against backward, element by element. The output is weighted with random
 // numbers, because a plain sum would hide errors that cancel (the gradient of a sum of softmax is
-// 0). Read next: src/ops/gradient_checks.cc.
+// 0). Read next: tests/ops/gradient_checks.cc.
 #include "headlab/tensor/gradcheck.h"
 
 #include <algorithm>

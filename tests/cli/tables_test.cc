@@ -61,7 +61,7 @@ constexpr std::string_view kPrinting =
     "reproduce voita a b --gate-steps 2 --examples 16|"
     "reproduce michel a --turns 1 --examples 16|list scores|list verdicts|list methods|"
     "list columns|list files|list tasks|runs .|eval a|explain lift|explain attention a|"
-    "explain five-tokens|explain mistakes|page a --check|check|bench step --steps 2|"
+    "explain five-tokens|explain mistakes|page a --check|bench step --steps 2|"
     "bench ops --steps 2|prune a --keep 2 --out p --measure|prune a --remove 0.1 --out q|"
     "compare a q";
 

@@ -7,8 +7,6 @@
 #include "headlab/base/pool.h"
 #include "headlab/model/initial.h"
 #include "headlab/ops/ops.h"
-#include "headlab/tensor/watch.h"
-#include "ops/gradient_checks.h"
 #include "support/models.h"
 
 namespace headlab { namespace {
@@ -110,27 +108,6 @@ TEST(Transformer, RefusesWhatDoesNotFit) {
 TEST(Transformer, RefusesAModuleThatItLacks) {
   Transformer model = random_model(small_config());
   expect_error([&] { model.attention(2); }, {"no attention module 2", "has 2"});
-}
-
-TEST(Transformer, RecordsOnlyOpsWhoseGradientsAreChecked) {
-  std::set<std::string> checked;
-  for (const GradientCheck& check : gradient_check_table()) checked.insert(check.op);
-  TransformerConfig config = small_config("dropout=0.1 heads=2+0");
-  const OpLog log;
-  for (bool tied : {false, true}) {
-    for (Activation activation : {Activation::gelu, Activation::relu}) {
-      config.tied = tied;
-      config.activation = activation;
-      ModelHooks hooks;
-      hooks.edits.resize(2);
-      hooks.edits[0].gate = Tensor::full({2}, Scalar(0.5));
-      hooks.edits[0].replacement = Tensor::full({2, 4}, 1);
-      const Transformer model = random_model(config);
-      model.loss(random_batch(config, 2, 5), {.training = true, .key = Key{1}}, hooks);
-    }
-  }
-  EXPECT_GE(log.names().size(), 11u);
-  for (const std::string& name : log.names()) EXPECT_EQ(checked.count(name), 1u) << name;
 }
 
 std::map<std::string, std::vector<double>> gradients_of(Transformer& model) {

@@ -1,6 +1,6 @@
 // Gradient check: what backward says against what central differences measure. In double
 // (headlab_f64) they agree to about 1e-8, so a failure is a bug and never bad luck. Read next:
-// ops/gradient_checks.h, the table of all checks.
+// tests/ops/gradient_checks.h, the table of all checks.
 #pragma once
 
 #include <functional>
