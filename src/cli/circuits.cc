@@ -60,8 +60,7 @@ Result show_matrix(const Invocation& call, const Run& run, const CircuitFlags& f
     const Scalar* row = matrix.data() + i * matrix.size(1);
     rows.push_back(std::vector<Scalar>(row, row + matrix.size(1)));
   }
-  const std::string shown =
-      token_matrix_text(matrix, tokens, qk ? 0 : flags.target, {.shades = stdout_shades()});
+  const std::string shown = token_matrix_text(matrix, tokens, qk ? 0 : flags.target);
   return finding(call, run,
                  stamped({{"layer", head.module},
                           {"head", head.head},

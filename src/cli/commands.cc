@@ -292,7 +292,7 @@ int run_program(const std::vector<std::string>& words, Additions additions) {
 std::string program_text() { return text("headlab ", version(), " (", build(), ")"); }
 
 Result result_of(const Finding& finding, const std::string& words) {
-  const std::string shown = text_of(finding, {.shades = stdout_shades(), .width = stdout_width()});
+  const std::string shown = text_of(finding, {.width = stdout_width()});
   return {.json = to_json(finding), .text = shown + words, .tables = finding.tables};
 }
 

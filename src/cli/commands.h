@@ -99,9 +99,6 @@ std::string clock_text(double seconds);
 /// parent, ask for a clean stop; progress is shown no more.
 void stop_with_parent(int parent);
 
-/// What stdout can show. Colour belongs on a terminal only, and never where NO_COLOR is set or TERM
-/// is "dumb"; 24-bit colours where COLORTERM (truecolor, 24bit) or TERM (-direct) says so.
-Shades stdout_shades();
 /// Columns of the terminal; 80 where it cannot be asked.
 std::size_t stdout_width();
 

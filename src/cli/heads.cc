@@ -100,7 +100,7 @@ Table weights_table(const HeadPattern& pattern) {
 
 std::string pattern_text(const Run& run, const HeadPattern& pattern, const HeadsFlags& flags) {
   const GoldCells* gold = marked_gold(pattern, flags.relation);
-  HeatmapOptions options{.shades = stdout_shades()};
+  HeatmapOptions options;
   if (gold != nullptr) options.gold = gold->cells;
   return text("head ", head_text(pattern.head), " (", module_names(run.model)[pattern.head.module],
               ") on ",
@@ -173,7 +173,7 @@ Result show_grid(const Invocation& call, const Run& run, const HeadsFlags& flags
   const std::vector<HeadPattern> patterns = patterns_of(run.model, *run.task, flags.example);
   const Result result =
       finding(call, run, stamped({{"example", flags.example}, {"patterns", patterns}}),
-              grid_text(run.config.model, patterns, report, stdout_shades()) + "\n", "");
+              grid_text(run.config.model, patterns, report) + "\n", "");
   if (!flags.picture.wanted()) return result;
   return with_picture(call, flags.picture,
                       grid_figure(run.config.model, patterns, report, flags.picture.units()),

@@ -59,12 +59,6 @@ void write_all(std::FILE* file, const std::string& text) {
   std::fflush(file);
 }
 
-/// A variable of the environment; "" if it is not set.
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
-
 /// What speaks of headlab speaks of the program that was called.
 std::string named(std::string said) {
   constexpr std::string_view kOurs = "headlab ";
@@ -115,13 +109,6 @@ std::size_t stdout_width() {
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0
              ? std::max<std::size_t>(size.ws_col, 40)
              : 80;
-}
-
-Shades stdout_shades() {
-  const std::string term = variable("TERM"), color = variable("COLORTERM");
-  if (!is_terminal(STDOUT_FILENO) || !variable("NO_COLOR").empty()) return Shades::characters;
-  const bool all = color == "truecolor" || color == "24bit" || term.ends_with("-direct");
-  return all ? Shades::cividis : Shades::gray;
 }
 
 void print(const std::string& text) {

@@ -16,7 +16,4 @@ using Rgb = std::array<std::uint8_t, 3>;
 /// The bytes of "#rrggbb" or of a role. Error for anything else.
 Rgb rgb_of(std::string_view color);
 
-/// The 256 colours of a map on dark paper, from 0 to 1: for terminals.
-const std::vector<Rgb>& dark_map_colors();
-
 }  // namespace headlab

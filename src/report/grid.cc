@@ -147,7 +147,7 @@ Picture grid_figure(const TransformerConfig& config, std::span<const HeadPattern
 }
 
 std::string grid_text(const TransformerConfig& config, std::span<const HeadPattern> patterns,
-                      const HeadsReport& report, Shades shades) {
+                      const HeadsReport& report) {
   const std::vector<HeadRole> roles = roles_of(report);
   std::vector<std::pair<std::string, std::vector<SmallMap>>> groups;
   for (Index layer = 0; layer < std::ssize(report.attention); ++layer) {
@@ -162,7 +162,7 @@ std::string grid_text(const TransformerConfig& config, std::span<const HeadPatte
       maps.push_back(map);
     }
   }
-  return small_maps(groups, shades) + "* owns the relation, with this mass on its truth\n";
+  return small_maps(groups) + "* owns the relation, with this mass on its truth\n";
 }
 
 }  // namespace headlab

@@ -1,21 +1,38 @@
 // Two columns make a cell about square, and leave room between tokens that are written downwards.
-// Long tokens are cut, with … in place of what is missing; long sequences get narrower cells. In
-// half blocks a line holds two rows, whose labels and largest weights stand side by side. Read
-// next: shades.h, the cells.
+// Long tokens are cut, with … in place of what is missing; long sequences get narrower cells. Read
+// next: grid.cc, whose small maps stand side by side.
 #include "headlab/report/heatmap.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "headlab/base/error.h"
 #include "headlab/base/text.h"
-#include "report/shades.h"
 
 namespace headlab {
 namespace {
 
 constexpr std::size_t kWidestLabel = 12;  // longer tokens are cut
 constexpr std::size_t kFrame = 9;         // " │", "│ 0.87"
+
+/// `missed`: gold on which, with the query's other gold, lies less than half of its attention.
+enum class GoldMark { none, found, missed };
+struct ShadedCell {
+  double weight = 0;
+  GoldMark mark = GoldMark::none;
+};
+/// A cell of `width` columns, 1 or 2. Gold is marked by a sign in it.
+std::string cell_text(const ShadedCell& cell, std::size_t width) {
+  constexpr const char* kShades[] = {" ", "·", "░", "▒", "▓", "█"};
+  const std::string mark = cell.mark == GoldMark::found ? "■" : "□";
+  if (cell.mark != GoldMark::none && width == 1) return mark;
+  const std::array<double, 5> limits = {1e-6, 0.05, 0.25, 0.5, 0.75};
+  const auto shade = std::ranges::upper_bound(limits, cell.weight) - limits.begin();
+  const std::string one = kShades[shade];
+  if (width == 1) return one;
+  return one + (cell.mark != GoldMark::none ? mark : shade < 2 ? " " : one);  // a dot stays small
+}
 
 /// How the sources share the width.
 struct Layout {
@@ -88,14 +105,8 @@ double largest_of(std::span<const Scalar> row) {
   return row.empty() ? 0 : static_cast<double>(std::ranges::max(row));
 }
 
-std::string joined(const std::vector<ShadedCell>& upper, const std::vector<ShadedCell>* lower,
-                   std::size_t width, Shades shades) {
-  std::string line;
-  for (std::size_t i = 0; i < upper.size(); ++i)
-    line += shades == Shades::cividis
-                ? pair_text(upper[i], lower != nullptr ? &(*lower)[i] : nullptr, width)
-                : cell_text(upper[i], width, shades);
-  return line;
+std::string joined(const std::vector<ShadedCell>& cells, std::size_t width) {
+  return join(texts_of(cells, [&](const ShadedCell& cell) { return cell_text(cell, width); }), "");
 }
 
 }  // namespace
@@ -113,27 +124,20 @@ std::string heatmap(std::span<const Scalar> weights, const std::vector<std::stri
           destinations.size(), " x ", sources.size(), " cells got ", weights.size(), " weights");
   require(options.gold.empty() || options.gold.size() == weights.size(), "a heatmap of ",
           weights.size(), " cells got gold of ", options.gold.size());
-  const bool pairs = options.shades == Shades::cividis;
-  std::size_t one = 0;
+  std::size_t labels = 0;
   for (const std::string& destination : destinations)
-    one = std::max(one, label_of(destination).size());
-  const Layout layout(pairs ? 2 * one + 1 : one, sources.size(), options.width);
+    labels = std::max(labels, label_of(destination).size());
+  const Layout layout(labels, sources.size(), options.width);
   std::string out = layout.pool > 1 ? text("each cell is the largest weight of ", layout.pool,
                                            " neighbouring sources; the first is named\n\n")
                                     : "";
   out += column_labels(sources, layout);
   const Rows rows = {weights, options.gold, sources.size()};
-  for (std::size_t t = 0; t < destinations.size(); t += pairs ? 2 : 1) {
-    const bool second = pairs && t + 1 < destinations.size();
-    const auto upper = rows.cells(t, layout.pool);
-    const auto lower = second ? rows.cells(t + 1, layout.pool) : upper;
-    out += padded(join(label_of(destinations[t]), ""), one, true);
-    if (pairs) out += " " + padded(second ? join(label_of(destinations[t + 1]), "") : "", one);
-    out += " │" + joined(upper, second ? &lower : nullptr, layout.cell, options.shades) + "│ " +
-           fixed(largest_of(rows.row(t)), 2) +
-           (second ? " " + fixed(largest_of(rows.row(t + 1)), 2) : "") + "\n";
-  }
-  return out + (options.gold.empty() ? "" : "\n" + gold_legend(layout.cell, options.shades));
+  for (std::size_t t = 0; t < destinations.size(); ++t)
+    out += padded(join(label_of(destinations[t]), ""), labels, true) + " │" +
+           joined(rows.cells(t, layout.pool), layout.cell) + "│ " +
+           fixed(largest_of(rows.row(t)), 2) + "\n";
+  return out + (options.gold.empty() ? "" : "\n■ gold, found  □ gold, missed\n");
 }
 
 // ---- many small ones ----------------------------------------------------------------------------
@@ -143,9 +147,9 @@ namespace {
 constexpr std::size_t kScreenColumns = 80, kScreenLines = 24, kBetween = 2;
 
 /// `pool` neighbours both ways become one: the largest.
-std::vector<ShadedCell> pooled_row(const SmallMap& map, Index first, Index row_pool, Index pool) {
+std::vector<ShadedCell> pooled_row(const SmallMap& map, Index first, Index pool) {
   std::vector<ShadedCell> cells((map.columns + pool - 1) / pool);
-  for (Index r = first; r < std::min(first + row_pool, map.rows); ++r)
+  for (Index r = first; r < std::min(first + 2 * pool, map.rows); ++r)
     for (Index c = 0; c < map.columns; ++c) {
       double& weight = cells[c / pool].weight;
       weight = std::max(weight, static_cast<double>(map.weights[r * map.columns + c]));
@@ -154,17 +158,10 @@ std::vector<ShadedCell> pooled_row(const SmallMap& map, Index first, Index row_p
 }
 
 /// A map as lines, all `width` columns wide, with its caption first.
-std::vector<std::string> lines_of_map(const SmallMap& map, std::size_t width, Index pool,
-                                      Shades shades) {
+std::vector<std::string> lines_of_map(const SmallMap& map, std::size_t width, Index pool) {
   std::vector<std::string> lines = {padded(map.caption, width)};
-  const Index rows = shades == Shades::cividis ? pool : 2 * pool;  // in a row of cells
-  if (map.weights.empty()) return lines;
-  for (Index r = 0; r < map.rows; r += 2 * pool) {
-    const auto upper = pooled_row(map, r, rows, pool);
-    const auto lower = pooled_row(map, r + pool, rows, pool);
-    const std::string blanks(width - upper.size(), ' ');
-    lines.push_back(joined(upper, r + pool < map.rows ? &lower : nullptr, 1, shades) + blanks);
-  }
+  for (Index r = 0; r < map.rows && !map.weights.empty(); r += 2 * pool)
+    lines.push_back(padded(joined(pooled_row(map, r, pool), 1), width));
   return lines;
 }
 
@@ -188,12 +185,11 @@ std::pair<std::size_t, std::size_t> extent_of(const MapGroups& groups, Index poo
 }
 
 /// Maps beside each other.
-std::string side_by_side(std::span<const SmallMap> maps, std::size_t width, Index pool,
-                         Shades shades) {
+std::string side_by_side(std::span<const SmallMap> maps, std::size_t width, Index pool) {
   std::vector<std::vector<std::string>> columns;
   std::size_t height = 0;
   for (const SmallMap& map : maps) {
-    columns.push_back(lines_of_map(map, width, pool, shades));
+    columns.push_back(lines_of_map(map, width, pool));
     height = std::max(height, columns.back().size());
   }
   std::string out;
@@ -209,7 +205,7 @@ std::string side_by_side(std::span<const SmallMap> maps, std::size_t width, Inde
 
 }  // namespace
 
-std::string small_maps(const MapGroups& groups, Shades shades) {
+std::string small_maps(const MapGroups& groups) {
   Index pool = 1, largest = 1;
   for (const auto& [title, maps] : groups)
     for (const SmallMap& map : maps) largest = std::max({largest, map.rows, map.columns});
@@ -222,13 +218,11 @@ std::string small_maps(const MapGroups& groups, Shades shades) {
     out += title + "\n";
     for (std::size_t first = 0; first < maps.size(); first += across)
       out += side_by_side(std::span(maps).subspan(first, std::min(across, maps.size() - first)),
-                          width, pool, shades) +
+                          width, pool) +
              "\n";
   }
-  const Index rows = shades == Shades::cividis ? pool : 2 * pool;
-  if (rows * pool > 1)
-    out += text("each cell is the largest weight of ", rows, " queries x ", pool, " keys\n");
-  return out;
+  return out +
+         text("each cell is the largest weight of ", 2 * pool, " queries x ", pool, " keys\n");
 }
 
 std::string token_matrix_text(const Tensor& matrix, const std::vector<std::string>& names, Index k,

@@ -167,7 +167,7 @@ static std::string maps_html(const Json& run, const RunStudy& study) {
                       all.subspan(maps.size() * cells, cells)});
   }
   return "<p>Where heads look in the mean over examples: queries down, keys across.</p>\n<pre>" +
-         html_text(small_maps(groups, Shades::characters)) + "</pre>\n";
+         html_text(small_maps(groups)) + "</pre>\n";
 }
 
 std::string static_html(const Json& run, const Json& task, const RunStudy& study) {

@@ -43,8 +43,6 @@ constexpr std::array<std::uint16_t, 95> kHelvetica = {
     222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500,  500, 334, 260, 334, 584};
 constexpr double kOtherLetter = 0.6, kWideLetter = 1, kBoldLetter = 1.06;
 
-constexpr Rgb kDarkPaper = {0x14, 0x16, 0x1a};
-
 /// Cividis at nine equal steps, from its light end to its dark one.
 constexpr std::array<Rgb, 9> kCividis = {{{0xfe, 0xe8, 0x38},
                                           {0xde, 0xc9, 0x58},
@@ -75,18 +73,6 @@ std::string hex_of(const Rgb& rgb) {
   return hex;
 }
 
-/// 256 colours; below a tenth they run into the paper.
-std::vector<Rgb> scale_from(const Rgb& paper, std::span<const Rgb> stops) {
-  constexpr double kFromPaper = 0.1;
-  const std::array<Rgb, 2> blend = {paper, between(stops, kFromPaper)};
-  std::vector<Rgb> all;
-  for (int level = 0; level < 256; ++level) {
-    const double t = level / 255.0;
-    all.push_back(t < kFromPaper ? between(blend, t * (1 / kFromPaper)) : between(stops, t));
-  }
-  return all;
-}
-
 }  // namespace
 
 Rgb rgb_of(std::string_view color) {
@@ -107,18 +93,15 @@ std::string color_of(std::string_view role) {
 
 const std::vector<std::string>& map_colors() {
   static const std::vector<std::string> colors = [] {
+    constexpr double kFromPaper = 0.1;  // below it they run into the paper
+    const std::array<Rgb, 2> blend = {rgb_of("paper"), between(kCividis, kFromPaper)};
     std::vector<std::string> all;
-    for (const Rgb& color : scale_from(rgb_of("paper"), kCividis)) all.push_back(hex_of(color));
+    for (int level = 0; level < 256; ++level) {
+      const double t = level / 255.0;
+      all.push_back(
+          hex_of(t < kFromPaper ? between(blend, t * (1 / kFromPaper)) : between(kCividis, t)));
+    }
     return all;
-  }();
-  return colors;
-}
-
-const std::vector<Rgb>& dark_map_colors() {
-  static const std::vector<Rgb> colors = [] {
-    std::array<Rgb, kCividis.size()> upwards = kCividis;
-    std::ranges::reverse(upwards);
-    return scale_from(kDarkPaper, upwards);
   }();
   return colors;
 }

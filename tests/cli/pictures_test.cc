@@ -71,17 +71,5 @@ TEST_F(Pictures, MarkARelationOfTheHead) {
                  {"bakc3", "back3"});
 }
 
-TEST_F(Pictures, OnATerminalAreAsColourfulAsItCanShow) {
-  const auto shown = [&](const Words& environment) {
-    return run({"heads", "a", "--grid"}, {.terminal = true, .environment = environment}).out;
-  };
-  EXPECT_TRUE(holds(shown({"COLORTERM=truecolor", "TERM=xterm"}), "\033[38;2;"));
-  EXPECT_TRUE(holds(shown({"COLORTERM=", "TERM=xterm-direct"}), "\033[38;2;"));
-  EXPECT_TRUE(holds(shown({"COLORTERM=", "TERM=xterm-256color"}), "\033[48;5;"));
-  EXPECT_FALSE(holds(shown({"COLORTERM=truecolor", "TERM=dumb"}), "\033["));
-  EXPECT_FALSE(holds(shown({"COLORTERM=truecolor", "NO_COLOR=1"}), "\033["));
-  EXPECT_FALSE(holds(run({"heads", "a", "--grid"}).out, "\033[")) << "a pipe";
-}
-
 }  // namespace
 }  // namespace headlab::cli

@@ -188,7 +188,6 @@ class Process {
     close(inner_[1]);
     for (const int number : {SIGINT, SIGHUP, SIGTERM})
       std::signal(number, SIG_DFL);  // as a user has
-    unsetenv("NO_COLOR");
     setenv("OMP_NUM_THREADS", "1", 1);
     for (const std::string& variable : options.environment) {
       const std::size_t equals = variable.find('=');

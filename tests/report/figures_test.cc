@@ -139,14 +139,13 @@ TEST(GridFigure, NamesNoOwnerWhereThereIsNone) {
   const HeadsReport report = score_heads(model, *task, {.examples = 64, .without_gold = false});
   const auto patterns = patterns_of(model, *task);
   EXPECT_FALSE(says(grid_figure(model.config(), patterns, report), "0.0 ★"));
-  const std::string shown = grid_text(model.config(), patterns, report, Shades::characters);
+  const std::string shown = grid_text(model.config(), patterns, report);
   EXPECT_EQ(shown.find("*"), shown.rfind("* owns")) << shown;
 }
 
 TEST(GridText, ShowsTheSame) {
   const Pruned pruned;
-  const std::string shown =
-      grid_text(pruned.config, pruned.patterns, pruned.report, Shades::characters);
+  const std::string shown = grid_text(pruned.config, pruned.patterns, pruned.report);
   EXPECT_NE(shown.find("\n0.0 back1* 1.00  0.1              0.2 removed\n"), std::string::npos)
       << shown;
 }

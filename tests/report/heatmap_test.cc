@@ -40,27 +40,6 @@ TEST(Heatmap, IsTheDarkerTheLargerTheWeight) {
   }
 }
 
-TEST(Heatmap, HasShadesOfGrayOnATerminal) {
-  const std::vector<Scalar> weights = {1, 0, 0.5f};
-  const std::string map = heatmap(weights, {"q"}, {"a", "b", "c"}, {.shades = Shades::gray});
-  EXPECT_NE(map.find("\033[48;5;255m  \033[0m  \033[48;5;243m  \033[0m"), std::string::npos) << map;
-}
-
-TEST(Heatmap, HoldsTwoRowsInALineOfHalfBlocks) {
-  const std::vector<Scalar> weights = {1, 0, 0, 1, 0, 0};
-  const std::vector<std::string> lines =
-      lines_of(heatmap(weights, {"a", "b", "c"}, {"x", "y"}, {.shades = Shades::cividis}));
-  ASSERT_EQ(lines.size(), 3u);
-  const std::string yellow = "2;254;232;56", dark = "2;20;22;26";
-  const auto both = [](const std::string& upper, const std::string& lower) {
-    const std::string cell = "\033[38;" + upper + ";" + lower + "m▀";
-    return cell + cell + "\033[0m";
-  };
-  EXPECT_EQ(lines[1],
-            "a b │" + both(yellow, "48;" + dark) + both(dark, "48;" + yellow) + "│ 1.00 1.00");
-  EXPECT_EQ(lines[2], "c   │" + both(dark, "49") + both(dark, "49") + "│ 0.00");
-}
-
 TEST(Heatmap, MarksGoldWithoutColour) {
   const std::vector<Scalar> weights = {0.9f, 0.1f, 0.8f, 0.2f};
   const std::vector<char> gold = {1, 0, 0, 1};
@@ -72,28 +51,12 @@ TEST(Heatmap, MarksGoldWithoutColour) {
             "■ gold, found  □ gold, missed\n");
 }
 
-TEST(Heatmap, MarksGoldOnATerminal) {
-  const std::vector<Scalar> weights = {1, 0, 0, 1};
-  const std::vector<char> gold = {1, 0, 1, 0};
-  const auto shown = [&](Shades shades) {
-    return heatmap(weights, {"a", "b"}, {"x", "y"}, {.shades = shades, .gold = gold});
-  };
-  EXPECT_NE(shown(Shades::gray).find("\033[38;5;232;48;5;255m[]\033[0m"), std::string::npos);
-  // Black on the bright cell, white on the dark one below it.
-  EXPECT_NE(shown(Shades::cividis).find("\033[38;2;0;0;0;48;2;255;255;255m▀"), std::string::npos);
-}
-
-TEST(Heatmap, MarksGoldInNarrowCellsWhereItCan) {
+TEST(Heatmap, MarksGoldInNarrowCells) {
   const std::vector<Scalar> weights(60, 0);
   std::vector<char> gold(60);
   gold[7] = 1;
-  const auto last = [&](Shades shades) {
-    const HeatmapOptions options = {.shades = shades, .gold = gold};
-    return heatmap(weights, {"q"}, Tokens(60, "k"), options);
-  };
-  EXPECT_NE(last(Shades::characters).find("│" + std::string(7, ' ') + "□"), std::string::npos);
-  EXPECT_NE(last(Shades::gray).find("+ gold"), std::string::npos);
-  EXPECT_NE(last(Shades::cividis).find("too narrow"), std::string::npos);
+  const std::string map = heatmap(weights, {"q"}, Tokens(60, "k"), {.gold = gold});
+  EXPECT_NE(map.find("│" + std::string(7, ' ') + "□"), std::string::npos);
 }
 
 TEST(Heatmap, NeedsGoldForEachCell) {
@@ -105,7 +68,7 @@ TEST(Heatmap, NeedsGoldForEachCell) {
 TEST(SmallMaps, StandSideBySideUnderTheirCaptions) {
   const std::vector<Scalar> weights = {1, 0, 0, 1};
   const SmallMap map{.caption = "0.0", .rows = 2, .columns = 2, .weights = weights};
-  EXPECT_EQ(small_maps({{"layer", {map, {.caption = "0.1 removed"}}}}, Shades::characters),
+  EXPECT_EQ(small_maps({{"layer", {map, {.caption = "0.1 removed"}}}}),
             "layer\n"
             "0.0          0.1 removed\n"
             "██\n"
@@ -116,10 +79,8 @@ TEST(SmallMaps, StandSideBySideUnderTheirCaptions) {
 TEST(SmallMaps, OfManyHeadsFitOneScreen) {
   const std::vector<Scalar> weights(64 * 64, 0.5f);
   const SmallMap map{.caption = "0.0", .rows = 64, .columns = 64, .weights = weights};
-  for (const Shades shades : {Shades::characters, Shades::gray, Shades::cividis}) {
-    const std::string shown = small_maps({{"layer", std::vector<SmallMap>(8, map)}}, shades);
-    EXPECT_LE(lines_of(shown).size(), 24u);
-  }
+  const std::string shown = small_maps({{"layer", std::vector<SmallMap>(8, map)}});
+  EXPECT_LE(lines_of(shown).size(), 24u);
 }
 
 TEST(Heatmap, CutsLongTokensAndCountsCharacters) {

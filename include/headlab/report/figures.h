@@ -42,9 +42,9 @@ std::vector<HeadRole> roles_of(const HeadsReport& report);
 Picture grid_figure(const TransformerConfig& config, std::span<const HeadPattern> patterns,
                     const HeadsReport& report, double width = 0);
 
-/// The same for a terminal of 80 columns: half blocks or characters, on one screen where it fits.
+/// The same for a terminal of 80 columns, on one screen where it fits.
 std::string grid_text(const TransformerConfig& config, std::span<const HeadPattern> patterns,
-                      const HeadsReport& report, Shades shades);
+                      const HeadsReport& report);
 
 /// How heads divide relations: for each class of a division that is known the mass of the first
 /// head to the left of its name, of the others to the right. Error if no classes divide any.

@@ -12,15 +12,7 @@
 
 namespace headlab {
 
-/// What a terminal can show.
-enum class Shades {
-  characters,  // · ░ ▒ ▓ █
-  gray,        // the 24 grays of 256 colours
-  cividis      // 24-bit colours, two rows in a line of half blocks
-};
-
 struct HeatmapOptions {
-  Shades shades = Shades::characters;
   std::size_t width = 100;       // columns of the terminal
   std::span<const char> gold{};  // [T, S]: 1 on gold cells, which are marked; or empty
 };
@@ -50,7 +42,6 @@ struct SmallMap {
 /// Patterns side by side, one group below the other, each under its title. Where they are too many
 /// for a screen of 80 columns and 24 lines, a cell shows the largest weight of several neighbours;
 /// a line says of how many.
-std::string small_maps(const std::vector<std::pair<std::string, std::vector<SmallMap>>>& groups,
-                       Shades shades);
+std::string small_maps(const std::vector<std::pair<std::string, std::vector<SmallMap>>>& groups);
 
 }  // namespace headlab
