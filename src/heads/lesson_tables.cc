@@ -1,6 +1,6 @@
 // The tables of the lessons: worlds, published models, corrections. Figures in a correction are
 // computed by tests from the functions of lessons.h and cost.h and must come out as they are
-// printed here. Read next: lessons_json.cc, which hands worlds and models to a page.
+// printed here. Read next: src/report/page.cc.
 #include "headlab/heads/lessons.h"
 #include "headlab/heads/scores.h"
 
@@ -123,6 +123,19 @@ Table known_patterns_table() {
   for (const ScoreEntry& score : score_table())
     if (score.from.known.rule != nullptr) table.rows.push_back({score.name, score.meaning});
   return table;
+}
+
+Json lessons_json() {
+  Json::Array worlds;
+  for (const char* world : lesson_world_texts()) worlds.push_back(Json::parse(world));
+  Json::Array patterns;
+  for (const auto& [name, meaning, from, decimals] : score_table()) {
+    const auto& [rule, first, last] = from.known;
+    if (rule != nullptr)
+      patterns.push_back(
+          Json::object({{"name", name}, {"rule", rule}, {"from", first}, {"to", last}}));
+  }
+  return Json::object({{"worlds", worlds}, {"patterns", patterns}});
 }
 
 }  // namespace headlab

@@ -233,6 +233,14 @@ Matrix Matrix::transposed() const {
   return {columns_, rows_, [this](Index i, Index j) { return (*this)(j, i); }};
 }
 
+Json to_json(const Matrix& matrix) {
+  Json::Array rows;
+  const std::vector<double>& values = matrix.values();
+  for (auto row = values.begin(); row != values.end(); row += matrix.columns())
+    rows.emplace_back(Json::Array(row, row + matrix.columns()));
+  return rows;
+}
+
 Matrix operator*(const Matrix& a, const Matrix& b) {
   require(a.columns() == b.rows(), "a matrix of ", a.columns(), " columns times one of ", b.rows(),
           " rows");

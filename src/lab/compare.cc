@@ -66,7 +66,7 @@ MethodCurve curve_by(const std::string& method, const fs::path& run) {
     std::vector<std::string> known;
     const Json json = read_json(file);
     for (const Json& one : json.at("methods").items()) {
-      MethodCurve curve = method_curve_of(one);
+      MethodCurve curve = read_as<MethodCurve>(one);
       if (curve.method == method) return curve;
       known.push_back(curve.method);
     }
@@ -86,7 +86,7 @@ Judged left_by(const Pruned& pruned, const fs::path& run) {
 }
 
 Judged reached_by(const fs::path& path) {
-  if (fs::exists(path / "cell.json")) return judged_of(read_json(path / "cell.json"));
+  if (fs::exists(path / "cell.json")) return read_as<Judged>(read_json(path / "cell.json"));
   const Run run = open_run(path);
   return judge(run.model, *run.task, {.examples = run.config.train.eval_examples});
 }

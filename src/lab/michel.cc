@@ -165,12 +165,7 @@ Finding michel_found(const Json& report) {
 /// The curves over runs: means for each method and number of heads.
 Table michel_over_runs(std::span<const Json> reports) {
   std::vector<Curve> curves;
-  for (const Json& report : reports) {
-    const Json& kept = report.at("curve");
-    Curve& curve = curves.emplace_back(curve_without_methods(kept));
-    for (const Json& method : kept.at("methods").items())
-      curve.methods.push_back(method_curve_of(method));
-  }
+  for (const Json& report : reports) curves.push_back(read_as<Curve>(report.at("curve")));
   Table table = curve_tables(curves, counted(curves.size()))[0];
   table.name = "over_runs";
   return table;

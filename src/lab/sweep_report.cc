@@ -24,6 +24,8 @@ std::vector<double> by_seed(const Results& results, const Value& value) {
   return values;
 }
 
+double diversity_or_none(const CellResult& result) { return result.diversity.value_or(kUndefined); }
+
 double specialization(const CellResult& result) {
   const auto owned = std::ranges::count(result.roles, true, &SweepRole::owned);
   return result.roles.empty()
@@ -53,7 +55,7 @@ SweepGroup group_of(const std::vector<const SweepCell*>& cells, const Results& r
   for (const SweepCell* cell : cells) group.seeds.push_back(cell->config.train.seed);
   group.losses = by_seed(results, &CellResult::loss);
   group.loss = geometric_interval(group.losses);
-  group.diversity = t_interval(group.diversities = by_seed(results, &CellResult::diversity));
+  group.diversity = t_interval(group.diversities = by_seed(results, diversity_or_none));
   group.accuracy = share_interval(group.accuracies = by_seed(results, &CellResult::accuracy));
   group.specialization = share_interval(by_seed(results, specialization));
   group.parameters = results[0].parameters;
@@ -175,13 +177,6 @@ SweepReport collect_sweep(const std::filesystem::path& folder,
   }
   add_comparisons(report);
   return report;
-}
-
-Json to_json(const SweepRoles& roles) {
-  return Json::object({{"name", roles.relation},
-                       {"lift", roles.lift},
-                       {"owned", roles.owned},
-                       {"heads", roles.heads}});
 }
 
 Json to_json(const SweepGroup& group) {

@@ -59,7 +59,7 @@ class VoitaWork {
   const std::vector<Cell>& cells() const { return cells_; }
   Json row(std::size_t penalty) const {
     Json row = found(penalty);
-    row["from_scratch"] = judged_of(found(penalty + options_.penalties.size()));
+    row["from_scratch"] = read_as<Judged>(found(penalty + options_.penalties.size()));
     std::erase_if(row.members(), [](const auto& member) { return member.first == "decided_by"; });
     return row;
   }
@@ -199,8 +199,8 @@ Finding voita_found(const Json& report) {
   rows.title =
       text("1. trained gates: the count of survivors is a function of lambda\n",
            report.at("heads").integer(), " heads, loss ", std::setprecision(4),
-           judged_of(report.at("full")).loss, " with all, ", judged_of(report.at("none")).loss,
-           " with none",
+           read_as<Judged>(report.at("full")).loss, " with all, ",
+           read_as<Judged>(report.at("none")).loss, " with none",
            report.at("needed").is_null() ? std::string()
                                          : text("; the task needs ", report.at("needed").integer()),
            "; ", report.at("steps").integer(), " steps of training for each model");
@@ -248,8 +248,9 @@ Table voita_over_runs(std::span<const Json> reports) {
       row["lambda"] = one.at("lambda");
       row["survivors"].push_back(one.at("survivors").items().size());
       for (const char* key : {"pruned", "finetuned", "from_scratch"})
-        if (const Json* judged = one.find(key)) losses[key].push_back(judged_of(*judged).loss);
-      losses["left"].push_back(judged_of(left_in(one)).loss);
+        if (const Json* judged = one.find(key))
+          losses[key].push_back(read_as<Judged>(*judged).loss);
+      losses["left"].push_back(read_as<Judged>(left_in(one)).loss);
     }
     for (const auto& [key, values] : losses) row[key] = geometric_interval(values);
     against.push_back(paired(log_ratios(losses["left"], losses["from_scratch"])));

@@ -80,7 +80,7 @@ class SubsetResults {
                                   {"test_split", options_.test_split}});
     const Cell cell = part_of_run(run_, options_.keeping, what, std::move(settings),
                                   [&] { return to_json(train()); });
-    return judged_of(once(cell, options_.keeping.should_stop));
+    return read_as<Judged>(once(cell, options_.keeping.should_stop));
   }
 
   template <class Compute>
@@ -101,27 +101,25 @@ class SubsetResults {
   std::map<Index, std::map<Subset, Judged>> from_scratch_;  // by steps more than the run's
 };
 
-using Owners = std::vector<std::pair<std::string, std::vector<HeadId>>>;
-
 /// Which heads own which relation, by their patterns.
-Owners find_owners(const Run& run, Index examples) {
+Json find_owners(const Run& run, Index examples) {
   const HeadsReport report = score_heads(run.model, *run.task, {.examples = examples});
-  Owners owners;
+  Json owners = Json::object();
   for (std::size_t r = 0; r < report.relations.size(); ++r) {
     std::vector<HeadId> own;
     for (const HeadScores& head : report.heads)
       if (head.relations[r].owns()) own.push_back(head);
-    if (!own.empty()) owners.emplace_back(report.relations[r].relation.name, own);
+    if (!own.empty()) owners[report.relations[r].relation.name] = own;
   }
   return owners;
 }
 
 /// Fills in recall and precision.
-void score_against_owners(CurvePoint& point, const Owners& owners) {
+void score_against_owners(CurvePoint& point, const Json& owners) {
   std::vector<HeadId> unmatched = point.heads;
   std::size_t recalled = 0;
-  for (const auto& [relation, list] : owners) {
-    const auto owns = [&, &own = list](const HeadId& head) { return contains(own, head); };
+  for (const auto& [relation, list] : owners.members()) {
+    const auto owns = [own = heads_of(list)](const HeadId& head) { return contains(own, head); };
     recalled += std::ranges::any_of(point.heads, owns);
     const auto match = std::ranges::find_if(unmatched, owns);
     if (match != unmatched.end()) unmatched.erase(match);
@@ -129,7 +127,7 @@ void score_against_owners(CurvePoint& point, const Owners& owners) {
   const auto share = [](std::size_t part, std::size_t all) {
     return all > 0 ? static_cast<double>(part) / static_cast<double>(all) : 0;
   };
-  point.recall = share(recalled, owners.size());
+  point.recall = share(recalled, owners.members().size());
   point.precision = share(point.heads.size() - unmatched.size(), point.heads.size());
 }
 
@@ -174,12 +172,12 @@ class CurveWork {
   Curve curve() {
     Curve curve = known();
     for (std::size_t i = 1; i + (searched_ ? 1 : 0) < cells_.size(); ++i) {
-      curve.methods.push_back(method_curve_of(found(i)));
+      curve.methods.push_back(read_as<MethodCurve>(found(i)));
       require(curve.methods.back().points.size() == sizes_.size(), cells_[i].file.string(),
               " is damaged: delete it, and it is made again");
     }
     add_regrets(curve);
-    if (searched_) curve.subsets = subsets_of(found(cells_.size() - 1));
+    if (searched_) curve.subsets = read_as<SubsetTable>(found(cells_.size() - 1));
     return curve;
   }
 
@@ -199,7 +197,7 @@ class CurveWork {
     curve.attention = module_names(run_.model);
     const std::vector<HeadId> heads = all_heads(run_.model);
     curve.heads = std::ssize(heads);
-    curve.needed = run_.task->needed_heads();
+    if (const Index needed = run_.task->needed_heads(); needed > 0) curve.needed = needed;
     curve.full = results_.pruned({heads});
     curve.none = results_.pruned({});
     PassCount unused;
@@ -209,7 +207,7 @@ class CurveWork {
     return curve;
   }
   const Curve& known() {
-    if (!known_) known_ = curve_without_methods(found(0));
+    if (!known_) known_ = read_as<Curve>(found(0));
     return *known_;
   }
 
@@ -332,5 +330,31 @@ SubsetTable judge_all_subsets(const Transformer& model, const Task& task, Index 
   table.losses = Ablation(model, held_out_examples(task, examples).batch).mean_losses(silenced);
   return table;
 }
+
+Settings settings_of(CurveOptions& options) {
+  Settings s;
+  s.integers("sizes", options.sizes, 0, 1 << 20,
+             "numbers of heads to keep; empty: all from 0 (or `per_layer_min`) on");
+  s.integer("finetune", options.finetune, 0, 1 << 30, "steps of training after each removal");
+  s.boolean("from_scratch", options.from_scratch,
+            "also train models that have as many heads in each layer from the start");
+  s.boolean("test_split", options.test_split,
+            "judge on examples that nothing else has seen, not on the held-out ones");
+  const Settings shared = settings_of(options.settings);
+  s.add(*shared.find("examples"));
+  s.integer("judged", options.judged, 0, 1 << 24,
+            "examples on which models are judged (0: as many as the run's evaluations)");
+  s.integer("draws", options.draws, 1, 1000, "of the method random, averaged");
+  s.add(shared);
+  return s;
+}
+
+Finding finding_of(const Curve& curve) {
+  std::vector<Table> tables = {choices_table(), points_table()};
+  for (Table& table : tables) table.name = "methods";
+  return {.about = stamped(to_json<Curve>(curve).members()), .tables = std::move(tables)};
+}
+
+Json to_json(const Curve& curve) { return finding_of(curve); }
 
 }  // namespace headlab

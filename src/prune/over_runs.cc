@@ -204,9 +204,7 @@ Json to_json(const MethodOverRuns& method) {
 }
 
 Json to_json(const CurveOverRuns& curve) {
-  return stamped({{"runs", curve.runs},
-                  {"needed", curve.needed > 0 ? Json(curve.needed) : Json()},
-                  {"methods", curve.methods}});
+  return stamped({{"runs", curve.runs}, {"needed", curve.needed}, {"methods", curve.methods}});
 }
 
 /// The columns of points over runs, and how text shows them.
@@ -259,7 +257,7 @@ std::vector<Table> curve_tables(std::span<const Curve> curves,
     points.title = text("loss with all ", curves[0].heads, " heads ", std::setprecision(4),
                         curves[0].full.loss, ", with none ", curves[0].none.loss);
   }
-  if (all.needed > 0) points.title += text("; the task needs ", all.needed);
+  if (all.needed) points.title += text("; the task needs ", *all.needed);
   std::vector<Table> tables = {std::move(points), table_of(json, methods_over_runs())};
   tables[1].shown = several;
   for (Table& table : tables_by_run(curves, runs)) tables.push_back(std::move(table));

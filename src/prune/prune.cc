@@ -66,23 +66,12 @@ Judged judge(const Transformer& model, const Task& task, const EvaluateOptions& 
   return {held_out.loss, held_out.accuracy};
 }
 
-Json to_json(const Judged& judged) {
-  return Json::object({{"loss", judged.loss}, {"accuracy", judged.accuracy}});
-}
-
 ModelFigures measure_model(const Transformer& model, const Task& task, Index examples) {
   const NoGrad no_grad;
   const Batch batch = timed_examples(task);
   const std::function<void()> pass = [&] { model.forward(batch); };
   const double ms = interleaved_medians(std::span(&pass, 1), kTimedPasses)[0];
   return {judge(model, task, {.examples = examples}), model.parameter_count(), ms};
-}
-
-Json to_json(const ModelFigures& figures) {
-  return Json::object({{"loss", figures.loss},
-                       {"accuracy", figures.accuracy},
-                       {"parameters", figures.parameters},
-                       {"ms_per_batch", figures.ms_per_batch}});
 }
 
 TrainConfig finetuning(const TrainConfig& trained, Index steps, double lr) {

@@ -98,11 +98,11 @@ Picture plotted(std::string title, std::string sentence, const std::vector<Plot>
   return picture;
 }
 
-Plot curve_plot(std::vector<Series> series, Index needed, const std::string& loss) {
+Plot curve_plot(std::vector<Series> series, std::optional<Index> needed, const std::string& loss) {
   Plot plot{.x = {.label = kKept, .ticks = whole_ticks(series)},
             .y = {.label = loss, .logarithmic = true},
             .series = std::move(series)};
-  if (needed > 0) plot.across.push_back({double(needed), text("the task needs ", needed)});
+  if (needed) plot.across.push_back({double(*needed), text("the task needs ", *needed)});
   return plot;
 }
 
@@ -302,8 +302,9 @@ Picture curve_figure(const CurveOverRuns& curve, double width) {
     plots.push_back(curve_plot(std::move(tuned), curve.needed, "loss after fine-tuning, nats"));
   const std::vector<PointOverRuns>& points = curve.methods[0].points;
   const Index most = std::ranges::max(points, {}, &PointOverRuns::kept).kept;
-  const auto off = [&, wanted = curve.needed > 0 ? curve.needed : most / 2](
-                       const PointOverRuns& point) { return std::abs(point.kept - wanted); };
+  const auto off = [&, wanted = curve.needed.value_or(most / 2)](const PointOverRuns& point) {
+    return std::abs(point.kept - wanted);
+  };
   const Index shown = std::ranges::min(points, {}, off).kept;
   return plotted("Loss against heads kept",
                  text(curve.runs > 1 ? text("Geometric means over ", curve.runs, " runs; with ")

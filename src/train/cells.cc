@@ -1,7 +1,7 @@
 // The claim on a cell is the lock of a run. Several processes are children of this one and need no
 // words between them: what they make and why they fail are files, a child that dies gives its cell
 // back, and a parent that stops tells them by SIGTERM. They are forked and not threads, so that one
-// that crashes or is killed takes no other with it. Read next: src/lab/sweep_cell.cc, a training as
+// that crashes or is killed takes no other with it. Read next: src/lab/sweep.cc, a training as
 // a cell.
 #include "headlab/train/cells.h"
 
@@ -219,13 +219,6 @@ Json once(const Cell& cell, const std::function<bool()>& should_stop) {
     } catch (const RunBusy&) {  // somebody makes it
     }
   }
-}
-
-Json to_json(const CellFailure& failure) {
-  return Json::object({{"cell", failure.cell},
-                       {"error", failure.error},
-                       {"hint", failure.hint},
-                       {"diverged", failure.diverged}});
 }
 
 std::optional<CellFailure> failure_of(const Cell& cell) {

@@ -109,11 +109,6 @@ Tensor target_losses(const Tensor& logits, const Batch& batch) {
   return losses;
 }
 
-Json to_json(const TargetScore& target) {
-  return Json::object(
-      {{"name", target.name}, {"loss", target.loss}, {"accuracy", target.accuracy}});
-}
-
 Table target_table(const Evaluation& evaluation) {
   Table table{"targets",
               {{"name", "target", "what is predicted", kPlain, "", false},

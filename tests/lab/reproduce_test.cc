@@ -90,7 +90,8 @@ TEST_F(Reproduced, MichelPrunesTheWeightsThatTheRunKept) {
   const Json report = michel();
   const double full = held_out_loss(all_heads(run_.model));
   const auto loss = [&](std::size_t stage, std::size_t share) {
-    return judged_of(report.at("by_step").items().at(stage).at("by_share").items().at(share)).loss;
+    return read_as<Judged>(report.at("by_step").items().at(stage).at("by_share").items().at(share))
+        .loss;
   };
   ASSERT_EQ(report.at("by_step").items().size(), 3u);
   EXPECT_EQ(report.at("by_step").items()[0].at("step").integer(), 0);
@@ -151,7 +152,7 @@ TEST_F(Reproduced, VoitaKeepsTheHeadsWhoseGatesAreOpen) {
     EXPECT_EQ(heads_of(row.at("survivors")), open);
     EXPECT_EQ(row.at("self").integer(), std::ssize(open));
     const Transformer pruned = remove_heads(*gates.model, open);
-    EXPECT_EQ(judged_of(row.at("pruned")).loss,
+    EXPECT_EQ(read_as<Judged>(row.at("pruned")).loss,
               evaluate(pruned, *run_.task, {.examples = kExamples}).loss);
   }
 }
@@ -161,11 +162,11 @@ TEST_F(Reproduced, VoitaTrainsTheRunItselfWhereAllHeadsSurvive) {
   const Json& row = report.at("rows").items()[0];
   ASSERT_EQ(heads_of(row.at("survivors")), all_heads(run_.model));
   const Transformer longer = train_from_scratch(run_, all_heads(run_.model), 30);
-  EXPECT_EQ(judged_of(row.at("from_scratch")).loss,
+  EXPECT_EQ(read_as<Judged>(row.at("from_scratch")).loss,
             judge(longer, *run_.task, {.examples = run_.config.train.eval_examples}).loss)
       << "as many steps as the run and its gates";
-  EXPECT_EQ(judged_of(report.at("full")).loss, held_out_loss(all_heads(run_.model)));
-  EXPECT_EQ(judged_of(report.at("none")).loss, held_out_loss({}));
+  EXPECT_EQ(read_as<Judged>(report.at("full")).loss, held_out_loss(all_heads(run_.model)));
+  EXPECT_EQ(read_as<Judged>(report.at("none")).loss, held_out_loss({}));
 }
 
 /// Whether the chosen row has the fewest heads of those whose loss, here or there, is good enough.

@@ -27,6 +27,7 @@ Json to_json(const HeadId& id);
 Json head_json(const HeadId& id, Json::Object more);
 /// The inverse of to_json. Error for anything else.
 HeadId head_of(const Json& json);
+inline void from_json(const Json& json, HeadId& id) { id = head_of(json); }
 /// The inverse for a list of heads.
 std::vector<HeadId> heads_of(const Json& json);
 /// How a head is shown and named: "0.2", module 0, born as 2.

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "headlab/base/members.h"
 #include "headlab/base/table.h"
 #include "headlab/heads/matrix.h"
 
@@ -22,6 +23,11 @@ struct HeadSteps {
   Matrix scaled;   // [T, S]: scores / sqrt(D)
   Matrix weights;  // [T, S]: softmax of each row over the keys that it sees; 0 on the others
   Matrix output;   // [T, Dv]: weights v
+
+  void members(auto&& f) {
+    f("q", q), f("k", k), f("v", v), f("scores", scores), f("scaled", scaled);
+    f("weights", weights), f("output", output);
+  }
 };
 
 /// softmax(q k^T / sqrt(D)) v. `visible` [T, S]: 1 for the keys that a query sees; empty: all. A
@@ -99,8 +105,6 @@ Table corrections_table();
 /// The scores that are patterns to know, and what each says.
 Table known_patterns_table();
 
-Json to_json(const Matrix& matrix);
-Json to_json(const HeadSteps& head);
 /// What the lessons of a page compute with: {"worlds", "models"}.
 Json lessons_json();
 

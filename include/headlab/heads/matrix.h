@@ -1,6 +1,6 @@
 // Small matrices in double, for the study of heads: products and norms, eigenvalues, distances
-// between patterns and their map in the plane, effective rank, one-to-one assignment. Models
-// compute with tensors. Read next: src/heads/matrix.cc.
+// between patterns, effective rank, one-to-one assignment. Models compute with tensors. Read next:
+// src/heads/matrix.cc.
 #pragma once
 
 #include <complex>
@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "headlab/base/json.h"
 #include "headlab/tensor/tensor.h"
 
 namespace headlab {
@@ -35,6 +36,8 @@ class Matrix {
   std::vector<double> values_;
 };
 
+/// An array of rows.
+Json to_json(const Matrix& matrix);
 /// Error unless the sizes fit.
 Matrix operator*(const Matrix& a, const Matrix& b);
 

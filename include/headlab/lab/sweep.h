@@ -66,6 +66,10 @@ struct SweepRole {
   std::optional<HeadId> head;  // no two relations share one; none where heads are too few
   double lift = 0;             // on split B; NaN without a head
   bool owned = false;          // p < kOwnerP and lift >= kOwnerLift
+
+  void members(auto&& f) {
+    f("relation", relation), f("head", head), f("lift", lift), f("owned", owned);
+  }
 };
 
 /// What came out of a cell: cell.json.
@@ -74,7 +78,12 @@ struct CellResult {
   Index parameters = 0;
   double keys = 0;  // the most keys that one query of the task must read at once, by its gold
   std::vector<SweepRole> roles;
-  double diversity = kUndefined;  // of its heads, see heads/scores.h; older cells do not say
+  std::optional<double> diversity{};  // of its heads, see heads/scores.h; older cells do not say
+
+  void members(auto&& f) {
+    f("loss", loss), f("accuracy", accuracy), f("parameters", parameters), f("keys", keys);
+    f("roles", roles), f("diversity", diversity);
+  }
 };
 /// Reads the result of the cell in this folder. Error if it has none.
 CellResult read_cell(const std::filesystem::path& cell);
@@ -95,6 +104,10 @@ struct SweepRoles {
   Interval lift;                             // of the relation's head
   Index owned = 0;                           // seeds in which that head owns it
   std::vector<std::optional<HeadId>> heads;  // the head in each seed, if there is one
+
+  void members(auto&& f) {
+    f("name", relation), f("lift", lift), f("owned", owned), f("heads", heads);
+  }
 };
 
 /// Cells that differ by the seed alone.

@@ -29,6 +29,12 @@ struct CurvePoint {
   /// Share of the heads kept that can be matched with a relation of their own: each relation in
   /// turn takes the first of its owners that no earlier relation has taken.
   double precision = 0;
+
+  void members(auto&& f) {
+    pruned.members(f);
+    f("kept", kept), f("heads", heads), f("choosing_loss", chosen_on), f("recall", recall);
+    f("precision", precision), f("finetuned", finetuned), f("from_scratch", from_scratch);
+  }
 };
 
 struct MethodCurve {
@@ -44,13 +50,17 @@ struct MethodCurve {
   std::optional<Index> knee{};  // see knee_of
   /// Of training for each model that was fine-tuned, and as many for those from scratch: the
   /// run's, those of gates and of fine-tuning.
-  Index steps = 0;
+  std::optional<Index> steps{};  // older files do not say
   PassCount cost{};
   double seconds = 0;
-};
 
-Json to_json(const MethodCurve& method);
-MethodCurve method_curve_of(const Json& json);
+  void members(auto&& f) {
+    f("method", method), f("area", area), f("regret", regret);
+    f("rank_correlation", rank_correlation), f("knee", knee), f("steps", steps);
+    f("sequences_forward", cost.forward), f("sequences_backward", cost.backward);
+    f("seconds", seconds), f("points", points);
+  }
+};
 
 /// The loss with every subset of the heads, the others silenced, on the held-out examples on which
 /// ablations are judged.
@@ -59,9 +69,12 @@ struct SubsetTable {
   Index examples = 0;
   /// [2^heads], nats per target: bit h of the index means that heads[h] stays.
   std::vector<double> losses;
+  std::string kind = "zero";  // of their ablation
+
+  void members(auto&& f) {
+    f("heads", heads), f("examples", examples), f("kind", kind), f("losses", losses);
+  }
 };
-Json to_json(const SubsetTable& table);
-SubsetTable subsets_of(const Json& json);
 /// Time and memory grow with 2^heads; `examples` are judged at most.
 SubsetTable judge_all_subsets(const Transformer& model, const Task& task, Index examples = 512);
 
@@ -69,18 +82,22 @@ struct Curve {
   std::string task;                    // as Task::spec says it
   std::vector<std::string> attention;  // names of the attention modules: what HeadId::layer counts
   Index heads = 0;
-  Index needed = 0;   // heads that the task needs, as it says; 0 where it does not
-  Judged full, none;  // the model with all heads, and with none
-  std::vector<std::pair<std::string, std::vector<HeadId>>> owners;  // of each relation that has any
-  std::vector<double> ablation;  // by head, rise of the loss if it is silenced
+  std::optional<Index> needed{};  // heads that the task needs, where it says so
+  Judged full, none;              // the model with all heads, and with none
+  Json owners = Json::object();   // of each relation that has any, heads
+  std::vector<double> ablation;   // by head, rise of the loss if it is silenced
   std::vector<MethodCurve> methods;
   /// Where an exhaustive search was made, over at most 12 heads.
   std::optional<SubsetTable> subsets{};
+
+  void members(auto&& f) {
+    f("task", task), f("attention", attention), f("heads", heads), f("needed", needed);
+    f("full", full), f("none", none), f("owners", owners), f("ablation", ablation);
+    f("methods", methods), f("subsets", subsets);
+  }
 };
 Finding finding_of(const Curve& curve);
 Json to_json(const Curve& curve);
-/// The inverse, of a kept curve but for its methods and subsets.
-Curve curve_without_methods(const Json& json);
 
 struct CurveOptions {
   std::vector<std::string> methods{};  // by name; empty: all that need no training
@@ -137,13 +154,14 @@ struct MethodOverRuns {
   Interval area{};
   std::optional<Interval> regret{};
   std::vector<std::optional<Index>> knees;  // of each run
-  Index steps = 0;                          // as MethodCurve has it, of the first run
+  std::optional<Index> steps{};             // as MethodCurve has it, of the first run
 };
 
 Json to_json(const MethodOverRuns& method);
 
 struct CurveOverRuns {
-  Index runs = 0, needed = 0;
+  Index runs = 0;
+  std::optional<Index> needed{};
   std::vector<MethodOverRuns> methods;
 };
 Json to_json(const CurveOverRuns& curve);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "headlab/base/error.h"
-#include "headlab/base/json.h"
+#include "headlab/base/members.h"
 #include "headlab/base/table.h"
 #include "headlab/prune/methods.h"
 
@@ -33,19 +33,22 @@ struct PruneOptions {
 /// Loss (nats per target) and accuracy of a model on held-out examples.
 struct Judged {
   double loss = 0, accuracy = 0;
+
+  void members(auto&& f) { f("loss", loss), f("accuracy", accuracy); }
 };
 Judged judge(const Transformer& model, const Task& task, const EvaluateOptions& options);
-Json to_json(const Judged& judged);
-/// The inverse; null becomes NaN.
-Judged judged_of(const Json& json);
 
 /// A model as the pruning table shows it.
 struct ModelFigures : Judged {
   Index parameters = 0;
   double ms_per_batch = 0;  // median of forward passes over 64 sequences
+
+  void members(auto&& f) {
+    Judged::members(f);
+    f("parameters", parameters), f("ms_per_batch", ms_per_batch);
+  }
 };
 ModelFigures measure_model(const Transformer& model, const Task& task, Index examples);
-Json to_json(const ModelFigures& figures);
 
 struct PruneResult {
   std::vector<std::string> attention;  // names of the attention modules: what HeadId::layer counts

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "headlab/base/json.h"
+#include "headlab/base/members.h"
 #include "headlab/train/run.h"
 
 namespace headlab {
@@ -82,8 +82,11 @@ Json once(const Cell& cell, const std::function<bool()>& should_stop);
 struct CellFailure {
   std::string cell, error, hint{};
   bool diverged = false;  // its numbers were not finite any more
+
+  void members(auto&& f) {
+    f("cell", cell), f("error", error), f("hint", hint), f("diverged", diverged);
+  }
 };
-Json to_json(const CellFailure& failure);
 std::optional<CellFailure> failure_of(const Cell& cell);
 
 struct MakeOptions {

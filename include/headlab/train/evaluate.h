@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "headlab/base/members.h"
 #include "headlab/base/progress.h"
 #include "headlab/base/table.h"
 #include "headlab/model/transformer.h"
@@ -18,8 +19,9 @@ struct TargetScore {
   double loss = 0;      // nats per target
   double accuracy = 0;  // right targets / targets
   Index count = 0;      // targets
+
+  void members(auto&& f) { f("name", name), f("loss", loss), f("accuracy", accuracy); }
 };
-Json to_json(const TargetScore& target);  // name, loss, accuracy
 
 struct Evaluation {
   double loss = 0, accuracy = 0;  // over all targets together
