@@ -50,7 +50,7 @@ int main() {
     const Tensor logits = reshape(forward(p, batch).first, {B * T * K, V});
     const Tensor loss = cross_entropy(logits, batch.targets);  // -1: no such key, no target
     backward(loss);                                            // -> src/tensor/tape.cc
-    const float t = static_cast<float>(step), lr = 0.01F * (1 - t / 300);
+    const float t = static_cast<float>(step), lr = 0.01F * (1 - t / 300);  // -> src/train/config.cc
     for (auto& [name, w] : p) {  // AdamW  -> src/kernels/elementwise.cc
       m[name] = 0.9F * m[name] + 0.1F * w.grad();
       s[name] = 0.99F * s[name] + 0.01F * w.grad() * w.grad();
