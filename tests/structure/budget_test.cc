@@ -45,7 +45,7 @@ constexpr Part kBudget[] = {
     {"heads", 4953,
      "from 3922: columns of findings, whose texts left report; circuits of rotary positions, by "
      "distance; how relations are divided; large models; patterns to know as data; divisions over "
-     "training, over runs, and at what cost; permutations that are drawn side by side"},
+     "training, over runs, and at what cost"},
     {"prune", 1768, "from 1742: cells; methods are compared over runs"},
     {"lab", 1720,
      "from 1266: cells; arms are compared; the words of verdicts; a penalty is chosen on one split "
