@@ -22,6 +22,9 @@ TEST(SignFlips, AreCountedInEveryWay) {
   // |sum| >= 4 of -1 + 2 + 3: the four ways of +-(1, 2, 3) with sums 6 and 4, and their mirrors.
   EXPECT_EQ(p_of({-1, 2, 3}), 0.5);
   EXPECT_EQ(p_of({0, 0, 0}), 1);
+  Row most(14, 1);  // seeds that are flipped in every way
+  std::fill_n(most.begin(), 4, -1);
+  EXPECT_EQ(p_of(most), 2 * (1001 + 364 + 91 + 14 + 1) / 16384.) << "ten of one sign or more";
   EXPECT_TRUE(std::isnan(p_of({1, std::nan("")})));
   EXPECT_EQ(least_p(5), 0.0625);
   EXPECT_EQ(p_of(Row(40, 1)), least_p(40)) << "drawn";

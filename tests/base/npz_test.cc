@@ -31,10 +31,10 @@ TEST(Npz, HoldsWholeNumbersOfEveryWidth) {
   EXPECT_EQ(a[0], 1);
   EXPECT_EQ(a[2], -1);
   EXPECT_EQ(a[3], 256);
-  const std::string bytes = one_npz(npy("|u1", "1,", "\xFF")),
-                    longs = one_npz(npy("<i8", "1,", std::string(8, '\xFF')));
-  EXPECT_EQ(read_npz(bytes).at("a")[0], 255);
-  EXPECT_EQ(read_npz(longs).at("a")[0], -1);
+  const std::string both = npz(
+      {{"bytes", npy("|u1", "1,", "\xFF")}, {"longs", npy("<i8", "1,", std::string(8, '\xFF'))}});
+  EXPECT_EQ(read_npz(both).at("bytes")[0], 255);
+  EXPECT_EQ(read_npz(both).at("longs")[0], -1);
 }
 
 TEST(Npz, ThatCannotBeReadIsNamed) {
@@ -49,6 +49,7 @@ TEST(Npz, ThatCannotBeReadIsNamed) {
       {one_npz(npy("|u1", "1,", "12")), "a: it holds more than its shape"},
       {one_npz(npy(">i4", "1,", "1234")), "a: it holds no whole numbers"},
       {one_npz(npy("<i0", "1,", "1234")), "a: it holds"},
+      {one_npz(npy("<i9", "1,", "123456789")), "a: it holds no whole numbers"},
       {one_npz(npy("|u1", "1,", "1"), 8), "a: it is compressed: write it with numpy.savez"}};
   for (const auto& [bytes, expected] : faults)
     EXPECT_NE(refused(bytes).find(expected), std::string::npos) << refused(bytes);
@@ -66,6 +67,9 @@ TEST(Npz, IsWrittenAsItIsRead) {
   ASSERT_EQ(arrays.size(), 2U);
   EXPECT_EQ(arrays.at("x")[0], 7);
   EXPECT_EQ(arrays.at("y/z")[1], 'd' * 256 + 'c');
+  const std::string first("PK\3\4\x14\0\0\0\0\0\0\0\x21\0", 14), last("PK\5\6\0\0\0\0\2\0\2\0", 12);
+  EXPECT_EQ(bytes.substr(0, 14), first) << "version, flags, method, time and day";
+  EXPECT_EQ(bytes.substr(bytes.size() - 22, 12), last) << "disks and counts of files";
 }
 
 TEST(Npz, CarriesTheChecksumOfEachFile) {

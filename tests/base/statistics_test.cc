@@ -56,6 +56,7 @@ TEST(Statistics, CorrelatesRanksAndNotDistances) {
   EXPECT_NEAR(spearman(a, b), 1, 1e-12);
   EXPECT_NEAR(spearman(a, c), -1, 1e-12);
   EXPECT_LT(pearson(a, b), 0.9);
+  EXPECT_NEAR(pearson(std::vector<double>{0, 1e-3}, std::vector<double>{0, 1}), 1, 1e-12);
   const std::vector<double> d = {3, 1, 4, 2};
   EXPECT_NEAR(spearman(a, d), 0, 1e-12);  // 1 - 6 sum d^2 / (n (n^2 - 1)), sum d^2 = 10
   const std::vector<double> constant = {7, 7, 7, 7};

@@ -34,6 +34,17 @@ TEST(Finding, KeepsARowOfItsOwnAmongItsMembers) {
   EXPECT_EQ(finding_of(json).tables[0].rows[0][0], Json(.5));
 }
 
+TEST(Finding, NestsRowsOfTheSameFirstCell) {
+  const Table pairs{.name = "pairs",
+                    .columns = {{"name", "name"}, {"loss", "loss"}},
+                    .rows = {{"a", 1}, {"a", 2}, {"b", 3}},
+                    .inner = "of"};
+  const Json json = Finding{.tables = {pairs}};
+  EXPECT_EQ(json.at("pairs").dump(),
+            R"([{"name":"a","of":[{"loss":1},{"loss":2}]},{"name":"b","of":[{"loss":3}]}])");
+  EXPECT_EQ(Json(finding_of(json).tables[0].cells("loss")).dump(), "[1,2,3]");
+}
+
 TEST(Finding, ReadsWhatHasNoDescriptionByItsColumns) {
   const Json json = Json::parse(R"({"heads": [{"layer": 0, "head": 1}, {"layer": 1, "head": 0}]})");
   const Table table = table_of(json, {"heads", {kHeadColumn, {"loss", "loss"}}});

@@ -21,7 +21,7 @@ inline std::string npy(const std::string& kind, const std::string& shape, const 
   return "\x93NUMPY" + std::string("\1\0", 2) + little_endian(header.size(), 2) + header + data;
 }
 
-/// An archive of files NAME.npy, as APPNOTE 4.3 has it, with some bytes before each.
+/// An archive of files NAME.npy, as APPNOTE 4.3 has it, with some bytes before each and comments.
 inline std::string npz(const std::vector<std::pair<std::string, std::string>>& files,
                        int method = 0) {
   std::string archive, entries;
@@ -29,8 +29,8 @@ inline std::string npz(const std::vector<std::pair<std::string, std::string>>& f
     const std::string name = short_name + ".npy", size = little_endian(file.size(), 4);
     const std::string about = little_endian(method, 2) + std::string(8, '\0') + size + size +
                               little_endian(name.size(), 2);
-    entries += "PK\1\2" + std::string(6, '\0') + about + std::string(12, '\0') +
-               little_endian(archive.size(), 4) + name;
+    entries += "PK\1\2" + std::string(6, '\0') + about + little_endian(2, 2) + little_endian(3, 2) +
+               std::string(8, '\0') + little_endian(archive.size(), 4) + name + "xyabc";
     archive += "PK\3\4" + std::string(4, '\0') + about + little_endian(3, 2) + name + "xyz" + file;
   }
   const std::string count = little_endian(files.size(), 2);
