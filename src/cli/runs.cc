@@ -91,16 +91,6 @@ std::string remarks(const Json& run) {
   return join(parts, "; ");
 }
 
-/// The losses of a run's evaluations.
-RunLosses losses_of(const fs::path& path) {
-  RunLosses losses{.name = path.filename().string()};
-  for (const Json& line : read_log(path / "metrics.jsonl")) {
-    losses.steps.push_back(line.at("step").integer());
-    losses.losses.push_back(line.at("loss").is_null() ? kUndefined : line.at("loss").number());
-  }
-  return losses;
-}
-
 Table runs_table() {
   Table table{"runs",
               {{"run", "run", "its folder", kPlain, "", false},
@@ -139,7 +129,8 @@ Result runs(Invocation& call) {
       Json run = describe(path);
       run["remarks"] = remarks(run);
       all.push_back(std::move(run));
-      if (picture.wanted()) losses.push_back(losses_of(path));
+      if (picture.wanted())
+        losses.push_back(losses_of(path.filename().string(), read_log(path / "metrics.jsonl")));
     } catch (const Error& error) {
       note(text("note: ", path.string(), " cannot be read: ", error.what()));
       ++there.unread;

@@ -89,7 +89,10 @@ struct Plot {
   std::vector<Across> across{};  // ascending
   double width = 720, height = 360;
 };
+Json to_json(const Plot& plot);
+/// Of intervals on a logarithmic axis: those that go on below the plot end where it begins.
+void end_intervals(Plot& plot);
 /// Adds a plot and sets the picture's size.
-void draw_plot(Picture& picture, Plot plot);
+void draw_plot(Picture& picture, const Plot& plot);
 
 }  // namespace headlab

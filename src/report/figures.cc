@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "headlab/base/error.h"
 #include "headlab/base/text.h"
@@ -76,10 +78,12 @@ std::vector<double> whole_ticks(const std::vector<Series>& series) {
 
 /// A picture of plots, one below the other where there is no room beside each other, each with its
 /// letter if there are several.
-Picture plotted(std::string title, std::string sentence, const std::vector<Plot>& plots,
-                double width) {
+Picture plotted(std::string title, std::string sentence, std::vector<Plot> plots, double width) {
   constexpr double kNarrow = 600, kHigh = 0.62;
   Picture picture{.title = std::move(title), .sentence = std::move(sentence)};
+  std::ranges::for_each(plots, end_intervals);
+  picture.data =
+      Json::object({{"title", picture.title}, {"sentence", picture.sentence}, {"plots", plots}});
   const double whole = width > 0 ? width : 720;
   const bool beside = plots.size() > 1 && whole > kNarrow;
   for (std::size_t i = 0; i < plots.size(); ++i) {
@@ -227,44 +231,6 @@ Picture pattern_figure(const HeadPattern& pattern, std::string_view relation, do
   return picture;
 }
 
-Picture divisions_figure(const HeadsReport& report, double width) {
-  constexpr double kName = 80, kGap = 10;
-  Picture picture{.width = width > 0 ? width : 640,
-                  .title = "How heads divide relations",
-                  .sentence = ""};
-  for (const Division& division : report.divisions) {
-    if (division.by().empty() || division.classes.empty()) continue;
-    picture.sentence += report.sentence(division) + ". ";
-    const double wide = (picture.width - kName) / double(division.heads.size());
-    const auto row = [&](const std::string& name, bool bold, const auto& draw) {
-      picture.items.push_back(TextItem{.at = {wide + kName / 2, picture.height + kTextRow / 2},
-                                       .text = shortened(name, kName - kGap),
-                                       .anchor = Anchor::middle,
-                                       .bold = bold});
-      for (std::size_t h = 0; h < division.heads.size(); ++h)
-        draw(h, Box{double(h) * wide + (h > 0 ? kName : 0), picture.height, wide - kGap, kTextRow});
-      picture.height += kTextRow + 2;
-    };
-    row(report.relations[division.relation].relation.name, true,
-        [&](std::size_t h, const Box& box) {
-          picture.items.push_back(TextItem{.at = {h > 0 ? box.x : box.x + box.w, box.y + box.h / 2},
-                                           .text = head_text(report.heads[division.heads[h]]),
-                                           .anchor = h > 0 ? Anchor::start : Anchor::end});
-        });
-    for (const Division::Class& one : division.classes)
-      row(one.name, false, [&](std::size_t h, Box box) {
-        const double mass = std::clamp(one.mass[h], 0.0, 1.0) * box.w;
-        box.x += h > 0 ? 0 : box.w - mass, box.w = mass;
-        picture.items.push_back(RectItem{box, {.fill = text("s", h % 7)}});
-      });
-  }
-  if (picture.items.empty())
-    throw Error("no relation is divided by classes: there is nothing to draw",
-                "--pattern, --grid and --over-training have a picture of every run");
-  picture.sentence.pop_back(), picture.sentence.pop_back();
-  return picture;
-}
-
 Picture history_figure(const HeadsHistory& history, double width) {
   Plot plot{.x = {.label = "step", .logarithmic = true}, .y = {.label = "lift", .high = 1.05}};
   std::vector<std::string> births;
@@ -313,19 +279,50 @@ Picture curve_figure(const CurveOverRuns& curve, double width) {
                  plots, width);
 }
 
+RunLosses losses_of(std::string name, const std::vector<Json>& log) {
+  RunLosses losses{.name = std::move(name)};
+  for (const Json& line : log) {
+    const auto number = [&](const char* key) {
+      const Json* value = line.find(key);
+      return value != nullptr && value->is_number() ? value->number() : kUndefined;
+    };
+    losses.steps.push_back(line.at("step").integer());
+    losses.losses.push_back(number("loss"));
+    losses.training.push_back(number("train_loss"));
+  }
+  return losses;
+}
+
 Picture losses_figure(const std::vector<RunLosses>& runs, double width) {
   Plot plot{.x = {.label = "step", .low = 0}, .y = {.label = kLoss, .logarithmic = true}};
   std::vector<std::string> last;
+  const auto add = [&](const RunLosses& run, const std::string& name, const auto& losses) {
+    Series& series = plot.series.emplace_back(Series{.name = name, .radius = 0});
+    for (std::size_t i = 0; i < losses.size(); ++i)
+      if (std::isfinite(losses[i])) series.samples.push_back({double(run.steps[i]), losses[i]});
+    if (!series.samples.empty())
+      last.push_back(text(name, " ", significant(series.samples.back().y)));
+  };
   for (const RunLosses& run : runs) {
-    Series& series = plot.series.emplace_back(Series{.name = run.name, .radius = 0});
-    for (std::size_t i = 0; i < run.steps.size(); ++i)
-      if (std::isfinite(run.losses[i]))
-        series.samples.push_back({double(run.steps[i]), run.losses[i]});
-    require(!series.samples.empty(), run.name, " has no evaluation: there is no loss to draw");
-    last.push_back(text(run.name, " ", significant(series.samples.back().y)));
+    add(run, runs.size() > 1 ? run.name : "held out", run.losses);
+    require(!plot.series.back().samples.empty(), run.name,
+            " has no evaluation: there is no loss to draw");
   }
-  return plotted("Held-out loss over training", text("At the end: ", join(last, ", "), "."), {plot},
-                 width);
+  const bool one = runs.size() == 1;
+  if (one) add(runs[0], "training", runs[0].training);
+  if (one) plot.y.label = "loss, nats";
+  return plotted(one ? "Loss over training" : "Held-out loss over training",
+                 text("At the end: ", join(last, ", "),
+                      one ? "; that of training is the mean over the steps before." : "."),
+                 {plot}, width);
+}
+
+bool differs_in_heads(const SweepReport& report) {
+  std::map<std::string, std::set<Index>> heads;  // by family
+  for (const SweepGroup& group : report.groups)
+    if (group.config.model.heads.size() == 1)
+      heads[group.family].insert(group.config.model.heads[0]);
+  return std::ranges::any_of(heads, [](const auto& one) { return one.second.size() > 1; });
 }
 
 Picture sweep_figure(const SweepReport& report, double width) {
@@ -340,10 +337,7 @@ Picture sweep_figure(const SweepReport& report, double width) {
                             ? text(" (", significant(loss.low), " to ", significant(loss.high), ")")
                             : std::string()));
   }
-  const bool varied = std::ranges::any_of(series.lines, [](const Series& line) {
-    return line.samples.size() > 1 && line.samples.front().x != line.samples.back().x;
-  });
-  require(varied,
+  require(differs_in_heads(report),
           "a picture of a sweep shows loss against heads, and this one has no finished "
           "cells that differ in heads");
   const std::vector<Series> all = series.all();

@@ -1,5 +1,6 @@
 // All heads at one glance, as a picture and for a terminal. Both show the same: what each head
 // looks at, which relation it is best at, and whether it owns it; removed heads keep their places.
+// And how heads divide relations.
 // Read next: figures.cc, the other figures; heatmap.h, how small maps share a screen.
 #include <algorithm>
 #include <cmath>
@@ -143,6 +144,44 @@ Picture grid_figure(const TransformerConfig& config, std::span<const HeadPattern
                     "★ owns the relation",
                     picture.width - 8);
   picture.height = y + 6;
+  return picture;
+}
+
+Picture divisions_figure(const HeadsReport& report, double width) {
+  constexpr double kName = 80, kGap = 10;
+  Picture picture{.width = width > 0 ? width : 640,
+                  .title = "How heads divide relations",
+                  .sentence = ""};
+  for (const Division& division : report.divisions) {
+    if (division.by().empty() || division.classes.empty()) continue;
+    picture.sentence += report.sentence(division) + ". ";
+    const double wide = (picture.width - kName) / double(division.heads.size());
+    const auto row = [&](const std::string& name, bool bold, const auto& draw) {
+      picture.items.push_back(TextItem{.at = {wide + kName / 2, picture.height + kTextRow / 2},
+                                       .text = shortened(name, kName - kGap),
+                                       .anchor = Anchor::middle,
+                                       .bold = bold});
+      for (std::size_t h = 0; h < division.heads.size(); ++h)
+        draw(h, Box{double(h) * wide + (h > 0 ? kName : 0), picture.height, wide - kGap, kTextRow});
+      picture.height += kTextRow + 2;
+    };
+    row(report.relations[division.relation].relation.name, true,
+        [&](std::size_t h, const Box& box) {
+          picture.items.push_back(TextItem{.at = {h > 0 ? box.x : box.x + box.w, box.y + box.h / 2},
+                                           .text = head_text(report.heads[division.heads[h]]),
+                                           .anchor = h > 0 ? Anchor::start : Anchor::end});
+        });
+    for (const Division::Class& one : division.classes)
+      row(one.name, false, [&](std::size_t h, Box box) {
+        const double mass = std::clamp(one.mass[h], 0.0, 1.0) * box.w;
+        box.x += h > 0 ? 0 : box.w - mass, box.w = mass;
+        picture.items.push_back(RectItem{box, {.fill = text("s", h % 7)}});
+      });
+  }
+  if (picture.items.empty())
+    throw Error("no relation is divided by classes: there is nothing to draw",
+                "--pattern, --grid and --over-training have a picture of every run");
+  picture.sentence.pop_back(), picture.sentence.pop_back();
   return picture;
 }
 

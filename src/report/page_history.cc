@@ -1,11 +1,13 @@
-// What other commands left in the folder of a run: reports as they stand, and the two logs turned
-// from lines into columns, without times. A file that is there but cannot be read is an Error, not
-// a gap. Read next: page_verdict.cc.
+// What other commands left in the folder of a run: reports as they stand, the log of heads turned
+// from lines into columns, and what the program draws of them. A file that is there but cannot be
+// read is an Error, not a gap. Read next: page_verdict.cc.
+#include <algorithm>
 #include <cmath>
 
 #include "headlab/base/files.h"
 #include "headlab/base/text.h"
 #include "headlab/heads/tracking.h"
+#include "headlab/report/figures.h"
 #include "report/findings.h"
 #include "report/page_parts.h"
 
@@ -47,16 +49,6 @@ Json short_number(const Json& number) {
   return std::round(number.number() * size) / size;
 }
 
-/// The member of each line, as an array.
-Json column(const std::vector<Json>& lines, const char* name) {
-  Json values = Json::array();
-  for (const Json& line : lines) {
-    const Json* value = line.find(name);
-    values.push_back(value != nullptr ? *value : Json());
-  }
-  return values;
-}
-
 /// By head, then by line: what `part` of a line's head holds under this relation.
 Json head_columns(const std::vector<Json>& lines, const char* part, const std::string& relation) {
   Json heads = Json::array();
@@ -64,8 +56,8 @@ Json head_columns(const std::vector<Json>& lines, const char* part, const std::s
   for (std::size_t h = 0; h < count; ++h) {
     Json steps = Json::array();
     for (const Json& line : lines) {
-      const Json& value = line.at("heads").items().at(h).at(part);
-      steps.push_back(short_number(relation.empty() ? value : value.at(relation)));
+      const Json::Array& all = line.at("heads").items();
+      steps.push_back(h < all.size() ? short_number(all[h].at(part).at(relation)) : Json());
     }
     heads.push_back(std::move(steps));
   }
@@ -85,38 +77,7 @@ Json history_columns(const std::vector<Json>& lines, const HeadsHistory& history
     heads.push_back(Json::Array{head.at("layer"), head.at("head")});
   for (const RelationHistory& relation : history.relations)
     relations[relation.name] = history_of_relation(lines, relation);
-  return Json::object({{"steps", history.steps},
-                       {"heads", heads},
-                       {"relations", relations},
-                       {"entropy", head_columns(lines, "entropy", "")}});
-}
-
-Json metrics_columns(const std::vector<Json>& lines) {
-  Json json = Json::object();
-  for (const char* name : {"step", "loss", "accuracy", "train_loss", "lr"})
-    json[name] = column(lines, name);
-  Json& targets = json["targets"] = Json::object();
-  for (const Json& target : lines[0].at("targets").items())
-    targets[target.at("name").string()] =
-        Json::object({{"loss", Json::array()}, {"accuracy", Json::array()}});
-  for (const Json& line : lines) {
-    for (const Json& target : line.at("targets").items())
-      for (auto& [name, values] : targets[target.at("name").string()].members())
-        values.push_back(target.at(name));
-  }
-  return json;
-}
-
-/// What `read` makes of the lines of a log; an Error names the file.
-template <class Read>
-Json in_words(const std::filesystem::path& file, Read&& read) {
-  try {
-    return read();
-  } catch (const std::exception& error) {
-    const std::string what = error.what();
-    throw Error(what.starts_with(file.string()) ? what : text(file.string(), ": ", what),
-                "the file is damaged: train the run again");
-  }
+  return Json::object({{"steps", history.steps}, {"heads", heads}, {"relations", relations}});
 }
 
 }  // namespace
@@ -148,18 +109,27 @@ std::vector<PageSource> run_sources(const Run& run, const PageOptions& options) 
   return list;
 }
 
-Json run_metrics(const Run& run) {
-  const std::filesystem::path file = metrics_file(run);
-  const std::vector<Json> lines = read_log(file, identity_of(run.config));
-  return in_words(file, [&] { return lines.empty() ? Json() : metrics_columns(lines); });
-}
-
 Json run_history(const Run& run) {
   const std::filesystem::path file = heads_log_file(run);
   const std::vector<Json> lines = read_log(file, identity_of(run.config));
-  return in_words(file, [&] {
-    return lines.empty() ? Json() : history_columns(lines, read_heads_history(run));
-  });
+  if (lines.empty()) return {};
+  const HeadsHistory history = read_heads_history(run);
+  return in_context(file.string(), [&] { return history_columns(lines, history); });
+}
+
+Json run_figures(const Run& run, const Json& facts) {
+  Json figures = Json::object();
+  const RunLosses losses = losses_of("", read_log(metrics_file(run), identity_of(run.config)));
+  if (std::ranges::any_of(losses.losses, [](double loss) { return std::isfinite(loss); }))
+    figures["losses"] = losses_figure({losses}).data;
+  if (!facts.at("history").is_null())
+    figures["births"] = history_figure(read_heads_history(run)).data;
+  if (const Json* report = facts.at("reports").find("curve")) {
+    const Curve curve =
+        in_context((run.path / "curve.json").string(), [&] { return read_as<Curve>(*report); });
+    figures["curve"] = curve_figure(over_runs(std::span(&curve, 1))).data;
+  }
+  return figures;
 }
 
 }  // namespace headlab

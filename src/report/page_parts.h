@@ -30,9 +30,10 @@ Json run_facts(const Run& run, const RunStudy& study, const PagePlan& plan, Page
 
 /// The files that analysis left in the run's folder, as they stand; damaged ones are Errors.
 Json run_reports(const Run& run);
-/// What metrics.jsonl and heads.jsonl say, by column; null where there is none.
-Json run_metrics(const Run& run);
+/// What heads.jsonl says, by column; null where there is none.
 Json run_history(const Run& run);
+/// What the program draws of a run with these facts, as data of pictures by name.
+Json run_figures(const Run& run, const Json& facts);
 /// The files that views of a page need, whether they are there or not.
 std::vector<PageSource> run_sources(const Run& run, const PageOptions& options);
 

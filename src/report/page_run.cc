@@ -222,9 +222,9 @@ Json run_facts(const Run& run, const RunStudy& study, const PagePlan& plan, Page
   facts["snapshots"] = snapshots_facts(study, plan, blocks);
   if (facts["snapshots"].is_null() && plan.maps && study.snapshots.size() > 1)
     facts["maps"] = maps_facts(study, blocks);
-  facts["metrics"] = run_metrics(run);
   facts["history"] = run_history(run);
   facts["reports"] = run_reports(run);
+  facts["figures"] = run_figures(run, facts);
   return facts;
 }
 

@@ -5,6 +5,7 @@
 
 #include "headlab/base/files.h"
 #include "headlab/lab/sweep.h"
+#include "headlab/report/figures.h"
 #include "report/page_parts.h"
 
 namespace headlab {
@@ -31,7 +32,9 @@ bool is_sweep(const std::filesystem::path& folder) {
 PageSweep read_sweep(const std::filesystem::path& folder) {
   const std::vector<SweepCell> cells = cells_of_grids(read_grids(folder));
   PageSweep sweep;
-  sweep.facts = finding_of(collect_sweep(folder, cells));
+  const SweepReport report = collect_sweep(folder, cells);
+  sweep.facts = finding_of(report);
+  if (differs_in_heads(report)) sweep.facts["figure"] = sweep_figure(report).data;
   add_report(folder, sweep.facts);
   Json& list = sweep.facts["runs"] = Json::array();
   std::vector<std::string> groups;

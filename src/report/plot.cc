@@ -140,6 +140,12 @@ PlotPlaces places_of(const Plot& plot) {
           legend};
 }
 
+/// Whole numbers in full: 10000, not 1e+04.
+std::string tick_text(double value) {
+  return value == std::round(value) && std::abs(value) < 1e6 ? text(std::int64_t(value))
+                                                             : significant(value);
+}
+
 void draw_axes(Picture& picture, const Plot& plot, const PlotPlaces& places) {
   const auto [left, top, w, h] = places.frame;
   const auto add = [&](Point at, std::string label, Anchor anchor, int turn = 0) {
@@ -152,13 +158,13 @@ void draw_axes(Picture& picture, const Plot& plot, const PlotPlaces& places) {
   for (const double value : places.y.numbered(kTextRow)) {
     const double y = places.y.at(value);
     rule({left, y}, {left + w, y}, "rule");
-    add({left - 7, y}, significant(value), Anchor::end);
+    add({left - 7, y}, tick_text(value), Anchor::end);
   }
   for (const double value : places.y.ticks())
     rule({left - 4, places.y.at(value)}, {left, places.y.at(value)}, "ink");
-  const double widest_tick = text_width(significant(places.x.ticks().back())) + 8;
+  const double widest_tick = text_width(tick_text(places.x.ticks().back())) + 8;
   for (const double value : places.x.numbered(widest_tick))
-    add({places.x.at(value), top + h + 13}, significant(value), Anchor::middle);
+    add({places.x.at(value), top + h + 13}, tick_text(value), Anchor::middle);
   for (const double value : places.x.ticks())
     rule({places.x.at(value), top + h}, {places.x.at(value), top + h + 4}, "ink");
   if (places.y.spans_zero()) rule({left, places.y.at(0)}, {left + w, places.y.at(0)}, "edge");
@@ -252,9 +258,43 @@ void draw_legend(Picture& picture, const Plot& plot, const PlotPlaces& places) {
   }
 }
 
-/// On a logarithmic axis: no interval ends below half the smallest value; those that would go on
+}  // namespace
+
+Json to_json(const Axis& axis) {
+  return Json::object({{"label", axis.label},
+                       {"log", axis.logarithmic},
+                       {"low", axis.low},
+                       {"high", axis.high},
+                       {"ticks", axis.ticks}});
+}
+
+Json to_json(const Series& series) {
+  Json points = Json::array();
+  for (const auto& [x, y, low, high] : series.samples)
+    points.push_back(low ? Json::Array{x, y, low, high} : Json::Array{x, y});
+  return Json::object({{"name", series.name},
+                       {"points", points},
+                       {"line", series.line},
+                       {"hollow", series.hollow},
+                       {"thick", series.thick},
+                       {"r", series.radius},
+                       {"like", series.like},
+                       {"bar", series.bar}});
+}
+
+Json to_json(const Across& across) {
+  return Json::object({{"x", across.x}, {"name", across.name}, {"color", across.color}});
+}
+
+Json to_json(const Plot& plot) {
+  return Json::object(
+      {{"x", plot.x}, {"y", plot.y}, {"series", plot.series}, {"lines", plot.across}});
+}
+
+/// No interval ends below half the smallest value; those that would go on
 /// are drawn as arrows, which the legend explains.
 void end_intervals(Plot& plot) {
+  if (!plot.y.logarithmic) return;
   double floor = std::numeric_limits<double>::infinity();
   for (const Series& series : plot.series)
     for (const Sample& sample : series.samples)
@@ -275,10 +315,7 @@ void end_intervals(Plot& plot) {
                          .bar = true});
 }
 
-}  // namespace
-
-void draw_plot(Picture& picture, Plot plot) {
-  if (plot.y.logarithmic) end_intervals(plot);
+void draw_plot(Picture& picture, const Plot& plot) {
   picture.width = plot.width;
   picture.height = plot.height;
   const PlotPlaces places = places_of(plot);

@@ -1,5 +1,6 @@
 // The page for everyone: dark, printed, narrow, without motion, without scripts, by keyboard and by
 // name; and whatever stands in a token, it stays text. Read next: cases_test.cc.
+#include <cstring>
 #include <regex>
 #include <set>
 
@@ -24,8 +25,18 @@ class Readers : public OnPage {
     tab().click(figure + " summary");
     tab().wait_until("document.querySelector('" + figure + " details button')");
     tab().click(figure + " details button");
+    saved_width_ = tab().number("figures.find((f) => f.canvas.id === '" + id + "').picture.width");
     return tab().text("files[0]");
   }
+  /// The picture of a command, as wide as the figure that was saved last.
+  std::string program(Words words) const {
+    const double mm = saved_width_ / 72 * 25.4 * 7 / 11;  // a unit has 7/11 points
+    for (const char* more : {"--svg", "c.svg", "--width"}) words.emplace_back(more);
+    words.push_back(std::to_string(mm) + "mm");
+    study.done(words);
+    return read_file(study.path("c.svg"));
+  }
+  double saved_width_ = 700;
 };
 
 TEST_F(Readers, WhoPreferDarkGetDarkPaperAndItsOwnEndOfTheScale) {
@@ -221,54 +232,124 @@ TEST_F(Readers, SavePicturesThatParse) {
   }
 }
 
-/// The lines of a chart with their looks, at places from 0 to 1 within its frame, which is the line
-/// of three points; ascending.
-std::vector<std::pair<std::string, std::vector<double>>> chart_lines(const std::string& svg) {
-  static const std::regex path("<path d=\"(M[^\"]*)\" fill=\"none\" stroke=\"([^\"]*)\"[^>]*>");
-  static const std::regex number("-?[\\d.]+");
-  std::vector<std::pair<std::string, std::vector<double>>> lines;
+/// The lines and dots of a chart with their colours, each at places from 0 to 1 within its frame,
+/// which is the rule that goes down and then to the right. Of a dot its middle.
+std::vector<std::pair<std::string, std::vector<double>>> drawn_in(const std::string& svg) {
+  static const std::regex mark(
+      R"re(<(?:path d="([^"]*)"|circle (cx="[^"]*" cy="[^"]*")[^>]*) fill="([^"]*)"(?: stroke="([^"]*)")?)re");
+  static const std::regex number(R"(-?[\d.]+)");
+  std::vector<std::pair<std::string, std::vector<double>>> drawn;
   std::vector<double> frame;
-  for (std::sregex_iterator at(svg.begin(), svg.end(), path), end; at != end; ++at) {
-    const std::string d = (*at)[1];
-    std::vector<double> places;
-    for (std::sregex_iterator n(d.begin(), d.end(), number), last; n != last; ++n)
-      places.push_back(std::stod(n->str()));
-    if (d.back() == 'z') continue;  // a mark
-    if (places.size() == 6) frame = places;
-    if (places.size() > 6) lines.emplace_back((*at)[2], places);
+  for (std::sregex_iterator at(svg.begin(), svg.end(), mark), end; at != end; ++at) {
+    const std::string path = (*at)[1].str() + (*at)[2].str();
+    std::vector<double> n;
+    for (std::sregex_iterator i(path.begin(), path.end(), number), last; i != last; ++i)
+      n.push_back(std::stod(i->str()));
+    if (n.size() == 6 && n[0] == n[2] && n[3] == n[5]) {
+      frame = n;
+      continue;
+    }
+    if (frame.empty()) continue;
+    for (std::size_t i = 0; path.back() == 'z' && i + 2 < n.size(); i += 2)
+      n[0] += n[i + 2], n[1] += n[i + 3];
+    if (path.back() == 'z') n = {2 * n[0] / double(n.size()), 2 * n[1] / double(n.size())};
+    for (std::size_t i = 0; i < n.size(); ++i)
+      n[i] = std::max(0.0, i % 2 == 0 ? (n[i] - frame[0]) / (frame[4] - frame[0])
+                                      : (n[i] - frame[1]) / (frame[3] - frame[1]));
+    drawn.emplace_back((*at)[3].str() + (*at)[4].str(), n);
   }
-  for (auto& [look, places] : lines)
-    for (std::size_t i = 0; i < places.size(); ++i)
-      places[i] = i % 2 == 0 ? (places[i] - frame.at(0)) / (frame.at(4) - frame.at(0))
-                             : (places[i] - frame.at(1)) / (frame.at(3) - frame.at(1));
-  return lines;
+  return drawn;
 }
 
-std::set<std::string> texts_in(const std::string& svg) {
-  static const std::regex words("<text[^>]*>([^<]*)</text>");
+/// The words of a picture, with the minus signs and exponents of the program.
+std::set<std::string> texts_in(std::string svg) {
+  static const std::regex words("<text[^>]*>([^<]*)</text>"), minus("\u2212"), exponent("e-0");
+  svg = std::regex_replace(std::regex_replace(svg, minus, "-"), exponent, "e-");
   std::set<std::string> all;
   for (std::sregex_iterator at(svg.begin(), svg.end(), words), end; at != end; ++at)
     all.insert((*at)[1]);
   return all;
 }
 
-/// The same lines in the same colours at the same places, and all words of the program's picture.
-TEST_F(Readers, GetTheSameCurveFromThePageAndTheProgram) {
-  study.done({"curve", "full", "--methods", "random,ablation,greedy,exhaustive", "--svg", "c.svg"});
-  const std::string program = read_file(study.path("c.svg"));
-  open(full, "#view=findings&file=curve");
-  const std::string page = svg_of("curve");
-  const auto ours = chart_lines(page), theirs = chart_lines(program);
-  ASSERT_EQ(theirs.size(), 4u);
+/// The same lines and dots in the same colours at the same places, in the same order, and all words
+/// of the program's picture.
+void expect_same(const std::string& page, const std::string& program) {
+  const auto ours = drawn_in(page), theirs = drawn_in(program);
+  ASSERT_GE(theirs.size(), 2u);
+  ASSERT_EQ(ours.size(), theirs.size());
   for (std::size_t i = 0; i < theirs.size(); ++i) {
-    EXPECT_EQ(ours.at(i).first, theirs[i].first) << i;
-    ASSERT_EQ(ours[i].second.size(), theirs[i].second.size());
+    EXPECT_EQ(ours[i].first, theirs[i].first) << i;
+    ASSERT_EQ(ours[i].second.size(), theirs[i].second.size()) << i;
     for (std::size_t j = 0; j < theirs[i].second.size(); ++j)
       EXPECT_NEAR(ours[i].second[j], theirs[i].second[j], 0.01) << i << " " << j;
   }
   const std::set<std::string> here = texts_in(page);
   for (const std::string& words : texts_in(program))
     EXPECT_TRUE(here.contains(words)) << "the page lacks " << words;
+}
+
+TEST_F(Readers, GetTheSameCurveFromThePageAndTheProgram) {
+  open(full, "#view=findings&file=curve");
+  expect_same(svg_of("curve"),
+              program({"curve", "full", "--methods", "random,ablation,greedy,exhaustive"}));
+}
+
+TEST_F(Readers, GetTheSameLossesAndBirthsFromThePageAndTheProgram) {
+  open(full);
+  expect_same(svg_of("losses"), program({"runs", "full"}));
+  open(full);
+  expect_same(svg_of("births"), program({"heads", "full", "--over-training"}));
+}
+
+TEST_F(Readers, GetTheSameKneeFromThePageAndTheProgram) {
+  const Words sweep = {"sweep",
+                       "--task",
+                       "relations:length=8",
+                       "--heads",
+                       "1,2,4",
+                       "--seeds",
+                       "3",
+                       "--d-model",
+                       "16",
+                       "--steps",
+                       "10",
+                       "--batch",
+                       "8",
+                       "--eval-examples",
+                       "32",
+                       "--out",
+                       "knee"};
+  study.done(sweep);
+  study.done({"page", "knee"});
+  open(study.path("knee/report.html"));
+  expect_same(svg_of("knee"), program(sweep));
+}
+
+/// The heads of the page can be chosen and moved through, so they are no picture; what they show is
+/// what the program draws: the share of attention on the truth as a bar, and who owns a relation.
+TEST_F(Readers, SeeTheHeadsThatTheProgramDraws) {
+  const std::string program = this->program({"heads", "full", "--grid"});
+  static const std::regex bar(
+      R"re(<path d="M([\d.]+) [\d.]+L([\d.]+)[^"]*" fill="#0072b2"/>\s*<path d="M[\d.]+ [\d.]+L([\d.]+))re");
+  std::vector<double> shares;
+  for (std::sregex_iterator at(program.begin(), program.end(), bar), end; at != end; ++at) {
+    const double x = std::stod((*at)[1]);
+    shares.push_back((std::stod((*at)[2]) - x) / (std::stod((*at)[3]) - x));
+  }
+  open(full);
+  const Json widths = tab().evaluate(
+      "[...document.querySelectorAll('#grid .bar span')].map((bar) => "
+      "parseFloat(bar.style.width) / 100)");
+  ASSERT_EQ(widths.items().size(), shares.size());
+  ASSERT_EQ(shares.size(), 4u);
+  for (std::size_t h = 0; h < shares.size(); ++h)
+    EXPECT_NEAR(widths.items()[h].number(), shares[h], 0.01) << h;
+  for (const std::string& words : texts_in(program))
+    if (const std::size_t star = words.find(" ★ "); star < 6) {
+      EXPECT_TRUE(shows("#grid [data-head='" + words.substr(0, star) + "']",
+                        words.substr(star + std::strlen(" ★ "))))
+          << words;
+    }
 }
 
 /// The program writes the same items in the same words as the page.

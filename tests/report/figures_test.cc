@@ -259,6 +259,20 @@ TEST(CurveFigure, ShowsIntervalsOverRuns) {
   expect_inside(picture);
 }
 
+/// Both losses, held out and of training, and whole numbers in full.
+TEST(LossesFigure, OfASingleRunHasTheTrainingLossToo) {
+  const std::vector<Json> log = {
+      Json::parse(R"({"step":5000,"loss":0.5,"train_loss":null})"),
+      Json::parse(R"({"step":10000,"loss":0.25,"train_loss":0.125})"),
+  };
+  const Picture picture = losses_figure({losses_of("one", log)});
+  EXPECT_TRUE(says(picture, "held out\n") && says(picture, "training\n"));
+  EXPECT_TRUE(says(picture, "At the end: held out 0.25, training 0.125; that of training"));
+  EXPECT_TRUE(says(picture, "10000\n")) << words_of(picture);
+  const Json& training = picture.data.at("plots").items()[0].at("series").items()[1];
+  EXPECT_EQ(training.at("points").dump(), "[[10000,0.125]]");
+}
+
 TEST(LossesFigure, HasALineForEachRun) {
   const Picture picture =
       losses_figure({{"one", {10, 20}, {1, 0.5}}, {"two", {10, 20}, {2, 0.25}}});

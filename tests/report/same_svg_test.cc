@@ -10,7 +10,22 @@
 
 namespace headlab { namespace {
 
-using SameSvg = PageCore;
+class SameSvg : public PageCore {
+ protected:
+  /// What the page writes of a picture, which it makes of `p`.
+  std::string svg_by_page(const Json& p, const std::string& made) const {
+    const std::string page = HEADLAB_SOURCE_DIR "/src/report/page/";
+    write_file(folder_ / "p.json", p.dump());
+    write_file(folder_ / "write.mjs",
+               text("import fs from 'node:fs'; import {svg} from '", page, "draw.js'; ",
+                    "import {divisionPicture} from '", page, "findings.js'; const p = JSON.parse(",
+                    "fs.readFileSync(process.argv[2], 'utf8')); process.stdout.write(svg(", made,
+                    ", p.palette, 'again: x'));"));
+    return told_by(
+               text("node ", (folder_ / "write.mjs").string(), " ", (folder_ / "p.json").string()))
+        .text;
+  }
+};
 
 Json with_look(Json item, const Look& look) {
   if (!look.fill.empty()) item["fill"] = look.fill;
@@ -92,16 +107,24 @@ TEST_F(SameSvg, ComesFromTheProgramAndThePage) {
   for (const DotShape shape :
        {DotShape::circle, DotShape::square, DotShape::diamond, DotShape::triangle, DotShape::cross})
     dots.items.push_back(DotItem{{9.127, 9.5}, 3.25, shape, {.fill = "s1", .stroke = "s2"}});
-  write_file(folder_ / "write.mjs",
-             "import fs from 'node:fs'; import {svg} from '" HEADLAB_SOURCE_DIR
-             "/src/report/page/draw.js'; const p = JSON.parse(fs.readFileSync(process.argv[2], "
-             "'utf8')); process.stdout.write(svg(p, p.palette, 'again: x'));");
-  for (const Picture& picture : {pattern_figure(pattern), history_figure(history), dots}) {
-    write_file(folder_ / "picture.json", picture_json(picture).dump());
-    const Told told = told_by(
-        text("node ", (folder_ / "write.mjs").string(), " ", (folder_ / "picture.json").string()));
-    EXPECT_EQ(told.text, svg(picture, "again: x"));
-  }
+  for (const Picture& picture : {pattern_figure(pattern), history_figure(history), dots})
+    EXPECT_EQ(svg_by_page(picture_json(picture), "p"), svg(picture, "again: x"));
+}
+
+TEST_F(SameSvg, IsDrawnOfADivision) {
+  HeadsReport report{.heads = {{{0, 0}}, {{0, 1}}}, .relations = {{.relation = {"larger", ""}}}};
+  for (HeadScores& head : report.heads) head.relations.resize(1);
+  report.divisions = {{.heads = {0, 1},
+                       .spread = 0.4,
+                       .kinds = {{"token of the key", 0.81, 0.005}},
+                       .classes = {{"a", 30, {1, 0.5}}, {"long words", 10, {0, 1.25}}}}};
+  const Picture picture = divisions_figure(report, 500);
+  Json json = picture_json(picture);
+  json["division"] = Json(report).at("divisions").items()[0];
+  EXPECT_EQ(svg_by_page(json,
+                        "{...p, ...divisionPicture(p.division, 500), title: p.title, "
+                        "sentence: p.sentence}"),
+            svg(picture, "again: x"));
 }
 
 }}  // namespace headlab

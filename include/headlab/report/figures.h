@@ -61,18 +61,23 @@ inline constexpr std::array kTypicalMethods = {"exhaustive", "greedy",    "ablat
 /// the curves have them, the losses after fine-tuning and of models of the same sizes from scratch.
 Picture curve_figure(const CurveOverRuns& curve, double width = 0);
 
-/// The held-out losses of a run.
+/// The losses of a run at its evaluations: held out, and the mean over the steps of training before
+/// it.
 struct RunLosses {
   std::string name;
   std::vector<Index> steps{};
-  std::vector<double> losses{};
+  std::vector<double> losses{}, training{};
 };
-/// Losses over training. Error: a run without an evaluation.
+/// Of the lines of metrics.jsonl.
+RunLosses losses_of(std::string name, const std::vector<Json>& log);
+/// Held-out losses over training; of a single run both. Error: a run without an evaluation.
 Picture losses_figure(const std::vector<RunLosses>& runs, double width = 0);
 
+/// Whether two groups differ in heads alone.
+bool differs_in_heads(const SweepReport& report);
 /// Loss against heads of a layer: mean and interval over seeds, each seed a dot. A line for each
-/// family of groups; groups whose layers differ in heads are left out. Error if no cell is
-/// finished, or no two groups differ in heads alone.
+/// family of groups; groups whose layers differ in heads are left out. Error unless some differ in
+/// heads alone.
 Picture sweep_figure(const SweepReport& report, double width = 0);
 
 }  // namespace headlab

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "headlab/base/json.h"
 #include "headlab/kernels/scalar.h"
 
 namespace headlab {
@@ -74,6 +75,9 @@ struct Picture {
   std::string title;     // what is shown
   std::string sentence;  // what there is to see, for those who do not see it
   std::vector<Item> items{};
+  /// What it was drawn from, {title, sentence, plots}, of which the page draws the same at a width
+  /// of its own (src/report/page/charts.js); null where it is no plot.
+  Json data{};
 };
 
 /// A colour of the palette as "#rrggbb"; `role` itself if it is no role.

@@ -147,15 +147,13 @@ const swatches = ({rows, cols}, g) => !g.shown ? [] : [
 ///   over(box): further items, such as outlines.
 export function matrix(options) {
   const {values, colNames, rowNames} = options;
-  const g = gridOf(options);
-  const [rows, cols] = [g.rows, g.cols];
+  const g = gridOf(options), {rows, cols} = g;
   const {kind, top, root} = options.kind || options.top ? {kind: 'weight', ...options}
     : shaded({values, rows, cols});
   const [w, h] = [g.side * cols, g.tall * rows];
   const room = Math.max(1, Math.min(4, Math.floor(Math.max(rows, cols) / 700)));
-  const map = remember(values, `pooled ${room}`, () =>
-    pooled(values, rows, cols, options.kind === 'sign' ? 1 : room),
-  );
+  const map = remember(values, `pooled ${room}`,
+    () => pooled(values, rows, cols, options.kind === 'sign' ? 1 : room));
   const bar = (_, r) => rect(g.left + w + 6, g.above + r * g.tall + 1, 46 * options.rowBar(r),
     Math.max(g.tall - 2, 1), {fill: 'edge'});
   const items = [
@@ -180,9 +178,7 @@ export function matrix(options) {
   };
 }
 
-export function tableNumber(v) {
-  return v == null || !Number.isFinite(v) ? '' : Number(v.toPrecision(6));
-}
+export const tableNumber = (v) => (Number.isFinite(v) ? Number(v.toPrecision(6)) : '');
 
 /// The items of one bar: its name, the bar from zero, its interval, its tick, and at the end of the
 /// row, where no tick is, its number.
@@ -196,7 +192,6 @@ function barItems(row, y, {left, end, at}) {
     items.push(rect(from, y + 2, Math.max(to - from, 1), 14, {fill}));
     if (Number.isFinite(row.low))
       items.push(...onPaper([[at(row.low), y + 9], [at(row.high), y + 9]], 1.5, 4));
-    if (row.left) items.push(rect(at(-row.left), y + 2, at(0) - at(-row.left), 14, {fill: 's1'}));
     items.push(label(end, y + 9, digits(row.value, 3), {size: 11}));
   }
   if (Number.isFinite(row.tick))
@@ -205,7 +200,7 @@ function barItems(row, y, {left, end, at}) {
 }
 
 /// Horizontal bars from zero. rows: [{name, value, low, high, tick, color, strong}]; a tick is a
-/// value to compare with, such as chance; `left` is another value, drawn to the left of zero.
+/// value to compare with, such as chance.
 export function bars({about, width, rows, unit, low, high, tickName, say}) {
   const names = rows.map((r) => r.name);
   const left = Math.min(width * 0.42, Math.max(30, ...names.map((t) => textWidth(t))) + 10);
@@ -214,14 +209,12 @@ export function bars({about, width, rows, unit, low, high, tickName, say}) {
   const [a, b] = extent(values, low, high);
   const wide = width - left - 76;  // a number fits into the rest
   const at = (v) => left + ((Math.min(Math.max(v, a), b) - a) / (b - a || 1)) * wide;
-  const [step, top] = [22, 6];
-  const bottom = top + rows.length * step;
+  const [step, top] = [22, 6], bottom = top + rows.length * step;
   const places = {left, end: left + wide + 8, at};
   const items = rows.flatMap((row, i) => barItems(row, top + i * step, places));
   items.push(line([[at(0), top - 4], [at(0), bottom]], {stroke: 'edge'}));
   items.push(small(left, bottom + 9, `${unit}${tickName ? `   ┃ ${tickName}` : ''}`));
-  const sides = rows.some((r) => Number.isFinite(r.low)) ? ['low', 'high']
-    : rows.some((r) => r.left) ? ['left'] : [];
+  const sides = rows.some((r) => Number.isFinite(r.low)) ? ['low', 'high'] : [];
   const text = (r) => `${rows[r].name}: ${digits(rows[r].value)} ${unit}` +
     (Number.isFinite(rows[r].low) ? ` (${digits(rows[r].low)} to ${digits(rows[r].high)})` : '') +
     (Number.isFinite(rows[r].tick) ? `; ${tickName} ${digits(rows[r].tick)}` : '');
@@ -240,8 +233,7 @@ export function bars({about, width, rows, unit, low, high, tickName, say}) {
     },
   };
 }
-// Lines of points with intervals, on plain or logarithmic axes: above stands what a chart carries.
-
+// ---- lines of points with intervals, on plain or logarithmic axes
 /// The mark whose box lies nearest to a point, within 24 px.
 function nearestMark(boxes) {
   return (x, y) => {
@@ -267,9 +259,9 @@ function logTicks(a, b) {
 }
 
 /// Where values lie on an axis that is drawn from one place to another, its ticks, and those that
-/// are numbered if one takes `room`. As src/report/plot.cc has it.
+/// are numbered if one takes `room`, or as much as the last. As src/report/plot.cc has it.
 function scaleOf(axis, values, from, to, room) {
-  const {log, whole} = axis;
+  const {log} = axis;
   const measure = (v) => (log ? Math.log10(Math.max(v, 1e-300)) : v);
   const known = values.filter((v) => Number.isFinite(v) && (!log || v > 0));
   const ends = known.length ? extent(known) : [log ? 0.1 : 0, 1];
@@ -278,13 +270,12 @@ function scaleOf(axis, values, from, to, room) {
   const pad = 0.04 * (b - a);
   [a, b] = [axis.low == null ? a - pad : a, axis.high == null ? b + pad : b];
   const at = (v) => from + ((Math.min(Math.max(measure(v), a), b) - a) / (b - a)) * (to - from);
-  const step = Math.max(1, Math.ceil((ends[1] - ends[0]) / 16));
-  const marks = whole ? range(Math.floor((ends[1] - ends[0]) / step) + 1, (i) => ends[0] + i * step)
-    : log ? logTicks(a, b) : ticks(a, b);
+  const marks = axis.ticks?.length ? axis.ticks : log ? logTicks(a, b) : ticks(a, b);
   const powers = marks.filter((v) => Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9);
-  const few = log && marks.length * room > Math.abs(to - from) && powers.length > 1;
+  const each = room || textWidth(digits(marks.at(-1)), 11) + 8;
+  const few = log && marks.length * each > Math.abs(to - from) && powers.length > 1;
   const name = axis.label + (log ? ' (log scale)' : '');
-  return {at, marks, numbered: few ? powers : marks, name};
+  return {at, marks, numbered: few ? powers : marks, name, zero: !log && a < 0 && b > 0};
 }
 
 /// The axes of a plot, whose frame lies so: rules, ticks, numbers, names.
@@ -293,97 +284,117 @@ function axisItems({left, top, last, bottom}, sx, sy) {
   return [
     ...sy.numbered.flatMap((v) => [
       line([[left, sy.at(v)], [last, sy.at(v)]], {stroke: 'rule'}),
-      small(left - 7, sy.at(v), digits(v, 3), {anchor: 'end'}),
+      small(left - 7, sy.at(v), digits(v), {anchor: 'end'}),
     ]),
     ...sy.marks.map((v) => tick([[left - 4, sy.at(v)], [left, sy.at(v)]])),
-    ...sx.numbered.map((v) => small(sx.at(v), bottom + 14, digits(v, 4), {anchor: 'middle'})),
+    ...sx.numbered.map((v) => small(sx.at(v), bottom + 13, digits(v), {anchor: 'middle'})),
     ...sx.marks.map((v) => tick([[sx.at(v), bottom], [sx.at(v), bottom + 4]])),
+    ...(sy.zero ? [line([[left, sy.at(0)], [last, sy.at(0)]], {stroke: 'edge'})] : []),
     tick([[left, top], [left, bottom], [last, bottom]]),
     label((left + last) / 2, bottom + 31, sx.name, {anchor: 'middle', size: 11}),
-    label(10, (top + bottom) / 2, sy.name, {anchor: 'middle', turn: -90, size: 11}),
+    label(9, (top + bottom) / 2, sy.name, {anchor: 'middle', turn: -90, size: 11}),
   ];
 }
 
-/// The words of lines across a chart, in four rows so that they do not meet.
-function lineItems(lines, at, width, bottom) {
-  const ends = [0, 0, 0, 0];
-  return [...lines].sort((p, q) => p.x - q.x).flatMap(({x, name, strong}) => {
-    const start = Math.min(at(x) + 3, width - textWidth(name, 11));
-    const free = ends.findIndex((end) => end < start);
-    const row = free < 0 ? ends.indexOf(Math.min(...ends)) : free;
-    ends[row] = start + textWidth(name, 11) + 4;
-    const look = {stroke: strong ? 'accent' : 'edge', dash: strong ? [] : [2, 3]};
+/// Lines across a chart with their names above the frame: from the right to the left, each above
+/// those to its right that it reaches, so that no line goes through a name.
+function placesAcross(lines, at, width) {
+  const places = [];
+  for (const one of [...lines].sort((p, q) => q.x - p.x)) {
+    const [from, wide] = [at(one.x), textWidth(one.name, 11)];
+    const start = Math.min(from + 3, width - wide);
+    const rows = places.map((p) => (p.from < start + wide + 8 ? p.row + 1 : 0));
+    places.unshift({...one, from, start, row: Math.max(0, ...rows)});
+  }
+  return places;
+}
+
+const acrossItems = (places, top, bottom) => places.flatMap(
+  ({name, from, start, row, strong, color = strong ? 'accent' : 'muted'}) => {
+    const y = top - 8 - 14 * row, look = strong ? {thick: 2} : {dash: [2, 3]};
     return [
-      line([[at(x), 2 + row * 13], [at(x), bottom]], {...look, thick: strong ? 2 : 1}),
-      small(start, 8 + row * 13, name, strong && {fill: 'accent'}),
+      line([[from, y - 5], [from, bottom]], {stroke: color, ...look}),
+      small(start, y, name, {fill: color}),
     ];
   });
+
+/// The marks of a series at places [x, y, low, high]: its line, its intervals, with an arrow where
+/// they go on below `floor`, and its dots.
+function markItems(s, i, places, floor = Infinity) {
+  const kind = s.like ?? i;
+  const {color = SERIES[kind % SERIES.length], shape = SHAPES[kind % SHAPES.length], r = 3.2} = s;
+  const look = {stroke: color, thick: s.thick ?? 1.8, dash: DASHES[kind % DASHES.length]};
+  const bar = {stroke: color, thick: 1.5};
+  const fill = s.hollow || shape === 'cross' ? {stroke: color, thick: 1.6} : {fill: color};
+  return [
+    s.line !== false && places.length > 1 && line(places.map(([x, y]) => [x, y]), look),
+    ...places.flatMap(([x, y, low, high]) => [
+      low != null && line([[x, Math.min(low, floor)], [x, high]], bar),
+      low >= floor - 1e-9 && line([[x - 3, floor - 5], [x, floor], [x + 3, floor - 5]], bar),
+      r > 0 && {type: 'dot', x, y, r, shape, ...fill},
+    ]),
+  ].filter(Boolean);
 }
 
-/// Lines of points. series: [{name, points: [[x, y, low, high]], color, dash, shape, line, dots}];
-/// x, y: {label, log, low, high, whole}; lines: [{x, name}] are marks across the chart.
-export function plot({about, width, height = 300, series, x, y, lines = [], names = true, say}) {
+/// The names of the series one after the other, in as many rows as they need, with their marks.
+function legendItems(series, left, width) {
+  let [x, row] = [left, 0];
+  const items = series.flatMap((s, i) => {
+    if (!s.name) return [];
+    const wide = 46 + textWidth(s.name, 11);
+    if (x > left && x + wide > width) [x, row] = [left, row + 1];
+    const [from, y] = [x, 8 + 14 * row];
+    x += wide;
+    return [
+      ...markItems({...s, r: 0}, i, [[from, y], [from + 26, y]]),
+      ...(s.bar ? markItems({color: 'ink', r: 0}, i, [[from + 13, y, y + 6, y - 6]],
+        s.hollow ? y + 6 : Infinity) : []),
+      ...markItems(s, i, [[from + 13, y]]),
+      label(from + 32, y, s.name, {size: 11, bold: s.bold}),
+    ];
+  });
+  return {items, high: items.length ? 14 * (row + 1) : 0};
+}
+
+/// Lines of points, drawn as src/report/plot.cc draws them. series: [{name, points: [[x, y, low,
+/// high]], line, hollow, thick, r, like, bar, color, shape, bold}]; one without points stands in
+/// the legend alone. x, y: {label, log, low, high, ticks}; lines: [{x, name, color, strong}] go
+/// across the chart.
+export function plot({about, width, height, series, x, y, lines = [], say}) {
   const all = series.flatMap((s) => s.points);
-  const [xs, ys] = [all.map((p) => p[0]), all.flatMap((p) => [p[1], p[2] ?? p[1], p[3] ?? p[1]])];
-  const room = Math.min(170, Math.max(...series.map((s) => textWidth(s.name))) + 20);
-  const named = names && series.length > 1 && (width > 520 || room < width / 3);
-  const right = named ? room : 14;
-  const [left, top, bottom, last] = [58, lines.length ? 60 : 14, height - 40, width - right];
-  const [sx, sy] = [scaleOf(x, xs, left, last, 40), scaleOf(y, ys, bottom, top, 14)];
+  const ys = all.flatMap((p) => [p[1], p[2] ?? p[1], p[3] ?? p[1]]);
+  const [left, last] = [56, width - 12];
+  const sx = scaleOf(x, all.map((p) => p[0]), left, last);
+  const across = placesAcross(lines, sx.at, width), names = legendItems(series, left, width);
+  const top = 10 + names.high + 14 * Math.max(0, ...across.map((p) => p.row + 1));
+  const high = Math.max(height || Math.min(360, 0.62 * width) + 20, top + 140);
+  const bottom = high - 40, sy = scaleOf(y, ys, bottom, top, 14);
+  const barred = series.filter((s) => s.like == null && s.points.some((p) => p[2] != null)).length;
+  const beside = (i) => (barred < 2 ? 0 : 4 * (i - (barred - 1) / 2));
+  const place = (i) => ([px, ...rest]) => [sx.at(px) + beside(i), ...rest.map(sy.at)];
+  const drawn = series.map((s, i) => ({s, i, places: s.points.map(place(s.like ?? i))}))
+    .filter(({places}) => places.length);
+  const box = (r, c) => [drawn[r].places[c][0] - 5, drawn[r].places[c][1] - 5, 10, 10];
+  const point = (r, c) => drawn[r].s.points[c];
   const items = [
-    ...axisItems({left, top, last, bottom}, sx, sy), ...lineItems(lines, sx.at, width, bottom),
+    ...names.items, ...axisItems({left, top, last, bottom}, sx, sy),
+    ...acrossItems(across, top, bottom),
+    ...drawn.flatMap(({s, i, places}) => markItems(s, i, places, bottom)),
   ];
-  const boxes = series.map((s, i) => seriesItems(items, s, i, sx.at, sy.at));
-  if (named) endLabels(items, series, {x: last + 6, atY: sy.at, top, bottom});
-  const point = (r, c) => series[r].points[c];
   return {
-    ...about, width, height, items,
+    ...about, width, height: high, items,
     table: () => ({
       head: ['series', x.label, y.label, 'low', 'high'],
-      rows: series.flatMap((s) =>
-        s.points.map((p) => [s.name, ...[0, 1, 2, 3].map((i) => tableNumber(p[i]))])),
+      rows: drawn.flatMap(({s}) =>
+        s.points.map((p) => [s.name, ...range(4, (i) => tableNumber(p[i]))])),
     }),
     marks: {
-      rows: series.length, cols: (r) => series[r].points.length, box: (r, c) => boxes[r][c],
-      find: nearestMark(boxes),
-      text: say || ((r, c) => `${series[r].name}: ${x.label} ${digits(point(r, c)[0])}, ` +
-        `${y.label} ${digits(point(r, c)[1])}${intervalText(point(r, c))}`),
+      rows: drawn.length, cols: (r) => drawn[r].places.length, box, point,
+      find: nearestMark(drawn.map(({places}, r) => places.map((_, c) => box(r, c)))),
+      text: say || ((r, c) => pointText(drawn[r].s.name, x.label, y.label, ...point(r, c))),
     },
   };
 }
 
-const intervalText = (p) => (p[2] == null ? '' : ` (${digits(p[2])} to ${digits(p[3])})`);
-
-function seriesItems(items, s, i, atX, atY) {
-  const {color = SERIES[i % SERIES.length], shape = SHAPES[i % SHAPES.length]} = s;
-  if (s.line !== false)
-    items.push(line(s.points.map((p) => [atX(p[0]), atY(p[1])]),
-      {stroke: color, thick: s.thick || 1.8, dash: s.dash ?? DASHES[i % DASHES.length]}));
-  return s.points.map((p) => {
-    const [px, py] = [atX(p[0]), atY(p[1])];
-    if (p[2] != null)
-      items.push(line([[px, atY(p[2])], [px, atY(p[3])]], {stroke: color, thick: 1.5}));
-    if (s.dots !== false || s.points.length === 1)
-      items.push({
-        type: 'dot', x: px, y: py, r: s.r || 3.2, shape,
-        ...(s.hollow || shape === 'cross' ? {stroke: color, thick: 1.6} : {fill: color}),
-      });
-    return [px - 5, py - 5, 10, 10];
-  });
-}
-
-/// Names at the ends of their lines, pushed apart where they would meet.
-function endLabels(items, series, {x, atY, top, bottom}) {
-  const ends = series.map((s, i) => ({s, i, last: s.points[s.points.length - 1]}))
-    .filter((e) => e.last)
-    .map((e) => ({...e, y: atY(e.last[1])}))
-    .sort((a, b) => a.y - b.y);
-  let floor = top;
-  for (const e of ends) floor = (e.y = Math.max(e.y, floor)) + 14;
-  let ceiling = bottom;
-  for (const e of ends.reverse()) ceiling = (e.y = Math.min(e.y, ceiling)) - 14;
-  for (const {s, i, y} of ends) {
-    const {name, color = SERIES[i % SERIES.length], bold} = s;
-    items.push(label(x, y, name, {fill: color, size: 11.5, bold}));
-  }
-}
+const pointText = (name, across, up, x, y, low, high) => `${name && `${name}: `}${across} ` +
+  `${digits(x)}, ${up} ${digits(y)}${low == null ? '' : ` (${digits(low)} to ${digits(high)})`}`;

@@ -2,8 +2,10 @@
 // by any number, which is drawn, with the meaning of each column in its title. And the curve of
 // loss against heads kept.
 import {at2} from './core_losses.js';
-import {range} from './draw.js';
-import {bars, digits, grouped, matrix, plot} from './charts.js';
+import {SERIES, range} from './draw.js';
+import {
+  bars, digits, grouped, label, matrix, plot, rect, shortened, tableNumber,
+} from './charts.js';
 import {aside, button, choice, code, dynamic, el, figure, note, tableOf, term} from './ui.js';
 import {app, go, run} from './state.js';
 
@@ -134,7 +136,6 @@ export const findingsView = {
     main.append(dynamic('div', {id: 'finding'}, () => {
       const key = `${app.state.run} ${shown()}`;
       if (last?.key === key) return last.nodes;
-      const curve = shown() === 'curve';
       const report = reports[shown()] || {}, {examples, tables, command: again} = report;
       const nodes = !there.length ? [note('Nothing was found yet.')]
         : !tables ? [note('An earlier version wrote this. ', code(again), ' writes it anew.')]
@@ -143,10 +144,12 @@ export const findingsView = {
         nodes.push(figure((width) => shadesOf(width, report, one),
           {id: `map-${i}`, most: 760, again}));
       if (examples) nodes.unshift(aside(`Over ${grouped(examples)} examples.`));
-      if (curve) nodes.unshift(figure(curvePicture, {
-        id: 'curve', most: 760, again: reports.curve.command,
-        choose: (r, c) => go({view: 'bench', kept: methodNow().points[c]?.kept ?? null}),
-      }));
+      if (shown() === 'curve')
+        nodes.unshift(...run().facts.figures.curve.plots.map((_, i) =>
+          figure((width) => curvePicture(width, i), {
+            id: i ? `curve-${i}` : 'curve', most: 760, again,
+            choose: (r, c) => go({view: 'bench', kept: methodNow().points[c]?.kept ?? null}),
+          })));
       last = {key, nodes};
       return nodes;
     }));
@@ -172,29 +175,63 @@ export const methodsOf = () => {
 export const methodNow = () =>
   methodsOf().find((m) => m.method === app.state.method) || methodsOf()[0];
 
-/// Drawn as the program draws it; the method that is looked at is bold.
-export function curvePicture(width) {
-  const {curve} = run().reports;
-  const [best] = methodsOf(), {methods} = curve;
-  const drawn = methods.length <= 7 ? methods
-    : methods.filter((m) => isTypical(m) || m === methodNow());
-  return plot({
-    width, height: 300,
-    series: drawn.map((m) => ({
-      name: m.method, bold: m === methodNow(), thick: m === methodNow() ? 3 : 1.5,
-      points: m.points.map((p) => [p.kept, p.loss]),
-      ...(m.method === 'exhaustive' ? {hollow: true, r: 6} : {}),
-    })),
-    x: {label: 'heads kept', whole: true}, y: {label: 'held-out loss, nats', log: true},
-    lines: [
-      best.knee != null && {x: best.knee, name: `${best.knee}: within 1 %`},
-      curve.needed && {x: curve.needed, name: `the task needs ${curve.needed}`},
-      app.state.kept != null && {x: app.state.kept, name: `${app.state.kept} kept`, strong: true},
-    ].filter(Boolean),
-    about: {
-      name: 'curve', title: 'Loss against heads kept',
-      sentence: `Without fine-tuning. All heads: ${digits(curve.full.loss)}; none: ` +
-        `${digits(curve.none.loss)}. Choose a point to try it.`,
-    },
+/// Plot `i` of the program's curve, with the method that is looked at bold, and what is kept of it.
+export function curvePicture(width, i = 0) {
+  const {kept} = app.state, {curve} = run().facts.figures;
+  const {method, points} = methodNow(), [first, ...others] = curve.plots;
+  const known = first.series.some((s) => s.name === method) ? []
+    : [{name: method, points: points.map((p) => [p.kept, p.loss])}];
+  const plots = [{...first, series: [...first.series, ...known]}, ...others].map((one) => ({
+    ...one, series: one.series.map((s) => (s.name === method ? {...s, bold: true, thick: 3} : s)),
+  }));
+  return programPlot({...curve, plots}, width, {
+    name: 'curve', i, lines: kept == null ? [] : [{x: kept, name: `${kept} kept`, strong: true}],
   });
+}
+
+// ---- what the program draws as well ----------------------------------------------------------
+
+/// A plot that the program has drawn as well, from what it drew (Picture::data): the same picture
+/// at this width. `lines` are what a reader adds.
+export function programPlot({title, sentence, plots}, width, {name, lines = [], i = 0}) {
+  const one = plots[i];
+  return plot({
+    ...one, width, lines: [...one.lines, ...lines], about: {name, title, sentence},
+  });
+}
+
+/// How heads divide a relation, drawn as src/report/grid.cc draws it: the mass of the first on each
+/// class to the left of its name, of the others to the right.
+export function divisionPicture({heads, classes: all, relation, by, sentence}, width) {
+  const [names, gap, tall] = [80, 10, 16], wide = (width - names) / heads.length;
+  const [classes, head] = [all.slice(0, 500), heads.map((x) => x.join('.'))];
+  const side = (h) => h * wide + (h && names);
+  const box = (r, h) => {
+    const mass = Math.min(Math.max(classes[r].mass[h], 0), 1) * (wide - gap);
+    return [side(h) + (h ? 0 : wide - gap - mass), tall * (r + 1), mass, 14];
+  };
+  const named = (r, words, bold) => label(wide + names / 2, tall * r + 7,
+    shortened(words, names - gap, 11), {size: 11, anchor: 'middle', bold});
+  const height = tall * (classes.length + 1);
+  return {
+    name: 'division', title: `${relation}, by ${by}`, sentence: `${sentence}.`, width, height,
+    items: [
+      named(0, relation, true),
+      ...head.map((at, h) => label(side(h) + (h ? 0 : wide - gap), 7, at,
+        {size: 11, anchor: h ? 'start' : 'end'})),
+      ...classes.flatMap((one, r) => [
+        named(r + 1, one.class),
+        ...head.map((_, h) => rect(...box(r, h), {fill: SERIES[h % SERIES.length]})),
+      ]),
+    ],
+    table: () => ({
+      head: ['', ...head], rows: classes.map((one) => [one.class, ...one.mass.map(tableNumber)]),
+    }),
+    marks: {
+      rows: classes.length, cols: () => heads.length, box,
+      text: (r, h) => `${classes[r].class}: ${head[h]} ${digits(classes[r].mass[h], 2)}`,
+      find: (x, y) => (y < tall || y >= height ? null
+        : [Math.floor(y / tall) - 1, Math.max(0, Math.floor((x - names) / wide))]),
+    },
+  };
 }

@@ -196,7 +196,7 @@ function planePicture(width, x) {
   const from = (first, n) => range(n, (i) => [...projected.subarray(2 * (first + i)).slice(0, 2)]);
   const words = [queries.map((w, i) => `q${i} ${w}`), keys.map((w, i) => `k${i} ${w}`)];
   const picture = plot({
-    width, height: Math.min(420, width * 0.75), names: false,
+    width, height: Math.min(420, width * 0.75),
     x: {label: `first axis, ${digits(100 * share[0], 3)} % of the variance`},
     y: {label: `second, ${digits(100 * share[1], 3)} %`},
     series: [

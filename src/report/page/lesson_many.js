@@ -127,7 +127,7 @@ function diversityPicture(width) {
         points: trained.flatMap((x) => x.seeds.map((v) => [x.heads, v])),
       },
     ].filter((s) => s.points.length),
-    x: {label: 'heads', whole: true},
+    x: {label: 'heads', ticks: [...new Set(trained.map((x) => x.heads))]},
     y: {label: 'mean JS distance', low: 0, high: 0.84},
     about: {
       name: 'diversity', title: 'Diversity against the number of heads',

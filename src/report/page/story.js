@@ -2,15 +2,14 @@
 // sentence; the heads over training; how many are enough, with the rule of each answer. A button
 // shows the point in six scenes. A sweep begins with its knee. Read next: heads.js; bench.js.
 import {at2} from './core_losses.js';
-import {SERIES, SHAPES} from './draw.js';
-import {bars, digits, plot} from './charts.js';
+import {digits} from './charts.js';
 import {
   button, choice, code, dynamic, el, explained, figure, link, live, note, say, sliderOf, tableOf,
 } from './ui.js';
 import {formatHash} from './address.js';
 import {
-  app, chosen, go, headsOf, isLive, lacking, mapStep, noPattern, onlyHeads, prunedRuns, run,
-  silenced, stepSlider, task, timeSteps, trace, where,
+  app, chosen, go, headsOf, isLive, lacking, mapStep, nearestStep, noPattern, onlyHeads, prunedRuns,
+  run, silenced, stepSlider, task, timeSteps, trace, where,
 } from './state.js';
 import {
   bestPoints, births, bornAt, costOf, doneBy, finetuning, headGrid, listed, partnerOf, percent,
@@ -18,7 +17,7 @@ import {
 } from './heads.js';
 import {busiestQuery, sentencePicture} from './pattern.js';
 import {answersAt, dial, measure, measured, showMeasured} from './measure.js';
-import {curvePicture} from './findings.js';
+import {curvePicture, divisionPicture, programPlot} from './findings.js';
 
 // ---- what is asked ---------------------------------------------------------------------------
 
@@ -182,29 +181,16 @@ function scenePanel() {
 
 // ---- the heads over training -----------------------------------------------------------------
 
-function lossPicture(width) {
-  const {metrics} = run().facts;
-  if (!(metrics?.step?.length > 1)) return null;
-  const zip = (values) =>
-    metrics.step.map((s, i) => [s, values[i]]).filter((p) => p[1] != null && p[1] > 0);
-  const now = app.state.step;
-  return plot({
-    width, height: 190, x: {label: 'step', low: 0}, y: {label: 'loss, nats', log: true},
-    series: [
-      {name: 'held out', points: zip(metrics.loss), thick: 2.5, r: 2.5},
-      {name: 'training', points: zip(metrics.train_loss || []), dots: false},
-    ].filter((s) => s.points.length),
-    lines: [
-      ...births().map((b) => ({x: b.born, name: `${b.name} in ${b.best}`})),
-      ...(now != null ? [{x: now, name: `step ${now}`, strong: true}] : []),
-    ],
-    about: {
-      name: 'training-loss', title: 'Loss over training',
-      sentence: `From ${digits(metrics.loss[0])} to ${digits(metrics.loss.at(-1))}. The training ` +
-        'loss is a mean over the steps before.' + (births().length
-        ? ' Lines: the steps at which a head was born for what it does.' : ''),
-    },
-  });
+/// What the program draws over training, with a line at the step that is looked at.
+function overTraining(name, again) {
+  let picture = null;
+  return figure((width) => {
+    const {[name]: drawn} = run().facts.figures, {step} = app.state;
+    if (!(drawn?.plots[0].series[0]?.points.length > 1)) return null;
+    const lines = step == null ? [] : [{x: step, name: `step ${step}`, strong: true}];
+    return (picture = programPlot(drawn, width, {name, lines}));
+  }, {id: name, most: 620, again, choose: (r, c) => timeSteps().length > 1 &&
+    go({step: nearestStep(picture.marks.point(r, c)[0])})});
 }
 
 let playing = 0;
@@ -233,19 +219,6 @@ function play(node) {
   return undefined;
 }
 
-/// How two heads divide a relation: the mass of each, by class.
-const divisionPicture = (d) => (width) => {
-  const [a, b] = d.heads.map(at2);
-  const rows = d.classes.slice(0, 64).map(
-      ({class: name, mass: [left, value]}) => ({name, value, left}));
-  return bars({
-    width, rows, low: -1, high: 1, unit: `mass of ${a} to the left, of ${b} to the right`,
-    about: {name: 'division', title: `${d.relation}, by ${d.by}`, sentence: `${d.sentence}.`},
-    say: (r) =>
-      `${rows[r].name}: ${a} ${digits(rows[r].left, 2)}, ${b} ${digits(rows[r].value, 2)}`,
-  });
-};
-
 function headsNodes() {
   const steps = timeSteps();
   const time = steps.length > 1 && [
@@ -269,12 +242,13 @@ function headsNodes() {
     dynamic('p', {class: 'small muted', id: 'other-step'}, told),
     headGrid(),
     ...(run().reports.heads?.divisions || []).filter((d) => d.by && d.classes?.length)
-      .map((d) => figure(divisionPicture(d), {id: `division-${d.relation}`, most: 640})),
+      .map((d) => figure((width) => divisionPicture(d, width), {
+        id: `division-${d.relation}`, most: 640, again: `headlab heads ${run().name} --svg FILE`,
+      })),
     el('p', {class: 'again'}, 'again: ', code(`headlab heads ${run().name} --grid --svg FILE`)),
-    figure(lossPicture, {
-      id: 'loss', most: 860,
-      choose: (r, c) => steps.length > 1 && go({step: run().facts.metrics.step[c]}),
-    }),
+    el('div', {class: 'columns'},
+      overTraining('losses', `headlab runs ${run().name} --svg FILE`),
+      overTraining('births', `headlab heads ${run().name} --over-training --svg FILE`)),
   ];
 }
 
@@ -318,39 +292,12 @@ export const headCount = (group) => Number(group.model.heads);
 const spread = (v) => v?.mean == null ? '–'
   : digits(v.mean, 3) + (v.low == null ? '' : ` (${digits(v.low, 2)} to ${digits(v.high, 2)})`);
 
-function kneeSentence({comparisons, groups}) {
-  const [c] = comparisons || [];
-  const lines = 'Lines are 95 % intervals, dots single seeds.';
-  if (!c) return `${groups.length} groups of runs. ${lines}`;
-  if (c.one === c.best) return `${c.verdict}. ${lines}`;
-  return `The loss of ${c.one} is ${spread(c.loss.ratio)} times that of ${c.best}: ` +
-    `${c.verdict}. ${lines}`;
-}
-
+/// The loss against heads, as the program draws it, and what the comparison says.
 export function kneePicture(width) {
-  const {sweep} = app.page.facts;
-  const groups = sweep.groups.filter((g) => headCount(g) >= 0)
-    .sort((a, b) => headCount(a) - headCount(b));
-  const series = [...new Set(groups.map((g) => g.task))].flatMap((name, i) => {
-    const mine = groups.filter((g) => g.task === name);
-    const [color, several] = [SERIES[i % 7], new Set(groups.map((g) => g.task)).size > 1];
-    const means = mine.map((g) => {
-      const {mean, low, high} = g.loss;
-      return [headCount(g), mean, ...(low == null ? [] : [low, high])];
-    });
-    const seeds = mine.flatMap((g) =>
-      g.losses.filter((v) => v != null).map((v) => [headCount(g), v]));
-    return [
-      {name: several ? name.split(':')[0] : 'mean', points: means, color, shape: SHAPES[i % 4]},
-      {name: 'single seeds', points: seeds, line: false, hollow: true, r: 4, color,
-        shape: 'circle'},
-    ];
-  });
-  return plot({
-    width, height: 320, series, x: {label: 'heads', whole: true},
-    y: {label: 'held-out loss, nats', log: true},
-    about: {name: 'knee', title: 'Loss against heads', sentence: kneeSentence(sweep)},
-  });
+  const {figure: drawn, groups, comparisons: [c] = []} = app.page.facts.sweep;
+  const sentence = !c ? `${groups.length} groups of runs.` : c.one === c.best ? `${c.verdict}.`
+    : `The loss of ${c.one} is ${spread(c.loss.ratio)} times that of ${c.best}: ${c.verdict}.`;
+  return drawn && programPlot({...drawn, sentence}, width, {name: 'knee'});
 }
 
 function sweepNodes() {
