@@ -18,13 +18,15 @@ const valueAt = (json, path) =>
 const pathsOf = (key) =>
   key.split(',').map((name, i) => (i ? key.split(',')[0].replace(/[^.]*$/, '') : '') + name);
 
-/// A number as its column wants it (base/table.h): in groups of three, with a sign, as a p, with so
-/// many decimals, or to four figures.
+/// A number as its column wants it (base/table.h): in groups of three, with a sign, where rounding
+/// is 0, as a p, with so many decimals, or to four figures.
 function told(v, {digits: how, unit}) {
   if (typeof v !== 'number') return v == null ? '–' : String(v);
+  if (how === -2 && Math.abs(v) < 1e-7) return '0';
   const shown = unit === '%' ? 100 * v : v;
   const words = how === 1000 ? grouped(v) : how === -4 && v <= 1e-6 ? '<\u00a01e−6'
-    : how >= 0 && Math.abs(shown) < 1e6 ? shown.toFixed(how).replace('-', '−') : digits(shown);
+    : how >= 0 && Math.abs(shown) < 1e6
+      ? shown.toFixed(how).replace(/^-(?=[0.]+$)/, '').replace('-', '−') : digits(shown);
   return `${how === -2 && v > 0 ? '+' : ''}${words}${unit === '%' ? ' %' : ''}`;
 }
 
@@ -195,9 +197,7 @@ export function curvePicture(width, i = 0) {
 /// at this width. `lines` are what a reader adds.
 export function programPlot({title, sentence, plots}, width, {name, lines = [], i = 0}) {
   const one = plots[i];
-  return plot({
-    ...one, width, lines: [...one.lines, ...lines], about: {name, title, sentence},
-  });
+  return plot({...one, width, lines: [...one.lines, ...lines], about: {name, title, sentence}});
 }
 
 /// How heads divide a relation, drawn as src/report/grid.cc draws it: the mass of the first on each
