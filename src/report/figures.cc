@@ -256,6 +256,7 @@ Picture history_figure(const HeadsHistory& history, double width) {
 }
 
 Picture curve_figure(const CurveOverRuns& curve, double width) {
+  require(!curve.methods.empty() && !curve.methods[0].points.empty(), "a curve has no points");
   std::vector<Series> pruned =
       method_series(curve, [](const PointOverRuns& point) { return std::optional(point.pruned); });
   std::vector<Series> tuned = finetuned_series(curve);

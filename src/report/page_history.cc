@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "headlab/base/files.h"
+#include "headlab/base/members.h"
 #include "headlab/base/text.h"
 #include "headlab/heads/tracking.h"
 #include "headlab/report/figures.h"
@@ -124,11 +125,11 @@ Json run_figures(const Run& run, const Json& facts) {
     figures["losses"] = losses_figure({losses}).data;
   if (!facts.at("history").is_null())
     figures["births"] = history_figure(read_heads_history(run)).data;
-  if (const Json* report = facts.at("reports").find("curve")) {
-    const Curve curve =
-        in_context((run.path / "curve.json").string(), [&] { return read_as<Curve>(*report); });
-    figures["curve"] = curve_figure(over_runs(std::span(&curve, 1))).data;
-  }
+  if (const Json* report = facts.at("reports").find("curve"))
+    in_context((run.path / "curve.json").string(), [&] {
+      const Curve curve = read_as<Curve>(*report);
+      figures["curve"] = curve_figure(over_runs(std::span(&curve, 1))).data;
+    });
   return figures;
 }
 
