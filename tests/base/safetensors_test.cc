@@ -131,6 +131,13 @@ TEST_F(Safetensors, RefuseToBeWrittenWrong) {
   refuses(file);
 }
 
+TEST_F(Safetensors, HoldHalvesOfBothKinds) {
+  const std::string bytes("\x80\x3f\x00\xc0", 4);
+  EXPECT_EQ((StoredTensor{"b", "BF16", {2}, bytes}.numbers<float>()), (std::vector<float>{1, -2}));
+  EXPECT_EQ((StoredTensor{"h", "F16", {2}, bytes}.numbers<float>()),
+            (std::vector<float>{1.875, -2}));
+}
+
 TEST_F(Safetensors, NameTheFileThatIsMissing) {
   expect_error([&] { read_safetensors(directory_ / "none.safetensors"); },
                {"none.safetensors': No such file"});
