@@ -735,7 +735,8 @@ def compare_chance(judge, found, heads, relations, permutations):
         for i, score in of.items():
             ours = (1 + (largest >= score["mass"] * (1 - 1e-12)).sum()) / (1 + draws)
             theirs = heads[i]["scores"][relation["name"]]["p"]
-            spread = math.sqrt(ours * (1 - ours) * (1 / draws + 1 / permutations))
+            both = min(1, (ours * draws + theirs * permutations) / (draws + permutations))
+            spread = math.sqrt(both * (1 - both) * (1 / draws + 1 / permutations))
             compare("p beyond chance", max(0, abs(ours - theirs) - 5 * spread - 0.01), 0, 0)
             mark(theirs)
 
