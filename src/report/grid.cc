@@ -148,7 +148,7 @@ Picture grid_figure(const TransformerConfig& config, std::span<const HeadPattern
 }
 
 Picture divisions_figure(const HeadsReport& report, double width) {
-  constexpr double kName = 80, kGap = 10;
+  constexpr double kName = 80, kApart = 10;
   Picture picture{.width = width > 0 ? width : 640,
                   .title = "How heads divide relations",
                   .sentence = ""};
@@ -158,11 +158,11 @@ Picture divisions_figure(const HeadsReport& report, double width) {
     const double wide = (picture.width - kName) / double(division.heads.size());
     const auto row = [&](const std::string& name, bool bold, const auto& draw) {
       picture.items.push_back(TextItem{.at = {wide + kName / 2, picture.height + kTextRow / 2},
-                                       .text = shortened(name, kName - kGap),
+                                       .text = shortened(name, kName - kApart),
                                        .anchor = Anchor::middle,
                                        .bold = bold});
       for (std::size_t h = 0; h < division.heads.size(); ++h)
-        draw(h, Box{double(h) * wide + (h > 0 ? kName : 0), picture.height, wide - kGap, kTextRow});
+        draw(h, Box{double(h) * wide + (h > 0 ? kName : 0), picture.height, wide - kApart, kTextRow});
       picture.height += kTextRow + 2;
     };
     row(report.relations[division.relation].relation.name, true,

@@ -284,8 +284,7 @@ inline void run_folder(std::string_view bytes) {
   if (config.model.d_model * config.model.vocab > 4096 || config.model.all_layers() > 4) return;
   if (config.model.length > 64 || config.model.d_ff > 64 || config.task.size() > 60) return;
   const Run run = open_run(folder);
-  run_metrics(run);
-  run_history(run);
+  run_figures(run, Json::object({{"history", run_history(run)}, {"reports", Json::object()}}));
 }
 
 }  // namespace headlab::fuzz
