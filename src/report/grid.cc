@@ -162,7 +162,8 @@ Picture divisions_figure(const HeadsReport& report, double width) {
                                        .anchor = Anchor::middle,
                                        .bold = bold});
       for (std::size_t h = 0; h < division.heads.size(); ++h)
-        draw(h, Box{double(h) * wide + (h > 0 ? kName : 0), picture.height, wide - kApart, kTextRow});
+        draw(h,
+             Box{double(h) * wide + (h > 0 ? kName : 0), picture.height, wide - kApart, kTextRow});
       picture.height += kTextRow + 2;
     };
     row(report.relations[division.relation].relation.name, true,
