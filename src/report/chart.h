@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "headlab/base/members.h"
 #include "headlab/report/picture.h"
 
 namespace headlab {
@@ -74,12 +75,18 @@ struct Axis {
   bool logarithmic = false;             // its label says so
   std::optional<double> low{}, high{};  // else those of the data
   std::vector<double> ticks{};          // else round numbers
+
+  void members(auto&& f) {
+    f("label", label), f("log", logarithmic), f("low", low), f("high", high), f("ticks", ticks);
+  }
 };
 /// A line across the chart, named above it.
 struct Across {
   double x;
   std::string name;
   std::string color = "muted";
+
+  void members(auto&& f) { f("x", x), f("name", name), f("color", color); }
 };
 /// A logarithmic y axis begins at half the smallest value: an interval that goes on below ends
 /// there in an arrow, and the legend says so.

@@ -260,14 +260,6 @@ void draw_legend(Picture& picture, const Plot& plot, const PlotPlaces& places) {
 
 }  // namespace
 
-Json to_json(const Axis& axis) {
-  return Json::object({{"label", axis.label},
-                       {"log", axis.logarithmic},
-                       {"low", axis.low},
-                       {"high", axis.high},
-                       {"ticks", axis.ticks}});
-}
-
 Json to_json(const Series& series) {
   Json points = Json::array();
   for (const auto& [x, y, low, high] : series.samples)
@@ -280,10 +272,6 @@ Json to_json(const Series& series) {
                        {"r", series.radius},
                        {"like", series.like},
                        {"bar", series.bar}});
-}
-
-Json to_json(const Across& across) {
-  return Json::object({{"x", across.x}, {"name", across.name}, {"color", across.color}});
 }
 
 Json to_json(const Plot& plot) {

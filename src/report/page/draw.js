@@ -2,8 +2,8 @@
 // names of roles; paint() puts the list on a canvas, svg() writes it as text, csv() writes the
 // table behind it. No item knows of the document, so the lists are made and tested without one.
 // Charts make the lists; style.css says which colour a role has in light and in dark.
-/// cividis (Nuñez, Anderton, Renslow 2018) at nine equal steps: lightness rises all the way, and it
-/// looks the same to readers with and without the common colour blindnesses.
+/// cividis (Nuñez, Anderton, Renslow 2018) at nine equal steps: lightness rises all the way, and
+/// it looks the same to readers with and without the common colour blindnesses.
 
 const CIVIDIS = [
   '#00224e', '#1d3a6d', '#424f6b', '#60646e', '#7d7c78', '#9c9474', '#bcae6c', '#dec958', '#fee838',

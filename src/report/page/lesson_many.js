@@ -103,7 +103,8 @@ function trainedDiversity() {
 
 function diversitySentence(trained) {
   const values = trained.filter((x) => x.heads > 1)
-    .map((x) => `${x.heads}: ${fixed(x.mean, 3)}${x.half != null ? ` ± ${fixed(x.half, 3)}` : ''}`);
+    .map(({heads, mean, half}) =>
+      `${heads}: ${fixed(mean, 3)}${half != null ? ` ± ${fixed(half, 3)}` : ''}`);
   const over = trained[0].seeds.length
     ? `95 % intervals over ${trained[0].seeds.length} seeds, Student’s t; crosses: single seeds`
     : 'one model each, so there is no interval: a sweep has several seeds';

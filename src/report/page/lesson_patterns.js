@@ -82,10 +82,9 @@ function nearestTable() {
   const rows = nearestHeads().map(({name, head, distance, uniform}) => [
     name, head.at, fixed(distance, 3), fixed(uniform, 3)]);
   return rows.length ? tableOf(
-        `The run’s nearest heads on example ${exampleIndex()} (mean Jensen-Shannon distance, at ` +
-          `most .833; heads --scores names the pattern that has most of a head’s attention)`,
-        ['pattern', 'nearest head', 'distance', 'distance of uniform attention'], rows)
-    : [];
+        `The run’s nearest heads on example ${exampleIndex()} (mean Jensen-Shannon distance, ` +
+          `at most .833; heads --scores names the pattern that has most of a head’s attention)`,
+        ['pattern', 'nearest head', 'distance', 'distance of uniform attention'], rows) : [];
 }
 
 export const patternsLesson = {
