@@ -184,6 +184,9 @@ TEST_F(PageOfARun, DrawsWhatEachHeadAddsToAnAnswer) {
 
 TEST_F(PageOfARun, PutsAnotherHeadBesideOrItsOwnPast) {
   open(full, "#view=head&h=0.0&ex=3");
+  EXPECT_FALSE(there("label:not([hidden]) #beside"));
+  click("#beside-open");
+  EXPECT_TRUE(shows("label:has(#beside) option:checked", "most like it"));
   for (const char* other : {"0.1", "start"}) {
     choose("beside", other);
     EXPECT_TRUE(there("div:has(> figure #pattern) > #card")) << "where there is room";

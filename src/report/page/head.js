@@ -356,13 +356,17 @@ export const headView = {
       figure(besidePicture, {id: 'beside-pattern', most: 620, choose: lockShown, group}));
     const look = {class: 'card', id: 'card'};
     const card = dynamic('div', look, () => (chosen() ? cardOf(chosen()) : []));
+    const opener = button('Beside …', () => go({b: besides()[1][0]}), {id: 'beside-open'});
+    const which = choice('beside', 'Beside', besides, (v) => go({b: v || null}), () => app.state.b);
     live(() => {  // the card stands where there is room
+      which.hidden = !app.state.b;
+      opener.hidden = !which.hidden || besides().length < 2;
       const side = app.state.b ? own : other;
       if (card.parentNode !== side) side.append(card);
     });
     main.append(
       el('div', {class: 'controls'},
-        choice('beside', 'Beside', besides, (v) => go({b: v || null}), () => app.state.b ?? ''),
+        opener, which,
         task().length > 16 && [
           zoom('Zoom in', () => zoomBy(0.5, null, ...size()), 'zoom-in'),
           zoom('out', () => zoomBy(2, null, ...size()), 'zoom-out'),
