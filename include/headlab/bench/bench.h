@@ -98,10 +98,5 @@ Finding bench_generation(const BenchOptions& options);
 /// Every op of a step, forward and backward, with the other work of it: milliseconds and share of
 /// the step, GFLOP/s beside the FMA peak or GB/s beside the triad.
 Finding bench_ops(const BenchOptions& options);
-/// Matrix products: squares, the shapes of a training step, and their transposes.
-/// Fused against composed attention over lengths: forward, and forward with backward.
-/// The step with one size changed at a time: d_ff keeps its ratio to d_model, and heads that do not
-/// divide d_model are floor(d_model / heads) wide. At a fixed d_model the number of heads costs
-/// nothing. All sizes are in memory at once.
 
 }  // namespace headlab

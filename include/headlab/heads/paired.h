@@ -41,7 +41,6 @@ struct PairedChange {
   /// Whether it lies above 0 with enough examples and its whole interval.
   bool is_rise() const { return enough() && low > 0; }
 };
-/// {"change", "low", "high", "p", "examples", "carried"}.
 /// The columns of a change, whose members stand under `prefix` in JSON ("gold."), and its cells.
 std::vector<Column> change_columns(const std::string& prefix, const std::string& title,
                                    const std::string& meaning);

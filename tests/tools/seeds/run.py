@@ -41,7 +41,7 @@ def main():
     parser.add_argument("--first", type=int, default=10000)
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--threads", type=int, default=0)
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     listed = json.loads(subprocess.run([args.program, "list", "tasks", "--json"], check=True,
                                        capture_output=True).stdout)["tasks"]
     unknown = set(args.tasks) - {task["name"] for task in listed if task["learned"]}
