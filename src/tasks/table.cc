@@ -3,7 +3,10 @@
 // Read next: relations.cc, the flagship; duplicate.cc, a short one.
 #include "headlab/tasks/table.h"
 
+#include <algorithm>
+
 #include "headlab/base/error.h"
+#include "headlab/base/statistics.h"
 #include "headlab/base/text.h"
 
 namespace headlab {
@@ -32,9 +35,13 @@ std::vector<TaskEntry>& own_tasks() {
 
 std::string learned_text(const Learned& learned) {
   if (learned.seeds == 0) return learned.why;
+  std::vector<double> trained(static_cast<std::size_t>(learned.seeds), 0.0);
+  std::fill_n(trained.begin(), learned.reached, 1.0);
+  const Interval share = share_interval(trained);
   const std::string counted =
-      text("as recommended, ", learned.reached, " of ", learned.seeds,
-           " seeds reach a held-out accuracy of ", number_text(learned.accuracy));
+      text("as recommended, ", learned.reached, " of ", learned.seeds, " seeds (",
+           fixed(share.low, 3), " to ", fixed(share.high, 3), ") reach a held-out accuracy of ",
+           number_text(learned.accuracy));
   return *learned.why == '\0' ? counted : counted + ": " + learned.why;
 }
 

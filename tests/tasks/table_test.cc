@@ -197,7 +197,9 @@ TEST_P(EveryTask, SaysHowManySeedsLearnOrWhyNot) {
   EXPECT_TRUE(100 * learned.reached >= 99 * learned.seeds || !why.empty());
   if (learned.seeds == 0) return;
   const std::string said = learned_text(learned);
-  expect_contains(said, text(learned.reached, " of ", learned.seeds, " seeds reach"));
+  expect_contains(said, text(learned.reached, " of ", learned.seeds, " seeds ("));
+  if (learned.reached == 100 && learned.seeds == 100)
+    expect_contains(said, "(0.963 to 1.000) reach");  // by Wilson 1927
 }
 
 TEST_P(EveryTask, RecommendedSettingsAreOneValidModelAndItsTraining) {
