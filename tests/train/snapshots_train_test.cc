@@ -108,6 +108,17 @@ TEST_F(KeptWeights, BelongToTheRun) {
   EXPECT_FALSE(fs::exists(snapshots_file(run)));
 }
 
+TEST_F(KeptWeights, OfAnotherRunAreRefused) {
+  TrainedRun run = create_run(folder_.path() / "a", config());
+  train_run(run);
+  RunConfig other = config();
+  other.train.seed += 1;
+  TrainedRun foreign = create_run(folder_.path() / "b", other);
+  train_run(foreign);
+  write_file(snapshots_file(run), read_file(snapshots_file(foreign)));
+  expect_error([&] { read_snapshots(run); }, {"the weights of another run", "delete it"});
+}
+
 TEST_F(KeptWeights, ThatAreDamagedAreNamed) {
   TrainedRun run = create_run(folder_.path() / "a", config());
   train_run(run);

@@ -336,10 +336,7 @@ export const headView = {
   name: 'head', place: 'Head', title: 'Head', uses: ['h', 'ex', 'rel', 'step'],
   available: (page) => page.runs.some((r) => headsOf(r).length),
   build(main) {
-    const size = () => {
-      const {queries, keys} = sides(chosen().m);
-      return [queries.length, keys.length];
-    };
+    const size = () => ['queries', 'keys'].map((side) => sides(chosen().m)[side].length);
     const title = () => `Head ${chosen().at}, ${moduleName(run().modules[chosen().m])}, example ` +
       `${exampleIndex()}${app.state.step != null ? `, step ${app.state.step}` : ''}`;
     const group = [];
@@ -351,7 +348,6 @@ export const headView = {
         pan: (down, right) => panBy(down, right, ...size()),
       },
     );
-    const zoom = (words, act, id) => button(words, act, {id});
     const own = el('div', null, pattern), other = el('div', null,
       figure(besidePicture, {id: 'beside-pattern', most: 620, choose: lockShown, group}));
     const look = {class: 'card', id: 'card'};
@@ -368,9 +364,9 @@ export const headView = {
       el('div', {class: 'controls'},
         opener, which,
         task().length > 16 && [
-          zoom('Zoom in', () => zoomBy(0.5, null, ...size()), 'zoom-in'),
-          zoom('out', () => zoomBy(2, null, ...size()), 'zoom-out'),
-          zoom('all', () => go({win: null}), 'zoom-all'),
+          button('Zoom in', () => zoomBy(0.5, null, ...size()), {id: 'zoom-in'}),
+          button('out', () => zoomBy(2, null, ...size()), {id: 'zoom-out'}),
+          button('all', () => go({win: null}), {id: 'zoom-all'}),
         ]),
       el('div', {class: 'columns'}, own, other),
       ...tabNodes(),
